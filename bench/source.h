@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a benchmark's pages come from: a plain shared mapping with some advice,
+ * or a hipec region. The programs read them the same way.
+ */
+#ifndef HIPEC_BENCH_SOURCE_H
+#define HIPEC_BENCH_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PAGE_BYTES 4096
+#define TUPLE_BYTES 64
+#define TUPLES_PER_PAGE (PAGE_BYTES / TUPLE_BYTES)
+
+struct options {
+	const char *policy;	/* .hpo, or NULL for the page cache */
+	const char *advice;	/* none, random, sequential */
+	const char *disk;	/* whose statistics to read, or NULL */
+	uint64_t frames;
+	uint32_t cluster;
+	uint64_t passes;
+	bool write;
+};
+
+struct source {
+	unsigned char *base;
+	uint64_t bytes;
+	int container;		/* -1: the page cache */
+	int region;
+};
+
+/* What the data file holds at tuple @i; mkdata writes it, readers check it. */
+struct tuple {
+	uint64_t key;
+	uint64_t check;		/* ~key ^ index */
+	uint64_t filler[6];
+};
+
+static inline uint64_t tuple_key(uint64_t i)
+{
+	/* A permutation of 20 bits: joins match now and then. */
+	return (i * 0x9e3779b97f4a7c15u >> 24) & 0xfffff;
+}
+
+void die(const char *what);
+void parse_options(struct options *o, int argc, char **argv,
+		   const char *usage, int nr_files);
+void source_open(struct source *s, const struct options *o, const char *path,
+		 uint64_t frames);
+void source_close(struct source *s);
+
+/*
+ * The measured part: begin, open, work, end; end prints one line of name=value.
+ * Opening is part of it, since hipec gets its frames there and the page cache
+ * gets them page by page.
+ */
+void measure_begin(const struct options *o);
+void measure_end(const struct options *o, const struct source *s,
+		 const char *name);
+
+#endif /* HIPEC_BENCH_SOURCE_H */

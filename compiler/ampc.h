@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ampc: the compiler from .hp to .hpo. File = pass, in this order:
+ *
+ *   source.c  bytes -> struct ampc_source
+ *   lexer.l   characters -> tokens
+ *   parser.y  tokens -> tree (ast.c builds it)
+ *   check.c   names, events, statements; expr.c types and constants of
+ *             expressions; symbol.c and builtin.c are what names stand for
+ *   emit.c    tree -> commands; value.c those of expressions
+ *   flow.c    commands -> fewer commands
+ *   image.c   commands -> bytes
+ *   list.c    bytes -> text beside the source, for -S
+ *
+ * diag.c is the only printer of errors, main.c the only reader of options.
+ * A pass gets the compilation and hands it on; no pass has globals. Memory is
+ * the compilation's arena and goes with it.
+ *
+ * Names: @c the compilation, @e an expression, @s a statement, @ev an event.
+ */
+#ifndef AMPC_H
+#define AMPC_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "vm/vm.h"
+#include "diag.h"
+
+#define AMPC_MAX_ERRORS 20
+#define AMPC_MAX_NAME 63	/* bytes of an identifier */
+#define AMPC_MAX_DEPTH 500	/* levels of the tree, bounds all recursion */
+#define AMPC_MAX_SOURCE (1u << 20)	/* bytes */
+
+/* A place: lines and columns from 1, columns in bytes, the end exclusive. */
+struct ampc_loc {
+	u32 line, col;		/* line 0: the file as a whole */
+	u32 end_line, end_col;
+};
+
+struct ampc_source {
+	const char *file;	/* as the user named it */
+	char *text;		/* ends with a zero byte, holds no other */
+	size_t size;		/* bytes, without that zero */
+	const char **line;	/* start of line i + 1 */
+	u32 nr_lines;
+};
+
+enum ampc_level { AMPC_ERROR, AMPC_WARNING, AMPC_NOTE };
+
+enum ampc_diag_id {
+#define X(name, level, text) AMPC_##name,
+	AMPC_DIAGS(X)
+#undef X
+	AMPC_NR_DIAGS
+};
+
+/* The formats as arrays, so that the compiler checks the arguments of each. */
+#define X(name, level, text) \
+	static const char ampc_text_##name[] __attribute__((unused)) = text;
+AMPC_DIAGS(X)
+#undef X
+
+struct ampc_diag {
+	struct ampc_diag *next;
+	struct ampc_diag *notes;	/* of an error or warning */
+	struct ampc_loc loc;
+	enum ampc_diag_id id;
+	char *text;
+};
+
+/* Types as the source has them; the numbers are HIPEC_TYPE_*. */
+enum ampc_type {
+	AMPC_VOID = 0,		/* a call that gives no value */
+	AMPC_INT = HIPEC_TYPE_INT,
+	AMPC_QUEUE = HIPEC_TYPE_QUEUE,
+	AMPC_PAGE = HIPEC_TYPE_PAGE,
+	AMPC_UNKNOWN = 255,	/* after an error: fits everywhere, silently */
+};
+
+/*
+ * Operators: text in the source, class, code of the command's selector.
+ * ARITH and COMP are commands, the others are made of jumps.
+ */
+#define AMPC_OPERATORS(X)                                                     \
+	X(ADD, "+", ARITH, HIPEC_ARITH_ADD)                                   \
+	X(SUB, "-", ARITH, HIPEC_ARITH_SUB)                                   \
+	X(MUL, "*", ARITH, HIPEC_ARITH_MUL)                                   \
+	X(DIV, "/", ARITH, HIPEC_ARITH_DIV)                                   \
+	X(MOD, "%", ARITH, HIPEC_ARITH_MOD)                                   \
+	X(LT, "<", COMP, HIPEC_COMP_LT)                                       \
+	X(GT, ">", COMP, HIPEC_COMP_GT)                                       \
+	X(LE, "<=", COMP, HIPEC_COMP_LE)                                      \
+	X(GE, ">=", COMP, HIPEC_COMP_GE)                                      \
+	X(EQ, "==", COMP, HIPEC_COMP_EQ)                                      \
+	X(NE, "!=", COMP, HIPEC_COMP_NE)                                      \
+	X(AND, "&&", AND, 0)                                                  \
+	X(OR, "||", OR, 0)                                                    \
+	X(NOT, "!", NOT, 0)                                                   \
+	X(NEG, "-", NEG, 0)                                                   \
+	X(COND, "?:", COND, 0)                                                \
+	X(SET, "=", ASSIGN, HIPEC_ARITH_SET)                                  \
+	X(ADD_SET, "+=", ASSIGN, HIPEC_ARITH_ADD)                             \
+	X(SUB_SET, "-=", ASSIGN, HIPEC_ARITH_SUB)                             \
+	X(MUL_SET, "*=", ASSIGN, HIPEC_ARITH_MUL)                             \
+	X(DIV_SET, "/=", ASSIGN, HIPEC_ARITH_DIV)                             \
+	X(MOD_SET, "%=", ASSIGN, HIPEC_ARITH_MOD)                             \
+	X(PRE_INC, "++", PRE, HIPEC_ARITH_INC)                                \
+	X(PRE_DEC, "--", PRE, HIPEC_ARITH_DEC)                                \
+	X(POST_INC, "++", POST, HIPEC_ARITH_INC)                              \
+	X(POST_DEC, "--", POST, HIPEC_ARITH_DEC)
+
+enum ampc_op {
+#define X(name, text, class, code) AMPC_OP_##name,
+	AMPC_OPERATORS(X)
+#undef X
+};
+
+/* Leaves first, then the classes of operators. */
+enum ampc_expr_kind {
+	AMPC_BAD,		/* stands where an error was */
+	AMPC_NUMBER,
+	AMPC_NAME,
+	AMPC_CALL,
+	AMPC_ARITH,
+	AMPC_COMP,
+	AMPC_AND,
+	AMPC_OR,
+	AMPC_NOT,
+	AMPC_NEG,
+	AMPC_COND,
+	AMPC_ASSIGN,
+	AMPC_PRE,
+	AMPC_POST,
+};
+
+struct ampc_expr {
+	enum ampc_expr_kind kind;
+	enum ampc_op op;		/* of operators */
+	struct ampc_loc loc;
+	u32 depth;			/* levels below and including this one */
+	struct ampc_expr *a, *b, *c;	/* operands; of a call: a is the first argument */
+	struct ampc_expr *next;		/* next argument of the call above */
+	const char *name;		/* of a name or call */
+	struct ampc_loc name_loc;
+
+	/* Set by check. */
+	enum ampc_type type;
+	bool is_const;			/* value is known now */
+	s64 value;			/* of a constant; the code of a selector */
+	struct ampc_symbol *symbol;	/* of a name; NULL for a selector */
+	struct ampc_event *event;	/* of a call of an event */
+	u8 opcode;			/* of a call of a command */
+};
+
+struct ampc_decl {
+	struct ampc_decl *next;
+	struct ampc_loc loc;
+	enum ampc_type type;
+	u8 flags;			/* HIPEC_OPERAND_* */
+	const char *name;
+	struct ampc_expr *init;		/* or NULL */
+};
+
+enum ampc_stmt_kind {
+	AMPC_STMT_EMPTY,
+	AMPC_STMT_EXPR,
+	AMPC_STMT_DECL,
+	AMPC_STMT_BLOCK,
+	AMPC_STMT_IF,
+	AMPC_STMT_WHILE,
+	AMPC_STMT_DO,
+	AMPC_STMT_FOR,
+	AMPC_STMT_BREAK,
+	AMPC_STMT_CONTINUE,
+	AMPC_STMT_GOTO,
+	AMPC_STMT_LABEL,
+	AMPC_STMT_RETURN,
+};
+
+struct ampc_stmt {
+	struct ampc_stmt *next;		/* in its block */
+	enum ampc_stmt_kind kind;
+	struct ampc_loc loc;
+	u32 depth;
+	struct ampc_expr *init;		/* for */
+	struct ampc_expr *expr;		/* expression or condition, or NULL */
+	struct ampc_expr *step;		/* for */
+	struct ampc_stmt *body;		/* block: first; if: then; label: statement */
+	struct ampc_stmt *orelse;	/* if */
+	struct ampc_decl *decl;
+	const char *name;		/* goto, label */
+	u32 label;			/* of a label: its number in emit */
+	struct ampc_stmt *target;	/* of a goto, set by check */
+	struct ampc_stmt *next_label;	/* of a label, in its event */
+};
+
+/*
+ * An operand of a command that is not a byte yet: temporaries and constants
+ * get their slots when all commands are known.
+ */
+enum ampc_arg_kind {
+	AMPC_ARG_BYTE,		/* slot, selector or event number */
+	AMPC_ARG_TEMP,		/* value: index among the temporaries of its type */
+	AMPC_ARG_PAGE_TEMP,
+	AMPC_ARG_CONST,		/* value: the constant */
+};
+
+struct ampc_arg {
+	enum ampc_arg_kind kind;
+	s64 value;
+};
+
+static inline struct ampc_arg ampc_byte(u8 value)
+{
+	return (struct ampc_arg){ .kind = AMPC_ARG_BYTE, .value = value };
+}
+
+struct ampc_insn {
+	u8 opcode;
+	struct ampc_arg arg[3];
+	u32 target;		/* of a jump: a label, after flow.c a command */
+	u32 line;
+};
+
+struct ampc_code {
+	struct ampc_insn *insn;
+	u32 nr, max;
+	u32 *label;		/* command that a label stands before */
+	u32 nr_labels, max_labels;
+};
+
+struct ampc_call {
+	struct ampc_call *next;
+	struct ampc_event *callee;
+	struct ampc_loc loc;
+};
+
+/* State of an event in the walk along calls. */
+enum ampc_visit { AMPC_NOT_VISITED, AMPC_ON_PATH, AMPC_VISITED };
+
+struct ampc_event {
+	struct ampc_event *next;
+	const char *name;
+	struct ampc_loc loc;		/* of the name */
+	struct ampc_stmt *body;		/* a block */
+	u32 number;			/* HIPEC_EVENT_* or HIPEC_EVENT_USER and up */
+
+	/* Set by check. */
+	struct ampc_stmt *labels;
+	u32 nr_labels;
+	struct ampc_call *calls;
+	bool is_called;
+	enum ampc_visit visit;
+	struct ampc_call *path;		/* call that the walk is in */
+	u32 calls_to;			/* longest chain of calls that ends here */
+
+	struct ampc_code code;		/* no commands: the event is left out */
+};
+
+enum ampc_symbol_kind {
+	AMPC_OPERAND,		/* a slot of the policy */
+	AMPC_SYSTEM,		/* a slot of the system */
+	AMPC_UNDECLARED_NAME,	/* reported once already */
+};
+
+struct ampc_symbol {
+	struct ampc_symbol *next;
+	enum ampc_symbol_kind kind;
+	const char *name;
+	struct ampc_loc loc;	/* line 0: not of this source */
+	enum ampc_type type;
+	u8 flags;		/* HIPEC_OPERAND_* */
+	u32 slot;
+	s64 value;		/* at load */
+};
+
+struct ampc {
+	struct ampc_source source;
+	char policy[HIPEC_NAME_MAX];
+
+	struct ampc_diag *diags, **diags_end;
+	struct ampc_diag *last;		/* that notes belong to, or NULL */
+	u32 nr_errors;
+	bool has_more_errors;
+
+	struct ampc_event *events, **events_end;
+	bool has_lost_decl;		/* an error swallowed declarations, */
+	bool has_lost_event;		/* or whole events */
+
+	struct ampc_symbol *symbols, **symbols_end;
+	u32 nr_slots;			/* declared */
+
+	u8 *image;
+	size_t image_size;
+
+	struct ampc_chunk *chunks;	/* of the arena */
+};
+
+/* source.c */
+int ampc_source_read(struct ampc *c, const char *file);
+struct ampc_loc ampc_loc_span(struct ampc_loc from, struct ampc_loc to);
+const char *ampc_source_line(const struct ampc *c, u32 line, size_t *len);
+char *ampc_source_quote(struct ampc *c, struct ampc_loc loc);
+
+/* diag.c */
+__attribute__((format(printf, 4, 5)))
+void ampc_diag_add(struct ampc *c, struct ampc_loc loc, enum ampc_diag_id id,
+		   const char *fmt, ...);
+bool ampc_diag_is_full(const struct ampc *c);
+void ampc_diag_print(const struct ampc *c, FILE *out, bool colour);
+
+/**
+ * ampc_report() - say something about the source
+ * @c:   compilation
+ * @loc: place; line 0 for the file as a whole
+ * @id:  row of AMPC_DIAGS; a note belongs to the error or warning before it
+ */
+#define ampc_report(c, loc, id, ...) \
+	ampc_diag_add(c, loc, AMPC_##id, ampc_text_##id, ##__VA_ARGS__)
+
+/* lexer.l, parser.y */
+void ampc_parse(struct ampc *c);
+
+/* ast.c */
+void *ampc_alloc(struct ampc *c, size_t size);
+void *ampc_grow(struct ampc *c, void *old, size_t nr, u32 *max, size_t size);
+char *ampc_strndup(struct ampc *c, const char *s, size_t n);
+__attribute__((format(printf, 2, 3)))
+char *ampc_printf(struct ampc *c, const char *fmt, ...);
+void ampc_free(struct ampc *c);
+const char *ampc_op_text(enum ampc_op op);
+u8 ampc_op_code(enum ampc_op op);
+struct ampc_expr *ampc_expr_new(struct ampc *c, enum ampc_expr_kind kind,
+				struct ampc_loc loc);
+struct ampc_expr *ampc_expr_op(struct ampc *c, enum ampc_op op,
+			       struct ampc_loc loc, struct ampc_expr *a,
+			       struct ampc_expr *b, struct ampc_expr *third);
+struct ampc_expr *ampc_expr_call(struct ampc *c, const char *name,
+				 struct ampc_loc name_loc, struct ampc_loc loc,
+				 struct ampc_expr *args);
+struct ampc_stmt *ampc_stmt_new(struct ampc *c, enum ampc_stmt_kind kind,
+				struct ampc_loc loc, struct ampc_stmt *body,
+				struct ampc_stmt *orelse);
+void ampc_event_add(struct ampc *c, const char *name, struct ampc_loc loc,
+		    struct ampc_stmt *body);
+
+/* symbol.c */
+void ampc_symbols_init(struct ampc *c);
+struct ampc_symbol *ampc_symbol_find(const struct ampc *c, const char *name);
+struct ampc_symbol *ampc_symbol_add(struct ampc *c, const char *name,
+				    struct ampc_loc loc);
+struct ampc_event *ampc_event_find(const struct ampc *c, const char *name);
+const char *ampc_type_text(enum ampc_type type);
+void ampc_suggest_operand(struct ampc *c, const char *name,
+			  struct ampc_loc loc);
+void ampc_suggest_callee(struct ampc *c, const char *name,
+			 struct ampc_loc loc);
+void ampc_suggest_host_event(struct ampc *c, const char *name,
+			     struct ampc_loc loc);
+void ampc_suggest_label(struct ampc *c, const struct ampc_event *ev,
+			const char *name, struct ampc_loc loc);
+void ampc_suggest_selector(struct ampc *c, u8 kind, const char *name,
+			   struct ampc_loc loc);
+void ampc_suggest_type(struct ampc *c, const char *name, struct ampc_loc loc);
+
+/* builtin.c */
+bool ampc_builtin_is(u8 opcode);
+bool ampc_builtin_find(const char *name, u8 *opcode);
+int ampc_builtin_result(u8 opcode);
+enum ampc_type ampc_builtin_type(u8 opcode);
+u32 ampc_builtin_nr_args(u8 opcode);
+u8 ampc_builtin_arg_kind(u8 opcode, u32 nr);
+char *ampc_builtin_usage(struct ampc *c, u8 opcode);
+enum ampc_type ampc_kind_type(u8 kind);
+bool ampc_selector_find(u8 kind, const char *name, u8 *code);
+bool ampc_selector_is(const char *name);
+
+/* check.c, expr.c */
+void ampc_check(struct ampc *c);
+void ampc_check_value(struct ampc *c, struct ampc_event *ev,
+		      struct ampc_expr *e);
+void ampc_check_condition(struct ampc *c, struct ampc_event *ev,
+			  struct ampc_expr *e);
+void ampc_check_effect(struct ampc *c, struct ampc_event *ev,
+		       struct ampc_expr *e);
+
+/* emit.c, value.c, flow.c */
+struct ampc_temps {
+	u32 ints, pages;
+};
+
+struct ampc_emit {
+	struct ampc *c;
+	struct ampc_code *code;
+	struct ampc_temps temps;	/* in use now */
+	u32 line;		/* of the commands that come */
+	u32 break_label, continue_label;
+};
+
+void ampc_emit(struct ampc *c);
+u32 ampc_emit_label(struct ampc_emit *g);
+void ampc_emit_here(struct ampc_emit *g, u32 label);
+void ampc_emit_insn(struct ampc_emit *g, u8 opcode, struct ampc_arg a,
+		    struct ampc_arg b, struct ampc_arg c);
+void ampc_emit_jump(struct ampc_emit *g, enum hipec_cond cond, u32 label);
+void ampc_emit_effect(struct ampc_emit *g, const struct ampc_expr *e);
+void ampc_emit_branch(struct ampc_emit *g, const struct ampc_expr *e,
+		      bool sense, u32 label);
+void ampc_flow(struct ampc *c, struct ampc_code *code);
+
+/* image.c, list.c */
+int ampc_image(struct ampc *c);
+int ampc_image_write(struct ampc *c, const char *file);
+void ampc_list(const struct ampc *c, const struct hipec_policy *p, FILE *out);
+
+#endif /* AMPC_H */

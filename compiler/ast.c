@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tree, and the memory that it and everything else lives in. The parser's
+ * actions call these and do nothing else; no rule of the language is here but
+ * the bound on depth, which keeps every later recursion off the stack's end.
+ *
+ * Interface:
+ * ampc_alloc(), ampc_grow(), ampc_strndup(), ampc_printf(), ampc_free()
+ * ampc_expr_*(), ampc_stmt_new(), ampc_event_add()
+ * ampc_op_text(), ampc_op_code()
+ */
+#include <stdlib.h>
+
+#include "ampc.h"
+
+#define CHUNK_SIZE 65536	/* bytes */
+
+struct ampc_chunk {
+	struct ampc_chunk *next;
+	size_t used, size;	/* bytes of data */
+	max_align_t data[];
+};
+
+static void *xmalloc(size_t size)
+{
+	void *p = malloc(size);
+
+	if (!p) {
+		fprintf(stderr, "ampc: error: out of memory\n");
+		exit(1);
+	}
+	return p;
+}
+
+/**
+ * ampc_alloc() - zeroed memory that lives as long as the compilation
+ * @c:    compilation
+ * @size: bytes
+ *
+ * Return: the memory; does not return if there is none.
+ */
+void *ampc_alloc(struct ampc *c, size_t size)
+{
+	struct ampc_chunk *chunk = c->chunks;
+	void *p;
+
+	size = (size + sizeof(max_align_t) - 1) & -sizeof(max_align_t);
+	if (!chunk || chunk->size - chunk->used < size) {
+		size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+
+		chunk = xmalloc(sizeof(*chunk) + room);
+		*chunk = (struct ampc_chunk){ .next = c->chunks, .size = room };
+		c->chunks = chunk;
+	}
+	p = (char *)chunk->data + chunk->used;
+	chunk->used += size;
+	return memset(p, 0, size);
+}
+
+/**
+ * ampc_grow() - make room for one more element of an array
+ * @c:    compilation
+ * @old:  array, or NULL
+ * @nr:   elements in use
+ * @max:  elements there is room for; updated
+ * @size: bytes of an element
+ *
+ * Return: the array, moved if it was full.
+ */
+void *ampc_grow(struct ampc *c, void *old, size_t nr, u32 *max, size_t size)
+{
+	void *p;
+
+	if (nr < *max)
+		return old;
+	*max = *max ? 2 * *max : 16;
+	p = ampc_alloc(c, *max * size);
+	if (nr)
+		memcpy(p, old, nr * size);
+	return p;
+}
+
+/* Copy of the @n bytes at @s, and a zero. */
+char *ampc_strndup(struct ampc *c, const char *s, size_t n)
+{
+	return memcpy(ampc_alloc(c, n + 1), s, n);
+}
+
+/* Formatted text of any length. */
+char *ampc_printf(struct ampc *c, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	s = ampc_alloc(c, n + 1);
+	va_start(ap, fmt);
+	vsnprintf(s, n + 1, fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+/* Give back all memory of the compilation. */
+void ampc_free(struct ampc *c)
+{
+	while (c->chunks) {
+		struct ampc_chunk *next = c->chunks->next;
+
+		free(c->chunks);
+		c->chunks = next;
+	}
+}
+
+static const struct {
+	const char *text;
+	enum ampc_expr_kind kind;
+	u8 code;
+} operators[] = {
+#define X(name, text_, class, code_) \
+	[AMPC_OP_##name] = { .text = text_, .kind = AMPC_##class, .code = code_ },
+	AMPC_OPERATORS(X)
+#undef X
+};
+
+/* Spelling of an operator. */
+const char *ampc_op_text(enum ampc_op op)
+{
+	return operators[op].text;
+}
+
+/* Selector of the command that computes an operator. */
+u8 ampc_op_code(enum ampc_op op)
+{
+	return operators[op].code;
+}
+
+struct ampc_expr *ampc_expr_new(struct ampc *c, enum ampc_expr_kind kind,
+				struct ampc_loc loc)
+{
+	struct ampc_expr *e = ampc_alloc(c, sizeof(*e));
+
+	e->kind = kind;
+	e->loc = loc;
+	e->depth = 1;
+	return e;
+}
+
+static u32 deepest(const struct ampc_expr *e, u32 depth)
+{
+	return e && e->depth > depth ? e->depth : depth;
+}
+
+/* Enter the depth of @e's operands; too deep a tree becomes AMPC_BAD. */
+static struct ampc_expr *limit_depth(struct ampc *c, struct ampc_expr *e)
+{
+	struct ampc_expr *arg;
+	u32 depth = 0;
+
+	for (arg = e->a; arg; arg = arg->next)
+		depth = deepest(arg, depth);
+	depth = deepest(e->b, depth);
+	depth = deepest(e->c, depth);
+	e->depth = depth + 1;
+	if (e->depth <= AMPC_MAX_DEPTH)
+		return e;
+	ampc_report(c, e->loc, TOO_DEEP, AMPC_MAX_DEPTH);
+	return ampc_expr_new(c, AMPC_BAD, e->loc);
+}
+
+/**
+ * ampc_expr_op() - operator and its operands
+ * @c:     compilation
+ * @op:    operator
+ * @loc:   of the whole expression
+ * @a:     first operand
+ * @b:     second operand, or NULL
+ * @third: third operand, or NULL
+ *
+ * Return: the expression.
+ */
+struct ampc_expr *ampc_expr_op(struct ampc *c, enum ampc_op op,
+			       struct ampc_loc loc, struct ampc_expr *a,
+			       struct ampc_expr *b, struct ampc_expr *third)
+{
+	struct ampc_expr *e = ampc_expr_new(c, operators[op].kind, loc);
+
+	e->op = op;
+	e->a = a;
+	e->b = b;
+	e->c = third;
+	return limit_depth(c, e);
+}
+
+/**
+ * ampc_expr_call() - call of a command or event
+ * @c:        compilation
+ * @name:     what is called
+ * @name_loc: place of the name
+ * @loc:      of the whole call
+ * @args:     first argument, linked by next; or NULL
+ *
+ * Return: the expression.
+ */
+struct ampc_expr *ampc_expr_call(struct ampc *c, const char *name,
+				 struct ampc_loc name_loc, struct ampc_loc loc,
+				 struct ampc_expr *args)
+{
+	struct ampc_expr *e = ampc_expr_new(c, AMPC_CALL, loc);
+
+	e->name = name;
+	e->name_loc = name_loc;
+	e->a = args;
+	return limit_depth(c, e);
+}
+
+/**
+ * ampc_stmt_new() - statement
+ * @c:      compilation
+ * @kind:   which
+ * @loc:    of the whole statement
+ * @body:   statement inside it, or first of a block's; or NULL
+ * @orelse: other statement inside it, or NULL
+ *
+ * Return: the statement; its other fields are the caller's to fill.
+ */
+struct ampc_stmt *ampc_stmt_new(struct ampc *c, enum ampc_stmt_kind kind,
+				struct ampc_loc loc, struct ampc_stmt *body,
+				struct ampc_stmt *orelse)
+{
+	struct ampc_stmt *s = ampc_alloc(c, sizeof(*s)), *in;
+
+	s->kind = kind;
+	s->loc = loc;
+	s->body = body;
+	s->orelse = orelse;
+	for (in = body; in; in = in->next)
+		if (in->depth > s->depth)
+			s->depth = in->depth;
+	if (orelse && orelse->depth > s->depth)
+		s->depth = orelse->depth;
+	if (++s->depth > AMPC_MAX_DEPTH) {
+		ampc_report(c, loc, TOO_DEEP, AMPC_MAX_DEPTH);
+		s->kind = AMPC_STMT_EMPTY;
+		s->body = NULL;
+		s->orelse = NULL;
+		s->depth = 1;
+	}
+	return s;
+}
+
+/**
+ * ampc_event_add() - definition of an event
+ * @c:    compilation
+ * @name: its name
+ * @loc:  place of the name
+ * @body: its block
+ */
+void ampc_event_add(struct ampc *c, const char *name, struct ampc_loc loc,
+		    struct ampc_stmt *body)
+{
+	struct ampc_event *ev = ampc_alloc(c, sizeof(*ev));
+
+	ev->name = name;
+	ev->loc = loc;
+	ev->body = body;
+	*c->events_end = ev;
+	c->events_end = &ev->next;
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# ampc, the compiler from .hp to .hpo, the same under ASan and UBSan for the
+# tests, and the policies that it compiles.
+
+AMPC_SRC := $(wildcard compiler/*.c)
+AMPC_OBJ := $(AMPC_SRC:compiler/%.c=%.o) lexer.o parser.o
+AMPC_CPPFLAGS := -Icompiler -Imodule -I$(B)/compiler
+# What flex and bison write is not ours to mend.
+AMPC_GENERATED_WARN := -Wno-missing-prototypes -Wno-unused-parameter \
+	-Wno-sign-compare -Wno-unused-function -Wno-unused-but-set-variable
+
+ALL += $(B)/ampc
+ALL += $(patsubst %.hp,$(B)/%.hpo,$(wildcard policies/*.hp))
+
+$(B)/compiler/parser.c: compiler/parser.y
+	@mkdir -p $(@D)
+	bison -Wall -Wcounterexamples -Werror -H$(@:.c=.h) -o $@ $<
+
+$(B)/compiler/parser.h: $(B)/compiler/parser.c ;
+
+$(B)/compiler/lexer.c: compiler/lexer.l
+	@mkdir -p $(@D)
+	flex -o $@ $<
+
+$(B)/compiler/%.o: compiler/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(AMPC_CPPFLAGS) -c $< -o $@
+
+$(B)/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
+	$(CC) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(AMPC_CPPFLAGS) -c $< -o $@
+
+$(B)/asan/compiler/%.o: compiler/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
+
+$(B)/asan/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(SANITIZE) $(AMPC_CPPFLAGS) \
+		-c $< -o $@
+
+$(B)/ampc: $(AMPC_OBJ:%=$(B)/compiler/%) $(B)/libhipecvm.a
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+
+$(B)/asan/ampc: $(AMPC_OBJ:%=$(B)/asan/compiler/%) $(B)/asan/libhipecvm.a
+	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
+
+$(B)/policies/%.hpo: policies/%.hp $(B)/ampc
+	@mkdir -p $(@D)
+	$(B)/ampc -o $@ $<

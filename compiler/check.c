@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rules of a policy as a whole: its events and their numbers, declarations,
+ * statements, labels, and who calls whom. What this accepts the verifier of
+ * the VM core accepts as well; main.c makes sure.
+ *
+ * Interface:
+ * ampc_check()  all rules
+ */
+#include "ampc.h"
+
+/* A walk over the statements of one event. */
+struct walk {
+	struct ampc *c;
+	struct ampc_event *ev;
+	u32 loops;		/* around the statement */
+	bool is_init;
+	bool is_nested;		/* below the top level of the event */
+	struct ampc_stmt **labels_end;
+	u32 nr_labels;
+};
+
+static void host_number(struct ampc_event *ev)
+{
+	u32 i;
+
+	for (i = 0; i < HIPEC_EVENT_USER; i++)
+		if (hipec_event_text(i) && !strcmp(hipec_event_text(i), ev->name))
+			ev->number = i;
+}
+
+/* Number the events; those of the policy's own in source order. */
+static void number_events(struct ampc *c)
+{
+	const u32 max = HIPEC_NR_EVENTS - HIPEC_EVENT_USER;
+	struct ampc_event *ev;
+	u32 next = HIPEC_EVENT_USER;
+	u8 opcode;
+
+	for (ev = c->events; ev; ev = ev->next) {
+		const struct ampc_event *first = ampc_event_find(c, ev->name);
+
+		ev->number = HIPEC_NR_EVENTS;	/* none */
+		host_number(ev);
+		if (ev != first) {
+			ampc_report(c, ev->loc, EVENT_TWICE, ev->name);
+			ampc_report(c, first->loc, DECLARED_HERE, ev->name);
+			continue;
+		}
+		if (ev->number < HIPEC_EVENT_USER)
+			continue;
+		if (ampc_builtin_find(ev->name, &opcode))
+			ampc_report(c, ev->loc, EVENT_IS_COMMAND, ev->name);
+		if (next < HIPEC_NR_EVENTS)
+			ev->number = next;
+		else if (next == HIPEC_NR_EVENTS)
+			ampc_report(c, ev->loc, TOO_MANY_EVENTS, max);
+		next++;
+	}
+}
+
+static void require_events(struct ampc *c)
+{
+	static const struct {
+		u32 number;
+		const char *when;
+	} host[] = {
+#define X(name, code, text, when) { code, when },
+		HIPEC_EVENTS(X)
+#undef X
+	};
+	struct ampc_loc file = { 0 };
+	u32 i;
+
+	if (c->has_lost_event)
+		return;
+	for (i = 0; i < ARRAY_SIZE(host); i++) {
+		const char *name = hipec_event_text(host[i].number);
+
+		if (host[i].number == HIPEC_EVENT_INIT ||
+		    ampc_event_find(c, name))
+			continue;
+		ampc_report(c, file, EVENT_MISSING, name);
+		ampc_report(c, file, EVENT_WHEN, host[i].when);
+	}
+}
+
+/* Declarations */
+
+static bool check_name_free(struct ampc *c, const struct ampc_decl *d)
+{
+	const struct ampc_symbol *sym = ampc_symbol_find(c, d->name);
+	const struct ampc_event *ev = ampc_event_find(c, d->name);
+
+	if (sym && !sym->loc.line) {
+		ampc_report(c, d->loc, SYSTEM_NAME, d->name);
+	} else if (sym && sym->kind != AMPC_UNDECLARED_NAME) {
+		ampc_report(c, d->loc, REDECLARED, d->name);
+		ampc_report(c, sym->loc, DECLARED_HERE, d->name);
+	} else if (ev) {
+		ampc_report(c, d->loc, EVENT_IS_NAME, d->name);
+		ampc_report(c, ev->loc, DECLARED_HERE, d->name);
+	} else {
+		return !sym;
+	}
+	return false;
+}
+
+static void check_qualifiers(struct ampc *c, struct ampc_decl *d)
+{
+	if (d->type != AMPC_INT && d->flags) {
+		ampc_report(c, d->loc, QUALIFIER_TYPE, d->name,
+			    ampc_type_text(d->type),
+			    d->flags & HIPEC_OPERAND_PARAM ? "param" : "const");
+		d->flags = 0;
+	}
+	if (d->flags == HIPEC_OPERAND_CONST && !d->init)
+		ampc_report(c, d->loc, CONST_NO_VALUE, d->name);
+}
+
+static s64 initial_value(struct ampc *c, struct ampc_event *ev,
+			 struct ampc_decl *d)
+{
+	if (!d->init)
+		return 0;
+	ampc_check_value(c, ev, d->init);
+	if (d->type != AMPC_INT)
+		ampc_report(c, d->init->loc, INIT_TYPE, d->name,
+			    ampc_type_text(d->type));
+	else if (d->init->is_const)
+		return d->init->value;
+	else if (d->init->type != AMPC_UNKNOWN)
+		ampc_report(c, d->init->loc, INIT_NOT_CONST, d->name);
+	return 0;
+}
+
+static void declare(struct ampc *c, struct ampc_event *ev, struct ampc_decl *d)
+{
+	s64 value = initial_value(c, ev, d);
+	struct ampc_symbol *sym;
+
+	check_qualifiers(c, d);
+	if (!check_name_free(c, d))
+		return;
+	if (c->nr_slots == HIPEC_SLOT_SYSTEM)
+		ampc_report(c, d->loc, TOO_MANY_VARIABLES,
+			    HIPEC_SLOT_SYSTEM - HIPEC_SLOT_POLICY);
+	sym = ampc_symbol_add(c, d->name, d->loc);
+	sym->type = d->type;
+	sym->flags = d->flags;
+	sym->value = value;
+	sym->slot = c->nr_slots++;
+}
+
+/* Variables may be used above the event that declares them: declare first. */
+static void declare_all(struct ampc *c)
+{
+	struct ampc_event *ev;
+	struct ampc_stmt *s;
+	struct ampc_decl *d;
+
+	for (ev = c->events; ev; ev = ev->next) {
+		if (ev->number != HIPEC_EVENT_INIT)
+			continue;
+		for (s = ev->body->body; s; s = s->next)
+			for (d = s->decl; d; d = d->next)
+				declare(c, ev, d);
+	}
+}
+
+/* A declaration in the wrong place; its variables are known from there on. */
+static void misplaced(struct walk *w, struct ampc_stmt *s)
+{
+	struct ampc_decl *d;
+
+	for (d = s->decl; d; d = d->next) {
+		if (w->is_init) {
+			ampc_report(w->c, d->loc, DECL_NESTED, d->name);
+		} else {
+			ampc_report(w->c, d->loc, DECL_PLACE, d->name);
+			ampc_report(w->c, d->loc, DECL_PLACE_WHY);
+		}
+		declare(w->c, w->ev, d);
+	}
+}
+
+/* Statements */
+
+static struct ampc_stmt *find_label(const struct ampc_event *ev,
+				    const char *name)
+{
+	struct ampc_stmt *s;
+
+	for (s = ev->labels; s; s = s->next_label)
+		if (!strcmp(s->name, name))
+			return s;
+	return NULL;
+}
+
+static void add_label(struct walk *w, struct ampc_stmt *s)
+{
+	const struct ampc_stmt *first = find_label(w->ev, s->name);
+
+	if (first) {
+		ampc_report(w->c, s->loc, LABEL_TWICE, s->name, w->ev->name);
+		ampc_report(w->c, first->loc, DECLARED_HERE, s->name);
+		return;
+	}
+	s->label = w->nr_labels++;
+	*w->labels_end = s;
+	w->labels_end = &s->next_label;
+}
+
+/* Labels may be used before they are set: collect them first. */
+static void collect_labels(struct walk *w, struct ampc_stmt *s)
+{
+	for (; s; s = s->next) {
+		if (s->kind == AMPC_STMT_LABEL)
+			add_label(w, s);
+		collect_labels(w, s->body);
+		collect_labels(w, s->orelse);
+	}
+}
+
+static void check_goto(struct walk *w, struct ampc_stmt *s)
+{
+	s->target = find_label(w->ev, s->name);
+	if (s->target)
+		return;
+	ampc_report(w->c, s->loc, LABEL_UNKNOWN, s->name, w->ev->name);
+	ampc_suggest_label(w->c, w->ev, s->name, s->loc);
+}
+
+static void check_stmts(struct walk *w, struct ampc_stmt *s);
+
+static void check_inner(struct walk *w, struct ampc_stmt *s, u32 loops)
+{
+	struct walk inner = *w;
+
+	inner.is_nested = true;
+	inner.loops += loops;
+	check_stmts(&inner, s);
+}
+
+static void check_stmt(struct walk *w, struct ampc_stmt *s)
+{
+	struct ampc *c = w->c;
+
+	switch (s->kind) {
+	case AMPC_STMT_EMPTY:
+	case AMPC_STMT_RETURN:
+		break;
+	case AMPC_STMT_DECL:
+		if (!w->is_init || w->is_nested)
+			misplaced(w, s);
+		break;
+	case AMPC_STMT_EXPR:
+		ampc_check_effect(c, w->ev, s->expr);
+		break;
+	case AMPC_STMT_IF:
+		ampc_check_condition(c, w->ev, s->expr);
+		check_inner(w, s->body, 0);
+		check_inner(w, s->orelse, 0);
+		break;
+	case AMPC_STMT_WHILE:
+	case AMPC_STMT_DO:
+	case AMPC_STMT_FOR:
+		if (s->init)
+			ampc_check_effect(c, w->ev, s->init);
+		if (s->expr)
+			ampc_check_condition(c, w->ev, s->expr);
+		if (s->step)
+			ampc_check_effect(c, w->ev, s->step);
+		check_inner(w, s->body, 1);
+		break;
+	case AMPC_STMT_BLOCK:
+	case AMPC_STMT_LABEL:
+		check_inner(w, s->body, 0);
+		break;
+	case AMPC_STMT_BREAK:
+	case AMPC_STMT_CONTINUE:
+		if (!w->loops)
+			ampc_report(c, s->loc, BREAK_OUTSIDE,
+				    s->kind == AMPC_STMT_BREAK ? "break" :
+				    "continue");
+		break;
+	case AMPC_STMT_GOTO:
+		check_goto(w, s);
+		break;
+	}
+}
+
+static void check_stmts(struct walk *w, struct ampc_stmt *s)
+{
+	for (; s; s = s->next)
+		check_stmt(w, s);
+}
+
+static void check_event(struct ampc *c, struct ampc_event *ev)
+{
+	struct walk w = {
+		.c = c,
+		.ev = ev,
+		.is_init = ev->number == HIPEC_EVENT_INIT,
+		.labels_end = &ev->labels,
+	};
+
+	collect_labels(&w, ev->body->body);
+	ev->nr_labels = w.nr_labels;
+	check_stmts(&w, ev->body->body);
+}
+
+/* Calls */
+
+static void report_cycle(struct ampc *c, const struct ampc_event *from,
+			 const struct ampc_call *call)
+{
+	const struct ampc_event *ev = call->callee;
+
+	if (ev == from) {
+		ampc_report(c, call->loc, RECURSION, ev->name);
+		return;
+	}
+	ampc_report(c, call->loc, RECURSION_VIA, ev->name, from->name);
+	for (; ev != from; ev = ev->path->callee)
+		ampc_report(c, ev->path->loc, CALLED_HERE, ev->name,
+			    ev->path->callee->name);
+}
+
+/* Follow the calls of @ev; false if they lead back to an event on the path. */
+static bool walk_calls(struct ampc *c, struct ampc_event *ev)
+{
+	bool ok = true;
+
+	ev->visit = AMPC_ON_PATH;
+	for (ev->path = ev->calls; ev->path; ev->path = ev->path->next) {
+		struct ampc_event *callee = ev->path->callee;
+
+		if (callee->visit == AMPC_ON_PATH) {
+			report_cycle(c, ev, ev->path);
+			ok = false;
+		} else if (callee->visit == AMPC_NOT_VISITED) {
+			ok &= walk_calls(c, callee);
+		}
+	}
+	ev->visit = AMPC_VISITED;
+	return ok;
+}
+
+/* The longest chain of calls that leads to each event, without cycles. */
+static void measure_calls(struct ampc *c)
+{
+	struct ampc_event *ev;
+	const struct ampc_call *call;
+	bool again;
+
+	do {
+		again = false;
+		for (ev = c->events; ev; ev = ev->next) {
+			for (call = ev->calls; call; call = call->next) {
+				if (call->callee->calls_to > ev->calls_to)
+					continue;
+				call->callee->calls_to = ev->calls_to + 1;
+				again = true;
+				if (ev->calls_to < HIPEC_MAX_CALL_DEPTH)
+					continue;
+				ampc_report(c, call->loc, CALL_DEPTH,
+					    HIPEC_MAX_CALL_DEPTH);
+				return;
+			}
+		}
+	} while (again);
+}
+
+static void check_calls(struct ampc *c)
+{
+	struct ampc_event *ev;
+	bool ok = true;
+
+	for (ev = c->events; ev; ev = ev->next)
+		if (ev->visit == AMPC_NOT_VISITED)
+			ok &= walk_calls(c, ev);
+	if (ok)
+		measure_calls(c);
+	for (ev = c->events; ev; ev = ev->next) {
+		if (ev->number < HIPEC_EVENT_USER ||
+		    ev->number == HIPEC_NR_EVENTS || ev->is_called ||
+		    c->has_lost_event)
+			continue;
+		ampc_report(c, ev->loc, EVENT_UNUSED, ev->name);
+		ampc_suggest_host_event(c, ev->name, ev->loc);
+	}
+}
+
+/**
+ * ampc_check() - apply the rules of the language
+ * @c: compilation with a tree; gets symbols, the tree its meaning
+ *
+ * Errors are reported.
+ */
+void ampc_check(struct ampc *c)
+{
+	struct ampc_event *ev;
+
+	ampc_symbols_init(c);
+	number_events(c);
+	declare_all(c);
+	for (ev = c->events; ev; ev = ev->next)
+		check_event(c, ev);
+	check_calls(c);
+	require_events(c);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Diagnostics: collected by all passes, sorted by place, printed with the
+ * source line and a caret. The only printer of errors about a source.
+ *
+ * Interface:
+ * ampc_report()        (ampc.h) say something about a place
+ * ampc_diag_is_full()  there are so many errors that no more are kept
+ * ampc_diag_print()    print them all
+ */
+#include "ampc.h"
+
+static const enum ampc_level levels[] = {
+#define X(name, level, text) [AMPC_##name] = AMPC_##level,
+	AMPC_DIAGS(X)
+#undef X
+};
+
+struct colours {
+	const char *bold, *level[3], *caret, *off;
+};
+
+static const struct colours no_colours = {
+	.bold = "", .level = { "", "", "" }, .caret = "", .off = "",
+};
+
+static const struct colours tty_colours = {
+	.bold = "\033[1m",
+	.level = {
+		[AMPC_ERROR] = "\033[1;31m",
+		[AMPC_WARNING] = "\033[1;35m",
+		[AMPC_NOTE] = "\033[1;36m",
+	},
+	.caret = "\033[1;32m",
+	.off = "\033[0m",
+};
+
+static bool is_before(const struct ampc_loc *a, const struct ampc_loc *b)
+{
+	return a->line != b->line ? a->line < b->line : a->col < b->col;
+}
+
+/* Passes report in their own order; the reader wants that of the source. */
+static void insert(struct ampc *c, struct ampc_diag *d)
+{
+	struct ampc_diag **link = &c->diags;
+
+	while (*link && !is_before(&d->loc, &(*link)->loc))
+		link = &(*link)->next;
+	d->next = *link;
+	*link = d;
+}
+
+static void append_note(struct ampc_diag *to, struct ampc_diag *note)
+{
+	struct ampc_diag **link = &to->notes;
+
+	while (*link)
+		link = &(*link)->next;
+	*link = note;
+}
+
+/**
+ * ampc_diag_add() - keep a diagnostic; use ampc_report()
+ * @c:   compilation
+ * @loc: place; line 0 for the file as a whole
+ * @id:  row of AMPC_DIAGS; a note belongs to the error or warning before it
+ * @fmt: text of the row, and its arguments
+ */
+void ampc_diag_add(struct ampc *c, struct ampc_loc loc, enum ampc_diag_id id,
+		   const char *fmt, ...)
+{
+	struct ampc_diag *d;
+	va_list ap;
+	int n;
+
+	if (levels[id] == AMPC_ERROR && ampc_diag_is_full(c)) {
+		c->has_more_errors = true;
+		c->last = NULL;
+		return;
+	}
+	if (levels[id] == AMPC_NOTE && !c->last)
+		return;
+	d = ampc_alloc(c, sizeof(*d));
+	d->loc = loc;
+	d->id = id;
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	d->text = ampc_alloc(c, n + 1);
+	va_start(ap, fmt);
+	vsnprintf(d->text, n + 1, fmt, ap);
+	va_end(ap);
+	if (levels[id] == AMPC_NOTE) {
+		append_note(c->last, d);
+		return;
+	}
+	c->nr_errors += levels[id] == AMPC_ERROR;
+	c->last = d;
+	insert(c, d);
+}
+
+/* Whether no more errors are kept. */
+bool ampc_diag_is_full(const struct ampc *c)
+{
+	return c->nr_errors >= AMPC_MAX_ERRORS;
+}
+
+static bool is_continuation(char ch)
+{
+	return ((u8)ch & 0xc0) == 0x80;	/* inside a UTF-8 character */
+}
+
+/*
+ * The line and the carets below it. What stands before the caret is repeated
+ * as blanks, a tab as a tab, so that both lines shift alike at any tab width.
+ * Of a long line only the surroundings of the caret are shown.
+ */
+static void print_excerpt(const struct ampc *c, const struct ampc_loc *loc,
+			  const struct colours *col, FILE *out)
+{
+	const size_t before = 80, width = 160;
+	size_t len, i, first = 0, caret = loc->col - 1, end;
+	const char *s = ampc_source_line(c, loc->line, &len);
+
+	if (!s || caret > len)
+		return;
+	end = loc->end_line == loc->line ? loc->end_col - 1 : len;
+	if (caret > width)
+		first = caret - before;
+	while (first && is_continuation(s[first]))
+		first--;
+	if (len > first + width)
+		len = first + width;
+	if (end > len)
+		end = len;
+
+	fprintf(out, "%5u | ", loc->line);
+	for (i = first; i < len; i++)
+		fputc((u8)s[i] < ' ' && s[i] != '\t' ? '?' : s[i], out);
+	fprintf(out, "\n      | ");
+	for (i = first; i < caret; i++)
+		if (i >= len || !is_continuation(s[i]))
+			fputc(i < len && s[i] == '\t' ? '\t' : ' ', out);
+	fprintf(out, "%s^", col->caret);
+	for (i = caret + 1; i < end; i++)
+		if (!is_continuation(s[i]))
+			fputc('~', out);
+	fprintf(out, "%s\n", col->off);
+}
+
+static void print_one(const struct ampc *c, const struct ampc_diag *d,
+		      const struct colours *col, FILE *out)
+{
+	static const char *const names[] = {
+		[AMPC_ERROR] = "error",
+		[AMPC_WARNING] = "warning",
+		[AMPC_NOTE] = "note",
+	};
+	enum ampc_level level = levels[d->id];
+
+	fprintf(out, "%s%s:", col->bold, c->source.file);
+	if (d->loc.line)
+		fprintf(out, "%u:%u:", d->loc.line, d->loc.col);
+	fprintf(out, "%s %s%s:%s %s%s%s\n", col->off, col->level[level],
+		names[level], col->off, col->bold, d->text, col->off);
+}
+
+static bool is_same_place(const struct ampc_loc *a, const struct ampc_loc *b)
+{
+	return a->line == b->line && a->col == b->col;
+}
+
+/**
+ * ampc_diag_print() - print all diagnostics in source order
+ * @c:      compilation
+ * @out:    where to
+ * @colour: whether @out is a terminal that shows colours
+ */
+void ampc_diag_print(const struct ampc *c, FILE *out, bool colour)
+{
+	const struct colours *col = colour ? &tty_colours : &no_colours;
+	const struct ampc_diag more = {
+		.id = AMPC_TOO_MANY_ERRORS,
+		.text = (char *)ampc_text_TOO_MANY_ERRORS,
+	};
+	const struct ampc_diag *d, *note;
+
+	for (d = c->diags; d; d = d->next) {
+		print_one(c, d, col, out);
+		print_excerpt(c, &d->loc, col, out);
+		for (note = d->notes; note; note = note->next) {
+			print_one(c, note, col, out);
+			if (!is_same_place(&note->loc, &d->loc))
+				print_excerpt(c, &note->loc, col, out);
+		}
+	}
+	if (c->has_more_errors)
+		print_one(c, &more, col, out);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Everything that ampc says about a source, in one table. A row that no file
+ * under test/compile/err/ provokes fails test_compiler.py.
+ *
+ * NAME, level, text. The text is a printf format that the compiler checks at
+ * each use; it is lower case, quotes the user's words and ends without a stop.
+ */
+#ifndef AMPC_DIAG_H
+#define AMPC_DIAG_H
+
+#define AMPC_DIAGS(X)                                                         \
+	/* the file */                                                        \
+	X(CANNOT_READ, ERROR, "cannot read the file: %s")                     \
+	X(CANNOT_WRITE, ERROR, "cannot write the file: %s")                   \
+	X(FILE_EMPTY, ERROR, "the file is empty")                             \
+	X(FILE_LARGE, ERROR, "the file is larger than %u bytes")              \
+	X(FILE_BINARY, ERROR, "zero byte: this is not a text file")           \
+	X(POLICY_NAME, ERROR, "policy name '%s' has a character other than letters, digits, '.', '_', '+' and '-'") \
+	X(POLICY_NAME_LONG, ERROR, "policy name '%s' is longer than %u bytes") \
+	X(POLICY_NAME_FROM, NOTE, "a policy is named after its file")         \
+	X(TOO_MANY_ERRORS, NOTE, "there are more errors than these")     \
+	/* characters and tokens */                                           \
+	X(BAD_CHARACTER, ERROR, "character %s is not used in this language")  \
+	X(BAD_OPERATOR, ERROR, "there is no operator '%s'")                   \
+	X(BAD_STRING, ERROR, "there are no strings and characters in this language") \
+	X(BAD_NUMBER, ERROR, "'%s' is not a number")                          \
+	X(OCTAL, ERROR, "number '%s' starts with 0, which C reads as octal")  \
+	X(NUMBER_LARGE, ERROR, "number '%s' is larger than %lld")             \
+	X(COMMENT_OPEN, ERROR, "the comment is not closed")                   \
+	X(NAME_LONG, ERROR, "the name is longer than %u bytes")               \
+	/* structure */                                                       \
+	X(EXPECTED, ERROR, "expected %s, found %s")                           \
+	X(BRACE_OPEN, ERROR, "expected '}', found %s")                        \
+	X(BRACE_OPEN_HERE, NOTE, "this '{' is not closed")                    \
+	X(TOO_DEEP, ERROR, "nested deeper than %u levels")                    \
+	/* names */                                                           \
+	X(UNDECLARED, ERROR, "undeclared name '%s'")                          \
+	X(UNKNOWN_FUNCTION, ERROR, "there is no command or event '%s'")       \
+	X(DID_YOU_MEAN, NOTE, "did you mean '%s'?")                           \
+	X(DECLARED_HERE, NOTE, "'%s' is declared here")                       \
+	X(REDECLARED, ERROR, "'%s' is declared twice")                        \
+	X(SYSTEM_NAME, ERROR, "'%s' is declared by the system")               \
+	X(EVENT_IS_NAME, ERROR, "'%s' is the name of an operand and of an event") \
+	X(NOT_A_FUNCTION, ERROR, "'%s' is %s and cannot be called")           \
+	X(NOT_A_VALUE, ERROR, "'%s' is %s and has no value")                  \
+	X(CALL_IT, NOTE, "write '%s()' to run it")                            \
+	X(SELECTOR_HERE, ERROR, "'%s' is a word for commands and has no value") \
+	/* declarations */                                                    \
+	X(DECL_PLACE, ERROR, "'%s' is declared outside Event Init()")         \
+	X(DECL_NESTED, ERROR, "'%s' is declared inside a statement of Event Init()") \
+	X(DECL_PLACE_WHY, NOTE, "all events share the operands that Event Init() declares") \
+	X(INIT_TYPE, ERROR, "'%s' is %s and takes no value")                  \
+	X(INIT_NOT_CONST, ERROR, "the value of '%s' is not constant")         \
+	X(QUALIFIER_TYPE, ERROR, "'%s' is %s, only an integer can be '%s'")   \
+	X(QUALIFIER_TWICE, ERROR, "'%s' is said twice")                       \
+	X(CONST_NO_VALUE, ERROR, "'%s' is const and has no value")            \
+	X(TOO_MANY_OPERANDS, ERROR, "the policy needs more than %u operands") \
+	X(OPERANDS_ARE, NOTE, "variables, temporaries and constants are operands") \
+	X(TOO_MANY_VARIABLES, ERROR, "more than %u variables")                \
+	/* types */                                                           \
+	X(WRONG_ARGUMENT, ERROR, "%s, argument %u of '%s' must be %s")        \
+	X(WRONG_SELECTOR, ERROR, "argument %u of '%s' must be %s, found '%s'") \
+	X(NR_ARGUMENTS, ERROR, "'%s' takes %s, %s given")                     \
+	X(USAGE, NOTE, "use it as '%s'")                                      \
+	X(WRONG_OPERAND, ERROR, "%s, '%s' works on integers")           \
+	X(WRONG_CONDITION, ERROR, "%s, a condition must be an integer or a test") \
+	X(PAGE_CONDITION, NOTE, "test the command that sets the page, as in 'if (%s)'") \
+	X(WRONG_VALUE, ERROR, "%s and cannot be assigned to '%s', %s")       \
+	X(PAGE_COPY, ERROR, "a page can only be assigned from a command")     \
+	X(NOT_ASSIGNABLE, ERROR, "the left side of '%s' is not a variable")   \
+	X(READ_ONLY, ERROR, "'%s' is %s and cannot be changed")               \
+	X(NO_EFFECT, ERROR, "this statement does nothing")                    \
+	X(MEANT_ASSIGN, NOTE, "did you mean '='?")                            \
+	/* constants */                                                       \
+	X(OVERFLOW, ERROR, "the constant does not fit in 64 bits")            \
+	X(DIV_ZERO, ERROR, "division by zero")                                \
+	/* events */                                                          \
+	X(EVENT_TWICE, ERROR, "event '%s' is defined twice")                  \
+	X(EVENT_IS_COMMAND, ERROR, "'%s' is a command and cannot name an event") \
+	X(EVENT_MISSING, ERROR, "event '%s' is missing")                      \
+	X(EVENT_WHEN, NOTE, "it runs %s")                                     \
+	X(EVENT_UNUSED, WARNING, "nothing runs event '%s'")                   \
+	X(TOO_MANY_EVENTS, ERROR, "more than %u events of the policy's own")  \
+	X(EVENT_LONG, ERROR, "the commands of event '%s' and those before it take more than %u words") \
+	X(RECURSION, ERROR, "event '%s' calls itself")                        \
+	X(RECURSION_VIA, ERROR, "event '%s' calls itself through '%s'")       \
+	X(CALL_DEPTH, ERROR, "this call is more than %u calls deep")          \
+	X(CALLED_HERE, NOTE, "'%s' calls '%s' here")                          \
+	/* jumps */                                                           \
+	X(BREAK_OUTSIDE, ERROR, "'%s' outside a loop")                        \
+	X(LABEL_UNKNOWN, ERROR, "there is no label '%s' in event '%s'")       \
+	X(LABEL_TWICE, ERROR, "label '%s' is set twice in event '%s'")
+
+#endif /* AMPC_DIAG_H */

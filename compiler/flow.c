@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Commands -> fewer commands, by looking at where they lead: jumps to jumps
+ * go to the end of the chain, a jump around a jump is turned round, what
+ * cannot be reached is left out. What is computed stays as it is.
+ *
+ * Interface:
+ * ampc_flow()  do all that to one event, until nothing changes
+ */
+#include "ampc.h"
+
+/* Work space, one entry for each command. */
+struct flow {
+	struct ampc_code *code;
+	u32 *mark;	/* follow: round; sweep: new number */
+	u32 *refs;	/* jumps that lead here */
+	u32 *todo;
+	u32 round;
+};
+
+static bool is_jump(const struct ampc_insn *in)
+{
+	return hipec_ops[in->opcode].flags & HIPEC_OPF_JUMP;
+}
+
+static bool is_always(const struct ampc_insn *in)
+{
+	return is_jump(in) && in->arg[0].value == HIPEC_COND_ALWAYS;
+}
+
+static bool is_stop(const struct ampc_insn *in)
+{
+	return hipec_ops[in->opcode].flags & HIPEC_OPF_STOP;
+}
+
+static enum hipec_cond opposite(enum hipec_cond cond)
+{
+	return cond == HIPEC_COND_IF ? HIPEC_COND_IFNOT : HIPEC_COND_IF;
+}
+
+static void resolve_labels(struct ampc_code *code)
+{
+	u32 i;
+
+	for (i = 0; i < code->nr; i++)
+		if (is_jump(&code->insn[i]))
+			code->insn[i].target =
+				code->label[code->insn[i].target];
+}
+
+/*
+ * The end of the chain of jumps that starts at @at; somewhere on the circle
+ * where it has no end. All jumps of the chain are pointed there, so that the
+ * chain is walked once.
+ */
+static u32 follow(struct flow *f, u32 at)
+{
+	struct ampc_insn *insn = f->code->insn;
+	u32 end = at, next;
+
+	f->round++;
+	while (is_always(&insn[end]) && f->mark[end] != f->round) {
+		f->mark[end] = f->round;
+		end = insn[end].target;
+	}
+	while (is_always(&insn[at]) && insn[at].target != end) {
+		next = insn[at].target;
+		insn[at].target = end;
+		at = next;
+	}
+	return end;
+}
+
+/* Where @in really goes. */
+static u32 destination(struct flow *f, const struct ampc_insn *in)
+{
+	u32 end = follow(f, in->target);
+	const struct ampc_insn *to = &f->code->insn[end];
+
+	if (is_always(in) || !is_jump(to) || is_always(to) || in == to)
+		return end;
+	/* The condition is known at the second of two conditional jumps. */
+	return to->arg[0].value == in->arg[0].value ? to->target : end + 1;
+}
+
+static bool thread_jumps(struct flow *f)
+{
+	struct ampc_code *code = f->code;
+	bool changed = false;
+	u32 i, to;
+
+	for (i = 0; i < code->nr; i++) {
+		struct ampc_insn *in = &code->insn[i];
+
+		if (!is_jump(in))
+			continue;
+		to = destination(f, in);
+		if (to != in->target) {
+			in->target = to;
+			changed = true;
+		}
+		if (is_always(in) && is_stop(&code->insn[to])) {
+			u32 line = in->line;
+
+			*in = code->insn[to];
+			in->line = line;
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+/* `jump if A; jump always B; A:` becomes `jump ifnot B; A:`. */
+static bool turn_jumps(struct flow *f)
+{
+	struct ampc_code *code = f->code;
+	bool changed = false;
+	u32 i;
+
+	memset(f->refs, 0, code->nr * sizeof(*f->refs));
+	for (i = 0; i < code->nr; i++)
+		if (is_jump(&code->insn[i]))
+			f->refs[code->insn[i].target]++;
+	for (i = 0; i + 2 < code->nr; i++) {
+		struct ampc_insn *in = &code->insn[i];
+
+		if (!is_jump(in) || is_always(in) || in->target != i + 2 ||
+		    !is_always(in + 1) || f->refs[i + 1])
+			continue;
+		in->arg[0] = ampc_byte(opposite(in->arg[0].value));
+		in->target = in[1].target;
+		/* Leads to the next command now, so that sweep() takes it. */
+		in[1].target = i + 2;
+		changed = true;
+	}
+	return changed;
+}
+
+static void reach(struct flow *f, u32 at, u32 *nr_todo)
+{
+	if (f->mark[at] == f->round)
+		return;
+	f->mark[at] = f->round;
+	f->todo[(*nr_todo)++] = at;
+}
+
+/* Mark the commands that can be reached from the first. */
+static void mark_live(struct flow *f)
+{
+	u32 nr_todo = 0;
+
+	f->round++;
+	reach(f, 0, &nr_todo);
+	while (nr_todo) {
+		u32 at = f->todo[--nr_todo];
+		const struct ampc_insn *in = &f->code->insn[at];
+
+		if (is_jump(in))
+			reach(f, in->target, &nr_todo);
+		if (!is_always(in) && !is_stop(in))
+			reach(f, at + 1, &nr_todo);
+	}
+}
+
+/* Leave out what is not reached and jumps to the next command. */
+static bool sweep(struct flow *f)
+{
+	struct ampc_code *code = f->code;
+	u32 i, nr = 0, old = code->nr;
+
+	mark_live(f);
+	for (i = 0; i < old; i++) {
+		const struct ampc_insn *in = &code->insn[i];
+		bool is_live = f->mark[i] == f->round &&
+			       !(is_jump(in) && in->target == i + 1);
+
+		f->todo[i] = nr;
+		if (is_live)
+			code->insn[nr++] = *in;
+	}
+	code->nr = nr;
+	for (i = 0; i < nr; i++)
+		if (is_jump(&code->insn[i]))
+			code->insn[i].target = f->todo[code->insn[i].target];
+	return nr != old;
+}
+
+/**
+ * ampc_flow() - simplify the jumps of an event
+ * @c:    compilation
+ * @code: commands that end with a return; jumps get command numbers from 0 in
+ *        place of labels
+ */
+void ampc_flow(struct ampc *c, struct ampc_code *code)
+{
+	const size_t size = code->nr * sizeof(u32);
+	struct flow f = {
+		.code = code,
+		.mark = ampc_alloc(c, size),
+		.refs = ampc_alloc(c, size),
+		.todo = ampc_alloc(c, size),
+	};
+	bool changed;
+
+	resolve_labels(code);
+	do {
+		changed = thread_jumps(&f);
+		changed |= turn_jumps(&f);
+		changed |= sweep(&f);
+	} while (changed);
+}

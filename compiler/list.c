@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The listing of -S: operands, then each event's commands with number, word
+ * in hex as Figure 3 prints it, text, and the source line it came from.
+ *
+ * Interface:
+ * ampc_list()  print all that
+ */
+#include "ampc.h"
+
+static void list_operands(const struct hipec_policy *p, FILE *out)
+{
+	u32 i;
+
+	fprintf(out, "operands\n");
+	for (i = 0; i < p->image->nr_operands; i++) {
+		const struct hipec_image_operand *o = &p->operand[i];
+
+		fprintf(out, "    %02X  %-5s  %s", i,
+			hipec_type_text(o->type),
+			hipec_policy_name(p, o->name));
+		if (o->value)
+			fprintf(out, " = %lld", (long long)o->value);
+		if (o->flags & HIPEC_OPERAND_PARAM)
+			fprintf(out, ", param");
+		if (o->flags & HIPEC_OPERAND_CONST)
+			fprintf(out, ", const");
+		fputc('\n', out);
+	}
+}
+
+/* "; line 7: page = FindPA(FaultedAddress);" */
+static void list_source(const struct ampc *c, u32 line, FILE *out)
+{
+	size_t len;
+	const char *s = ampc_source_line(c, line, &len);
+
+	if (!s)
+		return;
+	while (len && (*s == ' ' || *s == '\t')) {
+		s++;
+		len--;
+	}
+	fprintf(out, "; line %u: %.*s", line, (int)len, s);
+}
+
+static void list_event(const struct ampc *c, const struct hipec_policy *p,
+		       const struct hipec_image_event *e, FILE *out)
+{
+	char text[4 * (AMPC_MAX_NAME + 1)];
+	struct hipec_text t;
+	u32 i, line = 0;
+
+	fprintf(out, "\nevent %u %s\n", e->number,
+		hipec_policy_name(p, e->name));
+	for (i = 1; i < e->nr; i++) {
+		u32 w = p->words[e->first + i];
+
+		hipec_text_init(&t, text, sizeof(text));
+		hipec_disasm(p, w, &t);
+		fprintf(out, "%6u  %02X %02X %02X %02X  ", i, hipec_word_op(w),
+			hipec_word_a(w), hipec_word_b(w), hipec_word_c(w));
+		if (p->lines[e->first + i] == line) {
+			fprintf(out, "%s\n", text);
+			continue;
+		}
+		line = p->lines[e->first + i];
+		fprintf(out, "%-39s ", text);
+		list_source(c, line, out);
+		fputc('\n', out);
+	}
+}
+
+/**
+ * ampc_list() - print the commands beside their source lines
+ * @c:   compilation
+ * @p:   its image, parsed
+ * @out: where to
+ */
+void ampc_list(const struct ampc *c, const struct hipec_policy *p, FILE *out)
+{
+	u32 i;
+
+	fprintf(out, "policy %s\n\n", p->image->name);
+	list_operands(p, out);
+	for (i = 0; i < p->image->nr_events; i++)
+		list_event(c, p, &p->event[i], out);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Differences between the kernels that hipec builds for, and nothing else: each
+ * entry gives an older kernel the name that the newest has. Callers never test
+ * versions.
+ */
+#ifndef HIPEC_COMPAT_H
+#define HIPEC_COMPAT_H
+
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/version.h>
+
+/*
+ * v6.3: bc292ab00f6c ("mm: introduce vma->vm_flags wrapper functions").
+ * Drop when 6.1 goes.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
+}
+#endif
+
+/*
+ * v6.8: 6ae654392bb5 ("fs: move kiocb_start_write() into
+ * vfs_iocb_iter_write()"). Before, the caller has to.
+ * Drop when 6.1 goes.
+ */
+static inline ssize_t hipec_iocb_iter_write(struct file *file,
+					    struct kiocb *iocb,
+					    struct iov_iter *iter)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+	ssize_t ret;
+
+	file_start_write(file);
+	ret = vfs_iocb_iter_write(file, iocb, iter);
+	file_end_write(file);
+	return ret;
+#else
+	return vfs_iocb_iter_write(file, iocb, iter);
+#endif
+}
+
+#endif /* HIPEC_COMPAT_H */

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/hipec: one open is one container. Copies arguments in and out by the
+ * rules of uapi/hipec.h and calls what does the work.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/* The verifier's log is one line. */
+#define HIPEC_LOG_MAX 512
+
+static int hipec_open(struct inode *inode, struct file *file)
+{
+	file->private_data = hipec_container_new();
+	return file->private_data ? 0 : -ENOMEM;
+}
+
+static int hipec_release(struct inode *inode, struct file *file)
+{
+	hipec_container_put(file->private_data);
+	return 0;
+}
+
+/*
+ * The caller's struct, as long as it says it is, into @args of @ksize bytes;
+ * all of them have size and flags first.
+ */
+static int get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
+		    u32 known_flags)
+{
+	u32 flags;
+	int ret;
+
+	if (get_user(*usize, (u32 __user *)uargs))
+		return -EFAULT;
+	if (*usize < 2 * sizeof(u32))
+		return -EINVAL;
+	ret = copy_struct_from_user(args, ksize, uargs, *usize);
+	if (ret)
+		return ret;
+	flags = ((u32 *)args)[1];
+	return flags & ~known_flags ? -EINVAL : 0;
+}
+
+static int put_args(void __user *uargs, u32 usize, const void *args,
+		    size_t ksize)
+{
+	return copy_to_user(uargs, args, min_t(size_t, usize, ksize)) ?
+		-EFAULT : 0;
+}
+
+static int ioctl_query(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_query q;
+	struct hipec_container *each;
+	u32 usize;
+	int ret = get_args(&q, sizeof(q), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	q.abi_version = HIPEC_ABI_VERSION;
+	q.image_version = HIPEC_IMAGE_VERSION;
+	q.features = HIPEC_FEATURE_PRIVILEGED;
+	q.frames = atomic_long_read(&hipec_nr_frames);
+	q.containers = 0;
+	mutex_lock(&hipec_containers_lock);
+	list_for_each_entry(each, &hipec_containers, link)
+		q.containers++;
+	mutex_unlock(&hipec_containers_lock);
+	return put_args(uargs, usize, &q, sizeof(q));
+}
+
+static int ioctl_load(struct hipec_container *c, void __user *uargs)
+{
+	char words[HIPEC_LOG_MAX];
+	struct hipec_text log;
+	struct hipec_load a;
+	void *image;
+	u32 usize;
+	int ret = get_args(&a, sizeof(a), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	if (a.reserved || a.image_size > HIPEC_MAX_IMAGE)
+		return -EINVAL;
+	image = kvmalloc(a.image_size, GFP_KERNEL_ACCOUNT);
+	if (!image)
+		return -ENOMEM;
+	if (copy_from_user(image, u64_to_user_ptr(a.image), a.image_size)) {
+		kvfree(image);
+		return -EFAULT;
+	}
+	hipec_text_init(&log, words, min_t(size_t, a.log_size, sizeof(words)));
+	ret = hipec_container_load(c, &a, image, &log);
+	if (ret)
+		kvfree(image);
+	if (a.log && log.size &&
+	    copy_to_user(u64_to_user_ptr(a.log), words, log.len + 1))
+		return ret ? ret : -EFAULT;
+	if (ret && put_args(uargs, usize, &a, sizeof(a)))
+		return -EFAULT;
+	return ret;
+}
+
+static int ioctl_attach(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_attach a;
+	struct file *file;
+	u32 usize;
+	int ret = get_args(&a, sizeof(a), uargs, &usize, HIPEC_ATTACH_WRITE);
+
+	if (ret)
+		return ret;
+	if (usize < sizeof(a))
+		return -EINVAL; /* no place for the answer */
+	a.region_fd = get_unused_fd_flags(O_CLOEXEC);
+	if (a.region_fd < 0)
+		return a.region_fd;
+	ret = hipec_region_attach(c, &a, &file);
+	if (ret) {
+		put_unused_fd(a.region_fd);
+		return ret;
+	}
+	if (put_args(uargs, usize, &a, sizeof(a))) {
+		put_unused_fd(a.region_fd);
+		fput(file);
+		return -EFAULT;
+	}
+	fd_install(a.region_fd, file);
+	return 0;
+}
+
+static int ioctl_status(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_status s;
+	u32 usize;
+	int ret = get_args(&s, sizeof(s), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	hipec_container_status(c, &s);
+	return put_args(uargs, usize, &s, sizeof(s));
+}
+
+/* Own containers, all of them for the administrator; loaded ones only. */
+static bool may_see(struct hipec_container *c)
+{
+	bool visible;
+
+	mutex_lock(&c->lock);
+	visible = c->vm.policy && (uid_eq(c->owner_uid, current_uid()) ||
+				   capable(CAP_SYS_ADMIN));
+	mutex_unlock(&c->lock);
+	return visible;
+}
+
+static int ioctl_next(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_container *next;
+	struct hipec_status s;
+	u32 usize;
+	u64 id;
+	int ret = get_args(&s, sizeof(s), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	id = s.id;
+	while ((next = hipec_container_next(id)) && !may_see(next)) {
+		id = next->id;
+		hipec_container_put(next);
+	}
+	if (!next)
+		return -ENOENT;
+	hipec_container_status(next, &s);
+	hipec_container_put(next);
+	return put_args(uargs, usize, &s, sizeof(s));
+}
+
+/* By number alone: the size in the command is the caller's business. */
+static const struct {
+	unsigned int cmd;
+	int (*fn)(struct hipec_container *c, void __user *uargs);
+} ioctls[] = {
+	{ HIPEC_IOC_QUERY, ioctl_query },
+	{ HIPEC_IOC_LOAD, ioctl_load },
+	{ HIPEC_IOC_ATTACH, ioctl_attach },
+	{ HIPEC_IOC_STATUS, ioctl_status },
+	{ HIPEC_IOC_NEXT, ioctl_next },
+};
+
+static long hipec_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	size_t i;
+
+	if (_IOC_TYPE(cmd) != _IOC_TYPE(HIPEC_IOC_QUERY) ||
+	    _IOC_DIR(cmd) != (_IOC_READ | _IOC_WRITE))
+		return -ENOTTY;
+	for (i = 0; i < ARRAY_SIZE(ioctls); i++)
+		if (_IOC_NR(ioctls[i].cmd) == _IOC_NR(cmd))
+			return ioctls[i].fn(file->private_data,
+					    (void __user *)arg);
+	return -ENOTTY;
+}
+
+const struct file_operations hipec_dev_fops = {
+	.owner = THIS_MODULE,
+	.open = hipec_open,
+	.release = hipec_release,
+	.unlocked_ioctl = hipec_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.llseek = noop_llseek,
+};

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Frames of a container: reserved at load, bound to a page and taken from it,
+ * and the host side of the machine (struct hipec_host_ops). Not here: faults
+ * (fault.c), the backing file (io.c), which page goes (the policy).
+ *
+ * Interface:
+ * hipec_frames_reserve(), hipec_frames_free()   the reservation
+ * hipec_frame_bind(), hipec_frame_unbind()      a frame gets a page, loses it
+ * hipec_frame_evict()      the page gives its frame up, or cannot
+ * hipec_frame_evict_forgotten()  a page that the policy keeps on no queue
+ * hipec_frame_evict_any()  the built-in choice: FIFO with a second chance
+ */
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+
+#include "internal.h"
+
+#define HIPEC_GFP_FRAME (GFP_HIGHUSER | __GFP_ACCOUNT | __GFP_NOWARN)
+
+/* Frames held by all containers, pages. */
+atomic_long_t hipec_nr_frames = ATOMIC_LONG_INIT(0);
+
+static bool grow(struct hipec_container *c, gfp_t gfp)
+{
+	struct page *page = alloc_page(HIPEC_GFP_FRAME | gfp);
+
+	if (!page)
+		return false;
+	list_add(&page_folio(page)->lru, &c->free);
+	c->nr_free++;
+	c->nr_frames++;
+	atomic_long_inc(&hipec_nr_frames);
+	return true;
+}
+
+static void drop(struct hipec_container *c, struct folio *folio)
+{
+	folio_put(folio);
+	c->nr_frames--;
+	atomic_long_dec(&hipec_nr_frames);
+}
+
+/* A frame that holds no page any more: to the free list, or back to the system. */
+static void recycle(struct hipec_container *c, struct folio *folio)
+{
+	if (c->nr_surplus) {
+		c->nr_surplus--;
+		drop(c, folio);
+		return;
+	}
+	list_add(&folio->lru, &c->free);
+	c->nr_free++;
+}
+
+/**
+ * hipec_frames_reserve() - get all frames of a container
+ * @c:  container that has none
+ * @nr: pages
+ *
+ * All or nothing, without the OOM killer: a budget that the machine or the
+ * caller's memory cgroup cannot give is refused.
+ *
+ * Context: process context, may sleep; @c is not shared yet.
+ * Return: 0; -ENOMEM if there is not enough memory; -EINTR on a fatal signal.
+ */
+int hipec_frames_reserve(struct hipec_container *c, u32 nr)
+{
+	if (nr > si_mem_available())
+		return -ENOMEM;
+	while (c->nr_frames < nr) {
+		int err = fatal_signal_pending(current) ? -EINTR : 0;
+
+		if (!err && !grow(c, __GFP_RETRY_MAYFAIL))
+			err = -ENOMEM;
+		if (err) {
+			hipec_frames_free(c);
+			return err;
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * hipec_frames_free() - give all free frames back to the system
+ * @c: container
+ *
+ * Context: process context; @c is not shared, or its lock is held.
+ */
+void hipec_frames_free(struct hipec_container *c)
+{
+	struct folio *folio, *next;
+
+	list_for_each_entry_safe(folio, next, &c->free, lru) {
+		list_del(&folio->lru);
+		c->nr_free--;
+		drop(c, folio);
+	}
+}
+
+/**
+ * hipec_frame_bind() - give a free frame to a page that has none
+ * @c:   container with a free frame
+ * @r:   region of the page
+ * @idx: page of the region
+ *
+ * The page is READING and not live: its frame holds nothing yet.
+ *
+ * Context: expects c->lock.
+ * Return: handle.
+ */
+u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
+		     u32 idx)
+{
+	struct folio *folio = list_first_entry(&c->free, struct folio, lru);
+	u32 h;
+
+	lockdep_assert_held(&c->lock);
+	h = hipec_page_add(&c->vm, r->start + idx);
+	list_del(&folio->lru);
+	c->nr_free--;
+	c->nr_reading++;
+	c->vm.page[h].flags |= HIPEC_PAGE_READING;
+	c->frame[h] = folio;
+	folio_clear_referenced(folio);
+	folio->mapping = r->inode->i_mapping;
+	folio->index = idx;
+	return h;
+}
+
+/* The frame of @h, whose mapping is gone, is ours alone: forget the page. */
+static void forget(struct hipec_container *c, u32 h)
+{
+	struct folio *folio = c->frame[h];
+
+	c->frame[h] = NULL;
+	hipec_page_del(&c->vm, h);
+	recycle(c, folio);
+}
+
+/**
+ * hipec_frame_unbind() - take a page's frame whatever its state is
+ * @c: container
+ * @h: page, not mapped and not under I/O
+ *
+ * For reads that failed and for regions that end; dirty data is dropped. A
+ * frame that somebody has pinned is not reused: the container loses it.
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_frame_unbind(struct hipec_container *c, u32 h)
+{
+	struct folio *folio = c->frame[h];
+
+	lockdep_assert_held(&c->lock);
+	folio_lock(folio);
+	if (folio_test_clear_dirty(folio))
+		atomic_dec(&c->nr_dirty);
+	folio->mapping = NULL;
+	folio_unlock(folio);
+	if (folio_ref_count(folio) == 1) {
+		forget(c, h);
+		return;
+	}
+	c->frame[h] = NULL;
+	hipec_page_del(&c->vm, h);
+	drop(c, folio);
+}
+
+/**
+ * hipec_frame_release() - free the frame of a clean page, if nobody pins it
+ * @c: container
+ * @h: page
+ *
+ * Context: expects c->lock and the folio lock, which it drops.
+ * Return: whether the page is gone.
+ */
+bool hipec_frame_release(struct hipec_container *c, u32 h)
+{
+	struct folio *folio = c->frame[h];
+	bool free = folio_ref_freeze(folio, 1);
+
+	if (free) {
+		folio->mapping = NULL;
+		folio_ref_unfreeze(folio, 1);
+	}
+	folio_unlock(folio);
+	if (free)
+		forget(c, h);
+	return free;
+}
+
+/* A live page that is given up and not clean: to the washer. */
+static void to_laundry(struct hipec_container *c, u32 h)
+{
+	hipec_page_hide(&c->vm, h);
+	hipec_queue_add(&c->vm, HIPEC_QUEUE_HOST, h, HIPEC_END_TAIL);
+	c->vm.page[h].flags |= HIPEC_PAGE_LAUNDRY;
+	queue_work(hipec_wq, &c->wash);
+}
+
+/**
+ * hipec_frame_evict() - a live page gives its frame up
+ * @c: container
+ * @h: live page
+ *
+ * Unmaps the page everywhere. A clean frame is free at once; a dirty one, or
+ * one that is being written, when the washer has cleaned it. A page that is
+ * pinned (a reference that is neither ours nor a mapping's) stays as it is:
+ * its frame can change behind our back. So does one whose write has failed,
+ * until it is written or there is nothing else to take.
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: whether the page is no longer live.
+ */
+bool hipec_frame_evict(struct hipec_container *c, u32 h)
+{
+	struct folio *folio = c->frame[h];
+
+	lockdep_assert_held(&c->lock);
+	if (c->vm.page[h].flags & HIPEC_PAGE_WRITING) {
+		to_laundry(c, h);
+		c->counters.evictions++;
+		return true;
+	}
+	if (c->vm.page[h].flags & HIPEC_PAGE_FAILED)
+		return false;
+	if (folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount))
+		return false;
+	if (!folio_trylock(folio))
+		return false;
+	if (folio_mapped(folio))
+		unmap_mapping_range(folio->mapping, folio_pos(folio),
+				    PAGE_SIZE, 0);
+	if (folio_test_dirty(folio)) {
+		folio_unlock(folio);
+		to_laundry(c, h);
+	} else if (!hipec_frame_release(c, h)) {
+		return false;
+	}
+	c->counters.evictions++;
+	return true;
+}
+
+enum round {
+	SECOND_CHANCE,	/* pass over what was referenced, and reset it */
+	FIRST_COME,	/* take the first that can go */
+	LAST_RESORT,	/* even if its last write failed */
+};
+
+static bool evict_from(struct hipec_container *c, u32 q, enum round round)
+{
+	u32 n = c->vm.queue[q].count;
+
+	while (n--) {
+		u32 h = c->vm.queue[q].head;
+
+		if (round == LAST_RESORT)
+			c->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
+		if (round == SECOND_CHANCE && hipec_young_test(c, c->frame[h]))
+			hipec_young_reset(c, c->frame[h]);
+		else if (hipec_frame_evict(c, h))
+			return true;
+		hipec_queue_move(&c->vm, q, h, HIPEC_END_TAIL);
+	}
+	return false;
+}
+
+/**
+ * hipec_frame_evict_forgotten() - take a page that is on no queue of the policy
+ * @c: container
+ *
+ * A policy forgets a page, or goes on as if a page had gone that was refused:
+ * its frame would never be given up again.
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: whether a page was given up.
+ */
+bool hipec_frame_evict_forgotten(struct hipec_container *c)
+{
+	return evict_from(c, HIPEC_QUEUE_FALLBACK, FIRST_COME);
+}
+
+/**
+ * hipec_frame_evict_any() - the built-in replacement
+ * @c: container
+ *
+ * For policies that give no frame and for containers whose policy has ended:
+ * first what is on no queue of the policy, then its queues in slot order; pages
+ * that were referenced get a second chance.
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: whether a page was given up; false if none can go.
+ */
+bool hipec_frame_evict_any(struct hipec_container *c)
+{
+	enum round round;
+	u32 q;
+
+	for (round = SECOND_CHANCE; round <= LAST_RESORT; round++) {
+		if (evict_from(c, HIPEC_QUEUE_FALLBACK, round))
+			return true;
+		for (q = HIPEC_QUEUE_POLICY; q < c->vm.nr_queues; q++)
+			if (evict_from(c, q, round))
+				return true;
+	}
+	return false;
+}
+
+static bool host_give_up(struct hipec_vm *vm, u32 h, bool keep)
+{
+	struct hipec_container *c = hipec_of_vm(vm);
+	bool gone;
+
+	/* The last frame stays, or no fault could ever be served. */
+	if (!keep && c->nr_frames - c->nr_surplus <= 1) {
+		c->counters.refused++;
+		return false;
+	}
+	c->nr_surplus += !keep;
+	gone = hipec_frame_evict(c, h);
+	if (!gone) {
+		c->nr_surplus -= !keep;
+		c->counters.refused++;
+	}
+	return gone;
+}
+
+static bool host_flush(struct hipec_vm *vm, u32 h)
+{
+	struct hipec_container *c = hipec_of_vm(vm);
+
+	if (!folio_test_dirty(c->frame[h]))
+		return false;
+	__set_bit(h, c->flush);
+	queue_work(hipec_wq, &c->wash);
+	return true;
+}
+
+static bool host_ref(struct hipec_vm *vm, u32 h)
+{
+	struct hipec_container *c = hipec_of_vm(vm);
+
+	return hipec_young_test(c, c->frame[h]);
+}
+
+/*
+ * Exact without looking at page tables: they map a clean page read-only, and
+ * the first write goes through page_mkwrite, which marks the folio.
+ */
+static bool host_mod(struct hipec_vm *vm, u32 h)
+{
+	return folio_test_dirty(hipec_of_vm(vm)->frame[h]);
+}
+
+static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
+{
+	struct hipec_container *c = hipec_of_vm(vm);
+
+	if (on)
+		folio_set_referenced(c->frame[h]);
+	else
+		hipec_young_reset(c, c->frame[h]);
+}
+
+static bool host_set_mod(struct hipec_vm *vm, u32 h)
+{
+	struct folio *folio = hipec_of_vm(vm)->frame[h];
+
+	if (!hipec_region_of(folio)->writable)
+		return false;
+	folio_mark_dirty(folio);
+	return true;
+}
+
+/* A page is mapped by a fault near it only: no mm is at hand here. */
+static bool host_map(struct hipec_vm *vm, u32 h)
+{
+	return folio_mapped(hipec_of_vm(vm)->frame[h]);
+}
+
+static bool host_unmap(struct hipec_vm *vm, u32 h)
+{
+	struct folio *folio = hipec_of_vm(vm)->frame[h];
+
+	if (!folio_mapped(folio))
+		return false;
+	unmap_mapping_range(folio->mapping, folio_pos(folio), PAGE_SIZE, 0);
+	return true;
+}
+
+/*
+ * A reservation grows back to what it was at the load, never beyond: the page
+ * table is that long. Allocates without reclaim, since c->lock is held.
+ */
+static u64 host_request(struct hipec_vm *vm, u64 nr)
+{
+	struct hipec_container *c = hipec_of_vm(vm);
+	u64 got = min_t(u64, nr, c->nr_surplus);
+
+	c->nr_surplus -= got;
+	while (got < nr && c->nr_frames < c->nr_reserved &&
+	       grow(c, __GFP_NORETRY))
+		got++;
+	return got;
+}
+
+const struct hipec_host_ops hipec_kernel_host = {
+	.give_up = host_give_up,
+	.flush = host_flush,
+	.ref = host_ref,
+	.mod = host_mod,
+	.set_ref = host_set_ref,
+	.set_mod = host_set_mod,
+	.map = host_map,
+	.unmap = host_unmap,
+	.request = host_request,
+};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * The ABI of /dev/hipec and of compiled policies (.hpo).
+ *
+ * One open of /dev/hipec is one container: HIPEC_IOC_LOAD gives it a policy
+ * and a frame budget, HIPEC_IOC_ATTACH a range of a backing file and a region
+ * descriptor to mmap. Closing the last descriptor or mapping ends it.
+ *
+ * Rules: every struct starts with `size`, which the caller sets to its own
+ * sizeof; a shorter one reads as if zeroes followed, a longer one is accepted
+ * if what the kernel does not know is zero (else E2BIG). Flags that the kernel
+ * does not know are EINVAL, commands that it does not know ENOTTY. No padding,
+ * same layout for 32-bit callers. Pages are 4096 bytes.
+ */
+#ifndef _UAPI_HIPEC_H
+#define _UAPI_HIPEC_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define HIPEC_ABI_VERSION 1
+
+/*
+ * Compiled policy: header, operands, events, commands, lines, strings, in this
+ * order and without gaps; little endian.
+ *
+ * Operand i of the section describes slot i; the first two are _free_queue and
+ * _free_count. An event's commands are words[first] .. words[first + nr - 1];
+ * words[first] is HIPEC_EVENT_MAGIC, so commands count from 1 as in Figure 3.
+ * Lines, when there are any, are one __u32 for each word: its .hp line, or 0.
+ * Names are offsets into the strings, which end with a zero byte.
+ */
+#define HIPEC_IMAGE_MAGIC 0x43504948u /* "HIPC" */
+#define HIPEC_IMAGE_VERSION 1
+#define HIPEC_EVENT_MAGIC 0x48495045u /* Figure 3's MAGIC */
+#define HIPEC_NAME_MAX 32 /* bytes of a policy's name, with its zero */
+
+struct hipec_image {
+	__u32 magic;
+	__u16 version;
+	__u16 header_size;	/* bytes of this struct */
+	__u32 image_size;	/* bytes of the whole image */
+	__u32 flags;		/* none yet */
+	__u32 nr_operands;	/* 2 .. HIPEC_SLOT_SYSTEM */
+	__u32 nr_events;	/* 1 .. HIPEC_NR_EVENTS */
+	__u32 nr_words;		/* words of all events, magics included */
+	__u32 nr_lines;		/* nr_words, or 0 without a line table */
+	__u32 strings_size;	/* bytes */
+	__u32 reserved;		/* 0 */
+	char name[HIPEC_NAME_MAX];
+};
+
+#define HIPEC_OPERAND_PARAM 0x1	/* settable at load */
+#define HIPEC_OPERAND_CONST 0x2	/* the policy may not write it */
+
+struct hipec_image_operand {
+	__u8 type;		/* HIPEC_TYPE_* */
+	__u8 flags;		/* HIPEC_OPERAND_* */
+	__u16 reserved;		/* 0 */
+	__u32 name;		/* offset into the strings */
+	__s64 value;		/* of an integer at load, else 0 */
+};
+
+struct hipec_image_event {
+	__u32 number;		/* HIPEC_EVENT_*, or HIPEC_EVENT_USER and up */
+	__u32 name;		/* offset into the strings */
+	__u32 first;		/* first word */
+	__u32 nr;		/* words, the magic included */
+};
+
+/* Longest image that is accepted: 65,535 commands, every table at its limit. */
+#define HIPEC_MAX_WORDS 65536
+#define HIPEC_MAX_STRINGS 65536
+#define HIPEC_MAX_CALL_DEPTH 8
+#define HIPEC_MAX_IMAGE (1u << 20) /* bytes; no image within the limits is longer */
+
+/*
+ * Why an image is refused. The text is completed by the place.
+ */
+#define HIPEC_VERIFY_KINDS(X)                                                \
+	X(OK,           "no error")                                          \
+	X(SHORT,        "the image is cut short")                            \
+	X(MAGIC,        "this is no compiled policy")                        \
+	X(VERSION,      "the image is of a version that this module does not know") \
+	X(HEADER,       "a header field is out of its range")                \
+	X(SECTION,      "the sections do not fill the image exactly")        \
+	X(STRING,       "a name lies outside the strings or does not end")   \
+	X(OPERAND_DECL, "an operand is declared with a type, flag or value that does not exist") \
+	X(EVENT_DECL,   "an event is declared twice, with an unknown number or outside the commands") \
+	X(EVENT_MISSING, "a policy needs PageFault and Replace")             \
+	X(EVENT_MAGIC,  "an event does not start with its magic word")       \
+	X(OPCODE,       "there is no such command")                          \
+	X(OPERAND,      "the operand does not exist or is of another type")  \
+	X(TARGET,       "the jump leaves its event")                         \
+	X(FALL,         "the event falls off its end")                       \
+	X(CALL_CYCLE,   "the calls form a cycle")                            \
+	X(CALL_DEPTH,   "the calls nest too deep")
+
+/*
+ * Why a policy ended, banded by who caused it: 0x10 the caller, 0x20 the
+ * policy, 0x30 a guard, 0x50 the kernel.
+ */
+#define HIPEC_EXIT_KINDS(X)                                                  \
+	X(NONE,        0x00, "the policy runs")                              \
+	X(CLOSED,      0x10, "the container was closed")                     \
+	X(NO_PAGE,     0x20, "a command was given no page")                  \
+	X(STALE_PAGE,  0x21, "a command was given a page that is gone")      \
+	X(DIV_ZERO,    0x22, "division by zero")                             \
+	X(OVERFLOW,    0x23, "integer overflow in a division")               \
+	X(FUEL,        0x30, "an event ran more commands than it may")
+
+struct hipec_exit {
+	__u32 kind;		/* HIPEC_EXIT_* */
+	__u32 event;		/* number */
+	__u32 command;		/* in the event, counted from 1 */
+	__u32 line;		/* of the .hp source, 0 if not known */
+	__u32 word;		/* the command itself */
+	__u32 operand;		/* 0 none, 1 to 3: a, b, c */
+};
+
+/*
+ * Counters of a container, all monotonic from its load unless the last column
+ * says `now`. Pages are 4096 bytes; reads and writes are of the backing file.
+ */
+#define HIPEC_COUNTERS(X)                                                    \
+	X(faults,       "faults on pages that held no frame")                \
+	X(soft_faults,  "faults on pages that held a frame")                 \
+	X(pages_in,     "pages brought in; each ran PageFault")              \
+	X(evictions,    "pages that gave up their frame")                    \
+	X(read_pages,   "pages read")                                        \
+	X(read_ios,     "reads, of one or more pages each")                  \
+	X(read_errors,  "reads that failed")                                 \
+	X(written_pages, "pages written")                                    \
+	X(write_errors, "writes that failed")                                \
+	X(commands,     "commands run")                                      \
+	X(events,       "events run")                                        \
+	X(refused,      "pages that the policy gave up and that could not go") \
+	X(helped,       "victims taken by the built-in FIFO because Replace gave none") \
+	X(forgotten,    "victims that the policy had on no queue, taken before it was asked")
+
+struct hipec_counters {
+#define HIPEC_X(name, help) __u64 name;
+	HIPEC_COUNTERS(HIPEC_X)
+#undef HIPEC_X
+};
+
+/* HIPEC_IOC_QUERY: the module as a whole. */
+struct hipec_query {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u32 abi_version;	/* HIPEC_ABI_VERSION */
+	__u32 image_version;	/* newest image that loads */
+	__u64 features;		/* HIPEC_FEATURE_* */
+	__u64 containers;	/* now */
+	__u64 frames;		/* pages held by all containers now */
+};
+
+#define HIPEC_FEATURE_PRIVILEGED 0x1
+
+/*
+ * HIPEC_IOC_LOAD: policy and frames for this container, once.
+ */
+struct hipec_load {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 image;		/* in: address of the image */
+	__u32 image_size;	/* in: bytes */
+	__u32 cluster;		/* in: most pages of one read, 1 to HIPEC_MAX_CLUSTER; 0: default */
+	__u64 frames;		/* in: pages reserved for the container, 1 or more */
+	__u64 log;		/* in: address of a text buffer, or 0 */
+	__u32 log_size;		/* in: bytes; the text is cut to fit and ends with zero */
+	__u32 error_kind;	/* out: HIPEC_VERIFY_* */
+	__u32 error_event;	/* out: event number */
+	__u32 error_command;	/* out: counted from 1; 0: the event as a whole */
+	__u32 error_operand;	/* out: 1 to 3, 0 the command as a whole */
+	__u32 reserved;
+};
+
+#define HIPEC_MAX_CLUSTER 32
+#define HIPEC_DEFAULT_CLUSTER 32
+
+/*
+ * HIPEC_IOC_ATTACH: bind a range of a backing file, get a region to mmap.
+ */
+struct hipec_attach {
+	__u32 size;
+	__u32 flags;		/* in: HIPEC_ATTACH_WRITE or 0 */
+	__s32 fd;		/* in: backing file or block device */
+	__s32 region_fd;	/* out: close-on-exec */
+	__u64 offset;		/* in: bytes, a multiple of 4096 */
+	__u64 length;		/* in: bytes; 0: to the end of the file */
+	__u64 address;		/* out: where the region starts in the container, bytes */
+};
+
+#define HIPEC_ATTACH_WRITE 0x1
+
+/*
+ * HIPEC_IOC_STATUS: this container; HIPEC_IOC_NEXT: the one with the least id
+ * above `id` that the caller may see (its own, or all with CAP_SYS_ADMIN).
+ */
+struct hipec_status {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 id;
+	__s32 pid;		/* that loaded it, in the caller's pid namespace; 0: not visible */
+	__u32 uid;		/* that loaded it, in the caller's user namespace */
+	char comm[16];		/* of the task that loaded it */
+	char policy[HIPEC_NAME_MAX];
+	__u64 frames;		/* budget, pages */
+	__u64 free_frames;	/* now, pages */
+	__u64 resident;		/* now, pages */
+	__u64 dirty;		/* now, pages */
+	__u32 cluster;		/* pages */
+	__u32 regions;		/* now */
+	struct hipec_exit exit;
+	struct hipec_counters counters;
+};
+
+#define HIPEC_IOC_QUERY  _IOWR('h', 0x80, struct hipec_query)
+#define HIPEC_IOC_LOAD   _IOWR('h', 0x81, struct hipec_load)
+#define HIPEC_IOC_ATTACH _IOWR('h', 0x82, struct hipec_attach)
+#define HIPEC_IOC_STATUS _IOWR('h', 0x83, struct hipec_status)
+#define HIPEC_IOC_NEXT   _IOWR('h', 0x84, struct hipec_status)
+
+#endif /* _UAPI_HIPEC_H */

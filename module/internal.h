@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Kernel-side structures of hipec and who calls whom.
+ *
+ * Names: @c a container, @r a region, @h a page handle, @idx a page counted from
+ * its region's start, @pgno one counted from its container's start, @folio a
+ * frame that holds a page. All counts of memory are in pages of 4096 bytes.
+ *
+ * Lock order, outermost first:
+ *   mmap_lock or the VMA's lock
+ *     hipec_container.lock
+ *       folio lock
+ *         i_mmap_rwsem of the region's mapping
+ *           page table lock
+ *   hipec_containers_lock and hipec_claims_lock are taken with none of the
+ *   others held and nothing is taken under them.
+ * The folio lock alone is held over I/O. Whoever holds it never takes a
+ * container's lock.
+ */
+#ifndef HIPEC_INTERNAL_H
+#define HIPEC_INTERNAL_H
+
+#include <linux/cpumask.h>
+#include <linux/fs.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "vm/queue.h"
+
+static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
+
+/* Host flags of struct hipec_page. */
+#define HIPEC_PAGE_READING 0x0100	/* not live: its frame is being filled */
+#define HIPEC_PAGE_LAUNDRY 0x0200	/* not live: given up, being cleaned */
+#define HIPEC_PAGE_WRITING 0x0400	/* the washer holds it */
+#define HIPEC_PAGE_FAILED 0x0800	/* it could not be written: others go first */
+
+/**
+ * struct hipec_container - one policy with its operands, pages and frames
+ * @lock:      protects everything below that says nothing else
+ * @ref:       one of the device file, one of each region
+ * @id:        invariant
+ * @link:      hipec_containers, under hipec_containers_lock
+ * @regions:   of struct hipec_region
+ * @nr_regions: their number
+ * @vm:        the machine; vm.policy is NULL until a policy is loaded
+ * @loading:   a load is under way; the fields it fills are its alone
+ * @image:     bytes that the policy points into
+ * @policy:    parsed image, invariant after the load
+ * @vm_memory: memory of @vm
+ * @frame:     frame of each page, by handle
+ * @free:      frames that hold no page, by folio->lru
+ * @nr_free:   their number
+ * @nr_frames: frames held, free or not
+ * @nr_surplus: of these, frames that go back to the system when they are free
+ * @nr_reserved: frames at the load, which @nr_frames never exceeds; invariant
+ * @nr_reading: pages that are READING
+ * @nr_dirty:  dirty frames; atomic, no lock
+ * @cluster:   most pages of one read; invariant after the load
+ * @young_reset: referenced bits were reset that a TLB may still have set
+ * @stale_cpus: CPUs whose TLB that concerns
+ * @wash:      cleans frames on HIPEC_QUEUE_HOST, and pages in @flush
+ * @flush:     bit h: page h is to be written back
+ * @flush_all: bit 0: all dirty pages are to be written back; atomic
+ * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
+ * @counters:  as reported
+ * @owner_mm:  whose locked_vm counts the frames; invariant after the load
+ * @owner_pid, @owner_comm, @owner_uid: of the task that loaded; invariant
+ * @debugfs:   directory
+ */
+struct hipec_container {
+	struct mutex lock;
+	struct kref ref;
+	u64 id;
+	struct list_head link;
+	struct list_head regions;
+	u32 nr_regions;
+
+	struct hipec_vm vm;
+	bool loading;
+	struct hipec_policy policy;
+	void *image;
+	void *vm_memory;
+
+	struct folio **frame;
+	struct list_head free;
+	u32 nr_free;
+	u32 nr_frames;
+	u32 nr_surplus;
+	u32 nr_reserved;
+	u32 nr_reading;
+	atomic_t nr_dirty;
+	u32 cluster;
+
+	bool young_reset;
+	cpumask_var_t stale_cpus;
+
+	struct work_struct wash;
+	unsigned long *flush;
+	unsigned long flush_all;
+	wait_queue_head_t wait;
+
+	struct hipec_counters counters;
+
+	struct mm_struct *owner_mm;
+	struct pid *owner_pid;
+	char owner_comm[TASK_COMM_LEN];
+	kuid_t owner_uid;
+	struct dentry *debugfs;
+};
+
+/**
+ * struct hipec_region - a range of a backing file, attached to a container
+ * @c:        container, invariant
+ * @link:     c->regions, under c->lock
+ * @inode:    its own, whose mapping the frames belong to; invariant
+ * @backing:  opened for direct I/O; invariant
+ * @claim:    hipec_claims, under hipec_claims_lock
+ * @start:    first page in the container; invariant
+ * @nr:       pages; invariant
+ * @offset:   bytes into the backing file; invariant
+ * @writable: invariant
+ * @next_idx: page behind the last one read, under c->lock
+ */
+struct hipec_region {
+	struct hipec_container *c;
+	struct list_head link;
+	struct inode *inode;
+	struct file *backing;
+	struct list_head claim;
+	u32 start;
+	u32 nr;
+	loff_t offset;
+	bool writable;
+	u32 next_idx;
+};
+
+static inline struct hipec_container *hipec_of_vm(struct hipec_vm *vm)
+{
+	return container_of(vm, struct hipec_container, vm);
+}
+
+static inline struct hipec_region *hipec_region_of(const struct folio *folio)
+{
+	return folio->mapping->host->i_private;
+}
+
+/* frame.c: frames and the host side of the machine */
+extern const struct hipec_host_ops hipec_kernel_host;
+extern atomic_long_t hipec_nr_frames;
+int hipec_frames_reserve(struct hipec_container *c, u32 nr);
+void hipec_frames_free(struct hipec_container *c);
+u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
+		     u32 idx);
+void hipec_frame_unbind(struct hipec_container *c, u32 h);
+bool hipec_frame_release(struct hipec_container *c, u32 h);
+bool hipec_frame_evict(struct hipec_container *c, u32 h);
+bool hipec_frame_evict_forgotten(struct hipec_container *c);
+bool hipec_frame_evict_any(struct hipec_container *c);
+
+/* young.c: the referenced bit in page tables */
+bool hipec_young_test(struct hipec_container *c, struct folio *folio);
+void hipec_young_reset(struct hipec_container *c, struct folio *folio);
+void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
+			     unsigned long nr);
+void hipec_young_flush(struct hipec_container *c);
+
+/* io.c: the backing file, and the washer */
+extern const struct address_space_operations hipec_aops;
+bool hipec_io_would_deadlock(struct hipec_region *r);
+u32 hipec_io_pages(struct hipec_region *r);
+int hipec_io_read(struct hipec_region *r, u32 idx, struct folio **folio,
+		  u32 nr);
+int hipec_io_write(struct hipec_region *r, struct folio *folio);
+int hipec_io_sync(struct hipec_region *r, u32 first, u32 last);
+void hipec_io_wash(struct work_struct *work);
+bool hipec_io_wait(struct hipec_container *c, unsigned int state);
+extern struct workqueue_struct *hipec_wq;
+
+/* container.c */
+extern struct mutex hipec_containers_lock;
+extern struct list_head hipec_containers;
+struct hipec_container *hipec_container_new(void);
+void hipec_container_put(struct hipec_container *c);
+int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
+			 void *image, struct hipec_text *log);
+void hipec_container_page_fault(struct hipec_container *c, u32 pgno,
+				bool write);
+int hipec_container_make_room(struct hipec_container *c, u32 pgno, bool write,
+			      u32 want);
+void hipec_container_status(struct hipec_container *c, struct hipec_status *s);
+struct hipec_container *hipec_container_next(u64 id);
+
+/* region.c */
+int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
+			struct file **region_file);
+
+/* fault.c */
+extern const struct vm_operations_struct hipec_vm_ops;
+
+/* dev.c */
+extern const struct file_operations hipec_dev_fops;
+
+/* debugfs.c */
+void hipec_debugfs_init(void);
+void hipec_debugfs_exit(void);
+void hipec_debugfs_add(struct hipec_container *c);
+void hipec_debugfs_del(struct hipec_container *c);
+
+#endif /* HIPEC_INTERNAL_H */

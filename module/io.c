@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The backing file: direct reads and writes, the washer that cleans frames, and
+ * write-back for msync, fsync and close. All past the page cache.
+ *
+ * A folio is locked while it is written, so page_mkwrite waits: what reaches
+ * the disk is one state of the page. Nobody holds a container's lock over I/O.
+ */
+#include <linux/bvec.h>
+#include <linux/pagemap.h>
+#include <linux/rmap.h>
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+
+#include "compat.h"
+#include "internal.h"
+
+struct workqueue_struct *hipec_wq;
+
+static struct inode *backing_inode(const struct hipec_region *r)
+{
+	/* Of a block device, file_inode() is the node in /dev. */
+	return r->backing->f_mapping->host;
+}
+
+/**
+ * hipec_io_would_deadlock() - whether direct I/O by this task waits for itself
+ * @r: region
+ *
+ * write(backing, region) holds the file's i_rwsem when it faults on its
+ * source, and a direct read would wait for it. Such a fault gets SIGBUS, so
+ * that write() returns EFAULT.
+ *
+ * Context: any.
+ * Return: true if current holds the inode's lock for writing.
+ */
+bool hipec_io_would_deadlock(struct hipec_region *r)
+{
+	const unsigned long reader_owned = 1, flags = 7;
+	unsigned long owner =
+		atomic_long_read(&backing_inode(r)->i_rwsem.owner);
+
+	return !(owner & reader_owned) &&
+	       (owner & ~flags) == (unsigned long)current;
+}
+
+/**
+ * hipec_io_pages() - pages of a region that its file has now
+ * @r: region
+ *
+ * Context: any.
+ * Return: 0 to r->nr.
+ */
+u32 hipec_io_pages(struct hipec_region *r)
+{
+	loff_t size = i_size_read(backing_inode(r)) - r->offset;
+
+	if (size <= 0)
+		return 0;
+	return min_t(u64, r->nr, DIV_ROUND_UP_ULL(size, PAGE_SIZE));
+}
+
+/**
+ * hipec_io_read() - read consecutive pages in one go
+ * @r:     region
+ * @idx:   first page
+ * @folio: @nr frames
+ * @nr:    pages, at most HIPEC_MAX_CLUSTER
+ *
+ * What lies behind the end of the file is zeroed.
+ *
+ * Context: process context, sleeps; expects no lock of ours.
+ * Return: 0; -EIO on a short read; what the file system returned.
+ */
+int hipec_io_read(struct hipec_region *r, u32 idx, struct folio **folio,
+		  u32 nr)
+{
+	struct bio_vec bv[HIPEC_MAX_CLUSTER];
+	size_t want = (size_t)nr << PAGE_SHIFT, got;
+	struct iov_iter iter;
+	struct kiocb kiocb;
+	ssize_t ret;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		bv[i].bv_page = &folio[i]->page;
+		bv[i].bv_len = PAGE_SIZE;
+		bv[i].bv_offset = 0;
+	}
+	iov_iter_bvec(&iter, READ, bv, nr, want);
+	init_sync_kiocb(&kiocb, r->backing);
+	kiocb.ki_pos = r->offset + ((loff_t)idx << PAGE_SHIFT);
+	ret = vfs_iocb_iter_read(r->backing, &kiocb, &iter);
+	if (ret < 0)
+		return ret;
+	got = ret;
+	if (got == want)
+		return 0;
+	if (r->offset + ((loff_t)idx << PAGE_SHIFT) + (loff_t)got <
+	    i_size_read(backing_inode(r)))
+		return -EIO;
+	for (i = got >> PAGE_SHIFT; i < nr; i++) {
+		size_t from = i == got >> PAGE_SHIFT ? got & ~PAGE_MASK : 0;
+
+		folio_zero_segment(folio[i], from, PAGE_SIZE);
+	}
+	return 0;
+}
+
+/* Write the bytes of a locked folio that lie within the file. */
+static int write_folio(struct hipec_region *r, struct folio *folio)
+{
+	struct inode *inode = backing_inode(r);
+	loff_t pos = r->offset + folio_pos(folio);
+	loff_t left = i_size_read(inode) - pos;
+	struct bio_vec bv = { .bv_page = &folio->page };
+	struct iov_iter iter;
+	struct kiocb kiocb;
+	ssize_t ret;
+
+	/* The file was cut: as with any mapping, what lay behind is lost. */
+	if (left <= 0)
+		return 0;
+	bv.bv_len = min_t(loff_t, left, PAGE_SIZE);
+	iov_iter_bvec(&iter, WRITE, &bv, 1, bv.bv_len);
+	init_sync_kiocb(&kiocb, r->backing);
+	kiocb.ki_pos = pos;
+	/*
+	 * The last page of a file that ends inside it: direct I/O writes whole
+	 * blocks only and would make the file longer.
+	 */
+	if (bv.bv_len != PAGE_SIZE)
+		kiocb.ki_flags &= ~IOCB_DIRECT;
+	ret = hipec_iocb_iter_write(r->backing, &kiocb, &iter);
+	if (ret < 0)
+		return ret;
+	return ret == bv.bv_len ? 0 : -EIO;
+}
+
+/*
+ * Write one page back if it is dirty; @unmap: it was given up, nobody shall
+ * write to it any more.
+ *
+ * Write-protect first, take the dirty mark second: in the other order a store
+ * between the two is lost.
+ *
+ * Return: 1 if it was written, 0 if it was clean or gone, -errno, with the page
+ * dirty again and the error noted for the next fsync.
+ */
+static int clean(struct hipec_region *r, struct folio *folio, bool unmap)
+{
+	int ret;
+
+	folio_lock(folio);
+	if (folio->mapping != r->inode->i_mapping) {
+		folio_unlock(folio);
+		return 0;
+	}
+	if (unmap && folio_mapped(folio))
+		unmap_mapping_range(folio->mapping, folio_pos(folio),
+				    PAGE_SIZE, 0);
+	if (folio_mkclean(folio))
+		folio_mark_dirty(folio);
+	if (!folio_test_clear_dirty(folio)) {
+		folio_unlock(folio);
+		return 0;
+	}
+	atomic_dec(&r->c->nr_dirty);
+	ret = write_folio(r, folio);
+	if (ret) {
+		folio_mark_dirty(folio);
+		mapping_set_error(folio->mapping, ret);
+	}
+	folio_unlock(folio);
+	return ret ? ret : 1;
+}
+
+/**
+ * hipec_io_wait() - wait until some page's I/O ends
+ * @c:     container
+ * @state: TASK_KILLABLE or TASK_UNINTERRUPTIBLE
+ *
+ * Context: expects c->lock, drops it while asleep.
+ * Return: false if a fatal signal came, in TASK_KILLABLE.
+ */
+bool hipec_io_wait(struct hipec_container *c, unsigned int state)
+{
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait(&c->wait, &wait, state);
+	mutex_unlock(&c->lock);
+	if (!(state == TASK_KILLABLE && fatal_signal_pending(current)))
+		schedule();
+	finish_wait(&c->wait, &wait);
+	mutex_lock(&c->lock);
+	return !(state == TASK_KILLABLE && fatal_signal_pending(current));
+}
+
+/*
+ * A page that was given up has been through the washer: free its frame, or,
+ * if it is dirty still or pinned, let it live again where the built-in
+ * replacement finds it.
+ */
+static void finish_laundry(struct hipec_container *c, u32 h)
+{
+	struct folio *folio = c->frame[h];
+
+	hipec_queue_del(&c->vm, h);
+	c->vm.page[h].flags &= ~HIPEC_PAGE_LAUNDRY;
+	folio_lock(folio);
+	if (folio_test_dirty(folio))
+		folio_unlock(folio);
+	else if (hipec_frame_release(c, h))
+		return;
+	hipec_page_show(&c->vm, h);
+}
+
+/* Clean page @h, dropping c->lock meanwhile. Return: as clean(). */
+static int wash_page(struct hipec_container *c, u32 h)
+{
+	struct folio *folio = c->frame[h];
+	bool unmap = c->vm.page[h].flags & HIPEC_PAGE_LAUNDRY;
+	int ret;
+
+	c->vm.page[h].flags |= HIPEC_PAGE_WRITING;
+	folio_get(folio);
+	mutex_unlock(&c->lock);
+	ret = clean(hipec_region_of(folio), folio, unmap);
+	mutex_lock(&c->lock);
+	folio_put(folio);
+	c->vm.page[h].flags &= ~(HIPEC_PAGE_WRITING | HIPEC_PAGE_FAILED);
+	if (ret < 0)
+		c->vm.page[h].flags |= HIPEC_PAGE_FAILED;
+	c->counters.written_pages += ret > 0;
+	c->counters.write_errors += ret < 0;
+	/* Given up only while it was being written: once more, unmapped. */
+	if (unmap)
+		finish_laundry(c, h);
+	wake_up_all(&c->wait);
+	return ret;
+}
+
+/* The next page to clean: what faults wait for first. 0: none. */
+static u32 next_to_wash(struct hipec_container *c)
+{
+	unsigned long nr = c->nr_reserved + 1ul;
+	unsigned long bit;
+	u32 h;
+
+	for (h = c->vm.queue[HIPEC_QUEUE_HOST].head; h;
+	     h = c->vm.page[h].next)
+		if (!(c->vm.page[h].flags & HIPEC_PAGE_WRITING))
+			return h;
+	for_each_set_bit(bit, c->flush, nr) {
+		__clear_bit(bit, c->flush);
+		if (hipec_page_live(&c->vm, bit) &&
+		    !(c->vm.page[bit].flags & HIPEC_PAGE_WRITING))
+			return bit;
+	}
+	return 0;
+}
+
+/**
+ * hipec_io_wash() - clean what was given up or flushed
+ * @work: of a container
+ *
+ * Context: workqueue.
+ */
+void hipec_io_wash(struct work_struct *work)
+{
+	struct hipec_container *c =
+		container_of(work, struct hipec_container, wash);
+	u32 h;
+
+	mutex_lock(&c->lock);
+	if (test_and_clear_bit(0, &c->flush_all))
+		for (h = 1; h <= c->nr_reserved; h++)
+			if (hipec_page_live(&c->vm, h) &&
+			    folio_test_dirty(c->frame[h]))
+				__set_bit(h, c->flush);
+	while ((h = next_to_wash(c)))
+		wash_page(c, h);
+	mutex_unlock(&c->lock);
+}
+
+/**
+ * hipec_io_sync() - write the dirty pages of a range back and wait
+ * @r:     region
+ * @first: first page
+ * @last:  last page
+ *
+ * Context: process context, sleeps; takes c->lock.
+ * Return: 0; the first write error.
+ */
+int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
+{
+	const unsigned int busy = HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING;
+	struct hipec_container *c = r->c;
+	int err = 0, ret;
+	u32 h;
+
+	mutex_lock(&c->lock);
+	for (h = 1; h <= c->nr_reserved; h++) {
+		while (c->frame[h] &&
+		       c->frame[h]->mapping == r->inode->i_mapping &&
+		       c->frame[h]->index >= first &&
+		       c->frame[h]->index <= last) {
+			if (c->vm.page[h].flags & busy) {
+				hipec_io_wait(c, TASK_UNINTERRUPTIBLE);
+				continue;
+			}
+			if (!folio_test_dirty(c->frame[h]))
+				break;
+			ret = wash_page(c, h);
+			if (ret < 0) {
+				err = err ? err : ret;
+				break;
+			}
+		}
+	}
+	/* What was given up while it was written here is still to be cleaned. */
+	if (c->vm.queue[HIPEC_QUEUE_HOST].count)
+		queue_work(hipec_wq, &c->wash);
+	mutex_unlock(&c->lock);
+	return err;
+}
+
+static bool hipec_dirty_folio(struct address_space *mapping,
+			      struct folio *folio)
+{
+	struct hipec_region *r = mapping->host->i_private;
+
+	/* Called under page table locks: flags and counts only. */
+	if (folio_test_set_dirty(folio))
+		return false;
+	atomic_inc(&r->c->nr_dirty);
+	return true;
+}
+
+const struct address_space_operations hipec_aops = {
+	.dirty_folio = hipec_dirty_folio,
+};

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec: replacement policies that applications bring. Module init and exit.
+ */
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+
+#include "internal.h"
+
+static struct miscdevice hipec_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "hipec",
+	.fops = &hipec_dev_fops,
+	.mode = 0600,
+};
+
+static int __init hipec_init(void)
+{
+	int ret;
+
+	hipec_wq = alloc_workqueue("hipec", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!hipec_wq)
+		return -ENOMEM;
+	hipec_debugfs_init();
+	ret = misc_register(&hipec_device);
+	if (ret) {
+		hipec_debugfs_exit();
+		destroy_workqueue(hipec_wq);
+	}
+	return ret;
+}
+
+static void __exit hipec_exit(void)
+{
+	misc_deregister(&hipec_device);
+	hipec_debugfs_exit();
+	destroy_workqueue(hipec_wq);
+}
+
+module_init(hipec_init);
+module_exit(hipec_exit);
+
+MODULE_DESCRIPTION("Page replacement policies that applications bring");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bytes -> struct hipec_policy. Trusts no length, offset or name; looks at the
+ * declarations but not at commands, which are verify.c's.
+ */
+#include "vm.h"
+
+static int refuse(struct hipec_verify_error *err, u32 kind, u32 got)
+{
+	*err = (struct hipec_verify_error){ .kind = kind, .got = got };
+	return -EINVAL;
+}
+
+static bool string_ok(const struct hipec_policy *p, u32 offset)
+{
+	/* The section ends with a zero, so any offset inside it will do. */
+	return offset < p->image->strings_size;
+}
+
+static int parse_header(const struct hipec_image *im, size_t size,
+			struct hipec_verify_error *err)
+{
+	u64 want;
+
+	if (size < sizeof(*im))
+		return refuse(err, HIPEC_VERIFY_SHORT, size);
+	if (im->magic != HIPEC_IMAGE_MAGIC)
+		return refuse(err, HIPEC_VERIFY_MAGIC, im->magic);
+	if (im->version != HIPEC_IMAGE_VERSION ||
+	    im->header_size != sizeof(*im))
+		return refuse(err, HIPEC_VERIFY_VERSION, im->version);
+	if (size < im->image_size)
+		return refuse(err, HIPEC_VERIFY_SHORT, size);
+	if (im->flags || im->reserved ||
+	    im->nr_operands < HIPEC_SLOT_POLICY ||
+	    im->nr_operands > HIPEC_SLOT_SYSTEM ||
+	    !im->nr_events || im->nr_events > HIPEC_NR_EVENTS ||
+	    !im->nr_words || im->nr_words > HIPEC_MAX_WORDS ||
+	    !im->strings_size || im->strings_size > HIPEC_MAX_STRINGS ||
+	    (im->nr_lines && im->nr_lines != im->nr_words) ||
+	    im->name[HIPEC_NAME_MAX - 1])
+		return refuse(err, HIPEC_VERIFY_HEADER, 0);
+	want = sizeof(*im) +
+	       (u64)im->nr_operands * sizeof(struct hipec_image_operand) +
+	       (u64)im->nr_events * sizeof(struct hipec_image_event) +
+	       ((u64)im->nr_words + im->nr_lines) * sizeof(u32) +
+	       im->strings_size;
+	if (want != im->image_size || size != im->image_size)
+		return refuse(err, HIPEC_VERIFY_SECTION, size);
+	return 0;
+}
+
+static int parse_operands(const struct hipec_policy *p,
+			  struct hipec_verify_error *err)
+{
+	const struct hipec_image_operand *o = p->operand;
+	u32 i;
+
+	if (o[HIPEC_SLOT_FREE_QUEUE].type != HIPEC_TYPE_QUEUE ||
+	    o[HIPEC_SLOT_FREE_COUNT].type != HIPEC_TYPE_INT)
+		return refuse(err, HIPEC_VERIFY_OPERAND_DECL, 0);
+	for (i = 0; i < p->image->nr_operands; i++, o++) {
+		bool is_int = o->type == HIPEC_TYPE_INT;
+
+		if (!string_ok(p, o->name))
+			return refuse(err, HIPEC_VERIFY_STRING, i);
+		if (o->type < HIPEC_TYPE_INT || o->type > HIPEC_TYPE_PAGE ||
+		    o->flags & ~(HIPEC_OPERAND_PARAM | HIPEC_OPERAND_CONST) ||
+		    (o->flags && !is_int) || (o->value && !is_int) ||
+		    o->reserved)
+			return refuse(err, HIPEC_VERIFY_OPERAND_DECL, i);
+	}
+	return 0;
+}
+
+static int parse_events(struct hipec_policy *p, struct hipec_verify_error *err)
+{
+	const struct hipec_image_event *e = p->event;
+	u32 i;
+
+	for (i = 0; i < p->image->nr_events; i++, e++) {
+		bool known = e->number < HIPEC_NR_EVENTS &&
+			     (e->number >= HIPEC_EVENT_USER ||
+			      hipec_event_text(e->number));
+
+		if (!string_ok(p, e->name))
+			return refuse(err, HIPEC_VERIFY_STRING, i);
+		if (!known || p->index[e->number] ||
+		    e->first >= p->image->nr_words || e->nr < 2 ||
+		    e->nr > p->image->nr_words - e->first)
+			return refuse(err, HIPEC_VERIFY_EVENT_DECL, i);
+		if (p->words[e->first] != HIPEC_EVENT_MAGIC)
+			return refuse(err, HIPEC_VERIFY_EVENT_MAGIC, i);
+		p->index[e->number] = i + 1;
+	}
+	if (!p->index[HIPEC_EVENT_PAGEFAULT] || !p->index[HIPEC_EVENT_REPLACE])
+		return refuse(err, HIPEC_VERIFY_EVENT_MISSING, 0);
+	return 0;
+}
+
+/**
+ * hipec_image_parse() - find the sections of an image and check declarations
+ * @bytes: the image, aligned for u64; must outlive @p
+ * @size:  bytes
+ * @p:     filled
+ * @err:   filled on refusal
+ *
+ * Context: any.
+ * Return: 0; -EINVAL with @err set.
+ */
+int hipec_image_parse(const void *bytes, size_t size, struct hipec_policy *p,
+		      struct hipec_verify_error *err)
+{
+	const struct hipec_image *im = bytes;
+	int ret;
+
+	memset(p, 0, sizeof(*p));
+	memset(err, 0, sizeof(*err));
+	ret = parse_header(im, size, err);
+	if (ret)
+		return ret;
+	p->image = im;
+	p->operand = (const void *)(im + 1);
+	p->event = (const void *)(p->operand + im->nr_operands);
+	p->words = (const void *)(p->event + im->nr_events);
+	p->lines = im->nr_lines ? p->words + im->nr_words : NULL;
+	p->strings = (const char *)(p->words + im->nr_words + im->nr_lines);
+	if (p->strings[im->strings_size - 1])
+		return refuse(err, HIPEC_VERIFY_STRING, 0);
+	ret = parse_operands(p, err);
+	if (ret)
+		return ret;
+	return parse_events(p, err);
+}
+
+/* A name of a parsed image, by its offset. */
+const char *hipec_policy_name(const struct hipec_policy *p, u32 offset)
+{
+	return p->strings + offset;
+}
+
+/* Name of event @number, which exists. */
+const char *hipec_policy_event_name(const struct hipec_policy *p, u32 number)
+{
+	return p->strings + p->event[p->index[number] - 1].name;
+}

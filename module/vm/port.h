@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the VM core takes from its surroundings: fixed-width types, bool, NULL,
+ * memcpy and memset, errno values. The only __KERNEL__ test in module/vm.
+ */
+#ifndef HIPEC_VM_PORT_H
+#define HIPEC_VM_PORT_H
+
+#ifdef __KERNEL__
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#else
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <linux/types.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t s64;
+
+#define S64_MIN INT64_MIN
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#endif
+
+#endif /* HIPEC_VM_PORT_H */

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Attaching and mapping: which files, which ranges, who else.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "guest.h"
+
+#define FILE_A DIR_DATA "attach-a"
+
+static int attach(int container, int file, uint64_t offset, uint64_t length,
+		  bool writable)
+{
+	return hipec_attach(container, file, offset, length, writable, NULL);
+}
+
+static void kinds_of_files(void)
+{
+	int c = load_policy("fifo", 8, 0);
+	int dir = open("/data", O_RDONLY | O_DIRECTORY);
+	int null = open("/dev/null", O_RDWR);
+	int path = open("/data", O_PATH);
+	int pipes[2];
+
+	CHECK(!pipe(pipes) && dir >= 0 && null >= 0 && path >= 0);
+	CHECK_EQ(attach(c, -1, 0, 0, false), -EBADF);
+	CHECK_EQ(attach(c, 999, 0, 0, false), -EBADF);
+	CHECK_EQ(attach(c, path, 0, 0, false), -EBADF);
+	CHECK_EQ(attach(c, dir, 0, 0, false), -EISDIR);
+	CHECK_EQ(attach(c, pipes[0], 0, 0, false), -ESPIPE);
+	CHECK_EQ(attach(c, null, 0, 0, false), -ENODEV);
+	CHECK_EQ(attach(c, c, 0, 0, false), -ENODEV);
+	CHECK_EQ(get_status(c).regions, 0);
+}
+
+static void no_direct_io(void)
+{
+	int c = load_policy("fifo", 8, 0), fd;
+
+	mkdir("/tmp/ramfs", 0700);
+	CHECK(!mount("none", "/tmp/ramfs", "ramfs", 0, NULL));
+	make_file("/tmp/ramfs/f", 4 * PAGE_BYTES);
+	fd = open("/tmp/ramfs/f", O_RDWR);
+	CHECK_EQ(attach(c, fd, 0, 0, false), -EOPNOTSUPP);
+	close(fd);
+	CHECK(!umount("/tmp/ramfs"));	/* nothing holds it */
+}
+
+static void ranges(void)
+{
+	int c = load_policy("fifo", 8, 0), fd, r;
+
+	make_file(FILE_A, 10 * PAGE_BYTES + 100);
+	fd = open(FILE_A, O_RDONLY);
+	CHECK_EQ(attach(c, fd, 1, 0, false), -EINVAL);
+	CHECK_EQ(attach(c, fd, 11 * PAGE_BYTES, 0, false), -ERANGE);
+	CHECK_EQ(attach(c, fd, 0, 11 * PAGE_BYTES + 1, false), -ERANGE);
+	CHECK_EQ(attach(c, fd, PAGE_BYTES, ~0ull, false), -ERANGE);
+	CHECK_EQ(attach(c, fd, ~0ull << 12, PAGE_BYTES, false), -ERANGE);
+	r = attach(c, fd, 10 * PAGE_BYTES, PAGE_BYTES, false);
+	CHECK(r >= 0);
+	CHECK(fcntl(r, F_GETFD) & FD_CLOEXEC);
+	CHECK(mmap(NULL, 2 * PAGE_BYTES, PROT_READ, MAP_SHARED, r, 0) ==
+	      MAP_FAILED && errno == ENXIO);
+	CHECK(mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, r, PAGE_BYTES) ==
+	      MAP_FAILED && errno == ENXIO);
+	CHECK(mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE, r, 0) ==
+	      MAP_FAILED && errno == EINVAL);
+	/* An empty file has no range. */
+	CHECK(!truncate(FILE_A, 0));
+	CHECK_EQ(attach(c, fd, 0, 0, false), -ERANGE);
+}
+
+static void access_modes(void)
+{
+	int c = load_policy("fifo", 8, 0), ro, wo, r;
+
+	make_file(FILE_A, 4 * PAGE_BYTES);
+	ro = open(FILE_A, O_RDONLY);
+	wo = open(FILE_A, O_WRONLY);
+	CHECK_EQ(attach(c, ro, 0, 0, true), -EACCES);
+	CHECK_EQ(attach(c, wo, 0, 0, true), -EACCES);
+	CHECK_EQ(attach(c, wo, 0, 0, false), -EACCES);
+	r = attach(c, ro, 0, 0, false);
+	CHECK(r >= 0);
+	CHECK(mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, r, 0) ==
+	      MAP_FAILED && errno == EACCES);
+	/* Nor can a read-only mapping be made writable later. */
+	void *p = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, r, 0);
+
+	CHECK(p != MAP_FAILED);
+	CHECK(mprotect(p, PAGE_BYTES, PROT_READ | PROT_WRITE) &&
+	      errno == EACCES);
+}
+
+static void before_load(void)
+{
+	int c = hipec_open(), fd;
+	struct hipec_attach a = { .size = sizeof(a), .flags = 2 };
+
+	make_file(FILE_A, 4 * PAGE_BYTES);
+	fd = open(FILE_A, O_RDONLY);
+	CHECK_EQ(attach(c, fd, 0, 0, false), -ENODATA);
+	CHECK(ioctl(c, HIPEC_IOC_ATTACH, &a) && errno == EINVAL);
+	close(c);
+	/* The file is free: the attempt left no claim. */
+	c = load_policy("fifo", 8, 0);
+	CHECK(attach(c, fd, 0, 0, false) >= 0);
+}
+
+static void one_writer_or_many_readers(void)
+{
+	int a = load_policy("fifo", 8, 0), b = load_policy("fifo", 8, 0);
+	int fd, r1, r2;
+
+	make_file(FILE_A, 8 * PAGE_BYTES);
+	fd = open(FILE_A, O_RDWR);
+	r1 = attach(a, fd, 0, 0, true);
+	CHECK(r1 >= 0);
+	CHECK_EQ(attach(b, fd, 0, 0, false), -EBUSY);
+	CHECK_EQ(attach(b, fd, 0, 0, true), -EBUSY);
+	CHECK_EQ(attach(a, fd, PAGE_BYTES, 0, true), -EBUSY);
+	close(r1);
+	r1 = attach(a, fd, 0, 0, false);
+	r2 = attach(b, fd, 0, 0, false);
+	CHECK(r1 >= 0 && r2 >= 0);
+	CHECK_EQ(attach(b, fd, 0, 0, true), -EBUSY);
+	close(r1);
+	close(r2);
+	r1 = attach(a, fd, 0, 4 * PAGE_BYTES, true);
+	r2 = attach(a, fd, 4 * PAGE_BYTES, 0, true);
+	CHECK(r1 >= 0 && r2 >= 0);
+	CHECK_EQ(get_status(a).regions, 2);
+}
+
+static int delete_module(void)
+{
+	return syscall(SYS_delete_module, "hipec", O_NONBLOCK) ? errno : 0;
+}
+
+static void rmmod_while_mapped(void)
+{
+	struct map m;
+	size_t i;
+
+	make_file(FILE_A, 8 * PAGE_BYTES);
+	open_map(&m, "fifo", FILE_A, 4, 1, false);
+	CHECK_EQ(delete_module(), EAGAIN);
+	close(m.region);
+	close(m.container);
+	/* The mapping alone keeps container and module. */
+	CHECK_EQ(delete_module(), EAGAIN);
+	for (i = 0; i < m.pages; i++)
+		touch(&m, i);
+	CHECK_EQ(frames_held(), 4);
+	CHECK(!munmap(m.base, m.pages * PAGE_BYTES));
+	/* Unloading for good is the guest script's last step. */
+}
+
+const struct test attach_tests[] = {
+	{ "attach_refuses_what_is_no_file", kinds_of_files },
+	{ "attach_refuses_a_file_system_without_direct_io", no_direct_io },
+	{ "attach_refuses_ranges_past_the_end", ranges },
+	{ "attach_keeps_to_the_descriptor_s_access_mode", access_modes },
+	{ "attach_needs_a_policy_and_leaves_no_claim", before_load },
+	{ "attach_allows_one_writer_or_many_readers", one_writer_or_many_readers },
+	{ "rmmod_is_refused_while_a_region_is_mapped", rmmod_while_mapped },
+	{ 0 }
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tests that run in the guest against the module. Each test is a function in a
+ * table; main.c runs each in a child of its own and afterwards checks that no
+ * frame is held: a leak fails the test that caused it.
+ */
+#ifndef HIPEC_TEST_GUEST_H
+#define HIPEC_TEST_GUEST_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../userlib/hipec.h"
+
+#define PAGE_BYTES 4096ul
+#define DIR_POLICIES "/hipec/policies/"
+#define DIR_DATA "/data/"	/* ext4 on the virtio disk */
+
+struct test {
+	const char *name;	/* a claim */
+	void (*fn)(void);
+};
+
+extern const struct test load_tests[], attach_tests[], data_tests[],
+	policy_tests[], hostile_tests[], io_tests[];
+
+/* A failed check ends the test, with its place and what was found. */
+#define FAIL(...) do {						\
+	printf("# %s:%d: ", __FILE__, __LINE__);		\
+	printf(__VA_ARGS__);					\
+	printf("\n");						\
+	exit(1);						\
+} while (0)
+
+#define CHECK(cond) do {					\
+	if (!(cond))						\
+		FAIL("%s (errno %d)", #cond, errno);		\
+} while (0)
+
+#define CHECK_EQ(got, want) do {				\
+	long long g_ = (got), w_ = (want);			\
+	if (g_ != w_)						\
+		FAIL("%s is %lld, want %lld", #got, g_, w_);	\
+} while (0)
+
+#define CHECK_LE(got, limit) do {				\
+	long long g_ = (got), l_ = (limit);			\
+	if (g_ > l_)						\
+		FAIL("%s is %lld, over %lld", #got, g_, l_);	\
+} while (0)
+
+/* A container with one region over a whole file, mapped. */
+struct map {
+	int container, region, file;
+	unsigned char *base;
+	size_t pages;
+};
+
+void read_image(const char *name, void **image, size_t *size);
+int load_policy(const char *name, uint64_t frames, uint32_t cluster);
+void make_file(const char *path, size_t bytes);
+void open_map(struct map *m, const char *policy, const char *path,
+	      uint64_t frames, uint32_t cluster, bool writable);
+void close_map(struct map *m);
+struct hipec_status get_status(int container);
+uint64_t frames_held(void);
+
+/* What make_file() puts first on page @page. */
+static inline uint64_t page_word(size_t page)
+{
+	return page * 0x9e3779b97f4a7c15u + 1;
+}
+
+static inline uint64_t get_word(const struct map *m, size_t page)
+{
+	return *(volatile uint64_t *)(m->base + page * PAGE_BYTES);
+}
+
+static inline void touch(const struct map *m, size_t page)
+{
+	if (get_word(m, page) != page_word(page))
+		FAIL("page %zu has wrong data", page);
+}
+
+#endif /* HIPEC_TEST_GUEST_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Disks that fail: a null_blk disk with bad blocks, as a raw backing device.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "guest.h"
+
+#define DISK_CONFIG "/sys/kernel/config/nullb/bad/"
+#define DISK "/dev/bad"
+#define DISK_PAGES 256	/* 1 MB, the least that null_blk makes */
+
+static void config(const char *name, const char *value)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), DISK_CONFIG "%s", name);
+	fd = open(path, O_WRONLY);
+	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
+		FAIL("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+static void set_bad(size_t page, bool bad)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%c%zu-%zu", bad ? '+' : '-', page * 8,
+		 page * 8 + 7);
+	config("badblocks", text);
+}
+
+static void remove_disk(void)
+{
+	rmdir(DISK_CONFIG);
+}
+
+static void make_disk(void)
+{
+	uint64_t page[PAGE_BYTES / 8] = { 0 };
+	size_t i;
+	int fd;
+
+	CHECK(!mkdir(DISK_CONFIG, 0700));
+	atexit(remove_disk);
+	config("size", "1");
+	config("memory_backed", "1");
+	config("power", "1");
+	fd = open(DISK, O_RDWR);
+	CHECK(fd >= 0);
+	for (i = 0; i < DISK_PAGES; i++) {
+		page[0] = page_word(i);
+		CHECK(write(fd, page, sizeof(page)) == sizeof(page));
+	}
+	CHECK(!fsync(fd));
+	close(fd);
+}
+
+static void open_disk(struct map *m, uint64_t frames, uint32_t cluster)
+{
+	m->file = open(DISK, O_RDWR);
+	CHECK(m->file >= 0);
+	m->pages = DISK_PAGES;
+	m->container = load_policy("fifo", frames, cluster);
+	m->region = hipec_attach(m->container, m->file, 0, 0, true, NULL);
+	if (m->region < 0)
+		FAIL("attach: %s", strerror(-m->region));
+	m->base = mmap(NULL, m->pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_SHARED, m->region, 0);
+	CHECK(m->base != MAP_FAILED);
+}
+
+static sigjmp_buf jump;
+
+static void on_sigbus(int sig)
+{
+	siglongjmp(jump, sig);
+}
+
+static bool gets_sigbus(const struct map *m, size_t page)
+{
+	signal(SIGBUS, on_sigbus);
+	if (sigsetjmp(jump, 1))
+		return true;
+	touch(m, page);
+	return false;
+}
+
+static uint64_t word_on_disk(size_t page)
+{
+	static uint64_t buf[PAGE_BYTES / 8] __attribute__((aligned(4096)));
+	int fd = open(DISK, O_RDONLY | __O_DIRECT);
+
+	CHECK(pread(fd, buf, PAGE_BYTES, page * PAGE_BYTES) == PAGE_BYTES);
+	close(fd);
+	return buf[0];
+}
+
+static void read_error(void)
+{
+	struct map m;
+	size_t i;
+
+	make_disk();
+	set_bad(21, true);
+	open_disk(&m, 64, 16);
+	for (i = 0; i < DISK_PAGES; i++)
+		CHECK_EQ(gets_sigbus(&m, i), i == 21);
+	CHECK(get_status(m.container).counters.read_errors > 0);
+	/* Mended, the page reads. */
+	set_bad(21, false);
+	CHECK(!gets_sigbus(&m, 21));
+	close_map(&m);
+}
+
+static void write_error(void)
+{
+	struct map m;
+
+	make_disk();
+	open_disk(&m, 8, 1);
+	*(volatile uint64_t *)(m.base + 3 * PAGE_BYTES) = 333;
+	set_bad(3, true);
+	CHECK(fsync(m.region) == -1 && errno == EIO);
+	/* Kept: readable, dirty, and written as soon as the disk lets it. */
+	CHECK_EQ(get_word(&m, 3), 333);
+	CHECK_EQ(get_status(m.container).dirty, 1);
+	CHECK(msync(m.base, m.pages * PAGE_BYTES, MS_SYNC) == -1 &&
+	      errno == EIO);
+	set_bad(3, false);
+	CHECK(!fsync(m.region));
+	CHECK_EQ(word_on_disk(3), 333);
+	/* Reported, it is not reported again. */
+	CHECK(!fsync(m.region));
+	close_map(&m);
+}
+
+/* A dirty page that cannot be written is not lost to eviction; others go. */
+static void write_error_at_eviction(void)
+{
+	struct map m;
+	size_t i;
+
+	make_disk();
+	open_disk(&m, 4, 1);
+	*(volatile uint64_t *)(m.base) = 7;
+	set_bad(0, true);
+	for (i = 1; i < 64; i++)
+		touch(&m, i);
+	CHECK_EQ(get_word(&m, 0), 7);
+	CHECK(get_status(m.container).counters.write_errors > 0);
+	set_bad(0, false);
+	/* The error that nobody has seen yet is reported once. */
+	CHECK(fsync(m.region) == -1 && errno == EIO);
+	CHECK(!fsync(m.region));
+	CHECK_EQ(word_on_disk(0), 7);
+	close_map(&m);
+}
+
+const struct test io_tests[] = {
+	{ "read_error_is_sigbus_for_that_page_alone", read_error },
+	{ "write_error_is_reported_and_the_data_kept", write_error },
+	{ "write_error_at_eviction_keeps_the_page", write_error_at_eviction },
+	{ 0 }
+};

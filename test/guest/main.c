@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Run the guest's tests: each in a child with a time limit, TAP on stdout.
+ *
+ *	hipec-guest-test [--list | NAME...]
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "guest.h"
+
+#define TEST_SECONDS 120
+
+static const struct test *const suites[] = {
+	load_tests, attach_tests, data_tests, policy_tests, hostile_tests,
+	io_tests,
+};
+
+void read_image(const char *name, void **image, size_t *size)
+{
+	char path[256];
+	int ret;
+
+	snprintf(path, sizeof(path), DIR_POLICIES "%s.hpo", name);
+	ret = hipec_image_read(path, image, size);
+	if (ret)
+		FAIL("%s: %s", path, strerror(-ret));
+}
+
+int load_policy(const char *name, uint64_t frames, uint32_t cluster)
+{
+	int fd = hipec_open(), ret;
+	char log[256] = "";
+	size_t size;
+	void *image;
+
+	if (fd < 0)
+		FAIL("open: %s", strerror(-fd));
+	read_image(name, &image, &size);
+	ret = hipec_load(fd, image, size, frames, cluster, log, sizeof(log));
+	if (ret)
+		FAIL("load %s: %s: %s", name, strerror(-ret), log);
+	free(image);
+	return fd;
+}
+
+/* A file of @bytes whose pages start with page_word(). */
+void make_file(const char *path, size_t bytes)
+{
+	unsigned char page[PAGE_BYTES];
+	size_t done, i = 0;
+	uint64_t word;
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	CHECK(fd >= 0);
+	for (done = 0; done < bytes; done += PAGE_BYTES, i++) {
+		size_t n = bytes - done < PAGE_BYTES ? bytes - done : PAGE_BYTES;
+
+		memset(page, i, sizeof(page));
+		word = page_word(i);
+		memcpy(page, &word, sizeof(word));
+		CHECK(write(fd, page, n) == (ssize_t)n);
+	}
+	CHECK(!fsync(fd));
+	close(fd);
+}
+
+void open_map(struct map *m, const char *policy, const char *path,
+	      uint64_t frames, uint32_t cluster, bool writable)
+{
+	struct stat st;
+
+	m->file = open(path, writable ? O_RDWR : O_RDONLY);
+	CHECK(m->file >= 0 && !fstat(m->file, &st));
+	m->pages = (st.st_size + PAGE_BYTES - 1) / PAGE_BYTES;
+	m->container = load_policy(policy, frames, cluster);
+	m->region = hipec_attach(m->container, m->file, 0, 0, writable, NULL);
+	if (m->region < 0)
+		FAIL("attach %s: %s", path, strerror(-m->region));
+	m->base = mmap(NULL, m->pages * PAGE_BYTES,
+		       PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED,
+		       m->region, 0);
+	CHECK(m->base != MAP_FAILED);
+}
+
+void close_map(struct map *m)
+{
+	CHECK(!munmap(m->base, m->pages * PAGE_BYTES));
+	CHECK(!close(m->region));
+	CHECK(!close(m->container));
+	CHECK(!close(m->file));
+}
+
+struct hipec_status get_status(int container)
+{
+	struct hipec_status s = { 0 };
+	int ret = hipec_status(container, &s);
+
+	if (ret)
+		FAIL("status: %s", strerror(-ret));
+	return s;
+}
+
+/* Frames that all containers hold. */
+uint64_t frames_held(void)
+{
+	struct hipec_query q = { 0 };
+	int fd = hipec_open(), ret;
+
+	CHECK(fd >= 0);
+	ret = hipec_query(fd, &q);
+	if (ret)
+		FAIL("query: %s", strerror(-ret));
+	close(fd);
+	return q.frames;
+}
+
+/* Frames go when the last file of a dead task is put: ask until then. */
+static bool all_frames_back(void)
+{
+	int i;
+
+	for (i = 0; i < 100000; i++)
+		if (!frames_held())
+			return true;
+	return false;
+}
+
+static bool run(const struct test *t)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		setpgid(0, 0);
+		alarm(TEST_SECONDS);
+		t->fn();
+		fflush(stdout);
+		exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	kill(-pid, SIGKILL);	/* what it left behind */
+	if (WIFSIGNALED(status))
+		printf("# killed by signal %d\n", WTERMSIG(status));
+	if (status)
+		return false;
+	if (all_frames_back())
+		return true;
+	printf("# %llu frames were not given back\n",
+	       (unsigned long long)frames_held());
+	return false;
+}
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return true;
+	return argc < 2;
+}
+
+int main(int argc, char **argv)
+{
+	bool list = argc == 2 && !strcmp(argv[1], "--list");
+	const struct test *t;
+	int failed = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(suites) / sizeof(*suites); i++) {
+		for (t = suites[i]; t->name; t++) {
+			bool ok;
+
+			if (list) {
+				puts(t->name);
+				continue;
+			}
+			if (!wanted(t->name, argc, argv))
+				continue;
+			ok = run(t);
+			printf("%sok %s\n", ok ? "" : "not ", t->name);
+			failed += !ok;
+		}
+	}
+	return failed ? 1 : 0;
+}

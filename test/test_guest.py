@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Ring 3: the module on stock Debian kernels. One boot for each kernel runs
+everything (test/guest/run.sh); each test here looks at one part of what it
+brought back."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT, guest_image, guest_tree, vm
+
+pytestmark = pytest.mark.guest
+
+# Cyclic sweeps whose faults are known by arithmetic: N pages, P passes, F
+# frames, clusters of C.
+SWEEPS = [(policy, program, n, p, f, c)
+          for policy in ("mru", "fifo", "fifo2")
+          for program in ("sweep", "join")
+          for n, p, f, c in [(400, 4, 300, 1), (400, 4, 100, 1), (400, 3, 400, 1),
+                             (400, 3, 399, 1), (400, 4, 320, 16), (400, 4, 300, 32)]]
+
+
+def pages_in(policy, n, p, f, c):
+    """Pages that @p sweeps over @n pages bring in.
+
+    MRU by order of faults: the first pass brings all, each later one what the
+    last F-C pages of the stack do not hold; with clusters, one cluster's frames
+    are always on the move. Recency policies hit nothing unless all fits.
+    """
+    if f >= n:
+        return n
+    return n + (p - 1) * (n - f + c) if policy == "mru" else p * n
+
+
+@pytest.fixture(scope="session")
+def guest(kernel, tmp_path_factory):
+    """One boot of @kernel that ran everything: a Result of run.py."""
+    tmp = tmp_path_factory.mktemp(f"guest-{kernel}")
+    tree = guest_tree(tmp)
+    data = tmp / "data"
+    data.mkdir()
+    for name, pages in (("inner", 1), ("outer", 400)):
+        subprocess.run([BUILD / "bench/mkdata", data / name, str(pages)], check=True)
+    image = tmp / "data.img"
+    subprocess.run([ROOT / "vm-images/mkdisk.sh", data, image, "64M"], check=True)
+    (tree / "hipec/run.sh").write_bytes((ROOT / "test/guest/run.sh").read_bytes())
+    (tree / "hipec/counts.sh").write_text("cd /data\n" + "".join(
+        f"{program} --policy /hipec/policies/{policy}.hpo --frames {f} --cluster {c} "
+        f"--passes {p} --disk vda {'inner ' if program == 'join' else ''}outer\n"
+        f"echo status=$?\n" for policy, program, n, p, f, c in SWEEPS))
+    return vm.boot(kernel, guest_image(tmp, kernel, tree), BUILD / f"guest-{kernel}",
+                   ["sh", "/hipec/run.sh"], disk=image, timeout=900)
+
+
+def result(guest, name):
+    """The text of a result file."""
+    path = guest.results / name
+    assert path.exists(), f"no {name}: {guest.verdict}"
+    return path.read_text()
+
+
+def verdict_on(guest, part, name):
+    """Assert that line `ok NAME` is in @part; show its comments if not."""
+    lines = result(guest, part).split("\n")
+    for number, line in enumerate(lines):
+        if re.match(rf"(not )?ok {re.escape(name)}(:|$| )", line):
+            assert line.startswith("ok"), "\n".join(lines[max(0, number - 5):number + 1])
+            return
+    pytest.fail(f"{part} does not tell of {name}: {lines[-3:]}")
+
+
+def names_of_tests():
+    """The guest program's own list, asked on the host; empty until it is built,
+    when only `make check-fast` collects these files."""
+    program = BUILD / "guest/hipec-guest-test"
+    if not program.exists():
+        return []
+    return subprocess.run([program, "--list"], text=True, check=True,
+                          capture_output=True).stdout.split()
+
+
+def test_kernel_has_nothing_to_complain_about(guest):
+    """No oops, warning, lockdep report, hang; and the run came to its end."""
+    assert guest.verdict == "ok"
+    assert guest.status == 0, guest.output
+
+
+@pytest.mark.parametrize("name", names_of_tests())
+def test_module(guest, name):
+    """One test of test/guest/."""
+    verdict_on(guest, "tests.txt", name)
+
+
+@pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "test/vm").glob("*.hpt")))
+def test_vm_file(guest, name):
+    """The VM core gives the same answers in the kernel."""
+    verdict_on(guest, "hpt.txt", name)
+
+
+@pytest.mark.parametrize("number", range(len(SWEEPS)),
+                         ids=["-".join(map(str, sweep)) for sweep in SWEEPS])
+def test_faults_equal_arithmetic(guest, number):
+    """Faults, pages and block reads of a sweep, exactly."""
+    policy, _, n, p, f, c = SWEEPS[number]
+    line, status = result(guest, "counts.txt").split("\n")[2 * number:2 * number + 2]
+    assert status == "status=0", line
+    got = dict(word.split("=", 1) for word in line.split())
+    want = pages_in(policy, n, p, f, c)
+    assert int(got["pages_in"]) == want
+    assert int(got["read_pages"]) == want
+    assert int(got["evictions"]) == max(0, want - f)
+    assert int(got["helped"]) == int(got["refused"]) == int(got["exit"]) == 0
+    assert int(got["soft_faults"]) == 0
+    if c == 1:
+        assert int(got["faults"]) == want
+        assert int(got["read_ios"]) == want
+    # The disk agrees, but for the join's inner page and file-system metadata.
+    assert want <= int(got["disk_pages"]) <= want + 8
+
+
+def test_status_shows_the_container(guest):
+    """`hipec status` in both forms."""
+    text = result(guest, "status.txt")
+    assert re.search(r"\bmru\b", text) and "sweep" in text
+    containers = json.loads(result(guest, "status.json"))
+    containers = containers.get("containers", containers) \
+        if isinstance(containers, dict) else containers
+    assert len(containers) == 1
+    assert containers[0]["policy"] == "mru"
+    assert containers[0]["frames"] == 64
+
+
+def test_debugfs_shows_counters_and_commands(guest):
+    """debugfs has the counters and the commands of a live container."""
+    assert re.search(r"^pages_in \d+$", result(guest, "debugfs-status.txt"), re.M)
+    assert "findpa page, FaultedAddress" in result(guest, "policy.txt")
+
+
+def test_nothing_is_left_behind(guest):
+    """After kill -9 no frame is held; after rmmod nothing of ours exists."""
+    assert result(guest, "frames.txt") == "0\n"
+    assert result(guest, "left.txt") == ""
+    gone = result(guest, "status-gone.txt")
+    assert "/dev/hipec" in gone and gone.endswith("\n1\n")

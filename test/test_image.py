@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Hostile images: refused, or run within their fuel with all invariants whole,
+and never a report of ASan or UBSan; userlib/imgtorture.c makes them. And what
+`hipec dis` and libhipec make of images, good and bad."""
+
+import ctypes
+import errno
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+TORTURE = BUILD / "asan" / "imgtorture"
+FILES = sorted((ROOT / "test" / "vm").glob("*.hpt"))
+POLICIES = [path for path in FILES if path.stem.startswith("policy-")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    subprocess.run(["make", "-s", "-C", ROOT, "build/asan/imgtorture", "build/hpt",
+                    "build/asan/hipec", "build/libhipec.so"], check=True)
+
+
+def image_of(path, out):
+    """The image of a .hpt file, as a .hpo file."""
+    subprocess.run([BUILD / "hpt", "--output", out, path], check=True, capture_output=True)
+    return out
+
+
+def hipec(*args):
+    return subprocess.run([BUILD / "asan" / "hipec", *args], capture_output=True, text=True,
+                          check=False)
+
+
+def torture(*args):
+    """Images that were refused, and that ran."""
+    run = subprocess.run([TORTURE, *map(str, args)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-4000:]
+    words = run.stdout.split()
+    assert words[:2] == ["ok", "refused"]
+    return int(words[2]), int(words[4])
+
+
+@pytest.mark.parametrize("path", POLICIES, ids=lambda p: p.stem)
+def test_image_cut_short_at_every_byte_is_refused(path):
+    refused, ran = torture("cut", path)
+    assert refused > 400
+    assert ran == 0
+
+
+@pytest.mark.parametrize("path", POLICIES, ids=lambda p: p.stem)
+def test_image_with_one_byte_changed_is_refused_or_runs(path):
+    refused, ran = torture("flip", path)
+    assert refused > 1000 and ran > 500  # both paths were walked
+
+
+@pytest.mark.parametrize("seed", range(1, 3))
+def test_random_programs_are_refused_or_run(seed):
+    refused, ran = torture("words", seed, 20000)
+    assert refused > 1000 and ran > 1000
+
+
+def test_dis_prints_every_sound_image_and_refuses_the_others(tmp_path):
+    for path in FILES:
+        run = hipec("dis", image_of(path, tmp_path / "x.hpo"))
+        refused = path.stem.startswith("err-")
+        assert run.returncode == (1 if refused else 0), path.stem
+        assert len(run.stderr.splitlines()) == (1 if refused else 0), path.stem
+        explain = re.search("^explain (.*)$", path.read_text(), re.MULTILINE)
+        if explain:
+            assert run.stderr == f"hipec dis: {tmp_path}/x.hpo: {explain[1]}\n"
+
+
+def test_dis_prints_the_words_of_figure_3(tmp_path):
+    run = hipec("dis", image_of(ROOT / "test/vm/policy-fifo2.hpt", tmp_path / "x.hpo"))
+    replace = run.stdout[run.stdout.index("event 2  Replace"):].splitlines()
+    # The lines of Figure 3's event[2] that are legible and belong to the program.
+    for number, text in [(8, "07 09 02 01  dequeue page, active_queue, head"),
+                         (9, "01 03 00 06  arith active_count, -, dec"),
+                         (10, "0c 09 02 01  set page, reference, reset"),
+                         (11, "08 09 04 02  enqueue page, inactive_queue, tail"),
+                         (12, "01 05 00 05  arith inactive_count, -, inc"),
+                         (13, "06 00 00 06  jump always, 6"),
+                         (14, "02 01 07 02  comp _free_count, free_target, lt")]:
+        assert replace[number].startswith(f"{number:5}  {text}  ")
+        assert re.search(r" line \d+$", replace[number])
+
+
+def test_dis_keeps_control_characters_from_the_terminal(tmp_path):
+    hpo = image_of(ROOT / "test/vm/policy-fifo.hpt", tmp_path / "x.hpo")
+    hpo.write_bytes(hpo.read_bytes().replace(b"queue\0page", b"\x1b[2Jq\0page"))
+    run = hipec("dis", hpo)
+    assert run.returncode == 0
+    assert "?[2Jq" in run.stdout
+    assert all(" " <= c <= "~" or c == "\n" for c in run.stdout)
+
+
+def test_dis_of_no_file_says_so(tmp_path):
+    run = hipec("dis", tmp_path / "none.hpo")
+    assert (run.returncode, run.stderr) == (
+        1, f"hipec dis: {tmp_path}/none.hpo: No such file or directory\n")
+    assert hipec("dis").returncode == 2
+    assert hipec("dsi", "x").returncode == 2
+
+
+def test_set_param_changes_the_value_of_a_parameter_only(tmp_path):
+    lib = ctypes.CDLL(BUILD / "libhipec.so")
+    hpo = image_of(ROOT / "test/vm/param.hpt", tmp_path / "x.hpo")
+    size = hpo.stat().st_size
+    image = ctypes.create_string_buffer(hpo.read_bytes(), size)
+
+    def set_param(name, value, size=size):
+        return lib.hipec_image_set_param(image, ctypes.c_size_t(size), name,
+                                         ctypes.c_int64(value))
+
+    before = image.raw
+    assert set_param(b"m", 1) == -errno.ENOENT
+    assert set_param(b"", 1) == -errno.ENOENT
+    assert set_param(b"_free_count", 1) == -errno.EPERM
+    assert all(set_param(b"n", 1, cut) == -errno.EINVAL for cut in range(size))
+    assert image.raw == before
+    assert set_param(b"n", -2**40) == 0
+    hpo.write_bytes(image.raw)
+    assert f"n = {-2**40}, param" in hipec("dis", hpo).stdout
+    assert sum(a != b for a, b in zip(image.raw, before)) <= 8
+
+
+def test_image_read_refuses_what_is_no_image_file(tmp_path):
+    lib = ctypes.CDLL(BUILD / "libhipec.so")
+    image, size = ctypes.c_void_p(), ctypes.c_size_t()
+
+    def read(path):
+        return lib.hipec_image_read(bytes(path), ctypes.byref(image), ctypes.byref(size))
+
+    (tmp_path / "large").write_bytes(bytes(1 << 20))
+    assert read(tmp_path / "none") == -errno.ENOENT
+    assert read(tmp_path) == -errno.EISDIR
+    assert read(tmp_path / "large") == -errno.EFBIG

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libhipec: application-chosen page replacement, from C and C++.
+ *
+ *	int fd = hipec_open();
+ *	hipec_load_file(fd, "mru.hpo", frames, 0, log, sizeof(log));
+ *	int region = hipec_attach(fd, file, 0, 0, false, NULL);
+ *	char *p = mmap(NULL, length, PROT_READ, MAP_SHARED, region, 0);
+ *
+ * One open is one container. It ends when its last descriptor, region
+ * descriptor and mapping are gone, so @fd may be closed once it is attached.
+ *
+ * Every function returns 0 or a descriptor, or -errno; errno itself is not to
+ * be relied on. The library keeps no state: functions may be called from any
+ * thread, and what one descriptor's calls exclude is the module's to say. The
+ * structs are those of the device, <linux/hipec.h>; the library sets `size`.
+ *
+ * Interface:
+ * hipec_open()            a container, empty
+ * hipec_query()           the module: versions, features
+ * hipec_load()            policy and frames for the container, from memory
+ * hipec_load_file()       the same, from a .hpo file
+ * hipec_image_read()      a .hpo file into memory
+ * hipec_image_set_param() change a parameter before the load
+ * hipec_attach()          a range of a file -> region to mmap
+ * hipec_status()          what the container did so far
+ * hipec_next()            the next container that the caller may see
+ */
+#ifndef HIPEC_H
+#define HIPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The device's header, in its source tree or as installed. */
+#if defined(__has_include) && __has_include("../module/include/uapi/hipec.h")
+#include "../module/include/uapi/hipec.h"
+#else
+#include <linux/hipec.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HIPEC_DEVICE "/dev/hipec"
+
+int hipec_open(void);
+int hipec_query(int fd, struct hipec_query *query);
+int hipec_load(int fd, const void *image, size_t size, uint64_t frames,
+	       uint32_t cluster, char *log, size_t log_size);
+int hipec_load_file(int fd, const char *path, uint64_t frames,
+		    uint32_t cluster, char *log, size_t log_size);
+int hipec_image_read(const char *path, void **image, size_t *size);
+int hipec_image_set_param(void *image, size_t size, const char *name,
+			  int64_t value);
+int hipec_attach(int fd, int file, uint64_t offset, uint64_t length,
+		 bool writable, uint64_t *address);
+int hipec_status(int fd, struct hipec_status *status);
+int hipec_next(int fd, uint64_t id, struct hipec_status *status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HIPEC_H */

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * libhipec: one ioctl per function. See hipec.h.
+ *
+ * Stands on the uapi header alone and judges no image: that is the module's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hipec.h"
+
+static int do_ioctl(int fd, unsigned long request, void *arg)
+{
+	int ret = ioctl(fd, request, arg);
+
+	return ret < 0 ? -errno : ret;
+}
+
+/**
+ * hipec_open() - get a container, empty
+ *
+ * Context: any thread.
+ * Return: its descriptor, close-on-exec; -ENOENT if the module is not loaded,
+ *         -EACCES if the caller may not use it, or what else open() says.
+ */
+int hipec_open(void)
+{
+	int fd = open(HIPEC_DEVICE, O_RDWR | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/**
+ * hipec_query() - ask about the module as a whole
+ * @fd:    of hipec_open()
+ * @query: filled
+ *
+ * Context: any thread.
+ * Return: 0; -ENOTTY if @fd is not of the module; -EBADF.
+ */
+int hipec_query(int fd, struct hipec_query *query)
+{
+	memset(query, 0, sizeof(*query));
+	query->size = sizeof(*query);
+	return do_ioctl(fd, HIPEC_IOC_QUERY, query);
+}
+
+/**
+ * hipec_load() - give the container its policy and its frames, once
+ * @fd:       of hipec_open()
+ * @image:    compiled policy
+ * @size:     its bytes
+ * @frames:   unit: pages of 4096 bytes, 1 or more; held until the container
+ *            ends and counted like mlock()ed memory
+ * @cluster:  most pages of one read; 0: the module's default
+ * @log:      gets the verifier's words, one line that ends with a zero, when it
+ *            refuses the image, else an empty text; may be NULL
+ * @log_size: bytes of @log
+ *
+ * Context: any thread; may sleep.
+ * Return: 0; -EINVAL if the image is refused or a number is out of its range;
+ *         -EBUSY if there is a policy already; -ENOMEM if RLIMIT_MEMLOCK, the
+ *         memory cgroup or the system does not give the frames; -EINTR on a
+ *         fatal signal; -EFAULT.
+ */
+int hipec_load(int fd, const void *image, size_t size, uint64_t frames,
+	       uint32_t cluster, char *log, size_t log_size)
+{
+	struct hipec_load load = {
+		.size = sizeof(load),
+		.image = (uintptr_t)image,
+		.image_size = size,
+		.cluster = cluster,
+		.frames = frames,
+		.log = (uintptr_t)log,
+		.log_size = log_size > UINT32_MAX ? UINT32_MAX : log_size,
+	};
+
+	if (log && log_size)
+		log[0] = 0;
+	else
+		load.log = load.log_size = 0;
+	if (size > UINT32_MAX)
+		return -EINVAL;
+	return do_ioctl(fd, HIPEC_IOC_LOAD, &load);
+}
+
+/* Read to the end of a file of @size bytes, or of more. */
+static int read_all(int fd, size_t size, void **image, size_t *got)
+{
+	char *bytes = malloc(size + 1);
+	size_t n = 0;
+	ssize_t ret;
+
+	if (!bytes)
+		return -ENOMEM;
+	while (n <= size) {
+		ret = read(fd, bytes + n, size + 1 - n);
+		if (ret < 0 && errno == EINTR)
+			continue;
+		if (ret <= 0)
+			break;
+		n += ret;
+	}
+	ret = ret < 0 ? -errno : n > size ? -EFBIG : 0;
+	if (ret) {
+		free(bytes);
+		return ret;
+	}
+	*image = bytes;
+	*got = n;
+	return 0;
+}
+
+/* Longest image that the module accepts, bytes. */
+#define MAX_IMAGE (sizeof(struct hipec_image) +				\
+		   256 * (sizeof(struct hipec_image_operand) +		\
+			  sizeof(struct hipec_image_event)) +		\
+		   HIPEC_MAX_WORDS * 2 * sizeof(__u32) + HIPEC_MAX_STRINGS)
+
+/**
+ * hipec_image_read() - read a .hpo file into memory
+ * @path:  file
+ * @image: gets the bytes, not judged; free() them
+ * @size:  gets their number
+ *
+ * Context: any thread; may sleep.
+ * Return: 0; -EFBIG if the file is larger than any compiled policy; -EISDIR;
+ *         -ENOMEM; or what open() or read() say.
+ */
+int hipec_image_read(const char *path, void **image, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = read_all(fd, MAX_IMAGE, image, size);
+	close(fd);
+	return ret;
+}
+
+/**
+ * hipec_load_file() - hipec_load() from a .hpo file
+ * @fd:       of hipec_open()
+ * @path:     compiled policy
+ * @frames:   as in hipec_load()
+ * @cluster:  as in hipec_load()
+ * @log:      gets what went wrong, one line that names the file; may be NULL
+ * @log_size: bytes of @log
+ *
+ * Context: any thread; may sleep.
+ * Return: as hipec_load() and hipec_image_read().
+ */
+int hipec_load_file(int fd, const char *path, uint64_t frames,
+		    uint32_t cluster, char *log, size_t log_size)
+{
+	char text[512] = "";
+	size_t size;
+	void *image;
+	int ret;
+
+	ret = hipec_image_read(path, &image, &size);
+	if (!ret) {
+		ret = hipec_load(fd, image, size, frames, cluster, text,
+				 sizeof(text));
+		free(image);
+	}
+	if (log && log_size) {
+		log[0] = 0;
+		if (ret)
+			snprintf(log, log_size, "%s: %s", path,
+				 *text ? text : strerror(-ret));
+	}
+	return ret;
+}
+
+/* Whether @name is the string at @at, which may lie outside. */
+static bool is_name(const char *strings, size_t size, size_t at,
+		    const char *name)
+{
+	size_t n = strlen(name) + 1;
+
+	return at < size && n <= size - at && !memcmp(strings + at, name, n);
+}
+
+/**
+ * hipec_image_set_param() - change a parameter of a policy before its load
+ * @image: compiled policy, in memory
+ * @size:  its bytes
+ * @name:  of an integer that the policy declares `param`
+ * @value: its new value
+ *
+ * Context: any thread.
+ * Return: 0; -ENOENT if the policy declares no such name; -EPERM if it does,
+ *         but not as `param`; -EINVAL if this is no compiled policy.
+ */
+int hipec_image_set_param(void *image, size_t size, const char *name,
+			  int64_t value)
+{
+	struct hipec_image head;
+	struct hipec_image_operand o;
+	const char *strings;
+	char *at;
+	uint32_t i;
+
+	if (size < sizeof(head))
+		return -EINVAL;
+	memcpy(&head, image, sizeof(head));
+	if (head.magic != HIPEC_IMAGE_MAGIC ||
+	    head.version != HIPEC_IMAGE_VERSION ||
+	    head.header_size != sizeof(head) || head.image_size != size ||
+	    head.nr_operands > (size - sizeof(head)) / sizeof(o) ||
+	    head.strings_size > size - sizeof(head) -
+				head.nr_operands * sizeof(o))
+		return -EINVAL;
+	strings = (char *)image + size - head.strings_size;
+	at = (char *)image + sizeof(head);
+	for (i = 0; i < head.nr_operands; i++, at += sizeof(o)) {
+		memcpy(&o, at, sizeof(o));
+		if (!is_name(strings, head.strings_size, o.name, name))
+			continue;
+		if (!(o.flags & HIPEC_OPERAND_PARAM))
+			return -EPERM;
+		o.value = value;
+		memcpy(at, &o, sizeof(o));
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/**
+ * hipec_attach() - bind a range of a file to the container
+ * @fd:       of hipec_open(), with a policy
+ * @file:     descriptor of a file or block device; may be closed afterwards
+ * @offset:   bytes, a multiple of 4096
+ * @length:   bytes; 0: to the end of the file
+ * @writable: whether it may be mapped for writing; @file must be open so
+ * @address:  gets where the region starts in the container, which is where
+ *            FaultedAddress counts from, in bytes; may be NULL
+ *
+ * Context: any thread; may sleep.
+ * Return: the region's descriptor, to mmap(), close-on-exec; -EBADF; -EISDIR,
+ *         -ESPIPE or -ENODEV for what is neither file nor block device; -EACCES
+ *         if @file is not open for reading, or for writing where that is asked;
+ *         -EPERM to write an append-only file; -EOPNOTSUPP if the file system
+ *         has no direct I/O; -EINVAL for an offset inside a page; -ERANGE for a
+ *         range past the end; -EFBIG for 2^32 pages or more; -EBUSY if another
+ *         container or an overlapping region has the file and one of the two
+ *         writes; -ENODATA before a policy is loaded; -ENOSPC if the
+ *         container's addresses are used up; -ENOMEM; -EMFILE.
+ */
+int hipec_attach(int fd, int file, uint64_t offset, uint64_t length,
+		 bool writable, uint64_t *address)
+{
+	struct hipec_attach attach = {
+		.size = sizeof(attach),
+		.flags = writable ? HIPEC_ATTACH_WRITE : 0,
+		.fd = file,
+		.region_fd = -1,
+		.offset = offset,
+		.length = length,
+	};
+	int ret = do_ioctl(fd, HIPEC_IOC_ATTACH, &attach);
+
+	if (ret < 0)
+		return ret;
+	if (address)
+		*address = attach.address;
+	return attach.region_fd;
+}
+
+/**
+ * hipec_status() - what the container did so far
+ * @fd:     of hipec_open()
+ * @status: filled; its counters only ever grow
+ *
+ * Context: any thread.
+ * Return: 0, with an empty @status->policy before a policy is loaded; -EBADF,
+ *         -ENOTTY.
+ */
+int hipec_status(int fd, struct hipec_status *status)
+{
+	memset(status, 0, sizeof(*status));
+	status->size = sizeof(*status);
+	return do_ioctl(fd, HIPEC_IOC_STATUS, status);
+}
+
+/**
+ * hipec_next() - the next container that the caller may see
+ * @fd:     of hipec_open()
+ * @id:     the one before; 0 to start with
+ * @status: filled with the container of the least id above @id
+ *
+ * Context: any thread.
+ * Return: 0; -ENOENT if there is no further one; -EBADF, -ENOTTY.
+ */
+int hipec_next(int fd, uint64_t id, struct hipec_status *status)
+{
+	memset(status, 0, sizeof(*status));
+	status->size = sizeof(*status);
+	status->id = id;
+	return do_ioctl(fd, HIPEC_IOC_NEXT, status);
+}

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Install the Debian packages that building and testing hipec needs.
+#
+#   packages.sh              the default list below
+#   packages.sh NAME...      these packages
+#   packages.sh --refresh    only fetch apt's package lists again
+#
+# Prints nothing and asks nobody when all of them are there. Otherwise it says
+# first what it installs, then does it as root, or through sudo.
+
+set -eu
+
+# gcc: the distribution's own compiler is the one its kernels were built with
+# (gcc-12 on Debian 12, gcc-14 on 13), so its modules need no other.
+# pahole, libelf-dev: used by the kernel's build of a module (BTF, objtool).
+default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
+	 qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
+	 python3 python3-pytest"
+
+say() { echo "packages.sh: $*" >&2; }
+
+by_hand()
+{
+	say "please run as root: $*"
+	exit 1
+}
+
+if [ "$(id -u)" = 0 ]; then
+	root=
+elif [ -t 0 ]; then
+	root=sudo
+else
+	root="sudo -n"	# nobody there to type a password
+fi
+
+apt()	# quietly enough, on stderr, and never asking
+{
+	# shellcheck disable=SC2086 # none, one or two words
+	$root env DEBIAN_FRONTEND=noninteractive \
+		apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" </dev/null >&2
+}
+
+refresh()
+{
+	say "fetching apt's package lists"
+	apt update
+}
+
+if [ "${1-}" = --refresh ]; then
+	refresh || by_hand "apt-get update"
+	exit
+fi
+
+# shellcheck disable=SC2086 # a list of words
+[ $# -gt 0 ] || set -- $default
+
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" \
+	2>/dev/null | sed -n 's/^installed //p' | tr '\n' ' ')
+missing=
+for package; do
+	case " $installed" in
+	*" $package "*) ;;
+	*) missing="$missing $package" ;;
+	esac
+done
+[ -n "$missing" ] || exit 0
+
+install="install -y --no-install-recommends$missing"
+say "hipec needs these Debian packages to build and to test; installing:$missing"
+# Stale or absent package lists are the usual reason for a failure: fetch them
+# and try once more, instead of fetching them each time.
+# shellcheck disable=SC2086 # a list of words
+[ -z "$root" ] || command -v sudo >/dev/null &&
+	{ apt $install || { refresh && apt $install; }; } ||
+	by_hand "apt-get update && apt-get $install"

@@ -1,0 +1,393 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Boot a guest, run one command in it, bring back its status and its files.
+
+    run.py --kernel 6.12 --initrd FILE [options] -- COMMAND [ARG...]
+    run.py --kernel 6.12 --initrd FILE --shell
+
+The exit status is the command's own; 124 when the time was up; 125 when the
+run is not to be believed, whatever the command said: the kernel reported a bug
+on the console, or the guest ended without handing back a status.
+
+As a library: boot(kernel, initrd, out, command) returns a Result.
+"""
+
+import argparse
+import ctypes
+import dataclasses
+import functools
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+TIMED_OUT = 124
+BROKEN = 125
+
+# What init prints; run.py and init agree on these lines.
+UP = "hipec-guest: user space up"
+STARTS = "hipec-guest: command starts\n"
+ENDED = "\nhipec-guest: command ended"
+
+# A KVM guest is up in a second. Where KVM can be opened but hangs its guests
+# (some nested machines), this is how long each boot of the host pays for it.
+TRIAL_SECONDS = 5
+
+# Complaints of the kernel. Only text behind a printk time stamp counts, so
+# that a program may print "BUG: " itself. "WARNING: " must come right after
+# the stamp: the CPU bug code prints lines such as "Spectre V2 : WARNING: ...".
+# That one is also how lockdep and RCU begin; KASAN begins with "BUG: ".
+SPLAT = re.compile(
+    r"\[ *\d+\.\d{6}\](\[ *[TC]\d+\])? (WARNING: |.*("
+    r"BUG: |kernel BUG at |: [0-9a-f]{4} \[#\d+\]|Kernel panic - |"
+    r"KASAN: |UBSAN: |INFO: task .* blocked for|INFO: trying to register|"
+    r"rcu: INFO: |hard LOCKUP|kmemleak: \d+ new suspected))")
+
+# Guest time is counted in instructions, and whatever the guest could ask the
+# host for (the date, a random number) has one answer. Dropping any of these
+# makes two runs differ.
+DETERMINISTIC = ["-icount", "shift=0,sleep=off", "-seed", "1",
+                 "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
+DETERMINISTIC_APPEND = "nokaslr norandmaps tsc=reliable"
+
+
+CPU = {"kvm": ["-accel", "kvm", "-cpu", "host"],
+       "tcg": ["-accel", "tcg", "-cpu", "max"]}
+
+
+class UsageError(Exception):
+    """The caller asked for something that cannot be."""
+
+
+@dataclasses.dataclass
+class Result:
+    """What came of a boot."""
+    status: int             # the command's, or TIMED_OUT, or BROKEN
+    verdict: str            # "ok", or why the run counts as broken
+    accel: str              # "kvm" or "tcg"
+    console: str            # all that the guest printed
+    results: pathlib.Path   # what the command left in /results
+
+    @property
+    def ok(self):
+        """The run is to be believed, and the command succeeded."""
+        return self.status == 0 and self.verdict == "ok"
+
+    @property
+    def output(self):
+        """The part of the console in which the command ran."""
+        return self.console.partition(STARTS)[2].partition(ENDED)[0]
+
+
+def cache_dir():
+    """The directory that kernels.sh fills, and that outlives a clone."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return pathlib.Path(os.environ.get("HIPEC_CACHE") or f"{base}/hipec")
+
+
+def find_splat(console):
+    """The first complaint of the kernel with the lines around it, or None."""
+    lines = console.split("\n")
+    for number, line in enumerate(lines):
+        if SPLAT.search(line):
+            return line.strip(), "\n".join(lines[max(0, number - 5):number + 25])
+    return None
+
+
+def cpio(files):
+    """An uncompressed newc archive of {path: bytes}, for the kernel's own
+    unpacker: it takes several archives in a row."""
+    archive = b""
+    entries = [(path, 0o100755, data) for path, data in files.items()]
+    entries += [("TRAILER!!!", 0, b"")]
+    directories = {str(parent) for path in files
+                   for parent in pathlib.PurePath(path).parents} - {"."}
+    entries = [(path, 0o040755, b"") for path in sorted(directories)] + entries
+    for inode, (path, mode, data) in enumerate(entries, 1):
+        name = path.encode() + b"\0"
+        fields = [inode, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name), 0]
+        archive += b"070701" + b"".join(b"%08X" % field for field in fields) + name
+        archive += bytes(-len(archive) % 4) + data
+        archive += bytes(-len(archive) % 4)
+    return archive + bytes(-len(archive) % 512)
+
+
+def die_with_parent(parent):
+    """In the child: no guest may outlive a killed run.py."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)     # it died before we asked to be told
+
+
+def start(arguments, **kwargs):
+    """Start QEMU as a child that goes when we go."""
+    program = shutil.which("qemu-system-x86_64")
+    if not program:
+        raise UsageError("no qemu-system-x86_64; run vm-images/packages.sh")
+    return subprocess.Popen([program, *arguments], **kwargs,
+                            preexec_fn=functools.partial(die_with_parent, os.getpid()))
+
+
+def stop(guest):
+    """End QEMU; gently first, since it then gives back the terminal."""
+    guest.terminate()
+    try:
+        return guest.communicate(timeout=2)[1] or ""
+    except subprocess.TimeoutExpired:
+        guest.kill()
+        return guest.communicate()[1] or ""
+
+
+def machine(vmlinuz, initrd, append, memory, smp):
+    """The arguments that every guest has."""
+    return ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+            "-m", memory, "-smp", str(smp), "-kernel", str(vmlinuz),
+            "-initrd", str(initrd), "-append",
+            # loglevel=5: warnings, but not what a healthy boot has to say;
+            # printing is slow under emulation.
+            f"console=ttyS0 loglevel=5 panic=-1 oops=panic {append}".strip()]
+
+
+def accelerator(vmlinuz, initrd):
+    """The accelerator to use: "kvm" or "tcg".
+
+    That /dev/kvm opens proves nothing, so try it with this guest; the answer
+    holds until the host boots again."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return said("tcg", "/dev/kvm cannot be opened")
+    host = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    note = cache_dir() / f"kvm-{host}"
+    if not note.exists():
+        note.parent.mkdir(parents=True, exist_ok=True)
+        answer = "works" if kvm_trial(vmlinuz, initrd) else "hangs"
+        note.write_text(answer)
+    if note.read_text() == "works":
+        return said("kvm", "a trial guest came up")
+    return said("tcg", f"under KVM no guest reached user space in {TRIAL_SECONDS} s ({note})")
+
+
+@functools.lru_cache(maxsize=None)
+def said(accel, why):
+    """Name the accelerator and the reason on stderr, once: it explains the
+    speed of all that follows."""
+    print(f"run.py: using {accel.upper()}: {why}", file=sys.stderr)
+    return accel
+
+
+def kvm_trial(vmlinuz, initrd):
+    """Boot once under KVM and see whether user space prints."""
+    with tempfile.TemporaryDirectory(prefix="hipec-kvm-") as scratch:
+        console = pathlib.Path(scratch, "console")
+        console.touch()
+        arguments = machine(vmlinuz, initrd, "", "512M", 1)
+        arguments += [*CPU["kvm"], "-serial", f"file:{console}"]
+        guest = start(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                      stderr=subprocess.DEVNULL)
+        try:
+            end = time.monotonic() + TRIAL_SECONDS
+            while time.monotonic() < end and guest.poll() is None:
+                if UP in console.read_text(errors="replace"):
+                    return True
+                time.sleep(0.05)
+            return False
+        finally:
+            stop(guest)
+
+
+def follow(guest, console, timeout, verbose):
+    """Wait for the guest's end; returns whether it came in time."""
+    end = time.monotonic() + timeout
+    with open(console, encoding="utf-8", errors="replace") as stream:
+        while True:
+            ended = guest.poll() is not None
+            if verbose:
+                print(stream.read(), end="", flush=True)
+            if ended or timeout and time.monotonic() > end:
+                return ended
+            time.sleep(0.02)
+
+
+def unpack(archive, results):
+    """Unpack what the guest sent; its command's status, or None if it sent
+    none. The status comes last, so a torn stream has none."""
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir()
+    try:
+        with tarfile.open(archive) as tar:
+            members = tar.getmembers()
+            if not members or members[-1].name != "status":
+                return None
+            status = int(tar.extractfile(members[-1]).read())
+            for member in members:
+                path = pathlib.PurePath(member.name)
+                if member.isfile() and path.parts[0] == "results" and ".." not in path.parts:
+                    target = results.joinpath(*path.parts[1:])
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    with open(target, "wb") as file:
+                        shutil.copyfileobj(tar.extractfile(member), file)
+                    target.chmod(member.mode & 0o755 | 0o600)
+            return status
+    except (tarfile.TarError, ValueError):
+        return None
+
+
+def ways_in_and_out(console, archive, disk, keep_writes, interactive):
+    """QEMU's arguments for the console, the results and the data disk."""
+    if interactive:
+        arguments = ["-chardev", f"stdio,id=tty,mux=on,signal=off,logfile={console}",
+                     "-serial", "chardev:tty", "-mon", "chardev=tty"]
+    else:
+        arguments = ["-serial", f"file:{console}"]
+    # ioeventfd=off: the CPU's own thread serves a request. Another thread
+    # would do it at a moment of the host's choosing, and no run would repeat.
+    arguments += ["-device", "virtio-serial-pci,ioeventfd=off",
+                  "-chardev", f"file,id=results,path={archive}",
+                  "-device", "virtserialport,chardev=results,name=results"]
+    if disk:
+        snapshot = "off" if keep_writes else "on"
+        arguments += ["-drive", f"file={disk},format=raw,if=none,id=data,snapshot={snapshot}",
+                      "-device", "virtio-blk-pci,drive=data"]
+    return arguments
+
+
+def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
+         keep_writes=False, det=False, timeout=120, append="", verbose=False):
+    """Boot @kernel (a key of kernels.sh) with @initrd (of initramfs.sh), run
+    @command (a list of words; None: a shell on this terminal), and return a
+    Result. @out is a directory for the console and the results.
+
+    @disk is an image for the guest's /data; what the guest writes to it is
+    forgotten unless @keep_writes. @det makes the run repeat bit for bit: guest
+    nanoseconds are then guest instructions and modelled disk time. @timeout is
+    in seconds of wall time, 0 for none."""
+    vmlinuz = cache_dir() / "kernels" / kernel / "vmlinuz"
+    if not vmlinuz.exists():
+        raise UsageError(f"no kernel {kernel} in the cache; run vm-images/kernels.sh {kernel}")
+    for path in filter(None, (initrd, disk)):
+        if not os.path.isfile(path):
+            raise UsageError(f"no such file: {path}")
+    if det and smp not in (None, 1):
+        raise UsageError("a deterministic run has one CPU")
+    if det and disk:
+        raise UsageError("a disk answers when the host does, so a run with one does not "
+                         "repeat; bring the files in with initramfs.sh --tree")
+
+    out = pathlib.Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    console, archive, results = out / "console", out / "results.tar", out / "results"
+    console.write_bytes(b"")
+    archive.write_bytes(b"")
+
+    accel = "tcg" if det else accelerator(vmlinuz, initrd)
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
+             "stderr": subprocess.PIPE, "text": True} if command else {}
+    with tempfile.NamedTemporaryFile(dir=out, prefix="initrd.") as whole:
+        if command:
+            whole.write(cpio({"hipec/command": shlex.join(command).encode() + b"\n"}))
+        whole.write(pathlib.Path(initrd).read_bytes())
+        whole.flush()
+        if det:
+            append = f"{DETERMINISTIC_APPEND} {append}"
+        guest = start(
+            machine(vmlinuz, whole.name, append, memory, 1 if det else smp or 2)
+            + CPU[accel] + (DETERMINISTIC if det else [])
+            + ways_in_and_out(console, archive, disk, keep_writes, not command), **quiet)
+        try:
+            in_time = follow(guest, console, timeout, verbose and command)
+        finally:
+            complaint = stop(guest)
+
+    text = console.read_text(errors="replace").replace("\r\n", "\n")
+    status = unpack(archive, results)
+    archive.unlink()
+    if not command and status is None:
+        status = 0  # a person may leave the shell by quitting QEMU
+    verdict = "ok"
+    splat = find_splat(text)
+    if splat:
+        status, verdict = BROKEN, f"the kernel reported: {splat[0]}\n\n{splat[1]}"
+    elif not in_time:
+        status, verdict = TIMED_OUT, f"not done after {timeout} s{tail(text)}"
+    elif status is None:
+        status, verdict = BROKEN, f"the guest ended without a status{tail(complaint or text)}"
+    return Result(status, verdict, accel, text, results)
+
+
+def tail(text):
+    """The last words of a guest."""
+    return "; the last lines:\n\n" + "\n".join(text.rstrip().split("\n")[-25:])
+
+
+def parse():
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description="Boot a guest, run one command in it, bring back its status and files.",
+        epilog="exit status: the command's; 124 time is up; 125 the run is broken; 2 usage")
+    parser.add_argument("--kernel", required=True, metavar="KEY", help="6.12 or 6.1")
+    parser.add_argument("--initrd", required=True, metavar="FILE", help="made by initramfs.sh")
+    parser.add_argument("--smp", type=int, metavar="N", help="CPUs (default 2, with --det 1)")
+    parser.add_argument("--memory", default="1G", metavar="SIZE")
+    parser.add_argument("--disk", metavar="IMG", help="made by mkdisk.sh; the guest's /data")
+    parser.add_argument("--keep-writes", action="store_true",
+                        help="what the guest writes to the disk stays in IMG")
+    parser.add_argument("--det", action="store_true", help="deterministic: repeats bit for bit")
+    parser.add_argument("--timeout", type=float, metavar="S",
+                        help="seconds of wall time (default 120, with --shell none)")
+    parser.add_argument("--out", metavar="DIR", help="keep console and results/ here")
+    parser.add_argument("--append", default="", metavar="WORDS", help="for the kernel command line")
+    parser.add_argument("--verbose", action="store_true", help="show the console as it comes")
+    parser.add_argument("--shell", action="store_true", help="a shell on this terminal")
+    parser.add_argument("command", nargs="*", metavar="COMMAND")
+    args = parser.parse_args()
+    if args.shell == bool(args.command):
+        parser.error("want either --shell or a command")
+    if args.timeout is None:
+        args.timeout = 0 if args.shell else 120
+    return args
+
+
+def main():
+    """What a person or a Makefile calls."""
+    args = parse()
+    # As for Ctrl-C: leave through the finally clauses, which end the guest.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+    if args.shell:
+        print("run.py: a shell in the guest; leave with exit, or quit QEMU with Ctrl-A X",
+              file=sys.stderr)
+    out = pathlib.Path(args.out or tempfile.mkdtemp(prefix="hipec-run-"))
+    keep = bool(args.out)
+    try:
+        result = boot(args.kernel, args.initrd, out, args.command, smp=args.smp,
+                      memory=args.memory, disk=args.disk, keep_writes=args.keep_writes,
+                      det=args.det, timeout=args.timeout, append=args.append,
+                      verbose=args.verbose)
+        if result.verdict != "ok":
+            keep = True
+            print(f"run.py: broken run: {result.verdict}\n\n"
+                  f"run.py: all of the console: {out / 'console'}", file=sys.stderr)
+        elif args.command and not args.verbose:
+            print(result.output, end="")
+        return result.status
+    except UsageError as error:
+        print(f"run.py: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    finally:
+        if not keep:
+            shutil.rmtree(out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
