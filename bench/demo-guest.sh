@@ -20,8 +20,9 @@ runs=$5
 
 insmod /hipec/hipec.ko
 
-# max_sectors: requests of up to 1280 KB, the kernel's default where a disk has no
-# limit of its own. null_blk's is 127.5 KB: it would cut every 128 KB read in two.
+# null_blk's defaults would tell of null_blk. max_sectors: requests of up to 1280 KB,
+# the kernel's default where a disk has no limit of its own, not 127.5 KB, which
+# cuts every 128 KB read in two. blocksize: it looks for its memory once a block.
 nullb=/sys/kernel/config/nullb/$disk
 mkdir "$nullb"
 echo 256 >"$nullb/size"
@@ -29,6 +30,7 @@ echo 1 >"$nullb/memory_backed"
 echo 2 >"$nullb/irqmode"
 echo 2 >"$nullb/queue_mode"
 echo 2560 >"$nullb/max_sectors"
+echo 4096 >"$nullb/blocksize"
 echo "$completion_ns" >"$nullb/completion_nsec"
 echo "$mbps" >"$nullb/mbps"
 echo 1 >"$nullb/power"
@@ -54,7 +56,7 @@ while read -r memory_max command; do
 	echo 3 >/proc/sys/vm/drop_caches
 	# shellcheck disable=SC2086 # a list of words
 	line=$(echo 0 >"$group/cgroup.procs" && exec $command </dev/null) || {
-		echo "demo: run $n failed with status $?: $command"
+		echo "demo: status $? of: $command"
 		exit 1
 	}
 	echo "$line memory_peak=$(cat "$group/memory.peak")" >>/results/runs

@@ -19,37 +19,40 @@ $(B)/libhipecvm.a: $(VM_SRC:module/vm/%.c=$(B)/vm/%.o)
 $(B)/asan/libhipecvm.a: $(VM_SRC:module/vm/%.c=$(B)/asan/vm/%.o)
 	$(AR) rcs $@ $^
 
-# The kernel module, for each kernel in a directory of its own: a farm of links
+# The kernel modules, for each kernel in a directory of its own: a farm of links
 # to the sources, so that kernels build side by side and module/ stays clean.
 # $(B)/kernel-KEY.stamp is empty where this Debian has no such kernel: then
 # nothing is built, and what needs it says SKIP.
 KMOD_SRC := $(wildcard module/*.[ch] module/*/*.[ch] module/include/*/*.h) \
 	    module/Kbuild
-KMOD_FLAGS := W=1 KCFLAGS=-Werror HIPEC_TESTS=1
+
+# $(call kmod,DIR,KEY,FLAGS): build what Kbuild says with FLAGS, in DIR.
+define kmod
+@rm -rf $(1) && mkdir -p $(1)
+@cp -rs $(CURDIR)/module/. $(1)
+@if [ -s $(B)/kernel-$(2).stamp ]; then \
+	echo "  KMOD    $(notdir $(1))"; \
+	$(MAKE) -s -C $(CACHE)/kernels/$(2)/build M=$(CURDIR)/$(1) \
+		W=1 KCFLAGS=-Werror $(3) modules; \
+fi
+endef
 
 $(B)/kmod-%/stamp: $(B)/kernel-%.stamp $(KMOD_SRC)
-	@rm -rf $(@D) && mkdir -p $(@D)
-	@cp -rs $(CURDIR)/module/. $(@D)
-	@if [ -s $< ]; then \
-		echo "  KMOD    $*"; \
-		$(MAKE) -s -C $(CACHE)/kernels/$*/build M=$(CURDIR)/$(@D) \
-			$(KMOD_FLAGS) modules; \
-	fi
+	$(call kmod,$(@D),$*)
 	@touch $@
 
+$(B)/vmtest-%/stamp: $(B)/kernel-%.stamp $(KMOD_SRC)
+	$(call kmod,$(@D),$*,HIPEC_TESTS=1)
+	@touch $@
+
+# Checked by sparse; the product is thrown away.
+$(B)/sparse-%/stamp: $(B)/kernel-%.stamp $(KMOD_SRC)
+	$(call kmod,$(@D),$*,C=2 CF=-Wsparse-error)
+	@touch $@
+
+.PHONY: module sparse
 ## module: hipec.ko for each stock kernel
-.PHONY: module
 module: $(KERNELS:%=$(B)/kmod-%/stamp)
 
 ## sparse: check the module's sources with sparse, for each stock kernel
-.PHONY: sparse
-sparse: $(KERNELS:%=$(B)/kernel-%.stamp)
-	@for k in $(KERNELS); do \
-		[ -s $(B)/kernel-$$k.stamp ] || continue; \
-		echo "  SPARSE  $$k"; \
-		rm -rf $(B)/sparse-$$k; mkdir -p $(B)/sparse-$$k; \
-		cp -rs $(CURDIR)/module/. $(B)/sparse-$$k; \
-		$(MAKE) -s -C $(CACHE)/kernels/$$k/build \
-			M=$(CURDIR)/$(B)/sparse-$$k $(KMOD_FLAGS) C=2 \
-			CF=-Wsparse-error modules || exit 1; \
-	done
+sparse: $(KERNELS:%=$(B)/sparse-%/stamp)

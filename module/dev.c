@@ -97,14 +97,13 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 	}
 	hipec_text_init(&log, words, min_t(size_t, a.log_size, sizeof(words)));
 	ret = hipec_container_load(c, &a, image, &log);
-	if (ret)
-		kvfree(image);
+	if (!ret)
+		return 0;
+	kvfree(image);
 	if (a.log && log.size &&
 	    copy_to_user(u64_to_user_ptr(a.log), words, log.len + 1))
-		return ret ? ret : -EFAULT;
-	if (ret && put_args(uargs, usize, &a, sizeof(a)))
 		return -EFAULT;
-	return ret;
+	return put_args(uargs, usize, &a, sizeof(a)) ? -EFAULT : ret;
 }
 
 static int ioctl_attach(struct hipec_container *c, void __user *uargs)

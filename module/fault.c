@@ -29,13 +29,14 @@ static u32 cluster_size(struct hipec_region *r, struct vm_area_struct *vma,
 			u32 idx)
 {
 	struct hipec_container *c = r->c;
+	u32 most = min(c->cluster, c->nr_frames - c->nr_surplus);
 	u32 end = min_t(u64, hipec_io_pages(r),
 			(u64)vma->vm_pgoff + vma_pages(vma));
 	u32 nr = 1;
 
 	if (idx != r->next_idx || vma->vm_flags & VM_RAND_READ)
 		return 1;
-	while (nr < c->cluster && idx + nr < end &&
+	while (nr < most && idx + nr < end &&
 	       !hipec_page_find(&c->vm, r->start + idx + nr))
 		nr++;
 	return nr;
@@ -137,10 +138,11 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf, u32 idx)
 	bool write = vmf->flags & FAULT_FLAG_WRITE;
 	struct hipec_container *c = r->c;
 	struct batch b = { .idx = idx };
-	int ret;
+	int ret = -EDEADLK;
 
-	ret = hipec_container_make_room(c, r->start + idx, write,
-					cluster_size(r, vmf->vma, idx));
+	if (!hipec_io_would_deadlock(r))
+		ret = hipec_container_make_room(c, r->start + idx, write,
+						cluster_size(r, vmf->vma, idx));
 	if (ret <= 0) {
 		mutex_unlock(&c->lock);
 		return ret ? VM_FAULT_SIGBUS : 0;
@@ -198,8 +200,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 	while (!ret) {
 		u32 h;
 
-		if (vmf->pgoff >= hipec_io_pages(r) ||
-		    hipec_io_would_deadlock(r))
+		if (vmf->pgoff >= hipec_io_pages(r))
 			return VM_FAULT_SIGBUS;
 		if (mutex_lock_killable(&c->lock))
 			return VM_FAULT_SIGBUS;
@@ -225,7 +226,8 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 	vm_fault_t ret = VM_FAULT_LOCKED;
 
 	/* While it is written back, its writer holds the lock. */
-	folio_lock(folio);
+	if (folio_lock_killable(folio))
+		return VM_FAULT_SIGBUS;
 	if (folio->mapping != r->inode->i_mapping)
 		ret = VM_FAULT_NOPAGE;	/* evicted meanwhile: fault again */
 	else if (vmf->pgoff >= hipec_io_pages(r))

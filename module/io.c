@@ -309,13 +309,13 @@ int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
 				hipec_io_wait(c, TASK_UNINTERRUPTIBLE);
 				continue;
 			}
-			if (!folio_test_dirty(c->frame[h]))
-				break;
-			ret = wash_page(c, h);
-			if (ret < 0) {
-				err = err ? err : ret;
-				break;
+			/* Once: an application may dirty it for ever. */
+			if (folio_test_dirty(c->frame[h])) {
+				ret = wash_page(c, h);
+				if (ret < 0 && !err)
+					err = ret;
 			}
+			break;
 		}
 	}
 	/* What was given up while it was written here is still to be cleaned. */

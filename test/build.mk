@@ -11,7 +11,8 @@ GUEST_SRC := $(wildcard test/guest/*.c)
 GUEST_POLICIES := $(patsubst test/guest/policies/%.hp,$(B)/guest/policies/%.hpo,\
 	$(wildcard test/guest/policies/*.hp))
 GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
-	$(B)/static/hipec $(BENCH) $(KERNELS:%=$(B)/kmod-%/stamp)
+	$(B)/static/hipec $(BENCH) $(KERNELS:%=$(B)/kmod-%/stamp) \
+	$(KERNELS:%=$(B)/vmtest-%/stamp)
 
 $(B)/guest/%.o: test/guest/%.c
 	@mkdir -p $(@D)

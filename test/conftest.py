@@ -24,8 +24,8 @@ def guest_image(tmp, kernel, tree):
                 "bench/sweep", "bench/mkdata"]
     command = [ROOT / "vm-images/initramfs.sh", "--kernel", kernel, "--out", image,
                "--tree", tree]
-    for name in ("hipec.ko", "hipec_vmtest.ko"):
-        command += ["--module", BUILD / f"kmod-{kernel}" / name]
+    for module in (f"kmod-{kernel}/hipec.ko", f"vmtest-{kernel}/hipec_vmtest.ko"):
+        command += ["--module", BUILD / module]
     for name in programs:
         command += ["--bin", BUILD / name]
     subprocess.run(command, check=True)

@@ -74,6 +74,8 @@ MALFORMED = [
     (HEAD + "-- pages\n7 q reff\n", "7: 'reff' is no bit of a page"),
     (HEAD + "-- set\nfaultedaddress 1\n", "7: 'faultedaddress' cannot be set; want free, grant, "
                                           "fuel, table or a system integer such as FaultedAddress"),
+    (HEAD + "-- set\nfree 1 2\n", "7: '2' after the number"),
+    (HEAD + "-- code Init 0 0\n", "6: want -- code EVENT [NUMBER]"),
     (HEAD + "-- code\n", "6: want -- code EVENT [NUMBER]"),
     (HEAD + "-- code Init 64\n", "6: '64' is no event number"),
     (HEAD + "-- code Init\n\tdequeu p, q, head\n", "7: 'dequeu' is no command"),

@@ -88,16 +88,19 @@ bool hipec_asm_number(const char *s, size_t len, s64 *n)
 	char buf[24], *end;
 	bool minus = len && *s == '-';
 	size_t i = minus;
+	int base;
 
 	if (i >= len || len >= sizeof(buf) || !isdigit((unsigned char)s[i]))
 		return false;
 	memcpy(buf, s, len);
 	buf[len] = 0;
+	base = buf[i] == '0' && (buf[i + 1] == 'x' || buf[i + 1] == 'X') ?
+	       16 : 10;	/* never octal: 010 is ten */
 	errno = 0;
 	if (minus)
-		*n = strtoll(buf, &end, 0);
+		*n = strtoll(buf, &end, base);
 	else
-		*n = strtoull(buf, &end, 0);
+		*n = strtoull(buf, &end, base);
 	return !*end && !errno;
 }
 

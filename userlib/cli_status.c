@@ -30,20 +30,19 @@ static char *put_number(char *cell, unsigned long long n)
 static char *put_state(char *cell, const struct hipec_exit *e)
 {
 	const char *event = hipec_event_text(e->event);
-	char number[32];
-	int n;
+	char number[32], place[64] = "", line[32] = "";
 
-	if (e->kind == HIPEC_EXIT_NONE) {
-		snprintf(cell, CELL, "runs");
-		return cell;
-	}
 	snprintf(number, sizeof(number), "event %u", e->event);
-	n = snprintf(cell, CELL, "%s", hipec_exit_text(e->kind));
 	if (e->command)
-		n += snprintf(cell + n, CELL - n, ": %s+%u",
-			      event ? event : number, e->command);
+		snprintf(place, sizeof(place), ": %s+%u",
+			 event ? event : number, e->command);
 	if (e->line)
-		snprintf(cell + n, CELL - n, ", line %u", e->line);
+		snprintf(line, sizeof(line), ", line %u", e->line);
+	if (e->kind == HIPEC_EXIT_NONE)
+		snprintf(cell, CELL, "runs");
+	else
+		snprintf(cell, CELL, "%s%s%s", hipec_exit_text(e->kind), place,
+			 line);
 	return cell;
 }
 

@@ -54,6 +54,14 @@ static int want_number(struct hpt *t, u32 line, char **rest, s64 *n)
 	return hpt_wrong(t, line, "'%s' is no number", word);
 }
 
+/* The line's last number. */
+static int want_last_number(struct hpt *t, u32 line, char **rest, s64 *n)
+{
+	if (want_number(t, line, rest, n))
+		return -EINVAL;
+	return **rest ? hpt_wrong(t, line, "'%s' after the number", *rest) : 0;
+}
+
 static int poke(struct hpt *t, u32 line, struct image *im, u64 offset,
 		size_t size, s64 n)
 {
@@ -75,7 +83,7 @@ static int poke_field(struct hpt *t, u32 line, struct image *im,
 			break;
 	if (!f->name)
 		return hpt_wrong(t, line, "'%s' is no field", name);
-	if (want_number(t, line, &rest, &n))
+	if (want_last_number(t, line, &rest, &n))
 		return -EINVAL;
 	return poke(t, line, im, offset + f->offset, f->size, n);
 }
@@ -117,7 +125,7 @@ static int tweak(struct hpt *t, const struct hpt_line *l, struct image *im)
 	}
 	if (strcmp(verb, "word") && strcmp(verb, "byte"))
 		return hpt_wrong(t, l->line, "want lines, header FIELD N, operand SLOT FIELD N, event ROW FIELD N, word I N, byte OFFSET N, truncate BYTES or append BYTES");
-	if (want_number(t, l->line, &rest, &v))
+	if (want_last_number(t, l->line, &rest, &v))
 		return -EINVAL;
 	if (!strcmp(verb, "word"))
 		return poke(t, l->line, im, words + n * sizeof(u32),
@@ -161,7 +169,7 @@ static int add_set(struct hpt *t, const struct hpt_line *l)
 	u32 i;
 	s64 n;
 
-	if (want_number(t, l->line, &rest, &n))
+	if (want_last_number(t, l->line, &rest, &n))
 		return -EINVAL;
 	for (i = 0; i < ARRAY_SIZE(t->head.system); i++)
 		if (hipec_system_slots[i].name &&

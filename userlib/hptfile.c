@@ -108,7 +108,7 @@ static int add_event(struct hpt *t, char *rest, u32 line)
 	u32 i, row = t->mk.nr_events;
 	s64 n = -1;
 
-	if (!*name)
+	if (!*name || *rest)
 		return hpt_wrong(t, line, "want -- code EVENT [NUMBER]");
 	if (row == HIPEC_NR_EVENTS)
 		return hpt_wrong(t, line, "more events than an image may have");

@@ -87,17 +87,15 @@ static int cut(const struct hpt *t)
 		for (i = 0; i < 2; i++) {
 			/* Exactly as long as it is, so that ASan sees the end. */
 			char *bytes = malloc(front + n);
-			struct hipec_image im;
+			const size_t at = offsetof(struct hipec_image, image_size);
+			const u32 size = n;
 			int ret;
 
 			memcpy(bytes, t->bytes, front + n);
 			((struct hipec_vmcase_head *)bytes)->image_size = n;
 			/* The second time, with a header that knows it. */
-			if (i && n >= sizeof(im)) {
-				memcpy(&im, bytes + front, sizeof(im));
-				im.image_size = n;
-				memcpy(bytes + front, &im, sizeof(im));
-			}
+			if (i && n >= at + sizeof(size))
+				memcpy(bytes + front + at, &size, sizeof(size));
 			ret = run(t->name, n, bytes, front + n, true);
 			free(bytes);
 			if (ret)

@@ -2,6 +2,7 @@
 /*
  * The bytes of a compiled policy. See mkimage.h.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "mkimage.h"
@@ -104,7 +105,7 @@ int hipec_mkimage(const struct hipec_mkimage *m, void **bytes, size_t *size)
 		.nr_words = nr_words, .nr_lines = nr_lines,
 		.strings_size = nr_strings,
 	};
-	strncpy(im->name, m->name, HIPEC_NAME_MAX - 1);
+	snprintf(im->name, sizeof(im->name), "%s", m->name);
 	put_operands(m, o, &strings);
 	put_events(m, e, words, words + nr_words, &strings);
 	*bytes = im;

@@ -37,3 +37,32 @@ $(B)/kernel-%.stamp: kernel-look | packages
 	@$(VM_IMAGES)/kernels.sh $* || [ $$? = 3 ]
 	@cat $(CACHE)/kernels/$*/release 2>/dev/null >$@.new || :
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+# A guest for a person: the module, the tools, the benchmarks, the policies.
+VM_KERNEL ?= 6.12
+VM_BIN = $(B)/static/hipec $(B)/static/hpt $(BENCH)
+
+$(B)/vm-%.img: $(B)/kmod-%/stamp all $(B)/static/hipec $(B)/static/hpt
+	@[ -s $(B)/kernel-$*.stamp ] || { \
+		echo "this Debian has no stock $* kernel" >&2; exit 1; }
+	@rm -rf $(B)/vm-tree && mkdir -p $(B)/vm-tree/hipec
+	@cp -r $(B)/policies $(B)/vm-tree/hipec/
+	$(VM_IMAGES)/initramfs.sh --kernel $* --out $@ --tree $(B)/vm-tree \
+		--module $(B)/kmod-$*/hipec.ko $(VM_BIN:%=--bin %)
+
+$(B)/vm.disk: $(B)/bench/mkdata
+	@rm -rf $(B)/vm-data && mkdir -p $(B)/vm-data
+	@$(B)/bench/mkdata $(B)/vm-data/inner 1
+	@$(B)/bench/mkdata $(B)/vm-data/outer 15360
+	$(VM_IMAGES)/mkdisk.sh $(B)/vm-data $@
+
+.PHONY: vm vm-run
+## vm: a shell in a guest with the module loaded (VM_KERNEL=6.12 or 6.1)
+vm: packages
+	@$(MAKE) --no-print-directory vm-run
+
+vm-run: $(B)/vm-$(VM_KERNEL).img $(B)/vm.disk
+	@echo 'Data files are in /data, policies in /hipec/policies. Try:'
+	@echo '  sweep --policy /hipec/policies/mru.hpo --frames 6656 /data/outer'
+	@$(VM_IMAGES)/run.py --kernel $(VM_KERNEL) --initrd $< \
+		--disk $(B)/vm.disk --shell

@@ -14,10 +14,11 @@ set -eu
 
 # gcc: the distribution's own compiler is the one its kernels were built with
 # (gcc-12 on Debian 12, gcc-14 on 13), so its modules need no other.
+# git: the rules of the house look at what is tracked.
 # pahole, libelf-dev: used by the kernel's build of a module (BTF, objtool).
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
-	 qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
-	 python3 python3-pytest"
+	 libjson-c-dev pkgconf qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
+	 git python3 python3-pytest"
 
 say() { echo "packages.sh: $*" >&2; }
 

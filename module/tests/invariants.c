@@ -76,7 +76,7 @@ static const char *broken_slots(const struct hipec_vm *vm)
  * @vm: machine, not in the middle of a command
  *
  * A queue's links are followed at most count times, so a broken queue cannot
- * make it loop. Handles must lie in the table for the rest to be looked at.
+ * make it loop; a hash chain that is a cycle would.
  *
  * Context: any, serialised by the host. Time is that of one hash look-up a page.
  * Return: the first invariant that does not hold, in words; NULL if all do.

@@ -221,6 +221,7 @@ static bool head_ok(const struct hipec_vmcase_head *head, size_t size)
 	       head->table_pages <= HIPEC_VMCASE_MAX_PAGES &&
 	       head->nr_pages <= head->table_pages &&
 	       head->nr_runs <= HIPEC_VMCASE_MAX_RUNS &&
+	       head->fuel <= HIPEC_VMCASE_MAX_FUEL &&
 	       size == sizeof(*head) + (u64)head->image_size +
 		       (u64)head->nr_pages * sizeof(struct hipec_vmcase_page);
 }

@@ -36,6 +36,7 @@
 #define HIPEC_VMCASE_MAGIC 0x54504948u /* "HIPT" */
 #define HIPEC_VMCASE_MAX_RUNS 8
 #define HIPEC_VMCASE_MAX_PAGES 1024
+#define HIPEC_VMCASE_MAX_FUEL (1 << 20)	/* the kernel cannot be interrupted */
 #define HIPEC_VMCASE_MAX_SIZE (1 << 20)		/* bytes of a case */
 #define HIPEC_VMCASE_MAX_TEXT (256 << 10)	/* bytes of its text */
 

@@ -76,8 +76,9 @@ static int parse_operands(const struct hipec_policy *p,
 static int parse_events(struct hipec_policy *p, struct hipec_verify_error *err)
 {
 	const struct hipec_image_event *e = p->event;
-	u32 i;
+	u32 i, end = 0;
 
+	/* Each event's words begin where the last one's ended. */
 	for (i = 0; i < p->image->nr_events; i++, e++) {
 		bool known = e->number < HIPEC_NR_EVENTS &&
 			     (e->number >= HIPEC_EVENT_USER ||
@@ -86,13 +87,16 @@ static int parse_events(struct hipec_policy *p, struct hipec_verify_error *err)
 		if (!string_ok(p, e->name))
 			return refuse(err, HIPEC_VERIFY_STRING, i);
 		if (!known || p->index[e->number] ||
-		    e->first >= p->image->nr_words || e->nr < 2 ||
-		    e->nr > p->image->nr_words - e->first)
+		    e->first != end || e->nr < 2 ||
+		    e->nr > p->image->nr_words - end)
 			return refuse(err, HIPEC_VERIFY_EVENT_DECL, i);
+		end += e->nr;
 		if (p->words[e->first] != HIPEC_EVENT_MAGIC)
 			return refuse(err, HIPEC_VERIFY_EVENT_MAGIC, i);
 		p->index[e->number] = i + 1;
 	}
+	if (end != p->image->nr_words)
+		return refuse(err, HIPEC_VERIFY_EVENT_DECL, i);
 	if (!p->index[HIPEC_EVENT_PAGEFAULT] || !p->index[HIPEC_EVENT_REPLACE])
 		return refuse(err, HIPEC_VERIFY_EVENT_MISSING, 0);
 	return 0;

@@ -54,8 +54,7 @@ static u32 give_up(struct hipec_vm *vm, u32 w, bool keep)
 	if (kind)
 		return kind;
 	vm->condition = vm->host->give_up(vm, h, keep);
-	if (vm->condition)
-		vm->queue[HIPEC_QUEUE_FREE].count++;
+	vm->queue[HIPEC_QUEUE_FREE].count += vm->condition && keep;
 	return 0;
 }
 
@@ -85,6 +84,7 @@ u32 hipec_op_request(struct hipec_vm *vm, u32 w)
 	u64 got = want > 0 ? vm->host->request(vm, want) : 0;
 
 	vm->slot[hipec_word_b(w)] = got;
+	vm->queue[HIPEC_QUEUE_FREE].count += got;
 	vm->condition = want <= 0 || got == (u64)want;
 	return 0;
 }

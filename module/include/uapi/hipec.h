@@ -27,6 +27,7 @@
  * Operand i of the section describes slot i; the first two are _free_queue and
  * _free_count. An event's commands are words[first] .. words[first + nr - 1];
  * words[first] is HIPEC_EVENT_MAGIC, so commands count from 1 as in Figure 3.
+ * Events follow one another without gaps and fill the words.
  * Lines, when there are any, are one __u32 for each word: its .hp line, or 0.
  * Names are offsets into the strings, which end with a zero byte.
  */
@@ -68,7 +69,6 @@ struct hipec_image_event {
 	__u32 nr;		/* words, the magic included */
 };
 
-/* Longest image that is accepted: 65,535 commands, every table at its limit. */
 #define HIPEC_MAX_WORDS 65536
 #define HIPEC_MAX_STRINGS 65536
 #define HIPEC_MAX_CALL_DEPTH 8
@@ -86,7 +86,7 @@ struct hipec_image_event {
 	X(SECTION,      "the sections do not fill the image exactly")        \
 	X(STRING,       "a name lies outside the strings or does not end")   \
 	X(OPERAND_DECL, "an operand is declared with a type, flag or value that does not exist") \
-	X(EVENT_DECL,   "an event is declared twice, with an unknown number or outside the commands") \
+	X(EVENT_DECL,   "an event is declared twice, with an unknown number or not behind the one before it") \
 	X(EVENT_MISSING, "a policy needs PageFault and Replace")             \
 	X(EVENT_MAGIC,  "an event does not start with its magic word")       \
 	X(OPCODE,       "there is no such command")                          \
