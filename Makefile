@@ -24,6 +24,7 @@ include module/build.mk
 include compiler/build.mk
 include userlib/build.mk
 include bench/build.mk
+include docs/build.mk
 include test/build.mk
 
 ## all: compiler, library, command, benchmarks

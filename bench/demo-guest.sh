@@ -10,6 +10,7 @@
 #
 # Each command runs in a memory cgroup of its own, with nothing cached. Line n of
 # /results/runs is what the n-th one printed; "demo: run n" tells the host.
+# /results/kernel is the kernel's release.
 
 set -eu
 disk=$1
@@ -18,6 +19,7 @@ mbps=$3
 data=$4
 runs=$5
 
+uname -r >/results/kernel
 insmod /hipec/hipec.ko
 
 # null_blk's defaults would tell of null_blk. max_sectors: requests of up to 1280 KB,

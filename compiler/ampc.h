@@ -4,15 +4,16 @@
  *
  *   source.c  bytes -> struct ampc_source
  *   lexer.l   characters -> tokens
- *   parser.y  tokens -> tree (ast.c builds it)
- *   check.c   names, events, statements; expr.c types and constants of
- *             expressions; symbol.c and builtin.c are what names stand for
+ *   parser.y  tokens -> tree; tokens.c picks them after an error, ast.c builds
+ *   check.c   events, declarations, statements; expr.c expressions, call.c
+ *             calls; symbol.c and builtin.c are what names stand for
  *   emit.c    tree -> commands; value.c those of expressions
  *   flow.c    commands -> fewer commands
  *   image.c   commands -> bytes
  *   list.c    bytes -> text beside the source, for -S
  *
- * diag.c is the only printer of errors, main.c the only reader of options.
+ * compile.c calls them in turn. diag.c is the only printer of errors, main.c
+ * the only reader of options.
  * A pass gets the compilation and hands it on; no pass has globals. Memory is
  * the compilation's arena and goes with it.
  *
@@ -279,7 +280,7 @@ struct ampc {
 	struct ampc_source source;
 	char policy[HIPEC_NAME_MAX];
 
-	struct ampc_diag *diags, **diags_end;
+	struct ampc_diag *diags;	/* in source order */
 	struct ampc_diag *last;		/* that notes belong to, or NULL */
 	u32 nr_errors;
 	bool has_more_errors;
@@ -297,7 +298,12 @@ struct ampc {
 	struct ampc_chunk *chunks;	/* of the arena */
 };
 
+/* compile.c */
+void ampc_init(struct ampc *c, const char *file);
+int ampc_compile(struct ampc *c, struct hipec_policy *p);
+
 /* source.c */
+int ampc_source_set(struct ampc *c, char *text, size_t size);
 int ampc_source_read(struct ampc *c, const char *file);
 struct ampc_loc ampc_loc_span(struct ampc_loc from, struct ampc_loc to);
 const char *ampc_source_line(const struct ampc *c, u32 line, size_t *len);
@@ -307,7 +313,6 @@ char *ampc_source_quote(struct ampc *c, struct ampc_loc loc);
 __attribute__((format(printf, 4, 5)))
 void ampc_diag_add(struct ampc *c, struct ampc_loc loc, enum ampc_diag_id id,
 		   const char *fmt, ...);
-bool ampc_diag_is_full(const struct ampc *c);
 void ampc_diag_print(const struct ampc *c, FILE *out, bool colour);
 
 /**
@@ -319,7 +324,7 @@ void ampc_diag_print(const struct ampc *c, FILE *out, bool colour);
 #define ampc_report(c, loc, id, ...) \
 	ampc_diag_add(c, loc, AMPC_##id, ampc_text_##id, ##__VA_ARGS__)
 
-/* lexer.l, parser.y */
+/* parser.y; what it shares with lexer.l and tokens.c is in parser.h */
 void ampc_parse(struct ampc *c);
 
 /* ast.c */
@@ -333,6 +338,8 @@ const char *ampc_op_text(enum ampc_op op);
 u8 ampc_op_code(enum ampc_op op);
 struct ampc_expr *ampc_expr_new(struct ampc *c, enum ampc_expr_kind kind,
 				struct ampc_loc loc);
+struct ampc_expr *ampc_expr_number(struct ampc *c, struct ampc_loc loc,
+				   s64 value);
 struct ampc_expr *ampc_expr_op(struct ampc *c, enum ampc_op op,
 			       struct ampc_loc loc, struct ampc_expr *a,
 			       struct ampc_expr *b, struct ampc_expr *third);
@@ -342,6 +349,13 @@ struct ampc_expr *ampc_expr_call(struct ampc *c, const char *name,
 struct ampc_stmt *ampc_stmt_new(struct ampc *c, enum ampc_stmt_kind kind,
 				struct ampc_loc loc, struct ampc_stmt *body,
 				struct ampc_stmt *orelse);
+struct ampc_stmt *ampc_stmt_label(struct ampc *c, struct ampc_loc loc,
+				  const char *name, struct ampc_stmt *body);
+struct ampc_decl *ampc_decl_new(struct ampc *c, struct ampc_loc loc,
+				const char *name, struct ampc_expr *init);
+struct ampc_stmt *ampc_stmt_decl(struct ampc *c, struct ampc_loc loc,
+				 u8 flags, enum ampc_type type,
+				 struct ampc_decl *first);
 void ampc_event_add(struct ampc *c, const char *name, struct ampc_loc loc,
 		    struct ampc_stmt *body);
 
@@ -352,6 +366,7 @@ struct ampc_symbol *ampc_symbol_add(struct ampc *c, const char *name,
 				    struct ampc_loc loc);
 struct ampc_event *ampc_event_find(const struct ampc *c, const char *name);
 const char *ampc_type_text(enum ampc_type type);
+bool ampc_type_is(const char *name);
 void ampc_suggest_operand(struct ampc *c, const char *name,
 			  struct ampc_loc loc);
 void ampc_suggest_callee(struct ampc *c, const char *name,
@@ -376,8 +391,12 @@ enum ampc_type ampc_kind_type(u8 kind);
 bool ampc_selector_find(u8 kind, const char *name, u8 *code);
 bool ampc_selector_is(const char *name);
 
-/* check.c, expr.c */
+/* check.c, expr.c, call.c */
 void ampc_check(struct ampc *c);
+char *ampc_describe(struct ampc *c, const struct ampc_expr *e);
+void ampc_declared_here(struct ampc *c, const struct ampc_expr *e);
+void ampc_check_call(struct ampc *c, struct ampc_event *ev,
+		     struct ampc_expr *e);
 void ampc_check_value(struct ampc *c, struct ampc_event *ev,
 		      struct ampc_expr *e);
 void ampc_check_condition(struct ampc *c, struct ampc_event *ev,

@@ -6,7 +6,7 @@
  *
  * Interface:
  * ampc_alloc(), ampc_grow(), ampc_strndup(), ampc_printf(), ampc_free()
- * ampc_expr_*(), ampc_stmt_new(), ampc_event_add()
+ * ampc_expr_*(), ampc_stmt_*(), ampc_decl_new(), ampc_event_add()
  * ampc_op_text(), ampc_op_code()
  */
 #include <stdlib.h>
@@ -137,6 +137,7 @@ u8 ampc_op_code(enum ampc_op op)
 	return operators[op].code;
 }
 
+/* An expression without operands, yet. */
 struct ampc_expr *ampc_expr_new(struct ampc *c, enum ampc_expr_kind kind,
 				struct ampc_loc loc)
 {
@@ -145,6 +146,16 @@ struct ampc_expr *ampc_expr_new(struct ampc *c, enum ampc_expr_kind kind,
 	e->kind = kind;
 	e->loc = loc;
 	e->depth = 1;
+	return e;
+}
+
+/* A number. */
+struct ampc_expr *ampc_expr_number(struct ampc *c, struct ampc_loc loc,
+				   s64 value)
+{
+	struct ampc_expr *e = ampc_expr_new(c, AMPC_NUMBER, loc);
+
+	e->value = value;
 	return e;
 }
 
@@ -248,6 +259,45 @@ struct ampc_stmt *ampc_stmt_new(struct ampc *c, enum ampc_stmt_kind kind,
 		s->orelse = NULL;
 		s->depth = 1;
 	}
+	return s;
+}
+
+/* A statement behind a label. */
+struct ampc_stmt *ampc_stmt_label(struct ampc *c, struct ampc_loc loc,
+				  const char *name, struct ampc_stmt *body)
+{
+	struct ampc_stmt *s = ampc_stmt_new(c, AMPC_STMT_LABEL, loc, body,
+					    NULL);
+
+	s->name = name;
+	return s;
+}
+
+/* A variable of a declaration; its type comes with ampc_stmt_decl(). */
+struct ampc_decl *ampc_decl_new(struct ampc *c, struct ampc_loc loc,
+				const char *name, struct ampc_expr *init)
+{
+	struct ampc_decl *d = ampc_alloc(c, sizeof(*d));
+
+	d->loc = loc;
+	d->name = name;
+	d->init = init;
+	return d;
+}
+
+/* A declaration: all variables from @first on get its flags and its type. */
+struct ampc_stmt *ampc_stmt_decl(struct ampc *c, struct ampc_loc loc,
+				 u8 flags, enum ampc_type type,
+				 struct ampc_decl *first)
+{
+	struct ampc_stmt *s = ampc_stmt_new(c, AMPC_STMT_DECL, loc, NULL, NULL);
+	struct ampc_decl *d;
+
+	for (d = first; d; d = d->next) {
+		d->type = type;
+		d->flags = flags;
+	}
+	s->decl = first;
 	return s;
 }
 

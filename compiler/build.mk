@@ -22,14 +22,13 @@ $(B)/compiler/lexer.c: compiler/lexer.l
 	@mkdir -p $(@D)
 	flex -o $@ $<
 
-$(B)/compiler/%.o: compiler/%.c
-	@mkdir -p $(@D)
+$(B)/compiler/%.o: compiler/%.c | $(B)/compiler/parser.h
 	$(CC) $(ALL_CFLAGS) $(AMPC_CPPFLAGS) -c $< -o $@
 
 $(B)/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
 	$(CC) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(AMPC_CPPFLAGS) -c $< -o $@
 
-$(B)/asan/compiler/%.o: compiler/%.c
+$(B)/asan/compiler/%.o: compiler/%.c | $(B)/compiler/parser.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
 
@@ -42,6 +41,16 @@ $(B)/ampc: $(AMPC_OBJ:%=$(B)/compiler/%) $(B)/libhipecvm.a
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
 $(B)/asan/ampc: $(AMPC_OBJ:%=$(B)/asan/compiler/%) $(B)/asan/libhipecvm.a
+	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
+
+# For the tests: all of the above but main.c, and the sources come from memory.
+$(B)/asan/ampc-torture.o: test/compile/torture.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
+
+$(B)/asan/ampc-torture: $(B)/asan/ampc-torture.o \
+		$(filter-out %/main.o,$(AMPC_OBJ:%=$(B)/asan/compiler/%)) \
+		$(B)/asan/libhipecvm.a
 	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
 
 $(B)/policies/%.hpo: policies/%.hp $(B)/ampc

@@ -14,7 +14,6 @@
  * ampc_builtin_arg_kind(), ampc_builtin_usage()
  * ampc_kind_type(), ampc_selector_find(), ampc_selector_is()
  */
-#include <ctype.h>
 #include <strings.h>
 
 #include "ampc.h"

@@ -2,7 +2,7 @@
 /*
  * Rules of a policy as a whole: its events and their numbers, declarations,
  * statements, labels, and who calls whom. What this accepts the verifier of
- * the VM core accepts as well; main.c makes sure.
+ * the VM core accepts as well; compile.c makes sure.
  *
  * Interface:
  * ampc_check()  all rules
@@ -49,8 +49,10 @@ static void number_events(struct ampc *c)
 		}
 		if (ev->number < HIPEC_EVENT_USER)
 			continue;
-		if (ampc_builtin_find(ev->name, &opcode))
+		if (ampc_builtin_find(ev->name, &opcode)) {
 			ampc_report(c, ev->loc, EVENT_IS_COMMAND, ev->name);
+			continue;
+		}
 		if (next < HIPEC_NR_EVENTS)
 			ev->number = next;
 		else if (next == HIPEC_NR_EVENTS)
@@ -180,7 +182,8 @@ static void misplaced(struct walk *w, struct ampc_stmt *s)
 			ampc_report(w->c, d->loc, DECL_PLACE, d->name);
 			ampc_report(w->c, d->loc, DECL_PLACE_WHY);
 		}
-		declare(w->c, w->ev, d);
+		if (!ampc_symbol_find(w->c, d->name))
+			declare(w->c, w->ev, d);
 	}
 }
 
@@ -203,7 +206,7 @@ static void add_label(struct walk *w, struct ampc_stmt *s)
 
 	if (first) {
 		ampc_report(w->c, s->loc, LABEL_TWICE, s->name, w->ev->name);
-		ampc_report(w->c, first->loc, DECLARED_HERE, s->name);
+		ampc_report(w->c, first->loc, LABEL_HERE, s->name);
 		return;
 	}
 	s->label = w->nr_labels++;

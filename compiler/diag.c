@@ -5,7 +5,6 @@
  *
  * Interface:
  * ampc_report()        (ampc.h) say something about a place
- * ampc_diag_is_full()  there are so many errors that no more are kept
  * ampc_diag_print()    print them all
  */
 #include "ampc.h"
@@ -74,7 +73,7 @@ void ampc_diag_add(struct ampc *c, struct ampc_loc loc, enum ampc_diag_id id,
 	va_list ap;
 	int n;
 
-	if (levels[id] == AMPC_ERROR && ampc_diag_is_full(c)) {
+	if (levels[id] == AMPC_ERROR && c->nr_errors == AMPC_MAX_ERRORS) {
 		c->has_more_errors = true;
 		c->last = NULL;
 		return;
@@ -98,12 +97,6 @@ void ampc_diag_add(struct ampc *c, struct ampc_loc loc, enum ampc_diag_id id,
 	c->nr_errors += levels[id] == AMPC_ERROR;
 	c->last = d;
 	insert(c, d);
-}
-
-/* Whether no more errors are kept. */
-bool ampc_diag_is_full(const struct ampc *c)
-{
-	return c->nr_errors >= AMPC_MAX_ERRORS;
 }
 
 static bool is_continuation(char ch)

@@ -61,7 +61,7 @@
 	/* types */                                                           \
 	X(WRONG_ARGUMENT, ERROR, "%s, argument %u of '%s' must be %s")        \
 	X(WRONG_SELECTOR, ERROR, "argument %u of '%s' must be %s, found '%s'") \
-	X(NR_ARGUMENTS, ERROR, "'%s' takes %s, %s given")                     \
+	X(NR_ARGUMENTS, ERROR, "'%s' takes %u argument%s, %u given")          \
 	X(USAGE, NOTE, "use it as '%s'")                                      \
 	X(WRONG_OPERAND, ERROR, "%s, '%s' works on integers")           \
 	X(WRONG_CONDITION, ERROR, "%s, a condition must be an integer or a test") \
@@ -90,6 +90,7 @@
 	/* jumps */                                                           \
 	X(BREAK_OUTSIDE, ERROR, "'%s' outside a loop")                        \
 	X(LABEL_UNKNOWN, ERROR, "there is no label '%s' in event '%s'")       \
+	X(LABEL_HERE, NOTE, "'%s' is set here")                               \
 	X(LABEL_TWICE, ERROR, "label '%s' is set twice in event '%s'")
 
 #endif /* AMPC_DIAG_H */

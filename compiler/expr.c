@@ -8,23 +8,26 @@
  * ampc_check_value()      an integer is wanted
  * ampc_check_condition()  a truth value is wanted
  * ampc_check_effect()     only what it does is wanted
+ * ampc_describe(), ampc_declared_here()  for messages, call.c's as well
  */
 #include "ampc.h"
 
 static void check(struct ampc *c, struct ampc_event *ev, struct ampc_expr *e);
 
 /* "'a + b' is an integer", with the user's words. */
-static const char *described(struct ampc *c, const struct ampc_expr *e)
+char *ampc_describe(struct ampc *c, const struct ampc_expr *e)
 {
-	const char *text = ampc_source_quote(c, e->loc);
+	char *text = ampc_source_quote(c, e->loc);
 
-	if (!*text)
-		return ampc_printf(c, "this is %s", ampc_type_text(e->type));
-	return ampc_printf(c, "'%s' is %s", text, ampc_type_text(e->type));
+	text = *text ? ampc_printf(c, "'%s'", text) :
+		       ampc_printf(c, "this");
+	if (e->type == AMPC_VOID)
+		return ampc_printf(c, "%s has no value", text);
+	return ampc_printf(c, "%s is %s", text, ampc_type_text(e->type));
 }
 
 /* Note where the variable was declared, if the user did it. */
-static void declared_here(struct ampc *c, const struct ampc_expr *e)
+void ampc_declared_here(struct ampc *c, const struct ampc_expr *e)
 {
 	if (e->kind == AMPC_NAME && e->symbol && e->symbol->loc.line)
 		ampc_report(c, e->symbol->loc, DECLARED_HERE, e->name);
@@ -50,6 +53,10 @@ static void undeclared(struct ampc *c, struct ampc_expr *e)
 		else
 			ampc_report(c, e->loc, USAGE,
 				    ampc_builtin_usage(c, opcode));
+		return;
+	}
+	if (ampc_type_is(e->name)) {
+		ampc_report(c, e->loc, NOT_A_VALUE, e->name, "a type");
 		return;
 	}
 	if (ampc_selector_is(e->name)) {
@@ -82,138 +89,6 @@ static void check_name(struct ampc *c, struct ampc_expr *e)
 		set_const(e, sym->value);
 }
 
-static void nr_arguments(struct ampc *c, const struct ampc_expr *e,
-			 const char *name, u32 takes, u32 given)
-{
-	static const char *const words[] = { "no", "one", "two", "three" };
-
-	ampc_report(c, e->loc, NR_ARGUMENTS, name,
-		    ampc_printf(c, "%s argument%s", words[takes],
-				takes == 1 ? "" : "s"),
-		    given < ARRAY_SIZE(words) ? words[given] :
-		    ampc_printf(c, "%u", given));
-}
-
-/* Note the first call of an event from another one, for the rules on calls. */
-static void add_call(struct ampc *c, struct ampc_event *ev,
-		     struct ampc_event *callee, struct ampc_loc loc)
-{
-	struct ampc_call *call, **link;
-
-	callee->is_called = true;
-	for (link = &ev->calls; *link; link = &(*link)->next)
-		if ((*link)->callee == callee)
-			return;
-	call = ampc_alloc(c, sizeof(*call));
-	call->callee = callee;
-	call->loc = loc;
-	*link = call;
-}
-
-static void call_event(struct ampc *c, struct ampc_event *ev,
-		       struct ampc_expr *e)
-{
-
-	if (e->a) {
-		u32 given = 0;
-		const struct ampc_expr *arg;
-
-		for (arg = e->a; arg; arg = arg->next)
-			given++;
-		nr_arguments(c, e, e->name, 0, given);
-	}
-	e->type = AMPC_VOID;
-	add_call(c, ev, e->event, e->loc);
-}
-
-/* A word such as HEAD, where nothing else can stand. */
-static void check_selector(struct ampc *c, u8 opcode, u32 nr,
-			   struct ampc_expr *arg)
-{
-	u8 kind = ampc_builtin_arg_kind(opcode, nr);
-	u8 code = 0;
-
-	arg->type = AMPC_UNKNOWN;
-	if (arg->kind == AMPC_BAD)
-		return;
-	if (arg->kind == AMPC_NAME && ampc_selector_find(kind, arg->name, &code)) {
-		arg->value = code;
-		return;
-	}
-	ampc_report(c, arg->loc, WRONG_SELECTOR, nr + 1,
-		    hipec_ops[opcode].word, hipec_kind_text(kind),
-		    ampc_source_quote(c, arg->loc));
-	if (arg->kind == AMPC_NAME)
-		ampc_suggest_selector(c, kind, arg->name, arg->loc);
-}
-
-static void check_argument(struct ampc *c, struct ampc_event *ev, u8 opcode,
-			   u32 nr, struct ampc_expr *arg)
-{
-	u8 kind = ampc_builtin_arg_kind(opcode, nr);
-
-	check(c, ev, arg);
-	if (arg->type == AMPC_UNKNOWN)
-		return;
-	if (arg->type == ampc_kind_type(kind) &&
-	    !(kind == HIPEC_KIND_QUEUE_OUT &&
-	      arg->symbol->slot == HIPEC_SLOT_FREE_QUEUE))
-		return;
-	ampc_report(c, arg->loc, WRONG_ARGUMENT, described(c, arg), nr + 1,
-		    hipec_ops[opcode].word, hipec_kind_text(kind));
-	declared_here(c, arg);
-}
-
-static void call_builtin(struct ampc *c, struct ampc_event *ev,
-			 struct ampc_expr *e)
-{
-	u32 takes = ampc_builtin_nr_args(e->opcode), nr = 0;
-	struct ampc_expr *arg;
-
-	e->type = ampc_builtin_type(e->opcode);
-	for (arg = e->a; arg; arg = arg->next, nr++) {
-		if (nr >= takes)
-			check(c, ev, arg);
-		else if (ampc_kind_type(ampc_builtin_arg_kind(e->opcode, nr)))
-			check_argument(c, ev, e->opcode, nr, arg);
-		else
-			check_selector(c, e->opcode, nr, arg);
-	}
-	if (nr == takes)
-		return;
-	nr_arguments(c, e, hipec_ops[e->opcode].word, takes, nr);
-	ampc_report(c, e->loc, USAGE, ampc_builtin_usage(c, e->opcode));
-}
-
-static void check_call(struct ampc *c, struct ampc_event *ev,
-		       struct ampc_expr *e)
-{
-	const struct ampc_symbol *sym;
-
-	e->event = ampc_event_find(c, e->name);
-	if (e->event) {
-		call_event(c, ev, e);
-		return;
-	}
-	if (ampc_builtin_find(e->name, &e->opcode)) {
-		call_builtin(c, ev, e);
-		return;
-	}
-	e->type = AMPC_UNKNOWN;
-	sym = ampc_symbol_find(c, e->name);
-	if (sym && sym->kind != AMPC_UNDECLARED_NAME) {
-		ampc_report(c, e->name_loc, NOT_A_FUNCTION, e->name,
-			    ampc_type_text(sym->type));
-		if (sym->loc.line)
-			ampc_report(c, sym->loc, DECLARED_HERE, e->name);
-		return;
-	}
-	if (c->has_lost_event)
-		return;
-	ampc_report(c, e->name_loc, UNKNOWN_FUNCTION, e->name);
-	ampc_suggest_callee(c, e->name, e->name_loc);
-}
-
 /* An integer operand of @op. */
 static bool check_int(struct ampc *c, struct ampc_event *ev, enum ampc_op op,
 		      struct ampc_expr *e)
@@ -222,9 +97,9 @@ static bool check_int(struct ampc *c, struct ampc_event *ev, enum ampc_op op,
 	if (e->type == AMPC_INT)
 		return true;
 	if (e->type != AMPC_UNKNOWN) {
-		ampc_report(c, e->loc, WRONG_OPERAND, described(c, e),
+		ampc_report(c, e->loc, WRONG_OPERAND, ampc_describe(c, e),
 			    ampc_op_text(op));
-		declared_here(c, e);
+		ampc_declared_here(c, e);
 	}
 	return false;
 }
@@ -284,6 +159,28 @@ static bool divides_by_zero(struct ampc *c, const struct ampc_expr *e)
 	return true;
 }
 
+static bool is_leaf(const struct ampc_expr *e)
+{
+	return e->is_const || e->kind == AMPC_NAME;
+}
+
+/*
+ * Where the order does not matter, what takes commands comes first: the rest
+ * is done on its result, without a second temporary. C leaves the order of
+ * evaluation open.
+ */
+static void order_operands(struct ampc_expr *e)
+{
+	struct ampc_expr *a = e->a;
+
+	if (e->op != AMPC_OP_ADD && e->op != AMPC_OP_MUL)
+		return;
+	if (is_leaf(a) && (a->is_const || !is_leaf(e->b))) {
+		e->a = e->b;
+		e->b = a;
+	}
+}
+
 static void check_arith(struct ampc *c, struct ampc_event *ev,
 			struct ampc_expr *e)
 {
@@ -302,6 +199,7 @@ static void check_arith(struct ampc *c, struct ampc_event *ev,
 		}
 		set_const(e, value);
 	}
+	order_operands(e);
 	e->type = AMPC_INT;
 }
 
@@ -405,7 +303,7 @@ static bool check_target(struct ampc *c, struct ampc_event *ev,
 		ampc_report(c, e->loc, READ_ONLY, e->name, "a queue");
 	else
 		return true;
-	declared_here(c, e);
+	ampc_declared_here(c, e);
 	return false;
 }
 
@@ -427,9 +325,9 @@ static bool check_assigned(struct ampc *c, const struct ampc_expr *to,
 	if (e->type == AMPC_UNKNOWN)
 		return false;
 	if (e->type != to->type) {
-		ampc_report(c, e->loc, WRONG_VALUE, described(c, e), to->name,
+		ampc_report(c, e->loc, WRONG_VALUE, ampc_describe(c, e), to->name,
 			    ampc_type_text(to->type));
-		declared_here(c, to);
+		ampc_declared_here(c, to);
 		return false;
 	}
 	if (e->type == AMPC_PAGE && e->kind != AMPC_CALL) {
@@ -453,9 +351,9 @@ static void check_assign(struct ampc *c, struct ampc_event *ev,
 		return;
 	}
 	if (ok && e->a->type != AMPC_INT) {
-		ampc_report(c, e->a->loc, WRONG_OPERAND, described(c, e->a),
+		ampc_report(c, e->a->loc, WRONG_OPERAND, ampc_describe(c, e->a),
 			    ampc_op_text(e->op));
-		declared_here(c, e->a);
+		ampc_declared_here(c, e->a);
 		ok = false;
 	}
 	if (check_int(c, ev, e->op, e->b) && ok && !divides_by_zero(c, e))
@@ -469,9 +367,9 @@ static void check_step(struct ampc *c, struct ampc_event *ev,
 	if (!check_target(c, ev, e->op, e->a))
 		return;
 	if (e->a->type != AMPC_INT) {
-		ampc_report(c, e->a->loc, WRONG_OPERAND, described(c, e->a),
+		ampc_report(c, e->a->loc, WRONG_OPERAND, ampc_describe(c, e->a),
 			    ampc_op_text(e->op));
-		declared_here(c, e->a);
+		ampc_declared_here(c, e->a);
 		return;
 	}
 	e->type = AMPC_INT;
@@ -492,7 +390,7 @@ static void check(struct ampc *c, struct ampc_event *ev, struct ampc_expr *e)
 		check_name(c, e);
 		break;
 	case AMPC_CALL:
-		check_call(c, ev, e);
+		ampc_check_call(c, ev, e);
 		break;
 	case AMPC_ARITH:
 		check_arith(c, ev, e);
@@ -555,7 +453,7 @@ void ampc_check_condition(struct ampc *c, struct ampc_event *ev,
 	if (e->type == AMPC_UNKNOWN || e->type == AMPC_INT ||
 	    (e->type == AMPC_PAGE && page_test(e)))
 		return;
-	ampc_report(c, e->loc, WRONG_CONDITION, described(c, e));
+	ampc_report(c, e->loc, WRONG_CONDITION, ampc_describe(c, e));
 	if (e->type == AMPC_PAGE)
 		ampc_report(c, e->loc, PAGE_CONDITION, page_usage(c));
 	e->type = AMPC_UNKNOWN;

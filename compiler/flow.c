@@ -33,6 +33,16 @@ static bool is_stop(const struct ampc_insn *in)
 	return hipec_ops[in->opcode].flags & HIPEC_OPF_STOP;
 }
 
+/* Whether the condition is all that a command gives. */
+static bool is_pure_test(const struct ampc_insn *in)
+{
+	const struct hipec_op *op = &hipec_ops[in->opcode];
+
+	return (op->flags & (HIPEC_OPF_TEST | HIPEC_OPF_HOST)) ==
+	       HIPEC_OPF_TEST && op->kind[0] != HIPEC_KIND_INT_W &&
+	       op->kind[0] != HIPEC_KIND_PAGE_W;
+}
+
 static enum hipec_cond opposite(enum hipec_cond cond)
 {
 	return cond == HIPEC_COND_IF ? HIPEC_COND_IFNOT : HIPEC_COND_IF;
@@ -99,7 +109,7 @@ static bool thread_jumps(struct flow *f)
 			in->target = to;
 			changed = true;
 		}
-		if (is_always(in) && is_stop(&code->insn[to])) {
+		if (is_always(in) && is_stop(&code->insn[to]) && to != i + 1) {
 			u32 line = in->line;
 
 			*in = code->insn[to];
@@ -162,7 +172,30 @@ static void mark_live(struct flow *f)
 	}
 }
 
-/* Leave out what is not reached and jumps to the next command. */
+static bool is_live(const struct flow *f, u32 at)
+{
+	return f->mark[at] == f->round;
+}
+
+/*
+ * Whether the live command at @at does nothing: a jump to the next, the first of
+ * two returns, or a test whose condition is not looked at. Emission puts the
+ * jump that looks right behind its test.
+ */
+static bool is_useless(const struct flow *f, u32 at)
+{
+	const struct ampc_insn *in = &f->code->insn[at], *next = in + 1;
+
+	if (at + 1 == f->code->nr)
+		return false;
+	if (is_jump(in))
+		return in->target == at + 1;
+	if (is_stop(in))
+		return is_stop(next) && is_live(f, at + 1);
+	return is_pure_test(in) && (!is_jump(next) || is_always(next));
+}
+
+/* Leave out what is not reached and what is useless. */
 static bool sweep(struct flow *f)
 {
 	struct ampc_code *code = f->code;
@@ -170,13 +203,9 @@ static bool sweep(struct flow *f)
 
 	mark_live(f);
 	for (i = 0; i < old; i++) {
-		const struct ampc_insn *in = &code->insn[i];
-		bool is_live = f->mark[i] == f->round &&
-			       !(is_jump(in) && in->target == i + 1);
-
 		f->todo[i] = nr;
-		if (is_live)
-			code->insn[nr++] = *in;
+		if (is_live(f, i) && !is_useless(f, i))
+			code->insn[nr++] = code->insn[i];
 	}
 	code->nr = nr;
 	for (i = 0; i < nr; i++)

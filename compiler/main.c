@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ampc: options, and the order of the passes. Exit status: 0 the policy was
+ * ampc: options and files. Exit status: 0 the policy was
  * compiled, 1 it was refused or could not be read or written, 2 the command
  * line is wrong.
  */
@@ -120,27 +120,10 @@ static void name_policy(struct ampc *c, struct options *o)
 			    HIPEC_NAME_MAX - 1);
 		ampc_report(c, file, POLICY_NAME_FROM);
 	} else {
-		strcpy(c->policy, name);
+		snprintf(c->policy, sizeof(c->policy), "%s", name);
 	}
 	if (!o->output && !o->list)
 		o->output = ampc_printf(c, "%s.hpo", name);
-}
-
-/* Whatever passes here the kernel must load. */
-static int verify(const struct ampc *c, struct hipec_policy *p)
-{
-	struct hipec_verify_error err;
-	struct hipec_text t;
-	char text[512];
-
-	if (!hipec_image_parse(c->image, c->image_size, p, &err) &&
-	    !hipec_verify(p, &err))
-		return 0;
-	hipec_text_init(&t, text, sizeof(text));
-	hipec_verify_explain(p, &err, &t);
-	fprintf(stderr, "ampc: internal error: the verifier refuses %s: %s\n",
-		c->source.file, text);
-	return -EINVAL;
 }
 
 static int compile(struct ampc *c, struct options *o)
@@ -150,12 +133,7 @@ static int compile(struct ampc *c, struct options *o)
 	if (ampc_source_read(c, o->source))
 		return 1;
 	name_policy(c, o);
-	ampc_parse(c);
-	ampc_check(c);
-	if (c->nr_errors)
-		return 1;
-	ampc_emit(c);
-	if (ampc_image(c) || verify(c, &p))
+	if (ampc_compile(c, &p))
 		return 1;
 	if (o->list)
 		ampc_list(c, &p, stdout);
@@ -175,10 +153,11 @@ static bool wants_colour(void)
 int main(int argc, char **argv)
 {
 	struct options o = { 0 };
-	struct ampc c = { .events_end = &c.events };
+	struct ampc c;
 	int status;
 
 	parse_options(&o, argc, argv);
+	ampc_init(&c, o.source);
 	status = compile(&c, &o);
 	ampc_diag_print(&c, stderr, wants_colour());
 	ampc_free(&c);

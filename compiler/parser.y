@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Tokens -> tree, nothing else: no name is looked up here. After an error the
- * parser goes on behind the next ';' or '}', or at the next Event.
+ * parser goes on behind the statement (tokens.c), or at the next Event.
  */
 %define api.pure full
 %define api.prefix {ampc_yy}
@@ -22,6 +22,7 @@ struct ampc_place {
 	u32 line, col;
 	struct ampc_loc comment;	/* start of the last comment */
 	bool has_open_comment;
+	bool is_quiet;			/* bad tokens are not reported */
 };
 
 struct ampc_parser;
@@ -49,10 +50,49 @@ struct ampc_word {
 /* Bison's token for what was reported already: it recovers without a word. */
 #define TOK_REPORTED TOK_AMPC_YYerror
 
+/* The parser's state beyond bison's, kept by tokens.c. */
+struct ampc_parser {
+	struct ampc *c;
+	struct ampc_place place;
+	void *scanner;
+
+	/* The token that the scanner gave last. */
+	int token;
+	AMPC_YYSTYPE value;
+	struct ampc_loc loc;
+	bool is_waiting;		/* it stands behind a made-up token */
+
+	/* What the parser got last, and before that. */
+	int given;
+	struct ampc_loc look, prev;
+	int prev_token;
+	const char *prev_name;		/* if that is a word */
+
+	u32 blocks;			/* open */
+	bool has_event_error;		/* in this event */
+	bool is_event_name;		/* the next token is one */
+	bool in_init;
+
+	/* The head of a for: its ';' end no statement. */
+	bool in_for;
+	u32 parens;			/* open in it */
+
+	bool is_lost;			/* skip to the end of the statement */
+};
+
 /* lexer.l */
 void *ampc_scanner_new(struct ampc_place *place);
 void ampc_scanner_free(void *scanner);
 int ampc_scan(AMPC_YYSTYPE *value, struct ampc_loc *loc, void *scanner);
+
+/* tokens.c */
+int ampc_yylex(AMPC_YYSTYPE *value, struct ampc_loc *loc,
+	       struct ampc_parser *p);
+const char *ampc_token_found(struct ampc_parser *p);
+void ampc_token_lose(struct ampc_parser *p);
+void ampc_token_recovered(struct ampc_parser *p);
+void ampc_token_close(struct ampc_parser *p, struct ampc_loc open,
+		      struct ampc_loc close);
 }
 
 %union {
@@ -68,57 +108,13 @@ int ampc_scan(AMPC_YYSTYPE *value, struct ampc_loc *loc, void *scanner);
 }
 
 %code {
-/* The parser's state beyond bison's. */
-struct ampc_parser {
-	struct ampc *c;
-	struct ampc_place place;
-	void *scanner;
-
-	/* The token that the scanner gave last. */
-	int token;
-	YYSTYPE value;
-	struct ampc_loc loc;
-	bool is_waiting;		/* it stands behind a made-up token */
-
-	/* What the parser got last, and before that. */
-	int given;
-	struct ampc_loc look, prev;
-	const char *prev_name;		/* if that is a name */
-
-	u32 blocks;			/* open */
-	bool has_event_error;		/* in this event */
-	bool is_event_name;		/* the next token is one */
-	bool in_init;
-
-	/* The head of a for: its ';' end no statement. */
-	bool in_for;
-	u32 parens;			/* open in it */
-
-	bool is_lost;			/* skip to the end of the statement */
-};
-
-static int yylex(YYSTYPE *value, struct ampc_loc *loc,
-		      struct ampc_parser *p);
 static void yyerror(struct ampc_loc *loc, struct ampc_parser *p,
-			 const char *text);
-static void close_block(struct ampc_parser *p, struct ampc_loc open,
-			struct ampc_loc close);
-static void recovered(struct ampc_parser *p);
-static struct ampc_decl *declare(struct ampc_parser *p, struct ampc_loc loc,
-				 const char *name, struct ampc_expr *init);
-static struct ampc_stmt *declaration(struct ampc_parser *p,
-				     struct ampc_loc loc, u8 flags,
-				     enum ampc_type type,
-				     struct ampc_decls decls);
-static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
-		   u8 flag, const char *word);
-static struct ampc_expr *number(struct ampc_parser *p, struct ampc_loc loc,
-				s64 value);
+		    const char *text);
 static struct ampc_stmt *block(struct ampc_parser *p, struct ampc_loc loc,
 			       struct ampc_stmts stmts);
-static struct ampc_stmt *labelled(struct ampc_parser *p, struct ampc_loc loc,
-				  const char *name, struct ampc_stmt *body);
 static void append(struct ampc_stmts *list, struct ampc_stmt *s);
+static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
+		   u8 flag, const char *word);
 
 #define YYLLOC_DEFAULT(now, rhs, n)					\
 	do {								\
@@ -138,6 +134,8 @@ static void append(struct ampc_stmts *list, struct ampc_stmt *s);
 #define OP_(c, op, loc, a, b, third, ...) ampc_expr_op(c, op, loc, a, b, third)
 #define STMT(name, loc, body, orelse) \
 	ampc_stmt_new(p->c, AMPC_STMT_##name, loc, body, orelse)
+#define DECL(loc, flags, word, decls) \
+	ampc_stmt_decl(p->c, loc, flags, (word).type, (decls).first)
 }
 
 %token <word> NAME "a name" TYPE "a type"
@@ -184,31 +182,37 @@ policy:
 	%empty
 |	policy event
 |	policy error
-		{ recovered(p); p->c->has_lost_event = true; }
+		{ ampc_token_recovered(p); p->c->has_lost_event = true; }
 ;
 
 event:
-	EVENT name '(' ')' block
+	start name '(' ')' block
 		{ ampc_event_add(p->c, $name.name, @name, $block); }
+;
+
+start:
+	EVENT
+		{ yyerrok; }
 ;
 
 block:
 	open stmts '}'
-		{ close_block(p, @1, @3); $$ = block(p, @$, $stmts); }
+		{ ampc_token_close(p, @1, @3); $$ = block(p, @$, $stmts); }
 |	open stmts NAME ':' '}'
 		{
 			struct ampc_loc loc = ampc_loc_span(@3, @4);
 
-			close_block(p, @1, @5);
-			append(&$stmts, labelled(p, loc, $3.name,
-						 STMT(EMPTY, loc, NULL, NULL)));
+			ampc_token_close(p, @1, @5);
+			append(&$stmts,
+			       ampc_stmt_label(p->c, loc, $3.name,
+					       STMT(EMPTY, loc, NULL, NULL)));
 			$$ = block(p, @$, $stmts);
 		}
 |	open stmts error '}'
 		{
-			recovered(p);
+			ampc_token_recovered(p);
 			yyerrok;
-			close_block(p, @1, @4);
+			ampc_token_close(p, @1, @4);
 			$$ = block(p, @$, $stmts);
 		}
 ;
@@ -223,6 +227,8 @@ stmts:
 		{ $$ = (struct ampc_stmts){ NULL, NULL }; }
 |	stmts[list] stmt
 		{ $$ = $list; append(&$$, $stmt); }
+|	stmts[list] error ';'
+		{ $$ = $list; ampc_token_recovered(p); yyerrok; }
 ;
 
 stmt:
@@ -231,13 +237,13 @@ stmt:
 |	expr ';'
 		{ $$ = STMT(EXPR, @expr, NULL, NULL); $$->expr = $expr; }
 |	TYPE declarators ';'
-		{ $$ = declaration(p, @$, 0, $TYPE.type, $declarators); }
+		{ $$ = DECL(@$, 0, $TYPE, $declarators); }
 |	'*' TYPE declarators ';'
-		{ $$ = declaration(p, @$, 0, $TYPE.type, $declarators); }
+		{ $$ = DECL(@$, 0, $TYPE, $declarators); }
 |	qualifiers TYPE declarators ';'
-		{ $$ = declaration(p, @$, $qualifiers, $TYPE.type, $declarators); }
+		{ $$ = DECL(@$, $qualifiers, $TYPE, $declarators); }
 |	qualifiers '*' TYPE declarators ';'
-		{ $$ = declaration(p, @$, $qualifiers, $TYPE.type, $declarators); }
+		{ $$ = DECL(@$, $qualifiers, $TYPE, $declarators); }
 |	block
 |	IF '(' expr ')' stmt %prec THEN
 		{ $$ = STMT(IF, @$, $5, NULL); $$->expr = $expr; }
@@ -263,13 +269,7 @@ stmt:
 |	RETURN ';'
 		{ $$ = STMT(RETURN, @1, NULL, NULL); }
 |	NAME ':' stmt[body]
-		{ $$ = labelled(p, @NAME, $NAME.name, $body); }
-|	error ';'
-		{
-			recovered(p);
-			yyerrok;
-			$$ = STMT(EMPTY, @$, NULL, NULL);
-		}
+		{ $$ = ampc_stmt_label(p->c, @NAME, $NAME.name, $body); }
 ;
 
 qualifiers:
@@ -296,13 +296,13 @@ declarators:
 
 declarator:
 	name
-		{ $$ = declare(p, @name, $name.name, NULL); }
+		{ $$ = ampc_decl_new(p->c, @name, $name.name, NULL); }
 |	name '=' expr
-		{ $$ = declare(p, @name, $name.name, $expr); }
+		{ $$ = ampc_decl_new(p->c, @name, $name.name, $expr); }
 |	'*' name
-		{ $$ = declare(p, @name, $name.name, NULL); }
+		{ $$ = ampc_decl_new(p->c, @name, $name.name, NULL); }
 |	'*' name '=' expr
-		{ $$ = declare(p, @name, $name.name, $expr); }
+		{ $$ = ampc_decl_new(p->c, @name, $name.name, $expr); }
 ;
 
 name:
@@ -318,11 +318,11 @@ expr_opt:
 
 expr:
 	NUMBER
-		{ $$ = number(p, @$, $NUMBER); }
+		{ $$ = ampc_expr_number(p->c, @$, $NUMBER); }
 |	TRUE
-		{ $$ = number(p, @$, 1); }
+		{ $$ = ampc_expr_number(p->c, @$, 1); }
 |	FALSE
-		{ $$ = number(p, @$, 0); }
+		{ $$ = ampc_expr_number(p->c, @$, 0); }
 |	name
 		{ $$ = ampc_expr_new(p->c, AMPC_NAME, @$); $$->name = $name.name; }
 |	call
@@ -380,29 +380,10 @@ args:
 
 %%
 
-static struct ampc_expr *number(struct ampc_parser *p, struct ampc_loc loc,
-				s64 value)
-{
-	struct ampc_expr *e = ampc_expr_new(p->c, AMPC_NUMBER, loc);
-
-	e->value = value;
-	return e;
-}
-
 static struct ampc_stmt *block(struct ampc_parser *p, struct ampc_loc loc,
 			       struct ampc_stmts stmts)
 {
 	return ampc_stmt_new(p->c, AMPC_STMT_BLOCK, loc, stmts.first, NULL);
-}
-
-static struct ampc_stmt *labelled(struct ampc_parser *p, struct ampc_loc loc,
-				  const char *name, struct ampc_stmt *body)
-{
-	struct ampc_stmt *s = ampc_stmt_new(p->c, AMPC_STMT_LABEL, loc, body,
-					    NULL);
-
-	s->name = name;
-	return s;
 }
 
 static void append(struct ampc_stmts *list, struct ampc_stmt *s)
@@ -414,35 +395,6 @@ static void append(struct ampc_stmts *list, struct ampc_stmt *s)
 	list->end = &s->next;
 }
 
-static struct ampc_decl *declare(struct ampc_parser *p, struct ampc_loc loc,
-				 const char *name, struct ampc_expr *init)
-{
-	struct ampc_decl *d = ampc_alloc(p->c, sizeof(*d));
-
-	d->loc = loc;
-	d->name = name;
-	d->init = init;
-	return d;
-}
-
-/* The declarators of one declaration get its type and flags. */
-static struct ampc_stmt *declaration(struct ampc_parser *p,
-				     struct ampc_loc loc, u8 flags,
-				     enum ampc_type type,
-				     struct ampc_decls decls)
-{
-	struct ampc_stmt *s = ampc_stmt_new(p->c, AMPC_STMT_DECL, loc, NULL,
-					    NULL);
-	struct ampc_decl *d;
-
-	for (d = decls.first; d; d = d->next) {
-		d->type = type;
-		d->flags = flags;
-	}
-	s->decl = decls.first;
-	return s;
-}
-
 static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
 		   u8 flag, const char *word)
 {
@@ -451,147 +403,9 @@ static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
 	return flags | flag;
 }
 
-static void scan(struct ampc_parser *p)
-{
-	if (!p->is_waiting)
-		p->token = ampc_scan(&p->value, &p->loc, p->scanner);
-	p->is_waiting = false;
-}
-
-/* Hand out a token of no width; that of the scanner waits. */
-static int make_up(struct ampc_parser *p, struct ampc_loc *loc, int token)
-{
-	p->is_waiting = true;
-	*loc = p->loc;
-	loc->end_line = loc->line;
-	loc->end_col = loc->col;
-	p->look = *loc;
-	p->given = token;
-	return token;
-}
-
-static bool ends_event(const struct ampc_parser *p)
-{
-	return p->token == TOK_EVENT || p->token == TOK_YYEOF;
-}
-
-/* Notice the head of a for, from its word to its last parenthesis. */
-static void track_for(struct ampc_parser *p)
-{
-	if (p->token == TOK_FOR) {
-		p->in_for = true;
-		p->parens = 0;
-	} else if (p->token == '(') {
-		p->parens++;
-	} else if (p->token == '{' || p->token == '}' ||
-		   (p->token == ')' && !--p->parens)) {
-		p->in_for = false;
-	}
-}
-
-/*
- * Go on from an error to the end of the statement that it is in: to its ';',
- * behind its block, or before the '}' of the block around it.
- *
- * Return: true if the end must be made up, before the token.
- */
-static bool skip_statement(struct ampc_parser *p)
-{
-	u32 blocks = p->given == '{';
-
-	for (;; scan(p)) {
-		track_for(p);
-		if (ends_event(p) || (p->token == '}' && !blocks))
-			return true;
-		if (p->token == ';' && !blocks && !p->in_for)
-			return false;
-		if (p->token == '{')
-			blocks++;
-		if (p->token != '}' || --blocks)
-			continue;
-		scan(p);
-		if (p->token != TOK_ELSE)
-			return true;
-	}
-}
-
-/* What the parser needs to know of a token for its messages. */
-static void note_token(struct ampc_parser *p)
-{
-	track_for(p);
-	if (p->token == TOK_EVENT)
-		p->has_event_error = false;
-	if (p->is_event_name)
-		p->in_init = p->token == TOK_NAME &&
-			     !strcmp(p->value.word.name,
-				     hipec_event_text(HIPEC_EVENT_INIT));
-	p->is_event_name = p->token == TOK_EVENT;
-}
-
-/* An error in the source: what it swallows will be missed elsewhere. */
-static void lose(struct ampc_parser *p)
-{
-	p->is_lost = true;
-	p->has_event_error = true;
-	if (p->in_init)
-		p->c->has_lost_decl = true;
-}
-
-static void recovered(struct ampc_parser *p)
-{
-	p->is_lost = false;
-}
-
-/*
- * After an error the rest of its statement is left out here: bison would stop
- * at the first ';', be it in a block, and take the end of that block for the
- * end of the one around it. Blocks that are still open at the next Event or
- * at the end of the file get braces, so that the other events are read;
- * close_block() reports them.
- */
-static int yylex(YYSTYPE *value, struct ampc_loc *loc, struct ampc_parser *p)
-{
-	p->prev = p->look;
-	p->prev_name = p->given == TOK_NAME ? p->value.word.name : NULL;
-	scan(p);
-	if (p->is_lost && p->blocks && skip_statement(p))
-		return make_up(p, loc, ';');
-	if (p->blocks && ends_event(p))
-		return make_up(p, loc, '}');
-	note_token(p);
-	*value = p->value;
-	*loc = p->loc;
-	p->look = *loc;
-	p->given = p->token;
-	if (p->token == TOK_REPORTED)
-		lose(p);
-	return p->token;
-}
-
-/* The lookahead, or what stands behind a brace that is not there. */
-static const char *found(struct ampc_parser *p)
-{
-	if (p->token == TOK_YYEOF)
-		return "the end of the file";
-	return ampc_printf(p->c, "'%s'", ampc_source_quote(p->c, p->loc));
-}
-
-/* Report a block that ends with a brace which yylex() made up. */
-static void close_block(struct ampc_parser *p, struct ampc_loc open,
-			struct ampc_loc close)
-{
-	p->blocks--;
-	if (close.col != close.end_col || p->has_event_error ||
-	    p->place.has_open_comment)
-		return;
-	p->has_event_error = true;
-	ampc_report(p->c, close, BRACE_OPEN, found(p));
-	ampc_report(p->c, open, BRACE_OPEN_HERE);
-}
-
 /* Bison's own errors: its stack is bounded. */
 static void yyerror(struct ampc_loc *loc, struct ampc_parser *p,
-			 const char *text)
+		    const char *text)
 {
 	(void)text;
 	p->c->has_lost_event = true;
@@ -646,13 +460,19 @@ static const char *wanted_text(struct wanted *w)
 			add(w, "an expression");
 		else if (has(w, TOK_TYPE))
 			add(w, "a type");
-		add_tokens(w, has(w, ';') ? ";)" : "({}),:=");
+		add_tokens(w, has(w, ';') ? ";)" :
+			   expression ? ")" : "({}),:=");
 		if (has(w, TOK_WHILE))
 			add(w, "'while'");
 		if (has(w, TOK_EVENT))
 			add(w, "'Event'");
 	}
 	return w->text ? w->text : "something else";
+}
+
+static bool starts_declaration(int token)
+{
+	return token == TOK_TYPE || token == TOK_PARAM || token == TOK_CONST;
 }
 
 static int yyreport_syntax_error(const yypcontext_t *ctx,
@@ -665,7 +485,7 @@ static int yyreport_syntax_error(const yypcontext_t *ctx,
 
 	for (i = 0; i < nr; i++)
 		w.have[kinds[i]] = true;
-	lose(p);
+	ampc_token_lose(p);
 	if (p->place.has_open_comment)
 		return 0;
 	/* What is missing at the end of a line is shown there. */
@@ -674,9 +494,12 @@ static int yyreport_syntax_error(const yypcontext_t *ctx,
 		loc.col = p->prev.end_col;
 		loc.end_col = loc.col + 1;
 	}
-	ampc_report(p->c, loc, EXPECTED, wanted_text(&w), found(p));
-	if (p->given == TOK_NAME && p->prev_name)
+	ampc_report(p->c, loc, EXPECTED, wanted_text(&w), ampc_token_found(p));
+	if (p->given == TOK_NAME && p->prev_token == TOK_NAME)
 		ampc_suggest_type(p->c, p->prev_name, p->prev);
+	if (has(&w, TOK_EVENT) ? starts_declaration(p->given) :
+	    p->in_for && p->prev_token == TOK_TYPE)
+		ampc_report(p->c, loc, DECL_PLACE_WHY);
 	return 0;
 }
 

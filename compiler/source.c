@@ -4,23 +4,14 @@
  *
  * Interface:
  * ampc_source_read()   file -> c->source
+ * ampc_source_set()    text -> c->source
  * ampc_source_line()   one line, for diagnostics and listings
  * ampc_source_quote()  the user's own words at a place
  * ampc_loc_span()      from the start of one place to the end of another
  */
-#include <stdlib.h>
+#include <errno.h>
 
 #include "ampc.h"
-
-/* Read @in to its end, or one byte more than may be. */
-static int read_all(struct ampc *c, FILE *in)
-{
-	struct ampc_source *src = &c->source;
-
-	src->text = ampc_alloc(c, AMPC_MAX_SOURCE + 2);
-	src->size = fread(src->text, 1, AMPC_MAX_SOURCE + 1, in);
-	return ferror(in) ? -errno : 0;
-}
 
 static void cut_lines(struct ampc *c)
 {
@@ -61,40 +52,60 @@ static int check_text(struct ampc *c)
 }
 
 /**
+ * ampc_source_set() - take a text as the source
+ * @c:    compilation without a source
+ * @text: text with room for a zero byte behind it; must outlive @c
+ * @size: bytes of it
+ *
+ * Return: 0; -errno, reported, when it is no text to compile.
+ */
+int ampc_source_set(struct ampc *c, char *text, size_t size)
+{
+	int ret;
+
+	c->source.text = text;
+	c->source.size = size;
+	text[size] = 0;
+	ret = check_text(c);
+	if (ret)
+		return ret;
+	cut_lines(c);
+	return 0;
+}
+
+/**
  * ampc_source_read() - read a source file
- * @c:    compilation
+ * @c:    compilation without a source
  * @file: path, or "-" for standard input
  *
  * Return: 0; -errno, reported, when there is no text to compile.
  */
 int ampc_source_read(struct ampc *c, const char *file)
 {
+	/* One byte more than may be tells a file that is too large. */
+	const size_t max = AMPC_MAX_SOURCE + 1;
 	bool is_stdin = !strcmp(file, "-");
-	struct ampc_loc loc = { 0 };
+	char *text = ampc_alloc(c, max + 1);
+	size_t size = 0;
 	FILE *in = stdin;
-	int ret;
+	int err = 0;
 
-	c->source.file = is_stdin ? "<stdin>" : file;
-	if (!is_stdin) {
+	if (is_stdin)
+		c->source.file = "<stdin>";
+	else
 		in = fopen(file, "r");
-		if (!in) {
-			ret = -errno;
-			ampc_report(c, loc, CANNOT_READ, strerror(-ret));
-			return ret;
-		}
-	}
-	ret = read_all(c, in);
-	if (!is_stdin)
+	if (in)
+		size = fread(text, 1, max, in);
+	if (!in || ferror(in))
+		err = errno;
+	if (in && !is_stdin)
 		fclose(in);
-	if (ret) {
-		ampc_report(c, loc, CANNOT_READ, strerror(-ret));
-		return ret;
+	if (err) {
+		ampc_report(c, (struct ampc_loc){ 0 }, CANNOT_READ,
+			    strerror(err));
+		return -err;
 	}
-	ret = check_text(c);
-	if (ret)
-		return ret;
-	cut_lines(c);
-	return 0;
+	return ampc_source_set(c, text, size);
 }
 
 /**

@@ -10,6 +10,7 @@
  * ampc_suggest_*()       note the nearest name to one that does not exist
  */
 #include <ctype.h>
+#include <strings.h>
 
 #include "ampc.h"
 
@@ -68,6 +69,31 @@ static void consider(struct nearest *n, const char *name)
 	}
 }
 
+static const char *const type_words[] = {
+#define X(name, code, text) text,
+	HIPEC_TYPES(X)
+#undef X
+};
+
+/* Whether @name is the name of a type, in any case. */
+bool ampc_type_is(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(type_words); i++)
+		if (!strcasecmp(name, type_words[i]))
+			return true;
+	return false;
+}
+
+static void consider_types(struct nearest *n)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(type_words); i++)
+		consider(n, type_words[i]);
+}
+
 /* A quarter of a name may be wrong, of a short one a letter, of one letter none. */
 static struct nearest nearest_start(const char *name)
 {
@@ -93,7 +119,6 @@ void ampc_symbols_init(struct ampc *c)
 	struct ampc_symbol *sym;
 	u32 i;
 
-	c->symbols_end = &c->symbols;
 	sym = ampc_symbol_add(c, "_free_queue", nowhere);
 	sym->type = AMPC_QUEUE;
 	sym->slot = HIPEC_SLOT_FREE_QUEUE;
@@ -160,11 +185,11 @@ const char *ampc_type_text(enum ampc_type type)
 	case AMPC_PAGE:
 		return "a page";
 	default:
-		return "without a value";
+		return "unknown";
 	}
 }
 
-/* Note the operand whose name is nearest to @name. */
+/* Note the operand, or the type, whose name is nearest to @name. */
 void ampc_suggest_operand(struct ampc *c, const char *name,
 			  struct ampc_loc loc)
 {
@@ -174,6 +199,7 @@ void ampc_suggest_operand(struct ampc *c, const char *name,
 	for (sym = c->symbols; sym; sym = sym->next)
 		if (sym->kind != AMPC_UNDECLARED_NAME)
 			consider(&n, sym->name);
+	consider_types(&n);
 	nearest_note(c, &n, loc);
 }
 
@@ -232,7 +258,8 @@ void ampc_suggest_selector(struct ampc *c, u8 kind, const char *name,
 	if (!n.best)
 		return;
 	/* The table has the assembler's spelling; sources write capitals. */
-	n.best = s = ampc_strndup(c, n.best, strlen(n.best));
+	s = ampc_strndup(c, n.best, strlen(n.best));
+	n.best = s;
 	for (; *s; s++)
 		*s = toupper(*s);
 	nearest_note(c, &n, loc);
@@ -243,8 +270,6 @@ void ampc_suggest_type(struct ampc *c, const char *name, struct ampc_loc loc)
 {
 	struct nearest n = nearest_start(name);
 
-#define X(id, code, text) consider(&n, text);
-	HIPEC_TYPES(X)
-#undef X
+	consider_types(&n);
 	nearest_note(c, &n, loc);
 }

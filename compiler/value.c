@@ -178,6 +178,28 @@ static bool is_number(const struct ampc_expr *e)
 	}
 }
 
+/* Whether @e is made by working on its first operand in place. */
+static bool is_chain(const struct ampc_expr *e)
+{
+	return !e->is_const &&
+	       (e->kind == AMPC_ARITH || e->kind == AMPC_NEG ||
+		(e->kind == AMPC_NOT && is_number(e->a)));
+}
+
+/* The last step of such an @e, whose first operand is in @dest. */
+static void link(struct ampc_emit *g, struct ampc_arg dest,
+		 const struct ampc_expr *e)
+{
+	g->line = e->loc.line;
+	if (e->kind == AMPC_ARITH)
+		step(g, dest, ampc_op_code(e->op), e->b);
+	else if (e->kind == AMPC_NEG)
+		arith(g, dest, constant(-1), HIPEC_ARITH_MUL);
+	else
+		ampc_emit_insn(g, HIPEC_OP_LOGIC, dest, none,
+			       ampc_byte(HIPEC_LOGIC_NOT));
+}
+
 /* Compute @e in @dest, which @e does not mention. */
 static void into(struct ampc_emit *g, struct ampc_arg dest,
 		 const struct ampc_expr *e)
@@ -189,21 +211,14 @@ static void into(struct ampc_emit *g, struct ampc_arg dest,
 	}
 	switch (e->kind) {
 	case AMPC_ARITH:
-		into(g, dest, e->a);
-		step(g, dest, ampc_op_code(e->op), e->b);
-		break;
 	case AMPC_NEG:
-		into(g, dest, e->a);
-		arith(g, dest, constant(-1), HIPEC_ARITH_MUL);
-		break;
 	case AMPC_NOT:
-		if (!is_number(e->a)) {
+		if (!is_chain(e)) {
 			truth_into(g, dest, e);
 			break;
 		}
 		into(g, dest, e->a);
-		ampc_emit_insn(g, HIPEC_OP_LOGIC, dest, none,
-			       ampc_byte(HIPEC_LOGIC_NOT));
+		link(g, dest, e);
 		break;
 	case AMPC_COND:
 		choice_into(g, dest, e);
@@ -216,13 +231,13 @@ static void into(struct ampc_emit *g, struct ampc_arg dest,
 		break;
 	case AMPC_ASSIGN:
 	case AMPC_PRE:
-	case AMPC_POST: {
-		struct ampc_temps temps = g->temps;
-
-		arith(g, dest, value(g, e), HIPEC_ARITH_SET);
-		g->temps = temps;
+		ampc_emit_effect(g, e);
+		arith(g, dest, leaf(e->a), HIPEC_ARITH_SET);
 		break;
-	}
+	case AMPC_POST:
+		arith(g, dest, leaf(e->a), HIPEC_ARITH_SET);
+		ampc_emit_effect(g, e);
+		break;
 	default:
 		truth_into(g, dest, e);
 	}
@@ -240,34 +255,27 @@ static struct ampc_arg value(struct ampc_emit *g, const struct ampc_expr *e)
 		return leaf(e->a);
 	}
 	dest = temporary(g, e->type);
-	if (e->kind == AMPC_POST) {
-		arith(g, dest, leaf(e->a), HIPEC_ARITH_SET);
-		ampc_emit_effect(g, e);
-	} else {
-		into(g, dest, e);
-	}
+	into(g, dest, e);
 	return dest;
 }
 
-/* Whether @e is a chain of operators that starts from @sym and uses it once. */
+/* Whether @e is a chain that starts from @sym and uses it once. */
 static bool starts_from(const struct ampc_expr *e,
 			const struct ampc_symbol *sym)
 {
-	while (!e->is_const && e->kind == AMPC_ARITH) {
+	for (; is_chain(e); e = e->a)
 		if (mentions(e->b, sym))
 			return false;
-		e = e->a;
-	}
 	return !e->is_const && e->kind == AMPC_NAME && e->symbol == sym;
 }
 
 static void in_place(struct ampc_emit *g, struct ampc_arg dest,
 		     const struct ampc_expr *e)
 {
-	if (e->kind != AMPC_ARITH)
+	if (!is_chain(e))
 		return;
 	in_place(g, dest, e->a);
-	step(g, dest, ampc_op_code(e->op), e->b);
+	link(g, dest, e);
 }
 
 static bool is_commutative(const struct ampc_expr *e)
@@ -297,7 +305,7 @@ static void assign(struct ampc_emit *g, const struct ampc_expr *e)
 
 	if (e->op != AMPC_OP_SET) {
 		step(g, dest, ampc_op_code(e->op), from);
-	} else if (!from->is_const && starts_from(from, sym)) {
+	} else if (starts_from(from, sym)) {
 		in_place(g, dest, from);
 	} else if (is_commutative(from) && from->b->kind == AMPC_NAME &&
 		   from->b->symbol == sym && !mentions(from->a, sym)) {

@@ -206,6 +206,41 @@ static bool replace(struct hipec_container *c, u32 pgno, bool write)
 	return true;
 }
 
+/* Free what was read ahead for faults that did not come. */
+static bool drop_ahead(struct hipec_container *c)
+{
+	struct hipec_region *r;
+
+	list_for_each_entry(r, &c->regions, link)
+		if (hipec_ahead_drop(r))
+			return true;
+	return false;
+}
+
+/**
+ * hipec_container_try_room() - get free frames without waiting
+ * @c:     container
+ * @pgno:  page that they are for
+ * @write: it is to be written to
+ * @want:  frames, 1 or more
+ *
+ * Free ones first, then by Replace. Victims that were dirty count when the
+ * washer has cleaned them.
+ *
+ * Context: process context; expects c->lock.
+ * Return: free frames, at most @want.
+ */
+u32 hipec_container_try_room(struct hipec_container *c, u32 pgno, bool write,
+			     u32 want)
+{
+	const struct hipec_queue *laundry = &c->vm.queue[HIPEC_QUEUE_HOST];
+
+	while (c->nr_free + laundry->count < want)
+		if (!replace(c, pgno, write))
+			break;
+	return min(c->nr_free, want);
+}
+
 /**
  * hipec_container_make_room() - get free frames for a fault
  * @c:     container
@@ -213,8 +248,7 @@ static bool replace(struct hipec_container *c, u32 pgno, bool write)
  * @write: the access was a write
  * @want:  frames, 1 or more
  *
- * Free ones first, then by Replace, then, for victims that were dirty, when the
- * washer has cleaned them. Fewer than @want when no more pages can go.
+ * Waits until all are there, or fewer if no more pages can go.
  *
  * Context: process context; expects c->lock, which it may drop and retake.
  * Return: free frames, at most @want; 0 if the lock was dropped, so look again;
@@ -227,15 +261,13 @@ int hipec_container_make_room(struct hipec_container *c, u32 pgno, bool write,
 	const struct hipec_queue *laundry = &c->vm.queue[HIPEC_QUEUE_HOST];
 	u64 errors = c->counters.write_errors;
 	bool slept = false;
+	u32 got;
 
-	while (c->nr_free < want) {
-		if (c->nr_free + laundry->count < want &&
-		    replace(c, pgno, write))
-			continue;
-		if (!laundry->count && c->nr_free) {
-			want = c->nr_free;
+	while ((got = hipec_container_try_room(c, pgno, write, want)) < want) {
+		if (!laundry->count && got)
 			break;
-		}
+		if (!laundry->count && drop_ahead(c))
+			continue;
 		if (!laundry->count && !c->nr_reading)
 			return -ENOMEM;
 		if (c->counters.write_errors - errors > HIPEC_MAX_WRITE_ERRORS)
@@ -244,7 +276,7 @@ int hipec_container_make_room(struct hipec_container *c, u32 pgno, bool write,
 		if (!hipec_io_wait(c, TASK_KILLABLE))
 			return -EINTR;
 	}
-	return slept ? 0 : want;
+	return slept ? 0 : got;
 }
 
 /* Memory and frames for @nr pages; nobody else looks at @c's yet. */

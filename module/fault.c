@@ -4,163 +4,130 @@
  *
  * Life of a fault: a page that is resident is handed out (soft fault). Else the
  * fault takes free frames, by Replace where there are none, binds them to the
- * page and, when misses are sequential, to those behind it; reads them in one
- * go without any lock of ours; shows them to the policy, one PageFault each;
- * maps the others around; and returns its own page locked, so that the core
- * installs the PTE while eviction cannot have it.
+ * page and, when misses are sequential, to those behind it (batch.c); reads them
+ * in one go without any lock of ours, and the next ones ahead; shows them to the
+ * policy, one PageFault each; maps the others around; and returns its own page
+ * locked, so that the core installs the PTE while eviction cannot have it.
  */
 #include <linux/pagemap.h>
 
 #include "internal.h"
 
-/* Pages that one fault brings in: consecutive, the one that faulted first. */
-struct batch {
-	u32 idx;
-	u32 nr;
-	u32 h[HIPEC_MAX_CLUSTER];
-	struct folio *folio[HIPEC_MAX_CLUSTER];
-};
-
 /*
- * Pages to read for a miss on @idx: a cluster if it follows the last one read,
- * up to the first page that is resident and within VMA, region and file.
+ * Map the pages of @b other than the one that faulted, not referenced yet, and
+ * drop the references that hipec_batch_show() took. Return: the folio of that
+ * page, with its reference.
  */
-static u32 cluster_size(struct hipec_region *r, struct vm_area_struct *vma,
-			u32 idx)
+static struct folio *map_around(struct vm_fault *vmf, struct hipec_batch *b)
 {
-	struct hipec_container *c = r->c;
-	u32 most = min(c->cluster, c->nr_frames - c->nr_surplus);
-	u32 end = min_t(u64, hipec_io_pages(r),
-			(u64)vma->vm_pgoff + vma_pages(vma));
-	u32 nr = 1;
-
-	if (idx != r->next_idx || vma->vm_flags & VM_RAND_READ)
-		return 1;
-	while (nr < most && idx + nr < end &&
-	       !hipec_page_find(&c->vm, r->start + idx + nr))
-		nr++;
-	return nr;
-}
-
-static void batch_bind(struct hipec_region *r, struct batch *b)
-{
-	struct hipec_container *c = r->c;
+	struct vm_area_struct *vma = vmf->vma;
+	unsigned long low = ULONG_MAX, high = 0;
+	struct folio *own = NULL;
 	u32 i;
 
 	for (i = 0; i < b->nr; i++) {
-		b->h[i] = hipec_frame_bind(c, r, b->idx + i);
-		b->folio[i] = c->frame[b->h[i]];
-	}
-	r->next_idx = b->idx + b->nr;
-}
-
-/* Shorten @b to @nr pages, giving the frames of the others back. */
-static void batch_cut(struct hipec_container *c, struct batch *b, u32 nr)
-{
-	while (b->nr > nr) {
-		b->nr--;
-		c->nr_reading--;
-		hipec_frame_unbind(c, b->h[b->nr]);
-	}
-}
-
-/*
- * Fill the frames of @b, dropping c->lock meanwhile. If a cluster cannot be
- * read, the page that faulted is tried alone: an error belongs to one page.
- */
-static int batch_read(struct hipec_region *r, struct batch *b)
-{
-	struct hipec_container *c = r->c;
-	int ret;
-
-	for (;;) {
-		mutex_unlock(&c->lock);
-		ret = hipec_io_read(r, b->idx, b->folio, b->nr);
-		mutex_lock(&c->lock);
-		c->counters.read_ios++;
-		if (!ret) {
-			c->counters.read_pages += b->nr;
-			return 0;
-		}
-		c->counters.read_errors++;
-		if (b->nr == 1) {
-			batch_cut(c, b, 0);
-			return ret;
-		}
-		batch_cut(c, b, 1);
-	}
-}
-
-/*
- * Show the pages to the policy. Each keeps a reference until it is mapped, so
- * that no event, ours or another task's, can evict it before.
- */
-static void batch_show(struct hipec_region *r, struct batch *b, bool write)
-{
-	struct hipec_container *c = r->c;
-	u32 i;
-
-	for (i = 0; i < b->nr; i++) {
-		folio_get(b->folio[i]);
-		c->vm.page[b->h[i]].flags &= ~HIPEC_PAGE_READING;
-		c->nr_reading--;
-		c->counters.pages_in++;
-		hipec_page_show(&c->vm, b->h[i]);
-		hipec_container_page_fault(c, r->start + b->idx + i,
-					   write && !i);
-	}
-}
-
-/* Map the pages behind the one that faulted, not referenced yet. */
-static void batch_map_around(struct vm_fault *vmf, struct batch *b)
-{
-	unsigned long addr = vmf->address & PAGE_MASK;
-	u32 i;
-
-	for (i = 1; i < b->nr; i++) {
 		struct folio *folio = b->folio[i];
+		pgoff_t idx = b->idx + i;
+		unsigned long addr = vma->vm_start +
+				     ((idx - vma->vm_pgoff) << PAGE_SHIFT);
 
+		if (idx == vmf->pgoff) {
+			own = folio;
+			continue;
+		}
 		/* Only another task that maps it can hold the lock: skip. */
-		if (folio_trylock(folio)) {
-			vm_insert_page(vmf->vma, addr + i * PAGE_SIZE,
-				       &folio->page);
+		if (idx >= vma->vm_pgoff && addr < vma->vm_end &&
+		    folio_trylock(folio)) {
+			if (!vm_insert_page(vma, addr, &folio->page)) {
+				low = min(low, addr);
+				high = addr + PAGE_SIZE;
+			}
 			folio_unlock(folio);
 		}
 		folio_put(folio);
 	}
-	if (b->nr > 1)
-		hipec_young_reset_range(vmf->vma, addr + PAGE_SIZE, b->nr - 1);
+	if (high)
+		hipec_young_reset_range(vma, low, (high - low) >> PAGE_SHIFT);
+	return own;
 }
 
-/* A miss on @idx. Expects c->lock and drops it. 0: look the page up again. */
-static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf, u32 idx)
+/* A page is being read, or on its way out. Expects c->lock and drops it. */
+static vm_fault_t wait_for_page(struct hipec_container *c)
+{
+	bool alive = hipec_io_wait(c, TASK_KILLABLE);
+
+	mutex_unlock(&c->lock);
+	return alive ? 0 : VM_FAULT_SIGBUS;
+}
+
+/*
+ * The batch @b holds the page that faulted and was read: show it to the policy
+ * and map it. Expects c->lock and drops it.
+ */
+static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
+			 struct hipec_batch *b)
+{
+	struct hipec_container *c = r->c;
+
+	hipec_batch_show(r, b, vmf->pgoff, vmf->flags & FAULT_FLAG_WRITE);
+	mutex_unlock(&c->lock);
+	wake_up_all(&c->wait);
+	vmf->page = &map_around(vmf, b)->page;
+	lock_page(vmf->page);
+	return VM_FAULT_LOCKED | VM_FAULT_MAJOR;
+}
+
+/*
+ * A page that is in no table. Expects c->lock and drops it.
+ * Return: 0 to look it up again.
+ */
+static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf)
 {
 	bool write = vmf->flags & FAULT_FLAG_WRITE;
 	struct hipec_container *c = r->c;
-	struct batch b = { .idx = idx };
-	int ret = -EDEADLK;
+	struct hipec_batch b = { .idx = vmf->pgoff };
+	bool sequential;
+	int ret;
 
-	if (!hipec_io_would_deadlock(r))
-		ret = hipec_container_make_room(c, r->start + idx, write,
-						cluster_size(r, vmf->vma, idx));
+	/* Whoever is here did not come to what was read ahead. */
+	hipec_ahead_drop(r);
+	sequential = vmf->pgoff == r->next_idx;
+	ret = hipec_container_make_room(c, r->start + vmf->pgoff, write,
+			hipec_batch_size(r, vmf->vma, vmf->pgoff) ?: 1);
 	if (ret <= 0) {
 		mutex_unlock(&c->lock);
 		return ret ? VM_FAULT_SIGBUS : 0;
 	}
 	c->counters.faults++;
 	b.nr = ret;
-	batch_bind(r, &b);
-	ret = batch_read(r, &b);
+	hipec_batch_bind(r, &b);
+	if (sequential)
+		hipec_ahead_start(r, vmf->vma, write);
+	ret = hipec_batch_read(r, &b);
 	if (!ret)
-		batch_show(r, &b, write);
+		return finish(r, vmf, &b);
 	mutex_unlock(&c->lock);
 	wake_up_all(&c->wait);
-	if (ret)
-		return VM_FAULT_SIGBUS;
-	batch_map_around(vmf, &b);
-	folio_lock(b.folio[0]);
-	vmf->page = &b.folio[0]->page;
-	return VM_FAULT_LOCKED | VM_FAULT_MAJOR;
+	return VM_FAULT_SIGBUS;
+}
+
+/*
+ * The first fault on a batch that was, or is being, read ahead. Expects c->lock
+ * and drops it. Return: 0 to look the page up again.
+ */
+static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
+			      struct hipec_ahead *a)
+{
+	struct hipec_container *c = r->c;
+	struct hipec_batch b;
+
+	hipec_ahead_start(r, vmf->vma, vmf->flags & FAULT_FLAG_WRITE);
+	if (!a->read)
+		return wait_for_page(c);
+	c->counters.faults++;
+	b = a->b;
+	a->b.nr = 0;
+	return finish(r, vmf, &b);
 }
 
 /* A hit on page @h. Expects c->lock and drops it. 0: look it up again. */
@@ -198,6 +165,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 	vm_fault_t ret = 0;
 
 	while (!ret) {
+		struct hipec_ahead *a;
 		u32 h;
 
 		if (vmf->pgoff >= hipec_io_pages(r))
@@ -205,15 +173,18 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 		if (mutex_lock_killable(&c->lock))
 			return VM_FAULT_SIGBUS;
 		h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
-		if (!h) {
-			ret = miss(r, vmf, vmf->pgoff);
-		} else if (hipec_page_live(&c->vm, h)) {
+		a = hipec_ahead_find(r, vmf->pgoff);
+		if (h && hipec_page_live(&c->vm, h)) {
 			ret = hit(r, vmf, h);
-		} else {
-			/* Being read by another fault, or on its way out. */
-			if (!hipec_io_wait(c, TASK_KILLABLE))
-				ret = VM_FAULT_SIGBUS;
+		} else if (hipec_io_would_deadlock(r)) {
 			mutex_unlock(&c->lock);
+			ret = VM_FAULT_SIGBUS;
+		} else if (a) {
+			ret = first_touch(r, vmf, a);
+		} else if (h) {
+			ret = wait_for_page(c);
+		} else {
+			ret = miss(r, vmf);
 		}
 	}
 	return ret;

@@ -34,7 +34,7 @@
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 
 /* Host flags of struct hipec_page. */
-#define HIPEC_PAGE_READING 0x0100	/* not live: its frame is being filled */
+#define HIPEC_PAGE_READING 0x0100	/* not live: being filled, or read ahead */
 #define HIPEC_PAGE_LAUNDRY 0x0200	/* not live: given up, being cleaned */
 #define HIPEC_PAGE_WRITING 0x0400	/* the washer holds it */
 #define HIPEC_PAGE_FAILED 0x0800	/* it could not be written: others go first */
@@ -114,6 +114,38 @@ struct hipec_container {
 };
 
 /**
+ * struct hipec_batch - consecutive pages of a region that are read in one go
+ * @idx:   first page
+ * @nr:    pages; 0: none
+ * @h:     their handles
+ * @folio: their frames
+ */
+struct hipec_batch {
+	u32 idx;
+	u32 nr;
+	u32 h[HIPEC_MAX_CLUSTER];
+	struct folio *folio[HIPEC_MAX_CLUSTER];
+};
+
+/**
+ * struct hipec_ahead - a batch that is read before a fault asks for it
+ * @r:    region, invariant
+ * @b:    under c->lock, but for its frames while they are filled; b.nr is 0
+ *        when there is none
+ * @read: it is filled, under c->lock
+ * @work: fills it
+ */
+struct hipec_ahead {
+	struct hipec_region *r;
+	struct hipec_batch b;
+	bool read;
+	struct work_struct work;
+};
+
+/* While one batch that was read ahead is waited for, the next is on its way. */
+#define HIPEC_NR_AHEAD 2
+
+/**
  * struct hipec_region - a range of a backing file, attached to a container
  * @c:        container, invariant
  * @link:     c->regions, under c->lock
@@ -125,6 +157,8 @@ struct hipec_container {
  * @offset:   bytes into the backing file; invariant
  * @writable: invariant
  * @next_idx: page behind the last one read, under c->lock
+ * @run:      pages brought in by the sequential misses up to now, under c->lock
+ * @ahead:    batches that the policy has not been told of
  */
 struct hipec_region {
 	struct hipec_container *c;
@@ -137,6 +171,8 @@ struct hipec_region {
 	loff_t offset;
 	bool writable;
 	u32 next_idx;
+	u64 run;
+	struct hipec_ahead ahead[HIPEC_NR_AHEAD];
 };
 
 static inline struct hipec_container *hipec_of_vm(struct hipec_vm *vm)
@@ -190,6 +226,8 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log);
 void hipec_container_page_fault(struct hipec_container *c, u32 pgno,
 				bool write);
+u32 hipec_container_try_room(struct hipec_container *c, u32 pgno, bool write,
+			     u32 want);
 int hipec_container_make_room(struct hipec_container *c, u32 pgno, bool write,
 			      u32 want);
 void hipec_container_status(struct hipec_container *c, struct hipec_status *s);
@@ -198,6 +236,20 @@ struct hipec_container *hipec_container_next(u64 id);
 /* region.c */
 int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 			struct file **region_file);
+
+/* batch.c: pages that one fault brings in, and what is read ahead */
+void hipec_batch_bind(struct hipec_region *r, struct hipec_batch *b);
+int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b);
+void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
+		      bool write);
+u32 hipec_batch_size(struct hipec_region *r, struct vm_area_struct *vma,
+		     u32 idx);
+void hipec_ahead_init(struct hipec_region *r);
+void hipec_ahead_start(struct hipec_region *r, struct vm_area_struct *vma,
+		       bool write);
+struct hipec_ahead *hipec_ahead_find(struct hipec_region *r, u32 idx);
+bool hipec_ahead_drop(struct hipec_region *r);
+void hipec_ahead_flush(struct hipec_region *r);
 
 /* fault.c */
 extern const struct vm_operations_struct hipec_vm_ops;

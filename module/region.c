@@ -159,6 +159,7 @@ static void leave_container(struct hipec_region *r)
 	u32 h, lost = 0;
 
 	mutex_lock(&c->lock);
+	hipec_ahead_drop(r);
 	for (h = 1; h <= c->nr_reserved; h++) {
 		while (c->frame[h] &&
 		       c->frame[h]->mapping == r->inode->i_mapping) {
@@ -228,6 +229,7 @@ static int region_release(struct inode *inode, struct file *file)
 	struct hipec_region *r = file->private_data;
 	struct hipec_container *c = r->c;
 
+	hipec_ahead_flush(r);
 	if (r->writable)
 		hipec_io_sync(r, 0, r->nr - 1);
 	leave_container(r);
@@ -324,6 +326,7 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 		return -ENOMEM;
 	r->c = c;
 	r->writable = args->flags & HIPEC_ATTACH_WRITE;
+	hipec_ahead_init(r);
 	file = fget(args->fd);
 	if (!file) {
 		ret = -EBADF;

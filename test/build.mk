@@ -4,7 +4,7 @@
 PYTEST := $(PYTHON) -B -m pytest -c test/pytest.ini --rootdir=.
 
 # Ring 1: user space, no root, no guest.
-FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/hpt $(B)/ampc $(B)/hipec
+FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $(B)/hipec
 
 # Ring 3: what a guest takes along.
 GUEST_SRC := $(wildcard test/guest/*.c)

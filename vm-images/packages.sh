@@ -17,7 +17,7 @@ set -eu
 # git: the rules of the house look at what is tracked.
 # pahole, libelf-dev: used by the kernel's build of a module (BTF, objtool).
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
-	 libjson-c-dev pkgconf qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
+	 libjson-c-dev qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
 	 git python3 python3-pytest"
 
 say() { echo "packages.sh: $*" >&2; }

@@ -5,6 +5,9 @@
     run.py --kernel 6.12 --initrd FILE [options] -- COMMAND [ARG...]
     run.py --kernel 6.12 --initrd FILE --shell
 
+The guest is a virtual machine, or, for a kernel that was built as a program
+(testkernels.sh uml), a process of this host.
+
 The exit status is the command's own; 124 when the time was up; 125 when the
 run is not to be believed, whatever the command said: the kernel reported a bug
 on the console, or the guest ended without handing back a status.
@@ -39,6 +42,8 @@ UP = "hipec-guest: user space up"
 STARTS = "hipec-guest: command starts\n"
 ENDED = "\nhipec-guest: command ended"
 
+QEMU = "qemu-system-x86_64"
+
 # A KVM guest is up in a second. Where KVM can be opened but hangs its guests
 # (some nested machines), this is how long each boot of the host pays for it.
 TRIAL_SECONDS = 5
@@ -46,11 +51,13 @@ TRIAL_SECONDS = 5
 # Complaints of the kernel. Only text behind a printk time stamp counts, so
 # that a program may print "BUG: " itself. "WARNING: " must come right after
 # the stamp: the CPU bug code prints lines such as "Spectre V2 : WARNING: ...".
-# That one is also how lockdep and RCU begin; KASAN begins with "BUG: ".
+# That one is also how lockdep and RCU begin; KASAN begins with "BUG: ", and the
+# slab allocator with BUG and the name of the cache.
 SPLAT = re.compile(
     r"\[ *\d+\.\d{6}\](\[ *[TC]\d+\])? (WARNING: |.*("
     r"BUG: |kernel BUG at |: [0-9a-f]{4} \[#\d+\]|Kernel panic - |"
-    r"KASAN: |UBSAN: |INFO: task .* blocked for|INFO: trying to register|"
+    r"KASAN: |UBSAN: |BUG \S+ \((Not t|T)ainted|"
+    r"INFO: task .* blocked for|INFO: trying to register|"
     r"rcu: INFO: |hard LOCKUP|kmemleak: \d+ new suspected))")
 
 # Guest time is counted in instructions, and whatever the guest could ask the
@@ -74,7 +81,7 @@ class Result:
     """What came of a boot."""
     status: int             # the command's, or TIMED_OUT, or BROKEN
     verdict: str            # "ok", or why the run counts as broken
-    accel: str              # "kvm" or "tcg"
+    accel: str              # "kvm" or "tcg"; "uml" if it was a process
     console: str            # all that the guest printed
     results: pathlib.Path   # what the command left in /results
 
@@ -93,6 +100,12 @@ def cache_dir():
     """The directory that kernels.sh fills, and that outlives a clone."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return pathlib.Path(os.environ.get("HIPEC_CACHE") or f"{base}/hipec")
+
+
+def fact(kernel, name, default=""):
+    """What testkernels.sh has put beside a kernel, or the default."""
+    path = cache_dir() / "kernels" / kernel / name
+    return path.read_text().strip() if path.exists() else default
 
 
 def find_splat(console):
@@ -129,17 +142,16 @@ def die_with_parent(parent):
         os._exit(1)     # it died before we asked to be told
 
 
-def start(arguments, **kwargs):
-    """Start QEMU as a child that goes when we go."""
-    program = shutil.which("qemu-system-x86_64")
-    if not program:
-        raise UsageError("no qemu-system-x86_64; run vm-images/packages.sh")
+def start(program, arguments, **kwargs):
+    """Start a guest as a child that goes when we go."""
+    if not shutil.which(program):
+        raise UsageError(f"no {program}; run vm-images/packages.sh")
     return subprocess.Popen([program, *arguments], **kwargs,
                             preexec_fn=functools.partial(die_with_parent, os.getpid()))
 
 
 def stop(guest):
-    """End QEMU; gently first, since it then gives back the terminal."""
+    """End a guest; gently first, since it then gives back the terminal."""
     guest.terminate()
     try:
         return guest.communicate(timeout=2)[1] or ""
@@ -148,17 +160,24 @@ def stop(guest):
         return guest.communicate()[1] or ""
 
 
-def machine(vmlinuz, initrd, append, memory, smp):
-    """The arguments that every guest has."""
+def command_line(kernel, append):
+    """The words for the kernel: what any guest wants, this kernel, the caller."""
+    # loglevel=5: warnings, but not what a healthy boot has to say; printing is
+    # slow under emulation.
+    return ["loglevel=5", "panic=-1", "oops=panic", *fact(kernel, "append").split(),
+            *append.split()]
+
+
+def machine(kernel, initrd, append, memory, smp):
+    """The arguments that every guest in QEMU has."""
     return ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-            "-m", memory, "-smp", str(smp), "-kernel", str(vmlinuz),
-            "-initrd", str(initrd), "-append",
-            # loglevel=5: warnings, but not what a healthy boot has to say;
-            # printing is slow under emulation.
-            f"console=ttyS0 loglevel=5 panic=-1 oops=panic {append}".strip()]
+            "-m", memory, "-smp", str(smp),
+            "-kernel", str(cache_dir() / "kernels" / kernel / "vmlinuz"),
+            "-initrd", str(initrd),
+            "-append", " ".join(["console=ttyS0", *command_line(kernel, append)])]
 
 
-def accelerator(vmlinuz, initrd):
+def accelerator(kernel, initrd):
     """The accelerator to use: "kvm" or "tcg".
 
     That /dev/kvm opens proves nothing, so try it with this guest; the answer
@@ -169,11 +188,11 @@ def accelerator(vmlinuz, initrd):
     note = cache_dir() / f"kvm-{host}"
     if not note.exists():
         note.parent.mkdir(parents=True, exist_ok=True)
-        answer = "works" if kvm_trial(vmlinuz, initrd) else "hangs"
+        answer = "works" if kvm_trial(kernel, initrd) else "hangs"
         note.write_text(answer)
     if note.read_text() == "works":
         return said("kvm", "a trial guest came up")
-    return said("tcg", f"under KVM no guest reached user space in {TRIAL_SECONDS} s ({note})")
+    return said("tcg", f"under KVM no guest reached user space in time ({note})")
 
 
 @functools.lru_cache(maxsize=None)
@@ -184,17 +203,17 @@ def said(accel, why):
     return accel
 
 
-def kvm_trial(vmlinuz, initrd):
+def kvm_trial(kernel, initrd):
     """Boot once under KVM and see whether user space prints."""
     with tempfile.TemporaryDirectory(prefix="hipec-kvm-") as scratch:
         console = pathlib.Path(scratch, "console")
         console.touch()
-        arguments = machine(vmlinuz, initrd, "", "512M", 1)
+        arguments = machine(kernel, initrd, "", fact(kernel, "memory", "512M"), 1)
         arguments += [*CPU["kvm"], "-serial", f"file:{console}"]
-        guest = start(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        guest = start(QEMU, arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                       stderr=subprocess.DEVNULL)
         try:
-            end = time.monotonic() + TRIAL_SECONDS
+            end = time.monotonic() + TRIAL_SECONDS * int(fact(kernel, "slower", "1"))
             while time.monotonic() < end and guest.poll() is None:
                 if UP in console.read_text(errors="replace"):
                     return True
@@ -241,7 +260,7 @@ def unpack(archive, results):
         return None
 
 
-def ways_in_and_out(console, archive, disk, keep_writes, interactive):
+def ways_in_and_out(console, scratch, disk, keep_writes, interactive):
     """QEMU's arguments for the console, the results and the data disk."""
     if interactive:
         arguments = ["-chardev", f"stdio,id=tty,mux=on,signal=off,logfile={console}",
@@ -251,7 +270,7 @@ def ways_in_and_out(console, archive, disk, keep_writes, interactive):
     # ioeventfd=off: the CPU's own thread serves a request. Another thread
     # would do it at a moment of the host's choosing, and no run would repeat.
     arguments += ["-device", "virtio-serial-pci,ioeventfd=off",
-                  "-chardev", f"file,id=results,path={archive}",
+                  "-chardev", f"file,id=results,path={scratch}/results.tar",
                   "-device", "virtserialport,chardev=results,name=results"]
     if disk:
         snapshot = "off" if keep_writes else "on"
@@ -260,19 +279,55 @@ def ways_in_and_out(console, archive, disk, keep_writes, interactive):
     return arguments
 
 
-def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
-         keep_writes=False, det=False, timeout=120, append="", verbose=False):
-    """Boot @kernel (a key of kernels.sh) with @initrd (of initramfs.sh), run
-    @command (a list of words; None: a shell on this terminal), and return a
-    Result. @out is a directory for the console and the results.
+def start_machine(kernel, console, scratch, append, *, smp, memory, disk, keep_writes, det,
+                  interactive):
+    """Start a guest in QEMU: the process, and the accelerator."""
+    initrd = scratch / "initrd"
+    accel = "tcg" if det else accelerator(kernel, initrd)
+    if det:
+        append = f"{DETERMINISTIC_APPEND} {append}"
+    arguments = machine(kernel, initrd, append, memory, 1 if det else smp or 2)
+    arguments += CPU[accel] + (DETERMINISTIC if det else [])
+    arguments += ways_in_and_out(console, scratch, disk, keep_writes, interactive)
+    quiet = {} if interactive else {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
+                                    "stderr": subprocess.PIPE, "text": True}
+    return start(QEMU, arguments, **quiet), accel
 
-    @disk is an image for the guest's /data; what the guest writes to it is
-    forgotten unless @keep_writes. @det makes the run repeat bit for bit: guest
-    nanoseconds are then guest instructions and modelled disk time. @timeout is
-    in seconds of wall time, 0 for none."""
-    vmlinuz = cache_dir() / "kernels" / kernel / "vmlinuz"
-    if not vmlinuz.exists():
-        raise UsageError(f"no kernel {kernel} in the cache; run vm-images/kernels.sh {kernel}")
+
+def start_process(kernel, console, scratch, append, *, smp, memory, disk, keep_writes, det,
+                  interactive):
+    """Start a guest that is a process: itself, and "uml". @scratch is its
+    hostfs, where it leaves the results."""
+    if det or smp not in (None, 1):
+        raise UsageError(f"kernel {kernel} is a process, with one CPU and the host's clock")
+    arguments = [f"mem={memory}", f"initrd={scratch}/initrd", f"hostfs={scratch}",
+                 f"uml_dir={scratch}", "con=null", "con0=fd:0,fd:1",
+                 *command_line(kernel, append)]
+    if disk:
+        arguments.append(f"ubd0={disk}" if keep_writes else f"ubd0={scratch}/cow,{disk}")
+    program = str(cache_dir() / "kernels" / kernel / "linux")
+    if interactive:
+        return start(program, arguments), "uml"
+    with open(console, "wb") as stream:
+        return start(program, arguments, stdin=subprocess.DEVNULL, stdout=stream,
+                     stderr=stream), "uml"
+
+
+def boot(kernel, initrd, out, command=None, *, smp=None, memory=None, disk=None,
+         keep_writes=False, det=False, timeout=120, append="", verbose=False):
+    """Boot @kernel (a key of kernels.sh or testkernels.sh) with @initrd (of
+    initramfs.sh), run @command (a list of words; None: a shell on this
+    terminal), and return a Result. @out is a directory for the console and the
+    results.
+
+    @memory of None is as much as the kernel needs, mostly 1G. @disk is an image
+    for the guest's /data; what the guest writes to it is forgotten unless
+    @keep_writes. @det makes the run repeat bit for bit: guest nanoseconds are
+    then guest instructions and modelled disk time. @timeout is in seconds of
+    wall time with a stock kernel, 0 for none; slower kernels get more."""
+    directory = cache_dir() / "kernels" / kernel
+    if not (directory / "release").exists():
+        raise UsageError(f"no kernel {kernel} in the cache; run make build/kernel-{kernel}.stamp")
     for path in filter(None, (initrd, disk)):
         if not os.path.isfile(path):
             raise UsageError(f"no such file: {path}")
@@ -282,34 +337,30 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
         raise UsageError("a disk answers when the host does, so a run with one does not "
                          "repeat; bring the files in with initramfs.sh --tree")
 
-    out = pathlib.Path(out)
+    timeout *= int(fact(kernel, "slower", "1"))
+    out = pathlib.Path(out).absolute()
     out.mkdir(parents=True, exist_ok=True)
-    console, archive, results = out / "console", out / "results.tar", out / "results"
+    console, results = out / "console", out / "results"
     console.write_bytes(b"")
-    archive.write_bytes(b"")
 
-    accel = "tcg" if det else accelerator(vmlinuz, initrd)
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
-             "stderr": subprocess.PIPE, "text": True} if command else {}
-    with tempfile.NamedTemporaryFile(dir=out, prefix="initrd.") as whole:
-        if command:
-            whole.write(cpio({"hipec/command": shlex.join(command).encode() + b"\n"}))
-        whole.write(pathlib.Path(initrd).read_bytes())
-        whole.flush()
-        if det:
-            append = f"{DETERMINISTIC_APPEND} {append}"
-        guest = start(
-            machine(vmlinuz, whole.name, append, memory, 1 if det else smp or 2)
-            + CPU[accel] + (DETERMINISTIC if det else [])
-            + ways_in_and_out(console, archive, disk, keep_writes, not command), **quiet)
+    with tempfile.TemporaryDirectory(dir=out, prefix="boot.") as name:
+        scratch = pathlib.Path(name)
+        with open(scratch / "initrd", "wb") as whole:
+            if command:
+                whole.write(cpio({"hipec/command": shlex.join(command).encode() + b"\n"}))
+            whole.write(pathlib.Path(initrd).read_bytes())
+        (scratch / "results.tar").write_bytes(b"")
+        start_guest = start_process if (directory / "linux").exists() else start_machine
+        guest, accel = start_guest(kernel, console, scratch, append, smp=smp,
+                                   memory=memory or fact(kernel, "memory", "1G"), disk=disk,
+                                   keep_writes=keep_writes, det=det, interactive=not command)
         try:
             in_time = follow(guest, console, timeout, verbose and command)
         finally:
             complaint = stop(guest)
+        status = unpack(scratch / "results.tar", results)
 
     text = console.read_text(errors="replace").replace("\r\n", "\n")
-    status = unpack(archive, results)
-    archive.unlink()
     if not command and status is None:
         status = 0  # a person may leave the shell by quitting QEMU
     verdict = "ok"
@@ -333,16 +384,17 @@ def parse():
     parser = argparse.ArgumentParser(
         description="Boot a guest, run one command in it, bring back its status and files.",
         epilog="exit status: the command's; 124 time is up; 125 the run is broken; 2 usage")
-    parser.add_argument("--kernel", required=True, metavar="KEY", help="6.12 or 6.1")
+    parser.add_argument("--kernel", required=True, metavar="KEY", help="6.12, 6.1, debug, fast or uml")
     parser.add_argument("--initrd", required=True, metavar="FILE", help="made by initramfs.sh")
     parser.add_argument("--smp", type=int, metavar="N", help="CPUs (default 2, with --det 1)")
-    parser.add_argument("--memory", default="1G", metavar="SIZE")
+    parser.add_argument("--memory", metavar="SIZE", help="default: what the kernel needs")
     parser.add_argument("--disk", metavar="IMG", help="made by mkdisk.sh; the guest's /data")
     parser.add_argument("--keep-writes", action="store_true",
                         help="what the guest writes to the disk stays in IMG")
     parser.add_argument("--det", action="store_true", help="deterministic: repeats bit for bit")
     parser.add_argument("--timeout", type=float, metavar="S",
-                        help="seconds of wall time (default 120, with --shell none)")
+                        help="seconds of wall time (default 120, with --shell none); "
+                        "slower kernels get more")
     parser.add_argument("--out", metavar="DIR", help="keep console and results/ here")
     parser.add_argument("--append", default="", metavar="WORDS", help="for the kernel command line")
     parser.add_argument("--verbose", action="store_true", help="show the console as it comes")

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Documents that are generated say what their sources say."""
+
+import subprocess
+
+from conftest import BUILD, ROOT
+
+
+def test_command_reference_is_what_the_table_says():
+    """Else run `make docs`."""
+    generated = subprocess.run([BUILD / "docs/commands"], text=True, check=True,
+                               capture_output=True).stdout
+    assert (ROOT / "docs/commands.md").read_text() == generated

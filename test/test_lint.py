@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Rules of the house that a grep can see."""
+
+import pathlib
+import re
+import subprocess
+
+from conftest import BUILD, ROOT
+
+CODE = {".c", ".h", ".l", ".y", ".py", ".sh", ".mk", ".hp"}
+MEMORY_FUNCTIONS = {"memcpy", "memset", "memcmp", "memmove"}  # GCC emits calls to these
+
+
+def tracked():
+    """Files that git tracks, or would if they were added."""
+    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT,
+                         text=True, capture_output=True, check=True).stdout
+    return [path for path in map(pathlib.Path, out.split("\n")) if (ROOT / path).is_file()]
+
+
+def places(pattern, paths):
+    """file:line of what matches."""
+    found = []
+    for path in paths:
+        for number, line in enumerate((ROOT / path).read_text().split("\n"), 1):
+            if re.search(pattern, line):
+                found.append(f"{path}:{number}")
+    return found
+
+
+def code(*under):
+    """Tracked sources below some folders."""
+    return [path for path in tracked() if path.suffix in CODE
+            and (not under or any(path.is_relative_to(folder) for folder in under))]
+
+
+def test_vm_core_includes_nothing_from_above():
+    """Floor 1 stands on the ABI alone; <linux/...> comes in through port.h."""
+    vm = [path for path in code("module/vm") if path.name != "port.h"]
+    assert not places(r'#include <', vm)
+    assert not places(r'#include "(?!\.\./include/uapi/)[^"]*/', vm)
+
+
+def test_vm_core_has_one_kernel_test():
+    """__KERNEL__ is port.h's alone."""
+    found = {place.split(":")[0] for place in places("__KERNEL__", code("module/vm"))
+             if "port.h" not in place}
+    assert not found
+
+
+def test_vm_core_needs_no_library():
+    """Freestanding: what the archive does not define, it does not use."""
+    symbols = subprocess.run(["nm", BUILD / "libhipecvm.a"], text=True, check=True,
+                             capture_output=True).stdout.split("\n")
+    defined = {line.split()[-1] for line in symbols if re.search(r" [A-TV-Z] ", line)}
+    used = {line.split()[-1] for line in symbols if " U " in line}
+    assert not {name for name in used - defined - MEMORY_FUNCTIONS
+                if not name.startswith("__stack_chk")}
+
+
+def test_abi_headers_include_only_linux_types():
+    """They are for everybody."""
+    assert not places(r'#include (?!<linux/(types|ioctl)\.h>)', code("module/include"))
+
+
+def test_compiler_never_opens_the_device():
+    """ampc stands on the tables and the VM core."""
+    assert not places(r"/dev/hipec|userlib/", [path for path in code("compiler")
+                                               if path.suffix != ".mk"])
+
+
+def test_kernel_versions_are_in_one_file():
+    """Callers never test versions."""
+    assert not [place for place in places(r"LINUX_VERSION_CODE|KERNEL_VERSION\(",
+                                          code("module"))
+                if not place.startswith("module/compat.h:")]
+
+
+def test_every_source_names_its_licence():
+    """SPDX in the first line, or the second behind #!."""
+    without = [str(path) for path in code()
+               if "SPDX-License-Identifier:" not in
+               "".join((ROOT / path).read_text().split("\n")[:2])]
+    assert not without
+
+
+def test_files_fit_a_head():
+    """600 lines at most."""
+    long = [str(path) for path in code() if len((ROOT / path).read_text().split("\n")) > 601]
+    assert not long
+
+
+def test_nothing_is_left_to_do_in_code():
+    """What is missing is an issue, not a comment."""
+    words = "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X"))
+    assert not places(rf"\b({words})\b", code())
+
+
+def test_docs_link_to_files_that_exist():
+    """Relative links of README and docs/."""
+    broken = []
+    for path in [path for path in tracked() if path.suffix == ".md"]:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / path).read_text()):
+            if not (ROOT / path).parent.joinpath(target).exists():
+                broken.append(f"{path}: {target}")
+    assert not broken
