@@ -46,7 +46,8 @@ def environment(directory):
 
 
 # Splats: every kind of complaint ends a run as broken, and nothing that a
-# healthy guest prints does. The texts are what the two kernels print.
+# healthy guest prints does. The texts are what the kernels print, the last ones
+# only those that were built to find bugs.
 
 @pytest.mark.parametrize("line", [
     "[   12.345678] BUG: kernel NULL pointer dereference, address: 0000000000000010",
@@ -65,9 +66,31 @@ def environment(directory):
     "[   12.345678] INFO: trying to register non-static key.",
     "[   12.345678] rcu: INFO: rcu_preempt self-detected stall on CPU",
     "[   12.345678] watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [cat:123]",
-    "[   12.345678] UBSAN: array-index-out-of-bounds in module/vm/run.c:10:3",
-    "[   12.345678] kmemleak: 2 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
     "some output[   12.345678] BUG: unable to handle page fault for address: ffff8880",
+    "[   12.345678] BUG: KASAN: null-ptr-deref in hipec_fault+0x10/0x20 [hipec]",
+    "[   12.345678] BUG: KASAN: vmalloc-out-of-bounds in hipec_vm_run+0x10/0x20 [hipec]",
+    "[   12.345678] BUG kmalloc-64 (Tainted: G           O      ): Poison overwritten",
+    "[   12.345678] BUG hipec (Not tainted): Objects remaining in hipec on __kmem_cache_shutdown()",
+    "[   12.345678] UBSAN: array-index-out-of-bounds in module/vm/run.c:10:3",
+    "[   12.345678] UBSAN: shift-out-of-bounds in module/vm/ops_int.c:10:3",
+    "[   12.345678] BUG: scheduling while atomic: cat/123/0x00000002",
+    "[   12.345678] BUG: using smp_processor_id() in preemptible [00000000] code: cat/123",
+    "[   12.345678] WARNING: possible recursive locking detected",
+    "[   12.345678] WARNING: possible irq lock inversion dependency detected",
+    "[   12.345678] WARNING: SOFTIRQ-safe -> SOFTIRQ-unsafe lock order detected",
+    "[   12.345678] WARNING: inconsistent lock state",
+    "[   12.345678] WARNING: bad unlock balance detected!",
+    "[   12.345678] WARNING: held lock freed!",
+    "[   12.345678] WARNING: lock held when returning to user space!",
+    "[   12.345678] [ BUG: Invalid wait context ]",
+    "[   12.345678] BUG: MAX_LOCKDEP_CHAINS too low!",
+    "[   12.345678] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
+    "[   12.345678] rcu: INFO: rcu_sched detected expedited stalls on CPUs/tasks: { 1-... }",
+    "[   12.345678] rcu: INFO: rcu_tasks detected stalls on tasks:",
+    "[   12.345678] BUG: workqueue leaked atomic, lock or RCU: kworker/0:1[9]",
+    "[   12.345678] BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 30s!",
+    "[   12.345678] kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
+    "[   12.345678] kmemleak: 12 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
 ])
 def test_a_complaint_of_the_kernel_is_found(line):
     found = vm.find_splat(f"before\n{line}\nafter\n")
@@ -85,6 +108,9 @@ def test_a_complaint_of_the_kernel_is_found(line):
     "[    9.000000] test[99]: segfault at 0 ip 0000000000401000 sp 00007ffe error 4",
     "[    9.000000] Out of memory: Killed process 99 (test) total-vm:1kB",
     "[    9.000000] kmemleak: Kernel memory leak detector initialized",
+    "[    9.000000] kmemleak: Automatic memory scanning thread started",
+    "[    9.000000] Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar",
+    "[    9.000000] FAULT_INJECTION: forcing a failure.",
     "WARNING: a program may say what it likes",
     "BUG: so may this one",
 ])
@@ -152,6 +178,7 @@ def test_packages_says_first_and_updates_only_after_a_failure(tmp_path, apt_stat
 
 def test_kernels_refuses_an_unknown_key():
     assert call("kernels.sh", "5.10").returncode == 2
+    assert call("testkernels.sh", "6.12").returncode == 2
 
 
 def test_kernels_tells_absent_from_broken(tmp_path):
@@ -163,6 +190,15 @@ def test_kernels_tells_absent_from_broken(tmp_path):
     done = call("kernels.sh", "6.1", env={**environment(tmp_path), "HIPEC_CACHE": str(tmp_path)})
     assert done.returncode == 3
     assert "offers no 6.1 cloud kernel" in done.stderr
+
+
+def test_testkernels_tells_absent_from_broken(tmp_path):
+    stub(tmp_path, "apt-cache", "exit 100")
+    stub(tmp_path, "apt-get", "exit 0")
+    stub(tmp_path, "sudo", 'shift; exec "$@"')
+    done = call("testkernels.sh", "uml", env={**environment(tmp_path), "HIPEC_CACHE": str(tmp_path)})
+    assert done.returncode == 3
+    assert "offers no linux-source-6.12" in done.stderr
 
 
 def test_the_same_files_make_the_same_guest(tmp_path):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # For the top Makefile to include: the packages and the kernels that the rest
-# needs. All four scripts say in their first lines what they take.
+# needs. All scripts say in their first lines what they take.
 #
 # $(B)/kernel-KEY.stamp is one kernel in the cache; the file holds its release,
 # or nothing if this Debian does not offer it: then skip it.
@@ -19,6 +19,8 @@
 B ?= build
 CACHE ?= $(or $(HIPEC_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hipec)
 KERNELS ?= 6.12 6.1
+# Kernels of our own; a KEY that is none of these is a stock one.
+TEST_KERNELS := debug fast uml
 VM_IMAGES := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 export HIPEC_CACHE := $(CACHE)
 
@@ -30,11 +32,13 @@ packages:
 ## kernels: fetch the stock Debian kernels and headers into the cache
 kernels: $(KERNELS:%=$(B)/kernel-%.stamp)
 
+kernel_script = $(if $(filter $(TEST_KERNELS),$*),testkernels.sh,kernels.sh)
+
 # Looks each time, which costs nothing while the cache is warm, and touches the
 # stamp only when the release changed: that is when a module must be rebuilt.
 $(B)/kernel-%.stamp: kernel-look | packages
 	@mkdir -p $(@D)
-	@$(VM_IMAGES)/kernels.sh $* || [ $$? = 3 ]
+	@$(VM_IMAGES)/$(kernel_script) $* || [ $$? = 3 ]
 	@cat $(CACHE)/kernels/$*/release 2>/dev/null >$@.new || :
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 

@@ -6,7 +6,7 @@
 #   initramfs.sh --kernel KEY --out FILE [--bin PATH]... [--module PATH.ko]...
 #                [--tree DIR]
 #
-#   --kernel   6.12 or 6.1 (fetched by kernels.sh)
+#   --kernel   a key of kernels.sh or testkernels.sh, which put it into the cache
 #   --bin      a program for the guest's /bin, with the libraries it needs
 #   --module   a module of ours for the guest's /hipec
 #   --tree     files to copy to the guest's /
@@ -24,6 +24,8 @@ cache=${HIPEC_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/hipec}/kernels
 # way out for results, modelled disks, and faulty ones.
 stock="virtio_pci virtio_blk virtio_console null_blk configfs loop
        dm-mod dm-flakey"
+# A kernel that is a process has no virtio.
+stock_uml="null_blk configfs loop dm-mod dm-flakey"
 
 die() { echo "initramfs.sh: $*" >&2; exit 1; }
 
@@ -108,9 +110,10 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$kernel" ] && [ -n "$out" ] || usage
 [ -f "$cache/$kernel/release" ] ||
-	die "kernel $kernel is not in $cache; run kernels.sh $kernel"
+	die "kernel $kernel is not in $cache; run make build/kernel-$kernel.stamp"
 release=$(cat "$cache/$kernel/release")
 modules=$cache/$kernel/modules
+[ ! -f "$cache/$kernel/linux" ] || stock=$stock_uml
 
 mkdir -p "$stage/lib/modules/$release"
 for name in $stock; do
