@@ -201,6 +201,60 @@ def test_testkernels_tells_absent_from_broken(tmp_path):
     assert "offers no linux-source-6.12" in done.stderr
 
 
+# As much of a kernel's source as testkernels.sh looks at. Its kconfig drops
+# what $KCONFIG_DROPS matches.
+KERNEL_SOURCE = """# SPDX-License-Identifier: GPL-2.0-only
+tinyconfig: ; touch .config
+olddefconfig: ; sed -i "/$${KCONFIG_DROPS:-none}/d" .config
+linux: ; cp .config linux
+modules: ; touch modules.builtin modules.builtin.modinfo modules.order Module.symvers
+"""
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A Debian that has only that kernel source: its environment."""
+    tree = tmp_path / "linux-source-6.12"
+    for path in ("arch/um/Makefile", "arch/um/include/a.h", "arch/x86/Makefile",
+                 "arch/x86/include/a.h", "arch/x86/um/asm/a.h", "arch/x86/um/shared/a.h",
+                 "include/config/kernel.release", "include/a.h", "mm/memory.c", "scripts/mod.o",
+                 "scripts/modpost", "tools/testing/kunit/kunit.py"):
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text("6.12.0-uml\n")
+    (tree / "Makefile").write_text(KERNEL_SOURCE)
+    (tmp_path / "usr/src").mkdir(parents=True)
+    subprocess.run(["tar", "-cJf", "usr/src/linux-source-6.12.tar.xz", tree.name], cwd=tmp_path,
+                   check=True)
+    fakes = tmp_path / "fakes"
+    stub(fakes, "apt-cache", "echo Version: 6.12-1")
+    stub(fakes, "apt-get", f"tar -cf source.deb -C {tmp_path} ./usr")
+    stub(fakes, "dpkg-deb", 'cat "$2"')
+    return {**environment(fakes), "HIPEC_CACHE": str(tmp_path / "cache")}
+
+
+def test_testkernels_keeps_what_modules_need_and_no_more(source):
+    done = call("testkernels.sh", "uml", env=source)
+    assert done.returncode == 0, done.stderr
+    assert "building the uml kernel from linux-source-6.12 6.12-1" in done.stderr
+    kernel = pathlib.Path(source["HIPEC_CACHE"], "kernels/uml")
+    assert (kernel / "release").read_text() == "6.12.0-uml\n"
+    assert "CONFIG_KUNIT=y" in (kernel / "linux").read_text()
+    assert (kernel / "modules/kernel").is_dir()
+    assert (kernel / "build/include/a.h").exists() and (kernel / "build/scripts/modpost").exists()
+    assert "export ARCH := um" in (kernel / "build/Makefile").read_text()
+    for gone in ("build/mm", "build/scripts/mod.o", "source", "log", "fragment"):
+        assert not (kernel / gone).exists()
+    again = call("testkernels.sh", "uml", env=source)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_testkernels_takes_no_kernel_that_lacks_what_was_asked_for(source):
+    done = call("testkernels.sh", "uml", env={**source, "KCONFIG_DROPS": "CONFIG_KASAN="})
+    assert done.returncode == 1
+    assert "asked for CONFIG_KASAN=y, got CONFIG_KASAN=n" in done.stderr
+    assert not list(pathlib.Path(source["HIPEC_CACHE"], "kernels").glob("[!.]*"))
+
+
 def test_the_same_files_make_the_same_guest(tmp_path):
     need("6.12")
     tree = tmp_path / "tree"
