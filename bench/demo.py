@@ -350,7 +350,7 @@ def demo(args):
     workloads = (JOIN_1997,) if args.full else (JOIN, SWEEP)
     plans = {disk: plan(disk, workloads) for disk in DISKS}
     print(f"demo: {sum(map(len, plans.values()))} runs in {len(plans)} emulated guests, "
-          f"about {'20' if args.full else '3'} minutes on two idle CPUs", flush=True)
+          f"about {'25' if args.full else '3'} minutes on two idle CPUs", flush=True)
     guests = {}
     try:
         for disk, runs in plans.items():

@@ -371,6 +371,58 @@ static void one_read_for_many(void)
 	close_map(&m);
 }
 
+/* Wait until @pages were read; the read-ahead is not the fault's to wait for. */
+static void wait_for_reads(const struct map *m, uint64_t pages)
+{
+	int i;
+
+	for (i = 0; i < 1000000; i++)
+		if (get_status(m->container).counters.read_pages >= pages)
+			break;
+	CHECK_EQ(get_status(m->container).counters.read_pages, pages);
+}
+
+/*
+ * What is read ahead holds frames, but the policy is told only when it is
+ * touched; a fault elsewhere gives the frames back.
+ */
+static void read_ahead(void)
+{
+	struct map m;
+	struct hipec_status s;
+	size_t i;
+
+	make_file(FILE_D, 64 * PAGE_BYTES);
+	open_map(&m, "fifo", FILE_D, 64, 8, false);
+	touch(&m, 0);
+	wait_for_reads(&m, 16);
+	s = get_status(m.container);
+	CHECK_EQ(s.counters.pages_in, 8);
+	CHECK_EQ(s.resident, 8);
+	CHECK_EQ(s.free_frames, 48);
+	touch(&m, 8);			/* was read ahead; the next 8 are now */
+	wait_for_reads(&m, 24);
+	CHECK_EQ(get_status(m.container).counters.pages_in, 16);
+	touch(&m, 50);			/* elsewhere: one page, nothing ahead */
+	s = get_status(m.container);
+	CHECK_EQ(s.counters.pages_in, 17);
+	CHECK_EQ(s.counters.read_pages, 25);
+	CHECK_EQ(s.free_frames, 64 - 17);
+	for (i = 0; i < 64; i++)
+		touch(&m, i);
+	/* 8 pages were read twice; none is resident twice. */
+	CHECK_EQ(get_status(m.container).resident, 64);
+	CHECK_EQ(get_status(m.container).counters.evictions, 0);
+	close_map(&m);
+	/* A region that ends while it reads ahead. */
+	for (i = 0; i < 20; i++) {
+		open_map(&m, "mru", FILE_D, 32, 8, false);
+		touch(&m, 0);
+		touch(&m, 1);
+		close_map(&m);
+	}
+}
+
 const struct test data_tests[] = {
 	{ "data_survives_eviction_of_dirty_pages", written_data_survives_eviction },
 	{ "msync_and_fsync_write_what_is_asked_for", msync_and_fsync },
@@ -385,5 +437,6 @@ const struct test data_tests[] = {
 	{ "write_to_the_own_backing_file_fails_and_does_not_hang", write_to_own_backing },
 	{ "threads_lose_no_write", threads_lose_nothing },
 	{ "threads_on_one_page_cause_one_read", one_read_for_many },
+	{ "read_ahead_waits_for_a_touch", read_ahead },
 	{ 0 }
 };

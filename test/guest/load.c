@@ -176,7 +176,7 @@ static void log_is_cut(void)
 	CHECK_EQ(log[8], 'x');
 	CHECK_EQ(load(e.im, e.size, &a, NULL, 8), EINVAL);
 	CHECK_EQ(load(e.im, e.size, &a, log, 0), EINVAL);
-	CHECK_EQ(load(e.im, e.size, &a, (char *)8, 8), EINVAL);
+	CHECK_EQ(load(e.im, e.size, &a, (char *)8, 8), EFAULT);
 	free(e.im);
 }
 
