@@ -30,7 +30,7 @@ KMOD_SRC := $(wildcard module/*.[ch] module/*/*.[ch] module/include/*/*.h) \
 define kmod
 @rm -rf $(1) && mkdir -p $(1)
 @cp -rs $(CURDIR)/module/. $(1)
-@if [ -s $(B)/kernel-$(2).stamp ]; then \
++@if [ -s $(B)/kernel-$(2).stamp ]; then \
 	echo "  KMOD    $(notdir $(1))"; \
 	$(MAKE) -s -C $(CACHE)/kernels/$(2)/build M=$(CURDIR)/$(1) \
 		W=1 KCFLAGS=-Werror $(3) modules; \

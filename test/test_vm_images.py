@@ -127,6 +127,7 @@ def test_run_refuses_bad_requests_as_usage_errors():
         assert call("run.py", *args).returncode == 2
 
 
+@pytest.mark.guest
 def test_run_refuses_what_cannot_repeat(tmp_path):
     need("6.12")
     for request in ({"smp": 2}, {"disk": __file__}):
@@ -255,6 +256,7 @@ def test_testkernels_takes_no_kernel_that_lacks_what_was_asked_for(source):
     assert not list(pathlib.Path(source["HIPEC_CACHE"], "kernels").glob("[!.]*"))
 
 
+@pytest.mark.guest
 def test_the_same_files_make_the_same_guest(tmp_path):
     need("6.12")
     tree = tmp_path / "tree"
