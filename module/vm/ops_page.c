@@ -20,6 +20,17 @@ static u32 live_page(struct hipec_vm *vm, u32 w, u32 nr, u32 *h)
 	return *h ? HIPEC_EXIT_STALE_PAGE : HIPEC_EXIT_NO_PAGE;
 }
 
+/* The condition is the host's answer about the page in operand a. */
+static u32 ask_host(struct hipec_vm *vm, u32 w,
+		    bool (*ask)(struct hipec_vm *vm, u32 h))
+{
+	u32 h, kind = live_page(vm, w, 1, &h);
+
+	if (!kind)
+		vm->condition = ask(vm, h);
+	return kind;
+}
+
 u32 hipec_op_emptyq(struct hipec_vm *vm, u32 w)
 {
 	vm->condition = !vm->queue[vm->slot[hipec_word_a(w)]].count;
@@ -91,11 +102,7 @@ u32 hipec_op_request(struct hipec_vm *vm, u32 w)
 
 u32 hipec_op_flush(struct hipec_vm *vm, u32 w)
 {
-	u32 h, kind = live_page(vm, w, 1, &h);
-
-	if (!kind)
-		vm->condition = vm->host->flush(vm, h);
-	return kind;
+	return ask_host(vm, w, vm->host->flush);
 }
 
 u32 hipec_op_set(struct hipec_vm *vm, u32 w)
@@ -117,20 +124,12 @@ u32 hipec_op_set(struct hipec_vm *vm, u32 w)
 
 u32 hipec_op_ref(struct hipec_vm *vm, u32 w)
 {
-	u32 h, kind = live_page(vm, w, 1, &h);
-
-	if (!kind)
-		vm->condition = vm->host->ref(vm, h);
-	return kind;
+	return ask_host(vm, w, vm->host->ref);
 }
 
 u32 hipec_op_mod(struct hipec_vm *vm, u32 w)
 {
-	u32 h, kind = live_page(vm, w, 1, &h);
-
-	if (!kind)
-		vm->condition = vm->host->mod(vm, h);
-	return kind;
+	return ask_host(vm, w, vm->host->mod);
 }
 
 u32 hipec_op_findva(struct hipec_vm *vm, u32 w)
@@ -157,18 +156,10 @@ u32 hipec_op_findpa(struct hipec_vm *vm, u32 w)
 
 u32 hipec_op_map(struct hipec_vm *vm, u32 w)
 {
-	u32 h, kind = live_page(vm, w, 1, &h);
-
-	if (!kind)
-		vm->condition = vm->host->map(vm, h);
-	return kind;
+	return ask_host(vm, w, vm->host->map);
 }
 
 u32 hipec_op_unmap(struct hipec_vm *vm, u32 w)
 {
-	u32 h, kind = live_page(vm, w, 1, &h);
-
-	if (!kind)
-		vm->condition = vm->host->unmap(vm, h);
-	return kind;
+	return ask_host(vm, w, vm->host->unmap);
 }

@@ -5,8 +5,6 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -139,22 +137,6 @@ static void last_page(void)
 	CHECK(!stat(FILE_D, &st));
 	CHECK_EQ(st.st_size, 3 * PAGE_BYTES + 1000);
 	CHECK_EQ(word_in_file(3), 5);
-}
-
-static sigjmp_buf jump;
-
-static void on_sigbus(int sig)
-{
-	siglongjmp(jump, sig);
-}
-
-static bool gets_sigbus(const struct map *m, size_t page)
-{
-	signal(SIGBUS, on_sigbus);
-	if (sigsetjmp(jump, 1))
-		return true;
-	get_word(m, page);
-	return false;
 }
 
 static void truncate_below(void)

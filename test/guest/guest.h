@@ -87,4 +87,6 @@ static inline void touch(const struct map *m, size_t page)
 		FAIL("page %zu has wrong data", page);
 }
 
+bool gets_sigbus(const struct map *m, size_t page);
+
 #endif /* HIPEC_TEST_GUEST_H */

@@ -3,8 +3,6 @@
  * Disks that fail: a null_blk disk with bad blocks, as a raw backing device.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -73,22 +71,6 @@ static void open_disk(struct map *m, uint64_t frames, uint32_t cluster)
 	m->base = mmap(NULL, m->pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
 		       MAP_SHARED, m->region, 0);
 	CHECK(m->base != MAP_FAILED);
-}
-
-static sigjmp_buf jump;
-
-static void on_sigbus(int sig)
-{
-	siglongjmp(jump, sig);
-}
-
-static bool gets_sigbus(const struct map *m, size_t page)
-{
-	signal(SIGBUS, on_sigbus);
-	if (sigsetjmp(jump, 1))
-		return true;
-	touch(m, page);
-	return false;
 }
 
 static uint64_t word_on_disk(size_t page)

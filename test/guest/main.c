@@ -5,6 +5,8 @@
  *	hipec-guest-test [--list | NAME...]
  */
 #include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -101,6 +103,23 @@ struct hipec_status get_status(int container)
 	if (ret)
 		FAIL("status: %s", strerror(-ret));
 	return s;
+}
+
+static sigjmp_buf jump;
+
+static void on_sigbus(int sig)
+{
+	siglongjmp(jump, sig);
+}
+
+/* Whether touching @page ends in SIGBUS; if not, its data is checked. */
+bool gets_sigbus(const struct map *m, size_t page)
+{
+	signal(SIGBUS, on_sigbus);
+	if (sigsetjmp(jump, 1))
+		return true;
+	touch(m, page);
+	return false;
 }
 
 /* Frames that all containers hold. */
