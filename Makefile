@@ -39,6 +39,6 @@ clean:
 ## help: this list
 .PHONY: help
 help:
-	@sed -n 's/^## \([^:]*\): */  make \1\t/p' Makefile */build.mk | expand -t 24
+	@sed -n 's/^## \([^:]*\): */  make \1\t/p' $(filter %Makefile %.mk,$(MAKEFILE_LIST)) | expand -t 24
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -38,3 +38,10 @@ demo: packages
 demo-run: $(DEMO_GUEST).img
 	@bench/demo.py --kernel $(DEMO_KERNEL) --guest $< $(if $(FULL),\
 		--full --out $(B)/demo-full,--out $(B)/demo)
+
+include bench/vm/build.mk
+
+## bench-vm: the interpreter beside C and Lua: nanoseconds and instructions, as a table
+.PHONY: bench-vm
+bench-vm: packages
+	@$(MAKE) --no-print-directory bench-vm-run

@@ -5,15 +5,24 @@
  *   source.c  bytes -> struct ampc_source
  *   lexer.l   characters -> tokens
  *   parser.y  tokens -> tree; tokens.c picks them after an error, ast.c builds
- *   check.c   events, declarations, statements; expr.c expressions, call.c
- *             calls; symbol.c and builtin.c are what names stand for
- *   emit.c    tree -> commands; value.c those of expressions
- *   flow.c    commands -> fewer commands
+ *   check.c   events, statements; declare.c declarations, expr.c expressions,
+ *             place.c what can be assigned to, call.c calls; symbol.c and
+ *             builtin.c are what names stand for
+ *   lint.c    what the rules allow and hardly anybody means, along paths;
+ *             tidy.c the same without
+ *   emit.c    tree -> commands; value.c those of expressions, store.c those
+ *             of assignments
+ *   flow.c    commands -> fewer commands, by where they lead; opt.c by what
+ *             they compute
  *   image.c   commands -> bytes
  *   list.c    bytes -> text beside the source, for -S
+ *   asmfile.c that text -> bytes, in place of all passes before
+ *   carray.c  bytes -> C, for --emit-c-array
+ *   cost.c    bytes -> how many commands an event runs, for --explain-cost
  *
- * compile.c calls them in turn. diag.c is the only printer of errors, main.c
- * the only reader of options.
+ * compile.c calls them in turn. diag.c is the only printer of errors, with
+ * json.c for programs; warn.c knows the names of warnings. main.c is the only
+ * reader of options.
  * A pass gets the compilation and hands it on; no pass has globals. Memory is
  * the compilation's arena and goes with it.
  *
@@ -67,7 +76,13 @@ struct ampc_diag {
 	struct ampc_diag *notes;	/* of an error or warning */
 	struct ampc_loc loc;
 	enum ampc_diag_id id;
+	enum ampc_level level;		/* -Werror makes errors of warnings */
 	char *text;
+};
+
+/* What the command line says of a warning, by its row. */
+struct ampc_warn {
+	enum ampc_switch { AMPC_DEFAULT, AMPC_ON, AMPC_OFF } is_on, is_error;
 };
 
 /* Types as the source has them; the numbers are HIPEC_TYPE_*. */
@@ -76,12 +91,18 @@ enum ampc_type {
 	AMPC_INT = HIPEC_TYPE_INT,
 	AMPC_QUEUE = HIPEC_TYPE_QUEUE,
 	AMPC_PAGE = HIPEC_TYPE_PAGE,
+	AMPC_INTS = HIPEC_TYPE_INTS,	/* what `Int name[n]` is */
+	AMPC_QUEUES = HIPEC_TYPE_QUEUES,
+	AMPC_FIELD = HIPEC_TYPE_FIELD,
 	AMPC_UNKNOWN = 255,	/* after an error: fits everywhere, silently */
 };
 
+/* Those that a declaration can name. */
+#define AMPC_TYPE_WORDS(X) X(INT) X(QUEUE) X(PAGE) X(FIELD)
+
 /*
  * Operators: text in the source, class, code of the command's selector.
- * ARITH and COMP are commands, the others are made of jumps.
+ * ARITH and COMP are commands, the others are made of them and of jumps.
  */
 #define AMPC_OPERATORS(X)                                                     \
 	X(ADD, "+", ARITH, HIPEC_ARITH_ADD)                                   \
@@ -89,6 +110,11 @@ enum ampc_type {
 	X(MUL, "*", ARITH, HIPEC_ARITH_MUL)                                   \
 	X(DIV, "/", ARITH, HIPEC_ARITH_DIV)                                   \
 	X(MOD, "%", ARITH, HIPEC_ARITH_MOD)                                   \
+	X(BIT_AND, "&", ARITH, HIPEC_ARITH_AND)                               \
+	X(BIT_OR, "|", ARITH, HIPEC_ARITH_OR)                                 \
+	X(BIT_XOR, "^", ARITH, HIPEC_ARITH_XOR)                               \
+	X(SHL, "<<", ARITH, HIPEC_ARITH_SHL)                                  \
+	X(SHR, ">>", ARITH, HIPEC_ARITH_SHR)                                  \
 	X(LT, "<", COMP, HIPEC_COMP_LT)                                       \
 	X(GT, ">", COMP, HIPEC_COMP_GT)                                       \
 	X(LE, "<=", COMP, HIPEC_COMP_LE)                                      \
@@ -99,6 +125,7 @@ enum ampc_type {
 	X(OR, "||", OR, 0)                                                    \
 	X(NOT, "!", NOT, 0)                                                   \
 	X(NEG, "-", NEG, 0)                                                   \
+	X(BIT_NOT, "~", BIT_NOT, 0)                                           \
 	X(COND, "?:", COND, 0)                                                \
 	X(SET, "=", ASSIGN, HIPEC_ARITH_SET)                                  \
 	X(ADD_SET, "+=", ASSIGN, HIPEC_ARITH_ADD)                             \
@@ -106,10 +133,17 @@ enum ampc_type {
 	X(MUL_SET, "*=", ASSIGN, HIPEC_ARITH_MUL)                             \
 	X(DIV_SET, "/=", ASSIGN, HIPEC_ARITH_DIV)                             \
 	X(MOD_SET, "%=", ASSIGN, HIPEC_ARITH_MOD)                             \
+	X(BIT_AND_SET, "&=", ASSIGN, HIPEC_ARITH_AND)                         \
+	X(BIT_OR_SET, "|=", ASSIGN, HIPEC_ARITH_OR)                           \
+	X(BIT_XOR_SET, "^=", ASSIGN, HIPEC_ARITH_XOR)                         \
+	X(SHL_SET, "<<=", ASSIGN, HIPEC_ARITH_SHL)                            \
+	X(SHR_SET, ">>=", ASSIGN, HIPEC_ARITH_SHR)                            \
 	X(PRE_INC, "++", PRE, HIPEC_ARITH_INC)                                \
 	X(PRE_DEC, "--", PRE, HIPEC_ARITH_DEC)                                \
 	X(POST_INC, "++", POST, HIPEC_ARITH_INC)                              \
-	X(POST_DEC, "--", POST, HIPEC_ARITH_DEC)
+	X(POST_DEC, "--", POST, HIPEC_ARITH_DEC)                              \
+	X(INDEX, "[]", INDEX, 0)                                              \
+	X(MEMBER, ".", MEMBER, 0)
 
 enum ampc_op {
 #define X(name, text, class, code) AMPC_OP_##name,
@@ -129,10 +163,13 @@ enum ampc_expr_kind {
 	AMPC_OR,
 	AMPC_NOT,
 	AMPC_NEG,
+	AMPC_BIT_NOT,
 	AMPC_COND,
 	AMPC_ASSIGN,
 	AMPC_PRE,
 	AMPC_POST,
+	AMPC_INDEX,		/* element b of array a */
+	AMPC_MEMBER,		/* field `name` of page a */
 };
 
 struct ampc_expr {
@@ -142,14 +179,15 @@ struct ampc_expr {
 	u32 depth;			/* levels below and including this one */
 	struct ampc_expr *a, *b, *c;	/* operands; of a call: a is the first argument */
 	struct ampc_expr *next;		/* next argument of the call above */
-	const char *name;		/* of a name or call */
+	const char *name;		/* of a name, call or field */
 	struct ampc_loc name_loc;
 
 	/* Set by check. */
 	enum ampc_type type;
 	bool is_const;			/* value is known now */
 	s64 value;			/* of a constant; the code of a selector */
-	struct ampc_symbol *symbol;	/* of a name; NULL for a selector */
+	bool is_none;			/* the name of no page */
+	struct ampc_symbol *symbol;	/* of a name or field; NULL for a selector */
 	struct ampc_event *event;	/* of a call of an event */
 	u8 opcode;			/* of a call of a command */
 };
@@ -161,12 +199,22 @@ struct ampc_decl {
 	u8 flags;			/* HIPEC_OPERAND_* */
 	const char *name;
 	struct ampc_expr *init;		/* or NULL */
+	struct ampc_expr *length;	/* of an array, or NULL */
+	const char *key;		/* field that orders a queue, or NULL */
+	struct ampc_loc key_loc;
+
+	/* Set by check. */
+	struct ampc_symbol *symbol;	/* NULL after an error */
 };
+
+/* What Init says once about the policy as a whole. */
+enum ampc_setting { AMPC_GHOSTS, AMPC_TIMER, AMPC_NR_SETTINGS };
 
 enum ampc_stmt_kind {
 	AMPC_STMT_EMPTY,
 	AMPC_STMT_EXPR,
 	AMPC_STMT_DECL,
+	AMPC_STMT_SETTING,
 	AMPC_STMT_BLOCK,
 	AMPC_STMT_IF,
 	AMPC_STMT_WHILE,
@@ -190,10 +238,12 @@ struct ampc_stmt {
 	struct ampc_stmt *body;		/* block: first; if: then; label: statement */
 	struct ampc_stmt *orelse;	/* if */
 	struct ampc_decl *decl;
-	const char *name;		/* goto, label */
+	enum ampc_setting setting;	/* its value is expr */
+	const char *name;		/* goto, label; a setting as it is written */
 	u32 label;			/* of a label: its number in emit */
 	struct ampc_stmt *target;	/* of a goto, set by check */
 	struct ampc_stmt *next_label;	/* of a label, in its event */
+	struct ampc_path *path;		/* of a label or loop: how it is reached */
 };
 
 /*
@@ -204,7 +254,9 @@ enum ampc_arg_kind {
 	AMPC_ARG_BYTE,		/* slot, selector or event number */
 	AMPC_ARG_TEMP,		/* value: index among the temporaries of its type */
 	AMPC_ARG_PAGE_TEMP,
+	AMPC_ARG_QUEUE_TEMP,	/* one queue of an array */
 	AMPC_ARG_CONST,		/* value: the constant */
+	AMPC_ARG_NONE,		/* the page that is none */
 };
 
 struct ampc_arg {
@@ -224,6 +276,21 @@ struct ampc_insn {
 	u32 line;
 };
 
+static inline bool ampc_is_jump(const struct ampc_insn *in)
+{
+	return hipec_ops[in->opcode].flags & HIPEC_OPF_JUMP;
+}
+
+static inline bool ampc_is_always(const struct ampc_insn *in)
+{
+	return ampc_is_jump(in) && in->arg[0].value == HIPEC_COND_ALWAYS;
+}
+
+static inline bool ampc_is_stop(const struct ampc_insn *in)
+{
+	return hipec_ops[in->opcode].flags & HIPEC_OPF_STOP;
+}
+
 struct ampc_code {
 	struct ampc_insn *insn;
 	u32 nr, max;
@@ -235,6 +302,16 @@ struct ampc_call {
 	struct ampc_call *next;
 	struct ampc_event *callee;
 	struct ampc_loc loc;
+};
+
+/*
+ * What may have been done on some way to a place; where ways meet, all of it.
+ * No way: the place is not reached.
+ */
+struct ampc_path {
+	bool is_live;
+	bool gave;		/* a page was told to give up its frame */
+	u64 set[HIPEC_NR_SLOTS / 64];	/* pages that a command has set */
 };
 
 /* State of an event in the walk along calls. */
@@ -255,6 +332,7 @@ struct ampc_event {
 	enum ampc_visit visit;
 	struct ampc_call *path;		/* call that the walk is in */
 	u32 calls_to;			/* longest chain of calls that ends here */
+	struct ampc_path does;		/* anywhere in it, or in what it calls */
 
 	struct ampc_code code;		/* no commands: the event is left out */
 };
@@ -273,7 +351,8 @@ struct ampc_symbol {
 	enum ampc_type type;
 	u8 flags;		/* HIPEC_OPERAND_* */
 	u32 slot;
-	s64 value;		/* at load */
+	s64 value;		/* at load; length of an array */
+	const struct ampc_symbol *key;	/* field that orders a queue, or NULL */
 };
 
 struct ampc {
@@ -283,6 +362,8 @@ struct ampc {
 	struct ampc_diag *diags;	/* in source order */
 	struct ampc_diag *last;		/* that notes belong to, or NULL */
 	u32 nr_errors;
+	struct ampc_warn warn[AMPC_NR_DIAGS];
+	enum ampc_switch warn_all, warn_error;
 	bool has_more_errors;
 
 	struct ampc_event *events, **events_end;
@@ -291,7 +372,11 @@ struct ampc {
 
 	struct ampc_symbol *symbols, **symbols_end;
 	u32 nr_slots;			/* declared */
+	u64 nr_elements, nr_queues, nr_fields;	/* declared */
+	const struct ampc_stmt *setting[AMPC_NR_SETTINGS];	/* or NULL */
 
+	u32 level;		/* of optimisation: 0 or 1 */
+	bool is_assembler;	/* the source is; its lines are not the policy's */
 	u8 *image;
 	size_t image_size;
 
@@ -314,6 +399,17 @@ __attribute__((format(printf, 4, 5)))
 void ampc_diag_add(struct ampc *c, struct ampc_loc loc, enum ampc_diag_id id,
 		   const char *fmt, ...);
 void ampc_diag_print(const struct ampc *c, FILE *out, bool colour);
+const char *ampc_level_text(enum ampc_level level);
+
+/* json.c */
+void ampc_diag_json(const struct ampc *c, FILE *out);
+
+/* warn.c */
+bool ampc_warn_option(struct ampc *c, const char *arg);
+void ampc_warn_help(FILE *out);
+const char *ampc_warn_name(enum ampc_diag_id id);
+bool ampc_warn_is_on(const struct ampc *c, enum ampc_diag_id id);
+bool ampc_warn_is_error(const struct ampc *c, enum ampc_diag_id id);
 
 /**
  * ampc_report() - say something about the source
@@ -336,6 +432,7 @@ char *ampc_printf(struct ampc *c, const char *fmt, ...);
 void ampc_free(struct ampc *c);
 const char *ampc_op_text(enum ampc_op op);
 u8 ampc_op_code(enum ampc_op op);
+bool ampc_op_commutes(enum ampc_op op);
 struct ampc_expr *ampc_expr_new(struct ampc *c, enum ampc_expr_kind kind,
 				struct ampc_loc loc);
 struct ampc_expr *ampc_expr_number(struct ampc *c, struct ampc_loc loc,
@@ -343,6 +440,9 @@ struct ampc_expr *ampc_expr_number(struct ampc *c, struct ampc_loc loc,
 struct ampc_expr *ampc_expr_op(struct ampc *c, enum ampc_op op,
 			       struct ampc_loc loc, struct ampc_expr *a,
 			       struct ampc_expr *b, struct ampc_expr *third);
+struct ampc_expr *ampc_expr_member(struct ampc *c, struct ampc_expr *page,
+				   const char *name, struct ampc_loc name_loc,
+				   struct ampc_loc loc);
 struct ampc_expr *ampc_expr_call(struct ampc *c, const char *name,
 				 struct ampc_loc name_loc, struct ampc_loc loc,
 				 struct ampc_expr *args);
@@ -351,8 +451,12 @@ struct ampc_stmt *ampc_stmt_new(struct ampc *c, enum ampc_stmt_kind kind,
 				struct ampc_stmt *orelse);
 struct ampc_stmt *ampc_stmt_label(struct ampc *c, struct ampc_loc loc,
 				  const char *name, struct ampc_stmt *body);
+struct ampc_stmt *ampc_stmt_setting(struct ampc *c, struct ampc_loc loc,
+				    enum ampc_setting setting, const char *name,
+				    struct ampc_expr *value);
 struct ampc_decl *ampc_decl_new(struct ampc *c, struct ampc_loc loc,
-				const char *name, struct ampc_expr *init);
+				const char *name, struct ampc_expr *length,
+				struct ampc_expr *init);
 struct ampc_stmt *ampc_stmt_decl(struct ampc *c, struct ampc_loc loc,
 				 u8 flags, enum ampc_type type,
 				 struct ampc_decl *first);
@@ -366,7 +470,9 @@ struct ampc_symbol *ampc_symbol_add(struct ampc *c, const char *name,
 				    struct ampc_loc loc);
 struct ampc_event *ampc_event_find(const struct ampc *c, const char *name);
 const char *ampc_type_text(enum ampc_type type);
-bool ampc_type_is(const char *name);
+bool ampc_type_find(const char *name, enum ampc_type *type);
+bool ampc_none_is(const char *name);
+const char *ampc_setting_usage(const char *name);
 void ampc_suggest_operand(struct ampc *c, const char *name,
 			  struct ampc_loc loc);
 void ampc_suggest_callee(struct ampc *c, const char *name,
@@ -378,6 +484,7 @@ void ampc_suggest_label(struct ampc *c, const struct ampc_event *ev,
 void ampc_suggest_selector(struct ampc *c, u8 kind, const char *name,
 			   struct ampc_loc loc);
 void ampc_suggest_type(struct ampc *c, const char *name, struct ampc_loc loc);
+bool ampc_suggest_field(struct ampc *c, const char *name, struct ampc_loc loc);
 
 /* builtin.c */
 bool ampc_builtin_is(u8 opcode);
@@ -391,22 +498,51 @@ enum ampc_type ampc_kind_type(u8 kind);
 bool ampc_selector_find(u8 kind, const char *name, u8 *code);
 bool ampc_selector_is(const char *name);
 
-/* check.c, expr.c, call.c */
+/* check.c */
 void ampc_check(struct ampc *c);
+
+/* declare.c */
+void ampc_declare_all(struct ampc *c);
+void ampc_declare_misplaced(struct ampc *c, struct ampc_event *ev,
+			    struct ampc_stmt *s, bool is_init);
+s64 ampc_setting_value(const struct ampc *c, enum ampc_setting setting);
+
+/* place.c */
+void ampc_check_index(struct ampc *c, struct ampc_event *ev,
+		      struct ampc_expr *e);
+void ampc_check_member(struct ampc *c, struct ampc_event *ev,
+		       struct ampc_expr *e);
+void ampc_check_assign(struct ampc *c, struct ampc_event *ev,
+		       struct ampc_expr *e);
+void ampc_check_step(struct ampc *c, struct ampc_event *ev,
+		     struct ampc_expr *e);
+struct ampc_symbol *ampc_check_field(struct ampc *c, const char *name,
+				     struct ampc_loc loc);
+
+/* expr.c, call.c */
 char *ampc_describe(struct ampc *c, const struct ampc_expr *e);
+void ampc_note_whole(struct ampc *c, const struct ampc_expr *e);
 void ampc_declared_here(struct ampc *c, const struct ampc_expr *e);
+bool ampc_check_int(struct ampc *c, struct ampc_event *ev, enum ampc_op op,
+		    struct ampc_expr *e);
+bool ampc_check_right_side(struct ampc *c, const struct ampc_expr *e);
 void ampc_check_call(struct ampc *c, struct ampc_event *ev,
 		     struct ampc_expr *e);
 void ampc_check_value(struct ampc *c, struct ampc_event *ev,
 		      struct ampc_expr *e);
+bool ampc_compare(u8 code, s64 a, s64 b);
 void ampc_check_condition(struct ampc *c, struct ampc_event *ev,
 			  struct ampc_expr *e);
 void ampc_check_effect(struct ampc *c, struct ampc_event *ev,
 		       struct ampc_expr *e);
 
-/* emit.c, value.c, flow.c */
+/* lint.c, tidy.c */
+void ampc_lint(struct ampc *c);
+void ampc_tidy(struct ampc *c);
+
+/* emit.c, value.c, store.c, flow.c, opt.c */
 struct ampc_temps {
-	u32 ints, pages;
+	u32 ints, pages, queues;
 };
 
 struct ampc_emit {
@@ -424,11 +560,28 @@ void ampc_emit_insn(struct ampc_emit *g, u8 opcode, struct ampc_arg a,
 		    struct ampc_arg b, struct ampc_arg c);
 void ampc_emit_jump(struct ampc_emit *g, enum hipec_cond cond, u32 label);
 void ampc_emit_effect(struct ampc_emit *g, const struct ampc_expr *e);
+void ampc_emit_arith(struct ampc_emit *g, struct ampc_arg a, struct ampc_arg b,
+		     enum hipec_arith selector);
+void ampc_emit_copy(struct ampc_emit *g, enum ampc_type type,
+		    struct ampc_arg to, struct ampc_arg from);
+struct ampc_arg ampc_emit_temporary(struct ampc_emit *g, enum ampc_type type);
+void ampc_emit_step(struct ampc_emit *g, struct ampc_arg dest,
+		    enum hipec_arith selector, const struct ampc_expr *b);
+void ampc_emit_into(struct ampc_emit *g, struct ampc_arg dest,
+		    const struct ampc_expr *e);
+struct ampc_arg ampc_emit_value(struct ampc_emit *g,
+				const struct ampc_expr *e);
+struct ampc_arg ampc_emit_store(struct ampc_emit *g, const struct ampc_expr *e,
+				bool wants_old);
 void ampc_emit_branch(struct ampc_emit *g, const struct ampc_expr *e,
 		      bool sense, u32 label);
 void ampc_flow(struct ampc *c, struct ampc_code *code);
+bool ampc_opt(struct ampc *c, struct ampc_code *code);
 
-/* image.c, list.c */
+/* asmfile.c, carray.c, cost.c, image.c, list.c */
+int ampc_assemble(struct ampc *c, struct hipec_policy *p);
+void ampc_c_array(struct ampc *c, FILE *out);
+void ampc_cost(struct ampc *c, const struct hipec_policy *p, FILE *out);
 int ampc_image(struct ampc *c);
 int ampc_image_write(struct ampc *c, const char *file);
 void ampc_list(const struct ampc *c, const struct hipec_policy *p, FILE *out);

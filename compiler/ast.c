@@ -7,7 +7,7 @@
  * Interface:
  * ampc_alloc(), ampc_grow(), ampc_strndup(), ampc_printf(), ampc_free()
  * ampc_expr_*(), ampc_stmt_*(), ampc_decl_new(), ampc_event_add()
- * ampc_op_text(), ampc_op_code()
+ * ampc_op_text(), ampc_op_code(), ampc_op_commutes()
  */
 #include <stdlib.h>
 
@@ -137,6 +137,21 @@ u8 ampc_op_code(enum ampc_op op)
 	return operators[op].code;
 }
 
+/* Whether the operands of @op may change places. */
+bool ampc_op_commutes(enum ampc_op op)
+{
+	switch (op) {
+	case AMPC_OP_ADD:
+	case AMPC_OP_MUL:
+	case AMPC_OP_BIT_AND:
+	case AMPC_OP_BIT_OR:
+	case AMPC_OP_BIT_XOR:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* An expression without operands, yet. */
 struct ampc_expr *ampc_expr_new(struct ampc *c, enum ampc_expr_kind kind,
 				struct ampc_loc loc)
@@ -203,6 +218,19 @@ struct ampc_expr *ampc_expr_op(struct ampc *c, enum ampc_op op,
 	e->b = b;
 	e->c = third;
 	return limit_depth(c, e);
+}
+
+/* Field @name of @page. */
+struct ampc_expr *ampc_expr_member(struct ampc *c, struct ampc_expr *page,
+				   const char *name, struct ampc_loc name_loc,
+				   struct ampc_loc loc)
+{
+	struct ampc_expr *e = ampc_expr_op(c, AMPC_OP_MEMBER, loc, page, NULL,
+					   NULL);
+
+	e->name = name;
+	e->name_loc = name_loc;
+	return e;
 }
 
 /**
@@ -273,14 +301,30 @@ struct ampc_stmt *ampc_stmt_label(struct ampc *c, struct ampc_loc loc,
 	return s;
 }
 
+/* A setting; @name as the user wrote it. */
+struct ampc_stmt *ampc_stmt_setting(struct ampc *c, struct ampc_loc loc,
+				    enum ampc_setting setting, const char *name,
+				    struct ampc_expr *value)
+{
+	struct ampc_stmt *s = ampc_stmt_new(c, AMPC_STMT_SETTING, loc, NULL,
+					    NULL);
+
+	s->setting = setting;
+	s->name = name;
+	s->expr = value;
+	return s;
+}
+
 /* A variable of a declaration; its type comes with ampc_stmt_decl(). */
 struct ampc_decl *ampc_decl_new(struct ampc *c, struct ampc_loc loc,
-				const char *name, struct ampc_expr *init)
+				const char *name, struct ampc_expr *length,
+				struct ampc_expr *init)
 {
 	struct ampc_decl *d = ampc_alloc(c, sizeof(*d));
 
 	d->loc = loc;
 	d->name = name;
+	d->length = length;
 	d->init = init;
 	return d;
 }

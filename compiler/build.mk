@@ -4,7 +4,9 @@
 
 AMPC_SRC := $(wildcard compiler/*.c)
 AMPC_OBJ := $(AMPC_SRC:compiler/%.c=%.o) lexer.o parser.o
-AMPC_CPPFLAGS := -Icompiler -Imodule -I$(B)/compiler
+AMPC_CPPFLAGS := -Icompiler -Imodule -Iuserlib -I$(B)/compiler
+# The assembler, which hpt uses as well.
+AMPC_ASM := userlib/asm.o userlib/mkimage.o
 # What flex and bison write is not ours to mend.
 AMPC_GENERATED_WARN := -Wno-missing-prototypes -Wno-unused-parameter \
 	-Wno-sign-compare -Wno-unused-function -Wno-unused-but-set-variable
@@ -37,10 +39,12 @@ $(B)/asan/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
 	$(CC) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(SANITIZE) $(AMPC_CPPFLAGS) \
 		-c $< -o $@
 
-$(B)/ampc: $(AMPC_OBJ:%=$(B)/compiler/%) $(B)/libhipecvm.a
+$(B)/ampc: $(AMPC_OBJ:%=$(B)/compiler/%) $(AMPC_ASM:%=$(B)/%) \
+		$(B)/libhipecvm.a
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
-$(B)/asan/ampc: $(AMPC_OBJ:%=$(B)/asan/compiler/%) $(B)/asan/libhipecvm.a
+$(B)/asan/ampc: $(AMPC_OBJ:%=$(B)/asan/compiler/%) \
+		$(AMPC_ASM:%=$(B)/asan/%) $(B)/asan/libhipecvm.a
 	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
 
 # For the tests: all of the above but main.c, and the sources come from memory.
@@ -50,7 +54,7 @@ $(B)/asan/ampc-torture.o: test/compile/torture.c
 
 $(B)/asan/ampc-torture: $(B)/asan/ampc-torture.o \
 		$(filter-out %/main.o,$(AMPC_OBJ:%=$(B)/asan/compiler/%)) \
-		$(B)/asan/libhipecvm.a
+		$(AMPC_ASM:%=$(B)/asan/%) $(B)/asan/libhipecvm.a
 	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
 
 $(B)/policies/%.hpo: policies/%.hp $(B)/ampc

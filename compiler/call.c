@@ -77,7 +77,7 @@ static void check_argument(struct ampc *c, struct ampc_event *ev, u8 opcode,
 	if (arg->type == AMPC_UNKNOWN)
 		return;
 	if (arg->type == ampc_kind_type(kind) &&
-	    !(kind == HIPEC_KIND_QUEUE_OUT &&
+	    !(kind == HIPEC_KIND_QUEUE_OUT && arg->symbol &&
 	      arg->symbol->slot == HIPEC_SLOT_FREE_QUEUE))
 		return;
 	ampc_report(c, arg->loc, WRONG_ARGUMENT, ampc_describe(c, arg), nr + 1,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rules of a policy as a whole: its events and their numbers, declarations,
- * statements, labels, and who calls whom. What this accepts the verifier of
- * the VM core accepts as well; compile.c makes sure.
+ * Rules of a policy as a whole: its events and their numbers, statements,
+ * labels, and who calls whom; declare.c has those of declarations. What this
+ * accepts the verifier of the VM core accepts as well; compile.c makes sure.
  *
  * Interface:
  * ampc_check()  all rules
@@ -65,9 +65,10 @@ static void require_events(struct ampc *c)
 {
 	static const struct {
 		u32 number;
+		bool need;
 		const char *when;
 	} host[] = {
-#define X(name, code, text, when) { code, when },
+#define X(name, code, text, need, when) { code, need, when },
 		HIPEC_EVENTS(X)
 #undef X
 	};
@@ -79,111 +80,10 @@ static void require_events(struct ampc *c)
 	for (i = 0; i < ARRAY_SIZE(host); i++) {
 		const char *name = hipec_event_text(host[i].number);
 
-		if (host[i].number == HIPEC_EVENT_INIT ||
-		    ampc_event_find(c, name))
+		if (!host[i].need || ampc_event_find(c, name))
 			continue;
 		ampc_report(c, file, EVENT_MISSING, name);
 		ampc_report(c, file, EVENT_WHEN, host[i].when);
-	}
-}
-
-/* Declarations */
-
-static bool check_name_free(struct ampc *c, const struct ampc_decl *d)
-{
-	const struct ampc_symbol *sym = ampc_symbol_find(c, d->name);
-	const struct ampc_event *ev = ampc_event_find(c, d->name);
-
-	if (sym && !sym->loc.line) {
-		ampc_report(c, d->loc, SYSTEM_NAME, d->name);
-	} else if (sym && sym->kind != AMPC_UNDECLARED_NAME) {
-		ampc_report(c, d->loc, REDECLARED, d->name);
-		ampc_report(c, sym->loc, DECLARED_HERE, d->name);
-	} else if (ev) {
-		ampc_report(c, d->loc, EVENT_IS_NAME, d->name);
-		ampc_report(c, ev->loc, DECLARED_HERE, d->name);
-	} else {
-		return !sym;
-	}
-	return false;
-}
-
-static void check_qualifiers(struct ampc *c, struct ampc_decl *d)
-{
-	if (d->type != AMPC_INT && d->flags) {
-		ampc_report(c, d->loc, QUALIFIER_TYPE, d->name,
-			    ampc_type_text(d->type),
-			    d->flags & HIPEC_OPERAND_PARAM ? "param" : "const");
-		d->flags = 0;
-	}
-	if (d->flags == HIPEC_OPERAND_CONST && !d->init)
-		ampc_report(c, d->loc, CONST_NO_VALUE, d->name);
-}
-
-static s64 initial_value(struct ampc *c, struct ampc_event *ev,
-			 struct ampc_decl *d)
-{
-	if (!d->init)
-		return 0;
-	ampc_check_value(c, ev, d->init);
-	if (d->type != AMPC_INT)
-		ampc_report(c, d->init->loc, INIT_TYPE, d->name,
-			    ampc_type_text(d->type));
-	else if (d->init->is_const)
-		return d->init->value;
-	else if (d->init->type != AMPC_UNKNOWN)
-		ampc_report(c, d->init->loc, INIT_NOT_CONST, d->name);
-	return 0;
-}
-
-static void declare(struct ampc *c, struct ampc_event *ev, struct ampc_decl *d)
-{
-	s64 value = initial_value(c, ev, d);
-	struct ampc_symbol *sym;
-
-	check_qualifiers(c, d);
-	if (!check_name_free(c, d))
-		return;
-	if (c->nr_slots == HIPEC_SLOT_SYSTEM)
-		ampc_report(c, d->loc, TOO_MANY_VARIABLES,
-			    HIPEC_SLOT_SYSTEM - HIPEC_SLOT_POLICY);
-	sym = ampc_symbol_add(c, d->name, d->loc);
-	sym->type = d->type;
-	sym->flags = d->flags;
-	sym->value = value;
-	sym->slot = c->nr_slots++;
-}
-
-/* Variables may be used above the event that declares them: declare first. */
-static void declare_all(struct ampc *c)
-{
-	struct ampc_event *ev;
-	struct ampc_stmt *s;
-	struct ampc_decl *d;
-
-	for (ev = c->events; ev; ev = ev->next) {
-		if (ev->number != HIPEC_EVENT_INIT)
-			continue;
-		for (s = ev->body->body; s; s = s->next)
-			for (d = s->decl; d; d = d->next)
-				declare(c, ev, d);
-	}
-}
-
-/* A declaration in the wrong place; its variables are known from there on. */
-static void misplaced(struct walk *w, struct ampc_stmt *s)
-{
-	struct ampc_decl *d;
-
-	for (d = s->decl; d; d = d->next) {
-		if (w->is_init) {
-			ampc_report(w->c, d->loc, DECL_NESTED, d->name);
-		} else {
-			ampc_report(w->c, d->loc, DECL_PLACE, d->name);
-			ampc_report(w->c, d->loc, DECL_PLACE_WHY);
-		}
-		if (!ampc_symbol_find(w->c, d->name))
-			declare(w->c, w->ev, d);
 	}
 }
 
@@ -254,8 +154,9 @@ static void check_stmt(struct walk *w, struct ampc_stmt *s)
 	case AMPC_STMT_RETURN:
 		break;
 	case AMPC_STMT_DECL:
+	case AMPC_STMT_SETTING:
 		if (!w->is_init || w->is_nested)
-			misplaced(w, s);
+			ampc_declare_misplaced(c, w->ev, s, w->is_init);
 		break;
 	case AMPC_STMT_EXPR:
 		ampc_check_effect(c, w->ev, s->expr);
@@ -407,7 +308,7 @@ void ampc_check(struct ampc *c)
 
 	ampc_symbols_init(c);
 	number_events(c);
-	declare_all(c);
+	ampc_declare_all(c);
 	for (ev = c->events; ev; ev = ev->next)
 		check_event(c, ev);
 	check_calls(c);

@@ -20,6 +20,7 @@ void ampc_init(struct ampc *c, const char *file)
 		.source.file = file,
 		.events_end = &c->events,
 		.symbols_end = &c->symbols,
+		.level = 1,
 	};
 }
 
@@ -56,6 +57,8 @@ int ampc_compile(struct ampc *c, struct hipec_policy *p)
 		ampc_emit(c);
 		ampc_image(c);
 	}
+	if (!c->nr_errors)
+		ampc_lint(c);
 	if (c->nr_errors)
 		return -EINVAL;
 	return verify(c, p) ? -EFAULT : 0;

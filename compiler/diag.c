@@ -69,20 +69,28 @@ static void append_note(struct ampc_diag *to, struct ampc_diag *note)
 void ampc_diag_add(struct ampc *c, struct ampc_loc loc, enum ampc_diag_id id,
 		   const char *fmt, ...)
 {
+	enum ampc_level level = levels[id];
 	struct ampc_diag *d;
 	va_list ap;
 	int n;
 
-	if (levels[id] == AMPC_ERROR && c->nr_errors == AMPC_MAX_ERRORS) {
+	if (level == AMPC_WARNING && !ampc_warn_is_on(c, id)) {
+		c->last = NULL;
+		return;
+	}
+	if (level == AMPC_WARNING && ampc_warn_is_error(c, id))
+		level = AMPC_ERROR;
+	if (level == AMPC_ERROR && c->nr_errors == AMPC_MAX_ERRORS) {
 		c->has_more_errors = true;
 		c->last = NULL;
 		return;
 	}
-	if (levels[id] == AMPC_NOTE && !c->last)
+	if (level == AMPC_NOTE && !c->last)
 		return;
 	d = ampc_alloc(c, sizeof(*d));
 	d->loc = loc;
 	d->id = id;
+	d->level = level;
 	va_start(ap, fmt);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
@@ -90,11 +98,11 @@ void ampc_diag_add(struct ampc *c, struct ampc_loc loc, enum ampc_diag_id id,
 	va_start(ap, fmt);
 	vsnprintf(d->text, n + 1, fmt, ap);
 	va_end(ap);
-	if (levels[id] == AMPC_NOTE) {
+	if (level == AMPC_NOTE) {
 		append_note(c->last, d);
 		return;
 	}
-	c->nr_errors += levels[id] == AMPC_ERROR;
+	c->nr_errors += level == AMPC_ERROR;
 	c->last = d;
 	insert(c, d);
 }
@@ -142,21 +150,37 @@ static void print_excerpt(const struct ampc *c, const struct ampc_loc *loc,
 	fprintf(out, "%s\n", col->off);
 }
 
-static void print_one(const struct ampc *c, const struct ampc_diag *d,
-		      const struct colours *col, FILE *out)
+/* The word for a level. */
+const char *ampc_level_text(enum ampc_level level)
 {
 	static const char *const names[] = {
 		[AMPC_ERROR] = "error",
 		[AMPC_WARNING] = "warning",
 		[AMPC_NOTE] = "note",
 	};
-	enum ampc_level level = levels[d->id];
 
+	return names[level];
+}
+
+/* The switch of a warning, so that it can be turned off. */
+static void print_switch(const struct ampc_diag *d, FILE *out)
+{
+	if (ampc_warn_name(d->id))
+		fprintf(out, " [-W%s%s]", d->level == AMPC_ERROR ? "error=" : "",
+			ampc_warn_name(d->id));
+}
+
+static void print_one(const struct ampc *c, const struct ampc_diag *d,
+		      const struct colours *col, FILE *out)
+{
 	fprintf(out, "%s%s:", col->bold, c->source.file);
 	if (d->loc.line)
 		fprintf(out, "%u:%u:", d->loc.line, d->loc.col);
-	fprintf(out, "%s %s%s:%s %s%s%s\n", col->off, col->level[level],
-		names[level], col->off, col->bold, d->text, col->off);
+	fprintf(out, "%s %s%s:%s %s%s%s", col->off, col->level[d->level],
+		ampc_level_text(d->level), col->off, col->bold, d->text,
+		col->off);
+	print_switch(d, out);
+	fputc('\n', out);
 }
 
 static bool is_same_place(const struct ampc_loc *a, const struct ampc_loc *b)
@@ -175,6 +199,7 @@ void ampc_diag_print(const struct ampc *c, FILE *out, bool colour)
 	const struct colours *col = colour ? &tty_colours : &no_colours;
 	const struct ampc_diag more = {
 		.id = AMPC_TOO_MANY_ERRORS,
+		.level = AMPC_NOTE,
 		.text = (char *)ampc_text_TOO_MANY_ERRORS,
 	};
 	const struct ampc_diag *d, *note;

@@ -53,6 +53,21 @@
 	X(INIT_TYPE, ERROR, "'%s' is %s and takes no value")                  \
 	X(INIT_NOT_CONST, ERROR, "the value of '%s' is not constant")         \
 	X(QUALIFIER_TYPE, ERROR, "'%s' is %s, only an integer can be '%s'")   \
+	X(SHARED_TYPE, ERROR, "'%s' is %s, only an integer array can be 'shared'") \
+	X(ARRAY_TYPE, ERROR, "'%s' is an array of %ss, only integers and queues have arrays") \
+	X(LENGTH_NOT_CONST, ERROR, "the length of '%s' is not constant")      \
+	X(LENGTH_RANGE, ERROR, "'%s' has a length of %lld, it must be 1 to %u (%s)") \
+	X(KEY_TYPE, ERROR, "'%s' is %s, only a queue is ordered 'by' a field") \
+	X(TOO_MANY_ELEMENTS, ERROR, "'%s' makes it %lld elements of integer arrays, there may be %u (HIPEC_MAX_ELEMENTS)") \
+	X(TOO_MANY_QUEUES, ERROR, "'%s' makes it %lld queues, there may be %u (HIPEC_MAX_QUEUES, less the machine's own)") \
+	X(TOO_MANY_FIELDS, ERROR, "'%s' makes it %lld page fields, there may be %u (HIPEC_MAX_FIELDS)") \
+	X(SETTING_PLACE, ERROR, "'%s' is said outside the declarations of Event Init()") \
+	X(SETTING_TWICE, ERROR, "'%s' is said twice in Event Init()")         \
+	X(SETTING_HERE, NOTE, "it is said here first")                        \
+	X(SETTING_NOT_CONST, ERROR, "'%s' is not constant")                   \
+	X(GHOSTS_RANGE, ERROR, "%lld percent of ghosts, there may be 0 to %u (HIPEC_MAX_GHOSTS)") \
+	X(TIMER_RANGE, ERROR, "a timer of %lld ms, it must be %u ms (HIPEC_MIN_TIMER) to %u ms") \
+	X(TIMER_NO_EVENT, ERROR, "there is no Event Timer() that runs every %lld ms") \
 	X(QUALIFIER_TWICE, ERROR, "'%s' is said twice")                       \
 	X(CONST_NO_VALUE, ERROR, "'%s' is const and has no value")            \
 	X(TOO_MANY_OPERANDS, ERROR, "the policy needs more than %u operands") \
@@ -64,17 +79,28 @@
 	X(NR_ARGUMENTS, ERROR, "'%s' takes %u argument%s, %u given")          \
 	X(USAGE, NOTE, "use it as '%s'")                                      \
 	X(WRONG_OPERAND, ERROR, "%s, '%s' works on integers")           \
-	X(WRONG_CONDITION, ERROR, "%s, a condition must be an integer or a test") \
-	X(PAGE_CONDITION, NOTE, "test the command that sets the page, as in 'if (%s)'") \
-	X(WRONG_VALUE, ERROR, "%s and cannot be assigned to '%s', %s")       \
-	X(PAGE_COPY, ERROR, "a page can only be assigned from a command")     \
+	X(WRONG_SIDE, ERROR, "%s, '%s' works on integers and on pages")       \
+	X(OTHER_SIDE, ERROR, "%s, the other side of '%s' is a page")          \
+	X(WRONG_CONDITION, ERROR, "%s, a condition must be an integer, a page or a test") \
+	X(NOT_AN_ARRAY, ERROR, "%s and has no elements")                      \
+	X(WRONG_INDEX, ERROR, "%s, an index must be an integer")              \
+	X(INDEX_RANGE, ERROR, "index %lld is outside '%s', whose elements are 0 to %lld") \
+	X(ELEMENT, NOTE, "name one of its elements, as in '%s[0]'")           \
+	X(NO_FIELDS, ERROR, "%s and has no fields")                           \
+	X(UNKNOWN_FIELD, ERROR, "there is no page field '%s'")                \
+	X(NOT_A_FIELD, ERROR, "'%s' is %s, not a page field")                 \
+	X(DECLARE_FIELD, NOTE, "declare it in Event Init() as 'Field %s;'")   \
+	X(FIELD_OF, NOTE, "a page has it: write it behind one, as in 'page.%s'") \
+	X(WRONG_VALUE, ERROR, "%s and cannot be assigned to %s")              \
 	X(NOT_ASSIGNABLE, ERROR, "the left side of '%s' is not a variable")   \
 	X(READ_ONLY, ERROR, "'%s' is %s and cannot be changed")               \
+	X(SHARED_WHY, NOTE, "the application writes it")                      \
 	X(NO_EFFECT, ERROR, "this statement does nothing")                    \
 	X(MEANT_ASSIGN, NOTE, "did you mean '='?")                            \
 	/* constants */                                                       \
 	X(OVERFLOW, ERROR, "the constant does not fit in 64 bits")            \
 	X(DIV_ZERO, ERROR, "division by zero")                                \
+	X(SHIFT_RANGE, ERROR, "a shift by %lld, it must be 0 to 63")                \
 	/* events */                                                          \
 	X(EVENT_TWICE, ERROR, "event '%s' is defined twice")                  \
 	X(EVENT_IS_COMMAND, ERROR, "'%s' is a command and cannot name an event") \
@@ -91,6 +117,38 @@
 	X(BREAK_OUTSIDE, ERROR, "'%s' outside a loop")                        \
 	X(LABEL_UNKNOWN, ERROR, "there is no label '%s' in event '%s'")       \
 	X(LABEL_HERE, NOTE, "'%s' is set here")                               \
-	X(LABEL_TWICE, ERROR, "label '%s' is set twice in event '%s'")
+	X(LABEL_TWICE, ERROR, "label '%s' is set twice in event '%s'")        \
+	/* assembler text: what the assembler says, or the verifier */    \
+	X(ASSEMBLER, ERROR, "%s")                                             \
+	/* what is allowed but hardly meant */                                \
+	X(VARIABLE_UNUSED, WARNING, "'%s' is not used")                       \
+	X(EVENT_EMPTY, WARNING, "event '%s' does nothing")                    \
+	X(UNREACHABLE, WARNING, "this is never reached")                      \
+	X(LOOP_NO_EXIT, WARNING, "there is no way out of this loop")          \
+	X(LOOP_SAME, WARNING, "nothing in this loop changes what it tests")   \
+	X(COMPARE_ALWAYS, WARNING, "this comparison is always %s")            \
+	X(PAGE_UNSET, WARNING, "page '%s' is used and nothing sets it")       \
+	X(PAGE_FIRST, WARNING, "page '%s' is used here before it is set")     \
+	X(VICTIM_NONE, WARNING, "event '%s' never gives up a frame")          \
+	X(VICTIM_PATH, WARNING, "event '%s' can end here without giving up a frame") \
+	X(VICTIM_HOW, NOTE, "a page gives up its frame by 'EnQueue(page, _free_queue, TAIL)' or 'Release(page)'")
+
+/*
+ * Names of warnings. Rows of AMPC_DIAGS that answer to one name stand together.
+ *
+ * NAME of the row, name for -W, whether it is on without -Wall, what it is about.
+ */
+#define AMPC_WARNINGS(X)                                                      \
+	X(EVENT_UNUSED, "unused-event", 1, "an event that nothing runs; perhaps its name is misspelled") \
+	X(VARIABLE_UNUSED, "unused-variable", 0, "a variable that no event uses") \
+	X(EVENT_EMPTY, "empty-event", 1, "an event that is run and does nothing") \
+	X(UNREACHABLE, "unreachable", 1, "a statement that no path leads to") \
+	X(LOOP_NO_EXIT, "endless-loop", 1, "a loop that can only end with the event's fuel") \
+	X(LOOP_SAME, "endless-loop", 1, "a loop that can only end with the event's fuel") \
+	X(COMPARE_ALWAYS, "constant-comparison", 1, "a comparison that is always true, or always false") \
+	X(PAGE_UNSET, "unset-page", 1, "a page that is used before a command sets it") \
+	X(PAGE_FIRST, "unset-page", 1, "a page that is used before a command sets it") \
+	X(VICTIM_NONE, "victim", 1, "a Replace that never gives up a frame")  \
+	X(VICTIM_PATH, "victim-path", 0, "an end of Replace that is reached without giving up a frame")
 
 #endif /* AMPC_DIAG_H */

@@ -122,6 +122,7 @@ static void emit_stmt(struct ampc_emit *g, const struct ampc_stmt *s)
 	switch (s->kind) {
 	case AMPC_STMT_EMPTY:
 	case AMPC_STMT_DECL:
+	case AMPC_STMT_SETTING:
 		break;
 	case AMPC_STMT_EXPR:
 		ampc_emit_effect(g, s->expr);

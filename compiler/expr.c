@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rules of expressions: what names and calls mean, types, and the value of
- * what is constant. After an error an expression is AMPC_UNKNOWN, which fits
+ * Rules of expressions: what names mean, types, and the value of what is
+ * constant; place.c has the rules of assignments, call.c those of calls. After an error an expression is AMPC_UNKNOWN, which fits
  * everywhere, so that one mistake is reported once.
  *
  * Interface:
  * ampc_check_value()      an integer is wanted
  * ampc_check_condition()  a truth value is wanted
  * ampc_check_effect()     only what it does is wanted
- * ampc_describe(), ampc_declared_here()  for messages, call.c's as well
+ * ampc_check_int(), ampc_check_right_side()  operands, for place.c as well
+ * ampc_describe(), ampc_declared_here(), ampc_note_whole()  for messages, those
+ *                         of call.c and place.c as well
  */
 #include "ampc.h"
 
@@ -26,11 +28,23 @@ char *ampc_describe(struct ampc *c, const struct ampc_expr *e)
 	return ampc_printf(c, "%s is %s", text, ampc_type_text(e->type));
 }
 
+/* Note what an array or a field, which has no value, is written with. */
+void ampc_note_whole(struct ampc *c, const struct ampc_expr *e)
+{
+	if (e->type == AMPC_INTS || e->type == AMPC_QUEUES)
+		ampc_report(c, e->loc, ELEMENT, e->name);
+	else if (e->type == AMPC_FIELD)
+		ampc_report(c, e->loc, FIELD_OF, e->name);
+}
+
 /* Note where the variable was declared, if the user did it. */
 void ampc_declared_here(struct ampc *c, const struct ampc_expr *e)
 {
-	if (e->kind == AMPC_NAME && e->symbol && e->symbol->loc.line)
-		ampc_report(c, e->symbol->loc, DECLARED_HERE, e->name);
+	const struct ampc_expr *of = e->kind == AMPC_INDEX ? e->a : e;
+
+	if (of->symbol && of->symbol->loc.line)
+		ampc_report(c, of->symbol->loc, DECLARED_HERE, of->name);
+	ampc_note_whole(c, e);
 }
 
 static void set_const(struct ampc_expr *e, s64 value)
@@ -43,8 +57,14 @@ static void set_const(struct ampc_expr *e, s64 value)
 static void undeclared(struct ampc *c, struct ampc_expr *e)
 {
 	const struct ampc_event *ev = ampc_event_find(c, e->name);
+	enum ampc_type type;
 	u8 opcode;
 
+	if (ampc_setting_usage(e->name)) {
+		ampc_report(c, e->loc, NOT_A_VALUE, e->name, "a setting");
+		ampc_report(c, e->loc, USAGE, ampc_setting_usage(e->name));
+		return;
+	}
 	if (ev || ampc_builtin_find(e->name, &opcode)) {
 		ampc_report(c, e->loc, NOT_A_VALUE, e->name,
 			    ev ? "an event" : "a command");
@@ -55,7 +75,7 @@ static void undeclared(struct ampc *c, struct ampc_expr *e)
 				    ampc_builtin_usage(c, opcode));
 		return;
 	}
-	if (ampc_type_is(e->name)) {
+	if (ampc_type_find(e->name, &type)) {
 		ampc_report(c, e->loc, NOT_A_VALUE, e->name, "a type");
 		return;
 	}
@@ -78,6 +98,11 @@ static void check_name(struct ampc *c, struct ampc_expr *e)
 
 	e->type = AMPC_UNKNOWN;
 	e->symbol = ampc_symbol_find(c, e->name);
+	if (!e->symbol && ampc_none_is(e->name)) {
+		e->is_none = true;
+		e->type = AMPC_PAGE;
+		return;
+	}
 	if (!e->symbol) {
 		undeclared(c, e);
 		return;
@@ -89,9 +114,9 @@ static void check_name(struct ampc *c, struct ampc_expr *e)
 		set_const(e, sym->value);
 }
 
-/* An integer operand of @op. */
-static bool check_int(struct ampc *c, struct ampc_event *ev, enum ampc_op op,
-		      struct ampc_expr *e)
+/* Check @e, which has to be an integer operand of @op; false, reported. */
+bool ampc_check_int(struct ampc *c, struct ampc_event *ev, enum ampc_op op,
+		    struct ampc_expr *e)
 {
 	check(c, ev, e);
 	if (e->type == AMPC_INT)
@@ -119,6 +144,21 @@ static bool compute(u8 code, s64 a, s64 b, s64 *value)
 			return false;
 		*value = a / b;
 		return true;
+	case HIPEC_ARITH_AND:
+		*value = a & b;
+		return true;
+	case HIPEC_ARITH_OR:
+		*value = a | b;
+		return true;
+	case HIPEC_ARITH_XOR:
+		*value = a ^ b;
+		return true;
+	case HIPEC_ARITH_SHL:
+		*value = (u64)a << b;
+		return true;
+	case HIPEC_ARITH_SHR:
+		*value = a >> b;
+		return true;
 	default:
 		/* The remainder of this one exists, its quotient does not. */
 		*value = b == -1 ? 0 : a % b;
@@ -126,7 +166,8 @@ static bool compute(u8 code, s64 a, s64 b, s64 *value)
 	}
 }
 
-static bool compare(u8 code, s64 a, s64 b)
+/* What a comparison of two known values gives; @code: HIPEC_COMP_*. */
+bool ampc_compare(u8 code, s64 a, s64 b)
 {
 	switch (code) {
 	case HIPEC_COMP_LT:
@@ -150,12 +191,36 @@ static bool is_division(enum ampc_op op)
 	       ampc_op_code(op) == HIPEC_ARITH_MOD;
 }
 
-/* A divisor that is known to be zero ends the policy whenever it is reached. */
-static bool divides_by_zero(struct ampc *c, const struct ampc_expr *e)
+static bool is_shift(enum ampc_op op)
 {
-	if (!is_division(e->op) || !e->b->is_const || e->b->value)
+	return ampc_op_code(op) == HIPEC_ARITH_SHL ||
+	       ampc_op_code(op) == HIPEC_ARITH_SHR;
+}
+
+/**
+ * ampc_check_right_side() - check what is known to be wrong on the right
+ * @c: compilation
+ * @e: operation on integers, or an assignment that is one as well
+ *
+ * A divisor of zero ends the policy whenever it is reached; of the distance of
+ * a shift the machine takes the low six bits, which C leaves open.
+ *
+ * Return: false, reported, if there is something.
+ */
+bool ampc_check_right_side(struct ampc *c, const struct ampc_expr *e)
+{
+	const struct ampc_expr *b = e->b;
+
+	if (!b->is_const)
+		return true;
+	if (is_division(e->op) && !b->value) {
+		ampc_report(c, b->loc, DIV_ZERO);
 		return false;
-	ampc_report(c, e->b->loc, DIV_ZERO);
+	}
+	if (is_shift(e->op) && (b->value < 0 || b->value > 63)) {
+		ampc_report(c, b->loc, SHIFT_RANGE, (long long)b->value);
+		return false;
+	}
 	return true;
 }
 
@@ -173,7 +238,7 @@ static void order_operands(struct ampc_expr *e)
 {
 	struct ampc_expr *a = e->a;
 
-	if (e->op != AMPC_OP_ADD && e->op != AMPC_OP_MUL)
+	if (!ampc_op_commutes(e->op))
 		return;
 	if (is_leaf(a) && (a->is_const || !is_leaf(e->b))) {
 		e->a = e->b;
@@ -184,12 +249,12 @@ static void order_operands(struct ampc_expr *e)
 static void check_arith(struct ampc *c, struct ampc_event *ev,
 			struct ampc_expr *e)
 {
-	bool a = check_int(c, ev, e->op, e->a);
-	bool b = check_int(c, ev, e->op, e->b);
+	bool a = ampc_check_int(c, ev, e->op, e->a);
+	bool b = ampc_check_int(c, ev, e->op, e->b);
 	s64 value;
 
 	e->type = AMPC_UNKNOWN;
-	if (!a || !b || divides_by_zero(c, e))
+	if (!a || !b || !ampc_check_right_side(c, e))
 		return;
 	if (e->a->is_const && e->b->is_const) {
 		if (!compute(ampc_op_code(e->op), e->a->value, e->b->value,
@@ -203,16 +268,63 @@ static void check_arith(struct ampc *c, struct ampc_event *ev,
 	e->type = AMPC_INT;
 }
 
+/* Whether @e is an integer or a page; reported if not. */
+static bool is_plain(struct ampc *c, enum ampc_op op, const struct ampc_expr *e)
+{
+	if (e->type == AMPC_INT || e->type == AMPC_PAGE)
+		return true;
+	if (e->type != AMPC_UNKNOWN) {
+		ampc_report(c, e->loc, WRONG_SIDE, ampc_describe(c, e),
+			    ampc_op_text(op));
+		ampc_declared_here(c, e);
+	}
+	return false;
+}
+
+/* The type of two sides of @op, integers both or pages both. */
+static enum ampc_type check_sides(struct ampc *c, struct ampc_event *ev,
+				  enum ampc_op op, struct ampc_expr *a,
+				  struct ampc_expr *b)
+{
+	const struct ampc_expr *number = b;
+	bool ok;
+
+	check(c, ev, a);
+	check(c, ev, b);
+	ok = is_plain(c, op, a);
+	ok &= is_plain(c, op, b);
+	if (!ok)
+		return AMPC_UNKNOWN;
+	if (a->type == b->type)
+		return a->type;
+	if (a->type == AMPC_INT)
+		number = a;
+	ampc_report(c, number->loc, OTHER_SIDE, ampc_describe(c, number),
+		    ampc_op_text(op));
+	ampc_declared_here(c, number == a ? b : a);
+	if (number->is_const && !number->value)
+		ampc_report(c, number->loc, DID_YOU_MEAN, "NONE");
+	return AMPC_UNKNOWN;
+}
+
 static void check_comp(struct ampc *c, struct ampc_event *ev,
 		       struct ampc_expr *e)
 {
-	bool a = check_int(c, ev, e->op, e->a);
-	bool b = check_int(c, ev, e->op, e->b);
+	enum ampc_type type = AMPC_UNKNOWN;
+	bool a, b;
 
-	e->type = a && b ? AMPC_INT : AMPC_UNKNOWN;
-	if (a && b && e->a->is_const && e->b->is_const)
-		set_const(e, compare(ampc_op_code(e->op), e->a->value,
-				     e->b->value));
+	if (e->op == AMPC_OP_EQ || e->op == AMPC_OP_NE) {
+		type = check_sides(c, ev, e->op, e->a, e->b);
+	} else {
+		a = ampc_check_int(c, ev, e->op, e->a);
+		b = ampc_check_int(c, ev, e->op, e->b);
+		if (a && b)
+			type = AMPC_INT;
+	}
+	e->type = type == AMPC_UNKNOWN ? AMPC_UNKNOWN : AMPC_INT;
+	if (type == AMPC_INT && e->a->is_const && e->b->is_const)
+		set_const(e, ampc_compare(ampc_op_code(e->op), e->a->value,
+					  e->b->value));
 }
 
 static void check_neg(struct ampc *c, struct ampc_event *ev,
@@ -221,9 +333,11 @@ static void check_neg(struct ampc *c, struct ampc_event *ev,
 	s64 value;
 
 	e->type = AMPC_UNKNOWN;
-	if (!check_int(c, ev, e->op, e->a))
+	if (!ampc_check_int(c, ev, e->op, e->a))
 		return;
-	if (e->a->is_const) {
+	if (e->a->is_const && e->kind == AMPC_BIT_NOT) {
+		set_const(e, ~e->a->value);
+	} else if (e->a->is_const) {
 		if (!compute(HIPEC_ARITH_SUB, 0, e->a->value, &value)) {
 			ampc_report(c, e->loc, OVERFLOW);
 			return;
@@ -263,116 +377,16 @@ static void check_cond(struct ampc *c, struct ampc_event *ev,
 		       struct ampc_expr *e)
 {
 	const struct ampc_expr *chosen;
-	bool b, third;
 
 	ampc_check_condition(c, ev, e->a);
-	b = check_int(c, ev, e->op, e->b);
-	third = check_int(c, ev, e->op, e->c);
-	e->type = AMPC_UNKNOWN;
-	if (e->a->type == AMPC_UNKNOWN || !b || !third)
+	e->type = check_sides(c, ev, e->op, e->b, e->c);
+	if (e->a->type == AMPC_UNKNOWN)
+		e->type = AMPC_UNKNOWN;
+	if (e->type == AMPC_UNKNOWN)
 		return;
-	e->type = AMPC_INT;
 	chosen = e->a->value ? e->b : e->c;
 	if (e->a->is_const && chosen->is_const)
 		set_const(e, chosen->value);
-}
-
-/* Whether @e, the operand that @op changes, is a variable that may change. */
-static bool check_target(struct ampc *c, struct ampc_event *ev,
-			 enum ampc_op op, struct ampc_expr *e)
-{
-	const struct ampc_symbol *sym;
-
-	if (e->kind != AMPC_NAME) {
-		check(c, ev, e);
-		if (e->type != AMPC_UNKNOWN)
-			ampc_report(c, e->loc, NOT_ASSIGNABLE,
-				    ampc_op_text(op));
-		return false;
-	}
-	check(c, ev, e);
-	e->is_const = false;
-	sym = e->symbol;
-	if (e->type == AMPC_UNKNOWN)
-		return false;
-	if (sym->kind == AMPC_SYSTEM)
-		ampc_report(c, e->loc, READ_ONLY, e->name, "set by the system");
-	else if (sym->flags & HIPEC_OPERAND_CONST)
-		ampc_report(c, e->loc, READ_ONLY, e->name, "const");
-	else if (sym->type == AMPC_QUEUE)
-		ampc_report(c, e->loc, READ_ONLY, e->name, "a queue");
-	else
-		return true;
-	ampc_declared_here(c, e);
-	return false;
-}
-
-/* How a page gets its value: the first command that gives one. */
-static const char *page_usage(struct ampc *c)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(hipec_ops); i++)
-		if (ampc_builtin_is(i) && ampc_builtin_type(i) == AMPC_PAGE)
-			return ampc_builtin_usage(c, i);
-	return "";
-}
-
-/* Whether the value @e can be assigned to the variable @to. */
-static bool check_assigned(struct ampc *c, const struct ampc_expr *to,
-			   const struct ampc_expr *e)
-{
-	if (e->type == AMPC_UNKNOWN)
-		return false;
-	if (e->type != to->type) {
-		ampc_report(c, e->loc, WRONG_VALUE, ampc_describe(c, e), to->name,
-			    ampc_type_text(to->type));
-		ampc_declared_here(c, to);
-		return false;
-	}
-	if (e->type == AMPC_PAGE && e->kind != AMPC_CALL) {
-		ampc_report(c, e->loc, PAGE_COPY);
-		ampc_report(c, e->loc, USAGE, page_usage(c));
-		return false;
-	}
-	return true;
-}
-
-static void check_assign(struct ampc *c, struct ampc_event *ev,
-			 struct ampc_expr *e)
-{
-	bool ok = check_target(c, ev, e->op, e->a);
-
-	e->type = AMPC_UNKNOWN;
-	if (e->op == AMPC_OP_SET) {
-		check(c, ev, e->b);
-		if (ok && check_assigned(c, e->a, e->b))
-			e->type = e->a->type;
-		return;
-	}
-	if (ok && e->a->type != AMPC_INT) {
-		ampc_report(c, e->a->loc, WRONG_OPERAND, ampc_describe(c, e->a),
-			    ampc_op_text(e->op));
-		ampc_declared_here(c, e->a);
-		ok = false;
-	}
-	if (check_int(c, ev, e->op, e->b) && ok && !divides_by_zero(c, e))
-		e->type = AMPC_INT;
-}
-
-static void check_step(struct ampc *c, struct ampc_event *ev,
-		       struct ampc_expr *e)
-{
-	e->type = AMPC_UNKNOWN;
-	if (!check_target(c, ev, e->op, e->a))
-		return;
-	if (e->a->type != AMPC_INT) {
-		ampc_report(c, e->a->loc, WRONG_OPERAND, ampc_describe(c, e->a),
-			    ampc_op_text(e->op));
-		ampc_declared_here(c, e->a);
-		return;
-	}
-	e->type = AMPC_INT;
 }
 
 /* Names, types and constants of @e, which stands in event @ev. */
@@ -404,17 +418,24 @@ static void check(struct ampc *c, struct ampc_event *ev, struct ampc_expr *e)
 		check_logic(c, ev, e);
 		break;
 	case AMPC_NEG:
+	case AMPC_BIT_NOT:
 		check_neg(c, ev, e);
 		break;
 	case AMPC_COND:
 		check_cond(c, ev, e);
 		break;
 	case AMPC_ASSIGN:
-		check_assign(c, ev, e);
+		ampc_check_assign(c, ev, e);
 		break;
 	case AMPC_PRE:
 	case AMPC_POST:
-		check_step(c, ev, e);
+		ampc_check_step(c, ev, e);
+		break;
+	case AMPC_INDEX:
+		ampc_check_index(c, ev, e);
+		break;
+	case AMPC_MEMBER:
+		ampc_check_member(c, ev, e);
 		break;
 	}
 }
@@ -431,15 +452,6 @@ void ampc_check_value(struct ampc *c, struct ampc_event *ev,
 	check(c, ev, e);
 }
 
-/* The call that sets the condition when @e is a page. */
-static const struct ampc_expr *page_test(const struct ampc_expr *e)
-{
-	if (e->kind == AMPC_ASSIGN)
-		e = e->b;
-	return e->kind == AMPC_CALL &&
-	       hipec_ops[e->opcode].flags & HIPEC_OPF_TEST ? e : NULL;
-}
-
 /**
  * ampc_check_condition() - check an expression whose truth is wanted
  * @c:  compilation
@@ -451,11 +463,10 @@ void ampc_check_condition(struct ampc *c, struct ampc_event *ev,
 {
 	check(c, ev, e);
 	if (e->type == AMPC_UNKNOWN || e->type == AMPC_INT ||
-	    (e->type == AMPC_PAGE && page_test(e)))
+	    e->type == AMPC_PAGE)
 		return;
 	ampc_report(c, e->loc, WRONG_CONDITION, ampc_describe(c, e));
-	if (e->type == AMPC_PAGE)
-		ampc_report(c, e->loc, PAGE_CONDITION, page_usage(c));
+	ampc_note_whole(c, e);
 	e->type = AMPC_UNKNOWN;
 }
 

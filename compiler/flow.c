@@ -2,7 +2,9 @@
 /*
  * Commands -> fewer commands, by looking at where they lead: jumps to jumps
  * go to the end of the chain, a jump around a jump is turned round, what
- * cannot be reached is left out. What is computed stays as it is.
+ * cannot be reached is left out, and a queue that a queue variable stands for
+ * already is not selected again. What is computed is opt.c's. At -O0 nothing of
+ * that is done.
  *
  * Interface:
  * ampc_flow()  do all that to one event, until nothing changes
@@ -17,21 +19,6 @@ struct flow {
 	u32 *todo;
 	u32 round;
 };
-
-static bool is_jump(const struct ampc_insn *in)
-{
-	return hipec_ops[in->opcode].flags & HIPEC_OPF_JUMP;
-}
-
-static bool is_always(const struct ampc_insn *in)
-{
-	return is_jump(in) && in->arg[0].value == HIPEC_COND_ALWAYS;
-}
-
-static bool is_stop(const struct ampc_insn *in)
-{
-	return hipec_ops[in->opcode].flags & HIPEC_OPF_STOP;
-}
 
 /* Whether the condition is all that a command gives. */
 static bool is_pure_test(const struct ampc_insn *in)
@@ -53,7 +40,7 @@ static void resolve_labels(struct ampc_code *code)
 	u32 i;
 
 	for (i = 0; i < code->nr; i++)
-		if (is_jump(&code->insn[i]))
+		if (ampc_is_jump(&code->insn[i]))
 			code->insn[i].target =
 				code->label[code->insn[i].target];
 }
@@ -69,11 +56,11 @@ static u32 follow(struct flow *f, u32 at)
 	u32 end = at, next;
 
 	f->round++;
-	while (is_always(&insn[end]) && f->mark[end] != f->round) {
+	while (ampc_is_always(&insn[end]) && f->mark[end] != f->round) {
 		f->mark[end] = f->round;
 		end = insn[end].target;
 	}
-	while (is_always(&insn[at]) && insn[at].target != end) {
+	while (ampc_is_always(&insn[at]) && insn[at].target != end) {
 		next = insn[at].target;
 		insn[at].target = end;
 		at = next;
@@ -87,7 +74,7 @@ static u32 destination(struct flow *f, const struct ampc_insn *in)
 	u32 end = follow(f, in->target);
 	const struct ampc_insn *to = &f->code->insn[end];
 
-	if (is_always(in) || !is_jump(to) || is_always(to) || in == to)
+	if (ampc_is_always(in) || !ampc_is_jump(to) || ampc_is_always(to) || in == to)
 		return end;
 	/* The condition is known at the second of two conditional jumps. */
 	return to->arg[0].value == in->arg[0].value ? to->target : end + 1;
@@ -102,14 +89,14 @@ static bool thread_jumps(struct flow *f)
 	for (i = 0; i < code->nr; i++) {
 		struct ampc_insn *in = &code->insn[i];
 
-		if (!is_jump(in))
+		if (!ampc_is_jump(in))
 			continue;
 		to = destination(f, in);
 		if (to != in->target) {
 			in->target = to;
 			changed = true;
 		}
-		if (is_always(in) && is_stop(&code->insn[to]) && to != i + 1) {
+		if (ampc_is_always(in) && ampc_is_stop(&code->insn[to]) && to != i + 1) {
 			u32 line = in->line;
 
 			*in = code->insn[to];
@@ -120,6 +107,17 @@ static bool thread_jumps(struct flow *f)
 	return changed;
 }
 
+static void count_refs(struct flow *f)
+{
+	const struct ampc_code *code = f->code;
+	u32 i;
+
+	memset(f->refs, 0, code->nr * sizeof(*f->refs));
+	for (i = 0; i < code->nr; i++)
+		if (ampc_is_jump(&code->insn[i]))
+			f->refs[code->insn[i].target]++;
+}
+
 /* `jump if A; jump always B; A:` becomes `jump ifnot B; A:`. */
 static bool turn_jumps(struct flow *f)
 {
@@ -127,21 +125,82 @@ static bool turn_jumps(struct flow *f)
 	bool changed = false;
 	u32 i;
 
-	memset(f->refs, 0, code->nr * sizeof(*f->refs));
-	for (i = 0; i < code->nr; i++)
-		if (is_jump(&code->insn[i]))
-			f->refs[code->insn[i].target]++;
+	count_refs(f);
 	for (i = 0; i + 2 < code->nr; i++) {
 		struct ampc_insn *in = &code->insn[i];
 
-		if (!is_jump(in) || is_always(in) || in->target != i + 2 ||
-		    !is_always(in + 1) || f->refs[i + 1])
+		if (!ampc_is_jump(in) || ampc_is_always(in) || in->target != i + 2 ||
+		    !ampc_is_always(in + 1) || f->refs[i + 1])
 			continue;
 		in->arg[0] = ampc_byte(opposite(in->arg[0].value));
 		in->target = in[1].target;
 		/* Leads to the next command now, so that sweep() takes it. */
 		in[1].target = i + 2;
 		changed = true;
+	}
+	return changed;
+}
+
+static bool is_same(const struct ampc_arg *a, const struct ampc_arg *b)
+{
+	return a->kind == b->kind && a->value == b->value;
+}
+
+/* Whether @in may change the integer @arg; a called event may change any. */
+static bool changes(const struct ampc_insn *in, const struct ampc_arg *arg)
+{
+	const u8 *kind = hipec_ops[in->opcode].kind;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(in->arg); i++)
+		if (kind[i] == HIPEC_KIND_EVENT ||
+		    (kind[i] == HIPEC_KIND_INT_W && is_same(&in->arg[i], arg)))
+			return true;
+	return false;
+}
+
+/*
+ * The next Select of the variable that the one at @at selects, when nothing
+ * between them can be jumped to or changes what is selected, and it is the
+ * same queue; 0 if there is none.
+ */
+static u32 find_repeated(const struct flow *f, u32 at)
+{
+	const struct ampc_insn *insn = f->code->insn, *select = &insn[at];
+	u32 i;
+
+	for (i = at + 1; i < f->code->nr && !f->refs[i]; i++) {
+		if (insn[i].opcode == HIPEC_OP_SELECT &&
+		    is_same(&insn[i].arg[0], &select->arg[0]))
+			return is_same(&insn[i].arg[1], &select->arg[1]) &&
+			       is_same(&insn[i].arg[2], &select->arg[2]) ?
+			       i : 0;
+		if (changes(&insn[i], &select->arg[2]) ||
+		    ampc_is_always(&insn[i]) || ampc_is_stop(&insn[i]))
+			return 0;
+	}
+	return 0;
+}
+
+/* Make jumps to the next command of needless Selects, so that sweep() takes them. */
+static bool drop_selects(struct flow *f)
+{
+	struct ampc_insn *insn = f->code->insn;
+	bool changed = false;
+	u32 i, next;
+
+	count_refs(f);
+	for (i = 0; i < f->code->nr; i++) {
+		if (insn[i].opcode != HIPEC_OP_SELECT)
+			continue;
+		next = find_repeated(f, i);
+		if (next) {
+			insn[next].opcode = HIPEC_OP_JUMP;
+			insn[next].arg[0] = ampc_byte(HIPEC_COND_ALWAYS);
+			insn[next].arg[1] = insn[next].arg[2] = ampc_byte(0);
+			insn[next].target = next + 1;
+			changed = true;
+		}
 	}
 	return changed;
 }
@@ -165,9 +224,9 @@ static void mark_live(struct flow *f)
 		u32 at = f->todo[--nr_todo];
 		const struct ampc_insn *in = &f->code->insn[at];
 
-		if (is_jump(in))
+		if (ampc_is_jump(in))
 			reach(f, in->target, &nr_todo);
-		if (!is_always(in) && !is_stop(in))
+		if (!ampc_is_always(in) && !ampc_is_stop(in))
 			reach(f, at + 1, &nr_todo);
 	}
 }
@@ -188,11 +247,11 @@ static bool is_useless(const struct flow *f, u32 at)
 
 	if (at + 1 == f->code->nr)
 		return false;
-	if (is_jump(in))
+	if (ampc_is_jump(in))
 		return in->target == at + 1;
-	if (is_stop(in))
-		return is_stop(next) && is_live(f, at + 1);
-	return is_pure_test(in) && (!is_jump(next) || is_always(next));
+	if (ampc_is_stop(in))
+		return ampc_is_stop(next) && is_live(f, at + 1);
+	return is_pure_test(in) && (!ampc_is_jump(next) || ampc_is_always(next));
 }
 
 /* Leave out what is not reached and what is useless. */
@@ -209,7 +268,7 @@ static bool sweep(struct flow *f)
 	}
 	code->nr = nr;
 	for (i = 0; i < nr; i++)
-		if (is_jump(&code->insn[i]))
+		if (ampc_is_jump(&code->insn[i]))
 			code->insn[i].target = f->todo[code->insn[i].target];
 	return nr != old;
 }
@@ -232,9 +291,15 @@ void ampc_flow(struct ampc *c, struct ampc_code *code)
 	bool changed;
 
 	resolve_labels(code);
+	if (!c->level)
+		return;
 	do {
 		changed = thread_jumps(&f);
 		changed |= turn_jumps(&f);
+		changed |= drop_selects(&f);
 		changed |= sweep(&f);
+		/* Last, and only on what is left: it takes longer. */
+		if (!changed)
+			changed = ampc_opt(c, code);
 	} while (changed);
 }

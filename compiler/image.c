@@ -4,8 +4,8 @@
  * slots here: declared ones as check.c numbered them, then temporaries, then
  * constants, both in the order of their first use.
  *
- * Temporaries are named .t0, .t1 and so on, and constants by their decimal
- * digits: neither can be an identifier, so that a listing reads back.
+ * Temporaries are named .t0, .t1 and so on, no page .none, and constants by
+ * their decimal digits: none can be an identifier, so that a listing reads back.
  *
  * Interface:
  * ampc_image()        make the image
@@ -68,6 +68,11 @@ static void add_extra(struct build *b, const struct ampc_arg *arg)
 	b->nr_extra++;
 }
 
+static bool is_const(const struct ampc_arg *arg)
+{
+	return arg->kind == AMPC_ARG_CONST || arg->kind == AMPC_ARG_NONE;
+}
+
 /* Give a slot to each temporary, or to each constant, that is used. */
 static void collect_extras(struct build *b, bool constants)
 {
@@ -81,7 +86,7 @@ static void collect_extras(struct build *b, bool constants)
 					&ev->code.insn[i].arg[j];
 
 				if (arg->kind != AMPC_ARG_BYTE &&
-				    (arg->kind == AMPC_ARG_CONST) == constants)
+				    is_const(arg) == constants)
 					add_extra(b, arg);
 			}
 		}
@@ -141,29 +146,52 @@ static void put_declared(struct build *b)
 		b->operand[sym->slot] = (struct hipec_image_operand){
 			.type = sym->type,
 			.flags = sym->flags,
+			.key = sym->key ? sym->key->slot : 0,
 			.name = add_string(b, sym->name),
 			.value = sym->value,
 		};
 	}
 }
 
+/* What a queue variable stands for until its first Select: any array will do. */
+static u32 first_queues(const struct build *b)
+{
+	const struct ampc_symbol *sym = b->c->symbols;
+
+	while (sym->type != AMPC_QUEUES)
+		sym = sym->next;
+	return sym->slot;
+}
+
 static void put_extras(struct build *b)
 {
+	static const u8 types[] = {
+		[AMPC_ARG_TEMP] = HIPEC_TYPE_INT,
+		[AMPC_ARG_PAGE_TEMP] = HIPEC_TYPE_PAGE,
+		[AMPC_ARG_QUEUE_TEMP] = HIPEC_TYPE_QUEUE_REF,
+		[AMPC_ARG_CONST] = HIPEC_TYPE_INT,
+		[AMPC_ARG_NONE] = HIPEC_TYPE_PAGE,
+	};
 	u32 i;
 
 	for (i = 0; i < b->nr_extra; i++) {
 		const struct ampc_arg *arg = &b->extra[i].arg;
-		bool is_const = arg->kind == AMPC_ARG_CONST;
-		const char *name = is_const ?
-			ampc_printf(b->c, "%lld", (long long)arg->value) :
-			ampc_printf(b->c, ".t%u", i);
+		const char *name = ".none";
+		s64 value = 0;
 
+		if (arg->kind == AMPC_ARG_QUEUE_TEMP)
+			value = first_queues(b);
+		if (arg->kind == AMPC_ARG_CONST) {
+			value = arg->value;
+			name = ampc_printf(b->c, "%lld", (long long)value);
+		} else if (arg->kind != AMPC_ARG_NONE) {
+			name = ampc_printf(b->c, ".t%u", i);
+		}
 		b->operand[b->extra[i].slot] = (struct hipec_image_operand){
-			.type = arg->kind == AMPC_ARG_PAGE_TEMP ?
-				HIPEC_TYPE_PAGE : HIPEC_TYPE_INT,
-			.flags = is_const ? HIPEC_OPERAND_CONST : 0,
+			.type = types[arg->kind],
+			.flags = is_const(arg) ? HIPEC_OPERAND_CONST : 0,
 			.name = add_string(b, name),
-			.value = is_const ? arg->value : 0,
+			.value = value,
 		};
 	}
 }
@@ -263,6 +291,9 @@ int ampc_image(struct ampc *c)
 	if (!number_operands(&b) || !count_words(&b))
 		return -E2BIG;
 	b.head.nr_lines = b.head.nr_words;
+	if (ampc_event_find(c, hipec_event_text(HIPEC_EVENT_TIMER)))
+		b.head.timer_ms = ampc_setting_value(c, AMPC_TIMER);
+	b.head.ghosts = ampc_setting_value(c, AMPC_GHOSTS);
 	memcpy(b.head.name, c->policy, sizeof(b.head.name));
 	b.operand = ampc_alloc(c, b.head.nr_operands * sizeof(*b.operand));
 	b.event = ampc_alloc(c, b.head.nr_events * sizeof(*b.event));

@@ -8,6 +8,36 @@
  */
 #include "ampc.h"
 
+/* What a declaration says behind the name; `hipec dis` has the same words. */
+static void list_declared(const struct hipec_policy *p,
+			  const struct hipec_image_operand *o, FILE *out)
+{
+	static const struct {
+		u8 flag;
+		const char *word;
+	} words[] = {
+		{ HIPEC_OPERAND_PARAM, "param" },
+		{ HIPEC_OPERAND_CONST, "const" },
+		{ HIPEC_OPERAND_SHARED, "shared" },
+		{ HIPEC_OPERAND_COUNTER, "counter" },
+	};
+	u32 i;
+
+	if (o->type == HIPEC_TYPE_INTS || o->type == HIPEC_TYPE_QUEUES)
+		fprintf(out, "[%lld]", (long long)o->value);
+	else if (o->type == HIPEC_TYPE_QUEUE_REF)
+		fprintf(out, " = %s[0]",
+			hipec_policy_name(p, p->operand[o->value].name));
+	else if (o->value)
+		fprintf(out, " = %lld", (long long)o->value);
+	if (o->key)
+		fprintf(out, " by %s",
+			hipec_policy_name(p, p->operand[o->key].name));
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (o->flags & words[i].flag)
+			fprintf(out, ", %s", words[i].word);
+}
+
 static void list_operands(const struct hipec_policy *p, FILE *out)
 {
 	u32 i;
@@ -19,29 +49,25 @@ static void list_operands(const struct hipec_policy *p, FILE *out)
 		fprintf(out, "    %02X  %-5s  %s", i,
 			hipec_type_text(o->type),
 			hipec_policy_name(p, o->name));
-		if (o->value)
-			fprintf(out, " = %lld", (long long)o->value);
-		if (o->flags & HIPEC_OPERAND_PARAM)
-			fprintf(out, ", param");
-		if (o->flags & HIPEC_OPERAND_CONST)
-			fprintf(out, ", const");
+		list_declared(p, o, out);
 		fputc('\n', out);
 	}
 }
 
-/* "; line 7: page = FindPA(FaultedAddress);" */
+/* "; line 7: page = FindPA(FaultedAddress);", or only the line if it is not here. */
 static void list_source(const struct ampc *c, u32 line, FILE *out)
 {
 	size_t len;
 	const char *s = ampc_source_line(c, line, &len);
 
-	if (!s)
+	fprintf(out, "; line %u", line);
+	if (!s || c->is_assembler)
 		return;
 	while (len && (*s == ' ' || *s == '\t')) {
 		s++;
 		len--;
 	}
-	fprintf(out, "; line %u: %.*s", line, (int)len, s);
+	fprintf(out, ": %.*s", (int)len, s);
 }
 
 static void list_event(const struct ampc *c, const struct hipec_policy *p,
@@ -49,10 +75,13 @@ static void list_event(const struct ampc *c, const struct hipec_policy *p,
 {
 	char text[4 * (AMPC_MAX_NAME + 1)];
 	struct hipec_text t;
-	u32 i, line = 0;
+	u32 i, line = p->lines[e->first];
 
-	fprintf(out, "\nevent %u %s\n", e->number,
-		hipec_policy_name(p, e->name));
+	snprintf(text, sizeof(text), "event %u %s", e->number,
+		 hipec_policy_name(p, e->name));
+	fprintf(out, "\n%-60s ", text);
+	list_source(c, p->lines[e->first], out);
+	fputc('\n', out);
 	for (i = 1; i < e->nr; i++) {
 		u32 w = p->words[e->first + i];
 
@@ -81,7 +110,12 @@ void ampc_list(const struct ampc *c, const struct hipec_policy *p, FILE *out)
 {
 	u32 i;
 
-	fprintf(out, "policy %s\n\n", p->image->name);
+	fprintf(out, "policy %s\n", p->image->name);
+	if (p->image->ghosts)
+		fprintf(out, "ghosts %u %%\n", p->image->ghosts);
+	if (p->image->timer_ms)
+		fprintf(out, "timer %u ms\n", p->image->timer_ms);
+	fputc('\n', out);
 	list_operands(p, out);
 	for (i = 0; i < p->image->nr_events; i++)
 		list_event(c, p, &p->event[i], out);

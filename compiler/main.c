@@ -12,23 +12,38 @@
 #include "ampc.h"
 
 struct options {
+	struct ampc *c;		/* gets the warnings' switches */
 	const char *source;
 	const char *output;	/* or NULL */
 	bool list;
+	bool cost, c_array;
+	bool json;
 };
 
 static void usage(FILE *out)
 {
 	fprintf(out,
-		"usage: ampc [-S] [-o output.hpo] source.hp\n"
+		"usage: ampc [option...] source.hp\n"
 		"\n"
 		"Compile a page replacement policy. The output is named after the source and\n"
 		"put into the current directory. '-' reads the source from standard input.\n"
+		"A source that is called *.hps is assembler text, as -S prints it.\n"
 		"\n"
 		"  -o, --output FILE  write the compiled policy to FILE\n"
 		"  -S, --list         print the commands beside their source lines; writes no\n"
 		"                     file unless -o names one\n"
+		"  -O0, -O1           leave all commands in, or compute as little as needed (-O1)\n"
+		"      --explain-cost print how many commands each event runs at most\n"
+		"      --emit-c-array print the compiled policy as a C header; like -S and\n"
+		"                     --explain-cost it writes no file unless -o names one\n"
+		"  -Wall              warn of all that --help=warnings lists\n"
+		"  -Wname, -Wno-name  turn a warning on or off\n"
+		"  -Werror[=name]     take warnings, or one, for errors; -Wno-error[=name]\n"
+		"      --diagnostics=json\n"
+		"                     print errors and warnings as a JSON array\n"
 		"      --help         print this\n"
+		"      --help=warnings\n"
+		"                     list the warnings\n"
 		"      --version      print the version\n");
 }
 
@@ -45,27 +60,66 @@ static void refuse_usage(const char *fmt, ...)
 	exit(2);
 }
 
+/* Whether the result goes to standard output. */
+static bool prints(const struct options *o)
+{
+	return o->list || o->cost || o->c_array;
+}
+
+static void help(const char *about)
+{
+	if (!about)
+		usage(stdout);
+	else if (!strcmp(about, "warnings"))
+		ampc_warn_help(stdout);
+	else
+		refuse_usage("there is no help about '%s'", about);
+}
+
 static void parse_options(struct options *o, int argc, char **argv)
 {
 	static const struct option longopts[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "list", no_argument, NULL, 'S' },
-		{ "help", no_argument, NULL, 'h' },
+		{ "diagnostics", required_argument, NULL, 'd' },
+		{ "emit-c-array", no_argument, NULL, 'a' },
+		{ "explain-cost", no_argument, NULL, 'c' },
+		{ "help", optional_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ 0 },
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "o:S", longopts, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "o:O::SW:", longopts, NULL)) != -1) {
 		switch (opt) {
 		case 'o':
 			o->output = optarg;
 			break;
+		case 'O':
+			if (optarg && strcmp(optarg, "0") && strcmp(optarg, "1"))
+				refuse_usage("there is no level -O%s", optarg);
+			o->c->level = !optarg || *optarg == '1';
+			break;
 		case 'S':
 			o->list = true;
 			break;
+		case 'W':
+			if (!ampc_warn_option(o->c, optarg))
+				refuse_usage("there is no warning '%s'", optarg);
+			break;
+		case 'a':
+			o->c_array = true;
+			break;
+		case 'c':
+			o->cost = true;
+			break;
+		case 'd':
+			o->json = !strcmp(optarg, "json");
+			if (!o->json && strcmp(optarg, "text"))
+				refuse_usage("diagnostics are 'text' or 'json'");
+			break;
 		case 'h':
-			usage(stdout);
+			help(optarg);
 			exit(0);
 		case 'v':
 			printf("ampc %s\n", HIPEC_VERSION);
@@ -80,22 +134,31 @@ static void parse_options(struct options *o, int argc, char **argv)
 	if (optind + 1 < argc)
 		refuse_usage("more than one source file");
 	o->source = argv[optind];
-	if (!strcmp(o->source, "-") && !o->output && !o->list)
+	if (!strcmp(o->source, "-") && !o->output && !prints(o))
 		refuse_usage("standard input needs -o");
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+	size_t len = strlen(path), n = strlen(suffix);
+
+	return len > n && !strcmp(path + len - n, suffix);
 }
 
 /* Base name of @path without @suffix. */
 static char *base_name(struct ampc *c, const char *path, const char *suffix)
 {
 	const char *slash = strrchr(path, '/');
-	size_t len, cut = strlen(suffix);
 
 	if (slash)
 		path = slash + 1;
-	len = strlen(path);
-	if (len > cut && !strcmp(path + len - cut, suffix))
-		len -= cut;
-	return ampc_strndup(c, path, len);
+	return ampc_strndup(c, path, strlen(path) -
+			    (has_suffix(path, suffix) ? strlen(suffix) : 0));
+}
+
+static bool is_assembler(const struct options *o)
+{
+	return has_suffix(o->source, ".hps");
 }
 
 /* A policy is called like its source, or like its output if that is a pipe. */
@@ -106,7 +169,8 @@ static void name_policy(struct ampc *c, struct options *o)
 	const char *s;
 
 	if (strcmp(o->source, "-"))
-		name = base_name(c, o->source, ".hp");
+		name = base_name(c, o->source,
+				 is_assembler(o) ? ".hps" : ".hp");
 	else
 		name = base_name(c, o->output ? o->output : "stdin", ".hpo");
 	for (s = name; *s; s++)
@@ -122,7 +186,7 @@ static void name_policy(struct ampc *c, struct options *o)
 	} else {
 		snprintf(c->policy, sizeof(c->policy), "%s", name);
 	}
-	if (!o->output && !o->list)
+	if (!o->output && !prints(o))
 		o->output = ampc_printf(c, "%s.hpo", name);
 }
 
@@ -133,10 +197,14 @@ static int compile(struct ampc *c, struct options *o)
 	if (ampc_source_read(c, o->source))
 		return 1;
 	name_policy(c, o);
-	if (ampc_compile(c, &p))
+	if (is_assembler(o) ? ampc_assemble(c, &p) : ampc_compile(c, &p))
 		return 1;
 	if (o->list)
 		ampc_list(c, &p, stdout);
+	if (o->cost)
+		ampc_cost(c, &p, stdout);
+	if (o->c_array)
+		ampc_c_array(c, stdout);
 	if (o->output && ampc_image_write(c, o->output))
 		return 1;
 	return 0;
@@ -152,14 +220,18 @@ static bool wants_colour(void)
 
 int main(int argc, char **argv)
 {
-	struct options o = { 0 };
 	struct ampc c;
+	struct options o = { .c = &c };
 	int status;
 
+	ampc_init(&c, NULL);
 	parse_options(&o, argc, argv);
-	ampc_init(&c, o.source);
+	c.source.file = o.source;
 	status = compile(&c, &o);
-	ampc_diag_print(&c, stderr, wants_colour());
+	if (o.json)
+		ampc_diag_json(&c, stderr);
+	else
+		ampc_diag_print(&c, stderr, wants_colour());
 	ampc_free(&c);
 	if (fflush(stdout)) {
 		perror("ampc: standard output");

@@ -114,7 +114,7 @@ static struct ampc_stmt *block(struct ampc_parser *p, struct ampc_loc loc,
 			       struct ampc_stmts stmts);
 static void append(struct ampc_stmts *list, struct ampc_stmt *s);
 static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
-		   u8 flag, const char *word);
+		   u8 flag);
 
 #define YYLLOC_DEFAULT(now, rhs, n)					\
 	do {								\
@@ -141,39 +141,48 @@ static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
 %token <word> NAME "a name" TYPE "a type"
 %token <number> NUMBER "a number"
 %token BREAK "'break'" CONST "'const'" CONTINUE "'continue'" DO "'do'"
+%token BY "'by'" COUNTER "'counter'" SHARED "'shared'"
+%token <word> GHOSTS "'Ghosts'" TIMER "'Timer'"
 %token ELSE "'else'" EVENT "'Event'" FALSE "'FALSE'" FOR "'for'" GOTO "'goto'"
 %token IF "'if'" PARAM "'param'" RETURN "'return'" TRUE "'TRUE'"
 %token WHILE "'while'"
 %token INC "'++'" DEC "'--'" ADD_SET "'+='" SUB_SET "'-='" MUL_SET "'*='"
 %token DIV_SET "'/='" MOD_SET "'%='" LE "'<='" GE "'>='" EQ "'=='" NE "'!='"
-%token AND "'&&'" OR "'||'"
+%token AND "'&&'" OR "'||'" SHL "'<<'" SHR "'>>'" BIT_AND_SET "'&='"
+%token BIT_OR_SET "'|='" BIT_XOR_SET "'^='" SHL_SET "'<<='" SHR_SET "'>>='"
 %token YYEOF 0 "the end of the file"
 
 /*
  * `Page page;` makes the name of a type a variable. A statement that starts
- * with such a name and '*' is a declaration, as in C.
+ * with such a name and '*' is a declaration, as in C. `Queue ghosts;` is one
+ * of a variable as well, and `ghosts 3;` a setting.
  */
 %precedence TYPE_AS_NAME
 %precedence THEN
 %precedence ELSE
-%right '=' ADD_SET SUB_SET MUL_SET DIV_SET MOD_SET
+%right '=' ADD_SET SUB_SET MUL_SET DIV_SET MOD_SET BIT_AND_SET BIT_OR_SET
+%right BIT_XOR_SET SHL_SET SHR_SET
 %right '?' ':'
 %left OR
 %left AND
+%left '|'
+%left '^'
+%left '&'
 %left EQ NE
 %left '<' '>' LE GE
+%left SHL SHR
 %left '+' '-'
 %left '*' '/' '%'
 %precedence UNARY
-%precedence INC DEC
+%precedence INC DEC '[' '.'
 
 %type <word> name
-%type <flags> qualifiers
-%type <expr> expr expr_opt call
+%type <flags> qualifiers qualifier
+%type <expr> expr expr_opt call length_opt amount
 %type <args> args args_opt
-%type <decl> declarator
+%type <decl> declarator variable
 %type <decls> declarators
-%type <stmt> stmt block
+%type <stmt> stmt block setting
 %type <stmts> stmts
 
 %%
@@ -240,10 +249,9 @@ stmt:
 		{ $$ = DECL(@$, 0, $TYPE, $declarators); }
 |	'*' TYPE declarators ';'
 		{ $$ = DECL(@$, 0, $TYPE, $declarators); }
-|	qualifiers TYPE declarators ';'
+|	qualifiers star_opt TYPE declarators ';'
 		{ $$ = DECL(@$, $qualifiers, $TYPE, $declarators); }
-|	qualifiers '*' TYPE declarators ';'
-		{ $$ = DECL(@$, $qualifiers, $TYPE, $declarators); }
+|	setting ';'
 |	block
 |	IF '(' expr ')' stmt %prec THEN
 		{ $$ = STMT(IF, @$, $5, NULL); $$->expr = $expr; }
@@ -272,15 +280,37 @@ stmt:
 		{ $$ = ampc_stmt_label(p->c, @NAME, $NAME.name, $body); }
 ;
 
+/*
+ * `Ghosts 100;` and `Timer 500;` stand among the declarations: they say what
+ * the policy has, as `Queue q;` does, and nothing is assigned to them later.
+ * Percent of its frames, milliseconds.
+ */
+setting:
+	GHOSTS amount
+		{ $$ = ampc_stmt_setting(p->c, @$, AMPC_GHOSTS, $1.name, $2); }
+|	TIMER amount
+		{ $$ = ampc_stmt_setting(p->c, @$, AMPC_TIMER, $1.name, $2); }
+;
+
+/* No '(' or sign can start it: `ghosts (3);` is a call. */
+amount:
+	NUMBER
+		{ $$ = ampc_expr_number(p->c, @$, $NUMBER); }
+|	NAME
+		{ $$ = ampc_expr_new(p->c, AMPC_NAME, @$); $$->name = $NAME.name; }
+;
+
 qualifiers:
-	PARAM
-		{ $$ = HIPEC_OPERAND_PARAM; }
-|	CONST
-		{ $$ = HIPEC_OPERAND_CONST; }
-|	qualifiers PARAM
-		{ $$ = add_flag(p, @2, $1, HIPEC_OPERAND_PARAM, "param"); }
-|	qualifiers CONST
-		{ $$ = add_flag(p, @2, $1, HIPEC_OPERAND_CONST, "const"); }
+	qualifier
+|	qualifiers[list] qualifier
+		{ $$ = add_flag(p, @qualifier, $list, $qualifier); }
+;
+
+qualifier:
+	PARAM		{ $$ = HIPEC_OPERAND_PARAM; }
+|	CONST		{ $$ = HIPEC_OPERAND_CONST; }
+|	COUNTER		{ $$ = HIPEC_OPERAND_COUNTER; }
+|	SHARED		{ $$ = HIPEC_OPERAND_SHARED; }
 ;
 
 declarators:
@@ -294,20 +324,46 @@ declarators:
 		}
 ;
 
+/*
+ * `Field age;` is declared like all else that a policy has and is used as C
+ * uses a member: the paper's policies say what a page has with the page first,
+ * as in Ref(page). `Queue q by age;` says the order where it says the queue.
+ */
 declarator:
-	name
-		{ $$ = ampc_decl_new(p->c, @name, $name.name, NULL); }
-|	name '=' expr
-		{ $$ = ampc_decl_new(p->c, @name, $name.name, $expr); }
-|	'*' name
-		{ $$ = ampc_decl_new(p->c, @name, $name.name, NULL); }
-|	'*' name '=' expr
-		{ $$ = ampc_decl_new(p->c, @name, $name.name, $expr); }
+	variable
+|	variable BY name
+		{
+			$$ = $variable;
+			$$->key = $name.name;
+			$$->key_loc = @name;
+		}
+;
+
+variable:
+	star_opt name length_opt
+		{ $$ = ampc_decl_new(p->c, @name, $name.name, $3, NULL); }
+|	star_opt name length_opt '=' expr
+		{ $$ = ampc_decl_new(p->c, @name, $name.name, $3, $expr); }
+;
+
+/* The paper has one before a type; it changes nothing. */
+star_opt:
+	%empty
+|	'*'
+;
+
+length_opt:
+	%empty
+		{ $$ = NULL; }
+|	'[' expr ']'
+		{ $$ = $expr; }
 ;
 
 name:
 	NAME
 |	TYPE %prec TYPE_AS_NAME
+|	GHOSTS %prec TYPE_AS_NAME
+|	TIMER %prec TYPE_AS_NAME
 ;
 
 expr_opt:
@@ -329,7 +385,11 @@ expr:
 |	'(' expr[in] ')'
 		{ $$ = $in; $$->loc = @$; }
 |	'-' expr[a] %prec UNARY		{ $$ = OP(NEG, @$, $a); }
+|	expr[a] '[' expr[b] ']'		{ $$ = OP(INDEX, @$, $a, $b); }
+|	expr[a] '.' name
+		{ $$ = ampc_expr_member(p->c, $a, $name.name, @name, @$); }
 |	'!' expr[a] %prec UNARY		{ $$ = OP(NOT, @$, $a); }
+|	'~' expr[a] %prec UNARY		{ $$ = OP(BIT_NOT, @$, $a); }
 |	INC expr[a] %prec UNARY		{ $$ = OP(PRE_INC, @$, $a); }
 |	DEC expr[a] %prec UNARY		{ $$ = OP(PRE_DEC, @$, $a); }
 |	expr[a] INC			{ $$ = OP(POST_INC, @$, $a); }
@@ -339,12 +399,17 @@ expr:
 |	expr[a] '%' expr[b]		{ $$ = OP(MOD, @$, $a, $b); }
 |	expr[a] '+' expr[b]		{ $$ = OP(ADD, @$, $a, $b); }
 |	expr[a] '-' expr[b]		{ $$ = OP(SUB, @$, $a, $b); }
+|	expr[a] SHL expr[b]		{ $$ = OP(SHL, @$, $a, $b); }
+|	expr[a] SHR expr[b]		{ $$ = OP(SHR, @$, $a, $b); }
 |	expr[a] '<' expr[b]		{ $$ = OP(LT, @$, $a, $b); }
 |	expr[a] '>' expr[b]		{ $$ = OP(GT, @$, $a, $b); }
 |	expr[a] LE expr[b]		{ $$ = OP(LE, @$, $a, $b); }
 |	expr[a] GE expr[b]		{ $$ = OP(GE, @$, $a, $b); }
 |	expr[a] EQ expr[b]		{ $$ = OP(EQ, @$, $a, $b); }
 |	expr[a] NE expr[b]		{ $$ = OP(NE, @$, $a, $b); }
+|	expr[a] '&' expr[b]		{ $$ = OP(BIT_AND, @$, $a, $b); }
+|	expr[a] '^' expr[b]		{ $$ = OP(BIT_XOR, @$, $a, $b); }
+|	expr[a] '|' expr[b]		{ $$ = OP(BIT_OR, @$, $a, $b); }
 |	expr[a] AND expr[b]		{ $$ = OP(AND, @$, $a, $b); }
 |	expr[a] OR expr[b]		{ $$ = OP(OR, @$, $a, $b); }
 |	expr[a] '?' expr[b] ':' expr[c]	{ $$ = OP(COND, @$, $a, $b, $c); }
@@ -354,6 +419,11 @@ expr:
 |	expr[a] MUL_SET expr[b]		{ $$ = OP(MUL_SET, @$, $a, $b); }
 |	expr[a] DIV_SET expr[b]		{ $$ = OP(DIV_SET, @$, $a, $b); }
 |	expr[a] MOD_SET expr[b]		{ $$ = OP(MOD_SET, @$, $a, $b); }
+|	expr[a] BIT_AND_SET expr[b]	{ $$ = OP(BIT_AND_SET, @$, $a, $b); }
+|	expr[a] BIT_OR_SET expr[b]	{ $$ = OP(BIT_OR_SET, @$, $a, $b); }
+|	expr[a] BIT_XOR_SET expr[b]	{ $$ = OP(BIT_XOR_SET, @$, $a, $b); }
+|	expr[a] SHL_SET expr[b]		{ $$ = OP(SHL_SET, @$, $a, $b); }
+|	expr[a] SHR_SET expr[b]		{ $$ = OP(SHR_SET, @$, $a, $b); }
 ;
 
 call:
@@ -396,10 +466,11 @@ static void append(struct ampc_stmts *list, struct ampc_stmt *s)
 }
 
 static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
-		   u8 flag, const char *word)
+		   u8 flag)
 {
 	if (flags & flag)
-		ampc_report(p->c, loc, QUALIFIER_TWICE, word);
+		ampc_report(p->c, loc, QUALIFIER_TWICE,
+			    ampc_source_quote(p->c, loc));
 	return flags | flag;
 }
 
@@ -451,7 +522,7 @@ static const char *wanted_text(struct wanted *w)
 	if (name) {
 		add(w, "a name");
 	} else if (has(w, '+')) {
-		add_tokens(w, has(w, ';') ? ";" : "),:");
+		add_tokens(w, has(w, ';') ? ";" : "]),:");
 	} else if (statement) {
 		add(w, "a statement");
 		add_tokens(w, "}");
@@ -472,7 +543,8 @@ static const char *wanted_text(struct wanted *w)
 
 static bool starts_declaration(int token)
 {
-	return token == TOK_TYPE || token == TOK_PARAM || token == TOK_CONST;
+	return token == TOK_TYPE || token == TOK_PARAM || token == TOK_CONST ||
+	       token == TOK_COUNTER || token == TOK_SHARED;
 }
 
 static int yyreport_syntax_error(const yypcontext_t *ctx,

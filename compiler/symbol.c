@@ -7,6 +7,7 @@
  * Interface:
  * ampc_symbols_init()    enter what the system declares
  * ampc_symbol_find(), ampc_symbol_add(), ampc_event_find()
+ * ampc_type_find(), ampc_none_is(), ampc_setting_usage(), ampc_type_text()
  * ampc_suggest_*()       note the nearest name to one that does not exist
  */
 #include <ctype.h>
@@ -69,29 +70,46 @@ static void consider(struct nearest *n, const char *name)
 	}
 }
 
-static const char *const type_words[] = {
-#define X(name, code, text) text,
-	HIPEC_TYPES(X)
+static const enum ampc_type types[] = {
+#define X(name) AMPC_##name,
+	AMPC_TYPE_WORDS(X)
 #undef X
 };
 
-/* Whether @name is the name of a type, in any case. */
-bool ampc_type_is(const char *name)
+/* Find the type of that name, in any case. */
+bool ampc_type_find(const char *name, enum ampc_type *type)
 {
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(type_words); i++)
-		if (!strcasecmp(name, type_words[i]))
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		if (!strcasecmp(name, hipec_type_text(types[i]))) {
+			*type = types[i];
 			return true;
+		}
+	}
 	return false;
+}
+
+/* How the setting of that name, in any case, is said; NULL if there is none. */
+const char *ampc_setting_usage(const char *name)
+{
+	if (!strcasecmp(name, "ghosts"))
+		return "Ghosts 100;";
+	return strcasecmp(name, "timer") ? NULL : "Timer 1000;";
+}
+
+/* Whether @name stands for no page, in any case, where it is no variable. */
+bool ampc_none_is(const char *name)
+{
+	return !strcasecmp(name, "none");
 }
 
 static void consider_types(struct nearest *n)
 {
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(type_words); i++)
-		consider(n, type_words[i]);
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		consider(n, hipec_type_text(types[i]));
 }
 
 /* A quarter of a name may be wrong, of a short one a letter, of one letter none. */
@@ -184,6 +202,12 @@ const char *ampc_type_text(enum ampc_type type)
 		return "a queue";
 	case AMPC_PAGE:
 		return "a page";
+	case AMPC_INTS:
+		return "an integer array";
+	case AMPC_QUEUES:
+		return "a queue array";
+	case AMPC_FIELD:
+		return "a page field";
 	default:
 		return "unknown";
 	}
@@ -272,4 +296,17 @@ void ampc_suggest_type(struct ampc *c, const char *name, struct ampc_loc loc)
 
 	consider_types(&n);
 	nearest_note(c, &n, loc);
+}
+
+/* Note the page field whose name is nearest to @name; false if none is near. */
+bool ampc_suggest_field(struct ampc *c, const char *name, struct ampc_loc loc)
+{
+	struct nearest n = nearest_start(name);
+	const struct ampc_symbol *sym;
+
+	for (sym = c->symbols; sym; sym = sym->next)
+		if (sym->type == AMPC_FIELD)
+			consider(&n, sym->name);
+	nearest_note(c, &n, loc);
+	return n.best;
 }

@@ -11,14 +11,13 @@
  *
  * Interface:
  * ampc_emit_effect(), ampc_emit_branch()
+ * ampc_emit_value(), ampc_emit_into(), ampc_emit_step(), ampc_emit_arith(),
+ * ampc_emit_copy(), ampc_emit_temporary()  for store.c as well
  */
 #include "ampc.h"
 
-static struct ampc_arg value(struct ampc_emit *g, const struct ampc_expr *e);
-static void into(struct ampc_emit *g, struct ampc_arg dest,
-		 const struct ampc_expr *e);
-
 static const struct ampc_arg none = { .kind = AMPC_ARG_BYTE };
+static const struct ampc_arg no_page = { .kind = AMPC_ARG_NONE };
 
 static struct ampc_arg constant(s64 value)
 {
@@ -29,12 +28,17 @@ static struct ampc_arg constant(s64 value)
  * Temporaries are taken like from a stack: whoever takes one gives it back by
  * restoring the counts when its value is used up.
  */
-static struct ampc_arg temporary(struct ampc_emit *g, enum ampc_type type)
+struct ampc_arg ampc_emit_temporary(struct ampc_emit *g, enum ampc_type type)
 {
 	if (type == AMPC_PAGE)
 		return (struct ampc_arg){
 			.kind = AMPC_ARG_PAGE_TEMP,
 			.value = g->temps.pages++,
+		};
+	if (type == AMPC_QUEUE)
+		return (struct ampc_arg){
+			.kind = AMPC_ARG_QUEUE_TEMP,
+			.value = g->temps.queues++,
 		};
 	return (struct ampc_arg){
 		.kind = AMPC_ARG_TEMP,
@@ -42,10 +46,21 @@ static struct ampc_arg temporary(struct ampc_emit *g, enum ampc_type type)
 	};
 }
 
-static void arith(struct ampc_emit *g, struct ampc_arg a, struct ampc_arg b,
-		  enum hipec_arith selector)
+/* @a op= @b, whatever they are. */
+void ampc_emit_arith(struct ampc_emit *g, struct ampc_arg a, struct ampc_arg b,
+		     enum hipec_arith selector)
 {
 	ampc_emit_insn(g, HIPEC_OP_ARITH, a, b, ampc_byte(selector));
+}
+
+/* @to = @from, integers or pages. */
+void ampc_emit_copy(struct ampc_emit *g, enum ampc_type type,
+		    struct ampc_arg to, struct ampc_arg from)
+{
+	if (type == AMPC_PAGE)
+		ampc_emit_insn(g, HIPEC_OP_COPY, to, from, none);
+	else
+		ampc_emit_arith(g, to, from, HIPEC_ARITH_SET);
 }
 
 static bool is_leaf(const struct ampc_expr *e)
@@ -56,6 +71,8 @@ static bool is_leaf(const struct ampc_expr *e)
 /* The slot of a variable, or the constant. */
 static struct ampc_arg leaf(const struct ampc_expr *e)
 {
+	if (e->is_none)
+		return no_page;
 	/* A const that the user declared has a slot already. */
 	if (e->kind == AMPC_NAME)
 		return ampc_byte(e->symbol->slot);
@@ -77,18 +94,18 @@ static bool mentions(const struct ampc_expr *e, const struct ampc_symbol *sym)
 }
 
 /* @dest op= @b */
-static void step(struct ampc_emit *g, struct ampc_arg dest,
-		 enum hipec_arith selector, const struct ampc_expr *b)
+void ampc_emit_step(struct ampc_emit *g, struct ampc_arg dest,
+		    enum hipec_arith selector, const struct ampc_expr *b)
 {
 	struct ampc_temps temps = g->temps;
 	bool is_one = b->is_const && b->value == 1;
 
 	if (is_one && selector == HIPEC_ARITH_ADD)
-		arith(g, dest, none, HIPEC_ARITH_INC);
+		ampc_emit_arith(g, dest, none, HIPEC_ARITH_INC);
 	else if (is_one && selector == HIPEC_ARITH_SUB)
-		arith(g, dest, none, HIPEC_ARITH_DEC);
+		ampc_emit_arith(g, dest, none, HIPEC_ARITH_DEC);
 	else
-		arith(g, dest, value(g, b), selector);
+		ampc_emit_arith(g, dest, ampc_emit_value(g, b), selector);
 	g->temps = temps;
 }
 
@@ -113,7 +130,7 @@ static void call(struct ampc_emit *g, struct ampc_arg dest,
 		if (i == result) {
 			byte[i] = dest;
 		} else if (kind != HIPEC_KIND_NONE) {
-			byte[i] = ampc_kind_type(kind) ? value(g, arg) :
+			byte[i] = ampc_kind_type(kind) ? ampc_emit_value(g, arg) :
 							 ampc_byte(arg->value);
 			arg = arg->next;
 		}
@@ -129,9 +146,9 @@ static void truth_into(struct ampc_emit *g, struct ampc_arg dest,
 {
 	u32 end = ampc_emit_label(g);
 
-	arith(g, dest, constant(0), HIPEC_ARITH_SET);
+	ampc_emit_arith(g, dest, constant(0), HIPEC_ARITH_SET);
 	ampc_emit_branch(g, e, false, end);
-	arith(g, dest, none, HIPEC_ARITH_INC);
+	ampc_emit_arith(g, dest, none, HIPEC_ARITH_INC);
 	ampc_emit_here(g, end);
 }
 
@@ -141,10 +158,10 @@ static void choice_into(struct ampc_emit *g, struct ampc_arg dest,
 	u32 third = ampc_emit_label(g), end = ampc_emit_label(g);
 
 	ampc_emit_branch(g, e->a, false, third);
-	into(g, dest, e->b);
+	ampc_emit_into(g, dest, e->b);
 	ampc_emit_jump(g, HIPEC_COND_ALWAYS, end);
 	ampc_emit_here(g, third);
-	into(g, dest, e->c);
+	ampc_emit_into(g, dest, e->c);
 	ampc_emit_here(g, end);
 }
 
@@ -158,7 +175,26 @@ static bool is_test(const struct ampc_expr *e)
 /* Whether @e is a command that writes its result once it has its arguments. */
 static bool has_result(const struct ampc_expr *e)
 {
-	return e->kind == AMPC_CALL && !is_test(e);
+	return (e->kind == AMPC_CALL && !is_test(e)) ||
+	       e->kind == AMPC_INDEX || e->kind == AMPC_MEMBER;
+}
+
+/* An element or field, which a command of its own brings. */
+static void fetch(struct ampc_emit *g, struct ampc_arg dest,
+		  const struct ampc_expr *e)
+{
+	struct ampc_temps temps = g->temps;
+	struct ampc_arg at;
+
+	at = ampc_emit_value(g, e->kind == AMPC_INDEX ? e->b : e->a);
+	g->line = e->loc.line;
+	if (e->kind == AMPC_MEMBER)
+		ampc_emit_insn(g, HIPEC_OP_GET, dest, at,
+			       ampc_byte(e->symbol->slot));
+	else
+		ampc_emit_insn(g, e->type == AMPC_QUEUE ? HIPEC_OP_SELECT :
+			       HIPEC_OP_LOAD, dest, leaf(e->a), at);
+	g->temps = temps;
 }
 
 /* Whether @e is a number already, so that `not` can work on it. */
@@ -183,6 +219,7 @@ static bool is_chain(const struct ampc_expr *e)
 {
 	return !e->is_const &&
 	       (e->kind == AMPC_ARITH || e->kind == AMPC_NEG ||
+		e->kind == AMPC_BIT_NOT ||
 		(e->kind == AMPC_NOT && is_number(e->a)));
 }
 
@@ -192,32 +229,53 @@ static void link(struct ampc_emit *g, struct ampc_arg dest,
 {
 	g->line = e->loc.line;
 	if (e->kind == AMPC_ARITH)
-		step(g, dest, ampc_op_code(e->op), e->b);
+		ampc_emit_step(g, dest, ampc_op_code(e->op), e->b);
 	else if (e->kind == AMPC_NEG)
-		arith(g, dest, constant(-1), HIPEC_ARITH_MUL);
+		ampc_emit_arith(g, dest, constant(-1), HIPEC_ARITH_MUL);
+	else if (e->kind == AMPC_BIT_NOT)
+		ampc_emit_arith(g, dest, constant(-1), HIPEC_ARITH_XOR);
 	else
 		ampc_emit_insn(g, HIPEC_OP_LOGIC, dest, none,
 			       ampc_byte(HIPEC_LOGIC_NOT));
 }
 
-/* Compute @e in @dest, which @e does not mention. */
-static void into(struct ampc_emit *g, struct ampc_arg dest,
-		 const struct ampc_expr *e)
+/* Whether @e changes an element or field, which is store.c's to do. */
+static bool is_store(const struct ampc_expr *e)
 {
+	return (e->kind == AMPC_ASSIGN || e->kind == AMPC_PRE ||
+		e->kind == AMPC_POST) && e->a->kind != AMPC_NAME;
+}
+
+/**
+ * ampc_emit_into() - make the commands that compute an expression in a place
+ * @g:    emission
+ * @dest: the place, which @e does not mention
+ * @e:    expression
+ */
+void ampc_emit_into(struct ampc_emit *g, struct ampc_arg dest,
+		    const struct ampc_expr *e)
+{
+	struct ampc_temps temps = g->temps;
+
 	g->line = e->loc.line;
 	if (is_leaf(e)) {
-		arith(g, dest, leaf(e), HIPEC_ARITH_SET);
+		ampc_emit_copy(g, e->type, dest, leaf(e));
 		return;
 	}
 	switch (e->kind) {
+	case AMPC_INDEX:
+	case AMPC_MEMBER:
+		fetch(g, dest, e);
+		break;
 	case AMPC_ARITH:
 	case AMPC_NEG:
+	case AMPC_BIT_NOT:
 	case AMPC_NOT:
 		if (!is_chain(e)) {
 			truth_into(g, dest, e);
 			break;
 		}
-		into(g, dest, e->a);
+		ampc_emit_into(g, dest, e->a);
 		link(g, dest, e);
 		break;
 	case AMPC_COND:
@@ -231,11 +289,17 @@ static void into(struct ampc_emit *g, struct ampc_arg dest,
 		break;
 	case AMPC_ASSIGN:
 	case AMPC_PRE:
-		ampc_emit_effect(g, e);
-		arith(g, dest, leaf(e->a), HIPEC_ARITH_SET);
+		ampc_emit_copy(g, e->type, dest, ampc_emit_value(g, e));
+		g->temps = temps;
 		break;
 	case AMPC_POST:
-		arith(g, dest, leaf(e->a), HIPEC_ARITH_SET);
+		if (is_store(e)) {
+			ampc_emit_arith(g, dest, ampc_emit_value(g, e),
+					HIPEC_ARITH_SET);
+			g->temps = temps;
+			break;
+		}
+		ampc_emit_arith(g, dest, leaf(e->a), HIPEC_ARITH_SET);
 		ampc_emit_effect(g, e);
 		break;
 	default:
@@ -244,18 +308,20 @@ static void into(struct ampc_emit *g, struct ampc_arg dest,
 }
 
 /* Where the value of @e is; perhaps in a temporary that the caller gives back. */
-static struct ampc_arg value(struct ampc_emit *g, const struct ampc_expr *e)
+struct ampc_arg ampc_emit_value(struct ampc_emit *g, const struct ampc_expr *e)
 {
 	struct ampc_arg dest;
 
 	if (is_leaf(e))
 		return leaf(e);
+	if (is_store(e))
+		return ampc_emit_store(g, e, e->kind == AMPC_POST);
 	if (e->kind == AMPC_ASSIGN || e->kind == AMPC_PRE) {
 		ampc_emit_effect(g, e);
 		return leaf(e->a);
 	}
-	dest = temporary(g, e->type);
-	into(g, dest, e);
+	dest = ampc_emit_temporary(g, e->type);
+	ampc_emit_into(g, dest, e);
 	return dest;
 }
 
@@ -280,8 +346,7 @@ static void in_place(struct ampc_emit *g, struct ampc_arg dest,
 
 static bool is_commutative(const struct ampc_expr *e)
 {
-	return e->kind == AMPC_ARITH &&
-	       (e->op == AMPC_OP_ADD || e->op == AMPC_OP_MUL);
+	return e->kind == AMPC_ARITH && ampc_op_commutes(e->op);
 }
 
 /* Whether @e takes one step at most beyond bringing its first operand. */
@@ -291,6 +356,7 @@ static bool is_simple(const struct ampc_expr *e)
 	case AMPC_ARITH:
 		return is_leaf(e->a) && is_leaf(e->b);
 	case AMPC_NEG:
+	case AMPC_BIT_NOT:
 		return is_leaf(e->a);
 	default:
 		return true;
@@ -304,17 +370,17 @@ static void assign(struct ampc_emit *g, const struct ampc_expr *e)
 	struct ampc_arg dest = leaf(e->a);
 
 	if (e->op != AMPC_OP_SET) {
-		step(g, dest, ampc_op_code(e->op), from);
+		ampc_emit_step(g, dest, ampc_op_code(e->op), from);
 	} else if (starts_from(from, sym)) {
 		in_place(g, dest, from);
 	} else if (is_commutative(from) && from->b->kind == AMPC_NAME &&
 		   from->b->symbol == sym && !mentions(from->a, sym)) {
-		step(g, dest, ampc_op_code(from->op), from->a);
+		ampc_emit_step(g, dest, ampc_op_code(from->op), from->a);
 	} else if (is_leaf(from) || has_result(from) ||
 		   (is_simple(from) && !mentions(from, sym))) {
-		into(g, dest, from);
+		ampc_emit_into(g, dest, from);
 	} else {
-		arith(g, dest, value(g, from), HIPEC_ARITH_SET);
+		ampc_emit_copy(g, e->type, dest, ampc_emit_value(g, from));
 	}
 }
 
@@ -328,17 +394,22 @@ void ampc_emit_effect(struct ampc_emit *g, const struct ampc_expr *e)
 	struct ampc_temps temps = g->temps;
 
 	g->line = e->loc.line;
+	if (is_store(e)) {
+		ampc_emit_store(g, e, false);
+		g->temps = temps;
+		return;
+	}
 	switch (e->kind) {
 	case AMPC_ASSIGN:
 		assign(g, e);
 		break;
 	case AMPC_PRE:
 	case AMPC_POST:
-		arith(g, leaf(e->a), none, ampc_op_code(e->op));
+		ampc_emit_arith(g, leaf(e->a), none, ampc_op_code(e->op));
 		break;
 	default:
 		call(g, e->event || is_test(e) ? none :
-		     temporary(g, e->type), e);
+		     ampc_emit_temporary(g, e->type), e);
 	}
 	g->temps = temps;
 }
@@ -382,10 +453,30 @@ static void branch_choice(struct ampc_emit *g, const struct ampc_expr *e,
 /* Whether @e leaves its truth in the condition when it is done for effect. */
 static bool sets_condition(const struct ampc_expr *e)
 {
-	if (e->kind == AMPC_ASSIGN)
-		return e->type == AMPC_PAGE;
+	if (e->kind == AMPC_ASSIGN && e->type == AMPC_PAGE)
+		e = e->b;
 	return e->kind == AMPC_CALL &&
 	       hipec_ops[e->opcode].flags & HIPEC_OPF_TEST;
+}
+
+/* A comparison of pages, or of one with none. */
+static void branch_same(struct ampc_emit *g, const struct ampc_expr *e,
+			bool sense, u32 label)
+{
+	bool is_comp = e->kind == AMPC_COMP;
+	bool is_same = is_comp && e->op == AMPC_OP_EQ;
+	struct ampc_arg a, b;
+
+	/* What has just set the condition need not be compared with none. */
+	if (is_comp && e->b->is_none && sets_condition(e->a)) {
+		ampc_emit_branch(g, e->a, sense != is_same, label);
+		return;
+	}
+	a = ampc_emit_value(g, is_comp ? e->a : e);
+	b = is_comp ? ampc_emit_value(g, e->b) : no_page;
+	g->line = e->loc.line;
+	ampc_emit_insn(g, HIPEC_OP_SAME, a, b, none);
+	jump_on(g, sense == is_same, label);
 }
 
 /**
@@ -413,10 +504,13 @@ void ampc_emit_branch(struct ampc_emit *g, const struct ampc_expr *e,
 	} else if (sets_condition(e)) {
 		ampc_emit_effect(g, e);
 		jump_on(g, sense, label);
+	} else if (e->type == AMPC_PAGE ||
+		   (e->kind == AMPC_COMP && e->a->type == AMPC_PAGE)) {
+		branch_same(g, e, sense, label);
 	} else {
 		bool is_comp = e->kind == AMPC_COMP;
-		struct ampc_arg a = value(g, is_comp ? e->a : e);
-		struct ampc_arg b = is_comp ? value(g, e->b) : constant(0);
+		struct ampc_arg a = ampc_emit_value(g, is_comp ? e->a : e);
+		struct ampc_arg b = is_comp ? ampc_emit_value(g, e->b) : constant(0);
 
 		g->line = e->loc.line;
 		ampc_emit_insn(g, HIPEC_OP_COMP, a, b,

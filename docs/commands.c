@@ -80,7 +80,8 @@ int main(void)
 	print_selectors();
 
 	printf("\n## Events\n\n| number | event | runs |\n|---|---|---|\n");
-#define X(name, code, text, when) printf("| %u | %s | %s |\n", code, text, when);
+#define X(name, code, text, need, when) \
+	printf("| %u | %s%s | %s |\n", code, text, need ? " (needed)" : "", when);
 	HIPEC_EVENTS(X)
 #undef X
 	printf("| %u to %u | the policy's own | by Call |\n", HIPEC_EVENT_USER,
@@ -96,7 +97,7 @@ int main(void)
 			       hipec_system_slots[i - HIPEC_SLOT_SYSTEM].meaning);
 
 	printf("\n## Why a policy ends\n\n"
-	       "1x: the caller, 2x: the policy, 3x: a guard, 5x: the kernel.\n\n"
+	       "1x: the caller, 2x: the policy, 3x: a guard, 4x: revocation, 5x: the kernel.\n\n"
 	       "| kind | name | meaning |\n|---|---|---|\n");
 #define X(name, code, text) printf("| `%02x` | %s | %s |\n", code, #name, text);
 	HIPEC_EXIT_KINDS(X)

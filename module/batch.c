@@ -142,8 +142,8 @@ void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 		c->nr_reading--;
 		c->counters.pages_in++;
 		hipec_page_show(&c->vm, b->h[i]);
-		hipec_container_page_fault(c, r->start + b->idx + i,
-					   write && b->idx + i == idx);
+		hipec_event_fault(c, r->start + b->idx + i,
+				  write && b->idx + i == idx);
 	}
 }
 
@@ -210,8 +210,7 @@ void hipec_ahead_start(struct hipec_region *r, struct vm_area_struct *vma,
 			return;
 	nr = ahead_size(r, vma);
 	if (nr)
-		nr = hipec_container_try_room(r->c, r->start + r->next_idx,
-					      write, nr);
+		nr = hipec_room_try(r->c, r->start + r->next_idx, write, nr);
 	if (!nr)
 		return;
 	a->b.idx = r->next_idx;

@@ -45,6 +45,13 @@ $(B)/vmtest-%/stamp: $(B)/kernel-%.stamp $(KMOD_SRC)
 	$(call kmod,$(@D),$*,HIPEC_TESTS=1)
 	@touch $@
 
+# All of them with the KUnit suites, for kernels of our own; they count which of
+# their lines run (test/coverage.py). Without W=1, which does not like objects
+# that are in several modules.
+$(B)/kunit-%/stamp: $(B)/kernel-%.stamp $(KMOD_SRC)
+	$(call kmod,$(@D),$*,HIPEC_KUNIT=1 GCOV_PROFILE=y W=)
+	@touch $@
+
 # Checked by sparse; the product is thrown away.
 $(B)/sparse-%/stamp: $(B)/kernel-%.stamp $(KMOD_SRC)
 	$(call kmod,$(@D),$*,C=2 CF=-Wsparse-error)

@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A container: its life, its policy's events, and what happens when the policy
- * does not do its part.
+ * A container: its life, its policy and its memory.
  *
  * Interface:
  * hipec_container_new(), _put(), _next()  life
  * hipec_container_load()                  gives it a policy and frames
- * hipec_container_page_fault()            runs PageFault
- * hipec_container_make_room()             runs Replace until frames are free
- * hipec_container_status()                numbers for the user
+ * hipec_container_status(), _operand()    what the user may know
  *
  * Owns hipec_containers_lock.
  */
 #include <linux/cred.h>
 #include <linux/pid.h>
-#include <linux/ratelimit.h>
+#include <linux/random.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "internal.h"
-
-/* Writes that may fail before a fault gives up waiting for a clean frame. */
-#define HIPEC_MAX_WRITE_ERRORS 16
 
 DEFINE_MUTEX(hipec_containers_lock);
 LIST_HEAD(hipec_containers);	/* by rising id */
@@ -48,8 +42,11 @@ struct hipec_container *hipec_container_new(void)
 	kref_init(&c->ref);
 	INIT_LIST_HEAD(&c->regions);
 	INIT_LIST_HEAD(&c->free);
+	INIT_LIST_HEAD(&c->laundry);
 	INIT_WORK(&c->wash, hipec_io_wash);
+	INIT_DELAYED_WORK(&c->timer, hipec_event_timer);
 	init_waitqueue_head(&c->wait);
+	init_waitqueue_head(&c->ended);
 	mutex_lock(&hipec_containers_lock);
 	c->id = next_id++;
 	list_add_tail(&c->link, &hipec_containers);
@@ -65,6 +62,8 @@ static void unload(struct hipec_container *c)
 	c->frame = NULL;
 	kvfree(c->vm_memory);
 	c->vm_memory = NULL;
+	vfree(c->shared);
+	c->shared = NULL;
 	bitmap_free(c->flush);
 	c->flush = NULL;
 	if (c->owner_mm) {
@@ -86,7 +85,12 @@ static void container_free(struct kref *ref)
 	list_del(&c->link);
 	mutex_unlock(&hipec_containers_lock);
 	hipec_debugfs_del(c);
+	cancel_delayed_work_sync(&c->timer);
 	cancel_work_sync(&c->wash);
+	mutex_lock(&c->lock);
+	if (c->vm.policy)
+		hipec_exit(c, HIPEC_EXIT_CLOSED);
+	mutex_unlock(&c->lock);
 	unload(c);
 	kvfree(c->image);
 	WARN_ON_ONCE(c->nr_frames);
@@ -127,161 +131,20 @@ struct hipec_container *hipec_container_next(u64 id)
 	return NULL;
 }
 
-/* One line for the log, and FIFO with a second chance is in charge. */
-static void policy_ended(struct hipec_container *c)
-{
-	const struct hipec_exit *e = &c->vm.exit;
-
-	pr_warn_ratelimited("%s[%d]: policy '%s' ended: %s in %s+%u, line %u\n",
-			    c->owner_comm, pid_nr(c->owner_pid),
-			    c->policy.image->name, hipec_exit_text(e->kind),
-			    hipec_policy_event_name(&c->policy, e->event),
-			    e->command, e->line);
-	hipec_vm_abandon(&c->vm);
-}
-
-/* Run an event of a policy that has not ended; @free: frames it may count on. */
-static void run(struct hipec_container *c, u32 event, u32 free)
-{
-	struct hipec_vm *vm = &c->vm;
-	int ended;
-
-	lockdep_assert_held(&c->lock);
-	vm->slot[HIPEC_SLOT_FREE_COUNT] = free;
-	vm->queue[HIPEC_QUEUE_FREE].count = free;
-	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = c->nr_frames - c->nr_surplus;
-	vm->slot[HIPEC_SLOT_RESIDENT_COUNT] = vm->nr_live;
-	ended = hipec_vm_run(vm, event);
-	hipec_young_flush(c);
-	if (ended)
-		policy_ended(c);
-}
-
-static void set_fault(struct hipec_container *c, u32 pgno, bool write)
-{
-	c->vm.slot[HIPEC_SLOT_FAULTED_ADDRESS] = (s64)pgno << PAGE_SHIFT;
-	c->vm.slot[HIPEC_SLOT_FAULT_KIND] = write;
-}
-
-/**
- * hipec_container_page_fault() - tell the policy of a page that was brought in
- * @c:     container
- * @pgno:  live page, on the fallback queue
- * @write: the access that faulted was a write
- *
- * Context: expects c->lock; may sleep.
- * Source: hipec-1997, "Application-specific caching strategies".
- */
-void hipec_container_page_fault(struct hipec_container *c, u32 pgno, bool write)
-{
-	if (c->vm.exit.kind)
-		return;
-	set_fault(c, pgno, write);
-	run(c, HIPEC_EVENT_PAGEFAULT, c->nr_free);
-}
-
 /*
- * Have one page given up: one that the policy has forgotten, else by the policy
- * or, if it gives none, by the built-in choice. Return: false if no page can go.
+ * Zeroed memory of the owner's cgroup. kvmalloc() would take a power of two where
+ * it can, up to twice as much.
  */
-static bool replace(struct hipec_container *c, u32 pgno, bool write)
+static void *table_alloc(size_t bytes)
 {
-	u64 before = c->counters.evictions;
-
-	if (!c->vm.exit.kind) {
-		if (hipec_frame_evict_forgotten(c)) {
-			c->counters.forgotten++;
-			return true;
-		}
-		set_fault(c, pgno, write);
-		/* All free frames are promised to the fault that asks. */
-		run(c, HIPEC_EVENT_REPLACE, 0);
-		if (c->counters.evictions != before)
-			return true;
-		c->counters.helped++;
-	}
-	if (!hipec_frame_evict_any(c))
-		return false;
-	hipec_young_flush(c);
-	return true;
-}
-
-/* Free what was read ahead for faults that did not come. */
-static bool drop_ahead(struct hipec_container *c)
-{
-	struct hipec_region *r;
-
-	list_for_each_entry(r, &c->regions, link)
-		if (hipec_ahead_drop(r))
-			return true;
-	return false;
-}
-
-/**
- * hipec_container_try_room() - get free frames without waiting
- * @c:     container
- * @pgno:  page that they are for
- * @write: it is to be written to
- * @want:  frames, 1 or more
- *
- * Free ones first, then by Replace. Victims that were dirty count when the
- * washer has cleaned them.
- *
- * Context: process context; expects c->lock.
- * Return: free frames, at most @want.
- */
-u32 hipec_container_try_room(struct hipec_container *c, u32 pgno, bool write,
-			     u32 want)
-{
-	const struct hipec_queue *laundry = &c->vm.queue[HIPEC_QUEUE_HOST];
-
-	while (c->nr_free + laundry->count < want)
-		if (!replace(c, pgno, write))
-			break;
-	return min(c->nr_free, want);
-}
-
-/**
- * hipec_container_make_room() - get free frames for a fault
- * @c:     container
- * @pgno:  page that faulted
- * @write: the access was a write
- * @want:  frames, 1 or more
- *
- * Waits until all are there, or fewer if no more pages can go.
- *
- * Context: process context; expects c->lock, which it may drop and retake.
- * Return: free frames, at most @want; 0 if the lock was dropped, so look again;
- *         -EINTR on a fatal signal; -ENOMEM if every page is pinned; -EIO if
- *         victims cannot be written.
- */
-int hipec_container_make_room(struct hipec_container *c, u32 pgno, bool write,
-			      u32 want)
-{
-	const struct hipec_queue *laundry = &c->vm.queue[HIPEC_QUEUE_HOST];
-	u64 errors = c->counters.write_errors;
-	bool slept = false;
-	u32 got;
-
-	while ((got = hipec_container_try_room(c, pgno, write, want)) < want) {
-		if (!laundry->count && got)
-			break;
-		if (!laundry->count && drop_ahead(c))
-			continue;
-		if (!laundry->count && !c->nr_reading)
-			return -ENOMEM;
-		if (c->counters.write_errors - errors > HIPEC_MAX_WRITE_ERRORS)
-			return -EIO;
-		slept = true;
-		if (!hipec_io_wait(c, TASK_KILLABLE))
-			return -EINTR;
-	}
-	return slept ? 0 : got;
+	return bytes <= PAGE_SIZE ? kzalloc(bytes, GFP_KERNEL_ACCOUNT) :
+		__vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 }
 
 /* Memory and frames for @nr pages; nobody else looks at @c's yet. */
 static int prepare(struct hipec_container *c, u32 nr)
 {
+	u32 entries = hipec_vm_nr_pages(&c->policy, nr);
 	int ret = account_locked_vm(current->mm, nr, true);
 
 	if (ret)
@@ -293,12 +156,15 @@ static int prepare(struct hipec_container *c, u32 nr)
 	get_task_comm(c->owner_comm, current);
 	c->nr_reserved = nr;
 
-	c->frame = kvcalloc(nr + 1ul, sizeof(*c->frame), GFP_KERNEL_ACCOUNT);
-	c->flush = bitmap_zalloc(nr + 1, GFP_KERNEL_ACCOUNT);
-	c->vm_memory = kvmalloc(hipec_vm_size(&c->policy, nr),
-				GFP_KERNEL_ACCOUNT);
+	c->frame = table_alloc((entries + 1ul) * sizeof(*c->frame));
+	c->flush = bitmap_zalloc(entries + 1, GFP_KERNEL_ACCOUNT);
+	c->vm_memory = table_alloc(hipec_vm_size(&c->policy, nr));
+	if (c->policy.shared_size)
+		c->shared = __vmalloc(c->policy.shared_size,
+				      GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	ret = -ENOMEM;
-	if (c->frame && c->flush && c->vm_memory)
+	if (c->frame && c->flush && c->vm_memory &&
+	    (c->shared || !c->policy.shared_size))
 		ret = hipec_frames_reserve(c, nr);
 	if (ret)
 		unload(c);
@@ -359,6 +225,8 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		return -EBUSY;
 
 	ret = parse(c, args, image, log);
+	if (!ret && nr > INT_MAX / (1 + HIPEC_MAX_GHOSTS / 100))
+		ret = -ENOMEM;
 	if (!ret)
 		ret = prepare(c, nr);
 
@@ -368,9 +236,12 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		c->image = image;
 		c->cluster = min(args->cluster ?: HIPEC_DEFAULT_CLUSTER, nr);
 		hipec_vm_init(&c->vm, &c->policy, &hipec_kernel_host,
-			      c->vm_memory, nr);
-		if (hipec_vm_has_event(&c->vm, HIPEC_EVENT_INIT))
-			run(c, HIPEC_EVENT_INIT, c->nr_free);
+			      c->vm_memory, c->shared, nr);
+		c->vm.salt = get_random_u32();
+		if (args->seed)
+			c->vm.random = args->seed;
+		hipec_event_init(c);
+		hipec_event_timer_start(c);
 	}
 	mutex_unlock(&c->lock);
 	if (!ret)
@@ -399,11 +270,58 @@ void hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 		s->free_frames = c->nr_free;
 		s->resident = c->vm.nr_live;
 		s->dirty = atomic_read(&c->nr_dirty);
+		s->ghosts = c->vm.nr_ghosts;
 		s->cluster = c->cluster;
 		s->exit = c->vm.exit;
+		s->late = c->vm.late;
 		s->counters = c->counters;
 		s->counters.commands = c->vm.nr_commands;
 		s->counters.events = c->vm.nr_events;
 	}
 	mutex_unlock(&c->lock);
+}
+
+/**
+ * hipec_container_operand() - an operand of a container's policy
+ * @c: container
+ * @o: with the slot set; filled, but for its size and id
+ *
+ * Context: process context; takes c->lock.
+ * Return: 0; -ENODATA before a policy is loaded; -ENOENT if it has no such slot.
+ */
+int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
+{
+	const struct hipec_policy *p = &c->policy;
+	const struct hipec_image_operand *d;
+	s64 at;
+
+	mutex_lock(&c->lock);
+	if (!c->vm.policy || o->slot >= p->image->nr_operands) {
+		mutex_unlock(&c->lock);
+		return c->vm.policy ? -ENOENT : -ENODATA;
+	}
+	d = &p->operand[o->slot];
+	at = c->vm.slot[o->slot];
+	o->type = d->type;
+	o->operand_flags = d->flags;
+	o->nr = 0;
+	o->value = 0;
+	o->offset = 0;
+	switch (d->type) {
+	case HIPEC_TYPE_INT:
+		o->value = at;
+		break;
+	case HIPEC_TYPE_QUEUE:
+		o->nr = c->vm.queue[at].count;
+		break;
+	case HIPEC_TYPE_INTS:
+	case HIPEC_TYPE_QUEUES:
+		o->nr = d->value;
+		if (d->flags & HIPEC_OPERAND_SHARED)
+			o->offset = HIPEC_SHARED_OFFSET(o->slot);
+		break;
+	}
+	strscpy_pad(o->name, hipec_policy_name(p, d->name), sizeof(o->name));
+	mutex_unlock(&c->lock);
+	return 0;
 }

@@ -25,8 +25,9 @@ static int status_show(struct seq_file *m, void *unused)
 	if (!s)
 		return -ENOMEM;
 	hipec_container_status(m->private, s);
-	seq_printf(m, "policy %s\ncomm %.16s\nexit %s\n", s->policy, s->comm,
-		   hipec_exit_text(s->exit.kind));
+	seq_printf(m, "policy %s\ncomm %.16s\nexit %s\nlate %s\n", s->policy,
+		   s->comm, s->exit.kind ? s->exit.message : "no",
+		   s->late.kind ? s->late.message : "no");
 	seq_printf(m, "frames %llu\nfree_frames %llu\nresident %llu\ndirty %llu\ncluster %u\nregions %u\n",
 		   s->frames, s->free_frames, s->resident, s->dirty,
 		   s->cluster, s->regions);

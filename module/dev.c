@@ -6,6 +6,7 @@
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/file.h>
+#include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -158,6 +159,28 @@ static bool may_see(struct hipec_container *c)
 	return visible;
 }
 
+static int ioctl_operand(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_container *other = NULL;
+	struct hipec_operand o;
+	u32 usize;
+	int ret = get_args(&o, sizeof(o), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	if (o.id) {
+		other = hipec_container_next(o.id - 1);
+		if (!other)
+			return -ESRCH;
+		ret = other->id == o.id && may_see(other) ? 0 : -ESRCH;
+	}
+	if (!ret)
+		ret = hipec_container_operand(other ?: c, &o);
+	if (other)
+		hipec_container_put(other);
+	return ret ?: put_args(uargs, usize, &o, sizeof(o));
+}
+
 static int ioctl_next(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_container *next;
@@ -190,6 +213,7 @@ static const struct {
 	{ HIPEC_IOC_ATTACH, ioctl_attach },
 	{ HIPEC_IOC_STATUS, ioctl_status },
 	{ HIPEC_IOC_NEXT, ioctl_next },
+	{ HIPEC_IOC_OPERAND, ioctl_operand },
 };
 
 static long hipec_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -206,11 +230,27 @@ static long hipec_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return -ENOTTY;
 }
 
+static int hipec_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return hipec_shared_mmap(file->private_data, vma);
+}
+
+/* Readable once the policy has ended; STATUS says why. */
+static __poll_t hipec_poll(struct file *file, poll_table *wait)
+{
+	struct hipec_container *c = file->private_data;
+
+	poll_wait(file, &c->ended, wait);
+	return READ_ONCE(c->vm.exit.kind) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
 const struct file_operations hipec_dev_fops = {
 	.owner = THIS_MODULE,
 	.open = hipec_open,
 	.release = hipec_release,
 	.unlocked_ioctl = hipec_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = hipec_mmap,
+	.poll = hipec_poll,
 	.llseek = noop_llseek,
 };

@@ -92,7 +92,7 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf)
 	/* Whoever is here did not come to what was read ahead. */
 	hipec_ahead_drop(r);
 	sequential = vmf->pgoff == r->next_idx;
-	ret = hipec_container_make_room(c, r->start + vmf->pgoff, write,
+	ret = hipec_room_make(c, r->start + vmf->pgoff, write,
 			hipec_batch_size(r, vmf->vma, vmf->pgoff) ?: 1);
 	if (ret <= 0) {
 		mutex_unlock(&c->lock);
@@ -130,16 +130,30 @@ static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
 	return finish(r, vmf, &b);
 }
 
+/*
+ * The washer holds the lock of what it writes, and its write may wait for the
+ * inode's lock, which this task has: see hipec_io_would_deadlock().
+ */
+static bool lock_folio(struct hipec_region *r, struct folio *folio)
+{
+	if (folio_trylock(folio))
+		return true;
+	return !hipec_io_would_deadlock(r) && !folio_lock_killable(folio);
+}
+
 /* A hit on page @h. Expects c->lock and drops it. 0: look it up again. */
 static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 {
 	struct hipec_container *c = r->c;
 	struct folio *folio = c->frame[h];
 
+	/* The reference keeps it from being given up in the event. */
 	folio_get(folio);
 	c->counters.soft_faults++;
+	hipec_event_access(c, r->start + vmf->pgoff,
+			   vmf->flags & FAULT_FLAG_WRITE);
 	mutex_unlock(&c->lock);
-	if (folio_lock_killable(folio)) {
+	if (!lock_folio(r, folio)) {
 		folio_put(folio);
 		return VM_FAULT_SIGBUS;
 	}

@@ -195,8 +195,9 @@ bool hipec_frame_release(struct hipec_container *c, u32 h)
 static void to_laundry(struct hipec_container *c, u32 h)
 {
 	hipec_page_hide(&c->vm, h);
-	hipec_queue_add(&c->vm, HIPEC_QUEUE_HOST, h, HIPEC_END_TAIL);
 	c->vm.page[h].flags |= HIPEC_PAGE_LAUNDRY;
+	list_add_tail(&c->frame[h]->lru, &c->laundry);
+	c->nr_laundry++;
 	queue_work(hipec_wq, &c->wash);
 }
 
@@ -249,27 +250,34 @@ enum round {
 	LAST_RESORT,	/* even if its last write failed */
 };
 
-static bool evict_from(struct hipec_container *c, u32 q, enum round round)
+/* Evict a page of queue @q. What is passed over goes to the tail, if it may. */
+static bool evict_from(struct hipec_container *c, u32 q, enum round round,
+		       u32 *pgno)
 {
 	u32 n = c->vm.queue[q].count;
+	u32 h, next;
 
-	while (n--) {
-		u32 h = c->vm.queue[q].head;
-
+	for (h = c->vm.queue[q].head; n--; h = next) {
+		next = c->vm.page[h].next;
+		if (!hipec_page_live(&c->vm, h))
+			continue;
+		*pgno = c->vm.page[h].pgno;
 		if (round == LAST_RESORT)
 			c->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
 		if (round == SECOND_CHANCE && hipec_young_test(c, c->frame[h]))
 			hipec_young_reset(c, c->frame[h]);
 		else if (hipec_frame_evict(c, h))
 			return true;
-		hipec_queue_move(&c->vm, q, h, HIPEC_END_TAIL);
+		if (!c->vm.queue[q].key)
+			hipec_queue_move(&c->vm, q, h, HIPEC_END_TAIL);
 	}
 	return false;
 }
 
 /**
  * hipec_frame_evict_forgotten() - take a page that is on no queue of the policy
- * @c: container
+ * @c:    container
+ * @pgno: the page that was given up
  *
  * A policy forgets a page, or goes on as if a page had gone that was refused:
  * its frame would never be given up again.
@@ -277,14 +285,15 @@ static bool evict_from(struct hipec_container *c, u32 q, enum round round)
  * Context: expects c->lock; may sleep.
  * Return: whether a page was given up.
  */
-bool hipec_frame_evict_forgotten(struct hipec_container *c)
+bool hipec_frame_evict_forgotten(struct hipec_container *c, u32 *pgno)
 {
-	return evict_from(c, HIPEC_QUEUE_FALLBACK, FIRST_COME);
+	return evict_from(c, HIPEC_QUEUE_FALLBACK, FIRST_COME, pgno);
 }
 
 /**
  * hipec_frame_evict_any() - the built-in replacement
- * @c: container
+ * @c:    container
+ * @pgno: the page that was given up
  *
  * For policies that give no frame and for containers whose policy has ended:
  * first what is on no queue of the policy, then its queues in slot order; pages
@@ -293,16 +302,16 @@ bool hipec_frame_evict_forgotten(struct hipec_container *c)
  * Context: expects c->lock; may sleep.
  * Return: whether a page was given up; false if none can go.
  */
-bool hipec_frame_evict_any(struct hipec_container *c)
+bool hipec_frame_evict_any(struct hipec_container *c, u32 *pgno)
 {
 	enum round round;
 	u32 q;
 
 	for (round = SECOND_CHANCE; round <= LAST_RESORT; round++) {
-		if (evict_from(c, HIPEC_QUEUE_FALLBACK, round))
+		if (evict_from(c, HIPEC_QUEUE_FALLBACK, round, pgno))
 			return true;
 		for (q = HIPEC_QUEUE_POLICY; q < c->vm.nr_queues; q++)
-			if (evict_from(c, q, round))
+			if (evict_from(c, q, round, pgno))
 				return true;
 	}
 	return false;
@@ -416,4 +425,5 @@ const struct hipec_host_ops hipec_kernel_host = {
 	.map = host_map,
 	.unmap = host_unmap,
 	.request = host_request,
+	.overtime = hipec_event_overtime,
 };

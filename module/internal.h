@@ -52,18 +52,31 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @image:     bytes that the policy points into
  * @policy:    parsed image, invariant after the load
  * @vm_memory: memory of @vm
+ * @shared:    shared arrays, invariant after the load
  * @frame:     frame of each page, by handle
  * @free:      frames that hold no page, by folio->lru
  * @nr_free:   their number
  * @nr_frames: frames held, free or not
  * @nr_surplus: of these, frames that go back to the system when they are free
  * @nr_reserved: frames at the load, which @nr_frames never exceeds; invariant
+ * @laundry:   frames of pages that are LAUNDRY, by folio->lru
+ * @nr_laundry: their number
  * @nr_reading: pages that are READING
  * @nr_dirty:  dirty frames; atomic, no lock
  * @cluster:   most pages of one read; invariant after the load
  * @young_reset: referenced bits were reset that a TLB may still have set
  * @stale_cpus: CPUs whose TLB that concerns
- * @wash:      cleans frames on HIPEC_QUEUE_HOST, and pages in @flush
+ * @event:     that runs, or ran last
+ * @event_since: ns, when it was first looked at; 0: it was not
+ * @loaded_at: ns, invariant after the load
+ * @wants_time: the policy reads Time; invariant after the load
+ * @late_event: event that was given up last
+ * @late_in_a_row: times that it was, one after the other
+ * @helped_in_a_row: Replace events without a frame, one after the other
+ * @harvested: entry of the page table that was looked at last, for Access
+ * @timer:     runs Timer
+ * @ended:     polled for the end of the policy
+ * @wash:      cleans frames on @laundry, and pages in @flush
  * @flush:     bit h: page h is to be written back
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
@@ -85,6 +98,7 @@ struct hipec_container {
 	struct hipec_policy policy;
 	void *image;
 	void *vm_memory;
+	void *shared;
 
 	struct folio **frame;
 	struct list_head free;
@@ -92,12 +106,25 @@ struct hipec_container {
 	u32 nr_frames;
 	u32 nr_surplus;
 	u32 nr_reserved;
+	struct list_head laundry;
+	u32 nr_laundry;
 	u32 nr_reading;
 	atomic_t nr_dirty;
 	u32 cluster;
 
 	bool young_reset;
 	cpumask_var_t stale_cpus;
+
+	u32 event;
+	u64 event_since;
+	u64 loaded_at;
+	bool wants_time;
+	u32 late_event;
+	u32 late_in_a_row;
+	u32 helped_in_a_row;
+	u32 harvested;
+	struct delayed_work timer;
+	wait_queue_head_t ended;
 
 	struct work_struct wash;
 	unsigned long *flush;
@@ -195,8 +222,16 @@ u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
 void hipec_frame_unbind(struct hipec_container *c, u32 h);
 bool hipec_frame_release(struct hipec_container *c, u32 h);
 bool hipec_frame_evict(struct hipec_container *c, u32 h);
-bool hipec_frame_evict_forgotten(struct hipec_container *c);
-bool hipec_frame_evict_any(struct hipec_container *c);
+bool hipec_frame_evict_forgotten(struct hipec_container *c, u32 *pgno);
+bool hipec_frame_evict_any(struct hipec_container *c, u32 *pgno);
+
+/* Page of a frame that holds one. Context: expects c->lock. */
+static inline u32 hipec_frame_page(struct hipec_container *c,
+				   const struct folio *folio)
+{
+	return hipec_page_find(&c->vm, hipec_region_of(folio)->start +
+			       folio->index);
+}
 
 /* young.c: the referenced bit in page tables */
 bool hipec_young_test(struct hipec_container *c, struct folio *folio);
@@ -224,14 +259,31 @@ struct hipec_container *hipec_container_new(void);
 void hipec_container_put(struct hipec_container *c);
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log);
-void hipec_container_page_fault(struct hipec_container *c, u32 pgno,
-				bool write);
-u32 hipec_container_try_room(struct hipec_container *c, u32 pgno, bool write,
-			     u32 want);
-int hipec_container_make_room(struct hipec_container *c, u32 pgno, bool write,
-			      u32 want);
 void hipec_container_status(struct hipec_container *c, struct hipec_status *s);
+int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o);
 struct hipec_container *hipec_container_next(u64 id);
+
+/* exit.c: the one way in which a policy ends */
+bool hipec_exit(struct hipec_container *c, u32 kind);
+void hipec_exit_command(struct hipec_container *c);
+
+/* event.c: events of the policy */
+void hipec_event_init(struct hipec_container *c);
+void hipec_event_fault(struct hipec_container *c, u32 pgno, bool write);
+void hipec_event_replace(struct hipec_container *c, u32 pgno, bool write);
+void hipec_event_access(struct hipec_container *c, u32 pgno, bool write);
+void hipec_event_harvest(struct hipec_container *c);
+void hipec_event_remove(struct hipec_container *c, u32 pgno);
+void hipec_event_timer(struct work_struct *work);
+void hipec_event_timer_start(struct hipec_container *c);
+bool hipec_event_overtime(struct hipec_vm *vm);
+
+/* room.c: free frames */
+u32 hipec_room_try(struct hipec_container *c, u32 pgno, bool write, u32 want);
+int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want);
+
+/* shared.c: arrays that the application writes */
+int hipec_shared_mmap(struct hipec_container *c, struct vm_area_struct *vma);
 
 /* region.c */
 int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,

@@ -205,13 +205,16 @@ static void finish_laundry(struct hipec_container *c, u32 h)
 {
 	struct folio *folio = c->frame[h];
 
-	hipec_queue_del(&c->vm, h);
+	list_del(&folio->lru);
+	c->nr_laundry--;
 	c->vm.page[h].flags &= ~HIPEC_PAGE_LAUNDRY;
 	folio_lock(folio);
 	if (folio_test_dirty(folio))
 		folio_unlock(folio);
 	else if (hipec_frame_release(c, h))
 		return;
+	/* What a policy remembers is a page without a frame: it was wrong. */
+	hipec_page_forget(&c->vm, h);
 	hipec_page_show(&c->vm, h);
 }
 
@@ -243,14 +246,16 @@ static int wash_page(struct hipec_container *c, u32 h)
 /* The next page to clean: what faults wait for first. 0: none. */
 static u32 next_to_wash(struct hipec_container *c)
 {
-	unsigned long nr = c->nr_reserved + 1ul;
+	unsigned long nr = c->vm.nr_pages + 1ul;
+	struct folio *folio;
 	unsigned long bit;
 	u32 h;
 
-	for (h = c->vm.queue[HIPEC_QUEUE_HOST].head; h;
-	     h = c->vm.page[h].next)
+	list_for_each_entry(folio, &c->laundry, lru) {
+		h = hipec_frame_page(c, folio);
 		if (!(c->vm.page[h].flags & HIPEC_PAGE_WRITING))
 			return h;
+	}
 	for_each_set_bit(bit, c->flush, nr) {
 		__clear_bit(bit, c->flush);
 		if (hipec_page_live(&c->vm, bit) &&
@@ -274,7 +279,7 @@ void hipec_io_wash(struct work_struct *work)
 
 	mutex_lock(&c->lock);
 	if (test_and_clear_bit(0, &c->flush_all))
-		for (h = 1; h <= c->nr_reserved; h++)
+		for (h = 1; h <= c->vm.nr_pages; h++)
 			if (hipec_page_live(&c->vm, h) &&
 			    folio_test_dirty(c->frame[h]))
 				__set_bit(h, c->flush);
@@ -300,7 +305,7 @@ int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
 	u32 h;
 
 	mutex_lock(&c->lock);
-	for (h = 1; h <= c->nr_reserved; h++) {
+	for (h = 1; h <= c->vm.nr_pages; h++) {
 		while (c->frame[h] &&
 		       c->frame[h]->mapping == r->inode->i_mapping &&
 		       c->frame[h]->index >= first &&
@@ -319,7 +324,7 @@ int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
 		}
 	}
 	/* What was given up while it was written here is still to be cleaned. */
-	if (c->vm.queue[HIPEC_QUEUE_HOST].count)
+	if (c->nr_laundry)
 		queue_work(hipec_wq, &c->wash);
 	mutex_unlock(&c->lock);
 	return err;

@@ -14,7 +14,7 @@ static struct miscdevice hipec_device = {
 	.mode = 0600,
 };
 
-static int __init hipec_init(void)
+static int __init hipec_module_init(void)
 {
 	int ret;
 
@@ -30,15 +30,15 @@ static int __init hipec_init(void)
 	return ret;
 }
 
-static void __exit hipec_exit(void)
+static void __exit hipec_module_exit(void)
 {
 	misc_deregister(&hipec_device);
 	hipec_debugfs_exit();
 	destroy_workqueue(hipec_wq);
 }
 
-module_init(hipec_init);
-module_exit(hipec_exit);
+module_init(hipec_module_init);
+module_exit(hipec_module_exit);
 
 MODULE_DESCRIPTION("Page replacement policies that applications bring");
 MODULE_LICENSE("GPL");

@@ -156,11 +156,11 @@ static void leave_container(struct hipec_region *r)
 {
 	const unsigned int busy = HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING;
 	struct hipec_container *c = r->c;
-	u32 h, lost = 0;
+	u32 h, pgno, lost = 0;
 
 	mutex_lock(&c->lock);
 	hipec_ahead_drop(r);
-	for (h = 1; h <= c->nr_reserved; h++) {
+	for (h = 1; h <= c->vm.nr_pages; h++) {
 		while (c->frame[h] &&
 		       c->frame[h]->mapping == r->inode->i_mapping) {
 			if (c->vm.page[h].flags & busy) {
@@ -168,9 +168,12 @@ static void leave_container(struct hipec_region *r)
 				continue;
 			}
 			lost += folio_test_dirty(c->frame[h]);
+			pgno = c->vm.page[h].pgno;
 			hipec_frame_unbind(c, h);
+			hipec_event_remove(c, pgno);
 		}
 	}
+	hipec_page_forget_range(&c->vm, r->start, r->nr);
 	list_del(&r->link);
 	c->nr_regions--;
 	mutex_unlock(&c->lock);

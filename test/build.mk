@@ -6,13 +6,85 @@ PYTEST := $(PYTHON) -B -m pytest -c test/pytest.ini --rootdir=.
 # Ring 1: user space, no root, no guest.
 FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $(B)/hipec
 
+# The KUnit suites that need no more than the VM core, in user space.
+KUNIT_SRC := $(shell grep -L '"\.\./internal.h"' module/tests/*_kunit.c) \
+	$(addprefix module/tests/,kunit_machine.c fakehost.c invariants.c)
+
+FAST += $(B)/asan/kunit
+
+$(B)/asan/suites/%.o: module/tests/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) -Itest -c $< -o $@
+
+$(B)/asan/suites/%.o: test/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+
+$(B)/asan/kunit: $(KUNIT_SRC:module/tests/%.c=$(B)/asan/suites/%.o) \
+		$(B)/asan/suites/kunit_shim.o $(B)/asan/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
+
+# Both ways to run the VM core in user space, with counters in it: coverage.py.
+# The rest is as for ASan.
+FAST += $(B)/cov/hpt $(B)/cov/kunit
+
+$(B)/cov/vm/%.o: module/vm/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -O0 --coverage -c $< -o $@
+
+$(B)/cov/libhipecvm.a: $(VM_SRC:module/vm/%.c=$(B)/cov/vm/%.o)
+	$(AR) rcs $@ $^
+
+$(B)/cov/hpt: $(call userlib_obj,$(B)/asan,$(HPT_SRC)) $(B)/cov/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) --coverage $(LDFLAGS) $^ -o $@
+
+$(B)/cov/kunit: $(KUNIT_SRC:module/tests/%.c=$(B)/asan/suites/%.o) \
+		$(B)/asan/suites/kunit_shim.o $(B)/cov/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) --coverage $(LDFLAGS) $^ -o $@
+
+include test/fuzz/build.mk
+
+# Random policies, here and in the kernel: test/fuzz/differ.c.
+DIFFER_SRC := $(addprefix test/fuzz/,differ.c generate.c mutate.c program.c)
+DIFFER_USER := userlib/hptrun.c $(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
+
+FAST += $(B)/asan/differ
+
+$(B)/test/fuzz/%.o: test/fuzz/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(B)/asan/differ: $(DIFFER_SRC:%.c=$(B)/asan/%.o) \
+		$(call userlib_obj,$(B)/asan,$(DIFFER_USER)) $(B)/asan/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
+
+$(B)/static/differ: $(DIFFER_SRC:%.c=$(B)/%.o) \
+		$(call userlib_obj,$(B),$(DIFFER_USER)) $(B)/libhipecvm.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
+
+# Processes that do to the module whatever they can: test/hostile/.
+HOSTILE_SRC := $(wildcard test/hostile/*.c) \
+	$(addprefix test/fuzz/,generate.c mutate.c program.c)
+
+$(B)/test/hostile/%.o: test/hostile/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(B)/static/hostile-client: $(HOSTILE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhipecvm.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
+
 # Ring 3: what a guest takes along.
 GUEST_SRC := $(wildcard test/guest/*.c)
-GUEST_POLICIES := $(patsubst test/guest/policies/%.hp,$(B)/guest/policies/%.hpo,\
-	$(wildcard test/guest/policies/*.hp))
+GUEST_POLICIES := $(patsubst test/guest/policies/%,$(B)/guest/policies/%.hpo,\
+	$(basename $(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))
 GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
-	$(B)/static/hipec $(BENCH) $(KERNELS:%=$(B)/kmod-%/stamp) \
-	$(KERNELS:%=$(B)/vmtest-%/stamp)
+	$(B)/static/differ $(B)/static/hostile-client $(B)/static/hipec $(BENCH)
+GUEST_MODULES := $(KERNELS:%=$(B)/kmod-%/stamp) $(KERNELS:%=$(B)/vmtest-%/stamp)
+
+# Ring 2: the same guest, and a kernel that is a process.
+KUNIT_MODULES := $(B)/kunit-uml/stamp $(B)/kunit-debug/stamp
 
 $(B)/guest/%.o: test/guest/%.c
 	@mkdir -p $(@D)
@@ -21,11 +93,17 @@ $(B)/guest/%.o: test/guest/%.c
 $(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/%.c=$(B)/guest/%.o) $(B)/libhipec.a
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
+# Some are bad on purpose.
 $(B)/guest/policies/%.hpo: test/guest/policies/%.hp $(B)/ampc
 	@mkdir -p $(@D)
-	$(B)/ampc -o $@ $<
+	$(B)/ampc -Wno-victim -Wno-endless-loop -o $@ $<
 
-.PHONY: check check-fast check-kunit check-vm fast-ready guest-ready
+# What the language cannot say yet.
+$(B)/guest/policies/%.hpo: test/guest/policies/%.hpt $(B)/hpt
+	@mkdir -p $(@D)
+	@$(B)/hpt --output $@ $<
+
+.PHONY: check check-fast check-kunit check-vm fast-ready kunit-ready guest-ready
 
 ## check: every test ring, after installing what they need
 check: packages
@@ -43,6 +121,30 @@ check-kunit: packages
 check-vm: packages
 	@$(PYTHON) -B test/rings.py vm
 
+HOSTILE_SECONDS ?= 600
+HOSTILE_SEED ?= 1
+HOSTILE_KERNEL ?= debug
+
+.PHONY: hostile hostile-ready
+## hostile: clients that do what they can, for HOSTILE_SECONDS=600 (HOSTILE_SEED=1)
+hostile: packages
+	@$(MAKE) --no-print-directory -s hostile-ready
+	@test/hostile/hostile.py --kernel $(HOSTILE_KERNEL) \
+		--seconds $(HOSTILE_SECONDS) --seed $(HOSTILE_SEED)
+
+.PHONY: coverage coverage-ready
+## coverage: which lines of module/ the tests run
+coverage: packages
+	@$(MAKE) --no-print-directory -s coverage-ready
+	@$(PYTHON) -B test/coverage.py
+
+hostile-ready: all $(GUEST) $(if $(filter $(TEST_KERNELS),$(HOSTILE_KERNEL)),\
+	$(B)/kunit-$(HOSTILE_KERNEL)/stamp,$(addsuffix -$(HOSTILE_KERNEL)/stamp,\
+	$(B)/kmod $(B)/vmtest))
+
+coverage-ready: $(B)/cov/hpt $(B)/cov/kunit
+
 # What each ring builds before it runs.
 fast-ready: $(FAST) all
-guest-ready: fast-ready $(GUEST) sparse
+kunit-ready: fast-ready $(GUEST) $(KUNIT_MODULES)
+guest-ready: fast-ready $(GUEST) $(GUEST_MODULES) sparse

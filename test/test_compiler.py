@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""ampc, under ASan and UBSan: what it makes of test/compile/ok/*.hp, what it says
-about test/compile/err/*.hp, and what it must never do.
+"""ampc, under ASan and UBSan: what it makes of test/compile/ok/*.hp, what run/*.hp
+do when they run, what it says about err/*.hp and warn/*.hp, and what it must never do.
 
 Golden listings: `AMPC_UPDATE=1 pytest test/test_compiler.py` writes ok/*.hps anew.
 
 Expectations stand in the error files, on the line they belong to:
     x = y;  //~ error: undeclared name 'y' //~ note: did you mean 'x'?
-`//~+1` means the line below, `//~@` the file as a whole."""
+`//~+1` means the line below, `//~@` the file as a whole. Files of warn/ are
+named after the warning that they are about, and compile."""
 
 import collections
 import os
@@ -23,7 +24,10 @@ AMPC = ROOT / "build" / "asan" / "ampc"
 HPT = ROOT / "build" / "asan" / "hpt"
 TORTURE = ROOT / "build" / "asan" / "ampc-torture"
 OK = sorted((ROOT / "test" / "compile" / "ok").glob("*.hp"))
-ERR = sorted((ROOT / "test" / "compile" / "err").glob("*.hp"))
+ERR = sorted((ROOT / "test" / "compile" / "err").glob("*.hp*"))
+RUN = sorted((ROOT / "test" / "compile" / "run").glob("*.hp"))
+LISTINGS = [path.with_suffix(".hps") for path in OK]
+WARN = sorted((ROOT / "test" / "compile" / "warn").glob("*.hp"))
 POLICIES = sorted((ROOT / "policies").glob("*.hp"))
 
 EMPTY = "Event PageFault() { }\nEvent Replace() { }\n"
@@ -63,13 +67,17 @@ def commands(text):
 
 
 def operands(text):
-    """{name: (slot, type, value, flags)} of a listing."""
+    """{name: (slot, type, value, flags, key)} of a listing. An array's value is its
+    length, a queue variable's the array that it starts in."""
     found = {}
     for line in text.splitlines():
-        match = re.match(r"    ([0-9A-F]{2})  (\w+) +([^ ,]+)(?: = ([-\d]+))?((?:, \w+)*)$", line)
+        match = re.match(r" +([0-9A-F]{2})  (\w+) +([^ ,\[]+)(?:\[(\d+)\])?(?: = ([-\w]+)(?:\[0\])?)?"
+                         r"(?: by (\w+))?((?:, \w+)*)$", line)
         if match:
-            slot, kind, name, value, flags = match.groups()
-            found[name] = (int(slot, 16), kind, int(value or 0), flags.split(", ")[1:])
+            slot, kind, name, length, value, key, flags = match.groups()
+            found[name] = (int(slot, 16), kind,
+                           value if kind == "queueref" else int(length or value or 0),
+                           flags.split(", ")[1:], key)
     return found
 
 
@@ -91,14 +99,16 @@ def test_policies_compile_without_a_word(path, tmp_path):
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
-def test_every_command_of_the_table_is_made_by_some_source():
+def test_every_command_of_table_1_is_made_by_some_source():
+    """An extension has a golden file where it has a place in the language."""
     table = subprocess.run([HPT, "--list-table"], capture_output=True, text=True, check=True)
-    wanted = {line.split()[1] for line in table.stdout.splitlines()
-              if line.startswith("command ")}
+    wanted = [line.split()[1] for line in table.stdout.splitlines()
+              if line.startswith("command ")][:20]
     made = {text.split()[0] for path in OK
             for words in commands(path.with_suffix(".hps").read_text()).values()
             for _, text in words}
-    assert wanted <= made
+    assert wanted[-1] == "call"
+    assert set(wanted) <= made
 
 
 def test_figure_3_has_the_operand_numbers_of_the_paper():
@@ -108,8 +118,8 @@ def test_figure_3_has_the_operand_numbers_of_the_paper():
         "_free_queue": 0, "_free_count": 1, "active_queue": 2, "active_count": 3,
         "inactive_queue": 4, "inactive_count": 5, "reserve_free_target": 6, "free_target": 7,
         "inactive_target": 8, "page": 9, ".t0": 10, "2": 11, "3": 12}
-    assert found["free_target"] == (7, "int", 1, ["param"])
-    assert found["3"] == (12, "int", 3, ["const"])
+    assert found["free_target"] == (7, "int", 1, ["param"], None)
+    assert found["3"] == (12, "int", 3, ["const"], None)
 
 
 def test_figure_3_has_the_words_that_the_paper_prints():
@@ -126,6 +136,9 @@ def test_policies_take_as_few_commands_as_they_can():
              for path in POLICIES}
     assert sizes["fifo2"] == {"PageFault": 5, "Replace": 29}
     assert sizes["mru"] == {"PageFault": 3, "Replace": 3}
+    assert sizes["mpfifo2"] == {"PageFault": 17, "Replace": 21}
+    plain = commands(run("-O0", "-S", ROOT / "policies" / "fifo2.hp").stdout)
+    assert {name: len(code) for name, code in plain.items()} == {"PageFault": 5, "Replace": 31}
 
 
 def test_output_is_the_same_byte_for_byte(tmp_path):
@@ -143,10 +156,10 @@ def test_image_has_names_values_and_lines(tmp_path):
                       "\tn = 7;\n}\nEvent PageFault() { }\n")
     assert run(source, cwd=tmp_path).returncode == 0
     image = (tmp_path / "tiny.hpo").read_bytes()
-    magic, _, header, size, _, nr_operands, nr_events, nr_words, nr_lines, strings, _, name = \
-        struct.unpack_from("<IHHIIIIIIII32s", image)
-    assert (magic, size, nr_operands, nr_events, nr_words, nr_lines) == (
-        0x43504948, len(image), 4, 2, 5, 5)
+    magic, _, header, size, _, nr_operands, nr_events, nr_words, nr_lines, strings, \
+        ghosts, timer, _, name = struct.unpack_from("<IHHIIIIIIIIII32s", image)
+    assert (magic, header, size, nr_operands, nr_events, nr_words, nr_lines, ghosts, timer) == (
+        0x43504948, 80, len(image), 4, 2, 5, 5, 0, 0)
     assert name.rstrip(b"\0") == b"tiny"
     names = image[-strings:]
     slots = []
@@ -167,22 +180,38 @@ def test_image_has_names_values_and_lines(tmp_path):
 # What it computes
 
 
-def assembled(text, ints, event="PageFault"):
-    """A .hpt file from a listing, which runs one event and shows all integers."""
+def policy(text):
+    """The sections of a .hpt file that say what a listing says."""
     lines = ["# A listing of ampc reads back.", "-- operands"]
-    for name, (slot, kind, value, flags) in operands(text).items():
+    # The assembler wants a field before the queues that it orders.
+    for name, (slot, kind, value, flags, key) in sorted(
+            operands(text).items(), key=lambda operand: operand[1][1] != "field"):
         if slot >= 2:
-            lines.append(f"{slot}: {name} {' '.join(flags)} {kind} {value if kind == 'int' else ''}")
+            shown = value if kind in ("int", "ints", "queues", "queueref") else ""
+            lines.append(f"{slot}: {name} {' '.join(flags)} {kind} {shown} {key and f'by {key}' or ''}")
     lines.append("-- set\nfuel 1000000")
+    lines += re.findall(r"^(ghosts \d+|timer \d+) (?:%|ms)$", text, re.M)
     for line in text.splitlines():
         if line.startswith("event "):
-            _, number, name = line.split()
+            _, number, name = line.split()[:3]
             lines.append(f"-- code {name}" + (f" {number}" if int(number) > 2 else ""))
             lines += [code for _, code in commands(text)[name]]
+    return lines
+
+
+def assembled(text, ints, arrays=None, more=(), pages=(), event="PageFault"):
+    """A .hpt file from a listing, which runs one event and shows all integers."""
+    lines = policy(text)
+    if pages:
+        lines += ["-- pages", *pages]
     lines.append(f"-- run {event}\n-- result ok")
     if ints:
         lines.append("-- ints")
         lines += [f"{name} {value}" for name, value in ints.items()]
+    if arrays:
+        lines.append("-- arrays")
+        lines += [f"{name} {' '.join(map(str, values))}" for name, values in arrays.items()]
+    lines += more
     return "\n".join(lines) + "\n"
 
 
@@ -196,6 +225,56 @@ def test_listing_reads_back(path, tmp_path):
     words = re.findall(r"^# +\d+  ([0-9a-f]{8})  ", result.stdout, re.M)
     made = [word for code in commands(text).values() for word, _ in code]
     assert words == made, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("path", RUN, ids=lambda p: p.stem)
+def test_program_does_what_it_says(path, tmp_path):
+    """run/*.hp on the VM: run/*.run has what happens and what must come out, in the
+    sections of a .hpt file (test/vm/README.md)."""
+    case = tmp_path / f"{path.stem}.hpt"
+    case.write_text("\n".join(policy(listing(path))) + "\n"
+                    + path.with_suffix(".run").read_text(encoding="utf-8"))
+    result = subprocess.run([HPT, case], capture_output=True, text=True, check=False)
+    assert result.stdout == f"ok {path.stem}\n", result.stdout + result.stderr
+
+
+def test_figure_9_gives_up_the_deepest_level_first(tmp_path):
+    """policies/mpfifo2.hp with an array that a test can write in place of the shared
+    one: a page that was touched gets its second chance, also one of a level that is
+    none, and the root is the last to go."""
+    text = (ROOT / "policies" / "mpfifo2.hp").read_text(encoding="utf-8")
+    levels = {1: 0, 2: 1, 3: 2, 4: 2, 5: 26, 6: -1}
+    stores = "".join(f"IndexLevel[{page}] = {level};" for page, level in levels.items())
+    text = re.sub(r"shared (Int\s+IndexLevel)", r"\1", text)
+    text = text.replace("*Page\t\tpage;\n", f"*Page\t\tpage;\n{stores}")
+    case = tmp_path / "mpfifo2.hpt"
+    case.write_text("\n".join([
+        *policy(listing(text)),
+        "-- pages", "3 level[2] ref", "4 level[2] mod",
+        "-- set", "table 8",
+        "-- run Init fault 1 PageFault fault 2 PageFault fault 70000 PageFault"
+        " fault 5 PageFault fault 6 PageFault" + 8 * " Replace",
+        "-- result ok", "-- ints", "Indicator 0",
+        "-- given up", "70000 kept", "5 kept", "6 kept", "4 kept", "3 kept", "2 kept", "1 kept",
+    ]) + "\n")
+    result = subprocess.run([HPT, case], capture_output=True, text=True, check=False)
+    assert result.stdout == "ok mpfifo2\n", result.stdout + result.stderr
+
+
+def test_hipec_dis_says_the_same(tmp_path):
+    """Operands, settings and commands of a listing and of `hipec dis`."""
+    subprocess.run(["make", "-s", "-C", ROOT, "build/hipec"], check=True)
+    for path in [*OK, *RUN, *POLICIES]:
+        image = tmp_path / f"{path.stem}.hpo"
+        both = run("-S", "-o", image, path)
+        assert both.returncode == 0
+        dis = subprocess.run([ROOT / "build" / "hipec", "dis", image], capture_output=True,
+                             text=True, check=True).stdout
+        for pattern in (r"^(?:policy|ghosts|timer) .*$", r"^ +\d+  ((?:[0-9A-F]{2} ){4} .*?) *(?:;? line.*)?$"):
+            assert re.findall(pattern, dis, re.M) == re.findall(pattern, both.stdout, re.M)
+        mine, theirs = ({name: (*row[:3], sorted(row[3]), row[4]) for name, row in operands(text).items()}
+                        for text in (both.stdout, dis))
+        assert mine == theirs
 
 
 # What is refused
@@ -213,10 +292,11 @@ def expected(path):
 
 
 def said(stderr, name):
-    """The same from the output."""
+    """The same from the output, without the names of warnings."""
     found = collections.Counter()
     for line, message in re.findall(
-            rf"^{re.escape(str(name))}:(?:(\d+):\d+:)? ((?:error|warning|note): .*)$", stderr, re.M):
+            rf"^{re.escape(str(name))}:(?:(\d+):\d+:)? ((?:error|warning|note): .*?)(?: \[-W\S+\])?$",
+            stderr, re.M):
         found[int(line) if line else None, message] += 1
     return found
 
@@ -272,10 +352,10 @@ def test_an_event_of_exactly_the_greatest_length_compiles(tmp_path):
 def test_every_diagnostic_is_provoked(tmp_path):
     """A row of compiler/diag.h that neither a file under err/ nor one of the files
     above provokes is a diagnostic that nobody has looked at."""
-    header = (ROOT / "compiler" / "diag.h").read_text()
+    header = (ROOT / "compiler" / "diag.h").read_text().split("#define AMPC_WARNINGS")[0]
     rows = re.findall(r'^\tX\((\w+), (\w+), "((?:[^"\\]|\\.)*)"\)', header, re.M)
     assert len(rows) == len(re.findall(r"^\tX\(", header, re.M)) > 60
-    output = [message for path in ERR for _, message in expected(path)]
+    output = [message for path in [*ERR, *WARN] for _, message in expected(path)]
     for path, _ in refused_files(tmp_path):
         output += [message for _, message in said(run(path, cwd=tmp_path).stderr, path)]
     nowhere = tmp_path / "none" / "x.hpo"
@@ -326,8 +406,8 @@ def test_colour_is_for_terminals_only():
 def test_damaged_sources_never_crash_and_never_make_a_bad_image():
     """Every beginning of the good sources, some of the bad ones, and random changes
     of all: refused with an error, or accepted by the verifier."""
-    jobs = [subprocess.Popen([TORTURE, "1", "150", *OK, *POLICIES], stderr=subprocess.PIPE),
-            subprocess.Popen([TORTURE, "3", "10", *ERR], stderr=subprocess.PIPE)]
+    jobs = [subprocess.Popen([TORTURE, "1", "150", *OK, *POLICIES, *LISTINGS], stderr=subprocess.PIPE),
+            subprocess.Popen([TORTURE, "3", "10", *ERR, *WARN], stderr=subprocess.PIPE)]
     for job in jobs:
         _, stderr = job.communicate()
         assert job.returncode == 0, stderr.decode("utf-8", "replace")
@@ -337,7 +417,7 @@ def test_damaged_sources_never_crash_and_never_make_a_bad_image():
 
 
 def test_usage_errors_exit_2():
-    for args in ([], ["-x", "a.hp"], ["a.hp", "b.hp"], ["-o"], ["-"]):
+    for args in ([], ["-x", "a.hp"], ["-O2", "a.hp"], ["a.hp", "b.hp"], ["-o"], ["-"]):
         result = run(*args, source="")
         assert result.returncode == 2
         assert result.stderr.splitlines()[-1] == "Try 'ampc --help'."
@@ -360,7 +440,7 @@ def test_output_is_named_after_the_source_in_the_current_directory(tmp_path):
 
 def test_standard_input_is_named_after_the_output(tmp_path):
     assert run("-o", tmp_path / "a.hpo", "-", source=EMPTY).returncode == 0
-    assert b"a\0" == (tmp_path / "a.hpo").read_bytes()[40:42]
+    assert b"a\0" == (tmp_path / "a.hpo").read_bytes()[48:50]
 
 
 def test_listing_writes_a_file_only_when_told(tmp_path):

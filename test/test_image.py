@@ -80,7 +80,7 @@ def test_dis_prints_the_words_of_figure_3(tmp_path):
     # The lines of Figure 3's event[2] that are legible and belong to the program.
     for number, text in [(8, "07 09 02 01  dequeue page, active_queue, head"),
                          (9, "01 03 00 06  arith active_count, -, dec"),
-                         (10, "0c 09 02 01  set page, reference, reset"),
+                         (10, "0C 09 02 01  set page, reference, reset"),
                          (11, "08 09 04 02  enqueue page, inactive_queue, tail"),
                          (12, "01 05 00 05  arith inactive_count, -, inc"),
                          (13, "06 00 00 06  jump always, 6"),
@@ -89,13 +89,43 @@ def test_dis_prints_the_words_of_figure_3(tmp_path):
         assert re.search(r" line \d+$", replace[number])
 
 
+def test_dis_prints_what_a_policy_declares(tmp_path):
+    run = hipec("dis", image_of(ROOT / "test/vm/policy-extensions.hpt", tmp_path / "x.hpo"))
+    assert run.stdout.startswith("""\
+policy hpt
+ghosts 50 %
+timer 50 ms
+operands
+   00  queue     _free_queue
+   01  int       _free_count
+   02  field     age
+   03  field     weight
+   04  queue     q
+   05  queue     byweight by weight
+   06  queues    qs[3] by age
+   07  queueref  r = qs[0]
+   08  queue     ghosts
+   09  page      p
+   0A  page      t
+   0B  page      nothing, const
+   0C  int       n = 5
+   0D  int       i = 0
+   0E  int       k = 3, counter
+   0F  int       two = 2, const
+   10  ints      history[6]
+   11  ints      tree[4], shared
+event 0  Init
+    1  01 0C 0E 09  arith n, k, and                       line 44
+""")
+
+
 def test_dis_keeps_control_characters_from_the_terminal(tmp_path):
     hpo = image_of(ROOT / "test/vm/policy-fifo.hpt", tmp_path / "x.hpo")
     hpo.write_bytes(hpo.read_bytes().replace(b"queue\0page", b"\x1b[2Jq\0page"))
     run = hipec("dis", hpo)
-    assert run.returncode == 0
-    assert "?[2Jq" in run.stdout
-    assert all(" " <= c <= "~" or c == "\n" for c in run.stdout)
+    assert run.returncode == 1
+    assert "not printable ASCII" in run.stderr
+    assert all(" " <= c <= "~" or c == "\n" for c in run.stdout + run.stderr)
 
 
 def test_dis_of_no_file_says_so(tmp_path):

@@ -7,7 +7,7 @@ import subprocess
 
 from conftest import BUILD, ROOT
 
-CODE = {".c", ".h", ".l", ".y", ".py", ".sh", ".mk", ".hp"}
+CODE = {".c", ".h", ".l", ".y", ".py", ".sh", ".mk", ".hp", ".lua"}
 MEMORY_FUNCTIONS = {"memcpy", "memset", "memcmp", "memmove"}  # GCC emits calls to these
 
 

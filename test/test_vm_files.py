@@ -13,7 +13,8 @@ FILES = sorted((ROOT / "test" / "vm").glob("*.hpt"))
 
 # What no .hpt file can show, and why.
 NOT_COVERED = {
-    "exit CLOSED",  # ended by the host, which a case does not have
+    # Ended by the host, which a case does not have.
+    "exit CLOSED", "exit NO_VICTIM", "exit LATE", "exit BROKEN",
     "kind TARGET_LO",  # any byte will do: TARGET judges all 16 bits
 }
 
@@ -65,15 +66,19 @@ MALFORMED = [
     ("-- operands\n", "1: want a comment first that says what property is tested"),
     ("# x\nq queue\n", "2: want a section: -- operands, -- code EVENT, ..."),
     ("# x\n-- opreands\n", "2: '-- opreands' is no section"),
-    (HEAD + "r quue\n", "6: 'quue' is no type; want NAME [const] [param] int, queue or page"),
-    (HEAD + "r int five\n", "6: 'five' is no number"),
+    (HEAD + "r quue\n", "6: 'quue' is no type; want NAME [const] [param] [counter] [shared] int, "
+                        "queue, page, ints, queues, queueref or field"),
+    (HEAD + "r int five\n", "6: 'five' is no number and no name"),
+    (HEAD + "r queue by age\n", "6: 'age' is no field"),
+    (HEAD + "r queueref q q\n", "6: 'q' after the value"),
     (HEAD + "240: r int\n", "6: '240' is no slot"),
     (HEAD + "-- pages\nseven q\n", "7: 'seven' is no number"),
     (HEAD + "-- pages\n7 n\n", "7: 'n' is no queue; want one, fallback, or none for a page that "
                                "the policy may not see"),
     (HEAD + "-- pages\n7 q reff\n", "7: 'reff' is no bit of a page"),
     (HEAD + "-- set\nfaultedaddress 1\n", "7: 'faultedaddress' cannot be set; want free, grant, "
-                                          "fuel, table or a system integer such as FaultedAddress"),
+                                          "fuel, table, late, seed, ghosts, timer or a system "
+                                          "integer such as FaultedAddress"),
     (HEAD + "-- set\nfree 1 2\n", "7: '2' after the number"),
     (HEAD + "-- code Init 0 0\n", "6: want -- code EVENT [NUMBER]"),
     (HEAD + "-- code\n", "6: want -- code EVENT [NUMBER]"),
@@ -94,6 +99,12 @@ MALFORMED = [
                                              "want an event of this policy"),
     (HEAD + "-- code Init\n\t.word 0x100000000\n", "7: .word: want one number of 32 bits"),
     (HEAD + "-- code Init\n\treturn\n-- run Init Initt\n", "8: there is no event 'Initt'"),
+    (HEAD + "-- code Init\n\treturn\n-- run Init fault\n", "8: '' is no number"),
+    (HEAD + "-- run fault 4294967296\n", "6: 4294967296 is no page number"),
+    (HEAD + "-- run lose 1\n-- result ok\n", "0: a malformed case: Invalid argument"),
+    (HEAD + "-- run fault 1\n-- result ok\n", "0: a malformed case: Invalid argument"),
+    (HEAD + "-- pages\n1 q\n1 q\n-- result ok\n", "0: a malformed case: Invalid argument"),
+    (HEAD + "-- pages\n1 q ghost\n-- result ok\n", "0: a malformed case: Invalid argument"),
     (HEAD + "-- image\nheader sise 4\n", "7: 'sise' is no field"),
     (HEAD + "-- image\nbyte 100000 4\n", "7: this lies outside the image"),
     (HEAD + "-- result ok\n-- queues\nr 1\n", "8: want 'queue r 1', got 'result ok'"),

@@ -4,7 +4,7 @@
 # Cases from .hpt files; the portable half of module/tests runs them.
 CASE_SRC := $(addprefix userlib/,hptfile.c hptcase.c hptexpect.c asm.c \
 	mkimage.c) $(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
-HPT_SRC := userlib/hpt.c userlib/hptcover.c $(CASE_SRC)
+HPT_SRC := $(addprefix userlib/,hpt.c hptcover.c hptrun.c) $(CASE_SRC)
 
 $(B)/userlib/%.o: userlib/%.c
 	@mkdir -p $(@D)

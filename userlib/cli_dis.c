@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec dis: a compiled policy as text.
+ * hipec dis: a compiled policy as text. Numbers of slots and words of commands
+ * are in hex, as Figure 3 prints them.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -13,26 +14,71 @@
 /* Longest line of text that is printed, bytes. */
 #define LINE 256
 
-static void print_operands(const struct hipec_policy *p)
+static void print_slot(const struct hipec_policy *p, u8 slot)
 {
 	char line[LINE];
 	struct hipec_text text;
+
+	hipec_text_init(&text, line, sizeof(line));
+	hipec_slot_text(p, slot, &text);
+	fputs(cli_clean(line), stdout);
+}
+
+/* What a declaration says behind the name. */
+static void print_value(const struct hipec_policy *p,
+			const struct hipec_image_operand *o)
+{
+	switch (o->type) {
+	case HIPEC_TYPE_INT:
+		printf(" = %lld", (long long)o->value);
+		break;
+	case HIPEC_TYPE_INTS:
+	case HIPEC_TYPE_QUEUES:
+		printf("[%lld]", (long long)o->value);
+		break;
+	case HIPEC_TYPE_QUEUE_REF:
+		printf(" = ");
+		print_slot(p, o->value);
+		printf("[0]");
+		break;
+	}
+	if (o->key) {
+		printf(" by ");
+		print_slot(p, o->key);
+	}
+}
+
+static void print_flags(u8 flags)
+{
+	static const struct {
+		u8 flag;
+		const char *word;
+	} words[] = {
+		{ HIPEC_OPERAND_CONST, "const" },
+		{ HIPEC_OPERAND_PARAM, "param" },
+		{ HIPEC_OPERAND_SHARED, "shared" },
+		{ HIPEC_OPERAND_COUNTER, "counter" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (flags & words[i].flag)
+			printf(", %s", words[i].word);
+}
+
+static void print_operands(const struct hipec_policy *p)
+{
 	u32 i;
 
 	printf("operands\n");
 	for (i = 0; i < p->image->nr_operands; i++) {
 		const struct hipec_image_operand *o = &p->operand[i];
 
-		hipec_text_init(&text, line, sizeof(line));
-		hipec_slot_text(p, i, &text);
-		printf("%5u  %-5s  %s", i, hipec_type_text(o->type),
-		       cli_clean(line));
-		if (o->type == HIPEC_TYPE_INT && i >= HIPEC_SLOT_POLICY)
-			printf(" = %lld", (long long)o->value);
-		if (o->flags & HIPEC_OPERAND_CONST)
-			printf(", const");
-		if (o->flags & HIPEC_OPERAND_PARAM)
-			printf(", param");
+		printf("   %02X  %-8s  ", i, hipec_type_text(o->type));
+		print_slot(p, i);
+		if (i >= HIPEC_SLOT_POLICY)
+			print_value(p, o);
+		print_flags(o->flags);
 		putchar('\n');
 	}
 }
@@ -45,7 +91,7 @@ static void print_command(const struct hipec_policy *p, u32 number, u32 at)
 
 	hipec_text_init(&text, line, sizeof(line));
 	hipec_disasm(p, w, &text);
-	printf("%5u  %02x %02x %02x %02x  ", number, hipec_word_op(w),
+	printf("%5u  %02X %02X %02X %02X  ", number, hipec_word_op(w),
 	       hipec_word_a(w), hipec_word_b(w), hipec_word_c(w));
 	if (p->lines && p->lines[at])
 		printf("%-36s  line %u\n", cli_clean(line), p->lines[at]);
@@ -53,23 +99,37 @@ static void print_command(const struct hipec_policy *p, u32 number, u32 at)
 		printf("%s\n", cli_clean(line));
 }
 
+static void print_event(const struct hipec_policy *p,
+			const struct hipec_image_event *e)
+{
+	char name[LINE];
+	u32 i;
+
+	snprintf(name, sizeof(name), "%s", hipec_policy_name(p, e->name));
+	printf("event %u  ", e->number);
+	if (p->lines && p->lines[e->first])
+		printf("%-44s  line %u\n", cli_clean(name),
+		       p->lines[e->first]);
+	else
+		printf("%s\n", cli_clean(name));
+	for (i = 1; i < e->nr; i++)
+		print_command(p, i, e->first + i);
+}
+
 static void print_policy(const struct hipec_policy *p)
 {
 	char name[LINE];
-	u32 i, j;
+	u32 i;
 
 	snprintf(name, sizeof(name), "%s", p->image->name);
 	printf("policy %s\n", cli_clean(name));
+	if (p->image->ghosts)
+		printf("ghosts %u %%\n", p->image->ghosts);
+	if (p->image->timer_ms)
+		printf("timer %u ms\n", p->image->timer_ms);
 	print_operands(p);
-	for (i = 0; i < p->image->nr_events; i++) {
-		const struct hipec_image_event *e = &p->event[i];
-
-		snprintf(name, sizeof(name), "%s",
-			 hipec_policy_name(p, e->name));
-		printf("event %u  %s\n", e->number, cli_clean(name));
-		for (j = 1; j < e->nr; j++)
-			print_command(p, j, e->first + j);
-	}
+	for (i = 0; i < p->image->nr_events; i++)
+		print_event(p, &p->event[i]);
 }
 
 static int refused(const char *path, const struct hipec_policy *p,

@@ -13,7 +13,7 @@
 #include "hipec.h"
 
 /* Longest text of a column, bytes. */
-#define CELL 128
+#define CELL (HIPEC_MESSAGE_MAX + 1)
 
 struct list {
 	struct hipec_status *row;
@@ -26,30 +26,18 @@ static char *put_number(char *cell, unsigned long long n)
 	return cell;
 }
 
-/* How the policy fares: "runs", or why and where it ended. */
-static char *put_state(char *cell, const struct hipec_exit *e)
-{
-	const char *event = hipec_event_text(e->event);
-	char number[32], place[64] = "", line[32] = "";
-
-	snprintf(number, sizeof(number), "event %u", e->event);
-	if (e->command)
-		snprintf(place, sizeof(place), ": %s+%u",
-			 event ? event : number, e->command);
-	if (e->line)
-		snprintf(line, sizeof(line), ", line %u", e->line);
-	if (e->kind == HIPEC_EXIT_NONE)
-		snprintf(cell, CELL, "runs");
-	else
-		snprintf(cell, CELL, "%s%s%s", hipec_exit_text(e->kind), place,
-			 line);
-	return cell;
-}
-
 static char *put_text(char *cell, const char *text, size_t size)
 {
 	snprintf(cell, CELL, "%.*s", (int)size, text);
 	return cli_clean(cell);
+}
+
+/* How the policy fares: "runs", or why and where it ended. */
+static char *put_state(char *cell, const struct hipec_exit *e)
+{
+	if (e->kind == HIPEC_EXIT_NONE)
+		return put_text(cell, "runs", sizeof("runs"));
+	return put_text(cell, e->message, sizeof(e->message));
 }
 
 /* The table, column by column; X(TITLE, left, cell of s) */
@@ -142,10 +130,25 @@ static struct json_object *exit_json(const struct hipec_exit *e)
 	add_number(o, "line", e->line);
 	add_number(o, "word", e->word);
 	add_number(o, "operand", e->operand);
+	add_text(o, "message", e->message);
 	return o;
 }
 
-static struct json_object *status_json(const struct hipec_status *s)
+/* The integers that the policy declares as counters. */
+static struct json_object *counters_json(int fd, uint64_t id)
+{
+	struct json_object *o = json_object_new_object();
+	struct hipec_operand operand;
+	uint32_t slot;
+
+	for (slot = 0; !hipec_operand(fd, id, slot, &operand); slot++)
+		if (operand.operand_flags & HIPEC_OPERAND_COUNTER)
+			json_object_object_add(o, operand.name,
+				json_object_new_int64(operand.value));
+	return o;
+}
+
+static struct json_object *status_json(int fd, const struct hipec_status *s)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *counters = json_object_new_object();
@@ -160,23 +163,26 @@ static struct json_object *status_json(const struct hipec_status *s)
 	add_number(o, "free_frames", s->free_frames);
 	add_number(o, "resident", s->resident);
 	add_number(o, "dirty", s->dirty);
+	add_number(o, "ghosts", s->ghosts);
 	add_number(o, "cluster", s->cluster);
 	add_number(o, "regions", s->regions);
 	json_object_object_add(o, "exit", exit_json(&s->exit));
+	json_object_object_add(o, "late", exit_json(&s->late));
 #define X(name, help) add_number(counters, #name, s->counters.name);
 	HIPEC_COUNTERS(X)
 #undef X
 	json_object_object_add(o, "counters", counters);
+	json_object_object_add(o, "policy_counters", counters_json(fd, s->id));
 	return o;
 }
 
-static void print_json(const struct list *l)
+static void print_json(int fd, const struct list *l)
 {
 	struct json_object *array = json_object_new_array();
 	size_t i;
 
 	for (i = 0; i < l->nr; i++)
-		json_object_array_add(array, status_json(&l->row[i]));
+		json_object_array_add(array, status_json(fd, &l->row[i]));
 	puts(json_object_to_json_string_ext(array, JSON_C_TO_STRING_PRETTY));
 	json_object_put(array);
 }
@@ -229,13 +235,13 @@ int cli_status(int argc, char **argv)
 	if (fd < 0)
 		return open_failed(fd);
 	ret = read_list(fd, &list);
-	close(fd);
 	if (ret)
 		cli_error(HIPEC_DEVICE ": %s", strerror(-ret));
 	else if (json)
-		print_json(&list);
+		print_json(fd, &list);
 	else
 		print_table(&list);
+	close(fd);
 	free(list.row);
 	return ret ? CLI_FAILED : CLI_OK;
 }

@@ -20,10 +20,13 @@
  * hipec_query()           the module: versions, features
  * hipec_load()            policy and frames for the container, from memory
  * hipec_load_file()       the same, from a .hpo file
+ * hipec_load_args()       the same, with all that the device can be told
  * hipec_image_read()      a .hpo file into memory
  * hipec_image_set_param() change a parameter before the load
  * hipec_attach()          a range of a file -> region to mmap
  * hipec_status()          what the container did so far
+ * hipec_operand()         one operand of a policy: a counter's value
+ * hipec_shared()          map an array that the policy shares
  * hipec_next()            the next container that the caller may see
  */
 #ifndef HIPEC_H
@@ -50,6 +53,7 @@ int hipec_open(void);
 int hipec_query(int fd, struct hipec_query *query);
 int hipec_load(int fd, const void *image, size_t size, uint64_t frames,
 	       uint32_t cluster, char *log, size_t log_size);
+int hipec_load_args(int fd, struct hipec_load *load);
 int hipec_load_file(int fd, const char *path, uint64_t frames,
 		    uint32_t cluster, char *log, size_t log_size);
 int hipec_image_read(const char *path, void **image, size_t *size);
@@ -59,6 +63,9 @@ int hipec_attach(int fd, int file, uint64_t offset, uint64_t length,
 		 bool writable, uint64_t *address);
 int hipec_status(int fd, struct hipec_status *status);
 int hipec_next(int fd, uint64_t id, struct hipec_status *status);
+int hipec_operand(int fd, uint64_t id, uint32_t slot,
+		  struct hipec_operand *operand);
+int hipec_shared(int fd, const char *name, int64_t **array, size_t *nr);
 
 #ifdef __cplusplus
 }

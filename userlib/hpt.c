@@ -6,16 +6,13 @@
  * Interface (program): see usage[]. Exit code 0: all ok; 1: some are not; 2:
  * usage.
  */
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "hptcover.h"
 #include "hptfile.h"
-
-#define DEVICE "/dev/hipec_vmtest"
+#include "hptrun.h"
 
 static const char usage[] =
 	"usage: hpt [--module] [-v] FILE.hpt...\n"
@@ -30,48 +27,6 @@ static const char usage[] =
 	"  -c, --cover       print what of the command table the cases touch\n"
 	"  -o, --output      write the case's image, sound or not, and run nothing\n"
 	"  -l, --list-table  print what of it there is to touch\n";
-
-/* Outcome of the case by this program's own VM core. */
-static int run_here(struct hpt *t, struct hipec_text *out)
-{
-	struct hipec_vmcase c;
-	void *memory;
-	int ret;
-
-	ret = hipec_vmcase_parse(&c, t->bytes, t->size, out);
-	if (ret)
-		return ret < 0 ? ret : 0;
-	memory = malloc(hipec_vmcase_memory(&c));
-	if (!memory)
-		return -ENOMEM;
-	ret = hipec_vmcase_run(&c, memory, out);
-	free(memory);
-	return ret;
-}
-
-/* Outcome of the case by the module's. */
-static int run_module(const struct hpt *t, struct hipec_text *out)
-{
-	int fd = open(DEVICE, O_RDWR | O_CLOEXEC), ret = 0;
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = write(fd, t->bytes, t->size);
-	if (n != (ssize_t)t->size)
-		ret = n < 0 ? -errno : -EIO;
-	while (!ret && out->len + 1 < out->size) {
-		n = read(fd, out->buf + out->len, out->size - 1 - out->len);
-		if (n < 0)
-			ret = -errno;
-		if (n <= 0)
-			break;
-		out->len += n;
-	}
-	out->buf[out->len] = 0;
-	close(fd);
-	return ret;
-}
 
 /* Where two texts part, for a message. */
 static int different(struct hpt *t, const char *here, const char *module)
@@ -148,7 +103,7 @@ static int run(struct hpt *t, const struct job *job)
 	int ret;
 
 	hipec_text_init(&out, job->here, HIPEC_VMCASE_MAX_TEXT);
-	ret = run_here(t, &out);
+	ret = hpt_run_here(t->bytes, t->size, &out);
 	if (ret)
 		return hpt_wrong(t, 0, "a malformed case: %s", strerror(-ret));
 	ret = check_words(t, job->verbose);
@@ -158,9 +113,9 @@ static int run(struct hpt *t, const struct job *job)
 		printf("%s", job->here);
 	if (job->module) {
 		hipec_text_init(&out, job->there, HIPEC_VMCASE_MAX_TEXT);
-		ret = run_module(t, &out);
+		ret = hpt_run_module(t->bytes, t->size, &out);
 		if (ret)
-			return hpt_wrong(t, 0, "%s: %s", DEVICE,
+			return hpt_wrong(t, 0, "%s: %s", HPT_DEVICE,
 					 strerror(-ret));
 		if (strcmp(job->here, job->there))
 			return different(t, job->here, job->there);

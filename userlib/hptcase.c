@@ -23,12 +23,13 @@ static const struct field header_fields[] = {
 	FIELD(hipec_image, flags), FIELD(hipec_image, nr_operands),
 	FIELD(hipec_image, nr_events), FIELD(hipec_image, nr_words),
 	FIELD(hipec_image, nr_lines), FIELD(hipec_image, strings_size),
+	FIELD(hipec_image, ghosts), FIELD(hipec_image, timer_ms),
 	FIELD(hipec_image, reserved), { NULL, 0, 0 },
 };
 
 static const struct field operand_fields[] = {
 	FIELD(hipec_image_operand, type), FIELD(hipec_image_operand, flags),
-	FIELD(hipec_image_operand, reserved), FIELD(hipec_image_operand, name),
+	FIELD(hipec_image_operand, key), FIELD(hipec_image_operand, name),
 	FIELD(hipec_image_operand, value), { NULL, 0, 0 },
 };
 
@@ -184,41 +185,92 @@ static int add_set(struct hpt *t, const struct hpt_line *l)
 	else if (!strcmp(name, "fuel"))
 		t->head.fuel = n;
 	else if (!strcmp(name, "table"))
-		t->head.table_pages = n;
+		t->head.nr_frames = n;
+	else if (!strcmp(name, "late"))
+		t->head.late = n;
+	else if (!strcmp(name, "seed"))
+		t->head.seed = n;
+	else if (!strcmp(name, "ghosts"))
+		t->mk.ghosts = n;
+	else if (!strcmp(name, "timer"))
+		t->mk.timer_ms = n;
 	else
-		return hpt_wrong(t, l->line, "'%s' cannot be set; want free, grant, fuel, table or a system integer such as FaultedAddress", name);
+		return hpt_wrong(t, l->line, "'%s' cannot be set; want free, grant, fuel, table, late, seed, ghosts, timer or a system integer such as FaultedAddress", name);
 	return 0;
+}
+
+static int want_pgno(struct hpt *t, u32 line, char **rest, u32 *pgno)
+{
+	s64 n;
+
+	if (want_number(t, line, rest, &n))
+		return -EINVAL;
+	if (n < 0 || n > (u32)-1)
+		return hpt_wrong(t, line, "%lld is no page number",
+				 (long long)n);
+	*pgno = n;
+	return 0;
+}
+
+/* An event by its name, or a step of the host, with its page behind it. */
+static int read_run(struct hpt *t, u32 line, const char *name, char **rest,
+		    struct hipec_vmcase_step *step)
+{
+	u32 i;
+
+	for (i = 0; i < t->mk.nr_events; i++)
+		if (!strcmp(t->mk.event[i].name, name)) {
+			step->what = t->mk.event[i].number;
+			return 0;
+		}
+#define X(id, code, word, page)						\
+	if (!strcmp(word, name)) {					\
+		step->what = code;					\
+		return page ? want_pgno(t, line, rest, &step->pgno) : 0; \
+	}
+	HIPEC_VMCASE_STEPS(X)
+#undef X
+	return hpt_wrong(t, line, "there is no event '%s'", name);
 }
 
 static int add_runs(struct hpt *t)
 {
 	struct hpt_line *l;
 	char *rest, *name;
-	u32 i;
 
 	hpt_for_each(l, t, HPT_RUN)
 		for (rest = l->text; *(name = hpt_word(&rest)); ) {
-			for (i = 0; i < t->mk.nr_events; i++)
-				if (!strcmp(t->mk.event[i].name, name))
-					break;
-			if (i == t->mk.nr_events)
-				return hpt_wrong(t, l->line, "there is no event '%s'", name);
 			if (t->head.nr_runs == HIPEC_VMCASE_MAX_RUNS)
 				return hpt_wrong(t, l->line, "at most %d events run",
 						 HIPEC_VMCASE_MAX_RUNS);
-			t->head.run[t->head.nr_runs++] = t->mk.event[i].number;
+			if (read_run(t, l->line, name, &rest,
+				     &t->head.run[t->head.nr_runs++]))
+				return -EINVAL;
 		}
 	return 0;
 }
 
-/* Slot of a queue by its name, 0 if there is none. */
-static u32 queue_slot(const struct hpt *t, const char *name)
+/* Slot of `QUEUE` or `QUEUES[I]`, 0 if there is none. */
+static u32 queue_slot(const struct hpt *t, const char *name, u16 *element)
 {
+	size_t len = strcspn(name, "[");
+	u8 type = HIPEC_TYPE_QUEUE;
 	u32 i;
+	s64 n;
 
+	if (name[len]) {
+		size_t digits = strcspn(name + len + 1, "]");
+
+		if (!hipec_asm_number(name + len + 1, digits, &n) || n < 0 ||
+		    n >= HIPEC_MAX_QUEUES)
+			return 0;
+		type = HIPEC_TYPE_QUEUES;
+		*element = n;
+	}
 	for (i = HIPEC_SLOT_POLICY; i < t->mk.nr_slots; i++)
-		if (t->mk.slot[i].type == HIPEC_TYPE_QUEUE &&
-		    t->mk.slot[i].name && !strcmp(t->mk.slot[i].name, name))
+		if (t->mk.slot[i].type == type && t->mk.slot[i].name &&
+		    strlen(t->mk.slot[i].name) == len &&
+		    !strncmp(t->mk.slot[i].name, name, len))
 			return i;
 	return 0;
 }
@@ -228,22 +280,17 @@ static int read_page(struct hpt *t, const struct hpt_line *l,
 		     struct hipec_vmcase_page *page)
 {
 	char *rest = l->text, *word;
-	s64 n;
 
-	if (want_number(t, l->line, &rest, &n))
+	if (want_pgno(t, l->line, &rest, &page->pgno))
 		return -EINVAL;
-	if (n < 0 || n > (u32)-1)
-		return hpt_wrong(t, l->line, "%lld is no page number",
-				 (long long)n);
-	page->pgno = n;
 	word = hpt_word(&rest);
-	page->slot = queue_slot(t, word);
+	page->slot = queue_slot(t, word, &page->element);
 	if (!strcmp(word, "none"))
 		page->bits |= HIPEC_FAKE_HIDDEN;
 	else if (!page->slot && strcmp(word, "fallback"))
 		return hpt_wrong(t, l->line, "'%s' is no queue; want one, fallback, or none for a page that the policy may not see", word);
 	while (*(word = hpt_word(&rest))) {
-		u16 bit = 0;
+		u32 bit = 0;
 
 #define X(name, code, text) if (!strcmp(word, text)) bit = code;
 		HIPEC_FAKE_BITS(X)
@@ -294,14 +341,14 @@ int hpt_case(struct hpt *t)
 
 	hpt_for_each(l, t, HPT_PAGES)
 		t->head.nr_pages++;
-	t->head.table_pages = t->head.nr_pages;
+	t->head.nr_frames = t->head.nr_pages;
 	hpt_for_each(l, t, HPT_SET) {
 		ret = add_set(t, l);
 		if (ret)
 			return ret;
 	}
-	if (t->head.table_pages < t->head.nr_pages ||
-	    t->head.table_pages > HIPEC_VMCASE_MAX_PAGES)
+	if (t->head.nr_frames < t->head.nr_pages ||
+	    t->head.nr_frames > HIPEC_VMCASE_MAX_PAGES)
 		return hpt_wrong(t, 0, "the page table has to hold %u pages, and at most %u",
 				 t->head.nr_pages, HIPEC_VMCASE_MAX_PAGES);
 	ret = add_runs(t);

@@ -7,7 +7,7 @@
 #include "hptcover.h"
 
 static const char *const kind_names[] = {
-#define X(name, text) #name,
+#define X(name, types, flags, text) #name,
 	HIPEC_OPERAND_KINDS(X)
 #undef X
 };
@@ -46,7 +46,7 @@ void hpt_list_table(void)
 #define X(name, text) printf("verify " #name "\n");
 	HIPEC_VERIFY_KINDS(X)
 #undef X
-#define X(name, code, text, when) printf("event " text "\n");
+#define X(name, code, text, need, when) printf("event " text "\n");
 	HIPEC_EVENTS(X)
 #undef X
 #define X(name, code, text) printf("type " text "\n");
@@ -67,9 +67,7 @@ static void cover_word(u32 w)
 		if (word)
 			printf("selector %s %s\n", kind_names[op->kind[i]],
 			       word);
-		if (op->kind[i] >= HIPEC_KIND_INT &&
-		    op->kind[i] <= HIPEC_KIND_INT_OPT &&
-		    v >= HIPEC_SLOT_SYSTEM &&
+		if (hipec_kind_types(op->kind[i]) && v >= HIPEC_SLOT_SYSTEM &&
 		    hipec_system_slots[v - HIPEC_SLOT_SYSTEM].name)
 			printf("system %s\n",
 			       hipec_system_slots[v - HIPEC_SLOT_SYSTEM].name);
@@ -120,8 +118,11 @@ void hpt_cover(const struct hpt *t, const char *outcome)
 	for (i = 0; i < p.image->nr_operands; i++)
 		printf("type %s\n", hipec_type_text(p.operand[i].type));
 	for (i = 0; i < t->head.nr_runs; i++)
-		if (hipec_event_text(t->head.run[i]))
-			printf("event %s\n", hipec_event_text(t->head.run[i]));
+		if (hipec_event_text(t->head.run[i].what))
+			printf("event %s\n",
+			       hipec_event_text(t->head.run[i].what));
+	if (strstr(outcome, "\nlate "))
+		printf("exit %s\n", hipec_vmcase_exit_name(HIPEC_EXIT_OVERTIME));
 	if (!strncmp(outcome, "result exit ", 12))
 		printf("exit %.*s\n", (int)strcspn(outcome + 12, " \n"),
 		       outcome + 12);

@@ -81,7 +81,7 @@ static int check_result(struct hpt *t, const struct hpt_line *l,
 			const char *outcome)
 {
 	static const char *const facts[] = {
-		"explain", "condition", "commands", "free",
+		"explain", "condition", "commands", "free", "late",
 	};
 	char want[512];
 	size_t i;
@@ -155,6 +155,12 @@ static int check(struct hpt *t, const struct hpt_line *l, const char *outcome)
 	case HPT_INTS:
 		snprintf(want, sizeof(want), "int %s", l->text);
 		return check_line(t, l->line, outcome, want, 2, false);
+	case HPT_ARRAYS:
+		snprintf(want, sizeof(want), "ints %s", l->text);
+		return check_line(t, l->line, outcome, want, 2, true);
+	case HPT_FIELDS:
+		snprintf(want, sizeof(want), "field %s", l->text);
+		return check_line(t, l->line, outcome, want, 3, false);
 	case HPT_PAGE_SLOTS:
 		snprintf(want, sizeof(want), "page %s", l->text);
 		return check_line(t, l->line, outcome, want, 2, false);

@@ -24,6 +24,8 @@ static const struct {
 	{ "result", HPT_RESULT },
 	{ "queues", HPT_QUEUES },
 	{ "ints", HPT_INTS },
+	{ "arrays", HPT_ARRAYS },
+	{ "fields", HPT_FIELDS },
 	{ "given up", HPT_GIVEN_UP },
 };
 
@@ -174,13 +176,68 @@ static int split(struct hpt *t)
 	return 0;
 }
 
-/* `[N:] NAME [const] [param] TYPE [VALUE]` */
+static u8 flag_of(const char *word)
+{
+	static const struct {
+		const char *word;
+		u8 flag;
+	} flags[] = {
+		{ "const", HIPEC_OPERAND_CONST },
+		{ "param", HIPEC_OPERAND_PARAM },
+		{ "shared", HIPEC_OPERAND_SHARED },
+		{ "counter", HIPEC_OPERAND_COUNTER },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		if (!strcmp(flags[i].word, word))
+			return flags[i].flag;
+	return 0;
+}
+
+/* A number, or the slot of an operand that was declared before. */
+static bool value_of(const struct hpt *t, const char *word, s64 *n)
+{
+	u32 i;
+
+	if (hpt_number(word, n))
+		return true;
+	for (i = 0; i < t->mk.nr_slots; i++)
+		if (t->names.slot[i] && !strcmp(t->names.slot[i], word)) {
+			*n = i;
+			return true;
+		}
+	return false;
+}
+
+/* `[VALUE] [by FIELD]` behind an operand's type. */
+static int read_value(struct hpt *t, u32 line, char *rest, s64 *value, s64 *key)
+{
+	char *word = hpt_word(&rest);
+
+	*value = 0;
+	*key = 0;
+	if (*word && strcmp(word, "by")) {
+		if (!value_of(t, word, value))
+			return hpt_wrong(t, line, "'%s' is no number and no name", word);
+		word = hpt_word(&rest);
+	}
+	if (!strcmp(word, "by")) {
+		word = hpt_word(&rest);
+		if (!value_of(t, word, key))
+			return hpt_wrong(t, line, "'%s' is no field", word);
+		word = hpt_word(&rest);
+	}
+	return *word ? hpt_wrong(t, line, "'%s' after the value", word) : 0;
+}
+
+/* `[N:] NAME [FLAG...] TYPE [VALUE] [by FIELD]` */
 static int add_operand(struct hpt *t, const struct hpt_line *l)
 {
 	char *rest = l->text, *name = hpt_word(&rest), *word, *end;
 	u32 slot = t->mk.nr_slots, type;
+	s64 n, value, key;
 	u8 flags = 0;
-	s64 n;
 
 	end = name + strlen(name) - 1;
 	if (*end == ':') {
@@ -192,25 +249,15 @@ static int add_operand(struct hpt *t, const struct hpt_line *l)
 	}
 	if (slot >= HIPEC_SLOT_SYSTEM)
 		return hpt_wrong(t, l->line, "no slot is left");
-	for (word = hpt_word(&rest); ; word = hpt_word(&rest)) {
-		if (!strcmp(word, "const"))
-			flags |= HIPEC_OPERAND_CONST;
-		else if (!strcmp(word, "param"))
-			flags |= HIPEC_OPERAND_PARAM;
-		else
-			break;
-	}
+	for (word = hpt_word(&rest); flag_of(word); word = hpt_word(&rest))
+		flags |= flag_of(word);
 	for (type = 1; type < 256; type++)
 		if (!strcmp(word, hipec_type_text(type)))
 			break;
 	if (type == 256 || !strcmp(word, "?"))
-		return hpt_wrong(t, l->line, "'%s' is no type; want NAME [const] [param] int, queue or page", word);
-	word = hpt_word(&rest);
-	n = 0;
-	if (*word && !hpt_number(word, &n))
-		return hpt_wrong(t, l->line, "'%s' is no number", word);
-	if (*rest)
-		return hpt_wrong(t, l->line, "'%s' after the value", rest);
+		return hpt_wrong(t, l->line, "'%s' is no type; want NAME [const] [param] [counter] [shared] int, queue, page, ints, queues, queueref or field", word);
+	if (read_value(t, l->line, rest, &value, &key))
+		return -EINVAL;
 	/* Slots that an explicit number leaves out are nameless integers. */
 	while (t->mk.nr_slots <= slot)
 		t->mk.slot[t->mk.nr_slots++].type = HIPEC_TYPE_INT;
@@ -218,7 +265,8 @@ static int add_operand(struct hpt *t, const struct hpt_line *l)
 	t->mk.slot[slot].name = t->names.slot[slot];
 	t->mk.slot[slot].type = type;
 	t->mk.slot[slot].flags = flags;
-	t->mk.slot[slot].value = n;
+	t->mk.slot[slot].key = key;
+	t->mk.slot[slot].value = value;
 	return 0;
 }
 

@@ -7,6 +7,9 @@
  * imgtorture cut FILE.hpt...    every image cut short at every byte: refused
  * imgtorture flip FILE.hpt...   every byte of it changed in ten ways
  * imgtorture words SEED COUNT   COUNT programs of random, plausible words
+ *
+ * Between events pages come and go, so that pages are given up, remembered,
+ * brought in again and forgotten.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,16 +29,48 @@ static int fail(const char *name, u64 n, const char *what)
 	return -EINVAL;
 }
 
-/* A mutant may have lost the queue that a page of the case was on. */
+/* What runs: two events, and what a host does between them. */
+static const struct hipec_vmcase_step steps[] = {
+	{ HIPEC_EVENT_PAGEFAULT, 0 }, { HIPEC_VMCASE_FAULT, 1 },
+	{ HIPEC_EVENT_REPLACE, 0 }, { HIPEC_VMCASE_CLEAN, 0 },
+	{ HIPEC_VMCASE_FAULT, 2 }, { HIPEC_EVENT_REPLACE, 0 },
+	{ HIPEC_VMCASE_FORGET, 3 }, { HIPEC_VMCASE_LOSE, 4 },
+	{ HIPEC_EVENT_REPLACE, 0 }, { HIPEC_VMCASE_FAULT, 9 },
+	{ HIPEC_EVENT_PAGEFAULT, 0 }, { HIPEC_VMCASE_ABANDON, 0 },
+	{ HIPEC_EVENT_REPLACE, 0 },
+};
+
+static bool has_queue(const struct hipec_policy *p,
+		      const struct hipec_vmcase_page *page)
+{
+	if (!page->slot || page->slot >= p->image->nr_operands)
+		return false;
+	switch (p->operand[page->slot].type) {
+	case HIPEC_TYPE_QUEUE:
+		return true;
+	case HIPEC_TYPE_QUEUES:
+		return page->element < p->operand[page->slot].value;
+	}
+	return false;
+}
+
+/* A mutant may have lost the queue of a page, or the right to have ghosts. */
 static void loosen_pages(const struct hipec_vmcase *c)
 {
 	struct hipec_vmcase_page *page = (void *)c->page;
-	u32 i;
+	u32 frames = c->head->nr_frames, i;
+	u32 ghosts = hipec_vm_nr_pages(&c->policy, frames) - frames;
 
-	for (i = 0; i < c->head->nr_pages; i++, page++)
-		if (page->slot >= c->policy.image->nr_operands ||
-		    c->policy.operand[page->slot].type != HIPEC_TYPE_QUEUE)
+	for (i = 0; i < c->head->nr_pages; i++, page++) {
+		if (!has_queue(&c->policy, page))
 			page->slot = 0;
+		if (!(page->bits & HIPEC_FAKE_GHOST))
+			continue;
+		if (page->slot && ghosts)
+			ghosts--;
+		else
+			page->bits &= ~HIPEC_FAKE_GHOST;
+	}
 }
 
 /* Run what is in @bytes; it must be refused if @refuse. */
@@ -48,9 +83,9 @@ static int run(const char *name, u64 n, void *bytes, size_t size, bool refuse)
 	int ret;
 
 	head->fuel = FUEL;
-	head->nr_runs = 2;
-	head->run[0] = HIPEC_EVENT_PAGEFAULT;
-	head->run[1] = HIPEC_EVENT_REPLACE;
+	head->lenient = 1;
+	head->nr_runs = ARRAY_SIZE(steps);
+	memcpy(head->run, steps, sizeof(steps));
 	hipec_text_init(&out, outcome, sizeof(outcome));
 	ret = hipec_vmcase_parse(&c, bytes, size, &out);
 	if (ret < 0)
@@ -70,7 +105,7 @@ static int run(const char *name, u64 n, void *bytes, size_t size, bool refuse)
 		return fail(name, n, "out of memory");
 	ret = hipec_vmcase_run(&c, memory, &out);
 	if (!ret && ((struct hipec_fakehost *)memory)->vm.nr_commands >
-		    2 * FUEL)
+		    ARRAY_SIZE(steps) * (FUEL + c.policy.image->nr_words))
 		ret = fail(name, n, "ran on without fuel");
 	free(memory);
 	if (ret || strstr(outcome, "\nbroken "))
@@ -138,26 +173,18 @@ static u32 rnd(u32 below)
 /* A byte that often, not always, satisfies @kind. */
 static u8 plausible(const struct hipec_mkimage *m, u8 kind, u32 nr)
 {
-	static const u8 type[HIPEC_NR_KINDS] = {
-		[HIPEC_KIND_INT] = HIPEC_TYPE_INT,
-		[HIPEC_KIND_INT_W] = HIPEC_TYPE_INT,
-		[HIPEC_KIND_INT_OPT] = HIPEC_TYPE_INT,
-		[HIPEC_KIND_PAGE] = HIPEC_TYPE_PAGE,
-		[HIPEC_KIND_PAGE_W] = HIPEC_TYPE_PAGE,
-		[HIPEC_KIND_QUEUE] = HIPEC_TYPE_QUEUE,
-		[HIPEC_KIND_QUEUE_OUT] = HIPEC_TYPE_QUEUE,
-	};
 	u32 i, tries;
 	u8 v = 0;
 
 	if (!rnd(2000))
 		return rnd(256);
 	for (tries = 0; tries < 64; tries++) {
-		v = rnd(tries < 32 ? 8 : 256);
-		if (type[kind]) {
+		v = rnd(tries < 32 ? 16 : 256);
+		if (hipec_kind_types(kind)) {
 			i = rnd(m->nr_slots);
-			if (m->slot[i].type == type[kind] &&
-			    !(m->slot[i].flags & HIPEC_OPERAND_CONST))
+			if (hipec_kind_types(kind) >> m->slot[i].type & 1 &&
+			    (i || kind != HIPEC_KIND_QUEUE_OUT || !rnd(50)) &&
+			    (!m->slot[i].flags || kind != HIPEC_KIND_INTS_W))
 				return i;
 		} else if (kind == HIPEC_KIND_EVENT) {
 			return HIPEC_EVENT_USER + rnd(2);
@@ -172,15 +199,28 @@ static u8 plausible(const struct hipec_mkimage *m, u8 kind, u32 nr)
 	return v;
 }
 
-static u32 plausible_word(const struct hipec_mkimage *m, u32 nr, bool calls)
+/*
+ * A command. One that starts an event gives it pages, as most others would end
+ * a policy that has none; in front of the others no call stands, as they are
+ * called themselves.
+ */
+static u32 plausible_word(const struct hipec_mkimage *m, u32 nr, bool calls,
+			  bool starts)
 {
+	static const u8 first[] = {
+		HIPEC_OP_FINDPA, HIPEC_OP_PAGEAT, HIPEC_OP_PEEK,
+		HIPEC_OP_DEQUEUE,
+	};
 	const struct hipec_op *op;
 	u32 w, i, code;
 
 	do {
-		code = rnd(rnd(500) ? HIPEC_NR_COMMANDS_1997 : 256);
+		code = rnd(rnd(500) ? HIPEC_OP_RANDOM + 1 : 256);
+		if (starts)
+			code = first[rnd(ARRAY_SIZE(first))];
 		op = &hipec_ops[code];
-	} while (!calls && op->kind[0] == HIPEC_KIND_EVENT);
+	} while ((!calls && op->kind[0] == HIPEC_KIND_EVENT) ||
+		 (!op->word && rnd(500)));
 	w = code << 24;
 	for (i = 0; i < 3; i++)
 		w |= (u32)plausible(m, op->kind[i], nr) << (16 - 8 * i);
@@ -191,6 +231,41 @@ static u32 plausible_word(const struct hipec_mkimage *m, u32 nr, bool calls)
 }
 
 #define WORDS 24	/* of one event, magic and last return included */
+#define STARTS 4	/* of them that give it pages */
+#define FIELD 2		/* slots of these types */
+#define QUEUES 3
+
+/* Operands of every type, most of them sound. */
+static void random_operands(struct hipec_mkimage *m)
+{
+	static const u8 first[] = {
+		HIPEC_TYPE_QUEUE, HIPEC_TYPE_INT, HIPEC_TYPE_FIELD,
+		HIPEC_TYPE_QUEUES, HIPEC_TYPE_QUEUE_REF, HIPEC_TYPE_INTS,
+		HIPEC_TYPE_PAGE, HIPEC_TYPE_QUEUE, HIPEC_TYPE_INT,
+	};
+	u32 i;
+
+	m->nr_slots = 12 + rnd(8);
+	for (i = 0; i < m->nr_slots; i++) {
+		u8 type = i < ARRAY_SIZE(first) ? first[i] :
+						  1 + rnd(HIPEC_TYPE_FIELD);
+
+		m->slot[i].type = type;
+		if (type == HIPEC_TYPE_INT)
+			m->slot[i].value = rnd(4) ? rnd(9) << 12 : -(s64)rnd(3);
+		else if (type == HIPEC_TYPE_INTS)
+			m->slot[i].value = rnd(200) ? 1 + rnd(8) : rnd(2) << 21;
+		else if (type == HIPEC_TYPE_QUEUES)
+			m->slot[i].value = rnd(200) ? 1 + rnd(3) : 0;
+		else if (type == HIPEC_TYPE_QUEUE_REF)
+			m->slot[i].value = rnd(200) ? QUEUES : rnd(20);
+		if (type == HIPEC_TYPE_INTS && i >= ARRAY_SIZE(first) && rnd(2))
+			m->slot[i].flags = HIPEC_OPERAND_SHARED;
+		if (i && (type == HIPEC_TYPE_QUEUE || i == QUEUES) && rnd(2))
+			m->slot[i].key = rnd(200) ? FIELD : rnd(20);
+	}
+	m->ghosts = rnd(4) * 50;
+}
 
 static int random_program(u64 number)
 {
@@ -206,16 +281,12 @@ static int random_program(u64 number)
 	size_t size;
 	int ret;
 
-	m.nr_slots = 8 + rnd(4);
-	for (i = 0; i < m.nr_slots; i++) {
-		m.slot[i].type = i < 2 ? 2 - i : 1 + rnd(3);
-		if (m.slot[i].type == HIPEC_TYPE_INT)
-			m.slot[i].value = rnd(4) ? rnd(9) << 12 : -(s64)rnd(3);
-	}
+	random_operands(&m);
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		words[i][0] = HIPEC_EVENT_MAGIC;
 		for (j = 1; j < WORDS - 1; j++)
-			words[i][j] = plausible_word(&m, WORDS, i < 2);
+			words[i][j] = plausible_word(&m, WORDS, i < 2,
+						     j <= STARTS);
 		words[i][j] = (u32)HIPEC_OP_RETURN << 24;
 		m.event[i].number = events[i];
 		m.event[i].words = words[i];
@@ -226,8 +297,8 @@ static int random_program(u64 number)
 		return -ENOMEM;
 	t.head = (struct hipec_vmcase_head){
 		.magic = HIPEC_VMCASE_MAGIC, .image_size = size,
-		.nr_pages = 8, .table_pages = 8, .free = rnd(3),
-		.grant = rnd(5),
+		.nr_pages = 8, .nr_frames = 8 + rnd(3), .free = rnd(3),
+		.grant = rnd(5), .seed = number,
 	};
 	for (i = 0; i < ARRAY_SIZE(t.head.system); i++)
 		t.head.system[i] = rnd(9) << 12;
@@ -237,7 +308,9 @@ static int random_program(u64 number)
 	page = (void *)((char *)t.bytes + sizeof(t.head));
 	for (i = 0; i < 8; i++, page++)
 		*page = (struct hipec_vmcase_page){
-			.pgno = i, .slot = rnd(m.nr_slots), .bits = rnd(0x40),
+			.pgno = i, .slot = rnd(m.nr_slots),
+			.element = rnd(3),
+			.bits = rnd(3) ? rnd(0x40) : HIPEC_FAKE_GHOST,
 		};
 	memcpy(page, image, size);
 	free(image);

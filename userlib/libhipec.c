@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "hipec.h"
@@ -88,6 +89,20 @@ int hipec_load(int fd, const void *image, size_t size, uint64_t frames,
 	if (size > UINT32_MAX)
 		return -EINVAL;
 	return do_ioctl(fd, HIPEC_IOC_LOAD, &load);
+}
+
+/**
+ * hipec_load_args() - give a container its policy, as the device is told
+ * @fd:   of hipec_open()
+ * @load: all but its size; its error fields are set when an image is refused
+ *
+ * Context: any thread; may sleep.
+ * Return: as hipec_load().
+ */
+int hipec_load_args(int fd, struct hipec_load *load)
+{
+	load->size = sizeof(*load);
+	return do_ioctl(fd, HIPEC_IOC_LOAD, load);
 }
 
 /* Read to the end of a file of @size bytes, or of more. */
@@ -305,4 +320,60 @@ int hipec_next(int fd, uint64_t id, struct hipec_status *status)
 	status->size = sizeof(*status);
 	status->id = id;
 	return do_ioctl(fd, HIPEC_IOC_NEXT, status);
+}
+
+/**
+ * hipec_operand() - one operand of a container's policy
+ * @fd:      of hipec_open()
+ * @id:      container; 0: @fd's own
+ * @slot:    from 0 on
+ * @operand: filled
+ *
+ * Context: any thread.
+ * Return: 0; -ENOENT behind the last slot; -ENODATA if no policy is loaded;
+ *         -ESRCH if there is no such container, or none that the caller may see.
+ */
+int hipec_operand(int fd, uint64_t id, uint32_t slot,
+		  struct hipec_operand *operand)
+{
+	memset(operand, 0, sizeof(*operand));
+	operand->size = sizeof(*operand);
+	operand->id = id;
+	operand->slot = slot;
+	return do_ioctl(fd, HIPEC_IOC_OPERAND, operand);
+}
+
+/**
+ * hipec_shared() - map an array that the policy shares with the application
+ * @fd:    that the policy was loaded with
+ * @name:  of the array
+ * @array: gets its elements, zero at load; munmap() them, @nr * 8 bytes
+ * @nr:    gets their number
+ *
+ * What is written there is what the policy reads next.
+ *
+ * Context: any thread.
+ * Return: 0; -ENOENT if the policy shares no array of that name; -ENODATA if no
+ *         policy is loaded; or what mmap() says.
+ */
+int hipec_shared(int fd, const char *name, int64_t **array, size_t *nr)
+{
+	struct hipec_operand o;
+	uint32_t slot;
+	void *at;
+	int ret;
+
+	for (slot = 0; !(ret = hipec_operand(fd, 0, slot, &o)); slot++)
+		if (o.operand_flags & HIPEC_OPERAND_SHARED &&
+		    !strcmp(o.name, name))
+			break;
+	if (ret)
+		return ret;
+	at = mmap(NULL, o.nr * sizeof(**array), PROT_READ | PROT_WRITE,
+		  MAP_SHARED, fd, o.offset);
+	if (at == MAP_FAILED)
+		return -errno;
+	*array = at;
+	*nr = o.nr;
+	return 0;
 }

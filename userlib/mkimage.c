@@ -37,7 +37,7 @@ static void put_operands(const struct hipec_mkimage *m,
 		o[i] = (struct hipec_image_operand){
 			.type = m->slot[i].type, .flags = m->slot[i].flags,
 			.name = add_name(s, m->slot[i].name),
-			.value = m->slot[i].value,
+			.key = m->slot[i].key, .value = m->slot[i].value,
 		};
 }
 
@@ -74,7 +74,7 @@ static void put_events(const struct hipec_mkimage *m,
  */
 int hipec_mkimage(const struct hipec_mkimage *m, void **bytes, size_t *size)
 {
-	u32 nr_words = 0, nr_lines, nr_strings = 1, i;
+	u32 nr_words = 0, nr_lines, nr_strings = !m->is_dense, i;
 	struct hipec_image_operand *o;
 	struct hipec_image_event *e;
 	struct strings strings;
@@ -97,13 +97,15 @@ int hipec_mkimage(const struct hipec_mkimage *m, void **bytes, size_t *size)
 	o = (void *)(im + 1);
 	e = (void *)(o + m->nr_slots);
 	words = (void *)(e + m->nr_events);
-	strings = (struct strings){ (char *)(words + nr_words + nr_lines), 1 };
+	strings = (struct strings){ (char *)(words + nr_words + nr_lines),
+				    !m->is_dense };
 	*im = (struct hipec_image){
 		.magic = HIPEC_IMAGE_MAGIC, .version = HIPEC_IMAGE_VERSION,
 		.header_size = sizeof(*im), .image_size = *size,
 		.nr_operands = m->nr_slots, .nr_events = m->nr_events,
 		.nr_words = nr_words, .nr_lines = nr_lines,
-		.strings_size = nr_strings,
+		.strings_size = nr_strings, .ghosts = m->ghosts,
+		.timer_ms = m->timer_ms,
 	};
 	snprintf(im->name, sizeof(im->name), "%s", m->name);
 	put_operands(m, o, &strings);

@@ -16,6 +16,7 @@ struct hipec_mkimage {
 	struct {
 		const char *name;	/* NULL: none */
 		u8 type, flags;
+		u16 key;
 		s64 value;
 	} slot[HIPEC_SLOT_SYSTEM];
 	u32 nr_slots;
@@ -28,6 +29,8 @@ struct hipec_mkimage {
 	} event[HIPEC_NR_EVENTS];
 	u32 nr_events;
 	bool with_lines;
+	bool is_dense;		/* every name is there: no empty one in front */
+	u32 ghosts, timer_ms;	/* as in the header */
 };
 
 int hipec_mkimage(const struct hipec_mkimage *m, void **bytes, size_t *size);

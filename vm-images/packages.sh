@@ -4,6 +4,7 @@
 # Install the Debian packages that building and testing hipec needs.
 #
 #   packages.sh              the default list below
+#   packages.sh --fuzz       what `make fuzz` needs beside it
 #   packages.sh NAME...      these packages
 #   packages.sh --refresh    only fetch apt's package lists again
 #
@@ -16,9 +17,12 @@ set -eu
 # (gcc-12 on Debian 12, gcc-14 on 13), so its modules need no other.
 # git: the rules of the house look at what is tracked.
 # pahole, libelf-dev: used by the kernel's build of a module (BTF, objtool).
+# liblua5.4-dev, valgrind: what bench/vm compares with, and counts with.
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
 	 libjson-c-dev qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
-	 git python3 python3-pytest"
+	 git python3 python3-pytest liblua5.4-dev valgrind"
+# libFuzzer and source-based coverage; no other target needs them.
+fuzz="clang llvm libclang-rt-dev"
 
 say() { echo "packages.sh: $*" >&2; }
 
@@ -55,7 +59,10 @@ if [ "${1-}" = --refresh ]; then
 fi
 
 # shellcheck disable=SC2086 # a list of words
-[ $# -gt 0 ] || set -- $default
+case "${1-}" in
+"") set -- $default ;;
+--fuzz) set -- $fuzz ;;
+esac
 
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" \
 	2>/dev/null | sed -n 's/^installed //p' | tr '\n' ' ')

@@ -171,7 +171,8 @@ def command_line(kernel, append):
 def machine(kernel, initrd, append, memory, smp):
     """The arguments that every guest in QEMU has."""
     return ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-            "-m", memory, "-smp", str(smp),
+            # One CPU a socket: the tables of kernels without ACPI know no cores.
+            "-m", memory, "-smp", f"{smp},sockets={smp}",
             "-kernel", str(cache_dir() / "kernels" / kernel / "vmlinuz"),
             "-initrd", str(initrd),
             "-append", " ".join(["console=ttyS0", *command_line(kernel, append)])]
@@ -279,6 +280,16 @@ def ways_in_and_out(console, scratch, disk, keep_writes, interactive):
     return arguments
 
 
+def clock_words(kernel):
+    """What a kernel of our own must be told of an emulated CPU's clock, which is
+    this host's. Without ACPI it has no other clock to measure it by than one
+    that a busy host makes useless, and would count milliseconds instead."""
+    if not fact(kernel, "append"):
+        return ""       # a stock kernel, with ACPI
+    speeds = re.findall(r"^cpu MHz\s*: (\d+)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    return f"tsc=reliable tsc_early_khz={speeds[0]}000" if speeds else ""
+
+
 def start_machine(kernel, console, scratch, append, *, smp, memory, disk, keep_writes, det,
                   interactive):
     """Start a guest in QEMU: the process, and the accelerator."""
@@ -286,6 +297,8 @@ def start_machine(kernel, console, scratch, append, *, smp, memory, disk, keep_w
     accel = "tcg" if det else accelerator(kernel, initrd)
     if det:
         append = f"{DETERMINISTIC_APPEND} {append}"
+    elif accel == "tcg":
+        append = f"{clock_words(kernel)} {append}"
     arguments = machine(kernel, initrd, append, memory, 1 if det else smp or 2)
     arguments += CPU[accel] + (DETERMINISTIC if det else [])
     arguments += ways_in_and_out(console, scratch, disk, keep_writes, interactive)

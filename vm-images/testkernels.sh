@@ -154,9 +154,11 @@ make_kernel()	# KEY VERSION HASH
 {
 	dir=$cache/$1-$2-$3
 	if [ ! -d "$dir" ]; then
-		new=$(mktemp -d "$cache/.new.XXXXXX")
+		new=$cache/.testnew
+		rm -rf "$new"	# of a run that was killed
+		mkdir "$new"
 		trap 'rm -rf "$new"' EXIT
-		trap 'exit 1' INT TERM
+		trap 'exit 1' INT TERM PIPE
 		fragment "$1" >"$new/fragment"
 		say "building the $1 kernel from $package $2;" \
 			"with two idle CPUs some $(fact build "$new/fragment") minutes"
@@ -164,11 +166,10 @@ make_kernel()	# KEY VERSION HASH
 			# Old package lists name packages that are gone.
 			"$here/packages.sh" --refresh && unpack_source "$new"
 		} || die "cannot get $package"
-		trap 'tail -n 30 "$new/log" >&2; say "no $1 kernel"; rm -rf "$new"' EXIT
+		trap 'trap "" PIPE; tail -n 30 "$new/log" >&2; rm -rf "$new"' EXIT
 		(build "$new" "-hipec-$1-$3") >"$new/log" 2>&1
 		trap 'rm -rf "$new"' EXIT
 		rm "$new/log"
-		chmod 755 "$new"
 		mv -T "$new" "$dir"
 	fi
 	touch "$dir"

@@ -23,9 +23,9 @@ static bool fake_give_up(struct hipec_vm *vm, u32 h, bool keep)
 		};
 	/* Like the kernel: a dirty page keeps its entry until it was written. */
 	if (dirty) {
-		fake->bits[h] |= HIPEC_FAKE_HIDDEN;
+		fake->bits[h] |= HIPEC_FAKE_HIDDEN |
+				 (keep ? HIPEC_FAKE_KEPT : 0);
 		hipec_page_hide(vm, h);
-		hipec_queue_add(vm, HIPEC_QUEUE_HOST, h, HIPEC_END_TAIL);
 		return true;
 	}
 	hipec_page_del(vm, h);
@@ -106,6 +106,13 @@ static u64 fake_request(struct hipec_vm *vm, u64 nr)
 	return got;
 }
 
+static bool fake_overtime(struct hipec_vm *vm)
+{
+	struct hipec_fakehost *fake = fake_of(vm);
+
+	return ++fake->nr_looks == fake->late;
+}
+
 static const struct hipec_host_ops fake_ops = {
 	.give_up = fake_give_up,
 	.flush = fake_flush,
@@ -116,54 +123,67 @@ static const struct hipec_host_ops fake_ops = {
 	.map = fake_map,
 	.unmap = fake_unmap,
 	.request = fake_request,
+	.overtime = fake_overtime,
 };
+
+/* Its own arrays: a row of each for an entry of the page table. */
+static size_t own_bytes(const struct hipec_policy *p, u32 nr_frames)
+{
+	size_t n = hipec_vm_nr_pages(p, nr_frames) + 1ul;
+
+	return (n * (sizeof(struct hipec_fake_given) + sizeof(u16)) + 7) & ~7ul;
+}
 
 /**
  * hipec_fakehost_size() - memory that a fake host needs beside its struct
- * @p:        verified policy
- * @nr_pages: pages that may exist at the same time
+ * @p:         verified policy
+ * @nr_frames: pages that may hold a frame at the same time
  *
  * Context: any.
  * Return: bytes.
  */
-size_t hipec_fakehost_size(const struct hipec_policy *p, u32 nr_pages)
+size_t hipec_fakehost_size(const struct hipec_policy *p, u32 nr_frames)
 {
-	return (nr_pages + 1ul) * (sizeof(struct hipec_fake_given) +
-				   sizeof(u16) * 2) +
-	       hipec_vm_size(p, nr_pages);
+	return own_bytes(p, nr_frames) + p->shared_size +
+	       hipec_vm_size(p, nr_frames);
 }
 
 /**
  * hipec_fakehost_init() - make a machine without pages, and its host
- * @fake:     to fill
- * @p:        verified policy; must outlive @fake
- * @memory:   hipec_fakehost_size() bytes, aligned for u64; the caller frees it
- * @nr_pages: as given to hipec_fakehost_size()
+ * @fake:      to fill
+ * @p:         verified policy; must outlive @fake
+ * @memory:    hipec_fakehost_size() bytes, aligned for u64; the caller frees it
+ * @nr_frames: as given to hipec_fakehost_size()
  *
- * The machine's own memory comes last, so that a sanitizer sees what is
- * written beyond it.
+ * The shared arrays, one behind the other, hold 100, 101, 102 ... The machine's
+ * own memory comes last, so that a sanitizer sees what is written beyond it.
  *
  * Context: any.
  */
 void hipec_fakehost_init(struct hipec_fakehost *fake,
 			 const struct hipec_policy *p, void *memory,
-			 u32 nr_pages)
+			 u32 nr_frames)
 {
+	s64 *shared = memory + own_bytes(p, nr_frames);
+	u32 i;
+
 	memset(fake, 0, sizeof(*fake));
 	fake->given = memory;
-	fake->max_given = nr_pages + 1;
+	fake->max_given = hipec_vm_nr_pages(p, nr_frames) + 1;
 	fake->bits = (void *)(fake->given + fake->max_given);
 	memset(fake->bits, 0, fake->max_given * sizeof(*fake->bits));
-	/* Twice the room, so that what follows is aligned for u32. */
-	hipec_vm_init(&fake->vm, p, &fake_ops,
-		      fake->bits + 2 * (size_t)fake->max_given, nr_pages);
+	for (i = 0; i < p->shared_size / sizeof(*shared); i++)
+		shared[i] = 100 + i;
+	hipec_vm_init(&fake->vm, p, &fake_ops, (void *)shared + p->shared_size,
+		      shared, nr_frames);
 }
 
 /**
  * hipec_fakehost_add() - give the machine a page
  * @fake: host
- * @pgno: page number, not there yet
- * @bits: HIPEC_FAKE_*; the page is on the fallback queue unless it is HIDDEN
+ * @pgno: page number of a page that holds no frame
+ * @bits: HIPEC_FAKE_*; the page is on the fallback queue, a ghost on the one it
+ *        was on, unless it is HIDDEN
  *
  * Context: any.
  * Return: its handle; 0 if the table is full.
@@ -195,7 +215,98 @@ int hipec_fakehost_run(struct hipec_fakehost *fake, u32 event)
 {
 	struct hipec_vm *vm = &fake->vm;
 
+	fake->nr_looks = 0;
 	vm->slot[HIPEC_SLOT_FREE_COUNT] = fake->free;
 	vm->queue[HIPEC_QUEUE_FREE].count = fake->free;
 	return hipec_vm_run(vm, event);
+}
+
+/* Whether as many pages hold a frame as may. */
+static bool is_full(const struct hipec_vm *vm)
+{
+	u32 h, nr = 0;
+
+	for (h = 1; h <= vm->nr_pages; h++)
+		nr += !!(vm->page[h].flags & HIPEC_PAGE_FRAME);
+	return nr >= vm->nr_pages - vm->max_ghosts;
+}
+
+static void set_faulted_address(struct hipec_vm *vm, u32 pgno)
+{
+	vm->slot[HIPEC_SLOT_FAULTED_ADDRESS] = (s64)pgno << 12;
+}
+
+/**
+ * hipec_fakehost_fault() - a page is brought in
+ * @fake: host, between two events
+ * @pgno: page number
+ *
+ * The page, which may be a ghost, gets a frame, a free one if there is one. One
+ * that holds a frame and is HIDDEN lives: it was read, or could not be written.
+ * FaultedAddress is the page's. Runs no event.
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if the page lives, or if all frames are in use.
+ */
+int hipec_fakehost_fault(struct hipec_fakehost *fake, u32 pgno)
+{
+	struct hipec_vm *vm = &fake->vm;
+	u32 h = hipec_page_find(vm, pgno);
+
+	if (h && hipec_page_live(vm, h))
+		return -EINVAL;
+	set_faulted_address(vm, pgno);
+	if (h) {
+		fake->bits[h] &= ~(HIPEC_FAKE_HIDDEN | HIPEC_FAKE_KEPT);
+		hipec_page_show(vm, h);
+		return 0;
+	}
+	if (is_full(vm) || !hipec_fakehost_add(fake, pgno, 0))
+		return -EINVAL;
+	fake->free -= fake->free > 0;
+	return 0;
+}
+
+/**
+ * hipec_fakehost_lose() - a page loses its frame, as when its file gets shorter
+ * @fake: host, between two events
+ * @pgno: page number
+ *
+ * FaultedAddress is the page's. Runs no event; the next one may name the page.
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if the page does not live.
+ */
+int hipec_fakehost_lose(struct hipec_fakehost *fake, u32 pgno)
+{
+	struct hipec_vm *vm = &fake->vm;
+	u32 h = hipec_page_find(vm, pgno);
+
+	if (!h || !hipec_page_live(vm, h))
+		return -EINVAL;
+	set_faulted_address(vm, pgno);
+	fake->bits[h] = 0;
+	fake->free++;
+	hipec_page_del(vm, h);
+	return 0;
+}
+
+/**
+ * hipec_fakehost_clean() - what was given up dirty has been written
+ * @fake: host, between two events
+ *
+ * Context: any.
+ */
+void hipec_fakehost_clean(struct hipec_fakehost *fake)
+{
+	struct hipec_vm *vm = &fake->vm;
+	u32 h;
+
+	for (h = 1; h <= vm->nr_pages; h++) {
+		if (!(fake->bits[h] & HIPEC_FAKE_HIDDEN))
+			continue;
+		fake->free += !!(fake->bits[h] & HIPEC_FAKE_KEPT);
+		fake->bits[h] = 0;
+		hipec_page_del(vm, h);
+	}
 }

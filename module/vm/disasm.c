@@ -48,7 +48,7 @@ static void operand_text(const struct hipec_policy *p, u32 w, int i,
 		   hipec_selector_unary(hipec_ops[hipec_word_op(w)].kind[2],
 					hipec_word_c(w))) {
 		hipec_text_char(out, '-');
-	} else if (kind >= HIPEC_KIND_INT && kind <= HIPEC_KIND_QUEUE_OUT) {
+	} else if (hipec_kind_types(kind)) {
 		hipec_slot_text(p, v, out);
 	} else {
 		hipec_text_num(out, v);
@@ -85,4 +85,30 @@ void hipec_disasm(const struct hipec_policy *p, u32 word,
 		else
 			operand_text(p, word, *s - 'a', out);
 	}
+}
+
+/**
+ * hipec_exit_explain() - why and where a policy ended, as one line of text
+ * @p:   its image
+ * @e:   the record
+ * @out: gets the line, without a newline
+ *
+ * Context: any.
+ */
+void hipec_exit_explain(const struct hipec_policy *p, const struct hipec_exit *e,
+			struct hipec_text *out)
+{
+	hipec_text_str(out, hipec_exit_text(e->kind));
+	if (!e->command)
+		return;		/* not a command's doing */
+	hipec_text_str(out, " in ");
+	hipec_text_str(out, hipec_policy_event_name(p, e->event));
+	hipec_text_char(out, '+');
+	hipec_text_num(out, e->command);
+	if (e->line) {
+		hipec_text_str(out, ", line ");
+		hipec_text_num(out, e->line);
+	}
+	hipec_text_str(out, ": ");
+	hipec_disasm(p, e->word, out);
 }

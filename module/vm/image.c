@@ -17,6 +17,18 @@ static bool string_ok(const struct hipec_policy *p, u32 offset)
 	return offset < p->image->strings_size;
 }
 
+/* Names go to logs and terminals: no control characters, no bytes above 7e. */
+static bool printable(const char *bytes, u32 size)
+{
+	while (size--) {
+		u8 c = *bytes++;
+
+		if (c && (c < 0x20 || c > 0x7e))
+			return false;
+	}
+	return true;
+}
+
 static int parse_header(const struct hipec_image *im, size_t size,
 			struct hipec_verify_error *err)
 {
@@ -31,14 +43,15 @@ static int parse_header(const struct hipec_image *im, size_t size,
 		return refuse(err, HIPEC_VERIFY_VERSION, im->version);
 	if (size < im->image_size)
 		return refuse(err, HIPEC_VERIFY_SHORT, size);
-	if (im->flags || im->reserved ||
+	if (im->flags || im->reserved || im->ghosts > HIPEC_MAX_GHOSTS ||
 	    im->nr_operands < HIPEC_SLOT_POLICY ||
 	    im->nr_operands > HIPEC_SLOT_SYSTEM ||
 	    !im->nr_events || im->nr_events > HIPEC_NR_EVENTS ||
 	    !im->nr_words || im->nr_words > HIPEC_MAX_WORDS ||
 	    !im->strings_size || im->strings_size > HIPEC_MAX_STRINGS ||
 	    (im->nr_lines && im->nr_lines != im->nr_words) ||
-	    im->name[HIPEC_NAME_MAX - 1])
+	    im->name[HIPEC_NAME_MAX - 1] ||
+	    !printable(im->name, sizeof(im->name)))
 		return refuse(err, HIPEC_VERIFY_HEADER, 0);
 	want = sizeof(*im) +
 	       (u64)im->nr_operands * sizeof(struct hipec_image_operand) +
@@ -50,25 +63,106 @@ static int parse_header(const struct hipec_image *im, size_t size,
 	return 0;
 }
 
-static int parse_operands(const struct hipec_policy *p,
+static bool is_type(const struct hipec_policy *p, s64 slot, u8 type)
+{
+	return slot >= 0 && slot < p->image->nr_operands &&
+	       p->operand[slot].type == type;
+}
+
+/* Flags that an operand of a type may have. */
+static u8 flags_of(u8 type)
+{
+	switch (type) {
+	case HIPEC_TYPE_INT:
+		return HIPEC_OPERAND_PARAM | HIPEC_OPERAND_CONST |
+		       HIPEC_OPERAND_COUNTER;
+	case HIPEC_TYPE_PAGE:
+		return HIPEC_OPERAND_CONST;
+	case HIPEC_TYPE_INTS:
+		return HIPEC_OPERAND_SHARED;
+	}
+	return 0;
+}
+
+static bool value_ok(const struct hipec_policy *p,
+		     const struct hipec_image_operand *o)
+{
+	switch (o->type) {
+	case HIPEC_TYPE_INT:
+		return true;
+	case HIPEC_TYPE_INTS:
+		return o->value > 0 && o->value <= HIPEC_MAX_ELEMENTS;
+	case HIPEC_TYPE_QUEUES:
+		return o->value > 0 && o->value <= HIPEC_MAX_QUEUES;
+	case HIPEC_TYPE_QUEUE_REF:
+		return is_type(p, o->value, HIPEC_TYPE_QUEUES);
+	}
+	return !o->value;
+}
+
+static bool declaration_ok(const struct hipec_policy *p,
+			   const struct hipec_image_operand *o)
+{
+	bool queue = o->type == HIPEC_TYPE_QUEUE ||
+		     o->type == HIPEC_TYPE_QUEUES;
+
+	if (o->type < HIPEC_TYPE_INT || o->type > HIPEC_TYPE_FIELD ||
+	    o->flags & ~flags_of(o->type))
+		return false;
+	if (o->key && !(queue && is_type(p, o->key, HIPEC_TYPE_FIELD)))
+		return false;
+	return value_ok(p, o);
+}
+
+/* Add what operand @o, a good one, asks for. */
+static void count(struct hipec_policy *p, const struct hipec_image_operand *o,
+		  u64 *elements)
+{
+	switch (o->type) {
+	case HIPEC_TYPE_QUEUE:
+		p->nr_queues++;
+		break;
+	case HIPEC_TYPE_QUEUES:
+		p->nr_queues += o->value;
+		p->nr_arrays++;
+		break;
+	case HIPEC_TYPE_INTS:
+		*elements += o->value;
+		p->nr_arrays++;
+		if (o->flags & HIPEC_OPERAND_SHARED)
+			p->shared_size += hipec_shared_bytes(o->value);
+		else
+			p->nr_elements += o->value;
+		break;
+	case HIPEC_TYPE_FIELD:
+		p->nr_fields++;
+		break;
+	}
+	p->ordered |= o->key;
+}
+
+static int parse_operands(struct hipec_policy *p,
 			  struct hipec_verify_error *err)
 {
 	const struct hipec_image_operand *o = p->operand;
+	u64 elements = 0;
 	u32 i;
 
 	if (o[HIPEC_SLOT_FREE_QUEUE].type != HIPEC_TYPE_QUEUE ||
+	    o[HIPEC_SLOT_FREE_QUEUE].key ||
 	    o[HIPEC_SLOT_FREE_COUNT].type != HIPEC_TYPE_INT)
 		return refuse(err, HIPEC_VERIFY_OPERAND_DECL, 0);
+	p->nr_queues = HIPEC_QUEUE_POLICY - 1; /* _free_queue is declared */
 	for (i = 0; i < p->image->nr_operands; i++, o++) {
-		bool is_int = o->type == HIPEC_TYPE_INT;
-
 		if (!string_ok(p, o->name))
 			return refuse(err, HIPEC_VERIFY_STRING, i);
-		if (o->type < HIPEC_TYPE_INT || o->type > HIPEC_TYPE_PAGE ||
-		    o->flags & ~(HIPEC_OPERAND_PARAM | HIPEC_OPERAND_CONST) ||
-		    (o->flags && !is_int) || (o->value && !is_int) ||
-		    o->reserved)
+		if (!declaration_ok(p, o))
 			return refuse(err, HIPEC_VERIFY_OPERAND_DECL, i);
+		count(p, o, &elements);
+		if (p->nr_queues > HIPEC_MAX_QUEUES ||
+		    p->nr_fields > HIPEC_MAX_FIELDS ||
+		    elements > HIPEC_MAX_ELEMENTS)
+			return refuse(err, HIPEC_VERIFY_TOO_MUCH, i);
 	}
 	return 0;
 }
@@ -97,8 +191,14 @@ static int parse_events(struct hipec_policy *p, struct hipec_verify_error *err)
 	}
 	if (end != p->image->nr_words)
 		return refuse(err, HIPEC_VERIFY_EVENT_DECL, i);
-	if (!p->index[HIPEC_EVENT_PAGEFAULT] || !p->index[HIPEC_EVENT_REPLACE])
-		return refuse(err, HIPEC_VERIFY_EVENT_MISSING, 0);
+#define X(name, code, text, need, when)                                 \
+	if ((need) && !p->index[code])                                  \
+		return refuse(err, HIPEC_VERIFY_EVENT_MISSING, code);
+	HIPEC_EVENTS(X)
+#undef X
+	if (p->index[HIPEC_EVENT_TIMER] ?
+	    p->image->timer_ms < HIPEC_MIN_TIMER : p->image->timer_ms)
+		return refuse(err, HIPEC_VERIFY_TIMER, p->image->timer_ms);
 	return 0;
 }
 
@@ -129,7 +229,8 @@ int hipec_image_parse(const void *bytes, size_t size, struct hipec_policy *p,
 	p->words = (const void *)(p->event + im->nr_events);
 	p->lines = im->nr_lines ? p->words + im->nr_words : NULL;
 	p->strings = (const char *)(p->words + im->nr_words + im->nr_lines);
-	if (p->strings[im->strings_size - 1])
+	if (p->strings[im->strings_size - 1] ||
+	    !printable(p->strings, im->strings_size))
 		return refuse(err, HIPEC_VERIFY_STRING, 0);
 	ret = parse_operands(p, err);
 	if (ret)

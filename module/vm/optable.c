@@ -88,16 +88,32 @@ bool hipec_selector_unary(enum hipec_operand_kind kind, u8 code)
 	return hipec_selector(kind, code) && selectors[kind].row[code].unary;
 }
 
+static const struct {
+	u32 types, flags;
+	const char *text;
+} kinds[HIPEC_NR_KINDS] = {
+#define X(name, types_, flags_, text_) \
+	[HIPEC_KIND_##name] = { types_, flags_, text_ },
+	HIPEC_OPERAND_KINDS(X)
+#undef X
+};
+
+/* Types of slot that a HIPEC_KIND_* takes: bit t for type t; 0: no slot. */
+u32 hipec_kind_types(enum hipec_operand_kind kind)
+{
+	return kinds[kind].types;
+}
+
+/* HIPEC_KINDF_* of a HIPEC_KIND_*. */
+u32 hipec_kind_flags(enum hipec_operand_kind kind)
+{
+	return kinds[kind].flags;
+}
+
 /* Text of a HIPEC_KIND_*, for messages: "a queue". */
 const char *hipec_kind_text(enum hipec_operand_kind kind)
 {
-	static const char *const text[] = {
-#define X(name, t) [HIPEC_KIND_##name] = t,
-		HIPEC_OPERAND_KINDS(X)
-#undef X
-	};
-
-	return text[kind];
+	return kinds[kind].text;
 }
 
 /* Name of a HIPEC_TYPE_*; "?" for a type that does not exist. */
@@ -116,7 +132,7 @@ const char *hipec_type_text(u8 type)
 const char *hipec_event_text(u32 event)
 {
 	static const char *const text[] = {
-#define X(name, code, t, when) [code] = t,
+#define X(name, code, t, ...) [code] = t,
 		HIPEC_EVENTS(X)
 #undef X
 	};

@@ -7,6 +7,7 @@
  * hipec_ops[code]       one row per command; rows that do not exist have no name
  * hipec_selector()      the word of a selector, or NULL if it does not exist
  * hipec_selector_unary() whether it leaves the second operand out
+ * hipec_kind_types()    the types of slot that a kind takes, as a mask
  * hipec_*_text()        names of kinds, types, events
  */
 #ifndef HIPEC_VM_OPTABLE_H
@@ -17,7 +18,7 @@
 #include "../include/uapi/hipec_ops.h"
 
 enum hipec_operand_kind {
-#define X(name, text) HIPEC_KIND_##name,
+#define X(name, types, flags, text) HIPEC_KIND_##name,
 	HIPEC_OPERAND_KINDS(X)
 #undef X
 	HIPEC_NR_KINDS
@@ -87,6 +88,8 @@ extern const struct hipec_system_slot_desc
 
 const char *hipec_selector(enum hipec_operand_kind kind, u8 code);
 bool hipec_selector_unary(enum hipec_operand_kind kind, u8 code);
+u32 hipec_kind_types(enum hipec_operand_kind kind);
+u32 hipec_kind_flags(enum hipec_operand_kind kind);
 const char *hipec_kind_text(enum hipec_operand_kind kind);
 const char *hipec_type_text(u8 type);
 const char *hipec_event_text(u32 event);

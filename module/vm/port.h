@@ -28,12 +28,18 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int32_t s32;
 typedef int64_t s64;
 
 #define S64_MIN INT64_MIN
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+#define __annotate_jump_table	/* for the kernel's objtool */
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
 #endif
 
 #endif /* HIPEC_VM_PORT_H */

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run one event of a verified policy: fetch, fuel, dispatch.
+ * Run one event of a verified policy.
+ *
+ * Commands are not counted one by one: `origin` is moved at each jump, so that
+ * the way from there to the next command is always what has been run. Fuel and
+ * time are looked at where loops and recursion are: at jumps backward and at
+ * calls. So an event runs at most HIPEC_MAX_WORDS commands more than its fuel.
  */
-#include "vm.h"
-
-/* Words of event @number, which exists; word 0 is the magic. */
-static const u32 *event_base(const struct hipec_vm *vm, u32 number)
-{
-	const struct hipec_policy *p = vm->policy;
-
-	return p->words + p->event[p->index[number] - 1].first;
-}
+#include "decode.h"
+#include "ops_loop.h"
 
 /* Whether the policy has event @event. */
 bool hipec_vm_has_event(const struct hipec_vm *vm, u32 event)
@@ -18,67 +16,141 @@ bool hipec_vm_has_event(const struct hipec_vm *vm, u32 event)
 	return vm->policy->index[event];
 }
 
-static void enter(struct hipec_vm *vm, u32 event)
+/*
+ * Where an event stands: its command, and what has been run up to it. One
+ * pointer and no more: GCC makes a dispatch for each command only where that
+ * takes few instructions.
+ */
+struct place {
+	const struct hipec_insn *pc;
+	const struct hipec_insn *base;	/* word 0 of the event */
+	uintptr_t origin;		/* pc, less what was run before it */
+	uintptr_t limit;		/* to look at fuel and time; in bytes of code */
+	u32 depth;			/* calls below it */
+};
+
+static __always_inline u64 nr_run(const struct place *at)
 {
-	vm->event = event;
-	vm->base = event_base(vm, event);
-	vm->pc = vm->base + 1;
+	return ((uintptr_t)(at->pc + 1) - at->origin) / sizeof(*at->pc);
 }
 
-u32 hipec_op_call(struct hipec_vm *vm, u32 w)
+/* Skip @bytes of code, or repeat them. */
+static __always_inline void skip(struct place *at, s32 bytes)
 {
-	vm->frame[vm->depth].pc = vm->pc;
-	vm->frame[vm->depth].base = vm->base;
-	vm->frame[vm->depth].event = vm->event;
-	vm->depth++;
-	enter(vm, hipec_word_a(w));
+	at->pc = (const void *)at->pc + bytes;
+	at->origin += (s64)bytes;
+}
+
+static __always_inline void go(struct place *at, const struct hipec_insn *pc)
+{
+	at->origin += (uintptr_t)pc - (uintptr_t)at->pc;
+	at->pc = pc;
+}
+
+/* Set the next look. Fuel is so small that bytes of code do not overflow. */
+static u64 set_limit(const struct hipec_vm *vm, u64 run)
+{
+	u64 look = vm->fuel;
+
+	if (vm->host->overtime && run + HIPEC_POLL < look)
+		look = run + HIPEC_POLL;
+	return look * sizeof(struct hipec_insn);
+}
+
+/* It is time for a look at fuel and time. Return: why the event ends, or 0. */
+static u32 look(struct hipec_vm *vm, u64 run)
+{
+	if (run > vm->fuel)
+		return HIPEC_EXIT_FUEL;
+	if (vm->host->overtime && vm->host->overtime(vm))
+		return HIPEC_EXIT_OVERTIME;
 	return 0;
 }
 
-u32 hipec_op_return(struct hipec_vm *vm, u32 w)
+static __always_inline u32 check(struct hipec_vm *vm, struct place *at)
 {
-	(void)w;
-	if (!vm->depth) {
-		vm->pc = NULL;
+	u32 kind;
+
+	if (likely((uintptr_t)at->pc - at->origin < at->limit))
 		return 0;
+	kind = look(vm, nr_run(at));
+	at->limit = set_limit(vm, nr_run(at));
+	return kind;
+}
+
+/* A test and the jump forward behind it, taken if the outcome is @want. */
+static __always_inline void comp_jump(struct hipec_vm *vm, struct place *at,
+				      u8 selector, bool want)
+{
+	bool holds = hipec_comp(vm, at->pc++, selector);
+
+	vm->condition = holds;
+	if (holds == want)
+		skip(at, at->pc->jump);
+}
+
+static __always_inline void enter(const struct hipec_vm *vm, struct place *at,
+				  u32 event)
+{
+	at->base = vm->code + hipec_event_first(vm->policy, event);
+	go(at, at->base);
+}
+
+static __always_inline u32 call(struct hipec_vm *vm, struct place *at, u32 event)
+{
+	vm->frame[at->depth].pc = at->pc;
+	vm->frame[at->depth].base = at->base;
+	at->depth++;
+	enter(vm, at, event);
+	return check(vm, at);
+}
+
+static __always_inline void leave(struct hipec_vm *vm, struct place *at)
+{
+	at->depth--;
+	at->base = vm->frame[at->depth].base;
+	go(at, vm->frame[at->depth].pc);
+}
+
+/* Note why and where an event ended. */
+static void record(const struct hipec_vm *vm, struct hipec_exit *e, u32 kind,
+		   const struct hipec_insn *at, const struct hipec_insn *base)
+{
+	const struct hipec_policy *p = vm->policy;
+	u32 word = at - vm->code, n = 0;
+
+	while (vm->code + p->event[n].first != base)
+		n++;
+	e->kind = kind;
+	e->event = p->event[n].number;
+	e->command = at - base;
+	e->line = p->lines ? p->lines[word] : 0;
+	e->word = p->words[word];
+}
+
+/* @pc is the last command: a guard ends the event before the next. */
+static int end_event(struct hipec_vm *vm, u32 kind,
+		     const struct hipec_insn *pc, const struct hipec_insn *base)
+{
+	if (kind == HIPEC_EXIT_OVERTIME) {
+		record(vm, &vm->late, kind, pc + 1, base);
+		vm->nr_late++;
+		return -ETIMEDOUT;
 	}
-	vm->depth--;
-	vm->pc = vm->frame[vm->depth].pc;
-	vm->base = vm->frame[vm->depth].base;
-	vm->event = vm->frame[vm->depth].event;
-	return 0;
+	record(vm, &vm->exit, kind, kind == HIPEC_EXIT_FUEL ? pc + 1 : pc,
+	       base);
+	return -ECANCELED;
 }
 
-u32 hipec_op_jump(struct hipec_vm *vm, u32 w)
+/*
+ * The label of the next command. Each command ends with a jump to it of its own:
+ * the CPU then predicts it by the command. If all went to one place that looks
+ * the label up, GCC would leave it at that.
+ */
+static __always_inline const void *next(struct place *at,
+					const void *const *label)
 {
-	u8 cond = hipec_word_a(w);
-
-	if (cond == HIPEC_COND_ALWAYS ||
-	    vm->condition == (cond == HIPEC_COND_IF))
-		vm->pc = vm->base + hipec_word_target(w);
-	return 0;
-}
-
-static u32 dispatch(struct hipec_vm *vm, u32 w)
-{
-	switch (hipec_word_op(w)) {
-#define X(name, fn, ...) case HIPEC_OP_##name: return hipec_op_##fn(vm, w);
-	HIPEC_COMMANDS(X)
-#undef X
-	}
-	return 0;
-}
-
-/* Note why and where the policy ended; @pc is the command that did it. */
-static void end_policy(struct hipec_vm *vm, u32 kind, const u32 *pc)
-{
-	const u32 *lines = vm->policy->lines;
-
-	vm->exit.kind = kind;
-	vm->exit.event = vm->event;
-	vm->exit.command = pc - vm->base;
-	vm->exit.line = lines ? lines[pc - vm->policy->words] : 0;
-	vm->exit.word = *pc;
+	return label[(++at->pc)->run];
 }
 
 /**
@@ -90,32 +162,124 @@ static void end_policy(struct hipec_vm *vm, u32 kind, const u32 *pc)
  * _free_queue are set by the caller before. The condition starts false.
  *
  * Context: serialised by the host; host operations may sleep if the caller may.
- * Return: 0; -ECANCELED if the policy has ended, with vm->exit set.
- * Source: hipec-1997, "Caching strategy representation".
+ * Return: 0; -ECANCELED if the policy has ended, with vm->exit set; -ETIMEDOUT
+ *         if the host found the event over its time, with vm->late set: the
+ *         policy goes on.
+ * Source: hipec-1997, "Caching strategy representation" and "Infinite strategy
+ *         interpretation".
  */
 int hipec_vm_run(struct hipec_vm *vm, u32 event)
 {
-	u64 fuel = vm->fuel;
-	u32 kind = HIPEC_EXIT_NONE;
-	const u32 *pc;
+	static const void *const label[NR_RUN_CODES] __annotate_jump_table = {
+		[RUN_RETURN] = &&run_return,
+		[RUN_CALL] = &&run_call,
+		[RUN_EMPTYQ] = &&run_emptyq,
+		[RUN_INQ] = &&run_inq,
+#define X(name, ...) [RUN_JUMP_##name] = &&run_jump_##name,    \
+		[RUN_BACK_##name] = &&run_back_##name,
+		HIPEC_CONDS(X)
+#undef X
+#define X(name, ...) [RUN_ARITH_##name] = &&run_arith_##name,
+		HIPEC_ARITHS(X)
+#undef X
+#define X(name, ...) [RUN_LOGIC_##name] = &&run_logic_##name,
+		HIPEC_LOGICS(X)
+#undef X
+#define X(name, ...)                                            \
+		[RUN_COMP_##name] = &&run_comp_##name,          \
+		[RUN_COMP_IF_##name] = &&run_comp_if_##name,    \
+		[RUN_COMP_IFNOT_##name] = &&run_comp_ifnot_##name,
+		HIPEC_COMPS(X)
+#undef X
+#define X(name, ...) [RUN_CALLED_##name] = &&run_called_##name,
+		HIPEC_COMMANDS_CALLED(X)
+#undef X
+	};
+	struct place at = { .limit = set_limit(vm, 0) };
+	u32 kind = 0;
 
-	vm->depth = 0;
 	vm->condition = false;
-	enter(vm, event);
-	do {
-		pc = vm->pc;
-		if (unlikely(!fuel--)) {
-			kind = HIPEC_EXIT_FUEL;
-			fuel = 0;
-			break;
-		}
-		vm->pc++;
-		kind = dispatch(vm, *pc);
-	} while (likely(!kind && vm->pc));
-	vm->nr_commands += vm->fuel - fuel;
+	enter(vm, &at, event);
+	at.origin = (uintptr_t)(at.pc + 1);
+	goto *next(&at, label);
+
+run_return:
+	if (!at.depth)
+		goto out;
+	leave(vm, &at);
+	goto *next(&at, label);
+run_call:
+	kind = call(vm, &at, at.pc->a);
+	if (unlikely(kind))
+		goto out;
+	goto *next(&at, label);
+run_emptyq:
+	vm->condition = hipec_emptyq(vm, at.pc);
+	goto *next(&at, label);
+run_inq:
+	vm->condition = hipec_inq(vm, at.pc);
+	goto *next(&at, label);
+run_jump_IF:
+	if (!vm->condition)
+		goto *next(&at, label);
+	goto run_jump_ALWAYS;
+run_jump_IFNOT:
+	if (vm->condition)
+		goto *next(&at, label);
+run_jump_ALWAYS:
+	skip(&at, at.pc->jump);
+	goto *next(&at, label);
+run_back_IF:
+	if (!vm->condition)
+		goto *next(&at, label);
+	goto run_back_ALWAYS;
+run_back_IFNOT:
+	if (vm->condition)
+		goto *next(&at, label);
+run_back_ALWAYS:
+	skip(&at, at.pc->jump);
+	kind = check(vm, &at);
+	if (unlikely(kind))
+		goto out;
+	goto *next(&at, label);
+#define X(name, code, ...)                                      \
+run_arith_##name:                                               \
+	kind = hipec_arith(vm, at.pc, code);                    \
+	if (unlikely(kind))                                     \
+		goto out;                                       \
+	goto *next(&at, label);
+	HIPEC_ARITHS(X)
+#undef X
+#define X(name, code, ...)                                      \
+run_logic_##name:                                               \
+	vm->condition = hipec_logic(vm, at.pc, code);           \
+	goto *next(&at, label);
+	HIPEC_LOGICS(X)
+#undef X
+#define X(name, code, ...)                                      \
+run_comp_##name:                                                \
+	vm->condition = hipec_comp(vm, at.pc, code);            \
+	goto *next(&at, label);                                 \
+run_comp_if_##name:                                             \
+	comp_jump(vm, &at, code, true);                         \
+	goto *next(&at, label);                                 \
+run_comp_ifnot_##name:                                          \
+	comp_jump(vm, &at, code, false);                        \
+	goto *next(&at, label);
+	HIPEC_COMPS(X)
+#undef X
+#define X(name, fn, ...)                                        \
+run_called_##name:                                              \
+	kind = hipec_op_##fn(vm, *at.pc);                       \
+	if (unlikely(kind))                                     \
+		goto out;                                       \
+	goto *next(&at, label);
+	HIPEC_COMMANDS_CALLED(X)
+#undef X
+out:
+	vm->nr_commands += nr_run(&at);
 	vm->nr_events++;
-	if (likely(!kind))
-		return 0;
-	end_policy(vm, kind, pc);
-	return -ECANCELED;
+	if (vm->queue[HIPEC_QUEUE_GONE].count)
+		hipec_page_forget_gone(vm);
+	return likely(!kind) ? 0 : end_event(vm, kind, at.pc, at.base);
 }

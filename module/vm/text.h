@@ -37,17 +37,26 @@ static inline void hipec_text_str(struct hipec_text *t, const char *s)
 		hipec_text_char(t, *s++);
 }
 
-static inline void hipec_text_num(struct hipec_text *t, u32 n)
+
+static inline void hipec_text_signed(struct hipec_text *t, s64 n)
 {
-	char digits[10];
+	char digits[20];
+	u64 rest = n < 0 ? -(u64)n : (u64)n;
 	int i = 0;
 
+	if (n < 0)
+		hipec_text_char(t, '-');
 	do {
-		digits[i++] = '0' + n % 10;
-		n /= 10;
-	} while (n);
+		digits[i++] = '0' + rest % 10;
+		rest /= 10;
+	} while (rest);
 	while (i)
 		hipec_text_char(t, digits[--i]);
+}
+
+static inline void hipec_text_num(struct hipec_text *t, u32 n)
+{
+	hipec_text_signed(t, n);
 }
 
 static inline void hipec_text_hex(struct hipec_text *t, u32 n, int digits)

@@ -6,19 +6,26 @@
  * policy, whatever the values of its operands,
  *  (1) fetches only words of the event that runs and of the events it calls,
  *  (2) reads and writes only operand slots that exist, each as the type it was
- *      declared with, and writes no constant and no system slot,
- *  (3) nests at most HIPEC_MAX_CALL_DEPTH calls, and
- *  (4) hands every selector to a handler that knows it.
+ *      declared with, and writes no constant, no system slot and no array that
+ *      the application writes,
+ *  (3) nests at most HIPEC_MAX_CALL_DEPTH calls,
+ *  (4) hands every selector to a handler that knows it, and
+ *  (5) ends within HIPEC_MAX_WORDS commands after its fuel is spent.
  *
  * Proof. Each command's operator is a row of the table, and each of its bytes
  * satisfies the kind that the row gives it: (2) and (4) are check_operand(),
- * kind by kind. Jumps stay inside their event (TARGET), and the last command
- * of an event does not fall through, so the next command is always one of the
- * same event, or of a called one (EVENT): (1). The call graph has no cycle and
- * no path longer than the limit: (3).
+ * kind by kind; hipec_vm_init() gives slots of queues, queue variables, arrays
+ * and fields an index that exists, and the one command that writes such a slot
+ * takes the index from an array after it has compared it with the array's
+ * length. Jumps stay inside their event (TARGET), and the last command of an
+ * event does not fall through, so the next command is always one of the same
+ * event, or of a called one (EVENT): (1). The call graph has no cycle and no
+ * path longer than the limit: (3). Fuel is looked at on jumps backward and on
+ * calls; without either, commands follow one another upward in an event, then
+ * in the event that called it, which is another one: (5).
  *
- * What values decide (no page, a stale page, division by zero, fuel) is
- * checked at run time. The kinds drive the proof; no command is named here.
+ * What values decide (no page, a stale page, an index, division by zero, fuel)
+ * is checked at run time. The kinds drive the proof; no command is named here.
  */
 #include "vm.h"
 
@@ -50,45 +57,44 @@ static u8 slot_type(const struct hipec_policy *p, u8 slot)
 static bool slot_writable(const struct hipec_policy *p, u8 slot)
 {
 	return slot < HIPEC_SLOT_SYSTEM &&
-	       !(p->operand[slot].flags & HIPEC_OPERAND_CONST);
+	       !(p->operand[slot].flags &
+		 (HIPEC_OPERAND_CONST | HIPEC_OPERAND_SHARED));
+}
+
+/* Whether slot @slot satisfies kind @kind, which wants one. */
+static bool check_slot(const struct hipec_policy *p, u8 kind, u8 slot)
+{
+	u32 flags = hipec_kind_flags(kind);
+
+	if (!(hipec_kind_types(kind) >> slot_type(p, slot) & 1))
+		return false;
+	if (flags & HIPEC_KINDF_WRITE && !slot_writable(p, slot))
+		return false;
+	return !(flags & HIPEC_KINDF_LINKS && slot == HIPEC_SLOT_FREE_QUEUE);
 }
 
 /* Whether byte @v of command @w satisfies kind @kind. */
 static bool check_operand(const struct verifier *vf, u32 w, u8 kind, u8 v,
 			  u32 nr)
 {
-	const struct hipec_policy *p = vf->p;
-
 	switch (kind) {
 	case HIPEC_KIND_NONE:
 		return !v;
-	case HIPEC_KIND_INT:
-		return slot_type(p, v) == HIPEC_TYPE_INT;
-	case HIPEC_KIND_INT_W:
-		return slot_type(p, v) == HIPEC_TYPE_INT && slot_writable(p, v);
 	case HIPEC_KIND_INT_OPT:
 		/* The selector is the third operand of every such row. */
 		if (hipec_selector_unary(hipec_ops[hipec_word_op(w)].kind[2],
 					 hipec_word_c(w)))
 			return !v;
-		return slot_type(p, v) == HIPEC_TYPE_INT;
-	case HIPEC_KIND_PAGE:
-	case HIPEC_KIND_PAGE_W:
-		return slot_type(p, v) == HIPEC_TYPE_PAGE;
-	case HIPEC_KIND_QUEUE:
-		return slot_type(p, v) == HIPEC_TYPE_QUEUE;
-	case HIPEC_KIND_QUEUE_OUT:
-		return slot_type(p, v) == HIPEC_TYPE_QUEUE &&
-		       v != HIPEC_SLOT_FREE_QUEUE;
+		break;
 	case HIPEC_KIND_TARGET:
 		return hipec_word_target(w) && hipec_word_target(w) < nr;
 	case HIPEC_KIND_TARGET_LO:
 		return true;
 	case HIPEC_KIND_EVENT:
-		return v < HIPEC_NR_EVENTS && p->index[v];
-	default:
-		return hipec_selector(kind, v);
+		return v < HIPEC_NR_EVENTS && vf->p->index[v];
 	}
+	return hipec_kind_types(kind) ? check_slot(vf->p, kind, v) :
+					!!hipec_selector(kind, v);
 }
 
 static int check_command(struct verifier *v, const struct hipec_image_event *e,
@@ -214,14 +220,10 @@ static void explain_operand(const struct hipec_policy *p, const struct hipec_op 
 		hipec_text_str(out, " does not exist");
 		return;
 	}
-	switch (kind) {
-	case HIPEC_KIND_INT:
-	case HIPEC_KIND_INT_W:
-	case HIPEC_KIND_INT_OPT:
-	case HIPEC_KIND_PAGE:
-	case HIPEC_KIND_PAGE_W:
-	case HIPEC_KIND_QUEUE:
-	case HIPEC_KIND_QUEUE_OUT:
+	if (!hipec_kind_types(kind)) {
+		hipec_text_str(out, "got ");
+		hipec_text_num(out, err->got);
+	} else {
 		hipec_text_str(out, "slot ");
 		hipec_text_num(out, err->got);
 		if (!slot_type(p, err->got)) {
@@ -233,10 +235,6 @@ static void explain_operand(const struct hipec_policy *p, const struct hipec_op 
 			hipec_slot_text(p, err->got, out);
 			hipec_text_str(out, "'");
 		}
-		break;
-	default:
-		hipec_text_str(out, "got ");
-		hipec_text_num(out, err->got);
 	}
 	hipec_text_str(out, ", want ");
 	hipec_text_str(out, hipec_kind_text(kind));
@@ -292,4 +290,32 @@ void hipec_verify_explain(const struct hipec_policy *p,
 		hipec_text_str(out, ": ");
 		hipec_text_num(out, err->got);
 	}
+}
+
+/**
+ * hipec_policy_reads() - whether a policy names a slot anywhere
+ * @p:    verified policy
+ * @slot: number
+ *
+ * For system integers that cost the host something to know.
+ *
+ * Context: any. Time is linear in the policy's length.
+ * Return: true if some command has the slot as an operand.
+ */
+bool hipec_policy_reads(const struct hipec_policy *p, u8 slot)
+{
+	u32 n, i;
+
+	for (n = 0; n < p->image->nr_words; n++) {
+		u32 w = p->words[n];
+		const struct hipec_op *op = &hipec_ops[hipec_word_op(w)];
+
+		if (!op->word)	/* the magic */
+			continue;
+		for (i = 0; i < 3; i++)
+			if (hipec_kind_types(op->kind[i]) &&
+			    (u8)(w >> (16 - 8 * i)) == slot)
+				return true;
+	}
+	return false;
 }

@@ -5,7 +5,7 @@
  *
  * Names: @vm is the machine of one container, @h a page handle (an index into
  * the page table, 0 is no page), @q a queue index, @pgno a page number counted
- * from the container's start, @slot an operand slot, @w a command word.
+ * from the container's start, @slot an operand slot, @i a command.
  *
  * Interface:
  * hipec_image_parse()   bytes -> struct hipec_policy, no length trusted
@@ -37,6 +37,14 @@ struct hipec_policy {
 	const u32 *lines;				/* nr_words, or NULL */
 	const char *strings;
 	u8 index[HIPEC_NR_EVENTS];	/* event number -> 1 + its row, 0: none */
+
+	/* What its operands declare. */
+	u32 nr_queues;		/* the three that every machine has included */
+	u32 nr_fields;
+	u32 nr_arrays;		/* of integers and of queues */
+	u32 nr_elements;	/* of integer arrays, shared ones excluded */
+	u32 shared_size;	/* bytes of shared arrays, each in pages of its own */
+	bool ordered;		/* it has an ordered queue */
 };
 
 /* Where and why an image was refused. */
@@ -49,30 +57,68 @@ struct hipec_verify_error {
 };
 
 /*
- * One page, 20 bytes. A live page is always on exactly one queue, at least on
- * the fallback queue, so the host can reclaim what a policy forgets.
+ * A command, decoded at load so that each operand is one load away. @run is a
+ * RUN_* that decode.h lists.
+ */
+struct hipec_insn {
+	u8 run, a, b, c;
+	s32 jump;	/* bytes of code from the next command to where it goes */
+};
+
+/*
+ * One page, 20 bytes. The life of its entry:
+ *
+ *   being read    FRAME                on no queue
+ *   resident      FRAME | LIVE         on one queue, at least the fallback one
+ *   given up      GONE                 on the gone queue until the event ends,
+ *                                      if the policy may have ghosts
+ *                 GONE | FRAME         its frame is still being cleaned
+ *   remembered    GHOST (| FRAME)      on a queue of the policy
+ *
+ * A policy may name pages that are LIVE, GONE or GHOST. An entry with none of
+ * these and no FRAME is unused. A ghost that is taken off its queue is GONE.
  */
 struct hipec_page {
 	u32 next, prev;	/* on its queue; next also links unused entries */
 	u32 chain;	/* next page in the same hash bucket */
 	u32 pgno;
-	u16 queue;
+	u16 queue;	/* HIPEC_QUEUE_FREE: it is on none */
 	u16 flags;	/* HIPEC_PAGE_* */
 };
 
-#define HIPEC_PAGE_LIVE 0x1	/* the policy may name it */
-#define HIPEC_PAGE_USED 0x2	/* the entry holds a page at all */
+#define HIPEC_PAGE_FRAME 0x1	/* it holds a frame; set and cleared by the host */
+#define HIPEC_PAGE_LIVE 0x2	/* the policy may use its frame */
+#define HIPEC_PAGE_GONE 0x4	/* forgotten when the event ends */
+#define HIPEC_PAGE_GHOST 0x8	/* the policy remembers it, without a frame */
+#define HIPEC_PAGE_NAMED (HIPEC_PAGE_LIVE | HIPEC_PAGE_GONE | HIPEC_PAGE_GHOST)
+#define HIPEC_PAGE_USED (HIPEC_PAGE_NAMED | HIPEC_PAGE_FRAME)
 #define HIPEC_PAGE_HOST 0xff00	/* for the host */
 
 struct hipec_queue {
 	u32 head, tail;
 	u32 count;	/* pages; of _free_queue: free frames as the policy sees them */
+	u32 key;	/* 1 + the field that orders it; 0: not ordered */
+	u32 root;	/* of an ordered queue's tree */
 };
 
 #define HIPEC_QUEUE_FREE 0	/* holds no pages, a free frame belongs to none */
-#define HIPEC_QUEUE_FALLBACK 1	/* pages that the policy keeps on no queue */
-#define HIPEC_QUEUE_HOST 2	/* pages that are not live and that the host keeps */
+#define HIPEC_QUEUE_FALLBACK 1	/* live pages that the policy keeps on no queue */
+#define HIPEC_QUEUE_GONE 2	/* pages that are GONE */
 #define HIPEC_QUEUE_POLICY 3	/* the policy's queues, in slot order */
+
+/* A page's place in the tree of an ordered queue. */
+struct hipec_node {
+	s64 key;	/* the field's value when it was put there */
+	u32 child[2];
+	u32 parent;
+};
+
+/* What a slot of type ints or queues stands for. */
+struct hipec_array {
+	s64 *element;	/* of integers */
+	u32 first;	/* of queues: the first one's index */
+	u32 nr;
+};
 
 /**
  * struct hipec_host_ops - the owner of frames and bits
@@ -87,6 +133,8 @@ struct hipec_queue {
  * @map:      map @h ahead of a touch; false if the next touch must fault.
  * @unmap:    take the mappings of @h away; false if it has none.
  * @request:  grant up to @nr frames; how many were.
+ * @overtime: asked after each HIPEC_POLL commands of one event: true ends the
+ *            event, and not the policy. May sleep. NULL: never.
  *
  * All are called from hipec_vm_run() in the context of its caller, with a live
  * @h, and must not run events on the same machine.
@@ -101,36 +149,44 @@ struct hipec_host_ops {
 	bool (*map)(struct hipec_vm *vm, u32 h);
 	bool (*unmap)(struct hipec_vm *vm, u32 h);
 	u64 (*request)(struct hipec_vm *vm, u64 nr);
+	bool (*overtime)(struct hipec_vm *vm);
 };
+
+#define HIPEC_POLL 1024
 
 struct hipec_vm {
 	const struct hipec_policy *policy;
 	const struct hipec_host_ops *host;
 
-	const u32 *pc;		/* next command */
-	const u32 *base;	/* word 0 of the event that runs */
-	u32 event;		/* its number */
-	u32 depth;		/* calls below it */
-	struct {
-		const u32 *pc, *base;
-		u32 event;
-	} frame[HIPEC_MAX_CALL_DEPTH];
-	bool condition;		/* set by commands that test, read by Jump */
+	const struct hipec_insn *code;	/* decoded words of all events */
 	u64 fuel;		/* commands that one event may run */
+	bool condition;		/* set by commands that test, read by Jump */
 
-	s64 slot[HIPEC_NR_SLOTS];	/* integer, page handle or queue index */
+	s64 slot[HIPEC_NR_SLOTS]; /* integer, handle, or index of queue, array, field */
 
 	struct hipec_queue *queue;
-	u32 nr_queues;
+	struct hipec_array *array;
 	struct hipec_page *page;	/* nr_pages + 1, entry 0 is no page */
-	u32 nr_pages;
+	struct hipec_node *node;	/* by handle, where there are ordered queues */
+	s64 *field;			/* nr_fields of each page, by handle */
+	u32 *bucket;			/* nr_pages */
+	u32 nr_queues;
+	u32 nr_fields;
+	u32 nr_pages;			/* entries: frames at load and ghosts */
 	u32 nr_live;			/* live pages */
+	u32 nr_ghosts, max_ghosts;
 	u32 unused;			/* first unused entry */
-	u32 *bucket;
-	u32 bucket_mask;
+	u32 salt;			/* shapes trees; unknown to the policy's author */
+	u64 random;			/* state of Random */
 
 	struct hipec_exit exit;		/* kind is not 0: the policy has ended */
+	struct hipec_exit late;		/* of the last event that ran over its time */
 	u64 nr_commands, nr_events;	/* run so far */
+	u64 nr_late;			/* events that ran over their time */
+
+	struct {
+		const struct hipec_insn *pc, *base;
+	} frame[HIPEC_MAX_CALL_DEPTH];
 };
 
 int hipec_image_parse(const void *bytes, size_t size, struct hipec_policy *p,
@@ -141,34 +197,55 @@ void hipec_verify_explain(const struct hipec_policy *p,
 			  struct hipec_text *out);
 const char *hipec_policy_name(const struct hipec_policy *p, u32 offset);
 const char *hipec_policy_event_name(const struct hipec_policy *p, u32 number);
+bool hipec_policy_reads(const struct hipec_policy *p, u8 slot);
 
-size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_pages);
+size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames);
 void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 		   const struct hipec_host_ops *host, void *memory,
-		   u32 nr_pages);
+		   void *shared, u32 nr_frames);
+u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames);
 bool hipec_vm_has_event(const struct hipec_vm *vm, u32 event);
 int hipec_vm_run(struct hipec_vm *vm, u32 event);
 
 u32 hipec_page_find(const struct hipec_vm *vm, u32 pgno);
+u32 hipec_page_find_named(const struct hipec_vm *vm, u32 pgno);
 u32 hipec_page_add(struct hipec_vm *vm, u32 pgno);
 void hipec_page_show(struct hipec_vm *vm, u32 h);
 void hipec_page_hide(struct hipec_vm *vm, u32 h);
 void hipec_page_del(struct hipec_vm *vm, u32 h);
+void hipec_page_forget(struct hipec_vm *vm, u32 h);
+void hipec_page_forget_gone(struct hipec_vm *vm);
+void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr);
 void hipec_vm_abandon(struct hipec_vm *vm);
 
 void hipec_disasm(const struct hipec_policy *p, u32 word,
 		  struct hipec_text *out);
 void hipec_slot_text(const struct hipec_policy *p, u8 slot,
 		     struct hipec_text *out);
+void hipec_exit_explain(const struct hipec_policy *p, const struct hipec_exit *e,
+			struct hipec_text *out);
 
 static inline bool hipec_page_live(const struct hipec_vm *vm, u32 h)
 {
 	return vm->page[h].flags & HIPEC_PAGE_LIVE;
 }
 
-/* Handlers, one per row of the table: 0, or the HIPEC_EXIT_* that ends it. */
-#define X(name, fn, ...) u32 hipec_op_##fn(struct hipec_vm *vm, u32 w);
-HIPEC_COMMANDS(X)
+/* Bytes of a shared array of @nr elements: whole pages, for mmap(). */
+static inline u32 hipec_shared_bytes(u32 nr)
+{
+	return (nr * sizeof(s64) + 4095) & ~4095u;
+}
+
+/* Where the numbered event begins, counted in words; it exists. */
+static inline u32 hipec_event_first(const struct hipec_policy *p, u32 number)
+{
+	return p->event[p->index[number] - 1].first;
+}
+
+/* Handlers, one per row that is called: 0, or the HIPEC_EXIT_* that ends it. */
+#define X(name, fn, ...) \
+	u32 hipec_op_##fn(struct hipec_vm *vm, struct hipec_insn i);
+HIPEC_COMMANDS_CALLED(X)
 #undef X
 
 #endif /* HIPEC_VM_H */

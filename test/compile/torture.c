@@ -22,6 +22,13 @@ static u64 random64(u64 *state)
 	return x ^ (x >> 31);
 }
 
+static bool is_assembler(const char *file)
+{
+	size_t len = strlen(file);
+
+	return len > 4 && !strcmp(file + len - 4, ".hps");
+}
+
 static void compile(const char *file, const char *text, size_t size)
 {
 	struct hipec_policy p;
@@ -32,11 +39,13 @@ static void compile(const char *file, const char *text, size_t size)
 
 	ampc_init(&c, file);
 	strcpy(c.policy, "torture");
+	c.level = size & 1;
 	copy = ampc_alloc(&c, size + 1);
 	memcpy(copy, text, size);
 	ret = ampc_source_set(&c, copy, size);
 	if (!ret)
-		ret = ampc_compile(&c, &p);
+		ret = is_assembler(file) ? ampc_assemble(&c, &p) :
+					   ampc_compile(&c, &p);
 	if (ret == -EFAULT || (ret && !c.nr_errors)) {
 		fprintf(stderr, "ampc-torture: from %s, returns %d:\n%.*s\n",
 			file, ret, (int)size, text);
@@ -55,7 +64,7 @@ static void compile(const char *file, const char *text, size_t size)
 /* Replace, delete, double or move some bytes; @text has room for @size + 64. */
 static size_t change(char *text, size_t size, u64 *state)
 {
-	static const char bytes[] = "{}();,=+-*/%<>!&|?: \n\t_a0x\"'\\\x80\xff";
+	static const char bytes[] = "{}();,=+-*/%<>!&|^~?:[]. \n\t_a0x\"'\\\x80\xff";
 	size_t at = random64(state) % size;
 	size_t n = random64(state) % 8 + 1;
 	size_t from = random64(state) % size;

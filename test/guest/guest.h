@@ -27,7 +27,7 @@ struct test {
 };
 
 extern const struct test load_tests[], attach_tests[], data_tests[],
-	policy_tests[], hostile_tests[], io_tests[];
+	policy_tests[], hostile_tests[], io_tests[], machine_tests[];
 
 /* A failed check ends the test, with its place and what was found. */
 #define FAIL(...) do {						\
@@ -69,6 +69,7 @@ void open_map(struct map *m, const char *policy, const char *path,
 void close_map(struct map *m);
 struct hipec_status get_status(int container);
 uint64_t frames_held(void);
+int rounds(int nr);
 
 /* What make_file() puts first on page @page. */
 static inline uint64_t page_word(size_t page)

@@ -3,6 +3,8 @@
  * Run the guest's tests: each in a child with a time limit, TAP on stdout.
  *
  *	hipec-guest-test [--list | NAME...]
+ *
+ * HIPEC_SLOWER in the environment: how many times slower than a stock kernel.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -17,7 +19,7 @@
 
 static const struct test *const suites[] = {
 	load_tests, attach_tests, data_tests, policy_tests, hostile_tests,
-	io_tests,
+	io_tests, machine_tests,
 };
 
 void read_image(const char *name, void **image, size_t *size)
@@ -120,6 +122,14 @@ bool gets_sigbus(const struct map *m, size_t page)
 		return true;
 	touch(m, page);
 	return false;
+}
+
+/* Of @nr rounds, as many as this kernel does in the time of a stock one. */
+int rounds(int nr)
+{
+	const char *slower = getenv("HIPEC_SLOWER");
+
+	return nr / (slower ? atoi(slower) : 1);
 }
 
 /* Frames that all containers hold. */

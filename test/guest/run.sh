@@ -7,6 +7,7 @@ insmod /hipec/hipec.ko || exit 1
 insmod /hipec/hipec_vmtest.ko || exit 1
 
 hpt --module /hipec/vm/*.hpt >/results/hpt.txt 2>&1
+differ --module 1 $((6000 / ${HIPEC_SLOWER:-1})) >/results/differ.txt 2>&1
 hipec-guest-test >/results/tests.txt 2>&1
 sh /hipec/counts.sh >/results/counts.txt 2>&1
 
@@ -30,3 +31,5 @@ ls -d /sys/module/hipec* /dev/hipec* /sys/kernel/debug/hipec >/results/left.txt 
 hipec status >/results/status-gone.txt 2>&1
 echo $? >>/results/status-gone.txt
 insmod /hipec/hipec.ko && rmmod hipec
+
+sh /hipec/hostile.sh 20 1

@@ -29,7 +29,8 @@
  * words[first] is HIPEC_EVENT_MAGIC, so commands count from 1 as in Figure 3.
  * Events follow one another without gaps and fill the words.
  * Lines, when there are any, are one __u32 for each word: its .hp line, or 0.
- * Names are offsets into the strings, which end with a zero byte.
+ * Names are offsets into the strings, which end with a zero byte; they and the
+ * policy's name are printable ASCII.
  */
 #define HIPEC_IMAGE_MAGIC 0x43504948u /* "HIPC" */
 #define HIPEC_IMAGE_VERSION 1
@@ -47,19 +48,31 @@ struct hipec_image {
 	__u32 nr_words;		/* words of all events, magics included */
 	__u32 nr_lines;		/* nr_words, or 0 without a line table */
 	__u32 strings_size;	/* bytes */
+	__u32 ghosts;		/* it may remember, in percent of its frames; 0 .. HIPEC_MAX_GHOSTS */
+	__u32 timer_ms;		/* between two Timer events; 0 exactly without one */
 	__u32 reserved;		/* 0 */
 	char name[HIPEC_NAME_MAX];
 };
 
-#define HIPEC_OPERAND_PARAM 0x1	/* settable at load */
-#define HIPEC_OPERAND_CONST 0x2	/* the policy may not write it */
+#define HIPEC_OPERAND_PARAM 0x1	/* an integer settable at load */
+#define HIPEC_OPERAND_CONST 0x2	/* an integer or a page that the policy may not write */
+#define HIPEC_OPERAND_SHARED 0x4 /* an integer array that the application writes */
+#define HIPEC_OPERAND_COUNTER 0x8 /* an integer that `hipec status` shows */
 
+/*
+ * What `value` is, by type:
+ *   int       the value at load
+ *   ints      number of elements, all zero at load
+ *   queues    number of queues
+ *   queueref  slot of the queue array whose first queue it stands for at load
+ *   others    0
+ */
 struct hipec_image_operand {
 	__u8 type;		/* HIPEC_TYPE_* */
 	__u8 flags;		/* HIPEC_OPERAND_* */
-	__u16 reserved;		/* 0 */
+	__u16 key;		/* of a queue or queue array: slot of the field that orders it, or 0 */
 	__u32 name;		/* offset into the strings */
-	__s64 value;		/* of an integer at load, else 0 */
+	__s64 value;
 };
 
 struct hipec_image_event {
@@ -72,6 +85,11 @@ struct hipec_image_event {
 #define HIPEC_MAX_WORDS 65536
 #define HIPEC_MAX_STRINGS 65536
 #define HIPEC_MAX_CALL_DEPTH 8
+#define HIPEC_MAX_ELEMENTS (1u << 20) /* of all integer arrays together */
+#define HIPEC_MAX_QUEUES 4096 /* with those of arrays, and three of the machine's own */
+#define HIPEC_MAX_FIELDS 8
+#define HIPEC_MAX_GHOSTS 1000 /* percent */
+#define HIPEC_MIN_TIMER 10 /* ms */
 #define HIPEC_MAX_IMAGE (1u << 20) /* bytes; no image within the limits is longer */
 
 /*
@@ -84,10 +102,12 @@ struct hipec_image_event {
 	X(VERSION,      "the image is of a version that this module does not know") \
 	X(HEADER,       "a header field is out of its range")                \
 	X(SECTION,      "the sections do not fill the image exactly")        \
-	X(STRING,       "a name lies outside the strings or does not end")   \
-	X(OPERAND_DECL, "an operand is declared with a type, flag or value that does not exist") \
+	X(STRING,       "a name lies outside the strings, does not end or is not printable ASCII") \
+	X(OPERAND_DECL, "an operand is declared with a type, flag, key or value that does not exist") \
+	X(TOO_MUCH,     "the declarations ask for more queues, elements or fields than there may be") \
 	X(EVENT_DECL,   "an event is declared twice, with an unknown number or not behind the one before it") \
 	X(EVENT_MISSING, "a policy needs PageFault and Replace")             \
+	X(TIMER,        "a Timer event needs a period of 10 ms or more, and a period a Timer event") \
 	X(EVENT_MAGIC,  "an event does not start with its magic word")       \
 	X(OPCODE,       "there is no such command")                          \
 	X(OPERAND,      "the operand does not exist or is of another type")  \
@@ -98,7 +118,8 @@ struct hipec_image_event {
 
 /*
  * Why a policy ended, banded by who caused it: 0x10 the caller, 0x20 the
- * policy, 0x30 a guard, 0x50 the kernel.
+ * policy, 0x30 a guard, 0x40 revocation, 0x50 the kernel. Who comes first has
+ * ended it: later reasons are not recorded.
  */
 #define HIPEC_EXIT_KINDS(X)                                                  \
 	X(NONE,        0x00, "the policy runs")                              \
@@ -107,7 +128,18 @@ struct hipec_image_event {
 	X(STALE_PAGE,  0x21, "a command was given a page that is gone")      \
 	X(DIV_ZERO,    0x22, "division by zero")                             \
 	X(OVERFLOW,    0x23, "integer overflow in a division")               \
-	X(FUEL,        0x30, "an event ran more commands than it may")
+	X(INDEX,       0x24, "an index outside its array, or an empty range") \
+	X(FUEL,        0x30, "an event ran more commands than it may")       \
+	X(OVERTIME,    0x31, "an event ran over its time and was given up")  \
+	X(NO_VICTIM,   0x40, "Replace gave no frame too many times in a row") \
+	X(LATE,        0x41, "events ran over their time too many times in a row") \
+	X(BROKEN,      0x50, "the module found its own tables wrong")
+
+/*
+ * How a policy ended, or which event was given up. A descriptor of /dev/hipec
+ * polls readable once its policy has ended, for any reason but CLOSED.
+ */
+#define HIPEC_MESSAGE_MAX 160
 
 struct hipec_exit {
 	__u32 kind;		/* HIPEC_EXIT_* */
@@ -116,6 +148,7 @@ struct hipec_exit {
 	__u32 line;		/* of the .hp source, 0 if not known */
 	__u32 word;		/* the command itself */
 	__u32 operand;		/* 0 none, 1 to 3: a, b, c */
+	char message[HIPEC_MESSAGE_MAX]; /* the same in words; ends with a zero */
 };
 
 /*
@@ -136,7 +169,8 @@ struct hipec_exit {
 	X(events,       "events run")                                        \
 	X(refused,      "pages that the policy gave up and that could not go") \
 	X(helped,       "victims taken by the built-in FIFO because Replace gave none") \
-	X(forgotten,    "victims that the policy had on no queue, taken before it was asked")
+	X(forgotten,    "victims that the policy had on no queue, taken before it was asked") \
+	X(late,         "events given up because they ran over their time")
 
 struct hipec_counters {
 #define HIPEC_X(name, help) __u64 name;
@@ -174,6 +208,7 @@ struct hipec_load {
 	__u32 error_command;	/* out: counted from 1; 0: the event as a whole */
 	__u32 error_operand;	/* out: 1 to 3, 0 the command as a whole */
 	__u32 reserved;
+	__u64 seed;		/* in: of Random; 0: always the same */
 };
 
 #define HIPEC_MAX_CLUSTER 32
@@ -210,16 +245,43 @@ struct hipec_status {
 	__u64 free_frames;	/* now, pages */
 	__u64 resident;		/* now, pages */
 	__u64 dirty;		/* now, pages */
+	__u64 ghosts;		/* now, pages that the policy remembers */
 	__u32 cluster;		/* pages */
 	__u32 regions;		/* now */
 	struct hipec_exit exit;
+	struct hipec_exit late;	/* of the last event that was given up */
 	struct hipec_counters counters;
 };
+
+/*
+ * HIPEC_IOC_OPERAND: an operand of this container, or of container `id` if the
+ * caller may see it.
+ */
+struct hipec_operand {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 id;		/* in: 0: this container */
+	__u32 slot;		/* in: 0 .. HIPEC_SLOT_SYSTEM - 1 */
+	__u32 type;		/* out: HIPEC_TYPE_* */
+	__u32 operand_flags;	/* out: HIPEC_OPERAND_* */
+	__u32 nr;		/* out: pages on a queue, elements of an array */
+	__s64 value;		/* out: now, of an integer, else 0 */
+	__u64 offset;		/* out: where mmap() of /dev/hipec has a shared array */
+	char name[HIPEC_NAME_MAX]; /* out: cut to fit; ends with a zero */
+};
+
+/*
+ * A shared array is mapped, MAP_SHARED, from the descriptor that loaded its
+ * policy, at its slot's offset: __s64 elements, which the policy reads at once.
+ */
+#define HIPEC_SHARED_SHIFT 23
+#define HIPEC_SHARED_OFFSET(slot) ((__u64)(slot) << HIPEC_SHARED_SHIFT)
 
 #define HIPEC_IOC_QUERY  _IOWR('h', 0x80, struct hipec_query)
 #define HIPEC_IOC_LOAD   _IOWR('h', 0x81, struct hipec_load)
 #define HIPEC_IOC_ATTACH _IOWR('h', 0x82, struct hipec_attach)
 #define HIPEC_IOC_STATUS _IOWR('h', 0x83, struct hipec_status)
 #define HIPEC_IOC_NEXT   _IOWR('h', 0x84, struct hipec_status)
+#define HIPEC_IOC_OPERAND _IOWR('h', 0x85, struct hipec_operand)
 
 #endif /* _UAPI_HIPEC_H */

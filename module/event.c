@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events of a container's policy: when they run, what they know, how long they
+ * may take.
+ *
+ * Interface:
+ * hipec_event_init()      Init, once
+ * hipec_event_fault()     PageFault, for a page that was brought in
+ * hipec_event_replace()   Replace, for a frame
+ * hipec_event_access()    Access, for a soft fault
+ * hipec_event_harvest()   Access, for pages found referenced
+ * hipec_event_remove()    Remove, for a page that left
+ * hipec_event_timer()     Timer
+ * hipec_event_overtime()  the machine asks whether an event may go on
+ */
+#include <linux/moduleparam.h>
+#include <linux/sched/signal.h>
+#include <linux/timekeeping.h>
+
+#include "internal.h"
+
+/* The time quantum of hipec-1997, which had the scheduler's. */
+static uint quantum_us = 10000;
+module_param(quantum_us, uint, 0644);
+MODULE_PARM_DESC(quantum_us, "microseconds that one event may take");
+
+/* So many of one event given up one after the other, and it is revoked. */
+#define HIPEC_MAX_LATE 16
+
+/* Pages that are looked at, for Access, before each Replace. */
+#define HIPEC_HARVEST 32
+
+/**
+ * hipec_event_overtime() - host operation: whether an event is over its time
+ * @vm: machine in an event
+ *
+ * PageFault and Init run for the task that is here: it alone pays, by being
+ * scheduled like any other, until its fuel is spent or it is killed. All other
+ * events are given up.
+ *
+ * Context: expects the container's lock; may sleep.
+ * Return: true if the event shall end.
+ * Source: hipec-1997, "Infinite strategy interpretation".
+ */
+bool hipec_event_overtime(struct hipec_vm *vm)
+{
+	struct hipec_container *c = hipec_of_vm(vm);
+	u64 now = ktime_get_ns();
+
+	/* The clock is not read at the start of each event, but here. */
+	if (!c->event_since) {
+		c->event_since = now;
+		return false;
+	}
+	if (now - c->event_since < (u64)READ_ONCE(quantum_us) * NSEC_PER_USEC)
+		return false;
+	c->event_since = now;
+	if (c->event != HIPEC_EVENT_PAGEFAULT && c->event != HIPEC_EVENT_INIT)
+		return true;
+	cond_resched();
+	return fatal_signal_pending(current);
+}
+
+/* The last event was given up: once is the policy's loss, often its end. */
+static void note_late(struct hipec_container *c)
+{
+	struct hipec_exit *e = &c->vm.late;
+	struct hipec_text text;
+
+	hipec_text_init(&text, e->message, sizeof(e->message));
+	hipec_exit_explain(&c->policy, e, &text);
+	c->counters.late++;
+	if (fatal_signal_pending(current))
+		return;		/* it was the task that ended */
+	if (c->event != c->late_event)
+		c->late_in_a_row = 0;
+	c->late_event = c->event;
+	if (++c->late_in_a_row == HIPEC_MAX_LATE)
+		hipec_exit(c, HIPEC_EXIT_LATE);
+}
+
+/* Run an event that the policy has; @free: frames it may count on. */
+static void run(struct hipec_container *c, u32 event, u32 free)
+{
+	struct hipec_vm *vm = &c->vm;
+	int ret;
+
+	lockdep_assert_held(&c->lock);
+	c->event = event;
+	c->event_since = 0;
+	vm->slot[HIPEC_SLOT_FREE_COUNT] = free;
+	vm->queue[HIPEC_QUEUE_FREE].count = free;
+	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = c->nr_frames - c->nr_surplus;
+	vm->slot[HIPEC_SLOT_RESIDENT_COUNT] = vm->nr_live;
+	if (c->wants_time)
+		vm->slot[HIPEC_SLOT_TIME] = ktime_get_ns() - c->loaded_at;
+	ret = hipec_vm_run(vm, event);
+	hipec_young_flush(c);
+	if (ret == -ECANCELED)
+		hipec_exit_command(c);
+	else if (ret)
+		note_late(c);
+	else if (event == c->late_event)
+		c->late_in_a_row = 0;
+	if (WARN_ON_ONCE(vm->nr_live > c->nr_frames))
+		hipec_exit(c, HIPEC_EXIT_BROKEN);
+}
+
+/* Run an event about a page, if the policy is there and has it. */
+static void run_for_page(struct hipec_container *c, u32 event, u32 pgno,
+			 bool write, u32 free)
+{
+	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, event))
+		return;
+	c->vm.slot[HIPEC_SLOT_FAULTED_ADDRESS] = (s64)pgno << PAGE_SHIFT;
+	c->vm.slot[HIPEC_SLOT_FAULT_KIND] = write;
+	run(c, event, free);
+}
+
+/* Tell a policy that it is there. Context: expects c->lock; may sleep. */
+void hipec_event_init(struct hipec_container *c)
+{
+	c->wants_time = hipec_policy_reads(&c->policy, HIPEC_SLOT_TIME);
+	c->loaded_at = ktime_get_ns();
+	if (hipec_vm_has_event(&c->vm, HIPEC_EVENT_INIT))
+		run(c, HIPEC_EVENT_INIT, c->nr_free);
+}
+
+/**
+ * hipec_event_fault() - tell the policy of a page that was brought in
+ * @c:     container
+ * @pgno:  live page, on the fallback queue or where the policy has its ghost
+ * @write: the access that faulted was a write
+ *
+ * Context: expects c->lock; may sleep.
+ * Source: hipec-1997, "Application-specific caching strategies".
+ */
+void hipec_event_fault(struct hipec_container *c, u32 pgno, bool write)
+{
+	run_for_page(c, HIPEC_EVENT_PAGEFAULT, pgno, write, c->nr_free);
+}
+
+/**
+ * hipec_event_replace() - ask the policy for a frame
+ * @c:     container
+ * @pgno:  page that it is for
+ * @write: it is to be written to
+ *
+ * All free frames are promised to the fault that asks, so none is counted.
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_event_replace(struct hipec_container *c, u32 pgno, bool write)
+{
+	run_for_page(c, HIPEC_EVENT_REPLACE, pgno, write, 0);
+}
+
+/* A resident page was touched. Context: expects c->lock; may sleep. */
+void hipec_event_access(struct hipec_container *c, u32 pgno, bool write)
+{
+	run_for_page(c, HIPEC_EVENT_ACCESS, pgno, write, c->nr_free);
+}
+
+/**
+ * hipec_event_harvest() - Access for pages that were found referenced
+ * @c: container
+ *
+ * Looks at some entries of the page table, goes on behind them the next time,
+ * and resets the bits that it finds: before each Replace a policy that wants to
+ * know gets to know a few of the pages that were used.
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_event_harvest(struct hipec_container *c)
+{
+	u32 pgno[HIPEC_HARVEST], n = 0, i;
+
+	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, HIPEC_EVENT_ACCESS))
+		return;
+	for (i = 0; i < min_t(u32, HIPEC_HARVEST, c->vm.nr_pages); i++) {
+		u32 h = c->harvested = c->harvested % c->vm.nr_pages + 1;
+
+		if (!hipec_page_live(&c->vm, h) ||
+		    !hipec_young_test(c, c->frame[h]))
+			continue;
+		hipec_young_reset(c, c->frame[h]);
+		pgno[n++] = c->vm.page[h].pgno;
+	}
+	hipec_young_flush(c);
+	for (i = 0; i < n; i++)
+		if (hipec_page_find(&c->vm, pgno[i]))
+			hipec_event_access(c, pgno[i], false);
+}
+
+/**
+ * hipec_event_remove() - tell the policy of a page that it did not give up
+ * @c:    container
+ * @pgno: page that has left
+ *
+ * Until the event ends the policy may remember it.
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_event_remove(struct hipec_container *c, u32 pgno)
+{
+	run_for_page(c, HIPEC_EVENT_REMOVE, pgno, false, c->nr_free);
+	hipec_page_forget_gone(&c->vm);
+}
+
+/* Work: run Timer, and again after the policy's period. */
+void hipec_event_timer(struct work_struct *work)
+{
+	struct hipec_container *c =
+		container_of(work, struct hipec_container, timer.work);
+
+	mutex_lock(&c->lock);
+	if (!c->vm.exit.kind) {
+		run(c, HIPEC_EVENT_TIMER, c->nr_free);
+		hipec_event_timer_start(c);
+	}
+	mutex_unlock(&c->lock);
+	wake_up_all(&c->wait);	/* it may have given up frames */
+}
+
+/* Begin a policy's next period, if it has any. Context: expects c->lock. */
+void hipec_event_timer_start(struct hipec_container *c)
+{
+	if (hipec_vm_has_event(&c->vm, HIPEC_EVENT_TIMER))
+		queue_delayed_work(hipec_wq, &c->timer,
+				   msecs_to_jiffies(c->policy.image->timer_ms));
+}

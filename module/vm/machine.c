@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The memory of a machine: how much it is and what lies where.
+ *
+ * An entry of the page table is struct hipec_page (20 bytes) and one hash bucket
+ * (4); each page field adds 8 bytes to it, and a policy with an ordered queue
+ * struct hipec_node (24).
+ */
+#include "decode.h"
+
+static_assert(sizeof(struct hipec_page) == 20, "metadata is counted in docs/");
+static_assert(sizeof(struct hipec_node) == 24, "metadata is counted in docs/");
+
+/**
+ * hipec_vm_nr_pages() - entries of a machine's page table
+ * @p:         verified policy
+ * @nr_frames: pages that may hold a frame at the same time
+ *
+ * Context: any.
+ * Return: @nr_frames and the ghosts that the policy may have beside.
+ */
+u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames)
+{
+	return nr_frames + (u64)nr_frames * p->image->ghosts / 100;
+}
+
+/* Pieces of the memory, those of 8-byte words first. */
+struct layout {
+	size_t element, field, node, array, page, queue, bucket, code, end;
+};
+
+static struct layout lay_out(const struct hipec_policy *p, u32 nr_frames)
+{
+	size_t n = hipec_vm_nr_pages(p, nr_frames);
+	struct layout l;
+
+	l.element = 0;
+	l.field = l.element + p->nr_elements * sizeof(s64);
+	l.node = l.field + (n + 1) * p->nr_fields * sizeof(s64);
+	l.array = l.node + (p->ordered ? n + 1 : 0) * sizeof(struct hipec_node);
+	l.page = l.array + p->nr_arrays * sizeof(struct hipec_array);
+	l.queue = l.page + (n + 1) * sizeof(struct hipec_page);
+	l.bucket = l.queue + p->nr_queues * sizeof(struct hipec_queue);
+	l.code = l.bucket + n * sizeof(u32);
+	l.end = l.code + p->image->nr_words * sizeof(struct hipec_insn);
+	return l;
+}
+
+/**
+ * hipec_vm_size() - memory that a machine needs beside struct hipec_vm
+ * @p:         verified policy
+ * @nr_frames: pages that may hold a frame at the same time; with the policy's
+ *             ghosts below 2^31
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames)
+{
+	return lay_out(p, nr_frames).end;
+}
+
+static void init_queues(struct hipec_vm *vm, u32 q, u32 nr, u32 key_slot)
+{
+	while (nr--)
+		vm->queue[q++].key = key_slot ? 1 + vm->slot[key_slot] : 0;
+}
+
+/* Give each operand its value; fields come first, since queues name them. */
+static void init_slots(struct hipec_vm *vm, const struct hipec_policy *p,
+		       s64 *element, s64 *shared)
+{
+	u32 nr = p->image->nr_operands, field = 0, array = 0, i;
+	u32 q = HIPEC_QUEUE_POLICY;
+
+	for (i = 0; i < nr; i++)
+		if (p->operand[i].type == HIPEC_TYPE_FIELD)
+			vm->slot[i] = field++;
+	for (i = HIPEC_SLOT_FREE_COUNT; i < nr; i++) {
+		const struct hipec_image_operand *o = &p->operand[i];
+		struct hipec_array *a = &vm->array[array];
+
+		switch (o->type) {
+		case HIPEC_TYPE_INT:
+			vm->slot[i] = o->value;
+			break;
+		case HIPEC_TYPE_QUEUE:
+			init_queues(vm, q, 1, o->key);
+			vm->slot[i] = q++;
+			break;
+		case HIPEC_TYPE_QUEUES:
+			init_queues(vm, q, o->value, o->key);
+			a->first = q;
+			a->nr = o->value;
+			q += a->nr;
+			vm->slot[i] = array++;
+			break;
+		case HIPEC_TYPE_INTS:
+			a->nr = o->value;
+			vm->slot[i] = array++;
+			if (o->flags & HIPEC_OPERAND_SHARED) {
+				a->element = shared;
+				shared += hipec_shared_bytes(a->nr) / sizeof(s64);
+			} else {
+				a->element = element;
+				element += a->nr;
+			}
+			break;
+		}
+	}
+	for (i = 0; i < nr; i++)
+		if (p->operand[i].type == HIPEC_TYPE_QUEUE_REF)
+			vm->slot[i] = vm->array[vm->slot[p->operand[i].value]].first;
+}
+
+/**
+ * hipec_vm_init() - make a machine, all its pages unused, its queues empty
+ * @vm:        to fill
+ * @p:         verified policy; must outlive @vm
+ * @host:      owner of the frames
+ * @memory:    hipec_vm_size() bytes, aligned for u64; the host frees it
+ * @shared:    p->shared_size bytes for shared arrays, which are not cleared;
+ *             the host frees it. NULL if that is 0
+ * @nr_frames: as given to hipec_vm_size()
+ *
+ * Integers get the values of the image; pages are none, elements and fields 0.
+ * The seed of Random and the salt are constants until the host sets them.
+ *
+ * Context: any.
+ */
+void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
+		   const struct hipec_host_ops *host, void *memory,
+		   void *shared, u32 nr_frames)
+{
+	struct layout l = lay_out(p, nr_frames);
+	struct hipec_insn *code;
+	u32 i;
+
+	memset(vm, 0, sizeof(*vm));
+	memset(memory, 0, l.end);
+	vm->policy = p;
+	vm->host = host;
+	vm->nr_pages = hipec_vm_nr_pages(p, nr_frames);
+	vm->max_ghosts = vm->nr_pages - nr_frames;
+	vm->nr_queues = p->nr_queues;
+	vm->nr_fields = p->nr_fields;
+	vm->field = memory + l.field;
+	vm->node = p->ordered ? memory + l.node : NULL;
+	vm->array = memory + l.array;
+	vm->page = memory + l.page;
+	vm->queue = memory + l.queue;
+	vm->bucket = memory + l.bucket;
+	code = memory + l.code;
+	vm->code = code;
+	for (i = 0; i < p->image->nr_events; i++)
+		hipec_decode(p->words + p->event[i].first, p->event[i].nr,
+			     code + p->event[i].first);
+
+	for (i = 1; i < vm->nr_pages; i++)
+		vm->page[i].next = i + 1;
+	vm->unused = vm->nr_pages ? 1 : 0;
+
+	/* Enough to look at every page several times, and never endless. */
+	vm->fuel = 4096 + 64ull * vm->nr_pages;
+	vm->random = 1;
+	init_slots(vm, p, memory + l.element, shared);
+	vm->slot[HIPEC_SLOT_PAGE_ENTRIES] = vm->nr_pages;
+}

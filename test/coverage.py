@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Which lines and branches of module/ the tests run, by gcov.
+
+    coverage.py     a table for user space, and one for each kernel of ring 2
+
+User space: the .hpt files and the portable KUnit suites, run here and now.
+Kernels: what the last `make check-kunit` has brought back.
+"""
+
+import collections
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+
+
+class File:
+    """Counts of one source file."""
+
+    def __init__(self):
+        self.lines = collections.Counter()      # number -> times run
+        self.branches = {}                      # number -> times each was taken
+
+    def add(self, line):
+        """One line of one function, as gcov's JSON has it."""
+        number = line["line_number"]
+        self.lines[number] += line["count"]
+        taken = [branch["count"] for branch in line["branches"]]
+        known = self.branches.setdefault(number, [0] * len(taken))
+        if len(known) == len(taken):
+            self.branches[number] = [a + b for a, b in zip(known, taken)]
+        else:   # another function that was inlined here
+            known += taken
+
+    def hit(self):
+        """(lines run, lines, branches taken, branches)."""
+        branches = [count for counts in self.branches.values() for count in counts]
+        return (sum(1 for count in self.lines.values() if count), len(self.lines),
+                sum(1 for count in branches if count), len(branches))
+
+    def missed(self):
+        """Numbers of lines that never ran, as text: 3, 7-9."""
+        numbers = sorted(number for number, count in self.lines.items() if not count)
+        ranges = []
+        for number in numbers:
+            if ranges and ranges[-1][1] == number - 1:
+                ranges[-1][1] = number
+            else:
+                ranges.append([number, number])
+        return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges)
+
+
+def in_module(path):
+    """The part of @path from module/ on; builds have it under other names."""
+    parts = path.parts
+    for number, part in enumerate(parts):
+        if part == "module":
+            return "/".join(parts[number:])
+        if part.startswith("kunit-"):
+            return "/".join(("module", *parts[number + 1:]))
+    return ""
+
+
+def read(directory):
+    """{source: File} of all objects that have counts below @directory; nothing
+    if they were built anew since."""
+    objects = [path.with_suffix(".gcno") for path in sorted(directory.rglob("*.gcda"))]
+    files = collections.defaultdict(File)
+    if not objects:
+        return files
+    run = subprocess.run(["gcov", "-b", "--json-format", "--stdout", *objects], check=False,
+                         capture_output=True, text=True, cwd=directory)
+    if run.returncode or "mismatch" in run.stderr:
+        return files
+    for document in map(json.loads, run.stdout.splitlines()):
+        for file in document["files"]:
+            name = in_module(pathlib.Path(document["current_working_directory"], file["file"]))
+            if not name or name.startswith("module/tests/"):
+                continue
+            for line in file["lines"]:
+                files[name].add(line)
+    return files
+
+
+def user_space():
+    """Run what runs in user space, with counters in the VM core."""
+    for old in (BUILD / "cov").rglob("*.gcda"):
+        old.unlink()
+    for command in ([BUILD / "cov/hpt", *sorted((ROOT / "test/vm").glob("*.hpt"))],
+                    [BUILD / "cov/kunit"]):
+        subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+    return read(BUILD / "cov")
+
+
+def kernel(key):
+    """What a guest of ring 2 brought back; empty if there was none."""
+    with tempfile.TemporaryDirectory(prefix="hipec-gcov-") as name:
+        here = pathlib.Path(name)
+        built = BUILD / f"kunit-{key}"
+        for counts in (BUILD / f"guest-{key}/results/gcov").rglob("*.gcda"):
+            place = pathlib.Path(str(counts).partition(f"/kunit-{key}/")[2])
+            notes = built / place.with_suffix(".gcno")
+            if notes.exists():
+                (here / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(counts, here / place)
+                shutil.copy(notes, here / place.with_suffix(".gcno"))
+        return read(here)
+
+
+def total(files):
+    """Sums of File.hit()."""
+    return tuple(map(sum, zip(*(file.hit() for file in files.values()))))
+
+
+def percent(part, whole):
+    """As text."""
+    return f"{100 * part / whole:5.1f} %" if whole else "      -"
+
+
+def table(title, files):
+    """Print one."""
+    print(f"{title:32} {'lines':>14} {'branches':>16}  never run")
+    rows = [(name, file.hit(), file.missed()) for name, file in sorted(files.items())]
+    for name, (lines, of_lines, taken, of_taken), missed in rows + [("all", total(files), "")]:
+        if len(missed) > 60:
+            missed = missed[:57] + "..."
+        print(f"{name:32} {lines:>5} {percent(lines, of_lines)} {taken:>7} "
+              f"{percent(taken, of_taken)}  {missed}")
+    print()
+
+
+def main():
+    """What make coverage calls."""
+    table("user space", user_space())
+    for key in ("uml", "debug"):
+        files = kernel(key)
+        if files:
+            table(f"kernel {key}", files)
+        else:
+            print(f"kernel {key}: no counts of what is built; make check-kunit brings them\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# hostile.sh SECONDS SEED: hostile clients for so long, then unload the module.
+# With HOSTILE_LOG set the kernel's log has each operation, but not the console.
+
+modprobe -q loop
+dd if=/dev/zero of=/data/hostile-disk bs=4k count=192 2>/dev/null
+losetup /dev/loop0 /data/hostile-disk
+dd if=/dev/zero of=/tmp/hostile-disk bs=4k count=384 2>/dev/null
+losetup /dev/loop1 /tmp/hostile-disk
+insmod /hipec/hipec.ko || exit 1
+if [ -n "$HOSTILE_LOG" ]; then
+	echo on >/proc/sys/kernel/printk_devkmsg
+	dmesg -n 7
+fi
+hostile-client "$1" "$2" >/results/hostile.txt 2>&1
+status=$?
+[ $status -lt 2 ] || echo "not ok: status $status" >>/results/hostile.txt
+# Whoever cannot be killed has a stack worth reading.
+if tail -n 1 /results/hostile.txt | grep -q 'do not die'; then
+	for task in /proc/[0-9]*/task/*; do
+		echo "$task $(cat "$task/comm") $(cat "$task/wchan")"
+		cat "$task/stack"
+	done >/results/hostile-stacks.txt 2>/dev/null
+	exit 1
+fi
+cat /sys/kernel/debug/hipec/frames >/results/hostile-frames.txt
+losetup -d /dev/loop0
+losetup -d /dev/loop1
+rm -f /data/hostile-* /tmp/hostile-*
+rmmod hipec || exit 1
+exit $status

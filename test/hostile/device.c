@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Operations on /dev/hipec: policies sound and unsound, arguments right and
+ * wrong, files that can be attached and those that cannot.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include "hostile.h"
+
+#define DIR_POLICIES "/hipec/policies/"
+#define MAX_POLICIES 64
+
+static struct {
+	void *image;
+	size_t size;
+} policy[MAX_POLICIES];
+static uint32_t nr_policies;
+
+/* Return: 0; -errno, said. */
+int read_policies(void)
+{
+	DIR *dir = opendir(DIR_POLICIES);
+	struct dirent *e;
+	char path[512];
+	int ret = 0;
+
+	while (dir && !ret && (e = readdir(dir)) && nr_policies < MAX_POLICIES) {
+		if (!strstr(e->d_name, ".hpo"))
+			continue;
+		snprintf(path, sizeof(path), DIR_POLICIES "%s", e->d_name);
+		ret = hipec_image_read(path, &policy[nr_policies].image,
+				       &policy[nr_policies].size);
+		nr_policies++;
+	}
+	if (dir)
+		closedir(dir);
+	if (!ret && !nr_policies)
+		ret = -ENOENT;
+	if (ret)
+		fprintf(stderr, "%s: %s\n", DIR_POLICIES, strerror(-ret));
+	return ret;
+}
+
+static uint64_t some_frames(void)
+{
+	uint32_t dice = below(100);
+
+	return dice < 85 ? 1 + below(48) : dice < 98 ? 1 + below(2048) :
+	       dice < 99 ? 0 : fuzz_random(&w.rng) >> below(64);
+}
+
+/* An open container; a new one if there is none, or if @fresh. */
+static struct hold *container(bool fresh)
+{
+	struct hold *h = fresh ? NULL : any_hold(w.container);
+
+	if (h)
+		return h;
+	h = place_for(w.container);
+	h->fd = hipec_open();
+	return h->fd < 0 ? NULL : h;
+}
+
+int load(struct hold *h, void *image, size_t size)
+{
+	struct hipec_load a = {
+		.image = (uintptr_t)image, .image_size = size,
+		.frames = some_frames(), .cluster = below(6) ? below(33) : 1,
+		.seed = below(3),
+	};
+	char text[200];
+	int ret;
+
+	if (chance(50)) {
+		a.log = (uintptr_t)text;
+		a.log_size = below(sizeof(text) + 1);
+	}
+	ret = hipec_load_args(h->fd, &a);
+	h->loaded |= !ret;
+	return ret;
+}
+
+static struct hold *empty_container(void)
+{
+	struct hold *h = any_hold(w.container);
+
+	return h && !h->loaded && chance(70) ? h : container(true);
+}
+
+int op_open(void)
+{
+	return container(true) ? 0 : -EMFILE;
+}
+
+int op_load_policy(void)
+{
+	struct hold *h = chance(95) ? empty_container() : container(false);
+	uint32_t i = below(nr_policies);
+
+	return h ? load(h, policy[i].image, policy[i].size) : -EMFILE;
+}
+
+int op_load_generated(void)
+{
+	static uint64_t image[FUZZ_MAX_IMAGE / 8];
+	struct hold *h = empty_container();
+	size_t size = fuzz_generate(fuzz_random(&w.rng), image, sizeof(image));
+
+	return h ? load(h, image, size) : -EMFILE;
+}
+
+static size_t copy_policy(uint64_t *image)
+{
+	uint32_t i = below(nr_policies);
+
+	if (policy[i].size > FUZZ_MAX_IMAGE)
+		return 0;
+	memcpy(image, policy[i].image, policy[i].size);
+	return policy[i].size;
+}
+
+int op_load_mutated(void)
+{
+	static uint64_t image[FUZZ_MAX_IMAGE / 8];
+	struct hold *h = empty_container();
+	size_t size = copy_policy(image), n;
+	uint32_t i;
+
+	for (i = below(4); size && i < 4; i++) {
+		n = fuzz_mutate(fuzz_random(&w.rng), image, size,
+				sizeof(image));
+		if (!n)
+			return -ENOSPC;
+		size = n;
+	}
+	return h && size ? load(h, image, size) : -EMFILE;
+}
+
+/* Bytes changed, and cut short; the verifier finds most of it. */
+int op_load_damaged(void)
+{
+	static uint64_t image[FUZZ_MAX_IMAGE / 8];
+	struct hold *h = empty_container();
+	size_t size = copy_policy(image);
+	uint32_t i;
+
+	if (!h || !size)
+		return -EMFILE;
+	for (i = below(4); i < 4; i++)
+		((uint8_t *)image)[chance(70) ? below(size) :
+				   size - 1 - below(size / 2)] = chance(50) ? below(256) :
+							       below(16);
+	return load(h, image, chance(90) ? size : below(size));
+}
+
+/* The struct of an ioctl as a sound caller has it. */
+static size_t sound_args(unsigned int nr, void *arg)
+{
+	struct hold *f = any_hold(w.file);
+	uint32_t i = below(nr_policies);
+
+	switch (nr) {
+	case _IOC_NR(HIPEC_IOC_QUERY):
+		*(struct hipec_query *)arg = (struct hipec_query){ 0 };
+		return sizeof(struct hipec_query);
+	case _IOC_NR(HIPEC_IOC_LOAD):
+		*(struct hipec_load *)arg = (struct hipec_load){
+			.image = (uintptr_t)policy[i].image,
+			.image_size = policy[i].size, .frames = 8,
+		};
+		return sizeof(struct hipec_load);
+	case _IOC_NR(HIPEC_IOC_ATTACH):
+		*(struct hipec_attach *)arg = (struct hipec_attach){
+			.fd = f ? f->fd : -1,
+		};
+		return sizeof(struct hipec_attach);
+	case _IOC_NR(HIPEC_IOC_OPERAND):
+		*(struct hipec_operand *)arg = (struct hipec_operand){
+			.slot = below(12),
+		};
+		return sizeof(struct hipec_operand);
+	default:
+		*(struct hipec_status *)arg = (struct hipec_status){ 0 };
+		return sizeof(struct hipec_status);
+	}
+}
+
+/* A region that an ioctl made without our asking: keep it as any other. */
+static void keep_region(int fd, uint64_t pages)
+{
+	struct hold *h = place_for(w.region);
+
+	*h = (struct hold){ .fd = fd, .file = NR_BACKING, .pages = pages };
+}
+
+/* Some of it changed: fields, the size that it says, the size it has, flags. */
+int op_changed_ioctl(void)
+{
+	static uint32_t arg[1024];
+	struct hold *h = container(chance(30));
+	unsigned int nr = _IOC_NR(HIPEC_IOC_QUERY) + below(6);
+	size_t size = sound_args(nr, memset(arg, 0, sizeof(arg)));
+	uint32_t i;
+	int ret;
+
+	if (!h)
+		return -EMFILE;
+	arg[0] = chance(70) ? size : below(2 * size);
+	arg[1] = chance(90) ? 0 : fuzz_random(&w.rng);
+	for (i = below(4); i < 3; i++)
+		arg[2 + below(size / 4 - 2)] ^= chance(50) ? 1u << below(32) :
+						(uint32_t)fuzz_random(&w.rng);
+	ret = or_errno(ioctl(h->fd, _IOWR('h', nr, struct hipec_query), arg));
+	if (!ret && nr == _IOC_NR(HIPEC_IOC_ATTACH))
+		keep_region(((struct hipec_attach *)arg)->region_fd, 1);
+	if (!ret && nr == _IOC_NR(HIPEC_IOC_LOAD))
+		h->loaded = true;
+	return ret;
+}
+
+int op_random_ioctl(void)
+{
+	static uint32_t arg[1024];
+	struct hold *h = container(false);
+	uint32_t i, nr = 0x7e + below(8);
+	unsigned int cmd = _IOC(chance(80) ? 3 : below(4),
+				chance(90) ? 'h' : below(256), nr, below(4096));
+	void *at = chance(95) ? (void *)arg : (void *)fuzz_random(&w.rng);
+	int ret;
+
+	if (!h)
+		return -EMFILE;
+	for (i = 0; i < 128; i++)
+		arg[i] = fuzz_random(&w.rng) & fuzz_random(&w.rng);
+	if (chance(60)) {
+		memset(arg, 0, sizeof(arg));
+		arg[0] = below(1200);
+	}
+	ret = or_errno(ioctl(h->fd, cmd, at));
+	if (!ret && at == arg && nr == _IOC_NR(HIPEC_IOC_ATTACH))
+		keep_region(((struct hipec_attach *)arg)->region_fd, 1);
+	return ret;
+}
+
+/* Loads that ask for too much, twice, or from nowhere; one in four is sound. */
+int op_load_odd(void)
+{
+	struct hold *h = empty_container();
+	uint32_t i = below(nr_policies);
+	struct hipec_load a = {
+		.image = (uintptr_t)policy[i].image,
+		.image_size = policy[i].size, .frames = 4,
+	};
+	int ret;
+
+	if (!h)
+		return -EMFILE;
+	switch (below(8)) {
+	case 0:
+		a.frames = 1ull << below(64);
+		break;
+	case 1:
+		a.image = chance(50) ? 0 : ~0ull << below(48);
+		break;
+	case 2:
+		a.image_size = below(2 * policy[i].size);
+		break;
+	case 3:
+		a.cluster = below(80);
+		break;
+	case 4:
+		a.log = 8;
+		a.log_size = 100;
+		break;
+	case 5:
+		a.log_size = ~0u;
+		break;
+	}
+	ret = hipec_load_args(h->fd, &a);
+	h->loaded |= !ret;
+	return ret;
+}
+
+int op_query(void)
+{
+	struct hold *h = container(false);
+	struct hipec_query q = { 0 };
+
+	return h ? hipec_query(h->fd, &q) : -EMFILE;
+}
+
+int op_status(void)
+{
+	struct hold *h = container(false);
+	struct hipec_status s = { 0 };
+	int ret = h ? hipec_status(h->fd, &s) : -EMFILE;
+
+	if (!ret && s.free_frames > s.frames)
+		wrong("status: %llu of %llu frames free",
+		      (unsigned long long)s.free_frames,
+		      (unsigned long long)s.frames);
+	return ret;
+}
+
+int op_next(void)
+{
+	struct hold *h = container(false);
+	struct hipec_status s = { 0 };
+	uint64_t id = 0;
+	int ret, nr = 0;
+
+	if (!h)
+		return -EMFILE;
+	while (!(ret = hipec_next(h->fd, id, &s)) && ++nr < 200) {
+		if (s.id <= id)
+			wrong("next: id %llu is not above %llu",
+			      (unsigned long long)s.id, (unsigned long long)id);
+		id = s.id;
+	}
+	return ret == -ENOENT && nr ? 0 : ret;
+}
+
+int op_operand(void)
+{
+	struct hold *h = container(false);
+	struct hipec_operand o;
+	struct hipec_status s = { 0 };
+	uint64_t id = 0;
+
+	if (!h)
+		return -EMFILE;
+	if (chance(50) && !hipec_next(h->fd, below(1000), &s))
+		id = s.id;
+	return hipec_operand(h->fd, id, chance(90) ? below(20) : below(300),
+			     &o);
+}
+
+int op_poll(void)
+{
+	struct hold *h = container(false);
+	struct pollfd p = { .events = POLLIN };
+
+	if (!h)
+		return -EMFILE;
+	p.fd = h->fd;
+	return or_errno(poll(&p, 1, below(2)));
+}
+
+int op_open_file(void)
+{
+	struct hold *h = place_for(w.file);
+	/* Most often its own, so that not all are in each other's way. */
+	uint32_t file = chance(50) ? w.me : below(NR_BACKING);
+	bool writable = chance(75);
+
+	h->fd = open(backing_path(file), writable ? O_RDWR : O_RDONLY);
+	h->file = file;
+	h->writable = writable;
+	return h->fd < 0 ? -errno : 0;
+}
+
+static int attach(uint64_t offset, uint64_t length)
+{
+	struct hold *c = container(false), *f = any_hold(w.file), *r;
+	struct stat st;
+	bool writable;
+	int fd;
+
+	if (!f && !op_open_file())
+		f = any_hold(w.file);
+	if (!c || !f)
+		return -EMFILE;
+	if (!c->loaded)
+		load(c, policy[0].image, policy[0].size);
+	writable = f->writable && chance(70);
+	fd = hipec_attach(c->fd, f->fd, offset, length, writable, NULL);
+	if (fd < 0)
+		return fd;
+	if (!length) {
+		if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
+			st.st_size = MAX_PAGES * PAGE_BYTES;
+		length = st.st_size > (off_t)offset ? st.st_size - offset : 1;
+	}
+	r = place_for(w.region);
+	*r = (struct hold){
+		.fd = fd, .file = f->file, .first = offset / PAGE_BYTES,
+		.pages = (length + PAGE_BYTES - 1) / PAGE_BYTES,
+		.writable = writable,
+	};
+	return 0;
+}
+
+int op_attach(void)
+{
+	return attach(0, 0);
+}
+
+int op_attach_part(void)
+{
+	return attach(below(40) * PAGE_BYTES, 1 + below(48 * PAGE_BYTES));
+}
+
+/* What is no backing file, or no range of it. */
+int op_attach_odd(void)
+{
+	static const char *const paths[] = {
+		"/data", "/dev/null", "/dev/zero", "/proc/self/maps",
+		"/sys/kernel/debug/hipec/frames", "/dev/hipec", "/data/hostile-0",
+	};
+	struct hold *c = container(false), *r = any_hold(w.region);
+	int pipes[2] = { -1, -1 }, fd, ret;
+
+	if (!c)
+		return -EMFILE;
+	switch (below(6)) {
+	case 0:
+		fd = r ? dup(r->fd) : -1;
+		break;
+	case 1:
+		fd = pipe(pipes) ? -1 : pipes[0];
+		break;
+	case 2:
+		fd = dup(c->fd);
+		break;
+	case 3:
+		fd = open("/data/hostile-1", O_WRONLY | O_APPEND);
+		break;
+	default:
+		fd = open(paths[below(7)], chance(30) ? O_PATH : O_RDONLY);
+	}
+	ret = hipec_attach(c->fd, fd, chance(60) ? 0 : fuzz_random(&w.rng),
+			   chance(60) ? 0 : fuzz_random(&w.rng) >> below(64),
+			   chance(20), NULL);
+	if (ret >= 0)
+		keep_region(ret, 1);
+	close(fd);
+	close(pipes[1]);
+	return ret;
+}
