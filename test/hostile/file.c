@@ -34,17 +34,15 @@ static struct hold *any_kind(struct hold **table)
 
 int op_dup(void)
 {
-	struct hold *table, *h = any_kind(&table), *to;
-	int fd;
+	struct hold *table, *h = any_kind(&table), copy;
 
 	if (!h)
 		return -EBADF;
-	fd = dup(h->fd);
-	if (fd < 0)
+	copy = *h;	/* its place may be the one that is made free */
+	copy.fd = dup(h->fd);
+	if (copy.fd < 0)
 		return -errno;
-	to = place_for(table);
-	*to = *h;
-	to->fd = fd;
+	*place_for(table) = copy;
 	return 0;
 }
 
