@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Documents that are generated from the tables they describe.
 
-$(B)/docs/commands: docs/commands.c $(B)/libhipecvm.a
+# What the compiler knows it is asked: all of it but main.c.
+$(B)/docs/%.o: docs/%.c | $(B)/compiler/parser.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@
+	$(CC) $(ALL_CFLAGS) $(AMPC_CPPFLAGS) -c $< -o $@
+
+$(B)/docs/commands: $(B)/docs/commands.o $(B)/docs/builtins.o \
+		$(filter-out %/main.o,$(AMPC_OBJ:%=$(B)/compiler/%)) \
+		$(AMPC_ASM:%=$(B)/%) $(B)/libhipecvm.a
+	$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) -o $@
 
 ALL += $(B)/docs/commands
 

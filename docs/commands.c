@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints docs/commands.md from the tables of uapi/hipec_ops.h and uapi/hipec.h.
+ * Prints docs/commands.md from the tables of uapi/hipec_ops.h and uapi/hipec.h, and
+ * with builtins.c how the language writes the commands.
  * `make docs` runs it; a test fails when the file in docs/ differs.
  */
 #include <stdio.h>
 
+#include "builtins.h"
 #include "../module/vm/vm.h"
 
 /* @text for a table cell, with $a $b $c set as code. */
@@ -113,5 +115,5 @@ int main(void)
 #define X(name, text) printf("| %s | %s |\n", #name, text);
 	HIPEC_COUNTERS(X)
 #undef X
-	return 0;
+	return print_builtins() ? 1 : 0;
 }
