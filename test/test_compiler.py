@@ -2,7 +2,8 @@
 """ampc, under ASan and UBSan: what it makes of test/compile/ok/*.hp, what run/*.hp
 do when they run, what it says about err/*.hp and warn/*.hp, and what it must never do.
 
-Golden listings: `AMPC_UPDATE=1 pytest test/test_compiler.py` writes ok/*.hps anew.
+Golden listings: `AMPC_UPDATE=1 pytest test/test_compiler.py` writes ok/*.hps (-O1) and
+ok/*.O0.hps anew. Read what changes: -O0 shows the code of each construct.
 
 Expectations stand in the error files, on the line they belong to:
     x = y;  //~ error: undeclared name 'y' //~ note: did you mean 'x'?
@@ -28,6 +29,7 @@ ERR = sorted((ROOT / "test" / "compile" / "err").glob("*.hp*"))
 RUN = sorted((ROOT / "test" / "compile" / "run").glob("*.hp"))
 LISTINGS = [path.with_suffix(".hps") for path in OK]
 WARN = sorted((ROOT / "test" / "compile" / "warn").glob("*.hp"))
+LEVELS = {"-O1": ".hps", "-O0": ".O0.hps"}     # and what a golden listing is called
 POLICIES = sorted((ROOT / "policies").glob("*.hp"))
 
 EMPTY = "Event PageFault() { }\nEvent Replace() { }\n"
@@ -45,12 +47,12 @@ def run(*args, source=None, cwd=ROOT, **kwargs):
                           errors="surrogateescape", check=False, **kwargs)
 
 
-def listing(path_or_text):
+def listing(path_or_text, level="-O1"):
     """The -S listing of a source that compiles."""
     if isinstance(path_or_text, pathlib.Path):
-        result = run("-S", path_or_text)
+        result = run(level, "-S", path_or_text)
     else:
-        result = run("-S", "-", source=path_or_text)
+        result = run(level, "-S", "-", source=path_or_text)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -84,13 +86,19 @@ def operands(text):
 # What compiles
 
 
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("path", OK, ids=lambda p: p.stem)
-def test_listing_is_the_golden_one(path):
-    golden = path.with_suffix(".hps")
-    text = listing(path)
+def test_listing_is_the_golden_one(path, level):
+    golden = path.with_suffix(LEVELS[level])
+    text = listing(path, level)
     if os.environ.get("AMPC_UPDATE"):
         golden.write_text(text, encoding="utf-8")
     assert text == golden.read_text(encoding="utf-8")
+
+
+def test_every_golden_listing_has_its_source():
+    names = {path.with_suffix(suffix).name for path in OK for suffix in LEVELS.values()}
+    assert {path.name for path in OK[0].parent.glob("*.hps")} == names
 
 
 @pytest.mark.parametrize("path", POLICIES, ids=lambda p: p.stem)
@@ -215,10 +223,11 @@ def assembled(text, ints, arrays=None, more=(), pages=(), event="PageFault"):
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("path", [*OK, *POLICIES], ids=lambda p: p.stem)
-def test_listing_reads_back(path, tmp_path):
+def test_listing_reads_back(path, level, tmp_path):
     """The assembler of the .hpt files makes the same words of the texts."""
-    text = listing(path)
+    text = listing(path, level)
     case = tmp_path / "case.hpt"
     case.write_text(assembled(text, {}))
     result = subprocess.run([HPT, "-v", case], capture_output=True, text=True, check=False)
@@ -227,12 +236,13 @@ def test_listing_reads_back(path, tmp_path):
     assert words == made, result.stdout + result.stderr
 
 
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("path", RUN, ids=lambda p: p.stem)
-def test_program_does_what_it_says(path, tmp_path):
+def test_program_does_what_it_says(path, level, tmp_path):
     """run/*.hp on the VM: run/*.run has what happens and what must come out, in the
     sections of a .hpt file (test/vm/README.md)."""
     case = tmp_path / f"{path.stem}.hpt"
-    case.write_text("\n".join(policy(listing(path))) + "\n"
+    case.write_text("\n".join(policy(listing(path, level))) + "\n"
                     + path.with_suffix(".run").read_text(encoding="utf-8"))
     result = subprocess.run([HPT, case], capture_output=True, text=True, check=False)
     assert result.stdout == f"ok {path.stem}\n", result.stdout + result.stderr
