@@ -25,6 +25,7 @@ include compiler/build.mk
 include userlib/build.mk
 include bench/build.mk
 include docs/build.mk
+include editors/build.mk
 include test/build.mk
 
 ## all: compiler, library, command, benchmarks

@@ -1,0 +1,2 @@
+" Policies of hipec.
+au BufRead,BufNewFile *.hp setfiletype hp
