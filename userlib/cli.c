@@ -29,6 +29,21 @@ static const struct verb {
 	  "Commands are numbered from 1 as in exit messages, with their words in\n"
 	  "hexadecimal. An image that the module would refuse is printed as far as\n"
 	  "it can be read, with the module's reason, and exit code 1.\n" },
+	{ "sim", cli_sim,
+	  "[OPTION...] TRACE...",
+	  "count the faults of policies on traces, without the module",
+	  "Runs each trace through each policy with each number of frames; '-' is\n"
+	  "standard input. docs/sim.md has the trace's form and the columns.\n"
+	  "\n"
+	  "  -p, --policy LIST  files (.hpo, or .hp, which ampc compiles), shipped\n"
+	  "                     policies (mru) or what is built in: lru, fifo, clock,\n"
+	  "                     opt, which is the least that any policy can reach;\n"
+	  "                     without it the four that are built in\n"
+	  "  -f, --frames LIST  pages of memory, 1 to 1048576; without it a quarter\n"
+	  "                     and a half of the pages that the trace has\n"
+	  "  -m, --mode MODE    mapped: a hit sets the page's bits, as hardware does\n"
+	  "                     (the default); exact: it also runs Access\n"
+	  "  -j, --json         an array with all there is, for programs\n" },
 };
 
 static const char *verb_name;
@@ -69,7 +84,7 @@ static void print_help(FILE *out)
 	      "Page replacement that applications choose.\n"
 	      "\n", out);
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		fprintf(out, "  %-8s %-12s %s\n", verbs[i].name, verbs[i].usage,
+		fprintf(out, "  %-8s %-20s %s\n", verbs[i].name, verbs[i].usage,
 			verbs[i].summary);
 	fputs("\nhipec VERB --help says more. Exit codes: 0 done, 1 failed, 2 usage.\n",
 	      out);

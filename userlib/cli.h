@@ -17,6 +17,7 @@ enum cli_exit {
 };
 
 int cli_dis(int argc, char **argv);
+int cli_sim(int argc, char **argv);
 int cli_status(int argc, char **argv);
 
 void __attribute__((format(printf, 1, 2))) cli_error(const char *format, ...);

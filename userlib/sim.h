@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The simulator: a trace through a policy, or through a built-in reference, at a
+ * number of frames. A policy runs on the VM core of module/vm and gets from
+ * sim.c what it gets from the module, one page a fault: the same decisions.
+ *
+ * Names: @t a trace, @pgno a page number as the trace has it, @id the same page
+ * counted from 0 in the order in which pages first appear.
+ *
+ * Interface:
+ * sim_trace_read(), _free()  a text trace into memory; docs/sim.md has the form
+ * sim_trace_id()             pgno -> id
+ * sim_trace_next_uses()      when each access's page is wanted again, for opt
+ * sim_policy_open(), _close()  what --policy names, loaded, compiled, verified
+ * sim_run_policy()           a trace through a policy
+ * sim_run_reference()        a trace through lru, fifo, clock or opt
+ */
+#ifndef HIPEC_SIM_H
+#define HIPEC_SIM_H
+
+#include <stdio.h>
+
+#include "../module/vm/vm.h"
+
+#define SIM_MAX_FRAMES (1u << 20)
+#define SIM_MAX_PAGES (1u << 26)	/* different ones in a trace: 256 GB */
+#define SIM_MAX_ACCESSES (UINT32_MAX - 1)
+#define SIM_NEVER UINT32_MAX		/* no next use */
+
+/* One line: @nr consecutive pages from @pgno on. */
+struct sim_run {
+	u32 pgno;
+	u32 nr : 31, write : 1;
+};
+
+/* One of the trace's pages, in a table of a power of two. */
+struct sim_page {
+	u32 pgno;
+	u32 id;		/* counted from 1; 0: the place is empty */
+};
+
+struct sim_trace {
+	const char *name;
+	struct sim_run *run;
+	size_t nr_runs, max_runs;
+	u64 nr_accesses;
+	struct sim_page *page;
+	u32 nr_pages;		/* different ones */
+	u32 bits;		/* the table has 2^bits places */
+	u32 *next_use;		/* by access, or NULL */
+};
+
+/* Where a trace is malformed. */
+struct sim_error {
+	u64 line;		/* from 1; 0: the file as a whole */
+	char text[160];		/* what was expected */
+};
+
+enum sim_mode {
+	SIM_MAPPED,	/* a hit sets the bits of its page, as hardware does */
+	SIM_EXACT,	/* and runs Access */
+};
+
+/* Built-in references: what they do is in docs/sim.md. */
+#define SIM_REFERENCES(X) X(LRU, "lru") X(FIFO, "fifo") X(CLOCK, "clock") X(OPT, "opt")
+
+enum sim_reference {
+	SIM_POLICY,	/* none: a policy */
+#define X(name, text) SIM_##name,
+	SIM_REFERENCES(X)
+#undef X
+};
+
+/* What --policy names. */
+struct sim_policy {
+	const char *name;	/* as it was named */
+	enum sim_reference reference;
+	void *image;		/* of a policy */
+	struct hipec_policy policy;
+};
+
+struct sim_result {
+	u64 faults;
+	u64 written;		/* pages written back */
+	u64 commands, events;
+	u64 evictions;
+	u64 refused, helped, forgotten;	/* as in struct hipec_counters */
+	struct hipec_exit exit;	/* kind is not 0: the policy has ended */
+	u64 ended_at;		/* access at which it did, from 1 */
+	s64 slot[HIPEC_NR_SLOTS];	/* of the machine, at the end */
+};
+
+int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
+		   struct sim_error *err);
+void sim_trace_free(struct sim_trace *t);
+u32 sim_trace_id(const struct sim_trace *t, u32 pgno);
+int sim_trace_next_uses(struct sim_trace *t);
+
+int sim_policy_open(struct sim_policy *p, const char *name,
+		    struct hipec_text *why);
+void sim_policy_close(struct sim_policy *p);
+
+int sim_run_policy(const struct hipec_policy *p, const struct sim_trace *t,
+		   u32 frames, enum sim_mode mode, struct sim_result *r);
+int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
+		      struct sim_result *r);
+
+#endif /* HIPEC_SIM_H */
