@@ -164,6 +164,13 @@ def test_a_policy_that_gives_nothing_is_helped_and_revoked(tmp_path):
     assert "  runs, helped 10 times\n" in done.stdout and done.returncode == 0
 
 
+def test_only_helps_in_a_row_count(tmp_path):
+    policy = source(tmp_path, BASE + FAULT + "Event Replace() { n++; if (n % 2) return;"
+                    " page = DeQueue(q, HEAD); EnQueue(page, _free_queue, TAIL); }\n")
+    r = row(policy, 50, "r 0 100\n" * 40)
+    assert (r["faults"], r["helped"], r["exit"]["kind"]) == (4000, 3950 / 2, 0)
+
+
 @pytest.mark.parametrize("replace, message", [
     ("page = NONE; EnQueue(page, _free_queue, TAIL);", "a command was given no page in Replace"),
     ("while (TRUE) n++;", "an event ran more commands than it may in Replace"),
@@ -342,6 +349,14 @@ def test_a_timer_that_does_not_run_is_said(tmp_path):
     done = sim("--json", "-p", policy, "-f", 2, "-", input="r 0 7\n")
     assert done.stderr == f"hipec sim: {policy}: its Timer does not run: there is no clock here\n"
     assert json.loads(done.stdout)[0]["policy_counters"] == {"n": 7}
+
+
+def test_numbers_are_those_of_the_module():
+    """room.c and event.c cannot be included here."""
+    def value(path, name):
+        return re.search(rf"^#define {name} (\d+)$", (ROOT / path).read_text(), re.M).group(1)
+    assert value("userlib/sim.c", "MAX_HELPED") == value("module/room.c", "HIPEC_MAX_HELPED")
+    assert value("userlib/sim.c", "HARVEST") == value("module/event.c", "HIPEC_HARVEST")
 
 
 DOC = (ROOT / "docs" / "sim.md").read_text()
