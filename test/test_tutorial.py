@@ -77,17 +77,19 @@ def test_load_program_has_no_warnings(tmp_path):
 
 
 PITFALL = """
-Event Init() {{ Queue levels[16], q; Queue gone; Page page; Int i = 16; counter Int n; Ghosts 50; }}
-Event PageFault() {{ page = FindPA(FaultedAddress); n += InQ(page, gone); EnQueue(page, q, TAIL); }}
+Event Init() {{ Queue levels[16], q; Queue gone; Page page; Int i = 16; counter Int n; Field uses; Ghosts 50; }}
+Event PageFault() {{
+page = FindPA(FaultedAddress); n += InQ(page, gone); page.uses++; EnQueue(page, q, TAIL);
+}}
 Event Replace() {{ {} }}
 """
 
 
 @pytest.mark.parametrize("body, state", [
     ("page = DeQueue(levels[0], HEAD); EnQueue(page, _free_queue, TAIL);",
-     "a command was given no page in Replace+3, line 4"),
+     "a command was given no page in Replace+3, line 6"),
     ("page = DeQueue(levels[i], HEAD); EnQueue(page, _free_queue, TAIL);",
-     "an index outside its array, or an empty range in Replace+1, line 4"),
+     "an index outside its array, or an empty range in Replace+1, line 6"),
 ])
 def test_what_goes_wrong_ends_the_policy_with_its_line(body, state, tmp_path):
     (tmp_path / "p.hp").write_text(PITFALL.format(body))
