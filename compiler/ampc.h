@@ -8,8 +8,8 @@
  *   check.c   events, statements; declare.c declarations, expr.c expressions,
  *             place.c what can be assigned to, call.c calls; symbol.c and
  *             builtin.c are what names stand for
- *   lint.c    what the rules allow and hardly anybody means, along paths;
- *             tidy.c the same without
+ *   lint.c    what the rules allow and hardly anybody means, along paths, with
+ *             path.c; tidy.c the same without paths
  *   emit.c    tree -> commands; value.c those of expressions, store.c those
  *             of assignments
  *   flow.c    commands -> fewer commands, by where they lead; opt.c by what
@@ -243,7 +243,7 @@ struct ampc_stmt {
 	u32 label;			/* of a label: its number in emit */
 	struct ampc_stmt *target;	/* of a goto, set by check */
 	struct ampc_stmt *next_label;	/* of a label, in its event */
-	struct ampc_path *path;		/* of a label or loop: how it is reached */
+	struct ampc_meet *meet;		/* of a label or loop, for lint.c */
 };
 
 /*
@@ -304,16 +304,6 @@ struct ampc_call {
 	struct ampc_loc loc;
 };
 
-/*
- * What may have been done on some way to a place; where ways meet, all of it.
- * No way: the place is not reached.
- */
-struct ampc_path {
-	bool is_live;
-	bool gave;		/* a page was told to give up its frame */
-	u64 set[HIPEC_NR_SLOTS / 64];	/* pages that a command has set */
-};
-
 /* State of an event in the walk along calls. */
 enum ampc_visit { AMPC_NOT_VISITED, AMPC_ON_PATH, AMPC_VISITED };
 
@@ -332,7 +322,7 @@ struct ampc_event {
 	enum ampc_visit visit;
 	struct ampc_call *path;		/* call that the walk is in */
 	u32 calls_to;			/* longest chain of calls that ends here */
-	struct ampc_path does;		/* anywhere in it, or in what it calls */
+	struct ampc_does *does;		/* for lint.c */
 
 	struct ampc_code code;		/* no commands: the event is left out */
 };
@@ -492,6 +482,7 @@ bool ampc_builtin_find(const char *name, u8 *opcode);
 int ampc_builtin_result(u8 opcode);
 enum ampc_type ampc_builtin_type(u8 opcode);
 u32 ampc_builtin_nr_args(u8 opcode);
+bool ampc_builtin_takes_none(u8 opcode);
 u8 ampc_builtin_arg_kind(u8 opcode, u32 nr);
 char *ampc_builtin_usage(struct ampc *c, u8 opcode);
 enum ampc_type ampc_kind_type(u8 kind);
@@ -536,7 +527,7 @@ void ampc_check_condition(struct ampc *c, struct ampc_event *ev,
 void ampc_check_effect(struct ampc *c, struct ampc_event *ev,
 		       struct ampc_expr *e);
 
-/* lint.c, tidy.c */
+/* lint.c with path.c, tidy.c */
 void ampc_lint(struct ampc *c);
 void ampc_tidy(struct ampc *c);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The commands that a source may call, read from the command table. No command
- * is named here: a row that takes only operands, and selectors that a policy
- * writes as words, is a builtin; a row that takes an operator, a jump or an
- * event, or that ends the event, is what the language's own syntax makes.
+ * The commands that a source may call, read from the command table: a row that
+ * takes only operands, and selectors that a policy writes as words, is a
+ * builtin; a row that takes an operator, a jump or an event, or that ends the
+ * event, is what the language's own syntax makes. None is named here but those
+ * that have an answer for no page.
  *
  * The first byte that a command writes is its result and stands left of the
  * '='; the other bytes are the arguments, in the table's order.
@@ -11,7 +12,7 @@
  * Interface:
  * ampc_builtin_is(), ampc_builtin_find()
  * ampc_builtin_result(), ampc_builtin_type(), ampc_builtin_nr_args(),
- * ampc_builtin_arg_kind(), ampc_builtin_usage()
+ * ampc_builtin_arg_kind(), ampc_builtin_takes_none(), ampc_builtin_usage()
  * ampc_kind_type(), ampc_selector_find(), ampc_selector_is()
  */
 #include <strings.h>
@@ -118,6 +119,13 @@ u32 ampc_builtin_nr_args(u8 opcode)
 	while (ampc_builtin_arg_kind(opcode, nr) != HIPEC_KIND_NONE)
 		nr++;
 	return nr;
+}
+
+/* Whether a command has an answer for no page, and for one that is gone. */
+bool ampc_builtin_takes_none(u8 opcode)
+{
+	return opcode == HIPEC_OP_INQ || opcode == HIPEC_OP_RESIDENT ||
+	       opcode == HIPEC_OP_SAME || opcode == HIPEC_OP_COPY;
 }
 
 /* How a call is written: "page = DeQueue(queue, HEAD or TAIL)". */

@@ -129,6 +129,10 @@
 	X(COMPARE_ALWAYS, WARNING, "this comparison is always %s")            \
 	X(PAGE_UNSET, WARNING, "page '%s' is used and nothing sets it")       \
 	X(PAGE_FIRST, WARNING, "page '%s' is used here before it is set")     \
+	X(RELEASED, WARNING, "page '%s' is used after it gave up its frame")  \
+	X(RELEASED_PATH, WARNING, "page '%s' is used here and can have given up its frame") \
+	X(RELEASED_HERE, NOTE, "page '%s' gives up its frame here")           \
+	X(QUEUE_KEEPS, WARNING, "pages are put on '%s' and nothing takes them off") \
 	X(VICTIM_NONE, WARNING, "event '%s' never gives up a frame")          \
 	X(VICTIM_PATH, WARNING, "event '%s' can end here without giving up a frame") \
 	X(VICTIM_HOW, NOTE, "a page gives up its frame by 'EnQueue(page, _free_queue, TAIL)' or 'Release(page)'")
@@ -148,6 +152,9 @@
 	X(COMPARE_ALWAYS, "constant-comparison", 1, "a comparison that is always true, or always false") \
 	X(PAGE_UNSET, "unset-page", 1, "a page that is used before a command sets it") \
 	X(PAGE_FIRST, "unset-page", 1, "a page that is used before a command sets it") \
+	X(RELEASED, "released-page", 1, "a page that is used after it gave up its frame") \
+	X(RELEASED_PATH, "released-page-path", 0, "a page that is used where one way leads after it gave up its frame") \
+	X(QUEUE_KEEPS, "unemptied-queue", 0, "a queue that pages are put on and never taken off") \
 	X(VICTIM_NONE, "victim", 1, "a Replace that never gives up a frame")  \
 	X(VICTIM_PATH, "victim-path", 0, "an end of Replace that is reached without giving up a frame")
 

@@ -7,156 +7,31 @@
  * labels, where ways meet, is kept in the tree, and the walk is repeated until
  * it does not change any more. Only then is anything said. Both sides of a
  * condition are always taken to be possible, but a loop on a constant that is
- * true is left by break alone. tidy.c has what needs no paths.
+ * true is left by break alone. Events come behind those that they call. path.c
+ * has what happens inside statements, tidy.c what needs no paths.
  *
  * Interface:
  * ampc_lint()  all warnings but those of check.c
  */
-#include "ampc.h"
+#include "lint.h"
 
 #define MAX_WALKS 64	/* loops in loops and gotos backward; then be silent */
 
-/* The walk of one event. */
-struct lint {
-	struct ampc *c;
-	struct ampc_event *ev;
-	struct ampc_path now;
-	struct ampc_path *out, *again;	/* break and continue lead there */
-	bool has_changed;		/* walk again */
-	bool speaks;			/* the walk that reports */
-	bool is_certain;		/* whenever the event runs, this runs */
-	bool is_said;			/* of this unreachable stretch */
-	u32 ways_out;			/* returns and gotos so far */
-	struct ampc_path *all;		/* what all events do */
-	struct ampc_path said;		/* pages that were reported */
-};
-
-static bool is_set(const struct ampc_path *p, u32 slot)
-{
-	return p->set[slot / 64] >> slot % 64 & 1;
-}
-
-static void set_page(struct ampc_path *p, u32 slot)
-{
-	p->set[slot / 64] |= 1ull << slot % 64;
-}
-
-/* Add the ways of @from to those of @to; whether that is news. */
-static bool join(struct ampc_path *to, const struct ampc_path *from)
-{
-	struct ampc_path old = *to;
-	u32 i;
-
-	if (!from->is_live)
-		return false;
-	to->is_live = true;
-	to->gave |= from->gave;
-	for (i = 0; i < ARRAY_SIZE(to->set); i++)
-		to->set[i] |= from->set[i];
-	return memcmp(&old, to, sizeof(old));
-}
-
 /* Where a loop or label stands, all ways so far lead here. */
-static void meet(struct lint *l, struct ampc_stmt *s)
+static void meet(struct ampc_walk *l, struct ampc_stmt *s)
 {
-	l->has_changed |= join(s->path, &l->now);
-	l->now = *s->path;
+	l->has_changed |= ampc_path_join(&s->meet->path, &l->now);
+	l->now = s->meet->path;
 }
 
-static void end_way(struct lint *l)
+static void end_way(struct ampc_walk *l)
 {
 	l->now = (struct ampc_path){ 0 };
 }
 
-/* Expressions */
-
-static bool is_name_of(const struct ampc_expr *e, u32 slot)
-{
-	return e && e->kind == AMPC_NAME && e->symbol &&
-	       e->symbol->slot == slot;
-}
-
-/* Whether a call asks the host to take a frame back. */
-static bool gives_frame(const struct ampc_expr *e)
-{
-	if (e->opcode == HIPEC_OP_RELEASE)
-		return true;
-	return e->opcode == HIPEC_OP_ENQUEUE && e->a &&
-	       is_name_of(e->a->next, HIPEC_SLOT_FREE_QUEUE);
-}
-
-/* Whether a command has an answer for "no page". */
-static bool takes_no_page(u8 opcode)
-{
-	return opcode == HIPEC_OP_INQ || opcode == HIPEC_OP_RESIDENT ||
-	       opcode == HIPEC_OP_SAME || opcode == HIPEC_OP_COPY;
-}
-
-/* A page is handed to a command. */
-static void use_page(struct lint *l, const struct ampc_expr *call,
-		     const struct ampc_expr *e)
-{
-	const struct ampc_event *ev;
-	const struct ampc_symbol *sym = e->symbol;
-
-	if (!l->speaks || !l->now.is_live || is_set(&l->said, sym->slot) ||
-	    sym->flags & HIPEC_OPERAND_CONST)
-		return;
-	if (!is_set(l->all, sym->slot)) {
-		ampc_report(l->c, e->loc, PAGE_UNSET, e->name);
-		if (sym->loc.line)
-			ampc_report(l->c, sym->loc, DECLARED_HERE, e->name);
-		set_page(&l->said, sym->slot);
-		return;
-	}
-	if (!l->is_certain || is_set(&l->now, sym->slot) ||
-	    takes_no_page(call->opcode))
-		return;
-	for (ev = l->c->events; ev; ev = ev->next)
-		if (ev != l->ev && is_set(&ev->does, sym->slot))
-			return;
-	ampc_report(l->c, e->loc, PAGE_FIRST, e->name);
-	set_page(&l->said, sym->slot);
-}
-
-static void expr(struct lint *l, const struct ampc_expr *e);
-
-static void call(struct lint *l, const struct ampc_expr *e)
-{
-	const struct ampc_expr *arg;
-
-	for (arg = e->a; arg; arg = arg->next) {
-		if (arg->kind == AMPC_NAME && arg->symbol &&
-		    arg->type == AMPC_PAGE && !e->event)
-			use_page(l, e, arg);
-		expr(l, arg);
-	}
-	if (e->event)
-		join(&l->now, &e->event->does);
-	else
-		l->now.gave |= gives_frame(e);
-}
-
-/* All ways through an expression at once: what may be done is what counts. */
-static void expr(struct lint *l, const struct ampc_expr *e)
-{
-	if (!e || !l->now.is_live)
-		return;
-	if (e->kind == AMPC_CALL) {
-		call(l, e);
-		return;
-	}
-	expr(l, e->a);
-	expr(l, e->b);
-	expr(l, e->c);
-	if (e->kind == AMPC_ASSIGN && e->type == AMPC_PAGE &&
-	    e->a->kind == AMPC_NAME)
-		set_page(&l->now, e->a->symbol->slot);
-}
-
 /* Statements */
 
-static void stmts(struct lint *l, struct ampc_stmt *s);
+static void stmts(struct ampc_walk *l, struct ampc_stmt *s);
 
 static bool is_true(const struct ampc_expr *e)
 {
@@ -169,86 +44,104 @@ static bool is_false(const struct ampc_expr *e)
 }
 
 /* The event ends here. */
-static void leave(struct lint *l, struct ampc_loc loc)
+static void leave(struct ampc_walk *l, struct ampc_loc loc)
 {
-	if (!l->speaks || !l->now.is_live || l->now.gave ||
-	    l->ev->number != HIPEC_EVENT_REPLACE || !l->ev->does.gave)
+	ampc_path_join(&l->end, &l->now);
+	if (!l->speaks || !l->now.is_live || !l->now.owes ||
+	    l->ev->number != HIPEC_EVENT_REPLACE || !l->ev->does->gives)
 		return;
 	ampc_report(l->c, loc, VICTIM_PATH, l->ev->name);
 	ampc_report(l->c, loc, VICTIM_HOW);
 }
 
-static void branch(struct lint *l, struct ampc_stmt *s)
+static void branch(struct ampc_walk *l, struct ampc_stmt *s)
 {
 	bool is_certain = l->is_certain;
-	struct ampc_path other;
+	struct ampc_path then, other;
 
-	expr(l, s->expr);
-	other = l->now;
+	ampc_path_branch(l, s->expr, &then, &other);
 	l->is_certain = false;
+	l->now = then;
 	stmts(l, s->body);
 	if (s->orelse) {
-		struct ampc_path then = l->now;
-
+		then = l->now;
 		l->now = other;
 		stmts(l, s->orelse);
 		other = then;
 	}
-	join(&l->now, &other);
+	ampc_path_join(&l->now, &other);
 	/* What is behind runs in any case, if both sides lead there. */
 	l->is_certain = is_certain && !l->ways_out && !l->out;
 }
 
 /* The loop at @s has come to its end; @before counts the ways out till there. */
-static void check_exit(struct lint *l, const struct ampc_stmt *s,
+static void check_exit(struct ampc_walk *l, const struct ampc_stmt *s,
 		       const struct ampc_path *out, u32 before)
 {
-	if (l->speaks && s->path->is_live && is_true(s->expr) &&
+	if (l->speaks && s->meet->path.is_live && is_true(s->expr) &&
 	    !out->is_live && l->ways_out == before)
 		ampc_report(l->c, s->loc, LOOP_NO_EXIT);
 }
 
-static void loop(struct lint *l, struct ampc_stmt *s)
+/*
+ * The test of a loop: the ways that go round again are @l's, the others lead
+ * out. How often a loop runs is not known; one that gives pages up was run
+ * often enough when its test ends it.
+ */
+static void test_loop(struct ampc_walk *l, const struct ampc_stmt *s,
+		      struct ampc_path *out)
 {
-	struct lint outer = *l;
-	struct ampc_path out = { 0 }, again = { 0 };
-	bool is_do = s->kind == AMPC_STMT_DO;
+	struct ampc_path yes, no;
 
-	expr(l, s->init);
+	if (!s->expr)
+		return;
+	ampc_path_branch(l, s->expr, &yes, &no);
+	l->now = yes;
+	if (s->meet->gives)
+		no.owes = false;
+	if (!is_true(s->expr))
+		ampc_path_join(out, &no);
+}
+
+static void loop(struct ampc_walk *l, struct ampc_stmt *s)
+{
+	struct ampc_path *outer_out = l->out, *outer_again = l->again;
+	struct ampc_path out = { 0 }, again = { 0 };
+	bool is_do = s->kind == AMPC_STMT_DO, is_certain = l->is_certain;
+	u32 ways_out = l->ways_out;
+
+	if (s->init)
+		ampc_path_effect(l, s->init);
 	meet(l, s);
 	l->is_certain = false;
 	l->out = &out;
 	l->again = &again;
-	if (!is_do) {
-		expr(l, s->expr);
-		if (!is_true(s->expr))
-			join(&out, &l->now);
-	}
+	if (!is_do)
+		test_loop(l, s, &out);
 	stmts(l, s->body);
-	join(&l->now, &again);
-	expr(l, s->step);
-	if (is_do) {
-		expr(l, s->expr);
-		if (!is_true(s->expr))
-			join(&out, &l->now);
-	}
+	ampc_path_join(&l->now, &again);
+	if (s->step)
+		ampc_path_effect(l, s->step);
+	if (is_do)
+		test_loop(l, s, &out);
 	if (!is_do || !is_false(s->expr))
-		l->has_changed |= join(s->path, &l->now);
-	check_exit(l, s, &out, outer.ways_out);
+		l->has_changed |= ampc_path_join(&s->meet->path, &l->now);
+	check_exit(l, s, &out, ways_out);
 	l->now = out;
-	l->out = outer.out;
-	l->again = outer.again;
-	l->is_certain = outer.is_certain && l->ways_out == outer.ways_out;
+	l->out = outer_out;
+	l->again = outer_again;
+	l->is_certain = is_certain && l->ways_out == ways_out;
 }
 
-static void jump(struct lint *l, struct ampc_stmt *s)
+static void jump(struct ampc_walk *l, struct ampc_stmt *s)
 {
 	if (s->kind == AMPC_STMT_BREAK)
-		join(l->out, &l->now);
+		ampc_path_join(l->out, &l->now);
 	else if (s->kind == AMPC_STMT_CONTINUE)
-		join(l->again, &l->now);
+		ampc_path_join(l->again, &l->now);
 	else if (s->kind == AMPC_STMT_GOTO)
-		l->has_changed |= join(s->target->path, &l->now);
+		l->has_changed |= ampc_path_join(&s->target->meet->path,
+						 &l->now);
 	else
 		leave(l, s->loc);
 	l->ways_out += s->kind == AMPC_STMT_GOTO ||
@@ -257,7 +150,7 @@ static void jump(struct lint *l, struct ampc_stmt *s)
 }
 
 /* Say once that a stretch is not reached; blocks and labels are looked into. */
-static void check_reached(struct lint *l, const struct ampc_stmt *s)
+static void check_reached(struct ampc_walk *l, const struct ampc_stmt *s)
 {
 	if (l->now.is_live)
 		l->is_said = false;
@@ -269,7 +162,7 @@ static void check_reached(struct lint *l, const struct ampc_stmt *s)
 	l->is_said = true;
 }
 
-static void stmts(struct lint *l, struct ampc_stmt *s)
+static void stmts(struct ampc_walk *l, struct ampc_stmt *s)
 {
 	for (; s; s = s->next) {
 		check_reached(l, s);
@@ -279,7 +172,7 @@ static void stmts(struct lint *l, struct ampc_stmt *s)
 		case AMPC_STMT_SETTING:
 			break;
 		case AMPC_STMT_EXPR:
-			expr(l, s->expr);
+			ampc_path_effect(l, s->expr);
 			break;
 		case AMPC_STMT_LABEL:
 			meet(l, s);
@@ -308,13 +201,16 @@ static void stmts(struct lint *l, struct ampc_stmt *s)
 }
 
 /* From the first statement to the end. */
-static void walk(struct lint *l)
+static void walk(struct ampc_walk *l)
 {
 	struct ampc_loc end = l->ev->body->loc;
 
 	end.line = end.end_line;
 	end.col = end.end_col - 1;
-	l->now = (struct ampc_path){ .is_live = true };
+	l->now = (struct ampc_path){ .is_live = true, .owes = true };
+	memset(&l->now.old, 0xff, sizeof(l->now.old));
+	memset(&l->now.queued, 0xff, sizeof(l->now.queued));
+	l->end = (struct ampc_path){ 0 };
 	l->is_certain = true;
 	l->is_said = false;
 	l->ways_out = 0;
@@ -323,40 +219,34 @@ static void walk(struct lint *l)
 	leave(l, end);
 }
 
-/* Places to keep the state of loops and labels. */
-static void make_paths(struct ampc *c, struct ampc_stmt *s)
+/* @common has what is the same for all events. */
+static void lint_event(const struct ampc_walk *common, struct ampc_event *ev)
 {
-	for (; s; s = s->next) {
-		s->path = ampc_alloc(c, sizeof(*s->path));
-		make_paths(c, s->body);
-		make_paths(c, s->orelse);
-	}
-}
-
-static void lint_event(struct ampc *c, struct ampc_event *ev,
-		       struct ampc_path *all)
-{
-	struct lint l = { .c = c, .ev = ev, .all = all };
+	struct ampc_walk l = *common;
+	struct ampc *c = l.c;
 	u32 i;
 
-	make_paths(c, ev->body->body);
+	l.ev = ev;
 	for (i = 0; i < MAX_WALKS; i++) {
 		walk(&l);
 		if (!l.has_changed)
 			break;
 	}
-	if (i == MAX_WALKS)
+	ev->does->end = l.end;
+	if (i == MAX_WALKS) {
+		l.queues->moved_away = true;
 		return;
+	}
 	l.speaks = true;
 	walk(&l);
-	if (ev->number != HIPEC_EVENT_REPLACE || ev->does.gave)
+	if (ev->number != HIPEC_EVENT_REPLACE || ev->does->gives)
 		return;
 	ampc_report(c, ev->loc, VICTIM_NONE, ev->name);
 	ampc_report(c, ev->loc, VICTIM_HOW);
 }
 
 /* What an expression does, wherever it stands. */
-static void sum_expr(struct ampc_path *sum, const struct ampc_expr *e)
+static void sum_expr(struct ampc_does *sum, const struct ampc_expr *e)
 {
 	const struct ampc_expr *arg;
 
@@ -368,39 +258,84 @@ static void sum_expr(struct ampc_path *sum, const struct ampc_expr *e)
 	sum_expr(sum, e->c);
 	if (e->kind == AMPC_ASSIGN && e->type == AMPC_PAGE &&
 	    e->a->kind == AMPC_NAME)
-		set_page(sum, e->a->symbol->slot);
-	else if (e->kind == AMPC_CALL && !e->event)
-		sum->gave |= gives_frame(e);
+		ampc_slots_put(&sum->set, e->a->symbol->slot, true);
+	sum->gives |= ampc_gives_frame(e) ||
+		      (e->kind == AMPC_CALL && e->event && e->event->does->gives);
 }
 
-static void sum_stmts(struct ampc_path *sum, const struct ampc_stmt *s)
+/* The same for statements; each gets a place where ways can meet. */
+static void sum_stmts(struct ampc *c, struct ampc_does *sum,
+		      struct ampc_stmt *s)
 {
+	bool gives = sum->gives;
+
 	for (; s; s = s->next) {
+		sum->gives = false;
 		sum_expr(sum, s->init);
 		sum_expr(sum, s->expr);
 		sum_expr(sum, s->step);
-		sum_stmts(sum, s->body);
-		sum_stmts(sum, s->orelse);
+		sum_stmts(c, sum, s->body);
+		sum_stmts(c, sum, s->orelse);
+		if (s->kind == AMPC_STMT_LABEL || s->kind == AMPC_STMT_WHILE ||
+		    s->kind == AMPC_STMT_DO || s->kind == AMPC_STMT_FOR) {
+			s->meet = ampc_alloc(c, sizeof(*s->meet));
+			s->meet->gives = sum->gives;
+		}
+		gives |= sum->gives;
+	}
+	sum->gives = gives;
+}
+
+/* What each event does, with those that it calls, which come before it. */
+static void sum_event(struct ampc *c, struct ampc_event *ev)
+{
+	const struct ampc_call *to;
+	u32 i;
+
+	sum_stmts(c, ev->does, ev->body->body);
+	for (to = ev->calls; to; to = to->next)
+		for (i = 0; i < ARRAY_SIZE(ev->does->set.bits); i++)
+			ev->does->set.bits[i] |= to->callee->does->set.bits[i];
+}
+
+static void check_queues(struct ampc *c, const struct ampc_queues *q)
+{
+	const struct ampc_symbol *sym;
+
+	for (sym = c->symbols; sym; sym = sym->next) {
+		if (sym->kind != AMPC_OPERAND || !sym->loc.line ||
+		    (sym->type != AMPC_QUEUE && sym->type != AMPC_QUEUES))
+			continue;
+		if (q->is_filled[sym->slot] && !q->is_known[sym->slot] &&
+		    !q->moved_away && (!q->moved_to || q->moved_to == sym))
+			ampc_report(c, sym->loc, QUEUE_KEEPS, sym->name);
 	}
 }
 
-/* What each event does, with those that it calls. */
-static void sum_events(struct ampc *c)
+/* The next event whose callees come before it; the first for none. */
+static struct ampc_event *next_event(const struct ampc *c,
+				     const struct ampc_event *ev)
 {
-	struct ampc_event *ev;
-	const struct ampc_call *to;
-	bool again;
+	u32 calls_to = ev ? ev->calls_to : HIPEC_MAX_CALL_DEPTH;
+	struct ampc_event *next = ev ? ev->next : c->events;
 
-	for (ev = c->events; ev; ev = ev->next) {
-		ev->does.is_live = true;
-		sum_stmts(&ev->does, ev->body->body);
+	for (;; calls_to--, next = c->events) {
+		for (; next; next = next->next)
+			if (next->calls_to == calls_to)
+				return next;
+		if (!calls_to)
+			return NULL;
 	}
-	do {
-		again = false;
-		for (ev = c->events; ev; ev = ev->next)
-			for (to = ev->calls; to; to = to->next)
-				again |= join(&ev->does, &to->callee->does);
-	} while (again);
+}
+
+static void number_pages(const struct ampc *c, u8 *page_nr)
+{
+	const struct ampc_symbol *sym;
+	u8 nr = 0;
+
+	for (sym = c->symbols; sym; sym = sym->next)
+		if (sym->kind == AMPC_OPERAND && sym->type == AMPC_PAGE)
+			page_nr[sym->slot] = nr++;
 }
 
 /**
@@ -409,13 +344,25 @@ static void sum_events(struct ampc *c)
  */
 void ampc_lint(struct ampc *c)
 {
-	struct ampc_path all = { 0 };
+	struct ampc_queues queues = { 0 };
+	struct ampc_slots all = { 0 };
+	u8 page_nr[HIPEC_NR_SLOTS] = { 0 };
+	struct ampc_walk common = {
+		.c = c, .all = &all, .queues = &queues, .page_nr = page_nr,
+	};
 	struct ampc_event *ev;
+	u32 i;
 
-	sum_events(c);
+	number_pages(c, page_nr);
 	for (ev = c->events; ev; ev = ev->next)
-		join(&all, &ev->does);
-	for (ev = c->events; ev; ev = ev->next)
-		lint_event(c, ev, &all);
+		ev->does = ampc_alloc(c, sizeof(*ev->does));
+	for (ev = next_event(c, NULL); ev; ev = next_event(c, ev)) {
+		sum_event(c, ev);
+		for (i = 0; i < ARRAY_SIZE(all.bits); i++)
+			all.bits[i] |= ev->does->set.bits[i];
+	}
+	for (ev = next_event(c, NULL); ev; ev = next_event(c, ev))
+		lint_event(&common, ev);
+	check_queues(c, &queues);
 	ampc_tidy(c);
 }

@@ -34,7 +34,7 @@ static void names_of_expr(struct names *n, const struct ampc_expr *e)
 
 	if (!e)
 		return;
-	if (e->kind == AMPC_NAME && e->symbol)
+	if ((e->kind == AMPC_NAME || e->kind == AMPC_MEMBER) && e->symbol)
 		n->is_used[e->symbol->slot] = true;
 	if (is_change(e) && e->a->kind == AMPC_NAME && e->a->symbol)
 		n->is_set[e->a->symbol->slot] = true;
@@ -56,8 +56,10 @@ static void names_of_stmts(struct names *n, const struct ampc_stmt *s)
 		names_of_expr(n, s->init);
 		names_of_expr(n, s->expr);
 		names_of_expr(n, s->step);
-		for (d = s->decl; d; d = d->next)
+		for (d = s->decl; d; d = d->next) {
 			names_of_expr(n, d->init);
+			names_of_expr(n, d->length);
+		}
 		names_of_stmts(n, s->body);
 		names_of_stmts(n, s->orelse);
 	}
@@ -71,6 +73,9 @@ static void check_variables(struct ampc *c)
 
 	for (ev = c->events; ev; ev = ev->next)
 		names_of_stmts(&n, ev->body);
+	for (sym = c->symbols; sym; sym = sym->next)
+		if (sym->key && n.is_used[sym->slot])
+			n.is_used[sym->key->slot] = true;
 	for (sym = c->symbols; sym; sym = sym->next)
 		if (sym->kind == AMPC_OPERAND && sym->loc.line &&
 		    !n.is_used[sym->slot])

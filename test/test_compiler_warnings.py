@@ -70,7 +70,6 @@ def test_help_lists_every_warning():
 # What -Wall says of the paper's programs, as printed.
 SAID = {
     "fifo2": ["'reserve_free_target' is not used [-Wunused-variable]"],
-    "mpfifo2": ["event 'Replace' can end here without giving up a frame [-Wvictim-path]"],
 }
 
 
@@ -101,6 +100,85 @@ def test_a_warning_that_does_not_exist_is_a_usage_error():
                 "--diagnostics=xml"):
         result = run(arg, "x.hp")
         assert (result.returncode, result.stdout) == (2, ""), arg
+
+
+# What is said of a policy that is not one file of warn/.
+
+PAGES = """Event Init() { %s Queue q, r; Field age; Page page; Int n; }
+Event PageFault() { page = FindPA(FaultedAddress); EnQueue(page, q, TAIL); }
+Event Replace() { page = DeQueue(q, HEAD); %s }
+%s
+"""
+GONE = "page 'page' is used after it gave up its frame [-Wreleased-page]"
+LOST = "pages are put on 'r' and nothing takes them off [-Wunemptied-queue]"
+
+
+def warnings(*parts):
+    result = run("-Wall", "-Wno-unused-variable", "-Wno-victim-path", "-S", "-",
+                 source=PAGES % parts)
+    assert result.returncode == 0, result.stderr
+    return re.findall(r"warning: (.*)", result.stderr)
+
+
+@pytest.mark.parametrize("use, needs_frame", [
+    ("EnQueue(page, q, TAIL);", False), ("Release(page);", False), ("page.age++;", False),
+    ("n = page.age;", False), ("FindVA(page);", False), ("Next(page, HEAD);", False),
+    ("Ref(page);", True), ("Mod(page);", True), ("Flush(page);", True), ("Map(page);", True),
+    ("UnMap(page);", True), ("Set(page, REFERENCE, SET);", True)])
+def test_a_page_without_a_frame_can_be_named_with_ghosts(use, needs_frame):
+    """Until the event ends; but its frame is gone."""
+    give = "EnQueue(page, _free_queue, TAIL); "
+    assert warnings("", give + use, "") == [GONE]
+    assert warnings("Ghosts 0;", give + use, "") == [GONE]
+    assert warnings("Ghosts 50;", give + use, "") == [GONE] * needs_frame
+
+
+def test_what_has_an_answer_for_no_page_has_one_for_a_page_that_is_gone():
+    for use in ("n = Resident(page);", "n = InQ(page, q);", "n = page == NONE;", "Copy(page);",
+                "if (page) n = 1;"):
+        assert warnings("", f"Release(page); {use}", "") == []
+
+
+PUT = "if (n) EnQueue(page, r, TAIL); else Release(page);"
+
+
+@pytest.mark.parametrize("more, lost", [
+    ("", True),
+    ("Event Timer() { page = DeQueue(q, HEAD); Release(page); }", True),
+    ("Event Timer() { page = Peek(q, HEAD); EnQueue(page, r, TAIL); }", True),
+    ("Event Access() { EnQueue(FindPA(FaultedAddress), r, TAIL); }", True),
+    ("Event Timer() { page = FindPA(4096); if (page) n = 1; }", True),
+    ("Event Timer() { page = DeQueue(r, HEAD); }", False),
+    ("Event Timer() { n = Length(r); }", False),
+    # What moves a page of any queue moves those of this one.
+    ("Event Access() { EnQueue(FindPA(FaultedAddress), q, TAIL); }", False),
+    ("Event Access() { page = FindPA(FaultedAddress); EnQueue(page, q, TAIL); }", False),
+    ("Event Access() { if (page = FindPA(FaultedAddress)) EnQueue(page, q, TAIL); }", False),
+    ("Event Timer() { Release(PageAt(n++)); }", False),
+    ("Event Timer() { Release(page); }", False),
+    ("Event Timer() { page = Next(Peek(q, HEAD), TAIL); Release(page); }", False),
+    ("Event Timer() { page = DeQueue(q, HEAD); EnQueue(page, r, TAIL); Other(); Release(page); }\n"
+     "Event Other() { n = 1; }", False),
+])
+def test_a_queue_is_emptied_by_what_moves_pages(more, lost):
+    assert warnings("", PUT, more) == [LOST] * lost
+
+
+def test_ghosts_leave_a_queue_when_they_come_back():
+    put = "EnQueue(page, _free_queue, TAIL); EnQueue(page, r, TAIL);"
+    assert warnings("Ghosts 50;", put, "") == []
+    assert LOST in warnings("", put, "")
+
+
+def test_where_a_page_was_given_up_is_said_of_the_first_pages():
+    """Of sixteen; the warning itself of all."""
+    names = [f"p{i}" for i in range(20)]
+    body = "".join(f"{name} = DeQueue(q, HEAD); Release({name});\nRef({name});\n" for name in names)
+    text = run("-Wno-unset-page", "-S", "-", source=(
+        f"Event Init() {{ Queue q; Page {', '.join(names)}; }}\nEvent PageFault() {{ }}\n"
+        f"Event Replace() {{\n{body}}}\n")).stderr
+    assert len(re.findall("is used after", text)) == 20
+    assert re.findall("note: page '(p\\d+)' gives up", text) == names[:16]
 
 
 # JSON
