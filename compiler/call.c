@@ -76,6 +76,14 @@ static void check_argument(struct ampc *c, struct ampc_event *ev, u8 opcode,
 	ampc_check_value(c, ev, arg);
 	if (arg->type == AMPC_UNKNOWN)
 		return;
+	if (arg->is_none && ampc_kind_type(kind) == AMPC_PAGE) {
+		if (!ampc_builtin_takes_none(opcode))
+			ampc_report(c, arg->loc, WRONG_ARGUMENT,
+				    ampc_printf(c, "'%s' is no page", arg->name),
+				    nr + 1, hipec_ops[opcode].word,
+				    hipec_kind_text(kind));
+		return;
+	}
 	if (arg->type == ampc_kind_type(kind) &&
 	    !(kind == HIPEC_KIND_QUEUE_OUT && arg->symbol &&
 	      arg->symbol->slot == HIPEC_SLOT_FREE_QUEUE))
