@@ -9,7 +9,7 @@
  *             place.c what can be assigned to, call.c calls; symbol.c and
  *             builtin.c are what names stand for
  *   lint.c    what the rules allow and hardly anybody means, along paths, with
- *             path.c; tidy.c the same without paths
+ *             path.c; tidy.c, misread.c the same without paths
  *   emit.c    tree -> commands; value.c those of expressions, store.c those
  *             of assignments
  *   flow.c    commands -> fewer commands, by where they lead; opt.c by what
@@ -527,8 +527,9 @@ void ampc_check_condition(struct ampc *c, struct ampc_event *ev,
 void ampc_check_effect(struct ampc *c, struct ampc_event *ev,
 		       struct ampc_expr *e);
 
-/* lint.c with path.c, tidy.c */
+/* lint.c with path.c, misread.c, tidy.c */
 void ampc_lint(struct ampc *c);
+void ampc_misread(struct ampc *c);
 void ampc_tidy(struct ampc *c);
 
 /* emit.c, value.c, store.c, flow.c, opt.c */

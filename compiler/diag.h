@@ -127,6 +127,10 @@
 	X(LOOP_NO_EXIT, WARNING, "there is no way out of this loop")          \
 	X(LOOP_SAME, WARNING, "nothing in this loop changes what it tests")   \
 	X(COMPARE_ALWAYS, WARNING, "this comparison is always %s")            \
+	X(PRECEDENCE, WARNING, "'%s' is done before '%s'")                    \
+	X(PARENTHESES, NOTE, "write '(%s)' if that is meant")                 \
+	X(TEST_ASSIGNS, WARNING, "this condition is an assignment")           \
+	X(SHIFT_OVERFLOW, WARNING, "the constant '%s' loses bits, what is left of it is %lld") \
 	X(PAGE_UNSET, WARNING, "page '%s' is used and nothing sets it")       \
 	X(PAGE_FIRST, WARNING, "page '%s' is used here before it is set")     \
 	X(RELEASED, WARNING, "page '%s' is used after it gave up its frame")  \
@@ -150,6 +154,9 @@
 	X(LOOP_NO_EXIT, "endless-loop", 1, "a loop that can only end with the event's fuel") \
 	X(LOOP_SAME, "endless-loop", 1, "a loop that can only end with the event's fuel") \
 	X(COMPARE_ALWAYS, "constant-comparison", 1, "a comparison that is always true, or always false") \
+	X(PRECEDENCE, "parentheses", 1, "an operation that is done before one that looks like the first") \
+	X(TEST_ASSIGNS, "condition-assignment", 1, "a condition that assigns anything but the result of a command") \
+	X(SHIFT_OVERFLOW, "constant-overflow", 1, "a constant that a shift takes bits from") \
 	X(PAGE_UNSET, "unset-page", 1, "a page that is used before a command sets it") \
 	X(PAGE_FIRST, "unset-page", 1, "a page that is used before a command sets it") \
 	X(RELEASED, "released-page", 1, "a page that is used after it gave up its frame") \

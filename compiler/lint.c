@@ -8,7 +8,8 @@
  * it does not change any more. Only then is anything said. Both sides of a
  * condition are always taken to be possible, but a loop on a constant that is
  * true is left by break alone. Events come behind those that they call. path.c
- * has what happens inside statements, tidy.c what needs no paths.
+ * has what happens inside statements, tidy.c and misread.c what
+ * needs no paths.
  *
  * Interface:
  * ampc_lint()  all warnings but those of check.c
@@ -364,5 +365,6 @@ void ampc_lint(struct ampc *c)
 	for (ev = next_event(c, NULL); ev; ev = next_event(c, ev))
 		lint_event(&common, ev);
 	check_queues(c, &queues);
+	ampc_misread(c);
 	ampc_tidy(c);
 }
