@@ -248,6 +248,17 @@ def test_program_does_what_it_says(path, level, tmp_path):
     assert result.stdout == f"ok {path.stem}\n", result.stdout + result.stderr
 
 
+def test_what_is_known_is_not_computed():
+    """run/folding.hp says what comes out; here that the compiler knew it."""
+    path = ROOT / "test" / "compile" / "run" / "folding.hp"
+    made = commands(listing(path))
+    assert {code.split()[0] for _, code in made["PageFault"]} == {"arith", "return"}
+    assert sum(code.split()[0] == "comp" for _, code in made["Access"]) == 1
+    plain = commands(run("-O0", "-S", path).stdout)
+    assert sum(code.split()[0] == "comp" for code in
+               (code for _, code in plain["PageFault"])) == 18
+
+
 def test_figure_9_gives_up_the_deepest_level_first(tmp_path):
     """policies/mpfifo2.hp with an array that a test can write in place of the shared
     one: a page that was touched gets its second chance, also one of a level that is
