@@ -10,6 +10,7 @@
  *             builtin.c are what names stand for
  *   lint.c    what the rules allow and hardly anybody means, along paths, with
  *             path.c; tidy.c, misread.c the same without paths
+ *   tree.c    tree -> text, for -E
  *   emit.c    tree -> commands; value.c those of expressions, store.c those
  *             of assignments
  *   flow.c    commands -> fewer commands, by where they lead; opt.c by what
@@ -570,12 +571,14 @@ void ampc_emit_branch(struct ampc_emit *g, const struct ampc_expr *e,
 void ampc_flow(struct ampc *c, struct ampc_code *code);
 bool ampc_opt(struct ampc *c, struct ampc_code *code);
 
-/* asmfile.c, carray.c, cost.c, image.c, list.c */
+/* asmfile.c, carray.c, cost.c, image.c, list.c, tree.c */
 int ampc_assemble(struct ampc *c, struct hipec_policy *p);
 void ampc_c_array(struct ampc *c, FILE *out);
 void ampc_cost(struct ampc *c, const struct hipec_policy *p, FILE *out);
 int ampc_image(struct ampc *c);
 int ampc_image_write(struct ampc *c, const char *file);
 void ampc_list(const struct ampc *c, const struct hipec_policy *p, FILE *out);
+void ampc_list_flags(u8 flags, FILE *out);
+void ampc_tree(const struct ampc *c, FILE *out);
 
 #endif /* AMPC_H */

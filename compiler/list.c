@@ -4,13 +4,13 @@
  * in hex as Figure 3 prints it, text, and the source line it came from.
  *
  * Interface:
- * ampc_list()  print all that
+ * ampc_list()        print all that
+ * ampc_list_flags()  the qualifiers of an operand
  */
 #include "ampc.h"
 
-/* What a declaration says behind the name; `hipec dis` has the same words. */
-static void list_declared(const struct hipec_policy *p,
-			  const struct hipec_image_operand *o, FILE *out)
+/* The qualifiers of a declaration; `hipec dis` has the same words. */
+void ampc_list_flags(u8 flags, FILE *out)
 {
 	static const struct {
 		u8 flag;
@@ -23,6 +23,15 @@ static void list_declared(const struct hipec_policy *p,
 	};
 	u32 i;
 
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (flags & words[i].flag)
+			fprintf(out, ", %s", words[i].word);
+}
+
+/* What a declaration says behind the name. */
+static void list_declared(const struct hipec_policy *p,
+			  const struct hipec_image_operand *o, FILE *out)
+{
 	if (o->type == HIPEC_TYPE_INTS || o->type == HIPEC_TYPE_QUEUES)
 		fprintf(out, "[%lld]", (long long)o->value);
 	else if (o->type == HIPEC_TYPE_QUEUE_REF)
@@ -33,9 +42,7 @@ static void list_declared(const struct hipec_policy *p,
 	if (o->key)
 		fprintf(out, " by %s",
 			hipec_policy_name(p, p->operand[o->key].name));
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if (o->flags & words[i].flag)
-			fprintf(out, ", %s", words[i].word);
+	ampc_list_flags(o->flags, out);
 }
 
 static void list_operands(const struct hipec_policy *p, FILE *out)

@@ -15,7 +15,7 @@ struct options {
 	struct ampc *c;		/* gets the warnings' switches */
 	const char *source;
 	const char *output;	/* or NULL */
-	bool list;
+	bool list, tree;
 	bool cost, c_array;
 	bool json;
 };
@@ -32,6 +32,8 @@ static void usage(FILE *out)
 		"  -o, --output FILE  write the compiled policy to FILE\n"
 		"  -S, --list         print the commands beside their source lines; writes no\n"
 		"                     file unless -o names one\n"
+		"  -E, --tree         print the declarations, statements and expressions with\n"
+		"                     their types and constants; writes no file either\n"
 		"  -O0, -O1           leave all commands in, or compute as little as needed (-O1)\n"
 		"      --explain-cost print how many commands each event runs at most\n"
 		"      --emit-c-array print the compiled policy as a C header; like -S and\n"
@@ -63,7 +65,7 @@ static void refuse_usage(const char *fmt, ...)
 /* Whether the result goes to standard output. */
 static bool prints(const struct options *o)
 {
-	return o->list || o->cost || o->c_array;
+	return o->list || o->tree || o->cost || o->c_array;
 }
 
 static void help(const char *about)
@@ -76,11 +78,24 @@ static void help(const char *about)
 		refuse_usage("there is no help about '%s'", about);
 }
 
+static bool has_suffix(const char *path, const char *suffix)
+{
+	size_t len = strlen(path), n = strlen(suffix);
+
+	return len > n && !strcmp(path + len - n, suffix);
+}
+
+static bool is_assembler(const struct options *o)
+{
+	return has_suffix(o->source, ".hps");
+}
+
 static void parse_options(struct options *o, int argc, char **argv)
 {
 	static const struct option longopts[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "list", no_argument, NULL, 'S' },
+		{ "tree", no_argument, NULL, 'E' },
 		{ "diagnostics", required_argument, NULL, 'd' },
 		{ "emit-c-array", no_argument, NULL, 'a' },
 		{ "explain-cost", no_argument, NULL, 'c' },
@@ -90,7 +105,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "o:O::SW:", longopts, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "Eo:O::SW:", longopts, NULL)) != -1) {
 		switch (opt) {
 		case 'o':
 			o->output = optarg;
@@ -102,6 +117,9 @@ static void parse_options(struct options *o, int argc, char **argv)
 			break;
 		case 'S':
 			o->list = true;
+			break;
+		case 'E':
+			o->tree = true;
 			break;
 		case 'W':
 			if (!ampc_warn_option(o->c, optarg))
@@ -136,13 +154,8 @@ static void parse_options(struct options *o, int argc, char **argv)
 	o->source = argv[optind];
 	if (!strcmp(o->source, "-") && !o->output && !prints(o))
 		refuse_usage("standard input needs -o");
-}
-
-static bool has_suffix(const char *path, const char *suffix)
-{
-	size_t len = strlen(path), n = strlen(suffix);
-
-	return len > n && !strcmp(path + len - n, suffix);
+	if (o->tree && is_assembler(o))
+		refuse_usage("assembler text has no tree");
 }
 
 /* Base name of @path without @suffix. */
@@ -154,11 +167,6 @@ static char *base_name(struct ampc *c, const char *path, const char *suffix)
 		path = slash + 1;
 	return ampc_strndup(c, path, strlen(path) -
 			    (has_suffix(path, suffix) ? strlen(suffix) : 0));
-}
-
-static bool is_assembler(const struct options *o)
-{
-	return has_suffix(o->source, ".hps");
 }
 
 /* A policy is called like its source, or like its output if that is a pipe. */
@@ -199,6 +207,8 @@ static int compile(struct ampc *c, struct options *o)
 	name_policy(c, o);
 	if (is_assembler(o) ? ampc_assemble(c, &p) : ampc_compile(c, &p))
 		return 1;
+	if (o->tree)
+		ampc_tree(c, stdout);
 	if (o->list)
 		ampc_list(c, &p, stdout);
 	if (o->cost)

@@ -2,8 +2,9 @@
 """ampc, under ASan and UBSan: what it makes of test/compile/ok/*.hp, what run/*.hp
 do when they run, what it says about err/*.hp and warn/*.hp, and what it must never do.
 
-Golden listings: `AMPC_UPDATE=1 pytest test/test_compiler.py` writes ok/*.hps (-O1) and
-ok/*.O0.hps anew. Read what changes: -O0 shows the code of each construct.
+Golden listings and trees: `AMPC_UPDATE=1 pytest test/test_compiler.py` writes ok/*.hps
+(-O1), ok/*.O0.hps and those ok/*.tree that there are anew. Read what changes: -O0 shows
+the code of each construct.
 
 Expectations stand in the error files, on the line they belong to:
     x = y;  //~ error: undeclared name 'y' //~ note: did you mean 'x'?
@@ -27,6 +28,7 @@ TORTURE = ROOT / "build" / "asan" / "ampc-torture"
 OK = sorted((ROOT / "test" / "compile" / "ok").glob("*.hp"))
 ERR = sorted((ROOT / "test" / "compile" / "err").glob("*.hp*"))
 RUN = sorted((ROOT / "test" / "compile" / "run").glob("*.hp"))
+TREES = sorted((ROOT / "test" / "compile" / "ok").glob("*.tree"))
 LISTINGS = [path.with_suffix(".hps") for path in OK]
 WARN = sorted((ROOT / "test" / "compile" / "warn").glob("*.hp"))
 LEVELS = {"-O1": ".hps", "-O0": ".O0.hps"}     # and what a golden listing is called
@@ -99,6 +101,32 @@ def test_listing_is_the_golden_one(path, level):
 def test_every_golden_listing_has_its_source():
     names = {path.with_suffix(suffix).name for path in OK for suffix in LEVELS.values()}
     assert {path.name for path in OK[0].parent.glob("*.hps")} == names
+
+
+@pytest.mark.parametrize("golden", TREES, ids=lambda p: p.stem)
+def test_tree_is_the_golden_one(golden):
+    text = run("-E", golden.with_suffix(".hp")).stdout
+    if os.environ.get("AMPC_UPDATE"):
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+def test_trees_have_types_and_commands():
+    """Each expression has a type, and each call of a command that command's code."""
+    assert len(TREES) >= 5
+    table = (ROOT / "module" / "include" / "uapi" / "hipec_ops.h").read_text()
+    codes = dict(re.findall(r'X\(\w+, (\w+), "\w+", 0x(\w\w), ', table))
+    called = set()
+    for path in [*OK, *RUN, *POLICIES]:
+        result = run("-E", path)
+        assert result.returncode == 0
+        for line in result.stdout.splitlines():
+            if re.match(r" *(name|number|call|field|operator) ", line):
+                assert re.search(r": (int|page|queue|ints|queues|field|nothing)( = -?\d+)?$", line)
+        for name, code, word in re.findall(r"call (\w+), command (\w\w) (\w+): ", result.stdout):
+            assert name.lower() == word and codes[word].upper() == code
+            called.add(word)
+    assert {"enqueue", "findpa", "set", "random"} <= called <= set(codes)
 
 
 @pytest.mark.parametrize("path", POLICIES, ids=lambda p: p.stem)
@@ -438,7 +466,7 @@ def test_damaged_sources_never_crash_and_never_make_a_bad_image():
 
 
 def test_usage_errors_exit_2():
-    for args in ([], ["-x", "a.hp"], ["-O2", "a.hp"], ["a.hp", "b.hp"], ["-o"], ["-"]):
+    for args in ([], ["-x", "a.hp"], ["-E", "a.hps"], ["-O2", "a.hp"], ["a.hp", "b.hp"], ["-o"], ["-"]):
         result = run(*args, source="")
         assert result.returncode == 2
         assert result.stderr.splitlines()[-1] == "Try 'ampc --help'."
@@ -467,7 +495,8 @@ def test_standard_input_is_named_after_the_output(tmp_path):
 def test_listing_writes_a_file_only_when_told(tmp_path):
     source = tmp_path / "x.hp"
     source.write_text(EMPTY)
-    assert run("-S", source, cwd=tmp_path).returncode == 0
+    for option in ("-S", "-E", "--tree"):
+        assert run(option, source, cwd=tmp_path).returncode == 0
     assert not (tmp_path / "x.hpo").exists()
     both = run("--list", "--output", "y.hpo", source, cwd=tmp_path)
     assert both.stdout.startswith("policy x\n") and (tmp_path / "y.hpo").exists()

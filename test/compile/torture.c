@@ -55,6 +55,8 @@ static void compile(const char *file, const char *text, size_t size)
 	if (null) {
 		if (!ret)
 			ampc_list(&c, &p, null);
+		if (!ret && !is_assembler(file))
+			ampc_tree(&c, null);
 		ampc_diag_print(&c, null, true);
 		fclose(null);
 	}
