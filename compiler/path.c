@@ -97,13 +97,12 @@ static void settle(struct ampc_path *p)
 
 /* Pages */
 
-enum state { OLD, GONE, KEPT };
-
-static void put_page(struct ampc_path *p, u32 slot, enum state state)
+/* On all ways from here a page is gone, or one that is not. */
+static void put_page(struct ampc_path *p, u32 slot, bool is_gone)
 {
-	ampc_slots_put(&p->old, slot, state == OLD);
-	ampc_slots_put(&p->gone, slot, state == GONE);
-	ampc_slots_put(&p->kept, slot, state == KEPT);
+	ampc_slots_put(&p->old, slot, false);
+	ampc_slots_put(&p->gone, slot, is_gone);
+	ampc_slots_put(&p->kept, slot, !is_gone);
 }
 
 /* Whether a command wants a frame, which a ghost has not. */
@@ -151,7 +150,7 @@ static void report_gone(struct ampc_walk *l, const struct ampc_symbol *sym,
 		ampc_report(l->c, loc, RELEASED, sym->name);
 	if (where(l, p, slot))
 		ampc_report(l->c, *where(l, p, slot), RELEASED_HERE, sym->name);
-	put_page(p, slot, KEPT);
+	put_page(p, slot, false);
 }
 
 static void report_unset(struct ampc_walk *l, u8 opcode,
@@ -203,8 +202,6 @@ static bool may_be_queued(const struct ampc_walk *l, const struct ampc_expr *e)
 
 	if (sym)
 		return ampc_slots_has(&l->now.queued, sym->slot);
-	if (e->is_none)
-		return false;
 	if (e->kind != AMPC_CALL)
 		return true;
 	/* What it takes from its queue, or shows of it, counts as that. */
@@ -231,7 +228,7 @@ static void set_page(struct ampc_walk *l, struct ampc_path *p, u32 to,
 		ampc_slots_put(&p->gone, to, true);
 		ampc_slots_put(&p->old, to, false);
 	} else {
-		put_page(p, to, KEPT);
+		put_page(p, to, false);
 	}
 	ampc_slots_put(&p->set, to, true);
 	ampc_slots_put(&p->queued, to, is_queued);
@@ -289,9 +286,9 @@ static void answer(struct ampc_walk *l, const struct ampc_expr *e,
 		settle(no);
 		if (!sym)
 			return;
-		put_page(yes, sym->slot, l->is_stored ? KEPT : GONE);
+		put_page(yes, sym->slot, !l->is_stored);
 		note_where(l, yes, sym->slot, &e->loc);
-		put_page(no, sym->slot, KEPT);
+		put_page(no, sym->slot, false);
 	} else if (e->opcode == HIPEC_OP_ENQUEUE) {
 		if (!sym)
 			return;

@@ -148,6 +148,7 @@ PUT = "if (n) EnQueue(page, r, TAIL); else Release(page);"
     ("Event Timer() { page = Peek(q, HEAD); EnQueue(page, r, TAIL); }", True),
     ("Event Access() { EnQueue(FindPA(FaultedAddress), r, TAIL); }", True),
     ("Event Timer() { page = FindPA(4096); if (page) n = 1; }", True),
+    ("Event Timer() { page = Peek(q, HEAD); Release(page); }", True),
     ("Event Timer() { page = DeQueue(r, HEAD); }", False),
     ("Event Timer() { n = Length(r); }", False),
     # What moves a page of any queue moves those of this one.
@@ -157,8 +158,11 @@ PUT = "if (n) EnQueue(page, r, TAIL); else Release(page);"
     ("Event Timer() { Release(PageAt(n++)); }", False),
     ("Event Timer() { Release(page); }", False),
     ("Event Timer() { page = Next(Peek(q, HEAD), TAIL); Release(page); }", False),
-    ("Event Timer() { page = DeQueue(q, HEAD); EnQueue(page, r, TAIL); Other(); Release(page); }\n"
-     "Event Other() { n = 1; }", False),
+    ("Event Timer() { page = DeQueue(q, HEAD); EnQueue(page, r, TAIL); Release(page); }", False),
+    ("Event Timer() { page = DeQueue(q, HEAD); Other(); Release(page); }\n"
+     "Event Other() { page = PageAt(n++); }", False),
+    ("Event Access() { EnQueue(FindPA(FaultedAddress), q, TAIL); }\n"
+     "Event Timer() { EnQueue(PageAt(n++), r, TAIL); }", False),
 ])
 def test_a_queue_is_emptied_by_what_moves_pages(more, lost):
     assert warnings("", PUT, more) == [LOST] * lost
@@ -168,6 +172,18 @@ def test_ghosts_leave_a_queue_when_they_come_back():
     put = "EnQueue(page, _free_queue, TAIL); EnQueue(page, r, TAIL);"
     assert warnings("Ghosts 50;", put, "") == []
     assert LOST in warnings("", put, "")
+
+
+def test_a_frame_may_be_given_by_what_replace_calls():
+    """And by what that calls, defined before or behind it, as often as it likes."""
+    loop = "for (n = 0; n < 3; n++) Give();"
+    for call in ("Give();", loop, "Two();"):
+        source = ("Event Init() { Queue q; Int n; }\nEvent PageFault() { EnQueue(FindPA(FaultedAddress),"
+                  f" q, TAIL); }}\nEvent One() {{ Give(); }}\nEvent Replace() {{ {call} One(); }}\n"
+                  "Event Two() { One(); }\nEvent Give() { Release(DeQueue(q, HEAD)); }\n")
+        for text in (source, source.replace("} One();", "}").replace("; One();", ";")):
+            assert "victim" not in run("-Wall", "-S", "-", source=text).stderr
+    assert "victim" in run("-S", "-", source=source.replace("Release(", "Flush(")).stderr
 
 
 def test_where_a_page_was_given_up_is_said_of_the_first_pages():
