@@ -180,28 +180,17 @@ static bool find_slot(const struct assembly *as, const char *name, u32 *slot)
 
 static bool read_flags(struct assembly *as, u32 line, char *s, u8 *flags)
 {
-	static const struct {
-		u8 flag;
-		const char *word;
-	} words[] = {
-		{ HIPEC_OPERAND_CONST, "const" },
-		{ HIPEC_OPERAND_PARAM, "param" },
-		{ HIPEC_OPERAND_SHARED, "shared" },
-		{ HIPEC_OPERAND_COUNTER, "counter" },
-	};
 	char *word;
-	u32 i;
+	u32 flag;
 
 	while (take(&s, ",")) {
 		word = take_word(as->c, &s, ",");
-		for (i = 0; i < ARRAY_SIZE(words); i++)
-			if (!strcmp(words[i].word, word))
-				break;
-		if (i == ARRAY_SIZE(words)) {
+		flag = hipec_asm_flag(word, hipec_operand_flag_text);
+		if (!flag) {
 			expected(as, line, "a flag", word);
 			return false;
 		}
-		*flags |= words[i].flag;
+		*flags |= flag;
 	}
 	if (*s)
 		expected(as, line, "','", s);

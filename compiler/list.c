@@ -12,20 +12,11 @@
 /* The qualifiers of a declaration; `hipec dis` has the same words. */
 void ampc_list_flags(u8 flags, FILE *out)
 {
-	static const struct {
-		u8 flag;
-		const char *word;
-	} words[] = {
-		{ HIPEC_OPERAND_PARAM, "param" },
-		{ HIPEC_OPERAND_CONST, "const" },
-		{ HIPEC_OPERAND_SHARED, "shared" },
-		{ HIPEC_OPERAND_COUNTER, "counter" },
-	};
-	u32 i;
+	u32 flag;
 
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if (flags & words[i].flag)
-			fprintf(out, ", %s", words[i].word);
+	for (flag = 1; flag <= flags; flag <<= 1)
+		if (flags & flag)
+			fprintf(out, ", %s", hipec_operand_flag_text(flag));
 }
 
 /* What a declaration says behind the name. */

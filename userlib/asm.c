@@ -104,6 +104,24 @@ bool hipec_asm_number(const char *s, size_t len, s64 *n)
 	return !*end && !errno;
 }
 
+/**
+ * hipec_asm_flag() - the flag that a word stands for
+ * @word: as the table has it
+ * @text: gives the word of each flag that exists, as hipec_operand_flag_text()
+ *
+ * Context: any.
+ * Return: one bit; 0 if there is no such flag.
+ */
+u32 hipec_asm_flag(const char *word, const char *(*text)(u32 flag))
+{
+	u32 flag;
+
+	for (flag = 1; flag; flag <<= 1)
+		if (text(flag) && !strcmp(text(flag), word))
+			break;
+	return flag;
+}
+
 static bool token_number(const struct token *t, s64 max, u32 *n)
 {
 	s64 v;

@@ -15,6 +15,7 @@
  * hipec_asm_line()   one line -> one word
  * hipec_asm_event()  the lines of an event, with labels -> its words
  * hipec_asm_number() a number as all our text files write it
+ * hipec_asm_flag()   a flag by its word
  */
 #ifndef HIPEC_ASM_H
 #define HIPEC_ASM_H
@@ -53,5 +54,6 @@ int hipec_asm_event(const struct hipec_asm *as,
 		    u32 *words, u32 *lines, size_t max,
 		    struct hipec_asm_error *err);
 bool hipec_asm_number(const char *s, size_t len, s64 *n);
+u32 hipec_asm_flag(const char *word, const char *(*text)(u32 flag));
 
 #endif /* HIPEC_ASM_H */

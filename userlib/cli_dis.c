@@ -50,20 +50,11 @@ static void print_value(const struct hipec_policy *p,
 
 static void print_flags(u8 flags)
 {
-	static const struct {
-		u8 flag;
-		const char *word;
-	} words[] = {
-		{ HIPEC_OPERAND_CONST, "const" },
-		{ HIPEC_OPERAND_PARAM, "param" },
-		{ HIPEC_OPERAND_SHARED, "shared" },
-		{ HIPEC_OPERAND_COUNTER, "counter" },
-	};
-	size_t i;
+	u32 flag;
 
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if (flags & words[i].flag)
-			printf(", %s", words[i].word);
+	for (flag = 1; flag <= flags; flag <<= 1)
+		if (flags & flag)
+			printf(", %s", hipec_operand_flag_text(flag));
 }
 
 static void print_operands(const struct hipec_policy *p)

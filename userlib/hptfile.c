@@ -178,21 +178,7 @@ static int split(struct hpt *t)
 
 static u8 flag_of(const char *word)
 {
-	static const struct {
-		const char *word;
-		u8 flag;
-	} flags[] = {
-		{ "const", HIPEC_OPERAND_CONST },
-		{ "param", HIPEC_OPERAND_PARAM },
-		{ "shared", HIPEC_OPERAND_SHARED },
-		{ "counter", HIPEC_OPERAND_COUNTER },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(flags); i++)
-		if (!strcmp(flags[i].word, word))
-			return flags[i].flag;
-	return 0;
+	return hipec_asm_flag(word, hipec_operand_flag_text);
 }
 
 /* A number, or the slot of an operand that was declared before. */

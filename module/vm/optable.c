@@ -128,6 +128,17 @@ const char *hipec_type_text(u8 type)
 	return type < ARRAY_SIZE(text) && text[type] ? text[type] : "?";
 }
 
+/* Word of one HIPEC_OPERAND_*; NULL for a flag that does not exist. */
+const char *hipec_operand_flag_text(u32 flag)
+{
+	switch (flag) {
+#define X(name, bit, word, meaning) case bit: return word;
+		HIPEC_OPERAND_FLAGS(X)
+#undef X
+	}
+	return NULL;
+}
+
 /* Name of an event that the host calls; NULL for a policy's own. */
 const char *hipec_event_text(u32 event)
 {

@@ -54,10 +54,18 @@ struct hipec_image {
 	char name[HIPEC_NAME_MAX];
 };
 
-#define HIPEC_OPERAND_PARAM 0x1	/* an integer settable at load */
-#define HIPEC_OPERAND_CONST 0x2	/* an integer or a page that the policy may not write */
-#define HIPEC_OPERAND_SHARED 0x4 /* an integer array that the application writes */
-#define HIPEC_OPERAND_COUNTER 0x8 /* an integer that `hipec status` shows */
+/* Flags of an operand: name, bit, the word in all text, and what it is then. */
+#define HIPEC_OPERAND_FLAGS(X)                                               \
+	X(PARAM,   0x1, "param", "an integer settable at load")              \
+	X(CONST,   0x2, "const", "an integer or a page that the policy may not write") \
+	X(SHARED,  0x4, "shared", "an integer array that the application writes") \
+	X(COUNTER, 0x8, "counter", "an integer that `hipec status` shows")
+
+enum hipec_operand_flag {
+#define HIPEC_X(name, bit, word, meaning) HIPEC_OPERAND_##name = bit,
+	HIPEC_OPERAND_FLAGS(HIPEC_X)
+#undef HIPEC_X
+};
 
 /*
  * What `value` is, by type:
