@@ -5,6 +5,8 @@
  * reader; the text behind them says what the command is.
  *
  *	policy NAME
+ *	source SHA-256
+ *	needs NEED[, NEED]...
  *	ghosts N %
  *	timer N ms
  *	operands
@@ -15,7 +17,8 @@
  * A ';' starts a comment, and so does a '#' in front of a line. One that starts
  * with `line N` says where the event or command comes from, and those that follow
  * in the event until the next; `line N` behind the command does as well. Without
- * any, a command comes from its line of this text.
+ * any, a command comes from its line of this text. Without `source` the image has
+ * none, without `needs` it needs what its commands and declarations use.
  *
  * Interface:
  * ampc_assemble()  a text in memory -> an image that the verifier accepts
@@ -355,6 +358,47 @@ static void read_setting(struct assembly *as, const struct line *l, char *s,
 		*setting = n;
 }
 
+/* What a host must have: `needs context, hint`. */
+static void read_needs(struct assembly *as, const struct line *l, char *s)
+{
+	char *word;
+	u32 need;
+
+	do {
+		word = take_word(as->c, &s, ",");
+		need = hipec_asm_flag(word, hipec_need_text);
+		if (!need) {
+			expected(as, l->number, "a need", word);
+			return;
+		}
+		as->image.needs |= need;
+	} while (take(&s, ","));
+	if (*s)
+		expected(as, l->number, "','", s);
+	as->image.says_needs = true;
+}
+
+/* 64 digits: the hash of the text that was compiled. */
+static void read_hash(struct assembly *as, const struct line *l, const char *s)
+{
+	u8 *hash = as->image.source_hash;
+	char byte[3] = "", *end;
+	u32 i;
+
+	for (i = 0; i < HIPEC_HASH_SIZE && strlen(s) >= 2 * (i + 1); i++) {
+		memcpy(byte, s + 2 * i, 2);
+		if (!isxdigit((unsigned char)byte[0]))
+			break;
+		hash[i] = strtoul(byte, &end, 16);
+		if (*end)
+			break;
+	}
+	if (i < HIPEC_HASH_SIZE || s[2 * i])
+		expected(as, l->number,
+			 ampc_printf(as->c, "%u hexadecimal digits",
+				     2 * HIPEC_HASH_SIZE), s);
+}
+
 static void read_name(struct assembly *as, const struct line *l, char *s)
 {
 	if (strlen(s) >= HIPEC_NAME_MAX)
@@ -378,6 +422,10 @@ static void read_text(struct assembly *as, const struct line *l)
 		read_name(as, l, s);
 	else if (take(&s, "ghosts "))
 		read_setting(as, l, s, "%", &as->image.ghosts);
+	else if (take(&s, "source "))
+		read_hash(as, l, s);
+	else if (take(&s, "needs "))
+		read_needs(as, l, s);
 	else if (take(&s, "timer "))
 		read_setting(as, l, s, "ms", &as->image.timer_ms);
 	else if (!strcmp(s, "operands"))
@@ -420,7 +468,8 @@ static u32 refused_line(const struct assembly *as,
 
 	if (err->kind <= HIPEC_VERIFY_TOO_MUCH ||
 	    err->kind == HIPEC_VERIFY_EVENT_MISSING ||
-	    err->kind == HIPEC_VERIFY_TIMER)
+	    err->kind == HIPEC_VERIFY_TIMER ||
+	    err->kind == HIPEC_VERIFY_NEEDS)
 		return 0;
 	for (i = 0; i < as->image.nr_events; i++)
 		if (as->image.event[i].number == err->event &&

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "ampc.h"
+#include "sha256.h"
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "images are little endian");
@@ -247,6 +248,17 @@ static void put_events(struct build *b)
 	}
 }
 
+/* What the commands and declarations use of the host. */
+static u32 needs_of(const struct build *b)
+{
+	const struct hipec_policy p = {
+		.image = &b->head, .operand = b->operand, .event = b->event,
+		.words = b->words,
+	};
+
+	return hipec_policy_needs(&p);
+}
+
 static void append(struct ampc *c, const void *bytes, size_t size)
 {
 	memcpy(c->image + c->image_size, bytes, size);
@@ -305,6 +317,8 @@ int ampc_image(struct ampc *c)
 	put_declared(&b);
 	put_extras(&b);
 	put_events(&b);
+	b.head.needs = needs_of(&b);
+	ampc_sha256(c->source.text, c->source.size, b.head.source_hash);
 	join_sections(&b);
 	return 0;
 }

@@ -8,6 +8,7 @@
  * ampc_list_flags()  the qualifiers of an operand
  */
 #include "ampc.h"
+#include "headtext.h"
 
 /* The qualifiers of a declaration; `hipec dis` has the same words. */
 void ampc_list_flags(u8 flags, FILE *out)
@@ -108,11 +109,7 @@ void ampc_list(const struct ampc *c, const struct hipec_policy *p, FILE *out)
 {
 	u32 i;
 
-	fprintf(out, "policy %s\n", p->image->name);
-	if (p->image->ghosts)
-		fprintf(out, "ghosts %u %%\n", p->image->ghosts);
-	if (p->image->timer_ms)
-		fprintf(out, "timer %u ms\n", p->image->timer_ms);
+	hipec_print_header(p->image, out);
 	fputc('\n', out);
 	list_operands(p, out);
 	for (i = 0; i < p->image->nr_events; i++)

@@ -12,6 +12,7 @@ Expectations stand in the error files, on the line they belong to:
 named after the warning that they are about, and compile."""
 
 import collections
+import hashlib
 import os
 import pathlib
 import pty
@@ -193,10 +194,11 @@ def test_image_has_names_values_and_lines(tmp_path):
     assert run(source, cwd=tmp_path).returncode == 0
     image = (tmp_path / "tiny.hpo").read_bytes()
     magic, _, header, size, _, nr_operands, nr_events, nr_words, nr_lines, strings, \
-        ghosts, timer, _, name = struct.unpack_from("<IHHIIIIIIIIII32s", image)
-    assert (magic, header, size, nr_operands, nr_events, nr_words, nr_lines, ghosts, timer) == (
-        0x43504948, 80, len(image), 4, 2, 5, 5, 0, 0)
+        ghosts, timer, needs, name, source_hash = struct.unpack_from("<IHHIIIIIIIIII32s32s", image)
+    assert (magic, header, size, nr_operands, nr_events, nr_words, nr_lines, ghosts, timer,
+            needs) == (0x43504948, 112, len(image), 4, 2, 5, 5, 0, 0, 0)
     assert name.rstrip(b"\0") == b"tiny"
+    assert source_hash == hashlib.sha256(source.read_bytes()).digest()
     names = image[-strings:]
     slots = []
     for i in range(nr_operands):

@@ -12,6 +12,8 @@ HAND = """\
 # By hand: no numbers, no words, no lines; labels.
 policy by-hand
 timer 50 ms
+source aaaaaaaa0123456789ABCDEF0123456789ABCDEF0123456789ABCDEFffffffff
+needs time, hint,shared    ; more than it has
 ghosts 50 %
 operands
   00 queue _free_queue
@@ -67,7 +69,8 @@ def test_text_by_hand_says_all_that_an_image_can_hold(tmp_path):
                          text=True, check=True).stdout
     first = source.read_text().split("\n").index("event 1 PageFault") + 1
     assert [" ".join(line.split()) for line in dis.splitlines()] == [
-        "policy by-hand", "ghosts 50 %", "timer 50 ms", "operands",
+        "policy by-hand", "source aaaaaaaa0123456789abcdef0123456789abcdef0123456789abcdefffffffff",
+        "needs hint, time, shared", "ghosts 50 %", "timer 50 ms", "operands",
         "00 queue _free_queue", "01 int _free_count", "02 queue q by weight", "03 field weight",
         "04 queues qs[3]", "05 queueref r = qs[0]", "06 ints history[6], shared",
         "07 int n = -5, param", "08 int k = 0, counter", "09 page p", "0A page none, const",
@@ -89,6 +92,14 @@ def test_text_by_hand_says_all_that_an_image_can_hold(tmp_path):
     assert run("-o", tmp_path / "again.hpo", listing).returncode == 0
     again = (tmp_path / "again.hpo").read_bytes()
     assert again == (tmp_path / "file.hpo").read_bytes()
+
+
+def test_text_without_source_and_needs_has_none_and_what_it_uses(tmp_path):
+    source = tmp_path / "file.hps"
+    source.write_text("".join(line + "\n" for line in HAND.split("\n")
+                              if not line.startswith(("source", "needs"))))
+    listing = run("-S", source).stdout.split("\n")
+    assert listing[:4] == ["policy by-hand", "needs time, shared", "ghosts 50 %", "timer 50 ms"]
 
 
 def test_a_policy_without_a_name_is_named_after_its_file(tmp_path):

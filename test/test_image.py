@@ -93,6 +93,7 @@ def test_dis_prints_what_a_policy_declares(tmp_path):
     run = hipec("dis", image_of(ROOT / "test/vm/policy-extensions.hpt", tmp_path / "x.hpo"))
     assert run.stdout.startswith("""\
 policy hpt
+needs context, hint, access, time, shared
 ghosts 50 %
 timer 50 ms
 operands

@@ -9,6 +9,7 @@
 
 #include "../module/vm/vm.h"
 #include "cli.h"
+#include "headtext.h"
 #include "hipec.h"
 
 /* Longest line of text that is printed, bytes. */
@@ -109,15 +110,9 @@ static void print_event(const struct hipec_policy *p,
 
 static void print_policy(const struct hipec_policy *p)
 {
-	char name[LINE];
 	u32 i;
 
-	snprintf(name, sizeof(name), "%s", p->image->name);
-	printf("policy %s\n", cli_clean(name));
-	if (p->image->ghosts)
-		printf("ghosts %u %%\n", p->image->ghosts);
-	if (p->image->timer_ms)
-		printf("timer %u ms\n", p->image->timer_ms);
+	hipec_print_header(p->image, stdout);
 	print_operands(p);
 	for (i = 0; i < p->image->nr_events; i++)
 		print_event(p, &p->event[i]);

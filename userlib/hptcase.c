@@ -24,7 +24,7 @@ static const struct field header_fields[] = {
 	FIELD(hipec_image, nr_events), FIELD(hipec_image, nr_words),
 	FIELD(hipec_image, nr_lines), FIELD(hipec_image, strings_size),
 	FIELD(hipec_image, ghosts), FIELD(hipec_image, timer_ms),
-	FIELD(hipec_image, reserved), { NULL, 0, 0 },
+	FIELD(hipec_image, needs), { NULL, 0, 0 },
 };
 
 static const struct field operand_fields[] = {

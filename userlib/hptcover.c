@@ -22,6 +22,15 @@ static const char *fn_of(u8 code)
 	return NULL;
 }
 
+static void cover_needs(u32 needs)
+{
+	u32 need;
+
+	for (need = 1; need; need <<= 1)
+		if (needs & need && hipec_need_text(need))
+			printf("need %s\n", hipec_need_text(need));
+}
+
 /* Print everything that some case has to touch. */
 void hpt_list_table(void)
 {
@@ -52,6 +61,7 @@ void hpt_list_table(void)
 #define X(name, code, text) printf("type " text "\n");
 	HIPEC_TYPES(X)
 #undef X
+	cover_needs(~0u);
 }
 
 static void cover_word(u32 w)
@@ -81,6 +91,8 @@ static void cover_refusal(const struct hipec_policy *p,
 	u32 w;
 
 	printf("verify %s\n", hipec_vmcase_verify_name(err->kind));
+	if (err->kind == HIPEC_VERIFY_NEEDS)
+		cover_needs(err->got);
 	if (err->kind < HIPEC_VERIFY_OPCODE || !err->operand)
 		return;
 	e = &p->event[p->index[err->event] - 1];
@@ -95,7 +107,8 @@ static void cover_refusal(const struct hipec_policy *p,
  * @outcome: its text
  *
  * Commands, selectors, types and system slots count in images that are
- * accepted; `kind` is the operand kind that a refused image violates.
+ * accepted; `kind` is the operand kind that a refused image violates, `need`
+ * what its header does not say.
  *
  * Context: any.
  */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../module/vm/vm.h"
 #include "mkimage.h"
 
 /* The strings section as it grows. Offset 0 is the empty name. */
@@ -63,6 +64,17 @@ static void put_events(const struct hipec_mkimage *m,
 	}
 }
 
+static u32 needs_of(const struct hipec_mkimage *m, const struct hipec_image *im,
+		    const struct hipec_image_operand *o,
+		    const struct hipec_image_event *e, const u32 *words)
+{
+	const struct hipec_policy p = {
+		.image = im, .operand = o, .event = e, .words = words,
+	};
+
+	return m->says_needs ? m->needs : hipec_policy_needs(&p);
+}
+
 /**
  * hipec_mkimage() - build an image
  * @m:     declarations, in slot and event order
@@ -108,8 +120,10 @@ int hipec_mkimage(const struct hipec_mkimage *m, void **bytes, size_t *size)
 		.timer_ms = m->timer_ms,
 	};
 	snprintf(im->name, sizeof(im->name), "%s", m->name);
+	memcpy(im->source_hash, m->source_hash, sizeof(im->source_hash));
 	put_operands(m, o, &strings);
 	put_events(m, e, words, words + nr_words, &strings);
+	im->needs = needs_of(m, im, o, e, words);
 	*bytes = im;
 	return 0;
 }

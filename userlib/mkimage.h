@@ -31,6 +31,9 @@ struct hipec_mkimage {
 	bool with_lines;
 	bool is_dense;		/* every name is there: no empty one in front */
 	u32 ghosts, timer_ms;	/* as in the header */
+	bool says_needs;	/* @needs, else what the policy uses */
+	u32 needs;
+	u8 source_hash[HIPEC_HASH_SIZE];
 };
 
 int hipec_mkimage(const struct hipec_mkimage *m, void **bytes, size_t *size);

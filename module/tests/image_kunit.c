@@ -111,7 +111,10 @@ static void header_fields_out_of_range_are_refused(struct kunit *test)
 		{ FIELD(ghosts), HIPEC_MAX_GHOSTS + 1, HIPEC_VERIFY_HEADER },
 		{ FIELD(ghosts), 0xffffffff, HIPEC_VERIFY_HEADER },
 		{ FIELD(timer_ms), 1000, HIPEC_VERIFY_TIMER },
-		{ FIELD(reserved), 1, HIPEC_VERIFY_HEADER },
+		{ FIELD(needs), HIPEC_NEED_SHARED << 1, HIPEC_VERIFY_HEADER },
+		{ FIELD(needs), 0x80000000, HIPEC_VERIFY_HEADER },
+		{ FIELD(needs), HIPEC_NEED_HINT, HIPEC_VERIFY_OK },
+		{ FIELD(source_hash), 0xffffffff, HIPEC_VERIFY_OK },
 		{ FIELD(name[HIPEC_NAME_MAX - 4]), 0x41414141, HIPEC_VERIFY_HEADER },
 		{ FIELD(name), 0x6d32335b, HIPEC_VERIFY_OK },	/* [32m */
 		{ FIELD(name), 0x33325b1b, HIPEC_VERIFY_HEADER }, /* ESC [23 */

@@ -113,6 +113,10 @@ struct hipec_image *hipec_kit_image(struct hipec_kit *kit)
 		.header_size = sizeof(head), .name = "kit",
 		.strings_size = sizeof(kit_strings), .ghosts = kit->ghosts,
 	};
+	const struct hipec_policy policy = {
+		.image = &head, .operand = kit->operand, .event = kit->event,
+		.words = kit->words,
+	};
 	u32 i, line;
 	void *p;
 
@@ -131,6 +135,7 @@ struct hipec_image *hipec_kit_image(struct hipec_kit *kit)
 			  head.nr_events * sizeof(kit->event[0]) +
 			  (head.nr_words + head.nr_lines) * sizeof(u32) +
 			  sizeof(kit_strings);
+	head.needs = hipec_policy_needs(&policy);
 	kit->image = kunit_kmalloc(kit->test, head.image_size, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(kit->test, kit->image);
 	p = put(kit->image, &head, sizeof(head));

@@ -5,6 +5,9 @@
  */
 #include "vm.h"
 
+#define NEED_BIT(name, bit, ...) | (bit)
+#define KNOWN_NEEDS (0u HIPEC_NEEDS(NEED_BIT))
+
 static int refuse(struct hipec_verify_error *err, u32 kind, u32 got)
 {
 	*err = (struct hipec_verify_error){ .kind = kind, .got = got };
@@ -43,7 +46,8 @@ static int parse_header(const struct hipec_image *im, size_t size,
 		return refuse(err, HIPEC_VERIFY_VERSION, im->version);
 	if (size < im->image_size)
 		return refuse(err, HIPEC_VERIFY_SHORT, size);
-	if (im->flags || im->reserved || im->ghosts > HIPEC_MAX_GHOSTS ||
+	if (im->flags || im->needs & ~KNOWN_NEEDS ||
+	    im->ghosts > HIPEC_MAX_GHOSTS ||
 	    im->nr_operands < HIPEC_SLOT_POLICY ||
 	    im->nr_operands > HIPEC_SLOT_SYSTEM ||
 	    !im->nr_events || im->nr_events > HIPEC_NR_EVENTS ||

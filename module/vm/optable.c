@@ -139,6 +139,17 @@ const char *hipec_operand_flag_text(u32 flag)
 	return NULL;
 }
 
+/* Word of one HIPEC_NEED_*; NULL for a need that does not exist. */
+const char *hipec_need_text(u32 need)
+{
+	switch (need) {
+#define X(name, bit, word, ...) case bit: return word;
+		HIPEC_NEEDS(X)
+#undef X
+	}
+	return NULL;
+}
+
 /* Name of an event that the host calls; NULL for a policy's own. */
 const char *hipec_event_text(u32 event)
 {

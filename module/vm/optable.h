@@ -8,7 +8,7 @@
  * hipec_selector()      the word of a selector, or NULL if it does not exist
  * hipec_selector_unary() whether it leaves the second operand out
  * hipec_kind_types()    the types of slot that a kind takes, as a mask
- * hipec_*_text()        names of kinds, types, flags, events
+ * hipec_*_text()        names of kinds, types, flags, needs, events
  */
 #ifndef HIPEC_VM_OPTABLE_H
 #define HIPEC_VM_OPTABLE_H
@@ -61,6 +61,9 @@ enum hipec_event { HIPEC_EVENTS(X) };
 #define X(name, code, ...) HIPEC_SLOT_##name = code,
 enum hipec_system_slot { HIPEC_SYSTEM_SLOTS(X) };
 #undef X
+#define X(name, bit, ...) HIPEC_NEED_##name = bit,
+enum hipec_need { HIPEC_NEEDS(X) };
+#undef X
 #define X(name, text) HIPEC_VERIFY_##name,
 enum hipec_verify_kind { HIPEC_VERIFY_KINDS(X) };
 #undef X
@@ -93,6 +96,7 @@ u32 hipec_kind_flags(enum hipec_operand_kind kind);
 const char *hipec_kind_text(enum hipec_operand_kind kind);
 const char *hipec_type_text(u8 type);
 const char *hipec_operand_flag_text(u32 flag);
+const char *hipec_need_text(u32 need);
 const char *hipec_event_text(u32 event);
 const char *hipec_verify_text(u32 kind);
 const char *hipec_exit_text(u32 kind);

@@ -9,8 +9,9 @@
  *      declared with, and writes no constant, no system slot and no array that
  *      the application writes,
  *  (3) nests at most HIPEC_MAX_CALL_DEPTH calls,
- *  (4) hands every selector to a handler that knows it, and
- *  (5) ends within HIPEC_MAX_WORDS commands after its fuel is spent.
+ *  (4) hands every selector to a handler that knows it,
+ *  (5) ends within HIPEC_MAX_WORDS commands after its fuel is spent, and
+ *  (6) uses nothing of its host that its image's needs do not say.
  *
  * Proof. Each command's operator is a row of the table, and each of its bytes
  * satisfies the kind that the row gives it: (2) and (4) are check_operand(),
@@ -22,7 +23,8 @@
  * event, or of a called one (EVENT): (1). The call graph has no cycle and no
  * path longer than the limit: (3). Fuel is looked at on jumps backward and on
  * calls; without either, commands follow one another upward in an event, then
- * in the event that called it, which is another one: (5).
+ * in the event that called it, which is another one: (5). needs.c gathers what
+ * all commands and declarations use: (6).
  *
  * What values decide (no page, a stale page, an index, division by zero, fuel)
  * is checked at run time. The kinds drive the proof; no command is named here.
@@ -192,7 +194,7 @@ static int check_calls(struct verifier *v)
 int hipec_verify(const struct hipec_policy *p, struct hipec_verify_error *err)
 {
 	struct verifier v = { .p = p, .err = err };
-	u32 i, pc;
+	u32 i, pc, unsaid;
 	int ret;
 
 	for (i = 0; i < p->image->nr_events; i++) {
@@ -204,7 +206,11 @@ int hipec_verify(const struct hipec_policy *p, struct hipec_verify_error *err)
 				return ret;
 		}
 	}
-	return check_calls(&v);
+	ret = check_calls(&v);
+	if (ret)
+		return ret;
+	unsaid = hipec_policy_needs(p) & ~p->image->needs;
+	return unsaid ? refuse(&v, HIPEC_VERIFY_NEEDS, 0, 0, 0, unsaid) : 0;
 }
 
 /* "slot 7 is int, want a queue" and its likes. */
@@ -240,6 +246,21 @@ static void explain_operand(const struct hipec_policy *p, const struct hipec_op 
 	hipec_text_str(out, hipec_kind_text(kind));
 }
 
+/* ": context, hint" */
+static void explain_needs(u32 needs, struct hipec_text *out)
+{
+	const char *before = ": ";
+	u32 need;
+
+	for (need = 1; need && need <= needs; need <<= 1) {
+		if (!(needs & need))
+			continue;
+		hipec_text_str(out, before);
+		hipec_text_str(out, hipec_need_text(need));
+		before = ", ";
+	}
+}
+
 /**
  * hipec_verify_explain() - a refusal as one line of text
  * @p:   as given to hipec_image_parse(), filled as far as it came
@@ -258,8 +279,10 @@ void hipec_verify_explain(const struct hipec_policy *p,
 	if (err->kind < HIPEC_VERIFY_OPCODE) {
 		hipec_text_str(out, "image: ");
 		hipec_text_str(out, hipec_verify_text(err->kind));
-		if (err->kind >= HIPEC_VERIFY_STRING &&
-		    err->kind != HIPEC_VERIFY_EVENT_MISSING) {
+		if (err->kind == HIPEC_VERIFY_NEEDS)
+			explain_needs(err->got, out);
+		else if (err->kind >= HIPEC_VERIFY_STRING &&
+			 err->kind != HIPEC_VERIFY_EVENT_MISSING) {
 			hipec_text_str(out, " (number ");
 			hipec_text_num(out, err->got);
 			hipec_text_char(out, ')');

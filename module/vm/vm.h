@@ -10,6 +10,7 @@
  * Interface:
  * hipec_image_parse()   bytes -> struct hipec_policy, no length trusted
  * hipec_verify()        proof that a policy is safe to run
+ * hipec_policy_needs()  what it asks of its host
  * hipec_vm_size(), hipec_vm_init()  a machine in memory that the host gives
  * hipec_vm_run()        run one event to its end
  * hipec_page_*()        the host's side of the page table
@@ -198,6 +199,7 @@ void hipec_verify_explain(const struct hipec_policy *p,
 const char *hipec_policy_name(const struct hipec_policy *p, u32 offset);
 const char *hipec_policy_event_name(const struct hipec_policy *p, u32 number);
 bool hipec_policy_reads(const struct hipec_policy *p, u8 slot);
+u32 hipec_policy_needs(const struct hipec_policy *p);
 
 size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames);
 void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,

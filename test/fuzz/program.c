@@ -422,6 +422,9 @@ static bool repair_image(struct fuzz_program *p,
 	case HIPEC_VERIFY_TIMER:
 		p->head.timer_ms = err->got ? 0 : HIPEC_MIN_TIMER;
 		return true;
+	case HIPEC_VERIFY_NEEDS:
+		p->head.needs |= err->got;
+		return true;
 	case HIPEC_VERIFY_HEADER:
 		p->head = (struct hipec_image){
 			.magic = old.magic, .version = old.version,

@@ -108,6 +108,41 @@ static bool calls_sound(const struct hipec_policy *p)
 	return true;
 }
 
+/* Whether some command that takes an integer there names system slot @slot. */
+static bool names_slot(const struct hipec_policy *p, u8 slot)
+{
+	u32 e, n, i, w;
+
+	for (e = 0; e < p->image->nr_events; e++)
+		for (n = 1; n < p->event[e].nr; n++) {
+			w = p->words[p->event[e].first + n];
+			for (i = 0; i < 3; i++) {
+				u8 kind = hipec_ops[hipec_word_op(w)].kind[i];
+
+				if (hipec_kind_types(kind) &&
+				    (w << (8 + 8 * i)) >> 24 == slot)
+					return true;
+			}
+		}
+	return false;
+}
+
+/* What the policy uses of the host, its header says. */
+static bool needs_sound(const struct hipec_policy *p)
+{
+	u32 needs = p->image->needs, i;
+
+	for (i = 0; i < p->image->nr_operands; i++)
+		if (p->operand[i].flags & HIPEC_OPERAND_SHARED &&
+		    !(needs & HIPEC_NEED_SHARED))
+			return false;
+	return (needs & HIPEC_NEED_CONTEXT || !names_slot(p, HIPEC_SLOT_CONTEXT)) &&
+	       (needs & HIPEC_NEED_HINT || !names_slot(p, HIPEC_SLOT_HINT)) &&
+	       (needs & HIPEC_NEED_ACCESS || !row_of(p, HIPEC_EVENT_ACCESS)) &&
+	       (needs & HIPEC_NEED_TIME || !(names_slot(p, HIPEC_SLOT_TIME) ||
+					     row_of(p, HIPEC_EVENT_TIMER)));
+}
+
 /* Whether a policy that has been parsed is safe to run. */
 bool fuzz_sound(const struct hipec_policy *p)
 {
@@ -116,7 +151,7 @@ bool fuzz_sound(const struct hipec_policy *p)
 	for (e = 0; e < p->image->nr_events; e++)
 		if (!event_sound(p, &p->event[e]))
 			return false;
-	return calls_sound(p);
+	return calls_sound(p) && needs_sound(p);
 }
 
 /* Part of a machine's memory. */

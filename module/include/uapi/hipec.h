@@ -30,12 +30,13 @@
  * Events follow one another without gaps and fill the words.
  * Lines, when there are any, are one __u32 for each word: its .hp line, or 0.
  * Names are offsets into the strings, which end with a zero byte; they and the
- * policy's name are printable ASCII.
+ * policy's name are printable ASCII. docs/hpo.md has all this at length.
  */
 #define HIPEC_IMAGE_MAGIC 0x43504948u /* "HIPC" */
-#define HIPEC_IMAGE_VERSION 1
+#define HIPEC_IMAGE_VERSION 2
 #define HIPEC_EVENT_MAGIC 0x48495045u /* Figure 3's MAGIC */
 #define HIPEC_NAME_MAX 32 /* bytes of a policy's name, with its zero */
+#define HIPEC_HASH_SIZE 32 /* bytes of a SHA-256 */
 
 struct hipec_image {
 	__u32 magic;
@@ -50,8 +51,9 @@ struct hipec_image {
 	__u32 strings_size;	/* bytes */
 	__u32 ghosts;		/* it may remember, in percent of its frames; 0 .. HIPEC_MAX_GHOSTS */
 	__u32 timer_ms;		/* between two Timer events; 0 exactly without one */
-	__u32 reserved;		/* 0 */
+	__u32 needs;		/* HIPEC_NEED_*, at least what the policy uses */
 	char name[HIPEC_NAME_MAX];
+	__u8 source_hash[HIPEC_HASH_SIZE]; /* SHA-256 of the .hp text; zeroes: there is none */
 };
 
 /* Flags of an operand: name, bit, the word in all text, and what it is then. */
@@ -116,6 +118,7 @@ struct hipec_image_event {
 	X(EVENT_DECL,   "an event is declared twice, with an unknown number or not behind the one before it") \
 	X(EVENT_MISSING, "a policy needs PageFault and Replace")             \
 	X(TIMER,        "a Timer event needs a period of 10 ms or more, and a period a Timer event") \
+	X(NEEDS,        "the policy uses what its header does not say that it needs") \
 	X(EVENT_MAGIC,  "an event does not start with its magic word")       \
 	X(OPCODE,       "there is no such command")                          \
 	X(OPERAND,      "the operand does not exist or is of another type")  \

@@ -296,4 +296,26 @@
 	X(PAGE_ENTRIES, 0xf7, "PageEntries",                                 \
 	  "entries of the page table: frames at load, and ghosts")
 
+/*
+ * What a policy asks of its host that not every host has: bits of an image's
+ * `needs`. A policy needs what it uses: one of the system SLOTS, one of the
+ * host's EVENTS, or an operand with one of the FLAGS.
+ *
+ *  NEED      BIT  WORD  SLOTS  EVENTS  FLAGS  MEANING
+ */
+#define HIPEC_S(slot) (1u << (HIPEC_SLOT_##slot - HIPEC_SLOT_SYSTEM))
+#define HIPEC_E(event) (1u << HIPEC_EVENT_##event)
+
+#define HIPEC_NEEDS(X)                                                       \
+	X(CONTEXT, 0x1, "context", HIPEC_S(CONTEXT), 0, 0,                   \
+	  "the program context of an access")                                \
+	X(HINT, 0x2, "hint", HIPEC_S(HINT), 0, 0,                            \
+	  "the application's hints about pages")                             \
+	X(ACCESS, 0x4, "access", 0, HIPEC_E(ACCESS), 0,                      \
+	  "every use of a resident page; mapped pages give only some")       \
+	X(TIME, 0x8, "time", HIPEC_S(TIME), HIPEC_E(TIMER), 0,               \
+	  "a clock; a trace without times has none")                         \
+	X(SHARED, 0x10, "shared", 0, 0, HIPEC_OPERAND_SHARED,                \
+	  "an application that writes the shared arrays")
+
 #endif /* _UAPI_HIPEC_OPS_H */
