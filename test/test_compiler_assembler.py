@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""ampc on assembler text: what -S and `hipec dis` print makes the same image."""
+"""ampc on assembler text: what -S and `hipec dis` print is the same, and makes the
+same image."""
 
+import re
 import subprocess
 
 import pytest
@@ -59,6 +61,39 @@ def test_text_makes_the_same_image_byte_for_byte(path, tmp_path):
     again.unlink()
     assert run("-o", again, listing).returncode == 0
     assert again.read_bytes() == hpo.read_bytes()
+
+
+def told(text):
+    """What a listing says: header lines, operands, events and commands with their lines.
+
+    -S leaves a value of 0 out, and a command's line where it is that of the one before."""
+    head, operands, code, source_line = [], [], [], None
+    for line in filter(str.strip, text.splitlines()):
+        said, _, from_line = line.partition("; line ") if "; line " in line else \
+            re.fullmatch(r"(.*?)(?:  (line )(\d+))?", line).groups("")
+        source_line = from_line.split(":")[0] or source_line
+        words = said.split()
+        if words[0] == "event":
+            code.append((*words, source_line))
+        elif code:
+            assert len(words) > 5 and re.fullmatch(r"[0-9A-F]{8}", "".join(words[1:5])), line
+            code.append((*words, source_line))
+        elif re.match(r" +[0-9A-F]{2}  ", line):
+            operands.append(re.sub(r" = 0(?=,|$)", "", " ".join(words)))
+        else:
+            head.append(" ".join(words))
+    return head, operands, code
+
+
+@pytest.mark.parametrize("path", [*OK, *POLICIES], ids=lambda p: p.stem)
+def test_dis_says_what_the_listing_says(path, tmp_path):
+    listing = run("-S", "-o", tmp_path / "x.hpo", path).stdout
+    dis = subprocess.run([BUILD / "hipec", "dis", tmp_path / "x.hpo"], capture_output=True,
+                         text=True, check=True).stdout
+    head, operands, code = told(listing)
+    assert told(dis) == (head, operands, code)
+    assert head[1].startswith("source ") and head[-1] == "operands"
+    assert len(operands) >= 2 and len(code) >= 4
 
 
 def test_text_by_hand_says_all_that_an_image_can_hold(tmp_path):
