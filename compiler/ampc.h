@@ -19,7 +19,8 @@
  *   list.c    bytes -> text beside the source, for -S
  *   asmfile.c that text -> bytes, in place of all passes before
  *   carray.c  bytes -> C, for --emit-c-array
- *   cost.c    bytes -> how many commands an event runs, for --explain-cost
+ *   cost.c    bytes -> how many commands an event runs, for --explain-cost; with
+ *             rounds.c and bound.c
  *
  * compile.c calls them in turn. diag.c is the only printer of errors, with
  * json.c for programs; warn.c knows the names of warnings. main.c is the only

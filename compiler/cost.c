@@ -2,57 +2,19 @@
 /*
  * How many commands an event can run at most, from the commands themselves, as
  * the module counts them: the longest way through each event, calls and
- * the return included. Or the loop that has no bound: whose rounds are not
- * counted from one constant to another.
+ * the return included. Or the loop that has no bound: whose rounds rounds.c
+ * cannot count.
  *
- * A loop is all that leads to a jump backward from where that goes. It counts when
- *  - it is entered at its first command alone,
- *  - that is a test of a variable against a constant, which leaves the loop,
- *  - the variable was set to a constant right before it,
- *  - one command in it changes the variable, by a constant, in every round.
- * Then a round costs the longest way from the first command back to it, with
- * all rounds of the loops inside it. A loop that is also left from its middle is
- * taken for one that was not, and left then.
+ * A loop is all that leads to a jump backward from where that goes, and counts
+ * when it is entered at its first command alone. Then a round costs the longest
+ * way from the first command back to it, with all rounds of the loops inside it.
+ * A loop that is also left from its middle is taken for one that was not, and
+ * left then.
  *
  * Interface:
  * ampc_cost()  print the table of --explain-cost
  */
-#include "ampc.h"
-
-#define NONE 0xffffffffu
-
-/* What an event costs. */
-struct cost {
-	bool is_done;
-	u64 commands;		/* at most, unless there is a loop */
-	u32 loop;		/* line of one without a bound, or 0 */
-	const char *via;	/* the event that it is in */
-	bool writes[HIPEC_NR_SLOTS];
-};
-
-/* One event as a graph; arrays have an entry for each word, word 0 unused. */
-struct graph {
-	struct ampc *c;
-	const struct hipec_policy *p;
-	struct cost *costs;	/* of all events, by number */
-	struct cost *cost;	/* of this one */
-	const u32 *word, *line;
-	u32 nr;
-	u32 *order;		/* commands, each behind those it leads to */
-	u32 *place;		/* in the order, from 1; 0: not reached */
-	u32 nr_order;
-	u64 *extra;		/* all rounds but the last of the loop from here */
-	u64 *longest;		/* way to an end; 0: there is none */
-	bool *is_end;		/* of the ways that are measured */
-	bool *is_inner;		/* part of a loop that was counted already */
-	u32 *loop;		/* number of the last loop that it is part of */
-	u32 nr_loops;
-};
-
-static bool is_jump(u32 w)
-{
-	return hipec_ops[hipec_word_op(w)].flags & HIPEC_OPF_JUMP;
-}
+#include "cost.h"
 
 static bool is_stop(u32 w)
 {
@@ -60,35 +22,25 @@ static bool is_stop(u32 w)
 }
 
 /* Where command @at leads: way 0 is the next command, way 1 the jump. */
-static u32 way(const struct graph *g, u32 at, u32 nr)
+u32 cost_way(const struct cost_graph *g, u32 at, u32 nr)
 {
 	u32 w = g->word[at];
 
 	if (nr)
-		return is_jump(w) ? hipec_word_target(w) : NONE;
-	if (is_stop(w) || (is_jump(w) && hipec_word_a(w) == HIPEC_COND_ALWAYS))
-		return NONE;
+		return cost_is_jump(w) ? hipec_word_target(w) : COST_NONE;
+	if (is_stop(w) ||
+	    (cost_is_jump(w) && hipec_word_a(w) == HIPEC_COND_ALWAYS))
+		return COST_NONE;
 	return at + 1;
 }
 
-static bool is_backward(const struct graph *g, u32 at, u32 to)
+static bool is_backward(const struct cost_graph *g, u32 at, u32 to)
 {
 	return g->place[to] >= g->place[at];
 }
 
-static bool is_inside(const struct graph *g, u32 at)
-{
-	return g->loop[at] == g->nr_loops;
-}
-
-static void add(u64 *sum, u64 n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
-
 /* Put the commands that are reached in order, by a search from the first. */
-static void put_in_order(struct graph *g, u32 *stack, u8 *ways)
+static void put_in_order(struct cost_graph *g, u32 *stack, u8 *ways)
 {
 	u32 depth = 0, at, to;
 
@@ -101,16 +53,16 @@ static void put_in_order(struct graph *g, u32 *stack, u8 *ways)
 			depth--;
 			continue;
 		}
-		to = way(g, at, ways[at]++);
-		if (to != NONE && !ways[to])
+		to = cost_way(g, at, ways[at]++);
+		if (to != COST_NONE && !ways[to])
 			stack[depth++] = to;
 	}
 }
 
-/* Commands */
+/* Ways */
 
-/* The slot that @w writes an integer to, or NONE. */
-static u32 written(u32 w)
+/* The slot that @w writes an integer to, or COST_NONE. */
+u32 cost_written(u32 w)
 {
 	const struct hipec_op *op = &hipec_ops[hipec_word_op(w)];
 	u32 i;
@@ -118,73 +70,67 @@ static u32 written(u32 w)
 	for (i = 0; i < ARRAY_SIZE(op->kind); i++)
 		if (op->kind[i] == HIPEC_KIND_INT_W)
 			return (u8)(w >> (16 - 8 * i));
-	return NONE;
+	return COST_NONE;
 }
 
-/* Whether @w may change the variable @slot. */
-static bool writes(const struct graph *g, u32 w, u8 slot)
+static void add_weight(const struct cost_graph *g, u32 at,
+		       struct cost_bound *sum)
 {
-	if (hipec_word_op(w) == HIPEC_OP_CALL)
-		return g->costs[hipec_word_a(w)].writes[slot];
-	return written(w) == slot;
-}
-
-static bool constant(const struct graph *g, u8 slot, s64 *value)
-{
-	const struct hipec_image_operand *o = &g->p->operand[slot];
-
-	if (slot >= g->p->image->nr_operands || o->type != HIPEC_TYPE_INT ||
-	    o->flags != HIPEC_OPERAND_CONST)
-		return false;
-	*value = o->value;
-	return true;
-}
-
-static u64 weight(const struct graph *g, u32 at)
-{
+	struct cost_terms *t = &g->all->terms;
 	u32 w = g->word[at];
-	u64 sum = 1;
 
-	add(&sum, g->extra[at]);
+	cost_add_one(sum);
+	cost_add(t, sum, &g->extra[at]);
 	if (hipec_word_op(w) == HIPEC_OP_CALL)
-		add(&sum, g->costs[hipec_word_a(w)].commands);
-	return sum;
+		cost_add(t, sum, &g->all->cost[hipec_word_a(w)].commands);
 }
 
 /* Measure the longest ways to the ends, inside the loop only if there is one. */
-static void measure(struct graph *g, bool inside)
+void cost_measure(struct cost_graph *g, bool inside)
 {
-	u32 i, j, at, to;
-	u64 best;
+	const u32 *order = inside ? g->member : g->order;
+	u32 i, j, at, to, nr = inside ? g->nr_members : g->nr_order;
+	struct cost_bound *best;
 
-	for (i = 0; i < g->nr_order; i++) {
-		at = g->order[i];
-		g->longest[at] = 0;
-		if (inside && !is_inside(g, at))
+	for (i = 0; i < nr; i++) {
+		at = order[i];
+		best = &g->longest[at];
+		memset(best, 0, sizeof(*best));
+		if (inside && !cost_is_inside(g, at))
 			continue;
-		best = 0;
 		for (j = 0; j < 2; j++) {
-			to = way(g, at, j);
-			if (to == NONE || is_backward(g, at, to) ||
-			    (inside && !is_inside(g, to)))
+			to = cost_way(g, at, j);
+			if (to == COST_NONE || is_backward(g, at, to) ||
+			    (inside && !cost_is_inside(g, to)))
 				continue;
-			if (g->longest[to] > best)
-				best = g->longest[to];
+			cost_longer(&g->all->terms, best, &g->longest[to]);
 		}
-		if (!best && !g->is_end[at])
-			continue;
-		add(&best, weight(g, at));
-		g->longest[at] = best;
+		if (best->of[0] || g->is_end[at])
+			add_weight(g, at, best);
 	}
 }
 
 /* Loops */
 
-/* Find the loop that starts at @head; false if there is none. */
-static bool mark_tails(struct graph *g, u32 head)
+/* Find where loops start: each is where a jump backward goes. */
+static void find_heads(struct cost_graph *g)
+{
+	u32 i, j, at, to;
+
+	for (i = 0; i < g->nr_order; i++) {
+		at = g->order[i];
+		for (j = 0; j < 2; j++) {
+			to = cost_way(g, at, j);
+			if (to != COST_NONE && is_backward(g, at, to))
+				g->is_head[to] = true;
+		}
+	}
+}
+
+/* Mark the loop's first command, and those that lead back to it. */
+static void mark_tails(struct cost_graph *g, u32 head)
 {
 	u32 i, j, at;
-	bool found = false;
 
 	g->nr_loops++;
 	g->loop[head] = g->nr_loops;
@@ -192,18 +138,16 @@ static bool mark_tails(struct graph *g, u32 head)
 		at = g->order[i];
 		g->is_end[at] = false;
 		for (j = 0; j < 2; j++) {
-			if (way(g, at, j) != head || !is_backward(g, at, head))
+			if (cost_way(g, at, j) != head || !is_backward(g, at, head))
 				continue;
 			g->is_end[at] = true;
 			g->loop[at] = g->nr_loops;
-			found = true;
 		}
 	}
-	return found;
 }
 
 /* Mark what leads to its tails; whether it is entered at @head alone. */
-static bool mark_loop(struct graph *g, u32 head)
+static bool mark_loop(struct cost_graph *g, u32 head)
 {
 	bool again;
 	u32 i, j, at, to;
@@ -212,173 +156,22 @@ static bool mark_loop(struct graph *g, u32 head)
 		again = false;
 		for (i = 0; i < g->nr_order; i++) {
 			at = g->order[i];
-			for (j = 0; j < 2 && !is_inside(g, at); j++) {
-				to = way(g, at, j);
-				if (to == NONE || to == head ||
-				    !is_inside(g, to))
+			for (j = 0; j < 2 && !cost_is_inside(g, at); j++) {
+				to = cost_way(g, at, j);
+				if (to == COST_NONE || to == head ||
+				    !cost_is_inside(g, to))
 					continue;
 				g->loop[at] = g->nr_loops;
 				again = true;
 			}
 		}
 	} while (again);
+	g->nr_members = 0;
+	for (i = 0; i < g->nr_order; i++)
+		if (cost_is_inside(g, g->order[i]))
+			g->member[g->nr_members++] = g->order[i];
 	/* Whatever is entered from outside is reached from command 1. */
-	return head == 1 || !is_inside(g, 1);
-}
-
-/* The one command outside the loop that leads to @at, or NONE. */
-static u32 only_before(const struct graph *g, u32 at)
-{
-	u32 i, j, found = NONE;
-
-	if (at == 1)
-		return NONE;
-	for (i = 0; i < g->nr_order; i++) {
-		for (j = 0; j < 2; j++) {
-			if (way(g, g->order[i], j) != at ||
-			    is_inside(g, g->order[i]))
-				continue;
-			if (found != NONE)
-				return NONE;
-			found = g->order[i];
-		}
-	}
-	return found;
-}
-
-/* The constant that @slot is set to on the only way to the loop. */
-static bool start_value(const struct graph *g, u32 head, u8 slot, s64 *value)
-{
-	u32 at = only_before(g, head);
-
-	while (at != NONE && !writes(g, g->word[at], slot))
-		at = only_before(g, at);
-	return at != NONE && hipec_word_op(g->word[at]) == HIPEC_OP_ARITH &&
-	       hipec_word_c(g->word[at]) == HIPEC_ARITH_SET &&
-	       constant(g, hipec_word_b(g->word[at]), value);
-}
-
-/* What @w adds to the variable that it changes. */
-static bool step_value(const struct graph *g, u32 w, s64 *value)
-{
-	if (hipec_word_op(w) != HIPEC_OP_ARITH)
-		return false;
-	*value = hipec_word_c(w) == HIPEC_ARITH_INC ? 1 : -1;
-	switch (hipec_word_c(w)) {
-	case HIPEC_ARITH_INC:
-	case HIPEC_ARITH_DEC:
-		return true;
-	case HIPEC_ARITH_ADD:
-		return constant(g, hipec_word_b(w), value);
-	case HIPEC_ARITH_SUB:
-		return constant(g, hipec_word_b(w), value) &&
-		       !__builtin_sub_overflow(0, *value, value);
-	default:
-		return false;
-	}
-}
-
-/* The command that changes @slot, once in every round; or NONE. */
-static u32 only_change(struct graph *g, u32 head, u8 slot)
-{
-	u32 i, at, found = NONE;
-	bool is_end;
-
-	for (i = 0; i < g->nr_order; i++) {
-		at = g->order[i];
-		if (!is_inside(g, at) || !writes(g, g->word[at], slot))
-			continue;
-		if (found != NONE || g->is_inner[at])
-			return NONE;
-		found = at;
-	}
-	if (found == NONE)
-		return NONE;
-	/* Without it there must be no way round. */
-	is_end = g->is_end[found];
-	g->is_end[found] = false;
-	g->loop[found] = 0;
-	measure(g, true);
-	g->is_end[found] = is_end;
-	g->loop[found] = g->nr_loops;
-	return g->longest[head] ? NONE : found;
-}
-
-static u8 opposite(u8 code)
-{
-	static const u8 codes[] = {
-		[HIPEC_COMP_LT] = HIPEC_COMP_GE, [HIPEC_COMP_GE] = HIPEC_COMP_LT,
-		[HIPEC_COMP_GT] = HIPEC_COMP_LE, [HIPEC_COMP_LE] = HIPEC_COMP_GT,
-		[HIPEC_COMP_EQ] = HIPEC_COMP_NE, [HIPEC_COMP_NE] = HIPEC_COMP_EQ,
-	};
-
-	return codes[code];
-}
-
-static u8 swapped(u8 code)
-{
-	static const u8 codes[] = {
-		[HIPEC_COMP_LT] = HIPEC_COMP_GT, [HIPEC_COMP_GE] = HIPEC_COMP_LE,
-		[HIPEC_COMP_GT] = HIPEC_COMP_LT, [HIPEC_COMP_LE] = HIPEC_COMP_GE,
-		[HIPEC_COMP_EQ] = HIPEC_COMP_EQ, [HIPEC_COMP_NE] = HIPEC_COMP_NE,
-	};
-
-	return codes[code];
-}
-
-/* How often `i code @end` holds for i = @i, i + @step and so on. */
-static bool count_rounds(u8 code, s64 i, s64 end, s64 step, u64 *rounds)
-{
-	__int128 left = (__int128)end - i, by = step, n;
-
-	if (code == HIPEC_COMP_EQ) {
-		*rounds = !left;
-		return step;
-	}
-	if (code == HIPEC_COMP_NE) {
-		if (!left || !by || left % by || left / by < 0)
-			*rounds = 0;
-		else
-			*rounds = left / by;
-		return !left || *rounds;
-	}
-	if (code == HIPEC_COMP_GT || code == HIPEC_COMP_GE) {
-		left = -left;
-		by = -by;
-	}
-	left += code == HIPEC_COMP_LE || code == HIPEC_COMP_GE;
-	n = left <= 0 ? 0 : by <= 0 ? -1 : (left + by - 1) / by;
-	*rounds = n;
-	/* Behind the last integer comes the first. */
-	return n >= 0 && i + n * step == (s64)(i + n * step);
-}
-
-/* How often the marked loop goes round; false if that is not known. */
-static bool loop_rounds(struct graph *g, u32 head, u64 *rounds)
-{
-	u32 test = g->word[head], jump = g->word[head + 1], change;
-	u8 slot = hipec_word_a(test), code = hipec_word_c(test);
-	s64 start, end, step;
-	bool leaves;
-
-	if (hipec_word_op(test) != HIPEC_OP_COMP || !is_jump(jump) ||
-	    hipec_word_a(jump) == HIPEC_COND_ALWAYS || !is_inside(g, head + 1))
-		return false;
-	if (!constant(g, hipec_word_b(test), &end)) {
-		if (!constant(g, slot, &end))
-			return false;
-		slot = hipec_word_b(test);
-		code = swapped(code);
-	}
-	leaves = !is_inside(g, hipec_word_target(jump));
-	if (leaves == !is_inside(g, head + 2))
-		return false;
-	if (leaves == (hipec_word_a(jump) == HIPEC_COND_IF))
-		code = opposite(code);
-	change = only_change(g, head, slot);
-	return change != NONE && step_value(g, g->word[change], &step) &&
-	       start_value(g, head, slot, &start) &&
-	       count_rounds(code, start, end, step, rounds);
+	return head == 1 || !cost_is_inside(g, 1);
 }
 
 /* The line of the innermost loop statement around @line; 0 if there is none. */
@@ -401,7 +194,7 @@ static u32 statement_line(const struct ampc_stmt *s, u32 line)
 }
 
 /* The line where the loop is written; without a tree, of its first command. */
-static u32 loop_line(const struct graph *g, u32 head)
+static u32 loop_line(const struct cost_graph *g, u32 head)
 {
 	const struct ampc_event *ev;
 	u32 i, line = g->line[head], found;
@@ -409,7 +202,7 @@ static u32 loop_line(const struct graph *g, u32 head)
 	for (i = 0; i < g->nr_order; i++)
 		if (g->is_end[g->order[i]] && g->line[g->order[i]] < line)
 			line = g->line[g->order[i]];
-	for (ev = g->c->events; ev; ev = ev->next) {
+	for (ev = g->all->c->events; ev; ev = ev->next) {
 		found = statement_line(ev->body, line);
 		if (found)
 			return found;
@@ -417,33 +210,39 @@ static u32 loop_line(const struct graph *g, u32 head)
 	return line;
 }
 
-static void count_loop(struct graph *g, u32 head)
+static void count_loop(struct cost_graph *g, u32 head)
 {
-	bool is_one = mark_loop(g, head);
-	u32 i, line = loop_line(g, head);
-	u64 rounds, all;
+	struct cost_rounds rounds;
+	struct cost_bound all;
+	u32 i, line;
+	bool is_one;
 
-	if (!is_one || !loop_rounds(g, head, &rounds)) {
+	mark_tails(g, head);
+	is_one = mark_loop(g, head);
+	line = loop_line(g, head);
+	if (is_one && cost_loop_rounds(g, head, &rounds)) {
+		cost_measure(g, true);
+		all = g->longest[head];
+		is_one = cost_times(&g->all->terms, &all, &rounds);
+	} else {
+		is_one = false;
+	}
+	if (!is_one) {
 		if (!g->cost->loop || line < g->cost->loop)
 			g->cost->loop = line;
 		return;
 	}
-	measure(g, true);
-	if (__builtin_mul_overflow(g->longest[head], rounds, &all))
-		all = UINT64_MAX;
 	g->extra[head] = all;
-	for (i = 0; i < g->nr_order; i++)
-		if (is_inside(g, g->order[i]))
-			g->is_inner[g->order[i]] = true;
+	for (i = 0; i < g->nr_members; i++)
+		g->is_inner[g->member[i]] = true;
 }
 
 /* Events */
 
-static void count_event(struct ampc *c, const struct hipec_policy *p,
-			struct cost *costs, u32 number);
+static void count_event(struct cost_policy *all, u32 number);
 
 /* What the events that this one calls cost, and write. */
-static void count_calls(struct graph *g)
+static void count_calls(struct cost_graph *g)
 {
 	u32 i, slot;
 
@@ -451,12 +250,12 @@ static void count_calls(struct graph *g)
 		u32 w = g->word[i];
 		const struct cost *to;
 
-		if (written(w) != NONE)
-			g->cost->writes[written(w)] = true;
+		if (cost_written(w) != COST_NONE)
+			g->cost->writes[cost_written(w)] = true;
 		if (hipec_word_op(w) != HIPEC_OP_CALL)
 			continue;
-		count_event(g->c, g->p, g->costs, hipec_word_a(w));
-		to = &g->costs[hipec_word_a(w)];
+		count_event(g->all, hipec_word_a(w));
+		to = &g->all->cost[hipec_word_a(w)];
 		for (slot = 0; slot < HIPEC_NR_SLOTS; slot++)
 			g->cost->writes[slot] |= to->writes[slot];
 		if (to->loop && !g->cost->via) {
@@ -466,19 +265,21 @@ static void count_calls(struct graph *g)
 	}
 }
 
-static void count_event(struct ampc *c, const struct hipec_policy *p,
-			struct cost *costs, u32 number)
+static void count_event(struct cost_policy *all, u32 number)
 {
+	const struct hipec_policy *p = all->p;
 	const struct hipec_image_event *ev = &p->event[p->index[number] - 1];
 	const size_t size = ev->nr * sizeof(u32);
-	struct graph g = {
-		.c = c, .p = p, .costs = costs, .cost = &costs[number],
+	struct ampc *c = all->c;
+	struct cost_graph g = {
+		.all = all, .cost = &all->cost[number],
 		.word = p->words + ev->first, .line = p->lines + ev->first,
 		.nr = ev->nr,
 		.order = ampc_alloc(c, size), .place = ampc_alloc(c, size),
-		.loop = ampc_alloc(c, size),
-		.extra = ampc_alloc(c, 2 * size),
-		.longest = ampc_alloc(c, 2 * size),
+		.loop = ampc_alloc(c, size), .member = ampc_alloc(c, size),
+		.extra = ampc_alloc(c, ev->nr * sizeof(*g.extra)),
+		.longest = ampc_alloc(c, ev->nr * sizeof(*g.longest)),
+		.is_head = ampc_alloc(c, ev->nr),
 		.is_end = ampc_alloc(c, ev->nr), .is_inner = ampc_alloc(c, ev->nr),
 	};
 	u32 i;
@@ -490,16 +291,31 @@ static void count_event(struct ampc *c, const struct hipec_policy *p,
 	if (g.cost->loop)
 		return;
 	put_in_order(&g, ampc_alloc(c, size), ampc_alloc(c, ev->nr));
+	find_heads(&g);
 	/* Loops inside others start behind them, so they come first. */
 	for (i = 0; i < g.nr_order; i++)
-		if (mark_tails(&g, g.order[i]))
+		if (g.is_head[g.order[i]])
 			count_loop(&g, g.order[i]);
 	for (i = 0; i < g.nr_order; i++)
 		g.is_end[g.order[i]] = is_stop(g.word[g.order[i]]);
-	measure(&g, false);
+	cost_measure(&g, false);
 	g.cost->commands = g.longest[1];
 	if (g.cost->loop)
 		g.cost->via = hipec_policy_name(p, ev->name);
+}
+
+static void find_writes(struct cost_policy *all)
+{
+	const struct hipec_policy *p = all->p;
+	u32 i, n, slot;
+
+	for (i = 0; i < p->image->nr_events; i++) {
+		for (n = 1; n < p->event[i].nr; n++) {
+			slot = cost_written(p->words[p->event[i].first + n]);
+			if (slot != COST_NONE)
+				all->writes[slot] = true;
+		}
+	}
 }
 
 /**
@@ -510,23 +326,28 @@ static void count_event(struct ampc *c, const struct hipec_policy *p,
  */
 void ampc_cost(struct ampc *c, const struct hipec_policy *p, FILE *out)
 {
-	struct cost *costs = ampc_alloc(c, HIPEC_NR_EVENTS * sizeof(*costs));
+	struct cost_policy *all = ampc_alloc(c, sizeof(*all));
 	u32 i;
 
+	all->c = c;
+	all->p = p;
+	all->terms.nr = 1;
+	find_writes(all);
 	fprintf(out, "%-16s  commands at most\n", "event");
 	for (i = 0; i < p->image->nr_events; i++) {
 		const char *name = hipec_policy_name(p, p->event[i].name);
-		const struct cost *cost = &costs[p->event[i].number];
+		const struct cost *cost = &all->cost[p->event[i].number];
 
-		count_event(c, p, costs, p->event[i].number);
+		count_event(all, p->event[i].number);
+		fprintf(out, "%-16s  ", name);
 		if (!cost->loop)
-			fprintf(out, "%-16s  %llu\n", name,
-				(unsigned long long)cost->commands);
+			cost_print(&all->terms, p, &cost->commands, out);
 		else if (strcmp(cost->via, name))
-			fprintf(out, "%-16s  no bound: the loop in line %u, in %s\n",
-				name, cost->loop, cost->via);
+			fprintf(out, "no bound: the loop in line %u, in %s",
+				cost->loop, cost->via);
 		else
-			fprintf(out, "%-16s  no bound: the loop in line %u\n",
-				name, cost->loop);
+			fprintf(out, "no bound: the loop in line %u",
+				cost->loop);
+		fputc('\n', out);
 	}
 }
