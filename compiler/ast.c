@@ -13,7 +13,12 @@
 
 #include "ampc.h"
 
-#define CHUNK_SIZE 65536	/* bytes */
+/* Bytes; under ASan each object has a chunk of its own, whose ends are watched. */
+#ifdef __SANITIZE_ADDRESS__
+#define CHUNK_SIZE 0
+#else
+#define CHUNK_SIZE 65536
+#endif
 
 struct ampc_chunk {
 	struct ampc_chunk *next;
@@ -44,7 +49,8 @@ void *ampc_alloc(struct ampc *c, size_t size)
 	struct ampc_chunk *chunk = c->chunks;
 	void *p;
 
-	size = (size + sizeof(max_align_t) - 1) & -sizeof(max_align_t);
+	if (CHUNK_SIZE)
+		size = (size + sizeof(max_align_t) - 1) & -sizeof(max_align_t);
 	if (!chunk || chunk->size - chunk->used < size) {
 		size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
 
