@@ -38,6 +38,7 @@
 
 #include "vm/vm.h"
 #include "diag.h"
+#include "names.h"
 
 #define AMPC_MAX_ERRORS 20
 #define AMPC_MAX_NAME 63	/* bytes of an identifier */
@@ -318,6 +319,7 @@ struct ampc_event {
 
 	/* Set by check. */
 	struct ampc_stmt *labels;
+	struct ampc_names label_names;
 	u32 nr_labels;
 	struct ampc_call *calls;
 	bool is_called;
@@ -353,12 +355,14 @@ struct ampc {
 
 	struct ampc_diag *diags;	/* in source order */
 	struct ampc_diag *last;		/* that notes belong to, or NULL */
+	struct ampc_diag *newest;	/* error or warning */
 	u32 nr_errors;
 	struct ampc_warn warn[AMPC_NR_DIAGS];
 	enum ampc_switch warn_all, warn_error;
 	bool has_more_errors;
 
 	struct ampc_event *events, **events_end;
+	struct ampc_names event_names, symbol_names;
 	bool has_lost_decl;		/* an error swallowed declarations, */
 	bool has_lost_event;		/* or whole events */
 

@@ -6,12 +6,13 @@
  *
  * Interface:
  * ampc_alloc(), ampc_grow(), ampc_strndup(), ampc_printf(), ampc_free()
+ * ampc_mark(), ampc_release()  for work space
  * ampc_expr_*(), ampc_stmt_*(), ampc_decl_new(), ampc_event_add()
  * ampc_op_text(), ampc_op_code(), ampc_op_commutes()
  */
 #include <stdlib.h>
 
-#include "ampc.h"
+#include "mark.h"
 
 /* Bytes; under ASan each object has a chunk of its own, whose ends are watched. */
 #ifdef __SANITIZE_ADDRESS__
@@ -86,6 +87,28 @@ void *ampc_grow(struct ampc *c, void *old, size_t nr, u32 *max, size_t size)
 	return p;
 }
 
+/* Where the memory ends now, for ampc_release(). */
+struct ampc_mark ampc_mark(const struct ampc *c)
+{
+	return (struct ampc_mark){
+		.chunk = c->chunks,
+		.used = c->chunks ? c->chunks->used : 0,
+	};
+}
+
+/* Give back what was allocated since @mark. */
+void ampc_release(struct ampc *c, struct ampc_mark mark)
+{
+	while (c->chunks != mark.chunk) {
+		struct ampc_chunk *next = c->chunks->next;
+
+		free(c->chunks);
+		c->chunks = next;
+	}
+	if (c->chunks)
+		c->chunks->used = mark.used;
+}
+
 /* Copy of the @n bytes at @s, and a zero. */
 char *ampc_strndup(struct ampc *c, const char *s, size_t n)
 {
@@ -112,12 +135,7 @@ char *ampc_printf(struct ampc *c, const char *fmt, ...)
 /* Give back all memory of the compilation. */
 void ampc_free(struct ampc *c)
 {
-	while (c->chunks) {
-		struct ampc_chunk *next = c->chunks->next;
-
-		free(c->chunks);
-		c->chunks = next;
-	}
+	ampc_release(c, (struct ampc_mark){ NULL, 0 });
 }
 
 static const struct {
@@ -368,4 +386,5 @@ void ampc_event_add(struct ampc *c, const char *name, struct ampc_loc loc,
 	ev->body = body;
 	*c->events_end = ev;
 	c->events_end = &ev->next;
+	ampc_names_add(c, &c->event_names, name, ev);
 }

@@ -92,12 +92,7 @@ static void require_events(struct ampc *c)
 static struct ampc_stmt *find_label(const struct ampc_event *ev,
 				    const char *name)
 {
-	struct ampc_stmt *s;
-
-	for (s = ev->labels; s; s = s->next_label)
-		if (!strcmp(s->name, name))
-			return s;
-	return NULL;
+	return ampc_names_find(&ev->label_names, name);
 }
 
 static void add_label(struct walk *w, struct ampc_stmt *s)
@@ -112,6 +107,7 @@ static void add_label(struct walk *w, struct ampc_stmt *s)
 	s->label = w->nr_labels++;
 	*w->labels_end = s;
 	w->labels_end = &s->next_label;
+	ampc_names_add(w->c, &w->ev->label_names, s->name, s);
 }
 
 /* Labels may be used before they are set: collect them first. */
@@ -196,7 +192,8 @@ static void check_stmt(struct walk *w, struct ampc_stmt *s)
 
 static void check_stmts(struct walk *w, struct ampc_stmt *s)
 {
-	for (; s; s = s->next)
+	/* What more there is to say would not be printed. */
+	for (; s && !w->c->has_more_errors; s = s->next)
 		check_stmt(w, s);
 }
 
@@ -243,7 +240,9 @@ static bool walk_calls(struct ampc *c, struct ampc_event *ev)
 		if (callee->visit == AMPC_ON_PATH) {
 			report_cycle(c, ev, ev->path);
 			ok = false;
-		} else if (callee->visit == AMPC_NOT_VISITED) {
+		} else if (callee->visit == AMPC_NOT_VISITED &&
+			   callee->number < HIPEC_NR_EVENTS) {
+			/* So many calls deep at most: the others are too many. */
 			ok &= walk_calls(c, callee);
 		}
 	}

@@ -44,10 +44,14 @@ static void insert(struct ampc *c, struct ampc_diag *d)
 {
 	struct ampc_diag **link = &c->diags;
 
+	/* Each pass has its own in that order, mostly. */
+	if (c->newest && !is_before(&d->loc, &c->newest->loc))
+		link = &c->newest->next;
 	while (*link && !is_before(&d->loc, &(*link)->loc))
 		link = &(*link)->next;
 	d->next = *link;
 	*link = d;
+	c->newest = d;
 }
 
 static void append_note(struct ampc_diag *to, struct ampc_diag *note)

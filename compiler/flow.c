@@ -11,6 +11,13 @@
  */
 #include "ampc.h"
 
+/*
+ * What one round leaves to do the next finds, two or three in what people
+ * write. Something that comes off one by one from the end of a long event
+ * stays there, so that the time grows with the length and not with its square.
+ */
+#define MAX_ROUNDS 30
+
 /* Work space, one entry for each command. */
 struct flow {
 	struct ampc_code *code;
@@ -239,19 +246,35 @@ static bool is_live(const struct flow *f, u32 at)
 /*
  * Whether the live command at @at does nothing: a jump to the next, the first of
  * two returns, or a test whose condition is not looked at. Emission puts the
- * jump that looks right behind its test.
+ * jump that looks right behind its test. f->todo has the first command that
+ * stays from each one behind @at on.
  */
 static bool is_useless(const struct flow *f, u32 at)
 {
-	const struct ampc_insn *in = &f->code->insn[at], *next = in + 1;
+	const struct ampc_insn *in = &f->code->insn[at], *next;
+	u32 to;
 
-	if (at + 1 == f->code->nr)
+	to = f->todo[at + 1];
+	if (to == f->code->nr)
 		return false;
+	next = &f->code->insn[to];
 	if (ampc_is_jump(in))
-		return in->target == at + 1;
+		return in->target > at && f->todo[in->target] == to;
 	if (ampc_is_stop(in))
-		return ampc_is_stop(next) && is_live(f, at + 1);
+		return ampc_is_stop(next);
 	return is_pure_test(in) && (!ampc_is_jump(next) || ampc_is_always(next));
+}
+
+/* For each command the first that stays from there on; from the end, as one that
+ * goes may take the one before along. */
+static void find_kept(struct flow *f)
+{
+	u32 i = f->code->nr;
+
+	f->todo[i] = i;
+	while (i--)
+		f->todo[i] = is_live(f, i) && !is_useless(f, i) ? i :
+			     f->todo[i + 1];
 }
 
 /* Leave out what is not reached and what is useless. */
@@ -261,9 +284,12 @@ static bool sweep(struct flow *f)
 	u32 i, nr = 0, old = code->nr;
 
 	mark_live(f);
+	find_kept(f);
 	for (i = 0; i < old; i++) {
+		bool stays = f->todo[i] == i;
+
 		f->todo[i] = nr;
-		if (is_live(f, i) && !is_useless(f, i))
+		if (stays)
 			code->insn[nr++] = code->insn[i];
 	}
 	code->nr = nr;
@@ -286,8 +312,9 @@ void ampc_flow(struct ampc *c, struct ampc_code *code)
 		.code = code,
 		.mark = ampc_alloc(c, size),
 		.refs = ampc_alloc(c, size),
-		.todo = ampc_alloc(c, size),
+		.todo = ampc_alloc(c, size + sizeof(u32)),
 	};
+	u32 round = 0;
 	bool changed;
 
 	resolve_labels(code);
@@ -301,5 +328,5 @@ void ampc_flow(struct ampc *c, struct ampc_code *code)
 		/* Last, and only on what is left: it takes longer. */
 		if (!changed)
 			changed = ampc_opt(c, code);
-	} while (changed);
+	} while (changed && ++round < MAX_ROUNDS);
 }

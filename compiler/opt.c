@@ -15,7 +15,7 @@
  * Interface:
  * ampc_opt()  do all that to one event; whether anything changed
  */
-#include "ampc.h"
+#include "mark.h"
 
 /* Integers by number: slots, and behind them temporaries. */
 #define NR_INTS 512
@@ -29,6 +29,10 @@ struct opt {
 	s64 value[NR_INTS];
 	bool *is_target;		/* of a jump */
 	u64 (*live)[NR_INTS / 64];	/* read behind the command */
+	u32 *jump_here;			/* 1 + the last jump that leads here */
+	u32 *jump_before;		/* of a jump: the one before it, likewise */
+	u32 *todo, nr_todo;
+	bool *is_todo;
 	bool has_changed;
 };
 
@@ -299,42 +303,77 @@ static void before(const struct opt *o, u32 at, u64 *live)
 			set_live(live, int_of(&in->arg[i]));
 }
 
-/* Add what is read at @to to what is read behind @at. */
-static bool add_live(struct opt *o, u32 at, u32 to)
+static void look_at(struct opt *o, u32 at)
 {
-	u64 live[NR_INTS / 64];
+	if (o->is_todo[at])
+		return;
+	o->is_todo[at] = true;
+	o->todo[o->nr_todo++] = at;
+}
+
+/* Add to what is read behind @at; what that changes is looked at again. */
+static void add_live(struct opt *o, u32 at, const u64 *live)
+{
 	bool changed = false;
 	u32 i;
 
-	before(o, to, live);
-	for (i = 0; i < ARRAY_SIZE(live); i++) {
+	for (i = 0; i < ARRAY_SIZE(*o->live); i++) {
 		changed |= live[i] & ~o->live[at][i];
 		o->live[at][i] |= live[i];
 	}
-	return changed;
+	if (changed)
+		look_at(o, at);
 }
 
+static void find_jumps(struct opt *o)
+{
+	const struct ampc_code *code = o->code;
+	u32 i;
+
+	memset(o->jump_here, 0, code->nr * sizeof(*o->jump_here));
+	for (i = 0; i < code->nr; i++) {
+		if (!ampc_is_jump(&code->insn[i]))
+			continue;
+		o->jump_before[i] = o->jump_here[code->insn[i].target];
+		o->jump_here[code->insn[i].target] = i + 1;
+	}
+}
+
+/* From the end, and then against the flow: each way is gone along once. */
 static void remove_dead(struct opt *o)
 {
 	struct ampc_code *code = o->code;
-	bool again;
-	u32 i;
+	u64 live[NR_INTS / 64];
+	u32 i, at;
 
-	memset(o->live, 0, code->nr * sizeof(*o->live));
-	do {
-		again = false;
-		for (i = code->nr; i--; ) {
-			const struct ampc_insn *in = &code->insn[i];
-
-			if (ampc_is_jump(in))
-				again |= add_live(o, i, in->target);
-			if (!ampc_is_always(in) && !ampc_is_stop(in))
-				again |= add_live(o, i, i + 1);
-		}
-	} while (again);
+	find_jumps(o);
+	for (i = 0; i < code->nr; i++)
+		look_at(o, i);
+	while (o->nr_todo) {
+		at = o->todo[--o->nr_todo];
+		o->is_todo[at] = false;
+		before(o, at, live);
+		for (i = o->jump_here[at]; i; i = o->jump_before[i - 1])
+			add_live(o, i - 1, live);
+		if (at && !ampc_is_always(&code->insn[at - 1]) &&
+		    !ampc_is_stop(&code->insn[at - 1]))
+			add_live(o, at - 1, live);
+	}
 	for (i = 0; i < code->nr; i++)
 		if (is_dead(o, i))
 			remove_insn(o, i);
+}
+
+static void alloc_space(struct opt *o)
+{
+	u32 nr = o->code->nr;
+
+	o->is_target = ampc_alloc(o->c, nr * sizeof(*o->is_target));
+	o->live = ampc_alloc(o->c, nr * sizeof(*o->live));
+	o->jump_here = ampc_alloc(o->c, nr * sizeof(*o->jump_here));
+	o->jump_before = ampc_alloc(o->c, nr * sizeof(*o->jump_before));
+	o->todo = ampc_alloc(o->c, nr * sizeof(*o->todo));
+	o->is_todo = ampc_alloc(o->c, nr * sizeof(*o->is_todo));
 }
 
 /**
@@ -346,16 +385,19 @@ static void remove_dead(struct opt *o)
  */
 bool ampc_opt(struct ampc *c, struct ampc_code *code)
 {
+	struct ampc_mark mark = ampc_mark(c);
 	struct opt *o = ampc_alloc(c, sizeof(*o));
+	bool has_changed;
 
 	o->c = c;
 	o->code = code;
-	if (!has_room(code))
-		return false;
-	o->is_target = ampc_alloc(c, code->nr * sizeof(*o->is_target));
-	o->live = ampc_alloc(c, code->nr * sizeof(*o->live));
-	find_variables(o);
-	use_known(o);
-	remove_dead(o);
-	return o->has_changed;
+	if (has_room(code)) {
+		alloc_space(o);
+		find_variables(o);
+		use_known(o);
+		remove_dead(o);
+	}
+	has_changed = o->has_changed;
+	ampc_release(c, mark);
+	return has_changed;
 }

@@ -160,12 +160,7 @@ void ampc_symbols_init(struct ampc *c)
 /* The operand of that name, or NULL. */
 struct ampc_symbol *ampc_symbol_find(const struct ampc *c, const char *name)
 {
-	struct ampc_symbol *sym;
-
-	for (sym = c->symbols; sym; sym = sym->next)
-		if (!strcmp(sym->name, name))
-			return sym;
-	return NULL;
+	return ampc_names_find(&c->symbol_names, name);
 }
 
 /* A new operand; its other fields are the caller's to fill. */
@@ -178,18 +173,14 @@ struct ampc_symbol *ampc_symbol_add(struct ampc *c, const char *name,
 	sym->loc = loc;
 	*c->symbols_end = sym;
 	c->symbols_end = &sym->next;
+	ampc_names_add(c, &c->symbol_names, name, sym);
 	return sym;
 }
 
 /* The event of that name, or NULL. */
 struct ampc_event *ampc_event_find(const struct ampc *c, const char *name)
 {
-	struct ampc_event *ev;
-
-	for (ev = c->events; ev; ev = ev->next)
-		if (!strcmp(ev->name, name))
-			return ev;
-	return NULL;
+	return ampc_names_find(&c->event_names, name);
 }
 
 /* "an integer", for messages. */
