@@ -44,6 +44,7 @@
 #define AMPC_MAX_NAME 63	/* bytes of an identifier */
 #define AMPC_MAX_DEPTH 500	/* levels of the tree, bounds all recursion */
 #define AMPC_MAX_SOURCE (1u << 20)	/* bytes */
+#define AMPC_MAX_LISTING (16u << 20)	/* bytes of assembler text */
 
 /* A place: lines and columns from 1, columns in bytes, the end exclusive. */
 struct ampc_loc {

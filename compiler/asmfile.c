@@ -229,6 +229,13 @@ static bool read_value(struct assembly *as, u32 line, u32 slot, char **s)
 	return true;
 }
 
+/* A name may be as long as in a source; a listing has room for no more. */
+static void limit_name(struct assembly *as, u32 line, const char *name)
+{
+	if (strlen(name) > AMPC_MAX_NAME)
+		ampc_report(as->c, place(as, line), NAME_LONG, AMPC_MAX_NAME);
+}
+
 static void read_operand(struct assembly *as, const struct line *l)
 {
 	u32 slot = as->image.nr_slots, type;
@@ -254,6 +261,7 @@ static void read_operand(struct assembly *as, const struct line *l)
 		expected(as, l->number, "a name", s);
 		return;
 	}
+	limit_name(as, l->number, word);
 	as->image.nr_slots++;
 	as->image.slot[slot].type = type;
 	as->image.slot[slot].name = word;
@@ -300,6 +308,7 @@ static void read_event(struct assembly *as, const struct line *l, char *s)
 		expected(as, l->number, "a name", *word ? s : word);
 		return;
 	}
+	limit_name(as, l->number, word);
 	as->image.event[row].number = nr;
 	as->image.event[row].name = word;
 	as->image.nr_events++;
@@ -460,6 +469,20 @@ static void assemble_event(struct assembly *as, u32 row)
 	as->image.event[row].nr = ret;
 }
 
+static void limit_words(struct assembly *as)
+{
+	u32 row, words = 0;
+
+	for (row = 0; row < as->image.nr_events; row++) {
+		words += as->image.event[row].nr;
+		if (words <= HIPEC_MAX_WORDS)
+			continue;
+		ampc_report(as->c, place(as, as->event[row].line), EVENT_LONG,
+			    as->image.event[row].name, HIPEC_MAX_WORDS);
+		return;
+	}
+}
+
 /* The line of this text that the verifier speaks of. */
 static u32 refused_line(const struct assembly *as,
 			const struct hipec_verify_error *err)
@@ -529,6 +552,7 @@ int ampc_assemble(struct ampc *c, struct hipec_policy *p)
 	resolve_names(as);
 	for (i = 0; i < as->image.nr_events; i++)
 		assemble_event(as, i);
+	limit_words(as);
 	if (!c->nr_errors)
 		make_image(as, p);
 	return c->nr_errors ? -EINVAL : 0;

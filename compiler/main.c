@@ -202,6 +202,7 @@ static int compile(struct ampc *c, struct options *o)
 {
 	struct hipec_policy p;
 
+	c->is_assembler = is_assembler(o);
 	if (ampc_source_read(c, o->source))
 		return 1;
 	name_policy(c, o);

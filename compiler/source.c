@@ -29,6 +29,12 @@ static void cut_lines(struct ampc *c)
 	}
 }
 
+/* The listing of a policy is longer than its source. */
+static u32 max_size(const struct ampc *c)
+{
+	return c->is_assembler ? AMPC_MAX_LISTING : AMPC_MAX_SOURCE;
+}
+
 static int check_text(struct ampc *c)
 {
 	struct ampc_source *src = &c->source;
@@ -39,8 +45,8 @@ static int check_text(struct ampc *c)
 		ampc_report(c, loc, FILE_EMPTY);
 		return -EINVAL;
 	}
-	if (src->size > AMPC_MAX_SOURCE) {
-		ampc_report(c, loc, FILE_LARGE, AMPC_MAX_SOURCE);
+	if (src->size > max_size(c)) {
+		ampc_report(c, loc, FILE_LARGE, max_size(c));
 		return -EFBIG;
 	}
 	zero = memchr(src->text, 0, src->size);
@@ -83,7 +89,7 @@ int ampc_source_set(struct ampc *c, char *text, size_t size)
 int ampc_source_read(struct ampc *c, const char *file)
 {
 	/* One byte more than may be tells a file that is too large. */
-	const size_t max = AMPC_MAX_SOURCE + 1;
+	const size_t max = max_size(c) + 1;
 	bool is_stdin = !strcmp(file, "-");
 	char *text = ampc_alloc(c, max + 1);
 	size_t size = 0;

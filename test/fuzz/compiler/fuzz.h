@@ -39,7 +39,7 @@ void damage(struct text *t, const struct text *other, u64 *state);
 struct verdict {
 	bool is_accepted;	/* at -O1 */
 	bool is_too_large;	/* only a limit of the image is in the way */
-	bool is_unread;		/* its listing is longer than a source may be */
+	bool is_unread;		/* its listing is longer than a text may be */
 	size_t memory;		/* bytes that one compilation held at most */
 };
 

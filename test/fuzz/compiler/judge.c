@@ -145,6 +145,7 @@ static void compile(const struct text *t, bool is_assembler, u32 level,
 	strcpy(c.policy, "fuzz");
 	c.level = level;
 	c.warn_all = AMPC_ON;
+	c.is_assembler = is_assembler;
 	if (t->size)
 		memcpy(copy, t->s, t->size);
 	o->ret = ampc_source_set(&c, copy, t->size);
@@ -210,7 +211,7 @@ static const char *judge_listing(const struct outcome *a, struct verdict *v)
 
 	if (a->ret)
 		return NULL;
-	if (a->listing_size > AMPC_MAX_SOURCE) {
+	if (a->listing_size > AMPC_MAX_LISTING) {
 		v->is_unread = true;
 		return NULL;
 	}
