@@ -39,6 +39,11 @@ demo-run: $(DEMO_GUEST).img
 	@bench/demo.py --kernel $(DEMO_KERNEL) --guest $< $(if $(FULL),\
 		--full --out $(B)/demo-full,--out $(B)/demo)
 
+.PHONY: bench-ampc
+## bench-ampc: the compiler: how long it takes and how short its code is, as a table
+bench-ampc: $(B)/ampc
+	@bench/ampc.py
+
 include bench/vm/build.mk
 
 ## bench-vm: the interpreter beside C and Lua: nanoseconds and instructions, as a table

@@ -14,6 +14,7 @@ $(B)/docs/commands: $(B)/docs/commands.o $(B)/docs/builtins.o \
 ALL += $(B)/docs/commands
 
 .PHONY: docs
-## docs: generate docs/commands.md
-docs: $(B)/docs/commands
+## docs: generate docs/commands.md, and the sizes in docs/ampc.md
+docs: $(B)/docs/commands $(B)/ampc
 	$(B)/docs/commands >docs/commands.md
+	bench/ampc.py --docs

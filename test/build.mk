@@ -43,6 +43,7 @@ $(B)/cov/kunit: $(KUNIT_SRC:module/tests/%.c=$(B)/asan/suites/%.o) \
 		$(B)/asan/suites/kunit_shim.o $(B)/cov/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) --coverage $(LDFLAGS) $^ -o $@
 
+include test/compile/build.mk
 include test/fuzz/build.mk
 
 # Random policies, here and in the kernel: test/fuzz/differ.c.
