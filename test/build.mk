@@ -43,6 +43,20 @@ $(B)/cov/kunit: $(KUNIT_SRC:module/tests/%.c=$(B)/asan/suites/%.o) \
 		$(B)/asan/suites/kunit_shim.o $(B)/cov/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) --coverage $(LDFLAGS) $^ -o $@
 
+# The compiler with counters as well, for `make coverage` alone.
+$(B)/cov/compiler/%.o: compiler/%.c | $(B)/compiler/parser.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -O0 --coverage $(AMPC_CPPFLAGS) -c $< -o $@
+
+$(B)/cov/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) -O0 --coverage $(AMPC_CPPFLAGS) \
+		-c $< -o $@
+
+$(B)/cov/ampc: $(AMPC_OBJ:%=$(B)/cov/compiler/%) $(AMPC_ASM:%=$(B)/%) \
+		$(B)/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) --coverage $(LDFLAGS) $^ -o $@
+
 include test/compile/build.mk
 include test/fuzz/build.mk
 
@@ -135,7 +149,7 @@ hostile: packages
 		--seconds $(HOSTILE_SECONDS) --seed $(HOSTILE_SEED)
 
 .PHONY: coverage coverage-ready
-## coverage: which lines of module/ the tests run
+## coverage: which lines of module/ and compiler/ the tests run
 coverage: packages
 	@$(MAKE) --no-print-directory -s coverage-ready
 	@$(PYTHON) -B test/coverage.py
@@ -144,7 +158,7 @@ hostile-ready: all $(GUEST) $(if $(filter $(TEST_KERNELS),$(HOSTILE_KERNEL)),\
 	$(B)/kunit-$(HOSTILE_KERNEL)/stamp,$(addsuffix -$(HOSTILE_KERNEL)/stamp,\
 	$(B)/kmod $(B)/vmtest))
 
-coverage-ready: $(B)/cov/hpt $(B)/cov/kunit
+coverage-ready: $(B)/cov/hpt $(B)/cov/kunit $(B)/cov/ampc fast-ready
 
 # What each ring builds before it runs.
 fast-ready: $(FAST) all

@@ -1,15 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which lines and branches of module/ the tests run, by gcov.
+"""Which lines and branches of module/ and compiler/ the tests run, by gcov.
 
-    coverage.py     a table for user space, and one for each kernel of ring 2
+    coverage.py     a table for user space, one for the compiler, and one for
+                    each kernel of ring 2
 
 User space: the .hpt files and the portable KUnit suites, run here and now.
+Compiler: its tests of ring 1, run here and now with an ampc that counts.
 Kernels: what the last `make check-kunit` has brought back.
 """
 
 import collections
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -56,11 +59,11 @@ class File:
         return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges)
 
 
-def in_module(path):
-    """The part of @path from module/ on; builds have it under other names."""
+def in_tree(path):
+    """The part of @path from module/ or compiler/ on; builds have it under other names."""
     parts = path.parts
     for number, part in enumerate(parts):
-        if part == "module":
+        if part in ("module", "compiler"):
             return "/".join(parts[number:])
         if part.startswith("kunit-"):
             return "/".join(("module", *parts[number + 1:]))
@@ -80,7 +83,7 @@ def read(directory):
         return files
     for document in map(json.loads, run.stdout.splitlines()):
         for file in document["files"]:
-            name = in_module(pathlib.Path(document["current_working_directory"], file["file"]))
+            name = in_tree(pathlib.Path(document["current_working_directory"], file["file"]))
             if not name or name.startswith("module/tests/"):
                 continue
             for line in file["lines"]:
@@ -96,6 +99,21 @@ def user_space():
                     [BUILD / "cov/kunit"]):
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
     return read(BUILD / "cov")
+
+
+def compiler():
+    """Run the compiler's tests with counters in it."""
+    for old in (BUILD / "cov").rglob("*.gcda"):
+        old.unlink()
+    tests = sorted((ROOT / "test").glob("test_compiler*.py"))
+    done = subprocess.run([sys.executable, "-B", "-m", "pytest", "-c", "test/pytest.ini", "--rootdir=.",
+                           *tests], check=False, cwd=ROOT, stdout=subprocess.DEVNULL,
+                          env={**os.environ, "AMPC": str(BUILD / "cov/ampc")})
+    if done.returncode:
+        print("coverage: a test of the compiler fails")
+    # What flex and bison wrote is theirs.
+    return {name: file for name, file in read(BUILD / "cov" / "compiler").items()
+            if name.startswith("compiler/") and (ROOT / name).exists()}
 
 
 def kernel(key):
@@ -138,6 +156,7 @@ def table(title, files):
 def main():
     """What make coverage calls."""
     table("user space", user_space())
+    table("compiler", compiler())
     for key in ("uml", "debug"):
         files = kernel(key)
         if files:
