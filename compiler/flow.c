@@ -16,7 +16,7 @@
  * write. Something that comes off one by one from the end of a long event
  * stays there, so that the time grows with the length and not with its square.
  */
-#define MAX_ROUNDS 30
+#define MAX_ROUNDS 64
 
 /* Work space, one entry for each command. */
 struct flow {

@@ -19,6 +19,7 @@ struct writer {
 	u32 event;		/* number among the policy's own; -1: the host's */
 	u32 nr_users;
 	u32 loops, left;	/* around; statements still to come */
+	bool no_none;		/* what is written must be a page */
 	bool is_used[NR_LABELS], is_set[NR_LABELS];
 };
 

@@ -17,6 +17,7 @@ static const char *const numbers[] = {
 
 static bool integer(struct writer *w, u32 depth);
 static void page(struct writer *w, u32 depth);
+static void some_page(struct writer *w, u32 depth);
 
 /* Names */
 
@@ -102,7 +103,7 @@ static void field(struct writer *w, u32 depth)
 		put(w, "(");
 		write_page_name(w, pick(w, w->nr_pages));
 		put(w, " = ");
-		page(w, depth - 1);
+		some_page(w, depth - 1);
 		put(w, ")");
 	}
 	put(w, ".f%u", pick(w, w->nr_fields));
@@ -135,6 +136,16 @@ static void queue(struct writer *w, bool links, u32 depth)
 	}
 }
 
+/* No command takes NONE, and it has no fields. */
+static void some_page(struct writer *w, u32 depth)
+{
+	bool before = w->no_none;
+
+	w->no_none = true;
+	page(w, depth);
+	w->no_none = before;
+}
+
 static void argument(struct writer *w, u8 kind, u32 depth)
 {
 	const char *s;
@@ -144,7 +155,7 @@ static void argument(struct writer *w, u8 kind, u32 depth)
 		integer(w, depth);
 		return;
 	case AMPC_PAGE:
-		page(w, depth);
+		some_page(w, depth);
 		return;
 	case AMPC_QUEUE:
 		queue(w, kind == HIPEC_KIND_QUEUE_OUT, depth);
@@ -337,7 +348,10 @@ static void page(struct writer *w, u32 depth)
 {
 	switch (pick(w, depth ? 8 : 4)) {
 	case 0:
-		put(w, one_in(w->state, 4) ? "none" : "NONE");
+		if (w->no_none)
+			write_page_name(w, pick(w, w->nr_pages));
+		else
+			put(w, one_in(w->state, 4) ? "none" : "NONE");
 		break;
 	case 4:
 	case 5:
