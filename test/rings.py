@@ -10,6 +10,7 @@ run although an earlier one failed: one run shows all that is wrong.
 """
 
 import dataclasses
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -42,7 +43,7 @@ def make(target):
                           check=False).returncode == 0
 
 
-def pytest(ring, target, marks):
+def pytest(ring, target, marks, *options):
     """Run the tests that carry @marks, once @target is built."""
     if not make(target):
         print(f"ring {ring}: FAIL: make {target} failed")
@@ -50,7 +51,7 @@ def pytest(ring, target, marks):
     report = BUILD / f"ring-{ring}.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-B", "-m", "pytest", "-c", "test/pytest.ini", "--rootdir=.",
-               f"--junit-xml={report}", "-rs", "-m", marks, "test"]
+               f"--junit-xml={report}", "-rs", "-m", marks, *options, "test"]
     status = subprocess.run(command, check=False).returncode
     if not report.exists():
         print(f"ring {ring}: FAIL: pytest ended with {status} and left no report")
@@ -64,8 +65,9 @@ def pytest(ring, target, marks):
 
 
 def fast():
-    """Ring 1: user space."""
-    return pytest("fast", "fast-ready", "not guest and not kunit")
+    """Ring 1: user space; on all CPUs, if pytest can (packages.sh installs it)."""
+    options = ["-n", "auto"] if importlib.util.find_spec("xdist") else []
+    return pytest("fast", "fast-ready", "not guest and not kunit", *options)
 
 
 def kunit():

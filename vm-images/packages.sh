@@ -20,7 +20,7 @@ set -eu
 # liblua5.4-dev, valgrind: what bench/vm compares with, and counts with.
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
 	 libjson-c-dev qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
-	 git python3 python3-pytest liblua5.4-dev valgrind"
+	 git python3 python3-pytest python3-pytest-xdist liblua5.4-dev valgrind"
 # libFuzzer and source-based coverage; no other target needs them.
 fuzz="clang llvm libclang-rt-dev"
 
