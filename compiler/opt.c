@@ -291,7 +291,9 @@ static void before(const struct opt *o, u32 at, u64 *live)
 	memcpy(live, o->live[at], sizeof(*o->live));
 	if (is_dead(o, at))
 		return;
-	if (ampc_is_stop(in) || in->opcode == HIPEC_OP_CALL) {
+	/* Where an event may be given up for its time, later ones read on. */
+	if (ampc_is_stop(in) || in->opcode == HIPEC_OP_CALL ||
+	    (ampc_is_jump(in) && in->target <= at)) {
 		memset(live, 0xff, HIPEC_NR_SLOTS / 8);
 		return;
 	}

@@ -339,7 +339,7 @@ def is_refused(stderr):
 
 def test_random_programs_compute_what_c_would(tmp_path):
     cases = {}
-    for seed in range(80):
+    for seed in range(50):
         program = Program(seed)
         try:
             program.body()
@@ -352,7 +352,7 @@ def test_random_programs_compute_what_c_would(tmp_path):
         case = tmp_path / f"{seed}.hpt"
         case.write_text(case_of(program, result.stdout))
         cases[case] = program.text
-    assert len(cases) > 60
+    assert len(cases) > 35
     result = subprocess.run([HPT, *cases], capture_output=True, text=True, check=False)
     wrong = re.search(r"^(\S+\.hpt).*", result.stdout + result.stderr, re.M)
     assert result.returncode == 0, result.stdout + result.stderr + (
@@ -395,7 +395,7 @@ def test_random_declarations_are_taken_up_to_the_limits():
     """What ampc takes the verifier takes, which it asks itself; what is too much is
     refused with the name of its limit."""
     taken = 0
-    for seed in range(60):
+    for seed in range(40):
         source, exceeded = declarations(seed)
         result = run("-S", "-", source=source)
         said = {name for name in ("HIPEC_MAX_ELEMENTS", "HIPEC_MAX_QUEUES", "HIPEC_MAX_FIELDS",
@@ -404,7 +404,7 @@ def test_random_declarations_are_taken_up_to_the_limits():
         assert said == exceeded, source + result.stderr
         assert result.returncode == (1 if exceeded else 0), source + result.stderr
         taken += not exceeded
-    assert 5 < taken < 55
+    assert 5 < taken < 35
 
 
 def levels(program, tmp_path, name):
@@ -422,7 +422,7 @@ def levels(program, tmp_path, name):
 def test_random_programs_compute_the_same_at_both_levels(tmp_path):
     """Against what Python says, so that they are not wrong alike."""
     cases = []
-    for seed in range(1000, 1060):
+    for seed in range(1000, 1040):
         program = Program(seed)
         try:
             program.body()
@@ -431,7 +431,7 @@ def test_random_programs_compute_the_same_at_both_levels(tmp_path):
         if is_refused(run("-O0", "-S", "-", source=program.text).stderr):
             continue
         cases += levels(program, tmp_path, seed)
-    assert len(cases) > 80
+    assert len(cases) > 50
     result = subprocess.run([HPT, *cases], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -511,8 +511,8 @@ def decisions(policies, level, tmp_path):
 
 
 def test_random_policies_decide_the_same_at_both_levels(tmp_path):
-    policies = {seed: Policy(seed).text for seed in range(100)}
+    policies = {seed: Policy(seed).text for seed in range(60)}
     plain, short = (decisions(policies, level, tmp_path) for level in ("-O0", "-O1"))
-    assert plain.count("result ok") > 90
+    assert plain.count("result ok") > 54
     assert sum(line.startswith("given") for line in plain) > 50
     assert short == plain
