@@ -33,7 +33,8 @@ def needs(data):
 
 def test_source_hash_is_sha_256_of_the_text(tmp_path):
     """At all lengths around the ends of blocks, and of a long text."""
-    for size in [*range(len(EMPTY), 200), 1 << 16, (1 << 20) - 1, 1 << 20]:
+    near = [size for size in range(len(EMPTY), 200) if size % 64 in (0, 1, 54, 55, 56, 57, 62, 63)]
+    for size in [*near, 1 << 16, (1 << 20) - 1, 1 << 20]:
         text = EMPTY + "\n" * (size - len(EMPTY))
         assert source_hash(image(text, tmp_path)) == hashlib.sha256(text.encode()).digest(), size
     for path in POLICIES:
