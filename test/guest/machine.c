@@ -88,6 +88,40 @@ static void shared_array(void)
 	CHECK_EQ(frames_held(), 0);
 }
 
+/*
+ * Figure 9 on a tree: its root, 4 pages below it and 35 leaves, each leaf looked
+ * up once, in 8 frames. Once told of the levels, only leaves go: each page is
+ * read once. Not told, and with the same policy, inner pages are read again.
+ */
+static uint64_t faults_of_lookups(bool tell)
+{
+	int64_t *level;
+	uint64_t faults;
+	struct map m;
+	size_t i, nr;
+
+	make_file(FILE_M, 40 * PAGE_BYTES);
+	open_map(&m, "mpfifo2", FILE_M, 8, 1, false);
+	CHECK_EQ(hipec_shared(m.container, "IndexLevel", &level, &nr), 0);
+	for (i = 0; i < 40 && tell; i++)
+		level[i] = i == 0 ? 0 : i < 5 ? 1 : 2;
+	for (i = 5; i < 40; i++) {
+		touch(&m, 0);
+		touch(&m, 1 + i % 4);
+		touch(&m, i);
+	}
+	faults = get_status(m.container).counters.faults;
+	munmap(level, nr * sizeof(*level));
+	close_map(&m);
+	return faults;
+}
+
+static void index_levels(void)
+{
+	CHECK_EQ(faults_of_lookups(true), 40);
+	CHECK(faults_of_lookups(false) > 40);
+}
+
 /* Before a policy is loaded there is nothing to map or to ask for. */
 static void nothing_loaded(void)
 {
@@ -423,6 +457,7 @@ static void charged(void)
 
 const struct test machine_tests[] = {
 	{ "shared_array_is_read_by_the_policy", shared_array },
+	{ "levels_of_a_shared_array_keep_an_index_resident", index_levels },
 	{ "nothing_to_map_before_the_load", nothing_loaded },
 	{ "ghosts_are_found_by_later_faults", ghosts },
 	{ "ghosts_of_dirty_pages_lose_no_write", dirty_ghosts },
