@@ -93,7 +93,7 @@ static void cut(struct hipec_container *c, struct hipec_batch *b, u32 nr)
  * to one page. What is not read loses its frames.
  *
  * Context: expects c->lock, drops it over I/O.
- * Return: 0, with b->nr pages read; what hipec_io_read() returned, with none.
+ * Return: 0, with b->nr pages read; what hipec_read() returned, with none.
  */
 int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b)
 {
@@ -102,7 +102,7 @@ int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b)
 
 	for (;;) {
 		mutex_unlock(&c->lock);
-		ret = hipec_io_read(r, b->idx, b->folio, b->nr);
+		ret = hipec_read(r, b->idx, b->folio, b->nr);
 		mutex_lock(&c->lock);
 		c->counters.read_ios++;
 		if (!ret) {

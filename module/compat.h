@@ -23,6 +23,17 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 #endif
 
 /*
+ * v6.4: the VMA has a lock of its own; v6.6 has this helper for both.
+ * Drop when 6.1 goes.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+static inline void release_fault_lock(struct vm_fault *vmf)
+{
+	mmap_read_unlock(vmf->vma->vm_mm);
+}
+#endif
+
+/*
  * v6.8: 6ae654392bb5 ("fs: move kiocb_start_write() into
  * vfs_iocb_iter_write()"). Before, the caller has to.
  * Drop when 6.1 goes.

@@ -9,8 +9,10 @@
  * policy, one PageFault each; maps the others around; and returns its own page
  * locked, so that the core installs the PTE while eviction cannot have it.
  */
+#include <linux/file.h>
 #include <linux/pagemap.h>
 
+#include "compat.h"
 #include "internal.h"
 
 /*
@@ -51,13 +53,72 @@ static struct folio *map_around(struct vm_fault *vmf, struct hipec_batch *b)
 	return own;
 }
 
-/* A page is being read, or on its way out. Expects c->lock and drops it. */
-static vm_fault_t wait_for_page(struct hipec_container *c)
-{
-	bool alive = hipec_io_wait(c, TASK_KILLABLE);
+/* How long a fault of the kernel's own waits, jiffies. */
+#define HIPEC_PATIENCE (5 * HZ)
 
+/*
+ * Whether the fault is the kernel's own: of write() or direct I/O, say, from or
+ * to a region, which may hold a file's lock that the washer waits for.
+ */
+static bool of_kernel(const struct vm_fault *vmf)
+{
+	return !(vmf->flags & FAULT_FLAG_USER);
+}
+
+/* Whether the fault may drop its lock and come again: the kernel's own, once. */
+static bool may_come_again(const struct vm_fault *vmf)
+{
+	return (vmf->flags & FAULT_FLAG_ALLOW_RETRY) &&
+	       !(of_kernel(vmf) && vmf->flags & FAULT_FLAG_TRIED);
+}
+
+/* Whether it is the washer that the fault waits for. Expects c->lock. */
+static bool for_washer(struct hipec_region *r, const struct vm_fault *vmf)
+{
+	struct hipec_container *c = r->c;
+	u32 h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
+
+	return h ? c->vm.page[h].flags & HIPEC_PAGE_LAUNDRY : c->nr_laundry;
+}
+
+/*
+ * Wait for some page of the container to be read or cleaned. Expects c->lock
+ * and drops it.
+ *
+ * What is waited for may wait for a file's lock, and who has that for mmap_lock:
+ * so mmap_lock, or the VMA's, is dropped first where the core lets us. And who
+ * has it may be this task, or one that waits for it: so a fault of the kernel's
+ * own fails after a while; write() then writes less, or returns EFAULT.
+ *
+ * Return: 0 to look the page up again; VM_FAULT_RETRY, with the lock dropped;
+ * VM_FAULT_SIGBUS.
+ */
+static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
+			      long *patience)
+{
+	struct hipec_container *c = r->c;
+	struct file *file = NULL;
+
+	if (for_washer(r, vmf) && of_kernel(vmf) && hipec_io_would_deadlock(r)) {
+		mutex_unlock(&c->lock);
+		return VM_FAULT_SIGBUS;
+	}
+	if (may_come_again(vmf)) {
+		if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT) {
+			mutex_unlock(&c->lock);
+			return VM_FAULT_RETRY;
+		}
+		/* Without the lock the VMA may go, and all that hangs on it. */
+		file = get_file(vmf->vma->vm_file);
+		release_fault_lock(vmf);
+	}
+	*patience = hipec_io_wait(c, TASK_KILLABLE, *patience);
 	mutex_unlock(&c->lock);
-	return alive ? 0 : VM_FAULT_SIGBUS;
+	if (file) {
+		fput(file);
+		return VM_FAULT_RETRY;
+	}
+	return *patience > 0 ? 0 : VM_FAULT_SIGBUS;
 }
 
 /*
@@ -81,8 +142,12 @@ static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
  * A page that is in no table. Expects c->lock and drops it.
  * Return: 0 to look it up again.
  */
-static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf)
+static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
+		       long *patience)
 {
+	/* The kernel's own fault waits once, as the policy wants it. */
+	bool wait = !of_kernel(vmf) || (may_come_again(vmf) &&
+					!hipec_io_would_deadlock(r));
 	bool write = vmf->flags & FAULT_FLAG_WRITE;
 	struct hipec_container *c = r->c;
 	struct hipec_batch b = { .idx = vmf->pgoff };
@@ -93,10 +158,13 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf)
 	hipec_ahead_drop(r);
 	sequential = vmf->pgoff == r->next_idx;
 	ret = hipec_room_make(c, r->start + vmf->pgoff, write,
-			hipec_batch_size(r, vmf->vma, vmf->pgoff) ?: 1);
-	if (ret <= 0) {
+			      hipec_batch_size(r, vmf->vma, vmf->pgoff) ?: 1,
+			      wait);
+	if (ret == -EAGAIN)
+		return wait_for_io(r, vmf, patience);
+	if (ret < 0) {
 		mutex_unlock(&c->lock);
-		return ret ? VM_FAULT_SIGBUS : 0;
+		return VM_FAULT_SIGBUS;
 	}
 	c->counters.faults++;
 	b.nr = ret;
@@ -116,29 +184,18 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf)
  * and drops it. Return: 0 to look the page up again.
  */
 static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
-			      struct hipec_ahead *a)
+			      struct hipec_ahead *a, long *patience)
 {
 	struct hipec_container *c = r->c;
 	struct hipec_batch b;
 
 	hipec_ahead_start(r, vmf->vma, vmf->flags & FAULT_FLAG_WRITE);
 	if (!a->read)
-		return wait_for_page(c);
+		return wait_for_io(r, vmf, patience);
 	c->counters.faults++;
 	b = a->b;
 	a->b.nr = 0;
 	return finish(r, vmf, &b);
-}
-
-/*
- * The washer holds the lock of what it writes, and its write may wait for the
- * inode's lock, which this task has: see hipec_io_would_deadlock().
- */
-static bool lock_folio(struct hipec_region *r, struct folio *folio)
-{
-	if (folio_trylock(folio))
-		return true;
-	return !hipec_io_would_deadlock(r) && !folio_lock_killable(folio);
 }
 
 /* A hit on page @h. Expects c->lock and drops it. 0: look it up again. */
@@ -153,7 +210,7 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 	hipec_event_access(c, r->start + vmf->pgoff,
 			   vmf->flags & FAULT_FLAG_WRITE);
 	mutex_unlock(&c->lock);
-	if (!lock_folio(r, folio)) {
+	if (folio_lock_killable(folio)) {
 		folio_put(folio);
 		return VM_FAULT_SIGBUS;
 	}
@@ -176,6 +233,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 {
 	struct hipec_region *r = vmf->vma->vm_private_data;
 	struct hipec_container *c = r->c;
+	long patience = of_kernel(vmf) ? HIPEC_PATIENCE : MAX_SCHEDULE_TIMEOUT;
 	vm_fault_t ret = 0;
 
 	while (!ret) {
@@ -190,17 +248,34 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 		a = hipec_ahead_find(r, vmf->pgoff);
 		if (h && hipec_page_live(&c->vm, h)) {
 			ret = hit(r, vmf, h);
-		} else if (hipec_io_would_deadlock(r)) {
-			mutex_unlock(&c->lock);
-			ret = VM_FAULT_SIGBUS;
 		} else if (a) {
-			ret = first_touch(r, vmf, a);
+			ret = first_touch(r, vmf, a, &patience);
 		} else if (h) {
-			ret = wait_for_page(c);
+			ret = wait_for_io(r, vmf, &patience);
 		} else {
-			ret = miss(r, vmf);
+			ret = miss(r, vmf, &patience);
 		}
 	}
+	return ret;
+}
+
+/*
+ * The washer has the page @h: wait until it is done, with mmap_lock held, as
+ * this cannot be asked to come again. So an application's fault waits a moment
+ * and faults once more. Expects c->lock and drops it.
+ */
+static vm_fault_t wait_for_washer(struct vm_fault *vmf,
+				  struct hipec_container *c, u32 h)
+{
+	const unsigned int busy = HIPEC_PAGE_WRITING | HIPEC_PAGE_LAUNDRY;
+	long patience = of_kernel(vmf) ? HIPEC_PATIENCE : HZ / 50 + 1;
+	vm_fault_t ret = VM_FAULT_NOPAGE;
+
+	while (patience > 0 && c->vm.page[h].flags & busy)
+		patience = hipec_io_wait(c, TASK_KILLABLE, patience);
+	if (patience < 0 || (of_kernel(vmf) && !patience))
+		ret = VM_FAULT_SIGBUS;
+	mutex_unlock(&c->lock);
 	return ret;
 }
 
@@ -208,17 +283,22 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 {
 	struct hipec_region *r = vmf->vma->vm_private_data;
 	struct folio *folio = page_folio(vmf->page);
+	struct hipec_container *c = r->c;
 	vm_fault_t ret = VM_FAULT_LOCKED;
+	u32 h;
 
-	/* While it is written back, its writer holds the lock. */
-	if (folio_lock_killable(folio))
+	if (mutex_lock_killable(&c->lock))
 		return VM_FAULT_SIGBUS;
-	if (folio->mapping != r->inode->i_mapping)
+	h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
+	if (!h || c->frame[h] != folio)
 		ret = VM_FAULT_NOPAGE;	/* evicted meanwhile: fault again */
 	else if (vmf->pgoff >= hipec_io_pages(r))
 		ret = VM_FAULT_SIGBUS;	/* the file was cut */
-	if (ret != VM_FAULT_LOCKED)
-		folio_unlock(folio);
+	else if (c->vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_LAUNDRY))
+		return wait_for_washer(vmf, c, h);
+	else if (folio_lock_killable(folio))
+		ret = VM_FAULT_SIGBUS;
+	mutex_unlock(&c->lock);
 	return ret;
 }
 

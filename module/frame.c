@@ -10,6 +10,7 @@
  * hipec_frame_evict()      the page gives its frame up, or cannot
  * hipec_frame_evict_forgotten()  a page that the policy keeps on no queue
  * hipec_frame_evict_any()  the built-in choice: FIFO with a second chance
+ * hipec_frame_evict_clean()  one that is free at once
  */
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
@@ -245,6 +246,7 @@ bool hipec_frame_evict(struct hipec_container *c, u32 h)
 }
 
 enum round {
+	CLEAN_ONLY,	/* take the first that needs no washing */
 	SECOND_CHANCE,	/* pass over what was referenced, and reset it */
 	FIRST_COME,	/* take the first that can go */
 	LAST_RESORT,	/* even if its last write failed */
@@ -262,6 +264,10 @@ static bool evict_from(struct hipec_container *c, u32 q, enum round round,
 		if (!hipec_page_live(&c->vm, h))
 			continue;
 		*pgno = c->vm.page[h].pgno;
+		if (round == CLEAN_ONLY &&
+		    (folio_test_dirty(c->frame[h]) ||
+		     c->vm.page[h].flags & HIPEC_PAGE_WRITING))
+			continue;
 		if (round == LAST_RESORT)
 			c->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
 		if (round == SECOND_CHANCE && hipec_young_test(c, c->frame[h]))
@@ -290,14 +296,27 @@ bool hipec_frame_evict_forgotten(struct hipec_container *c, u32 *pgno)
 	return evict_from(c, HIPEC_QUEUE_FALLBACK, FIRST_COME, pgno);
 }
 
+/* First what is on no queue of the policy, then its queues in slot order. */
+static bool evict_in_round(struct hipec_container *c, enum round round,
+			   u32 *pgno)
+{
+	u32 q;
+
+	if (evict_from(c, HIPEC_QUEUE_FALLBACK, round, pgno))
+		return true;
+	for (q = HIPEC_QUEUE_POLICY; q < c->vm.nr_queues; q++)
+		if (evict_from(c, q, round, pgno))
+			return true;
+	return false;
+}
+
 /**
  * hipec_frame_evict_any() - the built-in replacement
  * @c:    container
  * @pgno: the page that was given up
  *
- * For policies that give no frame and for containers whose policy has ended:
- * first what is on no queue of the policy, then its queues in slot order; pages
- * that were referenced get a second chance.
+ * For policies that give no frame and for containers whose policy has ended.
+ * Pages that were referenced get a second chance.
  *
  * Context: expects c->lock; may sleep.
  * Return: whether a page was given up; false if none can go.
@@ -305,16 +324,26 @@ bool hipec_frame_evict_forgotten(struct hipec_container *c, u32 *pgno)
 bool hipec_frame_evict_any(struct hipec_container *c, u32 *pgno)
 {
 	enum round round;
-	u32 q;
 
-	for (round = SECOND_CHANCE; round <= LAST_RESORT; round++) {
-		if (evict_from(c, HIPEC_QUEUE_FALLBACK, round, pgno))
+	for (round = SECOND_CHANCE; round <= LAST_RESORT; round++)
+		if (evict_in_round(c, round, pgno))
 			return true;
-		for (q = HIPEC_QUEUE_POLICY; q < c->vm.nr_queues; q++)
-			if (evict_from(c, q, round, pgno))
-				return true;
-	}
 	return false;
+}
+
+/**
+ * hipec_frame_evict_clean() - have a frame free at once, whoever else would go
+ * @c:    container
+ * @pgno: the page that was given up
+ *
+ * For a fault that must not wait for the washer.
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: whether a page was given up.
+ */
+bool hipec_frame_evict_clean(struct hipec_container *c, u32 *pgno)
+{
+	return evict_in_round(c, CLEAN_ONLY, pgno);
 }
 
 static bool host_give_up(struct hipec_vm *vm, u32 h, bool keep)

@@ -14,8 +14,12 @@
  *           page table lock
  *   hipec_containers_lock and hipec_claims_lock are taken with none of the
  *   others held and nothing is taken under them.
- * The folio lock alone is held over I/O. Whoever holds it never takes a
- * container's lock.
+ * None of them but mmap_lock is held over I/O. Whoever holds a folio's lock
+ * never takes a container's lock.
+ * The lock of a backing file's inode is not in this order: write() and direct
+ * I/O hold it when they fault. Reads do not take it (read.c); the washer, which
+ * does, holds nothing else; and no fault waits for the washer for ever while it
+ * holds anything (fault.c).
  */
 #ifndef HIPEC_INTERNAL_H
 #define HIPEC_INTERNAL_H
@@ -72,6 +76,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @wants_time: the policy reads Time; invariant after the load
  * @late_event: event that was given up last
  * @late_in_a_row: times that it was, one after the other
+ * @lost_in_a_row: pages given up that could not be written, one after the other
  * @helped_in_a_row: Replace events without a frame, one after the other
  * @harvested: entry of the page table that was looked at last, for Access
  * @timer:     runs Timer
@@ -121,6 +126,7 @@ struct hipec_container {
 	bool wants_time;
 	u32 late_event;
 	u32 late_in_a_row;
+	u32 lost_in_a_row;
 	u32 helped_in_a_row;
 	u32 harvested;
 	struct delayed_work timer;
@@ -169,6 +175,18 @@ struct hipec_ahead {
 	struct work_struct work;
 };
 
+/**
+ * enum hipec_read_way - how a region's file is read
+ * @HIPEC_READ_PLAIN:  directly; that takes no lock
+ * @HIPEC_READ_NOWAIT: directly, or through the page cache if that would wait
+ * @HIPEC_READ_CACHED: through the page cache
+ */
+enum hipec_read_way {
+	HIPEC_READ_PLAIN,
+	HIPEC_READ_NOWAIT,
+	HIPEC_READ_CACHED,
+};
+
 /* While one batch that was read ahead is waited for, the next is on its way. */
 #define HIPEC_NR_AHEAD 2
 
@@ -183,6 +201,8 @@ struct hipec_ahead {
  * @nr:       pages; invariant
  * @offset:   bytes into the backing file; invariant
  * @writable: invariant
+ * @read:     how to read the file; NOWAIT may become CACHED at any time
+ * @read_most: pages of one direct read; invariant
  * @next_idx: page behind the last one read, under c->lock
  * @run:      pages brought in by the sequential misses up to now, under c->lock
  * @ahead:    batches that the policy has not been told of
@@ -197,6 +217,8 @@ struct hipec_region {
 	u32 nr;
 	loff_t offset;
 	bool writable;
+	enum hipec_read_way read;
+	u32 read_most;
 	u32 next_idx;
 	u64 run;
 	struct hipec_ahead ahead[HIPEC_NR_AHEAD];
@@ -205,6 +227,12 @@ struct hipec_region {
 static inline struct hipec_container *hipec_of_vm(struct hipec_vm *vm)
 {
 	return container_of(vm, struct hipec_container, vm);
+}
+
+/* Of a block device, file_inode() would be the node in /dev. */
+static inline struct inode *hipec_backing(const struct hipec_region *r)
+{
+	return r->backing->f_mapping->host;
 }
 
 static inline struct hipec_region *hipec_region_of(const struct folio *folio)
@@ -224,6 +252,7 @@ bool hipec_frame_release(struct hipec_container *c, u32 h);
 bool hipec_frame_evict(struct hipec_container *c, u32 h);
 bool hipec_frame_evict_forgotten(struct hipec_container *c, u32 *pgno);
 bool hipec_frame_evict_any(struct hipec_container *c, u32 *pgno);
+bool hipec_frame_evict_clean(struct hipec_container *c, u32 *pgno);
 
 /* Page of a frame that holds one. Context: expects c->lock. */
 static inline u32 hipec_frame_page(struct hipec_container *c,
@@ -244,13 +273,14 @@ void hipec_young_flush(struct hipec_container *c);
 extern const struct address_space_operations hipec_aops;
 bool hipec_io_would_deadlock(struct hipec_region *r);
 u32 hipec_io_pages(struct hipec_region *r);
-int hipec_io_read(struct hipec_region *r, u32 idx, struct folio **folio,
-		  u32 nr);
-int hipec_io_write(struct hipec_region *r, struct folio *folio);
 int hipec_io_sync(struct hipec_region *r, u32 first, u32 last);
 void hipec_io_wash(struct work_struct *work);
-bool hipec_io_wait(struct hipec_container *c, unsigned int state);
+long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout);
 extern struct workqueue_struct *hipec_wq;
+
+/* read.c: the backing file's data, without its lock */
+void hipec_read_init(struct hipec_region *r);
+int hipec_read(struct hipec_region *r, u32 idx, struct folio **folio, u32 nr);
 
 /* container.c */
 extern struct mutex hipec_containers_lock;
@@ -280,7 +310,8 @@ bool hipec_event_overtime(struct hipec_vm *vm);
 
 /* room.c: free frames */
 u32 hipec_room_try(struct hipec_container *c, u32 pgno, bool write, u32 want);
-int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want);
+int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want,
+		    bool wait);
 
 /* shared.c: arrays that the application writes */
 int hipec_shared_mmap(struct hipec_container *c, struct vm_area_struct *vma);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The backing file: direct reads and writes, the washer that cleans frames, and
- * write-back for msync, fsync and close. All past the page cache.
+ * The backing file: direct writes, the washer that cleans frames, and write-back
+ * for msync, fsync and close. All past the page cache.
  *
- * A folio is locked while it is written, so page_mkwrite waits: what reaches
- * the disk is one state of the page. Nobody holds a container's lock over I/O.
+ * A page is WRITING while it is written, so page_mkwrite waits: what reaches the
+ * disk is one state of the page. A write waits for the file's lock, which others
+ * hold when they fault: whoever writes holds no lock of ours, nor a folio's.
  */
 #include <linux/bvec.h>
 #include <linux/pagemap.h>
@@ -17,19 +18,12 @@
 
 struct workqueue_struct *hipec_wq;
 
-static struct inode *backing_inode(const struct hipec_region *r)
-{
-	/* Of a block device, file_inode() is the node in /dev. */
-	return r->backing->f_mapping->host;
-}
-
 /**
- * hipec_io_would_deadlock() - whether direct I/O by this task waits for itself
+ * hipec_io_would_deadlock() - whether the washer waits for this very task
  * @r: region
  *
- * write(backing, region) holds the file's i_rwsem when it faults on its
- * source, and a direct read would wait for it. Such a fault gets SIGBUS, so
- * that write() returns EFAULT.
+ * write(backing, region) holds the file's i_rwsem when it faults on its source.
+ * If the fault waited for the washer, it would wait for itself.
  *
  * Context: any.
  * Return: true if current holds the inode's lock for writing.
@@ -38,7 +32,7 @@ bool hipec_io_would_deadlock(struct hipec_region *r)
 {
 	const unsigned long reader_owned = 1, flags = 7;
 	unsigned long owner =
-		atomic_long_read(&backing_inode(r)->i_rwsem.owner);
+		atomic_long_read(&hipec_backing(r)->i_rwsem.owner);
 
 	return !(owner & reader_owned) &&
 	       (owner & ~flags) == (unsigned long)current;
@@ -53,64 +47,17 @@ bool hipec_io_would_deadlock(struct hipec_region *r)
  */
 u32 hipec_io_pages(struct hipec_region *r)
 {
-	loff_t size = i_size_read(backing_inode(r)) - r->offset;
+	loff_t size = i_size_read(hipec_backing(r)) - r->offset;
 
 	if (size <= 0)
 		return 0;
 	return min_t(u64, r->nr, DIV_ROUND_UP_ULL(size, PAGE_SIZE));
 }
 
-/**
- * hipec_io_read() - read consecutive pages in one go
- * @r:     region
- * @idx:   first page
- * @folio: @nr frames
- * @nr:    pages, at most HIPEC_MAX_CLUSTER
- *
- * What lies behind the end of the file is zeroed.
- *
- * Context: process context, sleeps; expects no lock of ours.
- * Return: 0; -EIO on a short read; what the file system returned.
- */
-int hipec_io_read(struct hipec_region *r, u32 idx, struct folio **folio,
-		  u32 nr)
-{
-	struct bio_vec bv[HIPEC_MAX_CLUSTER];
-	size_t want = (size_t)nr << PAGE_SHIFT, got;
-	struct iov_iter iter;
-	struct kiocb kiocb;
-	ssize_t ret;
-	u32 i;
-
-	for (i = 0; i < nr; i++) {
-		bv[i].bv_page = &folio[i]->page;
-		bv[i].bv_len = PAGE_SIZE;
-		bv[i].bv_offset = 0;
-	}
-	iov_iter_bvec(&iter, READ, bv, nr, want);
-	init_sync_kiocb(&kiocb, r->backing);
-	kiocb.ki_pos = r->offset + ((loff_t)idx << PAGE_SHIFT);
-	ret = vfs_iocb_iter_read(r->backing, &kiocb, &iter);
-	if (ret < 0)
-		return ret;
-	got = ret;
-	if (got == want)
-		return 0;
-	if (r->offset + ((loff_t)idx << PAGE_SHIFT) + (loff_t)got <
-	    i_size_read(backing_inode(r)))
-		return -EIO;
-	for (i = got >> PAGE_SHIFT; i < nr; i++) {
-		size_t from = i == got >> PAGE_SHIFT ? got & ~PAGE_MASK : 0;
-
-		folio_zero_segment(folio[i], from, PAGE_SIZE);
-	}
-	return 0;
-}
-
-/* Write the bytes of a locked folio that lie within the file. */
+/* Write the bytes of a folio that lie within the file. */
 static int write_folio(struct hipec_region *r, struct folio *folio)
 {
-	struct inode *inode = backing_inode(r);
+	struct inode *inode = hipec_backing(r);
 	loff_t pos = r->offset + folio_pos(folio);
 	loff_t left = i_size_read(inode) - pos;
 	struct bio_vec bv = { .bv_page = &folio->page };
@@ -144,56 +91,58 @@ static int write_folio(struct hipec_region *r, struct folio *folio)
  * Write-protect first, take the dirty mark second: in the other order a store
  * between the two is lost.
  *
- * Return: 1 if it was written, 0 if it was clean or gone, -errno, with the page
- * dirty again and the error noted for the next fsync.
+ * The page is WRITING, so it keeps its frame.
+ *
+ * Return: 1 if it was written, 0 if it was clean, -errno, with the page dirty
+ * again and the error noted for the next fsync.
  */
 static int clean(struct hipec_region *r, struct folio *folio, bool unmap)
 {
+	bool dirty;
 	int ret;
 
 	folio_lock(folio);
-	if (folio->mapping != r->inode->i_mapping) {
-		folio_unlock(folio);
-		return 0;
-	}
 	if (unmap && folio_mapped(folio))
 		unmap_mapping_range(folio->mapping, folio_pos(folio),
 				    PAGE_SIZE, 0);
 	if (folio_mkclean(folio))
 		folio_mark_dirty(folio);
-	if (!folio_test_clear_dirty(folio)) {
-		folio_unlock(folio);
+	dirty = folio_test_clear_dirty(folio);
+	folio_unlock(folio);
+	if (!dirty)
 		return 0;
-	}
 	atomic_dec(&r->c->nr_dirty);
 	ret = write_folio(r, folio);
 	if (ret) {
 		folio_mark_dirty(folio);
 		mapping_set_error(folio->mapping, ret);
 	}
-	folio_unlock(folio);
 	return ret ? ret : 1;
 }
 
 /**
  * hipec_io_wait() - wait until some page's I/O ends
- * @c:     container
- * @state: TASK_KILLABLE or TASK_UNINTERRUPTIBLE
+ * @c:       container
+ * @state:   TASK_KILLABLE or TASK_UNINTERRUPTIBLE
+ * @timeout: jiffies, or MAX_SCHEDULE_TIMEOUT
  *
  * Context: expects c->lock, drops it while asleep.
- * Return: false if a fatal signal came, in TASK_KILLABLE.
+ * Return: jiffies that are left, as schedule_timeout(); -EINTR if a fatal signal
+ *         came, in TASK_KILLABLE.
  */
-bool hipec_io_wait(struct hipec_container *c, unsigned int state)
+long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout)
 {
 	DEFINE_WAIT(wait);
 
 	prepare_to_wait(&c->wait, &wait, state);
 	mutex_unlock(&c->lock);
 	if (!(state == TASK_KILLABLE && fatal_signal_pending(current)))
-		schedule();
+		timeout = schedule_timeout(timeout);
 	finish_wait(&c->wait, &wait);
 	mutex_lock(&c->lock);
-	return !(state == TASK_KILLABLE && fatal_signal_pending(current));
+	if (state == TASK_KILLABLE && fatal_signal_pending(current))
+		return -EINTR;
+	return timeout;
 }
 
 /*
@@ -236,6 +185,10 @@ static int wash_page(struct hipec_container *c, u32 h)
 		c->vm.page[h].flags |= HIPEC_PAGE_FAILED;
 	c->counters.written_pages += ret > 0;
 	c->counters.write_errors += ret < 0;
+	if (ret > 0)
+		c->lost_in_a_row = 0;
+	else if (ret < 0 && unmap)
+		c->lost_in_a_row++;
 	/* Given up only while it was being written: once more, unmapped. */
 	if (unmap)
 		finish_laundry(c, h);
@@ -311,7 +264,8 @@ int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
 		       c->frame[h]->index >= first &&
 		       c->frame[h]->index <= last) {
 			if (c->vm.page[h].flags & busy) {
-				hipec_io_wait(c, TASK_UNINTERRUPTIBLE);
+				hipec_io_wait(c, TASK_UNINTERRUPTIBLE,
+					      MAX_SCHEDULE_TIMEOUT);
 				continue;
 			}
 			/* Once: an application may dirty it for ever. */

@@ -54,7 +54,7 @@ static bool conflict(const struct hipec_region *a, const struct hipec_region *b)
 	loff_t a_end = a->offset + ((loff_t)a->nr << PAGE_SHIFT);
 	loff_t b_end = b->offset + ((loff_t)b->nr << PAGE_SHIFT);
 
-	if (a->backing->f_mapping->host != b->backing->f_mapping->host ||
+	if (hipec_backing(a) != hipec_backing(b) ||
 	    !(a->writable || b->writable))
 		return false;
 	return a->c != b->c || (a->offset < b_end && b->offset < a_end);
@@ -107,7 +107,7 @@ static int check_backing(struct file *file, bool writable)
 /* Size the region to the range, which must lie within the file. */
 static int set_range(struct hipec_region *r, u64 offset, u64 length)
 {
-	u64 size = i_size_read(r->backing->f_mapping->host);
+	u64 size = i_size_read(hipec_backing(r));
 	u64 pages;
 
 	if (offset & ~PAGE_MASK)
@@ -164,7 +164,8 @@ static void leave_container(struct hipec_region *r)
 		while (c->frame[h] &&
 		       c->frame[h]->mapping == r->inode->i_mapping) {
 			if (c->vm.page[h].flags & busy) {
-				hipec_io_wait(c, TASK_UNINTERRUPTIBLE);
+				hipec_io_wait(c, TASK_UNINTERRUPTIBLE,
+					      MAX_SCHEDULE_TIMEOUT);
 				continue;
 			}
 			lost += folio_test_dirty(c->frame[h]);
@@ -344,6 +345,7 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 	ret = set_range(r, args->offset, args->length);
 	if (ret)
 		goto out_fput;
+	hipec_read_init(r);
 	ret = claim_file(r);
 	if (ret)
 		goto out_fput;

@@ -5,12 +5,12 @@
  *
  * Interface:
  * hipec_room_try()   without waiting
- * hipec_room_make()  for a fault, which can wait
+ * hipec_room_make()  for a fault, which can wait and come again
  */
 #include "internal.h"
 
-/* Writes that may fail before a fault gives up waiting for a clean frame. */
-#define HIPEC_MAX_WRITE_ERRORS 16
+/* Writes of victims that may fail, one after the other, until a fault fails. */
+#define HIPEC_MAX_LOST 16
 
 /* So many Replace events in a row without a frame, and the policy is revoked. */
 #define HIPEC_MAX_HELPED 1024
@@ -20,6 +20,9 @@ static bool ask_policy(struct hipec_container *c, u32 pgno, bool write)
 {
 	u64 before = c->counters.evictions;
 
+	/* All that there is is being read or cleaned: nothing to ask for. */
+	if (!c->vm.nr_live)
+		return false;
 	hipec_event_harvest(c);
 	hipec_event_replace(c, pgno, write);
 	if (c->counters.evictions != before) {
@@ -91,40 +94,49 @@ u32 hipec_room_try(struct hipec_container *c, u32 pgno, bool write,
 	return min(c->nr_free, want);
 }
 
+/* Take a page that is clean. Return: whether there was one. */
+static bool take_clean(struct hipec_container *c)
+{
+	u32 victim;
+
+	if (!hipec_frame_evict_clean(c, &victim))
+		return false;
+	hipec_event_remove(c, victim);
+	return true;
+}
+
 /**
  * hipec_room_make() - get free frames for a fault
  * @c:     container
  * @pgno:  page that faulted
  * @write: the access was a write
  * @want:  frames, 1 or more
+ * @wait:  the fault can wait for the washer; else one frame is enough, and clean
+ *         pages go that the policy did not choose
  *
- * Waits until all are there, or fewer if no more pages can go.
- *
- * Context: process context; expects c->lock, which it may drop and retake.
- * Return: free frames, at most @want; 0 if the lock was dropped, so look again;
- *         -EINTR on a fatal signal; -ENOMEM if every page is pinned; -EIO if
- *         victims cannot be written.
+ * Context: process context; expects c->lock.
+ * Return: free frames, @want or, if no more pages can go, fewer; -EAGAIN if
+ *         frames are being cleaned or filled: wait and ask again; -ENOMEM if
+ *         every page is pinned; -EIO if victims cannot be written.
  */
-int hipec_room_make(struct hipec_container *c, u32 pgno, bool write,
-			      u32 want)
+int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want,
+		    bool wait)
 {
-	u64 errors = c->counters.write_errors;
-	bool slept = false;
 	u32 got;
 
 	while ((got = hipec_room_try(c, pgno, write, want)) < want) {
-		if (!c->nr_laundry && got)
+		if (got && (!wait || !c->nr_laundry))
 			break;
 		if (!c->nr_laundry && drop_ahead(c))
 			continue;
 		if (!c->nr_laundry && !c->nr_reading)
 			return -ENOMEM;
-		if (c->counters.write_errors - errors > HIPEC_MAX_WRITE_ERRORS)
+		if (c->lost_in_a_row > HIPEC_MAX_LOST) {
+			c->lost_in_a_row = 0;
 			return -EIO;
-		slept = true;
-		if (!hipec_io_wait(c, TASK_KILLABLE))
-			return -EINTR;
+		}
+		if (wait || !take_clean(c))
+			return -EAGAIN;
 	}
-	return slept ? 0 : got;
+	return got;
 }
-

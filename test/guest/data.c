@@ -258,64 +258,6 @@ static void pinned_page(void)
 	close_map(&m);
 }
 
-/* write() from a region into its own backing file cannot work; it may not hang. */
-static void write_to_own_backing(void)
-{
-	struct map m;
-
-	make_file(FILE_D, 8 * PAGE_BYTES);
-	open_map(&m, "fifo", FILE_D, 4, 1, true);
-	CHECK(pwrite(m.file, m.base + 2 * PAGE_BYTES, 100, 0) == -1 &&
-	      errno == EFAULT);
-	touch(&m, 2);
-	close_map(&m);
-}
-
-static struct map synced_map;
-
-static void *dirty_and_sync(void *arg)
-{
-	size_t i;
-
-	for (;;) {
-		for (i = 0; i < synced_map.pages; i++)
-			put_word(&synced_map, i, i);
-		fsync(synced_map.region);
-	}
-	return arg;
-}
-
-static void *unmap_again_and_again(void *arg)
-{
-	for (;;) {
-		madvise(synced_map.base, synced_map.pages * PAGE_BYTES,
-			MADV_DONTNEED);
-		usleep(100);
-	}
-	return arg;
-}
-
-/*
- * write() holds the file's lock, the washer a page's and wants the file's: if
- * the write faults on that page, neither may wait for the other for ever.
- */
-static void write_to_own_backing_while_synced(void)
-{
-	pthread_t thread;
-	int i;
-
-	make_file(FILE_D, 64 * PAGE_BYTES);
-	open_map(&synced_map, "fifo", FILE_D, 72, 1, true);
-	for (i = 0; i < 64; i++)
-		put_word(&synced_map, i, i);
-	CHECK(!pthread_create(&thread, NULL, dirty_and_sync, NULL));
-	CHECK(!pthread_create(&thread, NULL, unmap_again_and_again, NULL));
-	for (i = 0; i < rounds(4000); i++)
-		if (pwrite(synced_map.file, synced_map.base, 64 * PAGE_BYTES,
-			   0) < 0)
-			CHECK_EQ(errno, EFAULT);
-}
-
 #define THREADS 4
 #define STRESS_PAGES 64
 #define STRESS_STEPS 3000
@@ -461,9 +403,6 @@ const struct test data_tests[] = {
 	{ "madvise_dontneed_keeps_frames", madvise_dontneed },
 	{ "mremap_moves_but_does_not_grow", mremap_and_mlock },
 	{ "pinned_pages_are_not_evicted", pinned_page },
-	{ "write_to_the_own_backing_file_fails_and_does_not_hang", write_to_own_backing },
-	{ "write_of_a_region_to_its_file_ends_while_it_is_synced",
-	  write_to_own_backing_while_synced },
 	{ "threads_lose_no_write", threads_lose_nothing },
 	{ "threads_on_one_page_cause_one_read", one_read_for_many },
 	{ "read_ahead_waits_for_a_touch", read_ahead },

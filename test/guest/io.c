@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Disks that fail: a null_blk disk with bad blocks, as a raw backing device.
+ * Disks that fail: a null_blk disk with bad blocks, as a raw backing device. And
+ * one that cannot say that a read would have to wait: dm-flakey.
  */
 #include <fcntl.h>
+#include <linux/dm-ioctl.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "guest.h"
@@ -144,9 +148,77 @@ static void write_error_at_eviction(void)
 	close_map(&m);
 }
 
+#define MAPPED "hipec-flakey"
+#define MOUNTED "/tmp/flakey"
+
+static void mapper(unsigned long request, uint32_t targets)
+{
+	struct {
+		struct dm_ioctl io;
+		struct dm_target_spec spec;
+		char args[64];
+	} a = {
+		.io = { .version = { 4, 0, 0 }, .data_size = sizeof(a),
+			.data_start = offsetof(typeof(a), spec),
+			.target_count = targets, .name = MAPPED },
+		.spec = { .length = DISK_PAGES * 8, .next = sizeof(a) },
+		.args = DISK " 0 1000000 0",
+	};
+	int fd = open("/dev/mapper/control", O_RDWR);
+
+	strcpy(a.spec.target_type, "flakey");
+	CHECK(fd >= 0);
+	CHECK(!ioctl(fd, request, &a));
+	close(fd);
+}
+
+static void unmount_mapped(void)
+{
+	umount2(MOUNTED, MNT_DETACH);
+	mapper(DM_DEV_REMOVE, 0);
+}
+
+/*
+ * A file system on such a disk is read through the page cache, which keeps
+ * nothing of it; clusters as well, and what the file has at its end.
+ */
+static void read_through_the_page_cache(void)
+{
+	struct map m;
+	size_t i;
+
+	make_disk();
+	CHECK(!system("modprobe dm-flakey"));
+	mapper(DM_DEV_CREATE, 0);
+	atexit(unmount_mapped);
+	mapper(DM_TABLE_LOAD, 1);
+	mapper(DM_DEV_SUSPEND, 0);	/* without its flag: resume */
+	CHECK(!system("mke2fs /dev/dm-0 >/dev/null"));
+	mkdir(MOUNTED, 0700);
+	CHECK(!mount("/dev/dm-0", MOUNTED, "ext4", 0, NULL));
+	make_file(MOUNTED "/file", 63 * PAGE_BYTES + 100);
+	CHECK(!system("echo 3 >/proc/sys/vm/drop_caches"));
+	open_map(&m, "fifo", MOUNTED "/file", 16, 8, true);
+	for (i = 0; i < 64; i++)
+		touch(&m, i);
+	CHECK_EQ(get_status(m.container).counters.read_pages, 64);
+	CHECK_EQ(get_status(m.container).counters.read_errors, 0);
+	for (i = 100; i < PAGE_BYTES; i++)
+		CHECK_EQ(m.base[63 * PAGE_BYTES + i], 0);
+	/* What is written past the page cache is not read from it. */
+	*(volatile uint64_t *)(m.base + 7 * PAGE_BYTES) = 77;
+	CHECK(!fsync(m.region));
+	for (i = 8; i < 40; i++)
+		touch(&m, i);
+	CHECK_EQ(get_word(&m, 7), 77);
+	close_map(&m);
+}
+
 const struct test io_tests[] = {
 	{ "read_error_is_sigbus_for_that_page_alone", read_error },
 	{ "write_error_is_reported_and_the_data_kept", write_error },
 	{ "write_error_at_eviction_keeps_the_page", write_error_at_eviction },
+	{ "disk_that_cannot_tell_is_read_through_the_page_cache",
+	  read_through_the_page_cache },
 	{ 0 }
 };

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Operations on descriptors and files, and on what the system has of both.
- *
- * Left out, as README says: a direct read of a backing file into a region of
- * the same file waits for itself. And, unless HOSTILE_COPY is set, writes to a
- * file of a backing file's file system from memory that is not there yet: the
- * write holds the inode's lock when it faults, and a fault of a region, which
- * may hold mmap_lock, takes such a lock.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -189,7 +183,8 @@ int op_from_region(void)
 	if (!region_piece(&at, &bytes))
 		return -EFAULT;
 	if (chance(50)) {
-		fd = open("/tmp/hostile-scratch", O_WRONLY | O_CREAT, 0600);
+		fd = open(chance(50) ? "/tmp/hostile-scratch" :
+			  "/data/hostile-scratch", O_WRONLY | O_CREAT, 0600);
 		ret = or_errno(pwrite(fd, at, bytes, 0));
 		close(fd);
 		return ret;
@@ -269,23 +264,28 @@ int op_direct_to(void)
 	return direct(false);
 }
 
-/* From a region to its own file or another, the same data to the same place. */
+/*
+ * Between a region and its own file, at the same place, so that all data stays
+ * what it may be; at times direct, and then back as well.
+ */
 int op_copy(void)
 {
+	bool direct = chance(40), back = chance(30);
 	unsigned char *at;
 	struct spot *s;
 	size_t bytes;
+	off_t pos;
 	int fd, ret;
 
 	s = region_piece(&at, &bytes);
 	if (!s || s->file >= NR_BACKING)
 		return -EFAULT;
-	fd = open(getenv("HOSTILE_COPY") ? backing_path(s->file) :
-		  "/tmp/hostile-scratch", O_WRONLY | O_CREAT, 0600);
+	fd = open(backing_path(s->file), O_RDWR | (direct ? O_DIRECT : 0));
 	if (fd < 0)
 		return -errno;
-	ret = or_errno(pwrite(fd, at, bytes, s->first * PAGE_BYTES +
-			      (at - address_of(s))));
+	pos = s->first * PAGE_BYTES + (at - address_of(s));
+	ret = or_errno(back ? pread(fd, at, bytes, pos) :
+		       pwrite(fd, at, bytes, pos));
 	close(fd);
 	return ret;
 }
