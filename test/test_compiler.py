@@ -458,7 +458,7 @@ def test_colour_is_for_terminals_only():
 def test_damaged_sources_never_crash_and_never_make_a_bad_image():
     """Every beginning of the good sources, some of the bad ones, and random changes
     of all: refused with an error, or accepted by the verifier."""
-    jobs = [subprocess.Popen([TORTURE, "1", "30", *OK, *POLICIES, *LISTINGS], stderr=subprocess.PIPE),
+    jobs = [subprocess.Popen([TORTURE, "1", "10", *OK, *POLICIES, *LISTINGS[::3]], stderr=subprocess.PIPE),
             subprocess.Popen([TORTURE, "3", "5", *ERR, *WARN], stderr=subprocess.PIPE)]
     for job in jobs:
         _, stderr = job.communicate()

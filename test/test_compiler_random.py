@@ -422,7 +422,7 @@ def levels(program, tmp_path, name):
 def test_random_programs_compute_the_same_at_both_levels(tmp_path):
     """Against what Python says, so that they are not wrong alike."""
     cases = []
-    for seed in range(1000, 1040):
+    for seed in range(1000, 1025):
         program = Program(seed)
         try:
             program.body()
@@ -431,7 +431,7 @@ def test_random_programs_compute_the_same_at_both_levels(tmp_path):
         if is_refused(run("-O0", "-S", "-", source=program.text).stderr):
             continue
         cases += levels(program, tmp_path, seed)
-    assert len(cases) > 50
+    assert len(cases) > 30
     result = subprocess.run([HPT, *cases], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -511,8 +511,8 @@ def decisions(policies, level, tmp_path):
 
 
 def test_random_policies_decide_the_same_at_both_levels(tmp_path):
-    policies = {seed: Policy(seed).text for seed in range(60)}
+    policies = {seed: Policy(seed).text for seed in range(40)}
     plain, short = (decisions(policies, level, tmp_path) for level in ("-O0", "-O1"))
-    assert plain.count("result ok") > 54
+    assert plain.count("result ok") > 34
     assert sum(line.startswith("given") for line in plain) > 50
     assert short == plain
