@@ -10,6 +10,8 @@ import pytest
 from conftest import BUILD, ROOT
 from test_compiler import OK, POLICIES, built, run  # noqa: F401
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 HAND = """\
 # By hand: no numbers, no words, no lines; labels.
 policy by-hand

@@ -9,6 +9,8 @@ import pytest
 
 from test_compiler import HPT, POLICIES, assembled, built, run  # noqa: F401
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 HEAD = ("Event Init() { Int i, j, n, a[6]; param Int limit = 9, width = 4, moved = 3, minus = -1;"
         " const Int ten = 10; counter Int four = 4; Queue q, qs[5]; Page p; }\n"
         "Event Replace() { Release(DeQueue(q, HEAD)); }\n"
@@ -175,24 +177,31 @@ def test_more_parameters_than_can_be_told_apart_are_no_bound():
     assert cost_of("\n".join(many)) == (LINE, None)
 
 
-@pytest.mark.parametrize("value", [0, 1, 2, 9, 10, 11])
 @pytest.mark.parametrize("body, text", [param for param in PARAMS if
                                         "minus" not in param[0] and "else" not in param[0]])
-def test_the_machine_counts_what_the_formula_says(body, text, value, tmp_path):
-    """For other values of the parameter; a bracket below 0 is no round."""
-    source = f"{HEAD}Event PageFault() {{\n{body}\n}}\n".replace("limit = 9", f"limit = {value}")
+def test_the_machine_counts_what_the_formula_says(body, text, tmp_path):
+    """For other values of the parameter too; a bracket below 0 is no round."""
+    source = f"{HEAD}Event PageFault() {{\n{body}\n}}\n"
+    case = assembled(run("-S", "-", source=source).stdout, {})
+    assert "limit param int 9" in case and "-- result ok" in case
     sum_, *condition = re.split(r", if ", text.split(": ")[1])
-    if condition and not eval(condition[0], {"limit": value, "width": 4}):
-        return
     for factor in re.findall(r"\(\(.*?\) / \d\)|\([^()]*\)", sum_):
         sum_ = sum_.replace(factor, f"max(0, {factor.replace('/', '//')})")
-    wanted = eval(sum_, {"limit": value, "width": 4, "max": max})
-    case = tmp_path / "case.hpt"
-    case.write_text(assembled(run("-S", "-", source=source).stdout, {}).replace(
-        "-- result ok", f"-- result\nok\ncommands {wanted}"))
-    result = subprocess.run([HPT, case], capture_output=True, text=True, check=False)
+    paths = []
+    for limit in (0, 1, 2, 9, 10, 11):
+        values = {"limit": limit, "width": 4}
+        if condition and not eval(condition[0], values):
+            continue
+        wanted = eval(sum_, {**values, "max": max})
+        paths.append(tmp_path / f"{limit}.hpt")
+        paths[-1].write_text(case.replace("limit param int 9", f"limit param int {limit}").replace(
+            "-- result ok", f"-- result\nok\ncommands {wanted}"))
+        if limit in (0, 11):
+            with_this = source.replace("limit = 9", f"limit = {limit}")
+            assert cost(with_this)["PageFault"].startswith(f"{wanted} with ")
+    result = subprocess.run([HPT, *paths], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert cost(source)["PageFault"].startswith(f"{wanted} with ")
+    assert len(paths) >= 4 and result.stdout.count("\nok ") + result.stdout.startswith("ok ") == len(paths)
 
 
 @pytest.mark.parametrize("body", [

@@ -9,6 +9,8 @@ import pytest
 
 from test_compiler import HPT, assembled, built, run, said  # noqa: F401
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 REPLACE = "Event Replace() { }\n"
 
 

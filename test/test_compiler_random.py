@@ -7,7 +7,11 @@ import random
 import re
 import subprocess
 
+import pytest
+
 from test_compiler import HPT, assembled, run
+
+pytestmark = pytest.mark.usefixtures("quick_start")
 
 
 class Undefined(Exception):

@@ -17,6 +17,8 @@ import pytest
 from conftest import ROOT
 from test_compiler import EMPTY, HPT, assembled, built, commands, operands, run  # noqa: F401
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 LANGUAGE = (ROOT / "docs" / "language.md").read_text()
 EVENTS = (ROOT / "docs" / "events.md").read_text()
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)

@@ -8,6 +8,8 @@ import pytest
 
 from test_compiler import AMPC, ERR, OK, POLICIES, ROOT, WARN, built, expected, run, said  # noqa: F401
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 UNUSED = ("Event Init() { Queue q; }\nEvent PageFault() { }\n"
           "Event Replace() { Release(DeQueue(q, HEAD)); }\nEvent Acess() { }\n")
 

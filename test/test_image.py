@@ -63,6 +63,7 @@ def test_random_programs_are_refused_or_run(seed):
     assert refused > 1000 and ran > 1000
 
 
+@pytest.mark.usefixtures("quick_start")
 def test_dis_prints_sound_images_and_refuses_the_others(tmp_path):
     for path in FILES[::4]:
         run = hipec("dis", image_of(path, tmp_path / "x.hpo"))
