@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The VM core for user space: build/libhipecvm.a, and the same under ASan and
-# UBSan for the tests. The kernel builds the same files by module/Kbuild.
+# The VM core and the frame manager's algorithms for user space:
+# build/libhipecvm.a, and the same under ASan and UBSan for the tests. The kernel
+# builds the same files by module/Kbuild.
 
 VM_SRC := $(wildcard module/vm/*.c)
+POOL_SRC := $(wildcard module/pool/*.c)
+CORE_SRC := $(VM_SRC) $(POOL_SRC)
 # Linked statically the sanitizers start in two thirds of the time, and ring 1
 # starts them thousands of times. clang does so by itself.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all \
@@ -12,14 +15,22 @@ $(B)/vm/%.o: module/vm/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -ffreestanding -c $< -o $@
 
+$(B)/pool/%.o: module/pool/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -ffreestanding -c $< -o $@
+
 $(B)/asan/vm/%.o: module/vm/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
-$(B)/libhipecvm.a: $(VM_SRC:module/vm/%.c=$(B)/vm/%.o)
+$(B)/asan/pool/%.o: module/pool/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+
+$(B)/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/%.o)
 	$(AR) rcs $@ $^
 
-$(B)/asan/libhipecvm.a: $(VM_SRC:module/vm/%.c=$(B)/asan/vm/%.o)
+$(B)/asan/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/asan/%.o)
 	$(AR) rcs $@ $^
 
 # The kernel modules, for each kernel in a directory of its own: a farm of links

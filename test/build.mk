@@ -33,7 +33,11 @@ $(B)/cov/vm/%.o: module/vm/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -O0 --coverage -c $< -o $@
 
-$(B)/cov/libhipecvm.a: $(VM_SRC:module/vm/%.c=$(B)/cov/vm/%.o)
+$(B)/cov/pool/%.o: module/pool/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -O0 --coverage -c $< -o $@
+
+$(B)/cov/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/cov/%.o)
 	$(AR) rcs $@ $^
 
 $(B)/cov/hpt: $(call userlib_obj,$(B)/asan,$(HPT_SRC)) $(B)/cov/libhipecvm.a

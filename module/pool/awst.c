@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * AWST(min, max), the second global policy: which page it chooses. What happens
+ * to the page then is in fifo2mr.c.
+ *
+ * Each owner has a queue of its own and each page a stamp from when it came in,
+ * so that an owner's oldest page is at hand and the oldest of all is found among
+ * as many as there are owners; one queue for all would be searched from its head
+ * past whatever others hold.
+ *
+ * Source: paper, "Hipec profiler", the modified AWST of Figure 8. That its
+ * victims' containers are asked as FIFO2-MR asks them is ours: the paper says
+ * nothing of it, and its profiler simulates strategies under either policy.
+ */
+#include "queue.h"
+
+/**
+ * hipec_mr_init_awst() - make a manager without frames, AWST
+ * @mr:        to fill
+ * @ops:       the host
+ * @memory:    @nr + 1 entries, not initialised; the host frees it
+ * @nr:        pages that may be in at the same time, below 2^32 - 1
+ * @stamp:     @nr + 1 of them, not initialised; the host frees it
+ * @owner:     @nr_owners of them, not initialised; the host frees it
+ * @nr_owners: owners are numbered from 0
+ *
+ * Until hipec_mr_set_limits() an owner's min is 0 and it has no max.
+ *
+ * Context: any. Nobody else knows @mr.
+ */
+void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+			struct hipec_mr_frame *memory, u32 nr, u64 *stamp,
+			struct hipec_mr_owner *owner, u32 nr_owners)
+{
+	u32 i;
+
+	hipec_mr_init(mr, ops, memory, nr);
+	mr->policy = HIPEC_MR_AWST;
+	mr->stamp = stamp;
+	mr->owner = owner;
+	mr->nr_owners = nr_owners;
+	for (i = 0; i < nr_owners; i++)
+		owner[i] = (struct hipec_mr_owner){ .max = ~0u };
+}
+
+/**
+ * hipec_mr_set_limits() - say what an owner is to have
+ * @mr:    manager, AWST
+ * @owner: its number
+ * @min:   pages that nobody else's request takes from it
+ * @max:   pages from which on it replaces its own, 1 or more
+ *
+ * An owner that has more than @max already keeps it, and gets no more.
+ *
+ * Context: expects the caller's lock.
+ */
+void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max)
+{
+	mr->owner[owner].min = min;
+	mr->owner[owner].max = max;
+}
+
+/**
+ * hipec_mr_is_full() - whether an owner must lose a page before it gets one
+ * @mr:    manager
+ * @owner: its number, or HIPEC_MR_NOBODY
+ *
+ * The host asks before it uses a frame that is free, and calls
+ * hipec_mr_reclaim() if so.
+ *
+ * Context: expects the caller's lock.
+ * Return: true if @owner has its max; never for FIFO2-MR.
+ */
+bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner)
+{
+	return owner < mr->nr_owners &&
+	       mr->owner[owner].fifo.count >= mr->owner[owner].max;
+}
+
+/* The oldest page of an owner that has more than its min. */
+static u32 oldest(const struct hipec_mr *mr)
+{
+	u32 best = HIPEC_MR_NONE, i;
+
+	for (i = 0; i < mr->nr_owners; i++) {
+		const struct hipec_mr_owner *o = &mr->owner[i];
+
+		if (o->fifo.count <= o->min)
+			continue;
+		if (!best || mr->stamp[o->fifo.head] < mr->stamp[best])
+			best = o->fifo.head;
+	}
+	return best;
+}
+
+/**
+ * hipec_awst_reclaim() - have one page given up, as hipec_mr_reclaim() says
+ * @mr:        manager, AWST
+ * @requester: owner that wants a frame, or HIPEC_MR_NOBODY
+ *
+ * A page that cannot go is the youngest from then on. Time is linear in the
+ * number of owners.
+ *
+ * Context: expects the caller's lock; calls the host.
+ * Return: false if no page can go, or all owners are at their min.
+ */
+bool hipec_awst_reclaim(struct hipec_mr *mr, u32 requester)
+{
+	bool own = hipec_mr_is_full(mr, requester);
+	u32 looks = own ? mr->owner[requester].fifo.count : mr->nr_frames;
+	u32 f;
+
+	while (looks--) {
+		f = own ? mr->owner[requester].fifo.head : oldest(mr);
+		if (!f)
+			return false;
+		if (hipec_mr_look(mr, f))
+			return true;
+	}
+	return false;
+}

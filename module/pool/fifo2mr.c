@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * FIFO2-MR, and what AWST shares with it: entries, and what happens to a victim.
+ * fifo2mr.h says what it is. No locks, no clocks: the caller's lock is held from
+ * the start of each function to its end, and while the host is called as well.
+ *
+ * Source: paper, Figure 4 and "Page frame reclamation"; the inactive queue's
+ * target is that of Mach and of Figure 3.
+ */
+#include "queue.h"
+
+static_assert(sizeof(struct hipec_mr_frame) == 16, "metadata is counted in docs/");
+
+/**
+ * hipec_mr_init() - make a manager without frames, FIFO2-MR
+ * @mr:     to fill
+ * @ops:    the host
+ * @memory: @nr + 1 entries, not initialised; the host frees it
+ * @nr:     pages that may be in at the same time, below 2^32 - 1
+ *
+ * Context: any. Nobody else knows @mr.
+ */
+void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+		   struct hipec_mr_frame *memory, u32 nr)
+{
+	memset(mr, 0, sizeof(*mr));
+	mr->policy = HIPEC_MR_FIFO2;
+	mr->ops = ops;
+	mr->frame = memory;
+	mr->nr = nr;
+}
+
+/* Where pages come in, and where what was passed over goes. */
+static enum hipec_mr_place entrance(const struct hipec_mr *mr)
+{
+	return mr->policy == HIPEC_MR_AWST ? HIPEC_MR_OWN : HIPEC_MR_ACTIVE;
+}
+
+/**
+ * hipec_mr_add() - a page came in
+ * @mr:    manager
+ * @owner: its container, at most HIPEC_MR_MAX_OWNER; below nr_owners for AWST
+ * @page:  its number, for the host
+ *
+ * It goes to the tail of the active queue. Time is constant.
+ *
+ * Context: expects the caller's lock, which may be held for hipec_mr_reclaim().
+ * Return: its entry; HIPEC_MR_NONE if as many pages are in as hipec_mr_init()
+ *         was told.
+ */
+u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page)
+{
+	u32 f = mr->unused;
+
+	if (f) {
+		mr->unused = mr->frame[f].next;
+	} else {
+		if (mr->nr_touched == mr->nr)
+			return HIPEC_MR_NONE;
+		f = ++mr->nr_touched;
+	}
+	mr->frame[f].owner = owner;
+	mr->frame[f].page = page;
+	hipec_mr_link(mr, f, entrance(mr));
+	mr->nr_frames++;
+	return f;
+}
+
+/* A page of the victim's owner, @f, is about to leave; has it been asked for? */
+static void note_leaving(struct hipec_mr *mr, u32 f)
+{
+	u32 victim = mr->victim;
+
+	if (f == victim) {
+		mr->victim = HIPEC_MR_NONE;
+	} else if (mr->asking && !mr->left) {
+		hipec_mr_replace(mr, f, victim);
+		mr->frame[f].place = HIPEC_MR_UNUSED;
+		mr->moved++;
+		mr->ops->moved(mr, mr->victim_owner, mr->frame[victim].page,
+			       mr->frame[f].page);
+	}
+	mr->left++;
+}
+
+/**
+ * hipec_mr_del() - a page leaves, for whatever reason
+ * @mr: manager
+ * @f:  its entry, which hipec_mr_add() gave; another page may get it next
+ *
+ * While a container is asked, the first of its pages to leave answers; if the
+ * manager chose another, that one moves into its place. Time is constant.
+ *
+ * Context: expects the caller's lock, which may be held for hipec_mr_reclaim().
+ * Source: paper, "Page frame reclamation", location movement.
+ */
+void hipec_mr_del(struct hipec_mr *mr, u32 f)
+{
+	struct hipec_mr_frame *frame = &mr->frame[f];
+
+	if (mr->looking && frame->owner == mr->victim_owner)
+		note_leaving(mr, f);
+	if (frame->place != HIPEC_MR_UNUSED)
+		hipec_mr_unlink(mr, f);
+	frame->place = HIPEC_MR_UNUSED;
+	frame->next = mr->unused;
+	mr->unused = f;
+	mr->nr_frames--;
+}
+
+/**
+ * hipec_mr_look() - have a page given up, or pass it over
+ * @mr: manager
+ * @f:  the page that it has chosen
+ *
+ * Context: expects the caller's lock; calls the host.
+ * Return: whether a page of @f's owner has left. If none has, @f is where pages
+ *         come in.
+ */
+bool hipec_mr_look(struct hipec_mr *mr, u32 f)
+{
+	u32 owner = mr->frame[f].owner, page = mr->frame[f].page;
+	bool passed;
+
+	mr->looking = true;
+	mr->victim = f;
+	mr->victim_owner = owner;
+	mr->left = 0;
+	passed = mr->policy == HIPEC_MR_FIFO2 &&
+		 mr->ops->referenced(mr, owner, page);
+	if (!passed && !mr->left) {
+		mr->asking = true;
+		mr->ops->ask(mr, owner, page);
+		mr->asking = false;
+		if (!mr->left)
+			mr->ops->take(mr, owner, page);
+	}
+	mr->looking = false;
+	if (mr->left)
+		return true;
+	mr->passed++;
+	hipec_mr_unlink(mr, f);
+	hipec_mr_link(mr, f, entrance(mr));
+	return false;
+}
+
+/*
+ * Two thirds of all pages are to be inactive, and one at least: else the only
+ * page of a manager that has one would be out of reach.
+ */
+static void refill(struct hipec_mr *mr)
+{
+	u64 both = (u64)mr->active.count + mr->inactive.count;
+	u32 target = both < 2 ? both : both * 2 / 3;
+	u32 f;
+
+	while (mr->inactive.count < target && mr->active.count) {
+		f = mr->active.head;
+		hipec_mr_unlink(mr, f);
+		hipec_mr_link(mr, f, HIPEC_MR_INACTIVE);
+		mr->ops->reset(mr, mr->frame[f].owner, mr->frame[f].page);
+	}
+}
+
+/*
+ * Pages pass the inactive queue's head in one circle, so twice as many looks as
+ * there are pages show each to us once after we have reset its bit: who is
+ * passed over then is busy or pinned, or referenced faster than we look.
+ */
+static bool fifo2_reclaim(struct hipec_mr *mr)
+{
+	u64 looks = 2ull * mr->nr_frames;
+	bool gone = false;
+
+	while (!gone && looks--) {
+		if (!mr->inactive.count)
+			refill(mr);
+		if (!mr->inactive.count)
+			break;
+		gone = hipec_mr_look(mr, mr->inactive.head);
+	}
+	refill(mr);
+	return gone;
+}
+
+/**
+ * hipec_mr_reclaim() - have one page given up
+ * @mr:        manager
+ * @requester: owner that wants a frame, or HIPEC_MR_NOBODY. FIFO2-MR does not
+ *             care, AWST has it replace its own page if it has its max
+ *
+ * One page or, if the container gives more, several. No page is looked at more
+ * often than twice on average.
+ *
+ * Context: expects the caller's lock, and keeps it; calls the host.
+ * Return: false if no page can go, or when called by a method of struct
+ *         hipec_mr_ops.
+ * Source: paper, Figure 4, one turn of its first loop that ends with a page in
+ *         the free queue, and its second loop.
+ */
+bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester)
+{
+	bool gone;
+
+	if (mr->reclaiming)
+		return false;
+	mr->reclaiming = true;
+	mr->moved = 0;
+	mr->passed = 0;
+	gone = mr->policy == HIPEC_MR_AWST ? hipec_awst_reclaim(mr, requester) :
+					     fifo2_reclaim(mr);
+	mr->reclaiming = false;
+	return gone;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The frame manager's choice among the frames of all unprivileged containers:
+ * FIFO2-MR, and AWST beside it. An algorithm and its memory, nothing else: whose
+ * frames these are, what a page number means and how a page is taken are the
+ * host's (struct hipec_mr_ops). A privileged container's pages are never added.
+ *
+ * FIFO2-MR keeps the frames on two queues. A page comes in at the tail of the
+ * active queue; from its head pages move on to the tail of the inactive queue,
+ * their referenced bits reset; at its head the victim is looked for. What was
+ * referenced meanwhile goes back to the tail of the active queue. The victim's
+ * container is asked, and may have another page of its own go instead: then the
+ * victim moves into that page's place, wherever it is (location movement).
+ *
+ * AWST(min, max) is first in, first out over all frames: an owner that has its
+ * max loses its own oldest page, else the oldest page goes whose owner has more
+ * than its min. Its victims' containers are asked in the same way, and pages
+ * move in the same way; nobody has a second chance.
+ *
+ * @mr is the manager, @f an entry, @owner a container's number, @page a number
+ * that the host gave the page; the last two mean nothing here.
+ *
+ * Interface:
+ * hipec_mr_init(), hipec_mr_init_awst()   a manager without frames
+ * hipec_mr_set_limits()       an owner's min and max, AWST alone
+ * hipec_mr_add(), hipec_mr_del()          a page comes in, leaves
+ * hipec_mr_is_full()          whether an owner must lose a page to get one
+ * hipec_mr_reclaim()          have one page given up
+ */
+#ifndef HIPEC_POOL_FIFO2MR_H
+#define HIPEC_POOL_FIFO2MR_H
+
+#include "../vm/port.h"
+
+#define HIPEC_MR_NONE 0			/* entry 0 is no frame */
+#define HIPEC_MR_NOBODY (~0u)		/* requester that is no owner */
+#define HIPEC_MR_MAX_OWNER ((1u << 30) - 1)
+
+struct hipec_mr;
+
+/**
+ * struct hipec_mr_ops - what the manager asks of its host
+ *
+ * Each is called from hipec_mr_reclaim() with the caller's lock held, and may
+ * sleep if the caller may. All but @moved may call hipec_mr_add() and
+ * hipec_mr_del(); none may call hipec_mr_reclaim(), which would only say no.
+ *
+ * @referenced: whether the page was referenced since its last reset. True as
+ *	well for a page that cannot be had now, its container being busy. Not
+ *	called by AWST.
+ * @reset: forget that the page was referenced. Not called by AWST.
+ * @ask: have the victim's container give pages up: the host calls
+ *	hipec_mr_del() for each. The first of them answers, and if it is not
+ *	@page, @page moves into its place; more are gifts. A container without a
+ *	policy, or one that is busy, deletes nothing.
+ * @take: asked, the container gave up nothing, or not in time. Take @page: the
+ *	host calls hipec_mr_del() for it, unless it cannot go (pinned, busy).
+ * @moved: @gone is about to leave though the manager had chosen @kept, which
+ *	now has its place. For the recovery table. Called from hipec_mr_del().
+ */
+struct hipec_mr_ops {
+	bool (*referenced)(struct hipec_mr *mr, u32 owner, u32 page);
+	void (*reset)(struct hipec_mr *mr, u32 owner, u32 page);
+	void (*ask)(struct hipec_mr *mr, u32 owner, u32 page);
+	void (*take)(struct hipec_mr *mr, u32 owner, u32 page);
+	void (*moved)(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone);
+};
+
+enum hipec_mr_policy {
+	HIPEC_MR_FIFO2,
+	HIPEC_MR_AWST,
+};
+
+enum hipec_mr_place {
+	HIPEC_MR_UNUSED,
+	HIPEC_MR_ACTIVE,
+	HIPEC_MR_INACTIVE,
+	HIPEC_MR_OWN,		/* AWST: its owner's queue */
+};
+
+struct hipec_mr_frame {
+	u32 prev, next;		/* on its queue, HIPEC_MR_NONE at the ends */
+	u32 owner : 30;
+	u32 place : 2;		/* enum hipec_mr_place */
+	u32 page;
+};
+
+struct hipec_mr_queue {
+	u32 head, tail;		/* HIPEC_MR_NONE if it is empty */
+	u32 count;		/* pages */
+};
+
+/* AWST: what an owner has and may have, pages. */
+struct hipec_mr_owner {
+	struct hipec_mr_queue fifo;
+	u32 min, max;
+};
+
+/* All of it is protected by the caller's lock. */
+struct hipec_mr {
+	enum hipec_mr_policy policy;
+	const struct hipec_mr_ops *ops;
+	struct hipec_mr_frame *frame;	/* nr + 1 of them, the first unused */
+	u32 nr;
+	u32 unused;		/* entries that were used, linked by next */
+	u32 nr_touched;		/* entries behind these never were */
+	u32 nr_frames;		/* pages that are in */
+
+	/* FIFO2-MR */
+	struct hipec_mr_queue active, inactive;
+
+	/* AWST */
+	struct hipec_mr_owner *owner;
+	u32 nr_owners;
+	u64 *stamp;		/* of each entry: who came in before whom */
+	u64 clock;
+
+	bool reclaiming;	/* hipec_mr_reclaim() is at work */
+	bool looking;		/* at victim */
+	bool asking;		/* its container */
+	u32 victim;		/* HIPEC_MR_NONE once it has left */
+	u32 victim_owner;
+	u32 left;		/* pages of that owner that left meanwhile */
+
+	/* Of the last hipec_mr_reclaim(), pages. */
+	u32 moved;		/* kept, another having gone: 0 or 1 */
+	u32 passed;		/* referenced, or could not go */
+};
+
+void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+		   struct hipec_mr_frame *memory, u32 nr);
+void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+			struct hipec_mr_frame *memory, u32 nr, u64 *stamp,
+			struct hipec_mr_owner *owner, u32 nr_owners);
+void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max);
+u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page);
+void hipec_mr_del(struct hipec_mr *mr, u32 f);
+bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner);
+bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester);
+
+/* Between fifo2mr.c and awst.c. */
+bool hipec_mr_look(struct hipec_mr *mr, u32 f);
+bool hipec_awst_reclaim(struct hipec_mr *mr, u32 requester);
+
+#endif /* HIPEC_POOL_FIFO2MR_H */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Queues of frames, linked through the manager's entries by index.
+ *
+ * Invariants: an entry that is in is on the one queue that its place says; count
+ * is the number of entries there; head is 0 exactly when tail is 0 exactly when
+ * count is 0. On an owner's queue stamps rise from head to tail.
+ */
+#ifndef HIPEC_POOL_QUEUE_H
+#define HIPEC_POOL_QUEUE_H
+
+#include "fifo2mr.h"
+
+/* The queue that @frame is on, or comes to. */
+static inline struct hipec_mr_queue *
+hipec_mr_queue_of(struct hipec_mr *mr, const struct hipec_mr_frame *frame)
+{
+	switch (frame->place) {
+	case HIPEC_MR_ACTIVE:
+		return &mr->active;
+	case HIPEC_MR_INACTIVE:
+		return &mr->inactive;
+	default:
+		return &mr->owner[frame->owner].fifo;
+	}
+}
+
+/* Let @queue's neighbours of @f, which knows them, know of it. */
+static inline void hipec_mr_set_links(struct hipec_mr *mr,
+				      struct hipec_mr_queue *queue, u32 f)
+{
+	const struct hipec_mr_frame *frame = &mr->frame[f];
+
+	if (frame->prev)
+		mr->frame[frame->prev].next = f;
+	else
+		queue->head = f;
+	if (frame->next)
+		mr->frame[frame->next].prev = f;
+	else
+		queue->tail = f;
+}
+
+/* Put @f, which is on no queue, at the tail of the one at @place. */
+static inline void hipec_mr_link(struct hipec_mr *mr, u32 f,
+				 enum hipec_mr_place place)
+{
+	struct hipec_mr_frame *frame = &mr->frame[f];
+	struct hipec_mr_queue *queue;
+
+	frame->place = place;
+	queue = hipec_mr_queue_of(mr, frame);
+	frame->prev = queue->tail;
+	frame->next = HIPEC_MR_NONE;
+	hipec_mr_set_links(mr, queue, f);
+	queue->count++;
+	if (place == HIPEC_MR_OWN)
+		mr->stamp[f] = mr->clock++;
+}
+
+/* Take @f off its queue. */
+static inline void hipec_mr_unlink(struct hipec_mr *mr, u32 f)
+{
+	struct hipec_mr_frame *frame = &mr->frame[f];
+	struct hipec_mr_queue *queue = hipec_mr_queue_of(mr, frame);
+
+	if (frame->prev)
+		mr->frame[frame->prev].next = frame->next;
+	else
+		queue->head = frame->next;
+	if (frame->next)
+		mr->frame[frame->next].prev = frame->prev;
+	else
+		queue->tail = frame->prev;
+	queue->count--;
+}
+
+/* Take @f off its queue and put it in @gone's place, which loses it. */
+static inline void hipec_mr_replace(struct hipec_mr *mr, u32 gone, u32 f)
+{
+	struct hipec_mr_frame *frame = &mr->frame[f];
+
+	hipec_mr_unlink(mr, f);
+	/* Now, if they were neighbours, @gone knows @f no more. */
+	frame->prev = mr->frame[gone].prev;
+	frame->next = mr->frame[gone].next;
+	frame->place = mr->frame[gone].place;
+	hipec_mr_set_links(mr, hipec_mr_queue_of(mr, frame), f);
+	if (frame->place == HIPEC_MR_OWN)
+		mr->stamp[f] = mr->stamp[gone];
+}
+
+#endif /* HIPEC_POOL_QUEUE_H */
