@@ -9,7 +9,8 @@ FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $
 
 # The KUnit suites that need no more than the VM core, in user space.
 KUNIT_SRC := $(shell grep -L '"\.\./internal.h"' module/tests/*_kunit.c) \
-	$(addprefix module/tests/,kunit_machine.c fakehost.c invariants.c)
+	$(addprefix module/tests/,kunit_machine.c fakehost.c invariants.c \
+	poolhost.c poolmodel.c)
 
 FAST += $(B)/asan/kunit
 

@@ -45,7 +45,7 @@ void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 
 /**
  * hipec_mr_set_limits() - say what an owner is to have
- * @mr:    manager, AWST
+ * @mr:    manager; FIFO2-MR has no use for it
  * @owner: its number
  * @min:   pages that nobody else's request takes from it
  * @max:   pages from which on it replaces its own, 1 or more
@@ -56,6 +56,8 @@ void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
  */
 void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max)
 {
+	if (owner >= mr->nr_owners)
+		return;
 	mr->owner[owner].min = min;
 	mr->owner[owner].max = max;
 }
