@@ -9,7 +9,7 @@
  */
 #include "queue.h"
 
-static_assert(sizeof(struct hipec_mr_frame) == 16, "metadata is counted in docs/");
+static_assert(sizeof(struct hipec_mr_frame) == 16, "metadata per page");
 
 /**
  * hipec_mr_init() - make a manager without frames, FIFO2-MR
@@ -71,9 +71,7 @@ static void note_leaving(struct hipec_mr *mr, u32 f)
 {
 	u32 victim = mr->victim;
 
-	if (f == victim) {
-		mr->victim = HIPEC_MR_NONE;
-	} else if (mr->asking && !mr->left) {
+	if (mr->asking && !mr->left && f != victim) {
 		hipec_mr_replace(mr, f, victim);
 		mr->frame[f].place = HIPEC_MR_UNUSED;
 		mr->moved++;

@@ -118,7 +118,7 @@ struct hipec_mr {
 	bool reclaiming;	/* hipec_mr_reclaim() is at work */
 	bool looking;		/* at victim */
 	bool asking;		/* its container */
-	u32 victim;		/* HIPEC_MR_NONE once it has left */
+	u32 victim;		/* it may have left */
 	u32 victim_owner;
 	u32 left;		/* pages of that owner that left meanwhile */
 

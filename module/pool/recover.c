@@ -9,7 +9,7 @@
 #include "recover.h"
 
 static_assert(sizeof(struct hipec_recover_entry) == HIPEC_RECOVER_ENTRY,
-	      "metadata is counted in docs/");
+	      "metadata per entry");
 
 static u32 *bucket_of(struct hipec_recover *r, enum hipec_recover_side side,
 		      u32 page)

@@ -6,12 +6,12 @@
  */
 #include "poolmodel.h"
 
-struct page {
+struct entry {
 	u32 owner, number;
 };
 
 struct list {
-	struct page page[HIPEC_POOL_ALL];
+	struct entry page[HIPEC_POOL_ALL];
 	u32 nr;
 };
 
@@ -22,7 +22,7 @@ struct poolmodel {
 	struct list active, inactive;	/* AWST: all pages are active */
 	u32 min[HIPEC_POOL_OWNERS], max[HIPEC_POOL_OWNERS];
 
-	struct page hand;
+	struct entry hand;
 	bool in_hand;
 	struct list *from;	/* where the hand took it, to put it back */
 	u32 from_at;
@@ -35,7 +35,7 @@ static struct poolmodel *model(struct hipec_poolhost *h)
 	return (struct poolmodel *)h;
 }
 
-static void insert(struct list *l, u32 at, struct page p)
+static void insert(struct list *l, u32 at, struct entry p)
 {
 	u32 i;
 
@@ -44,16 +44,16 @@ static void insert(struct list *l, u32 at, struct page p)
 	l->page[at] = p;
 }
 
-static struct page remove_at(struct list *l, u32 at)
+static struct entry remove_at(struct list *l, u32 at)
 {
-	struct page p = l->page[at];
+	struct entry p = l->page[at];
 
 	for (l->nr--; at < l->nr; at++)
 		l->page[at] = l->page[at + 1];
 	return p;
 }
 
-static void enqueue(struct list *l, struct page p)
+static void enqueue(struct list *l, struct entry p)
 {
 	insert(l, l->nr, p);
 }
@@ -75,7 +75,7 @@ static bool model_add(struct hipec_poolhost *h, u32 owner, u32 number)
 
 	if (m->active.nr + m->inactive.nr + m->in_hand == m->capacity)
 		return false;
-	enqueue(&m->active, (struct page){ owner, number });
+	enqueue(&m->active, (struct entry){ owner, number });
 	return true;
 }
 
@@ -115,7 +115,7 @@ static void model_del(struct hipec_poolhost *h, u32 owner, u32 number)
 static bool try(struct poolmodel *m, struct list *l, u32 at)
 {
 	struct hipec_poolhost *h = &m->host;
-	struct page p = remove_at(l, at);
+	struct entry p = remove_at(l, at);
 	bool passed = false;
 
 	m->hand = p;
@@ -152,7 +152,7 @@ static void fill(struct poolmodel *m)
 	if (both == 1)
 		target = 1;
 	while (m->inactive.nr < target && m->active.nr) {
-		struct page p = remove_at(&m->active, 0);
+		struct entry p = remove_at(&m->active, 0);
 
 		enqueue(&m->inactive, p);
 		hipec_poolhost_reset(&m->host, p.owner, p.number);
