@@ -41,7 +41,8 @@ u32 hipec_batch_size(struct hipec_region *r, struct vm_area_struct *vma,
 		     u32 idx)
 {
 	struct hipec_container *c = r->c;
-	u32 most = min(c->cluster, c->nr_frames - c->nr_surplus);
+	u32 most = min(c->cluster, c->member ? c->nr_reserved :
+					       c->nr_frames - c->nr_surplus);
 	u32 end = min_t(u64, hipec_io_pages(r),
 			(u64)vma->vm_pgoff + vma_pages(vma));
 	u32 nr = 0;
@@ -142,6 +143,7 @@ void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 		c->nr_reading--;
 		c->counters.pages_in++;
 		hipec_page_show(&c->vm, b->h[i]);
+		hipec_pool_came(c, b->h[i]);
 		hipec_event_fault(c, r->start + b->idx + i,
 				  write && b->idx + i == idx);
 	}

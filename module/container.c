@@ -58,6 +58,7 @@ struct hipec_container *hipec_container_new(void)
 static void unload(struct hipec_container *c)
 {
 	hipec_frames_free(c);
+	hipec_pool_leave(c);
 	kvfree(c->frame);
 	c->frame = NULL;
 	kvfree(c->vm_memory);
@@ -67,7 +68,8 @@ static void unload(struct hipec_container *c)
 	bitmap_free(c->flush);
 	c->flush = NULL;
 	if (c->owner_mm) {
-		account_locked_vm(c->owner_mm, c->nr_reserved, false);
+		if (c->locked)
+			account_locked_vm(c->owner_mm, c->nr_reserved, false);
 		mmdrop(c->owner_mm);
 		c->owner_mm = NULL;
 	}
@@ -132,23 +134,25 @@ struct hipec_container *hipec_container_next(u64 id)
 }
 
 /*
- * Zeroed memory of the owner's cgroup. kvmalloc() would take a power of two where
- * it can, up to twice as much.
+ * Zeroed memory of the caller's cgroup, for kvfree(). kvmalloc() would take a
+ * power of two where it can, up to twice as much.
  */
-static void *table_alloc(size_t bytes)
+void *hipec_table_alloc(size_t bytes)
 {
 	return bytes <= PAGE_SIZE ? kzalloc(bytes, GFP_KERNEL_ACCOUNT) :
 		__vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 }
 
 /* Memory and frames for @nr pages; nobody else looks at @c's yet. */
-static int prepare(struct hipec_container *c, u32 nr)
+static int prepare(struct hipec_container *c, u32 nr, bool share,
+		   struct hipec_text *log)
 {
 	u32 entries = hipec_vm_nr_pages(&c->policy, nr);
-	int ret = account_locked_vm(current->mm, nr, true);
+	int ret = share ? 0 : account_locked_vm(current->mm, nr, true);
 
 	if (ret)
 		return ret;
+	c->locked = !share;
 	c->owner_mm = current->mm;
 	mmgrab(c->owner_mm);
 	c->owner_pid = get_pid(task_tgid(current));
@@ -156,16 +160,17 @@ static int prepare(struct hipec_container *c, u32 nr)
 	get_task_comm(c->owner_comm, current);
 	c->nr_reserved = nr;
 
-	c->frame = table_alloc((entries + 1ul) * sizeof(*c->frame));
+	c->frame = hipec_table_alloc((entries + 1ul) * sizeof(*c->frame));
 	c->flush = bitmap_zalloc(entries + 1, GFP_KERNEL_ACCOUNT);
-	c->vm_memory = table_alloc(hipec_vm_size(&c->policy, nr));
+	c->vm_memory = hipec_table_alloc(hipec_vm_size(&c->policy, nr));
 	if (c->policy.shared_size)
 		c->shared = __vmalloc(c->policy.shared_size,
 				      GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	ret = -ENOMEM;
 	if (c->frame && c->flush && c->vm_memory &&
 	    (c->shared || !c->policy.shared_size))
-		ret = hipec_frames_reserve(c, nr);
+		ret = share ? hipec_pool_join(c, log) :
+			      hipec_frames_reserve(c, nr);
 	if (ret)
 		unload(c);
 	return ret;
@@ -195,13 +200,14 @@ static int parse(struct hipec_container *c, struct hipec_load *args,
  * @c:     container
  * @args:  from the user, checked for size and flags; its error fields are set
  * @image: copy of the image, kvmalloc()ed; @c owns it on success
- * @log:   gets the verifier's words
+ * @log:   gets the verifier's words, or the quota's
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -EBUSY if it has a policy; -EINVAL for an image that is refused or
  *         for a frame budget or cluster out of range; -ENOMEM if the machine,
  *         the memory cgroup or RLIMIT_MEMLOCK does not give the frames; -EINTR
- *         on a fatal signal.
+ *         on a fatal signal; if it shares, also -EDQUOT and -ENOSPC as
+ *         hipec_pool_join().
  */
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log)
@@ -228,7 +234,7 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 	if (!ret && nr > INT_MAX / (1 + HIPEC_MAX_GHOSTS / 100))
 		ret = -ENOMEM;
 	if (!ret)
-		ret = prepare(c, nr);
+		ret = prepare(c, nr, args->flags & HIPEC_LOAD_SHARE, log);
 
 	mutex_lock(&c->lock);
 	c->loading = false;
@@ -272,6 +278,8 @@ void hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 		s->dirty = atomic_read(&c->nr_dirty);
 		s->ghosts = c->vm.nr_ghosts;
 		s->cluster = c->cluster;
+		s->limit = c->nr_reserved;
+		s->shares = c->member != 0;
 		s->exit = c->vm.exit;
 		s->late = c->vm.late;
 		s->counters = c->counters;

@@ -28,9 +28,9 @@ static int status_show(struct seq_file *m, void *unused)
 	seq_printf(m, "policy %s\ncomm %.16s\nexit %s\nlate %s\n", s->policy,
 		   s->comm, s->exit.kind ? s->exit.message : "no",
 		   s->late.kind ? s->late.message : "no");
-	seq_printf(m, "frames %llu\nfree_frames %llu\nresident %llu\ndirty %llu\ncluster %u\nregions %u\n",
-		   s->frames, s->free_frames, s->resident, s->dirty,
-		   s->cluster, s->regions);
+	seq_printf(m, "frames %llu\nlimit %llu\nshares %u\nfree_frames %llu\nresident %llu\ndirty %llu\ncluster %u\nregions %u\n",
+		   s->frames, s->limit, s->shares, s->free_frames, s->resident,
+		   s->dirty, s->cluster, s->regions);
 #define X(name, help) seq_printf(m, #name " %llu\n", s->counters.name);
 	HIPEC_COUNTERS(X)
 #undef X

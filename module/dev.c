@@ -66,7 +66,8 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 		return ret;
 	q.abi_version = HIPEC_ABI_VERSION;
 	q.image_version = HIPEC_IMAGE_VERSION;
-	q.features = HIPEC_FEATURE_PRIVILEGED;
+	q.features = HIPEC_FEATURE_PRIVILEGED | HIPEC_FEATURE_POOL;
+	hipec_pool_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
 	mutex_lock(&hipec_containers_lock);
@@ -83,7 +84,7 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 	struct hipec_load a;
 	void *image;
 	u32 usize;
-	int ret = get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = get_args(&a, sizeof(a), uargs, &usize, HIPEC_LOAD_SHARE);
 
 	if (ret)
 		return ret;

@@ -90,7 +90,8 @@ static void run(struct hipec_container *c, u32 event, u32 free)
 	c->event_since = 0;
 	vm->slot[HIPEC_SLOT_FREE_COUNT] = free;
 	vm->queue[HIPEC_QUEUE_FREE].count = free;
-	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = c->nr_frames - c->nr_surplus;
+	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = c->nr_frames - c->nr_surplus +
+		(c->member ? hipec_pool_space(c) : 0);
 	vm->slot[HIPEC_SLOT_RESIDENT_COUNT] = vm->nr_live;
 	if (c->wants_time)
 		vm->slot[HIPEC_SLOT_TIME] = ktime_get_ns() - c->loaded_at;
@@ -143,7 +144,7 @@ void hipec_event_fault(struct hipec_container *c, u32 pgno, bool write)
 /**
  * hipec_event_replace() - ask the policy for a frame
  * @c:     container
- * @pgno:  page that it is for
+ * @pgno:  page that it is for; HIPEC_NO_PGNO: another container's
  * @write: it is to be written to
  *
  * All free frames are promised to the fault that asks, so none is counted.
@@ -181,9 +182,9 @@ void hipec_event_harvest(struct hipec_container *c)
 		u32 h = c->harvested = c->harvested % c->vm.nr_pages + 1;
 
 		if (!hipec_page_live(&c->vm, h) ||
-		    !hipec_young_test(c, c->frame[h]))
+		    !hipec_young_seen(c, h, HIPEC_PAGE_REF_POLICY))
 			continue;
-		hipec_young_reset(c, c->frame[h]);
+		hipec_young_forget(c, h, HIPEC_PAGE_REF_POLICY);
 		pgno[n++] = c->vm.page[h].pgno;
 	}
 	hipec_young_flush(c);

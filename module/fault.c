@@ -82,6 +82,20 @@ static bool for_washer(struct hipec_region *r, const struct vm_fault *vmf)
 }
 
 /*
+ * Wait, but not long where it is another container that is waited for: nobody
+ * wakes us then. Return: patience that is left, or as hipec_io_wait().
+ */
+static long wait(struct hipec_container *c, long patience)
+{
+	long slice = c->starved ? min(patience, HZ / 50 + 1) : patience;
+	long left = hipec_io_wait(c, TASK_KILLABLE, slice);
+
+	if (left < 0 || patience == MAX_SCHEDULE_TIMEOUT)
+		return left < 0 ? left : patience;
+	return patience - slice + left;
+}
+
+/*
  * Wait for some page of the container to be read or cleaned. Expects c->lock
  * and drops it.
  *
@@ -112,7 +126,7 @@ static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
 		file = get_file(vmf->vma->vm_file);
 		release_fault_lock(vmf);
 	}
-	*patience = hipec_io_wait(c, TASK_KILLABLE, *patience);
+	*patience = wait(c, *patience);
 	mutex_unlock(&c->lock);
 	if (file) {
 		fput(file);

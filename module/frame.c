@@ -32,7 +32,22 @@ static bool grow(struct hipec_container *c, gfp_t gfp)
 	c->nr_free++;
 	c->nr_frames++;
 	atomic_long_inc(&hipec_nr_frames);
+	hipec_pool_account(c);
 	return true;
+}
+
+/**
+ * hipec_frame_add() - allocate one frame more
+ * @c:   container
+ * @gfp: flags beside what every frame has
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: whether there was memory, also in the memory cgroup.
+ */
+bool hipec_frame_add(struct hipec_container *c, gfp_t gfp)
+{
+	lockdep_assert_held(&c->lock);
+	return grow(c, gfp);
 }
 
 static void drop(struct hipec_container *c, struct folio *folio)
@@ -40,6 +55,7 @@ static void drop(struct hipec_container *c, struct folio *folio)
 	folio_put(folio);
 	c->nr_frames--;
 	atomic_long_dec(&hipec_nr_frames);
+	hipec_pool_account(c);
 }
 
 /* A frame that holds no page any more: to the free list, or back to the system. */
@@ -155,6 +171,7 @@ void hipec_frame_unbind(struct hipec_container *c, u32 h)
 	struct folio *folio = c->frame[h];
 
 	lockdep_assert_held(&c->lock);
+	hipec_pool_left(c, h);
 	folio_lock(folio);
 	if (folio_test_clear_dirty(folio))
 		atomic_dec(&c->nr_dirty);
@@ -187,14 +204,17 @@ bool hipec_frame_release(struct hipec_container *c, u32 h)
 		folio_ref_unfreeze(folio, 1);
 	}
 	folio_unlock(folio);
-	if (free)
+	if (free) {
+		hipec_pool_left(c, h);
 		forget(c, h);
+	}
 	return free;
 }
 
 /* A live page that is given up and not clean: to the washer. */
 static void to_laundry(struct hipec_container *c, u32 h)
 {
+	hipec_pool_left(c, h);
 	hipec_page_hide(&c->vm, h);
 	c->vm.page[h].flags |= HIPEC_PAGE_LAUNDRY;
 	list_add_tail(&c->frame[h]->lru, &c->laundry);
@@ -202,28 +222,14 @@ static void to_laundry(struct hipec_container *c, u32 h)
 	queue_work(hipec_wq, &c->wash);
 }
 
-/**
- * hipec_frame_evict() - a live page gives its frame up
- * @c: container
- * @h: live page
- *
- * Unmaps the page everywhere. A clean frame is free at once; a dirty one, or
- * one that is being written, when the washer has cleaned it. A page that is
- * pinned (a reference that is neither ours nor a mapping's) stays as it is:
- * its frame can change behind our back. So does one whose write has failed,
- * until it is written or there is nothing else to take.
- *
- * Context: expects c->lock; may sleep.
- * Return: whether the page is no longer live.
- */
-bool hipec_frame_evict(struct hipec_container *c, u32 h)
+/* As hipec_frame_evict(), whatever becomes of the frame. */
+static bool evict(struct hipec_container *c, u32 h)
 {
 	struct folio *folio = c->frame[h];
 
 	lockdep_assert_held(&c->lock);
 	if (c->vm.page[h].flags & HIPEC_PAGE_WRITING) {
 		to_laundry(c, h);
-		c->counters.evictions++;
 		return true;
 	}
 	if (c->vm.page[h].flags & HIPEC_PAGE_FAILED)
@@ -235,14 +241,41 @@ bool hipec_frame_evict(struct hipec_container *c, u32 h)
 	if (folio_mapped(folio))
 		unmap_mapping_range(folio->mapping, folio_pos(folio),
 				    PAGE_SIZE, 0);
-	if (folio_test_dirty(folio)) {
-		folio_unlock(folio);
-		to_laundry(c, h);
-	} else if (!hipec_frame_release(c, h)) {
-		return false;
-	}
-	c->counters.evictions++;
+	if (!folio_test_dirty(folio))
+		return hipec_frame_release(c, h);
+	folio_unlock(folio);
+	to_laundry(c, h);
 	return true;
+}
+
+/**
+ * hipec_frame_evict() - a live page gives its frame up
+ * @c:    container
+ * @h:    live page
+ * @keep: the frame stays with the container; else it goes back to the system
+ *
+ * Unmaps the page everywhere. A clean frame is free at once; a dirty one, or
+ * one that is being written, when the washer has cleaned it. A page that is
+ * pinned (a reference that is neither ours nor a mapping's) stays as it is:
+ * its frame can change behind our back. So does one whose write has failed,
+ * until it is written or there is nothing else to take.
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: whether the page is no longer live.
+ */
+bool hipec_frame_evict(struct hipec_container *c, u32 h, bool keep)
+{
+	bool gone;
+
+	/* Before: a clean frame is recycled at once. */
+	c->nr_surplus += !keep;
+	gone = evict(c, h);
+	c->counters.evictions += gone;
+	c->counters.given += gone && !keep;
+	if (!gone)
+		c->nr_surplus -= !keep;
+	hipec_pool_account(c);
+	return gone;
 }
 
 enum round {
@@ -270,9 +303,10 @@ static bool evict_from(struct hipec_container *c, u32 q, enum round round,
 			continue;
 		if (round == LAST_RESORT)
 			c->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
-		if (round == SECOND_CHANCE && hipec_young_test(c, c->frame[h]))
-			hipec_young_reset(c, c->frame[h]);
-		else if (hipec_frame_evict(c, h))
+		if (round == SECOND_CHANCE &&
+		    hipec_young_seen(c, h, HIPEC_PAGE_REF_POLICY))
+			hipec_young_forget(c, h, HIPEC_PAGE_REF_POLICY);
+		else if (hipec_frame_evict(c, h, !c->to_pool))
 			return true;
 		if (!c->vm.queue[q].key)
 			hipec_queue_move(&c->vm, q, h, HIPEC_END_TAIL);
@@ -346,22 +380,25 @@ bool hipec_frame_evict_clean(struct hipec_container *c, u32 *pgno)
 	return evict_in_round(c, CLEAN_ONLY, pgno);
 }
 
+/*
+ * In a container that shares, the first page given up in a Replace of its own
+ * answers it; others, and those of other events, are gifts to the pool. The last
+ * frames stay, or no fault could ever be served.
+ */
 static bool host_give_up(struct hipec_vm *vm, u32 h, bool keep)
 {
 	struct hipec_container *c = hipec_of_vm(vm);
 	bool gone;
 
-	/* The last frame stays, or no fault could ever be served. */
-	if (!keep && c->nr_frames - c->nr_surplus <= 1) {
+	if (c->member)
+		keep = c->keep_next;
+	gone = (keep || c->nr_frames - c->nr_surplus >
+		(c->member ? HIPEC_POOL_MIN : 1)) &&
+	       hipec_frame_evict(c, h, keep);
+	if (gone)
+		c->keep_next = false;
+	else
 		c->counters.refused++;
-		return false;
-	}
-	c->nr_surplus += !keep;
-	gone = hipec_frame_evict(c, h);
-	if (!gone) {
-		c->nr_surplus -= !keep;
-		c->counters.refused++;
-	}
 	return gone;
 }
 
@@ -380,7 +417,7 @@ static bool host_ref(struct hipec_vm *vm, u32 h)
 {
 	struct hipec_container *c = hipec_of_vm(vm);
 
-	return hipec_young_test(c, c->frame[h]);
+	return hipec_young_seen(c, h, HIPEC_PAGE_REF_POLICY);
 }
 
 /*
@@ -399,7 +436,7 @@ static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
 	if (on)
 		folio_set_referenced(c->frame[h]);
 	else
-		hipec_young_reset(c, c->frame[h]);
+		hipec_young_forget(c, h, HIPEC_PAGE_REF_POLICY);
 }
 
 static bool host_set_mod(struct hipec_vm *vm, u32 h)
@@ -430,7 +467,8 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 
 /*
  * A reservation grows back to what it was at the load, never beyond: the page
- * table is that long. Allocates without reclaim, since c->lock is held.
+ * table is that long; one that shares gets what nobody would have to give up.
+ * Allocates without reclaim, since c->lock is held.
  */
 static u64 host_request(struct hipec_vm *vm, u64 nr)
 {
@@ -438,7 +476,9 @@ static u64 host_request(struct hipec_vm *vm, u64 nr)
 	u64 got = min_t(u64, nr, c->nr_surplus);
 
 	c->nr_surplus -= got;
-	while (got < nr && c->nr_frames < c->nr_reserved &&
+	hipec_pool_account(c);
+	while (got < nr &&
+	       (c->member ? hipec_pool_space(c) : c->nr_frames < c->nr_reserved) &&
 	       grow(c, __GFP_NORETRY))
 		got++;
 	return got;

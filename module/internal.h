@@ -9,9 +9,10 @@
  * Lock order, outermost first:
  *   mmap_lock or the VMA's lock
  *     hipec_container.lock
- *       folio lock
- *         i_mmap_rwsem of the region's mapping
- *           page table lock
+ *       the pool's lock (pool.c), under which other containers' are only tried
+ *         folio lock
+ *           i_mmap_rwsem of the region's mapping
+ *             page table lock
  *   hipec_containers_lock and hipec_claims_lock are taken with none of the
  *   others held and nothing is taken under them.
  * None of them but mmap_lock is held over I/O. Whoever holds a folio's lock
@@ -33,6 +34,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "pool/recover.h"
 #include "vm/queue.h"
 
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
@@ -42,6 +44,18 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 #define HIPEC_PAGE_LAUNDRY 0x0200	/* not live: given up, being cleaned */
 #define HIPEC_PAGE_WRITING 0x0400	/* the washer holds it */
 #define HIPEC_PAGE_FAILED 0x0800	/* it could not be written: others go first */
+/*
+ * The policy and the pool's manager both read and reset one referenced bit: what
+ * one resets stays set for the other.
+ */
+#define HIPEC_PAGE_REF_POLICY 0x1000
+#define HIPEC_PAGE_REF_POOL 0x2000
+
+/* No page of a container. */
+#define HIPEC_NO_PGNO U32_MAX
+
+/* Frames of a container that shares which are its own. */
+#define HIPEC_POOL_MIN 16
 
 /**
  * struct hipec_container - one policy with its operands, pages and frames
@@ -62,7 +76,17 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @nr_free:   their number
  * @nr_frames: frames held, free or not
  * @nr_surplus: of these, frames that go back to the system when they are free
- * @nr_reserved: frames at the load, which @nr_frames never exceeds; invariant
+ * @nr_reserved: frames at the load or, if it shares, most of them; @nr_frames
+ *             never exceeds it; invariant
+ * @member:    its number in the pool; 0: it is privileged. Invariant after the load
+ * @user:      whose quota counts its frames, likewise
+ * @in_pool:   the pool's entry of each live page, by handle
+ * @recover:   decisions of the policy that may be reversed
+ * @recovery:  its memory
+ * @pool_held, @pool_leaving: what the pool counts: frames less surplus, surplus
+ * @keep_next: the page given up next keeps its frame in the container
+ * @to_pool:   frames of built-in choices leave it
+ * @starved:   the pool has no frame now
  * @laundry:   frames of pages that are LAUNDRY, by folio->lru
  * @nr_laundry: their number
  * @nr_reading: pages that are READING
@@ -86,7 +110,8 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
  * @counters:  as reported
- * @owner_mm:  whose locked_vm counts the frames; invariant after the load
+ * @owner_mm:  of the task that loaded; invariant after the load
+ * @locked:    its locked_vm counts the frames, likewise
  * @owner_pid, @owner_comm, @owner_uid: of the task that loaded; invariant
  * @debugfs:   directory
  */
@@ -111,6 +136,16 @@ struct hipec_container {
 	u32 nr_frames;
 	u32 nr_surplus;
 	u32 nr_reserved;
+	u32 member;
+	struct hipec_user *user;
+	u32 *in_pool;
+	struct hipec_recover recover;
+	void *recovery;
+	u32 pool_held;
+	u32 pool_leaving;
+	bool keep_next;
+	bool to_pool;
+	bool starved;
 	struct list_head laundry;
 	u32 nr_laundry;
 	u32 nr_reading;
@@ -140,6 +175,7 @@ struct hipec_container {
 	struct hipec_counters counters;
 
 	struct mm_struct *owner_mm;
+	bool locked;
 	struct pid *owner_pid;
 	char owner_comm[TASK_COMM_LEN];
 	kuid_t owner_uid;
@@ -249,7 +285,8 @@ u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
 		     u32 idx);
 void hipec_frame_unbind(struct hipec_container *c, u32 h);
 bool hipec_frame_release(struct hipec_container *c, u32 h);
-bool hipec_frame_evict(struct hipec_container *c, u32 h);
+bool hipec_frame_add(struct hipec_container *c, gfp_t gfp);
+bool hipec_frame_evict(struct hipec_container *c, u32 h, bool keep);
 bool hipec_frame_evict_forgotten(struct hipec_container *c, u32 *pgno);
 bool hipec_frame_evict_any(struct hipec_container *c, u32 *pgno);
 bool hipec_frame_evict_clean(struct hipec_container *c, u32 *pgno);
@@ -264,7 +301,9 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 
 /* young.c: the referenced bit in page tables */
 bool hipec_young_test(struct hipec_container *c, struct folio *folio);
-void hipec_young_reset(struct hipec_container *c, struct folio *folio);
+bool hipec_young_reset(struct hipec_container *c, struct folio *folio);
+bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);
+void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
 			     unsigned long nr);
 void hipec_young_flush(struct hipec_container *c);
@@ -283,6 +322,7 @@ void hipec_read_init(struct hipec_region *r);
 int hipec_read(struct hipec_region *r, u32 idx, struct folio **folio, u32 nr);
 
 /* container.c */
+void *hipec_table_alloc(size_t bytes);
 extern struct mutex hipec_containers_lock;
 extern struct list_head hipec_containers;
 struct hipec_container *hipec_container_new(void);
@@ -308,7 +348,22 @@ void hipec_event_timer(struct work_struct *work);
 void hipec_event_timer_start(struct hipec_container *c);
 bool hipec_event_overtime(struct hipec_vm *vm);
 
+/* pool.c: frames that containers share */
+void hipec_pool_init(void);
+void hipec_pool_exit(void);
+int hipec_pool_join(struct hipec_container *c, struct hipec_text *log);
+void hipec_pool_leave(struct hipec_container *c);
+int hipec_pool_grow(struct hipec_container *c, u32 pgno, bool write, gfp_t gfp);
+u32 hipec_pool_space(struct hipec_container *c);
+void hipec_pool_account(struct hipec_container *c);
+void hipec_pool_came(struct hipec_container *c, u32 h);
+void hipec_pool_left(struct hipec_container *c, u32 h);
+void hipec_pool_recover(struct hipec_container *c, u32 pgno);
+void hipec_pool_query(struct hipec_query *q);
+
 /* room.c: free frames */
+bool hipec_room_ask(struct hipec_container *c, u32 pgno, bool write);
+void hipec_room_ask_for_other(struct hipec_container *c);
 u32 hipec_room_try(struct hipec_container *c, u32 pgno, bool write, u32 want);
 int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want,
 		    bool wait);

@@ -165,6 +165,7 @@ static void finish_laundry(struct hipec_container *c, u32 h)
 	/* What a policy remembers is a page without a frame: it was wrong. */
 	hipec_page_forget(&c->vm, h);
 	hipec_page_show(&c->vm, h);
+	hipec_pool_came(c, h);
 }
 
 /* Clean page @h, dropping c->lock meanwhile. Return: as clean(). */

@@ -21,6 +21,7 @@ static int __init hipec_module_init(void)
 	hipec_wq = alloc_workqueue("hipec", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!hipec_wq)
 		return -ENOMEM;
+	hipec_pool_init();
 	hipec_debugfs_init();
 	ret = misc_register(&hipec_device);
 	if (ret) {
@@ -35,6 +36,7 @@ static void __exit hipec_module_exit(void)
 	misc_deregister(&hipec_device);
 	hipec_debugfs_exit();
 	destroy_workqueue(hipec_wq);
+	hipec_pool_exit();
 }
 
 module_init(hipec_module_init);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Room for pages: free frames, by the policy's Replace or, where it does not do
- * its part, by the built-in replacement.
+ * Room for pages: free frames, of the pool that unprivileged containers share, by
+ * the policy's Replace or, where it does not do its part, by the built-in
+ * replacement.
  *
  * Interface:
+ * hipec_room_ask(), _ask_for_other()  Replace, with what belongs to it
  * hipec_room_try()   without waiting
  * hipec_room_make()  for a fault, which can wait and come again
  */
@@ -37,28 +39,77 @@ static bool ask_policy(struct hipec_container *c, u32 pgno, bool write)
 	return false;
 }
 
+/* A page that the policy has forgotten, else what it gives up. */
+static bool ask(struct hipec_container *c, u32 pgno, bool write)
+{
+	u32 victim;
+
+	if (!hipec_frame_evict_forgotten(c, &victim))
+		return ask_policy(c, pgno, write);
+	c->counters.forgotten++;
+	hipec_event_remove(c, victim);
+	return true;
+}
+
+/**
+ * hipec_room_ask() - have the policy give a page up, for its own container
+ * @c:     container whose policy has not ended
+ * @pgno:  page that the frame is for
+ * @write: it is to be written to
+ *
+ * Context: process context; expects c->lock; may sleep.
+ * Return: whether it did.
+ */
+bool hipec_room_ask(struct hipec_container *c, u32 pgno, bool write)
+{
+	bool gone;
+
+	c->keep_next = true;
+	gone = ask(c, pgno, write);
+	c->keep_next = false;
+	return gone;
+}
+
+/**
+ * hipec_room_ask_for_other() - have the policy give a page up, and the container
+ * its frame
+ * @c: container whose policy has not ended
+ *
+ * Context: process context; expects c->lock and the pool's; may sleep.
+ */
+void hipec_room_ask_for_other(struct hipec_container *c)
+{
+	c->to_pool = true;
+	ask(c, HIPEC_NO_PGNO, false);
+	c->to_pool = false;
+}
+
 /*
- * Have one page given up: one that the policy has forgotten, else by the policy
- * or, if it gives none, by the built-in choice. Return: false if no page can go.
+ * Have one page given up, by the policy or, if it gives none, by the built-in
+ * choice. Return: false if no page can go.
  */
 static bool replace(struct hipec_container *c, u32 pgno, bool write)
 {
 	u32 victim;
 
-	if (!c->vm.exit.kind) {
-		if (hipec_frame_evict_forgotten(c, &victim)) {
-			c->counters.forgotten++;
-			hipec_event_remove(c, victim);
-			return true;
-		}
-		if (ask_policy(c, pgno, write))
-			return true;
-	}
+	if (!c->vm.exit.kind && hipec_room_ask(c, pgno, write))
+		return true;
 	if (!hipec_frame_evict_any(c, &victim))
 		return false;
 	hipec_young_flush(c);
 	hipec_event_remove(c, victim);
 	return true;
+}
+
+/* One frame more, of the pool if @c shares, else of its own pages. */
+static bool one_more(struct hipec_container *c, u32 pgno, bool write)
+{
+	int ret = 0;
+
+	if (c->member)
+		ret = hipec_pool_grow(c, pgno, write, __GFP_NORETRY);
+	c->starved = ret == -EAGAIN;
+	return ret == 1 || replace(c, pgno, write);
 }
 
 /* Free what was read ahead for faults that did not come. */
@@ -79,7 +130,7 @@ static bool drop_ahead(struct hipec_container *c)
  * @write: it is to be written to
  * @want:  frames, 1 or more
  *
- * Free ones first, then by Replace. Victims that were dirty count when the
+ * Free ones first, then the pool's, then by Replace. Victims that were dirty count when the
  * washer has cleaned them.
  *
  * Context: process context; expects c->lock.
@@ -89,7 +140,7 @@ u32 hipec_room_try(struct hipec_container *c, u32 pgno, bool write,
 			     u32 want)
 {
 	while (c->nr_free + c->nr_laundry < want)
-		if (!replace(c, pgno, write))
+		if (!one_more(c, pgno, write))
 			break;
 	return min(c->nr_free, want);
 }
@@ -116,7 +167,8 @@ static bool take_clean(struct hipec_container *c)
  *
  * Context: process context; expects c->lock.
  * Return: free frames, @want or, if no more pages can go, fewer; -EAGAIN if
- *         frames are being cleaned or filled: wait and ask again; -ENOMEM if
+ *         frames are being cleaned or filled, or leave another container: wait and
+ *         ask again; -ENOMEM if
  *         every page is pinned; -EIO if victims cannot be written.
  */
 int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want,
@@ -124,12 +176,14 @@ int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want,
 {
 	u32 got;
 
+	if (c->member)
+		hipec_pool_recover(c, pgno);
 	while ((got = hipec_room_try(c, pgno, write, want)) < want) {
 		if (got && (!wait || !c->nr_laundry))
 			break;
 		if (!c->nr_laundry && drop_ahead(c))
 			continue;
-		if (!c->nr_laundry && !c->nr_reading)
+		if (!c->nr_laundry && !c->nr_reading && !c->starved)
 			return -ENOMEM;
 		if (c->lost_in_a_row > HIPEC_MAX_LOST) {
 			c->lost_in_a_row = 0;

@@ -46,6 +46,7 @@ static bool walk_folio(struct hipec_container *c, struct folio *folio,
 {
 	struct address_space *mapping = folio->mapping;
 	struct walk w = { .pfn = folio_pfn(folio), .reset = reset };
+	bool young = false;
 	struct rb_node *node;
 
 	i_mmap_lock_read(mapping);
@@ -64,6 +65,7 @@ static bool walk_folio(struct hipec_container *c, struct folio *folio,
 			PAGE_SIZE, visit, &w);
 		if (!w.young)
 			continue;
+		young = true;
 		if (!reset)
 			break;
 		c->young_reset = true;
@@ -71,7 +73,7 @@ static bool walk_folio(struct hipec_container *c, struct folio *folio,
 			   mm_cpumask(vma->vm_mm));
 	}
 	i_mmap_unlock_read(mapping);
-	return w.young;
+	return young;
 }
 
 /**
@@ -95,12 +97,45 @@ bool hipec_young_test(struct hipec_container *c, struct folio *folio)
  * @folio: frame of a live page
  *
  * Context: expects c->lock; may sleep.
+ * Return: whether it was set.
  */
-void hipec_young_reset(struct hipec_container *c, struct folio *folio)
+bool hipec_young_reset(struct hipec_container *c, struct folio *folio)
 {
+	bool young = folio_test_referenced(folio);
+
 	folio_clear_referenced(folio);
-	if (folio_mapped(folio))
-		walk_folio(c, folio, true);
+	return (folio_mapped(folio) && walk_folio(c, folio, true)) || young;
+}
+
+/**
+ * hipec_young_seen() - whether a page was referenced since @who forgot it
+ * @c:   container
+ * @h:   live page
+ * @who: HIPEC_PAGE_REF_POLICY or HIPEC_PAGE_REF_POOL
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: true if it was.
+ */
+bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who)
+{
+	return c->vm.page[h].flags & who || hipec_young_test(c, c->frame[h]);
+}
+
+/**
+ * hipec_young_forget() - reset the referenced bit for one of those who read it
+ * @c:   container; hipec_young_flush() is owed to it
+ * @h:   live page
+ * @who: HIPEC_PAGE_REF_POLICY or HIPEC_PAGE_REF_POOL
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_young_forget(struct hipec_container *c, u32 h, u16 who)
+{
+	const u16 both = HIPEC_PAGE_REF_POLICY | HIPEC_PAGE_REF_POOL;
+
+	if (hipec_young_reset(c, c->frame[h]))
+		c->vm.page[h].flags |= both & ~who;
+	c->vm.page[h].flags &= ~who;
 }
 
 static int reset_pte(pte_t *pte, unsigned long addr, void *data)

@@ -160,6 +160,9 @@ static struct json_object *status_json(int fd, const struct hipec_status *s)
 	add_text(o, "comm", put_text(cell, s->comm, sizeof(s->comm)));
 	add_text(o, "policy", put_text(cell, s->policy, sizeof(s->policy)));
 	add_number(o, "frames", s->frames);
+	add_number(o, "limit", s->limit);
+	json_object_object_add(o, "shares",
+			       json_object_new_boolean(s->shares));
 	add_number(o, "free_frames", s->free_frames);
 	add_number(o, "resident", s->resident);
 	add_number(o, "dirty", s->dirty);

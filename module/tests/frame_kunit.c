@@ -117,7 +117,7 @@ static void a_clean_page_goes_at_once(struct kunit *test)
 	struct hipec_world *w = world(test, FRAMES);
 
 	expect_counts(w, FRAMES, 0, FRAMES);
-	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 1));
+	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 1, true));
 	hipec_page_forget_gone(&w->c->vm);
 	expect_counts(w, FRAMES, 1, FRAMES - 1);
 	KUNIT_EXPECT_EQ(test, w->c->counters.evictions, 1);
@@ -133,11 +133,11 @@ static void a_pinned_page_stays(struct kunit *test)
 	struct folio *folio = frame_of(w, 0);
 
 	folio_get(folio);
-	KUNIT_EXPECT_FALSE(test, hipec_frame_evict(w->c, 1));
+	KUNIT_EXPECT_FALSE(test, hipec_frame_evict(w->c, 1, true));
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
 	KUNIT_EXPECT_FALSE(test, folio_test_locked(folio));
 	folio_put(folio);
-	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 1));
+	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 1, true));
 	hipec_world_unlock(w);
 }
 
@@ -148,10 +148,10 @@ static void a_locked_page_stays(struct kunit *test)
 	struct folio *folio = frame_of(w, 0);
 
 	folio_lock(folio);
-	KUNIT_EXPECT_FALSE(test, hipec_frame_evict(w->c, 1));
+	KUNIT_EXPECT_FALSE(test, hipec_frame_evict(w->c, 1, true));
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
 	folio_unlock(folio);
-	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 1));
+	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 1, true));
 	hipec_world_unlock(w);
 }
 
@@ -162,7 +162,7 @@ static void a_dirty_page_goes_when_it_is_clean(struct kunit *test)
 
 	dirty(w, 1, 77);
 	KUNIT_EXPECT_EQ(test, atomic_read(&w->c->nr_dirty), 1);
-	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 2));
+	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 2, true));
 	hipec_page_forget_gone(&w->c->vm);
 	/* It is not the policy's, not free, and not to be read again. */
 	expect_counts(w, FRAMES, FRAMES - 2, 1);
@@ -324,7 +324,7 @@ static void books_balance_in_a_random_walk(struct kunit *test)
 				hipec_kernel_host.flush(&c->vm, h);
 				break;
 			default:
-				hipec_frame_evict(c, h);
+				hipec_frame_evict(c, h, true);
 				hipec_page_forget_gone(&c->vm);
 			}
 		}

@@ -28,7 +28,7 @@ struct test {
 
 extern const struct test load_tests[], attach_tests[], data_tests[],
 	policy_tests[], hostile_tests[], io_tests[], lock_tests[],
-	machine_tests[];
+	machine_tests[], pool_tests[];
 
 /* A failed check ends the test, with its place and what was found. */
 #define FAIL(...) do {						\

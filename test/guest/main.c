@@ -19,7 +19,7 @@
 
 static const struct test *const suites[] = {
 	load_tests, attach_tests, data_tests, policy_tests, hostile_tests,
-	io_tests, lock_tests, machine_tests,
+	io_tests, lock_tests, machine_tests, pool_tests,
 };
 
 void read_image(const char *name, void **image, size_t *size)

@@ -3,7 +3,7 @@
 # What test_guest.py has the guest do: everything once, results for each part in
 # a file of its own. Runs on although a part fails: the files tell.
 
-insmod /hipec/hipec.ko || exit 1
+insmod /hipec/hipec.ko pool_mb=2 || exit 1
 insmod /hipec/hipec_vmtest.ko || exit 1
 
 hpt --module /hipec/vm/*.hpt >/results/hpt.txt 2>&1

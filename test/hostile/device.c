@@ -71,7 +71,7 @@ int load(struct hold *h, void *image, size_t size)
 	struct hipec_load a = {
 		.image = (uintptr_t)image, .image_size = size,
 		.frames = some_frames(), .cluster = below(6) ? below(33) : 1,
-		.seed = below(3),
+		.seed = below(3), .flags = chance(50) ? HIPEC_LOAD_SHARE : 0,
 	};
 	char text[200];
 	int ret;
@@ -260,6 +260,7 @@ int op_load_odd(void)
 
 	if (!h)
 		return -EMFILE;
+	a.flags = chance(30) ? HIPEC_LOAD_SHARE : 0;
 	switch (below(8)) {
 	case 0:
 		a.frames = 1ull << below(64);

@@ -181,7 +181,10 @@ struct hipec_exit {
 	X(refused,      "pages that the policy gave up and that could not go") \
 	X(helped,       "victims taken by the built-in FIFO because Replace gave none") \
 	X(forgotten,    "victims that the policy had on no queue, taken before it was asked") \
-	X(late,         "events given up because they ran over their time")
+	X(late,         "events given up because they ran over their time") \
+	X(given,        "frames that went back to the pool or the system")   \
+	X(moved,        "pages that went to the pool though its manager had chosen another") \
+	X(recovered,    "of these, faults that took the page back which had stayed instead")
 
 struct hipec_counters {
 #define HIPEC_X(name, help) __u64 name;
@@ -198,20 +201,27 @@ struct hipec_query {
 	__u64 features;		/* HIPEC_FEATURE_* */
 	__u64 containers;	/* now */
 	__u64 frames;		/* pages held by all containers now */
+	__u64 pool_frames;	/* of these, by containers that share, but for what is leaving */
+	__u64 pool_max;		/* pages that they may hold */
+	__u64 quota;		/* pages of these that one user's may hold */
 };
 
 #define HIPEC_FEATURE_PRIVILEGED 0x1
+#define HIPEC_FEATURE_POOL 0x2
 
 /*
- * HIPEC_IOC_LOAD: policy and frames for this container, once.
+ * HIPEC_IOC_LOAD: policy and frames for this container, once. They are reserved,
+ * locked memory of the caller; or, with HIPEC_LOAD_SHARE, the container holds up
+ * to that many of the pool's, as there are, and gives them up when others need
+ * them more.
  */
 struct hipec_load {
 	__u32 size;
-	__u32 flags;		/* in: 0 */
+	__u32 flags;		/* in: HIPEC_LOAD_SHARE or 0 */
 	__u64 image;		/* in: address of the image */
 	__u32 image_size;	/* in: bytes */
 	__u32 cluster;		/* in: most pages of one read, 1 to HIPEC_MAX_CLUSTER; 0: default */
-	__u64 frames;		/* in: pages reserved for the container, 1 or more */
+	__u64 frames;		/* in: pages for the container, 1 or more */
 	__u64 log;		/* in: address of a text buffer, or 0 */
 	__u32 log_size;		/* in: bytes; the text is cut to fit and ends with zero */
 	__u32 error_kind;	/* out: HIPEC_VERIFY_* */
@@ -221,6 +231,8 @@ struct hipec_load {
 	__u32 reserved;
 	__u64 seed;		/* in: of Random; 0: always the same */
 };
+
+#define HIPEC_LOAD_SHARE 0x1
 
 #define HIPEC_MAX_CLUSTER 32
 #define HIPEC_DEFAULT_CLUSTER 32
@@ -252,11 +264,14 @@ struct hipec_status {
 	__u32 uid;		/* that loaded it, in the caller's user namespace */
 	char comm[16];		/* of the task that loaded it */
 	char policy[HIPEC_NAME_MAX];
-	__u64 frames;		/* budget, pages */
+	__u64 frames;		/* budget or, if it shares, held now; pages */
 	__u64 free_frames;	/* now, pages */
 	__u64 resident;		/* now, pages */
 	__u64 dirty;		/* now, pages */
 	__u64 ghosts;		/* now, pages that the policy remembers */
+	__u64 limit;		/* most frames, as loaded, pages */
+	__u32 shares;		/* 1: frames of the pool; 0: its own */
+	__u32 reserved;
 	__u32 cluster;		/* pages */
 	__u32 regions;		/* now */
 	struct hipec_exit exit;
