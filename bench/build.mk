@@ -45,6 +45,7 @@ bench-ampc: $(B)/ampc
 	@bench/ampc.py
 
 include bench/vm/build.mk
+include bench/pool/build.mk
 
 ## bench-vm: the interpreter beside C and Lua: nanoseconds and instructions, as a table
 .PHONY: bench-vm
