@@ -130,11 +130,45 @@ static void a_look_is_short_in_a_table_of_its_own_size(struct kunit *test)
 	for (i = 0; i < NR; i++)
 		KUNIT_EXPECT_EQ(test, kept_for(r, 3 * i), 3 * i + 1);
 	/* One for itself, a half for those before it in its bucket. */
+	KUNIT_EXPECT_GE(test, r->compared, NR);
 	KUNIT_EXPECT_LT(test, r->compared, 2 * NR);
 	r->compared = 0;
 	for (i = 0; i < NR; i++)
 		KUNIT_EXPECT_EQ(test, kept_for(r, 3 * i + 2), NONE);
 	KUNIT_EXPECT_LT(test, r->compared, 3 * NR / 2);
+}
+
+/* Entries compared to find each of @page, in a table with that salt. */
+static u32 cost(struct kunit *test, u32 salt, const u32 *page, u32 nr)
+{
+	struct hipec_recover *r = table(test, nr, nr);
+	u32 i;
+
+	r->salt = salt;
+	for (i = 0; i < nr; i++)
+		hipec_recover_add(r, page[i], 0);
+	r->compared = 0;
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, kept_for(r, page[i]), 0);
+	return r->compared;
+}
+
+/* Who does not know the salt cannot choose pages that share a bucket. */
+static void the_salt_parts_pages_that_met(struct kunit *test)
+{
+	enum { NR = 32 };
+	struct hipec_recover *r = table(test, NR, NR);
+	u32 page[NR], nr = 0, i;
+
+	for (i = 0; nr < NR; i++) {
+		hipec_recover_add(r, i, 0);
+		if (r->bucket[HIPEC_RECOVER_GONE][0])
+			page[nr++] = i;
+		hipec_recover_clear(r);
+	}
+	/* The first compares 1, the last NR. */
+	KUNIT_EXPECT_EQ(test, cost(test, 0, page, NR), NR * (NR + 1) / 2);
+	KUNIT_EXPECT_LT(test, cost(test, 1997, page, NR), 3 * NR);
 }
 
 /* The model: entries in the order of their age. */
@@ -229,6 +263,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(a_full_table_forgets_the_oldest),
 	KUNIT_CASE(clear_forgets_everything),
 	KUNIT_CASE(a_look_is_short_in_a_table_of_its_own_size),
+	KUNIT_CASE(the_salt_parts_pages_that_met),
 	KUNIT_CASE(random_lives_are_those_of_a_plain_array),
 	{ }
 };
