@@ -307,6 +307,8 @@ void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
 			     unsigned long nr);
 void hipec_young_flush(struct hipec_container *c);
+void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
+void hipec_young_flush_cpus(struct cpumask *cpus);
 
 /* io.c: the backing file, and the washer */
 extern const struct address_space_operations hipec_aops;

@@ -46,6 +46,9 @@ MODULE_PARM_DESC(quota_mb, "MB of these that the containers of one user may hold
 
 #define HIPEC_MAX_MEMBERS 1024
 
+/* Pages that one fault may look at, or reset the bits of, for one frame. */
+#define HIPEC_MAX_LOOKS 512
+
 /**
  * struct hipec_user - whose containers share a quota
  * @link: users
@@ -71,7 +74,7 @@ static struct {
 	struct hipec_container *requester;
 	u32 pgno;			/* that it wants a frame for */
 	bool write;
-	bool busy;			/* a container's lock was not to be had */
+	struct cpumask stale_cpus;	/* whose TLB may have bits that were reset */
 	long max;			/* pages; invariant */
 	long slack;			/* likewise */
 	atomic_long_t nr;		/* frames held, but for those leaving */
@@ -168,16 +171,14 @@ static struct hipec_container *lock_member(u32 owner)
 
 	if (c == pool.requester || mutex_trylock(&c->lock))
 		return c;
-	pool.busy = true;
 	return NULL;
 }
 
 static void unlock_member(struct hipec_container *c)
 {
-	if (c == pool.requester)
-		return;
-	hipec_young_flush(c);
-	mutex_unlock(&c->lock);
+	hipec_young_leave(c, &pool.stale_cpus);
+	if (c != pool.requester)
+		mutex_unlock(&c->lock);
 }
 
 static bool mr_referenced(struct hipec_mr *mr, u32 owner, u32 h)
@@ -259,13 +260,12 @@ static int make_room(struct hipec_container *c)
 {
 	u32 before = c->nr_free + c->nr_laundry;
 
-	pool.busy = false;
 	while (!has_room()) {
 		/* Enough is leaving: more would not come sooner. */
 		if (atomic_long_read(&pool.nr) < pool.max)
 			return -EAGAIN;
 		if (!hipec_mr_reclaim(&pool.mr, c->member))
-			return pool.busy ? -EAGAIN : 0;
+			return pool.mr.passed ? -EAGAIN : 0;
 		if (c->nr_free + c->nr_laundry > before)
 			return 1;
 	}
@@ -301,6 +301,7 @@ int hipec_pool_grow(struct hipec_container *c, u32 pgno, bool write, gfp_t gfp)
 	pool.pgno = pgno;
 	pool.write = write;
 	ret = make_room(c);
+	hipec_young_flush_cpus(&pool.stale_cpus);
 	if (ret == 1 && c->nr_free + c->nr_laundry > had) {
 		leave(entered);
 		return 1;
@@ -325,6 +326,7 @@ void hipec_pool_came(struct hipec_container *c, u32 h)
 	entered = enter();
 	c->vm.page[h].flags &= ~(HIPEC_PAGE_REF_POOL | HIPEC_PAGE_REF_POLICY);
 	c->in_pool[h] = hipec_mr_add(&pool.mr, c->member, h);
+	hipec_recover_drop_gone(&c->recover, c->vm.page[h].pgno);
 	leave(entered);
 }
 
@@ -416,6 +418,7 @@ static int admit(struct hipec_container *c)
 		if (!pool.memory)
 			return -ENOMEM;
 		hipec_mr_init(&pool.mr, &mr_ops, pool.memory, entries);
+		pool.mr.most = HIPEC_MAX_LOOKS;
 	}
 	c->user = user_get(c->owner_uid);
 	if (!c->user)

@@ -168,6 +168,31 @@ static void flush_this_cpu(void *unused)
 }
 
 /**
+ * hipec_young_leave() - let somebody else make resets visible, with others
+ * @c:    container
+ * @cpus: those whose TLB that concerns are added
+ *
+ * Context: expects c->lock; who calls owes hipec_young_flush_cpus().
+ */
+void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus)
+{
+	if (!c->young_reset)
+		return;
+	cpumask_or(cpus, cpus, c->stale_cpus);
+	cpumask_clear(c->stale_cpus);
+	c->young_reset = false;
+}
+
+/* Make resets visible to @cpus, and forget them. Context: interrupts are on. */
+void hipec_young_flush_cpus(struct cpumask *cpus)
+{
+	if (cpumask_empty(cpus))
+		return;
+	on_each_cpu_mask(cpus, flush_this_cpu, NULL, true);
+	cpumask_clear(cpus);
+}
+
+/**
  * hipec_young_flush() - make resets visible to the CPUs
  * @c: container
  *
@@ -177,7 +202,6 @@ void hipec_young_flush(struct hipec_container *c)
 {
 	if (!c->young_reset)
 		return;
-	on_each_cpu_mask(c->stale_cpus, flush_this_cpu, NULL, true);
-	cpumask_clear(c->stale_cpus);
+	hipec_young_flush_cpus(c->stale_cpus);
 	c->young_reset = false;
 }

@@ -150,9 +150,10 @@ static void refill(struct hipec_mr *mr)
 {
 	u64 both = (u64)mr->active.count + mr->inactive.count;
 	u32 target = both < 2 ? both : both * 2 / 3;
+	u32 left = mr->most ? mr->most : mr->active.count;
 	u32 f;
 
-	while (mr->inactive.count < target && mr->active.count) {
+	while (mr->inactive.count < target && mr->active.count && left--) {
 		f = mr->active.head;
 		hipec_mr_unlink(mr, f);
 		hipec_mr_link(mr, f, HIPEC_MR_INACTIVE);
@@ -170,6 +171,8 @@ static bool fifo2_reclaim(struct hipec_mr *mr)
 	u64 looks = 2ull * mr->nr_frames;
 	bool gone = false;
 
+	if (mr->most && looks > mr->most)
+		looks = mr->most;
 	while (!gone && looks--) {
 		if (!mr->inactive.count)
 			refill(mr);
@@ -188,11 +191,11 @@ static bool fifo2_reclaim(struct hipec_mr *mr)
  *             care, AWST has it replace its own page if it has its max
  *
  * One page or, if the container gives more, several. No page is looked at more
- * often than twice on average.
+ * often than twice on average, and no more than @mr->most at all.
  *
  * Context: expects the caller's lock, and keeps it; calls the host.
- * Return: false if no page can go, or when called by a method of struct
- *         hipec_mr_ops.
+ * Return: false if no page can go, or none of the next @mr->most, or when called
+ *         by a method of struct hipec_mr_ops.
  * Source: paper, Figure 4, one turn of its first loop that ends with a page in
  *         the free queue, and its second loop.
  */

@@ -20,6 +20,10 @@
  * @mr is the manager, @f an entry, @owner a container's number, @page a number
  * that the host gave the page; the last two mean nothing here.
  *
+ * Figure 4 goes on until it has a page, and resets as many as it takes. A host
+ * whose callers must not wait so long sets @most: then one reclaim ends after so
+ * many pages that could not go, and the next one goes on where it was.
+ *
  * Interface:
  * hipec_mr_init(), hipec_mr_init_awst()   a manager without frames
  * hipec_mr_set_limits()       an owner's min and max, AWST alone
@@ -108,6 +112,7 @@ struct hipec_mr {
 
 	/* FIFO2-MR */
 	struct hipec_mr_queue active, inactive;
+	u32 most;		/* looks, and resets, in one go; 0: any number */
 
 	/* AWST */
 	struct hipec_mr_owner *owner;

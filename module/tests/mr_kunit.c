@@ -83,6 +83,21 @@ static void a_referenced_page_has_a_second_chance(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, h->page[0][1].referenced);
 }
 
+/* With a limit of 2: resets and looks come in twos, in the same order. */
+static void a_limit_divides_the_work(struct kunit *test)
+{
+	struct hipec_poolhost *h = host(test);
+
+	h->mr.most = 2;
+	bring_in(test, h, "a0 a1 b0 a2 a3 b1");
+	expect(test, h, true, "-a0 -a1 ?a0 !a0 xa0 -b0 -a2", "a3 b1 | a1 b0 a2");
+	h->page[0][1].referenced = true;
+	h->page[1][0].referenced = true;
+	expect(test, h, false, "?a1 ?b0 -a3 -b1", "a1 b0 | a2 a3 b1");
+	KUNIT_EXPECT_EQ(test, h->mr.passed, 2);
+	expect(test, h, true, "?a2 !a2 xa2", "a1 b0 | a3 b1");
+}
+
 /* If all were referenced, the first that is reset goes. */
 static void references_everywhere_stop_nobody(struct kunit *test)
 {
@@ -252,6 +267,7 @@ static void all_entries_are_used_and_come_back(struct kunit *test)
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(the_oldest_become_inactive_and_the_first_goes),
 	KUNIT_CASE(a_referenced_page_has_a_second_chance),
+	KUNIT_CASE(a_limit_divides_the_work),
 	KUNIT_CASE(references_everywhere_stop_nobody),
 	KUNIT_CASE(the_victim_moves_into_the_place_of_the_named_page),
 	KUNIT_CASE(the_next_victim_is_another_owners),
