@@ -9,6 +9,8 @@
 
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
 #include <linux/version.h>
 
 /*
@@ -30,6 +32,35 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 static inline void release_fault_lock(struct vm_fault *vmf)
 {
 	mmap_read_unlock(vmf->vma->vm_mm);
+}
+#endif
+
+/*
+ * v6.7: c42d50aefd17 ("mm: shrinker: add infrastructure for dynamically
+ * allocating shrinker"). Before, registering may fail: then there is none.
+ * Drop when 6.1 goes.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+static inline struct shrinker *shrinker_alloc(unsigned int flags,
+					      const char *name)
+{
+	struct shrinker *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (s)
+		s->flags = flags;
+	return s;
+}
+
+static inline void shrinker_register(struct shrinker *s)
+{
+	if (register_shrinker(s, "hipec"))
+		pr_warn("hipec: no memory to answer memory pressure with\n");
+}
+
+static inline void shrinker_free(struct shrinker *s)
+{
+	unregister_shrinker(s);
+	kfree(s);
 }
 #endif
 

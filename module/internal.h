@@ -361,7 +361,13 @@ void hipec_pool_account(struct hipec_container *c);
 void hipec_pool_came(struct hipec_container *c, u32 h);
 void hipec_pool_left(struct hipec_container *c, u32 h);
 void hipec_pool_recover(struct hipec_container *c, u32 pgno);
+unsigned long hipec_pool_spare(void);
+unsigned long hipec_pool_shrink(unsigned long nr);
 void hipec_pool_query(struct hipec_query *q);
+
+/* shrink.c: memory pressure */
+int hipec_shrink_init(void);
+void hipec_shrink_exit(void);
 
 /* room.c: free frames */
 bool hipec_room_ask(struct hipec_container *c, u32 pgno, bool write);

@@ -22,12 +22,17 @@ static int __init hipec_module_init(void)
 	if (!hipec_wq)
 		return -ENOMEM;
 	hipec_pool_init();
+	ret = hipec_shrink_init();
+	if (ret)
+		goto no_shrinker;
 	hipec_debugfs_init();
 	ret = misc_register(&hipec_device);
-	if (ret) {
-		hipec_debugfs_exit();
-		destroy_workqueue(hipec_wq);
-	}
+	if (!ret)
+		return 0;
+	hipec_debugfs_exit();
+	hipec_shrink_exit();
+no_shrinker:
+	destroy_workqueue(hipec_wq);
 	return ret;
 }
 
@@ -35,6 +40,7 @@ static void __exit hipec_module_exit(void)
 {
 	misc_deregister(&hipec_device);
 	hipec_debugfs_exit();
+	hipec_shrink_exit();
 	destroy_workqueue(hipec_wq);
 	hipec_pool_exit();
 }

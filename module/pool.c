@@ -23,6 +23,7 @@
  * hipec_pool_account()             a container's frames have changed
  * hipec_pool_came(), _left()       a page is live, is no longer
  * hipec_pool_recover()             an ill-advised decision is reversed
+ * hipec_pool_spare(), _shrink()    memory pressure
  */
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -70,8 +71,9 @@ static struct {
 	struct hipec_mr mr;
 	struct hipec_mr_frame *memory;	/* of mr; from the first join on */
 	struct hipec_container *member[HIPEC_MAX_MEMBERS + 1];
+	u32 nr_members;			/* may be read without it */
 	struct list_head users;
-	struct hipec_container *requester;
+	struct hipec_container *requester;	/* holds its own lock */
 	u32 pgno;			/* that it wants a frame for */
 	bool write;
 	struct cpumask stale_cpus;	/* whose TLB may have bits that were reset */
@@ -374,6 +376,45 @@ void hipec_pool_recover(struct hipec_container *c, u32 pgno)
 	hipec_event_remove(c, kept);
 }
 
+/**
+ * hipec_pool_spare() - frames that memory pressure may take
+ *
+ * Context: any; the answer is old when it is given.
+ * Return: pages, about.
+ */
+unsigned long hipec_pool_spare(void)
+{
+	long spare = atomic_long_read(&pool.nr) -
+		     (long)HIPEC_POOL_MIN * READ_ONCE(pool.nr_members);
+
+	return max(spare, 0l);
+}
+
+/**
+ * hipec_pool_shrink() - give frames back to the system
+ * @nr: pages that may be asked for
+ *
+ * Context: reclaim with __GFP_FS; only tries locks of ours.
+ * Return: pages that are free, or will be when they are clean.
+ */
+unsigned long hipec_pool_shrink(unsigned long nr)
+{
+	long before;
+
+	if (!mutex_trylock(&pool.lock))
+		return 0;
+	WRITE_ONCE(pool.holder, current);
+	pool.requester = NULL;
+	before = atomic_long_read(&pool.nr);
+	while (pool.memory && nr-- &&
+	       hipec_mr_reclaim(&pool.mr, HIPEC_MR_NOBODY))
+		;
+	hipec_young_flush_cpus(&pool.stale_cpus);
+	before -= atomic_long_read(&pool.nr);
+	leave(true);
+	return max(before, 0l);
+}
+
 /* Under the lock. NULL: no memory. */
 static struct hipec_user *user_get(kuid_t uid)
 {
@@ -425,6 +466,7 @@ static int admit(struct hipec_container *c)
 		return -ENOMEM;
 	c->member = member;
 	pool.member[member] = c;
+	pool.nr_members++;
 	return 0;
 }
 
@@ -490,6 +532,7 @@ void hipec_pool_leave(struct hipec_container *c)
 		entered = enter();
 		hipec_pool_account(c);
 		pool.member[c->member] = NULL;
+		pool.nr_members--;
 		user_put(c->user);
 		c->user = NULL;
 		c->member = 0;

@@ -280,6 +280,31 @@ static void quota_of_a_user(void)
 	set_quota("0");
 }
 
+/* What `echo 2 >/proc/sys/vm/drop_caches` asks all shrinkers for is all there is. */
+static void memory_pressure(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
+	struct hipec_status s;
+	struct map a, b;
+
+	open_shared(&a, "mru", FILE_A, 300, 300, false);
+	open_map(&b, "mru", FILE_A, 100, 1, false);
+	touch_all(&a, 0, 300);
+	touch_all(&b, 0, 100);
+	CHECK(fd >= 0 && write(fd, "2", 1) == 1);
+	close(fd);
+	s = get_status(a.container);
+	CHECK_EQ(s.frames, FIRST);
+	CHECK_EQ(s.counters.given, 300 - FIRST);
+	CHECK_EQ(s.exit.kind, 0);
+	CHECK_EQ(pool_frames(), FIRST);
+	CHECK_EQ(get_status(b.container).frames, 100);
+	CHECK_EQ(touch_all(&a, 0, 300).frames, 300);
+	CHECK_EQ(touch_all(&b, 0, 100).counters.faults, 100);
+	close_map(&a);
+	close_map(&b);
+}
+
 /* A task dies with a full pool: the next one has all of it. */
 static void death_gives_all_back(void)
 {
@@ -344,6 +369,7 @@ const struct test pool_tests[] = {
 	  hoarder_loses_all_but_the_first },
 	{ "pool_writes_dirty_pages_before_it_takes_them", dirty_pages_are_written_first },
 	{ "pool_keeps_to_the_quota_of_a_user", quota_of_a_user },
+	{ "pool_gives_frames_back_under_memory_pressure", memory_pressure },
 	{ "pool_has_all_back_when_a_task_dies", death_gives_all_back },
 	{ "pool_serves_six_tasks_that_want_more", crowd },
 	{ 0 }
