@@ -221,7 +221,10 @@ static void hoarder_loses_all_but_the_first(void)
 	close_map(&b);
 }
 
-/* Dirty pages leave through the washer; their data is in the file then. */
+/*
+ * Dirty pages leave through the washer; their data is in the file then. While
+ * many are on their way B replaces pages of its own, so A may lose less.
+ */
 static void dirty_pages_are_written_first(void)
 {
 	struct hipec_status sa;
@@ -235,7 +238,8 @@ static void dirty_pages_are_written_first(void)
 		*(volatile uint64_t *)(a.base + i * PAGE_BYTES) = ~page_word(i);
 	touch_all(&b, 0, 400);
 	sa = get_status(a.container);
-	CHECK_EQ(sa.counters.given, 288);
+	CHECK(sa.counters.given > 0);
+	CHECK_LE(sa.counters.given, 288);
 	for (i = 0; i < 400; i++)
 		CHECK_EQ(get_word(&a, i), ~page_word(i));
 	CHECK(!fsync(a.region));
