@@ -8,12 +8,31 @@
  * in one go without any lock of ours, and the next ones ahead; shows them to the
  * policy, one PageFault each; maps the others around; and returns its own page
  * locked, so that the core installs the PTE while eviction cannot have it.
+ *
+ * In a private mapping the core maps our pages read-only, and copies a page that
+ * is written to: here, from the page that we return, if it was not mapped; else
+ * without a word to us. The copies are the core's alone.
  */
 #include <linux/file.h>
 #include <linux/pagemap.h>
 
 #include "compat.h"
 #include "internal.h"
+
+/*
+ * Whether the page is to be written to. What a private mapping writes to is a
+ * copy of it, so to us and to the policy that is a read.
+ */
+static bool is_write(const struct vm_fault *vmf)
+{
+	return vmf->flags & FAULT_FLAG_WRITE && vmf->vma->vm_flags & VM_SHARED;
+}
+
+/* Address of page @idx of the region in @vma. */
+static unsigned long address_of(const struct vm_area_struct *vma, pgoff_t idx)
+{
+	return vma->vm_start + ((idx - vma->vm_pgoff) << PAGE_SHIFT);
+}
 
 /*
  * Map the pages of @b other than the one that faulted, not referenced yet, and
@@ -23,33 +42,35 @@
 static struct folio *map_around(struct vm_fault *vmf, struct hipec_batch *b)
 {
 	struct vm_area_struct *vma = vmf->vma;
-	unsigned long low = ULONG_MAX, high = 0;
+	u32 first = b->nr, last = 0, i;
 	struct folio *own = NULL;
-	u32 i;
 
 	for (i = 0; i < b->nr; i++) {
 		struct folio *folio = b->folio[i];
 		pgoff_t idx = b->idx + i;
-		unsigned long addr = vma->vm_start +
-				     ((idx - vma->vm_pgoff) << PAGE_SHIFT);
+		unsigned long addr = address_of(vma, idx);
 
 		if (idx == vmf->pgoff) {
 			own = folio;
 			continue;
 		}
-		/* Only another task that maps it can hold the lock: skip. */
+		/*
+		 * Only another task that maps it can hold the lock: skip. Where
+		 * there is something already, a copy say, it stays.
+		 */
 		if (idx >= vma->vm_pgoff && addr < vma->vm_end &&
 		    folio_trylock(folio)) {
 			if (!vm_insert_page(vma, addr, &folio->page)) {
-				low = min(low, addr);
-				high = addr + PAGE_SIZE;
+				first = min(first, i);
+				last = i;
 			}
 			folio_unlock(folio);
 		}
 		folio_put(folio);
 	}
-	if (high)
-		hipec_young_reset_range(vma, low, (high - low) >> PAGE_SHIFT);
+	if (first < b->nr)
+		hipec_young_reset_range(vma, address_of(vma, b->idx + first),
+					b->folio + first, last - first + 1);
 	return own;
 }
 
@@ -144,7 +165,7 @@ static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
 {
 	struct hipec_container *c = r->c;
 
-	hipec_batch_show(r, b, vmf->pgoff, vmf->flags & FAULT_FLAG_WRITE);
+	hipec_batch_show(r, b, vmf->pgoff, is_write(vmf));
 	mutex_unlock(&c->lock);
 	wake_up_all(&c->wait);
 	vmf->page = &map_around(vmf, b)->page;
@@ -162,7 +183,7 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 	/* The kernel's own fault waits once, as the policy wants it. */
 	bool wait = !of_kernel(vmf) || (may_come_again(vmf) &&
 					!hipec_io_would_deadlock(r));
-	bool write = vmf->flags & FAULT_FLAG_WRITE;
+	bool write = is_write(vmf);
 	struct hipec_container *c = r->c;
 	struct hipec_batch b = { .idx = vmf->pgoff };
 	bool sequential;
@@ -203,7 +224,7 @@ static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
 	struct hipec_container *c = r->c;
 	struct hipec_batch b;
 
-	hipec_ahead_start(r, vmf->vma, vmf->flags & FAULT_FLAG_WRITE);
+	hipec_ahead_start(r, vmf->vma, is_write(vmf));
 	if (!a->read)
 		return wait_for_io(r, vmf, patience);
 	c->counters.faults++;
@@ -221,8 +242,7 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 	/* The reference keeps it from being given up in the event. */
 	folio_get(folio);
 	c->counters.soft_faults++;
-	hipec_event_access(c, r->start + vmf->pgoff,
-			   vmf->flags & FAULT_FLAG_WRITE);
+	hipec_event_access(c, r->start + vmf->pgoff, is_write(vmf));
 	mutex_unlock(&c->lock);
 	if (folio_lock_killable(folio)) {
 		folio_put(folio);
@@ -326,13 +346,16 @@ static vm_fault_t hipec_map_pages(struct vm_fault *vmf, pgoff_t start,
 	return 0;
 }
 
-/* munmap: start to write back. mmap_lock is held for writing, so no I/O here. */
+/*
+ * munmap: start to write back what may have been written here. mmap_lock is held
+ * for writing, so no I/O here.
+ */
 static void hipec_vma_close(struct vm_area_struct *vma)
 {
 	struct hipec_region *r = vma->vm_private_data;
 	struct hipec_container *c = r->c;
 
-	if (!atomic_read(&c->nr_dirty))
+	if (!(vma->vm_flags & VM_SHARED) || !atomic_read(&c->nr_dirty))
 		return;
 	set_bit(0, &c->flush_all);
 	queue_work(hipec_wq, &c->wash);

@@ -305,7 +305,7 @@ bool hipec_young_reset(struct hipec_container *c, struct folio *folio);
 bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
-			     unsigned long nr);
+			     struct folio **folio, u32 nr);
 void hipec_young_flush(struct hipec_container *c);
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
 void hipec_young_flush_cpus(struct cpumask *cpus);

@@ -184,12 +184,14 @@ static void leave_container(struct hipec_region *r)
 				   r->backing);
 }
 
+/*
+ * Shared or private; who may write to the file was settled when the region was
+ * attached, and what a private mapping writes never gets there.
+ */
 static int region_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct hipec_region *r = file->private_data;
 
-	if (!(vma->vm_flags & VM_MAYSHARE))
-		return -EINVAL;
 	if (vma->vm_pgoff >= r->nr || vma_pages(vma) > r->nr - vma->vm_pgoff)
 		return -ENXIO;
 	/*

@@ -28,7 +28,7 @@ struct test {
 
 extern const struct test load_tests[], attach_tests[], data_tests[],
 	policy_tests[], hostile_tests[], io_tests[], lock_tests[],
-	machine_tests[], pool_tests[];
+	machine_tests[], pool_tests[], private_tests[], share_tests[];
 
 /* A failed check ends the test, with its place and what was found. */
 #define FAIL(...) do {						\
@@ -90,5 +90,8 @@ static inline void touch(const struct map *m, size_t page)
 }
 
 bool gets_sigbus(const struct map *m, size_t page);
+
+/* share.c: what the program does when it was started by a test of its own. */
+int map_after_exec(int region, size_t pages);
 
 #endif /* HIPEC_TEST_GUEST_H */

@@ -19,7 +19,8 @@
 
 static const struct test *const suites[] = {
 	load_tests, attach_tests, data_tests, policy_tests, hostile_tests,
-	io_tests, lock_tests, machine_tests, pool_tests,
+	io_tests, lock_tests, machine_tests, pool_tests, private_tests,
+	share_tests,
 };
 
 void read_image(const char *name, void **image, size_t *size)
@@ -201,6 +202,8 @@ int main(int argc, char **argv)
 	int failed = 0;
 	size_t i;
 
+	if (argc == 4 && !strcmp(argv[1], "--map"))
+		return map_after_exec(atoi(argv[2]), atoi(argv[3]));
 	for (i = 0; i < sizeof(suites) / sizeof(*suites); i++) {
 		for (t = suites[i]; t->name; t++) {
 			bool ok;
