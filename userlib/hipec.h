@@ -7,6 +7,9 @@
  *	int region = hipec_attach(fd, file, 0, 0, false, NULL);
  *	char *p = mmap(NULL, length, PROT_READ, MAP_SHARED, region, 0);
  *
+ * or MAP_PRIVATE: what is written is a copy then, and reading is all that the
+ * region need be attached for.
+ *
  * One open is one container. It ends when its last descriptor, region
  * descriptor and mapping are gone, so @fd may be closed once it is attached.
  *

@@ -2,7 +2,8 @@
 /*
  * The files, and what is in them: every word is 0 or tells its file, page and
  * place, with a byte that changes. Whoever writes, writes such words only, so that
- * whatever the module does in whatever order, a reader knows what cannot be.
+ * whatever the module does in whatever order, a reader knows what cannot be. What
+ * is written to a private mapping has a byte of its own, to be seen nowhere else.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -284,6 +284,8 @@ int op_copy(void)
 	if (fd < 0)
 		return -errno;
 	pos = s->first * PAGE_BYTES + (at - address_of(s));
+	/* What is private stays so. */
+	back = back || s->private;
 	ret = or_errno(back ? pread(fd, at, bytes, pos) :
 		       pwrite(fd, at, bytes, pos));
 	close(fd);

@@ -39,8 +39,9 @@
 	X(shared_map, 3) X(shared_use, 2)                                    \
 	X(open_file, 6) X(attach, 16) X(attach_part, 12) X(attach_odd, 4)    \
 	X(dup, 3) X(close, 5) X(send, 4) X(receive, 4)                       \
-	X(map, 24) X(map_odd, 6) X(touch_read, 40) X(touch_write, 40)        \
-	X(sweep, 16) X(munmap, 5) X(munmap_part, 3) X(mremap, 4)             \
+	X(map, 24) X(map_private, 8) X(map_odd, 6)                           \
+	X(touch_read, 40) X(touch_write, 40) X(sweep, 16)                    \
+	X(munmap, 5) X(munmap_part, 3) X(mremap, 4)                          \
 	X(mprotect, 4) X(madvise, 10) X(mlock, 3) X(munlock, 3) X(msync, 6)  \
 	X(mincore, 1) X(from_region, 4) X(to_region, 4) X(pin, 3)            \
 	X(direct_from, 3) X(direct_to, 3) X(copy, 3)                         \
@@ -73,6 +74,7 @@ struct spot {
 	enum { FREE, REGION, SHARED } kind;
 	uint32_t file, first, pages;
 	bool writable;
+	bool private;
 };
 
 struct logged {
@@ -136,6 +138,8 @@ bool guarded(void (*fn)(void *), void *arg);
 void start_helper(void);
 
 /* data.c */
+#define PRIVATE_BYTE 0xff	/* of a word that only copies may have */
+
 const char *backing_path(uint32_t file);
 uint64_t data_word(uint32_t file, uint32_t page, uint32_t word);
 bool data_ok(uint64_t got, uint32_t file, uint32_t page, uint32_t word);

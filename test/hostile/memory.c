@@ -114,7 +114,8 @@ int map_at(struct spot *s, int fd, size_t bytes, int prot, int flags,
 	return 0;
 }
 
-int op_map(void)
+/* A private one can be written to, whatever the region is for. */
+static int map_some(bool private)
 {
 	struct hold *r = any_hold(w.region);
 	uint32_t first, pages;
@@ -131,13 +132,23 @@ int op_map(void)
 	if (pages > MAX_PAGES)
 		pages = MAX_PAGES;
 	ret = map_at(s, r->fd, pages * PAGE_BYTES,
-		     PROT_READ | (r->writable ? PROT_WRITE : 0),
-		     MAP_SHARED | (chance(10) ? MAP_POPULATE : 0),
-		     first * PAGE_BYTES);
+		     PROT_READ | (r->writable || private ? PROT_WRITE : 0),
+		     (private ? MAP_PRIVATE : MAP_SHARED) |
+		     (chance(10) ? MAP_POPULATE : 0), first * PAGE_BYTES);
 	if (!ret)
 		*s = (struct spot){ REGION, r->file, r->first + first, pages,
-				    r->writable };
+				    r->writable || private, private };
 	return ret;
+}
+
+int op_map(void)
+{
+	return map_some(false);
+}
+
+int op_map_private(void)
+{
+	return map_some(true);
 }
 
 /* Anything; what succeeds is not known by its data. */
@@ -181,13 +192,16 @@ static int touch(const struct spot *s, uint32_t page, bool write)
 	uint64_t right = data_word(s->file, s->first + page, word);
 	struct access a = {
 		.at = (void *)(address_of(s) + page * PAGE_BYTES + 8 * word),
-		.value = right | below(256), .write = write,
+		.value = right | (s->private ? PRIVATE_BYTE :
+				  below(PRIVATE_BYTE)),
+		.write = write,
 	};
 
 	if (!guarded(access_word, &a))
 		return -EFAULT;
 	__atomic_add_fetch(&board->words, 1, __ATOMIC_RELAXED);
-	if (!write && !data_ok(a.value, s->file, s->first + page, word))
+	if (!write && (!data_ok(a.value, s->file, s->first + page, word) ||
+		       (!s->private && (a.value & 0xff) == PRIVATE_BYTE)))
 		wrong("worker %u: file %u page %u word %u is %016llx, not %016llx",
 		      w.me, s->file, s->first + page, word,
 		      (unsigned long long)a.value, (unsigned long long)right);
@@ -293,7 +307,7 @@ int op_mremap(void)
 		return -err;
 	}
 	*to = (struct spot){ REGION, from->file, from->first,
-			     new / PAGE_BYTES, from->writable };
+			     new / PAGE_BYTES, from->writable, from->private };
 	free_spot(from);
 	return 0;
 }
