@@ -156,6 +156,24 @@ static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
 	return *patience > 0 ? 0 : VM_FAULT_SIGBUS;
 }
 
+/* How long after another fault's end one waits for pages to be unpinned. */
+#define HIPEC_MOMENT HZ
+
+/*
+ * Every page is pinned. Faults pin the page that they are about to map or to
+ * copy, so with as many threads as frames this happens and is over at once:
+ * wait a moment, unless no fault was served for a while. Expects c->lock and
+ * drops it. Return: 0 to look the page up again; VM_FAULT_SIGBUS.
+ */
+static vm_fault_t wait_for_pins(struct hipec_container *c)
+{
+	bool ends = time_before(jiffies, c->served + HIPEC_MOMENT) &&
+		    hipec_io_wait(c, TASK_KILLABLE, 1) >= 0;
+
+	mutex_unlock(&c->lock);
+	return ends ? 0 : VM_FAULT_SIGBUS;
+}
+
 /*
  * The batch @b holds the page that faulted and was read: show it to the policy
  * and map it. Expects c->lock and drops it.
@@ -166,6 +184,7 @@ static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
 	struct hipec_container *c = r->c;
 
 	hipec_batch_show(r, b, vmf->pgoff, is_write(vmf));
+	c->served = jiffies;
 	mutex_unlock(&c->lock);
 	wake_up_all(&c->wait);
 	vmf->page = &map_around(vmf, b)->page;
@@ -197,6 +216,8 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 			      wait);
 	if (ret == -EAGAIN)
 		return wait_for_io(r, vmf, patience);
+	if (ret == -ENOMEM)
+		return wait_for_pins(c);
 	if (ret < 0) {
 		mutex_unlock(&c->lock);
 		return VM_FAULT_SIGBUS;
@@ -243,6 +264,7 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 	folio_get(folio);
 	c->counters.soft_faults++;
 	hipec_event_access(c, r->start + vmf->pgoff, is_write(vmf));
+	c->served = jiffies;
 	mutex_unlock(&c->lock);
 	if (folio_lock_killable(folio)) {
 		folio_put(folio);

@@ -92,6 +92,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @nr_reading: pages that are READING
  * @nr_dirty:  dirty frames; atomic, no lock
  * @cluster:   most pages of one read; invariant after the load
+ * @served:    jiffies, when a fault found its page, or had it brought in, last
  * @young_reset: referenced bits were reset that a TLB may still have set
  * @stale_cpus: CPUs whose TLB that concerns
  * @event:     that runs, or ran last
@@ -151,6 +152,7 @@ struct hipec_container {
 	u32 nr_reading;
 	atomic_t nr_dirty;
 	u32 cluster;
+	unsigned long served;
 
 	bool young_reset;
 	cpumask_var_t stale_cpus;

@@ -258,6 +258,30 @@ static void pinned_page(void)
 	close_map(&m);
 }
 
+/* With every frame in a pipe there is none for another page. */
+static void all_pinned(void)
+{
+	struct iovec iov;
+	struct map m;
+	uint64_t word;
+	int pipes[2];
+	size_t i;
+
+	make_file(FILE_D, 4 * PAGE_BYTES);
+	open_map(&m, "fifo", FILE_D, 2, 1, true);
+	CHECK(!pipe(pipes));
+	for (i = 0; i < 2; i++) {
+		iov = (struct iovec){ m.base + i * PAGE_BYTES, sizeof(word) };
+		CHECK(vmsplice(pipes[1], &iov, 1, 0) == sizeof(word));
+	}
+	CHECK(gets_sigbus(&m, 2));
+	CHECK(!gets_sigbus(&m, 0));
+	CHECK(read(pipes[0], &word, sizeof(word)) == sizeof(word));
+	CHECK(!gets_sigbus(&m, 2));
+	CHECK(!gets_sigbus(&m, 3));
+	close_map(&m);
+}
+
 #define THREADS 4
 #define STRESS_PAGES 64
 #define STRESS_STEPS 3000
@@ -403,6 +427,7 @@ const struct test data_tests[] = {
 	{ "madvise_dontneed_keeps_frames", madvise_dontneed },
 	{ "mremap_moves_but_does_not_grow", mremap_and_mlock },
 	{ "pinned_pages_are_not_evicted", pinned_page },
+	{ "a_fault_ends_in_sigbus_when_all_is_pinned", all_pinned },
 	{ "threads_lose_no_write", threads_lose_nothing },
 	{ "threads_on_one_page_cause_one_read", one_read_for_many },
 	{ "read_ahead_waits_for_a_touch", read_ahead },

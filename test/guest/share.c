@@ -509,7 +509,7 @@ static void *stress(void *arg)
 	return NULL;
 }
 
-static void threads_keep_copies(void)
+static void stress_with(const char *policy, uint64_t frames, uint32_t cluster)
 {
 	pthread_t thread[THREADS];
 	struct map m;
@@ -517,7 +517,7 @@ static void threads_keep_copies(void)
 	void *bad;
 
 	make_file(FILE_S, STRESS_PAGES * PAGE_BYTES);
-	open_map(&m, "fifo2", FILE_S, 16, 4, true);
+	open_map(&m, policy, FILE_S, frames, cluster, true);
 	stress_region = m.region;
 	for (i = 0; i < THREADS; i++)
 		CHECK(!pthread_create(&thread[i], NULL, stress, (void *)i));
@@ -532,6 +532,17 @@ static void threads_keep_copies(void)
 		CHECK_EQ(word_in_file(i), page_word(i));
 }
 
+static void threads_keep_copies(void)
+{
+	stress_with("fifo2", 16, 4);
+}
+
+/* Each fault pins a page until it is mapped or copied: nobody gets SIGBUS. */
+static void more_threads_than_frames(void)
+{
+	stress_with("fifo", 2, 1);
+}
+
 const struct test share_tests[] = {
 	{ "a_region_s_descriptor_serves_another_process", one_region_two_processes },
 	{ "a_region_outlives_the_process_that_attached_it", owner_exits_first },
@@ -541,5 +552,6 @@ const struct test share_tests[] = {
 	{ "attach_and_not_mmap_decides_who_writes", claims },
 	{ "private_maps_do_for_git", as_git_does },
 	{ "private_copies_of_many_threads_are_kept", threads_keep_copies },
+	{ "more_threads_than_frames_wait_for_each_other", more_threads_than_frames },
 	{ 0 }
 };
