@@ -51,3 +51,24 @@ include bench/pool/build.mk
 .PHONY: bench-vm
 bench-vm: packages
 	@$(MAKE) --no-print-directory bench-vm-run
+
+# What revocation's contract is measured on: every policy that there is, and
+# ill-advised ones of its own.
+REVOKE_HPO := $(patsubst %,$(B)/bench/revoke/%.hpo,$(notdir $(basename \
+	$(wildcard bench/revoke/*.hp docs/tutorial/*.hp)))) \
+	$(patsubst %,$(B)/guest/policies/%.hpo,$(notdir $(basename \
+	$(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))) \
+	$(patsubst %.hp,$(B)/%.hpo,$(wildcard policies/*.hp))
+
+$(B)/bench/revoke/%.hpo: bench/revoke/%.hp $(B)/ampc
+	@mkdir -p $(@D)
+	$(B)/ampc -o $@ $<
+
+$(B)/bench/revoke/%.hpo: docs/tutorial/%.hp $(B)/ampc
+	@mkdir -p $(@D)
+	$(B)/ampc -o $@ $<
+
+.PHONY: bench-revoke
+## bench-revoke: which policies revocation's contract revokes, and when, as a table
+bench-revoke: $(B)/hipec $(REVOKE_HPO)
+	@bench/revoke.py

@@ -86,6 +86,35 @@ class ClockBitSet(Clock):
     first = True
 
 
+class Fifo2(Fifo):
+    """A second chance on two queues: hipec-1997, Figure 3."""
+
+    def __init__(self, trace):
+        super().__init__(trace)
+        self.inactive, self.bit = deque(), {}
+
+    def bring(self, page, i):
+        super().bring(page, i)
+        self.bit[page] = True
+
+    def hit(self, page, i):
+        self.bit[page] = True
+
+    def deactivate(self):
+        while len(self.inactive) < (len(self.queue) + len(self.inactive)) * 2 // 3:
+            self.inactive.append(self.queue.popleft())
+            self.bit[self.inactive[-1]] = False
+
+    def victim(self, i):
+        self.deactivate()
+        while self.inactive and self.bit[self.inactive[0]]:
+            self.queue.append(self.inactive.popleft())
+            self.deactivate()
+        page = (self.inactive or self.queue).popleft()
+        self.deactivate()
+        return page
+
+
 class Opt:
     def __init__(self, trace):
         self.held = set()
@@ -112,7 +141,7 @@ class Opt:
 
 MODELS = {name: lambda trace, frames, kind=kind: run(trace, frames, kind(trace))
           for name, kind in {"fifo": Fifo, "mru": Mru, "lru": Lru, "clock": Clock,
-                             "clock_bit_set": ClockBitSet, "opt": Opt}.items()}
+                             "clock_bit_set": ClockBitSet, "fifo2": Fifo2, "opt": Opt}.items()}
 
 
 def counting(model):

@@ -99,8 +99,8 @@ def random_trace(seed):
 def test_random_traces_are_those_of_the_models(seed):
     trace = random_trace(seed)
     frames = [1, 2, 5, 33, 100, 250]
-    names = {**{name: name for name in ("lru", "fifo", "clock", "opt", "mru")},
-             str(ROOT / "policies" / "fifo.hp"): "fifo"}
+    names = {**{name: name for name in ("lru", "fifo", "clock", "opt", "mru", "fifo2")},
+             "default": "fifo2", str(ROOT / "policies" / "fifo.hp"): "fifo"}
     mapped, exact = (rows(names, frames, text_of(trace), "--mode", mode)
                      for mode in ("mapped", "exact"))
     for r, same in zip(mapped, exact):
@@ -296,7 +296,7 @@ def test_what_is_missing_is_said(tmp_path):
         ("none",): "hipec sim: none: No such file or directory\n",
         (".",): "hipec sim: .: Is a directory\n",
         ("empty",): "empty: want an access, but there is none\n",
-        ("-p", "none", "t"): "hipec sim: none: want a .hp or .hpo file, lru, fifo, clock, opt, or a shipped policy\n",
+        ("-p", "none", "t"): "hipec sim: none: want a .hp or .hpo file, lru, fifo, clock, opt, default, or a shipped policy\n",
         ("-p", "lru,", "t"): "hipec sim: : want a .hp or .hpo file,",
         ("-p", "../policies/mru", "t"): "hipec sim: ../policies/mru: want a .hp or",
         ("-p", "none.hpo", "t"): "hipec sim: none.hpo: No such file or directory\n",
@@ -315,6 +315,8 @@ def test_what_is_missing_is_said(tmp_path):
     (("--frames", "1,", "t"), "hipec sim: --frames: want numbers from 1 to 1048576, not ''\n"),
     (("--frames", "1048577", "t"), "hipec sim: --frames: want numbers from 1 to 1048576, not '1048577'\n"),
     (("--frames", "4k", "t"), "hipec sim: --frames: want numbers from 1 to 1048576, not '4k'\n"),
+    (("--contract=x", "t"), "hipec sim: --contract: want a number from 0 to 4294967295, not 'x'\n"),
+    (("--contract=4294967296", "t"), "hipec sim: --contract: want a number from 0 to 4294967295, not "),
     (("--mode", "fast", "t"), "hipec sim: --mode: want mapped or exact, not 'fast'\n"),
     (("--oops", "t"), ""),
 ])
@@ -359,12 +361,65 @@ def test_numbers_are_those_of_the_module():
     assert value("userlib/sim.c", "HARVEST") == value("module/event.c", "HIPEC_HARVEST")
 
 
+def test_the_contract_knows_what_the_default_costs():
+    """Sampled as a whole; fifo2.hp is the default, so there it knows to the fault."""
+    for seed in range(4):
+        trace = random_trace(seed) + random_trace(seed + 10)
+        for r in rows(["fifo2", "mru", "mpfifo2", ROOT / "policies" / "fifo.hp"], [5, 40, 90],
+                      text_of(trace), "--contract"):
+            told = r["contract"]
+            assert told["default_faults"] == MODELS["fifo2"](trace, r["frames"])[0]
+            assert told["watched_faults"] == r["faults"]
+            assert told["windows"] == r["faults"] // 512
+            exact = r["policy"] == "fifo2"
+            assert abs(told["estimated_faults"] - told["default_faults"]) <= \
+                (0 if exact else 0.1 * told["default_faults"])
+
+
+MOVED = "r 0 500\n" + "r 1000 50\n" * 60
+
+
+def test_a_policy_is_revoked_when_four_windows_were_bad():
+    """mru keeps 99 pages that nobody wants any more and faults on each access; the
+    default on each page once. The first window, of 512 faults, has 12 of the 50 pages,
+    the second the other 38: +1247 %. From then on the default has none."""
+    r = row("mru", 100, MOVED, "--contract")
+    assert r["faults"] == 500 + 50 * 60
+    assert r["contract"] == {
+        "default_faults": 550, "windows": 6, "watched_faults": 3500, "estimated_faults": 550,
+        "worst_percent": 9999, "looks": r["contract"]["looks"], "revoked_at": 5 * 512,
+        "revoked_in": 5}
+    r = row("mru", 100, "r 0 500\n" + "r 1000 50\n" * 42, "--contract")
+    assert r["contract"]["revoked_at"] == 5 * 512
+    assert r["contract"]["worst_percent"] == pytest.approx(100 * 512 / 38 - 100)
+    r = row("mru", 100, "r 0 500\n" + "r 1000 50\n" * 41, "--contract")
+    assert r["contract"]["windows"] == 4 and r["contract"]["revoked_at"] == 0
+
+
+def test_the_contract_needs_enough_windows_for_a_verdict():
+    done = sim("--contract", "--policy", "lru,fifo2", "--frames", "50", "-", input="r 0 2000\n")
+    assert "  too short to say, 3 windows\n" in done.stdout
+    assert done.stdout.splitlines()[2].split() == ["lru", "50", "2000", "2000", "-", "-", "built",
+                                                   "in"]
+
+
+def test_salts_are_other_samples_of_the_same():
+    rng = random.Random(1)
+    trace = "".join(f"r {int(rng.random() ** 2 * 3000)}\n" for _ in range(30000))
+    told = [rows(["mru"], [800], trace, f"--contract={salt}")[0]["contract"]
+            for salt in (0, 1 << 31, 77777)]
+    assert len({t["estimated_faults"] for t in told}) == 3
+    assert all(abs(t["estimated_faults"] / t["default_faults"] - 1) < 0.1 for t in told)
+    told.append(rows(["mru"], [800], trace, "--contract")[0]["contract"])
+    assert told[0] == told[-1]
+
+
 DOC = (ROOT / "docs" / "sim.md").read_text()
 
 
 def test_examples_print_what_they_show(tmp_path):
     blocks = re.findall(r"^```\n(\$ .*?)^```", DOC, re.M | re.S)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     name, text = re.match(r"\$ cat (\S+)\n((?:(?!\$ ).*\n)*)", blocks[0]).groups()
     (tmp_path / name).write_text(text)
     for block in blocks:
@@ -378,8 +433,9 @@ def test_json_has_the_keys_of_the_document():
     table = DOC[DOC.index("| key | holds |"):]
     keys = [key for line in re.findall(r"^\| ([a-z_, ]+) \|", table, re.M)[1:]
             for key in line.split(", ")]
-    built_in, policy = rows(["lru", "mru"], [2], "r 1\n")
+    built_in, policy = rows(["lru", "mru"], [2], "r 1\n", "--contract")
     assert list(policy) == keys
+    assert list(row("mru", 2, "r 1\n")) == [key for key in keys if key != "contract"]
     assert list(built_in) == keys[:keys.index("commands")]
     columns = re.findall(r"^\| ([A-Z%/]+) \|", DOC, re.M)
     assert sim("-p", "lru", "-", input="r 1\n").stdout.split("\n")[1].split() == columns
@@ -388,4 +444,4 @@ def test_json_has_the_keys_of_the_document():
 def test_help_names_every_option():
     done = sim("--help")
     assert done.returncode == 0 and done.stdout.startswith("usage: hipec sim [OPTION...] TRACE...\n")
-    assert set(re.findall(r"--(\w+)", done.stdout)) == {"policy", "frames", "mode", "json"}
+    assert set(re.findall(r"--(\w+)", done.stdout)) == {"policy", "frames", "mode", "contract", "json"}

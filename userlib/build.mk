@@ -66,7 +66,7 @@ ALL += $(B)/libhipec.a $(B)/libhipec.so $(B)/hipec.pc
 
 # Needs libjson-c-dev, which has the static library too.
 CLI_SRC := $(addprefix userlib/,cli.c cli_dis.c cli_sim.c cli_status.c headtext.c \
-	sim.c simpolicy.c simref.c simtrace.c)
+	sim.c simcontract.c simpolicy.c simref.c simtrace.c)
 CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/libhipec.a $(B)/libhipecvm.a
 
 $(B)/hipec: $(CLI_OBJ)

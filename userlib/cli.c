@@ -37,12 +37,15 @@ static const struct verb {
 	  "\n"
 	  "  -p, --policy LIST  files (.hpo, or .hp, which ampc compiles), shipped\n"
 	  "                     policies (mru) or what is built in: lru, fifo, clock,\n"
-	  "                     opt, which is the least that any policy can reach;\n"
-	  "                     without it the four that are built in\n"
+	  "                     opt, which is the least that any policy can reach,\n"
+	  "                     default; without it the first four of these\n"
 	  "  -f, --frames LIST  pages of memory, 1 to 1048576; without it a quarter\n"
 	  "                     and a half of the pages that the trace has\n"
 	  "  -m, --mode MODE    mapped: a hit sets the page's bits, as hardware does\n"
 	  "                     (the default); exact: it also runs Access\n"
+	  "  -c, --contract[=SALT]\n"
+	  "                     beside the default policy and its sampled shadow:\n"
+	  "                     whether revocation's contract would end it, and when\n"
 	  "  -j, --json         an array with all there is, for programs\n" },
 };
 

@@ -23,6 +23,8 @@ struct job {
 	size_t nr_traces;
 	enum sim_mode mode;
 	bool json;
+	bool contract;
+	u32 salt;		/* of --contract */
 };
 
 /* One line of the table. */
@@ -31,6 +33,8 @@ struct row {
 	const struct sim_trace *trace;
 	u32 frames;
 	struct sim_result r;
+	struct sim_contract contract;	/* if --contract was given */
+	u64 default_faults;
 };
 
 static const char *const mode_names[] = {
@@ -107,6 +111,26 @@ static int set_mode(struct job *job, char *name)
 	return CLI_USAGE;
 }
 
+/* @salt: NULL for a fixed one, so that a run can be repeated. */
+static int set_contract(struct job *job, char *salt)
+{
+	char *end;
+	u64 n = 0;
+
+	errno = 0;
+	if (salt)
+		n = strtoull(salt, &end, 10);
+	if (salt && (errno || *end || *salt < '0' || *salt > '9' ||
+		     n > UINT32_MAX)) {
+		cli_error("--contract: want a number from 0 to %u, not '%s'",
+			  UINT32_MAX, cli_clean(salt));
+		return CLI_USAGE;
+	}
+	job->contract = true;
+	job->salt = n;
+	return CLI_OK;
+}
+
 static int parse_options(struct job *job, int argc, char **argv)
 {
 	static char all[] = "lru,fifo,clock,opt";
@@ -115,12 +139,13 @@ static int parse_options(struct job *job, int argc, char **argv)
 		{ "frames", required_argument, NULL, 'f' },
 		{ "mode", required_argument, NULL, 'm' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "contract", optional_argument, NULL, 'c' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt, ret = CLI_OK;
 
 	while (!ret &&
-	       (opt = getopt_long(argc, argv, "p:f:m:j", options, NULL)) != -1) {
+	       (opt = getopt_long(argc, argv, "p:f:m:c::j", options, NULL)) != -1) {
 		if (opt == 'p')
 			ret = for_each_part(optarg, job, add_policy);
 		else if (opt == 'f')
@@ -129,6 +154,8 @@ static int parse_options(struct job *job, int argc, char **argv)
 			ret = set_mode(job, optarg);
 		else if (opt == 'j')
 			job->json = true;
+		else if (opt == 'c')
+			ret = set_contract(job, optarg);
 		else
 			ret = CLI_USAGE;
 	}
@@ -198,9 +225,26 @@ static int read_traces(struct job *job, char **names, int nr)
 	return ret;
 }
 
-static const char *table_titles[] = {
-	"POLICY", "FRAMES", "ACCESSES", "FAULTS", "HITS%", "WRITTEN",
-	"COMMANDS/FAULT", "STATE",
+enum column {
+	POLICY, FRAMES, ACCESSES, FAULTS, HITS, WRITTEN, COMMANDS, STATE,
+	DEFAULTS, ESTIMATE, WORST, CONTRACT, NR_COLUMNS
+};
+
+static const char *const titles[] = {
+	[POLICY] = "POLICY", [FRAMES] = "FRAMES", [ACCESSES] = "ACCESSES",
+	[FAULTS] = "FAULTS", [HITS] = "HITS%", [WRITTEN] = "WRITTEN",
+	[COMMANDS] = "COMMANDS/FAULT", [STATE] = "STATE",
+	[DEFAULTS] = "DEFAULT'S", [ESTIMATE] = "ESTIMATE", [WORST] = "WORST%",
+	[CONTRACT] = "CONTRACT",
+};
+
+/* The last one, and no other, is of any width. */
+static const enum column columns[] = {
+	POLICY, FRAMES, ACCESSES, FAULTS, HITS, WRITTEN, COMMANDS, STATE
+};
+
+static const enum column contract_columns[] = {
+	POLICY, FRAMES, FAULTS, DEFAULTS, ESTIMATE, WORST, CONTRACT
 };
 
 static void state_text(const struct row *row, char *cell)
@@ -220,65 +264,114 @@ static void state_text(const struct row *row, char *cell)
 	cli_clean(cell);
 }
 
-static void cell_text(const struct row *row, size_t column, char *cell)
+static bool has_worst(const struct row *row)
+{
+	return !row->policy->reference && row->contract.nr_windows >=
+	       hipec_contract_default.windows;
+}
+
+static void contract_text(const struct row *row, char *cell)
+{
+	const struct sim_contract *c = &row->contract;
+
+	if (row->policy->reference)
+		snprintf(cell, CELL, "built in");
+	else if (c->revoked_at)
+		snprintf(cell, CELL, "revoked at fault %llu, in window %u of %u",
+			 (unsigned long long)c->revoked_at, c->revoked_in,
+			 c->nr_windows);
+	else
+		snprintf(cell, CELL, "%s, %u windows",
+			 has_worst(row) ? "kept" : "too short to say",
+			 c->nr_windows);
+}
+
+static void cell_text(const struct row *row, enum column column, char *cell)
 {
 	const struct sim_result *r = &row->r;
 	u64 n = row->trace->nr_accesses;
 
 	switch (column) {
-	case 0:
+	case POLICY:
 		snprintf(cell, CELL, "%s", row->policy->name);
 		cli_clean(cell);
 		break;
-	case 1:
+	case FRAMES:
 		snprintf(cell, CELL, "%u", row->frames);
 		break;
-	case 2:
+	case ACCESSES:
 		snprintf(cell, CELL, "%llu", (unsigned long long)n);
 		break;
-	case 3:
+	case FAULTS:
 		snprintf(cell, CELL, "%llu", (unsigned long long)r->faults);
 		break;
-	case 4:
+	case HITS:
 		snprintf(cell, CELL, "%.2f", 100.0 * (n - r->faults) / n);
 		break;
-	case 5:
+	case WRITTEN:
 		snprintf(cell, CELL, "%llu", (unsigned long long)r->written);
 		break;
-	case 6:
+	case COMMANDS:
 		if (row->policy->reference)
 			snprintf(cell, CELL, "-");
 		else
 			snprintf(cell, CELL, "%.1f",
 				 (double)r->commands / r->faults);
 		break;
+	case DEFAULTS:
+		snprintf(cell, CELL, "%llu",
+			 (unsigned long long)row->default_faults);
+		break;
+	case ESTIMATE:
+		if (row->policy->reference)
+			snprintf(cell, CELL, "-");
+		else
+			snprintf(cell, CELL, "%llu",
+				 (unsigned long long)row->contract.estimate);
+		break;
+	case WORST:
+		if (has_worst(row))
+			snprintf(cell, CELL, "%+.1f", row->contract.worst);
+		else
+			snprintf(cell, CELL, "-");
+		break;
+	case CONTRACT:
+		contract_text(row, cell);
+		break;
 	default:
 		state_text(row, cell);
 	}
 }
 
-static void print_table(const struct row *rows, size_t nr)
+static void print_cell(const char *cell, int width, size_t j, size_t last)
 {
-	size_t last = ARRAY_SIZE(table_titles) - 1, i, j;
-	int width[ARRAY_SIZE(table_titles)];
+	printf("%*s%s", !j ? -width : j == last ? 0 : width, cell,
+	       j == last ? "\n" : "  ");
+}
+
+static void print_table(const struct job *job, const struct row *rows,
+			size_t nr)
+{
+	const enum column *shown = job->contract ? contract_columns : columns;
+	size_t last = (job->contract ? ARRAY_SIZE(contract_columns) :
+				       ARRAY_SIZE(columns)) - 1, i, j;
+	int width[NR_COLUMNS];
 	char cell[CELL];
 
 	for (j = 0; j <= last; j++) {
-		width[j] = strlen(table_titles[j]);
+		width[j] = strlen(titles[shown[j]]);
 		for (i = 0; i < nr; i++) {
-			cell_text(&rows[i], j, cell);
+			cell_text(&rows[i], shown[j], cell);
 			if ((int)strlen(cell) > width[j])
 				width[j] = strlen(cell);
 		}
 	}
 	for (j = 0; j <= last; j++)
-		printf("%*s%s", !j ? -width[j] : j == last ? 0 : width[j],
-		       table_titles[j], j == last ? "\n" : "  ");
+		print_cell(titles[shown[j]], width[j], j, last);
 	for (i = 0; i < nr; i++)
 		for (j = 0; j <= last; j++) {
-			cell_text(&rows[i], j, cell);
-			printf("%*s%s", !j ? -width[j] : j == last ? 0 : width[j],
-			       cell, j == last ? "\n" : "  ");
+			cell_text(&rows[i], shown[j], cell);
+			print_cell(cell, width[j], j, last);
 		}
 }
 
@@ -331,6 +424,23 @@ static struct json_object *counters_json(const struct row *row)
 	return o;
 }
 
+static struct json_object *contract_json(const struct row *row)
+{
+	const struct sim_contract *c = &row->contract;
+	struct json_object *o = json_object_new_object();
+
+	add_number(o, "default_faults", row->default_faults);
+	add_number(o, "windows", c->nr_windows);
+	add_number(o, "watched_faults", c->watched);
+	add_number(o, "estimated_faults", c->estimate);
+	json_object_object_add(o, "worst_percent", !has_worst(row) ? NULL :
+			       json_object_new_double(c->worst));
+	add_number(o, "looks", c->looks);
+	add_number(o, "revoked_at", c->revoked_at);
+	add_number(o, "revoked_in", c->revoked_in);
+	return o;
+}
+
 static struct json_object *row_json(const struct job *job,
 				    const struct row *row)
 {
@@ -358,6 +468,8 @@ static struct json_object *row_json(const struct job *job,
 	add_number(o, "forgotten", r->forgotten);
 	json_object_object_add(o, "exit", exit_json(r));
 	json_object_object_add(o, "policy_counters", counters_json(row));
+	if (job->contract)
+		json_object_object_add(o, "contract", contract_json(row));
 	return o;
 }
 
@@ -366,14 +478,32 @@ static int run_row(const struct job *job, struct sim_trace *t,
 {
 	int ret;
 
-	*row = (struct row){ .policy = p, .trace = t, .frames = frames };
+	*row = (struct row){ .policy = p, .trace = t, .frames = frames,
+			     .contract.salt = job->salt };
 	if (p->reference)
 		ret = sim_run_reference(p->reference, t, frames, &row->r);
 	else
-		ret = sim_run_policy(&p->policy, t, frames, job->mode, &row->r);
+		ret = sim_run_policy(&p->policy, t, frames, job->mode, &row->r,
+				     job->contract ? &row->contract : NULL);
 	if (ret)
 		cli_error("%s with %u frames: %s", p->name, frames,
 			  strerror(-ret));
+	return ret;
+}
+
+/* What the default does, for all rows of the same frames from @row on. */
+static int run_default(const struct job *job, struct sim_trace *t,
+		       struct row *row)
+{
+	struct sim_result r;
+	int ret = sim_run_reference(SIM_DEFAULT, t, row->frames, &r);
+	size_t i;
+
+	if (ret)
+		cli_error("the default with %u frames: %s", row->frames,
+			  strerror(-ret));
+	for (i = 0; i < job->nr_policies; i++)
+		row[i].default_faults = r.faults;
 	return ret;
 }
 
@@ -405,12 +535,14 @@ static int run_trace(const struct job *job, struct sim_trace *t,
 	for (i = 0; i < nr && !ret; i++)
 		ret = run_row(job, t, &job->policy[i % job->nr_policies],
 			      frames[i / job->nr_policies], &rows[i]);
+	for (i = 0; job->contract && i < nr && !ret; i += job->nr_policies)
+		ret = run_default(job, t, &rows[i]);
 	if (!ret && array) {
 		for (i = 0; i < nr; i++)
 			json_object_array_add(array, row_json(job, &rows[i]));
 	} else if (!ret) {
 		print_trace(job, t);
-		print_table(rows, nr);
+		print_table(job, rows, nr);
 	}
 	free(rows);
 	return ret;

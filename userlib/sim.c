@@ -21,6 +21,7 @@
 #define MAPPED 0x4	/* the next touch is no fault */
 #define WASH 0x8	/* on the list of pages to be written */
 #define LAUNDRY 0x10	/* not live: its frame is free when it is written */
+#define YOUNG 0x20	/* touched since the shadow asked */
 
 struct sim {
 	struct hipec_vm vm;	/* first, so that the host operations find the rest */
@@ -36,6 +37,8 @@ struct sim {
 	u32 helped_in_a_row;
 	u64 nr_accesses;	/* so far, with the one under way */
 	struct sim_result *r;
+	struct sim_contract *contract;	/* NULL: nobody watches */
+	struct hipec_shadow shadow;
 };
 
 static struct sim *sim_of(struct hipec_vm *vm)
@@ -86,6 +89,8 @@ static bool evict(struct sim *s, u32 h)
 {
 	if (h == s->pinned)
 		return false;
+	if (s->contract)
+		hipec_shadow_gone(&s->shadow, s->vm.page[h].pgno);
 	if (s->bits[h] & MOD) {
 		to_wash(s, h);
 		s->bits[h] = MOD | WASH | LAUNDRY;
@@ -339,7 +344,28 @@ static bool replace(struct sim *s, u32 pgno, bool write)
 /* What the hardware notes of a touch. */
 static void touch(struct sim *s, u32 h, bool write)
 {
-	s->bits[h] |= MAPPED | REF | (write ? MOD : 0);
+	s->bits[h] |= MAPPED | REF | YOUNG | (write ? MOD : 0);
+}
+
+/* Hardware has one bit, which a kernel would copy for the policy: here are two. */
+static bool shadow_young(struct hipec_shadow *shadow, u32 pgno)
+{
+	struct sim *s = (struct sim *)((char *)shadow -
+				       offsetof(struct sim, shadow));
+	u8 *bits = &s->bits[hipec_page_find(&s->vm, pgno)];
+	bool young = *bits & YOUNG;
+
+	*bits &= ~YOUNG;
+	return young;
+}
+
+/* A page has come in. */
+static void watch(struct sim *s, u32 pgno)
+{
+	if (!s->contract)
+		return;
+	hipec_shadow_fault(&s->shadow, pgno);
+	sim_contract_note(s->contract, &s->shadow, s->r->faults);
 }
 
 static int miss(struct sim *s, u32 pgno, bool write)
@@ -358,6 +384,7 @@ static int miss(struct sim *s, u32 pgno, bool write)
 	s->nr_free--;
 	s->bits[h] = 0;
 	hipec_page_show(&s->vm, h);
+	watch(s, pgno);
 	s->pinned = h;
 	run_for_page(s, HIPEC_EVENT_PAGEFAULT, pgno, write, s->nr_free);
 	s->pinned = 0;
@@ -409,21 +436,25 @@ static int run_trace(struct sim *s, const struct sim_trace *t)
  * @frames: 1 to SIM_MAX_FRAMES
  * @mode:   what a hit is
  * @r:      filled
+ * @c:      NULL, or filled with what the contract of revocation says of it
  *
  * Shared arrays are zero, Time is the number of accesses, Timer does not run. A
- * policy that ends is replaced as the module does it, and the trace goes on.
+ * policy that ends is replaced as the module does it, and the trace goes on. One
+ * that would be revoked goes on.
  *
  * Context: any.
  * Return: 0; -ENOMEM; -ENOBUFS if there was no frame to be had, which cannot be.
  */
 int sim_run_policy(const struct hipec_policy *p, const struct sim_trace *t,
-		   u32 frames, enum sim_mode mode, struct sim_result *r)
+		   u32 frames, enum sim_mode mode, struct sim_result *r,
+		   struct sim_contract *c)
 {
 	size_t entries = (size_t)hipec_vm_nr_pages(p, frames) + 1;
 	struct sim s = {
 		.mode = mode, .nr_reserved = frames, .nr_frames = frames,
-		.nr_free = frames, .r = r,
+		.nr_free = frames, .r = r, .contract = c,
 	};
+	void *directory = malloc(hipec_shadow_bytes(frames));
 	void *memory = malloc(hipec_vm_size(p, frames));
 	void *shared = calloc(1, p->shared_size + 1);
 	int ret = -ENOMEM;
@@ -431,14 +462,22 @@ int sim_run_policy(const struct hipec_policy *p, const struct sim_trace *t,
 	memset(r, 0, sizeof(*r));
 	s.bits = calloc(entries, sizeof(*s.bits));
 	s.wash = malloc(entries * sizeof(*s.wash));
-	if (memory && shared && s.bits && s.wash) {
+	if (memory && shared && s.bits && s.wash && directory) {
+		if (c) {
+			sim_contract_begin(c);
+			hipec_shadow_init(&s.shadow, directory, frames, c->salt,
+					  shadow_young);
+		}
 		hipec_vm_init(&s.vm, p, &sim_host, memory, shared, frames);
 		ret = run_trace(&s, t);
 		r->exit = s.vm.exit;
 		r->commands = s.vm.nr_commands;
 		r->events = s.vm.nr_events;
 		memcpy(r->slot, s.vm.slot, sizeof(r->slot));
+		if (c)
+			sim_contract_end(c, &s.shadow);
 	}
+	free(directory);
 	free(s.wash);
 	free(s.bits);
 	free(shared);

@@ -13,13 +13,15 @@
  * sim_trace_next_uses()      when each access's page is wanted again, for opt
  * sim_policy_open(), _close()  what --policy names, loaded, compiled, verified
  * sim_run_policy()           a trace through a policy
- * sim_run_reference()        a trace through lru, fifo, clock or opt
+ * sim_contract_begin(), _note(), _end()  what revocation's contract says of it
+ * sim_run_reference()        a trace through lru, fifo, clock, opt or default
  */
 #ifndef HIPEC_SIM_H
 #define HIPEC_SIM_H
 
 #include <stdio.h>
 
+#include "../module/pool/shadow.h"
 #include "../module/vm/vm.h"
 
 #define SIM_MAX_FRAMES (1u << 20)
@@ -62,7 +64,8 @@ enum sim_mode {
 };
 
 /* Built-in references: what they do is in docs/sim.md. */
-#define SIM_REFERENCES(X) X(LRU, "lru") X(FIFO, "fifo") X(CLOCK, "clock") X(OPT, "opt")
+#define SIM_REFERENCES(X) X(LRU, "lru") X(FIFO, "fifo") X(CLOCK, "clock") X(OPT, "opt") \
+	X(DEFAULT, "default")
 
 enum sim_reference {
 	SIM_POLICY,	/* none: a policy */
@@ -90,6 +93,22 @@ struct sim_result {
 	s64 slot[HIPEC_NR_SLOTS];	/* of the machine, at the end */
 };
 
+#define SIM_MAX_WINDOWS 16	/* of the contract, in succession */
+#define SIM_MAX_EXCESS 9999	/* percent */
+
+/* What revocation's contract says of a policy, which goes on all the same. */
+struct sim_contract {
+	u32 salt;		/* given: says which pages are sampled */
+	u32 nr_windows;		/* closed ones */
+	u64 watched;		/* faults of the policy, and of these */
+	u64 estimate;		/* the default's, as the shadow has it */
+	double worst;		/* percent of excess at which it would be revoked */
+	u64 looks;		/* at referenced bits */
+	u64 revoked_at;		/* fault at which it is; 0: never */
+	u32 revoked_in;		/* window, from 1 */
+	double recent[SIM_MAX_WINDOWS];	/* excess of the last ones */
+};
+
 int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
 		   struct sim_error *err);
 void sim_trace_free(struct sim_trace *t);
@@ -101,7 +120,12 @@ int sim_policy_open(struct sim_policy *p, const char *name,
 void sim_policy_close(struct sim_policy *p);
 
 int sim_run_policy(const struct hipec_policy *p, const struct sim_trace *t,
-		   u32 frames, enum sim_mode mode, struct sim_result *r);
+		   u32 frames, enum sim_mode mode, struct sim_result *r,
+		   struct sim_contract *c);
+void sim_contract_begin(struct sim_contract *c);
+void sim_contract_note(struct sim_contract *c, struct hipec_shadow *s,
+		       u64 faults);
+void sim_contract_end(struct sim_contract *c, const struct hipec_shadow *s);
 int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
 		      struct sim_result *r);
 

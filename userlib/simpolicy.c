@@ -168,7 +168,7 @@ int sim_policy_open(struct sim_policy *p, const char *name,
 		return compile(p, why);
 	if (*name && !strchr(name, '/') && find_shipped(name, path))
 		return load(p, path, why);
-	return fail(why, name, "want a .hp or .hpo file, lru, fifo, clock, opt, or a shipped policy");
+	return fail(why, name, "want a .hp or .hpo file, lru, fifo, clock, opt, default, or a shipped policy");
 }
 
 void sim_policy_close(struct sim_policy *p)

@@ -7,7 +7,8 @@
  * lru, fifo and clock are a queue from which victims go at the head: lru moves a
  * page that is hit to the tail; clock sets its bit, and passes over pages with
  * the bit set, once. opt gives up the page that is wanted again last; of pages
- * that are never wanted again the one that the trace has first.
+ * that are never wanted again the one that the trace has first. default is FIFO
+ * with a second chance on two queues, policies/fifo2.hp, told of every hit.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,14 +24,16 @@ struct cache {
 	const struct sim_trace *t;
 	u32 frames, nr;
 	u8 *bits;		/* by id */
-	u32 *next, *prev;	/* the queue, by id; nr_pages is its two ends */
+	u32 *next, *prev;	/* the queue, by id; nr_pages is its two ends, */
+	u32 inactive;		/* and nr_pages + 1 of default's inactive one, */
+				/* which has so many pages */
 	u32 *when;		/* of opt: the next use, by id */
 	u32 *heap, *at;		/* of opt: ids, the victim on top; places, by id */
 };
 
-static void link_tail(struct cache *c, u32 id)
+static void link_tail(struct cache *c, u32 end, u32 id)
 {
-	u32 end = c->t->nr_pages, tail = c->prev[end];
+	u32 tail = c->prev[end];
 
 	c->next[tail] = id;
 	c->prev[id] = tail;
@@ -79,10 +82,46 @@ static void sift(struct cache *c, u32 place)
 	put(c, place, id);
 }
 
+/* Two thirds of @nr pages wait on the inactive queue. */
+static void deactivate(struct cache *c, u32 nr)
+{
+	u32 end = c->t->nr_pages;
+
+	for (; c->inactive < nr * 2 / 3; c->inactive++) {
+		u32 id = c->next[end];
+
+		c->bits[id] &= ~REFERENCED;
+		unlink_id(c, id);
+		link_tail(c, end + 1, id);
+	}
+}
+
+static u32 take_default(struct cache *c)
+{
+	u32 end = c->t->nr_pages, id;
+
+	for (;;) {
+		deactivate(c, c->nr);
+		/* One frame alone has no inactive page. */
+		id = c->next[c->inactive ? end + 1 : end];
+		unlink_id(c, id);
+		c->inactive -= !!c->inactive;
+		if (!(c->bits[id] & REFERENCED) || c->nr == 1)
+			break;
+		link_tail(c, end, id);
+	}
+	c->nr--;
+	deactivate(c, c->nr);
+	return id;
+}
+
 /* Take the victim out. */
 static u32 take(struct cache *c)
 {
 	u32 end = c->t->nr_pages, id;
+
+	if (c->ref == SIM_DEFAULT)
+		return take_default(c);
 
 	if (c->ref == SIM_OPT) {
 		id = c->heap[0];
@@ -96,7 +135,7 @@ static u32 take(struct cache *c)
 	while (c->bits[id = c->next[end]] & REFERENCED) {
 		c->bits[id] &= ~REFERENCED;
 		unlink_id(c, id);
-		link_tail(c, id);
+		link_tail(c, end, id);
 	}
 	unlink_id(c, id);
 	c->nr--;
@@ -109,8 +148,8 @@ static void hit(struct cache *c, u32 id)
 		sift(c, c->at[id]);
 	} else if (c->ref == SIM_LRU) {
 		unlink_id(c, id);
-		link_tail(c, id);
-	} else if (c->ref == SIM_CLOCK) {
+		link_tail(c, c->t->nr_pages, id);
+	} else if (c->ref == SIM_CLOCK || c->ref == SIM_DEFAULT) {
 		c->bits[id] |= REFERENCED;
 	}
 }
@@ -131,7 +170,7 @@ static void miss(struct cache *c, u32 id, struct sim_result *r)
 		put(c, c->nr - 1, id);
 		sift(c, c->nr - 1);
 	} else {
-		link_tail(c, id);
+		link_tail(c, c->t->nr_pages, id);
 	}
 }
 
@@ -170,7 +209,7 @@ static void run(struct cache *c, struct sim_result *r)
 int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
 		      struct sim_result *r)
 {
-	size_t n = (size_t)t->nr_pages + 1;
+	size_t n = (size_t)t->nr_pages + 2, end;
 	struct cache c = { .ref = ref, .t = t, .frames = frames };
 	u32 *words;
 	int ret = 0;
@@ -192,7 +231,8 @@ int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
 		} else {
 			c.next = words;
 			c.prev = words + n;
-			c.next[t->nr_pages] = c.prev[t->nr_pages] = t->nr_pages;
+			for (end = n - 2; end < n; end++)
+				c.next[end] = c.prev[end] = end;
 		}
 		run(&c, r);
 	}
