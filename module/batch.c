@@ -144,6 +144,10 @@ void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 		c->counters.pages_in++;
 		hipec_page_show(&c->vm, b->h[i]);
 		hipec_pool_came(c, b->h[i]);
+		if (b->idx + i == idx)
+			hipec_revoke_fault(c, r->start + b->idx + i);
+		else
+			hipec_revoke_ahead(c, r->start + b->idx + i);
 		hipec_event_fault(c, r->start + b->idx + i,
 				  write && b->idx + i == idx);
 	}

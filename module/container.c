@@ -246,6 +246,7 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		c->vm.salt = get_random_u32();
 		if (args->seed)
 			c->vm.random = args->seed;
+		hipec_revoke_init(c, c->vm.salt);
 		hipec_event_init(c);
 		hipec_event_timer_start(c);
 	}

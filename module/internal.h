@@ -35,6 +35,7 @@
 #include <linux/workqueue.h>
 
 #include "pool/recover.h"
+#include "pool/shadow.h"
 #include "vm/queue.h"
 
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
@@ -45,11 +46,13 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 #define HIPEC_PAGE_WRITING 0x0400	/* the washer holds it */
 #define HIPEC_PAGE_FAILED 0x0800	/* it could not be written: others go first */
 /*
- * The policy and the pool's manager both read and reset one referenced bit: what
- * one resets stays set for the other.
+ * The policy, the pool's manager and the shadow all read and reset one referenced
+ * bit: what one resets stays set for the others.
  */
 #define HIPEC_PAGE_REF_POLICY 0x1000
 #define HIPEC_PAGE_REF_POOL 0x2000
+#define HIPEC_PAGE_REF_SHADOW 0x4000
+#define HIPEC_PAGE_REF_ALL 0x7000
 
 /* No page of a container. */
 #define HIPEC_NO_PGNO U32_MAX
@@ -83,6 +86,8 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @in_pool:   the pool's entry of each live page, by handle
  * @recover:   decisions of the policy that may be reversed
  * @recovery:  its memory
+ * @shadow:    of the default policy
+ * @directory: its memory
  * @pool_held, @pool_leaving: what the pool counts: frames less surplus, surplus
  * @keep_next: the page given up next keeps its frame in the container
  * @to_pool:   frames of built-in choices leave it
@@ -142,6 +147,8 @@ struct hipec_container {
 	u32 *in_pool;
 	struct hipec_recover recover;
 	void *recovery;
+	struct hipec_shadow shadow;
+	void *directory;
 	u32 pool_held;
 	u32 pool_leaving;
 	bool keep_next;
@@ -366,6 +373,12 @@ void hipec_pool_recover(struct hipec_container *c, u32 pgno);
 unsigned long hipec_pool_spare(void);
 unsigned long hipec_pool_shrink(unsigned long nr);
 void hipec_pool_query(struct hipec_query *q);
+
+/* revoke.c: the contract */
+void hipec_revoke_init(struct hipec_container *c, u32 salt);
+void hipec_revoke_fault(struct hipec_container *c, u32 pgno);
+void hipec_revoke_ahead(struct hipec_container *c, u32 pgno);
+void hipec_revoke_gone(struct hipec_container *c, u32 pgno);
 
 /* shrink.c: memory pressure */
 int hipec_shrink_init(void);

@@ -326,7 +326,7 @@ void hipec_pool_came(struct hipec_container *c, u32 h)
 	if (!c->member)
 		return;
 	entered = enter();
-	c->vm.page[h].flags &= ~(HIPEC_PAGE_REF_POOL | HIPEC_PAGE_REF_POLICY);
+	c->vm.page[h].flags &= ~HIPEC_PAGE_REF_ALL;
 	c->in_pool[h] = hipec_mr_add(&pool.mr, c->member, h);
 	hipec_recover_drop_gone(&c->recover, c->vm.page[h].pgno);
 	leave(entered);
@@ -338,7 +338,11 @@ void hipec_pool_left(struct hipec_container *c, u32 h)
 	bool entered;
 	u32 f;
 
-	if (!c->member || !c->in_pool[h])
+	if (!c->member)
+		return;
+	if (hipec_page_live(&c->vm, h))
+		hipec_revoke_gone(c, c->vm.page[h].pgno);
+	if (!c->in_pool[h])
 		return;
 	entered = enter();
 	f = c->in_pool[h];
@@ -501,7 +505,8 @@ int hipec_pool_join(struct hipec_container *c, struct hipec_text *log)
 	}
 	c->in_pool = hipec_table_alloc((entries + 1ul) * sizeof(*c->in_pool));
 	c->recovery = hipec_table_alloc(hipec_recover_size(decisions, buckets));
-	if (!c->in_pool || !c->recovery)
+	c->directory = hipec_table_alloc(hipec_shadow_bytes(c->nr_reserved));
+	if (!c->in_pool || !c->recovery || !c->directory)
 		return -ENOMEM;
 	hipec_recover_init(&c->recover, c->recovery, decisions, buckets);
 	c->recover.salt = get_random_u32();
@@ -542,6 +547,8 @@ void hipec_pool_leave(struct hipec_container *c)
 	c->in_pool = NULL;
 	kvfree(c->recovery);
 	c->recovery = NULL;
+	kvfree(c->directory);
+	c->directory = NULL;
 }
 
 /* Numbers of the pool, for HIPEC_IOC_QUERY. */

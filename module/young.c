@@ -113,7 +113,7 @@ bool hipec_young_reset(struct hipec_container *c, struct folio *folio)
  * hipec_young_seen() - whether a page was referenced since @who forgot it
  * @c:   container
  * @h:   live page
- * @who: HIPEC_PAGE_REF_POLICY or HIPEC_PAGE_REF_POOL
+ * @who: one of HIPEC_PAGE_REF_*
  *
  * Context: expects c->lock; may sleep.
  * Return: true if it was.
@@ -127,16 +127,14 @@ bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who)
  * hipec_young_forget() - reset the referenced bit for one of those who read it
  * @c:   container; hipec_young_flush() is owed to it
  * @h:   live page
- * @who: HIPEC_PAGE_REF_POLICY or HIPEC_PAGE_REF_POOL
+ * @who: one of HIPEC_PAGE_REF_*
  *
  * Context: expects c->lock; may sleep.
  */
 void hipec_young_forget(struct hipec_container *c, u32 h, u16 who)
 {
-	const u16 both = HIPEC_PAGE_REF_POLICY | HIPEC_PAGE_REF_POOL;
-
 	if (hipec_young_reset(c, c->frame[h]))
-		c->vm.page[h].flags |= both & ~who;
+		c->vm.page[h].flags |= HIPEC_PAGE_REF_ALL & ~who;
 	c->vm.page[h].flags &= ~who;
 }
 

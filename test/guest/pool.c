@@ -13,6 +13,13 @@
 #define FILE_B DIR_DATA "pool-b"
 #define POOL 512
 #define FIRST 16	/* frames of a container that nobody takes */
+#define WINDOW 512	/* faults of one in which a policy is judged */
+
+enum {
+#define X(name, code, text) EXIT_##name = code,
+	HIPEC_EXIT_KINDS(X)
+#undef X
+};
 #define QUOTA "/sys/module/hipec/parameters/quota_mb"
 
 static int load_shared(const char *name, uint64_t frames, char *log,
@@ -284,6 +291,50 @@ static void quota_of_a_user(void)
 	set_quota("0");
 }
 
+/*
+ * 64 pages that are never used again stay for ever, and 32 that are used in turn
+ * share what is left: a fault each time, where the default has 96 in all. After
+ * four windows FIFO with a second chance is in charge, and each of the 32 faults
+ * once more.
+ */
+static void ill_advised_policy_is_revoked(void)
+{
+	struct hipec_status s;
+	struct map m;
+	int i;
+
+	open_shared(&m, "newest-first", FILE_A, 64, 200, false);
+	touch_all(&m, 0, 64);
+	for (i = 0; i < 100; i++)
+		s = touch_all(&m, 100, 132);
+	CHECK_EQ(s.exit.kind, EXIT_WORSE);
+	CHECK_EQ(s.counters.windows, 4);
+	CHECK_EQ(s.counters.bad_windows, 4);
+	CHECK_EQ(s.counters.judged_faults, 4 * WINDOW);
+	CHECK_EQ(s.counters.default_faults, 64 + 32);
+	CHECK_EQ(s.frames, 64);
+	CHECK_LE(s.counters.faults, 4 * WINDOW + 32 + 1);
+	close_map(&m);
+}
+
+/* MRU on a sweep: (P-1) x (N-F+1) faults beside the first N, the default P x N. */
+static void good_policy_is_not_revoked(void)
+{
+	struct hipec_status s;
+	struct map m;
+	int pass;
+
+	open_shared(&m, "mru", FILE_A, 64, 100, false);
+	for (pass = 0; pass < 80; pass++)
+		s = touch_all(&m, 0, 100);
+	CHECK_EQ(s.counters.faults, 100 + 79 * 37);
+	CHECK_EQ(s.exit.kind, 0);
+	CHECK_EQ(s.counters.windows, (100 + 79 * 37) / WINDOW);
+	CHECK_EQ(s.counters.bad_windows, 0);
+	CHECK(s.counters.default_faults > 2 * s.counters.judged_faults);
+	close_map(&m);
+}
+
 /* What `echo 2 >/proc/sys/vm/drop_caches` asks all shrinkers for is all there is. */
 static void memory_pressure(void)
 {
@@ -373,6 +424,8 @@ const struct test pool_tests[] = {
 	  hoarder_loses_all_but_the_first },
 	{ "pool_writes_dirty_pages_before_it_takes_them", dirty_pages_are_written_first },
 	{ "pool_keeps_to_the_quota_of_a_user", quota_of_a_user },
+	{ "pool_policy_that_is_ill_advised_is_revoked", ill_advised_policy_is_revoked },
+	{ "pool_policy_that_is_good_is_not_revoked", good_policy_is_not_revoked },
 	{ "pool_gives_frames_back_under_memory_pressure", memory_pressure },
 	{ "pool_has_all_back_when_a_task_dies", death_gives_all_back },
 	{ "pool_serves_six_tasks_that_want_more", crowd },

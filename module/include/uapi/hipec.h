@@ -144,6 +144,7 @@ struct hipec_image_event {
 	X(OVERTIME,    0x31, "an event ran over its time and was given up")  \
 	X(NO_VICTIM,   0x40, "Replace gave no frame too many times in a row") \
 	X(LATE,        0x41, "events ran over their time too many times in a row") \
+	X(WORSE,       0x42, "FIFO with a second chance would have had far fewer faults, window after window") \
 	X(BROKEN,      0x50, "the module found its own tables wrong")
 
 /*
@@ -184,7 +185,11 @@ struct hipec_exit {
 	X(late,         "events given up because they ran over their time") \
 	X(given,        "frames that went back to the pool or the system")   \
 	X(moved,        "pages that went to the pool though its manager had chosen another") \
-	X(recovered,    "of these, faults that took the page back which had stayed instead")
+	X(recovered,    "of these, faults that took the page back which had stayed instead") \
+	X(windows,      "windows in which the policy was held against the default") \
+	X(bad_windows,  "of these, windows with too many faults")            \
+	X(judged_faults, "pages brought in, in all these windows")           \
+	X(default_faults, "of FIFO with a second chance, in all these windows, by a sample")
 
 struct hipec_counters {
 #define HIPEC_X(name, help) __u64 name;
