@@ -183,6 +183,8 @@ void hipec_frame_unbind(struct hipec_container *c, u32 h)
 	}
 	c->frame[h] = NULL;
 	hipec_page_del(&c->vm, h);
+	/* One that was to leave need not any more. */
+	c->nr_surplus -= !!c->nr_surplus;
 	drop(c, folio);
 }
 

@@ -535,6 +535,7 @@ void hipec_pool_leave(struct hipec_container *c)
 
 	if (c->member) {
 		entered = enter();
+		c->nr_surplus = 0;
 		hipec_pool_account(c);
 		pool.member[c->member] = NULL;
 		pool.nr_members--;
