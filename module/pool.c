@@ -50,6 +50,9 @@ MODULE_PARM_DESC(quota_mb, "MB of these that the containers of one user may hold
 /* Pages that one fault may look at, or reset the bits of, for one frame. */
 #define HIPEC_MAX_LOOKS 512
 
+/* Pages that come in until bits are reset ahead, in a pool that is half full. */
+#define HIPEC_AGE_EVERY 16
+
 /**
  * struct hipec_user - whose containers share a quota
  * @link: users
@@ -76,6 +79,7 @@ static struct {
 	struct hipec_container *requester;	/* holds its own lock */
 	u32 pgno;			/* that it wants a frame for */
 	bool write;
+	u32 came;			/* pages, so far */
 	struct cpumask stale_cpus;	/* whose TLB may have bits that were reset */
 	long max;			/* pages; invariant */
 	long slack;			/* likewise */
@@ -328,6 +332,12 @@ void hipec_pool_came(struct hipec_container *c, u32 h)
 	entered = enter();
 	c->vm.page[h].flags &= ~HIPEC_PAGE_REF_ALL;
 	c->in_pool[h] = hipec_mr_add(&pool.mr, c->member, h);
+	if (++pool.came % HIPEC_AGE_EVERY == 0 &&
+	    atomic_long_read(&pool.nr) > pool.max / 2) {
+		pool.requester = c;
+		hipec_mr_age(&pool.mr);
+		hipec_young_flush_cpus(&pool.stale_cpus);
+	}
 	hipec_recover_drop_gone(&c->recover, c->vm.page[h].pgno);
 	leave(entered);
 }

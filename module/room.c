@@ -176,7 +176,7 @@ int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want,
 {
 	u32 got;
 
-	if (c->member)
+	if (c->member && !c->nr_free && !hipec_pool_space(c))
 		hipec_pool_recover(c, pgno);
 	while ((got = hipec_room_try(c, pgno, write, want)) < want) {
 		if (got && (!wait || !c->nr_laundry))

@@ -213,3 +213,19 @@ bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester)
 	mr->reclaiming = false;
 	return gone;
 }
+
+/**
+ * hipec_mr_age() - bring the inactive queue to its length before there is need
+ * @mr: manager
+ *
+ * Figure 4 does so when it reclaims: then pages that came in since, or all if the
+ * queue was empty, are judged right after their bits were reset, however much they
+ * are used. Whoever calls this now and then while pages come in gives them time.
+ *
+ * Context: expects the caller's lock, and keeps it; calls the host's reset().
+ */
+void hipec_mr_age(struct hipec_mr *mr)
+{
+	if (mr->policy == HIPEC_MR_FIFO2 && !mr->reclaiming)
+		refill(mr);
+}

@@ -30,6 +30,7 @@
  * hipec_mr_add(), hipec_mr_del()          a page comes in, leaves
  * hipec_mr_is_full()          whether an owner must lose a page to get one
  * hipec_mr_reclaim()          have one page given up
+ * hipec_mr_age()              reset bits before there is need
  */
 #ifndef HIPEC_POOL_FIFO2MR_H
 #define HIPEC_POOL_FIFO2MR_H
@@ -142,6 +143,7 @@ u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page);
 void hipec_mr_del(struct hipec_mr *mr, u32 f);
 bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner);
 bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester);
+void hipec_mr_age(struct hipec_mr *mr);
 
 /* Between fifo2mr.c and awst.c. */
 bool hipec_mr_look(struct hipec_mr *mr, u32 f);

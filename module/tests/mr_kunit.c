@@ -83,6 +83,21 @@ static void a_referenced_page_has_a_second_chance(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, h->page[0][1].referenced);
 }
 
+/* Bits are reset before there is need: who is used meanwhile has its chance. */
+static void pages_age_before_there_is_need(struct kunit *test)
+{
+	struct hipec_poolhost *h = host(test);
+
+	bring_in(test, h, "a0 a1 b0 a2 a3 b1");
+	hipec_mr_age(&h->mr);
+	KUNIT_EXPECT_STREQ(test, hipec_poolhost_log(h), "-a0 -a1 -b0 -a2");
+	KUNIT_EXPECT_STREQ(test, hipec_poolhost_order(h), "a3 b1 | a0 a1 b0 a2");
+	hipec_mr_age(&h->mr);
+	KUNIT_EXPECT_STREQ(test, hipec_poolhost_log(h), "");
+	h->page[0][0].referenced = true;
+	expect(test, h, true, "?a0 ?a1 !a1 xa1 -a3", "b1 a0 | b0 a2 a3");
+}
+
 /* With a limit of 2: resets and looks come in twos, in the same order. */
 static void a_limit_divides_the_work(struct kunit *test)
 {
@@ -267,6 +282,7 @@ static void all_entries_are_used_and_come_back(struct kunit *test)
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(the_oldest_become_inactive_and_the_first_goes),
 	KUNIT_CASE(a_referenced_page_has_a_second_chance),
+	KUNIT_CASE(pages_age_before_there_is_need),
 	KUNIT_CASE(a_limit_divides_the_work),
 	KUNIT_CASE(references_everywhere_stop_nobody),
 	KUNIT_CASE(the_victim_moves_into_the_place_of_the_named_page),

@@ -335,6 +335,43 @@ static void good_policy_is_not_revoked(void)
 	close_map(&m);
 }
 
+/*
+ * B uses its 200 pages again and again while A sweeps over more than the pool has.
+ * When the manager first resets bits it takes what it has just reset, B's as well;
+ * from then on B loses nothing, whatever A's policy fails to do: a second chance is as
+ * long as two thirds of the pool, and B comes round every 100 faults of A.
+ */
+static void neighbours_do_not_pay(void)
+{
+	static const char *const policy[] = {
+		"fifo", "hoard", "same-page", "spill",
+		"endless-replace", "no-page",
+	};
+	struct hipec_status s;
+	uint64_t before = 0;
+	struct map a, b;
+	size_t i, round;
+
+	for (i = 0; i < sizeof(policy) / sizeof(*policy); i++) {
+		open_shared(&a, policy[i], FILE_A, POOL, 600, false);
+		open_shared(&b, "fifo2", FILE_B, 200, 200, false);
+		for (round = 0; round < 18; round++) {
+			s = touch_all(&b, 0, 200);
+			if (round == 6)
+				before = s.counters.faults;
+			touch_all(&a, round % 6 * 100, round % 6 * 100 + 100);
+		}
+		s = touch_all(&b, 0, 200);
+		if (s.counters.faults != before)
+			FAIL("%s costs its neighbour %llu faults", policy[i],
+			     (unsigned long long)(s.counters.faults - before));
+		CHECK_EQ(s.exit.kind, 0);
+		CHECK_EQ(s.frames, 200);
+		close_map(&a);
+		close_map(&b);
+	}
+}
+
 /* What `echo 2 >/proc/sys/vm/drop_caches` asks all shrinkers for is all there is. */
 static void memory_pressure(void)
 {
@@ -426,6 +463,7 @@ const struct test pool_tests[] = {
 	{ "pool_keeps_to_the_quota_of_a_user", quota_of_a_user },
 	{ "pool_policy_that_is_ill_advised_is_revoked", ill_advised_policy_is_revoked },
 	{ "pool_policy_that_is_good_is_not_revoked", good_policy_is_not_revoked },
+	{ "pool_lets_no_neighbour_pay_for_a_bad_policy", neighbours_do_not_pay },
 	{ "pool_gives_frames_back_under_memory_pressure", memory_pressure },
 	{ "pool_has_all_back_when_a_task_dies", death_gives_all_back },
 	{ "pool_serves_six_tasks_that_want_more", crowd },
