@@ -19,7 +19,7 @@ KERNELS = ["6.12", "6.1"]
 # Kernels of our own belong to ring 2. A hang is found out after TEST_SECONDS,
 # times what the kernel is slower than a stock one.
 KUNIT_KERNELS = ["uml", "debug"]
-TEST_SECONDS = 120
+TEST_SECONDS = 180
 
 
 @pytest.fixture
