@@ -2,7 +2,7 @@
 # Benchmark programs, static: they run in the guest. And the demo, which runs
 # them on the page cache and on hipec.
 
-BENCH := $(addprefix $(B)/bench/,join sweep mkdata)
+BENCH := $(addprefix $(B)/bench/,join sweep mkdata rdr mkindex smpeg dbg)
 
 $(B)/bench/%.o: bench/%.c
 	@mkdir -p $(@D)
@@ -17,13 +17,13 @@ DEMO_KERNEL := 6.12
 DEMO_HPO := $(addprefix $(B)/policies/,fifo.hpo fifo2.hpo mru.hpo)
 DEMO_GUEST := $(B)/demo-guest
 
-$(DEMO_GUEST).img: bench/demo-guest.sh $(BENCH) $(DEMO_HPO) \
+$(DEMO_GUEST).img: bench/demo-guest.sh bench/disk.sh $(BENCH) $(DEMO_HPO) \
 		$(B)/kmod-$(DEMO_KERNEL)/stamp vm-images/init vm-images/initramfs.sh
 	@[ -s $(B)/kernel-$(DEMO_KERNEL).stamp ] || { \
 		echo "demo: this Debian has no stock $(DEMO_KERNEL) kernel" >&2; \
 		exit 1; }
 	@rm -rf $(DEMO_GUEST) && mkdir -p $(DEMO_GUEST)/policies
-	@cp bench/demo-guest.sh $(DEMO_GUEST)
+	@cp bench/demo-guest.sh bench/disk.sh $(DEMO_GUEST)
 	@cp $(DEMO_HPO) $(DEMO_GUEST)/policies
 	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \
@@ -46,6 +46,9 @@ bench-ampc: $(B)/ampc
 
 include bench/vm/build.mk
 include bench/pool/build.mk
+include bench/fault/build.mk
+include bench/tables/build.mk
+include bench/crossing/build.mk
 
 ## bench-vm: the interpreter beside C and Lua: nanoseconds and instructions, as a table
 .PHONY: bench-vm
@@ -72,3 +75,29 @@ $(B)/bench/revoke/%.hpo: docs/tutorial/%.hp $(B)/ampc
 ## bench-revoke: which policies revocation's contract revokes, and when, as a table
 bench-revoke: $(B)/hipec $(REVOKE_HPO)
 	@bench/revoke.py
+
+.PHONY: bench-sim
+## bench-sim: the simulator: accesses a second on the VM and in C, memory a page
+bench-sim: $(B)/hipec $(B)/policies/lru.hpo $(B)/policies/fifo2.hpo
+	@bench/sim.py
+
+$(B)/bench/figure8/%.hpo: bench/figure8/%.hp $(B)/ampc
+	@mkdir -p $(@D)
+	$(B)/ampc -o $@ $<
+
+.PHONY: bench-figure8
+## bench-figure8: applications under FIFO2-MR and AWST in the simulator, as a table
+bench-figure8: $(B)/hipec $(B)/bench/figure8/mpfifo2-hint.hpo \
+		$(B)/policies/mru.hpo $(B)/policies/fifo.hpo
+	@bench/figure8.py
+
+# Each bench adds its target's name, wherever it is made.
+ALL_BENCHES += bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-figure8
+
+# One after the other: each uses all CPUs that there are. One that fails, for a goal
+# that is missed perhaps, keeps none from running.
+.PHONY: bench
+## bench: all of them
+bench:
+	@status=0; $(foreach name,$(ALL_BENCHES),echo "== make $(name)"; \
+		$(MAKE) --no-print-directory $(name) || status=1;) exit $$status

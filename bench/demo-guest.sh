@@ -9,7 +9,7 @@
 #   RUNS   lines "MEMORY_MAX COMMAND..."; MEMORY_MAX in bytes
 #
 # Each command runs in a memory cgroup of its own, with nothing cached. Line n of
-# /results/runs is what the n-th one printed; "demo: run n" tells the host.
+# /results/runs is what the n-th one printed; "guest: run n" tells the host.
 # /results/kernel is the kernel's release.
 
 set -eu
@@ -22,21 +22,8 @@ runs=$5
 uname -r >/results/kernel
 insmod /hipec/hipec.ko
 
-# null_blk's defaults would tell of null_blk. max_sectors: requests of up to 1280 KB,
-# the kernel's default where a disk has no limit of its own, not 127.5 KB, which
-# cuts every 128 KB read in two. blocksize: it looks for its memory once a block.
-nullb=/sys/kernel/config/nullb/$disk
-mkdir "$nullb"
-echo 256 >"$nullb/size"
-echo 1 >"$nullb/memory_backed"
-echo 2 >"$nullb/irqmode"
-echo 2 >"$nullb/queue_mode"
-echo 2560 >"$nullb/max_sectors"
-echo 4096 >"$nullb/blocksize"
-echo "$completion_ns" >"$nullb/completion_nsec"
-echo "$mbps" >"$nullb/mbps"
-echo 1 >"$nullb/power"
-echo 128 >"/sys/block/$disk/queue/read_ahead_kb"
+. /disk.sh
+make_disk "$disk" "$completion_ns" "$mbps" 256
 
 # Read-only, without journal, all tables written: nobody else uses the disk.
 mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 "/dev/$disk"
@@ -52,7 +39,7 @@ group=/sys/fs/cgroup/run
 n=0
 while read -r memory_max command; do
 	n=$((n + 1))
-	echo "demo: run $n"
+	echo "guest: run $n"
 	mkdir "$group"
 	echo "$memory_max" >"$group/memory.max"
 	echo 3 >/proc/sys/vm/drop_caches

@@ -11,44 +11,14 @@ this machine does. DIR/results.json gets one object for each run, for numbers.py
 Exit status 1 if a run fails or gives other counts than arithmetic does.
 """
 
-import argparse
 import dataclasses
 import json
-import pathlib
-import shutil
-import signal
-import subprocess
 import sys
 import textwrap
 import time
 
-RUN = pathlib.Path(__file__).resolve().parent.parent / "vm-images" / "run.py"
-
-PAGE = 4096
-MB = 1 << 20
-
-# What hipec may use beside its frames: its tables, and the process's own pages.
-# The page cache gets no such extra.
-ALLOWANCE = MB
-
-# Pages that a run may read from the disk beside the data: the inner relation,
-# the file system's metadata.
-METADATA_PAGES = 8
-
-# Pages of one read of hipec, 128 KB: as the page cache's default read-ahead.
-CLUSTER = 32
-
-# An emulator takes each step of a fast string move for an instruction: zeroing
-# a page would cost 4096 of them. Without these flags the kernel uses loops.
-APPEND = "clearcpuid=erms,fsrm"
-
-
-@dataclasses.dataclass(frozen=True)
-class Disk:
-    """A null_blk disk: each request takes completion_ns, all together at most mbps."""
-    name: str
-    completion_ns: int
-    mbps: int
+from guests import (ALLOWANCE, CLUSTER, DISKS, MB, METADATA_PAGES, PAGE, Boot, Disk, Failed,
+                    arguments, call, follow)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,8 +42,6 @@ class Variant:
     most_passes: int = 64
 
 
-DISKS = (Disk("ssd", 100_000, 500), Disk("hdd", 5_000_000, 150))
-
 # hipec-1997, Table V: 60 MB outer relation, 4 KB inner one, 64 tuples a page.
 JOIN = Workload("join", "a join over 60 MB", "inner outer", 15360, 8, (14848, 6656))
 JOIN_1997 = dataclasses.replace(JOIN, passes=64, frames=(14848, 10752, 6656, 2560))
@@ -92,10 +60,6 @@ VARIANTS = (
     Variant("hipec mru", "mru"),
     Variant("hipec mru, 1 page a read", "mru", cluster=1),
 )
-
-
-class Failed(Exception):
-    """A run failed, or its numbers cannot be right."""
 
 
 @dataclasses.dataclass
@@ -196,69 +160,20 @@ def plan(disk, workloads):
             for workload in workloads for frames in workload.frames for variant in VARIANTS]
 
 
-def start(disk, runs, args):
+def start(boot, args):
     """Boot a guest for the runs on a disk."""
-    out = args.out / disk.name
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    with open(out / "log", "w", encoding="utf-8") as log:
-        return subprocess.Popen(
-            [RUN, "--kernel", args.kernel, "--initrd", args.guest, "--det", "--append", APPEND,
-             "--timeout", "0" if args.full else "1800", "--out", out, "--",
-             "sh", "/demo-guest.sh", disk.name, str(disk.completion_ns), str(disk.mbps), DATA,
-             "\n".join(run.line() for run in runs)],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    boot.start(args.kernel, args.guest,
+               ["sh", "/demo-guest.sh", boot.disk.name, str(boot.disk.completion_ns),
+                str(boot.disk.mbps), DATA, "\n".join(run.line() for run in boot.runs)],
+               0 if args.full else 1800)
 
 
-def under_way(disk, runs, args):
-    """(how many runs were started, name of the last) on a disk."""
-    try:
-        console = (args.out / disk.name / "console").read_text(errors="replace")
-    except FileNotFoundError:
-        console = ""
-    number = min(console.count("\ndemo: run "), len(runs))
-    return number, runs[number - 1].name if number else f"{disk.name}: boot"
-
-
-def follow(guests, plans, args):
-    """Wait for the guests, telling what they do: on a terminal in one line, else
-    in one every ten seconds. Stops at the first that fails."""
-    tty = sys.stdout.isatty()
-    total = sum(map(len, plans.values()))
-    begin = time.monotonic()
-    due = 0
-    while True:
-        states = [under_way(disk, runs, args) for disk, runs in plans.items()]
-        seconds = time.monotonic() - begin
-        if seconds >= due:
-            text = (f"{seconds:4.0f} s, {sum(max(0, n - 1) for n, _ in states)} of {total} "
-                    f"runs done; now {'; '.join(name for _, name in states)}")
-            if tty:
-                print(f"\r{text[:shutil.get_terminal_size().columns - 1]}\x1b[K", end="")
-            else:
-                print(text)
-                due = seconds + 10
-            sys.stdout.flush()
-        statuses = [guest.poll() for guest in guests.values()]
-        if any(statuses) or None not in statuses:
-            break
-        time.sleep(0.5)
-    if tty:
-        print("\r\x1b[K", end="", flush=True)
-    for disk, guest in guests.items():
-        if guest.poll():
-            log = (args.out / disk.name / "log").read_text(errors="replace")
-            raise Failed(f"{under_way(disk, plans[disk], args)[1]}: failed\n\n{log.rstrip()}")
-
-
-def collect(disk, runs, args):
+def collect(boot):
     """Read what the programs printed into the runs of a disk."""
-    lines = (args.out / disk.name / "results" / "runs").read_text().splitlines()
-    if len(lines) != len(runs):
-        raise Failed(f"{disk.name}: {len(lines)} results of {len(runs)} runs")
-    for run, line in zip(runs, lines):
-        pairs = (word.split("=", 1) for word in line.split())
-        run.got = {key: int(value) if value.isdigit() else value for key, value in pairs}
+    lines = boot.lines()
+    if len(lines) != len(boot.runs):
+        raise Failed(f"{boot.disk.name}: {len(lines)} results of {len(boot.runs)} runs")
+    for run, run.got in zip(boot.runs, lines):
         for complaint in run.complaints():
             raise Failed(f"{run.name}: {complaint}")
 
@@ -348,29 +263,26 @@ def demo(args):
     """Boot, wait, check, print."""
     begin = time.monotonic()
     workloads = (JOIN_1997,) if args.full else (JOIN, SWEEP)
-    plans = {disk: plan(disk, workloads) for disk in DISKS}
-    print(f"demo: {sum(map(len, plans.values()))} runs in {len(plans)} emulated guests, "
+    boots = [Boot(disk, plan(disk, workloads), args.out / disk.name) for disk in DISKS]
+    print(f"demo: {sum(len(boot.runs) for boot in boots)} runs in {len(boots)} emulated guests, "
           f"about {'25' if args.full else '3'} minutes on two idle CPUs", flush=True)
-    guests = {}
     try:
-        for disk, runs in plans.items():
-            guests[disk] = start(disk, runs, args)
-        follow(guests, plans, args)
+        for boot in boots:
+            start(boot, args)
+        follow(boots)
     finally:
-        for guest in guests.values():
-            guest.terminate()
-            guest.wait()
+        for boot in boots:
+            boot.end()
 
-    for disk, runs in plans.items():
-        collect(disk, runs, args)
+    for boot in boots:
+        collect(boot)
     # By workload, then disk: what is to be compared stands together.
-    runs = sorted((run for runs in plans.values() for run in runs),
+    runs = sorted((run for boot in boots for run in boot.runs),
                   key=lambda run: (workloads.index(run.workload), -run.frames))
     rows = [json.dumps(run.as_dict(best_advice(runs, run.cell))) for run in runs]
     (args.out / "results.json").write_text("[\n" + ",\n".join(rows) + "\n]\n")
 
-    release = (args.out / DISKS[0].name / "results" / "kernel").read_text().strip()
-    print(f"Stock Debian kernel {release}, hipec.ko loaded, one emulated CPU.\n")
+    print(f"Stock Debian kernel {boots[0].release()}, hipec.ko loaded, one emulated CPU.\n")
     print_table(runs)
     print(notes(workloads))
     count = sum(1 for run in runs if run.variant.policy)
@@ -380,25 +292,6 @@ def demo(args):
     print(f"\n{time.monotonic() - begin:.0f} s; all numbers: {args.out / 'results.json'}")
 
 
-def main():
-    """What the Makefile calls."""
-    parser = argparse.ArgumentParser(description="Page cache against hipec, as a table.")
-    parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
-    parser.add_argument("--guest", required=True, metavar="IMG", help="build/demo-guest.img")
-    parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)
-    parser.add_argument("--full", action="store_true", help="the join of the paper, 64 passes")
-    args = parser.parse_args()
-    # As for Ctrl-C: leave through the finally clauses, which end the guests.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        demo(args)
-    except Failed as failed:
-        print(f"demo: {failed}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(call(demo, "demo", arguments("Page cache against hipec, as a table.",
+                                          "the join of the paper, 64 passes")))

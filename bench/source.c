@@ -18,15 +18,21 @@
 #include "source.h"
 #include "../userlib/hipec.h"
 
+#define NS UINT64_C(1000000000)
+
 struct disk_stat {
 	uint64_t reads, sectors_read, writes, sectors_written;
 };
 
-static struct {
+static struct moment {
 	struct timespec time;
 	struct rusage usage;
 	struct disk_stat disk;
-} start;
+	struct hipec_status status;
+	uint64_t n;
+} start, marks[MOST_MARKS];
+
+static unsigned int nr_marks;
 
 void die(const char *what)
 {
@@ -59,7 +65,10 @@ void parse_options(struct options *o, int argc, char **argv,
 		{ "advice", required_argument, NULL, 'a' },
 		{ "disk", required_argument, NULL, 'd' },
 		{ "passes", required_argument, NULL, 'n' },
+		{ "lookups", required_argument, NULL, 'n' },
+		{ "rate", required_argument, NULL, 'r' },
 		{ "write", no_argument, NULL, 'w' },
+		{ "share", no_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
@@ -86,8 +95,14 @@ void parse_options(struct options *o, int argc, char **argv,
 		case 'n':
 			o->passes = number(optarg, usage);
 			break;
+		case 'r':
+			o->rate = number(optarg, usage);
+			break;
 		case 'w':
 			o->write = true;
+			break;
+		case 's':
+			o->share = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -103,26 +118,66 @@ void parse_options(struct options *o, int argc, char **argv,
 	}
 }
 
-/* A container of its own and a region over the whole file. */
-static int open_region(struct source *s, const struct options *o, int file,
-		       uint64_t frames)
+/* Load @policy into a container that is open; exits with a message if it fails. */
+static void load(const struct options *o, int container, const char *policy,
+		 uint64_t frames)
 {
 	char log[512] = "";
-	int ret;
+	struct hipec_load args = {
+		.flags = o->share ? HIPEC_LOAD_SHARE : 0,
+		.cluster = o->cluster,
+		.frames = frames,
+		.log = (uintptr_t)log,
+		.log_size = sizeof(log),
+	};
+	void *image = NULL;
+	size_t size = 0;
+	int ret = strcmp(policy, "none") ?
+			  hipec_image_read(policy, &image, &size) : 0;
 
-	s->container = hipec_open();
-	if (s->container < 0) {
-		errno = -s->container;
-		die(HIPEC_DEVICE);
+	if (!ret) {
+		args.image = (uintptr_t)image;
+		args.image_size = size;
+		ret = hipec_load_args(container, &args);
+		free(image);
 	}
-	ret = hipec_load_file(s->container, o->policy, frames, o->cluster, log,
-			      sizeof(log));
 	if (ret < 0) {
-		fprintf(stderr, "%s: %s%s%s\n", o->policy, strerror(-ret),
+		fprintf(stderr, "%s: %s%s%s\n", policy, strerror(-ret),
 			*log ? ": " : "", log);
 		exit(1);
 	}
-	s->region = hipec_attach(s->container, file, 0, 0, o->write, NULL);
+}
+
+static int open_container(const struct options *o, uint64_t frames)
+{
+	int container = hipec_open();
+
+	if (container < 0) {
+		errno = -container;
+		die(HIPEC_DEVICE);
+	}
+	load(o, container, o->policy, frames);
+	return container;
+}
+
+/*
+ * A container whose limit is the whole pool is at its limit before the pool is
+ * full, and replaces pages of its own; nobody would ask the pool's manager. With
+ * one frame of the pool in other hands it is the manager that decides.
+ */
+static void have_neighbour(const struct options *o)
+{
+	static int neighbour = -1;
+
+	if (o->share && neighbour < 0)
+		neighbour = open_container(o, 1);
+}
+
+/* A region over the whole of @file, in the container of @s. */
+static int open_region(struct source *s, const struct options *o, int file)
+{
+	s->region = hipec_attach(s->container, file, 0, 0, o->write,
+				 &s->address);
 	if (s->region < 0) {
 		errno = -s->region;
 		die("attach");
@@ -130,9 +185,32 @@ static int open_region(struct source *s, const struct options *o, int file,
 	return s->region;
 }
 
-/* Map the whole of @path; exits with a message if that fails. */
-void source_open(struct source *s, const struct options *o, const char *path,
-		 uint64_t frames)
+static void advise(const struct source *s, const char *advice)
+{
+	static const struct {
+		const char *name;
+		int advice;
+	} table[] = {
+		{ "none", MADV_NORMAL },
+		{ "random", MADV_RANDOM },
+		{ "sequential", MADV_SEQUENTIAL },
+		{ "willneed", MADV_WILLNEED },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (strcmp(advice, table[i].name))
+			continue;
+		if (i && madvise(s->base, s->bytes, table[i].advice))
+			die("madvise");
+		return;
+	}
+	fprintf(stderr, "advice is none, random, sequential or willneed\n");
+	exit(2);
+}
+
+/* Map the whole of @path, from the container of @s if it has one. */
+static void map(struct source *s, const struct options *o, const char *path)
 {
 	int prot = PROT_READ | (o->write ? PROT_WRITE : 0);
 	int file = open(path, o->write ? O_RDWR : O_RDONLY);
@@ -142,22 +220,34 @@ void source_open(struct source *s, const struct options *o, const char *path,
 	if (file < 0 || fstat(file, &st))
 		die(path);
 	s->bytes = st.st_size;
-	s->container = s->region = -1;
-	fd = o->policy ? open_region(s, o, file, frames) : file;
+	s->region = -1;
+	fd = s->container < 0 ? file : open_region(s, o, file);
 	s->base = mmap(NULL, s->bytes, prot, MAP_SHARED, fd, 0);
 	if (s->base == MAP_FAILED)
 		die("mmap");
 	close(file);
-	if (!strcmp(o->advice, "random")) {
-		if (madvise(s->base, s->bytes, MADV_RANDOM))
-			die("madvise");
-	} else if (!strcmp(o->advice, "sequential")) {
-		if (madvise(s->base, s->bytes, MADV_SEQUENTIAL))
-			die("madvise");
-	} else if (strcmp(o->advice, "none")) {
-		fprintf(stderr, "advice is none, random or sequential\n");
-		exit(2);
+	advise(s, o->advice);
+}
+
+/* Map the whole of @path; exits with a message if that fails. */
+void source_open(struct source *s, const struct options *o, const char *path,
+		 uint64_t frames)
+{
+	s->container = -1;
+	if (o->policy) {
+		have_neighbour(o);
+		s->container = open_container(o, frames);
 	}
+	map(s, o, path);
+}
+
+void source_open_in(struct source *s, const struct options *o, const char *path,
+		    const struct source *first)
+{
+	s->container = first->container < 0 ? -1 : dup(first->container);
+	if (first->container >= 0 && s->container < 0)
+		die("dup");
+	map(s, o, path);
 }
 
 void source_close(struct source *s)
@@ -184,45 +274,99 @@ static void read_disk(const char *disk, struct disk_stat *d)
 	fclose(f);
 }
 
+/* Sleep until @pages more pages than those before are due, at the rate of @o. */
+uint64_t pace(const struct options *o, uint64_t pages)
+{
+	static uint64_t due;
+	struct timespec t;
+	uint64_t now;
+
+	if (!o->rate)
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = t.tv_sec * NS + t.tv_nsec;
+	if (!due)
+		due = now;
+	due += pages * PAGE_BYTES * NS / (o->rate * 1024);
+	if (now > due)
+		return now - due;
+	t.tv_sec = due / NS;
+	t.tv_nsec = due % NS;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) ==
+	       EINTR)
+		;
+	return 0;
+}
+
+static void take(struct moment *m, const struct options *o,
+		 const struct source *s)
+{
+	int ret = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &m->time);
+	getrusage(RUSAGE_SELF, &m->usage);
+	read_disk(o->disk, &m->disk);
+	if (s && s->container >= 0)
+		ret = hipec_status(s->container, &m->status);
+	if (ret) {
+		errno = -ret;
+		die("status");
+	}
+}
+
 void measure_begin(const struct options *o)
 {
-	read_disk(o->disk, &start.disk);
-	getrusage(RUSAGE_SELF, &start.usage);
-	clock_gettime(CLOCK_MONOTONIC, &start.time);
+	take(&start, o, NULL);
+}
+
+void measure_mark(const struct options *o, const struct source *s, uint64_t n)
+{
+	if (nr_marks == MOST_MARKS) {
+		fprintf(stderr, "too many marks\n");
+		exit(2);
+	}
+	take(&marks[nr_marks], o, s);
+	marks[nr_marks++].n = n;
+}
+
+/* What was done from the start to @now; @prefix makes the names unique. */
+static void print_until(const struct moment *now, const char *prefix)
+{
+	printf(" %selapsed_ns=%" PRIu64 " %smajor=%ld %sminor=%ld", prefix,
+	       (uint64_t)(now->time.tv_sec - start.time.tv_sec) * NS +
+	       now->time.tv_nsec - start.time.tv_nsec, prefix,
+	       now->usage.ru_majflt - start.usage.ru_majflt, prefix,
+	       now->usage.ru_minflt - start.usage.ru_minflt);
+	printf(" %sdisk_reads=%" PRIu64 " %sdisk_pages=%" PRIu64
+	       " %sdisk_writes=%" PRIu64 " %sdisk_written=%" PRIu64,
+	       prefix, now->disk.reads - start.disk.reads, prefix,
+	       (now->disk.sectors_read - start.disk.sectors_read) / 8,
+	       prefix, now->disk.writes - start.disk.writes, prefix,
+	       (now->disk.sectors_written - start.disk.sectors_written) / 8);
 }
 
 void measure_end(const struct options *o, const struct source *s,
 		 const char *name)
 {
-	struct hipec_status status = { 0 };
-	struct disk_stat disk;
-	struct timespec now;
-	struct rusage usage;
+	struct moment now = { 0 };
+	unsigned int i;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	getrusage(RUSAGE_SELF, &usage);
-	read_disk(o->disk, &disk);
+	take(&now, o, s);
 	printf("bench=%s policy=%s advice=%s frames=%" PRIu64 " passes=%" PRIu64,
 	       name, o->policy ? o->policy : "-", o->advice, o->frames,
 	       o->passes);
-	printf(" elapsed_ns=%" PRIu64 " major=%ld minor=%ld",
-	       (uint64_t)(now.tv_sec - start.time.tv_sec) * 1000000000 +
-	       now.tv_nsec - start.time.tv_nsec,
-	       usage.ru_majflt - start.usage.ru_majflt,
-	       usage.ru_minflt - start.usage.ru_minflt);
-	printf(" disk_reads=%" PRIu64 " disk_pages=%" PRIu64
-	       " disk_written=%" PRIu64, disk.reads - start.disk.reads,
-	       (disk.sectors_read - start.disk.sectors_read) / 8,
-	       (disk.sectors_written - start.disk.sectors_written) / 8);
-	if (s->container >= 0) {
-		int ret = hipec_status(s->container, &status);
+	print_until(&now, "");
+	for (i = 0; i < nr_marks; i++) {
+		char prefix[32];
 
-		if (ret) {
-			errno = -ret;
-			die("status");
-		}
-		printf(" exit=%u", status.exit.kind);
-#define X(counter, help) printf(" " #counter "=%" PRIu64, (uint64_t)status.counters.counter);
+		snprintf(prefix, sizeof(prefix), "at_%" PRIu64 "_", marks[i].n);
+		print_until(&marks[i], prefix);
+		printf(" %spages_in=%" PRIu64, prefix,
+		       (uint64_t)marks[i].status.counters.pages_in);
+	}
+	if (s->container >= 0) {
+		printf(" exit=%u", now.status.exit.kind);
+#define X(counter, help) printf(" " #counter "=%" PRIu64, (uint64_t)now.status.counters.counter);
 		HIPEC_COUNTERS(X)
 #undef X
 	}

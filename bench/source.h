@@ -14,13 +14,15 @@
 #define TUPLES_PER_PAGE (PAGE_BYTES / TUPLE_BYTES)
 
 struct options {
-	const char *policy;	/* .hpo, or NULL for the page cache */
-	const char *advice;	/* none, random, sequential */
+	const char *policy;	/* .hpo; "none"; or NULL for the page cache */
+	const char *advice;	/* none, random, sequential, willneed */
 	const char *disk;	/* whose statistics to read, or NULL */
 	uint64_t frames;
 	uint32_t cluster;
-	uint64_t passes;
+	uint64_t passes;	/* or lookups */
+	uint64_t rate;		/* KB/s at most, 0: no limit */
 	bool write;
+	bool share;		/* frames of the pool: not its own */
 };
 
 struct source {
@@ -28,6 +30,7 @@ struct source {
 	uint64_t bytes;
 	int container;		/* -1: the page cache */
 	int region;
+	uint64_t address;	/* where it starts in the container, bytes */
 };
 
 /* What the data file holds at tuple @i; mkdata writes it, readers check it. */
@@ -48,14 +51,26 @@ void parse_options(struct options *o, int argc, char **argv,
 		   const char *usage, int nr_files);
 void source_open(struct source *s, const struct options *o, const char *path,
 		 uint64_t frames);
+/* One more file, in the container of @first. */
+void source_open_in(struct source *s, const struct options *o, const char *path,
+		    const struct source *first);
 void source_close(struct source *s);
+
+/*
+ * After so many pages: sleep until they are due at o->rate, from the first call on.
+ * Returns by how many nanoseconds they came too late.
+ */
+uint64_t pace(const struct options *o, uint64_t pages);
 
 /*
  * The measured part: begin, open, work, end; end prints one line of name=value.
  * Opening is part of it, since hipec gets its frames there and the page cache
- * gets them page by page.
+ * gets them page by page. A mark says in that line how far things were after
+ * @n passes or lookups.
  */
+#define MOST_MARKS 8
 void measure_begin(const struct options *o);
+void measure_mark(const struct options *o, const struct source *s, uint64_t n);
 void measure_end(const struct options *o, const struct source *s,
 		 const char *name);
 

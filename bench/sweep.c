@@ -17,8 +17,9 @@ static const char usage[] =
 "usage: sweep [--policy FILE.hpo --frames N [--cluster N]] [--advice ADVICE]\n"
 "             [--disk NAME] [--passes N] [--write] FILE\n"
 "Reads FILE, made by mkdata, N times in order: on a plain mapping (ADVICE: none,\n"
-"random, sequential) or on a hipec region. --write: counts the passes in each\n"
-"page as well, and checks the file afterwards.\n";
+"random, sequential, willneed) or on a hipec region, with FILE.hpo or, if that is\n"
+"none, the built-in replacement. --write: counts the passes in each page as well,\n"
+"and checks the file afterwards.\n";
 
 /* A page that was written to in @passes passes is what it should be. */
 static void check(const struct tuple *t, uint64_t page, uint64_t passes)

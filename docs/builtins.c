@@ -80,6 +80,9 @@ static const char *const examples[256] = {
 		"\t\tSet(page, REFERENCE, RESET);\n",
 	[HIPEC_OP_RANDOM] =
 		"page = PageAt(Random(PageEntries));     // or none\n",
+	[HIPEC_OP_PREFETCH] =
+		"Prefetch(FaultedAddress + 65536, 1);    // a stride that only the policy knows\n"
+		"n = Prefetch(n, 8);                     // 0 to 8\n",
 };
 
 /* Of those that the language has a sign for. */

@@ -53,7 +53,8 @@ static inline struct shrinker *shrinker_alloc(unsigned int flags,
 
 static inline void shrinker_register(struct shrinker *s)
 {
-	if (register_shrinker(s, "hipec"))
+	if (register_shrinker(s, "hipec-%s",
+			      s->flags & SHRINKER_MEMCG_AWARE ? "cgroup" : "pool"))
 		pr_warn("hipec: no memory to answer memory pressure with\n");
 }
 
@@ -62,6 +63,16 @@ static inline void shrinker_free(struct shrinker *s)
 	unregister_shrinker(s);
 	kfree(s);
 }
+#endif
+
+/*
+ * v6.8: 0a97c01cd20b ("list_lru: allow explicit memcg and NUMA node selection").
+ * Before, the plain names find both by the object.
+ * Drop when 6.1 goes.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#define list_lru_add_obj list_lru_add
+#define list_lru_del_obj list_lru_del
 #endif
 
 /*

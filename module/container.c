@@ -43,7 +43,8 @@ struct hipec_container *hipec_container_new(void)
 	INIT_LIST_HEAD(&c->regions);
 	INIT_LIST_HEAD(&c->free);
 	INIT_LIST_HEAD(&c->laundry);
-	INIT_WORK(&c->wash, hipec_io_wash);
+	INIT_WORK(&c->wash, hipec_wash_work);
+	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_event_timer);
 	init_waitqueue_head(&c->wait);
 	init_waitqueue_head(&c->ended);
@@ -57,7 +58,10 @@ struct hipec_container *hipec_container_new(void)
 /* Undo prepare(), or as much of it as was done. */
 static void unload(struct hipec_container *c)
 {
+	/* Reclaim may take free frames until the pool is left. */
+	mutex_lock(&c->lock);
 	hipec_frames_free(c);
+	mutex_unlock(&c->lock);
 	hipec_pool_leave(c);
 	kvfree(c->frame);
 	c->frame = NULL;
@@ -88,10 +92,12 @@ static void container_free(struct kref *ref)
 	mutex_unlock(&hipec_containers_lock);
 	hipec_debugfs_del(c);
 	cancel_delayed_work_sync(&c->timer);
+	cancel_delayed_work_sync(&c->age);
 	cancel_work_sync(&c->wash);
 	mutex_lock(&c->lock);
 	if (c->vm.policy)
 		hipec_exit(c, HIPEC_EXIT_CLOSED);
+	hipec_record_end(c);
 	mutex_unlock(&c->lock);
 	unload(c);
 	kvfree(c->image);
@@ -160,6 +166,9 @@ static int prepare(struct hipec_container *c, u32 nr, bool share,
 	get_task_comm(c->owner_comm, current);
 	c->nr_reserved = nr;
 
+	ret = hipec_cgroup_join(c, share);
+	if (ret)
+		goto undo;
 	c->frame = hipec_table_alloc((entries + 1ul) * sizeof(*c->frame));
 	c->flush = bitmap_zalloc(entries + 1, GFP_KERNEL_ACCOUNT);
 	c->vm_memory = hipec_table_alloc(hipec_vm_size(&c->policy, nr));
@@ -171,6 +180,7 @@ static int prepare(struct hipec_container *c, u32 nr, bool share,
 	    (c->shared || !c->policy.shared_size))
 		ret = share ? hipec_pool_join(c, log) :
 			      hipec_frames_reserve(c, nr);
+undo:
 	if (ret)
 		unload(c);
 	return ret;
@@ -182,6 +192,10 @@ static int parse(struct hipec_container *c, struct hipec_load *args,
 	struct hipec_verify_error error;
 	int ret;
 
+	if (!image) {
+		hipec_fifo2_policy(&c->policy);
+		return 0;
+	}
 	ret = hipec_image_parse(image, args->image_size, &c->policy, &error);
 	if (!ret)
 		ret = hipec_verify(&c->policy, &error);
@@ -199,15 +213,16 @@ static int parse(struct hipec_container *c, struct hipec_load *args,
  * hipec_container_load() - give a container its policy and frames
  * @c:     container
  * @args:  from the user, checked for size and flags; its error fields are set
- * @image: copy of the image, kvmalloc()ed; @c owns it on success
- * @log:   gets the verifier's words, or the quota's
+ * @image: copy of the image, kvmalloc()ed; @c owns it on success. NULL: the
+ *         built-in replacement
+ * @log:   gets the verifier's words, the quota's, or why it has to wait
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -EBUSY if it has a policy; -EINVAL for an image that is refused or
  *         for a frame budget or cluster out of range; -ENOMEM if the machine,
  *         the memory cgroup or RLIMIT_MEMLOCK does not give the frames; -EINTR
- *         on a fatal signal; if it shares, also -EDQUOT and -ENOSPC as
- *         hipec_pool_join().
+ *         on a fatal signal; if it shares, also -EAGAIN as hipec_admit(), -EDQUOT
+ *         and -ENOSPC as hipec_pool_join().
  */
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log)
@@ -233,6 +248,10 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 	ret = parse(c, args, image, log);
 	if (!ret && nr > INT_MAX / (1 + HIPEC_MAX_GHOSTS / 100))
 		ret = -ENOMEM;
+	if (!ret && image)
+		c->image_hash = hipec_admit_hash(image, args->image_size);
+	if (!ret && image && args->flags & HIPEC_LOAD_SHARE)
+		ret = hipec_admit(c, log);
 	if (!ret)
 		ret = prepare(c, nr, args->flags & HIPEC_LOAD_SHARE, log);
 

@@ -66,7 +66,8 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 		return ret;
 	q.abi_version = HIPEC_ABI_VERSION;
 	q.image_version = HIPEC_IMAGE_VERSION;
-	q.features = HIPEC_FEATURE_PRIVILEGED | HIPEC_FEATURE_POOL;
+	q.features = HIPEC_FEATURE_PRIVILEGED | HIPEC_FEATURE_POOL |
+		HIPEC_FEATURE_BUILTIN | HIPEC_FEATURE_RECORD;
 	hipec_pool_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
@@ -75,6 +76,21 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 		q.containers++;
 	mutex_unlock(&hipec_containers_lock);
 	return put_args(uargs, usize, &q, sizeof(q));
+}
+
+/* A copy of the caller's image; NULL if it has none. */
+static int get_image(const struct hipec_load *a, void **image)
+{
+	*image = NULL;
+	if (!a->image && !a->image_size)
+		return 0;
+	*image = kvmalloc(a->image_size, GFP_KERNEL_ACCOUNT);
+	if (!*image)
+		return -ENOMEM;
+	if (!copy_from_user(*image, u64_to_user_ptr(a->image), a->image_size))
+		return 0;
+	kvfree(*image);
+	return -EFAULT;
 }
 
 static int ioctl_load(struct hipec_container *c, void __user *uargs)
@@ -90,13 +106,9 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 		return ret;
 	if (a.reserved || a.image_size > HIPEC_MAX_IMAGE)
 		return -EINVAL;
-	image = kvmalloc(a.image_size, GFP_KERNEL_ACCOUNT);
-	if (!image)
-		return -ENOMEM;
-	if (copy_from_user(image, u64_to_user_ptr(a.image), a.image_size)) {
-		kvfree(image);
-		return -EFAULT;
-	}
+	ret = get_image(&a, &image);
+	if (ret)
+		return ret;
 	hipec_text_init(&log, words, min_t(size_t, a.log_size, sizeof(words)));
 	ret = hipec_container_load(c, &a, image, &log);
 	if (!ret)
@@ -160,26 +172,63 @@ static bool may_see(struct hipec_container *c)
 	return visible;
 }
 
+/* The container that a caller of @c's means, with a reference; NULL: none. */
+static struct hipec_container *get_visible(struct hipec_container *c, u64 id)
+{
+	if (!id) {
+		kref_get(&c->ref);
+		return c;
+	}
+	c = hipec_container_next(id - 1);
+	if (!c || (c->id == id && may_see(c)))
+		return c;
+	hipec_container_put(c);
+	return NULL;
+}
+
 static int ioctl_operand(struct hipec_container *c, void __user *uargs)
 {
-	struct hipec_container *other = NULL;
 	struct hipec_operand o;
 	u32 usize;
 	int ret = get_args(&o, sizeof(o), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
-	if (o.id) {
-		other = hipec_container_next(o.id - 1);
-		if (!other)
-			return -ESRCH;
-		ret = other->id == o.id && may_see(other) ? 0 : -ESRCH;
+	c = get_visible(c, o.id);
+	if (!c)
+		return -ESRCH;
+	ret = hipec_container_operand(c, &o);
+	hipec_container_put(c);
+	return ret ?: put_args(uargs, usize, &o, sizeof(o));
+}
+
+static int ioctl_record(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_record a;
+	struct file *file;
+	u32 usize;
+	int ret = get_args(&a, sizeof(a), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	if (usize < sizeof(a))
+		return -EINVAL; /* no place for the answer */
+	c = get_visible(c, a.id);
+	if (!c)
+		return -ESRCH;
+	a.record_fd = get_unused_fd_flags(O_CLOEXEC);
+	ret = a.record_fd < 0 ? a.record_fd :
+				hipec_record_start(c, a.ring, &file);
+	hipec_container_put(c);
+	if (!ret && put_args(uargs, usize, &a, sizeof(a))) {
+		fput(file);
+		ret = -EFAULT;
 	}
 	if (!ret)
-		ret = hipec_container_operand(other ?: c, &o);
-	if (other)
-		hipec_container_put(other);
-	return ret ?: put_args(uargs, usize, &o, sizeof(o));
+		fd_install(a.record_fd, file);
+	else if (a.record_fd >= 0)
+		put_unused_fd(a.record_fd);
+	return ret;
 }
 
 static int ioctl_next(struct hipec_container *c, void __user *uargs)
@@ -215,6 +264,7 @@ static const struct {
 	{ HIPEC_IOC_STATUS, ioctl_status },
 	{ HIPEC_IOC_NEXT, ioctl_next },
 	{ HIPEC_IOC_OPERAND, ioctl_operand },
+	{ HIPEC_IOC_RECORD, ioctl_record },
 };
 
 static long hipec_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -95,7 +95,7 @@ static void run(struct hipec_container *c, u32 event, u32 free)
 	vm->slot[HIPEC_SLOT_RESIDENT_COUNT] = vm->nr_live;
 	if (c->wants_time)
 		vm->slot[HIPEC_SLOT_TIME] = ktime_get_ns() - c->loaded_at;
-	ret = hipec_vm_run(vm, event);
+	ret = hipec_tap_run(vm, event);
 	hipec_young_flush(c);
 	if (ret == -ECANCELED)
 		hipec_exit_command(c);
@@ -186,6 +186,7 @@ void hipec_event_harvest(struct hipec_container *c)
 			continue;
 		hipec_young_forget(c, h, HIPEC_PAGE_REF_POLICY);
 		pgno[n++] = c->vm.page[h].pgno;
+		hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, h, HIPEC_TOUCH_HARVESTED);
 	}
 	hipec_young_flush(c);
 	for (i = 0; i < n; i++)

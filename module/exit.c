@@ -26,6 +26,7 @@ static void announce(struct hipec_container *c)
 	hipec_text_init(&text, e->message, sizeof(e->message));
 	hipec_exit_explain(&c->policy, e, &text);
 	trace_hipec_exit(c);
+	hipec_admit_revoked(c);
 	if (e->kind != HIPEC_EXIT_CLOSED)
 		pr_warn_ratelimited("%s[%d]: policy '%s' ended: %s\n",
 				    c->owner_comm, pid_nr(c->owner_pid),
@@ -47,7 +48,7 @@ bool hipec_exit(struct hipec_container *c, u32 kind)
 	lockdep_assert_held(&c->lock);
 	if (c->vm.exit.kind)
 		return false;
-	c->vm.exit = (struct hipec_exit){ .kind = kind };
+	hipec_vm_end(&c->vm, kind);
 	announce(c);
 	return true;
 }

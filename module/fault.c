@@ -5,9 +5,9 @@
  * Life of a fault: a page that is resident is handed out (soft fault). Else the
  * fault takes free frames, by Replace where there are none, binds them to the
  * page and, when misses are sequential, to those behind it (batch.c); reads them
- * in one go without any lock of ours, and the next ones ahead; shows them to the
- * policy, one PageFault each; maps the others around; and returns its own page
- * locked, so that the core installs the PTE while eviction cannot have it.
+ * in one go without any lock of ours, and the next ones ahead (ahead.c); shows
+ * them to the policy, one PageFault each; maps the others around; and returns its
+ * own page locked, so that the core installs the PTE while eviction cannot have it.
  *
  * In a private mapping the core maps our pages read-only, and copies a page that
  * is written to: here, from the page that we return, if it was not mapped; else
@@ -205,15 +205,12 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 	bool write = is_write(vmf);
 	struct hipec_container *c = r->c;
 	struct hipec_batch b = { .idx = vmf->pgoff };
-	bool sequential;
+	struct hipec_stream *s;
 	int ret;
 
-	/* Whoever is here did not come to what was read ahead. */
-	hipec_ahead_drop(r);
-	sequential = vmf->pgoff == r->next_idx;
-	ret = hipec_room_make(c, r->start + vmf->pgoff, write,
-			      hipec_batch_size(r, vmf->vma, vmf->pgoff) ?: 1,
-			      wait);
+	ret = hipec_batch_size(r, vmf->vma, vmf->pgoff,
+			       hipec_stream_window(r, vmf->pgoff)) ?: 1;
+	ret = hipec_room_make(c, r->start + vmf->pgoff, write, ret, wait);
 	if (ret == -EAGAIN)
 		return wait_for_io(r, vmf, patience);
 	if (ret == -ENOMEM)
@@ -224,9 +221,8 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 	}
 	c->counters.faults++;
 	b.nr = ret;
-	hipec_batch_bind(r, &b);
-	if (sequential)
-		hipec_ahead_start(r, vmf->vma, write);
+	s = hipec_batch_bind(r, &b);
+	hipec_ahead_start(r, s, vmf->vma, write);
 	ret = hipec_batch_read(r, &b);
 	if (!ret)
 		return finish(r, vmf, &b);
@@ -245,12 +241,12 @@ static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
 	struct hipec_container *c = r->c;
 	struct hipec_batch b;
 
-	hipec_ahead_start(r, vmf->vma, is_write(vmf));
+	hipec_ahead_start(r, a->s, vmf->vma, is_write(vmf));
 	if (!a->read)
 		return wait_for_io(r, vmf, patience);
 	c->counters.faults++;
-	b = a->b;
-	a->b.nr = 0;
+	c->counters.ahead_faults++;
+	hipec_ahead_take(a, &b);
 	return finish(r, vmf, &b);
 }
 
@@ -263,6 +259,8 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 	/* The reference keeps it from being given up in the event. */
 	folio_get(folio);
 	c->counters.soft_faults++;
+	hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
+		  HIPEC_TOUCH_RESIDENT | (is_write(vmf) ? HIPEC_TOUCH_WRITE : 0));
 	hipec_event_access(c, r->start + vmf->pgoff, is_write(vmf));
 	c->served = jiffies;
 	mutex_unlock(&c->lock);
@@ -301,16 +299,14 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 		if (mutex_lock_killable(&c->lock))
 			return VM_FAULT_SIGBUS;
 		h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
-		a = hipec_ahead_find(r, vmf->pgoff);
-		if (h && hipec_page_live(&c->vm, h)) {
+		if (h && hipec_page_live(&c->vm, h))
 			ret = hit(r, vmf, h);
-		} else if (a) {
-			ret = first_touch(r, vmf, a, &patience);
-		} else if (h) {
-			ret = wait_for_io(r, vmf, &patience);
-		} else {
+		else if (!h)
 			ret = miss(r, vmf, &patience);
-		}
+		else if ((a = hipec_ahead_find(r, vmf->pgoff)))
+			ret = first_touch(r, vmf, a, &patience);
+		else
+			ret = wait_for_io(r, vmf, &patience);
 	}
 	return ret;
 }
@@ -354,6 +350,15 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 		return wait_for_washer(vmf, c, h);
 	else if (folio_lock_killable(folio))
 		ret = VM_FAULT_SIGBUS;
+	else {
+		/*
+		 * The core does so only when the page can be written to already,
+		 * and another thread's fsync would miss what is written first.
+		 */
+		folio_mark_dirty(folio);
+		hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
+			  HIPEC_TOUCH_RESIDENT | HIPEC_TOUCH_WRITE);
+	}
 	mutex_unlock(&c->lock);
 	return ret;
 }

@@ -2,11 +2,12 @@
 /*
  * Frames of a container: reserved at load, bound to a page and taken from it,
  * and the host side of the machine (struct hipec_host_ops). Not here: faults
- * (fault.c), the backing file (io.c), which page goes (the policy).
+ * (fault.c), the backing file (read.c, wash.c), which page goes (the policy).
  *
  * Interface:
  * hipec_frames_reserve(), hipec_frames_free()   the reservation
- * hipec_frame_bind(), hipec_frame_unbind()      a frame gets a page, loses it
+ * hipec_frame_shed()       a free frame goes
+ * hipec_frame_bind(), _bind_in_event(), _unbind()  a frame gets a page, loses it
  * hipec_frame_evict()      the page gives its frame up, or cannot
  * hipec_frame_evict_forgotten()  a page that the policy keeps on no queue
  * hipec_frame_evict_any()  the built-in choice: FIFO with a second chance
@@ -17,14 +18,14 @@
 
 #include "internal.h"
 
-#define HIPEC_GFP_FRAME (GFP_HIGHUSER | __GFP_ACCOUNT | __GFP_NOWARN)
+#define HIPEC_GFP_FRAME (GFP_HIGHUSER | __GFP_NOWARN)
 
 /* Frames held by all containers, pages. */
 atomic_long_t hipec_nr_frames = ATOMIC_LONG_INIT(0);
 
 static bool grow(struct hipec_container *c, gfp_t gfp)
 {
-	struct page *page = alloc_page(HIPEC_GFP_FRAME | gfp);
+	struct page *page = hipec_cgroup_alloc(c, HIPEC_GFP_FRAME | gfp);
 
 	if (!page)
 		return false;
@@ -56,6 +57,7 @@ static void drop(struct hipec_container *c, struct folio *folio)
 	c->nr_frames--;
 	atomic_long_dec(&hipec_nr_frames);
 	hipec_pool_account(c);
+	hipec_cgroup_gave();
 }
 
 /* A frame that holds no page any more: to the free list, or back to the system. */
@@ -117,6 +119,27 @@ void hipec_frames_free(struct hipec_container *c)
 }
 
 /**
+ * hipec_frame_shed() - give a free frame back to the system, if there is one
+ * @c: container
+ *
+ * Context: expects c->lock.
+ * Return: whether there was one.
+ */
+bool hipec_frame_shed(struct hipec_container *c)
+{
+	struct folio *folio;
+
+	lockdep_assert_held(&c->lock);
+	if (!c->nr_free)
+		return false;
+	folio = list_first_entry(&c->free, struct folio, lru);
+	list_del(&folio->lru);
+	c->nr_free--;
+	drop(c, folio);
+	return true;
+}
+
+/**
  * hipec_frame_bind() - give a free frame to a page that has none
  * @c:   container with a free frame
  * @r:   region of the page
@@ -130,11 +153,29 @@ void hipec_frames_free(struct hipec_container *c)
 u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
 		     u32 idx)
 {
+	hipec_page_forget_gone(&c->vm);
+	return hipec_frame_bind_in_event(c, r, idx);
+}
+
+/**
+ * hipec_frame_bind_in_event() - the same, while an event runs
+ * @c:   container with a free frame
+ * @r:   region of the page
+ * @idx: page of the region
+ *
+ * Context: expects c->lock.
+ * Return: handle; 0 if what the policy let go in this event has all entries.
+ */
+u32 hipec_frame_bind_in_event(struct hipec_container *c,
+			      struct hipec_region *r, u32 idx)
+{
 	struct folio *folio = list_first_entry(&c->free, struct folio, lru);
 	u32 h;
 
 	lockdep_assert_held(&c->lock);
-	h = hipec_page_add(&c->vm, r->start + idx);
+	h = hipec_page_add_in_event(&c->vm, r->start + idx);
+	if (!h)
+		return 0;
 	list_del(&folio->lru);
 	c->nr_free--;
 	c->nr_reading++;
@@ -311,7 +352,7 @@ static bool evict_from(struct hipec_container *c, u32 q, enum round round,
 		else if (hipec_frame_evict(c, h, !c->to_pool))
 			return true;
 		if (!c->vm.queue[q].key)
-			hipec_queue_move(&c->vm, q, h, HIPEC_END_TAIL);
+			hipec_page_pass(&c->vm, h);
 	}
 	return false;
 }
@@ -332,18 +373,27 @@ bool hipec_frame_evict_forgotten(struct hipec_container *c, u32 *pgno)
 	return evict_from(c, HIPEC_QUEUE_FALLBACK, FIRST_COME, pgno);
 }
 
-/* First what is on no queue of the policy, then its queues in slot order. */
+/*
+ * First what is on no queue of the policy, then its queues in slot order; or the
+ * built-in replacement's, whose active queue is the fallback one: that is last.
+ */
 static bool evict_in_round(struct hipec_container *c, enum round round,
 			   u32 *pgno)
 {
+	bool builtin = hipec_fifo2_rules(&c->vm);
 	u32 q;
 
-	if (evict_from(c, HIPEC_QUEUE_FALLBACK, round, pgno))
+	if (!builtin && evict_from(c, HIPEC_QUEUE_FALLBACK, round, pgno))
 		return true;
 	for (q = HIPEC_QUEUE_POLICY; q < c->vm.nr_queues; q++)
 		if (evict_from(c, q, round, pgno))
 			return true;
-	return false;
+	return builtin && evict_from(c, HIPEC_QUEUE_FALLBACK, round, pgno);
+}
+
+static bool take(struct hipec_vm *vm, u32 h)
+{
+	return hipec_frame_evict(hipec_of_vm(vm), h, true);
 }
 
 /**
@@ -351,17 +401,23 @@ static bool evict_in_round(struct hipec_container *c, enum round round,
  * @c:    container
  * @pgno: the page that was given up
  *
- * For policies that give no frame and for containers whose policy has ended.
+ * For containers without a policy, or whose policy has ended, and for a policy
+ * that gives no frame: there it goes queue by queue, and leaves them as they are.
  * Pages that were referenced get a second chance.
  *
- * Context: expects c->lock; may sleep.
+ * Context: expects c->lock; may sleep; hipec_young_flush() is owed to it.
  * Return: whether a page was given up; false if none can go.
  */
 bool hipec_frame_evict_any(struct hipec_container *c, u32 *pgno)
 {
-	enum round round;
+	enum round round = SECOND_CHANCE;
 
-	for (round = SECOND_CHANCE; round <= LAST_RESORT; round++)
+	if (hipec_fifo2_rules(&c->vm)) {
+		if (hipec_fifo2_replace(&c->vm, take, pgno))
+			return true;
+		round = LAST_RESORT;
+	}
+	for (; round <= LAST_RESORT; round++)
 		if (evict_in_round(c, round, pgno))
 			return true;
 	return false;
@@ -496,5 +552,6 @@ const struct hipec_host_ops hipec_kernel_host = {
 	.map = host_map,
 	.unmap = host_unmap,
 	.request = host_request,
+	.prefetch = hipec_ahead_prefetch,
 	.overtime = hipec_event_overtime,
 };

@@ -14,7 +14,7 @@
  *           i_mmap_rwsem of the region's mapping
  *             page table lock
  *   hipec_containers_lock and hipec_claims_lock are taken with none of the
- *   others held and nothing is taken under them.
+ *   others held and nothing is taken under them, nor under admit.c's.
  * None of them but mmap_lock is held over I/O. Whoever holds a folio's lock
  * never takes a container's lock.
  * The lock of a backing file's inode is not in this order: write() and direct
@@ -36,7 +36,9 @@
 
 #include "pool/recover.h"
 #include "pool/shadow.h"
+#include "vm/fifo2.h"
 #include "vm/queue.h"
+#include "vm/tap.h"
 
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 
@@ -54,6 +56,10 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 #define HIPEC_PAGE_REF_SHADOW 0x4000
 #define HIPEC_PAGE_REF_ALL 0x7000
 
+/* Bands of HIPEC_EXIT_KINDS. */
+#define HIPEC_EXIT_BAND 0xf0
+#define HIPEC_EXIT_BAND_REVOKED 0x40
+
 /* No page of a container. */
 #define HIPEC_NO_PGNO U32_MAX
 
@@ -70,7 +76,8 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @nr_regions: their number
  * @vm:        the machine; vm.policy is NULL until a policy is loaded
  * @loading:   a load is under way; the fields it fills are its alone
- * @image:     bytes that the policy points into
+ * @image:     bytes that the policy points into; NULL: it has none
+ * @image_hash: of these bytes, for admit.c
  * @policy:    parsed image, invariant after the load
  * @vm_memory: memory of @vm
  * @shared:    shared arrays, invariant after the load
@@ -89,12 +96,19 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @shadow:    of the default policy
  * @directory: its memory
  * @pool_held, @pool_leaving: what the pool counts: frames less surplus, surplus
+ * @cgroup:    its frames are charged to it; NULL: to none. Invariant after the load
+ * @token:     if it shares; likewise
+ * @denied:    pages that it replaces before it asks @cgroup again
  * @keep_next: the page given up next keeps its frame in the container
  * @to_pool:   frames of built-in choices leave it
  * @starved:   the pool has no frame now
  * @laundry:   frames of pages that are LAUNDRY, by folio->lru
  * @nr_laundry: their number
  * @nr_reading: pages that are READING
+ * @nr_ahead:  of these, pages that no fault asked for
+ * @nr_fetched: of these, pages that Prefetch asked for
+ * @batches:   that were shown to the policy, up to now
+ * @making_room: free frames are promised to whoever runs its events
  * @nr_dirty:  dirty frames; atomic, no lock
  * @cluster:   most pages of one read; invariant after the load
  * @served:    jiffies, when a fault found its page, or had it brought in, last
@@ -112,6 +126,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @timer:     runs Timer
  * @ended:     polled for the end of the policy
  * @wash:      cleans frames on @laundry, and pages in @flush
+ * @age:       has what is dirty cleaned after a while
  * @flush:     bit h: page h is to be written back
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
@@ -119,6 +134,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @owner_mm:  of the task that loaded; invariant after the load
  * @locked:    its locked_vm counts the frames, likewise
  * @owner_pid, @owner_comm, @owner_uid: of the task that loaded; invariant
+ * @recorder:  its record; NULL: nobody listens
  * @debugfs:   directory
  */
 struct hipec_container {
@@ -133,6 +149,7 @@ struct hipec_container {
 	bool loading;
 	struct hipec_policy policy;
 	void *image;
+	u64 image_hash;
 	void *vm_memory;
 	void *shared;
 
@@ -151,12 +168,19 @@ struct hipec_container {
 	void *directory;
 	u32 pool_held;
 	u32 pool_leaving;
+	struct mem_cgroup *cgroup;
+	struct hipec_token *token;
+	u32 denied;
 	bool keep_next;
 	bool to_pool;
 	bool starved;
 	struct list_head laundry;
 	u32 nr_laundry;
 	u32 nr_reading;
+	u32 nr_ahead;
+	u32 nr_fetched;
+	u64 batches;
+	bool making_room;
 	atomic_t nr_dirty;
 	u32 cluster;
 	unsigned long served;
@@ -177,6 +201,7 @@ struct hipec_container {
 	wait_queue_head_t ended;
 
 	struct work_struct wash;
+	struct delayed_work age;
 	unsigned long *flush;
 	unsigned long flush_all;
 	wait_queue_head_t wait;
@@ -188,6 +213,7 @@ struct hipec_container {
 	struct pid *owner_pid;
 	char owner_comm[TASK_COMM_LEN];
 	kuid_t owner_uid;
+	struct hipec_recorder *recorder;
 	struct dentry *debugfs;
 };
 
@@ -206,16 +232,37 @@ struct hipec_batch {
 };
 
 /**
+ * struct hipec_stream - a sequence of misses of a region, all under c->lock
+ * @next:  page behind the last one read
+ * @level: how much it is trusted: 0 for one miss, more with each batch
+ * @run:   pages brought in by it up to now
+ * @used:  when, by r->clock
+ */
+struct hipec_stream {
+	u32 next;
+	u32 level;
+	u64 run;
+	u64 used;
+};
+
+/**
  * struct hipec_ahead - a batch that is read before a fault asks for it
- * @r:    region, invariant
- * @b:    under c->lock, but for its frames while they are filled; b.nr is 0
- *        when there is none
- * @read: it is filled, under c->lock
- * @work: fills it
+ * @r:     region, invariant
+ * @s:     sequence that it belongs to; NULL: none
+ * @idx:   first page
+ * @nr:    pages; 0: there is no batch. All of them READING, with frames
+ * @since: c->batches, when it was begun
+ * @read:  it is filled
+ * @work:  fills it
+ *
+ * Under c->lock, but for the frames while they are filled.
  */
 struct hipec_ahead {
 	struct hipec_region *r;
-	struct hipec_batch b;
+	struct hipec_stream *s;
+	u32 idx;
+	u32 nr;
+	u64 since;
 	bool read;
 	struct work_struct work;
 };
@@ -232,8 +279,15 @@ enum hipec_read_way {
 	HIPEC_READ_CACHED,
 };
 
+/* Sequences that one region's misses may be of, turn and turn about. */
+#define HIPEC_NR_STREAMS 4
+
 /* While one batch that was read ahead is waited for, the next is on its way. */
-#define HIPEC_NR_AHEAD 2
+#define HIPEC_STREAM_AHEAD 2
+
+/* Batches of a region: of its sequences, and behind them of Prefetch. */
+#define HIPEC_NR_STREAM_AHEAD (HIPEC_NR_STREAMS * HIPEC_STREAM_AHEAD)
+#define HIPEC_NR_AHEAD (HIPEC_NR_STREAM_AHEAD + HIPEC_MAX_PREFETCH)
 
 /**
  * struct hipec_region - a range of a backing file, attached to a container
@@ -248,8 +302,9 @@ enum hipec_read_way {
  * @writable: invariant
  * @read:     how to read the file; NOWAIT may become CACHED at any time
  * @read_most: pages of one direct read; invariant
- * @next_idx: page behind the last one read, under c->lock
- * @run:      pages brought in by the sequential misses up to now, under c->lock
+ * @open:     it is there for Prefetch, under c->lock
+ * @clock:    batches of its sequences up to now, under c->lock
+ * @stream:   its sequences
  * @ahead:    batches that the policy has not been told of
  */
 struct hipec_region {
@@ -264,8 +319,9 @@ struct hipec_region {
 	bool writable;
 	enum hipec_read_way read;
 	u32 read_most;
-	u32 next_idx;
-	u64 run;
+	bool open;
+	u64 clock;
+	struct hipec_stream stream[HIPEC_NR_STREAMS];
 	struct hipec_ahead ahead[HIPEC_NR_AHEAD];
 };
 
@@ -290,8 +346,11 @@ extern const struct hipec_host_ops hipec_kernel_host;
 extern atomic_long_t hipec_nr_frames;
 int hipec_frames_reserve(struct hipec_container *c, u32 nr);
 void hipec_frames_free(struct hipec_container *c);
+bool hipec_frame_shed(struct hipec_container *c);
 u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
 		     u32 idx);
+u32 hipec_frame_bind_in_event(struct hipec_container *c,
+			      struct hipec_region *r, u32 idx);
 void hipec_frame_unbind(struct hipec_container *c, u32 h);
 bool hipec_frame_release(struct hipec_container *c, u32 h);
 bool hipec_frame_add(struct hipec_container *c, gfp_t gfp);
@@ -319,14 +378,19 @@ void hipec_young_flush(struct hipec_container *c);
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
 void hipec_young_flush_cpus(struct cpumask *cpus);
 
-/* io.c: the backing file, and the washer */
+/* io.c: the backing file */
 extern const struct address_space_operations hipec_aops;
 bool hipec_io_would_deadlock(struct hipec_region *r);
 u32 hipec_io_pages(struct hipec_region *r);
 int hipec_io_sync(struct hipec_region *r, u32 first, u32 last);
-void hipec_io_wash(struct work_struct *work);
+void hipec_io_sync_all(void);
+void hipec_io_age(struct work_struct *work);
 long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout);
 extern struct workqueue_struct *hipec_wq;
+
+/* wash.c: the washer */
+int hipec_wash(struct hipec_container *c, u32 h);
+void hipec_wash_work(struct work_struct *work);
 
 /* read.c: the backing file's data, without its lock */
 void hipec_read_init(struct hipec_region *r);
@@ -360,7 +424,7 @@ void hipec_event_timer_start(struct hipec_container *c);
 bool hipec_event_overtime(struct hipec_vm *vm);
 
 /* pool.c: frames that containers share */
-void hipec_pool_init(void);
+int hipec_pool_init(void);
 void hipec_pool_exit(void);
 int hipec_pool_join(struct hipec_container *c, struct hipec_text *log);
 void hipec_pool_leave(struct hipec_container *c);
@@ -369,10 +433,28 @@ u32 hipec_pool_space(struct hipec_container *c);
 void hipec_pool_account(struct hipec_container *c);
 void hipec_pool_came(struct hipec_container *c, u32 h);
 void hipec_pool_left(struct hipec_container *c, u32 h);
-void hipec_pool_recover(struct hipec_container *c, u32 pgno);
 unsigned long hipec_pool_spare(void);
-unsigned long hipec_pool_shrink(unsigned long nr);
+bool hipec_pool_try_enter(void);
+void hipec_pool_leave_entered(void);
+bool hipec_pool_reclaim(void);
 void hipec_pool_query(struct hipec_query *q);
+
+/* global.c: whose page goes when the pool is full */
+struct hipec_mr;
+struct hipec_mr_ops;
+int hipec_global_check(void);
+int hipec_global_start(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+		       u32 nr, u32 nr_owners);
+void hipec_global_stop(struct hipec_mr *mr);
+
+/* admit.c: who was revoked waits before it shares again */
+u64 hipec_admit_hash(const void *image, size_t size);
+int hipec_admit(struct hipec_container *c, struct hipec_text *log);
+void hipec_admit_revoked(struct hipec_container *c);
+
+/* recovery.c: bad advice is reversed */
+bool hipec_recovery_init(struct hipec_container *c);
+void hipec_pool_recover(struct hipec_container *c, u32 pgno);
 
 /* revoke.c: the contract */
 void hipec_revoke_init(struct hipec_container *c, u32 salt);
@@ -383,6 +465,15 @@ void hipec_revoke_gone(struct hipec_container *c, u32 pgno);
 /* shrink.c: memory pressure */
 int hipec_shrink_init(void);
 void hipec_shrink_exit(void);
+
+/* cgroup.c: memory cgroups */
+int hipec_cgroup_init(void);
+void hipec_cgroup_exit(void);
+int hipec_cgroup_join(struct hipec_container *c, bool share);
+void hipec_cgroup_leave(struct hipec_container *c);
+struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp);
+bool hipec_cgroup_denied(struct hipec_container *c);
+void hipec_cgroup_gave(void);
 
 /* room.c: free frames */
 bool hipec_room_ask(struct hipec_container *c, u32 pgno, bool write);
@@ -398,22 +489,36 @@ int hipec_shared_mmap(struct hipec_container *c, struct vm_area_struct *vma);
 int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 			struct file **region_file);
 
-/* batch.c: pages that one fault brings in, and what is read ahead */
-void hipec_batch_bind(struct hipec_region *r, struct hipec_batch *b);
+/* batch.c: pages that one fault brings in */
+struct hipec_stream *hipec_batch_bind(struct hipec_region *r,
+				      struct hipec_batch *b);
+void hipec_batch_cut(struct hipec_container *c, struct hipec_batch *b, u32 nr);
 int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b);
 void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 		      bool write);
 u32 hipec_batch_size(struct hipec_region *r, struct vm_area_struct *vma,
-		     u32 idx);
-void hipec_ahead_init(struct hipec_region *r);
-void hipec_ahead_start(struct hipec_region *r, struct vm_area_struct *vma,
-		       bool write);
+		     u32 idx, u32 most);
+
+/* ahead.c: sequences, and what is read before it is asked for */
+void hipec_ahead_open(struct hipec_region *r);
+void hipec_ahead_close(struct hipec_region *r);
+u32 hipec_stream_window(const struct hipec_region *r, u32 idx);
+struct hipec_stream *hipec_stream_note(struct hipec_region *r, u32 idx, u32 nr);
+void hipec_ahead_start(struct hipec_region *r, struct hipec_stream *s,
+		       struct vm_area_struct *vma, bool write);
 struct hipec_ahead *hipec_ahead_find(struct hipec_region *r, u32 idx);
-bool hipec_ahead_drop(struct hipec_region *r);
-void hipec_ahead_flush(struct hipec_region *r);
+void hipec_ahead_take(struct hipec_ahead *a, struct hipec_batch *b);
+bool hipec_ahead_drop(struct hipec_region *r, bool stale);
+void hipec_ahead_drop_stale(struct hipec_container *c);
+u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr);
 
 /* fault.c */
 extern const struct vm_operations_struct hipec_vm_ops;
+
+/* record.c: what happens, told to whoever wants to know */
+int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file);
+void hipec_record_region(struct hipec_region *r);
+void hipec_record_end(struct hipec_container *c);
 
 /* dev.c */
 extern const struct file_operations hipec_dev_fops;

@@ -21,15 +21,21 @@ static int __init hipec_module_init(void)
 	hipec_wq = alloc_workqueue("hipec", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!hipec_wq)
 		return -ENOMEM;
-	hipec_pool_init();
-	ret = hipec_shrink_init();
+	ret = hipec_pool_init();
+	if (!ret)
+		ret = hipec_shrink_init();
 	if (ret)
 		goto no_shrinker;
+	ret = hipec_cgroup_init();
+	if (ret)
+		goto no_cgroup;
 	hipec_debugfs_init();
 	ret = misc_register(&hipec_device);
 	if (!ret)
 		return 0;
 	hipec_debugfs_exit();
+	hipec_cgroup_exit();
+no_cgroup:
 	hipec_shrink_exit();
 no_shrinker:
 	destroy_workqueue(hipec_wq);
@@ -40,6 +46,7 @@ static void __exit hipec_module_exit(void)
 {
 	misc_deregister(&hipec_device);
 	hipec_debugfs_exit();
+	hipec_cgroup_exit();
 	hipec_shrink_exit();
 	destroy_workqueue(hipec_wq);
 	hipec_pool_exit();

@@ -5,7 +5,7 @@
  * A container that was loaded with HIPEC_LOAD_SHARE starts with a few frames,
  * which are never taken from it, and gets more one by one: while the pool has
  * room and its user is below the quota they are allocated, so that each belongs
- * to the memory cgroup of who uses it. When the pool is full, FIFO2-MR
+ * to the memory cgroup of its container's owner. When the pool is full, FIFO2-MR
  * (pool/fifo2mr.c) finds the container that gives one up, by its own Replace. A
  * frame that changes hands goes back to the system and another is allocated.
  *
@@ -22,14 +22,11 @@
  * hipec_pool_space()               frames that nobody would have to give up
  * hipec_pool_account()             a container's frames have changed
  * hipec_pool_came(), _left()       a page is live, is no longer
- * hipec_pool_recover()             an ill-advised decision is reversed
- * hipec_pool_spare(), _shrink()    memory pressure
+ * hipec_pool_spare(), _reclaim()   memory pressure
  */
 #include <linux/moduleparam.h>
-#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "internal.h"
 #include "pool/fifo2mr.h"
@@ -71,8 +68,7 @@ struct hipec_user {
 static struct {
 	struct mutex lock;
 	struct task_struct *holder;	/* of the lock; read without it */
-	struct hipec_mr mr;
-	struct hipec_mr_frame *memory;	/* of mr; from the first join on */
+	struct hipec_mr mr;		/* has memory from the first join on */
 	struct hipec_container *member[HIPEC_MAX_MEMBERS + 1];
 	u32 nr_members;			/* may be read without it */
 	struct list_head users;
@@ -160,7 +156,7 @@ void hipec_pool_account(struct hipec_container *c)
  */
 u32 hipec_pool_space(struct hipec_container *c)
 {
-	long most = (long)c->nr_reserved - c->pool_held;
+	long most = (long)c->nr_reserved - c->nr_frames;
 
 	most = min(most, pool.max - atomic_long_read(&pool.nr));
 	most = min(most, quota() - atomic_long_read(&c->user->nr));
@@ -221,9 +217,10 @@ static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 
 	if (!c)
 		return;
-	if (!c->vm.exit.kind && c == pool.requester)
+	/* Without a policy the manager's choice stands. */
+	if (!hipec_fifo2_rules(&c->vm) && c == pool.requester)
 		hipec_room_ask(c, pool.pgno, pool.write);
-	else if (!c->vm.exit.kind)
+	else if (!hipec_fifo2_rules(&c->vm))
 		hipec_room_ask_for_other(c);
 	unlock_member(c);
 }
@@ -246,6 +243,9 @@ static void mr_moved(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone)
 	struct hipec_container *c = pool.member[owner];
 
 	c->counters.moved++;
+	/* FIFO2-MR has just seen that it is not referenced, AWST does not look. */
+	if (mr->policy == HIPEC_MR_AWST)
+		hipec_young_forget(c, kept, HIPEC_PAGE_REF_POOL);
 	hipec_recover_add(&c->recover, c->vm.page[gone].pgno,
 			  c->vm.page[kept].pgno);
 }
@@ -266,9 +266,10 @@ static int make_room(struct hipec_container *c)
 {
 	u32 before = c->nr_free + c->nr_laundry;
 
-	while (!has_room()) {
+	while (hipec_mr_is_full(&pool.mr, c->member) || !has_room()) {
 		/* Enough is leaving: more would not come sooner. */
-		if (atomic_long_read(&pool.nr) < pool.max)
+		if (!hipec_mr_is_full(&pool.mr, c->member) &&
+		    atomic_long_read(&pool.nr) < pool.max)
 			return -EAGAIN;
 		if (!hipec_mr_reclaim(&pool.mr, c->member))
 			return pool.mr.passed ? -EAGAIN : 0;
@@ -295,14 +296,22 @@ static int make_room(struct hipec_container *c)
  */
 int hipec_pool_grow(struct hipec_container *c, u32 pgno, bool write, gfp_t gfp)
 {
+	/* Frames that are leaving count: their pages are in the table still. */
+	bool at_limit = c->nr_frames >= c->nr_reserved, entered;
 	u32 had = c->nr_free + c->nr_laundry;
-	bool entered;
 	int ret;
 
 	lockdep_assert_held(&c->lock);
-	if (c->pool_held >= c->nr_reserved || at_quota(c->user))
+	/* At its limit a container replaces its own pages, AWST chooses which. */
+	if (at_limit && pool.mr.policy != HIPEC_MR_AWST)
+		return 0;
+	if (at_quota(c->user) || hipec_cgroup_denied(c))
 		return 0;
 	entered = enter();
+	if (at_limit && !hipec_mr_is_full(&pool.mr, c->member)) {
+		leave(entered);
+		return 0;
+	}
 	pool.requester = c;
 	pool.pgno = pgno;
 	pool.write = write;
@@ -312,6 +321,8 @@ int hipec_pool_grow(struct hipec_container *c, u32 pgno, bool write, gfp_t gfp)
 		leave(entered);
 		return 1;
 	}
+	if (ret == 1 && at_limit)
+		ret = 0;	/* its own page is leaving */
 	if (ret == 1)
 		atomic_long_inc(&pool.nr);	/* until it is allocated */
 	leave(entered);
@@ -332,7 +343,7 @@ void hipec_pool_came(struct hipec_container *c, u32 h)
 	entered = enter();
 	c->vm.page[h].flags &= ~HIPEC_PAGE_REF_ALL;
 	c->in_pool[h] = hipec_mr_add(&pool.mr, c->member, h);
-	if (++pool.came % HIPEC_AGE_EVERY == 0 &&
+	if (entered && ++pool.came % HIPEC_AGE_EVERY == 0 &&
 	    atomic_long_read(&pool.nr) > pool.max / 2) {
 		pool.requester = c;
 		hipec_mr_age(&pool.mr);
@@ -363,34 +374,6 @@ void hipec_pool_left(struct hipec_container *c, u32 h)
 }
 
 /**
- * hipec_pool_recover() - reverse the decision that a page should go, if it was bad
- * @c:    container that shares
- * @pgno: page that faulted and has no frame
- *
- * The policy gave it up in place of another one, which has not been referenced
- * since: that one goes.
- *
- * Context: expects c->lock; may sleep.
- * Source: hipec-1997, "Implementation" and Figure 5.
- */
-void hipec_pool_recover(struct hipec_container *c, u32 pgno)
-{
-	u32 kept, h;
-
-	if (!hipec_recover_find(&c->recover, pgno, &kept))
-		return;
-	hipec_recover_drop_gone(&c->recover, pgno);
-	h = hipec_page_find(&c->vm, kept);
-	if (!h || !hipec_page_live(&c->vm, h) ||
-	    hipec_young_seen(c, h, HIPEC_PAGE_REF_POOL))
-		return;
-	if (!hipec_frame_evict(c, h, true))
-		return;
-	c->counters.recovered++;
-	hipec_event_remove(c, kept);
-}
-
-/**
  * hipec_pool_spare() - frames that memory pressure may take
  *
  * Context: any; the answer is old when it is given.
@@ -404,29 +387,30 @@ unsigned long hipec_pool_spare(void)
 	return max(spare, 0l);
 }
 
-/**
- * hipec_pool_shrink() - give frames back to the system
- * @nr: pages that may be asked for
- *
- * Context: reclaim with __GFP_FS; only tries locks of ours.
- * Return: pages that are free, or will be when they are clean.
+/*
+ * For reclaim: the pool's lock, if it can be had at once. Containers' are only
+ * tried under it, and none that joined ends.
  */
-unsigned long hipec_pool_shrink(unsigned long nr)
+bool hipec_pool_try_enter(void)
 {
-	long before;
-
 	if (!mutex_trylock(&pool.lock))
-		return 0;
+		return false;
 	WRITE_ONCE(pool.holder, current);
 	pool.requester = NULL;
-	before = atomic_long_read(&pool.nr);
-	while (pool.memory && nr-- &&
-	       hipec_mr_reclaim(&pool.mr, HIPEC_MR_NOBODY))
-		;
+	return true;
+}
+
+void hipec_pool_leave_entered(void)
+{
 	hipec_young_flush_cpus(&pool.stale_cpus);
-	before -= atomic_long_read(&pool.nr);
 	leave(true);
-	return max(before, 0l);
+}
+
+/* Between these: have one page given up. Return: false if none can go now. */
+bool hipec_pool_reclaim(void)
+{
+	return pool.mr.frame &&
+	       hipec_mr_reclaim(&pool.mr, HIPEC_MR_NOBODY);
 }
 
 /* Under the lock. NULL: no memory. */
@@ -468,11 +452,12 @@ static int admit(struct hipec_container *c)
 			break;
 	if (member > HIPEC_MAX_MEMBERS)
 		return -ENOSPC;
-	if (!pool.memory) {
-		pool.memory = vzalloc((entries + 1) * sizeof(*pool.memory));
-		if (!pool.memory)
-			return -ENOMEM;
-		hipec_mr_init(&pool.mr, &mr_ops, pool.memory, entries);
+	if (!pool.mr.frame) {
+		int ret = hipec_global_start(&pool.mr, &mr_ops, entries,
+					     HIPEC_MAX_MEMBERS + 1);
+
+		if (ret)
+			return ret;
 		pool.mr.most = HIPEC_MAX_LOOKS;
 	}
 	c->user = user_get(c->owner_uid);
@@ -481,6 +466,7 @@ static int admit(struct hipec_container *c)
 	c->member = member;
 	pool.member[member] = c;
 	pool.nr_members++;
+	hipec_mr_set_limits(&pool.mr, member, HIPEC_POOL_MIN, c->nr_reserved);
 	return 0;
 }
 
@@ -498,8 +484,7 @@ int hipec_pool_join(struct hipec_container *c, struct hipec_text *log)
 {
 	u32 entries = hipec_vm_nr_pages(&c->policy, c->nr_reserved);
 	u32 first = min_t(u32, c->nr_reserved, HIPEC_POOL_MIN);
-	/* 14 bytes a frame; chains of two. */
-	u32 decisions = c->nr_reserved / 2 + 1, buckets = decisions / 2 + 1;
+	bool builtin = hipec_fifo2_is(&c->policy);
 	bool entered;
 	int ret;
 
@@ -514,12 +499,11 @@ int hipec_pool_join(struct hipec_container *c, struct hipec_text *log)
 		return -EDQUOT;
 	}
 	c->in_pool = hipec_table_alloc((entries + 1ul) * sizeof(*c->in_pool));
-	c->recovery = hipec_table_alloc(hipec_recover_size(decisions, buckets));
-	c->directory = hipec_table_alloc(hipec_shadow_bytes(c->nr_reserved));
-	if (!c->in_pool || !c->recovery || !c->directory)
+	if (!builtin)
+		c->directory =
+			hipec_table_alloc(hipec_shadow_bytes(c->nr_reserved));
+	if (!c->in_pool || !(c->directory || builtin) || !hipec_recovery_init(c))
 		return -ENOMEM;
-	hipec_recover_init(&c->recover, c->recovery, decisions, buckets);
-	c->recover.salt = get_random_u32();
 	entered = enter();
 	ret = admit(c);
 	leave(entered);
@@ -541,10 +525,10 @@ int hipec_pool_join(struct hipec_container *c, struct hipec_text *log)
  */
 void hipec_pool_leave(struct hipec_container *c)
 {
-	bool entered;
+	bool entered = enter();
 
+	hipec_cgroup_leave(c);
 	if (c->member) {
-		entered = enter();
 		c->nr_surplus = 0;
 		hipec_pool_account(c);
 		pool.member[c->member] = NULL;
@@ -552,8 +536,8 @@ void hipec_pool_leave(struct hipec_container *c)
 		user_put(c->user);
 		c->user = NULL;
 		c->member = 0;
-		leave(entered);
 	}
+	leave(entered);
 	kvfree(c->in_pool);
 	c->in_pool = NULL;
 	kvfree(c->recovery);
@@ -570,16 +554,18 @@ void hipec_pool_query(struct hipec_query *q)
 	q->quota = quota();
 }
 
-void hipec_pool_init(void)
+/* Context: process context. Return: 0; -EINVAL for a parameter out of range. */
+int hipec_pool_init(void)
 {
 	/* Entries are counted in 32 bits. */
 	pool.max = min_t(ulong, pool_mb, INT_MAX) << MB_SHIFT ?:
 		   totalram_pages() / 4;
 	pool.max = min_t(long, pool.max, INT_MAX / 2);
 	pool.slack = pool.max / 16 + 1;
+	return hipec_global_check();
 }
 
 void hipec_pool_exit(void)
 {
-	vfree(pool.memory);
+	hipec_global_stop(&pool.mr);
 }

@@ -29,9 +29,30 @@ static LIST_HEAD(hipec_claims);
 static struct vfsmount *fs_mount;
 static int fs_users;
 
+/*
+ * sync(2) asks each file system twice, and waits at the second time: what is
+ * written at the first is in the backing file when that is asked to wait.
+ */
+static int hipec_sync_fs(struct super_block *sb, int wait)
+{
+	if (!wait)
+		hipec_io_sync_all();
+	return 0;
+}
+
+static const struct super_operations hipec_super_ops = {
+	.statfs = simple_statfs,
+	.sync_fs = hipec_sync_fs,
+};
+
 static int init_fs_context(struct fs_context *fc)
 {
-	return init_pseudo(fc, HIPEC_FS_MAGIC) ? 0 : -ENOMEM;
+	struct pseudo_fs_context *ctx = init_pseudo(fc, HIPEC_FS_MAGIC);
+
+	if (!ctx)
+		return -ENOMEM;
+	ctx->ops = &hipec_super_ops;
+	return 0;
 }
 
 /*
@@ -146,6 +167,7 @@ static int join_container(struct hipec_region *r)
 		r->start = end;
 		list_add_tail(&r->link, &c->regions);
 		c->nr_regions++;
+		hipec_record_region(r);
 	}
 	mutex_unlock(&c->lock);
 	return ret;
@@ -159,7 +181,7 @@ static void leave_container(struct hipec_region *r)
 	u32 h, pgno, lost = 0;
 
 	mutex_lock(&c->lock);
-	hipec_ahead_drop(r);
+	hipec_ahead_drop(r, false);
 	for (h = 1; h <= c->vm.nr_pages; h++) {
 		while (c->frame[h] &&
 		       c->frame[h]->mapping == r->inode->i_mapping) {
@@ -235,7 +257,7 @@ static int region_release(struct inode *inode, struct file *file)
 	struct hipec_region *r = file->private_data;
 	struct hipec_container *c = r->c;
 
-	hipec_ahead_flush(r);
+	hipec_ahead_close(r);
 	if (r->writable)
 		hipec_io_sync(r, 0, r->nr - 1);
 	leave_container(r);
@@ -332,7 +354,6 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 		return -ENOMEM;
 	r->c = c;
 	r->writable = args->flags & HIPEC_ATTACH_WRITE;
-	hipec_ahead_init(r);
 	file = fget(args->fd);
 	if (!file) {
 		ret = -EBADF;
@@ -359,6 +380,7 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 		ret = PTR_ERR(file);
 		goto out_leave;
 	}
+	hipec_ahead_open(r);
 	kref_get(&c->ref);
 	args->address = (u64)r->start << PAGE_SHIFT;
 	*region_file = file;

@@ -9,7 +9,14 @@
  * hipec_revoke_fault(), _ahead()   a page came in, as it was wanted or before
  * hipec_revoke_gone()    a page is about to lose its frame
  */
+#include <linux/moduleparam.h>
+
 #include "internal.h"
+
+/* For experiments: what it is worth is seen without it. */
+static bool revocation = true;
+module_param(revocation, bool, 0644);
+MODULE_PARM_DESC(revocation, "revoke policies that break the contract; N: only count their windows");
 
 static bool watched(const struct hipec_container *c)
 {
@@ -72,7 +79,7 @@ void hipec_revoke_fault(struct hipec_container *c, u32 pgno)
 	c->counters.bad_windows += verdict != HIPEC_SHADOW_GOOD;
 	c->counters.judged_faults += s->last.faults;
 	c->counters.default_faults += (u64)s->last.shadow << s->last.shift;
-	if (verdict == HIPEC_SHADOW_REVOKE)
+	if (verdict == HIPEC_SHADOW_REVOKE && READ_ONCE(revocation))
 		hipec_exit(c, HIPEC_EXIT_WORSE);
 }
 

@@ -22,8 +22,8 @@ static bool ask_policy(struct hipec_container *c, u32 pgno, bool write)
 {
 	u64 before = c->counters.evictions;
 
-	/* All that there is is being read or cleaned: nothing to ask for. */
-	if (!c->vm.nr_live)
+	/* All that it knows of is being read or cleaned, or cannot go. */
+	if (c->vm.nr_live == c->vm.queue[HIPEC_QUEUE_FALLBACK].count)
 		return false;
 	hipec_event_harvest(c);
 	hipec_event_replace(c, pgno, write);
@@ -53,7 +53,7 @@ static bool ask(struct hipec_container *c, u32 pgno, bool write)
 
 /**
  * hipec_room_ask() - have the policy give a page up, for its own container
- * @c:     container whose policy has not ended
+ * @c:     container with a policy
  * @pgno:  page that the frame is for
  * @write: it is to be written to
  *
@@ -73,7 +73,7 @@ bool hipec_room_ask(struct hipec_container *c, u32 pgno, bool write)
 /**
  * hipec_room_ask_for_other() - have the policy give a page up, and the container
  * its frame
- * @c: container whose policy has not ended
+ * @c: container with a policy
  *
  * Context: process context; expects c->lock and the pool's; may sleep.
  */
@@ -92,7 +92,7 @@ static bool replace(struct hipec_container *c, u32 pgno, bool write)
 {
 	u32 victim;
 
-	if (!c->vm.exit.kind && hipec_room_ask(c, pgno, write))
+	if (!hipec_fifo2_rules(&c->vm) && hipec_room_ask(c, pgno, write))
 		return true;
 	if (!hipec_frame_evict_any(c, &victim))
 		return false;
@@ -118,7 +118,7 @@ static bool drop_ahead(struct hipec_container *c)
 	struct hipec_region *r;
 
 	list_for_each_entry(r, &c->regions, link)
-		if (hipec_ahead_drop(r))
+		if (hipec_ahead_drop(r, false))
 			return true;
 	return false;
 }
@@ -139,9 +139,11 @@ static bool drop_ahead(struct hipec_container *c)
 u32 hipec_room_try(struct hipec_container *c, u32 pgno, bool write,
 			     u32 want)
 {
+	c->making_room = true;
 	while (c->nr_free + c->nr_laundry < want)
 		if (!one_more(c, pgno, write))
 			break;
+	c->making_room = false;
 	return min(c->nr_free, want);
 }
 
@@ -176,6 +178,8 @@ int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want,
 {
 	u32 got;
 
+	if (c->nr_free < want)
+		hipec_ahead_drop_stale(c);
 	if (c->member && !c->nr_free && !hipec_pool_space(c))
 		hipec_pool_recover(c, pgno);
 	while ((got = hipec_room_try(c, pgno, write, want)) < want) {

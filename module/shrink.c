@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory pressure: the pool gives clean pages back when the kernel asks. What is
- * reserved, and the first frames of each container, is never asked for.
+ * reserved, and the first frames of each container, is never asked for. Pressure
+ * inside a cgroup is cgroup.c's.
  *
  * Reclaim may run under any lock, ours as well: all are only tried here. The
  * policies are asked as by any other container (pool.c); dirty pages go to the
@@ -25,7 +26,16 @@ static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 
 static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
 {
-	return hipec_pool_shrink(sc->nr_to_scan) ?: SHRINK_STOP;
+	unsigned long before, after, nr = sc->nr_to_scan;
+
+	if (!hipec_pool_try_enter())
+		return SHRINK_STOP;
+	before = hipec_pool_spare();
+	while (nr-- && hipec_pool_reclaim())
+		;
+	after = hipec_pool_spare();
+	hipec_pool_leave_entered();
+	return before > after ? before - after : SHRINK_STOP;
 }
 
 /**

@@ -5,7 +5,7 @@ PYTEST := $(PYTHON) -B -m pytest -c test/pytest.ini --rootdir=.
 
 # Ring 1: user space, no root, no guest.
 FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $(B)/hipec \
-	$(B)/asan/hipec
+	$(B)/asan/hipec $(B)/asan/watchdump $(B)/asan/libhipectrace.so
 
 # The KUnit suites that need no more than the VM core, in user space.
 KUNIT_SRC := $(shell grep -L '"\.\./internal.h"' module/tests/*_kunit.c) \
@@ -84,6 +84,22 @@ $(B)/static/differ: $(DIFFER_SRC:%.c=$(B)/%.o) \
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
+# Records and their replay, in user space: test/record/record.c.
+RECORD_SRC := test/record/record.c $(addprefix test/fuzz/,generate.c mutate.c program.c)
+RECORD_USER := $(addprefix userlib/,recordvm.c replay.c libhipec.c) $(SIM_SRC) $(TRACE_SRC) \
+	module/tests/fakehost.c
+
+FAST += $(B)/asan/record-test
+
+$(B)/asan/test/record/%.o: test/record/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+
+$(B)/asan/record-test: $(RECORD_SRC:%.c=$(B)/asan/%.o) \
+		$(call userlib_obj,$(B)/asan,$(RECORD_USER)) \
+		$(B)/asan/userlib/run_watched.o $(B)/asan/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
+
 # Processes that do to the module whatever they can: test/hostile/.
 HOSTILE_SRC := $(wildcard test/hostile/*.c) \
 	$(addprefix test/fuzz/,generate.c mutate.c program.c)
@@ -96,12 +112,25 @@ $(B)/static/hostile-client: $(HOSTILE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/lib
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
+# Everything at once, and no write is lost: test/stress/.
+STRESS_SRC := $(wildcard test/stress/*.c) \
+	$(addprefix test/fuzz/,generate.c mutate.c program.c)
+
+$(B)/test/stress/%.o: test/stress/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(B)/static/hipec-stress: $(STRESS_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhipecvm.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
+
 # Ring 3: what a guest takes along.
 GUEST_SRC := $(wildcard test/guest/*.c)
 GUEST_POLICIES := $(patsubst test/guest/policies/%,$(B)/guest/policies/%.hpo,\
 	$(basename $(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))
 GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
-	$(B)/static/differ $(B)/static/hostile-client $(B)/static/hipec $(BENCH)
+	$(B)/static/differ $(B)/static/hostile-client $(B)/static/hipec-stress \
+	$(B)/static/hipec $(BENCH)
 GUEST_MODULES := $(KERNELS:%=$(B)/kmod-%/stamp) $(KERNELS:%=$(B)/vmtest-%/stamp)
 
 # Ring 2: the same guest, and a kernel that is a process.
@@ -111,7 +140,9 @@ $(B)/guest/%.o: test/guest/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
-$(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/%.c=$(B)/guest/%.o) $(B)/libhipec.a
+$(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/%.c=$(B)/guest/%.o) \
+		$(B)/userlib/record.o $(B)/userlib/recordvm.o $(B)/userlib/replay.o $(B)/libhipec.a \
+		$(B)/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
 # Some are bad on purpose.
@@ -124,15 +155,19 @@ $(B)/guest/policies/%.hpo: test/guest/policies/%.hpt $(B)/hpt
 	@mkdir -p $(@D)
 	@$(B)/hpt --output $@ $<
 
-.PHONY: check check-fast check-kunit check-vm fast-ready kunit-ready guest-ready
+.PHONY: check check-fast check-browser check-kunit check-vm fast-ready kunit-ready guest-ready
 
 ## check: every test ring, after installing what they need
-check: packages
-	@$(PYTHON) -B test/rings.py fast kunit vm
+check: packages packages-browser
+	@$(PYTHON) -B test/rings.py fast browser kunit vm
 
 ## check-fast: ring 1: user space, no root, no guest, under a minute
 check-fast:
 	@$(PYTHON) -B test/rings.py fast
+
+## check-browser: the pages of hipec profile and hipec mix in a browser
+check-browser: packages packages-browser
+	@$(PYTHON) -B test/rings.py browser
 
 ## check-kunit: ring 2: KUnit in kernels of our own
 check-kunit: packages
@@ -152,6 +187,21 @@ hostile: packages
 	@$(MAKE) --no-print-directory -s hostile-ready
 	@test/hostile/hostile.py --kernel $(HOSTILE_KERNEL) \
 		--seconds $(HOSTILE_SECONDS) --seed $(HOSTILE_SEED)
+
+SOAK_SECONDS ?= 1800
+SOAK_SEED ?= $(shell date +%s)
+SOAK_KERNELS ?= 6.12 debug
+
+.PHONY: soak soak-ready
+## soak: the stress run, SOAK_SECONDS=1800 on each of SOAK_KERNELS="6.12 debug"
+soak: packages
+	@$(MAKE) --no-print-directory -s soak-ready
+	@test/stress/stress.py $(SOAK_KERNELS:%=--kernel %) --inject \
+		--seconds $(SOAK_SECONDS) --seed $(SOAK_SEED) >$(B)/soak.log 2>&1; \
+		status=$$?; cat $(B)/soak.log; exit $$status
+
+soak-ready: all $(GUEST) $(foreach k,$(SOAK_KERNELS),$(if $(filter $(k),$(TEST_KERNELS)),\
+	$(B)/kunit-$(k)/stamp,$(B)/kmod-$(k)/stamp $(B)/vmtest-$(k)/stamp))
 
 .PHONY: coverage coverage-ready
 ## coverage: which lines of module/ and compiler/ the tests run

@@ -19,7 +19,7 @@ KERNELS = ["6.12", "6.1"]
 # Kernels of our own belong to ring 2. A hang is found out after TEST_SECONDS,
 # times what the kernel is slower than a stock one.
 KUNIT_KERNELS = ["uml", "debug"]
-TEST_SECONDS = 180
+TEST_SECONDS = 450
 
 
 @pytest.fixture
@@ -50,7 +50,8 @@ def guest_image(tmp, kernel, tree, programs=True):
     for module in modules(kernel):
         command += ["--module", module]
     for name in ["guest/hipec-guest-test", "static/hpt", "static/differ", "static/hostile-client",
-                 "static/hipec", "bench/join", "bench/sweep", "bench/mkdata"] if programs else []:
+                 "static/hipec-stress", "static/hipec", "bench/join", "bench/sweep", "bench/mkdata",
+                 "bench/rdr", "bench/smpeg", "bench/dbg"] if programs else []:
         command += ["--bin", BUILD / name]
     subprocess.run(command, check=True)
     return image

@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run test rings and sum them up in one line: N passed, N failed, N skipped.
 
-    rings.py RING...        fast, kunit, vm
+    rings.py RING...        fast, browser, kunit, vm
 
 A ring that cannot run counts as skipped and says why; a ring that cannot even
 be built counts as failed. The exit status is 1 if anything failed. Later rings
 run although an earlier one failed: one run shows all that is wrong.
+
+Ring 1 has all CPUs, and its say first. The others wait for emulated CPUs most of
+their time and run side by side; what each printed comes when it has ended.
 """
 
+import concurrent.futures
 import dataclasses
 import importlib.util
 import os
@@ -43,18 +47,35 @@ def make(target):
                           check=False).returncode == 0
 
 
-def pytest(ring, target, marks, *options):
-    """Run the tests that carry @marks, once @target is built."""
-    if not make(target):
-        print(f"ring {ring}: FAIL: make {target} failed")
-        return Count(failed=1)
-    report = BUILD / f"ring-{ring}.xml"
+@dataclasses.dataclass
+class Ring:
+    """Some of the tests."""
+    target: str         # of make: what they need
+    marks: str          # that they carry
+    alone: bool = False     # nothing else runs meanwhile
+
+
+RINGS = {
+    "fast": Ring("fast-ready", "not guest and not kunit and not browser", alone=True),
+    "browser": Ring("fast-ready", "browser"),
+    "kunit": Ring("kunit-ready", "kunit and not slow"),
+    "vm": Ring("guest-ready", "guest and not kunit"),
+}
+
+
+def pytest(name, stream):
+    """Run a ring that is built; print to @stream. Return: its Count."""
+    ring = RINGS[name]
+    report = BUILD / f"ring-{name}.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-B", "-m", "pytest", "-c", "test/pytest.ini", "--rootdir=.",
-               f"--junit-xml={report}", "-rs", "-m", marks, *options, "test"]
-    status = subprocess.run(command, check=False).returncode
+               f"--junit-xml={report}", "-rs", "-m", ring.marks, "test"]
+    # On all CPUs, if pytest can (packages.sh installs it).
+    if ring.alone and importlib.util.find_spec("xdist"):
+        command += ["-n", "auto"]
+    status = subprocess.run(command, stdout=stream, stderr=stream, check=False).returncode
     if not report.exists():
-        print(f"ring {ring}: FAIL: pytest ended with {status} and left no report")
+        print(f"ring {name}: FAIL: pytest ended with {status} and left no report")
         return Count(failed=1)
     suite = xml.etree.ElementTree.parse(report).find("testsuite")
     number = {key: int(suite.get(key)) for key in ("tests", "failures", "errors", "skipped")}
@@ -64,37 +85,46 @@ def pytest(ring, target, marks, *options):
     return Count(number["tests"] - failed - number["skipped"], failed, number["skipped"])
 
 
-def fast():
-    """Ring 1: user space; on all CPUs, if pytest can (packages.sh installs it)."""
-    options = ["-n", "auto"] if importlib.util.find_spec("xdist") else []
-    return pytest("fast", "fast-ready", "not guest and not kunit", *options)
+def run(name):
+    """Run a ring; say how it ended. Return: its Count."""
+    start = time.monotonic()
+    if RINGS[name].alone:
+        count = pytest(name, None)
+        text = ""
+    else:
+        log = BUILD / f"ring-{name}.log"
+        with open(log, "wb") as stream:
+            count = pytest(name, stream)
+        text = log.read_text(errors="replace")
+    print(f"{text}ring {name}: {count} ({time.monotonic() - start:.0f} s)", flush=True)
+    return count
 
 
-def kunit():
-    """Ring 2: KUnit, and ring 3's tests on a kernel that finds bugs."""
-    return pytest("kunit", "kunit-ready", "kunit and not slow")
-
-
-def vm():
-    """Ring 3: stock kernels."""
-    return pytest("vm", "guest-ready", "guest and not kunit")
-
-
-RINGS = {"fast": fast, "kunit": kunit, "vm": vm}
+def run_all(names):
+    """Run rings, those that may be side by side last. Return: the sum."""
+    total = Count()
+    ready = []
+    for name in names:
+        if not make(RINGS[name].target):
+            print(f"ring {name}: FAIL: make {RINGS[name].target} failed")
+            total += Count(failed=1)
+        elif RINGS[name].alone:
+            total += run(name)
+        else:
+            ready.append(name)
+    if ready:
+        print(f"now, side by side: {', '.join(ready)}; build/ring-*.log", flush=True)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        return sum(pool.map(run, ready), total)
 
 
 def main():
-    """Run the rings that were asked for, in that order."""
+    """Run the rings that were asked for."""
     unknown = [name for name in sys.argv[1:] if name not in RINGS]
     if unknown or len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
-    total = Count()
-    for name in sys.argv[1:]:
-        start = time.monotonic()
-        count = RINGS[name]()
-        print(f"ring {name}: {count} ({time.monotonic() - start:.0f} s)", flush=True)
-        total += count
+    total = run_all(sys.argv[1:])
     print(total)
     return 1 if total.failed or not total.passed else 0
 

@@ -115,6 +115,21 @@ class Fifo2(Fifo):
         return page
 
 
+class Helped(Fifo2):
+    """A second chance on one queue for a policy that gives nothing; it is revoked at
+    its 1024th failure, and from then on FIFO2 is in charge."""
+    asked = 0
+
+    def victim(self, i):
+        self.asked += 1
+        if self.asked >= 1024:
+            return super().victim(i)
+        while self.bit[self.queue[0]]:
+            self.bit[self.queue[0]] = False
+            self.queue.rotate(-1)
+        return self.queue.popleft()
+
+
 class Opt:
     def __init__(self, trace):
         self.held = set()
@@ -139,9 +154,55 @@ class Opt:
         return victim
 
 
+class OptReads:
+    """What is not read for the longest time goes, also if it is what comes in."""
+    printed = False     # as in write-hints-2006, OPT
+
+    def __init__(self, trace):
+        self.trace = trace
+        self.uses = {}
+        for i, (page, write) in enumerate(trace):
+            self.uses.setdefault(page, []).append((i, write))
+
+    def next_read(self, page, now):
+        """Of pages that are not read again the one that the trace has first. What
+        is written first need not be held until then."""
+        later = [(i, write) for i, write in self.uses[page] if i > now]
+        if self.printed:
+            later = [(i, write) for i, write in later if not write]
+        wanted = later and not later[0][1]
+        return (0, later[0][0], 0) if wanted else (1, 0, -self.uses[page][0][0])
+
+    def run(self, frames):
+        """(faults, pages written, reads among the faults)"""
+        held, dirty = set(), set()
+        faults = written = reads = 0
+        for i, (page, write) in enumerate(self.trace):
+            if page not in held:
+                faults += 1
+                reads += not write
+                if len(held) == frames:
+                    victim = max(held, key=lambda page, i=i: self.next_read(page, i))
+                    if self.next_read(victim, i)[:2] <= self.next_read(page, i)[:2]:
+                        written += write
+                        continue
+                    held.remove(victim)
+                    written += victim in dirty
+                    dirty.discard(victim)
+                held.add(page)
+            if write:
+                dirty.add(page)
+        return faults, written, reads
+
+
+class OptPrinted(OptReads):
+    printed = True
+
+
 MODELS = {name: lambda trace, frames, kind=kind: run(trace, frames, kind(trace))
           for name, kind in {"fifo": Fifo, "mru": Mru, "lru": Lru, "clock": Clock,
-                             "clock_bit_set": ClockBitSet, "fifo2": Fifo2, "opt": Opt}.items()}
+                             "clock_bit_set": ClockBitSet, "fifo2": Fifo2, "opt": Opt,
+                             "helped": Helped}.items()}
 
 
 def counting(model):

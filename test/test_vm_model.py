@@ -239,6 +239,22 @@ class Model:
     def inq(self, name, queue):
         self.condition = self.page[self.var[name]].queue == self.name_of(queue)
 
+    def prefetch(self, pgno, nr):
+        """Absent pages get free frames, until one does not."""
+        self.n = 0
+        for pgno in range(pgno, pgno + min(nr, 32)):
+            if self.find(pgno, "frame"):
+                continue
+            h = self.find(pgno, "named")
+            if not self.free or sum(page.frame for page in self.page) == self.frames or \
+                    not (h or self.unused):
+                break
+            h = h or self.take(pgno)
+            self.page[h].frame = self.page[h].hidden = self.page[h].kept = True
+            self.free -= 1
+            self.n += 1
+        self.condition = self.n > 0
+
     def resident(self, name):
         self.condition = self.page[self.var[name]].live
 
@@ -267,6 +283,7 @@ class Model:
         "put {0}, {1}, k{2}": put,
         "get n, {0}, {1}": get,
         "inq {0}, {1}": inq,
+        "prefetch a{0}, i{1}, n": prefetch,
         "resident {0}": resident,
         "copy {0}, {1}": lambda m, v, w: m.var.update({v: m.var[w]}),
         "same {0}, {1}": same,
@@ -382,6 +399,7 @@ class Case:
             [("next {0}, {1}, {2}", v, w, end)], [("get n, {0}, {1}", v, choice(FIELDS))],
             [("inq {0}, {1}", v, queue)], [("resident {0}", v)], [("copy {0}, {1}", v, w)],
             [("same {0}, {1}", v, w)], [("length n, {0}", queue)],
+            *[[("prefetch a{0}, i{1}, n", pgno, choice(range(len(self.model.page) - 1)))]] * 2,
             [("select r, o, i{0}", choice([0, 1]))], [("set {0}, modified, set", v)]])
 
     def code(self):

@@ -64,22 +64,93 @@ $(B)/hipec.pc: userlib/hipec.pc.in Makefile
 
 ALL += $(B)/libhipec.a $(B)/libhipec.so $(B)/hipec.pc
 
-# Needs libjson-c-dev, which has the static library too.
-CLI_SRC := $(addprefix userlib/,cli.c cli_dis.c cli_sim.c cli_status.c headtext.c \
-	sim.c simcontract.c simpolicy.c simref.c simtrace.c)
-CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/libhipec.a $(B)/libhipecvm.a
+# Traces: what they are in memory, their forms, and what makes and counts them.
+TRACE_SRC := $(addprefix userlib/,record.c simtrace.c trace.c tracebin.c tracefds.c tracein.c \
+	tracelog.c traceobj.c tracerecord.c tracesniff.c tracestrace.c tracetext.c)
+TRACE_LIBS := -lzstd
+PLAY_LIBS := -lblkid -lm
+
+# A trace through a policy, or several of them; run_watched.o belongs to it.
+SIM_SRC := $(addprefix userlib/,mixpool.c sim.c simcontract.c simhost.c simpolicy.c simpost.c simwatch.c)
+
+# The interpreter once more, telling simwatch.c of each command.
+WATCHED := -ffreestanding -DHIPEC_VM_STEP -Dhipec_vm_run=hipec_vm_run_watched
+
+$(B)/userlib/run_watched.o: module/vm/run.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(WATCHED) -c $< -o $@
+
+$(B)/asan/userlib/run_watched.o: module/vm/run.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(WATCHED) -c $< -o $@
+
+# For the tests only: what a watcher of a simulation is told, as text.
+$(B)/asan/watchdump: $(call userlib_obj,$(B)/asan,$(addprefix userlib/,watchdump.c \
+		libhipec.c) $(SIM_SRC) $(TRACE_SRC)) \
+		$(B)/asan/userlib/run_watched.o $(B)/asan/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
+
+# What hipec profile makes pages and texts with, beside the command.
+PROFILE_PY := $(wildcard userlib/profile/*.py)
+
+$(B)/profile/%.py: userlib/profile/%.py
+	@install -D $< $@
+
+$(B)/asan/profile/%.py: userlib/profile/%.py
+	@install -D $< $@
+
+ALL += $(PROFILE_PY:userlib/%=$(B)/%)
+
+# Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
+# the static libraries too.
+CLI_SRC := $(addprefix userlib/,cli.c cli_debug.c cli_dis.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
+	cli_mix_table.c 	cli_play.c cli_profile.c cli_record.c cli_replay.c cli_sim.c cli_sim_args.c \
+	cli_sim_json.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \
+	cli_sim_verdict.c cli_status.c cli_trace.c cli_traceprog.c debug.c \
+	debugcommand.c debugline.c debugprint.c debugshow.c debugsource.c debugstop.c \
+	debugwhy.c headtext.c mix.c play.c playtarget.c profile.c profile_json.c \
+	recordvm.c replay.c simref.c tracechan.c traceinfo.c tracemake.c) $(SIM_SRC) $(TRACE_SRC)
+CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/userlib/run_watched.o \
+	$(B)/compiler/sha256.o $(B)/libhipec.a $(B)/libhipecvm.a
+
+# debugline.c has it if it is there: nothing but a weak symbol asks for it.
+EDIT := -Wl,--no-as-needed -ledit
+
+# It takes the compiler's hash, whose header is found as the compiler finds it.
+$(B)/userlib/debugsource.o $(B)/asan/userlib/debugsource.o: CPPFLAGS += -Imodule
 
 $(B)/hipec: $(CLI_OBJ)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -ljson-c -o $@
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -ljson-c $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
 
 # For the tests only, so not in ALL.
 $(B)/asan/hipec: $(call userlib_obj,$(B)/asan,$(CLI_SRC) userlib/libhipec.c) \
-		$(B)/asan/libhipecvm.a
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -ljson-c -o $@
+		$(B)/asan/userlib/run_watched.o $(B)/asan/compiler/sha256.o \
+		$(B)/asan/libhipecvm.a | $(PROFILE_PY:userlib/%=$(B)/asan/%)
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -ljson-c $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
 
-# For a guest or an initramfs, which have no libraries.
+# For a guest or an initramfs, which have no libraries, nor libedit.
 $(B)/static/hipec: $(CLI_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -ljson-c -o $@
+	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -ljson-c $(TRACE_LIBS) $(PLAY_LIBS) -o $@
 
 ALL += $(B)/hipec
+
+# What hipec trace has loaded into the programs that it traces.
+TRACER_SRC := $(addprefix userlib/,tracer.c tracer_exec.c tracer_io.c tracer_map.c \
+	tracer_stack.c tracer_stdio.c)
+
+$(B)/userlib/tracer/%.o: userlib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -c $< -o $@
+
+$(B)/libhipectrace.so: $(TRACER_SRC:userlib/%.c=$(B)/userlib/tracer/%.o)
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipectrace.so $(LDFLAGS) $^ -o $@
+
+# Where the command looks for it: beside itself, then where it is installed.
+$(B)/userlib/cli_traceprog.o $(B)/asan/userlib/cli_traceprog.o: \
+	CPPFLAGS += -DHIPEC_LIBDIR='"$(LIBDIR)"'
+
+$(B)/asan/libhipectrace.so: $(B)/libhipectrace.so
+	ln -sf ../$(<F) $@
+
+ALL += $(B)/libhipectrace.so

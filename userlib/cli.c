@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "sim.h"
 
 static const struct verb {
 	const char *name;
@@ -29,6 +30,21 @@ static const struct verb {
 	  "Commands are numbered from 1 as in exit messages, with their words in\n"
 	  "hexadecimal. An image that the module would refuse is printed as far as\n"
 	  "it can be read, with the module's reason, and exit code 1.\n" },
+	{ "play", cli_play, "[OPTION...] LIST DISK",
+	  "time a list of reads and writes on a real file or disk",
+	  "LIST is what hipec sim --post-cache wrote, or any trace; page N is byte 4096 N\n"
+	  "of DISK, which may be a file. docs/player.md says what is measured, and how.\n"
+	  "\n"
+	  "      --overwrite    the list's writes may destroy what is there; where there is\n"
+	  "                     a file system, or the kernel uses the disk, say it twice\n"
+	  "      --read-only    read what the list writes\n"
+	  "      --batch N      requests under way at a time; 32\n"
+	  "      --pages N      pages of a request, where they follow each other; 1\n"
+	  "      --within P     percent of the mean that half of its 95 % interval may be,\n"
+	  "                     for the rounds to end; 2\n"
+	  "      --rounds N     at most; 30\n"
+	  "  -n, --dry-run      all but the reads and writes\n"
+	  "  -j, --json         an object with all there is, for programs\n" },
 	{ "sim", cli_sim,
 	  "[OPTION...] TRACE...",
 	  "count the faults of policies on traces, without the module",
@@ -38,18 +54,147 @@ static const struct verb {
 	  "  -p, --policy LIST  files (.hpo, or .hp, which ampc compiles), shipped\n"
 	  "                     policies (mru) or what is built in: lru, fifo, clock,\n"
 	  "                     opt, which is the least that any policy can reach,\n"
-	  "                     default; without it the first four of these\n"
-	  "  -f, --frames LIST  pages of memory, 1 to 1048576; without it a quarter\n"
-	  "                     and a half of the pages that the trace has\n"
+	  "                     opt-reads, default; without it the first four of these;\n"
+	  "                     builtin: what the module does without a policy\n"
+	  "  -f, --frames LIST  frames of memory: 4096, 4k (1024 each); or as bytes\n"
+	  "                     64M, 1G, 512KiB; or as a part of the trace's pages,\n"
+	  "                     10%; without it 25% and 50%\n"
 	  "  -m, --mode MODE    mapped: a hit sets the page's bits, as hardware does\n"
 	  "                     (the default); exact: it also runs Access\n"
+	  "      --whole-writes a write miss reads nothing: it fills its page\n"
+	  "  -v, --verdict[=PERCENT]\n"
+	  "                     exit with 0 if a policy has PERCENT (3) fewer faults\n"
+	  "                     than lru, 3 if none has, 4 if none can; adds lru and opt\n"
+	  "      --over POLICY  the one to compare with in the place of lru\n"
 	  "  -c, --contract[=SALT]\n"
 	  "                     beside the default policy and its sampled shadow:\n"
 	  "                     whether revocation's contract would end it, and when\n"
-	  "  -j, --json         an array with all there is, for programs\n" },
+	  "      --columns LIST of the table: docs/sim.md has them; all\n"
+	  "      --post-cache FILE\n"
+	  "                     write there what one policy with one number of frames\n"
+	  "                     reads and writes, a trace; hipec play times it\n"
+	  "  -J, --jobs N       at a time; without it as many as there are processors\n"
+	  "  -j, --json         an array with all there is, for programs\n"
+	  "      --step         hipec debug, with its options\n" },
+	{ "profile", cli_profile, "[OPTION...] TRACE...",
+	  "draw what policies do on traces, as a page for a browser",
+	  "Runs each trace through each policy: faults by region and over time, frames\n"
+	  "held, queue lengths, the hottest lines, and faults by memory. '-' is standard\n"
+	  "input. docs/profile.md says how to read it; policies, sizes and modes are\n"
+	  "those of hipec sim.\n"
+	  "\n"
+	  "  -p, --policy LIST  without it lru,fifo2,mru,opt\n"
+	  "  -f, --frames LIST  the first size is drawn in detail, without it 50%; all are\n"
+	  "                     on the curve; with one size or none, 1% to 100% are too\n"
+	  "  -m, --mode MODE    mapped (the default) or exact\n"
+	  "      --over POLICY  the one to compare with in the place of lru\n"
+	  "      --whole-writes a write miss reads nothing: it fills its page\n"
+	  "  -o, --output FILE  the page; without it profile.html\n"
+	  "  -t, --text         a summary for this terminal in the place of the page\n"
+	  "  -j, --json         what both are made of, for programs\n"
+	  "  -J, --jobs N       runs at a time\n" },
+	{ "debug", cli_debug, "[OPTION...] TRACE",
+	  "step through a policy on a trace, command by command",
+	  "Runs a trace through a policy as hipec sim does, stops, and says what is where\n"
+	  "and why. Commands come from the terminal, or from standard input or --command;\n"
+	  "'help' lists them, docs/debugger.md has an example. 'hipec sim --step' is the\n"
+	  "same.\n"
+	  "\n"
+	  "  -p, --policy FILE  a policy: .hp, .hpo or the name of a shipped one\n"
+	  "  -f, --frames N     frames of memory: 3, 4k; or as bytes 64M\n"
+	  "  -m, --mode MODE    mapped (the default) or exact\n"
+	  "  -c, --command LINE a command; more than one are done in their order, and\n"
+	  "                     standard input is not read\n"
+	  "      --source FILE  what a .hpo was compiled from, if it is not found\n"
+	  "\n"
+	  "Exit codes: 0 done; 1 the trace or the policy is wrong, or, without a terminal,\n"
+	  "a command was; 2 usage.\n" },
+	{ "mix", cli_mix, "--frames N [OPTION...] APPS",
+	  "run several applications with policies on one simulated machine",
+	  "APPS is a file with a line for each: NAME [KEY=VALUE...] : TRACE, with the keys\n"
+	  "policy, privileged (frames), min, max, start and cpu (of an access); TRACE is a\n"
+	  "file or what hipec trace make takes. docs/mixes.md says what happens when.\n"
+	  "\n"
+	  "  -f, --frames N     of the machine: 4096, 4k (1024 each), 64M, 512KiB\n"
+	  "  -g, --global NAME  policy of the frames that are shared: fifo2-mr (the\n"
+	  "                     default) or awst, between each one's min and max\n"
+	  "  -o, --orders LIST  of submission: all, or J,R,S; without it as in the file\n"
+	  "  -s, --slice TIME   of the processor, 100ms; times are in ns, us, ms and s\n"
+	  "      --gap TIME     from the start of one to that of the next; 0\n"
+	  "  -d, --disk TIME    of a page: paper (the default), ssd, hdd, 5ms, or 5ms,1ms\n"
+	  "                     if the page behind the last one takes less\n"
+	  "      --write TIME   of a page that is written, if it is another\n"
+	  "  -m, --mode MODE    as of hipec sim\n"
+	  "      --no-recovery  let ill-advised decisions stand\n"
+	  "      --revoke       end policies that break the contract\n"
+	  "      --sample TIME  in JSON, who holds how many frames, so often\n"
+	  "      --profile FILE a page as hipec profile's, all applications together over\n"
+	  "                     time; text: a summary instead; json: what both are made of\n"
+	  "  -j, --json         an array with an element an order, for programs\n" },
+	{ "record", cli_record,
+	  "[OPTION...] ID...|--all|-- COMMAND",
+	  "write what happens in live containers to a file",
+	  "Records containers by their number in 'hipec status', all of them and those\n"
+	  "that come, or those that come while a command runs; until they end, the\n"
+	  "command ends, or Ctrl-C. docs/record.md says what is in the file; 'hipec\n"
+	  "replay' proves it, 'hipec sim' takes it as a trace.\n"
+	  "\n"
+	  "  -o, --output FILE  hipec.record\n"
+	  "  -s, --seconds N    at most so long\n"
+	  "  -a, --all          all containers that the caller may see\n"
+	  "  -r, --ring BYTES   kept for each container until they are written, a power\n"
+	  "                     of two from 4k to 16M; 1M. What does not fit is lost,\n"
+	  "                     and the record says so\n" },
+	{ "replay", cli_replay, "FILE",
+	  "run a record's policies again, and compare each decision",
+	  "Exit code 0 if all of them are the same, byte for byte; else 1, with the\n"
+	  "place of the first difference, hole or damage.\n" },
+	{ "trace", cli_trace, "[VERB] [OPTION...] ...",
+	  "take a program's trace, convert traces, make some, count what is in them",
+	  "[-o FILE] [--mmap[=N]] [--depth N] [--stack tables|frames] -- COMMAND...\n"
+	  "convert [--from FORM] [--to FORM] [--columns LIST] IN OUT\n"
+	  "make KIND --pages N --accesses N [OPTION...] [OUT]\n"
+	  "info [--json] [--top N] [--from FORM] [--columns LIST] TRACE...\n"
+	  "\n"
+	  "'-' is standard input or output. docs/traces.md has forms and kinds.\n"
+	  "\n"
+	  "  -o, --output FILE  the trace of COMMAND and all it starts; COMMAND.trace\n"
+	  "  --mmap[=N]     also touches of mapped files, but of the last N pages; 64\n"
+	  "  --depth N      return addresses in a program context, 0 to 64; 8\n"
+	  "  --stack FROM   tables: unwind tables; frames: frame pointers, quicker\n"
+	  "\n"
+	  "  --from FORM    text, trace (binary), sectors, oracle, csv, fio, blkparse\n"
+	  "                 strace or record; without it, recognised: all but sectors\n"
+	  "  --to FORM      text, trace, sectors, oracle, csv or fio; without it, as\n"
+	  "                 the name of OUT ends: .trace, .csv, .oracleGeneral, else text\n"
+	  "  --columns LIST of csv, from 1: id=5,op=3, or sector= or offset= and size=;\n"
+	  "                 without it, as its header says\n"
+	  "  -j, --json     an array with all there is, for programs\n"
+	  "  --top N        pages with most accesses; 5\n"
+	  "\n"
+	  "KIND is loop, sequential, zipf, btree, mixed, shift or a program of hipec-1997:\n"
+	  "nlj, rdr, smpeg, which need no options. The same ones give the same trace\n"
+	  "everywhere.\n"
+	  "\n"
+	  "  --pages N, --accesses N  how large, how long; k, M and G are 1024 and so on\n"
+	  "  --seed N       0\n"
+	  "  --writes N     percent of the accesses that write; 0\n"
+	  "  --skew N       of Zipf's law, 0 to 4: 1; of keys in btree: 0, all alike\n"
+	  "  --run N        pages in a row, of loop, sequential and mixed; 64\n"
+	  "  --fanout N     children of a page of btree; 100\n"
+	  "  --scan N       percent of the accesses of mixed that scan; 50\n"
+	  "  --set N        pages of the working set of shift; a tenth of --pages\n"
+	  "  --phase N      accesses of shift until it moves; a tenth of --accesses\n"
+	  "  --passes N     of nlj; 32\n"
+	  "  --lookups N    of rdr; 10000\n" },
 };
 
 static const char *verb_name;
+
+const char *cli_verb(void)
+{
+	return verb_name;
+}
 
 /* One line on stderr, under the verb that runs. */
 void cli_error(const char *format, ...)
@@ -61,6 +206,19 @@ void cli_error(const char *format, ...)
 	vfprintf(stderr, format, ap);
 	va_end(ap);
 	fputc('\n', stderr);
+}
+
+/* Say why trace @name was not read: @ret, and @err if it is malformed. */
+int cli_trace_failed(const char *name, int ret, const struct sim_error *err)
+{
+	if (ret == -EINVAL && err->line)
+		fprintf(stderr, "%s:%llu: %s\n", name,
+			(unsigned long long)err->line, err->text);
+	else if (ret == -EINVAL)
+		fprintf(stderr, "%s: %s\n", name, err->text);
+	else
+		cli_error("%s: %s", name, strerror(-ret));
+	return CLI_FAILED;
 }
 
 /*

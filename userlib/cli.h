@@ -4,6 +4,9 @@
  *
  * Interface:
  * cli_<verb>()    runs it; argv[0] is the verb; returns an exit code
+ * cli_verb()      the verb that runs
+ * cli_trace_make()  a trace from its recipe, for other verbs
+ * cli_trace_failed()  why one was not read
  * cli_error()     one line on stderr: hipec VERB: message
  * cli_clean()     make a text fit for a terminal
  */
@@ -14,11 +17,27 @@ enum cli_exit {
 	CLI_OK = 0,
 	CLI_FAILED = 1,
 	CLI_USAGE = 2,
+	CLI_NO_GAIN = 3,	/* hipec sim --verdict: no policy gains, one could */
+	CLI_NO_GAIN_POSSIBLE = 4,	/* and: none could */
 };
 
+struct sim_error;
+struct sim_trace;
+
+int cli_debug(int argc, char **argv);
 int cli_dis(int argc, char **argv);
+int cli_mix(int argc, char **argv);
+int cli_play(int argc, char **argv);
+int cli_profile(int argc, char **argv);
+int cli_record(int argc, char **argv);
+int cli_replay(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_status(int argc, char **argv);
+int cli_trace(int argc, char **argv);
+
+const char *cli_verb(void);
+int cli_trace_make(struct sim_trace *t, int argc, char **argv);
+int cli_trace_failed(const char *name, int ret, const struct sim_error *err);
 
 void __attribute__((format(printf, 1, 2))) cli_error(const char *format, ...);
 char *cli_clean(char *text);

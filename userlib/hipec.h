@@ -21,7 +21,7 @@
  * Interface:
  * hipec_open()            a container, empty
  * hipec_query()           the module: versions, features
- * hipec_load()            policy and frames for the container, from memory
+ * hipec_load()            policy, or none, and frames for the container
  * hipec_load_file()       the same, from a .hpo file
  * hipec_load_args()       the same, with all that the device can be told
  * hipec_image_read()      a .hpo file into memory
@@ -29,6 +29,7 @@
  * hipec_attach()          a range of a file -> region to mmap
  * hipec_status()          what the container did so far
  * hipec_operand()         one operand of a policy: a counter's value
+ * hipec_record()          what happens in a container, to read
  * hipec_shared()          map an array that the policy shares
  * hipec_next()            the next container that the caller may see
  */
@@ -68,6 +69,7 @@ int hipec_status(int fd, struct hipec_status *status);
 int hipec_next(int fd, uint64_t id, struct hipec_status *status);
 int hipec_operand(int fd, uint64_t id, uint32_t slot,
 		  struct hipec_operand *operand);
+int hipec_record(int fd, uint64_t id, uint32_t ring);
 int hipec_shared(int fd, const char *name, int64_t **array, size_t *nr);
 
 #ifdef __cplusplus

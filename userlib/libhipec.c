@@ -54,7 +54,8 @@ int hipec_query(int fd, struct hipec_query *query)
 /**
  * hipec_load() - give the container its policy and its frames, once
  * @fd:       of hipec_open()
- * @image:    compiled policy
+ * @image:    compiled policy; NULL, and @size 0: none, the built-in FIFO with a
+ *            second chance is in charge
  * @size:     its bytes
  * @frames:   unit: pages of 4096 bytes, 1 or more; held until the container
  *            ends and counted like mlock()ed memory
@@ -65,7 +66,8 @@ int hipec_query(int fd, struct hipec_query *query)
  *
  * Context: any thread; may sleep.
  * Return: 0; -EINVAL if the image is refused or a number is out of its range;
- *         -EBUSY if there is a policy already; -ENOMEM if RLIMIT_MEMLOCK, the
+ *         -EBUSY if there is a policy already; -EAGAIN if it is to share the pool
+ *         and was revoked lately; -ENOMEM if RLIMIT_MEMLOCK, the
  *         memory cgroup or the system does not give the frames; -EINTR on a
  *         fatal signal; -EFAULT.
  */
@@ -162,7 +164,7 @@ int hipec_image_read(const char *path, void **image, size_t *size)
 /**
  * hipec_load_file() - hipec_load() from a .hpo file
  * @fd:       of hipec_open()
- * @path:     compiled policy
+ * @path:     compiled policy, or NULL for none, as in hipec_load()
  * @frames:   as in hipec_load()
  * @cluster:  as in hipec_load()
  * @log:      gets what went wrong, one line that names the file; may be NULL
@@ -175,11 +177,11 @@ int hipec_load_file(int fd, const char *path, uint64_t frames,
 		    uint32_t cluster, char *log, size_t log_size)
 {
 	char text[512] = "";
-	size_t size;
-	void *image;
+	void *image = NULL;
+	size_t size = 0;
 	int ret;
 
-	ret = hipec_image_read(path, &image, &size);
+	ret = path ? hipec_image_read(path, &image, &size) : 0;
 	if (!ret) {
 		ret = hipec_load(fd, image, size, frames, cluster, text,
 				 sizeof(text));
@@ -188,7 +190,7 @@ int hipec_load_file(int fd, const char *path, uint64_t frames,
 	if (log && log_size) {
 		log[0] = 0;
 		if (ret)
-			snprintf(log, log_size, "%s: %s", path,
+			snprintf(log, log_size, "%s: %s", path ?: "no policy",
 				 *text ? text : strerror(-ret));
 	}
 	return ret;
@@ -341,6 +343,32 @@ int hipec_operand(int fd, uint64_t id, uint32_t slot,
 	operand->id = id;
 	operand->slot = slot;
 	return do_ioctl(fd, HIPEC_IOC_OPERAND, operand);
+}
+
+/**
+ * hipec_record() - what happens in a container from now on
+ * @fd:   of hipec_open()
+ * @id:   container; 0: @fd's own
+ * @ring: bytes that are kept until they are read, a power of two; 0: default
+ *
+ * Context: any thread.
+ * Return: a descriptor to read and poll, close-on-exec, with the bytes that
+ *         hipec_record.h describes, up to the container's end; -ESRCH if there is
+ *         no such container, or none that the caller may see; -ENODATA if no
+ *         policy is loaded; -EBUSY if it is being recorded; -EINVAL for another
+ *         @ring; -ENOMEM; -EMFILE; -ENOTTY if the module is older.
+ */
+int hipec_record(int fd, uint64_t id, uint32_t ring)
+{
+	struct hipec_record record = {
+		.size = sizeof(record),
+		.id = id,
+		.ring = ring,
+		.record_fd = -1,
+	};
+	int ret = do_ioctl(fd, HIPEC_IOC_RECORD, &record);
+
+	return ret < 0 ? ret : record.record_fd;
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What --policy names: a built-in reference, a compiled policy, a source that
- * ampc compiles, or a shipped policy by its name.
+ * What --policy names: a built-in reference, the module's built-in replacement, a
+ * compiled policy, a source that ampc compiles, or a shipped policy by its name.
  */
 #include <errno.h>
 #include <limits.h>
@@ -142,7 +142,7 @@ static bool find_shipped(const char *name, char *path)
 /**
  * sim_policy_open() - find, compile and verify what --policy names
  * @p:    filled; sim_policy_close() it, also after an error
- * @name: a reference, a .hpo or .hp file, or a shipped policy; must outlive @p
+ * @name: a reference, "builtin", a .hpo or .hp file, or a shipped policy; must outlive @p
  * @why:  gets one line on an error
  *
  * What ampc has to say goes to standard error.
@@ -153,22 +153,41 @@ static bool find_shipped(const char *name, char *path)
 int sim_policy_open(struct sim_policy *p, const char *name,
 		    struct hipec_text *why)
 {
-	char path[PATH_MAX];
 	size_t i;
 
 	*p = (struct sim_policy){ .name = name };
 	for (i = 0; i < ARRAY_SIZE(references); i++)
 		if (!strcmp(name, references[i].name))
 			p->reference = references[i].reference;
-	if (p->reference)
+	return p->reference ? 0 : sim_policy_load(p, name, why);
+}
+
+/**
+ * sim_policy_load() - the same of what the module could run: no reference
+ * @p:    filled; sim_policy_close() it, also after an error
+ * @name: "builtin", a .hpo or .hp file, or a shipped policy; must outlive @p
+ * @why:  gets one line on an error
+ *
+ * Context: any; runs a program.
+ * Return: 0; -EINVAL.
+ */
+int sim_policy_load(struct sim_policy *p, const char *name,
+		    struct hipec_text *why)
+{
+	char path[PATH_MAX];
+
+	*p = (struct sim_policy){ .name = name };
+	if (!strcmp(name, HIPEC_FIFO2_NAME)) {
+		hipec_fifo2_policy(&p->policy);
 		return 0;
+	}
 	if (has_suffix(name, ".hpo"))
 		return load(p, name, why);
 	if (has_suffix(name, ".hp"))
 		return compile(p, why);
 	if (*name && !strchr(name, '/') && find_shipped(name, path))
 		return load(p, path, why);
-	return fail(why, name, "want a .hp or .hpo file, lru, fifo, clock, opt, default, or a shipped policy");
+	return fail(why, name, "want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, builtin, or a shipped policy");
 }
 
 void sim_policy_close(struct sim_policy *p)

@@ -9,8 +9,14 @@
  * the bit set, once. opt gives up the page that is wanted again last; of pages
  * that are never wanted again the one that the trace has first. default is FIFO
  * with a second chance on two queues, policies/fifo2.hp, told of every hit.
+ *
+ * opt-reads is opt for who waits for reads alone, after OPT of write-hints-2006:
+ * what is not read for the longest time goes, and that may be what comes in: it
+ * then passes through, a write to the disk. As printed OPT also holds pages that
+ * are written before they are read, for nothing, and is not the best that can be.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "sim.h"
@@ -27,9 +33,19 @@ struct cache {
 	u32 *next, *prev;	/* the queue, by id; nr_pages is its two ends, */
 	u32 inactive;		/* and nr_pages + 1 of default's inactive one, */
 				/* which has so many pages */
-	u32 *when;		/* of opt: the next use, by id */
-	u32 *heap, *at;		/* of opt: ids, the victim on top; places, by id */
+	const u32 *next_use;	/* of opt and opt-reads: by access; */
+	u32 *when;		/* the next use, by id; */
+	u32 *heap, *at;		/* ids, the victim on top; places, by id */
+	struct sim_teller *teller;	/* or NULL */
+	u32 access;		/* under way, from 1 */
+	u32 *pgno;		/* by id, if somebody wants to know */
 };
+
+static void tell(struct cache *c, u32 id, enum sim_tell what)
+{
+	if (c->teller)
+		c->teller->tell(c->teller, c->access, id, what);
+}
 
 static void link_tail(struct cache *c, u32 end, u32 id)
 {
@@ -123,7 +139,7 @@ static u32 take(struct cache *c)
 	if (c->ref == SIM_DEFAULT)
 		return take_default(c);
 
-	if (c->ref == SIM_OPT) {
+	if (c->when) {
 		id = c->heap[0];
 		c->nr--;
 		if (c->nr) {
@@ -144,7 +160,7 @@ static u32 take(struct cache *c)
 
 static void hit(struct cache *c, u32 id)
 {
-	if (c->ref == SIM_OPT) {
+	if (c->when) {
 		sift(c, c->at[id]);
 	} else if (c->ref == SIM_LRU) {
 		unlink_id(c, id);
@@ -154,19 +170,48 @@ static void hit(struct cache *c, u32 id)
 	}
 }
 
-static void miss(struct cache *c, u32 id, struct sim_result *r)
+/* What the disk is asked for; opt-reads has whole pages written. */
+static void note_read(const struct cache *c, u32 id, bool write,
+		      const struct sim_result *r)
+{
+	if (c->pgno && !(write && c->ref == SIM_OPT_READS))
+		sim_note_read(r, c->pgno[id], write);
+}
+
+static void note_write(const struct cache *c, u32 id, const struct sim_result *r)
+{
+	if (c->pgno)
+		sim_note_write(r, c->pgno[id]);
+}
+
+static void miss(struct cache *c, u32 id, bool write, struct sim_result *r)
 {
 	r->faults++;
+	r->read_misses += !write;
+	tell(c, id, SIM_TELL_FAULT);
+	if (c->ref == SIM_OPT_READS && c->nr == c->frames &&
+	    c->when[c->heap[0]] <= c->when[id]) {
+		r->written += write;
+		note_read(c, id, write, r);
+		if (write)
+			note_write(c, id, r);
+		return;
+	}
 	if (c->nr == c->frames) {
 		u32 victim = take(c);
 
 		r->evictions++;
 		r->written += !!(c->bits[victim] & DIRTY);
+		if (c->bits[victim] & DIRTY)
+			note_write(c, victim, r);
 		c->bits[victim] = 0;
+		tell(c, victim, SIM_TELL_OUT);
 	}
+	note_read(c, id, write, r);
 	c->bits[id] = RESIDENT;
 	c->nr++;
-	if (c->ref == SIM_OPT) {
+	tell(c, id, SIM_TELL_IN);
+	if (c->when) {
 		put(c, c->nr - 1, id);
 		sift(c, c->nr - 1);
 	} else {
@@ -177,66 +222,118 @@ static void miss(struct cache *c, u32 id, struct sim_result *r)
 static void run(struct cache *c, struct sim_result *r)
 {
 	const struct sim_trace *t = c->t;
-	u32 access = 0, i;
+	u32 i;
 	size_t n;
 
 	for (n = 0; n < t->nr_runs; n++) {
+		bool write = t->run[n].write;
+
+		r->writes += write ? t->run[n].nr : 0;
 		for (i = 0; i < t->run[n].nr; i++) {
 			u32 id = sim_trace_id(t, t->run[n].pgno + i);
 
 			if (c->when)
-				c->when[id] = t->next_use[access++];
+				c->when[id] = c->next_use[c->access];
+			if (c->pgno)
+				c->pgno[id] = t->run[n].pgno + i;
+			sim_progress_note(r, ++c->access);
 			if (c->bits[id] & RESIDENT)
 				hit(c, id);
 			else
-				miss(c, id, r);
-			if (t->run[n].write)
+				miss(c, id, write, r);
+			if (write && c->bits[id] & RESIDENT)
 				c->bits[id] |= DIRTY;
 		}
 	}
 }
 
+/*
+ * When each access's page is read next, unless it is written before, 4 bytes an
+ * access, or NULL.
+ */
+static u32 *next_reads(const struct sim_trace *t)
+{
+	u32 *next = malloc(t->nr_accesses * sizeof(*next));
+	u32 *last = malloc((size_t)t->nr_pages * sizeof(*last));
+	u32 i, access = t->nr_accesses;
+	size_t n;
+
+	for (i = 0; last && i < t->nr_pages; i++)
+		last[i] = SIM_NEVER;
+	for (n = next && last ? t->nr_runs : 0; n--;) {
+		for (i = t->run[n].nr; i--;) {
+			u32 id = sim_trace_id(t, t->run[n].pgno + i);
+
+			next[--access] = last[id];
+			last[id] = t->run[n].write ? SIM_NEVER : access;
+		}
+	}
+	if (!last) {
+		free(next);
+		next = NULL;
+	}
+	free(last);
+	return next;
+}
+
+/* The trace keeps this, so that it is made once. */
+static int next_uses(struct sim_trace *t)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = sim_trace_next_uses(t);
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
 /**
  * sim_run_reference() - a trace through a built-in reference
  * @ref:    which
- * @t:      trace
+ * @t:      trace; others may run it at the same time
  * @frames: 1 or more
  * @r:      filled; commands are none
+ * @teller: NULL, or who is told of pages
  *
- * Context: any.
+ * Context: any; takes a lock of its own.
  * Return: 0; -ENOMEM.
  */
 int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
-		      struct sim_result *r)
+		      struct sim_result *r, struct sim_teller *teller)
 {
 	size_t n = (size_t)t->nr_pages + 2, end;
-	struct cache c = { .ref = ref, .t = t, .frames = frames };
-	u32 *words;
-	int ret = 0;
+	struct cache c = { .ref = ref, .t = t, .frames = frames, .teller = teller };
+	u32 *words = malloc(3 * n * sizeof(*words)), *reads = NULL;
+	int ret = -ENOMEM;
 
-	memset(r, 0, sizeof(*r));
-	if (ref == SIM_OPT)
-		ret = sim_trace_next_uses(t);
-	if (ret)
-		return ret;
+	sim_result_begin(r);
 	c.bits = calloc(n, sizeof(*c.bits));
-	words = malloc(3 * n * sizeof(*words));
-	if (!c.bits || !words) {
-		ret = -ENOMEM;
+	c.pgno = r->post ? malloc(n * sizeof(*c.pgno)) : NULL;
+	if (!c.bits || !words || (r->post && !c.pgno))
+		goto out;
+	ret = 0;
+	if (ref == SIM_OPT || ref == SIM_OPT_READS) {
+		c.when = words;
+		c.heap = words + n;
+		c.at = words + 2 * n;
+		if (ref == SIM_OPT)
+			ret = next_uses(t);
+		else
+			ret = (reads = next_reads(t)) ? 0 : -ENOMEM;
+		c.next_use = reads ?: t->next_use;
 	} else {
-		if (ref == SIM_OPT) {
-			c.when = words;
-			c.heap = words + n;
-			c.at = words + 2 * n;
-		} else {
-			c.next = words;
-			c.prev = words + n;
-			for (end = n - 2; end < n; end++)
-				c.next[end] = c.prev[end] = end;
-		}
-		run(&c, r);
+		c.next = words;
+		c.prev = words + n;
+		for (end = n - 2; end < n; end++)
+			c.next[end] = c.prev[end] = end;
 	}
+	if (!ret)
+		run(&c, r);
+out:
+	free(reads);
 	free(words);
+	free(c.pgno);
 	free(c.bits);
 	return ret;
 }

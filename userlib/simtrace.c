@@ -1,121 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Text traces: one line, one run of pages. What is malformed is refused as a
- * whole, with its line. Pages are sparse; a hash table gives them ids.
+ * A trace in memory: runs of pages, a hash table that gives the pages, which are
+ * sparse, their ids, and, where there are any, tags, regions and notes.
  */
+#define _GNU_SOURCE	/* asprintf() */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "sim.h"
-
-/* Longest word that means something; a longer one is cut, and means nothing. */
-#define MAX_WORD 32
-
-struct reader {
-	FILE *in;
-	struct sim_error *err;
-	char word[MAX_WORD + 1];
-};
-
-static int __attribute__((format(printf, 2, 3)))
-malformed(struct reader *r, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(r->err->text, sizeof(r->err->text), format, ap);
-	va_end(ap);
-	return -EINVAL;
-}
-
-static bool is_blank(int c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static bool ends_word(int c)
-{
-	return is_blank(c) || c == '\n' || c == '#' || c == EOF;
-}
-
-/* The next word of the line, empty at its end, which is not consumed. */
-static bool next_word(struct reader *r)
-{
-	size_t n = 0;
-	int c;
-
-	do
-		c = getc(r->in);
-	while (is_blank(c));
-	for (; !ends_word(c); c = getc(r->in))
-		if (n < MAX_WORD)
-			r->word[n++] = c > ' ' && c <= '~' ? c : '?';
-	r->word[n] = 0;
-	if (c == '#')
-		while (c != '\n' && c != EOF)
-			c = getc(r->in);
-	if (c != EOF)
-		ungetc(c, r->in);
-	return n;
-}
-
-/* A number in decimal or 0x hexadecimal, nothing else. */
-static bool number(const char *word, u64 most, u64 *n)
-{
-	bool hex = word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
-	const char *digits = hex ? "0123456789abcdefABCDEF" : "0123456789";
-
-	word += hex ? 2 : 0;
-	if (!*word || word[strspn(word, digits)] || strlen(word) > 19)
-		return false;
-	errno = 0;
-	*n = strtoull(word, NULL, hex ? 16 : 10);
-	return !errno && *n <= most;
-}
-
-/* What stands behind 'r' or 'w'. */
-static int read_run(struct reader *r, bool write, struct sim_run *run)
-{
-	u64 pgno, nr = 1;
-
-	if (!next_word(r))
-		return malformed(r, "want a page number behind '%c'",
-				 write ? 'w' : 'r');
-	if (!number(r->word, UINT32_MAX, &pgno))
-		return malformed(r, "want a page number, 0 to %u, not '%s'",
-				 UINT32_MAX, r->word);
-	if (next_word(r) && (!number(r->word, SIM_MAX_PAGES, &nr) || !nr))
-		return malformed(r, "want a number of pages, 1 to %u, not '%s'",
-				 SIM_MAX_PAGES, r->word);
-	if (pgno + nr - 1 > UINT32_MAX)
-		return malformed(r, "want no page above %u, but %llu pages start at %llu",
-				 UINT32_MAX, (unsigned long long)nr,
-				 (unsigned long long)pgno);
-	if (*r->word && next_word(r))
-		return malformed(r, "want the end of the line, not '%s'",
-				 r->word);
-	run->pgno = pgno;
-	run->nr = nr;
-	run->write = write;
-	return 0;
-}
-
-static int add_run(struct sim_trace *t, struct sim_run run)
-{
-	if (t->nr_runs == t->max_runs) {
-		size_t max = t->max_runs ? 2 * t->max_runs : 1024;
-		void *more = reallocarray(t->run, max, sizeof(*t->run));
-
-		if (!more)
-			return -ENOMEM;
-		t->run = more;
-		t->max_runs = max;
-	}
-	t->run[t->nr_runs++] = run;
-	t->nr_accesses += run.nr;
-	return 0;
-}
+#include "tracein.h"
 
 /* Where @pgno is in the table, or would be. */
 static struct sim_page *place_of(const struct sim_trace *t, u32 pgno)
@@ -147,52 +40,261 @@ static int grow(struct sim_trace *t)
 	return 0;
 }
 
+/* Give @pgno an id, if it has none; -ERANGE if there are too many. */
 static int add_page(struct sim_trace *t, u32 pgno)
 {
-	struct sim_page *place;
+	struct sim_page *place = t->page ? place_of(t, pgno) : NULL;
 
-	if (!t->page || t->nr_pages >= 1u << (t->bits - 1))
+	if (place && place->id)
+		return 0;
+	if (t->nr_pages == SIM_MAX_PAGES)
+		return -ERANGE;
+	if (!place || t->nr_pages >= 1u << (t->bits - 1)) {
 		if (grow(t))
 			return -ENOMEM;
-	place = place_of(t, pgno);
-	if (!place->id)
-		*place = (struct sim_page){ pgno, ++t->nr_pages };
+		place = place_of(t, pgno);
+	}
+	*place = (struct sim_page){ pgno, ++t->nr_pages };
 	return 0;
 }
 
-static int read_line(struct reader *r, struct sim_trace *t)
+/* Where @tag is in the table of tags, or would be. */
+static u32 *tag_place(const struct sim_trace *t, const struct sim_tag *tag)
 {
-	struct sim_run run = { 0 };
-	int ret;
-	u32 i;
+	u32 mask = t->max_tags * 2 - 1;
+	u64 hash = (tag->context ^ (u64)tag->hint << 32) * 0x9e3779b97f4a7c15;
+	u32 i = (hash >> 32) & mask;
+	u32 *place;
 
-	if (!next_word(r))
-		return 0;
-	if (strcmp(r->word, "r") && strcmp(r->word, "w"))
-		return malformed(r, "want 'r PAGE [COUNT]' or 'w PAGE [COUNT]', not '%s'",
-				 r->word);
-	ret = read_run(r, *r->word == 'w', &run);
-	if (ret)
-		return ret;
-	if (t->nr_accesses + run.nr > SIM_MAX_ACCESSES)
-		return malformed(r, "want at most %u accesses",
-				 SIM_MAX_ACCESSES);
-	for (i = 0; i < run.nr; i++) {
-		if (t->nr_pages == SIM_MAX_PAGES)
-			return malformed(r, "want at most %u different pages",
-					 SIM_MAX_PAGES);
-		ret = add_page(t, run.pgno + i);
-		if (ret)
-			return ret;
+	for (;; i = (i + 1) & mask) {
+		place = &t->tag_place[i];
+		if (!*place || (t->tag[*place].context == tag->context &&
+				t->tag[*place].hint == tag->hint))
+			return place;
 	}
-	return add_run(t, run);
+}
+
+/* Make room for more tags; @t has a table of their places afterwards. */
+static int grow_tags(struct sim_trace *t)
+{
+	u32 max = t->max_tags ? 2 * t->max_tags : 64, i;
+	struct sim_tag *tag = reallocarray(t->tag, max, sizeof(*tag));
+	u32 *places;
+
+	if (!tag)
+		return -ENOMEM;
+	t->tag = tag;
+	places = calloc((size_t)max * 2, sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	free(t->tag_place);
+	t->tag_place = places;
+	t->max_tags = max;
+	tag[0] = (struct sim_tag){ 0 };
+	if (!t->nr_tags)
+		t->nr_tags = 1;
+	for (i = 1; i < t->nr_tags; i++)
+		*tag_place(t, &tag[i]) = i;
+	return 0;
+}
+
+/* The number of a tag; nothing is 0, and takes no memory. */
+static int number_of_tag(struct sim_trace *t, const struct sim_tag *tag,
+			 u32 *number)
+{
+	u32 *place;
+
+	*number = 0;
+	if (!tag || (!tag->hint && !tag->context))
+		return 0;
+	if (t->nr_tags == t->max_tags && grow_tags(t))
+		return -ENOMEM;
+	place = tag_place(t, tag);
+	if (!*place) {
+		t->tag[t->nr_tags] = *tag;
+		*place = t->nr_tags++;
+	}
+	*number = *place;
+	return 0;
+}
+
+/* Room for one more run. */
+static int grow_runs(struct sim_trace *t)
+{
+	size_t max = t->max_runs ? 2 * t->max_runs : 1024;
+	void *more = reallocarray(t->run, max, sizeof(*t->run));
+
+	if (!more)
+		return -ENOMEM;
+	t->run = more;
+	if (t->run_tag) {
+		more = reallocarray(t->run_tag, max, sizeof(*t->run_tag));
+		if (!more)
+			return -ENOMEM;
+		t->run_tag = more;
+	}
+	t->max_runs = max;
+	return 0;
+}
+
+/* What goes on where the last run ended is more of that run. */
+static bool goes_on(const struct sim_trace *t, const struct sim_run *run,
+		    u32 tag)
+{
+	const struct sim_run *last;
+
+	if (!t->nr_runs)
+		return false;
+	last = &t->run[t->nr_runs - 1];
+	return last->write == run->write &&
+	       (u64)last->pgno + last->nr == run->pgno &&
+	       (u32)last->nr + run->nr <= SIM_MAX_PAGES &&
+	       (t->run_tag ? t->run_tag[t->nr_runs - 1] : 0) == tag;
+}
+
+static int add_run(struct sim_trace *t, const struct sim_run *run, u32 tag)
+{
+	if (goes_on(t, run, tag)) {
+		t->run[t->nr_runs - 1].nr += run->nr;
+		t->nr_accesses += run->nr;
+		return 0;
+	}
+	if (t->nr_runs == t->max_runs && grow_runs(t))
+		return -ENOMEM;
+	if (tag && !t->run_tag) {
+		t->run_tag = calloc(t->max_runs, sizeof(*t->run_tag));
+		if (!t->run_tag)
+			return -ENOMEM;
+	}
+	if (t->run_tag)
+		t->run_tag[t->nr_runs] = tag;
+	t->run[t->nr_runs++] = *run;
+	t->nr_accesses += run->nr;
+	return 0;
 }
 
 /**
- * sim_trace_read() - read a text trace
+ * trace_add() - add accesses to a trace
+ * @r:   for messages, or NULL if the limits are known to hold
+ * @t:   trace
+ * @run: at least one page, at most SIM_MAX_PAGES, none above UINT32_MAX
+ * @tag: what they bring along, or NULL
+ *
+ * Context: any.
+ * Return: 0; -EINVAL, said, above the limits of a trace; -ENOMEM.
+ */
+int trace_add(struct trace_in *r, struct sim_trace *t,
+	      const struct sim_run *run, const struct sim_tag *tag)
+{
+	u64 most = r && r->options->most ? r->options->most : SIM_MAX_ACCESSES;
+	u32 i, number;
+	int ret;
+
+	if (t->nr_accesses + run->nr > most)
+		return trace_malformed(r, "want at most %llu accesses",
+				       (unsigned long long)most);
+	for (i = 0; i < run->nr; i++) {
+		ret = add_page(t, run->pgno + i);
+		if (ret == -ERANGE)
+			return trace_malformed(r, "want at most %u different pages",
+					       SIM_MAX_PAGES);
+		if (ret)
+			return ret;
+	}
+	ret = number_of_tag(t, tag, &number);
+	return ret ? ret : add_run(t, run, number);
+}
+
+/**
+ * trace_add_region() - name a range of pages
+ * @r:      for messages
+ * @t:      trace
+ * @first:  page, behind all regions that there are
+ * @nr:     pages, at least one
+ * @name:   printable, not empty, with no blank at either end
+ * @length: bytes of it
+ *
+ * Context: any.
+ * Return: 0; -EINVAL, said; -ENOMEM.
+ */
+int trace_add_region(struct trace_in *r, struct sim_trace *t, u64 first, u64 nr,
+		     const char *name, size_t length)
+{
+	u32 n = t->nr_regions;
+	u64 from = n ? (u64)t->region[n - 1].pgno + t->region[n - 1].nr : 0;
+	struct sim_region *more;
+	char *copy;
+
+	if (first < from || (n && !t->region[n - 1].nr))
+		return trace_malformed(r, "want regions in ascending order, the next from page %llu on",
+				       (unsigned long long)from);
+	if (!nr || first + nr - 1 > UINT32_MAX)
+		return trace_malformed(r, "want 1 to %llu pages in a region that starts at %llu",
+				       (unsigned long long)UINT32_MAX - first + 1,
+				       (unsigned long long)first);
+	if (!length || length > TRACE_MAX_NAME)
+		return trace_malformed(r, "want a region's name of 1 to %u bytes",
+				       TRACE_MAX_NAME);
+	if (name[0] == ' ' || name[length - 1] == ' ')
+		return trace_malformed(r, "want a region's name without a blank at its ends");
+	if (n == TRACE_MAX_REGIONS)
+		return trace_malformed(r, "want at most %u regions",
+				       TRACE_MAX_REGIONS);
+	more = reallocarray(t->region, n + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->region = more;
+	copy = strndup(name, length);
+	if (!copy)
+		return -ENOMEM;
+	t->region[t->nr_regions++] = (struct sim_region){ first, nr, copy };
+	return 0;
+}
+
+/* A line for the user: what was skipped, or how pages were numbered. */
+int trace_note(struct sim_trace *t, const char *format, ...)
+{
+	char *line, *all;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&line, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	n = asprintf(&all, "%s%s\n", t->notes ? t->notes : "", line);
+	free(line);
+	if (n < 0)
+		return -ENOMEM;
+	free(t->notes);
+	t->notes = all;
+	return 0;
+}
+
+/**
+ * sim_trace_say_notes() - print what a user should know of a trace
+ * @t:    trace
+ * @mark: in front of each line
+ * @out:  to where
+ *
+ * Context: any.
+ */
+void sim_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out)
+{
+	const char *line, *end;
+
+	for (line = t->notes; line && *line; line = end + 1) {
+		end = strchr(line, '\n');
+		fprintf(out, "%s%.*s\n", mark, (int)(end - line), line);
+	}
+}
+
+/**
+ * sim_trace_read() - read a trace
  * @t:    filled; sim_trace_free() it, also after an error
  * @name: for messages; must outlive @t
- * @in:   text
+ * @in:   a trace in one of the forms of docs/traces.md, which is recognised
  * @err:  filled if it is malformed
  *
  * Context: any.
@@ -201,35 +303,39 @@ static int read_line(struct reader *r, struct sim_trace *t)
 int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
 		   struct sim_error *err)
 {
-	struct reader r = { .in = in, .err = err };
-	int ret, c;
+	const struct trace_options options = { .form = TRACE_ANY };
 
-	*t = (struct sim_trace){ .name = name };
-	*err = (struct sim_error){ 0 };
-	errno = 0;
-	do {
-		err->line++;
-		ret = read_line(&r, t);
-		if (ferror(in))
-			return errno ? -errno : -EIO;
-		if (ret)
-			return ret;
-		c = getc(in);
-	} while (c != EOF);
-	if (ferror(in))
-		return errno ? -errno : -EIO;
-	if (t->nr_accesses)
-		return 0;
-	err->line = 0;
-	return malformed(&r, "want an access, but there is none");
+	return trace_read(t, name, in, &options, err);
 }
 
 void sim_trace_free(struct sim_trace *t)
 {
+	u32 i;
+
+	for (i = 0; i < t->nr_regions; i++)
+		free(t->region[i].name);
+	free(t->region);
+	free(t->notes);
+	free(t->tag);
+	free(t->tag_place);
+	free(t->run_tag);
 	free(t->run);
 	free(t->page);
 	free(t->next_use);
 	*t = (struct sim_trace){ 0 };
+}
+
+/**
+ * sim_trace_tag() - what the accesses of a run bring along
+ * @t:   trace
+ * @run: number of the run
+ *
+ * Context: any.
+ * Return: hint and program context, 0 where there is none.
+ */
+struct sim_tag sim_trace_tag(const struct sim_trace *t, size_t run)
+{
+	return t->run_tag ? t->tag[t->run_tag[run]] : (struct sim_tag){ 0 };
 }
 
 /**

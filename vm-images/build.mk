@@ -24,10 +24,13 @@ TEST_KERNELS := debug fast uml
 VM_IMAGES := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 export HIPEC_CACHE := $(CACHE)
 
-.PHONY: packages kernels kernel-look
+.PHONY: packages packages-browser kernels kernel-look
 ## packages: install the Debian packages that are missing
 packages:
 	@$(VM_IMAGES)/packages.sh
+
+packages-browser:
+	@$(VM_IMAGES)/packages.sh --browser
 
 ## kernels: fetch the stock Debian kernels and headers into the cache
 kernels: $(KERNELS:%=$(B)/kernel-%.stamp)

@@ -5,6 +5,7 @@
 #
 #   packages.sh              the default list below
 #   packages.sh --fuzz       what `make fuzz` needs beside it
+#   packages.sh --browser    what looks at the page of hipec profile
 #   packages.sh NAME...      these packages
 #   packages.sh --refresh    only fetch apt's package lists again
 #
@@ -17,12 +18,14 @@ set -eu
 # (gcc-12 on Debian 12, gcc-14 on 13), so its modules need no other.
 # git: the rules of the house look at what is tracked.
 # pahole, libelf-dev: used by the kernel's build of a module (BTF, objtool).
+# python3-plotly: what hipec profile draws with.
 # liblua5.4-dev, valgrind: what bench/vm compares with, and counts with.
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
-	 libjson-c-dev qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
-	 git python3 python3-pytest python3-pytest-xdist liblua5.4-dev valgrind"
+	 libedit-dev libjson-c-dev libzstd-dev libblkid-dev sqlite3 qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
+	 git python3 python3-pytest python3-pytest-xdist python3-plotly liblua5.4-dev valgrind"
 # libFuzzer and source-based coverage; no other target needs them.
 fuzz="clang llvm libclang-rt-dev"
+browser="chromium"
 
 say() { echo "packages.sh: $*" >&2; }
 
@@ -62,6 +65,7 @@ fi
 case "${1-}" in
 "") set -- $default ;;
 --fuzz) set -- $fuzz ;;
+--browser) set -- $browser ;;
 esac
 
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" \

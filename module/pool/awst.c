@@ -104,7 +104,8 @@ static u32 oldest(const struct hipec_mr *mr)
  * number of owners.
  *
  * Context: expects the caller's lock; calls the host.
- * Return: false if no page can go, or all owners are at their min.
+ * Return: false if no page can go, or none of the next @mr->most, or if all owners
+ *         are at their min.
  */
 bool hipec_awst_reclaim(struct hipec_mr *mr, u32 requester)
 {
@@ -112,6 +113,8 @@ bool hipec_awst_reclaim(struct hipec_mr *mr, u32 requester)
 	u32 looks = own ? mr->owner[requester].fifo.count : mr->nr_frames;
 	u32 f;
 
+	if (mr->most && looks > mr->most)
+		looks = mr->most;
 	while (looks--) {
 		f = own ? mr->owner[requester].fifo.head : oldest(mr);
 		if (!f)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The contract of revocation: what it promises, verdicts on windows, and how long
- * a revoked policy stays out.
+ * The contract of revocation: what it promises, and verdicts on windows.
  */
 #include "shadow.h"
 
@@ -28,13 +27,6 @@ const struct hipec_contract hipec_contract_default = {
 	.frames = 2,
 	.faults = 512,
 };
-
-/*
- * Trials that the first pause is long. A trial is of windows + 1 windows at most:
- * with four of them, a policy that returns to fail costs its owner at most 5 / 4
- * / PAUSE more faults than the default alone, 4 %, and half as many each time.
- */
-#define PAUSE 32
 
 /* Whether @a is more than @b and the contract's excess. */
 static bool exceeds(const struct hipec_contract *c, u64 a, u64 b)
@@ -99,25 +91,4 @@ enum hipec_shadow_verdict hipec_shadow_verdict(struct hipec_shadow *s)
 	}
 	s->nr_bad++;
 	return s->nr_bad < c->windows ? HIPEC_SHADOW_BAD : HIPEC_SHADOW_REVOKE;
-}
-
-/**
- * hipec_contract_pause() - how long a revoked policy stays out
- * @c:          contract
- * @frames:     of the container
- * @nr_revoked: times that this policy was revoked there, this one included
- *
- * Doubles with each time, up to a million times the first.
- *
- * Context: any.
- * Return: faults of the container, under the default policy, until it may return.
- */
-u64 hipec_contract_pause(const struct hipec_contract *c, u32 frames,
-			 u32 nr_revoked)
-{
-	u64 trial = c->windows * hipec_contract_window(c, frames);
-
-	if (!nr_revoked)
-		return 0;
-	return PAUSE * trial << (nr_revoked < 21 ? nr_revoked - 1 : 20);
 }

@@ -111,9 +111,10 @@ struct hipec_mr {
 	u32 nr_touched;		/* entries behind these never were */
 	u32 nr_frames;		/* pages that are in */
 
+	u32 most;		/* looks, and resets, in one go; 0: any number */
+
 	/* FIFO2-MR */
 	struct hipec_mr_queue active, inactive;
-	u32 most;		/* looks, and resets, in one go; 0: any number */
 
 	/* AWST */
 	struct hipec_mr_owner *owner;

@@ -16,7 +16,6 @@
  * hipec_shadow_sampled()  whether _touch() wants to know
  * hipec_shadow_resize()   the container has more frames, or fewer
  * hipec_shadow_verdict()  at the end of a window: whether to revoke
- * hipec_contract_pause()  how long a revoked policy stays out
  *
  * Nothing here takes a lock, allocates or sleeps by itself; the host serialises
  * all calls on one shadow.
@@ -148,7 +147,5 @@ void hipec_shadow_gone(struct hipec_shadow *s, u32 pgno);
 void hipec_shadow_resize(struct hipec_shadow *s, u32 frames);
 enum hipec_shadow_verdict hipec_shadow_verdict(struct hipec_shadow *s);
 u64 hipec_contract_window(const struct hipec_contract *c, u32 frames);
-u64 hipec_contract_pause(const struct hipec_contract *c, u32 frames,
-			 u32 nr_revoked);
 
 #endif /* HIPEC_POOL_SHADOW_H */

@@ -110,12 +110,25 @@ static void a_pinned_page_is_passed_over(struct kunit *test)
 	expect(test, h, 2, false, "!b0 xb0 !a0 xa0 !a1 xa1", "b0 a0 a1");
 }
 
+/* A host whose callers must not wait: the next reclaim goes on where this ended. */
+static void looks_are_bounded(struct kunit *test)
+{
+	struct hipec_poolhost *h = host(test, "a0 b0 a1 b1");
+
+	h->mr.most = 2;
+	h->page[0][0].pinned = true;
+	h->page[1][0].pinned = true;
+	expect(test, h, 2, false, "!a0 xa0 !b0 xb0", "a1 b1 a0 b0");
+	expect(test, h, 2, true, "!a1 xa1", "b1 a0 b0");
+}
+
 static struct kunit_case awst_cases[] = {
 	KUNIT_CASE(the_oldest_page_of_all_goes),
 	KUNIT_CASE(min_is_guaranteed),
 	KUNIT_CASE(max_is_replaced_from_its_own),
 	KUNIT_CASE(the_victim_takes_the_named_pages_age),
 	KUNIT_CASE(a_pinned_page_is_passed_over),
+	KUNIT_CASE(looks_are_bounded),
 	{ }
 };
 

@@ -106,6 +106,33 @@ static u64 fake_request(struct hipec_vm *vm, u64 nr)
 	return got;
 }
 
+/* Whether as many pages hold a frame as may. */
+static bool is_full(const struct hipec_vm *vm)
+{
+	u32 h, nr = 0;
+
+	for (h = 1; h <= vm->nr_pages; h++)
+		nr += !!(vm->page[h].flags & HIPEC_PAGE_FRAME);
+	return nr >= vm->nr_pages - vm->max_ghosts;
+}
+
+/* Like the kernel: the pages are not live until a fault comes to them. */
+static u32 fake_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+{
+	struct hipec_fakehost *fake = fake_of(vm);
+	u32 h, got;
+
+	for (got = 0; got < nr && fake->free > 0 && !is_full(vm); got++) {
+		h = hipec_page_add_in_event(vm, pgno + got);
+		if (!h)
+			break;
+		fake->bits[h] = HIPEC_FAKE_HIDDEN | HIPEC_FAKE_KEPT;
+		fake->free--;
+		fake->nr_ahead++;
+	}
+	return got;
+}
+
 static bool fake_overtime(struct hipec_vm *vm)
 {
 	struct hipec_fakehost *fake = fake_of(vm);
@@ -123,6 +150,7 @@ static const struct hipec_host_ops fake_ops = {
 	.map = fake_map,
 	.unmap = fake_unmap,
 	.request = fake_request,
+	.prefetch = fake_prefetch,
 	.overtime = fake_overtime,
 };
 
@@ -219,16 +247,6 @@ int hipec_fakehost_run(struct hipec_fakehost *fake, u32 event)
 	vm->slot[HIPEC_SLOT_FREE_COUNT] = fake->free;
 	vm->queue[HIPEC_QUEUE_FREE].count = fake->free;
 	return hipec_vm_run(vm, event);
-}
-
-/* Whether as many pages hold a frame as may. */
-static bool is_full(const struct hipec_vm *vm)
-{
-	u32 h, nr = 0;
-
-	for (h = 1; h <= vm->nr_pages; h++)
-		nr += !!(vm->page[h].flags & HIPEC_PAGE_FRAME);
-	return nr >= vm->nr_pages - vm->max_ghosts;
 }
 
 static void set_faulted_address(struct hipec_vm *vm, u32 pgno)

@@ -58,6 +58,7 @@ struct hipec_fakehost {
 	s64 grant;			/* frames that Request may still have */
 	u32 late;			/* the look at which an event is late; 0: none */
 	u32 nr_looks;			/* in this event */
+	u32 nr_ahead;			/* pages that Prefetch brought in */
 };
 
 size_t hipec_fakehost_size(const struct hipec_policy *p, u32 nr_frames);

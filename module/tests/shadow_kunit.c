@@ -521,22 +521,6 @@ static void the_contract_holds_to_the_fault(struct kunit *test)
 	}
 }
 
-static void pauses_double(struct kunit *test)
-{
-	static const struct hipec_contract contract = {
-		.excess = 50, .windows = 3, .frames = 4, .faults = 6,
-	};
-
-	KUNIT_EXPECT_EQ(test, hipec_contract_pause(&contract, 10, 0), 0);
-	KUNIT_EXPECT_EQ(test, hipec_contract_pause(&contract, 10, 1), 3840);
-	KUNIT_EXPECT_EQ(test, hipec_contract_pause(&contract, 10, 2), 7680);
-	KUNIT_EXPECT_EQ(test, hipec_contract_pause(&contract, 10, 3), 15360);
-	KUNIT_EXPECT_EQ(test, hipec_contract_pause(&contract, 10, 21),
-			3840ull << 20);
-	KUNIT_EXPECT_EQ(test, hipec_contract_pause(&contract, 10, ~0u),
-			3840ull << 20);
-}
-
 /* 0.1 % of the frames, or what the smallest shadow takes. */
 static void a_shadow_is_small(struct kunit *test)
 {
@@ -560,7 +544,6 @@ static struct kunit_case shadow_cases[] = {
 	KUNIT_CASE(read_ahead_is_nobodys_fault),
 	KUNIT_CASE(only_windows_in_a_row_revoke),
 	KUNIT_CASE(the_contract_holds_to_the_fault),
-	KUNIT_CASE(pauses_double),
 	KUNIT_CASE(a_shadow_is_small),
 	{ }
 };

@@ -24,6 +24,12 @@ u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames)
 	return nr_frames + (u64)nr_frames * p->image->ghosts / 100;
 }
 
+/* The policy's, and one for the built-in replacement (fifo2.c). */
+static u32 nr_queues(const struct hipec_policy *p)
+{
+	return p->nr_queues + 1;
+}
+
 /* Pieces of the memory, those of 8-byte words first. */
 struct layout {
 	size_t element, field, node, array, page, queue, bucket, code, end;
@@ -40,7 +46,7 @@ static struct layout lay_out(const struct hipec_policy *p, u32 nr_frames)
 	l.array = l.node + (p->ordered ? n + 1 : 0) * sizeof(struct hipec_node);
 	l.page = l.array + p->nr_arrays * sizeof(struct hipec_array);
 	l.queue = l.page + (n + 1) * sizeof(struct hipec_page);
-	l.bucket = l.queue + p->nr_queues * sizeof(struct hipec_queue);
+	l.bucket = l.queue + nr_queues(p) * sizeof(struct hipec_queue);
 	l.code = l.bucket + n * sizeof(u32);
 	l.end = l.code + p->image->nr_words * sizeof(struct hipec_insn);
 	return l;
@@ -142,7 +148,7 @@ void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 	vm->host = host;
 	vm->nr_pages = hipec_vm_nr_pages(p, nr_frames);
 	vm->max_ghosts = vm->nr_pages - nr_frames;
-	vm->nr_queues = p->nr_queues;
+	vm->nr_queues = nr_queues(p);
 	vm->nr_fields = p->nr_fields;
 	vm->field = memory + l.field;
 	vm->node = p->ordered ? memory + l.node : NULL;

@@ -110,6 +110,47 @@ u32 hipec_op_request(struct hipec_vm *vm, struct hipec_insn i)
 	return 0;
 }
 
+/*
+ * What holds a frame is passed over. The first page that the host does not take
+ * is the end: it has no frame for the others either.
+ */
+static u32 prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+{
+	u32 started = 0, run, got;
+
+	for (; nr; pgno += run, nr -= run) {
+		run = 0;
+		if (hipec_page_find(vm, pgno)) {
+			run = 1;
+			continue;
+		}
+		while (run < nr && !hipec_page_find(vm, pgno + run))
+			run++;
+		got = vm->host->prefetch(vm, pgno, run);
+		started += got;
+		if (got < run)
+			break;
+	}
+	return started;
+}
+
+u32 hipec_op_prefetch(struct hipec_vm *vm, struct hipec_insn i)
+{
+	u64 pgno = (u64)vm->slot[i.a] >> HIPEC_PAGE_SHIFT;
+	s64 want = vm->slot[i.b];
+	u32 *free = &vm->queue[HIPEC_QUEUE_FREE].count;
+	u32 got = 0;
+
+	if (want > HIPEC_MAX_PREFETCH)
+		want = HIPEC_MAX_PREFETCH;
+	if (want > 0 && pgno + want <= (u32)-1)
+		got = prefetch(vm, pgno, want);
+	*free -= got < *free ? got : *free;
+	vm->slot[i.c] = got;
+	vm->condition = got;
+	return 0;
+}
+
 u32 hipec_op_flush(struct hipec_vm *vm, struct hipec_insn i)
 {
 	return ask_host(vm, i, vm->host->flush);

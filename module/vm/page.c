@@ -9,19 +9,12 @@
  * hipec_page_hide(), _del()    it is given up, its frame is gone
  * hipec_page_find()            the host's look-up
  * hipec_page_forget*()         the policy remembers it no more
- * hipec_vm_abandon()           the policy has ended
+ * hipec_page_pass()            the host does not want it now
+ * hipec_vm_end(), _abandon()   the policy has ended
  */
+#include "bucket.h"
 #include "queue.h"
-
-static u32 *bucket_of(const struct hipec_vm *vm, u32 pgno)
-{
-	/* Knuth's multiplicative hash, folded so that low bits see high ones. */
-	u32 hash = pgno * 2654435761u;
-
-	hash ^= hash >> 16;
-	hash *= 2246822519u;
-	return &vm->bucket[(u64)hash * vm->nr_pages >> 32];
-}
+#include "tap.h"
 
 static u32 find(const struct hipec_vm *vm, u32 pgno, u16 flags)
 {
@@ -29,7 +22,7 @@ static u32 find(const struct hipec_vm *vm, u32 pgno, u16 flags)
 
 	if (!vm->nr_pages)
 		return 0;
-	for (h = *bucket_of(vm, pgno); h; h = vm->page[h].chain)
+	for (h = *hipec_bucket_of(vm, pgno); h; h = vm->page[h].chain)
 		if (vm->page[h].pgno == pgno)
 			return vm->page[h].flags & flags ? h : 0;
 	return 0;
@@ -59,6 +52,11 @@ u32 hipec_page_find(const struct hipec_vm *vm, u32 pgno)
  */
 u32 hipec_page_find_named(const struct hipec_vm *vm, u32 pgno)
 {
+	u32 h = vm->found;
+
+	if (likely(vm->page[h].pgno == pgno &&
+		   vm->page[h].flags & HIPEC_PAGE_NAMED))
+		return h;
 	return find(vm, pgno, HIPEC_PAGE_NAMED);
 }
 
@@ -69,7 +67,7 @@ static u32 take_entry(struct hipec_vm *vm, u32 pgno)
 
 	if (!h)
 		return 0;
-	bucket = bucket_of(vm, pgno);
+	bucket = hipec_bucket_of(vm, pgno);
 	vm->unused = vm->page[h].next;
 	vm->page[h] = (struct hipec_page){ .chain = *bucket, .pgno = pgno };
 	*bucket = h;
@@ -82,7 +80,7 @@ static u32 take_entry(struct hipec_vm *vm, u32 pgno)
 /* An entry that is on no queue and means nothing any more. */
 static void free_entry(struct hipec_vm *vm, u32 h)
 {
-	u32 *link = bucket_of(vm, vm->page[h].pgno);
+	u32 *link = hipec_bucket_of(vm, vm->page[h].pgno);
 
 	while (*link != h)
 		link = &vm->page[*link].chain;
@@ -90,6 +88,21 @@ static void free_entry(struct hipec_vm *vm, u32 h)
 	vm->page[h].flags = 0;
 	vm->page[h].next = vm->unused;
 	vm->unused = h;
+}
+
+/* As hipec_page_forget(). */
+static void forget(struct hipec_vm *vm, u32 h)
+{
+	struct hipec_page *page = &vm->page[h];
+
+	if (!(page->flags & HIPEC_PAGE_NAMED))
+		return;
+	hipec_queue_del(vm, h);
+	if (page->flags & HIPEC_PAGE_GHOST)
+		vm->nr_ghosts--;
+	page->flags &= ~HIPEC_PAGE_NAMED;
+	if (!(page->flags & HIPEC_PAGE_FRAME))
+		free_entry(vm, h);
 }
 
 /**
@@ -106,14 +119,33 @@ static void free_entry(struct hipec_vm *vm, u32 h)
  */
 u32 hipec_page_add(struct hipec_vm *vm, u32 pgno)
 {
+	hipec_page_forget_gone(vm);
+	return hipec_page_add_in_event(vm, pgno);
+}
+
+/**
+ * hipec_page_add_in_event() - a page gets a frame while an event runs
+ * @vm:   machine
+ * @pgno: page number, which hipec_page_find() does not know
+ *
+ * Like hipec_page_add(), but what the policy has let go in this event stays its
+ * own to name, and keeps its entry.
+ *
+ * Context: any, serialised by the host.
+ * Return: the handle; 0 if all entries are in use.
+ */
+u32 hipec_page_add_in_event(struct hipec_vm *vm, u32 pgno)
+{
 	u32 h;
 
-	hipec_page_forget_gone(vm);
-	h = find(vm, pgno, HIPEC_PAGE_NAMED);
+	/* What has no frame and a name is remembered, or was just now. */
+	h = vm->max_ghosts ? find(vm, pgno, HIPEC_PAGE_NAMED) : 0;
 	if (!h)
 		h = take_entry(vm, pgno);
+	vm->found = h;
 	if (h)
 		vm->page[h].flags |= HIPEC_PAGE_FRAME;
+	hipec_tap(vm, HIPEC_RECORD_ADD, pgno, h);
 	return h;
 }
 
@@ -131,8 +163,9 @@ void hipec_page_show(struct hipec_vm *vm, u32 h)
 {
 	struct hipec_page *page = &vm->page[h];
 
+	hipec_tap(vm, HIPEC_RECORD_SHOW, h, 0);
 	if (page->flags & HIPEC_PAGE_GONE)
-		hipec_page_forget(vm, h);
+		forget(vm, h);
 	if (page->flags & HIPEC_PAGE_GHOST) {
 		page->flags &= ~HIPEC_PAGE_GHOST;
 		vm->nr_ghosts--;
@@ -141,6 +174,18 @@ void hipec_page_show(struct hipec_vm *vm, u32 h)
 	}
 	page->flags |= HIPEC_PAGE_LIVE;
 	vm->nr_live++;
+}
+
+/* As hipec_page_hide(). */
+static void hide(struct hipec_vm *vm, u32 h)
+{
+	hipec_queue_del(vm, h);
+	vm->page[h].flags &= ~HIPEC_PAGE_LIVE;
+	vm->nr_live--;
+	if (vm->max_ghosts) {
+		hipec_queue_add(vm, HIPEC_QUEUE_GONE, h, HIPEC_END_TAIL);
+		vm->page[h].flags |= HIPEC_PAGE_GONE;
+	}
 }
 
 /**
@@ -155,13 +200,8 @@ void hipec_page_show(struct hipec_vm *vm, u32 h)
  */
 void hipec_page_hide(struct hipec_vm *vm, u32 h)
 {
-	hipec_queue_del(vm, h);
-	vm->page[h].flags &= ~HIPEC_PAGE_LIVE;
-	vm->nr_live--;
-	if (vm->max_ghosts) {
-		hipec_queue_add(vm, HIPEC_QUEUE_GONE, h, HIPEC_END_TAIL);
-		vm->page[h].flags |= HIPEC_PAGE_GONE;
-	}
+	hipec_tap(vm, HIPEC_RECORD_HIDE, h, 0);
+	hide(vm, h);
 }
 
 /**
@@ -176,8 +216,9 @@ void hipec_page_hide(struct hipec_vm *vm, u32 h)
  */
 void hipec_page_del(struct hipec_vm *vm, u32 h)
 {
+	hipec_tap(vm, HIPEC_RECORD_DEL, h, 0);
 	if (hipec_page_live(vm, h))
-		hipec_page_hide(vm, h);
+		hide(vm, h);
 	vm->page[h].flags &= ~(HIPEC_PAGE_FRAME | HIPEC_PAGE_HOST);
 	if (!(vm->page[h].flags & HIPEC_PAGE_USED))
 		free_entry(vm, h);
@@ -194,16 +235,8 @@ void hipec_page_del(struct hipec_vm *vm, u32 h)
  */
 void hipec_page_forget(struct hipec_vm *vm, u32 h)
 {
-	struct hipec_page *page = &vm->page[h];
-
-	if (!(page->flags & HIPEC_PAGE_NAMED))
-		return;
-	hipec_queue_del(vm, h);
-	if (page->flags & HIPEC_PAGE_GHOST)
-		vm->nr_ghosts--;
-	page->flags &= ~HIPEC_PAGE_NAMED;
-	if (!(page->flags & HIPEC_PAGE_FRAME))
-		free_entry(vm, h);
+	hipec_tap(vm, HIPEC_RECORD_FORGET, h, 0);
+	forget(vm, h);
 }
 
 /**
@@ -216,10 +249,13 @@ void hipec_page_forget(struct hipec_vm *vm, u32 h)
  */
 void hipec_page_forget_gone(struct hipec_vm *vm)
 {
-	u32 h;
+	u32 h = vm->queue[HIPEC_QUEUE_GONE].head;
 
-	while ((h = vm->queue[HIPEC_QUEUE_GONE].head))
-		hipec_page_forget(vm, h);
+	if (!h)
+		return;
+	hipec_tap(vm, HIPEC_RECORD_FORGET_GONE, 0, 0);
+	for (; h; h = vm->queue[HIPEC_QUEUE_GONE].head)
+		forget(vm, h);
 }
 
 /**
@@ -234,10 +270,39 @@ void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr)
 {
 	u32 h;
 
+	hipec_tap(vm, HIPEC_RECORD_FORGET_RANGE, first, nr);
 	for (h = 1; vm->nr_ghosts && h <= vm->nr_pages; h++)
 		if (vm->page[h].flags & HIPEC_PAGE_GHOST &&
 		    vm->page[h].pgno - first < nr)
-			hipec_page_forget(vm, h);
+			forget(vm, h);
+}
+
+/**
+ * hipec_page_pass() - a page goes to the tail of its queue
+ * @vm: machine
+ * @h:  live page, on a queue that is not ordered
+ *
+ * For a host that looks for a page to take, and passes this one over.
+ *
+ * Context: any, serialised by the host.
+ */
+void hipec_page_pass(struct hipec_vm *vm, u32 h)
+{
+	hipec_tap(vm, HIPEC_RECORD_PASS, h, 0);
+	hipec_queue_move(vm, vm->page[h].queue, h, HIPEC_END_TAIL);
+}
+
+/**
+ * hipec_vm_end() - the policy ends, for a reason that is not a command's
+ * @vm:   machine whose policy has not ended, between two events
+ * @kind: HIPEC_EXIT_*
+ *
+ * Context: any, serialised by the host.
+ */
+void hipec_vm_end(struct hipec_vm *vm, u32 kind)
+{
+	hipec_tap(vm, HIPEC_RECORD_EXIT, kind, 0);
+	vm->exit = (struct hipec_exit){ .kind = kind };
 }
 
 /**
@@ -253,6 +318,7 @@ void hipec_vm_abandon(struct hipec_vm *vm)
 {
 	u32 q, h;
 
+	hipec_tap(vm, HIPEC_RECORD_ABANDON, 0, 0);
 	hipec_page_forget_gone(vm);
 	for (q = HIPEC_QUEUE_POLICY; q < vm->nr_queues; q++) {
 		while ((h = vm->queue[q].head)) {
@@ -260,7 +326,7 @@ void hipec_vm_abandon(struct hipec_vm *vm)
 				hipec_queue_move(vm, HIPEC_QUEUE_FALLBACK, h,
 						 HIPEC_END_TAIL);
 			else
-				hipec_page_forget(vm, h);
+				forget(vm, h);
 		}
 	}
 }

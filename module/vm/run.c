@@ -10,12 +10,6 @@
 #include "decode.h"
 #include "ops_loop.h"
 
-/* Whether the policy has event @event. */
-bool hipec_vm_has_event(const struct hipec_vm *vm, u32 event)
-{
-	return vm->policy->index[event];
-}
-
 /*
  * Where an event stands: its command, and what has been run up to it. One
  * pointer and no more: GCC makes a dispatch for each command only where that
@@ -78,6 +72,20 @@ static __always_inline u32 check(struct hipec_vm *vm, struct place *at)
 	return kind;
 }
 
+/*
+ * Before each command. Who watches a simulation has this file built once more,
+ * in user space, with HIPEC_VM_STEP and hipec_vm_run() under another name.
+ */
+static __always_inline void step(struct hipec_vm *vm, const struct place *at)
+{
+#ifdef HIPEC_VM_STEP
+	hipec_vm_step(vm, at->pc, at->base, at->depth);
+#else
+	(void)vm;
+	(void)at;
+#endif
+}
+
 /* A test and the jump forward behind it, taken if the outcome is @want. */
 static __always_inline void comp_jump(struct hipec_vm *vm, struct place *at,
 				      u8 selector, bool want)
@@ -85,6 +93,7 @@ static __always_inline void comp_jump(struct hipec_vm *vm, struct place *at,
 	bool holds = hipec_comp(vm, at->pc++, selector);
 
 	vm->condition = holds;
+	step(vm, at);
 	if (holds == want)
 		skip(at, at->pc->jump);
 }
@@ -147,10 +156,12 @@ static int end_event(struct hipec_vm *vm, u32 kind,
  * the CPU then predicts it by the command. If all went to one place that looks
  * the label up, GCC would leave it at that.
  */
-static __always_inline const void *next(struct place *at,
+static __always_inline const void *next(struct hipec_vm *vm, struct place *at,
 					const void *const *label)
 {
-	return label[(++at->pc)->run];
+	at->pc++;
+	step(vm, at);
+	return label[at->pc->run];
 }
 
 /**
@@ -201,71 +212,71 @@ int hipec_vm_run(struct hipec_vm *vm, u32 event)
 	vm->condition = false;
 	enter(vm, &at, event);
 	at.origin = (uintptr_t)(at.pc + 1);
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 
 run_return:
 	if (!at.depth)
 		goto out;
 	leave(vm, &at);
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 run_call:
 	kind = call(vm, &at, at.pc->a);
 	if (unlikely(kind))
 		goto out;
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 run_emptyq:
 	vm->condition = hipec_emptyq(vm, at.pc);
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 run_inq:
 	vm->condition = hipec_inq(vm, at.pc);
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 run_jump_IF:
 	if (!vm->condition)
-		goto *next(&at, label);
+		goto *next(vm, &at, label);
 	goto run_jump_ALWAYS;
 run_jump_IFNOT:
 	if (vm->condition)
-		goto *next(&at, label);
+		goto *next(vm, &at, label);
 run_jump_ALWAYS:
 	skip(&at, at.pc->jump);
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 run_back_IF:
 	if (!vm->condition)
-		goto *next(&at, label);
+		goto *next(vm, &at, label);
 	goto run_back_ALWAYS;
 run_back_IFNOT:
 	if (vm->condition)
-		goto *next(&at, label);
+		goto *next(vm, &at, label);
 run_back_ALWAYS:
 	skip(&at, at.pc->jump);
 	kind = check(vm, &at);
 	if (unlikely(kind))
 		goto out;
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 #define X(name, code, ...)                                      \
 run_arith_##name:                                               \
 	kind = hipec_arith(vm, at.pc, code);                    \
 	if (unlikely(kind))                                     \
 		goto out;                                       \
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 	HIPEC_ARITHS(X)
 #undef X
 #define X(name, code, ...)                                      \
 run_logic_##name:                                               \
 	vm->condition = hipec_logic(vm, at.pc, code);           \
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 	HIPEC_LOGICS(X)
 #undef X
 #define X(name, code, ...)                                      \
 run_comp_##name:                                                \
 	vm->condition = hipec_comp(vm, at.pc, code);            \
-	goto *next(&at, label);                                 \
+	goto *next(vm, &at, label);                             \
 run_comp_if_##name:                                             \
 	comp_jump(vm, &at, code, true);                         \
-	goto *next(&at, label);                                 \
+	goto *next(vm, &at, label);                             \
 run_comp_ifnot_##name:                                          \
 	comp_jump(vm, &at, code, false);                        \
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 	HIPEC_COMPS(X)
 #undef X
 #define X(name, fn, ...)                                        \
@@ -273,7 +284,7 @@ run_called_##name:                                              \
 	kind = hipec_op_##fn(vm, *at.pc);                       \
 	if (unlikely(kind))                                     \
 		goto out;                                       \
-	goto *next(&at, label);
+	goto *next(vm, &at, label);
 	HIPEC_COMMANDS_CALLED(X)
 #undef X
 out:

@@ -15,6 +15,8 @@
  * hipec_vm_run()        run one event to its end
  * hipec_page_*()        the host's side of the page table
  * hipec_queue_*()       queue.h
+ * hipec_tap_*()         tap.h: hear all that happens to a machine
+ * hipec_fifo2_*()       fifo2.h: what replaces pages without a policy
  * hipec_disasm()        one command as text
  *
  * The core takes no lock and allocates nothing: the host serialises all calls
@@ -28,6 +30,7 @@
 #include "text.h"
 
 struct hipec_vm;
+struct hipec_tap;
 
 /* A parsed image. Points into the image's bytes, which must outlive it. */
 struct hipec_policy {
@@ -134,6 +137,9 @@ struct hipec_array {
  * @map:      map @h ahead of a touch; false if the next touch must fault.
  * @unmap:    take the mappings of @h away; false if it has none.
  * @request:  grant up to @nr frames; how many were.
+ * @prefetch: begin to bring in up to @nr pages from @pgno on, none of which
+ *            holds a frame, into frames that are free; how many. Each is added
+ *            by hipec_page_add_in_event() and is not live before it is touched.
  * @overtime: asked after each HIPEC_POLL commands of one event: true ends the
  *            event, and not the policy. May sleep. NULL: never.
  *
@@ -150,14 +156,19 @@ struct hipec_host_ops {
 	bool (*map)(struct hipec_vm *vm, u32 h);
 	bool (*unmap)(struct hipec_vm *vm, u32 h);
 	u64 (*request)(struct hipec_vm *vm, u64 nr);
+	u32 (*prefetch)(struct hipec_vm *vm, u32 pgno, u32 nr);
 	bool (*overtime)(struct hipec_vm *vm);
 };
 
 #define HIPEC_POLL 1024
 
+/* Pages that a policy may have asked for, and that were not used yet. */
+#define HIPEC_MAX_PREFETCH 32
+
 struct hipec_vm {
 	const struct hipec_policy *policy;
 	const struct hipec_host_ops *host;
+	struct hipec_tap *tap;	/* tap.h; NULL: nobody listens */
 
 	const struct hipec_insn *code;	/* decoded words of all events */
 	u64 fuel;		/* commands that one event may run */
@@ -171,12 +182,13 @@ struct hipec_vm {
 	struct hipec_node *node;	/* by handle, where there are ordered queues */
 	s64 *field;			/* nr_fields of each page, by handle */
 	u32 *bucket;			/* nr_pages */
-	u32 nr_queues;
+	u32 nr_queues;			/* the last one is the built-in replacement's */
 	u32 nr_fields;
 	u32 nr_pages;			/* entries: frames at load and ghosts */
 	u32 nr_live;			/* live pages */
 	u32 nr_ghosts, max_ghosts;
 	u32 unused;			/* first unused entry */
+	u32 found;			/* entry, to be looked at first by its number */
 	u32 salt;			/* shapes trees; unknown to the policy's author */
 	u64 random;			/* state of Random */
 
@@ -206,18 +218,27 @@ void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 		   const struct hipec_host_ops *host, void *memory,
 		   void *shared, u32 nr_frames);
 u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames);
-bool hipec_vm_has_event(const struct hipec_vm *vm, u32 event);
 int hipec_vm_run(struct hipec_vm *vm, u32 event);
+
+/*
+ * Called by a run.c that is built with HIPEC_VM_STEP, and there only, before the
+ * command at @pc of the event whose word 0 is @base, @depth calls below another.
+ */
+void hipec_vm_step(struct hipec_vm *vm, const struct hipec_insn *pc,
+		   const struct hipec_insn *base, u32 depth);
 
 u32 hipec_page_find(const struct hipec_vm *vm, u32 pgno);
 u32 hipec_page_find_named(const struct hipec_vm *vm, u32 pgno);
 u32 hipec_page_add(struct hipec_vm *vm, u32 pgno);
+u32 hipec_page_add_in_event(struct hipec_vm *vm, u32 pgno);
 void hipec_page_show(struct hipec_vm *vm, u32 h);
 void hipec_page_hide(struct hipec_vm *vm, u32 h);
 void hipec_page_del(struct hipec_vm *vm, u32 h);
 void hipec_page_forget(struct hipec_vm *vm, u32 h);
 void hipec_page_forget_gone(struct hipec_vm *vm);
 void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr);
+void hipec_page_pass(struct hipec_vm *vm, u32 h);
+void hipec_vm_end(struct hipec_vm *vm, u32 kind);
 void hipec_vm_abandon(struct hipec_vm *vm);
 
 void hipec_disasm(const struct hipec_policy *p, u32 word,
@@ -230,6 +251,12 @@ void hipec_exit_explain(const struct hipec_policy *p, const struct hipec_exit *e
 static inline bool hipec_page_live(const struct hipec_vm *vm, u32 h)
 {
 	return vm->page[h].flags & HIPEC_PAGE_LIVE;
+}
+
+/* Whether the policy has event @event. */
+static inline bool hipec_vm_has_event(const struct hipec_vm *vm, u32 event)
+{
+	return vm->policy->index[event];
 }
 
 /* Bytes of a shared array of @nr elements: whole pages, for mmap(). */

@@ -65,3 +65,4 @@ fuzz-run: $(FUZZ)
 fuzz-corpus: $(FUZZ)
 	@test/fuzz/fuzz.py --merge
 include test/fuzz/compiler/build.mk
+include test/fuzz/trace/build.mk

@@ -168,6 +168,7 @@ static void run_event(struct machine *m, u32 event)
 	memcpy(system, &vm->slot[first], sizeof(system));
 	m->fake.nr_given = 0;
 	m->fake.nr_looks = 0;
+	m->fake.nr_ahead = 0;
 	vm->slot[HIPEC_SLOT_FREE_COUNT] = m->fake.free;
 	vm->queue[HIPEC_QUEUE_FREE].count = m->fake.free;
 	ret = m->run(vm, event);
@@ -182,7 +183,8 @@ static void run_event(struct machine *m, u32 event)
 	fuzz_check(!memcmp(system, &vm->slot[first], sizeof(system)),
 		   "a policy does not write system slots");
 	fuzz_check(m->fake.nr_given <= held &&
-		   nr_held(vm) + nr_gone(&m->fake) == held,
+		   nr_held(vm) + nr_gone(&m->fake) ==
+		   held + m->fake.nr_ahead,
 		   "a page loses its frame only when it is given up clean");
 	check_machine(m);
 	fuzz_stats.commands += commands;

@@ -74,6 +74,40 @@ static void msync_and_fsync(void)
 	close_map(&m);
 }
 
+/*
+ * A write has 32 pages at most, that follow each other: 40 take two, three with
+ * gaps take three, the last whole page and the end of the file one each.
+ */
+static void neighbours_in_one_write(void)
+{
+	const size_t alone[] = { 50, 52, 54, 59, 60 };
+	struct hipec_status s;
+	struct map m;
+	size_t i;
+
+	make_file(FILE_D, 60 * PAGE_BYTES + 100);
+	open_map(&m, "fifo", FILE_D, 61, 1, true);
+	for (i = 0; i < 40; i++)
+		put_word(&m, i, 1000 + i);
+	for (i = 0; i < sizeof(alone) / sizeof(*alone); i++)
+		put_word(&m, alone[i], 1000 + alone[i]);
+	CHECK(!fsync(m.region));
+	s = get_status(m.container);
+	CHECK_EQ(s.counters.written_pages, 45);
+	CHECK_EQ(s.counters.write_ios, 7);
+	for (i = 0; i < 40; i++)
+		CHECK_EQ(word_in_file(i), 1000 + i);
+	for (i = 0; i < sizeof(alone) / sizeof(*alone); i++)
+		CHECK_EQ(word_in_file(alone[i]), 1000 + alone[i]);
+	/* From behind: the page that is asked for is the last of its write. */
+	put_word(&m, 31, 1);
+	for (i = 30; i < 31; i--)
+		put_word(&m, i, 1);
+	CHECK(!fsync(m.region));
+	CHECK_EQ(get_status(m.container).counters.write_ios, 8);
+	close_map(&m);
+}
+
 static void munmap_writes_back(void)
 {
 	struct map m;
@@ -258,7 +292,10 @@ static void pinned_page(void)
 	close_map(&m);
 }
 
-/* With every frame in a pipe there is none for another page. */
+/*
+ * With every frame in a pipe there is none for another page. A policy that has
+ * tried all it knows of is not asked any more, so it is not given no page.
+ */
 static void all_pinned(void)
 {
 	struct iovec iov;
@@ -279,6 +316,7 @@ static void all_pinned(void)
 	CHECK(read(pipes[0], &word, sizeof(word)) == sizeof(word));
 	CHECK(!gets_sigbus(&m, 2));
 	CHECK(!gets_sigbus(&m, 3));
+	CHECK_EQ(get_status(m.container).exit.kind, 0);
 	close_map(&m);
 }
 
@@ -364,61 +402,10 @@ static void one_read_for_many(void)
 	close_map(&m);
 }
 
-/* Wait until @pages were read; the read-ahead is not the fault's to wait for. */
-static void wait_for_reads(const struct map *m, uint64_t pages)
-{
-	int i;
-
-	for (i = 0; i < 1000000; i++)
-		if (get_status(m->container).counters.read_pages >= pages)
-			break;
-	CHECK_EQ(get_status(m->container).counters.read_pages, pages);
-}
-
-/*
- * What is read ahead holds frames, but the policy is told only when it is
- * touched; a fault elsewhere gives the frames back.
- */
-static void read_ahead(void)
-{
-	struct map m;
-	struct hipec_status s;
-	size_t i;
-
-	make_file(FILE_D, 64 * PAGE_BYTES);
-	open_map(&m, "fifo", FILE_D, 64, 8, false);
-	touch(&m, 0);
-	wait_for_reads(&m, 16);
-	s = get_status(m.container);
-	CHECK_EQ(s.counters.pages_in, 8);
-	CHECK_EQ(s.resident, 8);
-	CHECK_EQ(s.free_frames, 48);
-	touch(&m, 8);			/* was read ahead; the next 8 are now */
-	wait_for_reads(&m, 24);
-	CHECK_EQ(get_status(m.container).counters.pages_in, 16);
-	touch(&m, 50);			/* elsewhere: one page, nothing ahead */
-	s = get_status(m.container);
-	CHECK_EQ(s.counters.pages_in, 17);
-	CHECK_EQ(s.counters.read_pages, 25);
-	CHECK_EQ(s.free_frames, 64 - 17);
-	for (i = 0; i < 64; i++)
-		touch(&m, i);
-	/* 8 pages were read twice; none is resident twice. */
-	CHECK_EQ(get_status(m.container).resident, 64);
-	CHECK_EQ(get_status(m.container).counters.evictions, 0);
-	close_map(&m);
-	/* A region that ends while it reads ahead. */
-	for (i = 0; i < 20; i++) {
-		open_map(&m, "mru", FILE_D, 32, 8, false);
-		touch(&m, 0);
-		touch(&m, 1);
-		close_map(&m);
-	}
-}
-
 const struct test data_tests[] = {
 	{ "data_survives_eviction_of_dirty_pages", written_data_survives_eviction },
 	{ "msync_and_fsync_write_what_is_asked_for", msync_and_fsync },
+	{ "neighbours_are_written_in_one_go", neighbours_in_one_write },
 	{ "munmap_writes_back", munmap_writes_back },
 	{ "close_writes_back_and_reopening_reads_it", close_writes_back },
 	{ "last_page_keeps_the_file_s_length", last_page },
@@ -430,6 +417,5 @@ const struct test data_tests[] = {
 	{ "a_fault_ends_in_sigbus_when_all_is_pinned", all_pinned },
 	{ "threads_lose_no_write", threads_lose_nothing },
 	{ "threads_on_one_page_cause_one_read", one_read_for_many },
-	{ "read_ahead_waits_for_a_touch", read_ahead },
 	{ 0 }
 };

@@ -26,9 +26,12 @@ struct test {
 	void (*fn)(void);
 };
 
-extern const struct test load_tests[], attach_tests[], data_tests[],
-	policy_tests[], hostile_tests[], io_tests[], lock_tests[],
-	machine_tests[], pool_tests[], private_tests[], share_tests[];
+extern const struct test load_tests[], ahead_tests[], attach_tests[],
+	builtin_tests[], call_tests[], contract_tests[], data_tests[],
+	durable_tests[], policy_tests[], hostile_tests[], io_tests[],
+	limit_tests[], lock_tests[], loop_tests[], machine_tests[],
+	pool_tests[], private_tests[], readmit_tests[], record_tests[], share_tests[],
+	awst_tests[];
 
 /* A failed check ends the test, with its place and what was found. */
 #define FAIL(...) do {						\
@@ -46,7 +49,7 @@ extern const struct test load_tests[], attach_tests[], data_tests[],
 #define CHECK_EQ(got, want) do {				\
 	long long g_ = (got), w_ = (want);			\
 	if (g_ != w_)						\
-		FAIL("%s is %lld, want %lld", #got, g_, w_);	\
+		FAIL("%s is %lld, want %lld (errno %d)", #got, g_, w_, errno); \
 } while (0)
 
 #define CHECK_LE(got, limit) do {				\
@@ -68,6 +71,13 @@ void make_file(const char *path, size_t bytes);
 void open_map(struct map *m, const char *policy, const char *path,
 	      uint64_t frames, uint32_t cluster, bool writable);
 void close_map(struct map *m);
+/* pool.c: a container that shares, clusters of 1; open_shared() makes the file. */
+void map_shared(struct map *m, const char *policy, const char *path,
+		uint64_t frames, size_t pages, bool writable);
+void open_shared(struct map *m, const char *policy, const char *path,
+		 uint64_t frames, size_t pages, bool writable);
+struct hipec_status touch_range(struct map *m, size_t first, size_t end);
+void set_switch(const char *path, const char *value);
 struct hipec_status get_status(int container);
 uint64_t frames_held(void);
 int rounds(int nr);
@@ -93,5 +103,12 @@ bool gets_sigbus(const struct map *m, size_t page);
 
 /* share.c: what the program does when it was started by a test of its own. */
 int map_after_exec(int region, size_t pages);
+
+/* record.c: what the program does for the host, which replays it. */
+int record_work(const char *image, const char *out, uint32_t seed);
+
+/* stamp.c: what the program does in a crash, and after it. */
+int stamp(const char *path, int number, int rounds_wanted, uint32_t seed);
+int stamp_check(const char *path, int number);
 
 #endif /* HIPEC_TEST_GUEST_H */

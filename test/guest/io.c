@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <linux/dm-ioctl.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -85,6 +86,62 @@ static uint64_t word_on_disk(size_t page)
 	CHECK(pread(fd, buf, PAGE_BYTES, page * PAGE_BYTES) == PAGE_BYTES);
 	close(fd);
 	return buf[0];
+}
+
+#define SLOW_READS 4
+
+static pthread_barrier_t all_there;
+
+static void *touch_zero(void *page)
+{
+	pthread_barrier_wait(&all_there);
+	return *(volatile uint64_t *)page ? page : NULL;
+}
+
+/* Reads that the disk has now. */
+static int reads_in_flight(void)
+{
+	FILE *f = fopen("/sys/block/bad/inflight", "r");
+	int reads;
+
+	CHECK(f && fscanf(f, "%d", &reads) == 1);
+	fclose(f);
+	return reads;
+}
+
+/* Four threads miss on a disk that takes seconds for a read: it has all four. */
+static void reads_at_once(void)
+{
+	pthread_t thread[SLOW_READS];
+	struct map m;
+	int i, now, most = 0;
+	void *wrong;
+
+	CHECK(!mkdir(DISK_CONFIG, 0700));
+	atexit(remove_disk);
+	config("size", "1");
+	config("memory_backed", "1");
+	config("irqmode", "2");
+	config("completion_nsec", rounds(1) ? "4000000000" : "9000000000");
+	config("power", "1");
+	open_disk(&m, 16, 1);
+	/* A thread that begins wants mmap_lock, which a fault on 6.1 holds. */
+	pthread_barrier_init(&all_there, NULL, SLOW_READS);
+	for (i = 0; i < SLOW_READS; i++)
+		CHECK(!pthread_create(&thread[i], NULL, touch_zero,
+				      m.base + (10 + 20 * i) * PAGE_BYTES));
+	while (most < SLOW_READS &&
+	       get_status(m.container).counters.pages_in < SLOW_READS) {
+		now = reads_in_flight();
+		most = now > most ? now : most;
+	}
+	CHECK_EQ(most, SLOW_READS);
+	for (i = 0; i < SLOW_READS; i++) {
+		CHECK(!pthread_join(thread[i], &wrong));
+		CHECK(!wrong);
+	}
+	CHECK_EQ(get_status(m.container).counters.read_ios, SLOW_READS);
+	close_map(&m);
 }
 
 static void read_error(void)
@@ -215,6 +272,7 @@ static void read_through_the_page_cache(void)
 }
 
 const struct test io_tests[] = {
+	{ "faults_read_at_the_same_time", reads_at_once },
 	{ "read_error_is_sigbus_for_that_page_alone", read_error },
 	{ "write_error_is_reported_and_the_data_kept", write_error },
 	{ "write_error_at_eviction_keeps_the_page", write_error_at_eviction },

@@ -3,13 +3,26 @@
 # What test_guest.py has the guest do: everything once, results for each part in
 # a file of its own. Runs on although a part fails: the files tell.
 
-insmod /hipec/hipec.ko pool_mb=2 || exit 1
+# Tests revoke the same policies again and again.
+insmod /hipec/hipec.ko pool_mb=2 readmit_ms=0 || exit 1
 insmod /hipec/hipec_vmtest.ko || exit 1
 
 hpt --module /hipec/vm/*.hpt >/results/hpt.txt 2>&1
 differ --module 1 $((6000 / ${HIPEC_SLOWER:-1})) >/results/differ.txt 2>&1
-hipec-guest-test >/results/tests.txt 2>&1
+# shellcheck disable=SC2046 # names
+hipec-guest-test $(cat /hipec/tests) >/results/tests.txt 2>&1
 sh /hipec/counts.sh >/results/counts.txt 2>&1
+
+# Records, which the host replays: of each policy and of random programs; and of
+# containers that live, by the command. Not where all is slow.
+mkdir /results/records
+if [ "${HIPEC_SLOWER:-1}" = 1 ]; then
+	for policy in /hipec/policies/*.hpo /hipec/random/*.hpo; do
+		record=/results/records/$(basename "$policy" .hpo)
+		hipec-guest-test --record "$policy" "$record" 7 >>/results/records.txt 2>&1 ||
+			echo "failed: $policy" >>/results/records.txt
+	done
+fi
 
 # The command, on a container that lives.
 cd /data
@@ -19,8 +32,14 @@ hipec status >/results/status.txt
 hipec status --json >/results/status.json
 cat /sys/kernel/debug/hipec/*/policy >/results/policy.txt
 cat /sys/kernel/debug/hipec/*/status >/results/debugfs-status.txt
-kill -9 $!
-wait $! 2>/dev/null
+sweep=$!
+hipec record -o /results/records/live --seconds 1 --all 2>/results/record.txt
+kill -9 $sweep
+wait $sweep 2>/dev/null
+if [ "${HIPEC_SLOWER:-1}" = 1 ]; then
+	hipec record -o /results/records/command --ring 16M -- \
+		sweep --policy /hipec/policies/lru.hpo --frames 64 --passes 20 outer >>/results/record.txt 2>&1
+fi
 
 # Unloading: nothing of ours is left behind.
 cat /sys/kernel/debug/hipec/frames >/results/frames.txt
@@ -30,6 +49,19 @@ rmmod hipec_vmtest
 ls -d /sys/module/hipec* /dev/hipec* /sys/kernel/debug/hipec >/results/left.txt 2>/dev/null
 hipec status >/results/status-gone.txt 2>&1
 echo $? >>/results/status-gone.txt
-insmod /hipec/hipec.ko && rmmod hipec
+insmod /hipec/hipec.ko global=lru 2>/dev/null && echo loaded >>/results/left.txt
+
+# The other global policy.
+insmod /hipec/hipec.ko pool_mb=2 readmit_ms=0 global=awst || exit 1
+cat /sys/module/hipec/parameters/global >/results/global.txt
+# shellcheck disable=SC2046 # names
+hipec-guest-test $(hipec-guest-test --list | grep ^awst_) >>/results/tests.txt 2>&1
+until rmmod hipec 2>/dev/null; do :; done
+
+# About a minute, more where that is little; with allocations that fail where the
+# kernel can do that.
+inject=
+[ ! -d /sys/kernel/debug/failslab ] || inject=--inject
+sh /hipec/stress.sh stress --seconds $((HIPEC_SLOWER > 1 ? 100 : 50)) --seed 1 $inject
 
 sh /hipec/hostile.sh 20 1

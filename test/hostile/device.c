@@ -102,6 +102,8 @@ int op_load_policy(void)
 	struct hold *h = chance(95) ? empty_container() : container(false);
 	uint32_t i = below(nr_policies);
 
+	if (h && chance(10))
+		return load(h, NULL, 0);	/* the built-in one */
 	return h ? load(h, policy[i].image, policy[i].size) : -EMFILE;
 }
 
@@ -184,6 +186,11 @@ static size_t sound_args(unsigned int nr, void *arg)
 			.slot = below(12),
 		};
 		return sizeof(struct hipec_operand);
+	case _IOC_NR(HIPEC_IOC_RECORD):
+		*(struct hipec_record *)arg = (struct hipec_record){
+			.ring = HIPEC_RECORD_MIN_RING,
+		};
+		return sizeof(struct hipec_record);
 	default:
 		*(struct hipec_status *)arg = (struct hipec_status){ 0 };
 		return sizeof(struct hipec_status);
@@ -203,7 +210,7 @@ int op_changed_ioctl(void)
 {
 	static uint32_t arg[1024];
 	struct hold *h = container(chance(30));
-	unsigned int nr = _IOC_NR(HIPEC_IOC_QUERY) + below(6);
+	unsigned int nr = _IOC_NR(HIPEC_IOC_QUERY) + below(7);
 	size_t size = sound_args(nr, memset(arg, 0, sizeof(arg)));
 	uint32_t i;
 	int ret;
@@ -218,6 +225,8 @@ int op_changed_ioctl(void)
 	ret = or_errno(ioctl(h->fd, _IOWR('h', nr, struct hipec_query), arg));
 	if (!ret && nr == _IOC_NR(HIPEC_IOC_ATTACH))
 		keep_region(((struct hipec_attach *)arg)->region_fd, 1);
+	if (!ret && nr == _IOC_NR(HIPEC_IOC_RECORD))
+		keep_record(((struct hipec_record *)arg)->record_fd);
 	if (!ret && nr == _IOC_NR(HIPEC_IOC_LOAD))
 		h->loaded = true;
 	return ret;
@@ -227,7 +236,7 @@ int op_random_ioctl(void)
 {
 	static uint32_t arg[1024];
 	struct hold *h = container(false);
-	uint32_t i, nr = 0x7e + below(8);
+	uint32_t i, nr = 0x7e + below(10);
 	unsigned int cmd = _IOC(chance(80) ? 3 : below(4),
 				chance(90) ? 'h' : below(256), nr, below(4096));
 	void *at = chance(95) ? (void *)arg : (void *)fuzz_random(&w.rng);
@@ -244,6 +253,8 @@ int op_random_ioctl(void)
 	ret = or_errno(ioctl(h->fd, cmd, at));
 	if (!ret && at == arg && nr == _IOC_NR(HIPEC_IOC_ATTACH))
 		keep_region(((struct hipec_attach *)arg)->region_fd, 1);
+	if (!ret && at == arg && nr == _IOC_NR(HIPEC_IOC_RECORD))
+		keep_record(((struct hipec_record *)arg)->record_fd);
 	return ret;
 }
 

@@ -36,6 +36,7 @@
 	X(open, 6) X(load_policy, 14) X(load_generated, 8) X(load_mutated, 6) \
 	X(load_damaged, 3) X(load_odd, 3) X(query, 2) X(status, 4) X(next, 3) \
 	X(operand, 4) X(poll, 1) X(changed_ioctl, 6) X(random_ioctl, 4)      \
+	X(record, 3) X(record_read, 8)                                       \
 	X(shared_map, 3) X(shared_use, 2)                                    \
 	X(open_file, 6) X(attach, 16) X(attach_part, 12) X(attach_odd, 4)    \
 	X(dup, 3) X(close, 5) X(send, 4) X(receive, 4)                       \
@@ -105,6 +106,7 @@ struct worker {
 	uint32_t me;
 	struct fuzz_rng rng;
 	struct hold container[NR_FDS], region[NR_FDS], file[NR_FDS];
+	struct hold record[NR_FDS];
 	struct spot spot[NR_SPOTS];
 	uint32_t depth;		/* of forks */
 	uint32_t children;
@@ -145,6 +147,9 @@ uint64_t data_word(uint32_t file, uint32_t page, uint32_t word);
 bool data_ok(uint64_t got, uint32_t file, uint32_t page, uint32_t word);
 void fill_page(uint64_t *page, uint32_t file, uint32_t number);
 int make_files(void);
+
+/* record.c */
+void keep_record(int fd);
 
 /* device.c */
 int load(struct hold *h, void *image, size_t size);

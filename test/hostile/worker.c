@@ -145,7 +145,8 @@ void work(uint32_t me, uint64_t seed)
 	w.me = me;
 	w.rng.state = seed;
 	for (i = 0; i < NR_FDS; i++)
-		w.container[i].fd = w.region[i].fd = w.file[i].fd = -1;
+		w.container[i].fd = w.region[i].fd = w.file[i].fd =
+			w.record[i].fd = -1;
 	start_helper();
 	for (;;)
 		do_operations(1000);

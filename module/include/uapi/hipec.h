@@ -176,7 +176,8 @@ struct hipec_exit {
 	X(read_ios,     "reads, of one or more pages each")                  \
 	X(read_errors,  "reads that failed")                                 \
 	X(written_pages, "pages written")                                    \
-	X(write_errors, "writes that failed")                                \
+	X(write_ios,    "writes, of one or more pages each")                 \
+	X(write_errors, "pages whose write failed")                          \
 	X(commands,     "commands run")                                      \
 	X(events,       "events run")                                        \
 	X(refused,      "pages that the policy gave up and that could not go") \
@@ -189,7 +190,10 @@ struct hipec_exit {
 	X(windows,      "windows in which the policy was held against the default") \
 	X(bad_windows,  "of these, windows with too many faults")            \
 	X(judged_faults, "pages brought in, in all these windows")           \
-	X(default_faults, "of FIFO with a second chance, in all these windows, by a sample")
+	X(default_faults, "of FIFO with a second chance, in all these windows, by a sample") \
+	X(ahead_faults, "of the faults, those whose page had been read ahead") \
+	X(ahead_pages,  "pages read ahead, behind a sequence of misses or for Prefetch") \
+	X(ahead_dropped, "of these, pages that nobody had touched when their frames were taken back")
 
 struct hipec_counters {
 #define HIPEC_X(name, help) __u64 name;
@@ -213,18 +217,21 @@ struct hipec_query {
 
 #define HIPEC_FEATURE_PRIVILEGED 0x1
 #define HIPEC_FEATURE_POOL 0x2
+#define HIPEC_FEATURE_BUILTIN 0x4	/* HIPEC_IOC_LOAD needs no image */
+#define HIPEC_FEATURE_RECORD 0x8	/* there is HIPEC_IOC_RECORD */
 
 /*
  * HIPEC_IOC_LOAD: policy and frames for this container, once. They are reserved,
  * locked memory of the caller; or, with HIPEC_LOAD_SHARE, the container holds up
  * to that many of the pool's, as there are, and gives them up when others need
- * them more.
+ * them more. Without an image, address and size 0, the built-in FIFO with a second
+ * chance is in charge; its status calls the policy "builtin".
  */
 struct hipec_load {
 	__u32 size;
 	__u32 flags;		/* in: HIPEC_LOAD_SHARE or 0 */
-	__u64 image;		/* in: address of the image */
-	__u32 image_size;	/* in: bytes */
+	__u64 image;		/* in: address of the image, or 0 */
+	__u32 image_size;	/* in: bytes; 0 if there is none */
 	__u32 cluster;		/* in: most pages of one read, 1 to HIPEC_MAX_CLUSTER; 0: default */
 	__u64 frames;		/* in: pages for the container, 1 or more */
 	__u64 log;		/* in: address of a text buffer, or 0 */
@@ -302,6 +309,24 @@ struct hipec_operand {
 };
 
 /*
+ * HIPEC_IOC_RECORD: what happens in this container, or in container `id` if the
+ * caller may see it, from now on. One reader at a time. The descriptor, which polls,
+ * gives the bytes that uapi/hipec_record.h describes, and ends with the container.
+ * What does not fit into the ring is dropped, and the record says how much.
+ */
+struct hipec_record {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 id;		/* in: 0: this container */
+	__u32 ring;		/* in: bytes, a power of two; 0: default */
+	__s32 record_fd;	/* out: close-on-exec */
+};
+
+#define HIPEC_RECORD_MIN_RING (1u << 12)
+#define HIPEC_RECORD_DEFAULT_RING (1u << 20)
+#define HIPEC_RECORD_MAX_RING (1u << 24)
+
+/*
  * A shared array is mapped, MAP_SHARED, from the descriptor that loaded its
  * policy, at its slot's offset: __s64 elements, which the policy reads at once.
  */
@@ -314,5 +339,6 @@ struct hipec_operand {
 #define HIPEC_IOC_STATUS _IOWR('h', 0x83, struct hipec_status)
 #define HIPEC_IOC_NEXT   _IOWR('h', 0x84, struct hipec_status)
 #define HIPEC_IOC_OPERAND _IOWR('h', 0x85, struct hipec_operand)
+#define HIPEC_IOC_RECORD _IOWR('h', 0x86, struct hipec_record)
 
 #endif /* _UAPI_HIPEC_H */

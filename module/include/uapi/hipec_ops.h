@@ -182,7 +182,10 @@
 	  "$a becomes the resident page in entry $b of the page table, counted from 0; none and a false condition if the entry holds none.") \
 	X(RANDOM, random, "Random", 0x2c, INT_W, INT, NONE,                   \
 	  0, "random $a, $b",                                                 \
-	  "$a becomes a pseudo-random integer from 0 to $b - 1. The seed is given at load.")
+	  "$a becomes a pseudo-random integer from 0 to $b - 1. The seed is given at load.") \
+	X(PREFETCH, prefetch, "Prefetch", 0x2d, INT, INT, INT_W,              \
+	  HIPEC_OPF_TEST | HIPEC_OPF_HOST, "prefetch $a, $b, $c",             \
+	  "Begin to read $b pages from address $a on, 32 at most, without waiting, into frames that are free; pages that hold a frame are passed over. $c is the number begun, the condition tells whether there was any. PageFault tells of each page when it is used first.")
 
 #define HIPEC_COMMANDS(X) HIPEC_COMMANDS_LOOP(X) HIPEC_COMMANDS_CALLED(X)
 

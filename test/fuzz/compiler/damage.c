@@ -17,7 +17,7 @@ static const char *const words[] = {
 	"by", "if", "else", "while", "for", "do", "goto", "break", "continue",
 	"return", "TRUE", "NONE", "HEAD", "TAIL", "REFERENCE", "RESET",
 	"_free_queue", "_free_count", "FaultedAddress", "EnQueue", "DeQueue",
-	"Length", "Request", "Random", "Next", "Select", "Load", "InQ",
+	"Length", "Request", "Random", "Prefetch", "Next", "Select", "Load", "InQ",
 	"(", ")", "{", "}", "[", "]", ";", ",", ":", "?", ".", "->", "=", "==",
 	"!=", "<=", "&&", "||", "<<", ">>", "<<=", "++", "--", "+", "-", "*",
 	"/", "%", "!", "~", "/*", "*/", "//", "\"", "'", "\\", "#", "@",

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who was revoked, and how long the same image of the same user stays out: a
+ * first wait, twice as long after each further revocation, up to a bound.
+ *
+ * There is room for few images. When it is full, the one that was revoked longest
+ * ago is forgotten and may come back at once: to use that, somebody must have as
+ * many others revoked meanwhile, each of which waits then. An image that was not
+ * revoked again for the longest wait behind its own begins anew.
+ *
+ * Interface:
+ * hipec_readmit_note()   an image was revoked
+ * hipec_readmit_find()   what is known of one
+ * hipec_readmit_wait()   how long it has to wait still
+ */
+#ifndef HIPEC_POOL_READMIT_H
+#define HIPEC_POOL_READMIT_H
+
+#include "../vm/port.h"
+
+#define HIPEC_READMIT_IMAGES 64
+#define HIPEC_READMIT_DOUBLINGS 10
+
+/* One image of one user. */
+struct hipec_readmit_entry {
+	u64 image;	/* hash of its bytes */
+	u64 last_ms;	/* when it was revoked last */
+	u32 user;
+	u32 kind;	/* HIPEC_EXIT_*, of the last time */
+	u32 times;	/* 0: the entry is unused */
+};
+
+/* All zero: nobody was revoked. Serialised by the host. */
+struct hipec_readmit {
+	struct hipec_readmit_entry entry[HIPEC_READMIT_IMAGES];
+};
+
+void hipec_readmit_note(struct hipec_readmit *r, u32 user, u64 image, u32 kind,
+			u64 first_ms, u64 now_ms);
+const struct hipec_readmit_entry *
+hipec_readmit_find(const struct hipec_readmit *r, u32 user, u64 image);
+u64 hipec_readmit_wait(const struct hipec_readmit_entry *e, u64 first_ms,
+		       u64 now_ms);
+
+#endif /* HIPEC_POOL_READMIT_H */

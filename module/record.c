@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records of live containers: the tap of the machine (vm/tap.h) into a ring, which
+ * a descriptor of its own gives to read.
+ *
+ * The container writes, under its lock; whoever has the descriptor reads, without
+ * it. What does not fit is dropped and counted: a full ring makes nobody wait. The
+ * descriptor does not keep the container alive, and the recorder outlives it until
+ * what it still holds was read.
+ *
+ * Interface:
+ * hipec_record_start()   a descriptor's file
+ * hipec_record_region()  a region has come
+ * hipec_record_end()     there is nothing more to tell
+ */
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/**
+ * struct hipec_recorder - one container's record on its way
+ * @tap:   of its machine
+ * @ref:   one of the file, one of the container
+ * @id:    of the container, invariant
+ * @wait:  readers
+ * @read:  one reader at a time
+ * @begin: what comes before the ring, under @read; NULL: it was read
+ * @begin_size: bytes of it
+ * @begin_at: bytes read of these
+ * @ring:  what comes then; invariant
+ * @size:  bytes of it, a power of two; invariant
+ * @head:  bytes written up to now, by the container
+ * @tail:  bytes read of these, by readers
+ * @lost:  entries that did not fit since the last one that did; the container's
+ *         until it has @ended, then the readers'
+ * @ended: the container tells no more
+ * @path:  of a region's file, under the container's lock
+ */
+struct hipec_recorder {
+	struct hipec_tap tap;
+	struct kref ref;
+	u64 id;
+	wait_queue_head_t wait;
+	struct mutex read;
+	void *begin;
+	size_t begin_size, begin_at;
+	u8 *ring;
+	u32 size;
+	u32 head;
+	u32 tail;
+	u64 lost;
+	bool ended;
+	char path[PATH_MAX];
+};
+
+static void recorder_free(struct kref *ref)
+{
+	struct hipec_recorder *rec =
+		container_of(ref, struct hipec_recorder, ref);
+
+	kvfree(rec->begin);
+	kvfree(rec->ring);
+	kfree(rec);
+}
+
+/* Whoever calls is the only one who writes, and has seen that there is room. */
+static void write_ring(struct hipec_recorder *rec, const u8 *bytes, u32 nr)
+{
+	u32 at = rec->head & (rec->size - 1);
+	u32 first = min(nr, rec->size - at);
+
+	memcpy(rec->ring + at, bytes, first);
+	memcpy(rec->ring, bytes + first, nr - first);
+	/* The bytes before the number that tells of them: readers acquire it. */
+	smp_store_release(&rec->head, rec->head + nr);
+}
+
+/* An entry, and before it how many are missing. Return: false: no room. */
+static bool write_entry(struct hipec_recorder *rec, const u8 *bytes, u32 nr)
+{
+	/* Readers are done with what they have passed. */
+	u32 room = rec->size - (rec->head - smp_load_acquire(&rec->tail));
+	struct hipec_entry lost = { .nr = 0 };
+
+	if (rec->lost) {
+		hipec_entry_begin(&lost, HIPEC_RECORD_LOST);
+		hipec_entry_number(&lost, rec->lost);
+	}
+	if (lost.nr + nr > room)
+		return false;
+	write_ring(rec, lost.byte, lost.nr);
+	write_ring(rec, bytes, nr);
+	rec->lost = 0;
+	return true;
+}
+
+/* The machine's tap. Context: expects the container's lock. */
+static void put(struct hipec_tap *tap, const u8 *entry, u32 nr)
+{
+	struct hipec_recorder *rec =
+		container_of(tap, struct hipec_recorder, tap);
+
+	if (!write_entry(rec, entry, nr))
+		rec->lost++;
+	else if (wq_has_sleeper(&rec->wait))
+		wake_up_interruptible(&rec->wait);
+}
+
+/**
+ * hipec_record_region() - tell of a region, if somebody listens
+ * @r: region that has joined its container
+ *
+ * Context: expects the container's lock.
+ */
+void hipec_record_region(struct hipec_region *r)
+{
+	struct hipec_recorder *rec = r->c->recorder;
+	struct hipec_entry e;
+	const char *name;
+	size_t len;
+
+	if (!rec)
+		return;
+	name = file_path(r->backing, rec->path, sizeof(rec->path));
+	if (IS_ERR(name))
+		name = "?";
+	len = strlen(name);
+	if (len > HIPEC_RECORD_MAX_NAME) {
+		name += len - HIPEC_RECORD_MAX_NAME;
+		len = HIPEC_RECORD_MAX_NAME;
+	}
+	hipec_entry_begin(&e, HIPEC_RECORD_REGION);
+	hipec_entry_number(&e, r->start);
+	hipec_entry_number(&e, r->nr);
+	hipec_entry_number(&e, len);
+	memcpy(e.byte + e.nr, name, len);
+	put(&rec->tap, e.byte, e.nr + len);
+}
+
+/**
+ * hipec_record_end() - end a container's record, if there is one
+ * @c: container
+ *
+ * Context: process context; expects c->lock.
+ */
+void hipec_record_end(struct hipec_container *c)
+{
+	struct hipec_recorder *rec = c->recorder;
+
+	lockdep_assert_held(&c->lock);
+	if (!rec)
+		return;
+	hipec_tap_close(&c->vm);
+	c->recorder = NULL;
+	smp_store_release(&rec->ended, true);
+	wake_up_interruptible(&rec->wait);
+	kref_put(&rec->ref, recorder_free);
+}
+
+/* What comes first. Return: bytes. */
+static ssize_t read_begin(struct hipec_recorder *rec, char __user *buf,
+			  size_t count)
+{
+	size_t nr = min(count, rec->begin_size - rec->begin_at);
+
+	if (copy_to_user(buf, rec->begin + rec->begin_at, nr))
+		return -EFAULT;
+	rec->begin_at += nr;
+	if (rec->begin_at == rec->begin_size) {
+		kvfree(rec->begin);
+		WRITE_ONCE(rec->begin, NULL);
+	}
+	return nr;
+}
+
+/* Return: bytes, 0 if there are none. */
+static ssize_t read_ring(struct hipec_recorder *rec, char __user *buf,
+			 size_t count)
+{
+	u32 at = rec->tail & (rec->size - 1);
+	u32 nr = smp_load_acquire(&rec->head) - rec->tail;
+	u32 first;
+
+	nr = min_t(size_t, nr, count);
+	first = min(nr, rec->size - at);
+	if (copy_to_user(buf, rec->ring + at, first) ||
+	    copy_to_user(buf + first, rec->ring, nr - first))
+		return -EFAULT;
+	smp_store_release(&rec->tail, rec->tail + nr);
+	return nr;
+}
+
+static bool readable(struct hipec_recorder *rec)
+{
+	return READ_ONCE(rec->begin) || smp_load_acquire(&rec->ended) ||
+	       smp_load_acquire(&rec->head) != READ_ONCE(rec->tail);
+}
+
+/* What is there. Return: bytes; 0 at the end; -EAGAIN: nothing yet. */
+static ssize_t read_some(struct hipec_recorder *rec, char __user *buf,
+			 size_t count)
+{
+	/* Before the look at the ring: what was written before the end is read. */
+	bool ended = smp_load_acquire(&rec->ended);
+	ssize_t ret;
+
+	if (rec->begin)
+		return read_begin(rec, buf, count);
+	ret = read_ring(rec, buf, count);
+	if (ret || !ended)
+		return ret ?: -EAGAIN;
+	if (!rec->lost)
+		return 0;
+	write_entry(rec, NULL, 0);	/* the ring is empty, and ours alone */
+	return read_ring(rec, buf, count);
+}
+
+static ssize_t record_read(struct file *file, char __user *buf, size_t count,
+			   loff_t *pos)
+{
+	struct hipec_recorder *rec = file->private_data;
+	ssize_t ret;
+
+	if (!count)
+		return 0;
+	for (;;) {
+		if (mutex_lock_interruptible(&rec->read))
+			return -ERESTARTSYS;
+		ret = read_some(rec, buf, count);
+		mutex_unlock(&rec->read);
+		if (ret != -EAGAIN || file->f_flags & O_NONBLOCK)
+			return ret;
+		if (wait_event_interruptible(rec->wait, readable(rec)))
+			return -ERESTARTSYS;
+	}
+}
+
+static __poll_t record_poll(struct file *file, poll_table *wait)
+{
+	struct hipec_recorder *rec = file->private_data;
+
+	poll_wait(file, &rec->wait, wait);
+	return readable(rec) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static int record_release(struct inode *inode, struct file *file)
+{
+	struct hipec_recorder *rec = file->private_data;
+	struct hipec_container *c = hipec_container_next(rec->id - 1);
+
+	if (c) {
+		mutex_lock(&c->lock);
+		if (c->recorder == rec)
+			hipec_record_end(c);
+		mutex_unlock(&c->lock);
+		hipec_container_put(c);
+	}
+	kref_put(&rec->ref, recorder_free);
+	return 0;
+}
+
+static const struct file_operations record_fops = {
+	.owner = THIS_MODULE,
+	.read = record_read,
+	.poll = record_poll,
+	.release = record_release,
+	.llseek = noop_llseek,
+};
+
+/* Memory for a record of @c, and nothing else yet. */
+static struct hipec_recorder *recorder_new(struct hipec_container *c, u32 size)
+{
+	struct hipec_recorder *rec = kzalloc(sizeof(*rec), GFP_KERNEL_ACCOUNT);
+
+	if (!rec)
+		return NULL;
+	kref_init(&rec->ref);
+	mutex_init(&rec->read);
+	init_waitqueue_head(&rec->wait);
+	rec->tap.put = put;
+	rec->id = c->id;
+	rec->size = size;
+	rec->begin_size = hipec_tap_snapshot_size(&c->vm);
+	rec->begin = hipec_table_alloc(rec->begin_size);
+	rec->ring = hipec_table_alloc(size);
+	if (rec->begin && rec->ring)
+		return rec;
+	kref_put(&rec->ref, recorder_free);
+	return NULL;
+}
+
+/* The container as it is, and what happens to it from now on. */
+static int begin(struct hipec_container *c, struct hipec_recorder *rec)
+{
+	struct hipec_record_head *head = rec->begin;
+	struct hipec_region *r;
+
+	lockdep_assert_held(&c->lock);
+	if (c->recorder)
+		return -EBUSY;
+	hipec_tap_snapshot(&c->vm, c->nr_reserved, rec->begin);
+	head->id = c->id;
+	memcpy(head->comm, c->owner_comm, sizeof(head->comm));
+	kref_get(&rec->ref);
+	c->recorder = rec;
+	hipec_tap_open(&c->vm, &rec->tap);
+	list_for_each_entry(r, &c->regions, link)
+		hipec_record_region(r);
+	return 0;
+}
+
+/**
+ * hipec_record_start() - record a container from now on
+ * @c:    container
+ * @ring: bytes, a power of two from HIPEC_RECORD_MIN_RING to _MAX_RING; 0: default
+ * @file: gets the file to read, not yet installed; its release ends the record
+ *
+ * Context: process context, may sleep; takes c->lock.
+ * Return: 0; -EINVAL for another @ring; -ENODATA before a policy is loaded; -EBUSY
+ *         if the container is being recorded; -ENOMEM; what making a file returned.
+ */
+int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file)
+{
+	struct hipec_recorder *rec;
+	bool loaded;
+	int ret;
+
+	if (!ring)
+		ring = HIPEC_RECORD_DEFAULT_RING;
+	if (!is_power_of_2(ring) || ring < HIPEC_RECORD_MIN_RING ||
+	    ring > HIPEC_RECORD_MAX_RING)
+		return -EINVAL;
+	mutex_lock(&c->lock);
+	loaded = c->vm.policy;
+	mutex_unlock(&c->lock);
+	if (!loaded)
+		return -ENODATA;
+	rec = recorder_new(c, ring);
+	if (!rec)
+		return -ENOMEM;
+	*file = anon_inode_getfile("[hipec-record]", &record_fops, rec,
+				   O_RDONLY);
+	if (IS_ERR(*file)) {
+		kref_put(&rec->ref, recorder_free);
+		return PTR_ERR(*file);
+	}
+	mutex_lock(&c->lock);
+	ret = begin(c, rec);
+	mutex_unlock(&c->lock);
+	if (ret)
+		fput(*file);
+	return ret;
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A tap on a machine. tap.h says what it is for.
+ *
+ * The host's operations are wrapped, so a machine without a tap runs as if there
+ * were none. Decisions that only the host's own table could change (an operation
+ * that is NULL) stay what they are.
+ */
+#include "queue.h"
+#include "tap.h"
+
+/* Begin an entry. */
+void hipec_entry_begin(struct hipec_entry *e, u8 code)
+{
+	e->byte[0] = code;
+	e->nr = 1;
+}
+
+/* Add a number to it. */
+void hipec_entry_number(struct hipec_entry *e, u64 n)
+{
+	for (; n >= 0x80; n >>= 7)
+		e->byte[e->nr++] = n | 0x80;
+	e->byte[e->nr++] = n;
+}
+
+/* Numbers of an entry; RUN and REGION have more. ~0: there is no such code. */
+u32 hipec_entry_numbers(u8 code)
+{
+	switch (code) {
+#define X(name, number, nr, ...) case HIPEC_RECORD_##name: return nr;
+	HIPEC_RECORD_ENTRIES(X)
+#undef X
+	}
+	return ~0u;
+}
+
+static void put(struct hipec_vm *vm, const struct hipec_entry *e)
+{
+	vm->tap->put(vm->tap, e->byte, e->nr);
+}
+
+/* Tell an entry of up to two numbers. Context: the machine has a tap. */
+void hipec_tap_put(struct hipec_vm *vm, u8 code, u64 a, u64 b)
+{
+	u32 nr = hipec_entry_numbers(code);
+	struct hipec_entry e;
+
+	hipec_entry_begin(&e, code);
+	if (nr)
+		hipec_entry_number(&e, a);
+	if (nr > 1)
+		hipec_entry_number(&e, b);
+	put(vm, &e);
+}
+
+static bool tap_give_up(struct hipec_vm *vm, u32 h, bool keep)
+{
+	bool gone;
+
+	hipec_tap_put(vm, HIPEC_RECORD_GIVE_UP, h, keep);
+	gone = vm->tap->host->give_up(vm, h, keep);
+	hipec_tap_put(vm, HIPEC_RECORD_ANSWER, gone, 0);
+	return gone;
+}
+
+static u64 tap_request(struct hipec_vm *vm, u64 nr)
+{
+	u64 got;
+
+	hipec_tap_put(vm, HIPEC_RECORD_REQUEST, nr, 0);
+	got = vm->tap->host->request(vm, nr);
+	hipec_tap_put(vm, HIPEC_RECORD_ANSWER, got, 0);
+	return got;
+}
+
+static u32 tap_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+{
+	u32 got;
+
+	hipec_tap_put(vm, HIPEC_RECORD_PREFETCH, pgno, nr);
+	got = vm->tap->host->prefetch(vm, pgno, nr);
+	hipec_tap_put(vm, HIPEC_RECORD_ANSWER, got, 0);
+	return got;
+}
+
+#define ASK(name, code)                                                 \
+static bool tap_##name(struct hipec_vm *vm, u32 h)                      \
+{                                                                       \
+	bool yes = vm->tap->host->name(vm, h);                          \
+									\
+	hipec_tap_put(vm, HIPEC_RECORD_##code, h, yes);                 \
+	return yes;                                                     \
+}
+ASK(flush, FLUSH)
+ASK(ref, REF)
+ASK(mod, MOD)
+ASK(set_mod, SET_MOD)
+ASK(map, MAP)
+ASK(unmap, UNMAP)
+#undef ASK
+
+static void tap_set_ref(struct hipec_vm *vm, u32 h, bool on)
+{
+	vm->tap->host->set_ref(vm, h, on);
+	hipec_tap_put(vm, HIPEC_RECORD_SET_REF, h, on);
+}
+
+static bool tap_overtime(struct hipec_vm *vm)
+{
+	bool late = vm->tap->host->overtime(vm);
+
+	hipec_tap_put(vm, HIPEC_RECORD_OVERTIME, late, 0);
+	return late;
+}
+
+#define TAPPED                                                          \
+	.give_up = tap_give_up, .flush = tap_flush, .ref = tap_ref,     \
+	.mod = tap_mod, .set_ref = tap_set_ref, .set_mod = tap_set_mod, \
+	.map = tap_map, .unmap = tap_unmap, .request = tap_request,     \
+	.prefetch = tap_prefetch
+
+static const struct hipec_host_ops tapped = {
+	TAPPED,
+	.overtime = tap_overtime,
+};
+
+/* Of hosts that do not look at the time: the loop asks whether they do. */
+static const struct hipec_host_ops tapped_untimed = {
+	TAPPED,
+};
+
+/**
+ * hipec_tap_input() - what the host sets before an event
+ * @vm: machine
+ * @i:  below HIPEC_RECORD_INPUTS
+ *
+ * Context: any, serialised by the host.
+ * Return: its value.
+ */
+s64 hipec_tap_input(const struct hipec_vm *vm, u32 i)
+{
+	static_assert(HIPEC_SLOT_SYSTEM + HIPEC_RECORD_INPUTS - 2 ==
+		      HIPEC_NR_SLOTS);
+	if (i == 1)
+		return vm->queue[HIPEC_QUEUE_FREE].count;
+	return vm->slot[i ? HIPEC_SLOT_SYSTEM + i - 2 : HIPEC_SLOT_FREE_COUNT];
+}
+
+/* Set it. Context: as hipec_tap_input(). */
+void hipec_tap_set_input(struct hipec_vm *vm, u32 i, s64 value)
+{
+	if (i == 1)
+		vm->queue[HIPEC_QUEUE_FREE].count = value;
+	else
+		vm->slot[i ? HIPEC_SLOT_SYSTEM + i - 2 :
+			     HIPEC_SLOT_FREE_COUNT] = value;
+}
+
+/**
+ * hipec_tap_open() - a machine tells from now on
+ * @vm:  machine between two events, without a tap
+ * @tap: with put and fill set; must outlive the tapping
+ *
+ * Context: any, serialised by the host.
+ */
+void hipec_tap_open(struct hipec_vm *vm, struct hipec_tap *tap)
+{
+	u32 i;
+
+	for (i = 0; i < HIPEC_RECORD_INPUTS; i++)
+		tap->told[i] = 0;
+	tap->host = vm->host;
+	vm->host = vm->host->overtime ? &tapped : &tapped_untimed;
+	vm->tap = tap;
+}
+
+/* It tells no longer. Context: as hipec_tap_open(), with a tap. */
+void hipec_tap_close(struct hipec_vm *vm)
+{
+	vm->host = vm->tap->host;
+	vm->tap = NULL;
+}
+
+/* Context: the machine has a tap. Return: the element's value. */
+s64 hipec_tap_read(struct hipec_vm *vm, u8 slot, s64 *element)
+{
+	struct hipec_tap *tap = vm->tap;
+	s64 value;
+
+	if (!(vm->policy->operand[slot].flags & HIPEC_OPERAND_SHARED))
+		return *element;
+	if (tap->fill)
+		tap->fill(tap, element);
+	value = READ_ONCE(*element);
+	hipec_tap_put(vm, HIPEC_RECORD_SHARED, hipec_entry_fold(value), 0);
+	return value;
+}
+
+static void tell_run(struct hipec_vm *vm, u32 event)
+{
+	struct hipec_tap *tap = vm->tap;
+	s64 now[HIPEC_RECORD_INPUTS];
+	struct hipec_entry e;
+	u32 i, changed = 0;
+
+	for (i = 0; i < HIPEC_RECORD_INPUTS; i++) {
+		now[i] = hipec_tap_input(vm, i);
+		changed |= (u32)(now[i] != tap->told[i]) << i;
+	}
+	hipec_entry_begin(&e, HIPEC_RECORD_RUN);
+	hipec_entry_number(&e, event);
+	hipec_entry_number(&e, changed);
+	for (i = 0; i < HIPEC_RECORD_INPUTS; i++) {
+		if (now[i] == tap->told[i])
+			continue;
+		hipec_entry_number(&e, hipec_entry_fold((u64)now[i] -
+							(u64)tap->told[i]));
+		tap->told[i] = now[i];
+	}
+	put(vm, &e);
+}
+
+/* hipec_vm_run(). Context: the machine has a tap. */
+int hipec_tap_event(struct hipec_vm *vm, u32 event)
+{
+	u64 commands = vm->nr_commands;
+	struct hipec_entry e;
+	int ret;
+
+	tell_run(vm, event);
+	ret = hipec_vm_run(vm, event);
+	hipec_entry_begin(&e, HIPEC_RECORD_END);
+	hipec_entry_number(&e, !ret ? 0 : ret == -ETIMEDOUT ? 1 : 2);
+	hipec_entry_number(&e, vm->exit.kind);
+	hipec_entry_number(&e, vm->nr_commands - commands);
+	put(vm, &e);
+	return ret;
+}
+
+/* Copy @bytes. Return: what is behind them. */
+static void *copy(void *out, const void *from, size_t bytes)
+{
+	memcpy(out, from, bytes);
+	return out + bytes;
+}
+
+/* Bytes of hipec_tap_snapshot(). Context: any; the answer is always the same. */
+size_t hipec_tap_snapshot_size(const struct hipec_vm *vm)
+{
+	const struct hipec_policy *p = vm->policy;
+
+	return sizeof(struct hipec_record_head) + p->image->image_size +
+	       sizeof(vm->slot) + vm->nr_queues * sizeof(struct hipec_queue) +
+	       p->nr_elements * sizeof(s64) +
+	       (vm->nr_pages + (size_t)1) *
+	       (sizeof(struct hipec_page) +
+		(vm->nr_fields + !!vm->node) * sizeof(s64));
+}
+
+/**
+ * hipec_tap_snapshot() - the machine as it is
+ * @vm:        machine between two events
+ * @nr_frames: as given to hipec_vm_init()
+ * @out:       gets hipec_tap_snapshot_size() bytes; the head's id and comm are the
+ *             host's to set
+ *
+ * The trees of ordered queues are left out but for the keys: their shape would
+ * tell the salt.
+ *
+ * Context: any, serialised by the host.
+ * Return: what is behind these bytes.
+ */
+void *hipec_tap_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out)
+{
+	const struct hipec_policy *p = vm->policy;
+	struct hipec_record_head head = {
+		.magic = HIPEC_RECORD_MAGIC,
+		.version = HIPEC_RECORD_VERSION,
+		.head_size = sizeof(head),
+		.image_size = p->image->image_size,
+		.fuel = vm->fuel,
+		.random = vm->random,
+		.nr_frames = nr_frames,
+		.nr_pages = vm->nr_pages,
+		.nr_queues = vm->nr_queues,
+		.nr_elements = p->nr_elements,
+		.nr_fields = vm->nr_fields,
+		.ordered = !!vm->node,
+		.unused = vm->unused,
+		.exit_kind = vm->exit.kind,
+		.timed = !!vm->host->overtime,
+	};
+	const struct hipec_array *a;
+	struct hipec_queue queue;
+	u32 i, h;
+
+	static_assert(sizeof(struct hipec_queue) == 20, "it is in the record");
+	out = copy(out, &head, sizeof(head));
+	out = copy(out, p->image, head.image_size);
+	out = copy(out, vm->slot, sizeof(vm->slot));
+	out = copy(out, vm->page, (vm->nr_pages + (size_t)1) * sizeof(*vm->page));
+	for (i = 0; i < vm->nr_queues; i++) {
+		queue = vm->queue[i];
+		queue.root = 0;
+		out = copy(out, &queue, sizeof(queue));
+	}
+	for (i = 0; i < p->image->nr_operands; i++) {
+		if (p->operand[i].type != HIPEC_TYPE_INTS ||
+		    p->operand[i].flags & HIPEC_OPERAND_SHARED)
+			continue;
+		a = &vm->array[vm->slot[i]];
+		out = copy(out, a->element, a->nr * sizeof(s64));
+	}
+	out = copy(out, vm->field,
+		   (vm->nr_pages + (size_t)1) * vm->nr_fields * sizeof(s64));
+	for (h = 0; vm->node && h <= vm->nr_pages; h++)
+		out = copy(out, &vm->node[h].key, sizeof(s64));
+	return out;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A tap on a machine: all that its host does to it, and all that its policy asks
+ * of the host, as entries of uapi/hipec_record.h. What a policy decides follows
+ * from these, so whoever does the same to another machine, and gives the same
+ * answers, gets the same entries.
+ *
+ * Interface:
+ * hipec_tap_open(), _close()  from now on, no longer
+ * hipec_tap_run()        run an event
+ * hipec_tap()            an entry of one or two numbers
+ * hipec_tap_read()       read an element of an array
+ * hipec_tap_snapshot()   the machine as it is, from HIPEC_RECORD's head on
+ * hipec_tap_input(), _set_input()  what the host sets before an event
+ * hipec_entry_*()        entries
+ *
+ * A machine without a tap pays with one test where it would be told.
+ */
+#ifndef HIPEC_VM_TAP_H
+#define HIPEC_VM_TAP_H
+
+#include "vm.h"
+#include "../include/uapi/hipec_record.h"
+
+/**
+ * struct hipec_tap - where entries go
+ * @put:  takes an entry; must not touch the machine
+ * @fill: NULL, or called before an element of a shared array is read
+ * @host: of the machine
+ * @told: inputs of the last event
+ */
+struct hipec_tap {
+	void (*put)(struct hipec_tap *tap, const u8 *entry, u32 nr);
+	void (*fill)(struct hipec_tap *tap, s64 *element);
+	const struct hipec_host_ops *host;
+	s64 told[HIPEC_RECORD_INPUTS];
+};
+
+struct hipec_entry {
+	u8 byte[HIPEC_RECORD_MAX_ENTRY];
+	u32 nr;
+};
+
+void hipec_entry_begin(struct hipec_entry *e, u8 code);
+void hipec_entry_number(struct hipec_entry *e, u64 n);
+
+void hipec_tap_open(struct hipec_vm *vm, struct hipec_tap *tap);
+void hipec_tap_close(struct hipec_vm *vm);
+void hipec_tap_put(struct hipec_vm *vm, u8 code, u64 a, u64 b);
+s64 hipec_tap_read(struct hipec_vm *vm, u8 slot, s64 *element);
+int hipec_tap_event(struct hipec_vm *vm, u32 event);
+size_t hipec_tap_snapshot_size(const struct hipec_vm *vm);
+void *hipec_tap_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out);
+s64 hipec_tap_input(const struct hipec_vm *vm, u32 i);
+void hipec_tap_set_input(struct hipec_vm *vm, u32 i, s64 value);
+u32 hipec_entry_numbers(u8 code);
+
+/* An entry of as many numbers as its row has, up to two. */
+static __always_inline void hipec_tap(struct hipec_vm *vm, u8 code, u64 a, u64 b)
+{
+	if (unlikely(vm->tap))
+		hipec_tap_put(vm, code, a, b);
+}
+
+/* hipec_vm_run(), told to the tap. */
+static inline int hipec_tap_run(struct hipec_vm *vm, u32 event)
+{
+	return unlikely(vm->tap) ? hipec_tap_event(vm, event) :
+				   hipec_vm_run(vm, event);
+}
+
+/* Fold a signed number, so that small ones are short. */
+static inline u64 hipec_entry_fold(s64 n)
+{
+	return (u64)n << 1 ^ (n < 0 ? ~0ull : 0);
+}
+
+static inline s64 hipec_entry_unfold(u64 n)
+{
+	return (s64)(n >> 1 ^ (n & 1 ? ~0ull : 0));
+}
+
+#endif /* HIPEC_VM_TAP_H */

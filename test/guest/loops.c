@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Policies that never end, and who waits for them: counts of a neighbour whose
+ * faults are served meanwhile. The pool has 512 frames (run.sh).
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "guest.h"
+
+#define FILE_L DIR_DATA "loops"
+#define FILE_N DIR_DATA "loops-neighbour"
+#define FILE_C DIR_DATA "loops-crowd"
+#define POOL 512
+#define FIRST 16
+/* Of the neighbour, while one event goes on, whose fuel is for its frames. */
+#define FAULTS(share) ((share) ? 4 : 24)
+#define QUANTUM "/sys/module/hipec/parameters/quantum_us"
+
+enum {
+#define X(name, code, text) EXIT_##name = code,
+	HIPEC_EXIT_KINDS(X)
+#undef X
+};
+
+static void set_quantum(const char *us)
+{
+	int fd = open(QUANTUM, O_WRONLY);
+
+	CHECK(fd >= 0 && write(fd, us, strlen(us)) == (ssize_t)strlen(us));
+	close(fd);
+}
+
+/* CPU time that a task has had, in any unit. */
+static uint64_t used(clockid_t clock)
+{
+	struct timespec t;
+
+	CHECK(!clock_gettime(clock, &t));
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/*
+ * The neighbour's next faults, while another task is in its one endless event:
+ * that has begun before and not ended after them, its CPU time goes on, and the
+ * kill that ends it finds the event. Return: whether all of that was so.
+ */
+static bool served_beside(struct map *looper, struct map *n, size_t nr)
+{
+	volatile int *state = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t before, after;
+	struct hipec_status s;
+	clockid_t clock;
+	bool beside;
+	pid_t pid;
+
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		*state = 1;
+		touch(looper, 0);
+		*state = 2;
+		_exit(0);
+	}
+	while (!*state)
+		sched_yield();
+	CHECK(!clock_getcpuclockid(pid, &clock));
+	before = used(clock);
+	touch_range(n, 100, 100 + nr);
+	after = used(clock);
+	beside = *state == 1 && after > before;
+	CHECK(!kill(pid, SIGKILL));
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	s = get_status(looper->container);
+	CHECK(!munmap((void *)state, PAGE_BYTES));
+	return beside && s.counters.late == 1 && s.exit.kind == EXIT_NONE;
+}
+
+static void same_counts(const struct hipec_status *alone,
+			const struct hipec_status *beside, bool share)
+{
+	CHECK_EQ(alone->counters.faults, 100);
+	CHECK_EQ(beside->counters.faults, 100 + FAULTS(share));
+	CHECK_EQ(beside->counters.soft_faults, 0);
+	CHECK_EQ(beside->counters.helped, 0);
+	CHECK_EQ(beside->counters.late, 0);
+	CHECK_EQ(beside->counters.given, 0);
+	CHECK_EQ(beside->frames, share ? 100 + FAULTS(share) : 100);
+	CHECK_EQ(beside->counters.evictions, share ? 0 : FAULTS(share));
+	/* Three commands for the page, three for its frame. */
+	CHECK_EQ(beside->counters.commands - alone->counters.commands,
+		 (share ? 3 : 6) * FAULTS(share));
+}
+
+/*
+ * What the neighbour's faults cost with nobody beside it, and beside a loop: the
+ * same counts. Shared: the pool is full, so each fault has a frame given up,
+ * among containers of which one is locked by the loop.
+ */
+static void same_counts_beside_a_loop(bool share)
+{
+	struct hipec_status alone, beside;
+	struct map looper, n, crowd;
+	bool met;
+	int try;
+
+	make_file(FILE_N, 200 * PAGE_BYTES);
+	make_file(FILE_L, 4 * PAGE_BYTES);
+	set_quantum("0");
+	for (try = 0, met = false; !met; try++) {
+		CHECK(try < 100);
+		if (share) {
+			map_shared(&looper, "endless-look", FILE_L, POOL, 4, false);
+			open_shared(&crowd, "fifo", FILE_C, 400, 400, false);
+			touch_range(&crowd, 0, 400);
+			map_shared(&n, "fifo", FILE_N, 200, 200, false);
+		} else {
+			open_map(&looper, "endless-look", FILE_L, 16384, 1, false);
+			open_map(&n, "fifo", FILE_N, 100, 1, false);
+		}
+		touch_range(&n, 0, 100);
+		alone = get_status(n.container);
+		met = served_beside(&looper, &n, FAULTS(share));
+		beside = get_status(n.container);
+		if (met)
+			same_counts(&alone, &beside, share);
+		if (share) {
+			CHECK_EQ(get_status(looper.container).frames, FIRST);
+			close_map(&crowd);
+		}
+		close_map(&looper);
+		close_map(&n);
+	}
+	set_quantum("10000");
+}
+
+static void reserved(void)
+{
+	same_counts_beside_a_loop(false);
+}
+
+static void shared(void)
+{
+	same_counts_beside_a_loop(true);
+}
+
+/*
+ * A loop in Replace runs for whoever wants a frame, and no longer than its time:
+ * given up, its container helped; after 16 such events in a row it is over.
+ */
+static void replace_for_others(void)
+{
+	struct hipec_status s;
+	struct map looper, n;
+
+	set_quantum("0");
+	open_shared(&looper, "endless-replace", FILE_L, 400, 400, false);
+	touch_range(&looper, 0, 400);
+	open_shared(&n, "fifo", FILE_N, 400, 400, false);
+	touch_range(&n, 0, 400);
+	set_quantum("10000");
+	s = get_status(looper.container);
+	CHECK_EQ(s.exit.kind, EXIT_LATE);
+	CHECK_EQ(s.counters.late, 16);
+	CHECK_EQ(s.frames, POOL - 400);
+	s = get_status(n.container);
+	CHECK_EQ(s.counters.faults, 400);
+	CHECK_EQ(s.frames, 400);
+	CHECK_EQ(s.counters.evictions, 0);
+	close_map(&looper);
+	close_map(&n);
+}
+
+const struct test loop_tests[] = {
+	{ "endless_page_fault_lets_a_neighbour_fault", reserved },
+	{ "endless_page_fault_lets_the_pool_go_on", shared },
+	{ "endless_replace_keeps_nobody_from_the_pool", replace_for_others },
+	{ 0 }
+};

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""docs/first-steps.md: each command prints what it shows, and the prose says the same."""
+
+import os
+import re
+import subprocess
+
+from conftest import BUILD, ROOT
+
+TEXT = (ROOT / "docs" / "first-steps.md").read_text()
+SESSION = "".join(re.findall(r"^```\n(.*?)^```", TEXT, re.M | re.S))
+COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", SESSION, re.M)
+
+
+def test_commands_print_what_they_show(tmp_path):
+    """One shell session. How large the page is depends on the library."""
+    subprocess.run(["make", "-s", "-C", ROOT, "all"], check=True)
+    where, env = ROOT, dict(os.environ)
+    assert len(COMMANDS) == 12
+    for command, output in COMMANDS:
+        command = command.replace("/tmp/steps", str(tmp_path / "steps"))
+        if command.startswith("cd "):
+            where = command[3:]
+        elif command.startswith("export "):
+            assert command == "export HIPEC=$PWD PATH=$PWD/build:$PATH"
+            env.update(HIPEC=str(ROOT), PATH=f"{BUILD}:{env['PATH']}")
+        else:
+            done = subprocess.run(["sh", "-c", f"{{ {command}; }} 2>&1"], text=True, cwd=where,
+                                  stdout=subprocess.PIPE, check=False, env=env)
+            size = re.compile(r"[2-5]\.\d MB")
+            assert size.sub("N MB", done.stdout) == size.sub("N MB", output), command
+    page = (tmp_path / "steps" / "search.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n")
+
+
+def test_numbers_in_the_prose_are_those_of_the_commands():
+    _, (gain, most) = re.findall(r"^600 frames: mru gains ([\d.]+) % over lru; opt ([\d.]+) %$",
+                                 SESSION, re.M)
+    prose = " ".join(TEXT.split())
+    assert f"`mru` saves {gain} % of its faults, and no policy could save more than {most} %" in prose
+    # A quarter of the returns is nearer, at most.
+    assert "reuse distance   10% 119, 25% 1019" in SESSION
+    assert "Three in four come back after 1,019 other pages" in prose
+    # 1,020 faults, then in each of three passes those pages of the thousand that do not stay.
+    faults = int(re.search(r"^mru +600 +(\d+)", SESSION, re.M)[1])
+    assert faults == 1020 + 3 * (1000 - 579) and "579 of them stay" in prose

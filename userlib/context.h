@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Program contexts: a number for the call stack that an access came from, the
+ * same in each run of the same files, wherever these were loaded.
+ *
+ * A point is a return address, said by its file: FNV-1a (64 bits) over the bytes of
+ * the file's build id, or of the last part of its name where it has none, and then
+ * over the 8 bytes, little-endian, of the address's offset in the file. A context
+ * is FNV-1a over the 8 bytes, little-endian, of each point, the innermost first. It
+ * is never 0, which says that nothing is known: 1 stands for it.
+ *
+ * Left out are code of no file, the C library and what records the context;
+ * who calls has a limit of points, of which CONTEXT_DEPTH is the usual one: with
+ * whole stacks a program that does all through one executor has a context for each
+ * depth of it.
+ *
+ * Freestanding: nothing but fixed-width types, for user space and kernel.
+ *
+ * Interface:
+ * context_point()    a file and an offset -> a point
+ * context_add()      one more point of a stack; begin with CONTEXT_NONE
+ * context_end()      the context
+ *
+ * Source: Program Context Specific Buffer Caching with AMP, sections 3.1 and 3.3
+ * (hashed return addresses); hash, files and limit are ours.
+ */
+#ifndef HIPEC_CONTEXT_H
+#define HIPEC_CONTEXT_H
+
+#include <linux/types.h>
+
+#define CONTEXT_NONE 0xcbf29ce484222325ull
+#define CONTEXT_DEPTH 8
+#define CONTEXT_MAX_DEPTH 64
+
+static inline __u64 context_hash(__u64 hash, const void *bytes, __u32 n)
+{
+	const unsigned char *byte = bytes;
+
+	while (n--)
+		hash = (hash ^ *byte++) * 0x100000001b3ull;
+	return hash;
+}
+
+static inline __u64 context_add(__u64 hash, __u64 point)
+{
+	unsigned char bytes[8];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		bytes[i] = point >> 8 * i;
+	return context_hash(hash, bytes, 8);
+}
+
+/* @file: a build id, or a name; @n: bytes of it; @offset: of the return address. */
+static inline __u64 context_point(const void *file, __u32 n, __u64 offset)
+{
+	return context_add(context_hash(CONTEXT_NONE, file, n), offset);
+}
+
+/* @points: that were added. */
+static inline __u64 context_end(__u64 hash, __u32 points)
+{
+	return !points ? 0 : hash ? hash : 1;
+}
+
+#endif /* HIPEC_CONTEXT_H */

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A profile as hipec makes it (docs/profile.md has its form), ready to be drawn."""
+
+import hashlib
+import os
+import pathlib
+
+BESIDE = pathlib.Path(__file__).resolve().parent.parent     # where hipec is
+NAME = 24       # characters of a name
+UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1)]
+
+
+class Run:
+    """One policy on one trace: what was counted, by bins of time and bands of pages. Time is
+    in accesses, or in a unit that suits all of it."""
+
+    def __init__(self, profile, run):
+        self.row = profile["rows"][run["row"]]
+        self.trace = profile["traces"][run["trace"]]
+        self.policy = self.row["policy"]
+        self.application = run["application"]
+        self.group = run.get("group")
+        self.label = self.policy        # in its section
+        self.per_bin = run["per_bin"]
+        self.faults = run["faults"]
+        self.unit, self.end = "accesses", self.trace["accesses"]
+        self.clock = run["unit"] == "ns"
+        if self.clock:
+            whole = self.per_bin * len(self.faults)
+            self.unit, self.ns = next((unit, ns) for unit, ns in UNITS if whole >= 10 * ns or ns == 1)
+            self.per_bin, self.end = self.per_bin / self.ns, whole / self.ns
+        self.resident = run["resident"]
+        self.frames = run.get("held")   # by bin, with those that wait for a page
+        self.queues = [queue for queue in run.get("queues", [])
+                       if queue["name"] or any(queue["length"])]
+        self.events = run.get("events", [])
+        self.lines = {int(line): count for line, count in run.get("lines", {}).items()}
+        self.source = find_source(self.policy, run["source_hash"]) if self.lines else None
+        self.bands = [band_name(band) for band in self.trace["bands"]]
+
+    def faults_by_bin(self):
+        """Faults of each bin, in all bands."""
+        return [sum(bands) for bands in self.faults]
+
+    def faults_by_band(self):
+        """Faults of each band, in all bins."""
+        return [sum(bins) for bins in zip(*self.faults)]
+
+    def held(self):
+        """Frames at the end of each bin; of a trace alone, those that hold a page."""
+        return self.frames or [sum(bands) for bands in self.resident]
+
+    def times(self, ends=False):
+        """Where bins begin, or end."""
+        return [min((number + ends) * self.per_bin, self.end)
+                for number in range(len(self.faults))]
+
+    def rate(self, faults, start, end):
+        """Faults of 100 accesses, or of a second."""
+        return (1e9 / self.ns if self.clock else 100) * faults / (end - start)
+
+    def state(self):
+        """How it ended, as hipec sim says it."""
+        if self.row["built_in"]:
+            return "built in"
+        if self.row["exit"]["kind"]:
+            return f"ended at access {self.row['exit']['access']}: {self.row['exit']['message']}"
+        if self.row["helped"]:
+            return f"runs, helped {self.row['helped']} times"
+        return "runs"
+
+
+class Section:
+    """Runs that are drawn together: one trace's policies, or what ran side by side."""
+
+    def __init__(self, profile, runs, together):
+        self.runs = runs
+        self.together = together
+        self.title = ", ".join(dict.fromkeys(run.application for run in runs))
+        self.policies = list(dict.fromkeys(run.policy for run in runs))
+        for run in runs:
+            name = self.short(run.policy)
+            run.label = f"{run.application} ({name})" if together else name
+        traces = {run.trace["name"] for run in runs}
+        self.rows = [row for row in profile["rows"] if row["trace"] in traces]
+        self.verdicts = {verdict["frames"]: verdict["text"] for verdict in profile["verdicts"]
+                         if not together and verdict["trace"] in traces}
+        self.end = max(run.end for run in runs)
+        self.unit, self.clock = runs[0].unit, runs[0].clock
+        self.rate = "faults per second" if self.clock else "faults per 100 accesses"
+        self.frames = "most frames" if self.clock else "frames"
+        self.machine = profile.get("machine")       # that they shared
+
+    def short(self, policy):
+        """What to call a policy: without its folder, and its end alone, if that is enough."""
+        names = [pathlib.Path(name).name[-NAME:] for name in self.policies]
+        name = pathlib.Path(policy).name[-NAME:]
+        return name if names.count(name) == 1 else policy
+
+    def curves(self):
+        """{policy: [(frames, percent of accesses that fault)]}, by frames."""
+        curves = {}
+        for row in sorted(self.rows, key=lambda row: row["frames"]):
+            points = curves.setdefault(self.short(row["policy"]), {})
+            points[row["frames"]] = 100 * row["faults"] / row["accesses"]
+        return {policy: list(points.items()) for policy, points in curves.items()}
+
+
+def sections(profile):
+    """What there is to draw, as Sections."""
+    groups = {}
+    for run in profile["runs"]:
+        key = ("group", run["group"]) if run.get("group") is not None else run["trace"]
+        groups.setdefault(key, []).append(Run(profile, run))
+    return [Section(profile, runs, isinstance(key, tuple)) for key, runs in groups.items()]
+
+
+def band_name(band):
+    """Pages of a band; of a file, counted in it."""
+    first, last = (band[key] - band["region_first"] for key in ("first", "last"))
+    pages = f"{first}" if first == last else f"{first}\N{EN DASH}{last}"
+    # The end of a long name tells more than its beginning.
+    return f"{pathlib.Path(band['region']).name[-NAME:]}: {pages}" if band["region"] else pages
+
+
+def find_source(name, wanted):
+    """The lines of the text that a policy was made of, or None. It is known by its hash."""
+    path = pathlib.Path(name)
+    tries = [path.with_suffix(".hp")]
+    if "/" not in name and not path.suffix:
+        folders = [*filter(None, os.environ.get("HIPEC_POLICY_PATH", "").split(":")),
+                   BESIDE / "policies"]
+        # A build keeps what it makes of policies/ in build/policies.
+        tries = [pathlib.Path(folder) / f"{name}.hp" for folder in folders]
+        tries += [BESIDE.parent / "policies" / f"{name}.hp",
+                  BESIDE.parent.parent / "policies" / f"{name}.hp"]
+    for path in tries:
+        try:
+            text = path.read_bytes()
+        except OSError:
+            continue
+        if hashlib.sha256(text).hexdigest() == wanted:
+            return text.decode(errors="replace").split("\n")
+    return None

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What readers of traces have in common: bytes, decompressed where they are
+ * compressed, words, lines, messages; and how they add to a trace.
+ *
+ * Interface:
+ * trace_getc(), _ungetc()  a byte; EOF at the end or after an error
+ * trace_next_word()        the next word of a line
+ * trace_next_line()        a whole line
+ * trace_malformed()        says what was expected instead
+ * trace_add()              a run of accesses
+ * trace_add_region()       a name for a range of pages
+ * trace_note()             something that the user should know
+ * trace_pages()            the pages of some bytes
+ * trace_file(), _access(), _files_end()  accesses to bytes of several files
+ * trace_recognise()        the form that some bytes begin
+ */
+#ifndef HIPEC_TRACEIN_H
+#define HIPEC_TRACEIN_H
+
+#include <zstd.h>
+
+#include "trace.h"
+
+/* Longest word that means something; a longer one is cut, and means nothing. */
+#define TRACE_MAX_WORD 32
+
+/* Bytes that a form is recognised by. */
+#define TRACE_SNIFF (1u << 20)
+
+struct trace_in {
+	FILE *in;
+	struct sim_error *err;
+	const struct trace_options *options;
+	const u8 *at, *end;	/* bytes that were not taken yet */
+	u64 offset;		/* of @end, in what was read or decompressed */
+	u64 file_offset;	/* up to where @raw was filled */
+	u8 *raw;		/* of the file */
+	ZSTD_inBuffer packed;	/* what of @raw is not decompressed yet */
+	u8 *unpacked;
+	ZSTD_DStream *zstd;	/* NULL: nothing is compressed */
+	bool one_frame;		/* and nothing behind it */
+	bool in_frame;
+	bool frame_ended;	/* the one */
+	bool ended;		/* no more bytes in the file */
+	int error;		/* 0, or why there are no more bytes */
+	char word[TRACE_MAX_WORD + 1];
+	char *line;		/* TRACE_MAX_LINE + 1 bytes, or NULL */
+};
+
+int trace_in_open(struct trace_in *r, FILE *in, struct sim_error *err,
+		  const struct trace_options *options);
+void trace_in_close(struct trace_in *r);
+int trace_in_unpack(struct trace_in *r, bool one_frame);
+bool trace_in_fill(struct trace_in *r);
+bool trace_in_behind(struct trace_in *r);
+
+static inline int trace_getc(struct trace_in *r)
+{
+	if (r->at == r->end && !trace_in_fill(r))
+		return EOF;
+	return *r->at++;
+}
+
+/* Back goes what came last, once. */
+static inline void trace_ungetc(struct trace_in *r, int c)
+{
+	if (c != EOF)
+		r->at--;
+}
+
+/* Where the next byte is, in what was read or decompressed. */
+static inline u64 trace_tell(const struct trace_in *r)
+{
+	return r->offset - (r->end - r->at);
+}
+
+int __attribute__((format(printf, 2, 3)))
+trace_malformed(struct trace_in *r, const char *format, ...);
+bool trace_next_word(struct trace_in *r);
+int trace_next_line(struct trace_in *r);
+bool trace_number(const char *word, u64 most, u64 *n);
+const char *trace_quote(struct trace_in *r, const char *text);
+
+int trace_add(struct trace_in *r, struct sim_trace *t,
+	      const struct sim_run *run, const struct sim_tag *tag);
+int trace_add_region(struct trace_in *r, struct sim_trace *t, u64 first, u64 nr,
+		     const char *name, size_t length);
+int __attribute__((format(printf, 2, 3)))
+trace_note(struct sim_trace *t, const char *format, ...);
+
+/* Files that a log names, until it is known how large they are. */
+struct trace_file {
+	char *name;
+	u64 end;	/* bytes, as far as it is known */
+	u64 pages;	/* up to the last one that was accessed */
+};
+
+struct trace_op {
+	u64 context;
+	u32 file;
+	u32 pgno;
+	u32 nr : 31, write : 1;
+};
+
+struct trace_files {
+	struct trace_file *file;
+	size_t nr_files, max_files;
+	struct trace_op *op;
+	size_t nr_ops, max_ops;
+	void *by_name;		/* a tree of tsearch() */
+	u64 context;		/* of the accesses to come; 0: none */
+};
+
+int trace_pages(struct trace_in *r, u64 offset, u64 bytes, struct sim_run *run);
+s64 trace_file(struct trace_in *r, struct trace_files *f, const char *name);
+int trace_access(struct trace_in *r, struct trace_files *f, u32 file,
+		 u64 offset, u64 bytes, bool write);
+int trace_files_end(struct trace_in *r, struct trace_files *f,
+		    struct sim_trace *t);
+void trace_files_free(struct trace_files *f);
+
+int trace_read_text(struct trace_in *r, struct sim_trace *t);
+int trace_read_binary(struct trace_in *r, struct sim_trace *t);
+int trace_read_sectors(struct trace_in *r, struct sim_trace *t);
+int trace_read_oracle(struct trace_in *r, struct sim_trace *t);
+int trace_read_csv(struct trace_in *r, struct sim_trace *t);
+int trace_read_fio(struct trace_in *r, struct sim_trace *t);
+int trace_read_blkparse(struct trace_in *r, struct sim_trace *t);
+int trace_read_strace(struct trace_in *r, struct sim_trace *t);
+int trace_read_record(struct trace_in *r, struct sim_trace *t);
+
+int trace_write_text(struct sim_trace *t, FILE *out);
+int trace_write_binary(struct sim_trace *t, FILE *out);
+int trace_write_sectors(struct sim_trace *t, FILE *out);
+int trace_write_oracle(struct sim_trace *t, FILE *out);
+int trace_write_csv(struct sim_trace *t, FILE *out);
+int trace_write_fio(struct sim_trace *t, FILE *out);
+
+enum trace_form trace_recognise(const u8 *bytes, size_t n);
+bool trace_is_oracle(const u8 *bytes, size_t n);
+bool trace_is_csv(const char *line);
+bool trace_is_blkparse(const char *line);
+bool trace_is_strace(const char *line);
+
+#endif /* HIPEC_TRACEIN_H */
