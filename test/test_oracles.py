@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Each shipped policy beside its oracle (test/oracles): the same accesses hit and
+the same miss, in exact mode, on four kinds of traces at five sizes."""
+
+import importlib
+import os
+import random
+import re
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+HIPEC = BUILD / "asan" / "hipec"
+POLICIES = sorted(path.stem for path in (ROOT / "policies").glob("*.hp"))
+SIZES = (3, 10, 25, 60, 110)
+PAGES, ACCESSES = 150, 2500
+
+
+def zipf(rng, pages):
+    return min(int(pages ** rng.random()) - 1, pages - 1)
+
+
+def random_pages(rng):
+    return [rng.randrange(PAGES) for _ in range(ACCESSES)]
+
+
+def loop_pages(rng):
+    """A loop that changes its length, so that it fits some of the sizes."""
+    lengths = [12, 40, 70, 130]
+    return [i % lengths[i * len(lengths) // ACCESSES] for i in range(ACCESSES)]
+
+
+def zipf_pages(rng):
+    place = list(range(PAGES))
+    rng.shuffle(place)
+    return [place[zipf(rng, PAGES)] for _ in range(ACCESSES)]
+
+
+def mixed_pages(rng):
+    """Zipf, now and then a scan, or a page touched several times in a row."""
+    pages = []
+    while len(pages) < ACCESSES:
+        kind = rng.random()
+        if kind < 0.02:
+            first = rng.randrange(PAGES)
+            pages += [(first + i) % PAGES for i in range(rng.randrange(5, 80))]
+        elif kind < 0.2:
+            pages += [rng.randrange(PAGES)] * rng.randrange(2, 5)
+        else:
+            pages.append(zipf(rng, PAGES))
+    return pages[:ACCESSES]
+
+
+KINDS = {"random": random_pages, "loop": loop_pages, "zipf": zipf_pages, "mixed": mixed_pages}
+
+
+def make_trace(kind):
+    """(page, whether it is written, hint), a third written. Hints: 0 for none to 3."""
+    rng = random.Random(kind)
+    return [(page, rng.random() < 0.33, rng.choice((0, 1, 2, 3))) for page in KINDS[kind](rng)]
+
+
+@pytest.fixture(scope="module", name="traces")
+def make_traces(tmp_path_factory):
+    """kind -> (accesses, file)"""
+    folder = tmp_path_factory.mktemp("traces")
+    hpo = [f"build/policies/{name}.hpo" for name in POLICIES]
+    subprocess.run(["make", "-s", "-C", ROOT, "build/asan/hipec", *hpo], check=True)
+    traces = {}
+    for kind in KINDS:
+        traces[kind] = make_trace(kind), folder / kind
+        traces[kind][1].write_text("".join(
+            f"{'w' if write else 'r'} {page} h={hint}\n" for page, write, hint in traces[kind][0]))
+    return traces
+
+
+def missed_by_policy(name, frames, trace, out):
+    """Pages in the order in which they missed. Since a page that is missed comes in,
+    and none leaves but at a miss, that says which accesses these were."""
+    done = subprocess.run(
+        [HIPEC, "sim", "--mode", "exact", "--policy", BUILD / "policies" / f"{name}.hpo",
+         "--columns", "state", "--frames", str(frames), "--post-cache", out, trace],
+        text=True, check=False, capture_output=True, env={**os.environ, "PATH": str(BUILD)})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "runs", done.stdout
+    missed = []
+    for page, count in re.findall(r"^r (\d+)(?: (\d+))?$", out.read_text(), re.M):
+        missed += range(int(page), int(page) + int(count or 1))
+    return missed
+
+
+def test_every_oracle_has_its_policy():
+    oracles = {path.stem for path in (ROOT / "test" / "oracles").glob("[!_]*.py")}
+    assert oracles == {oracle_name(name) for name in POLICIES}
+
+
+def oracle_name(policy):
+    return ("_" if policy[0].isdigit() else "") + policy.replace("-", "_")
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_policy_hits_where_its_oracle_does(name, traces, tmp_path):
+    oracle = importlib.import_module(f"oracles.{oracle_name(name)}")
+    hits = 0
+    for kind, (trace, file) in traces.items():
+        for frames in SIZES:
+            cache = oracle.Cache(frames)
+            wanted = [page for page, write, hint in trace if not cache.access(page, write, hint)]
+            got = missed_by_policy(name, frames, file, tmp_path / "post")
+            same = next((i for i, (a, b) in enumerate(zip(got, wanted)) if a != b),
+                        min(len(got), len(wanted)))
+            assert got == wanted, \
+                f"{kind}, {frames} frames: miss {same + 1} of {len(got)}, {len(wanted)} wanted"
+            hits += len(trace) - len(got)
+    assert hits
