@@ -66,6 +66,7 @@ static const struct verb {
 	  "                     exit with 0 if a policy has PERCENT (3) fewer faults\n"
 	  "                     than lru, 3 if none has, 4 if none can; adds lru and opt\n"
 	  "      --over POLICY  the one to compare with in the place of lru\n"
+	  "      --warm-up N    the first N accesses are not counted; 25%: of all\n"
 	  "  -c, --contract[=SALT]\n"
 	  "                     beside the default policy and its sampled shadow:\n"
 	  "                     whether revocation's contract would end it, and when\n"

@@ -65,6 +65,23 @@ int sim_trace_open(struct sim_trace *t, const char *name)
 	return CLI_OK;
 }
 
+/* The accesses of @size are not counted. 0 or an exit code, said. */
+static int warm_up(const struct sim_size *size, struct sim_trace *t)
+{
+	u64 n = size->percent ? t->nr_accesses * size->nr / 100 : size->nr;
+
+	if (n >= t->nr_accesses) {
+		cli_error("%s: --warm-up %llu leaves none of its %llu accesses",
+			  t->name, (unsigned long long)n,
+			  (unsigned long long)t->nr_accesses);
+		return CLI_USAGE;
+	}
+	if (!sim_trace_warm(t, n))
+		return CLI_OK;
+	cli_error("%s", strerror(ENOMEM));
+	return CLI_FAILED;
+}
+
 static int read_traces(struct sim_job *job, char **names, int nr)
 {
 	int i, ret = CLI_OK;
@@ -75,7 +92,8 @@ static int read_traces(struct sim_job *job, char **names, int nr)
 		return CLI_FAILED;
 	}
 	for (i = 0; i < nr && !ret; i++)
-		ret = sim_trace_open(&job->trace[job->nr_traces++], names[i]);
+		ret = sim_trace_open(&job->trace[job->nr_traces++], names[i]) ?:
+		      warm_up(&job->warm_up, &job->trace[i]);
 	return ret;
 }
 

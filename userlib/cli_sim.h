@@ -37,6 +37,7 @@
 	X(EVICTIONS, "evictions", "EVICTIONS")                                \
 	X(PER_ACCESS, "commands", "COMMANDS/ACCESS")                          \
 	X(PER_FAULT, "commands-per-fault", "COMMANDS/FAULT")                  \
+	X(MOST, "most-commands", "MOST-COMMANDS")                             \
 	X(GAIN, "gain", "GAIN%")                                              \
 	X(DEFAULTS, "default", "DEFAULT'S")                                   \
 	X(ESTIMATE, "estimate", "ESTIMATE")                                   \
@@ -68,6 +69,7 @@ struct sim_job {
 	enum sim_mode mode;
 	bool json;
 	bool whole_writes;	/* a write miss reads nothing */
+	struct sim_size warm_up;	/* accesses, or of them, that are not counted */
 	bool contract;
 	u32 salt;		/* of the contract */
 	const char *post_name;	/* what the disk is asked for goes there, or NULL */
@@ -157,6 +159,12 @@ struct json_object *sim_counters_json(const struct hipec_policy *p,
 				      const struct sim_result *r);
 struct json_object *sim_json(const struct sim_job *job,
 			     const struct sim_rows *rows);
+
+/* Accesses that were counted. */
+static inline u64 sim_accesses(const struct sim_row *row)
+{
+	return row->trace->nr_accesses - row->trace->warm_accesses;
+}
 
 /* Pages brought in from the file; what passes through opt-reads is not. */
 static inline u64 sim_read_pages(const struct sim_job *job,

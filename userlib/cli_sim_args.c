@@ -201,6 +201,21 @@ static int set_over(struct sim_job *job, char *name)
 	return CLI_USAGE;
 }
 
+static int set_warm_up(struct sim_job *job, char *text)
+{
+	char *end;
+	u64 n;
+
+	if (leading_number(text, &n, &end) && (!*end || !strcmp(end, "%")) &&
+	    n <= (*end ? 99 : SIM_MAX_ACCESSES)) {
+		job->warm_up = (struct sim_size){ n, *end };
+		return CLI_OK;
+	}
+	cli_error("--warm-up: want accesses (100000) or a part of them (25%%), not '%s'",
+		  cli_clean(text));
+	return CLI_USAGE;
+}
+
 static int set_jobs(struct sim_job *job, char *text)
 {
 	char *end;
@@ -246,6 +261,8 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 	case 'P':
 		job->post_name = arg;
 		return CLI_OK;
+	case 'W':
+		return set_warm_up(job, arg);
 	case 'w':
 		job->whole_writes = true;
 		return CLI_OK;
@@ -321,6 +338,7 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 		{ "verdict", optional_argument, NULL, 'v' },
 		{ "over", required_argument, NULL, 'o' },
 		{ "whole-writes", no_argument, NULL, 'w' },
+		{ "warm-up", required_argument, NULL, 'W' },
 		{ "jobs", required_argument, NULL, 'J' },
 		{ "post-cache", required_argument, NULL, 'P' },
 		{ NULL, 0, NULL, 0 },
@@ -336,8 +354,12 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 	ret = ret ?: sim_args_fill(job);
 	if (!ret && job->post_name &&
 	    (job->nr_policies != 1 || job->nr_sizes != 1 || argc - optind != 1 ||
-	     job->contract)) {
-		cli_error("--post-cache: want one policy, one number of frames and one trace, and no --contract");
+	     job->contract || job->warm_up.nr)) {
+		cli_error("--post-cache: want one policy, one number of frames and one trace, and neither --contract nor --warm-up");
+		ret = CLI_USAGE;
+	}
+	if (!ret && job->contract && job->warm_up.nr) {
+		cli_error("--warm-up: not with --contract, which counts from the start");
 		ret = CLI_USAGE;
 	}
 	return ret;

@@ -90,7 +90,7 @@ static void add_verdict(struct json_object *o, const struct sim_job *job,
 static void add_counts(struct json_object *o, const struct sim_job *job,
 		       const struct sim_row *row)
 {
-	u64 accesses = row->trace->nr_accesses;
+	u64 accesses = sim_accesses(row);
 	const struct sim_result *r = &row->r;
 	u64 reads = accesses - r->writes;
 
@@ -128,7 +128,8 @@ static struct json_object *row_json(const struct sim_job *job,
 		return o;
 	add_number(o, "commands", r->commands);
 	add_real(o, "commands_per_access", true,
-		 (double)r->commands / row->trace->nr_accesses);
+		 (double)r->commands / sim_accesses(row));
+	add_number(o, "most_commands", r->most_commands);
 	add_number(o, "events", r->events);
 	add_number(o, "refused", r->refused);
 	add_number(o, "helped", r->helped);

@@ -97,9 +97,11 @@ static void policy_text(const struct sim_row *row, enum sim_column column,
 	if (row->policy->reference)
 		return;
 	if (column == SIM_COLUMN_PER_ACCESS)
-		ratio_text(text, r->commands, row->trace->nr_accesses, 1);
+		ratio_text(text, r->commands, sim_accesses(row), 1);
 	else if (column == SIM_COLUMN_PER_FAULT)
 		ratio_text(text, r->commands, r->faults, 1);
+	else if (column == SIM_COLUMN_MOST)
+		number_text(text, r->most_commands);
 	else if (column == SIM_COLUMN_ESTIMATE)
 		number_text(text, row->contract.estimate);
 	else if (column == SIM_COLUMN_WORST && sim_has_worst(row))
@@ -117,7 +119,7 @@ static void cell_text(const struct sim_job *job, const struct sim_cell *cell,
 		      char *text)
 {
 	const struct sim_result *r = &row->r;
-	u64 n = row->trace->nr_accesses, reads = n - r->writes;
+	u64 n = sim_accesses(row), reads = n - r->writes;
 	double gain;
 
 	if (is_of_contract(column) && !job->contract) {
@@ -244,6 +246,9 @@ void sim_table_print(const struct sim_job *job, const struct sim_rows *rows)
 		       cell == rows->cell ? "" : "\n", t->name,
 		       (unsigned long long)t->nr_accesses, t->nr_pages,
 		       sim_mode_names[job->mode]);
+		if (t->warm_accesses)
+			printf("the first %llu accesses are not counted\n",
+			       (unsigned long long)t->warm_accesses);
 		print_cells(job, cell, nr);
 		cell += nr;
 	}

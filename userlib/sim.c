@@ -405,6 +405,7 @@ void sim_arrive(struct sim *s, u32 h, bool write)
 
 static int run_trace(struct sim *s, const struct sim_trace *t)
 {
+	u64 commands;
 	size_t n;
 	u32 i, h;
 	int ret;
@@ -414,17 +415,24 @@ static int run_trace(struct sim *s, const struct sim_trace *t)
 	for (n = 0; n < t->nr_runs; n++) {
 		const struct sim_run *line = &t->run[n];
 
+		if (unlikely(n && n == t->warm_runs)) {
+			sim_result_again(s->r);
+			s->vm.nr_commands = s->vm.nr_events = 0;
+		}
 		if (t->run_tag)
 			sim_tag(s, sim_trace_tag(t, n));
 		s->r->writes += line->write ? line->nr : 0;
 		for (i = 0; i < line->nr; i++) {
 			sim_progress_note(s->r, ++s->nr_accesses);
 			sim_ahead_step(&s->ahead, &s->vm, t);
+			commands = s->vm.nr_commands;
 			ret = access_page(s, line->pgno + i, line->write, &h);
 			if (ret > 0)
 				show(s, h, line->write);
 			else if (ret)
 				return ret;
+			if (s->vm.nr_commands - commands > s->r->most_commands)
+				s->r->most_commands = s->vm.nr_commands - commands;
 		}
 	}
 	return 0;

@@ -11,6 +11,7 @@
  * sim_trace_read(), _free()  a trace into memory; docs/traces.md has the forms
  * sim_trace_id()             pgno -> id
  * sim_trace_tag()            hint and program context of a run
+ * sim_trace_warm()           its first accesses are not counted
  * sim_trace_say_notes()      what its reader found worth knowing
  * sim_trace_next_uses()      when each access's page is wanted again, for opt
  * sim_policy_open(), _load(), _close()  what --policy names, loaded, compiled,
@@ -72,6 +73,8 @@ struct sim_trace {
 	u32 nr_tags, max_tags;
 	u32 *tag_place;		/* a hash table of them */
 	u32 *run_tag;		/* by run, its tag; NULL if there are none */
+	size_t warm_runs;	/* whose accesses are not counted: the first ones */
+	u64 warm_accesses;	/* of them */
 	struct sim_region *region;	/* ascending */
 	u32 nr_regions;
 	char *notes;		/* lines that the user should see, or NULL */
@@ -108,6 +111,7 @@ struct sim_policy {
 };
 
 struct sim_result {
+	/* Counts; behind the warm runs they begin again. */
 	u64 faults;
 	u64 read_misses;	/* of the faults */
 	u64 writes;		/* of the accesses */
@@ -117,6 +121,8 @@ struct sim_result {
 	u64 refused, helped, forgotten;	/* as in struct hipec_counters */
 	u64 ahead_faults, ahead_pages, ahead_dropped;	/* likewise */
 	u64 ahead_reads;	/* of ahead_faults */
+	/* No counts. */
+	u64 most_commands;	/* of one access, and all that it led to */
 	struct hipec_exit exit;	/* kind is not 0: the policy has ended */
 	u64 ended_at;		/* access at which it did, from 1 */
 	s64 slot[HIPEC_NR_SLOTS];	/* of the machine, at the end */
@@ -154,6 +160,12 @@ static inline void sim_result_begin(struct sim_result *r)
 {
 	memset(r, 0, offsetof(struct sim_result, done));
 	__atomic_store_n(&r->done, 0, __ATOMIC_RELAXED);
+}
+
+/* What was counted until here does not count. */
+static inline void sim_result_again(struct sim_result *r)
+{
+	memset(r, 0, offsetof(struct sim_result, exit));
 }
 
 /* Tell others how many accesses are done. */
@@ -197,6 +209,7 @@ void sim_trace_free(struct sim_trace *t);
 u32 sim_trace_id(const struct sim_trace *t, u32 pgno);
 void sim_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out);
 struct sim_tag sim_trace_tag(const struct sim_trace *t, size_t run);
+int sim_trace_warm(struct sim_trace *t, u64 accesses);
 int sim_trace_next_uses(struct sim_trace *t);
 
 int sim_policy_open(struct sim_policy *p, const char *name,

@@ -228,6 +228,8 @@ static void run(struct cache *c, struct sim_result *r)
 	for (n = 0; n < t->nr_runs; n++) {
 		bool write = t->run[n].write;
 
+		if (n && n == t->warm_runs)
+			sim_result_again(r);
 		r->writes += write ? t->run[n].nr : 0;
 		for (i = 0; i < t->run[n].nr; i++) {
 			u32 id = sim_trace_id(t, t->run[n].pgno + i);

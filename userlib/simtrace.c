@@ -173,6 +173,46 @@ static int add_run(struct sim_trace *t, const struct sim_run *run, u32 tag)
 	return 0;
 }
 
+/* Cut a run in two, behind its first @nr pages. */
+static int cut_run(struct sim_trace *t, size_t n, u32 nr)
+{
+	if (t->nr_runs == t->max_runs && grow_runs(t))
+		return -ENOMEM;
+	memmove(&t->run[n + 1], &t->run[n], (t->nr_runs - n) * sizeof(*t->run));
+	if (t->run_tag)
+		memmove(&t->run_tag[n + 1], &t->run_tag[n],
+			(t->nr_runs - n) * sizeof(*t->run_tag));
+	t->nr_runs++;
+	t->run[n].nr = nr;
+	t->run[n + 1].pgno += nr;
+	t->run[n + 1].nr -= nr;
+	return 0;
+}
+
+/**
+ * sim_trace_warm() - have the first accesses of a trace not counted
+ * @t:        trace
+ * @accesses: less than it has
+ *
+ * They run as all others do.
+ *
+ * Context: any.
+ * Return: 0; -ENOMEM.
+ */
+int sim_trace_warm(struct sim_trace *t, u64 accesses)
+{
+	u64 left = accesses;
+	size_t n = 0;
+
+	while (left && left >= t->run[n].nr)
+		left -= t->run[n++].nr;
+	if (left && cut_run(t, n++, left))
+		return -ENOMEM;
+	t->warm_runs = n;
+	t->warm_accesses = accesses;
+	return 0;
+}
+
 /**
  * trace_add() - add accesses to a trace
  * @r:   for messages, or NULL if the limits are known to hold
