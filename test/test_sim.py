@@ -487,7 +487,7 @@ def test_json_has_the_keys_of_the_document():
 
 def test_columns_are_those_of_the_document():
     found = re.findall(r"^\| ([A-Z%/'-]+) \| ([a-z-]+) \|", DOC, re.M)
-    assert len(found) == 20
+    assert len(found) == 21
 
     def shown(*args):
         return sim("-p", "lru", *args, "-", input="r 1\n").stdout.split("\n")[1].split()
@@ -503,4 +503,4 @@ def test_help_names_every_option():
     assert done.returncode == 0 and done.stdout.startswith("usage: hipec sim [OPTION...] TRACE...\n")
     assert set(re.findall(r"--([a-z-]+)", done.stdout)) == {
         "policy", "frames", "mode", "contract", "json", "whole-writes", "verdict", "over", "columns",
-        "jobs", "step", "post-cache"}
+        "jobs", "step", "post-cache", "warm-up"}
