@@ -182,6 +182,22 @@ def test_alone_it_is_what_sim_counts(folder, mode):
         assert (apps["A"]["given"] > 0) == (policy == "fab"), policy
 
 
+@pytest.mark.parametrize("mode", ["mapped", "exact"])
+def test_shipped_policies_share(folder, mode):
+    """The manager takes their pages for neighbours that come and go: FrameBudget changes, pages
+    that are ghosts come in while frames are free, and always a page is found to give up."""
+    for name, text in patterns(folder).items():
+        trace(folder, name, text)
+    for policy, name in itertools.product(POLICIES, patterns(folder)):
+        apps, _ = mix([f"A policy={policy} min=4 cpu=1ms : {name}",
+                       "B policy=fifo cpu=1ms : a-sweep",
+                       "C policy=fifo cpu=1ms start=300ms : a-sweep"],
+                      "-f", 100, "-d", 0, "-s", "40ms", "-m", mode)
+        a = apps["A"]
+        assert (a["exit"]["kind"], a["helped"], a["forgotten"]) == (0, 0, 0), (policy, name)
+        assert a["given"] and a["most_frames"] > 16, (policy, name)
+
+
 def guest(folder, policy, a, *args):
     """As the guest's tests: a pool of 512, A and B have up to 400 frames; A touches its 400 pages,
     then B its own, then A what it wants. A second is an access, and a slice is 400."""
