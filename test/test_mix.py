@@ -198,6 +198,18 @@ def test_shipped_policies_share(folder, mode):
         assert a["given"] and a["most_frames"] > 16, (policy, name)
 
 
+@pytest.mark.parametrize("policy, ghost, again", [("arc", 25, 0), ("car", 25, 0), ("2q", 5, 0),
+                                                  ("lru", 5, 10)])
+def test_ghosts_are_known_when_frames_are_free(folder, policy, ghost, again):
+    """B takes ten of A's 40 frames and ends. So A's pages come back without a Replace, and are
+    known all the same: a scan leaves them alone, where lru loses them."""
+    trace(folder, "a", f"r 0 20\nr 0 45\nr {ghost} 10\nr 100 50\nr {ghost} 10\n")
+    trace(folder, "b", "r 0 30\n")
+    apps, _ = mix([f"A policy={policy} max=40 cpu=1s : a", "B policy=fifo cpu=1s : b"],
+                  "-f", 60, "-d", 0, "-s", "65s", "-m", "exact")
+    assert (apps["A"]["faults"], apps["A"]["given"]) == (45 + 10 + 50 + again, 10)
+
+
 def guest(folder, policy, a, *args):
     """As the guest's tests: a pool of 512, A and B have up to 400 frames; A touches its 400 pages,
     then B its own, then A what it wants. A second is an access, and a slice is 400."""
