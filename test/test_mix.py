@@ -178,8 +178,36 @@ def test_alone_it_is_what_sim_counts(folder, mode):
     for policy in ("builtin", *POLICIES):
         apps, _ = mix([f"A policy={policy} : a-mix"], "-f", 60, "-m", mode)
         assert {key: apps["A"][key] for key in keys} == want[policy, 60, "a-mix"], policy
-        # What it gives up for itself is no gift.
-        assert apps["A"]["given"] == 0, policy
+        # What it gives up for itself is no gift; fab gives the rest of a block.
+        assert (apps["A"]["given"] > 0) == (policy == "fab"), policy
+
+
+@pytest.mark.parametrize("mode", ["mapped", "exact"])
+def test_shipped_policies_share(folder, mode):
+    """The manager takes their pages for neighbours that come and go: FrameBudget changes, pages
+    that are ghosts come in while frames are free, and always a page is found to give up."""
+    for name, text in patterns(folder).items():
+        trace(folder, name, text)
+    for policy, name in itertools.product(POLICIES, patterns(folder)):
+        apps, _ = mix([f"A policy={policy} min=4 cpu=1ms : {name}",
+                       "B policy=fifo cpu=1ms : a-sweep",
+                       "C policy=fifo cpu=1ms start=300ms : a-sweep"],
+                      "-f", 100, "-d", 0, "-s", "40ms", "-m", mode)
+        a = apps["A"]
+        assert (a["exit"]["kind"], a["helped"], a["forgotten"]) == (0, 0, 0), (policy, name)
+        assert a["given"] and a["most_frames"] > 16, (policy, name)
+
+
+@pytest.mark.parametrize("policy, ghost, again", [("arc", 25, 0), ("car", 25, 0), ("2q", 5, 0),
+                                                  ("lru", 5, 10)])
+def test_ghosts_are_known_when_frames_are_free(folder, policy, ghost, again):
+    """B takes ten of A's 40 frames and ends. So A's pages come back without a Replace, and are
+    known all the same: a scan leaves them alone, where lru loses them."""
+    trace(folder, "a", f"r 0 20\nr 0 45\nr {ghost} 10\nr 100 50\nr {ghost} 10\n")
+    trace(folder, "b", "r 0 30\n")
+    apps, _ = mix([f"A policy={policy} max=40 cpu=1s : a", "B policy=fifo cpu=1s : b"],
+                  "-f", 60, "-d", 0, "-s", "65s", "-m", "exact")
+    assert (apps["A"]["faults"], apps["A"]["given"]) == (45 + 10 + 50 + again, 10)
 
 
 def guest(folder, policy, a, *args):

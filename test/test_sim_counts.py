@@ -94,6 +94,36 @@ def test_the_thesis_counts_lru_and_clock_so(traces):
     assert [r["read_hit_ratio"] for r in got] == [(73480 - n) / 73480 for n in (7221, 7221, 7235)]
 
 
+# Test 4 of the thesis, 16 blocks: (read, written) of the shipped policy, what the thesis
+# has, and which of its program's rules, that are not the defining paper's, tell them apart.
+ON_READS = "bits are set by hits that read alone"
+TEST_4 = {
+    "lru": ((7221, 1966), (7221, 1966), ""),
+    "arc": ((7217, 1942), (7217, 1942), ""),
+    "rrip": ((7214, 1954), (7214, 1954), ""),
+    "fab": ((7344, 1981), (7344, 1981), ""),
+    "2q": ((7203, 1972), (7193, 1974), "an id stays in A1out when its page comes back"),
+    "clock": ((7235, 1965), (7183, 1948), ON_READS + ", the hand goes from new to old"),
+    "car": ((7232, 1960), (7224, 2000), ON_READS + ", whole numbers, B2 is cut too short"),
+    "clock-pro": ((7239, 1965), (7164, 1949), ON_READS + ", half is for cold pages, always"),
+    "spatial-clock": ((7245, 1958), (7200, 1972), ON_READS + ", the hand skips pages"),
+    "random2": ((7188, 1933), (7352, 1979), "the page that was used last of the two goes"),
+    "brrip": ((7256, 1978), (7277, 1990), "no duel, 1 in 20 for 1 in 32; other random numbers"),
+    "cflru": ((7250, 1952), None, "not in the thesis's tables"),
+    "lru-wsr": ((7242, 1955), None, "not in the thesis's tables"),
+}
+
+
+def test_the_thesis_counts_other_policies_so(traces):
+    files = [BUILD / "policies" / f"{name}.hpo" for name in TEST_4]
+    got = sim("-m", "exact", "-f", 16, "--whole-writes", "-p", ",".join(map(str, files)),
+              traces["web-sectors"])
+    counts = {name: (r["read_pages"], r["written_pages"]) for name, r in zip(TEST_4, got)}
+    assert counts == {name: here for name, (here, _, _) in TEST_4.items()}
+    for here, published, why in TEST_4.values():
+        assert (here == published) == (not why)
+
+
 SIZES = [16, 64, 256, 1024, 4096]
 EXACT = {
     "web-pages": {
