@@ -82,12 +82,44 @@ def make_traces(tmp_path_factory):
     return traces
 
 
-def missed_by_policy(name, frames, trace, out):
+def oracle_name(policy):
+    return ("_" if policy[0].isdigit() else "") + policy.replace("-", "_")
+
+
+def oracle_of(policy):
+    return importlib.import_module(f"oracles.{oracle_name(policy)}")
+
+
+def cases():
+    """Each policy with its defaults; and with the PARAMETERS of its oracle."""
+    for name in POLICIES:
+        yield pytest.param(name, {}, id=name)
+        parameters = getattr(oracle_of(name), "PARAMETERS", None)
+        if parameters:
+            words = "-".join(f"{key}={value}" for key, value in parameters.items())
+            yield pytest.param(name, parameters, id=f"{name}-{words}")
+
+
+def compiled(name, parameters, folder):
+    """The policy as it is shipped, or with other values at load."""
+    if not parameters:
+        return BUILD / "policies" / f"{name}.hpo"
+    text = (ROOT / "policies" / f"{name}.hp").read_text()
+    for key, value in parameters.items():
+        text, found = re.subn(rf"(\bparam\s+Int\s+{key}\s*=\s*)\d+", rf"\g<1>{value}", text)
+        assert found == 1, key
+    source = folder / f"{name}.hp"
+    source.write_text(text)
+    subprocess.run([BUILD / "ampc", "-o", folder / f"{name}.hpo", source], check=True)
+    return folder / f"{name}.hpo"
+
+
+def missed_by_policy(policy, frames, trace, out):
     """Pages in the order in which they missed. Since a page that is missed comes in,
     and none leaves but at a miss, that says which accesses these were."""
     done = subprocess.run(
-        [HIPEC, "sim", "--mode", "exact", "--policy", BUILD / "policies" / f"{name}.hpo",
-         "--columns", "state", "--frames", str(frames), "--post-cache", out, trace],
+        [HIPEC, "sim", "--mode", "exact", "--policy", policy, "--columns", "state",
+         "--frames", str(frames), "--post-cache", out, trace],
         text=True, check=False, capture_output=True, env={**os.environ, "PATH": str(BUILD)})
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[-1] == "runs", done.stdout
@@ -103,19 +135,14 @@ def test_every_oracle_has_its_policy():
     assert files - helpers == {oracle_name(name) for name in POLICIES}
 
 
-def oracle_name(policy):
-    return ("_" if policy[0].isdigit() else "") + policy.replace("-", "_")
-
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_policy_hits_where_its_oracle_does(name, traces, tmp_path):
-    oracle = importlib.import_module(f"oracles.{oracle_name(name)}")
-    hits = 0
+@pytest.mark.parametrize("name, parameters", cases())
+def test_policy_hits_where_its_oracle_does(name, parameters, traces, tmp_path):
+    policy, hits = compiled(name, parameters, tmp_path), 0
     for kind, (trace, file) in traces.items():
         for frames in SIZES:
-            cache = oracle.Cache(frames)
+            cache = oracle_of(name).Cache(frames, **parameters)
             wanted = [page for page, write, hint in trace if not cache.access(page, write, hint)]
-            got = missed_by_policy(name, frames, file, tmp_path / "post")
+            got = missed_by_policy(policy, frames, file, tmp_path / "post")
             same = next((i for i, (a, b) in enumerate(zip(got, wanted)) if a != b),
                         min(len(got), len(wanted)))
             assert got == wanted, \

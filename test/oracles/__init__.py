@@ -7,4 +7,7 @@ a '_' in front are helpers), with a class Cache:
 
 Cache(frames)               empty
 access(page, write, hint)   True on a hit; on a miss the page comes in
+
+A module may have PARAMETERS, values of the policy's `param` integers: it is compared with
+these as well, and Cache takes them as keywords.
 """
