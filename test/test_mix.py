@@ -15,6 +15,7 @@ from conftest import BUILD, ROOT
 
 HIPEC = BUILD / "asan" / "hipec"
 POLICIES = sorted(path.stem for path in (ROOT / "policies").glob("*.hp"))
+MOST = 64   # applications of a mix
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
 DOC = (ROOT / "docs" / "mixes.md").read_text()
 
@@ -171,15 +172,21 @@ def test_alone_it_is_what_sim_counts(folder, mode):
     for frames in (17, 60):
         names = {f"{policy}.{name}": want[policy, frames, name]
                  for policy, size, name in want if size == frames}
-        apps, _ = mix([f"{name} policy={name.split('.')[0]} privileged={frames} : "
-                       f"{name.split('.')[1]}" for name in names], "-f", frames * len(names), "-m",
-                      mode)
+        lines = [f"{name} policy={name.split('.')[0]} privileged={frames} : {name.split('.')[1]}"
+                 for name in names]
+        apps = {}
+        for i in range(0, len(lines), MOST):
+            some = lines[i:i + MOST]
+            apps |= mix(some, "-f", frames * len(some), "-m", mode)[0]
         assert {name: {key: app[key] for key in keys} for name, app in apps.items()} == names
     for policy in ("builtin", *POLICIES):
         apps, _ = mix([f"A policy={policy} : a-mix"], "-f", 60, "-m", mode)
-        assert {key: apps["A"][key] for key in keys} == want[policy, 60, "a-mix"], policy
-        # What it gives up for itself is no gift; fab gives the rest of a block.
-        assert (apps["A"]["given"] > 0) == (policy == "fab"), policy
+        # smpeg releases frames: the pool has them free, so no Replace is needed.
+        same = [key for key in keys if policy != "smpeg" or key not in ("commands", "events")]
+        assert all(apps["A"][key] == want[policy, 60, "a-mix"][key] for key in same), policy
+        # What it gives up for itself is no gift. fab gives the rest of a block, tq the page
+        # that goes for one that has come in already.
+        assert (apps["A"]["given"] > 0) == (policy in ("fab", "smpeg", "tq")), policy
 
 
 @pytest.mark.parametrize("mode", ["mapped", "exact"])
