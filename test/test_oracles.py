@@ -149,3 +149,26 @@ def test_policy_hits_where_its_oracle_does(name, parameters, traces, tmp_path):
                 f"{kind}, {frames} frames: miss {same + 1} of {len(got)}, {len(wanted)} wanted"
             hits += len(trace) - len(got)
     assert hits
+
+
+@pytest.mark.parametrize("name, params, other", [
+    ("2q", {"kin": 100, "kout": 0}, "fifo"),
+    ("cflru", {"window": 0}, "lru"),
+    ("fab", {"block_pages": 1}, "lru"),
+    ("brrip", {"duel": 0, "rare": 1}, "rrip"),
+])
+def test_parameters_at_their_ends_make_it_another(name, params, other, traces, tmp_path):
+    source = (ROOT / "policies" / f"{name}.hp").read_text()
+    for param, value in params.items():
+        source, n = re.subn(rf"(param Int {param} =) \d+", rf"\1 {value}", source)
+        assert n == 1
+    (tmp_path / "it.hp").write_text(source)
+    for _, file in traces.values():
+        faults = []
+        for policy in tmp_path / "it.hp", BUILD / "policies" / f"{other}.hpo":
+            done = subprocess.run(
+                [HIPEC, "sim", "-m", "exact", "-p", policy, "--columns", "faults", "-f",
+                 ",".join(map(str, SIZES)), file],
+                text=True, check=True, capture_output=True, env={**os.environ, "PATH": str(BUILD)})
+            faults.append(done.stdout.split()[-len(SIZES):])
+        assert faults[0] == faults[1]
