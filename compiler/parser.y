@@ -142,20 +142,21 @@ static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
 %token <number> NUMBER "a number"
 %token BREAK "'break'" CONST "'const'" CONTINUE "'continue'" DO "'do'"
 %token BY "'by'" COUNTER "'counter'" SHARED "'shared'"
-%token <word> GHOSTS "'Ghosts'" TIMER "'Timer'"
+%token <word> GHOSTS "'Ghosts'" TIMER "'Timer'" IN "'in'"
 %token ELSE "'else'" EVENT "'Event'" FALSE "'FALSE'" FOR "'for'" GOTO "'goto'"
 %token IF "'if'" PARAM "'param'" RETURN "'return'" TRUE "'TRUE'"
 %token WHILE "'while'"
 %token INC "'++'" DEC "'--'" ADD_SET "'+='" SUB_SET "'-='" MUL_SET "'*='"
 %token DIV_SET "'/='" MOD_SET "'%='" LE "'<='" GE "'>='" EQ "'=='" NE "'!='"
 %token AND "'&&'" OR "'||'" SHL "'<<'" SHR "'>>'" BIT_AND_SET "'&='"
-%token BIT_OR_SET "'|='" BIT_XOR_SET "'^='" SHL_SET "'<<='" SHR_SET "'>>='"
+%token UP_TO "'..'" BIT_OR_SET "'|='" BIT_XOR_SET "'^='" SHL_SET "'<<='" SHR_SET "'>>='"
 %token YYEOF 0 "the end of the file"
 
 /*
  * `Page page;` makes the name of a type a variable. A statement that starts
  * with such a name and '*' is a declaration, as in C. `Queue ghosts;` is one
- * of a variable as well, and `ghosts 3;` a setting.
+ * of a variable as well, and `ghosts 3;` a setting. So is `Int in;`, and
+ * `param Int n = 3 in 1..9;` has a range: nothing else has a name behind a value.
  */
 %precedence TYPE_AS_NAME
 %precedence THEN
@@ -337,6 +338,12 @@ declarator:
 			$$->key = $name.name;
 			$$->key_loc = @name;
 		}
+|	variable IN expr[low] UP_TO expr[high]
+		{
+			$$ = $variable;
+			$$->low = $low;
+			$$->high = $high;
+		}
 ;
 
 variable:
@@ -364,6 +371,7 @@ name:
 |	TYPE %prec TYPE_AS_NAME
 |	GHOSTS %prec TYPE_AS_NAME
 |	TIMER %prec TYPE_AS_NAME
+|	IN %prec TYPE_AS_NAME
 ;
 
 expr_opt:
@@ -522,7 +530,10 @@ static const char *wanted_text(struct wanted *w)
 	if (name) {
 		add(w, "a name");
 	} else if (has(w, '+')) {
-		add_tokens(w, has(w, ';') ? ";" : "]),:");
+		if (has(w, TOK_UP_TO))
+			add(w, "'..'");
+		else
+			add_tokens(w, has(w, ';') ? ";" : "]),:");
 	} else if (statement) {
 		add(w, "a statement");
 		add_tokens(w, "}");

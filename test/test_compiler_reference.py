@@ -262,7 +262,7 @@ def test_bounds_are_those_of_the_module():
 
 def test_the_words_that_stand_for_nothing_else():
     """A keyword is no name, but for those of types and settings, which are no label."""
-    names = {"int", "queue", "page", "field", "ghosts", "timer"}
+    names = {"int", "queue", "page", "field", "ghosts", "timer", "in"}
     assert names < keywords()
     for word in sorted(keywords()):
         named = run("-S", "-", source=f"Event Init() {{ Queue {word}; }}\n" + EMPTY)

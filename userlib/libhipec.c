@@ -196,6 +196,20 @@ int hipec_load_file(int fd, const char *path, uint64_t frames,
 	return ret;
 }
 
+/* What an operand says of a parameter; 0 to 0: it may be anything. */
+static void set_param(struct hipec_param *param, int64_t value, int64_t low,
+		      int64_t high, uint32_t flags)
+{
+	bool ranged = low || high;
+
+	*param = (struct hipec_param){
+		.value = value,
+		.low = ranged ? low : INT64_MIN,
+		.high = ranged ? high : INT64_MAX,
+		.at_load = flags & HIPEC_OPERAND_CONST,
+	};
+}
+
 /* Whether @name is the string at @at, which may lie outside. */
 static bool is_name(const char *strings, size_t size, size_t at,
 		    const char *name)
@@ -203,6 +217,60 @@ static bool is_name(const char *strings, size_t size, size_t at,
 	size_t n = strlen(name) + 1;
 
 	return at < size && n <= size - at && !memcmp(strings + at, name, n);
+}
+
+/*
+ * The parameter @name of an image: its operand, and where that lies. -ENOENT,
+ * -EPERM and -EINVAL as hipec_image_param().
+ */
+static int find_param(const void *image, size_t size, const char *name,
+		      struct hipec_image_operand *o, size_t *at)
+{
+	struct hipec_image head;
+	const char *strings;
+	uint32_t i;
+
+	if (size < sizeof(head))
+		return -EINVAL;
+	memcpy(&head, image, sizeof(head));
+	if (head.magic != HIPEC_IMAGE_MAGIC ||
+	    head.version != HIPEC_IMAGE_VERSION ||
+	    head.header_size != sizeof(head) || head.image_size != size ||
+	    head.nr_operands > (size - sizeof(head)) / sizeof(*o) ||
+	    head.strings_size > size - sizeof(head) -
+				head.nr_operands * sizeof(*o))
+		return -EINVAL;
+	strings = (const char *)image + size - head.strings_size;
+	*at = sizeof(head);
+	for (i = 0; i < head.nr_operands; i++, *at += sizeof(*o)) {
+		memcpy(o, (const char *)image + *at, sizeof(*o));
+		if (is_name(strings, head.strings_size, o->name, name))
+			return o->flags & HIPEC_OPERAND_PARAM ? 0 : -EPERM;
+	}
+	return -ENOENT;
+}
+
+/**
+ * hipec_image_param() - a parameter of a policy: its value and its range
+ * @image: compiled policy, in memory
+ * @size:  its bytes
+ * @name:  of an integer that the policy declares `param`
+ * @param: filled; without a range of the policy's it has that of an int64_t
+ *
+ * Context: any thread.
+ * Return: 0; -ENOENT if the policy declares no such name; -EPERM if it does,
+ *         but not as `param`; -EINVAL if this is no compiled policy.
+ */
+int hipec_image_param(const void *image, size_t size, const char *name,
+		      struct hipec_param *param)
+{
+	struct hipec_image_operand o;
+	size_t at;
+	int ret = find_param(image, size, name, &o, &at);
+
+	if (!ret)
+		set_param(param, o.value, o.low, o.high, o.flags);
+	return ret;
 }
 
 /**
@@ -213,41 +281,25 @@ static bool is_name(const char *strings, size_t size, size_t at,
  * @value: its new value
  *
  * Context: any thread.
- * Return: 0; -ENOENT if the policy declares no such name; -EPERM if it does,
- *         but not as `param`; -EINVAL if this is no compiled policy.
+ * Return: 0; -ERANGE if the policy does not allow that value, which
+ *         hipec_image_param() has the range of; -ENOENT, -EPERM, -EINVAL as there.
  */
 int hipec_image_set_param(void *image, size_t size, const char *name,
 			  int64_t value)
 {
-	struct hipec_image head;
 	struct hipec_image_operand o;
-	const char *strings;
-	char *at;
-	uint32_t i;
+	struct hipec_param param;
+	size_t at;
+	int ret = find_param(image, size, name, &o, &at);
 
-	if (size < sizeof(head))
-		return -EINVAL;
-	memcpy(&head, image, sizeof(head));
-	if (head.magic != HIPEC_IMAGE_MAGIC ||
-	    head.version != HIPEC_IMAGE_VERSION ||
-	    head.header_size != sizeof(head) || head.image_size != size ||
-	    head.nr_operands > (size - sizeof(head)) / sizeof(o) ||
-	    head.strings_size > size - sizeof(head) -
-				head.nr_operands * sizeof(o))
-		return -EINVAL;
-	strings = (char *)image + size - head.strings_size;
-	at = (char *)image + sizeof(head);
-	for (i = 0; i < head.nr_operands; i++, at += sizeof(o)) {
-		memcpy(&o, at, sizeof(o));
-		if (!is_name(strings, head.strings_size, o.name, name))
-			continue;
-		if (!(o.flags & HIPEC_OPERAND_PARAM))
-			return -EPERM;
-		o.value = value;
-		memcpy(at, &o, sizeof(o));
-		return 0;
-	}
-	return -ENOENT;
+	if (ret)
+		return ret;
+	set_param(&param, o.value, o.low, o.high, o.flags);
+	if (value < param.low || value > param.high)
+		return -ERANGE;
+	o.value = value;
+	memcpy((char *)image + at, &o, sizeof(o));
+	return 0;
 }
 
 /**

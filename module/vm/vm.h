@@ -253,6 +253,12 @@ static inline bool hipec_page_live(const struct hipec_vm *vm, u32 h)
 	return vm->page[h].flags & HIPEC_PAGE_LIVE;
 }
 
+/* Whether a param may not be set to just anything. */
+static inline bool hipec_operand_ranged(const struct hipec_image_operand *o)
+{
+	return o->low || o->high;
+}
+
 /* Whether the policy has event @event. */
 static inline bool hipec_vm_has_event(const struct hipec_vm *vm, u32 event)
 {

@@ -33,7 +33,7 @@
  * policy's name are printable ASCII. docs/hpo.md has all this at length.
  */
 #define HIPEC_IMAGE_MAGIC 0x43504948u /* "HIPC" */
-#define HIPEC_IMAGE_VERSION 2
+#define HIPEC_IMAGE_VERSION 3
 #define HIPEC_EVENT_MAGIC 0x48495045u /* Figure 3's MAGIC */
 #define HIPEC_NAME_MAX 32 /* bytes of a policy's name, with its zero */
 #define HIPEC_HASH_SIZE 32 /* bytes of a SHA-256 */
@@ -58,7 +58,7 @@ struct hipec_image {
 
 /* Flags of an operand: name, bit, the word in all text, and what it is then. */
 #define HIPEC_OPERAND_FLAGS(X)                                               \
-	X(PARAM,   0x1, "param", "an integer settable at load")              \
+	X(PARAM,   0x1, "param", "an integer that the application may set")    \
 	X(CONST,   0x2, "const", "an integer or a page that the policy may not write") \
 	X(SHARED,  0x4, "shared", "an integer array that the application writes") \
 	X(COUNTER, 0x8, "counter", "an integer that `hipec status` shows")
@@ -76,6 +76,9 @@ enum hipec_operand_flag {
  *   queues    number of queues
  *   queueref  slot of the queue array whose first queue it stands for at load
  *   others    0
+ *
+ * A param may have a range, low < high with `value` inside: nothing else may be
+ * set then. Both 0: it may be any integer. Of all others both are 0.
  */
 struct hipec_image_operand {
 	__u8 type;		/* HIPEC_TYPE_* */
@@ -83,6 +86,8 @@ struct hipec_image_operand {
 	__u16 key;		/* of a queue or queue array: slot of the field that orders it, or 0 */
 	__u32 name;		/* offset into the strings */
 	__s64 value;
+	__s64 low;		/* of a param: the least value, or 0 */
+	__s64 high;		/* the greatest */
 };
 
 struct hipec_image_event {
@@ -113,7 +118,7 @@ struct hipec_image_event {
 	X(HEADER,       "a header field is out of its range")                \
 	X(SECTION,      "the sections do not fill the image exactly")        \
 	X(STRING,       "a name lies outside the strings, does not end or is not printable ASCII") \
-	X(OPERAND_DECL, "an operand is declared with a type, flag, key or value that does not exist") \
+	X(OPERAND_DECL, "an operand is declared with a type, flag, key, value or range that does not exist") \
 	X(TOO_MUCH,     "the declarations ask for more queues, elements or fields than there may be") \
 	X(EVENT_DECL,   "an event is declared twice, with an unknown number or not behind the one before it") \
 	X(EVENT_MISSING, "a policy needs PageFault and Replace")             \
