@@ -32,6 +32,9 @@
  * hipec_operand()         one operand of a policy: a counter's value
  * hipec_record()          what happens in a container, to read
  * hipec_shared()          map an array that the policy shares
+ * hipec_param()           a parameter of a policy that runs: its value, its range
+ * hipec_set_param()       change it
+ * hipec_hint()            say something about pages of a region
  * hipec_next()            the next container that the caller may see
  */
 #ifndef HIPEC_H
@@ -81,6 +84,9 @@ int hipec_operand(int fd, uint64_t id, uint32_t slot,
 		  struct hipec_operand *operand);
 int hipec_record(int fd, uint64_t id, uint32_t ring);
 int hipec_shared(int fd, const char *name, int64_t **array, size_t *nr);
+int hipec_param(int fd, const char *name, struct hipec_param *param);
+int hipec_set_param(int fd, const char *name, int64_t value);
+int hipec_hint(int region, uint64_t offset, uint64_t length, uint32_t hint);
 
 #ifdef __cplusplus
 }

@@ -397,6 +397,88 @@ int hipec_operand(int fd, uint64_t id, uint32_t slot,
 	return do_ioctl(fd, HIPEC_IOC_OPERAND, operand);
 }
 
+/* The operand @name that has all of @flags. Return: 0; -ENOENT; as hipec_operand(). */
+static int find_operand(int fd, const char *name, uint32_t flags,
+			struct hipec_operand *o)
+{
+	uint32_t slot;
+	int ret;
+
+	for (slot = 0; !(ret = hipec_operand(fd, 0, slot, o)); slot++)
+		if ((o->operand_flags & flags) == flags && !strcmp(o->name, name))
+			break;
+	return ret;
+}
+
+/**
+ * hipec_param() - a parameter of a policy that runs: its value now, and its range
+ * @fd:    that the policy was loaded with
+ * @name:  of an integer that the policy declares `param`; up to 31 bytes
+ * @param: filled
+ *
+ * Context: any thread.
+ * Return: 0; -ENOENT if the policy has no parameter of that name; -ENODATA if no
+ *         policy is loaded; -EBADF, -ENOTTY.
+ */
+int hipec_param(int fd, const char *name, struct hipec_param *param)
+{
+	struct hipec_operand o;
+	int ret = find_operand(fd, name, HIPEC_OPERAND_PARAM, &o);
+
+	if (!ret)
+		set_param(param, o.value, o.low, o.high, o.operand_flags);
+	return ret;
+}
+
+/**
+ * hipec_set_param() - change a parameter of a policy that runs
+ * @fd:    that the policy was loaded with
+ * @name:  as in hipec_param()
+ * @value: what events that begin from now on read
+ *
+ * Context: any thread.
+ * Return: 0; -ERANGE if the policy does not allow that value: hipec_param() has its
+ *         range; -EACCES if it is a `const param`, which hipec_image_set_param() sets
+ *         before the load; -ENOTTY if the module is older; else as hipec_param().
+ */
+int hipec_set_param(int fd, const char *name, int64_t value)
+{
+	struct hipec_set_param set = { .size = sizeof(set), .value = value };
+	struct hipec_operand o;
+	int ret = find_operand(fd, name, HIPEC_OPERAND_PARAM, &o);
+
+	if (ret)
+		return ret;
+	set.slot = o.slot;
+	return do_ioctl(fd, HIPEC_IOC_SET_PARAM, &set);
+}
+
+/**
+ * hipec_hint() - say something about pages of a region, for its policy to read
+ * @region: of hipec_attach()
+ * @offset: bytes from the region's start, a multiple of 4096
+ * @length: bytes, a multiple of 4096; 0: to the region's end
+ * @hint:   HIPEC_HINT_*, or any number up to HIPEC_HINT_MAX that the policy knows
+ *
+ * The pages have it until they get another, whether they hold frames or not.
+ *
+ * Context: any thread.
+ * Return: 0; -EINVAL for another @hint, @offset or @length; -ERANGE past the end;
+ *         -ENOMEM; -EINTR on a fatal signal; -ENOTTY if this is no region, or the
+ *         module is older.
+ */
+int hipec_hint(int region, uint64_t offset, uint64_t length, uint32_t hint)
+{
+	struct hipec_hint args = {
+		.size = sizeof(args),
+		.offset = offset,
+		.length = length,
+		.hint = hint,
+	};
+
+	return do_ioctl(region, HIPEC_IOC_HINT, &args);
+}
+
 /**
  * hipec_record() - what happens in a container from now on
  * @fd:   of hipec_open()
@@ -439,14 +521,9 @@ int hipec_record(int fd, uint64_t id, uint32_t ring)
 int hipec_shared(int fd, const char *name, int64_t **array, size_t *nr)
 {
 	struct hipec_operand o;
-	uint32_t slot;
 	void *at;
-	int ret;
+	int ret = find_operand(fd, name, HIPEC_OPERAND_SHARED, &o);
 
-	for (slot = 0; !(ret = hipec_operand(fd, 0, slot, &o)); slot++)
-		if (o.operand_flags & HIPEC_OPERAND_SHARED &&
-		    !strcmp(o.name, name))
-			break;
 	if (ret)
 		return ret;
 	at = mmap(NULL, o.nr * sizeof(**array), PROT_READ | PROT_WRITE,

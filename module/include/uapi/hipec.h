@@ -224,6 +224,8 @@ struct hipec_query {
 #define HIPEC_FEATURE_POOL 0x2
 #define HIPEC_FEATURE_BUILTIN 0x4	/* HIPEC_IOC_LOAD needs no image */
 #define HIPEC_FEATURE_RECORD 0x8	/* there is HIPEC_IOC_RECORD */
+#define HIPEC_FEATURE_SET_PARAM 0x10	/* there is HIPEC_IOC_SET_PARAM */
+#define HIPEC_FEATURE_HINT 0x20		/* regions know HIPEC_IOC_HINT */
 
 /*
  * HIPEC_IOC_LOAD: policy and frames for this container, once. They are reserved,
@@ -311,7 +313,47 @@ struct hipec_operand {
 	__s64 value;		/* out: now, of an integer, else 0 */
 	__u64 offset;		/* out: where mmap() of /dev/hipec has a shared array */
 	char name[HIPEC_NAME_MAX]; /* out: cut to fit; ends with a zero */
+	__s64 low;		/* out: least value of a param with a range, else 0 */
+	__s64 high;		/* out: greatest */
 };
+
+/*
+ * HIPEC_IOC_SET_PARAM: a `param` of this container's policy, or of container `id`'s
+ * if the caller may see it. Events that begin from then on read it. EINVAL: a flag,
+ * `reserved`; ESRCH: no such container; ENODATA: no policy is loaded; ENOENT: no
+ * such slot; EPERM: it is no `param`; EACCES: it is a `const param`, settable
+ * before the load only; ERANGE: the value is outside its range.
+ */
+struct hipec_set_param {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 id;		/* in: 0: this container */
+	__u32 slot;		/* in: as in HIPEC_IOC_OPERAND */
+	__u32 reserved;		/* in: 0 */
+	__s64 value;		/* in */
+};
+
+/*
+ * HIPEC_IOC_HINT, of a region's descriptor: pages [offset, offset + length) have the
+ * hint from now on, until they get another; the policy reads it in Hint. What hints
+ * mean is between the program and its policy; those with a name are the ones of the
+ * papers on write hints. EINVAL: a flag, `reserved`, a hint above HIPEC_HINT_MAX, an
+ * offset or length inside a page; ERANGE: past the region's end; ENOMEM; EINTR.
+ */
+struct hipec_hint {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 offset;		/* in: bytes from the region's start */
+	__u64 length;		/* in: bytes; 0: to the region's end */
+	__u32 hint;		/* in: HIPEC_HINT_*, or any other up to HIPEC_HINT_MAX */
+	__u32 reserved;		/* in: 0 */
+};
+
+#define HIPEC_HINT_NONE 0
+#define HIPEC_HINT_SYNCH 1	/* written since a page's frame was wanted at once */
+#define HIPEC_HINT_REPLACE 2	/* written since the program's own cache gives it up */
+#define HIPEC_HINT_RECOV 3	/* written so that a recovery is short; still cached */
+#define HIPEC_HINT_MAX 255
 
 /*
  * HIPEC_IOC_RECORD: what happens in this container, or in container `id` if the
@@ -345,5 +387,7 @@ struct hipec_record {
 #define HIPEC_IOC_NEXT   _IOWR('h', 0x84, struct hipec_status)
 #define HIPEC_IOC_OPERAND _IOWR('h', 0x85, struct hipec_operand)
 #define HIPEC_IOC_RECORD _IOWR('h', 0x86, struct hipec_record)
+#define HIPEC_IOC_SET_PARAM _IOWR('h', 0x87, struct hipec_set_param)
+#define HIPEC_IOC_HINT _IOWR('h', 0x88, struct hipec_hint)
 
 #endif /* _UAPI_HIPEC_H */
