@@ -456,6 +456,8 @@ struct ampc_stmt *ampc_stmt_setting(struct ampc *c, struct ampc_loc loc,
 struct ampc_decl *ampc_decl_new(struct ampc *c, struct ampc_loc loc,
 				const char *name, struct ampc_expr *length,
 				struct ampc_expr *init);
+struct ampc_decl *ampc_decl_range(struct ampc_decl *d, struct ampc_expr *low,
+				  struct ampc_expr *high);
 struct ampc_stmt *ampc_stmt_decl(struct ampc *c, struct ampc_loc loc,
 				 u8 flags, enum ampc_type type,
 				 struct ampc_decl *first);

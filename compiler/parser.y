@@ -155,8 +155,7 @@ static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
 /*
  * `Page page;` makes the name of a type a variable. A statement that starts
  * with such a name and '*' is a declaration, as in C. `Queue ghosts;` is one
- * of a variable as well, and `ghosts 3;` a setting. So is `Int in;`, and
- * `param Int n = 3 in 1..9;` has a range: nothing else has a name behind a value.
+ * of a variable as well, and `ghosts 3;` a setting; `Int in;`, `Int n in 1..9;`.
  */
 %precedence TYPE_AS_NAME
 %precedence THEN
@@ -339,11 +338,7 @@ declarator:
 			$$->key_loc = @name;
 		}
 |	variable IN expr[low] UP_TO expr[high]
-		{
-			$$ = $variable;
-			$$->low = $low;
-			$$->high = $high;
-		}
+		{ $$ = ampc_decl_range($variable, $low, $high); }
 ;
 
 variable:
@@ -532,8 +527,7 @@ static const char *wanted_text(struct wanted *w)
 	} else if (has(w, '+')) {
 		if (has(w, TOK_UP_TO))
 			add(w, "'..'");
-		else
-			add_tokens(w, has(w, ';') ? ";" : "]),:");
+		add_tokens(w, has(w, ';') ? ";" : "]),:");
 	} else if (statement) {
 		add(w, "a statement");
 		add_tokens(w, "}");

@@ -337,7 +337,7 @@ struct hipec_set_param {
  * HIPEC_IOC_HINT, of a region's descriptor: pages [offset, offset + length) have the
  * hint from now on, until they get another; the policy reads it in Hint. What hints
  * mean is between the program and its policy; those with a name are the ones of the
- * papers on write hints. EINVAL: a flag, `reserved`, a hint above HIPEC_HINT_MAX, an
+ * paper on write hints. EINVAL: a flag, `reserved`, a hint above HIPEC_HINT_MAX, an
  * offset or length inside a page; ERANGE: past the region's end; ENOMEM; EINTR.
  */
 struct hipec_hint {
@@ -350,9 +350,9 @@ struct hipec_hint {
 };
 
 #define HIPEC_HINT_NONE 0
-#define HIPEC_HINT_SYNCH 1	/* written since a page's frame was wanted at once */
-#define HIPEC_HINT_REPLACE 2	/* written since the program's own cache gives it up */
-#define HIPEC_HINT_RECOV 3	/* written so that a recovery is short; still cached */
+#define HIPEC_HINT_SYNCH 1	/* the program's own cache gives the page up now */
+#define HIPEC_HINT_REPLACE 2	/* it will soon give the page up */
+#define HIPEC_HINT_RECOV 3	/* it keeps the page: written for a short recovery */
 #define HIPEC_HINT_MAX 255
 
 /*
