@@ -176,7 +176,7 @@ static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
 %precedence UNARY
 %precedence INC DEC '[' '.'
 
-%type <word> name
+%type <word> name label
 %type <flags> qualifiers qualifier
 %type <expr> expr expr_opt call length_opt amount
 %type <args> args args_opt
@@ -207,7 +207,7 @@ start:
 block:
 	open stmts '}'
 		{ ampc_token_close(p, @1, @3); $$ = block(p, @$, $stmts); }
-|	open stmts NAME ':' '}'
+|	open stmts label ':' '}'
 		{
 			struct ampc_loc loc = ampc_loc_span(@3, @4);
 
@@ -272,12 +272,12 @@ stmt:
 		{ $$ = STMT(BREAK, @1, NULL, NULL); }
 |	CONTINUE ';'
 		{ $$ = STMT(CONTINUE, @1, NULL, NULL); }
-|	GOTO NAME ';'
-		{ $$ = STMT(GOTO, @NAME, NULL, NULL); $$->name = $NAME.name; }
+|	GOTO label ';'
+		{ $$ = STMT(GOTO, @label, NULL, NULL); $$->name = $label.name; }
 |	RETURN ';'
 		{ $$ = STMT(RETURN, @1, NULL, NULL); }
-|	NAME ':' stmt[body]
-		{ $$ = ampc_stmt_label(p->c, @NAME, $NAME.name, $body); }
+|	label ':' stmt[body]
+		{ $$ = ampc_stmt_label(p->c, @label, $label.name, $body); }
 ;
 
 /*
@@ -349,10 +349,7 @@ variable:
 ;
 
 /* The paper has one before a type; it changes nothing. */
-star_opt:
-	%empty
-|	'*'
-;
+star_opt: %empty | '*' ;
 
 length_opt:
 	%empty
@@ -360,6 +357,8 @@ length_opt:
 |	'[' expr ']'
 		{ $$ = $expr; }
 ;
+
+label: NAME | IN ;
 
 name:
 	NAME
