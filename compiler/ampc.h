@@ -204,6 +204,7 @@ struct ampc_decl {
 	const char *name;
 	struct ampc_expr *init;		/* or NULL */
 	struct ampc_expr *length;	/* of an array, or NULL */
+	struct ampc_expr *low, *high;	/* range of a param, or NULL both */
 	const char *key;		/* field that orders a queue, or NULL */
 	struct ampc_loc key_loc;
 
@@ -347,6 +348,7 @@ struct ampc_symbol {
 	u8 flags;		/* HIPEC_OPERAND_* */
 	u32 slot;
 	s64 value;		/* at load; length of an array */
+	s64 low, high;		/* of a param with a range; else 0 */
 	const struct ampc_symbol *key;	/* field that orders a queue, or NULL */
 };
 
@@ -454,6 +456,8 @@ struct ampc_stmt *ampc_stmt_setting(struct ampc *c, struct ampc_loc loc,
 struct ampc_decl *ampc_decl_new(struct ampc *c, struct ampc_loc loc,
 				const char *name, struct ampc_expr *length,
 				struct ampc_expr *init);
+struct ampc_decl *ampc_decl_range(struct ampc_decl *d, struct ampc_expr *low,
+				  struct ampc_expr *high);
 struct ampc_stmt *ampc_stmt_decl(struct ampc *c, struct ampc_loc loc,
 				 u8 flags, enum ampc_type type,
 				 struct ampc_decl *first);

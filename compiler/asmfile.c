@@ -10,7 +10,8 @@
  *	ghosts N %
  *	timer N ms
  *	operands
- *	    SLOT  TYPE  NAME [= VALUE] [[N]] [= ARRAY[0]] [by FIELD] [, FLAG]...
+ *	    SLOT  TYPE  NAME [= VALUE [in LOW..HIGH]] [[N]] [= ARRAY[0]] [by FIELD]
+ *						      [, FLAG]...
  *	event NUMBER NAME [; line N]
  *	    [NUMBER] [WORD] COMMAND [; line N]
  *
@@ -200,7 +201,19 @@ static bool read_flags(struct assembly *as, u32 line, char *s, u8 *flags)
 	return !*s;
 }
 
-/* `= VALUE`, `= ARRAY[0]`, `[N]`, `by FIELD` */
+/* `LOW..HIGH` */
+static bool read_range(struct assembly *as, u32 line, u32 slot, char **s)
+{
+	char *word = take_word(as->c, s, ",");
+
+	if (hipec_asm_range(word, &as->image.slot[slot].low,
+			    &as->image.slot[slot].high))
+		return true;
+	expected(as, line, "a range", word);
+	return false;
+}
+
+/* `= VALUE in LOW..HIGH`, `= ARRAY[0]`, `[N]`, `by FIELD` */
 static bool read_value(struct assembly *as, u32 line, u32 slot, char **s)
 {
 	struct ampc *c = as->c;
@@ -216,6 +229,8 @@ static bool read_value(struct assembly *as, u32 line, u32 slot, char **s)
 			expected(as, line, "a number", word);
 			return false;
 		}
+		if (take(s, "in ") && !read_range(as, line, slot, s))
+			return false;
 	} else if (take(s, "[")) {
 		word = take_word(c, s, "]");
 		if (!number(word, UINT32_MAX, &as->image.slot[slot].value) ||

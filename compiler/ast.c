@@ -353,6 +353,15 @@ struct ampc_decl *ampc_decl_new(struct ampc *c, struct ampc_loc loc,
 	return d;
 }
 
+/* A variable has a range. */
+struct ampc_decl *ampc_decl_range(struct ampc_decl *d, struct ampc_expr *low,
+				  struct ampc_expr *high)
+{
+	d->low = low;
+	d->high = high;
+	return d;
+}
+
 /* A declaration: all variables from @first on get its flags and its type. */
 struct ampc_stmt *ampc_stmt_decl(struct ampc *c, struct ampc_loc loc,
 				 u8 flags, enum ampc_type type,

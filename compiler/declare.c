@@ -113,6 +113,45 @@ static s64 initial_value(struct ampc *c, struct ampc_event *ev,
 	return 0;
 }
 
+/* One end of a range. Return: whether @value is known. */
+static bool range_end(struct ampc *c, struct ampc_event *ev,
+		      struct ampc_expr *e, s64 *value)
+{
+	ampc_check_value(c, ev, e);
+	*value = e->value;
+	if (!e->is_const && e->type != AMPC_UNKNOWN)
+		ampc_report(c, e->loc, RANGE_NOT_CONST,
+			    ampc_source_quote(c, e->loc));
+	return e->is_const;
+}
+
+/* The range of a param, which its value at load lies in. */
+static void check_range(struct ampc *c, struct ampc_event *ev,
+			const struct ampc_decl *d, struct ampc_symbol *range)
+{
+	struct ampc_loc loc;
+	s64 low, high;
+
+	if (!d->low || !range_end(c, ev, d->low, &low) ||
+	    !range_end(c, ev, d->high, &high))
+		return;
+	loc = ampc_loc_span(d->low->loc, d->high->loc);
+	if (d->type != AMPC_INT || !(d->flags & HIPEC_OPERAND_PARAM)) {
+		ampc_report(c, loc, RANGE_TYPE, d->name);
+	} else if (low >= high) {
+		ampc_report(c, loc, RANGE_EMPTY, (long long)low,
+			    (long long)high, d->name);
+	} else if ((range->value < low || range->value > high) &&
+		   (!d->init || d->init->is_const)) {
+		ampc_report(c, d->init ? d->init->loc : d->loc, RANGE_VALUE,
+			    d->name, (long long)range->value, (long long)low,
+			    (long long)high);
+	} else {
+		range->low = low;
+		range->high = high;
+	}
+}
+
 /* Add @nr to @sum and tell whether that takes it over @max just now. */
 static bool exceeds(u64 *sum, u64 nr, u64 max)
 {
@@ -152,7 +191,7 @@ static void count(struct ampc *c, const struct ampc_symbol *sym)
 
 static void declare(struct ampc *c, struct ampc_event *ev, struct ampc_decl *d)
 {
-	struct ampc_symbol *sym;
+	struct ampc_symbol *sym, range = { 0 };
 	s64 value;
 
 	if (d->length)
@@ -161,6 +200,8 @@ static void declare(struct ampc *c, struct ampc_event *ev, struct ampc_decl *d)
 	if (d->length)
 		value = array_length(c, ev, d);
 	check_qualifiers(c, d);
+	range.value = value;
+	check_range(c, ev, d, &range);
 	if (!check_name_free(c, d))
 		return;
 	if (c->nr_slots == HIPEC_SLOT_SYSTEM)
@@ -170,6 +211,8 @@ static void declare(struct ampc *c, struct ampc_event *ev, struct ampc_decl *d)
 	sym->type = d->type;
 	sym->flags = d->flags;
 	sym->value = value;
+	sym->low = range.low;
+	sym->high = range.high;
 	sym->slot = c->nr_slots++;
 	count(c, sym);
 	d->symbol = sym;

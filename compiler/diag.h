@@ -70,6 +70,10 @@
 	X(TIMER_NO_EVENT, ERROR, "there is no Event Timer() that runs every %lld ms") \
 	X(QUALIFIER_TWICE, ERROR, "'%s' is said twice")                       \
 	X(CONST_NO_VALUE, ERROR, "'%s' is const and has no value")            \
+	X(RANGE_TYPE, ERROR, "'%s' has a range, only a 'param' can have one") \
+	X(RANGE_NOT_CONST, ERROR, "'%s' is not constant, a range must be")    \
+	X(RANGE_EMPTY, ERROR, "the range %lld..%lld leaves '%s' no choice")   \
+	X(RANGE_VALUE, ERROR, "the value of '%s' is %lld, outside its range %lld..%lld") \
 	X(TOO_MANY_OPERANDS, ERROR, "the policy needs more than %u operands") \
 	X(OPERANDS_ARE, NOTE, "variables, temporaries and constants are operands") \
 	X(TOO_MANY_VARIABLES, ERROR, "more than %u variables")                \

@@ -150,6 +150,8 @@ static void put_declared(struct build *b)
 			.key = sym->key ? sym->key->slot : 0,
 			.name = add_string(b, sym->name),
 			.value = sym->value,
+			.low = sym->low,
+			.high = sym->high,
 		};
 	}
 }

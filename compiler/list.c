@@ -29,8 +29,11 @@ static void list_declared(const struct hipec_policy *p,
 	else if (o->type == HIPEC_TYPE_QUEUE_REF)
 		fprintf(out, " = %s[0]",
 			hipec_policy_name(p, p->operand[o->value].name));
-	else if (o->value)
+	else if (o->value || hipec_operand_ranged(o))
 		fprintf(out, " = %lld", (long long)o->value);
+	if (hipec_operand_ranged(o))
+		fprintf(out, " in %lld..%lld", (long long)o->low,
+			(long long)o->high);
 	if (o->key)
 		fprintf(out, " by %s",
 			hipec_policy_name(p, p->operand[o->key].name));

@@ -132,6 +132,8 @@ static void check_stmts(struct ampc *c, const struct ampc_stmt *s)
 		for (d = s->decl; d; d = d->next) {
 			check_expr(c, d->init);
 			check_expr(c, d->length);
+			check_expr(c, d->low);
+			check_expr(c, d->high);
 		}
 		if (s->kind != AMPC_STMT_EXPR)
 			check_test(c, s->expr);

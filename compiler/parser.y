@@ -142,20 +142,20 @@ static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
 %token <number> NUMBER "a number"
 %token BREAK "'break'" CONST "'const'" CONTINUE "'continue'" DO "'do'"
 %token BY "'by'" COUNTER "'counter'" SHARED "'shared'"
-%token <word> GHOSTS "'Ghosts'" TIMER "'Timer'"
+%token <word> GHOSTS "'Ghosts'" TIMER "'Timer'" IN "'in'"
 %token ELSE "'else'" EVENT "'Event'" FALSE "'FALSE'" FOR "'for'" GOTO "'goto'"
 %token IF "'if'" PARAM "'param'" RETURN "'return'" TRUE "'TRUE'"
 %token WHILE "'while'"
 %token INC "'++'" DEC "'--'" ADD_SET "'+='" SUB_SET "'-='" MUL_SET "'*='"
 %token DIV_SET "'/='" MOD_SET "'%='" LE "'<='" GE "'>='" EQ "'=='" NE "'!='"
 %token AND "'&&'" OR "'||'" SHL "'<<'" SHR "'>>'" BIT_AND_SET "'&='"
-%token BIT_OR_SET "'|='" BIT_XOR_SET "'^='" SHL_SET "'<<='" SHR_SET "'>>='"
+%token UP_TO "'..'" BIT_OR_SET "'|='" BIT_XOR_SET "'^='" SHL_SET "'<<='" SHR_SET "'>>='"
 %token YYEOF 0 "the end of the file"
 
 /*
  * `Page page;` makes the name of a type a variable. A statement that starts
  * with such a name and '*' is a declaration, as in C. `Queue ghosts;` is one
- * of a variable as well, and `ghosts 3;` a setting.
+ * of a variable as well, and `ghosts 3;` a setting; `Int in;`, `Int n in 1..9;`.
  */
 %precedence TYPE_AS_NAME
 %precedence THEN
@@ -176,7 +176,7 @@ static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
 %precedence UNARY
 %precedence INC DEC '[' '.'
 
-%type <word> name
+%type <word> name label
 %type <flags> qualifiers qualifier
 %type <expr> expr expr_opt call length_opt amount
 %type <args> args args_opt
@@ -207,7 +207,7 @@ start:
 block:
 	open stmts '}'
 		{ ampc_token_close(p, @1, @3); $$ = block(p, @$, $stmts); }
-|	open stmts NAME ':' '}'
+|	open stmts label ':' '}'
 		{
 			struct ampc_loc loc = ampc_loc_span(@3, @4);
 
@@ -272,12 +272,12 @@ stmt:
 		{ $$ = STMT(BREAK, @1, NULL, NULL); }
 |	CONTINUE ';'
 		{ $$ = STMT(CONTINUE, @1, NULL, NULL); }
-|	GOTO NAME ';'
-		{ $$ = STMT(GOTO, @NAME, NULL, NULL); $$->name = $NAME.name; }
+|	GOTO label ';'
+		{ $$ = STMT(GOTO, @label, NULL, NULL); $$->name = $label.name; }
 |	RETURN ';'
 		{ $$ = STMT(RETURN, @1, NULL, NULL); }
-|	NAME ':' stmt[body]
-		{ $$ = ampc_stmt_label(p->c, @NAME, $NAME.name, $body); }
+|	label ':' stmt[body]
+		{ $$ = ampc_stmt_label(p->c, @label, $label.name, $body); }
 ;
 
 /*
@@ -337,6 +337,8 @@ declarator:
 			$$->key = $name.name;
 			$$->key_loc = @name;
 		}
+|	variable IN expr[low] UP_TO expr[high]
+		{ $$ = ampc_decl_range($variable, $low, $high); }
 ;
 
 variable:
@@ -347,10 +349,7 @@ variable:
 ;
 
 /* The paper has one before a type; it changes nothing. */
-star_opt:
-	%empty
-|	'*'
-;
+star_opt: %empty | '*' ;
 
 length_opt:
 	%empty
@@ -359,11 +358,14 @@ length_opt:
 		{ $$ = $expr; }
 ;
 
+label: NAME | IN ;
+
 name:
 	NAME
 |	TYPE %prec TYPE_AS_NAME
 |	GHOSTS %prec TYPE_AS_NAME
 |	TIMER %prec TYPE_AS_NAME
+|	IN %prec TYPE_AS_NAME
 ;
 
 expr_opt:
@@ -522,6 +524,8 @@ static const char *wanted_text(struct wanted *w)
 	if (name) {
 		add(w, "a name");
 	} else if (has(w, '+')) {
+		if (has(w, TOK_UP_TO))
+			add(w, "'..'");
 		add_tokens(w, has(w, ';') ? ";" : "]),:");
 	} else if (statement) {
 		add(w, "a statement");

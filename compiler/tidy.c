@@ -59,6 +59,8 @@ static void names_of_stmts(struct names *n, const struct ampc_stmt *s)
 		for (d = s->decl; d; d = d->next) {
 			names_of_expr(n, d->init);
 			names_of_expr(n, d->length);
+			names_of_expr(n, d->low);
+			names_of_expr(n, d->high);
 		}
 		names_of_stmts(n, s->body);
 		names_of_stmts(n, s->orelse);

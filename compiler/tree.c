@@ -138,6 +138,8 @@ static void declare(struct tree *t, const struct ampc_decl *d)
 		t->depth++;
 		part(t, "length", d->length);
 		part(t, "value", d->init);
+		part(t, "least", d->low);
+		part(t, "greatest", d->high);
 		t->depth--;
 	}
 }
@@ -212,6 +214,9 @@ static void operand(const struct ampc_symbol *sym, FILE *out)
 		fprintf(out, "[%lld]", (long long)sym->value);
 	else if (sym->type == AMPC_INT)
 		fprintf(out, " = %lld", (long long)sym->value);
+	if (sym->low || sym->high)
+		fprintf(out, " in %lld..%lld", (long long)sym->low,
+			(long long)sym->high);
 	if (sym->key)
 		fprintf(out, " by %s", sym->key->name);
 	ampc_list_flags(sym->flags, out);

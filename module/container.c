@@ -349,7 +349,30 @@ int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
 			o->offset = HIPEC_SHARED_OFFSET(o->slot);
 		break;
 	}
+	o->low = d->low;
+	o->high = d->high;
 	strscpy_pad(o->name, hipec_policy_name(p, d->name), sizeof(o->name));
 	mutex_unlock(&c->lock);
 	return 0;
+}
+
+/**
+ * hipec_container_set_param() - set a parameter of a container's policy
+ * @c:     container
+ * @slot:  of the parameter
+ * @value: what events that begin from now on read
+ *
+ * Context: process context; takes c->lock.
+ * Return: 0; -ENODATA before a policy is loaded; -ENOENT, -EPERM, -EACCES and
+ *         -ERANGE as hipec_vm_set_param().
+ */
+int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value)
+{
+	int ret = -ENODATA;
+
+	mutex_lock(&c->lock);
+	if (c->vm.policy)
+		ret = hipec_vm_set_param(&c->vm, slot, value);
+	mutex_unlock(&c->lock);
+	return ret;
 }

@@ -31,8 +31,8 @@ static int hipec_release(struct inode *inode, struct file *file)
  * The caller's struct, as long as it says it is, into @args of @ksize bytes;
  * all of them have size and flags first.
  */
-static int get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
-		    u32 known_flags)
+int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
+		   u32 known_flags)
 {
 	u32 flags;
 	int ret;
@@ -60,14 +60,15 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 	struct hipec_query q;
 	struct hipec_container *each;
 	u32 usize;
-	int ret = get_args(&q, sizeof(q), uargs, &usize, 0);
+	int ret = hipec_get_args(&q, sizeof(q), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
 	q.abi_version = HIPEC_ABI_VERSION;
 	q.image_version = HIPEC_IMAGE_VERSION;
 	q.features = HIPEC_FEATURE_PRIVILEGED | HIPEC_FEATURE_POOL |
-		HIPEC_FEATURE_BUILTIN | HIPEC_FEATURE_RECORD;
+		HIPEC_FEATURE_BUILTIN | HIPEC_FEATURE_RECORD |
+		HIPEC_FEATURE_SET_PARAM | HIPEC_FEATURE_HINT;
 	hipec_pool_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
@@ -100,7 +101,7 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 	struct hipec_load a;
 	void *image;
 	u32 usize;
-	int ret = get_args(&a, sizeof(a), uargs, &usize, HIPEC_LOAD_SHARE);
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_LOAD_SHARE);
 
 	if (ret)
 		return ret;
@@ -125,7 +126,7 @@ static int ioctl_attach(struct hipec_container *c, void __user *uargs)
 	struct hipec_attach a;
 	struct file *file;
 	u32 usize;
-	int ret = get_args(&a, sizeof(a), uargs, &usize, HIPEC_ATTACH_WRITE);
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_ATTACH_WRITE);
 
 	if (ret)
 		return ret;
@@ -152,7 +153,7 @@ static int ioctl_status(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_status s;
 	u32 usize;
-	int ret = get_args(&s, sizeof(s), uargs, &usize, 0);
+	int ret = hipec_get_args(&s, sizeof(s), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -190,7 +191,7 @@ static int ioctl_operand(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_operand o;
 	u32 usize;
-	int ret = get_args(&o, sizeof(o), uargs, &usize, 0);
+	int ret = hipec_get_args(&o, sizeof(o), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -202,12 +203,30 @@ static int ioctl_operand(struct hipec_container *c, void __user *uargs)
 	return ret ?: put_args(uargs, usize, &o, sizeof(o));
 }
 
+static int ioctl_set_param(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_set_param a;
+	u32 usize;
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	if (a.reserved)
+		return -EINVAL;
+	c = get_visible(c, a.id);
+	if (!c)
+		return -ESRCH;
+	ret = hipec_container_set_param(c, a.slot, a.value);
+	hipec_container_put(c);
+	return ret;
+}
+
 static int ioctl_record(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_record a;
 	struct file *file;
 	u32 usize;
-	int ret = get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -237,7 +256,7 @@ static int ioctl_next(struct hipec_container *c, void __user *uargs)
 	struct hipec_status s;
 	u32 usize;
 	u64 id;
-	int ret = get_args(&s, sizeof(s), uargs, &usize, 0);
+	int ret = hipec_get_args(&s, sizeof(s), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -265,6 +284,7 @@ static const struct {
 	{ HIPEC_IOC_NEXT, ioctl_next },
 	{ HIPEC_IOC_OPERAND, ioctl_operand },
 	{ HIPEC_IOC_RECORD, ioctl_record },
+	{ HIPEC_IOC_SET_PARAM, ioctl_set_param },
 };
 
 static long hipec_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -115,6 +115,9 @@ static void run_for_page(struct hipec_container *c, u32 event, u32 pgno,
 		return;
 	c->vm.slot[HIPEC_SLOT_FAULTED_ADDRESS] = (s64)pgno << PAGE_SHIFT;
 	c->vm.slot[HIPEC_SLOT_FAULT_KIND] = write;
+	c->vm.slot[HIPEC_SLOT_HINT] =
+		c->wants_hint && event != HIPEC_EVENT_REMOVE ?
+		hipec_hint_get(c, pgno) : 0;
 	run(c, event, free);
 }
 
@@ -122,6 +125,7 @@ static void run_for_page(struct hipec_container *c, u32 event, u32 pgno,
 void hipec_event_init(struct hipec_container *c)
 {
 	c->wants_time = hipec_policy_reads(&c->policy, HIPEC_SLOT_TIME);
+	c->wants_hint = hipec_policy_reads(&c->policy, HIPEC_SLOT_HINT);
 	c->loaded_at = ktime_get_ns();
 	if (hipec_vm_has_event(&c->vm, HIPEC_EVENT_INIT))
 		run(c, HIPEC_EVENT_INIT, c->nr_free);
@@ -217,6 +221,7 @@ void hipec_event_timer(struct work_struct *work)
 
 	mutex_lock(&c->lock);
 	if (!c->vm.exit.kind) {
+		c->vm.slot[HIPEC_SLOT_HINT] = 0;
 		run(c, HIPEC_EVENT_TIMER, c->nr_free);
 		hipec_event_timer_start(c);
 	}

@@ -33,6 +33,7 @@
 #include <linux/mutex.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 
 #include "pool/recover.h"
 #include "pool/shadow.h"
@@ -118,6 +119,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @event_since: ns, when it was first looked at; 0: it was not
  * @loaded_at: ns, invariant after the load
  * @wants_time: the policy reads Time; invariant after the load
+ * @wants_hint: it reads Hint, likewise
  * @late_event: event that was given up last
  * @late_in_a_row: times that it was, one after the other
  * @lost_in_a_row: pages given up that could not be written, one after the other
@@ -192,6 +194,7 @@ struct hipec_container {
 	u64 event_since;
 	u64 loaded_at;
 	bool wants_time;
+	bool wants_hint;
 	u32 late_event;
 	u32 late_in_a_row;
 	u32 lost_in_a_row;
@@ -303,6 +306,8 @@ enum hipec_read_way {
  * @read:     how to read the file; NOWAIT may become CACHED at any time
  * @read_most: pages of one direct read; invariant
  * @open:     it is there for Prefetch, under c->lock
+ * @hints:    chunks of hints, which stay once they are there; a byte for each page,
+ *            under c->lock
  * @clock:    batches of its sequences up to now, under c->lock
  * @stream:   its sequences
  * @ahead:    batches that the policy has not been told of
@@ -320,6 +325,7 @@ struct hipec_region {
 	enum hipec_read_way read;
 	u32 read_most;
 	bool open;
+	struct xarray hints;
 	u64 clock;
 	struct hipec_stream stream[HIPEC_NR_STREAMS];
 	struct hipec_ahead ahead[HIPEC_NR_AHEAD];
@@ -406,6 +412,7 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log);
 void hipec_container_status(struct hipec_container *c, struct hipec_status *s);
 int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o);
+int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value);
 struct hipec_container *hipec_container_next(u64 id);
 
 /* exit.c: the one way in which a policy ends */
@@ -485,6 +492,12 @@ int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want,
 /* shared.c: arrays that the application writes */
 int hipec_shared_mmap(struct hipec_container *c, struct vm_area_struct *vma);
 
+/* hint.c: what the application says about pages */
+void hipec_hint_init(struct hipec_region *r);
+void hipec_hint_free(struct hipec_region *r);
+int hipec_hint_set(struct hipec_region *r, const struct hipec_hint *a);
+u8 hipec_hint_get(struct hipec_container *c, u32 pgno);
+
 /* region.c */
 int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 			struct file **region_file);
@@ -522,6 +535,8 @@ void hipec_record_end(struct hipec_container *c);
 
 /* dev.c */
 extern const struct file_operations hipec_dev_fops;
+int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
+		   u32 known_flags);
 
 /* debugfs.c */
 void hipec_debugfs_init(void);

@@ -264,14 +264,32 @@ static int region_release(struct inode *inode, struct file *file)
 	unclaim_file(r);
 	inode->i_private = NULL;
 	fput(r->backing);
+	hipec_hint_free(r);
 	kfree(r);
 	hipec_container_put(c);
 	simple_release_fs(&fs_mount, &fs_users);
 	return 0;
 }
 
+/* One command, by its number alone, as for the device. */
+static long region_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct hipec_hint a;
+	u32 usize;
+	int ret;
+
+	if (_IOC_TYPE(cmd) != _IOC_TYPE(HIPEC_IOC_HINT) ||
+	    _IOC_DIR(cmd) != (_IOC_READ | _IOC_WRITE) ||
+	    _IOC_NR(cmd) != _IOC_NR(HIPEC_IOC_HINT))
+		return -ENOTTY;
+	ret = hipec_get_args(&a, sizeof(a), (void __user *)arg, &usize, 0);
+	return ret ?: hipec_hint_set(file->private_data, &a);
+}
+
 static const struct file_operations region_fops = {
 	.owner = THIS_MODULE,
+	.unlocked_ioctl = region_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = region_mmap,
 	.fsync = region_fsync,
 	.flush = region_flush,
@@ -354,6 +372,7 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 		return -ENOMEM;
 	r->c = c;
 	r->writable = args->flags & HIPEC_ATTACH_WRITE;
+	hipec_hint_init(r);
 	file = fget(args->fd);
 	if (!file) {
 		ret = -EBADF;

@@ -78,7 +78,7 @@ def operands(text):
     found = {}
     for line in text.splitlines():
         match = re.match(r" +([0-9A-F]{2})  (\w+) +([^ ,\[]+)(?:\[(\d+)\])?(?: = ([-\w]+)(?:\[0\])?)?"
-                         r"(?: by (\w+))?((?:, \w+)*)$", line)
+                         r"(?: in -?\d+\.\.-?\d+)?(?: by (\w+))?((?:, \w+)*)$", line)
         if match:
             slot, kind, name, length, value, key, flags = match.groups()
             found[name] = (int(slot, 16), kind,
@@ -204,11 +204,11 @@ def test_image_has_names_values_and_lines(tmp_path):
     names = image[-strings:]
     slots = []
     for i in range(nr_operands):
-        kind, flags, _, at, value = struct.unpack_from("<BBHIq", image, header + 16 * i)
-        slots.append((kind, flags, names[at:names.index(b"\0", at)], value))
-    assert slots == [(2, 0, b"_free_queue", 0), (1, 0, b"_free_count", 0), (1, 1, b"n", -5),
-                     (1, 2, b"7", 7)]
-    at = header + 16 * nr_operands
+        kind, flags, _, at, *values = struct.unpack_from("<BBHIqqq", image, header + 32 * i)
+        slots.append((kind, flags, names[at:names.index(b"\0", at)], *values))
+    assert slots == [(2, 0, b"_free_queue", 0, 0, 0), (1, 0, b"_free_count", 0, 0, 0),
+                     (1, 1, b"n", -5, 0, 0), (1, 2, b"7", 7, 0, 0)]
+    at = header + 32 * nr_operands
     events = [struct.unpack_from("<IIII", image, at + 16 * i) for i in range(nr_events)]
     assert [(number, first, nr) for number, _, first, nr in events] == [(1, 0, 2), (2, 2, 3)]
     at += 16 * nr_events

@@ -162,7 +162,7 @@ IN_ASSEMBLER = {
     "queues": (lambda n: dict(operands=f"    02  queues  g[{n}]\n"), 4093,
                "the declarations ask for more queues, elements or fields than there may be"),
     "elements": (lambda n: dict(operands=f"    02  ints  a[{n}]\n"), 2**20,
-                 "declared with a type, flag, key or value that does not exist"),
+                 "declared with a type, flag, key, value or range that does not exist"),
     "fields": (lambda n: dict(operands="".join(f"    {i + 2:02X}  field  f{i}\n" for i in range(n))), 8,
                "the declarations ask for more queues, elements or fields than there may be"),
 }

@@ -584,4 +584,4 @@ def test_help_names_every_option():
     done = hipec("debug", "--help")
     assert done.returncode == 0
     assert set(re.findall(r"--([a-z-]+)", done.stdout)) == {"policy", "frames", "mode", "command",
-                                                             "source", "step"}
+                                                             "source", "step", "param"}

@@ -230,7 +230,7 @@ def faulty(tmp_path):
     assert run("-o", tmp_path / "x.hpo", text).returncode == 0
     data = (tmp_path / "x.hpo").read_bytes()
     nr_operands, nr_events, nr_words, nr_lines = struct.unpack_from("<4I", data, 16)
-    events = 112 + 16 * nr_operands
+    events = 112 + 32 * nr_operands
     words = events + 16 * nr_events
     return bytearray(data), events, words, words + 4 * (nr_words + nr_lines)
 
@@ -245,7 +245,7 @@ def deep(tmp_path):
                     "event 30 Z\ncall E16\narith n, Hint, set\nreturn\n")
     assert run("-o", tmp_path / "x.hpo", text).returncode == 0
     data = bytearray((tmp_path / "x.hpo").read_bytes())
-    return data, 112 + 16 * 3 + 16 * 12
+    return data, 112 + 32 * 3 + 16 * 12
 
 
 def refusal(data, tmp_path):
@@ -267,7 +267,7 @@ def test_steps_are_in_the_order_of_the_document(tmp_path):
     fault = {   # step: offset, bytes
         2: (0, b"X"), 3: (4, b"\x09"), 4: (10, b"\xff"), 5: (12, b"\x01"),
         6: (32, struct.pack("<I", len(good) - strings - 1)), 7: (len(good) - 1, b"x"),
-        8: (112, b"\x01"), 9: (112 + 16 * 2 + 7, b"\x7f"), 10: (112 + 16 * 2 + 1, b"\x04"),
+        8: (112, b"\x01"), 9: (112 + 32 * 2 + 7, b"\x7f"), 10: (112 + 32 * 2 + 1, b"\x04"),
         # Of steps 12 to 14 the first event has the faults.
         12: (events + 7, b"\x7f"), 13: (events, b"\x3f\x01"), 14: (words, b"\0"),
         # Replace becomes an event of the policy's own; words: see below.
@@ -298,9 +298,9 @@ def test_steps_about_sums_and_depth_are_where_the_document_has_them(tmp_path):
     kinds = {int(step): kind for step, _, kind in tables("What is checked")[0]}
     # Operand 2 asks for too much, operand 3 and the first event are wrong.
     data, events, words, _ = faulty(tmp_path)
-    data[112 + 16 * 2] = 5
-    data[112 + 16 * 2 + 8:112 + 16 * 3] = struct.pack("<q", 4096)
-    data[112 + 16 * 3] = 99
+    data[112 + 32 * 2] = 5
+    data[112 + 32 * 2 + 8:112 + 32 * 2 + 16] = struct.pack("<q", 4096)
+    data[112 + 32 * 3] = 99
     data[events] = 99
     assert refusal(data, tmp_path) == kinds[11]
     # The last event is a word short, PageFault is not there, nor the period of a Timer.

@@ -160,6 +160,55 @@ def test_set_param_changes_the_value_of_a_parameter_only(tmp_path):
     assert sum(a != b for a, b in zip(image.raw, before)) <= 8
 
 
+class Param(ctypes.Structure):
+    """struct hipec_param"""
+    _fields_ = [("value", ctypes.c_int64), ("low", ctypes.c_int64), ("high", ctypes.c_int64),
+                ("at_load", ctypes.c_bool)]
+
+
+def test_a_parameter_tells_its_range_and_keeps_it(tmp_path):
+    lib = ctypes.CDLL(BUILD / "libhipec.so")
+    hpo = image_of(ROOT / "test/vm/param-range.hpt", tmp_path / "x.hpo")
+    size = hpo.stat().st_size
+    image = ctypes.create_string_buffer(hpo.read_bytes(), size)
+
+    def ask(name, size=size):
+        param = Param()
+        ret = lib.hipec_image_param(image, ctypes.c_size_t(size), name, ctypes.byref(param))
+        return ret or (param.value, param.low, param.high, param.at_load)
+
+    def set_param(name, value):
+        return lib.hipec_image_set_param(image, ctypes.c_size_t(size), name, ctypes.c_int64(value))
+
+    whole = (-2**63, 2**63 - 1)
+    assert ask(b"low") == (1, 1, 9, False)
+    assert ask(b"all") == (-3, *whole, False)
+    assert ask(b"k") == (0, -1, 0, True)
+    assert ask(b"m") == -errno.ENOENT
+    assert ask(b"_free_count") == -errno.EPERM
+    assert all(ask(b"low", cut) == -errno.EINVAL for cut in range(size))
+    before = image.raw
+    for name, value in [(b"low", 0), (b"low", 10), (b"high", -2**63), (b"high", 2**63 - 1),
+                        (b"k", 1), (b"k", -2)]:
+        assert set_param(name, value) == -errno.ERANGE
+    assert image.raw == before
+    for name, value in [(b"low", 9), (b"low", 1), (b"high", 5), (b"k", -1), (b"all", -2**63),
+                        (b"all", 2**63 - 1)]:
+        assert set_param(name, value) == 0
+        assert ask(name)[0] == value
+    hpo.write_bytes(image.raw)
+    shown = hipec("dis", hpo).stdout
+    assert "high = 5 in 1..9, param\n" in shown and "k = -1 in -1..0, param, const\n" in shown
+
+
+def test_a_parameter_without_a_range_may_be_anything(tmp_path):
+    lib = ctypes.CDLL(BUILD / "libhipec.so")
+    data = image_of(ROOT / "test/vm/param.hpt", tmp_path / "x.hpo").read_bytes()
+    param = Param()
+    assert lib.hipec_image_param(data, ctypes.c_size_t(len(data)), b"n", ctypes.byref(param)) == 0
+    assert (param.value, param.low, param.high, param.at_load) == (7, -2**63, 2**63 - 1, False)
+
+
 def test_image_read_refuses_what_is_no_image_file(tmp_path):
     lib = ctypes.CDLL(BUILD / "libhipec.so")
     image, size = ctypes.c_void_p(), ctypes.c_size_t()

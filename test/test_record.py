@@ -64,6 +64,7 @@ def test_random_programs_decide_the_same_again():
     got = numbers(out)
     assert got["failed"] == 0 and got["programs"] == 300
     assert got["events"] > 10 * 300 and got["decisions"] > 50 * 300
+    assert got["params"] > 300
 
 
 def test_queues_that_are_ordered_are_there_again():
@@ -180,6 +181,8 @@ def test_an_end_in_the_middle_is_an_end(tmp_path):
     (entry(DEL, 9), "page 9 of the table"),
     (entry(0x21, 0, 0, 1), "entry 21 is out of place"),
     (entry(0x20, 3, 0), "the policy has no event 3"),
+    (entry(0x1a, 2, 0), "slot 2 is no param"),
+    (entry(0x1a, 1 << 32, 0), "slot 4294967296 is no param"),
     (b"\xff", "there is none that begins with ff"),
 ])
 def test_what_cannot_be_is_said(tmp_path, bad, why):

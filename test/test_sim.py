@@ -462,7 +462,7 @@ DOC = (ROOT / "docs" / "sim.md").read_text()
 
 def test_examples_print_what_they_show(tmp_path):
     blocks = re.findall(r"^```\n(\$ .*?)^```", DOC, re.M | re.S)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     shown = 0
     for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.M):
         if command.startswith("cat "):
@@ -472,7 +472,7 @@ def test_examples_print_what_they_show(tmp_path):
                               cwd=tmp_path, capture_output=True, check=False, env=ENV)
         assert done.stdout + done.stderr == output, command
         shown += 1
-    assert shown == 5
+    assert shown == 6
 
 
 def test_json_has_the_keys_of_the_document():
@@ -503,4 +503,4 @@ def test_help_names_every_option():
     assert done.returncode == 0 and done.stdout.startswith("usage: hipec sim [OPTION...] TRACE...\n")
     assert set(re.findall(r"--([a-z-]+)", done.stdout)) == {
         "policy", "frames", "mode", "contract", "json", "whole-writes", "verdict", "over", "columns",
-        "jobs", "step", "post-cache", "warm-up"}
+        "jobs", "step", "post-cache", "warm-up", "param"}

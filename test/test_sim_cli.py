@@ -51,6 +51,68 @@ def test_sizes_are_frames_or_memory_or_a_part_of_the_pages():
     assert [r["frames"] for r in got] == [1, 1, 1, 1, 2, 2, 1, 1]
 
 
+ENDS = """Event Init()
+{
+	Queue q;
+	Page page;
+	param Int youngest = 0 in 0..1;
+	const param Int fixed = -3 in -9..-1;
+	param Int any;
+	counter Int sum;
+}
+Event PageFault() { EnQueue(FindPA(FaultedAddress), q, TAIL); sum = any + fixed; }
+Event Replace()
+{
+	if (youngest)
+		page = DeQueue(q, TAIL);
+	else
+		page = DeQueue(q, HEAD);
+	EnQueue(page, _free_queue, TAIL);
+}
+"""
+
+
+def test_parameters_are_set_in_each_policy_that_has_them(tmp_path):
+    """Two passes over 20 pages in 10 frames. The oldest goes first: no hit. The youngest: pages
+    0 to 8 stay, so 20 faults and then 11."""
+    for name in "ab":
+        (tmp_path / f"{name}.hp").write_text(ENDS)
+    (tmp_path / "b.hp").write_text(ENDS.replace("youngest", "last"))
+    both = f"{tmp_path}/a.hp,{tmp_path}/b.hp"
+
+    def faults(*args):
+        return [(r["faults"], r.get("policy_counters", {}).get("sum"))
+                for r in rows("-p", f"{both},lru,builtin", "-f", 10, *args, trace=sweep(20, 2))]
+
+    assert faults()[:3] == [(40, -3), (40, -3), (40, None)]
+    assert faults("--param", "youngest=1")[:2] == [(31, -3), (40, -3)]
+    assert faults("--param", "last=1", "--param=youngest=0")[:2] == [(40, -3), (31, -3)]
+    # What is said last holds; const and limitless ones; hexadecimal and negative.
+    assert faults("--param", "fixed=-9", "--param", "any=-5", "--param", "any=0x10")[:2] == \
+        [(40, 7), (40, 7)]
+
+
+@pytest.mark.parametrize("arg, code, said", [
+    ("youngest=2", 1, "--param youngest=2: in {path} it may be 0 to 1"),
+    ("fixed=0", 1, "--param fixed=0: in {path} it may be -9 to -1"),
+    ("young=1", 1, "--param: no policy here has a parameter 'young'"),
+    ("q=1", 1, "--param: no policy here has a parameter 'q'"),
+    ("sum=1", 1, "--param: no policy here has a parameter 'sum'"),
+    ("youngest", 2, "--param: want NAME=VALUE, an integer, not 'youngest'"),
+    ("=1", 2, "--param: want NAME=VALUE, an integer, not '=1'"),
+    ("youngest=", 2, "--param: want NAME=VALUE, an integer, not 'youngest='"),
+    ("youngest=1x", 2, "--param: want NAME=VALUE, an integer, not 'youngest=1x'"),
+    ("any=99999999999999999999", 2,
+     "--param: want NAME=VALUE, an integer, not 'any=99999999999999999999'"),
+])
+def test_parameters_that_cannot_be_set_are_named(arg, code, said, tmp_path):
+    path = tmp_path / "ends.hp"
+    path.write_text(ENDS)
+    done = sim("-p", f"{path},lru", "-f", "10", "--param", arg, trace=sweep(20, 2))
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.splitlines()[0] == f"hipec sim: {said.format(path=path)}"
+
+
 @pytest.mark.parametrize("size", ["0", "", "1048577", "1025k", "0%", "101%", "2KiB", "5KiB", "8G",
                                   "4x", "4kk", "1.5k", "k", "-1", "0x10", "25%%", "1 M",
                                   "99999999999999999999", "18014398509481985M"])

@@ -105,6 +105,23 @@ bool hipec_asm_number(const char *s, size_t len, s64 *n)
 }
 
 /**
+ * hipec_asm_range() - read a range, `LOW..HIGH`
+ * @word: text
+ * @low:  its first number
+ * @high: its last
+ *
+ * Context: any.
+ * Return: whether all of @word is one range, with something in it or not.
+ */
+bool hipec_asm_range(const char *word, s64 *low, s64 *high)
+{
+	const char *dots = strstr(word, "..");
+
+	return dots && hipec_asm_number(word, dots - word, low) &&
+	       hipec_asm_number(dots + 2, strlen(dots + 2), high);
+}
+
+/**
  * hipec_asm_flag() - the flag that a word stands for
  * @word: as the table has it
  * @text: gives the word of each flag that exists, as hipec_operand_flag_text()

@@ -15,6 +15,7 @@
  * hipec_asm_line()   one line -> one word
  * hipec_asm_event()  the lines of an event, with labels -> its words
  * hipec_asm_number() a number as all our text files write it
+ * hipec_asm_range()  two of them, `1..9`
  * hipec_asm_flag()   a flag by its word
  */
 #ifndef HIPEC_ASM_H
@@ -54,6 +55,7 @@ int hipec_asm_event(const struct hipec_asm *as,
 		    u32 *words, u32 *lines, size_t max,
 		    struct hipec_asm_error *err);
 bool hipec_asm_number(const char *s, size_t len, s64 *n);
+bool hipec_asm_range(const char *word, s64 *low, s64 *high);
 u32 hipec_asm_flag(const char *word, const char *(*text)(u32 flag));
 
 #endif /* HIPEC_ASM_H */

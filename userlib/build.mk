@@ -103,9 +103,9 @@ ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
-CLI_SRC := $(addprefix userlib/,cli.c cli_debug.c cli_dis.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
-	cli_mix_table.c 	cli_play.c cli_profile.c cli_record.c cli_replay.c cli_sim.c cli_sim_args.c \
-	cli_sim_json.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \
+CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_debug.c cli_dis.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
+	cli_mix_table.c cli_play.c cli_profile.c cli_record.c cli_replay.c cli_sim.c cli_sim_args.c \
+	cli_sim_json.c cli_sim_param.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \
 	cli_sim_verdict.c cli_status.c cli_trace.c cli_traceprog.c debug.c \
 	debugcommand.c debugline.c debugprint.c debugshow.c debugsource.c debugstop.c \
 	debugwhy.c headtext.c mix.c play.c playtarget.c profile.c profile_json.c \

@@ -60,6 +60,7 @@ static int parse(struct sim_job *job, struct asked *a, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "policy", required_argument, NULL, 'p' },
+		{ "param", required_argument, NULL, 'a' },
 		{ "frames", required_argument, NULL, 'f' },
 		{ "mode", required_argument, NULL, 'm' },
 		{ "command", required_argument, NULL, 'c' },

@@ -32,6 +32,9 @@ static void print_value(const struct hipec_policy *p,
 	switch (o->type) {
 	case HIPEC_TYPE_INT:
 		printf(" = %lld", (long long)o->value);
+		if (hipec_operand_ranged(o))
+			printf(" in %lld..%lld", (long long)o->low,
+			       (long long)o->high);
 		break;
 	case HIPEC_TYPE_INTS:
 	case HIPEC_TYPE_QUEUES:

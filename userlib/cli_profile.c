@@ -188,6 +188,7 @@ static int parse(struct sim_job *job, struct profile_output *o, int argc,
 {
 	static const struct option options[] = {
 		{ "policy", required_argument, NULL, 'p' },
+		{ "param", required_argument, NULL, 'a' },
 		{ "frames", required_argument, NULL, 'f' },
 		{ "mode", required_argument, NULL, 'm' },
 		{ "over", required_argument, NULL, 'V' },

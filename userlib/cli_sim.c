@@ -108,7 +108,8 @@ static int read_traces(struct sim_job *job, char **names, int nr)
  */
 int sim_job_open(struct sim_job *job, char **names, int nr)
 {
-	return read_traces(job, names, nr) ?: open_policies(job);
+	return read_traces(job, names, nr) ?: open_policies(job) ?:
+	       sim_params_set(job);
 }
 
 void sim_job_close(struct sim_job *job)
@@ -121,6 +122,7 @@ void sim_job_close(struct sim_job *job)
 		sim_policy_close(&job->policy[i]);
 	free(job->trace);
 	free(job->policy);
+	free(job->param);
 	free(job->size);
 }
 

@@ -7,6 +7,7 @@
  * sim_trace_open()       a trace's name -> trace              cli_sim.c
  * sim_size_parse()       "64M" -> frames                      cli_sim_args.c
  * sim_args_parse()       arguments -> job                     cli_sim_args.c
+ * sim_param_add(), sim_params_set()  --param              cli_sim_param.c
  * sim_job_open(), _close()  its traces and policies           cli_sim.c
  * sim_rows_make()        job -> rows                          cli_sim_rows.c
  * sim_rows_run()         on several processors
@@ -59,9 +60,17 @@ struct sim_size {
 	bool percent;
 };
 
+/* Of --param. */
+struct sim_param {
+	char *name;
+	s64 value;
+};
+
 struct sim_job {
 	struct sim_policy *policy;
 	size_t nr_policies;
+	struct sim_param *param;
+	size_t nr_params;
 	struct sim_size *size;
 	size_t nr_sizes;
 	struct sim_trace *trace;
@@ -128,6 +137,9 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv);
 int sim_args_set(struct sim_job *job, int opt, char *arg);
 int sim_args_fill(struct sim_job *job);
 bool sim_size_parse(const char *text, struct sim_size *size);
+
+int sim_param_add(struct sim_job *job, char *arg);
+int sim_params_set(struct sim_job *job);
 
 int sim_job_open(struct sim_job *job, char **names, int nr);
 void sim_job_close(struct sim_job *job);

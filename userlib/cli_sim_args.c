@@ -244,6 +244,8 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 	switch (opt) {
 	case 'p':
 		return for_each_part(arg, job, add_policy);
+	case 'a':
+		return sim_param_add(job, arg);
 	case 'f':
 		return for_each_part(arg, job, add_frames);
 	case 'm':
@@ -330,6 +332,7 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "policy", required_argument, NULL, 'p' },
+		{ "param", required_argument, NULL, 'a' },
 		{ "frames", required_argument, NULL, 'f' },
 		{ "mode", required_argument, NULL, 'm' },
 		{ "json", no_argument, NULL, 'j' },

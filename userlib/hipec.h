@@ -25,12 +25,16 @@
  * hipec_load_file()       the same, from a .hpo file
  * hipec_load_args()       the same, with all that the device can be told
  * hipec_image_read()      a .hpo file into memory
- * hipec_image_set_param() change a parameter before the load
+ * hipec_image_param()     a parameter: its value and its range
+ * hipec_image_set_param() change it, before the load
  * hipec_attach()          a range of a file -> region to mmap
  * hipec_status()          what the container did so far
  * hipec_operand()         one operand of a policy: a counter's value
  * hipec_record()          what happens in a container, to read
  * hipec_shared()          map an array that the policy shares
+ * hipec_param()           a parameter of a policy that runs: its value, its range
+ * hipec_set_param()       change it
+ * hipec_hint()            say something about pages of a region
  * hipec_next()            the next container that the caller may see
  */
 #ifndef HIPEC_H
@@ -53,6 +57,13 @@ extern "C" {
 
 #define HIPEC_DEVICE "/dev/hipec"
 
+/* A parameter of a policy. */
+struct hipec_param {
+	int64_t value;
+	int64_t low, high;	/* what it may be; both included */
+	bool at_load;		/* `const param`: once loaded it stays as it is */
+};
+
 int hipec_open(void);
 int hipec_query(int fd, struct hipec_query *query);
 int hipec_load(int fd, const void *image, size_t size, uint64_t frames,
@@ -61,6 +72,8 @@ int hipec_load_args(int fd, struct hipec_load *load);
 int hipec_load_file(int fd, const char *path, uint64_t frames,
 		    uint32_t cluster, char *log, size_t log_size);
 int hipec_image_read(const char *path, void **image, size_t *size);
+int hipec_image_param(const void *image, size_t size, const char *name,
+		      struct hipec_param *param);
 int hipec_image_set_param(void *image, size_t size, const char *name,
 			  int64_t value);
 int hipec_attach(int fd, int file, uint64_t offset, uint64_t length,
@@ -71,6 +84,9 @@ int hipec_operand(int fd, uint64_t id, uint32_t slot,
 		  struct hipec_operand *operand);
 int hipec_record(int fd, uint64_t id, uint32_t ring);
 int hipec_shared(int fd, const char *name, int64_t **array, size_t *nr);
+int hipec_param(int fd, const char *name, struct hipec_param *param);
+int hipec_set_param(int fd, const char *name, int64_t value);
+int hipec_hint(int region, uint64_t offset, uint64_t length, uint32_t hint);
 
 #ifdef __cplusplus
 }

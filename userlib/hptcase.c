@@ -30,7 +30,8 @@ static const struct field header_fields[] = {
 static const struct field operand_fields[] = {
 	FIELD(hipec_image_operand, type), FIELD(hipec_image_operand, flags),
 	FIELD(hipec_image_operand, key), FIELD(hipec_image_operand, name),
-	FIELD(hipec_image_operand, value), { NULL, 0, 0 },
+	FIELD(hipec_image_operand, value), FIELD(hipec_image_operand, low),
+	FIELD(hipec_image_operand, high), { NULL, 0, 0 },
 };
 
 static const struct field event_fields[] = {

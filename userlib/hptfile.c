@@ -196,33 +196,42 @@ static bool value_of(const struct hpt *t, const char *word, s64 *n)
 	return false;
 }
 
-/* `[VALUE] [by FIELD]` behind an operand's type. */
-static int read_value(struct hpt *t, u32 line, char *rest, s64 *value, s64 *key)
+/* `[VALUE [in LOW..HIGH]] [by FIELD]` behind the type of operand @slot. */
+static int read_value(struct hpt *t, u32 line, char *rest, u32 slot)
 {
 	char *word = hpt_word(&rest);
+	s64 value = 0, low = 0, high = 0, key = 0;
 
-	*value = 0;
-	*key = 0;
 	if (*word && strcmp(word, "by")) {
-		if (!value_of(t, word, value))
+		if (!value_of(t, word, &value))
 			return hpt_wrong(t, line, "'%s' is no number and no name", word);
+		word = hpt_word(&rest);
+	}
+	if (!strcmp(word, "in")) {
+		word = hpt_word(&rest);
+		if (!hipec_asm_range(word, &low, &high))
+			return hpt_wrong(t, line, "'%s' is no range", word);
 		word = hpt_word(&rest);
 	}
 	if (!strcmp(word, "by")) {
 		word = hpt_word(&rest);
-		if (!value_of(t, word, key))
+		if (!value_of(t, word, &key))
 			return hpt_wrong(t, line, "'%s' is no field", word);
 		word = hpt_word(&rest);
 	}
+	t->mk.slot[slot].key = key;
+	t->mk.slot[slot].value = value;
+	t->mk.slot[slot].low = low;
+	t->mk.slot[slot].high = high;
 	return *word ? hpt_wrong(t, line, "'%s' after the value", word) : 0;
 }
 
-/* `[N:] NAME [FLAG...] TYPE [VALUE] [by FIELD]` */
+/* `[N:] NAME [FLAG...] TYPE [VALUE [in LOW..HIGH]] [by FIELD]` */
 static int add_operand(struct hpt *t, const struct hpt_line *l)
 {
 	char *rest = l->text, *name = hpt_word(&rest), *word, *end;
 	u32 slot = t->mk.nr_slots, type;
-	s64 n, value, key;
+	s64 n;
 	u8 flags = 0;
 
 	end = name + strlen(name) - 1;
@@ -242,7 +251,7 @@ static int add_operand(struct hpt *t, const struct hpt_line *l)
 			break;
 	if (type == 256 || !strcmp(word, "?"))
 		return hpt_wrong(t, l->line, "'%s' is no type; want NAME [const] [param] [counter] [shared] int, queue, page, ints, queues, queueref or field", word);
-	if (read_value(t, l->line, rest, &value, &key))
+	if (read_value(t, l->line, rest, slot))
 		return -EINVAL;
 	/* Slots that an explicit number leaves out are nameless integers. */
 	while (t->mk.nr_slots <= slot)
@@ -251,8 +260,6 @@ static int add_operand(struct hpt *t, const struct hpt_line *l)
 	t->mk.slot[slot].name = t->names.slot[slot];
 	t->mk.slot[slot].type = type;
 	t->mk.slot[slot].flags = flags;
-	t->mk.slot[slot].key = key;
-	t->mk.slot[slot].value = value;
 	return 0;
 }
 

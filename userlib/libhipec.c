@@ -196,6 +196,20 @@ int hipec_load_file(int fd, const char *path, uint64_t frames,
 	return ret;
 }
 
+/* What an operand says of a parameter; 0 to 0: it may be anything. */
+static void set_param(struct hipec_param *param, int64_t value, int64_t low,
+		      int64_t high, uint32_t flags)
+{
+	bool ranged = low || high;
+
+	*param = (struct hipec_param){
+		.value = value,
+		.low = ranged ? low : INT64_MIN,
+		.high = ranged ? high : INT64_MAX,
+		.at_load = flags & HIPEC_OPERAND_CONST,
+	};
+}
+
 /* Whether @name is the string at @at, which may lie outside. */
 static bool is_name(const char *strings, size_t size, size_t at,
 		    const char *name)
@@ -203,6 +217,60 @@ static bool is_name(const char *strings, size_t size, size_t at,
 	size_t n = strlen(name) + 1;
 
 	return at < size && n <= size - at && !memcmp(strings + at, name, n);
+}
+
+/*
+ * The parameter @name of an image: its operand, and where that lies. -ENOENT,
+ * -EPERM and -EINVAL as hipec_image_param().
+ */
+static int find_param(const void *image, size_t size, const char *name,
+		      struct hipec_image_operand *o, size_t *at)
+{
+	struct hipec_image head;
+	const char *strings;
+	uint32_t i;
+
+	if (size < sizeof(head))
+		return -EINVAL;
+	memcpy(&head, image, sizeof(head));
+	if (head.magic != HIPEC_IMAGE_MAGIC ||
+	    head.version != HIPEC_IMAGE_VERSION ||
+	    head.header_size != sizeof(head) || head.image_size != size ||
+	    head.nr_operands > (size - sizeof(head)) / sizeof(*o) ||
+	    head.strings_size > size - sizeof(head) -
+				head.nr_operands * sizeof(*o))
+		return -EINVAL;
+	strings = (const char *)image + size - head.strings_size;
+	*at = sizeof(head);
+	for (i = 0; i < head.nr_operands; i++, *at += sizeof(*o)) {
+		memcpy(o, (const char *)image + *at, sizeof(*o));
+		if (is_name(strings, head.strings_size, o->name, name))
+			return o->flags & HIPEC_OPERAND_PARAM ? 0 : -EPERM;
+	}
+	return -ENOENT;
+}
+
+/**
+ * hipec_image_param() - a parameter of a policy: its value and its range
+ * @image: compiled policy, in memory
+ * @size:  its bytes
+ * @name:  of an integer that the policy declares `param`
+ * @param: filled; without a range of the policy's it has that of an int64_t
+ *
+ * Context: any thread.
+ * Return: 0; -ENOENT if the policy declares no such name; -EPERM if it does,
+ *         but not as `param`; -EINVAL if this is no compiled policy.
+ */
+int hipec_image_param(const void *image, size_t size, const char *name,
+		      struct hipec_param *param)
+{
+	struct hipec_image_operand o;
+	size_t at;
+	int ret = find_param(image, size, name, &o, &at);
+
+	if (!ret)
+		set_param(param, o.value, o.low, o.high, o.flags);
+	return ret;
 }
 
 /**
@@ -213,41 +281,25 @@ static bool is_name(const char *strings, size_t size, size_t at,
  * @value: its new value
  *
  * Context: any thread.
- * Return: 0; -ENOENT if the policy declares no such name; -EPERM if it does,
- *         but not as `param`; -EINVAL if this is no compiled policy.
+ * Return: 0; -ERANGE if the policy does not allow that value, which
+ *         hipec_image_param() has the range of; -ENOENT, -EPERM, -EINVAL as there.
  */
 int hipec_image_set_param(void *image, size_t size, const char *name,
 			  int64_t value)
 {
-	struct hipec_image head;
 	struct hipec_image_operand o;
-	const char *strings;
-	char *at;
-	uint32_t i;
+	struct hipec_param param;
+	size_t at;
+	int ret = find_param(image, size, name, &o, &at);
 
-	if (size < sizeof(head))
-		return -EINVAL;
-	memcpy(&head, image, sizeof(head));
-	if (head.magic != HIPEC_IMAGE_MAGIC ||
-	    head.version != HIPEC_IMAGE_VERSION ||
-	    head.header_size != sizeof(head) || head.image_size != size ||
-	    head.nr_operands > (size - sizeof(head)) / sizeof(o) ||
-	    head.strings_size > size - sizeof(head) -
-				head.nr_operands * sizeof(o))
-		return -EINVAL;
-	strings = (char *)image + size - head.strings_size;
-	at = (char *)image + sizeof(head);
-	for (i = 0; i < head.nr_operands; i++, at += sizeof(o)) {
-		memcpy(&o, at, sizeof(o));
-		if (!is_name(strings, head.strings_size, o.name, name))
-			continue;
-		if (!(o.flags & HIPEC_OPERAND_PARAM))
-			return -EPERM;
-		o.value = value;
-		memcpy(at, &o, sizeof(o));
-		return 0;
-	}
-	return -ENOENT;
+	if (ret)
+		return ret;
+	set_param(&param, o.value, o.low, o.high, o.flags);
+	if (value < param.low || value > param.high)
+		return -ERANGE;
+	o.value = value;
+	memcpy((char *)image + at, &o, sizeof(o));
+	return 0;
 }
 
 /**
@@ -345,6 +397,88 @@ int hipec_operand(int fd, uint64_t id, uint32_t slot,
 	return do_ioctl(fd, HIPEC_IOC_OPERAND, operand);
 }
 
+/* The operand @name that has all of @flags. Return: 0; -ENOENT; as hipec_operand(). */
+static int find_operand(int fd, const char *name, uint32_t flags,
+			struct hipec_operand *o)
+{
+	uint32_t slot;
+	int ret;
+
+	for (slot = 0; !(ret = hipec_operand(fd, 0, slot, o)); slot++)
+		if ((o->operand_flags & flags) == flags && !strcmp(o->name, name))
+			break;
+	return ret;
+}
+
+/**
+ * hipec_param() - a parameter of a policy that runs: its value now, and its range
+ * @fd:    that the policy was loaded with
+ * @name:  of an integer that the policy declares `param`; up to 31 bytes
+ * @param: filled
+ *
+ * Context: any thread.
+ * Return: 0; -ENOENT if the policy has no parameter of that name; -ENODATA if no
+ *         policy is loaded; -EBADF, -ENOTTY.
+ */
+int hipec_param(int fd, const char *name, struct hipec_param *param)
+{
+	struct hipec_operand o;
+	int ret = find_operand(fd, name, HIPEC_OPERAND_PARAM, &o);
+
+	if (!ret)
+		set_param(param, o.value, o.low, o.high, o.operand_flags);
+	return ret;
+}
+
+/**
+ * hipec_set_param() - change a parameter of a policy that runs
+ * @fd:    that the policy was loaded with
+ * @name:  as in hipec_param()
+ * @value: what events that begin from now on read
+ *
+ * Context: any thread.
+ * Return: 0; -ERANGE if the policy does not allow that value: hipec_param() has its
+ *         range; -EACCES if it is a `const param`, which hipec_image_set_param() sets
+ *         before the load; -ENOTTY if the module is older; else as hipec_param().
+ */
+int hipec_set_param(int fd, const char *name, int64_t value)
+{
+	struct hipec_set_param set = { .size = sizeof(set), .value = value };
+	struct hipec_operand o;
+	int ret = find_operand(fd, name, HIPEC_OPERAND_PARAM, &o);
+
+	if (ret)
+		return ret;
+	set.slot = o.slot;
+	return do_ioctl(fd, HIPEC_IOC_SET_PARAM, &set);
+}
+
+/**
+ * hipec_hint() - say something about pages of a region, for its policy to read
+ * @region: of hipec_attach()
+ * @offset: bytes from the region's start, a multiple of 4096
+ * @length: bytes, a multiple of 4096; 0: to the region's end
+ * @hint:   HIPEC_HINT_*, or any number up to HIPEC_HINT_MAX that the policy knows
+ *
+ * The pages have it until they get another, whether they hold frames or not.
+ *
+ * Context: any thread.
+ * Return: 0; -EINVAL for another @hint, @offset or @length; -ERANGE past the end;
+ *         -ENOMEM; -EINTR on a fatal signal; -ENOTTY if this is no region, or the
+ *         module is older.
+ */
+int hipec_hint(int region, uint64_t offset, uint64_t length, uint32_t hint)
+{
+	struct hipec_hint args = {
+		.size = sizeof(args),
+		.offset = offset,
+		.length = length,
+		.hint = hint,
+	};
+
+	return do_ioctl(region, HIPEC_IOC_HINT, &args);
+}
+
 /**
  * hipec_record() - what happens in a container from now on
  * @fd:   of hipec_open()
@@ -387,14 +521,9 @@ int hipec_record(int fd, uint64_t id, uint32_t ring)
 int hipec_shared(int fd, const char *name, int64_t **array, size_t *nr)
 {
 	struct hipec_operand o;
-	uint32_t slot;
 	void *at;
-	int ret;
+	int ret = find_operand(fd, name, HIPEC_OPERAND_SHARED, &o);
 
-	for (slot = 0; !(ret = hipec_operand(fd, 0, slot, &o)); slot++)
-		if (o.operand_flags & HIPEC_OPERAND_SHARED &&
-		    !strcmp(o.name, name))
-			break;
 	if (ret)
 		return ret;
 	at = mmap(NULL, o.nr * sizeof(**array), PROT_READ | PROT_WRITE,

@@ -39,6 +39,7 @@ static void put_operands(const struct hipec_mkimage *m,
 			.type = m->slot[i].type, .flags = m->slot[i].flags,
 			.name = add_name(s, m->slot[i].name),
 			.key = m->slot[i].key, .value = m->slot[i].value,
+			.low = m->slot[i].low, .high = m->slot[i].high,
 		};
 }
 

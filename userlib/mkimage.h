@@ -17,7 +17,7 @@ struct hipec_mkimage {
 		const char *name;	/* NULL: none */
 		u8 type, flags;
 		u16 key;
-		s64 value;
+		s64 value, low, high;
 	} slot[HIPEC_SLOT_SYSTEM];
 	u32 nr_slots;
 	struct {

@@ -334,6 +334,12 @@ static void play_other(struct player *p, const struct record_item *n, int bytes)
 		p->r->nr_entries++;
 	} else if (n->code == HIPEC_RECORD_RUN) {
 		play_event(p, n);
+	} else if (n->code == HIPEC_RECORD_SET_PARAM) {
+		if (n->number[0] > UINT32_MAX ||
+		    hipec_vm_set_param(vm, n->number[0],
+				       hipec_entry_unfold(n->number[1])))
+			end(p, RECORD_DAMAGED, "slot %llu is no param that may have that value",
+			    (unsigned long long)n->number[0]);
 	} else if (n->code == HIPEC_RECORD_EXIT && !ended && n->number[0]) {
 		hipec_vm_end(vm, n->number[0]);
 	} else if (n->code == HIPEC_RECORD_ABANDON && ended) {

@@ -316,6 +316,50 @@ static void declarations_say_what_their_type_allows(struct kunit *test)
 }
 
 /* Each declaration is small, and all together ask for too much. */
+/* A param lies in its range; nothing else has one, and 0 to 0 is none. */
+static void params_lie_in_their_ranges(struct kunit *test)
+{
+	static const struct {
+		u8 type, flags;
+		s64 value, low, high;
+		bool ok;
+	} row[] = {
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM, 1, 1, 9, true },
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM, 9, 1, 9, true },
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM, 0, 1, 9, false },
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM, 10, 1, 9, false },
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM | HIPEC_OPERAND_CONST,
+		  0, 0, 1, true },
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM | HIPEC_OPERAND_COUNTER,
+		  0, -1, 0, true },
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM, -7, S64_MIN, S64_MAX,
+		  true },
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM, 7, 0, 0, true },
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM, 7, 7, 7, false },
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM, 7, 9, 1, false },
+		{ HIPEC_TYPE_INT, 0, 1, 0, 9, false },
+		{ HIPEC_TYPE_INT, HIPEC_OPERAND_CONST, 1, 0, 9, false },
+		{ HIPEC_TYPE_INTS, 0, 1, 0, 9, false },
+		{ HIPEC_TYPE_FIELD, 0, 0, -1, 0, false },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		struct hipec_kit *kit = hipec_kit_new(test);
+		u8 slot = hipec_kit_slot(kit, row[i].type, row[i].flags,
+					 row[i].value);
+
+		kit->operand[slot].low = row[i].low;
+		kit->operand[slot].high = row[i].high;
+		KUNIT_EXPECT_EQ_MSG(test, !hipec_kit_check(kit), row[i].ok,
+				    "row %u", i);
+		if (!row[i].ok)
+			KUNIT_EXPECT_EQ_MSG(test, kit->error.kind,
+					    HIPEC_VERIFY_OPERAND_DECL,
+					    "row %u", i);
+	}
+}
+
 static void declarations_are_counted_together(struct kunit *test)
 {
 	static const struct {
@@ -407,6 +451,7 @@ static struct kunit_case image_cases[] = {
 	KUNIT_CASE(events_fill_the_words_exactly),
 	KUNIT_CASE(a_timer_has_a_period),
 	KUNIT_CASE(declarations_say_what_their_type_allows),
+	KUNIT_CASE(params_lie_in_their_ranges),
 	KUNIT_CASE(declarations_are_counted_together),
 	KUNIT_CASE(the_largest_image_is_taken),
 	KUNIT_CASE(damaged_images_are_refused_or_run),

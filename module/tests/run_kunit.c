@@ -384,6 +384,52 @@ static void a_policy_that_ended_leaves_its_pages_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h, 0);
 }
 
+/*
+ * The application sets what the policy declares as param, within its range, and
+ * nothing else; the policy may leave the range.
+ */
+static void only_params_are_set_and_in_their_ranges(struct kunit *test)
+{
+	struct hipec_kit *kit = hipec_kit_new(test);
+	u8 n = hipec_kit_slot(kit, HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM, 5);
+	u8 fixed = hipec_kit_slot(kit, HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM |
+				  HIPEC_OPERAND_CONST, 7);
+	u8 any = hipec_kit_slot(kit, HIPEC_TYPE_INT, HIPEC_OPERAND_PARAM |
+				HIPEC_OPERAND_COUNTER, 0);
+	u8 plain = hipec_kit_int(kit, 3), q = hipec_kit_queue(kit);
+	struct hipec_fakehost *fake;
+	struct hipec_vm *vm;
+
+	kit->operand[n].low = 1;
+	kit->operand[n].high = 9;
+	hipec_kit_event(kit, HIPEC_EVENT_REPLACE);
+	hipec_kit_op(kit, HIPEC_OP_ARITH, n, 0, HIPEC_ARITH_INC);
+	hipec_kit_op(kit, HIPEC_OP_RETURN, 0, 0, 0);
+	fake = hipec_kit_machine(kit, 1);
+	vm = &fake->vm;
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, n, 0), -ERANGE);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, n, 10), -ERANGE);
+	KUNIT_EXPECT_EQ(test, vm->slot[n], 5);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, n, 1), 0);
+	KUNIT_EXPECT_EQ(test, vm->slot[n], 1);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, n, 9), 0);
+	KUNIT_EXPECT_EQ(test, hipec_fakehost_run(fake, HIPEC_EVENT_REPLACE), 0);
+	KUNIT_EXPECT_EQ(test, vm->slot[n], 10);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, fixed, 7), -EACCES);
+	KUNIT_EXPECT_EQ(test, vm->slot[fixed], 7);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, any, S64_MIN), 0);
+	KUNIT_EXPECT_EQ(test, vm->slot[any], S64_MIN);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, plain, 3), -EPERM);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, q, 0), -EPERM);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, HIPEC_SLOT_FREE_COUNT, 1),
+			-EPERM);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, kit->nr_operands, 1),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, HIPEC_SLOT_TIME, 1),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test, hipec_vm_set_param(vm, ~0u, 1), -ENOENT);
+}
+
 static struct kunit_case run_cases[] = {
 	KUNIT_CASE(calls_return_in_the_order_they_were_made),
 	KUNIT_CASE(condition_does_not_outlive_its_event),
@@ -400,6 +446,7 @@ static struct kunit_case run_cases[] = {
 	KUNIT_CASE(every_event_number_runs),
 	KUNIT_CASE(all_240_slots_are_there),
 	KUNIT_CASE(a_policy_that_ended_leaves_its_pages_in_order),
+	KUNIT_CASE(only_params_are_set_and_in_their_ranges),
 	{ }
 };
 

@@ -104,6 +104,15 @@ static bool value_ok(const struct hipec_policy *p,
 	return !o->value;
 }
 
+/* A param in its range, if it has one; what has none says 0 to 0. */
+static bool range_ok(const struct hipec_image_operand *o)
+{
+	if (!hipec_operand_ranged(o))
+		return true;
+	return o->flags & HIPEC_OPERAND_PARAM && o->low < o->high &&
+	       o->value >= o->low && o->value <= o->high;
+}
+
 static bool declaration_ok(const struct hipec_policy *p,
 			   const struct hipec_image_operand *o)
 {
@@ -115,7 +124,7 @@ static bool declaration_ok(const struct hipec_policy *p,
 		return false;
 	if (o->key && !(queue && is_type(p, o->key, HIPEC_TYPE_FIELD)))
 		return false;
-	return value_ok(p, o);
+	return value_ok(p, o) && range_ok(o);
 }
 
 /* Add what operand @o, a good one, asks for. */

@@ -7,6 +7,7 @@
  * struct hipec_node (24).
  */
 #include "decode.h"
+#include "tap.h"
 
 static_assert(sizeof(struct hipec_page) == 20, "metadata is counted in docs/");
 static_assert(sizeof(struct hipec_node) == 24, "metadata is counted in docs/");
@@ -171,4 +172,33 @@ void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 	vm->random = 1;
 	init_slots(vm, p, memory + l.element, shared);
 	vm->slot[HIPEC_SLOT_PAGE_ENTRIES] = vm->nr_pages;
+}
+
+/**
+ * hipec_vm_set_param() - the application sets a parameter
+ * @vm:    machine between two events
+ * @slot:  any number
+ * @value: what the policy reads from now on
+ *
+ * Context: any, serialised by the host.
+ * Return: 0; -ENOENT if there is no such slot; -EPERM if it is no param; -EACCES if
+ *         it is const, and so settable before the load only; -ERANGE.
+ */
+int hipec_vm_set_param(struct hipec_vm *vm, u32 slot, s64 value)
+{
+	const struct hipec_policy *p = vm->policy;
+	const struct hipec_image_operand *o;
+
+	if (slot >= p->image->nr_operands)
+		return -ENOENT;
+	o = &p->operand[slot];
+	if (!(o->flags & HIPEC_OPERAND_PARAM))
+		return -EPERM;
+	if (o->flags & HIPEC_OPERAND_CONST)
+		return -EACCES;
+	if (hipec_operand_ranged(o) && (value < o->low || value > o->high))
+		return -ERANGE;
+	vm->slot[slot] = value;
+	hipec_tap(vm, HIPEC_RECORD_SET_PARAM, slot, hipec_entry_fold(value));
+	return 0;
 }

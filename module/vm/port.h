@@ -32,6 +32,7 @@ typedef int32_t s32;
 typedef int64_t s64;
 
 #define S64_MIN INT64_MIN
+#define S64_MAX INT64_MAX
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

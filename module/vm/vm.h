@@ -12,6 +12,7 @@
  * hipec_verify()        proof that a policy is safe to run
  * hipec_policy_needs()  what it asks of its host
  * hipec_vm_size(), hipec_vm_init()  a machine in memory that the host gives
+ * hipec_vm_set_param()  the application sets a parameter
  * hipec_vm_run()        run one event to its end
  * hipec_page_*()        the host's side of the page table
  * hipec_queue_*()       queue.h
@@ -218,6 +219,7 @@ void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 		   const struct hipec_host_ops *host, void *memory,
 		   void *shared, u32 nr_frames);
 u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames);
+int hipec_vm_set_param(struct hipec_vm *vm, u32 slot, s64 value);
 int hipec_vm_run(struct hipec_vm *vm, u32 event);
 
 /*
@@ -251,6 +253,12 @@ void hipec_exit_explain(const struct hipec_policy *p, const struct hipec_exit *e
 static inline bool hipec_page_live(const struct hipec_vm *vm, u32 h)
 {
 	return vm->page[h].flags & HIPEC_PAGE_LIVE;
+}
+
+/* Whether a param may not be set to just anything. */
+static inline bool hipec_operand_ranged(const struct hipec_image_operand *o)
+{
+	return o->low || o->high;
 }
 
 /* Whether the policy has event @event. */

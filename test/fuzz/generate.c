@@ -309,6 +309,10 @@ static void finish_operand(struct fuzz_program *p, struct hipec_image_operand *o
 			   (HIPEC_OPERAND_PARAM | HIPEC_OPERAND_CONST |
 			    HIPEC_OPERAND_COUNTER) : 0;
 		o->value = fuzz_gen_value(r);
+		if (o->flags & HIPEC_OPERAND_PARAM && fuzz_chance(r, 50)) {
+			o->low = o->value & ~0xfll;
+			o->high = o->value | 0xf;
+		}
 		break;
 	case HIPEC_TYPE_PAGE:
 		o->flags = fuzz_chance(r, 4) ? HIPEC_OPERAND_CONST : 0;

@@ -71,7 +71,7 @@ static void random_ioctls(void)
 	size_t k;
 
 	for (i = 0; i < 20000; i++) {
-		unsigned int nr = 0x7e + random32() % 8;
+		unsigned int nr = 0x7e + random32() % 12;
 
 		for (k = 0; k < sizeof(arg); k++)
 			arg[k] = random32() & random32() & random32();

@@ -276,15 +276,62 @@ static void while_threads_fault(void)
 	}
 }
 
+/* What the program says meanwhile is in the record: replay decides the same. */
+static void hints_and_params(void)
+{
+	struct bytes b = { 0 };
+	struct map m;
+	int fd, i;
+
+	make_file(FILE_R, 64 * PAGE_BYTES);
+	open_map(&m, "ends", FILE_R, 16, 1, false);
+	touch_range(&m, 0, 40);
+	CHECK_EQ(hipec_set_param(m.container, "youngest", 1), 0);
+	fd = start_record(m.container, HIPEC_RECORD_MAX_RING);
+	for (i = 0; i < 6; i++) {
+		touch_range(&m, 0, 64);
+		CHECK_EQ(hipec_set_param(m.container, "youngest", i % 2), 0);
+		CHECK_EQ(hipec_set_param(m.container, "any", -(1ll << i * 10)), 0);
+	}
+	close_map(&m);
+	read_all(fd, &b);
+	close(fd);
+	check_replay(&b, RECORD_SAME);
+
+	open_map(&m, "hinted-first", FILE_R, 16, 1, false);
+	fd = start_record(m.container, HIPEC_RECORD_MAX_RING);
+	for (i = 0; i < 6; i++) {
+		CHECK_EQ(hipec_hint(m.region, i * 8 * PAGE_BYTES,
+				    16 * PAGE_BYTES, i % 3), 0);
+		touch_range(&m, 0, 64);
+	}
+	close_map(&m);
+	read_all(fd, &b);
+	close(fd);
+	check_replay(&b, RECORD_SAME);
+}
+
 const struct test record_tests[] = {
 	{ "record_drops_what_does_not_fit_and_counts_it", full_ring },
 	{ "record_tells_at_its_end_what_was_lost", full_ring_at_end },
 	{ "record_ends_with_its_container_and_holds_no_frame",
 	  ends_with_container },
 	{ "record_refuses_what_is_wrong_and_other_users", wants_what_is_right },
+	{ "record_has_the_parameters_and_hints_of_the_program", hints_and_params },
 	{ "record_begins_and_ends_while_threads_fault", while_threads_fault },
 	{ }
 };
+
+/* Whatever may be set: half of it to @value, or to what @value is within 4. */
+static void set_params(int container, uint32_t value)
+{
+	struct hipec_set_param a = { .size = sizeof(a) };
+
+	for (; a.slot < HIPEC_SLOT_SYSTEM; a.slot++) {
+		a.value = a.slot & 1 ? value : value & 3;
+		ioctl(container, HIPEC_IOC_SET_PARAM, &a);
+	}
+}
 
 /*
  * Record a policy at work on random pages, some written to, some soft faults;
@@ -324,6 +371,11 @@ int record_work(const char *image, const char *out, uint32_t seed)
 			*at = x >> 16;
 		else
 			*at;
+		if (i % 16 == 15)
+			CHECK_EQ(hipec_hint(m.region, (x >> 8) % 96 * PAGE_BYTES,
+					    32 * PAGE_BYTES, x >> 30), 0);
+		if (i % 64 == 63)
+			set_params(m.container, x >> 16);
 		if (i % 400 == 399)
 			CHECK(!msync(m.base, 128 * PAGE_BYTES, MS_SYNC));
 	}

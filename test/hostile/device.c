@@ -191,6 +191,11 @@ static size_t sound_args(unsigned int nr, void *arg)
 			.ring = HIPEC_RECORD_MIN_RING,
 		};
 		return sizeof(struct hipec_record);
+	case _IOC_NR(HIPEC_IOC_SET_PARAM):
+		*(struct hipec_set_param *)arg = (struct hipec_set_param){
+			.slot = below(16), .value = below(4),
+		};
+		return sizeof(struct hipec_set_param);
 	default:
 		*(struct hipec_status *)arg = (struct hipec_status){ 0 };
 		return sizeof(struct hipec_status);
@@ -210,7 +215,7 @@ int op_changed_ioctl(void)
 {
 	static uint32_t arg[1024];
 	struct hold *h = container(chance(30));
-	unsigned int nr = _IOC_NR(HIPEC_IOC_QUERY) + below(7);
+	unsigned int nr = _IOC_NR(HIPEC_IOC_QUERY) + below(8);
 	size_t size = sound_args(nr, memset(arg, 0, sizeof(arg)));
 	uint32_t i;
 	int ret;
@@ -230,6 +235,23 @@ int op_changed_ioctl(void)
 	if (!ret && nr == _IOC_NR(HIPEC_IOC_LOAD))
 		h->loaded = true;
 	return ret;
+}
+
+/* Hints for some of a region, most of them sound. */
+int op_hint(void)
+{
+	struct hold *r = any_hold(w.region);
+	struct hipec_hint a = {
+		.size = chance(95) ? sizeof(a) : below(64),
+		.flags = chance(98) ? 0 : fuzz_random(&w.rng),
+		.offset = below(40) * PAGE_BYTES + (chance(95) ? 0 : below(99)),
+		.length = below(20) * PAGE_BYTES,
+		.hint = below(chance(90) ? 4 : 300),
+	};
+
+	if (!r)
+		return -EMFILE;
+	return or_errno(ioctl(r->fd, HIPEC_IOC_HINT, &a));
 }
 
 int op_random_ioctl(void)

@@ -166,6 +166,23 @@ static bool take(struct hipec_vm *vm, u32 h)
 	return true;
 }
 
+static u64 nr_params;	/* that were set */
+
+/* The application sets parameters, within their ranges or not, or what is none. */
+static void set_params(struct world *w)
+{
+	const struct hipec_image *image = w->policy.image;
+	u32 slot;
+
+	for (slot = 0; slot <= image->nr_operands; slot++) {
+		s64 value = slot < image->nr_operands ?
+			    w->policy.operand[slot].value : 0;
+
+		nr_params += !hipec_vm_set_param(&w->fake.vm, slot, (u64)value +
+						 fuzz_below(&w->rng, 9) - 4);
+	}
+}
+
 static void step(struct world *w)
 {
 	struct hipec_vm *vm = &w->fake.vm;
@@ -173,7 +190,7 @@ static void step(struct world *w)
 	u32 h = hipec_page_find(vm, pgno);
 	bool live = h && hipec_page_live(vm, h);
 
-	switch (fuzz_below(&w->rng, 12)) {
+	switch (fuzz_below(&w->rng, 13)) {
 	case 0:
 		if (!hipec_fakehost_lose(&w->fake, pgno))
 			run_event(w, HIPEC_EVENT_REMOVE);
@@ -208,6 +225,9 @@ static void step(struct world *w)
 			break;
 		run_event(w, w->policy.event[fuzz_below(&w->rng,
 			w->policy.image->nr_events)].number);
+		break;
+	case 7:
+		set_params(w);
 		break;
 	default:
 		if (!hipec_fakehost_fault(&w->fake, pgno)) {
@@ -295,9 +315,10 @@ static int run_random(u64 seed, u64 count)
 		decisions += r.nr_decisions;
 		ended += !r.nr_events;
 	}
-	printf("programs %llu events %llu decisions %llu ended %llu failed %d\n",
+	printf("programs %llu events %llu decisions %llu params %llu ended %llu failed %d\n",
 	       (unsigned long long)programs, (unsigned long long)events,
-	       (unsigned long long)decisions, (unsigned long long)ended, failed);
+	       (unsigned long long)decisions, (unsigned long long)nr_params,
+	       (unsigned long long)ended, failed);
 	return !!failed;
 }
 

@@ -14,7 +14,7 @@ syn match hpSystem /\C\<\%(_free_queue\|_free_count\|FaultedAddress\|FaultKind\|
 syn match hpCommand /\c\<\%(EmptyQ\|InQ\|DeQueue\|EnQueue\|Request\|Release\|Flush\|Set\|Ref\|Mod\|FindVA\|FindPA\|Map\|UnMap\|Length\|Peek\|Next\|Resident\|Copy\|Same\|PageAt\|Random\|Prefetch\)\>\ze\s*(/
 syn match hpType /\c\<\%(Int\|Queue\|Page\|Field\)\>\ze\s*\%(\s\|\*\)\s*\h/
 syn match hpSetting /\c\<\%(Ghosts\|Timer\)\>\ze\s\+\w/
-syn match hpDeclaration /\c\<\%(Event\|by\|const\|counter\|param\|shared\)\>/
+syn match hpDeclaration /\c\<\%(Event\|by\|const\|counter\|in\|param\|shared\)\>/
 syn match hpStatement /\c\<\%(break\|continue\|do\|else\|for\|goto\|if\|return\|while\)\>/
 syn match hpEvent /\c\%(\<event\s\+\)\@<=\h\w*/
 syn match hpHostEvent /\C\%(\<[Ee][Vv][Ee][Nn][Tt]\s\+\)\@<=\%(Init\|PageFault\|Replace\|Access\|Remove\|Timer\|Adopt\)\>/

@@ -33,7 +33,7 @@
  * policy's name are printable ASCII. docs/hpo.md has all this at length.
  */
 #define HIPEC_IMAGE_MAGIC 0x43504948u /* "HIPC" */
-#define HIPEC_IMAGE_VERSION 2
+#define HIPEC_IMAGE_VERSION 3
 #define HIPEC_EVENT_MAGIC 0x48495045u /* Figure 3's MAGIC */
 #define HIPEC_NAME_MAX 32 /* bytes of a policy's name, with its zero */
 #define HIPEC_HASH_SIZE 32 /* bytes of a SHA-256 */
@@ -58,7 +58,7 @@ struct hipec_image {
 
 /* Flags of an operand: name, bit, the word in all text, and what it is then. */
 #define HIPEC_OPERAND_FLAGS(X)                                               \
-	X(PARAM,   0x1, "param", "an integer settable at load")              \
+	X(PARAM,   0x1, "param", "an integer that the application may set")    \
 	X(CONST,   0x2, "const", "an integer or a page that the policy may not write") \
 	X(SHARED,  0x4, "shared", "an integer array that the application writes") \
 	X(COUNTER, 0x8, "counter", "an integer that `hipec status` shows")
@@ -76,6 +76,9 @@ enum hipec_operand_flag {
  *   queues    number of queues
  *   queueref  slot of the queue array whose first queue it stands for at load
  *   others    0
+ *
+ * A param may have a range, low < high with `value` inside: nothing else may be
+ * set then. Both 0: it may be any integer. Of all others both are 0.
  */
 struct hipec_image_operand {
 	__u8 type;		/* HIPEC_TYPE_* */
@@ -83,6 +86,8 @@ struct hipec_image_operand {
 	__u16 key;		/* of a queue or queue array: slot of the field that orders it, or 0 */
 	__u32 name;		/* offset into the strings */
 	__s64 value;
+	__s64 low;		/* of a param: the least value, or 0 */
+	__s64 high;		/* the greatest */
 };
 
 struct hipec_image_event {
@@ -113,7 +118,7 @@ struct hipec_image_event {
 	X(HEADER,       "a header field is out of its range")                \
 	X(SECTION,      "the sections do not fill the image exactly")        \
 	X(STRING,       "a name lies outside the strings, does not end or is not printable ASCII") \
-	X(OPERAND_DECL, "an operand is declared with a type, flag, key or value that does not exist") \
+	X(OPERAND_DECL, "an operand is declared with a type, flag, key, value or range that does not exist") \
 	X(TOO_MUCH,     "the declarations ask for more queues, elements or fields than there may be") \
 	X(EVENT_DECL,   "an event is declared twice, with an unknown number or not behind the one before it") \
 	X(EVENT_MISSING, "a policy needs PageFault and Replace")             \
@@ -219,6 +224,8 @@ struct hipec_query {
 #define HIPEC_FEATURE_POOL 0x2
 #define HIPEC_FEATURE_BUILTIN 0x4	/* HIPEC_IOC_LOAD needs no image */
 #define HIPEC_FEATURE_RECORD 0x8	/* there is HIPEC_IOC_RECORD */
+#define HIPEC_FEATURE_SET_PARAM 0x10	/* there is HIPEC_IOC_SET_PARAM */
+#define HIPEC_FEATURE_HINT 0x20		/* regions know HIPEC_IOC_HINT */
 
 /*
  * HIPEC_IOC_LOAD: policy and frames for this container, once. They are reserved,
@@ -306,7 +313,47 @@ struct hipec_operand {
 	__s64 value;		/* out: now, of an integer, else 0 */
 	__u64 offset;		/* out: where mmap() of /dev/hipec has a shared array */
 	char name[HIPEC_NAME_MAX]; /* out: cut to fit; ends with a zero */
+	__s64 low;		/* out: least value of a param with a range, else 0 */
+	__s64 high;		/* out: greatest */
 };
+
+/*
+ * HIPEC_IOC_SET_PARAM: a `param` of this container's policy, or of container `id`'s
+ * if the caller may see it. Events that begin from then on read it. EINVAL: a flag,
+ * `reserved`; ESRCH: no such container; ENODATA: no policy is loaded; ENOENT: no
+ * such slot; EPERM: it is no `param`; EACCES: it is a `const param`, settable
+ * before the load only; ERANGE: the value is outside its range.
+ */
+struct hipec_set_param {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 id;		/* in: 0: this container */
+	__u32 slot;		/* in: as in HIPEC_IOC_OPERAND */
+	__u32 reserved;		/* in: 0 */
+	__s64 value;		/* in */
+};
+
+/*
+ * HIPEC_IOC_HINT, of a region's descriptor: pages [offset, offset + length) have the
+ * hint from now on, until they get another; the policy reads it in Hint. What hints
+ * mean is between the program and its policy; those with a name are the ones of the
+ * paper on write hints. EINVAL: a flag, `reserved`, a hint above HIPEC_HINT_MAX, an
+ * offset or length inside a page; ERANGE: past the region's end; ENOMEM; EINTR.
+ */
+struct hipec_hint {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 offset;		/* in: bytes from the region's start */
+	__u64 length;		/* in: bytes; 0: to the region's end */
+	__u32 hint;		/* in: HIPEC_HINT_*, or any other up to HIPEC_HINT_MAX */
+	__u32 reserved;		/* in: 0 */
+};
+
+#define HIPEC_HINT_NONE 0
+#define HIPEC_HINT_SYNCH 1	/* the program's own cache gives the page up now */
+#define HIPEC_HINT_REPLACE 2	/* it will soon give the page up */
+#define HIPEC_HINT_RECOV 3	/* it keeps the page: written for a short recovery */
+#define HIPEC_HINT_MAX 255
 
 /*
  * HIPEC_IOC_RECORD: what happens in this container, or in container `id` if the
@@ -340,5 +387,7 @@ struct hipec_record {
 #define HIPEC_IOC_NEXT   _IOWR('h', 0x84, struct hipec_status)
 #define HIPEC_IOC_OPERAND _IOWR('h', 0x85, struct hipec_operand)
 #define HIPEC_IOC_RECORD _IOWR('h', 0x86, struct hipec_record)
+#define HIPEC_IOC_SET_PARAM _IOWR('h', 0x87, struct hipec_set_param)
+#define HIPEC_IOC_HINT _IOWR('h', 0x88, struct hipec_hint)
 
 #endif /* _UAPI_HIPEC_H */

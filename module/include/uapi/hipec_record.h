@@ -64,6 +64,7 @@ struct hipec_record_head {
 	X(PASS,      0x17, 1, "pass", "the host passes h over: it goes to the tail of its queue") \
 	X(EXIT,      0x18, 1, "exit", "the policy ends, HIPEC_EXIT_*")       \
 	X(ABANDON,   0x19, 0, "abandon", "and its queues are emptied")       \
+	X(SET_PARAM, 0x1a, 2, "set_param", "the application sets a slot; to this, folded") \
 	X(RUN,       0x20, 2, "run", "an event begins: its number; bits of the inputs that have changed, each of which follows as a folded difference") \
 	X(END,       0x21, 3, "end", "0, 1 if it was given up, 2 if it has ended the policy; HIPEC_EXIT_*; commands run") \
 	X(SHARED,    0x22, 1, "shared", "an element of a shared array that is read, folded") \

@@ -14,11 +14,11 @@
 static const char *const words[] = {
 	"Event", "Init", "PageFault", "Replace", "Timer", "Access", "Ghosts",
 	"Int", "Queue", "Page", "Field", "param", "counter", "shared", "const",
-	"by", "if", "else", "while", "for", "do", "goto", "break", "continue",
+	"by", "in", "if", "else", "while", "for", "do", "goto", "break", "continue",
 	"return", "TRUE", "NONE", "HEAD", "TAIL", "REFERENCE", "RESET",
 	"_free_queue", "_free_count", "FaultedAddress", "EnQueue", "DeQueue",
 	"Length", "Request", "Random", "Prefetch", "Next", "Select", "Load", "InQ",
-	"(", ")", "{", "}", "[", "]", ";", ",", ":", "?", ".", "->", "=", "==",
+	"(", ")", "{", "}", "[", "]", ";", ",", ":", "?", ".", "..", "->", "=", "==",
 	"!=", "<=", "&&", "||", "<<", ">>", "<<=", "++", "--", "+", "-", "*",
 	"/", "%", "!", "~", "/*", "*/", "//", "\"", "'", "\\", "#", "@",
 	"policy", "operands", "event", "jump", "always", "ifnot", "arith",

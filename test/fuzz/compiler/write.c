@@ -212,6 +212,9 @@ static void declarations(struct writer *w)
 		put(w, "%sInt v%u%s;\n",
 		    qualifiers[pick(w, ARRAY_SIZE(qualifiers))], i,
 		    pick(w, 2) ? " = -3" : "");
+	if (pick(w, 2))
+		put(w, "param Int in = 2 in %u..0x%x - -1, most in -1..%u;\n",
+		    pick(w, 3), 2 + pick(w, 9), pick(w, 5));
 	for (i = 0; i < w->nr_consts; i++)
 		put(w, "const Int c%u = %u;\n", i, pick(w, 5));
 	for (i = 0; i < w->nr_arrays; i++) {
