@@ -5,8 +5,12 @@ at that age and later, by the sum of the times that all lived on from there. Who
 least of the next eight places of memory goes; the newcomer takes its place."""
 
 
+PARAMETERS = {"samples": 3, "period": 4}
+
+
 class Cache:
-    def __init__(self, frames):
+    def __init__(self, frames, samples=8, period=16):
+        self.samples, self.period = samples, period * frames
         self.frames, self.now, self.hand, self.uses = frames, 0, 0, 0
         self.places, self.last, self.earlier = [], {}, {}
         self.events = {(kind, age): [0, 0] for kind in range(3) for age in range(32)}
@@ -34,13 +38,13 @@ class Cache:
         self.now += 1
         self.last[page] = self.now
         self.uses += 1
-        if self.uses == 16 * self.frames:
+        if self.uses == self.period:
             self.learn()
         return hit
 
     def choose(self):
-        sample = [(self.hand + i) % self.frames for i in range(8)]
-        self.hand += 8
+        sample = [(self.hand + i) % self.frames for i in range(self.samples)]
+        self.hand += self.samples
         return min(sample, key=lambda place: (self.density[self.group(self.places[place])],
                                               self.last[self.places[place]]))
 
