@@ -3,6 +3,8 @@
 the same miss, in exact mode, on five kinds of traces at five sizes."""
 
 import importlib
+import json
+import math
 import os
 import random
 import re
@@ -158,17 +160,31 @@ def test_policy_hits_where_its_oracle_does(name, parameters, traces, tmp_path):
     ("brrip", {"duel": 0, "rare": 1}, "rrip"),
 ])
 def test_parameters_at_their_ends_make_it_another(name, params, other, traces, tmp_path):
-    source = (ROOT / "policies" / f"{name}.hp").read_text()
-    for param, value in params.items():
-        source, n = re.subn(rf"(param Int {param} =) \d+", rf"\1 {value}", source)
-        assert n == 1
-    (tmp_path / "it.hp").write_text(source)
+    it = compiled(name, params, tmp_path)
     for _, file in traces.values():
         faults = []
-        for policy in tmp_path / "it.hp", BUILD / "policies" / f"{other}.hpo":
+        for policy in it, BUILD / "policies" / f"{other}.hpo":
             done = subprocess.run(
                 [HIPEC, "sim", "-m", "exact", "-p", policy, "--columns", "faults", "-f",
                  ",".join(map(str, SIZES)), file],
                 text=True, check=True, capture_output=True, env={**os.environ, "PATH": str(BUILD)})
             faults.append(done.stdout.split()[-len(SIZES):])
         assert faults[0] == faults[1]
+
+
+def test_lrfu_keys_are_as_exact_as_its_header_says(traces, tmp_path):
+    """A page that is used again after so many other uses, at lambda 1/16: what that
+    adds to its key is within 2^-15 of log2(1 + 2^-d)."""
+    text = (ROOT / "policies" / "lrfu.hp").read_text()
+    text = text.replace("lambda = 1049", "lambda = 65536").replace("Int now, ", "counter Int now, ")
+    (tmp_path / "lrfu.hp").write_text(text)
+    gaps = range(0, 440, 7)
+    for gap in gaps:
+        (tmp_path / str(gap)).write_text(f"r 0\nr 1 {gap}\nr 0\n" if gap else "r 0\nr 0\n")
+    done = subprocess.run(
+        [HIPEC, "sim", "--json", "--mode", "exact", "--policy", tmp_path / "lrfu.hp", "--frames",
+         "500", *(tmp_path / str(gap) for gap in gaps)], text=True, check=True,
+        capture_output=True, env={**os.environ, "PATH": str(BUILD)})
+    for gap, row in zip(gaps, json.loads(done.stdout), strict=True):
+        got = row["policy_counters"]["log"] / 2**28
+        assert abs(got - math.log2(1 + 2 ** (-(gap + 1) / 16))) < 2**-15, gap

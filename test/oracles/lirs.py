@@ -4,9 +4,12 @@ resident or not, that were used later than its bottom; Q of resident HIR pages. 
 others twice as many as frames stay on S."""
 
 
+PARAMETERS = {"hirs": 30}
+
+
 class Cache:
-    def __init__(self, frames):
-        self.frames, self.hirs = frames, max(1, frames // 100)
+    def __init__(self, frames, hirs=1):
+        self.frames, self.hirs = frames, max(1, frames * hirs // 100)
         self.S, self.Q, self.lir = [], [], set()    # bottom and front first
 
     def access(self, page, write, hint):

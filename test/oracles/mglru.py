@@ -4,8 +4,12 @@ two are spared. Pages are walked by their places in memory; who comes in takes t
 of who went. Touches of a page are counted from the next fault on."""
 
 
+PARAMETERS = {"spared": 1}
+
+
 class Cache:
-    def __init__(self, frames):
+    def __init__(self, frames, spared=2):
+        self.spared = spared
         self.frames, self.places = frames, []
         self.born, self.touched, self.now = {}, set(), 0    # page: (generation, order)
         self.youngest, self.newcomer = 0, None
@@ -32,8 +36,8 @@ class Cache:
         while True:
             generations = [generation for generation, _ in self.born.values()]
             oldest = min(generations)
-            if oldest > self.youngest - 2:
-                self.age(oldest + 2)
+            if oldest > self.youngest - self.spared:
+                self.age(oldest + self.spared)
             elif oldest > self.youngest - 3 and \
                     2 * generations.count(self.youngest) > self.frames:
                 self.age(self.youngest + 1)

@@ -6,8 +6,12 @@ made M too long, evictM's page is that one."""
 import math
 
 
+PARAMETERS = {"share": 40}
+
+
 class Cache:
-    def __init__(self, frames):
+    def __init__(self, frames, share=10):
+        self.small, self.main = frames * share / 100, frames * (100 - share) / 100
         self.frames, self.S, self.M, self.G, self.freq = frames, [], [], [], {}
 
     def access(self, page, write, hint):
@@ -25,7 +29,7 @@ class Cache:
         return False
 
     def evict(self):
-        if len(self.S) >= self.frames / 10:
+        if len(self.S) >= self.small:
             self.evict_small()
         else:
             self.evict_main()
@@ -35,11 +39,11 @@ class Cache:
             page = self.S.pop()
             if self.freq[page] <= 1:
                 self.G.insert(0, page)
-                del self.G[math.ceil(self.frames * 9 / 10):]
+                del self.G[math.ceil(self.main):]
                 return
             self.M.insert(0, page)
             self.freq[page] = 0
-            if len(self.M) > self.frames * 9 / 10:
+            if len(self.M) > self.main:
                 break
         self.evict_main()
 

@@ -3,8 +3,12 @@
 were go on to the other one, which is a clock."""
 
 
+PARAMETERS = {"share": 60}
+
+
 class Cache:
-    def __init__(self, frames):
+    def __init__(self, frames, share=25):
+        self.share = frames * share / 100
         self.frames, self.new, self.kept, self.used = frames, [], [], set()
 
     def access(self, page, write, hint):
@@ -18,7 +22,7 @@ class Cache:
 
     def evict(self):
         while True:
-            too_many = len(self.new) >= self.frames / 4 or not self.kept
+            too_many = len(self.new) >= self.share or not self.kept
             first = (self.new if too_many else self.kept).pop(0)
             if first not in self.used:
                 return

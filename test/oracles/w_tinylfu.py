@@ -6,13 +6,17 @@ for each frame, that rounded up to a power of two, and the page's number times a
 has 16 bits for each row. All are halved after ten uses for each frame."""
 
 
+PARAMETERS = {"windows": 20, "protects": 50, "period": 3}
+
+
 class Cache:
-    def __init__(self, frames):
-        self.frames, self.uses = frames, 0
+    def __init__(self, frames, windows=1, protects=80, period=10):
+        self.frames, self.period, self.uses = frames, period * frames, 0
         self.width = 1 << (frames - 1).bit_length()
         self.rows = [{} for _ in range(4)]
         self.window, self.probation, self.protected = [], [], []     # first to go first
-        self.room = max(1, frames // 100)
+        self.room = max(1, frames * windows // 100)
+        self.protects = (frames - self.room) * protects // 100
 
     def counters(self, page):
         for r, row in enumerate(self.rows):
@@ -23,7 +27,7 @@ class Cache:
         for row, place in self.counters(page):
             row[place] = min(15, row.get(place, 0) + 1)
         self.uses += 1
-        if self.uses == 10 * self.frames:
+        if self.uses == self.period:
             self.uses //= 2
             self.rows = [{place: n // 2 for place, n in row.items()} for row in self.rows]
 
@@ -50,7 +54,7 @@ class Cache:
             return
         (self.probation if page in self.probation else self.protected).remove(page)
         self.protected.append(page)
-        while len(self.protected) > (self.frames - self.room) * 80 // 100:
+        while len(self.protected) > self.protects:
             self.probation.append(self.protected.pop(0))
 
     def evict(self):
