@@ -57,11 +57,12 @@ bench-vm: packages
 
 # What revocation's contract is measured on: every policy that there is, and
 # ill-advised ones of its own.
+SHIPPED_HPO := $(patsubst %.hp,$(B)/%.hpo,$(wildcard policies/*.hp))
 REVOKE_HPO := $(patsubst %,$(B)/bench/revoke/%.hpo,$(notdir $(basename \
 	$(wildcard bench/revoke/*.hp docs/tutorial/*.hp)))) \
 	$(patsubst %,$(B)/guest/policies/%.hpo,$(notdir $(basename \
 	$(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))) \
-	$(patsubst %.hp,$(B)/%.hpo,$(wildcard policies/*.hp))
+	$(SHIPPED_HPO)
 
 $(B)/bench/revoke/%.hpo: bench/revoke/%.hp $(B)/ampc
 	@mkdir -p $(@D)
@@ -91,8 +92,19 @@ bench-figure8: $(B)/hipec $(B)/bench/figure8/mpfifo2-hint.hpo \
 		$(B)/policies/mru.hpo $(B)/policies/fifo.hpo
 	@bench/figure8.py
 
+.PHONY: bench-league
+## bench-league: what each shipped policy, and the optimum, saves on seven traces
+bench-league: $(B)/hipec $(SHIPPED_HPO)
+	@bench/league.py
+
+.PHONY: bench-hints
+## bench-hints: Figures 5 to 12 of the write-hint paper: policies behind a buffer pool
+bench-hints: $(B)/hipec $(SHIPPED_HPO)
+	@bench/hints.py
+
 # Each bench adds its target's name, wherever it is made.
-ALL_BENCHES += bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-figure8
+ALL_BENCHES += bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-figure8 \
+	bench-league bench-hints
 
 # One after the other: each uses all CPUs that there are. One that fails, for a goal
 # that is missed perhaps, keeps none from running.

@@ -14,7 +14,8 @@ $(B)/docs/commands: $(B)/docs/commands.o $(B)/docs/builtins.o \
 ALL += $(B)/docs/commands
 
 .PHONY: docs
-## docs: generate docs/commands.md, and the sizes in docs/ampc.md
-docs: $(B)/docs/commands $(B)/ampc
+## docs: generate docs/commands.md, the sizes in docs/ampc.md, the policies in README.md
+docs: $(B)/docs/commands $(B)/ampc $(B)/hipec $(SHIPPED_HPO)
 	$(B)/docs/commands >docs/commands.md
 	bench/ampc.py --docs
+	bench/league.py --docs
