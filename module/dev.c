@@ -27,27 +27,6 @@ static int hipec_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/*
- * The caller's struct, as long as it says it is, into @args of @ksize bytes;
- * all of them have size and flags first.
- */
-int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
-		   u32 known_flags)
-{
-	u32 flags;
-	int ret;
-
-	if (get_user(*usize, (u32 __user *)uargs))
-		return -EFAULT;
-	if (*usize < 2 * sizeof(u32))
-		return -EINVAL;
-	ret = copy_struct_from_user(args, ksize, uargs, *usize);
-	if (ret)
-		return ret;
-	flags = ((u32 *)args)[1];
-	return flags & ~known_flags ? -EINVAL : 0;
-}
-
 static int put_args(void __user *uargs, u32 usize, const void *args,
 		    size_t ksize)
 {

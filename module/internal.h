@@ -347,6 +347,10 @@ static inline struct hipec_region *hipec_region_of(const struct folio *folio)
 	return folio->mapping->host->i_private;
 }
 
+/* args.c */
+int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
+		   u32 known_flags);
+
 /* frame.c: frames and the host side of the machine */
 extern const struct hipec_host_ops hipec_kernel_host;
 extern atomic_long_t hipec_nr_frames;
@@ -535,8 +539,6 @@ void hipec_record_end(struct hipec_container *c);
 
 /* dev.c */
 extern const struct file_operations hipec_dev_fops;
-int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
-		   u32 known_flags);
 
 /* debugfs.c */
 void hipec_debugfs_init(void);

@@ -14,8 +14,12 @@ echo 512 >$disk/blocksize
 echo 1 >$disk/power
 # A pool that two containers fill.
 insmod "${HIPEC_MODULE:-/hipec/hipec.ko}" pool_mb=1 || exit 1
+# Tasks that write from each other's files wait 5 s for a frame, with a file locked;
+# so who comes behind some of them waits longer than tasks do elsewhere.
+echo 60 >/proc/sys/kernel/hung_task_timeout_secs
 hipec-stress "$@" >"$result.txt" 2>&1
 status=$?
+echo 30 >/proc/sys/kernel/hung_task_timeout_secs
 cat /sys/kernel/debug/hipec/frames >"$result-frames.txt"
 rm -f /data/stress-*
 rmmod hipec || exit 1
