@@ -2,6 +2,8 @@
 """The league of policies, README's table of them, and the requests that a cache behind
 a buffer pool gets."""
 
+import json
+import re
 import subprocess
 import sys
 
@@ -45,6 +47,54 @@ def test_the_league_knows_all_and_nobody_beats_the_optimum(rows, capsys):
     # A loop over 1,000 pages with 700 frames, 20 times: by arithmetic (docs/benchmarks.md).
     assert rows["loop"]["mru"]["faults"] == 1000 + 19 * (1000 - 700 + 1)
     assert rows["loop"]["lru"]["faults"] == 20 * 1000
+
+
+def test_who_costs_much_says_so(rows):
+    """Over 60 commands in the mean fault, or 400 in one access: the header has its reason."""
+    for p in league.policies():
+        mine = [rows[trace][p.name] for trace in rows]
+        mean = sum(r["commands"] for r in mine) / sum(r["faults"] for r in mine)
+        if mean > 60 or max(r["most_commands"] for r in mine) > 400:
+            head = (ROOT / "policies" / f"{p.name}.hp").read_text().split("Event Init")[0]
+            assert "commands" in head, p.name
+
+
+@pytest.mark.parametrize("name, most", [("mru", 12), ("sieve", 30), ("s3-fifo", 60), ("arc", 70),
+                                        ("lfu", 30), ("mglru", 150)])
+def test_how_long_they_are(name, most):
+    """Lines of code, without comments and blank ones."""
+    text = (ROOT / "policies" / f"{name}.hp").read_text()
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+    assert 5 < sum(bool(line.strip()) for line in text.split("\n")) <= most
+
+
+# A workload that each policy for mappings is meant for, as its header says.
+MEANT_FOR = {
+    "loop": ["2q", "lhd", "lirs", "mru", "random2", "s3-fifo", "w-tinylfu", "weights"],
+    "zipf": ["clock", "fifo2", "lru", "lru-k", "lru-wsr", "lfu", "mq", "scan-resistant", "sieve",
+             "spatial-clock", "mglru", "cflru"],
+    "shift": ["fifo", "mpfifo2"],
+}
+
+
+def test_nobody_is_revoked_for_what_it_is_meant_for(tmp_path):
+    """fab wants writes of whole blocks, and smpeg what is read once."""
+    meant = {name: trace for trace, names in MEANT_FOR.items() for name in names}
+    mapped = {p.name for p in league.policies() if "mapped" in p.modes}
+    assert mapped - set(meant) == {"fab", "smpeg"} and not set(meant) - mapped
+    files = league.make(tmp_path)
+    files["blocks"], files["stream"] = tmp_path / "blocks", tmp_path / "stream"
+    files["blocks"].write_text("".join(f"w {i * 7919 % 500 * 4} 4\n" for i in range(20000)))
+    files["stream"].write_text("r 0 40000\n")
+    for trace, names in [*MEANT_FOR.items(), ("blocks", ["fab"]), ("stream", ["smpeg"])]:
+        frames = league.TRACES[trace][0] if trace in league.TRACES else 400
+        done = subprocess.run(
+            [league.HIPEC, "sim", "--json", "--contract", "--frames", str(frames), "--policy",
+             ",".join(str(ROOT / "build" / "policies" / f"{name}.hpo") for name in names),
+             files[trace]], check=True, stdout=subprocess.PIPE)
+        for name, row in zip(names, json.loads(done.stdout), strict=True):
+            assert row["contract"]["windows"] >= 4, (trace, name)
+            assert row["contract"]["revoked_at"] == 0, (trace, name)
 
 
 def asked(pool, softmax, apc=False, pages=600, accesses=8000):

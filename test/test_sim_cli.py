@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -337,3 +338,26 @@ def test_a_page_takes_at_most_64_bytes(policy):
     """The worst case: as many frames as pages, the trace's table half empty."""
     small, large = 150_000, 600_000
     assert 0 < (peak(policy, large) - peak(policy, small)) / (large - small) <= 64
+
+
+def test_shipped_policies_are_found_where_it_is_built_and_where_it_is_installed(tmp_path):
+    """Beside it; then in ../share; and a folder that the user names comes first."""
+    (tmp_path / "bin").mkdir()
+    shutil.copy(BUILD / "hipec", tmp_path / "bin")
+    env = {key: value for key, value in os.environ.items() if key != "HIPEC_POLICY_PATH"}
+    shipped, trace = BUILD / "policies", tmp_path / "trace"
+    trace.write_text("r 0 10\n" * 2)
+
+    def faults():
+        done = subprocess.run([tmp_path / "bin" / "hipec", "sim", "--json", "-p", "it", "-f", "5",
+                               trace], text=True, check=False, env=env, capture_output=True)
+        return json.loads(done.stdout)[0]["faults"] if done.returncode == 0 else done.stderr
+
+    assert faults() == "hipec sim: it: no such policy\n" or "it" in faults()
+    for place, policy, want in (("share/hipec/policies", "mru", 10 + 6),
+                                ("bin/policies", "fifo2", 20), ("mine", "mru", 16)):
+        (tmp_path / place).mkdir(parents=True)
+        shutil.copy(shipped / f"{policy}.hpo", tmp_path / place / "it.hpo")
+        if place == "mine":
+            env["HIPEC_POLICY_PATH"] = str(tmp_path / place)
+        assert faults() == want, place

@@ -121,11 +121,16 @@ static bool exists(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* A shipped policy: a folder of HIPEC_POLICY_PATH, or policies/ beside us. */
+/*
+ * A shipped policy: a folder of HIPEC_POLICY_PATH; policies/ beside us, where we are
+ * built; ../share/hipec/policies/, where we are installed.
+ */
 static bool find_shipped(const char *name, char *path)
 {
+	static const char *const places[] = { "", "../share/hipec/" };
 	const char *folders = getenv("HIPEC_POLICY_PATH"), *end;
 	char file[PATH_MAX];
+	size_t i;
 
 	for (; folders && *folders; folders = *end ? end + 1 : end) {
 		end = folders + strcspn(folders, ":");
@@ -135,8 +140,12 @@ static bool find_shipped(const char *name, char *path)
 		    exists(path))
 			return true;
 	}
-	return snprintf(file, sizeof(file), "policies/%s.hpo", name) <
-	       (int)sizeof(file) && beside(path, file) && exists(path);
+	for (i = 0; i < ARRAY_SIZE(places); i++)
+		if (snprintf(file, sizeof(file), "%spolicies/%s.hpo", places[i],
+			     name) < (int)sizeof(file) &&
+		    beside(path, file) && exists(path))
+			return true;
+	return false;
 }
 
 /**
