@@ -3,6 +3,8 @@
 
 
 class Cache:
+    goes = 0    # place in the order of use
+
     def __init__(self, frames):
         self.frames, self.order = frames, []
 
@@ -11,6 +13,6 @@ class Cache:
         if hit:
             self.order.remove(page)
         elif len(self.order) == self.frames:
-            self.order.pop(0)
+            self.order.pop(self.goes)
         self.order.append(page)
         return hit
