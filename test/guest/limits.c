@@ -463,7 +463,7 @@ static void metadata(void)
 	small = cost(FIRST);
 	large = cost(512);
 	CHECK_LE(FIRST * PAGE_BYTES, small);
-	CHECK_LE(tables / 2, large - small);
+	CHECK_LE(tables - 4 * PAGE_BYTES, large - small);
 	CHECK_LE(large - small, tables + 4 * PAGE_BYTES);
 }
 
