@@ -67,11 +67,14 @@ ALL += $(B)/libhipec.a $(B)/libhipec.so $(B)/hipec.pc
 # Traces: what they are in memory, their forms, and what makes and counts them.
 TRACE_SRC := $(addprefix userlib/,record.c simtrace.c trace.c tracebin.c tracefds.c tracein.c \
 	tracelog.c traceobj.c tracerecord.c tracesniff.c tracestrace.c tracetext.c)
-TRACE_LIBS := -lzstd
+TRACE_LIBS := -lzstd -lm
 PLAY_LIBS := -lblkid -lm
 
 # A trace through a policy, or several of them; run_watched.o belongs to it.
-SIM_SRC := $(addprefix userlib/,mixpool.c sim.c simcontract.c simhost.c simpolicy.c simpost.c simwatch.c)
+# What a detector of access patterns feeds it comes from amp.c.
+AMP_SRC := $(addprefix userlib/,amp.c ampfeed.c ampkind.c amplist.c ampstate.c)
+SIM_SRC := $(addprefix userlib/,mixpool.c sim.c simcontract.c simfeed.c simhost.c simpolicy.c \
+	simpost.c simwatch.c) $(AMP_SRC)
 
 # The interpreter once more, telling simwatch.c of each command.
 WATCHED := -ffreestanding -DHIPEC_VM_STEP -Dhipec_vm_run=hipec_vm_run_watched
@@ -105,7 +108,7 @@ ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 # the static libraries too.
 CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_debug.c cli_dis.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
 	cli_mix_table.c cli_play.c cli_profile.c cli_record.c cli_replay.c cli_sim.c cli_sim_args.c \
-	cli_sim_json.c cli_sim_param.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \
+	cli_sim_feed.c cli_sim_json.c cli_sim_param.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \
 	cli_sim_verdict.c cli_status.c cli_trace.c cli_traceprog.c debug.c \
 	debugcommand.c debugline.c debugprint.c debugshow.c debugsource.c debugstop.c \
 	debugwhy.c headtext.c mix.c play.c playtarget.c profile.c profile_json.c \

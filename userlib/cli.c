@@ -76,6 +76,11 @@ static const struct verb {
 	  "      --post-cache FILE\n"
 	  "                     write there what one policy with one number of frames\n"
 	  "                     reads and writes, a trace; hipec play times it\n"
+	  "      --detector BY  amp, pcc or dear: what finds the patterns of a policy that\n"
+	  "                     is fed, as amp; none: nothing does\n"
+	  "      --detect-every N\n"
+	  "                     accesses from one feed to the next; 20000\n"
+	  "      --hints FILE   patterns of the last run, if it is there; gets this one's\n"
 	  "  -J, --jobs N       at a time; without it as many as there are processors\n"
 	  "  -j, --json         an array with all there is, for programs\n"
 	  "      --step         hipec debug, with its options\n" },

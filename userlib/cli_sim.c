@@ -109,7 +109,7 @@ static int read_traces(struct sim_job *job, char **names, int nr)
 int sim_job_open(struct sim_job *job, char **names, int nr)
 {
 	return read_traces(job, names, nr) ?: open_policies(job) ?:
-	       sim_params_set(job);
+	       sim_params_set(job) ?: sim_feed_open(job);
 }
 
 void sim_job_close(struct sim_job *job)
@@ -120,6 +120,7 @@ void sim_job_close(struct sim_job *job)
 		sim_trace_free(&job->trace[i]);
 	for (i = 0; i < job->nr_policies; i++)
 		sim_policy_close(&job->policy[i]);
+	sim_feed_close(job);
 	free(job->trace);
 	free(job->policy);
 	free(job->param);
@@ -166,6 +167,7 @@ static int run_job(struct sim_job *job)
 	ret = sim_rows_make(job, &rows) ?: sim_rows_run(job, &rows);
 	if (!ret && job->post)
 		ret = write_post(job);
+	ret = ret ?: sim_feed_write(job, &rows);
 	sim_trace_free(&post.t);
 
 	if (!ret && job->json) {

@@ -8,6 +8,7 @@
  * sim_size_parse()       "64M" -> frames                      cli_sim_args.c
  * sim_args_parse()       arguments -> job                     cli_sim_args.c
  * sim_param_add(), sim_params_set()  --param              cli_sim_param.c
+ * sim_feed_*()           --detector, --hints              cli_sim_feed.c
  * sim_job_open(), _close()  its traces and policies           cli_sim.c
  * sim_rows_make()        job -> rows                          cli_sim_rows.c
  * sim_rows_run()         on several processors
@@ -22,6 +23,7 @@
 #include <json-c/json.h>
 
 #include "sim.h"
+#include "simfeed.h"
 
 /* Columns of the table, in their order: what --columns calls them, and titles. */
 #define SIM_COLUMNS(X)                                                        \
@@ -89,6 +91,7 @@ struct sim_job {
 	u32 nr_threads;
 	enum sim_column column[SIM_NR_COLUMNS];
 	size_t nr_columns;
+	struct sim_feed_job feed;
 	struct sim_policy default_policy;	/* beside the contract */
 };
 
@@ -101,6 +104,7 @@ struct sim_row {
 	struct sim_contract contract;	/* if it was asked for */
 	struct sim_watch *watch;	/* NULL, or who watches it if it is a policy, */
 	struct sim_teller *teller;	/* and if it is a reference */
+	struct sim_feed feed;
 	u64 cpu_ns;		/* processor time that it took */
 	int ret;		/* as sim_run_policy() */
 };
@@ -140,6 +144,13 @@ bool sim_size_parse(const char *text, struct sim_size *size);
 
 int sim_param_add(struct sim_job *job, char *arg);
 int sim_params_set(struct sim_job *job);
+
+int sim_feed_set_detector(struct sim_job *job, const char *name);
+int sim_feed_set_every(struct sim_job *job, const char *text);
+int sim_feed_open(struct sim_job *job);
+void sim_feed_row(const struct sim_job *job, struct sim_row *row);
+int sim_feed_write(const struct sim_job *job, const struct sim_rows *rows);
+void sim_feed_close(struct sim_job *job);
 
 int sim_job_open(struct sim_job *job, char **names, int nr);
 void sim_job_close(struct sim_job *job);

@@ -260,6 +260,13 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 		return set_over(job, arg);
 	case 'J':
 		return set_jobs(job, arg);
+	case 'd':
+		return sim_feed_set_detector(job, cli_clean(arg));
+	case 'e':
+		return sim_feed_set_every(job, cli_clean(arg));
+	case 'H':
+		job->feed.file = arg;
+		return CLI_OK;
 	case 'P':
 		job->post_name = arg;
 		return CLI_OK;
@@ -344,6 +351,9 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 		{ "warm-up", required_argument, NULL, 'W' },
 		{ "jobs", required_argument, NULL, 'J' },
 		{ "post-cache", required_argument, NULL, 'P' },
+		{ "detector", required_argument, NULL, 'd' },
+		{ "detect-every", required_argument, NULL, 'e' },
+		{ "hints", required_argument, NULL, 'H' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt, ret = CLI_OK;

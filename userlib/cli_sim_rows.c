@@ -44,6 +44,7 @@ static void run_row(const struct sim_job *job, struct sim_row *row)
 	u64 start = cpu_ns();
 
 	row->r.post = job->post;
+	sim_feed_row(job, row);
 	if (p->reference)
 		row->ret = sim_run_reference(p->reference, row->trace,
 					     row->frames, &row->r, row->teller);
@@ -220,6 +221,10 @@ int sim_rows_run(const struct sim_job *job, struct sim_rows *rows)
 
 void sim_rows_free(struct sim_rows *rows)
 {
+	size_t i;
+
+	for (i = 0; rows->row && i < rows->nr; i++)
+		sim_feed_free(&rows->row[i].feed);
 	free(rows->cell);
 	free(rows->row);
 }

@@ -11,6 +11,7 @@
 #include "../module/vm/queue.h"
 #include "../module/vm/tap.h"
 #include "mixpool.h"
+#include "simfeed.h"
 #include "simhost.h"
 
 /* As module/room.c and module/event.c have them. */
@@ -403,6 +404,13 @@ void sim_arrive(struct sim *s, u32 h, bool write)
 	show(s, h, write);
 }
 
+/* Tell the detector of an access. */
+static __attribute__((noinline)) int feed(struct sim *s, u32 pgno, bool missed)
+{
+	return sim_feed_note(s->r->feed, s->vm.slot[HIPEC_SLOT_CONTEXT], pgno,
+			     s->nr_accesses, missed);
+}
+
 static int run_trace(struct sim *s, const struct sim_trace *t)
 {
 	u64 commands;
@@ -431,6 +439,8 @@ static int run_trace(struct sim *s, const struct sim_trace *t)
 				show(s, h, line->write);
 			else if (ret)
 				return ret;
+			if (unlikely(s->r->feed) && feed(s, line->pgno + i, ret))
+				return -ENOMEM;
 			if (s->vm.nr_commands - commands > s->r->most_commands)
 				s->r->most_commands = s->vm.nr_commands - commands;
 		}
@@ -526,7 +536,11 @@ int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
 	s.watch = w;
 	if (!ret && sim_opened)
 		sim_opened(&s);
+	if (!ret && r->feed)
+		ret = sim_feed_begin(r->feed, &s.vm);
 	ret = ret ?: run_trace(&s, t);
+	if (!ret && r->feed)
+		sim_feed_end(r->feed);
 	if (!ret && w && w->over)
 		w->over(w, &s);
 	sim_close(&s);

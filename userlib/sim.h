@@ -127,7 +127,8 @@ struct sim_result {
 	u64 ended_at;		/* access at which it did, from 1 */
 	s64 slot[HIPEC_NR_SLOTS];	/* of the machine, at the end */
 	u64 done;		/* accesses, for other threads to see; the last field */
-	struct sim_post *post;	/* but for this, which is given, or NULL */
+	struct sim_post *post;	/* but for these, which are given, or NULL */
+	struct sim_feed *feed;
 };
 
 /* What a run asks of the disk. */

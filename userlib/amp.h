@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Detectors of access patterns, by program context, and what becomes of the
+ * patterns: arrays that a policy reads, and a file.
+ *
+ * Names: a context is a number of context.h; @page any number of a page or block;
+ * @seq the number of an access in the whole stream, all contexts' and what is not
+ * sampled included, which only grows: it is the clock of all times here.
+ *
+ * Interface:
+ * amp_params_init()  the paper's values, for a stream as it is
+ * amp_new(), _free() a detector
+ * amp_note()         an access
+ * amp_detect()       accesses -> patterns; ends a period
+ * amp_forget()       of one that has lost its trail: it starts anew
+ * amp_feed()         patterns -> the arrays of a policy               ampfeed.c
+ * amp_state_read(), _write()  patterns in a file                      ampstate.c
+ * amp_kind_names, amp_method_names
+ *
+ * Source: Program Context Specific Buffer Caching with AMP (UCB/CSD-05-1379),
+ * section 3.1.
+ */
+#ifndef HIPEC_AMP_H
+#define HIPEC_AMP_H
+
+#include <stdio.h>
+
+#include "amplist.h"
+
+/* What a context does: the paper's, and their names. */
+#define AMP_KINDS(X) X(OTHER, "other") X(ONE_SHOT, "one-shot") \
+	X(LOOPING, "looping") X(CLUSTERED, "clustered")
+
+enum amp_kind {
+#define X(name, text) AMP_##name,
+	AMP_KINDS(X)
+#undef X
+	AMP_NR_KINDS
+};
+
+/* Who says so. */
+#define AMP_METHODS(X) X(AMP, "amp") X(PCC, "pcc") X(DEAR, "dear")
+
+enum amp_method {
+#define X(name, text) AMP_BY_##name,
+	AMP_METHODS(X)
+#undef X
+	AMP_NR_METHODS
+};
+
+/* Over which accesses the average reference recency is taken. */
+enum amp_form {
+	AMP_CUMULATIVE,		/* all of the context */
+	AMP_PERIODIC,		/* those since the last amp_detect(): record, compute */
+	AMP_EXPONENTIAL,	/* the later ones count more */
+};
+
+/**
+ * struct amp_params - what a detector goes by
+ * @method:    who judges
+ * @form:      of the average
+ * @fresh:     each period begins with an empty recency list, as if the context began
+ * @merge:     an access to the page that the context accessed last is none
+ * @threshold: T: looping below this average recency
+ * @clustered: temporally clustered above this one
+ * @one_shot:  share of the blocks that may be accessed again in a one-shot context
+ * @limit:     Q_0: blocks are sampled whose hash, of 32 bits, is below it
+ * @most:      N_L: blocks in a context's list; Q is halved above it. 0: no bound
+ * @horizon:   accesses over which AMP_EXPONENTIAL averages
+ * @contexts:  at most so many are told apart
+ * @least:     recencies without which there is no verdict but other
+ * @forget:    a block not accessed for so many accesses is forgotten; 0: none is
+ * @given:     share of the blocks that amp_note() is told of at all, for estimates
+ * @group:     of DEAR, blocks of a group
+ * @seq:       of PCC, blocks accessed once that make a context sequential
+ */
+struct amp_params {
+	enum amp_method method;
+	enum amp_form form;
+	bool fresh, merge;
+	double threshold, clustered, one_shot;
+	u64 limit;
+	u32 most;
+	u32 horizon;
+	u32 contexts;
+	u32 least;
+	u64 forget;
+	double given;
+	u32 group;
+	u32 seq;
+};
+
+/* What is known of a context. Numbers of pages are of all, not of the sampled ones. */
+struct amp_pattern {
+	u64 context;
+	enum amp_kind kind;
+	double r;		/* average reference recency; below 0: not defined */
+	bool known;		/* enough was seen for a verdict */
+	double confidence;	/* 0 to 1: the more was seen, the higher */
+	u64 accesses;		/* all of them */
+	u64 missed;		/* of them, faults */
+	u64 pages;		/* different ones, as far as they are remembered */
+	u64 loop_size;		/* different pages in a loop */
+	double loop_time;	/* between two accesses of a page; 0: not known */
+	double loop_dev;	/* standard deviation of it */
+	u32 blocks;		/* sampled, in the list */
+	double rate;		/* share of the blocks that is sampled now */
+};
+
+struct amp_detector;
+
+extern const char *const amp_kind_names[AMP_NR_KINDS];
+extern const char *const amp_method_names[AMP_NR_METHODS];
+
+void amp_params_init(struct amp_params *p);
+bool amp_method_find(const char *name, enum amp_method *method);
+struct amp_detector *amp_new(const struct amp_params *params);
+int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed);
+size_t amp_detect(struct amp_detector *d, struct amp_pattern *p, size_t max);
+u64 amp_lost(const struct amp_detector *d);
+void amp_free(struct amp_detector *d);
+
+/* The arrays of a policy that is fed: docs/amp.md, Feed. */
+#define AMP_TABLE 64		/* entries of the table of contexts, a power of two */
+#define AMP_FED 32		/* of them, used at most */
+#define AMP_PARTS 12		/* partitions: 0 the default one */
+#define AMP_LOOPS 10		/* 1 to 10: MRU */
+#define AMP_ONE_SHOT_PART 11
+
+struct amp_arrays {
+	s64 *context, *part;	/* AMP_TABLE */
+	s64 *size, *sweep;	/* AMP_PARTS */
+};
+
+#define AMP_ARRAYS(X) X(context, "amp_context", AMP_TABLE) \
+	X(part, "amp_part", AMP_TABLE) X(size, "amp_size", AMP_PARTS) \
+	X(sweep, "amp_sweep", AMP_PARTS)
+
+void amp_feed(const struct amp_arrays *a, const struct amp_pattern *p, size_t nr);
+u32 amp_feed_part(const struct amp_arrays *a, u64 context);
+
+/* Where a file of patterns is malformed. */
+struct amp_error {
+	u64 line;
+	char text[160];
+};
+
+#define AMP_STATE_MOST 1024	/* contexts of a file */
+
+int amp_state_read(FILE *in, struct amp_pattern **p, size_t *nr,
+		   struct amp_error *err);
+int amp_state_write(FILE *out, const struct amp_pattern *p, size_t nr);
+
+#endif /* HIPEC_AMP_H */
