@@ -9,11 +9,11 @@
  * Interface: amp.h.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ampkind.h"
+#include "ampowner.h"
 
 const char *const amp_kind_names[AMP_NR_KINDS] = {
 #define X(name, text) [AMP_##name] = text,
@@ -31,6 +31,7 @@ struct amp_detector {
 	struct amp_params params;
 	struct amp_context *context;
 	u32 nr;
+	struct amp_owners owners;
 	u32 *table, bits;	/* of their numbers, from 1, by id */
 	u64 lost;	/* accesses of contexts there was no room for */
 	u64 seq;	/* the last access */
@@ -75,6 +76,7 @@ struct amp_detector *amp_new(const struct amp_params *params)
 	if (!d)
 		return NULL;
 	d->params = *params;
+	d->owners.limit = params->limit;
 	d->bits = 4;
 	while (1u << d->bits < 2 * params->contexts)
 		d->bits++;
@@ -111,22 +113,30 @@ static struct amp_context *find(struct amp_detector *d, u64 id)
 	return c;
 }
 
-/* Take a value into an average. */
-static void average(const struct amp_params *p, struct amp_mean *m, double value)
-{
-	m->nr++;
-	if (p->form != AMP_EXPONENTIAL || m->nr <= p->horizon) {
-		m->sum += value;
-		m->mean = m->sum / m->nr;
-	} else {
-		m->mean += (value - m->mean) / p->horizon;
-	}
-}
-
 /* The paper's R of an access to a block that is in the list. */
 static double recency(const struct amp_list *l, const struct amp_touch *t)
 {
 	return l->nr > 1 ? (double)t->position / (l->nr - 1) : 0.5;
+}
+
+/* What another context accessed last, this one does again. */
+static int change_owner(struct amp_detector *d, u64 page, u64 hash, u64 context)
+{
+	struct amp_block *b;
+	u64 before;
+	u32 *place;
+
+	if (amp_owner_change(&d->owners, page, hash, context, &before))
+		return -ENOMEM;
+	if (!before || before == context)
+		return 0;
+	place = place_of(d, before);
+	if (!*place)
+		return 0;
+	b = amp_list_find(&d->context[*place - 1].list, page, hash);
+	if (b)
+		b->shared = 1;
+	return 0;
 }
 
 /**
@@ -161,6 +171,8 @@ int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed
 		return 0;
 	c->page = page;
 	hash = amp_hash(page);
+	if (change_owner(d, page, hash, context))
+		return -ENOMEM;
 	if (!amp_sampled(hash, c->limit))
 		return 0;
 	if (amp_list_touch(&c->list, page, hash, seq, &t))
@@ -168,9 +180,9 @@ int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed
 	if (t.known) {
 		double gap = t.gap;
 
-		average(&d->params, &c->r, recency(&c->list, &t));
-		average(&d->params, &c->time, gap);
-		average(&d->params, &c->square, gap * gap);
+		amp_average(&d->params, &c->r, recency(&c->list, &t));
+		amp_average(&d->params, &c->time, gap);
+		amp_average(&d->params, &c->square, gap * gap);
 	}
 	if (d->params.most && c->list.nr > d->params.most) {
 		c->limit /= 2;
@@ -244,12 +256,13 @@ size_t amp_detect(struct amp_detector *d, struct amp_pattern *p, size_t max)
 {
 	struct amp_pattern *all = calloc(d->nr + 1, sizeof(*all));
 	size_t nr = d->nr < max ? d->nr : max;
+	struct amp_now now = { d->seq, d->owners.limit };
 	u32 i;
 
 	if (!all)
 		return 0;
 	for (i = 0; i < d->nr; i++) {
-		amp_judge(&d->params, &d->context[i], &all[i]);
+		amp_judge(&d->params, &d->context[i], &now, &all[i]);
 		end_period(d, &d->context[i]);
 	}
 	qsort(all, d->nr, sizeof(*all), by_accesses);
@@ -274,6 +287,7 @@ void amp_free(struct amp_detector *d)
 		amp_list_free(&d->context[i].before);
 	}
 	if (d) {
+		amp_owner_free(&d->owners);
 		free(d->context);
 		free(d->table);
 	}

@@ -4,20 +4,41 @@
  *
  * Interface: ampkind.h.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "ampkind.h"
 
-/* Blocks of a list that were accessed within @span before access @now. */
-static u32 within(const struct amp_list *l, u64 now, double span)
+/* Take a value into an average. */
+void amp_average(const struct amp_params *p, struct amp_mean *m, double value)
 {
-	u32 i, n = 0;
+	m->nr++;
+	if (p->form != AMP_EXPONENTIAL || m->nr <= p->horizon) {
+		m->sum += value;
+		m->mean = m->sum / m->nr;
+	} else {
+		m->mean += (value - m->mean) / p->horizon;
+	}
+}
 
-	for (i = 0; i < l->next; i++)
-		if (l->map[i / 64] >> i % 64 & 1)
-			n += now - l->block[l->at[i]].last <= span;
+/* Blocks that were accessed at most @span accesses before the last one. */
+static u32 within(const struct amp_context *c, double span)
+{
+	const struct amp_list *lists[] = { &c->list, &c->before }, *l;
+	u32 i, j, n = 0;
+
+	for (j = 0; j < 2; j++) {
+		l = lists[j];
+		for (i = 0; i < l->next; i++) {
+			const struct amp_block *b = &l->block[l->at[i]];
+
+			if (!(l->map[i / 64] >> i % 64 & 1))
+				continue;
+			if (j && amp_list_find(&c->list, b->page, amp_hash(b->page)))
+				continue;
+			n += c->last - b->last <= span;
+		}
+	}
 	return n;
 }
 
@@ -42,9 +63,24 @@ static enum amp_kind by_counting(const struct amp_params *p,
 	return once >= p->seq ? AMP_ONE_SHOT : AMP_OTHER;
 }
 
-static bool is_one_shot(const struct amp_params *p, const struct amp_list *l)
+/* Hardly a block was accessed again, by this context or by another. */
+static bool is_one_shot(const struct amp_params *p, const struct amp_list *l,
+			u64 shared)
 {
-	return l->nr >= p->least && l->nr_again < p->one_shot * l->nr;
+	u32 i, n = 0, known = 0;
+
+	if (l->nr < p->least || l->nr_again >= p->one_shot * l->nr)
+		return false;
+	for (i = 0; i < l->next; i++) {
+		const struct amp_block *b = &l->block[l->at[i]];
+
+		if (!(l->map[i / 64] >> i % 64 & 1) ||
+		    !amp_sampled(amp_hash(b->page), shared))
+			continue;
+		known++;
+		n += b->again | b->shared;
+	}
+	return n < p->one_shot * known;
 }
 
 /* Estimates of a loop, from blocks that came again. */
@@ -61,20 +97,20 @@ static void measure(const struct amp_params *p, const struct amp_context *c,
 	out->loop_time = c->time.mean;
 	var = c->square.mean - c->time.mean * c->time.mean;
 	out->loop_dev = var > 0 ? sqrt(var) : 0;
-	out->loop_size = llround(within(&c->list, c->last, out->loop_time +
-					out->loop_dev) / rate);
+	out->loop_size = llround(within(c, out->loop_time + out->loop_dev) / rate);
 }
 
 /**
  * amp_judge() - a context -> its pattern
  * @p:   parameters
- * @c:   context; its last pattern stands where nothing came since
+ * @c:   context
+ * @now: when
  * @out: filled
  *
  * Context: any.
  */
 void amp_judge(const struct amp_params *p, struct amp_context *c,
-	       struct amp_pattern *out)
+	       const struct amp_now *now, struct amp_pattern *out)
 {
 	u64 seen;
 
@@ -82,14 +118,19 @@ void amp_judge(const struct amp_params *p, struct amp_context *c,
 		.context = c->id, .accesses = c->accesses, .missed = c->missed,
 		.r = c->r.nr ? c->r.mean : -1,
 	};
+	if (p->method == AMP_BY_DEAR)
+		amp_dear_gaps(p, c);
 	measure(p, c, out);
-	if (p->method == AMP_BY_PCC)
+	if (p->method == AMP_BY_DEAR)
+		out->kind = amp_dear(p, c, now->seq);
+	else if (p->method == AMP_BY_PCC)
 		out->kind = by_counting(p, &c->list);
-	else if (is_one_shot(p, &c->list))
+	else if (is_one_shot(p, &c->list, now->shared))
 		out->kind = AMP_ONE_SHOT;
 	else
 		out->kind = by_recency(p, c);
-	seen = out->kind == AMP_ONE_SHOT ? c->list.nr : c->r.nr;
+	seen = out->kind == AMP_ONE_SHOT || p->method != AMP_BY_AMP ?
+	       c->list.nr : c->r.nr;
 	out->known = seen >= p->least;
 	out->confidence = seen / (seen + 16.0);
 }

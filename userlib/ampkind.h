@@ -4,7 +4,9 @@
  * which judges.
  *
  * Interface:
- * amp_judge()  a context -> its pattern
+ * amp_average() takes a value into an average
+ * amp_judge()   a context -> its pattern
+ * amp_dear()    its kind, as DEAR has it           ampdear.c
  */
 #ifndef HIPEC_AMPKIND_H
 #define HIPEC_AMPKIND_H
@@ -15,6 +17,12 @@
 struct amp_mean {
 	double sum, mean;
 	u64 nr;
+};
+
+/* When a verdict is asked for. */
+struct amp_now {
+	u64 seq;	/* the last access of the whole stream */
+	u64 shared;	/* limit below which blocks know that they are shared */
 };
 
 struct amp_context {
@@ -28,10 +36,13 @@ struct amp_context {
 	struct amp_list before;	/* of DEAR: that of the last period */
 	struct amp_mean r;	/* average reference recency */
 	struct amp_mean time, square;	/* between two accesses of a block */
-	struct amp_pattern pattern;	/* of the last verdict */
 };
 
+void amp_average(const struct amp_params *p, struct amp_mean *m, double value);
 void amp_judge(const struct amp_params *p, struct amp_context *c,
-	       struct amp_pattern *out);
+	       const struct amp_now *now, struct amp_pattern *out);
+enum amp_kind amp_dear(const struct amp_params *p, const struct amp_context *c,
+		       u64 now);
+void amp_dear_gaps(const struct amp_params *p, struct amp_context *c);
 
 #endif /* HIPEC_AMPKIND_H */

@@ -11,7 +11,7 @@
 #include "amplist.h"
 
 #define FIRST_BITS 6	/* one word of the map */
-#define MAX_USES 0x7fffffff
+#define MAX_USES 0x3fffffff
 
 static u32 nr_words(const struct amp_list *l)
 {

@@ -31,7 +31,9 @@ struct amp_block {
 	u64 page;
 	u64 first, last;	/* access of it, in accesses of the whole stream */
 	u32 place;
-	u32 uses : 31, again : 1;	/* accesses of it; whether anybody came back */
+	u32 uses : 30;	/* accesses of it */
+	u32 again : 1;	/* more than one */
+	u32 shared : 1;	/* another context accessed it since */
 };
 
 struct amp_list {

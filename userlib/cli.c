@@ -143,6 +143,21 @@ static const struct verb {
 	  "      --profile FILE a page as hipec profile's, all applications together over\n"
 	  "                     time; text: a summary instead; json: what both are made of\n"
 	  "  -j, --json         an array with an element an order, for programs\n" },
+	{ "amp", cli_amp,
+	  "detect [OPTION...] TRACE",
+	  "say what each program context of a trace does: loops, passes once, ...",
+	  "A context is a call stack; 'hipec trace -- COMMAND' takes traces that have some.\n"
+	  "docs/amp.md says what is found, and how; '-' is standard input.\n"
+	  "\n"
+	  "      --detector BY  amp (the default), pcc or dear\n"
+	  "      --form FORM    of amp's average: all accesses (the default), periodic, of\n"
+	  "                     the last period alone, or exponential\n"
+	  "      --every N      accesses of a period\n"
+	  "      --blocks N     in the list of a context, which is sampled above that\n"
+	  "      --rate R       share of the pages that is looked at; 1\n"
+	  "      --fed          all of these as hipec sim feeds policies\n"
+	  "      --top N        contexts of the table, the busiest ones; 20\n"
+	  "  -j, --json         an object with all there is, for programs\n" },
 	{ "record", cli_record,
 	  "[OPTION...] ID...|--all|-- COMMAND",
 	  "write what happens in live containers to a file",

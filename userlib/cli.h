@@ -24,6 +24,7 @@ enum cli_exit {
 struct sim_error;
 struct sim_trace;
 
+int cli_amp(int argc, char **argv);
 int cli_debug(int argc, char **argv);
 int cli_dis(int argc, char **argv);
 int cli_mix(int argc, char **argv);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What `hipec amp` consists of.
+ *
+ * Interface:
+ * cli_amp_<verb>()    runs it; argv[0] is the verb; returns an exit code
+ * amp_patterns_print(), _json()  patterns, a line or an object each
+ */
+#ifndef HIPEC_CLI_AMP_H
+#define HIPEC_CLI_AMP_H
+
+#include <json-c/json.h>
+
+#include "amp.h"
+
+int cli_amp_detect(int argc, char **argv);
+
+void amp_patterns_print(const struct amp_pattern *p, size_t nr);
+struct json_object *amp_patterns_json(const struct amp_pattern *p, size_t nr);
+
+#endif /* HIPEC_CLI_AMP_H */
