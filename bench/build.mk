@@ -102,9 +102,22 @@ bench-league: $(B)/hipec $(SHIPPED_HPO)
 bench-hints: $(B)/hipec $(SHIPPED_HPO)
 	@bench/hints.py
 
+$(B)/bench-detector: $(B)/bench/detector.o $(call userlib_obj,$(B),$(AMP_SRC))
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -lm -o $@
+
+.PHONY: bench-detector
+## bench-detector: AMP's detector: nanoseconds an access, and its memory, as a table
+bench-detector: $(B)/bench-detector
+	@$(B)/bench-detector
+
+.PHONY: bench-table1
+## bench-table1: Table 1 of the AMP paper: what three detectors say of seven streams
+bench-table1: $(B)/hipec
+	@bench/table1.py
+
 # Each bench adds its target's name, wherever it is made.
 ALL_BENCHES += bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-figure8 \
-	bench-league bench-hints
+	bench-league bench-hints bench-detector bench-table1
 
 # One after the other: each uses all CPUs that there are. One that fails, for a goal
 # that is missed perhaps, keeps none from running.

@@ -134,8 +134,10 @@ static int change_owner(struct amp_detector *d, u64 page, u64 hash, u64 context)
 	if (!*place)
 		return 0;
 	b = amp_list_find(&d->context[*place - 1].list, page, hash);
-	if (b)
+	if (b) {
 		b->shared = 1;
+		d->context[*place - 1].judged = false;
+	}
 	return 0;
 }
 
@@ -167,6 +169,7 @@ int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed
 	c->accesses++;
 	c->missed += missed;
 	c->last = seq;
+	c->judged = false;
 	if (d->params.merge && c->accesses > 1 && c->page == page)
 		return 0;
 	c->page = page;
@@ -211,6 +214,17 @@ static void end_period(const struct amp_detector *d, struct amp_context *c)
 		c->limit *= 2;
 	if (p->form == AMP_PERIODIC)
 		c->r = c->time = c->square = (struct amp_mean){ 0 };
+}
+
+/* The verdict of a context that did nothing stands. */
+static void judge(const struct amp_detector *d, struct amp_context *c,
+		  const struct amp_now *now)
+{
+	if (c->judged)
+		return;
+	amp_judge(&d->params, c, now, &c->pattern);
+	c->judged = true;
+	end_period(d, c);
 }
 
 /* Busy ones first, so that the order tells something. */
@@ -262,8 +276,8 @@ size_t amp_detect(struct amp_detector *d, struct amp_pattern *p, size_t max)
 	if (!all)
 		return 0;
 	for (i = 0; i < d->nr; i++) {
-		amp_judge(&d->params, &d->context[i], &now, &all[i]);
-		end_period(d, &d->context[i]);
+		judge(d, &d->context[i], &now);
+		all[i] = d->context[i].pattern;
 	}
 	qsort(all, d->nr, sizeof(*all), by_accesses);
 	memcpy(p, all, nr * sizeof(*p));

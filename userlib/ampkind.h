@@ -36,6 +36,8 @@ struct amp_context {
 	struct amp_list before;	/* of DEAR: that of the last period */
 	struct amp_mean r;	/* average reference recency */
 	struct amp_mean time, square;	/* between two accesses of a block */
+	struct amp_pattern pattern;	/* of the last verdict */
+	bool judged;	/* nothing has come since */
 };
 
 void amp_average(const struct amp_params *p, struct amp_mean *m, double value);

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "amplist.h"
 
@@ -106,6 +107,30 @@ static int rewrite(struct amp_list *l, u32 bits, u64 limit, u64 before)
 	return 0;
 }
 
+/* The row is full: blocks move down in it, in their order. */
+static void renumber(struct amp_list *l)
+{
+	u32 i, nr = 0, words = nr_words(l);
+
+	for (i = 0; i < l->next; i++) {
+		if (!(l->map[i / 64] >> i % 64 & 1))
+			continue;
+		l->at[nr] = l->at[i];
+		l->block[l->at[nr]].place = nr;
+		nr++;
+	}
+	l->next = nr;
+	memset(l->map, 0, words * sizeof(*l->map));
+	memset(l->map, 0xff, nr / 64 * sizeof(*l->map));
+	if (nr % 64)
+		l->map[nr / 64] = (1ull << nr % 64) - 1;
+	for (i = 0; i < words; i++)
+		l->tree[i] = __builtin_popcountll(l->map[i]);
+	for (i = 1; i <= words; i++)
+		if (i + (i & -i) <= words)
+			l->tree[i + (i & -i) - 1] += l->tree[i - 1];
+}
+
 /* The table is at most half full, and there is a place for one access more. */
 static int make_room(struct amp_list *l)
 {
@@ -114,7 +139,7 @@ static int make_room(struct amp_list *l)
 	if (l->nr >= 1u << (l->bits - 1))
 		return rewrite(l, l->bits + 1, AMP_ALL, 0);
 	if (l->next == 1u << l->bits)
-		return rewrite(l, l->bits, AMP_ALL, 0);
+		renumber(l);
 	return 0;
 }
 

@@ -79,7 +79,9 @@ int amp_owner_change(struct amp_owners *o, u64 page, u64 hash, u64 context,
 		return -ENOMEM;
 	owned = place_of(o->owned, o->bits, page, hash);
 	*before = owned->context;
-	o->nr += !owned->context;
+	if (*before == context)
+		return 0;
+	o->nr += !*before;
 	*owned = (struct amp_owned){ page, context };
 	return 0;
 }
