@@ -184,6 +184,13 @@ def test_a_context_that_loops_no_more_is_default_again(policy):
     assert counters(policy, text, "--detect-every", 500)["context"] == 0
 
 
+def test_blocks_must_be_old_before_a_context_is_one_shot(policy):
+    """5,000 accesses; the paper says "after a long time"."""
+    lines = [f"r {i} c=9\n" for i in range(10000)]
+    assert counters(policy, "".join(lines[:5000]), "--detect-every", 500)["used"] == 0
+    assert counters(policy, "".join(lines), "--detect-every", 500)["used"] == 1
+
+
 def test_a_policy_without_all_arrays_is_not_fed(policy, tmp_path):
     part = tmp_path / "part.hp"
     part.write_text(POLICY.replace("amp_sweep", "my_sweep"))

@@ -64,6 +64,8 @@ enum amp_form {
  * @threshold: T: looping below this average recency
  * @clustered: temporally clustered above this one
  * @one_shot:  share of the blocks that may be accessed again in a one-shot context
+ * @ripe:      accesses since the first one of a block, before which it says nothing
+ *             of that: the paper's "after a long time"
  * @limit:     Q_0: blocks are sampled whose hash, of 32 bits, is below it
  * @most:      N_L: blocks in a context's list; Q is halved above it. 0: no bound
  * @horizon:   accesses over which AMP_EXPONENTIAL averages
@@ -79,6 +81,7 @@ struct amp_params {
 	enum amp_form form;
 	bool fresh, merge;
 	double threshold, clustered, one_shot;
+	u64 ripe;
 	u64 limit;
 	u32 most;
 	u32 horizon;

@@ -63,24 +63,23 @@ static enum amp_kind by_counting(const struct amp_params *p,
 	return once >= p->seq ? AMP_ONE_SHOT : AMP_OTHER;
 }
 
-/* Hardly a block was accessed again, by this context or by another. */
+/* Hardly a block was accessed again, by this context or by another, after a while. */
 static bool is_one_shot(const struct amp_params *p, const struct amp_list *l,
-			u64 shared)
+			const struct amp_now *now)
 {
-	u32 i, n = 0, known = 0;
+	u32 i, n = 0, ripe = 0;
 
-	if (l->nr < p->least || l->nr_again >= p->one_shot * l->nr)
-		return false;
 	for (i = 0; i < l->next; i++) {
 		const struct amp_block *b = &l->block[l->at[i]];
 
 		if (!(l->map[i / 64] >> i % 64 & 1) ||
-		    !amp_sampled(amp_hash(b->page), shared))
+		    !amp_sampled(amp_hash(b->page), now->shared) ||
+		    now->seq - b->first < p->ripe)
 			continue;
-		known++;
+		ripe++;
 		n += b->again | b->shared;
 	}
-	return n < p->one_shot * known;
+	return ripe >= p->least && n < p->one_shot * ripe;
 }
 
 /* Estimates of a loop, from blocks that came again. */
@@ -125,7 +124,7 @@ void amp_judge(const struct amp_params *p, struct amp_context *c,
 		out->kind = amp_dear(p, c, now->seq);
 	else if (p->method == AMP_BY_PCC)
 		out->kind = by_counting(p, &c->list);
-	else if (is_one_shot(p, &c->list, now->shared))
+	else if (is_one_shot(p, &c->list, now))
 		out->kind = AMP_ONE_SHOT;
 	else
 		out->kind = by_recency(p, c);

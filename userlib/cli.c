@@ -79,7 +79,7 @@ static const struct verb {
 	  "      --detector BY  amp, pcc or dear: what finds the patterns of a policy that\n"
 	  "                     is fed, as amp; none: nothing does\n"
 	  "      --detect-every N\n"
-	  "                     accesses from one feed to the next; 20000\n"
+	  "                     accesses from one feed to the next; 5000\n"
 	  "      --hints FILE   patterns of the last run, if it is there; gets this one's\n"
 	  "  -J, --jobs N       at a time; without it as many as there are processors\n"
 	  "  -j, --json         an array with all there is, for programs\n"

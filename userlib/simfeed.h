@@ -16,7 +16,7 @@
 #include "amp.h"
 #include "sim.h"
 
-#define SIM_FEED_EVERY 20000	/* accesses of a period */
+#define SIM_FEED_EVERY 5000	/* accesses of a period */
 #define SIM_FEED_MOST 1024	/* contexts */
 
 /* What is asked of all rows. */
