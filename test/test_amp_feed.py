@@ -5,6 +5,7 @@ partition a context has, and the file that the next run begins with; docs/amp.md
 import json
 import os
 import random
+import re
 import subprocess
 
 import pytest
@@ -331,3 +332,35 @@ def test_a_file_that_cannot_be_written_is_said(policy, tmp_path):
     done = hipec("sim", "-p", policy, "-f", 8, "--hints", tmp_path / "none" / "hints", "-",
                  text="r 1\n", code=1)
     assert "No such file or directory" in done.stderr and not done.stdout
+
+
+# The page.
+
+def test_the_examples_of_the_page_print_what_it_shows(tmp_path, policy):
+    """docs/amp.md; a policy that is fed stands in for one that is not there."""
+    if not (BUILD / "policies" / "amp.hpo").exists():
+        (tmp_path / "amp.hpo").write_bytes(policy.read_bytes())
+    env = {**ENV, "PATH": f"{BUILD / 'asan'}:{ENV['PATH']}",
+           "HIPEC_POLICY_PATH": f"{BUILD / 'policies'}:{tmp_path}"}
+    text = (ROOT / "docs" / "amp.md").read_text()
+    blocks = re.findall(r"^```(c?)\n(.*?)^```", text, re.M | re.S)
+    session = "".join(block for language, block in blocks if not language)
+    commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.M)
+    assert len(commands) == 9
+    for command, output in commands:
+        if command.startswith("cat "):
+            (tmp_path / command.split()[1]).write_text(output)
+        if command.startswith("bench/"):
+            command = f"{ROOT}/{command}"
+        done = subprocess.run(["sh", "-c", f"{{ {command}; }} 2>&1"], text=True, cwd=tmp_path,
+                              stdout=subprocess.PIPE, check=False, env=env)
+        assert done.stdout == output, command
+
+
+def test_the_page_names_the_arrays_that_are_fed():
+    text = (ROOT / "docs" / "amp.md").read_text()
+    header = (ROOT / "userlib" / "amp.h").read_text()
+    sizes = {"AMP_TABLE": "64", "AMP_PARTS": "12"}
+    for name, size in re.findall(r'X\(\w+, "(\w+)", (\w+)\)', header):
+        assert f"shared Int {name}[{sizes[size]}];" in text
+        assert re.search(rf"#define {size} {sizes[size]}\b", header)
