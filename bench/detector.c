@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What an access costs the detector, by stream, by how many pages a context has and by
- * what bounds its lists: the best of several runs, in nanoseconds of the processor; the share of the
- * accesses that is sampled at the rates of the end; and memory, at the end too. The
- * goal is 200 ns for an access that is sampled: see the rows with 100 %.
+ * what bounds its lists: the best of several runs, in nanoseconds of the processor; the
+ * share of the accesses that is sampled at the rates of the end; and memory, at the end
+ * too. The goal is 200 ns for one that is sampled: see the rows with 100 % and a bound.
  */
 #include <malloc.h>
 #include <math.h>

@@ -346,7 +346,7 @@ def test_the_examples_of_the_page_print_what_it_shows(tmp_path, policy):
     blocks = re.findall(r"^```(c?)\n(.*?)^```", text, re.M | re.S)
     session = "".join(block for language, block in blocks if not language)
     commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.M)
-    assert len(commands) == 9
+    assert len(commands) == 8
     for command, output in commands:
         if command.startswith("cat "):
             (tmp_path / command.split()[1]).write_text(output)

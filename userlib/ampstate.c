@@ -121,6 +121,13 @@ static int read_line(char *line, u64 number, struct amp_pattern **p, size_t *nr,
 	return 0;
 }
 
+static int read_header(const char *line, struct amp_error *err)
+{
+	if (!strcmp(line, HEADER "\n"))
+		return 0;
+	return malformed(err, 1, "want '" HEADER "': this is no file of patterns, or of another version");
+}
+
 /**
  * amp_state_read() - patterns of a file
  * @in:  file, from its start
@@ -147,8 +154,7 @@ int amp_state_read(FILE *in, struct amp_pattern **p, size_t *nr,
 		if (memchr(line, 0, n))
 			ret = malformed(err, number, "want text, not a zero byte");
 		else if (number == 1)
-			ret = strcmp(line, HEADER "\n") ?
-			      malformed(err, 1, "want '" HEADER "': this is no file of patterns, or of another version") : 0;
+			ret = read_header(line, err);
 		else
 			ret = read_line(line, number, p, nr, err);
 	}

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "debug.h"
+#include "simfeed.h"
 
 static struct dbg *dbg_of(struct sim_watch *w)
 {
@@ -204,6 +205,8 @@ static void is_over(struct sim_watch *w, const struct sim *s)
  */
 int dbg_run(struct dbg *d)
 {
+	const struct sim_feed_job usual = { 0 };
+	struct sim_feed feed = { .job = &usual };
 	int ret;
 
 	d->watch = (struct sim_watch){
@@ -212,6 +215,7 @@ int dbg_run(struct dbg *d)
 	};
 	d->goal = DBG_TO_MOMENT;
 	d->left = 1;
+	d->result.feed = sim_feed_wants(d->policy) ? &feed : NULL;
 	do {
 		d->watch.stop = d->leave = d->again = false;
 		d->moment = d->nr_events = 0;
@@ -219,6 +223,7 @@ int dbg_run(struct dbg *d)
 		d->in_event = false;
 		ret = sim_run_watched(d->policy, d->trace, d->frames, d->mode,
 				      &d->result, NULL, &d->watch);
+		sim_feed_free(&feed);
 	} while (d->again && (!ret || ret == -ECANCELED));
 	if (ret && ret != -ECANCELED) {
 		cli_error("%s", strerror(-ret));

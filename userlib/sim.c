@@ -413,6 +413,7 @@ static __attribute__((noinline)) int feed(struct sim *s, u32 pgno, bool missed)
 
 static int run_trace(struct sim *s, const struct sim_trace *t)
 {
+	const bool fed = s->r->feed;
 	u64 commands;
 	size_t n;
 	u32 i, h;
@@ -439,7 +440,7 @@ static int run_trace(struct sim *s, const struct sim_trace *t)
 				show(s, h, line->write);
 			else if (ret)
 				return ret;
-			if (unlikely(s->r->feed) && feed(s, line->pgno + i, ret))
+			if (unlikely(fed) && feed(s, line->pgno + i, ret))
 				return -ENOMEM;
 			if (s->vm.nr_commands - commands > s->r->most_commands)
 				s->r->most_commands = s->vm.nr_commands - commands;
