@@ -411,9 +411,10 @@ static __attribute__((noinline)) int feed(struct sim *s, u32 pgno, bool missed)
 			     s->nr_accesses, missed);
 }
 
-static int run_trace(struct sim *s, const struct sim_trace *t)
+/* @fed: a constant, so that who is not fed pays nothing for it. */
+static __always_inline int run_trace(struct sim *s, const struct sim_trace *t,
+				     const bool fed)
 {
-	const bool fed = s->r->feed;
 	u64 commands;
 	size_t n;
 	u32 i, h;
@@ -440,7 +441,7 @@ static int run_trace(struct sim *s, const struct sim_trace *t)
 				show(s, h, line->write);
 			else if (ret)
 				return ret;
-			if (unlikely(fed) && feed(s, line->pgno + i, ret))
+			if (fed && feed(s, line->pgno + i, ret))
 				return -ENOMEM;
 			if (s->vm.nr_commands - commands > s->r->most_commands)
 				s->r->most_commands = s->vm.nr_commands - commands;
@@ -538,8 +539,9 @@ int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
 	if (!ret && sim_opened)
 		sim_opened(&s);
 	if (!ret && r->feed)
-		ret = sim_feed_begin(r->feed, &s.vm);
-	ret = ret ?: run_trace(&s, t);
+		ret = sim_feed_begin(r->feed, &s.vm) ?: run_trace(&s, t, true);
+	else if (!ret)
+		ret = run_trace(&s, t, false);
 	if (!ret && r->feed)
 		sim_feed_end(r->feed);
 	if (!ret && w && w->over)
