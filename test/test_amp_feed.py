@@ -163,6 +163,14 @@ def test_arrays_are_zero_until_the_first_period_ends(policy):
     assert (after["context"], after["part"]) == (5, 1)
 
 
+def test_each_period_ends_with_a_feed(policy):
+    """The second one's loop is there behind the second one, and not before."""
+    lines = loops({3: 100}, 1000) + loops({5: 100}, 1000) + ["r 1\n"]
+    used = [counters(policy, "".join(lines[:n]), "--detect-every", 1000)["used"]
+            for n in (1000, 1001, 2000, 2001)]
+    assert used == [0, 1, 1, 2]
+
+
 def test_a_loop_longer_than_a_period_is_found(policy):
     """Ten periods a loop."""
     got = counters(policy, "".join(loops({5: 2000}, 5000)), "--detect-every", 200,
@@ -190,6 +198,21 @@ def test_blocks_must_be_old_before_a_context_is_one_shot(policy):
     lines = [f"r {i} c=9\n" for i in range(10000)]
     assert counters(policy, "".join(lines[:5000]), "--detect-every", 500)["used"] == 0
     assert counters(policy, "".join(lines), "--detect-every", 500)["used"] == 1
+
+
+def test_a_context_is_one_shot_no_more_when_others_read_its_pages(policy):
+    """Though it does nothing itself any more."""
+    first = [f"r {i} c=9\n" for i in range(2000)] + ["r 1000000\n"] * 6000
+    again = [f"r {i} c=a\n" for i in range(2000)] + ["r 1000000\n"] * 500
+    for lines, part in ((first, 11), (first + again, 0)):
+        got = counters(policy, "".join(lines), "--detect-every", 500, "--param", "index=9")
+        assert got["part"] == part
+
+
+def test_pages_that_are_touched_by_parts_are_in_loops(policy):
+    """A page that is read in four pieces, as programs do that read 1 KB at a time."""
+    text = "".join(f"r {i % 300} c=3\n" * 4 for i in range(1500))
+    assert counters(policy, text, "--detect-every", 500, "--param", "index=3")["part"] == 1
 
 
 def test_a_policy_without_all_arrays_is_not_fed(policy, tmp_path):

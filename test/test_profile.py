@@ -466,3 +466,45 @@ def drag(tab, start, end):
     for step in range(1, 5):
         mouse(tab, "mouseMoved", [a + (b - a) * step / 4 for a, b in zip(start, end)])
     mouse(tab, "mouseReleased", end)
+
+
+COUNTS = """
+Event Init() { Queue q; Page page; counter Int frames_even, frames_odd, seen; }
+Event PageFault()
+{
+	page = FindPA(FaultedAddress);
+	EnQueue(page, q, TAIL);
+	seen++;
+	if ((FaultedAddress >> 12 & 1) == 0)
+		frames_even++;
+	else
+		frames_odd++;
+}
+Event Replace() { page = DeQueue(q, HEAD); EnQueue(page, _free_queue, TAIL); }
+"""
+
+
+def test_counters_are_noted_over_time(tmp_path):
+    """Those that are named, behind the access that a bin ends with."""
+    (tmp_path / "counts.hp").write_text(COUNTS)
+
+    def values(*options):
+        run = counted("-p", tmp_path / "counts.hp", "-f", "9", *options, trace="r 2\nr 4\nr 5\n")
+        return {one["name"]: one["value"] for one in run["runs"][0]["counters"]}
+    assert values() == {"frames_even": [1, 2, 2], "frames_odd": [0, 0, 1]}
+    assert values("--counters", "seen") == {"seen": [1, 2, 3]}
+    assert list(values("--counters", "none,*d,s?en")) == ["frames_odd", "seen"]
+    assert not values("--counters", "none")
+    assert counted("-p", "lru,mru", "-f", "2", trace="r 1\n")["runs"][1]["counters"] == []
+
+
+def test_counters_are_drawn_on_top_of_each_other(tmp_path):
+    (tmp_path / "counts.hp").write_text(COUNTS)
+    (tmp_path / "trace").write_text("r 2\nr 4\nr 5\n")
+    subprocess.run([HIPEC, "profile", "-p", tmp_path / "counts.hp", "-f", "9", "-o",
+                    tmp_path / "page.html", tmp_path / "trace"], check=True, env=ENV,
+                   stdout=subprocess.DEVNULL)
+    section, = json.loads(script((tmp_path / "page.html").read_text(), "charts"))
+    data = section["charts"]["counters"]["data"]
+    assert [(one["name"], one["y"], one["stackgroup"]) for one in data] == [
+        ("frames_even", [0, 1, 2, 2], "0"), ("frames_odd", [0, 0, 0, 1], "0")]

@@ -170,6 +170,7 @@ int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed
 	c->missed += missed;
 	c->last = seq;
 	c->judged = false;
+	c->active = true;
 	if (d->params.merge && c->accesses > 1 && c->page == page)
 		return 0;
 	c->page = page;
@@ -216,6 +217,14 @@ static void end_period(const struct amp_detector *d, struct amp_context *c)
 		c->r = c->time = c->square = (struct amp_mean){ 0 };
 }
 
+/* Whether time alone changes nothing: some blocks may have to grow ripe. */
+static bool is_final(const struct amp_params *p, const struct amp_context *c,
+		     const struct amp_now *now)
+{
+	return p->method != AMP_BY_AMP || p->form == AMP_PERIODIC ||
+	       now->seq - c->last >= p->ripe;
+}
+
 /* The verdict of a context that did nothing stands. */
 static void judge(const struct amp_detector *d, struct amp_context *c,
 		  const struct amp_now *now)
@@ -223,8 +232,10 @@ static void judge(const struct amp_detector *d, struct amp_context *c,
 	if (c->judged)
 		return;
 	amp_judge(&d->params, c, now, &c->pattern);
-	c->judged = true;
-	end_period(d, c);
+	if (c->active)
+		end_period(d, c);
+	c->active = false;
+	c->judged = is_final(&d->params, c, now);
 }
 
 /* Busy ones first, so that the order tells something. */

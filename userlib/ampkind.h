@@ -37,7 +37,8 @@ struct amp_context {
 	struct amp_mean r;	/* average reference recency */
 	struct amp_mean time, square;	/* between two accesses of a block */
 	struct amp_pattern pattern;	/* of the last verdict */
-	bool judged;	/* nothing has come since */
+	bool judged;	/* and it stands, as nothing has come since */
+	bool active;	/* in this period */
 };
 
 void amp_average(const struct amp_params *p, struct amp_mean *m, double value);

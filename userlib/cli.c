@@ -99,6 +99,8 @@ static const struct verb {
 	  "  -m, --mode MODE    mapped (the default) or exact\n"
 	  "      --over POLICY  the one to compare with in the place of lru\n"
 	  "      --whole-writes a write miss reads nothing: it fills its page\n"
+	  "      --counters LIST\n"
+	  "                     of a policy's counters, drawn on top of each other; 'frames*'\n"
 	  "      --detector BY  what feeds policies as amp; with --detect-every N, as of\n"
 	  "                     hipec sim\n"
 	  "  -o, --output FILE  the page; without it profile.html\n"

@@ -70,9 +70,19 @@ static int hand_over(const struct profile_output *o, const char *json)
 	return ret;
 }
 
+static int watch_row(struct profile *p, const struct profile_map *map,
+		     struct sim_row *row, const char *counters)
+{
+	int ret = profile_begin(p, map, row);
+
+	if (!ret && counters)
+		profile_counters(p, counters);
+	return ret;
+}
+
 /* The rows of each trace's first size are watched. */
-static int watch_rows(const struct sim_job *job, struct sim_rows *rows,
-		      struct profile_watchers *w)
+static int watch_rows(const struct sim_job *job, const char *counters,
+		      struct sim_rows *rows, struct profile_watchers *w)
 {
 	size_t c, i;
 
@@ -91,7 +101,7 @@ static int watch_rows(const struct sim_job *job, struct sim_rows *rows,
 		if (profile_map_make(map, row->trace))
 			return no_memory();
 		for (i = 0; i < job->nr_policies; i++, row++)
-			if (profile_begin(&w->profile[w->nr++], map, row))
+			if (watch_row(&w->profile[w->nr++], map, row, counters))
 				return no_memory();
 	}
 	return CLI_OK;
@@ -152,7 +162,7 @@ static int run_job(const struct sim_job *job, const struct profile_output *o)
 	size_t i;
 	int ret;
 
-	ret = sim_rows_make(job, &rows) ?: watch_rows(job, &rows, &w) ?:
+	ret = sim_rows_make(job, &rows) ?: watch_rows(job, o->counters, &rows, &w) ?:
 	      sim_rows_run(job, &rows);
 	for (i = 0; i < w.nr && !ret; i++)
 		profile_end(&w.profile[i]);
@@ -194,6 +204,7 @@ static int parse(struct sim_job *job, struct profile_output *o, int argc,
 		{ "over", required_argument, NULL, 'V' },
 		{ "whole-writes", no_argument, NULL, 'w' },
 		{ "detector", required_argument, NULL, 'd' },
+		{ "counters", required_argument, NULL, 'k' },
 		{ "detect-every", required_argument, NULL, 'e' },
 		{ "jobs", required_argument, NULL, 'J' },
 		{ "output", required_argument, NULL, 'o' },
@@ -207,6 +218,8 @@ static int parse(struct sim_job *job, struct profile_output *o, int argc,
 					  NULL)) != -1)
 		if (opt == 'o')
 			o->file = optarg;
+		else if (opt == 'k')
+			o->counters = optarg;
 		else if (opt == 't')
 			o->text = true;
 		else if (opt == 'j')

@@ -4,6 +4,7 @@
  * it is: 240 bins of at most 65 bands.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 
 #include "mixpool.h"
@@ -176,6 +177,8 @@ static void look_at_queues(struct profile *p, const struct hipec_vm *vm)
 	p->now_length[0] = vm->queue[HIPEC_QUEUE_FALLBACK].count;
 	for (i = 1; i < p->nr_queues; i++)
 		p->now_length[i] = queue_length(vm, p->queue[i]);
+	for (i = 0; i < p->nr_counters; i++)
+		p->now_value[i] = vm->slot[p->counter[i]];
 }
 
 /* Nothing changes any more before the bins that end at access, or time, @done. */
@@ -189,6 +192,8 @@ static void close_bins(struct profile *p, u64 done)
 		       sizeof(p->now_resident));
 		memcpy(p->length[p->nr_closed], p->now_length,
 		       sizeof(p->now_length));
+		memcpy(p->value[p->nr_closed], p->now_value,
+		       sizeof(p->now_value));
 		p->held[p->nr_closed] = p->now_held;
 	}
 }
@@ -240,6 +245,7 @@ static void on_moment(struct sim_watch *w, const struct sim *s, u64 at)
 	} else {
 		memset(p->now_resident, 0, sizeof(p->now_resident));
 		memset(p->now_length, 0, sizeof(p->now_length));
+		memset(p->now_value, 0, sizeof(p->now_value));
 		p->now_held = 0;
 	}
 	close_bins(p, at);
@@ -318,6 +324,44 @@ static void find_queues(struct profile *p)
 			p->queue[p->nr_queues++] = i;
 }
 
+/* Whether @name is one of @list, whose parts are cut by commas and may have a *. */
+static bool is_listed(const char *list, const char *name)
+{
+	char part[128];
+	size_t n;
+
+	for (; *list; list += list[n] ? n + 1 : n) {
+		n = strcspn(list, ",");
+		if (n < sizeof(part)) {
+			memcpy(part, list, n);
+			part[n] = 0;
+			if (!fnmatch(part, name, 0))
+				return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * profile_counters() - which of a policy's counters are looked at
+ * @p:    of profile_begin(), before its run
+ * @list: of names with commas between them; * and ? stand for what they do in a shell
+ *
+ * Context: any.
+ */
+void profile_counters(struct profile *p, const char *list)
+{
+	const struct hipec_policy *policy = p->policy;
+	u32 i;
+
+	p->nr_counters = 0;
+	for (i = 0; policy && i < policy->image->nr_operands &&
+	     p->nr_counters < PROFILE_MAX_COUNTERS; i++)
+		if (policy->operand[i].flags & HIPEC_OPERAND_COUNTER &&
+		    is_listed(list, hipec_policy_name(policy, policy->operand[i].name)))
+			p->counter[p->nr_counters++] = i;
+}
+
 /**
  * profile_begin() - be ready to watch a run
  * @p:   filled; profile_free() it, also after an error
@@ -343,12 +387,14 @@ int profile_begin(struct profile *p, const struct profile_map *m,
 		.faults = calloc(m->nr_bins, sizeof(*p->faults)),
 		.resident = calloc(m->nr_bins, sizeof(*p->resident)),
 		.length = calloc(m->nr_bins, sizeof(*p->length)),
+		.value = calloc(m->nr_bins, sizeof(*p->value)),
 		.held = calloc(m->nr_bins, sizeof(*p->held)),
 	};
 	row->watch = &p->watch;
 	row->teller = &p->teller;
 	if (p->policy) {
 		find_queues(p);
+		profile_counters(p, PROFILE_COUNTERS);
 		p->commands = calloc(p->policy->image->nr_words + 1,
 				     sizeof(*p->commands));
 		p->runs = calloc(p->policy->image->nr_events + 1,
@@ -356,7 +402,8 @@ int profile_begin(struct profile *p, const struct profile_map *m,
 		if (!p->commands || !p->runs)
 			return -ENOMEM;
 	}
-	return p->faults && p->resident && p->length && p->held ? 0 : -ENOMEM;
+	return p->faults && p->resident && p->length && p->value &&
+	       p->held ? 0 : -ENOMEM;
 }
 
 /* The run is over. */
@@ -375,6 +422,7 @@ void profile_free(struct profile *p)
 	free(p->faults);
 	free(p->resident);
 	free(p->length);
+	free(p->value);
 	free(p->held);
 	free(p->commands);
 	free(p->runs);

@@ -8,6 +8,7 @@
  * profile_map_make()   a trace's time and pages, cut up
  * profile_map_clock()  time is a clock's, not the trace's
  * profile_begin()      before a run
+ * profile_counters()   which of a policy's counters are looked at
  * profile_end()        behind it
  * profile_output_check(), profile_show()  as a page, a text or JSON      cli_profile.c
  * profile_json()       all of a job, docs/profile.md has the keys    profile_json.c
@@ -22,6 +23,8 @@
 #define PROFILE_BANDS 48	/* so many where pages are in one piece, */
 #define PROFILE_BREAKS 16	/* and one more for each gap, or file */
 #define PROFILE_MAX_BANDS (PROFILE_BANDS + PROFILE_BREAKS + 1)
+#define PROFILE_MAX_COUNTERS 24	/* that are drawn; the first ones */
+#define PROFILE_COUNTERS "frames*"	/* if nobody says which */
 #define PROFILE_MAX_QUEUES 24	/* a policy's first ones; an array is one */
 
 /* Pages that follow each other, with gaps if there are too many to cut at. */
@@ -59,6 +62,10 @@ struct profile {
 	u32 now_length[PROFILE_MAX_QUEUES];
 	u8 queue[PROFILE_MAX_QUEUES];	/* slot; the first one is what is on no queue */
 	u32 nr_queues;
+	s64 (*value)[PROFILE_MAX_COUNTERS];
+	s64 now_value[PROFILE_MAX_COUNTERS];
+	u8 counter[PROFILE_MAX_COUNTERS];	/* slot */
+	u32 nr_counters;
 	u32 nr_closed;	/* bins */
 	bool fetched;	/* the access is to a page that Prefetch brought in */
 	u64 *commands;	/* by word */
@@ -76,6 +83,7 @@ struct profile_watchers {
 struct profile_output {
 	bool json, text;
 	const char *file;	/* else, of the page; "-" is standard output */
+	const char *counters;	/* NULL: PROFILE_COUNTERS */
 };
 
 int profile_map_make(struct profile_map *m, const struct sim_trace *t);
@@ -84,6 +92,7 @@ void profile_map_free(struct profile_map *m);
 
 int profile_begin(struct profile *p, const struct profile_map *m,
 		  struct sim_row *row);
+void profile_counters(struct profile *p, const char *list);
 void profile_end(struct profile *p);
 void profile_free(struct profile *p);
 

@@ -89,6 +89,25 @@ static struct json_object *queues_json(const struct profile *p)
 	return array;
 }
 
+static struct json_object *counters_json(const struct profile *p)
+{
+	struct json_object *array = json_object_new_array(), *o, *value;
+	u32 i, j;
+
+	for (i = 0; i < p->nr_counters; i++) {
+		o = json_object_new_object();
+		value = json_object_new_array_ext(p->map->nr_bins);
+		for (j = 0; j < p->map->nr_bins; j++)
+			json_object_array_add(value,
+				json_object_new_int64(p->value[j][i]));
+		add_text(o, "name", hipec_policy_name(p->policy,
+				p->policy->operand[p->counter[i]].name));
+		json_object_object_add(o, "value", value);
+		json_object_array_add(array, o);
+	}
+	return array;
+}
+
 /* Commands of the words of an event. */
 static u64 commands_of(const struct profile *p, const struct hipec_image_event *e)
 {
@@ -168,6 +187,7 @@ static struct json_object *run_json(const struct sim_rows *rows,
 	if (!p->policy)
 		return o;
 	json_object_object_add(o, "queues", queues_json(p));
+	json_object_object_add(o, "counters", counters_json(p));
 	json_object_object_add(o, "events", events_json(p));
 	json_object_object_add(o, "lines", lines_json(p));
 	add_hash(o, p->policy->image);

@@ -33,6 +33,7 @@ class Run:
         self.frames = run.get("held")   # by bin, with those that wait for a page
         self.queues = [queue for queue in run.get("queues", [])
                        if queue["name"] or any(queue["length"])]
+        self.counters = run.get("counters", [])
         self.events = run.get("events", [])
         self.lines = {int(line): count for line, count in run.get("lines", {}).items()}
         self.source = find_source(self.policy, run["source_hash"]) if self.lines else None

@@ -198,3 +198,21 @@ def queue_lengths(section):
                             line=style(place), visible=not number, hovertemplate="%{y:,}")
     fig.update_xaxes(range=[0, section.end])
     return fig
+
+
+def counters(section):
+    """Counters of one policy at a time, on top of each other: AMP's Figure 13."""
+    runs = [run for run in section.runs if run.counters]
+    if not runs:
+        return None
+    owner = [number for number, run in enumerate(runs) for _ in run.counters]
+    fig = figure("Counters over time", time(section), "all of them",
+                 updatemenus=choice([run.label for run in runs],
+                                    lambda chosen: [number == chosen for number in owner]))
+    for number, run in enumerate(runs):
+        for place, counter in enumerate(run.counters):
+            fig.add_scatter(name=clean(counter["name"]), x=[0, *run.times(True)],
+                            y=[0, *counter["value"]], mode="lines", line=style(place),
+                            stackgroup=str(number), visible=not number, hovertemplate="%{y:,}")
+    fig.update_xaxes(range=[0, section.end])
+    return fig

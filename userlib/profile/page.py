@@ -51,7 +51,7 @@ function follow(section) {
       { "title.text": "Page faults by region" +
         (all ? "" : section.clock ? `, from ${first} to ${last} ${section.unit}`
                                   : `, from access ${first} to ${last}`) });
-    for (const key of ["map", "held", "queues"])
+    for (const key of ["map", "held", "queues", "counters"])
       if (section.charts[key])
         Plotly.relayout(section.id + key, { "xaxis.range": [from, to] });
   });
@@ -104,6 +104,9 @@ CHARTS = [
     ("queues", figures.queue_lengths,
      "How many pages are on each queue of the policy, pages that it remembers without a frame "
      "included. The list in the corner chooses the policy."),
+    ("counters", figures.counters,
+     "Counters of the policy, on top of each other: with AMP the frames of its partitions, as in "
+     "Figure 13 of its paper. The list in the corner chooses the policy."),
 ]
 
 
