@@ -190,7 +190,7 @@ int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed
 	}
 	if (d->params.most && c->list.nr > d->params.most) {
 		c->limit /= 2;
-		return amp_list_drop(&c->list, c->limit, 0);
+		return amp_list_drop(&c->list, c->limit);
 	}
 	return 0;
 }
@@ -207,9 +207,6 @@ static void end_period(const struct amp_detector *d, struct amp_context *c)
 		c->since = d->seq;
 	} else if (p->fresh) {
 		amp_list_free(&c->list);
-	} else if (p->forget && d->seq > p->forget) {
-		/* Without memory they stay. */
-		amp_list_drop(&c->list, c->limit, d->seq - p->forget);
 	}
 	if (c->list.nr < p->most / 2 && c->limit < p->limit)
 		c->limit *= 2;

@@ -12,10 +12,11 @@
  * amp_new(), _free() a detector
  * amp_note()         an access
  * amp_detect()       accesses -> patterns; ends a period
- * amp_forget()       of one that has lost its trail: it starts anew
+ * amp_lost()         accesses of contexts there was no room for
  * amp_feed()         patterns -> the arrays of a policy               ampfeed.c
  * amp_state_read(), _write()  patterns in a file                      ampstate.c
- * amp_kind_names, amp_method_names
+ * amp_feed_part()    where a policy finds a context
+ * amp_method_find(), amp_kind_names, amp_method_names
  *
  * Source: Program Context Specific Buffer Caching with AMP (UCB/CSD-05-1379),
  * section 3.1.
@@ -71,7 +72,6 @@ enum amp_form {
  * @horizon:   accesses over which AMP_EXPONENTIAL averages
  * @contexts:  at most so many are told apart
  * @least:     recencies without which there is no verdict but other
- * @forget:    a block not accessed for so many accesses is forgotten; 0: none is
  * @given:     share of the blocks that amp_note() is told of at all, for estimates
  * @group:     of DEAR, blocks of a group
  * @seq:       of PCC, blocks accessed once that make a context sequential
@@ -87,7 +87,6 @@ struct amp_params {
 	u32 horizon;
 	u32 contexts;
 	u32 least;
-	u64 forget;
 	double given;
 	u32 group;
 	u32 seq;

@@ -79,7 +79,7 @@ static int alloc(struct amp_list *l, u32 bits)
 }
 
 /* Write the list anew, in a table of 2^@bits, with what stays. */
-static int rewrite(struct amp_list *l, u32 bits, u64 limit, u64 before)
+static int rewrite(struct amp_list *l, u32 bits, u64 limit)
 {
 	struct amp_list new;
 	u32 i;
@@ -94,7 +94,7 @@ static int rewrite(struct amp_list *l, u32 bits, u64 limit, u64 before)
 		if (!(l->map[i / 64] >> i % 64 & 1))
 			continue;
 		hash = amp_hash(old->page);
-		if (!amp_sampled(hash, limit) || old->last < before)
+		if (!amp_sampled(hash, limit))
 			continue;
 		b = place_of(&new, old->page, hash);
 		*b = *old;
@@ -137,7 +137,7 @@ static int make_room(struct amp_list *l)
 	if (!l->block)
 		return alloc(l, FIRST_BITS);
 	if (l->nr >= 1u << (l->bits - 1))
-		return rewrite(l, l->bits + 1, AMP_ALL, 0);
+		return rewrite(l, l->bits + 1, AMP_ALL);
 	if (l->next == 1u << l->bits)
 		renumber(l);
 	return 0;
@@ -193,25 +193,24 @@ struct amp_block *amp_list_find(const struct amp_list *l, u64 page, u64 hash)
 
 /**
  * amp_list_drop() - forget blocks
- * @l:      list
- * @limit:  those that are not sampled below this
- * @before: and those whose last access was before this one; 0: none
+ * @l:     list
+ * @limit: those that are not sampled below this
  *
  * What stays keeps its order, in a table that is as small as it can be.
  *
  * Context: any.
  * Return: 0; -ENOMEM, and nothing is forgotten.
  */
-int amp_list_drop(struct amp_list *l, u64 limit, u64 before)
+int amp_list_drop(struct amp_list *l, u64 limit)
 {
 	u32 bits;
 
-	if (!l->block || rewrite(l, l->bits, limit, before))
+	if (!l->block || rewrite(l, l->bits, limit))
 		return l->block ? -ENOMEM : 0;
 	for (bits = FIRST_BITS; l->nr >= 1u << (bits - 1); bits++)
 		;
 	if (bits < l->bits)
-		rewrite(l, bits, AMP_ALL, 0);	/* it may stay as it is */
+		rewrite(l, bits, AMP_ALL);	/* it may stay as it is */
 	return 0;
 }
 

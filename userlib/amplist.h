@@ -70,7 +70,7 @@ static inline bool amp_sampled(u64 hash, u64 limit)
 int amp_list_touch(struct amp_list *l, u64 page, u64 hash, u64 seq,
 		   struct amp_touch *t);
 struct amp_block *amp_list_find(const struct amp_list *l, u64 page, u64 hash);
-int amp_list_drop(struct amp_list *l, u64 limit, u64 before);
+int amp_list_drop(struct amp_list *l, u64 limit);
 void amp_list_free(struct amp_list *l);
 
 #endif /* HIPEC_AMPLIST_H */

@@ -520,9 +520,9 @@ void sim_close(struct sim *s)
  * @c:      NULL, or filled with what the contract of revocation says of it
  * @w:      NULL, or who watches
  *
- * Shared arrays are zero, Time is the number of accesses, Timer does not run. A
- * policy that ends is replaced as the module does it, and the trace goes on. One
- * that would be revoked goes on.
+ * Shared arrays are zero, or what @r's feed writes; Time is the number of accesses;
+ * Timer does not run. A policy that ends is replaced as the module does it, and the
+ * trace goes on. One that would be revoked goes on.
  *
  * Context: any.
  * Return: 0; -ENOMEM; -ENOBUFS if there was no frame to be had, which cannot be;

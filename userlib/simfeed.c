@@ -14,7 +14,7 @@
  * Recency lists go on from one period to the next: loops may be longer than these.
  * Measured on the traces of bench/ampstudy, with amp.hp against arc.hp: every 5,000
  * accesses and ripe after 5,000 was best; every 20,000 was 6 % worse, without
- * ripeness 4 %; @horizon, @least and @forget hardly matter.
+ * ripeness 4 %; @horizon and @least hardly matter.
  */
 void sim_feed_params(enum amp_method method, struct amp_params *p)
 {
