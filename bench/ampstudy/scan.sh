@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Each file of a tree is read three times in a row: Figure 8 of the technical
-# report, where a detector that counts repeats takes it for a loop.
+# report, where PCC takes it for a loop.
 #
-# hipec: packages findutils linux-source-6.12
+# hipec: packages linux-source-6.12
 # hipec: claim small loops of one context, each file done with after them
 
 set -eu
