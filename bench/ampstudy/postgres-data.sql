@@ -51,7 +51,8 @@ insert into lineitem select o, 1 + h(o * 8 + n, 16, 20000),
 	h(o, 13, 2400) + h(o * 8 + n, 21, 120),
 	h(o, 13, 2400) + 60 + h(o * 8 + n, 22, 90), h(o * 8 + n, 23, 7),
 	h(o * 8 + n, 24, 3), repeat('line ', 8)
-from generate_series(1, 100000) o, generate_series(1, 4) n where n <= 1 + h(o, 25, 4) + 1;
+from generate_series(1, 100000) o, generate_series(1, 7) n
+where n <= 1 + h(o, 25, 7);
 
 create unique index on supplier (s_suppkey);
 

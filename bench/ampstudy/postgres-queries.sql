@@ -17,22 +17,25 @@ and p_type % 5 = 1 and ps_supplycost = (select min(ps_supplycost)
 	from partsupp where ps_partkey = p_partkey)
 order by 1 desc, 2 limit 10;
 
--- Q20
-select count(*) from supplier where s_suppkey in (select ps_suppkey from partsupp
-	where ps_partkey in (select p_partkey from part where p_brand = 3)
-	and ps_availqty > (select 0.5 * sum(l_quantity) from lineitem
-		where l_partkey = ps_partkey and l_suppkey = ps_suppkey
-		and l_shipdate < 800));
+-- Q5
+select c_nationkey, sum(l_extendedprice) from customer, orders, lineitem, supplier
+where c_custkey = o_custkey and l_orderkey = o_orderkey and l_suppkey = s_suppkey
+and c_nationkey = s_nationkey and c_nationkey < 5
+and o_orderdate >= 730 and o_orderdate < 1095 group by 1 order by 2 desc;
 
 -- Q6
 select sum(l_extendedprice * l_discount) from lineitem
 where l_shipdate >= 700 and l_shipdate < 1065 and l_discount between 5 and 7
 and l_quantity < 24;
 
--- Q17
-select sum(l_extendedprice) / 7.0 from lineitem, part where p_partkey = l_partkey
-and p_brand = 7 and p_container < 8 and l_quantity < (select 0.2 * avg(l_quantity)
-	from lineitem where l_partkey = p_partkey);
+-- Q19
+select sum(l_extendedprice) from lineitem, part where p_partkey = l_partkey
+and l_shipmode in (0, 1) and (p_brand = 12 and p_container < 4
+	and l_quantity between 1 and 11 and p_size <= 5
+	or p_brand = 23 and p_container between 4 and 7
+	and l_quantity between 10 and 20 and p_size <= 10
+	or p_brand = 14 and p_container between 8 and 11
+	and l_quantity between 20 and 30 and p_size <= 15);
 
 -- Q18
 select o_orderkey, sum(l_quantity) from orders, lineitem
@@ -46,12 +49,11 @@ where p_partkey = l_partkey and l_orderkey = o_orderkey and o_custkey = c_custke
 and p_type = 44 and o_orderdate between 600 and 1330 and c_nationkey < 5
 group by 1 order by 1;
 
--- Q21
-select s_suppkey, count(*) from supplier, lineitem l1
-where s_suppkey = l1.l_suppkey and s_nationkey = 20
-and l1.l_receiptdate > l1.l_shipdate + 50 and exists (select * from lineitem l2
-	where l2.l_orderkey = l1.l_orderkey and l2.l_suppkey <> l1.l_suppkey)
-group by 1 order by 2 desc, 1 limit 10;
+-- Q10
+select c_custkey, sum(l_extendedprice) from customer, orders, lineitem
+where c_custkey = o_custkey and l_orderkey = o_orderkey
+and o_orderdate >= 600 and o_orderdate < 690 and l_returnflag = 1
+group by 1 order by 2 desc, 1 limit 20;
 
 -- Q13
 select n, count(*) from (select c_custkey, count(o_orderkey) n from customer
