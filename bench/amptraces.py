@@ -84,6 +84,8 @@ def key(files, versions, depth):
 
 def versions_of(name, packages):
     """["package version"] of what is installed; Missing if something is not."""
+    if not packages:    # dpkg-query would list all
+        return []
     done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status} ${Package} ${Version}\n",
                            *packages], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True, check=False)

@@ -4,17 +4,17 @@
 # Each file of a tree is read three times in a row: Figure 8 of the technical
 # report, where PCC takes it for a loop.
 #
-# hipec: packages linux-source-6.12
+# hipec: packages coreutils findutils linux-source-6.12
 # hipec: claim small loops of one context, each file done with after them
 
 set -eu
 export LC_ALL=C
 
-prepare() { ln -s "$SOURCE" source; }
+prepare() { :; }
 
 run()
 {
-	cd source
+	cd "$SOURCE"
 	find kernel mm fs block -type f -exec cat {} {} {} \; >/dev/null
 }
 
