@@ -3,7 +3,7 @@
 """The AMP report's simulation study: miss ratios of policies on real programs' traces
 with caches of 5 to 90 % of a trace's pages, and what AMP gains and loses beside ARC.
 
-    ampstudy.py [--quick] [--json | --docs] [NAME | FILE]...
+    ampstudy.py [--quick] [--depth N] [--json | --docs] [NAME | FILE]...
 
 Traces are those of amptraces.py, which takes what is not there yet, or any FILE. What is
 fed by a detector is left out as long as hipec sim has none. Ends with 1 if a goal
@@ -203,10 +203,10 @@ def write_docs(path, text):
                     encoding="utf-8")
 
 
-def files_of(asked):
+def files_of(asked, depth=amptraces.DEPTH):
     """{name: file} of names and files."""
     names = [a for a in asked if a in amptraces.ORDER] if asked else amptraces.ORDER
-    files, _ = amptraces.traces(names)
+    files, _ = amptraces.traces(names, depth)
     for path in map(pathlib.Path, asked):
         if str(path) in amptraces.ORDER:
             continue
@@ -223,20 +223,22 @@ def main():
     """The study."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer sizes")
+    parser.add_argument("--depth", type=int, default=amptraces.DEPTH,
+                        help="of contexts in traces that are taken; 8")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="all misses, for programs")
     form.add_argument("--docs", action="store_true", help=f"into docs/{DOCS.name}")
     parser.add_argument("traces", nargs="*", metavar="NAME|FILE")
     args = parser.parse_args()
-    if args.docs and (args.quick or args.traces):
-        parser.error("--docs is of all sizes and traces")
+    if args.docs and (args.quick or args.traces or args.depth != amptraces.DEPTH):
+        parser.error("--docs is of all sizes and traces, and of the usual depth")
     fed = can_feed()
     if not fed:
         print("ampstudy: hipec sim has no --detector, or there is no policies/amp.hp: "
               "no column of AMP's", file=sys.stderr)
     studies = {}
     try:
-        for name, file in files_of(args.traces).items():
+        for name, file in files_of(args.traces, args.depth).items():
             studies[name] = study_of(file, QUICK if args.quick else SIZES, fed)
             if not args.json and not args.docs:
                 print_ratios(name, studies[name])

@@ -231,6 +231,14 @@ def test_a_loop_counts_as_arithmetic_has_it(tmp_path, monkeypatch, capsys):
     assert misses["mru"]["50"] == 1000 + 9 * (1000 - 500 + 1)
 
 
+@pytest.mark.parametrize("more", [["--quick"], ["--depth", "4"], ["x.trace"]])
+def test_docs_are_of_all_there_is(more, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["ampstudy.py", "--docs", *more])
+    with pytest.raises(SystemExit):
+        ampstudy.main()
+    assert "--docs is of all sizes and traces" in capsys.readouterr().err
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["ampstudy.py", str(tmp_path / "none")])
     assert ampstudy.main() == 1
