@@ -142,6 +142,14 @@ def test_a_program_that_fails_leaves_no_trace(programs, cache, prepare, run):
     assert not cache.exists()
 
 
+def test_a_trace_with_records_missing_is_none():
+    done = "hipec trace: 3 accesses to 2 pages of 1 files are in /x\n"
+    assert amptraces.complete(done)
+    assert amptraces.complete("x.c:1: warning: unused\n" + done)
+    assert not amptraces.complete("hipec trace: 2 records are missing: no room\n" + done)
+    assert not amptraces.complete("something else\n")
+
+
 def test_a_program_without_its_package_is_passed_over(programs, cache):
     programs("none", ":", ":")
     path = amptraces.SCRIPTS / "none.sh"
