@@ -147,6 +147,7 @@ def test_a_trace_with_records_missing_is_none():
     assert amptraces.complete(done)
     assert amptraces.complete("x.c:1: warning: unused\n" + done)
     assert not amptraces.complete("hipec trace: 2 records are missing: no room\n" + done)
+    assert not amptraces.complete(done + "hipec trace: x was not seen: static\n")
     assert not amptraces.complete("something else\n")
 
 
