@@ -115,9 +115,19 @@ bench-detector: $(B)/bench-detector
 bench-table1: $(B)/hipec
 	@bench/table1.py
 
+.PHONY: bench-amp-traces
+## bench-amp-traces: traces of cscope, PostgreSQL and others, into the cache: the AMP report's Table 2
+bench-amp-traces: $(B)/hipec $(B)/libhipectrace.so
+	@bench/amptraces.py
+
+.PHONY: bench-amp
+## bench-amp: the AMP report's simulation study: what AMP gains and loses beside ARC on these traces
+bench-amp: $(B)/hipec $(B)/libhipectrace.so $(SHIPPED_HPO)
+	@bench/ampstudy.py $(if $(QUICK),--quick)
+
 # Each bench adds its target's name, wherever it is made.
 ALL_BENCHES += bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-figure8 \
-	bench-league bench-hints bench-detector bench-table1
+	bench-league bench-hints bench-detector bench-table1 bench-amp
 
 # One after the other: each uses all CPUs that there are. One that fails, for a goal
 # that is missed perhaps, keeps none from running.
