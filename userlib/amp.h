@@ -14,6 +14,7 @@
  * amp_detect()       accesses -> patterns; ends a period
  * amp_forget()       of one that has lost its trail: it starts anew
  * amp_feed()         patterns -> the arrays of a policy               ampfeed.c
+ * amp_feed_copy()    the arrays of another policy -> these
  * amp_state_read(), _write()  patterns in a file                      ampstate.c
  * amp_kind_names, amp_method_names
  *
@@ -96,6 +97,7 @@ struct amp_pattern {
 	enum amp_kind kind;
 	double r;		/* average reference recency; below 0: not defined */
 	bool known;		/* enough was seen for a verdict */
+	bool given;		/* the verdict is of an earlier run, where it was used */
 	double confidence;	/* 0 to 1: the more was seen, the higher */
 	u64 accesses;		/* all of them */
 	u64 missed;		/* of them, faults */
@@ -137,6 +139,7 @@ struct amp_arrays {
 	X(sweep, "amp_sweep", AMP_PARTS)
 
 void amp_feed(const struct amp_arrays *a, const struct amp_pattern *p, size_t nr);
+void amp_feed_copy(const struct amp_arrays *to, const struct amp_arrays *from);
 u32 amp_feed_part(const struct amp_arrays *a, u64 context);
 
 /* Where a file of patterns is malformed. */

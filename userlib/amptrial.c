@@ -22,7 +22,9 @@
 #define LEAST 16		/* faults that are no evidence */
 #define SHARE 0.01		/* of the frames: so many faults are evidence */
 #define DEBT 0.01		/* of the default's faults: the real cache may be behind */
-#define DEBT_FRAMES 20		/* of its last faults, in frames */
+#define LATELY 20		/* times the frames: the last faults */
+#define ON 0.01			/* of these: what the trial must save */
+#define FORGIVE 20		/* times the frames, in accesses: half a debt is forgotten */
 #define CREDIT 0.02		/* of the frames: it may be ahead */
 #define GAINS 4			/* times the evidence: a context's balance at best */
 #define WORTH 0.5		/* of a loop's accesses that the default misses at least */
@@ -253,12 +255,16 @@ static bool ban_some(struct amp_trial *t)
 	return true;
 }
 
+/* Faults of the default, the last ones at most. */
+static double lately(const struct amp_trial *t)
+{
+	return fmin(t->base_r.faults, (double)LATELY * t->frames);
+}
+
 /* How far the real cache may be behind the default, faults. */
 static double most_debt(const struct amp_trial *t)
 {
-	double faults = fmin(t->base_r.faults, (double)DEBT_FRAMES * t->frames);
-
-	return fmax(LEAST, DEBT * faults);
+	return fmax(LEAST, DEBT * lately(t));
 }
 
 static void use_or_not(struct amp_trial *t)
@@ -268,7 +274,7 @@ static void use_or_not(struct amp_trial *t)
 					 (s64 *)zero };
 
 	if (!t->used) {
-		if (t->score >= -evidence(t) || t->debt >= most_debt(t) / 2 ||
+		if (t->score >= -fmax(evidence(t), lately(t) * ON) || t->debt >= most_debt(t) / 2 ||
 		    t->now < t->wait)
 			return;
 		t->used = true;
@@ -276,7 +282,7 @@ static void use_or_not(struct amp_trial *t)
 		amp_feed_copy(&t->real, &t->to);
 		return;
 	}
-	if (t->score <= evidence(t) / 2 && t->debt <= most_debt(t))
+	if (t->score <= evidence(t) / 2 && t->debt <= most_debt(t) - 0.5 * fmin(t->score, 0))
 		return;
 	t->used = false;
 	amp_feed_copy(&t->real, &none);
@@ -290,6 +296,7 @@ static int look(struct amp_trial *t)
 {
 	t->next = t->now + LOOK;
 	t->score *= pow(0.5, (double)LOOK / t->frames);
+	t->debt *= pow(0.5, (double)LOOK / t->frames / FORGIVE);
 	use_or_not(t);
 	return ban_some(t) ? feed_trial(t) : 0;
 }

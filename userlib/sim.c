@@ -537,7 +537,7 @@ int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
 	if (!ret && sim_opened)
 		sim_opened(&s);
 	if (!ret && r->feed)
-		ret = sim_feed_begin(r->feed, &s.vm);
+		ret = sim_feed_begin(r->feed, &s.vm, frames);
 	ret = ret ?: run_trace(&s, t);
 	if (!ret && r->feed)
 		sim_feed_end(r->feed);
