@@ -41,19 +41,19 @@ class Partitions:
         own = self.table.get(context, 0)
         queue = self.queue_of(page)
         if queue is not None:
+            if not context:     # nobody knows whose it was, so it stays where it is
+                for part in LOOPS:
+                    if queue is self.mru[part]:
+                        self.earn(part)
+                        return True
             queue.remove(page)
             if own:
                 self.earn(own)
             (self.mru[own] if own else self.t[0 if self.lru else 1]).append(page)
             return True
         ghost = next((b for b in self.b if page in b), None)
-        full = len(self.t[0] + self.t[1]) + self.others() == self.frames
-        if ghost is not None and not own:
-            self.adapt(ghost)
-        if full:
+        if len(self.t[0] + self.t[1]) + self.others() == self.frames:
             self.make_room(page, own, ghost)
-        if ghost is not None and page in ghost:
-            ghost.remove(page)
         if own:
             self.earn(own)
             self.mru[own].append(page)
@@ -74,10 +74,10 @@ class Partitions:
 
     held = 0    # pages of other partitions, when a frame was wanted last
 
-    def draw(self, own):
+    def draw(self, own, otherwise):
         """A partition that is not empty, and not `own`: each as likely."""
-        drawn, found = None, 0
-        for part in range(11):
+        drawn, found = otherwise, 0
+        for part in range(11) if self.held else ():
             if part != own and (self.mru[part] if part else self.t[0] + self.t[1]):
                 found += 1
                 if self.random.below(found) == 0:
@@ -85,4 +85,42 @@ class Partitions:
         return drawn
 
     def make_room(self, page, own, ghost):
-        raise NotImplementedError
+        self.held, other, wanted, keep = self.others(), own, False, True
+        if ghost is None:
+            keep = self.trim()
+        else:
+            if not own:
+                self.adapt(ghost)
+                wanted, other = ghost is self.b[1], self.draw(own, own)
+            ghost.remove(page)
+        if own in LOOPS and self.coupons[own] >= self.sizes[own]:
+            other = self.draw(own, other)
+            self.coupons[own] -= self.sizes[own] if other != own else 0
+        if not self.held:
+            other = 0
+        elif self.mru[ONE_SHOT]:
+            self.mru[ONE_SHOT].pop(0)
+            return
+        elif not (self.mru[other] if other else self.t[0] + self.t[1]):
+            other = self.draw(own, other)
+        if other:
+            self.mru[other].pop()
+            return
+        often = len(self.t[0]) + wanted <= self.p
+        often = often if self.t[often] else not often
+        gone = self.t[often].pop(0)
+        if keep:
+            self.b[often].append(gone)
+
+    def trim(self):
+        """Fewer ghosts. Return: whether the page that goes is to be one."""
+        share, (once, often) = self.frames - self.held, self.b
+        most = 2 * share if self.lru else share
+        if len(self.t[0]) + len(once) >= most:
+            keep = bool(once)
+            while once and len(self.t[0]) + len(once) >= most:
+                once.pop(0)
+            return keep
+        while often and len(self.t[0] + self.t[1] + once + often) >= 2 * share:
+            often.pop(0)
+        return True
