@@ -97,7 +97,6 @@ struct amp_pattern {
 	enum amp_kind kind;
 	double r;		/* average reference recency; below 0: not defined */
 	bool known;		/* enough was seen for a verdict */
-	bool given;		/* the verdict is of an earlier run, where it was used */
 	double confidence;	/* 0 to 1: the more was seen, the higher */
 	u64 accesses;		/* all of them */
 	u64 missed;		/* of them, faults */

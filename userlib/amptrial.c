@@ -23,11 +23,13 @@
 #define SHARE 0.01		/* of the frames: so many faults are evidence */
 #define DEBT 0.01		/* of the default's faults: the real cache may be behind */
 #define LATELY 20		/* times the frames: the last faults */
-#define ON 0.01			/* of these: what the trial must save */
+#define ON 0.01			/* of these: what the trial must save, and at least */
+#define ENOUGH 0.1		/* of the frames */
 #define FORGIVE 20		/* times the frames, in accesses: half a debt is forgotten */
 #define CREDIT 0.02		/* of the frames: it may be ahead */
 #define GAINS 4			/* times the evidence: a context's balance at best */
 #define WORTH 0.5		/* of a loop's accesses that the default misses at least */
+#define LONG 2			/* times the frames: accesses of a one-shot context */
 #define BAN 8			/* times the frames, in accesses: the first one */
 #define WAIT 2
 
@@ -167,10 +169,19 @@ static void charge(struct amp_trial *t, struct amp_account *who, int cost)
 		t->other = fmax(t->other + cost, -most);
 }
 
-/* A context that is worth a partition: the default does not serve it. */
-static bool is_worth(const struct amp_account *a)
+/*
+ * Is the context worth a partition? A loop, if it has one or if the default does not
+ * serve it; one that uses its pages once, if it did so for long: all first rounds of
+ * loops look the same.
+ */
+static bool is_worth(const struct amp_trial *t, const struct amp_account *a,
+		     enum amp_kind kind)
 {
-	return a->again >= LEAST && a->again_missed > WORTH * a->again;
+	if (kind == AMP_ONE_SHOT)
+		return a->accesses > (u64)LONG * t->frames;
+	return kind == AMP_LOOPING &&
+	       (amp_feed_part(&t->to, a->context) ||
+		(a->again >= LEAST && a->again_missed > WORTH * a->again));
 }
 
 /* The patterns as they may be used: others than those are the default's. */
@@ -187,10 +198,7 @@ static int feed_trial(struct amp_trial *t)
 		p[n] = t->pattern[i];
 		a = &t->account[account_of(t, p[n].context)];
 		a->kept = a->context && a->banned <= t->now &&
-			  (p[n].kind == AMP_ONE_SHOT ||
-			   (p[n].kind == AMP_LOOPING &&
-			    (amp_feed_part(&t->to, a->context) || p[n].given ||
-			     is_worth(a))));
+			  is_worth(t, a, p[n].kind);
 		n += a->kept;
 	}
 	amp_feed(&t->to, p, n);
@@ -274,7 +282,7 @@ static void use_or_not(struct amp_trial *t)
 					 (s64 *)zero };
 
 	if (!t->used) {
-		if (t->score >= -fmax(evidence(t), lately(t) * ON) || t->debt >= most_debt(t) / 2 ||
+		if (t->score >= -fmax(ENOUGH * t->frames, lately(t) * ON) || t->debt >= most_debt(t) / 2 ||
 		    t->now < t->wait)
 			return;
 		t->used = true;
