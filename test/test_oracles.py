@@ -116,12 +116,12 @@ def compiled(name, parameters, folder):
     return folder / f"{name}.hpo"
 
 
-def missed_by_policy(policy, frames, trace, out):
+def missed_by_policy(policy, frames, trace, out, *options):
     """Pages in the order in which they missed. Since a page that is missed comes in,
     and none leaves but at a miss, that says which accesses these were."""
     done = subprocess.run(
         [HIPEC, "sim", "--mode", "exact", "--policy", policy, "--columns", "state",
-         "--frames", str(frames), "--post-cache", out, trace],
+         "--frames", str(frames), "--post-cache", out, *options, trace],
         text=True, check=False, capture_output=True, env={**os.environ, "PATH": str(BUILD)})
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[-1] == "runs", done.stdout

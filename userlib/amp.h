@@ -14,6 +14,7 @@
  * amp_detect()       accesses -> patterns; ends a period
  * amp_lost()         accesses of contexts there was no room for
  * amp_feed()         patterns -> the arrays of a policy               ampfeed.c
+ * amp_feed_copy()    the arrays of another policy -> these
  * amp_state_read(), _write()  patterns in a file                      ampstate.c
  * amp_feed_part()    where a policy finds a context
  * amp_method_find(), amp_kind_names, amp_method_names
@@ -139,6 +140,7 @@ struct amp_arrays {
 	X(sweep, "amp_sweep", AMP_PARTS)
 
 void amp_feed(const struct amp_arrays *a, const struct amp_pattern *p, size_t nr);
+void amp_feed_copy(const struct amp_arrays *to, const struct amp_arrays *from);
 u32 amp_feed_part(const struct amp_arrays *a, u64 context);
 
 /* Where a file of patterns is malformed. */

@@ -73,7 +73,10 @@ static int by_size(const void *a, const void *b)
 	return x->context < y->context ? -1 : x->context > y->context;
 }
 
-/* The @nr largest loops: each keeps its partition, new ones get what is left. */
+/*
+ * The @nr largest loops: each keeps its partition. New ones get what is left, but none
+ * that another has only just given up: the policy first takes its pages out.
+ */
 static void plan_loops(struct plan *plan, const struct amp_arrays *a,
 		       const struct amp_pattern **loop, size_t nr)
 {
@@ -90,8 +93,10 @@ static void plan_loops(struct plan *plan, const struct amp_arrays *a,
 	for (i = 0; i < nr; i++) {
 		if (!loop[i])
 			continue;
-		while (plan->size[next])
+		while (next <= AMP_LOOPS && (plan->size[next] || a->size[next]))
 			next++;
+		if (next > AMP_LOOPS)
+			break;
 		add_loop(plan, loop[i], next);
 	}
 }
@@ -118,6 +123,24 @@ static void write_plan(const struct amp_arrays *a, const struct plan *plan)
 		put(&a->context[i], plan->context[i]);
 	for (i = 0; i < AMP_TABLE; i++)
 		put(&a->part[i], plan->part[i]);
+}
+
+/**
+ * amp_feed_copy() - the arrays of one policy -> those of another
+ * @to:   somebody may be reading them
+ * @from: nobody is writing to them
+ *
+ * Context: any.
+ */
+void amp_feed_copy(const struct amp_arrays *to, const struct amp_arrays *from)
+{
+	struct plan plan;
+
+	memcpy(plan.context, from->context, sizeof(plan.context));
+	memcpy(plan.part, from->part, sizeof(plan.part));
+	memcpy(plan.size, from->size, sizeof(plan.size));
+	memcpy(plan.sweep, from->sweep, sizeof(plan.sweep));
+	write_plan(to, &plan);
 }
 
 /**

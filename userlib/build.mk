@@ -72,7 +72,7 @@ PLAY_LIBS := -lblkid -lm
 
 # A trace through a policy, or several of them; run_watched.o belongs to it.
 # What a detector of access patterns feeds it comes from amp.c.
-AMP_SRC := $(addprefix userlib/,amp.c ampdear.c ampfeed.c ampkind.c amplist.c ampowner.c ampstate.c)
+AMP_SRC := $(addprefix userlib/,amp.c ampdear.c ampfeed.c amptrial.c ampkind.c amplist.c ampowner.c ampstate.c)
 SIM_SRC := $(addprefix userlib/,mixpool.c sim.c simcontract.c simfeed.c simhost.c simpolicy.c \
 	simpost.c simwatch.c) $(AMP_SRC)
 

@@ -264,6 +264,9 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 		return sim_feed_set_detector(job, cli_clean(arg));
 	case 'e':
 		return sim_feed_set_every(job, cli_clean(arg));
+	case 'U':
+		job->feed.unguarded = true;
+		return CLI_OK;
 	case 'H':
 		job->feed.file = arg;
 		return CLI_OK;
@@ -354,6 +357,7 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 		{ "detector", required_argument, NULL, 'd' },
 		{ "detect-every", required_argument, NULL, 'e' },
 		{ "hints", required_argument, NULL, 'H' },
+		{ "unguarded", no_argument, NULL, 'U' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt, ret = CLI_OK;

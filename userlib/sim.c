@@ -539,7 +539,7 @@ int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
 	if (!ret && sim_opened)
 		sim_opened(&s);
 	if (!ret && r->feed)
-		ret = sim_feed_begin(r->feed, &s.vm) ?: run_trace(&s, t, true);
+		ret = sim_feed_begin(r->feed, &s.vm, frames) ?: run_trace(&s, t, true);
 	else if (!ret)
 		ret = run_trace(&s, t, false);
 	if (!ret && r->feed)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "amptrial.h"
 #include "simfeed.h"
 
 /*
@@ -51,37 +52,75 @@ bool sim_feed_wants(const struct hipec_policy *p)
 	return true;
 }
 
+/* The arrays of a machine whose policy has them. */
+void sim_feed_arrays(struct amp_arrays *a, const struct hipec_vm *vm)
+{
+#define X(field, name, nr) \
+	a->field = vm->array[vm->slot[find(vm->policy, name, nr)]].element;
+	AMP_ARRAYS(X)
+#undef X
+}
+
+/* Whether what is found must prove itself: the paper's own is compared without. */
+static bool is_guarded(const struct sim_feed_job *job)
+{
+	return job->method == AMP_BY_AMP && !job->unguarded;
+}
+
+static int feed(struct sim_feed *f, const struct amp_pattern *p, size_t nr)
+{
+	f->fed++;
+	if (f->trial)
+		return amp_trial_feed(f->trial, p, nr);
+	amp_feed(&f->to, p, nr);
+	return 0;
+}
+
 /**
  * sim_feed_begin() - begin to feed a machine
  * @f:  with its job; sim_feed_free() it, also after an error
  * @vm: of a policy that wants it, before its first event
+ * @frames: of the machine
  *
  * Hints are fed at once.
  *
  * Context: any.
  * Return: 0; -ENOMEM.
  */
-int sim_feed_begin(struct sim_feed *f, struct hipec_vm *vm)
+int sim_feed_begin(struct sim_feed *f, struct hipec_vm *vm, u32 frames)
 {
 	struct amp_params params;
 
 	sim_feed_params(f->job->method, &params);
 	f->every = f->job->every ? f->job->every : SIM_FEED_EVERY;
-#define X(field, name, nr) \
-	f->to.field = vm->array[vm->slot[find(vm->policy, name, nr)]].element;
-	AMP_ARRAYS(X)
-#undef X
+	sim_feed_arrays(&f->to, vm);
 	f->detector = amp_new(&params);
 	f->pattern = calloc(SIM_FEED_MOST, sizeof(*f->pattern));
 	f->next = f->every;
 	if (!f->detector || !f->pattern)
 		return -ENOMEM;
-	if (f->job->nr_hints)
-		amp_feed(&f->to, f->job->hints, f->job->nr_hints);
-	return 0;
+	if (is_guarded(f->job)) {
+		f->trial = malloc(sizeof(*f->trial));
+		if (!f->trial ||
+		    amp_trial_open(f->trial, vm->policy, frames, &f->to,
+				   f->job->nr_hints))
+			return -ENOMEM;
+	}
+	return f->job->nr_hints ? feed(f, f->job->hints, f->job->nr_hints) : 0;
 }
 
-/* What a hint says stands until the detector has seen as much itself. */
+/*
+ * Whether a hint knows better than the detector: until that has seen as much. A loop's
+ * first round looks as if there were no other.
+ */
+static bool knows_better(const struct amp_pattern *hint,
+			 const struct amp_pattern *p)
+{
+	return !p->known || (hint->kind == AMP_LOOPING &&
+			     p->kind == AMP_ONE_SHOT &&
+			     p->accesses <= 2 * hint->loop_size);
+}
+
 static void add_hints(struct sim_feed *f)
 {
 	const struct sim_feed_job *job = f->job;
@@ -93,19 +132,19 @@ static void add_hints(struct sim_feed *f)
 		for (j = 0; j < f->nr; j++)
 			if (f->pattern[j].context == hint->context)
 				break;
-		if (j == f->nr && j < SIM_FEED_MOST)
-			f->pattern[f->nr++] = *hint;
-		else if (j < f->nr && !f->pattern[j].known)
-			f->pattern[j] = *hint;
+		if (j == SIM_FEED_MOST ||
+		    (j < f->nr && !knows_better(hint, &f->pattern[j])))
+			continue;
+		f->pattern[j] = *hint;
+		f->nr += j == f->nr;
 	}
 }
 
-static void detect(struct sim_feed *f)
+static int detect(struct sim_feed *f)
 {
 	f->nr = amp_detect(f->detector, f->pattern, SIM_FEED_MOST);
 	add_hints(f);
-	amp_feed(&f->to, f->pattern, f->nr);
-	f->fed++;
+	return feed(f, f->pattern, f->nr);
 }
 
 /* An access, as amp_note(); the period may end with it. */
@@ -114,11 +153,12 @@ int sim_feed_note(struct sim_feed *f, u64 context, u32 pgno, u64 seq,
 {
 	int ret = amp_note(f->detector, context, pgno, seq, missed);
 
-	if (seq < f->next)
+	if (!ret && f->trial)
+		ret = amp_trial_note(f->trial, context, pgno, missed);
+	if (ret || seq < f->next)
 		return ret;
 	f->next += f->every;
-	detect(f);
-	return ret;
+	return detect(f);
 }
 
 /* The run is over: its patterns stay, for who asks. */
@@ -134,5 +174,8 @@ void sim_feed_free(struct sim_feed *f)
 {
 	amp_free(f->detector);
 	free(f->pattern);
+	if (f->trial)
+		amp_trial_close(f->trial);
+	free(f->trial);
 	*f = (struct sim_feed){ .job = f->job };
 }

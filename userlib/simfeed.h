@@ -5,6 +5,7 @@
  *
  * Interface:
  * sim_feed_params()       what the detector goes by
+ * sim_feed_arrays()       the arrays of a policy that wants to be fed
  * sim_feed_wants()        whether a policy has the arrays
  * sim_feed_begin()        when the machine is there
  * sim_feed_note()         an access
@@ -22,6 +23,7 @@
 /* What is asked of all rows. */
 struct sim_feed_job {
 	bool off;		/* nothing is fed */
+	bool unguarded;		/* what is found is fed, whether it pays or not */
 	enum amp_method method;
 	u64 every;		/* accesses of a period; 0: SIM_FEED_EVERY */
 	const char *file;	/* of hints, or NULL */
@@ -39,11 +41,13 @@ struct sim_feed {
 	struct amp_pattern *pattern;	/* SIM_FEED_MOST */
 	size_t nr;
 	u64 fed;		/* times */
+	struct amp_trial *trial;	/* NULL: they go into the arrays at once */
 };
 
+void sim_feed_arrays(struct amp_arrays *a, const struct hipec_vm *vm);
 void sim_feed_params(enum amp_method method, struct amp_params *p);
 bool sim_feed_wants(const struct hipec_policy *p);
-int sim_feed_begin(struct sim_feed *f, struct hipec_vm *vm);
+int sim_feed_begin(struct sim_feed *f, struct hipec_vm *vm, u32 frames);
 int sim_feed_note(struct sim_feed *f, u64 context, u32 pgno, u64 seq,
 		  bool missed);
 void sim_feed_end(struct sim_feed *f);
