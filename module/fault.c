@@ -17,6 +17,7 @@
 #include <linux/pagemap.h>
 
 #include "compat.h"
+#include "context.h"
 #include "internal.h"
 
 /*
@@ -289,6 +290,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 	struct hipec_container *c = r->c;
 	long patience = of_kernel(vmf) ? HIPEC_PATIENCE : MAX_SCHEDULE_TIMEOUT;
 	vm_fault_t ret = 0;
+	u64 context = c->wants_context ? hipec_context(vmf) : 0;
 
 	while (!ret) {
 		struct hipec_ahead *a;
@@ -298,6 +300,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 			return VM_FAULT_SIGBUS;
 		if (mutex_lock_killable(&c->lock))
 			return VM_FAULT_SIGBUS;
+		c->context = context;
 		h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
 		if (h && hipec_page_live(&c->vm, h))
 			ret = hit(r, vmf, h);

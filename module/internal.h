@@ -120,6 +120,8 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @loaded_at: ns, invariant after the load
  * @wants_time: the policy reads Time; invariant after the load
  * @wants_hint: it reads Hint, likewise
+ * @wants_context: it reads Context, likewise
+ * @context:   of the fault that runs its events; 0: not known, or there is none
  * @late_event: event that was given up last
  * @late_in_a_row: times that it was, one after the other
  * @lost_in_a_row: pages given up that could not be written, one after the other
@@ -195,6 +197,8 @@ struct hipec_container {
 	u64 loaded_at;
 	bool wants_time;
 	bool wants_hint;
+	bool wants_context;
+	u64 context;
 	u32 late_event;
 	u32 late_in_a_row;
 	u32 lost_in_a_row;

@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "context.h"
+#include "../module/pool/context.h"
 #include "tracer.h"
 
 #define LEFT_OUT 32	/* frames that do not count, and are looked at all the same */
