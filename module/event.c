@@ -17,6 +17,7 @@
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 
+#include "include/uapi/hipec_sample.h"
 #include "internal.h"
 
 /* The time quantum of hipec-1997, which had the scheduler's. */
@@ -154,6 +155,7 @@ void hipec_event_init(struct hipec_container *c)
  */
 void hipec_event_fault(struct hipec_container *c, u32 pgno, bool write)
 {
+	hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
 	run_for_page(c, HIPEC_EVENT_PAGEFAULT, pgno, write, c->nr_free);
 }
 
@@ -207,9 +209,12 @@ void hipec_event_harvest(struct hipec_container *c)
 	}
 	hipec_young_flush(c);
 	c->context = 0;	/* who touched them is not known */
-	for (i = 0; i < n; i++)
-		if (hipec_page_find(&c->vm, pgno[i]))
-			hipec_event_access(c, pgno[i], false);
+	for (i = 0; i < n; i++) {
+		if (!hipec_page_find(&c->vm, pgno[i]))
+			continue;
+		hipec_sample_note(c, HIPEC_SAMPLE_HARVEST, pgno[i], false);
+		hipec_event_access(c, pgno[i], false);
+	}
 	c->context = context;
 }
 

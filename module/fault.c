@@ -18,6 +18,7 @@
 
 #include "compat.h"
 #include "context.h"
+#include "include/uapi/hipec_sample.h"
 #include "internal.h"
 
 /*
@@ -262,6 +263,8 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 	c->counters.soft_faults++;
 	hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
 		  HIPEC_TOUCH_RESIDENT | (is_write(vmf) ? HIPEC_TOUCH_WRITE : 0));
+	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
+			  is_write(vmf));
 	hipec_event_access(c, r->start + vmf->pgoff, is_write(vmf));
 	c->served = jiffies;
 	mutex_unlock(&c->lock);
@@ -290,7 +293,8 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 	struct hipec_container *c = r->c;
 	long patience = of_kernel(vmf) ? HIPEC_PATIENCE : MAX_SCHEDULE_TIMEOUT;
 	vm_fault_t ret = 0;
-	u64 context = c->wants_context ? hipec_context(vmf) : 0;
+	u64 context = c->wants_context || READ_ONCE(c->sampler) ?
+		hipec_context(vmf) : 0;
 
 	while (!ret) {
 		struct hipec_ahead *a;

@@ -139,6 +139,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @locked:    its locked_vm counts the frames, likewise
  * @owner_pid, @owner_comm, @owner_uid: of the task that loaded; invariant
  * @recorder:  its record; NULL: nobody listens
+ * @sampler:   of its accesses, likewise
  * @debugfs:   directory
  */
 struct hipec_container {
@@ -221,6 +222,7 @@ struct hipec_container {
 	char owner_comm[TASK_COMM_LEN];
 	kuid_t owner_uid;
 	struct hipec_recorder *recorder;
+	struct hipec_sampler *sampler;
 	struct dentry *debugfs;
 };
 
@@ -540,6 +542,13 @@ extern const struct vm_operations_struct hipec_vm_ops;
 int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file);
 void hipec_record_region(struct hipec_region *r);
 void hipec_record_end(struct hipec_container *c);
+
+/* sample.c: which pages, from where in the program */
+int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
+		       struct file **file);
+void hipec_sample_note(struct hipec_container *c, u32 kind, u32 pgno,
+		       bool write);
+void hipec_sample_end(struct hipec_container *c);
 
 /* dev.c */
 extern const struct file_operations hipec_dev_fops;
