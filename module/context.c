@@ -48,26 +48,29 @@ static const struct kernel_param_ops depth_ops = {
 module_param_cb(context_depth, &depth_ops, &depth, 0444);
 MODULE_PARM_DESC(context_depth, "points of a program context, 1 to 16");
 
-/* Return addresses that a fast walk reads, and words before the first of them. */
+/* Return addresses that a fast walk reads, and words before or behind these. */
 #define FAST_FRAMES 16
-#define FAST_LEAD 32
+#define FAST_WORDS 64
 
 #define NR_FAST 512	/* powers of two */
 #define NR_FILES 128
 #define NR_KEPT 512
-#define NR_RANGES 8
-#define BLOCK_WORDS 16
 
 /*
  * What a fast walk found, without a lock: an entry that two tasks write at once
- * fails its check. @lead: so many words decide as well, and the entry of their hash
- * has the context; else 0.
+ * fails its check. @more: words decide as well, and the entry of their hash has the
+ * context; else 0.
  */
 struct fast {
 	u64 check;
 	u64 context;
-	u64 lead;
+	u64 more;
 };
+
+/* Words of @more: before the frames, and behind. */
+#define MORE(lead, tail) ((u64)(lead) << 32 | (tail))
+#define LEAD(more) ((u32)((more) >> 32))
+#define TAIL(more) ((u32)(more))
 
 /* What a file is called; under files_lock. */
 struct named {
@@ -95,19 +98,7 @@ static DEFINE_SPINLOCK(kept_lock);
 static struct kept *kept;		/* NULL until somebody wants it */
 static u64 kept_since;			/* makes entries of the time before void */
 
-/* The host of a walk: what was asked of it last. */
-struct host {
-	struct mm_struct *mm;
-	u64 block_at;
-	u64 block[BLOCK_WORDS];
-	u32 nr_ranges;
-	struct {
-		bool code;
-		struct hipec_stack_map map;
-	} range[NR_RANGES];
-};
-
-/* Words in a row, of one page. Return: false if they are not there. */
+/* Words in a row. Return: false if they are not all there. */
 static bool read_words(u64 at, u64 *to, u32 nr)
 {
 	const u64 __user *from = (const u64 __user *)(uintptr_t)at;
@@ -128,19 +119,9 @@ end:
 	return ok;
 }
 
-static bool host_word(void *host, u64 at, u64 *word)
+static bool host_words(void *host, u64 at, u64 *words)
 {
-	struct host *h = host;
-	u64 block = round_down(at, sizeof(h->block));
-
-	if (block != h->block_at) {
-		h->block_at = 0;
-		if (!read_words(block, h->block, BLOCK_WORDS))
-			return false;
-		h->block_at = block;
-	}
-	*word = h->block[(at - block) / sizeof(u64)];
-	return true;
+	return read_words(at, words, HIPEC_STACK_BLOCK);
 }
 
 static bool host_code(void *host, u64 at, u64 *bytes)
@@ -228,35 +209,24 @@ static void identify(struct file *file, struct hipec_stack_map *map)
 }
 
 /* Context: expects mmap_lock. */
-static bool host_map(void *host, u64 at, struct hipec_stack_map *map)
+static void host_map(void *host, u64 at, struct hipec_stack_map *map)
 {
-	struct host *h = host;
-	struct vm_area_struct *vma;
-	u32 i;
+	struct mm_struct *mm = host;
+	struct vm_area_struct *vma = find_vma(mm, at);
 
-	for (i = 0; i < min_t(u32, h->nr_ranges, NR_RANGES); i++)
-		if (at >= h->range[i].map.start && at < h->range[i].map.end)
-			goto found;
-	i = h->nr_ranges++ % NR_RANGES;
-	h->range[i].code = false;
-	vma = find_vma(h->mm, at);
 	if (!vma || at < vma->vm_start) {
 		/* Nothing is there, up to the next at least. */
-		h->range[i].map.start = at;
-		h->range[i].map.end = vma ? vma->vm_start : U64_MAX;
-		return false;
+		map->start = at;
+		map->end = vma ? vma->vm_start : U64_MAX;
+		return;
 	}
-	h->range[i].map.start = vma->vm_start;
-	h->range[i].map.end = vma->vm_end;
-	if (vma->vm_file && vma->vm_flags & VM_EXEC) {
-		h->range[i].code = true;
-		h->range[i].map.offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-		identify(vma->vm_file, &h->range[i].map);
-	}
-found:
-	if (h->range[i].code)
-		*map = h->range[i].map;
-	return h->range[i].code;
+	map->start = vma->vm_start;
+	map->end = vma->vm_end;
+	if (!vma->vm_file || !(vma->vm_flags & VM_EXEC))
+		return;
+	map->code = true;
+	map->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	identify(vma->vm_file, map);
 }
 
 static u64 mix(u64 hash, u64 value)
@@ -271,6 +241,12 @@ static u64 key_of(const struct mm_struct *mm)
 		   (u64)current->tgid << 32 ^ current->self_exec_id);
 }
 
+/* @nr: frames that look like some; @end: the word behind the last one. */
+struct frames {
+	u32 nr;
+	u64 end;
+};
+
 /*
  * Through frame pointers, for as long as they look like that: stack.c's walk does
  * not go on where this does not. One access to user memory, as opening it is half
@@ -279,75 +255,86 @@ static u64 key_of(const struct mm_struct *mm)
  * The distance is masked besides being tested: a CPU that guesses must not read
  * the kernel's memory.
  */
-static u64 hash_frames(const struct pt_regs *regs, u64 hash)
+static u64 hash_frames(const struct pt_regs *regs, u64 hash,
+		       struct frames *frames)
 {
 	u64 low = regs->sp, at = regs->bp, address, distance;
 	u64 last = TASK_SIZE_MAX - 2 * sizeof(u64);
 	const u64 __user *frame;
-	u32 i;
+	u32 i = 0;
 
 	hash = mix(hash, regs->ip);
+	*frames = (struct frames){ 0, low };
 	if (low % sizeof(u64) || low > last)
 		return hash;
 	frame = (const u64 __user *)(uintptr_t)low;
 	pagefault_disable();
 	if (!user_read_access_begin(frame, 2 * sizeof(u64)))
 		goto out;
-	for (i = 0; i < FAST_FRAMES; i++) {
+	for (; i < FAST_FRAMES; i++) {
 		distance = at - low;
 		if (at % sizeof(u64) || distance > HIPEC_STACK_FRAME)
 			break;
-		low += array_index_nospec(distance, HIPEC_STACK_FRAME + 1);
-		if (low > last)
+		at = low + array_index_nospec(distance, HIPEC_STACK_FRAME + 1);
+		if (at > last)
 			break;
-		frame = (const u64 __user *)(uintptr_t)low;
+		frame = (const u64 __user *)(uintptr_t)at;
+		low = at + 2 * sizeof(u64);
 		unsafe_get_user(address, frame + 1, end);
 		unsafe_get_user(at, frame, end);
 		hash = mix(hash, address);
-		low += 2 * sizeof(u64);
+		frames->end = low;
 	}
 end:
 	user_read_access_end();
+	frames->nr = i;
 out:
 	pagefault_enable();
 	return hash;
 }
 
-/* And with words of the stack. Return: false if they are not there. */
-static bool hash_lead(const struct pt_regs *regs, u32 nr, u64 *hash)
+static bool hash_words(u64 at, u32 nr, u64 *hash)
 {
-	u64 word[FAST_LEAD];
+	u64 word[FAST_WORDS];
 	u32 i;
 
-	if (!read_words(regs->sp, word, nr))
+	if (nr > FAST_WORDS || !read_words(at, word, nr))
 		return false;
-	*hash = mix(*hash, regs->bp - regs->sp);
 	for (i = 0; i < nr; i++)
 		*hash = mix(*hash, word[i]);
 	return true;
 }
 
-static u64 check_of(u64 key, u64 context, u64 lead)
+/* And with @more. Return: false if it is not there. */
+static bool hash_more(const struct pt_regs *regs, const struct frames *frames,
+		      u64 more, u64 *hash)
 {
-	return key ^ context ^ lead << 56;
+	*hash = mix(*hash, regs->bp - regs->sp);
+	return hash_words(regs->sp, LEAD(more), hash) &&
+	       hash_words(frames->end, TAIL(more), hash);
 }
 
-static bool recall(u64 key, u64 *context, u64 *lead)
+static u64 check_of(u64 key, u64 context, u64 more)
+{
+	return key ^ context ^ ror64(more, 8);
+}
+
+static bool recall(u64 key, u64 *context, u64 *more)
 {
 	const struct fast *f = &fast[key % NR_FAST];
 
 	*context = READ_ONCE(f->context);
-	*lead = READ_ONCE(f->lead);
-	return READ_ONCE(f->check) == check_of(key, *context, *lead);
+	*more = READ_ONCE(f->more);
+	return READ_ONCE(f->check) == check_of(key, *context, *more);
 }
 
-static void remember(u64 key, u64 context, u64 lead)
+static void remember(u64 key, u64 context, u64 more)
 {
 	struct fast *f = &fast[key % NR_FAST];
 
-	WRITE_ONCE(f->check, check_of(key, context, lead));
+	WRITE_ONCE(f->check, check_of(key, context, more));
 	WRITE_ONCE(f->context, context);
-	WRITE_ONCE(f->lead, lead);
+	WRITE_ONCE(f->more, more);
 }
 
 static void keep_points(u64 context, const struct hipec_stack_point *point,
@@ -365,29 +352,44 @@ static void keep_points(u64 context, const struct hipec_stack_point *point,
 	spin_unlock(&kept_lock);
 }
 
+/*
+ * Does what fast walks look at decide? @frames is what they see: of frames, more
+ * than a walk takes, perhaps, and then what it scans begins elsewhere.
+ */
+static bool is_told(const struct hipec_stack *s, const struct frames *frames)
+{
+	if (s->lead > FAST_WORDS || s->tail > FAST_WORDS)
+		return false;
+	if (s->tail && (s->frames != frames->nr || (s->lead && !s->frames)))
+		return false;
+	return s->frames <= FAST_FRAMES &&
+	       (s->frames < FAST_FRAMES || s->nr == depth);
+}
+
 /* All of it, and remember what it says. Context: expects mmap_lock. */
 static noinline u64 walk(struct mm_struct *mm, const struct pt_regs *regs,
-			 u64 key)
+			 const struct frames *frames, u64 key)
 {
-	const struct hipec_stack_regs from = { regs->ip, regs->bp, regs->sp };
+	const struct hipec_stack_regs from = {
+		regs->ip, regs->bp, regs->sp, mm->start_stack,
+	};
 	static const struct hipec_stack_ops ops = {
-		.word = host_word, .code = host_code, .map = host_map,
+		.words = host_words, .code = host_code, .map = host_map,
 	};
 	struct hipec_stack_point point[HIPEC_CONTEXT_POINTS];
-	struct host host = { .mm = mm };
 	struct hipec_stack s;
-	u64 context;
+	u64 context, more;
 	u32 nr;
 
-	nr = hipec_stack_walk(&ops, &host, &from, point, depth, &s);
+	nr = hipec_stack_walk(&ops, mm, &from, point, depth, &s);
 	context = hipec_stack_context(point, nr);
 	keep_points(context, point, nr);
-	if (s.scanned || s.lead > FAST_LEAD || s.frames > FAST_FRAMES ||
-	    (s.frames == FAST_FRAMES && nr < depth))
-		return context;		/* it hangs on more than the hash has */
-	if (s.lead) {
-		remember(key, 0, s.lead);
-		if (!hash_lead(regs, s.lead, &key))
+	if (!is_told(&s, frames))
+		return context;
+	more = MORE(s.lead, s.tail);
+	if (more) {
+		remember(key, 0, more);
+		if (!hash_more(regs, frames, more, &key))
 			return context;
 	}
 	remember(key, context, 0);
@@ -396,17 +398,17 @@ static noinline u64 walk(struct mm_struct *mm, const struct pt_regs *regs,
 
 /* With mmap_lock, if it can be had. */
 static u64 walk_locked(struct vm_fault *vmf, const struct pt_regs *regs,
-		       u64 key)
+		       const struct frames *frames, u64 key)
 {
 	struct mm_struct *mm = vmf->vma->vm_mm;
 	u64 context;
 
 	if (!fault_holds_vma_lock(vmf))
-		return walk(mm, regs, key);
+		return walk(mm, regs, frames, key);
 	/* Who has it may wait for the VMA's, which is ours: so no waiting. */
 	if (!mmap_read_trylock(mm))
 		return 0;
-	context = walk(mm, regs, key);
+	context = walk(mm, regs, frames, key);
 	mmap_read_unlock(mm);
 	return context;
 }
@@ -427,22 +429,23 @@ u64 hipec_context(struct vm_fault *vmf)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
 	struct mm_struct *mm = vmf->vma->vm_mm;
-	u64 key, context, lead;
+	u64 key, words, context, more;
+	struct frames frames;
 
 	if (current->mm != mm || vmf->flags & FAULT_FLAG_REMOTE ||
 	    current->flags & (PF_KTHREAD | PF_IO_WORKER) ||
 	    !user_64bit_mode((struct pt_regs *)regs))
 		return 0;
-	key = hash_frames(regs, key_of(mm));
-	if (!recall(key, &context, &lead))
-		return walk_locked(vmf, regs, key);
-	if (!lead)
-		return context;
-	context = key;
-	if (lead <= FAST_LEAD && hash_lead(regs, lead, &key) &&
-	    recall(key, &context, &lead) && !lead)
-		return context;
-	return walk_locked(vmf, regs, hash_frames(regs, key_of(mm)));
+	key = hash_frames(regs, key_of(mm), &frames);
+	if (recall(key, &context, &more)) {
+		if (!more)
+			return context;
+		words = key;
+		if (hash_more(regs, &frames, more, &words) &&
+		    recall(words, &context, &more) && !more)
+			return context;
+	}
+	return walk_locked(vmf, regs, &frames, key);
 }
 
 /**

@@ -21,6 +21,9 @@
 #define LEFT_OUT 32	/* frames that do not count, and are looked at all the same */
 #define PAGE 4096ul
 
+/* Where the first stack begins: the loader's. */
+extern void *__libc_stack_end;
+
 static struct link_map *self;
 
 static struct link_map *map_of(const void *address, struct dl_find_object *found)
@@ -61,8 +64,8 @@ struct known {
 /* May @bytes at @at, all of one page or two, be read? */
 static bool is_readable(uintptr_t at, size_t bytes, uintptr_t *page)
 {
-	char to_[16];
-	struct iovec to = { to_, bytes };
+	char bytes_[HIPEC_STACK_BLOCK * sizeof(u64)];
+	struct iovec to = { bytes_, bytes };
 	struct iovec from = { (void *)at, bytes };
 
 	if (at / PAGE == *page && (at + bytes - 1) / PAGE == *page)
@@ -73,13 +76,13 @@ static bool is_readable(uintptr_t at, size_t bytes, uintptr_t *page)
 	return true;
 }
 
-static bool read_word(void *host, u64 at, u64 *word)
+static bool read_words(void *host, u64 at, u64 *words)
 {
 	struct known *known = host;
 
-	if (!is_readable(at, sizeof(*word), &known->data))
+	if (!is_readable(at, HIPEC_STACK_BLOCK * sizeof(*words), &known->data))
 		return false;
-	memcpy(word, (const void *)at, sizeof(*word));
+	memcpy(words, (const void *)at, HIPEC_STACK_BLOCK * sizeof(*words));
 	return true;
 }
 
@@ -151,24 +154,26 @@ static bool find_part(const struct dl_find_object *f, uintptr_t at,
 	return false;
 }
 
-static bool find_map(void *host, u64 at, struct hipec_stack_map *map)
+static void find_map(void *host, u64 at, struct hipec_stack_map *map)
 {
 	struct dl_find_object found;
 	struct link_map *object = map_of((void *)at, &found);
 
 	(void)host;
+	map->start = at;
+	map->end = at + 1;
 	if (!object || !find_part(&found, at, map))
-		return false;
+		return;
+	map->code = true;
 	map->skip = is_left_out(object);
 	map->file = map->skip ? 0 : file_of(&found);
-	return true;
 }
 
 /* Registers of who was interrupted, or, as if they were these, our own. */
 static uint64_t walk_frames(const ucontext_t *from, uint32_t depth)
 {
 	static const struct hipec_stack_ops ops = {
-		.word = read_word, .code = read_code, .map = find_map,
+		.words = read_words, .code = read_code, .map = find_map,
 	};
 	struct hipec_stack_point point[CONTEXT_MAX_DEPTH];
 	struct known known = { 0, 0 };
@@ -176,6 +181,7 @@ static uint64_t walk_frames(const ucontext_t *from, uint32_t depth)
 	struct hipec_stack s;
 
 	regs.ip = 0;
+	regs.end = (uintptr_t)__libc_stack_end;
 	regs.sp = regs.bp = (uintptr_t)__builtin_frame_address(0);
 	if (from) {
 		regs.ip = from->uc_mcontext.gregs[REG_RIP];

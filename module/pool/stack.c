@@ -33,11 +33,45 @@ struct walk {
 	bool known;
 	u64 sp;
 	u64 bp;
+	u64 end;
+	u64 block_at;
+	u64 block[HIPEC_STACK_BLOCK];
+	u32 nr_ranges;
+	struct hipec_stack_map range[HIPEC_STACK_RANGES];
 };
 
 static bool is_inside(const struct hipec_stack_map *map, u64 at)
 {
 	return at >= map->start && at < map->end;
+}
+
+static bool read_word(struct walk *w, u64 at, u64 *word)
+{
+	u64 from = at & -(u64)sizeof(w->block);
+
+	if (from != w->block_at) {
+		w->block_at = 1;	/* none */
+		if (!w->ops->words(w->host, from, w->block))
+			return false;
+		w->block_at = from;
+	}
+	*word = w->block[(at - from) / 8];
+	return true;
+}
+
+/* The executable mapping of a file that @at is in; NULL: it is in none. */
+static const struct hipec_stack_map *map_of(struct walk *w, u64 at)
+{
+	struct hipec_stack_map *map = w->range;
+	u32 i;
+
+	for (i = 0; i < HIPEC_STACK_RANGES; i++, map++)
+		if (at - map->start < map->end - map->start)
+			return map->code ? map : NULL;
+	map = &w->range[w->nr_ranges++ % HIPEC_STACK_RANGES];
+	*map = (struct hipec_stack_map){ 0 };
+	w->ops->map(w->host, at, map);
+	return map->code && is_inside(map, at) ? map : NULL;
 }
 
 static bool read_code(struct walk *w, u64 at, u64 *bytes)
@@ -120,7 +154,7 @@ static bool jumps_to(struct walk *w, u64 at, u64 *to)
 	if ((bytes & 0xffff) != 0x25ff)		/* jmp *...(%rip) */
 		return false;
 	entry = at + 6 + (u64)(s64)(s32)(bytes >> 16);
-	return !(entry % 8) && w->ops->word(w->host, entry, to);
+	return !(entry % 8) && read_word(w, entry, to);
 }
 
 /* Does a direct call to @target, from @map, explain that the callee stands at inner? */
@@ -154,8 +188,14 @@ static void take(struct walk *w, u64 at, const struct hipec_stack_map *map)
  */
 static bool find_map(struct walk *w, u64 address, struct hipec_stack_map *map)
 {
-	return address >= PAGE_BYTES && address < TOP &&
-	       w->ops->map(w->host, address - 1, map);
+	const struct hipec_stack_map *found;
+
+	if (address < PAGE_BYTES || address >= TOP)
+		return false;
+	found = map_of(w, address - 1);
+	if (found)
+		*map = *found;	/* the place may be used for another one */
+	return found;
 }
 
 /* The frame at bp, if it is one. */
@@ -166,8 +206,8 @@ static bool find_frame(struct walk *w, u64 *next, u64 *address,
 
 	return !(w->bp % 8) && w->bp >= w->sp &&
 	       w->bp - w->sp <= HIPEC_STACK_FRAME && w->bp < TOP &&
-	       w->ops->word(w->host, w->bp, next) &&
-	       w->ops->word(w->host, w->bp + 8, address) &&
+	       read_word(w, w->bp, next) &&
+	       read_word(w, w->bp + 8, address) &&
 	       find_map(w, *address, map) &&
 	       call_before(w, *address, map, &target) != NO_CALL;
 }
@@ -193,11 +233,13 @@ static bool scan(struct walk *w, u64 end)
 	u64 at, word, target;
 	enum call call;
 
+	if (w->end > w->sp && w->end < end)
+		end = w->end;
 	for (at = w->sp; at < end; at += 8) {
 		if (w->s->words >= HIPEC_STACK_WORDS)
 			return false;
 		w->s->words++;
-		if (!w->ops->word(w->host, at, &word))
+		if (!read_word(w, at, &word))
 			return false;
 		if (!find_map(w, word, &map))
 			continue;
@@ -234,6 +276,17 @@ static void leave_library(struct walk *w)
 	w->s->lead = (w->sp - from) / 8;
 }
 
+/* Behind the last frame, or where there is none. */
+static void scan_rest(struct walk *w)
+{
+	u32 before = w->s->words;
+
+	while (w->s->nr < w->depth && w->s->steps++ < HIPEC_STACK_STEPS)
+		if (!scan(w, w->sp + 8 * HIPEC_STACK_GAP))
+			break;
+	w->s->tail = w->s->words - before;
+}
+
 /**
  * hipec_stack_walk() - the innermost points of a call stack
  * @ops:   of the host
@@ -243,9 +296,9 @@ static void leave_library(struct walk *w)
  * @depth: most points
  * @s:     gets how it went
  *
- * What is read tells nothing else than @regs->ip, the return addresses of
- * @s->frames frames and @s->lead words of the stack, unless @s->scanned: with the
- * same mappings and the same of these the answer is the same.
+ * Nothing else decides than @regs->ip, @s->lead words of the stack, where @regs->bp
+ * is from there, the return addresses of @s->frames frames, and @s->tail words behind
+ * these: with the same mappings and the same of all this the answer is the same.
  *
  * Context: any; as the host's operations.
  * Return: points, 0 to @depth.
@@ -258,29 +311,26 @@ u32 hipec_stack_walk(const struct hipec_stack_ops *ops, void *host,
 {
 	struct walk w = {
 		.ops = ops, .host = host, .point = point, .depth = depth,
-		.s = s, .sp = regs->sp, .bp = regs->bp,
+		.s = s, .sp = regs->sp, .bp = regs->bp, .end = regs->end,
+		.block_at = 1,
 	};
-	bool by_frame = false;
+	const struct hipec_stack_map *map;
 
 	*s = (struct hipec_stack){ 0 };
 	if (regs->sp % 8 || regs->sp >= TOP)
 		return 0;
-	if (regs->ip && regs->ip < TOP && ops->map(host, regs->ip, &w.map))
-		take(&w, regs->ip, &w.map);
+	if (regs->ip && regs->ip < TOP) {
+		map = map_of(&w, regs->ip);
+		if (map)
+			take(&w, regs->ip, map);
+	}
 	if (regs->ip && (!w.known || w.map.skip))
 		leave_library(&w);
-	while (s->nr < depth && s->steps++ < HIPEC_STACK_STEPS) {
-		if (step(&w)) {
-			by_frame = true;
-			continue;
-		}
-		if (by_frame && w.map.skip)
-			break;
-		by_frame = false;
-		s->scanned = true;
-		if (!scan(&w, w.sp + 8 * HIPEC_STACK_GAP))
-			break;
-	}
+	while (s->nr < depth && s->steps++ < HIPEC_STACK_STEPS && step(&w))
+		;
+	/* What is no frame now does not become one: so all words are of one piece. */
+	if (s->nr < depth && !(s->frames && w.map.skip))
+		scan_rest(&w);
 	return s->nr;
 }
 

@@ -31,13 +31,17 @@
 
 #define HIPEC_BUILD_ID_MAX 32	/* bytes that are taken of it */
 
+#define HIPEC_STACK_BLOCK 16	/* words that are read at once */
+#define HIPEC_STACK_RANGES 8	/* that are remembered */
+
 /**
- * struct hipec_stack_map - executable mapping of a file
+ * struct hipec_stack_map - executable mapping of a file, or what is none
  * @start:  address
  * @end:    address behind it
  * @offset: in the file, of @start, bytes
  * @file:   context_hash() of its build id, or of the last part of its name
  * @skip:   its points are left out
+ * @code:   it is one; all but @start and @end are 0 if it is not
  */
 struct hipec_stack_map {
 	u64 start;
@@ -45,27 +49,34 @@ struct hipec_stack_map {
 	u64 offset;
 	u64 file;
 	bool skip;
+	bool code;
 };
 
 /**
  * struct hipec_stack_ops - what a walk asks of its host
- * @word: the word at address @at; false: there is none
+ * @words: HIPEC_STACK_BLOCK words from @at on, a multiple of their size; false: they
+ *        are not all there
  * @code: eight bytes from @at on, lowest first, which need not be aligned; likewise
- * @map:  the executable mapping of a file that @at is in; false: it is in none
+ * @map:  the mapping that @at is in, or some addresses around it where nothing is;
+ *        @map is zeros before
  *
- * Addresses may be any number; those of words are multiples of eight.
+ * Addresses may be any number.
  */
 struct hipec_stack_ops {
-	bool (*word)(void *host, u64 at, u64 *word);
+	bool (*words)(void *host, u64 at, u64 *words);
 	bool (*code)(void *host, u64 at, u64 *bytes);
-	bool (*map)(void *host, u64 at, struct hipec_stack_map *map);
+	void (*map)(void *host, u64 at, struct hipec_stack_map *map);
 };
 
-/* @ip may be 0: then @bp is that of a function with a frame. */
+/*
+ * @ip may be 0: then @bp is that of a function with a frame. @end: where the first
+ * stack of the program begins, and no stack goes beyond; or 0.
+ */
 struct hipec_stack_regs {
 	u64 ip;
 	u64 bp;
 	u64 sp;
+	u64 end;
 };
 
 struct hipec_stack_point {
@@ -78,14 +89,14 @@ struct hipec_stack_point {
  * @nr:      points
  * @lead:    words from sp on that were scanned before the first frame
  * @frames:  return addresses that were found through frame pointers
- * @scanned: words behind @lead were scanned
+ * @tail:    words that were scanned behind the last frame, or behind @lead
  * @steps, @words, @reads: work, as limited above
  */
 struct hipec_stack {
 	u32 nr;
 	u32 lead;
 	u32 frames;
-	bool scanned;
+	u32 tail;
 	u32 steps;
 	u32 words;
 	u32 reads;
