@@ -149,6 +149,17 @@ $(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/%.c=$(B)/guest/%.o) \
 		$(B)/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) -static-pie $(LDFLAGS) $^ -pthread -o $@
 
+# Traced in the guest, so with libraries: the host's.
+GUEST_DYNAMIC := $(addprefix $(B)/guest/,touches-frames touches-scan)
+GUEST += $(GUEST_DYNAMIC) $(B)/libhipectrace.so
+
+$(B)/guest/touches-frames: DYNAMIC_FLAG := -fno-omit-frame-pointer
+$(B)/guest/touches-scan: DYNAMIC_FLAG := -fomit-frame-pointer
+
+$(GUEST_DYNAMIC): test/guest/dynamic/touches.c test/guest/callpaths.h $(B)/libhipec.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(DYNAMIC_FLAG) $(LDFLAGS) $(filter-out %.h,$^) -o $@
+
 # Some are bad on purpose.
 $(B)/guest/policies/%.hpo: test/guest/policies/%.hp $(B)/ampc
 	@mkdir -p $(@D)
