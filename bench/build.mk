@@ -49,6 +49,7 @@ include bench/pool/build.mk
 include bench/fault/build.mk
 include bench/tables/build.mk
 include bench/crossing/build.mk
+include bench/context/build.mk
 
 ## bench-vm: the interpreter beside C and Lua: nanoseconds and instructions, as a table
 .PHONY: bench-vm

@@ -94,12 +94,14 @@ void hipec_batch_cut(struct hipec_container *c, struct hipec_batch *b, u32 nr)
 int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b)
 {
 	struct hipec_container *c = r->c;
+	u64 context = c->context;
 	int ret;
 
 	for (;;) {
 		mutex_unlock(&c->lock);
 		ret = hipec_read(r, b->idx, b->folio, b->nr);
 		mutex_lock(&c->lock);
+		c->context = context;
 		c->counters.read_ios++;
 		if (!ret) {
 			c->counters.read_pages += b->nr;

@@ -36,6 +36,31 @@ static inline void release_fault_lock(struct vm_fault *vmf)
 #endif
 
 /*
+ * v6.4: FAULT_FLAG_VMA_LOCK: the fault has the VMA's lock, not mmap_lock.
+ * Drop when 6.1 goes.
+ */
+static inline bool fault_holds_vma_lock(const struct vm_fault *vmf)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+	return false;
+#else
+	return vmf->flags & FAULT_FLAG_VMA_LOCK;
+#endif
+}
+
+/*
+ * v6.7: 12cd44023651 ("fs: rename inode i_atime and i_mtime fields"); v6.6 has the
+ * field under its old name.
+ * Drop when 6.1 goes.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+static inline struct timespec64 inode_get_mtime(const struct inode *inode)
+{
+	return inode->i_mtime;
+}
+#endif
+
+/*
  * v6.7: c42d50aefd17 ("mm: shrinker: add infrastructure for dynamically
  * allocating shrinker"). Before, registering may fail: then there is none.
  * Drop when 6.1 goes.

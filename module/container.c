@@ -98,6 +98,7 @@ static void container_free(struct kref *ref)
 	if (c->vm.policy)
 		hipec_exit(c, HIPEC_EXIT_CLOSED);
 	hipec_record_end(c);
+	hipec_sample_end(c);
 	mutex_unlock(&c->lock);
 	unload(c);
 	kvfree(c->image);

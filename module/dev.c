@@ -47,7 +47,8 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 	q.image_version = HIPEC_IMAGE_VERSION;
 	q.features = HIPEC_FEATURE_PRIVILEGED | HIPEC_FEATURE_POOL |
 		HIPEC_FEATURE_BUILTIN | HIPEC_FEATURE_RECORD |
-		HIPEC_FEATURE_SET_PARAM | HIPEC_FEATURE_HINT;
+		HIPEC_FEATURE_SET_PARAM | HIPEC_FEATURE_HINT |
+		HIPEC_FEATURE_SAMPLE;
 	hipec_pool_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
@@ -200,10 +201,28 @@ static int ioctl_set_param(struct hipec_container *c, void __user *uargs)
 	return ret;
 }
 
+/*
+ * Give the caller the descriptor @fd of @file, and @args, which say so; or what
+ * @ret says, and then there is no file.
+ */
+static int install(int fd, int ret, struct file *file, void __user *uargs,
+		   u32 usize, const void *args, size_t ksize)
+{
+	if (!ret && put_args(uargs, usize, args, ksize)) {
+		fput(file);
+		ret = -EFAULT;
+	}
+	if (!ret)
+		fd_install(fd, file);
+	else if (fd >= 0)
+		put_unused_fd(fd);
+	return ret;
+}
+
 static int ioctl_record(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_record a;
-	struct file *file;
+	struct file *file = NULL;
 	u32 usize;
 	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
 
@@ -218,15 +237,28 @@ static int ioctl_record(struct hipec_container *c, void __user *uargs)
 	ret = a.record_fd < 0 ? a.record_fd :
 				hipec_record_start(c, a.ring, &file);
 	hipec_container_put(c);
-	if (!ret && put_args(uargs, usize, &a, sizeof(a))) {
-		fput(file);
-		ret = -EFAULT;
-	}
-	if (!ret)
-		fd_install(a.record_fd, file);
-	else if (a.record_fd >= 0)
-		put_unused_fd(a.record_fd);
-	return ret;
+	return install(a.record_fd, ret, file, uargs, usize, &a, sizeof(a));
+}
+
+static int ioctl_sample(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_sample a;
+	struct file *file = NULL;
+	u32 usize;
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	if (usize < sizeof(a))
+		return -EINVAL; /* no place for the answer */
+	c = get_visible(c, a.id);
+	if (!c)
+		return -ESRCH;
+	a.sample_fd = get_unused_fd_flags(O_CLOEXEC);
+	ret = a.sample_fd < 0 ? a.sample_fd :
+		hipec_sample_start(c, a.threshold, a.ring, &file);
+	hipec_container_put(c);
+	return install(a.sample_fd, ret, file, uargs, usize, &a, sizeof(a));
 }
 
 static int ioctl_next(struct hipec_container *c, void __user *uargs)
@@ -264,6 +296,7 @@ static const struct {
 	{ HIPEC_IOC_OPERAND, ioctl_operand },
 	{ HIPEC_IOC_RECORD, ioctl_record },
 	{ HIPEC_IOC_SET_PARAM, ioctl_set_param },
+	{ HIPEC_IOC_SAMPLE, ioctl_sample },
 };
 
 static long hipec_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -17,6 +17,7 @@
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 
+#include "include/uapi/hipec_sample.h"
 #include "internal.h"
 
 /* The time quantum of hipec-1997, which had the scheduler's. */
@@ -107,6 +108,16 @@ static void run(struct hipec_container *c, u32 event, u32 free)
 		hipec_exit(c, HIPEC_EXIT_BROKEN);
 }
 
+/*
+ * An access brings its context along, and what it is the cause of has it too; but
+ * what another container wants, or a page's end, is not the fault's.
+ */
+static u64 context_of(const struct hipec_container *c, u32 event, u32 pgno)
+{
+	return event == HIPEC_EVENT_REMOVE || pgno == HIPEC_NO_PGNO ?
+		0 : c->context;
+}
+
 /* Run an event about a page, if the policy is there and has it. */
 static void run_for_page(struct hipec_container *c, u32 event, u32 pgno,
 			 bool write, u32 free)
@@ -118,6 +129,7 @@ static void run_for_page(struct hipec_container *c, u32 event, u32 pgno,
 	c->vm.slot[HIPEC_SLOT_HINT] =
 		c->wants_hint && event != HIPEC_EVENT_REMOVE ?
 		hipec_hint_get(c, pgno) : 0;
+	c->vm.slot[HIPEC_SLOT_CONTEXT] = context_of(c, event, pgno);
 	run(c, event, free);
 }
 
@@ -126,6 +138,7 @@ void hipec_event_init(struct hipec_container *c)
 {
 	c->wants_time = hipec_policy_reads(&c->policy, HIPEC_SLOT_TIME);
 	c->wants_hint = hipec_policy_reads(&c->policy, HIPEC_SLOT_HINT);
+	c->wants_context = hipec_policy_reads(&c->policy, HIPEC_SLOT_CONTEXT);
 	c->loaded_at = ktime_get_ns();
 	if (hipec_vm_has_event(&c->vm, HIPEC_EVENT_INIT))
 		run(c, HIPEC_EVENT_INIT, c->nr_free);
@@ -142,6 +155,7 @@ void hipec_event_init(struct hipec_container *c)
  */
 void hipec_event_fault(struct hipec_container *c, u32 pgno, bool write)
 {
+	hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
 	run_for_page(c, HIPEC_EVENT_PAGEFAULT, pgno, write, c->nr_free);
 }
 
@@ -179,6 +193,7 @@ void hipec_event_access(struct hipec_container *c, u32 pgno, bool write)
 void hipec_event_harvest(struct hipec_container *c)
 {
 	u32 pgno[HIPEC_HARVEST], n = 0, i;
+	u64 context = c->context;
 
 	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, HIPEC_EVENT_ACCESS))
 		return;
@@ -193,9 +208,14 @@ void hipec_event_harvest(struct hipec_container *c)
 		hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, h, HIPEC_TOUCH_HARVESTED);
 	}
 	hipec_young_flush(c);
-	for (i = 0; i < n; i++)
-		if (hipec_page_find(&c->vm, pgno[i]))
-			hipec_event_access(c, pgno[i], false);
+	c->context = 0;	/* who touched them is not known */
+	for (i = 0; i < n; i++) {
+		if (!hipec_page_find(&c->vm, pgno[i]))
+			continue;
+		hipec_sample_note(c, HIPEC_SAMPLE_HARVEST, pgno[i], false);
+		hipec_event_access(c, pgno[i], false);
+	}
+	c->context = context;
 }
 
 /**
@@ -222,6 +242,7 @@ void hipec_event_timer(struct work_struct *work)
 	mutex_lock(&c->lock);
 	if (!c->vm.exit.kind) {
 		c->vm.slot[HIPEC_SLOT_HINT] = 0;
+		c->vm.slot[HIPEC_SLOT_CONTEXT] = 0;
 		run(c, HIPEC_EVENT_TIMER, c->nr_free);
 		hipec_event_timer_start(c);
 	}

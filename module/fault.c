@@ -17,6 +17,8 @@
 #include <linux/pagemap.h>
 
 #include "compat.h"
+#include "context.h"
+#include "include/uapi/hipec_sample.h"
 #include "internal.h"
 
 /*
@@ -261,6 +263,8 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 	c->counters.soft_faults++;
 	hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
 		  HIPEC_TOUCH_RESIDENT | (is_write(vmf) ? HIPEC_TOUCH_WRITE : 0));
+	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
+			  is_write(vmf));
 	hipec_event_access(c, r->start + vmf->pgoff, is_write(vmf));
 	c->served = jiffies;
 	mutex_unlock(&c->lock);
@@ -289,6 +293,8 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 	struct hipec_container *c = r->c;
 	long patience = of_kernel(vmf) ? HIPEC_PATIENCE : MAX_SCHEDULE_TIMEOUT;
 	vm_fault_t ret = 0;
+	u64 context = c->wants_context || READ_ONCE(c->sampler) ?
+		hipec_context(vmf) : 0;
 
 	while (!ret) {
 		struct hipec_ahead *a;
@@ -298,6 +304,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 			return VM_FAULT_SIGBUS;
 		if (mutex_lock_killable(&c->lock))
 			return VM_FAULT_SIGBUS;
+		c->context = context;
 		h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
 		if (h && hipec_page_live(&c->vm, h))
 			ret = hit(r, vmf, h);

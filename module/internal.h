@@ -120,6 +120,8 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @loaded_at: ns, invariant after the load
  * @wants_time: the policy reads Time; invariant after the load
  * @wants_hint: it reads Hint, likewise
+ * @wants_context: it reads Context, likewise
+ * @context:   of the fault that runs its events; 0: not known, or there is none
  * @late_event: event that was given up last
  * @late_in_a_row: times that it was, one after the other
  * @lost_in_a_row: pages given up that could not be written, one after the other
@@ -137,6 +139,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @locked:    its locked_vm counts the frames, likewise
  * @owner_pid, @owner_comm, @owner_uid: of the task that loaded; invariant
  * @recorder:  its record; NULL: nobody listens
+ * @sampler:   of its accesses, likewise
  * @debugfs:   directory
  */
 struct hipec_container {
@@ -195,6 +198,8 @@ struct hipec_container {
 	u64 loaded_at;
 	bool wants_time;
 	bool wants_hint;
+	bool wants_context;
+	u64 context;
 	u32 late_event;
 	u32 late_in_a_row;
 	u32 lost_in_a_row;
@@ -217,6 +222,7 @@ struct hipec_container {
 	char owner_comm[TASK_COMM_LEN];
 	kuid_t owner_uid;
 	struct hipec_recorder *recorder;
+	struct hipec_sampler *sampler;
 	struct dentry *debugfs;
 };
 
@@ -536,6 +542,13 @@ extern const struct vm_operations_struct hipec_vm_ops;
 int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file);
 void hipec_record_region(struct hipec_region *r);
 void hipec_record_end(struct hipec_container *c);
+
+/* sample.c: which pages, from where in the program */
+int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
+		       struct file **file);
+void hipec_sample_note(struct hipec_container *c, u32 kind, u32 pgno,
+		       bool write);
+void hipec_sample_end(struct hipec_container *c);
 
 /* dev.c */
 extern const struct file_operations hipec_dev_fops;

@@ -66,6 +66,7 @@ u32 hipec_io_pages(struct hipec_region *r)
  */
 long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout)
 {
+	u64 context = c->context;	/* other faults have theirs meanwhile */
 	DEFINE_WAIT(wait);
 
 	prepare_to_wait(&c->wait, &wait, state);
@@ -74,6 +75,7 @@ long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout)
 		timeout = schedule_timeout(timeout);
 	finish_wait(&c->wait, &wait);
 	mutex_lock(&c->lock);
+	c->context = context;
 	if (state == TASK_KILLABLE && fatal_signal_pending(current))
 		return -EINTR;
 	return timeout;

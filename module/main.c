@@ -5,6 +5,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 
+#include "context.h"
 #include "internal.h"
 
 static struct miscdevice hipec_device = {
@@ -21,7 +22,9 @@ static int __init hipec_module_init(void)
 	hipec_wq = alloc_workqueue("hipec", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!hipec_wq)
 		return -ENOMEM;
-	ret = hipec_pool_init();
+	ret = hipec_context_init();
+	if (!ret)
+		ret = hipec_pool_init();
 	if (!ret)
 		ret = hipec_shrink_init();
 	if (ret)
@@ -38,6 +41,7 @@ static int __init hipec_module_init(void)
 no_cgroup:
 	hipec_shrink_exit();
 no_shrinker:
+	hipec_context_exit();
 	destroy_workqueue(hipec_wq);
 	return ret;
 }
@@ -50,6 +54,7 @@ static void __exit hipec_module_exit(void)
 	hipec_shrink_exit();
 	destroy_workqueue(hipec_wq);
 	hipec_pool_exit();
+	hipec_context_exit();
 }
 
 module_init(hipec_module_init);

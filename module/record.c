@@ -16,47 +16,34 @@
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/log2.h>
 #include <linux/module.h>
-#include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "internal.h"
+#include "ring.h"
 
 /**
  * struct hipec_recorder - one container's record on its way
  * @tap:   of its machine
  * @ref:   one of the file, one of the container
  * @id:    of the container, invariant
- * @wait:  readers
- * @read:  one reader at a time
- * @begin: what comes before the ring, under @read; NULL: it was read
+ * @begin: what comes before the ring, under its @read; NULL: it was read
  * @begin_size: bytes of it
  * @begin_at: bytes read of these
- * @ring:  what comes then; invariant
- * @size:  bytes of it, a power of two; invariant
- * @head:  bytes written up to now, by the container
- * @tail:  bytes read of these, by readers
+ * @ring:  what comes then
  * @lost:  entries that did not fit since the last one that did; the container's
- *         until it has @ended, then the readers'
- * @ended: the container tells no more
+ *         until the ring has ended, then the readers'
  * @path:  of a region's file, under the container's lock
  */
 struct hipec_recorder {
 	struct hipec_tap tap;
 	struct kref ref;
 	u64 id;
-	wait_queue_head_t wait;
-	struct mutex read;
 	void *begin;
 	size_t begin_size, begin_at;
-	u8 *ring;
-	u32 size;
-	u32 head;
-	u32 tail;
+	struct hipec_ring ring;
 	u64 lost;
-	bool ended;
 	char path[PATH_MAX];
 };
 
@@ -66,37 +53,23 @@ static void recorder_free(struct kref *ref)
 		container_of(ref, struct hipec_recorder, ref);
 
 	kvfree(rec->begin);
-	kvfree(rec->ring);
+	hipec_ring_free(&rec->ring);
 	kfree(rec);
-}
-
-/* Whoever calls is the only one who writes, and has seen that there is room. */
-static void write_ring(struct hipec_recorder *rec, const u8 *bytes, u32 nr)
-{
-	u32 at = rec->head & (rec->size - 1);
-	u32 first = min(nr, rec->size - at);
-
-	memcpy(rec->ring + at, bytes, first);
-	memcpy(rec->ring, bytes + first, nr - first);
-	/* The bytes before the number that tells of them: readers acquire it. */
-	smp_store_release(&rec->head, rec->head + nr);
 }
 
 /* An entry, and before it how many are missing. Return: false: no room. */
 static bool write_entry(struct hipec_recorder *rec, const u8 *bytes, u32 nr)
 {
-	/* Readers are done with what they have passed. */
-	u32 room = rec->size - (rec->head - smp_load_acquire(&rec->tail));
 	struct hipec_entry lost = { .nr = 0 };
 
 	if (rec->lost) {
 		hipec_entry_begin(&lost, HIPEC_RECORD_LOST);
 		hipec_entry_number(&lost, rec->lost);
 	}
-	if (lost.nr + nr > room)
+	if (lost.nr + nr > hipec_ring_room(&rec->ring))
 		return false;
-	write_ring(rec, lost.byte, lost.nr);
-	write_ring(rec, bytes, nr);
+	hipec_ring_write(&rec->ring, lost.byte, lost.nr);
+	hipec_ring_write(&rec->ring, bytes, nr);
 	rec->lost = 0;
 	return true;
 }
@@ -109,8 +82,8 @@ static void put(struct hipec_tap *tap, const u8 *entry, u32 nr)
 
 	if (!write_entry(rec, entry, nr))
 		rec->lost++;
-	else if (wq_has_sleeper(&rec->wait))
-		wake_up_interruptible(&rec->wait);
+	else
+		hipec_ring_wake(&rec->ring);
 }
 
 /**
@@ -159,8 +132,7 @@ void hipec_record_end(struct hipec_container *c)
 		return;
 	hipec_tap_close(&c->vm);
 	c->recorder = NULL;
-	smp_store_release(&rec->ended, true);
-	wake_up_interruptible(&rec->wait);
+	hipec_ring_end(&rec->ring);
 	kref_put(&rec->ref, recorder_free);
 }
 
@@ -180,74 +152,42 @@ static ssize_t read_begin(struct hipec_recorder *rec, char __user *buf,
 	return nr;
 }
 
-/* Return: bytes, 0 if there are none. */
-static ssize_t read_ring(struct hipec_recorder *rec, char __user *buf,
-			 size_t count)
-{
-	u32 at = rec->tail & (rec->size - 1);
-	u32 nr = smp_load_acquire(&rec->head) - rec->tail;
-	u32 first;
-
-	nr = min_t(size_t, nr, count);
-	first = min(nr, rec->size - at);
-	if (copy_to_user(buf, rec->ring + at, first) ||
-	    copy_to_user(buf + first, rec->ring, nr - first))
-		return -EFAULT;
-	smp_store_release(&rec->tail, rec->tail + nr);
-	return nr;
-}
-
-static bool readable(struct hipec_recorder *rec)
-{
-	return READ_ONCE(rec->begin) || smp_load_acquire(&rec->ended) ||
-	       smp_load_acquire(&rec->head) != READ_ONCE(rec->tail);
-}
-
 /* What is there. Return: bytes; 0 at the end; -EAGAIN: nothing yet. */
-static ssize_t read_some(struct hipec_recorder *rec, char __user *buf,
+static ssize_t read_some(struct hipec_ring *ring, char __user *buf,
 			 size_t count)
 {
+	struct hipec_recorder *rec =
+		container_of(ring, struct hipec_recorder, ring);
 	/* Before the look at the ring: what was written before the end is read. */
-	bool ended = smp_load_acquire(&rec->ended);
+	bool ended = hipec_ring_has_ended(ring);
 	ssize_t ret;
 
 	if (rec->begin)
 		return read_begin(rec, buf, count);
-	ret = read_ring(rec, buf, count);
+	ret = hipec_ring_copy(ring, buf, count);
 	if (ret || !ended)
 		return ret ?: -EAGAIN;
 	if (!rec->lost)
 		return 0;
 	write_entry(rec, NULL, 0);	/* the ring is empty, and ours alone */
-	return read_ring(rec, buf, count);
+	return hipec_ring_copy(ring, buf, count);
 }
 
 static ssize_t record_read(struct file *file, char __user *buf, size_t count,
 			   loff_t *pos)
 {
 	struct hipec_recorder *rec = file->private_data;
-	ssize_t ret;
 
-	if (!count)
-		return 0;
-	for (;;) {
-		if (mutex_lock_interruptible(&rec->read))
-			return -ERESTARTSYS;
-		ret = read_some(rec, buf, count);
-		mutex_unlock(&rec->read);
-		if (ret != -EAGAIN || file->f_flags & O_NONBLOCK)
-			return ret;
-		if (wait_event_interruptible(rec->wait, readable(rec)))
-			return -ERESTARTSYS;
-	}
+	return hipec_ring_read(&rec->ring, file, buf, count, read_some);
 }
 
 static __poll_t record_poll(struct file *file, poll_table *wait)
 {
 	struct hipec_recorder *rec = file->private_data;
 
-	poll_wait(file, &rec->wait, wait);
-	return readable(rec) ? EPOLLIN | EPOLLRDNORM : 0;
+	poll_wait(file, &rec->ring.wait, wait);
+	return READ_ONCE(rec->begin) || hipec_ring_readable(&rec->ring) ?
+		EPOLLIN | EPOLLRDNORM : 0;
 }
 
 static int record_release(struct inode *inode, struct file *file)
@@ -282,15 +222,11 @@ static struct hipec_recorder *recorder_new(struct hipec_container *c, u32 size)
 	if (!rec)
 		return NULL;
 	kref_init(&rec->ref);
-	mutex_init(&rec->read);
-	init_waitqueue_head(&rec->wait);
 	rec->tap.put = put;
 	rec->id = c->id;
-	rec->size = size;
 	rec->begin_size = hipec_tap_snapshot_size(&c->vm);
 	rec->begin = hipec_table_alloc(rec->begin_size);
-	rec->ring = hipec_table_alloc(size);
-	if (rec->begin && rec->ring)
+	if (!hipec_ring_init(&rec->ring, size) && rec->begin)
 		return rec;
 	kref_put(&rec->ref, recorder_free);
 	return NULL;
@@ -332,10 +268,7 @@ int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file)
 	bool loaded;
 	int ret;
 
-	if (!ring)
-		ring = HIPEC_RECORD_DEFAULT_RING;
-	if (!is_power_of_2(ring) || ring < HIPEC_RECORD_MIN_RING ||
-	    ring > HIPEC_RECORD_MAX_RING)
+	if (hipec_ring_size(&ring))
 		return -EINVAL;
 	mutex_lock(&c->lock);
 	loaded = c->vm.policy;

@@ -140,10 +140,25 @@ $(B)/guest/%.o: test/guest/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
+# Frame pointers in one, none in the other, whatever the flags.
+$(B)/guest/calls_frames.o: ALL_CFLAGS += -fno-omit-frame-pointer
+$(B)/guest/calls_scan.o: ALL_CFLAGS += -fomit-frame-pointer
+
 $(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/%.c=$(B)/guest/%.o) \
 		$(B)/userlib/record.o $(B)/userlib/recordvm.o $(B)/userlib/replay.o $(B)/libhipec.a \
 		$(B)/libhipecvm.a
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
+	$(CC) $(ALL_CFLAGS) -static-pie $(LDFLAGS) $^ -pthread -o $@
+
+# Traced in the guest, so with libraries: the host's.
+GUEST_DYNAMIC := $(addprefix $(B)/guest/,touches-frames touches-scan)
+GUEST += $(GUEST_DYNAMIC) $(B)/libhipectrace.so
+
+$(B)/guest/touches-frames: DYNAMIC_FLAG := -fno-omit-frame-pointer
+$(B)/guest/touches-scan: DYNAMIC_FLAG := -fomit-frame-pointer
+
+$(GUEST_DYNAMIC): test/guest/dynamic/touches.c test/guest/callpaths.h $(B)/libhipec.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(DYNAMIC_FLAG) $(LDFLAGS) $(filter-out %.h,$^) -o $@
 
 # Some are bad on purpose.
 $(B)/guest/policies/%.hpo: test/guest/policies/%.hp $(B)/ampc

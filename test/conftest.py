@@ -50,7 +50,8 @@ def guest_image(tmp, kernel, tree, programs=True):
     for module in modules(kernel):
         command += ["--module", module]
     for name in ["guest/hipec-guest-test", "static/hpt", "static/differ", "static/hostile-client",
-                 "static/hipec-stress", "static/hipec", "bench/join", "bench/sweep", "bench/mkdata",
+                 "static/hipec-stress", "static/hipec", "libhipectrace.so", "guest/touches-frames",
+                 "guest/touches-scan", "bench/join", "bench/sweep", "bench/mkdata",
                  "bench/rdr", "bench/smpeg", "bench/dbg"] if programs else []:
         command += ["--bin", BUILD / name]
     subprocess.run(command, check=True)

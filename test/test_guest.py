@@ -251,6 +251,18 @@ def test_status_shows_the_container(guest):
     assert containers[0]["frames"] == 64
 
 
+@pytest.mark.parametrize("program", ["touches-frames", "touches-scan"])
+def test_traces_have_the_contexts_of_faults(guest, program):
+    """A program with the C library, at other addresses in each run."""
+    served = re.findall(r"^(\d+) ([0-9a-f]+)$", result(guest, f"{program}.txt"), re.M)
+    traced = re.findall(r"^r (\d+) c=([0-9a-f]+)$", result(guest, f"{program}.trace.txt"), re.M)
+    assert len(served) == 8, result(guest, f"{program}.txt")
+    assert traced == served
+    contexts = dict(served)
+    assert contexts["0"] == contexts.pop("5")
+    assert len(set(contexts.values())) == 7 and "0" not in contexts.values()
+
+
 def replay(record):
     """(exit code, lines) of `hipec replay`."""
     done = subprocess.run([BUILD / "hipec", "replay", record], capture_output=True, text=True,

@@ -265,7 +265,9 @@ def returns(path, function, called):
 
 
 @pytest.mark.parametrize("flags, stack", [
-    ([], "tables"), ([], "frames"), (["-Wl,--build-id=none"], "tables"), (["-no-pie"], "tables")])
+    ([], "tables"), ([], "frames"), (["-fomit-frame-pointer"], "frames"),
+    (["-Wl,--build-id=none"], "tables"), (["-Wl,--build-id=none"], "frames"),
+    (["-no-pie"], "tables")])
 def test_contexts_are_hashed_return_addresses(here, calls, flags, stack):
     path = calls("context" + "".join(flags), "-fno-optimize-sibling-calls", *flags)
     file = b"context-Wl,--build-id=none" if "none" in path.name else build_id(path)

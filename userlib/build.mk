@@ -141,12 +141,18 @@ ALL += $(B)/hipec
 # What hipec trace has loaded into the programs that it traces.
 TRACER_SRC := $(addprefix userlib/,tracer.c tracer_exec.c tracer_io.c tracer_map.c \
 	tracer_stack.c tracer_stdio.c)
+TRACER_POOL := stack.o buildid.o
 
 $(B)/userlib/tracer/%.o: userlib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -c $< -o $@
 
-$(B)/libhipectrace.so: $(TRACER_SRC:userlib/%.c=$(B)/userlib/tracer/%.o)
+$(B)/userlib/tracer/%.o: module/pool/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -c $< -o $@
+
+$(B)/libhipectrace.so: $(TRACER_SRC:userlib/%.c=$(B)/userlib/tracer/%.o) \
+		$(TRACER_POOL:%=$(B)/userlib/tracer/%)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipectrace.so $(LDFLAGS) $^ -o $@
 
 # Where the command looks for it: beside itself, then where it is installed.

@@ -20,7 +20,7 @@
 
 #include "cli.h"
 #include "cli_trace.h"
-#include "context.h"
+#include "../module/pool/context.h"
 #include "tracechanin.h"
 
 #define LIBRARY "libhipectrace.so"

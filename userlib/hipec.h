@@ -31,6 +31,7 @@
  * hipec_status()          what the container did so far
  * hipec_operand()         one operand of a policy: a counter's value
  * hipec_record()          what happens in a container, to read
+ * hipec_sample()          some of its accesses, with their program contexts, to read
  * hipec_shared()          map an array that the policy shares
  * hipec_param()           a parameter of a policy that runs: its value, its range
  * hipec_set_param()       change it
@@ -83,6 +84,7 @@ int hipec_next(int fd, uint64_t id, struct hipec_status *status);
 int hipec_operand(int fd, uint64_t id, uint32_t slot,
 		  struct hipec_operand *operand);
 int hipec_record(int fd, uint64_t id, uint32_t ring);
+int hipec_sample(int fd, uint64_t id, uint64_t threshold, uint32_t ring);
 int hipec_shared(int fd, const char *name, int64_t **array, size_t *nr);
 int hipec_param(int fd, const char *name, struct hipec_param *param);
 int hipec_set_param(int fd, const char *name, int64_t value);

@@ -506,6 +506,35 @@ int hipec_record(int fd, uint64_t id, uint32_t ring)
 }
 
 /**
+ * hipec_sample() - some of a container's accesses from now on
+ * @fd:        of hipec_open()
+ * @id:        container; 0: @fd's own
+ * @threshold: a page is sampled if hipec_sample_hash() of its number is less; up to
+ *             HIPEC_SAMPLE_ALL, 2^32
+ * @ring:      bytes that are kept until they are read, a power of two; 0: default
+ *
+ * Context: any thread.
+ * Return: a descriptor to read and poll, close-on-exec, with the entries that
+ *         hipec_sample.h describes, up to the container's end; -ESRCH if there is
+ *         no such container, or none that the caller may see; -ENODATA if no
+ *         policy is loaded; -EBUSY if it is being sampled; -EINVAL for another
+ *         @threshold or @ring; -ENOMEM; -EMFILE; -ENOTTY if the module is older.
+ */
+int hipec_sample(int fd, uint64_t id, uint64_t threshold, uint32_t ring)
+{
+	struct hipec_sample sample = {
+		.size = sizeof(sample),
+		.id = id,
+		.threshold = threshold,
+		.ring = ring,
+		.sample_fd = -1,
+	};
+	int ret = do_ioctl(fd, HIPEC_IOC_SAMPLE, &sample);
+
+	return ret < 0 ? ret : sample.sample_fd;
+}
+
+/**
  * hipec_shared() - map an array that the policy shares with the application
  * @fd:    that the policy was loaded with
  * @name:  of the array

@@ -20,7 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "context.h"
+#include "../module/pool/context.h"
 #include "tracer.h"
 
 #define NO_CHANNEL ((struct tracechan_head *)-1)

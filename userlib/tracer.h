@@ -58,7 +58,7 @@ void tracer_say(enum tracechan_kind kind, uint64_t id, const char *text);
 uint64_t tracer_identify(int fd);
 void *tracer_real(const char *name);
 
-uint64_t tracer_context(const struct tracechan_head *head, void *pc);
+uint64_t tracer_context(const struct tracechan_head *head, const void *from);
 void tracer_begin_contexts(void);
 bool tracer_hook_stdio(void);
 const char *tracer_library(void);

@@ -116,16 +116,17 @@ static bool open_page(const struct area *a, uintptr_t at, bool write)
 	return true;
 }
 
-static void note(const struct area *a, uintptr_t at, bool write, void *pc)
+static void note(const struct area *a, uintptr_t at, bool write,
+		 const void *from)
 {
 	const struct tracechan_head *head = tracer_head();
 
 	tracer_note(a->file, a->offset + (at - a->start), 1,
-		    write && !a->private, tracer_context(head, pc));
+		    write && !a->private, tracer_context(head, from));
 }
 
 /* A touch. Return: whether it is one of ours. */
-static bool take_fault(uintptr_t address, bool write, void *pc)
+static bool take_fault(uintptr_t address, bool write, const void *from)
 {
 	uintptr_t at = address & -PAGE;
 	struct area *a = find(address);
@@ -133,7 +134,7 @@ static bool take_fault(uintptr_t address, bool write, void *pc)
 	if (!a || (write && !(a->prot & PROT_WRITE)))
 		return false;
 	if (open_page(a, at, write))
-		note(a, at, write, pc);
+		note(a, at, write, from);
 	while (nr_open > tracer_head()->map_pages)
 		close_oldest();
 	return true;
@@ -163,7 +164,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 		hold(&old);
 		ours = take_fault((uintptr_t)info->si_addr,
 				  m->gregs[REG_ERR] & 2,
-				  (void *)m->gregs[REG_RIP]);
+				  context);
 		release(&old);
 	}
 	if (!ours)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Contexts of a running program: its call stack, from unwind tables, which
- * distributions' programs have, or from frame pointers. context.h says what a context is.
+ * distributions' programs have, or as the module walks it (pool/stack.c). context.h
+ * says what a context is.
  */
-#define _GNU_SOURCE	/* _dl_find_object(), process_vm_readv() */
+#define _GNU_SOURCE	/* _dl_find_object(), process_vm_readv(), REG_RIP */
 #include <dlfcn.h>
 #include <elf.h>
 #include <execinfo.h>
@@ -11,17 +12,19 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
-#include "context.h"
+#include "../module/pool/stack.h"
 #include "tracer.h"
 
 #define LEFT_OUT 32	/* frames that do not count, and are looked at all the same */
-#define PAGE 4096
-#define MAX_FRAME_BYTES (1u << 20)
-#define ALIGN4(n) (((n) + 3) & ~(size_t)3)
+#define PAGE 4096ul
 
-static struct link_map *self, *libc;
+/* Where the first stack begins: the loader's. */
+extern void *__libc_stack_end;
+
+static struct link_map *self;
 
 static struct link_map *map_of(const void *address, struct dl_find_object *found)
 {
@@ -47,63 +50,50 @@ const char *tracer_library(void)
 /* backtrace() loads a library when it is first called: not later, in a handler. */
 void tracer_begin_contexts(void)
 {
-	struct dl_find_object found;
 	void *pc[1];
 
 	self = own_map();
-	libc = map_of(tracer_real("read"), &found);
 	backtrace(pc, 1);
 }
 
-/*
- * May the two words at @at be read? What is called a frame may be anything, so the
- * kernel is asked; @page, of which it was asked last, is known.
- */
-static bool is_readable(const uintptr_t *at, uintptr_t *page)
-{
-	uintptr_t words[2], mine = (uintptr_t)(at + 1) / PAGE;
-	struct iovec to = { words, sizeof(words) };
-	struct iovec from = { (void *)at, sizeof(words) };
+/* A page that the kernel was asked of last, as memory may be anything. */
+struct known {
+	uintptr_t data, code;
+};
 
-	if ((uintptr_t)at / PAGE == *page && mine == *page)
+/* May @bytes at @at, all of one page or two, be read? */
+static bool is_readable(uintptr_t at, size_t bytes, uintptr_t *page)
+{
+	char bytes_[HIPEC_STACK_BLOCK * sizeof(u64)];
+	struct iovec to = { bytes_, bytes };
+	struct iovec from = { (void *)at, bytes };
+
+	if (at / PAGE == *page && (at + bytes - 1) / PAGE == *page)
 		return true;
-	*page = mine;
-	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(words);
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)bytes)
+		return false;
+	*page = at / PAGE;
+	return true;
 }
 
-static int walk_frames(void **pc, int most)
+static bool read_words(void *host, u64 at, u64 *words)
 {
-	const uintptr_t *frame = __builtin_frame_address(0);
-	uintptr_t page = (uintptr_t)frame / PAGE, next;
-	int n = 0;
+	struct known *known = host;
 
-	while (n < most && is_readable(frame, &page)) {
-		next = frame[0];
-		pc[n++] = (void *)frame[1];
-		if (next <= (uintptr_t)frame || next % sizeof(next) ||
-		    next - (uintptr_t)frame > MAX_FRAME_BYTES)
-			break;
-		frame = (const uintptr_t *)next;
-	}
-	return n;
+	if (!is_readable(at, HIPEC_STACK_BLOCK * sizeof(*words), &known->data))
+		return false;
+	memcpy(words, (const void *)at, HIPEC_STACK_BLOCK * sizeof(*words));
+	return true;
 }
 
-static const ElfW(Nhdr) *find_build_id(const char *note, size_t bytes)
+static bool read_code(void *host, u64 at, u64 *bytes)
 {
-	while (bytes >= sizeof(ElfW(Nhdr))) {
-		const ElfW(Nhdr) *n = (const void *)note;
-		size_t size = sizeof(*n) + ALIGN4((size_t)n->n_namesz) +
-			      ALIGN4((size_t)n->n_descsz);
+	struct known *known = host;
 
-		if (size > bytes)
-			return NULL;
-		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 &&
-		    !memcmp(n + 1, "GNU", 4))
-			return n;
-		note += size;
-		bytes -= size;
-	}
-	return NULL;
+	if (!is_readable(at, sizeof(*bytes), &known->code))
+		return false;
+	memcpy(bytes, (const void *)at, sizeof(*bytes));
+	return true;
 }
 
 static const char *last_part(const char *name)
@@ -113,72 +103,134 @@ static const char *last_part(const char *name)
 	return slash ? slash + 1 : name;
 }
 
-/* Its headers are in memory, as the loader left them. */
-static uint64_t point_of(const struct dl_find_object *f, uintptr_t pc)
+/* Of what is left out, the library that this is a part of. */
+static bool is_left_out(const struct link_map *map)
+{
+	return map == self || context_is_left_out(last_part(map->l_name));
+}
+
+/* What its file is called in points. Its headers are in memory, as the loader left them. */
+static uint64_t file_of(const struct dl_find_object *f)
+{
+	const char *name = f->dlfo_link_map->l_name;
+	size_t size = (char *)f->dlfo_map_end - (char *)f->dlfo_map_start;
+	uint8_t id[HIPEC_BUILD_ID_MAX];
+	uint32_t n = hipec_elf_build_id(f->dlfo_map_start,
+					size < PAGE ? size : PAGE, id);
+
+	if (n)
+		return context_hash(CONTEXT_NONE, id, n);
+	if (!*name)
+		name = (const char *)getauxval(AT_EXECFN) ?: "";
+	name = last_part(name);
+	return context_hash(CONTEXT_NONE, name, strlen(name));
+}
+
+/* The part of the file that @at is in, and may be run. Return: false: in none. */
+static bool find_part(const struct dl_find_object *f, uintptr_t at,
+		      struct hipec_stack_map *map)
 {
 	const char *start = f->dlfo_map_start, *end = f->dlfo_map_end;
 	const ElfW(Ehdr) *e = (const void *)start;
-	const ElfW(Phdr) *p;
-	const char *name = f->dlfo_link_map->l_name;
-	ElfW(Addr) base = f->dlfo_link_map->l_addr;
-	uint64_t offset = pc - base;
-	const ElfW(Nhdr) *id = NULL;
+	const ElfW(Phdr) *p = (const void *)(start + e->e_phoff);
 	int i;
 
-	if (!*name)
-		name = (const char *)getauxval(AT_EXECFN) ?: "";
-	if (memcmp(e->e_ident, ELFMAG, SELFMAG))
-		goto out;
-	p = (const void *)(start + e->e_phoff);
+	/* What the kernel maps into programs is of no file. */
+	if (memcmp(e->e_ident, ELFMAG, SELFMAG) ||
+	    (uintptr_t)start == getauxval(AT_SYSINFO_EHDR))
+		return false;
 	for (i = 0; i < e->e_phnum && (const char *)(p + 1) <= end; i++, p++) {
-		const char *at = (const char *)base + p->p_vaddr;
+		uintptr_t from = f->dlfo_link_map->l_addr + p->p_vaddr;
 
-		if (p->p_type == PT_NOTE && !id && at >= start &&
-		    at + p->p_filesz <= end)
-			id = find_build_id(at, p->p_filesz);
-		if (p->p_type == PT_LOAD && pc - (uintptr_t)at <= p->p_filesz)
-			offset = pc - (uintptr_t)at + p->p_offset;
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
+		    at < (from & -PAGE) ||
+		    at >= ((from + p->p_filesz + PAGE - 1) & -PAGE))
+			continue;
+		map->start = from & -PAGE;
+		map->end = (from + p->p_filesz + PAGE - 1) & -PAGE;
+		map->offset = p->p_offset & -PAGE;
+		return true;
 	}
-out:
-	if (id)
-		return context_point((const char *)(id + 1) + ALIGN4(id->n_namesz),
-				     id->n_descsz, offset);
-	name = last_part(name);
-	return context_point(name, strlen(name), offset);
+	return false;
+}
+
+static void find_map(void *host, u64 at, struct hipec_stack_map *map)
+{
+	struct dl_find_object found;
+	struct link_map *object = map_of((void *)at, &found);
+
+	(void)host;
+	map->start = at;
+	map->end = at + 1;
+	if (!object || !find_part(&found, at, map))
+		return;
+	map->code = true;
+	map->skip = is_left_out(object);
+	map->file = map->skip ? 0 : file_of(&found);
+}
+
+/* Registers of who was interrupted, or, as if they were these, our own. */
+static uint64_t walk_frames(const ucontext_t *from, uint32_t depth)
+{
+	static const struct hipec_stack_ops ops = {
+		.words = read_words, .code = read_code, .map = find_map,
+	};
+	struct hipec_stack_point point[CONTEXT_MAX_DEPTH];
+	struct known known = { 0, 0 };
+	struct hipec_stack_regs regs;
+	struct hipec_stack s;
+
+	regs.ip = 0;
+	regs.end = (uintptr_t)__libc_stack_end;
+	regs.sp = regs.bp = (uintptr_t)__builtin_frame_address(0);
+	if (from) {
+		regs.ip = from->uc_mcontext.gregs[REG_RIP];
+		regs.sp = from->uc_mcontext.gregs[REG_RSP];
+		regs.bp = from->uc_mcontext.gregs[REG_RBP];
+	}
+	return hipec_stack_context(point, hipec_stack_walk(&ops, &known, &regs,
+							   point, depth, &s));
+}
+
+static uint64_t unwind(uint32_t depth)
+{
+	struct hipec_stack_point point[CONTEXT_MAX_DEPTH];
+	void *pc[CONTEXT_MAX_DEPTH + LEFT_OUT];
+	uint32_t nr = 0;
+	int i, n;
+
+	n = backtrace(pc, depth + LEFT_OUT);
+	for (i = 0; i < n && nr < depth; i++) {
+		struct dl_find_object found;
+		struct hipec_stack_map map;
+
+		if (!map_of((char *)pc[i] - 1, &found) ||
+		    is_left_out(found.dlfo_link_map))
+			continue;
+		if (!find_part(&found, (uintptr_t)pc[i] - 1, &map))
+			continue;
+		point[nr++] = (struct hipec_stack_point){
+			file_of(&found), (uintptr_t)pc[i] - map.start + map.offset,
+		};
+	}
+	return hipec_stack_context(point, nr);
 }
 
 /**
  * tracer_context() - program context of who called
- * @head:  says how
- * @fault: NULL, or where a signal that is being handled came from
+ * @head: says how
+ * @from: NULL, or where a signal that is being handled came from, a ucontext_t
  *
  * A return address may be the first byte behind its function, so its file is that
- * of the byte before.
+ * of the byte before. The module's contexts of faults are those of --stack frames.
  *
  * Context: any; in signal handlers too.
  * Return: a context, or 0 if nothing is known.
  */
-uint64_t tracer_context(const struct tracechan_head *head, void *fault)
+uint64_t tracer_context(const struct tracechan_head *head, const void *from)
 {
-	void *pc[CONTEXT_MAX_DEPTH + LEFT_OUT];
-	uint64_t hash = CONTEXT_NONE;
-	uint32_t points = 0;
-	int most = head->depth + LEFT_OUT, i, n;
-
 	if (!head->depth)
 		return 0;
-	/* A signal's frame has no frame pointer: that of who was interrupted stands. */
-	pc[0] = fault;
-	n = head->frames ? walk_frames(pc + !!fault, most - 1) + !!fault :
-			   backtrace(pc, most);
-	for (i = 0; i < n && points < head->depth; i++) {
-		struct dl_find_object found;
-		struct link_map *map = map_of((char *)pc[i] - 1, &found);
-
-		if (!map || map == self || map == libc)
-			continue;
-		hash = context_add(hash, point_of(&found, (uintptr_t)pc[i]));
-		points++;
-	}
-	return context_end(hash, points);
+	return head->frames ? walk_frames(from, head->depth) :
+			      unwind(head->depth);
 }

@@ -27,10 +27,10 @@ struct test {
 };
 
 extern const struct test load_tests[], ahead_tests[], attach_tests[],
-	builtin_tests[], call_tests[], contract_tests[], data_tests[],
+	builtin_tests[], call_tests[], context_tests[], contract_tests[], data_tests[],
 	durable_tests[], policy_tests[], hostile_tests[], io_tests[],
 	limit_tests[], lock_tests[], loop_tests[], machine_tests[], param_tests[],
-	pool_tests[], private_tests[], readmit_tests[], record_tests[], share_tests[],
+	pool_tests[], private_tests[], readmit_tests[], record_tests[], sample_tests[], share_tests[],
 	awst_tests[];
 
 /* A failed check ends the test, with its place and what was found. */
@@ -106,6 +106,9 @@ int map_after_exec(int region, size_t pages);
 
 /* record.c: what the program does for the host, which replays it. */
 int record_work(const char *image, const char *out, uint32_t seed);
+
+/* context.c: contexts of known calls, and what the program does in another run. */
+int print_contexts(const char *policy);
 
 /* stamp.c: what the program does in a crash, and after it. */
 int stamp(const char *path, int number, int rounds_wanted, uint32_t seed);

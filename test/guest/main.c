@@ -23,9 +23,9 @@
 
 static const struct test *const suites[] = {
 	load_tests, ahead_tests, attach_tests, builtin_tests, call_tests,
-	contract_tests, data_tests, durable_tests, policy_tests, hostile_tests,
+	context_tests, contract_tests, data_tests, durable_tests, policy_tests, hostile_tests,
 	io_tests, limit_tests, lock_tests, loop_tests, machine_tests, param_tests,
-	pool_tests, private_tests, readmit_tests, record_tests, share_tests, awst_tests,
+	pool_tests, private_tests, readmit_tests, record_tests, sample_tests, share_tests, awst_tests,
 };
 
 void read_image(const char *name, void **image, size_t *size)
@@ -209,6 +209,8 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "--map"))
 		return map_after_exec(atoi(argv[2]), atoi(argv[3]));
+	if (argc == 3 && !strcmp(argv[1], "--contexts"))
+		return print_contexts(argv[2]);
 	if (argc == 5 && !strcmp(argv[1], "--record"))
 		return record_work(argv[2], argv[3], atoi(argv[4]));
 	if (argc == 6 && !strcmp(argv[1], "--stamp"))

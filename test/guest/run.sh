@@ -41,6 +41,13 @@ if [ "${HIPEC_SLOWER:-1}" = 1 ]; then
 		sweep --policy /hipec/policies/lru.hpo --frames 64 --passes 20 outer >>/results/record.txt 2>&1
 fi
 
+# The same program traced and served: its accesses have the same contexts.
+for program in touches-frames touches-scan; do
+	$program outer /hipec/policies/contexts.hpo >/results/$program.txt 2>&1
+	hipec trace -o /results/$program.trace.txt --stack frames --mmap=32 -- \
+		$program outer >>/results/$program.txt 2>&1
+done
+
 # Unloading: nothing of ours is left behind.
 cat /sys/kernel/debug/hipec/frames >/results/frames.txt
 cd /

@@ -191,6 +191,12 @@ static size_t sound_args(unsigned int nr, void *arg)
 			.ring = HIPEC_RECORD_MIN_RING,
 		};
 		return sizeof(struct hipec_record);
+	case _IOC_NR(HIPEC_IOC_SAMPLE):
+		*(struct hipec_sample *)arg = (struct hipec_sample){
+			.threshold = 1ull << below(33),
+			.ring = HIPEC_RECORD_MIN_RING,
+		};
+		return sizeof(struct hipec_sample);
 	case _IOC_NR(HIPEC_IOC_SET_PARAM):
 		*(struct hipec_set_param *)arg = (struct hipec_set_param){
 			.slot = below(16), .value = below(4),
@@ -215,7 +221,7 @@ int op_changed_ioctl(void)
 {
 	static uint32_t arg[1024];
 	struct hold *h = container(chance(30));
-	unsigned int nr = _IOC_NR(HIPEC_IOC_QUERY) + below(8);
+	unsigned int nr = _IOC_NR(HIPEC_IOC_QUERY) + below(10);
 	size_t size = sound_args(nr, memset(arg, 0, sizeof(arg)));
 	uint32_t i;
 	int ret;
@@ -232,6 +238,8 @@ int op_changed_ioctl(void)
 		keep_region(((struct hipec_attach *)arg)->region_fd, 1);
 	if (!ret && nr == _IOC_NR(HIPEC_IOC_RECORD))
 		keep_record(((struct hipec_record *)arg)->record_fd);
+	if (!ret && nr == _IOC_NR(HIPEC_IOC_SAMPLE))
+		keep_record(((struct hipec_sample *)arg)->sample_fd);
 	if (!ret && nr == _IOC_NR(HIPEC_IOC_LOAD))
 		h->loaded = true;
 	return ret;
@@ -258,7 +266,7 @@ int op_random_ioctl(void)
 {
 	static uint32_t arg[1024];
 	struct hold *h = container(false);
-	uint32_t i, nr = 0x7e + below(10);
+	uint32_t i, nr = 0x7e + below(13);
 	unsigned int cmd = _IOC(chance(80) ? 3 : below(4),
 				chance(90) ? 'h' : below(256), nr, below(4096));
 	void *at = chance(95) ? (void *)arg : (void *)fuzz_random(&w.rng);
@@ -277,6 +285,8 @@ int op_random_ioctl(void)
 		keep_region(((struct hipec_attach *)arg)->region_fd, 1);
 	if (!ret && at == arg && nr == _IOC_NR(HIPEC_IOC_RECORD))
 		keep_record(((struct hipec_record *)arg)->record_fd);
+	if (!ret && at == arg && nr == _IOC_NR(HIPEC_IOC_SAMPLE))
+		keep_record(((struct hipec_sample *)arg)->sample_fd);
 	return ret;
 }
 

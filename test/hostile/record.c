@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records of containers, one's own and others', with rings that are too small, read
+ * Records and samples of containers, one's own and others', with rings that are too small, read
  * in pieces and at times into what cannot be written to.
  */
 #include <fcntl.h>
@@ -20,14 +20,16 @@ int op_record(void)
 	struct hold *h = any_hold(w.container);
 	struct hipec_status s = { 0 };
 	uint64_t id = 0;
+	uint32_t ring = chance(90) ? HIPEC_RECORD_MIN_RING << below(6) :
+				     (uint32_t)fuzz_random(&w.rng);
 	int fd;
 
 	if (!h)
 		return -EMFILE;
 	if (chance(40) && !hipec_next(h->fd, below(1000), &s))
 		id = s.id;
-	fd = hipec_record(h->fd, id, chance(90) ? HIPEC_RECORD_MIN_RING << below(6) :
-						  (uint32_t)fuzz_random(&w.rng));
+	fd = chance(50) ? hipec_record(h->fd, id, ring) :
+			  hipec_sample(h->fd, id, 1ull << below(34), ring);
 	if (fd >= 0)
 		keep_record(fd);
 	return fd < 0 ? fd : 0;

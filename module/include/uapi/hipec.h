@@ -226,6 +226,7 @@ struct hipec_query {
 #define HIPEC_FEATURE_RECORD 0x8	/* there is HIPEC_IOC_RECORD */
 #define HIPEC_FEATURE_SET_PARAM 0x10	/* there is HIPEC_IOC_SET_PARAM */
 #define HIPEC_FEATURE_HINT 0x20		/* regions know HIPEC_IOC_HINT */
+#define HIPEC_FEATURE_SAMPLE 0x40	/* there is HIPEC_IOC_SAMPLE; Context is not 0 */
 
 /*
  * HIPEC_IOC_LOAD: policy and frames for this container, once. They are reserved,
@@ -374,6 +375,23 @@ struct hipec_record {
 #define HIPEC_RECORD_MAX_RING (1u << 24)
 
 /*
+ * HIPEC_IOC_SAMPLE: accesses to pages of this container, or of container `id` if the
+ * caller may see it, with their program contexts, from now on: of those pages whose
+ * hash is less than the threshold. One reader at a time, beside one of records. The
+ * descriptor, which polls, gives the entries of uapi/hipec_sample.h, and ends with
+ * the container. What does not fit into the ring is dropped and counted. EINVAL: a
+ * flag, the threshold, the ring; ESRCH, ENODATA, EBUSY as with records.
+ */
+struct hipec_sample {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 id;		/* in: 0: this container */
+	__u64 threshold;	/* in: 0 to 2^32, which samples every page */
+	__u32 ring;		/* in: bytes, as of a record; 0: default */
+	__s32 sample_fd;	/* out: close-on-exec */
+};
+
+/*
  * A shared array is mapped, MAP_SHARED, from the descriptor that loaded its
  * policy, at its slot's offset: __s64 elements, which the policy reads at once.
  */
@@ -389,5 +407,6 @@ struct hipec_record {
 #define HIPEC_IOC_RECORD _IOWR('h', 0x86, struct hipec_record)
 #define HIPEC_IOC_SET_PARAM _IOWR('h', 0x87, struct hipec_set_param)
 #define HIPEC_IOC_HINT _IOWR('h', 0x88, struct hipec_hint)
+#define HIPEC_IOC_SAMPLE _IOWR('h', 0x89, struct hipec_sample)
 
 #endif /* _UAPI_HIPEC_H */

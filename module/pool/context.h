@@ -9,17 +9,18 @@
  * is FNV-1a over the 8 bytes, little-endian, of each point, the innermost first. It
  * is never 0, which says that nothing is known: 1 stands for it.
  *
- * Left out are code of no file, the C library and what records the context;
- * who calls has a limit of points, of which CONTEXT_DEPTH is the usual one: with
- * whole stacks a program that does all through one executor has a context for each
- * depth of it.
+ * Where the access itself is, if that is known, comes first, as if it were one.
  *
- * Freestanding: nothing but fixed-width types, for user space and kernel.
+ * Left out are code of no file, the C library, the loader and what records the
+ * context; who calls has a limit of points, of which CONTEXT_DEPTH is the usual
+ * one: with whole stacks a program that does all through one executor has a context
+ * for each depth of it.
  *
  * Interface:
  * context_point()    a file and an offset -> a point
  * context_add()      one more point of a stack; begin with CONTEXT_NONE
  * context_end()      the context
+ * context_is_left_out()  by a file's name
  *
  * Source: Program Context Specific Buffer Caching with AMP, sections 3.1 and 3.3
  * (hashed return addresses); hash, files and limit are ours.
@@ -27,7 +28,7 @@
 #ifndef HIPEC_CONTEXT_H
 #define HIPEC_CONTEXT_H
 
-#include <linux/types.h>
+#include "../vm/port.h"
 
 #define CONTEXT_NONE 0xcbf29ce484222325ull
 #define CONTEXT_DEPTH 8
@@ -56,6 +57,26 @@ static inline __u64 context_add(__u64 hash, __u64 point)
 static inline __u64 context_point(const void *file, __u32 n, __u64 offset)
 {
 	return context_add(context_hash(CONTEXT_NONE, file, n), offset);
+}
+
+/* @name: the last part of a file's name, ends with a zero: is it a part of the C library? */
+static inline bool context_is_left_out(const char *name)
+{
+	static const char *const begins[] = { "libc-", "ld-" };
+	static const char exact[] = "libc.so.6";
+	__u32 i, n;
+
+	for (n = 0; n < sizeof(exact) && name[n] == exact[n]; n++)
+		;
+	if (n == sizeof(exact))
+		return true;
+	for (i = 0; i < ARRAY_SIZE(begins); i++) {
+		for (n = 0; begins[i][n] && name[n] == begins[i][n]; n++)
+			;
+		if (!begins[i][n])
+			return true;
+	}
+	return false;
 }
 
 /* @points: that were added. */

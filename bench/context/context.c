@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the program context of a fault costs: soft faults at some depth of calls, in
+ * nanoseconds, which in a guest of run.py --det are instructions. Compiled with and
+ * without frame pointers.
+ *
+ *	POLICY DEPTH again   faults from one place
+ *	POLICY DEPTH first   each after everything remembered was made void
+ *
+ * One line of name=value.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../userlib/hipec.h"
+
+#define PAGE_BYTES 4096ul
+#define PAGES 256
+
+static volatile unsigned char *base;
+static int container;
+static bool first;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* What was remembered before somebody sampled is not used any more. */
+static void forget(void)
+{
+	int fd = hipec_sample(container, 0, 0, 0);
+
+	if (fd < 0)
+		die("sample");
+	close(fd);
+}
+
+__attribute__((noinline)) static uint64_t touch_all(void)
+{
+	uint64_t since, sum = 0;
+	size_t i;
+
+	if (!first) {
+		since = now();
+		for (i = 0; i < PAGES; i++)
+			(void)base[i * PAGE_BYTES];
+		return now() - since;
+	}
+	for (i = 0; i < PAGES; i++) {
+		forget();
+		since = now();
+		(void)base[i * PAGE_BYTES];
+		sum += now() - since;
+	}
+	return sum;
+}
+
+__attribute__((noinline, noclone)) static uint64_t deep(int calls)
+{
+	uint64_t ns = calls > 0 ? deep(calls - 1) : touch_all();
+
+	__asm__ volatile("" ::: "memory");
+	return ns;
+}
+
+static void open_all(const char *policy)
+{
+	void *image;
+	size_t size;
+	int file = open("/dev/none", O_RDONLY), region;
+
+	if (file < 0)
+		die("/dev/none");
+	container = hipec_open();
+	if (container < 0 || hipec_image_read(policy, &image, &size) ||
+	    hipec_load(container, image, size, PAGES, 1, NULL, 0))
+		die(policy);
+	region = hipec_attach(container, file, 0, PAGES * PAGE_BYTES, false, NULL);
+	if (region < 0)
+		die("attach");
+	base = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ, MAP_SHARED, region, 0);
+	if (base == MAP_FAILED)
+		die("mmap");
+}
+
+int main(int argc, char **argv)
+{
+	struct hipec_status s;
+	uint64_t ns = 0;
+	int i;
+
+	if (argc != 4)
+		return 2;
+	open_all(argv[1]);
+	first = !strcmp(argv[3], "first");
+	for (i = 0; i < PAGES; i++)
+		(void)base[i * PAGE_BYTES];
+	/* The second time all code and all tables have been used. */
+	for (i = 0; i < 2; i++) {
+		if (madvise((void *)base, PAGES * PAGE_BYTES, MADV_DONTNEED))
+			die("madvise");
+		ns = deep(atoi(argv[2]));
+	}
+	if (hipec_status(container, &s))
+		die("status");
+	printf("ns=%" PRIu64 " faults=%d soft=%" PRIu64 "\n", ns, PAGES,
+	       (uint64_t)s.counters.soft_faults);
+	return 0;
+}
