@@ -57,7 +57,7 @@ struct run {
 	int period_ms;
 	void (*every)(struct run *r);
 
-	uint64_t nr_answers, nr_maps, nr_files, nr_left, nr_refused;
+	uint64_t nr_answers, nr_maps, nr_regions_made, nr_left, nr_refused;
 };
 
 int run_serve_begin(struct run *r);

@@ -43,13 +43,14 @@ static void say_maps(const struct run *r, const struct hipec_status *s, FILE *ou
 	const struct hipec_counters *c = &s->counters;
 
 	if (!r->nr_maps) {
-		fprintf(out, "hipec run: no file was mapped that counts%s\n",
-			r->globs ? "; --map names others" : "");
+		fprintf(out, "hipec run: %s\n", r->globs ?
+			"no file that --map names was mapped" :
+			"no file of 1 MB or more was mapped to be read; --map names others");
 	} else {
-		fprintf(out, "hipec run: %s, %s frames: %s map%s of %s file%s, %s page faults, %s pages read, %s written\n",
+		fprintf(out, "hipec run: %s, %s frames: %s map%s, %s region%s, %s faults, %s pages read, %s written\n",
 			s->policy, N(r->budget), N(r->nr_maps), plural(r->nr_maps),
-			N(r->nr_files), plural(r->nr_files), N(c->faults),
-			N(c->read_pages), N(c->written_pages));
+			N(r->nr_regions_made), plural(r->nr_regions_made),
+			N(c->faults), N(c->read_pages), N(c->written_pages));
 	}
 	if (r->nr_left && (r->globs || !r->nr_maps))
 		fprintf(out, "hipec run: %s map%s left alone: the program may write to the file by other calls (docs/run.md)\n",
@@ -62,9 +63,8 @@ static void say_saved(const struct run *r, const struct hipec_status *s, FILE *o
 {
 	uint64_t ours = s->counters.judged_faults;
 	uint64_t theirs = s->counters.default_faults;
-	uint64_t most = ours > theirs ? ours : theirs;
-	uint64_t diff = most - (ours > theirs ? theirs : ours);
-	const char *what = ours > theirs ? "cost" : "saved";
+	bool worse = ours > theirs;
+	uint64_t diff = worse ? ours - theirs : theirs - ours;
 
 	if (s->exit.kind != HIPEC_EXIT_NONE)
 		fprintf(out, "hipec run: the policy ended: %.*s; " DEFAULT " did the rest\n",
@@ -74,10 +74,11 @@ static void say_saved(const struct run *r, const struct hipec_status *s, FILE *o
 	if (r->reserve)
 		fprintf(out, "hipec run: nothing to compare with: only frames that are shared are held against " DEFAULT "\n");
 	else if (!s->counters.windows || !theirs)
-		fprintf(out, "hipec run: too few page faults to compare with " DEFAULT "\n");
+		fprintf(out, "hipec run: too few pages were read to compare with " DEFAULT "\n");
 	else
-		fprintf(out, "hipec run: %s %s page faults, %.1f %%, against " DEFAULT ": %s in the place of %s, by a sample of the pages\n",
-			what, N(diff), 100.0 * diff / theirs, N(ours), N(theirs));
+		fprintf(out, "hipec run: %s %.1f %% of the pages that " DEFAULT " would have read: %s in the place of %s, by a sample\n",
+			worse ? "cost" : "saved", 100.0 * diff / theirs, N(ours),
+			N(theirs));
 }
 
 static void add_number(struct json_object *o, const char *key, uint64_t n)
@@ -112,7 +113,7 @@ static void print_json(const struct run *r, const struct hipec_status *s, int co
 	add_number(o, "frames", r->budget);
 	json_object_object_add(o, "shares", json_object_new_boolean(!r->reserve));
 	add_number(o, "maps", r->nr_maps);
-	add_number(o, "files", r->nr_files);
+	add_number(o, "regions", r->nr_regions_made);
 	add_number(o, "left", r->nr_left);
 	add_number(o, "refused", r->nr_refused);
 	add_text(o, "ended", ended ? s->exit.message : NULL);

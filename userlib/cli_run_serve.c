@@ -94,7 +94,8 @@ static int receive(struct run *r, struct run_ask *ask, int *fds)
 		nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		memcpy(fds, CMSG_DATA(c), nr * sizeof(int));
 	}
-	if (n != sizeof(*ask) || ask->magic != RUN_MAGIC)
+	if (n != sizeof(*ask) || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ||
+	    ask->magic != RUN_MAGIC)
 		ask->kind = 0;
 	return nr;
 }
@@ -162,7 +163,7 @@ static void answer_get(struct run *r, enum run_kind kind, const int *fds)
 
 	if (!ret) {
 		r->nr_maps++;
-		r->nr_files += r->next_number - before;
+		r->nr_regions_made += r->next_number - before;
 		region->used = ++r->nr_answers;
 		a.number = region->number;
 		a.length = region->length;

@@ -110,7 +110,7 @@ static int receive(int from, struct run_answer *answer, int *fds)
 		nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		memcpy(fds, CMSG_DATA(c), nr * sizeof(int));
 	}
-	if (n == sizeof(*answer))
+	if (n == sizeof(*answer) && !(msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return nr;
 	while (nr)
 		close(fds[--nr]);
