@@ -91,7 +91,7 @@ static void sweep(void)
 	size_t page;
 	int pass;
 
-	for (pass = 0; pass < 4; pass++)
+	for (pass = 0; pass < 8; pass++)
 		for (page = 0; page < size / PAGE; page++)
 			n = n * 33 + *AT(m, page);
 	printf("%lx\n", n);
