@@ -5,6 +5,7 @@ module: test_run_guest.py."""
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -504,3 +505,30 @@ def test_a_command_that_goes_away_is_not_waited_for(here, maps):
         end.recv(1, socket.MSG_PEEK)
         end.close()
         assert child.stdout.read() == want
+
+
+# The page
+
+DOC = (ROOT / "docs/run.md").read_text()
+
+
+def test_the_page_shows_what_commands_print(here):
+    session, = (block for block in re.findall(r"^```\n(.*?)^```", DOC, re.M | re.S)
+                if block.startswith("$ "))
+    commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.M)
+    assert len(commands) == 2
+    for command, output in commands:
+        done = subprocess.run(f"{command} 2>&1", shell=True, text=True, stdout=subprocess.PIPE,
+                              check=False, env={**os.environ, "PATH":
+                                                f"{HIPEC.parent}:{os.environ['PATH']}"})
+        assert done.stdout == output
+
+
+def test_the_page_and_the_help_have_the_same_options():
+    text = subprocess.run([HIPEC, "run", "--help"], capture_output=True, text=True,
+                          check=True).stdout
+    options = set(re.findall(r"^(?:  -\w,|     ) (--\w+)", text, re.M))
+    assert options == {"--policy", "--param", "--budget", "--map", "--reserve", "--strict",
+                       "--quiet", "--json", "--output"}
+    table = set(re.findall(r"`(--\w+)", DOC.split("## Options")[1].split("\n\n")[1]))
+    assert table == options

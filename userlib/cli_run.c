@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -164,6 +165,7 @@ static const char *why_not_loaded(const struct run *r, int err)
 
 static void open_container(struct run *r, const struct sim_policy *p)
 {
+	const char *slash = strrchr(r->program, '/');
 	char log[512] = "";
 	struct hipec_load load = {
 		.flags = r->reserve ? 0 : HIPEC_LOAD_SHARE,
@@ -180,7 +182,10 @@ static void open_container(struct run *r, const struct sim_policy *p)
 		return;
 	}
 	r->device = ret;
+	/* The container bears its program's name, in hipec status and in the log. */
+	prctl(PR_SET_NAME, slash ? slash + 1 : r->program);
 	ret = hipec_load_args(r->device, &load);
+	prctl(PR_SET_NAME, "hipec");
 	if (ret) {
 		set_plain(r, r->policy, *log ? log : why_not_loaded(r, ret));
 		close(r->device);
