@@ -14,7 +14,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KUNIT_KERNELS, ROOT, modules, vm
+from conftest import BUILD, KERNELS, ROOT, modules, need, vm
 from test_run import ABSENT, VERBS
 
 pytestmark = pytest.mark.guest
@@ -112,11 +112,11 @@ def run_data(tmp_path_factory):
     return tmp / "data.img"
 
 
-@pytest.fixture(scope="session")
-def ran(kernel, run_data, tmp_path_factory):
-    """One boot of @kernel: a Result of run.py."""
-    if kernel in KUNIT_KERNELS:
-        pytest.skip("too slow for programs of others")
+@pytest.fixture(scope="session", params=KERNELS)
+def ran(request, run_data, tmp_path_factory):
+    """One boot of a stock kernel, since programs of others take long: a Result of run.py."""
+    kernel = request.param
+    need(kernel)
     tmp = tmp_path_factory.mktemp(f"run-{kernel}")
     tree = tmp / "tree"
     (tree / "hipec").mkdir(parents=True)

@@ -178,6 +178,24 @@ static void grow(void)
 	printf("%u %lx\n", *AT(moved, 1), sum(moved, 6 * PAGE));
 }
 
+/* Parts of a map grow: what is left of it, and what lies in its middle. */
+static void split(void)
+{
+	int fd = open_file(O_RDONLY);
+	unsigned char *m = map(size, PROT_READ, MAP_SHARED, fd, 0), *left, *middle;
+
+	want(!munmap(m, 2 * PAGE), "munmap");
+	want(!munmap(AT(m, 12), size - 12 * PAGE), "munmap");
+	middle = mremap(AT(m, 6), 2 * PAGE, 4 * PAGE, MREMAP_MAYMOVE);
+	want(middle != MAP_FAILED, "mremap of the middle");
+	left = mremap(AT(m, 2), 4 * PAGE, 7 * PAGE, MREMAP_MAYMOVE);
+	want(left != MAP_FAILED, "mremap of the start");
+	m = mremap(AT(m, 8), 4 * PAGE, size - 8 * PAGE, MREMAP_MAYMOVE);
+	want(m != MAP_FAILED, "mremap of the end");
+	printf("%lx %lx %lx\n", sum(middle, 4 * PAGE), sum(left, 7 * PAGE),
+	       sum(m, size - 8 * PAGE));
+}
+
 static void forks(void)
 {
 	unsigned char *m = map_whole(PROT_READ, MAP_SHARED, O_RDONLY);
@@ -335,8 +353,9 @@ static const struct {
 } verbs[] = {
 	{ "shared", shared },	{ "sweep", sweep },	{ "private", private },
 	{ "parts", parts },	{ "fixed", fixed },	{ "beyond", beyond },
-	{ "grow", grow },	{ "forks", forks },	{ "threads", threads },
-	{ "writes", writes },	{ "resize", resize },	{ "mixed", mixed },
+	{ "grow", grow },	{ "split", split },	{ "forks", forks },
+	{ "threads", threads },	{ "writes", writes },	{ "resize", resize },
+	{ "mixed", mixed },
 	{ "both", both },
 	{ "twice", twice },	{ "close-all", close_all }, { "execs", execs },
 };
