@@ -45,14 +45,16 @@ static bool unchanged(const struct stat *a, const struct stat *b)
 /* Whether what is written now may leave the file's times as they are. */
 static bool is_racy(const struct stat *st)
 {
-	struct timespec now;
+	const struct timespec *m = &st->st_mtim, *c = &st->st_ctim, *last;
+	struct timespec clock;
 	long long age;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	age = (now.tv_sec - st->st_mtim.tv_sec) * SECOND_NS +
-	      now.tv_nsec - st->st_mtim.tv_nsec;
+	clock_gettime(CLOCK_REALTIME, &clock);
+	last = m->tv_sec > c->tv_sec ||
+	       (m->tv_sec == c->tv_sec && m->tv_nsec > c->tv_nsec) ? m : c;
+	age = (clock.tv_sec - last->tv_sec) * SECOND_NS + clock.tv_nsec - last->tv_nsec;
 	return S_ISREG(st->st_mode) &&
-	       age < (st->st_mtim.tv_nsec ? TICK_NS : 2 * SECOND_NS);
+	       age < (last->tv_nsec ? TICK_NS : 2 * SECOND_NS);
 }
 
 static void drop(struct run *r, struct run_region *region)

@@ -51,6 +51,8 @@ echo $? >>/results/absent-strict.txt
 
 insmod /hipec/hipec.ko pool_mb=256 readmit_ms=0 || exit 1
 
+# A file that has not changed for long, until now.
+hipec run -p mru -b 16 --map old -q -- maps twice old >/results/old.txt 2>&1
 # Ways to map, in so few frames that pages have to go.
 for verb in $(maps); do
 	cp small f

@@ -283,7 +283,7 @@ static void resize(void)
 	want(!ftruncate(fd, size + 4 * PAGE), "ftruncate");
 	m = mremap(m, size, size + 4 * PAGE, MREMAP_MAYMOVE);
 	want(m != MAP_FAILED, "mremap");
-	m[size + PAGE] = 12;
+	*AT(m, size / PAGE + 1) = 12;
 	*AT(m, 2) = 13;
 	want(!msync(m, size + 4 * PAGE, MS_SYNC), "msync");
 	printf("%u %u %u\n", read_byte(fd, 1), read_byte(fd, size / PAGE + 1),
@@ -313,18 +313,20 @@ static void both(void)
 	printf("%d\n", sum(m, size) == sum(w, size));
 }
 
-/* What was written between two maps is in the second. */
+/* What was written between maps is in the next. */
 static void twice(void)
 {
 	int fd = open_file(O_WRONLY), i;
-	unsigned char *m, c;
+	volatile unsigned char *m = map_whole(PROT_READ, MAP_SHARED, O_RDONLY);
+	unsigned char c = *AT(m, 5);
 
+	want(!munmap((void *)m, size), "munmap");
 	for (i = 0; i < 3; i++) {
 		c = 100 + i;
 		want(pwrite(fd, &c, 1, 5 * PAGE) == 1, "pwrite");
 		m = map_whole(PROT_READ, MAP_SHARED, O_RDONLY);
 		printf("%u ", *AT(m, 5));
-		want(!munmap(m, size), "munmap");
+		want(!munmap((void *)m, size), "munmap");
 	}
 	puts("");
 }
