@@ -42,9 +42,10 @@ def python_library(to):
 
 
 def text_files(rng, where):
-    """Words of documents, in files of a size between 20 kB and 600 kB; 30 MB."""
-    words = " ".join((ROOT / "docs" / name).read_text() for name in
-                     ("regions.md", "traces.md", "language.md")).split(" ")
+    """Lines of words, in files of a size between 20 kB and 600 kB; 30 MB."""
+    words = ["hipec", "frame", "policy"] + ["".join(rng.choices("abcdefghij", k=rng.randrange(2, 12)))
+                                            for _ in range(1500)]
+    words += ["\n"] * 150
     where.mkdir()
     for number in range(100):
         length = rng.randrange(20_000, 600_000) // 7
@@ -198,6 +199,12 @@ def test_strict_maps_fail(ran):
     lines = text(ran, "strict.txt").splitlines()
     assert "mmap() fails, for --strict" in lines[0]
     assert lines[1] == "mmap: Device or resource busy" and lines[-1] == "1"
+
+
+def test_a_disk_is_mapped_as_a_file_is(ran):
+    assert text(ran, "disk.run") == text(ran, "disk.plain") != ""
+    got = report(ran, "disk")
+    assert (got["maps"], got["refused"]) == (1, 0) and got["counters"]["read_pages"] >= 256
 
 
 def test_what_a_killed_program_stored_is_in_the_file(ran):

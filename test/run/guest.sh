@@ -88,6 +88,13 @@ m[8192] = 200
 os.kill(os.getpid(), signal.SIGKILL)' 2>/results/killed.txt
 echo $? >>/results/killed.txt
 python3 -c 'print(open("f", "rb").read()[8192])' >>/results/killed.txt
+# A disk.
+disk='import mmap, sys, zlib
+f = open("/dev/vda", "rb")
+print(zlib.crc32(mmap.mmap(f.fileno(), 1 << 20, access=mmap.ACCESS_READ, offset=20 << 20)))'
+python3 -c "$disk" >/results/disk.plain 2>&1
+hipec run -p mru -b 16 --map "/dev/vd*" -j -o /results/disk.json -- python3 -c "$disk" \
+	>/results/disk.run 2>&1
 # In a share and in frames of its own; a policy that is bad at this.
 hipec run -p mru -b 512 -- maps sweep large >/results/words.txt 2>&1
 hipec run -p mru -b 512 --reserve -- maps sweep large >/results/words-reserve.txt 2>&1
