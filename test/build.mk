@@ -5,7 +5,7 @@ PYTEST := $(PYTHON) -B -m pytest -c test/pytest.ini --rootdir=.
 
 # Ring 1: user space, no root, no guest.
 FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $(B)/hipec \
-	$(B)/asan/hipec $(B)/asan/watchdump $(B)/asan/libhipectrace.so
+	$(B)/asan/hipec $(B)/asan/watchdump $(B)/asan/libhipectrace.so $(B)/asan/libhipecrun.so
 
 # The KUnit suites that need no more than the VM core, in user space.
 KUNIT_SRC := $(shell grep -L '"\.\./internal.h"' module/tests/*_kunit.c) \

@@ -107,7 +107,8 @@ ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
 CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_show.c cli_debug.c cli_dis.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
-	cli_mix_table.c cli_play.c cli_profile.c cli_record.c cli_replay.c cli_sim.c cli_sim_args.c \
+	cli_mix_table.c cli_play.c cli_profile.c cli_program.c cli_record.c cli_replay.c cli_run.c \
+	cli_run_region.c cli_run_report.c cli_run_serve.c cli_sim.c cli_sim_args.c \
 	cli_sim_feed.c cli_sim_json.c cli_sim_param.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \
 	cli_sim_verdict.c cli_status.c cli_trace.c cli_traceprog.c debug.c \
 	debugcommand.c debugline.c debugprint.c debugshow.c debugsource.c debugstop.c \
@@ -155,11 +156,20 @@ $(B)/libhipectrace.so: $(TRACER_SRC:userlib/%.c=$(B)/userlib/tracer/%.o) \
 		$(TRACER_POOL:%=$(B)/userlib/tracer/%)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipectrace.so $(LDFLAGS) $^ -o $@
 
-# Where the command looks for it: beside itself, then where it is installed.
-$(B)/userlib/cli_traceprog.o $(B)/asan/userlib/cli_traceprog.o: \
+# Where the command looks for them: beside itself, then where they are installed.
+$(B)/userlib/cli_program.o $(B)/asan/userlib/cli_program.o: \
 	CPPFLAGS += -DHIPEC_LIBDIR='"$(LIBDIR)"'
 
 $(B)/asan/libhipectrace.so: $(B)/libhipectrace.so
 	ln -sf ../$(<F) $@
 
-ALL += $(B)/libhipectrace.so
+# What hipec run has loaded into the programs whose maps it makes regions.
+PRELOAD_SRC := $(addprefix userlib/,preload.c preload_area.c preload_ask.c preload_choose.c)
+
+$(B)/libhipecrun.so: $(PRELOAD_SRC:userlib/%.c=$(B)/userlib/tracer/%.o)
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipecrun.so $(LDFLAGS) $^ -o $@
+
+$(B)/asan/libhipecrun.so: $(B)/libhipecrun.so
+	ln -sf ../$(<F) $@
+
+ALL += $(B)/libhipectrace.so $(B)/libhipecrun.so

@@ -162,6 +162,28 @@ static const struct verb {
 	  "      --fed          all of these as hipec sim feeds policies\n"
 	  "      --top N        contexts of the table, the busiest ones; 20\n"
 	  "  -j, --json         an object with all there is, for programs\n" },
+	{ "run", cli_run,
+	  "--policy P --budget B [OPTION...] -- PROGRAM...",
+	  "run a program as it is, with its file maps under a policy",
+	  "Files that the program, and what it starts, maps are regions of one container.\n"
+	  "docs/run.md says which, and what a program may expect of them.\n"
+	  "\n"
+	  "  -p, --policy NAME  a policy: .hp, .hpo, the name of a shipped one, or builtin\n"
+	  "      --param NAME=VALUE\n"
+	  "                     a parameter of it; repeatable\n"
+	  "  -b, --budget SIZE  memory that all maps share: 512M, 8G; or frames: 4096, 10k\n"
+	  "  -m, --map GLOB     files that count, by their whole name or its last part, to be\n"
+	  "                     written as well; repeatable. Without it, all of 1 MB and more\n"
+	  "                     that the program opens to read\n"
+	  "      --reserve      frames of its own, locked memory, in the place of a share\n"
+	  "      --strict       fail where the module is missing or refuses something; without\n"
+	  "                     it, files are then mapped as ever, and one line says so\n"
+	  "  -q, --quiet        do not tell at the end what was saved\n"
+	  "  -j, --json         tell it as an object, for programs\n"
+	  "  -o, --output FILE  tell it there, not on standard error\n"
+	  "\n"
+	  "Exit code: the program's, 128 and the signal that ended it, 127 if there is no\n"
+	  "such program, 126 if it cannot be run; 1 if nothing was run.\n" },
 	{ "record", cli_record,
 	  "[OPTION...] ID...|--all|-- COMMAND",
 	  "write what happens in live containers to a file",

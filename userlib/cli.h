@@ -32,6 +32,7 @@ int cli_play(int argc, char **argv);
 int cli_profile(int argc, char **argv);
 int cli_record(int argc, char **argv);
 int cli_replay(int argc, char **argv);
+int cli_run(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_trace(int argc, char **argv);

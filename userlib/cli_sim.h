@@ -6,6 +6,7 @@
  * Interface:
  * sim_trace_open()       a trace's name -> trace              cli_sim.c
  * sim_size_parse()       "64M" -> frames                      cli_sim_args.c
+ * sim_size_parse_to()    the same, up to a number of frames
  * sim_args_parse()       arguments -> job                     cli_sim_args.c
  * sim_param_add(), sim_params_set()  --param              cli_sim_param.c
  * sim_feed_*()           --detector, --hints              cli_sim_feed.c
@@ -141,6 +142,7 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv);
 int sim_args_set(struct sim_job *job, int opt, char *arg);
 int sim_args_fill(struct sim_job *job);
 bool sim_size_parse(const char *text, struct sim_size *size);
+bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size);
 
 int sim_param_add(struct sim_job *job, char *arg);
 int sim_params_set(struct sim_job *job);

@@ -83,7 +83,7 @@ static bool leading_number(const char *text, u64 *n, char **end)
  * Frames are counted, k is 1024 of them. M and G, and what has a B, are bytes:
  * nobody has a million frames in mind who says 1M.
  */
-bool sim_size_parse(const char *text, struct sim_size *size)
+bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size)
 {
 	static const struct {
 		const char *suffix;
@@ -112,7 +112,12 @@ bool sim_size_parse(const char *text, struct sim_size *size)
 		return false;
 	n /= units[i].bytes ? PAGE_BYTES : 1;
 	size->nr = n;
-	return n && n <= (size->percent ? 100 : SIM_MAX_FRAMES);
+	return n && n <= (size->percent ? 100 : most);
+}
+
+bool sim_size_parse(const char *text, struct sim_size *size)
+{
+	return sim_size_parse_to(text, SIM_MAX_FRAMES, size);
 }
 
 static int add_frames(struct sim_job *job, char *part)

@@ -4,21 +4,18 @@
  * that notes its file accesses, and makes a trace of them when it has ended, and
  * all that it started.
  */
-#define _GNU_SOURCE	/* asprintf(), pipe2(), strdupa() */
-#include <elf.h>
+#define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <libgen.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_program.h"
 #include "cli_trace.h"
 #include "../module/pool/context.h"
 #include "tracechanin.h"
@@ -26,8 +23,6 @@
 #define LIBRARY "libhipectrace.so"
 #define MAP_PAGES 64
 #define MIN_MAP_PAGES 32	/* one instruction may touch so many */
-#define NOT_FOUND 127
-#define NOT_RUN 126
 
 struct options {
 	const char *out;
@@ -109,87 +104,6 @@ static int parse(struct options *o, int argc, char **argv)
 	return ret;
 }
 
-/* Where the library is, or NULL. */
-static char *find_library(void)
-{
-	char self[PATH_MAX], *path;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *dir[] = { n > 0 ? self : ".", HIPEC_LIBDIR };
-	size_t i;
-
-	self[n > 0 ? n : 0] = 0;
-	if (n > 0)
-		dirname(self);
-	for (i = 0; i < ARRAY_SIZE(dir); i++) {
-		if (asprintf(&path, "%s/" LIBRARY, dir[i]) < 0)
-			return NULL;
-		if (!access(path, R_OK)) {
-			if (!path[strcspn(path, " :")])
-				return path;
-			cli_error("%s: the loader takes no name with a blank or a colon in it",
-				  path);
-			free(path);
-			return NULL;
-		}
-		free(path);
-	}
-	cli_error("want " LIBRARY " beside this command or in " HIPEC_LIBDIR);
-	return NULL;
-}
-
-static int set_environment(const struct tracechan *c, const char *library)
-{
-	const char *others = getenv("LD_PRELOAD");
-	char *all;
-	int ret;
-
-	if (asprintf(&all, "%s%s%s", library, others && *others ? ":" : "",
-		     others ?: "") < 0)
-		return -1;
-	ret = setenv("LD_PRELOAD", all, 1) ?: setenv(TRACECHAN_ENV, c->path, 1);
-	free(all);
-	return ret;
-}
-
-/* In the child: returns only if there is no such program. */
-static void become(const struct tracechan *c, const char *library, char **argv,
-		   int tell)
-{
-	int error = ENOMEM;
-
-	if (!set_environment(c, library)) {
-		execvp(argv[0], argv);
-		error = errno;
-	}
-	if (write(tell, &error, sizeof(error)) < 0)
-		_exit(NOT_RUN);
-	_exit(NOT_FOUND);
-}
-
-static int start(const struct tracechan *c, const char *library, char **argv,
-		 pid_t *child)
-{
-	int tell[2], error = 0;
-
-	if (pipe2(tell, O_CLOEXEC)) {
-		cli_error("%s", strerror(errno));
-		return CLI_FAILED;
-	}
-	*child = fork();
-	if (!*child)
-		become(c, library, argv, tell[1]);
-	close(tell[1]);
-	if (*child < 0)
-		error = errno;
-	else if (read(tell[0], &error, sizeof(error)) != sizeof(error))
-		error = 0;
-	close(tell[0]);
-	if (!error)
-		return CLI_OK;
-	cli_error("%s: %s", cli_clean(strdupa(argv[0])), strerror(error));
-	return error == ENOENT ? NOT_FOUND : NOT_RUN;
-}
-
 /*
  * A terminal's Ctrl-C is for the program; we wait for it. When it has ended, what it
  * left behind may be left behind.
@@ -215,68 +129,14 @@ static int wait_for(pid_t child)
 			kill(child, SIGTERM);
 		}
 	}
-	return WIFSIGNALED(its) ? 128 + WTERMSIG(its) : WEXITSTATUS(its);
-}
-
-/* Its file, as execvp() finds it. */
-static int open_program(const char *name)
-{
-	const char *dirs = getenv("PATH") ?: "/usr/bin:/bin";
-	char path[PATH_MAX];
-	int fd = -1;
-
-	if (strchr(name, '/'))
-		return open(name, O_RDONLY | O_CLOEXEC);
-	while (*dirs && fd < 0) {
-		size_t n = strcspn(dirs, ":");
-
-		snprintf(path, sizeof(path), "%.*s/%s", (int)n, dirs, name);
-		if (!access(path, X_OK))
-			fd = open(path, O_RDONLY | O_CLOEXEC);
-		dirs += n + !!dirs[n];
-	}
-	return fd;
-}
-
-static bool has_loader(int fd, const Elf64_Ehdr *e)
-{
-	Elf64_Phdr p;
-	int i;
-
-	for (i = 0; i < e->e_phnum; i++)
-		if (pread(fd, &p, sizeof(p), e->e_phoff + i * sizeof(p)) ==
-		    sizeof(p) && p.p_type == PT_INTERP)
-			return true;
-	return false;
-}
-
-/* Why the library was not loaded into a program. */
-static const char *why_silent(const char *name)
-{
-	const char *why = "the library was not loaded, or may not open its records";
-	Elf64_Ehdr e = { 0 };
-	struct stat st;
-	int fd = open_program(name);
-
-	if (fd < 0)
-		return "it may be static or setuid";
-	if (!fstat(fd, &st) && st.st_mode & (S_ISUID | S_ISGID))
-		why = "it is setuid or setgid, into which nothing is loaded";
-	else if (pread(fd, &e, sizeof(e), 0) != sizeof(e) ||
-		 memcmp(e.e_ident, ELFMAG, SELFMAG))
-		why = "it is a script, and its interpreter static or setuid";
-	else if (e.e_ident[EI_CLASS] != ELFCLASS64)
-		why = "it is of 32 bits";
-	else if (!has_loader(fd, &e))
-		why = "it is static, so nothing can be loaded into it";
-	close(fd);
-	return why;
+	return cli_program_status(its);
 }
 
 static void say_silent(const char *name, struct tracechan_found *found)
 {
 	(void)found;
-	cli_error("nothing was seen of %s: %s", name, why_silent(name));
+	cli_error("nothing was seen of %s: %s", name, cli_program_why_plain(name) ?:
+		  "it may be static or setuid, or not allowed to open its records");
 }
 
 static char *default_name(const char *program)
@@ -356,6 +216,7 @@ int cli_trace_program(int argc, char **argv)
 {
 	struct options o = { .depth = CONTEXT_DEPTH };
 	const char *dir = getenv("TMPDIR");
+	struct cli_program how = { .name = { TRACECHAN_ENV } };
 	struct tracechan c;
 	char *library;
 	pid_t child;
@@ -363,7 +224,7 @@ int cli_trace_program(int argc, char **argv)
 
 	if (ret)
 		return ret;
-	library = find_library();
+	library = cli_program_library(LIBRARY);
 	if (!library)
 		return CLI_FAILED;
 	dir = dir && *dir ? dir : "/tmp";
@@ -378,7 +239,9 @@ int cli_trace_program(int argc, char **argv)
 	c.head->map_pages = o.map_pages;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	catch_signals();
-	ret = start(&c, library, argv + optind, &child);
+	how.library = library;
+	how.value[0] = c.path;
+	ret = cli_program_start(argv + optind, &how, &child);
 	if (!ret) {
 		ret = wait_for(child);
 		wrote = finish(&o, &c, child, argv[optind]);

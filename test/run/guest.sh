@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What test_run_guest.py has the guest do: programs without and with hipec run, their
+# output, what they read from the disk, and what the command says. The disk is in
+# /data. Runs on although a part fails: the files in /results tell.
+
+export HIPEC_POLICY_PATH=/hipec/policies PYTHONHOME=/usr HOME=/tmp
+cgroups=/sys/fs/cgroup
+cd /data
+
+# COMMAND... in a memory cgroup of its own of $1 MB; what it read from the disk, in
+# pages, is in $read.
+limited()
+{
+	group=$cgroups/run$((count = count + 1))
+	mkdir $group
+	echo "${1}M" >$group/memory.max
+	shift
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	# shellcheck disable=SC2046 # numbers
+	set -- $(cat /sys/block/vda/stat) -- "$@"
+	read=$3
+	until [ "$1" = -- ]; do shift; done
+	shift
+	# shellcheck disable=SC2016 # for that shell
+	sh -c 'echo $$ >$0/cgroup.procs; exec "$@"' $group "$@"
+	status=$?
+	# shellcheck disable=SC2046 # numbers
+	set -- $(cat /sys/block/vda/stat)
+	read=$((($3 - read) / 8))
+	return $status
+}
+
+# NAME MB BUDGET POLICY GLOB COMMAND...: without and with.
+compare()
+{
+	name=$1 mb=$2 budget=$3 policy=$4 glob=$5
+	shift 5
+	limited "$mb" timeout 60 "$@" >/results/"$name".plain 2>&1
+	without="$? $read"
+	limited "$mb" timeout 60 hipec run -p "$policy" -b "$budget" -m "$glob" --strict --json \
+		-o /results/"$name".json -- "$@" >/results/"$name".run 2>&1
+	echo "$name $without $? $read" >>/results/reads.txt
+}
+
+# Without the module.
+hipec run -p mru -b 512 -- maps shared small >/results/absent.txt 2>&1
+hipec run -p mru -b 512 --strict -- maps shared small >/results/absent-strict.txt 2>&1
+echo $? >>/results/absent-strict.txt
+
+insmod /hipec/hipec.ko pool_mb=256 readmit_ms=0 || exit 1
+
+# A file that has not changed for long, until now.
+hipec run -p mru -b 16 --map old -q -- maps twice old >/results/old.txt 2>&1
+# Ways to map, in so few frames that pages have to go.
+for verb in $(maps); do
+	cp small f
+	maps "$verb" f >/results/maps-"$verb".plain 2>&1
+	cp small f
+	hipec run -p mru -b 16 --map f -j -o /results/maps-"$verb".json -- maps "$verb" f \
+		>/results/maps-"$verb".run 2>&1
+	echo "$verb $?" >>/results/maps.txt
+	md5sum f >>/results/maps-"$verb".run
+done
+for verb in writes resize both; do	# what is in the file afterwards
+	cp small f
+	maps "$verb" f >/dev/null
+	md5sum f >>/results/maps-"$verb".plain
+done
+for verb in $(maps); do
+	case $verb in
+	writes | resize | both) ;;
+	twice) cp small f; maps twice f >/dev/null; md5sum f >>/results/maps-twice.plain ;;
+	*) cp small f; md5sum f >>/results/maps-"$verb".plain ;;
+	esac
+done
+cp small f
+hipec run -p mru -b 16 --map f --strict -- maps both f >/results/strict.txt 2>&1
+echo $? >>/results/strict.txt
+# The process that writes is killed; who comes next reads what it stored.
+cp small f
+hipec run -p mru -b 16 --map f -q -- python3 -c '
+import mmap, os, signal
+f = open("f", "r+b")
+m = mmap.mmap(f.fileno(), 0)
+m[8192] = 200
+os.kill(os.getpid(), signal.SIGKILL)' 2>/results/killed.txt
+echo $? >>/results/killed.txt
+python3 -c 'print(open("f", "rb").read()[8192])' >>/results/killed.txt
+# A disk.
+disk='import mmap, sys, zlib
+f = open("/dev/vda", "rb")
+print(zlib.crc32(mmap.mmap(f.fileno(), 1 << 20, access=mmap.ACCESS_READ, offset=20 << 20)))'
+python3 -c "$disk" >/results/disk.plain 2>&1
+hipec run -p mru -b 16 --map "/dev/vd*" -j -o /results/disk.json -- python3 -c "$disk" \
+	>/results/disk.run 2>&1
+# In a share and in frames of its own; a policy that is bad at this.
+hipec run -p mru -b 512 -- maps sweep large >/results/words.txt 2>&1
+hipec run -p mru -b 512 --reserve -- maps sweep large >/results/words-reserve.txt 2>&1
+hipec run -p builtin -b 512 -q -- maps sweep large >/results/words-quiet.txt 2>&1
+# All frames are given back, and a program that stays behind keeps its own.
+# shellcheck disable=SC2016 # for that shell
+hipec run -p mru -b 64 -q -- dash -c 'python3 -c "
+import mmap, os, time
+f = open(\"large\", \"rb\")
+m = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+a = sum(m[::4096])
+open(\"/tmp/mapped\", \"w\").close()
+while os.path.exists(\"/tmp/mapped\"): time.sleep(.01)
+open(\"/tmp/left\", \"w\").write(str(a == sum(m[::4096])))" & until [ -e /tmp/mapped ]; do :; done'
+hipec status --json >/results/left-status.json
+rm /tmp/mapped
+until [ -s /tmp/left ]; do :; done
+cat /tmp/left >/results/left.txt
+
+# Programs of others.
+compare sweep 24 23M mru weights maps sweep weights
+compare python 31 23M mru weights python3 /hipec/sweep.py weights
+compare sqlite 24 20M mru table.db sqlite3 -readonly table.db \
+	"pragma mmap_size = 100000000; pragma cache_size = 10;" \
+	"select sum(length(a)), max(a) from t;" "select sum(length(a)), min(a) from t;" \
+	"select count(*), max(substr(a, 7, 9)) from t;"
+compare rg 16 12M scan-resistant "*.txt" dash -c \
+	'for word in hipec frame policy; do rg --mmap -j1 --sort path -c $word text; done'
+compare git 20 12M scan-resistant "*.pack" dash -c \
+	'for i in 1 2; do git -C repo.git -c safe.directory=* cat-file --batch-check \
+	--batch-all-objects --buffer | md5sum; git -C repo.git -c safe.directory=* fsck 2>&1; done'
+compare lmdb 24 20M mru data.mdb dash -c 'mdb_stat lmdb; for i in 1 2 3; do mdb_dump lmdb | md5sum; done'
+
+cat /sys/kernel/debug/hipec/frames >/results/frames.txt
+cd /
+rmmod hipec 2>>/results/frames.txt
+ls -d /tmp/hipec-run-* >>/results/frames.txt 2>/dev/null
+true
