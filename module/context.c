@@ -124,9 +124,45 @@ static bool host_words(void *host, u64 at, u64 *words)
 	return read_words(at, words, HIPEC_STACK_BLOCK);
 }
 
+/* Part of a page of @file, if it is in memory. */
+static bool read_file(struct file *file, u64 offset, void *to, u32 nr)
+{
+	struct page *page = find_get_page(file->f_mapping, offset >> PAGE_SHIFT);
+	bool there = page && PageUptodate(page);
+	void *start;
+
+	if (there) {
+		start = kmap_local_page(page);
+		memcpy(to, start + offset_in_page(offset), nr);
+		kunmap_local(start);
+	}
+	if (page)
+		put_page(page);
+	return there;
+}
+
+/*
+ * A child has none of its parent's code in its page tables until it runs it: then
+ * the file has it. Context: expects mmap_lock.
+ */
 static bool host_code(void *host, u64 at, u64 *bytes)
 {
-	return read_words(at, bytes, 1);
+	struct vm_area_struct *vma;
+	u64 offset;
+	u32 first;
+
+	if (read_words(at, bytes, 1))
+		return true;
+	vma = find_vma(host, at);
+	if (!vma || at < vma->vm_start || vma->vm_end - at < sizeof(*bytes) ||
+	    !vma->vm_file || !(vma->vm_flags & VM_EXEC))
+		return false;
+	offset = at - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
+	first = min_t(u32, sizeof(*bytes), PAGE_SIZE - offset_in_page(offset));
+	return read_file(vma->vm_file, offset, bytes, first) &&
+	       (first == sizeof(*bytes) ||
+		read_file(vma->vm_file, offset + first, (u8 *)bytes + first,
+			  sizeof(*bytes) - first));
 }
 
 /* From the first page of @file, if it is in memory. Return: false: it is not. */

@@ -231,12 +231,20 @@ static void what_is_no_frame_is_not_followed(struct kunit *test)
 		at + HIPEC_STACK_FRAME + 8,	/* far */
 		~0ull - 7, 1ull << 47, 0, 1,
 	};
+	struct hipec_stack_point point[DEPTH];
+	struct hipec_stack s;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		w->regs.bp = bad[i];
 		EXPECT_POINTS(test, w, F(7) + 9);
 	}
+	/* Within one. */
+	put_three(w);
+	w->regs.bp += 4;
+	walk(w, point, &s);
+	KUNIT_EXPECT_EQ(test, s.frames, 0);
+	memset(w->stack, 0, 8 * WORDS);
 	/* Called from where no call is, or data, or a call has been cut off. */
 	put_frame(w, 2, 4, w->own.at + AFTER(6) + 1);
 	start_frames(w, 2);
@@ -315,9 +323,25 @@ static void a_gap_ends_a_scan(struct kunit *test)
 {
 	struct world *w = world(test);
 
-	w->stack[HIPEC_STACK_GAP - 1] = w->own.at + AFTER(6);
-	w->stack[2 * HIPEC_STACK_GAP] = w->own.at + AFTER(5);
+	w->stack[10] = w->own.at + AFTER(6);
+	w->stack[10 + HIPEC_STACK_GAP] = w->own.at + AFTER(5);
+	EXPECT_POINTS(test, w, F(7) + 9, AFTER(6), AFTER(5));
+	w->stack[10 + HIPEC_STACK_GAP] = 0;
+	w->stack[11 + HIPEC_STACK_GAP] = w->own.at + AFTER(5);
 	EXPECT_POINTS(test, w, F(7) + 9, AFTER(6));
+}
+
+/* Where the program's first stack begins nothing of it is above. */
+static void the_stacks_beginning_ends_a_scan(struct kunit *test)
+{
+	struct world *w = world(test);
+
+	put_unframed(w);
+	w->regs.end = w->stack_at + 8 * 203;
+	EXPECT_POINTS(test, w, F(7) + 9, AFTER(6), AFTER(5));
+	w->regs.end = w->stack_at;	/* another stack's */
+	EXPECT_POINTS(test, w, F(7) + 9, AFTER(6), AFTER(5), AFTER(4), AFTER(3),
+		      AFTER(2));
 }
 
 /* A direct call that leads elsewhere has returned. */
@@ -473,7 +497,7 @@ static void random_stacks_are_walked_within_the_limits(struct kunit *test)
 	struct world *w = world(test);
 	u32 seed = 1, i, most = 0;
 
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < 3000; i++) {
 		struct hipec_stack_point point[DEPTH + 1];
 		struct hipec_stack s;
 		u32 nr;
@@ -510,7 +534,7 @@ static void nothing_else_decides_than_a_walk_tells(struct kunit *test)
 	u8 *keep = kunit_kzalloc(test, WORDS, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, keep);
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < 2000; i++) {
 		struct hipec_stack_point a[DEPTH] = { 0 }, b[DEPTH] = { 0 };
 		struct hipec_stack s, again;
 		u64 at, bp;
@@ -580,6 +604,7 @@ static struct kunit_case stack_cases[] = {
 	KUNIT_CASE(the_librarys_caller_is_found_below_its_frame),
 	KUNIT_CASE(words_behind_calls_are_return_addresses),
 	KUNIT_CASE(a_gap_ends_a_scan),
+	KUNIT_CASE(the_stacks_beginning_ends_a_scan),
 	KUNIT_CASE(what_is_left_of_calls_that_returned_is_passed_over),
 	KUNIT_CASE(all_calls_are_known),
 	KUNIT_CASE(stubs_with_branch_tracking_are_known),
