@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/pool/buildid.c on ELF files, whole and torn.
+ * What files are called in contexts: module/pool/buildid.c on ELF files, whole and
+ * torn, and the names of those that are left out.
  */
 #include "../pool/stack.h"
 #include "kunit_machine.h"
+
+/* Names of the C library and the loader, and names that begin like them. */
+static void the_c_library_is_known_by_its_name(struct kunit *test)
+{
+	static const char *const yes[] = {
+		"libc.so.6", "libc-2.31.so", "ld-linux-x86-64.so.2", "ld-2.31.so",
+	}, *const no[] = { "libc.so.60", "libc.so", "libcrypto.so.3", "ldd", "l", "" };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(yes); i++)
+		KUNIT_EXPECT_TRUE(test, context_is_left_out(yes[i]));
+	for (i = 0; i < ARRAY_SIZE(no); i++)
+		KUNIT_EXPECT_FALSE(test, context_is_left_out(no[i]));
+}
 
 /* The beginning of a file with two parts; the second has two notes. */
 static void put_elf(u8 *file)
@@ -64,6 +79,7 @@ static void torn_files_do_no_harm(struct kunit *test)
 }
 
 static struct kunit_case buildid_cases[] = {
+	KUNIT_CASE(the_c_library_is_known_by_its_name),
 	KUNIT_CASE(build_ids_are_found),
 	KUNIT_CASE(torn_files_do_no_harm),
 	{ }
