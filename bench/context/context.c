@@ -102,7 +102,7 @@ static void open_all(const char *policy)
 int main(int argc, char **argv)
 {
 	struct hipec_status s;
-	uint64_t ns = 0;
+	uint64_t ns = UINT64_MAX, each;
 	int i;
 
 	if (argc != 4)
@@ -111,11 +111,12 @@ int main(int argc, char **argv)
 	first = !strcmp(argv[3], "first");
 	for (i = 0; i < PAGES; i++)
 		(void)base[i * PAGE_BYTES];
-	/* The second time all code and all tables have been used. */
-	for (i = 0; i < 2; i++) {
+	/* The least, as the kernel does other things at times. */
+	for (i = 0; i < 6; i++) {
 		if (madvise((void *)base, PAGES * PAGE_BYTES, MADV_DONTNEED))
 			die("madvise");
-		ns = deep(atoi(argv[2]));
+		each = deep(atoi(argv[2]));
+		ns = each < ns ? each : ns;
 	}
 	if (hipec_status(container, &s))
 		die("status");
