@@ -74,7 +74,7 @@ def repository(rng, where, tmp):
 
 
 def database(rng, where):
-    """24 MB."""
+    """31 MB."""
     import sqlite3
     db = sqlite3.connect(where)
     db.execute("create table t(a)")
@@ -85,7 +85,7 @@ def database(rng, where):
 
 
 def lmdb(rng, where):
-    """24 MB."""
+    """49 MB."""
     where.mkdir()
     lines = ["VERSION=3", "format=bytevalue", "type=btree", "mapsize=268435456", "maxreaders=126",
              "db_pagesize=4096", "HEADER=END"]
