@@ -93,7 +93,7 @@ def hipec(*args, text="", code=0):
 
 
 def counters(policy, text, *options):
-    row, = json.loads(hipec("sim", "--json", "-p", policy, "-f", 8, "-m", "exact", *options, "-",
+    row, = json.loads(hipec("sim", "--json", "-p", policy, "-f", 8, "-m", "exact", "--unguarded", *options, "-",
                             text=text).stdout)
     assert row["exit"]["kind"] == 0, row["exit"]
     return row["policy_counters"]
@@ -243,7 +243,7 @@ def test_modes_and_frames_change_nothing_that_is_fed(policy, tmp_path):
     text, files = "".join(loops({3: 300, 4: 20}, 9000)), []
     for i, options in enumerate((["-f", 4], ["-f", 400], ["-f", 400, "-m", "exact"])):
         files.append(tmp_path / str(i))
-        hipec("sim", "-p", policy, *options, "--hints", files[-1], "-", text=text)
+        hipec("sim", "-p", policy, "--unguarded", *options, "--hints", files[-1], "-", text=text)
     assert files[0].read_text() == files[1].read_text() == files[2].read_text()
 
 
@@ -366,7 +366,7 @@ def test_the_examples_of_the_page_print_what_it_shows(tmp_path, policy):
     env = {**ENV, "PATH": f"{BUILD / 'asan'}:{ENV['PATH']}",
            "HIPEC_POLICY_PATH": f"{BUILD / 'policies'}:{tmp_path}"}
     text = (ROOT / "docs" / "amp.md").read_text()
-    blocks = re.findall(r"^```(c?)\n(.*?)^```", text, re.M | re.S)
+    blocks = re.findall(r"^```(c Init)?\n(.*?)^```", text, re.M | re.S)
     session = "".join(block for language, block in blocks if not language)
     commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.M)
     assert len(commands) == 8
