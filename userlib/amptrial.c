@@ -123,23 +123,25 @@ static void simulate(struct sim *s, u64 context, u32 page)
  * @frames: of it, or the part of them that the noted pages are of all; 1 or more
  * @real:   its arrays
  * @used:   it is to get what is fed at once: what was learnt before is believed
+ * @mode:   what it is told of hits
  *
  * Context: any.
  * Return: 0; -ENOMEM.
  */
 int amp_trial_open(struct amp_trial *t, const struct hipec_policy *p, u32 frames,
-		   const struct amp_arrays *real, bool used)
+		   const struct amp_arrays *real, bool used,
+		   enum sim_mode mode)
 {
 	int ret;
 
-	*t = (struct amp_trial){ .frames = frames, .real = *real, .used = used,
+	*t = (struct amp_trial){ .frames = frames, .real = *real, .used = used, .mode = mode,
 				 .nr_accounts = 1, .user_bits = USER_BITS,
 				 .next = LOOK };
 	t->account = calloc(ACCOUNTS, sizeof(*t->account));
 	t->table = calloc(TABLE, sizeof(*t->table));
 	t->user = calloc(1u << USER_BITS, sizeof(*t->user));
-	ret = sim_open(&t->base, p, frames, SIM_EXACT, &t->base_r, NULL);
-	ret = sim_open(&t->with, p, frames, SIM_EXACT, &t->with_r, NULL) ?: ret;
+	ret = sim_open(&t->base, p, frames, t->mode, &t->base_r, NULL);
+	ret = sim_open(&t->with, p, frames, t->mode, &t->with_r, NULL) ?: ret;
 	if (ret || !t->account || !t->table || !t->user)
 		return -ENOMEM;
 	sim_feed_arrays(&t->to, &t->with.vm);

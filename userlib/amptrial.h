@@ -45,6 +45,7 @@ struct amp_trial {
 	struct sim_result base_r, with_r;
 	struct amp_arrays to, real;	/* of the trial, and of the real cache */
 	u32 frames;
+	enum sim_mode mode;
 	u64 now;		/* accesses noted */
 	struct amp_account *account;	/* the first: of contexts not known */
 	u32 nr_accounts;
@@ -63,7 +64,8 @@ struct amp_trial {
 };
 
 int amp_trial_open(struct amp_trial *t, const struct hipec_policy *p, u32 frames,
-		   const struct amp_arrays *real, bool used);
+		   const struct amp_arrays *real, bool used,
+		   enum sim_mode mode);
 int amp_trial_note(struct amp_trial *t, u64 context, u32 page, bool missed);
 int amp_trial_feed(struct amp_trial *t, const struct amp_pattern *p, size_t nr);
 const struct amp_account *amp_trial_account(const struct amp_trial *t, u64 context);

@@ -103,7 +103,7 @@ int sim_feed_begin(struct sim_feed *f, struct hipec_vm *vm, u32 frames)
 		f->trial = malloc(sizeof(*f->trial));
 		if (!f->trial ||
 		    amp_trial_open(f->trial, vm->policy, frames, &f->to,
-				   f->job->nr_hints))
+				   f->job->nr_hints, sim_of(vm)->mode))
 			return -ENOMEM;
 	}
 	return f->job->nr_hints ? feed(f, f->job->hints, f->job->nr_hints) : 0;
