@@ -72,7 +72,7 @@ def test_how_long_they_are(name, most):
 MEANT_FOR = {
     "loop": ["2q", "lhd", "lirs", "mru", "random2", "s3-fifo", "w-tinylfu", "weights"],
     "zipf": ["clock", "fifo2", "lru", "lru-k", "lru-wsr", "lfu", "mq", "scan-resistant", "sieve",
-             "spatial-clock", "mglru", "cflru"],
+             "spatial-clock", "mglru", "cflru", "amp"],
     "shift": ["fifo", "mpfifo2"],
 }
 
