@@ -158,22 +158,47 @@ static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
 	return *patience > 0 ? 0 : VM_FAULT_SIGBUS;
 }
 
-/* How long after another fault's end one waits for pages to be unpinned. */
+/* How long a fault sleeps, jiffies, for pages that are pinned while none is served. */
 #define HIPEC_MOMENT HZ
+
+/**
+ * struct pins - a fault waits until a page is no longer pinned
+ * @served: faults that the container had served when it was looked at last
+ * @moment: jiffies that it sleeps yet, unless another one is served
+ * @all:    jiffies that it sleeps yet, whatever happens
+ */
+struct pins {
+	u32 served;
+	u32 moment, all;
+};
 
 /*
  * Every page is pinned. Faults pin the page that they are about to map or to
  * copy, so with as many threads as frames this happens and is over at once:
- * wait a moment, unless no fault was served for a while. Expects c->lock and
+ * wait a moment, unless no fault is served for a while. It may not be over, where
+ * those who wait have pinned the pages, in pipes say: what one has waited for in
+ * vain others do not wait for, until a fault is served. The sleeps are counted, not
+ * the time: who has a page may not have run all the while. Expects c->lock and
  * drops it. Return: 0 to look the page up again; VM_FAULT_SIGBUS.
  */
-static vm_fault_t wait_for_pins(struct hipec_container *c)
+static vm_fault_t wait_for_pins(struct hipec_container *c, struct pins *pins)
 {
-	bool ends = time_before(jiffies, c->served + HIPEC_MOMENT) &&
-		    hipec_io_wait(c, TASK_KILLABLE, 1) >= 0;
+	long left = -ETIME;
 
+	if (pins->served != c->served) {
+		pins->served = c->served;
+		pins->moment = HIPEC_MOMENT;
+	}
+	if (!pins->moment || !pins->all)
+		c->vain = c->served;
+	if (c->vain != c->served)
+		left = hipec_io_wait(c, TASK_KILLABLE, 1);
+	if (!left) {
+		pins->moment--;
+		pins->all--;
+	}
 	mutex_unlock(&c->lock);
-	return ends ? 0 : VM_FAULT_SIGBUS;
+	return left < 0 ? VM_FAULT_SIGBUS : 0;
 }
 
 /*
@@ -186,7 +211,7 @@ static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
 	struct hipec_container *c = r->c;
 
 	hipec_batch_show(r, b, vmf->pgoff, is_write(vmf));
-	c->served = jiffies;
+	c->served++;
 	mutex_unlock(&c->lock);
 	wake_up_all(&c->wait);
 	vmf->page = &map_around(vmf, b)->page;
@@ -199,7 +224,7 @@ static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
  * Return: 0 to look it up again.
  */
 static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
-		       long *patience)
+		       long *patience, struct pins *pins)
 {
 	/* The kernel's own fault waits once, as the policy wants it. */
 	bool wait = !of_kernel(vmf) || (may_come_again(vmf) &&
@@ -216,7 +241,7 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 	if (ret == -EAGAIN)
 		return wait_for_io(r, vmf, patience);
 	if (ret == -ENOMEM)
-		return wait_for_pins(c);
+		return wait_for_pins(c, pins);
 	if (ret < 0) {
 		mutex_unlock(&c->lock);
 		return VM_FAULT_SIGBUS;
@@ -266,7 +291,7 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
 			  is_write(vmf));
 	hipec_event_access(c, r->start + vmf->pgoff, is_write(vmf));
-	c->served = jiffies;
+	c->served++;
 	mutex_unlock(&c->lock);
 	if (folio_lock_killable(folio)) {
 		folio_put(folio);
@@ -292,6 +317,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 	struct hipec_region *r = vmf->vma->vm_private_data;
 	struct hipec_container *c = r->c;
 	long patience = of_kernel(vmf) ? HIPEC_PATIENCE : MAX_SCHEDULE_TIMEOUT;
+	struct pins pins = { .all = HIPEC_PATIENCE, .moment = HIPEC_MOMENT };
 	vm_fault_t ret = 0;
 	u64 context = c->wants_context || READ_ONCE(c->sampler) ?
 		hipec_context(vmf) : 0;
@@ -309,7 +335,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 		if (h && hipec_page_live(&c->vm, h))
 			ret = hit(r, vmf, h);
 		else if (!h)
-			ret = miss(r, vmf, &patience);
+			ret = miss(r, vmf, &patience, &pins);
 		else if ((a = hipec_ahead_find(r, vmf->pgoff)))
 			ret = first_touch(r, vmf, a, &patience);
 		else

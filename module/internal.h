@@ -112,7 +112,8 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @making_room: free frames are promised to whoever runs its events
  * @nr_dirty:  dirty frames; atomic, no lock
  * @cluster:   most pages of one read; invariant after the load
- * @served:    jiffies, when a fault found its page, or had it brought in, last
+ * @served:    faults that found their page, or had it brought in; it wraps
+ * @vain:      @served when one last waited in vain for a page to be unpinned
  * @young_reset: referenced bits were reset that a TLB may still have set
  * @stale_cpus: CPUs whose TLB that concerns
  * @event:     that runs, or ran last
@@ -188,7 +189,8 @@ struct hipec_container {
 	bool making_room;
 	atomic_t nr_dirty;
 	u32 cluster;
-	unsigned long served;
+	u32 served;
+	u32 vain;
 
 	bool young_reset;
 	cpumask_var_t stale_cpus;

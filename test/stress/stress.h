@@ -169,6 +169,7 @@ struct self {
 	int scratch;			/* O_DIRECT */
 	unsigned char *buffer;		/* one page, aligned */
 	uint64_t nr_marks;
+	bool fails;			/* some allocation of it is to fail */
 };
 
 extern __thread struct self me;

@@ -49,8 +49,12 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 	(void)context;
 	if (guard && sig == SIGBUS)
 		siglongjmp(jump, 1);
-	wrong("thread %u: signal %d in %s, address %p, arena %p", me.t, sig,
-	      op_name[board->thread[me.t].op], info->si_addr, me.arena);
+	/* No memory for a SIGBUS's frame, on a stack that fork() has shared. */
+	if (sig == SIGSEGV && info->si_code == SI_KERNEL && me.fails)
+		_exit(0);	/* the keeper starts the process once more */
+	wrong("thread %u: signal %d, code %d, in %s, address %p, arena %p",
+	      me.t, sig, info->si_code, op_name[board->thread[me.t].op],
+	      info->si_addr, me.arena);
 	_exit(1);
 }
 
@@ -162,11 +166,13 @@ void do_operation(void)
 	__atomic_store_n(&b->since, now_ns(), __ATOMIC_RELAXED);
 	__atomic_add_fetch(&b->nr, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&board->ops, 1, __ATOMIC_RELAXED);
+	me.fails = inject;
 	if (inject)
 		fail_nth(1 + below(120));
 	ret = ops[op].fn();
 	if (inject)
 		fail_nth(0);
+	me.fails = false;
 	__atomic_add_fetch(&board->tried[op], 1, __ATOMIC_RELAXED);
 	if (ret >= 0)
 		__atomic_add_fetch(&board->worked[op], 1, __ATOMIC_RELAXED);
