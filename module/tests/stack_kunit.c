@@ -543,14 +543,20 @@ static void mark_told(const struct world *w, const struct hipec_stack *s,
 static void nothing_else_decides_than_a_walk_tells(struct kunit *test)
 {
 	struct world *w = world(test);
+	const size_t size = DEPTH * sizeof(struct hipec_stack_point);
 	u32 seed = 7, i, j, nr_told = 0;
 	u8 *keep = kunit_kzalloc(test, WORDS, GFP_KERNEL);
+	struct hipec_stack_point *a = kunit_kzalloc(test, size, GFP_KERNEL);
+	struct hipec_stack_point *b = kunit_kzalloc(test, size, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, keep);
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	KUNIT_ASSERT_NOT_NULL(test, b);
 	for (i = 0; i < 2000; i++) {
-		struct hipec_stack_point a[DEPTH] = { 0 }, b[DEPTH] = { 0 };
 		struct hipec_stack s, again;
 
+		memset(a, 0, size);
+		memset(b, 0, size);
 		random_world(w, &seed);
 		walk(w, a, &s);
 		if (!s.nr || w->regs.sp % 8 ||
@@ -562,7 +568,7 @@ static void nothing_else_decides_than_a_walk_tells(struct kunit *test)
 			if (!keep[j])
 				w->stack[j] = random_word(w, &seed);
 		walk(w, b, &again);
-		if (again.nr != s.nr || memcmp(a, b, sizeof(a)) ||
+		if (again.nr != s.nr || memcmp(a, b, size) ||
 		    again.lead != s.lead || again.frames != s.frames ||
 		    again.tail != s.tail) {
 			KUNIT_FAIL(test, "stack %u: %u points, then %u", i, s.nr,
