@@ -170,13 +170,15 @@ static void charge(struct amp_trial *t, struct amp_account *who, int cost)
 }
 
 /*
- * Is the context worth a partition? A loop, if it has one or if the default does not
+ * Is the context worth a partition? What was learnt before, at the start. A loop, if it has one or if the default does not
  * serve it; one that uses its pages once, if it did so for long: all first rounds of
  * loops look the same.
  */
 static bool is_worth(const struct amp_trial *t, const struct amp_account *a,
 		     enum amp_kind kind)
 {
+	if (t->used && !t->now)
+		return true;
 	if (kind == AMP_ONE_SHOT)
 		return a->accesses > (u64)LONG * t->frames;
 	return kind == AMP_LOOPING &&
