@@ -254,7 +254,7 @@ static void set_rate(struct amp_loop *l)
 {
 	l->rate = l->frames > AMP_LOOP_FRAMES ?
 		  (double)AMP_LOOP_FRAMES / l->frames : 1;
-	l->every = l->frames / 2;
+	l->every = l->frames / 8;
 	if (l->every < LEAST_EVERY)
 		l->every = LEAST_EVERY;
 	if (l->every > SIM_FEED_EVERY && l->rate == 1)
