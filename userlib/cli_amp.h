@@ -15,6 +15,7 @@
 #include "amp.h"
 
 int cli_amp_detect(int argc, char **argv);
+int cli_amp_report(int argc, char **argv);
 
 char *amp_hints_name(const char *program);
 
