@@ -93,6 +93,12 @@ $(B)/asan/watchdump: $(call userlib_obj,$(B)/asan,$(addprefix userlib/,watchdump
 		$(B)/asan/userlib/run_watched.o $(B)/asan/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
 
+# For the tests only: samples as a container gives them, through hipec run's loop.
+$(B)/asan/amploopdump: $(call userlib_obj,$(B)/asan,$(addprefix userlib/,amploopdump.c \
+		libhipec.c) $(SIM_SRC) $(TRACE_SRC)) \
+		$(B)/asan/userlib/run_watched.o $(B)/asan/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
+
 # What hipec profile makes pages and texts with, beside the command.
 PROFILE_PY := $(wildcard userlib/profile/*.py)
 
