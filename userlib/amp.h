@@ -15,7 +15,8 @@
  * amp_lost()         accesses of contexts there was no room for
  * amp_feed()         patterns -> the arrays of a policy               ampfeed.c
  * amp_feed_copy()    the arrays of another policy -> these
- * amp_state_read(), _write()  patterns in a file                      ampstate.c
+ * amp_state_read(), _write()  what was learnt, in a file              ampstate.c
+ * amp_state_story(), _file(), _free()
  * amp_feed_part()    where a policy finds a context
  * amp_method_find(), amp_kind_names, amp_method_names
  *
@@ -151,8 +152,48 @@ struct amp_error {
 
 #define AMP_STATE_MOST 1024	/* contexts of a file */
 
-int amp_state_read(FILE *in, struct amp_pattern **p, size_t *nr,
-		   struct amp_error *err);
-int amp_state_write(FILE *out, const struct amp_pattern *p, size_t nr);
+#define AMP_STATE_POINTS 16	/* of a context */
+#define AMP_STATE_ID 32		/* bytes of a build id */
+#define AMP_STATE_PATH 255
+
+/* A return address of a context, and the file that points are in. */
+struct amp_point {
+	u64 file, offset;
+};
+
+struct amp_file {
+	u64 file;
+	u32 id_bytes;
+	u8 id[AMP_STATE_ID];
+	char path[AMP_STATE_PATH + 1];
+};
+
+/* What there is to tell of a context beside its pattern. */
+struct amp_story {
+	u64 context;
+	u32 nr;			/* points, the innermost first */
+	struct amp_point point[AMP_STATE_POINTS];
+	bool judged;		/* the rest is known: */
+	bool kept;		/* it has a partition */
+	u64 faults, default_faults;	/* its own, and the default's in a simulation */
+};
+
+/* What a run leaves to the next. All is empty but the patterns in a simulator's. */
+struct amp_state {
+	struct amp_pattern *pattern;
+	size_t nr;
+	u32 frames;		/* of the run; 0: not known */
+	bool used;		/* the real cache had partitions at the end */
+	struct amp_file *file;
+	size_t nr_files;
+	struct amp_story *story;
+	size_t nr_stories;
+};
+
+int amp_state_read(FILE *in, struct amp_state *s, struct amp_error *err);
+int amp_state_write(FILE *out, const struct amp_state *s);
+struct amp_story *amp_state_story(struct amp_state *s, u64 context, bool make);
+struct amp_file *amp_state_file(struct amp_state *s, u64 file, bool make);
+void amp_state_free(struct amp_state *s);
 
 #endif /* HIPEC_AMP_H */

@@ -179,7 +179,7 @@ static void charge(struct amp_trial *t, struct amp_account *who, int cost)
 static bool is_worth(const struct amp_trial *t, const struct amp_account *a,
 		     enum amp_kind kind)
 {
-	if (!t->now)
+	if (t->used && !t->now)
 		return true;	/* an earlier run says so */
 	if (kind == AMP_ONE_SHOT)
 		return amp_feed_part(&t->to, a->context) ||

@@ -72,7 +72,7 @@ PLAY_LIBS := -lblkid -lm
 
 # A trace through a policy, or several of them; run_watched.o belongs to it.
 # What a detector of access patterns feeds it comes from amp.c.
-AMP_SRC := $(addprefix userlib/,amp.c ampdear.c ampfeed.c amptrial.c ampkind.c amplist.c ampowner.c ampstate.c)
+AMP_SRC := $(addprefix userlib/,amp.c ampdear.c ampfeed.c amploop.c amptrial.c ampkind.c amplist.c ampowner.c ampstate.c)
 SIM_SRC := $(addprefix userlib/,mixpool.c sim.c simcontract.c simfeed.c simhost.c simpolicy.c \
 	simpost.c simwatch.c) $(AMP_SRC)
 
@@ -93,6 +93,12 @@ $(B)/asan/watchdump: $(call userlib_obj,$(B)/asan,$(addprefix userlib/,watchdump
 		$(B)/asan/userlib/run_watched.o $(B)/asan/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
 
+# For the tests only: samples as a container gives them, through hipec run's loop.
+$(B)/asan/amploopdump: $(call userlib_obj,$(B)/asan,$(addprefix userlib/,amploopdump.c \
+		libhipec.c) $(SIM_SRC) $(TRACE_SRC)) \
+		$(B)/asan/userlib/run_watched.o $(B)/asan/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
+
 # What hipec profile makes pages and texts with, beside the command.
 PROFILE_PY := $(wildcard userlib/profile/*.py)
 
@@ -106,13 +112,13 @@ ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
-CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_show.c cli_debug.c cli_dis.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
-	cli_mix_table.c cli_play.c cli_profile.c cli_program.c cli_record.c cli_replay.c cli_run.c \
+CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_report.c cli_amp_show.c cli_debug.c cli_dis.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
+	cli_mix_table.c cli_play.c cli_profile.c cli_program.c cli_record.c cli_replay.c cli_run.c cli_run_amp.c \
 	cli_run_region.c cli_run_report.c cli_run_serve.c cli_sim.c cli_sim_args.c \
 	cli_sim_feed.c cli_sim_json.c cli_sim_param.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \
 	cli_sim_verdict.c cli_status.c cli_trace.c cli_traceprog.c debug.c \
 	debugcommand.c debugline.c debugprint.c debugshow.c debugsource.c debugstop.c \
-	debugwhy.c headtext.c mix.c play.c playtarget.c profile.c profile_json.c \
+	debugwhy.c elffile.c headtext.c mix.c play.c playtarget.c profile.c profile_json.c \
 	recordvm.c replay.c simref.c tracechan.c traceinfo.c tracemake.c) $(SIM_SRC) $(TRACE_SRC)
 CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/userlib/run_watched.o \
 	$(B)/compiler/sha256.o $(B)/libhipec.a $(B)/libhipecvm.a

@@ -148,8 +148,8 @@ static const struct verb {
 	  "                     time; text: a summary instead; json: what both are made of\n"
 	  "  -j, --json         an array with an element an order, for programs\n" },
 	{ "amp", cli_amp,
-	  "detect [OPTION...] TRACE",
-	  "say what each program context of a trace does: loops, passes once, ...",
+	  "detect [OPTION...] TRACE | report [OPTION...] [FILE]",
+	  "say what program contexts do, of a trace or in runs: loop, pass once, ...",
 	  "A context is a call stack; 'hipec trace -- COMMAND' takes traces that have some.\n"
 	  "docs/amp.md says what is found, and how; '-' is standard input.\n"
 	  "\n"
@@ -161,7 +161,12 @@ static const struct verb {
 	  "      --rate R       share of the pages that is looked at; 1\n"
 	  "      --fed          all of these as hipec sim feeds policies\n"
 	  "      --top N        contexts of the table, the busiest ones; 20\n"
-	  "  -j, --json         an object with all there is, for programs\n" },
+	  "  -j, --json         an object with all there is, for programs\n"
+	  "\n"
+	  "report: what runs of a program under 'hipec run' have learnt, in words: FILE, of\n"
+	  "--hints there, or of the run that ended last; with --top and --json, and\n"
+	  "\n"
+	  "      --run PROGRAM  of that program\n" },
 	{ "run", cli_run,
 	  "--policy P --budget B [OPTION...] -- PROGRAM...",
 	  "run a program as it is, with its file maps under a policy",
@@ -175,6 +180,9 @@ static const struct verb {
 	  "  -m, --map GLOB     files that count, by their whole name or its last part, to be\n"
 	  "                     written as well; repeatable. Without it, all of 1 MB and more\n"
 	  "                     that the program opens to read\n"
+	  "      --hints FILE   what runs of the program have learnt, of a policy as amp; not\n"
+	  "                     the one in ~/.local/state/hipec/amp. It is read and written\n"
+	  "      --no-hints     neither\n"
 	  "      --reserve      frames of its own, locked memory, in the place of a share\n"
 	  "      --strict       fail where the module is missing or refuses something; without\n"
 	  "                     it, files are then mapped as ever, and one line says so\n"

@@ -12,6 +12,7 @@ static const struct {
 	int (*fn)(int argc, char **argv);
 } verbs[] = {
 	{ "detect", cli_amp_detect },
+	{ "report", cli_amp_report },
 };
 
 int cli_amp(int argc, char **argv)
@@ -23,6 +24,6 @@ int cli_amp(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			return verbs[i].fn(argc - 1, argv + 1);
-	cli_error("there is no '%s'; want detect", cli_clean(argv[1]));
+	cli_error("there is no '%s'; want detect or report", cli_clean(argv[1]));
 	return CLI_USAGE;
 }

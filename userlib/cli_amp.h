@@ -4,6 +4,7 @@
  *
  * Interface:
  * cli_amp_<verb>()    runs it; argv[0] is the verb; returns an exit code
+ * amp_hints_name()    the file in which hipec run keeps what it learns
  * amp_patterns_print(), _json()  patterns, a line or an object each
  */
 #ifndef HIPEC_CLI_AMP_H
@@ -14,6 +15,9 @@
 #include "amp.h"
 
 int cli_amp_detect(int argc, char **argv);
+int cli_amp_report(int argc, char **argv);
+
+char *amp_hints_name(const char *program);
 
 void amp_patterns_print(const struct amp_pattern *p, size_t nr);
 struct json_object *amp_patterns_json(const struct amp_pattern *p, size_t nr);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "amploop.h"
 #include "cli.h"
 #include "cli_program.h"
 #include "cli_run.h"
@@ -23,7 +24,9 @@
 
 #define LIBRARY "libhipecrun.so"
 
-enum { POLICY = 256, BUDGET, MAP, PARAM, RESERVE, STRICT };
+enum { POLICY = 256, BUDGET, MAP, PARAM, RESERVE, STRICT, HINTS, NO_HINTS };
+
+#define REST_MS 5	/* from one look at samples to the next */
 
 static int add_glob(struct run *r, const char *glob)
 {
@@ -74,6 +77,13 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 	case STRICT:
 		r->strict = true;
 		return CLI_OK;
+	case HINTS:
+		free(r->hints);
+		r->hints = strdup(optarg);
+		return r->hints ? CLI_OK : CLI_FAILED;
+	case NO_HINTS:
+		r->no_hints = true;
+		return CLI_OK;
 	case 'q':
 		r->quiet = true;
 		return CLI_OK;
@@ -96,6 +106,8 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 		{ "param", required_argument, NULL, PARAM },
 		{ "reserve", no_argument, NULL, RESERVE },
 		{ "strict", no_argument, NULL, STRICT },
+		{ "hints", required_argument, NULL, HINTS },
+		{ "no-hints", no_argument, NULL, NO_HINTS },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "output", required_argument, NULL, 'o' },
@@ -213,6 +225,7 @@ static int prepare(struct run *r, struct sim_job *job)
 			r->device = -1;
 		}
 	}
+	run_amp_begin(r, &job->policy->policy);
 	if (r->device >= 0)
 		return CLI_OK;
 	cli_error("%s; %s", r->plain ?: strerror(ENOMEM), r->strict ?
@@ -239,22 +252,39 @@ static long long now_ms(void)
 	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
 }
 
+static long long least(long long a, long long b)
+{
+	return a < b ? a : b;
+}
+
 /* Until the program has ended. Return: its exit code. */
 static int attend(struct run *r, int signals, pid_t child)
 {
 	struct pollfd fds[] = {
 		{ .fd = signals, .events = POLLIN },
 		{ .fd = r->socket, .events = POLLIN },
+		{ .fd = -1, .events = POLLIN },
 	};
-	long long next = now_ms() + r->period_ms, left;
+	long long next = now_ms() + r->period_ms, rest = 0, now;
 	int status;
 
 	while (waitpid(child, &status, WNOHANG) != child) {
-		left = next - now_ms();
-		poll(fds, ARRAY_SIZE(fds), !r->period_ms ? -1 : left > 0 ? left : 0);
+		long long wait = INT_MAX;
+
+		now = now_ms();
+		fds[2].fd = r->amp && now >= rest ? r->amp->fd : -1;
+		if (r->amp && now < rest)
+			wait = rest - now;
+		if (r->period_ms)
+			wait = least(wait, next > now ? next - now : 0);
+		poll(fds, ARRAY_SIZE(fds), wait == INT_MAX ? -1 : wait);
 		pass_signal(signals, child);
 		if (r->socket >= 0)
 			run_serve(r);
+		if (fds[2].fd >= 0 && fds[2].revents) {
+			run_amp_serve(r);
+			rest = now_ms() + REST_MS;
+		}
 		if (r->period_ms && now_ms() >= next) {
 			next = now_ms() + r->period_ms;
 			r->every(r);
@@ -306,6 +336,7 @@ static int run_program(struct run *r, char **argv, const char *library, bool *ra
 	if (!ret) {
 		ret = attend(r, signals, child);
 		run_regions_flush(r);
+		run_amp_end(r);
 	}
 	close(signals);
 	return ret;
@@ -330,6 +361,7 @@ int cli_run(int argc, char **argv)
 		reported = run_report(&r, ret);
 	run_serve_end(&r);
 	run_regions_free(&r);
+	run_amp_free(&r);
 	if (r.device >= 0)
 		close(r.device);
 	sim_job_close(&job);

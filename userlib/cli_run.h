@@ -12,6 +12,7 @@
  * run_region_get(), _again() the region of a file
  * run_regions_free()
  * run_report()               what came of it                        cli_run_report.c
+ * run_amp_begin(), _serve(), _end(), _free()  feed the policy       cli_run_amp.c
  */
 #ifndef HIPEC_CLI_RUN_H
 #define HIPEC_CLI_RUN_H
@@ -43,6 +44,9 @@ struct run {
 	bool reserve, strict, quiet, json;
 	const char *output;	/* of the report, or NULL: standard error */
 
+	char *hints;		/* file of what was learnt; NULL: by the program */
+	bool no_hints;
+
 	int device;		/* the container; -1: there is none */
 	const char *program;
 	char *plain;		/* why it runs without a container, or NULL */
@@ -52,6 +56,8 @@ struct run {
 	struct run_region *region;
 	unsigned int nr_regions, max_regions;
 	uint64_t next_number;
+
+	struct amp_loop *amp;	/* that feeds the policy, or NULL */
 
 	/* Done every period_ms while the program runs, if it is not 0. */
 	int period_ms;
@@ -69,6 +75,12 @@ int run_region_get(struct run *r, enum run_kind kind, int file,
 struct run_region *run_region_again(struct run *r, uint64_t number);
 void run_regions_flush(struct run *r);
 void run_regions_free(struct run *r);
+
+struct hipec_policy;
+void run_amp_begin(struct run *r, const struct hipec_policy *p);
+void run_amp_serve(struct run *r);
+void run_amp_end(struct run *r);
+void run_amp_free(struct run *r);
 
 int run_report(struct run *r, int status);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../module/vm/optable.h"
+#include "amploop.h"
 #include "cli.h"
 #include "cli_run.h"
 
@@ -79,6 +80,21 @@ static void say_saved(const struct run *r, const struct hipec_status *s, FILE *o
 		fprintf(out, "hipec run: %s %.1f %% of the pages that " DEFAULT " would have read: %s in the place of %s, by a sample\n",
 			worse ? "cost" : "saved", 100.0 * diff / theirs, N(ours),
 			N(theirs));
+}
+
+/* What was found, if the policy is one that is fed, and has it in use. */
+static void say_loops(const struct run *r, FILE *out)
+{
+	u64 nr = 0;
+	u32 i;
+
+	if (!r->amp || !r->amp->trial.used)
+		return;
+	for (i = 1; i <= AMP_LOOPS; i++)
+		nr += r->amp->to.size[i] != 0;
+	if (nr)
+		fprintf(out, "hipec run: %s loop%s a partition of its own; `hipec amp report` has more\n",
+			N(nr), nr == 1 ? " has" : "s have each");
 }
 
 static void add_number(struct json_object *o, const char *key, uint64_t n)
@@ -155,6 +171,7 @@ int run_report(struct run *r, int code)
 	} else if (!r->quiet && r->device >= 0) {
 		say_maps(r, &s, out);
 		say_saved(r, &s, out);
+		say_loops(r, out);
 	}
 	if (out == stderr || !(ferror(out) | fclose(out)))
 		return CLI_OK;

@@ -57,6 +57,7 @@ static bool any_wants(const struct sim_job *job)
 static int read_hints(struct sim_feed_job *feed)
 {
 	FILE *in = fopen(feed->file, "re");
+	struct amp_state state;
 	struct amp_error err;
 	int ret;
 
@@ -66,8 +67,12 @@ static int read_hints(struct sim_feed_job *feed)
 		cli_error("%s: %s", feed->file, strerror(errno));
 		return CLI_FAILED;
 	}
-	ret = amp_state_read(in, &feed->hints, &feed->nr_hints, &err);
+	ret = amp_state_read(in, &state, &err);
 	fclose(in);
+	feed->hints = state.pattern;
+	feed->nr_hints = state.nr;
+	state.pattern = NULL;
+	amp_state_free(&state);
 	if (ret == -EINVAL)
 		fprintf(stderr, "%s:%llu: %s\n", feed->file,
 			(unsigned long long)err.line, err.text);
@@ -135,8 +140,10 @@ int sim_feed_write(const struct sim_job *job, const struct sim_rows *rows)
 	if (!ret && !out)
 		ret = -errno;
 	if (!ret)
-		ret = amp_state_write(out, rows->row[i].feed.pattern,
-				      rows->row[i].feed.nr);
+		ret = amp_state_write(out, &(struct amp_state){
+			.pattern = rows->row[i].feed.pattern,
+			.nr = rows->row[i].feed.nr,
+		});
 	if (out && fclose(out) && !ret)
 		ret = -errno;
 	if (!ret && rename(new, name))

@@ -121,23 +121,29 @@ static bool knows_better(const struct amp_pattern *hint,
 			     p->accesses <= 2 * hint->loop_size);
 }
 
+/*
+ * sim_feed_hints() - what was known before -> patterns, where these know less
+ * @p: SIM_FEED_MOST, *@n of them used
+ */
+void sim_feed_hints(const struct amp_pattern *hint, size_t nr,
+		    struct amp_pattern *p, size_t *n)
+{
+	size_t j;
+
+	for (; nr--; hint++) {
+		for (j = 0; j < *n; j++)
+			if (p[j].context == hint->context)
+				break;
+		if (j == SIM_FEED_MOST || (j < *n && !knows_better(hint, &p[j])))
+			continue;
+		p[j] = *hint;
+		*n += j == *n;
+	}
+}
+
 static void add_hints(struct sim_feed *f)
 {
-	const struct sim_feed_job *job = f->job;
-	size_t i, j;
-
-	for (i = 0; i < job->nr_hints; i++) {
-		const struct amp_pattern *hint = &job->hints[i];
-
-		for (j = 0; j < f->nr; j++)
-			if (f->pattern[j].context == hint->context)
-				break;
-		if (j == SIM_FEED_MOST ||
-		    (j < f->nr && !knows_better(hint, &f->pattern[j])))
-			continue;
-		f->pattern[j] = *hint;
-		f->nr += j == f->nr;
-	}
+	sim_feed_hints(f->job->hints, f->job->nr_hints, f->pattern, &f->nr);
 }
 
 static int detect(struct sim_feed *f)

@@ -10,6 +10,7 @@
  * sim_feed_begin()        when the machine is there
  * sim_feed_note()         an access
  * sim_feed_end()          patterns of the whole run
+ * sim_feed_hints()        what was known before, among patterns
  */
 #ifndef HIPEC_SIMFEED_H
 #define HIPEC_SIMFEED_H
@@ -50,6 +51,8 @@ bool sim_feed_wants(const struct hipec_policy *p);
 int sim_feed_begin(struct sim_feed *f, struct hipec_vm *vm, u32 frames);
 int sim_feed_note(struct sim_feed *f, u64 context, u32 pgno, u64 seq,
 		  bool missed);
+void sim_feed_hints(const struct amp_pattern *hint, size_t nr,
+		    struct amp_pattern *p, size_t *n);
 void sim_feed_end(struct sim_feed *f);
 void sim_feed_free(struct sim_feed *f);
 

@@ -29,6 +29,7 @@ class Partitions:
         self.mru = {part: [] for part in (*LOOPS, ONE_SHOT)}
         self.coupons = dict.fromkeys(self.mru, 0)
         self.random = _prng.Random()
+        self.user = {}      # context that used a page last, as far as it is known
 
     def queue_of(self, page):
         return next((q for q in (*self.t, *self.mru.values()) if page in q), None)
@@ -38,14 +39,14 @@ class Partitions:
         return sum(map(len, self.mru.values()))
 
     def access(self, page, context):
-        own = self.table.get(context, 0)
         queue = self.queue_of(page)
+        if context or queue is None:
+            self.user[page] = context
+        own = self.table.get(self.user[page], 0)
         if queue is not None:
-            if not context:     # nobody knows whose it was, so it stays where it is
-                for part in LOOPS:
-                    if queue is self.mru[part]:
-                        self.earn(part)
-                        return True
+            if not context and own and queue is self.mru[own]:
+                self.earn(own)      # nobody knows when, so it stays where it is
+                return True
             queue.remove(page)
             if own:
                 self.earn(own)
@@ -84,7 +85,22 @@ class Partitions:
                     drawn = part
         return drawn
 
+    def claim(self):
+        """Pages that a loop brought in before it had a partition, some at a time."""
+        old = 0
+        for _ in range(32):
+            queue = self.t[old]
+            part = self.table.get(self.user[queue[0]], 0) if queue else 0
+            if part in LOOPS:
+                self.mru[part].insert(0, queue.pop(0))
+            elif old:
+                return
+            else:
+                old = 1
+
     def make_room(self, page, own, ghost):
+        if self.others():
+            self.claim()
         self.held, other, wanted, keep = self.others(), own, False, True
         if ghost is None:
             keep = self.trim()
