@@ -531,8 +531,8 @@ def test_the_page_shows_what_commands_print(here):
 def test_the_page_and_the_help_have_the_same_options():
     text = subprocess.run([HIPEC, "run", "--help"], capture_output=True, text=True,
                           check=True).stdout
-    options = set(re.findall(r"^(?:  -\w,|     ) (--\w+)", text, re.M))
+    options = set(re.findall(r"^(?:  -\w,|     ) (--[\w-]+)", text, re.M))
     assert options == {"--policy", "--param", "--budget", "--map", "--reserve", "--strict",
-                       "--quiet", "--json", "--output"}
-    table = set(re.findall(r"`(--\w+)", DOC.split("## Options")[1].split("\n\n")[1]))
+                       "--quiet", "--json", "--output", "--hints", "--no-hints"}
+    table = set(re.findall(r"`(--[\w-]+)", DOC.split("## Options")[1].split("\n\n")[1]))
     assert table == options

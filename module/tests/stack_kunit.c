@@ -546,17 +546,13 @@ static void nothing_else_decides_than_a_walk_tells(struct kunit *test)
 	const size_t size = DEPTH * sizeof(struct hipec_stack_point);
 	u32 seed = 7, i, j, nr_told = 0;
 	u8 *keep = kunit_kzalloc(test, WORDS, GFP_KERNEL);
-	struct hipec_stack_point *a = kunit_kzalloc(test, size, GFP_KERNEL);
-	struct hipec_stack_point *b = kunit_kzalloc(test, size, GFP_KERNEL);
+	struct hipec_stack_point *a = kunit_kzalloc(test, 2 * size, GFP_KERNEL);
+	struct hipec_stack_point *b = a + DEPTH;
+	struct hipec_stack s, again;
 
-	KUNIT_ASSERT_NOT_NULL(test, keep);
-	KUNIT_ASSERT_NOT_NULL(test, a);
-	KUNIT_ASSERT_NOT_NULL(test, b);
+	KUNIT_ASSERT_TRUE(test, keep && a);
 	for (i = 0; i < 2000; i++) {
-		struct hipec_stack s, again;
-
-		memset(a, 0, size);
-		memset(b, 0, size);
+		memset(a, 0, 2 * size);
 		random_world(w, &seed);
 		walk(w, a, &s);
 		if (!s.nr || w->regs.sp % 8 ||
@@ -568,13 +564,10 @@ static void nothing_else_decides_than_a_walk_tells(struct kunit *test)
 			if (!keep[j])
 				w->stack[j] = random_word(w, &seed);
 		walk(w, b, &again);
-		if (again.nr != s.nr || memcmp(a, b, size) ||
-		    again.lead != s.lead || again.frames != s.frames ||
-		    again.tail != s.tail) {
-			KUNIT_FAIL(test, "stack %u: %u points, then %u", i, s.nr,
-				   again.nr);
-			return;
-		}
+		KUNIT_ASSERT_TRUE_MSG(test, again.nr == s.nr && !memcmp(a, b, size) &&
+				      again.lead == s.lead && again.tail == s.tail &&
+				      again.frames == s.frames,
+				      "stack %u: %u points, then %u", i, s.nr, again.nr);
 	}
 	KUNIT_EXPECT_GT(test, nr_told, 100);
 }
