@@ -126,9 +126,14 @@ bench-amp-traces: $(B)/hipec $(B)/libhipectrace.so
 bench-amp: $(B)/hipec $(B)/libhipectrace.so $(SHIPPED_HPO)
 	@bench/ampstudy.py $(if $(QUICK),--quick)
 
+.PHONY: bench-amp-mixes
+## bench-amp-mixes: what AMP loses at worst, on sixty random mixes of access patterns
+bench-amp-mixes: $(B)/hipec $(SHIPPED_HPO)
+	@bench/ampmixes.py
+
 # Each bench adds its target's name, wherever it is made.
 ALL_BENCHES += bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-figure8 \
-	bench-league bench-hints bench-detector bench-table1 bench-amp
+	bench-league bench-hints bench-detector bench-table1 bench-amp bench-amp-mixes
 
 # One after the other: each uses all CPUs that there are. One that fails, for a goal
 # that is missed perhaps, keeps none from running.

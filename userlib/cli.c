@@ -80,6 +80,7 @@ static const struct verb {
 	  "                     is fed, as amp; none: nothing does\n"
 	  "      --detect-every N\n"
 	  "                     accesses from one feed to the next; 5000\n"
+	  "      --unguarded    what is found is fed at once, whether it pays or not\n"
 	  "      --hints FILE   patterns of the last run, if it is there; gets this one's\n"
 	  "  -J, --jobs N       at a time; without it as many as there are processors\n"
 	  "  -j, --json         an array with all there is, for programs\n"
