@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The loop closed, on stock Debian kernels: a program that searches a mapped file for each line
 that it reads (test/amploop/loops.c), as it is, under hipec run --policy amp: within its third
-round it reads about as little as with a policy picked by hand, and in its second run at once.
+round it reads about as little as with a policy picked by hand, and in its second run at once. So
+does a program that loads the policy itself (test/amploop/own.c) under hipec amp feed.
 One boot for each kernel runs test/amploop/guest.sh."""
 
 import json
@@ -35,9 +36,12 @@ def ran(request, tmp_path_factory):
     shutil.copy(ROOT / "test/amploop/guest.sh", tree / "hipec")
     subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-o", tmp / "loops",
                     ROOT / "test/amploop/loops.c"], check=True)
+    subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-I", ROOT / "module/include/uapi", "-o",
+                    tmp / "own", ROOT / "test/amploop/own.c", ROOT / "userlib/libhipec.c"],
+                   check=True)
     command = [ROOT / "vm-images/initramfs.sh", "--kernel", kernel, "--out", tmp / "guest.img",
                "--tree", tree, "--module", modules(kernel)[0]]
-    for program in (BUILD / "static/hipec", BUILD / "libhipecrun.so", tmp / "loops"):
+    for program in (BUILD / "static/hipec", BUILD / "libhipecrun.so", tmp / "loops", tmp / "own"):
         command += ["--bin", program]
     subprocess.run(command, check=True)
     return vm.boot(kernel, tmp / "guest.img", BUILD / f"amp-{kernel}", ["sh", "/hipec/guest.sh"],
@@ -67,9 +71,22 @@ def saved(ran, name, number):
     return (arc[number] - reads(ran, name)[number]) / (arc[number] - mru[number])
 
 
-@pytest.mark.parametrize("name", ["amp", "plain"])
+@pytest.mark.parametrize("name", ["amp", "plain", "fed"])
 def test_the_loop_is_kept_from_its_third_round_on(ran, name):
     assert [number for number in range(2, ROUNDS) if saved(ran, name, number) < 0.8] == []
+
+
+def test_a_program_that_loads_amp_itself_keeps_nothing_unless_it_is_fed(ran):
+    assert min(reads(ran, "alone")) > 0.95 * LARGE
+
+
+def test_feeding_ends_with_the_program_and_tells_of_its_partition(ran):
+    first, last = (ran.results / "fed.fed").read_text().splitlines()
+    assert re.fullmatch(r"container \d+: process \d+ \(own\) is fed", first)
+    assert re.fullmatch(r"container \d+: \d{4,} samples, \d+ lost; fed \d+ times; "
+                        r"1 loop has a partition of its own", last)
+    assert re.match(r"own: search\+0x\w+ <- main\+0x\w+", (
+        ran.results / "own.report").read_text().splitlines()[1])
 
 
 def test_nothing_is_lost_before(ran):

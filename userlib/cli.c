@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "hipec.h"
 #include "sim.h"
 
 static const struct verb {
@@ -149,7 +150,7 @@ static const struct verb {
 	  "                     time; text: a summary instead; json: what both are made of\n"
 	  "  -j, --json         an array with an element an order, for programs\n" },
 	{ "amp", cli_amp,
-	  "detect [OPTION...] TRACE | report [OPTION...] [FILE]",
+	  "detect [OPTION...] TRACE | feed [OPTION...] ID|PID | report [OPTION...] [FILE]",
 	  "say what program contexts do, of a trace or in runs: loop, pass once, ...",
 	  "A context is a call stack; 'hipec trace -- COMMAND' takes traces that have some.\n"
 	  "docs/amp.md says what is found, and how; '-' is standard input.\n"
@@ -167,7 +168,16 @@ static const struct verb {
 	  "report: what runs of a program under 'hipec run' have learnt, in words: FILE, of\n"
 	  "--hints there, or of the run that ended last; with --top and --json, and\n"
 	  "\n"
-	  "      --run PROGRAM  of that program\n" },
+	  "      --run PROGRAM  of that program\n"
+	  "\n"
+	  "feed: what 'hipec run' does for its program, for one that loads amp itself: samples\n"
+	  "of its container, by its number in 'hipec status' or the process that loaded it,\n"
+	  "until it ends, Ctrl-C, or\n"
+	  "\n"
+	  "      --seconds N    at most so long\n"
+	  "      --policy NAME  what it was loaded from; without it, a shipped policy of the\n"
+	  "                     name that 'hipec status' shows\n"
+	  "      --hints FILE, --no-hints  as of hipec run\n" },
 	{ "run", cli_run,
 	  "--policy P --budget B [OPTION...] -- PROGRAM...",
 	  "run a program as it is, with its file maps under a policy",
@@ -268,6 +278,18 @@ void cli_error(const char *format, ...)
 	vfprintf(stderr, format, ap);
 	va_end(ap);
 	fputc('\n', stderr);
+}
+
+/* Say why there is no container: what hipec_open() returned. */
+int cli_open_failed(int err)
+{
+	if (err == -ENOENT || err == -ENXIO || err == -ENODEV)
+		cli_error(HIPEC_DEVICE " is missing; load the module first: modprobe hipec, or insmod hipec.ko");
+	else if (err == -EACCES || err == -EPERM)
+		cli_error(HIPEC_DEVICE ": %s; its owner or mode does not admit you", strerror(-err));
+	else
+		cli_error(HIPEC_DEVICE ": %s", strerror(-err));
+	return CLI_FAILED;
 }
 
 /* Say why trace @name was not read: @ret, and @err if it is malformed. */

@@ -7,6 +7,7 @@
  * cli_verb()      the verb that runs
  * cli_trace_make()  a trace from its recipe, for other verbs
  * cli_trace_failed()  why one was not read
+ * cli_open_failed()  why there is no container to ask with
  * cli_error()     one line on stderr: hipec VERB: message
  * cli_clean()     make a text fit for a terminal
  */
@@ -40,6 +41,8 @@ int cli_trace(int argc, char **argv);
 const char *cli_verb(void);
 int cli_trace_make(struct sim_trace *t, int argc, char **argv);
 int cli_trace_failed(const char *name, int ret, const struct sim_error *err);
+
+int cli_open_failed(int err);
 
 void __attribute__((format(printf, 1, 2))) cli_error(const char *format, ...);
 char *cli_clean(char *text);

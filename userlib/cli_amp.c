@@ -12,6 +12,7 @@ static const struct {
 	int (*fn)(int argc, char **argv);
 } verbs[] = {
 	{ "detect", cli_amp_detect },
+	{ "feed", cli_amp_feed },
 	{ "report", cli_amp_report },
 };
 
@@ -24,6 +25,6 @@ int cli_amp(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			return verbs[i].fn(argc - 1, argv + 1);
-	cli_error("there is no '%s'; want detect or report", cli_clean(argv[1]));
+	cli_error("there is no '%s'; want detect, feed or report", cli_clean(argv[1]));
 	return CLI_USAGE;
 }

@@ -4,7 +4,8 @@
  *
  * Interface:
  * cli_amp_<verb>()    runs it; argv[0] is the verb; returns an exit code
- * amp_hints_name()    the file in which hipec run keeps what it learns
+ * amp_hints_name()    the file in which runs of a program keep what they learn
+ * amp_hints_read(), _keep()  that file
  * amp_patterns_print(), _json()  patterns, a line or an object each
  */
 #ifndef HIPEC_CLI_AMP_H
@@ -15,9 +16,14 @@
 #include "amp.h"
 
 int cli_amp_detect(int argc, char **argv);
+int cli_amp_feed(int argc, char **argv);
 int cli_amp_report(int argc, char **argv);
 
+struct amp_loop;
+struct amp_state;
 char *amp_hints_name(const char *program);
+void amp_hints_read(const char *name, struct amp_state *state);
+int amp_hints_keep(char *name, struct amp_loop *l);
 
 void amp_patterns_print(const struct amp_pattern *p, size_t nr);
 struct json_object *amp_patterns_json(const struct amp_pattern *p, size_t nr);

@@ -206,17 +206,6 @@ static int read_list(int fd, struct list *l)
 	return ret == -ENOENT ? 0 : ret;
 }
 
-static int open_failed(int err)
-{
-	if (err == -ENOENT || err == -ENXIO || err == -ENODEV)
-		cli_error(HIPEC_DEVICE " is missing; load the module first: modprobe hipec, or insmod hipec.ko");
-	else if (err == -EACCES || err == -EPERM)
-		cli_error(HIPEC_DEVICE ": %s; its owner or mode does not admit you", strerror(-err));
-	else
-		cli_error(HIPEC_DEVICE ": %s", strerror(-err));
-	return CLI_FAILED;
-}
-
 int cli_status(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -236,7 +225,7 @@ int cli_status(int argc, char **argv)
 		return CLI_USAGE;
 	fd = hipec_open();
 	if (fd < 0)
-		return open_failed(fd);
+		return cli_open_failed(fd);
 	ret = read_list(fd, &list);
 	if (ret)
 		cli_error(HIPEC_DEVICE ": %s", strerror(-ret));
