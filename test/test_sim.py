@@ -503,4 +503,5 @@ def test_help_names_every_option():
     assert done.returncode == 0 and done.stdout.startswith("usage: hipec sim [OPTION...] TRACE...\n")
     assert set(re.findall(r"--([a-z-]+)", done.stdout)) == {
         "policy", "frames", "mode", "contract", "json", "whole-writes", "verdict", "over", "columns",
-        "jobs", "step", "post-cache", "warm-up", "param", "detector", "detect-every", "hints"}
+        "jobs", "step", "post-cache", "warm-up", "param", "detector", "detect-every", "hints",
+        "unguarded"}
