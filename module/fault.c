@@ -95,13 +95,19 @@ static bool may_come_again(const struct vm_fault *vmf)
 	       !(of_kernel(vmf) && vmf->flags & FAULT_FLAG_TRIED);
 }
 
+/* Whether page @h is given up or written just now. Expects c->lock. */
+static bool is_washed(const struct hipec_container *c, u32 h)
+{
+	return c->vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_LAUNDRY);
+}
+
 /* Whether it is the washer that the fault waits for. Expects c->lock. */
 static bool for_washer(struct hipec_region *r, const struct vm_fault *vmf)
 {
 	struct hipec_container *c = r->c;
 	u32 h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
 
-	return h ? c->vm.page[h].flags & HIPEC_PAGE_LAUNDRY : c->nr_laundry;
+	return h ? is_washed(c, h) : c->nr_laundry;
 }
 
 /*
@@ -158,6 +164,19 @@ static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
 	return *patience > 0 ? 0 : VM_FAULT_SIGBUS;
 }
 
+/*
+ * The fault fails for a reason that the application cannot see: say it.
+ * Return: VM_FAULT_SIGBUS.
+ */
+static vm_fault_t fail(const struct vm_fault *vmf, int err, const char *why)
+{
+	if (!fatal_signal_pending(current))
+		pr_warn_ratelimited("%s[%d]: fault on page %lu of a region fails: %s (%d)\n",
+				    current->comm, current->pid, vmf->pgoff, why,
+				    err);
+	return VM_FAULT_SIGBUS;
+}
+
 /* How long a fault sleeps, jiffies, for pages that are pinned while none is served. */
 #define HIPEC_MOMENT HZ
 
@@ -181,7 +200,8 @@ struct pins {
  * the time: who has a page may not have run all the while. Expects c->lock and
  * drops it. Return: 0 to look the page up again; VM_FAULT_SIGBUS.
  */
-static vm_fault_t wait_for_pins(struct hipec_container *c, struct pins *pins)
+static vm_fault_t wait_for_pins(struct hipec_container *c,
+				const struct vm_fault *vmf, struct pins *pins)
 {
 	long left = -ETIME;
 
@@ -198,7 +218,7 @@ static vm_fault_t wait_for_pins(struct hipec_container *c, struct pins *pins)
 		pins->all--;
 	}
 	mutex_unlock(&c->lock);
-	return left < 0 ? VM_FAULT_SIGBUS : 0;
+	return left < 0 ? fail(vmf, -ENOMEM, "all pages are pinned") : 0;
 }
 
 /*
@@ -241,10 +261,10 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 	if (ret == -EAGAIN)
 		return wait_for_io(r, vmf, patience);
 	if (ret == -ENOMEM)
-		return wait_for_pins(c, pins);
+		return wait_for_pins(c, vmf, pins);
 	if (ret < 0) {
 		mutex_unlock(&c->lock);
-		return VM_FAULT_SIGBUS;
+		return fail(vmf, ret, "victims cannot be written");
 	}
 	c->counters.faults++;
 	b.nr = ret;
@@ -255,7 +275,7 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 		return finish(r, vmf, &b);
 	mutex_unlock(&c->lock);
 	wake_up_all(&c->wait);
-	return VM_FAULT_SIGBUS;
+	return fail(vmf, ret, "the page cannot be read");
 }
 
 /*
@@ -332,7 +352,9 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 			return VM_FAULT_SIGBUS;
 		c->context = context;
 		h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
-		if (h && hipec_page_live(&c->vm, h))
+		if (h && is_write(vmf) && is_washed(c, h))
+			ret = wait_for_io(r, vmf, &patience);
+		else if (h && hipec_page_live(&c->vm, h))
 			ret = hit(r, vmf, h);
 		else if (!h)
 			ret = miss(r, vmf, &patience, &pins);
@@ -345,23 +367,23 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 }
 
 /*
- * The washer has the page @h: wait until it is done, with mmap_lock held, as
- * this cannot be asked to come again. So an application's fault waits a moment
- * and faults once more. Expects c->lock and drops it.
+ * The washer has the page @h. Whose fault this is the core does not say here, so
+ * who may wait for how long is not known: wait a moment, then unmap the page, and
+ * the next fault on it is hipec_fault(). Expects c->lock and drops it.
  */
 static vm_fault_t wait_for_washer(struct vm_fault *vmf,
 				  struct hipec_container *c, u32 h)
 {
-	const unsigned int busy = HIPEC_PAGE_WRITING | HIPEC_PAGE_LAUNDRY;
-	long patience = of_kernel(vmf) ? HIPEC_PATIENCE : HZ / 50 + 1;
-	vm_fault_t ret = VM_FAULT_NOPAGE;
+	long patience = HZ / 50 + 1;
 
-	while (patience > 0 && c->vm.page[h].flags & busy)
+	while (patience > 0 && is_washed(c, h))
 		patience = hipec_io_wait(c, TASK_KILLABLE, patience);
-	if (patience < 0 || (of_kernel(vmf) && !patience))
-		ret = VM_FAULT_SIGBUS;
 	mutex_unlock(&c->lock);
-	return ret;
+	if (!patience)
+		unmap_mapping_range(vmf->vma->vm_file->f_mapping,
+				    (loff_t)vmf->pgoff << PAGE_SHIFT,
+				    PAGE_SIZE, 0);
+	return patience < 0 ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 }
 
 static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
@@ -379,7 +401,7 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 		ret = VM_FAULT_NOPAGE;	/* evicted meanwhile: fault again */
 	else if (vmf->pgoff >= hipec_io_pages(r))
 		ret = VM_FAULT_SIGBUS;	/* the file was cut */
-	else if (c->vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_LAUNDRY))
+	else if (is_washed(c, h))
 		return wait_for_washer(vmf, c, h);
 	else if (folio_lock_killable(folio))
 		ret = VM_FAULT_SIGBUS;

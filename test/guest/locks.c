@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -267,6 +269,56 @@ static void write_to_own_backing_while_synced(void)
 	close_map(&one);
 }
 
+static void *msync_first(void *arg)
+{
+	CHECK(!msync(one.base, PAGE_BYTES, MS_SYNC));
+	return arg;
+}
+
+static void *store_first(void *arg)
+{
+	*(volatile uint64_t *)(one.base + 8) = 4711;
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+	return arg;
+}
+
+/*
+ * A disk that does not answer: who stores to a page that is being written waits,
+ * as long as it takes; the kernel's own store gives up, as it may hold locks.
+ */
+static void write_that_takes_long(void)
+{
+	pthread_t thread[2];
+	int memory = memfd_create("word", 0), i;
+	uint64_t word = 4712, read = 0;
+
+	fill(FILE_L);
+	open_map(&one, "fifo", FILE_L, 4, 1, true);
+	CHECK_EQ(pwrite(memory, &word, sizeof(word), 0), sizeof(word));
+	*(volatile uint64_t *)(one.base + 16) = 1;
+	CHECK(!ioctl(one.file, FIFREEZE, 0));
+	over = false;
+	CHECK(!pthread_create(&thread[0], NULL, msync_first, NULL));
+	usleep(200000);
+	CHECK(!pthread_create(&thread[1], NULL, store_first, NULL));
+	usleep(200000);
+	if (pread(memory, one.base + 24, sizeof(word), 0) != -1)
+		read = 1;
+	else
+		read = errno;
+	i = __atomic_load_n(&over, __ATOMIC_RELAXED);
+	CHECK(!ioctl(one.file, FITHAW, 0));
+	CHECK_EQ(read, EFAULT);
+	CHECK_EQ(i, 0);
+	for (i = 0; i < 2; i++)
+		CHECK(!pthread_join(thread[i], NULL));
+	CHECK(!fsync(one.region));
+	CHECK(pread(one.file, &word, sizeof(word), 8) == sizeof(word));
+	CHECK_EQ(word, 4711);
+	close(memory);
+	close_map(&one);
+}
+
 const struct test lock_tests[] = {
 	{ "write_to_the_own_backing_file_reads_what_it_needs", write_to_own_backing },
 	{ "write_to_the_own_backing_file_without_a_clean_frame_fails",
@@ -275,6 +327,8 @@ const struct test lock_tests[] = {
 	  own_backing_with_a_last_page },
 	{ "write_of_a_region_to_its_file_ends_while_it_is_synced",
 	  write_to_own_backing_while_synced },
+	{ "stores_to_a_page_being_written_wait_for_the_disk",
+	  write_that_takes_long },
 	{ "crosswise_writes_end", crosswise_writes },
 	{ "direct_read_of_the_own_backing_file_ends", direct_read_of_own_backing },
 	{ "threads_that_fault_write_and_map_end", threads_in_a_circle },
