@@ -8,6 +8,10 @@
  * for that lock in a fault closes a circle. So a direct read gives up rather
  * than wait, and what it gives up goes through the page cache, as the faults of
  * any other mapping do; the pages that it leaves there are dropped again.
+ *
+ * What the page cache has already, since the file was written or read a moment
+ * ago, is copied, and the disk left alone. Not where the region is written to: its
+ * pages go past the page cache, where an old one may outlive that.
  */
 #include <linux/blkdev.h>
 #include <linux/bvec.h>
@@ -87,6 +91,30 @@ static ssize_t read_direct(struct hipec_region *r, u32 idx,
 	return (ssize_t)nr << PAGE_SHIFT;
 }
 
+/* How many bytes of the pages are in the file. */
+static loff_t bytes_in_file(const struct hipec_region *r, u32 idx, u32 nr)
+{
+	loff_t left = i_size_read(hipec_backing(r)) - position(r, idx);
+
+	return clamp_t(loff_t, left, 0, (loff_t)nr << PAGE_SHIFT);
+}
+
+/* Copy page @idx if the page cache has it. Return: whether it had. */
+static bool copy_if_cached(struct hipec_region *r, u32 idx, struct folio *folio)
+{
+	struct page *page = find_get_page(r->backing->f_mapping,
+					  position(r, idx) >> PAGE_SHIFT);
+	bool whole;
+
+	if (!page)
+		return false;
+	whole = PageUptodate(page) && !PageHWPoison(page);
+	if (whole)
+		copy_highpage(&folio->page, page);
+	put_page(page);
+	return whole;
+}
+
 /* Return: bytes of the file; what the file system returned. */
 static ssize_t read_cached(struct hipec_region *r, u32 idx,
 			   struct folio **folio, u32 nr)
@@ -95,7 +123,6 @@ static ssize_t read_cached(struct hipec_region *r, u32 idx,
 	pgoff_t first = position(r, idx) >> PAGE_SHIFT;
 	struct file_ra_state ra = { .ra_pages = nr };
 	bool was_there;
-	loff_t left;
 	u32 i;
 
 	was_there = filemap_range_has_page(mapping, position(r, idx),
@@ -114,8 +141,7 @@ static ssize_t read_cached(struct hipec_region *r, u32 idx,
 	}
 	if (!was_there)
 		invalidate_mapping_pages(mapping, first, first + nr - 1);
-	left = i_size_read(hipec_backing(r)) - position(r, idx);
-	return clamp_t(loff_t, left, 0, (loff_t)nr << PAGE_SHIFT);
+	return bytes_in_file(r, idx, nr);
 }
 
 /* Zero what lies behind the first @bytes of the pages. */
@@ -136,6 +162,26 @@ static bool too_short(struct hipec_region *r, u32 idx, ssize_t got,
 	       position(r, idx) + got < i_size_read(hipec_backing(r));
 }
 
+/* Read what the page cache does not have. Return: bytes; -errno. */
+static ssize_t read_rest(struct hipec_region *r, u32 idx, struct folio **folio,
+			 u32 nr)
+{
+	ssize_t want = (ssize_t)nr << PAGE_SHIFT, got = -EAGAIN;
+	enum hipec_read_way way = READ_ONCE(r->read);
+
+	if (way != HIPEC_READ_CACHED)
+		got = read_direct(r, idx, folio, nr, way == HIPEC_READ_NOWAIT);
+	/* Not every disk can tell that it would have to wait: never ask again. */
+	if (way == HIPEC_READ_NOWAIT && got == -EOPNOTSUPP) {
+		WRITE_ONCE(r->read, HIPEC_READ_CACHED);
+		got = -EAGAIN;
+	}
+	if (way != HIPEC_READ_PLAIN &&
+	    (got == -EAGAIN || too_short(r, idx, got, want)))
+		got = read_cached(r, idx, folio, nr);
+	return too_short(r, idx, got, want) ? -EIO : got;
+}
+
 /**
  * hipec_read() - read consecutive pages in one go
  * @r:     region
@@ -151,23 +197,19 @@ static bool too_short(struct hipec_region *r, u32 idx, ssize_t got,
  */
 int hipec_read(struct hipec_region *r, u32 idx, struct folio **folio, u32 nr)
 {
-	ssize_t want = (ssize_t)nr << PAGE_SHIFT, got = -EAGAIN;
-	enum hipec_read_way way = READ_ONCE(r->read);
+	ssize_t got;
+	u32 n = 0;
 
-	if (way != HIPEC_READ_CACHED)
-		got = read_direct(r, idx, folio, nr, way == HIPEC_READ_NOWAIT);
-	/* Not every disk can tell that it would have to wait: never ask again. */
-	if (way == HIPEC_READ_NOWAIT && got == -EOPNOTSUPP) {
-		WRITE_ONCE(r->read, HIPEC_READ_CACHED);
-		got = -EAGAIN;
+	while (!r->writable && n < nr && copy_if_cached(r, idx + n, folio[n]))
+		n++;
+	got = bytes_in_file(r, idx, n);
+	if (n < nr) {
+		ssize_t rest = read_rest(r, idx + n, folio + n, nr - n);
+
+		if (rest < 0)
+			return rest;
+		got += rest;
 	}
-	if (way != HIPEC_READ_PLAIN &&
-	    (got == -EAGAIN || too_short(r, idx, got, want)))
-		got = read_cached(r, idx, folio, nr);
-	if (got < 0)
-		return got;
-	if (too_short(r, idx, got, want))
-		return -EIO;
 	zero_behind(folio, nr, got);
 	return 0;
 }

@@ -402,6 +402,76 @@ static void one_read_for_many(void)
 	close_map(&m);
 }
 
+/* Pages that all disks have read. */
+static uint64_t pages_from_disks(void)
+{
+	FILE *f = fopen("/proc/vmstat", "r");
+	uint64_t kb = 0;
+	char line[80];
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, "pgpgin ", 7))
+			kb = strtoull(line + 7, NULL, 10);
+	fclose(f);
+	CHECK(kb);
+	return kb / 4;
+}
+
+/* Map it anew and read it all. Return: pages that the disk had to read. */
+static uint64_t sweep_new(bool writable)
+{
+	struct map m;
+	uint64_t before, pages;
+
+	open_map(&m, "fifo", FILE_D, 64, 8, writable);
+	before = pages_from_disks();
+	touch_range(&m, 0, m.pages);
+	pages = pages_from_disks() - before;
+	CHECK_EQ(get_status(m.container).counters.read_pages, m.pages);
+	close_map(&m);
+	return pages;
+}
+
+/* The page cache has the file, or a part. A region that is written to goes past it. */
+static void copies_of_the_page_cache(void)
+{
+	char bytes[64 * PAGE_BYTES];
+	int fd;
+
+	make_file(FILE_D, sizeof(bytes));
+	CHECK_EQ(sweep_new(false), 64);
+	fd = open(FILE_D, O_RDONLY);
+	CHECK_EQ(read(fd, bytes, sizeof(bytes)), sizeof(bytes));
+	CHECK_EQ(sweep_new(false), 0);
+	CHECK_EQ(sweep_new(true), 64);
+	CHECK_EQ(pread(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
+	CHECK(!posix_fadvise(fd, 27 * PAGE_BYTES, 0, POSIX_FADV_DONTNEED));
+	CHECK_EQ(sweep_new(false), 64 - 27);
+	close(fd);
+}
+
+/* What others store behind the file's end the page cache keeps for a while. */
+static void copy_of_a_last_page(void)
+{
+	struct map m;
+	size_t i;
+	char *all;
+	int fd;
+
+	make_file(FILE_D, 3 * PAGE_BYTES + 100);
+	fd = open(FILE_D, O_RDWR);
+	all = mmap(NULL, 4 * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(all != MAP_FAILED);
+	memset(all + 3 * PAGE_BYTES + 50, 7, 100);
+	open_map(&m, "fifo", FILE_D, 8, 8, false);
+	for (i = 50; i < PAGE_BYTES; i++)
+		CHECK_EQ(m.base[3 * PAGE_BYTES + i], i < 100 ? 7 : 0);
+	close_map(&m);
+	munmap(all, 4 * PAGE_BYTES);
+	close(fd);
+}
+
 const struct test data_tests[] = {
 	{ "data_survives_eviction_of_dirty_pages", written_data_survives_eviction },
 	{ "msync_and_fsync_write_what_is_asked_for", msync_and_fsync },
@@ -417,5 +487,8 @@ const struct test data_tests[] = {
 	{ "a_fault_ends_in_sigbus_when_all_is_pinned", all_pinned },
 	{ "threads_lose_no_write", threads_lose_nothing },
 	{ "threads_on_one_page_cause_one_read", one_read_for_many },
+	{ "what_the_page_cache_has_is_copied", copies_of_the_page_cache },
+	{ "a_copy_of_the_page_cache_ends_where_the_file_ends",
+	  copy_of_a_last_page },
 	{ 0 }
 };

@@ -74,6 +74,8 @@ void make_file(const char *path, size_t bytes)
 		CHECK(write(fd, page, n) == (ssize_t)n);
 	}
 	CHECK(!fsync(fd));
+	/* It is to be read from the disk. */
+	CHECK(!posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
 	close(fd);
 }
 
