@@ -4,7 +4,8 @@
 # output, what they read from the disk, and what the command says. The disk is in
 # /data. Runs on although a part fails: the files in /results tell.
 
-export HIPEC_POLICY_PATH=/hipec/policies PYTHONHOME=/usr HOME=/tmp
+export HIPEC_POLICY_PATH=/hipec/policies PYTHONHOME=/usr HOME=/tmp OPENBLAS_NUM_THREADS=1
+export PYTHONPATH=/usr/lib/python3/dist-packages
 cgroups=/sys/fs/cgroup
 cd /data
 
@@ -37,9 +38,9 @@ compare()
 {
 	name=$1 mb=$2 budget=$3 policy=$4 glob=$5
 	shift 5
-	limited "$mb" timeout 60 "$@" >/results/"$name".plain 2>&1
+	limited "$mb" timeout 120 "$@" >/results/"$name".plain 2>&1
 	without="$? $read"
-	limited "$mb" timeout 60 hipec run -p "$policy" -b "$budget" -m "$glob" --strict --json \
+	limited "$mb" timeout 120 hipec run -p "$policy" -b "$budget" -m "$glob" --strict --json \
 		-o /results/"$name".json -- "$@" >/results/"$name".run 2>&1
 	echo "$name $without $? $read" >>/results/reads.txt
 }
@@ -117,15 +118,18 @@ cat /tmp/left >/results/left.txt
 # Programs of others.
 compare sweep 24 23M mru weights maps sweep weights
 compare python 31 23M mru weights python3 /hipec/sweep.py weights
+compare numpy 40 23M mru weights python3 /hipec/weights.py weights
 compare sqlite 24 20M mru table.db sqlite3 -readonly table.db \
 	"pragma mmap_size = 100000000; pragma cache_size = 10;" \
 	"select sum(length(a)), max(a) from t;" "select sum(length(a)), min(a) from t;" \
 	"select count(*), max(substr(a, 7, 9)) from t;"
 compare rg 16 12M scan-resistant "*.txt" dash -c \
 	'for word in hipec frame policy; do rg --mmap -j1 --sort path -c $word text; done'
-compare git 20 12M scan-resistant "*.pack" dash -c \
-	'for i in 1 2; do git -C repo.git -c safe.directory=* cat-file --batch-check \
-	--batch-all-objects --buffer | md5sum; git -C repo.git -c safe.directory=* fsck 2>&1; done'
+git="git -C repo.git -c safe.directory=*"
+compare git 20 12M mru-touch "*.pack" dash -c "for i in 1 2; do
+	$git cat-file --batch-check --batch-all-objects --buffer | md5sum; $git fsck 2>&1; done"
+compare grep 20 12M scan-resistant "*.pack" dash -c "$git rev-list main | xargs $git grep -ac hi"
+compare leveldb 30 20M lirs "*.ldb" python3 /hipec/pairs.py leveldb
 compare lmdb 24 20M mru data.mdb dash -c 'mdb_stat lmdb; for i in 1 2 3; do mdb_dump lmdb | md5sum; done'
 
 cat /sys/kernel/debug/hipec/frames >/results/frames.txt
