@@ -5,7 +5,8 @@
     context.py --kernel 6.12 --guest IMG --out DIR
 
 Soft faults at several depths of calls, with a policy that reads Context and with one
-that does not: the difference is the context's. One guest with run.py's deterministic
+that does not: the difference is the context's. And with somebody who samples all of them,
+or others: the difference is the sample's. One guest with run.py's deterministic
 flags, in which a nanosecond is an instruction. Exit status 1 if a run fails or a goal
 is missed.
 """
@@ -32,14 +33,18 @@ class Case:
 
     def lines(self):
         """For guest.sh: without, and with."""
-        return [f"{self.program} /policies/{policy}.hpo {self.frames - BESIDE} {self.mode}"
-                for policy in ("without", "with")]
+        sampler = self.mode in ("sampled", "passed")
+        return [f"{self.program} /policies/{policy}.hpo {self.frames - BESIDE} {mode}"
+                for policy, mode in (("with" if sampler else "without",
+                                      "again" if sampler else self.mode), ("with", self.mode))]
 
 
 ROWS = {
     "frame pointers, remembered": [Case("frames", n, "again") for n in (4, 8, 16)],
     "frame pointers, a first time": [Case("frames", n, "first") for n in (4, 8, 16)],
     "none: the stack's words": [Case("scan", n, "again") for n in (4, 8, 16)],
+    "beside it: a sample": [Case("frames", n, "sampled") for n in (4, 8, 16)],
+    "beside it: one of other pages": [Case("frames", n, "passed") for n in (4, 8, 16)],
 }
 
 
@@ -60,6 +65,9 @@ def measure(args):
            for line in (args.out / "results" / "runs").read_text().splitlines()]
     if len(got) != 2 * len(cases):
         sys.exit(f"context.py: {len(got)} results of {2 * len(cases)} runs")
+    for case, run in zip(cases, got[1::2]):
+        if int(run["samples"]) != (int(run["soft"]) if case.mode == "sampled" else 0):
+            sys.exit(f"context.py: {run['samples']} samples of {run['soft']} faults")
     each = [int(run["ns"]) / int(run["faults"]) for run in got]
     return {case: each[2 * i + 1] - each[2 * i] for i, case in enumerate(cases)}
 

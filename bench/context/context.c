@@ -6,11 +6,14 @@
  *
  *	POLICY DEPTH again   faults from one place
  *	POLICY DEPTH first   each after everything remembered was made void
+ *	POLICY DEPTH sampled each of them is sampled
+ *	POLICY DEPTH passed  somebody samples, but none of these pages
  *
  * One line of name=value.
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../module/include/uapi/hipec_sample.h"
 #include "../../userlib/hipec.h"
 
 #define PAGE_BYTES 4096ul
 #define PAGES 256
 
 static volatile unsigned char *base;
-static int container;
+static int container, samples = -1;
 static bool first;
 
 static void die(const char *what)
@@ -41,14 +45,35 @@ static uint64_t now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* What was remembered before somebody sampled is not used any more. */
-static void forget(void)
+static int sample(uint64_t threshold)
 {
-	int fd = hipec_sample(container, 0, 0, 0);
+	int fd = hipec_sample(container, 0, threshold, 1 << 20);
 
 	if (fd < 0)
 		die("sample");
-	close(fd);
+	return fd;
+}
+
+/* What was remembered before somebody sampled is not used any more. */
+static void forget(void)
+{
+	close(sample(0));
+}
+
+/* Room for those to come. Return: how many there were. */
+static unsigned int drain(void)
+{
+	static struct hipec_sample_entry entry[8192];
+	unsigned int nr = 0, i;
+	struct pollfd p = { samples, POLLIN, 0 };
+	ssize_t got;
+
+	if (samples < 0 || poll(&p, 1, 0) <= 0)
+		return 0;
+	got = read(samples, entry, sizeof(entry));
+	for (i = 0; i < got / sizeof(*entry); i++)
+		nr += entry[i].kind == HIPEC_SAMPLE_SOFT;
+	return nr;
 }
 
 __attribute__((noinline)) static uint64_t touch_all(void)
@@ -103,6 +128,7 @@ int main(int argc, char **argv)
 {
 	struct hipec_status s;
 	uint64_t ns = UINT64_MAX, each;
+	unsigned int seen = 0;
 	int i;
 
 	if (argc != 4)
@@ -111,16 +137,21 @@ int main(int argc, char **argv)
 	first = !strcmp(argv[3], "first");
 	for (i = 0; i < PAGES; i++)
 		(void)base[i * PAGE_BYTES];
+	if (!strcmp(argv[3], "sampled"))
+		samples = sample(HIPEC_SAMPLE_ALL);
+	else if (!strcmp(argv[3], "passed"))
+		samples = sample(0);
 	/* The least, as the kernel does other things at times. */
 	for (i = 0; i < 6; i++) {
 		if (madvise((void *)base, PAGES * PAGE_BYTES, MADV_DONTNEED))
 			die("madvise");
 		each = deep(atoi(argv[2]));
+		seen += drain();
 		ns = each < ns ? each : ns;
 	}
 	if (hipec_status(container, &s))
 		die("status");
-	printf("ns=%" PRIu64 " faults=%d soft=%" PRIu64 "\n", ns, PAGES,
-	       (uint64_t)s.counters.soft_faults);
+	printf("ns=%" PRIu64 " faults=%d soft=%" PRIu64 " samples=%u\n", ns,
+	       PAGES, (uint64_t)s.counters.soft_faults, seen);
 	return 0;
 }
