@@ -298,7 +298,11 @@ def test_what_cannot_be_written_is_said(module):
             1, f"hipec {verb}: cannot write: No space left on device\n")
 
 
-# The pages
+# The page
+
+PAGE = (ROOT / "docs/operations.md").read_text()
+SESSIONS = [session for block in re.findall(r"^```\n(# .*?)^```", PAGE, re.M | re.S)
+            for session in re.findall(r"^# (.*)\n((?:(?!# ).*\n)*)", block, re.M)]
 
 def test_the_schemas_are_what_the_table_says(tmp_path):
     """Else run `make docs`."""

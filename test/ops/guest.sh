@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What test_ops_guest.py has the guest do: three programs, and everything that shows
+# what becomes of them. /hipec/page has the commands of docs/operations.md, a file
+# each. Runs on although a part fails: the files in /results tell.
+
+export HIPEC_POLICY_PATH=/hipec/policies
+cd /data
+
+# As it comes.
+insmod /hipec/hipec.ko || exit 1
+for name in /sys/module/hipec/parameters/*; do
+	echo "${name##*/} $(cat "$name")"
+done >/results/parameters.txt
+rmmod hipec
+insmod /hipec/hipec.ko pool_mb=4 log_records=8 || exit 1
+
+# What the page tells of: a sweep that is served well in frames of its own; a program
+# that knows nothing, in a share; and a policy that makes a mistake.
+sweep --policy /hipec/policies/mru.hpo --frames 256 --passes 1000000 outer >/dev/null &
+sweep=$!
+hipec run --json -o /results/run.json --policy mru --budget 320 --map books -- search books &
+sweep --policy /hipec/policies/draft.hpo --frames 64 --passes 1000000 outer >/dev/null 2>&1 &
+mistake=$!
+until [ "$(hipec top -1j -i 0.2 | grep -o '"gain_percent":[0-9]' | wc -l)" = 1 ] &&
+	hipec status | grep -q 'division by zero'; do :; done
+
+mkdir /results/page
+for command in /hipec/page/*; do
+	sh "$command" >/results/page/"${command##*/}" 2>&1
+	echo "status $?" >>/results/page/"${command##*/}"
+done
+
+hipec status >/results/status.txt
+hipec status --json >/results/status.json
+hipec top --json -n 3 -i 0.5 --sort faults >/results/top.json
+hipec metrics >/results/metrics.txt
+hipec log --json >/results/log.json
+
+# Where else it shows.
+ls /sys/kernel/tracing/events/hipec >/results/tracepoints.txt
+cat /sys/kernel/tracing/events/hipec/*/format >/results/formats.txt
+find /sys/kernel/debug/hipec >/results/debugfs.txt
+ls -d /dev/hipec /sys/class/misc/hipec /sys/module/hipec/parameters >/results/places.txt
+grep hipec /proc/misc /proc/modules >>/results/places.txt
+grep hipec /proc/$sweep/maps | head -n 1 >>/results/places.txt
+cat /sys/kernel/debug/hipec/[0-9]*/status >/results/debugfs-status.txt
+
+# One is killed, one ends in peace.
+hipec status --json >/results/before.json
+kill -9 $sweep
+wait $sweep 2>/dev/null
+kill $mistake
+wait $mistake 2>/dev/null
+killall search
+until [ -s /results/run.json ]; do :; done
+hipec log --json >/results/log-after.json
+# Who has no right sees his own: nothing.
+chmod 666 /dev/hipec
+for verb in status log; do
+	setuidgid nobody hipec $verb --json
+done >/results/nobody.json 2>&1
+setuidgid nobody hipec metrics >/results/nobody.txt 2>&1
+
+# Somebody who looks does not keep the module from going.
+hipec top -n 1000 -i 0.2 --json >/dev/null 2>/results/top-gone.txt &
+top=$!
+sleep 1
+until rmmod hipec 2>/dev/null; do :; done
+wait $top
+echo $? >>/results/top-gone.txt
+ls -d /sys/module/hipec /dev/hipec /sys/kernel/debug/hipec >/results/left.txt 2>/dev/null
+true
