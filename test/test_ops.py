@@ -301,8 +301,84 @@ def test_what_cannot_be_written_is_said(module):
 # The page
 
 PAGE = (ROOT / "docs/operations.md").read_text()
-SESSIONS = [session for block in re.findall(r"^```\n(# .*?)^```", PAGE, re.M | re.S)
-            for session in re.findall(r"^# (.*)\n((?:(?!# ).*\n)*)", block, re.M)]
+PROMPT = "# (?!HELP|TYPE)"    # lines of metrics begin alike
+SESSIONS = [session for block in re.findall(rf"^```\n({PROMPT}.*?)^```", PAGE, re.M | re.S)
+            for session in re.findall(rf"^{PROMPT}(.*)\n((?:(?!{PROMPT}).*\n)*)", block, re.M)]
+EXIT_KINDS = re.findall(r'X\(\w+,\s+(0x\w+), "([^"]*)"\)', (
+    ROOT / "module/include/uapi/hipec.h").read_text().split("#define HIPEC_EXIT_KINDS(X)")[1]
+    .split("\n\n")[0])
+
+
+def table(head):
+    """Rows of the page's table whose head begins so: lists of cells."""
+    rows = PAGE.split(f"\n| {head} |")[1].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
+
+
+PARAMETERS = {name.strip("`"): value for name, value, *_ in table("parameter")}
+TRACEPOINTS = {row[0].strip("`").split(":")[1]: re.findall(r"`(\w+)`", row[2])
+               for row in table("tracepoint")}
+
+
+def test_the_page_has_all_kinds_of_ends():
+    assert [(int(kind), text) for kind, text, _ in table("kind")] == [
+        (int(code, 16), text) for code, text in EXIT_KINDS]
+
+
+def test_the_page_has_all_parameters():
+    """Which can be set when, too; test_ops_guest.py has the defaults."""
+    found = {}
+    for path in (ROOT / "module").glob("*.c"):
+        for line in re.findall(r"^module_param\w*\((.*)\);", path.read_text(), re.M):
+            found[line.split(",")[0]] = "any time" if line.endswith("0644") else "at load"
+    assert {name.strip("`"): when for name, _, when, _ in table("parameter")} == found
+
+
+def test_the_page_has_all_tracepoints_with_their_fields():
+    events = (ROOT / "module/trace.h").read_text().split("TRACE_EVENT(")[1:]
+    assert TRACEPOINTS == {
+        event.split(",")[0]: re.findall(r"__(?:field|array)\(\w+, (\w+)", event)
+        for event in events}
+
+
+def test_the_page_has_all_gauges(module):
+    module(QUERY, JOIN)
+    gauges = [name for name, (kind, _, _) in prometheus.read(out("metrics")).items()
+              if kind == "gauge"]
+    assert [name for row in table("metric") for name in re.findall(r"`(\w+)`", row[0])] == gauges
+
+
+def test_the_page_has_all_schemas():
+    named = re.findall(r"`hipec (\w+) --json` \| \[schemas/(\w+)\.json\]", PAGE)
+    assert sorted(named) == [(name, name) for name in sorted(SCHEMAS)]
+
+
+def test_what_the_page_alerts_on_is_there(module):
+    module(QUERY, JOIN)
+    names = set(prometheus.read(out("metrics")))
+    alerts = PAGE.split("Worth an alert:")[1].split("\n\n")[0]
+    assert set(re.findall(r"hipec_\w+", alerts)) <= names
+
+
+def test_the_page_names_options_that_there_are():
+    """And all orders of top."""
+    text = hipec("top", "--help").stdout
+    for option in re.findall(r"`(--(?:interval|number|sort|once))", PAGE):
+        assert option in text
+    orders = re.search(r"`--sort` takes (.*?) and `id`", PAGE, re.S)[1]
+    assert re.findall(r"`(\w+)`", orders) == ["frames", "faults", "evictions", "loss"]
+
+
+def test_commands_of_the_tables_are_understood(module):
+    """Those of the runbook: hipec's, with the stand-in."""
+    module(QUERY, JOIN, "look", QUERY, JOIN)
+    commands = {command for row in table("symptom") for command in
+                re.findall(r"`(hipec (?:top|status|log)[^`]*)`", " ".join(row))}
+    assert len(commands) >= 5
+    for command in sorted(commands):
+        args = command.split()[1:]
+        out(*args, *(["-i", "0.1"] if args[0] == "top" else []))
+
 
 def test_the_schemas_are_what_the_table_says(tmp_path):
     """Else run `make docs`."""
