@@ -3,6 +3,8 @@
  * HIPEC_IOC_LOG: what became of policies and containers, with their numbers, however
  * they ended; bounded, and each user's own.
  */
+#define _GNU_SOURCE	/* unshare() */
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -181,6 +183,34 @@ static void bounded(void)
 	CHECK_EQ(nr + 1, most);
 }
 
+/* A process in a namespace of its own knows no process outside. */
+static void elsewhere(void)
+{
+	int fd = hipec_open(), status;
+	struct hipec_log l;
+	uint64_t seq;
+	pid_t pid;
+
+	close(load_policy("fifo", 1, 1));
+	seq = last_seq(fd);
+	CHECK(!hipec_log(fd, seq - 1, &l));
+	CHECK_EQ(l.status.pid, getpid());
+	CHECK(!unshare(CLONE_NEWPID));
+	pid = fork();
+	if (!pid) {
+		CHECK(!hipec_log(fd, seq - 1, &l));
+		CHECK_EQ(l.seq, seq);
+		CHECK_EQ(l.status.pid, 0);
+		close(load_policy("fifo", 1, 1));
+		CHECK(!hipec_log(fd, seq, &l));
+		CHECK_EQ(l.status.pid, 1);
+		exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	CHECK(!hipec_log(fd, seq, &l));
+	CHECK_EQ(l.status.pid, pid);
+}
+
 /* Each user his own; what has no policy has no record; arguments. */
 static void whose(void)
 {
@@ -216,6 +246,7 @@ const struct test log_tests[] = {
 	{ "a_container_that_was_killed_is_on_record_with_its_numbers", killed },
 	{ "a_policy_s_mistake_is_on_record_and_then_its_container", mistaken },
 	{ "so_many_ends_are_kept_as_the_parameter_says", bounded },
+	{ "each_namespace_has_its_own_numbers_of_processes", elsewhere },
 	{ "each_user_sees_his_own_ends", whose },
 	{ },
 };
