@@ -67,7 +67,7 @@ def out(*args):
 QUERY = "query frames=1100 pool_frames=1000 pool_max=4096 quota=2048"
 JOIN = ("status id=3 pid=70 uid=1000 comm=join policy=mru frames=900 limit=1000 shares=1 "
         "free_frames=1 resident=899 dirty=5 ghosts=0 cluster=32 regions=2 ")
-SQL = ("status id=5 pid=71 uid=33 comm=sql policy=lru frames=200 limit=200 shares=0 "
+SQL = ("status id=5 pid=71 uid=33 comm=sql-of-everyone policy=lru frames=200 limit=200 shares=0 "
        "resident=200 cluster=1 regions=1 ")
 BAD = ("status id=9 pid=72 uid=33 comm=bad policy=worse frames=100 limit=300 shares=1 "
        "exit.kind=0x42 message=far%20too%20many%20faults windows=4 judged_faults=800 "
@@ -195,7 +195,8 @@ ODD_SHOWN = 'a"b\\c?d??'
 def test_metrics_are_read_by_a_strict_parser(module):
     module(QUERY, JOIN + "faults=100 evictions=50",
            f"status id=8 pid=1 uid=0 comm={ODD} policy={ODD} exit.kind=0x42 faults=7",
-           "operand id=8 slot=0 name=hits%22 operand_flags=8 value=-12")
+           "operand id=8 slot=0 name=hits%22 operand_flags=8 value=-12",
+           "operand id=8 slot=1 name=limit operand_flags=1 value=3")
     families = prometheus.read(out("metrics"))
     join = (("comm", "join"), ("id", "3"), ("policy", "mru"), ("uid", "1000"))
     odd = (("comm", ODD_SHOWN), ("id", "8"), ("policy", ODD_SHOWN), ("uid", "0"))
@@ -254,6 +255,7 @@ def test_log_as_a_table_and_as_json(module):
 def test_the_last_ends_alone(module):
     module(*LOG)
     assert [row["seq"] for row in json.loads(out("log", "-j", "-n", "1"))] == [9]
+    assert [line.split()[0] for line in out("log", "-n", "1").splitlines()] == ["SEQ", "9"]
     assert json.loads(out("log", "-j", "--last", "0")) == []
     assert len(json.loads(out("log", "-j", "--last", "99"))) == 2
     module("nothing")

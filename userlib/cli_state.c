@@ -47,7 +47,7 @@ bool cli_state_gain(const struct hipec_status *s, double *percent)
 {
 	double ours = s->counters.judged_faults, theirs = s->counters.default_faults;
 
-	if (!s->counters.windows || !theirs)
+	if (!theirs)
 		return false;
 	*percent = 100 * (theirs - ours) / theirs;
 	return true;
