@@ -75,6 +75,8 @@ EXIT = {
     "else": {"required": ["event", "command", "line", "word", "operand", "message"]},
 }
 
+DEFINITIONS = {"exit": EXIT, "counters": COUNTERS}
+
 CONTAINER = {
     "id": {"description": "while the module is loaded nobody else gets it", "type": "integer",
            "minimum": 1},
@@ -150,6 +152,43 @@ RUN = {
 }
 
 
+def real(text, *types):
+    """A number with a fraction; @types: what else it may be."""
+    return {"description": text, "type": ["number", *types] if types else "number"}
+
+
+CONTEXT = {
+    "context": {"description": "its number, of a call stack", "type": "string",
+                "pattern": "^[0-9a-f]{16}$"},
+    "kind": {"description": "what it does: docs/amp.md", "type": "string"},
+    "known": truth("enough was seen for a verdict"),
+    "r": real("the measure of recency; null: not known", "null"),
+    "confidence": real("0 to 1: the more was seen, the higher"),
+    "accesses": number("that were sampled"),
+    "pages": number("that it reads"),
+    "loop_size": real("pages of a loop; null: it is none", "null"),
+    "loop_time": real("accesses from one round to the next; null: it is none", "null"),
+    "loop_deviation": real("of loop_time; null: it is none", "null"),
+    "sampled_blocks": number("that the detector remembers"),
+    "rate": real("share of the pages that is looked at"),
+    "stack": {"description": "the call stack, innermost first; empty: not known", "type": "array",
+              "items": {"type": "string"}},
+    "treatment": {"description": "what the policy does with it",
+                  "enum": ["default", "MRU", "first to go"]},
+    "faults": {"description": "of the trial's; null: not judged",
+               "type": ["integer", "null"], "minimum": 0},
+    "default_faults": {"description": "of the default partition alone; null: not judged",
+                       "type": ["integer", "null"], "minimum": 0},
+}
+
+LEARNT = {
+    "frames": {"description": "of the container; null: not known", "type": ["integer", "null"],
+               "minimum": 1},
+    "used": truth("partitions were in use at the end"),
+    "contexts": {"type": "array", "items": whole(CONTEXT, "a context")},
+}
+
+
 def array(items):
     """So many of them."""
     return {"type": "array", "items": items}
@@ -160,6 +199,7 @@ SCHEMAS = {
                                                   "a container; by rising id"))),
     "top": ("a line of hipec top --json", whole(PICTURE, "what was so between two looks")),
     "log": ("hipec log --json", array(whole(RECORD, "an end; the oldest first"))),
+    "amp-report": ("hipec amp report --json", whole(LEARNT, "what runs of a program learnt")),
     "run": ("hipec run --json", whole(RUN, "what came of it")),
 }
 
@@ -168,8 +208,9 @@ def main():
     """Write them."""
     where = pathlib.Path(sys.argv[1])
     for name, (title, schema) in SCHEMAS.items():
-        schema = {"$schema": DRAFT, "title": title, **schema,
-                  "$defs": {"exit": EXIT, "counters": COUNTERS}}
+        used = {key: value for key, value in DEFINITIONS.items()
+                if CONTAINER_REFS[key]["$ref"] in json.dumps(schema)}
+        schema = {"$schema": DRAFT, "title": title, **schema, **({"$defs": used} if used else {})}
         (where / f"{name}.json").write_text(json.dumps(schema, indent=1) + "\n")
 
 

@@ -351,8 +351,9 @@ def test_the_page_has_all_gauges(module):
 
 
 def test_the_page_has_all_schemas():
-    named = re.findall(r"`hipec (\w+) --json` \| \[schemas/(\w+)\.json\]", PAGE)
-    assert sorted(named) == [(name, name) for name in sorted(SCHEMAS)]
+    named = re.findall(r"`hipec ([\w ]+) --json` \| \[schemas/([\w-]+)\.json\]", PAGE)
+    assert sorted((verb.replace(" ", "-"), name) for verb, name in named) == [
+        (name, name) for name in sorted(SCHEMAS)]
 
 
 def test_what_the_page_alerts_on_is_there(module):
