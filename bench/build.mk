@@ -51,6 +51,7 @@ include bench/tables/build.mk
 include bench/crossing/build.mk
 include bench/context/build.mk
 include bench/runcost/build.mk
+include bench/idle/build.mk
 
 ## bench-vm: the interpreter beside C and Lua: nanoseconds and instructions, as a table
 .PHONY: bench-vm

@@ -95,8 +95,10 @@ static void container_free(struct kref *ref)
 	cancel_delayed_work_sync(&c->age);
 	cancel_work_sync(&c->wash);
 	mutex_lock(&c->lock);
-	if (c->vm.policy)
+	if (c->vm.policy) {
 		hipec_exit(c, HIPEC_EXIT_CLOSED);
+		hipec_log_note(c, true);
+	}
 	hipec_record_end(c);
 	hipec_sample_end(c);
 	mutex_unlock(&c->lock);
@@ -276,17 +278,10 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 	return ret;
 }
 
-/**
- * hipec_container_status() - numbers of a container
- * @c: container
- * @s: filled, but for its size
- *
- * Context: process context; takes c->lock.
- */
-void hipec_container_status(struct hipec_container *c, struct hipec_status *s)
+/* hipec_container_status() for who has c->lock, and may have a spinlock. */
+void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 {
 	*s = (struct hipec_status){ .size = s->size, .id = c->id };
-	mutex_lock(&c->lock);
 	s->regions = c->nr_regions;
 	if (c->vm.policy) {
 		s->pid = pid_vnr(c->owner_pid);
@@ -307,6 +302,19 @@ void hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 		s->counters.commands = c->vm.nr_commands;
 		s->counters.events = c->vm.nr_events;
 	}
+}
+
+/**
+ * hipec_container_status() - numbers of a container
+ * @c: container
+ * @s: filled, but for its size
+ *
+ * Context: process context; takes c->lock.
+ */
+void hipec_container_status(struct hipec_container *c, struct hipec_status *s)
+{
+	mutex_lock(&c->lock);
+	__hipec_container_status(c, s);
 	mutex_unlock(&c->lock);
 }
 

@@ -48,7 +48,7 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 	q.features = HIPEC_FEATURE_PRIVILEGED | HIPEC_FEATURE_POOL |
 		HIPEC_FEATURE_BUILTIN | HIPEC_FEATURE_RECORD |
 		HIPEC_FEATURE_SET_PARAM | HIPEC_FEATURE_HINT |
-		HIPEC_FEATURE_SAMPLE;
+		HIPEC_FEATURE_SAMPLE | HIPEC_FEATURE_LOG;
 	hipec_pool_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
@@ -283,6 +283,17 @@ static int ioctl_next(struct hipec_container *c, void __user *uargs)
 	return put_args(uargs, usize, &s, sizeof(s));
 }
 
+static int ioctl_log(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_log a;
+	u32 usize;
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+
+	if (!ret)
+		ret = hipec_log_next(&a);
+	return ret ?: put_args(uargs, usize, &a, sizeof(a));
+}
+
 /* By number alone: the size in the command is the caller's business. */
 static const struct {
 	unsigned int cmd;
@@ -297,6 +308,7 @@ static const struct {
 	{ HIPEC_IOC_RECORD, ioctl_record },
 	{ HIPEC_IOC_SET_PARAM, ioctl_set_param },
 	{ HIPEC_IOC_SAMPLE, ioctl_sample },
+	{ HIPEC_IOC_LOG, ioctl_log },
 };
 
 static long hipec_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

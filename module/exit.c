@@ -27,10 +27,12 @@ static void announce(struct hipec_container *c)
 	hipec_exit_explain(&c->policy, e, &text);
 	trace_hipec_exit(c);
 	hipec_admit_revoked(c);
-	if (e->kind != HIPEC_EXIT_CLOSED)
+	if (e->kind != HIPEC_EXIT_CLOSED) {
+		hipec_log_note(c, false);
 		pr_warn_ratelimited("%s[%d]: policy '%s' ended: %s\n",
 				    c->owner_comm, pid_nr(c->owner_pid),
 				    c->policy.image->name, e->message);
+	}
 	hipec_vm_abandon(&c->vm);
 	wake_up_poll(&c->ended, EPOLLIN | EPOLLRDNORM);
 }

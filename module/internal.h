@@ -14,7 +14,7 @@
  *           i_mmap_rwsem of the region's mapping
  *             page table lock
  *   hipec_containers_lock and hipec_claims_lock are taken with none of the
- *   others held and nothing is taken under them, nor under admit.c's.
+ *   others held and nothing is taken under them, nor under admit.c's and log.c's.
  * None of them but mmap_lock is held over I/O. Whoever holds a folio's lock
  * never takes a container's lock.
  * The lock of a backing file's inode is not in this order: write() and direct
@@ -423,6 +423,8 @@ void hipec_container_put(struct hipec_container *c);
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log);
 void hipec_container_status(struct hipec_container *c, struct hipec_status *s);
+void __hipec_container_status(struct hipec_container *c,
+			      struct hipec_status *s);
 int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o);
 int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value);
 struct hipec_container *hipec_container_next(u64 id);
@@ -430,6 +432,12 @@ struct hipec_container *hipec_container_next(u64 id);
 /* exit.c: the one way in which a policy ends */
 bool hipec_exit(struct hipec_container *c, u32 kind);
 void hipec_exit_command(struct hipec_container *c);
+
+/* log.c: what became of those that are gone */
+int hipec_log_init(void);
+void hipec_log_exit(void);
+void hipec_log_note(struct hipec_container *c, bool closed);
+int hipec_log_next(struct hipec_log *a);
 
 /* event.c: events of the policy */
 void hipec_event_init(struct hipec_container *c);

@@ -24,6 +24,8 @@ static int __init hipec_module_init(void)
 		return -ENOMEM;
 	ret = hipec_context_init();
 	if (!ret)
+		ret = hipec_log_init();
+	if (!ret)
 		ret = hipec_pool_init();
 	if (!ret)
 		ret = hipec_shrink_init();
@@ -41,6 +43,7 @@ static int __init hipec_module_init(void)
 no_cgroup:
 	hipec_shrink_exit();
 no_shrinker:
+	hipec_log_exit();
 	hipec_context_exit();
 	destroy_workqueue(hipec_wq);
 	return ret;
@@ -54,6 +57,7 @@ static void __exit hipec_module_exit(void)
 	hipec_shrink_exit();
 	destroy_workqueue(hipec_wq);
 	hipec_pool_exit();
+	hipec_log_exit();
 	hipec_context_exit();
 }
 

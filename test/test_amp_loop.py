@@ -11,6 +11,7 @@ import subprocess
 import pytest
 
 from conftest import BUILD, ROOT
+from test_ops import valid
 
 HIPEC, DUMP = BUILD / "asan/hipec", BUILD / "asan/amploopdump"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
@@ -214,7 +215,7 @@ def test_the_report_in_words(tmp_path, binary):
 
 
 def test_the_report_as_json(tmp_path, binary):
-    said = json.loads(report("--json", state_of(tmp_path, binary)).stdout)
+    said = valid("amp-report", json.loads(report("--json", state_of(tmp_path, binary)).stdout))
     assert (said["frames"], said["used"], len(said["contexts"])) == (1000, True, 3)
     loop = said["contexts"][0]
     assert loop["stack"] == ["scan+0x2", "main+0x4", "?+0x1234"]

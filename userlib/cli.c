@@ -26,6 +26,32 @@ static const struct verb {
 	  "other counts are since the policy was loaded. Pages have 4096 bytes.\n"
 	  "\n"
 	  "  -j, --json    an array with all there is, for programs\n" },
+	{ "top", cli_top, "[OPTION...]",
+	  "show who holds which frames and what that gains, again and again",
+	  "FRAMES is held now, of at most LIMIT; rates are of the time between two looks, in\n"
+	  "pages a second. GAIN is by how much less, or more, the policy brings in than the\n"
+	  "default one would, since the load; only containers that share are compared.\n"
+	  "docs/operations.md says what to do about each HEALTH. Ends with Ctrl-C.\n"
+	  "\n"
+	  "  -1, --once         one picture; so it is without a terminal\n"
+	  "  -n, --number N     so many pictures\n"
+	  "  -i, --interval S   seconds from one to the next; 2\n"
+	  "  -s, --sort BY      frames (the default), faults, evictions, loss or id\n"
+	  "  -j, --json         an object a line for each picture, for programs\n" },
+	{ "log", cli_log, "[--last N] [--json]",
+	  "show how policies and containers ended that are gone",
+	  "The last 64 of all users, or as many as the module's parameter log_records says;\n"
+	  "of these the caller's, or all with CAP_SYS_ADMIN. END is what ended: the policy,\n"
+	  "whose container goes on, or the container.\n"
+	  "\n"
+	  "  -n, --last N  the last N of them\n"
+	  "  -j, --json    an array with all there is, for programs\n" },
+	{ "metrics", cli_metrics, "[--output FILE]",
+	  "print the numbers of all containers for Prometheus",
+	  "In its text format. docs/operations.md says what to watch.\n"
+	  "\n"
+	  "  -o, --output FILE  there, the old text or the new one at any time; for the\n"
+	  "                     collector of text files of its node_exporter\n" },
 	{ "dis", cli_dis, "FILE.hpo",
 	  "print a compiled policy: operands, events, commands",
 	  "Commands are numbered from 1 as in exit messages, with their words in\n"

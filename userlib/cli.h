@@ -28,6 +28,8 @@ struct sim_trace;
 int cli_amp(int argc, char **argv);
 int cli_debug(int argc, char **argv);
 int cli_dis(int argc, char **argv);
+int cli_log(int argc, char **argv);
+int cli_metrics(int argc, char **argv);
 int cli_mix(int argc, char **argv);
 int cli_play(int argc, char **argv);
 int cli_profile(int argc, char **argv);
@@ -36,6 +38,7 @@ int cli_replay(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_status(int argc, char **argv);
+int cli_top(int argc, char **argv);
 int cli_trace(int argc, char **argv);
 
 const char *cli_verb(void);

@@ -37,6 +37,7 @@
  * hipec_set_param()       change it
  * hipec_hint()            say something about pages of a region
  * hipec_next()            the next container that the caller may see
+ * hipec_log()             the next of those that are gone
  */
 #ifndef HIPEC_H
 #define HIPEC_H
@@ -81,6 +82,7 @@ int hipec_attach(int fd, int file, uint64_t offset, uint64_t length,
 		 bool writable, uint64_t *address);
 int hipec_status(int fd, struct hipec_status *status);
 int hipec_next(int fd, uint64_t id, struct hipec_status *status);
+int hipec_log(int fd, uint64_t seq, struct hipec_log *log);
 int hipec_operand(int fd, uint64_t id, uint32_t slot,
 		  struct hipec_operand *operand);
 int hipec_record(int fd, uint64_t id, uint32_t ring);

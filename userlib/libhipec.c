@@ -377,6 +377,24 @@ int hipec_next(int fd, uint64_t id, struct hipec_status *status)
 }
 
 /**
+ * hipec_log() - the next policy or container that has ended
+ * @fd:  of hipec_open()
+ * @seq: number of the one before; 0 to start with
+ * @log: filled with the first behind it that the caller may see
+ *
+ * Context: any thread.
+ * Return: 0; -ENOENT if there is no further one; -EBADF; -ENOTTY if the module is
+ *         older.
+ */
+int hipec_log(int fd, uint64_t seq, struct hipec_log *log)
+{
+	memset(log, 0, sizeof(*log));
+	log->size = sizeof(*log);
+	log->seq = seq;
+	return do_ioctl(fd, HIPEC_IOC_LOG, log);
+}
+
+/**
  * hipec_operand() - one operand of a container's policy
  * @fd:      of hipec_open()
  * @id:      container; 0: @fd's own

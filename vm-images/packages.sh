@@ -19,12 +19,14 @@ set -eu
 # git: the rules of the house look at what is tracked.
 # pahole, libelf-dev: used by the kernel's build of a module (BTF, objtool).
 # python3-plotly: what hipec profile draws with.
+# python3-jsonschema, python3-prometheus-client: what reads the command's output, strictly.
 # ripgrep, lmdb-utils, python3-numpy, -plyvel: programs that hipec run is tried on.
 # liblua5.4-dev, valgrind: what bench/vm compares with, and counts with.
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
 	 libedit-dev libjson-c-dev libzstd-dev libblkid-dev sqlite3 qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
-	 git python3 python3-pytest python3-pytest-xdist python3-plotly liblua5.4-dev valgrind ripgrep lmdb-utils
-	 python3-numpy python3-plyvel"
+	 git python3 python3-pytest python3-pytest-xdist python3-plotly
+	 python3-jsonschema python3-prometheus-client python3-numpy python3-plyvel
+	 liblua5.4-dev valgrind ripgrep lmdb-utils"
 # libFuzzer and source-based coverage; no other target needs them.
 fuzz="clang llvm libclang-rt-dev"
 browser="chromium"

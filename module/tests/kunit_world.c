@@ -201,6 +201,10 @@ static int __init world_module_init(void)
 				   0);
 	if (!hipec_wq)
 		return -ENOMEM;
+	if (hipec_log_init()) {
+		destroy_workqueue(hipec_wq);
+		return -ENOMEM;
+	}
 	hipec_debugfs_init();
 	return 0;
 }
@@ -209,6 +213,7 @@ static void __exit world_module_exit(void)
 {
 	hipec_debugfs_exit();
 	destroy_workqueue(hipec_wq);
+	hipec_log_exit();
 }
 
 module_init(world_module_init);

@@ -202,6 +202,9 @@ static size_t sound_args(unsigned int nr, void *arg)
 			.slot = below(16), .value = below(4),
 		};
 		return sizeof(struct hipec_set_param);
+	case _IOC_NR(HIPEC_IOC_LOG):
+		*(struct hipec_log *)arg = (struct hipec_log){ 0 };
+		return sizeof(struct hipec_log);
 	default:
 		*(struct hipec_status *)arg = (struct hipec_status){ 0 };
 		return sizeof(struct hipec_status);
@@ -221,7 +224,7 @@ int op_changed_ioctl(void)
 {
 	static uint32_t arg[1024];
 	struct hold *h = container(chance(30));
-	unsigned int nr = _IOC_NR(HIPEC_IOC_QUERY) + below(10);
+	unsigned int nr = _IOC_NR(HIPEC_IOC_QUERY) + below(14);
 	size_t size = sound_args(nr, memset(arg, 0, sizeof(arg)));
 	uint32_t i;
 	int ret;
@@ -266,7 +269,7 @@ int op_random_ioctl(void)
 {
 	static uint32_t arg[1024];
 	struct hold *h = container(false);
-	uint32_t i, nr = 0x7e + below(13);
+	uint32_t i, nr = 0x7e + below(17);
 	unsigned int cmd = _IOC(chance(80) ? 3 : below(4),
 				chance(90) ? 'h' : below(256), nr, below(4096));
 	void *at = chance(95) ? (void *)arg : (void *)fuzz_random(&w.rng);

@@ -227,6 +227,7 @@ struct hipec_query {
 #define HIPEC_FEATURE_SET_PARAM 0x10	/* there is HIPEC_IOC_SET_PARAM */
 #define HIPEC_FEATURE_HINT 0x20		/* regions know HIPEC_IOC_HINT */
 #define HIPEC_FEATURE_SAMPLE 0x40	/* there is HIPEC_IOC_SAMPLE; Context is not 0 */
+#define HIPEC_FEATURE_LOG 0x400		/* there is HIPEC_IOC_LOG */
 
 /*
  * HIPEC_IOC_LOAD: policy and frames for this container, once. They are reserved,
@@ -297,6 +298,24 @@ struct hipec_status {
 	struct hipec_exit exit;
 	struct hipec_exit late;	/* of the last event that was given up */
 	struct hipec_counters counters;
+};
+
+/*
+ * HIPEC_IOC_LOG: the end of a policy or of a container: the first of those behind
+ * `seq` that the caller may see (its own, or all with CAP_SYS_ADMIN). A policy that
+ * was taken away has one record then, and one more when its container is closed.
+ * The last `log_records`, a parameter of the module, of all users are kept. ENOENT:
+ * there is no more.
+ */
+struct hipec_log {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 seq;		/* in: 0, or that of the last one; out: 1, 2, and so on */
+	__u64 time;		/* out: CLOCK_REALTIME, ns */
+	__u64 lived;		/* out: since the load, ns */
+	__u32 closed;		/* out: 1: the container is gone; 0: its policy alone */
+	__u32 reserved;
+	struct hipec_status status; /* out: at that moment; exit says why */
 };
 
 /*
@@ -408,5 +427,6 @@ struct hipec_sample {
 #define HIPEC_IOC_SET_PARAM _IOWR('h', 0x87, struct hipec_set_param)
 #define HIPEC_IOC_HINT _IOWR('h', 0x88, struct hipec_hint)
 #define HIPEC_IOC_SAMPLE _IOWR('h', 0x89, struct hipec_sample)
+#define HIPEC_IOC_LOG _IOWR('h', 0x8d, struct hipec_log)
 
 #endif /* _UAPI_HIPEC_H */

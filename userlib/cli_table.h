@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tables for a terminal: columns as wide as what is in them.
+ *
+ * Interface:
+ * cli_table_print()  rows under their titles
+ * cli_put_number(), cli_put_text()  cells
+ */
+#ifndef HIPEC_CLI_TABLE_H
+#define HIPEC_CLI_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "hipec.h"
+
+/* Longest text of a cell, bytes. */
+#define CLI_CELL (HIPEC_MESSAGE_MAX + 32)
+
+/* A column: its title, on which side its texts are, and what makes them of a row. */
+struct cli_column {
+	const char *title;
+	bool left;
+	void (*put)(char *cell, const void *row);
+};
+
+void cli_table_print(FILE *out, const struct cli_column *columns, size_t nr_columns,
+		     const void *rows, size_t nr_rows, size_t row_size);
+void cli_put_number(char *cell, unsigned long long n);
+void cli_put_text(char *cell, const char *text, size_t size);
+
+#endif /* HIPEC_CLI_TABLE_H */
