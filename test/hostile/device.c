@@ -13,7 +13,7 @@
 #include "hostile.h"
 
 #define DIR_POLICIES "/hipec/policies/"
-#define MAX_POLICIES 64
+#define MAX_POLICIES 128
 
 static struct {
 	void *image;

@@ -9,7 +9,7 @@
 #include "stress.h"
 
 #define DIR_POLICIES "/hipec/policies/"
-#define MAX_POLICIES 64
+#define MAX_POLICIES 128
 
 static struct {
 	void *image;
