@@ -9,7 +9,6 @@
  * hipec_admit()          may it share?
  * hipec_admit_revoked()  it was revoked
  */
-#include <linux/cred.h>
 #include <linux/ktime.h>
 #include <linux/moduleparam.h>
 #include <linux/once.h>
@@ -68,21 +67,23 @@ static void explain(const struct hipec_policy *p,
 
 /**
  * hipec_admit() - whether a policy may share the pool
- * @c:   container with its policy and the hash of its image, not yet shared
- * @log: told why not
+ * @p:    policy
+ * @hash: of its image
+ * @uid:  user whose container it is for
+ * @log:  told why not
  *
  * Context: process context.
  * Return: 0; -EAGAIN if the same image of the same user was revoked lately.
  */
-int hipec_admit(struct hipec_container *c, struct hipec_text *log)
+int hipec_admit(const struct hipec_policy *p, u64 hash, kuid_t uid,
+		struct hipec_text *log)
 {
 	const struct hipec_readmit_entry *e;
 	struct hipec_readmit_entry found;
 	u64 wait_ms = 0;
 
 	spin_lock(&lock);
-	e = hipec_readmit_find(&revoked, __kuid_val(current_uid()),
-			       c->image_hash);
+	e = hipec_readmit_find(&revoked, __kuid_val(uid), hash);
 	if (e) {
 		found = *e;
 		wait_ms = hipec_readmit_wait(e, READ_ONCE(readmit_ms),
@@ -91,7 +92,7 @@ int hipec_admit(struct hipec_container *c, struct hipec_text *log)
 	spin_unlock(&lock);
 	if (!wait_ms)
 		return 0;
-	explain(&c->policy, &found, wait_ms, log);
+	explain(p, &found, wait_ms, log);
 	return -EAGAIN;
 }
 

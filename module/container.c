@@ -67,7 +67,8 @@ static void unload(struct hipec_container *c)
 	c->frame = NULL;
 	kvfree(c->vm_memory);
 	c->vm_memory = NULL;
-	vfree(c->shared);
+	if (c->shared)
+		hipec_shared_free(c->shared, c->policy.image->nr_operands);
 	c->shared = NULL;
 	bitmap_free(c->flush);
 	c->flush = NULL;
@@ -175,12 +176,10 @@ static int prepare(struct hipec_container *c, u32 nr, bool share,
 	c->frame = hipec_table_alloc((entries + 1ul) * sizeof(*c->frame));
 	c->flush = bitmap_zalloc(entries + 1, GFP_KERNEL_ACCOUNT);
 	c->vm_memory = hipec_table_alloc(hipec_vm_size(&c->policy, nr));
-	if (c->policy.shared_size)
-		c->shared = __vmalloc(c->policy.shared_size,
-				      GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	ret = -ENOMEM;
-	if (c->frame && c->flush && c->vm_memory &&
-	    (c->shared || !c->policy.shared_size))
+	if (c->frame && c->flush && c->vm_memory)
+		ret = hipec_shared_alloc(&c->policy, NULL, NULL, &c->shared);
+	if (!ret)
 		ret = share ? hipec_pool_join(c, log) :
 			      hipec_frames_reserve(c, nr);
 undo:
@@ -189,26 +188,49 @@ undo:
 	return ret;
 }
 
+/**
+ * hipec_container_parse() - the policy of an image
+ * @p:     filled; points into @image
+ * @image: its bytes; NULL: the built-in replacement
+ * @size:  their number
+ * @error: filled where it is refused
+ * @log:   gets the verifier's words then
+ *
+ * Context: process context.
+ * Return: 0; -EINVAL if the image is refused.
+ */
+int hipec_container_parse(struct hipec_policy *p, const void *image,
+			  size_t size, struct hipec_verify_error *error,
+			  struct hipec_text *log)
+{
+	int ret;
+
+	*error = (struct hipec_verify_error){ 0 };
+	if (!image) {
+		hipec_fifo2_policy(p);
+		return 0;
+	}
+	ret = hipec_image_parse(image, size, p, error);
+	if (!ret)
+		ret = hipec_verify(p, error);
+	if (ret)
+		hipec_verify_explain(p, error, log);
+	return ret;
+}
+
 static int parse(struct hipec_container *c, struct hipec_load *args,
 		 void *image, struct hipec_text *log)
 {
 	struct hipec_verify_error error;
-	int ret;
+	int ret = hipec_container_parse(&c->policy, image, args->image_size,
+					&error, log);
 
-	if (!image) {
-		hipec_fifo2_policy(&c->policy);
-		return 0;
+	if (ret) {
+		args->error_kind = error.kind;
+		args->error_event = error.event;
+		args->error_command = error.command;
+		args->error_operand = error.operand;
 	}
-	ret = hipec_image_parse(image, args->image_size, &c->policy, &error);
-	if (!ret)
-		ret = hipec_verify(&c->policy, &error);
-	if (!ret)
-		return 0;
-	args->error_kind = error.kind;
-	args->error_event = error.event;
-	args->error_command = error.command;
-	args->error_operand = error.operand;
-	hipec_verify_explain(&c->policy, &error, log);
 	return ret;
 }
 
@@ -254,7 +276,7 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 	if (!ret && image)
 		c->image_hash = hipec_admit_hash(image, args->image_size);
 	if (!ret && image && args->flags & HIPEC_LOAD_SHARE)
-		ret = hipec_admit(c, log);
+		ret = hipec_admit(&c->policy, c->image_hash, current_uid(), log);
 	if (!ret)
 		ret = prepare(c, nr, args->flags & HIPEC_LOAD_SHARE, log);
 
@@ -264,7 +286,8 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		c->image = image;
 		c->cluster = min(args->cluster ?: HIPEC_DEFAULT_CLUSTER, nr);
 		hipec_vm_init(&c->vm, &c->policy, &hipec_kernel_host,
-			      c->vm_memory, c->shared, nr);
+			      c->vm_memory, NULL, nr);
+		hipec_shared_place(&c->vm, c->shared);
 		c->vm.salt = get_random_u32();
 		if (args->seed)
 			c->vm.random = args->seed;

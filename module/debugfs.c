@@ -39,7 +39,6 @@ static int status_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(status);
 
-/* The image never changes after the load, so no lock is needed. */
 static int policy_show(struct seq_file *m, void *unused)
 {
 	struct hipec_container *c = m->private;
@@ -48,6 +47,7 @@ static int policy_show(struct seq_file *m, void *unused)
 	char line[128];
 	u32 i, pc;
 
+	mutex_lock(&c->lock);
 	for (i = 0; i < p->image->nr_events; i++) {
 		const struct hipec_image_event *e = &p->event[i];
 
@@ -58,6 +58,7 @@ static int policy_show(struct seq_file *m, void *unused)
 			seq_printf(m, "%5u  %s\n", pc, line);
 		}
 	}
+	mutex_unlock(&c->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(policy);

@@ -48,7 +48,7 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 	q.features = HIPEC_FEATURE_PRIVILEGED | HIPEC_FEATURE_POOL |
 		HIPEC_FEATURE_BUILTIN | HIPEC_FEATURE_RECORD |
 		HIPEC_FEATURE_SET_PARAM | HIPEC_FEATURE_HINT |
-		HIPEC_FEATURE_SAMPLE | HIPEC_FEATURE_LOG;
+		HIPEC_FEATURE_SAMPLE | HIPEC_FEATURE_SWAP | HIPEC_FEATURE_LOG;
 	hipec_pool_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
@@ -60,15 +60,17 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 }
 
 /* A copy of the caller's image; NULL if it has none. */
-static int get_image(const struct hipec_load *a, void **image)
+static int get_image(u64 address, u32 size, void **image)
 {
 	*image = NULL;
-	if (!a->image && !a->image_size)
+	if (size > HIPEC_MAX_IMAGE)
+		return -EINVAL;
+	if (!address && !size)
 		return 0;
-	*image = kvmalloc(a->image_size, GFP_KERNEL_ACCOUNT);
+	*image = kvmalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!*image)
 		return -ENOMEM;
-	if (!copy_from_user(*image, u64_to_user_ptr(a->image), a->image_size))
+	if (!copy_from_user(*image, u64_to_user_ptr(address), size))
 		return 0;
 	kvfree(*image);
 	return -EFAULT;
@@ -85,9 +87,9 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 
 	if (ret)
 		return ret;
-	if (a.reserved || a.image_size > HIPEC_MAX_IMAGE)
+	if (a.reserved)
 		return -EINVAL;
-	ret = get_image(&a, &image);
+	ret = get_image(a.image, a.image_size, &image);
 	if (ret)
 		return ret;
 	hipec_text_init(&log, words, min_t(size_t, a.log_size, sizeof(words)));
@@ -96,6 +98,60 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 		return 0;
 	kvfree(image);
 	if (a.log && log.size &&
+	    copy_to_user(u64_to_user_ptr(a.log), words, log.len + 1))
+		return -EFAULT;
+	return put_args(uargs, usize, &a, sizeof(a)) ? -EFAULT : ret;
+}
+
+/* Own containers, all of them for the administrator; loaded ones only. */
+static bool may_see(struct hipec_container *c)
+{
+	bool visible;
+
+	mutex_lock(&c->lock);
+	visible = c->vm.policy && (uid_eq(c->owner_uid, current_uid()) ||
+				   capable(CAP_SYS_ADMIN));
+	mutex_unlock(&c->lock);
+	return visible;
+}
+
+/* The container that a caller of @c's means, with a reference; NULL: none. */
+static struct hipec_container *get_visible(struct hipec_container *c, u64 id)
+{
+	if (!id) {
+		kref_get(&c->ref);
+		return c;
+	}
+	c = hipec_container_next(id - 1);
+	if (!c || (c->id == id && may_see(c)))
+		return c;
+	hipec_container_put(c);
+	return NULL;
+}
+
+static int ioctl_swap(struct hipec_container *c, void __user *uargs)
+{
+	char words[HIPEC_LOG_MAX];
+	struct hipec_text log;
+	struct hipec_swap a;
+	void *image;
+	u32 usize;
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	ret = get_image(a.image, a.image_size, &image);
+	if (ret)
+		return ret;
+	c = get_visible(c, a.id);
+	if (!c) {
+		kvfree(image);
+		return -ESRCH;
+	}
+	hipec_text_init(&log, words, min_t(size_t, a.log_size, sizeof(words)));
+	ret = hipec_swap_policy(c, &a, image, &log);
+	hipec_container_put(c);
+	if (ret && a.log && log.size &&
 	    copy_to_user(u64_to_user_ptr(a.log), words, log.len + 1))
 		return -EFAULT;
 	return put_args(uargs, usize, &a, sizeof(a)) ? -EFAULT : ret;
@@ -141,32 +197,6 @@ static int ioctl_status(struct hipec_container *c, void __user *uargs)
 	return put_args(uargs, usize, &s, sizeof(s));
 }
 
-/* Own containers, all of them for the administrator; loaded ones only. */
-static bool may_see(struct hipec_container *c)
-{
-	bool visible;
-
-	mutex_lock(&c->lock);
-	visible = c->vm.policy && (uid_eq(c->owner_uid, current_uid()) ||
-				   capable(CAP_SYS_ADMIN));
-	mutex_unlock(&c->lock);
-	return visible;
-}
-
-/* The container that a caller of @c's means, with a reference; NULL: none. */
-static struct hipec_container *get_visible(struct hipec_container *c, u64 id)
-{
-	if (!id) {
-		kref_get(&c->ref);
-		return c;
-	}
-	c = hipec_container_next(id - 1);
-	if (!c || (c->id == id && may_see(c)))
-		return c;
-	hipec_container_put(c);
-	return NULL;
-}
-
 static int ioctl_operand(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_operand o;
@@ -199,6 +229,39 @@ static int ioctl_set_param(struct hipec_container *c, void __user *uargs)
 	ret = hipec_container_set_param(c, a.slot, a.value);
 	hipec_container_put(c);
 	return ret;
+}
+
+static int ioctl_revoke(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_revoke a;
+	u32 usize;
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	c = get_visible(c, a.id);
+	if (!c)
+		return -ESRCH;
+	ret = hipec_exit_by_hand(c);
+	hipec_container_put(c);
+	return ret;
+}
+
+static int ioctl_why(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_why a;
+	u32 usize;
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize,
+				 HIPEC_WHY_BY_FILE);
+
+	if (ret)
+		return ret;
+	c = get_visible(c, a.id);
+	if (!c)
+		return -ESRCH;
+	ret = hipec_why_page(c, &a);
+	hipec_container_put(c);
+	return ret ?: put_args(uargs, usize, &a, sizeof(a));
 }
 
 /*
@@ -309,6 +372,9 @@ static const struct {
 	{ HIPEC_IOC_SET_PARAM, ioctl_set_param },
 	{ HIPEC_IOC_SAMPLE, ioctl_sample },
 	{ HIPEC_IOC_LOG, ioctl_log },
+	{ HIPEC_IOC_SWAP, ioctl_swap },
+	{ HIPEC_IOC_REVOKE, ioctl_revoke },
+	{ HIPEC_IOC_WHY, ioctl_why },
 };
 
 static long hipec_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -5,6 +5,7 @@
  *
  * Interface:
  * hipec_event_init()      Init, once
+ * hipec_event_adopt()     Init and Adopt, of a policy that takes another's place
  * hipec_event_fault()     PageFault, for a page that was brought in
  * hipec_event_replace()   Replace, for a frame
  * hipec_event_access()    Access, for a soft fault
@@ -28,6 +29,9 @@ MODULE_PARM_DESC(quantum_us, "microseconds that one event may take");
 /* So many of one event given up one after the other, and it is revoked. */
 #define HIPEC_MAX_LATE 16
 
+/* Fuel for all Adopt events of a swap together, in that of one event. */
+#define HIPEC_ADOPT_FUEL 4
+
 /* Pages that are looked at, for Access, before each Replace. */
 #define HIPEC_HARVEST 32
 
@@ -35,9 +39,9 @@ MODULE_PARM_DESC(quantum_us, "microseconds that one event may take");
  * hipec_event_overtime() - host operation: whether an event is over its time
  * @vm: machine in an event
  *
- * PageFault and Init run for the task that is here: it alone pays, by being
- * scheduled like any other, until its fuel is spent or it is killed. All other
- * events are given up.
+ * PageFault, Init and Adopt run for the task that is here: it alone pays, by
+ * being scheduled like any other, until its fuel is spent or it is killed. All
+ * other events are given up.
  *
  * Context: expects the container's lock; may sleep.
  * Return: true if the event shall end.
@@ -56,7 +60,8 @@ bool hipec_event_overtime(struct hipec_vm *vm)
 	if (now - c->event_since < (u64)READ_ONCE(quantum_us) * NSEC_PER_USEC)
 		return false;
 	c->event_since = now;
-	if (c->event != HIPEC_EVENT_PAGEFAULT && c->event != HIPEC_EVENT_INIT)
+	if (c->event != HIPEC_EVENT_PAGEFAULT && c->event != HIPEC_EVENT_INIT &&
+	    c->event != HIPEC_EVENT_ADOPT)
 		return true;
 	cond_resched();
 	return fatal_signal_pending(current);
@@ -80,11 +85,13 @@ static void note_late(struct hipec_container *c)
 		hipec_exit(c, HIPEC_EXIT_LATE);
 }
 
-/* Run an event that the policy has; @free: frames it may count on. */
-static void run(struct hipec_container *c, u32 event, u32 free)
+/*
+ * Run an event that the policy has; @free: frames it may count on. Owes
+ * hipec_young_flush(). Return: as hipec_vm_run(); nobody has been told.
+ */
+static int start(struct hipec_container *c, u32 event, u32 free)
 {
 	struct hipec_vm *vm = &c->vm;
-	int ret;
 
 	lockdep_assert_held(&c->lock);
 	c->event = event;
@@ -96,7 +103,15 @@ static void run(struct hipec_container *c, u32 event, u32 free)
 	vm->slot[HIPEC_SLOT_RESIDENT_COUNT] = vm->nr_live;
 	if (c->wants_time)
 		vm->slot[HIPEC_SLOT_TIME] = ktime_get_ns() - c->loaded_at;
-	ret = hipec_tap_run(vm, event);
+	return hipec_tap_run(vm, event);
+}
+
+/* The same, with what follows from how it ended. */
+static void run(struct hipec_container *c, u32 event, u32 free)
+{
+	struct hipec_vm *vm = &c->vm;
+	int ret = start(c, event, free);
+
 	hipec_young_flush(c);
 	if (ret == -ECANCELED)
 		hipec_exit_command(c);
@@ -118,30 +133,97 @@ static u64 context_of(const struct hipec_container *c, u32 event, u32 pgno)
 		0 : c->context;
 }
 
-/* Run an event about a page, if the policy is there and has it. */
-static void run_for_page(struct hipec_container *c, u32 event, u32 pgno,
-			 bool write, u32 free)
+/* What an event about a page knows. */
+static void tell_page(struct hipec_container *c, u32 event, u32 pgno,
+		      bool write)
 {
-	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, event))
-		return;
 	c->vm.slot[HIPEC_SLOT_FAULTED_ADDRESS] = (s64)pgno << PAGE_SHIFT;
 	c->vm.slot[HIPEC_SLOT_FAULT_KIND] = write;
 	c->vm.slot[HIPEC_SLOT_HINT] =
 		c->wants_hint && event != HIPEC_EVENT_REMOVE ?
 		hipec_hint_get(c, pgno) : 0;
 	c->vm.slot[HIPEC_SLOT_CONTEXT] = context_of(c, event, pgno);
+}
+
+/* Run an event about a page, if the policy is there and has it. */
+static void run_for_page(struct hipec_container *c, u32 event, u32 pgno,
+			 bool write, u32 free)
+{
+	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, event))
+		return;
+	tell_page(c, event, pgno, write);
 	run(c, event, free);
+}
+
+/* What the policy wants to know. Context: expects c->lock. */
+void hipec_event_wants(struct hipec_container *c)
+{
+	c->wants_time = hipec_policy_reads(&c->policy, HIPEC_SLOT_TIME);
+	c->wants_hint = hipec_policy_reads(&c->policy, HIPEC_SLOT_HINT);
+	c->wants_context = hipec_policy_reads(&c->policy, HIPEC_SLOT_CONTEXT);
 }
 
 /* Tell a policy that it is there. Context: expects c->lock; may sleep. */
 void hipec_event_init(struct hipec_container *c)
 {
-	c->wants_time = hipec_policy_reads(&c->policy, HIPEC_SLOT_TIME);
-	c->wants_hint = hipec_policy_reads(&c->policy, HIPEC_SLOT_HINT);
-	c->wants_context = hipec_policy_reads(&c->policy, HIPEC_SLOT_CONTEXT);
+	hipec_event_wants(c);
 	c->loaded_at = ktime_get_ns();
 	if (hipec_vm_has_event(&c->vm, HIPEC_EVENT_INIT))
 		run(c, HIPEC_EVENT_INIT, c->nr_free);
+}
+
+/* Show a page that was there before to the policy. */
+static int adopt(struct hipec_container *c, u32 h)
+{
+	hipec_page_show(&c->vm, h);
+	if (!hipec_vm_has_event(&c->vm, HIPEC_EVENT_ADOPT))
+		return 0;
+	tell_page(c, HIPEC_EVENT_ADOPT, c->vm.page[h].pgno, false);
+	return start(c, HIPEC_EVENT_ADOPT, c->nr_free);
+}
+
+/**
+ * hipec_event_adopt() - a policy gets the pages of the one before
+ * @c:   container with a machine without pages, whose host refuses what would
+ *       change which pages hold frames
+ * @old: the machine before, not changed
+ *
+ * Init, as there are no pages yet; then one page after the other, each live before
+ * its own Adopt, in the order in which they would fall to the built-in replacement.
+ * Nobody is told of an end.
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: 0; -ECANCELED if the policy has ended, with vm.exit set; -EINTR on a
+ *         fatal signal.
+ */
+int hipec_event_adopt(struct hipec_container *c, const struct hipec_vm *old)
+{
+	struct hipec_vm *vm = &c->vm;
+	u64 context = c->context, most;
+	u32 h = 0;
+	int ret = 0;
+
+	c->context = 0;
+	hipec_event_wants(c);
+	c->loaded_at = ktime_get_ns();
+	if (hipec_vm_has_event(vm, HIPEC_EVENT_INIT))
+		ret = start(c, HIPEC_EVENT_INIT, c->nr_free);
+	hipec_vm_inherit(vm, old);
+	most = vm->nr_commands + HIPEC_ADOPT_FUEL * vm->fuel;
+	while (!ret && (h = hipec_vm_next_live(old, h))) {
+		ret = adopt(c, h);
+		if (!ret && vm->nr_commands > most) {
+			hipec_vm_end(vm, HIPEC_EXIT_FUEL);
+			vm->exit.event = HIPEC_EVENT_ADOPT;
+			ret = -ECANCELED;
+		}
+		if (!ret && fatal_signal_pending(current))
+			ret = -EINTR;
+		cond_resched();
+	}
+	hipec_young_flush(c);
+	c->context = context;
+	return ret == -ETIMEDOUT ? -EINTR : ret;
 }
 
 /**
@@ -240,7 +322,8 @@ void hipec_event_timer(struct work_struct *work)
 		container_of(work, struct hipec_container, timer.work);
 
 	mutex_lock(&c->lock);
-	if (!c->vm.exit.kind) {
+	/* By a swap it may be another policy's, which has none. */
+	if (!c->vm.exit.kind && hipec_vm_has_event(&c->vm, HIPEC_EVENT_TIMER)) {
 		c->vm.slot[HIPEC_SLOT_HINT] = 0;
 		c->vm.slot[HIPEC_SLOT_CONTEXT] = 0;
 		run(c, HIPEC_EVENT_TIMER, c->nr_free);

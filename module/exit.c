@@ -6,6 +6,7 @@
  *
  * Interface:
  * hipec_exit()         end it, for a reason that is not a command's
+ * hipec_exit_by_hand() somebody wants it so
  * hipec_exit_command() the machine has ended it: say so
  */
 #include <linux/pid.h>
@@ -53,6 +54,24 @@ bool hipec_exit(struct hipec_container *c, u32 kind)
 	hipec_vm_end(&c->vm, kind);
 	announce(c);
 	return true;
+}
+
+/**
+ * hipec_exit_by_hand() - end a container's policy because somebody says so
+ * @c: container
+ *
+ * Context: process context; takes c->lock.
+ * Return: 0; -ENODATA if there is no policy; -EALREADY if it has ended before.
+ */
+int hipec_exit_by_hand(struct hipec_container *c)
+{
+	int ret = -ENODATA;
+
+	mutex_lock(&c->lock);
+	if (c->vm.policy && !hipec_fifo2_is(c->vm.policy))
+		ret = hipec_exit(c, HIPEC_EXIT_BY_HAND) ? 0 : -EALREADY;
+	mutex_unlock(&c->lock);
+	return ret;
 }
 
 /**

@@ -76,12 +76,12 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @regions:   of struct hipec_region
  * @nr_regions: their number
  * @vm:        the machine; vm.policy is NULL until a policy is loaded
- * @loading:   a load is under way; the fields it fills are its alone
+ * @loading:   a load or a swap is under way; the fields a load fills are its alone
  * @image:     bytes that the policy points into; NULL: it has none
  * @image_hash: of these bytes, for admit.c
- * @policy:    parsed image, invariant after the load
+ * @policy:    parsed image; like all that belongs to it, a swap changes it
  * @vm_memory: memory of @vm
- * @shared:    shared arrays, invariant after the load
+ * @shared:    shared arrays, by slot; NULL: it has none
  * @frame:     frame of each page, by handle
  * @free:      frames that hold no page, by folio->lru
  * @nr_free:   their number
@@ -118,8 +118,8 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @stale_cpus: CPUs whose TLB that concerns
  * @event:     that runs, or ran last
  * @event_since: ns, when it was first looked at; 0: it was not
- * @loaded_at: ns, invariant after the load
- * @wants_time: the policy reads Time; invariant after the load
+ * @loaded_at: ns
+ * @wants_time: the policy reads Time
  * @wants_hint: it reads Hint, likewise
  * @wants_context: it reads Context, likewise
  * @context:   of the fault that runs its events; 0: not known, or there is none
@@ -157,7 +157,7 @@ struct hipec_container {
 	void *image;
 	u64 image_hash;
 	void *vm_memory;
-	void *shared;
+	struct hipec_shared **shared;
 
 	struct folio **frame;
 	struct list_head free;
@@ -420,6 +420,9 @@ extern struct mutex hipec_containers_lock;
 extern struct list_head hipec_containers;
 struct hipec_container *hipec_container_new(void);
 void hipec_container_put(struct hipec_container *c);
+int hipec_container_parse(struct hipec_policy *p, const void *image,
+			  size_t size, struct hipec_verify_error *error,
+			  struct hipec_text *log);
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log);
 void hipec_container_status(struct hipec_container *c, struct hipec_status *s);
@@ -431,6 +434,7 @@ struct hipec_container *hipec_container_next(u64 id);
 
 /* exit.c: the one way in which a policy ends */
 bool hipec_exit(struct hipec_container *c, u32 kind);
+int hipec_exit_by_hand(struct hipec_container *c);
 void hipec_exit_command(struct hipec_container *c);
 
 /* log.c: what became of those that are gone */
@@ -440,7 +444,9 @@ void hipec_log_note(struct hipec_container *c, bool closed);
 int hipec_log_next(struct hipec_log *a);
 
 /* event.c: events of the policy */
+void hipec_event_wants(struct hipec_container *c);
 void hipec_event_init(struct hipec_container *c);
+int hipec_event_adopt(struct hipec_container *c, const struct hipec_vm *old);
 void hipec_event_fault(struct hipec_container *c, u32 pgno, bool write);
 void hipec_event_replace(struct hipec_container *c, u32 pgno, bool write);
 void hipec_event_access(struct hipec_container *c, u32 pgno, bool write);
@@ -476,7 +482,8 @@ void hipec_global_stop(struct hipec_mr *mr);
 
 /* admit.c: who was revoked waits before it shares again */
 u64 hipec_admit_hash(const void *image, size_t size);
-int hipec_admit(struct hipec_container *c, struct hipec_text *log);
+int hipec_admit(const struct hipec_policy *p, u64 hash, kuid_t uid,
+		struct hipec_text *log);
 void hipec_admit_revoked(struct hipec_container *c);
 
 /* recovery.c: bad advice is reversed */
@@ -485,6 +492,7 @@ void hipec_pool_recover(struct hipec_container *c, u32 pgno);
 
 /* revoke.c: the contract */
 void hipec_revoke_init(struct hipec_container *c, u32 salt);
+void hipec_revoke_restart(struct hipec_container *c);
 void hipec_revoke_fault(struct hipec_container *c, u32 pgno);
 void hipec_revoke_ahead(struct hipec_container *c, u32 pgno);
 void hipec_revoke_gone(struct hipec_container *c, u32 pgno);
@@ -510,7 +518,20 @@ int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want,
 		    bool wait);
 
 /* shared.c: arrays that the application writes */
+int hipec_shared_alloc(const struct hipec_policy *p,
+		       const struct hipec_policy *old,
+		       struct hipec_shared **old_array,
+		       struct hipec_shared ***array);
+void hipec_shared_free(struct hipec_shared **array, u32 nr);
+void hipec_shared_place(struct hipec_vm *vm, struct hipec_shared **array);
 int hipec_shared_mmap(struct hipec_container *c, struct vm_area_struct *vma);
+
+/* swap.c: another policy, and the pages stay */
+int hipec_swap_policy(struct hipec_container *c, struct hipec_swap *args,
+		      void *image, struct hipec_text *log);
+
+/* why.c: where a page stands */
+int hipec_why_page(struct hipec_container *c, struct hipec_why *w);
 
 /* hint.c: what the application says about pages */
 void hipec_hint_init(struct hipec_region *r);

@@ -130,7 +130,9 @@ void hipec_record_end(struct hipec_container *c)
 	lockdep_assert_held(&c->lock);
 	if (!rec)
 		return;
-	hipec_tap_close(&c->vm);
+	/* By a swap the machine that it was on may be gone. */
+	if (c->vm.tap)
+		hipec_tap_close(&c->vm);
 	c->recorder = NULL;
 	hipec_ring_end(&rec->ring);
 	kref_put(&rec->ref, recorder_free);
@@ -214,8 +216,9 @@ static const struct file_operations record_fops = {
 	.llseek = noop_llseek,
 };
 
-/* Memory for a record of @c, and nothing else yet. */
-static struct hipec_recorder *recorder_new(struct hipec_container *c, u32 size)
+/* Memory for a record of @c that begins with @begin bytes, and nothing else yet. */
+static struct hipec_recorder *recorder_new(struct hipec_container *c,
+					   size_t begin, u32 size)
 {
 	struct hipec_recorder *rec = kzalloc(sizeof(*rec), GFP_KERNEL_ACCOUNT);
 
@@ -224,7 +227,7 @@ static struct hipec_recorder *recorder_new(struct hipec_container *c, u32 size)
 	kref_init(&rec->ref);
 	rec->tap.put = put;
 	rec->id = c->id;
-	rec->begin_size = hipec_tap_snapshot_size(&c->vm);
+	rec->begin_size = begin;
 	rec->begin = hipec_table_alloc(rec->begin_size);
 	if (!hipec_ring_init(&rec->ring, size) && rec->begin)
 		return rec;
@@ -239,7 +242,8 @@ static int begin(struct hipec_container *c, struct hipec_recorder *rec)
 	struct hipec_region *r;
 
 	lockdep_assert_held(&c->lock);
-	if (c->recorder)
+	/* Or the policy was swapped just now: that, too, passes. */
+	if (c->recorder || rec->begin_size != hipec_tap_snapshot_size(&c->vm))
 		return -EBUSY;
 	hipec_tap_snapshot(&c->vm, c->nr_reserved, rec->begin);
 	head->id = c->id;
@@ -265,17 +269,18 @@ static int begin(struct hipec_container *c, struct hipec_recorder *rec)
 int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file)
 {
 	struct hipec_recorder *rec;
-	bool loaded;
+	size_t bytes = 0;
 	int ret;
 
 	if (hipec_ring_size(&ring))
 		return -EINVAL;
 	mutex_lock(&c->lock);
-	loaded = c->vm.policy;
+	if (c->vm.policy)
+		bytes = hipec_tap_snapshot_size(&c->vm);
 	mutex_unlock(&c->lock);
-	if (!loaded)
+	if (!bytes)
 		return -ENODATA;
-	rec = recorder_new(c, ring);
+	rec = recorder_new(c, bytes, ring);
 	if (!rec)
 		return -ENOMEM;
 	*file = anon_inode_getfile("[hipec-record]", &record_fops, rec,

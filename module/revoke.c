@@ -6,6 +6,7 @@
  *
  * Interface:
  * hipec_revoke_init()    a policy was loaded
+ * hipec_revoke_restart() another one has taken its place
  * hipec_revoke_fault(), _ahead()   a page came in, as it was wanted or before
  * hipec_revoke_gone()    a page is about to lose its frame
  */
@@ -49,6 +50,29 @@ void hipec_revoke_init(struct hipec_container *c, u32 salt)
 	if (c->directory)
 		hipec_shadow_init(&c->shadow, c->directory, c->nr_reserved,
 				  salt, young);
+}
+
+/**
+ * hipec_revoke_restart() - hold another policy to the contract, from now on
+ * @c: container whose directory is its own; nothing if it has none
+ *
+ * The default starts with the pages that the policy starts with.
+ *
+ * Context: expects c->lock; may sleep; hipec_young_flush() is owed to it.
+ */
+void hipec_revoke_restart(struct hipec_container *c)
+{
+	u32 h = 0;
+
+	if (!c->directory)
+		return;
+	hipec_revoke_init(c, c->vm.salt);
+	hipec_shadow_resize(&c->shadow, c->pool_held);
+	while ((h = hipec_vm_next_live(&c->vm, h))) {
+		hipec_shadow_ahead(&c->shadow, c->vm.page[h].pgno);
+		cond_resched();
+	}
+	memset(&c->shadow.window, 0, sizeof(c->shadow.window));
 }
 
 /**

@@ -251,6 +251,62 @@ def test_status_shows_the_container(guest):
     assert containers[0]["frames"] == 64
 
 
+def objects(text):
+    """JSON objects, one behind the other."""
+    found, decoder = [], json.JSONDecoder()
+    while text.strip():
+        value, end = decoder.raw_decode(text.lstrip())
+        found.append(value)
+        text = text.lstrip()[end:]
+    return found
+
+
+def test_why_tells_of_a_page(guest):
+    """The sweep in 64 frames keeps its first 63 pages, and its stack is their queue."""
+    why = json.loads(result(guest, "why.json"))
+    assert (why["page"], why["file"], why["file_offset"]) == (3, "/data/outer", 12288)
+    assert "resident" in why["state"] and "dirty" not in why["state"]
+    assert why["queue"] == {"of": "policy", "name": "stack", "index": 0, "place": 3,
+                            "pages": why["queue"]["pages"]}
+    assert 63 <= why["queue"]["pages"] <= 64
+    text = result(guest, "why.txt")
+    assert "page 3, byte 12288 of /data/outer\n  resident: " in text
+    assert re.search(r"on queue stack, place 4 of 6[34] from the head", text)
+    assert text.endswith("none of its regions has this page\n")
+
+
+def test_policies_are_swapped_by_hand_and_on_trial(guest):
+    """A sweep of 400 pages in 300 frames: 101 pages come in by MRU, 400 by FIFO, for the
+    same work. What is worse goes back, what is better or the same stays."""
+    lines = result(guest, "swap.txt").split("\n")
+    status = [int(line.split()[1]) for line in lines if line.startswith("status")]
+    now = [line.split()[1] for line in lines if line.startswith("now")]
+    assert status == [3, 0, 0, 3, 1, 0], lines
+    assert now == ["mru", "builtin", "mru", "mru", "mru", "ends"], lines
+    assert any("division by zero in Adopt+" in line for line in lines)
+    worse, plain, better, ended, other = objects(result(guest, "swap.json"))
+    assert not worse["kept"] and "processor time" in worse["why"]
+    assert better["kept"] and "processor time" in better["why"]
+    for trial, more in ((worse, "after"), (better, "before")):
+        rate = {side: trial[side]["pages_in"] / trial[side]["cpu_seconds"]
+                for side in ("before", "after")}
+        less = "before" if more == "after" else "after"
+        assert rate[more] > 1.5 * rate[less], trial
+    assert plain["adopted"] == other["adopted"] == 300
+    assert not ended["kept"] and "it ended: " in ended["why"]
+    assert ended["after"]["seconds"] < 3
+
+
+def test_params_are_set_and_policies_end_by_hand(guest):
+    """All of a command's params, or none."""
+    values = {param["name"]: param["value"] for param in json.loads(result(guest, "set.json"))}
+    assert values == {"youngest": 1, "any": -9, "fixed": 3}
+    text = result(guest, "set.txt")
+    assert "youngest may be 0 to 1" in text
+    assert "its policy has ended before" in text
+    assert "it was revoked by hand" in text.split("\n")[-2]
+
+
 @pytest.mark.parametrize("program", ["touches-frames", "touches-scan"])
 def test_traces_have_the_contexts_of_faults(guest, kernel, program):
     """A program with the C library, at other addresses in each run."""

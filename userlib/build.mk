@@ -47,10 +47,10 @@ $(B)/userlib/pic/%.o: userlib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fPIC -c $< -o $@
 
-$(B)/libhipec.a: $(B)/userlib/libhipec.o
+$(B)/libhipec.a: $(B)/userlib/libhipec.o $(B)/userlib/liblive.o
 	$(AR) rcs $@ $^
 
-$(B)/libhipec.so: $(B)/userlib/pic/libhipec.o
+$(B)/libhipec.so: $(B)/userlib/pic/libhipec.o $(B)/userlib/pic/liblive.o
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipec.so.0 $(LDFLAGS) $^ -o $@
 	ln -sf libhipec.so $(B)/libhipec.so.0
 
@@ -112,7 +112,7 @@ ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
-CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_feed.c cli_amp_hints.c cli_amp_report.c cli_amp_show.c cli_debug.c cli_dis.c cli_log.c cli_metrics.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
+CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_feed.c cli_amp_hints.c cli_amp_report.c cli_amp_show.c cli_debug.c cli_dis.c cli_live.c cli_log.c cli_metrics.c cli_swap.c cli_trial.c cli_why.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
 	cli_mix_table.c cli_play.c cli_profile.c cli_program.c cli_record.c cli_replay.c cli_run.c cli_run_amp.c \
 	cli_run_region.c cli_run_report.c cli_run_serve.c cli_sim.c cli_sim_args.c \
 	cli_sim_feed.c cli_sim_json.c cli_sim_param.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \
@@ -133,7 +133,7 @@ $(B)/hipec: $(CLI_OBJ)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -ljson-c $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
 
 # For the tests only, so not in ALL.
-$(B)/asan/hipec: $(call userlib_obj,$(B)/asan,$(CLI_SRC) userlib/libhipec.c) \
+$(B)/asan/hipec: $(call userlib_obj,$(B)/asan,$(CLI_SRC) userlib/libhipec.c userlib/liblive.c) \
 		$(B)/asan/userlib/run_watched.o $(B)/asan/compiler/sha256.o \
 		$(B)/asan/libhipecvm.a | $(PROFILE_PY:userlib/%=$(B)/asan/%)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -ljson-c $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@

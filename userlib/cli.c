@@ -52,6 +52,32 @@ static const struct verb {
 	  "\n"
 	  "  -o, --output FILE  there, the old text or the new one at any time; for the\n"
 	  "                     collector of text files of its node_exporter\n" },
+	{ "why", cli_why, "[--json] ID PAGE|FILE:OFFSET",
+	  "say where a page of a live container stands, and on which queue",
+	  "ID is a container's number in hipec status; PAGE counts from the container's\n"
+	  "start, OFFSET is in bytes. Asking changes nothing. docs/swap.md has the words.\n"
+	  "\n"
+	  "  -j, --json    an object with all there is, for programs\n" },
+	{ "set", cli_set, "[--json] ID [NAME=VALUE...]",
+	  "set params of a live container's policy, or list them",
+	  "Events that begin from then on read the new values. All are set or, where one is\n"
+	  "outside its range, none.\n"
+	  "\n"
+	  "  -j, --json    the list as an array, for programs\n" },
+	{ "swap", cli_swap, "[--trial TIME] [--json] ID POLICY",
+	  "give a live container another policy; what is cached stays",
+	  "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy (mru), or\n"
+	  "builtin. If it cannot take over, the one before goes on. docs/swap.md has more.\n"
+	  "\n"
+	  "  -t, --trial TIME  30s, 5m: watch the policy before for so long, then this one,\n"
+	  "                    and go back if it is worse, ends, or on Ctrl-C\n"
+	  "  -j, --json        an object with what was seen, for programs\n"
+	  "\n"
+	  "Exit codes: 0 done, 1 failed, 2 usage, 3 tried, and the one before is back.\n" },
+	{ "revoke", cli_revoke, "ID...",
+	  "end the policies of live containers; their frames stay",
+	  "The built-in FIFO with a second chance goes on; hipec status says that it was by\n"
+	  "hand.\n" },
 	{ "dis", cli_dis, "FILE.hpo",
 	  "print a compiled policy: operands, events, commands",
 	  "Commands are numbered from 1 as in exit messages, with their words in\n"

@@ -18,7 +18,8 @@ enum cli_exit {
 	CLI_OK = 0,
 	CLI_FAILED = 1,
 	CLI_USAGE = 2,
-	CLI_NO_GAIN = 3,	/* hipec sim --verdict: no policy gains, one could */
+	CLI_NO_GAIN = 3,	/* hipec sim --verdict: no policy gains, one could; hipec
+				 * swap --trial: this one does not */
 	CLI_NO_GAIN_POSSIBLE = 4,	/* and: none could */
 };
 
@@ -35,11 +36,15 @@ int cli_play(int argc, char **argv);
 int cli_profile(int argc, char **argv);
 int cli_record(int argc, char **argv);
 int cli_replay(int argc, char **argv);
+int cli_revoke(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_set(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_status(int argc, char **argv);
+int cli_swap(int argc, char **argv);
 int cli_top(int argc, char **argv);
 int cli_trace(int argc, char **argv);
+int cli_why(int argc, char **argv);
 
 const char *cli_verb(void);
 int cli_trace_make(struct sim_trace *t, int argc, char **argv);

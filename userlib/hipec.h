@@ -36,6 +36,12 @@
  * hipec_param()           a parameter of a policy that runs: its value, its range
  * hipec_set_param()       change it
  * hipec_hint()            say something about pages of a region
+ * hipec_swap()            another policy, in which the pages stay
+ * hipec_swap_file()       the same, from a .hpo file
+ * hipec_swap_args()       the same, with all that the device can be told
+ * hipec_revoke()          end a policy
+ * hipec_why()             where a page stands
+ * hipec_param_of(), hipec_set_param_of()  a parameter of any container
  * hipec_next()            the next container that the caller may see
  * hipec_log()             the next of those that are gone
  */
@@ -90,6 +96,16 @@ int hipec_sample(int fd, uint64_t id, uint64_t threshold, uint32_t ring);
 int hipec_shared(int fd, const char *name, int64_t **array, size_t *nr);
 int hipec_param(int fd, const char *name, struct hipec_param *param);
 int hipec_set_param(int fd, const char *name, int64_t value);
+int hipec_param_of(int fd, uint64_t id, const char *name,
+		   struct hipec_param *param);
+int hipec_set_param_of(int fd, uint64_t id, const char *name, int64_t value);
+int hipec_swap(int fd, uint64_t id, const void *image, size_t size, char *log,
+	       size_t log_size);
+int hipec_swap_args(int fd, struct hipec_swap *swap);
+int hipec_swap_file(int fd, uint64_t id, const char *path, char *log,
+		    size_t log_size);
+int hipec_revoke(int fd, uint64_t id);
+int hipec_why(int fd, uint64_t id, struct hipec_why *why);
 int hipec_hint(int region, uint64_t offset, uint64_t length, uint32_t hint);
 
 #ifdef __cplusplus

@@ -377,13 +377,14 @@ static const char *replay(struct player *p, const struct hipec_record_head *head
 	if (why)
 		return why;
 	memcpy(p->r->policy, policy.image->name, sizeof(p->r->policy));
-	memory = malloc(hipec_vm_size(&policy, head->nr_frames));
+	memory = malloc(hipec_vm_table_size(&policy, head->nr_pages));
 	shared = calloc(1, policy.shared_size + 1);
 	why = "there is not enough memory";
 	if (memory && shared) {
-		hipec_vm_init(&p->vm, &policy,
-			      head->timed ? &timed_host : &untimed_host, memory,
-			      shared, head->nr_frames);
+		hipec_vm_init_table(&p->vm, &policy,
+				    head->timed ? &timed_host : &untimed_host,
+				    memory, shared, head->nr_frames,
+				    head->nr_pages);
 		why = record_restore(&p->vm, head, bytes + sizeof(*head) + head->image_size);
 	}
 	if (!why) {

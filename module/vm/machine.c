@@ -36,9 +36,8 @@ struct layout {
 	size_t element, field, node, array, page, queue, bucket, code, end;
 };
 
-static struct layout lay_out(const struct hipec_policy *p, u32 nr_frames)
+static struct layout lay_out(const struct hipec_policy *p, size_t n)
 {
-	size_t n = hipec_vm_nr_pages(p, nr_frames);
 	struct layout l;
 
 	l.element = 0;
@@ -64,7 +63,20 @@ static struct layout lay_out(const struct hipec_policy *p, u32 nr_frames)
  */
 size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames)
 {
-	return lay_out(p, nr_frames).end;
+	return hipec_vm_table_size(p, hipec_vm_nr_pages(p, nr_frames));
+}
+
+/**
+ * hipec_vm_table_size() - the same, of a machine whose table has more entries
+ * @p:        verified policy
+ * @nr_pages: entries, hipec_vm_nr_pages() or more; below 2^31
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t hipec_vm_table_size(const struct hipec_policy *p, u32 nr_pages)
+{
+	return lay_out(p, nr_pages).end;
 }
 
 static void init_queues(struct hipec_vm *vm, u32 q, u32 nr, u32 key_slot)
@@ -107,7 +119,9 @@ static void init_slots(struct hipec_vm *vm, const struct hipec_policy *p,
 			vm->slot[i] = array++;
 			if (o->flags & HIPEC_OPERAND_SHARED) {
 				a->element = shared;
-				shared += hipec_shared_bytes(a->nr) / sizeof(s64);
+				if (shared)
+					shared += hipec_shared_bytes(a->nr) /
+						  sizeof(s64);
 			} else {
 				a->element = element;
 				element += a->nr;
@@ -127,7 +141,8 @@ static void init_slots(struct hipec_vm *vm, const struct hipec_policy *p,
  * @host:      owner of the frames
  * @memory:    hipec_vm_size() bytes, aligned for u64; the host frees it
  * @shared:    p->shared_size bytes for shared arrays, which are not cleared;
- *             the host frees it. NULL if that is 0
+ *             the host frees it. NULL if that is 0, or the host sets where each
+ *             of them is before it runs an event
  * @nr_frames: as given to hipec_vm_size()
  *
  * Integers get the values of the image; pages are none, elements and fields 0.
@@ -139,7 +154,30 @@ void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 		   const struct hipec_host_ops *host, void *memory,
 		   void *shared, u32 nr_frames)
 {
-	struct layout l = lay_out(p, nr_frames);
+	hipec_vm_init_table(vm, p, host, memory, shared, nr_frames,
+			    hipec_vm_nr_pages(p, nr_frames));
+}
+
+/**
+ * hipec_vm_init_table() - the same, with more entries in the page table
+ * @vm:        to fill
+ * @p:         as of hipec_vm_init()
+ * @host:      likewise
+ * @memory:    hipec_vm_table_size() bytes, aligned for u64
+ * @shared:    as of hipec_vm_init()
+ * @nr_frames: pages that may hold a frame at the same time
+ * @nr_pages:  entries, hipec_vm_nr_pages() or more
+ *
+ * Of a machine that takes the place of one with more entries (adopt.c). There are
+ * no more ghosts for it.
+ *
+ * Context: any.
+ */
+void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
+			 const struct hipec_host_ops *host, void *memory,
+			 void *shared, u32 nr_frames, u32 nr_pages)
+{
+	struct layout l = lay_out(p, nr_pages);
 	struct hipec_insn *code;
 	u32 i;
 
@@ -147,8 +185,8 @@ void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 	memset(memory, 0, l.end);
 	vm->policy = p;
 	vm->host = host;
-	vm->nr_pages = hipec_vm_nr_pages(p, nr_frames);
-	vm->max_ghosts = vm->nr_pages - nr_frames;
+	vm->nr_pages = nr_pages;
+	vm->max_ghosts = hipec_vm_nr_pages(p, nr_frames) - nr_frames;
 	vm->nr_queues = nr_queues(p);
 	vm->nr_fields = p->nr_fields;
 	vm->field = memory + l.field;

@@ -15,6 +15,7 @@
  * hipec_vm_set_param()  the application sets a parameter
  * hipec_vm_run()        run one event to its end
  * hipec_page_*()        the host's side of the page table
+ * hipec_vm_inherit(), _next_live(), _hand_back()  a machine takes another's place
  * hipec_queue_*()       queue.h
  * hipec_tap_*()         tap.h: hear all that happens to a machine
  * hipec_fifo2_*()       fifo2.h: what replaces pages without a policy
@@ -185,7 +186,7 @@ struct hipec_vm {
 	u32 *bucket;			/* nr_pages */
 	u32 nr_queues;			/* the last one is the built-in replacement's */
 	u32 nr_fields;
-	u32 nr_pages;			/* entries: frames at load and ghosts */
+	u32 nr_pages;			/* entries: frames at load and ghosts, or more */
 	u32 nr_live;			/* live pages */
 	u32 nr_ghosts, max_ghosts;
 	u32 unused;			/* first unused entry */
@@ -215,9 +216,13 @@ bool hipec_policy_reads(const struct hipec_policy *p, u8 slot);
 u32 hipec_policy_needs(const struct hipec_policy *p);
 
 size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames);
+size_t hipec_vm_table_size(const struct hipec_policy *p, u32 nr_pages);
 void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 		   const struct hipec_host_ops *host, void *memory,
 		   void *shared, u32 nr_frames);
+void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
+			 const struct hipec_host_ops *host, void *memory,
+			 void *shared, u32 nr_frames, u32 nr_pages);
 u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames);
 int hipec_vm_set_param(struct hipec_vm *vm, u32 slot, s64 value);
 int hipec_vm_run(struct hipec_vm *vm, u32 event);
@@ -240,6 +245,9 @@ void hipec_page_forget(struct hipec_vm *vm, u32 h);
 void hipec_page_forget_gone(struct hipec_vm *vm);
 void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr);
 void hipec_page_pass(struct hipec_vm *vm, u32 h);
+void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old);
+u32 hipec_vm_next_live(const struct hipec_vm *vm, u32 h);
+void hipec_vm_hand_back(struct hipec_vm *old, const struct hipec_vm *vm);
 void hipec_vm_end(struct hipec_vm *vm, u32 kind);
 void hipec_vm_abandon(struct hipec_vm *vm);
 

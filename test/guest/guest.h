@@ -31,7 +31,7 @@ extern const struct test load_tests[], ahead_tests[], attach_tests[],
 	durable_tests[], policy_tests[], hostile_tests[], io_tests[],
 	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[], param_tests[],
 	pool_tests[], private_tests[], readmit_tests[], record_tests[], sample_tests[], share_tests[],
-	awst_tests[];
+	live_tests[], swap_tests[], swap_busy_tests[], awst_tests[];
 
 /* A failed check ends the test, with its place and what was found. */
 #define FAIL(...) do {						\
@@ -100,6 +100,11 @@ static inline void touch(const struct map *m, size_t page)
 }
 
 bool gets_sigbus(const struct map *m, size_t page);
+
+/* swap.c: NULL: the built-in replacement */
+int swap_id(int fd, uint64_t id, const char *policy, char *log, size_t size);
+void swap_to(int container, const char *policy);
+struct hipec_operand operand_of(int container, const char *name);
 
 /* share.c: what the program does when it was started by a test of its own. */
 int map_after_exec(int region, size_t pages);

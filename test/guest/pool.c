@@ -204,7 +204,7 @@ void set_switch(const char *path, const char *value)
 	int fd = open(path, O_WRONLY);
 
 	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, value, 1), 1);
+	CHECK_EQ(write(fd, value, strlen(value)), strlen(value));
 	close(fd);
 }
 

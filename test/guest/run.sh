@@ -33,6 +33,10 @@ hipec status --json >/results/status.json
 cat /sys/kernel/debug/hipec/*/policy >/results/policy.txt
 cat /sys/kernel/debug/hipec/*/status >/results/debugfs-status.txt
 sweep=$!
+id=$(hipec status | sed -n '2s/ *\([0-9]*\) .*/\1/p')
+hipec why --json "$id" outer:12293 >/results/why.json 2>/results/why.txt
+hipec why "$id" 3 >>/results/why.txt 2>&1
+hipec why "$id" 400 >>/results/why.txt 2>&1
 hipec record -o /results/records/live --seconds 1 --all 2>/results/record.txt
 kill -9 $sweep
 wait $sweep 2>/dev/null
@@ -40,6 +44,32 @@ if [ "${HIPEC_SLOWER:-1}" = 1 ]; then
 	hipec record -o /results/records/command --ring 16M -- \
 		sweep --policy /hipec/policies/lru.hpo --frames 64 --passes 20 outer >>/results/record.txt 2>&1
 fi
+
+# Other policies for it: at once, by hand, on trial there and back.
+sweep --policy /hipec/policies/mru.hpo --frames 300 --cluster 1 --passes 1000000 outer &
+sweep=$!
+until hipec status 2>/dev/null | grep -q mru; do :; done
+id=$(hipec status | sed -n '2s/ *\([0-9]*\) .*/\1/p')
+swap()
+{
+	hipec swap --json "$@" >>/results/swap.json 2>>/results/swap.txt
+	echo "status $?" >>/results/swap.txt
+	hipec status --json | sed -n 's/.*"policy":"\(.*\)",/now \1/p' >>/results/swap.txt
+}
+swap --trial 4s "$id" /hipec/policies/fifo.hpo
+swap "$id" builtin
+swap --trial 4s "$id" /hipec/policies/mru.hpo
+swap --trial 4s "$id" /hipec/policies/no-page.hpo
+swap "$id" /hipec/policies/adopt-dies.hpo
+swap "$id" /hipec/policies/ends.hpo
+hipec set "$id" youngest=1 any=-9 >/results/set.txt 2>&1
+hipec set "$id" youngest=0 any=7 youngest=2 >>/results/set.txt 2>&1
+hipec set --json "$id" >/results/set.json
+hipec revoke "$id"
+hipec revoke "$id" 2>>/results/set.txt
+hipec status >>/results/set.txt
+kill -9 $sweep
+wait $sweep 2>/dev/null
 
 # The same program traced and served: its accesses have the same contexts.
 for program in touches-frames touches-scan; do

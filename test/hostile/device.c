@@ -13,7 +13,7 @@
 #include "hostile.h"
 
 #define DIR_POLICIES "/hipec/policies/"
-#define MAX_POLICIES 64
+#define MAX_POLICIES 128
 
 static struct {
 	void *image;
@@ -197,6 +197,21 @@ static size_t sound_args(unsigned int nr, void *arg)
 			.ring = HIPEC_RECORD_MIN_RING,
 		};
 		return sizeof(struct hipec_sample);
+	case _IOC_NR(HIPEC_IOC_SWAP):
+		*(struct hipec_swap *)arg = (struct hipec_swap){
+			.image = (uintptr_t)policy[i].image,
+			.image_size = policy[i].size,
+		};
+		return sizeof(struct hipec_swap);
+	case _IOC_NR(HIPEC_IOC_REVOKE):
+		*(struct hipec_revoke *)arg = (struct hipec_revoke){ 0 };
+		return sizeof(struct hipec_revoke);
+	case _IOC_NR(HIPEC_IOC_WHY):
+		*(struct hipec_why *)arg = (struct hipec_why){
+			.flags = below(2), .fd = f ? f->fd : -1,
+			.offset = below(MAX_PAGES) * PAGE_BYTES,
+		};
+		return sizeof(struct hipec_why);
 	case _IOC_NR(HIPEC_IOC_SET_PARAM):
 		*(struct hipec_set_param *)arg = (struct hipec_set_param){
 			.slot = below(16), .value = below(4),
@@ -245,6 +260,55 @@ int op_changed_ioctl(void)
 		keep_record(((struct hipec_sample *)arg)->sample_fd);
 	if (!ret && nr == _IOC_NR(HIPEC_IOC_LOAD))
 		h->loaded = true;
+	return ret;
+}
+
+/* Another policy for one's own container, or for any: sound, random or none. */
+int op_swap(void)
+{
+	static uint64_t image[FUZZ_MAX_IMAGE / 8];
+	struct hold *h = container(false);
+	struct hipec_status s = { 0 };
+	struct hipec_swap a = { 0 };
+	uint32_t i = below(nr_policies);
+
+	if (!h)
+		return -EMFILE;
+	if (chance(20) && !hipec_next(h->fd, below(1000), &s))
+		a.id = s.id;
+	if (chance(70)) {
+		a.image = (uintptr_t)policy[i].image;
+		a.image_size = policy[i].size;
+	} else if (chance(80)) {
+		a.image = (uintptr_t)image;
+		a.image_size = fuzz_generate(fuzz_random(&w.rng), image,
+					     sizeof(image));
+	}
+	return hipec_swap_args(h->fd, &a);
+}
+
+int op_revoke(void)
+{
+	struct hold *h = container(false);
+
+	return h ? hipec_revoke(h->fd, 0) : -EMFILE;
+}
+
+int op_why(void)
+{
+	struct hold *h = container(false), *f = any_hold(w.file);
+	struct hipec_why a = { .offset = below(MAX_PAGES) * PAGE_BYTES };
+	int ret;
+
+	if (!h)
+		return -EMFILE;
+	if (f && chance(30)) {
+		a.flags = HIPEC_WHY_BY_FILE;
+		a.fd = f->fd;
+	}
+	ret = hipec_why(h->fd, 0, &a);
+	if (!ret && a.on && a.place >= a.nr)
+		wrong("why: place %u of %u", a.place, a.nr);
 	return ret;
 }
 

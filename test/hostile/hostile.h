@@ -36,7 +36,7 @@
 	X(open, 6) X(load_policy, 14) X(load_generated, 8) X(load_mutated, 6) \
 	X(load_damaged, 3) X(load_odd, 3) X(query, 2) X(status, 4) X(next, 3) \
 	X(operand, 4) X(poll, 1) X(changed_ioctl, 6) X(random_ioctl, 4) X(hint, 4) \
-	X(record, 3) X(record_read, 8)                                       \
+	X(record, 3) X(record_read, 8) X(swap, 10) X(revoke, 2) X(why, 4)         \
 	X(shared_map, 3) X(shared_use, 2)                                    \
 	X(open_file, 6) X(attach, 16) X(attach_part, 12) X(attach_odd, 4)    \
 	X(dup, 3) X(close, 5) X(send, 4) X(receive, 4)                       \

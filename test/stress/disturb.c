@@ -296,4 +296,10 @@ void disturb(void)
 		query();
 	else if (dice < 50 && board->inject)
 		inject();
+	else if (dice >= 80)
+		swap_policy(fuzz_below(&rng, NR_SLOTS));
+	else if (dice >= 77)
+		revoke_policy(fuzz_below(&rng, NR_SLOTS));
+	else if (dice >= 70)
+		ask_why(fuzz_below(&rng, NR_SLOTS));
 }

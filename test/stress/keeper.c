@@ -240,6 +240,43 @@ void swap(uint32_t s)
 	open_slot(s);
 }
 
+/* In use, and its threads do not notice; what was revoked for good begins anew. */
+void swap_policy(uint32_t s)
+{
+	int ret;
+
+	doing(ACT_policy, "swap of policy");
+	ret = swap_any(container[s], &rng);
+	if (ret && ret != -ECANCELED && ret != -EAGAIN && ret != -ENOMEM &&
+	    ret != -EINVAL && !board->inject)
+		wrong("slot %u: swap of policy: %s", s, strerror(-ret));
+}
+
+void revoke_policy(uint32_t s)
+{
+	int ret;
+
+	doing(ACT_revoke, "revoke");
+	ret = hipec_revoke(container[s], 0);
+	if (ret && ret != -EALREADY && ret != -ENODATA)
+		wrong("slot %u: revoke: %s", s, strerror(-ret));
+}
+
+void ask_why(uint32_t s)
+{
+	struct hipec_why w = {
+		.offset = fuzz_below(&rng, NR_PAGES) * PAGE_BYTES,
+	};
+	int ret;
+
+	doing(ACT_why, "why");
+	ret = hipec_why(container[s], 0, &w);
+	if (!ret && w.on && w.place >= w.nr)
+		wrong("slot %u: page at place %u of %u", s, w.place, w.nr);
+	if (ret && !board->inject)
+		wrong("slot %u: why: %s", s, strerror(-ret));
+}
+
 /* Each word of each page has been written once. */
 static int fill_file(uint32_t s, int fd)
 {

@@ -10,6 +10,9 @@ extern struct fuzz_rng rng;
 void doing(enum act act, const char *what);
 void kill_one(void);
 void swap(uint32_t s);
+void swap_policy(uint32_t s);
+void revoke_policy(uint32_t s);
+void ask_why(uint32_t s);
 
 /* disturb.c */
 void start_disturbing(void);

@@ -9,7 +9,7 @@
 #include "stress.h"
 
 #define DIR_POLICIES "/hipec/policies/"
-#define MAX_POLICIES 64
+#define MAX_POLICIES 128
 
 static struct {
 	void *image;
@@ -57,27 +57,22 @@ int read_policies(void)
 	return ret;
 }
 
-/* Load some policy into @fd. Return: 0; -errno. */
-int load_any(int fd, struct fuzz_rng *rng, uint32_t frames, bool share)
+/* Some policy's image, valid until the thread asks again. */
+static void any_image(struct fuzz_rng *rng, __u64 *image, __u32 *bytes)
 {
 	static __thread uint64_t random[FUZZ_MAX_IMAGE / 8];
-	struct hipec_load a = {
-		.frames = frames, .flags = share ? HIPEC_LOAD_SHARE : 0,
-		.cluster = fuzz_chance(rng, 30) ? 1 : fuzz_below(rng, 33),
-		.seed = fuzz_random(rng) | 1,
-	};
 	uint32_t i, kind = fuzz_below(rng, 10);
 	size_t size;
 
 	do
 		i = fuzz_below(rng, nr_policies);
 	while (kind < 4 && !policy[i].shipped);
-	a.image = (uintptr_t)policy[i].image;
-	a.image_size = policy[i].size;
+	*image = (uintptr_t)policy[i].image;
+	*bytes = policy[i].size;
 	if (kind == 7 || kind == 8) {
-		a.image = (uintptr_t)random;
-		a.image_size = fuzz_generate(fuzz_random(rng), random,
-					     sizeof(random));
+		*image = (uintptr_t)random;
+		*bytes = fuzz_generate(fuzz_random(rng), random,
+				       sizeof(random));
 	}
 	if (kind == 9 && policy[i].size <= sizeof(random)) {
 		memcpy(random, policy[i].image, policy[i].size);
@@ -88,9 +83,31 @@ int load_any(int fd, struct fuzz_rng *rng, uint32_t frames, bool share)
 			strncpy((char *)random +
 				offsetof(struct hipec_image, name),
 				"mutated", HIPEC_NAME_MAX);
-			a.image = (uintptr_t)random;
-			a.image_size = size;
+			*image = (uintptr_t)random;
+			*bytes = size;
 		}
 	}
+}
+
+/* Load some policy into @fd. Return: 0; -errno. */
+int load_any(int fd, struct fuzz_rng *rng, uint32_t frames, bool share)
+{
+	struct hipec_load a = {
+		.frames = frames, .flags = share ? HIPEC_LOAD_SHARE : 0,
+		.cluster = fuzz_chance(rng, 30) ? 1 : fuzz_below(rng, 33),
+		.seed = fuzz_random(rng) | 1,
+	};
+
+	any_image(rng, &a.image, &a.image_size);
 	return hipec_load_args(fd, &a);
+}
+
+/* Another policy for @fd's container, or none. Return: 0; -errno. */
+int swap_any(int fd, struct fuzz_rng *rng)
+{
+	struct hipec_swap a = { .seed = fuzz_random(rng) | 1 };
+
+	if (fuzz_chance(rng, 90))
+		any_image(rng, &a.image, &a.image_size);
+	return hipec_swap_args(fd, &a);
 }

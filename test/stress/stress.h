@@ -85,7 +85,7 @@ STRESS_OPS(X)
 
 /* What the keeper does, for the report. */
 #define KEEPER_ACTS(X)                                                       \
-	X(swap) X(cut) X(punch) X(extend) X(bad_blocks) X(drop_caches) X(squeeze) \
+	X(swap) X(policy) X(revoke) X(why) X(cut) X(punch) X(extend) X(bad_blocks) X(drop_caches) X(squeeze) \
 	X(kill) X(query) X(inject) X(close_bad)
 
 enum act {
@@ -207,6 +207,7 @@ int keep(uint64_t seconds, uint64_t ops);
 /* policies.c */
 int read_policies(void);
 int load_any(int fd, struct fuzz_rng *rng, uint32_t frames, bool share);
+int swap_any(int fd, struct fuzz_rng *rng);
 
 static inline int or_errno(long ret)
 {

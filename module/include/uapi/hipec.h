@@ -140,6 +140,7 @@ struct hipec_image_event {
 #define HIPEC_EXIT_KINDS(X)                                                  \
 	X(NONE,        0x00, "the policy runs")                              \
 	X(CLOSED,      0x10, "the container was closed")                     \
+	X(BY_HAND,     0x11, "it was revoked by hand")                       \
 	X(NO_PAGE,     0x20, "a command was given no page")                  \
 	X(STALE_PAGE,  0x21, "a command was given a page that is gone")      \
 	X(DIV_ZERO,    0x22, "division by zero")                             \
@@ -227,6 +228,7 @@ struct hipec_query {
 #define HIPEC_FEATURE_SET_PARAM 0x10	/* there is HIPEC_IOC_SET_PARAM */
 #define HIPEC_FEATURE_HINT 0x20		/* regions know HIPEC_IOC_HINT */
 #define HIPEC_FEATURE_SAMPLE 0x40	/* there is HIPEC_IOC_SAMPLE; Context is not 0 */
+#define HIPEC_FEATURE_SWAP 0x80		/* there are HIPEC_IOC_SWAP, _REVOKE and _WHY */
 #define HIPEC_FEATURE_LOG 0x400		/* there is HIPEC_IOC_LOG */
 
 /*
@@ -411,8 +413,110 @@ struct hipec_sample {
 };
 
 /*
+ * HIPEC_IOC_SWAP: another policy for this container, or for container `id` if the
+ * caller may see it, which keeps its frames and what they hold. Init of the new one
+ * runs, then its Adopt for each page that is resident; then it takes the place of
+ * the one before, or of the built-in replacement. Without an image, the built-in one
+ * does. If anything fails, the one before goes on, and nothing is lost.
+ *
+ * EINVAL: a flag, the image, for which log and error fields are as in
+ * HIPEC_IOC_LOAD; ECANCELED: Init or Adopt ended it, the log says how; EAGAIN: the
+ * container shares, and the image was revoked lately; ENODATA: nothing is loaded;
+ * EBUSY: another swap is under way; ESRCH, ENOMEM; EINTR on a fatal signal.
+ */
+struct hipec_swap {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 id;		/* in: 0: this container */
+	__u64 image;		/* in: address of the image, or 0 */
+	__u32 image_size;	/* in: bytes; 0 if there is none */
+	__u32 log_size;		/* in: bytes, as in HIPEC_IOC_LOAD */
+	__u64 log;		/* in: address of a text buffer, or 0 */
+	__u64 seed;		/* in: of Random; 0: always the same */
+	__u64 adopted;		/* out: pages that the policy was given */
+	__u32 error_kind;	/* out: HIPEC_VERIFY_* */
+	__u32 error_event;	/* out: event number */
+	__u32 error_command;	/* out: counted from 1; 0: the event as a whole */
+	__u32 error_operand;	/* out: 1 to 3, 0 the command as a whole */
+};
+
+/*
+ * HIPEC_IOC_REVOKE: end the policy of this container, or of container `id` if the
+ * caller may see it. Its frames stay, and the built-in replacement is in charge.
+ * EINVAL: a flag; ESRCH; ENODATA: there is no policy; EALREADY: it has ended.
+ */
+struct hipec_revoke {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 id;		/* in: 0: this container */
+};
+
+/* What a page may be: name, bit, its word, meaning. */
+#define HIPEC_WHY_STATES(X)                                                  \
+	X(RESIDENT,   0x0001, "resident", "it holds a frame that the policy may use") \
+	X(DIRTY,      0x0002, "dirty", "it was written to, and its file was not yet") \
+	X(REFERENCED, 0x0004, "referenced", "it was touched since its bit was reset") \
+	X(MAPPED,     0x0008, "mapped", "a touch of it is no fault where it is mapped") \
+	X(PINNED,     0x0010, "pinned", "somebody holds it: it cannot go now")       \
+	X(WRITING,    0x0020, "being written", "to its file, just now")             \
+	X(FAILED,     0x0040, "not writable", "its last write failed: others go first") \
+	X(READING,    0x0080, "being read", "its frame is being filled")            \
+	X(AHEAD,      0x0100, "read ahead", "nobody has touched it, and no policy knows of it") \
+	X(LEAVING,    0x0200, "leaving", "it was given up, and is written before its frame is free") \
+	X(GHOST,      0x0400, "remembered", "the policy gave it up and remembers it") \
+	X(INSTEAD,    0x0800, "given up instead", "the policy gave it up, in the place of another page that the pool's manager had chosen") \
+	X(BEHIND,     0x1000, "behind the end", "its file ends before it: a touch is SIGBUS")
+
+enum hipec_why_state {
+#define HIPEC_X(name, bit, word, meaning) HIPEC_WHY_##name = bit,
+	HIPEC_WHY_STATES(HIPEC_X)
+#undef HIPEC_X
+};
+
+/* On what queue it is. */
+enum hipec_why_queue {
+	HIPEC_WHY_ON_NONE,
+	HIPEC_WHY_ON_FALLBACK,	/* of a policy: on none of its own, so it goes first */
+	HIPEC_WHY_ON_POLICY,	/* that of slot `slot` */
+	HIPEC_WHY_ON_BUILTIN,	/* the inactive one of the built-in replacement */
+};
+
+#define HIPEC_WHY_PATH 256
+
+/*
+ * HIPEC_IOC_WHY: where a page of this container stands, or of container `id`'s if
+ * the caller may see it. EINVAL: a flag; ESRCH; ENODATA: nothing is loaded; ENXIO:
+ * no region has the page; EBADF: no such descriptor.
+ */
+struct hipec_why {
+	__u32 size;
+	__u32 flags;		/* in: HIPEC_WHY_BY_FILE or 0 */
+	__u64 id;		/* in: 0: this container */
+	__u64 offset;		/* in: bytes from the container's start, or into the file */
+	__s32 fd;		/* in: with HIPEC_WHY_BY_FILE, of the file */
+	__u32 state;		/* out: HIPEC_WHY_* */
+	__u64 address;		/* out: of the page, bytes from the container's start */
+	__u64 file_offset;	/* out: bytes */
+	__u64 start;		/* out: of its region, bytes from the container's start */
+	__u64 length;		/* out: of its region, bytes */
+	__u64 instead;		/* out: address of the page that stayed, if it was given up instead */
+	__u32 on;		/* out: enum hipec_why_queue */
+	__u32 slot;		/* out: of the queue, or of its array */
+	__u32 index;		/* out: in the array */
+	__u32 place;		/* out: 0 at the queue's head */
+	__u32 nr;		/* out: pages on the queue */
+	__u32 reserved;
+	char queue[HIPEC_NAME_MAX]; /* out: name of the slot, cut to fit; ends with a zero */
+	char file[HIPEC_WHY_PATH]; /* out: the end of its path; ends with a zero */
+};
+
+#define HIPEC_WHY_BY_FILE 0x1
+
+/*
  * A shared array is mapped, MAP_SHARED, from the descriptor that loaded its
  * policy, at its slot's offset: __s64 elements, which the policy reads at once.
+ * When the policy is swapped, an array of the same name and length stays the same
+ * memory, however it is mapped; what nobody declares any more is read by nobody.
  */
 #define HIPEC_SHARED_SHIFT 23
 #define HIPEC_SHARED_OFFSET(slot) ((__u64)(slot) << HIPEC_SHARED_SHIFT)
@@ -427,6 +531,9 @@ struct hipec_sample {
 #define HIPEC_IOC_SET_PARAM _IOWR('h', 0x87, struct hipec_set_param)
 #define HIPEC_IOC_HINT _IOWR('h', 0x88, struct hipec_hint)
 #define HIPEC_IOC_SAMPLE _IOWR('h', 0x89, struct hipec_sample)
+#define HIPEC_IOC_SWAP _IOWR('h', 0x8a, struct hipec_swap)
+#define HIPEC_IOC_REVOKE _IOWR('h', 0x8b, struct hipec_revoke)
+#define HIPEC_IOC_WHY _IOWR('h', 0x8c, struct hipec_why)
 #define HIPEC_IOC_LOG _IOWR('h', 0x8d, struct hipec_log)
 
 #endif /* _UAPI_HIPEC_H */

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Another policy for a container that is in use. Nothing that holds a frame is
+ * touched: the new machine gets the pages under the handles that they have (vm/
+ * adopt.c), so reads, writes and the pool go on and do not notice.
+ *
+ * Machine, tables and image are made aside, then they change places with those of
+ * the policy before, and Init and Adopt run, all under the container's lock. Until
+ * that is done no page can go or come; so if it fails, they change places again.
+ *
+ * Interface:
+ * hipec_swap_policy()
+ */
+#include <linux/bitmap.h>
+#include <linux/minmax.h>
+#include <linux/poll.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+
+#include "internal.h"
+
+/*
+ * What of a container is its policy's: the next one's, until they change places;
+ * then the one before.
+ */
+struct side {
+	struct hipec_vm vm;
+	struct hipec_policy policy;
+	void *image;
+	u64 image_hash;
+	void *vm_memory;
+	struct hipec_shared **shared;
+	struct folio **frame;
+	u32 *in_pool;
+	unsigned long *flush;
+	struct hipec_vm spare;	/* for the exchange: too much for the stack */
+	void *directory;	/* of the shadow, which changes places last */
+	u64 loaded_at;
+};
+
+/*
+ * What a policy's host does while it adopts: it may put pages where it wants them,
+ * but none gives its frame up or gets one, nor are there more frames.
+ */
+static bool keep_page(struct hipec_vm *vm, u32 h, bool keep)
+{
+	return false;
+}
+
+static u64 grant_none(struct hipec_vm *vm, u64 nr)
+{
+	return 0;
+}
+
+static u32 fetch_none(struct hipec_vm *vm, u32 pgno, u32 nr)
+{
+	return 0;
+}
+
+static struct hipec_host_ops adopting_host(void)
+{
+	struct hipec_host_ops host = hipec_kernel_host;
+
+	host.give_up = keep_page;
+	host.request = grant_none;
+	host.prefetch = fetch_none;
+	return host;
+}
+
+static void side_free(struct side *s)
+{
+	kvfree(s->vm_memory);
+	kvfree(s->frame);
+	kvfree(s->in_pool);
+	bitmap_free(s->flush);
+	kvfree(s->directory);
+	if (s->shared)
+		hipec_shared_free(s->shared, s->policy.image->nr_operands);
+	kvfree(s->image);
+	kvfree(s);
+}
+
+static void exchange(struct hipec_container *c, struct side *s)
+{
+	s->spare = c->vm;
+	c->vm = s->vm;
+	s->vm = s->spare;
+	swap(c->policy, s->policy);
+	swap(c->image, s->image);
+	swap(c->image_hash, s->image_hash);
+	swap(c->vm_memory, s->vm_memory);
+	swap(c->shared, s->shared);
+	swap(c->frame, s->frame);
+	swap(c->in_pool, s->in_pool);
+	swap(c->flush, s->flush);
+	swap(c->loaded_at, s->loaded_at);
+}
+
+static int parse(struct side *s, struct hipec_swap *args,
+		 struct hipec_text *log)
+{
+	struct hipec_verify_error error;
+	int ret = hipec_container_parse(&s->policy, s->image, args->image_size,
+					&error, log);
+
+	args->error_kind = error.kind;
+	args->error_event = error.event;
+	args->error_command = error.command;
+	args->error_operand = error.operand;
+	return ret;
+}
+
+/* Memory for @nr entries, as it is at a load. */
+static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
+{
+	bool shadowed = c->member && s->image;
+
+	s->frame = hipec_table_alloc((nr + 1ul) * sizeof(*s->frame));
+	s->flush = bitmap_zalloc(nr + 1, GFP_KERNEL_ACCOUNT);
+	s->vm_memory = hipec_table_alloc(hipec_vm_table_size(&s->policy, nr));
+	if (c->member)
+		s->in_pool = hipec_table_alloc((nr + 1ul) *
+					       sizeof(*s->in_pool));
+	if (shadowed)
+		s->directory =
+			hipec_table_alloc(hipec_shadow_bytes(c->nr_reserved));
+	if (!s->frame || !s->flush || !s->vm_memory ||
+	    (c->member && !s->in_pool) || (shadowed && !s->directory))
+		return -ENOMEM;
+	return hipec_shared_alloc(&s->policy, &c->policy, c->shared,
+				  &s->shared);
+}
+
+/* All that can be done while the policy before goes on; no other swap is. */
+static int prepare(struct hipec_container *c, struct side *s,
+		   struct hipec_swap *args, struct hipec_text *log)
+{
+	int ret = parse(s, args, log);
+	u32 nr;
+
+	if (ret)
+		return ret;
+	if (s->image)
+		s->image_hash = hipec_admit_hash(s->image, args->image_size);
+	if (s->image && c->member)
+		ret = hipec_admit(&s->policy, s->image_hash, c->owner_uid, log);
+	if (ret)
+		return ret;
+	/* Never shorter: whoever sleeps may have the number of any entry. */
+	nr = max(hipec_vm_nr_pages(&s->policy, c->nr_reserved),
+		 c->vm.nr_pages);
+	ret = make_tables(c, s, nr);
+	if (ret)
+		return ret;
+	hipec_vm_init_table(&s->vm, &s->policy, &hipec_kernel_host,
+			    s->vm_memory, NULL, c->nr_reserved, nr);
+	hipec_shared_place(&s->vm, s->shared);
+	s->vm.salt = get_random_u32();
+	if (args->seed)
+		s->vm.random = args->seed;
+	return 0;
+}
+
+/* What is known of each entry, and what the counters go on from. */
+static void copy_tables(const struct hipec_container *c, struct side *s)
+{
+	size_t nr = c->vm.nr_pages + 1ul;
+
+	lockdep_assert_held(&c->lock);
+	memcpy(s->frame, c->frame, nr * sizeof(*s->frame));
+	if (s->in_pool)
+		memcpy(s->in_pool, c->in_pool, nr * sizeof(*s->in_pool));
+	bitmap_copy(s->flush, c->flush, nr);
+	s->vm.nr_commands = c->vm.nr_commands;
+	s->vm.nr_events = c->vm.nr_events;
+	s->vm.nr_late = c->vm.nr_late;
+}
+
+/* The policy before goes on as if nothing had been. */
+static void go_back(struct hipec_container *c, struct side *s,
+		    struct hipec_text *log)
+{
+	if (c->vm.exit.kind)
+		hipec_exit_explain(&c->policy, &c->vm.exit, log);
+	hipec_vm_hand_back(&s->vm, &c->vm);
+	exchange(c, s);
+	hipec_event_wants(c);
+	/* It may have ended before: who polled just now was told otherwise. */
+	if (c->vm.exit.kind)
+		wake_up_poll(&c->ended, EPOLLIN | EPOLLRDNORM);
+}
+
+/* The policy before is no more: nobody holds its past against the new one. */
+static void settle(struct hipec_container *c, struct side *s)
+{
+	c->vm.host = &hipec_kernel_host;
+	hipec_record_end(c);
+	c->late_in_a_row = 0;
+	c->helped_in_a_row = 0;
+	c->lost_in_a_row = 0;
+	swap(c->directory, s->directory);
+	hipec_revoke_restart(c);
+	hipec_young_flush(c);
+	cancel_delayed_work(&c->timer);
+	hipec_event_timer_start(c);
+}
+
+static int take_place(struct hipec_container *c, struct side *s,
+		      struct hipec_text *log)
+{
+	const struct hipec_host_ops adopting = adopting_host();
+	int ret;
+
+	copy_tables(c, s);
+	exchange(c, s);
+	/* A policy knows its machine, and that it is the container's. */
+	c->vm.policy = &c->policy;
+	c->vm.host = &adopting;
+	ret = hipec_event_adopt(c, &s->vm);
+	if (ret)
+		go_back(c, s, log);
+	else
+		settle(c, s);
+	return ret;
+}
+
+/* One at a time. Return: 0; -ENODATA; -EBUSY. */
+static int begin(struct hipec_container *c)
+{
+	int ret = 0;
+
+	mutex_lock(&c->lock);
+	if (c->loading)
+		ret = -EBUSY;
+	else if (!c->vm.policy)
+		ret = -ENODATA;
+	else
+		c->loading = true;
+	mutex_unlock(&c->lock);
+	return ret;
+}
+
+/**
+ * hipec_swap_policy() - put another policy in the place of a container's
+ * @c:     container
+ * @args:  from the user, checked for size and flags; its error fields and what was
+ *         adopted are set
+ * @image: copy of the image, kvmalloc()ed, which is no longer the caller's. NULL:
+ *         the built-in replacement
+ * @log:   gets the verifier's words, how the policy ended, or why it has to wait
+ *
+ * Context: process context, may sleep; takes c->lock.
+ * Return: 0; -ENODATA before a policy is loaded; -EBUSY if another swap is under
+ *         way; -EINVAL for an image that is refused; -EAGAIN as hipec_admit(), if
+ *         @c shares; -ENOMEM; -ECANCELED if Init or Adopt has ended the policy;
+ *         -EINTR on a fatal signal. But for 0, the policy before goes on.
+ */
+int hipec_swap_policy(struct hipec_container *c, struct hipec_swap *args,
+		      void *image, struct hipec_text *log)
+{
+	struct side *s = kvzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!s) {
+		kvfree(image);
+		return -ENOMEM;
+	}
+	s->image = image;
+	ret = begin(c);
+	if (ret)
+		goto out;
+	ret = prepare(c, s, args, log);
+	mutex_lock(&c->lock);
+	if (!ret)
+		ret = take_place(c, s, log);
+	if (!ret)
+		args->adopted = c->vm.nr_live;
+	c->loading = false;
+	mutex_unlock(&c->lock);
+	wake_up_all(&c->wait);
+out:
+	side_free(s);
+	return ret;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where a page stands: whether it holds a frame, on which queue of the policy it is,
+ * and where there; or what is still known of it if it does not.
+ *
+ * Interface:
+ * hipec_why_page()
+ */
+#include <linux/file.h>
+#include <linux/limits.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+static struct hipec_region *region_of(struct hipec_container *c, u64 address)
+{
+	u64 pgno = address >> PAGE_SHIFT;
+	struct hipec_region *r;
+
+	list_for_each_entry(r, &c->regions, link)
+		if (pgno >= r->start && pgno - r->start < r->nr)
+			return r;
+	return NULL;
+}
+
+/* The first region that has byte @offset of @file; its address to @address. */
+static struct hipec_region *region_of_file(struct hipec_container *c,
+					   const struct file *file, u64 offset,
+					   u64 *address)
+{
+	struct hipec_region *r;
+
+	list_for_each_entry(r, &c->regions, link) {
+		if (hipec_backing(r) != file->f_mapping->host ||
+		    offset < r->offset ||
+		    (offset - r->offset) >> PAGE_SHIFT >= r->nr)
+			continue;
+		*address = ((u64)r->start << PAGE_SHIFT) + offset - r->offset;
+		return r;
+	}
+	return NULL;
+}
+
+/* The slot that stands for queue @q of the policy, and which of an array it is. */
+static void find_slot(const struct hipec_container *c, u32 q,
+		      struct hipec_why *w)
+{
+	const struct hipec_policy *p = &c->policy;
+	u32 i;
+
+	for (i = HIPEC_SLOT_POLICY; i < p->image->nr_operands; i++) {
+		u8 type = p->operand[i].type;
+		const struct hipec_array *a;
+
+		if (type == HIPEC_TYPE_QUEUE && c->vm.slot[i] == q)
+			break;
+		if (type != HIPEC_TYPE_QUEUES)
+			continue;
+		a = &c->vm.array[c->vm.slot[i]];
+		if (q - a->first < a->nr) {
+			w->index = q - a->first;
+			break;
+		}
+	}
+	if (WARN_ON_ONCE(i == p->image->nr_operands))
+		return;
+	w->slot = i;
+	strscpy_pad(w->queue, hipec_policy_name(p, p->operand[i].name),
+		    sizeof(w->queue));
+}
+
+static void find_place(struct hipec_container *c, u32 h, struct hipec_why *w)
+{
+	u32 q = c->vm.page[h].queue;
+
+	if (!(c->vm.page[h].flags & (HIPEC_PAGE_LIVE | HIPEC_PAGE_GHOST)))
+		return;
+	w->nr = c->vm.queue[q].count;
+	for (h = c->vm.page[h].prev; h; h = c->vm.page[h].prev) {
+		w->place++;
+		cond_resched();
+	}
+	w->on = HIPEC_WHY_ON_POLICY;
+	if (q == HIPEC_QUEUE_FALLBACK)
+		w->on = HIPEC_WHY_ON_FALLBACK;
+	else if (q == c->vm.nr_queues - 1)
+		w->on = HIPEC_WHY_ON_BUILTIN;
+	else
+		find_slot(c, q, w);
+}
+
+/* Of a page that holds a frame which the policy may use. */
+static u32 look_at_frame(struct hipec_container *c, u32 h)
+{
+	struct folio *folio = c->frame[h];
+	u16 flags = c->vm.page[h].flags;
+	u32 state = HIPEC_WHY_RESIDENT;
+
+	if (folio_test_dirty(folio))
+		state |= HIPEC_WHY_DIRTY;
+	if (hipec_young_seen(c, h, HIPEC_PAGE_REF_POLICY))
+		state |= HIPEC_WHY_REFERENCED;
+	if (folio_mapped(folio))
+		state |= HIPEC_WHY_MAPPED;
+	if (flags & HIPEC_PAGE_WRITING)
+		state |= HIPEC_WHY_WRITING;
+	else if (folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount))
+		state |= HIPEC_WHY_PINNED;
+	if (flags & HIPEC_PAGE_FAILED)
+		state |= HIPEC_WHY_FAILED;
+	return state;
+}
+
+static u32 look_at_page(struct hipec_container *c, struct hipec_region *r,
+			u32 pgno, u32 h)
+{
+	u16 flags = c->vm.page[h].flags;
+	struct hipec_ahead *a;
+	u32 state = 0;
+
+	if (flags & HIPEC_PAGE_LIVE)
+		return look_at_frame(c, h);
+	if (flags & HIPEC_PAGE_GHOST)
+		state |= HIPEC_WHY_GHOST;
+	if (flags & HIPEC_PAGE_LAUNDRY)
+		state |= HIPEC_WHY_LEAVING;
+	if (!(flags & HIPEC_PAGE_READING))
+		return state;
+	a = hipec_ahead_find(r, pgno - r->start);
+	if (!a || !a->read)
+		state |= HIPEC_WHY_READING;
+	return a ? state | HIPEC_WHY_AHEAD : state;
+}
+
+/* What there is to say of page @pgno of @r. */
+static void look(struct hipec_container *c, struct hipec_region *r, u32 pgno,
+		 struct hipec_why *w)
+{
+	u32 h = hipec_page_find(&c->vm, pgno) ?:
+		hipec_page_find_named(&c->vm, pgno);
+	u32 kept;
+
+	if (pgno - r->start >= hipec_io_pages(r))
+		w->state |= HIPEC_WHY_BEHIND;
+	if (h) {
+		w->state |= look_at_page(c, r, pgno, h);
+		find_place(c, h, w);
+	}
+	if (c->member && !(w->state & HIPEC_WHY_RESIDENT) &&
+	    hipec_recover_find(&c->recover, pgno, &kept)) {
+		w->state |= HIPEC_WHY_INSTEAD;
+		w->instead = (u64)kept << PAGE_SHIFT;
+	}
+}
+
+static void name_file(struct hipec_region *r, char *path, struct hipec_why *w)
+{
+	const char *name = file_path(r->backing, path, PATH_MAX);
+	size_t len;
+
+	if (IS_ERR(name))
+		name = "?";
+	len = strlen(name);
+	if (len >= sizeof(w->file))
+		name += len - sizeof(w->file) + 1;
+	strscpy_pad(w->file, name, sizeof(w->file));
+}
+
+/* Under the lock. @file: NULL: by address. */
+static int why(struct hipec_container *c, const struct file *file, char *path,
+	       struct hipec_why *w)
+{
+	struct hipec_region *r;
+	u64 address = w->offset;
+
+	if (!c->vm.policy)
+		return -ENODATA;
+	r = file ? region_of_file(c, file, w->offset, &address) :
+		   region_of(c, address);
+	if (!r)
+		return -ENXIO;
+	w->address = round_down(address, PAGE_SIZE);
+	w->start = (u64)r->start << PAGE_SHIFT;
+	w->length = (u64)r->nr << PAGE_SHIFT;
+	w->file_offset = r->offset + w->address - w->start;
+	name_file(r, path, w);
+	look(c, r, w->address >> PAGE_SHIFT, w);
+	return 0;
+}
+
+/**
+ * hipec_why_page() - where a page stands
+ * @c: container
+ * @w: from the user, checked for size and flags; what is `out` is set
+ *
+ * Nothing changes by it, not even a referenced bit.
+ *
+ * Context: process context, may sleep; takes c->lock.
+ * Return: 0; -ENODATA before a policy is loaded; -ENXIO if no region of @c has the
+ *         page; -EBADF if there is no such descriptor; -ENOMEM.
+ */
+int hipec_why_page(struct hipec_container *c, struct hipec_why *w)
+{
+	struct file *file = NULL;
+	char *path;
+	int ret;
+
+	memset_startat(w, 0, state);
+	if (w->flags & HIPEC_WHY_BY_FILE) {
+		file = fget(w->fd);
+		if (!file)
+			return -EBADF;
+	}
+	ret = -ENOMEM;
+	path = kmalloc(PATH_MAX, GFP_KERNEL);
+	if (path) {
+		mutex_lock(&c->lock);
+		ret = why(c, file, path, w);
+		mutex_unlock(&c->lock);
+		kfree(path);
+	}
+	if (file)
+		fput(file);
+	return ret;
+}

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""hipec swap, set, revoke and why without the module: what they refuse, and that
+docs/swap.md has their words. test_guest.py has them at work."""
+
+import re
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+ABSENT = "/dev/hipec is missing"
+DOC = (ROOT / "docs/swap.md").read_text()
+
+
+def hipec(*args):
+    """(exit code, standard error)."""
+    done = subprocess.run([BUILD / "asan/hipec", *args], capture_output=True, text=True,
+                          check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("args, words", [
+    (["swap", "1"], "usage: hipec swap"),
+    (["swap", "0", "mru"], "'0' is no container's number"),
+    (["swap", "x", "mru"], "'x' is no container's number"),
+    (["swap", "--trial", "0", "1", "mru"], "--trial wants a time"),
+    (["swap", "--trial", "30x", "1", "mru"], "--trial wants a time"),
+    (["swap", "--trial", "2d", "1", "mru"], "--trial wants a time"),
+    (["set"], "usage: hipec set"),
+    (["set", "1", "limit"], "'limit' is not NAME=VALUE"),
+    (["set", "1", "=3"], "'=3' is not NAME=VALUE"),
+    (["set", "1", "limit=3x"], "'limit=3x' is not NAME=VALUE"),
+    (["set", "--json", "1", "limit=3"], "usage: hipec set"),
+    (["revoke"], "usage: hipec revoke"),
+    (["revoke", "1", "-1"], "invalid option"),
+    (["why", "1"], "usage: hipec why"),
+])
+def test_wrong_arguments_are_usage(args, words):
+    """Exit code 2, and what is wrong with it."""
+    code, error = hipec(*args)
+    assert code == 2 and words in error
+
+
+@pytest.mark.parametrize("args, words", [
+    (["swap", "1", "nothing"], "want a .hp or .hpo file"),
+    (["swap", "1", "/dev/null.hpo"], "/dev/null.hpo"),
+    (["why", "1", "page"], "'page' is no page"),
+    (["why", "1", "99999999999999999"], "is no page"),
+    (["why", "1", "/nothing:4096"], "/nothing: No such file"),
+])
+def test_what_does_not_exist_is_refused(args, words):
+    """Exit code 1, before the module is asked."""
+    code, error = hipec(*args)
+    assert code == 1 and words in error
+
+
+@pytest.mark.parametrize("args", [
+    ["swap", "1", "mru"], ["swap", "--trial", "1.5m", "1", "builtin"], ["set", "1"],
+    ["set", "1", "limit=-3"], ["revoke", "1", "2"], ["why", "1", "0x10"],
+])
+def test_without_the_module_it_says_so(args, monkeypatch):
+    """And nothing else."""
+    monkeypatch.setenv("HIPEC_POLICY_PATH", str(BUILD / "policies"))
+    code, error = hipec(*args)
+    assert code == 1 and ABSENT in error
+
+
+def test_doc_has_the_states_of_the_header():
+    """Words and meanings, in their order."""
+    header = (ROOT / "module/include/uapi/hipec.h").read_text()
+    table = header[header.index("#define HIPEC_WHY_STATES"):header.index("enum hipec_why_state")]
+    states = re.findall(r'X\(\w+, +0x\w+, "([^"]+)", "([^"]+)"\)', table)
+    assert len(states) == 13
+    assert "".join(f"| {word} | {meaning} |\n" for word, meaning in states) in DOC
+
+
+def test_doc_has_the_keys_of_the_json():
+    """Each key that the sources add."""
+    part = DOC[DOC.index("## As JSON"):]
+    for name in ("why", "live", "swap", "trial"):
+        text = (ROOT / f"userlib/cli_{name}.c").read_text()
+        for key in re.findall(r'(?:json_object_object_add|add_number)\(j, "(\w+)"', text):
+            assert f"`{key}`" in part, key

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * libhipec: what changes a container that is in use, or asks where it stands; one's
+ * own, or another that the caller may see. See hipec.h.
+ */
+#include <errno.h>
+#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#include "hipec.h"
+
+static int do_ioctl(int fd, unsigned long request, void *arg)
+{
+	int ret = ioctl(fd, request, arg);
+
+	return ret < 0 ? -errno : ret;
+}
+
+/**
+ * hipec_swap_args() - another policy for a container, as the device is told
+ * @fd:   of hipec_open()
+ * @swap: all but its size; its error fields and adopted are set
+ *
+ * Context: any thread; may sleep.
+ * Return: as hipec_swap().
+ */
+int hipec_swap_args(int fd, struct hipec_swap *swap)
+{
+	swap->size = sizeof(*swap);
+	return do_ioctl(fd, HIPEC_IOC_SWAP, swap);
+}
+
+/**
+ * hipec_swap() - put another policy in the place of a container's
+ * @fd:       of hipec_open()
+ * @id:       container; 0: @fd's own
+ * @image:    compiled policy; NULL, and @size 0: the built-in FIFO with a second
+ *            chance
+ * @size:     its bytes
+ * @log:      gets one line that ends with a zero, when the image is refused, its
+ *            Init or Adopt has ended it, or it has to wait; may be NULL
+ * @log_size: bytes of @log
+ *
+ * The container keeps its frames, and what they hold: the new policy is told of each
+ * resident page by Adopt. Its counters go on. If the call fails the policy before
+ * goes on as it was. docs/swap.md says more.
+ *
+ * Context: any thread; may sleep.
+ * Return: 0; -EINVAL if the image is refused; -ECANCELED if its Init or Adopt ended
+ *         it; -EAGAIN if the container shares the pool and the image was revoked
+ *         lately; -ENODATA if no policy is loaded; -EBUSY if another swap is under
+ *         way; -ESRCH if there is no such container, or none that the caller may
+ *         see; -ENOMEM; -EINTR on a fatal signal; -EFAULT; -ENOTTY if the module is
+ *         older.
+ */
+int hipec_swap(int fd, uint64_t id, const void *image, size_t size, char *log,
+	       size_t log_size)
+{
+	struct hipec_swap swap = {
+		.id = id,
+		.image = (uintptr_t)image,
+		.image_size = size,
+		.log = (uintptr_t)log,
+		.log_size = log_size > UINT32_MAX ? UINT32_MAX : log_size,
+	};
+
+	if (log && log_size)
+		log[0] = 0;
+	else
+		swap.log = swap.log_size = 0;
+	if (size > UINT32_MAX)
+		return -EINVAL;
+	return hipec_swap_args(fd, &swap);
+}
+
+/**
+ * hipec_swap_file() - hipec_swap() from a .hpo file
+ * @fd:       as in hipec_swap()
+ * @id:       likewise
+ * @path:     compiled policy, or NULL for none
+ * @log:      gets what went wrong, one line that names the file; may be NULL
+ * @log_size: bytes of @log
+ *
+ * Context: any thread; may sleep.
+ * Return: as hipec_swap() and hipec_image_read().
+ */
+int hipec_swap_file(int fd, uint64_t id, const char *path, char *log,
+		    size_t log_size)
+{
+	char text[512] = "";
+	void *image = NULL;
+	size_t size = 0;
+	int ret = path ? hipec_image_read(path, &image, &size) : 0;
+
+	if (!ret) {
+		ret = hipec_swap(fd, id, image, size, text, sizeof(text));
+		free(image);
+	}
+	if (log && log_size) {
+		log[0] = 0;
+		if (ret)
+			snprintf(log, log_size, "%s: %s", path ?: "no policy",
+				 *text ? text : strerror(-ret));
+	}
+	return ret;
+}
+
+/**
+ * hipec_revoke() - end a container's policy
+ * @fd: of hipec_open()
+ * @id: container; 0: @fd's own
+ *
+ * Its frames stay; the built-in FIFO with a second chance is in charge of them.
+ *
+ * Context: any thread.
+ * Return: 0; -ENODATA if there is no policy; -EALREADY if it has ended before;
+ *         -ESRCH if there is no such container, or none that the caller may see;
+ *         -ENOTTY if the module is older.
+ */
+int hipec_revoke(int fd, uint64_t id)
+{
+	struct hipec_revoke revoke = { .size = sizeof(revoke), .id = id };
+
+	return do_ioctl(fd, HIPEC_IOC_REVOKE, &revoke);
+}
+
+/**
+ * hipec_why() - where a page of a container stands
+ * @fd:  of hipec_open()
+ * @id:  container; 0: @fd's own
+ * @why: offset set, and for a page by its file fd and the flag HIPEC_WHY_BY_FILE;
+ *       the rest is filled
+ *
+ * Nothing changes by it.
+ *
+ * Context: any thread.
+ * Return: 0; -ENXIO if no region of the container has the page; -EBADF if @why->fd
+ *         is no descriptor; -EINVAL for another flag; -ENODATA if nothing is loaded;
+ *         -ESRCH if there is no such container, or none that the caller may see;
+ *         -ENOMEM; -ENOTTY if the module is older.
+ */
+int hipec_why(int fd, uint64_t id, struct hipec_why *why)
+{
+	why->size = sizeof(*why);
+	why->id = id;
+	return do_ioctl(fd, HIPEC_IOC_WHY, why);
+}
+
+/* The parameter @name of container @id. Return: 0; as hipec_param_of(). */
+static int find_param(int fd, uint64_t id, const char *name,
+		      struct hipec_operand *o)
+{
+	uint32_t slot;
+	int ret;
+
+	for (slot = 0; !(ret = hipec_operand(fd, id, slot, o)); slot++)
+		if (o->operand_flags & HIPEC_OPERAND_PARAM &&
+		    !strcmp(o->name, name))
+			break;
+	return ret;
+}
+
+/**
+ * hipec_param_of() - hipec_param() of any container
+ * @fd:    of hipec_open()
+ * @id:    container; 0: @fd's own
+ * @name:  as in hipec_param()
+ * @param: filled
+ *
+ * Context: any thread.
+ * Return: as hipec_param(); -ESRCH if there is no such container, or none that the
+ *         caller may see.
+ */
+int hipec_param_of(int fd, uint64_t id, const char *name,
+		   struct hipec_param *param)
+{
+	struct hipec_operand o;
+	int ret = find_param(fd, id, name, &o);
+	bool ranged;
+
+	if (ret)
+		return ret;
+	ranged = o.low || o.high;
+	*param = (struct hipec_param){
+		.value = o.value,
+		.low = ranged ? o.low : INT64_MIN,
+		.high = ranged ? o.high : INT64_MAX,
+		.at_load = o.operand_flags & HIPEC_OPERAND_CONST,
+	};
+	return 0;
+}
+
+/**
+ * hipec_set_param_of() - hipec_set_param() of any container
+ * @fd:    of hipec_open()
+ * @id:    container; 0: @fd's own
+ * @name:  as in hipec_param()
+ * @value: what events that begin from now on read
+ *
+ * Context: any thread.
+ * Return: as hipec_set_param(); -ESRCH as hipec_param_of().
+ */
+int hipec_set_param_of(int fd, uint64_t id, const char *name, int64_t value)
+{
+	struct hipec_set_param set = {
+		.size = sizeof(set), .id = id, .value = value,
+	};
+	struct hipec_operand o;
+	int ret = find_param(fd, id, name, &o);
+
+	if (ret)
+		return ret;
+	set.slot = o.slot;
+	return do_ioctl(fd, HIPEC_IOC_SET_PARAM, &set);
+}
