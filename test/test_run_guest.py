@@ -271,5 +271,14 @@ def test_programs_of_others_read_no_more(ran, name):
     assert got <= without * (0.5 if name in CYCLIC else 1.1)
 
 
+def test_amp_finds_out_what_numpy_does(ran):
+    """Most of what mru saves in the first run, nearly all of it in the second, which knows the
+    loop from its beginning."""
+    without, mru = reads(ran, "numpy")
+    saved = [(without - reads(ran, f"numpy-amp-{run}")[1]) / (without - mru) for run in (1, 2)]
+    assert saved[0] > 0.7 and saved[1] > 0.95
+    assert text(ran, "numpy-amp.run") == text(ran, "numpy.plain")
+
+
 def test_nothing_is_left_behind(ran):
     assert text(ran, "frames.txt") == "0\n"

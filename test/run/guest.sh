@@ -119,6 +119,12 @@ cat /tmp/left >/results/left.txt
 compare sweep 24 23M mru weights maps sweep weights
 compare python 31 23M mru weights python3 /hipec/sweep.py weights
 compare numpy 40 23M mru weights python3 /hipec/weights.py weights
+# A policy for nobody to choose: a first run, and a second one.
+for round in 1 2; do
+	limited 80 timeout 120 hipec run -p amp -b 23M -m weights --strict -q -- \
+		python3 /hipec/weights.py weights >/results/numpy-amp.run 2>&1
+	echo "numpy-amp-$round 0 0 $? $read" >>/results/reads.txt
+done
 compare sqlite 24 20M mru table.db sqlite3 -readonly table.db \
 	"pragma mmap_size = 100000000; pragma cache_size = 10;" \
 	"select sum(length(a)), max(a) from t;" "select sum(length(a)), min(a) from t;" \
