@@ -27,7 +27,7 @@ Event Init()
 	Page page;
 	Int i, n, was[64];
 	param Int index = 0;
-	shared Int amp_context[64], amp_part[64], amp_size[12], amp_sweep[12];
+	shared Int amp_context[64], amp_part[64], amp_size[12], amp_sweep[12], amp_keep[4097];
 	counter Int context, part, size, sweep, changed, used, parts;
 }
 Event Look()
@@ -383,7 +383,7 @@ def test_the_examples_of_the_page_print_what_it_shows(tmp_path, policy):
 def test_the_page_names_the_arrays_that_are_fed():
     text = (ROOT / "docs" / "amp.md").read_text()
     header = (ROOT / "userlib" / "amp.h").read_text()
-    sizes = {"AMP_TABLE": "64", "AMP_PARTS": "12"}
+    sizes = {"AMP_TABLE": "64", "AMP_PARTS": "12", "AMP_KEEP": "4097"}
     for name, size in re.findall(r'X\(\w+, "(\w+)", (\w+)\)', header):
         assert f"shared Int {name}[{sizes[size]}];" in text
         assert re.search(rf"#define {size} {sizes[size]}\b", header)

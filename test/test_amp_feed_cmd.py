@@ -15,7 +15,7 @@ from conftest import BUILD, ROOT
 
 HIPEC = BUILD / "asan/hipec"
 LOOP, PAGES, ID = 0xabc1, 2000, 7
-ARRAYS = ("amp_context", "amp_part", "amp_size", "amp_sweep")
+ARRAYS = ("amp_context", "amp_part", "amp_size", "amp_sweep", "amp_keep")
 SLOT_BYTES = 1 << 23    # from one shared array to the next
 
 pytestmark = pytest.mark.usefixtures("quick_start")
@@ -142,7 +142,7 @@ def test_a_policy_without_arrays(world):
     world.env["STANDIN_IMAGE"] = str(BUILD / "policies/mru.hpo")
     assert failed(world.feed(ID)) == (
         f"container {ID}: its policy 'mru' does not declare shared Int amp_context[64], "
-        "amp_part[64], amp_size[12], amp_sweep[12]; only one that does can be fed, as amp "
+        "amp_part[64], amp_size[12], amp_sweep[12], amp_keep[4097]; only one that does can be fed, as amp "
         "(docs/amp.md)")
 
 

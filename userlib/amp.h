@@ -130,15 +130,18 @@ void amp_free(struct amp_detector *d);
 #define AMP_PARTS 12		/* partitions: 0 the default one */
 #define AMP_LOOPS 10		/* 1 to 10: MRU */
 #define AMP_ONE_SHOT_PART 11
+#define AMP_KEEP 4097		/* words of 32 pages, behind the number of the set */
 
 struct amp_arrays {
 	s64 *context, *part;	/* AMP_TABLE */
 	s64 *size, *sweep;	/* AMP_PARTS */
+	s64 *keep;		/* AMP_KEEP */
 };
 
 #define AMP_ARRAYS(X) X(context, "amp_context", AMP_TABLE) \
 	X(part, "amp_part", AMP_TABLE) X(size, "amp_size", AMP_PARTS) \
-	X(sweep, "amp_sweep", AMP_PARTS)
+	X(sweep, "amp_sweep", AMP_PARTS) \
+	X(keep, "amp_keep", AMP_KEEP)
 
 void amp_feed(const struct amp_arrays *a, const struct amp_pattern *p, size_t nr);
 void amp_feed_copy(const struct amp_arrays *to, const struct amp_arrays *from);

@@ -82,12 +82,12 @@ static void detect(struct amp_loop *l)
 	sim_feed_hints(l->state.pattern, l->state.nr, l->pattern, &l->nr);
 }
 
-static int feed(struct amp_loop *l)
+static void feed(struct amp_loop *l)
 {
 	detect(l);
 	l->feeds++;
 	l->next = l->seq + l->every;
-	return amp_trial_feed(&l->trial, l->pattern, l->nr);
+	amp_trial_feed(&l->trial, l->pattern, l->nr);
 }
 
 /* What was found is what was known before, from now on. */
@@ -142,9 +142,13 @@ static int take_access(struct amp_loop *l, const struct hipec_sample_entry *e)
 		s->context = context;
 		s->fresh = true;
 	}
-	ret = amp_note(l->detector, context, e->nr, l->seq, missed) ?:
-	      amp_trial_note(&l->trial, context, e->nr, missed);
-	return ret || l->seq < l->next ? ret : feed(l);
+	ret = amp_note(l->detector, context, e->nr, l->seq, missed);
+	if (ret)
+		return ret;
+	amp_trial_note(&l->trial, context, e->nr, missed);
+	if (l->seq >= l->next)
+		feed(l);
+	return 0;
 }
 
 static int take_point(struct amp_loop *l, const struct hipec_sample_entry *e)
@@ -264,7 +268,7 @@ static void set_rate(struct amp_loop *l)
 }
 
 /* At once: all that are on trial, or those that the run before had in use. */
-static int feed_hints(struct amp_loop *l, bool used)
+static void feed_hints(struct amp_loop *l, bool used)
 {
 	const struct amp_story *story;
 	size_t i;
@@ -275,7 +279,7 @@ static int feed_hints(struct amp_loop *l, bool used)
 		if (!used || (story && story->kept))
 			l->pattern[l->nr++] = l->state.pattern[i];
 	}
-	return amp_trial_feed(&l->trial, l->pattern, l->nr);
+	amp_trial_feed(&l->trial, l->pattern, l->nr);
 }
 
 /**
@@ -295,6 +299,7 @@ static int feed_hints(struct amp_loop *l, bool used)
 int amp_loop_open(struct amp_loop *l, const struct hipec_policy *p, u32 frames,
 		  const struct amp_arrays *to, struct amp_state *hints)
 {
+	struct amp_arrays real = *to;
 	bool used;
 
 	*l = (struct amp_loop){ .frames = frames, .to = *to, .fd = -1,
@@ -312,11 +317,15 @@ int amp_loop_open(struct amp_loop *l, const struct hipec_policy *p, u32 frames,
 	l->pattern = calloc(SIM_FEED_MOST, sizeof(*l->pattern));
 	l->seen = calloc(1u << SEEN_BITS, sizeof(*l->seen));
 	frames = frames * l->rate;
-	if (amp_trial_open(&l->trial, p, frames ? frames : 1, to, used,
+	if (l->rate < 1)
+		real.keep = NULL;
+	if (amp_trial_open(&l->trial, p, frames ? frames : 1, &real, used,
 			   SIM_EXACT) ||
 	    !l->detector || !l->pattern || !l->seen)
 		return -ENOMEM;
-	return l->state.nr ? feed_hints(l, used) : 0;
+	if (l->state.nr)
+		feed_hints(l, used);
+	return 0;
 }
 
 static int map_arrays(struct amp_loop *l, int device)
@@ -425,7 +434,8 @@ int amp_loop_state(struct amp_loop *l)
 		if (!story)
 			continue;
 		story->judged = true;
-		story->kept = account->kept && l->trial.used;
+		story->kept = l->trial.used &&
+			      amp_feed_part(&l->trial.to, account->context);
 		story->faults = account->faults / l->rate;
 		story->default_faults = account->default_faults / l->rate;
 	}

@@ -44,7 +44,7 @@ struct amp_loop {
 	u32 in_group, bytes;	/* entries that there are to be, bytes there are */
 
 	int fd;			/* -1: not attached */
-	struct { s64 *at; size_t nr; } shared[4];
+	struct { s64 *at; size_t nr; } shared[5];
 };
 
 int amp_loop_open(struct amp_loop *l, const struct hipec_policy *p, u32 frames,

@@ -14,8 +14,9 @@
 #include "sim.h"
 
 static s64 context[AMP_TABLE], part[AMP_TABLE], size[AMP_PARTS], sweep[AMP_PARTS];
+static s64 keep[AMP_KEEP];
 
-static const struct amp_arrays arrays = { context, part, size, sweep };
+static const struct amp_arrays arrays = { context, part, size, sweep, keep };
 
 static int read_hints(const char *name, struct amp_state *state)
 {

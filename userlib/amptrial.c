@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Partitions on trial. Numbers that are not the paper's were chosen with the traces
- * of bench/ampstudy.py; docs/amp.md says what they trade.
+ * of bench/ampstudy.py and sixty mixes of bench/ampmixes.py; docs/amp.md says what
+ * they trade.
  *
  * Interface: amptrial.h.
  */
@@ -15,35 +16,11 @@
 
 #define ACCOUNTS 1024		/* contexts that have one; all others share the first */
 #define TABLE 4096
-#define USER_BITS 12		/* pages at first, as a power of two */
-#define MOST_USER_BITS 21	/* with more of them all are forgotten */
 
 #define LOOK 1000		/* accesses from one look at the sums to the next */
 #define LEAST 16		/* faults that are no evidence */
 #define SHARE 0.01		/* of the frames: so many faults are evidence */
-#define DEBT 0.01		/* of the default's faults: the real cache may be behind */
-#define LATELY 20		/* times the frames: the last faults */
-#define ON 0.01			/* of these: what the trial must save, and at least */
-#define ENOUGH 0.1		/* of the frames */
-#define FORGIVE 20		/* times the frames, in accesses: half a debt is forgotten */
-#define CREDIT 0.02		/* of the frames: it may be ahead */
-#define GAINS 4			/* times the evidence: a context's balance at best */
-#define WORTH 0.5		/* of a loop's accesses that the default misses at least */
-#define LONG 2			/* times the frames: accesses of a one-shot context */
-#define BAN 8			/* times the frames, in accesses: the first one */
-#define WAIT 2
-
-/* Who used a page last. */
-struct amp_user {
-	u32 page;		/* and one; 0: nobody's */
-	u16 account;
-};
-
-/* Faults that say something. */
-static double evidence(const struct amp_trial *t)
-{
-	return fmax(LEAST, SHARE * t->frames);
-}
+#define LATELY 4		/* times the frames, in accesses: half of the hits are forgotten */
 
 static u32 account_of(struct amp_trial *t, u64 context)
 {
@@ -60,60 +37,16 @@ static u32 account_of(struct amp_trial *t, u64 context)
 	return t->table[i];
 }
 
-static struct amp_user *place_of(struct amp_user *user, u32 bits, u32 page)
+/* Return: whether it is a fault. */
+static bool simulate(struct sim *s, u64 context, u32 page)
 {
-	u32 mask = (1u << bits) - 1, i = amp_hash(page) & mask;
-
-	while (user[i].page && user[i].page != page + 1)
-		i = (i + 1) & mask;
-	return &user[i];
-}
-
-/* Room for twice as many pages, or for all anew. */
-static int grow(struct amp_trial *t)
-{
-	u32 bits = t->user_bits + 1, i;
-	struct amp_user *user;
-
-	if (bits > MOST_USER_BITS) {
-		memset(t->user, 0, sizeof(*t->user) << t->user_bits);
-		t->nr_users = 0;
-		return 0;
-	}
-	user = calloc((size_t)1 << bits, sizeof(*user));
-	if (!user)
-		return -ENOMEM;
-	for (i = 0; i < 1u << t->user_bits; i++)
-		if (t->user[i].page)
-			*place_of(user, bits, t->user[i].page - 1) = t->user[i];
-	free(t->user);
-	t->user = user;
-	t->user_bits = bits;
-	return 0;
-}
-
-/* Account @who uses the page. Return: who did before; -1: nobody; -ENOMEM. */
-static int use(struct amp_trial *t, u32 page, u32 who)
-{
-	struct amp_user *u;
-	int before;
-
-	if (t->nr_users * 2 >= 1u << t->user_bits && grow(t))
-		return -ENOMEM;
-	u = place_of(t->user, t->user_bits, page);
-	before = u->page ? u->account : -1;
-	t->nr_users += !u->page;
-	*u = (struct amp_user){ page + 1, who };
-	return before;
-}
-
-static void simulate(struct sim *s, u64 context, u32 page)
-{
+	u64 before = s->r->faults;
 	u32 h;
 
 	sim_tag(s, (struct sim_tag){ .context = context });
 	if (sim_access(s, page, false, &h) > 0)
 		sim_arrive(s, h, false);
+	return s->r->faults != before;
 }
 
 /**
@@ -135,14 +68,13 @@ int amp_trial_open(struct amp_trial *t, const struct hipec_policy *p, u32 frames
 	int ret;
 
 	*t = (struct amp_trial){ .frames = frames, .real = *real, .used = used, .mode = mode,
-				 .nr_accounts = 1, .user_bits = USER_BITS,
-				 .next = LOOK };
+				 .nr_accounts = 1,
+				 .next = LOOK, .dear = 1 };
 	t->account = calloc(ACCOUNTS, sizeof(*t->account));
 	t->table = calloc(TABLE, sizeof(*t->table));
-	t->user = calloc(1u << USER_BITS, sizeof(*t->user));
 	ret = sim_open(&t->base, p, frames, t->mode, &t->base_r, NULL);
 	ret = sim_open(&t->with, p, frames, t->mode, &t->with_r, NULL) ?: ret;
-	if (ret || !t->account || !t->table || !t->user)
+	if (ret || !t->account || !t->table)
 		return -ENOMEM;
 	sim_feed_arrays(&t->to, &t->with.vm);
 	sim_start(&t->base);
@@ -156,162 +88,95 @@ void amp_trial_close(struct amp_trial *t)
 	sim_close(&t->with);
 	free(t->account);
 	free(t->table);
-	free(t->user);
-	free(t->pattern);
-}
-
-/* An access cost one fault more, or less, than in the default. */
-static void charge(struct amp_trial *t, struct amp_account *who, int cost)
-{
-	double most = evidence(t);
-
-	if (who->context && amp_feed_part(&t->to, who->context))
-		who->balance = fmax(who->balance + cost, -GAINS * most);
-	else
-		t->other = fmax(t->other + cost, -most);
-}
-
-/*
- * Is the context worth a partition? A loop, if it has one, or if the default does not
- * serve it; one that uses its pages once, if it did so for long: all first rounds of
- * loops look the same.
- */
-static bool is_worth(const struct amp_trial *t, const struct amp_account *a,
-		     enum amp_kind kind)
-{
-	if (t->used && !t->now)
-		return true;	/* an earlier run says so */
-	if (kind == AMP_ONE_SHOT)
-		return amp_feed_part(&t->to, a->context) ||
-		       a->accesses > (u64)LONG * t->frames;
-	return kind == AMP_LOOPING &&
-	       (amp_feed_part(&t->to, a->context) ||
-		(a->again >= LEAST && a->again_missed > WORTH * a->again));
-}
-
-/* The patterns as they may be used: others than those are the default's. */
-static int feed_trial(struct amp_trial *t)
-{
-	struct amp_pattern *p = malloc((t->nr_patterns + 1) * sizeof(*p));
-	size_t i, n = 0;
-
-	if (!p)
-		return -ENOMEM;
-	for (i = 0; i < t->nr_patterns; i++) {
-		struct amp_account *a;
-
-		p[n] = t->pattern[i];
-		a = &t->account[account_of(t, p[n].context)];
-		a->kept = a->context && a->banned <= t->now &&
-			  is_worth(t, a, p[n].kind);
-		n += a->kept;
-	}
-	amp_feed(&t->to, p, n);
-	free(p);
-	if (t->used)
-		amp_feed_copy(&t->real, &t->to);
-	return 0;
 }
 
 /**
  * amp_trial_feed() - new patterns
  * @t:  trial
- * @p:  patterns; copied
+ * @p:  patterns
  * @nr: of them
  *
  * Context: any.
- * Return: 0; -ENOMEM, and the ones before stay.
  */
-int amp_trial_feed(struct amp_trial *t, const struct amp_pattern *p, size_t nr)
+void amp_trial_feed(struct amp_trial *t, const struct amp_pattern *p, size_t nr)
 {
-	struct amp_pattern *copy = malloc((nr + 1) * sizeof(*copy));
-
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, p, nr * sizeof(*copy));
-	free(t->pattern);
-	t->pattern = copy;
-	t->nr_patterns = nr;
-	return feed_trial(t);
+	amp_feed(&t->to, p, nr);
+	if (t->used)
+		amp_feed_copy(&t->real, &t->to);
 }
 
-static void ban(struct amp_trial *t, struct amp_account *a)
+/*
+ * What is at stake when the real cache changes sides: it holds other pages than the
+ * side that it goes to, and may miss each one's next hit. Where the default has no
+ * hits, as in a loop, that is nothing.
+ */
+static double stake(const struct amp_trial *t, double times)
 {
-	a->ban = a->ban ? 4 * a->ban : (u64)BAN * t->frames;
-	a->banned = t->now + a->ban;
-	a->balance = 0;
+	return fmax(LEAST, SHARE * t->frames) +
+	       times * fmin(t->hits, t->frames);
 }
 
-/* Look for contexts whose partitions do not pay. Return: whether there was one. */
-static bool ban_some(struct amp_trial *t)
+static void use(struct amp_trial *t)
 {
-	struct amp_account *a, *least = NULL;
-	double gains = 0;
-	bool any = false;
-
-	for (a = t->account + 1; a < t->account + t->nr_accounts; a++) {
-		if (!amp_feed_part(&t->to, a->context))
-			continue;
-		if (a->balance > evidence(t)) {
-			ban(t, a);
-			any = true;
-			continue;
-		}
-		gains += fmin(0, a->balance);
-		if (!least || a->balance > least->balance)
-			least = a;
-	}
-	if (any || !least || t->other + gains <= evidence(t))
-		return any;
-	ban(t, least);
-	t->other = 0;
-	return true;
+	t->used = true;
+	t->behind = t->lag = t->cost = 0;
+	if (t->real.keep)
+		t->real.keep[0] = 0;
+	amp_feed_copy(&t->real, &t->to);
 }
 
-/* Faults of the default, the last ones at most. */
-static double lately(const struct amp_trial *t)
-{
-	return fmin(t->base_r.faults, (double)LATELY * t->frames);
-}
-
-/* How far the real cache may be behind the default, faults. */
-static double most_debt(const struct amp_trial *t)
-{
-	return fmax(LEAST, DEBT * lately(t));
-}
-
-static void use_or_not(struct amp_trial *t)
+/* A trial that was a loss makes the next one dearer. */
+static void use_no_more(struct amp_trial *t)
 {
 	static const s64 zero[AMP_TABLE];
 	const struct amp_arrays none = { (s64 *)zero, (s64 *)zero, (s64 *)zero,
-					 (s64 *)zero };
+					 (s64 *)zero, NULL };
 
-	if (!t->used) {
-		if (t->score >= -fmax(ENOUGH * t->frames, lately(t) * ON) || t->debt >= most_debt(t) / 2 ||
-		    t->now < t->wait)
-			return;
-		t->used = true;
-		t->uses++;
-		amp_feed_copy(&t->real, &t->to);
-		return;
-	}
-	if (t->score <= evidence(t) / 2 && t->debt <= most_debt(t) - 0.5 * fmin(t->score, 0))
-		return;
+	if (t->cost > 0)
+		t->dear *= 2;
 	t->used = false;
+	t->left = true;
+	t->ahead = 0;
 	amp_feed_copy(&t->real, &none);
-	if (t->debt > most_debt(t)) {
-		t->waits = t->waits ? 2 * t->waits : (u64)WAIT * t->frames;
-		t->wait = t->now + t->waits;
-	}
 }
 
-static int look(struct amp_trial *t)
+/* The real cache is to come to what the default holds. */
+static void tell_pages(struct amp_trial *t)
 {
+	const struct hipec_vm *vm = &t->base.vm;
+	s64 *keep = t->real.keep;
+	u32 h;
+
+	__atomic_store_n(&keep[0], 0, __ATOMIC_SEQ_CST);
+	memset(keep + 1, 0, (AMP_KEEP - 1) * sizeof(*keep));
+	for (h = 1; h <= vm->nr_pages; h++) {
+		u32 page = vm->page[h].pgno;
+
+		if (hipec_page_live(vm, h))
+			keep[1 + page / 32 % (AMP_KEEP - 1)] |= 1ll << page % 32;
+	}
+	__atomic_store_n(&keep[0], t->now, __ATOMIC_RELEASE);
+}
+
+static void look(struct amp_trial *t)
+{
+	double lost = fmax(t->behind, t->lag);
+
 	t->next = t->now + LOOK;
-	t->score *= pow(0.5, (double)LOOK / t->frames);
-	t->debt *= pow(0.5, (double)LOOK / t->frames / FORGIVE);
-	use_or_not(t);
-	return ban_some(t) ? feed_trial(t) : 0;
+	t->hits *= pow(0.5, (double)LOOK / t->frames / LATELY);
+	if (t->used && lost >= stake(t, 1))
+		use_no_more(t);
+	else if (!t->used && t->ahead >= stake(t, t->dear) &&
+		 t->with_r.faults < t->base_r.faults)
+		use(t);
+	if (!t->used && t->left && t->real.keep)
+		tell_pages(t);
+}
+
+/* The sum of what comes since it was least. */
+static void add(double *sum, int n)
+{
+	*sum = fmax(0, *sum + n);
 }
 
 /**
@@ -322,36 +187,22 @@ static int look(struct amp_trial *t)
  * @missed:  the real cache did not have it
  *
  * Context: any.
- * Return: 0; -ENOMEM.
  */
-int amp_trial_note(struct amp_trial *t, u64 context, u32 page, bool missed)
+void amp_trial_note(struct amp_trial *t, u64 context, u32 page, bool missed)
 {
-	u64 base = t->base_r.faults, with = t->with_r.faults;
-	u32 who = account_of(t, context);
-	struct amp_account *a = &t->account[who];
-	int before = use(t, page, who);
+	struct amp_account *a = &t->account[account_of(t, context)];
+	int base = simulate(&t->base, context, page);
+	int with = simulate(&t->with, context, page);
 
-	if (before < -1)
-		return before;
-	simulate(&t->base, context, page);
-	simulate(&t->with, context, page);
-	base = t->base_r.faults - base;
-	with = t->with_r.faults - with;
-	a->accesses++;
 	a->faults += missed;
 	a->default_faults += base;
-	if (before >= 0) {
-		a->again++;
-		a->again_missed += base;
-		if (a->again > 2ull * t->frames) {
-			a->again /= 2;
-			a->again_missed /= 2;
-		}
-		charge(t, &t->account[before], (int)with - (int)base);
-	}
-	t->score += (double)with - base;
-	t->debt = fmax(t->debt + missed - base, -CREDIT * t->frames);
-	return ++t->now < t->next ? 0 : look(t);
+	t->hits += !base;
+	add(&t->ahead, base - with);
+	add(&t->behind, with - base);
+	add(&t->lag, (int)missed - base);
+	t->cost += (int)missed - base;
+	if (++t->now >= t->next)
+		look(t);
 }
 
 /* What is known of a context; NULL: nothing. */

@@ -2,16 +2,17 @@
 /*
  * Partitions on trial: a loop found is no gain yet. The policy runs twice in the
  * simulator beside the real cache, on the same accesses: once without partitions, as
- * the default, and once with those of the patterns. The real cache gets them when the
- * second one has shown that they pay, and loses them when they do not.
+ * the default, and once with those of the patterns. The real cache changes sides when
+ * the other one has saved what the change may cost: the hits of the default lately,
+ * one for each frame at most. It goes back also when it is itself as far behind.
  *
- * - A context that costs more than it saves in the trial is banned, for longer each
- *   time. What a page's absence costs is laid to the context that used the page last.
- * - The real cache is fed when the trial is ahead, and no more when it falls behind,
- *   or when the real cache itself is behind the default by AMP_DEBT of its misses.
+ * Having gone back it holds other pages than the default would, and ARC may keep a
+ * part of a loop that it will not find again by itself. So the policy is told of the
+ * pages that the default has in the simulator, and all others go first.
  *
  * A clock of accesses noted. All numbers are of these: where only a part of the pages
- * is noted, by a hash of their numbers, @frames is to be that part of the frames.
+ * is noted, by a hash of their numbers, @frames is to be that part of the frames, and
+ * @real->keep NULL, since of the others it is not known whether the default has them.
  *
  * Interface:
  * amp_trial_open(), _close()
@@ -30,14 +31,8 @@
 /* What is known of a context's faults. */
 struct amp_account {
 	u64 context;
-	u64 accesses;
 	u64 faults;		/* of the real cache */
 	u64 default_faults;	/* of the default, in the simulator */
-	u64 again, again_missed;	/* accesses to pages known, faults of the default */
-	double balance;		/* what its partition costs, negative: saves */
-	bool kept;		/* it had a partition when it was fed last */
-	u64 banned;		/* until then; 0: never was */
-	u64 ban;		/* for so long the last time */
 };
 
 struct amp_trial {
@@ -47,27 +42,25 @@ struct amp_trial {
 	u32 frames;
 	enum sim_mode mode;
 	u64 now;		/* accesses noted */
+	u64 next;		/* when to look next */
 	struct amp_account *account;	/* the first: of contexts not known */
 	u32 nr_accounts;
 	u16 *table;		/* of them, by context */
-	struct amp_user *user;	/* of pages, by number */
-	u32 nr_users, user_bits;
-	struct amp_pattern *pattern;	/* fed last */
-	size_t nr_patterns;
-	double other;		/* what the partitions cost all other contexts */
-	double score;		/* what they cost in the trial lately */
-	double debt;		/* what they cost the real cache */
-	bool used;		/* the real cache has them */
-	u64 next;		/* when to look next */
-	u64 wait, waits;	/* no more of it until then; for so long the last time */
-	u64 uses;		/* times that it got them */
+	double hits;		/* of the default lately */
+	bool used;		/* the real cache has the partitions */
+	bool left;		/* it had, and has not */
+	double dear;		/* times the stake to get them; twice as much after a loss */
+	/* Faults, since the sum was least: */
+	double ahead, behind;	/* that the partitions save and cost in the trial */
+	double lag;		/* that they cost the real cache */
+	double cost;		/* the same, since it has got them */
 };
 
 int amp_trial_open(struct amp_trial *t, const struct hipec_policy *p, u32 frames,
 		   const struct amp_arrays *real, bool used,
 		   enum sim_mode mode);
-int amp_trial_note(struct amp_trial *t, u64 context, u32 page, bool missed);
-int amp_trial_feed(struct amp_trial *t, const struct amp_pattern *p, size_t nr);
+void amp_trial_note(struct amp_trial *t, u64 context, u32 page, bool missed);
+void amp_trial_feed(struct amp_trial *t, const struct amp_pattern *p, size_t nr);
 const struct amp_account *amp_trial_account(const struct amp_trial *t, u64 context);
 void amp_trial_close(struct amp_trial *t);
 

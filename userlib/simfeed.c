@@ -67,13 +67,13 @@ static bool is_guarded(const struct sim_feed_job *job)
 	return job->method == AMP_BY_AMP && !job->unguarded;
 }
 
-static int feed(struct sim_feed *f, const struct amp_pattern *p, size_t nr)
+static void feed(struct sim_feed *f, const struct amp_pattern *p, size_t nr)
 {
 	f->fed++;
 	if (f->trial)
-		return amp_trial_feed(f->trial, p, nr);
-	amp_feed(&f->to, p, nr);
-	return 0;
+		amp_trial_feed(f->trial, p, nr);
+	else
+		amp_feed(&f->to, p, nr);
 }
 
 /**
@@ -106,7 +106,9 @@ int sim_feed_begin(struct sim_feed *f, struct hipec_vm *vm, u32 frames)
 				   f->job->nr_hints, sim_of(vm)->mode))
 			return -ENOMEM;
 	}
-	return f->job->nr_hints ? feed(f, f->job->hints, f->job->nr_hints) : 0;
+	if (f->job->nr_hints)
+		feed(f, f->job->hints, f->job->nr_hints);
+	return 0;
 }
 
 /*
@@ -146,11 +148,11 @@ static void add_hints(struct sim_feed *f)
 	sim_feed_hints(f->job->hints, f->job->nr_hints, f->pattern, &f->nr);
 }
 
-static int detect(struct sim_feed *f)
+static void detect(struct sim_feed *f)
 {
 	f->nr = amp_detect(f->detector, f->pattern, SIM_FEED_MOST);
 	add_hints(f);
-	return feed(f, f->pattern, f->nr);
+	feed(f, f->pattern, f->nr);
 }
 
 /* An access, as amp_note(); the period may end with it. */
@@ -159,12 +161,15 @@ int sim_feed_note(struct sim_feed *f, u64 context, u32 pgno, u64 seq,
 {
 	int ret = amp_note(f->detector, context, pgno, seq, missed);
 
-	if (!ret && f->trial)
-		ret = amp_trial_note(f->trial, context, pgno, missed);
-	if (ret || seq < f->next)
+	if (ret)
 		return ret;
-	f->next += f->every;
-	return detect(f);
+	if (f->trial)
+		amp_trial_note(f->trial, context, pgno, missed);
+	if (seq >= f->next) {
+		f->next += f->every;
+		detect(f);
+	}
+	return 0;
 }
 
 /* The run is over: its patterns stay, for who asks. */
