@@ -25,7 +25,8 @@ static const struct test *const suites[] = {
 	load_tests, ahead_tests, attach_tests, builtin_tests, call_tests,
 	context_tests, contract_tests, data_tests, durable_tests, policy_tests, hostile_tests,
 	io_tests, limit_tests, lock_tests, loop_tests, machine_tests, param_tests,
-	pool_tests, private_tests, readmit_tests, record_tests, sample_tests, share_tests, awst_tests,
+	pool_tests, private_tests, readmit_tests, record_tests, sample_tests, share_tests,
+	secure_tests, upgrade_tests, awst_tests,
 };
 
 void read_image(const char *name, void **image, size_t *size)
