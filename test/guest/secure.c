@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/blkpg.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -115,7 +116,8 @@ static void check_as(int container, size_t which, bool writable)
 	m = map_in(container, FILE_B, writable);
 	if (shape[which].cut)
 		CHECK(!ftruncate(fd, shape[which].cut));
-	for (i = 0; i < (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES; i++)
+	/* From the end on, as the first frames that are filled have the secret yet. */
+	for (i = (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES; i--;)
 		if (m.base[i])
 			FAIL("shape %zu: byte %zu is %#x", which, i, m.base[i]);
 	unmap(&m);
@@ -148,6 +150,51 @@ static void stale_frames(void)
 		check_shape(c, i);
 		close(c);
 	}
+}
+
+#define DISK_CONFIG "/sys/kernel/config/nullb/tail/"
+
+static void remove_disk(void)
+{
+	rmdir(DISK_CONFIG);
+}
+
+/*
+ * A disk that ends in a page: what a file system fills with zeros itself, and so
+ * hides, nobody fills here but us.
+ */
+static void stale_tail(void)
+{
+	struct blkpg_partition part = { .length = 4 * PAGE_BYTES + 512, .pno = 1 };
+	struct blkpg_ioctl_arg arg = { .op = BLKPG_ADD_PARTITION, .datalen = sizeof(part),
+				       .data = &part };
+	struct map m = { .pages = 5 };
+	size_t i;
+	int fd, c;
+
+	make_secret();
+	remove_disk();
+	CHECK(!mkdir(DISK_CONFIG, 0700));
+	atexit(remove_disk);
+	set_switch(DISK_CONFIG "size", "1");
+	set_switch(DISK_CONFIG "memory_backed", "1");
+	set_switch(DISK_CONFIG "power", "1");
+	fd = open("/dev/tail", O_RDWR);
+	CHECK(fd >= 0 && !ioctl(fd, BLKPG, &arg));
+	c = load_policy("fifo", 4, 1);
+	read_secret(c);
+	m.file = open("/dev/tail1", O_RDWR);
+	CHECK(m.file >= 0);
+	m.region = hipec_attach(c, m.file, 0, 0, true, NULL);
+	CHECK(m.region >= 0);
+	m.base = mmap(NULL, m.pages * PAGE_BYTES, PROT_READ, MAP_SHARED, m.region, 0);
+	CHECK(m.base != MAP_FAILED);
+	for (i = m.pages * PAGE_BYTES; i--;)
+		if (m.base[i])
+			FAIL("byte %zu is %#x", i, m.base[i]);
+	unmap(&m);
+	close(fd);
+	close(c);
 }
 
 /* Two users and the pool: the second has the frames that the first gave up. */
@@ -340,6 +387,7 @@ static void containers_of_others(void)
 
 const struct test secure_tests[] = {
 	{ "frames_show_nothing_of_the_file_before", stale_frames },
+	{ "frames_show_nothing_behind_the_end_of_a_disk", stale_tail },
 	{ "frames_of_the_pool_show_nothing_of_another_user", stale_pool_frames },
 	{ "shared_arrays_show_nothing_of_another_container", stale_tables },
 	{ "memlock_counts_what_outlives_its_process", memlock_of_a_user },
