@@ -17,7 +17,8 @@
  * Context: process context; may fault.
  * Return: 0; -EFAULT if it cannot be read; -EINVAL if it is shorter than size and
  *         flags, or has a flag that is not known; -E2BIG if there is something
- *         behind what we know.
+ *         behind what we know, or it is longer than a page: no struct will be, and
+ *         to look for zeros in 4 GB takes a second that nobody can interrupt.
  */
 int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
 		   u32 known_flags)
@@ -29,6 +30,8 @@ int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
 		return -EFAULT;
 	if (*usize < 2 * sizeof(u32))
 		return -EINVAL;
+	if (*usize > PAGE_SIZE)
+		return -E2BIG;
 	ret = copy_struct_from_user(args, ksize, uargs, *usize);
 	if (ret)
 		return ret;

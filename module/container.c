@@ -9,10 +9,13 @@
  *
  * Owns hipec_containers_lock.
  */
+#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/pid.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -55,6 +58,40 @@ struct hipec_container *hipec_container_new(void)
 	return c;
 }
 
+/*
+ * Count @nr pages as locked memory of the caller: in its mm, as mlock() does, and,
+ * where RLIMIT_MEMLOCK holds, as its user's: a descriptor that was passed on keeps
+ * the frames when the process, and what its mm counts, is gone.
+ */
+static int lock_memory(struct hipec_container *c, u32 nr)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	struct user_struct *user = current_user();
+	long held = atomic_long_read(&user->locked_vm);
+	int ret = account_locked_vm(current->mm, nr, true);
+
+	if (ret || capable(CAP_IPC_LOCK))
+		return ret;
+	do {
+		if (held + nr > limit) {
+			account_locked_vm(current->mm, nr, false);
+			return -ENOMEM;
+		}
+	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &held, held + nr));
+	c->locked_user = get_uid(user);
+	return 0;
+}
+
+static void unlock_memory(struct hipec_container *c)
+{
+	account_locked_vm(c->owner_mm, c->nr_reserved, false);
+	if (!c->locked_user)
+		return;
+	atomic_long_sub(c->nr_reserved, &c->locked_user->locked_vm);
+	free_uid(c->locked_user);
+	c->locked_user = NULL;
+}
+
 /* Undo prepare(), or as much of it as was done. */
 static void unload(struct hipec_container *c)
 {
@@ -74,7 +111,7 @@ static void unload(struct hipec_container *c)
 	c->flush = NULL;
 	if (c->owner_mm) {
 		if (c->locked)
-			account_locked_vm(c->owner_mm, c->nr_reserved, false);
+			unlock_memory(c);
 		mmdrop(c->owner_mm);
 		c->owner_mm = NULL;
 	}
@@ -158,7 +195,7 @@ static int prepare(struct hipec_container *c, u32 nr, bool share,
 		   struct hipec_text *log)
 {
 	u32 entries = hipec_vm_nr_pages(&c->policy, nr);
-	int ret = share ? 0 : account_locked_vm(current->mm, nr, true);
+	int ret = share ? 0 : lock_memory(c, nr);
 
 	if (ret)
 		return ret;

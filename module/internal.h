@@ -138,6 +138,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @counters:  as reported
  * @owner_mm:  of the task that loaded; invariant after the load
  * @locked:    its locked_vm counts the frames, likewise
+ * @locked_user: whose locked_vm counts them as well; NULL: nobody's
  * @owner_pid, @owner_comm, @owner_uid: of the task that loaded; invariant
  * @recorder:  its record; NULL: nobody listens
  * @sampler:   of its accesses, likewise
@@ -220,6 +221,7 @@ struct hipec_container {
 
 	struct mm_struct *owner_mm;
 	bool locked;
+	struct user_struct *locked_user;
 	struct pid *owner_pid;
 	char owner_comm[TASK_COMM_LEN];
 	kuid_t owner_uid;

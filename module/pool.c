@@ -44,6 +44,9 @@ MODULE_PARM_DESC(quota_mb, "MB of these that the containers of one user may hold
 
 #define HIPEC_MAX_MEMBERS 1024
 
+/* Of these, one user's: nobody keeps all others out. */
+#define HIPEC_MAX_USER_MEMBERS 256
+
 /* Pages that one fault may look at, or reset the bits of, for one frame. */
 #define HIPEC_MAX_LOOKS 512
 
@@ -463,6 +466,11 @@ static int admit(struct hipec_container *c)
 	c->user = user_get(c->owner_uid);
 	if (!c->user)
 		return -ENOMEM;
+	if (c->user->refs > HIPEC_MAX_USER_MEMBERS) {
+		user_put(c->user);
+		c->user = NULL;
+		return -ENOSPC;
+	}
 	c->member = member;
 	pool.member[member] = c;
 	pool.nr_members++;
@@ -478,7 +486,7 @@ static int admit(struct hipec_container *c)
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -EDQUOT if its limit is above the user's quota; -ENOMEM if the
  *         machine, its cgroup or the pool does not give the first frames; -ENOSPC
- *         if too many containers share.
+ *         if too many containers share, or too many of this user's.
  */
 int hipec_pool_join(struct hipec_container *c, struct hipec_text *log)
 {

@@ -44,6 +44,7 @@ static int write_folios(struct hipec_region *r, struct washed *w, u32 nr)
 	loff_t pos = r->offset + folio_pos(w->folio);
 	loff_t left = i_size_read(hipec_backing(r)) - pos;
 	struct bio_vec bv[HIPEC_MAX_CLUSTER];
+	const struct cred *washer;
 	struct iov_iter iter;
 	struct kiocb kiocb;
 	ssize_t bytes, ret;
@@ -67,7 +68,13 @@ static int write_folios(struct hipec_region *r, struct washed *w, u32 nr)
 	 */
 	if (bytes % PAGE_SIZE)
 		kiocb.ki_flags &= ~IOCB_DIRECT;
+	/*
+	 * By the right of who attached the file: a worker has root's, which goes past
+	 * quotas, takes the blocks kept for root, and leaves set-user-ID bits.
+	 */
+	washer = override_creds(r->backing->f_cred);
 	ret = hipec_iocb_iter_write(r->backing, &kiocb, &iter);
+	revert_creds(washer);
 	if (ret < 0)
 		return ret;
 	if (ret != bytes)

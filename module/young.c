@@ -58,6 +58,7 @@ static bool walk_folio(struct hipec_container *c, struct folio *folio,
 			rb_entry(node, struct vm_area_struct, shared.rb);
 		unsigned long pages = vma_pages(vma);
 
+		cond_resched();	/* "few" is the user's word */
 		if (folio->index < vma->vm_pgoff ||
 		    folio->index - vma->vm_pgoff >= pages)
 			continue;

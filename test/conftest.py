@@ -68,6 +68,7 @@ def guest_tree(tmp):
     for script in (ROOT / "test/guest").glob("*.sh"):
         shutil.copy(script, where)
     shutil.copytree(ROOT / "test/vm", where / "vm")
+    shutil.copytree(ROOT / "test/upgrade", where / "upgrade")
     return tree
 
 

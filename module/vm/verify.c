@@ -261,6 +261,19 @@ static void explain_needs(u32 needs, struct hipec_text *out)
 	}
 }
 
+/* Which version it is, and what to do. */
+static void explain_version(u32 got, struct hipec_text *out)
+{
+	hipec_text_str(out, " (");
+	hipec_text_num(out, got);
+	hipec_text_str(out, ", and this hipec has ");
+	hipec_text_num(out, HIPEC_IMAGE_VERSION);
+	hipec_text_str(out, "): ");
+	if (got > HIPEC_IMAGE_VERSION)
+		hipec_text_str(out, "install a newer hipec, tools and module, or ");
+	hipec_text_str(out, "compile the policy again, with this one's ampc");
+}
+
 /**
  * hipec_verify_explain() - a refusal as one line of text
  * @p:   as given to hipec_image_parse(), filled as far as it came
@@ -281,6 +294,8 @@ void hipec_verify_explain(const struct hipec_policy *p,
 		hipec_text_str(out, hipec_verify_text(err->kind));
 		if (err->kind == HIPEC_VERIFY_NEEDS)
 			explain_needs(err->got, out);
+		else if (err->kind == HIPEC_VERIFY_VERSION)
+			explain_version(err->got, out);
 		else if (err->kind >= HIPEC_VERIFY_STRING &&
 			 err->kind != HIPEC_VERIFY_EVENT_MISSING) {
 			hipec_text_str(out, " (number ");

@@ -31,7 +31,8 @@ extern const struct test load_tests[], ahead_tests[], attach_tests[],
 	durable_tests[], policy_tests[], hostile_tests[], io_tests[],
 	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[], param_tests[],
 	pool_tests[], private_tests[], readmit_tests[], record_tests[], sample_tests[], share_tests[],
-	live_tests[], swap_tests[], swap_busy_tests[], awst_tests[];
+	live_tests[], swap_tests[], swap_busy_tests[], secure_tests[], upgrade_tests[],
+	awst_tests[];
 
 /* A failed check ends the test, with its place and what was found. */
 #define FAIL(...) do {						\

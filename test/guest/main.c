@@ -26,7 +26,8 @@ static const struct test *const suites[] = {
 	context_tests, contract_tests, data_tests, durable_tests, policy_tests, hostile_tests,
 	io_tests, limit_tests, lock_tests, log_tests, loop_tests, machine_tests, param_tests,
 	pool_tests, private_tests, readmit_tests, record_tests, sample_tests, share_tests,
-	live_tests, swap_tests, swap_busy_tests, awst_tests,
+	live_tests, swap_tests, swap_busy_tests, secure_tests,
+	upgrade_tests, awst_tests,
 };
 
 void read_image(const char *name, void **image, size_t *size)

@@ -114,7 +114,7 @@ struct hipec_image_event {
 	X(OK,           "no error")                                          \
 	X(SHORT,        "the image is cut short")                            \
 	X(MAGIC,        "this is no compiled policy")                        \
-	X(VERSION,      "the image is of a version that this module does not know") \
+	X(VERSION,      "the image is of another version") \
 	X(HEADER,       "a header field is out of its range")                \
 	X(SECTION,      "the sections do not fill the image exactly")        \
 	X(STRING,       "a name lies outside the strings, does not end or is not printable ASCII") \
