@@ -47,22 +47,19 @@ $(B)/userlib/pic/%.o: userlib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fPIC -c $< -o $@
 
+# Its number changes when programs that are linked with it would not work any more.
+SONAME := libhipec.so.0
+
 $(B)/libhipec.a: $(B)/userlib/libhipec.o
 	$(AR) rcs $@ $^
 
-$(B)/libhipec.so: $(B)/userlib/pic/libhipec.o
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipec.so.0 $(LDFLAGS) $^ -o $@
-	ln -sf libhipec.so $(B)/libhipec.so.0
+$(B)/libhipec.so: $(B)/userlib/pic/libhipec.o userlib/libhipec.map
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) \
+		-Wl,--version-script=userlib/libhipec.map -Wl,--no-undefined-version \
+		$(LDFLAGS) $< -o $@
+	ln -sf libhipec.so $(B)/$(SONAME)
 
-PREFIX ?= /usr/local
-LIBDIR ?= $(PREFIX)/lib
-
-$(B)/hipec.pc: userlib/hipec.pc.in Makefile
-	@mkdir -p $(@D)
-	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(LIBDIR)|' \
-		-e 's|@version@|$(VERSION)|' $< >$@
-
-ALL += $(B)/libhipec.a $(B)/libhipec.so $(B)/hipec.pc
+ALL += $(B)/libhipec.a $(B)/libhipec.so
 
 # Traces: what they are in memory, their forms, and what makes and counts them.
 TRACE_SRC := $(addprefix userlib/,record.c simtrace.c trace.c tracebin.c tracefds.c tracein.c \
@@ -73,7 +70,7 @@ PLAY_LIBS := -lblkid -lm
 # A trace through a policy, or several of them; run_watched.o belongs to it.
 # What a detector of access patterns feeds it comes from amp.c.
 AMP_SRC := $(addprefix userlib/,amp.c ampdear.c ampfeed.c amploop.c amptrial.c ampkind.c amplist.c ampowner.c ampstate.c)
-SIM_SRC := $(addprefix userlib/,mixpool.c sim.c simcontract.c simfeed.c simhost.c simpolicy.c \
+SIM_SRC := $(addprefix userlib/,beside.c mixpool.c sim.c simcontract.c simfeed.c simhost.c simpolicy.c \
 	simpost.c simwatch.c) $(AMP_SRC)
 
 # The interpreter once more, telling simwatch.c of each command.
@@ -161,10 +158,6 @@ $(B)/userlib/tracer/%.o: module/pool/%.c
 $(B)/libhipectrace.so: $(TRACER_SRC:userlib/%.c=$(B)/userlib/tracer/%.o) \
 		$(TRACER_POOL:%=$(B)/userlib/tracer/%)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipectrace.so $(LDFLAGS) $^ -o $@
-
-# Where the command looks for them: beside itself, then where they are installed.
-$(B)/userlib/cli_program.o $(B)/asan/userlib/cli_program.o: \
-	CPPFLAGS += -DHIPEC_LIBDIR='"$(LIBDIR)"'
 
 $(B)/asan/libhipectrace.so: $(B)/libhipectrace.so
 	ln -sf ../$(<F) $@
