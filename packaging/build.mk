@@ -53,9 +53,11 @@ DKMS_SRC := $(shell find module -name '*.[ch]' -not -path 'module/tests/*') modu
 	module/include/uapi/Linux-syscall-note
 
 D = $(DESTDIR)
-.PHONY: install uninstall
+.PHONY: install install-ready uninstall
+install-ready: $(INSTALLED)
+
 ## install: all but the module, below DESTDIR= and prefix=/usr/local; docs/install.md
-install: $(INSTALLED)
+install: install-ready
 	install -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(includedir)/linux \
 		$(D)$(prefix)/lib $(D)$(prefix)/share
 	install -d $(D)$(pkglibdir) $(D)$(pkgdatadir)/policies $(D)$(pkgdatadir)/profile
@@ -90,3 +92,18 @@ uninstall:
 	@cd $(B)/uninstall && find . -depth -type d -path '*hipec*' -printf '$(D)/%P\0' | \
 		xargs -0 rmdir --ignore-fail-on-non-empty
 	@rm -rf $(B)/uninstall
+
+# In a copy of the tree, which has debian/ where Debian's tools want it.
+.PHONY: deb deb-run
+## deb: Debian packages, in build/deb: hipec-dkms, hipec-tools, libhipec0, libhipec-dev, python3-hipec
+deb: packages packages-deb
+	@$(MAKE) --no-print-directory deb-run
+
+deb-run:
+	@rm -rf $(B)/deb && mkdir -p $(B)/deb/hipec
+	@tar -c --exclude=./$(B) --exclude=./.git --exclude=__pycache__ . | tar -x -C $(B)/deb/hipec
+	@cp -r packaging/debian $(B)/deb/hipec/debian
+	cd $(B)/deb/hipec && DEB_BUILD_OPTIONS="noautodbgsym parallel=$$(nproc)" MAKEFLAGS= \
+		MAKEOVERRIDES= dpkg-buildpackage --build=binary --no-sign
+	@rm -rf $(B)/deb/hipec
+	@ls $(B)/deb/*.deb
