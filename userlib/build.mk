@@ -109,19 +109,22 @@ ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
-CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_feed.c cli_amp_hints.c cli_amp_report.c cli_amp_show.c cli_debug.c cli_dis.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
+CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_feed.c cli_amp_hints.c cli_amp_report.c cli_amp_show.c cli_debug.c cli_dis.c cli_doctor.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
 	cli_mix_table.c cli_play.c cli_profile.c cli_program.c cli_record.c cli_replay.c cli_run.c cli_run_amp.c \
 	cli_run_region.c cli_run_report.c cli_run_serve.c cli_sim.c cli_sim_args.c \
 	cli_sim_feed.c cli_sim_json.c cli_sim_param.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \
 	cli_sim_verdict.c cli_status.c cli_trace.c cli_traceprog.c debug.c \
 	debugcommand.c debugline.c debugprint.c debugshow.c debugsource.c debugstop.c \
-	debugwhy.c elffile.c headtext.c mix.c play.c playtarget.c profile.c profile_json.c \
+	debugwhy.c doctor.c elffile.c headtext.c mix.c play.c playtarget.c profile.c profile_json.c \
 	recordvm.c replay.c simref.c tracechan.c traceinfo.c tracemake.c) $(SIM_SRC) $(TRACE_SRC)
 CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/userlib/run_watched.o \
 	$(B)/compiler/sha256.o $(B)/libhipec.a $(B)/libhipecvm.a
 
 # debugline.c has it if it is there: nothing but a weak symbol asks for it.
 EDIT := -Wl,--no-as-needed -ledit
+
+# The kernels that the module is tested on.
+$(B)/userlib/doctor.o $(B)/asan/userlib/doctor.o: CPPFLAGS += -DHIPEC_KERNELS='"$(KERNELS)"'
 
 # It takes the compiler's hash, whose header is found as the compiler finds it.
 $(B)/userlib/debugsource.o $(B)/asan/userlib/debugsource.o: CPPFLAGS += -Imodule
