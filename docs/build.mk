@@ -14,8 +14,9 @@ $(B)/docs/commands: $(B)/docs/commands.o $(B)/docs/builtins.o \
 ALL += $(B)/docs/commands
 
 .PHONY: docs
-## docs: generate docs/commands.md, the sizes in docs/ampc.md, the policies in README.md
+## docs: generate docs/commands.md, sizes in docs/ampc.md, policies in README.md, parameters in docs/install.md
 docs: $(B)/docs/commands $(B)/ampc $(B)/hipec $(SHIPPED_HPO)
 	$(B)/docs/commands >docs/commands.md
 	bench/ampc.py --docs
 	bench/league.py --docs
+	packaging/parameters.py --docs

@@ -13,6 +13,7 @@ srcdir ?= $(prefix)/src
 udevdir ?= $(prefix)/lib/udev
 sysusersdir ?= $(prefix)/lib/sysusers.d
 modulesloaddir ?= $(prefix)/lib/modules-load.d
+docdir ?= $(datadir)/doc/hipec
 completiondir ?= $(datadir)/bash-completion/completions
 # The command finds these two from where it is itself: userlib/beside.h.
 pkglibdir = $(bindir)/../lib/hipec
@@ -73,6 +74,8 @@ install: install-ready
 	install -m 644 $(SHIPPED_HPO) $(wildcard policies/*.hp) $(D)$(pkgdatadir)/policies
 	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
 	cd $(B)/man && find . -type f -exec install -D -m 644 {} $(D)$(mandir)/{} \;
+	install -D -m 644 -t $(D)$(docdir) README.md docs/*.md
+	install -D -m 644 -t $(D)$(docdir)/examples test/install/weak.c
 	install -D -m 644 $(B)/hipec.bash $(D)$(completiondir)/hipec
 	ln -sf hipec $(D)$(completiondir)/ampc
 	install -D -m 644 -t $(D)$(pythondir)/hipec $(B)/python/hipec/*.py

@@ -16,6 +16,7 @@ PYTHON = "/usr/bin/python3"
 sys.path.insert(0, str(ROOT / "packaging"))
 
 import helptext  # noqa: E402  (packaging/helptext.py)
+import parameters  # noqa: E402  (packaging/parameters.py)
 
 
 def output(*command, **kwargs):
@@ -227,3 +228,122 @@ def test_uninstall_leaves_what_others_have(tmp_path):
     make("uninstall", tmp_path)
     assert files(tmp_path) == [str(other.relative_to(tmp_path))]
     assert not list(tmp_path.rglob("*hipec*"))
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["none", "linked"])
+def test_a_program_may_do_without_the_library(root, tmp_path, linked):
+    """test/install/weak.c, which docs/install.md shows: the same sum, and why it is without."""
+    if os.path.exists("/dev/hipec"):
+        pytest.skip("the module is loaded here")
+    program = tmp_path / "weak"
+    subprocess.run(["gcc", "-Wall", "-Wextra", "-Werror", f"-I{root}/usr/include", "-o", program,
+                    ROOT / "test/install/weak.c",
+                    *([f"-L{root}/usr/lib", "-Wl,--no-as-needed", "-lhipec"] if linked else [])], check=True)
+    (tmp_path / "data").write_bytes(b"\1\2\3" * 5000)
+    got = subprocess.run([program, "mru.hpo", tmp_path / "data"], text=True, capture_output=True,
+                         env={"LD_LIBRARY_PATH": f"{root}/usr/lib"}, check=True)
+    assert got.stdout == "30000\n"
+    assert got.stderr == ("without hipec: No such file or directory\n" if linked
+                          else "without hipec: there is no libhipec\n")
+
+
+def python(root, code, library, cwd):
+    """Run code with the installed package."""
+    return subprocess.run([PYTHON, "-B", "-c", f"import hipec, errno, sys\n{code}"], text=True,
+                          capture_output=True, check=False, cwd=cwd,
+                          env={"PYTHONPATH": f"{root}/usr/lib/python3/dist-packages",
+                               "LD_LIBRARY_PATH": str(library),
+                               "HIPEC_POLICY_PATH": f"{root}/usr/share/hipec/policies"})
+
+
+@pytest.fixture(scope="module")
+def stub(root, tmp_path_factory):
+    """A folder with a libhipec.so.0 that says what it is asked."""
+    where = tmp_path_factory.mktemp("stub")
+    subprocess.run(["gcc", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{root}/usr/include",
+                    "-o", where / "libhipec.so.0", ROOT / "test/install/stub.c"], check=True)
+    return where
+
+
+ABSENT = """
+print(hipec.available())
+for call in (lambda: hipec.Container("mru", frames=16), hipec.query):
+    try:
+        call()
+    except hipec.Error as error:
+        print(error.errno == errno.ENOENT, error.strerror)
+"""
+
+
+def test_python_without_the_module_or_the_library(root, tmp_path):
+    if os.path.exists("/dev/hipec"):
+        pytest.skip("the module is loaded here")
+    for library, text in [(f"{root}/usr/lib", "/dev/hipec: the module is not loaded "
+                           "(modprobe hipec)"), ("/nowhere", "libhipec.so.0 is not installed")]:
+        got = python(root, ABSENT, library, tmp_path)
+        assert got.stdout == f"False\n{f'True {text}' + chr(10)}" + f"True {text}\n", got.stderr
+
+
+USE = """
+with hipec.Container("mru", frames=1 << 33, share=True, cluster=4) as c:
+    with c.map("data") as m, memoryview(m) as view:
+        print(len(m), m[4096], view[-1], view.readonly)
+    with open("data", "r+b") as file, c.map(file, offset=4096, length=4096, writable=True) as m:
+        m[0:1] = b"z"
+        print(len(m), m[:2])
+    c.set_param("limit", -5)
+    s = c.status()
+    print(s["policy"], s["regions"], s["exit"]["kind"], s["late"]["message"],
+          s["counters"]["faults"], s["counters"]["ahead_dropped"])
+    print(c.fileno() >= 0)
+print(c.fileno(), hipec.query()["abi_version"], hipec.query()["quota"])
+hipec.Container(None, 1).close()
+for call in (lambda: hipec.Container("mru", 0), lambda: c.map("data", offset=1),
+             lambda: c.set_param("x", 1), lambda: hipec.Container("none", 1)):
+    try:
+        call()
+    except OSError as error:
+        print(type(error).__name__, error.errno, error.strerror)
+"""
+
+
+def test_python_says_what_the_library_is_to_hear(root, stub, tmp_path):
+    """The stub is compiled with the header: numbers and structs are where they belong."""
+    (tmp_path / "data").write_bytes(b"a" * 4096 + b"bc" * 2048)
+    policy = f"{root}/usr/share/hipec/policies/mru.hpo"
+    size, first = os.path.getsize(policy), ord("H")
+    got = python(root, USE, stub, tmp_path)
+    assert got.stderr == ""
+    assert sorted(got.stdout.splitlines()) == sorted([
+        f"load {size} bytes, first {first}, {1 << 33} frames, cluster 4, flags 1",
+        "attach 0 0 0 1", "8192 98 99 True",
+        "attach 4096 4096 1 1", "4096 b'za'",
+        "set limit -5", f"stub 3 5 late {1 << 33} 9", "True", f"-1 7 {1 << 40}",
+        "load 0 bytes, first -1, 1 frames, cluster 0, flags 0",
+        f"load {size} bytes, first {first}, 0 frames, cluster 0, flags 0",
+        f"Error 22 {policy}: no frames", "attach 1 0 0 1", "Error 22 hipec_attach: Invalid argument",
+        "set x 1", "Error 2 hipec_set_param: No such file or directory",
+        "FileNotFoundError 2 want a .hpo file or a shipped policy"])
+    assert (tmp_path / "data").read_bytes()[:2] == b"za"
+
+
+def test_python_as_the_document_has_it(root, stub, tmp_path):
+    """numpy over a map."""
+    if subprocess.run([PYTHON, "-c", "import numpy"], check=False, capture_output=True).returncode:
+        pytest.skip("no python3-numpy")
+    (tmp_path / "weights.bin").write_bytes(b"\0\0\x80\x3f" * 2048)
+    code = re.search(r"^```python\n(.*?)^```", (ROOT / "docs/install.md").read_text(),
+                     re.S | re.M)[1]
+    got = python(root, code, stub, tmp_path)
+    assert got.stdout.splitlines()[-3:] == ["attach 0 0 0 1", "2048.0", "0"], got.stderr
+
+
+def test_the_document_has_all_parameters():
+    """Else run make docs. That this is what the module says: test_packages.py."""
+    assert f"\n\n{parameters.table()}\n\n" in (ROOT / "docs/install.md").read_text()
+
+
+def test_packages_have_the_version_of_the_makefile():
+    version = re.search(r"^VERSION := (.*)", (ROOT / "Makefile").read_text(), re.M)[1]
+    changes = (ROOT / "packaging/debian/changelog").read_text()
+    assert changes.startswith(f"hipec ({version}) ")

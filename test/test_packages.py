@@ -9,15 +9,20 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from conftest import BUILD, KERNELS, ROOT, vm
 
+sys.path.insert(0, str(ROOT / "packaging"))
+
+import parameters  # noqa: E402  (packaging/parameters.py)
+
 pytestmark = pytest.mark.guest
 NAMES = ["hipec-dkms", "hipec-tools", "libhipec0", "libhipec-dev", "python3-hipec"]
-# What they depend on, and what DKMS wants to build with the headers of a kernel.
-WANTED = "dkms,kmod,passwd,libelf1,python3,libblkid1,libedit2,libjson-c5,libzstd1,libc6-dev"
+# What they depend on, and what the headers of a kernel do: pahole and libelf1.
+WANTED = "dkms,kmod,passwd,pahole,libelf1,python3,libblkid1,libedit2,libjson-c5,libzstd1,libc6-dev"
 # What dpkg and the loader write for themselves.
 OWN = r"/var/(log|cache|lib/dpkg)/.*|/etc/(passwd|group|g?shadow)-"
 
@@ -141,6 +146,15 @@ def test_dkms_builds_the_module(root, kernel):
     assert f"hipec/{version}, {release}, x86_64: installed" in root.run("dkms status")
     assert root.run(f"modinfo -k {release} -F vermagic hipec").split()[0] == release
     assert root.run(f"modinfo -k {release} -F license hipec") == "GPL\n"
+
+
+def test_parameters_are_those_of_the_module(root):
+    """As modinfo has them, which docs/install.md and hipec(4) repeat."""
+    lines = root.run(f"modinfo -k {root.releases[0]} -F parm hipec").splitlines()
+    found = dict(line.rsplit(" (", 1)[0].split(":", 1) for line in lines if "(" in line)
+    listed = {name: text for name, _, text in parameters.parameters()}
+    assert found.keys() == listed.keys()
+    assert all(found[name] == listed[name] for name in listed)
 
 
 def test_dkms_leaves_kernels_that_nobody_tested(root):
