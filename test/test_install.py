@@ -47,7 +47,8 @@ def run(root, tmp_path):
     """Run an installed command, in an empty folder, and look at what it says."""
     def call(name, *args):
         return subprocess.run([root / "usr/bin" / name, *map(str, args)], cwd=tmp_path, text=True,
-                              capture_output=True, check=False,
+                              capture_output=True, check=False, timeout=60,
+                              stdin=subprocess.DEVNULL,
                               env={"PATH": f"{root}/usr/bin:/usr/bin:/bin", "LC_ALL": "C"})
     return call
 

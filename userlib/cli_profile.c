@@ -36,7 +36,8 @@ static int run_program(const struct profile_output *o, FILE *in)
 	pid_t pid;
 
 	if (!beside_find(path, BESIDE_SHARE, PROGRAM)) {
-		cli_error("want " PROGRAM " beside this command or in " BESIDE_SHARE);
+		cli_error("want " PROGRAM " beside this command or in " BESIDE_SHARE
+			  "; --json does without");
 		return CLI_FAILED;
 	}
 	posix_spawn_file_actions_init(&actions);
