@@ -27,6 +27,7 @@ include bench/build.mk
 include docs/build.mk
 include editors/build.mk
 include test/build.mk
+include packaging/build.mk
 
 ## all: compiler, library, command, benchmarks
 .PHONY: all

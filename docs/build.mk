@@ -14,9 +14,10 @@ $(B)/docs/commands: $(B)/docs/commands.o $(B)/docs/builtins.o \
 ALL += $(B)/docs/commands
 
 .PHONY: docs
-## docs: generate docs/commands.md, docs/schemas/, the sizes in docs/ampc.md, the policies in README.md
+## docs: generate docs/commands.md, docs/schemas/, sizes in docs/ampc.md, policies in README.md, parameters in docs/install.md
 docs: $(B)/docs/commands $(B)/ampc $(B)/hipec $(SHIPPED_HPO)
 	$(B)/docs/commands >docs/commands.md
 	docs/schemas.py docs/schemas
 	bench/ampc.py --docs
 	bench/league.py --docs
+	packaging/parameters.py --docs

@@ -173,7 +173,7 @@ $(B)/guest/policies/%.hpo: test/guest/policies/%.hpt $(B)/hpt
 .PHONY: check check-fast check-browser check-kunit check-vm fast-ready kunit-ready guest-ready
 
 ## check: every test ring, after installing what they need
-check: packages packages-browser
+check: packages packages-browser packages-deb
 	@$(PYTHON) -B test/rings.py fast browser kunit vm
 
 ## check-fast: ring 1: user space, no root, no guest, under a minute
@@ -189,7 +189,7 @@ check-kunit: packages
 	@$(PYTHON) -B test/rings.py kunit
 
 ## check-vm: ring 3: stock Debian kernels in QEMU
-check-vm: packages
+check-vm: packages packages-deb
 	@$(PYTHON) -B test/rings.py vm
 
 HOSTILE_SECONDS ?= 600

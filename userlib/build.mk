@@ -47,22 +47,19 @@ $(B)/userlib/pic/%.o: userlib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fPIC -c $< -o $@
 
+# Its number changes when programs that are linked with it would not work any more.
+SONAME := libhipec.so.0
+
 $(B)/libhipec.a: $(B)/userlib/libhipec.o $(B)/userlib/liblive.o
 	$(AR) rcs $@ $^
 
-$(B)/libhipec.so: $(B)/userlib/pic/libhipec.o $(B)/userlib/pic/liblive.o
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipec.so.0 $(LDFLAGS) $^ -o $@
-	ln -sf libhipec.so $(B)/libhipec.so.0
+$(B)/libhipec.so: $(B)/userlib/pic/libhipec.o $(B)/userlib/pic/liblive.o userlib/libhipec.map
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) \
+		-Wl,--version-script=userlib/libhipec.map -Wl,--no-undefined-version \
+		$(LDFLAGS) $(filter %.o,$^) -o $@
+	ln -sf libhipec.so $(B)/$(SONAME)
 
-PREFIX ?= /usr/local
-LIBDIR ?= $(PREFIX)/lib
-
-$(B)/hipec.pc: userlib/hipec.pc.in Makefile
-	@mkdir -p $(@D)
-	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(LIBDIR)|' \
-		-e 's|@version@|$(VERSION)|' $< >$@
-
-ALL += $(B)/libhipec.a $(B)/libhipec.so $(B)/hipec.pc
+ALL += $(B)/libhipec.a $(B)/libhipec.so
 
 # Traces: what they are in memory, their forms, and what makes and counts them.
 TRACE_SRC := $(addprefix userlib/,record.c simtrace.c trace.c tracebin.c tracefds.c tracein.c \
@@ -73,7 +70,7 @@ PLAY_LIBS := -lblkid -lm
 # A trace through a policy, or several of them; run_watched.o belongs to it.
 # What a detector of access patterns feeds it comes from amp.c.
 AMP_SRC := $(addprefix userlib/,amp.c ampdear.c ampfeed.c amploop.c amptrial.c ampkind.c amplist.c ampowner.c ampstate.c)
-SIM_SRC := $(addprefix userlib/,mixpool.c sim.c simcontract.c simfeed.c simhost.c simpolicy.c \
+SIM_SRC := $(addprefix userlib/,beside.c mixpool.c sim.c simcontract.c simfeed.c simhost.c simpolicy.c \
 	simpost.c simwatch.c) $(AMP_SRC)
 
 # The interpreter once more, telling simwatch.c of each command.
@@ -112,19 +109,22 @@ ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
-CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_feed.c cli_amp_hints.c cli_amp_report.c cli_amp_show.c cli_debug.c cli_dis.c cli_live.c cli_log.c cli_metrics.c cli_swap.c cli_trial.c cli_why.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
+CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_feed.c cli_amp_hints.c cli_amp_report.c cli_amp_show.c cli_debug.c cli_dis.c cli_doctor.c cli_live.c cli_log.c cli_metrics.c cli_swap.c cli_trial.c cli_why.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
 	cli_mix_table.c cli_play.c cli_profile.c cli_program.c cli_record.c cli_replay.c cli_run.c cli_run_amp.c \
 	cli_run_region.c cli_run_report.c cli_run_serve.c cli_sim.c cli_sim_args.c \
 	cli_sim_feed.c cli_sim_json.c cli_sim_param.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \
 	cli_sim_verdict.c cli_state.c cli_status.c cli_table.c cli_top.c cli_trace.c cli_traceprog.c debug.c \
 	debugcommand.c debugline.c debugprint.c debugshow.c debugsource.c debugstop.c \
-	debugwhy.c elffile.c headtext.c mix.c play.c playtarget.c profile.c profile_json.c \
+	debugwhy.c doctor.c elffile.c headtext.c mix.c play.c playtarget.c profile.c profile_json.c \
 	recordvm.c replay.c simref.c tracechan.c traceinfo.c tracemake.c) $(SIM_SRC) $(TRACE_SRC)
 CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/userlib/run_watched.o \
 	$(B)/compiler/sha256.o $(B)/libhipec.a $(B)/libhipecvm.a
 
 # debugline.c has it if it is there: nothing but a weak symbol asks for it.
 EDIT := -Wl,--no-as-needed -ledit
+
+# The kernels that the module is tested on.
+$(B)/userlib/doctor.o $(B)/asan/userlib/doctor.o: CPPFLAGS += -DHIPEC_KERNELS='"$(KERNELS)"'
 
 # It takes the compiler's hash, whose header is found as the compiler finds it.
 $(B)/userlib/debugsource.o $(B)/asan/userlib/debugsource.o: CPPFLAGS += -Imodule
@@ -161,10 +161,6 @@ $(B)/userlib/tracer/%.o: module/pool/%.c
 $(B)/libhipectrace.so: $(TRACER_SRC:userlib/%.c=$(B)/userlib/tracer/%.o) \
 		$(TRACER_POOL:%=$(B)/userlib/tracer/%)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipectrace.so $(LDFLAGS) $^ -o $@
-
-# Where the command looks for them: beside itself, then where they are installed.
-$(B)/userlib/cli_program.o $(B)/asan/userlib/cli_program.o: \
-	CPPFLAGS += -DHIPEC_LIBDIR='"$(LIBDIR)"'
 
 $(B)/asan/libhipectrace.so: $(B)/libhipectrace.so
 	ln -sf ../$(<F) $@

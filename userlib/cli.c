@@ -78,6 +78,14 @@ static const struct verb {
 	  "end the policies of live containers; their frames stay",
 	  "The built-in FIFO with a second chance goes on; hipec status says that it was by\n"
 	  "hand.\n" },
+	{ "doctor", cli_doctor, "[--json]",
+	  "say what keeps hipec from working here, and the command that mends it",
+	  "Looks at the kernel, its headers, DKMS, Secure Boot, the module, the device and\n"
+	  "the limit of locked memory. docs/install.md has more on each. Exit code 1 if\n"
+	  "something is wrong; what is only noted may stay as it is.\n"
+	  "\n"
+	  "  -j, --json     an array with an object for each check, for programs\n"
+	  "      --root DIR look at the machine whose root folder is there\n" },
 	{ "dis", cli_dis, "FILE.hpo",
 	  "print a compiled policy: operands, events, commands",
 	  "Commands are numbered from 1 as in exit messages, with their words in\n"

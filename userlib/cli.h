@@ -29,6 +29,7 @@ struct sim_trace;
 int cli_amp(int argc, char **argv);
 int cli_debug(int argc, char **argv);
 int cli_dis(int argc, char **argv);
+int cli_doctor(int argc, char **argv);
 int cli_log(int argc, char **argv);
 int cli_metrics(int argc, char **argv);
 int cli_mix(int argc, char **argv);

@@ -11,12 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "cli.h"
 #include "profile.h"
 
 extern char **environ;
 
-#define PROGRAM "profile/report.py"	/* beside this one */
+#define PROGRAM "profile/report.py"
 
 static int no_memory(void)
 {
@@ -30,14 +31,15 @@ static int run_program(const struct profile_output *o, FILE *in)
 	char path[PATH_MAX];
 	char *argv[] = { path, o->text ? "--text" : "--output", (char *)o->file,
 			 in ? NULL : "--check", NULL };
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(PROGRAM));
 	posix_spawn_file_actions_t actions;
 	int ret, status = -1;
 	pid_t pid;
 
-	while (n > 0 && path[n - 1] != '/')
-		n--;
-	strcpy(path + (n > 0 ? n : 0), PROGRAM);
+	if (!beside_find(path, BESIDE_SHARE, PROGRAM)) {
+		cli_error("want " PROGRAM " beside this command or in " BESIDE_SHARE
+			  "; --json does without");
+		return CLI_FAILED;
+	}
 	posix_spawn_file_actions_init(&actions);
 	if (in)
 		posix_spawn_file_actions_adddup2(&actions, fileno(in), 0);

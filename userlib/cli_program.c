@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "cli.h"
 #include "cli_program.h"
 
@@ -32,29 +32,21 @@
  */
 char *cli_program_library(const char *name)
 {
-	char self[PATH_MAX], *path;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *dir[] = { n > 0 ? self : ".", HIPEC_LIBDIR };
-	size_t i;
+	char path[PATH_MAX], *copy;
 
-	self[n > 0 ? n : 0] = 0;
-	if (n > 0)
-		dirname(self);
-	for (i = 0; i < ARRAY_SIZE(dir); i++) {
-		if (asprintf(&path, "%s/%s", dir[i], name) < 0)
-			return NULL;
-		if (!access(path, R_OK)) {
-			if (!path[strcspn(path, " :")])
-				return path;
-			cli_error("%s: the loader takes no name with a blank or a colon in it",
-				  path);
-			free(path);
-			return NULL;
-		}
-		free(path);
+	if (!beside_find(path, BESIDE_LIB, name)) {
+		cli_error("want %s beside this command or in " BESIDE_LIB, name);
+		return NULL;
 	}
-	cli_error("want %s beside this command or in " HIPEC_LIBDIR, name);
-	return NULL;
+	if (path[strcspn(path, " :")]) {
+		cli_error("%s: the loader takes no name with a blank or a colon in it",
+			  path);
+		return NULL;
+	}
+	copy = strdup(path);
+	if (!copy)
+		cli_error("%s", strerror(ENOMEM));
+	return copy;
 }
 
 static int set_environment(const struct cli_program *how)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../compiler/sha256.h"
+#include "beside.h"
 #include "cli.h"
 #include "debug.h"
 
@@ -77,8 +78,8 @@ static bool take(struct dbg_source *source, const struct hipec_policy *p,
  * @p:      policy
  * @given:  file that the user named, or NULL
  *
- * Else it is looked for under the name of the policy, with .hp for .hpo, and in
- * policies/. What is not what the policy was compiled from is not taken. If there
+ * Else it is looked for under the name of the policy, with .hp for .hpo, in policies/
+ * here and in ours. What is not what the policy was compiled from is not taken. If there
  * is none, that is said, on standard error.
  *
  * Context: any.
@@ -87,17 +88,19 @@ void dbg_source_open(struct dbg_source *source, const struct sim_policy *p,
 		     const char *given)
 {
 	const struct hipec_image *image = p->policy.image;
-	char beside[512], shipped[HIPEC_NAME_MAX + 16];
+	char same[512], shipped[HIPEC_NAME_MAX + 16], ours[PATH_MAX];
 	int len = strlen(p->name) - strlen("o");
 	bool there = false;
 
 	*source = (struct dbg_source){ 0 };
-	snprintf(beside, sizeof(beside), "%.*s", len, p->name);
+	snprintf(same, sizeof(same), "%.*s", len, p->name);
 	snprintf(shipped, sizeof(shipped), "policies/%s.hp", image->name);
 	if (given ? take(source, &p->policy, given, &there) :
 		    take(source, &p->policy, p->name, &there) ||
-		    take(source, &p->policy, beside, &there) ||
-		    take(source, &p->policy, shipped, &there))
+		    take(source, &p->policy, same, &there) ||
+		    take(source, &p->policy, shipped, &there) ||
+		    (beside_find(ours, BESIDE_SHARE, shipped) &&
+		     take(source, &p->policy, ours, &there)))
 		return;
 	if (given && !there)
 		cli_error("%s cannot be read: there are commands, no source", given);

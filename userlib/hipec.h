@@ -13,6 +13,10 @@
  * One open is one container. It ends when its last descriptor, region
  * descriptor and mapping are gone, so @fd may be closed once it is attached.
  *
+ * Without the module hipec_open() returns -ENOENT; every other function that takes a
+ * descriptor returns -EBADF for that, and does nothing. So a program may go on as if
+ * all were well, and map its file when there is no region.
+ *
  * Every function returns 0 or a descriptor, or -errno; errno itself is not to
  * be relied on. The library keeps no state: functions may be called from any
  * thread, and what one descriptor's calls exclude is the module's to say. The

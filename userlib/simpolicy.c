@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "hipec.h"
 #include "sim.h"
 
@@ -38,19 +39,6 @@ static int fail(struct hipec_text *why, const char *name, const char *text)
 	hipec_text_str(why, ": ");
 	hipec_text_str(why, text);
 	return -EINVAL;
-}
-
-/* "FOLDER/NAME" beside this program; false if that is too long, or not known. */
-static bool beside(char *path, const char *name)
-{
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-
-	while (n > 0 && path[n - 1] != '/')
-		n--;
-	if (n <= 0 || n + strlen(name) >= PATH_MAX)
-		return false;
-	strcpy(path + n, name);
-	return true;
 }
 
 /* Read, parse and verify an image; @name is what the user calls it. */
@@ -121,16 +109,11 @@ static bool exists(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/*
- * A shipped policy: a folder of HIPEC_POLICY_PATH; policies/ beside us, where we are
- * built; ../share/hipec/policies/, where we are installed.
- */
+/* A shipped policy: in a folder of HIPEC_POLICY_PATH, or of ours. */
 static bool find_shipped(const char *name, char *path)
 {
-	static const char *const places[] = { "", "../share/hipec/" };
 	const char *folders = getenv("HIPEC_POLICY_PATH"), *end;
 	char file[PATH_MAX];
-	size_t i;
 
 	for (; folders && *folders; folders = *end ? end + 1 : end) {
 		end = folders + strcspn(folders, ":");
@@ -140,12 +123,9 @@ static bool find_shipped(const char *name, char *path)
 		    exists(path))
 			return true;
 	}
-	for (i = 0; i < ARRAY_SIZE(places); i++)
-		if (snprintf(file, sizeof(file), "%spolicies/%s.hpo", places[i],
-			     name) < (int)sizeof(file) &&
-		    beside(path, file) && exists(path))
-			return true;
-	return false;
+	return snprintf(file, sizeof(file), "policies/%s.hpo", name) <
+		       (int)sizeof(file) &&
+	       beside_find(path, BESIDE_SHARE, file) && exists(path);
 }
 
 /**

@@ -24,13 +24,16 @@ TEST_KERNELS := debug fast uml
 VM_IMAGES := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 export HIPEC_CACHE := $(CACHE)
 
-.PHONY: packages packages-browser kernels kernel-look
+.PHONY: packages packages-browser packages-deb kernels kernel-look
 ## packages: install the Debian packages that are missing
 packages:
 	@$(VM_IMAGES)/packages.sh
 
 packages-browser:
 	@$(VM_IMAGES)/packages.sh --browser
+
+packages-deb:
+	@$(VM_IMAGES)/packages.sh --deb
 
 ## kernels: fetch the stock Debian kernels and headers into the cache
 kernels: $(KERNELS:%=$(B)/kernel-%.stamp)

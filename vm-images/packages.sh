@@ -6,6 +6,7 @@
 #   packages.sh              the default list below
 #   packages.sh --fuzz       what `make fuzz` needs beside it
 #   packages.sh --browser    what looks at the page of hipec profile
+#   packages.sh --deb        what `make deb` needs beside it, and its test
 #   packages.sh NAME...      these packages
 #   packages.sh --refresh    only fetch apt's package lists again
 #
@@ -21,15 +22,19 @@ set -eu
 # python3-plotly: what hipec profile draws with.
 # python3-jsonschema, python3-prometheus-client: what reads the command's output, strictly.
 # ripgrep, lmdb-utils, python3-numpy, -plyvel: programs that hipec run is tried on.
+# g++, pkgconf, groff-base: for what is installed: a header, its flags, man pages.
 # liblua5.4-dev, valgrind: what bench/vm compares with, and counts with.
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
 	 libedit-dev libjson-c-dev libzstd-dev libblkid-dev sqlite3 qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
 	 git python3 python3-pytest python3-pytest-xdist python3-plotly
 	 python3-jsonschema python3-prometheus-client python3-numpy python3-plyvel
-	 liblua5.4-dev valgrind ripgrep lmdb-utils"
+	 liblua5.4-dev valgrind ripgrep lmdb-utils
+	 g++ pkgconf groff-base"
 # libFuzzer and source-based coverage; no other target needs them.
 fuzz="clang llvm libclang-rt-dev"
 browser="chromium"
+# mmdebstrap: a clean root, to install the packages in.
+deb="dpkg-dev fakeroot debhelper dh-dkms dh-python mmdebstrap"
 
 say() { echo "packages.sh: $*" >&2; }
 
@@ -70,6 +75,7 @@ case "${1-}" in
 "") set -- $default ;;
 --fuzz) set -- $fuzz ;;
 --browser) set -- $browser ;;
+--deb) set -- $deb ;;
 esac
 
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" \

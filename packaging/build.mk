@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Installing: make install, for all; the module's sources for DKMS; Debian's packages.
+#
+# Where things go is said here once: debian/*.install take it from there by its name.
+
+prefix ?= /usr/local
+bindir ?= $(prefix)/bin
+libdir ?= $(prefix)/lib
+includedir ?= $(prefix)/include
+datadir ?= $(prefix)/share
+mandir ?= $(datadir)/man
+srcdir ?= $(prefix)/src
+udevdir ?= $(prefix)/lib/udev
+sysusersdir ?= $(prefix)/lib/sysusers.d
+modulesloaddir ?= $(prefix)/lib/modules-load.d
+docdir ?= $(datadir)/doc/hipec
+completiondir ?= $(datadir)/bash-completion/completions
+# The command finds these two from where it is itself: userlib/beside.h.
+pkglibdir = $(bindir)/../lib/hipec
+pkgdatadir = $(bindir)/../share/hipec
+# Debian's Python looks into dist-packages, with a version below /usr/local.
+pythondir ?= $(prefix)/lib/$(if $(filter /usr,$(prefix)),python3,$(shell \
+	$(PYTHON) -c 'import sys; print("python3.%d" % sys.version_info[1])'))/dist-packages
+
+INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipecrun.so \
+	$(B)/libhipectrace.so $(SHIPPED_HPO) $(PROFILE_PY:userlib/%=$(B)/%) \
+	$(B)/man.stamp $(B)/hipec.bash $(B)/python/hipec/__init__.py $(B)/python/hipec/_abi.py
+
+ALL += $(INSTALLED)
+
+$(B)/man.stamp: packaging/manual.py packaging/helptext.py packaging/parameters.py \
+		userlib/libhipec.c userlib/hipec.h $(wildcard module/*.c) $(B)/hipec $(B)/ampc
+	@rm -rf $(B)/man
+	packaging/manual.py $(B)/hipec $(B)/ampc $(B)/man
+	@touch $@
+
+$(B)/hipec.bash: packaging/completion.py packaging/helptext.py $(B)/hipec $(B)/ampc
+	packaging/completion.py $(B)/hipec $(B)/ampc >$@
+
+$(B)/python/hipec/__init__.py: userlib/python/hipec/__init__.py
+	@install -D -m 644 $< $@
+
+$(B)/python/hipec/_abi.py: userlib/python/abi.py module/include/uapi/hipec.h
+	@mkdir -p $(@D)
+	userlib/python/abi.py module/include/uapi/hipec.h >$@
+
+# $(call fill,FILE): print it, with what it leaves open.
+fill = sed -e 's|@prefix@|$(prefix)|g' -e 's|@libdir@|$(libdir)|g' \
+	-e 's|@includedir@|$(includedir)|g' -e 's|@version@|$(VERSION)|g' \
+	-e 's/@kernels@/$(subst $() ,|,$(subst .,\\.,$(KERNELS)))/g' $(1)
+
+# The module's sources: all but tests and what is ours to build it with.
+DKMS_SRC := $(shell find module -name '*.[ch]' -not -path 'module/tests/*') module/Kbuild \
+	module/include/uapi/Linux-syscall-note
+
+D = $(DESTDIR)
+.PHONY: install install-ready uninstall
+install-ready: $(INSTALLED)
+
+## install: all but the module, below DESTDIR= and prefix=/usr/local; docs/install.md
+install: install-ready
+	install -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(includedir)/linux \
+		$(D)$(prefix)/lib $(D)$(prefix)/share
+	install -d $(D)$(pkglibdir) $(D)$(pkgdatadir)/policies $(D)$(pkgdatadir)/profile
+	install $(B)/hipec $(B)/ampc $(D)$(bindir)
+	install -m 644 $(B)/libhipec.a $(D)$(libdir)
+	install -m 644 $(B)/libhipec.so $(D)$(libdir)/$(SONAME).$(VERSION)
+	ln -sf $(SONAME).$(VERSION) $(D)$(libdir)/$(SONAME)
+	ln -sf $(SONAME) $(D)$(libdir)/libhipec.so
+	$(call fill,userlib/hipec.pc.in) >$(D)$(libdir)/pkgconfig/hipec.pc
+	install -m 644 userlib/hipec.h $(D)$(includedir)
+	install -m 644 module/include/uapi/*.h $(D)$(includedir)/linux
+	install -m 644 $(B)/libhipecrun.so $(B)/libhipectrace.so $(D)$(pkglibdir)
+	install -m 644 $(SHIPPED_HPO) $(wildcard policies/*.hp) $(D)$(pkgdatadir)/policies
+	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
+	cd $(B)/man && find . -type f -exec install -D -m 644 {} $(D)$(mandir)/{} \;
+	install -D -m 644 -t $(D)$(docdir) README.md docs/*.md
+	install -D -m 644 -t $(D)$(docdir)/examples test/install/weak.c
+	install -D -m 644 $(B)/hipec.bash $(D)$(completiondir)/hipec
+	ln -sf hipec $(D)$(completiondir)/ampc
+	install -D -m 644 -t $(D)$(pythondir)/hipec $(B)/python/hipec/*.py
+	install -D -m 644 packaging/60-hipec.rules $(D)$(udevdir)/rules.d/60-hipec.rules
+	install -D -m 644 packaging/hipec.sysusers $(D)$(sysusersdir)/hipec.conf
+	install -D -m 644 packaging/hipec.modules-load $(D)$(modulesloaddir)/hipec.conf
+	$(foreach f,$(DKMS_SRC),install -D -m 644 $(f) \
+		$(D)$(srcdir)/hipec-$(VERSION)/$(f:module/%=%) &&) true
+	$(call fill,packaging/dkms.conf.in) >$(D)$(srcdir)/hipec-$(VERSION)/dkms.conf
+
+# What install would write is what goes, and the folders of ours that are empty then.
+## uninstall: remove what make install installed, with the same DESTDIR= and prefix=
+uninstall:
+	@rm -rf $(B)/uninstall
+	@$(MAKE) -s install DESTDIR=$(CURDIR)/$(B)/uninstall
+	@cd $(B)/uninstall && find . ! -type d -printf '$(D)/%P\0' | xargs -0 rm -f
+	@cd $(B)/uninstall && find . -depth -type d -path '*hipec*' -printf '$(D)/%P\0' | \
+		xargs -0 rmdir --ignore-fail-on-non-empty
+	@rm -rf $(B)/uninstall
+
+# In a copy of the tree, which has debian/ where Debian's tools want it.
+.PHONY: deb deb-run
+## deb: Debian packages, in build/deb: hipec-dkms, hipec-tools, libhipec0, libhipec-dev, python3-hipec
+deb: packages packages-deb
+	@$(MAKE) --no-print-directory deb-run
+
+deb-run:
+	@rm -rf $(B)/deb && mkdir -p $(B)/deb/hipec
+	@tar -c --exclude=./$(B) --exclude=./.git --exclude=__pycache__ . | tar -x -C $(B)/deb/hipec
+	@cp -r packaging/debian $(B)/deb/hipec/debian
+	cd $(B)/deb/hipec && DEB_BUILD_OPTIONS="noautodbgsym parallel=$$(nproc)" MAKEFLAGS= \
+		MAKEOVERRIDES= dpkg-buildpackage --build=binary --no-sign
+	@rm -rf $(B)/deb/hipec
+	@ls $(B)/deb/*.deb

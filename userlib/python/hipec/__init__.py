@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Application-chosen page replacement, on libhipec.
+
+    with hipec.Container("mru", frames=131072) as container:
+        with container.map("weights.bin") as weights:
+            array = numpy.frombuffer(weights, dtype="f4")
+            ...
+        print(container.status()["counters"]["read_pages"])
+
+A container is a policy and frames of 4096 bytes for the files that it maps. What
+map() returns is an mmap.mmap, and does what that does. Where the module or the
+library is not there, or does not admit the caller, Container() raises Error, which
+is an OSError; available() says so before.
+"""
+
+import ctypes
+import mmap
+import os
+import pathlib
+import sys
+
+from hipec import _abi
+
+__all__ = ["Container", "Error", "PAGE", "available", "policy_file", "query"]
+
+PAGE = 4096
+# Of hints; see the constants of the same names in <linux/hipec.h>.
+HINT_NONE, HINT_SYNCH = _abi.HINT_NONE, _abi.HINT_SYNCH
+HINT_REPLACE, HINT_RECOV = _abi.HINT_REPLACE, _abi.HINT_RECOV
+
+_LOG = 512      # bytes of what the verifier says
+
+
+class Error(OSError):
+    """What libhipec returned: errno, and a text."""
+
+
+def _library():
+    try:
+        return ctypes.CDLL("libhipec.so.0")
+    except OSError:
+        return None
+
+
+_lib = _library()
+
+
+def _call(name, *args, text=""):
+    """A function of libhipec; its answer, unless that is an error."""
+    if not _lib:
+        raise Error(2, "libhipec.so.0 is not installed")
+    got = getattr(_lib, name)(*args)
+    if got < 0:
+        raise Error(-got, f"{name}: {text or os.strerror(-got)}")
+    return got
+
+
+def _open():
+    try:
+        return _call("hipec_open")
+    except Error as error:
+        if error.errno != 2 or not _lib:
+            raise
+        raise Error(2, "/dev/hipec: the module is not loaded (modprobe hipec)") from None
+
+
+def available():
+    """Whether containers can be made here, by the caller."""
+    try:
+        os.close(_open())
+    except Error:
+        return False
+    return True
+
+
+def query():
+    """The module as a whole: a dict of versions, features and frames."""
+    fd = _open()
+    try:
+        got = _abi.Query()
+        _call("hipec_query", fd, ctypes.byref(got))
+    finally:
+        os.close(fd)
+    return _dict(got)
+
+
+def policy_file(name):
+    """The compiled policy that a name means: a .hpo file, or a shipped one."""
+    if name.endswith(".hpo"):
+        return name
+    folders = os.environ.get("HIPEC_POLICY_PATH", "").split(":")
+    folders += [f"{prefix}/share/hipec/policies" for prefix in
+                (sys.prefix, "/usr/local", "/usr")]
+    for folder in filter(None, folders):
+        path = pathlib.Path(folder, f"{name}.hpo")
+        if "/" not in name and path.is_file():
+            return str(path)
+    raise FileNotFoundError(2, "want a .hpo file or a shipped policy", name)
+
+
+def _dict(struct):
+    """A struct's fields but those of its form."""
+    found = {}
+    for name, _ in struct._fields_:
+        value = getattr(struct, name)
+        if isinstance(value, ctypes.Structure):
+            value = _dict(value)
+        elif isinstance(value, bytes):
+            value = value.decode("ascii", "replace")
+        if name not in ("size", "flags", "reserved"):
+            found[name] = value
+    return found
+
+
+class Container:
+    """A policy and frames. policy: the name of a shipped one, a .hpo file, or None: what
+    the module does by itself. frames: pages of its own, locked memory; or, with share=True,
+    at most so many of the pool's. cluster: most pages of one read, 0: the default."""
+
+    def __init__(self, policy, frames, share=False, cluster=0):
+        self._fd = -1
+        path = policy_file(policy) if policy else None
+        self._fd = _open()
+        try:
+            self._load(path, frames, share, cluster)
+        except Error:
+            self.close()
+            raise
+
+    def _load(self, path, frames, share, cluster):
+        image = pathlib.Path(path).read_bytes() if path else b""
+        log = ctypes.create_string_buffer(_LOG)
+        data = ctypes.create_string_buffer(image, len(image)) if image else None
+        load = _abi.Load(flags=_abi.LOAD_SHARE if share else 0, cluster=cluster, frames=frames,
+                         image=ctypes.addressof(data) if data else 0, image_size=len(image),
+                         log=ctypes.addressof(log), log_size=_LOG)
+        try:
+            _call("hipec_load_args", self._fd, ctypes.byref(load))
+        except Error as error:
+            text = log.value.decode("ascii", "replace")
+            raise Error(error.errno, f"{path or 'no policy'}: {text or os.strerror(error.errno)}"
+                        ) from None
+
+    def fileno(self):
+        """The container's descriptor: it polls readable when the policy has ended."""
+        return self._fd
+
+    def map(self, file, offset=0, length=0, writable=False):
+        """Map a range of a file, by its name or as it is open; length 0: to its end.
+
+        Returns an mmap.mmap, shared, which close() or the end of a with block unmaps."""
+        if isinstance(file, (str, os.PathLike)):
+            with open(file, "r+b" if writable else "rb") as opened:
+                return self.map(opened, offset, length, writable)
+        fd = file if isinstance(file, int) else file.fileno()
+        region = _call("hipec_attach", self._fd, fd, ctypes.c_uint64(offset),
+                       ctypes.c_uint64(length), ctypes.c_bool(writable), None)
+        try:
+            return mmap.mmap(region, length or os.lseek(fd, 0, os.SEEK_END) - offset,
+                             mmap.MAP_SHARED,
+                             mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0))
+        finally:
+            os.close(region)
+
+    def status(self):
+        """What the container did so far: a dict as an element of hipec status --json."""
+        got = _abi.Status()
+        _call("hipec_status", self._fd, ctypes.byref(got))
+        return _dict(got)
+
+    def set_param(self, name, value):
+        """Change a parameter of the policy that runs."""
+        _call("hipec_set_param", self._fd, name.encode(), ctypes.c_int64(value))
+
+    def close(self):
+        """Let go of the container; it ends with its last map."""
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
