@@ -29,7 +29,7 @@ INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipec
 ALL += $(INSTALLED)
 
 $(B)/man.stamp: packaging/manual.py packaging/helptext.py packaging/parameters.py \
-		userlib/libhipec.c userlib/hipec.h $(wildcard module/*.c) $(B)/hipec $(B)/ampc
+		userlib/libhipec.c userlib/liblive.c userlib/hipec.h $(wildcard module/*.c) $(B)/hipec $(B)/ampc
 	@rm -rf $(B)/man
 	packaging/manual.py $(B)/hipec $(B)/ampc $(B)/man
 	@touch $@

@@ -125,8 +125,8 @@ those that may be changed later are below
 
 
 def functions():
-    """[(name, prototype, its comment's summary, arguments, text, return)] of libhipec.c."""
-    source = (ROOT / "userlib/libhipec.c").read_text()
+    """[(name, prototype, its comment's summary, arguments, text, return)] of libhipec."""
+    source = "".join((ROOT / f"userlib/{name}.c").read_text() for name in ("libhipec", "liblive"))
     found = re.findall(r"^/\*\*\n(.*?)^ \*/\n((?:int|void)\s[^{]*?\))\n\{", source, re.S | re.M)
     for comment, prototype in found:
         text = re.sub(r"^ \* ?", "", comment, flags=re.M)
