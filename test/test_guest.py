@@ -290,7 +290,7 @@ def test_policies_are_swapped_by_hand_and_on_trial(guest):
         assert "for each of the default policy's" in trial["why"]
         ratio = [trial[side]["judged_faults"] / trial[side]["default_faults"]
                  for side in ("before", "after")]
-        assert max(ratio) > 0.9 and min(ratio) < 0.5, trial
+        assert max(ratio) > 1.2 * min(ratio), trial
         assert (ratio[0] > ratio[1]) == kept
     assert min(plain["adopted"], other["adopted"]) > 250
     assert not ended["kept"] and "it ended: " in ended["why"]
