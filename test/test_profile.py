@@ -172,7 +172,7 @@ def test_lines_are_counted_where_they_are():
     lines = {int(line): count for line, count in run["lines"].items() if count}
     assert lines == {26: 26, 27: 26, 28: 26, 32: 19, 33: 19, 34: 19}
     assert [(event["name"], event["runs"]) for event in run["events"]] == [
-        ("PageFault", 26), ("Replace", 19)]
+        ("PageFault", 26), ("Replace", 19), ("Adopt", 0)]
 
 
 MOVES = """
