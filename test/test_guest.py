@@ -268,10 +268,10 @@ def test_why_tells_of_a_page(guest):
     assert "resident" in why["state"] and "dirty" not in why["state"]
     assert why["queue"] == {"of": "policy", "name": "stack", "index": 0, "place": 3,
                             "pages": why["queue"]["pages"]}
-    assert 63 <= why["queue"]["pages"] <= 64
+    assert 3 < why["queue"]["pages"] <= 64
     text = result(guest, "why.txt")
     assert "page 3, byte 12288 of /data/outer\n  resident: " in text
-    assert re.search(r"on queue stack, place 4 of 6[34] from the head", text)
+    assert re.search(r"on queue stack, place 4 of \d+ from the head", text)
     assert text.endswith("none of its regions has this page\n")
 
 
@@ -281,18 +281,18 @@ def test_policies_are_swapped_by_hand_and_on_trial(guest):
     lines = result(guest, "swap.txt").split("\n")
     status = [int(line.split()[1]) for line in lines if line.startswith("status")]
     now = [line.split()[1] for line in lines if line.startswith("now")]
-    assert status == [3, 0, 0, 3, 1, 0], lines
-    assert now == ["mru", "builtin", "mru", "mru", "mru", "ends"], lines
+    assert status == [3, 0, 0, 0, 3, 1, 0], lines
+    assert now == ["mru", "builtin", "fifo", "mru", "mru", "mru", "ends"], lines
     assert any("division by zero in Adopt+" in line for line in lines)
-    worse, plain, better, ended, other = objects(result(guest, "swap.json"))
-    assert not worse["kept"] and "processor time" in worse["why"]
-    assert better["kept"] and "processor time" in better["why"]
-    for trial, more in ((worse, "after"), (better, "before")):
-        rate = {side: trial[side]["pages_in"] / trial[side]["cpu_seconds"]
-                for side in ("before", "after")}
-        less = "before" if more == "after" else "after"
-        assert rate[more] > 1.5 * rate[less], trial
-    assert plain["adopted"] == other["adopted"] == 300
+    worse, plain, _, better, ended, other = objects(result(guest, "swap.json"))
+    for trial, kept in ((worse, False), (better, True)):
+        assert trial["kept"] == kept, trial
+        assert "for each of the default policy's" in trial["why"]
+        ratio = [trial[side]["judged_faults"] / trial[side]["default_faults"]
+                 for side in ("before", "after")]
+        assert max(ratio) > 1.2 * min(ratio), trial
+        assert (ratio[0] > ratio[1]) == kept
+    assert min(plain["adopted"], other["adopted"]) > 250
     assert not ended["kept"] and "it ended: " in ended["why"]
     assert ended["after"]["seconds"] < 3
 

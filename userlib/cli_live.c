@@ -131,7 +131,8 @@ static int list(int fd, uint64_t id, bool json)
 	}
 	if (json && ret == -ENOENT)
 		puts(json_object_to_json_string_ext(array,
-						    JSON_C_TO_STRING_PRETTY));
+						    JSON_C_TO_STRING_PRETTY |
+		JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(array);
 	return ret == -ENOENT ? CLI_OK : cli_live_failed(id, ret);
 }

@@ -82,7 +82,8 @@ static int swap_now(struct cli_swap *s)
 	json_object_object_add(j, "policy", json_object_new_string(s->name));
 	json_object_object_add(j, "adopted",
 			       json_object_new_uint64(s->adopted));
-	puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY));
+	puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY |
+		JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(j);
 	return CLI_OK;
 }

@@ -144,7 +144,8 @@ static void print_json(const struct hipec_why *w)
 	json_object_object_add(j, "queue", queue_json(w));
 	json_object_object_add(j, "instead_of", w->state & HIPEC_WHY_INSTEAD ?
 			       json_object_new_uint64(w->instead / PAGE) : NULL);
-	puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY));
+	puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY |
+		JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(j);
 }
 

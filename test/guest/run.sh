@@ -46,18 +46,21 @@ if [ "${HIPEC_SLOWER:-1}" = 1 ]; then
 fi
 
 # Other policies for it: at once, by hand, on trial there and back.
-sweep --policy /hipec/policies/mru.hpo --frames 300 --cluster 1 --passes 1000000 outer &
+sweep --share --policy /hipec/policies/mru.hpo --frames 300 --cluster 1 \
+	--passes 1000000 outer &
 sweep=$!
-until hipec status 2>/dev/null | grep -q mru; do :; done
-id=$(hipec status | sed -n '2s/ *\([0-9]*\) .*/\1/p')
+# The first of its two containers only holds the rest of the pool.
+until [ "$(hipec status | grep -c mru)" = 2 ]; do :; done
+id=$(hipec status | sed -n '$s/ *\([0-9]*\) .*/\1/p')
 swap()
 {
 	hipec swap --json "$@" >>/results/swap.json 2>>/results/swap.txt
 	echo "status $?" >>/results/swap.txt
-	hipec status --json | sed -n 's/.*"policy":"\(.*\)",/now \1/p' >>/results/swap.txt
+	hipec status --json | sed -n 's/.*"policy":"\(.*\)",/now \1/p' | tail -n 1 >>/results/swap.txt
 }
 swap --trial 4s "$id" /hipec/policies/fifo.hpo
 swap "$id" builtin
+swap "$id" /hipec/policies/fifo.hpo
 swap --trial 4s "$id" /hipec/policies/mru.hpo
 swap --trial 4s "$id" /hipec/policies/no-page.hpo
 swap "$id" /hipec/policies/adopt-dies.hpo
