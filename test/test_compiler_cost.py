@@ -279,7 +279,8 @@ def test_a_loop_in_an_event_that_is_called_is_named():
 
 def test_shipped_policies_cost_what_the_readme_says():
     costs = {path.stem: cost(path.read_text()) for path in POLICIES}
-    assert costs["mru"] == costs["fifo"] == {"PageFault": 3, "Replace": 3}
+    assert costs["fifo"] == {"PageFault": 3, "Replace": 3}
+    assert costs["mru"] == {"PageFault": 3, "Replace": 3, "Adopt": 5}
     line = next(path for path in POLICIES if path.stem == "fifo2").read_text().split("\n")
     assert costs["fifo2"] == {"PageFault": 5, "Replace": (line.index("\tFor (;;) {") + 1, None),
                               "Remove": 3}

@@ -72,7 +72,7 @@ def marked(text):
 def test_blocks_are_of_a_known_kind():
     for name in DOCUMENTS:
         for info, _ in BLOCK.findall(source(name)):
-            assert info in ("", "ebnf", "c", "c Init", "c PageFault", "c values"), f"{name}: {info}"
+            assert info in ("", "ebnf", "python", "c", "c Init", "c PageFault", "c values"), f"{name}: {info}"
     assert len(EXAMPLES) > 20
 
 
@@ -256,7 +256,8 @@ def test_bounds_are_those_of_the_module():
     assert [int(row[1].split()[0]) for row in rows[1:]] == [
         constant("module/vm/vm.h", "HIPEC_POLL"), constant("module/event.c", "static uint quantum_us"),
         constant("module/event.c", "HIPEC_MAX_LATE"), constant("module/room.c", "HIPEC_MAX_HELPED"),
-        constant("module/event.c", "HIPEC_HARVEST"), constant("module/include/uapi/hipec.h", "HIPEC_MAX_CLUSTER")]
+        constant("module/event.c", "HIPEC_HARVEST"), constant("module/include/uapi/hipec.h", "HIPEC_MAX_CLUSTER"),
+        constant("module/event.c", "HIPEC_ADOPT_FUEL")]
     assert f"{fuel[1]}, and {fuel[2]} for each of `PageEntries`" in LANGUAGE
 
 
