@@ -104,9 +104,9 @@ def test_without_hints_a_second_run_begins_anew(ran):
 
 def test_the_report_names_who_loops(ran):
     lines = (ran.results / "first.report").read_text().splitlines()
-    assert lines[0] == "4,608 frames; partitions were in use at the end"
+    assert lines[0] == "4,608 frames, one holds a page; at the end, loops had some for themselves"
     assert re.fullmatch(r"loops: search\+0x\w+ <- main\+0x\w+( <- .*)?: looping, [\d,]+ pages, "
-                        r"R 0\.\d\d -> MRU; saved [\d,]+ faults \(\d+ %\) against the default",
+                        r"R 0\.\d\d -> MRU; reads [\d,]+ pages, [\d,]+ by default \(-\d+ %\)",
                         lines[1]), lines[1]
     # Of 16 pages: it is of no use to give it a partition, and of no harm.
     assert lines[2].startswith("loops: look_up+0x") and "looping, 16 pages" in lines[2]

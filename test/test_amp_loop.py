@@ -205,13 +205,16 @@ def state_of(tmp_path, binary, build_id=None, path=None, *more):
 def test_the_report_in_words(tmp_path, binary):
     done = report(state_of(tmp_path, binary))
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
-        "1,000 frames; partitions were in use at the end",
+    assert done.stdout.splitlines()[:5] == [
+        "1,000 frames, one holds a page; at the end, loops had some for themselves",
         "scan+0x2 <- main+0x4 <- ?+0x1234: looping, 2,000 pages, R 0.01 -> MRU; "
-        "saved 12,345 faults (62 %) against the default",
+        "reads 7,655 pages, 20,000 by default (-62 %)",
         "its stack is not known: one-shot, 300 pages -> default",
         "its stack is not known: clustered, 1 page, R 0.90 -> default; "
-        "cost 10 faults (20 %) against the default"]
+        "reads 60 pages, 50 by default (+20 %)",
+        ""]
+    # Words that are not everybody's are explained.
+    assert all(f"{word}: " in done.stdout for word in ("looping", "MRU", "Default", "R"))
 
 
 def test_the_report_as_json(tmp_path, binary):
@@ -274,11 +277,11 @@ def test_the_last_run_is_reported_without_a_name(tmp_path, binary):
         file = folder / f"{name}-1.hints"
         file.write_text(f"hipec-amp 1\nframes {number + 1} used 0\n")
         os.utime(file, ns=(number, number))
-    assert report(env=env).stdout.startswith("3 frames; ")
+    assert report(env=env).stdout.startswith("3 frames, ")
     mine = folder / f"db-{binary[1]}.hints"
     mine.write_text("hipec-amp 1\nframes 8 used 0\n")
     os.utime(mine, ns=(0, 0))
-    assert report("--run", binary[0], env=env).stdout.startswith("8 frames; ")
+    assert report("--run", binary[0], env=env).stdout.startswith("8 frames, ")
     assert report("--run", "/no/such", env=env).returncode == 1
 
 

@@ -127,16 +127,21 @@ static const char *commas(char *text, u64 n)
 
 static void print_gain(const struct amp_story *a)
 {
-	bool worse = a->faults > a->default_faults;
-	u64 diff = worse ? a->faults - a->default_faults :
-		   a->default_faults - a->faults;
+	printf("reads %s page%s, %s by default", N(a->faults),
+	       a->faults == 1 ? "" : "s", N(a->default_faults));
+	if (a->default_faults)
+		printf(" (%+.0f %%)", 100.0 * ((double)a->faults -
+			a->default_faults) / a->default_faults);
+}
 
-	if (!a->default_faults)
-		printf("no faults in the default, %s here", N(a->faults));
-	else
-		printf("%s %s faults (%.0f %%) against the default",
-		       worse ? "cost" : "saved", N(diff),
-		       100.0 * diff / a->default_faults);
+/* Words of the lines above that are not everybody's. */
+static void print_legend(void)
+{
+	puts("\n"
+	     "looping: its pages come again and again in the same order. MRU: of these, the\n"
+	     "one read last goes first, so that some of them stay. Default: pages are treated\n"
+	     "like all others. Page reads of both are of a simulation beside the run.\n"
+	     "R: near 0, what comes next was seen longest ago; near 1, just now.");
 }
 
 static void print_where(const struct binaries *b, const struct amp_story *a)
@@ -189,8 +194,9 @@ static void print_text(const struct binaries *b, struct amp_state *s, u64 top)
 	size_t i;
 
 	if (s->frames)
-		printf("%s frames; partitions were %s at the end\n", N(s->frames),
-		       s->used ? "in use" : "not in use: they did not pay");
+		printf("%s frames, one holds a page; at the end, loops had %s\n",
+		       N(s->frames), s->used ? "some for themselves" :
+		       "none for themselves: it did not pay");
 	for (i = 0; i < s->nr && i < top; i++)
 		print_context(b, &s->pattern[i],
 			      amp_state_story(s, s->pattern[i].context, false));
@@ -198,6 +204,8 @@ static void print_text(const struct binaries *b, struct amp_state *s, u64 top)
 		printf("and %zu more contexts; --top N\n", s->nr - (size_t)top);
 	if (!s->nr)
 		printf("no context was seen\n");
+	else
+		print_legend();
 }
 
 static struct json_object *where_json(const struct binaries *b,
