@@ -7,6 +7,9 @@ PYTEST := $(PYTHON) -B -m pytest -c test/pytest.ini --rootdir=.
 FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $(B)/hipec \
 	$(B)/asan/hipec $(B)/asan/watchdump $(B)/asan/libhipectrace.so $(B)/asan/libhipecrun.so
 
+# What tests make for themselves, lest two of them make it at once.
+FAST += $(B)/asan/imgtorture $(B)/asan/amploopdump $(B)/bench/vm/bench-vm $(B)/count/ampc
+
 # The KUnit suites that need no more than the VM core, in user space.
 KUNIT_SRC := $(shell grep -L '"\.\./internal.h"' module/tests/*_kunit.c) \
 	$(addprefix module/tests/,kunit_machine.c fakehost.c invariants.c \
