@@ -307,7 +307,7 @@ struct hipec_status {
  * `seq` that the caller may see (its own, or all with CAP_SYS_ADMIN). A policy that
  * was taken away has one record then, and one more when its container is closed.
  * The last `log_records`, a parameter of the module, of all users are kept. ENOENT:
- * there is no more.
+ * there is no more; EINVAL: a flag.
  */
 struct hipec_log {
 	__u32 size;
