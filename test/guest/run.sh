@@ -58,11 +58,11 @@ swap()
 	echo "status $?" >>/results/swap.txt
 	hipec status --json | sed -n 's/.*"policy":"\(.*\)",/now \1/p' | tail -n 1 >>/results/swap.txt
 }
-swap --trial 4s "$id" /hipec/policies/fifo.hpo
+swap --trial 8s "$id" /hipec/policies/fifo.hpo
 swap "$id" builtin
 swap "$id" /hipec/policies/fifo.hpo
-swap --trial 4s "$id" /hipec/policies/mru.hpo
-swap --trial 4s "$id" /hipec/policies/no-page.hpo
+swap --trial 8s "$id" /hipec/policies/mru.hpo
+swap --trial 8s "$id" /hipec/policies/no-page.hpo
 swap "$id" /hipec/policies/adopt-dies.hpo
 swap "$id" /hipec/policies/ends.hpo
 hipec set "$id" youngest=1 any=-9 >/results/set.txt 2>&1
