@@ -49,7 +49,7 @@ static bool may_map(const struct vm_area_struct *vma,
 	       folio_trylock(b->folio[i]);
 }
 
-/* Map locked pages, but where there is something already, a copy say: it stays. */
+/* Map locked pages; where there is something already, a copy say, it stays. */
 static void map_pages(struct vm_area_struct *vma, unsigned long addr,
 		      struct folio **folio, u32 nr)
 {

@@ -6,7 +6,7 @@
  *
  * Interface:
  * hipec_frames_reserve(), hipec_frames_free()   the reservation
- * hipec_frame_add(), hipec_frames_add()  frames come, hipec_frame_shed() one goes
+ * hipec_frame_add(), hipec_frames_add(), hipec_frame_shed()  they come, and go
  * hipec_frame_bind(), _bind_in_event(), _unbind()  a frame gets a page, loses it
  * hipec_frame_evict()      the page gives its frame up, or cannot
  * hipec_frame_evict_forgotten()  a page that the policy keeps on no queue
@@ -59,8 +59,8 @@ bool hipec_frame_add(struct hipec_container *c, gfp_t gfp)
  * @c:  container
  * @nr: frames
  *
- * In blocks, each of which costs little more than one page: nothing is reclaimed
- * or moved for them, so there may be fewer.
+ * In blocks, each of which costs little more than one page: nothing is
+ * reclaimed or moved for them, so there may be fewer.
  *
  * Context: expects c->lock; does not sleep.
  */

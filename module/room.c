@@ -116,8 +116,8 @@ static bool one_more(struct hipec_container *c, u32 pgno, bool write)
 }
 
 /*
- * Whether frames can be had in blocks, with a look at what there is and no lock:
- * others look at the same time.
+ * Whether frames can be had in blocks, with a look at what there is and no
+ * lock: others look at the same time.
  */
 static bool is_ample(struct hipec_container *c)
 {
