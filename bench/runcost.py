@@ -5,10 +5,10 @@ stock kernel.
 
     runcost.py --kernel 6.12 --guest IMG --out DIR
 
-Debian's sqlite3 scans 12 MB eight times, plain and under hipec run with the default
-policy and 64 MB, from an empty page cache and with the file in it. One guest with
-run.py's deterministic flags, in which a nanosecond is an instruction. Exit status 1 if
-a run fails or the goal is missed.
+Debian's sqlite3 scans 12 MB eight times, and eighty times, plain and under hipec run
+with the default policy and 64 MB, from an empty page cache and with the file in it. One
+guest with run.py's deterministic flags, in which a nanosecond is an instruction. Exit
+status 1 if a run fails or the goal is missed in one of the four.
 """
 
 import argparse
@@ -20,27 +20,43 @@ import sys
 RUN = pathlib.Path(__file__).resolve().parents[1] / "vm-images" / "run.py"
 APPEND = "clearcpuid=erms,fsrm"         # as bench/guests.py says
 GOAL = 2        # per cent
+SCANS = (8, 80)
+WARM_UP = 8     # what the guest does behind its boot would be in the first runs' numbers
 HOWS = {"plain": "plain", "library": "hipec run, no map that counts",
         "hipec": "hipec run --policy builtin"}
 CACHES = {"empty": "page cache empty", "full": "file in the page cache"}
 
 
 def measure(args):
-    """{(how, cache): instructions}."""
+    """{(scans, how, cache): instructions}, of two alike the later."""
     shutil.rmtree(args.out, ignore_errors=True)
     args.out.mkdir(parents=True)
     with open(args.out / "log", "w", encoding="utf-8") as log:
         status = subprocess.run(
             [RUN, "--kernel", args.kernel, "--initrd", args.guest, "--det", "--append", APPEND,
-             "--timeout", "900", "--out", args.out, "--", "sh", "/guest.sh"],
+             "--timeout", "900", "--out", args.out, "--", "sh", "/guest.sh",
+             *map(str, (WARM_UP, *SCANS))],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False).returncode
     if status:
         sys.exit(f"runcost.py: the guest failed\n\n{(args.out / 'log').read_text()}")
     got = {}
     for line in (args.out / "results" / "runs").read_text().splitlines():
         run = dict(word.split("=") for word in line.split())
-        got[run["how"], run["cache"]] = int(run["end"]) - int(run["begin"])
+        got[int(run["scans"]), run["how"], run["cache"]] = int(run["end"]) - int(run["begin"])
     return got
+
+
+def print_table(got, more):
+    """What each run took, and how much more than the plain one."""
+    for scans in SCANS:
+        print(f"{f'{scans} scans of 12 MB, sqlite3':32}"
+              + "".join(f"{text:>32}" for text in CACHES.values()))
+        for how, text in HOWS.items():
+            print(f"{text:32}" + "".join(
+                f"{got[scans, how, cache] / 1e6:20,.1f} "
+                f"({more[scans, how, cache] / got[scans, 'plain', cache]:+8.1%}) "
+                for cache in CACHES))
+        print()
 
 
 def main():
@@ -53,14 +69,20 @@ def main():
     got = measure(args)
     release = (args.out / "results" / "kernel").read_text().strip()
     print(f"Stock Debian kernel {release}, one emulated CPU; million instructions\n")
-    print(f"{'8 scans of 12 MB, sqlite3':32}" + "".join(f"{text:>32}" for text in CACHES.values()))
-    for how, text in HOWS.items():
-        print(f"{text:32}" + "".join(
-            f"{got[how, cache] / 1e6:20,.1f} ({got[how, cache] / got['plain', cache] - 1:+8.1%}) "
-            for cache in CACHES))
-    worst = 100 * max(got["hipec", cache] / got["plain", cache] - 1 for cache in CACHES)
-    print(f"\n{'met    ' if worst <= GOAL else 'NOT met'}  at most {GOAL} % more: {worst:.1f} %")
-    return 0 if worst <= GOAL else 1
+    more = {key: value - got[key[0], "plain", key[2]] for key, value in got.items()}
+    print_table(got, more)
+    status = 0
+    for scans in SCANS:
+        for cache, text in CACHES.items():
+            percent = 100 * more[scans, "hipec", cache] / got[scans, "plain", cache]
+            met = percent <= GOAL
+            status |= not met
+            print(f"{'met    ' if met else 'NOT met'}  at most {GOAL} % more, {scans} scans, "
+                  f"{text}: {percent:.1f} %")
+    once = more[SCANS[0], "hipec", "full"]
+    print(f"\nOnce, whatever the program does then: {once / 1e6:.1f} million instructions with the "
+          f"file in the page cache,\n{GOAL} % of {100 / GOAL * once / 1e6:,.0f} million")
+    return int(status)
 
 
 if __name__ == "__main__":

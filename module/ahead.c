@@ -268,8 +268,9 @@ static u32 ahead_size(struct hipec_region *r, const struct hipec_stream *s,
 	struct hipec_container *c = r->c;
 	u32 nr;
 
+	/* What is copied needs no waiting: it comes when it is asked for. */
 	if (c->cluster == 1 || s->level < HIPEC_LEVEL_AHEAD ||
-	    vma->vm_flags & VM_RAND_READ)
+	    vma->vm_flags & VM_RAND_READ || hipec_read_copies(r, s->next))
 		return 0;
 	nr = hipec_batch_size(r, vma, s->next, window(s));
 	if (nr > spare(c) && s->run < (u64)HIPEC_LONG_RUN * c->cluster)

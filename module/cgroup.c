@@ -16,7 +16,7 @@
  * Interface:
  * hipec_cgroup_init(), _exit()   the module's
  * hipec_cgroup_join(), _leave()  a container's frames are charged to a cgroup
- * hipec_cgroup_alloc()           a frame
+ * hipec_cgroup_alloc()           a frame, or several
  * hipec_cgroup_gave()            a frame is charged no more
  */
 #include <linux/list_lru.h>
@@ -263,14 +263,16 @@ bool hipec_cgroup_denied(struct hipec_container *c)
 }
 
 /**
- * hipec_cgroup_alloc() - allocate a frame, charged to its container's cgroup
- * @c:   container
- * @gfp: flags
+ * hipec_cgroup_alloc() - allocate frames, charged to their container's cgroup
+ * @c:     container
+ * @gfp:   flags
+ * @order: of their number
  *
  * Context: process context; expects c->lock, or nobody else uses @c; may sleep.
- * Return: page; NULL if the machine or the cgroup has none.
+ * Return: first page; NULL if the machine or the cgroup has not so many.
  */
-struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp)
+struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp,
+				unsigned int order)
 {
 	struct mem_cgroup *old;
 	struct page *page;
@@ -279,9 +281,11 @@ struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp)
 	if (current->flags & PF_MEMALLOC)
 		return NULL;
 	old = set_active_memcg(c->cgroup);
-	page = alloc_page(gfp | __GFP_ACCOUNT);
+	page = alloc_pages(gfp | __GFP_ACCOUNT, order);
 	set_active_memcg(old);
-	if (!page)
+	if (page)
+		split_page(page, order);
+	else if (!order)
 		c->denied = SWAP_CLUSTER_MAX;
 	return page;
 }

@@ -37,6 +37,37 @@ static unsigned long address_of(const struct vm_area_struct *vma, pgoff_t idx)
 }
 
 /*
+ * Whether page @i of @b can be mapped in @vma; then it is locked. Only another
+ * task that maps it can hold the lock: skip.
+ */
+static bool may_map(const struct vm_area_struct *vma,
+		    const struct hipec_batch *b, u32 i)
+{
+	pgoff_t idx = b->idx + i;
+
+	return idx >= vma->vm_pgoff && address_of(vma, idx) < vma->vm_end &&
+	       folio_trylock(b->folio[i]);
+}
+
+/* Map locked pages; where there is something already, a copy say, it stays. */
+static void map_pages(struct vm_area_struct *vma, unsigned long addr,
+		      struct folio **folio, u32 nr)
+{
+	struct page *page[HIPEC_MAX_CLUSTER];
+	unsigned long left = nr;
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		page[i] = &folio[i]->page;
+	while (left && vm_insert_pages(vma, addr + ((nr - left) << PAGE_SHIFT),
+				       page + nr - left, &left) == -EBUSY)
+		left--;
+	for (i = 0; i < nr; i++)
+		folio_unlock(folio[i]);
+	hipec_young_reset_range(vma, addr, folio, nr);
+}
+
+/*
  * Map the pages of @b other than the one that faulted, not referenced yet, and
  * drop the references that hipec_batch_show() took. Return: the folio of that
  * page, with its reference.
@@ -44,36 +75,20 @@ static unsigned long address_of(const struct vm_area_struct *vma, pgoff_t idx)
 static struct folio *map_around(struct vm_fault *vmf, struct hipec_batch *b)
 {
 	struct vm_area_struct *vma = vmf->vma;
-	u32 first = b->nr, last = 0, i;
-	struct folio *own = NULL;
+	u32 own = vmf->pgoff - b->idx, i, nr;
 
-	for (i = 0; i < b->nr; i++) {
-		struct folio *folio = b->folio[i];
-		pgoff_t idx = b->idx + i;
-		unsigned long addr = address_of(vma, idx);
-
-		if (idx == vmf->pgoff) {
-			own = folio;
-			continue;
-		}
-		/*
-		 * Only another task that maps it can hold the lock: skip. Where
-		 * there is something already, a copy say, it stays.
-		 */
-		if (idx >= vma->vm_pgoff && addr < vma->vm_end &&
-		    folio_trylock(folio)) {
-			if (!vm_insert_page(vma, addr, &folio->page)) {
-				first = min(first, i);
-				last = i;
-			}
-			folio_unlock(folio);
-		}
-		folio_put(folio);
+	for (i = 0; i < b->nr; i += nr + 1) {
+		for (nr = 0; i + nr < b->nr && i + nr != own &&
+			     may_map(vma, b, i + nr); nr++)
+			;
+		if (nr)
+			map_pages(vma, address_of(vma, b->idx + i),
+				  b->folio + i, nr);
 	}
-	if (first < b->nr)
-		hipec_young_reset_range(vma, address_of(vma, b->idx + first),
-					b->folio + first, last - first + 1);
-	return own;
+	for (i = 0; i < b->nr; i++)
+		if (i != own)
+			folio_put(b->folio[i]);
+	return b->folio[own];
 }
 
 /* How long a fault of the kernel's own waits, jiffies. */

@@ -6,7 +6,7 @@
  *
  * Interface:
  * hipec_frames_reserve(), hipec_frames_free()   the reservation
- * hipec_frame_shed()       a free frame goes
+ * hipec_frame_add(), hipec_frames_add(), hipec_frame_shed()  they come, and go
  * hipec_frame_bind(), _bind_in_event(), _unbind()  a frame gets a page, loses it
  * hipec_frame_evict()      the page gives its frame up, or cannot
  * hipec_frame_evict_forgotten()  a page that the policy keeps on no queue
@@ -23,16 +23,19 @@
 /* Frames held by all containers, pages. */
 atomic_long_t hipec_nr_frames = ATOMIC_LONG_INIT(0);
 
-static bool grow(struct hipec_container *c, gfp_t gfp)
+/* 2^@order frames more, the first of which is the next to be used. */
+static bool grow(struct hipec_container *c, gfp_t gfp, unsigned int order)
 {
-	struct page *page = hipec_cgroup_alloc(c, HIPEC_GFP_FRAME | gfp);
+	struct page *page = hipec_cgroup_alloc(c, gfp, order);
+	u32 nr = 1u << order, i = nr;
 
 	if (!page)
 		return false;
-	list_add(&page_folio(page)->lru, &c->free);
-	c->nr_free++;
-	c->nr_frames++;
-	atomic_long_inc(&hipec_nr_frames);
+	while (i--)
+		list_add(&page_folio(page + i)->lru, &c->free);
+	c->nr_free += nr;
+	c->nr_frames += nr;
+	atomic_long_add(nr, &hipec_nr_frames);
 	hipec_pool_account(c);
 	return true;
 }
@@ -48,16 +51,54 @@ static bool grow(struct hipec_container *c, gfp_t gfp)
 bool hipec_frame_add(struct hipec_container *c, gfp_t gfp)
 {
 	lockdep_assert_held(&c->lock);
-	return grow(c, gfp);
+	return grow(c, HIPEC_GFP_FRAME | gfp, 0);
+}
+
+/**
+ * hipec_frames_add() - allocate frames that are to be had without any effort
+ * @c:  container
+ * @nr: frames
+ *
+ * In blocks, each of which costs little more than one page: nothing is
+ * reclaimed or moved for them, so there may be fewer.
+ *
+ * Context: expects c->lock; does not sleep.
+ */
+void hipec_frames_add(struct hipec_container *c, u32 nr)
+{
+	unsigned int order;
+
+	lockdep_assert_held(&c->lock);
+	for (; nr; nr -= 1u << order) {
+		order = ilog2(nr);
+		if (!grow(c, HIPEC_GFP_FRAME & ~__GFP_RECLAIM, order))
+			return;
+	}
+}
+
+/* @nr frames have gone back to the system. */
+static void dropped(struct hipec_container *c, u32 nr)
+{
+	c->nr_frames -= nr;
+	atomic_long_sub(nr, &hipec_nr_frames);
+	hipec_pool_account(c);
+	hipec_cgroup_gave();
 }
 
 static void drop(struct hipec_container *c, struct folio *folio)
 {
 	folio_put(folio);
-	c->nr_frames--;
-	atomic_long_dec(&hipec_nr_frames);
-	hipec_pool_account(c);
-	hipec_cgroup_gave();
+	dropped(c, 1);
+}
+
+/* A free frame, of which there is one, is free no more. */
+static struct folio *take_free(struct hipec_container *c)
+{
+	struct folio *folio = list_first_entry(&c->free, struct folio, lru);
+
+	list_del(&folio->lru);
+	c->nr_free--;
+	return folio;
 }
 
 /* A frame that holds no page any more: to the free list, or back to the system. */
@@ -90,7 +131,7 @@ int hipec_frames_reserve(struct hipec_container *c, u32 nr)
 	while (c->nr_frames < nr) {
 		int err = fatal_signal_pending(current) ? -EINTR : 0;
 
-		if (!err && !grow(c, __GFP_RETRY_MAYFAIL))
+		if (!err && !grow(c, HIPEC_GFP_FRAME | __GFP_RETRY_MAYFAIL, 0))
 			err = -ENOMEM;
 		if (err) {
 			hipec_frames_free(c);
@@ -109,12 +150,14 @@ int hipec_frames_reserve(struct hipec_container *c, u32 nr)
  */
 void hipec_frames_free(struct hipec_container *c)
 {
-	struct folio *folio, *next;
+	struct page *page[HIPEC_MAX_CLUSTER];
+	u32 nr;
 
-	list_for_each_entry_safe(folio, next, &c->free, lru) {
-		list_del(&folio->lru);
-		c->nr_free--;
-		drop(c, folio);
+	while (c->nr_free) {
+		for (nr = 0; c->nr_free && nr < HIPEC_MAX_CLUSTER; nr++)
+			page[nr] = &take_free(c)->page;
+		release_pages(page, nr);
+		dropped(c, nr);
 	}
 }
 
@@ -127,15 +170,10 @@ void hipec_frames_free(struct hipec_container *c)
  */
 bool hipec_frame_shed(struct hipec_container *c)
 {
-	struct folio *folio;
-
 	lockdep_assert_held(&c->lock);
 	if (!c->nr_free)
 		return false;
-	folio = list_first_entry(&c->free, struct folio, lru);
-	list_del(&folio->lru);
-	c->nr_free--;
-	drop(c, folio);
+	drop(c, take_free(c));
 	return true;
 }
 
@@ -169,15 +207,14 @@ u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
 u32 hipec_frame_bind_in_event(struct hipec_container *c,
 			      struct hipec_region *r, u32 idx)
 {
-	struct folio *folio = list_first_entry(&c->free, struct folio, lru);
+	struct folio *folio;
 	u32 h;
 
 	lockdep_assert_held(&c->lock);
 	h = hipec_page_add_in_event(&c->vm, r->start + idx);
 	if (!h)
 		return 0;
-	list_del(&folio->lru);
-	c->nr_free--;
+	folio = take_free(c);
 	c->nr_reading++;
 	c->vm.page[h].flags |= HIPEC_PAGE_READING;
 	c->frame[h] = folio;
@@ -537,7 +574,7 @@ static u64 host_request(struct hipec_vm *vm, u64 nr)
 	hipec_pool_account(c);
 	while (got < nr &&
 	       (c->member ? hipec_pool_space(c) : c->nr_frames < c->nr_reserved) &&
-	       grow(c, __GFP_NORETRY))
+	       grow(c, HIPEC_GFP_FRAME | __GFP_NORETRY, 0))
 		got++;
 	return got;
 }

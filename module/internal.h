@@ -374,6 +374,7 @@ u32 hipec_frame_bind_in_event(struct hipec_container *c,
 void hipec_frame_unbind(struct hipec_container *c, u32 h);
 bool hipec_frame_release(struct hipec_container *c, u32 h);
 bool hipec_frame_add(struct hipec_container *c, gfp_t gfp);
+void hipec_frames_add(struct hipec_container *c, u32 nr);
 bool hipec_frame_evict(struct hipec_container *c, u32 h, bool keep);
 bool hipec_frame_evict_forgotten(struct hipec_container *c, u32 *pgno);
 bool hipec_frame_evict_any(struct hipec_container *c, u32 *pgno);
@@ -415,6 +416,7 @@ void hipec_wash_work(struct work_struct *work);
 /* read.c: the backing file's data, without its lock */
 void hipec_read_init(struct hipec_region *r);
 int hipec_read(struct hipec_region *r, u32 idx, struct folio **folio, u32 nr);
+bool hipec_read_copies(const struct hipec_region *r, u32 idx);
 
 /* container.c */
 void *hipec_table_alloc(size_t bytes);
@@ -508,7 +510,8 @@ int hipec_cgroup_init(void);
 void hipec_cgroup_exit(void);
 int hipec_cgroup_join(struct hipec_container *c, bool share);
 void hipec_cgroup_leave(struct hipec_container *c);
-struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp);
+struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp,
+				unsigned int order);
 bool hipec_cgroup_denied(struct hipec_container *c);
 void hipec_cgroup_gave(void);
 

@@ -168,6 +168,9 @@ int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
 {
 	const struct part part = { r, first, last };
 
+	/* Where nothing is written there is nothing to look for. */
+	if (!r->writable)
+		return 0;
 	return sync_pages(r->c, &part);
 }
 

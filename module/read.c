@@ -183,6 +183,24 @@ static ssize_t read_rest(struct hipec_region *r, u32 idx, struct folio **folio,
 }
 
 /**
+ * hipec_read_copies() - whether a page would be copied from the page cache
+ * @r:   region
+ * @idx: page
+ *
+ * Context: any; the answer is old when it is given.
+ * Return: true if the page cache has it.
+ */
+bool hipec_read_copies(const struct hipec_region *r, u32 idx)
+{
+	void *entry = NULL;
+
+	if (!r->writable)
+		entry = xa_load(&r->backing->f_mapping->i_pages,
+				position(r, idx) >> PAGE_SHIFT);
+	return entry && !xa_is_value(entry);
+}
+
+/**
  * hipec_read() - read consecutive pages in one go
  * @r:     region
  * @idx:   first page

@@ -249,7 +249,7 @@ static int region_flush(struct file *file, fl_owner_t id)
 {
 	struct hipec_region *r = file->private_data;
 
-	return r->writable ? hipec_io_sync(r, 0, r->nr - 1) : 0;
+	return hipec_io_sync(r, 0, r->nr - 1);
 }
 
 static int region_release(struct inode *inode, struct file *file)
@@ -258,8 +258,7 @@ static int region_release(struct inode *inode, struct file *file)
 	struct hipec_container *c = r->c;
 
 	hipec_ahead_close(r);
-	if (r->writable)
-		hipec_io_sync(r, 0, r->nr - 1);
+	hipec_io_sync(r, 0, r->nr - 1);
 	leave_container(r);
 	unclaim_file(r);
 	inode->i_private = NULL;

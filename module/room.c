@@ -11,6 +11,9 @@
  */
 #include "internal.h"
 
+/* Frames, of which sixteen faults at a time take what they want. */
+#define HIPEC_AMPLE (16 * HIPEC_MAX_CLUSTER)
+
 /* Writes of victims that may fail, one after the other, until a fault fails. */
 #define HIPEC_MAX_LOST 16
 
@@ -112,6 +115,15 @@ static bool one_more(struct hipec_container *c, u32 pgno, bool write)
 	return ret == 1 || replace(c, pgno, write);
 }
 
+/*
+ * Whether frames can be had in blocks, with a look at what there is and no
+ * lock: others look at the same time.
+ */
+static bool is_ample(struct hipec_container *c)
+{
+	return c->member && !c->denied && hipec_pool_space(c) >= HIPEC_AMPLE;
+}
+
 /* Free what was read ahead for faults that did not come. */
 static bool drop_ahead(struct hipec_container *c)
 {
@@ -139,6 +151,10 @@ static bool drop_ahead(struct hipec_container *c)
 u32 hipec_room_try(struct hipec_container *c, u32 pgno, bool write,
 			     u32 want)
 {
+	u32 has = c->nr_free + c->nr_laundry;
+
+	if (want > has + 1 && is_ample(c))
+		hipec_frames_add(c, want - has);
 	c->making_room = true;
 	while (c->nr_free + c->nr_laundry < want)
 		if (!one_more(c, pgno, write))

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The guest's side of runcost.py: a disk that takes no time, a database of 12 MB, and
-# eight scans of it, in memory enough for all of it.
+# scans of it, in memory enough for all of it.
 #
-# Lines of /results/runs: how sqlite3 was run, what the page cache had, and when it
-# began and ended, in ns.
+#   guest.sh SCANS...
+#
+# Lines of /results/runs: how often sqlite3 scanned and how it was run, what the page
+# cache had, and when it began and ended, in ns.
 
 set -eu
 export HIPEC_POLICY_PATH=/hipec/policies HOME=/tmp
@@ -35,9 +37,16 @@ now()
 	done </proc/timer_list
 }
 
-scan="select count(*), max(a) from t;"
-scans="pragma mmap_size = 100000000; pragma cache_size = 10;
-	$scan $scan $scan $scan $scan $scan $scan $scan"
+# scans N: what sqlite3 is to do
+scans()
+{
+	echo "pragma mmap_size = 100000000; pragma cache_size = 10;"
+	left=$1
+	while [ "$left" -gt 0 ]; do
+		echo "select count(*), max(a) from t;"
+		left=$((left - 1))
+	done
+}
 
 # HOW CACHE COMMAND...
 run()
@@ -50,15 +59,19 @@ run()
 	"$@" sqlite3 :memory: "select 1" >/dev/null
 	now
 	begin=$ns
-	"$@" sqlite3 -readonly /mnt/table.db "$scans" >/tmp/"$how"
+	"$@" sqlite3 -readonly /mnt/table.db "$sql" >/tmp/"$how"
 	now
-	echo "how=$how cache=$cache begin=$begin end=$ns" >>/results/runs
+	echo "scans=$scans how=$how cache=$cache begin=$begin end=$ns" >>/results/runs
 	cmp /tmp/plain /tmp/"$how"
 }
 
-for cache in empty full; do
-	run plain $cache env
-	run library $cache hipec run --policy builtin --budget 64M --map nothing --quiet --
-	run hipec $cache hipec run --policy builtin --budget 64M --map table.db --strict --quiet --
+for scans; do
+	sql=$(scans "$scans")
+	for cache in empty full; do
+		run plain $cache env
+		run library $cache hipec run --policy builtin --budget 64M --map nothing --quiet --
+		run hipec $cache hipec run --policy builtin --budget 64M --map table.db \
+			--strict --quiet --
+	done
 done
 rmmod hipec
