@@ -199,7 +199,7 @@ static int read_trace(struct sim_trace *t, const char *name,
 }
 
 /* What the user should know of a trace; lines of it begin with @mark. */
-void cli_trace_say(const struct sim_trace *t, const char *mark, FILE *out)
+static void say_notes(const struct sim_trace *t, const char *mark, FILE *out)
 {
 	u32 i;
 
@@ -297,7 +297,7 @@ static int convert(int argc, char **argv)
 	if (!ret)
 		ret = cli_trace_write(&t, o.to, argv[optind + 1]);
 	if (!ret)
-		cli_trace_say(&t, "hipec trace: ", stderr);
+		say_notes(&t, "hipec trace: ", stderr);
 	sim_trace_free(&t);
 	return ret;
 }
@@ -444,7 +444,7 @@ static void print_info(const struct sim_trace *t, const struct trace_info *info)
 		printf("%s%u (%u)", i ? ", " : "", info->top[i].pgno,
 		       info->top[i].accesses);
 	puts(i ? "" : "-");
-	cli_trace_say(t, "note: ", stdout);
+	say_notes(t, "note: ", stdout);
 }
 
 static struct json_object *distances_json(const struct trace_info *info)
