@@ -202,7 +202,7 @@ static void hints_in_events(void)
 	c = m.container;
 	m.container = dup(c);
 	close_map(&m);
-	CHECK_EQ(value_of(&m, "removed"), 0x0101010101010101ull);
+	CHECK_EQ(operand_of(c, "removed").value, 0x0101010101010101ull);
 	close(c);
 }
 
