@@ -201,21 +201,10 @@ static void put_gain(char *cell, const struct row *r)
 	X(gain, "GAIN", false, put_gain(cell, r))				\
 	X(health, "HEALTH", true, put_health(cell, r))
 
-#define X(name, title, left, put)						\
-	static void put_##name##_cell(char *cell, const void *row)		\
-	{									\
-		const struct row *r = row;					\
-										\
-		put;								\
-	}
-COLUMNS(X)
-#undef X
+#define CLI_ROW const struct row *r
+COLUMNS(CLI_PUT_CELL)
 
-static const struct cli_column columns[] = {
-#define X(name, title, left, put) { title, left, put_##name##_cell },
-	COLUMNS(X)
-#undef X
-};
+static const struct cli_column columns[] = { COLUMNS(CLI_COLUMN) };
 
 static struct json_object *row_json(const struct row *r)
 {
