@@ -11,15 +11,11 @@ flags, in which a nanosecond is an instruction. Exit status 1 if a run fails or 
 is missed.
 """
 
-import argparse
 import dataclasses
-import pathlib
-import shutil
-import subprocess
 import sys
 
-RUN = pathlib.Path(__file__).resolve().parents[1] / "vm-images" / "run.py"
-APPEND = "clearcpuid=erms,fsrm"         # as bench/demo.py says
+from guests import Failed, Guest, call, options, run_guest
+
 GOAL = 600
 BESIDE = 2      # return addresses that are not deep()'s: touch_all()'s, and main()'s own
 
@@ -51,36 +47,19 @@ ROWS = {
 def measure(args):
     """{case: instructions of a context}."""
     cases = [case for row in ROWS.values() for case in row]
-    shutil.rmtree(args.out, ignore_errors=True)
-    args.out.mkdir(parents=True)
-    with open(args.out / "log", "w", encoding="utf-8") as log:
-        status = subprocess.run(
-            [RUN, "--kernel", args.kernel, "--initrd", args.guest, "--det", "--append", APPEND,
-             "--timeout", "600", "--out", args.out, "--", "sh", "/guest.sh",
-             "\n".join(line for case in cases for line in case.lines())],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False).returncode
-    if status:
-        sys.exit(f"context.py: the guest failed\n\n{(args.out / 'log').read_text()}")
-    got = [dict(word.split("=") for word in line.split())
-           for line in (args.out / "results" / "runs").read_text().splitlines()]
-    if len(got) != 2 * len(cases):
-        sys.exit(f"context.py: {len(got)} results of {2 * len(cases)} runs")
-    for case, run in zip(cases, got[1::2]):
-        if int(run["samples"]) != (int(run["soft"]) if case.mode == "sampled" else 0):
-            sys.exit(f"context.py: {run['samples']} samples of {run['soft']} faults")
-    each = [int(run["ns"]) / int(run["faults"]) for run in got]
+    lines = [line for case in cases for line in case.lines()]
+    got = run_guest(args, 600, "sh", "/guest.sh", "\n".join(lines)).lines(len(lines))
+    for case, faults in zip(cases, got[1::2]):
+        if faults["samples"] != (faults["soft"] if case.mode == "sampled" else 0):
+            raise Failed(f"{faults['samples']} samples of {faults['soft']} faults")
+    each = [faults["ns"] / faults["faults"] for faults in got]
     return {case: each[2 * i + 1] - each[2 * i] for i, case in enumerate(cases)}
 
 
-def main():
+def bench(args):
     """What the Makefile calls."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
-    parser.add_argument("--guest", required=True, metavar="IMG")
-    parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)
-    args = parser.parse_args()
     got = measure(args)
-    release = (args.out / "results" / "kernel").read_text().strip()
+    release = Guest(args.out).release()
     print(f"Stock Debian kernel {release}, one emulated CPU; contexts of 8 points\n")
     print(f"{'instructions of a context':32}{'4 frames':>10}{'8 frames':>10}{'16 frames':>10}")
     for name, row in ROWS.items():
@@ -92,4 +71,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(call(bench, "context", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))

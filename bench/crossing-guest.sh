@@ -8,22 +8,12 @@
 #   RUNS   lines "COMMAND..."; /results/runs gets a line of each
 
 set -eu
+. /disk.sh
 uname -r >/results/kernel
 insmod /hipec/hipec.ko
 
-nullb=/sys/kernel/config/nullb/ram
-mkdir "$nullb"
-echo 64 >"$nullb/size"
-echo 1 >"$nullb/memory_backed"
-echo 0 >"$nullb/irqmode"
-echo 2 >"$nullb/queue_mode"
-echo 4096 >"$nullb/blocksize"
-echo 1 >"$nullb/power"
-mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/ram
-mount /dev/ram /mnt
-mkdata /mnt/data "$1"
-umount /mnt
-mount -o ro /dev/ram /mnt
+make_ram_disk ram 64
+put_data ram "$1"
 cd /mnt
 
 # For some seconds after it came up, a kernel switches tasks more slowly.

@@ -11,18 +11,11 @@ beginning and end. DIR/results.json gets the numbers. Exit status 1 if a run fai
 counts something else than arithmetic does, or costs more the second time.
 """
 
-import argparse
 import dataclasses
 import json
-import pathlib
-import shutil
-import subprocess
 import sys
 
-RUN = pathlib.Path(__file__).resolve().parent.parent / "vm-images" / "run.py"
-
-# As demo.py: string moves are loops, each step of which counts.
-APPEND = "clearcpuid=erms,fsrm"
+from guests import Failed, Guest, call, options, run_guest
 
 PAGES, FRAMES = 512, 256
 PASSES = 2      # n faults are so many sweeps over the pages
@@ -43,10 +36,6 @@ DISKS = {"a read of 4 KB, ssd": 100_000 + 4096 * 1000 // 500,
 # hipec-1997, Table III, in us; of a command "smaller than 150 ns".
 TABLE_III = {"a command": 0.15, "a system call": 19.4, "a decision by eventfd": 292.3,
              "a read of 4 KB, ssd": 952.7, "a read of 4 KB, hdd": 1502.4}
-
-
-class Failed(Exception):
-    """A run failed, or its numbers cannot be right."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,27 +75,13 @@ THINGS = (
 
 def boot(args):
     """Run all things; {name: [what was printed for N, for 2N, for 3N]}."""
-    shutil.rmtree(args.out, ignore_errors=True)
-    args.out.mkdir(parents=True)
     runs = [(thing, times) for thing in THINGS for times in TIMES]
-    log = args.out / "log"
-    with open(log, "w", encoding="utf-8") as stream:
-        status = subprocess.run(
-            [RUN, "--kernel", args.kernel, "--initrd", args.guest, "--det", "--append", APPEND,
-             "--timeout", "1800", "--out", args.out, "--", "sh", "/crossing-guest.sh", str(PAGES),
-             "\n".join(thing.line(times) for thing, times in runs)],
-            stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, check=False).returncode
-    if status:
-        raise Failed(f"the guest failed\n\n{log.read_text(errors='replace').rstrip()}")
-    lines = (args.out / "results" / "runs").read_text().splitlines()
-    if len(lines) != len(runs):
-        raise Failed(f"{len(lines)} results of {len(runs)} runs")
+    guest = run_guest(args, 1800, "sh", "/crossing-guest.sh", str(PAGES),
+                      "\n".join(thing.line(times) for thing, times in runs))
     got = {}
-    for (thing, times), line in zip(runs, lines):
-        pairs = (word.split("=", 1) for word in line.split())
-        got.setdefault(thing.name, []).append(
-            {key: int(value) if value.isdigit() else value for key, value in pairs})
-        check(thing, times, got[thing.name][-1])
+    for (thing, times), line in zip(runs, guest.lines(len(runs))):
+        got.setdefault(thing.name, []).append(line)
+        check(thing, times, line)
     return got
 
 
@@ -189,26 +164,15 @@ at a nanosecond an instruction (the paper: 31 % for a null IPC); interpretation 
     interpreted / DISKS['a read of 4 KB, ssd']:.1%}."""
 
 
-def main():
+def bench(args):
     """What the Makefile calls."""
-    parser = argparse.ArgumentParser(description="Who decides, and what asking costs.")
-    parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
-    parser.add_argument("--guest", required=True, metavar="IMG", help="build/crossing-guest.img")
-    parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)
-    args = parser.parse_args()
-    try:
-        got = boot(args)
-        costs = table(got)
-    except Failed as failed:
-        print(f"crossing: {failed}", file=sys.stderr)
-        return 1
+    got = boot(args)
+    costs = table(got)
     (args.out / "results.json").write_text(json.dumps({"costs": costs, "runs": got}, indent=1))
-    release = (args.out / "results" / "kernel").read_text().strip()
-    print(f"Stock Debian kernel {release}, one emulated CPU.\n")
+    print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU.\n")
     show(costs)
     print(notes(costs))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(call(bench, "crossing", options("Who decides, and what asking costs.").parse_args()))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the benchmarks in guests share: modelled disks, boots side by side, and
-what their programs printed.
+"""What the benchmarks in guests share: one guest, or boots side by side on modelled
+disks, and what their programs printed.
 
-A boot runs a script in a stock kernel with run.py's deterministic flags: guest
+A guest runs a script in a stock kernel with run.py's deterministic flags: guest
 time is guest instructions plus modelled disk time, whatever else this machine does.
-The script prints "guest: run N" before its N-th run, counted from 1.
+A Boot's script prints "guest: run N" before its N-th run, counted from 1.
 """
 
 import argparse
@@ -52,12 +52,12 @@ class Failed(Exception):
     """A run failed, or its numbers cannot be right."""
 
 
-class Boot:
-    """A guest, and the runs that it makes one after the other."""
+class Guest:
+    """A guest, and the directory that it leaves its results in."""
 
-    def __init__(self, disk, runs, out):
-        """@runs: objects with a name; @out: a directory, which is emptied."""
-        self.disk, self.runs, self.out = disk, runs, out
+    def __init__(self, out):
+        """@out: is emptied by start()."""
+        self.out = out
         self.process = None
 
     def start(self, kernel, image, command, timeout):
@@ -76,6 +76,33 @@ class Boot:
             self.process.terminate()
             self.process.wait()
 
+    def failure(self, name="the guest"):
+        """Why @name failed, as the log has it."""
+        log = (self.out / "log").read_text(errors="replace")
+        return Failed(f"{name}: failed\n\n{log.rstrip()}")
+
+    def lines(self, number=None):
+        """What the programs printed, as dictionaries; @number of them, if it is given."""
+        lines = (self.out / "results" / "runs").read_text().splitlines()
+        if number not in (None, len(lines)):
+            raise Failed(f"{len(lines)} results of {number} runs")
+        pairs = ((word.split("=", 1) for word in line.split()) for line in lines)
+        return [{key: int(value) if value.isdigit() else value for key, value in line}
+                for line in pairs]
+
+    def release(self):
+        """The kernel's."""
+        return (self.out / "results" / "kernel").read_text().strip()
+
+
+class Boot(Guest):
+    """A guest, and the runs that it makes one after the other."""
+
+    def __init__(self, disk, runs, out):
+        """@runs: objects with a name."""
+        super().__init__(out)
+        self.disk, self.runs = disk, runs
+
     def under_way(self):
         """(how many runs were started, name of the last)."""
         try:
@@ -85,21 +112,17 @@ class Boot:
         number = min(console.count("\nguest: run "), len(self.runs))
         return number, self.runs[number - 1].name if number else f"{self.disk.name}: boot"
 
-    def failure(self):
-        """Why it failed, as the log has it."""
-        log = (self.out / "log").read_text(errors="replace")
-        return Failed(f"{self.under_way()[1]}: failed\n\n{log.rstrip()}")
 
-    def lines(self):
-        """What the programs printed, as dictionaries."""
-        lines = (self.out / "results" / "runs").read_text().splitlines()
-        pairs = ((word.split("=", 1) for word in line.split()) for line in lines)
-        return [{key: int(value) if value.isdigit() else value for key, value in line}
-                for line in pairs]
-
-    def release(self):
-        """The kernel's."""
-        return (self.out / "results" / "kernel").read_text().strip()
+def run_guest(args, timeout, *command):
+    """Boot one guest, of options(), and wait until @command has ended there: a Guest."""
+    guest = Guest(args.out)
+    try:
+        guest.start(args.kernel, args.guest, command, timeout)
+        if guest.process.wait():
+            raise guest.failure()
+    finally:
+        guest.end()
+    return guest
 
 
 def follow(boots):
@@ -129,15 +152,21 @@ def follow(boots):
         print("\r\x1b[K", end="", flush=True)
     for boot in boots:
         if boot.process.poll():
-            raise boot.failure()
+            raise boot.failure(boot.under_way()[1])
 
 
-def arguments(description, full):
-    """The command line; @full: what --full means."""
+def options(description):
+    """A parser for what every benchmark's command line has."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
     parser.add_argument("--guest", required=True, metavar="IMG", help="made by initramfs.sh")
     parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)
+    return parser
+
+
+def arguments(description, full):
+    """The command line; @full: what --full means."""
+    parser = options(description)
     parser.add_argument("--full", action="store_true", help=full)
     parser.add_argument("--again", action="store_true", help="print what DIR has, run nothing")
     return parser.parse_args()

@@ -11,21 +11,11 @@
 #                  /results/runs gets two lines of each
 
 set -eu
+. /disk.sh
 uname -r >/results/kernel
 
-nullb=/sys/kernel/config/nullb/ram
-mkdir "$nullb"
-echo 64 >"$nullb/size"
-echo 1 >"$nullb/memory_backed"
-echo 0 >"$nullb/irqmode"
-echo 2 >"$nullb/queue_mode"
-echo 4096 >"$nullb/blocksize"
-echo 1 >"$nullb/power"
-mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/ram
-mount /dev/ram /mnt
-mkdata /mnt/data "$1"
-umount /mnt
-mount -o ro /dev/ram /mnt
+make_ram_disk ram 64
+put_data ram "$1"
 
 # For some seconds after it came up, a kernel switches tasks more slowly.
 sleep 20

@@ -11,14 +11,10 @@ one seems to cost is how the kernel's memory lies, and nothing is what ours may 
 LIMIT. Exit status 1 if it does, or other faults are counted.
 """
 
-import argparse
 import json
-import pathlib
-import shutil
-import subprocess
 import sys
 
-from guests import APPEND, RUN, call, Failed
+from guests import Failed, Guest, call, options, run_guest
 
 PAGES = 2048
 ROUNDS = {"hits": 400, "misses": 30}
@@ -30,22 +26,12 @@ LIMIT = 0.1
 
 def boot(args):
     """{(state, what): [what was printed]}"""
-    shutil.rmtree(args.out, ignore_errors=True)
-    args.out.mkdir(parents=True)
-    log = args.out / "log"
-    with open(log, "w", encoding="utf-8") as stream:
-        status = subprocess.run(
-            [RUN, "--kernel", args.kernel, "--initrd", args.guest, "--det", "--append", APPEND,
-             "--timeout", "1800", "--out", args.out, "--", "sh", "/idle-guest.sh", str(PAGES),
-             *map(str, ROUNDS.values()), " ".join(STATES)],
-            stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, check=False).returncode
-    if status:
-        raise Failed(f"the guest failed\n\n{log.read_text(errors='replace').rstrip()}")
+    guest = run_guest(args, 1800, "sh", "/idle-guest.sh", str(PAGES),
+                      *map(str, ROUNDS.values()), " ".join(STATES))
     got = {}
-    for line in (args.out / "results" / "runs").read_text().splitlines():
-        pairs = dict(word.split("=", 1) for word in line.split())
-        run = {key: int(pairs[key]) for key in ("rounds", "elapsed_ns", "minor", "major")}
-        got.setdefault((pairs["state"], pairs["what"]), []).append(run)
+    for line in guest.lines():
+        got.setdefault((line["state"], line["what"]), []).append(
+            {key: line[key] for key in ("rounds", "elapsed_ns", "minor", "major")})
     return got
 
 
@@ -77,7 +63,7 @@ def bench(args):
     got = boot(args)
     rows = {what: compare(got, what) for what in ROUNDS}
     (args.out / "results.json").write_text(json.dumps(rows, indent=1))
-    release = (args.out / "results" / "kernel").read_text().strip()
+    release = Guest(args.out).release()
     print(f"Stock Debian kernel {release}, one emulated CPU; guest instructions of a fault on a "
           "file in\nthe page cache, with all that the program does for it; the middle of "
           f"{STATES.count('without')} runs without the module,\nof {STATES.count('with')} with it, "
@@ -94,14 +80,5 @@ def bench(args):
             raise Failed(f"{what}: the idle module can be measured")
 
 
-def main():
-    """The command line."""
-    parser = argparse.ArgumentParser(description="What an idle module costs.")
-    parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
-    parser.add_argument("--guest", required=True, metavar="IMG", help="build/idle-guest.img")
-    parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)
-    return call(bench, "idle", parser.parse_args())
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(call(bench, "idle", options("What an idle module costs.").parse_args()))

@@ -565,8 +565,6 @@ void ampc_emit_jump(struct ampc_emit *g, enum hipec_cond cond, u32 label);
 void ampc_emit_effect(struct ampc_emit *g, const struct ampc_expr *e);
 void ampc_emit_arith(struct ampc_emit *g, struct ampc_arg a, struct ampc_arg b,
 		     enum hipec_arith selector);
-void ampc_emit_copy(struct ampc_emit *g, enum ampc_type type,
-		    struct ampc_arg to, struct ampc_arg from);
 struct ampc_arg ampc_emit_temporary(struct ampc_emit *g, enum ampc_type type);
 void ampc_emit_step(struct ampc_emit *g, struct ampc_arg dest,
 		    enum hipec_arith selector, const struct ampc_expr *b);

@@ -90,6 +90,20 @@ static bool is_assembler(const struct options *o)
 	return has_suffix(o->source, ".hps");
 }
 
+/* What is not an option: the source. */
+static void take_source(struct options *o, int nr, char **names)
+{
+	if (!nr)
+		refuse_usage("no source file");
+	if (nr > 1)
+		refuse_usage("more than one source file");
+	o->source = *names;
+	if (!strcmp(o->source, "-") && !o->output && !prints(o))
+		refuse_usage("standard input needs -o");
+	if (o->tree && is_assembler(o))
+		refuse_usage("assembler text has no tree");
+}
+
 static void parse_options(struct options *o, int argc, char **argv)
 {
 	static const struct option longopts[] = {
@@ -147,15 +161,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 			exit(2);
 		}
 	}
-	if (optind == argc)
-		refuse_usage("no source file");
-	if (optind + 1 < argc)
-		refuse_usage("more than one source file");
-	o->source = argv[optind];
-	if (!strcmp(o->source, "-") && !o->output && !prints(o))
-		refuse_usage("standard input needs -o");
-	if (o->tree && is_assembler(o))
-		refuse_usage("assembler text has no tree");
+	take_source(o, argc - optind, argv + optind);
 }
 
 /* Base name of @path without @suffix. */

@@ -12,7 +12,7 @@
  * Interface:
  * ampc_emit_effect(), ampc_emit_branch()
  * ampc_emit_value(), ampc_emit_into(), ampc_emit_step(), ampc_emit_arith(),
- * ampc_emit_copy(), ampc_emit_temporary()  for store.c as well
+ * ampc_emit_temporary()  for store.c as well
  */
 #include "ampc.h"
 
@@ -54,8 +54,8 @@ void ampc_emit_arith(struct ampc_emit *g, struct ampc_arg a, struct ampc_arg b,
 }
 
 /* @to = @from, integers or pages. */
-void ampc_emit_copy(struct ampc_emit *g, enum ampc_type type,
-		    struct ampc_arg to, struct ampc_arg from)
+static void copy(struct ampc_emit *g, enum ampc_type type, struct ampc_arg to,
+		 struct ampc_arg from)
 {
 	if (type == AMPC_PAGE)
 		ampc_emit_insn(g, HIPEC_OP_COPY, to, from, none);
@@ -259,7 +259,7 @@ void ampc_emit_into(struct ampc_emit *g, struct ampc_arg dest,
 
 	g->line = e->loc.line;
 	if (is_leaf(e)) {
-		ampc_emit_copy(g, e->type, dest, leaf(e));
+		copy(g, e->type, dest, leaf(e));
 		return;
 	}
 	switch (e->kind) {
@@ -289,7 +289,7 @@ void ampc_emit_into(struct ampc_emit *g, struct ampc_arg dest,
 		break;
 	case AMPC_ASSIGN:
 	case AMPC_PRE:
-		ampc_emit_copy(g, e->type, dest, ampc_emit_value(g, e));
+		copy(g, e->type, dest, ampc_emit_value(g, e));
 		g->temps = temps;
 		break;
 	case AMPC_POST:
@@ -380,7 +380,7 @@ static void assign(struct ampc_emit *g, const struct ampc_expr *e)
 		   (is_simple(from) && !mentions(from, sym))) {
 		ampc_emit_into(g, dest, from);
 	} else {
-		ampc_emit_copy(g, e->type, dest, ampc_emit_value(g, from));
+		copy(g, e->type, dest, ampc_emit_value(g, from));
 	}
 }
 

@@ -157,10 +157,28 @@ static int ioctl_swap(struct hipec_container *c, void __user *uargs)
 	return put_args(uargs, usize, &a, sizeof(a)) ? -EFAULT : ret;
 }
 
+/*
+ * Give the caller the descriptor @fd of @file, and @args, which say so; or what
+ * @ret says, and then there is no file.
+ */
+static int install(int fd, int ret, struct file *file, void __user *uargs,
+		   u32 usize, const void *args, size_t ksize)
+{
+	if (!ret && put_args(uargs, usize, args, ksize)) {
+		fput(file);
+		ret = -EFAULT;
+	}
+	if (!ret)
+		fd_install(fd, file);
+	else if (fd >= 0)
+		put_unused_fd(fd);
+	return ret;
+}
+
 static int ioctl_attach(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_attach a;
-	struct file *file;
+	struct file *file = NULL;
 	u32 usize;
 	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_ATTACH_WRITE);
 
@@ -169,20 +187,9 @@ static int ioctl_attach(struct hipec_container *c, void __user *uargs)
 	if (usize < sizeof(a))
 		return -EINVAL; /* no place for the answer */
 	a.region_fd = get_unused_fd_flags(O_CLOEXEC);
-	if (a.region_fd < 0)
-		return a.region_fd;
-	ret = hipec_region_attach(c, &a, &file);
-	if (ret) {
-		put_unused_fd(a.region_fd);
-		return ret;
-	}
-	if (put_args(uargs, usize, &a, sizeof(a))) {
-		put_unused_fd(a.region_fd);
-		fput(file);
-		return -EFAULT;
-	}
-	fd_install(a.region_fd, file);
-	return 0;
+	ret = a.region_fd < 0 ? a.region_fd :
+				hipec_region_attach(c, &a, &file);
+	return install(a.region_fd, ret, file, uargs, usize, &a, sizeof(a));
 }
 
 static int ioctl_status(struct hipec_container *c, void __user *uargs)
@@ -262,24 +269,6 @@ static int ioctl_why(struct hipec_container *c, void __user *uargs)
 	ret = hipec_why_page(c, &a);
 	hipec_container_put(c);
 	return ret ?: put_args(uargs, usize, &a, sizeof(a));
-}
-
-/*
- * Give the caller the descriptor @fd of @file, and @args, which say so; or what
- * @ret says, and then there is no file.
- */
-static int install(int fd, int ret, struct file *file, void __user *uargs,
-		   u32 usize, const void *args, size_t ksize)
-{
-	if (!ret && put_args(uargs, usize, args, ksize)) {
-		fput(file);
-		ret = -EFAULT;
-	}
-	if (!ret)
-		fd_install(fd, file);
-	else if (fd >= 0)
-		put_unused_fd(fd);
-	return ret;
 }
 
 static int ioctl_record(struct hipec_container *c, void __user *uargs)

@@ -389,8 +389,6 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 }
 
 /* young.c: the referenced bit in page tables */
-bool hipec_young_test(struct hipec_container *c, struct folio *folio);
-bool hipec_young_reset(struct hipec_container *c, struct folio *folio);
 bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,

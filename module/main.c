@@ -19,16 +19,20 @@ static int __init hipec_module_init(void)
 {
 	int ret;
 
+	ret = hipec_context_init();
+	if (ret)
+		return ret;
+	ret = hipec_log_init();
+	if (ret)
+		goto no_log;
+	ret = hipec_pool_init();
+	if (ret)
+		goto no_pool;
+	ret = -ENOMEM;
 	hipec_wq = alloc_workqueue("hipec", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!hipec_wq)
-		return -ENOMEM;
-	ret = hipec_context_init();
-	if (!ret)
-		ret = hipec_log_init();
-	if (!ret)
-		ret = hipec_pool_init();
-	if (!ret)
-		ret = hipec_shrink_init();
+		goto no_wq;
+	ret = hipec_shrink_init();
 	if (ret)
 		goto no_shrinker;
 	ret = hipec_cgroup_init();
@@ -43,9 +47,13 @@ static int __init hipec_module_init(void)
 no_cgroup:
 	hipec_shrink_exit();
 no_shrinker:
-	hipec_log_exit();
-	hipec_context_exit();
 	destroy_workqueue(hipec_wq);
+no_wq:
+	hipec_pool_exit();
+no_pool:
+	hipec_log_exit();
+no_log:
+	hipec_context_exit();
 	return ret;
 }
 

@@ -24,6 +24,7 @@
  * @size: bytes, a power of two from HIPEC_RECORD_MIN_RING to _MAX_RING; 0 becomes
  *        the default
  *
+ * Context: any.
  * Return: 0; -EINVAL for another @size.
  */
 int hipec_ring_size(u32 *size)
@@ -34,7 +35,14 @@ int hipec_ring_size(u32 *size)
 	       *size <= HIPEC_RECORD_MAX_RING ? 0 : -EINVAL;
 }
 
-/* Of zeros. Context: may sleep. Return: 0; -ENOMEM. */
+/**
+ * hipec_ring_init() - make a ring, of zeros
+ * @ring: to fill
+ * @size: bytes, as hipec_ring_size() leaves it
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM.
+ */
 int hipec_ring_init(struct hipec_ring *ring, u32 size)
 {
 	mutex_init(&ring->read);
@@ -44,12 +52,13 @@ int hipec_ring_init(struct hipec_ring *ring, u32 size)
 	return ring->bytes ? 0 : -ENOMEM;
 }
 
+/* Context: nobody reads or writes it; may sleep. */
 void hipec_ring_free(struct hipec_ring *ring)
 {
 	kvfree(ring->bytes);
 }
 
-/* Bytes that may be written. */
+/* Context: the one who writes. Return: bytes that may be written. */
 u32 hipec_ring_room(struct hipec_ring *ring)
 {
 	/* Readers are done with what they have passed. */
@@ -68,25 +77,27 @@ void hipec_ring_write(struct hipec_ring *ring, const void *bytes, u32 nr)
 	smp_store_release(&ring->head, ring->head + nr);
 }
 
+/* Tell readers that there is something. Context: the one who writes. */
 void hipec_ring_wake(struct hipec_ring *ring)
 {
 	if (wq_has_sleeper(&ring->wait))
 		wake_up_interruptible(&ring->wait);
 }
 
-/* Nothing is written any more but by readers. */
+/* Nothing is written any more but by readers. Context: the one who writes. */
 void hipec_ring_end(struct hipec_ring *ring)
 {
 	smp_store_release(&ring->ended, true);
 	wake_up_interruptible(&ring->wait);
 }
 
-/* What was written before the end is seen behind this. */
+/* What was written before the end is seen behind this. Context: any. */
 bool hipec_ring_has_ended(struct hipec_ring *ring)
 {
 	return smp_load_acquire(&ring->ended);
 }
 
+/* Whether a reader need not wait. Context: any. */
 bool hipec_ring_readable(struct hipec_ring *ring)
 {
 	return hipec_ring_has_ended(ring) ||

@@ -79,30 +79,16 @@ static bool walk_folio(struct hipec_container *c, struct folio *folio,
 	return young;
 }
 
-/**
- * hipec_young_test() - whether a page was referenced since its last reset
- * @c:     container
- * @folio: frame of a live page
- *
- * Context: expects c->lock; may sleep.
- * Return: true if it was touched or a policy set its bit.
- */
-bool hipec_young_test(struct hipec_container *c, struct folio *folio)
+/* Whether a live page was referenced since its last reset, or a policy set its bit. */
+static bool is_referenced(struct hipec_container *c, struct folio *folio)
 {
 	if (folio_test_referenced(folio))
 		return true;
 	return folio_mapped(folio) && walk_folio(c, folio, false);
 }
 
-/**
- * hipec_young_reset() - reset the referenced bit of a page
- * @c:     container; hipec_young_flush() is owed to it
- * @folio: frame of a live page
- *
- * Context: expects c->lock; may sleep.
- * Return: whether it was set.
- */
-bool hipec_young_reset(struct hipec_container *c, struct folio *folio)
+/* Reset that bit; hipec_young_flush() is owed. Return: whether it was set. */
+static bool reset(struct hipec_container *c, struct folio *folio)
 {
 	bool young = folio_test_referenced(folio);
 
@@ -121,7 +107,7 @@ bool hipec_young_reset(struct hipec_container *c, struct folio *folio)
  */
 bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who)
 {
-	return c->vm.page[h].flags & who || hipec_young_test(c, c->frame[h]);
+	return c->vm.page[h].flags & who || is_referenced(c, c->frame[h]);
 }
 
 /**
@@ -134,7 +120,7 @@ bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who)
  */
 void hipec_young_forget(struct hipec_container *c, u32 h, u16 who)
 {
-	if (hipec_young_reset(c, c->frame[h]))
+	if (reset(c, c->frame[h]))
 		c->vm.page[h].flags |= HIPEC_PAGE_REF_ALL & ~who;
 	c->vm.page[h].flags &= ~who;
 }

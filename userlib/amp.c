@@ -33,7 +33,6 @@ struct amp_detector {
 	u32 nr;
 	struct amp_owners owners;
 	u32 *table, bits;	/* of their numbers, from 1, by id */
-	u64 lost;	/* accesses of contexts there was no room for */
 	u64 seq;	/* the last access */
 };
 
@@ -162,10 +161,8 @@ int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed
 	if (!context)
 		return 0;
 	c = find(d, context);
-	if (!c) {
-		d->lost++;
-		return 0;
-	}
+	if (!c)
+		return 0;	/* there was no room for it */
 	c->accesses++;
 	c->missed += missed;
 	c->last = seq;
@@ -292,12 +289,6 @@ size_t amp_detect(struct amp_detector *d, struct amp_pattern *p, size_t max)
 	free(all);
 	make_room(d);
 	return nr;
-}
-
-/* Accesses of contexts that there was no room for. */
-u64 amp_lost(const struct amp_detector *d)
-{
-	return d->lost;
 }
 
 void amp_free(struct amp_detector *d)

@@ -12,7 +12,6 @@
  * amp_new(), _free() a detector
  * amp_note()         an access
  * amp_detect()       accesses -> patterns; ends a period
- * amp_lost()         accesses of contexts there was no room for
  * amp_feed()         patterns -> the arrays of a policy               ampfeed.c
  * amp_feed_copy()    the arrays of another policy -> these
  * amp_state_read(), _write()  what was learnt, in a file              ampstate.c
@@ -121,7 +120,6 @@ bool amp_method_find(const char *name, enum amp_method *method);
 struct amp_detector *amp_new(const struct amp_params *params);
 int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed);
 size_t amp_detect(struct amp_detector *d, struct amp_pattern *p, size_t max);
-u64 amp_lost(const struct amp_detector *d);
 void amp_free(struct amp_detector *d);
 
 /* The arrays of a policy that is fed: docs/amp.md, Feed. */

@@ -116,7 +116,7 @@ CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_f
 	cli_sim_verdict.c cli_state.c cli_status.c cli_table.c cli_top.c cli_trace.c cli_traceprog.c debug.c \
 	debugcommand.c debugline.c debugprint.c debugshow.c debugsource.c debugstop.c \
 	debugwhy.c doctor.c elffile.c headtext.c mix.c play.c playtarget.c profile.c profile_json.c \
-	recordvm.c replay.c simref.c tracechan.c traceinfo.c tracemake.c) $(SIM_SRC) $(TRACE_SRC)
+	recordvm.c replay.c runproto.c simref.c tracechan.c traceinfo.c tracemake.c) $(SIM_SRC) $(TRACE_SRC)
 CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/userlib/run_watched.o \
 	$(B)/compiler/sha256.o $(B)/libhipec.a $(B)/libhipecvm.a
 
@@ -166,7 +166,8 @@ $(B)/asan/libhipectrace.so: $(B)/libhipectrace.so
 	ln -sf ../$(<F) $@
 
 # What hipec run has loaded into the programs whose maps it makes regions.
-PRELOAD_SRC := $(addprefix userlib/,preload.c preload_area.c preload_ask.c preload_choose.c)
+PRELOAD_SRC := $(addprefix userlib/,preload.c preload_area.c preload_ask.c preload_choose.c \
+	runproto.c)
 
 $(B)/libhipecrun.so: $(PRELOAD_SRC:userlib/%.c=$(B)/userlib/tracer/%.o)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipecrun.so $(LDFLAGS) $^ -o $@

@@ -379,6 +379,29 @@ char *cli_clean(char *text)
 	return text;
 }
 
+/**
+ * cli_commas() - a number as 1,234,567
+ * @text: gets it; 32 bytes
+ * @n:    number
+ *
+ * Context: any.
+ * Return: @text.
+ */
+const char *cli_commas(char *text, uint64_t n)
+{
+	char digits[24], *to = text;
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	int i;
+
+	for (i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = 0;
+	return text;
+}
+
 static void print_help(FILE *out)
 {
 	size_t i;

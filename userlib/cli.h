@@ -10,9 +10,12 @@
  * cli_open_failed()  why there is no container to ask with
  * cli_error()     one line on stderr: hipec VERB: message
  * cli_clean()     make a text fit for a terminal
+ * cli_commas()    a number as 1,234,567
  */
 #ifndef HIPEC_CLI_H
 #define HIPEC_CLI_H
+
+#include <stdint.h>
 
 enum cli_exit {
 	CLI_OK = 0,
@@ -55,5 +58,6 @@ int cli_open_failed(int err);
 
 void __attribute__((format(printf, 1, 2))) cli_error(const char *format, ...);
 char *cli_clean(char *text);
+const char *cli_commas(char *text, uint64_t n);
 
 #endif /* HIPEC_CLI_H */

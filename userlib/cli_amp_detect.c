@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "cli_amp.h"
+#include "cli_json.h"
 #include "cli_sim.h"
 
 #define MOST_BLOCKS (1u << 26)
@@ -193,14 +194,11 @@ static void print_json(const struct options *o, const struct sim_trace *t,
 {
 	struct json_object *j = json_object_new_object();
 
-	json_object_object_add(j, "trace", json_object_new_string(t->name));
-	json_object_object_add(j, "accesses",
-			       json_object_new_uint64(t->nr_accesses));
-	json_object_object_add(j, "without_context",
-			       json_object_new_uint64(f->none));
-	json_object_object_add(j, "pages", json_object_new_int64(t->nr_pages));
-	json_object_object_add(j, "detector",
-		json_object_new_string(amp_method_names[o->params.method]));
+	cli_json_text(j, "trace", t->name);
+	cli_json_number(j, "accesses", t->nr_accesses);
+	cli_json_number(j, "without_context", f->none);
+	cli_json_number(j, "pages", t->nr_pages);
+	cli_json_text(j, "detector", amp_method_names[o->params.method]);
 	json_object_object_add(j, "contexts",
 			       amp_patterns_json(f->pattern, f->nr));
 	puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY));

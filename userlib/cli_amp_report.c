@@ -16,6 +16,7 @@
 
 #include "cli.h"
 #include "cli_amp.h"
+#include "cli_json.h"
 #include "elffile.h"
 
 #define FOLDERS "/hipec/amp"
@@ -107,23 +108,7 @@ static const char *treatment(const struct amp_pattern *p,
 	       p->kind == AMP_ONE_SHOT ? "first to go" : "default";
 }
 
-/* 1,234,567 in @text. */
-static const char *commas(char *text, u64 n)
-{
-	char digits[24], *to = text;
-	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
-	int i;
-
-	for (i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = 0;
-	return text;
-}
-
-#define N(n) commas((char [32]){ 0 }, n)
+#define N(n) cli_commas((char [32]){ 0 }, n)
 
 static void print_gain(const struct amp_story *a)
 {
@@ -235,8 +220,7 @@ static void print_json(const struct binaries *b, struct amp_state *s)
 		a = amp_state_story(s, s->pattern[i].context, false);
 		c = json_object_array_get_idx(array, i);
 		json_object_object_add(c, "stack", where_json(b, a));
-		json_object_object_add(c, "treatment", json_object_new_string(
-			treatment(&s->pattern[i], a)));
+		cli_json_text(c, "treatment", treatment(&s->pattern[i], a));
 		json_object_object_add(c, "faults", a && a->judged ?
 			json_object_new_uint64(a->faults) : NULL);
 		json_object_object_add(c, "default_faults", a && a->judged ?

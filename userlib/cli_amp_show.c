@@ -5,6 +5,7 @@
  * Interface: cli_amp.h.
  */
 #include "cli_amp.h"
+#include "cli_json.h"
 
 /* A number with @decimals if @given, else "-". */
 static const char *real(char *cell, bool given, int decimals, double n)
@@ -41,16 +42,6 @@ void amp_patterns_print(const struct amp_pattern *p, size_t nr)
 	}
 }
 
-static void add_number(struct json_object *o, const char *key, u64 n)
-{
-	json_object_object_add(o, key, json_object_new_uint64(n));
-}
-
-static void add_real(struct json_object *o, const char *key, bool given, double n)
-{
-	json_object_object_add(o, key, given ? json_object_new_double(n) : NULL);
-}
-
 static struct json_object *pattern_json(const struct amp_pattern *p)
 {
 	struct json_object *o = json_object_new_object();
@@ -59,19 +50,18 @@ static struct json_object *pattern_json(const struct amp_pattern *p)
 
 	snprintf(context, sizeof(context), "%016llx",
 		 (unsigned long long)p->context);
-	json_object_object_add(o, "context", json_object_new_string(context));
-	json_object_object_add(o, "kind",
-			       json_object_new_string(amp_kind_names[p->kind]));
+	cli_json_text(o, "context", context);
+	cli_json_text(o, "kind", amp_kind_names[p->kind]);
 	json_object_object_add(o, "known", json_object_new_boolean(p->known));
-	add_real(o, "r", p->r >= 0, p->r);
-	add_real(o, "confidence", true, p->confidence);
-	add_number(o, "accesses", p->accesses);
-	add_number(o, "pages", p->pages);
-	add_real(o, "loop_size", loop, p->loop_size);
-	add_real(o, "loop_time", loop, p->loop_time);
-	add_real(o, "loop_deviation", loop, p->loop_dev);
-	add_number(o, "sampled_blocks", p->blocks);
-	add_real(o, "rate", true, p->rate);
+	cli_json_real(o, "r", p->r >= 0, p->r);
+	cli_json_real(o, "confidence", true, p->confidence);
+	cli_json_number(o, "accesses", p->accesses);
+	cli_json_number(o, "pages", p->pages);
+	cli_json_real(o, "loop_size", loop, p->loop_size);
+	cli_json_real(o, "loop_time", loop, p->loop_time);
+	cli_json_real(o, "loop_deviation", loop, p->loop_dev);
+	cli_json_number(o, "sampled_blocks", p->blocks);
+	cli_json_real(o, "rate", true, p->rate);
 	return o;
 }
 

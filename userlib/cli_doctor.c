@@ -3,11 +3,11 @@
  * hipec doctor: what is wrong with this machine, in words or as JSON.
  */
 #include <getopt.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
+#include "cli_json.h"
 #include "doctor.h"
 
 static const char *const states[] = {
@@ -20,12 +20,10 @@ static struct json_object *finding_json(const struct doctor_finding *f)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "check", json_object_new_string(f->check));
-	json_object_object_add(o, "state",
-			       json_object_new_string(states[f->state]));
-	json_object_object_add(o, "text", json_object_new_string(f->text));
-	json_object_object_add(o, "mend", *f->mend ?
-			       json_object_new_string(f->mend) : NULL);
+	cli_json_text(o, "check", f->check);
+	cli_json_text(o, "state", states[f->state]);
+	cli_json_text(o, "text", f->text);
+	cli_json_text(o, "mend", *f->mend ? f->mend : NULL);
 	return o;
 }
 

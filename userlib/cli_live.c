@@ -4,13 +4,13 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_json.h"
 #include "cli_live.h"
 #include "hipec.h"
 
@@ -93,7 +93,7 @@ static struct json_object *param_json(const struct hipec_operand *o)
 {
 	struct json_object *j = json_object_new_object();
 
-	json_object_object_add(j, "name", json_object_new_string(o->name));
+	cli_json_text(j, "name", o->name);
 	json_object_object_add(j, "value", json_object_new_int64(o->value));
 	json_object_object_add(j, "low", !o->low && !o->high ? NULL :
 			       json_object_new_int64(o->low));

@@ -11,6 +11,7 @@
 
 #include "../module/vm/optable.h"
 #include "cli.h"
+#include "cli_json.h"
 #include "cli_state.h"
 #include "cli_table.h"
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli_json.h"
 #include "cli_mix.h"
 
 /* Runs of all orders, in theirs; each has its map, since orders last differently. */
@@ -127,10 +128,8 @@ int mix_profile_show(const struct mix_job *job)
 	struct json_object *machine = json_object_new_object();
 	int ret;
 
-	json_object_object_add(machine, "frames",
-			       json_object_new_uint64(job->machine.frames));
-	json_object_object_add(machine, "global", json_object_new_string(
-				       mix_global_name(&job->machine)));
+	cli_json_number(machine, "frames", job->machine.frames);
+	cli_json_text(machine, "global", mix_global_name(&job->machine));
 	json_object_object_add(o, "machine", machine);
 	ret = profile_show(&job->output, o);
 	json_object_put(o);

@@ -2,6 +2,7 @@
 /*
  * What came of a mix, as a table and as JSON: docs/mixes.md has columns and keys.
  */
+#include "cli_json.h"
 #include "cli_mix.h"
 #include "cli_sim.h"
 
@@ -79,47 +80,37 @@ void mix_table_print(const struct mix_job *job, const struct mix_result *r)
 	       r->elapsed ? 100.0 * r->idle / r->elapsed : 0);
 }
 
-static void add_number(struct json_object *o, const char *key, u64 n)
-{
-	json_object_object_add(o, key, json_object_new_uint64(n));
-}
-
-static void add_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
 static struct json_object *row_json(const struct mix_row *row)
 {
 	const struct mix_app *app = row->app;
 	struct json_object *o = json_object_new_object();
 
-	add_text(o, "app", app->name);
-	add_text(o, "trace", app->source);
-	add_text(o, "policy", app->policy->name);
-	add_number(o, "privileged", app->reserved);
-	add_number(o, "min", app->reserved ? 0 : app->min);
-	add_number(o, "max", app->reserved ? 0 : app->max);
-	add_number(o, "pages", app->trace->nr_pages);
-	add_number(o, "accesses", app->trace->nr_accesses);
-	add_number(o, "faults", row->r.faults);
-	add_number(o, "read_pages", row->read_pages);
-	add_number(o, "written_pages", row->r.written);
-	add_number(o, "evictions", row->r.evictions);
-	add_number(o, "commands", row->r.commands);
-	add_number(o, "events", row->r.events);
-	add_number(o, "refused", row->r.refused);
-	add_number(o, "helped", row->r.helped);
-	add_number(o, "forgotten", row->r.forgotten);
-	add_number(o, "given", row->given);
-	add_number(o, "moved", row->moved);
-	add_number(o, "recovered", row->recovered);
-	add_number(o, "most_frames", row->most_frames);
-	add_number(o, "began_ns", row->began);
-	add_number(o, "ended_ns", row->ended);
-	add_number(o, "cpu_ns", row->cpu);
-	add_number(o, "disk_wait_ns", row->disk_wait);
-	add_number(o, "cpu_wait_ns", row->cpu_wait);
+	cli_json_text(o, "app", app->name);
+	cli_json_text(o, "trace", app->source);
+	cli_json_text(o, "policy", app->policy->name);
+	cli_json_number(o, "privileged", app->reserved);
+	cli_json_number(o, "min", app->reserved ? 0 : app->min);
+	cli_json_number(o, "max", app->reserved ? 0 : app->max);
+	cli_json_number(o, "pages", app->trace->nr_pages);
+	cli_json_number(o, "accesses", app->trace->nr_accesses);
+	cli_json_number(o, "faults", row->r.faults);
+	cli_json_number(o, "read_pages", row->read_pages);
+	cli_json_number(o, "written_pages", row->r.written);
+	cli_json_number(o, "evictions", row->r.evictions);
+	cli_json_number(o, "commands", row->r.commands);
+	cli_json_number(o, "events", row->r.events);
+	cli_json_number(o, "refused", row->r.refused);
+	cli_json_number(o, "helped", row->r.helped);
+	cli_json_number(o, "forgotten", row->r.forgotten);
+	cli_json_number(o, "given", row->given);
+	cli_json_number(o, "moved", row->moved);
+	cli_json_number(o, "recovered", row->recovered);
+	cli_json_number(o, "most_frames", row->most_frames);
+	cli_json_number(o, "began_ns", row->began);
+	cli_json_number(o, "ended_ns", row->ended);
+	cli_json_number(o, "cpu_ns", row->cpu);
+	cli_json_number(o, "disk_wait_ns", row->disk_wait);
+	cli_json_number(o, "cpu_wait_ns", row->cpu_wait);
 	json_object_object_add(o, "exit", sim_exit_json(&row->r));
 	json_object_object_add(o, "policy_counters",
 			       sim_counters_json(&app->policy->policy, &row->r));
@@ -137,7 +128,7 @@ static struct json_object *samples_json(const struct mix_result *r)
 			json_object_array_add(frames, json_object_new_uint64(
 						      r->sample[i].frames[n]));
 		o = json_object_new_object();
-		add_number(o, "at_ns", r->sample[i].at);
+		cli_json_number(o, "at_ns", r->sample[i].at);
 		json_object_object_add(o, "frames", frames);
 		json_object_array_add(array, o);
 	}
@@ -159,14 +150,14 @@ struct json_object *mix_json(const struct mix_job *job,
 	struct json_object *apps = json_object_new_array();
 	u32 i;
 
-	add_number(o, "frames", job->machine.frames);
-	add_text(o, "global", mix_global_name(&job->machine));
-	add_number(o, "elapsed_ns", r->elapsed);
-	add_number(o, "idle_ns", r->idle);
-	add_number(o, "disk_busy_ns", r->disk_busy);
-	add_number(o, "disk_reads", r->disk_reads);
-	add_number(o, "disk_writes", r->disk_writes);
-	add_number(o, "disk_sequential", r->disk_sequential);
+	cli_json_number(o, "frames", job->machine.frames);
+	cli_json_text(o, "global", mix_global_name(&job->machine));
+	cli_json_number(o, "elapsed_ns", r->elapsed);
+	cli_json_number(o, "idle_ns", r->idle);
+	cli_json_number(o, "disk_busy_ns", r->disk_busy);
+	cli_json_number(o, "disk_reads", r->disk_reads);
+	cli_json_number(o, "disk_writes", r->disk_writes);
+	cli_json_number(o, "disk_sequential", r->disk_sequential);
 	for (i = 0; i < r->nr; i++)
 		json_object_array_add(apps, row_json(&r->row[i]));
 	json_object_object_add(o, "apps", apps);

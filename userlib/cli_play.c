@@ -6,12 +6,12 @@
 #define _GNU_SOURCE	/* strdupa() */
 #include <errno.h>
 #include <getopt.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_json.h"
 #include "cli_sim.h"
 #include "play.h"
 
@@ -148,17 +148,6 @@ static void print(const struct options *o, const char *list, const char *target,
 		       o->within);
 }
 
-static void add_number(struct json_object *o, const char *key, u64 n)
-{
-	json_object_object_add(o, key, json_object_new_uint64(n));
-}
-
-static void add_real(struct json_object *o, const char *key, double x)
-{
-	json_object_object_add(o, key, isfinite(x) ? json_object_new_double(x) :
-			       NULL);
-}
-
 static void print_json(const struct options *o, const char *list,
 		       const char *target, const struct play_plan *plan,
 		       const struct play_times *times)
@@ -167,22 +156,22 @@ static void print_json(const struct options *o, const char *list,
 	struct json_object *seconds = json_object_new_array();
 	u32 i;
 
-	json_object_object_add(all, "list", json_object_new_string(list));
-	json_object_object_add(all, "target", json_object_new_string(target));
+	cli_json_text(all, "list", list);
+	cli_json_text(all, "target", target);
 	json_object_object_add(all, "dry_run", json_object_new_boolean(o->dry_run));
-	add_number(all, "requests", plan->nr);
-	add_number(all, "batches", (plan->nr + plan->batch - 1) / plan->batch);
-	add_number(all, "batch", plan->batch);
-	add_number(all, "read_pages", plan->read_pages);
-	add_number(all, "written_pages", plan->written_pages);
-	add_number(all, "end_bytes", plan->end * TRACE_PAGE_BYTES);
+	cli_json_number(all, "requests", plan->nr);
+	cli_json_number(all, "batches", (plan->nr + plan->batch - 1) / plan->batch);
+	cli_json_number(all, "batch", plan->batch);
+	cli_json_number(all, "read_pages", plan->read_pages);
+	cli_json_number(all, "written_pages", plan->written_pages);
+	cli_json_number(all, "end_bytes", plan->end * TRACE_PAGE_BYTES);
 	for (i = 0; i < times->nr; i++)
 		json_object_array_add(seconds,
 				      json_object_new_double(times->second[i]));
 	json_object_object_add(all, "seconds", seconds);
-	add_real(all, "mean", times->nr ? times->mean : INFINITY);
-	add_real(all, "lowest", times->nr ? times->lowest : INFINITY);
-	add_real(all, "within_percent", times->within);
+	cli_json_real(all, "mean", times->nr, times->mean);
+	cli_json_real(all, "lowest", times->nr, times->lowest);
+	cli_json_real(all, "within_percent", isfinite(times->within), times->within);
 	json_object_object_add(all, "stable", json_object_new_boolean(
 				       times->nr && times->within <= o->within));
 	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY));

@@ -5,13 +5,13 @@
  */
 #define _GNU_SOURCE	/* program_invocation_short_name */
 #include <errno.h>
-#include <json-c/json.h>
 #include <string.h>
 
-#include "../module/vm/optable.h"
 #include "amploop.h"
 #include "cli.h"
+#include "cli_json.h"
 #include "cli_run.h"
+#include "cli_state.h"
 
 #define DEFAULT "FIFO with a second chance"
 
@@ -20,24 +20,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* 1,234,567 in @text. */
-static const char *commas(char *text, uint64_t n)
-{
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
-	char *to = text;
-	int i;
-
-	for (i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = 0;
-	return text;
-}
-
-#define N(n) commas((char [32]){ 0 }, n)
+#define N(n) cli_commas((char [32]){ 0 }, n)
 
 static void say_maps(const struct run *r, const struct hipec_status *s, FILE *out)
 {
@@ -97,44 +80,24 @@ static void say_loops(const struct run *r, FILE *out)
 			N(nr), nr == 1 ? " has" : "s have each");
 }
 
-static void add_number(struct json_object *o, const char *key, uint64_t n)
-{
-	json_object_object_add(o, key, json_object_new_uint64(n));
-}
-
-static void add_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, text ? json_object_new_string(text) : NULL);
-}
-
-static struct json_object *counters_json(const struct hipec_status *s)
-{
-	struct json_object *o = json_object_new_object();
-
-#define X(name, help) add_number(o, #name, s->counters.name);
-	HIPEC_COUNTERS(X)
-#undef X
-	return o;
-}
-
 static void print_json(const struct run *r, const struct hipec_status *s, int code,
 		       FILE *out)
 {
 	struct json_object *o = json_object_new_object();
 	bool ended = r->device >= 0 && s->exit.kind != HIPEC_EXIT_NONE;
 
-	add_number(o, "exit", code);
-	add_text(o, "plain", r->plain);
-	add_text(o, "policy", r->device < 0 ? NULL : s->policy);
-	add_number(o, "frames", r->budget);
+	cli_json_number(o, "exit", code);
+	cli_json_text(o, "plain", r->plain);
+	cli_json_text(o, "policy", r->device < 0 ? NULL : s->policy);
+	cli_json_number(o, "frames", r->budget);
 	json_object_object_add(o, "shares", json_object_new_boolean(!r->reserve));
-	add_number(o, "maps", r->nr_maps);
-	add_number(o, "regions", r->nr_regions_made);
-	add_number(o, "left", r->nr_left);
-	add_number(o, "refused", r->nr_refused);
-	add_text(o, "ended", ended ? s->exit.message : NULL);
-	json_object_object_add(o, "counters",
-			       r->device < 0 ? NULL : counters_json(s));
+	cli_json_number(o, "maps", r->nr_maps);
+	cli_json_number(o, "regions", r->nr_regions_made);
+	cli_json_number(o, "left", r->nr_left);
+	cli_json_number(o, "refused", r->nr_refused);
+	cli_json_text(o, "ended", ended ? s->exit.message : NULL);
+	json_object_object_add(o, "counters", r->device < 0 ? NULL :
+			       cli_state_counters_json(&s->counters));
 	fprintf(out, "%s\n",
 		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
 	json_object_put(o);

@@ -4,7 +4,6 @@
  * It lies in a folder that only its user may enter. A packet is read, answered and
  * forgotten: there is nothing that a program could leave half done.
  */
-#define _GNU_SOURCE	/* MSG_CMSG_CLOEXEC */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -14,13 +13,6 @@
 
 #include "cli.h"
 #include "cli_run.h"
-
-#define MAX_FDS 2
-
-union control {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(MAX_FDS * sizeof(int))];
-};
 
 /**
  * run_serve_begin() - make the socket
@@ -76,45 +68,19 @@ void run_serve_end(struct run *r)
 /* The next packet. Return: how many descriptors came; -1: there is none. */
 static int receive(struct run *r, struct run_ask *ask, int *fds)
 {
-	union control control;
-	struct iovec iov = { ask, sizeof(*ask) };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
-	};
-	struct cmsghdr *c;
-	int nr = 0;
-	ssize_t n = recvmsg(r->socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int nr;
+	ssize_t n = run_receive(r->socket, ask, sizeof(*ask), fds, &nr, MSG_DONTWAIT);
 
 	if (n < 0)
 		return -1;
-	c = CMSG_FIRSTHDR(&msg);
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-		nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		memcpy(fds, CMSG_DATA(c), nr * sizeof(int));
-	}
-	if (n != sizeof(*ask) || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ||
-	    ask->magic != RUN_MAGIC)
+	if (!n || ask->magic != RUN_MAGIC)
 		ask->kind = 0;
 	return nr;
 }
 
 static void answer(int to, const struct run_answer *a, const int *fds, int nr)
 {
-	union control control = { 0 };
-	struct iovec iov = { (void *)a, sizeof(*a) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (nr) {
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = CMSG_SPACE(nr * sizeof(int));
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(nr * sizeof(int));
-		memcpy(CMSG_DATA(&control.align), fds, nr * sizeof(int));
-	}
-	sendmsg(to, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	run_send(to, NULL, a, sizeof(*a), fds, nr, MSG_DONTWAIT);
 }
 
 static const char *why_refused(int ret)
@@ -202,7 +168,7 @@ static void answer_again(struct run *r, const struct run_ask *ask, int to)
 void run_serve(struct run *r)
 {
 	struct run_ask ask;
-	int fds[MAX_FDS], nr;
+	int fds[RUN_MAX_FDS], nr;
 
 	while ((nr = receive(r, &ask, fds)) >= 0) {
 		if (ask.kind >= RUN_READ && ask.kind <= RUN_IF_WRITTEN && nr == 2)

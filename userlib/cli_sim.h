@@ -160,7 +160,6 @@ void sim_job_close(struct sim_job *job);
 int sim_rows_make(const struct sim_job *job, struct sim_rows *rows);
 int sim_rows_run(const struct sim_job *job, struct sim_rows *rows);
 void sim_rows_free(struct sim_rows *rows);
-size_t sim_rows_per_cell(const struct sim_job *job);
 
 bool sim_progress_begin(void);
 void sim_progress_draw(const struct sim_rows *rows);

@@ -24,7 +24,7 @@ struct crew {
 };
 
 /* Rows of one trace and number of frames, the default's included. */
-size_t sim_rows_per_cell(const struct sim_job *job)
+static size_t rows_per_cell(const struct sim_job *job)
 {
 	return job->nr_policies + job->contract;
 }
@@ -154,7 +154,7 @@ static void add_cell(const struct sim_job *job, struct sim_rows *rows,
 	size_t i;
 
 	*cell = (struct sim_cell){ .row = &rows->row[rows->nr] };
-	for (i = 0; i < sim_rows_per_cell(job); i++)
+	for (i = 0; i < rows_per_cell(job); i++)
 		rows->row[rows->nr++] = (struct sim_row){
 			.policy = i < job->nr_policies ? &job->policy[i] :
 							 &job->default_policy,
@@ -178,7 +178,7 @@ int sim_rows_make(const struct sim_job *job, struct sim_rows *rows)
 
 	*rows = (struct sim_rows){
 		.cell = calloc(max, sizeof(*rows->cell)),
-		.row = calloc(max * sim_rows_per_cell(job), sizeof(*rows->row)),
+		.row = calloc(max * rows_per_cell(job), sizeof(*rows->row)),
 	};
 	if (!rows->cell || !rows->row) {
 		cli_error("%s", strerror(ENOMEM));

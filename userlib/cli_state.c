@@ -7,6 +7,7 @@
 
 #include "../module/vm/optable.h"
 #include "cli.h"
+#include "cli_json.h"
 #include "cli_state.h"
 #include "cli_table.h"
 
@@ -51,17 +52,6 @@ bool cli_state_gain(const struct hipec_status *s, double *percent)
 		return false;
 	*percent = 100 * (theirs - ours) / theirs;
 	return true;
-}
-
-void cli_json_number(struct json_object *o, const char *key, uint64_t n)
-{
-	json_object_object_add(o, key, json_object_new_uint64(n));
-}
-
-/* NULL is null. */
-void cli_json_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, text ? json_object_new_string(text) : NULL);
 }
 
 static void add_clean(struct json_object *o, const char *key, const char *text, size_t size)

@@ -7,7 +7,6 @@
  * cli_state_gain()    how much a policy gains over the default one
  * cli_state_json()    a container
  * cli_state_counters_json(), cli_state_own_json()  its counters, its policy's own
- * cli_json_number(), cli_json_text()  members of an object
  */
 #ifndef HIPEC_CLI_STATE_H
 #define HIPEC_CLI_STATE_H
@@ -28,7 +27,5 @@ bool cli_state_gain(const struct hipec_status *s, double *percent);
 struct json_object *cli_state_json(const struct hipec_status *s);
 struct json_object *cli_state_counters_json(const struct hipec_counters *c);
 struct json_object *cli_state_own_json(int fd, uint64_t id);
-void cli_json_number(struct json_object *o, const char *key, uint64_t n);
-void cli_json_text(struct json_object *o, const char *key, const char *text);
 
 #endif /* HIPEC_CLI_STATE_H */

@@ -39,21 +39,10 @@ static void put_state(char *cell, const struct hipec_exit *e)
 	X(commands, "COMMANDS", false, cli_put_number(cell, s->counters.commands)) \
 	X(state, "STATE", true, put_state(cell, &s->exit))
 
-#define X(name, title, left, put)						\
-	static void put_##name##_cell(char *cell, const void *row)		\
-	{									\
-		const struct hipec_status *s = row;				\
-										\
-		put;								\
-	}
-COLUMNS(X)
-#undef X
+#define CLI_ROW const struct hipec_status *s
+COLUMNS(CLI_PUT_CELL)
 
-static const struct cli_column columns[] = {
-#define X(name, title, left, put) { title, left, put_##name##_cell },
-	COLUMNS(X)
-#undef X
-};
+static const struct cli_column columns[] = { COLUMNS(CLI_COLUMN) };
 
 static void print_json(int fd, const struct cli_state *l)
 {

@@ -4,13 +4,13 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_json.h"
 #include "cli_live.h"
 #include "hipec.h"
 #include "sim.h"
@@ -78,10 +78,9 @@ static int swap_now(struct cli_swap *s)
 		return CLI_OK;
 	}
 	j = json_object_new_object();
-	json_object_object_add(j, "id", json_object_new_uint64(s->id));
-	json_object_object_add(j, "policy", json_object_new_string(s->name));
-	json_object_object_add(j, "adopted",
-			       json_object_new_uint64(s->adopted));
+	cli_json_number(j, "id", s->id);
+	cli_json_text(j, "policy", s->name);
+	cli_json_number(j, "adopted", s->adopted);
 	puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY |
 		JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(j);

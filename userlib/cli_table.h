@@ -5,6 +5,7 @@
  * Interface:
  * cli_table_print()  rows under their titles
  * cli_put_number(), cli_put_text()  cells
+ * CLI_PUT_CELL(), CLI_COLUMN()  of a list of columns
  */
 #ifndef HIPEC_CLI_TABLE_H
 #define HIPEC_CLI_TABLE_H
@@ -24,6 +25,19 @@ struct cli_column {
 	bool left;
 	void (*put)(char *cell, const void *row);
 };
+
+/*
+ * Of a list of columns, X(name, TITLE, left, what puts the cell): the functions, in which
+ * CLI_ROW is declared, and the members of an array.
+ */
+#define CLI_PUT_CELL(name, title, left, put)					\
+	static void put_##name##_cell(char *cell, const void *row)		\
+	{									\
+		CLI_ROW = row;							\
+										\
+		put;								\
+	}
+#define CLI_COLUMN(name, title, left, put) { title, left, put_##name##_cell },
 
 void cli_table_print(FILE *out, const struct cli_column *columns, size_t nr_columns,
 		     const void *rows, size_t nr_rows, size_t row_size);

@@ -17,6 +17,7 @@
 
 #include "../module/vm/optable.h"
 #include "cli.h"
+#include "cli_json.h"
 #include "cli_state.h"
 #include "cli_table.h"
 
@@ -200,32 +201,20 @@ static void put_gain(char *cell, const struct row *r)
 	X(gain, "GAIN", false, put_gain(cell, r))				\
 	X(health, "HEALTH", true, put_health(cell, r))
 
-#define X(name, title, left, put)						\
-	static void put_##name##_cell(char *cell, const void *row)		\
-	{									\
-		const struct row *r = row;					\
-										\
-		put;								\
-	}
-COLUMNS(X)
-#undef X
+#define CLI_ROW const struct row *r
+COLUMNS(CLI_PUT_CELL)
 
-static const struct cli_column columns[] = {
-#define X(name, title, left, put) { title, left, put_##name##_cell },
-	COLUMNS(X)
-#undef X
-};
+static const struct cli_column columns[] = { COLUMNS(CLI_COLUMN) };
 
 static struct json_object *row_json(const struct row *r)
 {
 	struct json_object *o = cli_state_json(&r->s);
 
-	json_object_object_add(o, "faults_per_s", json_object_new_double(r->faults));
-	json_object_object_add(o, "evictions_per_s", json_object_new_double(r->evictions));
-	json_object_object_add(o, "read_per_s", json_object_new_double(r->read));
-	json_object_object_add(o, "written_per_s", json_object_new_double(r->written));
-	json_object_object_add(o, "gain_percent",
-			       r->compared ? json_object_new_double(r->gain) : NULL);
+	cli_json_real(o, "faults_per_s", true, r->faults);
+	cli_json_real(o, "evictions_per_s", true, r->evictions);
+	cli_json_real(o, "read_per_s", true, r->read);
+	cli_json_real(o, "written_per_s", true, r->written);
+	cli_json_real(o, "gain_percent", r->compared, r->gain);
 	cli_json_text(o, "health", health_word(r));
 	return o;
 }
@@ -237,7 +226,7 @@ static void print_json(const struct look *l, double seconds, const struct row *r
 	struct json_object *array = json_object_new_array();
 	size_t i;
 
-	json_object_object_add(o, "seconds", json_object_new_double(seconds));
+	cli_json_real(o, "seconds", true, seconds);
 	cli_json_number(o, "frames", l->query.frames);
 	cli_json_number(o, "pool_frames", l->query.pool_frames);
 	cli_json_number(o, "pool_max", l->query.pool_max);

@@ -7,12 +7,12 @@
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
 #include <getopt.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_json.h"
 #include "cli_trace.h"
 
 #define MAX_TOP 1000
@@ -199,7 +199,7 @@ static int read_trace(struct sim_trace *t, const char *name,
 }
 
 /* What the user should know of a trace; lines of it begin with @mark. */
-void cli_trace_say(const struct sim_trace *t, const char *mark, FILE *out)
+static void say_notes(const struct sim_trace *t, const char *mark, FILE *out)
 {
 	u32 i;
 
@@ -297,7 +297,7 @@ static int convert(int argc, char **argv)
 	if (!ret)
 		ret = cli_trace_write(&t, o.to, argv[optind + 1]);
 	if (!ret)
-		cli_trace_say(&t, "hipec trace: ", stderr);
+		say_notes(&t, "hipec trace: ", stderr);
 	sim_trace_free(&t);
 	return ret;
 }
@@ -444,12 +444,7 @@ static void print_info(const struct sim_trace *t, const struct trace_info *info)
 		printf("%s%u (%u)", i ? ", " : "", info->top[i].pgno,
 		       info->top[i].accesses);
 	puts(i ? "" : "-");
-	cli_trace_say(t, "note: ", stdout);
-}
-
-static void add_number(struct json_object *o, const char *key, u64 n)
-{
-	json_object_object_add(o, key, json_object_new_uint64(n));
+	say_notes(t, "note: ", stdout);
 }
 
 static struct json_object *distances_json(const struct trace_info *info)
@@ -460,7 +455,7 @@ static struct json_object *distances_json(const struct trace_info *info)
 
 	for (i = 0; i < TRACE_NR_QUANTILES && info->reuses; i++) {
 		snprintf(key, sizeof(key), "%u", (unsigned int)quantiles[i]);
-		add_number(o, key, info->quantile[i]);
+		cli_json_number(o, key, info->quantile[i]);
 	}
 	return o;
 }
@@ -472,11 +467,10 @@ static struct json_object *regions_json(const struct sim_trace *t)
 
 	for (i = 0; i < t->nr_regions; i++) {
 		o = json_object_new_object();
-		add_number(o, "page", t->region[i].pgno);
-		add_number(o, "pages", t->region[i].nr ? t->region[i].nr :
-			   (u64)UINT32_MAX + 1);
-		json_object_object_add(o, "name", json_object_new_string(
-					       t->region[i].name));
+		cli_json_number(o, "page", t->region[i].pgno);
+		cli_json_number(o, "pages", t->region[i].nr ? t->region[i].nr :
+				(u64)UINT32_MAX + 1);
+		cli_json_text(o, "name", t->region[i].name);
 		json_object_array_add(array, o);
 	}
 	return array;
@@ -489,8 +483,8 @@ static struct json_object *top_json(const struct trace_info *info)
 
 	for (i = 0; i < info->nr_top; i++) {
 		o = json_object_new_object();
-		add_number(o, "page", info->top[i].pgno);
-		add_number(o, "accesses", info->top[i].accesses);
+		cli_json_number(o, "page", info->top[i].pgno);
+		cli_json_number(o, "accesses", info->top[i].accesses);
 		json_object_array_add(array, o);
 	}
 	return array;
@@ -501,25 +495,24 @@ static struct json_object *info_json(const struct sim_trace *t,
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "trace", json_object_new_string(t->name));
-	add_number(o, "accesses", info->accesses);
-	add_number(o, "reads", info->reads);
-	add_number(o, "writes", info->writes);
-	add_number(o, "pages", info->pages);
-	add_number(o, "written_pages", info->written_pages);
-	add_number(o, "footprint_bytes", info->pages * TRACE_PAGE_BYTES);
-	add_number(o, "first_page", info->first);
-	add_number(o, "last_page", info->last);
-	add_number(o, "sequential", info->sequential);
-	add_number(o, "repeated", info->repeated);
-	add_number(o, "one_touch_pages", info->one_touch);
-	add_number(o, "reuses", info->reuses);
+	cli_json_text(o, "trace", t->name);
+	cli_json_number(o, "accesses", info->accesses);
+	cli_json_number(o, "reads", info->reads);
+	cli_json_number(o, "writes", info->writes);
+	cli_json_number(o, "pages", info->pages);
+	cli_json_number(o, "written_pages", info->written_pages);
+	cli_json_number(o, "footprint_bytes", info->pages * TRACE_PAGE_BYTES);
+	cli_json_number(o, "first_page", info->first);
+	cli_json_number(o, "last_page", info->last);
+	cli_json_number(o, "sequential", info->sequential);
+	cli_json_number(o, "repeated", info->repeated);
+	cli_json_number(o, "one_touch_pages", info->one_touch);
+	cli_json_number(o, "reuses", info->reuses);
 	json_object_object_add(o, "reuse_distance", distances_json(info));
 	json_object_object_add(o, "top_pages", top_json(info));
-	add_number(o, "tags", t->nr_tags ? t->nr_tags - 1 : 0);
+	cli_json_number(o, "tags", t->nr_tags ? t->nr_tags - 1 : 0);
 	json_object_object_add(o, "regions", regions_json(t));
-	json_object_object_add(o, "notes", json_object_new_string(t->notes ?
-								  t->notes : ""));
+	cli_json_text(o, "notes", t->notes ?: "");
 	return o;
 }
 

@@ -6,7 +6,6 @@
  * cli_trace_program()   hipec trace -- COMMAND            cli_traceprog.c
  * cli_trace_form()      a form's name, of an option       cli_trace.c
  * cli_trace_write()     a trace into a file, complete or not at all
- * cli_trace_say()       what the user should know of it
  */
 #ifndef HIPEC_CLI_TRACE_H
 #define HIPEC_CLI_TRACE_H
@@ -17,6 +16,5 @@ int cli_trace_program(int argc, char **argv);
 int cli_trace_form(const char *option, const char *name, bool writes,
 		   enum trace_form *form);
 int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name);
-void cli_trace_say(const struct sim_trace *t, const char *mark, FILE *out);
 
 #endif /* HIPEC_CLI_TRACE_H */

@@ -10,7 +10,6 @@
  * that have ended, and says something only of programs that use some.
  */
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 
 #include "../module/include/uapi/hipec_record.h"
 #include "cli.h"
+#include "cli_json.h"
 #include "cli_live.h"
 #include "hipec.h"
 
@@ -246,17 +246,13 @@ static struct json_object *watch_json(const struct watch *w)
 {
 	struct json_object *j = json_object_new_object();
 
-	json_object_object_add(j, "policy", json_object_new_string(w->policy));
-	json_object_object_add(j, "seconds", json_object_new_double(w->seconds));
-	json_object_object_add(j, "cpu_seconds", w->cpu < 0 ? NULL :
-			       json_object_new_double(w->cpu));
-	json_object_object_add(j, "pages_in", json_object_new_uint64(w->pages));
-	json_object_object_add(j, "judged_faults",
-			       json_object_new_uint64(w->judged));
-	json_object_object_add(j, "default_faults",
-			       json_object_new_uint64(w->standard));
-	json_object_object_add(j, "ended", *w->ended ?
-			       json_object_new_string(w->ended) : NULL);
+	cli_json_text(j, "policy", w->policy);
+	cli_json_real(j, "seconds", true, w->seconds);
+	cli_json_real(j, "cpu_seconds", w->cpu >= 0, w->cpu);
+	cli_json_number(j, "pages_in", w->pages);
+	cli_json_number(j, "judged_faults", w->judged);
+	cli_json_number(j, "default_faults", w->standard);
+	cli_json_text(j, "ended", *w->ended ? w->ended : NULL);
 	return j;
 }
 
@@ -265,14 +261,13 @@ static void say_json(const struct cli_swap *s, const struct watch *before,
 {
 	struct json_object *j = json_object_new_object();
 
-	json_object_object_add(j, "id", json_object_new_uint64(s->id));
-	json_object_object_add(j, "policy", json_object_new_string(s->name));
-	json_object_object_add(j, "adopted",
-			       json_object_new_uint64(s->adopted));
+	cli_json_number(j, "id", s->id);
+	cli_json_text(j, "policy", s->name);
+	cli_json_number(j, "adopted", s->adopted);
 	json_object_object_add(j, "before", watch_json(before));
 	json_object_object_add(j, "after", watch_json(after));
 	json_object_object_add(j, "kept", json_object_new_boolean(kept));
-	json_object_object_add(j, "why", json_object_new_string(why));
+	cli_json_text(j, "why", why);
 	puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY |
 		JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(j);

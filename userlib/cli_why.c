@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_json.h"
 #include "cli_live.h"
 #include "hipec.h"
 
@@ -100,11 +100,6 @@ static void print_text(const struct hipec_why *w)
 		       w->place + 1, w->nr);
 }
 
-static void add_number(struct json_object *j, const char *key, uint64_t n)
-{
-	json_object_object_add(j, key, json_object_new_uint64(n));
-}
-
 static struct json_object *queue_json(const struct hipec_why *w)
 {
 	static const char *const on[] = { NULL, "fallback", "policy", "builtin" };
@@ -114,13 +109,11 @@ static struct json_object *queue_json(const struct hipec_why *w)
 	if (!w->on || w->on >= sizeof(on) / sizeof(*on))
 		return NULL;
 	j = json_object_new_object();
-	json_object_object_add(j, "of", json_object_new_string(on[w->on]));
-	json_object_object_add(j, "name",
-		w->on == HIPEC_WHY_ON_POLICY ?
-		json_object_new_string(cli_clean(clean.queue)) : NULL);
-	add_number(j, "index", w->index);
-	add_number(j, "place", w->place);
-	add_number(j, "pages", w->nr);
+	cli_json_text(j, "of", on[w->on]);
+	cli_json_text(j, "name", w->on == HIPEC_WHY_ON_POLICY ? cli_clean(clean.queue) : NULL);
+	cli_json_number(j, "index", w->index);
+	cli_json_number(j, "place", w->place);
+	cli_json_number(j, "pages", w->nr);
 	return j;
 }
 
@@ -132,10 +125,10 @@ static void print_json(const struct hipec_why *w)
 	size_t i;
 
 	memcpy(file, w->file, sizeof(file));
-	add_number(j, "id", w->id);
-	add_number(j, "page", w->address / PAGE);
-	json_object_object_add(j, "file", json_object_new_string(cli_clean(file)));
-	add_number(j, "file_offset", w->file_offset);
+	cli_json_number(j, "id", w->id);
+	cli_json_number(j, "page", w->address / PAGE);
+	cli_json_text(j, "file", cli_clean(file));
+	cli_json_number(j, "file_offset", w->file_offset);
 	for (i = 0; i < NR_STATES; i++)
 		if (w->state & states[i].bit)
 			json_object_array_add(words,

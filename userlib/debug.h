@@ -137,7 +137,6 @@ void dbg_show_commands(struct dbg *d, const char *event);
 void dbg_show_source(struct dbg *d, u64 line);
 void dbg_place_text(const struct dbg *d, const struct sim_command *c,
 		    char text[2 * DBG_NAME]);
-void dbg_command_text(const struct hipec_policy *p, u32 word, char text[128]);
 const char *dbg_line_text(const struct dbg *d, u32 line);
 
 void dbg_source_open(struct dbg_source *source, const struct sim_policy *p,

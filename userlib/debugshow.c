@@ -34,7 +34,7 @@ void dbg_place_text(const struct dbg *d, const struct sim_command *c,
 }
 
 /* A command as text. */
-void dbg_command_text(const struct hipec_policy *p, u32 word, char text[128])
+static void command_text(const struct hipec_policy *p, u32 word, char text[128])
 {
 	struct hipec_text out;
 
@@ -48,7 +48,7 @@ static void show_command(const struct dbg *d, const struct sim_command *c)
 	const char *source = dbg_line_text(d, c->line);
 	char command[128], place[2 * DBG_NAME];
 
-	dbg_command_text(d->policy, c->word, command);
+	command_text(d->policy, c->word, command);
 	snprintf(place, sizeof(place), "%s+%u",
 		 hipec_policy_event_name(d->policy, c->event), c->command);
 	if (source)

@@ -6,21 +6,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "hipec.h"
-
-static int do_ioctl(int fd, unsigned long request, void *arg)
-{
-	int ret = ioctl(fd, request, arg);
-
-	return ret < 0 ? -errno : ret;
-}
+#include "libhipec.h"
 
 /**
  * hipec_open() - get a container, empty
@@ -81,13 +72,9 @@ int hipec_load(int fd, const void *image, size_t size, uint64_t frames,
 		.cluster = cluster,
 		.frames = frames,
 		.log = (uintptr_t)log,
-		.log_size = log_size > UINT32_MAX ? UINT32_MAX : log_size,
+		.log_size = empty_log(log, log_size),
 	};
 
-	if (log && log_size)
-		log[0] = 0;
-	else
-		load.log = load.log_size = 0;
 	if (size > UINT32_MAX)
 		return -EINVAL;
 	return do_ioctl(fd, HIPEC_IOC_LOAD, &load);
@@ -187,27 +174,7 @@ int hipec_load_file(int fd, const char *path, uint64_t frames,
 				 sizeof(text));
 		free(image);
 	}
-	if (log && log_size) {
-		log[0] = 0;
-		if (ret)
-			snprintf(log, log_size, "%s: %s", path ?: "no policy",
-				 *text ? text : strerror(-ret));
-	}
-	return ret;
-}
-
-/* What an operand says of a parameter; 0 to 0: it may be anything. */
-static void set_param(struct hipec_param *param, int64_t value, int64_t low,
-		      int64_t high, uint32_t flags)
-{
-	bool ranged = low || high;
-
-	*param = (struct hipec_param){
-		.value = value,
-		.low = ranged ? low : INT64_MIN,
-		.high = ranged ? high : INT64_MAX,
-		.at_load = flags & HIPEC_OPERAND_CONST,
-	};
+	return say_of_file(path, ret, text, log, log_size);
 }
 
 /* Whether @name is the string at @at, which may lie outside. */
@@ -415,60 +382,17 @@ int hipec_operand(int fd, uint64_t id, uint32_t slot,
 	return do_ioctl(fd, HIPEC_IOC_OPERAND, operand);
 }
 
-/* The operand @name that has all of @flags. Return: 0; -ENOENT; as hipec_operand(). */
-static int find_operand(int fd, const char *name, uint32_t flags,
-			struct hipec_operand *o)
+/* See libhipec.h. */
+int hipec_find_operand(int fd, uint64_t id, const char *name, uint32_t flags,
+		       struct hipec_operand *o)
 {
 	uint32_t slot;
 	int ret;
 
-	for (slot = 0; !(ret = hipec_operand(fd, 0, slot, o)); slot++)
+	for (slot = 0; !(ret = hipec_operand(fd, id, slot, o)); slot++)
 		if ((o->operand_flags & flags) == flags && !strcmp(o->name, name))
 			break;
 	return ret;
-}
-
-/**
- * hipec_param() - a parameter of a policy that runs: its value now, and its range
- * @fd:    that the policy was loaded with
- * @name:  of an integer that the policy declares `param`; up to 31 bytes
- * @param: filled
- *
- * Context: any thread.
- * Return: 0; -ENOENT if the policy has no parameter of that name; -ENODATA if no
- *         policy is loaded; -EBADF, -ENOTTY.
- */
-int hipec_param(int fd, const char *name, struct hipec_param *param)
-{
-	struct hipec_operand o;
-	int ret = find_operand(fd, name, HIPEC_OPERAND_PARAM, &o);
-
-	if (!ret)
-		set_param(param, o.value, o.low, o.high, o.operand_flags);
-	return ret;
-}
-
-/**
- * hipec_set_param() - change a parameter of a policy that runs
- * @fd:    that the policy was loaded with
- * @name:  as in hipec_param()
- * @value: what events that begin from now on read
- *
- * Context: any thread.
- * Return: 0; -ERANGE if the policy does not allow that value: hipec_param() has its
- *         range; -EACCES if it is a `const param`, which hipec_image_set_param() sets
- *         before the load; -ENOTTY if the module is older; else as hipec_param().
- */
-int hipec_set_param(int fd, const char *name, int64_t value)
-{
-	struct hipec_set_param set = { .size = sizeof(set), .value = value };
-	struct hipec_operand o;
-	int ret = find_operand(fd, name, HIPEC_OPERAND_PARAM, &o);
-
-	if (ret)
-		return ret;
-	set.slot = o.slot;
-	return do_ioctl(fd, HIPEC_IOC_SET_PARAM, &set);
 }
 
 /**
@@ -569,7 +493,7 @@ int hipec_shared(int fd, const char *name, int64_t **array, size_t *nr)
 {
 	struct hipec_operand o;
 	void *at;
-	int ret = find_operand(fd, name, HIPEC_OPERAND_SHARED, &o);
+	int ret = hipec_find_operand(fd, 0, name, HIPEC_OPERAND_SHARED, &o);
 
 	if (ret)
 		return ret;

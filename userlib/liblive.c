@@ -4,19 +4,9 @@
  * own, or another that the caller may see. See hipec.h.
  */
 #include <errno.h>
-#include <string.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 
-#include "hipec.h"
-
-static int do_ioctl(int fd, unsigned long request, void *arg)
-{
-	int ret = ioctl(fd, request, arg);
-
-	return ret < 0 ? -errno : ret;
-}
+#include "libhipec.h"
 
 /**
  * hipec_swap_args() - another policy for a container, as the device is told
@@ -63,13 +53,9 @@ int hipec_swap(int fd, uint64_t id, const void *image, size_t size, char *log,
 		.image = (uintptr_t)image,
 		.image_size = size,
 		.log = (uintptr_t)log,
-		.log_size = log_size > UINT32_MAX ? UINT32_MAX : log_size,
+		.log_size = empty_log(log, log_size),
 	};
 
-	if (log && log_size)
-		log[0] = 0;
-	else
-		swap.log = swap.log_size = 0;
 	if (size > UINT32_MAX)
 		return -EINVAL;
 	return hipec_swap_args(fd, &swap);
@@ -98,13 +84,7 @@ int hipec_swap_file(int fd, uint64_t id, const char *path, char *log,
 		ret = hipec_swap(fd, id, image, size, text, sizeof(text));
 		free(image);
 	}
-	if (log && log_size) {
-		log[0] = 0;
-		if (ret)
-			snprintf(log, log_size, "%s: %s", path ?: "no policy",
-				 *text ? text : strerror(-ret));
-	}
-	return ret;
+	return say_of_file(path, ret, text, log, log_size);
 }
 
 /**
@@ -148,18 +128,35 @@ int hipec_why(int fd, uint64_t id, struct hipec_why *why)
 	return do_ioctl(fd, HIPEC_IOC_WHY, why);
 }
 
-/* The parameter @name of container @id. Return: 0; as hipec_param_of(). */
-static int find_param(int fd, uint64_t id, const char *name,
-		      struct hipec_operand *o)
+/**
+ * hipec_param() - a parameter of a policy that runs: its value now, and its range
+ * @fd:    that the policy was loaded with
+ * @name:  of an integer that the policy declares `param`; up to 31 bytes
+ * @param: filled
+ *
+ * Context: any thread.
+ * Return: 0; -ENOENT if the policy has no parameter of that name; -ENODATA if no
+ *         policy is loaded; -EBADF, -ENOTTY.
+ */
+int hipec_param(int fd, const char *name, struct hipec_param *param)
 {
-	uint32_t slot;
-	int ret;
+	return hipec_param_of(fd, 0, name, param);
+}
 
-	for (slot = 0; !(ret = hipec_operand(fd, id, slot, o)); slot++)
-		if (o->operand_flags & HIPEC_OPERAND_PARAM &&
-		    !strcmp(o->name, name))
-			break;
-	return ret;
+/**
+ * hipec_set_param() - change a parameter of a policy that runs
+ * @fd:    that the policy was loaded with
+ * @name:  as in hipec_param()
+ * @value: what events that begin from now on read
+ *
+ * Context: any thread.
+ * Return: 0; -ERANGE if the policy does not allow that value: hipec_param() has its
+ *         range; -EACCES if it is a `const param`, which hipec_image_set_param() sets
+ *         before the load; -ENOTTY if the module is older; else as hipec_param().
+ */
+int hipec_set_param(int fd, const char *name, int64_t value)
+{
+	return hipec_set_param_of(fd, 0, name, value);
 }
 
 /**
@@ -177,19 +174,11 @@ int hipec_param_of(int fd, uint64_t id, const char *name,
 		   struct hipec_param *param)
 {
 	struct hipec_operand o;
-	int ret = find_param(fd, id, name, &o);
-	bool ranged;
+	int ret = hipec_find_operand(fd, id, name, HIPEC_OPERAND_PARAM, &o);
 
-	if (ret)
-		return ret;
-	ranged = o.low || o.high;
-	*param = (struct hipec_param){
-		.value = o.value,
-		.low = ranged ? o.low : INT64_MIN,
-		.high = ranged ? o.high : INT64_MAX,
-		.at_load = o.operand_flags & HIPEC_OPERAND_CONST,
-	};
-	return 0;
+	if (!ret)
+		set_param(param, o.value, o.low, o.high, o.operand_flags);
+	return ret;
 }
 
 /**
@@ -208,7 +197,7 @@ int hipec_set_param_of(int fd, uint64_t id, const char *name, int64_t value)
 		.size = sizeof(set), .id = id, .value = value,
 	};
 	struct hipec_operand o;
-	int ret = find_param(fd, id, name, &o);
+	int ret = hipec_find_operand(fd, id, name, HIPEC_OPERAND_PARAM, &o);
 
 	if (ret)
 		return ret;

@@ -62,20 +62,14 @@ static void forget(uintptr_t start, size_t bytes)
 	preload_area_cut(start, end);
 }
 
-/**
- * preload_put() - put a region where a map of its file is
- * @memory:  the map
- * @m:       how it was made
- * @region:  the region
- * @written: it was attached to be written
- * @file:    its file
- *
- * Context: any.
- * Return: @memory; MAP_FAILED if nothing is there any more, and errno says why.
+/*
+ * Put a region where a map of its file is, which was made as @m says. @written: it was
+ * attached to be written. Return: @memory; MAP_FAILED if nothing is there any more, and
+ * errno says why.
  */
-void *preload_put(void *memory, const struct preload_map *m,
-		  const struct preload_region *region, bool written,
-		  const struct preload_file *file)
+static void *put_region(void *memory, const struct preload_map *m,
+			const struct preload_region *region, bool written,
+			const struct preload_file *file)
 {
 	uint64_t offset = m->offset, bytes = preload_up(m->bytes);
 	int private = (m->flags & MAP_TYPE) == MAP_PRIVATE;
@@ -116,7 +110,7 @@ static void *map_region(struct preload_map *m, const struct preload_region *regi
 	m->flags &= ~MAP_POPULATE;
 	memory = real_mmap(m->at, m->bytes, m->prot, m->flags, m->fd, m->offset);
 	if (memory != MAP_FAILED)
-		memory = preload_put(memory, m, region, kind != RUN_READ, file);
+		memory = put_region(memory, m, region, kind != RUN_READ, file);
 	return memory;
 }
 
@@ -216,7 +210,7 @@ static void *grow(uintptr_t at, size_t bytes, size_t new_bytes, uintptr_t to)
 	m.offset = a.offset + (at - a.start);
 	memory = real_mmap(m.at, m.bytes, m.prot, m.flags, m.fd, m.offset);
 	if (memory != MAP_FAILED)
-		memory = preload_put(memory, &m, &region, a.written, &a.file);
+		memory = put_region(memory, &m, &region, a.written, &a.file);
 	close(region.file);
 	close(region.fd);
 	if (memory != MAP_FAILED) {

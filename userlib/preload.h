@@ -13,7 +13,6 @@
  * preload_active()     whether there is somebody to ask
  * preload_globs()      what the user named
  * preload_wants()      whether a map is one of ours             preload_choose.c
- * preload_put()        a region over a part of the memory       preload.c
  * preload_area_add(), _cut(), _find(), _edge(), _move(), _written()  preload_area.c
  */
 #ifndef HIPEC_PRELOAD_H
@@ -65,9 +64,6 @@ void preload_tell_left(void);
 enum run_kind preload_wants(const struct preload_map *map,
 			    struct preload_file *file);
 
-void *preload_put(void *memory, const struct preload_map *map,
-		  const struct preload_region *region, bool written,
-		  const struct preload_file *file);
 
 bool preload_area_any(void);
 bool preload_area_add(const struct preload_area *area);

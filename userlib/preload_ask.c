@@ -4,17 +4,12 @@
  * are closed again. A command that is gone is found out at once: nobody has the
  * other end of our socket then.
  */
-#define _GNU_SOURCE	/* MSG_CMSG_CLOEXEC */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "preload.h"
-
-#define MAX_FDS 2
 
 static struct sockaddr_un command;
 static char globs[RUN_MAX_GLOBS];
@@ -55,31 +50,13 @@ __attribute__((constructor)) static void start(void)
 
 static int tell(const struct run_ask *ask, const int *fds, int nr)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(MAX_FDS * sizeof(int))];
-	} control = { 0 };
-	struct iovec iov = { (void *)ask, sizeof(*ask) };
-	struct msghdr msg = {
-		.msg_name = &command, .msg_namelen = sizeof(command),
-		.msg_iov = &iov, .msg_iovlen = 1,
-	};
+	int via = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	ssize_t n;
-	int via;
 
-	if (nr) {
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = CMSG_SPACE(nr * sizeof(int));
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(nr * sizeof(int));
-		memcpy(CMSG_DATA(&control.align), fds, nr * sizeof(int));
-	}
-	via = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (via < 0)
 		return -1;
 	do {
-		n = sendmsg(via, &msg, MSG_NOSIGNAL);
+		n = run_send(via, &command, ask, sizeof(*ask), fds, nr, 0);
 	} while (n < 0 && errno == EINTR);
 	close(via);
 	return n == sizeof(*ask) ? 0 : -1;
@@ -88,29 +65,13 @@ static int tell(const struct run_ask *ask, const int *fds, int nr)
 /* Return: how many descriptors came, -1 if no answer did. */
 static int receive(int from, struct run_answer *answer, int *fds)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(MAX_FDS * sizeof(int))];
-	} control;
-	struct iovec iov = { answer, sizeof(*answer) };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
-	};
-	struct cmsghdr *c;
-	int nr = 0;
 	ssize_t n;
+	int nr;
 
 	do {
-		n = recvmsg(from, &msg, MSG_CMSG_CLOEXEC);
+		n = run_receive(from, answer, sizeof(*answer), fds, &nr, 0);
 	} while (n < 0 && errno == EINTR);
-	c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-		nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		memcpy(fds, CMSG_DATA(c), nr * sizeof(int));
-	}
-	if (n == sizeof(*answer) && !(msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+	if (n > 0)
 		return nr;
 	while (nr)
 		close(fds[--nr]);
@@ -153,7 +114,7 @@ int preload_ask(enum run_kind kind, int fd, uint64_t number,
 {
 	struct run_ask ask = { .magic = RUN_MAGIC, .kind = kind, .number = number };
 	struct run_answer answer;
-	int pair[2], fds[MAX_FDS], nr;
+	int pair[2], fds[RUN_MAX_FDS], nr;
 
 	*strict = false;
 	if (!preload_active())

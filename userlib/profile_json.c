@@ -2,17 +2,8 @@
 /*
  * A profile as JSON: docs/profile.md has the keys.
  */
+#include "cli_json.h"
 #include "profile.h"
-
-static void add_number(struct json_object *o, const char *key, u64 n)
-{
-	json_object_object_add(o, key, json_object_new_uint64(n));
-}
-
-static void add_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
 
 static struct json_object *numbers(const u32 *n, u32 nr)
 {
@@ -58,12 +49,11 @@ static struct json_object *bands_json(const struct profile_map *m)
 	for (i = 0; i < m->nr_bands; i++) {
 		o = json_object_new_object();
 		r = region_of(m->t, m->band[i].first);
-		add_number(o, "first", m->band[i].first);
-		add_number(o, "last", m->band[i].last);
-		add_number(o, "pages", m->band[i].nr);
-		json_object_object_add(o, "region", r ?
-				       json_object_new_string(r->name) : NULL);
-		add_number(o, "region_first", r ? r->pgno : 0);
+		cli_json_number(o, "first", m->band[i].first);
+		cli_json_number(o, "last", m->band[i].last);
+		cli_json_number(o, "pages", m->band[i].nr);
+		cli_json_text(o, "region", r ? r->name : NULL);
+		cli_json_number(o, "region_first", r ? r->pgno : 0);
 		json_object_array_add(array, o);
 	}
 	return array;
@@ -80,9 +70,8 @@ static struct json_object *queues_json(const struct profile *p)
 		for (j = 0; j < p->map->nr_bins; j++)
 			json_object_array_add(length,
 				json_object_new_int64(p->length[j][i]));
-		json_object_object_add(o, "name", i ? json_object_new_string(
-				hipec_policy_name(p->policy,
-					p->policy->operand[p->queue[i]].name)) : NULL);
+		cli_json_text(o, "name", i ? hipec_policy_name(p->policy,
+				p->policy->operand[p->queue[i]].name) : NULL);
 		json_object_object_add(o, "length", length);
 		json_object_array_add(array, o);
 	}
@@ -100,7 +89,7 @@ static struct json_object *counters_json(const struct profile *p)
 		for (j = 0; j < p->map->nr_bins; j++)
 			json_object_array_add(value,
 				json_object_new_int64(p->value[j][i]));
-		add_text(o, "name", hipec_policy_name(p->policy,
+		cli_json_text(o, "name", hipec_policy_name(p->policy,
 				p->policy->operand[p->counter[i]].name));
 		json_object_object_add(o, "value", value);
 		json_object_array_add(array, o);
@@ -128,9 +117,9 @@ static struct json_object *events_json(const struct profile *p)
 		const struct hipec_image_event *e = &p->policy->event[i];
 
 		o = json_object_new_object();
-		add_text(o, "name", hipec_policy_event_name(p->policy, e->number));
-		add_number(o, "runs", p->runs[i]);
-		add_number(o, "commands", commands_of(p, e));
+		cli_json_text(o, "name", hipec_policy_event_name(p->policy, e->number));
+		cli_json_number(o, "runs", p->runs[i]);
+		cli_json_number(o, "commands", commands_of(p, e));
 		json_object_array_add(array, o);
 	}
 	return array;
@@ -163,7 +152,7 @@ static void add_hash(struct json_object *o, const struct hipec_image *image)
 
 	for (i = 0; i < HIPEC_HASH_SIZE; i++)
 		sprintf(text + 2 * i, "%02x", image->source_hash[i]);
-	add_text(o, "source_hash", text);
+	cli_json_text(o, "source_hash", text);
 }
 
 static struct json_object *run_json(const struct sim_rows *rows,
@@ -172,13 +161,13 @@ static struct json_object *run_json(const struct sim_rows *rows,
 {
 	struct json_object *o = json_object_new_object();
 
-	add_number(o, "row", p->row - rows->row);
-	add_number(o, "trace", p->map - w->map);
-	add_text(o, "application", p->application ?: p->map->t->name);
-	add_text(o, "unit", p->map->clock ? "ns" : "accesses");
-	add_number(o, "per_bin", p->map->per_bin);
+	cli_json_number(o, "row", p->row - rows->row);
+	cli_json_number(o, "trace", p->map - w->map);
+	cli_json_text(o, "application", p->application ?: p->map->t->name);
+	cli_json_text(o, "unit", p->map->clock ? "ns" : "accesses");
+	cli_json_number(o, "per_bin", p->map->per_bin);
 	if (p->application) {
-		add_number(o, "group", p->group);
+		cli_json_number(o, "group", p->group);
 		json_object_object_add(o, "held",
 				       numbers(p->held, p->map->nr_bins));
 	}
@@ -198,9 +187,9 @@ static struct json_object *trace_json(const struct profile_map *m)
 {
 	struct json_object *o = json_object_new_object();
 
-	add_text(o, "name", m->t->name);
-	add_number(o, "accesses", m->t->nr_accesses);
-	add_number(o, "pages", m->t->nr_pages);
+	cli_json_text(o, "name", m->t->name);
+	cli_json_number(o, "accesses", m->t->nr_accesses);
+	cli_json_number(o, "pages", m->t->nr_pages);
 	json_object_object_add(o, "bands", bands_json(m));
 	return o;
 }
@@ -216,9 +205,9 @@ static struct json_object *verdicts_json(const struct sim_job *job,
 		if (!sim_verdict_text(job, &rows->cell[i], line))
 			continue;
 		o = json_object_new_object();
-		add_text(o, "trace", rows->cell[i].row->trace->name);
-		add_number(o, "frames", rows->cell[i].row->frames);
-		add_text(o, "text", line);
+		cli_json_text(o, "trace", rows->cell[i].row->trace->name);
+		cli_json_number(o, "frames", rows->cell[i].row->frames);
+		cli_json_text(o, "text", line);
 		json_object_array_add(array, o);
 	}
 	return array;
@@ -242,10 +231,9 @@ struct json_object *profile_json(const struct sim_job *job,
 	struct json_object *runs = json_object_new_array();
 	size_t i;
 
-	add_number(o, "version", 1);
-	add_text(o, "mode", sim_mode_names[job->mode]);
-	json_object_object_add(o, "over", job->over ?
-			       json_object_new_string(job->over) : NULL);
+	cli_json_number(o, "version", 1);
+	cli_json_text(o, "mode", sim_mode_names[job->mode]);
+	cli_json_text(o, "over", job->over);
 	json_object_object_add(o, "rows", sim_json(job, rows));
 	json_object_object_add(o, "verdicts", verdicts_json(job, rows));
 	for (i = 0; i < w->nr_maps; i++)

@@ -16,14 +16,14 @@ $(B)/bench/context/%.hpo: bench/context/%.hp $(B)/ampc
 	@mkdir -p $(@D)
 	$(B)/ampc -o $@ $<
 
-$(BENCH_CONTEXT_GUEST).img: bench/context/guest.sh $(BENCH_CONTEXT) \
+$(BENCH_CONTEXT_GUEST).img: bench/context/guest.sh bench/disk.sh $(BENCH_CONTEXT) \
 		$(BENCH_CONTEXT_HPO) $(B)/kmod-$(DEMO_KERNEL)/stamp vm-images/init \
 		vm-images/initramfs.sh
 	@[ -s $(B)/kernel-$(DEMO_KERNEL).stamp ] || { \
 		echo "bench-context: this Debian has no stock $(DEMO_KERNEL) kernel" >&2; \
 		exit 1; }
 	@rm -rf $(BENCH_CONTEXT_GUEST) && mkdir -p $(BENCH_CONTEXT_GUEST)/policies
-	@cp bench/context/guest.sh $(BENCH_CONTEXT_GUEST)
+	@cp bench/context/guest.sh bench/disk.sh $(BENCH_CONTEXT_GUEST)
 	@cp $(BENCH_CONTEXT_HPO) $(BENCH_CONTEXT_GUEST)/policies
 	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \

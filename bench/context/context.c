@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../module/include/uapi/hipec_sample.h"
 #include "../../userlib/hipec.h"
+#include "../program.h"
 
 #define PAGE_BYTES 4096ul
 #define PAGES 256
@@ -30,20 +30,6 @@
 static volatile unsigned char *base;
 static int container, samples = -1;
 static bool first;
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 static int sample(uint64_t threshold)
 {

@@ -10,15 +10,9 @@
 # Line n of /results/runs is what the n-th one printed.
 
 set -eu
+. /disk.sh
 uname -r >/results/kernel
-nullb=/sys/kernel/config/nullb/none
-[ -d /sys/kernel/config/nullb ] || modprobe null_blk nr_devices=0
-mkdir $nullb
-echo 16 >$nullb/size
-echo 1 >$nullb/memory_backed
-echo 0 >$nullb/irqmode
-echo 4096 >$nullb/blocksize
-echo 1 >$nullb/power
+make_ram_disk none 16
 insmod /hipec/hipec.ko
 while read -r program arguments; do
 	# shellcheck disable=SC2086 # a list of words

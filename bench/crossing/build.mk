@@ -15,14 +15,14 @@ $(B)/bench/fifo2-more.hpo: bench/crossing/fifo2-more.hp $(B)/ampc
 	@mkdir -p $(@D)
 	$(B)/ampc -o $@ $<
 
-$(CROSSING_GUEST).img: bench/crossing-guest.sh $(BENCH) $(BENCH_CROSSING) \
+$(CROSSING_GUEST).img: bench/crossing-guest.sh bench/disk.sh $(BENCH) $(BENCH_CROSSING) \
 		$(CROSSING_HPO) $(B)/kmod-$(DEMO_KERNEL)/stamp vm-images/init \
 		vm-images/initramfs.sh
 	@[ -s $(B)/kernel-$(DEMO_KERNEL).stamp ] || { \
 		echo "crossing: this Debian has no stock $(DEMO_KERNEL) kernel" >&2; \
 		exit 1; }
 	@rm -rf $(CROSSING_GUEST) && mkdir -p $(CROSSING_GUEST)/policies
-	@cp bench/crossing-guest.sh $(CROSSING_GUEST)
+	@cp bench/crossing-guest.sh bench/disk.sh $(CROSSING_GUEST)
 	@cp $(CROSSING_HPO) $(CROSSING_GUEST)/policies
 	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \

@@ -35,14 +35,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../program.h"
+
 #define PAGE_BYTES 4096ul
 #define NONE UINT64_MAX
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
 
 /* First in, first out: a ring of page numbers. */
 struct queue {

@@ -9,14 +9,14 @@ $(BENCH_FAULT): bench/fault/fault.c $(B)/libhipec.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
-$(BENCH_FAULT_GUEST).img: bench/fault/guest.sh $(BENCH_FAULT) $(B)/bench/mkdata \
+$(BENCH_FAULT_GUEST).img: bench/fault/guest.sh bench/disk.sh $(BENCH_FAULT) $(B)/bench/mkdata \
 		$(BENCH_FAULT_HPO) $(B)/kmod-$(DEMO_KERNEL)/stamp vm-images/init \
 		vm-images/initramfs.sh
 	@[ -s $(B)/kernel-$(DEMO_KERNEL).stamp ] || { \
 		echo "bench-fault: this Debian has no stock $(DEMO_KERNEL) kernel" >&2; \
 		exit 1; }
 	@rm -rf $(BENCH_FAULT_GUEST) && mkdir -p $(BENCH_FAULT_GUEST)/policies
-	@cp bench/fault/guest.sh $(BENCH_FAULT_GUEST)
+	@cp bench/fault/guest.sh bench/disk.sh $(BENCH_FAULT_GUEST)
 	@cp $(BENCH_FAULT_HPO) $(BENCH_FAULT_GUEST)/policies
 	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \
@@ -28,4 +28,4 @@ bench-fault: packages
 	@$(MAKE) --no-print-directory bench-fault-run
 
 bench-fault-run: $(BENCH_FAULT_GUEST).img
-	@bench/fault/table.py --kernel $(DEMO_KERNEL) --guest $< --out $(B)/bench/fault/out
+	@bench/fault.py --kernel $(DEMO_KERNEL) --guest $< --out $(B)/bench/fault/out

@@ -19,10 +19,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../userlib/hipec.h"
+#include "../program.h"
 
 #define PAGE_BYTES 4096ul
 #define STRIDE 2657ul	/* pages; odd, and no page is next to the one before */
@@ -40,20 +40,6 @@ struct source {
 	size_t pages;
 	int container, fd;
 };
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 /* Another container, which has its first frames and no more. */
 static void crowd(void)

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The guest's side of table.py: a disk that takes no time, a file on it, and run
+# The guest's side of fault.py: a disk that takes no time, a file on it, and run
 # after run.
 #
 #   guest.sh PAGES RUNS
@@ -13,27 +13,14 @@
 # Line n of /results/runs is what the n-th one printed.
 
 set -eu
+. /disk.sh
 pages=$1
 runs=$2
 
 uname -r >/results/kernel
-# Completed where it is submitted: no interrupt, no timer.
-nullb=/sys/kernel/config/nullb/none
-[ -d /sys/kernel/config/nullb ] || modprobe null_blk nr_devices=0
-mkdir $nullb
-echo 128 >$nullb/size
-echo 1 >$nullb/memory_backed
-echo 0 >$nullb/irqmode
-echo 2 >$nullb/queue_mode
-echo 2560 >$nullb/max_sectors
-echo 4096 >$nullb/blocksize
-echo 1 >$nullb/power
+make_ram_disk none 128 "$MAX_SECTORS"
 echo 128 >/sys/block/none/queue/read_ahead_kb
-mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/none
-mount /dev/none /mnt
-mkdata /mnt/data "$pages"
-umount /mnt
-mount -o ro /dev/none /mnt
+put_data none "$pages"
 
 group=/sys/fs/cgroup/run
 while read -r memory_max parameters arguments; do

@@ -10,13 +10,13 @@ $(BENCH_IDLE): bench/idle/faults.c
 
 ALL += $(BENCH_IDLE)
 
-$(IDLE_GUEST).img: bench/idle-guest.sh $(BENCH_IDLE) $(B)/bench/mkdata \
+$(IDLE_GUEST).img: bench/idle-guest.sh bench/disk.sh $(BENCH_IDLE) $(B)/bench/mkdata \
 		$(B)/kmod-$(DEMO_KERNEL)/stamp vm-images/init vm-images/initramfs.sh
 	@[ -s $(B)/kernel-$(DEMO_KERNEL).stamp ] || { \
 		echo "idle: this Debian has no stock $(DEMO_KERNEL) kernel" >&2; \
 		exit 1; }
 	@rm -rf $(IDLE_GUEST) && mkdir -p $(IDLE_GUEST)
-	@cp bench/idle-guest.sh $(IDLE_GUEST)
+	@cp bench/idle-guest.sh bench/disk.sh $(IDLE_GUEST)
 	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \
 		--bin $(BENCH_IDLE) --bin $(B)/bench/mkdata --tree $(IDLE_GUEST)

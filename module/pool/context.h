@@ -17,8 +17,9 @@
  * for each depth of it.
  *
  * Interface:
- * context_point()    a file and an offset -> a point
- * context_add()      one more point of a stack; begin with CONTEXT_NONE
+ * context_hash()     of a file, by its build id or name; begin with CONTEXT_NONE
+ * context_add()      its offset, for a point; one more point of a stack, which begins
+ *                    with CONTEXT_NONE
  * context_end()      the context
  * context_is_left_out()  by a file's name
  *
@@ -51,12 +52,6 @@ static inline __u64 context_add(__u64 hash, __u64 point)
 	for (i = 0; i < 8; i++)
 		bytes[i] = point >> 8 * i;
 	return context_hash(hash, bytes, 8);
-}
-
-/* @file: a build id, or a name; @n: bytes of it; @offset: of the return address. */
-static inline __u64 context_point(const void *file, __u32 n, __u64 offset)
-{
-	return context_add(context_hash(CONTEXT_NONE, file, n), offset);
 }
 
 /* @name: the last part of a file's name, ends with a zero: is it a part of the C library? */

@@ -19,31 +19,19 @@ static struct hipec_poolhost *host(struct kunit *test, const char *pages)
 	return h;
 }
 
-/* As in mr_kunit.c, for @requester. */
-static void expect(struct kunit *test, struct hipec_poolhost *h, u32 requester,
-		   bool gone, const char *log, const char *order)
-{
-	const char *broken;
-
-	KUNIT_EXPECT_EQ(test, hipec_mr_reclaim(&h->mr, requester), gone);
-	KUNIT_EXPECT_STREQ(test, hipec_poolhost_log(h), log);
-	KUNIT_EXPECT_STREQ(test, hipec_poolhost_order(h), order);
-	broken = hipec_poolhost_broken(h);
-	KUNIT_EXPECT_TRUE_MSG(test, !broken, "%s", broken);
-}
-
 /* Without limits it is first in, first out, referenced or not. */
 static void the_oldest_page_of_all_goes(struct kunit *test)
 {
 	struct hipec_poolhost *h = host(test, "b0 a0 c0 a1 b1");
 
 	h->page[1][0].referenced = true;
-	expect(test, h, 0, true, "!b0 xb0", "a0 c0 a1 b1");
-	expect(test, h, HIPEC_MR_NOBODY, true, "!a0 xa0", "c0 a1 b1");
-	expect(test, h, 2, true, "!c0 xc0", "a1 b1");
-	expect(test, h, 2, true, "!a1 xa1", "b1");
-	expect(test, h, 2, true, "!b1 xb1", "");
-	expect(test, h, 2, false, "", "");
+	hipec_poolhost_expect(test, h, 0, true, "!b0 xb0", "a0 c0 a1 b1");
+	hipec_poolhost_expect(test, h, HIPEC_MR_NOBODY, true, "!a0 xa0",
+			      "c0 a1 b1");
+	hipec_poolhost_expect(test, h, 2, true, "!c0 xc0", "a1 b1");
+	hipec_poolhost_expect(test, h, 2, true, "!a1 xa1", "b1");
+	hipec_poolhost_expect(test, h, 2, true, "!b1 xb1", "");
+	hipec_poolhost_expect(test, h, 2, false, "", "");
 }
 
 /* Who has no more than its min loses nothing to others. */
@@ -53,11 +41,11 @@ static void min_is_guaranteed(struct kunit *test)
 
 	hipec_mr_set_limits(&h->mr, 0, 2, 9);
 	hipec_mr_set_limits(&h->mr, 1, 1, 9);
-	expect(test, h, 2, true, "!a0 xa0", "a1 b0 b1 a2");
-	expect(test, h, 2, true, "!b0 xb0", "a1 b1 a2");
-	expect(test, h, 2, false, "", "a1 b1 a2");
+	hipec_poolhost_expect(test, h, 2, true, "!a0 xa0", "a1 b0 b1 a2");
+	hipec_poolhost_expect(test, h, 2, true, "!b0 xb0", "a1 b1 a2");
+	hipec_poolhost_expect(test, h, 2, false, "", "a1 b1 a2");
 	hipec_poolhost_add(h, 1, 5);
-	expect(test, h, 2, true, "!b1 xb1", "a1 a2 b5");
+	hipec_poolhost_expect(test, h, 2, true, "!b1 xb1", "a1 a2 b5");
 }
 
 /* Who has its max replaces its own oldest, whatever is older. */
@@ -69,12 +57,12 @@ static void max_is_replaced_from_its_own(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hipec_mr_is_full(&h->mr, 1));
 	KUNIT_EXPECT_FALSE(test, hipec_mr_is_full(&h->mr, 0));
 	KUNIT_EXPECT_FALSE(test, hipec_mr_is_full(&h->mr, HIPEC_MR_NOBODY));
-	expect(test, h, 1, true, "!b0 xb0", "a0 b1 a1");
+	hipec_poolhost_expect(test, h, 1, true, "!b0 xb0", "a0 b1 a1");
 	KUNIT_EXPECT_FALSE(test, hipec_mr_is_full(&h->mr, 1));
-	expect(test, h, 1, true, "!a0 xa0", "b1 a1");
+	hipec_poolhost_expect(test, h, 1, true, "!a0 xa0", "b1 a1");
 	/* A max that is the min: replaced all the same. */
 	hipec_mr_set_limits(&h->mr, 1, 1, 1);
-	expect(test, h, 1, true, "!b1 xb1", "a1");
+	hipec_poolhost_expect(test, h, 1, true, "!b1 xb1", "a1");
 	/* And nobody is full under FIFO2-MR. */
 	h = hipec_poolhost_new(test, NR, HIPEC_MR_FIFO2);
 	hipec_mr_set_limits(&h->mr, 1, 0, 0);
@@ -87,10 +75,10 @@ static void the_victim_takes_the_named_pages_age(struct kunit *test)
 	struct hipec_poolhost *h = host(test, "a0 b0 a1 b1");
 
 	hipec_poolhost_script(h, "a1");
-	expect(test, h, 2, true, "!a0 a0<a1", "b0 a0 b1");
+	hipec_poolhost_expect(test, h, 2, true, "!a0 a0<a1", "b0 a0 b1");
 	KUNIT_EXPECT_EQ(test, h->mr.moved, 1);
-	expect(test, h, 2, true, "!b0 xb0", "a0 b1");
-	expect(test, h, 2, true, "!a0 xa0", "b1");
+	hipec_poolhost_expect(test, h, 2, true, "!b0 xb0", "a0 b1");
+	hipec_poolhost_expect(test, h, 2, true, "!a0 xa0", "b1");
 }
 
 /* What cannot go is the youngest, and each page is tried once. */
@@ -99,15 +87,16 @@ static void a_pinned_page_is_passed_over(struct kunit *test)
 	struct hipec_poolhost *h = host(test, "a0 b0 a1");
 
 	h->page[0][0].pinned = true;
-	expect(test, h, 2, true, "!a0 xa0 !b0 xb0", "a1 a0");
+	hipec_poolhost_expect(test, h, 2, true, "!a0 xa0 !b0 xb0", "a1 a0");
 	KUNIT_EXPECT_EQ(test, h->mr.passed, 1);
 	h = host(test, "b0 a0 a1");
 	h->page[0][0].pinned = true;
 	h->page[0][1].pinned = true;
 	hipec_mr_set_limits(&h->mr, 0, 0, 2);
-	expect(test, h, 0, false, "!a0 xa0 !a1 xa1", "b0 a0 a1");
+	hipec_poolhost_expect(test, h, 0, false, "!a0 xa0 !a1 xa1", "b0 a0 a1");
 	h->busy[1] = true;
-	expect(test, h, 2, false, "!b0 xb0 !a0 xa0 !a1 xa1", "b0 a0 a1");
+	hipec_poolhost_expect(test, h, 2, false, "!b0 xb0 !a0 xa0 !a1 xa1",
+			      "b0 a0 a1");
 }
 
 /* A host whose callers must not wait: the next reclaim goes on where this ended. */
@@ -118,8 +107,8 @@ static void looks_are_bounded(struct kunit *test)
 	h->mr.most = 2;
 	h->page[0][0].pinned = true;
 	h->page[1][0].pinned = true;
-	expect(test, h, 2, false, "!a0 xa0 !b0 xb0", "a1 b1 a0 b0");
-	expect(test, h, 2, true, "!a1 xa1", "b1 a0 b0");
+	hipec_poolhost_expect(test, h, 2, false, "!a0 xa0 !b0 xb0", "a1 b1 a0 b0");
+	hipec_poolhost_expect(test, h, 2, true, "!a1 xa1", "b1 a0 b0");
 }
 
 static struct kunit_case awst_cases[] = {

@@ -13,15 +13,7 @@
 /* A world with all frames full, locked; Replace gives up nothing. */
 static struct hipec_world *world(struct kunit *test)
 {
-	struct hipec_world *w;
-	u32 idx;
-	u8 q;
-
-	w = hipec_world_new(test, hipec_world_fifo(test, &q), FRAMES, PAGES);
-	hipec_world_lock(w);
-	for (idx = 0; idx < FRAMES; idx++)
-		hipec_world_bring_in(w, idx);
-	return w;
+	return hipec_world_resident(test, FRAMES, PAGES, FRAMES);
 }
 
 /* As a fault would: a frame for @idx, then the page. */

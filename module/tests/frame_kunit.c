@@ -15,15 +15,7 @@
 /* A world whose first @nr pages are resident, locked. */
 static struct hipec_world *world(struct kunit *test, u32 nr)
 {
-	struct hipec_world *w;
-	u32 idx;
-	u8 q;
-
-	w = hipec_world_new(test, hipec_world_fifo(test, &q), FRAMES, PAGES);
-	hipec_world_lock(w);
-	for (idx = 0; idx < nr; idx++)
-		hipec_world_bring_in(w, idx);
-	return w;
+	return hipec_world_resident(test, FRAMES, PAGES, nr);
 }
 
 static struct folio *frame_of(struct hipec_world *w, u32 idx)

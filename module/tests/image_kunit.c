@@ -315,7 +315,6 @@ static void declarations_say_what_their_type_allows(struct kunit *test)
 	}
 }
 
-/* Each declaration is small, and all together ask for too much. */
 /* A param lies in its range; nothing else has one, and 0 to 0 is none. */
 static void params_lie_in_their_ranges(struct kunit *test)
 {
@@ -360,6 +359,7 @@ static void params_lie_in_their_ranges(struct kunit *test)
 	}
 }
 
+/* Each declaration is small, and all together ask for too much. */
 static void declarations_are_counted_together(struct kunit *test)
 {
 	static const struct {

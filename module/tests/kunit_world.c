@@ -62,7 +62,7 @@ void hipec_world_exit(struct kunit *test)
  * @test:  case
  * @queue: gets the queue's slot
  */
-struct hipec_kit *hipec_world_fifo(struct kunit *test, u8 *queue)
+static struct hipec_kit *hipec_world_fifo(struct kunit *test, u8 *queue)
 {
 	struct hipec_kit *kit = hipec_kit_new(test);
 	u8 page = hipec_kit_page(kit);
@@ -182,6 +182,29 @@ u32 hipec_world_bring_in(struct hipec_world *w, u32 idx)
 	hipec_batch_show(w->r, &b, idx, false);
 	folio_put(b.folio[0]);	/* a fault would keep it until it is mapped */
 	return b.h[0];
+}
+
+/**
+ * hipec_world_resident() - hipec_world_new() of hipec_world_fifo(), some pages in it
+ * @test:   case
+ * @frames: of the container
+ * @pages:  of the file
+ * @nr:     of them, the first, that are resident
+ *
+ * Return: a world, locked.
+ */
+struct hipec_world *hipec_world_resident(struct kunit *test, u32 frames,
+					 u32 pages, u32 nr)
+{
+	struct hipec_world *w;
+	u32 idx;
+	u8 q;
+
+	w = hipec_world_new(test, hipec_world_fifo(test, &q), frames, pages);
+	hipec_world_lock(w);
+	for (idx = 0; idx < nr; idx++)
+		hipec_world_bring_in(w, idx);
+	return w;
 }
 
 /* What the file has now at the start of a page, past all our frames. */

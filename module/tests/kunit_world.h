@@ -5,6 +5,7 @@
  *
  * Interface:
  * hipec_world_new()       load a policy, attach a file of some pages
+ * hipec_world_resident()  the same, with a policy that only queues, and pages in it
  * hipec_world_bring_in()  a page as a fault would: frame, data, PageFault
  * hipec_world_lock(), _unlock()  the container's lock, which a case gives back
  * hipec_world_init(), _exit(), _suite_init()  for struct kunit_suite
@@ -31,9 +32,10 @@ int hipec_world_suite_init(struct kunit_suite *suite);
 int hipec_world_init(struct kunit *test);
 void hipec_world_exit(struct kunit *test);
 
-struct hipec_kit *hipec_world_fifo(struct kunit *test, u8 *queue);
 struct hipec_world *hipec_world_new(struct kunit *test, struct hipec_kit *kit,
 				    u32 frames, u32 pages);
+struct hipec_world *hipec_world_resident(struct kunit *test, u32 frames,
+					 u32 pages, u32 nr);
 u32 hipec_world_bring_in(struct hipec_world *w, u32 idx);
 u64 hipec_world_word(struct hipec_world *w, u32 idx);
 void hipec_world_lock(struct hipec_world *w);

@@ -20,15 +20,7 @@
 
 static struct hipec_world *world(struct kunit *test)
 {
-	struct hipec_world *w;
-	u32 idx;
-	u8 q;
-
-	w = hipec_world_new(test, hipec_world_fifo(test, &q), FRAMES, PAGES);
-	hipec_world_lock(w);
-	for (idx = 0; idx < FRAMES; idx++)
-		hipec_world_bring_in(w, idx);
-	return w;
+	return hipec_world_resident(test, FRAMES, PAGES, FRAMES);
 }
 
 /* The record behind @seq; it is large for the stack. */

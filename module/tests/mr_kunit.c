@@ -33,17 +33,11 @@ static struct hipec_poolhost *running(struct kunit *test)
 	return h;
 }
 
-/* Reclaim answers @gone, asks @log and leaves @order, all invariants true. */
+/* hipec_poolhost_expect(), for nobody. */
 static void expect(struct kunit *test, struct hipec_poolhost *h, bool gone,
 		   const char *log, const char *order)
 {
-	const char *broken;
-
-	KUNIT_EXPECT_EQ(test, hipec_mr_reclaim(&h->mr, HIPEC_MR_NOBODY), gone);
-	KUNIT_EXPECT_STREQ(test, hipec_poolhost_log(h), log);
-	KUNIT_EXPECT_STREQ(test, hipec_poolhost_order(h), order);
-	broken = hipec_poolhost_broken(h);
-	KUNIT_EXPECT_TRUE_MSG(test, !broken, "%s", broken);
+	hipec_poolhost_expect(test, h, HIPEC_MR_NOBODY, gone, log, order);
 }
 
 /* Who comes in is active; two thirds become inactive, their bits reset. */

@@ -393,3 +393,17 @@ const char *hipec_poolhost_broken(struct hipec_poolhost *h)
 	return mr->looking || mr->asking || mr->reclaiming ? "it is at work" :
 							     NULL;
 }
+
+/* Reclaim answers @gone, asks @log and leaves @order, all invariants true. */
+void hipec_poolhost_expect(struct kunit *test, struct hipec_poolhost *h,
+			   u32 requester, bool gone, const char *log,
+			   const char *order)
+{
+	const char *broken;
+
+	KUNIT_EXPECT_EQ(test, hipec_mr_reclaim(&h->mr, requester), gone);
+	KUNIT_EXPECT_STREQ(test, hipec_poolhost_log(h), log);
+	KUNIT_EXPECT_STREQ(test, hipec_poolhost_order(h), order);
+	broken = hipec_poolhost_broken(h);
+	KUNIT_EXPECT_TRUE_MSG(test, !broken, "%s", broken);
+}

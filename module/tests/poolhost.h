@@ -25,6 +25,7 @@
  * hipec_poolhost_script(), _log()     what is answered, what was asked
  * hipec_poolhost_order()     all pages as text
  * hipec_poolhost_broken()    the first invariant that does not hold, or NULL
+ * hipec_poolhost_expect()    what a reclaim answers, asks and leaves
  */
 #ifndef HIPEC_TESTS_POOLHOST_H
 #define HIPEC_TESTS_POOLHOST_H
@@ -79,6 +80,9 @@ void hipec_poolhost_script(struct hipec_poolhost *h, const char *script);
 const char *hipec_poolhost_log(struct hipec_poolhost *h);
 const char *hipec_poolhost_order(struct hipec_poolhost *h);
 const char *hipec_poolhost_broken(struct hipec_poolhost *h);
+void hipec_poolhost_expect(struct kunit *test, struct hipec_poolhost *h,
+			   u32 requester, bool gone, const char *log,
+			   const char *order);
 void hipec_pool_name(struct hipec_text *out, u32 owner, u32 page);
 
 /* The manager's methods, for whatever manages. */

@@ -130,15 +130,8 @@ static const struct hipec_host_ops tapped_untimed = {
 	TAPPED,
 };
 
-/**
- * hipec_tap_input() - what the host sets before an event
- * @vm: machine
- * @i:  below HIPEC_RECORD_INPUTS
- *
- * Context: any, serialised by the host.
- * Return: its value.
- */
-s64 hipec_tap_input(const struct hipec_vm *vm, u32 i)
+/* What the host sets before an event. */
+static s64 input(const struct hipec_vm *vm, u32 i)
 {
 	static_assert(HIPEC_SLOT_SYSTEM + HIPEC_RECORD_INPUTS - 2 ==
 		      HIPEC_NR_SLOTS);
@@ -147,7 +140,14 @@ s64 hipec_tap_input(const struct hipec_vm *vm, u32 i)
 	return vm->slot[i ? HIPEC_SLOT_SYSTEM + i - 2 : HIPEC_SLOT_FREE_COUNT];
 }
 
-/* Set it. Context: as hipec_tap_input(). */
+/**
+ * hipec_tap_set_input() - set what the host sets before an event
+ * @vm:    machine
+ * @i:     which, below HIPEC_RECORD_INPUTS
+ * @value: its value
+ *
+ * Context: any, serialised by the host.
+ */
 void hipec_tap_set_input(struct hipec_vm *vm, u32 i, s64 value)
 {
 	if (i == 1)
@@ -205,7 +205,7 @@ static void tell_run(struct hipec_vm *vm, u32 event)
 	u32 i, changed = 0;
 
 	for (i = 0; i < HIPEC_RECORD_INPUTS; i++) {
-		now[i] = hipec_tap_input(vm, i);
+		now[i] = input(vm, i);
 		changed |= (u32)(now[i] != tap->told[i]) << i;
 	}
 	hipec_entry_begin(&e, HIPEC_RECORD_RUN);

@@ -11,7 +11,7 @@
  * hipec_tap()            an entry of one or two numbers
  * hipec_tap_read()       read an element of an array
  * hipec_tap_snapshot()   the machine as it is, from HIPEC_RECORD's head on
- * hipec_tap_input(), _set_input()  what the host sets before an event
+ * hipec_tap_set_input()  what the host sets before an event
  * hipec_entry_*()        entries
  *
  * A machine without a tap pays with one test where it would be told.
@@ -51,7 +51,6 @@ s64 hipec_tap_read(struct hipec_vm *vm, u8 slot, s64 *element);
 int hipec_tap_event(struct hipec_vm *vm, u32 event);
 size_t hipec_tap_snapshot_size(const struct hipec_vm *vm);
 void *hipec_tap_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out);
-s64 hipec_tap_input(const struct hipec_vm *vm, u32 i);
 void hipec_tap_set_input(struct hipec_vm *vm, u32 i, s64 value);
 u32 hipec_entry_numbers(u8 code);
 

@@ -111,7 +111,7 @@ size_t fuzz_encode(const struct fuzz_program *p, void *image, size_t max)
 }
 
 /* Offset of name @s, which is added; 0, the empty name, if there is no room. */
-u32 fuzz_add_string(struct fuzz_program *p, const char *s)
+static u32 add_string(struct fuzz_program *p, const char *s)
 {
 	u32 at = p->head.strings_size, n = s ? strlen(s) + 1 : 0;
 
@@ -134,7 +134,7 @@ struct hipec_image_operand *fuzz_add_operand(struct fuzz_program *p, u8 type,
 	p->head.nr_operands++;
 	*o = (struct hipec_image_operand){
 		.type = type, .flags = flags, .value = value,
-		.name = fuzz_add_string(p, name),
+		.name = add_string(p, name),
 	};
 	return o;
 }
@@ -159,7 +159,7 @@ bool fuzz_add_event(struct fuzz_program *p, u32 number, const char *name)
 	if (p->head.nr_events == HIPEC_NR_EVENTS || first + 2 > FUZZ_MAX_WORDS)
 		return false;
 	p->event[p->head.nr_events++] = (struct hipec_image_event){
-		.number = number, .name = fuzz_add_string(p, name),
+		.number = number, .name = add_string(p, name),
 		.first = first, .nr = 2,
 	};
 	p->word[first] = HIPEC_EVENT_MAGIC;

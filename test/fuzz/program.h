@@ -63,7 +63,6 @@ bool fuzz_decode(struct fuzz_program *p, const void *image, size_t size);
 size_t fuzz_encode(const struct fuzz_program *p, void *image, size_t max);
 size_t fuzz_repair(struct fuzz_program *p, void *image, size_t max);
 
-u32 fuzz_add_string(struct fuzz_program *p, const char *s);
 struct hipec_image_operand *fuzz_add_operand(struct fuzz_program *p, u8 type,
 					     u8 flags, s64 value,
 					     const char *name);

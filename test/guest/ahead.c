@@ -293,17 +293,6 @@ static void one_read_for_many(void)
 	close_map(&m);
 }
 
-static int64_t counter(const struct map *m, const char *name)
-{
-	struct hipec_operand o;
-	uint32_t slot;
-
-	for (slot = 0; !hipec_operand(m->container, 0, slot, &o); slot++)
-		if (!strcmp(o.name, name))
-			return o.value;
-	FAIL("there is no operand %s", name);
-}
-
 #define STRIDE 9
 
 /*
@@ -329,7 +318,7 @@ static void prefetch_a_stride(void)
 	CHECK_EQ(s.counters.read_pages, 32);
 	CHECK_EQ(s.counters.read_ios, 32);
 	CHECK_EQ(s.resident, 32);
-	CHECK_EQ(counter(&m, "begun"), 24);
+	CHECK_EQ(value_of(&m, "begun"), 24);
 	for (i = 0; i < 32; i++)
 		touch(&m, i * STRIDE);
 	CHECK_EQ(counters(&m).soft_faults, 0);
@@ -380,7 +369,7 @@ static void prefetch_is_bounded(void)
 	CHECK_EQ(s.counters.pages_in, 300);
 	CHECK_EQ(s.resident, 300);
 	CHECK_EQ(s.exit.kind, 0);
-	CHECK_EQ(counter(&m, "in_replace"), 0);
+	CHECK_EQ(value_of(&m, "in_replace"), 0);
 	CHECK_EQ(s.free_frames, 400 - 300 - 32);
 	CHECK_LE(s.counters.ahead_pages, 32 * (1 + 300 / 65));
 	/* Full: what nobody wants goes first, and Replace begins nothing. */
@@ -390,7 +379,7 @@ static void prefetch_is_bounded(void)
 	CHECK_EQ(s.counters.faults, 600);
 	CHECK_EQ(s.exit.kind, 0);
 	CHECK(s.counters.evictions > 0);
-	CHECK_EQ(counter(&m, "in_replace"), 0);
+	CHECK_EQ(value_of(&m, "in_replace"), 0);
 	CHECK_EQ(s.counters.ahead_faults, 0);
 	CHECK_LE(s.counters.ahead_pages, 32 * (1 + 600 / 65));
 	close_map(&m);
@@ -427,7 +416,7 @@ static void prefetch_in_regions_that_go(void)
 	detach_rounds(&m, n, 1);
 	s = get_status(m.container);
 	CHECK_EQ(s.counters.faults, n);
-	CHECK_EQ(counter(&m, "begun"), 32 * n);
+	CHECK_EQ(value_of(&m, "begun"), 32 * n);
 	CHECK_EQ(s.counters.ahead_pages, 32 * n);
 	CHECK_EQ(s.counters.ahead_dropped, 32 * n);
 	CHECK_EQ(s.counters.read_ios, 5 * n);
@@ -436,7 +425,7 @@ static void prefetch_in_regions_that_go(void)
 	open_map(&m, "prefetch-all", FILE_R, 64, 8, false);
 	detach_rounds(&m, n, 20);
 	CHECK_EQ(get_status(m.container).exit.kind, 0);
-	CHECK_EQ(counter(&m, "in_replace"), 0);
+	CHECK_EQ(value_of(&m, "in_replace"), 0);
 	close_map(&m);
 }
 

@@ -56,11 +56,6 @@ static void begin(struct map *m, size_t pages, uint64_t frames, size_t touched)
 		touch(m, i);
 }
 
-static uint64_t faults(const struct map *m)
-{
-	return get_status(m->container).counters.faults;
-}
-
 static uint64_t soft_faults(const struct map *m)
 {
 	return get_status(m->container).counters.soft_faults;
@@ -90,7 +85,7 @@ static void advice_without_effect(void)
 	CHECK_EQ(get_status(m.container).resident, 4);
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(get_word(&m, i), i);
-	CHECK_EQ(faults(&m), 4);
+	CHECK_EQ(nr_faults(&m), 4);
 	CHECK_EQ(soft_faults(&m), n);
 	CHECK_EQ(get_status(m.container).counters.written_pages, 0);
 	close_map(&m);
@@ -108,7 +103,7 @@ static void advice_refused(void)
 	CHECK(advise(&m, MADV_COLLAPSE));
 	CHECK_EQ(advise(&m, MADV_WIPEONFORK), EINVAL);
 	CHECK_EQ(get_word(&m, 3), 33);
-	CHECK_EQ(faults(&m), 8);
+	CHECK_EQ(nr_faults(&m), 8);
 	close_map(&m);
 	CHECK_EQ(word_in_file(3), 33);
 }
@@ -166,12 +161,12 @@ static void mlock_holds_nothing(void)
 	CHECK_EQ(s.counters.faults, 8);
 	CHECK_EQ(s.resident, 4);
 	touch(&m, 0);
-	CHECK_EQ(faults(&m), 9);
+	CHECK_EQ(nr_faults(&m), 9);
 	CHECK(!munlock(m.base, 8 * PAGE_BYTES));
-	CHECK_EQ(faults(&m), 9);
+	CHECK_EQ(nr_faults(&m), 9);
 	/* 0 is there, 1 to 4 push 5 to 7 and 0 out, and those come back. */
 	CHECK(!syscall(SYS_mlock2, m.base, 8 * PAGE_BYTES, 1 /* ONFAULT */));
-	CHECK_EQ(faults(&m), 9 + 7);
+	CHECK_EQ(nr_faults(&m), 9 + 7);
 	CHECK_EQ(smaps(&m, "Locked"), 0);
 	CHECK(!mlockall(MCL_CURRENT) && !munlockall());
 	close_map(&m);
@@ -233,7 +228,7 @@ static void msync_flags(void)
 	CHECK_EQ(s.dirty, 1);
 	CHECK(!msync(m.base, 8 * PAGE_BYTES, MS_INVALIDATE));
 	CHECK_EQ(get_word(&m, 1), 11);
-	CHECK_EQ(faults(&m), 8);
+	CHECK_EQ(nr_faults(&m), 8);
 	CHECK(msync(m.base, 8 * PAGE_BYTES, MS_SYNC | MS_ASYNC) == -1 &&
 	      errno == EINVAL);
 	CHECK_EQ(get_status(m.container).dirty, 1);
@@ -262,7 +257,7 @@ static void userfaultfd_is_refused(void)
 	reg.mode = UFFDIO_REGISTER_MODE_WP;
 	CHECK(ioctl(fd, UFFDIO_REGISTER, &reg) == -1 && errno == EINVAL);
 	touch(&m, 7);
-	CHECK_EQ(faults(&m), 3);
+	CHECK_EQ(nr_faults(&m), 3);
 	close(fd);
 	close_map(&m);
 }
@@ -285,7 +280,7 @@ static void descriptor(void)
 	CHECK(!posix_fadvise(m.region, 0, 8 * PAGE_BYTES, POSIX_FADV_WILLNEED));
 	CHECK(!posix_fadvise(m.region, 0, 8 * PAGE_BYTES, POSIX_FADV_DONTNEED));
 	touch(&m, 0);
-	CHECK_EQ(faults(&m), 1);
+	CHECK_EQ(nr_faults(&m), 1);
 	close_map(&m);
 }
 
@@ -373,7 +368,7 @@ static void process_vm(void)
 		_exit(0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && !status);
-	CHECK_EQ(faults(&m), 32);
+	CHECK_EQ(nr_faults(&m), 32);
 	for (i = 0; i < 16; i++)
 		twice[i] = get_word(&m, i);
 	close_map(&m);

@@ -19,15 +19,10 @@
 #define PAGES 32
 #define DEPTH 8
 
-static uint64_t counter(const struct map *m, const char *name)
+/* Contexts have no sign. */
+static uint64_t context_of(const struct map *m, const char *name)
 {
-	struct hipec_operand o;
-	uint32_t slot;
-
-	for (slot = 0; !hipec_operand(m->container, 0, slot, &o); slot++)
-		if (!strcmp(o.name, name))
-			return o.value;
-	FAIL("no counter %s", name);
+	return value_of(m, name);
 }
 
 static void open_contexts(struct map *m)
@@ -154,7 +149,7 @@ static void touch_both(struct map *m, const struct calls *calls, int how,
 		else
 			calls->copy(at[i]);
 	}
-	*context = counter(m, "faulted");
+	*context = context_of(m, "faulted");
 	if (*context != own_context || !own_context)
 		FAIL("call %d: context %llx, want %llx", how,
 		     (unsigned long long)*context,
@@ -201,27 +196,27 @@ static void events(void)
 	for (i = 0; i < PAGES; i++) {
 		calls_frames.one(m.base + i * PAGE_BYTES);
 		if (i)
-			CHECK(counter(&m, "faulted") == context);
-		context = counter(&m, "faulted");
+			CHECK(context_of(&m, "faulted") == context);
+		context = context_of(&m, "faulted");
 		if (i == 3) {
-			CHECK(!counter(&m, "accessed"));
-			CHECK(!counter(&m, "replaced"));
+			CHECK(!context_of(&m, "accessed"));
+			CHECK(!context_of(&m, "replaced"));
 		}
 	}
 	CHECK(context);
-	CHECK(counter(&m, "replaced") == context);
+	CHECK(context_of(&m, "replaced") == context);
 	/* A soft fault: its mapping is gone, its frame is not. */
 	CHECK(!madvise(m.base, PAGES * PAGE_BYTES, MADV_DONTNEED));
 	for (i = 0; i < 2; i++) {
 		calls_frames.two(m.base + (PAGES - 1 - i) * PAGE_BYTES);
-		CHECK(counter(&m, "accessed"));
-		CHECK(counter(&m, "accessed") != context);
+		CHECK(context_of(&m, "accessed"));
+		CHECK(context_of(&m, "accessed") != context);
 	}
-	CHECK(!counter(&m, "removed"));
+	CHECK(!value_of(&m, "removed"));
 	container = dup(m.container);
 	close_map(&m);
 	m.container = container;
-	CHECK_EQ(counter(&m, "removed"), 1);
+	CHECK_EQ(value_of(&m, "removed"), 1);
 	close(container);
 }
 
@@ -237,12 +232,12 @@ static void system_calls(void)
 	CHECK(!pipe(fds));
 	for (i = 0; i < 3; i++) {
 		CHECK(write(fds[1], m.base + i * PAGE_BYTES, 16) == 16);
-		context[i] = counter(&m, "faulted");
+		context[i] = context_of(&m, "faulted");
 	}
 	CHECK(context[0] && context[0] == context[1] &&
 	      context[0] == context[2]);
 	CHECK(write(fds[1], m.base + i * PAGE_BYTES, 16) == 16);
-	CHECK(counter(&m, "faulted") && counter(&m, "faulted") != context[0]);
+	CHECK(context_of(&m, "faulted") && context_of(&m, "faulted") != context[0]);
 	close_map(&m);
 }
 
@@ -259,7 +254,7 @@ int print_contexts(const char *policy)
 			calls[i / 2]->two(m.base + i * PAGE_BYTES);
 		else
 			calls[i / 2]->one(m.base + i * PAGE_BYTES);
-		printf("%016llx ", (unsigned long long)counter(&m, "faulted"));
+		printf("%016llx ", (unsigned long long)context_of(&m, "faulted"));
 	}
 	printf("%p\n", (void *)print_contexts);
 	return 0;
@@ -298,7 +293,7 @@ static void *in_thread(void *arg)
 	pthread_barrier_wait(&barrier);
 	pthread_mutex_lock(&one_by_one);
 	calls_frames.one(shared.base + number * PAGE_BYTES);
-	context = counter(&shared, "faulted");
+	context = context_of(&shared, "faulted");
 	pthread_mutex_unlock(&one_by_one);
 	return (void *)context;
 }
@@ -413,10 +408,10 @@ static void handlers(void)
 	open_contexts(&m);
 	handlers_map = &m;
 	raise(SIGUSR1);
-	context = counter(&m, "faulted");
+	context = context_of(&m, "faulted");
 	CHECK(context);
 	raise(SIGUSR1);
-	CHECK(counter(&m, "faulted") == context);
+	CHECK(context_of(&m, "faulted") == context);
 	close_map(&m);
 }
 

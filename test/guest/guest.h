@@ -80,6 +80,7 @@ void open_shared(struct map *m, const char *policy, const char *path,
 struct hipec_status touch_range(struct map *m, size_t first, size_t end);
 void set_switch(const char *path, const char *value);
 struct hipec_status get_status(int container);
+struct hipec_operand operand_of(int container, const char *name);
 uint64_t frames_held(void);
 int rounds(int nr);
 
@@ -100,12 +101,31 @@ static inline void touch(const struct map *m, size_t page)
 		FAIL("page %zu has wrong data", page);
 }
 
+static inline int64_t value_of(const struct map *m, const char *name)
+{
+	return operand_of(m->container, name).value;
+}
+
+static inline uint64_t nr_faults(const struct map *m)
+{
+	return get_status(m->container).counters.faults;
+}
+
+/* Faults of one pass over pages [first, end). */
+static inline uint64_t pass_faults(const struct map *m, size_t first, size_t end)
+{
+	uint64_t before = nr_faults(m);
+
+	for (; first < end; first++)
+		touch(m, first);
+	return nr_faults(m) - before;
+}
+
 bool gets_sigbus(const struct map *m, size_t page);
 
 /* swap.c: NULL: the built-in replacement */
 int swap_id(int fd, uint64_t id, const char *policy, char *log, size_t size);
 void swap_to(int container, const char *policy);
-struct hipec_operand operand_of(int container, const char *name);
 
 /* share.c: what the program does when it was started by a test of its own. */
 int map_after_exec(int region, size_t pages);

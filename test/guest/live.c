@@ -21,14 +21,6 @@ enum {
 #undef X
 };
 
-/* Faults of one pass over pages [first, end). */
-static uint64_t pass(struct map *m, size_t first, size_t end)
-{
-	uint64_t before = get_status(m->container).counters.faults;
-
-	return touch_range(m, first, end).counters.faults - before;
-}
-
 static int swap_raw(int fd, struct hipec_swap *a)
 {
 	return ioctl(fd, HIPEC_IOC_SWAP, a) ? errno : 0;
@@ -104,7 +96,7 @@ static void arguments(void)
 	CHECK_EQ(hipec_set_param_of(other, id, "youngest", 1), 0);
 	CHECK_EQ(hipec_set_param_of(other, id, "youngest", 2), -ERANGE);
 	CHECK_EQ(operand_of(m.container, "youngest").value, 1);
-	CHECK_EQ(pass(&m, 0, 8), 8);
+	CHECK_EQ(pass_faults(&m, 0, 8), 8);
 	longer.a.id = id;
 	longer.more = 0;
 	CHECK_EQ(swap_raw(other, &longer.a), 0);
@@ -122,7 +114,7 @@ static void revoked_by_hand(void)
 
 	make_file(FILE_L, PAGES * PAGE_BYTES);
 	open_map(&m, "mru", FILE_L, FRAMES, 1, false);
-	CHECK_EQ(pass(&m, 0, PAGES), PAGES);	/* 0 to 14, and 63, stay */
+	CHECK_EQ(pass_faults(&m, 0, PAGES), PAGES);	/* 0 to 14, and 63, stay */
 	p.fd = m.container;
 	CHECK_EQ(poll(&p, 1, 0), 0);
 	CHECK_EQ(hipec_revoke(m.container, 1ull << 60), -ESRCH);
@@ -132,16 +124,16 @@ static void revoked_by_hand(void)
 	CHECK_EQ(s.exit.kind, EXIT_BY_HAND);
 	CHECK(strstr(s.exit.message, "revoked by hand"));
 	CHECK_EQ(s.resident, FRAMES);
-	CHECK_EQ(pass(&m, 0, 15) + pass(&m, 63, 64), 0);
+	CHECK_EQ(pass_faults(&m, 0, 15) + pass_faults(&m, 63, 64), 0);
 	/* FIFO is in charge: no hits on a sweep. */
-	pass(&m, 0, PAGES);
-	CHECK_EQ(pass(&m, 0, PAGES), PAGES);
+	pass_faults(&m, 0, PAGES);
+	CHECK_EQ(pass_faults(&m, 0, PAGES), PAGES);
 	CHECK_EQ(hipec_revoke(m.container, 0), -EALREADY);
 	/* And another policy may come. */
 	swap_to(m.container, "mru");
 	CHECK_EQ(get_status(m.container).exit.kind, EXIT_NONE);
-	pass(&m, 0, PAGES);
-	CHECK_EQ(pass(&m, 0, PAGES), PAGES - FRAMES + 1);
+	pass_faults(&m, 0, PAGES);
+	CHECK_EQ(pass_faults(&m, 0, PAGES), PAGES - FRAMES + 1);
 	swap_to(m.container, NULL);
 	CHECK_EQ(hipec_revoke(m.container, 0), -ENODATA);
 	close_map(&m);
@@ -167,7 +159,7 @@ static void why_page(void)
 
 	make_file(FILE_L, PAGES * PAGE_BYTES);
 	open_map(&m, "fifo", FILE_L, FRAMES, 1, true);
-	pass(&m, 0, 20);	/* 4 to 19 stay */
+	pass_faults(&m, 0, 20);	/* 4 to 19 stay */
 	w = why(&m, 3);
 	CHECK_EQ(w.state, 0);
 	CHECK_EQ(w.on, HIPEC_WHY_ON_NONE);
@@ -220,7 +212,7 @@ static void why_ghost(void)
 
 	make_file(FILE_L, 16 * PAGE_BYTES);
 	open_map(&m, "ghosts", FILE_L, 8, 1, false);
-	pass(&m, 0, 16);
+	pass_faults(&m, 0, 16);
 	w = why(&m, 2);
 	CHECK_EQ(w.state, HIPEC_WHY_GHOST);
 	CHECK(!strcmp(w.queue, "past"));

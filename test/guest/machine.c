@@ -24,23 +24,6 @@ enum {
 #undef X
 };
 
-/* The operand of that name. */
-static struct hipec_operand operand(int fd, const char *name)
-{
-	struct hipec_operand o;
-	uint32_t slot;
-
-	for (slot = 0; !hipec_operand(fd, 0, slot, &o); slot++)
-		if (!strcmp(o.name, name))
-			return o;
-	FAIL("there is no operand %s", name);
-}
-
-static int64_t value(const struct map *m, const char *name)
-{
-	return operand(m->container, name).value;
-}
-
 static void sweep(const struct map *m, int passes)
 {
 	size_t i;
@@ -66,11 +49,11 @@ static void shared_array(void)
 	level[5] = 77;
 	level[650] = -9;
 	touch(&m, 5);
-	CHECK_EQ(value(&m, "seen"), 77);
+	CHECK_EQ(value_of(&m, "seen"), 77);
 	touch(&m, 650);
-	CHECK_EQ(value(&m, "seen"), -9);
+	CHECK_EQ(value_of(&m, "seen"), -9);
 
-	o = operand(m.container, "level");
+	o = operand_of(m.container, "level");
 	CHECK(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, m.container,
 		   o.offset) == MAP_FAILED && errno == EINVAL);
 	CHECK(mmap(NULL, 8193, PROT_READ, MAP_SHARED, m.container,
@@ -152,8 +135,8 @@ static void ghosts(void)
 	CHECK_EQ(s.counters.faults, 48);
 	CHECK_EQ(s.ghosts, 8);
 	CHECK_EQ(s.resident, 8);
-	CHECK_EQ(value(&m, "hits"), 32);
-	CHECK_EQ(value(&m, "most"), 2);
+	CHECK_EQ(value_of(&m, "hits"), 32);
+	CHECK_EQ(value_of(&m, "most"), 2);
 	close_map(&m);
 	CHECK_EQ(frames_held(), 0);
 }
@@ -177,7 +160,7 @@ static void dirty_ghosts(void)
 	s = get_status(m.container);
 	CHECK_EQ(s.exit.kind, EXIT_NONE);
 	CHECK_EQ(s.counters.faults, 128);
-	CHECK_EQ(value(&m, "hits"), 112);
+	CHECK_EQ(value_of(&m, "hits"), 112);
 	close_map(&m);
 	CHECK_EQ(frames_held(), 0);
 }
@@ -204,21 +187,21 @@ static void events(void)
 	open_map(&m, "events", FILE_M, 8, 1, false);
 	for (i = 0; i < 4; i++)
 		touch(&m, i);
-	CHECK_EQ(value(&m, "accessed"), 0);
+	CHECK_EQ(value_of(&m, "accessed"), 0);
 	/* Page 0 was unmapped when page 1 came: a soft fault, an Access. */
 	touch(&m, 0);
 	CHECK_EQ(get_status(m.container).counters.soft_faults, 1);
-	CHECK_EQ(value(&m, "accessed"), 1);
-	CHECK_EQ(value(&m, "removed"), 0);
+	CHECK_EQ(value_of(&m, "accessed"), 1);
+	CHECK_EQ(value_of(&m, "removed"), 0);
 	sweep(&m, 1);
 	s = get_status(m.container);
 	CHECK_EQ(s.exit.kind, EXIT_NONE);
 	CHECK_EQ(s.counters.helped, s.counters.evictions);
-	CHECK_EQ(value(&m, "removed"), s.counters.helped);
+	CHECK_EQ(value_of(&m, "removed"), s.counters.helped);
 	CHECK_EQ(s.counters.helped, 8);
 	/* The page that faulted last is mapped, and found when Replace is near. */
-	CHECK(value(&m, "accessed") > 1);
-	while (value(&m, "ticks") < 3)
+	CHECK(value_of(&m, "accessed") > 1);
+	while (value_of(&m, "ticks") < 3)
 		;
 	close_map(&m);
 }

@@ -117,6 +117,18 @@ struct hipec_status get_status(int container)
 	return s;
 }
 
+/* Of its policy, by the name that it has there. */
+struct hipec_operand operand_of(int container, const char *name)
+{
+	struct hipec_operand o;
+	uint32_t slot;
+
+	for (slot = 0; !hipec_operand(container, 0, slot, &o); slot++)
+		if (!strcmp(o.name, name))
+			return o;
+	FAIL("there is no '%s'", name);
+}
+
 static sigjmp_buf jump;
 
 static void on_sigbus(int sig)

@@ -14,32 +14,6 @@
 #define FILE_P DIR_DATA "params"
 #define FILE_Q DIR_DATA "params-other"
 
-static uint64_t faults(const struct map *m)
-{
-	return get_status(m->container).counters.faults;
-}
-
-/* Faults of one pass over pages [first, end). */
-static uint64_t pass(const struct map *m, size_t first, size_t end)
-{
-	uint64_t before = faults(m);
-
-	for (; first < end; first++)
-		touch(m, first);
-	return faults(m) - before;
-}
-
-static int64_t counter(int container, const char *name)
-{
-	struct hipec_operand o;
-	uint32_t slot;
-
-	for (slot = 0; !hipec_operand(container, 0, slot, &o); slot++)
-		if (!strcmp(o.name, name))
-			return o.value;
-	FAIL("there is no '%s'", name);
-}
-
 static void open_ends(struct map *m)
 {
 	make_file(FILE_P, 32 * PAGE_BYTES);
@@ -56,13 +30,13 @@ static void param_at_work(void)
 	struct map m;
 
 	open_ends(&m);
-	CHECK_EQ(pass(&m, 0, 32), 32);
-	CHECK_EQ(pass(&m, 0, 32), 32);
+	CHECK_EQ(pass_faults(&m, 0, 32), 32);
+	CHECK_EQ(pass_faults(&m, 0, 32), 32);
 	CHECK_EQ(hipec_set_param(m.container, "youngest", 1), 0);
-	CHECK_EQ(pass(&m, 0, 32), 25);
-	CHECK_EQ(pass(&m, 0, 32), 25);
+	CHECK_EQ(pass_faults(&m, 0, 32), 25);
+	CHECK_EQ(pass_faults(&m, 0, 32), 25);
 	CHECK_EQ(hipec_set_param(m.container, "youngest", 0), 0);
-	CHECK_EQ(pass(&m, 0, 32), 32);
+	CHECK_EQ(pass_faults(&m, 0, 32), 32);
 	CHECK_EQ(get_status(m.container).exit.kind, 0);
 	close_map(&m);
 }
@@ -70,17 +44,6 @@ static void param_at_work(void)
 static int set_raw(int fd, const struct hipec_set_param *a)
 {
 	return ioctl(fd, HIPEC_IOC_SET_PARAM, a) ? errno : 0;
-}
-
-static uint32_t slot_of(int container, const char *name)
-{
-	struct hipec_operand o;
-	uint32_t slot;
-
-	for (slot = 0; !hipec_operand(container, 0, slot, &o); slot++)
-		if (!strcmp(o.name, name))
-			return slot;
-	FAIL("there is no '%s'", name);
 }
 
 static void param_refused(void)
@@ -110,15 +73,15 @@ static void param_refused(void)
 	CHECK_EQ(hipec_set_param(c, "q", 0), -ENOENT);
 	CHECK_EQ(hipec_set_param(c, "nothing", 0), -ENOENT);
 	CHECK_EQ(hipec_set_param(c, "any", INT64_MIN), 0);
-	CHECK_EQ(counter(c, "any"), INT64_MIN);
-	CHECK_EQ(counter(c, "youngest"), 0);
-	CHECK_EQ(counter(c, "fixed"), 3);
+	CHECK_EQ(value_of(&m, "any"), INT64_MIN);
+	CHECK_EQ(value_of(&m, "youngest"), 0);
+	CHECK_EQ(value_of(&m, "fixed"), 3);
 
-	a.slot = slot_of(c, "any");
+	a.slot = operand_of(c, "any").slot;
 	a.value = 77;
 	a.id = get_status(c).id;
 	CHECK_EQ(set_raw(empty, &a), 0);	/* from another descriptor */
-	CHECK_EQ(counter(c, "any"), 77);
+	CHECK_EQ(value_of(&m, "any"), 77);
 	a.id = 1ull << 60;
 	CHECK_EQ(set_raw(c, &a), ESRCH);
 	a.id = 0;
@@ -136,7 +99,7 @@ static void param_refused(void)
 	longer.more = 1;
 	CHECK_EQ(set_raw(c, &longer.a), E2BIG);
 	a.size = sizeof(a);
-	a.slot = slot_of(c, "q");
+	a.slot = operand_of(c, "q").slot;
 	CHECK_EQ(set_raw(c, &a), EPERM);
 	a.slot = 1;		/* _free_count */
 	CHECK_EQ(set_raw(c, &a), EPERM);
@@ -145,7 +108,7 @@ static void param_refused(void)
 	a.slot = UINT32_MAX;
 	CHECK_EQ(set_raw(c, &a), ENOENT);
 	CHECK_EQ(set_raw(m.region, &a), ENOTTY);
-	CHECK_EQ(counter(c, "any"), 77);
+	CHECK_EQ(value_of(&m, "any"), 77);
 	close_map(&m);
 	close(empty);
 }
@@ -172,7 +135,7 @@ static void param_while_faulting(void)
 	open_ends(&m);
 	CHECK(!pthread_create(&thread, NULL, turn, &m.container));
 	for (i = 0; i < rounds(50); i++)
-		pass(&m, 0, 32);
+		pass_faults(&m, 0, 32);
 	over = true;
 	CHECK(!pthread_join(thread, NULL));
 	CHECK_EQ(get_status(m.container).exit.kind, 0);
@@ -192,17 +155,17 @@ static void hints_at_work(void)
 	make_file(FILE_P, 32 * PAGE_BYTES);
 	open_map(&m, "hinted-first", FILE_P, 8, 1, false);
 	CHECK_EQ(hipec_hint(m.region, 16 * PAGE_BYTES, 0, HIPEC_HINT_REPLACE), 0);
-	CHECK_EQ(pass(&m, 0, 4), 4);
-	CHECK_EQ(pass(&m, 16, 32), 16);
-	CHECK_EQ(pass(&m, 0, 4), 0);
-	CHECK_EQ(counter(m.container, "wanted"), 12 * HIPEC_HINT_REPLACE);
+	CHECK_EQ(pass_faults(&m, 0, 4), 4);
+	CHECK_EQ(pass_faults(&m, 16, 32), 16);
+	CHECK_EQ(pass_faults(&m, 0, 4), 0);
+	CHECK_EQ(value_of(&m, "wanted"), 12 * HIPEC_HINT_REPLACE);
 	close_map(&m);
 
 	open_map(&m, "hinted-first", FILE_P, 8, 1, false);
-	CHECK_EQ(pass(&m, 0, 4), 4);
-	CHECK_EQ(pass(&m, 16, 32), 16);
-	CHECK_EQ(pass(&m, 0, 4), 4);
-	CHECK_EQ(counter(m.container, "wanted"), 0);
+	CHECK_EQ(pass_faults(&m, 0, 4), 4);
+	CHECK_EQ(pass_faults(&m, 16, 32), 16);
+	CHECK_EQ(pass_faults(&m, 0, 4), 4);
+	CHECK_EQ(value_of(&m, "wanted"), 0);
 	close_map(&m);
 }
 
@@ -227,19 +190,19 @@ static void hints_in_events(void)
 	CHECK_EQ(hint_pages(&m, 7, 1, HIPEC_HINT_MAX), 0);
 	for (i = 0; i < 8; i++)
 		touch(&m, i);
-	CHECK_EQ(counter(m.container, "faulted"), 0x00010203020002ffull);
-	CHECK_EQ(counter(m.container, "accessed"), 0);
+	CHECK_EQ(value_of(&m, "faulted"), 0x00010203020002ffull);
+	CHECK_EQ(value_of(&m, "accessed"), 0);
 	/* All but the last have lost their mapping, and none its frame. */
 	CHECK_EQ(hint_pages(&m, 0, 2, HIPEC_HINT_RECOV), 0);
 	for (i = 0; i < 7; i++)
 		touch(&m, i);
-	CHECK_EQ(counter(m.container, "accessed"), 0x03030203020002ull);
+	CHECK_EQ(value_of(&m, "accessed"), 0x03030203020002ull);
 	CHECK_EQ(get_status(m.container).counters.soft_faults, 7);
 	CHECK_EQ(get_status(m.container).counters.faults, 8);
 	c = m.container;
 	m.container = dup(c);
 	close_map(&m);
-	CHECK_EQ(counter(c, "removed"), 0x0101010101010101ull);
+	CHECK_EQ(operand_of(c, "removed").value, 0x0101010101010101ull);
 	close(c);
 }
 
@@ -259,14 +222,14 @@ static void hints_far_apart(void)
 		get_word(&m, i);
 	get_word(&m, 12286);
 	get_word(&m, 12287);
-	CHECK_EQ(counter(m.container, "faulted"), 0x0007070707000009ull);
+	CHECK_EQ(value_of(&m, "faulted"), 0x0007070707000009ull);
 	/* To all, and to none again. */
 	CHECK_EQ(hipec_hint(m.region, 0, 0, 5), 0);
 	get_word(&m, 0);
 	get_word(&m, 8000);
 	CHECK_EQ(hipec_hint(m.region, 0, 0, HIPEC_HINT_NONE), 0);
 	get_word(&m, 2);
-	CHECK_EQ(counter(m.container, "faulted") & 0xffffff, 0x050500);
+	CHECK_EQ(value_of(&m, "faulted") & 0xffffff, 0x050500);
 	close_map(&m);
 }
 
@@ -292,7 +255,7 @@ static void hints_of_two_regions(void)
 	touch(&m, 0);
 	touch(&m, 7);
 	CHECK_EQ(*(volatile uint64_t *)(p + 7 * PAGE_BYTES), page_word(7));
-	CHECK_EQ(counter(m.container, "faulted"), 0x02000100);
+	CHECK_EQ(value_of(&m, "faulted"), 0x02000100);
 	munmap(p, 8 * PAGE_BYTES);
 	close(r);
 	close_map(&m);
@@ -337,7 +300,7 @@ static void hint_refused(void)
 	CHECK_EQ(ioctl(m.region, HIPEC_IOC_QUERY, &q) ? errno : 0, ENOTTY);
 	CHECK_EQ(ioctl(m.region, _IO('h', 0x88)) ? errno : 0, ENOTTY);
 	/* It is the policy that does something with hints, and this one does not. */
-	CHECK_EQ(pass(&m, 0, 8), 8);
+	CHECK_EQ(pass_faults(&m, 0, 8), 8);
 	close_map(&m);
 }
 
@@ -365,11 +328,11 @@ static void hint_while_faulting(void)
 	for (i = 0; i < 2; i++)
 		CHECK(!pthread_create(&thread[i], NULL, hint_all, &m));
 	for (i = 0; i < rounds(50); i++)
-		pass(&m, 0, 32);
+		pass_faults(&m, 0, 32);
 	over = true;
 	for (i = 0; i < 2; i++)
 		CHECK(!pthread_join(thread[i], NULL));
-	for (digits = counter(m.container, "faulted"); digits; digits >>= 8)
+	for (digits = value_of(&m, "faulted"); digits; digits >>= 8)
 		CHECK((digits & 0xff) == 0x11 || (digits & 0xff) == 0x22);
 	close_map(&m);
 }

@@ -222,17 +222,6 @@ static void read_then_write(void)
 	file_is_as_made(4);
 }
 
-static int64_t counter(const struct map *m, const char *name)
-{
-	struct hipec_operand o;
-	uint32_t slot;
-
-	for (slot = 0; !hipec_operand(m->container, 0, slot, &o); slot++)
-		if (!strcmp(o.name, name))
-			return o.value;
-	FAIL("there is no operand %s", name);
-}
-
 /* 4 misses, 2 of them with Replace, and a hit: all of them writes. */
 static void write_all(struct map *m, const char *path, bool private)
 {
@@ -255,17 +244,17 @@ static void policy_sees_reads(void)
 	make_file(FILE_V, 4 * PAGE_BYTES);
 	write_all(&m, FILE_V, true);
 	CHECK_EQ(get_status(m.container).counters.faults, 4);
-	CHECK_EQ(counter(&m, "accesses"), 1);
-	CHECK_EQ(counter(&m, "fault_writes"), 0);
-	CHECK_EQ(counter(&m, "replace_writes"), 0);
-	CHECK_EQ(counter(&m, "access_writes"), 0);
+	CHECK_EQ(value_of(&m, "accesses"), 1);
+	CHECK_EQ(value_of(&m, "fault_writes"), 0);
+	CHECK_EQ(value_of(&m, "replace_writes"), 0);
+	CHECK_EQ(value_of(&m, "access_writes"), 0);
 	close_map(&m);
 	file_is_as_made(4);
 	/* A shared mapping, to know that the policy counts. */
 	write_all(&m, FILE_V, false);
-	CHECK_EQ(counter(&m, "fault_writes"), 4);
-	CHECK_EQ(counter(&m, "replace_writes"), 2);
-	CHECK_EQ(counter(&m, "access_writes"), 1);
+	CHECK_EQ(value_of(&m, "fault_writes"), 4);
+	CHECK_EQ(value_of(&m, "replace_writes"), 2);
+	CHECK_EQ(value_of(&m, "access_writes"), 1);
 	close_map(&m);
 }
 

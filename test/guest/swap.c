@@ -24,37 +24,6 @@ enum {
 #undef X
 };
 
-static uint64_t faults(const struct map *m)
-{
-	return get_status(m->container).counters.faults;
-}
-
-/* Faults of one pass over pages [first, end). */
-static uint64_t pass(const struct map *m, size_t first, size_t end)
-{
-	uint64_t before = faults(m);
-
-	for (; first < end; first++)
-		touch(m, first);
-	return faults(m) - before;
-}
-
-struct hipec_operand operand_of(int container, const char *name)
-{
-	struct hipec_operand o;
-	uint32_t slot;
-
-	for (slot = 0; !hipec_operand(container, 0, slot, &o); slot++)
-		if (!strcmp(o.name, name))
-			return o;
-	FAIL("there is no '%s'", name);
-}
-
-static int64_t value(const struct map *m, const char *name)
-{
-	return operand_of(m->container, name).value;
-}
-
 int swap_id(int fd, uint64_t id, const char *policy, char *log, size_t size)
 {
 	char path[256];
@@ -77,7 +46,7 @@ static void open_swept(struct map *m, const char *policy)
 {
 	make_file(FILE_S, PAGES * PAGE_BYTES);
 	open_map(m, policy, FILE_S, FRAMES, 1, false);
-	CHECK_EQ(pass(m, 0, PAGES), PAGES);
+	CHECK_EQ(pass_faults(m, 0, PAGES), PAGES);
 }
 
 /*
@@ -100,9 +69,9 @@ static void keeps_frames(void)
 	CHECK_EQ(s.frames, FRAMES);
 	CHECK_EQ(s.counters.faults, before.counters.faults);
 	CHECK(s.counters.commands > before.counters.commands);
-	CHECK_EQ(pass(&m, OLDEST, PAGES), 0);
+	CHECK_EQ(pass_faults(&m, OLDEST, PAGES), 0);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(pass(&m, 0, PAGES), PAGES - FRAMES + 1);
+		CHECK_EQ(pass_faults(&m, 0, PAGES), PAGES - FRAMES + 1);
 	s = get_status(m.container);
 	CHECK_EQ(s.counters.read_pages, PAGES + 3 * (PAGES - FRAMES + 1));
 	CHECK_EQ(s.counters.forgotten, 0);
@@ -118,12 +87,12 @@ static void without_adopt(void)
 
 	open_swept(&m, "fifo");
 	swap_to(m.container, "keep-first");
-	CHECK_EQ(pass(&m, 0, 8), 8);
-	CHECK_EQ(pass(&m, OLDEST + 8, PAGES), 0);
+	CHECK_EQ(pass_faults(&m, 0, 8), 8);
+	CHECK_EQ(pass_faults(&m, OLDEST + 8, PAGES), 0);
 	CHECK_EQ(get_status(m.container).counters.forgotten, 8);
-	CHECK_EQ(pass(&m, 8, 16), 8);
+	CHECK_EQ(pass_faults(&m, 8, 16), 8);
 	CHECK_EQ(get_status(m.container).counters.forgotten, 16);
-	CHECK_EQ(pass(&m, 0, 16), 0);
+	CHECK_EQ(pass_faults(&m, 0, 16), 0);
 	CHECK_EQ(get_status(m.container).exit.kind, EXIT_NONE);
 	close_map(&m);
 }
@@ -136,14 +105,14 @@ static void builtin(void)
 	open_swept(&m, "mru");	/* 0 to 14, and 63 */
 	swap_to(m.container, NULL);
 	CHECK(!strcmp(get_status(m.container).policy, "builtin"));
-	CHECK_EQ(pass(&m, 0, 15) + pass(&m, 63, 64), 0);
-	CHECK_EQ(pass(&m, 16, 48), 32);
+	CHECK_EQ(pass_faults(&m, 0, 15) + pass_faults(&m, 63, 64), 0);
+	CHECK_EQ(pass_faults(&m, 16, 48), 32);
 	swap_to(m.container, "mru");
-	CHECK_EQ(pass(&m, 47, 48), 0);
+	CHECK_EQ(pass_faults(&m, 47, 48), 0);
 	CHECK_EQ(get_status(m.container).resident, FRAMES);
-	CHECK_EQ(pass(&m, 48, 63), 15);
+	CHECK_EQ(pass_faults(&m, 48, 63), 15);
 	/* MRU had one frame for all of them. */
-	CHECK_EQ(pass(&m, 48, 62), 14);
+	CHECK_EQ(pass_faults(&m, 48, 62), 14);
 	CHECK_EQ(get_status(m.container).exit.kind, EXIT_NONE);
 	close_map(&m);
 }
@@ -156,22 +125,22 @@ static void adopt_is_bound(void)
 
 	open_swept(&m, "fifo");
 	swap_to(m.container, "adopt-greedy");
-	CHECK_EQ(value(&m, "early"), 0);
-	CHECK_EQ(value(&m, "adopted"), FRAMES);
-	CHECK_EQ(value(&m, "disorder"), 0);
-	CHECK_EQ(value(&m, "first"), OLDEST);
-	CHECK_EQ(value(&m, "last"), PAGES - 1);
-	CHECK_EQ(value(&m, "wrong"), 0);
-	CHECK_EQ(value(&m, "gone"), 0);
-	CHECK_EQ(value(&m, "more"), 0);
-	CHECK_EQ(value(&m, "read"), 0);
-	CHECK_EQ(value(&m, "faulted"), 0);
+	CHECK_EQ(value_of(&m, "early"), 0);
+	CHECK_EQ(value_of(&m, "adopted"), FRAMES);
+	CHECK_EQ(value_of(&m, "disorder"), 0);
+	CHECK_EQ(value_of(&m, "first"), OLDEST);
+	CHECK_EQ(value_of(&m, "last"), PAGES - 1);
+	CHECK_EQ(value_of(&m, "wrong"), 0);
+	CHECK_EQ(value_of(&m, "gone"), 0);
+	CHECK_EQ(value_of(&m, "more"), 0);
+	CHECK_EQ(value_of(&m, "read"), 0);
+	CHECK_EQ(value_of(&m, "faulted"), 0);
 	s = get_status(m.container);
 	CHECK_EQ(s.exit.kind, EXIT_NONE);
 	CHECK_EQ(s.resident, FRAMES);
 	/* Then it is a policy like others. */
-	CHECK_EQ(pass(&m, 0, OLDEST), OLDEST);
-	CHECK_EQ(value(&m, "faulted"), OLDEST);
+	CHECK_EQ(pass_faults(&m, 0, OLDEST), OLDEST);
+	CHECK_EQ(value_of(&m, "faulted"), OLDEST);
 	close_map(&m);
 }
 
@@ -208,22 +177,22 @@ static void failed_swap_changes_nothing(void)
 	make_file(FILE_S, 32 * PAGE_BYTES);
 	open_map(&m, "ends", FILE_S, 8, 1, false);
 	CHECK_EQ(hipec_set_param(m.container, "youngest", 1), 0);
-	CHECK_EQ(pass(&m, 0, 32), 32);
+	CHECK_EQ(pass_faults(&m, 0, 32), 32);
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		CHECK_EQ(pass(&m, 0, 32), 25);
+		CHECK_EQ(pass_faults(&m, 0, 32), 25);
 		refused(&m, bad[i].policy, -ECANCELED, bad[i].words);
 		s = get_status(m.container);
 		CHECK_EQ(s.exit.kind, EXIT_NONE);
 		CHECK(!strcmp(s.policy, "ends"));
 		CHECK_EQ(s.resident, 8);
-		CHECK_EQ(value(&m, "youngest"), 1);
+		CHECK_EQ(value_of(&m, "youngest"), 1);
 	}
-	CHECK_EQ(pass(&m, 0, 32), 25);
+	CHECK_EQ(pass_faults(&m, 0, 32), 25);
 	CHECK_EQ(hipec_swap(m.container, 0, junk, sizeof(junk), log,
 			    sizeof(log)), -EINVAL);
 	CHECK(strstr(log, "no compiled policy"));
 	CHECK_EQ(hipec_swap(m.container, 1ull << 60, NULL, 0, NULL, 0), -ESRCH);
-	CHECK_EQ(pass(&m, 0, 32), 25);
+	CHECK_EQ(pass_faults(&m, 0, 32), 25);
 	CHECK_EQ(get_status(m.container).counters.forgotten, 0);
 	CHECK_EQ(get_status(m.container).counters.helped, 0);
 	close_map(&m);
@@ -236,13 +205,13 @@ static void adopt_pays(void)
 
 	make_file(FILE_S, 400 * PAGE_BYTES);
 	open_map(&m, "fifo", FILE_S, 200, 1, false);
-	pass(&m, 0, 10);
+	pass_faults(&m, 0, 10);
 	swap_to(m.container, "adopt-slow");	/* 10 times 3,000 commands, of 67,584 */
 	swap_to(m.container, "fifo");
-	pass(&m, 0, 400);
+	pass_faults(&m, 0, 400);
 	refused(&m, "adopt-slow", -ECANCELED, "more commands than it may");
 	CHECK(!strcmp(get_status(m.container).policy, "fifo"));
-	CHECK_EQ(pass(&m, 200, 400), 0);
+	CHECK_EQ(pass_faults(&m, 200, 400), 0);
 	close_map(&m);
 }
 
@@ -277,8 +246,8 @@ static bool dies_in_adopt(unsigned int ms)
 	s = get_status(m.container);
 	CHECK_EQ(s.exit.kind, EXIT_NONE);
 	CHECK(!strcmp(s.policy, "fifo"));
-	CHECK_EQ(pass(&m, 0, 1), 0);
-	CHECK_EQ(pass(&m, 1, 2), 1);
+	CHECK_EQ(pass_faults(&m, 0, 1), 0);
+	CHECK_EQ(pass_faults(&m, 1, 2), 1);
 	close_map(&m);
 	return WIFSIGNALED(status);
 }
@@ -310,11 +279,11 @@ static void shared_arrays(void)
 	CHECK(operand_of(m.container, "level").slot !=
 	      operand_of(m.container, "before").slot);
 	touch(&m, 5);
-	CHECK_EQ(value(&m, "seen"), 77);
+	CHECK_EQ(value_of(&m, "seen"), 77);
 	level[650] = -9;	/* on a page of it that was not touched before */
 	touch(&m, 650);
-	CHECK_EQ(value(&m, "seen"), -9);
-	CHECK_EQ(value(&m, "seen_before"), 0);
+	CHECK_EQ(value_of(&m, "seen"), -9);
+	CHECK_EQ(value_of(&m, "seen_before"), 0);
 	CHECK_EQ(hipec_shared(m.container, "level", &again, &nr), 0);
 	CHECK_EQ(again[5], 77);
 	again[6] = 78;
@@ -331,11 +300,11 @@ static void shared_arrays(void)
 	/* And a new array for who declares it again. */
 	swap_to(m.container, "shared");
 	touch(&m, 6);
-	CHECK_EQ(value(&m, "seen"), 0);
+	CHECK_EQ(value_of(&m, "seen"), 0);
 	CHECK_EQ(hipec_shared(m.container, "level", &again, &nr), 0);
 	again[7] = 80;
 	touch(&m, 7);
-	CHECK_EQ(value(&m, "seen"), 80);
+	CHECK_EQ(value_of(&m, "seen"), 80);
 	close_map(&m);
 	CHECK_EQ(level[6], 79);
 	munmap(level, nr * sizeof(*level));
@@ -356,7 +325,7 @@ static void shared_untouched(void)
 	level[0] = 1;
 	level[1023] = 2;
 	CHECK_EQ(level[0] + level[1023], 3);
-	pass(&m, 0, 16);
+	pass_faults(&m, 0, 16);
 	close_map(&m);
 	CHECK_EQ(level[0] + level[1023], 3);
 	munmap(level, nr * sizeof(*level));
@@ -396,19 +365,19 @@ static void ghosts_stay_behind(void)
 
 	make_file(FILE_S, 16 * PAGE_BYTES);
 	open_map(&m, "ghosts", FILE_S, 8, 1, false);
-	CHECK_EQ(pass(&m, 0, 16), 16);
+	CHECK_EQ(pass_faults(&m, 0, 16), 16);
 	CHECK_EQ(get_status(m.container).ghosts, 8);
 	swap_to(m.container, "fifo");
 	CHECK_EQ(get_status(m.container).ghosts, 0);
-	CHECK_EQ(pass(&m, 8, 16), 0);
-	CHECK_EQ(pass(&m, 0, 16), 16);
+	CHECK_EQ(pass_faults(&m, 8, 16), 0);
+	CHECK_EQ(pass_faults(&m, 0, 16), 16);
 	swap_to(m.container, "ghosts");
-	CHECK_EQ(pass(&m, 0, 16), 16);
-	CHECK_EQ(pass(&m, 0, 16), 16);
+	CHECK_EQ(pass_faults(&m, 0, 16), 16);
+	CHECK_EQ(pass_faults(&m, 0, 16), 16);
 	CHECK(get_status(m.container).ghosts > 0);
 	CHECK_EQ(get_status(m.container).exit.kind, EXIT_NONE);
 	swap_to(m.container, "random2");
-	pass(&m, 0, 16);
+	pass_faults(&m, 0, 16);
 	CHECK_EQ(get_status(m.container).exit.kind, EXIT_NONE);
 	close_map(&m);
 }
@@ -427,7 +396,7 @@ static void timers(void)
 		swap_to(m.container, "events");
 		usleep(1000 * (i % 17));
 	}
-	while (value(&m, "ticks") < 3)
+	while (value_of(&m, "ticks") < 3)
 		;
 	CHECK_EQ(get_status(m.container).exit.kind, EXIT_NONE);
 	close_map(&m);

@@ -122,7 +122,6 @@ extern const char *const op_name[NR_OPS];
 
 /* worker.c */
 void work(uint32_t me, uint64_t seed) __attribute__((noreturn));
-void do_operations(uint32_t nr);
 uint32_t below(uint32_t n);
 bool chance(uint32_t percent);
 struct hold *any_hold(struct hold *h);
@@ -133,9 +132,6 @@ void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* memory.c */
 unsigned char *address_of(const struct spot *s);
 void free_spot(struct spot *s);
-struct spot *spot_to_use(void);
-int map_at(struct spot *s, int fd, size_t bytes, int prot, int flags,
-	   uint64_t offset);
 bool guarded(void (*fn)(void *), void *arg);
 void start_helper(void);
 

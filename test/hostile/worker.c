@@ -113,7 +113,7 @@ static struct logged *note(uint32_t op, uint64_t state)
 	return l;
 }
 
-void do_operations(uint32_t nr)
+static void do_operations(uint32_t nr)
 {
 	uint32_t op;
 	int ret;

@@ -195,7 +195,6 @@ uint32_t below(uint32_t n);
 bool chance(uint32_t percent);
 bool guarded(void (*fn)(void *), void *arg);
 uint64_t now_ns(void);
-void do_operation(void);
 bool hold(uint32_t s);
 void let_go(uint32_t s);
 void free_spot(struct spot *sp);

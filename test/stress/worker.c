@@ -151,7 +151,7 @@ static void fail_nth(uint32_t n)
 	close(fd);
 }
 
-void do_operation(void)
+static void do_operation(void)
 {
 	struct thread_board *b = &board->thread[me.t];
 	uint32_t op = draw(), s;

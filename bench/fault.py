@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What one page fault costs, in instructions of a stock kernel: Table II.
 
-    table.py --kernel 6.12 --guest IMG --out DIR
+    fault.py --kernel 6.12 --guest IMG --out DIR
 
 One guest with run.py's deterministic flags, in which a nanosecond is an
 instruction, and a disk that answers where it is asked: its copying is in the
@@ -11,22 +11,15 @@ size that hipec has in frames. Exit status 1 if a run fails, or reads other page
 than it must.
 """
 
-import argparse
 import dataclasses
-import pathlib
-import shutil
-import subprocess
 import sys
 
-RUN = pathlib.Path(__file__).resolve().parents[2] / "vm-images" / "run.py"
+from guests import MB, PAGE, Failed, Guest, call, options, run_guest
 
 PAGES, FRAMES = 8192, 4096
 ROUNDS = 4      # of MRU, which replaces half the pages of each
-PAGE = 4096
-MB = 1 << 20
 BESIDE = 2 * MB         # of the process, and for page tables
 TABLES = 8 * MB         # of hipec and its frames' bookkeeping; nobody fills it
-APPEND = "clearcpuid=erms,fsrm"         # as bench/demo.py says
 
 PAGE_CACHE, BUILTIN, FIFO2 = "page cache", "hipec, built-in FIFO2", "hipec, fifo2.hp interpreted"
 PAPER = {"built-in": 392.24, "interpreted": 400.60}     # us, hipec-1997
@@ -101,24 +94,12 @@ RECOVERY = [recovery("no recovery", "recovery=N"),
 
 def measure(runs, args):
     """Boot, and fill in what the runs gave."""
-    shutil.rmtree(args.out, ignore_errors=True)
-    args.out.mkdir(parents=True)
-    with open(args.out / "log", "w", encoding="utf-8") as log:
-        status = subprocess.run(
-            [RUN, "--kernel", args.kernel, "--initrd", args.guest, "--det", "--append", APPEND,
-             "--timeout", "1800", "--out", args.out, "--", "sh", "/guest.sh", str(PAGES),
-             "\n".join(run.line() for run in runs)],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False).returncode
-    if status:
-        sys.exit(f"table.py: the guest failed\n\n{(args.out / 'log').read_text()}")
-    lines = (args.out / "results" / "runs").read_text().splitlines()
-    if len(lines) != len(runs):
-        sys.exit(f"table.py: {len(lines)} results of {len(runs)} runs")
-    for run, line in zip(runs, lines):
-        run.got.update((key, int(value)) for key, value in
-                       (word.split("=") for word in line.split()))
+    guest = run_guest(args, 1800, "sh", "/guest.sh", str(PAGES),
+                      "\n".join(run.line() for run in runs))
+    for run, got in zip(runs, guest.lines(len(runs))):
+        run.got.update(got)
         if run.complaint():
-            sys.exit(f"table.py: {run.mode}, {run.name}: {run.complaint()}")
+            raise Failed(f"{run.mode}, {run.name}: {run.complaint()}")
 
 
 def print_table():
@@ -166,15 +147,10 @@ def print_goals():
          f"for {commands:.0f} commands", 1.01)
 
 
-def main():
+def bench(args):
     """What the Makefile calls."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
-    parser.add_argument("--guest", required=True, metavar="IMG")
-    parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)
-    args = parser.parse_args()
     measure([WARM_UP, *(run for runs in TABLE.values() for run in runs), *RECOVERY], args)
-    release = (args.out / "results" / "kernel").read_text().strip()
+    release = Guest(args.out).release()
     print(f"Stock Debian kernel {release}, one emulated CPU; {PAGES:,} pages, {FRAMES:,} frames\n")
     print_table()
     print_recovery()
@@ -182,4 +158,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(call(bench, "fault", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))
