@@ -391,6 +391,11 @@ def test_no_write_is_lost_under_stress(guest):
     assert stress.complaints(guest.results) == []
 
 
+def test_no_write_is_lost_where_there_is_room(guest):
+    """The same in a pool that has room, where frames come in blocks."""
+    assert stress.complaints(guest.results, "roomy") == []
+
+
 def test_the_stress_run_had_something_to_do(guest, kernel):
     """Operations worked, containers replaced and wrote pages, and met what is wrong
     with their disks. Our own kernel is too slow for all of it in a minute."""

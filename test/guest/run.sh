@@ -102,6 +102,7 @@ until rmmod hipec 2>/dev/null; do :; done
 # kernel can do that.
 inject=
 [ ! -d /sys/kernel/debug/failslab ] || inject=--inject
-sh /hipec/stress.sh stress --seconds $((HIPEC_SLOWER > 1 ? 100 : 50)) --seed 1 $inject
+sh /hipec/stress.sh stress --seconds $((HIPEC_SLOWER > 1 ? 80 : 40)) --seed 1 $inject
+sh /hipec/stress.sh roomy --seconds $((HIPEC_SLOWER > 1 ? 20 : 10)) --seed 2 --roomy $inject
 
 sh /hipec/hostile.sh 20 1

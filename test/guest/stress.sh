@@ -12,8 +12,12 @@ echo 1 >$disk/size
 echo 1 >$disk/memory_backed
 echo 512 >$disk/blocksize
 echo 1 >$disk/power
-# A pool that two containers fill.
-insmod "${HIPEC_MODULE:-/hipec/hipec.ko}" pool_mb=1 || exit 1
+# A pool that two containers fill, or one that has always room.
+case " $* " in
+*" --roomy "*) pool_mb=16 ;;
+*) pool_mb=1 ;;
+esac
+insmod "${HIPEC_MODULE:-/hipec/hipec.ko}" pool_mb=$pool_mb || exit 1
 # Tasks that write from each other's files wait 5 s for a frame, with a file locked;
 # so who comes behind some of them waits longer than tasks do elsewhere.
 echo 60 >/proc/sys/kernel/hung_task_timeout_secs

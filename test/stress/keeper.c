@@ -143,7 +143,7 @@ static void open_slot(uint32_t s)
 	for (tries = 0; tries < 50 && ret; tries++) {
 		container[s] = hipec_open();
 		frames = s == SLOT_OWN ? 40 + fuzz_below(&rng, 80) :
-			 48 + fuzz_below(&rng, 200);
+			 48 + fuzz_below(&rng, 200) + (board->roomy ? 1024 : 0);
 		ret = load_any(container[s], &rng, frames, s != SLOT_OWN);
 		if (ret)
 			close(container[s]);

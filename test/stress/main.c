@@ -2,11 +2,13 @@
 /*
  * hipec-stress: everything at once, from a seed, and no write is lost.
  *
- *	hipec-stress [--seconds N] [--ops N] [--seed N] [--inject] [--patience N]
+ *	hipec-stress [--seconds N] [--ops N] [--seed N] [--inject] [--roomy]
+ *		[--patience N]
  *
  * Ends after so many seconds, or so many operations of its threads. --inject:
- * allocations fail as well, on a kernel that was built for it. Prints the seed
- * first, then what was done, and `ok` or `not ok: REASON` in the last line.
+ * allocations fail as well, on a kernel that was built for it; --roomy: what shares
+ * the pool has frames for all its pages, in a pool that is large enough. Prints the
+ * seed first, then what was done, and `ok` or `not ok: REASON` in the last line.
  *
  * This process is the watchdog: if an operation, or the keeper, does not get on,
  * it says which and where in the kernel, and ends all.
@@ -234,6 +236,7 @@ int main(int argc, char **argv)
 		{ "ops", required_argument, NULL, 'o' },
 		{ "seed", required_argument, NULL, 'r' },
 		{ "inject", no_argument, NULL, 'i' },
+		{ "roomy", no_argument, NULL, 'm' },
 		{ "patience", required_argument, NULL, 'p' },
 		{ 0 }
 	};
@@ -265,6 +268,9 @@ int main(int argc, char **argv)
 			break;
 		case 'i':
 			board->inject = true;
+			break;
+		case 'm':
+			board->roomy = true;
 			break;
 		default:
 			return 2;

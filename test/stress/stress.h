@@ -128,6 +128,7 @@ struct board {
 	uint64_t tried[NR_OPS], worked[NR_OPS], acts[NR_ACTS];
 	uint64_t touches, words, ops, starts, injected;
 	bool inject;			/* there is fault injection */
+	bool roomy;			/* and frames for all there are */
 	pid_t keeper;
 	uint64_t keeper_since;
 	char keeper_does[64];
