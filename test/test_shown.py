@@ -240,7 +240,7 @@ def text_commands(page):
     prose = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.M | re.S)
     for command in [*re.findall(r"`([^`\n]+)`", prose), *(command for command, _ in shown(page))]:
         for part in re.split(r"[|;&]+ ", command.split(" -- ")[0]):
-            yield part.removeprefix("sudo ").removeprefix("LC_ALL=C ").split()
+            yield re.sub("^(sudo|LC_ALL=C) |(?<=^make) -C hipec", "", part).split()
 
 
 def unknown(program, *words):
