@@ -18,35 +18,35 @@ sys.path.insert(0, str(ROOT / "packaging"))
 import helptext  # noqa: E402  (packaging/helptext.py)
 
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
-PROMPTS = {"$": r"(?:/data #|\$) ", "/": r"(?:/data #|\$) ", "#": "# (?!HELP|TYPE)"}
 # A block with a line that begins so is one of commands, if it has no prompts.
 PROGRAM = (r"(sudo|make|git|apt|sh|cd|cp|mkdir|echo|cat|cc|python3|modprobe|rmmod|insmod|dkms|ampc|"
            r"(build|bench|test|docs|\.)/\S+)( |$)|hipec [a-z]+(?!:)\b")
 
 
 def blocks(text):
-    """Blocks of code in no language, fenced or indented: lists of lines."""
+    """Blocks of code in no language: (what they are indented by, lines)."""
     for info, fenced, indented in re.findall(
             r"^```(.*)\n((?:.*\n)*?)```|(?<=\n\n)((?:    .*\n)+)", text, re.M):
-        if info in ("", "sh"):
-            yield [line.removeprefix("    " if indented else "")
-                   for line in (fenced or indented).splitlines()]
+        if not re.match("(c|python)( |$)", info):
+            indent = "    " if indented else ""
+            yield indent, [line.removeprefix(indent) for line in (fenced or indented).splitlines()]
 
 
 def shown(page):
-    """[(command, the lines that it prints)]: behind prompts, or whole blocks of them."""
+    """[(indent and prompt, command, the lines that it prints)]: behind prompts, or whole blocks
+    of commands."""
     found = []
-    for lines in blocks((ROOT / page).read_text()):
-        prompt = re.match(r"\$ |/data # |# ", lines[0])
-        if prompt:
+    for indent, lines in blocks((ROOT / page).read_text()):
+        if re.match(r"(/data )?[$#] ", lines[0]):
+            prompt = "# (?!HELP|TYPE)" if lines[0].startswith("#") else r"\$ |/data # "
             for line in lines:
-                behind = re.match(PROMPTS[prompt[0][0]] + "(.*)", line)
+                behind = re.match(f"({prompt})(.*)", line)
                 if behind:
-                    found.append((re.sub(r"  +# .*", "", behind[1]), []))
+                    found.append((indent + behind[1], re.sub(r"  +# .*", "", behind[2]), []))
                 else:
-                    found[-1][1].append(line)
+                    found[-1][2].append(line)
         elif any(re.match(PROGRAM, line) for line in lines):
-            found += [(re.sub(r"  +# .*", "", line), []) for line in lines]
+            found += [(indent, re.sub(r"  +# .*", "", line), []) for line in lines]
     return found
 
 
@@ -77,31 +77,32 @@ GUEST = "test_guest.py::"
 LONG = Never("minutes of measuring, whose numbers the document has; tests run the scripts in small")
 OWN_KERNEL = Never("changes the kernel, or the firmware, of the machine that it runs on")
 
-# Page, commands, who runs them. The first row that fits counts.
+# Page, commands with what is before them, who runs them. The first row that fits counts. Tests
+# of examples run what is in blocks and behind $, and nothing else.
 TABLE = [
     ("README.md", "build/.*", Here(trace="r 0 10\nr 0 10\n")),
-    ("README.md", "make vm", Never("a shell for somebody to type into")),
+    ("README.md", r"\$ make vm", Never("a shell for somebody to type into")),
     ("README.md", "git clone .*", Never("where the sources are is not known here")),
     ("README.md", "make .*demo", Never("four minutes, most of them in a guest")),
-    ("README.md", "sweep --policy .*", By(GUEST + "test_faults_equal_arithmetic",
+    ("README.md", "/data # sweep --policy .*", By(GUEST + "test_faults_equal_arithmetic",
                                             "--policy /hipec/policies/{policy}.hpo")),
-    ("README.md", "hipec status", By(GUEST + "test_status_shows_the_container",
+    ("README.md", "/data # hipec status", By(GUEST + "test_status_shows_the_container",
                                      "guest/run.sh: hipec status >")),
     ("docs/amp-study.md", "make .*", LONG),
-    ("docs/amp.md", "hipec run --policy amp .*", By(
+    ("docs/amp.md", r"    \$ hipec run --policy amp .*", By(
         "test_amp_guest.py::test_the_loop_is_kept_from_its_third_round_on",
         "amploop/guest.sh: hipec run --budget")),
-    ("docs/amp.md", r"hipec amp feed \d+", By(
+    ("docs/amp.md", r"    \$ hipec amp feed \d+", By(
         "test_amp_guest.py::test_feeding_ends_with_the_program_and_tells_of_its_partition",
         "amploop/guest.sh: hipec amp feed")),
-    ("docs/amp.md", ".*", By("test_amp_feed.py::test_the_examples_of_the_page_print_what_it_shows",
+    ("docs/amp.md", r"\$ .*", By("test_amp_feed.py::test_the_examples_of_the_page_print_what_it_shows",
                              '"amp.md"')),
     ("docs/ampc.md", "mkdir .*", Here()),
-    ("docs/ampc.md", "ampc .*", By("test_compiler_docs.py::" + EXAMPLES, '"ampc.md"')),
-    ("docs/debugger.md", ".*", By("test_debug.py::" + EXAMPLES, '"debugger.md"')),
-    ("docs/first-steps.md", ".*", By("test_first_steps.py::test_commands_print_what_they_show",
+    ("docs/ampc.md", r"\$ ampc .*", By("test_compiler_docs.py::" + EXAMPLES, '"ampc.md"')),
+    ("docs/debugger.md", r"\$ .*", By("test_debug.py::" + EXAMPLES, '"debugger.md"')),
+    ("docs/first-steps.md", r"\$ .*", By("test_first_steps.py::test_commands_print_what_they_show",
                                      '"first-steps.md"')),
-    ("docs/hpo.md", ".*", By("test_hpo.py::test_example_prints_what_it_shows", '"hpo.md"')),
+    ("docs/hpo.md", r"\$ .*", By("test_hpo.py::test_example_prints_what_it_shows", '"hpo.md"')),
     ("docs/install.md", "make deb", By("test_packages.py::test_python", '"deb-run"')),
     ("docs/install.md", "make", By("test_install.py::test_commands_say_their_version",
                                    '"make", "-s"')),
@@ -118,22 +119,22 @@ TABLE = [
     ("docs/install.md", "sudo (systemd-sysusers|mokutil|reboot).*", OWN_KERNEL),
     ("docs/install.md", "hipec doctor", By("test_doctor.py::test_words_say_what_json_says",
                                            '"doctor"')),
-    ("docs/mixes.md", ".*", Here()),
-    ("docs/operations.md", ".*", By("test_ops_guest.py::test_the_page_shows_what_commands_print",
+    ("docs/mixes.md", r"\$ .*", Here()),
+    ("docs/operations.md", "# .*", By("test_ops_guest.py::test_the_page_shows_what_commands_print",
                                     "test_ops.py: docs/operations.md")),
-    ("docs/player.md", ".*", By("test_play.py::" + EXAMPLES, '"player.md"')),
-    ("docs/profile.md", ".*", Here(search_txt="r 0 1000\nr 5000 20\nr 0 1000\n")),
-    ("docs/record.md", "hipec record .*", By(
+    ("docs/player.md", r"\$ .*", By("test_play.py::" + EXAMPLES, '"player.md"')),
+    ("docs/profile.md", r"\$ .*", Here(search_txt="r 0 1000\nr 5000 20\nr 0 1000\n")),
+    ("docs/record.md", "# hipec record .*", By(
         GUEST + "test_the_command_records_what_lives",
         "guest/run.sh: hipec record -o /results/records/command --ring 16M -- ")),
-    ("docs/record.md", "hipec replay .*", By(GUEST + "test_the_command_records_what_lives",
+    ("docs/record.md", "# hipec replay .*", By(GUEST + "test_the_command_records_what_lives",
                                              '"replay"')),
-    ("docs/record.md", "hipec sim .*", By("test_record.py::test_a_record_is_a_trace",
+    ("docs/record.md", "# hipec sim .*", By("test_record.py::test_a_record_is_a_trace",
                                             '"sim", "--policy"')),
-    ("docs/run.md", ".* -- ./app args", Here(app=APP, model_gguf="x")),
-    ("docs/run.md", ".* -- echo done", By("test_run.py::test_the_page_shows_what_commands_print",
+    ("docs/run.md", r"hipec .* -- \./app args", Here(app=APP, model_gguf="x")),
+    ("docs/run.md", r"\$ .* -- echo done", By("test_run.py::test_the_page_shows_what_commands_print",
                                           "docs/run.md")),
-    ("docs/sim.md", ".*", By("test_sim.py::" + EXAMPLES, '"sim.md"')),
+    ("docs/sim.md", r"\$ .*", By("test_sim.py::" + EXAMPLES, '"sim.md"')),
     ("docs/stress.md", "make soak.*", Never("half an hour and more; the rings have a minute of it")),
     ("docs/stress.md", "sh /hipec/stress.sh .*", By(GUEST + "test_no_write_is_lost_under_stress",
                                                     "guest/run.sh: sh /hipec/stress.sh stress")),
@@ -144,25 +145,26 @@ TABLE = [
                                               'guest/run.sh: hipec why "$id" 3')),
     ("docs/swap.md", r"hipec why \d+ /.*:\d+", By(GUEST + "test_why_tells_of_a_page",
                                                   'guest/run.sh: "$id" outer:12293')),
-    ("docs/traces.md", ".*", By("test_traces.py::" + EXAMPLES, '"traces.md"')),
-    ("docs/tutorial.md", ".*", By("test_tutorial.py::test_commands_print_what_they_show",
+    ("docs/traces.md", r"\$ .*", By("test_traces.py::" + EXAMPLES, '"traces.md"')),
+    ("docs/tutorial.md", r"\$ .*", By("test_tutorial.py::test_commands_print_what_they_show",
                                   '"tutorial.md"')),
 ]
 
 
-def row_of(page, command):
+def row_of(page, before, command, _=None):
     """The table's row for a command."""
-    return next((row for row in TABLE if row[0] == page and re.fullmatch(row[1], command)), None)
+    return next((row for row in TABLE
+                 if row[0] == page and re.fullmatch(row[1], before + command)), None)
 
 
 def commands_of(row):
     """Those that it stands for, with their output."""
-    return [(command, output) for command, output in shown(row[0]) if row_of(row[0], command) is row]
+    return [one[1:] for one in shown(row[0]) if row_of(row[0], *one) is row]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_who_runs_each_command_is_known(page):
-    assert [command for command, _ in shown(page) if not row_of(page, command)] == []
+    assert [one[:2] for one in shown(page) if not row_of(page, *one)] == []
 
 
 def test_each_row_of_the_table_is_about_a_command():
@@ -238,7 +240,7 @@ def makefiles():
 def text_commands(page):
     """Commands in a page's prose, and those in its blocks, without what they run."""
     prose = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.M | re.S)
-    for command in [*re.findall(r"`([^`\n]+)`", prose), *(command for command, _ in shown(page))]:
+    for command in [*re.findall(r"`([^`\n]+)`", prose), *(one[1] for one in shown(page))]:
         for part in re.split(r"[|;&]+ ", command.split(" -- ")[0]):
             yield re.sub("^(sudo|LC_ALL=C) |(?<=^make) -C hipec", "", part).split()
 
