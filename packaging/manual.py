@@ -98,7 +98,7 @@ def of_hipec(hipec, verbs):
     return (head("hipec", 1, "page replacement that applications choose", text.version) +
             synopsis(text.synopsis) + ".SH VERBS\n" + table + ".SH EXIT STATUS\n" +
             escape(text.lines[-1].split("Exit codes: ")[1]) + "\n" + FILES +
-            see(("ampc", 1), ("libhipec", 3), ("hipec", 4)))
+            see(("ampc", 1), ("libhipec", 3), ("hipec", 4), *((name, 5) for name in FORMATS)))
 
 
 def of_ampc(ampc):

@@ -183,8 +183,9 @@ def test_man_pages_of_the_compiler_the_library_and_the_device(root):
     for name in declared():
         assert "Returns" in text and text.count(name) > 1
         assert (root / f"usr/share/man/man3/{name}.3").read_text() == ".so man3/libhipec.3\n"
-    for verb in HELP:
-        assert f"hipec-{verb}(1)" in page(root, "hipec", 1)
+    text = page(root, "hipec", 1)
+    for name in [*(f"hipec-{verb}(1)" for verb in HELP), *(f"{name}(5)" for name in manual.FORMATS)]:
+        assert name in text
     text = words(page(root, "hipec", 4))
     for name, _, meaning in parameters.parameters():
         assert words(name + meaning) in text

@@ -199,6 +199,7 @@ def test_dkms_builds_what_make_install_installed(root):
     version = root.run("/usr/local/bin/hipec --version").split()[1]
     release = root.releases[0]
     root.run(f"dkms install -k {release} /usr/local/src/hipec-{version}")
-    assert root.run(f"modinfo -k {release} -F version hipec").strip() == version
+    assert f"hipec/{version}, {release}, x86_64: installed" in root.run("dkms status")
+    assert root.run(f"modinfo -k {release} -F signer hipec").strip() == "DKMS module signing key"
     root.run(f"dkms remove hipec/{version} --all")
     assert "hipec" not in root.run("dkms status")

@@ -75,6 +75,7 @@ APP = "#!/bin/sh\ncat model.gguf\n"
 EXAMPLES = "test_examples_print_what_they_show"
 GUEST = "test_guest.py::"
 LONG = Never("minutes of measuring, whose numbers the document has; tests run the scripts in small")
+NETWORK = Never("fetches packages of Debian's")
 OWN_KERNEL = Never("changes the kernel, or the firmware, of the machine that it runs on")
 
 # Page, commands with what is before them, who runs them. The first row that fits counts. Tests
@@ -83,11 +84,13 @@ TABLE = [
     ("README.md", "build/.*", Here(trace="r 0 10\nr 0 10\n")),
     ("README.md", r"\$ make vm", Never("a shell for somebody to type into")),
     ("README.md", "git clone .*", Never("where the sources are is not known here")),
-    ("README.md", "make .*demo", Never("four minutes, most of them in a guest")),
-    ("README.md", "/data # sweep --policy .*", By(GUEST + "test_faults_equal_arithmetic",
-                                            "--policy /hipec/policies/{policy}.hpo")),
-    ("README.md", "/data # hipec status", By(GUEST + "test_status_shows_the_container",
-                                     "guest/run.sh: hipec status >")),
+    ("README.md", "make .*demo", Never("minutes in a guest, and bench/demo.py checks its counts")),
+    ("README.md", "/data # sweep --policy .*", By(
+        GUEST + "test_faults_equal_arithmetic",
+        "--policy /hipec/policies/{policy}.hpo")),
+    ("README.md", "/data # hipec status", By(
+        GUEST + "test_status_shows_the_container",
+        "guest/run.sh: hipec status >")),
     ("docs/amp-study.md", "make .*", LONG),
     ("docs/amp.md", r"    \$ hipec run --policy amp .*", By(
         "test_amp_guest.py::test_the_loop_is_kept_from_its_third_round_on",
@@ -95,17 +98,19 @@ TABLE = [
     ("docs/amp.md", r"    \$ hipec amp feed \d+", By(
         "test_amp_guest.py::test_feeding_ends_with_the_program_and_tells_of_its_partition",
         "amploop/guest.sh: hipec amp feed")),
-    ("docs/amp.md", r"\$ .*", By("test_amp_feed.py::test_the_examples_of_the_page_print_what_it_shows",
-                             '"amp.md"')),
+    ("docs/amp.md", r"\$ .*", By(
+        "test_amp_feed.py::test_the_examples_of_the_page_print_what_it_shows",
+        '"amp.md"')),
     ("docs/ampc.md", "mkdir .*", Here()),
     ("docs/ampc.md", r"\$ ampc .*", By("test_compiler_docs.py::" + EXAMPLES, '"ampc.md"')),
     ("docs/debugger.md", r"\$ .*", By("test_debug.py::" + EXAMPLES, '"debugger.md"')),
-    ("docs/first-steps.md", r"\$ .*", By("test_first_steps.py::test_commands_print_what_they_show",
-                                     '"first-steps.md"')),
+    ("docs/first-steps.md", r"\$ .*", By(
+        "test_first_steps.py::test_commands_print_what_they_show", '"first-steps.md"')),
     ("docs/hpo.md", r"\$ .*", By("test_hpo.py::test_example_prints_what_it_shows", '"hpo.md"')),
     ("docs/install.md", "make deb", By("test_packages.py::test_python", '"deb-run"')),
-    ("docs/install.md", "make", By("test_install.py::test_commands_say_their_version",
-                                   '"make", "-s"')),
+    ("docs/install.md", "make", By(
+        "test_install.py::test_commands_say_their_version",
+        '"make", "-s"')),
     ("docs/install.md", r"sudo apt install \./.*\.deb", By(
         "test_packages.py::test_commands_compiler_and_policies", "-i /tmp/*.deb")),
     ("docs/install.md", "sudo adduser .*", By(
@@ -115,39 +120,48 @@ TABLE = [
         'make("uninstall"')),
     ("docs/install.md", "sudo dkms install .*", By(
         "test_packages.py::test_dkms_builds_what_make_install_installed", "dkms install")),
-    ("docs/install.md", "sudo apt install .*", Never("fetches packages of Debian's over the network")),
+    ("docs/install.md", "sudo apt install .*", NETWORK),
     ("docs/install.md", "sudo (systemd-sysusers|mokutil|reboot).*", OWN_KERNEL),
-    ("docs/install.md", "hipec doctor", By("test_doctor.py::test_words_say_what_json_says",
-                                           '"doctor"')),
+    ("docs/install.md", "hipec doctor", By(
+        "test_doctor.py::test_words_say_what_json_says",
+        '"doctor"')),
     ("docs/mixes.md", r"\$ .*", Here()),
-    ("docs/operations.md", "# .*", By("test_ops_guest.py::test_the_page_shows_what_commands_print",
-                                    "test_ops.py: docs/operations.md")),
+    ("docs/operations.md", "# .*", By(
+        "test_ops_guest.py::test_the_page_shows_what_commands_print",
+        "test_ops.py: docs/operations.md")),
     ("docs/player.md", r"\$ .*", By("test_play.py::" + EXAMPLES, '"player.md"')),
     ("docs/profile.md", r"\$ .*", Here(search_txt="r 0 1000\nr 5000 20\nr 0 1000\n")),
     ("docs/record.md", "# hipec record .*", By(
         GUEST + "test_the_command_records_what_lives",
         "guest/run.sh: hipec record -o /results/records/command --ring 16M -- ")),
-    ("docs/record.md", "# hipec replay .*", By(GUEST + "test_the_command_records_what_lives",
-                                             '"replay"')),
-    ("docs/record.md", "# hipec sim .*", By("test_record.py::test_a_record_is_a_trace",
-                                            '"sim", "--policy"')),
+    ("docs/record.md", "# hipec replay .*", By(
+        GUEST + "test_the_command_records_what_lives",
+        '"replay"')),
+    ("docs/record.md", "# hipec sim .*", By(
+        "test_record.py::test_a_record_is_a_trace",
+        '"sim", "--policy"')),
     ("docs/run.md", r"hipec .* -- \./app args", Here(app=APP, model_gguf="x")),
-    ("docs/run.md", r"\$ .* -- echo done", By("test_run.py::test_the_page_shows_what_commands_print",
-                                          "docs/run.md")),
+    ("docs/run.md", r"\$ .* -- echo done", By(
+        "test_run.py::test_the_page_shows_what_commands_print",
+        "docs/run.md")),
     ("docs/sim.md", r"\$ .*", By("test_sim.py::" + EXAMPLES, '"sim.md"')),
-    ("docs/stress.md", "make soak.*", Never("half an hour and more; the rings have a minute of it")),
-    ("docs/stress.md", "sh /hipec/stress.sh .*", By(GUEST + "test_no_write_is_lost_under_stress",
-                                                    "guest/run.sh: sh /hipec/stress.sh stress")),
+    ("docs/stress.md", "make soak.*", Never("half an hour; the rings have a minute of it")),
+    ("docs/stress.md", "sh /hipec/stress.sh .*", By(
+        GUEST + "test_no_write_is_lost_under_stress",
+        "guest/run.sh: sh /hipec/stress.sh stress")),
     ("docs/swap.md", "hipec swap --trial .*", By(
         GUEST + "test_policies_are_swapped_by_hand_and_on_trial",
         'guest/run.sh: swap --trial 8s "$id"')),
-    ("docs/swap.md", r"hipec why \d+ \d+", By(GUEST + "test_why_tells_of_a_page",
-                                              'guest/run.sh: hipec why "$id" 3')),
-    ("docs/swap.md", r"hipec why \d+ /.*:\d+", By(GUEST + "test_why_tells_of_a_page",
-                                                  'guest/run.sh: "$id" outer:12293')),
+    ("docs/swap.md", r"hipec why \d+ \d+", By(
+        GUEST + "test_why_tells_of_a_page",
+        'guest/run.sh: hipec why "$id" 3')),
+    ("docs/swap.md", r"hipec why \d+ /.*:\d+", By(
+        GUEST + "test_why_tells_of_a_page",
+        'guest/run.sh: "$id" outer:12293')),
     ("docs/traces.md", r"\$ .*", By("test_traces.py::" + EXAMPLES, '"traces.md"')),
-    ("docs/tutorial.md", r"\$ .*", By("test_tutorial.py::test_commands_print_what_they_show",
-                                  '"tutorial.md"')),
+    ("docs/tutorial.md", r"\$ .*", By(
+        "test_tutorial.py::test_commands_print_what_they_show",
+        '"tutorial.md"')),
 ]
 
 
@@ -232,7 +246,8 @@ HELP = dict(helptext.verbs(BUILD / "hipec")) if (BUILD / "hipec").exists() else 
 @functools.cache
 def makefiles():
     """(their text, and what make has made of it)"""
-    text = "".join(path.read_text() for path in [ROOT / "Makefile", *ROOT.glob("*/**/*.mk")])
+    text = "".join(path.read_text() for path in [
+        ROOT / "Makefile", *ROOT.glob("*/build.mk"), *ROOT.glob("test/*/build.mk")])
     return text, subprocess.run(["make", "-pqs", "-C", ROOT, "help"], text=True, check=False,
                                 capture_output=True).stdout
 
