@@ -28,7 +28,8 @@ INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipec
 
 ALL += $(INSTALLED)
 
-$(B)/man.stamp: packaging/manual.py packaging/helptext.py packaging/parameters.py \
+$(B)/man.stamp: $(addprefix packaging/,manual.py helptext.py markdown.py parameters.py) \
+		$(addprefix docs/,language.md hpo.md traces.md record.md amp.md) \
 		userlib/libhipec.c userlib/liblive.c userlib/hipec.h $(wildcard module/*.c) $(B)/hipec $(B)/ampc
 	@rm -rf $(B)/man
 	packaging/manual.py $(B)/hipec $(B)/ampc $(B)/man

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Write the man pages: of the commands from what --help says, of the library from its
-header and the comments above its functions, of the device from the module's parameters.
+header and the comments above its functions, of the device from the module's parameters, of
+formats from the documents.
 
     manual.py HIPEC AMPC FOLDER
 """
@@ -11,7 +12,9 @@ import re
 import sys
 
 import helptext
+import markdown
 import parameters
+from markdown import escape
 
 ROOT = parameters.ROOT
 FILES = """\
@@ -24,12 +27,19 @@ the device, see
 .I ../share/hipec/policies
 from the command's folder: the policies that are shipped, sources and compiled
 """
-
-
-def escape(text):
-    """Text that troff prints as it is."""
-    text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
-    return re.sub(r"^\.", r"\\&.", text, flags=re.M)
+# Name: document, its sections if not all of it, summary, what else to see.
+FORMATS = {
+    "hipec-hp": ("language", [], "the language that policies are written in, .hp",
+                 [("ampc", 1), ("hipec-hpo", 5)]),
+    "hipec-hpo": ("hpo", [], "the compiled policy, .hpo", [("ampc", 1), ("hipec-dis", 1)]),
+    "hipec-trace": ("traces", ["Forms"], "traces of accesses to pages",
+                    [("hipec-trace", 1), ("hipec-sim", 1), ("hipec-record", 5)]),
+    "hipec-record": ("record", ["The bytes", "A record as a trace"],
+                     "what hipec record writes",
+                     [("hipec-record", 1), ("hipec-replay", 1), ("hipec-trace", 5)]),
+    "hipec-hints": ("amp", ["State file"], "what hipec run has learnt of a program",
+                    [("hipec-run", 1), ("hipec-amp", 1)]),
+}
 
 
 def head(name, section, summary, version):
@@ -88,7 +98,7 @@ def of_hipec(hipec, verbs):
     return (head("hipec", 1, "page replacement that applications choose", text.version) +
             synopsis(text.synopsis) + ".SH VERBS\n" + table + ".SH EXIT STATUS\n" +
             escape(text.lines[-1].split("Exit codes: ")[1]) + "\n" + FILES +
-            see(("ampc", 1), ("libhipec", 3), ("hipec", 4)))
+            see(("ampc", 1), ("libhipec", 3), ("hipec", 4), *((name, 5) for name in FORMATS)))
 
 
 def of_ampc(ampc):
@@ -122,6 +132,23 @@ and
 those that may be changed later are below
 .IR /sys/module/hipec/parameters .
 {rows}""" + see(("hipec", 1), ("libhipec", 3), ("hipec\\-doctor".replace("\\", ""), 1))
+
+
+def of_format(name, version):
+    """hipec-FORMAT(5)"""
+    document, sections, summary, others = FORMATS[name]
+    text = (ROOT / f"docs/{document}.md").read_text().split("\n", 1)[1]
+    if sections:
+        text = "".join(f"## {heading}\n" * (at > 0) + markdown.section(text, heading)
+                       for at, heading in enumerate(sections))
+    return ("'\\\" t\n" + head(name, 5, summary, version) + ".SH DESCRIPTION\n.ad l\n" +
+            markdown.troff(text) + f"""\
+.SH FILES
+.TP
+.I ../share/doc/hipec
+from the folder of the command: the documents that are named here; this page is of
+.IR {document}.md
+""" + see(*others))
 
 
 def functions():
@@ -177,6 +204,7 @@ def main():
     pages = {"hipec.1": of_hipec(hipec, verbs), "ampc.1": of_ampc(ampc),
              "hipec.4": of_device(version), "libhipec.3": of_library(version)}
     pages |= {f"hipec-{verb}.1": of_verb(text, version) for verb, text in verbs}
+    pages |= {f"{name}.5": of_format(name, version) for name in FORMATS}
     pages |= {f"{found[0]}.3": ".so man3/libhipec.3\n" for found in functions()}
     for name, text in pages.items():
         where = folder / f"man{name[-1]}"

@@ -2,6 +2,7 @@
 """make install into a folder, and what is there: it runs from there, compiles programs, knows
 its options, and goes again."""
 
+import fnmatch
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ PYTHON = "/usr/bin/python3"
 sys.path.insert(0, str(ROOT / "packaging"))
 
 import helptext  # noqa: E402  (packaging/helptext.py)
+import manual  # noqa: E402  (packaging/manual.py)
 import parameters  # noqa: E402  (packaging/parameters.py)
 
 
@@ -149,9 +151,9 @@ def words(text):
     return re.sub(r"[\s‐-]+|\W", "", text)
 
 
-def page(root, name, section):
-    """A man page as it is read."""
-    got = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", "-rHY=0", "-K", "utf8",
+def page(root, name, section, columns=78):
+    """A man page as it is read; nothing in it is wrong, but for what is wider than that."""
+    got = subprocess.run(["groff", "-t", "-man", "-ww", f"-rLL={columns}n", "-Tutf8", "-P-cbou", "-rHY=0", "-K", "utf8",
                           root / f"usr/share/man/man{section}/{name}.{section}"],
                          capture_output=True, text=True, check=True)
     assert not got.stderr
@@ -181,9 +183,75 @@ def test_man_pages_of_the_compiler_the_library_and_the_device(root):
     for name in declared():
         assert "Returns" in text and text.count(name) > 1
         assert (root / f"usr/share/man/man3/{name}.3").read_text() == ".so man3/libhipec.3\n"
-    for verb in HELP:
-        assert f"hipec-{verb}(1)" in page(root, "hipec", 1)
-    assert "quota_mb" in page(root, "hipec", 4)
+    text = page(root, "hipec", 1)
+    for name in [*(f"hipec-{verb}(1)" for verb in HELP), *(f"{name}(5)" for name in manual.FORMATS)]:
+        assert name in text
+    text = words(page(root, "hipec", 4))
+    for name, _, meaning in parameters.parameters():
+        assert words(name + meaning) in text
+
+
+def pieces(document, heading):
+    """Paragraphs, cells and lines of code of a document, or of what is below a heading in it."""
+    text = (ROOT / f"docs/{document}.md").read_text().split("\n", 1)[1]
+    if heading:
+        text = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    text = re.sub(r"\]\([^)]*\)", "", text)
+    for number, block in enumerate(re.split(r"^```.*\n", text, flags=re.M)):
+        for part in block.split("\n" if number % 2 else "\n\n"):
+            yield from part.split("|") if part.startswith("|") else [part]
+
+
+@pytest.mark.usefixtures("groff")
+@pytest.mark.parametrize("name", manual.FORMATS)
+def test_man_pages_of_formats_say_what_the_documents_say(root, name):
+    """All of it; so wide that no cell of a table is broken."""
+    page(root, name, 5)
+    text = words(page(root, name, 5, 1500))
+    document, sections, *_ = manual.FORMATS[name]
+    found = [words(piece) for section in sections or [None] for piece in pieces(document, section)]
+    assert sum(map(len, found)) > 300
+    for piece in found:
+        assert piece.lower() in text.lower()
+
+
+def constant(path, pattern):
+    """What a source defines."""
+    return re.search(pattern, (ROOT / path).read_text())[1]
+
+
+@pytest.mark.usefixtures("groff")
+def test_man_pages_of_formats_have_the_magics_and_versions(root):
+    """As the sources have them."""
+    text = page(root, "hipec-hpo", 5)
+    uapi = "module/include/uapi/hipec.h"
+    magic = int(constant(uapi, r"#define HIPEC_IMAGE_MAGIC\s+(0x[0-9a-f]+)"), 16)
+    version = constant(uapi, r"#define HIPEC_IMAGE_VERSION\s+(\d+)")
+    assert re.search(rf"magic +{magic:#x}", text) and re.search(rf"version +{version}\n", text)
+    text = page(root, "hipec-trace", 5)
+    version = constant("userlib/tracebin.c", r"#define VERSION (\d+)")
+    assert re.search(r"0 to 7 +93 and hptrace\n", text)
+    assert re.search(rf"8 to 11 +{version}, the version", text)
+    text = " ".join(page(root, "hipec-record", 5).split())
+    magic = constant("userlib/record.h", r'RECORD_FILE_MAGIC "\\x93(\w+)"')
+    version = constant("userlib/record.h", r"RECORD_FILE_VERSION (\d+)")
+    assert f"93 and {magic}, the version, {version}," in text
+    assert constant("userlib/ampstate.c", r'"(hipec-amp \d+)') in page(root, "hipec-hints", 5)
+    keywords = re.findall(r'\{ "([A-Za-z]+)", TOK_', (ROOT / "compiler/lexer.l").read_text())
+    assert set(keywords) <= set(re.findall(r"\w+", page(root, "hipec-hp", 5).lower()))
+
+
+def test_each_file_is_in_one_package(root):
+    """Where a file goes is make install's to say; whose it is, packaging/debian/*.install."""
+    lists = {path.stem: path.read_text().split()
+             for path in (ROOT / "packaging/debian").glob("*.install")}
+    for path in files(root):
+        if re.match(r"usr/lib/(libhipec|pkgconfig)", path):
+            path = path.replace("usr/lib/", "usr/lib/triplet/")
+        owners = [name for name, patterns in lists.items() if any(
+            fnmatch.fnmatch(path, pattern) or fnmatch.fnmatch(path, f"{pattern}/*")
+            for pattern in patterns)]
+        assert len(owners) == 1, (path, owners)
 
 
 def complete(root, *line):

@@ -322,6 +322,11 @@ TRACEPOINTS = {row[0].strip("`").split(":")[1]: re.findall(r"`(\w+)`", row[2])
                for row in table("tracepoint")}
 
 
+# Commands of the runbook that look at a module or change something in it.
+RUNBOOK = list(dict.fromkeys(command for row in table("symptom") for command in re.findall(
+    r"`((?:hipec (?!sim|run)\w+|echo|cat|rmmod)\b[^`]*)`", " ".join(row))))
+
+
 def test_the_page_has_all_kinds_of_ends():
     assert [(int(kind), text) for kind, text, _ in table("kind")] == [
         (int(code, 16), text) for code, text in EXIT_KINDS]

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import BUILD, KERNELS, ROOT, modules, need, vm
 from ops import prometheus
-from test_ops import COUNTERS, PARAMETERS, SESSIONS, TRACEPOINTS, table, valid
+from test_ops import COUNTERS, PARAMETERS, RUNBOOK, SESSIONS, TRACEPOINTS, table, valid
 
 pytestmark = pytest.mark.guest
 
@@ -29,6 +29,13 @@ def guest(request, tmp_path_factory):
     (tree / "page").mkdir()
     for number, (command, _) in enumerate(SESSIONS):
         (tree / f"page/{number:02}").write_text(command + "\n")
+    (tree / "runbook").mkdir()
+    for number, command in enumerate(RUNBOOK):
+        for word, here in (("ID", "$ID"), ("FILE.hp", "/hipec/mended.hp"), ("30s", "2s"),
+                           ("hipec top", "hipec top --once")):
+            command = command.replace(word, here)
+        (tree / f"runbook/{number:02}").write_text(command + "\n")
+    shutil.copy(ROOT / "policies/fifo.hp", tree / "mended.hp")
     data = tmp / "data"
     data.mkdir()
     subprocess.run([BUILD / "ampc", "-o", data / "draft.hpo", ROOT / "test/ops/draft.hp"],
@@ -39,7 +46,7 @@ def guest(request, tmp_path_factory):
     subprocess.run(["gcc", "-O1", "-o", tmp / "search", ROOT / "test/ops/search.c"], check=True)
     command = [ROOT / "vm-images/initramfs.sh", "--kernel", kernel, "--out", tmp / "guest.img",
                "--tree", tmp / "tree", "--module", modules(kernel)[0]]
-    for program in ("static/hipec", "libhipecrun.so", "bench/sweep"):
+    for program in ("static/hipec", "ampc", "libhipecrun.so", "bench/sweep"):
         command += ["--bin", BUILD / program]
     subprocess.run([*command, "--bin", tmp / "search"], check=True)
     return vm.boot(kernel, tmp / "guest.img", BUILD / f"ops-{kernel}", ["sh", "/hipec/guest.sh"],
@@ -67,6 +74,29 @@ def test_the_page_shows_what_commands_print(guest, number):
     """But for the numbers."""
     got, _, status = text(guest, f"page/{number:02}").rpartition("status ")
     assert status == "0\n" and masked(got) == masked(SESSIONS[number][1])
+
+
+@pytest.mark.parametrize("number", range(len(RUNBOOK)),
+                         ids=[command.replace("/", "_") for command in RUNBOOK])
+def test_the_runbook_can_be_followed(guest, number):
+    """Of a program in a share. A trial may find the new policy worse."""
+    got, _, status = text(guest, f"runbook/{number:02}").rpartition("status ")
+    command = RUNBOOK[number]
+    if command == "rmmod hipec":
+        assert "Resource temporarily unavailable" in got or "in use" in got
+    else:
+        assert status in (("0\n", "3\n") if "--trial" in command else ("0\n",)), got
+    if command.startswith("cat "):
+        assert int(got) > 0
+
+
+def test_the_runbook_changes_what_it_says(guest):
+    """What was in charge after each swap; what may be set any time."""
+    after = text(guest, "runbook.txt").splitlines()
+    swaps = [command for command in RUNBOOK if command.startswith("hipec swap ID")]
+    assert swaps == ["hipec swap ID builtin", "hipec swap ID FILE.hp"]
+    assert [after[RUNBOOK.index(command)].split()[0] for command in swaps] == ["builtin", "mended"]
+    assert after[-1].split()[1:] == ["512", "N"]
 
 
 def test_json_is_as_the_schemas_say(guest):

@@ -22,9 +22,9 @@ import parameters  # noqa: E402  (packaging/parameters.py)
 pytestmark = pytest.mark.guest
 NAMES = ["hipec-dkms", "hipec-tools", "libhipec0", "libhipec-dev", "python3-hipec"]
 # What they depend on, and what the headers of a kernel do: pahole and libelf1.
-WANTED = "dkms,kmod,passwd,pahole,libelf1,python3,libblkid1,libedit2,libjson-c5,libzstd1,libc6-dev"
+WANTED = "dkms,kmod,passwd,pahole,libelf1,python3,openssl,libblkid1,libedit2,libjson-c5,libzstd1,libc6-dev"
 # What dpkg, the loader and DKMS write for themselves; the last, its key.
-OWN = r"/var/(log|cache|lib/dpkg)/.*|/var/lib/dkms/mok\.(key|pub)|/etc/(passwd|group|g?shadow)-"
+OWN = r"/var/(log|cache|lib/dpkg)/.*|/var/lib/dkms/mok\.(key|pub)|/etc/(passwd|group|g?shadow|subuid|subgid)-"
 
 
 def need_tools(*names):
@@ -149,6 +149,16 @@ def test_dkms_builds_the_module(root, kernel):
     assert root.run(f"modinfo -k {release} -F license hipec") == "GPL\n"
 
 
+def test_dkms_signs_the_module_with_the_key_of_the_machine(root):
+    """Which the firmware is told of with mokutil, as docs/install.md has it: the serial number
+    of the signer's certificate is that of mok.pub."""
+    serial = root.run("openssl x509 -inform der -in /var/lib/dkms/mok.pub -noout -serial")
+    for release in root.releases:
+        found = root.run(f"modinfo -k {release} -F sig_key hipec").replace(":", "").strip()
+        assert found and f"serial={found}\n" == serial
+        assert root.run(f"modinfo -k {release} -F sig_hashalgo hipec").strip()
+
+
 def test_parameters_are_those_of_the_module(root):
     """As modinfo has them, which docs/install.md and hipec(4) repeat."""
     lines = root.run(f"modinfo -k {root.releases[0]} -F parm hipec").splitlines()
@@ -168,13 +178,28 @@ def test_the_device_is_the_group_s(root):
     rule = root.run("cat /usr/lib/udev/rules.d/60-hipec.rules").splitlines()[-1]
     assert 'KERNEL=="hipec"' in rule and 'GROUP="hipec", MODE="0660"' in rule
     assert root.run("getent group hipec").startswith("hipec:")
+    assert "hipec" in root.run("useradd somebody; adduser somebody hipec >/dev/null; "
+                               "id -nG somebody; userdel somebody; rm /run/adduser").split()
     assert "hipec" in root.run("cat /usr/lib/modules-load.d/hipec.conf").splitlines()
 
 
 def test_removal_leaves_nothing_behind(root):
-    """Last: of what came with the packages, and what was built by them since."""
+    """Of what came with the packages, and what was built by them since."""
     during = root.files()
     assert len(during - root.before) > 100
     root.run(f"dpkg --purge {' '.join(NAMES)}")
     assert root.files() == root.before
     assert root.run("cat /etc/group") == root.group
+
+
+def test_dkms_builds_what_make_install_installed(root):
+    """Without packages: docs/install.md's other way."""
+    subprocess.run(["make", "-s", "-C", ROOT, "install", f"DESTDIR={root.where}"], check=True,
+                   capture_output=True)
+    version = root.run("/usr/local/bin/hipec --version").split()[1]
+    release = root.releases[0]
+    root.run(f"dkms install -k {release} /usr/local/src/hipec-{version}")
+    assert f"hipec/{version}, {release}, x86_64: installed" in root.run("dkms status")
+    assert root.run(f"modinfo -k {release} -F signer hipec").strip() == "DKMS module signing key"
+    root.run(f"dkms remove hipec/{version} --all")
+    assert "hipec" not in root.run("dkms status")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What test_ops_guest.py has the guest do: three programs, and everything that shows
-# what becomes of them. /hipec/page has the commands of docs/operations.md, a file
-# each. Runs on although a part fails: the files in /results tell.
+# what becomes of them. /hipec/page and /hipec/runbook have the commands of
+# docs/operations.md, a file each. Runs on although a part fails: the files in /results tell.
 
 container()	# NUMBER: until there is one
 {
@@ -64,6 +64,24 @@ wait $draft 2>/dev/null
 killall search
 wait $run
 hipec log --json >/results/log-after.json
+
+# The runbook of the page, for a program in a share; behind each command, who is in charge,
+# and what may be set.
+hipec run --quiet --policy mru --budget 320 --map books -- search books &
+run=$!
+until hipec status | grep -q ' search '; do :; done
+ID=$(hipec status | sed -n 's/ *\([0-9]*\) .* search .*/\1/p')
+export ID
+mkdir /results/runbook
+for command in /hipec/runbook/*; do
+	sh "$command" >/results/runbook/"${command##*/}" 2>&1
+	echo "status $?" >>/results/runbook/"${command##*/}"
+	echo "$(hipec status --json | sed -n 's/.*"policy":"\(.*\)",/\1/p')" \
+		"$(cat /sys/module/hipec/parameters/quota_mb)" \
+		"$(cat /sys/module/hipec/parameters/revocation)" >>/results/runbook.txt
+done
+killall search
+wait $run
 
 # Somebody who looks does not keep the module from going.
 hipec top -n 1000 -i 0.2 --json >/dev/null 2>/results/top-gone.txt &
