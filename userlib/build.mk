@@ -109,7 +109,7 @@ ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
-CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_feed.c cli_amp_hints.c cli_amp_report.c cli_amp_show.c cli_debug.c cli_dis.c cli_doctor.c cli_live.c cli_log.c cli_metrics.c cli_swap.c cli_trial.c cli_why.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
+CLI_SRC := $(addprefix userlib/,asm.c cli.c cli_amp.c cli_amp_detect.c cli_amp_feed.c cli_amp_hints.c cli_amp_report.c cli_amp_show.c cli_cputime.c cli_debug.c cli_dis.c cli_doctor.c cli_live.c cli_log.c cli_metrics.c cli_swap.c cli_trial.c cli_why.c cli_mix.c cli_mix_file.c cli_mix_profile.c \
 	cli_mix_table.c cli_play.c cli_profile.c cli_program.c cli_record.c cli_replay.c cli_run.c cli_run_amp.c \
 	cli_run_region.c cli_run_report.c cli_run_serve.c cli_sim.c cli_sim_args.c \
 	cli_sim_feed.c cli_sim_json.c cli_sim_param.c cli_sim_progress.c cli_sim_rows.c cli_sim_table.c \

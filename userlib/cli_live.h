@@ -7,6 +7,7 @@
  * cli_live_failed()  why a call about one has failed
  * cli_swap_policy()  another policy, said if it fails
  * cli_swap_try()     the same for a while, and back if it is worse
+ * cli_cpu_of()       processor time of a process and its children
  */
 #ifndef HIPEC_CLI_LIVE_H
 #define HIPEC_CLI_LIVE_H
@@ -30,5 +31,6 @@ bool cli_live_id(const char *text, uint64_t *id);
 int cli_live_failed(uint64_t id, int err);
 int cli_swap_policy(struct cli_swap *s);
 int cli_swap_try(struct cli_swap *s, double seconds);
+double cli_cpu_of(int pid);
 
 #endif /* HIPEC_CLI_LIVE_H */

@@ -53,30 +53,6 @@ struct before {
 	size_t size;
 };
 
-/* User time of a process and its dead children, seconds; -1: not known. */
-static double cpu_of(int pid)
-{
-	unsigned long long user, sys, children;
-	char path[64], text[1024];
-	const char *at;
-	FILE *f;
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = pid > 0 ? fopen(path, "r") : NULL;
-	if (!f)
-		return -1;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = 0;
-	/* Behind the name, which may have anything in it, from field 3 on. */
-	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu",
-			  &user, &sys, &children) != 3)
-		return -1;
-	return (double)(user + children) / sysconf(_SC_CLK_TCK);
-}
-
 static double now(void)
 {
 	struct timespec t;
@@ -105,7 +81,7 @@ static int watch(const struct cli_swap *s, double seconds, struct watch *w)
 	*w = (struct watch){ .cpu = -1 };
 	memcpy(w->policy, from.policy, sizeof(w->policy));
 	cli_clean(w->policy);
-	cpu = cpu_of(from.pid);
+	cpu = cli_cpu_of(from.pid);
 	do {
 		usleep(LOOK_MS * 1000);
 		ret = status_of(s->device, s->id, &to);
@@ -116,8 +92,8 @@ static int watch(const struct cli_swap *s, double seconds, struct watch *w)
 	w->pages = to.counters.pages_in - from.counters.pages_in;
 	w->judged = to.counters.judged_faults - from.counters.judged_faults;
 	w->standard = to.counters.default_faults - from.counters.default_faults;
-	if (cpu >= 0 && cpu_of(from.pid) >= 0)
-		w->cpu = cpu_of(from.pid) - cpu;
+	if (cpu >= 0 && cli_cpu_of(from.pid) >= 0)
+		w->cpu = cli_cpu_of(from.pid) - cpu;
 	if (to.exit.kind && !from.exit.kind)
 		snprintf(w->ended, sizeof(w->ended), "%s", to.exit.message);
 	cli_clean(w->ended);
