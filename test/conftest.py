@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Fixtures: where things are, and the guests."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -20,6 +21,8 @@ KERNELS = ["6.12", "6.1"]
 # times what the kernel is slower than a stock one.
 KUNIT_KERNELS = ["uml", "debug"]
 TEST_SECONDS = 450
+
+PACKAGES = ["hipec-dkms", "hipec-tools", "libhipec0", "libhipec-dev", "python3-hipec"]
 
 
 @pytest.fixture
@@ -84,3 +87,22 @@ def kernel(request):
 def boots():
     """{kernel: its one boot}, whatever order the tests come in."""
     return {}
+
+
+def need_tools(*names):
+    """Skip unless all of them are here, and who runs this is root."""
+    for name in names:
+        if not shutil.which(name):
+            pytest.skip(f"no {name}; vm-images/packages.sh --deb installs it")
+    if os.getuid():
+        pytest.skip("only root can make a clean root to install packages in")
+
+
+@pytest.fixture(scope="session")
+def debs():
+    """{package: its file}, built anew."""
+    need_tools("dpkg-buildpackage", "dh_dkms", "dh_python3", "mmdebstrap")
+    subprocess.run(["make", "-s", "-C", ROOT, "deb-run"], check=True, capture_output=True)
+    found = {path.name.split("_")[0]: path for path in (BUILD / "deb").glob("*.deb")}
+    assert sorted(found) == sorted(PACKAGES)
+    return found

@@ -13,37 +13,19 @@ import sys
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, vm
+from conftest import KERNELS, PACKAGES, ROOT, vm
 
 sys.path.insert(0, str(ROOT / "packaging"))
 
 import parameters  # noqa: E402  (packaging/parameters.py)
 
 pytestmark = pytest.mark.guest
-NAMES = ["hipec-dkms", "hipec-tools", "libhipec0", "libhipec-dev", "python3-hipec"]
-# What they depend on, and what the headers of a kernel do: pahole and libelf1.
-WANTED = "dkms,kmod,passwd,pahole,libelf1,python3,openssl,libblkid1,libedit2,libjson-c5,libzstd1,libc6-dev"
+# What they depend on, and what the headers of a kernel do: pahole and libelf1; what it
+# boots with, and what is run in it by test_packages_guest.py.
+WANTED = ("dkms,kmod,passwd,pahole,libelf1,python3,openssl,libblkid1,libedit2,libjson-c5,libzstd1,"
+          "libc6-dev,systemd-sysv,udev,sqlite3")
 # What dpkg, the loader and DKMS write for themselves; the last, its key.
 OWN = r"/var/(log|cache|lib/dpkg)/.*|/var/lib/dkms/mok\.(key|pub)|/etc/(passwd|group|g?shadow|subuid|subgid)-"
-
-
-def need_tools(*names):
-    """Skip unless all of them are here, and who runs this is root."""
-    for name in names:
-        if not shutil.which(name):
-            pytest.skip(f"no {name}; vm-images/packages.sh --deb installs it")
-    if os.getuid():
-        pytest.skip("only root can make a clean root to install packages in")
-
-
-@pytest.fixture(scope="module")
-def debs():
-    """{package: its file}, built anew."""
-    need_tools("dpkg-buildpackage", "dh_dkms", "dh_python3", "mmdebstrap")
-    subprocess.run(["make", "-s", "-C", ROOT, "deb-run"], check=True, capture_output=True)
-    found = {path.name.split("_")[0]: path for path in (BUILD / "deb").glob("*.deb")}
-    assert sorted(found) == sorted(NAMES)
-    return found
 
 
 def clean_root():
@@ -68,10 +50,10 @@ def clean_root():
 class Root:
     """A Debian below a folder."""
 
-    def __init__(self, where):
+    def __init__(self, where, kernels):
         self.where = where
         subprocess.run(["tar", "-xf", clean_root(), "-C", where], check=True)
-        self.releases = [self.add_headers(kernel) for kernel in KERNELS
+        self.releases = [self.add_headers(kernel) for kernel in kernels
                          if (vm.cache_dir() / "kernels" / kernel / "release").exists()]
 
     def add_headers(self, kernel):
@@ -106,7 +88,7 @@ class Root:
 @pytest.fixture(scope="module")
 def root(debs, tmp_path_factory):
     """With the packages installed; before is what there was."""
-    where = Root(tmp_path_factory.mktemp("root"))
+    where = Root(tmp_path_factory.mktemp("root"), KERNELS)
     where.before = where.files()
     where.group = where.run("cat /etc/group")
     for path in debs.values():
@@ -187,7 +169,7 @@ def test_removal_leaves_nothing_behind(root):
     """Of what came with the packages, and what was built by them since."""
     during = root.files()
     assert len(during - root.before) > 100
-    root.run(f"dpkg --purge {' '.join(NAMES)}")
+    root.run(f"dpkg --purge {' '.join(PACKAGES)}")
     assert root.files() == root.before
     assert root.run("cat /etc/group") == root.group
 

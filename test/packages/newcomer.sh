@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What somebody does who comes upon hipec: docs/install.md, from his packages in
+# /root/deb to their removal, as root; alice uses it, bob may not. Runs on although
+# a part fails: the files in results tell.
+
+export DEBIAN_FRONTEND=noninteractive
+packages="hipec-dkms hipec-tools libhipec0 libhipec-dev python3-hipec"
+db=/home/alice/table.db
+scan="select sum(length(a)), max(a) from t; select sum(length(a)), min(a) from t;"
+run="hipec run --policy mru --budget 2M --map *.db"
+cd /run/hipec/results || exit 1
+chmod 755 . ..
+
+as() { user=$1; shift; runuser -u "$user" -- "$@"; }
+
+# FILE: all that is on the disk, by name, kind, owner and size; in /etc what is in it too.
+list()
+{
+	find / -xdev -printf '%p %y %m %u %g ' \( -type d -printf '\n' -o -printf '%s %l\n' \) >"$1"
+	find /etc -type f -exec md5sum {} + >>"$1"
+}
+
+# Whether the module is there, and whose the device is.
+machine()
+{
+	udevadm settle
+	lsmod | grep -c '^hipec '
+	stat -c '%U:%G %a' /dev/hipec 2>&1
+	getent group hipec
+}
+
+# NAME: alice's sqlite3 under hipec run, that waits for finish() once it has scanned.
+hold()
+{
+	held=$1
+	rm -f go
+	: >"$held".out
+	mkfifo -m 666 go
+	{ echo "pragma mmap_size = 100000000; pragma cache_size = 10; $scan"; cat go; } |
+		as alice $run -- sqlite3 -readonly $db >"$held".out 2>"$held".err &
+	until [ "$(wc -l <"$held".out)" = 3 ] || ! kill -0 $!; do sleep .1; done
+}
+
+finish()
+{
+	# Who held it may be gone, and nobody read.
+	timeout 60 sh -c 'echo "$0" >go' "$scan"
+	wait
+}
+
+install() { apt-get -q install -y /root/deb/*.deb; }
+# shellcheck disable=SC2086 # a list of words
+purge() { apt-get -q purge -y $packages; }
+
+list before
+
+# Install; then what each boot does.
+install >install.txt 2>&1
+echo $? >>install.txt
+machine >installed.txt
+modprobe -r hipec
+machine >unloaded.txt
+systemctl restart systemd-modules-load
+machine >booted.txt
+adduser alice hipec >adduser.txt 2>&1
+
+# Run a program, look on.
+query="pragma mmap_size = 100000000; pragma cache_size = 10; $scan"
+as alice sqlite3 -readonly $db "$query" >plain.out 2>&1
+as alice $run --json -- sqlite3 -readonly $db "$query" >run.out 2>run.json
+hold looked
+for verb in status "top --once" log doctor; do
+	# shellcheck disable=SC2086 # a list of words
+	as alice hipec $verb >"${verb%% *}".txt 2>&1
+	echo $? >>"${verb%% *}".txt
+done
+modprobe -r hipec >in-use.txt 2>&1
+echo $? >>in-use.txt
+finish
+as alice hipec log --json >log.json
+for command in "hipec status" "hipec doctor" "$run --strict -- true"; do
+	echo "\$ $command"
+	# shellcheck disable=SC2086 # a list of words
+	as bob $command
+	echo $?
+done >bob.txt 2>&1
+
+# Unload it again and again while alice goes on.
+touch busy
+while [ -e busy ]; do
+	as alice $run --quiet -- sqlite3 -readonly $db "$query" 2>>busy.err | cmp - plain.out || echo differs
+done >busy.out 2>&1 &
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	sleep .3
+	modprobe -qr hipec && echo unloaded || echo in use
+	modprobe hipec && udevadm settle || echo failed
+done >busy.txt 2>&1
+rm busy
+wait
+
+purge >purge.txt 2>&1
+echo $? >>purge.txt
+machine >purged.txt
+list after
+
+# Again, and gone while alice uses it.
+install >install-again.txt 2>&1
+echo $? >>install-again.txt
+adduser alice hipec >>adduser.txt 2>&1
+hold purged
+purge >purge-in-use.txt 2>&1
+echo $? >>purge-in-use.txt
+machine >purged-in-use.txt
+finish
+rmmod hipec >>purge-in-use.txt 2>&1
+machine >ended.txt
+list after-in-use
