@@ -257,7 +257,7 @@ def text_commands(page):
     prose = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.M | re.S)
     for command in [*re.findall(r"`([^`\n]+)`", prose), *(one[1] for one in shown(page))]:
         for part in re.split(r"[|;&]+ ", command.split(" -- ")[0]):
-            yield re.sub("^(sudo|LC_ALL=C) |(?<=^make) -C hipec", "", part).split()
+            yield re.sub("^(sudo|LC_ALL=C) ", "", part).split()
 
 
 def unknown(program, *words):
