@@ -66,9 +66,9 @@ def disk(debs, tmp_path_factory):
     root.run(f"depmod {release}; useradd -m alice; useradd -m bob")
     made_by_dkms(root, debs)
     table(root.where / "home/alice/table.db")
-    (root.where / "root/deb").mkdir()
+    (root.where / "srv/deb").mkdir()
     for path in debs.values():
-        shutil.copy(path, root.where / "root/deb")
+        shutil.copy(path, root.where / "srv/deb")
     subprocess.run([ROOT / "vm-images/mkdisk.sh", root.where, tmp / "disk.img", "1G"], check=True)
     shutil.rmtree(root.where)
     yield tmp / "disk.img"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What somebody does who comes upon hipec: docs/install.md, from his packages in
-# /root/deb to their removal, as root; alice uses it, bob may not. Runs on although
+# /srv/deb to their removal, as root; alice uses it, bob may not. Runs on although
 # a part fails: the files in results tell.
 
 export DEBIAN_FRONTEND=noninteractive
@@ -49,7 +49,7 @@ finish()
 	wait
 }
 
-install() { apt-get -q install -y /root/deb/*.deb; }
+install() { apt-get -q install -y /srv/deb/*.deb; }
 # shellcheck disable=SC2086 # a list of words
 purge() { apt-get -q purge -y $packages; }
 
