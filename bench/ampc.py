@@ -4,7 +4,7 @@
 
     ampc.py            compile time and code of each shipped policy, and how the
                        time grows with the length of a source
-    ampc.py --docs     write the code sizes into docs/ampc.md
+    ampc.py --docs     write the code sizes into docs/policy/ampc.md
 
 A time is that of the whole process, from its start to its end, in milliseconds.
 """
@@ -18,7 +18,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 AMPC = ROOT / "build" / "ampc"
-DOCS = ROOT / "docs" / "ampc.md"
+DOCS = ROOT / "docs/policy/ampc.md"
 MARKS = ("<!-- sizes: make docs -->\n", "<!-- end of sizes -->\n")
 LINES = (1000, 5000, 10000, 25000, 50000)
 RUNS = 20
@@ -43,7 +43,7 @@ def compiled(path, level, ampc=AMPC):
 
 
 def sizes(ampc=AMPC):
-    """The table of code sizes, as it stands in docs/ampc.md."""
+    """The table of code sizes, as it stands in docs/policy/ampc.md."""
     rows = ["| policy | commands at `-O0` | at `-O1` | of these, in each event | bytes of the image |",
             "|---|---|---|---|---|"]
     for path in policies():
@@ -128,7 +128,8 @@ def main():
     """What make bench-ampc and make docs call."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--docs", action="store_true", help="write docs/ampc.md, print nothing")
+    parser.add_argument("--docs", action="store_true",
+                        help="write docs/policy/ampc.md, print nothing")
     if parser.parse_args().docs:
         write_docs()
         return

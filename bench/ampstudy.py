@@ -7,7 +7,7 @@ with caches of 5 to 90 % of a trace's pages, and what AMP gains and loses beside
 
 Traces are those of amptraces.py, which takes what is not there yet, or any FILE. What is
 fed by a detector is left out as long as hipec sim has none. Ends with 1 if a goal
-is missed. --docs writes the summary into docs/amp-study.md.
+is missed. --docs writes the summary into docs/internals/amp-study.md.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import amptraces
 
 ROOT = amptraces.ROOT
 HIPEC = amptraces.HIPEC
-DOCS = ROOT / "docs" / "amp-study.md"
+DOCS = ROOT / "docs/internals/amp-study.md"
 MARKS = ("<!-- summary: bench/ampstudy.py --docs -->\n", "<!-- end of summary -->\n")
 
 # Percent of the pages. Means are over TENS: small caches are mostly misses, and
@@ -171,7 +171,7 @@ def markdown(head, rows):
 
 
 def summary(studies):
-    """What stands in docs/amp-study.md."""
+    """What stands in docs/internals/amp-study.md."""
     columns = [p for p in next(iter(studies.values()))["misses"] if p != BASE]
     first = [[name, f"{s['accesses']:,}", f"{s['pages']:,}",
               *(f"{mean_ratio([s], p):.3f}" for p in columns)] for name, s in studies.items()]
@@ -227,7 +227,7 @@ def main():
                         help="of contexts in traces that are taken; 8")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="all misses, for programs")
-    form.add_argument("--docs", action="store_true", help=f"into docs/{DOCS.name}")
+    form.add_argument("--docs", action="store_true", help=f"into {DOCS.relative_to(ROOT)}")
     parser.add_argument("traces", nargs="*", metavar="NAME|FILE")
     args = parser.parse_args()
     if args.docs and (args.quick or args.traces or args.depth != amptraces.DEPTH):

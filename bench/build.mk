@@ -62,7 +62,7 @@ bench-vm: packages
 # ill-advised ones of its own.
 SHIPPED_HPO := $(patsubst %.hp,$(B)/%.hpo,$(wildcard policies/*.hp))
 REVOKE_HPO := $(patsubst %,$(B)/bench/revoke/%.hpo,$(notdir $(basename \
-	$(wildcard bench/revoke/*.hp docs/tutorial/*.hp)))) \
+	$(wildcard bench/revoke/*.hp docs/policy/tutorial/*.hp)))) \
 	$(patsubst %,$(B)/guest/policies/%.hpo,$(notdir $(basename \
 	$(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))) \
 	$(SHIPPED_HPO)
@@ -71,7 +71,7 @@ $(B)/bench/revoke/%.hpo: bench/revoke/%.hp $(B)/ampc
 	@mkdir -p $(@D)
 	$(B)/ampc -o $@ $<
 
-$(B)/bench/revoke/%.hpo: docs/tutorial/%.hp $(B)/ampc
+$(B)/bench/revoke/%.hpo: docs/policy/tutorial/%.hp $(B)/ampc
 	@mkdir -p $(@D)
 	$(B)/ampc -o $@ $<
 

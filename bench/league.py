@@ -77,7 +77,7 @@ class Policy:
         fields = re.findall(r"^\s*Field\s+([^;]*);", text, re.M)
         nr_fields = sum(len(names.split(",")) for names in fields)
         ordered = re.search(r"\bQueue\b[^;]*\bby\b", text) is not None
-        # docs/sim.md: of each entry of the page table.
+        # docs/user/sim.md: of each entry of the page table.
         self.bytes = (29 + 8 * nr_fields + 24 * ordered) * (100 + self.ghosts) // 100
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What ampc does grows with the length of a source and no faster. Counted in basic
 blocks (test/compile/count.c), which a busy machine does not change. And what
-bench/ampc.py writes into docs/ampc.md."""
+bench/ampc.py writes into docs/policy/ampc.md."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""hipec status, top, log and metrics on stock Debian kernels, and docs/operations.md: what
+"""hipec status, top, log and metrics on stock Debian kernels, and docs/user/operations.md: what
 it shows is what they print, and where it says that something is, it is. One boot for each
 kernel runs test/ops/guest.sh."""
 

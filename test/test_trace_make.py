@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""hipec trace make and info, against the models of docs/traces.md in Python."""
+"""hipec trace make and info, against the models of docs/user/traces.md in Python."""
 
 import json
 import random

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows as JSON: docs/sim.md has the keys.
+ * Rows as JSON: docs/user/sim.md has the keys.
  */
 #include "cli_json.h"
 #include "cli_sim.h"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Make the pictures of docs/profile.md anew; needs `make` and chromium.
+# Make the pictures of docs/user/profile.md anew; needs `make` and chromium.
 
 set -eu
 
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -18,5 +18,5 @@ done >"$tmp/search.txt"
 build/hipec profile --policy lru,fifo2,mru,opt --frames 600 \
 	--output "$tmp/search.html" "$tmp/search.txt"
 for chart in time map; do
-	test/browser.py "$tmp/search.html" "docs/profile/$chart.png" "s0-$chart"
+	test/browser.py "$tmp/search.html" "docs/user/profile/$chart.png" "s0-$chart"
 done

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints docs/commands.md from the tables of uapi/hipec_ops.h and uapi/hipec.h, and
+ * Prints docs/policy/commands.md from the tables of uapi/hipec_ops.h and uapi/hipec.h, and
  * with builtins.c how the language writes the commands.
  * `make docs` runs it; a test fails when the file in docs/ differs.
  */

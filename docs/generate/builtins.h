@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* docs/commands.md: the part that the compiler knows. */
+/* docs/policy/commands.md: the part that the compiler knows. */
 #ifndef HIPEC_DOCS_BUILTINS_H
 #define HIPEC_DOCS_BUILTINS_H
 

@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 CONTAINER_REFS = {name: {"$ref": f"#/$defs/{name}"} for name in ("exit", "counters")}
 
@@ -160,7 +160,7 @@ def real(text, *types):
 CONTEXT = {
     "context": {"description": "its number, of a call stack", "type": "string",
                 "pattern": "^[0-9a-f]{16}$"},
-    "kind": {"description": "what it does: docs/amp.md", "type": "string"},
+    "kind": {"description": "what it does: docs/user/amp.md", "type": "string"},
     "known": truth("enough was seen for a verdict"),
     "r": real("the measure of recency; null: not known", "null"),
     "confidence": real("0 to 1: the more was seen, the higher"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For docs/commands.md: how a policy's source writes each command. The calls are
+ * For docs/policy/commands.md: how a policy's source writes each command. The calls are
  * what the compiler itself says of them; the examples are compiled by a test, with
- * the declarations of docs/language.md.
+ * the declarations of docs/policy/language.md.
  *
  * Interface:
  * print_builtins()  -1, said, if a command of the table is not here
@@ -104,7 +104,7 @@ static const char *const signs[256] = {
 static int print_example(u32 opcode, const char *call, const char *text)
 {
 	if (!text) {
-		fprintf(stderr, "docs/builtins.c: '%s' has no example\n",
+		fprintf(stderr, "docs/generate/builtins.c: '%s' has no example\n",
 			hipec_ops[opcode].word);
 		return -1;
 	}
