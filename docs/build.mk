@@ -18,6 +18,6 @@ ALL += $(B)/docs/generate/commands
 docs: $(B)/docs/generate/commands $(B)/ampc $(B)/hipec $(SHIPPED_HPO)
 	$(B)/docs/generate/commands >docs/policy/commands.md
 	docs/generate/schemas.py docs/user/schemas
-	bench/ampc.py --docs
-	bench/league.py --docs
+	bench/cost/ampc.py --docs
+	bench/cost/league.py --docs
 	packaging/parameters.py --docs

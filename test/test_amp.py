@@ -13,8 +13,8 @@ import pytest
 import amp_models
 from conftest import BUILD, ROOT
 
-sys.path.insert(0, str(ROOT / "bench"))
-import table1  # noqa: E402
+sys.path.insert(0, str(ROOT))
+from bench.amp import table1  # noqa: E402
 
 HIPEC = BUILD / "asan" / "hipec"
 

@@ -11,10 +11,10 @@ import pytest
 
 from conftest import ROOT
 
-sys.path.insert(0, str(ROOT / "bench"))
-import hints    # noqa: E402
-import league   # noqa: E402
-import twotier  # noqa: E402
+sys.path.insert(0, str(ROOT))
+from bench.cost import league            # noqa: E402
+from bench.hints import figures as hints  # noqa: E402
+from bench.lib import twotier            # noqa: E402
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -134,7 +134,7 @@ def test_each_write_has_its_reason():
 
 
 def test_the_script_prints_a_trace():
-    script = ROOT / "bench" / "twotier.py"
+    script = ROOT / "bench/lib/twotier.py"
     args = ["--pages", "600", "--pool", "50", "--accesses", "300", "--seed", "1"]
     out = subprocess.run([script, *args], check=True, text=True, capture_output=True).stdout
     want = twotier.requests(600, 50, 400, False, 300, 1)

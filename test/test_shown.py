@@ -85,7 +85,7 @@ TABLE = [
     ("README.md", "build/.*", Here(trace="r 0 10\nr 0 10\n")),
     ("README.md", r"\$ make vm", Never("a shell for somebody to type into")),
     ("README.md", "make check", Never("runs this test")),
-    ("README.md", "make demo", Never("minutes in a guest, and bench/demo.py checks its counts")),
+    ("README.md", "make demo", Never("minutes in a guest, and bench/paper/demo.py checks its counts")),
     ("README.md", "/data # sweep --policy .*", By(
         GUEST + "test_faults_equal_arithmetic",
         "--policy /hipec/policies/{policy}.hpo")),
@@ -253,7 +253,8 @@ HELP = dict(helptext.verbs(BUILD / "hipec")) if (BUILD / "hipec").exists() else 
 def makefiles():
     """(their text, and what make has made of it)"""
     text = "".join(path.read_text() for path in [
-        ROOT / "Makefile", *ROOT.glob("*/build.mk"), *ROOT.glob("test/*/build.mk")])
+        ROOT / "Makefile", *ROOT.glob("*/build.mk"), *ROOT.glob("test/*/build.mk"),
+        *ROOT.glob("bench/*/**/build.mk")])
     return text, subprocess.run(["make", "-pqs", "-C", ROOT, "help"], text=True, check=False,
                                 capture_output=True).stdout
 
@@ -279,7 +280,7 @@ def unknown(program, *words):
         known = set(re.findall(r"^([\w-]+):", database, re.M)) | {
             f"{name}=" for name in re.findall(r"^\w+(?= \?=)|(?<=\$\()\w+(?=\))", text, re.M)}
         return {word for word in words if re.sub("=.*", "=", word) not in known}
-    if re.fullmatch(r"(bench|packaging|vm-images)/\w+\.py", program):
+    if re.fullmatch(r"(bench|packaging|vm-images)/[\w/]+\.py", program):
         return {option for option in options if f'"{option}"' not in (ROOT / program).read_text()}
     return set()
 
