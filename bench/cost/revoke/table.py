@@ -164,7 +164,7 @@ Sampled, the shadow is off by {percentile(errors, 50):.1f} % (median), \
 
 def main():
     """Measure and print."""
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
