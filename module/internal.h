@@ -35,8 +35,8 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "pool/recover.h"
-#include "pool/shadow.h"
+#include "core/recover.h"
+#include "core/shadow.h"
 #include "vm/fifo2.h"
 #include "vm/queue.h"
 #include "vm/tap.h"

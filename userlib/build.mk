@@ -148,18 +148,18 @@ ALL += $(B)/hipec
 # What hipec trace has loaded into the programs that it traces.
 TRACER_SRC := $(addprefix userlib/,tracer.c tracer_exec.c tracer_io.c tracer_map.c \
 	tracer_stack.c tracer_stdio.c)
-TRACER_POOL := stack.o buildid.o
+TRACER_CONTEXT := stack.o buildid.o
 
 $(B)/userlib/tracer/%.o: userlib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -c $< -o $@
 
-$(B)/userlib/tracer/%.o: module/pool/%.c
+$(B)/userlib/tracer/%.o: module/context/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -c $< -o $@
 
 $(B)/libhipectrace.so: $(TRACER_SRC:userlib/%.c=$(B)/userlib/tracer/%.o) \
-		$(TRACER_POOL:%=$(B)/userlib/tracer/%)
+		$(TRACER_CONTEXT:%=$(B)/userlib/tracer/%)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipectrace.so $(LDFLAGS) $^ -o $@
 
 $(B)/asan/libhipectrace.so: $(B)/libhipectrace.so

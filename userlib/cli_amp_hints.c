@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "amploop.h"
-#include "../module/pool/context.h"
+#include "../module/context/hash.h"
 #include "cli.h"
 #include "cli_amp.h"
 #include "elffile.h"

@@ -17,7 +17,7 @@
 #include "cli.h"
 #include "cli_program.h"
 #include "cli_trace.h"
-#include "../module/pool/context.h"
+#include "../module/context/hash.h"
 #include "tracechanin.h"
 
 #define LIBRARY "libhipectrace.so"

@@ -26,7 +26,7 @@
 
 #include <stdio.h>
 
-#include "../module/pool/shadow.h"
+#include "../module/core/shadow.h"
 #include "../module/vm/fifo2.h"
 #include "../module/vm/vm.h"
 

@@ -8,8 +8,8 @@
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 
-#include "compat.h"
-#include "internal.h"
+#include "../compat.h"
+#include "../internal.h"
 
 struct workqueue_struct *hipec_wq;
 

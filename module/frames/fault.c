@@ -16,10 +16,10 @@
 #include <linux/file.h>
 #include <linux/pagemap.h>
 
-#include "compat.h"
-#include "context.h"
-#include "include/uapi/hipec_sample.h"
-#include "internal.h"
+#include "../compat.h"
+#include "../context/context.h"
+#include "../include/uapi/hipec_sample.h"
+#include "../internal.h"
 
 /*
  * Whether the page is to be written to. What a private mapping writes to is a

@@ -16,7 +16,7 @@
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 
-#include "internal.h"
+#include "../internal.h"
 
 #define HIPEC_GFP_FRAME (GFP_HIGHUSER | __GFP_NOWARN)
 
