@@ -396,7 +396,7 @@ def test_a_timer_that_does_not_run_is_said(tmp_path):
 
 
 def test_numbers_are_those_of_the_module():
-    """room.c and event.c cannot be included here."""
+    """reclaim.c and event.c cannot be included here."""
     def value(path, name):
         return re.search(rf"^#define {name} (\d+)$", (ROOT / path).read_text(), re.M).group(1)
     assert value("userlib/sim.c", "MAX_HELPED") == value("module/reclaim.c", "HIPEC_MAX_HELPED")

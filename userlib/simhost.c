@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a policy asks of its host, for a trace: what module/frames/frame.c and
- * ahead.c do, for frames that are counted and bits that are in an array.
+ * readahead.c do, for frames that are counted and bits that are in an array.
  */
 #include "mixpool.h"
 #include "simhost.h"
