@@ -132,8 +132,8 @@ GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
 	$(B)/static/hipec $(BENCH)
 GUEST_MODULES := $(KERNELS:%=$(B)/kmod-%/stamp) $(KERNELS:%=$(B)/vmtest-%/stamp)
 
-# Ring 2: the same guest, and a kernel that is a process.
-KUNIT_MODULES := $(B)/kunit-uml/stamp $(B)/kunit-debug/stamp
+# Ring 2: the same guest on the debug kernel.
+KUNIT_MODULES := $(B)/kunit-debug/stamp
 
 $(B)/guest/%.o: test/guest/%.c
 	@mkdir -p $(@D)
@@ -183,7 +183,7 @@ check-fast:
 check-browser: packages packages-browser
 	@$(PYTHON) -B test/rings.py browser
 
-## check-kunit: ring 2: KUnit in kernels of our own
+## check-kunit: ring 2: KUnit and the guest's tests on a kernel of our own
 check-kunit: packages
 	@$(PYTHON) -B test/rings.py kunit
 

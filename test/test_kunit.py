@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The KUnit suites of module/tests: the portable ones in user space under ASan
-and UBSan (ring 1) and in a kernel that is a process, with KASAN (ring 2). All
-of them run on the debug kernel, in test_guest.py's boot."""
+and UBSan (ring 1). All of them run on the debug kernel, in test_guest.py's boot."""
 
 import re
 import subprocess
@@ -9,7 +8,7 @@ import subprocess
 import pytest
 
 import ktap
-from conftest import BUILD, ROOT, TEST_SECONDS, guest_image, guest_tree, need, vm
+from conftest import BUILD, ROOT
 
 # A suite that includes this needs the module, and the page tables of x86.
 NEEDS_MODULE = '#include "../internal.h"'
@@ -63,30 +62,3 @@ def test_user_space_says_nothing_else(user_space):
     assert complaint == ""
     check_whole(cases, kunit_cases(portable=True))
     assert status == 0
-
-
-@pytest.fixture(scope="session")
-def uml(boots, tmp_path_factory):
-    """One boot of the kernel that is a process: a Result of run.py."""
-    need("uml")
-    if "uml" not in boots:
-        tmp = tmp_path_factory.mktemp("guest-uml")
-        boots["uml"] = vm.boot(
-            "uml", guest_image(tmp, "uml", guest_tree(tmp), programs=False), BUILD / "guest-uml",
-            ["sh", "-c", "sh /hipec/kunit.sh && sh /hipec/last.sh"], timeout=TEST_SECONDS)
-    return boots["uml"]
-
-
-@pytest.mark.kunit
-@pytest.mark.parametrize("case", kunit_cases(portable=True))
-def test_in_uml(uml, case):
-    """One case under KASAN and UBSan, in a kernel."""
-    check_case(ktap.read(uml.console), case)
-
-
-@pytest.mark.kunit
-def test_uml_says_nothing_else(uml):
-    """The kernel has no complaint, and every document is whole."""
-    assert uml.verdict == "ok"
-    assert uml.status == 0, uml.output
-    check_whole(ktap.read(uml.console), kunit_cases(portable=True))

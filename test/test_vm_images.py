@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -131,12 +132,12 @@ def test_run_refuses_bad_requests_as_usage_errors():
 def test_only_kernels_of_our_own_are_told_their_clock(tmp_path, monkeypatch):
     """A stock kernel has ACPI to measure it by."""
     monkeypatch.setenv("HIPEC_CACHE", str(tmp_path))
-    for kernel, facts in (("6.12", []), ("fast", ["append"])):
+    for kernel, facts in (("6.12", []), ("debug", ["append"])):
         (tmp_path / "kernels" / kernel).mkdir(parents=True)
         for name in facts:
             (tmp_path / "kernels" / kernel / name).write_text("null_blk.nr_devices=0\n")
     assert vm.clock_words("6.12") == ""
-    assert re.fullmatch(r"(tsc=reliable tsc_early_khz=\d+000)?", vm.clock_words("fast"))
+    assert re.fullmatch(r"(tsc=reliable tsc_early_khz=\d+000)?", vm.clock_words("debug"))
 
 
 @pytest.mark.guest
@@ -209,7 +210,7 @@ def test_testkernels_tells_absent_from_broken(tmp_path):
     stub(tmp_path, "apt-cache", "exit 100")
     stub(tmp_path, "apt-get", "exit 0")
     stub(tmp_path, "sudo", 'shift; exec "$@"')
-    done = call("testkernels.sh", "uml", env={**environment(tmp_path), "HIPEC_CACHE": str(tmp_path)})
+    done = call("testkernels.sh", "debug", env={**environment(tmp_path), "HIPEC_CACHE": str(tmp_path)})
     assert done.returncode == 3
     assert "offers no linux-source-6.12" in done.stderr
 
@@ -219,7 +220,7 @@ def test_testkernels_tells_absent_from_broken(tmp_path):
 KERNEL_SOURCE = """# SPDX-License-Identifier: GPL-2.0-only
 tinyconfig: ; touch .config
 olddefconfig: ; sed -i "/$${KCONFIG_DROPS:-none}/d" .config
-linux: ; cp .config linux
+bzImage: ; mkdir arch/x86/boot; cp .config arch/x86/boot/bzImage
 modules: ; touch modules.builtin modules.builtin.modinfo modules.order Module.symvers
 """
 
@@ -228,12 +229,11 @@ modules: ; touch modules.builtin modules.builtin.modinfo modules.order Module.sy
 def source(tmp_path):
     """A Debian that has only that kernel source: its environment."""
     tree = tmp_path / "linux-source-6.12"
-    for path in ("arch/um/Makefile", "arch/um/include/a.h", "arch/x86/Makefile",
-                 "arch/x86/include/a.h", "arch/x86/um/asm/a.h", "arch/x86/um/shared/a.h",
-                 "include/config/kernel.release", "include/a.h", "mm/memory.c", "scripts/mod.o",
-                 "scripts/modpost", "tools/testing/kunit/kunit.py"):
+    for path in ("arch/x86/Makefile", "arch/x86/include/a.h", "include/config/kernel.release",
+                 "include/a.h", "mm/memory.c", "scripts/mod.o", "scripts/modpost",
+                 "tools/objtool/objtool"):
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_text("6.12.0-uml\n")
+        (tree / path).write_text("6.12.0-debug\n")
     (tree / "Makefile").write_text(KERNEL_SOURCE)
     (tmp_path / "usr/src").mkdir(parents=True)
     subprocess.run(["tar", "-cJf", "usr/src/linux-source-6.12.tar.xz", tree.name], cwd=tmp_path,
@@ -246,23 +246,44 @@ def source(tmp_path):
 
 
 def test_testkernels_keeps_what_modules_need_and_no_more(source):
-    done = call("testkernels.sh", "uml", env=source)
+    done = call("testkernels.sh", "debug", env=source)
     assert done.returncode == 0, done.stderr
-    assert "building the uml kernel from linux-source-6.12 6.12-1" in done.stderr
-    kernel = pathlib.Path(source["HIPEC_CACHE"], "kernels/uml")
-    assert (kernel / "release").read_text() == "6.12.0-uml\n"
-    assert "CONFIG_KUNIT=y" in (kernel / "linux").read_text()
+    assert "building the debug kernel from linux-source-6.12 6.12-1" in done.stderr
+    kernel = pathlib.Path(source["HIPEC_CACHE"], "kernels/debug")
+    assert (kernel / "release").read_text() == "6.12.0-debug\n"
+    assert "CONFIG_KUNIT=y" in (kernel / "vmlinuz").read_text()
     assert (kernel / "modules/kernel").is_dir()
-    assert (kernel / "build/include/a.h").exists() and (kernel / "build/scripts/modpost").exists()
-    assert "export ARCH := um" in (kernel / "build/Makefile").read_text()
+    for kept in ("include/a.h", "scripts/modpost", "tools/objtool/objtool"):
+        assert (kernel / "build" / kept).exists()
     for gone in ("build/mm", "build/scripts/mod.o", "source", "log", "fragment"):
         assert not (kernel / gone).exists()
-    again = call("testkernels.sh", "uml", env=source)
+    again = call("testkernels.sh", "debug", env=source)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
 
+@pytest.mark.parametrize("name, before, after, built", [
+    ("config/debug.config", "# What finds bugs.", "# What finds more bugs.\n", False),
+    ("config/debug.config", "CONFIG_KSM=y", "# CONFIG_KSM is not set", True),
+    ("config/debug.config", "#: slower 10", "#: slower 11", True),
+    ("testkernels.sh", "# Kconfig drops", "# As ever, Kconfig drops", False),
+    ("testkernels.sh", "make -s olddefconfig", "make -s olddefconfig W=1", True),
+])
+def test_testkernels_builds_anew_what_would_be_another_kernel(source, tmp_path, name, before,
+                                                              after, built):
+    ours = tmp_path / "vm-images"
+    shutil.copytree(VM_IMAGES, ours)
+    said = [subprocess.run([ours / "testkernels.sh", "debug"], env=source, text=True, check=True,
+                           capture_output=True).stderr]
+    text = (ours / name).read_text()
+    assert text.count(before) == 1
+    (ours / name).write_text(text.replace(before, after))
+    said.append(subprocess.run([ours / "testkernels.sh", "debug"], env=source, text=True,
+                               check=True, capture_output=True).stderr)
+    assert ["building the debug kernel" in one for one in said] == [True, built]
+
+
 def test_testkernels_takes_no_kernel_that_lacks_what_was_asked_for(source):
-    done = call("testkernels.sh", "uml", env={**source, "KCONFIG_DROPS": "CONFIG_KASAN="})
+    done = call("testkernels.sh", "debug", env={**source, "KCONFIG_DROPS": "CONFIG_KASAN="})
     assert done.returncode == 1
     assert "asked for CONFIG_KASAN=y, got CONFIG_KASAN=n" in done.stderr
     assert not list(pathlib.Path(source["HIPEC_CACHE"], "kernels").glob("[!.]*"))
