@@ -105,7 +105,7 @@ def compiler():
     """Run the compiler's tests with counters in it."""
     for old in (BUILD / "cov").rglob("*.gcda"):
         old.unlink()
-    tests = sorted((ROOT / "test").glob("test_compiler*.py"))
+    tests = sorted((ROOT / "test").rglob("test_compiler*.py"))
     done = subprocess.run([sys.executable, "-B", "-m", "pytest", "-c", "test/pytest.ini", "--rootdir=.",
                            *tests], check=False, cwd=ROOT, stdout=subprocess.DEVNULL,
                           env={**os.environ, "AMPC": str(BUILD / "cov/ampc")})

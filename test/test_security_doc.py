@@ -41,7 +41,7 @@ def names_of_tests():
     """Names of the guest's tests, of KUnit cases, of pytest's functions and VM files."""
     guest = re.findall(r'^\t\{ "(\w+)",', text_of((ROOT / "test/guest").glob("*.c")), re.M)
     kunit = re.findall(r"KUNIT_CASE\w*\((\w+)", text_of((ROOT / "module/tests").glob("*.c")))
-    fast = re.findall(r"^def (test_\w+)", text_of((ROOT / "test").glob("test_*.py")), re.M)
+    fast = re.findall(r"^def (test_\w+)", text_of((ROOT / "test").rglob("test_*.py")), re.M)
     assert guest and kunit and fast
     return {*guest, *kunit, *fast, *(path.name for path in (ROOT / "test/vm").glob("*.hpt"))}
 

@@ -185,16 +185,22 @@ def test_each_row_of_the_table_is_about_a_command():
     assert [row[:2] for row in TABLE if not commands_of(row)] == []
 
 
+def text_of(name):
+    """The one file below test/ with this name."""
+    found, = (ROOT / "test").rglob(name)
+    return found.read_text()
+
+
 @pytest.mark.parametrize("row", [row for row in TABLE if isinstance(row[2], By)],
                          ids=lambda row: f"{row[0]}-{row[1][:12]}")
 def test_the_test_that_runs_it_is_there(row):
     name, function = row[2].test.split("::")
-    source = (ROOT / "test" / name).read_text()
+    source = text_of(name)
     assert f"\ndef {function}(" in source
     assert row[2].proof
     for proof in row[2].proof:
         where, _, text = proof.rpartition(": ")
-        assert text in ((ROOT / "test" / where).read_text() if where else source)
+        assert text in (text_of(where) if where else source)
 
 
 def masked(lines):
@@ -247,7 +253,7 @@ HELP = dict(helptext.verbs(BUILD / "hipec")) if (BUILD / "hipec").exists() else 
 def makefiles():
     """(their text, and what make has made of it)"""
     text = "".join(path.read_text() for path in [
-        ROOT / "Makefile", *ROOT.glob("*/build.mk"), *ROOT.glob("test/*/build.mk")])
+        ROOT / "Makefile", *ROOT.glob("*/build.mk"), *ROOT.glob("test/**/build.mk")])
     return text, subprocess.run(["make", "-pqs", "-C", ROOT, "help"], text=True, check=False,
                                 capture_output=True).stdout
 
