@@ -19,9 +19,9 @@ FAST += $(B)/asan/kunit
 
 $(B)/asan/suites/%.o: module/tests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) -Itest -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) -Itest/kernel -c $< -o $@
 
-$(B)/asan/suites/%.o: test/%.c
+$(B)/asan/suites/%.o: test/kernel/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 

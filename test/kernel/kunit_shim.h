@@ -3,7 +3,7 @@
  * As much of <kunit/test.h> as the portable suites in module/tests use, for
  * user space: a failed expectation is noted, a failed assertion ends the case,
  * memory lives until the case ends, the outcome is KTAP on stdout. The names
- * are the kernel's; test/kunit_shim.c runs what is registered.
+ * are the kernel's; test/kernel/kunit_shim.c runs what is registered.
  */
 #ifndef HIPEC_TEST_KUNIT_SHIM_H
 #define HIPEC_TEST_KUNIT_SHIM_H
