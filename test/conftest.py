@@ -70,7 +70,7 @@ def guest_tree(tmp):
         shutil.copy(hpo, where / "policies")
     for script in (ROOT / "test/guest").glob("*.sh"):
         shutil.copy(script, where)
-    shutil.copytree(ROOT / "test/vm", where / "vm")
+    shutil.copytree(ROOT / "test/vm/cases", where / "vm")
     shutil.copytree(ROOT / "test/upgrade", where / "upgrade")
     return tree
 

@@ -166,7 +166,7 @@ def test_module(guest, name):
     verdict_on(guest, "tests.txt", name)
 
 
-@pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "test/vm").glob("*.hpt")))
+@pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "test/vm/cases").glob("*.hpt")))
 def test_vm_file(guest, name):
     """The VM core gives the same answers in the kernel."""
     verdict_on(guest, "hpt.txt", name)

@@ -14,7 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 TORTURE = BUILD / "asan" / "imgtorture"
-FILES = sorted((ROOT / "test" / "vm").glob("*.hpt"))
+FILES = sorted((ROOT / "test/vm/cases").glob("*.hpt"))
 POLICIES = [path for path in FILES if path.stem.startswith("policy-")]
 
 
@@ -76,7 +76,7 @@ def test_dis_prints_sound_images_and_refuses_the_others(tmp_path):
 
 
 def test_dis_prints_the_words_of_figure_3(tmp_path):
-    run = hipec("dis", image_of(ROOT / "test/vm/policy-fifo2.hpt", tmp_path / "x.hpo"))
+    run = hipec("dis", image_of(ROOT / "test/vm/cases/policy-fifo2.hpt", tmp_path / "x.hpo"))
     replace = run.stdout[run.stdout.index("event 2  Replace"):].splitlines()
     # The lines of Figure 3's event[2] that are legible and belong to the program.
     for number, text in [(8, "07 09 02 01  dequeue page, active_queue, head"),
@@ -91,7 +91,7 @@ def test_dis_prints_the_words_of_figure_3(tmp_path):
 
 
 def test_dis_prints_what_a_policy_declares(tmp_path):
-    run = hipec("dis", image_of(ROOT / "test/vm/policy-extensions.hpt", tmp_path / "x.hpo"))
+    run = hipec("dis", image_of(ROOT / "test/vm/cases/policy-extensions.hpt", tmp_path / "x.hpo"))
     assert run.stdout.startswith("""\
 policy hpt
 needs context, hint, access, time, shared
@@ -122,7 +122,7 @@ event 0  Init
 
 
 def test_dis_keeps_control_characters_from_the_terminal(tmp_path):
-    hpo = image_of(ROOT / "test/vm/policy-fifo.hpt", tmp_path / "x.hpo")
+    hpo = image_of(ROOT / "test/vm/cases/policy-fifo.hpt", tmp_path / "x.hpo")
     hpo.write_bytes(hpo.read_bytes().replace(b"queue\0page", b"\x1b[2Jq\0page"))
     run = hipec("dis", hpo)
     assert run.returncode == 1
@@ -140,7 +140,7 @@ def test_dis_of_no_file_says_so(tmp_path):
 
 def test_set_param_changes_the_value_of_a_parameter_only(tmp_path):
     lib = ctypes.CDLL(BUILD / "libhipec.so")
-    hpo = image_of(ROOT / "test/vm/param.hpt", tmp_path / "x.hpo")
+    hpo = image_of(ROOT / "test/vm/cases/param.hpt", tmp_path / "x.hpo")
     size = hpo.stat().st_size
     image = ctypes.create_string_buffer(hpo.read_bytes(), size)
 
@@ -168,7 +168,7 @@ class Param(ctypes.Structure):
 
 def test_a_parameter_tells_its_range_and_keeps_it(tmp_path):
     lib = ctypes.CDLL(BUILD / "libhipec.so")
-    hpo = image_of(ROOT / "test/vm/param-range.hpt", tmp_path / "x.hpo")
+    hpo = image_of(ROOT / "test/vm/cases/param-range.hpt", tmp_path / "x.hpo")
     size = hpo.stat().st_size
     image = ctypes.create_string_buffer(hpo.read_bytes(), size)
 
@@ -203,7 +203,7 @@ def test_a_parameter_tells_its_range_and_keeps_it(tmp_path):
 
 def test_a_parameter_without_a_range_may_be_anything(tmp_path):
     lib = ctypes.CDLL(BUILD / "libhipec.so")
-    data = image_of(ROOT / "test/vm/param.hpt", tmp_path / "x.hpo").read_bytes()
+    data = image_of(ROOT / "test/vm/cases/param.hpt", tmp_path / "x.hpo").read_bytes()
     param = Param()
     assert lib.hipec_image_param(data, ctypes.c_size_t(len(data)), b"n", ctypes.byref(param)) == 0
     assert (param.value, param.low, param.high, param.at_load) == (7, -2**63, 2**63 - 1, False)

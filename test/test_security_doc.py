@@ -43,7 +43,7 @@ def names_of_tests():
     kunit = re.findall(r"KUNIT_CASE\w*\((\w+)", text_of((ROOT / "module/tests").glob("*.c")))
     fast = re.findall(r"^def (test_\w+)", text_of((ROOT / "test").rglob("test_*.py")), re.M)
     assert guest and kunit and fast
-    return {*guest, *kunit, *fast, *(path.name for path in (ROOT / "test/vm").glob("*.hpt"))}
+    return {*guest, *kunit, *fast, *(path.name for path in (ROOT / "test/vm/cases").glob("*.hpt"))}
 
 
 def defined():

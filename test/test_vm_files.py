@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every test/vm/*.hpt on the VM core under ASan and UBSan, and that they cover
+"""Every test/vm/cases/*.hpt on the VM core under ASan and UBSan, and that they cover
 the command table. test/vm/README.md describes the files."""
 
 import pathlib
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HPT = ROOT / "build" / "asan" / "hpt"
-FILES = sorted((ROOT / "test" / "vm").glob("*.hpt"))
+FILES = sorted((ROOT / "test/vm/cases").glob("*.hpt"))
 
 # What no .hpt file can show, and why.
 NOT_COVERED = {

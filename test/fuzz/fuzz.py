@@ -30,7 +30,7 @@ def seeds(target):
     into = FUZZ / "seeds" / target
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir(parents=True)
-    for hpt in sorted(pathlib.Path("test/vm").glob("*.hpt")):
+    for hpt in sorted(pathlib.Path("test/vm/cases").glob("*.hpt")):
         # One that cannot be read is another test's failure.
         subprocess.run(["build/hpt", "--output", into / hpt.stem, hpt], check=False,
                        capture_output=True)
