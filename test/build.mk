@@ -65,7 +65,7 @@ $(B)/cov/ampc: $(AMPC_OBJ:%=$(B)/cov/compiler/%) $(AMPC_ASM:%=$(B)/%) \
 		$(B)/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) --coverage $(LDFLAGS) $^ -o $@
 
-include test/compile/build.mk
+include test/compiler/build.mk
 include test/fuzz/build.mk
 
 # Random policies, here and in the kernel: test/fuzz/differ.c.

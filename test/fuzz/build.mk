@@ -64,5 +64,5 @@ fuzz-run: $(FUZZ)
 ## fuzz-corpus: renew the saved inputs from all that fuzzing found in build/
 fuzz-corpus: $(FUZZ)
 	@test/fuzz/fuzz.py --merge
-include test/fuzz/compiler/build.mk
+include test/compiler/fuzz/build.mk
 include test/fuzz/trace/build.mk

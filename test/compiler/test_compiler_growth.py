@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What ampc does grows with the length of a source and no faster. Counted in basic
-blocks (test/compile/count.c), which a busy machine does not change. And what
+blocks (test/compiler/count.c), which a busy machine does not change. And what
 bench/ampc.py writes into docs/ampc.md."""
 
 import os

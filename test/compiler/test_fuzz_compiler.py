@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """ampc in one process, under ASan and UBSan, on texts by the hundred: policies that
 are written to use the whole language, and damaged sources and assembler texts.
-test/fuzz/compiler/judge.c says what must hold; `make fuzz-compiler` goes on.
+test/compiler/fuzz/judge.c says what must hold; `make fuzz-compiler` goes on.
 
-What fuzzing found goes to test/fuzz/corpus/compiler/ and is tried here."""
+What fuzzing found goes to test/compiler/fuzz/corpus/ and is tried here."""
 
 import re
 import subprocess
@@ -13,10 +13,10 @@ import pytest
 from conftest import BUILD, ROOT
 
 FUZZ = BUILD / "asan" / "ampc-fuzz"
-COMPILE = ROOT / "test" / "compile"
+COMPILE = ROOT / "test/compiler"
 FILES = [*sorted((ROOT / "policies").glob("*.hp")), *sorted(COMPILE.glob("*/*.hp")),
          *sorted(COMPILE.glob("*/*.hps"))]
-FOUND = sorted((ROOT / "test/fuzz/corpus/compiler").glob("*"))
+FOUND = sorted((ROOT / "test/compiler/fuzz/corpus").glob("*"))
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Fuzzing of ampc: no compiler but the usual one is needed.
 
-AMPC_FUZZ_SRC := $(wildcard test/fuzz/compiler/*.c)
+AMPC_FUZZ_SRC := $(wildcard test/compiler/fuzz/*.c)
 AMPC_LIB := $(filter-out main.o,$(AMPC_OBJ))
 
-$(B)/asan/test/fuzz/compiler/%.o: test/fuzz/compiler/%.c | $(B)/compiler/parser.h
+$(B)/asan/test/compiler/fuzz/%.o: test/compiler/fuzz/%.c | $(B)/compiler/parser.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
 
@@ -17,8 +17,8 @@ FAST += $(B)/asan/ampc-fuzz
 
 FUZZ_SEED ?= 1
 AMPC_FUZZ_FAILED := $(B)/fuzz/failed/compiler
-AMPC_FUZZ_FILES = $(wildcard policies/*.hp test/compile/*/*.hp test/compile/*/*.hps \
-	test/fuzz/corpus/compiler/*)
+AMPC_FUZZ_FILES = $(wildcard policies/*.hp test/compiler/*/*.hp test/compiler/*/*.hps \
+	test/compiler/fuzz/corpus/*)
 
 .PHONY: fuzz-compiler
 ## fuzz-compiler: look for texts that upset ampc, for FUZZ_SECONDS=60 (FUZZ_SEED=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# ampc that counts its steps: test/test_compiler_growth.py.
+# ampc that counts its steps: test/compiler/test_compiler_growth.py.
 
 COUNT_FLAGS := -O1 -fsanitize-coverage=trace-pc
 
@@ -21,7 +21,7 @@ $(B)/count/vm/%.o: module/vm/%.c
 	$(CC) $(ALL_CFLAGS) $(COUNT_FLAGS) -c $< -o $@
 
 # Without the flag: it is what counts.
-$(B)/count/count.o: test/compile/count.c
+$(B)/count/count.o: test/compiler/count.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 

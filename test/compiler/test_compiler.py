@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""ampc, under ASan and UBSan: what it makes of test/compile/ok/*.hp, what run/*.hp
+"""ampc, under ASan and UBSan: what it makes of test/compiler/ok/*.hp, what run/*.hp
 do when they run, what it says about err/*.hp and warn/*.hp, and what it must never do.
 
-Golden listings and trees: `AMPC_UPDATE=1 pytest test/test_compiler.py` writes ok/*.hps
+Golden listings and trees: `AMPC_UPDATE=1 pytest test/compiler/test_compiler.py` writes ok/*.hps
 (-O1), ok/*.O0.hps and those ok/*.tree that there are anew. Read what changes: -O0 shows
 the code of each construct.
 
@@ -22,17 +22,17 @@ import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Another ampc counts lines: coverage.py.
 AMPC = pathlib.Path(os.environ.get("AMPC", ROOT / "build" / "asan" / "ampc"))
 HPT = ROOT / "build" / "asan" / "hpt"
 TORTURE = ROOT / "build" / "asan" / "ampc-torture"
-OK = sorted((ROOT / "test" / "compile" / "ok").glob("*.hp"))
-ERR = sorted((ROOT / "test" / "compile" / "err").glob("*.hp*"))
-RUN = sorted((ROOT / "test" / "compile" / "run").glob("*.hp"))
-TREES = sorted((ROOT / "test" / "compile" / "ok").glob("*.tree"))
+OK = sorted((ROOT / "test/compiler/ok").glob("*.hp"))
+ERR = sorted((ROOT / "test/compiler/err").glob("*.hp*"))
+RUN = sorted((ROOT / "test/compiler/run").glob("*.hp"))
+TREES = sorted((ROOT / "test/compiler/ok").glob("*.tree"))
 LISTINGS = [path.with_suffix(".hps") for path in OK]
-WARN = sorted((ROOT / "test" / "compile" / "warn").glob("*.hp"))
+WARN = sorted((ROOT / "test/compiler/warn").glob("*.hp"))
 LEVELS = {"-O1": ".hps", "-O0": ".O0.hps"}     # and what a golden listing is called
 POLICIES = sorted((ROOT / "policies").glob("*.hp"))
 
@@ -282,7 +282,7 @@ def test_program_does_what_it_says(path, level, tmp_path):
 
 def test_what_is_known_is_not_computed():
     """run/folding.hp says what comes out; here that the compiler knew it."""
-    path = ROOT / "test" / "compile" / "run" / "folding.hp"
+    path = ROOT / "test/compiler/run/folding.hp"
     made = commands(listing(path))
     assert {code.split()[0] for _, code in made["PageFault"]} == {"arith", "return"}
     assert sum(code.split()[0] == "comp" for _, code in made["Access"]) == 1
