@@ -31,7 +31,7 @@ def built():
 
 def web():
     """The lines of the published trace, as (sector, whether it is written)."""
-    text = lzma.decompress((ROOT / "test" / "traces" / "web-office.lzma").read_bytes()).decode()
+    text = lzma.decompress((ROOT / "test/trace/published/web-office.lzma").read_bytes()).decode()
     return [(int(line[2:]), line[0] == "w") for line in text.split("\n") if line[:2] in ("r ", "w ")]
 
 

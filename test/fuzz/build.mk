@@ -65,4 +65,4 @@ fuzz-run: $(FUZZ)
 fuzz-corpus: $(FUZZ)
 	@test/fuzz/fuzz.py --merge
 include test/compiler/fuzz/build.mk
-include test/fuzz/trace/build.mk
+include test/trace/fuzz/build.mk

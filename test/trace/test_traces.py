@@ -124,7 +124,7 @@ def test_sectors_are_recognised_by_many_that_are_negative():
 
 def published():
     """Lines of the thesis's trace."""
-    return lzma.decompress((ROOT / "test/traces/web-office.lzma").read_bytes())
+    return lzma.decompress((ROOT / "test/trace/published/web-office.lzma").read_bytes())
 
 
 def test_the_published_trace_is_recognised_and_counted(tmp_path):

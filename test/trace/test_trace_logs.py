@@ -313,7 +313,7 @@ def test_what_is_malformed_is_said_with_its_line(data, message):
 
 
 def test_damaged_traces_of_all_forms_are_refused_or_sound(tmp_path):
-    """In one process; test/fuzz/trace/judge.c says what must hold."""
+    """In one process; test/trace/fuzz/judge.c says what must hold."""
     text = "f 0 10 a file\nf 20 5 b\n# c\nr 1\nw 2 3\nr 5 h=3 c=deadbeef\nr 6 2 c=1\nr 0x10 4\n"
     samples = {"text": text.encode(), "blkparse": BLKPARSE.encode(), "strace": STRACE.encode(),
                "csv-sector": b"op,sector,size\nr,9,512\nw,17,4096\nwrite,0,9\n"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""hipec trace -- COMMAND: a program whose accesses are known (test/tracer/calls.c), real ones,
+"""hipec trace -- COMMAND: a program whose accesses are known (test/trace/calls.c), real ones,
 and those that are hard to follow; contexts against objdump and readelf."""
 
 import os
@@ -32,7 +32,7 @@ def calls(tmp_path_factory):
         path = where / name
         if not path.exists():
             subprocess.run(["gcc", "-O1", "-w", "-fno-omit-frame-pointer", *flags, "-o", path,
-                            ROOT / "test/tracer/calls.c"], check=True)
+                            ROOT / "test/trace/calls.c"], check=True)
         return path
     return compile_as
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Fuzzing of the readers of traces: damaged ones in ring 1, libFuzzer by hand.
 
-$(B)/asan/test/fuzz/trace/%.o: test/fuzz/trace/%.c
+$(B)/asan/test/trace/fuzz/%.o: test/trace/fuzz/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
-TRACE_FUZZ_SRC := test/fuzz/trace/judge.c userlib/traceinfo.c $(TRACE_SRC)
+TRACE_FUZZ_SRC := test/trace/fuzz/judge.c userlib/traceinfo.c $(TRACE_SRC)
 
-$(B)/asan/trace-fuzz: $(B)/asan/test/fuzz/trace/judge.o \
+$(B)/asan/trace-fuzz: $(B)/asan/test/trace/fuzz/judge.o \
 		$(call userlib_obj,$(B)/asan,$(filter userlib/%,$(TRACE_FUZZ_SRC))) \
 		$(B)/asan/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
