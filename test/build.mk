@@ -66,15 +66,15 @@ $(B)/cov/ampc: $(AMPC_OBJ:%=$(B)/cov/compiler/%) $(AMPC_ASM:%=$(B)/%) \
 	$(CC) $(ALL_CFLAGS) --coverage $(LDFLAGS) $^ -o $@
 
 include test/compiler/build.mk
-include test/fuzz/build.mk
+include test/vm/fuzz/build.mk
 
-# Random policies, here and in the kernel: test/fuzz/differ.c.
-DIFFER_SRC := $(addprefix test/fuzz/,differ.c generate.c mutate.c program.c)
+# Random policies, here and in the kernel: test/vm/fuzz/differ.c.
+DIFFER_SRC := $(addprefix test/vm/fuzz/,differ.c generate.c mutate.c program.c)
 DIFFER_USER := userlib/hptrun.c $(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
 
 FAST += $(B)/asan/differ
 
-$(B)/test/fuzz/%.o: test/fuzz/%.c
+$(B)/test/vm/fuzz/%.o: test/vm/fuzz/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -88,7 +88,7 @@ $(B)/static/differ: $(DIFFER_SRC:%.c=$(B)/%.o) \
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
 # Records and their replay, in user space: test/record/record.c.
-RECORD_SRC := test/record/record.c $(addprefix test/fuzz/,generate.c mutate.c program.c)
+RECORD_SRC := test/record/record.c $(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 RECORD_USER := $(addprefix userlib/,recordvm.c replay.c libhipec.c) $(SIM_SRC) $(TRACE_SRC) \
 	module/tests/fakehost.c
 
@@ -105,7 +105,7 @@ $(B)/asan/record-test: $(RECORD_SRC:%.c=$(B)/asan/%.o) \
 
 # Processes that do to the module whatever they can: test/hostile/.
 HOSTILE_SRC := $(wildcard test/hostile/*.c) \
-	$(addprefix test/fuzz/,generate.c mutate.c program.c)
+	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
 $(B)/test/hostile/%.o: test/hostile/%.c
 	@mkdir -p $(@D)
@@ -117,7 +117,7 @@ $(B)/static/hostile-client: $(HOSTILE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/lib
 
 # Everything at once, and no write is lost: test/stress/.
 STRESS_SRC := $(wildcard test/stress/*.c) \
-	$(addprefix test/fuzz/,generate.c mutate.c program.c)
+	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
 $(B)/test/stress/%.o: test/stress/%.c
 	@mkdir -p $(@D)

@@ -17,8 +17,8 @@
 #include "../../module/tests/fakehost.h"
 #include "../../userlib/record.h"
 #include "../../userlib/simhost.h"
-#include "../fuzz/mutate.h"
-#include "../fuzz/program.h"
+#include "../vm/fuzz/mutate.h"
+#include "../vm/fuzz/program.h"
 
 #define FRAMES 12
 #define NR_PGNOS 40

@@ -34,8 +34,8 @@
 #include <unistd.h>
 
 #include "../../userlib/hipec.h"
-#include "../fuzz/mutate.h"
-#include "../fuzz/program.h"
+#include "../vm/fuzz/mutate.h"
+#include "../vm/fuzz/program.h"
 
 #define PAGE_BYTES 4096ul
 #define NR_SLOTS 3

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = ROOT / "build/bench/vm/bench-vm"
 LUA = ROOT / "bench/vm/policies.lua"
 POLICIES = ("fifo", "fifo2", "mru")

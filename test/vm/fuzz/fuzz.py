@@ -4,7 +4,7 @@
 
     fuzz.py --seconds N     run both targets, N seconds in all, from the saved
                             corpus, the test files and the policies
-    fuzz.py --merge         make test/fuzz/corpus anew from all that is known
+    fuzz.py --merge         make test/vm/fuzz/corpus anew from all that is known
 
 All goes under build/fuzz: inputs in found/TARGET, what failed in
 failed/TARGET, logs in TARGET.log. The exit status is 1 if an input failed.
@@ -17,9 +17,9 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 FUZZ = pathlib.Path("build/fuzz")
-CORPUS = pathlib.Path("test/fuzz/corpus")
+CORPUS = pathlib.Path("test/vm/fuzz/corpus")
 TARGETS = ("image", "run")
 NR_SAVED = 150  # inputs of a target
 MAX_LEN = 4096  # bytes of an input; shorter ones are found and kept first

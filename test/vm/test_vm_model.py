@@ -2,7 +2,7 @@
 """The VM's pages and queues against a model of them in Python: random cases, in
 which pages come, go, are remembered and forgotten, must end as the model does.
 
-`python3 -B test/test_vm_model.py FIRST LAST` runs more of them."""
+`python3 -B test/vm/test_vm_model.py FIRST LAST` runs more of them."""
 
 import copy
 import pathlib
@@ -13,7 +13,7 @@ import tempfile
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 HPT = ROOT / "build" / "asan" / "hpt"
 
 PAGES = range(1, 11)                    # page numbers

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "../../module/vm/queue.h"
+#include "../../../module/vm/queue.h"
 #include "harness.h"
 #include "mutate.h"
 #include "program.h"

@@ -2,17 +2,17 @@
 # Fuzzing of the VM core. The saved inputs run in ring 1 with any compiler;
 # finding new ones needs clang and libFuzzer, which `make fuzz` installs.
 
-FUZZ_GEN_SRC := $(addprefix test/fuzz/,program.c generate.c mutate.c)
-FUZZ_SRC := $(FUZZ_GEN_SRC) test/fuzz/image.c test/fuzz/run.c \
-	    test/fuzz/reference.c test/fuzz/sound.c \
+FUZZ_GEN_SRC := $(addprefix test/vm/fuzz/,program.c generate.c mutate.c)
+FUZZ_SRC := $(FUZZ_GEN_SRC) test/vm/fuzz/image.c test/vm/fuzz/run.c \
+	    test/vm/fuzz/reference.c test/vm/fuzz/sound.c \
 	    module/tests/fakehost.c module/tests/invariants.c
 
-$(B)/asan/test/fuzz/%.o: test/fuzz/%.c
+$(B)/asan/test/vm/fuzz/%.o: test/vm/fuzz/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
 FUZZ_REPLAY_OBJ := $(patsubst test/%.c,$(B)/asan/test/%.o,\
-	$(filter test/%,$(FUZZ_SRC)) test/fuzz/replay.c) \
+	$(filter test/%,$(FUZZ_SRC)) test/vm/fuzz/replay.c) \
 	$(call userlib_obj,$(B)/asan,$(filter module/%,$(FUZZ_SRC)))
 
 $(B)/asan/fuzz-replay: $(FUZZ_REPLAY_OBJ) $(B)/asan/libhipecvm.a
@@ -23,7 +23,7 @@ $(B)/asan/fuzz-replay: $(FUZZ_REPLAY_OBJ) $(B)/asan/libhipecvm.a
 FUZZ_CC := clang
 
 define fuzz_program
-$(B)/fuzz/$(1).o/%.o: %.c test/fuzz/build.mk
+$(B)/fuzz/$(1).o/%.o: %.c test/vm/fuzz/build.mk
 	@mkdir -p $$(@D)
 	@$(FUZZ_CC) $$(ALL_CFLAGS) $(2) -c $$< -o $$@
 
@@ -38,10 +38,10 @@ FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	      -fno-sanitize-coverage=trace-cmp
 
 FUZZ_TARGETS := image run
-$(eval $(call fuzz_program,image,$(FUZZ_FLAGS),test/fuzz/libfuzzer.c))
-$(eval $(call fuzz_program,run,-DFUZZ_RUN=1 $(FUZZ_FLAGS),test/fuzz/libfuzzer.c))
+$(eval $(call fuzz_program,image,$(FUZZ_FLAGS),test/vm/fuzz/libfuzzer.c))
+$(eval $(call fuzz_program,run,-DFUZZ_RUN=1 $(FUZZ_FLAGS),test/vm/fuzz/libfuzzer.c))
 $(eval $(call fuzz_program,coverage,-fprofile-instr-generate -fcoverage-mapping,\
-	test/fuzz/replay.c))
+	test/vm/fuzz/replay.c))
 
 FAST += $(B)/asan/fuzz-replay
 
@@ -59,10 +59,10 @@ fuzz-packages:
 FUZZ := $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS) coverage) $(B)/hpt all
 
 fuzz-run: $(FUZZ)
-	@test/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
+	@test/vm/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
 
 ## fuzz-corpus: renew the saved inputs from all that fuzzing found in build/
 fuzz-corpus: $(FUZZ)
-	@test/fuzz/fuzz.py --merge
+	@test/vm/fuzz/fuzz.py --merge
 include test/compiler/fuzz/build.mk
 include test/trace/fuzz/build.mk

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../module/tests/fakehost.h"
-#include "../../userlib/hptrun.h"
+#include "../../../module/tests/fakehost.h"
+#include "../../../userlib/hptrun.h"
 #include "mutate.h"
 #include "program.h"
 

@@ -12,7 +12,7 @@
 #ifndef HIPEC_FUZZ_MUTATE_H
 #define HIPEC_FUZZ_MUTATE_H
 
-#include "../../module/vm/port.h"
+#include "../../../module/vm/port.h"
 
 size_t fuzz_generate(u64 seed, void *image, size_t max);
 size_t fuzz_mutate(u64 seed, void *image, size_t size, size_t max);

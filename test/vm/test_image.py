@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 TORTURE = BUILD / "asan" / "imgtorture"
 FILES = sorted((ROOT / "test/vm/cases").glob("*.hpt"))

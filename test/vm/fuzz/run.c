@@ -10,8 +10,8 @@
  */
 #include <stdlib.h>
 
-#include "../../module/tests/fakehost.h"
-#include "../../module/tests/invariants.h"
+#include "../../../module/tests/fakehost.h"
+#include "../../../module/tests/invariants.h"
 #include "harness.h"
 
 #define MAX_FRAMES 63

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Random policies on random pages (test/fuzz/differ.c): in user space under ASan
+"""Random policies on random pages (test/vm/fuzz/differ.c): in user space under ASan
 and UBSan no invariant breaks. test_guest.py asks the kernel for the same."""
 
 import subprocess

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 HPT = ROOT / "build" / "asan" / "hpt"
 FILES = sorted((ROOT / "test/vm/cases").glob("*.hpt"))
 

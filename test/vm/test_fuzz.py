@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Inputs that fuzzing found worth keeping, and generated policies, under ASan
-and UBSan; test/fuzz/run.c says what must hold. `make fuzz` looks for more."""
+and UBSan; test/vm/fuzz/run.c says what must hold. `make fuzz` looks for more."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from conftest import BUILD, ROOT
 
 REPLAY = BUILD / "asan" / "fuzz-replay"
-CORPUS = ROOT / "test" / "fuzz" / "corpus"
+CORPUS = ROOT / "test/vm/fuzz/corpus"
 DAMAGES = ["count", "link", "live", "no-page", "queue-slot", "page-slot", "constant", "system",
            "fuel", "image", "ghosts", "order", "tree", "memory", "shared"]
 

@@ -16,7 +16,7 @@
 #ifndef HIPEC_FUZZ_PROGRAM_H
 #define HIPEC_FUZZ_PROGRAM_H
 
-#include "../../module/vm/vm.h"
+#include "../../../module/vm/vm.h"
 
 #define FUZZ_MAX_WORDS 1024	/* of all events */
 #define FUZZ_MAX_STRINGS 512	/* bytes */

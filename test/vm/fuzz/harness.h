@@ -15,7 +15,7 @@
 #ifndef HIPEC_FUZZ_HARNESS_H
 #define HIPEC_FUZZ_HARNESS_H
 
-#include "../../module/vm/vm.h"
+#include "../../../module/vm/vm.h"
 
 struct fuzz_stats {
 	u64 inputs;
