@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each shipped policy beside its oracle (test/oracles): the same accesses hit and
+"""Each shipped policy beside its oracle (test/sim/oracles): the same accesses hit and
 the same miss, in exact mode, on five kinds of traces at five sizes."""
 
 import importlib
@@ -132,7 +132,7 @@ def missed_by_policy(policy, frames, trace, out, *options):
 
 
 def test_every_oracle_has_its_policy():
-    files = {path.stem for path in (ROOT / "test" / "oracles").glob("*.py")}
+    files = {path.stem for path in (ROOT / "test/sim/oracles").glob("*.py")}
     helpers = {name for name in files if re.match("_[^0-9]", name)}
     assert files - helpers == {oracle_name(name) for name in POLICIES}
 
