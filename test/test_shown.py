@@ -94,10 +94,10 @@ TABLE = [
     ("docs/amp-study.md", "make .*", LONG),
     ("docs/amp.md", r"    \$ hipec run --policy amp .*", By(
         "test_amp_guest.py::test_the_loop_is_kept_from_its_third_round_on",
-        "amploop/guest.sh: hipec run --budget")),
+        "amp/guest.sh: hipec run --budget")),
     ("docs/amp.md", r"    \$ hipec amp feed \d+", By(
         "test_amp_guest.py::test_feeding_ends_with_the_program_and_tells_of_its_partition",
-        "amploop/guest.sh: hipec amp feed")),
+        "amp/guest.sh: hipec amp feed")),
     ("docs/amp.md", r"\$ .*", By(
         "test_amp_feed.py::test_the_examples_of_the_page_print_what_it_shows",
         '"amp.md"')),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The loop closed, on stock Debian kernels: a program that searches a mapped file for each line
-that it reads (test/amploop/loops.c), as it is, under hipec run --policy amp: within its third
+that it reads (test/amp/loops.c), as it is, under hipec run --policy amp: within its third
 round it reads about as little as with a policy picked by hand, and in its second run at once. So
-does a program that loads the policy itself (test/amploop/own.c) under hipec amp feed.
-One boot for each kernel runs test/amploop/guest.sh."""
+does a program that loads the policy itself (test/amp/own.c) under hipec amp feed.
+One boot for each kernel runs test/amp/guest.sh."""
 
 import json
 import random
@@ -33,11 +33,11 @@ def ran(request, tmp_path_factory):
     subprocess.run([ROOT / "vm-images/mkdisk.sh", data, tmp / "data.img", "128M"], check=True)
     (tree / "hipec").mkdir(parents=True)
     shutil.copytree(BUILD / "policies", tree / "hipec/policies")
-    shutil.copy(ROOT / "test/amploop/guest.sh", tree / "hipec")
+    shutil.copy(ROOT / "test/amp/guest.sh", tree / "hipec")
     subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-o", tmp / "loops",
-                    ROOT / "test/amploop/loops.c"], check=True)
+                    ROOT / "test/amp/loops.c"], check=True)
     subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-I", ROOT / "module/include/uapi", "-o",
-                    tmp / "own", ROOT / "test/amploop/own.c", ROOT / "userlib/libhipec.c"],
+                    tmp / "own", ROOT / "test/amp/own.c", ROOT / "userlib/libhipec.c"],
                    check=True)
     command = [ROOT / "vm-images/initramfs.sh", "--kernel", kernel, "--out", tmp / "guest.img",
                "--tree", tree, "--module", modules(kernel)[0]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec amp feed: arguments, what it says when it cannot feed, and what it feeds, with a stand-in
-for the module (test/amploop/standin.c). With the module: test_amp_guest.py."""
+for the module (test/amp/standin.c). With the module: test_amp_guest.py."""
 
 import os
 import pathlib
@@ -31,7 +31,7 @@ def built():
 def library(tmp_path_factory):
     path = tmp_path_factory.mktemp("standin") / "standin.so"
     subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", path,
-                    ROOT / "test/amploop/standin.c"], check=True)
+                    ROOT / "test/amp/standin.c"], check=True)
     return path
 
 
