@@ -87,14 +87,14 @@ $(B)/static/differ: $(DIFFER_SRC:%.c=$(B)/%.o) \
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
-# Records and their replay, in user space: test/record/record.c.
-RECORD_SRC := test/record/record.c $(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
+# Records and their replay, in user space: test/cli/record.c.
+RECORD_SRC := test/cli/record.c $(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 RECORD_USER := $(addprefix userlib/,recordvm.c replay.c libhipec.c) $(SIM_SRC) $(TRACE_SRC) \
 	module/tests/fakehost.c
 
 FAST += $(B)/asan/record-test
 
-$(B)/asan/test/record/%.o: test/record/%.c
+$(B)/asan/test/cli/%.o: test/cli/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec run without the module: arguments, exit codes, what is said; and its library, in
-programs that map files in all ways (test/run/maps.c), with this test as the command. With the
+programs that map files in all ways (test/cli/run/maps.c), with this test as the command. With the
 module: test_run_guest.py."""
 
 import json
@@ -38,7 +38,7 @@ def built():
 def maps(tmp_path_factory):
     path = tmp_path_factory.mktemp("maps") / "maps"
     subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-pthread", "-o", path,
-                    ROOT / "test/run/maps.c"], check=True)
+                    ROOT / "test/cli/run/maps.c"], check=True)
     return path
 
 

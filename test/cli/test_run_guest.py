@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec run on stock Debian kernels: programs that nobody here wrote, from Debian's packages,
-print what they print without it, and read less. One boot for each kernel runs test/run/guest.sh;
+print what they print without it, and read less. One boot for each kernel runs test/cli/run/guest.sh;
 each test here looks at one part of what it brought back.
 
 The guest's programs are dynamic: initramfs.sh takes the libraries of each along."""
@@ -134,9 +134,9 @@ def ran(request, run_data, tmp_path_factory):
     (tree / "hipec").mkdir(parents=True)
     shutil.copytree(BUILD / "policies", tree / "hipec/policies")
     for name in ("guest.sh", "sweep.py", "weights.py", "pairs.py"):
-        shutil.copy(ROOT / "test/run" / name, tree / "hipec")
+        shutil.copy(ROOT / "test/cli/run" / name, tree / "hipec")
     libraries = python_library(tree, "numpy", "plyvel")
-    subprocess.run(["gcc", "-O1", "-pthread", "-o", tmp / "maps", ROOT / "test/run/maps.c"],
+    subprocess.run(["gcc", "-O1", "-pthread", "-o", tmp / "maps", ROOT / "test/cli/run/maps.c"],
                    check=True)
     programs = [BUILD / "static/hipec", BUILD / "libhipecrun.so", tmp / "maps",
                 *(shutil.which(name, path="/usr/bin:/bin") for name in

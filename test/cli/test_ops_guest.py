@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec status, top, log and metrics on stock Debian kernels, and docs/operations.md: what
 it shows is what they print, and where it says that something is, it is. One boot for each
-kernel runs test/ops/guest.sh."""
+kernel runs test/cli/ops/guest.sh."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def guest(request, tmp_path_factory):
     tmp = tmp_path_factory.mktemp(f"ops-{kernel}")
     tree = tmp / "tree/hipec"
     shutil.copytree(BUILD / "policies", tree / "policies")
-    shutil.copy(ROOT / "test/ops/guest.sh", tree)
+    shutil.copy(ROOT / "test/cli/ops/guest.sh", tree)
     (tree / "page").mkdir()
     for number, (command, _) in enumerate(SESSIONS):
         (tree / f"page/{number:02}").write_text(command + "\n")
@@ -38,12 +38,12 @@ def guest(request, tmp_path_factory):
     shutil.copy(ROOT / "policies/fifo.hp", tree / "mended.hp")
     data = tmp / "data"
     data.mkdir()
-    subprocess.run([BUILD / "ampc", "-o", data / "draft.hpo", ROOT / "test/ops/draft.hp"],
+    subprocess.run([BUILD / "ampc", "-o", data / "draft.hpo", ROOT / "test/cli/ops/draft.hp"],
                    check=True)
     for name in ("outer", "books"):
         subprocess.run([BUILD / "bench/mkdata", data / name, "400"], check=True)
     subprocess.run([ROOT / "vm-images/mkdisk.sh", data, tmp / "data.img", "64M"], check=True)
-    subprocess.run(["gcc", "-O1", "-o", tmp / "search", ROOT / "test/ops/search.c"], check=True)
+    subprocess.run(["gcc", "-O1", "-o", tmp / "search", ROOT / "test/cli/ops/search.c"], check=True)
     command = [ROOT / "vm-images/initramfs.sh", "--kernel", kernel, "--out", tmp / "guest.img",
                "--tree", tmp / "tree", "--module", modules(kernel)[0]]
     for program in ("static/hipec", "ampc", "libhipecrun.so", "bench/sweep"):

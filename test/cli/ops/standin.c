@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../module/include/uapi/hipec.h"
+#include "../../../module/include/uapi/hipec.h"
 
 static int device = -1, looks;
 

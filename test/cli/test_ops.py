@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""hipec status, top, log and metrics with a stand-in for the module (test/ops/standin.c):
+"""hipec status, top, log and metrics with a stand-in for the module (test/cli/ops/standin.c):
 what they print of known numbers, and of names that anybody may choose. With the module:
 test_ops_guest.py."""
 
@@ -38,7 +38,7 @@ def valid(name, document):
 def standin(tmp_path_factory):
     path = tmp_path_factory.mktemp("standin") / "standin.so"
     subprocess.run(["gcc", "-Wall", "-Werror", "-shared", "-fPIC", "-O1", "-o", path,
-                    ROOT / "test/ops/standin.c"], check=True)
+                    ROOT / "test/cli/ops/standin.c"], check=True)
     return path
 
 
