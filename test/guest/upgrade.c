@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Programs and policies that are older or newer than the module: structs of
- * another length, images of another version. test/test_upgrade.py has what user
+ * another length, images of another version. test/packaging/test_upgrade.py has what user
  * space does with the same images.
  */
 #include <fcntl.h>

@@ -130,7 +130,7 @@ def test_programs_compile_and_run(root, tmp_path, language, static):
     program = tmp_path / "program"
     cc = ["gcc", "-std=c11"] if language == "c" else ["g++", "-std=c++11"]
     compiler(root, *cc, "-x", language, "-Wall", "-Wextra", "-Wpedantic", "-Werror", *static,
-             "-o", program, ROOT / "test/install/absent.c", "-x", "none")
+             "-o", program, ROOT / "test/packaging/install/absent.c", "-x", "none")
     if os.path.exists("/dev/hipec"):
         pytest.skip("the module is loaded here")
     assert output(program, env={"LD_LIBRARY_PATH": f"{root}/usr/lib"}) == "all is refused\n"
@@ -138,7 +138,7 @@ def test_programs_compile_and_run(root, tmp_path, language, static):
 
 def test_no_call_is_left_out_above():
     """absent.c calls each function."""
-    called = set(re.findall(r"hipec_\w+(?=\()", (ROOT / "test/install/absent.c").read_text()))
+    called = set(re.findall(r"hipec_\w+(?=\()", (ROOT / "test/packaging/install/absent.c").read_text()))
     assert declared() <= called
 
 
@@ -301,12 +301,12 @@ def test_uninstall_leaves_what_others_have(tmp_path):
 
 @pytest.mark.parametrize("linked", [False, True], ids=["none", "linked"])
 def test_a_program_may_do_without_the_library(root, tmp_path, linked):
-    """test/install/weak.c, which docs/install.md shows: the same sum, and why it is without."""
+    """test/packaging/install/weak.c, which docs/install.md shows: the same sum, and why it is without."""
     if os.path.exists("/dev/hipec"):
         pytest.skip("the module is loaded here")
     program = tmp_path / "weak"
     subprocess.run(["gcc", "-Wall", "-Wextra", "-Werror", f"-I{root}/usr/include", "-o", program,
-                    ROOT / "test/install/weak.c",
+                    ROOT / "test/packaging/install/weak.c",
                     *([f"-L{root}/usr/lib", "-Wl,--no-as-needed", "-lhipec"] if linked else [])], check=True)
     (tmp_path / "data").write_bytes(b"\1\2\3" * 5000)
     got = subprocess.run([program, "mru.hpo", tmp_path / "data"], text=True, capture_output=True,
@@ -330,7 +330,7 @@ def stub(root, tmp_path_factory):
     """A folder with a libhipec.so.0 that says what it is asked."""
     where = tmp_path_factory.mktemp("stub")
     subprocess.run(["gcc", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{root}/usr/include",
-                    "-o", where / "libhipec.so.0", ROOT / "test/install/stub.c"], check=True)
+                    "-o", where / "libhipec.so.0", ROOT / "test/packaging/install/stub.c"], check=True)
     return where
 
 

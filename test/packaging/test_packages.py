@@ -114,7 +114,7 @@ def test_python(root):
 
 
 def test_programs_of_others_compile(root):
-    shutil.copy(ROOT / "test/install/absent.c", root.where / "tmp")
+    shutil.copy(ROOT / "test/packaging/install/absent.c", root.where / "tmp")
     root.run("cd /tmp; gcc -o absent absent.c -lhipec; ./absent | grep -q 'all is refused'; "
              "rm absent absent.c")
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Versions: compiled policies and programs that are older or newer than what is here.
-test/upgrade/ has what was released, and stays as it is: NAME-VERSION.hpo, images of a
+test/packaging/upgrade/ has what was released, and stays as it is: NAME-VERSION.hpo, images of a
 version, and structs.txt, how the structs of the ABI lie. What the module makes of the
 same is in test/guest/upgrade.c.
 
-A version of images that is new wants images of its own in test/upgrade/; a field that is
+A version of images that is new wants images of its own in test/packaging/upgrade/; a field that is
 new a line at the end of its struct in structs.txt."""
 
 import re
@@ -16,7 +16,7 @@ import pytest
 from conftest import BUILD, ROOT
 from test_security_doc import ioctls
 
-FOLDER = ROOT / "test/upgrade"
+FOLDER = ROOT / "test/packaging/upgrade"
 HEADER = ROOT / "module/include/uapi/hipec.h"
 VERSION = int(re.search(r"#define HIPEC_IMAGE_VERSION (\d+)", HEADER.read_text())[1])
 IMAGES = sorted(FOLDER.glob("*.hpo"))

@@ -2,7 +2,7 @@
 """The packages on a machine of a newcomer: Debian with its own systemd and the stock kernel,
 in a guest. They are installed, a program of Debian's runs under a policy while others look on,
 and they are removed, while nobody uses the module and while somebody does. One boot runs
-test/packages/newcomer.sh; each test here looks at one part of what it brought back.
+test/packaging/packages/newcomer.sh; each test here looks at one part of what it brought back.
 
 What DKMS builds is built before, in the same root without the guest, whose emulated CPU
 would take many minutes; the guest's DKMS gets it as a tarball, its own way to bring what was
@@ -82,9 +82,9 @@ def day(disk, tmp_path_factory):
     machine = tmp / "tree/machine"
     machine.mkdir(parents=True)
     for name in ("machine.service", "machine.sh"):
-        shutil.copy(ROOT / "test/packages" / name, machine)
-    shutil.copy(ROOT / "test/packages/newcomer.sh", machine)
-    shutil.copy(ROOT / "test/packages/init", tmp / "tree/init")
+        shutil.copy(ROOT / "test/packaging/packages" / name, machine)
+    shutil.copy(ROOT / "test/packaging/packages/newcomer.sh", machine)
+    shutil.copy(ROOT / "test/packaging/packages/init", tmp / "tree/init")
     subprocess.run([ROOT / "vm-images/initramfs.sh", "--kernel", KERNEL, "--out", tmp / "guest.img",
                     "--tree", tmp / "tree"], check=True)
     # A console for one, and none of apt's work at night.
