@@ -103,11 +103,11 @@ $(B)/asan/record-test: $(RECORD_SRC:%.c=$(B)/asan/%.o) \
 		$(B)/asan/userlib/run_watched.o $(B)/asan/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
 
-# Processes that do to the module whatever they can: test/hostile/.
-HOSTILE_SRC := $(wildcard test/hostile/*.c) \
+# Processes that do to the module whatever they can: test/guest/hostile/.
+HOSTILE_SRC := $(wildcard test/guest/hostile/*.c) \
 	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
-$(B)/test/hostile/%.o: test/hostile/%.c
+$(B)/test/guest/hostile/%.o: test/guest/hostile/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -115,11 +115,11 @@ $(B)/static/hostile-client: $(HOSTILE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/lib
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
-# Everything at once, and no write is lost: test/stress/.
-STRESS_SRC := $(wildcard test/stress/*.c) \
+# Everything at once, and no write is lost: test/guest/stress/.
+STRESS_SRC := $(wildcard test/guest/stress/*.c) \
 	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
-$(B)/test/stress/%.o: test/stress/%.c
+$(B)/test/guest/stress/%.o: test/guest/stress/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -203,7 +203,7 @@ HOSTILE_KERNEL ?= debug
 ## hostile: clients that do what they can, for HOSTILE_SECONDS=600 (HOSTILE_SEED=1)
 hostile: packages
 	@$(MAKE) --no-print-directory -s hostile-ready
-	@test/hostile/hostile.py --kernel $(HOSTILE_KERNEL) \
+	@test/guest/hostile/hostile.py --kernel $(HOSTILE_KERNEL) \
 		--seconds $(HOSTILE_SECONDS) --seed $(HOSTILE_SEED)
 
 SOAK_SECONDS ?= 1800
@@ -214,7 +214,7 @@ SOAK_KERNELS ?= 6.12 debug
 ## soak: the stress run, SOAK_SECONDS=1800 on each of SOAK_KERNELS="6.12 debug"
 soak: packages
 	@$(MAKE) --no-print-directory -s soak-ready
-	@test/stress/stress.py $(SOAK_KERNELS:%=--kernel %) --inject \
+	@test/guest/stress/stress.py $(SOAK_KERNELS:%=--kernel %) --inject \
 		--seconds $(SOAK_SECONDS) --seed $(SOAK_SEED) >$(B)/soak.log 2>&1; \
 		status=$$?; cat $(B)/soak.log; exit $$status
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What is written through a region, and what was promised of it, in an order
- * that a log of the disk shows: test/test_durable.py.
+ * that a log of the disk shows: test/guest/test_durable.py.
  *
  *	hipec-guest-test --stamp FILE PHASE ROUNDS SEED
  *	hipec-guest-test --stamp-check FILE PHASE

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "test"))
 
 from conftest import BUILD, KUNIT_KERNELS, guest_image, guest_tree, vm  # noqa: E402

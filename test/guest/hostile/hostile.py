@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "test"))
 
 from conftest import BUILD, KUNIT_KERNELS, guest_image, guest_tree, vm  # noqa: E402

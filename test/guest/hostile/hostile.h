@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../userlib/hipec.h"
-#include "../vm/fuzz/mutate.h"
-#include "../vm/fuzz/program.h"
+#include "../../../userlib/hipec.h"
+#include "../../vm/fuzz/mutate.h"
+#include "../../vm/fuzz/program.h"
 
 #define PAGE_BYTES 4096ul
 #define NR_WORKERS 5

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-VM_IMAGES = pathlib.Path(__file__).resolve().parent.parent / "vm-images"
+VM_IMAGES = pathlib.Path(__file__).resolve().parents[2] / "vm-images"
 SPEC = importlib.util.spec_from_file_location("vm_run", VM_IMAGES / "run.py")
 vm = importlib.util.module_from_spec(SPEC)
 sys.modules["vm_run"] = vm
