@@ -128,7 +128,7 @@ $(B)/static/hipec-stress: $(STRESS_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhip
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
 # Ring 3: what a guest takes along.
-GUEST_SRC := $(wildcard test/guest/*.c)
+GUEST_SRC := $(wildcard test/guest/program/*.c test/guest/program/paths/calls_*.c)
 GUEST_POLICIES := $(patsubst test/guest/policies/%,$(B)/guest/policies/%.hpo,\
 	$(basename $(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))
 GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
@@ -139,15 +139,15 @@ GUEST_MODULES := $(KERNELS:%=$(B)/kmod-%/stamp) $(KERNELS:%=$(B)/vmtest-%/stamp)
 # Ring 2: the same guest, and a kernel that is a process.
 KUNIT_MODULES := $(B)/kunit-uml/stamp $(B)/kunit-debug/stamp
 
-$(B)/guest/%.o: test/guest/%.c
+$(B)/guest/%.o: test/guest/program/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 # Frame pointers in one, none in the other, whatever the flags.
-$(B)/guest/calls_frames.o: ALL_CFLAGS += -fno-omit-frame-pointer
-$(B)/guest/calls_scan.o: ALL_CFLAGS += -fomit-frame-pointer
+$(B)/guest/paths/calls_frames.o: ALL_CFLAGS += -fno-omit-frame-pointer
+$(B)/guest/paths/calls_scan.o: ALL_CFLAGS += -fomit-frame-pointer
 
-$(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/%.c=$(B)/guest/%.o) \
+$(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/program/%.c=$(B)/guest/%.o) \
 		$(B)/userlib/record.o $(B)/userlib/recordvm.o $(B)/userlib/replay.o $(B)/libhipec.a \
 		$(B)/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) -static-pie $(LDFLAGS) $^ -pthread -o $@
@@ -159,7 +159,7 @@ GUEST += $(GUEST_DYNAMIC) $(B)/libhipectrace.so
 $(B)/guest/touches-frames: DYNAMIC_FLAG := -fno-omit-frame-pointer
 $(B)/guest/touches-scan: DYNAMIC_FLAG := -fomit-frame-pointer
 
-$(GUEST_DYNAMIC): test/guest/dynamic/touches.c test/guest/callpaths.h $(B)/libhipec.a
+$(GUEST_DYNAMIC): $(addprefix test/guest/program/paths/,touches.c callpaths.h) $(B)/libhipec.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(DYNAMIC_FLAG) $(LDFLAGS) $(filter-out %.h,$^) -o $@
 

@@ -39,7 +39,7 @@ def quoted(cell):
 
 def names_of_tests():
     """Names of the guest's tests, of KUnit cases, of pytest's functions and VM files."""
-    guest = re.findall(r'^\t\{ "(\w+)",', text_of((ROOT / "test/guest").glob("*.c")), re.M)
+    guest = re.findall(r'^\t\{ "(\w+)",', text_of((ROOT / "test/guest/program").glob("*.c")), re.M)
     kunit = re.findall(r"KUNIT_CASE\w*\((\w+)", text_of((ROOT / "module/tests").glob("*.c")))
     fast = re.findall(r"^def (test_\w+)", text_of((ROOT / "test").rglob("test_*.py")), re.M)
     assert guest and kunit and fast

@@ -2,7 +2,7 @@
 """Durability (docs/durability.md): what an fsync promised is on the disk, whatever
 becomes of the machine.
 
-A guest stamps pages and syncs (test/guest/stamp.c), first on a raw disk, then in
+A guest stamps pages and syncs (test/guest/program/stamp.c), first on a raw disk, then in
 a file of ext4, and is killed in the middle of it. Its disk logs all requests in
 order, and a record of what was promised is one of them; so every moment at which
 power could have gone is looked at, not only the one at which the guest died.
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.guest
 
 SEED = int(os.environ.get("HIPEC_SEED", "1"))
 
-# As test/guest/stamp.c has them.
+# As test/guest/program/stamp.c has them.
 PAGE = 4096
 STAMPED = 256
 RAW_OFFSET = 16 << 20

@@ -162,7 +162,7 @@ def test_kernel_has_nothing_to_complain_about(guest):
 
 @pytest.mark.parametrize("name", names_of_tests())
 def test_module(guest, name):
-    """One test of test/guest/."""
+    """One test of test/guest/program/."""
     verdict_on(guest, "tests.txt", name)
 
 
@@ -343,7 +343,7 @@ def test_a_policy_decides_the_same_again(guest, policy):
 
 @pytest.mark.slow
 def test_random_programs_decide_the_same_again(guest):
-    """And the policies of test/guest/, which do what they should not."""
+    """And the policies of test/guest/policies, which do what they should not."""
     records = sorted((guest.results / "records").iterdir())
     assert len([r for r in records if r.name.startswith("random-")]) == RANDOM_PROGRAMS
     assert len(records) > RANDOM_PROGRAMS + 25

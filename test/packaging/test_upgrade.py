@@ -2,7 +2,7 @@
 """Versions: compiled policies and programs that are older or newer than what is here.
 test/packaging/upgrade/ has what was released, and stays as it is: NAME-VERSION.hpo, images of a
 version, and structs.txt, how the structs of the ABI lie. What the module makes of the
-same is in test/guest/upgrade.c.
+same is in test/guest/program/upgrade.c.
 
 A version of images that is new wants images of its own in test/packaging/upgrade/; a field that is
 new a line at the end of its struct in structs.txt."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec mix: time by arithmetic, shared frames as the tests in the guest have them
-(test/guest/pool.c), and one application alone as hipec sim; docs/mixes.md."""
+(test/guest/program/pool.c), and one application alone as hipec sim; docs/mixes.md."""
 
 import itertools
 import json
@@ -228,7 +228,7 @@ def guest(folder, policy, a, *args):
 
 @pytest.mark.parametrize("way", ["fifo2-mr", "awst"])
 def test_shared_frames_are_those_of_the_guest(folder, way):
-    """test/guest/pool.c: the_oldest_go, the_policy_names_others, bad_advice_is_reversed,
+    """test/guest/program/pool.c: the_oldest_go, the_policy_names_others, bad_advice_is_reversed,
     good_advice_stands; with AWST as well."""
     def counts(policy, a, *args):
         got = guest(folder, policy, a, "-g", way, *args)

@@ -148,7 +148,7 @@ def ahead(r):
 
 
 def test_prefetch_of_a_stride_serves_three_faults_of_four():
-    """As test/guest/ahead.c has it of the module, to the page."""
+    """As test/guest/program/ahead.c has it of the module, to the page."""
     policy = ROOT / "test/guest/policies/stride.hp"
     trace = "".join(f"r {9 * i}\n" for i in range(32))
     r = row(policy, 64, trace)

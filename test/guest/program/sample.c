@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "../../module/include/uapi/hipec_sample.h"
-#include "../../module/pool/stack.h"
-#include "callpaths.h"
+#include "../../../module/include/uapi/hipec_sample.h"
+#include "../../../module/pool/stack.h"
+#include "paths/callpaths.h"
 #include "guest.h"
 
 #define FILE_S DIR_DATA "samples"

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "../../module/vm/optable.h"
+#include "../../../module/vm/optable.h"
 #include "guest.h"
 
 #define FILE_L DIR_DATA "log"

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "../../module/pool/stack.h"
-#include "callpaths.h"
+#include "../../../module/pool/stack.h"
+#include "paths/callpaths.h"
 #include "guest.h"
 
 #define FILE_C DIR_DATA "contexts"

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "../../module/include/uapi/hipec_ops.h"
+#include "../../../module/include/uapi/hipec_ops.h"
 #include "guest.h"
 
 #define FILE_S DIR_DATA "swap"

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-#include "../../module/include/uapi/hipec_ops.h"
+#include "../../../module/include/uapi/hipec_ops.h"
 #include "guest.h"
 
 #define FILE_P DIR_DATA "params"

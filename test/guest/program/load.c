@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
-#include "../../module/include/uapi/hipec_ops.h"
+#include "../../../module/include/uapi/hipec_ops.h"
 #include "guest.h"
 
 enum {

@@ -15,10 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../../userlib/hipec.h"
+#include "../../../../userlib/hipec.h"
 
 #define CALLS calls_dynamic
-#include "../callpaths.h"
+#include "callpaths.h"
 
 #define PAGE_BYTES 4096ul
 #define PAGES 64

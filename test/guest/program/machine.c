@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "../../module/include/uapi/hipec_ops.h"
+#include "../../../module/include/uapi/hipec_ops.h"
 #include "guest.h"
 
 #define FILE_M DIR_DATA "machine"

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "../../module/include/uapi/hipec_ops.h"
+#include "../../../module/include/uapi/hipec_ops.h"
 #include "guest.h"
 
 #define FILE_P DIR_DATA "policy"
