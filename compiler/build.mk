@@ -50,7 +50,7 @@ $(B)/asan/ampc: $(AMPC_OBJ:%=$(B)/asan/compiler/%) \
 	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
 
 # For the tests: all of the above but main.c, and the sources come from memory.
-$(B)/asan/ampc-torture.o: test/compile/torture.c
+$(B)/asan/ampc-torture.o: test/compiler/torture.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
 

@@ -76,7 +76,7 @@ install: install-ready
 	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
 	cd $(B)/man && find . -type f -exec install -D -m 644 {} $(D)$(mandir)/{} \;
 	install -D -m 644 -t $(D)$(docdir) README.md docs/*.md
-	install -D -m 644 -t $(D)$(docdir)/examples test/install/weak.c
+	install -D -m 644 -t $(D)$(docdir)/examples test/packaging/install/weak.c
 	install -D -m 644 $(B)/hipec.bash $(D)$(completiondir)/hipec
 	ln -sf hipec $(D)$(completiondir)/ampc
 	install -D -m 644 -t $(D)$(pythondir)/hipec $(B)/python/hipec/*.py

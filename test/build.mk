@@ -19,9 +19,9 @@ FAST += $(B)/asan/kunit
 
 $(B)/asan/suites/%.o: module/tests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) -Itest -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) -Itest/kernel -c $< -o $@
 
-$(B)/asan/suites/%.o: test/%.c
+$(B)/asan/suites/%.o: test/kernel/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
@@ -61,16 +61,16 @@ $(B)/cov/ampc: $(AMPC_OBJ:%=$(B)/cov/compiler/%) $(AMPC_ASM:%=$(B)/%) \
 		$(B)/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) --coverage $(LDFLAGS) $^ -o $@
 
-include test/compile/build.mk
-include test/fuzz/build.mk
+include test/compiler/build.mk
+include test/vm/fuzz/build.mk
 
-# Random policies, here and in the kernel: test/fuzz/differ.c.
-DIFFER_SRC := $(addprefix test/fuzz/,differ.c generate.c mutate.c program.c)
+# Random policies, here and in the kernel: test/vm/fuzz/differ.c.
+DIFFER_SRC := $(addprefix test/vm/fuzz/,differ.c generate.c mutate.c program.c)
 DIFFER_USER := userlib/hptrun.c $(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
 
 FAST += $(B)/asan/differ
 
-$(B)/test/fuzz/%.o: test/fuzz/%.c
+$(B)/test/vm/fuzz/%.o: test/vm/fuzz/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -83,14 +83,14 @@ $(B)/static/differ: $(DIFFER_SRC:%.c=$(B)/%.o) \
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
-# Records and their replay, in user space: test/record/record.c.
-RECORD_SRC := test/record/record.c $(addprefix test/fuzz/,generate.c mutate.c program.c)
+# Records and their replay, in user space: test/cli/record.c.
+RECORD_SRC := test/cli/record.c $(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 RECORD_USER := $(addprefix userlib/,recordvm.c replay.c libhipec.c) $(SIM_SRC) $(TRACE_SRC) \
 	module/tests/fakehost.c
 
 FAST += $(B)/asan/record-test
 
-$(B)/asan/test/record/%.o: test/record/%.c
+$(B)/asan/test/cli/%.o: test/cli/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
@@ -99,11 +99,11 @@ $(B)/asan/record-test: $(RECORD_SRC:%.c=$(B)/asan/%.o) \
 		$(B)/asan/userlib/run_watched.o $(B)/asan/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
 
-# Processes that do to the module whatever they can: test/hostile/.
-HOSTILE_SRC := $(wildcard test/hostile/*.c) \
-	$(addprefix test/fuzz/,generate.c mutate.c program.c)
+# Processes that do to the module whatever they can: test/guest/hostile/.
+HOSTILE_SRC := $(wildcard test/guest/hostile/*.c) \
+	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
-$(B)/test/hostile/%.o: test/hostile/%.c
+$(B)/test/guest/hostile/%.o: test/guest/hostile/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -111,11 +111,11 @@ $(B)/static/hostile-client: $(HOSTILE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/lib
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
-# Everything at once, and no write is lost: test/stress/.
-STRESS_SRC := $(wildcard test/stress/*.c) \
-	$(addprefix test/fuzz/,generate.c mutate.c program.c)
+# Everything at once, and no write is lost: test/guest/stress/.
+STRESS_SRC := $(wildcard test/guest/stress/*.c) \
+	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
-$(B)/test/stress/%.o: test/stress/%.c
+$(B)/test/guest/stress/%.o: test/guest/stress/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -124,7 +124,7 @@ $(B)/static/hipec-stress: $(STRESS_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhip
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
 # Ring 3: what a guest takes along.
-GUEST_SRC := $(wildcard test/guest/*.c)
+GUEST_SRC := $(wildcard test/guest/program/*.c test/guest/program/paths/calls_*.c)
 GUEST_POLICIES := $(patsubst test/guest/policies/%,$(B)/guest/policies/%.hpo,\
 	$(basename $(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))
 GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
@@ -135,15 +135,15 @@ GUEST_MODULES := $(KERNELS:%=$(B)/kmod-%/stamp) $(KERNELS:%=$(B)/vmtest-%/stamp)
 # Ring 2: the same guest on the debug kernel.
 KUNIT_MODULES := $(B)/kunit-debug/stamp
 
-$(B)/guest/%.o: test/guest/%.c
+$(B)/guest/%.o: test/guest/program/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 # Frame pointers in one, none in the other, whatever the flags.
-$(B)/guest/calls_frames.o: ALL_CFLAGS += -fno-omit-frame-pointer
-$(B)/guest/calls_scan.o: ALL_CFLAGS += -fomit-frame-pointer
+$(B)/guest/paths/calls_frames.o: ALL_CFLAGS += -fno-omit-frame-pointer
+$(B)/guest/paths/calls_scan.o: ALL_CFLAGS += -fomit-frame-pointer
 
-$(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/%.c=$(B)/guest/%.o) \
+$(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/program/%.c=$(B)/guest/%.o) \
 		$(B)/userlib/record.o $(B)/userlib/recordvm.o $(B)/userlib/replay.o $(B)/libhipec.a \
 		$(B)/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) -static-pie $(LDFLAGS) $^ -pthread -o $@
@@ -155,7 +155,7 @@ GUEST += $(GUEST_DYNAMIC) $(B)/libhipectrace.so
 $(B)/guest/touches-frames: DYNAMIC_FLAG := -fno-omit-frame-pointer
 $(B)/guest/touches-scan: DYNAMIC_FLAG := -fomit-frame-pointer
 
-$(GUEST_DYNAMIC): test/guest/dynamic/touches.c test/guest/callpaths.h $(B)/libhipec.a
+$(GUEST_DYNAMIC): $(addprefix test/guest/program/paths/,touches.c callpaths.h) $(B)/libhipec.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(DYNAMIC_FLAG) $(LDFLAGS) $(filter-out %.h,$^) -o $@
 
@@ -199,7 +199,7 @@ HOSTILE_KERNEL ?= debug
 ## hostile: clients that do what they can, for HOSTILE_SECONDS=600 (HOSTILE_SEED=1)
 hostile: packages
 	@$(MAKE) --no-print-directory -s hostile-ready
-	@test/hostile/hostile.py --kernel $(HOSTILE_KERNEL) \
+	@test/guest/hostile/hostile.py --kernel $(HOSTILE_KERNEL) \
 		--seconds $(HOSTILE_SECONDS) --seed $(HOSTILE_SEED)
 
 SOAK_SECONDS ?= 1800
@@ -210,7 +210,7 @@ SOAK_KERNELS ?= 6.12 debug
 ## soak: the stress run, SOAK_SECONDS=1800 on each of SOAK_KERNELS="6.12 debug"
 soak: packages
 	@$(MAKE) --no-print-directory -s soak-ready
-	@test/stress/stress.py $(SOAK_KERNELS:%=--kernel %) --inject \
+	@test/guest/stress/stress.py $(SOAK_KERNELS:%=--kernel %) --inject \
 		--seconds $(SOAK_SECONDS) --seed $(SOAK_SEED) >$(B)/soak.log 2>&1; \
 		status=$$?; cat $(B)/soak.log; exit $$status
 

@@ -70,8 +70,8 @@ def guest_tree(tmp):
         shutil.copy(hpo, where / "policies")
     for script in (ROOT / "test/guest").glob("*.sh"):
         shutil.copy(script, where)
-    shutil.copytree(ROOT / "test/vm", where / "vm")
-    shutil.copytree(ROOT / "test/upgrade", where / "upgrade")
+    shutil.copytree(ROOT / "test/vm/cases", where / "vm")
+    shutil.copytree(ROOT / "test/packaging/upgrade", where / "upgrade")
     return tree
 
 

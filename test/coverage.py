@@ -95,7 +95,7 @@ def user_space():
     """Run what runs in user space, with counters in the VM core."""
     for old in (BUILD / "cov").rglob("*.gcda"):
         old.unlink()
-    for command in ([BUILD / "cov/hpt", *sorted((ROOT / "test/vm").glob("*.hpt"))],
+    for command in ([BUILD / "cov/hpt", *sorted((ROOT / "test/vm/cases").glob("*.hpt"))],
                     [BUILD / "cov/kunit"]):
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
     return read(BUILD / "cov")
@@ -105,7 +105,7 @@ def compiler():
     """Run the compiler's tests with counters in it."""
     for old in (BUILD / "cov").rglob("*.gcda"):
         old.unlink()
-    tests = sorted((ROOT / "test").glob("test_compiler*.py"))
+    tests = sorted((ROOT / "test").rglob("test_compiler*.py"))
     done = subprocess.run([sys.executable, "-B", "-m", "pytest", "-c", "test/pytest.ini", "--rootdir=.",
                            *tests], check=False, cwd=ROOT, stdout=subprocess.DEVNULL,
                           env={**os.environ, "AMPC": str(BUILD / "cov/ampc")})

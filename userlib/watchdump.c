@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * watchdump POLICY FRAMES MODE [STOP] <TRACE: what a watcher of a simulation is
- * told, a line each; MODE is mapped or exact. For test/test_simwatch.py.
+ * told, a line each; MODE is mapped or exact. For test/sim/test_simwatch.py.
  */
 #include <stdlib.h>
 
