@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../userlib/hipec.h"
+#include "../../userlib/lib/hipec.h"
 #include "../fuzz/mutate.h"
 #include "../fuzz/program.h"
 

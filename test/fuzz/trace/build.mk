@@ -5,7 +5,7 @@ $(B)/asan/test/fuzz/trace/%.o: test/fuzz/trace/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
-TRACE_FUZZ_SRC := test/fuzz/trace/judge.c userlib/traceinfo.c $(TRACE_SRC)
+TRACE_FUZZ_SRC := test/fuzz/trace/judge.c $(TRACE_SRC)
 
 $(B)/asan/trace-fuzz: $(B)/asan/test/fuzz/trace/judge.o \
 		$(call userlib_obj,$(B)/asan,$(filter userlib/%,$(TRACE_FUZZ_SRC))) \
