@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For the tests: samples on standard input through the loop of amploop.h, in the place
+ * For the tests: samples on standard input through the loop of cli/amp/loop.h, in the place
  * of a container's.
  *
  *	amploopdump POLICY FRAMES BYTES [HINTS]

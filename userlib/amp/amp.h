@@ -12,9 +12,9 @@
  * amp_new(), _free() a detector
  * amp_note()         an access
  * amp_detect()       accesses -> patterns; ends a period
- * amp_feed()         patterns -> the arrays of a policy               ampfeed.c
+ * amp_feed()         patterns -> the arrays of a policy               feed.c
  * amp_feed_copy()    the arrays of another policy -> these
- * amp_state_read(), _write()  what was learnt, in a file              ampstate.c
+ * amp_state_read(), _write()  what was learnt, in a file              state.c
  * amp_state_story(), _file(), _free()
  * amp_feed_part()    where a policy finds a context
  * amp_method_find(), amp_kind_names, amp_method_names

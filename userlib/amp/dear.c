@@ -8,7 +8,7 @@
  * what they take for order, nor what a block counts that is not accessed again:
  * here no step may go the wrong way, and it counts the whole period.
  *
- * Interface: ampkind.h.
+ * Interface: kind.h.
  *
  * Source: An Implementation Study of a Detection-Based Adaptive Block Replacement
  * Scheme, as AMP's section 4.1 uses it.

@@ -2,7 +2,7 @@
 /*
  * Verdicts: AMP's by average reference recency, PCC's by counting, DEAR's by order.
  *
- * Interface: ampkind.h.
+ * Interface: kind.h.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a detector keeps of a context, for amp.c, which fills it, and ampkind.c,
+ * What a detector keeps of a context, for amp.c, which fills it, and kind.c,
  * which judges.
  *
  * Interface:
  * amp_average() takes a value into an average
  * amp_judge()   a context -> its pattern
- * amp_dear()    its kind, as DEAR has it           ampdear.c
+ * amp_dear()    its kind, as DEAR has it           dear.c
  */
 #ifndef HIPEC_AMPKIND_H
 #define HIPEC_AMPKIND_H

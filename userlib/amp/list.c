@@ -3,7 +3,7 @@
  * The recency list of a detector: a hash table of blocks, each with its place in a
  * row that is in the order of the accesses.
  *
- * Interface: amplist.h.
+ * Interface: list.h.
  */
 #include <errno.h>
 #include <stdlib.h>

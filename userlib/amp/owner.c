@@ -5,7 +5,7 @@
  *
  * A hash table of sampled pages; when it is half full, half of them go.
  *
- * Interface: ampowner.h.
+ * Interface: owner.h.
  */
 #include <errno.h>
 #include <stdlib.h>

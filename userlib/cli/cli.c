@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec: the command. Verbs are rows of one table; their work is in cli_*.c.
+ * hipec: the command. Verbs are rows of one table; cli.h has their functions.
  */
 #include <errno.h>
 #include <getopt.h>

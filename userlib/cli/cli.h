@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hipec command: one file per verb, cli_<verb>.c, and cli.c that knows them.
+ * The hipec command: one file per verb, or a folder, and cli.c that knows them.
  *
  * Interface:
  * cli_<verb>()    runs it; argv[0] is the verb; returns an exit code

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec debug: its arguments. The session itself is in debug*.c.
+ * hipec debug: its arguments. The session itself is in debug/.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Containers as the verbs show them. See cli_state.h.
+ * Containers as the verbs show them. See state.h.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables for a terminal. See cli_table.h.
+ * Tables for a terminal. See table.h.
  */
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * hipec trace: what its parts share.
  *
  * Interface:
- * cli_trace_program()   hipec trace -- COMMAND            cli_traceprog.c
- * cli_trace_form()      a form's name, of an option       cli_trace.c
+ * cli_trace_program()   hipec trace -- COMMAND            traceprog.c
+ * cli_trace_form()      a form's name, of an option       trace.c
  * cli_trace_write()     a trace into a file, complete or not at all
  */
 #ifndef HIPEC_CLI_TRACE_H

@@ -11,13 +11,13 @@
  * Interface:
  * dbg_run()           a session to its end              debug.c
  * dbg_go()            what to do until the next stop
- * dbg_lines_*()       what the user says                debugline.c
- * dbg_obey()          do it                             debugcommand.c
- * dbg_stop_*()        where to stop                     debugstop.c
- * dbg_print_*()       what the machine holds            debugprint.c
- * dbg_show_*()        where it stands                   debugshow.c
- * dbg_source_*()      the text of the policy            debugsource.c
- * dbg_why()           what became of a page             debugwhy.c
+ * dbg_lines_*()       what the user says                line.c
+ * dbg_obey()          do it                             command.c
+ * dbg_stop_*()        where to stop                     stop.c
+ * dbg_print_*()       what the machine holds            print.c
+ * dbg_show_*()        where it stands                   show.c
+ * dbg_source_*()      the text of the policy            source.c
+ * dbg_why()           what became of a page             why.c
  */
 #ifndef HIPEC_DEBUG_H
 #define HIPEC_DEBUG_H

@@ -5,7 +5,7 @@
  *
  * Interface:
  * play_plan(), _free()   a trace -> requests                    play.c
- * play_open()            the target, if it may be played on     playtarget.c
+ * play_open()            the target, if it may be played on     target.c
  * play_round()           all requests once -> seconds           play.c
  * play_stable()          whether the mean is known well enough  play.c
  */

@@ -10,8 +10,8 @@
  * profile_begin()      before a run
  * profile_counters()   which of a policy's counters are looked at
  * profile_end()        behind it
- * profile_output_check(), profile_show()  as a page, a text or JSON      cli_profile.c
- * profile_json()       all of a job, docs/profile.md has the keys    profile_json.c
+ * profile_output_check(), profile_show()  as a page, a text or JSON      cli/profile.c
+ * profile_json()       all of a job, docs/profile.md has the keys    json.c
  */
 #ifndef HIPEC_PROFILE_H
 #define HIPEC_PROFILE_H

@@ -8,12 +8,12 @@
  * map that it would have without us.
  *
  * Interface:
- * preload_ask()        a region for a file                      preload_ask.c
+ * preload_ask()        a region for a file                      ask.c
  * preload_tell_left()  a map was left alone
  * preload_active()     whether there is somebody to ask
  * preload_globs()      what the user named
- * preload_wants()      whether a map is one of ours             preload_choose.c
- * preload_area_add(), _cut(), _find(), _edge(), _move(), _written()  preload_area.c
+ * preload_wants()      whether a map is one of ours             choose.c
+ * preload_area_add(), _cut(), _find(), _edge(), _move(), _written()  area.c
  */
 #ifndef HIPEC_PRELOAD_H
 #define HIPEC_PRELOAD_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets with descriptors, for both ends of runproto.h.
+ * Packets with descriptors, for both ends of proto.h.
  */
 #define _GNU_SOURCE	/* MSG_CMSG_CLOEXEC */
 #include <string.h>

@@ -6,7 +6,7 @@
  * the region. Nothing stays open in the program, so it can close what it likes.
  *
  * Interface:
- * run_send(), run_receive()  a packet with its descriptors   runproto.c
+ * run_send(), run_receive()  a packet with its descriptors   proto.c
  *
  * The packets are between two parts of one build, and no ABI.
  */

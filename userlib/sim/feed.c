@@ -3,7 +3,7 @@
  * A detector beside a simulation. The simulator sees each access, so the detector
  * does, whatever the mode.
  *
- * Interface: simfeed.h.
+ * Interface: feed.h.
  */
 #include <errno.h>
 #include <stdlib.h>

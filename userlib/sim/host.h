@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The simulator's owner of frames, for sim.c, which brings pages in and has them
- * go, and simhost.c, which does what the policy asks of its host.
+ * go, and host.c, which does what the policy asks of its host.
  *
  * Interface:
  * sim_open(), _close() a simulator without pages, and its end

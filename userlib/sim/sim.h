@@ -17,7 +17,7 @@
  * sim_policy_open(), _load(), _close()  what --policy names, loaded, compiled,
  *                            verified; _load(): as the module has it, no reference
  * sim_run_policy()           a trace through a policy
- * sim_run_watched()          the same, and simwatch.h says who watches
+ * sim_run_watched()          the same, and watch.h says who watches
  * sim_contract_begin(), _note(), _end()  what revocation's contract says of it
  * sim_run_reference()        a trace through lru, fifo, clock, opt, opt-reads or default
  */

@@ -4,7 +4,7 @@
  * of bench/ampstudy.py and sixty mixes of bench/ampmixes.py; docs/amp.md says what
  * they trade.
  *
- * Interface: amptrial.h.
+ * Interface: trial.h.
  */
 #include <errno.h>
 #include <math.h>

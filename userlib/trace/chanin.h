@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command's end of the channel; tracechan.h says what is in it.
+ * The command's end of the channel; chan.h says what is in it.
  *
  * Interface:
  * tracechan_make(), _free()  the channel

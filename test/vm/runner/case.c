@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The bytes of a case: what `-- set`, `-- pages`, `-- run` and `-- image` of a
- * .hpt file say, around the image that hptfile.c assembled.
+ * .hpt file say, around the image that file.c assembled.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Coverage of the command table by .hpt files. See hptcover.h.
+ * Coverage of the command table by .hpt files. See cover.h.
  */
 #include <stdio.h>
 

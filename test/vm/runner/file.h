@@ -3,8 +3,8 @@
  * A .hpt file: one test case for the VM core, its image in assembler text and
  * what must come out. test/vm/README.md describes the format to its writers.
  *
- * hptfile.c reads sections and assembles the image; hptcase.c makes the bytes
- * that module/tests/vmcase.c runs; hptexpect.c holds what must come out against
+ * file.c reads sections and assembles the image; case.c makes the bytes
+ * that module/tests/vmcase.c runs; expect.c holds what must come out against
  * what did.
  *
  * Interface:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Both ways to run a case. See hptrun.h.
+ * Both ways to run a case. See run.h.
  */
 #include <fcntl.h>
 #include <stdlib.h>

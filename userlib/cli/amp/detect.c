@@ -2,7 +2,7 @@
 /*
  * hipec amp detect: what the contexts of a trace do.
  *
- * Interface: cli_amp.h.
+ * Interface: amp.h.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec amp feed: the loop of amploop.h for a program that has loaded its policy
+ * hipec amp feed: the loop of loop.h, for a program that has loaded its policy
  * itself. The policy's arrays are mapped from a descriptor of the container, which is
  * taken from the process that loaded it.
  *
- * Interface: cli_amp.h.
+ * Interface: amp.h.
  */
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <dirent.h>

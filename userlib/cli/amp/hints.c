@@ -2,7 +2,7 @@
 /*
  * The file in which a program's runs leave what they have learnt, for the next one.
  *
- * Interface: cli_amp.h.
+ * Interface: amp.h.
  */
 #define _GNU_SOURCE	/* asprintf() */
 #include <errno.h>

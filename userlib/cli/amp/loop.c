@@ -2,7 +2,7 @@
 /*
  * Samples of a container, and what they teach its policy.
  *
- * Interface: amploop.h.
+ * Interface: loop.h.
  */
 #include <errno.h>
 #include <fcntl.h>

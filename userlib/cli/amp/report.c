@@ -3,7 +3,7 @@
  * hipec amp report: what a program's runs have learnt, each context in words: where it
  * is in the program, what it does, and what it gained or lost.
  *
- * Interface: cli_amp.h.
+ * Interface: amp.h.
  */
 #define _GNU_SOURCE	/* asprintf() */
 #include <dirent.h>

@@ -2,7 +2,7 @@
 /*
  * Patterns as a table or as JSON: docs/amp.md has columns and keys.
  *
- * Interface: cli_amp.h.
+ * Interface: amp.h.
  */
 #include "amp.h"
 #include "../json.h"

@@ -4,9 +4,9 @@
  * which options do, and the orders of submission that are to be run.
  *
  * Interface:
- * mix_file_read(), mix_apps_free()  the file of applications   cli_mix_file.c
- * mix_table_print(), mix_json()     what came of an order      cli_mix_table.c
- * mix_profile_*()                   orders that are drawn      cli_mix_profile.c
+ * mix_file_read(), mix_apps_free()  the file of applications   file.c
+ * mix_table_print(), mix_json()     what came of an order      table.c
+ * mix_profile_*()                   orders that are drawn      profile.c
  */
 #ifndef HIPEC_CLI_MIX_H
 #define HIPEC_CLI_MIX_H

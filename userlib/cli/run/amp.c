@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec run with a policy that is fed: the loop of amploop.h beside the program.
+ * hipec run with a policy that is fed: the loop of cli/amp/loop.h beside the program.
  */
 #include <errno.h>
 #include <stdlib.h>

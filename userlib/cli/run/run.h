@@ -6,13 +6,13 @@
  * of it.
  *
  * Interface:
- * run_serve_begin(), _end()  the socket that the library asks at    cli_run_serve.c
+ * run_serve_begin(), _end()  the socket that the library asks at    serve.c
  * run_serve()                answer what has come
- * run_regions_flush()        have what was stored be in the files   cli_run_region.c
+ * run_regions_flush()        have what was stored be in the files   region.c
  * run_region_get(), _again() the region of a file
  * run_regions_free()
- * run_report()               what came of it                        cli_run_report.c
- * run_amp_begin(), _serve(), _end(), _free()  feed the policy       cli_run_amp.c
+ * run_report()               what came of it                        report.c
+ * run_amp_begin(), _serve(), _end(), _free()  feed the policy       amp.c
  */
 #ifndef HIPEC_CLI_RUN_H
 #define HIPEC_CLI_RUN_H

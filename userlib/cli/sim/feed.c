@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * --detector, --detect-every and --hints: how the policies of a job that declare the
- * arrays of amp.h are fed.
+ * arrays of amp/amp.h are fed.
  */
 #include <errno.h>
 #include <stdlib.h>

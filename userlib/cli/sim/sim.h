@@ -4,19 +4,19 @@
  * one for each policy with each number of frames on each trace.
  *
  * Interface:
- * sim_trace_open()       a trace's name -> trace              cli_sim.c
- * sim_size_parse()       "64M" -> frames                      cli_sim_args.c
+ * sim_trace_open()       a trace's name -> trace              sim.c
+ * sim_size_parse()       "64M" -> frames                      args.c
  * sim_size_parse_to()    the same, up to a number of frames
- * sim_args_parse()       arguments -> job                     cli_sim_args.c
- * sim_param_add(), sim_params_set()  --param              cli_sim_param.c
- * sim_feed_*()           --detector, --hints              cli_sim_feed.c
- * sim_job_open(), _close()  its traces and policies           cli_sim.c
- * sim_rows_make()        job -> rows                          cli_sim_rows.c
+ * sim_args_parse()       arguments -> job                     args.c
+ * sim_param_add(), sim_params_set()  --param              param.c
+ * sim_feed_*()           --detector, --hints              feed.c
+ * sim_job_open(), _close()  its traces and policies           sim.c
+ * sim_rows_make()        job -> rows                          rows.c
  * sim_rows_run()         on several processors
- * sim_progress_*()       how far they are, on a terminal      cli_sim_progress.c
- * sim_verdict_*()        what the rows say of a cell          cli_sim_verdict.c
- * sim_column_find(), sim_table_print()  rows as a table       cli_sim_table.c
- * sim_json()             rows as JSON                         cli_sim_json.c
+ * sim_progress_*()       how far they are, on a terminal      progress.c
+ * sim_verdict_*()        what the rows say of a cell          verdict.c
+ * sim_column_find(), sim_table_print()  rows as a table       table.c
+ * sim_json()             rows as JSON                         json.c
  */
 #ifndef HIPEC_CLI_SIM_H
 #define HIPEC_CLI_SIM_H

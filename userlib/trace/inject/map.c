@@ -6,7 +6,7 @@
  * nothing but the program: there is no clock in it.
  *
  * The kernel takes no faults of its own here: a call that is handed closed memory
- * fails with EFAULT. The calls of tracer_io.c open it beforehand.
+ * fails with EFAULT. The calls of io.c open it beforehand.
  */
 #define _GNU_SOURCE	/* mremap(), REG_ERR */
 #include <signal.h>

@@ -14,9 +14,9 @@
  * tracer_say()             another record
  * tracer_identify()        what file a descriptor is of
  * tracer_real()            the library's own function
- * tracer_context()         of the caller                         tracer_stack.c
- * tracer_hook_stdio()      have streams seen                     tracer_stdio.c
- * tracer_begin_maps()      have mapped files seen               tracer_map.c
+ * tracer_context()         of the caller                         stack.c
+ * tracer_hook_stdio()      have streams seen                     stdio.c
+ * tracer_begin_maps()      have mapped files seen               map.c
  * tracer_touch()           memory that the kernel will look at
  */
 #ifndef HIPEC_TRACER_H
