@@ -105,8 +105,7 @@ bench-league: $(B)/hipec $(SHIPPED_HPO)
 bench-hints: $(B)/hipec $(SHIPPED_HPO)
 	@bench/hints.py
 
-$(B)/bench-detector: $(B)/bench/detector.o $(call userlib_obj,$(B),$(filter-out \
-		%/amploop.c %/amptrial.c,$(AMP_SRC)))
+$(B)/bench-detector: $(B)/bench/detector.o $(call userlib_obj,$(B),$(call room,amp))
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -lm -o $@
 
 .PHONY: bench-detector

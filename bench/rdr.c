@@ -15,7 +15,7 @@
 
 #include "index.h"
 #include "source.h"
-#include "../userlib/hipec.h"
+#include "../userlib/lib/hipec.h"
 
 #define DATA_LEVEL 25
 

@@ -36,7 +36,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "vm/vm.h"
+#include "../module/vm/vm.h"
 #include "diag.h"
 #include "names.h"
 

@@ -3,6 +3,8 @@
 
 PYTEST := $(PYTHON) -B -m pytest -c test/pytest.ini --rootdir=.
 
+include test/vm/runner/build.mk
+
 # Ring 1: user space, no root, no guest.
 FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $(B)/hipec \
 	$(B)/asan/hipec $(B)/asan/watchdump $(B)/asan/libhipectrace.so $(B)/asan/libhipecrun.so
@@ -64,9 +66,26 @@ $(B)/cov/ampc: $(AMPC_OBJ:%=$(B)/cov/compiler/%) $(AMPC_ASM:%=$(B)/%) \
 include test/compiler/build.mk
 include test/vm/fuzz/build.mk
 
+# What a watcher of a simulation is told, as text; and samples as a container gives
+# them, through hipec run's loop.
+DUMP_SRC := $(call room,lib) $(SIM_SRC) $(TRACE_SRC)
+
+$(B)/asan/test/%.o: test/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+
+$(B)/asan/watchdump: $(call userlib_obj,$(B)/asan,test/sim/watchdump.c $(DUMP_SRC))
+$(B)/asan/amploopdump: $(call userlib_obj,$(B)/asan,test/amp/amploopdump.c \
+		userlib/cli/amp/loop.c $(DUMP_SRC))
+
+$(B)/asan/watchdump $(B)/asan/amploopdump: $(B)/asan/userlib/sim/run_watched.o \
+		$(B)/asan/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) \
+		$(TRACE_LIBS) -o $@
+
 # Random policies, here and in the kernel: test/vm/fuzz/differ.c.
 DIFFER_SRC := $(addprefix test/vm/fuzz/,differ.c generate.c mutate.c program.c)
-DIFFER_USER := userlib/hptrun.c $(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
+DIFFER_USER := test/vm/runner/run.c $(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
 
 FAST += $(B)/asan/differ
 
@@ -85,7 +104,7 @@ $(B)/static/differ: $(DIFFER_SRC:%.c=$(B)/%.o) \
 
 # Records and their replay, in user space: test/cli/record.c.
 RECORD_SRC := test/cli/record.c $(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
-RECORD_USER := $(addprefix userlib/,recordvm.c replay.c libhipec.c) $(SIM_SRC) $(TRACE_SRC) \
+RECORD_USER := $(call room,record lib) $(SIM_SRC) $(TRACE_SRC) \
 	module/tests/fakehost.c
 
 FAST += $(B)/asan/record-test
@@ -96,7 +115,7 @@ $(B)/asan/test/cli/%.o: test/cli/%.c
 
 $(B)/asan/record-test: $(RECORD_SRC:%.c=$(B)/asan/%.o) \
 		$(call userlib_obj,$(B)/asan,$(RECORD_USER)) \
-		$(B)/asan/userlib/run_watched.o $(B)/asan/libhipecvm.a
+		$(B)/asan/userlib/sim/run_watched.o $(B)/asan/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
 
 # Processes that do to the module whatever they can: test/guest/hostile/.
@@ -144,7 +163,7 @@ $(B)/guest/paths/calls_frames.o: ALL_CFLAGS += -fno-omit-frame-pointer
 $(B)/guest/paths/calls_scan.o: ALL_CFLAGS += -fomit-frame-pointer
 
 $(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/program/%.c=$(B)/guest/%.o) \
-		$(B)/userlib/record.o $(B)/userlib/recordvm.o $(B)/userlib/replay.o $(B)/libhipec.a \
+		$(call userlib_obj,$(B),$(call room,record)) $(B)/libhipec.a \
 		$(B)/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) -static-pie $(LDFLAGS) $^ -pthread -o $@
 

@@ -9,7 +9,7 @@ ALL = 1 << 32
 
 
 def amp_hash(page):
-    """As userlib/amplist.h."""
+    """As userlib/amp/list.h."""
     page = (page ^ page >> 33) * 0xff51afd7ed558ccd & MASK
     page = (page ^ page >> 33) * 0xc4ceb9fe1a85ec53 & MASK
     return page ^ page >> 33

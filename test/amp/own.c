@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "../../userlib/hipec.h"
+#include "../../userlib/lib/hipec.h"
 
 #define PAGE_BYTES 4096ul
 

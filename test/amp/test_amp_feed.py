@@ -382,7 +382,7 @@ def test_the_examples_of_the_page_print_what_it_shows(tmp_path, policy):
 
 def test_the_page_names_the_arrays_that_are_fed():
     text = (ROOT / "docs" / "amp.md").read_text()
-    header = (ROOT / "userlib" / "amp.h").read_text()
+    header = (ROOT / "userlib/amp/amp.h").read_text()
     sizes = {"AMP_TABLE": "64", "AMP_PARTS": "12", "AMP_KEEP": "4097"}
     for name, size in re.findall(r'X\(\w+, "(\w+)", (\w+)\)', header):
         assert f"shared Int {name}[{sizes[size]}];" in text

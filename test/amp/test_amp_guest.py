@@ -37,7 +37,7 @@ def ran(request, tmp_path_factory):
     subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-o", tmp / "loops",
                     ROOT / "test/amp/loops.c"], check=True)
     subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-I", ROOT / "module/include/uapi", "-o",
-                    tmp / "own", ROOT / "test/amp/own.c", ROOT / "userlib/libhipec.c"],
+                    tmp / "own", ROOT / "test/amp/own.c", ROOT / "userlib/lib/libhipec.c"],
                    check=True)
     command = [ROOT / "vm-images/initramfs.sh", "--kernel", kernel, "--out", tmp / "guest.img",
                "--tree", tree, "--module", modules(kernel)[0]]

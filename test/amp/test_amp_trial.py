@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Partitions on trial (userlib/amptrial.c): AMP's partitions reach the real cache while
+"""Partitions on trial (userlib/sim/trial.c): AMP's partitions reach the real cache while
 they pay, and no longer. Beside it ARC, which AMP is without them."""
 
 import json

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 #include "../../module/tests/fakehost.h"
-#include "../../userlib/record.h"
-#include "../../userlib/simhost.h"
+#include "../../userlib/record/record.h"
+#include "../../userlib/sim/host.h"
 #include "../vm/fuzz/mutate.h"
 #include "../vm/fuzz/program.h"
 

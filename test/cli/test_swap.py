@@ -79,14 +79,14 @@ def test_doc_has_the_keys_of_the_json():
     """Each key that the sources add."""
     part = DOC[DOC.index("## As JSON"):]
     for name in ("why", "live", "swap", "trial"):
-        text = (ROOT / f"userlib/cli_{name}.c").read_text()
+        text = (ROOT / f"userlib/cli/{name}.c").read_text()
         for key in re.findall(r'(?:json_object_object_add|add_number)\(j, "(\w+)"', text):
             assert f"`{key}`" in part, key
 
 
 CPU = """#include <stdio.h>
 #include <stdlib.h>
-#include "cli_live.h"
+#include "live.h"
 int main(int argc, char **argv) { return printf("%.2f", cli_cpu_of(atoi(argv[1]))) < 0; }
 """
 WORK = "import os\nwhile os.times().user < 0.6: sum(range(10000))\nprint(flush=True)\ninput()"
@@ -95,8 +95,8 @@ WORK = "import os\nwhile os.times().user < 0.6: sum(range(10000))\nprint(flush=T
 def test_a_trial_counts_the_time_of_children_that_live(tmp_path):
     """A program's, of which hipec run is the parent, and that one's own of another."""
     (tmp_path / "cpu.c").write_text(CPU)
-    subprocess.run(["cc", "-I", ROOT / "userlib", "-o", tmp_path / "cpu", tmp_path / "cpu.c",
-                    ROOT / "userlib/cli_cputime.c"], check=True)
+    subprocess.run(["cc", "-I", ROOT / "userlib/cli", "-o", tmp_path / "cpu", tmp_path / "cpu.c",
+                    ROOT / "userlib/cli/cputime.c"], check=True)
 
     def seconds(pid):
         return float(subprocess.run([tmp_path / "cpu", str(pid)], capture_output=True,

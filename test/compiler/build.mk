@@ -12,7 +12,7 @@ $(B)/count/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
 	$(CC) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(COUNT_FLAGS) $(AMPC_CPPFLAGS) \
 		-c $< -o $@
 
-$(B)/count/%.o: userlib/%.c
+$(B)/count/userlib/%.o: userlib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(COUNT_FLAGS) -c $< -o $@
 
@@ -26,7 +26,7 @@ $(B)/count/count.o: test/compiler/count.c
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 $(B)/count/ampc: $(AMPC_OBJ:%=$(B)/count/compiler/%) \
-		$(AMPC_ASM:userlib/%=$(B)/count/%) \
+		$(AMPC_ASM:%=$(B)/count/%) \
 		$(VM_SRC:module/vm/%.c=$(B)/count/vm/%.o) $(B)/count/count.o
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@
 

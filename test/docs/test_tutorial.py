@@ -71,7 +71,7 @@ def test_it_is_read_in_ten_minutes():
 
 
 def test_load_program_has_no_warnings(tmp_path):
-    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'userlib'}",
+    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'userlib/lib'}",
                     ROOT / "docs" / "tutorial" / "load.c", BUILD / "libhipec.a", "-o",
                     tmp_path / "load"], check=True)
 

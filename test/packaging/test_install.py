@@ -99,7 +99,7 @@ def test_profiles_are_drawn(run, tmp_path):
 
 def declared():
     """Functions of hipec.h."""
-    return set(re.findall(r"^\w.*?\b(hipec_\w+)\(", (ROOT / "userlib/hipec.h").read_text()
+    return set(re.findall(r"^\w.*?\b(hipec_\w+)\(", (ROOT / "userlib/lib/hipec.h").read_text()
                           .partition('extern "C" {')[2], re.M))
 
 
@@ -229,14 +229,14 @@ def test_man_pages_of_formats_have_the_magics_and_versions(root):
     version = constant(uapi, r"#define HIPEC_IMAGE_VERSION\s+(\d+)")
     assert re.search(rf"magic +{magic:#x}", text) and re.search(rf"version +{version}\n", text)
     text = page(root, "hipec-trace", 5)
-    version = constant("userlib/tracebin.c", r"#define VERSION (\d+)")
+    version = constant("userlib/trace/bin.c", r"#define VERSION (\d+)")
     assert re.search(r"0 to 7 +93 and hptrace\n", text)
     assert re.search(rf"8 to 11 +{version}, the version", text)
     text = " ".join(page(root, "hipec-record", 5).split())
-    magic = constant("userlib/record.h", r'RECORD_FILE_MAGIC "\\x93(\w+)"')
-    version = constant("userlib/record.h", r"RECORD_FILE_VERSION (\d+)")
+    magic = constant("userlib/record/record.h", r'RECORD_FILE_MAGIC "\\x93(\w+)"')
+    version = constant("userlib/record/record.h", r"RECORD_FILE_VERSION (\d+)")
     assert f"93 and {magic}, the version, {version}," in text
-    assert constant("userlib/ampstate.c", r'"(hipec-amp \d+)') in page(root, "hipec-hints", 5)
+    assert constant("userlib/amp/state.c", r'"(hipec-amp \d+)') in page(root, "hipec-hints", 5)
     keywords = re.findall(r'\{ "([A-Za-z]+)", TOK_', (ROOT / "compiler/lexer.l").read_text())
     assert set(keywords) <= set(re.findall(r"\w+", page(root, "hipec-hp", 5).lower()))
 

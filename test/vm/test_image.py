@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Hostile images: refused, or run within their fuel with all invariants whole,
-and never a report of ASan or UBSan; userlib/imgtorture.c makes them. And what
+and never a report of ASan or UBSan; test/vm/runner/imgtorture.c makes them. And what
 `hipec dis` and libhipec make of images, good and bad."""
 
 import ctypes

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../../userlib/hipec.h"
+#include "../../../userlib/lib/hipec.h"
 #include "../../vm/fuzz/mutate.h"
 #include "../../vm/fuzz/program.h"
 

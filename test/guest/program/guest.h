@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../../userlib/hipec.h"
+#include "../../../userlib/lib/hipec.h"
 
 #define PAGE_BYTES 4096ul
 #define DIR_POLICIES "/hipec/policies/"

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "../../../userlib/record.h"
+#include "../../../userlib/record/record.h"
 #include "guest.h"
 
 #define FILE_R DIR_DATA "record"

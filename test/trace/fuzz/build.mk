@@ -5,7 +5,7 @@ $(B)/asan/test/trace/fuzz/%.o: test/trace/fuzz/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
-TRACE_FUZZ_SRC := test/trace/fuzz/judge.c userlib/traceinfo.c $(TRACE_SRC)
+TRACE_FUZZ_SRC := test/trace/fuzz/judge.c $(TRACE_SRC)
 
 $(B)/asan/trace-fuzz: $(B)/asan/test/trace/fuzz/judge.o \
 		$(call userlib_obj,$(B)/asan,$(filter userlib/%,$(TRACE_FUZZ_SRC))) \

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../../userlib/tracein.h"
+#include "../../../userlib/trace/reader.h"
 
 #define MOST 4096	/* accesses: a few bytes can ask for very many */
 #define INPUT_BYTES 65536

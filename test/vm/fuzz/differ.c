@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "../../../module/tests/fakehost.h"
-#include "../../../userlib/hptrun.h"
+#include "../../vm/runner/run.h"
 #include "mutate.h"
 #include "program.h"
 

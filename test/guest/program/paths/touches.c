@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../../../userlib/hipec.h"
+#include "../../../../userlib/lib/hipec.h"
 
 #define CALLS calls_dynamic
 #include "callpaths.h"
