@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostics for programs: an array of objects, as docs/ampc.md describes it.
+ * Diagnostics for programs: an array of objects, as docs/policy/ampc.md describes it.
  * An array that is empty means that there was nothing to say.
  *
  * Interface:

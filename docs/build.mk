@@ -6,18 +6,18 @@ $(B)/docs/%.o: docs/%.c | $(B)/compiler/parser.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(AMPC_CPPFLAGS) -c $< -o $@
 
-$(B)/docs/commands: $(B)/docs/commands.o $(B)/docs/builtins.o \
+$(B)/docs/generate/commands: $(B)/docs/generate/commands.o $(B)/docs/generate/builtins.o \
 		$(filter-out %/main.o,$(AMPC_OBJ:%=$(B)/compiler/%)) \
 		$(AMPC_ASM:%=$(B)/%) $(B)/libhipecvm.a
 	$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) -o $@
 
-ALL += $(B)/docs/commands
+ALL += $(B)/docs/generate/commands
 
 .PHONY: docs
-## docs: generate docs/commands.md, docs/schemas/, sizes in docs/ampc.md, policies in README.md, parameters in docs/install.md
-docs: $(B)/docs/commands $(B)/ampc $(B)/hipec $(SHIPPED_HPO)
-	$(B)/docs/commands >docs/commands.md
-	docs/schemas.py docs/schemas
-	bench/ampc.py --docs
-	bench/league.py --docs
+## docs: generate commands.md, schemas/, sizes in ampc.md, policies in README.md, parameters in install.md
+docs: $(B)/docs/generate/commands $(B)/ampc $(B)/hipec $(SHIPPED_HPO)
+	$(B)/docs/generate/commands >docs/policy/commands.md
+	docs/generate/schemas.py docs/user/schemas
+	bench/cost/ampc.py --docs
+	bench/cost/league.py --docs
 	packaging/parameters.py --docs

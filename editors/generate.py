@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Writes what editors know of the language, from the tables of docs/language.md and
-docs/commands.md, which tests hold against the compiler. `make editors` runs it; a
+"""Writes what editors know of the language, from the tables of docs/policy/language.md and
+docs/policy/commands.md, which tests hold against the compiler. `make editors` runs it; a
 test fails when a file differs.
 
     editors/generate.py DIRECTORY"""
@@ -16,8 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def words():
     """{kind: words} in the order of the documents."""
-    language = (ROOT / "docs/language.md").read_text(encoding="utf-8")
-    commands = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    language = (ROOT / "docs/policy/language.md").read_text(encoding="utf-8")
+    commands = (ROOT / "docs/policy/commands.md").read_text(encoding="utf-8")
 
     def keywords(row):
         return re.findall(r"`(\w+)`", re.search(rf"^\| {row} \|(.*)\|$", language, re.M)[1])

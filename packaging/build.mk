@@ -29,7 +29,8 @@ INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipec
 ALL += $(INSTALLED)
 
 $(B)/man.stamp: $(addprefix packaging/,manual.py helptext.py markdown.py parameters.py) \
-		$(addprefix docs/,language.md hpo.md traces.md record.md amp.md) \
+		$(addprefix docs/,policy/language.md policy/hpo.md user/traces.md user/record.md \
+		user/amp.md) \
 		$(call room,lib) userlib/lib/hipec.h $(wildcard module/*.c module/*/*.c) $(B)/hipec $(B)/ampc
 	@rm -rf $(B)/man
 	packaging/manual.py $(B)/hipec $(B)/ampc $(B)/man
@@ -58,7 +59,7 @@ D = $(DESTDIR)
 .PHONY: install install-ready uninstall
 install-ready: $(INSTALLED)
 
-## install: all but the module, below DESTDIR= and prefix=/usr/local; docs/install.md
+## install: all but the module, below DESTDIR= and prefix=/usr/local; docs/user/install.md
 install: install-ready
 	install -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(includedir)/linux \
 		$(D)$(prefix)/lib $(D)$(prefix)/share
@@ -75,7 +76,9 @@ install: install-ready
 	install -m 644 $(SHIPPED_HPO) $(wildcard policies/*.hp) $(D)$(pkgdatadir)/policies
 	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
 	cd $(B)/man && find . -type f -exec install -D -m 644 {} $(D)$(mandir)/{} \;
-	install -D -m 644 -t $(D)$(docdir) README.md docs/*.md
+	install -D -m 644 -t $(D)$(docdir) README.md
+	find $(addprefix docs/,README.md user policy internals) -type f ! -name '*.sh' \
+		-exec install -D -m 644 {} $(D)$(docdir)/{} \;
 	install -D -m 644 -t $(D)$(docdir)/examples test/packaging/install/weak.c
 	install -D -m 644 $(B)/hipec.bash $(D)$(completiondir)/hipec
 	ln -sf hipec $(D)$(completiondir)/ampc

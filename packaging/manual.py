@@ -29,15 +29,15 @@ from the command's folder: the policies that are shipped, sources and compiled
 """
 # Name: document, its sections if not all of it, summary, what else to see.
 FORMATS = {
-    "hipec-hp": ("language", [], "the language that policies are written in, .hp",
+    "hipec-hp": ("policy/language", [], "the language that policies are written in, .hp",
                  [("ampc", 1), ("hipec-hpo", 5)]),
-    "hipec-hpo": ("hpo", [], "the compiled policy, .hpo", [("ampc", 1), ("hipec-dis", 1)]),
-    "hipec-trace": ("traces", ["Forms"], "traces of accesses to pages",
+    "hipec-hpo": ("policy/hpo", [], "the compiled policy, .hpo", [("ampc", 1), ("hipec-dis", 1)]),
+    "hipec-trace": ("user/traces", ["Forms"], "traces of accesses to pages",
                     [("hipec-trace", 1), ("hipec-sim", 1), ("hipec-record", 5)]),
-    "hipec-record": ("record", ["The bytes", "A record as a trace"],
+    "hipec-record": ("user/record", ["The bytes", "A record as a trace"],
                      "what hipec record writes",
                      [("hipec-record", 1), ("hipec-replay", 1), ("hipec-trace", 5)]),
-    "hipec-hints": ("amp", ["State file"], "what hipec run has learnt of a program",
+    "hipec-hints": ("user/amp", ["State file"], "what hipec run has learnt of a program",
                     [("hipec-run", 1), ("hipec-amp", 1)]),
 }
 
@@ -147,7 +147,7 @@ def of_format(name, version):
 .TP
 .I ../share/doc/hipec
 from the folder of the command: the documents that are named here; this page is of
-.IR {document}.md
+.IR docs/{document}.md
 """ + see(*others))
 
 

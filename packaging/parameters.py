@@ -3,7 +3,7 @@
 """The parameters of the module, as its sources describe them.
 
     parameters.py           print the table
-    parameters.py --docs    put it into docs/install.md
+    parameters.py --docs    put it into docs/user/install.md
 """
 
 import pathlib
@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENT = ROOT / "docs/install.md"
+DOCUMENT = ROOT / "docs/user/install.md"
 
 
 def parameters():

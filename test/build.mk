@@ -10,7 +10,7 @@ FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $
 	$(B)/asan/hipec $(B)/asan/watchdump $(B)/asan/libhipectrace.so $(B)/asan/libhipecrun.so
 
 # What tests make for themselves, lest two of them make it at once.
-FAST += $(B)/asan/imgtorture $(B)/asan/amploopdump $(B)/bench/vm/bench-vm $(B)/count/ampc
+FAST += $(B)/asan/imgtorture $(B)/asan/amploopdump $(B)/bench/cost/vm/bench-vm $(B)/count/ampc
 
 # The KUnit suites that need no more than the VM core, in user space.
 KUNIT_SRC := $(shell grep -L '"\.\./internal.h"' module/tests/*_kunit.c) \

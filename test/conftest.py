@@ -54,8 +54,9 @@ def guest_image(tmp, kernel, tree, programs=True):
         command += ["--module", module]
     for name in ["guest/hipec-guest-test", "static/hpt", "static/differ", "static/hostile-client",
                  "static/hipec-stress", "static/hipec", "libhipectrace.so", "guest/touches-frames",
-                 "guest/touches-scan", "bench/join", "bench/sweep", "bench/mkdata",
-                 "bench/rdr", "bench/smpeg", "bench/dbg"] if programs else []:
+                 "guest/touches-scan", "bench/paper/join", "bench/paper/sweep",
+                 "bench/lib/mkdata", "bench/paper/rdr", "bench/paper/smpeg",
+                 "bench/paper/dbg"] if programs else []:
         command += ["--bin", BUILD / name]
     subprocess.run(command, check=True)
     return image

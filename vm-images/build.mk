@@ -60,10 +60,10 @@ $(B)/vm-%.img: $(B)/kmod-%/stamp all $(B)/static/hipec $(B)/static/hpt
 	$(VM_IMAGES)/initramfs.sh --kernel $* --out $@ --tree $(B)/vm-tree \
 		--module $(B)/kmod-$*/hipec.ko $(VM_BIN:%=--bin %)
 
-$(B)/vm.disk: $(B)/bench/mkdata
+$(B)/vm.disk: $(B)/bench/lib/mkdata
 	@rm -rf $(B)/vm-data && mkdir -p $(B)/vm-data
-	@$(B)/bench/mkdata $(B)/vm-data/inner 1
-	@$(B)/bench/mkdata $(B)/vm-data/outer 15360
+	@$(B)/bench/lib/mkdata $(B)/vm-data/inner 1
+	@$(B)/bench/lib/mkdata $(B)/vm-data/outer 15360
 	$(VM_IMAGES)/mkdisk.sh $(B)/vm-data $@
 
 .PHONY: vm vm-run

@@ -23,7 +23,7 @@ set -eu
 # python3-jsonschema, python3-prometheus-client: what reads the command's output, strictly.
 # ripgrep, lmdb-utils, python3-numpy, -plyvel: programs that hipec run is tried on.
 # g++, pkgconf, groff-base: for what is installed: a header, its flags, man pages.
-# liblua5.4-dev, valgrind: what bench/vm compares with, and counts with.
+# liblua5.4-dev, valgrind: what bench/cost/vm compares with, and counts with.
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
 	 libedit-dev libjson-c-dev libzstd-dev libblkid-dev sqlite3 qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils zstd
 	 git python3 python3-pytest python3-pytest-xdist python3-plotly

@@ -5,7 +5,7 @@
 #include "shadow.h"
 
 /*
- * Chosen by bench/revoke.py, 35 policies on 17 traces, 1187 runs:
+ * Chosen by bench/cost/revoke/table.py, 35 policies on 17 traces, 1187 runs:
  *
  * excess   Measured as the contract does, in each of four successive windows, a
  *          policy that costs at most 5 % more than the default reached +13.5 %,

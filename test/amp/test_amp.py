@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What hipec amp detect says of streams: average reference recency by its definition,
-its closed forms, Table 1 of the paper, sampling, and what each kind is; docs/amp.md."""
+its closed forms, Table 1 of the paper, sampling, and what each kind is; docs/user/amp.md."""
 
 import json
 import os
@@ -13,8 +13,8 @@ import pytest
 import amp_models
 from conftest import BUILD, ROOT
 
-sys.path.insert(0, str(ROOT / "bench"))
-import table1  # noqa: E402
+sys.path.insert(0, str(ROOT))
+from bench.amp import table1  # noqa: E402
 
 HIPEC = BUILD / "asan" / "hipec"
 

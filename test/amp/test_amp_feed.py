@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """How hipec sim feeds a policy that declares AMP's arrays: what is in them when, which
-partition a context has, and the file that the next run begins with; docs/amp.md."""
+partition a context has, and the file that the next run begins with; docs/user/amp.md."""
 
 import json
 import os
@@ -344,7 +344,7 @@ def test_wrong_options_are_said(policy, arguments, message):
 
 def test_hints_are_refused_where_nobody_reads_them(policy, tmp_path):
     done = hipec("sim", "-p", "fifo2,lru", "-f", 8, "--hints", "x", "-", text="r 1\n", code=2)
-    assert "--hints: no policy here is fed; docs/amp.md says which are" in done.stderr
+    assert "--hints: no policy here is fed; docs/user/amp.md says which are" in done.stderr
     trace = tmp_path / "trace"
     trace.write_text("r 1\n")
     done = hipec("sim", "-p", policy, "-f", 8, "--hints", "x", trace, trace, code=2)
@@ -360,12 +360,12 @@ def test_a_file_that_cannot_be_written_is_said(policy, tmp_path):
 # The page.
 
 def test_the_examples_of_the_page_print_what_it_shows(tmp_path, policy):
-    """docs/amp.md; a policy that is fed stands in for one that is not there."""
+    """docs/user/amp.md; a policy that is fed stands in for one that is not there."""
     if not (BUILD / "policies" / "amp.hpo").exists():
         (tmp_path / "amp.hpo").write_bytes(policy.read_bytes())
     env = {**ENV, "PATH": f"{BUILD / 'asan'}:{ENV['PATH']}",
            "HIPEC_POLICY_PATH": f"{BUILD / 'policies'}:{tmp_path}"}
-    text = (ROOT / "docs" / "amp.md").read_text()
+    text = (ROOT / "docs/user/amp.md").read_text()
     blocks = re.findall(r"^```(c Init)?\n(.*?)^```", text, re.M | re.S)
     session = "".join(block for language, block in blocks if not language)
     commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.M)
@@ -381,7 +381,7 @@ def test_the_examples_of_the_page_print_what_it_shows(tmp_path, policy):
 
 
 def test_the_page_names_the_arrays_that_are_fed():
-    text = (ROOT / "docs" / "amp.md").read_text()
+    text = (ROOT / "docs/user/amp.md").read_text()
     header = (ROOT / "userlib/amp/amp.h").read_text()
     sizes = {"AMP_TABLE": "64", "AMP_PARTS": "12", "AMP_KEEP": "4097"}
     for name, size in re.findall(r'X\(\w+, "(\w+)", (\w+)\)', header):

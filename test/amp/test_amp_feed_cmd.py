@@ -143,7 +143,7 @@ def test_a_policy_without_arrays(world):
     assert failed(world.feed(ID)) == (
         f"container {ID}: its policy 'mru' does not declare shared Int amp_context[64], "
         "amp_part[64], amp_size[12], amp_sweep[12], amp_keep[4097]; only one that does can be fed, as amp "
-        "(docs/amp.md)")
+        "(docs/user/amp.md)")
 
 
 def test_a_policy_that_is_not_found(world):

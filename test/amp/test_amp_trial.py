@@ -12,9 +12,9 @@ import pytest
 
 from conftest import BUILD
 
-sys.path.insert(0, str(BUILD.parent / "bench"))
+sys.path.insert(0, str(BUILD.parent))
 
-import ampmixes  # noqa: E402
+from bench.amp import mixes  # noqa: E402
 
 HIPEC = BUILD / "asan" / "hipec"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
@@ -138,9 +138,9 @@ def test_mixes_with_loops_gain(seed, share):
 
 
 def test_having_lost_its_partitions_it_comes_back_to_what_arc_holds():
-    """A mix of bench/ampmixes.py in which partitions pay, and then do not, twice. Without
+    """A mix of bench/amp/mixes.py in which partitions pay, and then do not, twice. Without
     being told which pages ARC has it misses 11 % more than that."""
-    trace, _ = ampmixes.mix(23)
+    trace, _ = mixes.mix(23)
     assert faults(trace, 992) <= 1.08 * arc(trace, 992)
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from conftest import ROOT
 
-sys.path.insert(0, str(ROOT / "bench"))
-import amptraces  # noqa: E402
-import ampstudy   # noqa: E402
+sys.path.insert(0, str(ROOT))
+from bench.amp import study as ampstudy    # noqa: E402
+from bench.amp import traces as amptraces  # noqa: E402
 
 
 @pytest.fixture(scope="module", name="built")
@@ -39,7 +39,7 @@ ONE = study(arc={5: 90, 10: 80, 20: 40}, amp={5: 99, 10: 40, 20: 40}, opt={5: 60
 TWO = study(arc={5: 10, 10: 10, 20: 10}, amp={5: 10, 10: 5, 20: 20}, opt={5: 5, 10: 5, 20: 5})
 
 
-# amptraces
+# bench/amp/traces.py
 
 def test_accesses_of_a_text_trace_are_counted_by_context():
     lines = ["f 0 20 /a name with c=1 in it\n", "r 5 3 c=ab\n", "w 6 c=ab\n", "r 7 2 h=9 c=1\n",
@@ -161,7 +161,7 @@ def test_a_program_without_its_package_is_passed_over(programs, cache):
     assert not cache.exists()
 
 
-# ampstudy
+# bench/amp/study.py
 
 def test_means_are_geometric_and_over_tens_alone():
     assert ampstudy.geomean([1, 4]) == pytest.approx(2)
@@ -232,7 +232,7 @@ def test_a_loop_counts_as_arithmetic_has_it(tmp_path, monkeypatch, capsys):
     loop = tmp_path / "loop.trace"
     subprocess.run([ampstudy.HIPEC, "trace", "make", "loop", "--pages", "1000", "--accesses",
                     "10000", loop], check=True)
-    monkeypatch.setattr(sys, "argv", ["ampstudy.py", "--quick", "--json", str(loop)])
+    monkeypatch.setattr(sys, "argv", ["study.py", "--quick", "--json", str(loop)])
     assert ampstudy.main() == 0
     misses = json.loads(capsys.readouterr().out)["loop"]["misses"]
     assert list(misses) == list(ampstudy.PLAIN)
@@ -242,13 +242,13 @@ def test_a_loop_counts_as_arithmetic_has_it(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("more", [["--quick"], ["--depth", "4"], ["x.trace"]])
 def test_docs_are_of_all_there_is(more, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["ampstudy.py", "--docs", *more])
+    monkeypatch.setattr(sys, "argv", ["study.py", "--docs", *more])
     with pytest.raises(SystemExit):
         ampstudy.main()
     assert "--docs is of all sizes and traces" in capsys.readouterr().err
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["ampstudy.py", str(tmp_path / "none")])
+    monkeypatch.setattr(sys, "argv", ["study.py", str(tmp_path / "none")])
     assert ampstudy.main() == 1
     assert f"{tmp_path}/none is neither a file nor one of cscope" in capsys.readouterr().err

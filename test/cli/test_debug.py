@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec debug: sessions whose text was worked out by hand, beside what the simulator
-counts; why a page left; what it refuses; on a terminal; docs/debugger.md."""
+counts; why a page left; what it refuses; on a terminal; docs/policy/debugger.md."""
 
 import json
 import os
@@ -554,7 +554,7 @@ def test_an_interrupt_stops_a_run(tmp_path):
     assert t.end() == 0
 
 
-DOC = (ROOT / "docs" / "debugger.md").read_text()
+DOC = (ROOT / "docs/policy/debugger.md").read_text()
 
 
 def test_examples_print_what_they_show(tmp_path):

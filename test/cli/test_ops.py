@@ -22,14 +22,14 @@ from ops import prometheus
 
 HIPEC = BUILD / "hipec"
 SCHEMAS = {path.stem: json.loads(path.read_text())
-           for path in (ROOT / "docs/schemas").glob("*.json")}
+           for path in (ROOT / "docs/user/schemas").glob("*.json")}
 COUNTERS = re.findall(r'X\((\w+),\s+"([^"]*)"\)', (
     ROOT / "module/include/uapi/hipec.h").read_text().split("#define HIPEC_COUNTERS(X)")[1]
     .split("\n\n")[0])
 
 
 def valid(name, document):
-    """@document, if it is as docs/schemas/NAME.json says."""
+    """@document, if it is as docs/user/schemas/NAME.json says."""
     jsonschema.Draft202012Validator(SCHEMAS[name]).validate(document)
     return document
 
@@ -302,7 +302,7 @@ def test_what_cannot_be_written_is_said(module):
 
 # The page
 
-PAGE = (ROOT / "docs/operations.md").read_text()
+PAGE = (ROOT / "docs/user/operations.md").read_text()
 PROMPT = "# (?!HELP|TYPE)"    # lines of metrics begin alike
 SESSIONS = [session for block in re.findall(rf"^```\n({PROMPT}.*?)^```", PAGE, re.M | re.S)
             for session in re.findall(rf"^{PROMPT}(.*)\n((?:(?!{PROMPT}).*\n)*)", block, re.M)]
@@ -390,10 +390,11 @@ def test_commands_of_the_tables_are_understood(module):
 
 def test_the_schemas_are_what_the_table_says(tmp_path):
     """Else run `make docs`."""
-    subprocess.run([ROOT / "docs/schemas.py", tmp_path], check=True)
-    assert {path.name for path in (ROOT / "docs/schemas").iterdir()} == set(os.listdir(tmp_path))
+    subprocess.run([ROOT / "docs/generate/schemas.py", tmp_path], check=True)
+    assert {path.name for path in (ROOT / "docs/user/schemas").iterdir()} == \
+        set(os.listdir(tmp_path))
     for path in tmp_path.iterdir():
-        assert (ROOT / "docs/schemas" / path.name).read_text() == path.read_text()
+        assert (ROOT / "docs/user/schemas" / path.name).read_text() == path.read_text()
         jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text()))
 
 

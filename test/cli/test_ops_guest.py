@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""hipec status, top, log and metrics on stock Debian kernels, and docs/operations.md: what
+"""hipec status, top, log and metrics on stock Debian kernels, and docs/user/operations.md: what
 it shows is what they print, and where it says that something is, it is. One boot for each
 kernel runs test/cli/ops/guest.sh."""
 
@@ -41,12 +41,12 @@ def guest(request, tmp_path_factory):
     subprocess.run([BUILD / "ampc", "-o", data / "draft.hpo", ROOT / "test/cli/ops/draft.hp"],
                    check=True)
     for name in ("outer", "books"):
-        subprocess.run([BUILD / "bench/mkdata", data / name, "400"], check=True)
+        subprocess.run([BUILD / "bench/lib/mkdata", data / name, "400"], check=True)
     subprocess.run([ROOT / "vm-images/mkdisk.sh", data, tmp / "data.img", "64M"], check=True)
     subprocess.run(["gcc", "-O1", "-o", tmp / "search", ROOT / "test/cli/ops/search.c"], check=True)
     command = [ROOT / "vm-images/initramfs.sh", "--kernel", kernel, "--out", tmp / "guest.img",
                "--tree", tmp / "tree", "--module", modules(kernel)[0]]
-    for program in ("static/hipec", "ampc", "libhipecrun.so", "bench/sweep"):
+    for program in ("static/hipec", "ampc", "libhipecrun.so", "bench/paper/sweep"):
         command += ["--bin", BUILD / program]
     subprocess.run([*command, "--bin", tmp / "search"], check=True)
     return vm.boot(kernel, tmp / "guest.img", BUILD / f"ops-{kernel}", ["sh", "/hipec/guest.sh"],

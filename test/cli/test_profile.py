@@ -340,7 +340,7 @@ TRACE = "f 0 100 /data/<i>outer</i>\nf 1024 20 /data/inner\n" + "r 0 100\nw 1024
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """Its path, and the profile that it draws: one of hipec's, and two runs once more, as of
-    programs that shared memory. docs/first-steps.md has hipec make a page."""
+    programs that shared memory. docs/user/first-steps.md has hipec make a page."""
     pytest.importorskip("plotly", reason="python3-plotly is not installed: make packages")
     path = tmp_path_factory.mktemp("profile") / "report.html"
     got = counted("-p", "lru,mru,fifo2,opt", "-f", "60", trace=TRACE)

@@ -515,7 +515,7 @@ def test_a_command_that_goes_away_is_not_waited_for(here, maps):
 
 # The page
 
-DOC = (ROOT / "docs/run.md").read_text()
+DOC = (ROOT / "docs/user/run.md").read_text()
 
 
 def test_the_page_shows_what_commands_print(here):

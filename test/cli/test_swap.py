@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec swap, set, revoke and why without the module: what they refuse, and that
-docs/swap.md has their words. test_guest.py has them at work."""
+docs/user/swap.md has their words. test_guest.py has them at work."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from conftest import BUILD, ROOT
 
 ABSENT = "/dev/hipec is missing"
-DOC = (ROOT / "docs/swap.md").read_text()
+DOC = (ROOT / "docs/user/swap.md").read_text()
 
 
 def hipec(*args):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""docs/ampc.md: its table of warnings is that of compiler/diag.h, its examples
+"""docs/policy/ampc.md: its table of warnings is that of compiler/diag.h, its examples
 print what they show, and what they write is good. And the C header."""
 
 import re
@@ -9,7 +9,7 @@ from conftest import ROOT
 from test_compiler import AMPC, built, run  # noqa: F401
 from test_compiler_warnings import table
 
-TEXT = (ROOT / "docs" / "ampc.md").read_text()
+TEXT = (ROOT / "docs/policy/ampc.md").read_text()
 
 
 def test_table_of_warnings_is_the_compilers():

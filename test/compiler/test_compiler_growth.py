@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What ampc does grows with the length of a source and no faster. Counted in basic
 blocks (test/compiler/count.c), which a busy machine does not change. And what
-bench/ampc.py writes into docs/ampc.md."""
+bench/cost/ampc.py writes into docs/policy/ampc.md."""
 
 import os
 import pathlib
@@ -12,9 +12,9 @@ import pytest
 
 from conftest import BUILD, ROOT
 
-sys.path.append(str(ROOT / "bench"))
+sys.path.append(str(ROOT))
 
-import ampc as bench  # noqa: E402  (bench/ampc.py)
+from bench.cost import ampc as bench  # noqa: E402
 
 COUNT = BUILD / "count" / "ampc"
 MAX_GROWTH = 2.2    # of a source that is twice as long

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""docs/language.md, docs/events.md and the other documents with source in them: each
+"""docs/policy/language.md, docs/policy/events.md and the other documents with source in them: each
 example compiles, or gives the errors that stand in it, and what they list is what
 the compiler and the module have.
 
 A block ```c is a whole policy but for the events that it needs beside; ```c Init are
-declarations, ```c PageFault statements with those of docs/language.md, and ```c values
+declarations, ```c PageFault statements with those of docs/policy/language.md, and ```c values
 lines of `expression // value`. `// error: text` is what ampc says of the line, and
 `// warning: text`."""
 
@@ -19,16 +19,17 @@ from test_compiler import EMPTY, HPT, assembled, built, commands, operands, run 
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
-LANGUAGE = (ROOT / "docs" / "language.md").read_text()
-EVENTS = (ROOT / "docs" / "events.md").read_text()
+LANGUAGE = (ROOT / "docs/policy/language.md").read_text()
+EVENTS = (ROOT / "docs/policy/events.md").read_text()
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
 # test_tutorial.py has the tutorial.
-DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md")
+DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT))
+                                  for path in (ROOT / "docs").rglob("*.md")
                                   if path.name != "tutorial.md")]
 EXAMPLES = [(name, number, info, text) for name in DOCUMENTS for number, (info, text)
             in enumerate(BLOCK.findall((ROOT / name).read_text())) if info.split()[:1] == ["c"]]
 DECLARED = next(text for name, _, info, text in EXAMPLES
-                if name == "docs/language.md" and info == "c Init")
+                if name == "docs/policy/language.md" and info == "c Init")
 
 
 def source(path):
@@ -48,10 +49,11 @@ def table(text, head):
             for line in lines]
 
 
-def whole(info, text, name="docs/language.md"):
+def whole(info, text, name="docs/policy/language.md"):
     """A policy of an example; no line of it moves."""
     if info == "c Init":
-        others = DECLARED.replace("\n", " ") if name == "docs/language.md" and text != DECLARED else ""
+        others = (DECLARED.replace("\n", " ")
+                  if name == "docs/policy/language.md" and text != DECLARED else "")
         text = f"Event Init() {{ {others}{text}}}\n"
     elif info == "c PageFault":
         text = f"Event Init() {{ {DECLARED} }} Event PageFault() {{ ".replace("\n", " ") + text + "}\n"
@@ -207,7 +209,7 @@ def test_grammar_has_the_tokens_of_the_parser():
 
 def test_every_command_has_an_example():
     """Under its own name, which the example makes; and each builtin is said as it is."""
-    text = source("docs/commands.md")
+    text = source("docs/policy/commands.md")
     words = dict(re.findall(r"^\| `(..)` \| \*\*(\w+)\*\*", text, re.M))
     sections = dict(re.findall(r"^### (\w+)\n\n((?:(?!^#).*\n)*)", text, re.M))
     assert set(sections) == set(words.values()) and len(words) > 30

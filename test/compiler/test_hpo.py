@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The image format: what ampc writes into the header about its source and its host,
-and docs/hpo.md, whose tables are those of the headers and of the checks."""
+and docs/policy/hpo.md, whose tables are those of the headers and of the checks."""
 
 import hashlib
 import re
@@ -78,9 +78,9 @@ def test_needs_are_what_the_policy_uses(declared, body, more, wanted, tmp_path):
                     if wanted else [])
 
 
-# docs/hpo.md, against the headers
+# docs/policy/hpo.md, against the headers
 
-TEXT = (ROOT / "docs" / "hpo.md").read_text()
+TEXT = (ROOT / "docs/policy/hpo.md").read_text()
 STRUCTS = {"Header": "hipec_image", "Operands": "hipec_image_operand",
            "Events and words": "hipec_image_event"}
 FACTS = """#include <stddef.h>

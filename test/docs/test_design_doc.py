@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""docs/design.md names files: each is there, and each of the module's sources is named."""
+"""docs/internals/design.md names files: each is there, and each of the
+module's sources is named."""
 
 import re
 
 from conftest import ROOT
 
-PAGE = (ROOT / "docs/design.md").read_text()
+PAGE = (ROOT / "docs/internals/design.md").read_text()
 
 # Of a file or a folder: with its whole path, or in the drawings without its folders.
 NAME = r"(?:[\w-]+/)*[\w-]+\.[ch]\b|(?:[\w-]+/)+(?=[\s,:)`*])"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""docs/first-steps.md: each command prints what it shows, and the prose says the same."""
+"""docs/user/first-steps.md: each command prints what it shows, and the prose says the same."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import subprocess
 
 from conftest import BUILD, ROOT
 
-TEXT = (ROOT / "docs" / "first-steps.md").read_text()
+TEXT = (ROOT / "docs/user/first-steps.md").read_text()
 SESSION = "".join(re.findall(r"^```\n(.*?)^```", TEXT, re.M | re.S))
 COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", SESSION, re.M)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""docs/security.md names bounds and their tests: each of them exists, and none of the
+"""docs/internals/security.md names bounds and their tests: each of them exists, and none of the
 ioctls and of the module's parameters is missing."""
 
 import re
@@ -8,7 +8,7 @@ import pytest
 
 from conftest import ROOT
 
-PAGE = ROOT / "docs/security.md"
+PAGE = ROOT / "docs/internals/security.md"
 HEADERS = sorted((ROOT / "module/include/uapi").glob("*.h"))
 SOURCES = [path for path in [*(ROOT / "module").rglob("*.[ch]")]
            if not path.is_relative_to(ROOT / "module/tests")]

@@ -17,7 +17,8 @@ sys.path.insert(0, str(ROOT / "packaging"))
 
 import helptext  # noqa: E402  (packaging/helptext.py)
 
-PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+PAGES = ["README.md", *sorted(str(path.relative_to(ROOT))
+                              for path in (ROOT / "docs").rglob("*.md"))]
 # A block with a line that begins so is one of commands, if it has no prompts.
 PROGRAM = (r"(sudo|make|git|apt|sh|cd|cp|mkdir|echo|cat|cc|python3|modprobe|rmmod|insmod|dkms|ampc|"
            r"(build|bench|test|docs|\.)/\S+)( |$)|hipec [a-z]+(?!:)\b")
@@ -84,84 +85,89 @@ TABLE = [
     ("README.md", "build/.*", Here(trace="r 0 10\nr 0 10\n")),
     ("README.md", r"\$ make vm", Never("a shell for somebody to type into")),
     ("README.md", "make check", Never("runs this test")),
-    ("README.md", "make demo", Never("minutes in a guest, and bench/demo.py checks its counts")),
+    ("README.md", "make demo", Never("minutes in a guest, and bench/paper/demo.py checks its counts")),
     ("README.md", "/data # sweep --policy .*", By(
         GUEST + "test_faults_equal_arithmetic",
         "--policy /hipec/policies/{policy}.hpo")),
     ("README.md", "/data # hipec status", By(
         GUEST + "test_status_shows_the_container",
         "guest/run.sh: hipec status >")),
-    ("docs/amp-study.md", "make .*", LONG),
-    ("docs/amp.md", r"    \$ hipec run --policy amp .*", By(
+    ("docs/internals/amp-study.md", "make .*", LONG),
+    ("docs/user/amp.md", r"    \$ hipec run --policy amp .*", By(
         "test_amp_guest.py::test_the_loop_is_kept_from_its_third_round_on",
         "amp/guest.sh: hipec run --budget")),
-    ("docs/amp.md", r"    \$ hipec amp feed \d+", By(
+    ("docs/user/amp.md", r"    \$ hipec amp feed \d+", By(
         "test_amp_guest.py::test_feeding_ends_with_the_program_and_tells_of_its_partition",
         "amp/guest.sh: hipec amp feed")),
-    ("docs/amp.md", r"\$ .*", By(
+    ("docs/user/amp.md", r"\$ .*", By(
         "test_amp_feed.py::test_the_examples_of_the_page_print_what_it_shows",
-        '"amp.md"')),
-    ("docs/ampc.md", "mkdir .*", Here()),
-    ("docs/ampc.md", r"\$ ampc .*", By("test_compiler_docs.py::" + EXAMPLES, '"ampc.md"')),
-    ("docs/debugger.md", r"\$ .*", By("test_debug.py::" + EXAMPLES, '"debugger.md"')),
-    ("docs/first-steps.md", r"\$ .*", By(
-        "test_first_steps.py::test_commands_print_what_they_show", '"first-steps.md"')),
-    ("docs/hpo.md", r"\$ .*", By("test_hpo.py::test_example_prints_what_it_shows", '"hpo.md"')),
-    ("docs/install.md", "make deb", By("test_packages.py::test_python", 'conftest.py: "deb-run"')),
-    ("docs/install.md", "make", By(
+        '"docs/user/amp.md"')),
+    ("docs/policy/ampc.md", "mkdir .*", Here()),
+    ("docs/policy/ampc.md", r"\$ ampc .*", By(
+        "test_compiler_docs.py::" + EXAMPLES, '"docs/policy/ampc.md"')),
+    ("docs/policy/debugger.md", r"\$ .*", By(
+        "test_debug.py::" + EXAMPLES, '"docs/policy/debugger.md"')),
+    ("docs/user/first-steps.md", r"\$ .*", By(
+        "test_first_steps.py::test_commands_print_what_they_show", '"docs/user/first-steps.md"')),
+    ("docs/policy/hpo.md", r"\$ .*", By(
+        "test_hpo.py::test_example_prints_what_it_shows", '"docs/policy/hpo.md"')),
+    ("docs/user/install.md", "make deb", By(
+        "test_packages.py::test_python", 'conftest.py: "deb-run"')),
+    ("docs/user/install.md", "make", By(
         "test_install.py::test_commands_say_their_version",
         '"make", "-s"')),
-    ("docs/install.md", r"sudo apt install \./.*\.deb", By(
+    ("docs/user/install.md", r"sudo apt install \./.*\.deb", By(
         "test_packages.py::test_commands_compiler_and_policies", "-i /tmp/*.deb")),
-    ("docs/install.md", "sudo adduser .*", By(
+    ("docs/user/install.md", "sudo adduser .*", By(
         "test_packages.py::test_the_device_is_the_group_s", "adduser")),
-    ("docs/install.md", "sudo make (un)?install", By(
+    ("docs/user/install.md", "sudo make (un)?install", By(
         "test_install.py::test_uninstall_leaves_what_others_have", 'make("install"',
         'make("uninstall"')),
-    ("docs/install.md", "sudo dkms install .*", By(
+    ("docs/user/install.md", "sudo dkms install .*", By(
         "test_packages.py::test_dkms_builds_what_make_install_installed", "dkms install")),
-    ("docs/install.md", "sudo apt install .*", NETWORK),
-    ("docs/install.md", "sudo (systemd-sysusers|mokutil|reboot).*", OWN_KERNEL),
-    ("docs/install.md", "hipec doctor", By(
+    ("docs/user/install.md", "sudo apt install .*", NETWORK),
+    ("docs/user/install.md", "sudo (systemd-sysusers|mokutil|reboot).*", OWN_KERNEL),
+    ("docs/user/install.md", "hipec doctor", By(
         "test_doctor.py::test_words_say_what_json_says",
         '"doctor"')),
-    ("docs/mixes.md", r"\$ .*", Here()),
-    ("docs/operations.md", "# .*", By(
+    ("docs/user/mixes.md", r"\$ .*", Here()),
+    ("docs/user/operations.md", "# .*", By(
         "test_ops_guest.py::test_the_page_shows_what_commands_print",
-        "test_ops.py: docs/operations.md")),
-    ("docs/player.md", r"\$ .*", By("test_play.py::" + EXAMPLES, '"player.md"')),
-    ("docs/profile.md", r"\$ .*", Here(search_txt="r 0 1000\nr 5000 20\nr 0 1000\n")),
-    ("docs/record.md", "# hipec record .*", By(
+        "test_ops.py: docs/user/operations.md")),
+    ("docs/user/player.md", r"\$ .*", By("test_play.py::" + EXAMPLES, '"docs/user/player.md"')),
+    ("docs/user/profile.md", r"\$ .*", Here(search_txt="r 0 1000\nr 5000 20\nr 0 1000\n")),
+    ("docs/user/record.md", "# hipec record .*", By(
         GUEST + "test_the_command_records_what_lives",
         "guest/run.sh: hipec record -o /results/records/command --ring 16M -- ")),
-    ("docs/record.md", "# hipec replay .*", By(
+    ("docs/user/record.md", "# hipec replay .*", By(
         GUEST + "test_the_command_records_what_lives",
         '"replay"')),
-    ("docs/record.md", "# hipec sim .*", By(
+    ("docs/user/record.md", "# hipec sim .*", By(
         "test_record.py::test_a_record_is_a_trace",
         '"sim", "--policy"')),
-    ("docs/run.md", r"hipec .* -- \./app args", Here(app=APP, model_gguf="x")),
-    ("docs/run.md", r"\$ .* -- echo done", By(
+    ("docs/user/run.md", r"hipec .* -- \./app args", Here(app=APP, model_gguf="x")),
+    ("docs/user/run.md", r"\$ .* -- echo done", By(
         "test_run.py::test_the_page_shows_what_commands_print",
-        "docs/run.md")),
-    ("docs/sim.md", r"\$ .*", By("test_sim.py::" + EXAMPLES, '"sim.md"')),
-    ("docs/stress.md", "make soak.*", Never("half an hour; the rings have a minute of it")),
-    ("docs/stress.md", "sh /hipec/stress.sh .*", By(
+        "docs/user/run.md")),
+    ("docs/user/sim.md", r"\$ .*", By("test_sim.py::" + EXAMPLES, '"docs/user/sim.md"')),
+    ("docs/internals/stress.md", "make soak.*", Never(
+        "half an hour; the rings have a minute of it")),
+    ("docs/internals/stress.md", "sh /hipec/stress.sh .*", By(
         GUEST + "test_no_write_is_lost_under_stress",
         "guest/run.sh: sh /hipec/stress.sh stress")),
-    ("docs/swap.md", "hipec swap --trial .*", By(
+    ("docs/user/swap.md", "hipec swap --trial .*", By(
         GUEST + "test_policies_are_swapped_by_hand_and_on_trial",
         'guest/run.sh: swap --trial 8s "$id"')),
-    ("docs/swap.md", r"hipec why \d+ \d+", By(
+    ("docs/user/swap.md", r"hipec why \d+ \d+", By(
         GUEST + "test_why_tells_of_a_page",
         'guest/run.sh: hipec why "$id" 3')),
-    ("docs/swap.md", r"hipec why \d+ /.*:\d+", By(
+    ("docs/user/swap.md", r"hipec why \d+ /.*:\d+", By(
         GUEST + "test_why_tells_of_a_page",
         'guest/run.sh: "$id" outer:12293')),
-    ("docs/traces.md", r"\$ .*", By("test_traces.py::" + EXAMPLES, '"traces.md"')),
-    ("docs/tutorial.md", r"\$ .*", By(
+    ("docs/user/traces.md", r"\$ .*", By("test_traces.py::" + EXAMPLES, '"docs/user/traces.md"')),
+    ("docs/policy/tutorial.md", r"\$ .*", By(
         "test_tutorial.py::test_commands_print_what_they_show",
-        '"tutorial.md"')),
+        '"docs/policy/tutorial.md"')),
 ]
 
 
@@ -230,10 +236,10 @@ def test_commands_that_nobody_else_runs(row, tmp_path):
 
 
 def test_figure_13_is_drawn(tmp_path):
-    """As docs/amp-study.md has it: sizes of partitions over time. A loop that is larger than the
-    memory gets one of its own, once it is known to be one."""
+    """As docs/internals/amp-study.md has it: sizes of partitions over time. A loop that is
+    larger than the memory gets one of its own, once it is known to be one."""
     command, = re.findall(r"`(hipec profile --policy amp .*?) \S+\.trace`",
-                          (ROOT / "docs/amp-study.md").read_text())
+                          (ROOT / "docs/internals/amp-study.md").read_text())
     (tmp_path / "loop.txt").write_text("r 0 1000 c=a\nr 5000 20 c=b\n" * 30)
     for more in ([], ["--json"]):
         done = subprocess.run([BUILD / "hipec", *command.split()[1:], *more, "loop.txt"], text=True,
@@ -253,7 +259,8 @@ HELP = dict(helptext.verbs(BUILD / "hipec")) if (BUILD / "hipec").exists() else 
 def makefiles():
     """(their text, and what make has made of it)"""
     text = "".join(path.read_text() for path in [
-        ROOT / "Makefile", *ROOT.glob("*/build.mk"), *ROOT.glob("test/**/build.mk")])
+        ROOT / "Makefile", *ROOT.glob("*/build.mk"), *ROOT.glob("test/**/build.mk"),
+        *ROOT.glob("bench/*/**/build.mk")])
     return text, subprocess.run(["make", "-pqs", "-C", ROOT, "help"], text=True, check=False,
                                 capture_output=True).stdout
 
@@ -279,7 +286,7 @@ def unknown(program, *words):
         known = set(re.findall(r"^([\w-]+):", database, re.M)) | {
             f"{name}=" for name in re.findall(r"^\w+(?= \?=)|(?<=\$\()\w+(?=\))", text, re.M)}
         return {word for word in words if re.sub("=.*", "=", word) not in known}
-    if re.fullmatch(r"(bench|packaging|vm-images)/\w+\.py", program):
+    if re.fullmatch(r"(bench|packaging|vm-images)/[\w/]+\.py", program):
         return {option for option in options if f'"{option}"' not in (ROOT / program).read_text()}
     return set()
 

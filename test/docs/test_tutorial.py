@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""docs/tutorial.md: each command prints what it shows, each source is in the
+"""docs/policy/tutorial.md: each command prints what it shows, each source is in the
 files that it names, and the policy at its end is as good as it says."""
 
 import json
@@ -12,7 +12,7 @@ import pytest
 
 from conftest import BUILD, ROOT
 
-TEXT = (ROOT / "docs" / "tutorial.md").read_text()
+TEXT = (ROOT / "docs/policy/tutorial.md").read_text()
 BLOCKS = re.findall(r"^```(c?)\n(.*?)^```", TEXT, re.M | re.S)
 SOURCES = [block for language, block in BLOCKS if language]
 SESSION = "".join(block for language, block in BLOCKS if not language)
@@ -46,14 +46,14 @@ def test_commands_print_what_they_show(tmp_path):
 def test_sources_are_those_of_the_files():
     """Whole events and whole lines, in the order of the text."""
     files = [ROOT / "policies" / "fifo.hp",
-             *(ROOT / "docs" / "tutorial" / name
+             *(ROOT / "docs/policy/tutorial" / name
                for name in ("second.hp", "search.hp", "load.c", "load.c"))]
     assert len(SOURCES) == len(files)
     for block, path in zip(SOURCES, files):
         assert f"\n{block}" in f"\n{path.read_text()}", path
     rest = (ROOT / "policies" / "fifo.hp").read_text().partition("Event Init()")[2]
     assert SOURCES[0] == "Event Init()" + rest
-    assert SOURCES[2] == (ROOT / "docs" / "tutorial" / "search.hp").read_text()
+    assert SOURCES[2] == (ROOT / "docs/policy/tutorial" / "search.hp").read_text()
 
 
 def test_numbers_in_the_prose_are_those_of_the_tables():
@@ -72,7 +72,7 @@ def test_it_is_read_in_ten_minutes():
 
 def test_load_program_has_no_warnings(tmp_path):
     subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'userlib/lib'}",
-                    ROOT / "docs" / "tutorial" / "load.c", BUILD / "libhipec.a", "-o",
+                    ROOT / "docs/policy/tutorial" / "load.c", BUILD / "libhipec.a", "-o",
                     tmp_path / "load"], check=True)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What bench/crossing.py compares is the same decision, and a run that counts
+"""What bench/cost/crossing/table.py compares is the same decision, and a run that counts
 something else is found out. No time is asserted."""
 
 import subprocess
@@ -9,17 +9,17 @@ import pytest
 
 from conftest import BUILD, ROOT
 
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT))
 
-import crossing  # noqa: E402  (bench/crossing.py)
+from bench.cost.crossing import table as crossing  # noqa: E402
 
-PROGRAM = BUILD / "bench/crossing"
+PROGRAM = BUILD / "bench/cost/crossing/crossing"
 FRAMES = 10
 
 
 @pytest.fixture(scope="module", autouse=True)
 def built():
-    subprocess.run(["make", "-s", "-C", ROOT, "build/bench/crossing"], check=True)
+    subprocess.run(["make", "-s", "-C", ROOT, "build/bench/cost/crossing/crossing"], check=True)
 
 
 def run(*words):

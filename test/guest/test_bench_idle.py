@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What bench/idle.py compares is the same faults, and a module that costs something is found
+"""What bench/cost/idle/table.py compares is the same faults, and a module that costs something is found
 out. No time is asserted."""
 
 import subprocess
@@ -10,10 +10,10 @@ import pytest
 
 from conftest import BUILD, ROOT
 
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT))
 
-import guests  # noqa: E402  (bench/guests.py)
-import idle  # noqa: E402  (bench/idle.py)
+from bench.cost.idle import table as idle  # noqa: E402
+from bench.lib import guests  # noqa: E402
 
 
 def runs(slower=0.0, **changes):
@@ -58,9 +58,9 @@ def test_a_run_that_is_missing_is_found():
 
 
 def test_the_program_counts_its_faults(tmp_path):
-    subprocess.run(["make", "-s", "-C", ROOT, "build/bench/faults"], check=True)
+    subprocess.run(["make", "-s", "-C", ROOT, "build/bench/cost/idle/faults"], check=True)
     (tmp_path / "data").write_bytes(bytes(4096 * 256))
-    done = subprocess.run([BUILD / "bench/faults", "hits", "5", tmp_path / "data"],
+    done = subprocess.run([BUILD / "bench/cost/idle/faults", "hits", "5", tmp_path / "data"],
                           capture_output=True, text=True, check=True)
     got = dict(word.split("=") for word in done.stdout.split())
     assert (got["what"], got["rounds"]) == ("hits", "5")

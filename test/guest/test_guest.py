@@ -17,9 +17,9 @@ from stress import stress
 from test_differ import check_sum
 from test_kunit import check_case, check_whole, kunit_cases
 
-sys.path.append(str(ROOT / "bench"))
+sys.path.append(str(ROOT))
 
-import models  # noqa: E402  (bench/models.py)
+from bench.lib import models  # noqa: E402
 
 pytestmark = pytest.mark.guest
 
@@ -106,8 +106,8 @@ def guest(kernel, boots, tmp_path_factory):
     data = tmp / "data"
     data.mkdir()
     for name, pages in (("inner", 1), ("outer", 400)):
-        subprocess.run([BUILD / "bench/mkdata", data / name, str(pages)], check=True)
-    subprocess.run([BUILD / "bench/mkindex", data / "index", str(INDEX)], check=True)
+        subprocess.run([BUILD / "bench/lib/mkdata", data / name, str(pages)], check=True)
+    subprocess.run([BUILD / "bench/lib/mkindex", data / "index", str(INDEX)], check=True)
     image = tmp / "data.img"
     subprocess.run([ROOT / "vm-images/mkdisk.sh", data, image, "64M"], check=True)
     (tree / "hipec/random").mkdir()

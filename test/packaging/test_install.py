@@ -301,7 +301,8 @@ def test_uninstall_leaves_what_others_have(tmp_path):
 
 @pytest.mark.parametrize("linked", [False, True], ids=["none", "linked"])
 def test_a_program_may_do_without_the_library(root, tmp_path, linked):
-    """test/packaging/install/weak.c, which docs/install.md shows: the same sum, and why it is without."""
+    """test/packaging/install/weak.c, which docs/user/install.md shows: the same sum, and why it is
+    without."""
     if os.path.exists("/dev/hipec"):
         pytest.skip("the module is loaded here")
     program = tmp_path / "weak"
@@ -401,7 +402,7 @@ def test_python_as_the_document_has_it(root, stub, tmp_path):
     if subprocess.run([PYTHON, "-c", "import numpy"], check=False, capture_output=True).returncode:
         pytest.skip("no python3-numpy")
     (tmp_path / "weights.bin").write_bytes(b"\0\0\x80\x3f" * 2048)
-    code = re.search(r"^```python\n(.*?)^```", (ROOT / "docs/install.md").read_text(),
+    code = re.search(r"^```python\n(.*?)^```", (ROOT / "docs/user/install.md").read_text(),
                      re.S | re.M)[1]
     got = python(root, code, stub, tmp_path)
     assert got.stdout.splitlines()[-3:] == ["attach 0 0 0 1", "2048.0", "0"], got.stderr
@@ -409,7 +410,7 @@ def test_python_as_the_document_has_it(root, stub, tmp_path):
 
 def test_the_document_has_all_parameters():
     """Else run make docs. That this is what the module says: test_packages.py."""
-    assert f"\n\n{parameters.table()}\n\n" in (ROOT / "docs/install.md").read_text()
+    assert f"\n\n{parameters.table()}\n\n" in (ROOT / "docs/user/install.md").read_text()
 
 
 def test_packages_have_the_version_of_the_makefile():

@@ -132,7 +132,7 @@ def test_dkms_builds_the_module(root, kernel):
 
 
 def test_dkms_signs_the_module_with_the_key_of_the_machine(root):
-    """Which the firmware is told of with mokutil, as docs/install.md has it: the serial number
+    """Which the firmware is told of with mokutil, as docs/user/install.md has it: the serial number
     of the signer's certificate is that of mok.pub."""
     serial = root.run("openssl x509 -inform der -in /var/lib/dkms/mok.pub -noout -serial")
     for release in root.releases:
@@ -142,7 +142,7 @@ def test_dkms_signs_the_module_with_the_key_of_the_machine(root):
 
 
 def test_parameters_are_those_of_the_module(root):
-    """As modinfo has them, which docs/install.md and hipec(4) repeat."""
+    """As modinfo has them, which docs/user/install.md and hipec(4) repeat."""
     lines = root.run(f"modinfo -k {root.releases[0]} -F parm hipec").splitlines()
     found = dict(re.sub(r" \(\w+\)$", "", line).split(":", 1) for line in lines)
     listed = {name: text for name, _, text in parameters.parameters()}
@@ -175,7 +175,7 @@ def test_removal_leaves_nothing_behind(root):
 
 
 def test_dkms_builds_what_make_install_installed(root):
-    """Without packages: docs/install.md's other way."""
+    """Without packages: docs/user/install.md's other way."""
     subprocess.run(["make", "-s", "-C", ROOT, "install", f"DESTDIR={root.where}"], check=True,
                    capture_output=True)
     version = root.run("/usr/local/bin/hipec --version").split()[1]

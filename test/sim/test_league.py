@@ -11,10 +11,10 @@ import pytest
 
 from conftest import ROOT
 
-sys.path.insert(0, str(ROOT / "bench"))
-import hints    # noqa: E402
-import league   # noqa: E402
-import twotier  # noqa: E402
+sys.path.insert(0, str(ROOT))
+from bench.cost import league            # noqa: E402
+from bench.hints import figures as hints  # noqa: E402
+from bench.lib import twotier            # noqa: E402
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -44,7 +44,8 @@ def test_the_league_knows_all_and_nobody_beats_the_optimum(rows, capsys):
     for row in rows.values():
         assert all(r["faults"] >= row["built in opt"]["faults"] for r in row.values())
         assert row["lru"]["faults"] == row["built in lru"]["faults"]
-    # A loop over 1,000 pages with 700 frames, 20 times: by arithmetic (docs/benchmarks.md).
+    # A loop over 1,000 pages with 700 frames, 20 times: by arithmetic
+    # (docs/internals/benchmarks.md).
     assert rows["loop"]["mru"]["faults"] == 1000 + 19 * (1000 - 700 + 1)
     assert rows["loop"]["lru"]["faults"] == 20 * 1000
 
@@ -133,7 +134,7 @@ def test_each_write_has_its_reason():
 
 
 def test_the_script_prints_a_trace():
-    script = ROOT / "bench" / "twotier.py"
+    script = ROOT / "bench/lib/twotier.py"
     args = ["--pages", "600", "--pool", "50", "--accesses", "300", "--seed", "1"]
     out = subprocess.run([script, *args], check=True, text=True, capture_output=True).stdout
     want = twotier.requests(600, 50, 400, False, 300, 1)

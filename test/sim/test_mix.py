@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec mix: time by arithmetic, shared frames as the tests in the guest have them
-(test/guest/program/pool.c), and one application alone as hipec sim; docs/mixes.md."""
+(test/guest/program/pool.c), and one application alone as hipec sim; docs/user/mixes.md."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ HIPEC = BUILD / "asan" / "hipec"
 POLICIES = sorted(path.stem for path in (ROOT / "policies").glob("*.hp"))
 MOST = 64   # applications of a mix
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
-DOC = (ROOT / "docs" / "mixes.md").read_text()
+DOC = (ROOT / "docs/user/mixes.md").read_text()
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -351,7 +351,7 @@ def test_revocation_ends_what_costs_too_much(folder):
     stands, _ = mix(apps, "-f", 100)
     ended, _ = mix(apps, "-f", 100, "--revoke")
     assert stands["A"]["faults"] == 3500 and stands["A"]["exit"]["kind"] == 0
-    # docs/sim.md: revoked at fault 2560; then 50 pages come in once more.
+    # docs/user/sim.md: revoked at fault 2560; then 50 pages come in once more.
     assert ended["A"]["exit"]["text"] and ended["A"]["exit"]["kind"] & 0x40
     assert 2560 <= ended["A"]["faults"] <= 2560 + 100
 

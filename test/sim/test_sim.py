@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec sim: against arithmetic, against models in Python, against what the
-module does at a fault; what it refuses; docs/sim.md."""
+module does at a fault; what it refuses; docs/user/sim.md."""
 
 import json
 import os
@@ -457,7 +457,7 @@ def test_salts_are_other_samples_of_the_same():
     assert told[0] == told[-1]
 
 
-DOC = (ROOT / "docs" / "sim.md").read_text()
+DOC = (ROOT / "docs/user/sim.md").read_text()
 
 
 def test_examples_print_what_they_show(tmp_path):

@@ -126,8 +126,8 @@ def test_other_sizes_are_refused(size):
 
 
 @pytest.mark.parametrize("args, words", [
-    (["--columns", "faults,x"], "--columns: there is no 'x'; docs/sim.md lists them"),
-    (["--columns", ""], "--columns: there is no ''; docs/sim.md lists them"),
+    (["--columns", "faults,x"], "--columns: there is no 'x'; docs/user/sim.md lists them"),
+    (["--columns", ""], "--columns: there is no ''; docs/user/sim.md lists them"),
     (["--columns", "all,faults"], "--columns: want 21 at most"),
     (["--verdict=x"], "--verdict: want a percentage from 0 to 100, not 'x'"),
     (["--verdict=3x"], "--verdict: want a percentage from 0 to 100, not '3x'"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""hipec trace make and info, against the models of docs/traces.md in Python."""
+"""hipec trace make and info, against the models of docs/user/traces.md in Python."""
 
 import json
 import random
@@ -13,8 +13,8 @@ import trace_models as models
 from conftest import ROOT
 from test_traces import DOC, hipec
 
-sys.path.insert(0, str(ROOT / "bench"))
-import models as bench_models  # noqa: E402  (bench/models.py)
+sys.path.insert(0, str(ROOT))
+from bench.lib import models as bench_models  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -98,7 +98,7 @@ def plain_text(kind, *args):
 
 def test_programs_of_the_paper_touch_what_ours_in_bench_do():
     """join.c: the inner page, then the outer ones, each pass; smpeg.c: each page once; rdr.c, by
-    bench/models.py, whose levels are the hints."""
+    bench/lib/models.py, whose levels are the hints."""
     sweeps = models.plain((page, False) for page in [9, *range(9)] * 2)
     assert make("nlj", "--pages", 9, "--passes", 2) == sweeps
     assert make("nlj", "--pages", 9, "--passes", 2, "--accesses", 12) == sweeps[:12]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Forms of traces, against readers and writers in Python; what is malformed, with its
-message; that nothing is half-read or half-written; docs/traces.md."""
+message; that nothing is half-read or half-written; docs/user/traces.md."""
 
 import json
 import lzma
@@ -249,7 +249,7 @@ MALFORMED = [
     ((), b"\xfd7zXZ\0\0", PACKED.format("xz")),
     ((), lzma.compress(b"r 1\n", lzma.FORMAT_ALONE), PACKED.format("xz")),
     ((), b"BZh91AY&SY\0\1", PACKED.format("bzip2")),
-    ((), b"\x7fELF\2\1\1\0", " want a trace in one of the forms of docs/traces.md"),
+    ((), b"\x7fELF\2\1\1\0", " want a trace in one of the forms of docs/user/traces.md"),
     ((), b"", " want an access, but there is none"),
     ((), "r 1 2 3", "1: want the end of the line, not '3'"),
     ((), "r 1\nr 1 h=1 2", "2: want the end of the line, not '2'"),
@@ -366,7 +366,7 @@ def test_a_wrong_command_line_is_usage(args, words):
     assert done.stderr.decode().startswith(words) and b"usage: hipec trace " in done.stderr
 
 
-DOC = (ROOT / "docs" / "traces.md").read_text()
+DOC = (ROOT / "docs/user/traces.md").read_text()
 
 
 def test_examples_print_what_they_show(tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Forms of traces, the generator and the statistics of docs/traces.md, plainly.
+"""Forms of traces, the generator and the statistics of docs/user/traces.md, plainly.
 
 An access is (page, written, hint, context); a region (page, pages, name)."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What bench/vm measures is the same work: hipec, C and Lua take the same
+"""What bench/cost/vm measures is the same work: hipec, C and Lua take the same
 decisions, and a contestant that does not is found out. No time is asserted."""
 
 import pathlib
@@ -10,15 +10,15 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BENCH = ROOT / "build/bench/vm/bench-vm"
-LUA = ROOT / "bench/vm/policies.lua"
+BENCH = ROOT / "build/bench/cost/vm/bench-vm"
+LUA = ROOT / "bench/cost/vm/policies.lua"
 POLICIES = ("fifo", "fifo2", "mru")
 FRAMES = 1024
 
 
 @pytest.fixture(scope="module", autouse=True)
 def built():
-    subprocess.run(["make", "-s", "-C", ROOT, "build/bench/vm/bench-vm",
+    subprocess.run(["make", "-s", "-C", ROOT, "build/bench/cost/vm/bench-vm",
                     *(f"build/policies/{name}.hpo" for name in POLICIES)], check=True)
 
 

@@ -122,7 +122,7 @@ int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed
 size_t amp_detect(struct amp_detector *d, struct amp_pattern *p, size_t max);
 void amp_free(struct amp_detector *d);
 
-/* The arrays of a policy that is fed: docs/amp.md, Feed. */
+/* The arrays of a policy that is fed: docs/user/amp.md, Feed. */
 #define AMP_TABLE 64		/* entries of the table of contexts, a power of two */
 #define AMP_FED 32		/* of them, used at most */
 #define AMP_PARTS 12		/* partitions: 0 the default one */

@@ -31,7 +31,7 @@ static const struct verb {
 	  "FRAMES is held now, of at most LIMIT; rates are of the time between two looks, in\n"
 	  "pages a second. GAIN is by how much less, or more, the policy brings in than the\n"
 	  "default one would, since the load; only containers that share are compared.\n"
-	  "docs/operations.md says what to do about each HEALTH. Ends with Ctrl-C.\n"
+	  "docs/user/operations.md says what to do about each HEALTH. Ends with Ctrl-C.\n"
 	  "\n"
 	  "  -1, --once         one picture; so it is without a terminal\n"
 	  "  -n, --number N     so many pictures\n"
@@ -48,14 +48,15 @@ static const struct verb {
 	  "  -j, --json    an array with all there is, for programs\n" },
 	{ "metrics", cli_metrics, "[--output FILE]",
 	  "print the numbers of all containers for Prometheus",
-	  "In its text format. docs/operations.md says what to watch.\n"
+	  "In its text format. docs/user/operations.md says what to watch.\n"
 	  "\n"
 	  "  -o, --output FILE  there, the old text or the new one at any time; for the\n"
 	  "                     collector of text files of its node_exporter\n" },
 	{ "why", cli_why, "[--json] ID PAGE|FILE:OFFSET",
 	  "say where a page of a live container stands, and on which queue",
 	  "ID is a container's number in hipec status; PAGE counts from the container's\n"
-	  "start, OFFSET is in bytes. Asking changes nothing. docs/swap.md has the words.\n"
+	  "start, OFFSET is in bytes. Asking changes nothing. The words are in\n"
+	  "docs/user/swap.md.\n"
 	  "\n"
 	  "  -j, --json    an object with all there is, for programs\n" },
 	{ "set", cli_set, "[--json] ID [NAME=VALUE...]",
@@ -67,7 +68,7 @@ static const struct verb {
 	{ "swap", cli_swap, "[--trial TIME] [--json] ID POLICY",
 	  "give a live container another policy; what is cached stays",
 	  "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy (mru), or\n"
-	  "builtin. If it cannot take over, the one before goes on. docs/swap.md has more.\n"
+	  "builtin. If it cannot take over, the one before goes on: docs/user/swap.md.\n"
 	  "\n"
 	  "  -t, --trial TIME  30s, 5m: watch the policy before for so long, then this one,\n"
 	  "                    and go back if it is worse, ends, or on Ctrl-C\n"
@@ -81,8 +82,8 @@ static const struct verb {
 	{ "doctor", cli_doctor, "[--json]",
 	  "say what keeps hipec from working here, and the command that mends it",
 	  "Looks at the kernel, its headers, DKMS, Secure Boot, the module, the device and\n"
-	  "the limit of locked memory. docs/install.md has more on each. Exit code 1 if\n"
-	  "something is wrong; what is only noted may stay as it is.\n"
+	  "the limit of locked memory. docs/user/install.md has more on each. Exit code 1\n"
+	  "if something is wrong; what is only noted may stay as it is.\n"
 	  "\n"
 	  "  -j, --json     an array with an object for each check, for programs\n"
 	  "      --root DIR look at the machine whose root folder is there\n" },
@@ -94,7 +95,8 @@ static const struct verb {
 	{ "play", cli_play, "[OPTION...] LIST DISK",
 	  "time a list of reads and writes on a real file or disk",
 	  "LIST is what hipec sim --post-cache wrote, or any trace; page N is byte 4096 N\n"
-	  "of DISK, which may be a file. docs/player.md says what is measured, and how.\n"
+	  "of DISK, which may be a file. docs/user/player.md says what is measured,\n"
+	  "and how.\n"
 	  "\n"
 	  "      --overwrite    the list's writes may destroy what is there; where there is\n"
 	  "                     a file system, or the kernel uses the disk, say it twice\n"
@@ -110,7 +112,7 @@ static const struct verb {
 	  "[OPTION...] TRACE...",
 	  "count the faults of policies on traces, without the module",
 	  "Runs each trace through each policy with each number of frames; '-' is\n"
-	  "standard input. docs/sim.md has the trace's form and the columns.\n"
+	  "standard input. docs/user/sim.md has the trace's form and the columns.\n"
 	  "\n"
 	  "  -p, --policy LIST  files (.hpo, or .hp, which ampc compiles), shipped\n"
 	  "                     policies (mru) or what is built in: lru, fifo, clock,\n"
@@ -133,7 +135,7 @@ static const struct verb {
 	  "  -c, --contract[=SALT]\n"
 	  "                     beside the default policy and its sampled shadow:\n"
 	  "                     whether revocation's contract would end it, and when\n"
-	  "      --columns LIST of the table: docs/sim.md has them; all\n"
+	  "      --columns LIST of the table: docs/user/sim.md has them; all\n"
 	  "      --post-cache FILE\n"
 	  "                     write there what one policy with one number of frames\n"
 	  "                     reads and writes, a trace; hipec play times it\n"
@@ -150,7 +152,7 @@ static const struct verb {
 	  "draw what policies do on traces, as a page for a browser",
 	  "Runs each trace through each policy: faults by region and over time, frames\n"
 	  "held, queue lengths, the hottest lines, and faults by memory. '-' is standard\n"
-	  "input. docs/profile.md says how to read it; policies, sizes and modes are\n"
+	  "input. docs/user/profile.md says how to read it; policies, sizes and modes are\n"
 	  "those of hipec sim.\n"
 	  "\n"
 	  "  -p, --policy LIST  without it lru,fifo2,mru,opt\n"
@@ -173,8 +175,8 @@ static const struct verb {
 	  "step through a policy on a trace, command by command",
 	  "Runs a trace through a policy as hipec sim does, stops, and says what is where\n"
 	  "and why. Commands come from the terminal, or from standard input or --command;\n"
-	  "'help' lists them, docs/debugger.md has an example. 'hipec sim --step' is the\n"
-	  "same.\n"
+	  "'help' lists them, docs/policy/debugger.md has an example. 'hipec sim --step' is\n"
+	  "the same.\n"
 	  "\n"
 	  "  -p, --policy FILE  a policy: .hp, .hpo or the name of a shipped one\n"
 	  "      --param NAME=VALUE\n"
@@ -191,7 +193,8 @@ static const struct verb {
 	  "run several applications with policies on one simulated machine",
 	  "APPS is a file with a line for each: NAME [KEY=VALUE...] : TRACE, with the keys\n"
 	  "policy, privileged (frames), min, max, start and cpu (of an access); TRACE is a\n"
-	  "file or what hipec trace make takes. docs/mixes.md says what happens when.\n"
+	  "file or what hipec trace make takes. docs/user/mixes.md says what happens\n"
+	  "when.\n"
 	  "\n"
 	  "  -f, --frames N     of the machine: 4096, 4k (1024 each), 64M, 512KiB\n"
 	  "  -g, --global NAME  policy of the frames that are shared: fifo2-mr (the\n"
@@ -213,7 +216,7 @@ static const struct verb {
 	  "detect [OPTION...] TRACE | feed [OPTION...] ID|PID | report [OPTION...] [FILE]",
 	  "say what program contexts do, of a trace or in runs: loop, pass once, ...",
 	  "A context is a call stack; 'hipec trace -- COMMAND' takes traces that have some.\n"
-	  "docs/amp.md says what is found, and how; '-' is standard input.\n"
+	  "docs/user/amp.md says what is found, and how; '-' is standard input.\n"
 	  "\n"
 	  "      --detector BY  amp (the default), pcc or dear\n"
 	  "      --form FORM    of amp's average: all accesses (the default), periodic, of\n"
@@ -242,7 +245,7 @@ static const struct verb {
 	  "--policy P --budget B [OPTION...] -- PROGRAM...",
 	  "run a program as it is, with its file maps under a policy",
 	  "Files that the program, and what it starts, maps are regions of one container.\n"
-	  "docs/run.md says which, and what a program may expect of them.\n"
+	  "docs/user/run.md says which, and what a program may expect of them.\n"
 	  "\n"
 	  "  -p, --policy NAME  a policy: .hp, .hpo, the name of a shipped one, or builtin\n"
 	  "      --param NAME=VALUE\n"
@@ -268,7 +271,7 @@ static const struct verb {
 	  "write what happens in live containers to a file",
 	  "Records containers by their number in 'hipec status', all of them and those\n"
 	  "that come, or those that come while a command runs; until they end, the\n"
-	  "command ends, or Ctrl-C. docs/record.md says what is in the file; 'hipec\n"
+	  "command ends, or Ctrl-C. docs/user/record.md says what is in the file; 'hipec\n"
 	  "replay' proves it, 'hipec sim' takes it as a trace.\n"
 	  "\n"
 	  "  -o, --output FILE  hipec.record\n"
@@ -288,7 +291,7 @@ static const struct verb {
 	  "make KIND --pages N --accesses N [OPTION...] [OUT]\n"
 	  "info [--json] [--top N] [--from FORM] [--columns LIST] TRACE...\n"
 	  "\n"
-	  "'-' is standard input or output. docs/traces.md has forms and kinds.\n"
+	  "'-' is standard input or output. docs/user/traces.md has forms and kinds.\n"
 	  "\n"
 	  "  -o, --output FILE  the trace of COMMAND and all it starts; COMMAND.trace\n"
 	  "  --mmap[=N]     also touches of mapped files, but of the last N pages; 64\n"

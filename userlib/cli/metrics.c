@@ -26,7 +26,7 @@
 	X(ghost_pages, "pages without a frame that the policy remembers", s->ghosts) \
 	X(regions, "ranges of files that are attached", s->regions)		\
 	X(shares, "1: frames of the pool; 0: its own", s->shares)		\
-	X(exit_kind, "0: the policy runs; else why it ended, a number of docs/operations.md", \
+	X(exit_kind, "0: the policy runs; else why it ended, a number of docs/user/operations.md", \
 	  s->exit.kind)
 
 struct metrics {

@@ -35,7 +35,7 @@ int hipec_swap_args(int fd, struct hipec_swap *swap)
  *
  * The container keeps its frames, and what they hold: the new policy is told of each
  * resident page by Adopt. Its counters go on. If the call fails the policy before
- * goes on as it was. docs/swap.md says more.
+ * goes on as it was. docs/user/swap.md says more.
  *
  * Context: any thread; may sleep.
  * Return: 0; -EINVAL if the image is refused; -ECANCELED if its Init or Adopt ended

@@ -216,7 +216,7 @@ const char *record_policy(struct hipec_policy *policy,
 	else if (hipec_image_parse(image, head->image_size, policy, &error) ||
 		 hipec_verify(policy, &error))
 		return "the module would refuse its policy";
-	/* After a swap it may have more: docs/swap.md. */
+	/* After a swap it may have more: docs/user/swap.md. */
 	if (hipec_vm_nr_pages(policy, head->nr_frames) > head->nr_pages ||
 	    policy->nr_queues + 1 != head->nr_queues ||
 	    policy->nr_elements != head->nr_elements ||

@@ -2,7 +2,7 @@
 /*
  * Which maps become regions. Those that the page cache would serve wrongly through
  * us are left alone: what is executed, and what a program maps to read and writes
- * by other calls, which a region would not see (docs/run.md).
+ * by other calls, which a region would not see (docs/user/run.md).
  */
 #define _GNU_SOURCE	/* O_PATH */
 #include <fcntl.h>

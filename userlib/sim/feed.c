@@ -13,7 +13,7 @@
 
 /*
  * Recency lists go on from one period to the next: loops may be longer than these.
- * Measured on the traces of bench/ampstudy, with amp.hp against arc.hp: every 5,000
+ * Measured on the traces of bench/amp/programs, with amp.hp against arc.hp: every 5,000
  * accesses and ripe after 5,000 was best; every 20,000 was 6 % worse, without
  * ripeness 4 %; @horizon and @least hardly matter.
  */

@@ -8,7 +8,7 @@
  * counted from 0 in the order in which pages first appear.
  *
  * Interface:
- * sim_trace_read(), _free()  a trace into memory; docs/traces.md has the forms
+ * sim_trace_read(), _free()  a trace into memory; docs/user/traces.md has the forms
  * sim_trace_id()             pgno -> id
  * sim_trace_tag()            hint and program context of a run
  * sim_trace_warm()           its first accesses are not counted
@@ -91,7 +91,7 @@ enum sim_mode {
 	SIM_EXACT,	/* and runs Access */
 };
 
-/* Built-in references: what they do is in docs/sim.md. */
+/* Built-in references: what they do is in docs/user/sim.md. */
 #define SIM_REFERENCES(X) X(LRU, "lru") X(FIFO, "fifo") X(CLOCK, "clock") X(OPT, "opt") \
 	X(OPT_READS, "opt-reads") X(DEFAULT, "default")
 

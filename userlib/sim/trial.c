@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Partitions on trial. Numbers that are not the paper's were chosen with the traces
- * of bench/ampstudy.py and sixty mixes of bench/ampmixes.py; docs/amp.md says what
+ * of bench/amp/study.py and sixty mixes of bench/amp/mixes.py; docs/user/amp.md says what
  * they trade.
  *
  * Interface: trial.h.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The compact form, .trace: a header of 16 bytes and one zstd frame of records.
- * docs/traces.md describes them; numbers in records have 7 bits in a byte, the
+ * docs/user/traces.md describes them; numbers in records have 7 bits in a byte, the
  * lowest first, and each has one encoding only.
  */
 #include <errno.h>

@@ -11,7 +11,7 @@
 /* A page of the highest rank has this weight, one of rank i less: i^-skew. */
 #define WEIGHT_BITS 36
 
-/* Of random data retrieval, as bench/index.h and rdr.c have them. */
+/* Of random data retrieval, as bench/lib/index.h and rdr.c have them. */
 #define RDR_RECORDS 64		/* of a page of the index */
 #define RDR_TUPLES 4		/* of a record */
 #define RDR_TUPLES_PER_PAGE 64
@@ -317,7 +317,7 @@ static int make_shift(struct maker *m)
 	return ret;
 }
 
-/* A nested-loop join, as bench/join.c: the inner relation is the page behind. */
+/* A nested-loop join, as bench/paper/join.c: the inner relation is the page behind. */
 static int make_nlj(struct maker *m)
 {
 	const struct trace_recipe *c = m->recipe;
@@ -342,7 +342,7 @@ static u64 subtree(u64 i, u64 nr)
 	return n;
 }
 
-/* As bench/rdr.c: from the root of the index down, then to the data behind it. */
+/* As bench/paper/rdr.c: from the root of the index down, then to the data behind it. */
 static int retrieve(struct maker *m, u64 index_pages, u64 tuple)
 {
 	u64 nr = index_pages * RDR_RECORDS, key = tuple / RDR_TUPLES;
@@ -387,7 +387,7 @@ static int make_rdr(struct maker *m)
 	return ret;
 }
 
-/* A video that is played, as bench/smpeg.c: each page once. */
+/* A video that is played, as bench/paper/smpeg.c: each page once. */
 static int make_smpeg(struct maker *m)
 {
 	return put(m, 0, m->recipe->pages, chance(m, m->recipe->writes));

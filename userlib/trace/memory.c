@@ -334,7 +334,7 @@ void sim_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out)
  * sim_trace_read() - read a trace
  * @t:    filled; sim_trace_free() it, also after an error
  * @name: for messages; must outlive @t
- * @in:   a trace in one of the forms of docs/traces.md, which is recognised
+ * @in:   a trace in one of the forms of docs/user/traces.md, which is recognised
  * @err:  filled if it is malformed
  *
  * Context: any.

@@ -51,7 +51,7 @@ static int unknown_form(struct trace_in *r)
 		    !memcmp(r->at, unpackers[i].magic, unpackers[i].n))
 			return trace_malformed(r, "want a trace that is not compressed, or by zstd: try %s -dc FILE | hipec ... -",
 					       unpackers[i].name);
-	return trace_malformed(r, "want a trace in one of the forms of docs/traces.md");
+	return trace_malformed(r, "want a trace in one of the forms of docs/user/traces.md");
 }
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Forms of traces: readers, writers, what makes them and what counts them. What
- * a trace is in memory, sim.h says; docs/traces.md describes the forms.
+ * a trace is in memory, sim.h says; docs/user/traces.md describes the forms.
  *
  * Names: @r where a reader is, @t the trace it fills, @pgno a page of the trace.
  * Readers return 0, -EINVAL with the reason in r->err, or another errno.

@@ -6,7 +6,7 @@
  * significant byte. Everything that knows commands expands this table: the
  * enum, the verifier (by operand kind, never by command), the dispatch, the
  * disassembler and assembler, ampc's builtins and the command reference in
- * docs/commands.md. The selectors, slots, events and kinds that commands refer
+ * docs/policy/commands.md. The selectors, slots, events and kinds that commands refer
  * to are tables here as well, for the same reason.
  *
  * To add a command: one row at the end of HIPEC_COMMANDS_CALLED, one function

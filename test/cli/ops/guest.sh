@@ -2,7 +2,7 @@
 #
 # What test_ops_guest.py has the guest do: three programs, and everything that shows
 # what becomes of them. /hipec/page and /hipec/runbook have the commands of
-# docs/operations.md, a file each. Runs on although a part fails: the files in /results tell.
+# docs/user/operations.md, a file each. Runs on although a part fails: the files in /results tell.
 
 container()	# NUMBER: until there is one
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the kernel's calls on memory do to a shared mapping of a region: the table
- * in docs/regions.md, by values. Private mappings are in private.c; pinned pages,
+ * in docs/user/regions.md, by values. Private mappings are in private.c; pinned pages,
  * MADV_DONTNEED, mremap and the ranges of msync in data.c.
  */
 #define _GNU_SOURCE

@@ -447,7 +447,7 @@ static long cost(uint64_t frames)
 
 /*
  * At load a container that shares is charged for its first frames and for what is
- * kept about all that it may have: 50 bytes a frame (docs/machine.md), beside a
+ * kept about all that it may have: 50 bytes a frame (docs/policy/machine.md), beside a
  * shadow that has one size up to 640 frames. There are four tables, and each may
  * fill its last page or not; small ones come from slabs, which are counted in
  * pages as well.

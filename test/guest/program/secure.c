@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a user without rights cannot do, and cannot see of others: docs/security.md
+ * What a user without rights cannot do, and cannot see of others: docs/internals/security.md
  * names these tests.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What somebody does who comes upon hipec: docs/install.md, from his packages in
+# What somebody does who comes upon hipec: docs/user/install.md, from his packages in
 # /srv/deb to their removal, as root; alice uses it, bob may not. Runs on although
 # a part fails: the files in results tell.
 

@@ -185,7 +185,7 @@ static void print(const struct options *o, const struct sim_trace *t,
 		printf("and %zu contexts with fewer accesses: --top\n",
 		       f->nr - nr);
 	if (f->none)
-		printf("%llu accesses have no context; docs/traces.md says which traces have some\n",
+		printf("%llu accesses have no context; docs/user/traces.md says which traces have some\n",
 		       (unsigned long long)f->none);
 }
 

@@ -100,7 +100,7 @@ static int check_arrays(const struct feeding *f)
 #undef X
 	if (!n)
 		return CLI_OK;
-	cli_error("container %llu: its policy '%s' does not declare shared Int %s; only one that does can be fed, as amp (docs/amp.md)",
+	cli_error("container %llu: its policy '%s' does not declare shared Int %s; only one that does can be fed, as amp (docs/user/amp.md)",
 		  (unsigned long long)f->status.id, f->status.policy, missing);
 	return CLI_FAILED;
 }

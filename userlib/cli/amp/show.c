@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Patterns as a table or as JSON: docs/amp.md has columns and keys.
+ * Patterns as a table or as JSON: docs/user/amp.md has columns and keys.
  *
  * Interface: amp.h.
  */

@@ -20,7 +20,7 @@ static const struct {
 } disks[] = {
 	/* A page at a fault of Table V; 4 KB of Table III. */
 	{ "paper", 12789000, 1502400 },
-	/* bench/guests.py: a request, and 4096 bytes at so many MB/s. */
+	/* bench/lib/guests.py: a request, and 4096 bytes at so many MB/s. */
 	{ "ssd", 108192, 108192 },
 	{ "hdd", 5027307, 5027307 },
 };

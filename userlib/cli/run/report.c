@@ -37,7 +37,7 @@ static void say_maps(const struct run *r, const struct hipec_status *s, FILE *ou
 			N(c->faults), N(c->read_pages), N(c->written_pages));
 	}
 	if (r->nr_left && (r->globs || !r->nr_maps))
-		fprintf(out, "hipec run: %s map%s left alone: the program may write to the file by other calls (docs/run.md)\n",
+		fprintf(out, "hipec run: %s map%s left alone: the program may write to the file by other calls (docs/user/run.md)\n",
 			N(r->nr_left), r->nr_left == 1 ? " was" : "s were");
 	if (r->nr_refused > 1)
 		fprintf(out, "hipec run: %s maps were refused\n", N(r->nr_refused));

@@ -143,7 +143,7 @@ static int add_column(struct sim_job *job, char *name)
 		return CLI_OK;
 	}
 	if (!sim_column_find(name, &column)) {
-		cli_error("--columns: there is no '%s'; docs/sim.md lists them",
+		cli_error("--columns: there is no '%s'; docs/user/sim.md lists them",
 			  cli_clean(name));
 		return CLI_USAGE;
 	}

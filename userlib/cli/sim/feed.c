@@ -93,7 +93,7 @@ int sim_feed_open(struct sim_job *job)
 	if (!job->feed.file)
 		return CLI_OK;
 	if (job->feed.off || !any_wants(job)) {
-		cli_error("--hints: no policy here is fed; docs/amp.md says which are");
+		cli_error("--hints: no policy here is fed; docs/user/amp.md says which are");
 		return CLI_USAGE;
 	}
 	if (job->nr_traces != 1) {

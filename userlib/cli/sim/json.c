@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows as JSON: docs/sim.md has the keys.
+ * Rows as JSON: docs/user/sim.md has the keys.
  */
 #include "../json.h"
 #include "sim.h"

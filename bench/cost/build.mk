@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What the parts of hipec cost in time, and what policies cost in faults.
+
+include $(addprefix bench/cost/,vm/build.mk recover/build.mk fault/build.mk \
+	crossing/build.mk context/build.mk run/build.mk idle/build.mk)
+
+.PHONY: bench-ampc
+## bench-ampc: the compiler: how long it takes and how short its code is, as a table
+bench-ampc: $(B)/ampc
+	@bench/cost/ampc.py
+
+.PHONY: bench-sim
+## bench-sim: the simulator: accesses a second on the VM and in C, memory a page
+bench-sim: $(B)/hipec $(B)/policies/lru.hpo $(B)/policies/fifo2.hpo
+	@bench/cost/sim.py
+
+.PHONY: bench-league
+## bench-league: what each shipped policy, and the optimum, saves on seven traces
+bench-league: $(B)/hipec $(SHIPPED_HPO)
+	@bench/cost/league.py
+
+# What revocation's contract is measured on: every policy that there is, and
+# ill-advised ones of its own.
+REVOKE_HPO := $(patsubst %,$(B)/bench/cost/revoke/%.hpo,$(notdir $(basename \
+	$(wildcard bench/cost/revoke/*.hp docs/policy/tutorial/*.hp)))) \
+	$(patsubst %,$(B)/guest/policies/%.hpo,$(notdir $(basename \
+	$(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))) \
+	$(SHIPPED_HPO)
+
+$(B)/bench/cost/revoke/%.hpo: bench/cost/revoke/%.hp $(B)/ampc
+	@mkdir -p $(@D)
+	$(B)/ampc -o $@ $<
+
+$(B)/bench/cost/revoke/%.hpo: docs/policy/tutorial/%.hp $(B)/ampc
+	@mkdir -p $(@D)
+	$(B)/ampc -o $@ $<
+
+.PHONY: bench-revoke
+## bench-revoke: which policies revocation's contract revokes, and when, as a table
+bench-revoke: $(B)/hipec $(REVOKE_HPO)
+	@bench/cost/revoke/table.py
+
+ALL_BENCHES += bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-league

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the benchmarks in guests share: one guest, or boots side by side on modelled
+disks, and what their programs printed.
+
+A guest runs a script in a stock kernel with run.py's deterministic flags: guest
+time is guest instructions plus modelled disk time, whatever else this machine does.
+A Boot's script prints "guest: run N" before its N-th run, counted from 1.
+"""
+
+import argparse
+import dataclasses
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+RUN = pathlib.Path(__file__).resolve().parents[2] / "vm-images" / "run.py"
+
+PAGE = 4096
+MB = 1 << 20
+
+# What hipec may use beside its frames: its tables, and the process's own pages.
+# The page cache gets no such extra.
+ALLOWANCE = MB
+
+# Pages that a run may read from the disk beside the data: the inner relation,
+# the file system's metadata.
+METADATA_PAGES = 8
+
+# Pages of one read of hipec, 128 KB: as the page cache's default read-ahead.
+CLUSTER = 32
+
+# An emulator takes each step of a fast string move for an instruction: zeroing
+# a page would cost 4096 of them. Without these flags the kernel uses loops.
+APPEND = "clearcpuid=erms,fsrm"
+
+
+@dataclasses.dataclass(frozen=True)
+class Disk:
+    """A null_blk disk: each request takes completion_ns, all together at most mbps."""
+    name: str
+    completion_ns: int
+    mbps: int
+
+
+DISKS = (Disk("ssd", 100_000, 500), Disk("hdd", 5_000_000, 150))
+
+
+class Failed(Exception):
+    """A run failed, or its numbers cannot be right."""
+
+
+class Guest:
+    """A guest, and the directory that it leaves its results in."""
+
+    def __init__(self, out):
+        """@out: is emptied by start()."""
+        self.out = out
+        self.process = None
+
+    def start(self, kernel, image, command, timeout):
+        """Boot; @timeout in seconds of wall time, 0 for none."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.out.mkdir(parents=True)
+        with open(self.out / "log", "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(  # pylint: disable=consider-using-with
+                [RUN, "--kernel", kernel, "--initrd", image, "--det", "--append", APPEND,
+                 "--timeout", str(timeout), "--out", self.out, "--", *command],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def end(self):
+        """Whatever it does."""
+        if self.process:
+            self.process.terminate()
+            self.process.wait()
+
+    def failure(self, name="the guest"):
+        """Why @name failed, as the log has it."""
+        log = (self.out / "log").read_text(errors="replace")
+        return Failed(f"{name}: failed\n\n{log.rstrip()}")
+
+    def lines(self, number=None):
+        """What the programs printed, as dictionaries; @number of them, if it is given."""
+        lines = (self.out / "results" / "runs").read_text().splitlines()
+        if number not in (None, len(lines)):
+            raise Failed(f"{len(lines)} results of {number} runs")
+        pairs = ((word.split("=", 1) for word in line.split()) for line in lines)
+        return [{key: int(value) if value.isdigit() else value for key, value in line}
+                for line in pairs]
+
+    def release(self):
+        """The kernel's."""
+        return (self.out / "results" / "kernel").read_text().strip()
+
+
+class Boot(Guest):
+    """A guest, and the runs that it makes one after the other."""
+
+    def __init__(self, disk, runs, out):
+        """@runs: objects with a name."""
+        super().__init__(out)
+        self.disk, self.runs = disk, runs
+
+    def under_way(self):
+        """(how many runs were started, name of the last)."""
+        try:
+            console = (self.out / "console").read_text(errors="replace")
+        except FileNotFoundError:
+            console = ""
+        number = min(console.count("\nguest: run "), len(self.runs))
+        return number, self.runs[number - 1].name if number else f"{self.disk.name}: boot"
+
+
+def run_guest(args, timeout, *command):
+    """Boot one guest, of options(), and wait until @command has ended there: a Guest."""
+    guest = Guest(args.out)
+    try:
+        guest.start(args.kernel, args.guest, command, timeout)
+        if guest.process.wait():
+            raise guest.failure()
+    finally:
+        guest.end()
+    return guest
+
+
+def follow(boots):
+    """Wait for the guests, telling what they do: on a terminal in one line, else
+    in one every ten seconds. Stops at the first that fails."""
+    tty = sys.stdout.isatty()
+    total = sum(len(boot.runs) for boot in boots)
+    begin = time.monotonic()
+    due = 0
+    while True:
+        states = [boot.under_way() for boot in boots]
+        seconds = time.monotonic() - begin
+        if seconds >= due:
+            text = (f"{seconds:4.0f} s, {sum(max(0, n - 1) for n, _ in states)} of {total} "
+                    f"runs done; now {'; '.join(name for _, name in states)}")
+            if tty:
+                print(f"\r{text[:shutil.get_terminal_size().columns - 1]}\x1b[K", end="")
+            else:
+                print(text)
+                due = seconds + 10
+            sys.stdout.flush()
+        statuses = [boot.process.poll() for boot in boots]
+        if any(statuses) or None not in statuses:
+            break
+        time.sleep(0.5)
+    if tty:
+        print("\r\x1b[K", end="", flush=True)
+    for boot in boots:
+        if boot.process.poll():
+            raise boot.failure(boot.under_way()[1])
+
+
+def options(description):
+    """A parser for what every benchmark's command line has."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
+    parser.add_argument("--guest", required=True, metavar="IMG", help="made by initramfs.sh")
+    parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)
+    return parser
+
+
+def arguments(description, full):
+    """The command line; @full: what --full means."""
+    parser = options(description)
+    parser.add_argument("--full", action="store_true", help=full)
+    parser.add_argument("--again", action="store_true", help="print what DIR has, run nothing")
+    return parser.parse_args()
+
+
+def call(what, name, args):
+    """Call @what(args) as a program does: its exit status."""
+    # As for Ctrl-C: leave through the finally clauses, which end the guests.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        return what(args) or 0
+    except Failed as failed:
+        print(f"{name}: {failed}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT

@@ -1,0 +1,301 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run a join and a sweep in a stock kernel, on its page cache and on hipec, and
+print what each cost.
+
+    demo.py --kernel 6.12 --guest IMG --out DIR [--full]
+
+One guest for each modelled disk, side by side, with run.py's deterministic
+flags: guest time is guest instructions plus modelled disk time, whatever else
+this machine does. DIR/results.json gets one object for each run, for cited.py.
+Exit status 1 if a run fails or gives other counts than arithmetic does.
+"""
+
+import dataclasses
+import json
+import pathlib
+import sys
+import textwrap
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from bench.lib.guests import (ALLOWANCE, CLUSTER, DISKS, MB, METADATA_PAGES,  # noqa: E402
+                              PAGE, Boot, Disk, Failed, arguments, call, follow)
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    """A program that reads the same pages in order, pass after pass."""
+    name: str
+    what: str           # in a sentence
+    files: str
+    pages: int
+    passes: int
+    frames: tuple       # memory sizes to run it with
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """Who keeps the pages, and how."""
+    name: str
+    policy: str = ""    # none: the page cache
+    advice: str = "none"
+    cluster: int = CLUSTER
+    most_passes: int = 64
+
+
+# hipec-1997, Table V: 60 MB outer relation, 4 KB inner one, 64 tuples a page.
+JOIN = Workload("join", "a join over 60 MB", "inner outer", 15360, 8, (14848, 6656))
+JOIN_1997 = dataclasses.replace(JOIN, passes=64, frames=(14848, 10752, 6656, 2560))
+SWEEP = Workload("sweep", "a sweep over 32 MB of weights", "weights", 8192, 4, (7168,))
+DATA = "inner=1 outer=15360 weights=8192"
+
+VARIANTS = (
+    # Twice, because when little memory is missing its hits depend on chance.
+    Variant("page cache, no advice"),
+    Variant("page cache, no advice, again"),
+    # One fault and one read a page: slow to simulate, so measured for fewer passes.
+    Variant("page cache, MADV_RANDOM", advice="random", most_passes=2),
+    Variant("page cache, MADV_SEQUENTIAL", advice="sequential"),
+    Variant("hipec fifo2", "fifo2"),
+    Variant("hipec fifo", "fifo"),
+    Variant("hipec mru", "mru"),
+    Variant("hipec mru, 1 page a read", "mru", cluster=1),
+)
+
+
+@dataclasses.dataclass
+class Run:
+    """One line of the table."""
+    disk: Disk
+    workload: Workload
+    frames: int
+    variant: Variant
+    got: dict = None    # what the program printed
+
+    @property
+    def passes(self):
+        """Passes that are run; the others are taken to cost the same."""
+        return min(self.workload.passes, self.variant.most_passes)
+
+    @property
+    def scale(self):
+        """What the numbers of a run of fewer passes are multiplied by."""
+        return self.workload.passes / self.passes
+
+    @property
+    def memory_mb(self):
+        """The frames as memory."""
+        return self.frames * PAGE // MB
+
+    @property
+    def name(self):
+        """For a person."""
+        return f"{self.disk.name}: {self.workload.name}, {self.memory_mb} MB, {self.variant.name}"
+
+    @property
+    def cell(self):
+        """Runs of one cell are to be compared."""
+        return self.disk.name, self.workload.name, self.frames
+
+    def line(self):
+        """For demo-guest.sh."""
+        if self.variant.policy:
+            limit = self.frames * PAGE + ALLOWANCE
+            source = (f"--policy /policies/{self.variant.policy}.hpo "
+                      f"--frames {self.frames} --cluster {self.variant.cluster}")
+        else:
+            limit = self.frames * PAGE
+            source = f"--advice {self.variant.advice}"
+        return (f"{limit} {self.workload.name} {source} --disk {self.disk.name} "
+                f"--passes {self.passes} {self.workload.files}")
+
+    def total(self, *names):
+        """A number for all passes."""
+        return round(sum(self.got[name] for name in names) * self.scale)
+
+    def pages_wanted(self):
+        """(least, most) pages that hipec brings in, by arithmetic. In each pass
+        after the first, mru reads what could not stay: the pages beyond the
+        frames, and as many as it reads through, of one cluster or, with a second
+        one read ahead, of two. One page at a time, it is exact."""
+        n, p, f, c = self.workload.pages, self.passes, self.frames, self.variant.cluster
+        if self.variant.policy != "mru":
+            return n * p, n * p
+        return tuple(n + (p - 1) * (n - f + frames) for frames in (c, 2 * c if c > 1 else c))
+
+    def complaints(self):
+        """What is wrong with the numbers."""
+        beside = self.got["disk_pages"] - self.got.get("pages_in", 0)
+        if not self.variant.policy:
+            if beside < self.workload.pages:
+                yield f"read {beside} pages only: the data was in memory before"
+            return
+        least, most = self.pages_wanted()
+        if self.got["exit"]:
+            yield f"the policy was ended, exit kind {self.got['exit']:#x}"
+        if not least <= self.got["pages_in"] <= most:
+            yield f"brought {self.got['pages_in']} pages in, not {least} to {most}"
+        if self.variant.cluster == 1 and self.got["faults"] != least:
+            yield f"faulted {self.got['faults']} times, not {least}"
+        if not 0 <= beside <= METADATA_PAGES:
+            yield (f"the disk read {beside} pages more than were brought in, "
+                   f"not 0 to {METADATA_PAGES}")
+
+    def as_dict(self, best):
+        """For results.json: what was run and, unscaled, what it gave."""
+        return {"disk": self.disk.name, "completion_ns": self.disk.completion_ns,
+                "mbps": self.disk.mbps, "workload": self.workload.name,
+                "pages": self.workload.pages, "passes": self.passes,
+                "of_passes": self.workload.passes, "frames": self.frames,
+                "memory_mb": self.memory_mb, "variant": self.variant.name,
+                "policy": self.variant.policy, "advice": self.variant.advice,
+                "cluster": self.variant.cluster,
+                "of_best_advice": self.total("elapsed_ns") / best.total("elapsed_ns"),
+                **{key: value for key, value in self.got.items() if isinstance(value, int)
+                   and key not in ("frames", "passes")}}
+
+
+def plan(disk, workloads):
+    """The runs on a disk."""
+    return [Run(disk, workload, frames, variant)
+            for workload in workloads for frames in workload.frames for variant in VARIANTS]
+
+
+def start(boot, args):
+    """Boot a guest for the runs on a disk."""
+    boot.start(args.kernel, args.guest,
+               ["sh", "/demo-guest.sh", boot.disk.name, str(boot.disk.completion_ns),
+                str(boot.disk.mbps), DATA, "\n".join(run.line() for run in boot.runs)],
+               0 if args.full else 1800)
+
+
+def collect(boot):
+    """Read what the programs printed into the runs of a disk."""
+    lines = boot.lines()
+    if len(lines) != len(boot.runs):
+        raise Failed(f"{boot.disk.name}: {len(lines)} results of {len(boot.runs)} runs")
+    for run, run.got in zip(boot.runs, lines):
+        for complaint in run.complaints():
+            raise Failed(f"{run.name}: {complaint}")
+
+
+def best_advice(runs, cell):
+    """The page cache's run in a cell that took least time."""
+    return min((run for run in runs if run.cell == cell and not run.variant.policy),
+               key=lambda run: run.total("elapsed_ns"))
+
+
+ROW = "{:9}{:7}{:5}{:29}{:>9}{:>9}{:>9}{:>11}{:>10}"
+
+
+def print_table(runs):
+    """All runs; numbers that were scaled are marked."""
+    print(ROW.format("workload", "memory", "disk", "variant", "pages", "I/Os", "faults",
+                     "elapsed", "of best"))
+    print(ROW.format("", "(MB)", "", "", "read", "", "", "(ms)", "advice"))
+    cell = None
+    for run in runs:
+        where = ("", "", "")
+        if run.cell != cell:
+            cell = run.cell
+            print()
+            where = (run.workload.name, run.memory_mb, run.disk.name)
+        mark = "" if run.scale == 1 else "~"
+        of_best = run.total("elapsed_ns") / best_advice(runs, cell).total("elapsed_ns")
+        numbers = (run.total("disk_pages"), run.total("disk_reads"),
+                   run.total("major", "minor"), round(run.total("elapsed_ns") / 1e6))
+        print(ROW.format(where[0], str(where[1]), where[2], run.variant.name,
+                         *(f"{mark}{number:,}" for number in numbers), f"{of_best:.0%}"))
+
+
+def notes(workloads):
+    """What must be known to read the table."""
+    passes = ", ".join(f"{w.name}: {w.passes}" for w in workloads)
+    disks = "; ".join(f"{d.name}: {d.completion_ns / 1000:,.0f} us, {d.mbps} MB/s" for d in DISKS)
+    fewest = min(v.most_passes for v in VARIANTS)
+    return f"""
+Passes: {passes}. Disks (modelled): {disks}.
+Pages read (of 4 KB), I/Os: the disk's own statistics. Faults: major and minor, of the process.
+Elapsed: guest time (1 ns an instruction, and the disk's), from opening files to the last tuple.
+Of best advice: elapsed, of the page cache's shortest for the same workload, memory and disk.
+Memory: the page cache in a memory cgroup of that size; hipec has that size in frames, in a cgroup
+with {ALLOWANCE // MB} MB more for its tables and the process. Unless noted, both read \
+{CLUSTER * PAGE // 1024} KB at a time.
+~ measured for {fewest} passes and scaled to all: each pass costs the same."""
+
+
+def compare(runs, disk, workload, frames):
+    """(how many times fewer pages, share of the time) of mru against the best advice."""
+    best = best_advice(runs, (disk.name, workload.name, frames))
+    mru = next(run for run in runs if run.cell == best.cell and run.variant.name == "hipec mru")
+    return (best.total("disk_pages") / mru.total("disk_pages"),
+            mru.total("elapsed_ns") / best.total("elapsed_ns"))
+
+
+def fewer(times):
+    """A ratio of pages read in words; @times: the page cache's by mru's."""
+    if times >= 1.005:
+        return f"{times:.2g} times fewer pages"
+    return "as many pages" if times > 0.995 else f"{1 / times:.2g} times more pages"
+
+
+def per_disk(texts):
+    """One text for each disk, as one."""
+    if len(set(texts)) == 1:
+        return texts[0]
+    return " and ".join(f"{text} ({disk.name})" for text, disk in zip(texts, DISKS))
+
+
+def sentence(runs, workloads):
+    """What the table shows."""
+    parts = []
+    for workload in workloads:
+        for frames in workload.frames:
+            times, shares = zip(*(compare(runs, disk, workload, frames) for disk in DISKS))
+            slower = [disk.name for disk, share in zip(DISKS, shares) if share > 1.005]
+            parts.append(f"{workload.what} with {frames * PAGE // MB} MB of memory read "
+                         f"{per_disk(list(map(fewer, times)))} and took "
+                         f"{per_disk([f'{share:.0%}' for share in shares])} of the time"
+                         + (f", which is slower on {' and '.join(slower)}" if slower else ""))
+    return "With mru instead of the page cache's best advice, " + "; ".join(parts) + "."
+
+
+def demo(args):
+    """Boot, wait, check, print."""
+    begin = time.monotonic()
+    workloads = (JOIN_1997,) if args.full else (JOIN, SWEEP)
+    boots = [Boot(disk, plan(disk, workloads), args.out / disk.name) for disk in DISKS]
+    print(f"demo: {sum(len(boot.runs) for boot in boots)} runs in {len(boots)} emulated guests, "
+          f"about {'25' if args.full else '3'} minutes on two idle CPUs", flush=True)
+    try:
+        for boot in boots:
+            start(boot, args)
+        follow(boots)
+    finally:
+        for boot in boots:
+            boot.end()
+
+    for boot in boots:
+        collect(boot)
+    # By workload, then disk: what is to be compared stands together.
+    runs = sorted((run for boot in boots for run in boot.runs),
+                  key=lambda run: (workloads.index(run.workload), -run.frames))
+    rows = [json.dumps(run.as_dict(best_advice(runs, run.cell))) for run in runs]
+    (args.out / "results.json").write_text("[\n" + ",\n".join(rows) + "\n]\n")
+
+    print(f"Stock Debian kernel {boots[0].release()}, hipec.ko loaded, one emulated CPU.\n")
+    print_table(runs)
+    print(notes(workloads))
+    count = sum(1 for run in runs if run.variant.policy)
+    print(f"Checked: each tuple of each run; the pages read by the {count} hipec runs, "
+          f"against arithmetic.\n")
+    print(textwrap.fill(sentence(runs, workloads), 100))
+    print(f"\n{time.monotonic() - begin:.0f} s; all numbers: {args.out / 'results.json'}")
+
+
+if __name__ == "__main__":
+    sys.exit(call(demo, "demo", arguments("Page cache against hipec, as a table.",
+                                          "the join of the paper, 64 passes")))

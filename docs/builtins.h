@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
-/* docs/commands.md: the part that the compiler knows. */
-#ifndef HIPEC_DOCS_BUILTINS_H
-#define HIPEC_DOCS_BUILTINS_H
-
-int print_builtins(void);
-
-#endif /* HIPEC_DOCS_BUILTINS_H */

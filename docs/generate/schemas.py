@@ -1,0 +1,218 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write the JSON Schemas of what the command prints about containers.
+
+    schemas.py DIR
+
+The counters are those of uapi/hipec.h, with what it says of each.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+CONTAINER_REFS = {name: {"$ref": f"#/$defs/{name}"} for name in ("exit", "counters")}
+
+
+def number(text):
+    """A count."""
+    return {"description": text, "type": "integer", "minimum": 0}
+
+
+def text_of(text, most):
+    """A text of so many characters at most."""
+    return {"description": text, "type": "string", "maxLength": most}
+
+
+def truth(text):
+    """Yes or no."""
+    return {"description": text, "type": "boolean"}
+
+
+def rate(text):
+    """What happens in a second."""
+    return {"description": f"{text} a second, between the two looks", "type": "number",
+            "minimum": 0}
+
+
+def whole(properties, text):
+    """An object that has all of these, and nothing else."""
+    return {"description": text, "type": "object", "properties": properties,
+            "required": list(properties), "additionalProperties": False}
+
+
+def counters():
+    """(name, meaning) of the table in the header."""
+    header = (ROOT / "module/include/uapi/hipec.h").read_text()
+    table = header.split("#define HIPEC_COUNTERS(X)")[1].split("\n\n")[0]
+    return re.findall(r'X\((\w+),\s+"([^"]*)"\)', table)
+
+
+COUNTERS = whole({name: number(text) for name, text in counters()},
+                 "since the load; pages have 4096 bytes")
+
+EXIT = {
+    "description": "why a policy ended, or which event was given up; kind 0: none",
+    "type": "object",
+    "properties": {
+        "kind": number("a number of HIPEC_EXIT_KINDS (hipec.h)"),
+        "text": text_of("the kind in words", 160),
+        "event": number("number of the event"),
+        "command": number("in the event, from 1; 0: none"),
+        "line": number("of the .hp source; 0: not known"),
+        "word": number("the command itself"),
+        "operand": {"description": "0: none; 1 to 3: a, b, c", "type": "integer",
+                    "minimum": 0, "maximum": 3},
+        "message": text_of("all this in words", 160),
+    },
+    "required": ["kind", "text"],
+    "additionalProperties": False,
+    "if": {"properties": {"kind": {"const": 0}}},
+    "then": {"maxProperties": 2},
+    "else": {"required": ["event", "command", "line", "word", "operand", "message"]},
+}
+
+DEFINITIONS = {"exit": EXIT, "counters": COUNTERS}
+
+CONTAINER = {
+    "id": {"description": "while the module is loaded nobody else gets it", "type": "integer",
+           "minimum": 1},
+    "pid": number("of the process that loaded the policy; 0: not of this namespace"),
+    "uid": number("its user"),
+    "comm": text_of("its name", 16),
+    "policy": text_of("its name; 'builtin': there is none", 32),
+    "frames": number("held now, or reserved"),
+    "limit": number("most frames, as loaded"),
+    "shares": truth("frames of the pool; or its own"),
+    "free_frames": number("of its frames, those that hold no page"),
+    "resident": number("pages that hold a frame"),
+    "dirty": number("pages that are not yet written"),
+    "ghosts": number("pages without a frame that the policy remembers"),
+    "cluster": {"description": "most pages of one read", "type": "integer", "minimum": 0,
+                "maximum": 32},
+    "regions": number("ranges of files that are attached"),
+    "exit": CONTAINER_REFS["exit"],
+    "late": CONTAINER_REFS["exit"],
+    "counters": CONTAINER_REFS["counters"],
+}
+
+OWN = {"description": "the integers that the policy declares as counters", "type": "object",
+       "additionalProperties": {"type": "integer"}}
+
+RECORD = {
+    "seq": {"description": "counted from the module's load", "type": "integer", "minimum": 1},
+    "time": {"description": "of the end, UTC", "type": "string",
+             "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"},
+    "lived_ms": number("milliseconds since the load"),
+    "end": {"description": "what ended: the policy, whose container goes on; or the container",
+            "enum": ["policy", "container"]},
+    "container": whole(CONTAINER, "at that moment"),
+}
+
+ROW = {
+    **CONTAINER,
+    "faults_per_s": rate("faults"),
+    "evictions_per_s": rate("pages that gave up their frame"),
+    "read_per_s": rate("pages read"),
+    "written_per_s": rate("pages written"),
+    "gain_percent": {"description": "pages not brought in, of those that the default policy "
+                     "would have, since the load; null: nothing was compared",
+                     "type": ["number", "null"], "maximum": 100},
+    "health": {"description": "ended: exit says why; late, helped: between the two looks; or runs",
+               "enum": ["runs", "helped", "late", "ended"]},
+}
+
+PICTURE = {
+    "seconds": {"description": "between the two looks", "type": "number", "exclusiveMinimum": 0},
+    "frames": number("that all containers hold, of all users"),
+    "pool_frames": number("of these, by containers that share"),
+    "pool_max": number("frames that they may hold"),
+    "quota": number("of these, those of one user"),
+    "containers": {"description": "as they are sorted", "type": "array",
+                   "items": whole(ROW, "a container")},
+}
+
+RUN = {
+    "exit": {"description": "the program's exit code", "type": "integer", "minimum": 0,
+             "maximum": 255},
+    "plain": {"description": "why files were mapped as ever; null: they were not",
+              "type": ["string", "null"]},
+    "policy": {"description": "null: there is no container", "type": ["string", "null"]},
+    "frames": number("the budget"),
+    "shares": truth("frames of the pool; or its own"),
+    "maps": number("that were of regions"),
+    "regions": number("that were made"),
+    "left": number("maps that were left alone"),
+    "refused": number("maps that the module refused"),
+    "ended": {"description": "why the policy ended; null: it did not", "type": ["string", "null"]},
+    "counters": {"anyOf": [{"type": "null"}, CONTAINER_REFS["counters"]]},
+}
+
+
+def real(text, *types):
+    """A number with a fraction; @types: what else it may be."""
+    return {"description": text, "type": ["number", *types] if types else "number"}
+
+
+CONTEXT = {
+    "context": {"description": "its number, of a call stack", "type": "string",
+                "pattern": "^[0-9a-f]{16}$"},
+    "kind": {"description": "what it does: docs/user/amp.md", "type": "string"},
+    "known": truth("enough was seen for a verdict"),
+    "r": real("the measure of recency; null: not known", "null"),
+    "confidence": real("0 to 1: the more was seen, the higher"),
+    "accesses": number("that were sampled"),
+    "pages": number("that it reads"),
+    "loop_size": real("pages of a loop; null: it is none", "null"),
+    "loop_time": real("accesses from one round to the next; null: it is none", "null"),
+    "loop_deviation": real("of loop_time; null: it is none", "null"),
+    "sampled_blocks": number("that the detector remembers"),
+    "rate": real("share of the pages that is looked at"),
+    "stack": {"description": "the call stack, innermost first; empty: not known", "type": "array",
+              "items": {"type": "string"}},
+    "treatment": {"description": "what the policy does with it",
+                  "enum": ["default", "MRU", "first to go"]},
+    "faults": {"description": "of the trial's; null: not judged",
+               "type": ["integer", "null"], "minimum": 0},
+    "default_faults": {"description": "of the default partition alone; null: not judged",
+                       "type": ["integer", "null"], "minimum": 0},
+}
+
+LEARNT = {
+    "frames": {"description": "of the container; null: not known", "type": ["integer", "null"],
+               "minimum": 1},
+    "used": truth("partitions were in use at the end"),
+    "contexts": {"type": "array", "items": whole(CONTEXT, "a context")},
+}
+
+
+def array(items):
+    """So many of them."""
+    return {"type": "array", "items": items}
+
+
+SCHEMAS = {
+    "status": ("hipec status --json", array(whole({**CONTAINER, "policy_counters": OWN},
+                                                  "a container; by rising id"))),
+    "top": ("a line of hipec top --json", whole(PICTURE, "what was so between two looks")),
+    "log": ("hipec log --json", array(whole(RECORD, "an end; the oldest first"))),
+    "amp-report": ("hipec amp report --json", whole(LEARNT, "what runs of a program learnt")),
+    "run": ("hipec run --json", whole(RUN, "what came of it")),
+}
+
+
+def main():
+    """Write them."""
+    where = pathlib.Path(sys.argv[1])
+    for name, (title, schema) in SCHEMAS.items():
+        used = {key: value for key, value in DEFINITIONS.items()
+                if CONTAINER_REFS[key]["$ref"] in json.dumps(schema)}
+        schema = {"$schema": DRAFT, "title": title, **schema, **({"$defs": used} if used else {})}
+        (where / f"{name}.json").write_text(json.dumps(schema, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
