@@ -34,6 +34,45 @@ def code(*under):
             and (not under or any(path.is_relative_to(folder) for folder in under))]
 
 
+def symbols(path, *options):
+    """Names of an object's external symbols."""
+    out = subprocess.run(["nm", "-g", *options, path], text=True, check=True,
+                         capture_output=True).stdout
+    return {line.split()[-1] for line in out.splitlines()}
+
+
+def needs(files):
+    """{file: files whose functions or data it uses}. @files: {name: its object}."""
+    home = {name: file for file, path in files.items() for name in symbols(path, "--defined-only")}
+    return {file: {home[name] for name in symbols(path, "-u") if name in home} - {file}
+            for file, path in files.items()}
+
+
+def circles(uses):
+    """Sets of files each of which needs all others of it, directly or not."""
+    reach = {file: set(others) for file, others in uses.items()}
+    for middle in uses:
+        for file, others in reach.items():
+            if middle in others:
+                others |= reach[middle]
+    return {frozenset(other for other in others if file in reach[other])
+            for file, others in reach.items() if file in others}
+
+
+def objects(folder, *generated):
+    """{file: its object} of a folder's sources in C."""
+    return {str(path): BUILD / path.with_suffix(".o") for path in tracked()
+            if path.suffix == ".c" and path.parent == pathlib.Path(folder)} | \
+        {f"{folder}/{name}": BUILD / folder / f"{name}.o" for name in generated}
+
+
+def test_a_circle_is_found():
+    """Of two, of three, and of none: what calls one of a circle is not in it."""
+    assert circles({"a": {"b"}, "b": {"a"}, "c": {"a"}}) == {frozenset("ab")}
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set()}) == {frozenset("abc")}
+    assert not circles({"a": {"b", "c"}, "b": {"c"}, "c": set()})
+
+
 def test_vm_core_includes_nothing_from_above():
     """Floor 1 stands on the ABI alone; <linux/...> comes in through port.h."""
     vm = [path for path in code("module/vm") if path.name != "port.h"]
@@ -72,6 +111,13 @@ def test_compiler_never_opens_the_device():
     """ampc stands on the tables and the VM core."""
     assert not places(r"/dev/hipec|userlib/(?!image/)", [path for path in code("compiler")
                                                if path.suffix != ".mk"])
+
+
+def test_no_two_files_of_the_compiler_need_each_other():
+    """Each can be read with those below it alone."""
+    uses = needs(objects("compiler", "lexer", "parser"))
+    assert len(uses) > 30 and "compiler/emit.c" in uses["compiler/compile.c"]
+    assert not circles(uses)
 
 
 def test_kernel_versions_are_in_one_file():
