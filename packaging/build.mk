@@ -30,7 +30,7 @@ ALL += $(INSTALLED)
 
 $(B)/man.stamp: $(addprefix packaging/,manual.py helptext.py markdown.py parameters.py) \
 		$(addprefix docs/,language.md hpo.md traces.md record.md amp.md) \
-		$(call room,lib) userlib/lib/hipec.h $(wildcard module/*.c) $(B)/hipec $(B)/ampc
+		$(call room,lib) userlib/lib/hipec.h $(wildcard module/*.c module/*/*.c) $(B)/hipec $(B)/ampc
 	@rm -rf $(B)/man
 	packaging/manual.py $(B)/hipec $(B)/ampc $(B)/man
 	@touch $@

@@ -35,11 +35,7 @@ $(B)/asan/kunit: $(KUNIT_SRC:module/tests/%.c=$(B)/asan/suites/%.o) \
 # The rest is as for ASan.
 FAST += $(B)/cov/hpt $(B)/cov/kunit
 
-$(B)/cov/vm/%.o: module/vm/%.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -O0 --coverage -c $< -o $@
-
-$(B)/cov/pool/%.o: module/pool/%.c
+$(CORE_SRC:module/%.c=$(B)/cov/%.o): $(B)/cov/%.o: module/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -O0 --coverage -c $< -o $@
 

@@ -7,7 +7,7 @@ from conftest import ROOT
 
 PAGE = (ROOT / "docs/design.md").read_text()
 
-# Of a file or a folder: with its whole path, or in the drawings without module/.
+# Of a file or a folder: with its whole path, or in the drawings without its folders.
 NAME = r"(?:[\w-]+/)*[\w-]+\.[ch]\b|(?:[\w-]+/)+(?=[\s,:)`*])"
 
 
@@ -16,8 +16,8 @@ def named():
 
 
 def is_there(name):
-    return any((ROOT / top / name).exists()
-               for top in ("", "module", "module/include/uapi", "userlib"))
+    return (ROOT / name).exists() or any(any((ROOT / top).rglob(name))
+                                         for top in ("module", "userlib"))
 
 
 def test_all_that_is_named_is_there():

@@ -32,7 +32,7 @@ SWEEPS = [(policy, program, n, p, f, c)
                              (400, 3, 399, 1), (400, 4, 320, 16), (400, 4, 300, 32),
                              (400, 4, 100, 8)]]
 
-# module/ahead.c: clusters of a run of misses after which two are on the move.
+# module/frames/readahead.c: clusters of a run of misses after which two are on the move.
 LONG_RUN = 32
 
 

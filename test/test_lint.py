@@ -95,12 +95,12 @@ def test_vm_core_includes_nothing_from_above():
 
 def test_frame_manager_stands_on_the_port_alone():
     """Its algorithms know neither the machine nor a kernel."""
-    assert not places(r'#include (?!"(\.\./vm/port|\w+)\.h")', code("module/pool"))
+    assert not places(r'#include (?!"(\.\./vm/port|\w+)\.h")', code("module/core"))
 
 
 def test_vm_core_has_one_kernel_test():
     """__KERNEL__ is port.h's alone."""
-    found = {place.split(":")[0] for place in places("__KERNEL__", code("module/vm", "module/pool"))
+    found = {place.split(":")[0] for place in places("__KERNEL__", code("module/vm", "module/core"))
              if "port.h" not in place}
     assert not found
 
@@ -134,8 +134,8 @@ BELOW = {
     "userlib/record": {"module/vm"},
     "userlib/amp": {"module/vm"},
     "userlib/trace": {"module/vm", "userlib/record"},
-    "userlib/trace/inject": {"module/pool", "userlib/trace"},
-    "userlib/sim": {"module/vm", "module/pool", "userlib/amp", "userlib/lib", "userlib/trace"},
+    "userlib/trace/inject": {"module/context", "userlib/trace"},
+    "userlib/sim": {"module/core", "module/vm", "userlib/amp", "userlib/lib", "userlib/trace"},
     "userlib/play": {"userlib/trace"},
     "userlib/run": set(),
 }

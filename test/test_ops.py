@@ -335,7 +335,7 @@ def test_the_page_has_all_kinds_of_ends():
 def test_the_page_has_all_parameters():
     """Which can be set when, too; test_ops_guest.py has the defaults."""
     found = {}
-    for path in (ROOT / "module").glob("*.c"):
+    for path in (ROOT / "module").rglob("*.c"):
         for line in re.findall(r"^module_param\w*\((.*)\);", path.read_text(), re.M):
             found[line.split(",")[0]] = "any time" if line.endswith("0644") else "at load"
     assert {name.strip("`"): when for name, _, when, _ in table("parameter")} == found

@@ -396,12 +396,12 @@ def test_a_timer_that_does_not_run_is_said(tmp_path):
 
 
 def test_numbers_are_those_of_the_module():
-    """room.c and event.c cannot be included here."""
+    """reclaim.c and event.c cannot be included here."""
     def value(path, name):
         return re.search(rf"^#define {name} (\d+)$", (ROOT / path).read_text(), re.M).group(1)
-    assert value("userlib/sim/sim.c", "MAX_HELPED") == value("module/room.c", "HIPEC_MAX_HELPED")
+    assert value("userlib/sim/sim.c", "MAX_HELPED") == value("module/reclaim.c", "HIPEC_MAX_HELPED")
     assert value("userlib/sim/sim.c", "HARVEST") == value("module/event.c", "HIPEC_HARVEST")
-    assert value("userlib/sim/host.c", "STALE") == value("module/ahead.c", "HIPEC_STALE")
+    assert value("userlib/sim/host.c", "STALE") == value("module/frames/readahead.c", "HIPEC_STALE")
 
 
 def test_the_contract_knows_what_the_default_costs():

@@ -99,7 +99,7 @@ $(B)/preload/%.o: %.c
 	$(CC) $(ALL_CFLAGS) $(PRELOAD_FLAGS) -c $< -o $@
 
 $(B)/libhipectrace.so: $(call userlib_obj,$(B)/preload,$(call room,trace/inject) \
-		module/pool/stack.c module/pool/buildid.c)
+		module/context/stack.c module/context/buildid.c)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipectrace.so $(LDFLAGS) $^ -o $@
 
 $(B)/libhipecrun.so: $(call userlib_obj,$(B)/preload,$(call room,run))

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "../../module/pool/stack.h"
+#include "../../module/context/stack.h"
 #include "callpaths.h"
 #include "guest.h"
 

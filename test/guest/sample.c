@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "../../module/include/uapi/hipec_sample.h"
-#include "../../module/pool/stack.h"
+#include "../../module/context/stack.h"
 #include "callpaths.h"
 #include "guest.h"
 

@@ -17,7 +17,7 @@
 #include "cli.h"
 #include "program.h"
 #include "trace.h"
-#include "../../module/pool/context.h"
+#include "../../module/context/hash.h"
 #include "../trace/chanin.h"
 
 #define LIBRARY "libhipectrace.so"

@@ -25,7 +25,7 @@
 #include "../lib/hipec.h"
 
 #define WORSE 1.05	/* times as many pages as before */
-#define CONTRACT 1.25	/* times as many as the default's: pool/contract.c */
+#define CONTRACT 1.25	/* times as many as the default's: core/contract.c */
 #define LEAST_CPU 0.5	/* seconds, to judge by: it is counted in ticks */
 #define LEAST_PAGES 64	/* of either: fewer are chance */
 #define LOOK_MS 50

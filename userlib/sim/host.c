@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a policy asks of its host, for a trace: what module/frame.c and
- * ahead.c do, for frames that are counted and bits that are in an array.
+ * What a policy asks of its host, for a trace: what module/frames/frame.c and
+ * readahead.c do, for frames that are counted and bits that are in an array.
  */
 #include "mixpool.h"
 #include "host.h"
 
-/* As module/ahead.c has it: batches until what was read ahead is given up. */
+/* As module/frames/readahead.c has it: batches until what was read ahead is given up. */
 #define STALE 64
 
 /* A frame that holds no page any more: free, or given back. */
@@ -95,7 +95,7 @@ bool sim_evict(struct sim *s, u32 h, bool keep, enum sim_fate why)
 	return true;
 }
 
-/* As module/frame.c: the first page that answers Replace keeps its frame there. */
+/* As module/frames/frame.c: the first page that answers Replace keeps its frame there. */
 static bool host_give_up(struct hipec_vm *vm, u32 h, bool keep)
 {
 	struct sim *s = sim_of(vm);

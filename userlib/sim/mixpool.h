@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What simulators share: a pool of frames, with the module's own FIFO2-MR or AWST
- * (module/pool) in charge, and a disk.
+ * (module/core) in charge, and a disk.
  *
  * Names: @s is a simulator, @h a handle of its page table.
  *
@@ -18,8 +18,8 @@
 #ifndef HIPEC_MIXPOOL_H
 #define HIPEC_MIXPOOL_H
 
-#include "../../module/pool/fifo2mr.h"
-#include "../../module/pool/recover.h"
+#include "../../module/core/fifo2mr.h"
+#include "../../module/core/recover.h"
 #include "host.h"
 
 #define MIX_POOL_MIN 16		/* frames that nobody takes: module/internal.h */

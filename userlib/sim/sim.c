@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The owner of frames for a trace: what module/fault.c, room.c, event.c and
+ * The owner of frames for a trace: what module/frames/fault.c, reclaim.c, event.c and
  * frame.c do, in their order, for containers that bring in one page a fault
  * (cluster 1) from a disk that takes no time. Frames are counted, not held;
  * what hardware keeps of a page is in an array of bits.
@@ -14,7 +14,7 @@
 #include "feed.h"
 #include "host.h"
 
-/* As module/room.c and module/event.c have them. */
+/* As module/reclaim.c and module/event.c have them. */
 #define MAX_HELPED 1024
 #define HARVEST 32
 

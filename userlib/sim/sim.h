@@ -17,7 +17,7 @@
 #ifndef HIPEC_SIM_H
 #define HIPEC_SIM_H
 
-#include "../../module/pool/shadow.h"
+#include "../../module/core/shadow.h"
 #include "../../module/vm/fifo2.h"
 #include "../../module/vm/vm.h"
 #include "../trace/memory.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "loop.h"
-#include "../../../module/pool/context.h"
+#include "../../../module/context/hash.h"
 #include "../cli.h"
 #include "amp.h"
 #include "elffile.h"

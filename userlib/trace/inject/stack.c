@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Contexts of a running program: its call stack, from unwind tables, which
- * distributions' programs have, or as the module walks it (pool/stack.c). context.h
+ * distributions' programs have, or as the module walks it (context/stack.c). hash.h
  * says what a context is.
  */
 #define _GNU_SOURCE	/* _dl_find_object(), process_vm_readv(), REG_RIP */
@@ -15,7 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "../../../module/pool/stack.h"
+#include "../../../module/context/stack.h"
 #include "tracer.h"
 
 #define LEFT_OUT 32	/* frames that do not count, and are looked at all the same */

@@ -20,7 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "../../../module/pool/context.h"
+#include "../../../module/context/hash.h"
 #include "tracer.h"
 
 #define NO_CHANNEL ((struct tracechan_head *)-1)

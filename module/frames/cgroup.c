@@ -25,8 +25,8 @@
 #include <linux/sched/signal.h>
 #include <linux/swap.h>
 
-#include "compat.h"
-#include "internal.h"
+#include "../compat.h"
+#include "../internal.h"
 
 /* How long one scan waits for the washer, jiffies. */
 #define HIPEC_MOMENT (HZ / 10)

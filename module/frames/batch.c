@@ -9,7 +9,7 @@
  */
 #include <linux/pagemap.h>
 
-#include "internal.h"
+#include "../internal.h"
 
 /**
  * hipec_batch_size() - pages to read

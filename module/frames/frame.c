@@ -2,7 +2,7 @@
 /*
  * Frames of a container: reserved at load, bound to a page and taken from it,
  * and the host side of the machine (struct hipec_host_ops). Not here: faults
- * (fault.c), the backing file (read.c, wash.c), which page goes (the policy).
+ * (fault.c), the backing file (read.c, writeback.c), which page goes (the policy).
  *
  * Interface:
  * hipec_frames_reserve(), hipec_frames_free()   the reservation
@@ -16,7 +16,7 @@
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 
-#include "internal.h"
+#include "../internal.h"
 
 #define HIPEC_GFP_FRAME (GFP_HIGHUSER | __GFP_NOWARN)
 

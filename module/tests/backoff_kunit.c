@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/pool/readmit.c: waits double up to a bound, one image and one user do not
+ * module/core/backoff.c: waits double up to a bound, one image and one user do not
  * wait for another, and memory is bounded.
  */
-#include "../pool/readmit.h"
+#include "../core/backoff.h"
 #include "kunit_machine.h"
 
 #define FIRST 1000	/* ms */

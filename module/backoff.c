@@ -17,7 +17,7 @@
 #include <linux/spinlock.h>
 
 #include "internal.h"
-#include "pool/readmit.h"
+#include "core/backoff.h"
 
 /* A service that is restarted at once is stopped; a person has read the reason. */
 static uint readmit_ms = 10000;

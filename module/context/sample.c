@@ -17,9 +17,9 @@
 #include <linux/slab.h>
 
 #include "context.h"
-#include "include/uapi/hipec_sample.h"
-#include "internal.h"
-#include "ring.h"
+#include "../include/uapi/hipec_sample.h"
+#include "../internal.h"
+#include "../ring.h"
 
 static_assert(HIPEC_SAMPLE_MAX_POINTS == HIPEC_CONTEXT_POINTS);
 static_assert(HIPEC_SAMPLE_MAX_PATH == HIPEC_CONTEXT_PATH);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Program contexts of faults: pool/stack.c on the faulting task's stack.
+ * Program contexts of faults: context/stack.c on the faulting task's stack.
  *
  * The same few stacks fault again and again. So return addresses are first read
  * through frame pointers with no look at what is mapped there, and their hash finds
@@ -29,9 +29,9 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "compat.h"
+#include "../compat.h"
 #include "context.h"
-#include "internal.h"
+#include "../internal.h"
 
 static uint depth = CONTEXT_DEPTH;
 

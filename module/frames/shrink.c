@@ -11,8 +11,8 @@
  * Interface:
  * hipec_shrink_init(), _exit()
  */
-#include "compat.h"
-#include "internal.h"
+#include "../compat.h"
+#include "../internal.h"
 
 static struct shrinker *shrinker;
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The backing file: its size, waiting for its I/O, and write-back for msync,
- * fsync, close and sync, and after a while. wash.c does the writing. What is
+ * fsync, close and sync, and after a while. writeback.c does the writing. What is
  * promised of it: docs/durability.md.
  */
 #include <linux/moduleparam.h>
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 
-#include "compat.h"
-#include "internal.h"
+#include "../compat.h"
+#include "../internal.h"
 
 struct workqueue_struct *hipec_wq;
 

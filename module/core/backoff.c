@@ -4,7 +4,7 @@
  *
  * Source: ours; hipec-1997 leaves revocation open.
  */
-#include "readmit.h"
+#include "backoff.h"
 
 /* Its wait in all, counted from the last revocation; ms. */
 static u64 wait_of(const struct hipec_readmit_entry *e, u64 first_ms)

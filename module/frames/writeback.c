@@ -17,8 +17,8 @@
 #include <linux/rmap.h>
 #include <linux/uio.h>
 
-#include "compat.h"
-#include "internal.h"
+#include "../compat.h"
+#include "../internal.h"
 
 /* A page in the washer. */
 struct washed {

@@ -19,7 +19,7 @@
 #ifndef HIPEC_POOL_STACK_H
 #define HIPEC_POOL_STACK_H
 
-#include "context.h"
+#include "hash.h"
 
 /* Limits of one walk. */
 #define HIPEC_STACK_GAP 512	/* words from one return address to the next */

@@ -17,8 +17,8 @@
 #include <linux/pseudo_fs.h>
 #include <linux/slab.h>
 
-#include "compat.h"
-#include "internal.h"
+#include "../compat.h"
+#include "../internal.h"
 
 #define HIPEC_FS_MAGIC 0x48495045
 

@@ -18,7 +18,7 @@
 #include <linux/pagemap.h>
 #include <linux/uio.h>
 
-#include "internal.h"
+#include "../internal.h"
 
 /**
  * hipec_read_init() - choose how a region is read

@@ -16,7 +16,7 @@
 #include <linux/smp.h>
 #include <asm/tlbflush.h>
 
-#include "internal.h"
+#include "../internal.h"
 
 struct walk {
 	unsigned long pfn;

@@ -5,7 +5,7 @@
 #ifndef HIPEC_MODULE_CONTEXT_H
 #define HIPEC_MODULE_CONTEXT_H
 
-#include "pool/stack.h"
+#include "stack.h"
 
 #define HIPEC_CONTEXT_POINTS 16		/* at most */
 #define HIPEC_CONTEXT_PATH 255		/* bytes of a path that are kept: its end */

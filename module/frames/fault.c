@@ -5,7 +5,7 @@
  * Life of a fault: a page that is resident is handed out (soft fault). Else the
  * fault takes free frames, by Replace where there are none, binds them to the
  * page and, when misses are sequential, to those behind it (batch.c); reads them
- * in one go without any lock of ours, and the next ones ahead (ahead.c); shows
+ * in one go without any lock of ours, and the next ones ahead (readahead.c); shows
  * them to the policy, one PageFault each; maps the others around; and returns its
  * own page locked, so that the core installs the PTE while eviction cannot have it.
  *
@@ -16,10 +16,10 @@
 #include <linux/file.h>
 #include <linux/pagemap.h>
 
-#include "compat.h"
-#include "context.h"
-#include "include/uapi/hipec_sample.h"
-#include "internal.h"
+#include "../compat.h"
+#include "../context/context.h"
+#include "../include/uapi/hipec_sample.h"
+#include "../internal.h"
 
 /*
  * Whether the page is to be written to. What a private mapping writes to is a
