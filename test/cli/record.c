@@ -17,6 +17,7 @@
 #include "../../module/tests/fakehost.h"
 #include "../../userlib/record/record.h"
 #include "../../userlib/sim/host.h"
+#include "../../userlib/trace/trace.h"
 #include "../vm/fuzz/mutate.h"
 #include "../vm/fuzz/program.h"
 

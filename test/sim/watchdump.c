@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../../userlib/sim/host.h"
+#include "../../userlib/trace/trace.h"
 
 static u64 stop_at;
 

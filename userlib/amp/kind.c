@@ -9,18 +9,6 @@
 
 #include "kind.h"
 
-/* Take a value into an average. */
-void amp_average(const struct amp_params *p, struct amp_mean *m, double value)
-{
-	m->nr++;
-	if (p->form != AMP_EXPONENTIAL || m->nr <= p->horizon) {
-		m->sum += value;
-		m->mean = m->sum / m->nr;
-	} else {
-		m->mean += (value - m->mean) / p->horizon;
-	}
-}
-
 /* Blocks that were accessed at most @span accesses before the last one. */
 static u32 within(const struct amp_context *c, double span)
 {

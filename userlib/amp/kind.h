@@ -41,7 +41,19 @@ struct amp_context {
 	bool active;	/* in this period */
 };
 
-void amp_average(const struct amp_params *p, struct amp_mean *m, double value);
+/* Take a value into an average. */
+static inline void amp_average(const struct amp_params *p, struct amp_mean *m,
+			       double value)
+{
+	m->nr++;
+	if (p->form != AMP_EXPONENTIAL || m->nr <= p->horizon) {
+		m->sum += value;
+		m->mean = m->sum / m->nr;
+	} else {
+		m->mean += (value - m->mean) / p->horizon;
+	}
+}
+
 void amp_judge(const struct amp_params *p, struct amp_context *c,
 	       const struct amp_now *now, struct amp_pattern *out);
 enum amp_kind amp_dear(const struct amp_params *p, const struct amp_context *c,

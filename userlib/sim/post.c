@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "../trace/reader.h"
+#include "sim.h"
 
 /* Of sim_note_read() and sim_note_write(). */
 void sim_post_add(struct sim_post *p, u32 pgno, bool write)

@@ -330,24 +330,6 @@ void sim_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out)
 	}
 }
 
-/**
- * sim_trace_read() - read a trace
- * @t:    filled; sim_trace_free() it, also after an error
- * @name: for messages; must outlive @t
- * @in:   a trace in one of the forms of docs/user/traces.md, which is recognised
- * @err:  filled if it is malformed
- *
- * Context: any.
- * Return: 0; -EINVAL with @err; -ENOMEM; -EIO or what else reading gave.
- */
-int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
-		   struct sim_error *err)
-{
-	const struct trace_options options = { .form = TRACE_ANY };
-
-	return trace_read(t, name, in, &options, err);
-}
-
 void sim_trace_free(struct sim_trace *t)
 {
 	u32 i;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Forms of traces: readers, writers, what makes them and what counts them. What
- * a trace is in memory, sim.h says; docs/user/traces.md describes the forms.
+ * a trace is in memory, memory.h says; docs/user/traces.md describes the forms.
  *
  * Names: @r where a reader is, @t the trace it fills, @pgno a page of the trace.
  * Readers return 0, -EINVAL with the reason in r->err, or another errno.
  *
  * Interface:
  * trace_read()            a trace in a form that is given, or recognised
+ * sim_trace_read()        in whatever form it has
  * trace_write()           a trace in a form that can be written
  * trace_make()            a trace from a seed
  * trace_info(), _free()   statistics
@@ -15,7 +16,7 @@
 #ifndef HIPEC_TRACE_H
 #define HIPEC_TRACE_H
 
-#include "../sim/sim.h"
+#include "memory.h"
 
 #define TRACE_PAGE_BYTES 4096
 #define TRACE_SECTOR_BYTES 512
@@ -62,6 +63,8 @@ struct trace_options {
 
 int trace_read(struct sim_trace *t, const char *name, FILE *in,
 	       const struct trace_options *options, struct sim_error *err);
+int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
+		   struct sim_error *err);
 int trace_write(struct sim_trace *t, enum trace_form form, FILE *out);
 enum trace_form trace_form_named(const char *name);
 

@@ -340,18 +340,3 @@ ssize_t tracer_end(struct tracer_op *op, ssize_t ret)
 	errno = saved;
 	return ret;
 }
-
-__attribute__((constructor)) static void start(void)
-{
-	struct tracechan_head *h = tracer_head();
-	int saved = errno;
-
-	if (!h)
-		return;
-	tracer_say(TRACECHAN_STARTED, getpid(), "");
-	tracer_begin_contexts();
-	if (!tracer_hook_stdio())
-		__atomic_store_n(&h->no_stdio, 1, __ATOMIC_RELAXED);
-	tracer_begin_maps(h);
-	errno = saved;
-}
