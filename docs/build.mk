@@ -14,7 +14,7 @@ $(B)/docs/generate/commands: $(B)/docs/generate/commands.o $(B)/docs/generate/bu
 ALL += $(B)/docs/generate/commands
 
 .PHONY: docs
-## docs: generate commands.md, schemas/, sizes in ampc.md, policies in README.md, parameters in install.md
+## docs: generate commands.md, schemas/, sizes in ampc.md, policies.md, parameters in install.md
 docs: $(B)/docs/generate/commands $(B)/ampc $(B)/hipec $(SHIPPED_HPO)
 	$(B)/docs/generate/commands >docs/policy/commands.md
 	docs/generate/schemas.py docs/user/schemas

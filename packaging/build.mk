@@ -76,8 +76,8 @@ install: install-ready
 	install -m 644 $(SHIPPED_HPO) $(wildcard policies/*.hp) $(D)$(pkgdatadir)/policies
 	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
 	cd $(B)/man && find . -type f -exec install -D -m 644 {} $(D)$(mandir)/{} \;
-	install -D -m 644 -t $(D)$(docdir) README.md
-	find $(addprefix docs/,README.md user policy internals) -type f ! -name '*.sh' \
+	install -D -m 644 -t $(D)$(docdir) README.md CONTRIBUTING.md
+	find docs -type f ! -path 'docs/generate/*' ! -name '*.mk' ! -name '*.sh' \
 		-exec install -D -m 644 {} $(D)$(docdir)/{} \;
 	install -D -m 644 -t $(D)$(docdir)/examples test/packaging/install/weak.c
 	install -D -m 644 $(B)/hipec.bash $(D)$(completiondir)/hipec

@@ -3,7 +3,7 @@
 """All shipped policies, and the optimum, on traces that come with the project: how many
 faults less than LRU each has, in percent, told of every access and as of a mapping.
 
---docs puts what each policy is and costs into README.md; `make docs` runs it.
+--docs puts what each policy is and costs into docs/policies.md; `make docs` runs it.
 """
 
 import json
@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 from bench.lib import twotier  # noqa: E402
 
 HIPEC = ROOT / "build" / "hipec"
-README = ROOT / "README.md"
+DOCUMENT = ROOT / "docs/policies.md"
 MARKS = ("<!-- policies: make docs -->\n", "<!-- end of policies -->\n")
 BUILT_IN = ("lru", "opt")
 
@@ -121,27 +121,27 @@ def print_league(mode, rows):
 
 
 def table(some, rows):
-    """What stands in README.md."""
+    """What stands in docs/policies.md."""
     lines = ["| policy | grade | good in | commands a fault, mean | most of an access | bytes a frame "
              "| ghosts | source |", "|---|---|---|---|---|---|---|---|"]
     for p in some:
         mine = [rows[trace][p.name] for trace in rows]
         mean = sum(r["commands"] for r in mine) / sum(r["faults"] for r in mine)
         most = max(r["most_commands"] for r in mine)
-        lines.append(f"| [`{p.name}`](policies/{p.name}.hp) | {p.grade} | {p.modes} | {mean:.0f} | "
+        lines.append(f"| [`{p.name}`](../policies/{p.name}.hp) | {p.grade} | {p.modes} | {mean:.0f} | "
                      f"{most:,} | {p.bytes} | {f'{p.ghosts} %' if p.ghosts else ''} | {p.source} |")
     return "\n".join(lines) + "\n"
 
 
 def main():
-    """The league, or with --docs README's table."""
+    """The league, or with --docs the table of docs/policies.md."""
     some = policies()
     with tempfile.TemporaryDirectory() as folder:
         files = make(pathlib.Path(folder))
         rows = run("exact", some, files)
         if sys.argv[1:] == ["--docs"]:
-            before, rest = README.read_text(encoding="utf-8").split(MARKS[0])
-            README.write_text(before + MARKS[0] + table(some, rows) + MARKS[1]
+            before, rest = DOCUMENT.read_text(encoding="utf-8").split(MARKS[0])
+            DOCUMENT.write_text(before + MARKS[0] + table(some, rows) + MARKS[1]
                               + rest.split(MARKS[1])[1], encoding="utf-8")
             return
         print_league("exact", rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every command that README.md and docs/ show is run: here, or by a test that is named below.
+"""Every command that README.md, CONTRIBUTING.md and docs/ show is run: here, or by a test that is named below.
 Those that no test can run are listed with the reason. All others fail."""
 
 import functools
@@ -17,8 +17,8 @@ sys.path.insert(0, str(ROOT / "packaging"))
 
 import helptext  # noqa: E402  (packaging/helptext.py)
 
-PAGES = ["README.md", *sorted(str(path.relative_to(ROOT))
-                              for path in (ROOT / "docs").rglob("*.md"))]
+PAGES = ["README.md", "CONTRIBUTING.md", *sorted(
+    str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 # A block with a line that begins so is one of commands, if it has no prompts.
 PROGRAM = (r"(sudo|make|git|apt|sh|cd|cp|mkdir|echo|cat|cc|python3|modprobe|rmmod|insmod|dkms|ampc|"
            r"(build|bench|test|docs|\.)/\S+)( |$)|hipec [a-z]+(?!:)\b")
@@ -82,14 +82,29 @@ OWN_KERNEL = Never("changes the kernel, or the firmware, of the machine that it 
 # Page, commands with what is before them, who runs them. The first row that fits counts. Tests
 # of examples run what is in blocks and behind $, and nothing else.
 TABLE = [
+    ("README.md", r"\$ make .*", By(
+        "test_install.py::test_commands_say_their_version", '"make", "-s"')),
+    ("README.md", r"\$ .*", Here()),
     ("README.md", "build/.*", Here(trace="r 0 10\nr 0 10\n")),
-    ("README.md", r"\$ make vm", Never("a shell for somebody to type into")),
-    ("README.md", "make check", Never("runs this test")),
-    ("README.md", "make demo", Never("minutes in a guest, and bench/paper/demo.py checks its counts")),
-    ("README.md", "/data # sweep --policy .*", By(
+    ("README.md", "make vm", Never("a shell for somebody to type into")),
+    ("README.md", "make demo", Never("minutes in a guest, and bench/paper/demo.py checks counts")),
+    ("README.md", "make deb .*", By(
+        "test_packages.py::test_commands_compiler_and_policies", "-i /tmp/*.deb")),
+    ("README.md", "sudo adduser .*", By(
+        "test_packages.py::test_the_device_is_the_group_s", "adduser")),
+    ("README.md", r"hipec run .* -- \./app args", Here(app=APP, model_gguf="x")),
+    ("README.md", "hipec status", By(
+        GUEST + "test_status_shows_the_container",
+        "guest/run.sh: hipec status >")),
+    ("CONTRIBUTING.md", "make", By(
+        "test_install.py::test_commands_say_their_version", '"make", "-s"')),
+    ("CONTRIBUTING.md", "make check-fast", Never("runs this test")),
+    ("CONTRIBUTING.md", "make vm", Never("a shell for somebody to type into")),
+    ("docs/user/demo.md", r"\$ make vm", Never("a shell for somebody to type into")),
+    ("docs/user/demo.md", "/data # sweep --policy .*", By(
         GUEST + "test_faults_equal_arithmetic",
         "--policy /hipec/policies/{policy}.hpo")),
-    ("README.md", "/data # hipec status", By(
+    ("docs/user/demo.md", "/data # hipec status", By(
         GUEST + "test_status_shows_the_container",
         "guest/run.sh: hipec status >")),
     ("docs/internals/amp-study.md", "make .*", LONG),

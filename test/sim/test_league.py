@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The league of policies, README's table of them, and the requests that a cache behind
+"""The league of policies, the table of docs/policies.md, and the requests that a cache behind
 a buffer pool gets."""
 
 import json
@@ -28,9 +28,9 @@ def run_league(tmp_path_factory):
     return league.run("exact", league.policies(), league.make(tmp_path_factory.mktemp("league")))
 
 
-def test_the_readme_has_what_is_measured(rows):
+def test_the_document_has_what_is_measured(rows):
     """Else run `make docs`."""
-    text = league.README.read_text(encoding="utf-8")
+    text = league.DOCUMENT.read_text(encoding="utf-8")
     shown = text.split(league.MARKS[0])[1].split(league.MARKS[1])[0]
     assert shown == league.table(league.policies(), rows)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * bench-vm: what the interpreter costs, beside C and Lua. table.py runs it and
- * prints what it found; README.md's figures come from there.
+ * prints what it found; docs/policy/machine.md has its figures.
  *
  *   bench-vm --check   only compare what the contestants decide
  *   bench-vm --time    measure nanoseconds, the least of many repetitions
