@@ -6,13 +6,12 @@
  *   lexer.l   characters -> tokens
  *   parser.y  tokens -> tree; tokens.c picks them after an error, ast.c builds
  *   check.c   events, statements; declare.c declarations, expr.c expressions,
- *             place.c what can be assigned to, call.c calls; symbol.c and
- *             builtin.c are what names stand for
+ *             place.c what can be assigned to, call.c calls, operand.c what
+ *             they share; symbol.c and builtin.c are what names stand for
  *   lint.c    what the rules allow and hardly anybody means, along paths, with
  *             path.c; tidy.c, misread.c the same without paths
  *   tree.c    tree -> text, for -E
- *   emit.c    tree -> commands; value.c those of expressions, store.c those
- *             of assignments
+ *   emit.c    tree -> commands; value.c those of expressions, code.c appends
  *   flow.c    commands -> fewer commands, by where they lead; opt.c by what
  *             they compute
  *   image.c   commands -> bytes
@@ -20,13 +19,14 @@
  *   asmfile.c that text -> bytes, in place of all passes before
  *   carray.c  bytes -> C, for --emit-c-array
  *   cost.c    bytes -> how many commands an event runs, for --explain-cost; with
- *             rounds.c and bound.c
+ *             rounds.c, graph.c and bound.c
  *
- * compile.c calls them in turn. diag.c is the only printer of errors, with
- * json.c for programs; warn.c knows the names of warnings. main.c is the only
+ * compile.c calls them in turn. diag.c collects errors, report.c prints them, and
+ * json.c does for programs; warn.c knows the names of warnings. main.c is the only
  * reader of options.
  * A pass gets the compilation and hands it on; no pass has globals. Memory is
- * the compilation's arena and goes with it.
+ * the compilation's arena, memory.c's, and goes with it. No two files need each
+ * other: test_lint.py.
  *
  * Names: @c the compilation, @e an expression, @s a statement, @ev an event.
  */
@@ -36,7 +36,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "vm/vm.h"
+#include "../module/vm/vm.h"
 #include "diag.h"
 #include "names.h"
 
@@ -397,10 +397,10 @@ char *ampc_source_quote(struct ampc *c, struct ampc_loc loc);
 __attribute__((format(printf, 4, 5)))
 void ampc_diag_add(struct ampc *c, struct ampc_loc loc, enum ampc_diag_id id,
 		   const char *fmt, ...);
-void ampc_diag_print(const struct ampc *c, FILE *out, bool colour);
 const char *ampc_level_text(enum ampc_level level);
 
-/* json.c */
+/* report.c, json.c */
+void ampc_diag_print(const struct ampc *c, FILE *out, bool colour);
 void ampc_diag_json(const struct ampc *c, FILE *out);
 
 /* warn.c */
@@ -422,13 +422,15 @@ bool ampc_warn_is_error(const struct ampc *c, enum ampc_diag_id id);
 /* parser.y; what it shares with lexer.l and tokens.c is in parser.h */
 void ampc_parse(struct ampc *c);
 
-/* ast.c */
+/* memory.c */
 void *ampc_alloc(struct ampc *c, size_t size);
 void *ampc_grow(struct ampc *c, void *old, size_t nr, u32 *max, size_t size);
 char *ampc_strndup(struct ampc *c, const char *s, size_t n);
 __attribute__((format(printf, 2, 3)))
 char *ampc_printf(struct ampc *c, const char *fmt, ...);
 void ampc_free(struct ampc *c);
+
+/* ast.c */
 const char *ampc_op_text(enum ampc_op op);
 u8 ampc_op_code(enum ampc_op op);
 bool ampc_op_commutes(enum ampc_op op);
@@ -510,26 +512,27 @@ void ampc_declare_misplaced(struct ampc *c, struct ampc_event *ev,
 s64 ampc_setting_value(const struct ampc *c, enum ampc_setting setting);
 
 /* place.c */
-void ampc_check_index(struct ampc *c, struct ampc_event *ev,
-		      struct ampc_expr *e);
-void ampc_check_member(struct ampc *c, struct ampc_event *ev,
-		       struct ampc_expr *e);
-void ampc_check_assign(struct ampc *c, struct ampc_event *ev,
-		       struct ampc_expr *e);
-void ampc_check_step(struct ampc *c, struct ampc_event *ev,
-		     struct ampc_expr *e);
+void ampc_check_index(struct ampc *c, struct ampc_expr *e);
+void ampc_check_member(struct ampc *c, struct ampc_expr *e);
+void ampc_check_assign(struct ampc *c, struct ampc_expr *e);
+void ampc_check_step(struct ampc *c, struct ampc_expr *e);
 struct ampc_symbol *ampc_check_field(struct ampc *c, const char *name,
 				     struct ampc_loc loc);
 
-/* expr.c, call.c */
+/* call.c */
+bool ampc_check_callee(struct ampc *c, struct ampc_event *ev,
+		       struct ampc_expr *e);
+bool ampc_is_value_argument(const struct ampc_expr *e, u32 nr);
+void ampc_check_arguments(struct ampc *c, struct ampc_expr *e);
+
+/* operand.c */
 char *ampc_describe(struct ampc *c, const struct ampc_expr *e);
 void ampc_note_whole(struct ampc *c, const struct ampc_expr *e);
 void ampc_declared_here(struct ampc *c, const struct ampc_expr *e);
-bool ampc_check_int(struct ampc *c, struct ampc_event *ev, enum ampc_op op,
-		    struct ampc_expr *e);
+bool ampc_check_int(struct ampc *c, enum ampc_op op, const struct ampc_expr *e);
 bool ampc_check_right_side(struct ampc *c, const struct ampc_expr *e);
-void ampc_check_call(struct ampc *c, struct ampc_event *ev,
-		     struct ampc_expr *e);
+
+/* expr.c */
 void ampc_check_value(struct ampc *c, struct ampc_event *ev,
 		      struct ampc_expr *e);
 bool ampc_compare(u8 code, s64 a, s64 b);
@@ -543,7 +546,7 @@ void ampc_lint(struct ampc *c);
 void ampc_misread(struct ampc *c);
 void ampc_tidy(struct ampc *c);
 
-/* emit.c, value.c, store.c, flow.c, opt.c */
+/* emit.c, value.c, code.c, flow.c, opt.c */
 struct ampc_temps {
 	u32 ints, pages, queues;
 };
@@ -562,18 +565,10 @@ void ampc_emit_here(struct ampc_emit *g, u32 label);
 void ampc_emit_insn(struct ampc_emit *g, u8 opcode, struct ampc_arg a,
 		    struct ampc_arg b, struct ampc_arg c);
 void ampc_emit_jump(struct ampc_emit *g, enum hipec_cond cond, u32 label);
-void ampc_emit_effect(struct ampc_emit *g, const struct ampc_expr *e);
 void ampc_emit_arith(struct ampc_emit *g, struct ampc_arg a, struct ampc_arg b,
 		     enum hipec_arith selector);
 struct ampc_arg ampc_emit_temporary(struct ampc_emit *g, enum ampc_type type);
-void ampc_emit_step(struct ampc_emit *g, struct ampc_arg dest,
-		    enum hipec_arith selector, const struct ampc_expr *b);
-void ampc_emit_into(struct ampc_emit *g, struct ampc_arg dest,
-		    const struct ampc_expr *e);
-struct ampc_arg ampc_emit_value(struct ampc_emit *g,
-				const struct ampc_expr *e);
-struct ampc_arg ampc_emit_store(struct ampc_emit *g, const struct ampc_expr *e,
-				bool wants_old);
+void ampc_emit_effect(struct ampc_emit *g, const struct ampc_expr *e);
 void ampc_emit_branch(struct ampc_emit *g, const struct ampc_expr *e,
 		      bool sense, u32 label);
 void ampc_flow(struct ampc *c, struct ampc_code *code);

@@ -28,8 +28,8 @@
 #include <stdlib.h>
 
 #include "ampc.h"
-#include "asm.h"
-#include "mkimage.h"
+#include "../userlib/image/asm.h"
+#include "../userlib/image/mkimage.h"
 
 /* One line: its text without comment, and what the comment says. */
 struct line {

@@ -4,9 +4,9 @@
 
 AMPC_SRC := $(wildcard compiler/*.c)
 AMPC_OBJ := $(AMPC_SRC:compiler/%.c=%.o) lexer.o parser.o
-AMPC_CPPFLAGS := -Icompiler -Imodule -Iuserlib -I$(B)/compiler
-# The assembler, which hpt uses as well, and what `hipec dis` prints.
-AMPC_ASM := userlib/asm.o userlib/mkimage.o userlib/headtext.o
+AMPC_CPPFLAGS := -Icompiler -I$(B)/compiler
+# The assembler, the image's bytes, what `hipec dis` prints.
+AMPC_ASM := $(patsubst %.c,%.o,$(wildcard userlib/image/*.c))
 # What flex and bison write is not ours to mend.
 AMPC_GENERATED_WARN := -Wno-missing-prototypes -Wno-unused-parameter \
 	-Wno-sign-compare -Wno-unused-function -Wno-unused-but-set-variable
@@ -50,7 +50,7 @@ $(B)/asan/ampc: $(AMPC_OBJ:%=$(B)/asan/compiler/%) \
 	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
 
 # For the tests: all of the above but main.c, and the sources come from memory.
-$(B)/asan/ampc-torture.o: test/compile/torture.c
+$(B)/asan/ampc-torture.o: test/compiler/torture.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
 

@@ -4,7 +4,9 @@
  * that it takes. The commands and their arguments are builtin.c's.
  *
  * Interface:
- * ampc_check_call()  all of that
+ * ampc_check_callee()       what is called
+ * ampc_is_value_argument()  whether an argument is to be checked as a value
+ * ampc_check_arguments()    the arguments, those checked
  */
 #include "ampc.h"
 
@@ -68,12 +70,11 @@ static void check_selector(struct ampc *c, u8 opcode, u32 nr,
 		ampc_suggest_selector(c, kind, arg->name, arg->loc);
 }
 
-static void check_argument(struct ampc *c, struct ampc_event *ev, u8 opcode,
-			   u32 nr, struct ampc_expr *arg)
+static void check_argument(struct ampc *c, u8 opcode, u32 nr,
+			   const struct ampc_expr *arg)
 {
 	u8 kind = ampc_builtin_arg_kind(opcode, nr);
 
-	ampc_check_value(c, ev, arg);
 	if (arg->type == AMPC_UNKNOWN)
 		return;
 	if (arg->is_none && ampc_kind_type(kind) == AMPC_PAGE) {
@@ -93,16 +94,33 @@ static void check_argument(struct ampc *c, struct ampc_event *ev, u8 opcode,
 	ampc_declared_here(c, arg);
 }
 
-static void call_builtin(struct ampc *c, struct ampc_event *ev,
-			 struct ampc_expr *e)
+/**
+ * ampc_is_value_argument() - whether an argument is a value, and no word
+ * @e:  call of a command
+ * @nr: which argument, from 0
+ *
+ * Return: that; false as well if the command takes no such argument.
+ */
+bool ampc_is_value_argument(const struct ampc_expr *e, u32 nr)
+{
+	return nr < ampc_builtin_nr_args(e->opcode) &&
+	       ampc_kind_type(ampc_builtin_arg_kind(e->opcode, nr));
+}
+
+/**
+ * ampc_check_arguments() - check what a command is given
+ * @c: compilation
+ * @e: call of a command, its arguments that are values checked
+ */
+void ampc_check_arguments(struct ampc *c, struct ampc_expr *e)
 {
 	u32 takes = ampc_builtin_nr_args(e->opcode), nr = 0;
 	struct ampc_expr *arg;
 
 	e->type = ampc_builtin_type(e->opcode);
 	for (arg = e->a; arg && nr < takes; arg = arg->next, nr++) {
-		if (ampc_kind_type(ampc_builtin_arg_kind(e->opcode, nr)))
-			check_argument(c, ev, e->opcode, nr, arg);
+		if (ampc_is_value_argument(e, nr))
+			check_argument(c, e->opcode, nr, arg);
 		else
 			check_selector(c, e->opcode, nr, arg);
 	}
@@ -111,25 +129,25 @@ static void call_builtin(struct ampc *c, struct ampc_event *ev,
 }
 
 /**
- * ampc_check_call() - check a call and its arguments
+ * ampc_check_callee() - check what is called
  * @c:  compilation
  * @ev: event that it stands in
  * @e:  call
+ *
+ * Return: whether it is a command, whose arguments are to be checked.
  */
-void ampc_check_call(struct ampc *c, struct ampc_event *ev,
-		     struct ampc_expr *e)
+bool ampc_check_callee(struct ampc *c, struct ampc_event *ev,
+		       struct ampc_expr *e)
 {
 	const struct ampc_symbol *sym;
 
 	e->event = ampc_event_find(c, e->name);
 	if (e->event) {
 		call_event(c, ev, e);
-		return;
+		return false;
 	}
-	if (ampc_builtin_find(e->name, &e->opcode)) {
-		call_builtin(c, ev, e);
-		return;
-	}
+	if (ampc_builtin_find(e->name, &e->opcode))
+		return true;
 	e->type = AMPC_UNKNOWN;
 	sym = ampc_symbol_find(c, e->name);
 	if (sym && sym->kind != AMPC_UNDECLARED_NAME) {
@@ -137,10 +155,11 @@ void ampc_check_call(struct ampc *c, struct ampc_event *ev,
 			    ampc_type_text(sym->type));
 		if (sym->loc.line)
 			ampc_report(c, sym->loc, DECLARED_HERE, e->name);
-		return;
+		return false;
 	}
-	if (c->has_lost_event)
-		return;
-	ampc_report(c, e->name_loc, UNKNOWN_FUNCTION, e->name);
-	ampc_suggest_callee(c, e->name, e->name_loc);
+	if (!c->has_lost_event) {
+		ampc_report(c, e->name_loc, UNKNOWN_FUNCTION, e->name);
+		ampc_suggest_callee(c, e->name, e->name_loc);
+	}
+	return false;
 }

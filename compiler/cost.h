@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What cost.c, rounds.c and bound.c share: how many commands an event runs at
+ * What cost.c, rounds.c, graph.c and bound.c share: how many commands an event runs at
  * most, as a sum of terms. The first term is 1; the others are products of how
  * often loops go round whose rounds depend on a parameter of the policy.
  *
- *   cost.c    events as graphs, the longest ways through them, the table
+ *   cost.c    loops, events and the table
  *   rounds.c  how often a loop goes round
+ *   graph.c   events as graphs, the longest ways through them
  *   bound.c   sums of terms, and their text
  *
  * Names: @g the graph of an event, @head the first command of a loop.
@@ -89,8 +90,11 @@ static inline bool cost_is_inside(const struct cost_graph *g, u32 at)
 	return g->loop[at] == g->nr_loops;
 }
 
-/* cost.c */
+/* graph.c */
+bool cost_is_stop(u32 w);
 u32 cost_way(const struct cost_graph *g, u32 at, u32 nr);
+bool cost_is_backward(const struct cost_graph *g, u32 at, u32 to);
+void cost_order(struct cost_graph *g, u32 *stack, u8 *ways);
 u32 cost_written(u32 w);
 void cost_measure(struct cost_graph *g, bool inside);
 

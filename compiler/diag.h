@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Everything that ampc says about a source, in one table. A row that no file
- * under test/compile/err/ provokes fails test_compiler.py.
+ * under test/compiler/err/ provokes fails test_compiler.py.
  *
  * NAME, level, text. The text is a printf format that the compiler checks at
  * each use; it is lower case, quotes the user's words and ends without a stop.

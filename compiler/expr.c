@@ -1,51 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Rules of expressions: what names mean, types, and the value of what is
- * constant; place.c has the rules of assignments, call.c those of calls. After an error an expression is AMPC_UNKNOWN, which fits
- * everywhere, so that one mistake is reported once.
+ * constant. The walk from an expression to its operands is here; place.c has the
+ * rules of assignments, call.c those of calls, for operands that are checked. After
+ * an error an expression is AMPC_UNKNOWN, which fits everywhere, so that one mistake
+ * is reported once.
  *
  * Interface:
  * ampc_check_value()      an integer is wanted
  * ampc_check_condition()  a truth value is wanted
  * ampc_check_effect()     only what it does is wanted
- * ampc_check_int(), ampc_check_right_side()  operands, for place.c as well
- * ampc_describe(), ampc_declared_here(), ampc_note_whole()  for messages, those
- *                         of call.c and place.c as well
  */
 #include "ampc.h"
 
 static void check(struct ampc *c, struct ampc_event *ev, struct ampc_expr *e);
-
-/* "'a + b' is an integer", with the user's words. */
-char *ampc_describe(struct ampc *c, const struct ampc_expr *e)
-{
-	char *text = ampc_source_quote(c, e->loc);
-
-	text = *text ? ampc_printf(c, "'%s'", text) :
-		       ampc_printf(c, "this");
-	if (e->type == AMPC_VOID)
-		return ampc_printf(c, "%s has no value", text);
-	return ampc_printf(c, "%s is %s", text, ampc_type_text(e->type));
-}
-
-/* Note what an array or a field, which has no value, is written with. */
-void ampc_note_whole(struct ampc *c, const struct ampc_expr *e)
-{
-	if (e->type == AMPC_INTS || e->type == AMPC_QUEUES)
-		ampc_report(c, e->loc, ELEMENT, e->name);
-	else if (e->type == AMPC_FIELD)
-		ampc_report(c, e->loc, FIELD_OF, e->name);
-}
-
-/* Note where the variable was declared, if the user did it. */
-void ampc_declared_here(struct ampc *c, const struct ampc_expr *e)
-{
-	const struct ampc_expr *of = e->kind == AMPC_INDEX ? e->a : e;
-
-	if (of->symbol && of->symbol->loc.line)
-		ampc_report(c, of->symbol->loc, DECLARED_HERE, of->name);
-	ampc_note_whole(c, e);
-}
 
 static void set_const(struct ampc_expr *e, s64 value)
 {
@@ -115,18 +83,11 @@ static void check_name(struct ampc *c, struct ampc_expr *e)
 }
 
 /* Check @e, which has to be an integer operand of @op; false, reported. */
-bool ampc_check_int(struct ampc *c, struct ampc_event *ev, enum ampc_op op,
-		    struct ampc_expr *e)
+static bool check_int(struct ampc *c, struct ampc_event *ev, enum ampc_op op,
+		      struct ampc_expr *e)
 {
 	check(c, ev, e);
-	if (e->type == AMPC_INT)
-		return true;
-	if (e->type != AMPC_UNKNOWN) {
-		ampc_report(c, e->loc, WRONG_OPERAND, ampc_describe(c, e),
-			    ampc_op_text(op));
-		ampc_declared_here(c, e);
-	}
-	return false;
+	return ampc_check_int(c, op, e);
 }
 
 /* Value of a constant operation, false if it does not fit. */
@@ -185,45 +146,6 @@ bool ampc_compare(u8 code, s64 a, s64 b)
 	}
 }
 
-static bool is_division(enum ampc_op op)
-{
-	return ampc_op_code(op) == HIPEC_ARITH_DIV ||
-	       ampc_op_code(op) == HIPEC_ARITH_MOD;
-}
-
-static bool is_shift(enum ampc_op op)
-{
-	return ampc_op_code(op) == HIPEC_ARITH_SHL ||
-	       ampc_op_code(op) == HIPEC_ARITH_SHR;
-}
-
-/**
- * ampc_check_right_side() - check what is known to be wrong on the right
- * @c: compilation
- * @e: operation on integers, or an assignment that is one as well
- *
- * A divisor of zero ends the policy whenever it is reached; of the distance of
- * a shift the machine takes the low six bits, which C leaves open.
- *
- * Return: false, reported, if there is something.
- */
-bool ampc_check_right_side(struct ampc *c, const struct ampc_expr *e)
-{
-	const struct ampc_expr *b = e->b;
-
-	if (!b->is_const)
-		return true;
-	if (is_division(e->op) && !b->value) {
-		ampc_report(c, b->loc, DIV_ZERO);
-		return false;
-	}
-	if (is_shift(e->op) && (b->value < 0 || b->value > 63)) {
-		ampc_report(c, b->loc, SHIFT_RANGE, (long long)b->value);
-		return false;
-	}
-	return true;
-}
-
 static bool is_leaf(const struct ampc_expr *e)
 {
 	return e->is_const || e->kind == AMPC_NAME;
@@ -249,8 +171,8 @@ static void order_operands(struct ampc_expr *e)
 static void check_arith(struct ampc *c, struct ampc_event *ev,
 			struct ampc_expr *e)
 {
-	bool a = ampc_check_int(c, ev, e->op, e->a);
-	bool b = ampc_check_int(c, ev, e->op, e->b);
+	bool a = check_int(c, ev, e->op, e->a);
+	bool b = check_int(c, ev, e->op, e->b);
 	s64 value;
 
 	e->type = AMPC_UNKNOWN;
@@ -316,8 +238,8 @@ static void check_comp(struct ampc *c, struct ampc_event *ev,
 	if (e->op == AMPC_OP_EQ || e->op == AMPC_OP_NE) {
 		type = check_sides(c, ev, e->op, e->a, e->b);
 	} else {
-		a = ampc_check_int(c, ev, e->op, e->a);
-		b = ampc_check_int(c, ev, e->op, e->b);
+		a = check_int(c, ev, e->op, e->a);
+		b = check_int(c, ev, e->op, e->b);
 		if (a && b)
 			type = AMPC_INT;
 	}
@@ -333,7 +255,7 @@ static void check_neg(struct ampc *c, struct ampc_event *ev,
 	s64 value;
 
 	e->type = AMPC_UNKNOWN;
-	if (!ampc_check_int(c, ev, e->op, e->a))
+	if (!check_int(c, ev, e->op, e->a))
 		return;
 	if (e->a->is_const && e->kind == AMPC_BIT_NOT) {
 		set_const(e, ~e->a->value);
@@ -389,6 +311,21 @@ static void check_cond(struct ampc *c, struct ampc_event *ev,
 		set_const(e, chosen->value);
 }
 
+/* A call of a command, whose arguments are values or words; or of an event. */
+static void check_call(struct ampc *c, struct ampc_event *ev,
+		       struct ampc_expr *e)
+{
+	struct ampc_expr *arg;
+	u32 nr = 0;
+
+	if (!ampc_check_callee(c, ev, e))
+		return;
+	for (arg = e->a; arg; arg = arg->next, nr++)
+		if (ampc_is_value_argument(e, nr))
+			check(c, ev, arg);
+	ampc_check_arguments(c, e);
+}
+
 /* Names, types and constants of @e, which stands in event @ev. */
 static void check(struct ampc *c, struct ampc_event *ev, struct ampc_expr *e)
 {
@@ -404,7 +341,7 @@ static void check(struct ampc *c, struct ampc_event *ev, struct ampc_expr *e)
 		check_name(c, e);
 		break;
 	case AMPC_CALL:
-		ampc_check_call(c, ev, e);
+		check_call(c, ev, e);
 		break;
 	case AMPC_ARITH:
 		check_arith(c, ev, e);
@@ -425,17 +362,23 @@ static void check(struct ampc *c, struct ampc_event *ev, struct ampc_expr *e)
 		check_cond(c, ev, e);
 		break;
 	case AMPC_ASSIGN:
-		ampc_check_assign(c, ev, e);
+		check(c, ev, e->a);
+		check(c, ev, e->b);
+		ampc_check_assign(c, e);
 		break;
 	case AMPC_PRE:
 	case AMPC_POST:
-		ampc_check_step(c, ev, e);
+		check(c, ev, e->a);
+		ampc_check_step(c, e);
 		break;
 	case AMPC_INDEX:
-		ampc_check_index(c, ev, e);
+		check(c, ev, e->a);
+		check(c, ev, e->b);
+		ampc_check_index(c, e);
 		break;
 	case AMPC_MEMBER:
-		ampc_check_member(c, ev, e);
+		check(c, ev, e->a);
+		ampc_check_member(c, e);
 		break;
 	}
 }

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "ampc.h"
-#include "sha256.h"
+#include "../userlib/image/sha256.h"
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "images are little endian");

@@ -8,7 +8,7 @@
  * ampc_list_flags()  the qualifiers of an operand
  */
 #include "ampc.h"
-#include "headtext.h"
+#include "../userlib/image/headtext.h"
 
 /* The qualifiers of a declaration; `hipec dis` has the same words. */
 void ampc_list_flags(u8 flags, FILE *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Work space: what is allocated between ampc_mark() and ampc_release() does not
- * live as long as the compilation. In ast.c, with the rest of the memory.
+ * live as long as the compilation. In memory.c, with the rest.
  */
 #ifndef AMPC_MARK_H
 #define AMPC_MARK_H

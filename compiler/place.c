@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Rules of places, which can be read and assigned to: variables, elements of
- * arrays, fields of pages; and of what assigns to them.
+ * arrays, fields of pages; and of what assigns to them. The operands are checked.
  *
  * Interface:
  * ampc_check_index(), ampc_check_member()  elements and fields
@@ -12,19 +12,15 @@
 
 /**
  * ampc_check_index() - check an element of an array
- * @c:  compilation
- * @ev: event that it stands in
- * @e:  element
+ * @c: compilation
+ * @e: element
  */
-void ampc_check_index(struct ampc *c, struct ampc_event *ev,
-		      struct ampc_expr *e)
+void ampc_check_index(struct ampc *c, struct ampc_expr *e)
 {
 	const struct ampc_expr *at = e->b;
 	enum ampc_type type;
 	s64 length;
 
-	ampc_check_value(c, ev, e->a);
-	ampc_check_value(c, ev, e->b);
 	type = e->a->type;
 	e->type = AMPC_UNKNOWN;
 	if (type == AMPC_UNKNOWN)
@@ -82,14 +78,11 @@ struct ampc_symbol *ampc_check_field(struct ampc *c, const char *name,
 
 /**
  * ampc_check_member() - check a field of a page
- * @c:  compilation
- * @ev: event that it stands in
- * @e:  page and field
+ * @c: compilation
+ * @e: page and field
  */
-void ampc_check_member(struct ampc *c, struct ampc_event *ev,
-		       struct ampc_expr *e)
+void ampc_check_member(struct ampc *c, struct ampc_expr *e)
 {
-	ampc_check_value(c, ev, e->a);
 	e->type = AMPC_UNKNOWN;
 	if (e->a->type == AMPC_UNKNOWN)
 		return;
@@ -131,12 +124,10 @@ static const char *read_only(const struct ampc_expr *e)
 }
 
 /* Whether @e, the operand that @op changes, is a place that may change. */
-static bool check_target(struct ampc *c, struct ampc_event *ev,
-			 enum ampc_op op, struct ampc_expr *e)
+static bool check_target(struct ampc *c, enum ampc_op op, struct ampc_expr *e)
 {
 	const char *why;
 
-	ampc_check_value(c, ev, e);
 	if (e->type == AMPC_UNKNOWN)
 		return false;
 	if (e->kind != AMPC_NAME && e->kind != AMPC_INDEX &&
@@ -191,39 +182,34 @@ static bool check_computed(struct ampc *c, enum ampc_op op,
 
 /**
  * ampc_check_assign() - check an assignment
- * @c:  compilation
- * @ev: event that it stands in
- * @e:  assignment
+ * @c: compilation
+ * @e: assignment
  */
-void ampc_check_assign(struct ampc *c, struct ampc_event *ev,
-		       struct ampc_expr *e)
+void ampc_check_assign(struct ampc *c, struct ampc_expr *e)
 {
-	bool ok = check_target(c, ev, e->op, e->a);
+	bool ok = check_target(c, e->op, e->a);
 
 	e->type = AMPC_UNKNOWN;
 	if (e->op == AMPC_OP_SET) {
-		ampc_check_value(c, ev, e->b);
 		if (ok && check_assigned(c, e->a, e->b))
 			e->type = e->a->type;
 		return;
 	}
 	ok = ok && check_computed(c, e->op, e->a);
-	if (ampc_check_int(c, ev, e->op, e->b) && ok &&
+	if (ampc_check_int(c, e->op, e->b) && ok &&
 	    ampc_check_right_side(c, e))
 		e->type = AMPC_INT;
 }
 
 /**
  * ampc_check_step() - check a ++ or --
- * @c:  compilation
- * @ev: event that it stands in
- * @e:  operation
+ * @c: compilation
+ * @e: operation
  */
-void ampc_check_step(struct ampc *c, struct ampc_event *ev,
-		     struct ampc_expr *e)
+void ampc_check_step(struct ampc *c, struct ampc_expr *e)
 {
 	e->type = AMPC_UNKNOWN;
-	if (check_target(c, ev, e->op, e->a) &&
+	if (check_target(c, e->op, e->a) &&
 	    check_computed(c, e->op, e->a))
 		e->type = AMPC_INT;
 }

@@ -9,48 +9,25 @@
  * Figure 3 does, whose listing gives the temporary a number; but it is made in
  * place where the variable is what it starts from, and so is a single step.
  *
+ * Elements of arrays and fields of pages have no slot of their own: a value for
+ * them is computed in a temporary, and one command puts it where it belongs. What
+ * finds the place is computed once.
+ *
  * Interface:
  * ampc_emit_effect(), ampc_emit_branch()
- * ampc_emit_value(), ampc_emit_into(), ampc_emit_step(), ampc_emit_arith(),
- * ampc_emit_temporary()  for store.c as well
  */
 #include "ampc.h"
 
 static const struct ampc_arg none = { .kind = AMPC_ARG_BYTE };
 static const struct ampc_arg no_page = { .kind = AMPC_ARG_NONE };
 
+static struct ampc_arg value_of(struct ampc_emit *g, const struct ampc_expr *e);
+static void into(struct ampc_emit *g, struct ampc_arg dest,
+		 const struct ampc_expr *e);
+
 static struct ampc_arg constant(s64 value)
 {
 	return (struct ampc_arg){ .kind = AMPC_ARG_CONST, .value = value };
-}
-
-/*
- * Temporaries are taken like from a stack: whoever takes one gives it back by
- * restoring the counts when its value is used up.
- */
-struct ampc_arg ampc_emit_temporary(struct ampc_emit *g, enum ampc_type type)
-{
-	if (type == AMPC_PAGE)
-		return (struct ampc_arg){
-			.kind = AMPC_ARG_PAGE_TEMP,
-			.value = g->temps.pages++,
-		};
-	if (type == AMPC_QUEUE)
-		return (struct ampc_arg){
-			.kind = AMPC_ARG_QUEUE_TEMP,
-			.value = g->temps.queues++,
-		};
-	return (struct ampc_arg){
-		.kind = AMPC_ARG_TEMP,
-		.value = g->temps.ints++,
-	};
-}
-
-/* @a op= @b, whatever they are. */
-void ampc_emit_arith(struct ampc_emit *g, struct ampc_arg a, struct ampc_arg b,
-		     enum hipec_arith selector)
-{
-	ampc_emit_insn(g, HIPEC_OP_ARITH, a, b, ampc_byte(selector));
 }
 
 /* @to = @from, integers or pages. */
@@ -94,8 +71,8 @@ static bool mentions(const struct ampc_expr *e, const struct ampc_symbol *sym)
 }
 
 /* @dest op= @b */
-void ampc_emit_step(struct ampc_emit *g, struct ampc_arg dest,
-		    enum hipec_arith selector, const struct ampc_expr *b)
+static void step(struct ampc_emit *g, struct ampc_arg dest,
+		 enum hipec_arith selector, const struct ampc_expr *b)
 {
 	struct ampc_temps temps = g->temps;
 	bool is_one = b->is_const && b->value == 1;
@@ -105,7 +82,7 @@ void ampc_emit_step(struct ampc_emit *g, struct ampc_arg dest,
 	else if (is_one && selector == HIPEC_ARITH_SUB)
 		ampc_emit_arith(g, dest, none, HIPEC_ARITH_DEC);
 	else
-		ampc_emit_arith(g, dest, ampc_emit_value(g, b), selector);
+		ampc_emit_arith(g, dest, value_of(g, b), selector);
 	g->temps = temps;
 }
 
@@ -130,7 +107,7 @@ static void call(struct ampc_emit *g, struct ampc_arg dest,
 		if (i == result) {
 			byte[i] = dest;
 		} else if (kind != HIPEC_KIND_NONE) {
-			byte[i] = ampc_kind_type(kind) ? ampc_emit_value(g, arg) :
+			byte[i] = ampc_kind_type(kind) ? value_of(g, arg) :
 							 ampc_byte(arg->value);
 			arg = arg->next;
 		}
@@ -158,10 +135,10 @@ static void choice_into(struct ampc_emit *g, struct ampc_arg dest,
 	u32 third = ampc_emit_label(g), end = ampc_emit_label(g);
 
 	ampc_emit_branch(g, e->a, false, third);
-	ampc_emit_into(g, dest, e->b);
+	into(g, dest, e->b);
 	ampc_emit_jump(g, HIPEC_COND_ALWAYS, end);
 	ampc_emit_here(g, third);
-	ampc_emit_into(g, dest, e->c);
+	into(g, dest, e->c);
 	ampc_emit_here(g, end);
 }
 
@@ -186,7 +163,7 @@ static void fetch(struct ampc_emit *g, struct ampc_arg dest,
 	struct ampc_temps temps = g->temps;
 	struct ampc_arg at;
 
-	at = ampc_emit_value(g, e->kind == AMPC_INDEX ? e->b : e->a);
+	at = value_of(g, e->kind == AMPC_INDEX ? e->b : e->a);
 	g->line = e->loc.line;
 	if (e->kind == AMPC_MEMBER)
 		ampc_emit_insn(g, HIPEC_OP_GET, dest, at,
@@ -229,7 +206,7 @@ static void link(struct ampc_emit *g, struct ampc_arg dest,
 {
 	g->line = e->loc.line;
 	if (e->kind == AMPC_ARITH)
-		ampc_emit_step(g, dest, ampc_op_code(e->op), e->b);
+		step(g, dest, ampc_op_code(e->op), e->b);
 	else if (e->kind == AMPC_NEG)
 		ampc_emit_arith(g, dest, constant(-1), HIPEC_ARITH_MUL);
 	else if (e->kind == AMPC_BIT_NOT)
@@ -239,21 +216,84 @@ static void link(struct ampc_emit *g, struct ampc_arg dest,
 			       ampc_byte(HIPEC_LOGIC_NOT));
 }
 
-/* Whether @e changes an element or field, which is store.c's to do. */
+/* Whether @e changes an element or field. */
 static bool is_store(const struct ampc_expr *e)
 {
 	return (e->kind == AMPC_ASSIGN || e->kind == AMPC_PRE ||
 		e->kind == AMPC_POST) && e->a->kind != AMPC_NAME;
 }
 
-/**
- * ampc_emit_into() - make the commands that compute an expression in a place
- * @g:    emission
- * @dest: the place, which @e does not mention
- * @e:    expression
+/* An element or field that is assigned to. */
+struct place {
+	bool is_field;
+	struct ampc_arg of;	/* slot of the array, or the page */
+	struct ampc_arg at;	/* the index, or slot of the field */
+};
+
+static struct place find_place(struct ampc_emit *g, const struct ampc_expr *e)
+{
+	if (e->kind == AMPC_MEMBER)
+		return (struct place){
+			.is_field = true,
+			.of = value_of(g, e->a),
+			.at = ampc_byte(e->symbol->slot),
+		};
+	return (struct place){
+		.of = ampc_byte(e->a->symbol->slot),
+		.at = value_of(g, e->b),
+	};
+}
+
+static void get(struct ampc_emit *g, const struct place *p, struct ampc_arg to)
+{
+	ampc_emit_insn(g, p->is_field ? HIPEC_OP_GET : HIPEC_OP_LOAD, to, p->of,
+		       p->at);
+}
+
+static void put(struct ampc_emit *g, const struct place *p,
+		struct ampc_arg value)
+{
+	ampc_emit_insn(g, p->is_field ? HIPEC_OP_PUT : HIPEC_OP_STORE, p->of,
+		       p->at, value);
+}
+
+/*
+ * Make the commands of an assignment, ++ or -- of an element or field; if
+ * @wants_old, with the value from before. Return: where the value is, perhaps in a
+ * temporary that the caller gives back.
  */
-void ampc_emit_into(struct ampc_emit *g, struct ampc_arg dest,
-		    const struct ampc_expr *e)
+static struct ampc_arg store(struct ampc_emit *g, const struct ampc_expr *e,
+			     bool wants_old)
+{
+	struct place p = find_place(g, e->a);
+	struct ampc_arg value, old;
+
+	if (e->op == AMPC_OP_SET) {
+		value = value_of(g, e->b);
+		g->line = e->loc.line;
+		put(g, &p, value);
+		return value;
+	}
+	value = ampc_emit_temporary(g, AMPC_INT);
+	g->line = e->loc.line;
+	get(g, &p, value);
+	old = value;
+	if (wants_old) {
+		old = ampc_emit_temporary(g, AMPC_INT);
+		ampc_emit_arith(g, old, value, HIPEC_ARITH_SET);
+	}
+	if (e->kind == AMPC_ASSIGN)
+		step(g, value, ampc_op_code(e->op), e->b);
+	else
+		ampc_emit_arith(g, value, none, ampc_op_code(e->op));
+	g->line = e->loc.line;
+	put(g, &p, value);
+	return old;
+}
+
+/* Compute @e in the place @dest, which it does not mention. */
+static void into(struct ampc_emit *g, struct ampc_arg dest,
+		 const struct ampc_expr *e)
 {
 	struct ampc_temps temps = g->temps;
 
@@ -275,7 +315,7 @@ void ampc_emit_into(struct ampc_emit *g, struct ampc_arg dest,
 			truth_into(g, dest, e);
 			break;
 		}
-		ampc_emit_into(g, dest, e->a);
+		into(g, dest, e->a);
 		link(g, dest, e);
 		break;
 	case AMPC_COND:
@@ -289,12 +329,12 @@ void ampc_emit_into(struct ampc_emit *g, struct ampc_arg dest,
 		break;
 	case AMPC_ASSIGN:
 	case AMPC_PRE:
-		copy(g, e->type, dest, ampc_emit_value(g, e));
+		copy(g, e->type, dest, value_of(g, e));
 		g->temps = temps;
 		break;
 	case AMPC_POST:
 		if (is_store(e)) {
-			ampc_emit_arith(g, dest, ampc_emit_value(g, e),
+			ampc_emit_arith(g, dest, value_of(g, e),
 					HIPEC_ARITH_SET);
 			g->temps = temps;
 			break;
@@ -308,20 +348,20 @@ void ampc_emit_into(struct ampc_emit *g, struct ampc_arg dest,
 }
 
 /* Where the value of @e is; perhaps in a temporary that the caller gives back. */
-struct ampc_arg ampc_emit_value(struct ampc_emit *g, const struct ampc_expr *e)
+static struct ampc_arg value_of(struct ampc_emit *g, const struct ampc_expr *e)
 {
 	struct ampc_arg dest;
 
 	if (is_leaf(e))
 		return leaf(e);
 	if (is_store(e))
-		return ampc_emit_store(g, e, e->kind == AMPC_POST);
+		return store(g, e, e->kind == AMPC_POST);
 	if (e->kind == AMPC_ASSIGN || e->kind == AMPC_PRE) {
 		ampc_emit_effect(g, e);
 		return leaf(e->a);
 	}
 	dest = ampc_emit_temporary(g, e->type);
-	ampc_emit_into(g, dest, e);
+	into(g, dest, e);
 	return dest;
 }
 
@@ -370,17 +410,17 @@ static void assign(struct ampc_emit *g, const struct ampc_expr *e)
 	struct ampc_arg dest = leaf(e->a);
 
 	if (e->op != AMPC_OP_SET) {
-		ampc_emit_step(g, dest, ampc_op_code(e->op), from);
+		step(g, dest, ampc_op_code(e->op), from);
 	} else if (starts_from(from, sym)) {
 		in_place(g, dest, from);
 	} else if (is_commutative(from) && from->b->kind == AMPC_NAME &&
 		   from->b->symbol == sym && !mentions(from->a, sym)) {
-		ampc_emit_step(g, dest, ampc_op_code(from->op), from->a);
+		step(g, dest, ampc_op_code(from->op), from->a);
 	} else if (is_leaf(from) || has_result(from) ||
 		   (is_simple(from) && !mentions(from, sym))) {
-		ampc_emit_into(g, dest, from);
+		into(g, dest, from);
 	} else {
-		copy(g, e->type, dest, ampc_emit_value(g, from));
+		copy(g, e->type, dest, value_of(g, from));
 	}
 }
 
@@ -395,7 +435,7 @@ void ampc_emit_effect(struct ampc_emit *g, const struct ampc_expr *e)
 
 	g->line = e->loc.line;
 	if (is_store(e)) {
-		ampc_emit_store(g, e, false);
+		store(g, e, false);
 		g->temps = temps;
 		return;
 	}
@@ -472,8 +512,8 @@ static void branch_same(struct ampc_emit *g, const struct ampc_expr *e,
 		ampc_emit_branch(g, e->a, sense != is_same, label);
 		return;
 	}
-	a = ampc_emit_value(g, is_comp ? e->a : e);
-	b = is_comp ? ampc_emit_value(g, e->b) : no_page;
+	a = value_of(g, is_comp ? e->a : e);
+	b = is_comp ? value_of(g, e->b) : no_page;
 	g->line = e->loc.line;
 	ampc_emit_insn(g, HIPEC_OP_SAME, a, b, none);
 	jump_on(g, sense == is_same, label);
@@ -509,8 +549,8 @@ void ampc_emit_branch(struct ampc_emit *g, const struct ampc_expr *e,
 		branch_same(g, e, sense, label);
 	} else {
 		bool is_comp = e->kind == AMPC_COMP;
-		struct ampc_arg a = ampc_emit_value(g, is_comp ? e->a : e);
-		struct ampc_arg b = is_comp ? ampc_emit_value(g, e->b) : constant(0);
+		struct ampc_arg a = value_of(g, is_comp ? e->a : e);
+		struct ampc_arg b = is_comp ? value_of(g, e->b) : constant(0);
 
 		g->line = e->loc.line;
 		ampc_emit_insn(g, HIPEC_OP_COMP, a, b,

@@ -4,26 +4,17 @@
 # builds the same files by module/Kbuild.
 
 VM_SRC := $(wildcard module/vm/*.c)
-POOL_SRC := $(wildcard module/pool/*.c)
-CORE_SRC := $(VM_SRC) $(POOL_SRC)
+CORE_SRC := $(VM_SRC) $(wildcard module/core/*.c) $(addprefix module/context/,stack.c buildid.c)
 # Linked statically the sanitizers start in two thirds of the time, and ring 1
 # starts them thousands of times. clang does so by itself.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	    $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 
-$(B)/vm/%.o: module/vm/%.c
+$(CORE_SRC:module/%.c=$(B)/%.o): $(B)/%.o: module/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -ffreestanding -c $< -o $@
 
-$(B)/pool/%.o: module/pool/%.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -ffreestanding -c $< -o $@
-
-$(B)/asan/vm/%.o: module/vm/%.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
-
-$(B)/asan/pool/%.o: module/pool/%.c
+$(CORE_SRC:module/%.c=$(B)/asan/%.o): $(B)/asan/%.o: module/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 

@@ -12,7 +12,7 @@
 #include <linux/vmalloc.h>
 
 #include "internal.h"
-#include "pool/fifo2mr.h"
+#include "core/fifo2mr.h"
 
 static const char *const names[] = {
 	[HIPEC_MR_FIFO2] = "fifo2-mr",

@@ -14,7 +14,7 @@
  *           i_mmap_rwsem of the region's mapping
  *             page table lock
  *   hipec_containers_lock and hipec_claims_lock are taken with none of the
- *   others held and nothing is taken under them, nor under admit.c's and log.c's.
+ *   others held and nothing is taken under them, nor under backoff.c's and log.c's.
  * None of them but mmap_lock is held over I/O. Whoever holds a folio's lock
  * never takes a container's lock.
  * The lock of a backing file's inode is not in this order: write() and direct
@@ -35,8 +35,8 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "pool/recover.h"
-#include "pool/shadow.h"
+#include "core/recover.h"
+#include "core/shadow.h"
 #include "vm/fifo2.h"
 #include "vm/queue.h"
 #include "vm/tap.h"
@@ -78,7 +78,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @vm:        the machine; vm.policy is NULL until a policy is loaded
  * @loading:   a load or a swap is under way; the fields a load fills are its alone
  * @image:     bytes that the policy points into; NULL: it has none
- * @image_hash: of these bytes, for admit.c
+ * @image_hash: of these bytes, for backoff.c
  * @policy:    parsed image; like all that belongs to it, a swap changes it
  * @vm_memory: memory of @vm
  * @shared:    shared arrays, by slot; NULL: it has none
@@ -388,7 +388,7 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 			       folio->index);
 }
 
-/* young.c: the referenced bit in page tables */
+/* referenced.c: the referenced bit in page tables */
 bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
@@ -407,7 +407,7 @@ void hipec_io_age(struct work_struct *work);
 long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout);
 extern struct workqueue_struct *hipec_wq;
 
-/* wash.c: the washer */
+/* writeback.c: the washer */
 int hipec_wash(struct hipec_container *c, u32 h);
 void hipec_wash_work(struct work_struct *work);
 
@@ -482,7 +482,7 @@ int hipec_global_start(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 		       u32 nr, u32 nr_owners);
 void hipec_global_stop(struct hipec_mr *mr);
 
-/* admit.c: who was revoked waits before it shares again */
+/* backoff.c: who was revoked waits before it shares again */
 u64 hipec_admit_hash(const void *image, size_t size);
 int hipec_admit(const struct hipec_policy *p, u64 hash, kuid_t uid,
 		struct hipec_text *log);
@@ -513,7 +513,7 @@ struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp,
 bool hipec_cgroup_denied(struct hipec_container *c);
 void hipec_cgroup_gave(void);
 
-/* room.c: free frames */
+/* reclaim.c: free frames */
 bool hipec_room_ask(struct hipec_container *c, u32 pgno, bool write);
 void hipec_room_ask_for_other(struct hipec_container *c);
 u32 hipec_room_try(struct hipec_container *c, u32 pgno, bool write, u32 want);
@@ -556,7 +556,7 @@ void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 u32 hipec_batch_size(struct hipec_region *r, struct vm_area_struct *vma,
 		     u32 idx, u32 most);
 
-/* ahead.c: sequences, and what is read before it is asked for */
+/* readahead.c: sequences, and what is read before it is asked for */
 void hipec_ahead_open(struct hipec_region *r);
 void hipec_ahead_close(struct hipec_region *r);
 u32 hipec_stream_window(const struct hipec_region *r, u32 idx);

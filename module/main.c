@@ -5,7 +5,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 
-#include "context.h"
+#include "context/context.h"
 #include "internal.h"
 
 static struct miscdevice hipec_device = {

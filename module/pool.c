@@ -6,7 +6,7 @@
  * which are never taken from it, and gets more one by one: while the pool has
  * room and its user is below the quota they are allocated, so that each belongs
  * to the memory cgroup of its container's owner. When the pool is full, FIFO2-MR
- * (pool/fifo2mr.c) finds the container that gives one up, by its own Replace. A
+ * (core/fifo2mr.c) finds the container that gives one up, by its own Replace. A
  * frame that changes hands goes back to the system and another is allocated.
  *
  * A victim that is dirty leaves when the washer has cleaned it. Frames that are
@@ -29,8 +29,8 @@
 #include <linux/slab.h>
 
 #include "internal.h"
-#include "pool/fifo2mr.h"
-#include "pool/recover.h"
+#include "core/fifo2mr.h"
+#include "core/recover.h"
 
 #define MB_SHIFT (20 - PAGE_SHIFT)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recovery of a container: its table of decisions (pool/recover.c), and what is
+ * Recovery of a container: its table of decisions (core/recover.c), and what is
  * done about a bad one. Who adds to the table and drops from it is pool.c.
  *
  * Interface:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Revocation: beside each container that shares runs a shadow of the default
- * policy (pool/shadow.c), and the policy's faults are held against the contract
- * (pool/contract.c). Who breaks it ends here, with all frames kept.
+ * policy (core/shadow.c), and the policy's faults are held against the contract
+ * (core/contract.c). Who breaks it ends here, with all frames kept.
  *
  * Interface:
  * hipec_revoke_init()    a policy was loaded

@@ -15,7 +15,7 @@ sysusersdir ?= $(prefix)/lib/sysusers.d
 modulesloaddir ?= $(prefix)/lib/modules-load.d
 docdir ?= $(datadir)/doc/hipec
 completiondir ?= $(datadir)/bash-completion/completions
-# The command finds these two from where it is itself: userlib/beside.h.
+# The command finds these two from where it is itself: userlib/sim/beside.h.
 pkglibdir = $(bindir)/../lib/hipec
 pkgdatadir = $(bindir)/../share/hipec
 # Debian's Python looks into dist-packages, with a version below /usr/local.
@@ -31,7 +31,7 @@ ALL += $(INSTALLED)
 $(B)/man.stamp: $(addprefix packaging/,manual.py helptext.py markdown.py parameters.py) \
 		$(addprefix docs/,policy/language.md policy/hpo.md user/traces.md user/record.md \
 		user/amp.md) \
-		userlib/libhipec.c userlib/liblive.c userlib/hipec.h $(wildcard module/*.c) $(B)/hipec $(B)/ampc
+		$(call room,lib) userlib/lib/hipec.h $(wildcard module/*.c module/*/*.c) $(B)/hipec $(B)/ampc
 	@rm -rf $(B)/man
 	packaging/manual.py $(B)/hipec $(B)/ampc $(B)/man
 	@touch $@
@@ -39,12 +39,12 @@ $(B)/man.stamp: $(addprefix packaging/,manual.py helptext.py markdown.py paramet
 $(B)/hipec.bash: packaging/completion.py packaging/helptext.py $(B)/hipec $(B)/ampc
 	packaging/completion.py $(B)/hipec $(B)/ampc >$@
 
-$(B)/python/hipec/__init__.py: userlib/python/hipec/__init__.py
+$(B)/python/hipec/__init__.py: userlib/lib/python/hipec/__init__.py
 	@install -D -m 644 $< $@
 
-$(B)/python/hipec/_abi.py: userlib/python/abi.py module/include/uapi/hipec.h
+$(B)/python/hipec/_abi.py: userlib/lib/python/abi.py module/include/uapi/hipec.h
 	@mkdir -p $(@D)
-	userlib/python/abi.py module/include/uapi/hipec.h >$@
+	userlib/lib/python/abi.py module/include/uapi/hipec.h >$@
 
 # $(call fill,FILE): print it, with what it leaves open.
 fill = sed -e 's|@prefix@|$(prefix)|g' -e 's|@libdir@|$(libdir)|g' \
@@ -69,8 +69,8 @@ install: install-ready
 	install -m 644 $(B)/libhipec.so $(D)$(libdir)/$(SONAME).$(VERSION)
 	ln -sf $(SONAME).$(VERSION) $(D)$(libdir)/$(SONAME)
 	ln -sf $(SONAME) $(D)$(libdir)/libhipec.so
-	$(call fill,userlib/hipec.pc.in) >$(D)$(libdir)/pkgconfig/hipec.pc
-	install -m 644 userlib/hipec.h $(D)$(includedir)
+	$(call fill,userlib/lib/hipec.pc.in) >$(D)$(libdir)/pkgconfig/hipec.pc
+	install -m 644 userlib/lib/hipec.h $(D)$(includedir)
 	install -m 644 module/include/uapi/*.h $(D)$(includedir)/linux
 	install -m 644 $(B)/libhipecrun.so $(B)/libhipectrace.so $(D)$(pkglibdir)
 	install -m 644 $(SHIPPED_HPO) $(wildcard policies/*.hp) $(D)$(pkgdatadir)/policies
@@ -79,7 +79,7 @@ install: install-ready
 	install -D -m 644 -t $(D)$(docdir) README.md CONTRIBUTING.md
 	find docs -type f ! -path 'docs/generate/*' ! -name '*.mk' ! -name '*.sh' \
 		-exec install -D -m 644 {} $(D)$(docdir)/{} \;
-	install -D -m 644 -t $(D)$(docdir)/examples test/install/weak.c
+	install -D -m 644 -t $(D)$(docdir)/examples test/packaging/install/weak.c
 	install -D -m 644 $(B)/hipec.bash $(D)$(completiondir)/hipec
 	ln -sf hipec $(D)$(completiondir)/ampc
 	install -D -m 644 -t $(D)$(pythondir)/hipec $(B)/python/hipec/*.py

@@ -153,7 +153,7 @@ from the folder of the command: the documents that are named here; this page is 
 
 def functions():
     """[(name, prototype, its comment's summary, arguments, text, return)] of libhipec."""
-    source = "".join((ROOT / f"userlib/{name}.c").read_text() for name in ("libhipec", "liblive"))
+    source = "".join((ROOT / f"userlib/lib/{name}.c").read_text() for name in ("libhipec", "live"))
     found = re.findall(r"^/\*\*\n(.*?)^ \*/\n((?:int|void)\s[^{]*?\))\n\{", source, re.S | re.M)
     for comment, prototype in found:
         text = re.sub(r"^ \* ?", "", comment, flags=re.M)
@@ -174,7 +174,7 @@ def plain(text):
 
 def of_library(version):
     """libhipec(3)"""
-    header = (ROOT / "userlib/hipec.h").read_text()
+    header = (ROOT / "userlib/lib/hipec.h").read_text()
     intro = re.search(r"/\*\n( \* libhipec:.*?) \*\n \* Interface:", header, re.S)[1]
     intro = re.sub(r"^ \* ?", "", intro, flags=re.M)
     title, _, intro = intro.partition("\n")

@@ -16,7 +16,7 @@ DOCUMENT = ROOT / "docs/user/install.md"
 
 def parameters():
     """[(name, whether it may be changed while the module is loaded, what it is)]"""
-    source = "".join(path.read_text() for path in sorted((ROOT / "module").glob("*.c")))
+    source = "".join(path.read_text() for path in sorted((ROOT / "module").rglob("*.c")))
     mode = {name: mode for name, mode in
             re.findall(r"^module_param(?:_cb)?\((\w+),.*, (0[0-7]+)\);", source, re.M)}
     texts = re.findall(r'^MODULE_PARM_DESC\((\w+), "(.*)"\);', source, re.M)

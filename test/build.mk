@@ -3,6 +3,8 @@
 
 PYTEST := $(PYTHON) -B -m pytest -c test/pytest.ini --rootdir=.
 
+include test/vm/runner/build.mk
+
 # Ring 1: user space, no root, no guest.
 FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $(B)/hipec \
 	$(B)/asan/hipec $(B)/asan/watchdump $(B)/asan/libhipectrace.so $(B)/asan/libhipecrun.so
@@ -19,9 +21,9 @@ FAST += $(B)/asan/kunit
 
 $(B)/asan/suites/%.o: module/tests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) -Itest -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) -Itest/kernel -c $< -o $@
 
-$(B)/asan/suites/%.o: test/%.c
+$(B)/asan/suites/%.o: test/kernel/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
@@ -33,11 +35,7 @@ $(B)/asan/kunit: $(KUNIT_SRC:module/tests/%.c=$(B)/asan/suites/%.o) \
 # The rest is as for ASan.
 FAST += $(B)/cov/hpt $(B)/cov/kunit
 
-$(B)/cov/vm/%.o: module/vm/%.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -O0 --coverage -c $< -o $@
-
-$(B)/cov/pool/%.o: module/pool/%.c
+$(CORE_SRC:module/%.c=$(B)/cov/%.o): $(B)/cov/%.o: module/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -O0 --coverage -c $< -o $@
 
@@ -65,16 +63,33 @@ $(B)/cov/ampc: $(AMPC_OBJ:%=$(B)/cov/compiler/%) $(AMPC_ASM:%=$(B)/%) \
 		$(B)/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) --coverage $(LDFLAGS) $^ -o $@
 
-include test/compile/build.mk
-include test/fuzz/build.mk
+include test/compiler/build.mk
+include test/vm/fuzz/build.mk
 
-# Random policies, here and in the kernel: test/fuzz/differ.c.
-DIFFER_SRC := $(addprefix test/fuzz/,differ.c generate.c mutate.c program.c)
-DIFFER_USER := userlib/hptrun.c $(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
+# What a watcher of a simulation is told, as text; and samples as a container gives
+# them, through hipec run's loop.
+DUMP_SRC := $(call room,lib) $(SIM_SRC) $(TRACE_SRC)
+
+$(B)/asan/test/%.o: test/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+
+$(B)/asan/watchdump: $(call userlib_obj,$(B)/asan,test/sim/watchdump.c $(DUMP_SRC))
+$(B)/asan/amploopdump: $(call userlib_obj,$(B)/asan,test/amp/amploopdump.c \
+		userlib/cli/amp/loop.c $(DUMP_SRC))
+
+$(B)/asan/watchdump $(B)/asan/amploopdump: $(B)/asan/userlib/sim/run_watched.o \
+		$(B)/asan/libhipecvm.a
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) \
+		$(TRACE_LIBS) -o $@
+
+# Random policies, here and in the kernel: test/vm/fuzz/differ.c.
+DIFFER_SRC := $(addprefix test/vm/fuzz/,differ.c generate.c mutate.c program.c)
+DIFFER_USER := test/vm/runner/run.c $(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
 
 FAST += $(B)/asan/differ
 
-$(B)/test/fuzz/%.o: test/fuzz/%.c
+$(B)/test/vm/fuzz/%.o: test/vm/fuzz/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -87,27 +102,27 @@ $(B)/static/differ: $(DIFFER_SRC:%.c=$(B)/%.o) \
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
-# Records and their replay, in user space: test/record/record.c.
-RECORD_SRC := test/record/record.c $(addprefix test/fuzz/,generate.c mutate.c program.c)
-RECORD_USER := $(addprefix userlib/,recordvm.c replay.c libhipec.c) $(SIM_SRC) $(TRACE_SRC) \
+# Records and their replay, in user space: test/cli/record.c.
+RECORD_SRC := test/cli/record.c $(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
+RECORD_USER := $(call room,record lib) $(SIM_SRC) $(TRACE_SRC) \
 	module/tests/fakehost.c
 
 FAST += $(B)/asan/record-test
 
-$(B)/asan/test/record/%.o: test/record/%.c
+$(B)/asan/test/cli/%.o: test/cli/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
 $(B)/asan/record-test: $(RECORD_SRC:%.c=$(B)/asan/%.o) \
 		$(call userlib_obj,$(B)/asan,$(RECORD_USER)) \
-		$(B)/asan/userlib/run_watched.o $(B)/asan/libhipecvm.a
+		$(B)/asan/userlib/sim/run_watched.o $(B)/asan/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
 
-# Processes that do to the module whatever they can: test/hostile/.
-HOSTILE_SRC := $(wildcard test/hostile/*.c) \
-	$(addprefix test/fuzz/,generate.c mutate.c program.c)
+# Processes that do to the module whatever they can: test/guest/hostile/.
+HOSTILE_SRC := $(wildcard test/guest/hostile/*.c) \
+	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
-$(B)/test/hostile/%.o: test/hostile/%.c
+$(B)/test/guest/hostile/%.o: test/guest/hostile/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -115,11 +130,11 @@ $(B)/static/hostile-client: $(HOSTILE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/lib
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
-# Everything at once, and no write is lost: test/stress/.
-STRESS_SRC := $(wildcard test/stress/*.c) \
-	$(addprefix test/fuzz/,generate.c mutate.c program.c)
+# Everything at once, and no write is lost: test/guest/stress/.
+STRESS_SRC := $(wildcard test/guest/stress/*.c) \
+	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
-$(B)/test/stress/%.o: test/stress/%.c
+$(B)/test/guest/stress/%.o: test/guest/stress/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -128,7 +143,7 @@ $(B)/static/hipec-stress: $(STRESS_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhip
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
 # Ring 3: what a guest takes along.
-GUEST_SRC := $(wildcard test/guest/*.c)
+GUEST_SRC := $(wildcard test/guest/program/*.c test/guest/program/paths/calls_*.c)
 GUEST_POLICIES := $(patsubst test/guest/policies/%,$(B)/guest/policies/%.hpo,\
 	$(basename $(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))
 GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
@@ -136,19 +151,19 @@ GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
 	$(B)/static/hipec $(BENCH)
 GUEST_MODULES := $(KERNELS:%=$(B)/kmod-%/stamp) $(KERNELS:%=$(B)/vmtest-%/stamp)
 
-# Ring 2: the same guest, and a kernel that is a process.
-KUNIT_MODULES := $(B)/kunit-uml/stamp $(B)/kunit-debug/stamp
+# Ring 2: the same guest on the debug kernel.
+KUNIT_MODULES := $(B)/kunit-debug/stamp
 
-$(B)/guest/%.o: test/guest/%.c
+$(B)/guest/%.o: test/guest/program/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 # Frame pointers in one, none in the other, whatever the flags.
-$(B)/guest/calls_frames.o: ALL_CFLAGS += -fno-omit-frame-pointer
-$(B)/guest/calls_scan.o: ALL_CFLAGS += -fomit-frame-pointer
+$(B)/guest/paths/calls_frames.o: ALL_CFLAGS += -fno-omit-frame-pointer
+$(B)/guest/paths/calls_scan.o: ALL_CFLAGS += -fomit-frame-pointer
 
-$(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/%.c=$(B)/guest/%.o) \
-		$(B)/userlib/record.o $(B)/userlib/recordvm.o $(B)/userlib/replay.o $(B)/libhipec.a \
+$(B)/guest/hipec-guest-test: $(GUEST_SRC:test/guest/program/%.c=$(B)/guest/%.o) \
+		$(call userlib_obj,$(B),$(call room,record)) $(B)/libhipec.a \
 		$(B)/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) -static-pie $(LDFLAGS) $^ -pthread -o $@
 
@@ -159,7 +174,7 @@ GUEST += $(GUEST_DYNAMIC) $(B)/libhipectrace.so
 $(B)/guest/touches-frames: DYNAMIC_FLAG := -fno-omit-frame-pointer
 $(B)/guest/touches-scan: DYNAMIC_FLAG := -fomit-frame-pointer
 
-$(GUEST_DYNAMIC): test/guest/dynamic/touches.c test/guest/callpaths.h $(B)/libhipec.a
+$(GUEST_DYNAMIC): $(addprefix test/guest/program/paths/,touches.c callpaths.h) $(B)/libhipec.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(DYNAMIC_FLAG) $(LDFLAGS) $(filter-out %.h,$^) -o $@
 
@@ -187,7 +202,7 @@ check-fast:
 check-browser: packages packages-browser
 	@$(PYTHON) -B test/rings.py browser
 
-## check-kunit: ring 2: KUnit in kernels of our own
+## check-kunit: ring 2: KUnit and the guest's tests on a kernel of our own
 check-kunit: packages
 	@$(PYTHON) -B test/rings.py kunit
 
@@ -203,7 +218,7 @@ HOSTILE_KERNEL ?= debug
 ## hostile: clients that do what they can, for HOSTILE_SECONDS=600 (HOSTILE_SEED=1)
 hostile: packages
 	@$(MAKE) --no-print-directory -s hostile-ready
-	@test/hostile/hostile.py --kernel $(HOSTILE_KERNEL) \
+	@test/guest/hostile/hostile.py --kernel $(HOSTILE_KERNEL) \
 		--seconds $(HOSTILE_SECONDS) --seed $(HOSTILE_SEED)
 
 SOAK_SECONDS ?= 1800
@@ -214,7 +229,7 @@ SOAK_KERNELS ?= 6.12 debug
 ## soak: the stress run, SOAK_SECONDS=1800 on each of SOAK_KERNELS="6.12 debug"
 soak: packages
 	@$(MAKE) --no-print-directory -s soak-ready
-	@test/stress/stress.py $(SOAK_KERNELS:%=--kernel %) --inject \
+	@test/guest/stress/stress.py $(SOAK_KERNELS:%=--kernel %) --inject \
 		--seconds $(SOAK_SECONDS) --seed $(SOAK_SEED) >$(B)/soak.log 2>&1; \
 		status=$$?; cat $(B)/soak.log; exit $$status
 

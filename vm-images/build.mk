@@ -20,7 +20,7 @@ B ?= build
 CACHE ?= $(or $(HIPEC_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hipec)
 KERNELS ?= 6.12 6.1
 # Kernels of our own; a KEY that is none of these is a stock one.
-TEST_KERNELS := debug fast uml
+TEST_KERNELS := debug
 VM_IMAGES := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 export HIPEC_CACHE := $(CACHE)
 

@@ -24,8 +24,6 @@ cache=${HIPEC_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/hipec}/kernels
 # way out for results, modelled disks, and faulty ones.
 stock="virtio_pci virtio_blk virtio_console null_blk configfs loop
        dm-mod dm-flakey"
-# A kernel that is a process has no virtio.
-stock_uml="null_blk configfs loop dm-mod dm-flakey"
 
 die() { echo "initramfs.sh: $*" >&2; exit 1; }
 
@@ -113,7 +111,6 @@ done
 	die "kernel $kernel is not in $cache; run make build/kernel-$kernel.stamp"
 release=$(cat "$cache/$kernel/release")
 modules=$cache/$kernel/modules
-[ ! -f "$cache/$kernel/linux" ] || stock=$stock_uml
 
 mkdir -p "$stage/lib/modules/$release"
 for name in $stock; do

@@ -5,9 +5,6 @@
     run.py --kernel 6.12 --initrd FILE [options] -- COMMAND [ARG...]
     run.py --kernel 6.12 --initrd FILE --shell
 
-The guest is a virtual machine, or, for a kernel that was built as a program
-(testkernels.sh uml), a process of this host.
-
 The exit status is the command's own; 124 when the time was up; 125 when the
 run is not to be believed, whatever the command said: the kernel reported a bug
 on the console, or the guest ended without handing back a status.
@@ -82,7 +79,7 @@ class Result:
     """What came of a boot."""
     status: int             # the command's, or TIMED_OUT, or BROKEN
     verdict: str            # "ok", or why the run counts as broken
-    accel: str              # "kvm" or "tcg"; "uml" if it was a process
+    accel: str              # "kvm" or "tcg"
     console: str            # all that the guest printed
     results: pathlib.Path   # what the command left in /results
 
@@ -210,7 +207,7 @@ def kvm_trial(kernel, initrd):
     with tempfile.TemporaryDirectory(prefix="hipec-kvm-") as scratch:
         console = pathlib.Path(scratch, "console")
         console.touch()
-        arguments = machine(kernel, initrd, "", fact(kernel, "memory", "512M"), 1)
+        arguments = machine(kernel, initrd, "", "512M", 1)
         arguments += [*CPU["kvm"], "-serial", f"file:{console}"]
         guest = start(QEMU, arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                       stderr=subprocess.DEVNULL)
@@ -316,27 +313,7 @@ def start_machine(kernel, console, scratch, append, *, smp, memory, disk, keep_w
     return start(QEMU, arguments, **quiet), accel
 
 
-def start_process(kernel, console, scratch, append, *, smp, memory, disk, keep_writes, det,
-                  interactive, devices):
-    """Start a guest that is a process: itself, and "uml". @scratch is its
-    hostfs, where it leaves the results."""
-    if det or smp not in (None, 1) or devices:
-        raise UsageError(f"kernel {kernel} is a process, with one CPU, the host's clock and "
-                         "no devices")
-    arguments = [f"mem={memory}", f"initrd={scratch}/initrd", f"hostfs={scratch}",
-                 f"uml_dir={scratch}", "con=null", "con0=fd:0,fd:1",
-                 *command_line(kernel, append)]
-    if disk:
-        arguments.append(f"ubd0={disk}" if keep_writes else f"ubd0={scratch}/cow,{disk}")
-    program = str(cache_dir() / "kernels" / kernel / "linux")
-    if interactive:
-        return start(program, arguments), "uml"
-    with open(console, "wb") as stream:
-        return start(program, arguments, stdin=subprocess.DEVNULL, stdout=stream,
-                     stderr=stream), "uml"
-
-
-def boot(kernel, initrd, out, command=None, *, smp=None, memory=None, disk=None,
+def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
          keep_writes=False, det=False, timeout=120, append="", verbose=False, devices=(),
          kill_when=None):
     """Boot @kernel (a key of kernels.sh or testkernels.sh) with @initrd (of
@@ -344,9 +321,8 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory=None, disk=None,
     terminal), and return a Result. @out is a directory for the console and the
     results.
 
-    @memory of None is as much as the kernel needs, mostly 1G. @disk is an image
-    for the guest's /data; what the guest writes to it is forgotten unless
-    @keep_writes. @det makes the run repeat bit for bit: guest nanoseconds are
+    @disk is an image for the guest's /data; what the guest writes to it is
+    forgotten unless @keep_writes. @det makes the run repeat bit for bit: guest nanoseconds are
     then guest instructions and modelled disk time. @timeout is in seconds of
     wall time with a stock kernel, 0 for none; slower kernels get more. @devices
     are arguments for QEMU. @kill_when, asked again and again with the text of the
@@ -376,11 +352,9 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory=None, disk=None,
                 whole.write(cpio({"hipec/command": shlex.join(command).encode() + b"\n"}))
             whole.write(pathlib.Path(initrd).read_bytes())
         (scratch / "results.tar").write_bytes(b"")
-        start_guest = start_process if (directory / "linux").exists() else start_machine
-        guest, accel = start_guest(kernel, console, scratch, append, smp=smp,
-                                   memory=memory or fact(kernel, "memory", "1G"), disk=disk,
-                                   keep_writes=keep_writes, det=det, interactive=not command,
-                                   devices=devices)
+        guest, accel = start_machine(kernel, console, scratch, append, smp=smp, memory=memory,
+                                     disk=disk, keep_writes=keep_writes, det=det,
+                                     interactive=not command, devices=devices)
         try:
             in_time = follow(guest, console, timeout, verbose and command, kill_when)
             killed = guest.returncode == -signal.SIGKILL
@@ -414,10 +388,10 @@ def parse():
     parser = argparse.ArgumentParser(
         description="Boot a guest, run one command in it, bring back its status and files.",
         epilog="exit status: the command's; 124 time is up; 125 the run is broken; 2 usage")
-    parser.add_argument("--kernel", required=True, metavar="KEY", help="6.12, 6.1, debug, fast or uml")
+    parser.add_argument("--kernel", required=True, metavar="KEY", help="6.12, 6.1 or debug")
     parser.add_argument("--initrd", required=True, metavar="FILE", help="made by initramfs.sh")
     parser.add_argument("--smp", type=int, metavar="N", help="CPUs (default 2, with --det 1)")
-    parser.add_argument("--memory", metavar="SIZE", help="default: what the kernel needs")
+    parser.add_argument("--memory", metavar="SIZE", default="1G", help="default 1G")
     parser.add_argument("--disk", metavar="IMG", help="made by mkdisk.sh; the guest's /data")
     parser.add_argument("--keep-writes", action="store_true",
                         help="what the guest writes to the disk stays in IMG")

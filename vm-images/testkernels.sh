@@ -4,28 +4,25 @@
 # Build test kernels from Debian's kernel source into the cache: configured by
 # us, where kernels.sh takes the stock ones as they are.
 #
-#   testkernels.sh [--update] KEY...        KEY is debug, fast or uml
+#   testkernels.sh [--update] KEY...        KEY is debug
 #
 # config/KEY.config says what each is for. One that is in the cache is left
-# alone, and no network is used, while its fragments, this script, the compiler
-# and the linker are those it was built with; --update looks for a newer source
-# in apt. The cache gets what kernels.sh gives it:
+# alone, and no network is used, while its fragment, the functions below that
+# build it, the compiler and the linker are those it was built with; --update
+# looks for a newer source in apt. The cache gets what kernels.sh gives it:
 #
-#   <cache>/kernels/<KEY>/vmlinuz       to boot; of uml it is a program: linux
+#   <cache>/kernels/<KEY>/vmlinuz       to boot
 #                        /build         for make -C .../build M=...
 #                        /modules       its lib/modules/<release>: all is built in
 #                        /release       what uname -r says
-#                        /append, /memory, /slower   facts for run.py, see below
+#                        /append, /slower    facts for run.py, see below
 #
 # where <KEY> is a link to a directory named by source version and a hash.
 #
 # A fragment goes on top of the kernel's tinyconfig. Its lines "#: WORD VALUE"
 # are facts:
 #
-#   base NAME       config/NAME.config comes first
-#   arch NAME       if not x86_64
 #   append WORDS    what the kernel needs on its command line
-#   memory SIZE     of a guest, if nobody says otherwise
 #   slower N        times a stock kernel: limits of time grow with it
 #   build N         minutes, on two idle CPUs
 #
@@ -35,7 +32,7 @@ set -eu
 umask 022
 export LC_ALL=C
 # What the make that calls us was told is not for the kernel's.
-unset MAKEFLAGS MAKEOVERRIDES MFLAGS KBUILD_OUTPUT KCFLAGS
+unset ARCH MAKEFLAGS MAKEOVERRIDES MFLAGS KBUILD_OUTPUT KCFLAGS
 here=$(dirname "$(readlink -f "$0")")
 cache=${HIPEC_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/hipec}/kernels
 package=linux-source-6.12
@@ -48,17 +45,12 @@ fact()	# WORD FRAGMENT
 	sed -n "s/^#: $1 //p" "$2" | paste -s -d ' '
 }
 
-fragment()	# KEY
-{
-	base=$(fact base "$here/config/$1.config")
-	cat ${base:+"$here/config/$base.config"} "$here/config/$1.config"
-}
-
-# Of what a kernel is made, but for the source.
+# Of what a kernel is made, but for the source. Comments make no other kernel.
 inputs()	# KEY
 {
-	fragment "$1"
-	cat "$here/testkernels.sh"
+	grep -E '^(CONFIG_|# CONFIG_|#: )' "$here/config/$1.config"
+	sed -n '/^build()/,/^}/p; /^keep_for_modules()/,/^}/p; /^check_granted()/,/^}/p' \
+		"$here/testkernels.sh" | sed 's/^[ 	]*#.*//'
 	gcc --version
 	ld --version
 }
@@ -108,42 +100,29 @@ check_granted()	# FRAGMENT
 keep_for_modules()	# DIRECTORY
 {
 	mkdir "$1"
-	objtool=tools/objtool/objtool
-	[ -f $objtool ] || objtool=	# uml needs none
-	# shellcheck disable=SC2086 # one word or none
 	tar -c --exclude='*.[oa]' --exclude='*.cmd' --exclude=scripts/kconfig \
 		--exclude=scripts/dtc --exclude=include/dt-bindings \
 		Makefile .config Module.symvers include scripts \
-		arch/um/Makefile* arch/um/include arch/x86/Makefile* \
-		arch/x86/include arch/x86/um/asm arch/x86/um/shared \
-		$objtool tools/testing/kunit | tar -x -C "$1"
-	# So that nobody who builds a module need know.
-	sed -i "1a export ARCH := $ARCH" "$1/Makefile"
+		arch/x86/Makefile* arch/x86/include tools/objtool/objtool |
+		tar -x -C "$1"
 }
 
 # Leave in DIRECTORY, which has source and fragment, what the cache is promised.
 build()	# DIRECTORY RELEASE-SUFFIX
 {
-	ARCH=$(fact arch "$1/fragment")
-	export ARCH="${ARCH:-x86_64}"
 	cd "$1/source"
 	make -s tinyconfig
 	{ cat ../fragment; echo "CONFIG_LOCALVERSION=\"$2\""; } >>.config
 	make -s olddefconfig
 	check_granted ../fragment
-	if [ "$ARCH" = um ]; then
-		make -s -j2 linux modules
-		mv linux ../linux
-	else
-		make -s -j2 bzImage modules
-		mv arch/x86/boot/bzImage ../vmlinuz
-	fi
+	make -s -j2 bzImage modules
+	mv arch/x86/boot/bzImage ../vmlinuz
 	mkdir -p ../modules/kernel
 	cp modules.builtin modules.builtin.modinfo modules.order ../modules/
 	keep_for_modules ../build
 	cp include/config/kernel.release ../release
 	cd ..
-	for word in append memory slower; do
+	for word in append slower; do
 		value=$(fact $word fragment)
 		[ -z "$value" ] || echo "$value" >$word
 	done
@@ -159,7 +138,7 @@ make_kernel()	# KEY VERSION HASH
 		mkdir "$new"
 		trap 'rm -rf "$new"' EXIT
 		trap 'exit 1' INT TERM PIPE
-		fragment "$1" >"$new/fragment"
+		cp "$here/config/$1.config" "$new/fragment"
 		say "building the $1 kernel from $package $2;" \
 			"with two idle CPUs some $(fact build "$new/fragment") minutes"
 		unpack_source "$new" || {
@@ -187,11 +166,10 @@ if [ "${1-}" = --update ]; then
 fi
 [ $# -gt 0 ] || set -- --help
 for key; do
-	case $key in
-	debug | fast | uml) ;;
-	*) echo "usage: testkernels.sh [--update] KEY...   KEY is debug, fast or uml" >&2
-	   exit 2 ;;
-	esac
+	[ -f "$here/config/$key.config" ] || {
+		echo "usage: testkernels.sh [--update] KEY...   KEY is debug" >&2
+		exit 2
+	}
 done
 
 is_there()	# KEY HASH

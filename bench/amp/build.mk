@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The AMP report: its detectors, its traces, and what AMP gains and loses on them.
 
-$(B)/bench-detector: $(B)/bench/amp/detector.o $(call userlib_obj,$(B),$(filter-out \
-		%/amploop.c %/amptrial.c,$(AMP_SRC)))
+$(B)/bench-detector: $(B)/bench/amp/detector.o $(call userlib_obj,$(B),$(call room,amp))
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -lm -o $@
 
 .PHONY: bench-detector

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "../../module/vm/optable.h"
-#include "../../userlib/amp.h"
+#include "../../userlib/amp/amp.h"
 
 #define ACCESSES 1000000u
 #define CONTEXTS 16

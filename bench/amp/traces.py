@@ -69,7 +69,7 @@ def parts(name):
 
 def tracer():
     """The sources that decide what a record says."""
-    return [ROOT / "module" / "pool" / "context.h", *sorted((ROOT / "userlib").glob("tracer*.c"))]
+    return [ROOT / "module" / "context" / "hash.h", *sorted((ROOT / "userlib/trace/inject").glob("*.c"))]
 
 
 def key(files, versions, depth):

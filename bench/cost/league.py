@@ -38,7 +38,7 @@ TRACES = {
 
 def desktop():
     """The published trace, page by page; what had no place is page 0."""
-    packed = (ROOT / "test" / "traces" / "web-office.lzma").read_bytes()
+    packed = (ROOT / "test/trace/published/web-office.lzma").read_bytes()
     pages = [(line[0], max(int(line[2:]), 0) // 8)
              for line in lzma.decompress(packed).decode().split("\n") if line[:2] in ("r ", "w ")]
     return "".join(f"{kind} {page}\n" for i, (kind, page) in enumerate(pages)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "source.h"
-#include "../../userlib/hipec.h"
+#include "../../userlib/lib/hipec.h"
 
 #define NS UINT64_C(1000000000)
 

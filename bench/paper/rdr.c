@@ -15,7 +15,7 @@
 
 #include "../lib/index.h"
 #include "../lib/source.h"
-#include "../../userlib/hipec.h"
+#include "../../userlib/lib/hipec.h"
 
 #define DATA_LEVEL 25
 

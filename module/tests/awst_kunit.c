@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/pool/awst.c, one rule at a time, worked out by hand; poolhost.h has the
+ * module/core/awst.c, one rule at a time, worked out by hand; poolhost.h has the
  * notation. mrwalk_kunit.c has all of them at once.
  */
 #include "poolhost.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What files are called in contexts: module/pool/buildid.c on ELF files, whole and
+ * What files are called in contexts: module/context/buildid.c on ELF files, whole and
  * torn, and the names of those that are left out.
  */
-#include "../pool/stack.h"
+#include "../context/stack.h"
 #include "kunit_machine.h"
 
 /* Names of the C library and the loader, and names that begin like them. */

@@ -3,7 +3,7 @@
  * What the KUnit suites build policies and machines with. The only place that
  * knows how an image is laid out and how a machine is made, so that a suite
  * says what it tests and nothing else. Portable: in user space it stands on
- * test/kunit_shim.h.
+ * test/kernel/kunit_shim.h.
  *
  * A kit is one policy in the making: declare operands, begin events, append
  * commands, then take the image (to spoil it), or the machine. Everything

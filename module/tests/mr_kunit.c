@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/pool/fifo2mr.c, one rule of Figure 4 at a time, worked out by hand;
+ * module/core/fifo2mr.c, one rule of Figure 4 at a time, worked out by hand;
  * poolhost.h has the notation. mrwalk_kunit.c has all of them at once.
  */
 #include "poolhost.h"

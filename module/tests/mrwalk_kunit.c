@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/pool/fifo2mr.c and awst.c through many random lives, beside the plain
+ * module/core/fifo2mr.c and awst.c through many random lives, beside the plain
  * model of poolmodel.c: the same calls in the same order, the same pages in the
  * same order, after each step. Hosts are as bad as they come: containers name
  * the victim, another page, several, all, nothing; they are busy, their pages

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A host for module/pool that owns no frames; poolhost.h says how to use it.
+ * A host for module/core that owns no frames; poolhost.h says how to use it.
  */
 #include "poolhost.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A host for module/pool that owns no frames: a few containers with a few pages
+ * A host for module/core that owns no frames: a few containers with a few pages
  * each, which answer by a script or at random. It runs on the manager or on a
  * plain model of it (poolmodel.c) and writes down what it was asked, so that two
  * of them that started alike can be compared.
@@ -30,7 +30,7 @@
 #ifndef HIPEC_TESTS_POOLHOST_H
 #define HIPEC_TESTS_POOLHOST_H
 
-#include "../pool/queue.h"
+#include "../core/queue.h"
 #include "../vm/text.h"
 #include "kunit_machine.h"
 

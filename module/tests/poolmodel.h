@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * FIFO2-MR and AWST on plain arrays, written from Figure 4 and from the text, not
- * from module/pool: a queue is an array, its head is first, and whatever leaves
+ * from module/core: a queue is an array, its head is first, and whatever leaves
  * or comes in shifts the rest.
  *
  * Interface:

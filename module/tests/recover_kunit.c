@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/pool/recover.c: by hand, and beside a plain array in the order of age.
+ * module/core/recover.c: by hand, and beside a plain array in the order of age.
  */
-#include "../pool/recover.h"
+#include "../core/recover.h"
 #include "kunit_machine.h"
 
 #define PAGES 20	/* in random lives; few, so that they meet again */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * module/vm/run.c: events, calls, jumps, fuel, and the record of an end. What
- * each command does is in test/vm; here is what a text file cannot build.
+ * each command does is in test/vm/cases; here is what a text file cannot build.
  */
 #include "kunit_machine.h"
 

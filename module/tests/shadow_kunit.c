@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/pool/shadow.c and contract.c: against FIFO with a second chance, written
+ * module/core/shadow.c and contract.c: against FIFO with a second chance, written
  * down once more as two rings; by hand; and what the contract makes of it.
  */
 #include "kunit_machine.h"
 
-#include "../pool/shadow.h"
+#include "../core/shadow.h"
 
 #define NR_PGNO 12288
 #define RING 8192	/* a power of two, more than frames */

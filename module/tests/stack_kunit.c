@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/pool/stack.c on stacks and code made by hand, and on random ones.
+ * module/context/stack.c on stacks and code made by hand, and on random ones.
  *
  * The program has eight functions, F(0) calls F(1) and so on; each has its call's
  * return address at AFTER(i). The library has the same, for the program to be called
  * from and to call. Offsets are into the file, which both map from SKEW on.
  */
-#include "../pool/stack.h"
+#include "../context/stack.h"
 #include "kunit_machine.h"
 
 #define WORDS 2048	/* of the stack */

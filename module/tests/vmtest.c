@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec_vmtest.ko: the VM core of the kernel on a fake host, for test/vm. No
+ * hipec_vmtest.ko: the VM core of the kernel on a fake host, for test/vm/cases. No
  * part of hipec.ko; load it in test guests only.
  *
  * Interface: /dev/hipec_vmtest, mode 0600. One write() is one case, the bytes

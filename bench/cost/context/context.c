@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "../../../module/include/uapi/hipec_sample.h"
-#include "../../../userlib/hipec.h"
+#include "../../../userlib/lib/hipec.h"
 #include "../../lib/program.h"
 
 #define PAGE_BYTES 4096ul

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../../module/pool/recover.h"
+#include "../../../module/core/recover.h"
 
 #define CALLS 1000	/* of each kind */
 

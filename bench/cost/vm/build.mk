@@ -4,7 +4,7 @@
 
 BENCH_VM := $(B)/bench/cost/vm/bench-vm
 BENCH_VM_SRC := $(addprefix bench/cost/vm/,drive.c lua.c main.c mix.c) \
-	userlib/asm.c userlib/mkimage.c
+	userlib/image/asm.c userlib/image/mkimage.c
 
 # What the module contains is compiled as the stock kernels compile it, and so
 # are C's policies and the host: without jump tables and strict aliasing, with a

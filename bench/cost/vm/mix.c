@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../../userlib/asm.h"
-#include "../../../userlib/mkimage.h"
+#include "../../../userlib/image/asm.h"
+#include "../../../userlib/image/mkimage.h"
 #include "mix.h"
 
 static const struct {

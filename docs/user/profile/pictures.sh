@@ -18,5 +18,5 @@ done >"$tmp/search.txt"
 build/hipec profile --policy lru,fifo2,mru,opt --frames 600 \
 	--output "$tmp/search.html" "$tmp/search.txt"
 for chart in time map; do
-	test/browser.py "$tmp/search.html" "docs/user/profile/$chart.png" "s0-$chart"
+	test/cli/browser.py "$tmp/search.html" "docs/user/profile/$chart.png" "s0-$chart"
 done

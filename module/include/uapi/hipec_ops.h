@@ -10,7 +10,7 @@
  * to are tables here as well, for the same reason.
  *
  * To add a command: one row at the end of HIPEC_COMMANDS_CALLED, one function
- * hipec_op_<fn>() under module/vm/, one test/vm/<fn>.hpt.
+ * hipec_op_<fn>() under module/vm/, one test/vm/cases/<fn>.hpt.
  *
  * Source: hipec-1997, Table I (commands 0x00 to 0x13), Figure 3 (codes in use).
  */
@@ -72,7 +72,7 @@
 
 /*
  * NAME      C name of the code, HIPEC_OP_<NAME>
- * fn        handler hipec_op_<fn>(), test file test/vm/<fn>.hpt
+ * fn        handler hipec_op_<fn>(), test file test/vm/cases/<fn>.hpt
  * word      the paper's spelling, which is the builtin's name in .hp source
  * code      operator byte
  * A B C     operand kinds of the three low bytes

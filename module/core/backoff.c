@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The waits of revoked images. readmit.h says what it is.
+ *
+ * Source: ours; hipec-1997 leaves revocation open.
+ */
+#include "backoff.h"
+
+/* Its wait in all, counted from the last revocation; ms. */
+static u64 wait_of(const struct hipec_readmit_entry *e, u64 first_ms)
+{
+	u32 doublings = e->times - 1;
+
+	if (doublings > HIPEC_READMIT_DOUBLINGS)
+		doublings = HIPEC_READMIT_DOUBLINGS;
+	return first_ms << doublings;
+}
+
+static bool is_old(const struct hipec_readmit_entry *e, u64 first_ms, u64 now_ms)
+{
+	u64 longest = first_ms << HIPEC_READMIT_DOUBLINGS;
+
+	return longest && now_ms - e->last_ms > wait_of(e, first_ms) + longest;
+}
+
+/**
+ * hipec_readmit_find() - what is known of an image
+ * @r:     table
+ * @user:  its owner
+ * @image: hash of its bytes
+ *
+ * Context: any, serialised by the host.
+ * Return: its entry; NULL if it was not revoked, or that is forgotten.
+ */
+const struct hipec_readmit_entry *
+hipec_readmit_find(const struct hipec_readmit *r, u32 user, u64 image)
+{
+	const struct hipec_readmit_entry *e;
+
+	for (e = r->entry; e < r->entry + HIPEC_READMIT_IMAGES; e++)
+		if (e->times && e->user == user && e->image == image)
+			return e;
+	return NULL;
+}
+
+/* An unused entry, or the one that was revoked longest ago. */
+static struct hipec_readmit_entry *take(struct hipec_readmit *r)
+{
+	struct hipec_readmit_entry *e, *oldest = r->entry;
+
+	for (e = r->entry; e < r->entry + HIPEC_READMIT_IMAGES; e++) {
+		if (!e->times)
+			return e;
+		if (e->last_ms < oldest->last_ms)
+			oldest = e;
+	}
+	return oldest;
+}
+
+/**
+ * hipec_readmit_note() - an image was revoked
+ * @r:        table
+ * @user:     its owner
+ * @image:    hash of its bytes
+ * @kind:     why, HIPEC_EXIT_*
+ * @first_ms: the first wait; 0: nobody waits, but revocations are counted
+ * @now_ms:   time, which never goes back
+ *
+ * Context: any, serialised by the host.
+ */
+void hipec_readmit_note(struct hipec_readmit *r, u32 user, u64 image, u32 kind,
+			u64 first_ms, u64 now_ms)
+{
+	struct hipec_readmit_entry *e =
+		(struct hipec_readmit_entry *)hipec_readmit_find(r, user, image);
+	u32 times = e && !is_old(e, first_ms, now_ms) ? e->times : 0;
+
+	if (!e)
+		e = take(r);
+	*e = (struct hipec_readmit_entry){
+		.image = image, .last_ms = now_ms, .user = user, .kind = kind,
+		.times = times + 1,
+	};
+}
+
+/**
+ * hipec_readmit_wait() - how long an image has to wait still
+ * @e:        its entry
+ * @first_ms: the first wait; 0: nobody waits
+ * @now_ms:   time
+ *
+ * Context: any, serialised by the host.
+ * Return: ms; 0 if it may come back.
+ */
+u64 hipec_readmit_wait(const struct hipec_readmit_entry *e, u64 first_ms,
+		       u64 now_ms)
+{
+	u64 all = wait_of(e, first_ms), gone = now_ms - e->last_ms;
+
+	return gone < all ? all - gone : 0;
+}

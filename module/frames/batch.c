@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Batches: the pages that one fault brings in.
+ *
+ * Interface:
+ * hipec_batch_size()   how many pages of a sequence are to be had
+ * hipec_batch_bind(), _cut()    they have frames, no longer
+ * hipec_batch_read(), _show()   data, PageFault
+ */
+#include <linux/pagemap.h>
+
+#include "../internal.h"
+
+/**
+ * hipec_batch_size() - pages to read
+ * @r:    region
+ * @vma:  that faulted
+ * @idx:  page that is not resident
+ * @most: pages, 1 or more
+ *
+ * Up to the first page that is in the table, or a cluster, and within VMA, region
+ * and file; one where the application says that it jumps about.
+ *
+ * Context: expects c->lock.
+ * Return: 1 to @most; 0 if @idx itself is not to be had.
+ */
+u32 hipec_batch_size(struct hipec_region *r, struct vm_area_struct *vma,
+		     u32 idx, u32 most)
+{
+	struct hipec_container *c = r->c;
+	u32 end = min_t(u64, hipec_io_pages(r),
+			(u64)vma->vm_pgoff + vma_pages(vma));
+	u32 nr = 0;
+
+	if (vma->vm_flags & VM_RAND_READ)
+		most = 1;
+	most = min3(most, c->cluster, c->member ? c->nr_reserved :
+						  c->nr_frames - c->nr_surplus);
+	while (nr < most && idx + nr < end &&
+	       !hipec_page_find(&c->vm, r->start + idx + nr))
+		nr++;
+	return nr;
+}
+
+/**
+ * hipec_batch_bind() - give free frames to the pages of a batch
+ * @r: region
+ * @b: batch with idx and nr set
+ *
+ * Context: expects c->lock, and as many free frames.
+ * Return: the sequence that the batch belongs to, or begins.
+ */
+struct hipec_stream *hipec_batch_bind(struct hipec_region *r,
+				      struct hipec_batch *b)
+{
+	struct hipec_container *c = r->c;
+	u32 i;
+
+	for (i = 0; i < b->nr; i++) {
+		b->h[i] = hipec_frame_bind(c, r, b->idx + i);
+		b->folio[i] = c->frame[b->h[i]];
+	}
+	return hipec_stream_note(r, b->idx, b->nr);
+}
+
+/**
+ * hipec_batch_cut() - shorten a batch, giving the frames of the others back
+ * @c:  container
+ * @b:  bound batch
+ * @nr: pages that it keeps
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_batch_cut(struct hipec_container *c, struct hipec_batch *b, u32 nr)
+{
+	while (b->nr > nr) {
+		b->nr--;
+		c->nr_reading--;
+		hipec_frame_unbind(c, b->h[b->nr]);
+	}
+}
+
+/**
+ * hipec_batch_read() - fill the frames of a batch
+ * @r: region
+ * @b: bound batch
+ *
+ * If a cluster cannot be read, its first page is tried alone: an error belongs
+ * to one page. What is not read loses its frames.
+ *
+ * Context: expects c->lock, drops it over I/O.
+ * Return: 0, with b->nr pages read; what hipec_read() returned, with none.
+ */
+int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b)
+{
+	struct hipec_container *c = r->c;
+	u64 context = c->context;
+	int ret;
+
+	for (;;) {
+		mutex_unlock(&c->lock);
+		ret = hipec_read(r, b->idx, b->folio, b->nr);
+		mutex_lock(&c->lock);
+		c->context = context;
+		c->counters.read_ios++;
+		if (!ret) {
+			c->counters.read_pages += b->nr;
+			return 0;
+		}
+		c->counters.read_errors++;
+		if (b->nr == 1) {
+			hipec_batch_cut(c, b, 0);
+			return ret;
+		}
+		hipec_batch_cut(c, b, 1);
+	}
+}
+
+/**
+ * hipec_batch_show() - tell the policy of the pages of a batch, in their order
+ * @r:     region
+ * @b:     batch that was read
+ * @idx:   page that faulted
+ * @write: the access was a write
+ *
+ * Each page keeps a reference, which the caller owns, until it is mapped: no
+ * event, ours or another task's, can evict it before.
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
+		      bool write)
+{
+	struct hipec_container *c = r->c;
+	u32 i;
+
+	c->batches++;
+	for (i = 0; i < b->nr; i++) {
+		folio_get(b->folio[i]);
+		c->vm.page[b->h[i]].flags &= ~HIPEC_PAGE_READING;
+		c->nr_reading--;
+		c->counters.pages_in++;
+		if (b->idx + i == idx)
+			hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, r->start + idx,
+				  write ? HIPEC_TOUCH_WRITE : 0);
+		hipec_page_show(&c->vm, b->h[i]);
+		hipec_pool_came(c, b->h[i]);
+		if (b->idx + i == idx)
+			hipec_revoke_fault(c, r->start + b->idx + i);
+		else
+			hipec_revoke_ahead(c, r->start + b->idx + i);
+		hipec_event_fault(c, r->start + b->idx + i,
+				  write && b->idx + i == idx);
+	}
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory cgroups: whose frames are whose, and what a cgroup at its limit gets back.
+ *
+ * All frames of a container are charged to the cgroup of the task that loaded
+ * it, whoever faults. So one token on a list of that cgroup stands for all of a
+ * container's frames, and they cost nothing each. When the cgroup, or one that
+ * it is in, is at its limit, reclaim asks here, and the containers of that cgroup
+ * that share give frames up: who has most first, by its policy. Never what is
+ * reserved, nor the first frames of each.
+ *
+ * As in shrink.c all locks of ours are only tried. Dirty frames are charged
+ * until the washer is done, and who needs memory does not try for long: so they
+ * are waited for, a moment.
+ *
+ * Interface:
+ * hipec_cgroup_init(), _exit()   the module's
+ * hipec_cgroup_join(), _leave()  a container's frames are charged to a cgroup
+ * hipec_cgroup_alloc()           a frame, or several
+ * hipec_cgroup_gave()            a frame is charged no more
+ */
+#include <linux/list_lru.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/swap.h>
+
+#include "../compat.h"
+#include "../internal.h"
+
+/* How long one scan waits for the washer, jiffies. */
+#define HIPEC_MOMENT (HZ / 10)
+
+/**
+ * struct hipec_token - a container that shares, on its cgroup's list
+ * @link: tokens
+ * @c:    valid while the token is on the list
+ * @busy: number of the scan that could not have a page of it, under the pool's
+ *        lock
+ */
+struct hipec_token {
+	struct list_head link;
+	struct hipec_container *c;
+	u64 busy;
+};
+
+static struct kmem_cache *cache;
+static struct shrinker *shrinker;
+static struct list_lru tokens;
+static bool ready;		/* tokens is */
+static DECLARE_WAIT_QUEUE_HEAD(gave);
+
+/* Under the pool's lock. */
+static u64 scans;
+static struct cpumask stale_cpus;
+
+/* Pages that a cgroup, and all that it is in, may be charged for still. */
+static long room(struct mem_cgroup *memcg)
+{
+	long least = LONG_MAX;
+#ifdef CONFIG_MEMCG
+	long most;
+
+	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
+		most = min(READ_ONCE(memcg->memory.max),
+			   READ_ONCE(memcg->memory.high));
+		least = min_t(long, least,
+			      most - page_counter_read(&memcg->memory));
+	}
+#endif
+	return least;
+}
+
+/* Frames that it may lose. Any context: old when it is told. */
+static u32 spare(const struct hipec_container *c)
+{
+	u32 held = READ_ONCE(c->pool_held);
+
+	return held > HIPEC_POOL_MIN ? held - HIPEC_POOL_MIN : 0;
+}
+
+/* What a walk over a cgroup's tokens finds. */
+struct find {
+	unsigned long spare;	/* frames, of all */
+	unsigned long leaving;	/* frames, likewise */
+	struct hipec_token *most;	/* that is not busy */
+};
+
+static enum lru_status look(struct list_head *item, struct list_lru_one *list,
+			    spinlock_t *lock, void *arg)
+{
+	struct hipec_token *t = container_of(item, struct hipec_token, link);
+	struct find *f = arg;
+	u32 has = spare(t->c);
+
+	f->spare += has;
+	f->leaving += READ_ONCE(t->c->pool_leaving);
+	if (has && t->busy != scans && (!f->most || has > spare(f->most->c)))
+		f->most = t;
+	return LRU_SKIP;
+}
+
+/* The token found is valid under the pool's lock. */
+static struct find find(struct shrink_control *sc)
+{
+	unsigned long nr = ULONG_MAX;
+	struct find f = { 0 };
+
+	list_lru_walk_one(&tokens, sc->nid, sc->memcg, look, &f, &nr);
+	return f;
+}
+
+/*
+ * Nobody gives while there is room for what reclaim is after, SWAP_CLUSTER_MAX:
+ * then it is not this cgroup's limit that is the matter. It tells of no
+ * progress, as reclaim does not count what is given here, and would ask for all.
+ */
+static unsigned long count(struct shrinker *s, struct shrink_control *sc)
+{
+	if (!(sc->gfp_mask & __GFP_FS) || !smp_load_acquire(&ready) ||
+	    room(sc->memcg) >= SWAP_CLUSTER_MAX)
+		return 0;
+	return find(sc).spare;
+}
+
+/*
+ * Have a container give a frame up. Under the pool's lock.
+ * Return: frames that left, or are about to.
+ */
+static u32 give(struct hipec_container *c)
+{
+	u32 had, victim;
+
+	if (!mutex_trylock(&c->lock))
+		return 0;
+	had = c->pool_held;
+	if (!hipec_frame_shed(c) && !c->vm.exit.kind)
+		hipec_room_ask_for_other(c);
+	if (c->pool_held == had) {
+		c->to_pool = true;
+		if (hipec_frame_evict_any(c, &victim))
+			hipec_event_remove(c, victim);
+		c->to_pool = false;
+	}
+	hipec_young_leave(c, &stale_cpus);
+	had -= min(had, c->pool_held);
+	mutex_unlock(&c->lock);
+	return had;
+}
+
+/* Have frames given up for @want pages. Return: frames. */
+static unsigned long give_some(struct shrink_control *sc, long want)
+{
+	unsigned long given = 0, tries = sc->nr_to_scan;
+	struct find f;
+	u32 n;
+
+	if (!hipec_pool_try_enter())
+		return 0;
+	scans++;
+	while (want > 0 && tries--) {
+		f = find(sc);
+		if (!f.most)
+			break;
+		n = give(f.most->c);
+		if (!n)
+			f.most->busy = scans;
+		given += n;
+		want -= n;
+	}
+	hipec_young_flush_cpus(&stale_cpus);
+	hipec_pool_leave_entered();
+	return given;
+}
+
+/*
+ * What leaves is waited for, once it is enough; but whom reclaim serves may hold
+ * a lock that the washer needs: so not for long, and not by those who can do
+ * without, as our own faults.
+ */
+static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
+{
+	long want = SWAP_CLUSTER_MAX - room(sc->memcg) - find(sc).leaving;
+	unsigned long given = give_some(sc, want);
+	unsigned long leaving = find(sc).leaving;
+
+	if (leaving && room(sc->memcg) <= 0 &&
+	    !(sc->gfp_mask & __GFP_NORETRY) && !current_is_kswapd() &&
+	    !fatal_signal_pending(current))
+		given += wait_event_timeout(gave, room(sc->memcg) > 0 ||
+					    find(sc).leaving < leaving,
+					    HIPEC_MOMENT) != 0;
+	return given ?: SHRINK_STOP;
+}
+
+/* A frame went back to the system. Context: any. */
+void hipec_cgroup_gave(void)
+{
+	if (wq_has_sleeper(&gave))
+		wake_up_all(&gave);
+}
+
+/**
+ * hipec_cgroup_join() - charge a container's frames to the caller's cgroup
+ * @c:     container without frames
+ * @share: its cgroup's limit may take them
+ *
+ * Context: process context, may sleep; nobody else uses @c.
+ * Return: 0; -ENOMEM.
+ */
+int hipec_cgroup_join(struct hipec_container *c, bool share)
+{
+	struct hipec_token *t;
+
+	c->denied = 0;
+	c->cgroup = get_mem_cgroup_from_mm(current->mm);
+	if (!share)
+		return 0;
+	t = kmem_cache_alloc_lru(cache, &tokens, GFP_KERNEL_ACCOUNT);
+	if (!t)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&t->link);
+	t->c = c;
+	t->busy = 0;
+	c->token = t;
+	list_lru_add_obj(&tokens, &t->link);
+	return 0;
+}
+
+/**
+ * hipec_cgroup_leave() - forget a container's cgroup
+ * @c: container without frames; nothing if it did not join
+ *
+ * Context: process context; expects the pool's lock.
+ */
+void hipec_cgroup_leave(struct hipec_container *c)
+{
+	if (c->token) {
+		list_lru_del_obj(&tokens, &c->token->link);
+		kmem_cache_free(cache, c->token);
+		c->token = NULL;
+	}
+	mem_cgroup_put(c->cgroup);
+	c->cgroup = NULL;
+}
+
+/**
+ * hipec_cgroup_denied() - whether a container shall not ask its cgroup now
+ * @c: container that shares
+ *
+ * A cgroup that is full looks everywhere before it says no, which costs more
+ * than a page is worth: who got nothing replaces some pages of its own first.
+ *
+ * Context: expects c->lock.
+ * Return: true if so; it counts as one page.
+ */
+bool hipec_cgroup_denied(struct hipec_container *c)
+{
+	if (!c->denied)
+		return false;
+	c->denied--;
+	return true;
+}
+
+/**
+ * hipec_cgroup_alloc() - allocate frames, charged to their container's cgroup
+ * @c:     container
+ * @gfp:   flags
+ * @order: of their number
+ *
+ * Context: process context; expects c->lock, or nobody else uses @c; may sleep.
+ * Return: first page; NULL if the machine or the cgroup has not so many.
+ */
+struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp,
+				unsigned int order)
+{
+	struct mem_cgroup *old;
+	struct page *page;
+
+	/* A policy in reclaim gets neither reserves nor more than the limit. */
+	if (current->flags & PF_MEMALLOC)
+		return NULL;
+	old = set_active_memcg(c->cgroup);
+	page = alloc_pages(gfp | __GFP_ACCOUNT, order);
+	set_active_memcg(old);
+	if (page)
+		split_page(page, order);
+	else if (!order)
+		c->denied = SWAP_CLUSTER_MAX;
+	return page;
+}
+
+/**
+ * hipec_cgroup_init() - answer the pressure in cgroups from now on
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -ENOMEM.
+ */
+int hipec_cgroup_init(void)
+{
+	cache = KMEM_CACHE(hipec_token, SLAB_ACCOUNT);
+	if (!cache)
+		return -ENOMEM;
+	shrinker = shrinker_alloc(SHRINKER_MEMCG_AWARE, "hipec-cgroup");
+	if (!shrinker)
+		goto no_shrinker;
+	shrinker->count_objects = count;
+	shrinker->scan_objects = scan;
+	shrinker->seeks = DEFAULT_SEEKS;
+	/* In this order: its number, which the list needs, may come late. */
+	shrinker_register(shrinker);
+	if (list_lru_init_memcg(&tokens, shrinker))
+		goto no_list;
+	smp_store_release(&ready, true);
+	return 0;
+
+no_list:
+	shrinker_free(shrinker);
+no_shrinker:
+	kmem_cache_destroy(cache);
+	return -ENOMEM;
+}
+
+/* No more. Context: process context, sleeps until a scan that runs is over. */
+void hipec_cgroup_exit(void)
+{
+	shrinker_free(shrinker);
+	list_lru_destroy(&tokens);
+	kmem_cache_destroy(cache);
+}

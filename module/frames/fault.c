@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Faults on a region.
+ *
+ * Life of a fault: a page that is resident is handed out (soft fault). Else the
+ * fault takes free frames, by Replace where there are none, binds them to the
+ * page and, when misses are sequential, to those behind it (batch.c); reads them
+ * in one go without any lock of ours, and the next ones ahead (readahead.c); shows
+ * them to the policy, one PageFault each; maps the others around; and returns its
+ * own page locked, so that the core installs the PTE while eviction cannot have it.
+ *
+ * In a private mapping the core maps our pages read-only, and copies a page that
+ * is written to: here, from the page that we return, if it was not mapped; else
+ * without a word to us. The copies are the core's alone.
+ */
+#include <linux/file.h>
+#include <linux/pagemap.h>
+
+#include "../compat.h"
+#include "../context/context.h"
+#include "../include/uapi/hipec_sample.h"
+#include "../internal.h"
+
+/*
+ * Whether the page is to be written to. What a private mapping writes to is a
+ * copy of it, so to us and to the policy that is a read.
+ */
+static bool is_write(const struct vm_fault *vmf)
+{
+	return vmf->flags & FAULT_FLAG_WRITE && vmf->vma->vm_flags & VM_SHARED;
+}
+
+/* Address of page @idx of the region in @vma. */
+static unsigned long address_of(const struct vm_area_struct *vma, pgoff_t idx)
+{
+	return vma->vm_start + ((idx - vma->vm_pgoff) << PAGE_SHIFT);
+}
+
+/*
+ * Whether page @i of @b can be mapped in @vma; then it is locked. Only another
+ * task that maps it can hold the lock: skip.
+ */
+static bool may_map(const struct vm_area_struct *vma,
+		    const struct hipec_batch *b, u32 i)
+{
+	pgoff_t idx = b->idx + i;
+
+	return idx >= vma->vm_pgoff && address_of(vma, idx) < vma->vm_end &&
+	       folio_trylock(b->folio[i]);
+}
+
+/* Map locked pages; where there is something already, a copy say, it stays. */
+static void map_pages(struct vm_area_struct *vma, unsigned long addr,
+		      struct folio **folio, u32 nr)
+{
+	struct page *page[HIPEC_MAX_CLUSTER];
+	unsigned long left = nr;
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		page[i] = &folio[i]->page;
+	while (left && vm_insert_pages(vma, addr + ((nr - left) << PAGE_SHIFT),
+				       page + nr - left, &left) == -EBUSY)
+		left--;
+	for (i = 0; i < nr; i++)
+		folio_unlock(folio[i]);
+	hipec_young_reset_range(vma, addr, folio, nr);
+}
+
+/*
+ * Map the pages of @b other than the one that faulted, not referenced yet, and
+ * drop the references that hipec_batch_show() took. Return: the folio of that
+ * page, with its reference.
+ */
+static struct folio *map_around(struct vm_fault *vmf, struct hipec_batch *b)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	u32 own = vmf->pgoff - b->idx, i, nr;
+
+	for (i = 0; i < b->nr; i += nr + 1) {
+		for (nr = 0; i + nr < b->nr && i + nr != own &&
+			     may_map(vma, b, i + nr); nr++)
+			;
+		if (nr)
+			map_pages(vma, address_of(vma, b->idx + i),
+				  b->folio + i, nr);
+	}
+	for (i = 0; i < b->nr; i++)
+		if (i != own)
+			folio_put(b->folio[i]);
+	return b->folio[own];
+}
+
+/* How long a fault of the kernel's own waits, jiffies. */
+#define HIPEC_PATIENCE (5 * HZ)
+
+/*
+ * Whether the fault is the kernel's own: of write() or direct I/O, say, from or
+ * to a region, which may hold a file's lock that the washer waits for.
+ */
+static bool of_kernel(const struct vm_fault *vmf)
+{
+	return !(vmf->flags & FAULT_FLAG_USER);
+}
+
+/* Whether the fault may drop its lock and come again: the kernel's own, once. */
+static bool may_come_again(const struct vm_fault *vmf)
+{
+	return (vmf->flags & FAULT_FLAG_ALLOW_RETRY) &&
+	       !(of_kernel(vmf) && vmf->flags & FAULT_FLAG_TRIED);
+}
+
+/* Whether page @h is given up or written just now. Expects c->lock. */
+static bool is_washed(const struct hipec_container *c, u32 h)
+{
+	return c->vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_LAUNDRY);
+}
+
+/* Whether it is the washer that the fault waits for. Expects c->lock. */
+static bool for_washer(struct hipec_region *r, const struct vm_fault *vmf)
+{
+	struct hipec_container *c = r->c;
+	u32 h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
+
+	return h ? is_washed(c, h) : c->nr_laundry;
+}
+
+/*
+ * Wait, but not long where it is another container that is waited for: nobody
+ * wakes us then. Return: patience that is left, or as hipec_io_wait().
+ */
+static long wait(struct hipec_container *c, long patience)
+{
+	long slice = c->starved ? min(patience, HZ / 50 + 1) : patience;
+	long left = hipec_io_wait(c, TASK_KILLABLE, slice);
+
+	if (left < 0 || patience == MAX_SCHEDULE_TIMEOUT)
+		return left < 0 ? left : patience;
+	return patience - slice + left;
+}
+
+/*
+ * Wait for some page of the container to be read or cleaned. Expects c->lock
+ * and drops it.
+ *
+ * What is waited for may wait for a file's lock, and who has that for mmap_lock:
+ * so mmap_lock, or the VMA's, is dropped first where the core lets us. And who
+ * has it may be this task, or one that waits for it: so a fault of the kernel's
+ * own fails after a while; write() then writes less, or returns EFAULT.
+ *
+ * Return: 0 to look the page up again; VM_FAULT_RETRY, with the lock dropped;
+ * VM_FAULT_SIGBUS.
+ */
+static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
+			      long *patience)
+{
+	struct hipec_container *c = r->c;
+	struct file *file = NULL;
+
+	if (for_washer(r, vmf) && of_kernel(vmf) && hipec_io_would_deadlock(r)) {
+		mutex_unlock(&c->lock);
+		return VM_FAULT_SIGBUS;
+	}
+	if (may_come_again(vmf)) {
+		if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT) {
+			mutex_unlock(&c->lock);
+			return VM_FAULT_RETRY;
+		}
+		/* Without the lock the VMA may go, and all that hangs on it. */
+		file = get_file(vmf->vma->vm_file);
+		release_fault_lock(vmf);
+	}
+	*patience = wait(c, *patience);
+	mutex_unlock(&c->lock);
+	if (file) {
+		fput(file);
+		return VM_FAULT_RETRY;
+	}
+	return *patience > 0 ? 0 : VM_FAULT_SIGBUS;
+}
+
+/*
+ * The fault fails for a reason that the application cannot see: say it.
+ * Return: VM_FAULT_SIGBUS.
+ */
+static vm_fault_t fail(const struct vm_fault *vmf, int err, const char *why)
+{
+	if (!fatal_signal_pending(current))
+		pr_warn_ratelimited("%s[%d]: fault on page %lu of a region fails: %s (%d)\n",
+				    current->comm, current->pid, vmf->pgoff, why,
+				    err);
+	return VM_FAULT_SIGBUS;
+}
+
+/* How long a fault sleeps, jiffies, for pages that are pinned while none is served. */
+#define HIPEC_MOMENT HZ
+
+/**
+ * struct pins - a fault waits until a page is no longer pinned
+ * @served: faults that the container had served when it was looked at last
+ * @moment: jiffies that it sleeps yet, unless another one is served
+ * @all:    jiffies that it sleeps yet, whatever happens
+ */
+struct pins {
+	u32 served;
+	u32 moment, all;
+};
+
+/*
+ * Every page is pinned. Faults pin the page that they are about to map or to
+ * copy, so with as many threads as frames this happens and is over at once:
+ * wait a moment, unless no fault is served for a while. It may not be over, where
+ * those who wait have pinned the pages, in pipes say: what one has waited for in
+ * vain others do not wait for, until a fault is served. The sleeps are counted, not
+ * the time: who has a page may not have run all the while. Expects c->lock and
+ * drops it. Return: 0 to look the page up again; VM_FAULT_SIGBUS.
+ */
+static vm_fault_t wait_for_pins(struct hipec_container *c,
+				const struct vm_fault *vmf, struct pins *pins)
+{
+	long left = -ETIME;
+
+	if (pins->served != c->served) {
+		pins->served = c->served;
+		pins->moment = HIPEC_MOMENT;
+	}
+	if (!pins->moment || !pins->all)
+		c->vain = c->served;
+	if (c->vain != c->served)
+		left = hipec_io_wait(c, TASK_KILLABLE, 1);
+	if (!left) {
+		pins->moment--;
+		pins->all--;
+	}
+	mutex_unlock(&c->lock);
+	return left < 0 ? fail(vmf, -ENOMEM, "all pages are pinned") : 0;
+}
+
+/*
+ * The batch @b holds the page that faulted and was read: show it to the policy
+ * and map it. Expects c->lock and drops it.
+ */
+static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
+			 struct hipec_batch *b)
+{
+	struct hipec_container *c = r->c;
+
+	hipec_batch_show(r, b, vmf->pgoff, is_write(vmf));
+	c->served++;
+	mutex_unlock(&c->lock);
+	wake_up_all(&c->wait);
+	vmf->page = &map_around(vmf, b)->page;
+	lock_page(vmf->page);
+	return VM_FAULT_LOCKED | VM_FAULT_MAJOR;
+}
+
+/*
+ * A page that is in no table. Expects c->lock and drops it.
+ * Return: 0 to look it up again.
+ */
+static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
+		       long *patience, struct pins *pins)
+{
+	/* The kernel's own fault waits once, as the policy wants it. */
+	bool wait = !of_kernel(vmf) || (may_come_again(vmf) &&
+					!hipec_io_would_deadlock(r));
+	bool write = is_write(vmf);
+	struct hipec_container *c = r->c;
+	struct hipec_batch b = { .idx = vmf->pgoff };
+	struct hipec_stream *s;
+	int ret;
+
+	ret = hipec_batch_size(r, vmf->vma, vmf->pgoff,
+			       hipec_stream_window(r, vmf->pgoff)) ?: 1;
+	ret = hipec_room_make(c, r->start + vmf->pgoff, write, ret, wait);
+	if (ret == -EAGAIN)
+		return wait_for_io(r, vmf, patience);
+	if (ret == -ENOMEM)
+		return wait_for_pins(c, vmf, pins);
+	if (ret < 0) {
+		mutex_unlock(&c->lock);
+		return fail(vmf, ret, "victims cannot be written");
+	}
+	c->counters.faults++;
+	b.nr = ret;
+	s = hipec_batch_bind(r, &b);
+	hipec_ahead_start(r, s, vmf->vma, write);
+	ret = hipec_batch_read(r, &b);
+	if (!ret)
+		return finish(r, vmf, &b);
+	mutex_unlock(&c->lock);
+	wake_up_all(&c->wait);
+	return fail(vmf, ret, "the page cannot be read");
+}
+
+/*
+ * The first fault on a batch that was, or is being, read ahead. Expects c->lock
+ * and drops it. Return: 0 to look the page up again.
+ */
+static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
+			      struct hipec_ahead *a, long *patience)
+{
+	struct hipec_container *c = r->c;
+	struct hipec_batch b;
+
+	hipec_ahead_start(r, a->s, vmf->vma, is_write(vmf));
+	if (!a->read)
+		return wait_for_io(r, vmf, patience);
+	c->counters.faults++;
+	c->counters.ahead_faults++;
+	hipec_ahead_take(a, &b);
+	return finish(r, vmf, &b);
+}
+
+/* A hit on page @h. Expects c->lock and drops it. 0: look it up again. */
+static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
+{
+	struct hipec_container *c = r->c;
+	struct folio *folio = c->frame[h];
+
+	/* The reference keeps it from being given up in the event. */
+	folio_get(folio);
+	c->counters.soft_faults++;
+	hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
+		  HIPEC_TOUCH_RESIDENT | (is_write(vmf) ? HIPEC_TOUCH_WRITE : 0));
+	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
+			  is_write(vmf));
+	hipec_event_access(c, r->start + vmf->pgoff, is_write(vmf));
+	c->served++;
+	mutex_unlock(&c->lock);
+	if (folio_lock_killable(folio)) {
+		folio_put(folio);
+		return VM_FAULT_SIGBUS;
+	}
+	if (folio->mapping != r->inode->i_mapping ||
+	    folio->index != vmf->pgoff) {
+		folio_unlock(folio);
+		folio_put(folio);
+		return 0;
+	}
+	vmf->page = &folio->page;
+	return VM_FAULT_LOCKED;
+}
+
+/*
+ * On a fatal signal the answer is SIGBUS: the task dies anyway, and a fault of
+ * the kernel's own (copy_from_user()) gets EFAULT; VM_FAULT_NOPAGE would make it
+ * fault again for ever.
+ */
+static vm_fault_t hipec_fault(struct vm_fault *vmf)
+{
+	struct hipec_region *r = vmf->vma->vm_private_data;
+	struct hipec_container *c = r->c;
+	long patience = of_kernel(vmf) ? HIPEC_PATIENCE : MAX_SCHEDULE_TIMEOUT;
+	struct pins pins = { .all = HIPEC_PATIENCE, .moment = HIPEC_MOMENT };
+	vm_fault_t ret = 0;
+	u64 context = c->wants_context || READ_ONCE(c->sampler) ?
+		hipec_context(vmf) : 0;
+
+	while (!ret) {
+		struct hipec_ahead *a;
+		u32 h;
+
+		if (vmf->pgoff >= hipec_io_pages(r))
+			return VM_FAULT_SIGBUS;
+		if (mutex_lock_killable(&c->lock))
+			return VM_FAULT_SIGBUS;
+		c->context = context;
+		h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
+		if (h && is_write(vmf) && is_washed(c, h))
+			ret = wait_for_io(r, vmf, &patience);
+		else if (h && hipec_page_live(&c->vm, h))
+			ret = hit(r, vmf, h);
+		else if (!h)
+			ret = miss(r, vmf, &patience, &pins);
+		else if ((a = hipec_ahead_find(r, vmf->pgoff)))
+			ret = first_touch(r, vmf, a, &patience);
+		else
+			ret = wait_for_io(r, vmf, &patience);
+	}
+	return ret;
+}
+
+/*
+ * The washer has the page @h. Whose fault this is the core does not say here, so
+ * who may wait for how long is not known: wait a moment, then unmap the page, and
+ * the next fault on it is hipec_fault(). Expects c->lock and drops it.
+ */
+static vm_fault_t wait_for_washer(struct vm_fault *vmf,
+				  struct hipec_container *c, u32 h)
+{
+	long patience = HZ / 50 + 1;
+
+	while (patience > 0 && is_washed(c, h))
+		patience = hipec_io_wait(c, TASK_KILLABLE, patience);
+	mutex_unlock(&c->lock);
+	if (!patience)
+		unmap_mapping_range(vmf->vma->vm_file->f_mapping,
+				    (loff_t)vmf->pgoff << PAGE_SHIFT,
+				    PAGE_SIZE, 0);
+	return patience < 0 ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
+}
+
+static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
+{
+	struct hipec_region *r = vmf->vma->vm_private_data;
+	struct folio *folio = page_folio(vmf->page);
+	struct hipec_container *c = r->c;
+	vm_fault_t ret = VM_FAULT_LOCKED;
+	u32 h;
+
+	if (mutex_lock_killable(&c->lock))
+		return VM_FAULT_SIGBUS;
+	h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
+	if (!h || c->frame[h] != folio)
+		ret = VM_FAULT_NOPAGE;	/* evicted meanwhile: fault again */
+	else if (vmf->pgoff >= hipec_io_pages(r))
+		ret = VM_FAULT_SIGBUS;	/* the file was cut */
+	else if (is_washed(c, h))
+		return wait_for_washer(vmf, c, h);
+	else if (folio_lock_killable(folio))
+		ret = VM_FAULT_SIGBUS;
+	else {
+		/*
+		 * The core does so only when the page can be written to already,
+		 * and another thread's fsync would miss what is written first.
+		 */
+		folio_mark_dirty(folio);
+		hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
+			  HIPEC_TOUCH_RESIDENT | HIPEC_TOUCH_WRITE);
+	}
+	mutex_unlock(&c->lock);
+	return ret;
+}
+
+/*
+ * Nothing to do: only a VMA whose ops have map_pages gets faults under its own
+ * lock instead of mmap_lock, and mapping around is done by the fault.
+ */
+static vm_fault_t hipec_map_pages(struct vm_fault *vmf, pgoff_t start,
+				  pgoff_t end)
+{
+	return 0;
+}
+
+/*
+ * munmap: start to write back what may have been written here. mmap_lock is held
+ * for writing, so no I/O here.
+ */
+static void hipec_vma_close(struct vm_area_struct *vma)
+{
+	struct hipec_region *r = vma->vm_private_data;
+	struct hipec_container *c = r->c;
+
+	if (!(vma->vm_flags & VM_SHARED) || !atomic_read(&c->nr_dirty))
+		return;
+	set_bit(0, &c->flush_all);
+	queue_work(hipec_wq, &c->wash);
+}
+
+const struct vm_operations_struct hipec_vm_ops = {
+	.fault = hipec_fault,
+	.page_mkwrite = hipec_page_mkwrite,
+	.map_pages = hipec_map_pages,
+	.close = hipec_vma_close,
+};

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The backing file: its size, waiting for its I/O, and write-back for msync,
+ * fsync, close and sync, and after a while. writeback.c does the writing. What is
+ * promised of it: docs/user/durability.md.
+ */
+#include <linux/moduleparam.h>
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+
+#include "../compat.h"
+#include "../internal.h"
+
+struct workqueue_struct *hipec_wq;
+
+/* As the page cache's dirty_expire_centisecs. */
+static uint writeback_ms = 30000;
+module_param(writeback_ms, uint, 0644);
+MODULE_PARM_DESC(writeback_ms, "ms until what was written is written back unasked; 0: never");
+
+/**
+ * hipec_io_would_deadlock() - whether the washer waits for this very task
+ * @r: region
+ *
+ * write(backing, region) holds the file's i_rwsem when it faults on its source.
+ * If the fault waited for the washer, it would wait for itself.
+ *
+ * Context: any.
+ * Return: true if current holds the inode's lock for writing.
+ */
+bool hipec_io_would_deadlock(struct hipec_region *r)
+{
+	const unsigned long reader_owned = 1, flags = 7;
+	unsigned long owner =
+		atomic_long_read(&hipec_backing(r)->i_rwsem.owner);
+
+	return !(owner & reader_owned) &&
+	       (owner & ~flags) == (unsigned long)current;
+}
+
+/**
+ * hipec_io_pages() - pages of a region that its file has now
+ * @r: region
+ *
+ * Context: any.
+ * Return: 0 to r->nr.
+ */
+u32 hipec_io_pages(struct hipec_region *r)
+{
+	loff_t size = i_size_read(hipec_backing(r)) - r->offset;
+
+	if (size <= 0)
+		return 0;
+	return min_t(u64, r->nr, DIV_ROUND_UP_ULL(size, PAGE_SIZE));
+}
+
+/**
+ * hipec_io_wait() - wait until some page's I/O ends
+ * @c:       container
+ * @state:   TASK_KILLABLE or TASK_UNINTERRUPTIBLE
+ * @timeout: jiffies, or MAX_SCHEDULE_TIMEOUT
+ *
+ * Context: expects c->lock, drops it while asleep.
+ * Return: jiffies that are left, as schedule_timeout(); -EINTR if a fatal signal
+ *         came, in TASK_KILLABLE.
+ */
+long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout)
+{
+	u64 context = c->context;	/* other faults have theirs meanwhile */
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait(&c->wait, &wait, state);
+	mutex_unlock(&c->lock);
+	if (!(state == TASK_KILLABLE && fatal_signal_pending(current)))
+		timeout = schedule_timeout(timeout);
+	finish_wait(&c->wait, &wait);
+	mutex_lock(&c->lock);
+	c->context = context;
+	if (state == TASK_KILLABLE && fatal_signal_pending(current))
+		return -EINTR;
+	return timeout;
+}
+
+/**
+ * hipec_io_age() - clean what has been dirty for a while
+ * @work: of a container
+ *
+ * Context: workqueue.
+ */
+void hipec_io_age(struct work_struct *work)
+{
+	struct hipec_container *c = container_of(to_delayed_work(work),
+						 struct hipec_container, age);
+
+	set_bit(0, &c->flush_all);
+	queue_work(hipec_wq, &c->wash);
+}
+
+/* Pages of a region; all of its container's, if @r is NULL. */
+struct part {
+	struct hipec_region *r;
+	u32 first, last;
+};
+
+static bool is_in(const struct hipec_container *c, const struct part *part,
+		  u32 h)
+{
+	struct folio *folio = c->frame[h];
+
+	return folio && (!part->r ||
+			 (folio->mapping == part->r->inode->i_mapping &&
+			  folio->index >= part->first &&
+			  folio->index <= part->last));
+}
+
+/* Write dirty pages back and wait. Return: 0; the first error. */
+static int sync_pages(struct hipec_container *c, const struct part *part)
+{
+	const unsigned int busy = HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING;
+	int err = 0, ret;
+	u32 h;
+
+	mutex_lock(&c->lock);
+	/* So that those next to each other go together; what failed is tried again. */
+	for (h = 1; h <= c->vm.nr_pages; h++) {
+		if (!is_in(c, part, h) || !folio_test_dirty(c->frame[h]))
+			continue;
+		__set_bit(h, c->flush);
+		c->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
+	}
+	for (h = 1; h <= c->vm.nr_pages; h++) {
+		while (is_in(c, part, h)) {
+			if (c->vm.page[h].flags & busy) {
+				hipec_io_wait(c, TASK_UNINTERRUPTIBLE,
+					      MAX_SCHEDULE_TIMEOUT);
+				continue;
+			}
+			/*
+			 * Once: an application may dirty it for ever, or the
+			 * disk refuse it, here or when the washer wrote it.
+			 */
+			if (folio_test_dirty(c->frame[h])) {
+				ret = c->vm.page[h].flags & HIPEC_PAGE_FAILED ?
+				      -EIO : hipec_wash(c, h);
+				if (ret < 0 && !err)
+					err = ret;
+			}
+			break;
+		}
+	}
+	/* What was given up while it was written here is still to be cleaned. */
+	if (c->nr_laundry)
+		queue_work(hipec_wq, &c->wash);
+	mutex_unlock(&c->lock);
+	return err;
+}
+
+/**
+ * hipec_io_sync() - write the dirty pages of a range back and wait
+ * @r:     region
+ * @first: first page
+ * @last:  last page
+ *
+ * Context: process context, sleeps; takes c->lock.
+ * Return: 0; the first write error.
+ */
+int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
+{
+	const struct part part = { r, first, last };
+
+	/* Where nothing is written there is nothing to look for. */
+	if (!r->writable)
+		return 0;
+	return sync_pages(r->c, &part);
+}
+
+/**
+ * hipec_io_sync_all() - write the dirty pages of all containers back and wait
+ *
+ * Errors are noted for the next fsync of their region.
+ *
+ * Context: process context, sleeps; takes each container's lock.
+ */
+void hipec_io_sync_all(void)
+{
+	const struct part all = { 0 };
+	struct hipec_container *c;
+	u64 id = 0;
+
+	while ((c = hipec_container_next(id))) {
+		id = c->id;
+		sync_pages(c, &all);
+		hipec_container_put(c);
+	}
+}
+
+static bool hipec_dirty_folio(struct address_space *mapping,
+			      struct folio *folio)
+{
+	struct hipec_region *r = mapping->host->i_private;
+	uint ms = READ_ONCE(writeback_ms);
+
+	/* Called under page table locks: flags, counts and timers only. */
+	if (folio_test_set_dirty(folio))
+		return false;
+	atomic_inc(&r->c->nr_dirty);
+	if (ms && !delayed_work_pending(&r->c->age))
+		queue_delayed_work(hipec_wq, &r->c->age, msecs_to_jiffies(ms));
+	return true;
+}
+
+const struct address_space_operations hipec_aops = {
+	.dirty_folio = hipec_dirty_folio,
+};

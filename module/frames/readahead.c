@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is read before a fault asks for it: the batch behind a sequence of misses,
+ * and the pages that a policy's Prefetch names.
+ *
+ * What is read ahead holds frames that the policy does not see: it is told of
+ * these pages when the first of them is touched. So a policy such as MRU, which
+ * gives up what came in last, never gives up what was not used yet.
+ *
+ * A region remembers a few sequences, so that threads, or a merge of sorted runs,
+ * do not take each other's for random. A miss that continues none is read alone
+ * and begins one, in place of the one that was used longest ago. What continues
+ * one is read in batches that double; from the third on the next batch is begun
+ * before it is asked for. Pages that nobody came for make the sequence begin anew.
+ *
+ * Interface:
+ * hipec_ahead_open(), _close()   the region can read ahead, no longer
+ * hipec_stream_window(), _note() how much a miss shall bring in, has brought in
+ * hipec_ahead_start()     begin to read the next batch of a sequence
+ * hipec_ahead_prefetch()  the host's side of Prefetch
+ * hipec_ahead_find(), _take()    a fault came to it
+ * hipec_ahead_drop(), _drop_stale()  nobody came, and its frames are wanted
+ */
+#include "../internal.h"
+
+/* Pages of the first batch that continues a miss, as in the page cache. */
+#define HIPEC_FIRST_WINDOW 4
+
+/* Batches of a sequence until it is read ahead, and until they are largest. */
+#define HIPEC_LEVEL_AHEAD 3
+#define HIPEC_LEVEL_MOST 4
+static_assert(HIPEC_FIRST_WINDOW << (HIPEC_LEVEL_MOST - 1) >=
+	      HIPEC_MAX_CLUSTER);
+
+/*
+ * A batch is read ahead into free frames at any time, but Replace is run for
+ * one only when sequential misses have gone on for this many clusters: the
+ * frames of a second cluster on the move are missing elsewhere, once a sweep.
+ */
+#define HIPEC_LONG_RUN 32
+
+/*
+ * When so many other batches were used since, nobody is expected any more: with
+ * few frames earlier, since more of them are held for nothing.
+ */
+#define HIPEC_STALE 64
+
+static bool is_fetched(const struct hipec_ahead *a)
+{
+	return a >= a->r->ahead + HIPEC_NR_STREAM_AHEAD;
+}
+
+/* The batch is no more, or a fault's. */
+static void clear(struct hipec_ahead *a)
+{
+	struct hipec_container *c = a->r->c;
+
+	c->nr_ahead -= a->nr;
+	c->nr_fetched -= is_fetched(a) ? a->nr : 0;
+	a->nr = 0;
+	a->s = NULL;
+}
+
+/* The pages of @a as a batch. */
+static void look(const struct hipec_ahead *a, struct hipec_batch *b)
+{
+	struct hipec_container *c = a->r->c;
+	u32 i;
+
+	b->idx = a->idx;
+	b->nr = a->nr;
+	for (i = 0; i < b->nr; i++) {
+		b->h[i] = hipec_page_find(&c->vm, a->r->start + b->idx + i);
+		b->folio[i] = c->frame[b->h[i]];
+	}
+}
+
+/*
+ * Work: read a batch. On an error its pages are gone, and the fault that comes
+ * reads again, each page for itself.
+ */
+static void fill(struct work_struct *work)
+{
+	struct hipec_ahead *a = container_of(work, struct hipec_ahead, work);
+	struct hipec_container *c = a->r->c;
+	struct hipec_batch b;
+	int ret;
+
+	mutex_lock(&c->lock);
+	look(a, &b);
+	mutex_unlock(&c->lock);
+	ret = hipec_read(a->r, b.idx, b.folio, b.nr);
+	mutex_lock(&c->lock);
+	c->counters.read_ios++;
+	if (ret) {
+		c->counters.read_errors++;
+		clear(a);
+		hipec_batch_cut(c, &b, 0);
+	} else {
+		c->counters.read_pages += b.nr;
+		c->counters.ahead_pages += b.nr;
+		a->read = true;
+	}
+	mutex_unlock(&c->lock);
+	wake_up_all(&c->wait);
+}
+
+/* Begin to read a batch whose pages have frames. */
+static void begin(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr)
+{
+	struct hipec_container *c = a->r->c;
+
+	a->s = s;
+	a->idx = idx;
+	a->nr = nr;
+	a->since = c->batches;
+	a->read = false;
+	c->nr_ahead += nr;
+	c->nr_fetched += is_fetched(a) ? nr : 0;
+	queue_work(hipec_wq, &a->work);
+}
+
+/**
+ * hipec_ahead_open() - the region may read ahead from now on
+ * @r: region that is whole
+ *
+ * Page 0 counts as the second of a sequence: who begins there means to go on.
+ *
+ * Context: takes c->lock.
+ */
+void hipec_ahead_open(struct hipec_region *r)
+{
+	struct hipec_stream *s;
+	struct hipec_ahead *a;
+
+	for (a = r->ahead; a < r->ahead + HIPEC_NR_AHEAD; a++) {
+		a->r = r;
+		INIT_WORK(&a->work, fill);
+	}
+	for (s = r->stream; s < r->stream + HIPEC_NR_STREAMS; s++)
+		s->next = U32_MAX;
+	r->stream[0].next = 0;
+	r->stream[0].level = 1;
+	mutex_lock(&r->c->lock);
+	r->open = true;
+	mutex_unlock(&r->c->lock);
+}
+
+/**
+ * hipec_ahead_close() - wait until nothing is being read ahead, nor will be
+ * @r: region that is mapped nowhere
+ *
+ * Context: may sleep; takes c->lock.
+ */
+void hipec_ahead_close(struct hipec_region *r)
+{
+	struct hipec_ahead *a;
+
+	mutex_lock(&r->c->lock);
+	r->open = false;
+	mutex_unlock(&r->c->lock);
+	for (a = r->ahead; a < r->ahead + HIPEC_NR_AHEAD; a++)
+		flush_work(&a->work);
+}
+
+/* The sequence that a miss on page @idx continues; NULL: none. */
+static struct hipec_stream *continued(const struct hipec_region *r, u32 idx)
+{
+	const struct hipec_stream *s;
+
+	for (s = r->stream; s < r->stream + HIPEC_NR_STREAMS; s++)
+		if (s->next == idx)
+			return (struct hipec_stream *)s;
+	return NULL;
+}
+
+static u32 window(const struct hipec_stream *s)
+{
+	return s && s->level ? HIPEC_FIRST_WINDOW << (s->level - 1) : 1;
+}
+
+/**
+ * hipec_stream_window() - pages that a miss shall bring in
+ * @r:   region
+ * @idx: page that is not resident
+ *
+ * Context: expects c->lock.
+ * Return: 1 or more.
+ */
+u32 hipec_stream_window(const struct hipec_region *r, u32 idx)
+{
+	return window(continued(r, idx));
+}
+
+/* The sequence that was used longest ago; what was read ahead of it is stale. */
+static struct hipec_stream *oldest(struct hipec_region *r)
+{
+	struct hipec_stream *s, *old = r->stream;
+	struct hipec_ahead *a;
+
+	for (s = r->stream; s < r->stream + HIPEC_NR_STREAMS; s++)
+		if (s->used <= old->used)
+			old = s;
+	for (a = r->ahead; a < r->ahead + HIPEC_NR_STREAM_AHEAD; a++) {
+		if (a->s != old)
+			continue;
+		a->s = NULL;
+		a->since = r->c->batches - HIPEC_STALE - 1;
+	}
+	return old;
+}
+
+static void advance(struct hipec_region *r, struct hipec_stream *s, u32 nr)
+{
+	s->next += nr;
+	s->run += nr;
+	s->level = min(s->level + 1, HIPEC_LEVEL_MOST);
+	s->used = ++r->clock;
+}
+
+/**
+ * hipec_stream_note() - a miss brings pages in
+ * @r:   region
+ * @idx: first page
+ * @nr:  pages
+ *
+ * Context: expects c->lock.
+ * Return: the sequence that they belong to, or begin.
+ */
+struct hipec_stream *hipec_stream_note(struct hipec_region *r, u32 idx, u32 nr)
+{
+	struct hipec_stream *s = continued(r, idx);
+
+	if (!s) {
+		s = oldest(r);
+		*s = (struct hipec_stream){ .next = idx };
+	}
+	advance(r, s, nr);
+	return s;
+}
+
+/* A place for one batch more of @s; NULL if enough are on their way. */
+static struct hipec_ahead *place_for(struct hipec_region *r,
+				     const struct hipec_stream *s)
+{
+	struct hipec_ahead *a, *free = NULL;
+	u32 nr = 0;
+
+	for (a = r->ahead; a < r->ahead + HIPEC_NR_STREAM_AHEAD; a++) {
+		if (!a->nr)
+			free = a;
+		else if (a->s == s)
+			nr++;
+	}
+	return nr < HIPEC_STREAM_AHEAD ? free : NULL;
+}
+
+/* Frames that are free, or to be had and nobody loses them. */
+static u32 spare(struct hipec_container *c)
+{
+	return c->nr_free + (c->member ? hipec_pool_space(c) : 0);
+}
+
+/* Pages of the batch behind @s, if it may be read now; else 0. */
+static u32 ahead_size(struct hipec_region *r, const struct hipec_stream *s,
+		      struct vm_area_struct *vma)
+{
+	struct hipec_container *c = r->c;
+	u32 nr;
+
+	/* What is copied needs no waiting: it comes when it is asked for. */
+	if (c->cluster == 1 || s->level < HIPEC_LEVEL_AHEAD ||
+	    vma->vm_flags & VM_RAND_READ || hipec_read_copies(r, s->next))
+		return 0;
+	nr = hipec_batch_size(r, vma, s->next, window(s));
+	if (nr > spare(c) && s->run < (u64)HIPEC_LONG_RUN * c->cluster)
+		return 0;
+	return nr;
+}
+
+/**
+ * hipec_ahead_start() - begin to read the batch behind a sequence
+ * @r:     region
+ * @s:     sequence that the access belongs to; NULL: none
+ * @vma:   that faulted
+ * @write: the access was a write
+ *
+ * Does nothing when there is no such batch, no frame for it, or enough on its
+ * way. The policy must not have been told yet of the batch that the fault is
+ * about: it could give that up for what comes next.
+ *
+ * Context: expects c->lock.
+ */
+void hipec_ahead_start(struct hipec_region *r, struct hipec_stream *s,
+		       struct vm_area_struct *vma, bool write)
+{
+	struct hipec_ahead *a = s ? place_for(r, s) : NULL;
+	u32 idx, nr, i;
+
+	if (!a)
+		return;
+	nr = ahead_size(r, s, vma);
+	if (nr)
+		nr = hipec_room_try(r->c, r->start + s->next, write, nr);
+	if (!nr)
+		return;
+	idx = s->next;
+	for (i = 0; i < nr; i++)
+		hipec_frame_bind(r->c, r, idx + i);
+	advance(r, s, nr);
+	begin(a, s, idx, nr);
+}
+
+/**
+ * hipec_ahead_find() - the batch of a page that was, or is being, read ahead
+ * @r:   region
+ * @idx: page
+ *
+ * Context: expects c->lock.
+ * Return: the batch; NULL if there is none.
+ */
+struct hipec_ahead *hipec_ahead_find(struct hipec_region *r, u32 idx)
+{
+	struct hipec_ahead *a;
+
+	for (a = r->ahead; a < r->ahead + HIPEC_NR_AHEAD; a++)
+		if (idx - a->idx < a->nr)
+			return a;
+	return NULL;
+}
+
+/**
+ * hipec_ahead_take() - a batch is a fault's from now on
+ * @a: batch that was read
+ * @b: filled
+ *
+ * Context: expects c->lock.
+ */
+void hipec_ahead_take(struct hipec_ahead *a, struct hipec_batch *b)
+{
+	look(a, b);
+	clear(a);
+}
+
+static bool is_stale(const struct hipec_ahead *a)
+{
+	const struct hipec_container *c = a->r->c;
+
+	return c->batches - a->since > min_t(u32, HIPEC_STALE,
+					     c->nr_frames / 2);
+}
+
+/* Free the frames of a batch that was read. */
+static void drop(struct hipec_ahead *a)
+{
+	struct hipec_container *c = a->r->c;
+	struct hipec_stream *s = a->s;
+	struct hipec_batch b;
+
+	hipec_ahead_take(a, &b);
+	c->counters.ahead_dropped += b.nr;
+	if (s) {
+		s->next = min(s->next, b.idx);
+		s->level = 1;
+		s->run = 0;
+	}
+	hipec_batch_cut(c, &b, 0);
+}
+
+/**
+ * hipec_ahead_drop() - free the frames of what was read ahead
+ * @r:     region
+ * @stale: only of what nobody is expected for any more
+ *
+ * Context: expects c->lock.
+ * Return: whether there was something to free.
+ */
+bool hipec_ahead_drop(struct hipec_region *r, bool stale)
+{
+	struct hipec_ahead *a;
+	bool dropped = false;
+
+	for (a = r->ahead; a < r->ahead + HIPEC_NR_AHEAD; a++) {
+		if (!a->nr || !a->read || (stale && !is_stale(a)))
+			continue;
+		drop(a);
+		dropped = true;
+	}
+	return dropped;
+}
+
+/**
+ * hipec_ahead_drop_stale() - the same in all regions, of what is stale
+ * @c: container
+ *
+ * Context: expects c->lock.
+ */
+void hipec_ahead_drop_stale(struct hipec_container *c)
+{
+	struct hipec_region *r;
+
+	if (!c->nr_ahead)
+		return;
+	list_for_each_entry(r, &c->regions, link)
+		hipec_ahead_drop(r, true);
+}
+
+/*
+ * Whether free frames are nobody's: not while room is made for a fault, nor
+ * where a page has just gone.
+ */
+static bool may_fetch(const struct hipec_container *c)
+{
+	return !c->making_room && !c->to_pool &&
+	       c->event != HIPEC_EVENT_REPLACE &&
+	       c->event != HIPEC_EVENT_REMOVE;
+}
+
+static struct hipec_region *region_at(struct hipec_container *c, u32 pgno)
+{
+	struct hipec_region *r;
+
+	list_for_each_entry(r, &c->regions, link)
+		if (pgno - r->start < r->nr)
+			return r->open ? r : NULL;
+	return NULL;
+}
+
+/* Begin to read up to @nr pages, as there are frames and entries. */
+static u32 fetch(struct hipec_ahead *a, u32 idx, u32 nr)
+{
+	struct hipec_container *c = a->r->c;
+	u32 i;
+
+	while (c->nr_free < nr && c->member && hipec_pool_space(c) &&
+	       hipec_frame_add(c, __GFP_NORETRY))
+		;
+	nr = min(nr, c->nr_free);
+	for (i = 0; i < nr; i++)
+		if (!hipec_frame_bind_in_event(c, a->r, idx + i))
+			break;
+	if (i)
+		begin(a, NULL, idx, i);
+	return i;
+}
+
+/**
+ * hipec_ahead_prefetch() - host operation: read pages that the policy names
+ * @vm:   machine in an event
+ * @pgno: first page
+ * @nr:   pages, none of which holds a frame
+ *
+ * Context: expects the container's lock; may sleep.
+ * Return: pages whose reading was begun.
+ */
+u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+{
+	struct hipec_container *c = hipec_of_vm(vm);
+	struct hipec_region *r = may_fetch(c) ? region_at(c, pgno) : NULL;
+	u32 idx, end, n, got = 0;
+	struct hipec_ahead *a;
+
+	if (!r)
+		return 0;
+	idx = pgno - r->start;
+	end = hipec_io_pages(r);
+	nr = min(nr, idx < end ? end - idx : 0);
+	if (c->nr_fetched + nr > HIPEC_MAX_PREFETCH)
+		hipec_ahead_drop_stale(c);
+	nr = min(nr, HIPEC_MAX_PREFETCH - c->nr_fetched);
+	for (a = r->ahead + HIPEC_NR_STREAM_AHEAD;
+	     got < nr && a < r->ahead + HIPEC_NR_AHEAD; a++) {
+		if (a->nr)
+			continue;
+		n = fetch(a, idx + got, min(nr - got, c->cluster));
+		if (!n)
+			break;
+		got += n;
+	}
+	return got;
+}

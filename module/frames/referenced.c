@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The referenced bit of a page, in the page tables that map it.
+ *
+ * A stock kernel exports neither folio_referenced() nor a page-table walk by
+ * folio. What it exports is enough: the region's own mapping knows its VMAs,
+ * and apply_to_existing_page_range() visits one address of one of them.
+ *
+ * A CPU may keep a translation, with the bit set, in its TLB, and then does not
+ * set the bit in memory again. No exported function flushes a page, so resets
+ * are collected and every CPU that runs one of the mms is flushed once, when
+ * the event that reset them ends (hipec_young_flush()).
+ */
+#include <linux/pagemap.h>
+#include <linux/rbtree.h>
+#include <linux/smp.h>
+#include <asm/tlbflush.h>
+
+#include "../internal.h"
+
+struct walk {
+	unsigned long pfn;
+	bool reset;
+	bool young;
+};
+
+static int visit(pte_t *pte, unsigned long addr, void *data)
+{
+	struct walk *w = data;
+
+	if (!pte_present(*pte) || pte_pfn(*pte) != w->pfn || !pte_young(*pte))
+		return 0;
+	w->young = true;
+	if (w->reset)
+		clear_bit(_PAGE_BIT_ACCESSED, (unsigned long *)&pte->pte);
+	return 0;
+}
+
+/*
+ * Look at every mapping of @folio, or reset its bit in all of them. i_mmap_rwsem
+ * keeps the VMAs in the tree and their page tables alive, so no mmap_lock is
+ * needed. A region has few VMAs: a plain walk of the tree is enough. A private
+ * one may have a copy in the page's place: that is another frame, and its bit is
+ * none of ours.
+ */
+static bool walk_folio(struct hipec_container *c, struct folio *folio,
+		       bool reset)
+{
+	struct address_space *mapping = folio->mapping;
+	struct walk w = { .pfn = folio_pfn(folio), .reset = reset };
+	bool young = false;
+	struct rb_node *node;
+
+	i_mmap_lock_read(mapping);
+	for (node = rb_first_cached(&mapping->i_mmap); node;
+	     node = rb_next(node)) {
+		struct vm_area_struct *vma =
+			rb_entry(node, struct vm_area_struct, shared.rb);
+		unsigned long pages = vma_pages(vma);
+
+		cond_resched();	/* "few" is the user's word */
+		if (folio->index < vma->vm_pgoff ||
+		    folio->index - vma->vm_pgoff >= pages)
+			continue;
+		w.young = false;
+		apply_to_existing_page_range(vma->vm_mm, vma->vm_start +
+			((folio->index - vma->vm_pgoff) << PAGE_SHIFT),
+			PAGE_SIZE, visit, &w);
+		if (!w.young)
+			continue;
+		young = true;
+		if (!reset)
+			break;
+		c->young_reset = true;
+		cpumask_or(c->stale_cpus, c->stale_cpus,
+			   mm_cpumask(vma->vm_mm));
+	}
+	i_mmap_unlock_read(mapping);
+	return young;
+}
+
+/* Whether a live page was referenced since its last reset, or a policy set its bit. */
+static bool is_referenced(struct hipec_container *c, struct folio *folio)
+{
+	if (folio_test_referenced(folio))
+		return true;
+	return folio_mapped(folio) && walk_folio(c, folio, false);
+}
+
+/* Reset that bit; hipec_young_flush() is owed. Return: whether it was set. */
+static bool reset(struct hipec_container *c, struct folio *folio)
+{
+	bool young = folio_test_referenced(folio);
+
+	folio_clear_referenced(folio);
+	return (folio_mapped(folio) && walk_folio(c, folio, true)) || young;
+}
+
+/**
+ * hipec_young_seen() - whether a page was referenced since @who forgot it
+ * @c:   container
+ * @h:   live page
+ * @who: one of HIPEC_PAGE_REF_*
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: true if it was.
+ */
+bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who)
+{
+	return c->vm.page[h].flags & who || is_referenced(c, c->frame[h]);
+}
+
+/**
+ * hipec_young_forget() - reset the referenced bit for one of those who read it
+ * @c:   container; hipec_young_flush() is owed to it
+ * @h:   live page
+ * @who: one of HIPEC_PAGE_REF_*
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_young_forget(struct hipec_container *c, u32 h, u16 who)
+{
+	if (reset(c, c->frame[h]))
+		c->vm.page[h].flags |= HIPEC_PAGE_REF_ALL & ~who;
+	c->vm.page[h].flags &= ~who;
+}
+
+struct mapped {
+	unsigned long addr;
+	struct folio **folio;
+};
+
+static int reset_pte(pte_t *pte, unsigned long addr, void *data)
+{
+	struct mapped *m = data;
+	u32 i = (addr - m->addr) >> PAGE_SHIFT;
+
+	/* Not what was there before us: a private mapping has copies, too. */
+	if (pte_present(*pte) && pte_pfn(*pte) == folio_pfn(m->folio[i]))
+		clear_bit(_PAGE_BIT_ACCESSED, (unsigned long *)&pte->pte);
+	return 0;
+}
+
+/**
+ * hipec_young_reset_range() - reset the bits of pages just mapped ahead
+ * @vma:   VMA
+ * @addr:  first address
+ * @folio: frames that were to be mapped there; no reference is needed
+ * @nr:    their number
+ *
+ * x86 maps pages with the bit set. These were not touched yet, so no TLB holds
+ * them and none needs a flush.
+ *
+ * Context: the VMA is locked, as in a fault; may sleep.
+ */
+void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
+			     struct folio **folio, u32 nr)
+{
+	struct mapped m = { addr, folio };
+
+	apply_to_existing_page_range(vma->vm_mm, addr,
+				     (unsigned long)nr << PAGE_SHIFT,
+				     reset_pte, &m);
+}
+
+static void flush_this_cpu(void *unused)
+{
+	__flush_tlb_all();
+}
+
+/**
+ * hipec_young_leave() - let somebody else make resets visible, with others
+ * @c:    container
+ * @cpus: those whose TLB that concerns are added
+ *
+ * Context: expects c->lock; who calls owes hipec_young_flush_cpus().
+ */
+void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus)
+{
+	if (!c->young_reset)
+		return;
+	cpumask_or(cpus, cpus, c->stale_cpus);
+	cpumask_clear(c->stale_cpus);
+	c->young_reset = false;
+}
+
+/* Make resets visible to @cpus, and forget them. Context: interrupts are on. */
+void hipec_young_flush_cpus(struct cpumask *cpus)
+{
+	if (cpumask_empty(cpus))
+		return;
+	on_each_cpu_mask(cpus, flush_this_cpu, NULL, true);
+	cpumask_clear(cpus);
+}
+
+/**
+ * hipec_young_flush() - make resets visible to the CPUs
+ * @c: container
+ *
+ * Context: expects c->lock; interrupts are on.
+ */
+void hipec_young_flush(struct hipec_container *c)
+{
+	if (!c->young_reset)
+		return;
+	hipec_young_flush_cpus(c->stale_cpus);
+	c->young_reset = false;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The washer: writes pages to the backing file, what was given up first, and
+ * with a page those next to it that are to be written as well. Past the page
+ * cache.
+ *
+ * A page is WRITING while it is written, so page_mkwrite waits: what reaches the
+ * disk is one state of the page. A write waits for the file's lock, which others
+ * hold when they fault: whoever writes holds no lock of ours, nor a folio's.
+ *
+ * Interface:
+ * hipec_wash()       a page and its neighbours
+ * hipec_wash_work()  all that there is
+ */
+#include <linux/bvec.h>
+#include <linux/pagemap.h>
+#include <linux/rmap.h>
+#include <linux/uio.h>
+
+#include "../compat.h"
+#include "../internal.h"
+
+/* A page in the washer. */
+struct washed {
+	struct folio *folio;
+	u32 h;
+	bool unmap;	/* it was given up: nobody shall write to it any more */
+	int ret;	/* 1: to be written, or written; 0: it was clean; -errno */
+};
+
+/* Consecutive pages of one region, which keep their frames as they are WRITING. */
+struct load {
+	struct hipec_region *r;
+	u32 nr, nr_ios;
+	struct washed page[HIPEC_MAX_CLUSTER];
+};
+
+/*
+ * Write the bytes of consecutive folios that lie within the file.
+ * Return: 1; -errno.
+ */
+static int write_folios(struct hipec_region *r, struct washed *w, u32 nr)
+{
+	loff_t pos = r->offset + folio_pos(w->folio);
+	loff_t left = i_size_read(hipec_backing(r)) - pos;
+	struct bio_vec bv[HIPEC_MAX_CLUSTER];
+	const struct cred *washer;
+	struct iov_iter iter;
+	struct kiocb kiocb;
+	ssize_t bytes, ret;
+	u32 i;
+
+	/* The file was cut: as with any mapping, what lay behind is lost. */
+	if (left <= 0)
+		return 1;
+	bytes = min_t(loff_t, left, (loff_t)nr << PAGE_SHIFT);
+	for (i = 0; i < nr; i++) {
+		bv[i].bv_page = &w[i].folio->page;
+		bv[i].bv_len = min_t(ssize_t, bytes - i * PAGE_SIZE, PAGE_SIZE);
+		bv[i].bv_offset = 0;
+	}
+	iov_iter_bvec(&iter, WRITE, bv, nr, bytes);
+	init_sync_kiocb(&kiocb, r->backing);
+	kiocb.ki_pos = pos;
+	/*
+	 * The last page of a file that ends inside it: direct I/O writes whole
+	 * blocks only and would make the file longer.
+	 */
+	if (bytes % PAGE_SIZE)
+		kiocb.ki_flags &= ~IOCB_DIRECT;
+	/*
+	 * By the right of who attached the file: a worker has root's, which goes past
+	 * quotas, takes the blocks kept for root, and leaves set-user-ID bits.
+	 */
+	washer = override_creds(r->backing->f_cred);
+	ret = hipec_iocb_iter_write(r->backing, &kiocb, &iter);
+	revert_creds(washer);
+	if (ret < 0)
+		return ret;
+	if (ret != bytes)
+		return -EIO;
+	/* What went through the page cache can still fail, and be lost there. */
+	return filemap_write_and_wait_range(r->backing->f_mapping, pos,
+					    pos + bytes - 1) ?: 1;
+}
+
+/* Pages that the file has as a whole go in one write: of @nr, so many do; or 1. */
+static u32 in_one_write(struct hipec_region *r, struct washed *w, u32 nr)
+{
+	loff_t left = i_size_read(hipec_backing(r)) - r->offset -
+		      folio_pos(w->folio);
+
+	return clamp_t(loff_t, left >> PAGE_SHIFT, 1, nr);
+}
+
+/*
+ * Write dirty pages that follow each other, some of them. What fails as a whole is
+ * tried page by page: only what the disk refuses is lost. Return: pages.
+ */
+static u32 write_some(struct load *l, struct washed *w, u32 nr)
+{
+	u32 n = in_one_write(l->r, w, nr), i;
+	int ret = write_folios(l->r, w, n);
+
+	l->nr_ios++;
+	for (i = 0; i < n; i++) {
+		if (ret < 0 && n > 1) {
+			w[i].ret = write_folios(l->r, w + i, 1);
+			l->nr_ios++;
+		} else {
+			w[i].ret = ret;
+		}
+		if (w[i].ret < 0) {
+			/* Dirty again, and noted for the next fsync. */
+			folio_mark_dirty(w[i].folio);
+			mapping_set_error(w[i].folio->mapping, w[i].ret);
+		}
+	}
+	return n;
+}
+
+/*
+ * Write-protect first, take the dirty mark second: in the other order a store
+ * between the two is lost. Return: whether the page was dirty.
+ */
+static bool take_dirty(struct hipec_region *r, const struct washed *w)
+{
+	struct folio *folio = w->folio;
+	bool dirty;
+
+	folio_lock(folio);
+	if (w->unmap && folio_mapped(folio))
+		unmap_mapping_range(folio->mapping, folio_pos(folio),
+				    PAGE_SIZE, 0);
+	if (folio_mkclean(folio))
+		folio_mark_dirty(folio);
+	dirty = folio_test_clear_dirty(folio);
+	folio_unlock(folio);
+	if (dirty)
+		atomic_dec(&r->c->nr_dirty);
+	return dirty;
+}
+
+/* Write those pages back that are dirty. */
+static void clean(struct load *l)
+{
+	u32 i, n;
+
+	for (i = 0; i < l->nr; i++)
+		l->page[i].ret = take_dirty(l->r, &l->page[i]);
+	for (i = 0; i < l->nr; i += n) {
+		for (n = 0; i + n < l->nr && l->page[i + n].ret; n++)
+			;
+		n = n ? write_some(l, &l->page[i], n) : 1;
+	}
+}
+
+/* Whether page @h is to be written, and is not being written. */
+static bool waits(const struct hipec_container *c, u32 h)
+{
+	u32 flags = c->vm.page[h].flags;
+
+	if (!h || flags & HIPEC_PAGE_WRITING)
+		return false;
+	return flags & HIPEC_PAGE_LAUNDRY ||
+	       (test_bit(h, c->flush) && hipec_page_live(&c->vm, h));
+}
+
+static void add(struct hipec_container *c, struct load *l, u32 h)
+{
+	struct folio *folio = c->frame[h];
+
+	l->page[l->nr++] = (struct washed){
+		.folio = folio, .h = h,
+		.unmap = c->vm.page[h].flags & HIPEC_PAGE_LAUNDRY,
+	};
+	c->vm.page[h].flags |= HIPEC_PAGE_WRITING;
+	__clear_bit(h, c->flush);
+	folio_get(folio);
+}
+
+/* Page @h, and those around it that wait. */
+static void gather(struct hipec_container *c, struct load *l, u32 h)
+{
+	u32 pgno = c->vm.page[h].pgno, first = pgno, end;
+
+	l->r = hipec_region_of(c->frame[h]);
+	l->nr = l->nr_ios = 0;
+	while (first > l->r->start && pgno - first < HIPEC_MAX_CLUSTER - 1 &&
+	       waits(c, hipec_page_find(&c->vm, first - 1)))
+		first--;
+	end = l->r->start + min(first - l->r->start + HIPEC_MAX_CLUSTER,
+				l->r->nr);
+	for (; first < end; first++) {
+		u32 next = first == pgno ? h : hipec_page_find(&c->vm, first);
+
+		if (first > pgno && !waits(c, next))
+			break;
+		add(c, l, next);
+	}
+}
+
+/*
+ * A page that was given up has been through the washer: free its frame, or,
+ * if it is dirty still or pinned, let it live again where the built-in
+ * replacement finds it.
+ */
+static void finish_laundry(struct hipec_container *c, u32 h)
+{
+	struct folio *folio = c->frame[h];
+
+	list_del(&folio->lru);
+	c->nr_laundry--;
+	c->vm.page[h].flags &= ~HIPEC_PAGE_LAUNDRY;
+	folio_lock(folio);
+	if (folio_test_dirty(folio))
+		folio_unlock(folio);
+	else if (hipec_frame_release(c, h))
+		return;
+	/* What a policy remembers is a page without a frame: it was wrong. */
+	hipec_page_forget(&c->vm, h);
+	hipec_page_show(&c->vm, h);
+	hipec_pool_came(c, h);
+}
+
+/* A page comes out of the washer. */
+static void finish(struct hipec_container *c, const struct washed *w)
+{
+	folio_put(w->folio);
+	c->vm.page[w->h].flags &= ~(HIPEC_PAGE_WRITING | HIPEC_PAGE_FAILED);
+	if (w->ret < 0)
+		c->vm.page[w->h].flags |= HIPEC_PAGE_FAILED;
+	c->counters.written_pages += w->ret > 0;
+	c->counters.write_errors += w->ret < 0;
+	if (w->ret > 0)
+		c->lost_in_a_row = 0;
+	else if (w->ret < 0 && w->unmap)
+		c->lost_in_a_row++;
+	/* Given up only while it was being written: once more, unmapped. */
+	if (w->unmap)
+		finish_laundry(c, w->h);
+}
+
+/**
+ * hipec_wash() - write a page back if it is dirty, and those that wait around it
+ * @c: container
+ * @h: page with a frame, not WRITING
+ *
+ * Around it are the pages before and behind it in its region that were given up
+ * or are marked in c->flush, without a gap; HIPEC_MAX_CLUSTER in all.
+ *
+ * Context: process context; expects c->lock, drops it meanwhile.
+ * Return: 0; -errno of the first page that could not be written, which is dirty
+ *         again, with the error noted for the next fsync.
+ */
+int hipec_wash(struct hipec_container *c, u32 h)
+{
+	struct load l;
+	int err = 0;
+	u32 i;
+
+	gather(c, &l, h);
+	mutex_unlock(&c->lock);
+	clean(&l);
+	mutex_lock(&c->lock);
+	c->counters.write_ios += l.nr_ios;
+	for (i = 0; i < l.nr; i++) {
+		if (l.page[i].ret < 0 && !err)
+			err = l.page[i].ret;
+		finish(c, &l.page[i]);
+	}
+	wake_up_all(&c->wait);
+	return err;
+}
+
+/* The next page to clean: what faults wait for first. 0: none. */
+static u32 next_to_wash(struct hipec_container *c)
+{
+	unsigned long nr = c->vm.nr_pages + 1ul;
+	struct folio *folio;
+	unsigned long bit;
+	u32 h;
+
+	list_for_each_entry(folio, &c->laundry, lru) {
+		h = hipec_frame_page(c, folio);
+		if (waits(c, h))
+			return h;
+	}
+	for_each_set_bit(bit, c->flush, nr) {
+		if (waits(c, bit))
+			return bit;
+		__clear_bit(bit, c->flush);
+	}
+	return 0;
+}
+
+/**
+ * hipec_wash_work() - clean what was given up or flushed
+ * @work: of a container
+ *
+ * Context: workqueue.
+ */
+void hipec_wash_work(struct work_struct *work)
+{
+	struct hipec_container *c =
+		container_of(work, struct hipec_container, wash);
+	u32 h;
+
+	mutex_lock(&c->lock);
+	if (test_and_clear_bit(0, &c->flush_all))
+		for (h = 1; h <= c->vm.nr_pages; h++)
+			if (hipec_page_live(&c->vm, h) &&
+			    folio_test_dirty(c->frame[h]))
+				__set_bit(h, c->flush);
+	while ((h = next_to_wash(c)))
+		hipec_wash(c, h);
+	mutex_unlock(&c->lock);
+}

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""hipec doctor on machines that are made of files: each with one thing wrong, what it says of
+that, the command that mends it, and the exit code."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+RELEASE = "6.12.99-amd64"
+SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+MACHINE_KEYS = "sys/firmware/efi/efivars/MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23"
+MODULE = f"usr/lib/modules/{RELEASE}/updates/dkms/hipec.ko"
+SIGNATURE = b"~Module signature appended~\n"
+LIMITS = "Limit                     Soft Limit           Hard Limit           Units\n"
+
+
+class Machine:
+    """Files below a folder: all is well there."""
+
+    def __init__(self, where):
+        self.where = where
+        self.write("proc/sys/kernel/osrelease", f"{RELEASE}\n")
+        self.write("proc/sys/kernel/arch", "x86_64\n")
+        self.write("proc/modules", "loop 32768 0 - Live 0x0\nhipec 131072 2 - Live 0x0\n")
+        self.write("proc/self/limits", LIMITS + "Max locked memory         unlimited  unlimited\n")
+        self.write("proc/self/status", "Name:\thipec\nCapEff:\t0000000000000000\n")
+        self.write(f"usr/lib/modules/{RELEASE}/modules.dep", "kernel/a.ko:\nupdates/dkms/hipec.ko:\n")
+        self.write(MODULE, b"code" + SIGNATURE)
+        self.write("usr/src/headers/Makefile", "")
+        # As Debian has them: links that start at the machine's root.
+        (where / "lib").symlink_to("/usr/lib")
+        (where / f"usr/lib/modules/{RELEASE}/build").symlink_to("/usr/src/headers")
+        self.write("var/lib/dkms/hipec/0.1.0/build/make.log", "")
+        (where / f"var/lib/dkms/hipec/kernel-{RELEASE}-x86_64").symlink_to("0.1.0")
+        self.write("dev/hipec", "").chmod(0o666)
+        self.write("etc/group", f"root:x:0:\nhipecs:x:1:\nhipec:x:{os.getgid()}:\n")
+
+    def write(self, name, content):
+        path = self.where / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def remove(self, name):
+        (self.where / name).unlink()
+
+    def ask(self, *args, command=(BUILD / "asan/hipec",), **kwargs):
+        return subprocess.run([*command, "doctor", "--root", self.where, *args],
+                              text=True, capture_output=True, check=False, **kwargs)
+
+    def findings(self, **kwargs):
+        """({check: (state, text, mend)}, exit code)"""
+        got = self.ask("--json", **kwargs)
+        return ({one["check"]: (one["state"], one["text"], one["mend"])
+                 for one in json.loads(got.stdout)}, got.returncode)
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+def test_all_is_well(machine):
+    findings, code = machine.findings()
+    assert code == 0
+    assert list(findings) == ["kernel", "headers", "dkms", "secure-boot", "module", "device",
+                              "memlock"]
+    for state, _, mend in findings.values():
+        assert (state, mend) == ("ok", None)
+    assert findings["kernel"][1] == RELEASE
+
+
+def test_words_say_what_json_says(machine):
+    machine.remove("dev/hipec")
+    got = machine.ask()
+    assert got.returncode == 1
+    rows = re.findall(r"^(\w+) +([\w-]+) +(.*)(?:\n +# (.*))?", got.stdout, re.M)
+    assert {check: (state, text, mend or None) for state, check, text, mend in rows} == \
+        machine.findings()[0]
+
+
+def wrong(machine, state="wrong", also=()):
+    """(check, text, mend) of what is wrong, or noted: there is one, but for what is known."""
+    findings, code = machine.findings()
+    found = [(check, text, mend) for check, (got, text, mend) in findings.items()
+             if got == state and check not in also]
+    assert code == (1 if any(got == "wrong" for got, _, _ in findings.values()) else 0)
+    assert len(found) == 1, findings
+    return found[0]
+
+
+@pytest.mark.parametrize("release", ["6.11.2-amd64", "5.10.0-30-amd64", "6.1", "6.120.1-amd64"])
+def test_a_kernel_that_nobody_tested(machine, release):
+    """If the module runs there, that is only noted."""
+    machine.write("proc/sys/kernel/osrelease", f"{release}\n")
+    findings, code = machine.findings()
+    assert findings["kernel"][0] == "note" and code == 0
+    machine.write("proc/modules", "")
+    state, text, mend = machine.findings()[0]["kernel"]
+    assert state == "wrong" and text.startswith(f"{release}; ")
+    assert mend.startswith("apt install linux-image-amd64 ")
+
+
+def test_kernels_are_those_of_the_rings():
+    """Of the Makefile, as dkms.conf."""
+    kernels = re.search(r"^KERNELS \?= (.*)", (ROOT / "vm-images/build.mk").read_text(), re.M)[1]
+    assert f'HIPEC_KERNELS=\'"$(KERNELS)"\'' in (ROOT / "userlib/build.mk").read_text()
+    assert kernels.split() == ["6.12", "6.1"]
+
+
+def test_another_architecture(machine):
+    machine.write("proc/sys/kernel/arch", "aarch64\n")
+    assert wrong(machine) == ("kernel", "the module is for x86_64, and this is aarch64", None)
+
+
+def test_not_loaded(machine):
+    machine.write("proc/modules", "hipecs 1 0 - Live 0x0\n")
+    assert wrong(machine) == ("module", "it is there, and not loaded", "modprobe hipec")
+
+
+def test_nothing_installed(machine):
+    """Each thing says what it wants."""
+    machine.write("proc/modules", "")
+    machine.write(f"usr/lib/modules/{RELEASE}/modules.dep", "kernel/hipec.txt:\n")
+    machine.remove("usr/src/headers/Makefile")
+    machine.remove("dev/hipec")
+    subprocess.run(["rm", "-r", machine.where / "var"], check=True)
+    findings, code = machine.findings()
+    assert code == 1
+    assert findings["headers"] == ("wrong", f"there are none of {RELEASE}, which the module is "
+                                   "built with", f"apt install linux-headers-{RELEASE}")
+    assert findings["dkms"][0::2] == findings["module"][0::2] == ("wrong", "apt install hipec-dkms")
+    assert findings["device"] == ("note", "/dev/hipec comes when the module is loaded", None)
+
+
+def test_dkms_did_not_build_it(machine):
+    machine.write("proc/modules", "")
+    machine.write(f"usr/lib/modules/{RELEASE}/modules.dep", "")
+    machine.remove(f"var/lib/dkms/hipec/kernel-{RELEASE}-x86_64")
+    findings, _ = machine.findings()
+    command = f"dkms install hipec/0.1.0 -k {RELEASE}"
+    assert findings["dkms"] == ("wrong", f"hipec/0.1.0 is not installed for {RELEASE}; it was not "
+                                "built, see /var/lib/dkms/hipec/0.1.0/build/make.log", command)
+    assert findings["module"][0::2] == ("wrong", command)
+
+
+def test_a_module_that_runs_is_well_without_headers_and_dkms(machine):
+    """The next kernel will miss them: it is said."""
+    machine.remove("usr/src/headers/Makefile")
+    assert wrong(machine, "note")[0] == "headers"
+    subprocess.run(["rm", "-r", machine.where / "var"], check=True)
+    assert wrong(machine, "note", also=["headers"])[::2] == ("dkms", "apt install hipec-dkms")
+
+
+LOCKED = {"secure boot": (SECURE_BOOT, b"\6\0\0\0\1"),
+          "integrity": ("sys/kernel/security/lockdown", "none [integrity] confidentiality\n"),
+          "confidentiality": ("sys/kernel/security/lockdown", "none integrity [confidentiality]\n")}
+
+
+@pytest.mark.parametrize("how", LOCKED)
+def test_a_signature_is_wanted(machine, how):
+    """The module has one and its key is known; or not."""
+    machine.write(*LOCKED[how])
+    assert machine.findings()[0]["secure-boot"][0] == "ok"
+    machine.write("proc/modules", "")
+    machine.write("var/lib/dkms/mok.pub", b"\x30\x82key\0\xff")
+    machine.write(MACHINE_KEYS, b"\6\0\0\0list\0\x30\x82key\0\xfe")
+    assert wrong(machine, also=["module"]) == (
+        "secure-boot", "the module is signed with a key that the firmware does not know",
+        "mokutil --import /var/lib/dkms/mok.pub && reboot")
+    machine.write(MACHINE_KEYS, b"\6\0\0\0list\0\x30\x82key\0\xff\0")
+    assert wrong(machine)[0] == "module"
+    machine.write(MODULE, b"code")
+    assert wrong(machine, also=["module"]) == (
+        "secure-boot", "modules need a signature, and the module has none",
+        f"dkms install --force hipec/0.1.0 -k {RELEASE}")
+
+
+@pytest.mark.parametrize("name, content", [(SECURE_BOOT, b"\6\0\0\0\0"), (SECURE_BOOT, b"\1\1\1\1"),
+                                           ("sys/kernel/security/lockdown", "[none] integrity\n")])
+def test_no_signature_is_wanted(machine, name, content):
+    machine.write("proc/modules", "")
+    machine.write(MODULE, b"code")
+    machine.write(name, content)
+    assert wrong(machine)[0] == "module"
+
+
+def without_rights(machine):
+    """What is told of a device that does not admit the caller. Root gives up its rights, then
+    comes no further than others: not to this clone, where a private home has it."""
+    command = [BUILD / "asan/hipec"]
+    if not os.getuid():
+        command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all",
+                   shutil.copy(*command, machine.where)]
+    findings, code = machine.findings(command=command, env={"ASAN_OPTIONS": "detect_leaks=0"})
+    assert code == 1
+    return findings["device"]
+
+
+def test_a_device_of_the_group(machine):
+    (machine.where / "dev/hipec").chmod(0o000)
+    state, text, mend = without_rights(machine)
+    assert (state, text) == ("wrong", "/dev/hipec is the group hipec's, and you are not in it")
+    assert re.fullmatch(r"adduser \S+ hipec, and log in again", mend)
+
+
+@pytest.mark.parametrize("group, prefix", [("hipec:x:4242:\n", ""),
+                                           ("hipecs:x:0:\n", "groupadd -r hipec && ")])
+def test_a_device_without_the_group(machine, group, prefix):
+    machine.write("etc/group", group)
+    (machine.where / "dev/hipec").chmod(0o000)
+    assert without_rights(machine) == (
+        "wrong", "/dev/hipec is not the group hipec's (mode 0000)",
+        f"{prefix}udevadm control --reload && udevadm trigger --name-match=hipec")
+
+
+def test_no_device_though_the_module_is_loaded(machine):
+    machine.remove("dev/hipec")
+    assert wrong(machine)[::2] == ("device", "udevadm trigger --name-match=hipec")
+
+
+def test_locked_memory(machine):
+    """A limit is noted, unless the caller need not mind it."""
+    machine.write("proc/self/limits", LIMITS + "Max locked memory         8388608   8388608  bytes\n")
+    check, text, mend = wrong(machine, "note")
+    assert (check, text) == ("memlock", "frames of your own (--reserve) end at 8192 kB; shared "
+                             "ones do not")
+    assert "@hipec - memlock unlimited" in mend
+    machine.write("proc/self/status", "Name:\thipec\nCapEff:\t0000000000004000\n")
+    assert machine.findings()[0]["memlock"][0] == "ok"
+
+
+def test_a_root_that_is_not_there(machine):
+    got = subprocess.run([BUILD / "asan/hipec", "doctor", "--root", machine.where / "none"],
+                         text=True, capture_output=True, check=False)
+    assert got.returncode == 1 and got.stderr.endswith("none: No such file or directory\n")

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""hipec run on stock Debian kernels: programs that nobody here wrote, from Debian's packages,
+print what they print without it, and read less. One boot for each kernel runs test/cli/run/guest.sh;
+each test here looks at one part of what it brought back.
+
+The guest's programs are dynamic: initramfs.sh takes the libraries of each along."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import BUILD, KERNELS, ROOT, modules, need, vm
+from test_run import ABSENT, VERBS
+
+pytestmark = pytest.mark.guest
+PYTHON = "/usr/bin/python3"
+PAGE = 4096
+WEIGHTS = 9216      # pages, 36 MB
+PROGRAMS = ["sweep", "python", "numpy", "sqlite", "rg", "git", "grep", "lmdb", "leveldb"]
+# Everything is touched over and over, in more than there is memory.
+CYCLIC = ["sweep", "python", "numpy"]
+
+
+def python_library(to, *packages):
+    """The files of Python and of packages of Debian's that importing these loads."""
+    files = subprocess.run(
+        [PYTHON, "-Ic", "import encodings.latin_1, mmap, signal, sys, time, zlib, " + ", ".join(packages) + "\n"
+         "for module in list(sys.modules.values()):\n"
+         "    print(getattr(module, '__file__', None) or '')"],
+        capture_output=True, text=True, check=True).stdout.split()
+    for name in files:
+        copy = to / name.removeprefix("/usr/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(name, copy)
+    return [name for name in files if name.endswith(".so")]
+
+
+def text_files(rng, where):
+    """Lines of words, in files of a size between 20 kB and 600 kB; 30 MB."""
+    words = ["hipec", "frame", "policy"] + ["".join(rng.choices("abcdefghij", k=rng.randrange(2, 12)))
+                                            for _ in range(1500)]
+    words += ["\n"] * 150
+    where.mkdir()
+    for number in range(100):
+        length = rng.randrange(20_000, 600_000) // 7
+        (where / f"{number}.txt").write_text(" ".join(rng.choices(words, k=length)))
+
+
+def repository(rng, where, tmp):
+    """Of commits whose content is random, in one pack."""
+    env = {**os.environ, "GIT_AUTHOR_DATE": "1e9 +0000", "GIT_COMMITTER_DATE": "1e9 +0000",
+           "GIT_CONFIG_GLOBAL": "/dev/null", "HOME": str(tmp)}
+
+    def git(*args, **kwargs):
+        subprocess.run(["git", "-C", where, "-c", "user.name=x", "-c", "user.email=x@x", *args],
+                       check=True, env=env, stdout=subprocess.DEVNULL, **kwargs)
+    where.mkdir()
+    git("init", "-q", "--bare")
+    stream = b""
+    for number in range(60):
+        blob = rng.randbytes(400_000)
+        stream += (b"commit refs/heads/main\ncommitter x <x@x> %d +0000\ndata 1\nx\n"
+                   b"M 644 inline f%d\ndata %d\n%b\n" % (1_000_000_000 + number, number % 7,
+                                                        len(blob), blob))
+    git("fast-import", "--quiet", input=stream)
+    git("symbolic-ref", "HEAD", "refs/heads/main")
+    git("repack", "-adq")
+
+
+def database(rng, where):
+    """31 MB."""
+    import sqlite3
+    db = sqlite3.connect(where)
+    db.execute("create table t(a)")
+    db.executemany("insert into t values (?)", ((rng.randbytes(1500).hex(),)
+                                                for _ in range(7500)))
+    db.commit()
+    db.close()
+
+
+def lmdb(rng, where):
+    """49 MB."""
+    where.mkdir()
+    lines = ["VERSION=3", "format=bytevalue", "type=btree", "mapsize=268435456", "maxreaders=126",
+             "db_pagesize=4096", "HEADER=END"]
+    for key in range(12_000):
+        lines += [f" {key.to_bytes(4, 'big').hex()}", f" {rng.randbytes(1500).hex()}"]
+    subprocess.run(["mdb_load", where], input="\n".join([*lines, "DATA=END", ""]), text=True,
+                   check=True)
+    (where / "lock.mdb").unlink()
+
+
+def leveldb(rng, where):
+    """31 MB, in files of 2 MB."""
+    import plyvel
+    db = plyvel.DB(str(where), create_if_missing=True, compression=None)
+    for _ in range(10_000):
+        db.put(rng.randbytes(8), rng.randbytes(3000))
+    db.compact_range()
+    db.close()
+
+
+@pytest.fixture(scope="session")
+def run_data(tmp_path_factory):
+    """The disk's image."""
+    tmp = tmp_path_factory.mktemp("run-data")
+    data, rng = tmp / "data", random.Random(9)
+    data.mkdir()
+    (data / "small").write_bytes(rng.randbytes(16 * PAGE + 100))
+    (data / "old").write_bytes(rng.randbytes(16 * PAGE))
+    (data / "large").write_bytes(rng.randbytes(1024 * PAGE))
+    (data / "weights").write_bytes(rng.randbytes(WEIGHTS * PAGE))
+    text_files(rng, data / "text")
+    repository(rng, data / "repo.git", tmp)
+    database(rng, data / "table.db")
+    lmdb(rng, data / "lmdb")
+    leveldb(rng, data / "leveldb")
+    subprocess.run([ROOT / "vm-images/mkdisk.sh", data, tmp / "data.img", "384M"], check=True)
+    return tmp / "data.img"
+
+
+@pytest.fixture(scope="session", params=KERNELS)
+def ran(request, run_data, tmp_path_factory):
+    """One boot of a stock kernel, since programs of others take long: a Result of run.py."""
+    kernel = request.param
+    need(kernel)
+    tmp = tmp_path_factory.mktemp(f"run-{kernel}")
+    tree = tmp / "tree"
+    (tree / "hipec").mkdir(parents=True)
+    shutil.copytree(BUILD / "policies", tree / "hipec/policies")
+    for name in ("guest.sh", "sweep.py", "weights.py", "pairs.py"):
+        shutil.copy(ROOT / "test/cli/run" / name, tree / "hipec")
+    libraries = python_library(tree, "numpy", "plyvel")
+    subprocess.run(["gcc", "-O1", "-pthread", "-o", tmp / "maps", ROOT / "test/cli/run/maps.c"],
+                   check=True)
+    programs = [BUILD / "static/hipec", BUILD / "libhipecrun.so", tmp / "maps",
+                *(shutil.which(name, path="/usr/bin:/bin") for name in
+                  ("python3", "sqlite3", "rg", "git", "mdb_dump", "mdb_stat", "dash")),
+                *libraries]    # for what they need themselves
+    command = [ROOT / "vm-images/initramfs.sh", "--kernel", kernel, "--out", tmp / "guest.img",
+               "--tree", tree, "--module", modules(kernel)[0]]
+    for program in programs:
+        command += ["--bin", program]
+    subprocess.run(command, check=True)
+    return vm.boot(kernel, tmp / "guest.img", BUILD / f"run-{kernel}", ["sh", "/hipec/guest.sh"],
+                   disk=run_data, timeout=600)
+
+
+def text(ran, name):
+    path = ran.results / name
+    assert path.exists(), f"no {name}: {ran.verdict}"
+    return path.read_text()
+
+
+def test_kernel_has_nothing_to_complain_about(ran):
+    assert (ran.verdict, ran.status) == ("ok", 0), ran.output
+
+
+def test_without_the_module_one_line_and_the_same(ran):
+    lines = text(ran, "absent.txt").splitlines()
+    assert lines[0] + "\n" == ABSENT and re.fullmatch("[0-9a-f]+", lines[1]) and len(lines) == 2
+    lines = text(ran, "absent-strict.txt").splitlines()
+    assert lines[0].endswith("nothing was run, for --strict") and lines[1:] == ["1"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_ways_to_map(ran, verb):
+    """The same output, and the same file afterwards."""
+    assert f"{verb} 0\n" in text(ran, "maps.txt")
+    said = [line for line in text(ran, f"maps-{verb}.run").splitlines()
+            if not line.startswith("hipec run: ")]
+    assert said == text(ran, f"maps-{verb}.plain").splitlines()
+
+
+def report(ran, name):
+    return json.loads(text(ran, f"{name}.json"))
+
+
+MAPS = {"shared": (1, 1), "private": (1, 1), "fixed": (3, 1), "forks": (4, 1),
+        "threads": (200, 1), "writes": (2, 1), "close-all": (1, 1), "mixed": (0, 0),
+        "twice": (4, 4), "both": (1, 1)}
+
+
+@pytest.mark.parametrize("verb", MAPS)
+def test_one_file_has_one_region(ran, verb):
+    """Whichever process maps it; but for a file that has changed since."""
+    got = report(ran, f"maps-{verb}")
+    assert (got["maps"], got["regions"]) == MAPS[verb]
+    assert got["counters"]["read_pages"] > 0 or verb == "mixed"
+
+
+def test_a_file_that_has_changed_is_attached_anew(ran):
+    """Before, it had not for years."""
+    assert text(ran, "old.txt") == "100 101 102 \n"
+
+
+def test_what_was_refused_or_left_alone_is_told(ran):
+    assert report(ran, "maps-mixed")["left"] == 1
+    assert report(ran, "maps-both")["refused"] == 1
+    said = text(ran, "maps-both.run").splitlines()[0]
+    assert said.startswith("hipec run: /data/f: it has a region of another container, or one that")
+
+
+def test_strict_maps_fail(ran):
+    lines = text(ran, "strict.txt").splitlines()
+    assert "mmap() fails, for --strict" in lines[0]
+    assert lines[1] == "mmap: Device or resource busy" and lines[-1] == "1"
+
+
+def test_a_disk_is_mapped_as_a_file_is(ran):
+    assert text(ran, "disk.run") == text(ran, "disk.plain") != ""
+    got = report(ran, "disk")
+    assert (got["maps"], got["refused"]) == (1, 0) and got["counters"]["read_pages"] >= 256
+
+
+def test_what_a_killed_program_stored_is_in_the_file(ran):
+    assert text(ran, "killed.txt").splitlines() == ["137", "200"]
+
+
+def test_the_report_in_words(ran):
+    """Eight sweeps over 1024 pages in 512 frames: all of them without order, mru 1024 and
+    seven times 512 and a cluster or two."""
+    lines = text(ran, "words.txt").splitlines()[1:]
+    head = re.fullmatch(r"hipec run: mru, 512 frames: 1 map, 1 region, [\d,]+ faults, "
+                        r"([\d,]+) pages read, 0 written", lines[0])
+    read = int(head[1].replace(",", ""))
+    assert 1024 + 7 * 512 <= read <= 1024 + 7 * (512 + 64)
+    saved = re.fullmatch(r"hipec run: saved ([\d.]+) % of the pages that FIFO with a second chance "
+                         r"would have read: ([\d,]+) in the place of ([\d,]+), by a sample", lines[1])
+    ours, theirs = (int(saved[n].replace(",", "")) for n in (2, 3))
+    assert abs(float(saved[1]) - 100 * (theirs - ours) / theirs) < .1 and float(saved[1]) > 25
+    assert len(lines) == 2
+    lines = text(ran, "words-reserve.txt").splitlines()
+    assert lines[2] == ("hipec run: nothing to compare with: only frames that are shared are held "
+                        "against FIFO with a second chance")
+    assert len(text(ran, "words-quiet.txt").splitlines()) == 1
+
+
+def test_a_program_that_is_left_behind_keeps_its_maps(ran):
+    assert text(ran, "left.txt") == "True"
+    container, = json.loads(text(ran, "left-status.json"))
+    assert (container["policy"], container["comm"], container["regions"]) == ("mru", "dash", 1)
+
+
+def reads(ran, name):
+    """(pages read from the disk without hipec, with it)"""
+    line = re.search(rf"^{name} (\d+) (\d+) (\d+) (\d+)$", text(ran, "reads.txt"), re.M)
+    assert line and (line[1], line[3]) == ("0", "0"), text(ran, f"{name}.run")
+    return int(line[2]), int(line[4])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_of_others_print_the_same(ran, name):
+    """And their files were regions."""
+    reads(ran, name)
+    assert text(ran, f"{name}.run") == text(ran, f"{name}.plain") != ""
+    got = report(ran, name)
+    assert got["maps"] and got["refused"] == 0 and got["counters"]["read_pages"] > 1000
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_of_others_read_no_more(ran, name):
+    """Than from the page cache in as much memory, and much less where it is of no use.
+    What that reads for the others differs from one boot to the next, for git by a quarter."""
+    without, got = reads(ran, name)
+    assert got <= without * (0.5 if name in CYCLIC else 1.1)
+
+
+def test_amp_finds_out_what_numpy_does(ran):
+    """Most of what mru saves in the first run, nearly all of it in the second, which knows the
+    loop from its beginning."""
+    without, mru = reads(ran, "numpy")
+    saved = [(without - reads(ran, f"numpy-amp-{run}")[1]) / (without - mru) for run in (1, 2)]
+    assert saved[0] > 0.7 and saved[1] > 0.95
+    assert text(ran, "numpy-amp.run") == text(ran, "numpy.plain")
+
+
+def test_nothing_is_left_behind(ran):
+    assert text(ran, "frames.txt") == "0\n"

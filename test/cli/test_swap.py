@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""hipec swap, set, revoke and why without the module: what they refuse, and that
+docs/user/swap.md has their words. test_guest.py has them at work."""
+
+import re
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+ABSENT = "/dev/hipec is missing"
+DOC = (ROOT / "docs/user/swap.md").read_text()
+
+
+def hipec(*args):
+    """(exit code, standard error)."""
+    done = subprocess.run([BUILD / "asan/hipec", *args], capture_output=True, text=True,
+                          check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("args, words", [
+    (["swap", "1"], "usage: hipec swap"),
+    (["swap", "0", "mru"], "'0' is no container's number"),
+    (["swap", "x", "mru"], "'x' is no container's number"),
+    (["swap", "--trial", "0", "1", "mru"], "--trial wants a time"),
+    (["swap", "--trial", "30x", "1", "mru"], "--trial wants a time"),
+    (["swap", "--trial", "2d", "1", "mru"], "--trial wants a time"),
+    (["set"], "usage: hipec set"),
+    (["set", "1", "limit"], "'limit' is not NAME=VALUE"),
+    (["set", "1", "=3"], "'=3' is not NAME=VALUE"),
+    (["set", "1", "limit=3x"], "'limit=3x' is not NAME=VALUE"),
+    (["set", "--json", "1", "limit=3"], "usage: hipec set"),
+    (["revoke"], "usage: hipec revoke"),
+    (["revoke", "1", "-1"], "invalid option"),
+    (["why", "1"], "usage: hipec why"),
+])
+def test_wrong_arguments_are_usage(args, words):
+    """Exit code 2, and what is wrong with it."""
+    code, error = hipec(*args)
+    assert code == 2 and words in error
+
+
+@pytest.mark.parametrize("args, words", [
+    (["swap", "1", "nothing"], "want a .hp or .hpo file"),
+    (["swap", "1", "/dev/null.hpo"], "/dev/null.hpo"),
+    (["why", "1", "page"], "'page' is no page"),
+    (["why", "1", "99999999999999999"], "is no page"),
+    (["why", "1", "/nothing:4096"], "/nothing: No such file"),
+])
+def test_what_does_not_exist_is_refused(args, words):
+    """Exit code 1, before the module is asked."""
+    code, error = hipec(*args)
+    assert code == 1 and words in error
+
+
+@pytest.mark.parametrize("args", [
+    ["swap", "1", "mru"], ["swap", "--trial", "1.5m", "1", "builtin"], ["set", "1"],
+    ["set", "1", "limit=-3"], ["revoke", "1", "2"], ["why", "1", "0x10"],
+])
+def test_without_the_module_it_says_so(args, monkeypatch):
+    """And nothing else."""
+    monkeypatch.setenv("HIPEC_POLICY_PATH", str(BUILD / "policies"))
+    code, error = hipec(*args)
+    assert code == 1 and ABSENT in error
+
+
+def test_doc_has_the_states_of_the_header():
+    """Words and meanings, in their order."""
+    header = (ROOT / "module/include/uapi/hipec.h").read_text()
+    table = header[header.index("#define HIPEC_WHY_STATES"):header.index("enum hipec_why_state")]
+    states = re.findall(r'X\(\w+, +0x\w+, "([^"]+)", "([^"]+)"\)', table)
+    assert len(states) == 13
+    assert "".join(f"| {word} | {meaning} |\n" for word, meaning in states) in DOC
+
+
+def test_doc_has_the_keys_of_the_json():
+    """Each key that the sources add."""
+    part = DOC[DOC.index("## As JSON"):]
+    for name in ("why", "live", "swap", "trial"):
+        text = (ROOT / f"userlib/cli/{name}.c").read_text()
+        for key in re.findall(r'(?:json_object_object_add|add_number)\(j, "(\w+)"', text):
+            assert f"`{key}`" in part, key
+
+
+CPU = """#include <stdio.h>
+#include <stdlib.h>
+#include "live.h"
+int main(int argc, char **argv) { return printf("%.2f", cli_cpu_of(atoi(argv[1]))) < 0; }
+"""
+WORK = "import os\nwhile os.times().user < 0.6: sum(range(10000))\nprint(flush=True)\ninput()"
+
+
+def test_a_trial_counts_the_time_of_children_that_live(tmp_path):
+    """A program's, of which hipec run is the parent, and that one's own of another."""
+    (tmp_path / "cpu.c").write_text(CPU)
+    subprocess.run(["cc", "-I", ROOT / "userlib/cli", "-o", tmp_path / "cpu", tmp_path / "cpu.c",
+                    ROOT / "userlib/cli/cputime.c"], check=True)
+
+    def seconds(pid):
+        return float(subprocess.run([tmp_path / "cpu", str(pid)], capture_output=True,
+                                    text=True, check=True).stdout)
+
+    with subprocess.Popen(["sh", "-c", f"sh -c 'python3 -c \"{WORK}\"; :'; read -r line"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        parent.stdout.readline()
+        alive = seconds(parent.pid)
+        parent.stdin.write("\n")
+        parent.stdin.flush()
+        while subprocess.run(["pgrep", "-P", str(parent.pid)], stdout=subprocess.DEVNULL,
+                             check=False).returncode == 0:
+            pass
+        assert 0.55 <= alive <= 2 and alive <= seconds(parent.pid) <= 2
+        parent.stdin.write("\n")
+    assert seconds(parent.pid) == -1

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Rules of the house that a grep can see."""
+
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+CODE = {".c", ".h", ".l", ".y", ".py", ".sh", ".mk", ".hp", ".lua"}
+MEMORY_FUNCTIONS = {"memcpy", "memset", "memcmp", "memmove"}  # GCC emits calls to these
+
+
+def tracked():
+    """Files that git tracks, or would if they were added."""
+    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT,
+                         text=True, capture_output=True, check=True).stdout
+    return [path for path in map(pathlib.Path, out.split("\n")) if (ROOT / path).is_file()]
+
+
+def places(pattern, paths):
+    """file:line of what matches."""
+    found = []
+    for path in paths:
+        for number, line in enumerate((ROOT / path).read_text().split("\n"), 1):
+            if re.search(pattern, line):
+                found.append(f"{path}:{number}")
+    return found
+
+
+def code(*under):
+    """Tracked sources below some folders."""
+    return [path for path in tracked() if path.suffix in CODE
+            and (not under or any(path.is_relative_to(folder) for folder in under))]
+
+
+def symbols(path, *options):
+    """Names of an object's external symbols."""
+    out = subprocess.run(["nm", "-g", *options, path], text=True, check=True,
+                         capture_output=True).stdout
+    return {line.split()[-1] for line in out.splitlines()}
+
+
+def needs(files):
+    """{file: files whose functions or data it uses}. @files: {name: its object}."""
+    home = {name: file for file, path in files.items() for name in symbols(path, "--defined-only")}
+    return {file: {home[name] for name in symbols(path, "-u") if name in home} - {file}
+            for file, path in files.items()}
+
+
+def circles(uses):
+    """Sets of files each of which needs all others of it, directly or not."""
+    reach = {file: set(others) for file, others in uses.items()}
+    for middle in uses:
+        for file, others in reach.items():
+            if middle in others:
+                others |= reach[middle]
+    return {frozenset(other for other in others if file in reach[other])
+            for file, others in reach.items() if file in others}
+
+
+def objects(folder, *generated, build=BUILD):
+    """{file: its object} of a folder's sources in C."""
+    return {str(path): build / path.with_suffix(".o") for path in tracked()
+            if path.suffix == ".c" and path.parent == pathlib.Path(folder)} | \
+        {f"{folder}/{name}": build / folder / f"{name}.o" for name in generated}
+
+
+def included(folder):
+    """{file: folders whose headers it includes by a path}."""
+    found = {}
+    for path in tracked():
+        if path.parent == pathlib.Path(folder) and path.suffix in {".c", ".h", ".l", ".y"}:
+            names = re.findall(r'#include "(\.\./[^"]+)"', (ROOT / path).read_text())
+            found[str(path)] = {str((ROOT / path.parent / name).resolve().parent.relative_to(ROOT))
+                                for name in names}
+    return found
+
+
+def test_a_circle_is_found():
+    """Of two, of three, and of none: what calls one of a circle is not in it."""
+    assert circles({"a": {"b"}, "b": {"a"}, "c": {"a"}}) == {frozenset("ab")}
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set()}) == {frozenset("abc")}
+    assert not circles({"a": {"b", "c"}, "b": {"c"}, "c": set()})
+
+
+def test_vm_core_includes_nothing_from_above():
+    """Floor 1 stands on the ABI alone; <linux/...> comes in through port.h."""
+    vm = [path for path in code("module/vm") if path.name != "port.h"]
+    assert not places(r'#include <', vm)
+    assert not places(r'#include "(?!\.\./include/uapi/)[^"]*/', vm)
+
+
+def test_frame_manager_stands_on_the_port_alone():
+    """Its algorithms know neither the machine nor a kernel."""
+    assert not places(r'#include (?!"(\.\./vm/port|\w+)\.h")', code("module/core"))
+
+
+def test_vm_core_has_one_kernel_test():
+    """__KERNEL__ is port.h's alone."""
+    found = {place.split(":")[0] for place in places("__KERNEL__", code("module/vm", "module/core"))
+             if "port.h" not in place}
+    assert not found
+
+
+def test_vm_core_needs_no_library():
+    """Freestanding: what the archive does not define, it does not use."""
+    symbols = subprocess.run(["nm", BUILD / "libhipecvm.a"], text=True, check=True,
+                             capture_output=True).stdout.split("\n")
+    defined = {line.split()[-1] for line in symbols if re.search(r" [A-TV-Z] ", line)}
+    used = {line.split()[-1] for line in symbols if " U " in line}
+    assert not {name for name in used - defined - MEMORY_FUNCTIONS
+                if not name.startswith("__stack_chk")}
+
+
+def test_abi_headers_include_only_linux_types():
+    """They are for everybody."""
+    assert not places(r'#include (?!<linux/(types|ioctl)\.h>)', code("module/include"))
+
+
+def test_compiler_never_opens_the_device():
+    """ampc stands on the tables, the VM core and what it shares with the assembler."""
+    assert not places("/dev/hipec", [path for path in code("compiler") if path.suffix != ".mk"])
+
+
+# What the files of a folder may include of other folders; userlib/README.md has the rooms.
+# The command's own (cli, debug, profile) are above these.
+BELOW = {
+    "compiler": {"module/vm", "userlib/image"},
+    "userlib/lib": {"module/include/uapi"},
+    "userlib/image": {"module/include/uapi", "module/vm"},
+    "userlib/record": {"module/vm"},
+    "userlib/amp": {"module/vm"},
+    "userlib/trace": {"module/vm", "userlib/record"},
+    "userlib/trace/inject": {"module/context", "userlib/trace"},
+    "userlib/sim": {"module/core", "module/vm", "userlib/amp", "userlib/lib", "userlib/trace"},
+    "userlib/play": {"userlib/trace"},
+    "userlib/run": set(),
+}
+
+
+@pytest.mark.parametrize("folder", BELOW)
+def test_a_folder_includes_only_those_below_it(folder):
+    """And each of those that it may include it does: the table is not wider than the code."""
+    found = included(folder)
+    assert found
+    assert not {file: other for file, others in found.items() if (other := others - BELOW[folder])}
+    assert set().union(*found.values()) == BELOW[folder]
+
+
+LOW = [folder for folder in BELOW if folder not in ("compiler", "userlib/sim")]
+
+
+@pytest.mark.parametrize("build", ["", "preload"])
+def test_no_two_files_below_the_simulator_need_each_other(build):
+    """Whichever folders they are in: of the command, and of what is loaded into programs."""
+    loaded = {"userlib/trace/inject", "userlib/run"}
+    files = {}
+    for folder in LOW:
+        if (folder in loaded) == bool(build):
+            files |= objects(folder, build=BUILD / build)
+    uses = needs(files)
+    assert len(uses) >= 9 and sum(map(len, uses.values())) >= 9
+    assert not circles(uses)
+
+
+def test_no_two_files_of_the_compiler_need_each_other():
+    """Each can be read with those below it alone."""
+    uses = needs(objects("compiler", "lexer", "parser"))
+    assert len(uses) > 30 and "compiler/emit.c" in uses["compiler/compile.c"]
+    assert not circles(uses)
+
+
+def test_kernel_versions_are_in_one_file():
+    """Callers never test versions."""
+    assert not [place for place in places(r"LINUX_VERSION_CODE|KERNEL_VERSION\(",
+                                          code("module"))
+                if not place.startswith("module/compat.h:")]
+
+
+def test_every_source_names_its_licence():
+    """SPDX in the first line, or the second behind #!."""
+    without = [str(path) for path in code()
+               if "SPDX-License-Identifier:" not in
+               "".join((ROOT / path).read_text().split("\n")[:2])]
+    assert not without
+
+
+def test_files_fit_a_head():
+    """600 lines at most."""
+    long = [str(path) for path in code() if len((ROOT / path).read_text().split("\n")) > 601]
+    assert not long
+
+
+def test_nothing_is_left_to_do_in_code():
+    """What is missing is an issue, not a comment."""
+    words = "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X"))
+    assert not places(rf"\b({words})\b", code())
+
+
+def test_docs_link_to_files_that_exist():
+    """Relative links of README and docs/."""
+    broken = []
+    for path in [path for path in tracked() if path.suffix == ".md"]:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / path).read_text()):
+            if not (ROOT / path).parent.joinpath(target).exists():
+                broken.append(f"{path}: {target}")
+    assert not broken

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tests that run in the guest against the module. Each test is a function in a
+ * table; main.c runs each in a child of its own and afterwards checks that no
+ * frame is held: a leak fails the test that caused it.
+ */
+#ifndef HIPEC_TEST_GUEST_H
+#define HIPEC_TEST_GUEST_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../../userlib/lib/hipec.h"
+
+#define PAGE_BYTES 4096ul
+#define DIR_POLICIES "/hipec/policies/"
+#define DIR_DATA "/data/"	/* ext4 on the virtio disk */
+
+struct test {
+	const char *name;	/* a claim */
+	void (*fn)(void);
+};
+
+extern const struct test load_tests[], ahead_tests[], attach_tests[],
+	builtin_tests[], call_tests[], context_tests[], contract_tests[], data_tests[],
+	durable_tests[], policy_tests[], hostile_tests[], io_tests[],
+	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[], param_tests[],
+	pool_tests[], private_tests[], readmit_tests[], record_tests[], sample_tests[], share_tests[],
+	live_tests[], swap_tests[], swap_busy_tests[], secure_tests[], upgrade_tests[],
+	awst_tests[];
+
+/* A failed check ends the test, with its place and what was found. */
+#define FAIL(...) do {						\
+	printf("# %s:%d: ", __FILE__, __LINE__);		\
+	printf(__VA_ARGS__);					\
+	printf("\n");						\
+	exit(1);						\
+} while (0)
+
+#define CHECK(cond) do {					\
+	if (!(cond))						\
+		FAIL("%s (errno %d)", #cond, errno);		\
+} while (0)
+
+#define CHECK_EQ(got, want) do {				\
+	long long g_ = (got), w_ = (want);			\
+	if (g_ != w_)						\
+		FAIL("%s is %lld, want %lld (errno %d)", #got, g_, w_, errno); \
+} while (0)
+
+#define CHECK_LE(got, limit) do {				\
+	long long g_ = (got), l_ = (limit);			\
+	if (g_ > l_)						\
+		FAIL("%s is %lld, over %lld", #got, g_, l_);	\
+} while (0)
+
+/* A container with one region over a whole file, mapped. */
+struct map {
+	int container, region, file;
+	unsigned char *base;
+	size_t pages;
+};
+
+void read_image(const char *name, void **image, size_t *size);
+int load_policy(const char *name, uint64_t frames, uint32_t cluster);
+void make_file(const char *path, size_t bytes);
+void open_map(struct map *m, const char *policy, const char *path,
+	      uint64_t frames, uint32_t cluster, bool writable);
+void close_map(struct map *m);
+/* pool.c: a container that shares, clusters of 1; open_shared() makes the file. */
+void map_shared(struct map *m, const char *policy, const char *path,
+		uint64_t frames, size_t pages, bool writable);
+void open_shared(struct map *m, const char *policy, const char *path,
+		 uint64_t frames, size_t pages, bool writable);
+struct hipec_status touch_range(struct map *m, size_t first, size_t end);
+void set_switch(const char *path, const char *value);
+struct hipec_status get_status(int container);
+struct hipec_operand operand_of(int container, const char *name);
+uint64_t frames_held(void);
+int rounds(int nr);
+
+/* What make_file() puts first on page @page. */
+static inline uint64_t page_word(size_t page)
+{
+	return page * 0x9e3779b97f4a7c15u + 1;
+}
+
+static inline uint64_t get_word(const struct map *m, size_t page)
+{
+	return *(volatile uint64_t *)(m->base + page * PAGE_BYTES);
+}
+
+static inline void touch(const struct map *m, size_t page)
+{
+	if (get_word(m, page) != page_word(page))
+		FAIL("page %zu has wrong data", page);
+}
+
+static inline int64_t value_of(const struct map *m, const char *name)
+{
+	return operand_of(m->container, name).value;
+}
+
+static inline uint64_t nr_faults(const struct map *m)
+{
+	return get_status(m->container).counters.faults;
+}
+
+/* Faults of one pass over pages [first, end). */
+static inline uint64_t pass_faults(const struct map *m, size_t first, size_t end)
+{
+	uint64_t before = nr_faults(m);
+
+	for (; first < end; first++)
+		touch(m, first);
+	return nr_faults(m) - before;
+}
+
+bool gets_sigbus(const struct map *m, size_t page);
+
+/* swap.c: NULL: the built-in replacement */
+int swap_id(int fd, uint64_t id, const char *policy, char *log, size_t size);
+void swap_to(int container, const char *policy);
+
+/* share.c: what the program does when it was started by a test of its own. */
+int map_after_exec(int region, size_t pages);
+
+/* record.c: what the program does for the host, which replays it. */
+int record_work(const char *image, const char *out, uint32_t seed);
+
+/* context.c: contexts of known calls, and what the program does in another run. */
+int print_contexts(const char *policy);
+
+/* stamp.c: what the program does in a crash, and after it. */
+int stamp(const char *path, int number, int rounds_wanted, uint32_t seed);
+int stamp_check(const char *path, int number);
+
+#endif /* HIPEC_TEST_GUEST_H */

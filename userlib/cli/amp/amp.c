@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec amp: access patterns by program context. Its verbs are rows of one table.
+ *
+ * Interface: cli.h.
+ */
+#include "../cli.h"
+#include "amp.h"
+
+static const struct {
+	const char *name;
+	int (*fn)(int argc, char **argv);
+} verbs[] = {
+	{ "detect", cli_amp_detect },
+	{ "feed", cli_amp_feed },
+	{ "report", cli_amp_report },
+};
+
+int cli_amp(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc < 2)
+		return CLI_USAGE;
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(argv[1], verbs[i].name))
+			return verbs[i].fn(argc - 1, argv + 1);
+	cli_error("there is no '%s'; want detect, feed or report", cli_clean(argv[1]));
+	return CLI_USAGE;
+}

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What keeps hipec from working on a machine, and the command that mends it.
+ *
+ * All is read from files, below a folder that need not be /: so that a test, or who
+ * looks at another machine's disk, sees what a user there would.
+ */
+#define _GNU_SOURCE	/* O_PATH, memmem(), faccessat() with AT_EACCESS */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "checks.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define EFI_SECURE_BOOT							\
+	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+#define EFI_MACHINE_KEYS						\
+	"/sys/firmware/efi/efivars/MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23"
+#define DKMS "/var/lib/dkms"
+#define DKMS_KEY DKMS "/mok.pub"
+#define CAP_IPC_LOCK 14
+#define MOST (4 << 20)	/* bytes of a file that is looked into, a multiple of PIECE */
+#define PIECE 4096
+
+/* Open a file below the root, whose links stay in there. */
+static int open_at(const struct doctor *d, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = flags | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT,
+	};
+	int fd = syscall(SYS_openat2, d->root, path, &how, sizeof(how));
+
+	/* Before Linux 5.6, or where a container does not let it be called. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = openat(d->root, path + 1, flags | O_CLOEXEC);
+	return fd;
+}
+
+static bool is_there(const struct doctor *d, const char *path)
+{
+	int fd = open_at(d, path, O_PATH);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* A whole file, with a zero behind it, to free(); NULL if it cannot be read. */
+static char *read_file(const struct doctor *d, const char *path, size_t *size)
+{
+	int fd = open_at(d, path, O_RDONLY);
+	char *bytes = fd < 0 ? NULL : malloc(MOST + 1);
+	ssize_t n;
+
+	*size = 0;
+	/* In pieces: below /proc/sys one read may not ask for so much. */
+	while (bytes && *size < MOST &&
+	       (n = read(fd, bytes + *size, PIECE)) > 0)
+		*size += n;
+	if (bytes)
+		bytes[*size] = 0;
+	if (fd >= 0)
+		close(fd);
+	return bytes;
+}
+
+/* Whether a file has some bytes in it. */
+static bool has(const struct doctor *d, const char *path, const void *what,
+		size_t n)
+{
+	size_t size;
+	char *bytes = read_file(d, path, &size);
+	bool found = bytes && memmem(bytes, size, what, n);
+
+	free(bytes);
+	return found;
+}
+
+/* The first line of a file; empty if there is none. */
+static void read_line(const struct doctor *d, const char *path, char *line,
+		      size_t size)
+{
+	size_t n;
+	char *bytes = read_file(d, path, &n);
+
+	snprintf(line, size, "%.*s", bytes ? (int)strcspn(bytes, "\n") : 0,
+		 bytes ?: "");
+	free(bytes);
+}
+
+static void __attribute__((format(printf, 3, 4)))
+say(struct doctor_finding *f, enum doctor_state state, const char *format, ...)
+{
+	va_list ap;
+
+	f->state = state;
+	va_start(ap, format);
+	vsnprintf(f->text, sizeof(f->text), format, ap);
+	va_end(ap);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+mend(struct doctor_finding *f, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(f->mend, sizeof(f->mend), format, ap);
+	va_end(ap);
+}
+
+/* Whether the release is of a series that the module is tested on. */
+static bool is_tested(const char *release)
+{
+	char list[] = HIPEC_KERNELS, *save = NULL, *series;
+
+	for (series = strtok_r(list, " ", &save); series;
+	     series = strtok_r(NULL, " ", &save)) {
+		size_t n = strlen(series);
+
+		if (!strncmp(release, series, n) && release[n] == '.')
+			return true;
+	}
+	return false;
+}
+
+static void check_kernel(const struct doctor *d, struct doctor_finding *f)
+{
+	char arch[32];
+
+	read_line(d, "/proc/sys/kernel/arch", arch, sizeof(arch));
+	if (*arch && strcmp(arch, "x86_64"))
+		say(f, DOCTOR_WRONG, "the module is for x86_64, and this is %s",
+		    arch);
+	else if (is_tested(d->release))
+		say(f, DOCTOR_OK, "%s", d->release);
+	else if (d->loaded)
+		say(f, DOCTOR_NOTE, "%s; the module is tested on "
+		    HIPEC_KERNELS, d->release);
+	else
+		say(f, DOCTOR_WRONG, "%s; the module is tested on and built for "
+		    HIPEC_KERNELS, d->release);
+	if (f->state == DOCTOR_WRONG && (!*arch || !strcmp(arch, "x86_64")))
+		mend(f, "apt install linux-image-amd64 linux-headers-amd64 && reboot");
+}
+
+static void check_module(const struct doctor *d, struct doctor_finding *f)
+{
+	if (d->loaded) {
+		say(f, DOCTOR_OK, "it is loaded");
+	} else if (*d->module) {
+		say(f, DOCTOR_WRONG, "it is there, and not loaded");
+		mend(f, "modprobe hipec");
+	} else {
+		say(f, DOCTOR_WRONG, "there is none for %s", d->release);
+		if (*d->version)
+			mend(f, "dkms install hipec/%s -k %s", d->version,
+			     d->release);
+		else
+			mend(f, "apt install hipec-dkms");
+	}
+}
+
+static void check_headers(const struct doctor *d, struct doctor_finding *f)
+{
+	if (d->headers) {
+		say(f, DOCTOR_OK, "they are installed");
+		return;
+	}
+	say(f, d->loaded || *d->module ? DOCTOR_NOTE : DOCTOR_WRONG,
+	    "there are none of %s, which the module is built with", d->release);
+	mend(f, "apt install linux-headers-%s", d->release);
+}
+
+static void check_dkms(const struct doctor *d, struct doctor_finding *f)
+{
+	char path[DOCTOR_TEXT];
+	bool there = d->loaded || *d->module;
+
+	if (!*d->version) {
+		say(f, there ? DOCTOR_NOTE : DOCTOR_WRONG,
+		    "it does not know the module, so the next kernel has none");
+		mend(f, "apt install hipec-dkms");
+		return;
+	}
+	snprintf(path, sizeof(path), DKMS "/hipec/kernel-%s-x86_64", d->release);
+	if (is_there(d, path)) {
+		say(f, DOCTOR_OK, "hipec/%s is installed", d->version);
+		return;
+	}
+	snprintf(path, sizeof(path), DKMS "/hipec/%s/build/make.log", d->version);
+	say(f, there ? DOCTOR_NOTE : DOCTOR_WRONG,
+	    "hipec/%s is not installed for %s%s%s", d->version, d->release,
+	    is_there(d, path) ? "; it was not built, see " : "",
+	    is_there(d, path) ? path : "");
+	mend(f, "dkms install hipec/%s -k %s", d->version, d->release);
+}
+
+/* Whether the kernel loads signed modules alone. */
+static bool wants_signature(const struct doctor *d)
+{
+	size_t size;
+	char *bytes = read_file(d, EFI_SECURE_BOOT, &size);
+	/* Four bytes of attributes come first. */
+	bool secure = bytes && size > 4 && bytes[4] == 1;
+
+	free(bytes);
+	return secure || has(d, "/sys/kernel/security/lockdown", "[integrity]",
+			     strlen("[integrity]")) ||
+	       has(d, "/sys/kernel/security/lockdown", "[confidentiality]",
+		   strlen("[confidentiality]"));
+}
+
+/* Whether the firmware has the key that DKMS signs with. */
+static bool key_is_known(const struct doctor *d)
+{
+	size_t size;
+	char *key = read_file(d, DKMS_KEY, &size);
+	bool known = key && size && has(d, EFI_MACHINE_KEYS, key, size);
+
+	free(key);
+	return known;
+}
+
+static void check_secure_boot(const struct doctor *d, struct doctor_finding *f)
+{
+	static const char mark[] = "~Module signature appended~\n";
+
+	if (!wants_signature(d)) {
+		say(f, DOCTOR_OK, "modules need no signature");
+	} else if (d->loaded) {
+		say(f, DOCTOR_OK, "modules need a signature, and it is loaded");
+	} else if (!*d->module) {
+		say(f, DOCTOR_NOTE, "modules need a signature; DKMS gives them one");
+	} else if (!has(d, d->module, mark, strlen(mark))) {
+		say(f, DOCTOR_WRONG, "modules need a signature, and the module has none");
+		if (*d->version)
+			mend(f, "dkms install --force hipec/%s -k %s",
+			     d->version, d->release);
+	} else if (!key_is_known(d)) {
+		say(f, DOCTOR_WRONG, "the module is signed with a key that the firmware does not know");
+		mend(f, "mokutil --import " DKMS_KEY " && reboot");
+	} else {
+		say(f, DOCTOR_OK, "modules need a signature; its key is known");
+	}
+}
+
+/* The number of a group; -1 if there is none. */
+static long group_number(const struct doctor *d, const char *name)
+{
+	size_t size, n = strlen(name);
+	char *text = read_file(d, "/etc/group", &size), *save = NULL, *line;
+	long number = -1;
+
+	/* name:password:number:members */
+	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
+	     line = strtok_r(NULL, "\n", &save))
+		if (!strncmp(line, name, n) && line[n] == ':' &&
+		    strchr(line + n + 1, ':'))
+			number = strtol(strchr(line + n + 1, ':') + 1, NULL, 10);
+	free(text);
+	return number;
+}
+
+static void check_device(const struct doctor *d, struct doctor_finding *f)
+{
+	int fd = open_at(d, "/dev/hipec", O_PATH);
+	long group = group_number(d, "hipec");
+	struct passwd *user = getpwuid(geteuid());
+	struct stat st = { 0 };
+
+	if (fd < 0 || fstat(fd, &st)) {
+		say(f, d->loaded ? DOCTOR_WRONG : DOCTOR_NOTE, d->loaded ?
+		    "there is no /dev/hipec, though the module is loaded" :
+		    "/dev/hipec comes when the module is loaded");
+		if (d->loaded)
+			mend(f, "udevadm trigger --name-match=hipec");
+	} else if (!faccessat(d->root, "dev/hipec", R_OK | W_OK, AT_EACCESS)) {
+		say(f, DOCTOR_OK, "/dev/hipec admits you (mode %04o)",
+		    st.st_mode & 07777);
+	} else if (group >= 0 && (long)st.st_gid == group) {
+		say(f, DOCTOR_WRONG, "/dev/hipec is the group hipec's, and you are not in it");
+		mend(f, "adduser %s hipec, and log in again",
+		     user ? user->pw_name : "YOU");
+	} else {
+		say(f, DOCTOR_WRONG, "/dev/hipec is not the group hipec's (mode %04o)",
+		    st.st_mode & 07777);
+		mend(f, "%sudevadm control --reload && udevadm trigger --name-match=hipec",
+		     group < 0 ? "groupadd -r hipec && " : "");
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Whether the caller may lock what memory it wants. */
+static bool may_lock_all(const struct doctor *d)
+{
+	size_t size;
+	char *text = read_file(d, "/proc/self/status", &size);
+	char *caps = text ? strstr(text, "\nCapEff:") : NULL;
+	bool may = caps && strtoull(caps + strlen("\nCapEff:"), NULL, 16) &
+				   (1ULL << CAP_IPC_LOCK);
+
+	free(text);
+	return may;
+}
+
+static void check_memlock(const struct doctor *d, struct doctor_finding *f)
+{
+	static const char row[] = "\nMax locked memory";
+	size_t size;
+	char *text = read_file(d, "/proc/self/limits", &size);
+	char *at = text ? strstr(text, row) : NULL;
+	unsigned long long bytes;
+
+	if (may_lock_all(d) ||
+	    (at && sscanf(at + strlen(row), "%llu", &bytes) != 1)) {
+		say(f, DOCTOR_OK, "no limit");
+	} else if (!at) {
+		say(f, DOCTOR_NOTE, "the limit is not known");
+	} else {
+		say(f, DOCTOR_NOTE, "frames of your own (--reserve) end at %llu kB; shared ones do not",
+		    bytes / 1024);
+		mend(f, "echo '@hipec - memlock unlimited' >/etc/security/limits.d/hipec.conf, and log in again");
+	}
+	free(text);
+}
+
+static const struct {
+	const char *name;
+	void (*fn)(const struct doctor *d, struct doctor_finding *f);
+} checks[] = {
+	{ "kernel", check_kernel },
+	{ "headers", check_headers },
+	{ "dkms", check_dkms },
+	{ "secure-boot", check_secure_boot },
+	{ "module", check_module },
+	{ "device", check_device },
+	{ "memlock", check_memlock },
+};
+
+/* What modprobe would load: a line of modules.dep begins with it. */
+static void find_module(struct doctor *d)
+{
+	char path[DOCTOR_TEXT];
+	size_t size;
+	char *text, *at, *line;
+
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", d->release);
+	text = read_file(d, path, &size);
+	at = text ? strstr(text, "/hipec.ko") : NULL;
+	for (line = at; line && line > text && line[-1] != '\n'; line--)
+		;
+	if (line && *line == '/')	/* of depmod, long ago */
+		snprintf(d->module, sizeof(d->module), "%.*s",
+			 (int)strcspn(line, ":"), line);
+	else if (line)
+		snprintf(d->module, sizeof(d->module), "/lib/modules/%s/%.*s",
+			 d->release, (int)strcspn(line, ":"), line);
+	free(text);
+}
+
+/* The version that DKMS has: its folder has a number's name. */
+static void find_version(struct doctor *d)
+{
+	int fd = open_at(d, DKMS "/hipec", O_RDONLY | O_DIRECTORY);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (*e->d_name >= '0' && *e->d_name <= '9')
+			snprintf(d->version, sizeof(d->version), "%.31s",
+				 e->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+/**
+ * doctor_open() - look at a machine
+ * @d:    filled; doctor_close() it
+ * @root: its root folder
+ *
+ * Context: any.
+ * Return: 0; -ENOENT, or what else open() says of @root.
+ */
+int doctor_open(struct doctor *d, const char *root)
+{
+	char path[DOCTOR_TEXT];
+	static const char line[] = "\nhipec ";
+
+	*d = (struct doctor){ .root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) };
+	if (d->root < 0)
+		return -errno;
+	read_line(d, "/proc/sys/kernel/osrelease", d->release,
+		  sizeof(d->release));
+	d->loaded = is_there(d, "/sys/module/hipec") ||
+		    has(d, "/proc/modules", line, strlen(line));
+	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile",
+		 d->release);
+	d->headers = is_there(d, path);
+	find_module(d);
+	find_version(d);
+	return 0;
+}
+
+/**
+ * doctor_check() - one check
+ * @d:  of doctor_open()
+ * @nr: which, from 0 on
+ * @f:  filled
+ *
+ * Context: any.
+ * Return: false behind the last one.
+ */
+bool doctor_check(const struct doctor *d, size_t nr, struct doctor_finding *f)
+{
+	if (nr >= ARRAY_SIZE(checks))
+		return false;
+	*f = (struct doctor_finding){ .check = checks[nr].name };
+	checks[nr].fn(d, f);
+	return true;
+}
+
+void doctor_close(struct doctor *d)
+{
+	close(d->root);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec doctor: what is wrong with this machine, in words or as JSON.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "checks.h"
+
+static const char *const states[] = {
+#define X(name, text) [DOCTOR_##name] = text,
+	DOCTOR_STATES(X)
+#undef X
+};
+
+static struct json_object *finding_json(const struct doctor_finding *f)
+{
+	struct json_object *o = json_object_new_object();
+
+	cli_json_text(o, "check", f->check);
+	cli_json_text(o, "state", states[f->state]);
+	cli_json_text(o, "text", f->text);
+	cli_json_text(o, "mend", *f->mend ? f->mend : NULL);
+	return o;
+}
+
+static void print_finding(const struct doctor_finding *f)
+{
+	printf("%-5s  %-11s  %s\n", states[f->state], f->check, f->text);
+	if (*f->mend)
+		printf("%20s# %s\n", "", f->mend);
+}
+
+int cli_doctor(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "root", required_argument, NULL, 'r' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct json_object *array = NULL;
+	const char *root = "/";
+	struct doctor_finding f;
+	struct doctor d;
+	bool wrong = false;
+	int opt, ret;
+	size_t i;
+
+	while ((opt = getopt_long(argc, argv, "j", options, NULL)) != -1) {
+		if (opt == 'j' && !array)
+			array = json_object_new_array();
+		else if (opt == 'r')
+			root = optarg;
+		else if (opt != 'j')
+			return CLI_USAGE;
+	}
+	if (optind != argc)
+		return CLI_USAGE;
+	ret = doctor_open(&d, root);
+	if (ret) {
+		cli_error("%s: %s", root, strerror(-ret));
+		return CLI_FAILED;
+	}
+	for (i = 0; doctor_check(&d, i, &f); i++) {
+		wrong |= f.state == DOCTOR_WRONG;
+		cli_clean(f.text);
+		cli_clean(f.mend);
+		if (array)
+			json_object_array_add(array, finding_json(&f));
+		else
+			print_finding(&f);
+	}
+	doctor_close(&d);
+	if (array)
+		puts(json_object_to_json_string_ext(array,
+						    JSON_C_TO_STRING_PRETTY));
+	json_object_put(array);
+	return wrong ? CLI_FAILED : CLI_OK;
+}

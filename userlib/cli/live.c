@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec set, hipec revoke: what changes a live container, but for its policy.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "json.h"
+#include "live.h"
+#include "../lib/hipec.h"
+
+/* Return: false, said: no number. */
+bool cli_live_id(const char *text, uint64_t *id)
+{
+	char *end;
+
+	errno = 0;
+	*id = strtoull(text, &end, 10);
+	if (*text >= '1' && *text <= '9' && !*end && !errno)
+		return true;
+	cli_error("'%s' is no container's number; hipec status has them", text);
+	return false;
+}
+
+/* Say why a call about container @id returned @err. Return: CLI_FAILED. */
+int cli_live_failed(uint64_t id, int err)
+{
+	cli_error("container %llu: %s", (unsigned long long)id,
+		  err == -ESRCH ? "there is none, or it is not yours" :
+		  err == -ENOTTY ? "the module is too old for this" :
+		  err == -ENODATA ? "it has no policy" : strerror(-err));
+	return CLI_FAILED;
+}
+
+/* NAME=VALUE in two. Return: false, said. */
+static bool parse_setting(char *text, int64_t *value)
+{
+	char *equals = strchr(text, '='), *end;
+
+	errno = 0;
+	if (equals && equals > text && equals[1]) {
+		*equals = 0;
+		*value = strtoll(equals + 1, &end, 0);
+		if (!*end && !errno)
+			return true;
+		*equals = '=';
+	}
+	cli_error("'%s' is not NAME=VALUE with an integer", text);
+	return false;
+}
+
+/* Whether @name can be @value. Return: 0; -errno, said. */
+static int check(int fd, uint64_t id, const char *name, int64_t value)
+{
+	struct hipec_param p;
+	int ret = hipec_param_of(fd, id, name, &p);
+
+	if (ret == -ENOENT)
+		cli_error("container %llu: its policy has no param '%s'",
+			  (unsigned long long)id, name);
+	else if (ret)
+		cli_live_failed(id, ret);
+	else if (p.at_load)
+		cli_error("%s is a const param: it is set before the load", name);
+	else if (value < p.low || value > p.high)
+		cli_error("%s may be %lld to %lld", name, (long long)p.low,
+			  (long long)p.high);
+	else
+		return 0;
+	return ret ?: -EINVAL;
+}
+
+/* All of them or, where one cannot be, none. */
+static int set_all(int fd, uint64_t id, int nr, char **text, int64_t *value)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < nr && !ret; i++)
+		ret = check(fd, id, text[i], value[i]);
+	if (ret)
+		return CLI_FAILED;
+	for (i = 0; i < nr && !ret; i++)
+		ret = hipec_set_param_of(fd, id, text[i], value[i]);
+	return ret ? cli_live_failed(id, ret) : CLI_OK;
+}
+
+static struct json_object *param_json(const struct hipec_operand *o)
+{
+	struct json_object *j = json_object_new_object();
+
+	cli_json_text(j, "name", o->name);
+	json_object_object_add(j, "value", json_object_new_int64(o->value));
+	json_object_object_add(j, "low", !o->low && !o->high ? NULL :
+			       json_object_new_int64(o->low));
+	json_object_object_add(j, "high", !o->low && !o->high ? NULL :
+			       json_object_new_int64(o->high));
+	json_object_object_add(j, "at_load", json_object_new_boolean(
+			       o->operand_flags & HIPEC_OPERAND_CONST));
+	return j;
+}
+
+static void print_param(const struct hipec_operand *o)
+{
+	printf("%s=%lld", o->name, (long long)o->value);
+	if (o->low || o->high)
+		printf("  %lld to %lld", (long long)o->low, (long long)o->high);
+	puts(o->operand_flags & HIPEC_OPERAND_CONST ? "  before the load" : "");
+}
+
+/* The params of a container, and what they are now. */
+static int list(int fd, uint64_t id, bool json)
+{
+	struct json_object *array = json ? json_object_new_array() : NULL;
+	struct hipec_operand o;
+	uint32_t slot;
+	int ret;
+
+	for (slot = 0; !(ret = hipec_operand(fd, id, slot, &o)); slot++) {
+		if (!(o.operand_flags & HIPEC_OPERAND_PARAM))
+			continue;
+		cli_clean(o.name);
+		if (json)
+			json_object_array_add(array, param_json(&o));
+		else
+			print_param(&o);
+	}
+	if (json && ret == -ENOENT)
+		puts(json_object_to_json_string_ext(array,
+						    JSON_C_TO_STRING_PRETTY |
+		JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(array);
+	return ret == -ENOENT ? CLI_OK : cli_live_failed(id, ret);
+}
+
+int cli_set(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int opt, fd, ret, i, nr;
+	bool json = false;
+	int64_t *value;
+	uint64_t id;
+
+	/* What begins with '-' may be a value's: nothing behind ID is an option. */
+	while ((opt = getopt_long(argc, argv, "+j", options, NULL)) != -1) {
+		if (opt != 'j')
+			return CLI_USAGE;
+		json = true;
+	}
+	if (optind == argc || !cli_live_id(argv[optind], &id))
+		return CLI_USAGE;
+	nr = argc - ++optind;
+	if (nr && json)
+		return CLI_USAGE;
+	value = calloc(nr + 1, sizeof(*value));
+	for (i = 0; value && i < nr; i++)
+		if (!parse_setting(argv[optind + i], &value[i])) {
+			free(value);
+			return CLI_USAGE;
+		}
+	fd = hipec_open();
+	if (fd < 0 || !value)
+		ret = cli_open_failed(fd < 0 ? fd : -ENOMEM);
+	else
+		ret = nr ? set_all(fd, id, nr, argv + optind, value) :
+			   list(fd, id, json);
+	free(value);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+int cli_revoke(int argc, char **argv)
+{
+	static const struct option options[] = { { NULL, 0, NULL, 0 } };
+	int fd, ret, i, failed = 0;
+	uint64_t id;
+
+	if (getopt_long(argc, argv, "", options, NULL) != -1 || optind == argc)
+		return CLI_USAGE;
+	for (i = optind; i < argc; i++)
+		if (!cli_live_id(argv[i], &id))
+			return CLI_USAGE;
+	fd = hipec_open();
+	if (fd < 0)
+		return cli_open_failed(fd);
+	for (i = optind; i < argc; i++) {
+		cli_live_id(argv[i], &id);
+		ret = hipec_revoke(fd, id);
+		if (ret == -EALREADY)
+			cli_error("container %llu: its policy has ended before",
+				  (unsigned long long)id);
+		else if (ret)
+			cli_live_failed(id, ret);
+		failed |= ret;
+	}
+	close(fd);
+	return failed ? CLI_FAILED : CLI_OK;
+}

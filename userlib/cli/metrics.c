@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec metrics: the same numbers as hipec status, in the text format of Prometheus,
+ * version 0.0.4.
+ */
+#define _GNU_SOURCE	/* asprintf() */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "state.h"
+#include "table.h"
+
+/* What is so now, of each container; X(name, help, value of s) */
+#define GAUGES(X)								\
+	X(frames, "frames held, or reserved; pages of 4096 bytes", s->frames)	\
+	X(limit_frames, "most frames that it may hold", s->limit)		\
+	X(free_frames, "of its frames, those that hold no page", s->free_frames) \
+	X(resident_pages, "pages that hold a frame", s->resident)		\
+	X(dirty_pages, "pages that are not yet written", s->dirty)		\
+	X(ghost_pages, "pages without a frame that the policy remembers", s->ghosts) \
+	X(regions, "ranges of files that are attached", s->regions)		\
+	X(shares, "1: frames of the pool; 0: its own", s->shares)		\
+	X(exit_kind, "0: the policy runs; else why it ended, a number of docs/user/operations.md", \
+	  s->exit.kind)
+
+struct metrics {
+	FILE *out;
+	int fd;
+	struct cli_state list;
+};
+
+static void print_head(const struct metrics *m, const char *name, const char *end,
+		       const char *help, const char *type)
+{
+	fprintf(m->out, "# HELP hipec_%s%s %s\n# TYPE hipec_%s%s %s\n", name, end, help, name,
+		end, type);
+}
+
+/* A label's text: clean, with a backslash before what would end it. */
+static void print_label(FILE *out, const char *name, const char *text, size_t size)
+{
+	char cell[CLI_CELL];
+	const char *c;
+
+	cli_put_text(cell, text, size);
+	fprintf(out, "%s=\"", name);
+	for (c = cell; *c; c++) {
+		if (*c == '\\' || *c == '"')
+			fputc('\\', out);
+		fputc(*c, out);
+	}
+	fputc('"', out);
+}
+
+/* A sample of @s, up to its value; @own: NULL, or what the policy calls it. */
+static void print_sample(FILE *out, const char *name, const char *end,
+			 const struct hipec_status *s, const char *own)
+{
+	fprintf(out, "hipec_%s%s{id=\"%" PRIu64 "\",", name, end, (uint64_t)s->id);
+	print_label(out, "policy", s->policy, sizeof(s->policy));
+	fputc(',', out);
+	print_label(out, "comm", s->comm, sizeof(s->comm));
+	fprintf(out, ",uid=\"%u\"", s->uid);
+	if (own) {
+		fputc(',', out);
+		print_label(out, "name", own, HIPEC_NAME_MAX);
+	}
+	fputs("} ", out);
+}
+
+static void print_counter(const struct metrics *m, const char *name, const char *help,
+			  size_t offset)
+{
+	const struct hipec_status *s;
+	size_t i;
+
+	print_head(m, name, "_total", help, "counter");
+	for (i = 0; i < m->list.nr; i++) {
+		s = &m->list.row[i];
+		print_sample(m->out, name, "_total", s, NULL);
+		fprintf(m->out, "%" PRIu64 "\n",
+			*(const uint64_t *)((const char *)&s->counters + offset));
+	}
+}
+
+/* The integers that policies declare as counters: they may also sink. */
+static void print_own(const struct metrics *m)
+{
+	struct hipec_operand operand;
+	uint32_t slot;
+	size_t i;
+
+	print_head(m, "policy_counter", "", "a counter that the policy declares", "gauge");
+	for (i = 0; i < m->list.nr; i++)
+		for (slot = 0; !hipec_operand(m->fd, m->list.row[i].id, slot, &operand); slot++)
+			if (operand.operand_flags & HIPEC_OPERAND_COUNTER) {
+				print_sample(m->out, "policy_counter", "", &m->list.row[i],
+					     operand.name);
+				fprintf(m->out, "%" PRId64 "\n", (int64_t)operand.value);
+			}
+}
+
+/* The module as a whole, whoever asks. */
+static void print_module(const struct metrics *m, const struct hipec_query *q)
+{
+#define X(name, help, value)							\
+	print_head(m, name, "", help, "gauge");					\
+	fprintf(m->out, "hipec_%s %" PRIu64 "\n", name, (uint64_t)(value));
+	X("module_frames", "frames that all containers hold; pages of 4096 bytes", q->frames)
+	X("pool_frames", "of these, by containers that share", q->pool_frames)
+	X("pool_max_frames", "frames that containers may share", q->pool_max)
+	X("pool_quota_frames", "of these, those of one user", q->quota)
+#undef X
+}
+
+static void print_metrics(const struct metrics *m, const struct hipec_query *q)
+{
+	const struct hipec_status *s;
+	size_t i;
+
+	print_module(m, q);
+#define X(name, help, value)							\
+	print_head(m, "container_" #name, "", help, "gauge");			\
+	for (i = 0; i < m->list.nr; i++) {					\
+		s = &m->list.row[i];						\
+		print_sample(m->out, "container_" #name, "", s, NULL);		\
+		fprintf(m->out, "%" PRIu64 "\n", (uint64_t)(value));		\
+	}
+	GAUGES(X)
+#undef X
+#define X(name, help)								\
+	print_counter(m, "container_" #name, help, offsetof(struct hipec_counters, name));
+	HIPEC_COUNTERS(X)
+#undef X
+	print_own(m);
+}
+
+/* Ask, and print all of it; 0 or -errno. */
+static int collect(FILE *out)
+{
+	struct metrics m = { .out = out, .fd = hipec_open() };
+	struct hipec_query q;
+	int ret = m.fd;
+
+	if (ret >= 0)
+		ret = hipec_query(m.fd, &q);
+	if (!ret)
+		ret = cli_state_read(m.fd, &m.list);
+	if (!ret)
+		print_metrics(&m, &q);
+	free(m.list.row);
+	if (m.fd >= 0)
+		close(m.fd);
+	return ret;
+}
+
+/* Whoever reads @path finds the old text or the new one, whole. */
+static int into_file(const char *path)
+{
+	char *name;
+	FILE *out = NULL;
+	int fd, ret;
+
+	if (asprintf(&name, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	fd = mkstemp(name);
+	if (fd >= 0)
+		out = fdopen(fd, "w");
+	if (!out) {
+		cli_error("%s: %s", path, strerror(errno));
+		free(name);
+		return -ECANCELED;
+	}
+	ret = collect(out);
+	fchmod(fd, 0644);
+	if ((ferror(out) | fclose(out) || (!ret && rename(name, path))) && !ret) {
+		cli_error("%s: it cannot be written", path);
+		ret = -ECANCELED;
+	}
+	if (ret)
+		unlink(name);
+	free(name);
+	return ret;
+}
+
+int cli_metrics(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const char *path = NULL;
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+		if (opt != 'o')
+			return CLI_USAGE;
+		path = optarg;
+	}
+	if (optind != argc)
+		return CLI_USAGE;
+	ret = path ? into_file(path) : collect(stdout);
+	if (ret == -ECANCELED)
+		return CLI_FAILED;
+	return ret ? cli_open_failed(ret) : CLI_OK;
+}

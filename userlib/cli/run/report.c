@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What came of hipec run: in words, or as JSON. It goes to standard error, as
+ * standard output is the program's, or to a file.
+ */
+#define _GNU_SOURCE	/* program_invocation_short_name */
+#include <errno.h>
+#include <string.h>
+
+#include "../amp/loop.h"
+#include "../cli.h"
+#include "../json.h"
+#include "run.h"
+#include "../state.h"
+
+#define DEFAULT "FIFO with a second chance"
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+#define N(n) cli_commas((char [32]){ 0 }, n)
+
+static void say_maps(const struct run *r, const struct hipec_status *s, FILE *out)
+{
+	const struct hipec_counters *c = &s->counters;
+
+	if (!r->nr_maps) {
+		fprintf(out, "hipec run: %s\n", r->globs ?
+			"no file that --map names was mapped" :
+			"no file of 1 MB or more was mapped to be read; --map names others");
+	} else {
+		fprintf(out, "hipec run: %s, %s frames: %s map%s, %s region%s, %s faults, %s pages read, %s written\n",
+			s->policy, N(r->budget), N(r->nr_maps), plural(r->nr_maps),
+			N(r->nr_regions_made), plural(r->nr_regions_made),
+			N(c->faults), N(c->read_pages), N(c->written_pages));
+	}
+	if (r->nr_left && (r->globs || !r->nr_maps))
+		fprintf(out, "hipec run: %s map%s left alone: the program may write to the file by other calls (docs/user/run.md)\n",
+			N(r->nr_left), r->nr_left == 1 ? " was" : "s were");
+	if (r->nr_refused > 1)
+		fprintf(out, "hipec run: %s maps were refused\n", N(r->nr_refused));
+}
+
+static void say_saved(const struct run *r, const struct hipec_status *s, FILE *out)
+{
+	uint64_t ours = s->counters.judged_faults;
+	uint64_t theirs = s->counters.default_faults;
+	bool worse = ours > theirs;
+	uint64_t diff = worse ? ours - theirs : theirs - ours;
+
+	if (s->exit.kind != HIPEC_EXIT_NONE)
+		fprintf(out, "hipec run: the policy ended: %.*s; " DEFAULT " did the rest\n",
+			(int)sizeof(s->exit.message), s->exit.message);
+	if (!r->nr_maps)
+		return;
+	if (r->reserve)
+		fprintf(out, "hipec run: nothing to compare with: only frames that are shared are held against " DEFAULT "\n");
+	else if (!s->counters.windows || !theirs)
+		fprintf(out, "hipec run: too few pages were read to compare with " DEFAULT "\n");
+	else
+		fprintf(out, "hipec run: %s %.1f %% of the pages that " DEFAULT " would have read: %s in the place of %s, by a sample\n",
+			worse ? "cost" : "saved", 100.0 * diff / theirs, N(ours),
+			N(theirs));
+}
+
+/* What was found, if the policy is one that is fed, and has it in use. */
+static void say_loops(const struct run *r, FILE *out)
+{
+	u64 nr = 0;
+	u32 i;
+
+	if (!r->amp || !r->amp->trial.used)
+		return;
+	for (i = 1; i <= AMP_LOOPS; i++)
+		nr += r->amp->to.size[i] != 0;
+	if (nr)
+		fprintf(out, "hipec run: %s loop%s a partition of its own; `hipec amp report` has more\n",
+			N(nr), nr == 1 ? " has" : "s have each");
+}
+
+static void print_json(const struct run *r, const struct hipec_status *s, int code,
+		       FILE *out)
+{
+	struct json_object *o = json_object_new_object();
+	bool ended = r->device >= 0 && s->exit.kind != HIPEC_EXIT_NONE;
+
+	cli_json_number(o, "exit", code);
+	cli_json_text(o, "plain", r->plain);
+	cli_json_text(o, "policy", r->device < 0 ? NULL : s->policy);
+	cli_json_number(o, "frames", r->budget);
+	json_object_object_add(o, "shares", json_object_new_boolean(!r->reserve));
+	cli_json_number(o, "maps", r->nr_maps);
+	cli_json_number(o, "regions", r->nr_regions_made);
+	cli_json_number(o, "left", r->nr_left);
+	cli_json_number(o, "refused", r->nr_refused);
+	cli_json_text(o, "ended", ended ? s->exit.message : NULL);
+	json_object_object_add(o, "counters", r->device < 0 ? NULL :
+			       cli_state_counters_json(&s->counters));
+	fprintf(out, "%s\n",
+		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
+	json_object_put(o);
+}
+
+/**
+ * run_report() - what came of a run
+ * @r:    run, whose program has ended
+ * @code: its exit code
+ *
+ * Context: any.
+ * Return: 0 or an exit code, said.
+ */
+int run_report(struct run *r, int code)
+{
+	struct hipec_status s = { 0 };
+	FILE *out = stderr;
+	int ret = r->device < 0 ? 0 : hipec_status(r->device, &s);
+
+	if (ret) {
+		cli_error(HIPEC_DEVICE ": %s", strerror(-ret));
+		return CLI_FAILED;
+	}
+	if (r->output)
+		out = fopen(r->output, "we");
+	if (!out) {
+		cli_error("%s: %s", r->output, strerror(errno));
+		return CLI_FAILED;
+	}
+	cli_clean(s.policy);
+	cli_clean(s.exit.message);
+	if (r->json) {
+		print_json(r, &s, code, out);
+	} else if (!r->quiet && r->device >= 0) {
+		say_maps(r, &s, out);
+		say_saved(r, &s, out);
+		say_loops(r, out);
+	}
+	if (out == stderr || !(ferror(out) | fclose(out)))
+		return CLI_OK;
+	cli_error("%s: it cannot be written", r->output);
+	return CLI_FAILED;
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec run: arguments, the container, the program, and waiting for it. Without a
+ * container the program runs all the same, unless --strict.
+ */
+#define _GNU_SOURCE	/* asprintf(), strdupa() */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../amp/loop.h"
+#include "../cli.h"
+#include "../program.h"
+#include "run.h"
+#include "../sim/sim.h"
+
+#define LIBRARY "libhipecrun.so"
+
+enum { POLICY = 256, BUDGET, MAP, PARAM, RESERVE, STRICT, HINTS, NO_HINTS };
+
+#define REST_MS 5	/* from one look at samples to the next */
+
+static int add_glob(struct run *r, const char *glob)
+{
+	char *all;
+
+	if (!*glob || strchr(glob, '\n') ||
+	    strlen(r->globs ?: "") + strlen(glob) + 2 > RUN_MAX_GLOBS) {
+		cli_error("--map: want a glob, of one line, and not too many of them");
+		return CLI_USAGE;
+	}
+	if (asprintf(&all, "%s%s\n", r->globs ?: "", glob) < 0) {
+		cli_error("%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	free(r->globs);
+	r->globs = all;
+	return CLI_OK;
+}
+
+static int set_budget(struct run *r, const char *text)
+{
+	struct sim_size size;
+
+	if (sim_size_parse_to(text, INT_MAX, &size) && !size.percent) {
+		r->budget = size.nr;
+		return CLI_OK;
+	}
+	cli_error("--budget: want memory (512M, 8G) or frames (4096, 10k), not '%s'",
+		  cli_clean(strdupa(text)));
+	return CLI_USAGE;
+}
+
+static int set_option(struct run *r, struct sim_job *job, int opt)
+{
+	switch (opt) {
+	case 'p':
+		r->policy = optarg;
+		return CLI_OK;
+	case 'b':
+		return set_budget(r, optarg);
+	case 'm':
+		return add_glob(r, optarg);
+	case PARAM:
+		return sim_param_add(job, optarg);
+	case RESERVE:
+		r->reserve = true;
+		return CLI_OK;
+	case STRICT:
+		r->strict = true;
+		return CLI_OK;
+	case HINTS:
+		free(r->hints);
+		r->hints = strdup(optarg);
+		return r->hints ? CLI_OK : CLI_FAILED;
+	case NO_HINTS:
+		r->no_hints = true;
+		return CLI_OK;
+	case 'q':
+		r->quiet = true;
+		return CLI_OK;
+	case 'j':
+		r->json = true;
+		return CLI_OK;
+	case 'o':
+		r->output = optarg;
+		return CLI_OK;
+	}
+	return CLI_USAGE;
+}
+
+static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "policy", required_argument, NULL, 'p' },
+		{ "budget", required_argument, NULL, 'b' },
+		{ "map", required_argument, NULL, 'm' },
+		{ "param", required_argument, NULL, PARAM },
+		{ "reserve", no_argument, NULL, RESERVE },
+		{ "strict", no_argument, NULL, STRICT },
+		{ "hints", required_argument, NULL, HINTS },
+		{ "no-hints", no_argument, NULL, NO_HINTS },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "output", required_argument, NULL, 'o' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int opt, ret = CLI_OK;
+
+	while (!ret && (opt = getopt_long(argc, argv, "+p:b:m:qjo:", options,
+					  NULL)) != -1)
+		ret = set_option(r, job, opt);
+	if (!ret && (!r->policy || !r->budget)) {
+		cli_error("want --policy and --budget");
+		ret = CLI_USAGE;
+	}
+	if (!ret && optind == argc) {
+		cli_error("want a program to run");
+		ret = CLI_USAGE;
+	}
+	return ret;
+}
+
+/* The policy, with its parameters; what is wrong with it is no matter of kernels. */
+static int open_policy(struct run *r, struct sim_job *job)
+{
+	struct hipec_text why;
+	char line[512];
+
+	hipec_text_init(&why, line, sizeof(line));
+	job->policy = calloc(1, sizeof(*job->policy));
+	if (!job->policy) {
+		cli_error("%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	job->nr_policies = 1;
+	if (sim_policy_load(job->policy, r->policy, &why)) {
+		cli_error("%s", cli_clean(line));
+		return CLI_FAILED;
+	}
+	return sim_params_set(job);
+}
+
+/* Why it is to run without a container; kept for the report. */
+static void set_plain(struct run *r, const char *who, const char *why)
+{
+	if (asprintf(&r->plain, "%s%s%s", who, *who ? ": " : "", why) < 0)
+		r->plain = NULL;
+	cli_clean(r->plain ?: "");
+}
+
+static const char *why_closed(int err)
+{
+	if (err == -ENOENT || err == -ENXIO || err == -ENODEV)
+		return "there is none, since the module is not loaded (modprobe hipec)";
+	if (err == -EACCES || err == -EPERM)
+		return "its owner or mode does not admit you";
+	return strerror(-err);
+}
+
+static const char *why_not_loaded(const struct run *r, int err)
+{
+	if (err == -ENOMEM && r->reserve)
+		return "there is not so much memory, or RLIMIT_MEMLOCK (ulimit -l) does not allow it";
+	if (err == -EAGAIN)
+		return "the policy was revoked lately, and waits before it may share again";
+	return strerror(-err);
+}
+
+static void open_container(struct run *r, const struct sim_policy *p)
+{
+	const char *slash = strrchr(r->program, '/');
+	char log[512] = "";
+	struct hipec_load load = {
+		.flags = r->reserve ? 0 : HIPEC_LOAD_SHARE,
+		.image = (uintptr_t)p->image,
+		.image_size = p->image ? p->policy.image->image_size : 0,
+		.frames = r->budget,
+		.log = (uintptr_t)log,
+		.log_size = sizeof(log),
+	};
+	int ret = hipec_open();
+
+	if (ret < 0) {
+		set_plain(r, HIPEC_DEVICE, why_closed(ret));
+		return;
+	}
+	r->device = ret;
+	/* The container bears its program's name, in hipec status and in the log. */
+	prctl(PR_SET_NAME, slash ? slash + 1 : r->program);
+	ret = hipec_load_args(r->device, &load);
+	prctl(PR_SET_NAME, "hipec");
+	if (ret) {
+		set_plain(r, r->policy, *log ? log : why_not_loaded(r, ret));
+		close(r->device);
+		r->device = -1;
+	}
+}
+
+/* All that has to be there before the program; r->plain if something is missing. */
+static int prepare(struct run *r, struct sim_job *job)
+{
+	const char *why = cli_program_why_plain(r->program);
+	int ret = open_policy(r, job);
+
+	if (ret)
+		return ret;
+	if (why)
+		set_plain(r, r->program, why);
+	else
+		open_container(r, job->policy);
+	if (r->device >= 0) {
+		ret = run_serve_begin(r);
+		if (ret) {
+			set_plain(r, "no socket", strerror(-ret));
+			close(r->device);
+			r->device = -1;
+		}
+	}
+	run_amp_begin(r, &job->policy->policy);
+	if (r->device >= 0)
+		return CLI_OK;
+	cli_error("%s; %s", r->plain ?: strerror(ENOMEM), r->strict ?
+		  "nothing was run, for --strict" :
+		  "files are mapped as without hipec");
+	return r->strict ? CLI_FAILED : CLI_OK;
+}
+
+/* What a terminal sends goes to the program as well; the rest is for it alone. */
+static void pass_signal(int signals, pid_t child)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD && info.ssi_code <= 0)
+			kill(child, info.ssi_signo);
+}
+
+static long long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+static long long least(long long a, long long b)
+{
+	return a < b ? a : b;
+}
+
+/* Until the program has ended. Return: its exit code. */
+static int attend(struct run *r, int signals, pid_t child)
+{
+	struct pollfd fds[] = {
+		{ .fd = signals, .events = POLLIN },
+		{ .fd = r->socket, .events = POLLIN },
+		{ .fd = -1, .events = POLLIN },
+	};
+	long long next = now_ms() + r->period_ms, rest = 0, now;
+	int status;
+
+	while (waitpid(child, &status, WNOHANG) != child) {
+		long long wait = INT_MAX;
+
+		now = now_ms();
+		fds[2].fd = r->amp && now >= rest ? r->amp->fd : -1;
+		if (r->amp && now < rest)
+			wait = rest - now;
+		if (r->period_ms)
+			wait = least(wait, next > now ? next - now : 0);
+		poll(fds, ARRAY_SIZE(fds), wait == INT_MAX ? -1 : wait);
+		pass_signal(signals, child);
+		if (r->socket >= 0)
+			run_serve(r);
+		if (fds[2].fd >= 0 && fds[2].revents) {
+			run_amp_serve(r);
+			rest = now_ms() + REST_MS;
+		}
+		if (r->period_ms && now_ms() >= next) {
+			next = now_ms() + r->period_ms;
+			r->every(r);
+		}
+	}
+	return cli_program_status(status);
+}
+
+/* Have @signals of the caller come through a descriptor. Return: it, or -errno. */
+static int take_signals(sigset_t *old)
+{
+	static const int taken[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	sigset_t set;
+	size_t i;
+	int fd;
+
+	/* Ignored children cannot be waited for. */
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&set);
+	for (i = 0; i < ARRAY_SIZE(taken); i++)
+		sigaddset(&set, taken[i]);
+	sigprocmask(SIG_BLOCK, &set, old);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Return: an exit code; @ran: it is the program's. */
+static int run_program(struct run *r, char **argv, const char *library, bool *ran)
+{
+	sigset_t old;
+	struct cli_program how = {
+		.name = { RUN_ENV, RUN_MAP_ENV },
+		.value = { r->name.sun_path, r->globs ?: "" },
+		.mask = &old,
+	};
+	int signals = take_signals(&old), ret;
+	pid_t child;
+
+	if (signals < 0) {
+		cli_error("%s", strerror(-signals));
+		return CLI_FAILED;
+	}
+	if (r->device >= 0)
+		how.library = library;
+	else
+		how.name[0] = NULL;
+	ret = cli_program_start(argv, &how, &child);
+	*ran = !ret;
+	if (!ret) {
+		ret = attend(r, signals, child);
+		run_regions_flush(r);
+		run_amp_end(r);
+	}
+	close(signals);
+	return ret;
+}
+
+int cli_run(int argc, char **argv)
+{
+	struct run r = { .device = -1, .socket = -1 };
+	struct sim_job job = { 0 };
+	char *library = NULL;
+	bool ran = false;
+	int ret = parse(&r, &job, argc, argv), reported = 0;
+
+	if (!ret) {
+		r.program = argv[optind];
+		library = cli_program_library(LIBRARY);
+		ret = library ? prepare(&r, &job) : CLI_FAILED;
+	}
+	if (!ret)
+		ret = run_program(&r, argv + optind, library, &ran);
+	if (ran)
+		reported = run_report(&r, ret);
+	run_serve_end(&r);
+	run_regions_free(&r);
+	run_amp_free(&r);
+	if (r.device >= 0)
+		close(r.device);
+	sim_job_close(&job);
+	free(r.globs);
+	free(r.plain);
+	free(library);
+	if (ran)
+		exit(ret ?: reported);	/* it means nothing to our caller */
+	return ret;
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The arguments of hipec sim. What they leave open is filled in here.
+ */
+#define _GNU_SOURCE	/* CPU_COUNT() */
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "../cli.h"
+#include "sim.h"
+
+#define PAGE_BYTES 4096
+#define MAX_THREADS 256
+
+/* Cut @list at its commas; each part is handed to @add. 0 or an exit code. */
+static int for_each_part(char *list, struct sim_job *job,
+			 int (*add)(struct sim_job *job, char *part))
+{
+	char *part;
+	int ret = 0;
+
+	while (!ret && (part = strsep(&list, ",")))
+		ret = add(job, part);
+	return ret;
+}
+
+/* Room for one more behind @nr things of @size bytes, or NULL, said. */
+static void *one_more(void *old, size_t nr, size_t size)
+{
+	void *more = reallocarray(old, nr + 1, size);
+
+	if (!more)
+		cli_error("%s", strerror(ENOMEM));
+	return more;
+}
+
+static int add_policy(struct sim_job *job, char *name)
+{
+	struct sim_policy *more = one_more(job->policy, job->nr_policies,
+					   sizeof(*more));
+
+	if (!more)
+		return CLI_FAILED;
+	job->policy = more;
+	job->policy[job->nr_policies++] = (struct sim_policy){ .name = name };
+	return CLI_OK;
+}
+
+/* Have the policy among the rows. */
+static int need_policy(struct sim_job *job, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < job->nr_policies; i++)
+		if (!strcmp(job->policy[i].name, name))
+			return CLI_OK;
+	return add_policy(job, (char *)name);
+}
+
+static int add_size(struct sim_job *job, struct sim_size size)
+{
+	struct sim_size *more = one_more(job->size, job->nr_sizes,
+					 sizeof(*more));
+
+	if (!more)
+		return CLI_FAILED;
+	job->size = more;
+	job->size[job->nr_sizes++] = size;
+	return CLI_OK;
+}
+
+/* A number in decimal, and what stands behind it. */
+static bool leading_number(const char *text, u64 *n, char **end)
+{
+	errno = 0;
+	*n = strtoull(text, end, 10);
+	return *text >= '0' && *text <= '9' && !errno;
+}
+
+/*
+ * Frames are counted, k is 1024 of them. M and G, and what has a B, are bytes:
+ * nobody has a million frames in mind who says 1M.
+ */
+bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size)
+{
+	static const struct {
+		const char *suffix;
+		u64 times;
+		bool bytes;
+	} units[] = {
+		{ "", 1, false },	{ "k", 1024, false },
+		{ "%", 1, false },	{ "KiB", 1 << 10, true },
+		{ "M", 1 << 20, true },	{ "MiB", 1 << 20, true },
+		{ "G", 1 << 30, true },	{ "GiB", 1 << 30, true },
+	};
+	char *end;
+	size_t i;
+	u64 n;
+
+	if (!leading_number(text, &n, &end) || n > UINT32_MAX)
+		return false;
+	size->percent = *end == '%';
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcasecmp(end, units[i].suffix))
+			break;
+	if (i == ARRAY_SIZE(units))
+		return false;
+	n *= units[i].times;
+	if (units[i].bytes && n % PAGE_BYTES)
+		return false;
+	n /= units[i].bytes ? PAGE_BYTES : 1;
+	size->nr = n;
+	return n && n <= (size->percent ? 100 : most);
+}
+
+bool sim_size_parse(const char *text, struct sim_size *size)
+{
+	return sim_size_parse_to(text, SIM_MAX_FRAMES, size);
+}
+
+static int add_frames(struct sim_job *job, char *part)
+{
+	struct sim_size size;
+
+	if (sim_size_parse(part, &size))
+		return add_size(job, size);
+	cli_error("--frames: want frames (1 to %u, or 4k), memory (64M, 1G, 512KiB) or a part of the pages (25%%), not '%s'",
+		  SIM_MAX_FRAMES, cli_clean(part));
+	return CLI_USAGE;
+}
+
+static int add_column(struct sim_job *job, char *name)
+{
+	enum sim_column column = 0;
+	size_t i;
+
+	if (!strcmp(name, "all")) {
+		for (i = 0; i < SIM_NR_COLUMNS; i++)
+			job->column[i] = i;
+		job->nr_columns = SIM_NR_COLUMNS;
+		return CLI_OK;
+	}
+	if (!sim_column_find(name, &column)) {
+		cli_error("--columns: there is no '%s'; docs/user/sim.md lists them",
+			  cli_clean(name));
+		return CLI_USAGE;
+	}
+	if (job->nr_columns == SIM_NR_COLUMNS) {
+		cli_error("--columns: want %u at most", SIM_NR_COLUMNS);
+		return CLI_USAGE;
+	}
+	job->column[job->nr_columns++] = column;
+	return CLI_OK;
+}
+
+static int set_mode(struct sim_job *job, char *name)
+{
+	for (job->mode = SIM_MAPPED; job->mode <= SIM_EXACT; job->mode++)
+		if (!strcmp(name, sim_mode_names[job->mode]))
+			return CLI_OK;
+	cli_error("--mode: want mapped or exact, not '%s'", cli_clean(name));
+	return CLI_USAGE;
+}
+
+/* @salt: NULL for a fixed one, so that a run can be repeated. */
+static int set_contract(struct sim_job *job, char *salt)
+{
+	char *end = "";
+	u64 n = 0;
+
+	if (salt && (!leading_number(salt, &n, &end) || *end ||
+		     n > UINT32_MAX)) {
+		cli_error("--contract: want a number from 0 to %u, not '%s'",
+			  UINT32_MAX, cli_clean(salt));
+		return CLI_USAGE;
+	}
+	job->contract = true;
+	job->salt = n;
+	return CLI_OK;
+}
+
+/* @percent: NULL for what it is anyway. */
+static int set_verdict(struct sim_job *job, char *percent)
+{
+	char *end;
+
+	job->verdict = true;
+	if (!percent)
+		return CLI_OK;
+	job->least = strtod(percent, &end);
+	if (*percent >= '0' && *percent <= '9' && !*end && job->least <= 100)
+		return CLI_OK;
+	cli_error("--verdict: want a percentage from 0 to 100, not '%s'",
+		  cli_clean(percent));
+	return CLI_USAGE;
+}
+
+static int set_over(struct sim_job *job, char *name)
+{
+	job->over = name;
+	if (strcmp(name, "opt") && strcmp(name, "opt-reads"))
+		return CLI_OK;
+	cli_error("--over: want a policy that can be had, not '%s'", name);
+	return CLI_USAGE;
+}
+
+static int set_warm_up(struct sim_job *job, char *text)
+{
+	char *end;
+	u64 n;
+
+	if (leading_number(text, &n, &end) && (!*end || !strcmp(end, "%")) &&
+	    n <= (*end ? 99 : SIM_MAX_ACCESSES)) {
+		job->warm_up = (struct sim_size){ n, *end };
+		return CLI_OK;
+	}
+	cli_error("--warm-up: want accesses (100000) or a part of them (25%%), not '%s'",
+		  cli_clean(text));
+	return CLI_USAGE;
+}
+
+static int set_jobs(struct sim_job *job, char *text)
+{
+	char *end;
+	u64 n;
+
+	if (leading_number(text, &n, &end) && !*end && n && n <= MAX_THREADS) {
+		job->nr_threads = n;
+		return CLI_OK;
+	}
+	cli_error("--jobs: want a number from 1 to %u, not '%s'", MAX_THREADS,
+		  cli_clean(text));
+	return CLI_USAGE;
+}
+
+/**
+ * sim_args_set() - an option that jobs have
+ * @job: job
+ * @opt: its letter, as in sim_args_parse()
+ * @arg: its argument, or NULL; is cut apart, must outlive @job
+ *
+ * Context: any.
+ * Return: 0 or an exit code, said.
+ */
+int sim_args_set(struct sim_job *job, int opt, char *arg)
+{
+	switch (opt) {
+	case 'p':
+		return for_each_part(arg, job, add_policy);
+	case 'a':
+		return sim_param_add(job, arg);
+	case 'f':
+		return for_each_part(arg, job, add_frames);
+	case 'm':
+		return set_mode(job, arg);
+	case 'c':
+		return set_contract(job, arg);
+	case 'C':
+		return for_each_part(arg, job, add_column);
+	case 'v':
+		return set_verdict(job, arg);
+	case 'o':
+		return set_over(job, arg);
+	case 'J':
+		return set_jobs(job, arg);
+	case 'd':
+		return sim_feed_set_detector(job, cli_clean(arg));
+	case 'e':
+		return sim_feed_set_every(job, cli_clean(arg));
+	case 'U':
+		job->feed.unguarded = true;
+		return CLI_OK;
+	case 'H':
+		job->feed.file = arg;
+		return CLI_OK;
+	case 'P':
+		job->post_name = arg;
+		return CLI_OK;
+	case 'W':
+		return set_warm_up(job, arg);
+	case 'w':
+		job->whole_writes = true;
+		return CLI_OK;
+	case 'j':
+		job->json = true;
+		return CLI_OK;
+	}
+	return CLI_USAGE;
+}
+
+/* Processors that this process may use. */
+static u32 nr_processors(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	return CPU_COUNT(&set) < MAX_THREADS ? CPU_COUNT(&set) : MAX_THREADS;
+}
+
+/**
+ * sim_args_fill() - what nobody said
+ * @job: job; its least is set
+ *
+ * Context: any.
+ * Return: 0 or an exit code, said.
+ */
+int sim_args_fill(struct sim_job *job)
+{
+	static char policies[] = "lru,fifo,clock,opt", sizes[] = "25%,50%";
+	static char usual[] = "policy,frames,faults,hits,read-hits,read,written,commands,state";
+	static char contract[] = "policy,frames,faults,default,estimate,worst,contract";
+	int ret = CLI_OK;
+
+	if (!job->nr_policies)
+		ret = for_each_part(policies, job, add_policy);
+	if (!ret && !job->nr_sizes)
+		ret = for_each_part(sizes, job, add_frames);
+	if (!ret && !job->nr_columns)
+		ret = for_each_part(job->contract ? contract : usual, job,
+				    add_column);
+	if (!ret && (job->verdict || job->over))
+		ret = need_policy(job, job->over ?: "lru");
+	if (!ret && job->verdict)
+		ret = need_policy(job, "opt");
+	if (!job->over)
+		job->over = "lru";
+	if (!job->nr_threads)
+		job->nr_threads = nr_processors();
+	return ret;
+}
+
+/**
+ * sim_args_parse() - read the arguments
+ * @job:  empty; filled but for its traces
+ * @argc: with the verb
+ * @argv: lists in it are cut apart; must outlive @job
+ *
+ * getopt's optind is then the first trace.
+ *
+ * Context: any.
+ * Return: 0 or an exit code, said.
+ */
+int sim_args_parse(struct sim_job *job, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "policy", required_argument, NULL, 'p' },
+		{ "param", required_argument, NULL, 'a' },
+		{ "frames", required_argument, NULL, 'f' },
+		{ "mode", required_argument, NULL, 'm' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "contract", optional_argument, NULL, 'c' },
+		{ "columns", required_argument, NULL, 'C' },
+		{ "verdict", optional_argument, NULL, 'v' },
+		{ "over", required_argument, NULL, 'o' },
+		{ "whole-writes", no_argument, NULL, 'w' },
+		{ "warm-up", required_argument, NULL, 'W' },
+		{ "jobs", required_argument, NULL, 'J' },
+		{ "post-cache", required_argument, NULL, 'P' },
+		{ "detector", required_argument, NULL, 'd' },
+		{ "detect-every", required_argument, NULL, 'e' },
+		{ "hints", required_argument, NULL, 'H' },
+		{ "unguarded", no_argument, NULL, 'U' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int opt, ret = CLI_OK;
+
+	job->least = SIM_LEAST_GAIN;
+	while (!ret && (opt = getopt_long(argc, argv, "p:f:m:c::jv::J:", options,
+					  NULL)) != -1)
+		ret = sim_args_set(job, opt, optarg);
+	if (!ret && optind == argc)
+		ret = CLI_USAGE;
+	ret = ret ?: sim_args_fill(job);
+	if (!ret && job->post_name &&
+	    (job->nr_policies != 1 || job->nr_sizes != 1 || argc - optind != 1 ||
+	     job->contract || job->warm_up.nr)) {
+		cli_error("--post-cache: want one policy, one number of frames and one trace, and neither --contract nor --warm-up");
+		ret = CLI_USAGE;
+	}
+	if (!ret && job->contract && job->warm_up.nr) {
+		cli_error("--warm-up: not with --contract, which counts from the start");
+		ret = CLI_USAGE;
+	}
+	return ret;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What `hipec sim` consists of: a job, which is what was asked for, and its rows,
+ * one for each policy with each number of frames on each trace.
+ *
+ * Interface:
+ * sim_trace_open()       a trace's name -> trace              sim.c
+ * sim_size_parse()       "64M" -> frames                      args.c
+ * sim_size_parse_to()    the same, up to a number of frames
+ * sim_args_parse()       arguments -> job                     args.c
+ * sim_param_add(), sim_params_set()  --param              param.c
+ * sim_feed_*()           --detector, --hints              feed.c
+ * sim_job_open(), _close()  its traces and policies           sim.c
+ * sim_rows_make()        job -> rows                          rows.c
+ * sim_rows_run()         on several processors
+ * sim_progress_*()       how far they are, on a terminal      progress.c
+ * sim_verdict_*()        what the rows say of a cell          verdict.c
+ * sim_column_find(), sim_table_print()  rows as a table       table.c
+ * sim_json()             rows as JSON                         json.c
+ */
+#ifndef HIPEC_CLI_SIM_H
+#define HIPEC_CLI_SIM_H
+
+#include <json-c/json.h>
+
+#include "../../sim/sim.h"
+#include "../../sim/feed.h"
+
+/* Columns of the table, in their order: what --columns calls them, and titles. */
+#define SIM_COLUMNS(X)                                                        \
+	X(POLICY, "policy", "POLICY")                                         \
+	X(FRAMES, "frames", "FRAMES")                                         \
+	X(ACCESSES, "accesses", "ACCESSES")                                   \
+	X(FAULTS, "faults", "FAULTS")                                         \
+	X(READ_MISSES, "read-misses", "READ-MISSES")                          \
+	X(WRITE_MISSES, "write-misses", "WRITE-MISSES")                       \
+	X(HITS, "hits", "HITS%")                                              \
+	X(READ_HITS, "read-hits", "READ-HITS%")                               \
+	X(READ, "read", "READ")                                               \
+	X(WRITTEN, "written", "WRITTEN")                                      \
+	X(EVICTIONS, "evictions", "EVICTIONS")                                \
+	X(PER_ACCESS, "commands", "COMMANDS/ACCESS")                          \
+	X(PER_FAULT, "commands-per-fault", "COMMANDS/FAULT")                  \
+	X(MOST, "most-commands", "MOST-COMMANDS")                             \
+	X(GAIN, "gain", "GAIN%")                                              \
+	X(DEFAULTS, "default", "DEFAULT'S")                                   \
+	X(ESTIMATE, "estimate", "ESTIMATE")                                   \
+	X(WORST, "worst", "WORST%")                                           \
+	X(CONTRACT, "contract", "CONTRACT")                                   \
+	X(SPEED, "speed", "M/S")                                              \
+	X(STATE, "state", "STATE")
+
+enum sim_column {
+#define X(name, ...) SIM_COLUMN_##name,
+	SIM_COLUMNS(X)
+#undef X
+	SIM_NR_COLUMNS
+};
+
+/* A number of frames, or of percent of the pages that a trace has. */
+struct sim_size {
+	u32 nr;
+	bool percent;
+};
+
+/* Of --param. */
+struct sim_param {
+	char *name;
+	s64 value;
+};
+
+struct sim_job {
+	struct sim_policy *policy;
+	size_t nr_policies;
+	struct sim_param *param;
+	size_t nr_params;
+	struct sim_size *size;
+	size_t nr_sizes;
+	struct sim_trace *trace;
+	size_t nr_traces;
+	enum sim_mode mode;
+	bool json;
+	bool whole_writes;	/* a write miss reads nothing */
+	struct sim_size warm_up;	/* accesses, or of them, that are not counted */
+	bool contract;
+	u32 salt;		/* of the contract */
+	const char *post_name;	/* what the disk is asked for goes there, or NULL */
+	struct sim_post *post;
+	bool verdict;		/* it is the exit code */
+	double least;		/* gain that is worth a word, percent */
+	const char *over;	/* policy to gain over */
+	u32 nr_threads;
+	enum sim_column column[SIM_NR_COLUMNS];
+	size_t nr_columns;
+	struct sim_feed_job feed;
+	struct sim_policy default_policy;	/* beside the contract */
+};
+
+/* One line of the table. */
+struct sim_row {
+	const struct sim_policy *policy;
+	struct sim_trace *trace;
+	u32 frames;
+	struct sim_result r;
+	struct sim_contract contract;	/* if it was asked for */
+	struct sim_watch *watch;	/* NULL, or who watches it if it is a policy, */
+	struct sim_teller *teller;	/* and if it is a reference */
+	struct sim_feed feed;
+	u64 cpu_ns;		/* processor time that it took */
+	int ret;		/* as sim_run_policy() */
+};
+
+/* Rows of one trace and number of frames: the job's policies in their order. */
+struct sim_cell {
+	struct sim_row *row;		/* behind them, for a contract, the default's */
+	const struct sim_row *over;	/* what is gained over, or NULL */
+	const struct sim_row *opt;	/* or NULL */
+	const struct sim_row *best;	/* of the others, or NULL */
+};
+
+struct sim_rows {
+	struct sim_row *row;
+	size_t nr;
+	struct sim_cell *cell;
+	size_t nr_cells;
+};
+
+#define SIM_LEAST_GAIN 3	/* percent: worth a word, if nobody says */
+#define SIM_VERDICT_LINE 512	/* longest verdict, bytes; names may be cut */
+
+/* The verdict on a cell; the highest one of all cells is the exit code's. */
+enum sim_verdict {
+	SIM_VERDICT_UNKNOWN,	/* there is nothing to compare */
+	SIM_VERDICT_NONE,	/* no policy can gain so much */
+	SIM_VERDICT_ROOM,	/* none of these does */
+	SIM_VERDICT_GAIN,	/* one does */
+};
+
+int sim_trace_open(struct sim_trace *t, const char *name);
+
+int sim_args_parse(struct sim_job *job, int argc, char **argv);
+int sim_args_set(struct sim_job *job, int opt, char *arg);
+int sim_args_fill(struct sim_job *job);
+bool sim_size_parse(const char *text, struct sim_size *size);
+bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size);
+
+int sim_param_add(struct sim_job *job, char *arg);
+int sim_params_set(struct sim_job *job);
+
+int sim_feed_set_detector(struct sim_job *job, const char *name);
+int sim_feed_set_every(struct sim_job *job, const char *text);
+int sim_feed_open(struct sim_job *job);
+void sim_feed_row(const struct sim_job *job, struct sim_row *row);
+int sim_feed_write(const struct sim_job *job, const struct sim_rows *rows);
+void sim_feed_close(struct sim_job *job);
+
+int sim_job_open(struct sim_job *job, char **names, int nr);
+void sim_job_close(struct sim_job *job);
+
+int sim_rows_make(const struct sim_job *job, struct sim_rows *rows);
+int sim_rows_run(const struct sim_job *job, struct sim_rows *rows);
+void sim_rows_free(struct sim_rows *rows);
+
+bool sim_progress_begin(void);
+void sim_progress_draw(const struct sim_rows *rows);
+void sim_progress_end(void);
+
+bool sim_verdict_gain(const struct sim_cell *cell, const struct sim_row *row,
+		      double *percent);
+void sim_verdict_begin(const struct sim_job *job, struct sim_cell *cell);
+enum sim_verdict sim_verdict(const struct sim_job *job,
+			     const struct sim_cell *cell);
+bool sim_verdict_text(const struct sim_job *job, const struct sim_cell *cell,
+		      char *line);
+void sim_verdict_print(const struct sim_job *job, const struct sim_cell *cell);
+
+extern const char *const sim_mode_names[2];
+bool sim_column_find(const char *name, enum sim_column *column);
+void sim_table_print(const struct sim_job *job, const struct sim_rows *rows);
+bool sim_has_worst(const struct sim_row *row);
+struct json_object *sim_exit_json(const struct sim_result *r);
+struct json_object *sim_counters_json(const struct hipec_policy *p,
+				      const struct sim_result *r);
+struct json_object *sim_json(const struct sim_job *job,
+			     const struct sim_rows *rows);
+
+/* Accesses that were counted. */
+static inline u64 sim_accesses(const struct sim_row *row)
+{
+	return row->trace->nr_accesses - row->trace->warm_accesses;
+}
+
+/* Pages brought in from the file; what passes through opt-reads is not. */
+static inline u64 sim_read_pages(const struct sim_job *job,
+				 const struct sim_row *row)
+{
+	const struct sim_result *r = &row->r;
+
+	return r->ahead_pages +
+	       (job->whole_writes || row->policy->reference == SIM_OPT_READS ?
+		r->read_misses - r->ahead_reads : r->faults - r->ahead_faults);
+}
+
+#endif /* HIPEC_CLI_SIM_H */

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rows as a table for each trace, with the verdicts below it.
+ */
+#include "../cli.h"
+#include "sim.h"
+
+/* Longest text of a cell, bytes. */
+#define TEXT (HIPEC_MESSAGE_MAX + 64)
+
+static const struct {
+	const char *name, *title;
+} columns[SIM_NR_COLUMNS] = {
+#define X(id, name, title) [SIM_COLUMN_##id] = { name, title },
+	SIM_COLUMNS(X)
+#undef X
+};
+
+const char *const sim_mode_names[] = {
+	[SIM_MAPPED] = "mapped",
+	[SIM_EXACT] = "exact",
+};
+
+bool sim_column_find(const char *name, enum sim_column *column)
+{
+	size_t i;
+
+	for (i = 0; i < SIM_NR_COLUMNS; i++)
+		if (!strcmp(name, columns[i].name)) {
+			*column = i;
+			return true;
+		}
+	return false;
+}
+
+static void state_text(const struct sim_row *row, char *text)
+{
+	const struct sim_result *r = &row->r;
+
+	if (row->policy->reference)
+		snprintf(text, TEXT, "built in");
+	else if (r->exit.kind)
+		snprintf(text, TEXT, "ended at access %llu: %s",
+			 (unsigned long long)r->ended_at, r->exit.message);
+	else if (r->helped)
+		snprintf(text, TEXT, "runs, helped %llu times",
+			 (unsigned long long)r->helped);
+	else
+		snprintf(text, TEXT, "runs");
+	cli_clean(text);
+}
+
+/* Whether the contract had windows enough to have a worst excess. */
+bool sim_has_worst(const struct sim_row *row)
+{
+	return !row->policy->reference && row->contract.nr_windows >=
+	       hipec_contract_default.windows;
+}
+
+static void contract_text(const struct sim_row *row, char *text)
+{
+	const struct sim_contract *c = &row->contract;
+
+	if (row->policy->reference)
+		snprintf(text, TEXT, "built in");
+	else if (c->revoked_at)
+		snprintf(text, TEXT, "revoked at fault %llu, in window %u of %u",
+			 (unsigned long long)c->revoked_at, c->revoked_in,
+			 c->nr_windows);
+	else
+		snprintf(text, TEXT, "%s, %u windows",
+			 sim_has_worst(row) ? "kept" : "too short to say",
+			 c->nr_windows);
+}
+
+static void number_text(char *text, u64 n)
+{
+	snprintf(text, TEXT, "%llu", (unsigned long long)n);
+}
+
+/* @a by @b with @digits behind the point, "-" if there is no @b. */
+static void ratio_text(char *text, double a, u64 b, int digits)
+{
+	if (b)
+		snprintf(text, TEXT, "%.*f", digits, a / b);
+	else
+		snprintf(text, TEXT, "-");
+}
+
+/* What only a policy has; else text[0] is 0. */
+static void policy_text(const struct sim_row *row, enum sim_column column,
+			char *text)
+{
+	const struct sim_result *r = &row->r;
+
+	*text = 0;
+	if (row->policy->reference)
+		return;
+	if (column == SIM_COLUMN_PER_ACCESS)
+		ratio_text(text, r->commands, sim_accesses(row), 1);
+	else if (column == SIM_COLUMN_PER_FAULT)
+		ratio_text(text, r->commands, r->faults, 1);
+	else if (column == SIM_COLUMN_MOST)
+		number_text(text, r->most_commands);
+	else if (column == SIM_COLUMN_ESTIMATE)
+		number_text(text, row->contract.estimate);
+	else if (column == SIM_COLUMN_WORST && sim_has_worst(row))
+		snprintf(text, TEXT, "%+.1f", row->contract.worst);
+}
+
+static bool is_of_contract(enum sim_column column)
+{
+	return column == SIM_COLUMN_DEFAULTS || column == SIM_COLUMN_ESTIMATE ||
+	       column == SIM_COLUMN_WORST || column == SIM_COLUMN_CONTRACT;
+}
+
+static void cell_text(const struct sim_job *job, const struct sim_cell *cell,
+		      const struct sim_row *row, enum sim_column column,
+		      char *text)
+{
+	const struct sim_result *r = &row->r;
+	u64 n = sim_accesses(row), reads = n - r->writes;
+	double gain;
+
+	if (is_of_contract(column) && !job->contract) {
+		snprintf(text, TEXT, "-");
+		return;
+	}
+	switch (column) {
+	case SIM_COLUMN_POLICY:
+		snprintf(text, TEXT, "%s", row->policy->name);
+		cli_clean(text);
+		break;
+	case SIM_COLUMN_FRAMES:
+		number_text(text, row->frames);
+		break;
+	case SIM_COLUMN_ACCESSES:
+		number_text(text, n);
+		break;
+	case SIM_COLUMN_FAULTS:
+		number_text(text, r->faults);
+		break;
+	case SIM_COLUMN_READ_MISSES:
+		number_text(text, r->read_misses);
+		break;
+	case SIM_COLUMN_WRITE_MISSES:
+		number_text(text, r->faults - r->read_misses);
+		break;
+	case SIM_COLUMN_HITS:
+		ratio_text(text, 100.0 * (n - r->faults), n, 2);
+		break;
+	case SIM_COLUMN_READ_HITS:
+		ratio_text(text, 100.0 * (reads - r->read_misses), reads, 2);
+		break;
+	case SIM_COLUMN_READ:
+		number_text(text, sim_read_pages(job, row));
+		break;
+	case SIM_COLUMN_WRITTEN:
+		number_text(text, r->written);
+		break;
+	case SIM_COLUMN_EVICTIONS:
+		number_text(text, r->evictions);
+		break;
+	case SIM_COLUMN_GAIN:
+		if (sim_verdict_gain(cell, row, &gain))
+			snprintf(text, TEXT, "%+.1f", gain);
+		else
+			snprintf(text, TEXT, "-");
+		break;
+	case SIM_COLUMN_DEFAULTS:
+		number_text(text, cell->row[job->nr_policies].r.faults);
+		break;
+	case SIM_COLUMN_CONTRACT:
+		contract_text(row, text);
+		break;
+	case SIM_COLUMN_SPEED:
+		ratio_text(text, 1e3 * n, row->cpu_ns, 2);
+		break;
+	case SIM_COLUMN_STATE:
+		state_text(row, text);
+		break;
+	default:
+		policy_text(row, column, text);
+		if (!*text)
+			snprintf(text, TEXT, "-");
+	}
+}
+
+/* The first column to the left, the last one as long as it is. */
+static void print_text(const char *text, int width, bool first, bool last)
+{
+	printf("%*s%s", first ? (last ? 0 : -width) : last ? 0 : width, text,
+	       last ? "\n" : "  ");
+}
+
+/* The cells of one trace. */
+static void print_cells(const struct sim_job *job, const struct sim_cell *cell,
+			size_t nr)
+{
+	int width[SIM_NR_COLUMNS];
+	size_t last = job->nr_columns - 1, i, j, k;
+	char text[TEXT];
+
+	for (j = 0; j <= last; j++) {
+		width[j] = strlen(columns[job->column[j]].title);
+		for (i = 0; i < nr; i++)
+			for (k = 0; k < job->nr_policies; k++) {
+				cell_text(job, &cell[i], &cell[i].row[k],
+					  job->column[j], text);
+				if ((int)strlen(text) > width[j])
+					width[j] = strlen(text);
+			}
+	}
+	for (j = 0; j <= last; j++)
+		print_text(columns[job->column[j]].title, width[j], !j,
+			   j == last);
+	for (i = 0; i < nr; i++)
+		for (k = 0; k < job->nr_policies; k++)
+			for (j = 0; j <= last; j++) {
+				cell_text(job, &cell[i], &cell[i].row[k],
+					  job->column[j], text);
+				print_text(text, width[j], !j, j == last);
+			}
+	for (i = 0; i < nr; i++)
+		sim_verdict_print(job, &cell[i]);
+}
+
+/**
+ * sim_table_print() - rows on standard output, trace by trace
+ * @job:  job
+ * @rows: rows, which have run
+ *
+ * Context: any.
+ */
+void sim_table_print(const struct sim_job *job, const struct sim_rows *rows)
+{
+	const struct sim_cell *cell = rows->cell, *end = cell + rows->nr_cells;
+
+	while (cell < end) {
+		const struct sim_trace *t = cell->row->trace;
+		size_t nr = 1;
+
+		while (cell + nr < end && cell[nr].row->trace == t)
+			nr++;
+		printf("%s%s: %llu accesses to %u pages, %s\n",
+		       cell == rows->cell ? "" : "\n", t->name,
+		       (unsigned long long)t->nr_accesses, t->nr_pages,
+		       sim_mode_names[job->mode]);
+		if (t->warm_accesses)
+			printf("the first %llu accesses are not counted\n",
+			       (unsigned long long)t->warm_accesses);
+		print_cells(job, cell, nr);
+		cell += nr;
+	}
+}

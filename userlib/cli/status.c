@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec status: the containers that the caller may see, as a table or as JSON.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../module/vm/optable.h"
+#include "cli.h"
+#include "state.h"
+#include "table.h"
+
+/* How the policy fares: "runs", or why and where it ended. */
+static void put_state(char *cell, const struct hipec_exit *e)
+{
+	if (e->kind == HIPEC_EXIT_NONE)
+		strcpy(cell, "runs");
+	else
+		cli_put_text(cell, e->message, sizeof(e->message));
+}
+
+/* The table, column by column; X(name, TITLE, left, cell of s) */
+#define COLUMNS(X)								\
+	X(id, "ID", false, cli_put_number(cell, s->id))				\
+	X(pid, "PID", false, cli_put_number(cell, s->pid))			\
+	X(comm, "COMM", true, cli_put_text(cell, s->comm, sizeof(s->comm)))	\
+	X(policy, "POLICY", true, cli_put_text(cell, s->policy, sizeof(s->policy))) \
+	X(frames, "FRAMES", false, cli_put_number(cell, s->frames))		\
+	X(free, "FREE", false, cli_put_number(cell, s->free_frames))		\
+	X(resident, "RESIDENT", false, cli_put_number(cell, s->resident))	\
+	X(dirty, "DIRTY", false, cli_put_number(cell, s->dirty))		\
+	X(faults, "FAULTS", false, cli_put_number(cell, s->counters.faults))	\
+	X(evictions, "EVICTIONS", false, cli_put_number(cell, s->counters.evictions)) \
+	X(read, "READ", false, cli_put_number(cell, s->counters.read_pages))	\
+	X(written, "WRITTEN", false, cli_put_number(cell, s->counters.written_pages)) \
+	X(commands, "COMMANDS", false, cli_put_number(cell, s->counters.commands)) \
+	X(state, "STATE", true, put_state(cell, &s->exit))
+
+#define CLI_ROW const struct hipec_status *s
+COLUMNS(CLI_PUT_CELL)
+
+static const struct cli_column columns[] = { COLUMNS(CLI_COLUMN) };
+
+static void print_json(int fd, const struct cli_state *l)
+{
+	struct json_object *array = json_object_new_array();
+	struct json_object *o;
+	size_t i;
+
+	for (i = 0; i < l->nr; i++) {
+		o = cli_state_json(&l->row[i]);
+		json_object_object_add(o, "policy_counters",
+				       cli_state_own_json(fd, l->row[i].id));
+		json_object_array_add(array, o);
+	}
+	puts(json_object_to_json_string_ext(array, JSON_C_TO_STRING_PRETTY));
+	json_object_put(array);
+}
+
+int cli_status(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct cli_state list = { 0 };
+	bool json = false;
+	int opt, fd, ret;
+
+	while ((opt = getopt_long(argc, argv, "j", options, NULL)) != -1) {
+		if (opt != 'j')
+			return CLI_USAGE;
+		json = true;
+	}
+	if (optind != argc)
+		return CLI_USAGE;
+	fd = hipec_open();
+	if (fd < 0)
+		return cli_open_failed(fd);
+	ret = cli_state_read(fd, &list);
+	if (ret)
+		cli_error(HIPEC_DEVICE ": %s", strerror(-ret));
+	else if (json)
+		print_json(fd, &list);
+	else
+		cli_table_print(stdout, columns, ARRAY_SIZE(columns), list.row, list.nr,
+				sizeof(*list.row));
+	close(fd);
+	free(list.row);
+	return ret ? CLI_FAILED : CLI_OK;
+}

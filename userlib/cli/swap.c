@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec swap: another policy for a live container, at once or on trial.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "json.h"
+#include "live.h"
+#include "../lib/hipec.h"
+#include "../sim/sim.h"
+
+#define MOST_SECONDS 86400
+
+/* Swap now. Return: 0; -errno, said. */
+int cli_swap_policy(struct cli_swap *s)
+{
+	char log[512] = "";
+	struct hipec_swap swap = {
+		.id = s->id,
+		.image = (uintptr_t)s->image,
+		.image_size = s->size,
+		.log = (uintptr_t)log,
+		.log_size = sizeof(log),
+	};
+	int ret = hipec_swap_args(s->device, &swap);
+
+	s->adopted = swap.adopted;
+	if (ret && *log)
+		cli_error("container %llu: %s: %s", (unsigned long long)s->id,
+			  s->name, cli_clean(log));
+	else if (ret == -EBUSY)
+		cli_error("container %llu: another swap is under way",
+			  (unsigned long long)s->id);
+	else if (ret)
+		cli_live_failed(s->id, ret);
+	return ret;
+}
+
+/* Seconds: a number with ms, s, m or h behind it, or nothing. */
+static bool parse_time(const char *text, double *seconds)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+	} units[] = {
+		{ "", 1 }, { "s", 1 }, { "ms", 0.001 }, { "m", 60 }, { "h", 3600 },
+	};
+	char *end;
+	size_t i;
+
+	*seconds = strtod(text, &end);
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (*text >= '0' && *text <= '9' && !strcmp(end, units[i].unit)) {
+			*seconds *= units[i].seconds;
+			if (*seconds >= 0.1 && *seconds <= MOST_SECONDS)
+				return true;
+		}
+	cli_error("--trial wants a time of 100ms to 24h, not '%s'", text);
+	return false;
+}
+
+static int swap_now(struct cli_swap *s)
+{
+	struct json_object *j;
+
+	if (cli_swap_policy(s))
+		return CLI_FAILED;
+	if (!s->json) {
+		printf("container %llu: %s has taken over, with %llu pages\n",
+		       (unsigned long long)s->id, s->name,
+		       (unsigned long long)s->adopted);
+		return CLI_OK;
+	}
+	j = json_object_new_object();
+	cli_json_number(j, "id", s->id);
+	cli_json_text(j, "policy", s->name);
+	cli_json_number(j, "adopted", s->adopted);
+	puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY |
+		JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(j);
+	return CLI_OK;
+}
+
+static int run(struct cli_swap *s, double trial)
+{
+	struct sim_policy p;
+	struct hipec_text why;
+	char text[400];
+	int ret;
+
+	hipec_text_init(&why, text, sizeof(text));
+	if (sim_policy_load(&p, s->name, &why)) {
+		cli_error("%s", text);
+		sim_policy_close(&p);
+		return CLI_FAILED;
+	}
+	s->image = p.image;
+	s->size = p.image ? p.policy.image->image_size : 0;
+	s->device = hipec_open();
+	if (s->device < 0)
+		ret = cli_open_failed(s->device);
+	else
+		ret = trial ? cli_swap_try(s, trial) : swap_now(s);
+	if (s->device >= 0)
+		close(s->device);
+	sim_policy_close(&p);
+	return ret;
+}
+
+int cli_swap(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "trial", required_argument, NULL, 't' },
+		{ "json", no_argument, NULL, 'j' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct cli_swap s = { 0 };
+	double trial = 0;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "t:j", options, NULL)) != -1) {
+		if (opt == 'j')
+			s.json = true;
+		else if (opt != 't' || !parse_time(optarg, &trial))
+			return CLI_USAGE;
+	}
+	if (argc - optind != 2 || !cli_live_id(argv[optind], &s.id))
+		return CLI_USAGE;
+	s.name = argv[optind + 1];
+	return run(&s, trial);
+}

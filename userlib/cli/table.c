@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables for a terminal. See table.h.
+ */
+#include <string.h>
+
+#include "cli.h"
+#include "table.h"
+
+#define MOST_COLUMNS 24
+
+static void print_cell(FILE *out, const struct cli_column *c, const char *text, int width,
+		       bool last)
+{
+	if (last)
+		fprintf(out, "%s\n", text);
+	else
+		fprintf(out, c->left ? "%-*s  " : "%*s  ", width, text);
+}
+
+/**
+ * cli_table_print() - rows under their titles
+ * @out:        file
+ * @columns:    of the table, 24 at most; the last one is as wide as it likes
+ * @nr_columns: their number
+ * @rows:       one behind the other
+ * @nr_rows:    their number
+ * @row_size:   bytes of one
+ *
+ * Context: any.
+ */
+void cli_table_print(FILE *out, const struct cli_column *columns, size_t nr_columns,
+		     const void *rows, size_t nr_rows, size_t row_size)
+{
+	int width[MOST_COLUMNS] = { 0 };
+	char cell[CLI_CELL];
+	size_t i, j;
+
+	for (j = 0; j < nr_columns; j++) {
+		width[j] = strlen(columns[j].title);
+		for (i = 0; i < nr_rows; i++) {
+			columns[j].put(cell, (const char *)rows + i * row_size);
+			if ((int)strlen(cell) > width[j])
+				width[j] = strlen(cell);
+		}
+	}
+	for (j = 0; j < nr_columns; j++)
+		print_cell(out, &columns[j], columns[j].title, width[j], j == nr_columns - 1);
+	for (i = 0; i < nr_rows; i++)
+		for (j = 0; j < nr_columns; j++) {
+			columns[j].put(cell, (const char *)rows + i * row_size);
+			print_cell(out, &columns[j], cell, width[j], j == nr_columns - 1);
+		}
+}
+
+void cli_put_number(char *cell, unsigned long long n)
+{
+	snprintf(cell, CLI_CELL, "%llu", n);
+}
+
+/* Of @size bytes at most, fit for a terminal. */
+void cli_put_text(char *cell, const char *text, size_t size)
+{
+	snprintf(cell, CLI_CELL, "%.*s", (int)size, text);
+	cli_clean(cell);
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec top: who holds which frames, and what that is good for, as long as one looks.
+ * Each picture is the difference of two looks; the device is closed between them, so
+ * that the module can be unloaded.
+ */
+#define _GNU_SOURCE	/* open_memstream() in c11 */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../module/vm/optable.h"
+#include "cli.h"
+#include "json.h"
+#include "state.h"
+#include "table.h"
+
+#define DEFAULT_INTERVAL 2.0	/* s */
+#define FIRST_INTERVAL 1.0	/* at most, where more pictures are to come */
+
+/* What one finds, looking once. */
+struct look {
+	double at;		/* s */
+	struct hipec_query query;
+	struct cli_state list;
+};
+
+/* A container, and what it did between two looks. */
+struct row {
+	struct hipec_status s;
+	double faults, evictions, read, written;	/* a second */
+	uint64_t helped, late;
+	bool compared;
+	double gain;		/* %, if compared */
+};
+
+struct top {
+	double interval;
+	unsigned long pictures;	/* 0: no end */
+	int (*sort)(const struct row *a, const struct row *b);
+	bool json;
+	bool screen;		/* the picture replaces the one before */
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* 0 or -errno. */
+static int look(struct look *l)
+{
+	int fd = hipec_open(), ret;
+
+	*l = (struct look){ .at = now() };
+	if (fd < 0)
+		return fd;
+	ret = hipec_query(fd, &l->query);
+	if (!ret)
+		ret = cli_state_read(fd, &l->list);
+	close(fd);
+	return ret;
+}
+
+/* The same container at the look before; zeroes, if it is new. */
+static const struct hipec_status *find(const struct look *l, const struct hipec_status *s)
+{
+	static const struct hipec_status none;
+	size_t i;
+
+	for (i = 0; i < l->list.nr; i++)
+		if (l->list.row[i].id == s->id &&
+		    l->list.row[i].counters.events <= s->counters.events &&
+		    l->list.row[i].counters.faults <= s->counters.faults)
+			return &l->list.row[i];
+	return &none;
+}
+
+static void compare(struct row *row, const struct hipec_status *s, const struct look *before,
+		    double seconds)
+{
+	const struct hipec_counters *a = &find(before, s)->counters, *b = &s->counters;
+
+	*row = (struct row){
+		.s = *s,
+		.faults = (b->faults - a->faults) / seconds,
+		.evictions = (b->evictions - a->evictions) / seconds,
+		.read = (b->read_pages - a->read_pages) / seconds,
+		.written = (b->written_pages - a->written_pages) / seconds,
+		.helped = b->helped - a->helped,
+		.late = b->late - a->late,
+	};
+	row->compared = cli_state_gain(s, &row->gain);
+}
+
+/* Orders, the greatest first; those that are alike by their number. */
+static int greater(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static int by_id(const struct row *a, const struct row *b)
+{
+	return greater(b->s.id, a->s.id);
+}
+
+static int by_frames(const struct row *a, const struct row *b)
+{
+	return greater(a->s.frames, b->s.frames);
+}
+
+static int by_faults(const struct row *a, const struct row *b)
+{
+	return greater(a->faults, b->faults);
+}
+
+static int by_evictions(const struct row *a, const struct row *b)
+{
+	return greater(a->evictions, b->evictions);
+}
+
+/* Who loses most is first, and who is not compared last. */
+static int by_loss(const struct row *a, const struct row *b)
+{
+	return greater(a->compared ? -a->gain : -INFINITY, b->compared ? -b->gain : -INFINITY);
+}
+
+static const struct {
+	const char *name;
+	int (*fn)(const struct row *a, const struct row *b);
+} sorts[] = {
+	{ "frames", by_frames }, { "faults", by_faults }, { "evictions", by_evictions },
+	{ "loss", by_loss }, { "id", by_id },
+};
+
+static int in_order(const void *a, const void *b, void *sort)
+{
+	int ret = (*(int (**)(const struct row *, const struct row *))sort)(a, b);
+
+	return ret ?: by_id(a, b);
+}
+
+/* How the policy fares: its end; or what went wrong between the looks; or "runs". */
+static void put_health(char *cell, const struct row *r)
+{
+	if (r->s.exit.kind != HIPEC_EXIT_NONE)
+		cli_put_text(cell, r->s.exit.message, sizeof(r->s.exit.message));
+	else if (r->late)
+		snprintf(cell, CLI_CELL, "late %llu", (unsigned long long)r->late);
+	else if (r->helped)
+		snprintf(cell, CLI_CELL, "helped %llu", (unsigned long long)r->helped);
+	else
+		strcpy(cell, "runs");
+}
+
+static const char *health_word(const struct row *r)
+{
+	return r->s.exit.kind != HIPEC_EXIT_NONE ? "ended" :
+		r->late ? "late" : r->helped ? "helped" : "runs";
+}
+
+static void put_gain(char *cell, const struct row *r)
+{
+	if (r->compared)
+		snprintf(cell, CLI_CELL, "%+.1f%%", r->gain);
+	else
+		strcpy(cell, "-");
+}
+
+/* The table, column by column; X(name, TITLE, left, cell of r) */
+#define COLUMNS(X)								\
+	X(id, "ID", false, cli_put_number(cell, r->s.id))			\
+	X(pid, "PID", false, cli_put_number(cell, r->s.pid))			\
+	X(uid, "UID", false, cli_put_number(cell, r->s.uid))			\
+	X(comm, "COMM", true, cli_put_text(cell, r->s.comm, sizeof(r->s.comm)))	\
+	X(policy, "POLICY", true, cli_put_text(cell, r->s.policy, sizeof(r->s.policy))) \
+	X(frames, "FRAMES", false, cli_put_number(cell, r->s.frames))		\
+	X(limit, "LIMIT", false, cli_put_number(cell, r->s.limit))		\
+	X(dirty, "DIRTY", false, cli_put_number(cell, r->s.dirty))		\
+	X(faults, "FAULTS/S", false, cli_put_number(cell, r->faults + 0.5))	\
+	X(evictions, "EVICT/S", false, cli_put_number(cell, r->evictions + 0.5)) \
+	X(read, "READ/S", false, cli_put_number(cell, r->read + 0.5))		\
+	X(written, "WRITE/S", false, cli_put_number(cell, r->written + 0.5))	\
+	X(gain, "GAIN", false, put_gain(cell, r))				\
+	X(health, "HEALTH", true, put_health(cell, r))
+
+#define CLI_ROW const struct row *r
+COLUMNS(CLI_PUT_CELL)
+
+static const struct cli_column columns[] = { COLUMNS(CLI_COLUMN) };
+
+static struct json_object *row_json(const struct row *r)
+{
+	struct json_object *o = cli_state_json(&r->s);
+
+	cli_json_real(o, "faults_per_s", true, r->faults);
+	cli_json_real(o, "evictions_per_s", true, r->evictions);
+	cli_json_real(o, "read_per_s", true, r->read);
+	cli_json_real(o, "written_per_s", true, r->written);
+	cli_json_real(o, "gain_percent", r->compared, r->gain);
+	cli_json_text(o, "health", health_word(r));
+	return o;
+}
+
+/* An object a line, so that a program can read picture by picture. */
+static void print_json(const struct look *l, double seconds, const struct row *row)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *array = json_object_new_array();
+	size_t i;
+
+	cli_json_real(o, "seconds", true, seconds);
+	cli_json_number(o, "frames", l->query.frames);
+	cli_json_number(o, "pool_frames", l->query.pool_frames);
+	cli_json_number(o, "pool_max", l->query.pool_max);
+	cli_json_number(o, "quota", l->query.quota);
+	for (i = 0; i < l->list.nr; i++)
+		json_object_array_add(array, row_json(&row[i]));
+	json_object_object_add(o, "containers", array);
+	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+	json_object_put(o);
+}
+
+/* As much of the picture as the terminal has room for. */
+static void print_screen(const char *picture)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	const char *line;
+	int i, len;
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	fputs("\033[H", stdout);
+	for (line = picture, i = 1; *line && i < size.ws_row; line += len + !!line[len], i++) {
+		len = strcspn(line, "\n");
+		printf("%.*s\033[K\n", len < size.ws_col ? len : size.ws_col, line);
+	}
+	fputs("\033[J", stdout);
+}
+
+static void print_picture(FILE *out, const struct look *l, double seconds,
+			  const struct row *row)
+{
+	fprintf(out, "%zu container%s, %llu frames (%.1f MB); pool: %llu of %llu; the last %.1f s\n",
+		l->list.nr, l->list.nr == 1 ? "" : "s", (unsigned long long)l->query.frames,
+		l->query.frames * 4096 / 1048576.0, (unsigned long long)l->query.pool_frames,
+		(unsigned long long)l->query.pool_max, seconds);
+	cli_table_print(out, columns, ARRAY_SIZE(columns), row, l->list.nr, sizeof(*row));
+}
+
+/* What has changed from @before to @l; 0, -errno, or CLI_FAILED: it cannot be written. */
+static int show(const struct top *t, const struct look *before, const struct look *l)
+{
+	struct row *row = calloc(l->list.nr + 1, sizeof(*row));
+	double seconds = l->at - before->at;
+	char *picture = NULL;
+	FILE *out = stdout;
+	size_t i, len;
+
+	if (!row)
+		return -ENOMEM;
+	for (i = 0; i < l->list.nr; i++)
+		compare(&row[i], &l->list.row[i], before, seconds);
+	qsort_r(row, l->list.nr, sizeof(*row), in_order, (void *)&t->sort);
+	if (t->screen)
+		out = open_memstream(&picture, &len);
+	if (out && t->json)
+		print_json(l, seconds, row);
+	else if (out)
+		print_picture(out, l, seconds, row);
+	if (out && t->screen) {
+		fclose(out);
+		print_screen(picture);
+		free(picture);
+	}
+	free(row);
+	if (!out)
+		return -ENOMEM;
+	return fflush(stdout) ? CLI_FAILED : 0;
+}
+
+static void wait_for(double seconds)
+{
+	struct timespec t = { .tv_sec = seconds, .tv_nsec = fmod(seconds, 1) * 1e9 };
+
+	nanosleep(&t, NULL);
+}
+
+static int run(const struct top *t)
+{
+	struct look before = { 0 }, l;
+	unsigned long n = 0;
+	int ret = look(&before);
+
+	if (!ret && t->screen)
+		fputs("\033[2J", stdout);
+	while (!ret && !stopped && (!t->pictures || n < t->pictures)) {
+		wait_for(!n && t->pictures != 1 ? fmin(t->interval, FIRST_INTERVAL) :
+						  t->interval);
+		if (stopped)
+			break;
+		ret = look(&l);
+		if (!ret && n++ && !t->screen && !t->json)
+			putchar('\n');
+		if (!ret)
+			ret = show(t, &before, &l);
+		free(before.list.row);
+		before = l;
+	}
+	free(before.list.row);
+	return ret < 0 ? cli_open_failed(ret) : ret;
+}
+
+static bool get_interval(const char *text, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(text, &end);
+	if (!*end && *text && *seconds >= 0.1 && *seconds <= 86400)
+		return true;
+	cli_error("--interval wants seconds, 0.1 to 86400, not '%s'", text);
+	return false;
+}
+
+static bool get_pictures(const char *text, unsigned long *nr)
+{
+	char *end;
+
+	*nr = strtoul(text, &end, 10);
+	if (!*end && *text >= '0' && *text <= '9' && *nr)
+		return true;
+	cli_error("--number wants how many pictures, 1 or more, not '%s'", text);
+	return false;
+}
+
+static bool get_sort(const char *text, struct top *t)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sorts); i++)
+		if (!strcmp(text, sorts[i].name)) {
+			t->sort = sorts[i].fn;
+			return true;
+		}
+	cli_error("--sort wants frames, faults, evictions, loss or id, not '%s'", text);
+	return false;
+}
+
+int cli_top(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "once", no_argument, NULL, '1' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "number", required_argument, NULL, 'n' },
+		{ "sort", required_argument, NULL, 's' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct top t = { .interval = DEFAULT_INTERVAL, .sort = by_frames };
+	struct sigaction action = { .sa_handler = stop };
+	bool tty = isatty(STDOUT_FILENO), good = true;
+	int opt;
+
+	t.pictures = tty ? 0 : 1;
+	while (good && (opt = getopt_long(argc, argv, "1i:jn:s:", options, NULL)) != -1) {
+		switch (opt) {
+		case '1':
+			t.pictures = 1;
+			break;
+		case 'i':
+			good = get_interval(optarg, &t.interval);
+			break;
+		case 'j':
+			t.json = true;
+			break;
+		case 'n':
+			good = get_pictures(optarg, &t.pictures);
+			break;
+		case 's':
+			good = get_sort(optarg, &t);
+			break;
+		default:
+			good = false;
+		}
+	}
+	if (!good || optind != argc)
+		return CLI_USAGE;
+	t.screen = tty && !t.json && t.pictures != 1;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	return run(&t);
+}

@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec trace: traces from one form to another, from a seed, and what is in them.
+ * Output is written when all of the input has been read, under another name until
+ * it is complete.
+ */
+#define _GNU_SOURCE	/* asprintf(), strdupa() */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "json.h"
+#include "trace.h"
+
+#define MAX_TOP 1000
+#define SAID_REGIONS 10	/* in text; --json has all of them */
+
+struct options {
+	struct trace_options in;
+	enum trace_form to;	/* TRACE_ANY: as the name of the output says */
+	bool json;
+	u64 top;
+	struct trace_recipe recipe;
+};
+
+enum { FROM = 256, TO, COLUMNS, JSON, TOP, NUMBERS };
+
+/* Numbers of recipes: option, where it goes, least and most. */
+static const struct number {
+	const char *name;
+	size_t at;
+	u64 least, most;
+} numbers[] = {
+#define N(name, member, least, most) \
+	{ name, offsetof(struct trace_recipe, member), least, most }
+	N("pages", pages, 1, SIM_MAX_PAGES),
+	N("accesses", accesses, 1, SIM_MAX_ACCESSES),
+	N("seed", seed, 0, UINT64_MAX),
+	N("writes", writes, 0, 100),
+	N("run", run, 1, SIM_MAX_PAGES),
+	N("fanout", fanout, 2, SIM_MAX_PAGES),
+	N("scan", scan, 0, 100),
+	N("set", set, 1, SIM_MAX_PAGES),
+	N("phase", phase, 1, SIM_MAX_ACCESSES),
+	N("passes", passes, 1, SIM_MAX_ACCESSES),
+	N("lookups", lookups, 1, SIM_MAX_PAGES),
+#undef N
+};
+
+#define SKEW (NUMBERS + ARRAY_SIZE(numbers))
+
+/* A number, which may be in units of 1024, its square or its cube. */
+static int parse_number(const char *name, const char *text, u64 least, u64 most,
+			u64 *n)
+{
+	static const char units[] = "kMG";
+	const char *unit = "";
+	char *end;
+
+	errno = 0;
+	*n = strtoull(text, &end, 10);
+	if (*end)
+		unit = strchr(units, *end);
+	if (*text >= '0' && *text <= '9' && !errno && unit &&
+	    (!*end || !end[1])) {
+		u64 times = !*unit ? 1 : 1ull << 10 * (unit - units + 1);
+
+		if (!__builtin_mul_overflow(*n, times, n) && *n >= least &&
+		    *n <= most)
+			return CLI_OK;
+	}
+	cli_error("--%s: want a number from %llu to %llu, not '%s'", name,
+		  (unsigned long long)least, (unsigned long long)most,
+		  cli_clean(strdupa(text)));
+	return CLI_USAGE;
+}
+
+/* Thousandths, of up to 4: "0.99". */
+static int parse_skew(const char *text, u64 *skew)
+{
+	u64 n = 0, unit = 1000;
+	const char *c = text;
+
+	if (*c >= '0' && *c <= '9')
+		n = (*c++ - '0') * unit;
+	if (c > text && *c == '.' && c[1])
+		for (c++; *c >= '0' && *c <= '9' && unit > 1; c++) {
+			unit /= 10;
+			n += (*c - '0') * unit;
+		}
+	if (c == text || *c || n > 4000) {
+		cli_error("--skew: want a number from 0 to 4 with up to three decimals, not '%s'",
+			  cli_clean(strdupa(text)));
+		return CLI_USAGE;
+	}
+	*skew = n;
+	return CLI_OK;
+}
+
+int cli_trace_form(const char *option, const char *name, bool writes,
+		   enum trace_form *form)
+{
+	char list[128] = "";
+	enum trace_form i;
+
+	*form = trace_form_named(name);
+	if (*form != TRACE_ANY && (!writes || trace_forms[*form].write))
+		return CLI_OK;
+	for (i = TRACE_ANY + 1; i < TRACE_NR_FORMS; i++)
+		if (!writes || trace_forms[i].write)
+			snprintf(list + strlen(list),
+				 sizeof(list) - strlen(list), "%s%s",
+				 *list ? ", " : "", trace_forms[i].name);
+	cli_error("%s: want one of %s, not '%s'", option, list,
+		  cli_clean(strdupa(name)));
+	return CLI_USAGE;
+}
+
+static int parse_options(struct options *o, int argc, char **argv,
+			 const char *allowed)
+{
+	static struct option options[NUMBERS - FROM + ARRAY_SIZE(numbers) + 2] = {
+		{ "from", required_argument, NULL, FROM },
+		{ "to", required_argument, NULL, TO },
+		{ "columns", required_argument, NULL, COLUMNS },
+		{ "json", no_argument, NULL, JSON },
+		{ "top", required_argument, NULL, TOP },
+		{ "skew", required_argument, NULL, SKEW },
+	};
+	size_t i;
+	int opt, ret = CLI_OK, at = 0;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		options[6 + i] = (struct option){ numbers[i].name,
+			required_argument, NULL, NUMBERS + i };
+	while (!ret && (opt = getopt_long(argc, argv, "j", options, &at)) != -1) {
+		char *member = (char *)&o->recipe;
+
+		if (opt == 'j')
+			opt = JSON;
+		if (opt == '?')
+			return CLI_USAGE;
+		if (!strchr(allowed, opt < JSON ? "ftc"[opt - FROM] :
+			    opt == JSON || opt == TOP ? 'i' : 'm')) {
+			cli_error("'%s' has no such option",
+				  cli_clean(argv[0]));
+			return CLI_USAGE;
+		}
+		if (opt == FROM)
+			ret = cli_trace_form("--from", optarg, false, &o->in.form);
+		else if (opt == TO)
+			ret = cli_trace_form("--to", optarg, true, &o->to);
+		else if (opt == COLUMNS)
+			o->in.columns = optarg;
+		else if (opt == JSON)
+			o->json = true;
+		else if (opt == TOP)
+			ret = parse_number("top", optarg, 0, MAX_TOP, &o->top);
+		else if (opt == (int)SKEW)
+			ret = parse_skew(optarg, &o->recipe.skew);
+		else
+			ret = parse_number(numbers[opt - NUMBERS].name, optarg,
+					   numbers[opt - NUMBERS].least,
+					   numbers[opt - NUMBERS].most,
+					   (u64 *)(member +
+						   numbers[opt - NUMBERS].at));
+	}
+	if (!ret && o->in.columns && o->in.form != TRACE_ANY &&
+	    o->in.form != TRACE_CSV) {
+		cli_error("--columns: only csv has some");
+		ret = CLI_USAGE;
+	}
+	return ret;
+}
+
+static int read_trace(struct sim_trace *t, const char *name,
+		      const struct options *o)
+{
+	struct trace_options in = o->in;
+	bool standard = !strcmp(name, "-");
+	FILE *file = standard ? stdin : fopen(name, "re");
+	struct sim_error err;
+	int ret;
+
+	*t = (struct sim_trace){ .name = name };
+	if (!file) {
+		cli_error("%s: %s", name, strerror(errno));
+		return CLI_FAILED;
+	}
+	if (in.columns)
+		in.form = TRACE_CSV;
+	ret = trace_read(t, name, file, &in, &err);
+	if (!standard)
+		fclose(file);
+	return ret ? cli_trace_failed(name, ret, &err) : CLI_OK;
+}
+
+/* What the user should know of a trace; lines of it begin with @mark. */
+static void say_notes(const struct sim_trace *t, const char *mark, FILE *out)
+{
+	u32 i;
+
+	sim_trace_say_notes(t, mark, out);
+	for (i = 0; i < t->nr_regions && i < SAID_REGIONS; i++)
+		fprintf(out, "%spages %u to %u are %s\n", mark,
+			t->region[i].pgno,
+			t->region[i].pgno + t->region[i].nr - 1,
+			t->region[i].name);
+	if (i < t->nr_regions)
+		fprintf(out, "%sand so on: there are %u regions\n", mark,
+			t->nr_regions);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n > m && !strcmp(name + n - m, end);
+}
+
+static enum trace_form form_of_name(const char *name)
+{
+	if (ends_with(name, ".trace"))
+		return TRACE_BINARY;
+	if (ends_with(name, ".csv"))
+		return TRACE_CSV;
+	if (ends_with(name, ".oracleGeneral") ||
+	    ends_with(name, ".oracleGeneral.bin"))
+		return TRACE_ORACLE;
+	return TRACE_TEXT;
+}
+
+/* Into @out; its name is @name. */
+static int write_to(struct sim_trace *t, enum trace_form form, const char *name,
+		    FILE *out)
+{
+	int ret = trace_write(t, form, out);
+
+	errno = 0;
+	if (!ret && (fflush(out) || ferror(out)))
+		ret = errno ? -errno : -EIO;
+	if (ret)
+		cli_error("%s: %s", name, strerror(-ret));
+	return ret ? CLI_FAILED : CLI_OK;
+}
+
+/* A file appears when it is complete; what is no file is written as it is. */
+int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name)
+{
+	char *partial = NULL;
+	struct stat st;
+	FILE *out;
+	int ret;
+
+	if (form == TRACE_ANY)
+		form = form_of_name(name);
+	if (!strcmp(name, "-"))
+		return write_to(t, form, "standard output", stdout);
+	if ((stat(name, &st) || S_ISREG(st.st_mode)) &&
+	    asprintf(&partial, "%s.partial", name) < 0) {
+		cli_error("%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	out = fopen(partial ? partial : name, "we");
+	if (!out) {
+		cli_error("%s: %s", name, strerror(errno));
+		free(partial);
+		return CLI_FAILED;
+	}
+	ret = write_to(t, form, name, out);
+	if ((fclose(out) || (!ret && partial && rename(partial, name))) && !ret) {
+		cli_error("%s: %s", name, strerror(errno));
+		ret = CLI_FAILED;
+	}
+	if (ret && partial)
+		unlink(partial);
+	free(partial);
+	return ret;
+}
+
+static int convert(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct sim_trace t;
+	int ret = parse_options(&o, argc, argv, "ftc");
+
+	if (!ret && argc - optind != 2) {
+		cli_error("convert: want a trace to read and one to write");
+		ret = CLI_USAGE;
+	}
+	if (ret)
+		return ret;
+	ret = read_trace(&t, argv[optind], &o);
+	if (!ret)
+		ret = cli_trace_write(&t, o.to, argv[optind + 1]);
+	if (!ret)
+		say_notes(&t, "hipec trace: ", stderr);
+	sim_trace_free(&t);
+	return ret;
+}
+
+/* What was not given, where it depends on what was. */
+static int complete(struct trace_recipe *recipe)
+{
+	/* In pages: those of hipec-1997's "Hipec profiler". */
+	static const u64 sizes[TRACE_NR_KINDS] = {
+		[TRACE_NLJ] = 4096, [TRACE_RDR] = 20480, [TRACE_SMPEG] = 1068,
+	};
+	const u64 unset = UINT64_MAX;
+	bool sized = sizes[recipe->kind];
+
+	if (!recipe->pages)
+		recipe->pages = sizes[recipe->kind];
+	if (!recipe->accesses && sized)
+		recipe->accesses = SIM_MAX_ACCESSES;
+	if (!recipe->pages || !recipe->accesses) {
+		cli_error("make: want --pages and --accesses");
+		return CLI_USAGE;
+	}
+	if (recipe->kind == TRACE_RDR && recipe->pages % 5) {
+		cli_error("--pages: want a multiple of 5 for rdr: four of data for each of the index");
+		return CLI_USAGE;
+	}
+	if (!recipe->set)
+		recipe->set = (recipe->pages + 9) / 10;
+	if (!recipe->phase)
+		recipe->phase = (recipe->accesses + 9) / 10;
+	if (recipe->set > recipe->pages) {
+		cli_error("--set: want at most --pages");
+		return CLI_USAGE;
+	}
+	if (recipe->skew == unset)	/* as most published traces have it */
+		recipe->skew = recipe->kind == TRACE_BTREE ? 0 : 1000;
+	return CLI_OK;
+}
+
+/* @argv: KIND [OPTION...]; optind is then the first argument behind them. */
+static int make_one(struct sim_trace *t, struct options *o, int argc,
+		    char **argv)
+{
+	const char *kind = argc ? argv[0] : "";
+	char list[128] = "";
+	size_t i;
+	int ret;
+
+	o->recipe = (struct trace_recipe){
+		.skew = UINT64_MAX, .run = 64, .fanout = 100, .scan = 50,
+		.passes = 32, .lookups = 10000,
+	};
+	for (i = 0; i < TRACE_NR_KINDS && strcmp(kind, trace_kinds[i]); i++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list),
+			 "%s%s", *list ? ", " : "", trace_kinds[i]);
+	if (i == TRACE_NR_KINDS) {
+		cli_error("make: want one of %s, not '%s'", list,
+			  cli_clean(strdupa(kind)));
+		return CLI_USAGE;
+	}
+	o->recipe.kind = i;
+	ret = parse_options(o, argc, argv, "tm");
+	if (!ret && argc - optind > 1) {
+		cli_error("make: want one trace to write");
+		ret = CLI_USAGE;
+	}
+	if (!ret)
+		ret = complete(&o->recipe);
+	if (!ret && trace_make(t, &o->recipe)) {
+		cli_error("%s", strerror(ENOMEM));
+		ret = CLI_FAILED;
+	}
+	return ret;
+}
+
+/**
+ * cli_trace_make() - make a trace as hipec trace make does
+ * @t:    filled; sim_trace_free() it, also after an error
+ * @argc: of @argv
+ * @argv: KIND [OPTION...]
+ *
+ * Context: any; uses getopt.
+ * Return: 0 or an exit code, said.
+ */
+int cli_trace_make(struct sim_trace *t, int argc, char **argv)
+{
+	struct options o = { 0 };
+	int ret;
+
+	*t = (struct sim_trace){ 0 };
+	optind = 0;	/* anew */
+	ret = make_one(t, &o, argc, argv);
+	if (!ret && optind < argc) {
+		cli_error("want options behind the kind of trace, not '%s'",
+			  cli_clean(argv[optind]));
+		ret = CLI_USAGE;
+	}
+	return ret;
+}
+
+static int make(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct sim_trace t = { 0 };
+	int ret = make_one(&t, &o, argc - 1, argv + 1);
+
+	if (!ret)
+		ret = cli_trace_write(&t, o.to, optind < argc - 1 ?
+				  argv[1 + optind] : "-");
+	sim_trace_free(&t);
+	return ret;
+}
+
+static const u64 quantiles[TRACE_NR_QUANTILES] = TRACE_QUANTILES;
+
+static void print_info(const struct sim_trace *t, const struct trace_info *info)
+{
+	u32 i;
+
+	printf("%s: %llu accesses to %llu pages\n", t->name,
+	       (unsigned long long)info->accesses,
+	       (unsigned long long)info->pages);
+	printf("reads            %llu\n", (unsigned long long)info->reads);
+	printf("writes           %llu, to %llu pages\n",
+	       (unsigned long long)info->writes,
+	       (unsigned long long)info->written_pages);
+	printf("footprint        %llu kB, in pages %llu to %llu\n",
+	       (unsigned long long)info->pages * (TRACE_PAGE_BYTES / 1024),
+	       (unsigned long long)info->first, (unsigned long long)info->last);
+	printf("sequential       %.1f%%, to the page behind the one before\n",
+	       100.0 * info->sequential / info->accesses);
+	printf("repeated         %.1f%%, to the same page as the one before\n",
+	       100.0 * info->repeated / info->accesses);
+	printf("one touch        %llu pages\n",
+	       (unsigned long long)info->one_touch);
+	printf("reuse distance   ");
+	for (i = 0; i < TRACE_NR_QUANTILES && info->reuses; i++)
+		printf("%s%llu%% %llu", i ? ", " : "",
+		       (unsigned long long)quantiles[i],
+		       (unsigned long long)info->quantile[i]);
+	puts(info->reuses ? "" : "none: no page is accessed again");
+	printf("top pages        ");
+	for (i = 0; i < info->nr_top; i++)
+		printf("%s%u (%u)", i ? ", " : "", info->top[i].pgno,
+		       info->top[i].accesses);
+	puts(i ? "" : "-");
+	say_notes(t, "note: ", stdout);
+}
+
+static struct json_object *distances_json(const struct trace_info *info)
+{
+	struct json_object *o = json_object_new_object();
+	char key[8];
+	int i;
+
+	for (i = 0; i < TRACE_NR_QUANTILES && info->reuses; i++) {
+		snprintf(key, sizeof(key), "%u", (unsigned int)quantiles[i]);
+		cli_json_number(o, key, info->quantile[i]);
+	}
+	return o;
+}
+
+static struct json_object *regions_json(const struct sim_trace *t)
+{
+	struct json_object *array = json_object_new_array(), *o;
+	u32 i;
+
+	for (i = 0; i < t->nr_regions; i++) {
+		o = json_object_new_object();
+		cli_json_number(o, "page", t->region[i].pgno);
+		cli_json_number(o, "pages", t->region[i].nr ? t->region[i].nr :
+				(u64)UINT32_MAX + 1);
+		cli_json_text(o, "name", t->region[i].name);
+		json_object_array_add(array, o);
+	}
+	return array;
+}
+
+static struct json_object *top_json(const struct trace_info *info)
+{
+	struct json_object *array = json_object_new_array(), *o;
+	u32 i;
+
+	for (i = 0; i < info->nr_top; i++) {
+		o = json_object_new_object();
+		cli_json_number(o, "page", info->top[i].pgno);
+		cli_json_number(o, "accesses", info->top[i].accesses);
+		json_object_array_add(array, o);
+	}
+	return array;
+}
+
+static struct json_object *info_json(const struct sim_trace *t,
+				     const struct trace_info *info)
+{
+	struct json_object *o = json_object_new_object();
+
+	cli_json_text(o, "trace", t->name);
+	cli_json_number(o, "accesses", info->accesses);
+	cli_json_number(o, "reads", info->reads);
+	cli_json_number(o, "writes", info->writes);
+	cli_json_number(o, "pages", info->pages);
+	cli_json_number(o, "written_pages", info->written_pages);
+	cli_json_number(o, "footprint_bytes", info->pages * TRACE_PAGE_BYTES);
+	cli_json_number(o, "first_page", info->first);
+	cli_json_number(o, "last_page", info->last);
+	cli_json_number(o, "sequential", info->sequential);
+	cli_json_number(o, "repeated", info->repeated);
+	cli_json_number(o, "one_touch_pages", info->one_touch);
+	cli_json_number(o, "reuses", info->reuses);
+	json_object_object_add(o, "reuse_distance", distances_json(info));
+	json_object_object_add(o, "top_pages", top_json(info));
+	cli_json_number(o, "tags", t->nr_tags ? t->nr_tags - 1 : 0);
+	json_object_object_add(o, "regions", regions_json(t));
+	cli_json_text(o, "notes", t->notes ?: "");
+	return o;
+}
+
+/* One trace; into @array, or printed. */
+static int one_info(const char *name, const struct options *o, bool first,
+		    struct json_object *array)
+{
+	struct trace_info info;
+	struct sim_trace t;
+	int ret = read_trace(&t, name, o);
+
+	if (!ret && trace_info(&t, o->top, &info)) {
+		cli_error("%s: %s", name, strerror(ENOMEM));
+		trace_info_free(&info);
+		ret = CLI_FAILED;
+	} else if (!ret) {
+		if (array) {
+			json_object_array_add(array, info_json(&t, &info));
+		} else {
+			if (!first)
+				putchar('\n');
+			print_info(&t, &info);
+		}
+		trace_info_free(&info);
+	}
+	sim_trace_free(&t);
+	return ret;
+}
+
+static int info(int argc, char **argv)
+{
+	struct options o = { .top = 5 };
+	struct json_object *array;
+	int ret = parse_options(&o, argc, argv, "fci"), i;
+
+	if (!ret && optind == argc) {
+		cli_error("info: want a trace");
+		ret = CLI_USAGE;
+	}
+	if (ret)
+		return ret;
+	array = o.json ? json_object_new_array() : NULL;
+	for (i = optind; i < argc && !ret; i++)
+		ret = one_info(argv[i], &o, i == optind, array);
+	if (array && !ret)
+		puts(json_object_to_json_string_ext(array,
+						    JSON_C_TO_STRING_PRETTY));
+	json_object_put(array);
+	return ret;
+}
+
+int cli_trace(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*fn)(int argc, char **argv);
+	} verbs[] = {
+		{ "convert", convert }, { "make", make }, { "info", info },
+	};
+	const char *name = argc > 1 ? argv[1] : "";
+	size_t i;
+
+	if (*name == '-')
+		return cli_trace_program(argc, argv);
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(name, verbs[i].name))
+			return verbs[i].fn(argc - 1, argv + 1);
+	cli_error("want convert, make, info, or -- and a program, not '%s'",
+		  cli_clean(strdupa(name)));
+	return CLI_USAGE;
+}

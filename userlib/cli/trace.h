@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * hipec trace: what its parts share.
+ *
+ * Interface:
+ * cli_trace_program()   hipec trace -- COMMAND            traceprog.c
+ * cli_trace_form()      a form's name, of an option       trace.c
+ * cli_trace_write()     a trace into a file, complete or not at all
+ */
+#ifndef HIPEC_CLI_TRACE_H
+#define HIPEC_CLI_TRACE_H
+
+#include "../trace/trace.h"
+
+int cli_trace_program(int argc, char **argv);
+int cli_trace_form(const char *option, const char *name, bool writes,
+		   enum trace_form *form);
+int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name);
+
+#endif /* HIPEC_CLI_TRACE_H */

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec trace -- COMMAND: runs a program as it is, with a library loaded into it
+ * that notes its file accesses, and makes a trace of them when it has ended, and
+ * all that it started.
+ */
+#define _GNU_SOURCE	/* asprintf(), strdupa() */
+#include <errno.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "program.h"
+#include "trace.h"
+#include "../../module/context/hash.h"
+#include "../trace/chanin.h"
+
+#define LIBRARY "libhipectrace.so"
+#define MAP_PAGES 64
+#define MIN_MAP_PAGES 32	/* one instruction may touch so many */
+
+struct options {
+	const char *out;
+	enum trace_form to;
+	u32 depth;
+	u32 map_pages;
+	bool frames;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void note_signal(int sig)
+{
+	interrupted = sig;
+}
+
+static int parse_count(const char *option, const char *text, u32 least, u32 most,
+		       u32 *n)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || value < least ||
+	    value > most) {
+		cli_error("%s: want a number from %u to %u, not '%s'", option,
+			  least, most, cli_clean(strdupa(text)));
+		return CLI_USAGE;
+	}
+	*n = value;
+	return CLI_OK;
+}
+
+static int set_stack(struct options *o, const char *text)
+{
+	o->frames = !strcmp(text, "frames");
+	if (o->frames || !strcmp(text, "tables"))
+		return CLI_OK;
+	cli_error("--stack: want tables or frames, not '%s'",
+		  cli_clean(strdupa(text)));
+	return CLI_USAGE;
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "to", required_argument, NULL, 't' },
+		{ "depth", required_argument, NULL, 'd' },
+		{ "stack", required_argument, NULL, 's' },
+		{ "mmap", optional_argument, NULL, 'm' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int opt, ret = CLI_OK;
+
+	while (!ret && (opt = getopt_long(argc, argv, "+o:", options, NULL)) != -1) {
+		if (opt == 'o')
+			o->out = optarg;
+		else if (opt == 't')
+			ret = cli_trace_form("--to", optarg, true, &o->to);
+		else if (opt == 'd')
+			ret = parse_count("--depth", optarg, 0,
+					  CONTEXT_MAX_DEPTH, &o->depth);
+		else if (opt == 's')
+			ret = set_stack(o, optarg);
+		else if (opt == 'm' && optarg)
+			ret = parse_count("--mmap", optarg, MIN_MAP_PAGES,
+					  1 << 14, &o->map_pages);
+		else if (opt == 'm')
+			o->map_pages = MAP_PAGES;
+		else
+			ret = CLI_USAGE;
+	}
+	if (!ret && optind == argc) {
+		cli_error("want a program to run");
+		ret = CLI_USAGE;
+	}
+	return ret;
+}
+
+/*
+ * A terminal's Ctrl-C is for the program; we wait for it. When it has ended, what it
+ * left behind may be left behind.
+ */
+static int wait_for(pid_t child)
+{
+	int status = 0, its = 0;
+	bool ended = false;
+	pid_t pid;
+
+	for (;;) {
+		pid = wait(&status);
+		if (pid == child) {
+			its = status;
+			ended = true;
+		}
+		if (pid < 0 && errno == ECHILD)
+			break;
+		if (interrupted && ended)
+			break;
+		if (interrupted == SIGTERM) {
+			interrupted = 0;
+			kill(child, SIGTERM);
+		}
+	}
+	return cli_program_status(its);
+}
+
+static void say_silent(const char *name, struct tracechan_found *found)
+{
+	(void)found;
+	cli_error("nothing was seen of %s: %s", name, cli_program_why_plain(name) ?:
+		  "it may be static or setuid, or not allowed to open its records");
+}
+
+static char *default_name(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+	char *name;
+
+	return asprintf(&name, "%s.trace", slash ? slash + 1 : program) < 0 ?
+	       NULL : name;
+}
+
+/* What came is written, whatever became of the program. */
+static int finish(const struct options *o, struct tracechan *c, pid_t child,
+		  const char *program)
+{
+	struct tracechan_found found = {
+		.process = child, .program = program, .silent = say_silent,
+	};
+	struct sim_trace t = { .name = program };
+	char *name = o->out ? strdup(o->out) : default_name(program);
+	struct sim_error err;
+	int ret = name ? tracechan_read(c, &t, &found, &err) : -ENOMEM;
+
+	if (ret) {
+		cli_error("%s", ret == -EINVAL ? err.text : strerror(-ret));
+		ret = CLI_FAILED;
+		goto out;
+	}
+	if (found.nr_lost)
+		cli_error("%llu records are missing: a program was killed as it wrote them, or there was no room for them in %s",
+			  (unsigned long long)found.nr_lost,
+			  dirname(strdupa(c->path)));
+	if (c->head->nr_maps_missed)
+		cli_error("%llu mapped files were not seen: too many at a time",
+			  (unsigned long long)c->head->nr_maps_missed);
+	if (c->head->no_stdio)
+		cli_error("streams (stdio) were not seen: this C library has them in another way");
+	if (!t.nr_accesses) {
+		cli_error("no file was read or written, so there is no trace");
+		goto out;
+	}
+	ret = cli_trace_write(&t, o->to, name);
+	if (!ret)
+		fprintf(stderr, "hipec trace: %llu accesses to %u pages of %u file%s are in %s\n",
+			(unsigned long long)t.nr_accesses, t.nr_pages,
+			t.nr_regions, t.nr_regions == 1 ? "" : "s", name);
+out:
+	sim_trace_free(&t);
+	free(name);
+	return ret;
+}
+
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	const struct sigaction note = { .sa_handler = note_signal };
+	struct sigaction old;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		if (!sigaction(signals[i], NULL, &old) &&
+		    old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &note, NULL);
+}
+
+/**
+ * cli_trace_program() - hipec trace [OPTION...] -- COMMAND [ARGUMENT...]
+ * @argc: with the verb
+ * @argv: likewise
+ *
+ * Exits with the program's status, or 128 and the number of the signal that ended it.
+ *
+ * Context: any; waits for children.
+ * Return: 127 or 126 if it cannot be run; or an exit code, said.
+ */
+int cli_trace_program(int argc, char **argv)
+{
+	struct options o = { .depth = CONTEXT_DEPTH };
+	const char *dir = getenv("TMPDIR");
+	struct cli_program how = { .name = { TRACECHAN_ENV } };
+	struct tracechan c;
+	char *library;
+	pid_t child;
+	int ret = parse(&o, argc, argv), wrote;
+
+	if (ret)
+		return ret;
+	library = cli_program_library(LIBRARY);
+	if (!library)
+		return CLI_FAILED;
+	dir = dir && *dir ? dir : "/tmp";
+	ret = tracechan_make(&c, dir);
+	if (ret) {
+		cli_error("cannot keep records in %s: %s", dir, strerror(-ret));
+		ret = CLI_FAILED;
+		goto out;
+	}
+	c.head->depth = o.depth;
+	c.head->frames = o.frames;
+	c.head->map_pages = o.map_pages;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	catch_signals();
+	how.library = library;
+	how.value[0] = c.path;
+	ret = cli_program_start(argv + optind, &how, &child);
+	if (!ret) {
+		ret = wait_for(child);
+		wrote = finish(&o, &c, child, argv[optind]);
+		tracechan_free(&c);
+		exit(ret ?: wrote);	/* it means nothing to our caller */
+	}
+out:
+	tracechan_free(&c);
+	free(library);
+	return ret;
+}

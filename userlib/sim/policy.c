@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What --policy names: a built-in reference, the module's built-in replacement, a
+ * compiled policy, a source that ampc compiles, or a shipped policy by its name.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "beside.h"
+#include "../lib/hipec.h"
+#include "sim.h"
+
+extern char **environ;
+
+static const struct {
+	const char *name;
+	enum sim_reference reference;
+} references[] = {
+#define X(name, text) { text, SIM_##name },
+	SIM_REFERENCES(X)
+#undef X
+};
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t len = strlen(name), n = strlen(suffix);
+
+	return len > n && !strcmp(name + len - n, suffix);
+}
+
+static int fail(struct hipec_text *why, const char *name, const char *text)
+{
+	hipec_text_str(why, name);
+	hipec_text_str(why, ": ");
+	hipec_text_str(why, text);
+	return -EINVAL;
+}
+
+/* Read, parse and verify an image; @name is what the user calls it. */
+static int load(struct sim_policy *p, const char *path, struct hipec_text *why)
+{
+	struct hipec_verify_error err;
+	size_t size;
+	int ret;
+
+	ret = hipec_image_read(path, &p->image, &size);
+	if (ret)
+		return fail(why, p->name, strerror(-ret));
+	if (!hipec_image_parse(p->image, size, &p->policy, &err) &&
+	    !hipec_verify(&p->policy, &err))
+		return 0;
+	fail(why, p->name, "");
+	hipec_verify_explain(&p->policy, &err, why);
+	return -EINVAL;
+}
+
+/* Have ampc, beside this program or in PATH, compile @source to @output. */
+static int run_ampc(const char *source, const char *output,
+		    struct hipec_text *why)
+{
+	char path[PATH_MAX];
+	char *argv[] = { "ampc", "-o", (char *)output, "--", (char *)source,
+			 NULL };
+	int ret, status;
+	pid_t pid;
+
+	if (beside(path, "ampc") && !access(path, X_OK))
+		ret = posix_spawn(&pid, path, NULL, NULL, argv, environ);
+	else
+		ret = posix_spawnp(&pid, "ampc", NULL, NULL, argv, environ);
+	if (ret)
+		return fail(why, "ampc", strerror(ret));
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return fail(why, "ampc", strerror(errno));
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return 0;
+	return fail(why, source, "it was not compiled");
+}
+
+static int compile(struct sim_policy *p, struct hipec_text *why)
+{
+	const char *tmp = getenv("TMPDIR");
+	char folder[PATH_MAX], output[PATH_MAX + 16];
+	int ret;
+
+	snprintf(folder, sizeof(folder), "%s/hipec-sim-XXXXXX",
+		 tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(folder))
+		return fail(why, folder, strerror(errno));
+	snprintf(output, sizeof(output), "%s/policy.hpo", folder);
+	ret = run_ampc(p->name, output, why);
+	if (!ret)
+		ret = load(p, output, why);
+	unlink(output);
+	rmdir(folder);
+	return ret;
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* A shipped policy: in a folder of HIPEC_POLICY_PATH, or of ours. */
+static bool find_shipped(const char *name, char *path)
+{
+	const char *folders = getenv("HIPEC_POLICY_PATH"), *end;
+	char file[PATH_MAX];
+
+	for (; folders && *folders; folders = *end ? end + 1 : end) {
+		end = folders + strcspn(folders, ":");
+		if (end != folders &&
+		    snprintf(path, PATH_MAX, "%.*s/%s.hpo",
+			     (int)(end - folders), folders, name) < PATH_MAX &&
+		    exists(path))
+			return true;
+	}
+	return snprintf(file, sizeof(file), "policies/%s.hpo", name) <
+		       (int)sizeof(file) &&
+	       beside_find(path, BESIDE_SHARE, file) && exists(path);
+}
+
+/**
+ * sim_policy_open() - find, compile and verify what --policy names
+ * @p:    filled; sim_policy_close() it, also after an error
+ * @name: a reference, "builtin", a .hpo or .hp file, or a shipped policy; must outlive @p
+ * @why:  gets one line on an error
+ *
+ * What ampc has to say goes to standard error.
+ *
+ * Context: any; runs a program.
+ * Return: 0; -EINVAL.
+ */
+int sim_policy_open(struct sim_policy *p, const char *name,
+		    struct hipec_text *why)
+{
+	size_t i;
+
+	*p = (struct sim_policy){ .name = name };
+	for (i = 0; i < ARRAY_SIZE(references); i++)
+		if (!strcmp(name, references[i].name))
+			p->reference = references[i].reference;
+	return p->reference ? 0 : sim_policy_load(p, name, why);
+}
+
+/**
+ * sim_policy_load() - the same of what the module could run: no reference
+ * @p:    filled; sim_policy_close() it, also after an error
+ * @name: "builtin", a .hpo or .hp file, or a shipped policy; must outlive @p
+ * @why:  gets one line on an error
+ *
+ * Context: any; runs a program.
+ * Return: 0; -EINVAL.
+ */
+int sim_policy_load(struct sim_policy *p, const char *name,
+		    struct hipec_text *why)
+{
+	char path[PATH_MAX];
+
+	*p = (struct sim_policy){ .name = name };
+	if (!strcmp(name, HIPEC_FIFO2_NAME)) {
+		hipec_fifo2_policy(&p->policy);
+		return 0;
+	}
+	if (has_suffix(name, ".hpo"))
+		return load(p, name, why);
+	if (has_suffix(name, ".hp"))
+		return compile(p, why);
+	if (*name && !strchr(name, '/') && find_shipped(name, path))
+		return load(p, path, why);
+	return fail(why, name, "want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, builtin, or a shipped policy");
+}
+
+void sim_policy_close(struct sim_policy *p)
+{
+	free(p->image);
+	p->image = NULL;
+}

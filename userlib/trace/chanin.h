@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command's end of the channel; chan.h says what is in it.
+ *
+ * Interface:
+ * tracechan_make(), _free()  the channel
+ * tracechan_read()           what came through it, as a trace
+ */
+#ifndef HIPEC_TRACECHANIN_H
+#define HIPEC_TRACECHANIN_H
+
+#include "chan.h"
+#include "reader.h"
+
+struct tracechan {
+	char *path;
+	int fd;
+	struct tracechan_head *head;
+};
+
+struct tracechan_found {
+	u64 process;	/* given: the first one, */
+	const char *program;	/* which runs this */
+	u64 nr_lost;	/* slots that nothing was written to */
+	/* Given; a program that was started, and of which nothing was heard. */
+	void (*silent)(const char *name, struct tracechan_found *found);
+};
+
+int tracechan_make(struct tracechan *c, const char *dir);
+void tracechan_free(struct tracechan *c);
+int tracechan_read(struct tracechan *c, struct sim_trace *t,
+		   struct tracechan_found *found, struct sim_error *err);
+
+#endif /* HIPEC_TRACECHANIN_H */

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A trace in memory: runs of pages, a hash table that gives the pages, which are
+ * sparse, their ids, and, where there are any, tags, regions and notes.
+ */
+#define _GNU_SOURCE	/* asprintf() */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "reader.h"
+
+/* Where @pgno is in the table, or would be. */
+static struct sim_page *place_of(const struct sim_trace *t, u32 pgno)
+{
+	u32 mask = (1u << t->bits) - 1;
+	u32 i = pgno * 2654435769u >> (32 - t->bits);
+
+	while (t->page[i].id && t->page[i].pgno != pgno)
+		i = (i + 1) & mask;
+	return &t->page[i];
+}
+
+/* Make the table twice as large. */
+static int grow(struct sim_trace *t)
+{
+	struct sim_page *old = t->page;
+	size_t i, n = old ? (size_t)1 << t->bits : 0;
+	u32 bits = old ? t->bits + 1 : 10;
+	struct sim_page *new = calloc((size_t)1 << bits, sizeof(*new));
+
+	if (!new)
+		return -ENOMEM;
+	t->page = new;
+	t->bits = bits;
+	for (i = 0; i < n; i++)
+		if (old[i].id)
+			*place_of(t, old[i].pgno) = old[i];
+	free(old);
+	return 0;
+}
+
+/* Give @pgno an id, if it has none; -ERANGE if there are too many. */
+static int add_page(struct sim_trace *t, u32 pgno)
+{
+	struct sim_page *place = t->page ? place_of(t, pgno) : NULL;
+
+	if (place && place->id)
+		return 0;
+	if (t->nr_pages == SIM_MAX_PAGES)
+		return -ERANGE;
+	if (!place || t->nr_pages >= 1u << (t->bits - 1)) {
+		if (grow(t))
+			return -ENOMEM;
+		place = place_of(t, pgno);
+	}
+	*place = (struct sim_page){ pgno, ++t->nr_pages };
+	return 0;
+}
+
+/* Where @tag is in the table of tags, or would be. */
+static u32 *tag_place(const struct sim_trace *t, const struct sim_tag *tag)
+{
+	u32 mask = t->max_tags * 2 - 1;
+	u64 hash = (tag->context ^ (u64)tag->hint << 32) * 0x9e3779b97f4a7c15;
+	u32 i = (hash >> 32) & mask;
+	u32 *place;
+
+	for (;; i = (i + 1) & mask) {
+		place = &t->tag_place[i];
+		if (!*place || (t->tag[*place].context == tag->context &&
+				t->tag[*place].hint == tag->hint))
+			return place;
+	}
+}
+
+/* Make room for more tags; @t has a table of their places afterwards. */
+static int grow_tags(struct sim_trace *t)
+{
+	u32 max = t->max_tags ? 2 * t->max_tags : 64, i;
+	struct sim_tag *tag = reallocarray(t->tag, max, sizeof(*tag));
+	u32 *places;
+
+	if (!tag)
+		return -ENOMEM;
+	t->tag = tag;
+	places = calloc((size_t)max * 2, sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	free(t->tag_place);
+	t->tag_place = places;
+	t->max_tags = max;
+	tag[0] = (struct sim_tag){ 0 };
+	if (!t->nr_tags)
+		t->nr_tags = 1;
+	for (i = 1; i < t->nr_tags; i++)
+		*tag_place(t, &tag[i]) = i;
+	return 0;
+}
+
+/* The number of a tag; nothing is 0, and takes no memory. */
+static int number_of_tag(struct sim_trace *t, const struct sim_tag *tag,
+			 u32 *number)
+{
+	u32 *place;
+
+	*number = 0;
+	if (!tag || (!tag->hint && !tag->context))
+		return 0;
+	if (t->nr_tags == t->max_tags && grow_tags(t))
+		return -ENOMEM;
+	place = tag_place(t, tag);
+	if (!*place) {
+		t->tag[t->nr_tags] = *tag;
+		*place = t->nr_tags++;
+	}
+	*number = *place;
+	return 0;
+}
+
+/* Room for one more run. */
+static int grow_runs(struct sim_trace *t)
+{
+	size_t max = t->max_runs ? 2 * t->max_runs : 1024;
+	void *more = reallocarray(t->run, max, sizeof(*t->run));
+
+	if (!more)
+		return -ENOMEM;
+	t->run = more;
+	if (t->run_tag) {
+		more = reallocarray(t->run_tag, max, sizeof(*t->run_tag));
+		if (!more)
+			return -ENOMEM;
+		t->run_tag = more;
+	}
+	t->max_runs = max;
+	return 0;
+}
+
+/* What goes on where the last run ended is more of that run. */
+static bool goes_on(const struct sim_trace *t, const struct sim_run *run,
+		    u32 tag)
+{
+	const struct sim_run *last;
+
+	if (!t->nr_runs)
+		return false;
+	last = &t->run[t->nr_runs - 1];
+	return last->write == run->write &&
+	       (u64)last->pgno + last->nr == run->pgno &&
+	       (u32)last->nr + run->nr <= SIM_MAX_PAGES &&
+	       (t->run_tag ? t->run_tag[t->nr_runs - 1] : 0) == tag;
+}
+
+static int add_run(struct sim_trace *t, const struct sim_run *run, u32 tag)
+{
+	if (goes_on(t, run, tag)) {
+		t->run[t->nr_runs - 1].nr += run->nr;
+		t->nr_accesses += run->nr;
+		return 0;
+	}
+	if (t->nr_runs == t->max_runs && grow_runs(t))
+		return -ENOMEM;
+	if (tag && !t->run_tag) {
+		t->run_tag = calloc(t->max_runs, sizeof(*t->run_tag));
+		if (!t->run_tag)
+			return -ENOMEM;
+	}
+	if (t->run_tag)
+		t->run_tag[t->nr_runs] = tag;
+	t->run[t->nr_runs++] = *run;
+	t->nr_accesses += run->nr;
+	return 0;
+}
+
+/* Cut a run in two, behind its first @nr pages. */
+static int cut_run(struct sim_trace *t, size_t n, u32 nr)
+{
+	if (t->nr_runs == t->max_runs && grow_runs(t))
+		return -ENOMEM;
+	memmove(&t->run[n + 1], &t->run[n], (t->nr_runs - n) * sizeof(*t->run));
+	if (t->run_tag)
+		memmove(&t->run_tag[n + 1], &t->run_tag[n],
+			(t->nr_runs - n) * sizeof(*t->run_tag));
+	t->nr_runs++;
+	t->run[n].nr = nr;
+	t->run[n + 1].pgno += nr;
+	t->run[n + 1].nr -= nr;
+	return 0;
+}
+
+/**
+ * sim_trace_warm() - have the first accesses of a trace not counted
+ * @t:        trace
+ * @accesses: less than it has
+ *
+ * They run as all others do.
+ *
+ * Context: any.
+ * Return: 0; -ENOMEM.
+ */
+int sim_trace_warm(struct sim_trace *t, u64 accesses)
+{
+	u64 left = accesses;
+	size_t n = 0;
+
+	while (left && left >= t->run[n].nr)
+		left -= t->run[n++].nr;
+	if (left && cut_run(t, n++, left))
+		return -ENOMEM;
+	t->warm_runs = n;
+	t->warm_accesses = accesses;
+	return 0;
+}
+
+/**
+ * trace_add() - add accesses to a trace
+ * @r:   for messages, or NULL if the limits are known to hold
+ * @t:   trace
+ * @run: at least one page, at most SIM_MAX_PAGES, none above UINT32_MAX
+ * @tag: what they bring along, or NULL
+ *
+ * Context: any.
+ * Return: 0; -EINVAL, said, above the limits of a trace; -ENOMEM.
+ */
+int trace_add(struct trace_in *r, struct sim_trace *t,
+	      const struct sim_run *run, const struct sim_tag *tag)
+{
+	u64 most = r && r->options->most ? r->options->most : SIM_MAX_ACCESSES;
+	u32 i, number;
+	int ret;
+
+	if (t->nr_accesses + run->nr > most)
+		return trace_malformed(r, "want at most %llu accesses",
+				       (unsigned long long)most);
+	for (i = 0; i < run->nr; i++) {
+		ret = add_page(t, run->pgno + i);
+		if (ret == -ERANGE)
+			return trace_malformed(r, "want at most %u different pages",
+					       SIM_MAX_PAGES);
+		if (ret)
+			return ret;
+	}
+	ret = number_of_tag(t, tag, &number);
+	return ret ? ret : add_run(t, run, number);
+}
+
+/**
+ * trace_add_region() - name a range of pages
+ * @r:      for messages
+ * @t:      trace
+ * @first:  page, behind all regions that there are
+ * @nr:     pages, at least one
+ * @name:   printable, not empty, with no blank at either end
+ * @length: bytes of it
+ *
+ * Context: any.
+ * Return: 0; -EINVAL, said; -ENOMEM.
+ */
+int trace_add_region(struct trace_in *r, struct sim_trace *t, u64 first, u64 nr,
+		     const char *name, size_t length)
+{
+	u32 n = t->nr_regions;
+	u64 from = n ? (u64)t->region[n - 1].pgno + t->region[n - 1].nr : 0;
+	struct sim_region *more;
+	char *copy;
+
+	if (first < from || (n && !t->region[n - 1].nr))
+		return trace_malformed(r, "want regions in ascending order, the next from page %llu on",
+				       (unsigned long long)from);
+	if (!nr || first + nr - 1 > UINT32_MAX)
+		return trace_malformed(r, "want 1 to %llu pages in a region that starts at %llu",
+				       (unsigned long long)UINT32_MAX - first + 1,
+				       (unsigned long long)first);
+	if (!length || length > TRACE_MAX_NAME)
+		return trace_malformed(r, "want a region's name of 1 to %u bytes",
+				       TRACE_MAX_NAME);
+	if (name[0] == ' ' || name[length - 1] == ' ')
+		return trace_malformed(r, "want a region's name without a blank at its ends");
+	if (n == TRACE_MAX_REGIONS)
+		return trace_malformed(r, "want at most %u regions",
+				       TRACE_MAX_REGIONS);
+	more = reallocarray(t->region, n + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->region = more;
+	copy = strndup(name, length);
+	if (!copy)
+		return -ENOMEM;
+	t->region[t->nr_regions++] = (struct sim_region){ first, nr, copy };
+	return 0;
+}
+
+/* A line for the user: what was skipped, or how pages were numbered. */
+int trace_note(struct sim_trace *t, const char *format, ...)
+{
+	char *line, *all;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&line, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	n = asprintf(&all, "%s%s\n", t->notes ? t->notes : "", line);
+	free(line);
+	if (n < 0)
+		return -ENOMEM;
+	free(t->notes);
+	t->notes = all;
+	return 0;
+}
+
+/**
+ * sim_trace_say_notes() - print what a user should know of a trace
+ * @t:    trace
+ * @mark: in front of each line
+ * @out:  to where
+ *
+ * Context: any.
+ */
+void sim_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out)
+{
+	const char *line, *end;
+
+	for (line = t->notes; line && *line; line = end + 1) {
+		end = strchr(line, '\n');
+		fprintf(out, "%s%.*s\n", mark, (int)(end - line), line);
+	}
+}
+
+void sim_trace_free(struct sim_trace *t)
+{
+	u32 i;
+
+	for (i = 0; i < t->nr_regions; i++)
+		free(t->region[i].name);
+	free(t->region);
+	free(t->notes);
+	free(t->tag);
+	free(t->tag_place);
+	free(t->run_tag);
+	free(t->run);
+	free(t->page);
+	free(t->next_use);
+	*t = (struct sim_trace){ 0 };
+}
+
+/**
+ * sim_trace_tag() - what the accesses of a run bring along
+ * @t:   trace
+ * @run: number of the run
+ *
+ * Context: any.
+ * Return: hint and program context, 0 where there is none.
+ */
+struct sim_tag sim_trace_tag(const struct sim_trace *t, size_t run)
+{
+	return t->run_tag ? t->tag[t->run_tag[run]] : (struct sim_tag){ 0 };
+}
+
+/**
+ * sim_trace_id() - number of a page, in the order of first appearance
+ * @t:    trace
+ * @pgno: page of the trace
+ *
+ * Context: any.
+ * Return: from 0, less than t->nr_pages.
+ */
+u32 sim_trace_id(const struct sim_trace *t, u32 pgno)
+{
+	return place_of(t, pgno)->id - 1;
+}
+
+/**
+ * sim_trace_next_uses() - note for each access when its page is wanted again
+ * @t: trace
+ *
+ * Fills t->next_use, 4 bytes an access, once.
+ *
+ * Context: any.
+ * Return: 0; -ENOMEM.
+ */
+int sim_trace_next_uses(struct sim_trace *t)
+{
+	u32 *next, *last, i, access = t->nr_accesses;
+	size_t n;
+
+	if (t->next_use)
+		return 0;
+	next = calloc(t->nr_accesses, sizeof(*next));
+	last = malloc((size_t)t->nr_pages * sizeof(*last));
+	if (!next || !last) {
+		free(next);
+		free(last);
+		return -ENOMEM;
+	}
+	for (i = 0; i < t->nr_pages; i++)
+		last[i] = SIM_NEVER;
+	for (n = t->nr_runs; n--;) {
+		for (i = t->run[n].nr; i--;) {
+			u32 id = sim_trace_id(t, t->run[n].pgno + i);
+
+			next[--access] = last[id];
+			last[id] = access;
+		}
+	}
+	free(last);
+	t->next_use = next;
+	return 0;
+}

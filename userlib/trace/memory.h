@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A trace in memory. trace.h has its forms in files.
+ *
+ * Names: @t a trace, @pgno a page number as the trace has it, @id the same page
+ * counted from 0 in the order in which pages first appear.
+ *
+ * Interface:
+ * sim_trace_free()       what trace_read() or trace_make() has filled
+ * sim_trace_id()         pgno -> id
+ * sim_trace_tag()        hint and program context of a run
+ * sim_trace_warm()       its first accesses are not counted
+ * sim_trace_say_notes()  what its reader found worth knowing
+ * sim_trace_next_uses()  when each access's page is wanted again, for opt
+ */
+#ifndef HIPEC_TRACE_MEMORY_H
+#define HIPEC_TRACE_MEMORY_H
+
+#include <stdio.h>
+
+#include "../../module/vm/port.h"
+
+#define SIM_MAX_PAGES (1u << 26)	/* different ones in a trace: 256 GB */
+#define SIM_MAX_ACCESSES (UINT32_MAX - 1)
+#define SIM_NEVER UINT32_MAX		/* no next use */
+
+/* @nr consecutive pages from @pgno on: what a line says, or several. */
+struct sim_run {
+	u32 pgno;
+	u32 nr : 31, write : 1;
+};
+
+/* What an access may bring along; 0: nothing. */
+struct sim_tag {
+	u64 context;	/* of the program */
+	u32 hint;
+};
+
+/* A range of pages that has a name, as a file of a log. */
+struct sim_region {
+	u32 pgno;
+	u32 nr;		/* pages; 0: all up to the last possible one */
+	char *name;
+};
+
+/* One of the trace's pages, in a table of a power of two. */
+struct sim_page {
+	u32 pgno;
+	u32 id;		/* counted from 1; 0: the place is empty */
+};
+
+struct sim_trace {
+	const char *name;
+	struct sim_run *run;
+	size_t nr_runs, max_runs;
+	u64 nr_accesses;
+	struct sim_page *page;
+	u32 nr_pages;		/* different ones */
+	u32 bits;		/* the table has 2^bits places */
+	u32 *next_use;		/* by access, or NULL */
+	struct sim_tag *tag;	/* different ones; the first is 0; or NULL */
+	u32 nr_tags, max_tags;
+	u32 *tag_place;		/* a hash table of them */
+	u32 *run_tag;		/* by run, its tag; NULL if there are none */
+	size_t warm_runs;	/* whose accesses are not counted: the first ones */
+	u64 warm_accesses;	/* of them */
+	struct sim_region *region;	/* ascending */
+	u32 nr_regions;
+	char *notes;		/* lines that the user should see, or NULL */
+};
+
+/* Where a trace is malformed. */
+struct sim_error {
+	u64 line;		/* from 1; 0: the file as a whole */
+	char text[160];		/* what was expected */
+};
+
+void sim_trace_free(struct sim_trace *t);
+u32 sim_trace_id(const struct sim_trace *t, u32 pgno);
+void sim_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out);
+struct sim_tag sim_trace_tag(const struct sim_trace *t, size_t run);
+int sim_trace_warm(struct sim_trace *t, u64 accesses);
+int sim_trace_next_uses(struct sim_trace *t);
+
+#endif /* HIPEC_TRACE_MEMORY_H */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Forms of traces: readers, writers, what makes them and what counts them. What
+ * a trace is in memory, memory.h says; docs/user/traces.md describes the forms.
+ *
+ * Names: @r where a reader is, @t the trace it fills, @pgno a page of the trace.
+ * Readers return 0, -EINVAL with the reason in r->err, or another errno.
+ *
+ * Interface:
+ * trace_read()            a trace in a form that is given, or recognised
+ * sim_trace_read()        in whatever form it has
+ * trace_write()           a trace in a form that can be written
+ * trace_make()            a trace from a seed
+ * trace_info(), _free()   statistics
+ */
+#ifndef HIPEC_TRACE_H
+#define HIPEC_TRACE_H
+
+#include "memory.h"
+
+#define TRACE_PAGE_BYTES 4096
+#define TRACE_SECTOR_BYTES 512
+#define TRACE_MAX_LINE (1u << 16)	/* bytes, where lines are read whole */
+#define TRACE_MAX_NAME 4095		/* bytes of a region's name */
+#define TRACE_MAX_REGIONS (1u << 16)
+
+/* Forms: name, reader and writer; a form without a writer is read only. */
+#define TRACE_FORMS(X)                                                        \
+	X(TEXT, "text", trace_read_text, trace_write_text)                    \
+	X(BINARY, "trace", trace_read_binary, trace_write_binary)             \
+	X(SECTORS, "sectors", trace_read_sectors, trace_write_sectors)        \
+	X(ORACLE, "oracle", trace_read_oracle, trace_write_oracle)            \
+	X(CSV, "csv", trace_read_csv, trace_write_csv)                        \
+	X(FIO, "fio", trace_read_fio, trace_write_fio)                        \
+	X(BLKPARSE, "blkparse", trace_read_blkparse, NULL)                    \
+	X(STRACE, "strace", trace_read_strace, NULL)                          \
+	X(RECORD, "record", trace_read_record, NULL)
+
+enum trace_form {
+	TRACE_ANY,	/* recognise it */
+#define X(name, text, reader, writer) TRACE_##name,
+	TRACE_FORMS(X)
+#undef X
+	TRACE_NR_FORMS
+};
+
+struct trace_in;
+
+struct trace_form_ops {
+	const char *name;
+	int (*read)(struct trace_in *r, struct sim_trace *t);
+	int (*write)(struct sim_trace *t, FILE *out);
+};
+
+extern const struct trace_form_ops trace_forms[TRACE_NR_FORMS];
+
+/* What a reader may be told. */
+struct trace_options {
+	enum trace_form form;
+	const char *columns;	/* of csv: "id=1,op=2", or NULL: from its header */
+	u64 most;		/* accesses; 0: SIM_MAX_ACCESSES */
+};
+
+int trace_read(struct sim_trace *t, const char *name, FILE *in,
+	       const struct trace_options *options, struct sim_error *err);
+int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
+		   struct sim_error *err);
+int trace_write(struct sim_trace *t, enum trace_form form, FILE *out);
+enum trace_form trace_form_named(const char *name);
+
+/* The generator. */
+#define TRACE_KINDS(X) X(LOOP, "loop") X(SEQUENTIAL, "sequential") X(ZIPF, "zipf") \
+	X(BTREE, "btree") X(MIXED, "mixed") X(SHIFT, "shift") \
+	X(NLJ, "nlj") X(RDR, "rdr") X(SMPEG, "smpeg")
+
+enum trace_kind {
+#define X(name, text) TRACE_##name,
+	TRACE_KINDS(X)
+#undef X
+	TRACE_NR_KINDS
+};
+
+extern const char *const trace_kinds[TRACE_NR_KINDS];
+
+struct trace_recipe {
+	enum trace_kind kind;
+	u64 pages, accesses, seed;
+	u64 writes;	/* percent of the accesses */
+	u64 skew;	/* Zipf's exponent, in thousandths */
+	u64 run;	/* pages of a sequential run */
+	u64 fanout;	/* of the tree */
+	u64 scan;	/* percent of the accesses */
+	u64 set;	/* pages of the working set */
+	u64 phase;	/* accesses until it moves */
+	u64 passes;	/* of the join */
+	u64 lookups;	/* of the retrieval */
+};
+
+int trace_make(struct sim_trace *t, const struct trace_recipe *recipe);
+
+/* Reuse distances are given at these shares of all reuses, in percent. */
+#define TRACE_QUANTILES { 10, 25, 50, 75, 90, 99, 100 }
+#define TRACE_NR_QUANTILES 7
+
+struct trace_top {
+	u32 pgno;
+	u32 accesses;
+};
+
+struct trace_info {
+	u64 accesses, reads, writes;
+	u64 pages;		/* different ones */
+	u64 written_pages;	/* of these */
+	u64 first, last;	/* lowest and highest page */
+	u64 sequential;		/* accesses to the page behind the one before */
+	u64 repeated;		/* accesses to the same page as the one before */
+	u64 one_touch;		/* pages with one access */
+	u64 reuses;		/* accesses to pages that were there before */
+	u64 quantile[TRACE_NR_QUANTILES];	/* of reuse distances, pages */
+	u32 nr_top;
+	struct trace_top *top;	/* pages with most accesses, most first */
+};
+
+int trace_info(struct sim_trace *t, u32 nr_top, struct trace_info *info);
+void trace_info_free(struct trace_info *info);
+
+#endif /* HIPEC_TRACE_H */
