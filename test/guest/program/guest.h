@@ -79,6 +79,18 @@ void open_shared(struct map *m, const char *policy, const char *path,
 		 uint64_t frames, size_t pages, bool writable);
 struct hipec_status touch_range(struct map *m, size_t first, size_t end);
 void set_switch(const char *path, const char *value);
+
+/* cgroup.c: a memory cgroup is named as its folder is. */
+#define CGROUP "/sys/fs/cgroup/"
+void write_group(const char *group, const char *file, const char *text);
+void set_group(const char *group, const char *file, long value);
+void new_group(const char *group, long limit);
+void join_group(const char *group);
+long of_group(const char *group, const char *file, const char *key);
+long oom_kills(const char *group);
+long charged_to(const char *group);
+int in_group(const char *group, void (*fn)(void));
+
 struct hipec_status get_status(int container);
 struct hipec_operand operand_of(int container, const char *name);
 uint64_t frames_held(void);
