@@ -30,7 +30,7 @@ extern const struct test load_tests[], ahead_tests[], attach_tests[],
 	builtin_tests[], call_tests[], context_tests[], contract_tests[], data_tests[],
 	durable_tests[], policy_tests[], hostile_tests[], io_tests[],
 	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[], param_tests[],
-	pool_tests[], private_tests[], readmit_tests[], record_tests[], sample_tests[], share_tests[],
+	pool_tests[], private_tests[], quota_tests[], readmit_tests[], record_tests[], sample_tests[], share_tests[],
 	live_tests[], swap_tests[], swap_busy_tests[], secure_tests[], upgrade_tests[],
 	awst_tests[];
 
@@ -73,6 +73,7 @@ void open_map(struct map *m, const char *policy, const char *path,
 	      uint64_t frames, uint32_t cluster, bool writable);
 void close_map(struct map *m);
 /* pool.c: a container that shares, clusters of 1; open_shared() makes the file. */
+int load_shared(const char *name, uint64_t frames, char *log, size_t log_size);
 void map_shared(struct map *m, const char *policy, const char *path,
 		uint64_t frames, size_t pages, bool writable);
 void open_shared(struct map *m, const char *policy, const char *path,
