@@ -107,7 +107,7 @@ static void unload(struct hipec_container *c)
 	if (c->shared)
 		hipec_shared_free(c->shared, c->policy.image->nr_operands);
 	c->shared = NULL;
-	bitmap_free(c->flush);
+	kvfree(c->flush);
 	c->flush = NULL;
 	if (c->owner_mm) {
 		if (c->locked)
@@ -190,11 +190,28 @@ void *hipec_table_alloc(size_t bytes)
 		__vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 }
 
-/* Memory and frames for @nr pages; nobody else looks at @c's yet. */
+/*
+ * Tables for @nr entries. Not bitmap_zalloc(): a bit for each entry may be more
+ * than kmalloc() has in one piece, or at all.
+ */
+static int make_tables(struct hipec_container *c, u32 nr)
+{
+	c->frame = hipec_table_alloc((nr + 1ul) * sizeof(*c->frame));
+	c->flush = hipec_table_alloc(BITS_TO_LONGS(nr + 1ul) * sizeof(long));
+	c->vm_memory = hipec_table_alloc(hipec_vm_table_size(&c->policy, nr));
+	if (!c->frame || !c->flush || !c->vm_memory)
+		return -ENOMEM;
+	return hipec_shared_alloc(&c->policy, NULL, NULL, &c->shared);
+}
+
+/*
+ * Memory and frames for @nr pages; nobody else looks at @c's yet. Quotas and
+ * limits first: what they refuse costs no memory, which is more than its frames'
+ * where a policy has many ghosts.
+ */
 static int prepare(struct hipec_container *c, u32 nr, bool share,
 		   struct hipec_text *log)
 {
-	u32 entries = hipec_vm_nr_pages(&c->policy, nr);
 	int ret = share ? 0 : lock_memory(c, nr);
 
 	if (ret)
@@ -207,19 +224,16 @@ static int prepare(struct hipec_container *c, u32 nr, bool share,
 	get_task_comm(c->owner_comm, current);
 	c->nr_reserved = nr;
 
-	ret = hipec_cgroup_join(c, share);
-	if (ret)
-		goto undo;
-	c->frame = hipec_table_alloc((entries + 1ul) * sizeof(*c->frame));
-	c->flush = bitmap_zalloc(entries + 1, GFP_KERNEL_ACCOUNT);
-	c->vm_memory = hipec_table_alloc(hipec_vm_size(&c->policy, nr));
-	ret = -ENOMEM;
-	if (c->frame && c->flush && c->vm_memory)
-		ret = hipec_shared_alloc(&c->policy, NULL, NULL, &c->shared);
+	if (share)
+		ret = hipec_pool_join(c, log);
 	if (!ret)
-		ret = share ? hipec_pool_join(c, log) :
-			      hipec_frames_reserve(c, nr);
-undo:
+		ret = hipec_cgroup_join(c, share);
+	if (!ret && !share)
+		ret = hipec_frames_reserve(c, nr);
+	if (!ret)
+		ret = make_tables(c, hipec_vm_nr_pages(&c->policy, nr));
+	if (!ret && share)
+		ret = hipec_pool_fill(c);
 	if (ret)
 		unload(c);
 	return ret;

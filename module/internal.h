@@ -462,6 +462,7 @@ bool hipec_event_overtime(struct hipec_vm *vm);
 int hipec_pool_init(void);
 void hipec_pool_exit(void);
 int hipec_pool_join(struct hipec_container *c, struct hipec_text *log);
+int hipec_pool_fill(struct hipec_container *c);
 void hipec_pool_leave(struct hipec_container *c);
 int hipec_pool_grow(struct hipec_container *c, u32 pgno, bool write, gfp_t gfp);
 u32 hipec_pool_space(struct hipec_container *c);

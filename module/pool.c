@@ -17,7 +17,8 @@
  *
  * Interface:
  * hipec_pool_init(), _exit()       the module's
- * hipec_pool_join(), _leave()      a container shares from now on, no longer
+ * hipec_pool_join(), _fill()       a container shares from now on, has its first frames
+ * hipec_pool_leave()               it does no longer
  * hipec_pool_grow()                one frame more, by whose loss ever
  * hipec_pool_space()               frames that nobody would have to give up
  * hipec_pool_account()             a container's frames have changed
@@ -444,7 +445,7 @@ static void user_put(struct hipec_user *u)
 	kfree(u);
 }
 
-/* Find a number for @c, whose tables are there. Under the lock. */
+/* Find a number for @c. Under the lock. */
 static int admit(struct hipec_container *c)
 {
 	unsigned long entries = pool.max + pool.slack + HIPEC_MAX_CLUSTER;
@@ -480,19 +481,17 @@ static int admit(struct hipec_container *c)
 
 /**
  * hipec_pool_join() - let a container share the pool's frames
- * @c:   container with its owner and limit, without frames; nobody else uses it
+ * @c:   container with its owner and limit, without tables; nobody else uses it
  * @log: told of a limit above the quota
  *
- * Context: process context, may sleep; takes c->lock.
- * Return: 0; -EDQUOT if its limit is above the user's quota; -ENOMEM if the
- *         machine, its cgroup or the pool does not give the first frames; -ENOSPC
- *         if too many containers share, or too many of this user's.
+ * Before its tables are made: what is refused has cost nothing.
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EDQUOT if its limit is above the user's quota; -ENOMEM; -ENOSPC if
+ *         too many containers share, or too many of this user's.
  */
 int hipec_pool_join(struct hipec_container *c, struct hipec_text *log)
 {
-	u32 entries = hipec_vm_nr_pages(&c->policy, c->nr_reserved);
-	u32 first = min_t(u32, c->nr_reserved, HIPEC_POOL_MIN);
-	bool builtin = hipec_fifo2_is(&c->policy);
 	bool entered;
 	int ret;
 
@@ -506,15 +505,32 @@ int hipec_pool_join(struct hipec_container *c, struct hipec_text *log)
 		hipec_text_str(log, " (module parameters quota_mb and pool_mb)");
 		return -EDQUOT;
 	}
+	entered = enter();
+	ret = admit(c);
+	leave(entered);
+	return ret;
+}
+
+/**
+ * hipec_pool_fill() - give a container that shares its tables and first frames
+ * @c: container that has joined; nobody else uses it
+ *
+ * Context: process context, may sleep; takes c->lock.
+ * Return: 0; -ENOMEM if the machine, its cgroup or the pool does not give them.
+ */
+int hipec_pool_fill(struct hipec_container *c)
+{
+	u32 entries = hipec_vm_nr_pages(&c->policy, c->nr_reserved);
+	u32 first = min_t(u32, c->nr_reserved, HIPEC_POOL_MIN);
+	bool builtin = hipec_fifo2_is(&c->policy);
+	int ret = 0;
+
 	c->in_pool = hipec_table_alloc((entries + 1ul) * sizeof(*c->in_pool));
 	if (!builtin)
 		c->directory =
 			hipec_table_alloc(hipec_shadow_bytes(c->nr_reserved));
 	if (!c->in_pool || !(c->directory || builtin) || !hipec_recovery_init(c))
 		return -ENOMEM;
-	entered = enter();
-	ret = admit(c);
-	leave(entered);
 	mutex_lock(&c->lock);
 	while (!ret && c->nr_frames < first) {
 		ret = hipec_pool_grow(c, HIPEC_NO_PGNO, false,

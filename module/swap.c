@@ -73,7 +73,7 @@ static void side_free(struct side *s)
 	kvfree(s->vm_memory);
 	kvfree(s->frame);
 	kvfree(s->in_pool);
-	bitmap_free(s->flush);
+	kvfree(s->flush);
 	kvfree(s->directory);
 	if (s->shared)
 		hipec_shared_free(s->shared, s->policy.image->nr_operands);
@@ -117,7 +117,7 @@ static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
 	bool shadowed = c->member && s->image;
 
 	s->frame = hipec_table_alloc((nr + 1ul) * sizeof(*s->frame));
-	s->flush = bitmap_zalloc(nr + 1, GFP_KERNEL_ACCOUNT);
+	s->flush = hipec_table_alloc(BITS_TO_LONGS(nr + 1ul) * sizeof(long));
 	s->vm_memory = hipec_table_alloc(hipec_vm_table_size(&s->policy, nr));
 	if (c->member)
 		s->in_pool = hipec_table_alloc((nr + 1ul) *

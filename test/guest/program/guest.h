@@ -30,7 +30,7 @@ extern const struct test load_tests[], ahead_tests[], attach_tests[],
 	builtin_tests[], call_tests[], context_tests[], contract_tests[], data_tests[],
 	durable_tests[], policy_tests[], hostile_tests[], io_tests[],
 	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[], param_tests[],
-	pool_tests[], private_tests[], readmit_tests[], record_tests[], sample_tests[], share_tests[],
+	pool_tests[], private_tests[], quota_tests[], readmit_tests[], record_tests[], sample_tests[], share_tests[],
 	live_tests[], swap_tests[], swap_busy_tests[], secure_tests[], upgrade_tests[],
 	awst_tests[];
 
@@ -73,12 +73,25 @@ void open_map(struct map *m, const char *policy, const char *path,
 	      uint64_t frames, uint32_t cluster, bool writable);
 void close_map(struct map *m);
 /* pool.c: a container that shares, clusters of 1; open_shared() makes the file. */
+int load_shared(const char *name, uint64_t frames, char *log, size_t log_size);
 void map_shared(struct map *m, const char *policy, const char *path,
 		uint64_t frames, size_t pages, bool writable);
 void open_shared(struct map *m, const char *policy, const char *path,
 		 uint64_t frames, size_t pages, bool writable);
 struct hipec_status touch_range(struct map *m, size_t first, size_t end);
 void set_switch(const char *path, const char *value);
+
+/* cgroup.c: a memory cgroup is named as its folder is. */
+#define CGROUP "/sys/fs/cgroup/"
+void write_group(const char *group, const char *file, const char *text);
+void set_group(const char *group, const char *file, long value);
+void new_group(const char *group, long limit);
+void join_group(const char *group);
+long of_group(const char *group, const char *file, const char *key);
+long oom_kills(const char *group);
+long charged_to(const char *group);
+int in_group(const char *group, void (*fn)(void));
+
 struct hipec_status get_status(int container);
 struct hipec_operand operand_of(int container, const char *name);
 uint64_t frames_held(void);

@@ -3,121 +3,19 @@
  * Memory cgroups: containers in a cgroup that is too small for them, pressure
  * there, and owners that the OOM killer takes. The pool has 512 frames (run.sh),
  * and there is no swap.
- *
- * Counts of a cgroup are exact to 64 pages a CPU, unless the kernel is made to
- * settle them: memory.high = 0 does.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "guest.h"
 
 #define FILE_A DIR_DATA "limits-a"
 #define FILE_B DIR_DATA "limits-b"
-#define CGROUP "/sys/fs/cgroup/"
 #define PAGES 400
 #define FIRST 16	/* frames of a container that nobody takes */
 #define MB (1l << 20)
-
-static void write_group(const char *group, const char *file, const char *text)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), CGROUP "%s/%s", group, file);
-	fd = open(path, O_WRONLY);
-	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		FAIL("%s: %s", path, strerror(errno));
-	close(fd);
-}
-
-static void set_group(const char *group, const char *file, long value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%ld", value);
-	write_group(group, file, text);
-}
-
-/* An empty cgroup with a limit; one of an earlier test goes. */
-static void new_group(const char *group, long limit)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), CGROUP "%s", group);
-	while (rmdir(path) && errno == EBUSY)
-		sched_yield();
-	CHECK(!mkdir(path, 0755));
-	set_group(group, "memory.max", limit);
-}
-
-static void join_group(const char *group)
-{
-	write_group(group, "cgroup.procs", "0");
-}
-
-/* Number of line @key, or the only one. */
-static long of_group(const char *group, const char *file, const char *key)
-{
-	char path[128], text[4096] = "", *at;
-	int fd;
-
-	snprintf(path, sizeof(path), CGROUP "%s/%s", group, file);
-	fd = open(path, O_RDONLY);
-	CHECK(fd >= 0);
-	CHECK(read(fd, text, sizeof(text) - 1) > 0);
-	close(fd);
-	at = *key ? strstr(text, key) : text;
-	CHECK(at);
-	return atol(at + strlen(key));
-}
-
-static long oom_kills(const char *group)
-{
-	return of_group(group, "memory.events", "oom_kill ");
-}
-
-/*
- * What an idle cgroup is charged for when all that can go has gone, in bytes. The
- * CPUs are asked for what they have in store, and not waited for: so again.
- */
-static long charged(const char *group)
-{
-	long least = LONG_MAX, now;
-	int i;
-
-	for (i = 0; i < 20; i++) {
-		set_group(group, "memory.high", 0);
-		write_group(group, "memory.high", "max");
-		now = of_group(group, "memory.current", "");
-		if (now < least)
-			least = now;
-		sched_yield();
-	}
-	return least;
-}
-
-/* In a process of @group: its end. Return: what waitpid() says. */
-static int in_group(const char *group, void (*fn)(void))
-{
-	int status;
-	pid_t pid = fork();
-
-	CHECK(pid >= 0);
-	if (!pid) {
-		join_group(group);
-		fn();
-		fflush(stdout);
-		_exit(0);
-	}
-	CHECK(waitpid(pid, &status, 0) == pid);
-	return status;
-}
 
 static volatile uint64_t *second_word(const struct map *m, size_t page)
 {
@@ -339,14 +237,14 @@ static void owner_pays(void)
 	join_group("hipec-a");
 	open_shared(&m, "fifo", FILE_A, PAGES, PAGES, false);
 	join_group("");
-	before = charged("hipec-a");
+	before = charged_to("hipec-a");
 	region_of_other = m.region;
 	CHECK_EQ(in_group("hipec-b", touch_other_s), 0);
 	CHECK_EQ(get_status(m.container).frames, PAGES);
 	after = of_group("hipec-a", "memory.current", "");
 	CHECK_LE(before + (PAGES - FIRST) * PAGE_BYTES, after);
 	CHECK_LE(after, before + (PAGES - FIRST + 128) * PAGE_BYTES);
-	CHECK_LE(charged("hipec-b"), 64 * PAGE_BYTES);
+	CHECK_LE(charged_to("hipec-b"), 64 * PAGE_BYTES);
 	close_map(&m);
 }
 
@@ -370,10 +268,10 @@ static void charge_returns(void)
 
 	new_group("hipec-a", 64 * MB);
 	CHECK_EQ(in_group("hipec-a", one_sweep), 0);
-	first = charged("hipec-a");
+	first = charged_to("hipec-a");
 	for (i = 0; i < (rounds(1) ? 8 : 2); i++)
 		CHECK_EQ(in_group("hipec-a", one_sweep), 0);
-	CHECK_LE(charged("hipec-a"), first + 4 * PAGE_BYTES);
+	CHECK_LE(charged_to("hipec-a"), first + 4 * PAGE_BYTES);
 }
 
 static void load_once(void)
@@ -433,13 +331,13 @@ static void reservation_too_large(void)
 /* What an open container of so many frames costs, its first frames included. */
 static long cost(uint64_t frames)
 {
-	long before = charged("hipec-a"), after;
+	long before = charged_to("hipec-a"), after;
 	struct map m;
 
 	join_group("hipec-a");
 	map_shared(&m, "fifo", FILE_A, frames, 1, false);
 	join_group("");
-	after = charged("hipec-a");
+	after = charged_to("hipec-a");
 	CHECK_EQ(get_status(m.container).frames, FIRST);
 	close_map(&m);
 	return after - before;

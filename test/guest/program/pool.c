@@ -43,8 +43,7 @@ static int load_shared_log(const char *name, uint64_t frames, uint32_t cluster,
 	return ret;
 }
 
-static int load_shared(const char *name, uint64_t frames, char *log,
-		       size_t log_size)
+int load_shared(const char *name, uint64_t frames, char *log, size_t log_size)
 {
 	return load_shared_log(name, frames, 1, log, log_size);
 }
