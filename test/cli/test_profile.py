@@ -110,10 +110,36 @@ def test_bands_end_at_gaps_and_between_files():
     bands = [(band["first"], band["last"], band["pages"], band["region"])
              for band in got["traces"][0]["bands"]]
     assert bands[:7] == [(0, 3, 4, "/data/one"), (4, 6, 3, "/data/one"), (7, 10, 4, "/data/two"),
-                         (11, 77, 4, "/data/two"), (78, 80, 3, None), (200, 203, 4, None),
+                         (11, 77, 4, None), (78, 80, 3, None), (200, 203, 4, None),
                          (204, 207, 4, None)]
     assert bands[-1] == (284, 284, 1, None)
-    assert [band["region_first"] for band in got["traces"][0]["bands"][:4]] == [0, 0, 7, 7]
+    assert [band["region_first"] for band in got["traces"][0]["bands"][:4]] == [0, 0, 7, 0]
+    assert [band["spans"] for band in got["traces"][0]["bands"][2:5]] == [
+        None, ["/data/two", None], None]
+
+
+def test_bands_of_several_files_name_none_of_them():
+    """40 files of 10 pages: 17 bands begin with one, and the others are cut every 16 pages."""
+    trace = "".join(f"f {i * 10} 10 /data/file{i}\n" for i in range(40)) + "r 0 400\n"
+    bands = counted("-p", "lru", "-f", "1,2", trace=trace)["traces"][0]["bands"]
+    for band in bands:
+        first, last = (f"/data/file{band[end] // 10}" for end in ("first", "last"))
+        one = first if first == last else None
+        assert (band["region"], band["spans"]) == (one, None if one else [first, last])
+    assert sum(band["region"] is None for band in bands) > 10
+    done = profile("--text", "-p", "lru", "-f", "1,2", "-", trace=trace)
+    table = done.stdout.partition("by region (pages)\n")[2].partition("\n\n")[0]
+    rows = [line.split("  ")[0].strip() for line in table.split("\n")[1:]]
+    step = -(-len(bands) // 12)
+    assert rows == [f"file{bands[i]['first'] // 10} ... file{group[-1]['last'] // 10}"
+                    for i in range(0, len(bands), step) for group in [bands[i:i + step]]]
+
+
+def test_files_of_one_name_are_told_apart():
+    """Bars with the same name would be drawn as one."""
+    trace = "f 0 60 /a/data\nf 60 60 /b/data\nr 0 120\n"
+    done = profile("--text", "-p", "lru", "-f", "7,8", "-", trace=trace)
+    assert "/a/data: 48\N{EN DASH}59 " in done.stdout and "/b/data: 0\N{EN DASH}" in done.stdout
 
 
 def test_many_gaps_make_few_bands():

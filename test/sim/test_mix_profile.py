@@ -49,7 +49,7 @@ def test_two_share_one_time():
     width = 22_000_000 // 240 + 1
     ends = [width * (number + 1) for number in range(240)]
     assert [trace["bands"] for trace in got["traces"]] == [[
-        {"first": page, "last": page, "pages": 1, "region": None, "region_first": 0}
+        {"first": page, "last": page, "pages": 1, "region": None, "region_first": 0, "spans": None}
         for page in (0, 1)]] * 2
     for run, asked, there, last in zip(got["runs"], [(0, 6), (0, 11)], [(5, 15), (10, 20)],
                                        (16, 21)):

@@ -268,6 +268,35 @@ static void maps(int passes)
 	wait(NULL);
 }
 
+/* Maps of 10 pages whose protection is changed, of 8 that move, of 20 as they are. */
+static void moves(void)
+{
+	char *p = (char *)map_in(40, PROT_READ, MAP_SHARED);
+
+	mprotect(p, 10 * PAGE, PROT_READ);
+	mremap(p + 12 * PAGE, 8 * PAGE, 8 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+	       p + 32 * PAGE);
+}
+
+/* More maps at a time than are traced, of the pages up to 63 in turn. */
+static void windows(int nr)
+{
+	int fd = in(), i;
+
+	for (i = 0; i < nr; i++)
+		mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, i % 64 * PAGE);
+}
+
+/* A map of @pages of a file that has one, and of one without a file. */
+static void beyond(int pages)
+{
+	int fd = out(O_TRUNC);
+
+	write(fd, buf, 100);
+	mmap(NULL, (size_t)pages * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	mmap(NULL, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
 static void on_fault(int sig)
 {
 	(void)sig;
@@ -339,6 +368,12 @@ int main(int argc, char **argv)
 		anew();
 	else if (!strcmp(verb, "maps"))
 		maps(a);
+	else if (!strcmp(verb, "moves"))
+		moves();
+	else if (!strcmp(verb, "windows"))
+		windows(a);
+	else if (!strcmp(verb, "beyond"))
+		beyond(a);
 	else if (!strcmp(verb, "faults"))
 		faults(a);
 	else if (!strcmp(verb, "contexts"))

@@ -139,6 +139,18 @@ static void say_silent(const char *name, struct tracechan_found *found)
 		  "it may be static or setuid, or not allowed to open its records");
 }
 
+static void say_untraced(const struct options *o, const struct tracechan_found *found)
+{
+	bool small = found->untraced_bytes < 1 << 20;
+
+	cli_error("%.*f %s of %u file%s were mapped, and touches of them not %s",
+		  !small, found->untraced_bytes / (small ? 1024.0 : 1048576.0),
+		  small ? "kB" : "MB", found->untraced_files,
+		  found->untraced_files == 1 ? "" : "s",
+		  o->map_pages ? "all traced: more than 1024 maps at a time, or moved or protected by the program" :
+		  "traced: --mmap does that");
+}
+
 static char *default_name(const char *program)
 {
 	const char *slash = strrchr(program, '/');
@@ -169,9 +181,8 @@ static int finish(const struct options *o, struct tracechan *c, pid_t child,
 		cli_error("%llu records are missing: a program was killed as it wrote them, or there was no room for them in %s",
 			  (unsigned long long)found.nr_lost,
 			  dirname(strdupa(c->path)));
-	if (c->head->nr_maps_missed)
-		cli_error("%llu mapped files were not seen: too many at a time",
-			  (unsigned long long)c->head->nr_maps_missed);
+	if (found.untraced_files)
+		say_untraced(o, &found);
 	if (c->head->no_stdio)
 		cli_error("streams (stdio) were not seen: this C library has them in another way");
 	if (!t.nr_accesses) {

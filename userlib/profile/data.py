@@ -37,7 +37,29 @@ class Run:
         self.events = run.get("events", [])
         self.lines = {int(line): count for line, count in run.get("lines", {}).items()}
         self.source = find_source(self.policy, run["source_hash"]) if self.lines else None
-        self.bands = [band_name(band) for band in self.trace["bands"]]
+        self.file = self.files()
+        self.bands = [self.name_of(band, band) for band in self.trace["bands"]]
+
+    def files(self):
+        """{file of the trace: what to call it}: the end of its name, unless that is another's."""
+        paths = {name for band in self.trace["bands"]
+                 for name in (band["region"], *(band["spans"] or ())) if name}
+        cuts = [lambda path: pathlib.Path(path).name[-NAME:], lambda path: path[-NAME:], str]
+        return {path: next(cut(path) for cut in cuts
+                           if cut is str or [*map(cut, paths)].count(cut(path)) == 1)
+                for path in paths}
+
+    def name_of(self, first, last):
+        """The pages from one band to another; of a file, counted in it. Of more than one, the
+        first and the last."""
+        ends = [(first["spans"] or [first["region"]])[0], (last["spans"] or [last["region"]])[-1]]
+        pages = [first["first"], last["last"]]
+        if ends[0] != ends[1]:
+            return " ... ".join(self.file[end][-NAME // 2:] if end else str(page)
+                                for end, page in zip(ends, pages))
+        pages = [str(page - first["region_first"]) for page in pages]
+        span = "\N{EN DASH}".join(dict.fromkeys(pages))
+        return f"{self.file[ends[0]]}: {span}" if ends[0] else span
 
     def faults_by_bin(self):
         """Faults of each bin, in all bands."""
@@ -114,14 +136,6 @@ def sections(profile):
         key = ("group", run["group"]) if run.get("group") is not None else run["trace"]
         groups.setdefault(key, []).append(Run(profile, run))
     return [Section(profile, runs, isinstance(key, tuple)) for key, runs in groups.items()]
-
-
-def band_name(band):
-    """Pages of a band; of a file, counted in it."""
-    first, last = (band[key] - band["region_first"] for key in ("first", "last"))
-    pages = f"{first}" if first == last else f"{first}\N{EN DASH}{last}"
-    # The end of a long name tells more than its beginning.
-    return f"{pathlib.Path(band['region']).name[-NAME:]}: {pages}" if band["region"] else pages
 
 
 def find_source(name, wanted):

@@ -40,20 +40,34 @@ static const struct sim_region *region_of(const struct sim_trace *t, u32 pgno)
 	return NULL;
 }
 
+static struct json_object *name_of(const struct sim_region *r)
+{
+	return r ? json_object_new_string(r->name) : NULL;
+}
+
 static struct json_object *bands_json(const struct profile_map *m)
 {
-	struct json_object *array = json_object_new_array(), *o;
-	const struct sim_region *r;
+	struct json_object *array = json_object_new_array(), *o, *spans;
+	const struct sim_region *r, *last;
 	u32 i;
 
 	for (i = 0; i < m->nr_bands; i++) {
 		o = json_object_new_object();
+		spans = NULL;
 		r = region_of(m->t, m->band[i].first);
+		last = region_of(m->t, m->band[i].last);
+		if (r != last) {
+			spans = json_object_new_array_ext(2);
+			json_object_array_add(spans, name_of(r));
+			json_object_array_add(spans, name_of(last));
+			r = NULL;
+		}
 		cli_json_number(o, "first", m->band[i].first);
 		cli_json_number(o, "last", m->band[i].last);
 		cli_json_number(o, "pages", m->band[i].nr);
 		cli_json_text(o, "region", r ? r->name : NULL);
 		cli_json_number(o, "region_first", r ? r->pgno : 0);
+		json_object_object_add(o, "spans", spans);
 		json_object_array_add(array, o);
 	}
 	return array;

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A profile as text, 80 columns wide, for those without a browser."""
 
-import re
-
 WIDTH = 80
 COLUMNS = 60    # of time
 REGIONS = 12    # rows of a table
@@ -134,7 +132,8 @@ def frames_held(pen, section):
 
 def folded_bands(run):
     """[(name, first band, behind the last)], of one file each if these are not too many."""
-    files = [name.rpartition(": ")[0] for name in run.bands]
+    bands = run.trace["bands"]
+    files = [number if band["spans"] else band["region"] for number, band in enumerate(bands)]
     places = fold(run.bands, REGIONS)
     step = places[0][1]
     alone, first = [], 0
@@ -144,16 +143,7 @@ def folded_bands(run):
             first = end
     if len(alone) <= 2 * REGIONS:
         places = alone
-    return [(join(run.bands[first], run.bands[end - 1]), first, end) for first, end in places]
-
-
-def join(first, last):
-    """The name of bands from @first to @last, which may be of two files."""
-    if first == last:
-        return first
-    if first.rpartition(": ")[0] != last.rpartition(": ")[0]:
-        return f"{first.partition(': ')[0][:12]} ... {last.partition(': ')[0][:12]}"
-    return first.partition("\N{EN DASH}")[0] + "\N{EN DASH}" + re.split("\N{EN DASH}|: ", last)[-1]
+    return [(run.name_of(bands[first], bands[end - 1]), first, end) for first, end in places]
 
 
 def by_region(pen, section):

@@ -219,6 +219,49 @@ static int read_access(struct reader *d, const struct tracechan_slot *slot)
 			    slot->kind == TRACECHAN_WRITE);
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct tracechan_slot *x = *(const struct tracechan_slot *const *)a;
+	const struct tracechan_slot *y = *(const struct tracechan_slot *const *)b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Each page of each file once, however often it was mapped. */
+static int count_untraced(struct reader *d)
+{
+	const struct tracechan_slot **map;
+	u64 i, nr = 0, id = 0, end = 0;
+
+	for (i = 0; i < d->nr; i++)
+		nr += d->slot[i].kind == TRACECHAN_UNTRACED;
+	map = calloc(nr + 1, sizeof(*map));
+	if (!map)
+		return -ENOMEM;
+	for (i = 0, nr = 0; i < d->nr; i++)
+		if (d->slot[i].kind == TRACECHAN_UNTRACED)
+			map[nr++] = &d->slot[i];
+	qsort(map, nr, sizeof(*map), by_place);
+	for (i = 0; i < nr; i++) {
+		const struct tracechan_slot *s = map[i];
+		u64 last = (s->offset + s->bytes + 4095) & -4096ull;
+
+		if (s->id != id) {
+			id = s->id;
+			end = 0;
+			d->found->untraced_files++;
+		}
+		if (last > end)
+			d->found->untraced_bytes +=
+				last - (s->offset > end ? s->offset : end);
+		end = last > end ? last : end;
+	}
+	free(map);
+	return 0;
+}
+
 static void say_silent(const void *node, VISIT visit, void *closure)
 {
 	const struct known *k = *(const struct known *const *)node;
@@ -244,6 +287,8 @@ static int read_all(struct reader *d, struct sim_trace *t)
 		ret = read_record(d, i);
 	for (i = 0; i < d->nr && !ret; i++)
 		ret = read_access(d, &d->slot[i]);
+	if (!ret)
+		ret = count_untraced(d);
 	if (!ret)
 		ret = trace_files_end(d->r, &d->files, t);
 	if (!ret)

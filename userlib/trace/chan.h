@@ -25,6 +25,7 @@ enum tracechan_kind {
 	TRACECHAN_EMPTY,	/* no room, or its writer was killed */
 	TRACECHAN_READ,
 	TRACECHAN_WRITE,
+	TRACECHAN_UNTRACED,	/* a part of a file is mapped; touches are not seen */
 	TRACECHAN_NAME,		/* of a file, in several slots */
 	TRACECHAN_STARTED,	/* a process runs a program that is traced */
 	TRACECHAN_EXEC,		/* it is about to become another: its name; */
@@ -55,7 +56,6 @@ struct tracechan_head {
 	uint32_t map_pages;	/* of mapped files that are open at a time; 0: all */
 	uint32_t no_stdio;	/* a program's stdio could not be seen */
 	uint64_t nr_slots;	/* taken, also if there was no room for them */
-	uint64_t nr_maps_missed;	/* mapped files, too many at a time */
 	pthread_mutex_t lock[TRACECHAN_LOCKS];	/* of positions in files */
 };
 

@@ -22,6 +22,8 @@ struct tracechan_found {
 	u64 process;	/* given: the first one, */
 	const char *program;	/* which runs this */
 	u64 nr_lost;	/* slots that nothing was written to */
+	u64 untraced_bytes;	/* of files, mapped where touches were not seen */
+	u32 untraced_files;
 	/* Given; a program that was started, and of which nothing was heard. */
 	void (*silent)(const char *name, struct tracechan_found *found);
 };

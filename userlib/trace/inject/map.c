@@ -9,10 +9,12 @@
  * fails with EFAULT. The calls of io.c open it beforehand.
  */
 #define _GNU_SOURCE	/* mremap(), REG_ERR */
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -171,6 +173,11 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 		pass_on(sig, info, context);
 }
 
+static void say_untraced(const struct area *a, uintptr_t from, uintptr_t to)
+{
+	tracer_untraced(a->file, a->offset + (from - a->start), to - from);
+}
+
 /* Forget what is known of a range; what was closed in it is opened if @open. */
 static void cut(uintptr_t start, uintptr_t end, bool open)
 {
@@ -190,8 +197,10 @@ static void cut(uintptr_t start, uintptr_t end, bool open)
 		rest.start = to;
 		if (rest.start < rest.end && nr_areas < MAX_AREAS)
 			area[nr_areas++] = rest;
-		else if (rest.start < rest.end)
+		else if (rest.start < rest.end) {
 			protect(rest.start, rest.end - rest.start, rest.prot);
+			say_untraced(&rest, rest.start, rest.end);
+		}
 		if (a->start == a->end)
 			area[i--] = area[--nr_areas];
 	}
@@ -203,9 +212,58 @@ static void cut(uintptr_t start, uintptr_t end, bool open)
 	}
 }
 
+/* And what is mapped there will be touched unseen. */
+static void lose(uintptr_t start, uintptr_t end)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_areas; i++) {
+		const struct area *a = &area[i];
+		uintptr_t from = start > a->start ? start : a->start;
+		uintptr_t to = end < a->end ? end : a->end;
+
+		if (from < to)
+			say_untraced(a, from, to);
+	}
+	cut(start, end, true);
+}
+
 static uintptr_t up(uintptr_t n)
 {
 	return (n + PAGE - 1) & -PAGE;
+}
+
+/* So much of a map is of the file; what is behind its end cannot be touched. */
+static size_t within(int fd, off_t offset, size_t bytes)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_size - offset >= (off_t)bytes)
+		return bytes;
+	return st.st_size > offset ? st.st_size - offset : 0;
+}
+
+static bool is_of_file(int prot, int flags)
+{
+	return !(flags & MAP_ANONYMOUS) && !(prot & PROT_EXEC) &&
+	       prot & (PROT_READ | PROT_WRITE);
+}
+
+static void *map_untraced(void *at, size_t bytes, int prot, int flags, int fd,
+			  off_t offset)
+{
+	void *memory = (void *)syscall(SYS_mmap, at, bytes, prot, flags, fd, offset);
+	int saved = errno;
+	uint64_t file;
+
+	if (memory != MAP_FAILED && is_of_file(prot, flags) && tracer_head()) {
+		file = tracer_identify(fd);
+		if (file)
+			tracer_untraced(file, offset, within(fd, offset, bytes));
+	}
+	errno = saved;
+	return memory;
 }
 
 static void *map(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
@@ -216,9 +274,8 @@ static void *map(void *at, size_t bytes, int prot, int flags, int fd, off_t offs
 	sigset_t old;
 
 	if (!active)
-		return (void *)syscall(SYS_mmap, at, bytes, prot, flags, fd, offset);
-	if (!(flags & MAP_ANONYMOUS) && !(prot & PROT_EXEC) &&
-	    prot & (PROT_READ | PROT_WRITE))
+		return map_untraced(at, bytes, prot, flags, fd, offset);
+	if (is_of_file(prot, flags))
 		file = tracer_identify(fd);
 	hold(&old);
 	memory = (void *)syscall(SYS_mmap, at, bytes, prot, flags, fd, offset);
@@ -226,8 +283,7 @@ static void *map(void *at, size_t bytes, int prot, int flags, int fd, off_t offs
 	if (memory != MAP_FAILED)
 		cut(start, up(start + bytes), false);
 	if (memory != MAP_FAILED && file && nr_areas == MAX_AREAS) {
-		__atomic_fetch_add(&tracer_head()->nr_maps_missed, 1,
-				   __ATOMIC_RELAXED);
+		tracer_untraced(file, offset, within(fd, offset, bytes));
 	} else if (memory != MAP_FAILED && file) {
 		area[nr_areas++] = (struct area){
 			.start = start, .end = up(start + bytes), .file = file,
@@ -282,7 +338,7 @@ TRACER_EXPORT void *mremap(void *at, size_t bytes, size_t new_bytes, int flags, 
 	va_end(ap);
 	if (active) {
 		hold(&old);
-		cut(start, up(start + bytes), true);
+		lose(start, up(start + bytes));
 		if (to)
 			cut((uintptr_t)to, up((uintptr_t)to + new_bytes), true);
 		release(&old);
@@ -297,7 +353,7 @@ TRACER_EXPORT int mprotect(void *at, size_t bytes, int prot)
 
 	if (active) {
 		hold(&old);
-		cut(start, up(start + bytes), true);
+		lose(start, up(start + bytes));
 		release(&old);
 	}
 	return syscall(SYS_mprotect, at, bytes, prot);

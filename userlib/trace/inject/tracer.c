@@ -154,6 +154,18 @@ void tracer_note(uint64_t file, uint64_t offset, uint64_t bytes, bool write,
 	put(__atomic_fetch_add(&h->nr_slots, 1, __ATOMIC_RELAXED), &slot);
 }
 
+void tracer_untraced(uint64_t file, uint64_t offset, uint64_t bytes)
+{
+	struct tracechan_head *h = tracer_head();
+	struct tracechan_slot slot = {
+		.kind = TRACECHAN_UNTRACED,
+		.id = file, .offset = offset, .bytes = bytes,
+	};
+
+	if (h && bytes)
+		put(__atomic_fetch_add(&h->nr_slots, 1, __ATOMIC_RELAXED), &slot);
+}
+
 /* Files that the kernel makes up have no pages in any cache. */
 static bool is_made_up(int fd)
 {

@@ -11,6 +11,7 @@
  * tracer_path()            its name
  * tracer_begin(), _begin_two(), _end()  around a call on descriptors
  * tracer_note()            an access
+ * tracer_untraced()        a map whose touches will not be seen
  * tracer_say()             another record
  * tracer_identify()        what file a descriptor is of
  * tracer_real()            the library's own function
@@ -54,6 +55,7 @@ void tracer_begin_two(struct tracer_op *in, struct tracer_op *out);
 ssize_t tracer_end(struct tracer_op *op, ssize_t ret);
 void tracer_note(uint64_t file, uint64_t offset, uint64_t bytes, bool write,
 		 uint64_t context);
+void tracer_untraced(uint64_t file, uint64_t offset, uint64_t bytes);
 void tracer_say(enum tracechan_kind kind, uint64_t id, const char *text);
 uint64_t tracer_identify(int fd);
 void *tracer_real(const char *name);
