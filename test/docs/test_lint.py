@@ -208,3 +208,10 @@ def test_docs_link_to_files_that_exist():
             if not (ROOT / path).parent.joinpath(target).exists():
                 broken.append(f"{path}: {target}")
     assert not broken
+
+
+def test_a_stranger_can_read_the_readme():
+    """Some 120 lines of at most 100 columns; all else is in docs/."""
+    lines = (ROOT / "README.md").read_text().split("\n")
+    assert len(lines) <= 130
+    assert not [line for line in lines if len(line) > 100]
