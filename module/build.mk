@@ -19,9 +19,11 @@ $(CORE_SRC:module/%.c=$(B)/asan/%.o): $(B)/asan/%.o: module/%.c
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
 $(B)/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/%.o)
+	@rm -f $@
 	$(AR) rcs $@ $^
 
 $(B)/asan/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/asan/%.o)
+	@rm -f $@
 	$(AR) rcs $@ $^
 
 # The kernel modules, for each kernel in a directory of its own: a farm of links

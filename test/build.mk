@@ -40,6 +40,7 @@ $(CORE_SRC:module/%.c=$(B)/cov/%.o): $(B)/cov/%.o: module/%.c
 	$(CC) $(ALL_CFLAGS) -O0 --coverage -c $< -o $@
 
 $(B)/cov/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/cov/%.o)
+	@rm -f $@
 	$(AR) rcs $@ $^
 
 $(B)/cov/hpt: $(call userlib_obj,$(B)/asan,$(HPT_SRC)) $(B)/cov/libhipecvm.a

@@ -23,6 +23,7 @@ $(B)/pic/userlib/%.o: userlib/%.c
 SONAME := libhipec.so.0
 
 $(B)/libhipec.a: $(call userlib_obj,$(B),$(call room,lib))
+	@rm -f $@
 	$(AR) rcs $@ $^
 
 $(B)/libhipec.so: $(call userlib_obj,$(B)/pic,$(call room,lib)) userlib/lib/libhipec.map
