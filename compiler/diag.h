@@ -143,6 +143,8 @@
 	X(QUEUE_KEEPS, WARNING, "pages are put on '%s' and nothing takes them off") \
 	X(VICTIM_NONE, WARNING, "event '%s' never gives up a frame")          \
 	X(VICTIM_PATH, WARNING, "event '%s' can end here without giving up a frame") \
+	X(QUEUE_NONE, WARNING, "event '%s' puts its page on no queue")        \
+	X(QUEUE_NONE_THEN, NOTE, "a page that is on no queue goes first, and Replace is not asked") \
 	X(VICTIM_HOW, NOTE, "a page gives up its frame by 'EnQueue(page, _free_queue, TAIL)' or 'Release(page)'")
 
 /*
@@ -166,6 +168,7 @@
 	X(RELEASED, "released-page", 1, "a page that is used after it gave up its frame") \
 	X(RELEASED_PATH, "released-page-path", 0, "a page that is used where one way leads after it gave up its frame") \
 	X(QUEUE_KEEPS, "unemptied-queue", 0, "a queue that pages are put on and never taken off") \
+	X(QUEUE_NONE, "unqueued-page", 1, "a PageFault that puts its page on no queue, where Replace takes them off one") \
 	X(VICTIM_NONE, "victim", 1, "a Replace that never gives up a frame")  \
 	X(VICTIM_PATH, "victim-path", 0, "an end of Replace that is reached without giving up a frame")
 

@@ -240,10 +240,10 @@ static void lint_event(const struct ampc_walk *common, struct ampc_event *ev)
 	}
 	l.speaks = true;
 	walk(&l);
-	if (ev->number != HIPEC_EVENT_REPLACE || ev->does->gives)
-		return;
-	ampc_report(c, ev->loc, VICTIM_NONE, ev->name);
-	ampc_report(c, ev->loc, VICTIM_HOW);
+	if (ev->number == HIPEC_EVENT_REPLACE && !ev->does->gives) {
+		ampc_report(c, ev->loc, VICTIM_NONE, ev->name);
+		ampc_report(c, ev->loc, VICTIM_HOW);
+	}
 }
 
 /* What an expression does, wherever it stands. */
@@ -260,8 +260,13 @@ static void sum_expr(struct ampc_does *sum, const struct ampc_expr *e)
 	if (e->kind == AMPC_ASSIGN && e->type == AMPC_PAGE &&
 	    e->a->kind == AMPC_NAME)
 		ampc_slots_put(&sum->set, e->a->symbol->slot, true);
-	sum->gives |= ampc_gives_frame(e) ||
-		      (e->kind == AMPC_CALL && e->event && e->event->does->gives);
+	if (e->kind != AMPC_CALL)
+		return;
+	sum->gives |= e->event ? e->event->does->gives : ampc_gives_frame(e);
+	sum->keeps |= e->event ? e->event->does->keeps :
+		      e->opcode == HIPEC_OP_ENQUEUE && !ampc_gives_frame(e);
+	sum->takes |= e->event ? e->event->does->takes :
+		      e->opcode == HIPEC_OP_DEQUEUE || e->opcode == HIPEC_OP_PEEK;
 }
 
 /* The same for statements; each gets a place where ways can meet. */
@@ -297,6 +302,23 @@ static void sum_event(struct ampc *c, struct ampc_event *ev)
 	for (to = ev->calls; to; to = to->next)
 		for (i = 0; i < ARRAY_SIZE(ev->does->set.bits); i++)
 			ev->does->set.bits[i] |= to->callee->does->set.bits[i];
+}
+
+/* Replace wants pages of queues, and PageFault puts none there. */
+static void check_kept(struct ampc *c)
+{
+	const struct ampc_event *fault = NULL, *replace = NULL, *ev;
+
+	for (ev = c->events; ev; ev = ev->next) {
+		if (ev->number == HIPEC_EVENT_PAGEFAULT)
+			fault = ev;
+		else if (ev->number == HIPEC_EVENT_REPLACE)
+			replace = ev;
+	}
+	if (!fault || !replace || fault->does->keeps || !replace->does->takes)
+		return;
+	ampc_report(c, fault->loc, QUEUE_NONE, fault->name);
+	ampc_report(c, fault->loc, QUEUE_NONE_THEN);
 }
 
 static void check_queues(struct ampc *c, const struct ampc_queues *q)
@@ -365,6 +387,7 @@ void ampc_lint(struct ampc *c)
 	for (ev = next_event(c, NULL); ev; ev = next_event(c, ev))
 		lint_event(&common, ev);
 	check_queues(c, &queues);
+	check_kept(c);
 	ampc_misread(c);
 	ampc_tidy(c);
 }

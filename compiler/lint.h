@@ -55,6 +55,8 @@ struct ampc_meet {
 /* What an event does as a whole, with those that it calls. */
 struct ampc_does {
 	bool gives;
+	bool keeps;			/* puts a page on a queue, */
+	bool takes;			/* or takes one off */
 	struct ampc_slots set;		/* anywhere in it */
 	struct ampc_slots needs;	/* used as the caller left them */
 	struct ampc_path end;		/* what its caller finds behind it */

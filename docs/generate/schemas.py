@@ -121,8 +121,8 @@ ROW = {
     "gain_percent": {"description": "pages not brought in, of those that the default policy "
                      "would have, since the load; null: nothing was compared",
                      "type": ["number", "null"], "maximum": 100},
-    "health": {"description": "ended: exit says why; late, helped: between the two looks; or runs",
-               "enum": ["runs", "helped", "late", "ended"]},
+    "health": {"description": "ended: exit says why; late, helped, orphans: between the two looks; "
+               "or runs", "enum": ["runs", "orphans", "helped", "late", "ended"]},
 }
 
 PICTURE = {

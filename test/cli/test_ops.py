@@ -89,11 +89,29 @@ def test_status_as_a_table_and_as_json(module):
                                 "FAULTS", "EVICTIONS", "READ", "WRITTEN", "COMMANDS", "STATE"]
     assert lines[1].split() == ["3", "70", "join", "mru", "900", "1", "899", "5", "100", "50",
                                 "3200", "0", "0", "runs"]
-    assert len({len(line.rstrip()) - len(line.split()[-1]) for line in lines}) == 1
+    assert lines[2].endswith("runs, helped 1 times")
+    assert {lines[0].index("STATE"), *(line.index("runs") for line in lines[1:])} == {lines[1].index("runs")}
     join, sql = valid("status", json.loads(out("status", "--json")))
     assert join["policy_counters"] == {"depth": -4} and sql["policy_counters"] == {}
     assert join["shares"] is True and join["counters"]["judged_faults"] == 150
     assert list(join["counters"]) == [name for name, _ in COUNTERS]
+
+
+def test_pages_on_no_queue_are_said(module):
+    """Of a policy whose PageFault keeps none: cumulated, and between two looks."""
+    rows = [SQL + f"faults={n} events={n} evictions={n} forgotten={n}" for n in (7, 9, 12)]
+    module(QUERY, *rows[:1], "look", QUERY, *rows[1:2])
+    assert out("status").splitlines()[1].endswith("  runs, left 7 pages on no queue")
+    row, = valid("top", json.loads(out("top", "--once", "--json", "--interval", "0.1")))["containers"]
+    assert row["health"] == "orphans"
+    module(QUERY, *rows[1:2], "look", QUERY, *rows[2:3])
+    assert out("top", "-1", "-i", "0.1").splitlines()[2].endswith("  orphans 3")
+
+
+def test_status_says_what_else_went_wrong(module):
+    module(QUERY, SQL + "helped=1", BAD + "forgotten=3")
+    sql, bad = out("status").splitlines()[1:]
+    assert sql.endswith("  0  runs, helped 1 times") and bad.endswith("  0  far too many faults")
 
 
 def test_top_is_the_difference_of_two_looks(module):

@@ -83,7 +83,8 @@ def test_blocks_are_of_a_known_kind():
                          [example for example in EXAMPLES if example[2] != "c values"],
                          ids=[f"{name}-{number}" for name, number, info, _ in EXAMPLES if info != "c values"])
 def test_example_compiles_or_says_what_stands_there(name, number, info, text):
-    elsewhere = ["-Wno-victim", "-Wno-empty-event", *(["-Wno-unset-page"] if info == "c PageFault" else [])]
+    elsewhere = ["-Wno-victim", "-Wno-empty-event", "-Wno-unqueued-page",
+                 *(["-Wno-unset-page"] if info == "c PageFault" else [])]
     result = run("-S", *elsewhere, "-", source=whole(info, text, name))
     found = [(int(line), said) for line, said in re.findall(
         r"^<stdin>:(\d+):\d+: ((?:error|warning): .*?)(?: \[-W\S+\])?$", result.stderr, re.M)]

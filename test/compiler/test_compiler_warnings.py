@@ -10,7 +10,7 @@ from test_compiler import AMPC, ERR, OK, POLICIES, ROOT, WARN, built, expected, 
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
-UNUSED = ("Event Init() { Queue q; }\nEvent PageFault() { }\n"
+UNUSED = ("Event Init() { Queue q; }\nEvent PageFault() { EnQueue(FindPA(0), q, TAIL); }\n"
           "Event Replace() { Release(DeQueue(q, HEAD)); }\nEvent Acess() { }\n")
 
 

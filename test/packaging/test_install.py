@@ -393,8 +393,37 @@ def test_python_says_what_the_library_is_to_hear(root, stub, tmp_path):
         f"load {size} bytes, first {first}, 0 frames, cluster 0, flags 0",
         f"Error 22 {policy}: no frames", "attach 1 0 0 1", "Error 22 hipec_attach: Invalid argument",
         "set x 1", "Error 2 hipec_set_param: No such file or directory",
-        "FileNotFoundError 2 want a .hpo file or a shipped policy"])
+        "Error 2 want a .hpo file or a shipped policy"])
     assert (tmp_path / "data").read_bytes()[:2] == b"za"
+
+
+MISSING = """
+for name in ("none", "no/such", "no/such.hpo", "folder.hpo"):
+    try:
+        hipec.Container(name, 16)
+    except hipec.Error as error:
+        print(name, error.filename == name, error.errno, error.strerror)
+"""
+
+
+def test_python_raises_its_own_error_for_a_policy_that_cannot_be_read(root, stub, tmp_path):
+    (tmp_path / "folder.hpo").mkdir()
+    got = python(root, MISSING, stub, tmp_path)
+    assert got.stdout.splitlines() == [
+        "none True 2 want a .hpo file or a shipped policy",
+        "no/such True 2 want a .hpo file or a shipped policy",
+        "no/such.hpo True 2 No such file or directory",
+        "folder.hpo True 21 Is a directory"], got.stderr
+
+
+def test_python_finds_the_policies_of_its_own_prefix(root, stub, tmp_path):
+    """Wherever that was moved to, with nothing said of it."""
+    shutil.copytree(root / "usr", tmp_path / "moved")
+    got = subprocess.run([PYTHON, "-B", "-c", "import hipec; print(hipec.policy_file('mru'))"],
+                         text=True, capture_output=True, check=False, cwd=tmp_path, env={
+                             "PYTHONPATH": str(tmp_path / "moved/lib/python3/dist-packages"),
+                             "LD_LIBRARY_PATH": str(stub)})
+    assert got.stdout == f"{tmp_path}/moved/share/hipec/policies/mru.hpo\n", got.stderr
 
 
 def test_python_as_the_document_has_it(root, stub, tmp_path):

@@ -210,6 +210,18 @@ def test_a_policy_that_gives_nothing_is_helped_and_revoked(tmp_path):
     assert "  runs, helped 10 times\n" in done.stdout and done.returncode == 0
 
 
+def test_a_policy_that_keeps_no_page_is_said_to(tmp_path):
+    """Its pages go without Replace being asked: as FIFO has them, and "runs" is not all."""
+    policy = source(tmp_path, BASE + "Event PageFault() { n++; }\nEvent Replace() { n++;"
+                    " page = DeQueue(q, HEAD); EnQueue(page, _free_queue, TAIL); }\n")
+    r = row(policy, 50, "r 0 60\nr 9\n")
+    assert (r["faults"], r["forgotten"], r["policy_counters"]["n"]) == (61, 11, 61)
+    done = sim("--policy", policy, "--frames", 50, "-", input="r 0 60\n")
+    assert "  runs, left 10 pages on no queue\n" in done.stdout and done.returncode == 0
+    done = sim("--policy", policy, "--frames", 50, "-", input="r 0 51\n")
+    assert "  runs, left 1 page on no queue\n" in done.stdout
+
+
 def test_only_helps_in_a_row_count(tmp_path):
     policy = source(tmp_path, BASE + FAULT + "Event Replace() { n++; if (n % 2) return;"
                     " page = DeQueue(q, HEAD); EnQueue(page, _free_queue, TAIL); }\n")

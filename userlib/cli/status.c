@@ -13,13 +13,13 @@
 #include "state.h"
 #include "table.h"
 
-/* How the policy fares: "runs", or why and where it ended. */
-static void put_state(char *cell, const struct hipec_exit *e)
+/* How the policy fares: "runs" and what is wrong with that, or why and where it ended. */
+static void put_state(char *cell, const struct hipec_status *s)
 {
-	if (e->kind == HIPEC_EXIT_NONE)
-		strcpy(cell, "runs");
+	if (s->exit.kind == HIPEC_EXIT_NONE)
+		cli_put_runs(cell, s->counters.helped, s->counters.forgotten);
 	else
-		cli_put_text(cell, e->message, sizeof(e->message));
+		cli_put_text(cell, s->exit.message, sizeof(s->exit.message));
 }
 
 /* The table, column by column; X(name, TITLE, left, cell of s) */
@@ -37,7 +37,7 @@ static void put_state(char *cell, const struct hipec_exit *e)
 	X(read, "READ", false, cli_put_number(cell, s->counters.read_pages))	\
 	X(written, "WRITTEN", false, cli_put_number(cell, s->counters.written_pages)) \
 	X(commands, "COMMANDS", false, cli_put_number(cell, s->counters.commands)) \
-	X(state, "STATE", true, put_state(cell, &s->exit))
+	X(state, "STATE", true, put_state(cell, s))
 
 #define CLI_ROW const struct hipec_status *s
 COLUMNS(CLI_PUT_CELL)

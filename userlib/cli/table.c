@@ -58,6 +58,25 @@ void cli_put_number(char *cell, unsigned long long n)
 	snprintf(cell, CLI_CELL, "%llu", n);
 }
 
+/**
+ * cli_put_runs() - the state of a policy that has not ended
+ * @cell:    filled
+ * @helped:  victims that were taken since Replace gave none
+ * @orphans: victims that were on none of its queues, so that it was not asked
+ *
+ * Context: any.
+ */
+void cli_put_runs(char *cell, unsigned long long helped, unsigned long long orphans)
+{
+	int n = snprintf(cell, CLI_CELL, "runs");
+
+	if (helped)
+		n += snprintf(cell + n, CLI_CELL - n, ", helped %llu times", helped);
+	if (orphans)
+		snprintf(cell + n, CLI_CELL - n, ", left %llu page%s on no queue", orphans,
+			 orphans == 1 ? "" : "s");
+}
+
 /* Of @size bytes at most, fit for a terminal. */
 void cli_put_text(char *cell, const char *text, size_t size)
 {

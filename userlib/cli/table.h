@@ -4,7 +4,7 @@
  *
  * Interface:
  * cli_table_print()  rows under their titles
- * cli_put_number(), cli_put_text()  cells
+ * cli_put_number(), cli_put_text(), cli_put_runs()  cells
  * CLI_PUT_CELL(), CLI_COLUMN()  of a list of columns
  */
 #ifndef HIPEC_CLI_TABLE_H
@@ -43,5 +43,6 @@ void cli_table_print(FILE *out, const struct cli_column *columns, size_t nr_colu
 		     const void *rows, size_t nr_rows, size_t row_size);
 void cli_put_number(char *cell, unsigned long long n);
 void cli_put_text(char *cell, const char *text, size_t size);
+void cli_put_runs(char *cell, unsigned long long helped, unsigned long long orphans);
 
 #endif /* HIPEC_CLI_TABLE_H */

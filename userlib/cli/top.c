@@ -35,7 +35,7 @@ struct look {
 struct row {
 	struct hipec_status s;
 	double faults, evictions, read, written;	/* a second */
-	uint64_t helped, late;
+	uint64_t helped, late, orphans;
 	bool compared;
 	double gain;		/* %, if compared */
 };
@@ -106,6 +106,7 @@ static void compare(struct row *row, const struct hipec_status *s, const struct 
 		.written = (b->written_pages - a->written_pages) / seconds,
 		.helped = b->helped - a->helped,
 		.late = b->late - a->late,
+		.orphans = b->forgotten - a->forgotten,
 	};
 	row->compared = cli_state_gain(s, &row->gain);
 }
@@ -166,6 +167,8 @@ static void put_health(char *cell, const struct row *r)
 		snprintf(cell, CLI_CELL, "late %llu", (unsigned long long)r->late);
 	else if (r->helped)
 		snprintf(cell, CLI_CELL, "helped %llu", (unsigned long long)r->helped);
+	else if (r->orphans)
+		snprintf(cell, CLI_CELL, "orphans %llu", (unsigned long long)r->orphans);
 	else
 		strcpy(cell, "runs");
 }
@@ -173,7 +176,7 @@ static void put_health(char *cell, const struct row *r)
 static const char *health_word(const struct row *r)
 {
 	return r->s.exit.kind != HIPEC_EXIT_NONE ? "ended" :
-		r->late ? "late" : r->helped ? "helped" : "runs";
+		r->late ? "late" : r->helped ? "helped" : r->orphans ? "orphans" : "runs";
 }
 
 static void put_gain(char *cell, const struct row *r)

@@ -88,9 +88,9 @@ class Run:
             return "built in"
         if self.row["exit"]["kind"]:
             return f"ended at access {self.row['exit']['access']}: {self.row['exit']['message']}"
-        if self.row["helped"]:
-            return f"runs, helped {self.row['helped']} times"
-        return "runs"
+        helped, orphans = self.row["helped"], self.row["forgotten"]
+        return ("runs" + f", helped {helped} times" * bool(helped) +
+                f", left {orphans} page{'s'[:orphans != 1]} on no queue" * bool(orphans))
 
 
 class Section:

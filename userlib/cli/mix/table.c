@@ -5,6 +5,7 @@
 #include "../json.h"
 #include "mix.h"
 #include "../sim/sim.h"
+#include "../table.h"
 
 static double seconds(u64 ns)
 {
@@ -13,13 +14,16 @@ static double seconds(u64 ns)
 
 static void print_state(const struct mix_row *row)
 {
+	char cell[CLI_CELL];
+
+	cli_put_runs(cell, row->r.helped, row->r.forgotten);
 	if (row->r.exit.kind)
 		printf("  ended at access %llu: %s\n",
 		       (unsigned long long)row->r.ended_at,
 		       hipec_exit_text(row->r.exit.kind));
 	else
-		puts(hipec_fifo2_is(&row->app->policy->policy) ? "  built in" :
-		     "  runs");
+		printf("  %s\n", hipec_fifo2_is(&row->app->policy->policy) ?
+		       "built in" : cell);
 }
 
 static void print_row(const struct mix_row *row, int width, int policy)

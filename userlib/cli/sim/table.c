@@ -3,6 +3,7 @@
  * Rows as a table for each trace, with the verdicts below it.
  */
 #include "../cli.h"
+#include "../table.h"
 #include "sim.h"
 
 /* Longest text of a cell, bytes. */
@@ -42,11 +43,8 @@ static void state_text(const struct sim_row *row, char *text)
 	else if (r->exit.kind)
 		snprintf(text, TEXT, "ended at access %llu: %s",
 			 (unsigned long long)r->ended_at, r->exit.message);
-	else if (r->helped)
-		snprintf(text, TEXT, "runs, helped %llu times",
-			 (unsigned long long)r->helped);
 	else
-		snprintf(text, TEXT, "runs");
+		cli_put_runs(text, r->helped, r->forgotten);
 	cli_clean(text);
 }
 

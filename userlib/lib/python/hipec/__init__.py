@@ -10,7 +10,7 @@
 A container is a policy and frames of 4096 bytes for the files that it maps. What
 map() returns is an mmap.mmap, and does what that does. Where the module or the
 library is not there, or does not admit the caller, Container() raises Error, which
-is an OSError; available() says so before.
+is an OSError; available() says so before. A policy that cannot be read is an Error too.
 """
 
 import ctypes
@@ -84,18 +84,31 @@ def query():
     return _dict(got)
 
 
+def _prefixes():
+    """Where this was installed: above lib/python...; then where others are."""
+    here = [folder.parent for folder in pathlib.Path(__file__).resolve().parents
+            if folder.name == "lib"]
+    return [*here[:1], sys.prefix, "/usr/local", "/usr"]
+
+
 def policy_file(name):
     """The compiled policy that a name means: a .hpo file, or a shipped one."""
     if name.endswith(".hpo"):
         return name
     folders = os.environ.get("HIPEC_POLICY_PATH", "").split(":")
-    folders += [f"{prefix}/share/hipec/policies" for prefix in
-                (sys.prefix, "/usr/local", "/usr")]
+    folders += [f"{prefix}/share/hipec/policies" for prefix in _prefixes()]
     for folder in filter(None, folders):
         path = pathlib.Path(folder, f"{name}.hpo")
         if "/" not in name and path.is_file():
             return str(path)
-    raise FileNotFoundError(2, "want a .hpo file or a shipped policy", name)
+    raise Error(2, "want a .hpo file or a shipped policy", name)
+
+
+def _read(path):
+    try:
+        return pathlib.Path(path).read_bytes()
+    except OSError as error:
+        raise Error(error.errno, error.strerror, path) from None
 
 
 def _dict(struct):
@@ -128,7 +141,7 @@ class Container:
             raise
 
     def _load(self, path, frames, share, cluster):
-        image = pathlib.Path(path).read_bytes() if path else b""
+        image = _read(path) if path else b""
         log = ctypes.create_string_buffer(_LOG)
         data = ctypes.create_string_buffer(image, len(image)) if image else None
         load = _abi.Load(flags=_abi.LOAD_SHARE if share else 0, cluster=cluster, frames=frames,
