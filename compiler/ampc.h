@@ -7,7 +7,8 @@
  *   parser.y  tokens -> tree; tokens.c picks them after an error, ast.c builds
  *   check.c   events, statements; declare.c declarations, expr.c expressions,
  *             place.c what can be assigned to, call.c calls, operand.c what
- *             they share; symbol.c and builtin.c are what names stand for
+ *             they share; symbol.c and builtin.c are what names stand for, habit.c
+ *             what is written here for what other languages have
  *   lint.c    what the rules allow and hardly anybody means, along paths, with
  *             path.c; tidy.c, misread.c the same without paths
  *   tree.c    tree -> text, for -E
@@ -465,6 +466,14 @@ struct ampc_stmt *ampc_stmt_decl(struct ampc *c, struct ampc_loc loc,
 				 struct ampc_decl *first);
 void ampc_event_add(struct ampc *c, const char *name, struct ampc_loc loc,
 		    struct ampc_stmt *body);
+
+/* habit.c */
+struct ampc_parser;
+bool ampc_habit_name(struct ampc *c, const char *name, struct ampc_loc loc);
+void ampc_habit_number(struct ampc *c, const char *text, const char *rest,
+		       struct ampc_loc loc);
+void ampc_habit_directive(struct ampc *c, const char *text, struct ampc_loc loc);
+bool ampc_habit_syntax(struct ampc_parser *p, struct ampc_loc loc);
 
 /* symbol.c */
 void ampc_symbols_init(struct ampc *c);

@@ -25,12 +25,20 @@
 	X(BAD_OPERATOR, ERROR, "there is no operator '%s'")                   \
 	X(BAD_STRING, ERROR, "there are no strings and characters in this language") \
 	X(BAD_NUMBER, ERROR, "'%s' is not a number")                          \
+	X(FRACTION, NOTE, "there are only integers: for 'n * %s' write 'n * %lld / %lld'") \
 	X(OCTAL, ERROR, "number '%s' starts with 0, which C reads as octal")  \
 	X(NUMBER_LARGE, ERROR, "number '%s' is larger than %lld")             \
 	X(COMMENT_OPEN, ERROR, "the comment is not closed")                   \
 	X(NAME_LONG, ERROR, "the name is longer than %u bytes")               \
+	X(NO_PREPROCESSOR, ERROR, "there is no preprocessor for '#%s'")        \
+	X(CONST_INSTEAD, NOTE, "write 'const Int %s = %s;' in Event Init()")   \
+	X(EVENT_INSTEAD, NOTE, "write an event: 'Event %s()', and operands of Event Init() for its arguments") \
+	X(ONE_FILE, NOTE, "a policy is one file")                             \
 	/* structure */                                                       \
 	X(EXPECTED, ERROR, "expected %s, found %s")                           \
+	X(SWITCH, NOTE, "there is no 'switch': write 'if' and 'else if'")      \
+	X(NO_PARAMETERS, NOTE, "an event has no parameters: declare an operand in Event Init() and set it before the call") \
+	X(NO_RESULT, NOTE, "an event has no result: set an operand of Event Init() before 'return;'") \
 	X(BRACE_OPEN, ERROR, "expected '}', found %s")                        \
 	X(BRACE_OPEN_HERE, NOTE, "this '{' is not closed")                    \
 	X(TOO_DEEP, ERROR, "nested deeper than %u levels")                    \
@@ -93,7 +101,7 @@
 	X(NO_FIELDS, ERROR, "%s and has no fields")                           \
 	X(UNKNOWN_FIELD, ERROR, "there is no page field '%s'")                \
 	X(NOT_A_FIELD, ERROR, "'%s' is %s, not a page field")                 \
-	X(DECLARE_FIELD, NOTE, "declare it in Event Init() as 'Field %s;'")   \
+	X(DECLARE, NOTE, "declare it in Event Init() as '%s;'")                \
 	X(FIELD_OF, NOTE, "a page has it: write it behind one, as in 'page.%s'") \
 	X(WRONG_VALUE, ERROR, "%s and cannot be assigned to %s")              \
 	X(NOT_ASSIGNABLE, ERROR, "the left side of '%s' is not a variable")   \
@@ -132,7 +140,7 @@
 	X(LOOP_SAME, WARNING, "nothing in this loop changes what it tests")   \
 	X(COMPARE_ALWAYS, WARNING, "this comparison is always %s")            \
 	X(PRECEDENCE, WARNING, "'%s' is done before '%s'")                    \
-	X(PARENTHESES, NOTE, "write '(%s)' if that is meant")                 \
+	X(PARENTHESES, NOTE, "write '%s', or '(%s)' if that is meant")        \
 	X(TEST_ASSIGNS, WARNING, "this condition is an assignment")           \
 	X(SHIFT_OVERFLOW, WARNING, "the constant '%s' loses bits, what is left of it is %lld") \
 	X(PAGE_UNSET, WARNING, "page '%s' is used and nothing sets it")       \

@@ -70,6 +70,57 @@ static bool is_bare_not(const struct ampc *c, const struct ampc_expr *e)
 	return ampc_source_line(c, e->loc.line, &len)[e->loc.col - 1] == '!';
 }
 
+static bool is_relation(enum ampc_op op)
+{
+	return op == AMPC_OP_LT || op == AMPC_OP_GT || op == AMPC_OP_LE ||
+	       op == AMPC_OP_GE;
+}
+
+static bool is_left(const struct ampc_expr *a, const struct ampc_expr *b)
+{
+	return a->loc.line != b->loc.line ? a->loc.line < b->loc.line :
+					    a->loc.col < b->loc.col;
+}
+
+/* The user's words from the start of @from to the end of @to. */
+static const char *span(struct ampc *c, const struct ampc_expr *from,
+			const struct ampc_expr *to)
+{
+	return ampc_source_quote(c, ampc_loc_span(from->loc, to->loc));
+}
+
+/*
+ * What a reader takes @of for: its sides, of which @e is one, the other way round.
+ * Of `n & 1 == 1` that is `(n & 1) == 1`; of `a < b < c` it is `a < b && b < c`.
+ */
+static const char *as_it_looks(struct ampc *c, const struct ampc_expr *of,
+			       const struct ampc_expr *e,
+			       const struct ampc_expr *other)
+{
+	const struct ampc_expr *left, *right;
+	struct ampc_loc rest;
+
+	if (e->kind == AMPC_NOT)
+		return ampc_printf(c, "!(%s)", span(c, e->a, other));
+	left = is_left(e->a, e->b) ? e->a : e->b;
+	right = left == e->a ? e->b : e->a;
+	if (is_left(e, other)) {
+		if (is_relation(of->op) && is_relation(e->op))
+			return ampc_printf(c, "%s && %s", span(c, left, right),
+					   span(c, right, other));
+		rest = ampc_loc_span(left->loc, right->loc);
+		rest.end_line = right->loc.line;
+		rest.end_col = right->loc.col;
+		return ampc_printf(c, "%s(%s)", ampc_source_quote(c, rest),
+				   span(c, right, other));
+	}
+	rest = ampc_loc_span(left->loc, right->loc);
+	rest.line = left->loc.end_line;
+	rest.col = left->loc.end_col;
+	return ampc_printf(c, "(%s)%s", span(c, other, left),
+			   ampc_source_quote(c, rest));
+}
+
 static void check_side(struct ampc *c, const struct ampc_expr *of,
 		       const struct ampc_expr *e, const struct ampc_expr *other)
 {
@@ -81,7 +132,8 @@ static void check_side(struct ampc *c, const struct ampc_expr *of,
 	text = ampc_source_quote(c, e->loc);
 	ampc_report(c, e->loc, PRECEDENCE, words(c, e), ampc_op_text(of->op));
 	if (*text)
-		ampc_report(c, e->loc, PARENTHESES, text);
+		ampc_report(c, e->loc, PARENTHESES, as_it_looks(c, of, e, other),
+			    text);
 }
 
 static void check_shift(struct ampc *c, const struct ampc_expr *e)

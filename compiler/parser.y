@@ -67,10 +67,12 @@ struct ampc_parser {
 	struct ampc_loc look, prev;
 	int prev_token;
 	const char *prev_name;		/* if that is a word */
+	const char *first_word;		/* of the statement, if that is a name */
 
 	u32 blocks;			/* open */
 	bool has_event_error;		/* in this event */
 	bool is_event_name;		/* the next token is one */
+	bool in_head;			/* from Event to its '{' */
 	bool in_init;
 
 	/* The head of a for: its ';' end no statement. */
@@ -573,8 +575,8 @@ static int yyreport_syntax_error(const yypcontext_t *ctx,
 	ampc_report(p->c, loc, EXPECTED, wanted_text(&w), ampc_token_found(p));
 	if (p->given == TOK_NAME && p->prev_token == TOK_NAME)
 		ampc_suggest_type(p->c, p->prev_name, p->prev);
-	if (has(&w, TOK_EVENT) ? starts_declaration(p->given) :
-	    p->in_for && p->prev_token == TOK_TYPE)
+	if (!ampc_habit_syntax(p, loc) && has(&w, TOK_EVENT) &&
+	    starts_declaration(p->given))
 		ampc_report(p->c, loc, DECL_PLACE_WHY);
 	return 0;
 }

@@ -72,7 +72,7 @@ struct ampc_symbol *ampc_check_field(struct ampc *c, const char *name,
 		return NULL;
 	ampc_report(c, loc, UNKNOWN_FIELD, name);
 	if (!ampc_suggest_field(c, name, loc))
-		ampc_report(c, loc, DECLARE_FIELD, name);
+		ampc_report(c, loc, DECLARE, ampc_printf(c, "Field %s", name));
 	return NULL;
 }
 

@@ -127,39 +127,6 @@ static void nearest_note(struct ampc *c, const struct nearest *n,
 		ampc_report(c, loc, DID_YOU_MEAN, n->best);
 }
 
-/* What is said elsewhere, and what is said here. A policy's own names go first. */
-static const struct {
-	const char *name, *meant;
-} habits[] = {
-	{ "NULL", "NONE" }, { "nil", "NONE" }, { "nullptr", "NONE" },
-	{ "EMPTY", "EmptyQ(queue)" }, { "IsEmpty", "EmptyQ(queue)" },
-	{ "Count", "Length(queue)" }, { "Size", "Length(queue)" },
-	{ "Len", "Length(queue)" },
-	{ "Push", "EnQueue(page, queue, TAIL)" },
-	{ "Append", "EnQueue(page, queue, TAIL)" },
-	{ "Insert", "EnQueue(page, queue, TAIL)" },
-	{ "Add", "EnQueue(page, queue, TAIL)" },
-	{ "Pop", "DeQueue(queue, HEAD)" }, { "Head", "Peek(queue, HEAD)" },
-	{ "First", "Peek(queue, HEAD)" }, { "Last", "Peek(queue, TAIL)" },
-	{ "Evict", "EnQueue(page, _free_queue, TAIL)" },
-	{ "Free", "EnQueue(page, _free_queue, TAIL)" },
-	{ "Referenced", "Ref(page)" }, { "Accessed", "Ref(page)" },
-	{ "Dirty", "Mod(page)" }, { "Modified", "Mod(page)" },
-};
-
-static bool note_habit(struct ampc *c, const char *name, struct ampc_loc loc)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(habits); i++) {
-		if (strcasecmp(name, habits[i].name))
-			continue;
-		ampc_report(c, loc, DID_YOU_MEAN, habits[i].meant);
-		return true;
-	}
-	return false;
-}
-
 /**
  * ampc_symbols_init() - enter the operands that every policy has
  * @c: compilation without symbols
@@ -247,7 +214,7 @@ void ampc_suggest_operand(struct ampc *c, const char *name,
 	for (sym = c->symbols; sym; sym = sym->next)
 		if (sym->kind != AMPC_UNDECLARED_NAME)
 			consider(&n, sym->name);
-	if (!n.best && note_habit(c, name, loc))
+	if (!n.best && ampc_habit_name(c, name, loc))
 		return;
 	consider_types(&n);
 	nearest_note(c, &n, loc);
@@ -263,7 +230,7 @@ void ampc_suggest_callee(struct ampc *c, const char *name,
 
 	for (ev = c->events; ev; ev = ev->next)
 		consider(&n, ev->name);
-	if (!n.best && note_habit(c, name, loc))
+	if (!n.best && ampc_habit_name(c, name, loc))
 		return;
 	for (opcode = 0; opcode < ARRAY_SIZE(hipec_ops); opcode++)
 		if (ampc_builtin_is(opcode))

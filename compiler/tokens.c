@@ -83,6 +83,13 @@ static void skip_statement(struct ampc_parser *p)
 	}
 }
 
+/* Whether a statement may begin behind @token, which was given last. */
+static bool starts_statement(int token)
+{
+	return token == ';' || token == '{' || token == '}' || token == ')' ||
+	       token == ':' || token == TOK_ELSE || token == TOK_DO;
+}
+
 /* What the parser needs to know of a token for its messages. */
 static void note_token(struct ampc_parser *p)
 {
@@ -94,6 +101,10 @@ static void note_token(struct ampc_parser *p)
 			     !strcmp(p->value.word.name,
 				     hipec_event_text(HIPEC_EVENT_INIT));
 	p->is_event_name = p->token == TOK_EVENT;
+	if (p->token == TOK_EVENT || p->token == '{')
+		p->in_head = p->token == TOK_EVENT;
+	if (starts_statement(p->given) && p->token != '{')
+		p->first_word = p->token == TOK_NAME ? p->value.word.name : NULL;
 }
 
 /* Note an error in the source: what it swallows will be missed elsewhere. */

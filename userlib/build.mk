@@ -64,7 +64,7 @@ ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
-CLI_SRC := $(call room,cli cli/amp cli/mix cli/run cli/sim debug image play profile record) \
+CLI_SRC := $(call room,cli cli/amp cli/mix cli/run cli/sim cli/trace debug image play profile record) \
 	userlib/run/proto.c $(SIM_SRC) $(TRACE_SRC)
 CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/userlib/sim/run_watched.o \
 	$(B)/libhipec.a $(B)/libhipecvm.a

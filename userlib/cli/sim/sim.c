@@ -9,7 +9,7 @@
 
 #include "../cli.h"
 #include "sim.h"
-#include "../trace.h"
+#include "../trace/trace.h"
 
 static int open_policies(struct sim_job *job)
 {

@@ -3,14 +3,14 @@
  * hipec trace: what its parts share.
  *
  * Interface:
- * cli_trace_program()   hipec trace -- COMMAND            traceprog.c
+ * cli_trace_program()   hipec trace -- COMMAND            program.c
  * cli_trace_form()      a form's name, of an option       trace.c
  * cli_trace_write()     a trace into a file, complete or not at all
  */
 #ifndef HIPEC_CLI_TRACE_H
 #define HIPEC_CLI_TRACE_H
 
-#include "../trace/trace.h"
+#include "../../trace/trace.h"
 
 int cli_trace_program(int argc, char **argv);
 int cli_trace_form(const char *option, const char *name, bool writes,

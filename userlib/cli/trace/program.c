@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "program.h"
+#include "../cli.h"
+#include "../program.h"
 #include "trace.h"
-#include "../../module/context/hash.h"
-#include "../trace/chanin.h"
+#include "../../../module/context/hash.h"
+#include "../../trace/chanin.h"
 
 #define LIBRARY "libhipectrace.so"
 #define MAP_PAGES 64

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "json.h"
+#include "../cli.h"
+#include "../json.h"
 #include "trace.h"
 
 #define MAX_TOP 1000
