@@ -26,15 +26,6 @@ static uint quantum_us = 10000;
 module_param(quantum_us, uint, 0644);
 MODULE_PARM_DESC(quantum_us, "microseconds that one event may take");
 
-/* So many of one event given up one after the other, and it is revoked. */
-#define HIPEC_MAX_LATE 16
-
-/* Fuel for all Adopt events of a swap together, in that of one event. */
-#define HIPEC_ADOPT_FUEL 4
-
-/* Pages that are looked at, for Access, before each Replace. */
-#define HIPEC_HARVEST 32
-
 /**
  * hipec_event_overtime() - host operation: whether an event is over its time
  * @vm: machine in an event

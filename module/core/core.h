@@ -20,14 +20,15 @@
  *	pending  nr_pending: its page was given up and has to be written first
  * of which nr_surplus go back to where they came from when they are free next.
  *
- * Interface:
- * hipec_core_init()           a container without pages
- * event.c    _start(), _fault(), _access(), _remove(), _timer(), _adopt(), _end()
- * ask.c      _ask()           have the policy give a page up
- * evict.c    _evict(), _cleaned(), _orphan(): a page loses its frame; the built-in choice
- * reclaim.c  _make_room(), _try_room(): free frames
- * member.c   frames come and go: _bind(), _show(), _request(), _borrow()
- * pool.h     frames that containers share
+ * Interface, each file needs those below it alone:
+ * reclaim.c  free frames for a page
+ * pool.c     frames that containers share: which of them gives one up
+ * ask.c      have the policy give a page up
+ * event.c    events of the policy: what they know, how they end
+ * evict.c    a page loses its frame; the built-in choice
+ * revoke.c   the policy is held against the default one
+ * core.c     frames come and go, the policy ends
+ * member.c   what the pool counts of a container
  */
 #ifndef HIPEC_CORE_CORE_H
 #define HIPEC_CORE_CORE_H
@@ -59,8 +60,21 @@ struct hipec_pool;
 /* Writes of victims that may fail, one after the other, until a fault fails. */
 #define HIPEC_MAX_LOST 16
 
-/* Pages shown to the policy until what was read ahead of them is given up. */
+/*
+ * When so many other pages or batches came in since, nobody is expected any more for
+ * what was read ahead: with few frames earlier, since more of them are held for
+ * nothing.
+ */
 #define HIPEC_STALE 64
+
+/* Frames of a container that shares which are its own, unless the host says another number. */
+#define HIPEC_POOL_MIN 16
+
+/* Pages that one fault may look at, or reset the bits of, for one frame. */
+#define HIPEC_MAX_LOOKS 512
+
+/* Pages that come in until bits are reset ahead, in a pool that is half full. */
+#define HIPEC_AGE_EVERY 16
 
 /* The readers of a page's referenced bit: what one resets stays set for the others. */
 #define HIPEC_REF_POLICY 0x1
@@ -88,18 +102,18 @@ enum hipec_effort {
  * struct hipec_demand - what frames are wanted for
  * @pgno:  page that they are for; HIPEC_NO_PGNO: another container's page
  * @write: it is to be written to
- * @want:  frames, 1 or more
  * @wait:  the caller can wait for writes and come again; else one frame is enough,
  *         and clean pages go that the policy did not choose
- *
- * A frame given up for a page of the container stays in it. One that is given up for
- * another container goes back to where it came from.
+ * @want:  frames, 1 or more
+ * @whom:  container that gets them; NULL: the system. Of another container's page the
+ *         frame goes back to where it came from
  */
 struct hipec_demand {
 	u32 pgno;
 	bool write;
-	u32 want;
 	bool wait;
+	u32 want;
+	const struct hipec_core *whom;
 };
 
 /**
@@ -121,10 +135,9 @@ struct hipec_demand {
  *	the container; else it goes back. The engine has counted it already. NULL:
  *	frames are only counted.
  * @allocate: up to @nr frames more, as @effort says; the engine counts them. How many.
- *	Called without the pool's lock. May sleep unless @effort is
- *	HIPEC_EFFORT_NONE. NULL: there are as many as are asked for.
- * @denied: whether the container must not have a frame more though the pool has one,
- *	for a while, its memory cgroup being full. NULL: never.
+ *	A host whose memory cgroup has refused one may set core->denied. Called without
+ *	the pool's lock. May sleep unless @effort is HIPEC_EFFORT_NONE. NULL: there are
+ *	as many as are asked for.
  * @allowance: frames that the container's user may have more; 0 or less: none.
  *	NULL: any number.
  * @accounted: the frames that the container holds, less its surplus, have become
@@ -135,14 +148,17 @@ struct hipec_demand {
  * @try_lock: the lock of another member of the pool, if it can be had at once.
  *	Never waits; false is "not now", and the page is passed over. NULL: all
  *	calls are serialised, and it always can.
- * @unlock: of the same. NULL together with @try_lock.
+ * @unlock: the engine is done with a member for now: drop its lock, but not the
+ *	@requester's, which its caller has; what @settle owes to hardware passes to the
+ *	pool's @leave. NULL together with @try_lock.
  * @enter: the lock of the pool, under which members' locks are only tried. False if
  *	the caller has it already; @leave gets the answer. NULL: as @try_lock.
  * @leave: drop it, if @entered; before that, what hardware still remembers of
  *	resets is dealt with. NULL together with @enter.
  * @settle: an event has ended, or pages have been looked at or have gone outside of
  *	events: deal with what hardware remembers of referenced bits that were reset;
- *	begin writes that were put off. May sleep. NULL: nothing to do.
+ *	begin writes that were put off. Called only while core->unsettled, which the host
+ *	sets and this clears. May sleep. NULL: the host never sets it.
  * @pause: now and then in long loops: let others run. True if the task has to end. May
  *	sleep. NULL: no.
  * @run: run event @event as hipec_tap_run() does, which is called if this is NULL.
@@ -151,6 +167,8 @@ struct hipec_demand {
  *	nobody wants to know.
  * @window: a window of the contract is closed, core->shadow.last; true: revoke the
  *	policy. Called between events. NULL: if @verdict is HIPEC_SHADOW_REVOKE.
+ * @touched: page @pgno was found referenced, and the policy is about to get Access for
+ *	it. NULL: nobody wants to know.
  * @hint: what the application says about page @pgno; 0: nothing. Called only if the
  *	policy reads Hint. NULL: 0.
  * @now: the policy's Time, ns from any start on; called only if the policy reads
@@ -168,12 +186,11 @@ struct hipec_core_ops {
 	int (*evict)(struct hipec_core *core, u32 h, enum hipec_evict_why why);
 	void (*free)(struct hipec_core *core, u32 h, bool keep);
 	u32 (*allocate)(struct hipec_core *core, u32 nr, enum hipec_effort effort);
-	bool (*denied)(struct hipec_core *core);
 	s64 (*allowance)(struct hipec_core *core);
 	void (*accounted)(struct hipec_core *core, s64 nr);
 	bool (*drop_ahead)(struct hipec_core *core, bool stale);
 	bool (*try_lock)(struct hipec_core *core);
-	void (*unlock)(struct hipec_core *core);
+	void (*unlock)(struct hipec_core *core, bool requester);
 	bool (*enter)(struct hipec_pool *pool);
 	void (*leave)(struct hipec_pool *pool, bool entered);
 	void (*settle)(struct hipec_core *core);
@@ -181,6 +198,7 @@ struct hipec_core_ops {
 	int (*run)(struct hipec_core *core, u32 event);
 	void (*ended)(struct hipec_core *core);
 	bool (*window)(struct hipec_core *core, enum hipec_shadow_verdict verdict);
+	void (*touched)(struct hipec_core *core, u32 pgno);
 	u8 (*hint)(struct hipec_core *core, u32 pgno);
 	u64 (*now)(struct hipec_core *core);
 };
@@ -198,6 +216,10 @@ struct hipec_core_ops {
  * @pinned:     page that an event is about and that cannot go now; 0: none
  * @demand:     that is being answered by the policy; NULL: none, or it is answered
  * @making_room: free frames are promised
+ * @denied:     pages of its own that it replaces before it asks the host for a frame
+ *              again: asking a memory cgroup that is full costs more than a page is
+ *              worth; the host sets it
+ * @unsettled:  there is something for the host's settle() to do; the host sets it
  * @pool_empty: a frame is about to leave another container: wait for it
  * @event:      that runs, or ran last
  * @event_since: ns, of the host, when it was first looked at; 0: it was not
@@ -211,7 +233,6 @@ struct hipec_core_ops {
  * @lost_in_a_row: pages given up that could not be written, one after the other;
  *              the host counts
  * @helped_in_a_row: Replace events without a frame, one after the other
- * @nr_shown:   pages shown to the policy so far; it wraps
  * @counters:   as reported
  * @shadow:     of the default policy
  * @directory:  its memory, which the host allocates and frees; NULL: not watched
@@ -237,6 +258,8 @@ struct hipec_core {
 	u32 pinned;
 	const struct hipec_demand *demand;
 	bool making_room;
+	u32 denied;
+	bool unsettled;
 	bool pool_empty;
 
 	u32 event;
@@ -252,7 +275,6 @@ struct hipec_core {
 	u32 late_in_a_row;
 	u32 lost_in_a_row;
 	u32 helped_in_a_row;
-	u32 nr_shown;
 	struct hipec_counters counters;
 
 	struct hipec_shadow shadow;
@@ -286,16 +308,73 @@ static inline bool hipec_core_listens(const struct hipec_core *core, u32 event)
 	return !core->vm.exit.kind && hipec_vm_has_event(&core->vm, event);
 }
 
+/* Between events, pages have gone or were looked at. */
+static inline void hipec_core_settle(struct hipec_core *core)
+{
+	if (unlikely(core->unsettled))
+		core->ops->settle(core);
+}
+
+/* core.c: frames come and go; hipec_core_request() is the machine's host operation */
+void hipec_core_init(struct hipec_core *core, const struct hipec_core_ops *ops,
+		     u32 nr_reserved);
+u32 hipec_core_bind(struct hipec_core *core, u32 pgno);
+u32 hipec_core_bind_in_event(struct hipec_core *core, u32 pgno);
+void hipec_core_freed(struct hipec_core *core, u32 h);
+void hipec_core_lost(struct hipec_core *core, u32 h);
+void hipec_core_show(struct hipec_core *core, u32 h);
+u32 hipec_core_grow(struct hipec_core *core, u32 nr, enum hipec_effort effort);
+bool hipec_core_shrink(struct hipec_core *core);
+void hipec_core_borrow(struct hipec_core *core);
+u64 hipec_core_request(struct hipec_vm *vm, u64 nr);
+bool hipec_core_may_fetch(const struct hipec_core *core);
+void hipec_core_cleaned(struct hipec_core *core, u32 h);
+void hipec_core_uncleaned(struct hipec_core *core, u32 h);
+bool hipec_core_end(struct hipec_core *core, u32 kind);
+void hipec_core_ended(struct hipec_core *core);
+
+/* revoke.c */
+void hipec_core_watch(struct hipec_core *core, u32 salt);
+void hipec_core_watch_again(struct hipec_core *core);
+void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead);
+void hipec_core_leaving(struct hipec_core *core, u32 h);
+
+/**
+ * hipec_core_came_in() - a page came in
+ * @core:  container
+ * @pgno:  live page
+ * @ahead: nobody wanted it yet
+ *
+ * At the end of a window the policy may end: not from within an event. To be called
+ * before PageFault, whose end makes resets of bits visible.
+ *
+ * Context: expects the lock; may sleep.
+ */
+static inline void hipec_core_came_in(struct hipec_core *core, u32 pgno,
+				      bool ahead)
+{
+	if (core->directory)
+		__hipec_core_came_in(core, pgno, ahead);
+}
+
+/* evict.c; hipec_core_give_up() is the machine's host operation */
+bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
+		      enum hipec_evict_why why);
+void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost);
+bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno);
+bool hipec_core_evict_any(struct hipec_core *core, u32 *pgno);
+bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno);
+bool hipec_core_give_up(struct hipec_vm *vm, u32 h, bool keep);
+
 /* event.c */
-void hipec_core_load(struct hipec_core *core);
 void hipec_core_start(struct hipec_core *core);
 int hipec_core_adopt(struct hipec_core *core, const struct hipec_vm *old);
 void hipec_core_fault(struct hipec_core *core, u32 h, bool write);
 void hipec_core_replace(struct hipec_core *core, const struct hipec_demand *d);
 void __hipec_core_access(struct hipec_core *core, u32 h, bool write);
+void hipec_core_harvest(struct hipec_core *core);
 void hipec_core_remove(struct hipec_core *core, u32 pgno);
 void hipec_core_timer(struct hipec_core *core);
-bool hipec_core_end(struct hipec_core *core, u32 kind);
 
 /* A resident page was touched. Context: expects the lock; may sleep. */
 static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
@@ -307,37 +386,8 @@ static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
 /* ask.c */
 bool hipec_core_ask(struct hipec_core *core, const struct hipec_demand *d);
 
-/* evict.c: also the machine's host operation give_up() */
-bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
-		      enum hipec_evict_why why);
-bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno);
-bool hipec_core_evict_any(struct hipec_core *core, u32 *pgno);
-bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno);
-bool hipec_core_give_up(struct hipec_vm *vm, u32 h, bool keep);
-void hipec_core_cleaned(struct hipec_core *core, u32 h);
-void hipec_core_uncleaned(struct hipec_core *core, u32 h);
-void hipec_core_drop(struct hipec_core *core, u32 h);
-
 /* reclaim.c */
 u32 hipec_core_try_room(struct hipec_core *core, const struct hipec_demand *d);
 int hipec_core_make_room(struct hipec_core *core, const struct hipec_demand *d);
-
-/* member.c: frames come and go; also the machine's host operation request() */
-void hipec_core_init(struct hipec_core *core, const struct hipec_core_ops *ops,
-		     u32 nr_reserved);
-u32 hipec_core_bind(struct hipec_core *core, u32 pgno);
-u32 hipec_core_bind_in_event(struct hipec_core *core, u32 pgno);
-void hipec_core_show(struct hipec_core *core, u32 h);
-bool hipec_core_may_fetch(const struct hipec_core *core);
-u32 hipec_core_grow(struct hipec_core *core, u32 nr, enum hipec_effort effort);
-bool hipec_core_shrink(struct hipec_core *core);
-void hipec_core_borrow(struct hipec_core *core);
-u64 hipec_core_request(struct hipec_vm *vm, u64 nr);
-void hipec_core_account(struct hipec_core *core);
-
-/* revoke.c */
-void hipec_core_watch(struct hipec_core *core, u32 salt);
-void hipec_core_watch_again(struct hipec_core *core);
-void hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead);
 
 #endif /* HIPEC_CORE_CORE_H */

@@ -13,8 +13,8 @@
  *
  * Interface:
  * hipec_pool_join(), _leave()  a container shares, no longer
- * hipec_pool_first()           its first frames
  * hipec_pool_grow()            one frame more, by whose loss ever
+ * hipec_pool_lock(), _unlock() the pool's lock
  * hipec_pool_space()           frames that nobody would have to give up
  * hipec_pool_added(), _removed()  a page is live, is about to be live no more
  * hipec_pool_recover()         an ill-advised decision is reversed
@@ -25,15 +25,6 @@
 
 #include "core.h"
 #include "fifo2mr.h"
-
-/* Frames of a member that are its own, unless the host says another number. */
-#define HIPEC_POOL_MIN 16
-
-/* Pages that one fault may look at, or reset the bits of, for one frame. */
-#define HIPEC_MAX_LOOKS 512
-
-/* Pages that come in until bits are reset ahead, in a pool that is half full. */
-#define HIPEC_AGE_EVERY 16
 
 /**
  * struct hipec_pool - under the host's lock but for what is atomic
@@ -70,19 +61,41 @@ struct hipec_pool {
 
 extern const struct hipec_mr_ops hipec_pool_mr_ops;
 
+bool hipec_pool_lock(struct hipec_pool *pool);
+void hipec_pool_unlock(struct hipec_pool *pool, bool entered);
 int hipec_pool_join(struct hipec_pool *pool, struct hipec_core *core,
 		    u32 min_frames);
-int hipec_pool_first(struct hipec_core *core);
 void hipec_pool_leave(struct hipec_core *core);
 int hipec_pool_grow(struct hipec_core *core, const struct hipec_demand *d,
 		    enum hipec_effort effort);
-u32 hipec_pool_space(const struct hipec_core *core);
-void hipec_pool_added(struct hipec_core *core, u32 h);
-void hipec_pool_removed(struct hipec_core *core, u32 h);
-void hipec_pool_account(struct hipec_core *core);
+u32 hipec_pool_space(struct hipec_core *core);
+void __hipec_pool_added(struct hipec_core *core, u32 h);
+void __hipec_pool_removed(struct hipec_core *core, u32 h);
+void __hipec_pool_account(struct hipec_core *core);
 void hipec_pool_recover(struct hipec_core *core, u32 pgno);
 long hipec_pool_spare(const struct hipec_pool *pool);
 bool hipec_pool_reclaim(struct hipec_pool *pool);
+
+/* Tell the pool, if it shares one, what a container holds. Expects its lock. */
+static inline void hipec_pool_account(struct hipec_core *core)
+{
+	if (core->pool)
+		__hipec_pool_account(core);
+}
+
+/* A page of a container is live. Expects its lock; may sleep. */
+static inline void hipec_pool_added(struct hipec_core *core, u32 h)
+{
+	if (core->pool)
+		__hipec_pool_added(core, h);
+}
+
+/* It is about to be live no more. Expects its lock. */
+static inline void hipec_pool_removed(struct hipec_core *core, u32 h)
+{
+	if (core->pool)
+		__hipec_pool_removed(core, h);
+}
 
 /* Decisions that the recovery table of a member has room for. */
 static inline u32 hipec_pool_decisions(const struct hipec_core *core)
