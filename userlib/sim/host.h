@@ -56,6 +56,7 @@ struct sim {
 	void *memory, *shared;
 	void *directory;	/* of the shadow, or of nothing */
 	void *recovery;		/* decisions, if it shares */
+	size_t entries, memory_bytes;	/* of bits and wash; of memory */
 	struct mix_disk *disk;	/* NULL: it takes no time */
 	u64 due;		/* when the page of a fault is there, ns */
 	bool revocable;		/* the contract ends the policy */
