@@ -125,8 +125,8 @@ struct hipec_demand {
  * @is_clean: whether @h could go without being written: not dirty, and not being
  *	written. Called for live pages. NULL: all are.
  * @evict: live page @h loses its frame: unmapped everywhere, out of every cache.
- *	0: the frame is clean and nobody else can reach it. The engine then calls
- *	@free. -EINPROGRESS: it has to be written; the host has taken note, and calls
+ *	0: the frame is clean and nobody else can reach it. The engine then calls @free;
+ *	before that it may ask once more whether the page was referenced. -EINPROGRESS: it has to be written; the host has taken note, and calls
  *	hipec_core_cleaned() or _uncleaned() later, but not from here. -EBUSY: it
  *	cannot go now (pinned, locked, its last write failed and @why is not
  *	HIPEC_EVICT_LAST); it is as it was. Never waits for I/O or for a lock
@@ -170,7 +170,7 @@ struct hipec_demand {
  * @touched: page @pgno was found referenced, and the policy is about to get Access for
  *	it. NULL: nobody wants to know.
  * @hint: what the application says about page @pgno; 0: nothing. Called only if the
- *	policy reads Hint. NULL: 0.
+ *	policy reads Hint. NULL: hints come with accesses, core->hint.
  * @now: the policy's Time, ns from any start on; called only if the policy reads
  *	Time. NULL: 0.
  *
@@ -199,7 +199,7 @@ struct hipec_core_ops {
 	void (*ended)(struct hipec_core *core);
 	bool (*window)(struct hipec_core *core, enum hipec_shadow_verdict verdict);
 	void (*touched)(struct hipec_core *core, u32 pgno);
-	u8 (*hint)(struct hipec_core *core, u32 pgno);
+	s64 (*hint)(struct hipec_core *core, u32 pgno);
 	u64 (*now)(struct hipec_core *core);
 };
 
@@ -225,6 +225,7 @@ struct hipec_core_ops {
  * @event_since: ns, of the host, when it was first looked at; 0: it was not
  * @loaded_at:  of the host's clock
  * @context:    of the access under way; 0: not known, or there is none
+ * @hint:       that it brings along, where a host has none for pages
  * @wants_time, @wants_hint, @wants_context: the policy reads it
  * @exact:      the policy is told of every hit: nothing is harvested
  * @harvested:  entry of the page table that was looked at last, for Access
@@ -266,6 +267,7 @@ struct hipec_core {
 	u64 event_since;
 	u64 loaded_at;
 	u64 context;
+	s64 hint;
 	bool wants_time;
 	bool wants_hint;
 	bool wants_context;

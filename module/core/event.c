@@ -88,6 +88,12 @@ static __always_inline void run(struct hipec_core *core, u32 event, u32 free)
 		hipec_core_end(core, HIPEC_EXIT_BROKEN);
 }
 
+/* What the application says about an access, or about its page. */
+static s64 hint_of(struct hipec_core *core, u32 pgno)
+{
+	return core->ops->hint ? core->ops->hint(core, pgno) : core->hint;
+}
+
 /*
  * What an event about a page knows. An access brings its context along, and what it
  * is the cause of has it too; but what another container wants, or a page's end, is
@@ -103,8 +109,7 @@ static __always_inline void tell_page(struct hipec_core *core, u32 event, u32 pg
 	if (unlikely(core->wants_context))
 		slot[HIPEC_SLOT_CONTEXT] = other ? 0 : core->context;
 	if (unlikely(core->wants_hint))
-		slot[HIPEC_SLOT_HINT] = other || !core->ops->hint ? 0 :
-			core->ops->hint(core, pgno);
+		slot[HIPEC_SLOT_HINT] = other ? 0 : hint_of(core, pgno);
 }
 
 /* Run an event about a page, if the policy is there and has it. */
@@ -239,9 +244,10 @@ static u32 look_at_some(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 	for (i = 0; i < HIPEC_HARVEST && i < vm->nr_pages; i++) {
 		u32 h = core->harvested = core->harvested % vm->nr_pages + 1;
 
-		if (!hipec_page_live(vm, h) || !vm->host->ref(vm, h))
+		if (!hipec_page_live(vm, h) ||
+		    !core->ops->referenced(core, h, HIPEC_REF_POLICY))
 			continue;
-		vm->host->set_ref(vm, h, false);
+		core->ops->reset(core, h, HIPEC_REF_POLICY);
 		pgno[n++] = vm->page[h].pgno;
 		hipec_tap(vm, HIPEC_RECORD_TOUCH, h, HIPEC_TOUCH_HARVESTED);
 	}
@@ -263,11 +269,12 @@ void hipec_core_harvest(struct hipec_core *core)
 {
 	u32 pgno[HIPEC_HARVEST], n, i;
 	u64 context = core->context;
+	s64 hint = core->hint;
 
 	if (core->exact || !hipec_core_listens(core, HIPEC_EVENT_ACCESS))
 		return;
 	n = look_at_some(core, pgno);
-	core->context = 0;	/* which access it was is not known */
+	core->context = core->hint = 0;	/* which access it was is not known */
 	for (i = 0; i < n; i++) {
 		if (!hipec_page_find(&core->vm, pgno[i]))
 			continue;
@@ -277,6 +284,7 @@ void hipec_core_harvest(struct hipec_core *core)
 			     core->nr_free);
 	}
 	core->context = context;
+	core->hint = hint;
 }
 
 /**

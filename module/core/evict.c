@@ -110,11 +110,10 @@ enum round {
 /* Whether page @h is passed over in @round without a try. */
 static bool is_spared(struct hipec_core *core, u32 h, enum round round)
 {
-	struct hipec_vm *vm = &core->vm;
-
-	if (round != SECOND_CHANCE || !vm->host->ref(vm, h))
+	if (round != SECOND_CHANCE ||
+	    !core->ops->referenced(core, h, HIPEC_REF_POLICY))
 		return false;
-	vm->host->set_ref(vm, h, false);
+	core->ops->reset(core, h, HIPEC_REF_POLICY);
 	return true;
 }
 

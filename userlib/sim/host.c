@@ -63,13 +63,11 @@ static int core_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	struct sim *s = sim_of(&core->vm);
 
 	sim_watch_page(s, h, fate[why]);
-	if (s->bits[h] & SIM_BIT_MOD) {
-		to_wash(s, h);
-		s->bits[h] = SIM_BIT_MOD | SIM_BIT_WASH | SIM_BIT_LAUNDRY;
-		return -EINPROGRESS;
-	}
-	s->bits[h] = 0;
-	return 0;
+	if (!(s->bits[h] & SIM_BIT_MOD))
+		return 0;
+	to_wash(s, h);
+	s->bits[h] |= SIM_BIT_LAUNDRY;
+	return -EINPROGRESS;
 }
 
 /* Hardware has one bit, which a kernel would copy for its readers: here each has one. */
@@ -86,13 +84,6 @@ static void core_reset(struct hipec_core *core, u32 h, u32 who)
 static u64 core_now(struct hipec_core *core)
 {
 	return sim_of(&core->vm)->nr_accesses;
-}
-
-static u8 core_hint(struct hipec_core *core, u32 pgno)
-{
-	struct sim *s = sim_of(&core->vm);
-
-	return pgno == s->pgno ? s->hint : 0;
 }
 
 static void core_ended(struct hipec_core *core)
@@ -274,7 +265,6 @@ const struct hipec_host_ops sim_host = {
 		.run = run_,				\
 		.ended = core_ended,			\
 		.window = core_window,			\
-		.hint = core_hint,			\
 		.now = core_now,			\
 	}
 

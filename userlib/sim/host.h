@@ -44,8 +44,6 @@ struct sim {
 	u32 *wash, nr_wash;	/* handles of pages to be written */
 	struct sim_fetched fetched[HIPEC_MAX_PREFETCH];
 	u32 nr_fetched;
-	u32 pgno;		/* that is accessed, or was accessed last */
-	u8 hint;		/* that it brings along */
 	bool running;		/* an event, and the watcher was told of its begin */
 	u64 nr_shown;		/* pages shown to the policy so far */
 	u64 nr_accesses;	/* so far, with the one under way */
@@ -93,7 +91,7 @@ bool sim_watch_access(struct sim *s, u32 h, u32 pgno, bool write);
 /* What the accesses from now on bring along. */
 static inline void sim_tag(struct sim *s, struct sim_tag tag)
 {
-	s->hint = tag.hint;
+	s->core.hint = tag.hint;
 	s->core.context = tag.context;
 }
 

@@ -79,7 +79,6 @@ static __always_inline int access_page(struct sim *s, u32 pgno, bool write,
 				       u32 *h)
 {
 	*h = hipec_page_find(&s->core.vm, pgno);
-	s->pgno = pgno;
 	if (unlikely(s->watch) && sim_watch_access(s, *h, pgno, write))
 		return -ECANCELED;
 	if (*h && hipec_page_live(&s->core.vm, *h)) {
