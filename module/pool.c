@@ -47,7 +47,6 @@ MODULE_PARM_DESC(quota_mb, "MB of these that the containers of one user may hold
 /* Of these, one user's: nobody keeps all others out. */
 #define HIPEC_MAX_USER_MEMBERS 256
 
-
 /* Under its lock but for what is atomic or says more. */
 static struct {
 	struct mutex lock;

@@ -227,6 +227,7 @@ struct hipec_core_ops {
  * @context:    of the access under way; 0: not known, or there is none
  * @hint:       that it brings along, where a host has none for pages
  * @wants_time, @wants_hint, @wants_context: the policy reads it
+ * @special:    one of these, or it shares, or the host runs its events
  * @exact:      the policy is told of every hit: nothing is harvested
  * @harvested:  entry of the page table that was looked at last, for Access
  * @late_event: event that was given up last
@@ -271,6 +272,7 @@ struct hipec_core {
 	bool wants_time;
 	bool wants_hint;
 	bool wants_context;
+	bool special;
 	bool exact;
 	u32 harvested;
 	u32 late_event;

@@ -54,6 +54,20 @@ static void note_end(struct hipec_core *core, int ret)
 		core->late_in_a_row = 0;
 }
 
+/* Run an event where there is more to tell, or to do, than of most. */
+static int run_special(struct hipec_core *core, u32 event)
+{
+	s64 *slot = core->vm.slot;
+
+	if (core->pool)
+		slot[HIPEC_SLOT_FRAME_BUDGET] += hipec_pool_space(core);
+	if (core->wants_time)
+		slot[HIPEC_SLOT_TIME] = now(core) - core->loaded_at;
+	if (core->ops->run)
+		return core->ops->run(core, event);
+	return hipec_tap_run(&core->vm, event);
+}
+
 /*
  * Run an event that the policy has; @free: frames it may count on. Owes
  * hipec_core_settle(). Return: as hipec_vm_run(); nobody has been told.
@@ -66,13 +80,10 @@ static __always_inline int start(struct hipec_core *core, u32 event, u32 free)
 	core->event_since = 0;
 	vm->slot[HIPEC_SLOT_FREE_COUNT] = free;
 	vm->queue[HIPEC_QUEUE_FREE].count = free;
-	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = hipec_core_held(core) +
-		(core->pool ? hipec_pool_space(core) : 0);
+	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = hipec_core_held(core);
 	vm->slot[HIPEC_SLOT_RESIDENT_COUNT] = vm->nr_live;
-	if (core->wants_time)
-		vm->slot[HIPEC_SLOT_TIME] = now(core) - core->loaded_at;
-	if (unlikely(core->ops->run))
-		return core->ops->run(core, event);
+	if (unlikely(core->special))
+		return run_special(core, event);
 	return hipec_tap_run(vm, event);
 }
 
@@ -106,9 +117,10 @@ static __always_inline void tell_page(struct hipec_core *core, u32 event, u32 pg
 
 	slot[HIPEC_SLOT_FAULTED_ADDRESS] = (s64)pgno << 12;
 	slot[HIPEC_SLOT_FAULT_KIND] = write;
-	if (unlikely(core->wants_context))
-		slot[HIPEC_SLOT_CONTEXT] = other ? 0 : core->context;
-	if (unlikely(core->wants_hint))
+	if (likely(!core->special))
+		return;
+	slot[HIPEC_SLOT_CONTEXT] = other ? 0 : core->context;
+	if (core->wants_hint)
 		slot[HIPEC_SLOT_HINT] = other ? 0 : hint_of(core, pgno);
 }
 
@@ -130,6 +142,8 @@ static void load(struct hipec_core *core)
 	core->wants_time = hipec_policy_reads(p, HIPEC_SLOT_TIME);
 	core->wants_hint = hipec_policy_reads(p, HIPEC_SLOT_HINT);
 	core->wants_context = hipec_policy_reads(p, HIPEC_SLOT_CONTEXT);
+	core->special = core->wants_time || core->wants_hint ||
+			core->wants_context || core->pool || core->ops->run;
 	core->loaded_at = now(core);
 }
 
