@@ -191,7 +191,8 @@ bool hipec_core_shrink(struct hipec_core *core)
  * hipec_core_borrow() - a frame more that goes back when one is free
  * @core: container
  *
- * For a host whose page has a frame already, whatever the container may hold.
+ * For a host whose page has a frame already, whatever the container may hold. The page
+ * table needs an entry for each.
  *
  * Context: expects the lock.
  */
