@@ -52,6 +52,11 @@ static int init_fs_context(struct fs_context *fc)
 	if (!ctx)
 		return -ENOMEM;
 	ctx->ops = &hipec_super_ops;
+	/*
+	 * As on a mount with noexec: the region's file hides whether the backing
+	 * one may be executed, from its mount and from security modules.
+	 */
+	fc->s_iflags |= SB_I_NOEXEC;
 	return 0;
 }
 

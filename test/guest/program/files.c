@@ -7,10 +7,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 
 #include "guest.h"
 
+#define FILE_F DIR_DATA "files"
 #define IMAGE "/tmp/files.img"
 #define MOUNTED "/tmp/files"
 
@@ -88,7 +90,46 @@ static void longest_file(void)
 	close(m.file);
 }
 
+/*
+ * What the backing file's mount or a security module would refuse cannot be asked
+ * of them through a region: no page of one is executed, as on a mount with noexec.
+ */
+static void not_executable(void)
+{
+	const unsigned long implied = READ_IMPLIES_EXEC;
+	struct map m;
+	void *p;
+	int old;
+
+	make_file(FILE_F, 4 * PAGE_BYTES);
+	open_map(&m, "fifo", FILE_F, 4, 1, false);
+	CHECK(mmap(NULL, PAGE_BYTES, PROT_READ | PROT_EXEC, MAP_SHARED,
+		   m.region, 0) == MAP_FAILED && errno == EPERM);
+	CHECK(mmap(NULL, PAGE_BYTES, PROT_EXEC, MAP_PRIVATE, m.region, 0) ==
+	      MAP_FAILED && errno == EPERM);
+	CHECK(mprotect(m.base, PAGE_BYTES, PROT_READ | PROT_EXEC) == -1 &&
+	      errno == EACCES);
+	p = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+		 m.region, 0);
+	CHECK(p != MAP_FAILED);
+	CHECK(mprotect(p, PAGE_BYTES, PROT_READ | PROT_EXEC) == -1 &&
+	      errno == EACCES);
+	CHECK(!munmap(p, PAGE_BYTES));
+	/* A program for which reading implies executing may map it, and read only. */
+	old = personality(0xffffffff);
+	CHECK(old >= 0 && personality(old | implied) >= 0);
+	p = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, m.region, 0);
+	CHECK(p != MAP_FAILED);
+	CHECK_EQ(*(volatile uint64_t *)p, page_word(0));
+	CHECK(personality(old) >= 0);
+	CHECK(mprotect(p, PAGE_BYTES, PROT_READ | PROT_EXEC) == -1 &&
+	      errno == EACCES);
+	CHECK(!munmap(p, PAGE_BYTES));
+	close_map(&m);
+}
+
 const struct test file_tests[] = {
 	{ "longest_file_is_written_to_its_end", longest_file },
+	{ "region_is_not_executable", not_executable },
 	{ 0 }
 };
