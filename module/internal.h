@@ -391,8 +391,6 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 /* referenced.c: the referenced bit in page tables */
 bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
-void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
-			     struct folio **folio, u32 nr);
 void hipec_young_flush(struct hipec_container *c);
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
 void hipec_young_flush_cpus(struct cpumask *cpus);
@@ -587,6 +585,7 @@ void hipec_sample_end(struct hipec_container *c);
 
 /* dev.c */
 extern const struct file_operations hipec_dev_fops;
+bool hipec_sees_all(void);
 
 /* debugfs.c */
 void hipec_debugfs_init(void);
