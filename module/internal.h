@@ -410,6 +410,7 @@ int hipec_wash(struct hipec_container *c, u32 h);
 void hipec_wash_work(struct work_struct *work);
 
 /* read.c: the backing file's data, without its lock */
+const char *hipec_read_untested(const struct file *file);
 void hipec_read_init(struct hipec_region *r);
 int hipec_read(struct hipec_region *r, u32 idx, struct folio **folio, u32 nr);
 bool hipec_read_copies(const struct hipec_region *r, u32 idx);

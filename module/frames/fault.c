@@ -421,8 +421,9 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 	h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
 	if (!h || c->frame[h] != folio)
 		ret = VM_FAULT_NOPAGE;	/* evicted meanwhile: fault again */
-	else if (vmf->pgoff >= hipec_io_pages(r))
-		ret = VM_FAULT_SIGBUS;	/* the file was cut */
+	else if (vmf->pgoff >= hipec_io_pages(r) ||
+		 IS_IMMUTABLE(hipec_backing(r)))
+		ret = VM_FAULT_SIGBUS;	/* the file was cut, or frozen as it is */
 	else if (is_washed(c, h))
 		return wait_for_washer(vmf, c, h);
 	else if (folio_lock_killable(folio))

@@ -5,6 +5,9 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/klog.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
@@ -128,7 +131,127 @@ static void not_executable(void)
 	close_map(&m);
 }
 
+/* Whether the kernel's log says that regions were not tested on it. */
+static bool log_names(const char *untested)
+{
+	static char log[1 << 20];
+	char text[64];
+	int n = klogctl(3, log, sizeof(log) - 1);
+
+	CHECK(n >= 0);
+	log[n] = 0;
+	snprintf(text, sizeof(text), "no region: not tested on %s\n", untested);
+	return strstr(log, text);
+}
+
+static void is_refused(int container, const char *path, const char *type)
+{
+	int fd;
+
+	make_file(path, 4 * PAGE_BYTES + 100);
+	fd = open(path, O_RDWR);
+	CHECK_EQ(hipec_attach(container, fd, 0, 0, false, NULL), -EOPNOTSUPP);
+	CHECK_EQ(hipec_attach(container, fd, 0, 0, true, NULL), -EOPNOTSUPP);
+	close(fd);
+	CHECK(log_names(type));
+}
+
+#define OVERLAY DIR_DATA "overlay/"
+
+/*
+ * On an overlay a fault on a page that is not resident waited for a lock that its
+ * own task may hold, the last page could not be written, and the file below it
+ * could be written by another container. That one is a file as any other.
+ */
+static void overlay(void)
+{
+	int c = load_policy("fifo", 4, 1), fd, r;
+
+	if (system("modprobe overlay && cd /data && mkdir -p overlay/low "
+		   "overlay/up overlay/work " MOUNTED " && mount -t overlay -o "
+		   "lowerdir=overlay/low,upperdir=overlay/up,workdir=overlay/work "
+		   "overlay " MOUNTED)) {
+		printf("# no overlay here\n");
+		return;
+	}
+	atexit(unmount);
+	is_refused(c, MOUNTED "/file", "overlay");
+	fd = open(OVERLAY "up/file", O_RDWR);
+	r = hipec_attach(c, fd, 0, 0, true, NULL);
+	CHECK(r >= 0);
+	close(r);
+	close(fd);
+	close(c);
+}
+
+/* One that has direct I/O and no tests. */
+static void vfat(void)
+{
+	int c = load_policy("fifo", 4, 1);
+
+	if (system("modprobe -a vfat nls_cp437 nls_ascii")) {
+		printf("# no vfat here\n");
+		return;
+	}
+	mount_image("vfat", 4 << 20, "mkdosfs");
+	is_refused(c, MOUNTED "/file", "vfat");
+	close(c);
+}
+
+static void set_immutable(int fd, bool on)
+{
+	int flags;
+
+	CHECK(!ioctl(fd, FS_IOC_GETFLAGS, &flags));
+	flags = on ? flags | FS_IMMUTABLE_FL : flags & ~FS_IMMUTABLE_FL;
+	CHECK(!ioctl(fd, FS_IOC_SETFLAGS, &flags));
+}
+
+static struct map frozen;
+
+static void mend(void)
+{
+	set_immutable(frozen.file, false);
+}
+
+/*
+ * A file that is made immutable while it is a region: no page of it is written to
+ * from then on. What was before is kept and cannot reach the file, which msync says.
+ */
+static void immutable(void)
+{
+	struct map *m = &frozen;
+	int c = load_policy("fifo", 4, 1);
+
+	make_file(FILE_F, 8 * PAGE_BYTES);
+	open_map(m, "fifo", FILE_F, 8, 1, true);
+	atexit(mend);
+	put_word(m, 0, 1000);
+	touch(m, 1);
+	set_immutable(m->file, true);
+	CHECK_EQ(hipec_attach(c, m->file, 0, 0, true, NULL), -EPERM);
+	CHECK(store_gets_sigbus(m, 1));
+	CHECK(store_gets_sigbus(m, 2));
+	CHECK_EQ(get_word(m, 2), page_word(2));
+	CHECK_EQ(get_word(m, 0), 1000);
+	CHECK(msync(m->base, m->pages * PAGE_BYTES, MS_SYNC) && errno == EPERM);
+	CHECK_EQ(get_status(m->container).dirty, 1);
+	CHECK_EQ(word_in(m->file, 0), page_word(0));
+	set_immutable(m->file, false);
+	put_word(m, 1, 1001);
+	fsync(m->region);	/* of what failed it tells once more */
+	CHECK(!fsync(m->region));
+	CHECK_EQ(word_in(m->file, 0), 1000);
+	CHECK_EQ(word_in(m->file, 1), 1001);
+	close_map(m);
+	m->file = open(FILE_F, O_RDWR);	/* for mend() */
+	close(c);
+}
+
 const struct test file_tests[] = {
+	{ "overlay_is_refused_and_the_file_below_is_not", overlay },
+	{ "file_systems_without_tests_are_refused_by_name", vfat },
+	{ "file_made_immutable_is_not_written_to", immutable },
 	{ "longest_file_is_written_to_its_end", longest_file },
 	{ "region_is_not_executable", not_executable },
 	{ 0 }
