@@ -36,7 +36,7 @@
 #include <linux/xarray.h>
 
 #include "core/recover.h"
-#include "core/shadow.h"
+#include "core/estimate.h"
 #include "vm/fifo2.h"
 #include "vm/queue.h"
 #include "vm/tap.h"
@@ -171,6 +171,7 @@ struct hipec_container {
 	u32 *in_pool;
 	struct hipec_recover recover;
 	void *recovery;
+	struct hipec_estimate estimate;	/* of its closed windows */
 	struct hipec_shadow shadow;
 	void *directory;
 	u32 pool_held;
