@@ -36,7 +36,7 @@
 #include <linux/xarray.h>
 
 #include "core/recover.h"
-#include "core/shadow.h"
+#include "core/estimate.h"
 #include "user.h"
 #include "vm/fifo2.h"
 #include "vm/queue.h"
@@ -172,6 +172,7 @@ struct hipec_container {
 	u32 *in_pool;
 	struct hipec_recover recover;
 	void *recovery;
+	struct hipec_estimate estimate;	/* of its closed windows */
 	struct hipec_shadow shadow;
 	void *directory;
 	u32 pool_held;
