@@ -4,7 +4,7 @@
 # a file of its own. Runs on although a part fails: the files tell.
 
 # Tests revoke the same policies again and again.
-insmod /hipec/hipec.ko pool_mb=2 readmit_ms=0 || exit 1
+insmod /hipec/hipec.ko pool_mb=2 readmit_ms=0 others_us=10000 || exit 1
 insmod /hipec/hipec_vmtest.ko || exit 1
 
 hpt --module /hipec/vm/*.hpt >/results/hpt.txt 2>&1
@@ -115,7 +115,7 @@ echo $? >>/results/status-gone.txt
 insmod /hipec/hipec.ko global=lru 2>/dev/null && echo loaded >>/results/left.txt
 
 # The other global policy.
-insmod /hipec/hipec.ko pool_mb=2 readmit_ms=0 global=awst || exit 1
+insmod /hipec/hipec.ko pool_mb=2 readmit_ms=0 others_us=10000 global=awst || exit 1
 cat /sys/module/hipec/parameters/global >/results/global.txt
 # shellcheck disable=SC2046 # names
 hipec-guest-test $(hipec-guest-test --list | grep ^awst_) >>/results/tests.txt 2>&1
