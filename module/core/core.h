@@ -36,8 +36,8 @@
 #include "../vm/fifo2.h"
 #include "../vm/tap.h"
 #include "../include/uapi/hipec.h"
+#include "estimate.h"
 #include "recover.h"
-#include "shadow.h"
 
 struct hipec_core;
 struct hipec_pool;
@@ -237,6 +237,7 @@ struct hipec_core_ops {
  * @helped_in_a_row: Replace events without a frame, one after the other
  * @counters:   as reported
  * @shadow:     of the default policy
+ * @estimate:   what the default policy would have brought in, by its windows
  * @directory:  its memory, which the host allocates and frees; NULL: not watched
  * @watched_for_good: also when the policy has ended
  * @pool:       that it shares; NULL: all its frames are its own
@@ -282,6 +283,7 @@ struct hipec_core {
 	struct hipec_counters counters;
 
 	struct hipec_shadow shadow;
+	struct hipec_estimate estimate;
 	void *directory;
 	bool watched_for_good;
 

@@ -76,13 +76,18 @@ static void judge(struct hipec_core *core)
 	const struct hipec_shadow_window *last = &core->shadow.last;
 	enum hipec_shadow_verdict verdict = hipec_shadow_verdict(&core->shadow);
 	bool revoke = verdict == HIPEC_SHADOW_REVOKE;
+	struct hipec_bounds bounds;
 
 	if (verdict == HIPEC_SHADOW_NONE)
 		return;
+	hipec_estimate_add(&core->estimate, last);
+	bounds = hipec_estimate_bounds(&core->estimate);
 	core->counters.windows++;
 	core->counters.bad_windows += verdict != HIPEC_SHADOW_GOOD;
 	core->counters.judged_faults += last->faults;
 	core->counters.default_faults += (u64)last->shadow << last->shift;
+	core->counters.default_least = bounds.least;
+	core->counters.default_most = bounds.most;
 	if (core->ops->window)
 		revoke = core->ops->window(core, verdict);
 	if (revoke)
