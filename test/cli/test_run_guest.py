@@ -206,6 +206,14 @@ def test_what_was_refused_or_left_alone_is_told(ran):
     assert said.startswith("hipec run: /data/f: it has a region of another container, or one that")
 
 
+def test_a_file_system_without_tests_is_named(ran):
+    """And its file mapped as without us."""
+    lines = text(ran, "ram.txt").splitlines()
+    assert lines[0].startswith("hipec run: /tmp/ram/f: regions are not tested on its file system, "
+                               "ramfs; it is mapped as without hipec")
+    assert set(text(ran, "maps-shared.plain").splitlines()) <= set(lines)
+
+
 def test_strict_maps_fail(ran):
     lines = text(ran, "strict.txt").splitlines()
     assert "mmap() fails, for --strict" in lines[0]
