@@ -191,9 +191,9 @@ static int finish(const struct options *o, struct tracechan *c, pid_t child,
 	}
 	ret = cli_trace_write(&t, o->to, name);
 	if (!ret)
-		fprintf(stderr, "hipec trace: %llu accesses to %u pages of %u file%s are in %s\n",
-			(unsigned long long)t.nr_accesses, t.nr_pages,
-			t.nr_regions, t.nr_regions == 1 ? "" : "s", name);
+		cli_error("%llu accesses to %u pages of %u file%s are in %s",
+			  (unsigned long long)t.nr_accesses, t.nr_pages,
+			  t.nr_regions, t.nr_regions == 1 ? "" : "s", name);
 out:
 	sim_trace_free(&t);
 	free(name);
