@@ -262,6 +262,16 @@ def complete(root, *line):
                   env={"PATH": f"{root}/usr/bin:/usr/bin:/bin"}).split()
 
 
+@pytest.mark.parametrize("value", ["y", "n"])
+def test_kbuild_refuses_real_time_kernels(value):
+    """And no others: in a word, before a source that does not compile there."""
+    kbuild = f"all: ;\nsrc := module\nobj := module\nCONFIG_PREEMPT_RT := {value}\ninclude module/Kbuild\n"
+    got = subprocess.run(["make", "-s", "-f", "-"], input=kbuild, cwd=ROOT, text=True,
+                         capture_output=True, check=False)
+    said = "hipec is not built for real-time kernels (CONFIG_PREEMPT_RT).  Stop." in got.stderr
+    assert (got.returncode != 0, said) == (value == "y", value == "y"), got.stderr
+
+
 def test_completion_offers_the_verbs_and_the_policies(root):
     assert set(complete(root, "hipec", "")) == {*HELP, "--help", "--version"}
     assert complete(root, "hipec", "stat") == ["status"]
