@@ -44,6 +44,7 @@ struct hipec_container *hipec_container_new(void)
 	INIT_LIST_HEAD(&c->regions);
 	INIT_LIST_HEAD(&c->free);
 	INIT_LIST_HEAD(&c->laundry);
+	INIT_LIST_HEAD(&c->flush);
 	INIT_WORK(&c->wash, hipec_wash_work);
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_event_timer);
@@ -71,8 +72,6 @@ static void unload(struct hipec_container *c)
 	if (c->shared)
 		hipec_shared_free(c->shared, c->policy.image->nr_operands);
 	c->shared = NULL;
-	kvfree(c->flush);
-	c->flush = NULL;
 	if (c->owner_mm) {
 		if (c->locked)
 			hipec_user_unlock(c);
@@ -157,16 +156,12 @@ void *hipec_table_alloc(size_t bytes)
 		__vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 }
 
-/*
- * Tables for @nr entries. Not bitmap_zalloc(): a bit for each entry may be more
- * than kmalloc() has in one piece, or at all.
- */
+/* Tables for @nr entries. */
 static int make_tables(struct hipec_container *c, u32 nr)
 {
 	c->frame = hipec_table_alloc((nr + 1ul) * sizeof(*c->frame));
-	c->flush = hipec_table_alloc(BITS_TO_LONGS(nr + 1ul) * sizeof(long));
 	c->vm_memory = hipec_table_alloc(hipec_vm_table_size(&c->policy, nr));
-	if (!c->frame || !c->flush || !c->vm_memory)
+	if (!c->frame || !c->vm_memory)
 		return -ENOMEM;
 	return hipec_shared_alloc(&c->policy, NULL, NULL, &c->shared);
 }
@@ -359,12 +354,15 @@ void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
  * @s: filled, but for its size
  *
  * Context: process context; takes c->lock.
+ * Return: 0; -EINTR on a fatal signal.
  */
-void hipec_container_status(struct hipec_container *c, struct hipec_status *s)
+int hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 {
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	__hipec_container_status(c, s);
 	mutex_unlock(&c->lock);
+	return 0;
 }
 
 /**
@@ -373,7 +371,8 @@ void hipec_container_status(struct hipec_container *c, struct hipec_status *s)
  * @o: with the slot set; filled, but for its size and id
  *
  * Context: process context; takes c->lock.
- * Return: 0; -ENODATA before a policy is loaded; -ENOENT if it has no such slot.
+ * Return: 0; -ENODATA before a policy is loaded; -ENOENT if it has no such slot;
+ *         -EINTR on a fatal signal.
  */
 int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
 {
@@ -381,7 +380,8 @@ int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
 	const struct hipec_image_operand *d;
 	s64 at;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	if (!c->vm.policy || o->slot >= p->image->nr_operands) {
 		mutex_unlock(&c->lock);
 		return c->vm.policy ? -ENOENT : -ENODATA;
@@ -422,13 +422,14 @@ int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
  *
  * Context: process context; takes c->lock.
  * Return: 0; -ENODATA before a policy is loaded; -ENOENT, -EPERM, -EACCES and
- *         -ERANGE as hipec_vm_set_param().
+ *         -ERANGE as hipec_vm_set_param(); -EINTR on a fatal signal.
  */
 int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value)
 {
 	int ret = -ENODATA;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	if (c->vm.policy)
 		ret = hipec_vm_set_param(&c->vm, slot, value);
 	mutex_unlock(&c->lock);

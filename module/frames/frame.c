@@ -158,6 +158,7 @@ void hipec_frames_free(struct hipec_container *c)
 			page[nr] = &take_free(c)->page;
 		release_pages(page, nr);
 		dropped(c, nr);
+		cond_resched();
 	}
 }
 
@@ -250,6 +251,7 @@ void hipec_frame_unbind(struct hipec_container *c, u32 h)
 
 	lockdep_assert_held(&c->lock);
 	hipec_pool_left(c, h);
+	hipec_flush_del(c, h);
 	folio_lock(folio);
 	if (folio_test_clear_dirty(folio))
 		atomic_dec(&c->nr_dirty);
@@ -286,6 +288,7 @@ bool hipec_frame_release(struct hipec_container *c, u32 h)
 	folio_unlock(folio);
 	if (free) {
 		hipec_pool_left(c, h);
+		hipec_flush_del(c, h);
 		forget(c, h);
 	}
 	return free;
@@ -295,6 +298,7 @@ bool hipec_frame_release(struct hipec_container *c, u32 h)
 static void to_laundry(struct hipec_container *c, u32 h)
 {
 	hipec_pool_left(c, h);
+	hipec_flush_del(c, h);
 	hipec_page_hide(&c->vm, h);
 	c->vm.page[h].flags |= HIPEC_PAGE_LAUNDRY;
 	list_add_tail(&c->frame[h]->lru, &c->laundry);
@@ -503,7 +507,7 @@ static bool host_flush(struct hipec_vm *vm, u32 h)
 
 	if (!folio_test_dirty(c->frame[h]))
 		return false;
-	__set_bit(h, c->flush);
+	hipec_flush_add(c, h);
 	queue_work(hipec_wq, &c->wash);
 	return true;
 }
@@ -575,7 +579,9 @@ static u64 host_request(struct hipec_vm *vm, u64 nr)
 	while (got < nr &&
 	       (c->member ? hipec_pool_space(c) : c->nr_frames < c->nr_reserved) &&
 	       grow(c, HIPEC_GFP_FRAME | __GFP_NORETRY, 0))
-		got++;
+		/* One command, which is to take no longer than others. */
+		if (++got % HIPEC_MAX_CLUSTER == 0 && hipec_event_overtime(vm))
+			break;
 	return got;
 }
 

@@ -195,6 +195,7 @@ static void leave_container(struct hipec_region *r)
 			hipec_frame_unbind(c, h);
 			hipec_event_remove(c, pgno);
 		}
+		hipec_walk_pause(c, h);
 	}
 	hipec_page_forget_range(&c->vm, r->start, r->nr);
 	list_del(&r->link);

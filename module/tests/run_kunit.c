@@ -223,7 +223,7 @@ static void commands_are_counted_exactly(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->vm.nr_events, 1);
 }
 
-/* A container with more pages may look at each of them as often. */
+/* A container with more pages may look at each of them as often, up to a bound. */
 static void fuel_grows_with_the_pages(struct kunit *test)
 {
 	struct hipec_fakehost *small, *large;
@@ -231,6 +231,8 @@ static void fuel_grows_with_the_pages(struct kunit *test)
 	small = hipec_kit_machine(hipec_kit_new(test), 1);
 	large = hipec_kit_machine(hipec_kit_new(test), 1025);
 	KUNIT_EXPECT_GE(test, large->vm.fuel - small->vm.fuel, 1024 * 16);
+	large = hipec_kit_machine(hipec_kit_new(test), HIPEC_MAX_FUEL / 64);
+	KUNIT_EXPECT_EQ(test, large->vm.fuel, HIPEC_MAX_FUEL);
 }
 
 /* The record of an end names the callee, not the event that the host ran. */

@@ -164,6 +164,9 @@ struct hipec_host_ops {
 
 #define HIPEC_POLL 1024
 
+/* Commands of one event at most, however long the page table is. */
+#define HIPEC_MAX_FUEL 16777216
+
 /* Pages that a policy may have asked for, and that were not used yet. */
 #define HIPEC_MAX_PREFETCH 32
 
