@@ -278,7 +278,7 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 
 	if (!args->frames || args->cluster > HIPEC_MAX_CLUSTER)
 		return -EINVAL;
-	if (args->frames > totalram_pages() || args->frames > INT_MAX)
+	if (args->frames > totalram_pages() || args->frames > HIPEC_MAX_FRAMES)
 		return -ENOMEM;
 	nr = args->frames;
 
@@ -291,8 +291,11 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		return -EBUSY;
 
 	ret = parse(c, args, image, log);
-	if (!ret && nr > INT_MAX / (1 + HIPEC_MAX_GHOSTS / 100))
+	if (!ret && !hipec_vm_fits(&c->policy, nr)) {
+		hipec_text_num(log, nr);
+		hipec_text_str(log, " frames and the policy's ghosts are too many for a page table");
 		ret = -ENOMEM;
+	}
 	if (!ret && image)
 		c->image_hash = hipec_admit_hash(image, args->image_size);
 	if (!ret && image && args->flags & HIPEC_LOAD_SHARE)
