@@ -19,6 +19,9 @@
 
 #include "internal.h"
 
+/* Pages that a process needs beside its reservation: half a MB. */
+#define HIPEC_PROCESS_PAGES 128
+
 DEFINE_MUTEX(hipec_containers_lock);
 LIST_HEAD(hipec_containers);	/* by rising id */
 
@@ -148,12 +151,14 @@ struct hipec_container *hipec_container_next(u64 id)
 
 /*
  * Zeroed memory of the caller's cgroup, for kvfree(). kvmalloc() would take a
- * power of two where it can, up to twice as much.
+ * power of two where it can, up to twice as much. What the cgroup has not is refused:
+ * the OOM killer would end the caller for tables that it can do without.
  */
 void *hipec_table_alloc(size_t bytes)
 {
 	return bytes <= PAGE_SIZE ? kzalloc(bytes, GFP_KERNEL_ACCOUNT) :
-		__vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		__vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+			  __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 
 /* Tables for @nr entries. */
@@ -164,6 +169,29 @@ static int make_tables(struct hipec_container *c, u32 nr)
 	if (!c->frame || !c->vm_memory)
 		return -ENOMEM;
 	return hipec_shared_alloc(&c->policy, NULL, NULL, &c->shared);
+}
+
+/*
+ * Reserved frames never leave their cgroup: where they and the tables are nearly all
+ * that it may have, the process itself is next to be killed, for a page table.
+ */
+static int reserve(struct hipec_container *c, u32 nr, struct hipec_text *log)
+{
+	u32 entries = hipec_vm_nr_pages(&c->policy, nr);
+	u64 tables = (entries + 1ull) * sizeof(*c->frame) +
+		     hipec_vm_table_size(&c->policy, entries);
+	u64 beside = DIV_ROUND_UP_ULL(tables, PAGE_SIZE) + HIPEC_PROCESS_PAGES;
+	int ret = hipec_frames_reserve(c, nr, beside);
+
+	if (ret == -ENOMEM) {
+		hipec_text_num(log, nr);
+		hipec_text_str(log, " frames, ");
+		hipec_text_num(log, beside - HIPEC_PROCESS_PAGES);
+		hipec_text_str(log, " pages of tables and ");
+		hipec_text_num(log, HIPEC_PROCESS_PAGES);
+		hipec_text_str(log, " for the process are more than the memory cgroup, or the machine, has left");
+	}
+	return ret;
 }
 
 /*
@@ -198,7 +226,7 @@ static int prepare(struct hipec_container *c, u32 nr, bool share,
 	if (!ret)
 		ret = hipec_cgroup_join(c, share);
 	if (!ret && !share)
-		ret = hipec_frames_reserve(c, nr);
+		ret = reserve(c, nr, log);
 	if (!ret)
 		ret = make_tables(c, hipec_vm_nr_pages(&c->policy, nr));
 	if (!ret && share)

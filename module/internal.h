@@ -375,7 +375,6 @@ int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
 /* frame.c: frames and the host side of the machine */
 extern const struct hipec_host_ops hipec_kernel_host;
 extern atomic_long_t hipec_nr_frames;
-int hipec_frames_reserve(struct hipec_container *c, u32 nr);
 void hipec_frames_free(struct hipec_container *c);
 bool hipec_frame_shed(struct hipec_container *c);
 u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
@@ -398,6 +397,9 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 	return hipec_page_find(&c->vm, hipec_region_of(folio)->start +
 			       folio->index);
 }
+
+/* reserve.c */
+int hipec_frames_reserve(struct hipec_container *c, u32 nr, u64 beside);
 
 /* referenced.c: the referenced bit in page tables */
 bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);

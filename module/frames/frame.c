@@ -5,7 +5,7 @@
  * (fault.c), the backing file (read.c, writeback.c), which page goes (the policy).
  *
  * Interface:
- * hipec_frames_reserve(), hipec_frames_free()   the reservation
+ * hipec_frames_free()      all that hold nothing go
  * hipec_frame_add(), hipec_frames_add(), hipec_frame_shed()  they come, and go
  * hipec_frame_bind(), _bind_in_event(), _unbind()  a frame gets a page, loses it
  * hipec_frame_evict()      the page gives its frame up, or cannot
@@ -14,7 +14,6 @@
  * hipec_frame_evict_clean()  one that is free at once
  */
 #include <linux/pagemap.h>
-#include <linux/sched/signal.h>
 
 #include "../internal.h"
 
@@ -111,35 +110,6 @@ static void recycle(struct hipec_container *c, struct folio *folio)
 	}
 	list_add(&folio->lru, &c->free);
 	c->nr_free++;
-}
-
-/**
- * hipec_frames_reserve() - get all frames of a container
- * @c:  container that has none
- * @nr: pages
- *
- * All or nothing, without the OOM killer: a budget that the machine or the
- * caller's memory cgroup cannot give is refused.
- *
- * Context: process context, may sleep; @c is not shared yet.
- * Return: 0; -ENOMEM if there is not enough memory; -EINTR on a fatal signal.
- */
-int hipec_frames_reserve(struct hipec_container *c, u32 nr)
-{
-	if (nr > si_mem_available())
-		return -ENOMEM;
-	while (c->nr_frames < nr) {
-		int err = fatal_signal_pending(current) ? -EINTR : 0;
-
-		if (!err && !grow(c, HIPEC_GFP_FRAME | __GFP_RETRY_MAYFAIL, 0))
-			err = -ENOMEM;
-		if (err) {
-			hipec_frames_free(c);
-			return err;
-		}
-		cond_resched();
-	}
-	return 0;
 }
 
 /**
