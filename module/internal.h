@@ -36,7 +36,7 @@
 #include <linux/xarray.h>
 
 #include "core/recover.h"
-#include "core/shadow.h"
+#include "core/estimate.h"
 #include "pool.h"
 #include "user.h"
 #include "vm/fifo2.h"
@@ -178,6 +178,7 @@ struct hipec_container {
 	u32 *in_pool;
 	struct hipec_recover recover;
 	void *recovery;
+	struct hipec_estimate estimate;	/* of its closed windows */
 	struct hipec_shadow shadow;
 	void *directory;
 	u32 pool_held;
@@ -404,8 +405,6 @@ int hipec_frames_reserve(struct hipec_container *c, u32 nr, u64 beside);
 /* referenced.c: the referenced bit in page tables */
 bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
-void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
-			     struct folio **folio, u32 nr);
 void hipec_young_flush(struct hipec_container *c);
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
 void hipec_young_flush_cpus(struct cpumask *cpus);
@@ -431,6 +430,7 @@ int hipec_wash(struct hipec_container *c, u32 h);
 void hipec_wash_work(struct work_struct *work);
 
 /* read.c: the backing file's data, without its lock */
+const char *hipec_read_untested(const struct file *file);
 void hipec_read_init(struct hipec_region *r);
 int hipec_read(struct hipec_region *r, u32 idx, struct folio **folio, u32 nr);
 bool hipec_read_copies(const struct hipec_region *r, u32 idx);
@@ -589,6 +589,7 @@ void hipec_sample_end(struct hipec_container *c);
 
 /* dev.c */
 extern const struct file_operations hipec_dev_fops;
+bool hipec_sees_all(void);
 
 /* debugfs.c */
 void hipec_debugfs_init(void);

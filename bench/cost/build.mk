@@ -40,4 +40,14 @@ $(B)/bench/cost/revoke/%.hpo: docs/policy/tutorial/%.hp $(B)/ampc
 bench-revoke: $(B)/hipec $(REVOKE_HPO)
 	@bench/cost/revoke/table.py
 
-ALL_BENCHES += bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-league
+.PHONY: bench-interval
+## bench-interval: how often what a sample says of a policy is true, with its error
+bench-interval: $(B)/hipec $(SHIPPED_HPO)
+	@bench/cost/interval.py
+
+.PHONY: bench-nearest
+## bench-nearest: true and said savings of a search for nearest neighbours (PyPI: annoy)
+bench-nearest: $(B)/hipec $(B)/libhipectrace.so $(SHIPPED_HPO)
+	@bench/cost/nearest.py --python $(or $(ANNOY_PYTHON),$(PYTHON))
+
+ALL_BENCHES += bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-league
