@@ -158,7 +158,7 @@ def test_kernel_has_nothing_to_complain_about(guest):
 @pytest.mark.parametrize("kernel, name", [
     pytest.param(kernel, name, marks=pytest.mark.debug if kernel in KUNIT_KERNELS else [])
     for kernel in [*KERNELS, *KUNIT_KERNELS] for name in names_of_tests(kernel)],
-    indirect=["kernel"])
+    indirect=["kernel"], scope="session")
 def test_module(guest, name):
     """One test of test/guest/program/."""
     verdict_on(guest, "tests.txt", name)
