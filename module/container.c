@@ -9,13 +9,11 @@
  *
  * Owns hipec_containers_lock.
  */
-#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/pid.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -58,40 +56,6 @@ struct hipec_container *hipec_container_new(void)
 	return c;
 }
 
-/*
- * Count @nr pages as locked memory of the caller: in its mm, as mlock() does, and,
- * where RLIMIT_MEMLOCK holds, as its user's: a descriptor that was passed on keeps
- * the frames when the process, and what its mm counts, is gone.
- */
-static int lock_memory(struct hipec_container *c, u32 nr)
-{
-	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	struct user_struct *user = current_user();
-	long held = atomic_long_read(&user->locked_vm);
-	int ret = account_locked_vm(current->mm, nr, true);
-
-	if (ret || capable(CAP_IPC_LOCK))
-		return ret;
-	do {
-		if (held + nr > limit) {
-			account_locked_vm(current->mm, nr, false);
-			return -ENOMEM;
-		}
-	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &held, held + nr));
-	c->locked_user = get_uid(user);
-	return 0;
-}
-
-static void unlock_memory(struct hipec_container *c)
-{
-	account_locked_vm(c->owner_mm, c->nr_reserved, false);
-	if (!c->locked_user)
-		return;
-	atomic_long_sub(c->nr_reserved, &c->locked_user->locked_vm);
-	free_uid(c->locked_user);
-	c->locked_user = NULL;
-}
-
 /* Undo prepare(), or as much of it as was done. */
 static void unload(struct hipec_container *c)
 {
@@ -111,12 +75,15 @@ static void unload(struct hipec_container *c)
 	c->flush = NULL;
 	if (c->owner_mm) {
 		if (c->locked)
-			unlock_memory(c);
+			hipec_user_unlock(c);
 		mmdrop(c->owner_mm);
 		c->owner_mm = NULL;
 	}
 	put_pid(c->owner_pid);
 	c->owner_pid = NULL;
+	if (c->user)
+		hipec_user_put(c->user);
+	c->user = NULL;
 	c->nr_reserved = 0;
 }
 
@@ -212,10 +179,17 @@ static int make_tables(struct hipec_container *c, u32 nr)
 static int prepare(struct hipec_container *c, u32 nr, bool share,
 		   struct hipec_text *log)
 {
-	int ret = share ? 0 : lock_memory(c, nr);
+	int ret;
 
-	if (ret)
+	c->user = hipec_user_get();
+	if (!c->user)
+		return -ENOMEM;
+	ret = share ? 0 : hipec_user_lock(c, nr);
+	if (ret) {
+		hipec_user_put(c->user);
+		c->user = NULL;
 		return ret;
+	}
 	c->locked = !share;
 	c->owner_mm = current->mm;
 	mmgrab(c->owner_mm);
@@ -327,7 +301,8 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 	if (!ret && image)
 		c->image_hash = hipec_admit_hash(image, args->image_size);
 	if (!ret && image && args->flags & HIPEC_LOAD_SHARE)
-		ret = hipec_admit(&c->policy, c->image_hash, current_uid(), log);
+		ret = hipec_admit(&c->policy, c->image_hash,
+				  hipec_user_charged(), log);
 	if (!ret)
 		ret = prepare(c, nr, args->flags & HIPEC_LOAD_SHARE, log);
 

@@ -37,6 +37,7 @@
 
 #include "core/recover.h"
 #include "core/shadow.h"
+#include "user.h"
 #include "vm/fifo2.h"
 #include "vm/queue.h"
 #include "vm/tap.h"
@@ -90,7 +91,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @nr_reserved: frames at the load or, if it shares, most of them; @nr_frames
  *             never exceeds it; invariant
  * @member:    its number in the pool; 0: it is privileged. Invariant after the load
- * @user:      whose quota counts its frames, likewise
+ * @user:      who is charged for it, likewise
  * @in_pool:   the pool's entry of each live page, by handle
  * @recover:   decisions of the policy that may be reversed
  * @recovery:  its memory

@@ -27,7 +27,6 @@
  */
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 
 #include "internal.h"
 #include "core/fifo2mr.h"
@@ -54,20 +53,6 @@ MODULE_PARM_DESC(quota_mb, "MB of these that the containers of one user may hold
 /* Pages that come in until bits are reset ahead, in a pool that is half full. */
 #define HIPEC_AGE_EVERY 16
 
-/**
- * struct hipec_user - whose containers share a quota
- * @link: users
- * @uid:  invariant
- * @refs: containers
- * @nr:   frames that they hold, but for those that are leaving; atomic
- */
-struct hipec_user {
-	struct list_head link;
-	kuid_t uid;
-	u32 refs;
-	atomic_long_t nr;
-};
-
 /* Under its lock but for what is atomic or says more. */
 static struct {
 	struct mutex lock;
@@ -75,7 +60,6 @@ static struct {
 	struct hipec_mr mr;		/* has memory from the first join on */
 	struct hipec_container *member[HIPEC_MAX_MEMBERS + 1];
 	u32 nr_members;			/* may be read without it */
-	struct list_head users;
 	struct hipec_container *requester;	/* holds its own lock */
 	u32 pgno;			/* that it wants a frame for */
 	bool write;
@@ -87,7 +71,6 @@ static struct {
 	atomic_long_t leaving;
 } pool = {
 	.lock = __MUTEX_INITIALIZER(pool.lock),
-	.users = LIST_HEAD_INIT(pool.users),
 };
 
 /* Pages come and go under the lock while a policy is asked: no deadlock then. */
@@ -417,34 +400,6 @@ bool hipec_pool_reclaim(void)
 	       hipec_mr_reclaim(&pool.mr, HIPEC_MR_NOBODY);
 }
 
-/* Under the lock. NULL: no memory. */
-static struct hipec_user *user_get(kuid_t uid)
-{
-	struct hipec_user *u;
-
-	list_for_each_entry(u, &pool.users, link) {
-		if (uid_eq(u->uid, uid)) {
-			u->refs++;
-			return u;
-		}
-	}
-	u = kzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
-	if (!u)
-		return NULL;
-	u->uid = uid;
-	u->refs = 1;
-	list_add(&u->link, &pool.users);
-	return u;
-}
-
-static void user_put(struct hipec_user *u)
-{
-	if (--u->refs)
-		return;
-	list_del(&u->link);
-	kfree(u);
-}
-
 /* Find a number for @c. Under the lock. */
 static int admit(struct hipec_container *c)
 {
@@ -454,7 +409,8 @@ static int admit(struct hipec_container *c)
 	for (member = 1; member <= HIPEC_MAX_MEMBERS; member++)
 		if (!pool.member[member])
 			break;
-	if (member > HIPEC_MAX_MEMBERS)
+	if (member > HIPEC_MAX_MEMBERS ||
+	    c->user->nr_members == HIPEC_MAX_USER_MEMBERS)
 		return -ENOSPC;
 	if (!pool.mr.frame) {
 		int ret = hipec_global_start(&pool.mr, &mr_ops, entries,
@@ -464,14 +420,7 @@ static int admit(struct hipec_container *c)
 			return ret;
 		pool.mr.most = HIPEC_MAX_LOOKS;
 	}
-	c->user = user_get(c->owner_uid);
-	if (!c->user)
-		return -ENOMEM;
-	if (c->user->refs > HIPEC_MAX_USER_MEMBERS) {
-		user_put(c->user);
-		c->user = NULL;
-		return -ENOSPC;
-	}
+	c->user->nr_members++;
 	c->member = member;
 	pool.member[member] = c;
 	pool.nr_members++;
@@ -481,7 +430,7 @@ static int admit(struct hipec_container *c)
 
 /**
  * hipec_pool_join() - let a container share the pool's frames
- * @c:   container with its owner and limit, without tables; nobody else uses it
+ * @c:   container with its user and limit, without tables; nobody else uses it
  * @log: told of a limit above the quota
  *
  * Before its tables are made: what is refused has cost nothing.
@@ -499,7 +448,7 @@ int hipec_pool_join(struct hipec_container *c, struct hipec_text *log)
 		hipec_text_num(log, c->nr_reserved);
 		hipec_text_str(log, " frames are above the quota of user ");
 		hipec_text_num(log, from_kuid_munged(current_user_ns(),
-						     c->owner_uid));
+						     c->user->uid));
 		hipec_text_str(log, ", which is ");
 		hipec_text_num(log, quota());
 		hipec_text_str(log, " (module parameters quota_mb and pool_mb)");
@@ -557,8 +506,7 @@ void hipec_pool_leave(struct hipec_container *c)
 		hipec_pool_account(c);
 		pool.member[c->member] = NULL;
 		pool.nr_members--;
-		user_put(c->user);
-		c->user = NULL;
+		c->user->nr_members--;
 		c->member = 0;
 	}
 	leave(entered);

@@ -144,7 +144,7 @@ static int prepare(struct hipec_container *c, struct side *s,
 	if (s->image)
 		s->image_hash = hipec_admit_hash(s->image, args->image_size);
 	if (s->image && c->member)
-		ret = hipec_admit(&s->policy, s->image_hash, c->owner_uid, log);
+		ret = hipec_admit(&s->policy, s->image_hash, c->user->uid, log);
 	if (ret)
 		return ret;
 	/* Never shorter: whoever sleeps may have the number of any entry. */

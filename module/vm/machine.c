@@ -139,7 +139,7 @@ static void init_slots(struct hipec_vm *vm, const struct hipec_policy *p,
  * @vm:        to fill
  * @p:         verified policy; must outlive @vm
  * @host:      owner of the frames
- * @memory:    hipec_vm_size() bytes, aligned for u64; the host frees it
+ * @memory:    hipec_vm_size() bytes of zeros, aligned for u64; the host frees it
  * @shared:    p->shared_size bytes for shared arrays, which are not cleared;
  *             the host frees it. NULL if that is 0, or the host sets where each
  *             of them is before it runs an event
@@ -163,7 +163,7 @@ void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
  * @vm:        to fill
  * @p:         as of hipec_vm_init()
  * @host:      likewise
- * @memory:    hipec_vm_table_size() bytes, aligned for u64
+ * @memory:    hipec_vm_table_size() bytes of zeros, aligned for u64
  * @shared:    as of hipec_vm_init()
  * @nr_frames: pages that may hold a frame at the same time
  * @nr_pages:  entries, hipec_vm_nr_pages() or more
@@ -182,10 +182,9 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 	u32 i;
 
 	memset(vm, 0, sizeof(*vm));
-	memset(memory, 0, l.end);
 	vm->policy = p;
 	vm->host = host;
-	vm->nr_pages = nr_pages;
+	vm->nr_pages = vm->nr_buckets = nr_pages;
 	vm->max_ghosts = hipec_vm_nr_pages(p, nr_frames) - nr_frames;
 	vm->nr_queues = nr_queues(p);
 	vm->nr_fields = p->nr_fields;
@@ -201,8 +200,7 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 		hipec_decode(p->words + p->event[i].first, p->event[i].nr,
 			     code + p->event[i].first);
 
-	for (i = 1; i < vm->nr_pages; i++)
-		vm->page[i].next = i + 1;
+	/* They are linked: hipec_page_next_unused(). */
 	vm->unused = vm->nr_pages ? 1 : 0;
 
 	/* Enough to look at every page several times, and never endless. */

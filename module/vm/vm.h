@@ -85,7 +85,7 @@ struct hipec_insn {
  * these and no FRAME is unused. A ghost that is taken off its queue is GONE.
  */
 struct hipec_page {
-	u32 next, prev;	/* on its queue; next also links unused entries */
+	u32 next, prev;	/* on its queue; of an unused one: hipec_page_next_unused() */
 	u32 chain;	/* next page in the same hash bucket */
 	u32 pgno;
 	u16 queue;	/* HIPEC_QUEUE_FREE: it is on none */
@@ -183,7 +183,8 @@ struct hipec_vm {
 	struct hipec_page *page;	/* nr_pages + 1, entry 0 is no page */
 	struct hipec_node *node;	/* by handle, where there are ordered queues */
 	s64 *field;			/* nr_fields of each page, by handle */
-	u32 *bucket;			/* nr_pages */
+	u32 *bucket;			/* nr_pages; the first nr_buckets are used */
+	u32 nr_buckets;			/* the host may take fewer while there are no pages */
 	u32 nr_queues;			/* the last one is the built-in replacement's */
 	u32 nr_fields;
 	u32 nr_pages;			/* entries: frames at load and ghosts, or more */
@@ -261,6 +262,24 @@ void hipec_exit_explain(const struct hipec_policy *p, const struct hipec_exit *e
 static inline bool hipec_page_live(const struct hipec_vm *vm, u32 h)
 {
 	return vm->page[h].flags & HIPEC_PAGE_LIVE;
+}
+
+/*
+ * The unused entry behind @h, which is unused; 0: none. The link counts from the
+ * entry behind @h on, so that a table of zeros links all its entries, in order,
+ * and no memory of theirs is touched before a page is.
+ */
+static inline u32 hipec_page_next_unused(const struct hipec_vm *vm, u32 h)
+{
+	u32 next = h + 1 + vm->page[h].next;
+
+	return next <= vm->nr_pages ? next : 0;
+}
+
+/* Put unused entry @h before @next, which is 0 or unused. */
+static inline void hipec_page_link_unused(struct hipec_vm *vm, u32 h, u32 next)
+{
+	vm->page[h].next = next - h - 1;
 }
 
 /* Whether a param may not be set to just anything. */

@@ -384,7 +384,7 @@ char *cli_clean(char *text)
 
 /**
  * cli_commas() - a number as 1,234,567
- * @text: gets it; 32 bytes
+ * @text: gets it; CLI_COMMAS bytes
  * @n:    number
  *
  * Context: any.

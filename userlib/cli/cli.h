@@ -58,6 +58,7 @@ int cli_open_failed(int err);
 
 void __attribute__((format(printf, 1, 2))) cli_error(const char *format, ...);
 char *cli_clean(char *text);
+#define CLI_COMMAS 32	/* bytes of such a number */
 const char *cli_commas(char *text, uint64_t n);
 
 #endif /* HIPEC_CLI_H */

@@ -22,7 +22,8 @@
 #include "../../module/vm/vm.h"
 #include "../trace/memory.h"
 
-#define SIM_MAX_FRAMES (1u << 20)
+#define SIM_MAX_FRAMES (1u << 28)	/* 1 TiB */
+#define SIM_MAX_ENTRIES INT32_MAX	/* of a page table: frames and ghosts */
 
 enum sim_mode {
 	SIM_MAPPED,	/* a hit sets the bits of its page, as hardware does */

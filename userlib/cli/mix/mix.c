@@ -74,13 +74,12 @@ static int set_frames(struct mix_machine *m, char *text)
 {
 	struct sim_size size;
 
-	if (sim_size_parse(text, &size) && !size.percent) {
+	if (sim_size_parse_to(text, MIX_MAX_FRAMES, &size) && !size.percent) {
 		m->frames = size.nr;
 		return CLI_OK;
 	}
-	cli_error("--frames: want frames (1 to %u, or 4k) or memory (64M, 512KiB), not '%s'",
-		  SIM_MAX_FRAMES, cli_clean(text));
-	return CLI_USAGE;
+	return sim_size_refuse("--frames", text, MIX_MAX_FRAMES,
+			       "frames (4096, 4k) or memory (64M, 512KiB)");
 }
 
 static int set_global(struct mix_machine *m, char *text)

@@ -54,9 +54,8 @@ static int set_budget(struct run *r, const char *text)
 		r->budget = size.nr;
 		return CLI_OK;
 	}
-	cli_error("--budget: want memory (512M, 8G) or frames (4096, 10k), not '%s'",
-		  cli_clean(strdupa(text)));
-	return CLI_USAGE;
+	return sim_size_refuse("--budget", strdupa(text), INT_MAX,
+			       "memory (512M, 8G) or frames (4096, 10k)");
 }
 
 static int set_option(struct run *r, struct sim_job *job, int opt)

@@ -210,6 +210,14 @@ int sim_rows_run(const struct sim_job *job, struct sim_rows *rows)
 
 		if (!row->ret)
 			continue;
+		if (row->ret == -E2BIG) {
+			u32 ghosts = row->policy->policy.image->ghosts;
+
+			cli_error("%s remembers up to %u %% of its frames: with it, --frames can be %u at most",
+				  row->policy->name, ghosts,
+				  (u32)((SIM_MAX_ENTRIES - 1) * 100ull / (100 + ghosts)));
+			return CLI_FAILED;
+		}
 		cli_error("%s with %u frames: %s", row->policy->name, row->frames,
 			  strerror(-row->ret));
 		return CLI_FAILED;

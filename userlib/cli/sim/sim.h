@@ -7,6 +7,7 @@
  * sim_trace_open()       a trace's name -> trace              sim.c
  * sim_size_parse()       "64M" -> frames                      args.c
  * sim_size_parse_to()    the same, up to a number of frames
+ * sim_size_refuse()      why a text is none
  * sim_args_parse()       arguments -> job                     args.c
  * sim_param_add(), sim_params_set()  --param              param.c
  * sim_feed_*()           --detector, --hints              feed.c
@@ -143,6 +144,7 @@ int sim_args_set(struct sim_job *job, int opt, char *arg);
 int sim_args_fill(struct sim_job *job);
 bool sim_size_parse(const char *text, struct sim_size *size);
 bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size);
+int sim_size_refuse(const char *what, char *text, u32 most, const char *want);
 
 int sim_param_add(struct sim_job *job, char *arg);
 int sim_params_set(struct sim_job *job);
