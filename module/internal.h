@@ -36,7 +36,8 @@
 #include <linux/xarray.h>
 
 #include "core/recover.h"
-#include "core/shadow.h"
+#include "core/estimate.h"
+#include "pool.h"
 #include "user.h"
 #include "vm/fifo2.h"
 #include "vm/queue.h"
@@ -119,6 +120,10 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @stale_cpus: CPUs whose TLB that concerns
  * @event:     that runs, or ran last
  * @event_since: ns, when it was first looked at; 0: it was not
+ * @asked_since: ns, when it was asked for a page that others wait for; 0: it is not
+ * @passed:    it was late then, and is not asked now
+ * @passes:    pages for which it is not, still
+ * @pass_next: for how many it was not, the last time
  * @loaded_at: ns
  * @wants_time: the policy reads Time
  * @wants_hint: it reads Hint, likewise
@@ -172,6 +177,7 @@ struct hipec_container {
 	u32 *in_pool;
 	struct hipec_recover recover;
 	void *recovery;
+	struct hipec_estimate estimate;	/* of its closed windows */
 	struct hipec_shadow shadow;
 	void *directory;
 	u32 pool_held;
@@ -199,6 +205,10 @@ struct hipec_container {
 
 	u32 event;
 	u64 event_since;
+	u64 asked_since;
+	bool passed;
+	u32 passes;
+	u32 pass_next;
 	u64 loaded_at;
 	bool wants_time;
 	bool wants_hint;
@@ -392,8 +402,6 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 /* referenced.c: the referenced bit in page tables */
 bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
-void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
-			     struct folio **folio, u32 nr);
 void hipec_young_flush(struct hipec_container *c);
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
 void hipec_young_flush_cpus(struct cpumask *cpus);
@@ -413,6 +421,7 @@ int hipec_wash(struct hipec_container *c, u32 h);
 void hipec_wash_work(struct work_struct *work);
 
 /* read.c: the backing file's data, without its lock */
+const char *hipec_read_untested(const struct file *file);
 void hipec_read_init(struct hipec_region *r);
 int hipec_read(struct hipec_region *r, u32 idx, struct folio **folio, u32 nr);
 bool hipec_read_copies(const struct hipec_region *r, u32 idx);
@@ -458,23 +467,6 @@ void hipec_event_remove(struct hipec_container *c, u32 pgno);
 void hipec_event_timer(struct work_struct *work);
 void hipec_event_timer_start(struct hipec_container *c);
 bool hipec_event_overtime(struct hipec_vm *vm);
-
-/* pool.c: frames that containers share */
-int hipec_pool_init(void);
-void hipec_pool_exit(void);
-int hipec_pool_join(struct hipec_container *c, struct hipec_text *log);
-int hipec_pool_fill(struct hipec_container *c);
-void hipec_pool_leave(struct hipec_container *c);
-int hipec_pool_grow(struct hipec_container *c, u32 pgno, bool write, gfp_t gfp);
-u32 hipec_pool_space(struct hipec_container *c);
-void hipec_pool_account(struct hipec_container *c);
-void hipec_pool_came(struct hipec_container *c, u32 h);
-void hipec_pool_left(struct hipec_container *c, u32 h);
-unsigned long hipec_pool_spare(void);
-bool hipec_pool_try_enter(void);
-void hipec_pool_leave_entered(void);
-bool hipec_pool_reclaim(void);
-void hipec_pool_query(struct hipec_query *q);
 
 /* global.c: whose page goes when the pool is full */
 struct hipec_mr;
@@ -588,6 +580,7 @@ void hipec_sample_end(struct hipec_container *c);
 
 /* dev.c */
 extern const struct file_operations hipec_dev_fops;
+bool hipec_sees_all(void);
 
 /* debugfs.c */
 void hipec_debugfs_init(void);

@@ -22,6 +22,9 @@ KERNELS = ["6.12", "6.1"]
 KUNIT_KERNELS = ["debug"]
 TEST_SECONDS = 450
 
+# Of the kernel's modules, those of file systems that tests mount.
+FILE_SYSTEMS = ["xfs", "btrfs", "overlay", "vfat", "nls_cp437", "nls_ascii"]
+
 PACKAGES = ["hipec-dkms", "hipec-tools", "libhipec0", "libhipec-dev", "python3-hipec"]
 
 
@@ -52,6 +55,10 @@ def guest_image(tmp, kernel, tree, programs=True):
                "--tree", tree]
     for module in modules(kernel):
         command += ["--module", module]
+    for name in FILE_SYSTEMS if programs and kernel not in KUNIT_KERNELS else []:
+        command += ["--stock", name]
+    for name in ["mkfs.xfs", "mkfs.btrfs"] if programs else []:
+        command += ["--bin", pathlib.Path("/usr/sbin") / name]
     for name in ["guest/hipec-guest-test", "static/hpt", "static/differ", "static/hostile-client",
                  "static/hipec-stress", "static/hipec", "libhipectrace.so", "guest/touches-frames",
                  "guest/touches-scan", "bench/paper/join", "bench/paper/sweep",

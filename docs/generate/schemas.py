@@ -121,6 +121,8 @@ ROW = {
     "gain_percent": {"description": "pages not brought in, of those that the default policy "
                      "would have, since the load; null: nothing was compared",
                      "type": ["number", "null"], "maximum": 100},
+    "gain_error_percent": {"description": "by how much gain_percent may be off, up or down, 19 "
+                           "times of 20; null as gain_percent", "type": ["number", "null"]},
     "health": {"description": "ended: exit says why; late, helped, orphans: between the two looks; "
                "or runs", "enum": ["runs", "orphans", "helped", "late", "ended"]},
 }

@@ -87,6 +87,7 @@ static void dropped(struct hipec_container *c, u32 nr)
 
 static void drop(struct hipec_container *c, struct folio *folio)
 {
+	folio_clear_active(folio);
 	folio_put(folio);
 	dropped(c, 1);
 }
@@ -154,8 +155,10 @@ void hipec_frames_free(struct hipec_container *c)
 	u32 nr;
 
 	while (c->nr_free) {
-		for (nr = 0; c->nr_free && nr < HIPEC_MAX_CLUSTER; nr++)
+		for (nr = 0; c->nr_free && nr < HIPEC_MAX_CLUSTER; nr++) {
 			page[nr] = &take_free(c)->page;
+			folio_clear_active(page_folio(page[nr]));
+		}
 		release_pages(page, nr);
 		dropped(c, nr);
 	}

@@ -52,6 +52,11 @@ static int init_fs_context(struct fs_context *fc)
 	if (!ctx)
 		return -ENOMEM;
 	ctx->ops = &hipec_super_ops;
+	/*
+	 * As on a mount with noexec: the region's file hides whether the backing
+	 * one may be executed, from its mount and from security modules.
+	 */
+	fc->s_iflags |= SB_I_NOEXEC;
 	return 0;
 }
 
@@ -107,6 +112,7 @@ static void unclaim_file(struct hipec_region *r)
 static int check_backing(struct file *file, bool writable)
 {
 	struct inode *inode = file_inode(file);
+	const char *untested;
 
 	if (S_ISDIR(inode->i_mode))
 		return -EISDIR;
@@ -118,11 +124,14 @@ static int check_backing(struct file *file, bool writable)
 		return -EACCES;
 	if (writable && !(file->f_mode & FMODE_WRITE))
 		return -EACCES;
-	if (writable && IS_APPEND(inode))
+	if (writable && (IS_APPEND(inode) || IS_IMMUTABLE(inode)))
 		return -EPERM;
-	if (!(file->f_mode & FMODE_CAN_ODIRECT))
-		return -EOPNOTSUPP;
-	return 0;
+	untested = hipec_read_untested(file);
+	if (!untested)
+		return 0;
+	pr_info_ratelimited("%s[%d]: no region: not tested on %s\n",
+			    current->comm, task_pid_nr(current), untested);
+	return -EOPNOTSUPP;
 }
 
 /* Size the region to the range, which must lie within the file. */
@@ -351,8 +360,9 @@ static struct file *open_backing(struct file *file, bool writable)
  * Return: 0; -EBADF for no open descriptor; -EISDIR, -ESPIPE, -ENODEV for a
  *         directory, a pipe or socket, another kind of file; -EACCES if it is
  *         not open for reading, or for writing where that is asked; -EPERM to
- *         write an append-only file; -EOPNOTSUPP if its file system has no
- *         direct I/O; -EINVAL for an offset inside a page; -ERANGE for a range
+ *         write an append-only or immutable file; -EOPNOTSUPP for a file
+ *         system that regions are not tested on, which the kernel's log names;
+ *         -EINVAL for an offset inside a page; -ERANGE for a range
  *         past the end; -EFBIG for 2^32 pages or more; -EBUSY if another
  *         container, or an overlapping region, has the file and one of the two
  *         writes; -ENODATA before a policy is loaded;

@@ -189,8 +189,8 @@ static void gather(struct hipec_container *c, struct load *l, u32 h)
 	while (first > l->r->start && pgno - first < HIPEC_MAX_CLUSTER - 1 &&
 	       waits(c, hipec_page_find(&c->vm, first - 1)))
 		first--;
-	end = l->r->start + min(first - l->r->start + HIPEC_MAX_CLUSTER,
-				l->r->nr);
+	end = first + min_t(u32, l->r->nr - (first - l->r->start),
+			    HIPEC_MAX_CLUSTER);
 	for (; first < end; first++) {
 		u32 next = first == pgno ? h : hipec_page_find(&c->vm, first);
 

@@ -205,6 +205,7 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 
 	/* Enough to look at every page several times, and never endless. */
 	vm->fuel = 4096 + 64ull * vm->nr_pages;
+	vm->poll = HIPEC_POLL;
 	vm->random = 1;
 	init_slots(vm, p, memory + l.element, shared);
 	vm->slot[HIPEC_SLOT_PAGE_ENTRIES] = vm->nr_pages;

@@ -142,7 +142,7 @@ struct hipec_array {
  * @prefetch: begin to bring in up to @nr pages from @pgno on, none of which
  *            holds a frame, into frames that are free; how many. Each is added
  *            by hipec_page_add_in_event() and is not live before it is touched.
- * @overtime: asked after each HIPEC_POLL commands of one event: true ends the
+ * @overtime: asked after each @poll commands of one event: true ends the
  *            event, and not the policy. May sleep. NULL: never.
  *
  * All are called from hipec_vm_run() in the context of its caller, with a live
@@ -174,6 +174,7 @@ struct hipec_vm {
 
 	const struct hipec_insn *code;	/* decoded words of all events */
 	u64 fuel;		/* commands that one event may run */
+	u32 poll;		/* of these, between two looks at the clock */
 	bool condition;		/* set by commands that test, read by Jump */
 
 	s64 slot[HIPEC_NR_SLOTS]; /* integer, handle, or index of queue, array, field */

@@ -1,13 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The part of run.sh that proves counts and decisions, or wants a kernel as quick as
-# a stock one: the VM core's files, sweeps, records for the host to replay, swaps on
+# a stock one: the VM core's files, other file systems, sweeps, records for the host to replay, swaps on
 # trial, traces.
 
 insmod /hipec/hipec_vmtest.ko || exit 1
 hpt --module /hipec/vm/*.hpt >/results/hpt.txt 2>&1
 differ --module 1 2000 >/results/differ.txt 2>&1
 rmmod hipec_vmtest
+# The tests of data and of locks again, a tenth as long, on other file systems.
+data_on()	# TYPE
+{
+	# shellcheck disable=SC2046 # names
+	HIPEC_SLOWER=10 hipec-guest-test $(hipec-guest-test --list-data) >"/results/tests-$1.txt" 2>&1
+	umount /data
+}
+disk_on()	# TYPE MAKE...
+{
+	type=$1
+	shift
+	truncate -s 512M /tmp/image
+	modprobe -a loop "$type"
+	"$@" /tmp/image >/dev/null && mount -t "$type" -o loop /tmp/image /data && data_on "$type"
+	rm /tmp/image
+}
+disk_on xfs mkfs.xfs -q
+disk_on btrfs mkfs.btrfs -q
+mount -t tmpfs tmpfs /data && data_on tmpfs
+
 sh /hipec/counts.sh >/results/counts.txt 2>&1
 
 # Records, which the host replays: of each policy and of random programs; and of a

@@ -137,13 +137,13 @@ def verdict_on(guest, part, name):
     pytest.fail(f"{part} does not tell of {name}: {lines[-3:]}")
 
 
-def names_of_tests(kernel):
+def names_of_tests(kernel, which="--list"):
     """The guest program's own list, asked on the host, as far as @kernel runs it; empty
     until it is built, when only `make check-fast` collects these files."""
     program = BUILD / "guest/hipec-guest-test"
     if not program.exists():
         return []
-    names = subprocess.run([program, "--list"], text=True, check=True,
+    names = subprocess.run([program, which], text=True, check=True,
                            capture_output=True).stdout.split()
     return [name for name in names if kernel not in KUNIT_KERNELS or name not in COUNTS]
 
@@ -162,6 +162,15 @@ def test_kernel_has_nothing_to_complain_about(guest):
 def test_module(guest, name):
     """One test of test/guest/program/."""
     verdict_on(guest, "tests.txt", name)
+
+
+@pytest.mark.parametrize("name", names_of_tests(KERNELS[0], "--list-data"))
+@pytest.mark.parametrize("type_of_data", ["xfs", "btrfs", "tmpfs"])
+def test_module_on_other_file_systems(guest, kernel, type_of_data, name):
+    """The tests of data and of locks, of which the others are on ext4."""
+    if (kernel, type_of_data) == ("6.1", "tmpfs"):
+        pytest.skip("tmpfs has no direct I/O there")
+    verdict_on(guest, f"tests-{type_of_data}.txt", name)
 
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "test/vm/cases").glob("*.hpt")))
