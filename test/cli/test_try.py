@@ -88,7 +88,7 @@ def test_maps_count_unless_they_are_left_out(here):
     done = attempt("-o", "with.trace", "--", "/usr/bin/python3", "-S", "map.py")
     assert done.returncode == 0 and "worth it: " in done.stderr, done.stderr
     done = attempt("--no-mmap", "-o", "without.trace", "--", "/usr/bin/python3", "-S", "map.py")
-    assert "2.3 MB of 1 file were mapped" in done.stderr and done.returncode == 4
+    assert "2.3 MiB of 1 file were mapped" in done.stderr and done.returncode == 4
 
 
 def test_a_program_that_reads_once_needs_neither_policy_nor_memory(here):

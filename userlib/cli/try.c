@@ -67,7 +67,7 @@ static int parse(struct try *t, int argc, char **argv)
 	bool program;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+f:p:o:", options, NULL)) != -1)
+	while ((opt = cli_option(argc, argv, "+f:p:o:", options)) != -1)
 		if (opt == 'f')
 			t->frames = optarg;
 		else if (opt == 'p')
