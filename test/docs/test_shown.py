@@ -293,7 +293,7 @@ def unknown(program, *words):
     options = {re.split(r"[=[]", word)[0] for word in words if word.startswith("--")} - {"--help"}
     if program == "hipec":
         if words and words[0] not in HELP:
-            return set(words[:1]) - {"--help", "--version"}
+            return set(words[:1]) - {"help", "--help", "--version"}
         lines = [*HELP[words[0]].synopsis, *HELP[words[0]].lines] if words else []
         return options - set(re.findall(r"--[\w-]+", "\n".join(lines)))
     if program == "make":
