@@ -140,7 +140,7 @@ def test_top_is_the_difference_of_two_looks(module):
 def test_top_as_a_table(module):
     module(*TWO_LOOKS)
     head, titles, *rows = out("top", "-1", "-i", "0.1").splitlines()
-    assert re.fullmatch(r"3 containers, 1200 frames \(4\.7 MB\); pool: 1100 of 4096; the last "
+    assert re.fullmatch(r"3 containers, 1200 frames \(4\.7 MiB\); pool: 1100 of 4096; the last "
                         r"\d+\.\d s", head)
     assert titles.split() == ["ID", "PID", "UID", "COMM", "POLICY", "FRAMES", "LIMIT", "DIRTY",
                               "FAULTS/S", "EVICT/S", "READ/S", "WRITE/S", "GAIN", "+-", "HEALTH"]

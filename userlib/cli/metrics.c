@@ -201,12 +201,12 @@ int cli_metrics(int argc, char **argv)
 	const char *path = NULL;
 	int opt, ret;
 
-	while ((opt = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+	while ((opt = cli_option(argc, argv, "o:", options)) != -1) {
 		if (opt != 'o')
 			return CLI_USAGE;
 		path = optarg;
 	}
-	if (optind != argc)
+	if (cli_operands(argc, argv, 0, 0, ""))
 		return CLI_USAGE;
 	ret = path ? into_file(path) : collect(stdout);
 	if (ret == -ECANCELED)

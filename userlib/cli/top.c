@@ -270,9 +270,13 @@ static void print_screen(const char *picture)
 static void print_picture(FILE *out, const struct look *l, double seconds,
 			  const struct row *row)
 {
-	fprintf(out, "%zu container%s, %llu frames (%.1f MB); pool: %llu of %llu; the last %.1f s\n",
-		l->list.nr, l->list.nr == 1 ? "" : "s", (unsigned long long)l->query.frames,
-		l->query.frames * 4096 / 1048576.0, (unsigned long long)l->query.pool_frames,
+	char containers[CLI_COUNT], frames[CLI_COUNT], memory[CLI_COUNT];
+
+	fprintf(out, "%s, %s (%s); pool: %llu of %llu; the last %.1f s\n",
+		cli_count(containers, l->list.nr, "container"),
+		cli_count(frames, l->query.frames, "frame"),
+		cli_memory(memory, l->query.frames * 4096),
+		(unsigned long long)l->query.pool_frames,
 		(unsigned long long)l->query.pool_max, seconds);
 	cli_table_print(out, columns, ARRAY_SIZE(columns), row, l->list.nr, sizeof(*row));
 }
@@ -391,7 +395,7 @@ int cli_top(int argc, char **argv)
 	int opt;
 
 	t.pictures = tty ? 0 : 1;
-	while (good && (opt = getopt_long(argc, argv, "1i:jn:s:", options, NULL)) != -1) {
+	while (good && (opt = cli_option(argc, argv, "1i:jn:s:", options)) != -1) {
 		switch (opt) {
 		case '1':
 			t.pictures = 1;
@@ -412,7 +416,7 @@ int cli_top(int argc, char **argv)
 			good = false;
 		}
 	}
-	if (!good || optind != argc)
+	if (!good || cli_operands(argc, argv, 0, 0, ""))
 		return CLI_USAGE;
 	t.screen = tty && !t.json && t.pictures != 1;
 	sigaction(SIGINT, &action, NULL);
