@@ -334,10 +334,10 @@ mapping_orig(const struct address_space *mapping)
 		container_of(ops, struct hipec_tables, mapping)->orig : ops;
 }
 
-/* A window is at most a part of the budget: what it brings is more than that. */
+/* Of a part of the budget four windows are read ahead, and not touched, at most. */
 static void cap_window(struct hipec_cfile *f, struct readahead_control *rac)
 {
-	u32 most = max(f->cache->c->nr_frames / 8, 4u);
+	u32 most = max(f->cache->c->nr_frames / 16, 4u);
 
 	if (rac->ra && rac->ra->ra_pages > most)
 		rac->ra->ra_pages = most;

@@ -34,7 +34,7 @@
 /* What may be read ahead, and not touched, beside what the policy knows; pages. */
 static u32 most_ahead(const struct hipec_cache *cache)
 {
-	return max(cache->c->nr_frames / 8, 32u);
+	return max(cache->c->nr_frames / 4, 32u);
 }
 
 static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how);

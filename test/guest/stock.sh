@@ -76,7 +76,7 @@ for pass in 1 2 3; do
 	dd if=outer of=/dev/null bs=64k 2>/dev/null || echo "failed: pass $pass" >>/results/attach.txt
 done
 hipec status --json >/results/attach.json
-for file in outer /dev/null /hipec/run.sh; do
+for file in outer /dev/null /proc/version; do
 	hipec attach --policy /hipec/policies/mru.hpo --budget 256 $file >>/results/attach.txt 2>&1
 done
 hipec detach "$id" inner >>/results/attach.txt 2>&1
