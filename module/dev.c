@@ -117,7 +117,8 @@ static bool may_see(struct hipec_container *c)
 {
 	bool visible;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return false;
 	visible = c->vm.policy && (uid_eq(c->owner_uid, current_uid()) ||
 				   hipec_sees_all());
 	mutex_unlock(&c->lock);
@@ -209,8 +210,8 @@ static int ioctl_status(struct hipec_container *c, void __user *uargs)
 
 	if (ret)
 		return ret;
-	hipec_container_status(c, &s);
-	return put_args(uargs, usize, &s, sizeof(s));
+	ret = hipec_container_status(c, &s);
+	return ret ?: put_args(uargs, usize, &s, sizeof(s));
 }
 
 static int ioctl_operand(struct hipec_container *c, void __user *uargs)
@@ -339,9 +340,9 @@ static int ioctl_next(struct hipec_container *c, void __user *uargs)
 	}
 	if (!next)
 		return -ENOENT;
-	hipec_container_status(next, &s);
+	ret = hipec_container_status(next, &s);
 	hipec_container_put(next);
-	return put_args(uargs, usize, &s, sizeof(s));
+	return ret ?: put_args(uargs, usize, &s, sizeof(s));
 }
 
 static int ioctl_log(struct hipec_container *c, void __user *uargs)

@@ -61,6 +61,7 @@ static struct {
 	struct hipec_container *member[HIPEC_MAX_MEMBERS + 1];
 	u32 nr_members;			/* may be read without it */
 	struct hipec_container *requester;	/* holds its own lock */
+	bool asked;			/* a policy, for the page that goes now */
 	u32 pgno;			/* that it wants a frame for */
 	bool write;
 	u32 came;			/* pages, so far */
@@ -73,10 +74,16 @@ static struct {
 	.lock = __MUTEX_INITIALIZER(pool.lock),
 };
 
+/* Whether the caller holds the lock, so that others wait. Context: any. */
+bool hipec_pool_held(void)
+{
+	return READ_ONCE(pool.holder) == current;
+}
+
 /* Pages come and go under the lock while a policy is asked: no deadlock then. */
 static bool enter(void)
 {
-	if (READ_ONCE(pool.holder) == current)
+	if (hipec_pool_held())
 		return false;
 	mutex_lock(&pool.lock);
 	WRITE_ONCE(pool.holder, current);
@@ -200,10 +207,15 @@ static void mr_reset(struct hipec_mr *mr, u32 owner, u32 h)
 
 static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 {
-	struct hipec_container *c = lock_member(owner);
+	struct hipec_container *c;
 
+	/* One of them for each page: others wait. */
+	if (pool.asked)
+		return;
+	c = lock_member(owner);
 	if (!c)
 		return;
+	pool.asked = !hipec_fifo2_rules(&c->vm);
 	/* Without a policy the manager's choice stands. */
 	if (!hipec_fifo2_rules(&c->vm) && c == pool.requester)
 		hipec_room_ask(c, pool.pgno, pool.write);
@@ -245,6 +257,13 @@ static const struct hipec_mr_ops mr_ops = {
 	.moved = mr_moved,
 };
 
+/* Have a page given up for @who. Return: whether one was. */
+static bool reclaim(u32 who)
+{
+	pool.asked = false;
+	return hipec_mr_reclaim(&pool.mr, who);
+}
+
 /*
  * Have frames given up until there is room, or @c got one of its own pages'.
  * Return: 1 if so; 0 if nobody can give any; -EAGAIN if somebody may soon.
@@ -258,7 +277,7 @@ static int make_room(struct hipec_container *c)
 		if (!hipec_mr_is_full(&pool.mr, c->member) &&
 		    atomic_long_read(&pool.nr) < pool.max)
 			return -EAGAIN;
-		if (!hipec_mr_reclaim(&pool.mr, c->member))
+		if (!reclaim(c->member))
 			return pool.mr.passed ? -EAGAIN : 0;
 		if (c->nr_free + c->nr_laundry > before)
 			return 1;
@@ -396,8 +415,7 @@ void hipec_pool_leave_entered(void)
 /* Between these: have one page given up. Return: false if none can go now. */
 bool hipec_pool_reclaim(void)
 {
-	return pool.mr.frame &&
-	       hipec_mr_reclaim(&pool.mr, HIPEC_MR_NOBODY);
+	return pool.mr.frame && reclaim(HIPEC_MR_NOBODY);
 }
 
 /* Find a number for @c. Under the lock. */

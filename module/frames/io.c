@@ -123,10 +123,12 @@ static void mark(struct hipec_container *c, const struct part *part)
 	u32 h;
 
 	for (h = 1; h <= c->vm.nr_pages; h++) {
-		if (!is_in(c, part, h) || !folio_test_dirty(c->frame[h]))
-			continue;
-		__set_bit(h, c->flush);
-		c->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
+		if (is_in(c, part, h) && folio_test_dirty(c->frame[h])) {
+			if (hipec_page_live(&c->vm, h))
+				hipec_flush_add(c, h);
+			c->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
+		}
+		hipec_walk_pause(c, h);
 	}
 }
 
@@ -159,6 +161,7 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 			}
 			break;
 		}
+		hipec_walk_pause(c, h);
 	}
 	/* What was given up while it was written here is still to be cleaned. */
 	if (c->nr_laundry)
@@ -192,11 +195,8 @@ int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
 /* Whether page @h is to be written, or is being written. */
 static bool is_unwritten(const struct hipec_container *c, u32 h)
 {
-	if (!c->frame[h])
-		return false;
-	if (c->vm.page[h].flags & (HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING))
-		return true;
-	return hipec_page_live(&c->vm, h) && test_bit(h, c->flush);
+	return c->frame[h] && c->vm.page[h].flags &
+		(HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING | HIPEC_PAGE_FLUSH);
 }
 
 /* Wait for what is being written. Return: 0; -EINTR on a fatal signal. */
@@ -213,6 +213,7 @@ static int wait_for_washers(struct hipec_container *c)
 			ret = min(hipec_io_wait(c, TASK_KILLABLE,
 						HIPEC_LOOK_AGAIN), 0l);
 		}
+		hipec_walk_pause(c, h);
 	}
 	mutex_unlock(&c->lock);
 	return ret;

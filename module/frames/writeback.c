@@ -165,7 +165,7 @@ static bool waits(const struct hipec_container *c, u32 h)
 	if (!h || flags & HIPEC_PAGE_WRITING)
 		return false;
 	return flags & HIPEC_PAGE_LAUNDRY ||
-	       (test_bit(h, c->flush) && hipec_page_live(&c->vm, h));
+	       (flags & HIPEC_PAGE_FLUSH && hipec_page_live(&c->vm, h));
 }
 
 static void add(struct hipec_container *c, struct load *l, u32 h)
@@ -177,7 +177,7 @@ static void add(struct hipec_container *c, struct load *l, u32 h)
 		.unmap = c->vm.page[h].flags & HIPEC_PAGE_LAUNDRY,
 	};
 	c->vm.page[h].flags |= HIPEC_PAGE_WRITING;
-	__clear_bit(h, c->flush);
+	hipec_flush_del(c, h);
 	folio_get(folio);
 }
 
@@ -249,7 +249,7 @@ static void finish(struct hipec_container *c, const struct washed *w)
  * @h: page with a frame, not WRITING
  *
  * Around it are the pages before and behind it in its region that were given up
- * or are marked in c->flush, without a gap; HIPEC_MAX_CLUSTER in all.
+ * or are on c->flush, without a gap; HIPEC_MAX_CLUSTER in all.
  *
  * Context: process context; expects c->lock, drops it meanwhile.
  * Return: 0; -errno of the first page that could not be written, which is dirty
@@ -285,9 +285,7 @@ static bool is_mine(const struct hipec_washer *w, u32 h)
 static u32 next_to_wash(const struct hipec_washer *w)
 {
 	struct hipec_container *c = w->c;
-	unsigned long nr = c->vm.nr_pages + 1ul;
-	struct folio *folio;
-	unsigned long bit;
+	struct folio *folio, *next;
 	u32 h;
 
 	list_for_each_entry(folio, &c->laundry, lru) {
@@ -295,12 +293,13 @@ static u32 next_to_wash(const struct hipec_washer *w)
 		if (waits(c, h) && is_mine(w, h))
 			return h;
 	}
-	for_each_set_bit(bit, c->flush, nr) {
-		if (c->frame[bit] && !is_mine(w, bit))
+	list_for_each_entry_safe(folio, next, &c->flush, lru) {
+		h = hipec_frame_page(c, folio);
+		if (!is_mine(w, h))
 			continue;
-		if (waits(c, bit))
-			return bit;
-		__clear_bit(bit, c->flush);
+		if (waits(c, h))
+			return h;
+		hipec_flush_del(c, h);
 	}
 	return 0;
 }
@@ -319,10 +318,7 @@ void hipec_wash_work(struct work_struct *work)
 
 	mutex_lock(&c->lock);
 	if (test_and_clear_bit(0, &c->flush_all)) {
-		for (h = 1; h <= c->vm.nr_pages; h++)
-			if (hipec_page_live(&c->vm, h) &&
-			    folio_test_dirty(c->frame[h]))
-				__set_bit(h, c->flush);
+		hipec_flush_dirty(c);
 		hipec_wash_start_all(c);
 	}
 	while ((h = next_to_wash(w)))

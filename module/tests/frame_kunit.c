@@ -7,6 +7,7 @@
 
 #include <linux/pagemap.h>
 
+#include "../frames/volume.h"
 #include "kunit_world.h"
 
 #define FRAMES 4
@@ -49,7 +50,7 @@ static void expect_counts(struct hipec_world *w, u32 frames, u32 free, u32 live)
 static void wash(struct hipec_world *w)
 {
 	hipec_world_unlock(w);
-	flush_work(&w->c->wash);
+	flush_work(&w->r->washer->work);
 	hipec_world_lock(w);
 }
 
@@ -61,10 +62,10 @@ static void a_reservation_is_all_or_nothing(struct kunit *test)
 	w->c = hipec_container_new();
 	KUNIT_ASSERT_NOT_NULL(test, w->c);
 	KUNIT_EXPECT_EQ(test,
-			hipec_frames_reserve(w->c, si_mem_available() + 1000),
+			hipec_frames_reserve(w->c, si_mem_available() + 1000, 0),
 			-ENOMEM);
 	expect_counts(w, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, hipec_frames_reserve(w->c, 10), 0);
+	KUNIT_EXPECT_EQ(test, hipec_frames_reserve(w->c, 10, 0), 0);
 	KUNIT_EXPECT_EQ(test, w->c->nr_frames, 10);
 	hipec_frames_free(w->c);
 	expect_counts(w, 0, 0, 0);

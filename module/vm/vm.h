@@ -142,7 +142,7 @@ struct hipec_array {
  * @prefetch: begin to bring in up to @nr pages from @pgno on, none of which
  *            holds a frame, into frames that are free; how many. Each is added
  *            by hipec_page_add_in_event() and is not live before it is touched.
- * @overtime: asked after each HIPEC_POLL commands of one event: true ends the
+ * @overtime: asked after each @poll commands of one event: true ends the
  *            event, and not the policy. May sleep. NULL: never.
  *
  * All are called from hipec_vm_run() in the context of its caller, with a live
@@ -164,6 +164,13 @@ struct hipec_host_ops {
 
 #define HIPEC_POLL 1024
 
+/* Commands of one event at most, however long the page table is. */
+#define HIPEC_MAX_FUEL 16777216
+
+/* Frames of a container at most, 4 TiB, and entries of its page table. */
+#define HIPEC_MAX_FRAMES 1073741824
+#define HIPEC_MAX_ENTRIES 2147483647
+
 /* Pages that a policy may have asked for, and that were not used yet. */
 #define HIPEC_MAX_PREFETCH 32
 
@@ -174,6 +181,7 @@ struct hipec_vm {
 
 	const struct hipec_insn *code;	/* decoded words of all events */
 	u64 fuel;		/* commands that one event may run */
+	u32 poll;		/* of these, between two looks at the clock */
 	bool condition;		/* set by commands that test, read by Jump */
 
 	s64 slot[HIPEC_NR_SLOTS]; /* integer, handle, or index of queue, array, field */
@@ -225,6 +233,7 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 			 const struct hipec_host_ops *host, void *memory,
 			 void *shared, u32 nr_frames, u32 nr_pages);
 u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames);
+bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames);
 int hipec_vm_set_param(struct hipec_vm *vm, u32 slot, s64 value);
 int hipec_vm_run(struct hipec_vm *vm, u32 event);
 

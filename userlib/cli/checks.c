@@ -334,7 +334,7 @@ static void check_memlock(const struct doctor *d, struct doctor_finding *f)
 	} else if (!at) {
 		say(f, DOCTOR_NOTE, "the limit is not known");
 	} else {
-		say(f, DOCTOR_NOTE, "frames of your own (--reserve) end at %llu kB; shared ones do not",
+		say(f, DOCTOR_NOTE, "frames of your own (--reserve) end at %llu KiB; shared ones do not",
 		    bytes / 1024);
 		mend(f, "echo '@hipec - memlock unlimited' >/etc/security/limits.d/hipec.conf, and log in again");
 	}

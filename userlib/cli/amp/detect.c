@@ -133,11 +133,9 @@ static int parse(struct options *o, int argc, char **argv)
 	int opt, ret = CLI_OK;
 
 	optind = 1;
-	while (!ret && (opt = getopt_long(argc, argv, "j", options, NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "j", options)) != -1)
 		ret = set(o, opt, optarg);
-	if (!ret && optind != argc - 1)
-		ret = CLI_USAGE;
-	return ret;
+	return ret ?: cli_operands(argc, argv, 1, 1, "a trace");
 }
 
 /* What detection has found. */

@@ -37,7 +37,7 @@ wrong(const struct place *at, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	fprintf(stderr, "%s:%lu: %s\n", at->job->file, at->line, cli_clean(text));
+	cli_error("%s:%lu: %s", at->job->file, at->line, cli_clean(text));
 	return CLI_FAILED;
 }
 

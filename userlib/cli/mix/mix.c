@@ -177,8 +177,7 @@ static int parse_args(struct mix_job *job, int argc, char **argv)
 	};
 	set_times(job->machine.read_ns, disks[0].random, disks[0].next);
 	set_times(job->machine.write_ns, disks[0].random, disks[0].next);
-	while (!ret && (opt = getopt_long(argc, argv, "f:g:m:s:d:o:j", options,
-					  NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "f:g:m:s:d:o:j", options)) != -1)
 		ret = set_option(job, opt, optarg);
 	if (!ret && argc - optind != 1) {
 		cli_error("want one file of applications");

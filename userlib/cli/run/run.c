@@ -114,8 +114,7 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = getopt_long(argc, argv, "+p:b:m:qjo:", options,
-					  NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "+p:b:m:qjo:", options)) != -1)
 		ret = set_option(r, job, opt);
 	if (!ret && (!r->policy || !r->budget)) {
 		cli_error("want --policy and --budget");

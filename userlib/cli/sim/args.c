@@ -177,8 +177,14 @@ static int add_column(struct sim_job *job, char *name)
 		return CLI_OK;
 	}
 	if (!sim_column_find(name, &column)) {
-		cli_error("--columns: there is no '%s'; docs/user/sim.md lists them",
-			  cli_clean(name));
+		const char *near = sim_column_nearest(name);
+
+		if (near)
+			cli_error("--columns: there is no '%s'; did you mean '%s'?",
+				  cli_clean(name), near);
+		else
+			cli_error("--columns: there is no '%s'; docs/user/sim.md lists them",
+				  cli_clean(name));
 		return CLI_USAGE;
 	}
 	if (job->nr_columns == SIM_NR_COLUMNS) {
@@ -402,12 +408,9 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 	int opt, ret = CLI_OK;
 
 	job->least = SIM_LEAST_GAIN;
-	while (!ret && (opt = getopt_long(argc, argv, "p:f:m:c::jv::J:", options,
-					  NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "p:f:m:c::jv::J:", options)) != -1)
 		ret = sim_args_set(job, opt, optarg);
-	if (!ret && optind == argc)
-		ret = CLI_USAGE;
-	ret = ret ?: sim_args_fill(job);
+	ret = ret ?: cli_operands(argc, argv, 1, argc, "a trace") ?: sim_args_fill(job);
 	if (!ret && job->post_name &&
 	    (job->nr_policies != 1 || job->nr_sizes != 1 || argc - optind != 1 ||
 	     job->contract || job->warm_up.nr)) {
