@@ -449,6 +449,76 @@ def test_python_finds_the_policies_of_its_own_prefix(root, stub, tmp_path):
     assert got.stdout == f"{tmp_path}/moved/share/hipec/policies/mru.hpo\n", got.stderr
 
 
+SIM = """
+rows = hipec.sim("app.trace", ["lru", "mru", "opt"], frames=["25%", 600])
+print([(row["policy"], row["frames"]) for row in rows], rows[-1]["faults"])
+print(len(hipec.sim(["app.trace", "app.trace"], options=["--verdict"])), hipec.__version__)
+for args in (["none.trace"], ["app.trace", "mruu"], ["app.trace", "lru", "x"]):
+    try:
+        hipec.sim(*args)
+    except hipec.Error as error:
+        print(type(error).__name__, error.strerror.splitlines()[0])
+"""
+
+
+def test_python_simulates(root, tmp_path):
+    """With the command of its own prefix; what that says is in the Error."""
+    (tmp_path / "app.trace").write_text("r 0 1000\n" * 4)
+    got = python(root, SIM, f"{root}/usr/lib", tmp_path)
+    assert got.stderr == ""
+    version = re.search(r"^VERSION := (.*)", (ROOT / "Makefile").read_text(), re.M)[1]
+    assert got.stdout.splitlines() == [
+        "[('lru', 250), ('mru', 250), ('opt', 250), ('lru', 600), ('mru', 600), ('opt', 600)] 2200",
+        f"16 {version}",
+        "Error hipec sim: none.trace: No such file or directory",
+        "Error hipec sim: mruu: there is no such policy; did you mean 'mru'?",
+        "Error hipec sim: --frames: want frames (4096, 4k), memory (64M, 8G, 512KiB) or a part of the "
+        "pages (25%), not 'x'"]
+
+
+def test_python_s_map_of_no_file_is_an_error(root, stub, tmp_path):
+    got = python(root, """
+with hipec.Container("mru", frames=16) as c:
+    try:
+        c.map("none")
+    except hipec.Error as error:
+        print(error.errno, error.filename)
+""", stub, tmp_path)
+    assert got.stdout.splitlines()[-1] == "2 none", got.stderr
+
+
+def test_python_has_type_hints(root, tmp_path):
+    """Which mypy accepts, all of them, and which programs see."""
+    if not shutil.which("mypy"):
+        pytest.skip("no mypy")
+    (tmp_path / "use.py").write_text(
+        "import hipec\nrows = hipec.sim('t', frames=7)\nreveal_type(rows[0]['faults'])\n"
+        "hipec.sim(7)\nhipec.Container(8, 8)\n")
+    env = {"MYPYPATH": f"{root}/usr/lib/python3/dist-packages", "PATH": os.environ["PATH"]}
+    package = subprocess.run(["mypy", "--strict", "--cache-dir", tmp_path / "cache", "-p", "hipec"],
+                             capture_output=True, text=True, check=False, cwd=tmp_path, env=env)
+    assert package.returncode == 0, package.stdout
+    got = subprocess.run(["mypy", "--cache-dir", tmp_path / "cache", "use.py"], text=True,
+                         capture_output=True, check=False, cwd=tmp_path, env=env)
+    assert [line.split(":")[1] for line in got.stdout.splitlines() if " error: " in line] == \
+        ["4", "5"], got.stdout
+
+
+def test_python_s_docstrings_say_what_is_raised(root, tmp_path):
+    """Of all that is exported and can fail, for help()."""
+    got = python(root, """
+import inspect
+for name in hipec.__all__:
+    thing = getattr(hipec, name)
+    if callable(thing):
+        assert inspect.getdoc(thing), name
+for thing in (hipec.Container, hipec.Container.map, hipec.sim, hipec.policy_file):
+    assert "Raises Error" in thing.__doc__, thing
+print("fine")
+""", "/nowhere", tmp_path)
+    assert got.stdout == "fine\n", got.stderr
+
+
 def test_python_as_the_document_has_it(root, stub, tmp_path):
     """numpy over a map."""
     if subprocess.run([PYTHON, "-c", "import numpy"], check=False, capture_output=True).returncode:
