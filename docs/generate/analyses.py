@@ -249,6 +249,17 @@ FINDING = {
     "mend": words("the command that mends it; null: there is nothing to do"),
 }
 
+GRADE = {
+    "trace": NAME,
+    "policy": NAME,
+    "frames": number("of memory"),
+    "lru_faults": number("of lru"),
+    "faults": number("of the policy"),
+    "opt_faults": number("the least that is possible"),
+    "grade_percent": real("share of what opt saves; null: it saves nothing", "null"),
+    "exit": ENDED,
+}
+
 SCHEMAS = {
     "sim": ("hipec sim --json", array(SIM_ROW)),
     "profile": ("hipec profile --json, hipec mix --profile json", PROFILE),
@@ -256,5 +267,6 @@ SCHEMAS = {
     "trace-info": ("hipec trace info --json", array(whole(TRACE_INFO, "a trace"))),
     "amp-detect": ("hipec amp detect --json", whole(DETECTED, "what the contexts of a trace do")),
     "play": ("hipec play --json", whole(PLAYED, "a list that was played")),
+    "grade": ("hipec grade --json", array(whole(GRADE, "a trace and a number of frames"))),
     "doctor": ("hipec doctor --json", array(whole(FINDING, "a check"))),
 }

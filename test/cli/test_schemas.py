@@ -84,6 +84,13 @@ def test_amp_detect(here):
         assert found["detector"] == detector and found["contexts"]
 
 
+def test_grade(here):
+    found = valid("grade", "grade", "--json", "-f", "8,50%,200", "mru", "t", "plain", cwd=here)
+    assert len(found) == 6 and found[-1]["grade_percent"] is None
+    found = valid("grade", "grade", "--json", "-f", "8", "ends.hp", "t", cwd=here, code=3)
+    assert found[0]["exit"]["kind"] and found[0]["grade_percent"] == 0
+
+
 def test_play(here):
     assert valid("play", "play", "--json", "--dry-run", "plain", "disk", cwd=here)["dry_run"]
 

@@ -180,6 +180,8 @@ TABLE = [
         GUEST + "test_why_tells_of_a_page",
         'guest/run.sh: "$id" outer:12293')),
     ("docs/user/traces.md", r"\$ .*", By("test_traces.py::" + EXAMPLES, '"docs/user/traces.md"')),
+    ("docs/policy/course.md", r"\$ .*", By(
+        "test_course.py::test_commands_print_what_they_show", '"docs/policy/course.md"')),
     ("docs/policy/tutorial.md", r"\$ .*", By(
         "test_tutorial.py::test_commands_print_what_they_show",
         '"docs/policy/tutorial.md"')),

@@ -205,6 +205,23 @@ static const struct verb {
 	  "Commands are numbered from 1 as in exit messages, with their words in\n"
 	  "hexadecimal. An image that the module would refuse is printed as far as\n"
 	  "it can be read, with the module's reason, and exit code 1.\n", GROUP_WRITE },
+	{ "grade", cli_grade, "[OPTION...] POLICY TRACE...",
+	  "say how far a policy is on the way from lru to opt",
+	  "Counts the faults of a policy, of lru and of opt, which knows the future, on each\n"
+	  "trace. The grade is the share of what opt saves: lru has 0 %, opt 100 %, and a policy\n"
+	  "that is worse than lru has less than nothing. docs/policy/course.md has exercises.\n"
+	  "\n"
+	  "  -f, --frames LIST  as of hipec sim; without it 25% and 50%\n"
+	  "  -m, --mode MODE    mapped (the default) or exact\n"
+	  "      --param NAME=VALUE\n"
+	  "                     a parameter of the policy; repeatable\n"
+	  "      --least PERCENT\n"
+	  "                     what each grade has to be; without it, any will do\n"
+	  "  -J, --jobs N       at a time\n"
+	  "  -j, --json         an array with all there is, for programs\n"
+	  "\n"
+	  "Exit codes: 0 each grade is enough, 1 failed, 2 usage, 3 one is not, or the policy\n"
+	  "has ended.\n", GROUP_WRITE },
 	{ "debug", cli_debug, "[OPTION...] TRACE",
 	  "step through a policy on a trace, command by command",
 	  "Runs a trace through a policy as hipec sim does, stops, and says what is where\n"

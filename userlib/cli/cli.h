@@ -27,7 +27,7 @@ enum cli_exit {
 	CLI_FAILED = 1,
 	CLI_USAGE = 2,
 	CLI_NO_GAIN = 3,	/* hipec sim --verdict: no policy gains, one could; hipec
-				 * swap --trial: this one does not */
+				 * swap --trial: this one does not; hipec grade --least */
 	CLI_NO_GAIN_POSSIBLE = 4,	/* and: none could */
 };
 
@@ -39,6 +39,7 @@ int cli_amp(int argc, char **argv);
 int cli_debug(int argc, char **argv);
 int cli_dis(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_grade(int argc, char **argv);
 int cli_log(int argc, char **argv);
 int cli_metrics(int argc, char **argv);
 int cli_mix(int argc, char **argv);
