@@ -3,7 +3,6 @@
  * /dev/hipec: one open is one container. Copies arguments in and out by the
  * rules of uapi/hipec.h and calls what does the work.
  */
-#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/poll.h>
@@ -103,21 +102,13 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 	return put_args(uargs, usize, &a, sizeof(a)) ? -EFAULT : ret;
 }
 
-/*
- * Asked for each container that is not the caller's, who wants nothing of it and
- * has done nothing that were worth a line in an audit log.
- */
-bool hipec_sees_all(void)
-{
-	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
-}
-
 /* Own containers, all of them for the administrator; loaded ones only. */
 static bool may_see(struct hipec_container *c)
 {
 	bool visible;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return false;
 	visible = c->vm.policy && (uid_eq(c->owner_uid, current_uid()) ||
 				   hipec_sees_all());
 	mutex_unlock(&c->lock);
@@ -209,8 +200,8 @@ static int ioctl_status(struct hipec_container *c, void __user *uargs)
 
 	if (ret)
 		return ret;
-	hipec_container_status(c, &s);
-	return put_args(uargs, usize, &s, sizeof(s));
+	ret = hipec_container_status(c, &s);
+	return ret ?: put_args(uargs, usize, &s, sizeof(s));
 }
 
 static int ioctl_operand(struct hipec_container *c, void __user *uargs)
@@ -339,9 +330,9 @@ static int ioctl_next(struct hipec_container *c, void __user *uargs)
 	}
 	if (!next)
 		return -ENOENT;
-	hipec_container_status(next, &s);
+	ret = hipec_container_status(next, &s);
 	hipec_container_put(next);
-	return put_args(uargs, usize, &s, sizeof(s));
+	return ret ?: put_args(uargs, usize, &s, sizeof(s));
 }
 
 static int ioctl_log(struct hipec_container *c, void __user *uargs)

@@ -248,7 +248,8 @@ int hipec_event_adopt(struct hipec_container *c, const struct hipec_vm *old)
 	if (hipec_vm_has_event(vm, HIPEC_EVENT_INIT))
 		ret = start(c, HIPEC_EVENT_INIT, c->nr_free);
 	hipec_vm_inherit(vm, old);
-	most = vm->nr_commands + HIPEC_ADOPT_FUEL * vm->fuel;
+	most = vm->nr_commands +
+	       HIPEC_ADOPT_FUEL * max(vm->fuel, 64ull * vm->nr_pages);
 	while (!ret && (h = hipec_vm_next_live(old, h))) {
 		ret = adopt(c, h);
 		if (!ret && vm->nr_commands > most) {

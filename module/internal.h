@@ -58,6 +58,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 #define HIPEC_PAGE_REF_POOL 0x2000
 #define HIPEC_PAGE_REF_SHADOW 0x4000
 #define HIPEC_PAGE_REF_ALL 0x7000
+#define HIPEC_PAGE_FLUSH 0x8000		/* on c->flush */
 
 /* Bands of HIPEC_EXIT_KINDS. */
 #define HIPEC_EXIT_BAND 0xf0
@@ -138,7 +139,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @ended:     polled for the end of the policy
  * @wash:      cleans frames on @laundry, and pages in @flush
  * @age:       has what is dirty cleaned after a while
- * @flush:     bit h: page h is to be written back
+ * @flush:     frames of live pages that are to be written back, by folio->lru
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
  * @counters:  as reported
@@ -224,7 +225,7 @@ struct hipec_container {
 
 	struct work_struct wash;
 	struct delayed_work age;
-	unsigned long *flush;
+	struct list_head flush;
 	unsigned long flush_all;
 	wait_queue_head_t wait;
 
@@ -375,7 +376,6 @@ int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
 /* frame.c: frames and the host side of the machine */
 extern const struct hipec_host_ops hipec_kernel_host;
 extern atomic_long_t hipec_nr_frames;
-int hipec_frames_reserve(struct hipec_container *c, u32 nr);
 void hipec_frames_free(struct hipec_container *c);
 bool hipec_frame_shed(struct hipec_container *c);
 u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
@@ -399,6 +399,9 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 			       folio->index);
 }
 
+/* reserve.c */
+int hipec_frames_reserve(struct hipec_container *c, u32 nr, u64 beside);
+
 /* referenced.c: the referenced bit in page tables */
 bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
@@ -415,6 +418,12 @@ void hipec_io_sync_all(void);
 void hipec_io_age(struct work_struct *work);
 long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout);
 extern struct workqueue_struct *hipec_wq;
+
+/* dirty.c: what is to be written */
+void hipec_flush_add(struct hipec_container *c, u32 h);
+void hipec_flush_del(struct hipec_container *c, u32 h);
+void hipec_flush_dirty(struct hipec_container *c);
+void hipec_walk_pause(struct hipec_container *c, u32 h);
 
 /* writeback.c: the washer */
 int hipec_wash(struct hipec_container *c, u32 h);
@@ -437,7 +446,7 @@ int hipec_container_parse(struct hipec_policy *p, const void *image,
 			  struct hipec_text *log);
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log);
-void hipec_container_status(struct hipec_container *c, struct hipec_status *s);
+int hipec_container_status(struct hipec_container *c, struct hipec_status *s);
 void __hipec_container_status(struct hipec_container *c,
 			      struct hipec_status *s);
 int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o);
@@ -580,7 +589,6 @@ void hipec_sample_end(struct hipec_container *c);
 
 /* dev.c */
 extern const struct file_operations hipec_dev_fops;
-bool hipec_sees_all(void);
 
 /* debugfs.c */
 void hipec_debugfs_init(void);

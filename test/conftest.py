@@ -17,8 +17,8 @@ import run as vm  # noqa: E402  (vm-images/run.py)
 
 KERNELS = ["6.12", "6.1"]
 
-# Kernels of our own belong to ring 2. A hang is found out after TEST_SECONDS,
-# times what the kernel is slower than a stock one.
+# Kernels of our own. A hang is found out after TEST_SECONDS, times what the kernel
+# is slower than a stock one.
 KUNIT_KERNELS = ["debug"]
 TEST_SECONDS = 450
 
@@ -83,12 +83,29 @@ def guest_tree(tmp):
     return tree
 
 
-@pytest.fixture(scope="session", params=[*KERNELS,
-                                         pytest.param("debug", marks=pytest.mark.kunit)])
+@pytest.fixture(scope="session", params=KERNELS)
 def kernel(request):
-    """The key of a kernel that can be booted here, and runs all of the module."""
+    """The key of a kernel that can be booted here: a stock one, unless ON_ALL or
+    ON_DEBUG says otherwise."""
     need(request.param)
     return request.param
+
+
+DEBUG = [pytest.param(name, marks=pytest.mark.debug) for name in KUNIT_KERNELS]
+ON_ALL = pytest.mark.parametrize("kernel", [*KERNELS, *DEBUG], indirect=True)
+ON_DEBUG = pytest.mark.parametrize("kernel", DEBUG, indirect=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Tests that look at one boot, or share the packages, are not spread over processes."""
+    if config.getoption("dist", "no") != "loadgroup":
+        return
+    for item in items:
+        params = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        kernels = [value for value in params if value in KERNELS + KUNIT_KERNELS]
+        group = "debs" if "debs" in item.fixturenames else "-".join([item.path.stem, *kernels[:1]])
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")

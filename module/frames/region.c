@@ -157,23 +157,55 @@ static int set_range(struct hipec_region *r, u64 offset, u64 length)
 	return 0;
 }
 
-/* Place the region behind the others of its container. */
+/* A region of @c that has any of @nr pages from @start on; NULL: none. */
+static struct hipec_region *region_at(struct hipec_container *c, u64 start,
+				      u32 nr)
+{
+	struct hipec_region *r;
+
+	list_for_each_entry(r, &c->regions, link)
+		if (r->start < start + nr && start < (u64)r->start + r->nr)
+			return r;
+	return NULL;
+}
+
+/*
+ * Where @nr pages have room: behind all regions, so that addresses mean one file as
+ * long as that is possible; else where the first of those were that are gone. Page
+ * U32_MAX is none. Return: U64_MAX if there is no room.
+ */
+static u64 find_room(struct hipec_container *c, u32 nr)
+{
+	struct hipec_region *r;
+	u64 start = 0;
+
+	list_for_each_entry(r, &c->regions, link)
+		start = max_t(u64, start, (u64)r->start + r->nr);
+	if (start + nr <= U32_MAX)
+		return start;
+	for (start = 0; start + nr <= U32_MAX; start = (u64)r->start + r->nr) {
+		r = region_at(c, start, nr);
+		if (!r)
+			return start;
+	}
+	return U64_MAX;
+}
+
+/* Find the region a place among the addresses of its container. */
 static int join_container(struct hipec_region *r)
 {
 	struct hipec_container *c = r->c;
-	struct hipec_region *other;
-	u64 end = 0;
 	int ret = 0;
+	u64 start;
 
 	mutex_lock(&c->lock);
-	list_for_each_entry(other, &c->regions, link)
-		end = max_t(u64, end, (u64)other->start + other->nr);
+	start = find_room(c, r->nr);
 	if (!c->vm.policy)
 		ret = -ENODATA;
-	else if (end + r->nr > U32_MAX)
+	else if (start == U64_MAX)
 		ret = -ENOSPC;
 	if (!ret) {
-		r->start = end;
+		r->start = start;
 		list_add_tail(&r->link, &c->regions);
 		c->nr_regions++;
 		hipec_record_region(r);
@@ -204,6 +236,7 @@ static void leave_container(struct hipec_region *r)
 			hipec_frame_unbind(c, h);
 			hipec_event_remove(c, pgno);
 		}
+		hipec_walk_pause(c, h);
 	}
 	hipec_page_forget_range(&c->vm, r->start, r->nr);
 	list_del(&r->link);

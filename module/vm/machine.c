@@ -25,6 +25,22 @@ u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames)
 	return nr_frames + (u64)nr_frames * p->image->ghosts / 100;
 }
 
+/**
+ * hipec_vm_fits() - whether a machine may have so many frames
+ * @p:         verified policy
+ * @nr_frames: any number
+ *
+ * Context: any.
+ * Return: false if there are more than HIPEC_MAX_FRAMES, or more than
+ *         HIPEC_MAX_ENTRIES with the ghosts that the policy may have beside.
+ */
+bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames)
+{
+	return nr_frames <= HIPEC_MAX_FRAMES &&
+	       nr_frames + nr_frames * p->image->ghosts / 100 <=
+	       HIPEC_MAX_ENTRIES;
+}
+
 /* The policy's, and one for the built-in replacement (fifo2.c). */
 static u32 nr_queues(const struct hipec_policy *p)
 {
@@ -55,8 +71,7 @@ static struct layout lay_out(const struct hipec_policy *p, size_t n)
 /**
  * hipec_vm_size() - memory that a machine needs beside struct hipec_vm
  * @p:         verified policy
- * @nr_frames: pages that may hold a frame at the same time; with the policy's
- *             ghosts below 2^31
+ * @nr_frames: pages that may hold a frame at the same time; they fit
  *
  * Context: any.
  * Return: bytes.
@@ -69,7 +84,7 @@ size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames)
 /**
  * hipec_vm_table_size() - the same, of a machine whose table has more entries
  * @p:        verified policy
- * @nr_pages: entries, hipec_vm_nr_pages() or more; below 2^31
+ * @nr_pages: entries, hipec_vm_nr_pages() or more
  *
  * Context: any.
  * Return: bytes.
@@ -205,6 +220,8 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 
 	/* Enough to look at every page several times, and never endless. */
 	vm->fuel = 4096 + 64ull * vm->nr_pages;
+	if (vm->fuel > HIPEC_MAX_FUEL)
+		vm->fuel = HIPEC_MAX_FUEL;
 	vm->poll = HIPEC_POLL;
 	vm->random = 1;
 	init_slots(vm, p, memory + l.element, shared);

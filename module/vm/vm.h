@@ -164,6 +164,13 @@ struct hipec_host_ops {
 
 #define HIPEC_POLL 1024
 
+/* Commands of one event at most, however long the page table is. */
+#define HIPEC_MAX_FUEL 16777216
+
+/* Frames of a container at most, 4 TiB, and entries of its page table. */
+#define HIPEC_MAX_FRAMES 1073741824
+#define HIPEC_MAX_ENTRIES 2147483647
+
 /* Pages that a policy may have asked for, and that were not used yet. */
 #define HIPEC_MAX_PREFETCH 32
 
@@ -226,6 +233,7 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 			 const struct hipec_host_ops *host, void *memory,
 			 void *shared, u32 nr_frames, u32 nr_pages);
 u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames);
+bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames);
 int hipec_vm_set_param(struct hipec_vm *vm, u32 slot, s64 value);
 int hipec_vm_run(struct hipec_vm *vm, u32 event);
 

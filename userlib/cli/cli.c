@@ -30,6 +30,24 @@ static const struct verb {
 	const char *help;	/* the rest, or NULL */
 	enum group group;
 } verbs[] = {
+	{ "try", cli_try,
+	  "[OPTION...] -- PROGRAM...\n"
+	  "[OPTION...] TRACE",
+	  "say whether a policy is worth it for a program, and what to run next",
+	  "Takes the program's trace, or reads one, runs the policies that are fit for\n"
+	  "production on it at a few sizes of memory, beside lru, which is about what\n"
+	  "operating systems do, and the optimum. Needs neither root nor the module.\n"
+	  "docs/user/first-steps.md has an example. A program may ignore its policy: hipec run\n"
+	  "says which accesses it acts on.\n"
+	  "\n"
+	  "  -f, --frames LIST  sizes of memory, as of hipec sim: 64M, 4096, 10%; without it\n"
+	  "                     10%,25%,50%,75% of the pages that are accessed\n"
+	  "  -p, --policy LIST  these policies, as of hipec sim\n"
+	  "  -o, --output FILE  the trace; without it PROGRAM.trace\n"
+	  "      --no-mmap      leave out mapped files: for a program that fails with them\n"
+	  "\n"
+	  "Exit codes: 0 worth it; 3 not with these policies, one could; 4 none could; 1\n"
+	  "failed, 2 usage, 126 and 127 as of hipec run.\n", GROUP_FIND },
 	{ "trace", cli_trace,
 	  "[OPTION...] -- COMMAND...\n"
 	  "info [OPTION...] TRACE...\n"

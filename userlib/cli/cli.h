@@ -55,6 +55,7 @@ int cli_status(int argc, char **argv);
 int cli_swap(int argc, char **argv);
 int cli_top(int argc, char **argv);
 int cli_trace(int argc, char **argv);
+int cli_try(int argc, char **argv);
 int cli_why(int argc, char **argv);
 
 void cli_set_verb(const char *name);

@@ -323,7 +323,7 @@ static void all_pinned(void)
 
 #define THREADS 4
 #define STRESS_PAGES 64
-#define STRESS_STEPS 3000
+#define STRESS_STEPS 1000
 
 static struct map stress_map;
 

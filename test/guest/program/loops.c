@@ -239,11 +239,79 @@ static void pinned_pages_of_others(void)
 	close_map(&n);
 }
 
+/* The state of a process, as /proc tells it; 0: it is gone. */
+static char state_of(pid_t pid)
+{
+	char path[32], line[256] = "", *end;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return 0;
+	CHECK(read(fd, line, sizeof(line) - 1) > 0);
+	close(fd);
+	end = strrchr(line, ')');
+	return end ? end[2] : 0;
+}
+
+/*
+ * Who asks for the status of a container that is in a long event waits for it, and can
+ * be killed meanwhile. Return: whether the event was still going on then.
+ */
+static bool killed_beside(struct map *looper)
+{
+	struct hipec_status s;
+	pid_t busy, asker;
+	char state;
+
+	busy = fork();
+	CHECK(busy >= 0);
+	if (!busy) {
+		touch(looper, 0);
+		_exit(0);
+	}
+	asker = fork();
+	CHECK(asker >= 0);
+	if (!asker) {
+		for (;;)
+			get_status(looper->container);
+	}
+	do {
+		sched_yield();
+		state = state_of(asker);
+	} while (state != 'D' && state_of(busy) != 'Z');
+	CHECK(!kill(asker, SIGKILL));
+	CHECK(waitpid(asker, NULL, 0) == asker);
+	CHECK(!kill(busy, SIGKILL));
+	CHECK(waitpid(busy, NULL, 0) == busy);
+	s = get_status(looper->container);
+	return s.counters.late == 1 && s.exit.kind == EXIT_NONE;
+}
+
+static void asker_is_killed(void)
+{
+	struct map looper;
+	bool met = false;
+	int try;
+
+	make_file(FILE_L, 4 * PAGE_BYTES);
+	set_quantum("0");
+	for (try = 0; !met; try++) {
+		CHECK(try < 100);
+		open_map(&looper, "endless-look", FILE_L, 16384, 1, false);
+		met = killed_beside(&looper);
+		close_map(&looper);
+	}
+	set_quantum("10000");
+}
+
 const struct test loop_tests[] = {
 	{ "endless_page_fault_lets_a_neighbour_fault", reserved },
 	{ "endless_page_fault_lets_the_pool_go_on", shared },
 	{ "endless_replace_keeps_nobody_from_the_pool", replace_for_others },
 	{ "replace_for_others_has_less_time", less_time_for_others },
 	{ "pinned_pages_ask_their_policy_once", pinned_pages_of_others },
+	{ "who_asks_a_busy_container_can_be_killed", asker_is_killed },
 	{ 0 }
 };
