@@ -581,7 +581,6 @@ void hipec_sample_end(struct hipec_container *c);
 
 /* dev.c */
 extern const struct file_operations hipec_dev_fops;
-bool hipec_sees_all(void);
 
 /* debugfs.c */
 void hipec_debugfs_init(void);

@@ -9,7 +9,7 @@
  * hipec_room_try()   without waiting
  * hipec_room_make()  for a fault, which can wait and come again
  */
-#include <linux/timekeeping.h>
+#include <linux/ktime.h>
 
 #include "internal.h"
 

@@ -11,6 +11,7 @@
  * hipec_user_charged()          who that is
  * hipec_user_get(), _put()      its counts
  * hipec_user_lock(), _unlock()  reserved frames, against RLIMIT_MEMLOCK
+ * hipec_sees_all()              whether the caller may see others' containers
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -137,4 +138,17 @@ void hipec_user_unlock(struct hipec_container *c)
 	atomic_long_sub(c->nr_reserved, &c->user->locked);
 	free_uid(c->locked_user);
 	c->locked_user = NULL;
+}
+
+/**
+ * hipec_sees_all() - whether the caller may see others' containers
+ *
+ * Asked for each container that is not the caller's, who wants nothing of it and
+ * has done nothing that were worth a line in an audit log.
+ *
+ * Context: any.
+ */
+bool hipec_sees_all(void)
+{
+	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 }

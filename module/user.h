@@ -32,5 +32,6 @@ struct hipec_user *hipec_user_get(void);
 void hipec_user_put(struct hipec_user *u);
 int hipec_user_lock(struct hipec_container *c, u32 nr);
 void hipec_user_unlock(struct hipec_container *c);
+bool hipec_sees_all(void);
 
 #endif /* HIPEC_USER_H */
