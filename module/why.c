@@ -215,11 +215,9 @@ int hipec_why_page(struct hipec_container *c, struct hipec_why *w)
 	ret = -ENOMEM;
 	path = kmalloc(PATH_MAX, GFP_KERNEL);
 	if (path) {
-		ret = -EINTR;
-		if (!mutex_lock_killable(&c->lock)) {
-			ret = why(c, file, path, w);
-			mutex_unlock(&c->lock);
-		}
+		mutex_lock(&c->lock);
+		ret = why(c, file, path, w);
+		mutex_unlock(&c->lock);
 		kfree(path);
 	}
 	if (file)

@@ -25,7 +25,7 @@
  */
 void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old)
 {
-	u32 last = 0, h;
+	u32 *unused = &vm->unused, h;
 
 	for (h = 1; h <= vm->nr_pages; h++) {
 		struct hipec_page *page = &vm->page[h];
@@ -33,11 +33,8 @@ void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old)
 		u32 *bucket;
 
 		if (!(flags & HIPEC_PAGE_FRAME)) {
-			if (last)
-				hipec_page_link_unused(vm, last, h);
-			else
-				vm->unused = h;
-			last = h;
+			*unused = h;
+			unused = &page->next;
 			continue;
 		}
 		bucket = hipec_bucket_of(vm, old->page[h].pgno);
@@ -48,10 +45,7 @@ void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old)
 		};
 		*bucket = h;
 	}
-	if (last)
-		hipec_page_link_unused(vm, last, 0);
-	else
-		vm->unused = 0;
+	*unused = 0;
 }
 
 /* The first live page of @h and those behind it on its queue; 0: none. */

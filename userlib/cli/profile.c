@@ -216,7 +216,8 @@ static int parse(struct sim_job *job, struct profile_output *o, int argc,
 	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = cli_option(argc, argv, "p:f:m:o:tjJ:", options)) != -1)
+	while (!ret && (opt = getopt_long(argc, argv, "p:f:m:o:tjJ:", options,
+					  NULL)) != -1)
 		if (opt == 'o')
 			o->file = optarg;
 		else if (opt == 'k')
@@ -231,7 +232,9 @@ static int parse(struct sim_job *job, struct profile_output *o, int argc,
 		cli_error("want one of --output, --text and --json");
 		ret = CLI_USAGE;
 	}
-	return ret ?: cli_operands(argc, argv, 1, argc, "a trace") ?: fill_in(job);
+	if (!ret && optind == argc)
+		ret = CLI_USAGE;
+	return ret ?: fill_in(job);
 }
 
 int cli_profile(int argc, char **argv)

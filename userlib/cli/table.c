@@ -3,7 +3,6 @@
  * Tables for a terminal. See table.h.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "table.h"
@@ -54,30 +53,9 @@ void cli_table_print(FILE *out, const struct cli_column *columns, size_t nr_colu
 		}
 }
 
-/* For a person with separators; a program gets digits. */
 void cli_put_number(char *cell, unsigned long long n)
 {
-	if (isatty(STDOUT_FILENO))
-		cli_commas(cell, n);
-	else
-		snprintf(cell, CLI_CELL, "%llu", n);
-}
-
-/**
- * cli_table_empty() - say to a person what it means that a table has no rows
- * @nr:   its rows
- * @text: that there is nothing, and what to do
- *
- * A program gets the titles alone.
- *
- * Return: whether it was said; there is nothing to print then.
- */
-bool cli_table_empty(size_t nr, const char *text)
-{
-	if (nr || !isatty(STDOUT_FILENO))
-		return false;
-	puts(text);
-	return true;
+	snprintf(cell, CLI_CELL, "%llu", n);
 }
 
 /**

@@ -133,9 +133,11 @@ static int parse(struct options *o, int argc, char **argv)
 	int opt, ret = CLI_OK;
 
 	optind = 1;
-	while (!ret && (opt = cli_option(argc, argv, "j", options)) != -1)
+	while (!ret && (opt = getopt_long(argc, argv, "j", options, NULL)) != -1)
 		ret = set(o, opt, optarg);
-	return ret ?: cli_operands(argc, argv, 1, 1, "a trace");
+	if (!ret && optind != argc - 1)
+		ret = CLI_USAGE;
+	return ret;
 }
 
 /* What detection has found. */

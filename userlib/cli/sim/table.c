@@ -5,7 +5,6 @@
 #include "../cli.h"
 #include "../table.h"
 #include "sim.h"
-#include "../../option/option.h"
 
 /* Longest text of a cell, bytes. */
 #define TEXT (HIPEC_MESSAGE_MAX + 64)
@@ -33,17 +32,6 @@ bool sim_column_find(const char *name, enum sim_column *column)
 			return true;
 		}
 	return false;
-}
-
-/* The column whose name is nearest to one that does not exist, or NULL. */
-const char *sim_column_nearest(const char *name)
-{
-	const char *near = NULL;
-	size_t i;
-
-	for (i = 0; i < SIM_NR_COLUMNS; i++)
-		near = option_nearest(name, near, columns[i].name);
-	return near;
 }
 
 static void state_text(const struct sim_row *row, char *text)
@@ -85,7 +73,7 @@ static void contract_text(const struct sim_row *row, char *text)
 
 static void number_text(char *text, u64 n)
 {
-	cli_put_number(text, n);
+	snprintf(text, TEXT, "%llu", (unsigned long long)n);
 }
 
 /* @a by @b with @digits behind the point, "-" if there is no @b. */
@@ -248,14 +236,14 @@ void sim_table_print(const struct sim_job *job, const struct sim_rows *rows)
 
 	while (cell < end) {
 		const struct sim_trace *t = cell->row->trace;
-		char n[2][CLI_COUNT];
 		size_t nr = 1;
 
 		while (cell + nr < end && cell[nr].row->trace == t)
 			nr++;
-		printf("%s%s: %s to %s, %s\n", cell == rows->cell ? "" : "\n", t->name,
-		       cli_count(n[0], t->nr_accesses, "access"),
-		       cli_count(n[1], t->nr_pages, "page"), sim_mode_names[job->mode]);
+		printf("%s%s: %llu accesses to %u pages, %s\n",
+		       cell == rows->cell ? "" : "\n", t->name,
+		       (unsigned long long)t->nr_accesses, t->nr_pages,
+		       sim_mode_names[job->mode]);
 		if (t->warm_accesses)
 			printf("the first %llu accesses are not counted\n",
 			       (unsigned long long)t->warm_accesses);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much of a long task is done: a line on standard error, if that is a terminal. It is
+ * How far the rows are: a line on standard error, if that is a terminal. It is
  * wiped away at the end, and when a signal ends the program.
  */
-#include <assert.h>
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "../cli.h"
+#include "sim.h"
 
 #define WIDTH 30	/* of the bar, characters */
 
@@ -23,7 +22,7 @@ static void wipe_and_end(int signal)
 }
 
 /* Return: whether there is a terminal; only then are the others for use. */
-bool cli_progress_begin(void)
+bool sim_progress_begin(void)
 {
 	struct sigaction end = { .sa_handler = wipe_and_end,
 				 .sa_flags = SA_RESETHAND };
@@ -36,21 +35,29 @@ bool cli_progress_begin(void)
 }
 
 /**
- * cli_progress_draw() - draw how much is done
- * @done: of @all
- * @all:  more than 0
+ * sim_progress_draw() - draw how far the rows are
+ * @rows: rows, which other threads run
+ *
+ * Context: any.
  */
-void cli_progress_draw(uint64_t done, uint64_t all)
+void sim_progress_draw(const struct sim_rows *rows)
 {
 	static const char full[] = "##############################";
-	int percent = 100.0 * done / all;
+	u64 done = 0, all = 0;
+	u32 percent;
+	size_t i;
 
 	static_assert(sizeof(full) == WIDTH + 1, "a full bar");
-	fprintf(stderr, "\rhipec %s: [%-*.*s] %3d %%", cli_verb(), WIDTH,
-		percent * WIDTH / 100, full, percent);
+	for (i = 0; i < rows->nr; i++) {
+		done += __atomic_load_n(&rows->row[i].r.done, __ATOMIC_RELAXED);
+		all += rows->row[i].trace->nr_accesses;
+	}
+	percent = 100.0 * done / all;
+	fprintf(stderr, "\rhipec %s: [%-*.*s] %3u %%", cli_verb(), WIDTH,
+		(int)(percent * WIDTH / 100), full, percent);
 }
 
-void cli_progress_end(void)
+void sim_progress_end(void)
 {
 	fputs(wipe, stderr);
 	signal(SIGINT, SIG_DFL);
