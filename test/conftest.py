@@ -99,7 +99,8 @@ ON_DEBUG = pytest.mark.parametrize("kernel", DEBUG, indirect=True)
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Tests that look at one boot, or share the packages, are not spread over processes."""
-    if config.getoption("dist", "no") != "loadgroup":
+    # In a process of xdist, which calls --dist loadgroup so.
+    if not config.getoption("loadgroup", False):
         return
     for item in items:
         params = item.callspec.params.values() if hasattr(item, "callspec") else ()

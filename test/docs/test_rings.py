@@ -95,6 +95,36 @@ def test_a_ring_without_tests_counts_as_failed(monkeypatch, tmp_path):
         assert rings.pytest("none", log)[0] == rings.Count(failed=1)
 
 
+GROUPED = f"""
+import importlib.util
+spec = importlib.util.spec_from_file_location("shared", {str(ROOT / "test/conftest.py")!r})
+shared = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(shared)
+pytest_collection_modifyitems = shared.pytest_collection_modifyitems
+"""
+TESTS = """
+import os, pytest
+@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("kernel", ["6.12", "6.1", "debug"])
+def test_one(kernel, number):
+    with open(kernel, "a") as file:
+        print(os.environ["PYTEST_XDIST_WORKER"], file=file)
+"""
+
+
+def test_one_boot_is_not_spread_over_processes(tmp_path):
+    """Two would boot the same guest, into the same folder."""
+    pytest.importorskip("xdist")
+    (tmp_path / "conftest.py").write_text(GROUPED)
+    (tmp_path / "test_boots.py").write_text(TESTS)
+    subprocess.run([sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.",
+                    *rings.side_by_side(rings.RINGS["vm"])], cwd=tmp_path, check=True,
+                   capture_output=True)
+    for kernel in ("6.12", "6.1", "debug"):
+        workers = (tmp_path / kernel).read_text().split()
+        assert len(workers) == 8 and len(set(workers)) == 1, (kernel, workers)
+
+
 CI = {
     "both pass": ("echo 5 passed, 0 failed, 1 skipped", "echo 3 passed, 0 failed, 0 skipped",
                   0, "8 passed, 0 failed, 1 skipped"),

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The part of run.sh that proves counts and decisions, or wants a kernel as quick as
-# a stock one: the VM core's files, other file systems, sweeps, records for the host to replay, swaps on
-# trial, traces.
+# The part of run.sh that proves counts and decisions, or wants a kernel as quick as a
+# stock one: the VM core's files, other file systems, sweeps, records for the host to
+# replay, swaps on trial, traces.
 
 insmod /hipec/hipec_vmtest.ko || exit 1
 hpt --module /hipec/vm/*.hpt >/results/hpt.txt 2>&1
 differ --module 1 2000 >/results/differ.txt 2>&1
 rmmod hipec_vmtest
+
 # The tests of data and of locks again, a tenth as long, on other file systems.
 data_on()	# TYPE
 {
