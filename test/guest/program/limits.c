@@ -381,27 +381,6 @@ static void reservation_beside_a_process(void)
 	CHECK_EQ(status, 0);
 }
 
-static void load_with_tables(void)
-{
-	int fd = load_shared("ghosts", 512, NULL, 0);
-
-	if (fd < 0)
-		CHECK_EQ(fd, -ENOMEM);
-}
-
-/* The tables for 512 frames and ghosts are as large as the cgroup. */
-static void tables_too_large(void)
-{
-	long kb;
-
-	for (kb = 400; kb <= 1000; kb += 100) {
-		new_group("hipec-a", kb * 1024);
-		in_group("hipec-a", load_with_tables);
-		if (oom_kills("hipec-a"))
-			FAIL("killed in %ld kB", kb);
-	}
-}
-
 /* What an open container of so many frames costs, its first frames included. */
 static long cost(uint64_t frames)
 {
@@ -545,7 +524,6 @@ const struct test limit_tests[] = {
 	{ "cgroup_is_gone_after_its_removal", reference_returns },
 	{ "cgroup_too_small_for_a_reservation_refuses_it", reservation_too_large },
 	{ "cgroup_of_a_reservation_holds_its_process", reservation_beside_a_process },
-	{ "cgroup_too_small_for_tables_refuses_them", tables_too_large },
 	{ "cgroup_is_charged_for_tables_of_a_container_that_shares", metadata },
 	{ "oom_kill_of_the_owner_gives_all_back_and_loses_no_write", owner_killed },
 	{ "oom_kill_of_the_owner_leaves_its_region_to_others",
