@@ -91,7 +91,7 @@ def test_status_as_a_table_and_as_json(module):
                                 "FAULTS", "EVICTIONS", "READ", "WRITTEN", "COMMANDS", "STATE"]
     assert lines[1].split() == ["3", "70", "join", "mru", "900", "1", "899", "5", "100", "50",
                                 "3200", "0", "0", "runs"]
-    assert lines[2].endswith("runs, helped 1 times")
+    assert lines[2].endswith("runs, helped 1 time")
     assert {lines[0].index("STATE"), *(line.index("runs") for line in lines[1:])} == {lines[1].index("runs")}
     join, sql = valid("status", json.loads(out("status", "--json")))
     assert join["policy_counters"] == {"depth": -4} and sql["policy_counters"] == {}
@@ -113,7 +113,7 @@ def test_pages_on_no_queue_are_said(module):
 def test_status_says_what_else_went_wrong(module):
     module(QUERY, SQL + "helped=1", BAD + "forgotten=3")
     sql, bad = out("status").splitlines()[1:]
-    assert sql.endswith("  0  runs, helped 1 times") and bad.endswith("  0  far too many faults")
+    assert sql.endswith("  0  runs, helped 1 time") and bad.endswith("  0  far too many faults")
 
 
 def test_top_is_the_difference_of_two_looks(module):

@@ -91,12 +91,14 @@ bool cli_table_empty(size_t nr, const char *text)
 void cli_put_runs(char *cell, unsigned long long helped, unsigned long long orphans)
 {
 	int n = snprintf(cell, CLI_CELL, "runs");
+	char count[CLI_COUNT];
 
 	if (helped)
-		n += snprintf(cell + n, CLI_CELL - n, ", helped %llu times", helped);
+		n += snprintf(cell + n, CLI_CELL - n, ", helped %s",
+			      cli_count(count, helped, "time"));
 	if (orphans)
-		snprintf(cell + n, CLI_CELL - n, ", left %llu page%s on no queue", orphans,
-			 orphans == 1 ? "" : "s");
+		snprintf(cell + n, CLI_CELL - n, ", left %s on no queue",
+			 cli_count(count, orphans, "page"));
 }
 
 /* Of @size bytes at most, fit for a terminal. */

@@ -28,21 +28,8 @@ struct try {
 	FILE *out;
 };
 
-/* 1536 pages: "6.0 MiB". */
-static const char *size_text(char *text, size_t size, u64 pages)
-{
-	double kib = pages * 4.0;
-
-	if (kib < 1024)
-		snprintf(text, size, "%.0f KiB", kib);
-	else if (kib < 1024 * 1024)
-		snprintf(text, size, "%.1f MiB", kib / 1024);
-	else
-		snprintf(text, size, "%.1f GiB", kib / 1024 / 1024);
-	return text;
-}
-
-#define SIZE(pages) size_text((char [32]){ 0 }, 32, pages)
+/* Of so many pages. */
+#define SIZE(pages) cli_memory((char [CLI_COUNT]){ 0 }, (u64)(pages) << 12)
 
 /* As --budget and --frames take it. */
 static const char *budget_text(char *text, size_t size, u32 frames)

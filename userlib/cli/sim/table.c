@@ -70,6 +70,7 @@ bool sim_has_worst(const struct sim_row *row)
 static void contract_text(const struct sim_row *row, char *text)
 {
 	const struct sim_contract *c = &row->contract;
+	char windows[CLI_COUNT];
 
 	if (row->policy->reference)
 		snprintf(text, TEXT, "built in");
@@ -78,9 +79,9 @@ static void contract_text(const struct sim_row *row, char *text)
 			 (unsigned long long)c->revoked_at, c->revoked_in,
 			 c->nr_windows);
 	else
-		snprintf(text, TEXT, "%s, %u windows",
+		snprintf(text, TEXT, "%s, %s",
 			 sim_has_worst(row) ? "kept" : "too short to say",
-			 c->nr_windows);
+			 cli_count(windows, c->nr_windows, "window"));
 }
 
 static void number_text(char *text, u64 n)
