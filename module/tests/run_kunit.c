@@ -231,8 +231,10 @@ static void fuel_grows_with_the_pages(struct kunit *test)
 	small = hipec_kit_machine(hipec_kit_new(test), 1);
 	large = hipec_kit_machine(hipec_kit_new(test), 1025);
 	KUNIT_EXPECT_GE(test, large->vm.fuel - small->vm.fuel, 1024 * 16);
-	large = hipec_kit_machine(hipec_kit_new(test), HIPEC_MAX_FUEL / 64);
-	KUNIT_EXPECT_EQ(test, large->vm.fuel, HIPEC_MAX_FUEL);
+	KUNIT_EXPECT_EQ(test, large->vm.fuel, hipec_vm_fuel(large->vm.nr_pages));
+	KUNIT_EXPECT_LT(test, hipec_vm_fuel(HIPEC_MAX_FUEL / 64 - 65), HIPEC_MAX_FUEL);
+	KUNIT_EXPECT_EQ(test, hipec_vm_fuel(HIPEC_MAX_FUEL / 64), HIPEC_MAX_FUEL);
+	KUNIT_EXPECT_EQ(test, hipec_vm_fuel(HIPEC_MAX_ENTRIES), HIPEC_MAX_FUEL);
 }
 
 /* 4 TiB of frames, or as many entries as handles may name. */

@@ -41,6 +41,20 @@ bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames)
 	       HIPEC_MAX_ENTRIES;
 }
 
+/**
+ * hipec_vm_fuel() - commands that one event may run
+ * @nr_pages: entries of the machine's page table
+ *
+ * Context: any.
+ * Return: enough to look at every page several times; HIPEC_MAX_FUEL at most.
+ */
+u32 hipec_vm_fuel(u32 nr_pages)
+{
+	u64 fuel = 4096 + 64ull * nr_pages;
+
+	return fuel < HIPEC_MAX_FUEL ? fuel : HIPEC_MAX_FUEL;
+}
+
 /* The policy's, and one for the built-in replacement (fifo2.c). */
 static u32 nr_queues(const struct hipec_policy *p)
 {
@@ -218,10 +232,7 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 	/* They are linked: hipec_page_next_unused(). */
 	vm->unused = vm->nr_pages ? 1 : 0;
 
-	/* Enough to look at every page several times, and never endless. */
-	vm->fuel = 4096 + 64ull * vm->nr_pages;
-	if (vm->fuel > HIPEC_MAX_FUEL)
-		vm->fuel = HIPEC_MAX_FUEL;
+	vm->fuel = hipec_vm_fuel(vm->nr_pages);
 	vm->poll = HIPEC_POLL;
 	vm->random = 1;
 	init_slots(vm, p, memory + l.element, shared);

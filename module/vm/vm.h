@@ -234,6 +234,7 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 			 void *shared, u32 nr_frames, u32 nr_pages);
 u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames);
 bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames);
+u32 hipec_vm_fuel(u32 nr_pages);
 int hipec_vm_set_param(struct hipec_vm *vm, u32 slot, s64 value);
 int hipec_vm_run(struct hipec_vm *vm, u32 event);
 

@@ -119,7 +119,8 @@ cat /tmp/left >/results/left.txt
 mkdir /tmp/ram
 mount -t ramfs ramfs /tmp/ram
 cp small /tmp/ram/f
-(cd /tmp/ram && hipec run -p mru -b 16 --map f -- maps shared f) >/results/ram.txt 2>&1
+(cd /tmp/ram && hipec run -p mru -b 16 --map f -- maps shared f; md5sum f) \
+	>/results/ram.txt 2>&1
 umount /tmp/ram
 
 # Programs of others.
