@@ -69,7 +69,7 @@ static void explain(const struct hipec_policy *p,
  * hipec_admit() - whether a policy may share the pool
  * @p:    policy
  * @hash: of its image
- * @uid:  user whose container it is for
+ * @uid:  user who is charged for the container
  * @log:  told why not
  *
  * Context: process context.
@@ -109,7 +109,7 @@ void hipec_admit_revoked(struct hipec_container *c)
 	if (!c->member || (kind & HIPEC_EXIT_BAND) != HIPEC_EXIT_BAND_REVOKED)
 		return;
 	spin_lock(&lock);
-	hipec_readmit_note(&revoked, __kuid_val(c->owner_uid), c->image_hash,
+	hipec_readmit_note(&revoked, __kuid_val(c->user->uid), c->image_hash,
 			   kind, READ_ONCE(readmit_ms),
 			   ktime_get_ns() / NSEC_PER_MSEC);
 	spin_unlock(&lock);

@@ -9,17 +9,18 @@
  *
  * Owns hipec_containers_lock.
  */
-#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/pid.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "internal.h"
+
+/* Pages that a process needs beside its reservation: half a MB. */
+#define HIPEC_PROCESS_PAGES 128
 
 DEFINE_MUTEX(hipec_containers_lock);
 LIST_HEAD(hipec_containers);	/* by rising id */
@@ -46,6 +47,7 @@ struct hipec_container *hipec_container_new(void)
 	INIT_LIST_HEAD(&c->regions);
 	INIT_LIST_HEAD(&c->free);
 	INIT_LIST_HEAD(&c->laundry);
+	INIT_LIST_HEAD(&c->flush);
 	INIT_WORK(&c->wash, hipec_wash_work);
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_event_timer);
@@ -56,40 +58,6 @@ struct hipec_container *hipec_container_new(void)
 	list_add_tail(&c->link, &hipec_containers);
 	mutex_unlock(&hipec_containers_lock);
 	return c;
-}
-
-/*
- * Count @nr pages as locked memory of the caller: in its mm, as mlock() does, and,
- * where RLIMIT_MEMLOCK holds, as its user's: a descriptor that was passed on keeps
- * the frames when the process, and what its mm counts, is gone.
- */
-static int lock_memory(struct hipec_container *c, u32 nr)
-{
-	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	struct user_struct *user = current_user();
-	long held = atomic_long_read(&user->locked_vm);
-	int ret = account_locked_vm(current->mm, nr, true);
-
-	if (ret || capable(CAP_IPC_LOCK))
-		return ret;
-	do {
-		if (held + nr > limit) {
-			account_locked_vm(current->mm, nr, false);
-			return -ENOMEM;
-		}
-	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &held, held + nr));
-	c->locked_user = get_uid(user);
-	return 0;
-}
-
-static void unlock_memory(struct hipec_container *c)
-{
-	account_locked_vm(c->owner_mm, c->nr_reserved, false);
-	if (!c->locked_user)
-		return;
-	atomic_long_sub(c->nr_reserved, &c->locked_user->locked_vm);
-	free_uid(c->locked_user);
-	c->locked_user = NULL;
 }
 
 /* Undo prepare(), or as much of it as was done. */
@@ -107,16 +75,17 @@ static void unload(struct hipec_container *c)
 	if (c->shared)
 		hipec_shared_free(c->shared, c->policy.image->nr_operands);
 	c->shared = NULL;
-	kvfree(c->flush);
-	c->flush = NULL;
 	if (c->owner_mm) {
 		if (c->locked)
-			unlock_memory(c);
+			hipec_user_unlock(c);
 		mmdrop(c->owner_mm);
 		c->owner_mm = NULL;
 	}
 	put_pid(c->owner_pid);
 	c->owner_pid = NULL;
+	if (c->user)
+		hipec_user_put(c->user);
+	c->user = NULL;
 	c->nr_reserved = 0;
 }
 
@@ -182,26 +151,47 @@ struct hipec_container *hipec_container_next(u64 id)
 
 /*
  * Zeroed memory of the caller's cgroup, for kvfree(). kvmalloc() would take a
- * power of two where it can, up to twice as much.
+ * power of two where it can, up to twice as much. What the cgroup has not is refused:
+ * the OOM killer would end the caller for tables that it can do without.
  */
 void *hipec_table_alloc(size_t bytes)
 {
 	return bytes <= PAGE_SIZE ? kzalloc(bytes, GFP_KERNEL_ACCOUNT) :
-		__vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		__vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+			  __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 
-/*
- * Tables for @nr entries. Not bitmap_zalloc(): a bit for each entry may be more
- * than kmalloc() has in one piece, or at all.
- */
+/* Tables for @nr entries. */
 static int make_tables(struct hipec_container *c, u32 nr)
 {
 	c->frame = hipec_table_alloc((nr + 1ul) * sizeof(*c->frame));
-	c->flush = hipec_table_alloc(BITS_TO_LONGS(nr + 1ul) * sizeof(long));
 	c->vm_memory = hipec_table_alloc(hipec_vm_table_size(&c->policy, nr));
-	if (!c->frame || !c->flush || !c->vm_memory)
+	if (!c->frame || !c->vm_memory)
 		return -ENOMEM;
 	return hipec_shared_alloc(&c->policy, NULL, NULL, &c->shared);
+}
+
+/*
+ * Reserved frames never leave their cgroup: where they and the tables are nearly all
+ * that it may have, the process itself is next to be killed, for a page table.
+ */
+static int reserve(struct hipec_container *c, u32 nr, struct hipec_text *log)
+{
+	u32 entries = hipec_vm_nr_pages(&c->policy, nr);
+	u64 tables = (entries + 1ull) * sizeof(*c->frame) +
+		     hipec_vm_table_size(&c->policy, entries);
+	u64 beside = DIV_ROUND_UP_ULL(tables, PAGE_SIZE) + HIPEC_PROCESS_PAGES;
+	int ret = hipec_frames_reserve(c, nr, beside);
+
+	if (ret == -ENOMEM) {
+		hipec_text_num(log, nr);
+		hipec_text_str(log, " frames, ");
+		hipec_text_num(log, beside - HIPEC_PROCESS_PAGES);
+		hipec_text_str(log, " pages of tables and ");
+		hipec_text_num(log, HIPEC_PROCESS_PAGES);
+		hipec_text_str(log, " for the process are more than the memory cgroup, or the machine, has left");
+	}
+	return ret;
 }
 
 /*
@@ -212,10 +202,17 @@ static int make_tables(struct hipec_container *c, u32 nr)
 static int prepare(struct hipec_container *c, u32 nr, bool share,
 		   struct hipec_text *log)
 {
-	int ret = share ? 0 : lock_memory(c, nr);
+	int ret;
 
-	if (ret)
+	c->user = hipec_user_get();
+	if (!c->user)
+		return -ENOMEM;
+	ret = share ? 0 : hipec_user_lock(c, nr);
+	if (ret) {
+		hipec_user_put(c->user);
+		c->user = NULL;
 		return ret;
+	}
 	c->locked = !share;
 	c->owner_mm = current->mm;
 	mmgrab(c->owner_mm);
@@ -229,7 +226,7 @@ static int prepare(struct hipec_container *c, u32 nr, bool share,
 	if (!ret)
 		ret = hipec_cgroup_join(c, share);
 	if (!ret && !share)
-		ret = hipec_frames_reserve(c, nr);
+		ret = reserve(c, nr, log);
 	if (!ret)
 		ret = make_tables(c, hipec_vm_nr_pages(&c->policy, nr));
 	if (!ret && share)
@@ -309,7 +306,7 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 
 	if (!args->frames || args->cluster > HIPEC_MAX_CLUSTER)
 		return -EINVAL;
-	if (args->frames > totalram_pages() || args->frames > INT_MAX)
+	if (args->frames > totalram_pages() || args->frames > HIPEC_MAX_FRAMES)
 		return -ENOMEM;
 	nr = args->frames;
 
@@ -322,12 +319,16 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		return -EBUSY;
 
 	ret = parse(c, args, image, log);
-	if (!ret && nr > INT_MAX / (1 + HIPEC_MAX_GHOSTS / 100))
+	if (!ret && !hipec_vm_fits(&c->policy, nr)) {
+		hipec_text_num(log, nr);
+		hipec_text_str(log, " frames and the policy's ghosts are too many for a page table");
 		ret = -ENOMEM;
+	}
 	if (!ret && image)
 		c->image_hash = hipec_admit_hash(image, args->image_size);
 	if (!ret && image && args->flags & HIPEC_LOAD_SHARE)
-		ret = hipec_admit(&c->policy, c->image_hash, current_uid(), log);
+		ret = hipec_admit(&c->policy, c->image_hash,
+				  hipec_user_charged(), log);
 	if (!ret)
 		ret = prepare(c, nr, args->flags & HIPEC_LOAD_SHARE, log);
 
@@ -384,12 +385,15 @@ void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
  * @s: filled, but for its size
  *
  * Context: process context; takes c->lock.
+ * Return: 0; -EINTR on a fatal signal.
  */
-void hipec_container_status(struct hipec_container *c, struct hipec_status *s)
+int hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 {
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	__hipec_container_status(c, s);
 	mutex_unlock(&c->lock);
+	return 0;
 }
 
 /**
@@ -398,7 +402,8 @@ void hipec_container_status(struct hipec_container *c, struct hipec_status *s)
  * @o: with the slot set; filled, but for its size and id
  *
  * Context: process context; takes c->lock.
- * Return: 0; -ENODATA before a policy is loaded; -ENOENT if it has no such slot.
+ * Return: 0; -ENODATA before a policy is loaded; -ENOENT if it has no such slot;
+ *         -EINTR on a fatal signal.
  */
 int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
 {
@@ -406,7 +411,8 @@ int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
 	const struct hipec_image_operand *d;
 	s64 at;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	if (!c->vm.policy || o->slot >= p->image->nr_operands) {
 		mutex_unlock(&c->lock);
 		return c->vm.policy ? -ENOENT : -ENODATA;
@@ -447,13 +453,14 @@ int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
  *
  * Context: process context; takes c->lock.
  * Return: 0; -ENODATA before a policy is loaded; -ENOENT, -EPERM, -EACCES and
- *         -ERANGE as hipec_vm_set_param().
+ *         -ERANGE as hipec_vm_set_param(); -EINTR on a fatal signal.
  */
 int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value)
 {
 	int ret = -ENODATA;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	if (c->vm.policy)
 		ret = hipec_vm_set_param(&c->vm, slot, value);
 	mutex_unlock(&c->lock);

@@ -24,7 +24,10 @@ static int status_show(struct seq_file *m, void *unused)
 
 	if (!s)
 		return -ENOMEM;
-	hipec_container_status(m->private, s);
+	if (hipec_container_status(m->private, s)) {
+		kfree(s);
+		return -EINTR;
+	}
 	seq_printf(m, "policy %s\ncomm %.16s\nexit %s\nlate %s\n", s->policy,
 		   s->comm, s->exit.kind ? s->exit.message : "no",
 		   s->late.kind ? s->late.message : "no");

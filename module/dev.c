@@ -3,7 +3,6 @@
  * /dev/hipec: one open is one container. Copies arguments in and out by the
  * rules of uapi/hipec.h and calls what does the work.
  */
-#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/poll.h>
@@ -108,9 +107,10 @@ static bool may_see(struct hipec_container *c)
 {
 	bool visible;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return false;
 	visible = c->vm.policy && (uid_eq(c->owner_uid, current_uid()) ||
-				   capable(CAP_SYS_ADMIN));
+				   hipec_sees_all());
 	mutex_unlock(&c->lock);
 	return visible;
 }
@@ -200,8 +200,8 @@ static int ioctl_status(struct hipec_container *c, void __user *uargs)
 
 	if (ret)
 		return ret;
-	hipec_container_status(c, &s);
-	return put_args(uargs, usize, &s, sizeof(s));
+	ret = hipec_container_status(c, &s);
+	return ret ?: put_args(uargs, usize, &s, sizeof(s));
 }
 
 static int ioctl_operand(struct hipec_container *c, void __user *uargs)
@@ -330,9 +330,9 @@ static int ioctl_next(struct hipec_container *c, void __user *uargs)
 	}
 	if (!next)
 		return -ENOENT;
-	hipec_container_status(next, &s);
+	ret = hipec_container_status(next, &s);
 	hipec_container_put(next);
-	return put_args(uargs, usize, &s, sizeof(s));
+	return ret ?: put_args(uargs, usize, &s, sizeof(s));
 }
 
 static int ioctl_log(struct hipec_container *c, void __user *uargs)

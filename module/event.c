@@ -26,6 +26,20 @@ static uint quantum_us = 10000;
 module_param(quantum_us, uint, 0644);
 MODULE_PARM_DESC(quantum_us, "microseconds that one event may take");
 
+/*
+ * Under the pool's lock, which all others' faults and reclaim wait for. A fault that
+ * reads takes about as long on a fast disk.
+ */
+static uint others_us = 200;
+module_param(others_us, uint, 0644);
+MODULE_PARM_DESC(others_us, "microseconds that a policy may take for one page while other containers wait for it");
+
+/* Commands between two looks at the clock, for them. */
+#define HIPEC_OTHERS_POLL 128
+
+/* Pages for which a policy that is late for others is not asked, at most. */
+#define HIPEC_MAX_PASSES 1024u
+
 /* So many of one event given up one after the other, and it is revoked. */
 #define HIPEC_MAX_LATE 16
 
@@ -41,7 +55,7 @@ MODULE_PARM_DESC(quantum_us, "microseconds that one event may take");
  *
  * PageFault, Init and Adopt run for the task that is here: it alone pays, by
  * being scheduled like any other, until its fuel is spent or it is killed. All
- * other events are given up.
+ * other events are given up, and sooner while others wait: under the pool's lock.
  *
  * Context: expects the container's lock; may sleep.
  * Return: true if the event shall end.
@@ -50,21 +64,35 @@ MODULE_PARM_DESC(quantum_us, "microseconds that one event may take");
 bool hipec_event_overtime(struct hipec_vm *vm)
 {
 	struct hipec_container *c = hipec_of_vm(vm);
+	bool others = hipec_pool_held();
 	u64 now = ktime_get_ns();
+	u64 us = READ_ONCE(quantum_us);
 
+	if (others)
+		us = min_t(u64, us, READ_ONCE(others_us));
 	/* The clock is not read at the start of each event, but here. */
 	if (!c->event_since) {
 		c->event_since = now;
 		return false;
 	}
-	if (now - c->event_since < (u64)READ_ONCE(quantum_us) * NSEC_PER_USEC)
+	if (now - c->event_since < us * NSEC_PER_USEC)
 		return false;
+	if (others)
+		return true;
 	c->event_since = now;
 	if (c->event != HIPEC_EVENT_PAGEFAULT && c->event != HIPEC_EVENT_INIT &&
 	    c->event != HIPEC_EVENT_ADOPT)
 		return true;
 	cond_resched();
 	return fatal_signal_pending(current);
+}
+
+/* It was late while others waited: it is not asked for a while, then longer. */
+static void pass_over(struct hipec_container *c)
+{
+	c->pass_next = clamp(c->pass_next * 8, 8u, HIPEC_MAX_PASSES);
+	c->passes = c->pass_next;
+	c->passed = true;
 }
 
 /* The last event was given up: once is the policy's loss, often its end. */
@@ -76,6 +104,10 @@ static void note_late(struct hipec_container *c)
 	hipec_text_init(&text, e->message, sizeof(e->message));
 	hipec_exit_explain(&c->policy, e, &text);
 	c->counters.late++;
+	if (hipec_pool_held()) {
+		pass_over(c);
+		return;
+	}
 	if (fatal_signal_pending(current))
 		return;		/* it was the task that ended */
 	if (c->event != c->late_event)
@@ -95,7 +127,8 @@ static int start(struct hipec_container *c, u32 event, u32 free)
 
 	lockdep_assert_held(&c->lock);
 	c->event = event;
-	c->event_since = 0;
+	c->event_since = c->asked_since;
+	vm->poll = hipec_pool_held() ? HIPEC_OTHERS_POLL : HIPEC_POLL;
 	vm->slot[HIPEC_SLOT_FREE_COUNT] = free;
 	vm->queue[HIPEC_QUEUE_FREE].count = free;
 	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = c->nr_frames - c->nr_surplus +
@@ -145,11 +178,17 @@ static void tell_page(struct hipec_container *c, u32 event, u32 pgno,
 	c->vm.slot[HIPEC_SLOT_CONTEXT] = context_of(c, event, pgno);
 }
 
+/* While others wait, who was late is passed over. */
+static bool may_run(const struct hipec_container *c)
+{
+	return !c->passed || !hipec_pool_held();
+}
+
 /* Run an event about a page, if the policy is there and has it. */
 static void run_for_page(struct hipec_container *c, u32 event, u32 pgno,
 			 bool write, u32 free)
 {
-	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, event))
+	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, event) || !may_run(c))
 		return;
 	tell_page(c, event, pgno, write);
 	run(c, event, free);
@@ -209,7 +248,8 @@ int hipec_event_adopt(struct hipec_container *c, const struct hipec_vm *old)
 	if (hipec_vm_has_event(vm, HIPEC_EVENT_INIT))
 		ret = start(c, HIPEC_EVENT_INIT, c->nr_free);
 	hipec_vm_inherit(vm, old);
-	most = vm->nr_commands + HIPEC_ADOPT_FUEL * vm->fuel;
+	most = vm->nr_commands +
+	       HIPEC_ADOPT_FUEL * max(vm->fuel, 64ull * vm->nr_pages);
 	while (!ret && (h = hipec_vm_next_live(old, h))) {
 		ret = adopt(c, h);
 		if (!ret && vm->nr_commands > most) {

@@ -61,13 +61,15 @@ bool hipec_exit(struct hipec_container *c, u32 kind)
  * @c: container
  *
  * Context: process context; takes c->lock.
- * Return: 0; -ENODATA if there is no policy; -EALREADY if it has ended before.
+ * Return: 0; -ENODATA if there is no policy; -EALREADY if it has ended before;
+ *         -EINTR on a fatal signal.
  */
 int hipec_exit_by_hand(struct hipec_container *c)
 {
 	int ret = -ENODATA;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	if (c->vm.policy && !hipec_fifo2_is(c->vm.policy))
 		ret = hipec_exit(c, HIPEC_EXIT_BY_HAND) ? 0 : -EALREADY;
 	mutex_unlock(&c->lock);

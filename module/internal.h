@@ -36,7 +36,9 @@
 #include <linux/xarray.h>
 
 #include "core/recover.h"
-#include "core/shadow.h"
+#include "core/estimate.h"
+#include "pool.h"
+#include "user.h"
 #include "vm/fifo2.h"
 #include "vm/queue.h"
 #include "vm/tap.h"
@@ -56,6 +58,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 #define HIPEC_PAGE_REF_POOL 0x2000
 #define HIPEC_PAGE_REF_SHADOW 0x4000
 #define HIPEC_PAGE_REF_ALL 0x7000
+#define HIPEC_PAGE_FLUSH 0x8000		/* on c->flush */
 
 /* Bands of HIPEC_EXIT_KINDS. */
 #define HIPEC_EXIT_BAND 0xf0
@@ -90,7 +93,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @nr_reserved: frames at the load or, if it shares, most of them; @nr_frames
  *             never exceeds it; invariant
  * @member:    its number in the pool; 0: it is privileged. Invariant after the load
- * @user:      whose quota counts its frames, likewise
+ * @user:      who is charged for it, likewise
  * @in_pool:   the pool's entry of each live page, by handle
  * @recover:   decisions of the policy that may be reversed
  * @recovery:  its memory
@@ -118,6 +121,10 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @stale_cpus: CPUs whose TLB that concerns
  * @event:     that runs, or ran last
  * @event_since: ns, when it was first looked at; 0: it was not
+ * @asked_since: ns, when it was asked for a page that others wait for; 0: it is not
+ * @passed:    it was late then, and is not asked now
+ * @passes:    pages for which it is not, still
+ * @pass_next: for how many it was not, the last time
  * @loaded_at: ns
  * @wants_time: the policy reads Time
  * @wants_hint: it reads Hint, likewise
@@ -132,7 +139,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @ended:     polled for the end of the policy
  * @wash:      cleans frames on @laundry, and pages in @flush
  * @age:       has what is dirty cleaned after a while
- * @flush:     bit h: page h is to be written back
+ * @flush:     frames of live pages that are to be written back, by folio->lru
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
  * @counters:  as reported
@@ -171,6 +178,7 @@ struct hipec_container {
 	u32 *in_pool;
 	struct hipec_recover recover;
 	void *recovery;
+	struct hipec_estimate estimate;	/* of its closed windows */
 	struct hipec_shadow shadow;
 	void *directory;
 	u32 pool_held;
@@ -198,6 +206,10 @@ struct hipec_container {
 
 	u32 event;
 	u64 event_since;
+	u64 asked_since;
+	bool passed;
+	u32 passes;
+	u32 pass_next;
 	u64 loaded_at;
 	bool wants_time;
 	bool wants_hint;
@@ -213,7 +225,7 @@ struct hipec_container {
 
 	struct work_struct wash;
 	struct delayed_work age;
-	unsigned long *flush;
+	struct list_head flush;
 	unsigned long flush_all;
 	wait_queue_head_t wait;
 
@@ -364,7 +376,6 @@ int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
 /* frame.c: frames and the host side of the machine */
 extern const struct hipec_host_ops hipec_kernel_host;
 extern atomic_long_t hipec_nr_frames;
-int hipec_frames_reserve(struct hipec_container *c, u32 nr);
 void hipec_frames_free(struct hipec_container *c);
 bool hipec_frame_shed(struct hipec_container *c);
 u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
@@ -388,11 +399,12 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 			       folio->index);
 }
 
+/* reserve.c */
+int hipec_frames_reserve(struct hipec_container *c, u32 nr, u64 beside);
+
 /* referenced.c: the referenced bit in page tables */
 bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);
 void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
-void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
-			     struct folio **folio, u32 nr);
 void hipec_young_flush(struct hipec_container *c);
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
 void hipec_young_flush_cpus(struct cpumask *cpus);
@@ -407,11 +419,18 @@ void hipec_io_age(struct work_struct *work);
 long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout);
 extern struct workqueue_struct *hipec_wq;
 
+/* dirty.c: what is to be written */
+void hipec_flush_add(struct hipec_container *c, u32 h);
+void hipec_flush_del(struct hipec_container *c, u32 h);
+void hipec_flush_dirty(struct hipec_container *c);
+void hipec_walk_pause(struct hipec_container *c, u32 h);
+
 /* writeback.c: the washer */
 int hipec_wash(struct hipec_container *c, u32 h);
 void hipec_wash_work(struct work_struct *work);
 
 /* read.c: the backing file's data, without its lock */
+const char *hipec_read_untested(const struct file *file);
 void hipec_read_init(struct hipec_region *r);
 int hipec_read(struct hipec_region *r, u32 idx, struct folio **folio, u32 nr);
 bool hipec_read_copies(const struct hipec_region *r, u32 idx);
@@ -427,7 +446,7 @@ int hipec_container_parse(struct hipec_policy *p, const void *image,
 			  struct hipec_text *log);
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log);
-void hipec_container_status(struct hipec_container *c, struct hipec_status *s);
+int hipec_container_status(struct hipec_container *c, struct hipec_status *s);
 void __hipec_container_status(struct hipec_container *c,
 			      struct hipec_status *s);
 int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o);
@@ -457,23 +476,6 @@ void hipec_event_remove(struct hipec_container *c, u32 pgno);
 void hipec_event_timer(struct work_struct *work);
 void hipec_event_timer_start(struct hipec_container *c);
 bool hipec_event_overtime(struct hipec_vm *vm);
-
-/* pool.c: frames that containers share */
-int hipec_pool_init(void);
-void hipec_pool_exit(void);
-int hipec_pool_join(struct hipec_container *c, struct hipec_text *log);
-int hipec_pool_fill(struct hipec_container *c);
-void hipec_pool_leave(struct hipec_container *c);
-int hipec_pool_grow(struct hipec_container *c, u32 pgno, bool write, gfp_t gfp);
-u32 hipec_pool_space(struct hipec_container *c);
-void hipec_pool_account(struct hipec_container *c);
-void hipec_pool_came(struct hipec_container *c, u32 h);
-void hipec_pool_left(struct hipec_container *c, u32 h);
-unsigned long hipec_pool_spare(void);
-bool hipec_pool_try_enter(void);
-void hipec_pool_leave_entered(void);
-bool hipec_pool_reclaim(void);
-void hipec_pool_query(struct hipec_query *q);
 
 /* global.c: whose page goes when the pool is full */
 struct hipec_mr;

@@ -27,7 +27,6 @@
  */
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 
 #include "internal.h"
 #include "core/fifo2mr.h"
@@ -54,20 +53,6 @@ MODULE_PARM_DESC(quota_mb, "MB of these that the containers of one user may hold
 /* Pages that come in until bits are reset ahead, in a pool that is half full. */
 #define HIPEC_AGE_EVERY 16
 
-/**
- * struct hipec_user - whose containers share a quota
- * @link: users
- * @uid:  invariant
- * @refs: containers
- * @nr:   frames that they hold, but for those that are leaving; atomic
- */
-struct hipec_user {
-	struct list_head link;
-	kuid_t uid;
-	u32 refs;
-	atomic_long_t nr;
-};
-
 /* Under its lock but for what is atomic or says more. */
 static struct {
 	struct mutex lock;
@@ -75,8 +60,8 @@ static struct {
 	struct hipec_mr mr;		/* has memory from the first join on */
 	struct hipec_container *member[HIPEC_MAX_MEMBERS + 1];
 	u32 nr_members;			/* may be read without it */
-	struct list_head users;
 	struct hipec_container *requester;	/* holds its own lock */
+	bool asked;			/* a policy, for the page that goes now */
 	u32 pgno;			/* that it wants a frame for */
 	bool write;
 	u32 came;			/* pages, so far */
@@ -87,13 +72,18 @@ static struct {
 	atomic_long_t leaving;
 } pool = {
 	.lock = __MUTEX_INITIALIZER(pool.lock),
-	.users = LIST_HEAD_INIT(pool.users),
 };
+
+/* Whether the caller holds the lock, so that others wait. Context: any. */
+bool hipec_pool_held(void)
+{
+	return READ_ONCE(pool.holder) == current;
+}
 
 /* Pages come and go under the lock while a policy is asked: no deadlock then. */
 static bool enter(void)
 {
-	if (READ_ONCE(pool.holder) == current)
+	if (hipec_pool_held())
 		return false;
 	mutex_lock(&pool.lock);
 	WRITE_ONCE(pool.holder, current);
@@ -217,10 +207,15 @@ static void mr_reset(struct hipec_mr *mr, u32 owner, u32 h)
 
 static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 {
-	struct hipec_container *c = lock_member(owner);
+	struct hipec_container *c;
 
+	/* One of them for each page: others wait. */
+	if (pool.asked)
+		return;
+	c = lock_member(owner);
 	if (!c)
 		return;
+	pool.asked = !hipec_fifo2_rules(&c->vm);
 	/* Without a policy the manager's choice stands. */
 	if (!hipec_fifo2_rules(&c->vm) && c == pool.requester)
 		hipec_room_ask(c, pool.pgno, pool.write);
@@ -262,6 +257,13 @@ static const struct hipec_mr_ops mr_ops = {
 	.moved = mr_moved,
 };
 
+/* Have a page given up for @who. Return: whether one was. */
+static bool reclaim(u32 who)
+{
+	pool.asked = false;
+	return hipec_mr_reclaim(&pool.mr, who);
+}
+
 /*
  * Have frames given up until there is room, or @c got one of its own pages'.
  * Return: 1 if so; 0 if nobody can give any; -EAGAIN if somebody may soon.
@@ -275,7 +277,7 @@ static int make_room(struct hipec_container *c)
 		if (!hipec_mr_is_full(&pool.mr, c->member) &&
 		    atomic_long_read(&pool.nr) < pool.max)
 			return -EAGAIN;
-		if (!hipec_mr_reclaim(&pool.mr, c->member))
+		if (!reclaim(c->member))
 			return pool.mr.passed ? -EAGAIN : 0;
 		if (c->nr_free + c->nr_laundry > before)
 			return 1;
@@ -413,36 +415,7 @@ void hipec_pool_leave_entered(void)
 /* Between these: have one page given up. Return: false if none can go now. */
 bool hipec_pool_reclaim(void)
 {
-	return pool.mr.frame &&
-	       hipec_mr_reclaim(&pool.mr, HIPEC_MR_NOBODY);
-}
-
-/* Under the lock. NULL: no memory. */
-static struct hipec_user *user_get(kuid_t uid)
-{
-	struct hipec_user *u;
-
-	list_for_each_entry(u, &pool.users, link) {
-		if (uid_eq(u->uid, uid)) {
-			u->refs++;
-			return u;
-		}
-	}
-	u = kzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
-	if (!u)
-		return NULL;
-	u->uid = uid;
-	u->refs = 1;
-	list_add(&u->link, &pool.users);
-	return u;
-}
-
-static void user_put(struct hipec_user *u)
-{
-	if (--u->refs)
-		return;
-	list_del(&u->link);
-	kfree(u);
+	return pool.mr.frame && reclaim(HIPEC_MR_NOBODY);
 }
 
 /* Find a number for @c. Under the lock. */
@@ -454,7 +427,8 @@ static int admit(struct hipec_container *c)
 	for (member = 1; member <= HIPEC_MAX_MEMBERS; member++)
 		if (!pool.member[member])
 			break;
-	if (member > HIPEC_MAX_MEMBERS)
+	if (member > HIPEC_MAX_MEMBERS ||
+	    c->user->nr_members == HIPEC_MAX_USER_MEMBERS)
 		return -ENOSPC;
 	if (!pool.mr.frame) {
 		int ret = hipec_global_start(&pool.mr, &mr_ops, entries,
@@ -464,14 +438,7 @@ static int admit(struct hipec_container *c)
 			return ret;
 		pool.mr.most = HIPEC_MAX_LOOKS;
 	}
-	c->user = user_get(c->owner_uid);
-	if (!c->user)
-		return -ENOMEM;
-	if (c->user->refs > HIPEC_MAX_USER_MEMBERS) {
-		user_put(c->user);
-		c->user = NULL;
-		return -ENOSPC;
-	}
+	c->user->nr_members++;
 	c->member = member;
 	pool.member[member] = c;
 	pool.nr_members++;
@@ -481,7 +448,7 @@ static int admit(struct hipec_container *c)
 
 /**
  * hipec_pool_join() - let a container share the pool's frames
- * @c:   container with its owner and limit, without tables; nobody else uses it
+ * @c:   container with its user and limit, without tables; nobody else uses it
  * @log: told of a limit above the quota
  *
  * Before its tables are made: what is refused has cost nothing.
@@ -499,7 +466,7 @@ int hipec_pool_join(struct hipec_container *c, struct hipec_text *log)
 		hipec_text_num(log, c->nr_reserved);
 		hipec_text_str(log, " frames are above the quota of user ");
 		hipec_text_num(log, from_kuid_munged(current_user_ns(),
-						     c->owner_uid));
+						     c->user->uid));
 		hipec_text_str(log, ", which is ");
 		hipec_text_num(log, quota());
 		hipec_text_str(log, " (module parameters quota_mb and pool_mb)");
@@ -557,8 +524,7 @@ void hipec_pool_leave(struct hipec_container *c)
 		hipec_pool_account(c);
 		pool.member[c->member] = NULL;
 		pool.nr_members--;
-		user_put(c->user);
-		c->user = NULL;
+		c->user->nr_members--;
 		c->member = 0;
 	}
 	leave(entered);

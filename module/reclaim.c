@@ -9,6 +9,8 @@
  * hipec_room_try()   without waiting
  * hipec_room_make()  for a fault, which can wait and come again
  */
+#include <linux/ktime.h>
+
 #include "internal.h"
 
 /* Frames, of which sixteen faults at a time take what they want. */
@@ -54,6 +56,27 @@ static bool ask(struct hipec_container *c, u32 pgno, bool write)
 	return true;
 }
 
+/*
+ * The same while others wait. Who was late is not asked for some pages, after each
+ * further time for more, and who is in time then, for half as many.
+ */
+static bool ask_in_time(struct hipec_container *c, u32 pgno, bool write)
+{
+	bool gone;
+
+	if (c->passes) {
+		c->passes--;
+		return false;
+	}
+	c->passed = false;
+	c->asked_since = ktime_get_ns();
+	gone = ask(c, pgno, write);
+	c->asked_since = 0;
+	if (!c->passed)
+		c->pass_next /= 2;
+	return gone;
+}
+
 /**
  * hipec_room_ask() - have the policy give a page up, for its own container
  * @c:     container with a policy
@@ -68,7 +91,8 @@ bool hipec_room_ask(struct hipec_container *c, u32 pgno, bool write)
 	bool gone;
 
 	c->keep_next = true;
-	gone = ask(c, pgno, write);
+	gone = hipec_pool_held() ? ask_in_time(c, pgno, write) :
+				   ask(c, pgno, write);
 	c->keep_next = false;
 	return gone;
 }
@@ -83,7 +107,7 @@ bool hipec_room_ask(struct hipec_container *c, u32 pgno, bool write)
 void hipec_room_ask_for_other(struct hipec_container *c)
 {
 	c->to_pool = true;
-	ask(c, HIPEC_NO_PGNO, false);
+	ask_in_time(c, HIPEC_NO_PGNO, false);
 	c->to_pool = false;
 }
 

@@ -90,6 +90,7 @@ void hipec_revoke_fault(struct hipec_container *c, u32 pgno)
 {
 	struct hipec_shadow *s = &c->shadow;
 	enum hipec_shadow_verdict verdict;
+	struct hipec_bounds bounds;
 
 	if (!watched(c))
 		return;
@@ -99,10 +100,14 @@ void hipec_revoke_fault(struct hipec_container *c, u32 pgno)
 	verdict = hipec_shadow_verdict(s);
 	if (verdict == HIPEC_SHADOW_NONE)
 		return;
+	hipec_estimate_add(&c->estimate, &s->last);
+	bounds = hipec_estimate_bounds(&c->estimate);
 	c->counters.windows++;
 	c->counters.bad_windows += verdict != HIPEC_SHADOW_GOOD;
 	c->counters.judged_faults += s->last.faults;
 	c->counters.default_faults += (u64)s->last.shadow << s->last.shift;
+	c->counters.default_least = bounds.least;
+	c->counters.default_most = bounds.most;
 	if (verdict == HIPEC_SHADOW_REVOKE && READ_ONCE(revocation))
 		hipec_exit(c, HIPEC_EXIT_WORSE);
 }

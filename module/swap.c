@@ -33,7 +33,6 @@ struct side {
 	struct hipec_shared **shared;
 	struct folio **frame;
 	u32 *in_pool;
-	unsigned long *flush;
 	struct hipec_vm spare;	/* for the exchange: too much for the stack */
 	void *directory;	/* of the shadow, which changes places last */
 	u64 loaded_at;
@@ -73,7 +72,6 @@ static void side_free(struct side *s)
 	kvfree(s->vm_memory);
 	kvfree(s->frame);
 	kvfree(s->in_pool);
-	kvfree(s->flush);
 	kvfree(s->directory);
 	if (s->shared)
 		hipec_shared_free(s->shared, s->policy.image->nr_operands);
@@ -93,7 +91,6 @@ static void exchange(struct hipec_container *c, struct side *s)
 	swap(c->shared, s->shared);
 	swap(c->frame, s->frame);
 	swap(c->in_pool, s->in_pool);
-	swap(c->flush, s->flush);
 	swap(c->loaded_at, s->loaded_at);
 }
 
@@ -117,7 +114,6 @@ static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
 	bool shadowed = c->member && s->image;
 
 	s->frame = hipec_table_alloc((nr + 1ul) * sizeof(*s->frame));
-	s->flush = hipec_table_alloc(BITS_TO_LONGS(nr + 1ul) * sizeof(long));
 	s->vm_memory = hipec_table_alloc(hipec_vm_table_size(&s->policy, nr));
 	if (c->member)
 		s->in_pool = hipec_table_alloc((nr + 1ul) *
@@ -125,7 +121,7 @@ static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
 	if (shadowed)
 		s->directory =
 			hipec_table_alloc(hipec_shadow_bytes(c->nr_reserved));
-	if (!s->frame || !s->flush || !s->vm_memory ||
+	if (!s->frame || !s->vm_memory ||
 	    (c->member && !s->in_pool) || (shadowed && !s->directory))
 		return -ENOMEM;
 	return hipec_shared_alloc(&s->policy, &c->policy, c->shared,
@@ -144,7 +140,7 @@ static int prepare(struct hipec_container *c, struct side *s,
 	if (s->image)
 		s->image_hash = hipec_admit_hash(s->image, args->image_size);
 	if (s->image && c->member)
-		ret = hipec_admit(&s->policy, s->image_hash, c->owner_uid, log);
+		ret = hipec_admit(&s->policy, s->image_hash, c->user->uid, log);
 	if (ret)
 		return ret;
 	/* Never shorter: whoever sleeps may have the number of any entry. */
@@ -171,7 +167,6 @@ static void copy_tables(const struct hipec_container *c, struct side *s)
 	memcpy(s->frame, c->frame, nr * sizeof(*s->frame));
 	if (s->in_pool)
 		memcpy(s->in_pool, c->in_pool, nr * sizeof(*s->in_pool));
-	bitmap_copy(s->flush, c->flush, nr);
 	s->vm.nr_commands = c->vm.nr_commands;
 	s->vm.nr_events = c->vm.nr_events;
 	s->vm.nr_late = c->vm.nr_late;
@@ -225,12 +220,13 @@ static int take_place(struct hipec_container *c, struct side *s,
 	return ret;
 }
 
-/* One at a time. Return: 0; -ENODATA; -EBUSY. */
+/* One at a time. Return: 0; -ENODATA; -EBUSY; -EINTR. */
 static int begin(struct hipec_container *c)
 {
 	int ret = 0;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	if (c->loading)
 		ret = -EBUSY;
 	else if (!c->vm.policy)

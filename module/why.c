@@ -215,9 +215,11 @@ int hipec_why_page(struct hipec_container *c, struct hipec_why *w)
 	ret = -ENOMEM;
 	path = kmalloc(PATH_MAX, GFP_KERNEL);
 	if (path) {
-		mutex_lock(&c->lock);
-		ret = why(c, file, path, w);
-		mutex_unlock(&c->lock);
+		ret = -EINTR;
+		if (!mutex_lock_killable(&c->lock)) {
+			ret = why(c, file, path, w);
+			mutex_unlock(&c->lock);
+		}
 		kfree(path);
 	}
 	if (file)

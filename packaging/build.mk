@@ -22,9 +22,13 @@ pkgdatadir = $(bindir)/../share/hipec
 pythondir ?= $(prefix)/lib/$(if $(filter /usr,$(prefix)),python3,$(shell \
 	$(PYTHON) -c 'import sys; print("python3.%d" % sys.version_info[1])'))/dist-packages
 
+# The Python package; _abi.py is made.
+PYTHON_FILES := $(patsubst userlib/lib/%,$(B)/%,$(wildcard userlib/lib/python/hipec/*.py \
+	userlib/lib/python/hipec/py.typed)) $(B)/python/hipec/_abi.py
+
 INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipecrun.so \
 	$(B)/libhipectrace.so $(SHIPPED_HPO) $(PROFILE_PY:userlib/%=$(B)/%) \
-	$(B)/man.stamp $(B)/hipec.bash $(B)/python/hipec/__init__.py $(B)/python/hipec/_abi.py
+	$(B)/man.stamp $(B)/hipec.bash $(PYTHON_FILES)
 
 ALL += $(INSTALLED)
 
@@ -39,12 +43,12 @@ $(B)/man.stamp: $(addprefix packaging/,manual.py helptext.py markdown.py paramet
 $(B)/hipec.bash: packaging/completion.py packaging/helptext.py $(B)/hipec $(B)/ampc
 	packaging/completion.py $(B)/hipec $(B)/ampc >$@
 
-$(B)/python/hipec/__init__.py: userlib/lib/python/hipec/__init__.py
+$(B)/python/hipec/%: userlib/lib/python/hipec/%
 	@install -D -m 644 $< $@
 
 $(B)/python/hipec/_abi.py: userlib/lib/python/abi.py module/include/uapi/hipec.h
 	@mkdir -p $(@D)
-	userlib/lib/python/abi.py module/include/uapi/hipec.h >$@
+	userlib/lib/python/abi.py module/include/uapi/hipec.h $(VERSION) >$@
 
 # $(call fill,FILE): print it, with what it leaves open.
 fill = sed -e 's|@prefix@|$(prefix)|g' -e 's|@libdir@|$(libdir)|g' \
@@ -82,7 +86,7 @@ install: install-ready
 	install -D -m 644 -t $(D)$(docdir)/examples test/packaging/install/weak.c
 	install -D -m 644 $(B)/hipec.bash $(D)$(completiondir)/hipec
 	ln -sf hipec $(D)$(completiondir)/ampc
-	install -D -m 644 -t $(D)$(pythondir)/hipec $(B)/python/hipec/*.py
+	install -D -m 644 -t $(D)$(pythondir)/hipec $(PYTHON_FILES)
 	install -D -m 644 packaging/60-hipec.rules $(D)$(udevdir)/rules.d/60-hipec.rules
 	install -D -m 644 packaging/hipec.sysusers $(D)$(sysusersdir)/hipec.conf
 	install -D -m 644 packaging/hipec.modules-load $(D)$(modulesloaddir)/hipec.conf

@@ -1,13 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Print completion for bash of hipec's verbs and options, from what --help says.
+"""Print completion for bash of hipec's verbs and options, from what --help says, and of what
+options want, from what the sources have.
 
     completion.py HIPEC AMPC
 """
 
+import pathlib
+import re
 import sys
 
 import helptext
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 TITLE = """\
 # SPDX-License-Identifier: GPL-2.0-only
@@ -17,28 +22,62 @@ HEAD = """
 _hipec()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD-1]}
-	local verb=${COMP_WORDS[1]} options
+	local verb=${COMP_WORDS[1]} options below= i
 	COMPREPLY=()
 	if [ "${COMP_WORDS[0]##*/}" = ampc ]; then
 		verb=ampc
 	elif [ "$COMP_CWORD" = 1 ]; then
-		COMPREPLY=($(compgen -W "$_hipec_verbs --help --version" -- "$word"))
+		COMPREPLY=($(compgen -W "$_hipec_verbs help --help --version" -- "$word"))
+		return
+	elif [ "$verb" = help ]; then
+		COMPREPLY=($(compgen -W "$_hipec_verbs" -- "$word"))
 		return
 	fi
+	# Behind -- is a command, then what it takes.
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		if [ "${COMP_WORDS[i]}" = -- ]; then
+			if [ $((i + 1)) = "$COMP_CWORD" ]; then
+				COMPREPLY=($(compgen -c -- "$word"))
+			else
+				COMPREPLY=($(compgen -f -- "$word"))
+			fi
+			return
+		fi
+	done
 	case $verb in
 """
 TAIL = """\
 	esac
 	case $word in
-	-*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
-	*)
-		case $last in
-		-p|--policy)
-			COMPREPLY=($(compgen -W "$(_hipec_policies)" -- "$word")) ;;
-		esac
-		COMPREPLY+=($(compgen -f -- "$word"))
-		;;
+	-*)
+		COMPREPLY=($(compgen -W "$options" -- "$word"))
+		return ;;
 	esac
+	case $last in
+	-p|--policy) _hipec_list "$(_hipec_policies) $_hipec_built_in"; return ;;
+	--over) _hipec_list "$(_hipec_policies) $_hipec_built_in"; return ;;
+	--columns) [ "$verb" != sim ] || { _hipec_list "$_hipec_columns all"; return; } ;;
+	-m|--mode) [ "$verb" = run ] || { _hipec_list "mapped exact"; return; } ;;
+	--detector) _hipec_list "amp pcc dear none"; return ;;
+	--from|--to) _hipec_list "$_hipec_forms"; return ;;
+	-g|--global) _hipec_list "fifo2-mr awst"; return ;;
+	make) [ "$verb" != trace ] || { _hipec_list "$_hipec_kinds"; return; } ;;
+	esac
+	if [ "$COMP_CWORD" = 2 ] && [ -n "$below" ]; then
+		COMPREPLY=($(compgen -W "$below" -- "$word"))
+	fi
+	COMPREPLY+=($(compgen -f -- "$word"))
+}
+
+# Of a list with commas, the last word; files too, since a policy may be one.
+_hipec_list()
+{
+	local before= part=${word##*,}
+	case $word in
+	*,*) before=${word%,*}, ;;
+	esac
+	COMPREPLY=($(compgen -P "$before" -W "$1" -- "$part"))
+	COMPREPLY+=($(compgen -P "$before" -f -- "$part"))
 }
 
 # The policies that are installed with the command.
@@ -54,15 +93,32 @@ complete -o filenames -F _hipec hipec ampc
 """
 
 
+def names(path, macro):
+    """The texts of an X-macro's rows: X(ID, "text", ...)"""
+    rows = (ROOT / path).read_text().split(f"#define {macro}(X)")[1].split("\n\n")[0]
+    return " ".join(re.findall(r'X\(\w+, "([^"]+)"', rows))
+
+
+def below(text):
+    """The verbs that a verb has of its own, as hipec trace convert."""
+    return [found[1] for line in text.synopsis
+            if (found := re.match(rf"{text.name} ([a-z]+) ", line))]
+
+
 def main():
     """Print it."""
     hipec, ampc = sys.argv[1:]
     verbs = helptext.verbs(hipec)
     print(TITLE)
     print(f'_hipec_verbs="{" ".join(verb for verb, _ in verbs)}"')
+    print(f'_hipec_built_in="{names("userlib/sim/sim.h", "SIM_REFERENCES")} builtin"')
+    print(f'_hipec_columns="{names("userlib/cli/sim/sim.h", "SIM_COLUMNS")}"')
+    print(f'_hipec_forms="{names("userlib/trace/trace.h", "TRACE_FORMS")}"')
+    print(f'_hipec_kinds="{names("userlib/trace/trace.h", "TRACE_KINDS")}"')
     print(HEAD, end="")
     for name, text in [*verbs, ("ampc", helptext.of_program(ampc, "ampc"))]:
-        print(f'\t{name}) options="{" ".join(helptext.options(text.lines))}" ;;')
+        print(f'\t{name}) options="{" ".join(helptext.options(text.lines))}"'
+              f' below="{" ".join(below(text))}" ;;')
     print(TAIL, end="")
 
 

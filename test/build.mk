@@ -5,7 +5,7 @@ PYTEST := $(PYTHON) -B -m pytest -c test/pytest.ini --rootdir=.
 
 include test/vm/runner/build.mk
 
-# Ring 1: user space, no root, no guest.
+# Ring fast: user space, no root, no guest.
 FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $(B)/hipec \
 	$(B)/asan/hipec $(B)/asan/watchdump $(B)/asan/libhipectrace.so $(B)/asan/libhipecrun.so
 
@@ -143,7 +143,7 @@ $(B)/static/hipec-stress: $(STRESS_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhip
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
-# Ring 3: what a guest takes along.
+# What a guest takes along.
 GUEST_SRC := $(wildcard test/guest/program/*.c test/guest/program/paths/calls_*.c)
 GUEST_POLICIES := $(patsubst test/guest/policies/%,$(B)/guest/policies/%.hpo,\
 	$(basename $(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))
@@ -152,7 +152,7 @@ GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
 	$(B)/static/hipec $(BENCH)
 GUEST_MODULES := $(KERNELS:%=$(B)/kmod-%/stamp) $(KERNELS:%=$(B)/vmtest-%/stamp)
 
-# Ring 2: the same guest on the debug kernel.
+# All modules, with the KUnit suites, for the debug kernel.
 KUNIT_MODULES := $(B)/kunit-debug/stamp
 
 $(B)/guest/%.o: test/guest/program/%.c
@@ -189,13 +189,18 @@ $(B)/guest/policies/%.hpo: test/guest/policies/%.hpt $(B)/hpt
 	@mkdir -p $(@D)
 	@$(B)/hpt --output $@ $<
 
-.PHONY: check check-fast check-browser check-kunit check-vm fast-ready kunit-ready guest-ready
+.PHONY: check check-debug check-fast check-browser check-kunit check-vm fast-ready \
+	kunit-ready guest-ready debug-ready
 
-## check: every test ring, after installing what they need
+## check: rings fast, browser, kunit and vm, after installing what they need
 check: packages packages-browser packages-deb
 	@$(PYTHON) -B test/rings.py fast browser kunit vm
 
-## check-fast: ring 1: user space, no root, no guest, under a minute
+## check-debug: ring debug: guests of the debug kernel, and long random runs
+check-debug: packages
+	@$(PYTHON) -B test/rings.py debug
+
+## check-fast: ring fast: user space, no root, no guest, under a minute
 check-fast:
 	@$(PYTHON) -B test/rings.py fast
 
@@ -203,11 +208,11 @@ check-fast:
 check-browser: packages packages-browser
 	@$(PYTHON) -B test/rings.py browser
 
-## check-kunit: ring 2: KUnit and the guest's tests on a kernel of our own
+## check-kunit: ring kunit: the KUnit suites on the debug kernel
 check-kunit: packages
 	@$(PYTHON) -B test/rings.py kunit
 
-## check-vm: ring 3: stock Debian kernels in QEMU
+## check-vm: ring vm: stock Debian kernels in QEMU
 check-vm: packages packages-deb
 	@$(PYTHON) -B test/rings.py vm
 
@@ -251,5 +256,6 @@ coverage-ready: $(B)/cov/hpt $(B)/cov/kunit $(B)/cov/ampc fast-ready
 
 # What each ring builds before it runs.
 fast-ready: $(FAST) all
-kunit-ready: fast-ready $(GUEST) $(KUNIT_MODULES)
+kunit-ready: fast-ready $(KUNIT_MODULES)
 guest-ready: fast-ready $(GUEST) $(GUEST_MODULES) sparse
+debug-ready: fast-ready $(GUEST) $(GUEST_MODULES) $(KUNIT_MODULES)

@@ -17,10 +17,13 @@ import run as vm  # noqa: E402  (vm-images/run.py)
 
 KERNELS = ["6.12", "6.1"]
 
-# Kernels of our own belong to ring 2. A hang is found out after TEST_SECONDS,
-# times what the kernel is slower than a stock one.
+# Kernels of our own. A hang is found out after TEST_SECONDS, times what the kernel
+# is slower than a stock one.
 KUNIT_KERNELS = ["debug"]
 TEST_SECONDS = 450
+
+# Of the kernel's modules, those of file systems that tests mount.
+FILE_SYSTEMS = ["xfs", "btrfs", "overlay", "vfat", "nls_cp437", "nls_ascii"]
 
 PACKAGES = ["hipec-dkms", "hipec-tools", "libhipec0", "libhipec-dev", "python3-hipec"]
 
@@ -52,6 +55,10 @@ def guest_image(tmp, kernel, tree, programs=True):
                "--tree", tree]
     for module in modules(kernel):
         command += ["--module", module]
+    for name in FILE_SYSTEMS if programs and kernel not in KUNIT_KERNELS else []:
+        command += ["--stock", name]
+    for name in ["mkfs.xfs", "mkfs.btrfs"] if programs else []:
+        command += ["--bin", pathlib.Path("/usr/sbin") / name]
     for name in ["guest/hipec-guest-test", "static/hpt", "static/differ", "static/hostile-client",
                  "static/hipec-stress", "static/hipec", "libhipectrace.so", "guest/touches-frames",
                  "guest/touches-scan", "bench/paper/join", "bench/paper/sweep",
@@ -76,12 +83,30 @@ def guest_tree(tmp):
     return tree
 
 
-@pytest.fixture(scope="session", params=[*KERNELS,
-                                         pytest.param("debug", marks=pytest.mark.kunit)])
+@pytest.fixture(scope="session", params=KERNELS)
 def kernel(request):
-    """The key of a kernel that can be booted here, and runs all of the module."""
+    """The key of a kernel that can be booted here: a stock one, unless ON_ALL or
+    ON_DEBUG says otherwise."""
     need(request.param)
     return request.param
+
+
+DEBUG = [pytest.param(name, marks=pytest.mark.debug) for name in KUNIT_KERNELS]
+ON_ALL = pytest.mark.parametrize("kernel", [*KERNELS, *DEBUG], indirect=True)
+ON_DEBUG = pytest.mark.parametrize("kernel", DEBUG, indirect=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Tests that look at one boot, or share the packages, are not spread over processes."""
+    # In a process of xdist, which calls --dist loadgroup so.
+    if not config.getoption("loadgroup", False):
+        return
+    for item in items:
+        params = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        kernels = [value for value in params if value in KERNELS + KUNIT_KERNELS]
+        group = "debs" if "debs" in item.fixturenames else "-".join([item.path.stem, *kernels[:1]])
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")

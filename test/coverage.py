@@ -7,7 +7,7 @@
 
 User space: the .hpt files and the portable KUnit suites, run here and now.
 Compiler: its tests of ring 1, run here and now with an ampc that counts.
-Kernel: what the last `make check-debug` has brought back.
+Kernel: what the last check-kunit and check-debug have brought back.
 """
 
 import collections
@@ -70,11 +70,11 @@ def in_tree(path):
     return ""
 
 
-def read(directory):
-    """{source: File} of all objects that have counts below @directory; nothing
-    if they were built anew since."""
+def read(directory, files=None):
+    """{source: File} of all objects that have counts below @directory, added to @files;
+    nothing if they were built anew since."""
     objects = [path.with_suffix(".gcno") for path in sorted(directory.rglob("*.gcda"))]
-    files = collections.defaultdict(File)
+    files = collections.defaultdict(File) if files is None else files
     if not objects:
         return files
     run = subprocess.run(["gcov", "-b", "--json-format", "--stdout", *objects], check=False,
@@ -117,18 +117,20 @@ def compiler():
 
 
 def kernel(key):
-    """What its guest brought back; empty if there was none."""
-    with tempfile.TemporaryDirectory(prefix="hipec-gcov-") as name:
-        here = pathlib.Path(name)
-        built = BUILD / f"kunit-{key}"
-        for counts in (BUILD / f"guest-{key}/results/gcov").rglob("*.gcda"):
-            place = pathlib.Path(str(counts).partition(f"/kunit-{key}/")[2])
-            notes = built / place.with_suffix(".gcno")
-            if notes.exists():
-                (here / place).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(counts, here / place)
-                shutil.copy(notes, here / place.with_suffix(".gcno"))
-        return read(here)
+    """What its guests brought back, together; empty if there was none."""
+    built, files = BUILD / f"kunit-{key}", collections.defaultdict(File)
+    for guest in ("suites", "guest", "random"):
+        with tempfile.TemporaryDirectory(prefix="hipec-gcov-") as name:
+            here = pathlib.Path(name)
+            for counts in (BUILD / f"{guest}-{key}/results/gcov").rglob("*.gcda"):
+                place = pathlib.Path(str(counts).partition(f"/kunit-{key}/")[2])
+                notes = built / place.with_suffix(".gcno")
+                if notes.exists():
+                    (here / place).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(counts, here / place)
+                    shutil.copy(notes, here / place.with_suffix(".gcno"))
+            read(here, files)
+    return files
 
 
 def total(files):
@@ -161,7 +163,7 @@ def main():
     if files:
         table("kernel debug", files)
     else:
-        print("kernel debug: no counts of what is built; make check-debug brings them\n")
+        print("kernel debug: no counts of what is built; make check-kunit check-debug brings them\n")
     return 0
 
 

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run test rings and sum them up in one line: N passed, N failed, N skipped.
 
-    rings.py RING...        fast, browser, kunit, vm
+    rings.py RING...        fast, browser, kunit, vm, debug
 
 A ring that cannot run counts as skipped and says why; a ring that cannot even
 be built counts as failed. The exit status is 1 if anything failed. Later rings
 run although an earlier one failed: one run shows all that is wrong.
 
-Ring 1 has all CPUs, and its say first. The others wait for emulated CPUs most of
-their time and run side by side; what each printed comes when it has ended.
+Ring fast has all CPUs, and its say first. The others wait for emulated CPUs most
+of their time and run side by side, guests of one ring too; what each ring printed
+comes when it has ended. Behind each: seconds, and those of all CPUs that it used.
 """
 
 import concurrent.futures
@@ -53,50 +54,65 @@ class Ring:
     target: str         # of make: what they need
     marks: str          # that they carry
     alone: bool = False     # nothing else runs meanwhile
+    guests: int = 1         # that run side by side
 
 
+# Each test is in one of them: test/docs/test_rings.py.
 RINGS = {
-    "fast": Ring("fast-ready", "not guest and not kunit and not browser", alone=True),
+    "fast": Ring("fast-ready", "not guest and not kunit and not debug and not browser", alone=True),
     "browser": Ring("fast-ready", "browser"),
-    "kunit": Ring("kunit-ready", "kunit and not slow"),
-    "vm": Ring("guest-ready", "guest and not kunit"),
+    "kunit": Ring("kunit-ready", "kunit"),
+    "vm": Ring("guest-ready", "guest and not debug", guests=2),
+    "debug": Ring("debug-ready", "debug", guests=2),
 }
 
 
+def side_by_side(ring):
+    """Options of pytest, if it can (packages.sh installs what it needs)."""
+    if not importlib.util.find_spec("xdist"):
+        return []
+    if ring.alone:
+        return ["-n", "auto"]
+    # Tests of one boot stay together: conftest.py.
+    return ["-n", str(ring.guests), "--dist", "loadgroup"] if ring.guests > 1 else []
+
+
 def pytest(name, stream):
-    """Run a ring that is built; print to @stream. Return: its Count."""
+    """Run a ring that is built; print to @stream. Return: its Count, CPU seconds."""
     ring = RINGS[name]
     report = BUILD / f"ring-{name}.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-B", "-m", "pytest", "-c", "test/pytest.ini", "--rootdir=.",
-               f"--junit-xml={report}", "-rs", "-m", ring.marks, "test"]
-    # On all CPUs, if pytest can (packages.sh installs it).
-    if ring.alone and importlib.util.find_spec("xdist"):
-        command += ["-n", "auto"]
-    status = subprocess.run(command, stdout=stream, stderr=stream, check=False).returncode
+               f"--junit-xml={report}", "-rs", "-m", ring.marks, "test", *side_by_side(ring)]
+    with subprocess.Popen(command, stdout=stream, stderr=stream) as child:
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = status = os.waitstatus_to_exitcode(status)
+    used = usage.ru_utime + usage.ru_stime
     if not report.exists():
         print(f"ring {name}: FAIL: pytest ended with {status} and left no report")
-        return Count(failed=1)
+        return Count(failed=1), used
     suite = xml.etree.ElementTree.parse(report).find("testsuite")
     number = {key: int(suite.get(key)) for key in ("tests", "failures", "errors", "skipped")}
     failed = number["failures"] + number["errors"]
+    passed = number["tests"] - failed - number["skipped"]
     if status and not failed:
         failed = 1      # interrupted, or no test was collected
-    return Count(number["tests"] - failed - number["skipped"], failed, number["skipped"])
+    return Count(passed, failed, number["skipped"]), used
 
 
 def run(name):
     """Run a ring; say how it ended. Return: its Count."""
     start = time.monotonic()
     if RINGS[name].alone:
-        count = pytest(name, None)
+        count, used = pytest(name, None)
         text = ""
     else:
         log = BUILD / f"ring-{name}.log"
         with open(log, "wb") as stream:
-            count = pytest(name, stream)
+            count, used = pytest(name, stream)
         text = log.read_text(errors="replace")
-    print(f"{text}ring {name}: {count} ({time.monotonic() - start:.0f} s)", flush=True)
+    print(f"{text}ring {name}: {count} ({time.monotonic() - start:.0f} s, CPU {used:.0f} s)",
+          flush=True)
     return count
 
 

@@ -36,7 +36,7 @@ ALL += $(B)/libhipec.a $(B)/libhipec.so
 
 # Traces, some of which are records; and what simulates them, beside a detector.
 TRACE_SRC := $(call room,trace) userlib/record/record.c
-SIM_SRC := $(call room,sim amp)
+SIM_SRC := $(call room,sim amp option)
 TRACE_LIBS := -lzstd -lm
 PLAY_LIBS := -lblkid -lm
 

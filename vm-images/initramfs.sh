@@ -4,11 +4,12 @@
 # Build a guest: an initramfs with busybox, our init, and what a test wants.
 #
 #   initramfs.sh --kernel KEY --out FILE [--bin PATH]... [--module PATH.ko]...
-#                [--tree DIR]
+#                [--stock NAME]... [--tree DIR]
 #
 #   --kernel   a key of kernels.sh or testkernels.sh, which put it into the cache
 #   --bin      a program for the guest's /bin, with the libraries it needs
 #   --module   a module of ours for the guest's /hipec
+#   --stock    a module of the kernel's that this guest wants as well
 #   --tree     files to copy to the guest's /
 #
 # The same inputs give the same bytes: a run under run.py --det repeats only if
@@ -102,6 +103,7 @@ while [ $# -gt 0 ]; do
 	--tree) tree=$2 ;;
 	--bin) add_program "$2" ;;
 	--module) cp -L "$2" "$stage/hipec/" ;;
+	--stock) stock="$stock $2" ;;
 	*) usage ;;
 	esac
 	shift 2

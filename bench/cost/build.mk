@@ -2,7 +2,7 @@
 # What the parts of hipec cost in time, and what policies cost in faults.
 
 include $(addprefix bench/cost/,vm/build.mk recover/build.mk fault/build.mk \
-	crossing/build.mk context/build.mk run/build.mk idle/build.mk)
+	crossing/build.mk context/build.mk run/build.mk idle/build.mk neighbour/build.mk)
 
 .PHONY: bench-ampc
 ## bench-ampc: the compiler: how long it takes and how short its code is, as a table
@@ -40,4 +40,14 @@ $(B)/bench/cost/revoke/%.hpo: docs/policy/tutorial/%.hp $(B)/ampc
 bench-revoke: $(B)/hipec $(REVOKE_HPO)
 	@bench/cost/revoke/table.py
 
-ALL_BENCHES += bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-league
+.PHONY: bench-interval
+## bench-interval: how often what a sample says of a policy is true, with its error
+bench-interval: $(B)/hipec $(SHIPPED_HPO)
+	@bench/cost/interval.py
+
+.PHONY: bench-nearest
+## bench-nearest: true and said savings of a search for nearest neighbours (PyPI: annoy)
+bench-nearest: $(B)/hipec $(B)/libhipectrace.so $(SHIPPED_HPO)
+	@bench/cost/nearest.py --python $(or $(ANNOY_PYTHON),$(PYTHON))
+
+ALL_BENCHES += bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-league

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write the JSON Schemas of what the command prints about containers.
+"""Write the JSON Schemas of what the command prints: about containers here, about traces and
+policies in analyses.py.
 
     schemas.py DIR
 
@@ -12,36 +13,12 @@ import pathlib
 import re
 import sys
 
+import analyses
+from parts import array, number, rate, text_of, truth, whole
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 CONTAINER_REFS = {name: {"$ref": f"#/$defs/{name}"} for name in ("exit", "counters")}
-
-
-def number(text):
-    """A count."""
-    return {"description": text, "type": "integer", "minimum": 0}
-
-
-def text_of(text, most):
-    """A text of so many characters at most."""
-    return {"description": text, "type": "string", "maxLength": most}
-
-
-def truth(text):
-    """Yes or no."""
-    return {"description": text, "type": "boolean"}
-
-
-def rate(text):
-    """What happens in a second."""
-    return {"description": f"{text} a second, between the two looks", "type": "number",
-            "minimum": 0}
-
-
-def whole(properties, text):
-    """An object that has all of these, and nothing else."""
-    return {"description": text, "type": "object", "properties": properties,
-            "required": list(properties), "additionalProperties": False}
 
 
 def counters():
@@ -121,6 +98,8 @@ ROW = {
     "gain_percent": {"description": "pages not brought in, of those that the default policy "
                      "would have, since the load; null: nothing was compared",
                      "type": ["number", "null"], "maximum": 100},
+    "gain_error_percent": {"description": "by how much gain_percent may be off, up or down, 19 "
+                           "times of 20; null as gain_percent", "type": ["number", "null"]},
     "health": {"description": "ended: exit says why; late, helped, orphans: between the two looks; "
                "or runs", "enum": ["runs", "orphans", "helped", "late", "ended"]},
 }
@@ -151,26 +130,8 @@ RUN = {
     "counters": {"anyOf": [{"type": "null"}, CONTAINER_REFS["counters"]]},
 }
 
-
-def real(text, *types):
-    """A number with a fraction; @types: what else it may be."""
-    return {"description": text, "type": ["number", *types] if types else "number"}
-
-
 CONTEXT = {
-    "context": {"description": "its number, of a call stack", "type": "string",
-                "pattern": "^[0-9a-f]{16}$"},
-    "kind": {"description": "what it does: docs/user/amp.md", "type": "string"},
-    "known": truth("enough was seen for a verdict"),
-    "r": real("the measure of recency; null: not known", "null"),
-    "confidence": real("0 to 1: the more was seen, the higher"),
-    "accesses": number("that were sampled"),
-    "pages": number("that it reads"),
-    "loop_size": real("pages of a loop; null: it is none", "null"),
-    "loop_time": real("accesses from one round to the next; null: it is none", "null"),
-    "loop_deviation": real("of loop_time; null: it is none", "null"),
-    "sampled_blocks": number("that the detector remembers"),
-    "rate": real("share of the pages that is looked at"),
+    **analyses.PATTERN,
     "stack": {"description": "the call stack, innermost first; empty: not known", "type": "array",
               "items": {"type": "string"}},
     "treatment": {"description": "what the policy does with it",
@@ -188,12 +149,6 @@ LEARNT = {
     "contexts": {"type": "array", "items": whole(CONTEXT, "a context")},
 }
 
-
-def array(items):
-    """So many of them."""
-    return {"type": "array", "items": items}
-
-
 SCHEMAS = {
     "status": ("hipec status --json", array(whole({**CONTAINER, "policy_counters": OWN},
                                                   "a container; by rising id"))),
@@ -201,6 +156,7 @@ SCHEMAS = {
     "log": ("hipec log --json", array(whole(RECORD, "an end; the oldest first"))),
     "amp-report": ("hipec amp report --json", whole(LEARNT, "what runs of a program learnt")),
     "run": ("hipec run --json", whole(RUN, "what came of it")),
+    **analyses.SCHEMAS,
 }
 
 

@@ -217,6 +217,14 @@ static u32 nr_unseen(struct hipec_shadow *s, bool watched, bool known)
 	return s->nr_watched == WATCHED ? WATCHED : 0;
 }
 
+/* So many faults, of pages like @e. */
+static void count_unseen(struct hipec_shadow *s, u32 e, u32 nr)
+{
+	s->window.shadow += nr;
+	s->window.unseen += nr;
+	s->window.class_shadow[hipec_shadow_class(s, s->page[e].pgno)] += nr;
+}
+
 /* One page less is kept, as by hipec-1997, Figure 3. @late: for a late touch. */
 static void replace(struct hipec_shadow *s, bool late)
 {
@@ -236,7 +244,7 @@ static void replace(struct hipec_shadow *s, bool late)
 		if (!was_touched(s, e) || !chances--)
 			break;
 		if (late)
-			s->window.shadow += nr_unseen(s, watched, known);
+			count_unseen(s, e, nr_unseen(s, watched, known));
 		move_tail(s, e, HIPEC_SHADOW_ACTIVE);
 	}
 	if (s->page[e].held)
@@ -250,6 +258,8 @@ static void replace(struct hipec_shadow *s, bool late)
 static void keep(struct hipec_shadow *s, u32 e, bool late)
 {
 	s->window.shadow++;
+	s->window.late += late;
+	s->window.class_shadow[hipec_shadow_class(s, s->page[e].pgno)]++;
 	while (nr_kept(s) >= room(s))
 		replace(s, late);
 	s->page[e].referenced = false;
@@ -345,6 +355,7 @@ static void bring_in(struct hipec_shadow *s, u32 pgno, bool wanted)
 		return;
 	}
 	s->window.sampled++;
+	s->window.class_sampled[hipec_shadow_class(s, pgno)]++;
 	trim(s);
 	look(s);	/* what was touched was so before this page */
 	e = find(s, pgno);

@@ -39,12 +39,22 @@ struct hipec_contract {
 
 extern const struct hipec_contract hipec_contract_default;
 
+/*
+ * Sampled pages fall into so many classes by their hash, each of which is a sample
+ * as well: how much they differ says how far off all together may be (estimate.c).
+ */
+#define HIPEC_SHADOW_CLASSES 16
+
 /* Of one window. */
 struct hipec_shadow_window {
 	u32 faults;	/* pages that came in */
 	u32 sampled;	/* those of them that are sampled */
 	u32 shadow;	/* sampled pages that the default would have brought in */
 	u32 shift;	/* each of which stands for 2^shift pages */
+	u32 late;	/* of the shadow's, those that were seen late */
+	u32 unseen;	/* and those that were not seen, but made up for */
+	u32 class_sampled[HIPEC_SHADOW_CLASSES];	/* sampled, by class of the page */
+	u32 class_shadow[HIPEC_SHADOW_CLASSES];	/* shadow, likewise */
 };
 
 enum hipec_shadow_verdict {
@@ -123,6 +133,12 @@ static inline u32 hipec_shadow_hash(const struct hipec_shadow *s, u32 pgno)
 	x = (x ^ x >> 15) * 2246822519u;
 	x = (x ^ x >> 13) * 3266489917u;
 	return x ^ x >> 16;
+}
+
+/* The class of a sampled page. */
+static inline u32 hipec_shadow_class(const struct hipec_shadow *s, u32 pgno)
+{
+	return hipec_shadow_hash(s, pgno) >> 28;
 }
 
 /**

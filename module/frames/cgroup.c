@@ -268,6 +268,8 @@ bool hipec_cgroup_denied(struct hipec_container *c)
  * @gfp:   flags
  * @order: of their number
  *
+ * They are PG_active, and whoever frees one resets that.
+ *
  * Context: process context; expects c->lock, or nobody else uses @c; may sleep.
  * Return: first page; NULL if the machine or the cgroup has not so many.
  */
@@ -276,6 +278,7 @@ struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp,
 {
 	struct mem_cgroup *old;
 	struct page *page;
+	u32 i;
 
 	/* A policy in reclaim gets neither reserves nor more than the limit. */
 	if (current->flags & PF_MEMALLOC)
@@ -287,6 +290,12 @@ struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp,
 		split_page(page, order);
 	else if (!order)
 		c->denied = SWAP_CLUSTER_MAX;
+	/*
+	 * Where MGLRU is off, a page that is unmapped as referenced for the second
+	 * time becomes active instead: not one that is active already.
+	 */
+	for (i = 0; page && i < 1u << order; i++)
+		folio_set_active(page_folio(page + i));
 	return page;
 }
 

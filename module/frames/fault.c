@@ -49,22 +49,29 @@ static bool may_map(const struct vm_area_struct *vma,
 	       folio_trylock(b->folio[i]);
 }
 
-/* Map locked pages; where there is something already, a copy say, it stays. */
-static void map_pages(struct vm_area_struct *vma, unsigned long addr,
+/*
+ * Map locked pages; where there is something already, a copy say, it stays.
+ *
+ * x86 maps pages as referenced. To reset that afterwards would be too late where
+ * another thread touches one at once: its CPU remembers that the bit is set. So
+ * they are mapped as of a VMA whose pages are not referenced at first.
+ */
+static void map_pages(const struct vm_area_struct *vma, unsigned long addr,
 		      struct folio **folio, u32 nr)
 {
+	struct vm_area_struct old = *vma;
 	struct page *page[HIPEC_MAX_CLUSTER];
 	unsigned long left = nr;
 	u32 i;
 
+	pgprot_val(old.vm_page_prot) &= ~_PAGE_ACCESSED;
 	for (i = 0; i < nr; i++)
 		page[i] = &folio[i]->page;
-	while (left && vm_insert_pages(vma, addr + ((nr - left) << PAGE_SHIFT),
+	while (left && vm_insert_pages(&old, addr + ((nr - left) << PAGE_SHIFT),
 				       page + nr - left, &left) == -EBUSY)
 		left--;
 	for (i = 0; i < nr; i++)
 		folio_unlock(folio[i]);
-	hipec_young_reset_range(vma, addr, folio, nr);
 }
 
 /*
@@ -414,8 +421,9 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 	h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
 	if (!h || c->frame[h] != folio)
 		ret = VM_FAULT_NOPAGE;	/* evicted meanwhile: fault again */
-	else if (vmf->pgoff >= hipec_io_pages(r))
-		ret = VM_FAULT_SIGBUS;	/* the file was cut */
+	else if (vmf->pgoff >= hipec_io_pages(r) ||
+		 IS_IMMUTABLE(hipec_backing(r)))
+		ret = VM_FAULT_SIGBUS;	/* the file was cut, or frozen as it is */
 	else if (is_washed(c, h))
 		return wait_for_washer(vmf, c, h);
 	else if (folio_lock_killable(folio))

@@ -5,7 +5,7 @@
  * (fault.c), the backing file (read.c, writeback.c), which page goes (the policy).
  *
  * Interface:
- * hipec_frames_reserve(), hipec_frames_free()   the reservation
+ * hipec_frames_free()      all that hold nothing go
  * hipec_frame_add(), hipec_frames_add(), hipec_frame_shed()  they come, and go
  * hipec_frame_bind(), _bind_in_event(), _unbind()  a frame gets a page, loses it
  * hipec_frame_evict()      the page gives its frame up, or cannot
@@ -14,7 +14,6 @@
  * hipec_frame_evict_clean()  one that is free at once
  */
 #include <linux/pagemap.h>
-#include <linux/sched/signal.h>
 
 #include "../internal.h"
 
@@ -87,6 +86,7 @@ static void dropped(struct hipec_container *c, u32 nr)
 
 static void drop(struct hipec_container *c, struct folio *folio)
 {
+	folio_clear_active(folio);
 	folio_put(folio);
 	dropped(c, 1);
 }
@@ -114,35 +114,6 @@ static void recycle(struct hipec_container *c, struct folio *folio)
 }
 
 /**
- * hipec_frames_reserve() - get all frames of a container
- * @c:  container that has none
- * @nr: pages
- *
- * All or nothing, without the OOM killer: a budget that the machine or the
- * caller's memory cgroup cannot give is refused.
- *
- * Context: process context, may sleep; @c is not shared yet.
- * Return: 0; -ENOMEM if there is not enough memory; -EINTR on a fatal signal.
- */
-int hipec_frames_reserve(struct hipec_container *c, u32 nr)
-{
-	if (nr > si_mem_available())
-		return -ENOMEM;
-	while (c->nr_frames < nr) {
-		int err = fatal_signal_pending(current) ? -EINTR : 0;
-
-		if (!err && !grow(c, HIPEC_GFP_FRAME | __GFP_RETRY_MAYFAIL, 0))
-			err = -ENOMEM;
-		if (err) {
-			hipec_frames_free(c);
-			return err;
-		}
-		cond_resched();
-	}
-	return 0;
-}
-
-/**
  * hipec_frames_free() - give all free frames back to the system
  * @c: container
  *
@@ -154,10 +125,13 @@ void hipec_frames_free(struct hipec_container *c)
 	u32 nr;
 
 	while (c->nr_free) {
-		for (nr = 0; c->nr_free && nr < HIPEC_MAX_CLUSTER; nr++)
+		for (nr = 0; c->nr_free && nr < HIPEC_MAX_CLUSTER; nr++) {
 			page[nr] = &take_free(c)->page;
+			folio_clear_active(page_folio(page[nr]));
+		}
 		release_pages(page, nr);
 		dropped(c, nr);
+		cond_resched();
 	}
 }
 
@@ -250,6 +224,7 @@ void hipec_frame_unbind(struct hipec_container *c, u32 h)
 
 	lockdep_assert_held(&c->lock);
 	hipec_pool_left(c, h);
+	hipec_flush_del(c, h);
 	folio_lock(folio);
 	if (folio_test_clear_dirty(folio))
 		atomic_dec(&c->nr_dirty);
@@ -286,6 +261,7 @@ bool hipec_frame_release(struct hipec_container *c, u32 h)
 	folio_unlock(folio);
 	if (free) {
 		hipec_pool_left(c, h);
+		hipec_flush_del(c, h);
 		forget(c, h);
 	}
 	return free;
@@ -295,6 +271,7 @@ bool hipec_frame_release(struct hipec_container *c, u32 h)
 static void to_laundry(struct hipec_container *c, u32 h)
 {
 	hipec_pool_left(c, h);
+	hipec_flush_del(c, h);
 	hipec_page_hide(&c->vm, h);
 	c->vm.page[h].flags |= HIPEC_PAGE_LAUNDRY;
 	list_add_tail(&c->frame[h]->lru, &c->laundry);
@@ -503,7 +480,7 @@ static bool host_flush(struct hipec_vm *vm, u32 h)
 
 	if (!folio_test_dirty(c->frame[h]))
 		return false;
-	__set_bit(h, c->flush);
+	hipec_flush_add(c, h);
 	queue_work(hipec_wq, &c->wash);
 	return true;
 }
@@ -575,7 +552,9 @@ static u64 host_request(struct hipec_vm *vm, u64 nr)
 	while (got < nr &&
 	       (c->member ? hipec_pool_space(c) : c->nr_frames < c->nr_reserved) &&
 	       grow(c, HIPEC_GFP_FRAME | __GFP_NORETRY, 0))
-		got++;
+		/* One command, which is to take no longer than others. */
+		if (++got % HIPEC_MAX_CLUSTER == 0 && hipec_event_overtime(vm))
+			break;
 	return got;
 }
 

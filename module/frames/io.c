@@ -123,10 +123,12 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 	mutex_lock(&c->lock);
 	/* So that those next to each other go together; what failed is tried again. */
 	for (h = 1; h <= c->vm.nr_pages; h++) {
-		if (!is_in(c, part, h) || !folio_test_dirty(c->frame[h]))
-			continue;
-		__set_bit(h, c->flush);
-		c->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
+		if (is_in(c, part, h) && folio_test_dirty(c->frame[h])) {
+			if (hipec_page_live(&c->vm, h))
+				hipec_flush_add(c, h);
+			c->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
+		}
+		hipec_walk_pause(c, h);
 	}
 	for (h = 1; h <= c->vm.nr_pages; h++) {
 		while (is_in(c, part, h)) {
@@ -147,6 +149,7 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 			}
 			break;
 		}
+		hipec_walk_pause(c, h);
 	}
 	/* What was given up while it was written here is still to be cleaned. */
 	if (c->nr_laundry)

@@ -20,12 +20,63 @@
 
 #include "../internal.h"
 
+/*
+ * File systems on which test/guest/test_guest.py runs the tests of data and of
+ * locks, and how each is read. A cache beside the kernel's depends on how a file
+ * system locks and fails, and no flag of it tells.
+ */
+static const struct tested {
+	const char *name;
+	enum hipec_read_way read;
+} tested[] = {
+	{ "ext4", HIPEC_READ_NOWAIT },
+	{ "xfs", HIPEC_READ_NOWAIT },
+	/* Its direct read takes i_rwsem, even where it shall not wait. */
+	{ "btrfs", HIPEC_READ_CACHED },
+	/* All of it is page cache: to read it takes no lock. */
+	{ "tmpfs", HIPEC_READ_PLAIN },
+};
+
+static const struct tested *find_tested(const struct inode *inode)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tested); i++)
+		if (!strcmp(tested[i].name, inode->i_sb->s_type->name))
+			return &tested[i];
+	return NULL;
+}
+
+/**
+ * hipec_read_untested() - what keeps a file from being a region's
+ * @file: regular file or block device
+ *
+ * Context: any.
+ * Return: the name of a file system that regions are not tested on, or of what is
+ *         special of the file; NULL: nothing.
+ */
+const char *hipec_read_untested(const struct file *file)
+{
+	struct inode *inode = file_inode(file);
+
+	if (S_ISREG(inode->i_mode) && find_tested(inode)) {
+		if (inode->i_sb->s_flags & SB_KERNMOUNT)
+			return "memfd";	/* or System V's shared memory */
+		if (IS_DAX(inode))
+			return "DAX";
+	}
+	if ((S_ISREG(inode->i_mode) && !find_tested(inode)) ||
+	    !(file->f_mode & FMODE_CAN_ODIRECT))
+		return inode->i_sb->s_type->name;
+	return NULL;
+}
+
 /**
  * hipec_read_init() - choose how a region is read
- * @r: region with its backing file open
+ * @r: region with its backing file open, nothing of which is untested
  *
- * Reads of block devices, and of what is all page cache (tmpfs), take no lock.
- * A read that shall not wait is refused if the disk would split it.
+ * Reads of block devices take no lock. A read that shall not wait is refused if
+ * the disk would split it.
  *
  * Context: process context.
  */
@@ -35,12 +86,12 @@ void hipec_read_init(struct hipec_region *r)
 	struct block_device *bdev = inode->i_sb->s_bdev;
 
 	r->read_most = HIPEC_MAX_CLUSTER;
-	if (!S_ISREG(inode->i_mode) || !inode->i_mapping->a_ops->read_folio) {
-		r->read = HIPEC_READ_PLAIN;
+	r->read = HIPEC_READ_PLAIN;
+	if (!S_ISREG(inode->i_mode))
 		return;
-	}
-	r->read = r->backing->f_mode & FMODE_NOWAIT ? HIPEC_READ_NOWAIT :
-						      HIPEC_READ_CACHED;
+	r->read = find_tested(inode)->read;
+	if (r->read == HIPEC_READ_NOWAIT && !(r->backing->f_mode & FMODE_NOWAIT))
+		r->read = HIPEC_READ_CACHED;
 	if (bdev)
 		r->read_most = clamp_t(u32, queue_max_sectors(bdev_get_queue(bdev)) >>
 				       (PAGE_SHIFT - SECTOR_SHIFT),

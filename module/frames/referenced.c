@@ -125,44 +125,6 @@ void hipec_young_forget(struct hipec_container *c, u32 h, u16 who)
 	c->vm.page[h].flags &= ~who;
 }
 
-struct mapped {
-	unsigned long addr;
-	struct folio **folio;
-};
-
-static int reset_pte(pte_t *pte, unsigned long addr, void *data)
-{
-	struct mapped *m = data;
-	u32 i = (addr - m->addr) >> PAGE_SHIFT;
-
-	/* Not what was there before us: a private mapping has copies, too. */
-	if (pte_present(*pte) && pte_pfn(*pte) == folio_pfn(m->folio[i]))
-		clear_bit(_PAGE_BIT_ACCESSED, (unsigned long *)&pte->pte);
-	return 0;
-}
-
-/**
- * hipec_young_reset_range() - reset the bits of pages just mapped ahead
- * @vma:   VMA
- * @addr:  first address
- * @folio: frames that were to be mapped there; no reference is needed
- * @nr:    their number
- *
- * x86 maps pages with the bit set. These were not touched yet, so no TLB holds
- * them and none needs a flush.
- *
- * Context: the VMA is locked, as in a fault; may sleep.
- */
-void hipec_young_reset_range(struct vm_area_struct *vma, unsigned long addr,
-			     struct folio **folio, u32 nr)
-{
-	struct mapped m = { addr, folio };
-
-	apply_to_existing_page_range(vma->vm_mm, addr,
-				     (unsigned long)nr << PAGE_SHIFT,
-				     reset_pte, &m);
-}
-
 static void flush_this_cpu(void *unused)
 {
 	__flush_tlb_all();

@@ -52,6 +52,11 @@ static int init_fs_context(struct fs_context *fc)
 	if (!ctx)
 		return -ENOMEM;
 	ctx->ops = &hipec_super_ops;
+	/*
+	 * As on a mount with noexec: the region's file hides whether the backing
+	 * one may be executed, from its mount and from security modules.
+	 */
+	fc->s_iflags |= SB_I_NOEXEC;
 	return 0;
 }
 
@@ -107,6 +112,7 @@ static void unclaim_file(struct hipec_region *r)
 static int check_backing(struct file *file, bool writable)
 {
 	struct inode *inode = file_inode(file);
+	const char *untested;
 
 	if (S_ISDIR(inode->i_mode))
 		return -EISDIR;
@@ -118,11 +124,14 @@ static int check_backing(struct file *file, bool writable)
 		return -EACCES;
 	if (writable && !(file->f_mode & FMODE_WRITE))
 		return -EACCES;
-	if (writable && IS_APPEND(inode))
+	if (writable && (IS_APPEND(inode) || IS_IMMUTABLE(inode)))
 		return -EPERM;
-	if (!(file->f_mode & FMODE_CAN_ODIRECT))
-		return -EOPNOTSUPP;
-	return 0;
+	untested = hipec_read_untested(file);
+	if (!untested)
+		return 0;
+	pr_info_ratelimited("%s[%d]: no region: not tested on %s\n",
+			    current->comm, task_pid_nr(current), untested);
+	return -EOPNOTSUPP;
 }
 
 /* Size the region to the range, which must lie within the file. */
@@ -148,23 +157,55 @@ static int set_range(struct hipec_region *r, u64 offset, u64 length)
 	return 0;
 }
 
-/* Place the region behind the others of its container. */
+/* A region of @c that has any of @nr pages from @start on; NULL: none. */
+static struct hipec_region *region_at(struct hipec_container *c, u64 start,
+				      u32 nr)
+{
+	struct hipec_region *r;
+
+	list_for_each_entry(r, &c->regions, link)
+		if (r->start < start + nr && start < (u64)r->start + r->nr)
+			return r;
+	return NULL;
+}
+
+/*
+ * Where @nr pages have room: behind all regions, so that addresses mean one file as
+ * long as that is possible; else where the first of those were that are gone. Page
+ * U32_MAX is none. Return: U64_MAX if there is no room.
+ */
+static u64 find_room(struct hipec_container *c, u32 nr)
+{
+	struct hipec_region *r;
+	u64 start = 0;
+
+	list_for_each_entry(r, &c->regions, link)
+		start = max_t(u64, start, (u64)r->start + r->nr);
+	if (start + nr <= U32_MAX)
+		return start;
+	for (start = 0; start + nr <= U32_MAX; start = (u64)r->start + r->nr) {
+		r = region_at(c, start, nr);
+		if (!r)
+			return start;
+	}
+	return U64_MAX;
+}
+
+/* Find the region a place among the addresses of its container. */
 static int join_container(struct hipec_region *r)
 {
 	struct hipec_container *c = r->c;
-	struct hipec_region *other;
-	u64 end = 0;
 	int ret = 0;
+	u64 start;
 
 	mutex_lock(&c->lock);
-	list_for_each_entry(other, &c->regions, link)
-		end = max_t(u64, end, (u64)other->start + other->nr);
+	start = find_room(c, r->nr);
 	if (!c->vm.policy)
 		ret = -ENODATA;
-	else if (end + r->nr > U32_MAX)
+	else if (start == U64_MAX)
 		ret = -ENOSPC;
 	if (!ret) {
-		r->start = end;
+		r->start = start;
 		list_add_tail(&r->link, &c->regions);
 		c->nr_regions++;
 		hipec_record_region(r);
@@ -195,6 +236,7 @@ static void leave_container(struct hipec_region *r)
 			hipec_frame_unbind(c, h);
 			hipec_event_remove(c, pgno);
 		}
+		hipec_walk_pause(c, h);
 	}
 	hipec_page_forget_range(&c->vm, r->start, r->nr);
 	list_del(&r->link);
@@ -351,8 +393,9 @@ static struct file *open_backing(struct file *file, bool writable)
  * Return: 0; -EBADF for no open descriptor; -EISDIR, -ESPIPE, -ENODEV for a
  *         directory, a pipe or socket, another kind of file; -EACCES if it is
  *         not open for reading, or for writing where that is asked; -EPERM to
- *         write an append-only file; -EOPNOTSUPP if its file system has no
- *         direct I/O; -EINVAL for an offset inside a page; -ERANGE for a range
+ *         write an append-only or immutable file; -EOPNOTSUPP for a file
+ *         system that regions are not tested on, which the kernel's log names;
+ *         -EINVAL for an offset inside a page; -ERANGE for a range
  *         past the end; -EFBIG for 2^32 pages or more; -EBUSY if another
  *         container, or an overlapping region, has the file and one of the two
  *         writes; -ENODATA before a policy is loaded;

@@ -163,7 +163,7 @@ static bool waits(const struct hipec_container *c, u32 h)
 	if (!h || flags & HIPEC_PAGE_WRITING)
 		return false;
 	return flags & HIPEC_PAGE_LAUNDRY ||
-	       (test_bit(h, c->flush) && hipec_page_live(&c->vm, h));
+	       (flags & HIPEC_PAGE_FLUSH && hipec_page_live(&c->vm, h));
 }
 
 static void add(struct hipec_container *c, struct load *l, u32 h)
@@ -175,7 +175,7 @@ static void add(struct hipec_container *c, struct load *l, u32 h)
 		.unmap = c->vm.page[h].flags & HIPEC_PAGE_LAUNDRY,
 	};
 	c->vm.page[h].flags |= HIPEC_PAGE_WRITING;
-	__clear_bit(h, c->flush);
+	hipec_flush_del(c, h);
 	folio_get(folio);
 }
 
@@ -189,8 +189,8 @@ static void gather(struct hipec_container *c, struct load *l, u32 h)
 	while (first > l->r->start && pgno - first < HIPEC_MAX_CLUSTER - 1 &&
 	       waits(c, hipec_page_find(&c->vm, first - 1)))
 		first--;
-	end = l->r->start + min(first - l->r->start + HIPEC_MAX_CLUSTER,
-				l->r->nr);
+	end = first + min_t(u32, l->r->nr - (first - l->r->start),
+			    HIPEC_MAX_CLUSTER);
 	for (; first < end; first++) {
 		u32 next = first == pgno ? h : hipec_page_find(&c->vm, first);
 
@@ -247,7 +247,7 @@ static void finish(struct hipec_container *c, const struct washed *w)
  * @h: page with a frame, not WRITING
  *
  * Around it are the pages before and behind it in its region that were given up
- * or are marked in c->flush, without a gap; HIPEC_MAX_CLUSTER in all.
+ * or are on c->flush, without a gap; HIPEC_MAX_CLUSTER in all.
  *
  * Context: process context; expects c->lock, drops it meanwhile.
  * Return: 0; -errno of the first page that could not be written, which is dirty
@@ -276,9 +276,7 @@ int hipec_wash(struct hipec_container *c, u32 h)
 /* The next page to clean: what faults wait for first. 0: none. */
 static u32 next_to_wash(struct hipec_container *c)
 {
-	unsigned long nr = c->vm.nr_pages + 1ul;
-	struct folio *folio;
-	unsigned long bit;
+	struct folio *folio, *next;
 	u32 h;
 
 	list_for_each_entry(folio, &c->laundry, lru) {
@@ -286,10 +284,11 @@ static u32 next_to_wash(struct hipec_container *c)
 		if (waits(c, h))
 			return h;
 	}
-	for_each_set_bit(bit, c->flush, nr) {
-		if (waits(c, bit))
-			return bit;
-		__clear_bit(bit, c->flush);
+	list_for_each_entry_safe(folio, next, &c->flush, lru) {
+		h = hipec_frame_page(c, folio);
+		if (waits(c, h))
+			return h;
+		hipec_flush_del(c, h);
 	}
 	return 0;
 }
@@ -308,10 +307,7 @@ void hipec_wash_work(struct work_struct *work)
 
 	mutex_lock(&c->lock);
 	if (test_and_clear_bit(0, &c->flush_all))
-		for (h = 1; h <= c->vm.nr_pages; h++)
-			if (hipec_page_live(&c->vm, h) &&
-			    folio_test_dirty(c->frame[h]))
-				__set_bit(h, c->flush);
+		hipec_flush_dirty(c);
 	while ((h = next_to_wash(c)))
 		hipec_wash(c, h);
 	mutex_unlock(&c->lock);

@@ -202,8 +202,9 @@ void hipec_fakehost_init(struct hipec_fakehost *fake,
 	memset(fake->bits, 0, fake->max_given * sizeof(*fake->bits));
 	for (i = 0; i < p->shared_size / sizeof(*shared); i++)
 		shared[i] = 100 + i;
-	hipec_vm_init(&fake->vm, p, &fake_ops, (void *)shared + p->shared_size,
-		      shared, nr_frames);
+	memory = (void *)shared + p->shared_size;
+	memset(memory, 0, hipec_vm_size(p, nr_frames));
+	hipec_vm_init(&fake->vm, p, &fake_ops, memory, shared, nr_frames);
 }
 
 /**

@@ -61,10 +61,10 @@ static void a_reservation_is_all_or_nothing(struct kunit *test)
 	w->c = hipec_container_new();
 	KUNIT_ASSERT_NOT_NULL(test, w->c);
 	KUNIT_EXPECT_EQ(test,
-			hipec_frames_reserve(w->c, si_mem_available() + 1000),
+			hipec_frames_reserve(w->c, si_mem_available() + 1000, 0),
 			-ENOMEM);
 	expect_counts(w, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, hipec_frames_reserve(w->c, 10), 0);
+	KUNIT_EXPECT_EQ(test, hipec_frames_reserve(w->c, 10, 0), 0);
 	KUNIT_EXPECT_EQ(test, w->c->nr_frames, 10);
 	hipec_frames_free(w->c);
 	expect_counts(w, 0, 0, 0);

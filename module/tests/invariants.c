@@ -123,7 +123,7 @@ static const char *broken_pages(const struct hipec_vm *vm)
 		if (text)
 			return text;
 	}
-	for (h = vm->unused; h; h = vm->page[h].next)
+	for (h = vm->unused; h; h = hipec_page_next_unused(vm, h))
 		if (h > vm->nr_pages || unused++ == vm->nr_pages)
 			return "the unused entries form a cycle";
 	if (vm->page[0].flags || vm->page[0].next || vm->page[0].prev)

@@ -207,7 +207,7 @@ static void the_checker_sees_each_kind_of_damage(struct kunit *test)
 		{ &vm->nr_ghosts, 1 },
 		{ &vm->unused, 0 },		/* entries lost */
 		{ &vm->unused, 1 },		/* one in use */
-		{ &vm->page[8].next, 7 },	/* a cycle of unused ones */
+		{ &vm->page[8].next, 0u - 2 },	/* a cycle of unused ones */
 	};
 
 	/* 1 to 4 on the fallback queue, 5 and 6 on the ordered one, 7 and 8 unused. */

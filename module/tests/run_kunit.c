@@ -223,7 +223,7 @@ static void commands_are_counted_exactly(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->vm.nr_events, 1);
 }
 
-/* A container with more pages may look at each of them as often. */
+/* A container with more pages may look at each of them as often, up to a bound. */
 static void fuel_grows_with_the_pages(struct kunit *test)
 {
 	struct hipec_fakehost *small, *large;
@@ -231,6 +231,29 @@ static void fuel_grows_with_the_pages(struct kunit *test)
 	small = hipec_kit_machine(hipec_kit_new(test), 1);
 	large = hipec_kit_machine(hipec_kit_new(test), 1025);
 	KUNIT_EXPECT_GE(test, large->vm.fuel - small->vm.fuel, 1024 * 16);
+	KUNIT_EXPECT_EQ(test, large->vm.fuel, hipec_vm_fuel(large->vm.nr_pages));
+	KUNIT_EXPECT_LT(test, hipec_vm_fuel(HIPEC_MAX_FUEL / 64 - 65), HIPEC_MAX_FUEL);
+	KUNIT_EXPECT_EQ(test, hipec_vm_fuel(HIPEC_MAX_FUEL / 64), HIPEC_MAX_FUEL);
+	KUNIT_EXPECT_EQ(test, hipec_vm_fuel(HIPEC_MAX_ENTRIES), HIPEC_MAX_FUEL);
+}
+
+/* 4 TiB of frames, or as many entries as handles may name. */
+static void four_tebibytes_of_frames_fit(struct kunit *test)
+{
+	struct hipec_image image = { 0 };
+	struct hipec_policy p = { .image = &image };
+
+	KUNIT_EXPECT_TRUE(test, hipec_vm_fits(&p, 1ull << 30));
+	KUNIT_EXPECT_FALSE(test, hipec_vm_fits(&p, (1ull << 30) + 1));
+	KUNIT_EXPECT_FALSE(test, hipec_vm_fits(&p, ~0ull));
+	image.ghosts = 100;
+	KUNIT_EXPECT_TRUE(test, hipec_vm_fits(&p, (1ull << 30) - 1));
+	KUNIT_EXPECT_FALSE(test, hipec_vm_fits(&p, 1ull << 30));
+	image.ghosts = HIPEC_MAX_GHOSTS;
+	KUNIT_EXPECT_TRUE(test, hipec_vm_fits(&p, HIPEC_MAX_ENTRIES / 11));
+	KUNIT_EXPECT_FALSE(test, hipec_vm_fits(&p, HIPEC_MAX_ENTRIES / 11 + 1));
+	KUNIT_EXPECT_EQ(test, hipec_vm_nr_pages(&p, HIPEC_MAX_ENTRIES / 11),
+			HIPEC_MAX_ENTRIES / 11 * 11);
 }
 
 /* The record of an end names the callee, not the event that the host ran. */
@@ -440,6 +463,7 @@ static struct kunit_case run_cases[] = {
 	KUNIT_CASE(a_late_event_is_given_up_alone),
 	KUNIT_CASE(commands_are_counted_exactly),
 	KUNIT_CASE(fuel_grows_with_the_pages),
+	KUNIT_CASE(four_tebibytes_of_frames_fit),
 	KUNIT_CASE(exit_record_names_the_command_that_did_it),
 	KUNIT_CASE(exit_record_has_no_line_without_a_line_table),
 	KUNIT_CASE(jumps_reach_the_ends_of_the_longest_event),

@@ -25,7 +25,7 @@
  */
 void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old)
 {
-	u32 *unused = &vm->unused, h;
+	u32 last = 0, h;
 
 	for (h = 1; h <= vm->nr_pages; h++) {
 		struct hipec_page *page = &vm->page[h];
@@ -33,8 +33,11 @@ void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old)
 		u32 *bucket;
 
 		if (!(flags & HIPEC_PAGE_FRAME)) {
-			*unused = h;
-			unused = &page->next;
+			if (last)
+				hipec_page_link_unused(vm, last, h);
+			else
+				vm->unused = h;
+			last = h;
 			continue;
 		}
 		bucket = hipec_bucket_of(vm, old->page[h].pgno);
@@ -45,7 +48,10 @@ void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old)
 		};
 		*bucket = h;
 	}
-	*unused = 0;
+	if (last)
+		hipec_page_link_unused(vm, last, 0);
+	else
+		vm->unused = 0;
 }
 
 /* The first live page of @h and those behind it on its queue; 0: none. */

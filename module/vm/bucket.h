@@ -16,7 +16,7 @@ static __always_inline u32 *hipec_bucket_of(const struct hipec_vm *vm, u32 pgno)
 
 	hash ^= hash >> 16;
 	hash *= 2246822519u;
-	return &vm->bucket[(u64)hash * vm->nr_pages >> 32];
+	return &vm->bucket[(u64)hash * vm->nr_buckets >> 32];
 }
 
 #endif /* HIPEC_VM_BUCKET_H */

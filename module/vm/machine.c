@@ -25,6 +25,36 @@ u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames)
 	return nr_frames + (u64)nr_frames * p->image->ghosts / 100;
 }
 
+/**
+ * hipec_vm_fits() - whether a machine may have so many frames
+ * @p:         verified policy
+ * @nr_frames: any number
+ *
+ * Context: any.
+ * Return: false if there are more than HIPEC_MAX_FRAMES, or more than
+ *         HIPEC_MAX_ENTRIES with the ghosts that the policy may have beside.
+ */
+bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames)
+{
+	return nr_frames <= HIPEC_MAX_FRAMES &&
+	       nr_frames + nr_frames * p->image->ghosts / 100 <=
+	       HIPEC_MAX_ENTRIES;
+}
+
+/**
+ * hipec_vm_fuel() - commands that one event may run
+ * @nr_pages: entries of the machine's page table
+ *
+ * Context: any.
+ * Return: enough to look at every page several times; HIPEC_MAX_FUEL at most.
+ */
+u32 hipec_vm_fuel(u32 nr_pages)
+{
+	u64 fuel = 4096 + 64ull * nr_pages;
+
+	return fuel < HIPEC_MAX_FUEL ? fuel : HIPEC_MAX_FUEL;
+}
+
 /* The policy's, and one for the built-in replacement (fifo2.c). */
 static u32 nr_queues(const struct hipec_policy *p)
 {
@@ -55,8 +85,7 @@ static struct layout lay_out(const struct hipec_policy *p, size_t n)
 /**
  * hipec_vm_size() - memory that a machine needs beside struct hipec_vm
  * @p:         verified policy
- * @nr_frames: pages that may hold a frame at the same time; with the policy's
- *             ghosts below 2^31
+ * @nr_frames: pages that may hold a frame at the same time; they fit
  *
  * Context: any.
  * Return: bytes.
@@ -69,7 +98,7 @@ size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames)
 /**
  * hipec_vm_table_size() - the same, of a machine whose table has more entries
  * @p:        verified policy
- * @nr_pages: entries, hipec_vm_nr_pages() or more; below 2^31
+ * @nr_pages: entries, hipec_vm_nr_pages() or more
  *
  * Context: any.
  * Return: bytes.
@@ -139,7 +168,7 @@ static void init_slots(struct hipec_vm *vm, const struct hipec_policy *p,
  * @vm:        to fill
  * @p:         verified policy; must outlive @vm
  * @host:      owner of the frames
- * @memory:    hipec_vm_size() bytes, aligned for u64; the host frees it
+ * @memory:    hipec_vm_size() bytes of zeros, aligned for u64; the host frees it
  * @shared:    p->shared_size bytes for shared arrays, which are not cleared;
  *             the host frees it. NULL if that is 0, or the host sets where each
  *             of them is before it runs an event
@@ -163,7 +192,7 @@ void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
  * @vm:        to fill
  * @p:         as of hipec_vm_init()
  * @host:      likewise
- * @memory:    hipec_vm_table_size() bytes, aligned for u64
+ * @memory:    hipec_vm_table_size() bytes of zeros, aligned for u64
  * @shared:    as of hipec_vm_init()
  * @nr_frames: pages that may hold a frame at the same time
  * @nr_pages:  entries, hipec_vm_nr_pages() or more
@@ -182,10 +211,9 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 	u32 i;
 
 	memset(vm, 0, sizeof(*vm));
-	memset(memory, 0, l.end);
 	vm->policy = p;
 	vm->host = host;
-	vm->nr_pages = nr_pages;
+	vm->nr_pages = vm->nr_buckets = nr_pages;
 	vm->max_ghosts = hipec_vm_nr_pages(p, nr_frames) - nr_frames;
 	vm->nr_queues = nr_queues(p);
 	vm->nr_fields = p->nr_fields;
@@ -201,12 +229,11 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 		hipec_decode(p->words + p->event[i].first, p->event[i].nr,
 			     code + p->event[i].first);
 
-	for (i = 1; i < vm->nr_pages; i++)
-		vm->page[i].next = i + 1;
+	/* They are linked: hipec_page_next_unused(). */
 	vm->unused = vm->nr_pages ? 1 : 0;
 
-	/* Enough to look at every page several times, and never endless. */
-	vm->fuel = 4096 + 64ull * vm->nr_pages;
+	vm->fuel = hipec_vm_fuel(vm->nr_pages);
+	vm->poll = HIPEC_POLL;
 	vm->random = 1;
 	init_slots(vm, p, memory + l.element, shared);
 	vm->slot[HIPEC_SLOT_PAGE_ENTRIES] = vm->nr_pages;

@@ -68,7 +68,7 @@ static u32 take_entry(struct hipec_vm *vm, u32 pgno)
 	if (!h)
 		return 0;
 	bucket = hipec_bucket_of(vm, pgno);
-	vm->unused = vm->page[h].next;
+	vm->unused = hipec_page_next_unused(vm, h);
 	vm->page[h] = (struct hipec_page){ .chain = *bucket, .pgno = pgno };
 	*bucket = h;
 	if (vm->nr_fields)
@@ -86,7 +86,7 @@ static void free_entry(struct hipec_vm *vm, u32 h)
 		link = &vm->page[*link].chain;
 	*link = vm->page[h].chain;
 	vm->page[h].flags = 0;
-	vm->page[h].next = vm->unused;
+	hipec_page_link_unused(vm, h, vm->unused);
 	vm->unused = h;
 }
 

@@ -46,8 +46,8 @@ static u64 set_limit(const struct hipec_vm *vm, u64 run)
 {
 	u64 look = vm->fuel;
 
-	if (vm->host->overtime && run + HIPEC_POLL < look)
-		look = run + HIPEC_POLL;
+	if (vm->host->overtime && run + vm->poll < look)
+		look = run + vm->poll;
 	return look * sizeof(struct hipec_insn);
 }
 

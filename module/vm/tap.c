@@ -245,6 +245,21 @@ static void *copy(void *out, const void *from, size_t bytes)
 	return out + bytes;
 }
 
+/* The page table; a record has the number of the next unused entry itself. */
+static void *copy_pages(const struct hipec_vm *vm, void *out)
+{
+	struct hipec_page page;
+	u32 h;
+
+	for (h = 0; h <= vm->nr_pages; h++) {
+		page = vm->page[h];
+		if (h && !(page.flags & HIPEC_PAGE_USED))
+			page.next = hipec_page_next_unused(vm, h);
+		out = copy(out, &page, sizeof(page));
+	}
+	return out;
+}
+
 /* Bytes of hipec_tap_snapshot(). Context: any; the answer is always the same. */
 size_t hipec_tap_snapshot_size(const struct hipec_vm *vm)
 {
@@ -299,7 +314,7 @@ void *hipec_tap_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out)
 	out = copy(out, &head, sizeof(head));
 	out = copy(out, p->image, head.image_size);
 	out = copy(out, vm->slot, sizeof(vm->slot));
-	out = copy(out, vm->page, (vm->nr_pages + (size_t)1) * sizeof(*vm->page));
+	out = copy_pages(vm, out);
 	for (i = 0; i < vm->nr_queues; i++) {
 		queue = vm->queue[i];
 		queue.root = 0;

@@ -85,7 +85,7 @@ struct hipec_insn {
  * these and no FRAME is unused. A ghost that is taken off its queue is GONE.
  */
 struct hipec_page {
-	u32 next, prev;	/* on its queue; next also links unused entries */
+	u32 next, prev;	/* on its queue; of an unused one: hipec_page_next_unused() */
 	u32 chain;	/* next page in the same hash bucket */
 	u32 pgno;
 	u16 queue;	/* HIPEC_QUEUE_FREE: it is on none */
@@ -142,7 +142,7 @@ struct hipec_array {
  * @prefetch: begin to bring in up to @nr pages from @pgno on, none of which
  *            holds a frame, into frames that are free; how many. Each is added
  *            by hipec_page_add_in_event() and is not live before it is touched.
- * @overtime: asked after each HIPEC_POLL commands of one event: true ends the
+ * @overtime: asked after each @poll commands of one event: true ends the
  *            event, and not the policy. May sleep. NULL: never.
  *
  * All are called from hipec_vm_run() in the context of its caller, with a live
@@ -164,6 +164,13 @@ struct hipec_host_ops {
 
 #define HIPEC_POLL 1024
 
+/* Commands of one event at most, however long the page table is. */
+#define HIPEC_MAX_FUEL 16777216
+
+/* Frames of a container at most, 4 TiB, and entries of its page table. */
+#define HIPEC_MAX_FRAMES 1073741824
+#define HIPEC_MAX_ENTRIES 2147483647
+
 /* Pages that a policy may have asked for, and that were not used yet. */
 #define HIPEC_MAX_PREFETCH 32
 
@@ -174,6 +181,7 @@ struct hipec_vm {
 
 	const struct hipec_insn *code;	/* decoded words of all events */
 	u64 fuel;		/* commands that one event may run */
+	u32 poll;		/* of these, between two looks at the clock */
 	bool condition;		/* set by commands that test, read by Jump */
 
 	s64 slot[HIPEC_NR_SLOTS]; /* integer, handle, or index of queue, array, field */
@@ -183,7 +191,8 @@ struct hipec_vm {
 	struct hipec_page *page;	/* nr_pages + 1, entry 0 is no page */
 	struct hipec_node *node;	/* by handle, where there are ordered queues */
 	s64 *field;			/* nr_fields of each page, by handle */
-	u32 *bucket;			/* nr_pages */
+	u32 *bucket;			/* nr_pages; the first nr_buckets are used */
+	u32 nr_buckets;			/* the host may take fewer while there are no pages */
 	u32 nr_queues;			/* the last one is the built-in replacement's */
 	u32 nr_fields;
 	u32 nr_pages;			/* entries: frames at load and ghosts, or more */
@@ -224,6 +233,8 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 			 const struct hipec_host_ops *host, void *memory,
 			 void *shared, u32 nr_frames, u32 nr_pages);
 u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames);
+bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames);
+u32 hipec_vm_fuel(u32 nr_pages);
 int hipec_vm_set_param(struct hipec_vm *vm, u32 slot, s64 value);
 int hipec_vm_run(struct hipec_vm *vm, u32 event);
 
@@ -261,6 +272,24 @@ void hipec_exit_explain(const struct hipec_policy *p, const struct hipec_exit *e
 static inline bool hipec_page_live(const struct hipec_vm *vm, u32 h)
 {
 	return vm->page[h].flags & HIPEC_PAGE_LIVE;
+}
+
+/*
+ * The unused entry behind @h, which is unused; 0: none. The link counts from the
+ * entry behind @h on, so that a table of zeros links all its entries, in order,
+ * and no memory of theirs is touched before a page is.
+ */
+static inline u32 hipec_page_next_unused(const struct hipec_vm *vm, u32 h)
+{
+	u32 next = h + 1 + vm->page[h].next;
+
+	return next <= vm->nr_pages ? next : 0;
+}
+
+/* Put unused entry @h before @next, which is 0 or unused. */
+static inline void hipec_page_link_unused(struct hipec_vm *vm, u32 h, u32 next)
+{
+	vm->page[h].next = next - h - 1;
 }
 
 /* Whether a param may not be set to just anything. */

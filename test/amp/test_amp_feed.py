@@ -311,7 +311,7 @@ def test_what_is_wrong_in_a_file_is_said_with_its_line(policy, tmp_path, text, w
     hints = tmp_path / "hints"
     hints.write_text(text)
     done = hipec("sim", "-p", policy, "-f", 8, "--hints", hints, "-", text="r 1\n", code=1)
-    assert done.stderr.startswith(f"{hints}:{where}: {message}") and not done.stdout
+    assert done.stderr.startswith(f"hipec sim: {hints}:{where}: {message}") and not done.stdout
     assert hints.read_text() == text
 
 
@@ -328,7 +328,8 @@ def test_garbage_never_does_more_than_be_refused(policy, tmp_path):
         done = subprocess.run([HIPEC, "sim", "-p", policy, "-f", "8", "--hints", tmp_path / "hints",
                                "-"], input=b"r 1\n", capture_output=True, check=False, env=ENV)
         assert done.returncode in (0, 1), done.stderr
-        assert done.returncode == 0 or done.stderr.startswith(bytes(tmp_path / "hints") + b":")
+        assert done.returncode == 0 or done.stderr.startswith(
+            b"hipec sim: " + bytes(tmp_path / "hints") + b":")
 
 
 @pytest.mark.parametrize("arguments,message", [

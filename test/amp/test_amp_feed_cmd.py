@@ -115,7 +115,7 @@ def test_wrong_arguments(world, args):
 
 def test_verbs_are_named_when_there_is_no_such():
     done = subprocess.run([HIPEC, "amp", "fed"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "there is no 'fed'; want detect, feed or report" in done.stderr
+    assert done.returncode == 2 and "there is no 'fed'; did you mean 'feed'?" in done.stderr
 
 
 def test_without_the_module():

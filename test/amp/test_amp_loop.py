@@ -264,7 +264,7 @@ def test_what_a_terminal_would_obey_is_not_printed(tmp_path, binary):
 def test_malformed_lines_are_told_with_their_place(tmp_path, line, complaint):
     done = report(hints(tmp_path, "# nothing", line))
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"{tmp_path}/hints:3: {complaint}\n"
+    assert done.stderr == f"hipec amp: {tmp_path}/hints:3: {complaint}\n"
 
 
 def test_the_last_run_is_reported_without_a_name(tmp_path, binary):

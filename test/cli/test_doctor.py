@@ -119,6 +119,17 @@ def test_another_architecture(machine):
     assert wrong(machine) == ("kernel", "the module is for x86_64, and this is aarch64", None)
 
 
+def test_a_real_time_kernel(machine):
+    """Of a series that is tested, but for that."""
+    machine.write("proc/sys/kernel/osrelease", "6.12.99-rt-amd64\n")
+    machine.write("proc/sys/kernel/version", "#1 SMP PREEMPT_RT Debian 6.12.99-1 (2026-01-01)\n")
+    state, text, mend = machine.findings()[0]["kernel"]
+    assert (state, text) == ("wrong", "6.12.99-rt-amd64; the module is not built for real-time kernels")
+    assert mend.startswith("apt install linux-image-amd64 ")
+    machine.write("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian 6.12.99-1\n")
+    assert machine.findings()[0]["kernel"][0] == "ok"
+
+
 def test_not_loaded(machine):
     machine.write("proc/modules", "hipecs 1 0 - Live 0x0\n")
     assert wrong(machine) == ("module", "it is there, and not loaded", "modprobe hipec")
@@ -229,7 +240,7 @@ def test_locked_memory(machine):
     """A limit is noted, unless the caller need not mind it."""
     machine.write("proc/self/limits", LIMITS + "Max locked memory         8388608   8388608  bytes\n")
     check, text, mend = wrong(machine, "note")
-    assert (check, text) == ("memlock", "frames of your own (--reserve) end at 8192 kB; shared "
+    assert (check, text) == ("memlock", "frames of your own (--reserve) end at 8192 KiB; shared "
                              "ones do not")
     assert "@hipec - memlock unlimited" in mend
     machine.write("proc/self/status", "Name:\thipec\nCapEff:\t0000000000004000\n")

@@ -71,15 +71,17 @@ SQL = ("status id=5 pid=71 uid=33 comm=sql-of-everyone policy=lru frames=200 lim
        "resident=200 cluster=1 regions=1 ")
 BAD = ("status id=9 pid=72 uid=33 comm=bad policy=worse frames=100 limit=300 shares=1 "
        "exit.kind=0x42 message=far%20too%20many%20faults windows=4 judged_faults=800 "
-       "default_faults=400 faults=1000 events=2000 ")
+       "default_faults=400 default_least=320 default_most=500 faults=1000 events=2000 ")
 TWO_LOOKS = (
     QUERY, JOIN + "faults=100 evictions=50 read_pages=3200 events=500 windows=2 judged_faults=150 "
-    "default_faults=200", SQL + "faults=7 events=9 helped=1", "operand id=3 slot=0 name=hits",
+    "default_faults=200 default_least=187 default_most=214",
+    SQL + "faults=7 events=9 helped=1", "operand id=3 slot=0 name=hits",
     "operand id=3 slot=1 name=depth operand_flags=8 value=-4",
     "look",
     "query frames=1200 pool_frames=1100 pool_max=4096 quota=2048",
     JOIN + "faults=300 evictions=60 read_pages=9600 written_pages=40 events=900 windows=3 "
-    "judged_faults=150 default_faults=200", SQL + "faults=7 events=9 helped=4", BAD)
+    "judged_faults=150 default_faults=200 default_least=180 default_most=225",
+    SQL + "faults=7 events=9 helped=4", BAD)
 
 
 def test_status_as_a_table_and_as_json(module):
@@ -89,7 +91,7 @@ def test_status_as_a_table_and_as_json(module):
                                 "FAULTS", "EVICTIONS", "READ", "WRITTEN", "COMMANDS", "STATE"]
     assert lines[1].split() == ["3", "70", "join", "mru", "900", "1", "899", "5", "100", "50",
                                 "3200", "0", "0", "runs"]
-    assert lines[2].endswith("runs, helped 1 times")
+    assert lines[2].endswith("runs, helped 1 time")
     assert {lines[0].index("STATE"), *(line.index("runs") for line in lines[1:])} == {lines[1].index("runs")}
     join, sql = valid("status", json.loads(out("status", "--json")))
     assert join["policy_counters"] == {"depth": -4} and sql["policy_counters"] == {}
@@ -111,7 +113,7 @@ def test_pages_on_no_queue_are_said(module):
 def test_status_says_what_else_went_wrong(module):
     module(QUERY, SQL + "helped=1", BAD + "forgotten=3")
     sql, bad = out("status").splitlines()[1:]
-    assert sql.endswith("  0  runs, helped 1 times") and bad.endswith("  0  far too many faults")
+    assert sql.endswith("  0  runs, helped 1 time") and bad.endswith("  0  far too many faults")
 
 
 def test_top_is_the_difference_of_two_looks(module):
@@ -123,23 +125,28 @@ def test_top_is_the_difference_of_two_looks(module):
     assert [row["id"] for row in (join, sql, bad)] == [3, 5, 9]
     for key, did in [("faults", 200), ("evictions", 10), ("read", 6400), ("written", 40)]:
         assert abs(join[f"{key}_per_s"] * picture["seconds"] - did) < 1e-6
-    assert (join["gain_percent"], join["health"]) == (25, "runs")
+    # 150 in the place of 180 to 225: saved a sixth to a third.
+    assert abs(join["gain_percent"] - 25) < 1e-9 and join["health"] == "runs"
+    assert abs(join["gain_error_percent"] - 100 / 12) < 1e-9
     assert (sql["gain_percent"], sql["health"], sql["faults_per_s"]) == (None, "helped", 0)
+    assert sql["gain_error_percent"] is None
     # It has come since: all it did was between the looks.
     assert abs(bad["faults_per_s"] * picture["seconds"] - 1000) < 1e-6
-    assert (bad["gain_percent"], bad["health"]) == (-100, "ended")
+    # 800 in the place of 320 to 500: 1.5 times as many more, or 0.6.
+    assert abs(bad["gain_percent"] + 105) < 1e-9 and bad["health"] == "ended"
+    assert abs(bad["gain_error_percent"] - 45) < 1e-9
 
 
 def test_top_as_a_table(module):
     module(*TWO_LOOKS)
     head, titles, *rows = out("top", "-1", "-i", "0.1").splitlines()
-    assert re.fullmatch(r"3 containers, 1200 frames \(4\.7 MB\); pool: 1100 of 4096; the last "
+    assert re.fullmatch(r"3 containers, 1200 frames \(4\.7 MiB\); pool: 1100 of 4096; the last "
                         r"\d+\.\d s", head)
     assert titles.split() == ["ID", "PID", "UID", "COMM", "POLICY", "FRAMES", "LIMIT", "DIRTY",
-                              "FAULTS/S", "EVICT/S", "READ/S", "WRITE/S", "GAIN", "HEALTH"]
+                              "FAULTS/S", "EVICT/S", "READ/S", "WRITE/S", "GAIN", "+-", "HEALTH"]
     gains = [row.split()[12:] for row in rows]
-    assert gains == [["+25.0%", "runs"], ["-", "helped", "3"],
-                     ["-100.0%", "far", "too", "many", "faults"]]
+    assert gains == [["+25.0%", "8.3%", "runs"], ["-", "-", "helped", "3"],
+                     ["-105.0%", "45.0%", "far", "too", "many", "faults"]]
 
 
 @pytest.mark.parametrize("sort, want", [
@@ -219,8 +226,10 @@ def test_metrics_are_read_by_a_strict_parser(module):
     join = (("comm", "join"), ("id", "3"), ("policy", "mru"), ("uid", "1000"))
     odd = (("comm", ODD_SHOWN), ("id", "8"), ("policy", ODD_SHOWN), ("uid", "0"))
     for name, meaning in COUNTERS:
-        kind, text, samples = families[f"hipec_container_{name}_total"]
-        assert (kind, text, set(samples)) == ("counter", meaning, {join, odd})
+        now = meaning.startswith("now,")
+        kind, text, samples = families[f"hipec_container_{name}{'' if now else '_total'}"]
+        assert (kind, text) == ("gauge" if now else "counter", meaning)
+        assert set(samples) == {join, odd}
     assert families["hipec_container_faults_total"][2] == {join: 100, odd: 7}
     assert families["hipec_container_exit_kind"][2] == {join: 0, odd: 0x42}
     assert families["hipec_container_limit_frames"][2][join] == 1000

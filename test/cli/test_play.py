@@ -218,7 +218,7 @@ def test_targets_that_are_wrong(disk):
         "hipec play: disk: has 204800 bytes, and the list goes up to 208896: want a larger one, as "
         "of fallocate -l\n")
     (disk / "list").write_text("r five\n")
-    assert refused("list", "disk") == "list:1: want a page number, 0 to 4294967295, not 'five'\n"
+    assert refused("list", "disk") == "hipec play: list:1: want a page number, 0 to 4294967295, not 'five'\n"
 
 
 @pytest.mark.parametrize("args, message", [

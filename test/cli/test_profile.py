@@ -306,14 +306,14 @@ def test_source_that_is_another_is_not_shown(tmp_path):
 # ------------------------------------------------------------------ mistakes
 
 @pytest.mark.parametrize("args, code, words", [
-    ([], 2, "usage: hipec profile"),
+    ([], 2, "hipec profile: want a trace\n"),
     (["--text", "--json", "-"], 2, "hipec profile: want one of --output, --text and --json\n"),
     (["-o", "x", "--text", "-"], 2, "hipec profile: want one of --output, --text and --json\n"),
     (["-f", "0", "-"], 2, "hipec profile: --frames: want frames"),
     (["-o", "no/such/folder/x.html", "-"], 1,
      "hipec profile: no/such/folder/x.html: its folder cannot be written\n"),
     (["-o", "old.html", "none.txt"], 1, "hipec profile: none.txt: No such file or directory\n"),
-    (["-o", "old.html", "-"], 1, "-:1: want 'r PAGE [COUNT]'"),
+    (["-o", "old.html", "-"], 1, "hipec profile: -:1: want 'r PAGE [COUNT]'"),
 ])
 def test_mistakes_are_said_and_nothing_is_written(args, code, words, tmp_path):
     (tmp_path / "old.html").write_text("old")

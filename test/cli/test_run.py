@@ -144,7 +144,7 @@ def test_budgets(here, text, frames):
     (("-p", "mru", "-b", "8", "-m", "a\nb"), "--map: want a glob"),
     (("-p", "mru", "-b", "8", "-m", "a" * 16384), "--map: want a glob"),
     (("-p", "mru", "-b", "8", "--param", "x"), "--param: want NAME=VALUE"),
-    (("-p", "mru", "-b", "8", "--no-such"), "unrecognized option"),
+    (("-p", "mru", "-b", "8", "--no-such"), "there is no option '--no-such'"),
 ])
 def test_usage(here, options, complaint):
     done = run("true", options=options)

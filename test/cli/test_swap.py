@@ -33,7 +33,7 @@ def hipec(*args):
     (["set", "1", "limit=3x"], "'limit=3x' is not NAME=VALUE"),
     (["set", "--json", "1", "limit=3"], "usage: hipec set"),
     (["revoke"], "usage: hipec revoke"),
-    (["revoke", "1", "-1"], "invalid option"),
+    (["revoke", "1", "-1"], "there is no option '-1'"),
     (["why", "1"], "usage: hipec why"),
 ])
 def test_wrong_arguments_are_usage(args, words):

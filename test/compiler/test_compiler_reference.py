@@ -254,15 +254,17 @@ def test_a_policy_without_the_event_is_refused_where_it_is_needed(name):
 
 
 def test_bounds_are_those_of_the_module():
-    fuel = re.search(r"vm->fuel = (\d+) \+ (\d+)ull \* vm->nr_pages", source("module/vm/machine.c"))
+    fuel = re.search(r"fuel = (\d+) \+ (\d+)ull \* nr_pages;", source("module/vm/machine.c"))
     rows = table(EVENTS, "bound | is |")
-    assert rows[0][1] == f"{fuel[1]} commands, and {fuel[2]} for each of `PageEntries`"
+    most = constant("module/vm/vm.h", "HIPEC_MAX_FUEL")
+    assert rows[0][1] == f"{fuel[1]} commands, and {fuel[2]} for each of `PageEntries`, {most} at most"
     assert [int(row[1].split()[0]) for row in rows[1:]] == [
         constant("module/vm/vm.h", "HIPEC_POLL"), constant("module/event.c", "static uint quantum_us"),
+        constant("module/event.c", "static uint others_us"), constant("module/event.c", "HIPEC_OTHERS_POLL"),
         constant("module/event.c", "HIPEC_MAX_LATE"), constant("module/reclaim.c", "HIPEC_MAX_HELPED"),
         constant("module/event.c", "HIPEC_HARVEST"), constant("module/include/uapi/hipec.h", "HIPEC_MAX_CLUSTER"),
         constant("module/event.c", "HIPEC_ADOPT_FUEL")]
-    assert f"{fuel[1]}, and {fuel[2]} for each of `PageEntries`" in PROSE
+    assert f"{fuel[1]}, and {fuel[2]} for each of `PageEntries`, {most} at most" in PROSE
 
 
 def test_the_words_that_stand_for_nothing_else():

@@ -16,7 +16,7 @@ def test_commands_print_what_they_show(tmp_path):
     """One shell session. How large the page is depends on the library."""
     subprocess.run(["make", "-s", "-C", ROOT, "all"], check=True)
     where, env = ROOT, dict(os.environ)
-    assert len(COMMANDS) == 12
+    assert len(COMMANDS) == 13
     for command, output in COMMANDS:
         command = command.replace("/tmp/steps", str(tmp_path / "steps"))
         if command.startswith("cd "):

@@ -135,7 +135,8 @@ BELOW = {
     "userlib/amp": {"module/vm"},
     "userlib/trace": {"module/vm", "userlib/record"},
     "userlib/trace/inject": {"module/context", "userlib/trace"},
-    "userlib/sim": {"module/core", "module/vm", "userlib/amp", "userlib/lib", "userlib/trace"},
+    "userlib/sim": {"module/core", "module/vm", "userlib/amp", "userlib/lib", "userlib/option",
+                    "userlib/trace"},
     "userlib/play": {"userlib/trace"},
     "userlib/run": set(),
 }

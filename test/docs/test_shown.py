@@ -153,7 +153,7 @@ TABLE = [
     ("docs/user/profile.md", r"\$ .*", Here(search_txt="r 0 1000\nr 5000 20\nr 0 1000\n")),
     ("docs/user/record.md", "# hipec record .*", By(
         GUEST + "test_the_command_records_what_lives",
-        "guest/run.sh: hipec record -o /results/records/command --ring 16M -- ")),
+        "guest/stock.sh: hipec record -o /results/records/command --ring 16M -- ")),
     ("docs/user/record.md", "# hipec replay .*", By(
         GUEST + "test_the_command_records_what_lives",
         '"replay"')),
@@ -169,10 +169,10 @@ TABLE = [
         "half an hour; the rings have a minute of it")),
     ("docs/internals/stress.md", "sh /hipec/stress.sh .*", By(
         GUEST + "test_no_write_is_lost_under_stress",
-        "guest/run.sh: sh /hipec/stress.sh stress")),
+        "guest/random.sh: sh /hipec/stress.sh stress")),
     ("docs/user/swap.md", "hipec swap --trial .*", By(
         GUEST + "test_policies_are_swapped_by_hand_and_on_trial",
-        'guest/run.sh: swap --trial 8s "$id"')),
+        'guest/stock.sh: swap --trial 8s "$id"')),
     ("docs/user/swap.md", r"hipec why \d+ \d+", By(
         GUEST + "test_why_tells_of_a_page",
         'guest/run.sh: hipec why "$id" 3')),
@@ -180,6 +180,8 @@ TABLE = [
         GUEST + "test_why_tells_of_a_page",
         'guest/run.sh: "$id" outer:12293')),
     ("docs/user/traces.md", r"\$ .*", By("test_traces.py::" + EXAMPLES, '"docs/user/traces.md"')),
+    ("docs/policy/course.md", r"\$ .*", By(
+        "test_course.py::test_commands_print_what_they_show", '"docs/policy/course.md"')),
     ("docs/policy/tutorial.md", r"\$ .*", By(
         "test_tutorial.py::test_commands_print_what_they_show",
         '"docs/policy/tutorial.md"')),
@@ -293,7 +295,7 @@ def unknown(program, *words):
     options = {re.split(r"[=[]", word)[0] for word in words if word.startswith("--")} - {"--help"}
     if program == "hipec":
         if words and words[0] not in HELP:
-            return set(words[:1]) - {"--help", "--version"}
+            return set(words[:1]) - {"help", "--help", "--version"}
         lines = [*HELP[words[0]].synopsis, *HELP[words[0]].lines] if words else []
         return options - set(re.findall(r"--[\w-]+", "\n".join(lines)))
     if program == "make":

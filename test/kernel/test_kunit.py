@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The KUnit suites of module/tests: the portable ones in user space under ASan
-and UBSan (ring 1). All of them run on the debug kernel, in test_guest.py's boot."""
+"""The KUnit suites of module/tests: the portable ones in user space under ASan and
+UBSan; all of them on the debug kernel, in a boot of their own. Debian's kernels have
+no KUnit."""
 
 import re
 import subprocess
@@ -8,7 +9,7 @@ import subprocess
 import pytest
 
 import ktap
-from conftest import BUILD, ROOT
+from conftest import BUILD, KUNIT_KERNELS, ROOT, guest_image, guest_tree, need, vm
 
 # A suite that includes this needs the module, and the page tables of x86.
 NEEDS_MODULE = '#include "../internal.h"'
@@ -62,3 +63,39 @@ def test_user_space_says_nothing_else(user_space):
     assert complaint == ""
     check_whole(cases, kunit_cases(portable=True))
     assert status == 0
+
+
+@pytest.fixture(scope="session", params=KUNIT_KERNELS)
+def suites(request, tmp_path_factory):
+    """One boot of a kernel of our own: a Result of run.py."""
+    kernel = request.param
+    need(kernel)
+    tmp = tmp_path_factory.mktemp(f"suites-{kernel}")
+    return vm.boot(kernel, guest_image(tmp, kernel, guest_tree(tmp), programs=False),
+                   BUILD / f"suites-{kernel}",
+                   ["sh", "-c", "sh /hipec/kunit.sh && sh /hipec/last.sh"])
+
+
+@pytest.mark.kunit
+def test_kernel_has_nothing_to_complain_about(suites):
+    """No oops, warning, lockdep report; and the run came to its end."""
+    assert (suites.verdict, suites.status) == ("ok", 0), suites.output
+
+
+@pytest.mark.kunit
+@pytest.mark.parametrize("case", kunit_cases(), ids=str)
+def test_kunit(suites, case):
+    """One case, with page tables and two CPUs."""
+    check_case(ktap.read(suites.console), case)
+
+
+@pytest.mark.kunit
+def test_nothing_else_failed_in_the_log(suites):
+    """No KTAP document is torn, and none tells of a case that no source has."""
+    check_whole(ktap.read(suites.console), kunit_cases())
+
+
+@pytest.mark.kunit
+def test_no_memory_is_lost(suites):
+    """When the suites are gone, all that they had allocated is free."""
+    assert (suites.results / "kmemleak.txt").read_text() == ""

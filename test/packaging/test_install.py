@@ -262,19 +262,42 @@ def complete(root, *line):
                   env={"PATH": f"{root}/usr/bin:/usr/bin:/bin"}).split()
 
 
+@pytest.mark.parametrize("value", ["y", "n"])
+def test_kbuild_refuses_real_time_kernels(value):
+    """And no others: in a word, before a source that does not compile there."""
+    kbuild = f"all: ;\nsrc := module\nobj := module\nCONFIG_PREEMPT_RT := {value}\ninclude module/Kbuild\n"
+    got = subprocess.run(["make", "-s", "-f", "-"], input=kbuild, cwd=ROOT, text=True,
+                         capture_output=True, check=False)
+    said = "hipec is not built for real-time kernels (CONFIG_PREEMPT_RT).  Stop." in got.stderr
+    assert (got.returncode != 0, said) == (value == "y", value == "y"), got.stderr
+
+
 def test_completion_offers_the_verbs_and_the_policies(root):
-    assert set(complete(root, "hipec", "")) == {*HELP, "--help", "--version"}
+    assert set(complete(root, "hipec", "")) == {*HELP, "help", "--help", "--version"}
     assert complete(root, "hipec", "stat") == ["status"]
     assert complete(root, "hipec", "sim", "--pol") == ["--policy"]
     assert sorted(complete(root, "hipec", "sim", "--policy", "mru")) == ["mru", "mru-touch"]
     assert "--explain-cost" in complete(root, "ampc", "--")
 
 
+def test_completion_offers_what_options_want(root):
+    """Lists with commas, modes, columns, forms, kinds; verbs of verbs; commands behind --."""
+    assert {"lru,mru", "lru,mru-touch"} <= {*complete(root, "hipec", "sim", "-p", "lru,mru")}
+    assert "opt,clock" in complete(root, "hipec", "sim", "--policy", "opt,cl")
+    assert complete(root, "hipec", "sim", "--mode", "")[:2] == ["mapped", "exact"]
+    assert complete(root, "hipec", "sim", "--columns", "faults,writt") == ["faults,written"]
+    assert complete(root, "hipec", "trace", "convert", "--from", "blk") == ["blkparse"]
+    assert complete(root, "hipec", "trace", "make", "zi") == ["zipf"]
+    assert complete(root, "hipec", "trace", "inf") == ["info"]
+    assert complete(root, "hipec", "amp", "det") == ["detect"]
+    assert complete(root, "hipec", "help", "stat") == ["status"]
+    assert "true" in complete(root, "hipec", "trace", "-o", "x", "--", "tru")
+
+
 def verbs_below(verb):
     """Those that some verbs have of their own, as hipec trace convert."""
-    return re.findall(r"(?:^|\| )([a-z]+) (?=[\[A-Z-])",
-                      "\n".join([HELP[verb].synopsis[0].removeprefix(f"hipec {verb} "),
-                                 *HELP[verb].lines]), re.M)
+    return [found[1] for line in HELP[verb].synopsis
+            if (found := re.match(rf"hipec {verb} ([a-z]+) ", line))]
 
 
 @pytest.mark.parametrize("verb", HELP)
@@ -283,7 +306,7 @@ def test_options_that_completion_offers_exist(root, run, verb):
     for option in complete(root, "hipec", verb, "-"):
         said = [run("hipec", verb, *below, option).stderr
                 for below in [[], *([name] for name in verbs_below(verb))]]
-        assert not all(re.search("unrecognized option|invalid option", text)
+        assert not all(re.search("there is no option", text)
                        for text in said), option
 
 
@@ -424,6 +447,76 @@ def test_python_finds_the_policies_of_its_own_prefix(root, stub, tmp_path):
                              "PYTHONPATH": str(tmp_path / "moved/lib/python3/dist-packages"),
                              "LD_LIBRARY_PATH": str(stub)})
     assert got.stdout == f"{tmp_path}/moved/share/hipec/policies/mru.hpo\n", got.stderr
+
+
+SIM = """
+rows = hipec.sim("app.trace", ["lru", "mru", "opt"], frames=["25%", 600])
+print([(row["policy"], row["frames"]) for row in rows], rows[-1]["faults"])
+print(len(hipec.sim(["app.trace", "app.trace"], options=["--verdict"])), hipec.__version__)
+for args in (["none.trace"], ["app.trace", "mruu"], ["app.trace", "lru", "x"]):
+    try:
+        hipec.sim(*args)
+    except hipec.Error as error:
+        print(type(error).__name__, error.strerror.splitlines()[0])
+"""
+
+
+def test_python_simulates(root, tmp_path):
+    """With the command of its own prefix; what that says is in the Error."""
+    (tmp_path / "app.trace").write_text("r 0 1000\n" * 4)
+    got = python(root, SIM, f"{root}/usr/lib", tmp_path)
+    assert got.stderr == ""
+    version = re.search(r"^VERSION := (.*)", (ROOT / "Makefile").read_text(), re.M)[1]
+    assert got.stdout.splitlines() == [
+        "[('lru', 250), ('mru', 250), ('opt', 250), ('lru', 600), ('mru', 600), ('opt', 600)] 2200",
+        f"16 {version}",
+        "Error hipec sim: none.trace: No such file or directory",
+        "Error hipec sim: mruu: there is no such policy; did you mean 'mru'?",
+        "Error hipec sim: --frames: want frames (4096, 4k), memory (64M, 8G, 512KiB) or a part of the "
+        "pages (25%), not 'x'"]
+
+
+def test_python_s_map_of_no_file_is_an_error(root, stub, tmp_path):
+    got = python(root, """
+with hipec.Container("mru", frames=16) as c:
+    try:
+        c.map("none")
+    except hipec.Error as error:
+        print(error.errno, error.filename)
+""", stub, tmp_path)
+    assert got.stdout.splitlines()[-1] == "2 none", got.stderr
+
+
+def test_python_has_type_hints(root, tmp_path):
+    """Which mypy accepts, all of them, and which programs see."""
+    if not shutil.which("mypy"):
+        pytest.skip("no mypy")
+    (tmp_path / "use.py").write_text(
+        "import hipec\nrows = hipec.sim('t', frames=7)\nreveal_type(rows[0]['faults'])\n"
+        "hipec.sim(7)\nhipec.Container(8, 8)\n")
+    env = {"MYPYPATH": f"{root}/usr/lib/python3/dist-packages", "PATH": os.environ["PATH"]}
+    package = subprocess.run(["mypy", "--strict", "--cache-dir", tmp_path / "cache", "-p", "hipec"],
+                             capture_output=True, text=True, check=False, cwd=tmp_path, env=env)
+    assert package.returncode == 0, package.stdout
+    got = subprocess.run(["mypy", "--cache-dir", tmp_path / "cache", "use.py"], text=True,
+                         capture_output=True, check=False, cwd=tmp_path, env=env)
+    assert [line.split(":")[1] for line in got.stdout.splitlines() if " error: " in line] == \
+        ["4", "5"], got.stdout
+
+
+def test_python_s_docstrings_say_what_is_raised(root, tmp_path):
+    """Of all that is exported and can fail, for help()."""
+    got = python(root, """
+import inspect
+for name in hipec.__all__:
+    thing = getattr(hipec, name)
+    if callable(thing):
+        assert inspect.getdoc(thing), name
+for thing in (hipec.Container, hipec.Container.map, hipec.sim, hipec.policy_file):
+    assert "Raises Error" in thing.__doc__, thing
+print("fine")
+""", "/nowhere", tmp_path)
+    assert got.stdout == "fine\n", got.stderr
 
 
 def test_python_as_the_document_has_it(root, stub, tmp_path):

@@ -156,6 +156,20 @@ def test_dkms_leaves_kernels_that_nobody_tested(root):
     assert not re.match(got, "6.18.0-1-amd64") and not re.match(got, "6.11.0-1-amd64")
 
 
+def test_dkms_leaves_real_time_kernels(root):
+    """Of a series that is tested: those of a stock kernel, configured so."""
+    release, version = root.releases[0], root.run("hipec --version").split()[1]
+    said = root.run(f"""
+        mkdir /usr/lib/modules/{release}-rt
+        cp -a /usr/src/linux-headers-{release} /usr/src/rt
+        ln -s /usr/src/rt /usr/lib/modules/{release}-rt/build
+        echo CONFIG_PREEMPT_RT=y >>/usr/src/rt/.config
+        dkms install -k {release}-rt hipec/{version} 2>&1 && echo built || :
+        rm -r /usr/src/rt /usr/lib/modules/{release}-rt""")
+    assert "BUILD_EXCLUSIVE directive which does not match this kernel" in said
+    assert f"{release}-rt" not in root.run("dkms status") and "built" not in said.split("\n")
+
+
 def test_the_device_is_the_group_s(root):
     rule = root.run("cat /usr/lib/udev/rules.d/60-hipec.rules").splitlines()[-1]
     assert 'KERNEL=="hipec"' in rule and 'GROUP="hipec", MODE="0660"' in rule

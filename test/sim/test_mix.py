@@ -400,28 +400,29 @@ def test_all_time_is_the_processors_the_disks_or_a_wait(folder):
     ("A cpu=5 : t", "-:1: cpu: want a time, as 20us or 1.5s, not '5'"),
     ("A start=-1s : t", "-:1: start: want a time"),
     ("A privileged=4 max=5 : t", "-:1: privileged frames are its own: they have no min and max"),
-    ("A privileged=51 : t", "hipec mix: -: want at least 51 frames, 51 that are privileged and 0 "),
-    ("A min=30 : t\nB min=30 : t", "hipec mix: -: want at least 60 frames, 0 that are privileged "),
-    ("A privileged=50 : t\nB : t", "hipec mix: -: want at least "),
-    ("A : no-such", "hipec mix: no-such: No such file or directory\n-:1: there is no trace"),
-    ("A : loop --pages 1", "hipec mix: make: want --pages and --accesses\n-:1: there is no trace"),
-    ("A : loop --pages 1 --accesses 1 x", "hipec mix: want options behind the kind of trace, not 'x'"),
+    ("A privileged=51 : t", "-: want at least 51 frames, 51 that are privileged and 0 "),
+    ("A min=30 : t\nB min=30 : t", "-: want at least 60 frames, 0 that are privileged "),
+    ("A privileged=50 : t\nB : t", "-: want at least "),
+    ("A : no-such", "no-such: No such file or directory\nhipec mix: -:1: there is no trace"),
+    ("A : loop --pages 1", "make: want --pages and --accesses\nhipec mix: -:1: there is no trace"),
+    ("A : loop --pages 1 --accesses 1 x", "want options behind the kind of trace, not 'x'"),
     ("A : t t", "-:1: want a trace's file behind the colon, or a kind and options of hipec trace"),
-    ("A : empty", "empty: want an access, but there is none\n-:1: there is no trace"),
+    ("A : empty", "empty: want an access, but there is none\nhipec mix: -:1: there is no trace"),
     ("A min=9 max=8 : t", "-:1: min: want at most max"),
-    ("\n# nothing\n", "hipec mix: -: there are no applications"),
+    ("\n# nothing\n", "-: there are no applications"),
 ])
 def test_what_is_wrong_is_said_with_its_line(folder, line, words):
     trace(folder, "t", "r 0\n")
     trace(folder, "empty", "# nothing\n")
     done = hipec("mix", "-f", 50, "-", text=line + "\n")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(words)
+    assert done.stderr.startswith("hipec mix: " + words)
 
 
 @pytest.mark.parametrize("args, words", [
     (["-"], "want --frames, the machine's"),
-    (["-f", "0", "-"], "--frames: want frames (1 to 1048576, or 4k)"),
+    (["-f", "0", "-"], "--frames: want frames (4096, 4k) or memory (64M, 512KiB), not '0'"),
+    (["-f", "8G", "-"], "--frames: want 1,048,576 frames (4 GiB) at most, not '8G'"),
     (["-f", "9"], "want one file of applications"),
     (["-f", "9", "-g", "lru", "-"], "--global: want fifo2-mr or awst, not 'lru'"),
     (["-f", "9", "-s", "0", "-"], "--slice: want a time, as 100ms, not '0'"),

@@ -334,7 +334,7 @@ def test_mapped_files_are_seen_with_mmap_alone(here, calls):
     """What is not is said: each page of a file once, however often it was mapped."""
     assert short(trace(calls("calls"), "maps", 1)) == ["in 8", "in 9", "out 0!"]
     assert untraced(calls("calls"), "maps", 1) == [
-        "160 kB of 1 file were mapped, and touches of them not traced: --mmap does that"]
+        "160 KiB of 1 file were mapped, and touches of them not traced: --mmap does that"]
     assert untraced(calls("calls"), "maps", 1, options=["--mmap"]) == []
 
 
@@ -344,13 +344,13 @@ def test_a_program_that_does_nothing_but_map(here):
     code = ("import mmap; f = open('in'); m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ);"
             "print(sum(m[i] for i in range(0, len(m), 4096)))")
     assert untraced("/usr/bin/python3", "-SEc", code) == [
-        "60.0 MB of 1 file were mapped, and touches of them not traced: --mmap does that"]
+        "60.0 MiB of 1 file were mapped, and touches of them not traced: --mmap does that"]
 
 
 @pytest.mark.parametrize("size", [1, 1 << 28])
 def test_maps_count_as_far_as_there_is_a_file(here, calls, size):
     assert untraced(calls("calls"), "beyond", size) == [
-        "4 kB of 1 file were mapped, and touches of them not traced: --mmap does that"]
+        "4 KiB of 1 file were mapped, and touches of them not traced: --mmap does that"]
 
 
 WITH_MMAP = ("of 1 file were mapped, and touches of them not all traced: more than 1024 maps at a"
@@ -359,9 +359,9 @@ WITH_MMAP = ("of 1 file were mapped, and touches of them not all traced: more th
 
 def test_maps_that_are_lost_with_mmap_are_said(here, calls):
     """10 pages are protected anew and 8 moved, over others that are not mapped any more."""
-    assert untraced(calls("calls"), "moves", options=["--mmap"]) == [f"72 kB {WITH_MMAP}"]
+    assert untraced(calls("calls"), "moves", options=["--mmap"]) == [f"72 KiB {WITH_MMAP}"]
     assert untraced(calls("calls"), "windows", 1024, options=["--mmap"]) == []
-    assert untraced(calls("calls"), "windows", 1030, options=["--mmap"]) == [f"24 kB {WITH_MMAP}"]
+    assert untraced(calls("calls"), "windows", 1030, options=["--mmap"]) == [f"24 KiB {WITH_MMAP}"]
 
 
 def test_faults_of_the_program_are_its_own(here, calls):

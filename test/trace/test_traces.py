@@ -48,8 +48,9 @@ def refused(data, *args):
     """The one message; nothing else happens."""
     done = hipec("trace", "convert", *args, "-", "-", data=data)
     assert (done.returncode, done.stdout) == (1, b""), done.stderr
-    assert done.stderr.startswith(b"-:") and done.stderr.count(b"\n") == 1
-    return done.stderr.decode()[2:-1]
+    prefix = b"hipec trace: -:"
+    assert done.stderr.startswith(prefix) and done.stderr.count(b"\n") == 1
+    return done.stderr.decode()[len(prefix):-1]
 
 
 def random_accesses(seed, tags=True, most=(1 << 32) - 1):
@@ -308,8 +309,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     (tmp_path / "bad").write_text("r 1\nr x\n")
     (tmp_path / "out").write_text("old")
     for args, words in {
-        ("bad", "out"): "bad:2: want a page number",
-        ("bad", "new"): "bad:2: want a page number",
+        ("bad", "out"): "hipec trace: bad:2: want a page number",
+        ("bad", "new"): "hipec trace: bad:2: want a page number",
         ("none", "new"): "hipec trace: none: No such file or directory",
         (".", "new"): "hipec trace: .: Is a directory",
         ("good", "none/new"): "hipec trace: none/new: No such file or directory",
@@ -346,8 +347,8 @@ def test_the_name_of_the_output_says_its_form(tmp_path):
 
 
 @pytest.mark.parametrize("args, words", [
-    ((), "hipec trace: want convert, make, info, or -- and a program, not ''\n"),
-    (("look",), "hipec trace: want convert, make, info, or -- and a program, not 'look'\n"),
+    ((), "hipec trace: want info, convert, make, or -- and a program\n"),
+    (("look",), "hipec trace: want info, convert, make, or -- and a program, not 'look'\n"),
     (("convert", "a"), "hipec trace: convert: want a trace to read and one to write\n"),
     (("convert", "--from", "x", "a", "b"), "hipec trace: --from: want one of text, trace, sectors, "
      "oracle, csv, fio, blkparse, strace, record, not 'x'\n"),

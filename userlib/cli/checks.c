@@ -137,12 +137,16 @@ static bool is_tested(const char *release)
 
 static void check_kernel(const struct doctor *d, struct doctor_finding *f)
 {
-	char arch[32];
+	char arch[32], version[65];
 
 	read_line(d, "/proc/sys/kernel/arch", arch, sizeof(arch));
+	read_line(d, "/proc/sys/kernel/version", version, sizeof(version));
 	if (*arch && strcmp(arch, "x86_64"))
 		say(f, DOCTOR_WRONG, "the module is for x86_64, and this is %s",
 		    arch);
+	else if (strstr(version, "PREEMPT_RT"))
+		say(f, DOCTOR_WRONG, "%s; the module is not built for real-time kernels",
+		    d->release);
 	else if (is_tested(d->release))
 		say(f, DOCTOR_OK, "%s", d->release);
 	else if (d->loaded)
@@ -330,7 +334,7 @@ static void check_memlock(const struct doctor *d, struct doctor_finding *f)
 	} else if (!at) {
 		say(f, DOCTOR_NOTE, "the limit is not known");
 	} else {
-		say(f, DOCTOR_NOTE, "frames of your own (--reserve) end at %llu kB; shared ones do not",
+		say(f, DOCTOR_NOTE, "frames of your own (--reserve) end at %llu KiB; shared ones do not",
 		    bytes / 1024);
 		mend(f, "echo '@hipec - memlock unlimited' >/etc/security/limits.d/hipec.conf, and log in again");
 	}

@@ -3,111 +3,88 @@
  * hipec: the command. Verbs are rows of one table; cli.h has their functions.
  */
 #include <errno.h>
-#include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
-#include "../lib/hipec.h"
-#include "../sim/sim.h"
+#include "../option/option.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* What verbs are for, as hipec --help lists them. */
+enum group { GROUP_FIND, GROUP_WRITE, GROUP_RUN, GROUP_WATCH, GROUP_MACHINE, NR_GROUPS };
+
+static const char *const groups[NR_GROUPS] = {
+	[GROUP_FIND] = "Is there a better policy? Without root and without the module:",
+	[GROUP_WRITE] = "Look into a policy, likewise:",
+	[GROUP_RUN] = "Run programs under a policy:",
+	[GROUP_WATCH] = "See what policies do, while they do it or later:",
+	[GROUP_MACHINE] = "This machine:",
+};
 
 static const struct verb {
 	const char *name;
 	int (*fn)(int argc, char **argv);
-	const char *usage;	/* arguments */
-	const char *summary;	/* one line */
+	const char *usage;	/* arguments; a line for each of its own verbs */
+	const char *summary;	/* one line, 69 columns at most */
 	const char *help;	/* the rest, or NULL */
+	enum group group;
 } verbs[] = {
-	{ "status", cli_status, "[--json]",
-	  "show the containers: their frames, faults and why they ended",
-	  "Shows the containers of the caller, or all of them with CAP_SYS_ADMIN.\n"
-	  "FRAMES is the budget; FREE, RESIDENT and DIRTY are pages of it now, the\n"
-	  "other counts are since the policy was loaded. Pages have 4096 bytes.\n"
+	{ "try", cli_try,
+	  "[OPTION...] -- PROGRAM...\n"
+	  "[OPTION...] TRACE",
+	  "say whether a policy is worth it for a program, and what to run next",
+	  "Takes the program's trace, or reads one, runs the policies that are fit for\n"
+	  "production on it at a few sizes of memory, beside lru, which is about what\n"
+	  "operating systems do, and the optimum. Needs neither root nor the module.\n"
+	  "docs/user/first-steps.md has an example. A program may ignore its policy: hipec run\n"
+	  "says which accesses it acts on.\n"
 	  "\n"
-	  "  -j, --json    an array with all there is, for programs\n" },
-	{ "top", cli_top, "[OPTION...]",
-	  "show who holds which frames and what that gains, again and again",
-	  "FRAMES is held now, of at most LIMIT; rates are of the time between two looks, in\n"
-	  "pages a second. GAIN is by how much less, or more, the policy brings in than the\n"
-	  "default one would, since the load; only containers that share are compared.\n"
-	  "docs/user/operations.md says what to do about each HEALTH. Ends with Ctrl-C.\n"
+	  "  -f, --frames LIST  sizes of memory, as of hipec sim: 64M, 4096, 10%; without it\n"
+	  "                     10%,25%,50%,75% of the pages that are accessed\n"
+	  "  -p, --policy LIST  these policies, as of hipec sim\n"
+	  "  -o, --output FILE  the trace; without it PROGRAM.trace\n"
+	  "      --no-mmap      leave out mapped files: for a program that fails with them\n"
 	  "\n"
-	  "  -1, --once         one picture; so it is without a terminal\n"
-	  "  -n, --number N     so many pictures\n"
-	  "  -i, --interval S   seconds from one to the next; 2\n"
-	  "  -s, --sort BY      frames (the default), faults, evictions, loss or id\n"
-	  "  -j, --json         an object a line for each picture, for programs\n" },
-	{ "log", cli_log, "[--last N] [--json]",
-	  "show how policies and containers ended that are gone",
-	  "The last 64 of all users, or as many as the module's parameter log_records says;\n"
-	  "of these the caller's, or all with CAP_SYS_ADMIN. END is what ended: the policy,\n"
-	  "whose container goes on, or the container.\n"
+	  "Exit codes: 0 worth it; 3 not with these policies, one could; 4 none could; 1\n"
+	  "failed, 2 usage, 126 and 127 as of hipec run.\n", GROUP_FIND },
+	{ "trace", cli_trace,
+	  "[OPTION...] -- COMMAND...\n"
+	  "info [OPTION...] TRACE...\n"
+	  "convert [OPTION...] IN OUT\n"
+	  "make KIND --pages N --accesses N [OPTION...] [OUT]",
+	  "take a program's trace; describe, convert and make traces",
+	  "'-' is standard input or output. docs/user/traces.md has forms and kinds.\n"
 	  "\n"
-	  "  -n, --last N  the last N of them\n"
-	  "  -j, --json    an array with all there is, for programs\n" },
-	{ "metrics", cli_metrics, "[--output FILE]",
-	  "print the numbers of all containers for Prometheus",
-	  "In its text format. docs/user/operations.md says what to watch.\n"
+	  "  -o, --output FILE  the trace of COMMAND and all it starts; COMMAND.trace\n"
+	  "  --mmap[=N]     also touches of mapped files, but of the last N pages; 64\n"
+	  "  --depth N      return addresses in a program context, 0 to 64; 8\n"
+	  "  --stack FROM   tables: unwind tables; frames: frame pointers, quicker\n"
 	  "\n"
-	  "  -o, --output FILE  there, the old text or the new one at any time; for the\n"
-	  "                     collector of text files of its node_exporter\n" },
-	{ "why", cli_why, "[--json] ID PAGE|FILE:OFFSET",
-	  "say where a page of a live container stands, and on which queue",
-	  "ID is a container's number in hipec status; PAGE counts from the container's\n"
-	  "start, OFFSET is in bytes. Asking changes nothing. The words are in\n"
-	  "docs/user/swap.md.\n"
+	  "  --from FORM    text, trace (binary), sectors, oracle, csv, fio, blkparse\n"
+	  "                 strace or record; without it, recognised: all but sectors\n"
+	  "  --to FORM      text, trace, sectors, oracle, csv or fio; without it, as\n"
+	  "                 the name of OUT ends: .trace, .csv, .oracleGeneral, else text\n"
+	  "  --columns LIST of csv, from 1: id=5,op=3, or sector= or offset= and size=;\n"
+	  "                 without it, as its header says\n"
+	  "  -j, --json     an array with all there is, for programs\n"
+	  "  --top N        pages with most accesses; 5\n"
 	  "\n"
-	  "  -j, --json    an object with all there is, for programs\n" },
-	{ "set", cli_set, "[--json] ID [NAME=VALUE...]",
-	  "set params of a live container's policy, or list them",
-	  "Events that begin from then on read the new values. All are set or, where one is\n"
-	  "outside its range, none.\n"
+	  "KIND is loop, sequential, zipf, btree, mixed, shift or a program of hipec-1997:\n"
+	  "nlj, rdr, smpeg, which need no options. The same ones give the same trace\n"
+	  "everywhere.\n"
 	  "\n"
-	  "  -j, --json    the list as an array, for programs\n" },
-	{ "swap", cli_swap, "[--trial TIME] [--json] ID POLICY",
-	  "give a live container another policy; what is cached stays",
-	  "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy (mru), or\n"
-	  "builtin. If it cannot take over, the one before goes on: docs/user/swap.md.\n"
-	  "\n"
-	  "  -t, --trial TIME  30s, 5m: watch the policy before for so long, then this one,\n"
-	  "                    and go back if it is worse, ends, or on Ctrl-C\n"
-	  "  -j, --json        an object with what was seen, for programs\n"
-	  "\n"
-	  "Exit codes: 0 done, 1 failed, 2 usage, 3 tried, and the one before is back.\n" },
-	{ "revoke", cli_revoke, "ID...",
-	  "end the policies of live containers; their frames stay",
-	  "The built-in FIFO with a second chance goes on; hipec status says that it was by\n"
-	  "hand.\n" },
-	{ "doctor", cli_doctor, "[--json]",
-	  "say what keeps hipec from working here, and the command that mends it",
-	  "Looks at the kernel, its headers, DKMS, Secure Boot, the module, the device and\n"
-	  "the limit of locked memory. docs/user/install.md has more on each. Exit code 1\n"
-	  "if something is wrong; what is only noted may stay as it is.\n"
-	  "\n"
-	  "  -j, --json     an array with an object for each check, for programs\n"
-	  "      --root DIR look at the machine whose root folder is there\n" },
-	{ "dis", cli_dis, "FILE.hpo",
-	  "print a compiled policy: operands, events, commands",
-	  "Commands are numbered from 1 as in exit messages, with their words in\n"
-	  "hexadecimal. An image that the module would refuse is printed as far as\n"
-	  "it can be read, with the module's reason, and exit code 1.\n" },
-	{ "play", cli_play, "[OPTION...] LIST DISK",
-	  "time a list of reads and writes on a real file or disk",
-	  "LIST is what hipec sim --post-cache wrote, or any trace; page N is byte 4096 N\n"
-	  "of DISK, which may be a file. docs/user/player.md says what is measured,\n"
-	  "and how.\n"
-	  "\n"
-	  "      --overwrite    the list's writes may destroy what is there; where there is\n"
-	  "                     a file system, or the kernel uses the disk, say it twice\n"
-	  "      --read-only    read what the list writes\n"
-	  "      --batch N      requests under way at a time; 32\n"
-	  "      --pages N      pages of a request, where they follow each other; 1\n"
-	  "      --within P     percent of the mean that half of its 95 % interval may be,\n"
-	  "                     for the rounds to end; 2\n"
-	  "      --rounds N     at most; 30\n"
-	  "  -n, --dry-run      all but the reads and writes\n"
-	  "  -j, --json         an object with all there is, for programs\n" },
+	  "  --pages N, --accesses N  how large, how long; k, M and G are 1024 and so on\n"
+	  "  --seed N       0\n"
+	  "  --writes N     percent of the accesses that write; 0\n"
+	  "  --skew N       of Zipf's law, 0 to 4: 1; of keys in btree: 0, all alike\n"
+	  "  --run N        pages in a row, of loop, sequential and mixed; 64\n"
+	  "  --fanout N     children of a page of btree; 100\n"
+	  "  --scan N       percent of the accesses of mixed that scan; 50\n"
+	  "  --set N        pages of the working set of shift; a tenth of --pages\n"
+	  "  --phase N      accesses of shift until it moves; a tenth of --accesses\n"
+	  "  --passes N     of nlj; 32\n"
+	  "  --lookups N    of rdr; 10000\n", GROUP_FIND },
 	{ "sim", cli_sim,
 	  "[OPTION...] TRACE...",
 	  "count the faults of policies on traces, without the module",
@@ -147,7 +124,7 @@ static const struct verb {
 	  "      --hints FILE   patterns of the last run, if it is there; gets this one's\n"
 	  "  -J, --jobs N       at a time; without it as many as there are processors\n"
 	  "  -j, --json         an array with all there is, for programs\n"
-	  "      --step         hipec debug, with its options\n" },
+	  "      --step         hipec debug, with its options\n", GROUP_FIND },
 	{ "profile", cli_profile, "[OPTION...] TRACE...",
 	  "draw what policies do on traces, as a page for a browser",
 	  "Runs each trace through each policy: faults by region and over time, frames\n"
@@ -170,25 +147,7 @@ static const struct verb {
 	  "  -o, --output FILE  the page; without it profile.html\n"
 	  "  -t, --text         a summary for this terminal in the place of the page\n"
 	  "  -j, --json         what both are made of, for programs\n"
-	  "  -J, --jobs N       runs at a time\n" },
-	{ "debug", cli_debug, "[OPTION...] TRACE",
-	  "step through a policy on a trace, command by command",
-	  "Runs a trace through a policy as hipec sim does, stops, and says what is where\n"
-	  "and why. Commands come from the terminal, or from standard input or --command;\n"
-	  "'help' lists them, docs/policy/debugger.md has an example. 'hipec sim --step' is\n"
-	  "the same.\n"
-	  "\n"
-	  "  -p, --policy FILE  a policy: .hp, .hpo or the name of a shipped one\n"
-	  "      --param NAME=VALUE\n"
-	  "                     a parameter of it; repeatable\n"
-	  "  -f, --frames N     frames of memory: 3, 4k; or as bytes 64M\n"
-	  "  -m, --mode MODE    mapped (the default) or exact\n"
-	  "  -c, --command LINE a command; more than one are done in their order, and\n"
-	  "                     standard input is not read\n"
-	  "      --source FILE  what a .hpo was compiled from, if it is not found\n"
-	  "\n"
-	  "Exit codes: 0 done; 1 the trace or the policy is wrong, or, without a terminal,\n"
-	  "a command was; 2 usage.\n" },
+	  "  -J, --jobs N       runs at a time\n", GROUP_FIND },
 	{ "mix", cli_mix, "--frames N [OPTION...] APPS",
 	  "run several applications with policies on one simulated machine",
 	  "APPS is a file with a line for each: NAME [KEY=VALUE...] : TRACE, with the keys\n"
@@ -211,10 +170,12 @@ static const struct verb {
 	  "      --sample TIME  in JSON, who holds how many frames, so often\n"
 	  "      --profile FILE a page as hipec profile's, all applications together over\n"
 	  "                     time; text: a summary instead; json: what both are made of\n"
-	  "  -j, --json         an array with an element an order, for programs\n" },
+	  "  -j, --json         an array with an element an order, for programs\n", GROUP_FIND },
 	{ "amp", cli_amp,
-	  "detect [OPTION...] TRACE | feed [OPTION...] ID|PID | report [OPTION...] [FILE]",
-	  "say what program contexts do, of a trace or in runs: loop, pass once, ...",
+	  "detect [OPTION...] TRACE\n"
+	  "feed [OPTION...] ID|PID\n"
+	  "report [OPTION...] [FILE]",
+	  "find what call stacks do, in a trace or in runs: loop, pass once, ...",
 	  "A context is a call stack; 'hipec trace -- COMMAND' takes traces that have some.\n"
 	  "docs/user/amp.md says what is found, and how; '-' is standard input.\n"
 	  "\n"
@@ -240,7 +201,63 @@ static const struct verb {
 	  "      --seconds N    at most so long\n"
 	  "      --policy NAME  what it was loaded from; without it, a shipped policy of the\n"
 	  "                     name that 'hipec status' shows\n"
-	  "      --hints FILE, --no-hints  as of hipec run\n" },
+	  "      --hints FILE, --no-hints  as of hipec run\n", GROUP_FIND },
+	{ "play", cli_play, "[OPTION...] LIST DISK",
+	  "time a list of reads and writes on a real file or disk",
+	  "LIST is what hipec sim --post-cache wrote, or any trace; page N is byte 4096 N\n"
+	  "of DISK, which may be a file. docs/user/player.md says what is measured,\n"
+	  "and how.\n"
+	  "\n"
+	  "      --overwrite    the list's writes may destroy what is there; where there is\n"
+	  "                     a file system, or the kernel uses the disk, say it twice\n"
+	  "      --read-only    read what the list writes\n"
+	  "      --batch N      requests under way at a time; 32\n"
+	  "      --pages N      pages of a request, where they follow each other; 1\n"
+	  "      --within P     percent of the mean that half of its 95 % interval may be,\n"
+	  "                     for the rounds to end; 2\n"
+	  "      --rounds N     at most; 30\n"
+	  "  -n, --dry-run      all but the reads and writes\n"
+	  "  -j, --json         an object with all there is, for programs\n", GROUP_FIND },
+	{ "dis", cli_dis, "FILE.hpo",
+	  "print a compiled policy: operands, events, commands",
+	  "Commands are numbered from 1 as in exit messages, with their words in\n"
+	  "hexadecimal. An image that the module would refuse is printed as far as\n"
+	  "it can be read, with the module's reason, and exit code 1.\n", GROUP_WRITE },
+	{ "grade", cli_grade, "[OPTION...] POLICY TRACE...",
+	  "say how far a policy is on the way from lru to opt",
+	  "Counts the faults of a policy, of lru and of opt, which knows the future, on each\n"
+	  "trace. The grade is the share of what opt saves: lru has 0 %, opt 100 %, and a policy\n"
+	  "that is worse than lru has less than nothing. docs/policy/course.md has exercises.\n"
+	  "\n"
+	  "  -f, --frames LIST  as of hipec sim; without it 25% and 50%\n"
+	  "  -m, --mode MODE    mapped (the default) or exact\n"
+	  "      --param NAME=VALUE\n"
+	  "                     a parameter of the policy; repeatable\n"
+	  "      --least PERCENT\n"
+	  "                     what each grade has to be; without it, any will do\n"
+	  "  -J, --jobs N       at a time\n"
+	  "  -j, --json         an array with all there is, for programs\n"
+	  "\n"
+	  "Exit codes: 0 each grade is enough, 1 failed, 2 usage, 3 one is not, or the policy\n"
+	  "has ended.\n", GROUP_WRITE },
+	{ "debug", cli_debug, "[OPTION...] TRACE",
+	  "step through a policy on a trace, command by command",
+	  "Runs a trace through a policy as hipec sim does, stops, and says what is where\n"
+	  "and why. Commands come from the terminal, or from standard input or --command;\n"
+	  "'help' lists them, docs/policy/debugger.md has an example. 'hipec sim --step' is\n"
+	  "the same.\n"
+	  "\n"
+	  "  -p, --policy FILE  a policy: .hp, .hpo or the name of a shipped one\n"
+	  "      --param NAME=VALUE\n"
+	  "                     a parameter of it; repeatable\n"
+	  "  -f, --frames N     frames of memory: 3, 4k; or as bytes 64M\n"
+	  "  -m, --mode MODE    mapped (the default) or exact\n"
+	  "  -c, --command LINE a command; more than one are done in their order, and\n"
+	  "                     standard input is not read\n"
+	  "      --source FILE  what a .hpo was compiled from, if it is not found\n"
+	  "\n"
+	  "Exit codes: 0 done; 1 the trace or the policy is wrong, or, without a terminal,\n"
+	  "a command was; 2 usage.\n", GROUP_WRITE },
 	{ "run", cli_run,
 	  "--policy P --budget B [OPTION...] -- PROGRAM...",
 	  "run a program as it is, with its file maps under a policy",
@@ -265,7 +282,67 @@ static const struct verb {
 	  "  -o, --output FILE  tell it there, not on standard error\n"
 	  "\n"
 	  "Exit code: the program's, 128 and the signal that ended it, 127 if there is no\n"
-	  "such program, 126 if it cannot be run; 1 if nothing was run.\n" },
+	  "such program, 126 if it cannot be run; 1 if nothing was run.\n", GROUP_RUN },
+	{ "swap", cli_swap, "[--trial TIME] [--json] ID POLICY",
+	  "give a live container another policy; what is cached stays",
+	  "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy (mru), or\n"
+	  "builtin. If it cannot take over, the one before goes on: docs/user/swap.md.\n"
+	  "\n"
+	  "  -t, --trial TIME  30s, 5m: watch the policy before for so long, then this one,\n"
+	  "                    and go back if it is worse, ends, or on Ctrl-C\n"
+	  "  -j, --json        an object with what was seen, for programs\n"
+	  "\n"
+	  "Exit codes: 0 done, 1 failed, 2 usage, 3 tried, and the one before is back.\n", GROUP_RUN },
+	{ "set", cli_set, "[--json] ID [NAME=VALUE...]",
+	  "set params of a live container's policy, or list them",
+	  "Events that begin from then on read the new values. All are set or, where one is\n"
+	  "outside its range, none.\n"
+	  "\n"
+	  "  -j, --json    the list as an array, for programs\n", GROUP_RUN },
+	{ "revoke", cli_revoke, "ID...",
+	  "end the policies of live containers; their frames stay",
+	  "The built-in FIFO with a second chance goes on; hipec status says that it was by\n"
+	  "hand.\n", GROUP_RUN },
+	{ "status", cli_status, "[--json]",
+	  "show the containers: their frames, faults and why they ended",
+	  "Shows the containers of the caller, or all of them with CAP_SYS_ADMIN.\n"
+	  "FRAMES is the budget; FREE, RESIDENT and DIRTY are pages of it now, the\n"
+	  "other counts are since the policy was loaded. Pages have 4096 bytes.\n"
+	  "\n"
+	  "  -j, --json    an array with all there is, for programs\n", GROUP_WATCH },
+	{ "top", cli_top, "[OPTION...]",
+	  "show who holds which frames and what that gains, again and again",
+	  "FRAMES is held now, of at most LIMIT; rates are of the time between two looks, in\n"
+	  "pages a second. GAIN is by how much less, or more, the policy brings in than the\n"
+	  "default one would, since the load; only containers that share are compared.\n"
+	  "docs/user/operations.md says what to do about each HEALTH. Ends with Ctrl-C.\n"
+	  "\n"
+	  "  -1, --once         one picture; so it is without a terminal\n"
+	  "  -n, --number N     so many pictures\n"
+	  "  -i, --interval S   seconds from one to the next; 2\n"
+	  "  -s, --sort BY      frames (the default), faults, evictions, loss or id\n"
+	  "  -j, --json         an object a line for each picture, for programs\n", GROUP_WATCH },
+	{ "log", cli_log, "[--last N] [--json]",
+	  "show how policies and containers ended that are gone",
+	  "The last 64 of all users, or as many as the module's parameter log_records says;\n"
+	  "of these the caller's, or all with CAP_SYS_ADMIN. END is what ended: the policy,\n"
+	  "whose container goes on, or the container.\n"
+	  "\n"
+	  "  -n, --last N  the last N of them\n"
+	  "  -j, --json    an array with all there is, for programs\n", GROUP_WATCH },
+	{ "metrics", cli_metrics, "[--output FILE]",
+	  "print the numbers of all containers for Prometheus",
+	  "In its text format. docs/user/operations.md says what to watch.\n"
+	  "\n"
+	  "  -o, --output FILE  there, the old text or the new one at any time; for the\n"
+	  "                     collector of text files of its node_exporter\n", GROUP_WATCH },
+	{ "why", cli_why, "[--json] ID PAGE|FILE:OFFSET",
+	  "say where a page of a live container stands, and on which queue",
+	  "ID is a container's number in hipec status; PAGE counts from the container's\n"
+	  "start, OFFSET is in bytes. Asking changes nothing. The words are in\n"
+	  "docs/user/swap.md.\n"
+	  "\n"
+	  "  -j, --json    an object with all there is, for programs\n", GROUP_WATCH },
 	{ "record", cli_record,
 	  "[OPTION...] ID...|--all|-- COMMAND",
 	  "write what happens in live containers to a file",
@@ -279,193 +356,156 @@ static const struct verb {
 	  "  -a, --all          all containers that the caller may see\n"
 	  "  -r, --ring BYTES   kept for each container until they are written, a power\n"
 	  "                     of two from 4k to 16M; 1M. What does not fit is lost,\n"
-	  "                     and the record says so\n" },
+	  "                     and the record says so\n", GROUP_WATCH },
 	{ "replay", cli_replay, "FILE",
 	  "run a record's policies again, and compare each decision",
 	  "Exit code 0 if all of them are the same, byte for byte; else 1, with the\n"
-	  "place of the first difference, hole or damage.\n" },
-	{ "trace", cli_trace, "[VERB] [OPTION...] ...",
-	  "take a program's trace, convert traces, make some, count what is in them",
-	  "[-o FILE] [--mmap[=N]] [--depth N] [--stack tables|frames] -- COMMAND...\n"
-	  "convert [--from FORM] [--to FORM] [--columns LIST] IN OUT\n"
-	  "make KIND --pages N --accesses N [OPTION...] [OUT]\n"
-	  "info [--json] [--top N] [--from FORM] [--columns LIST] TRACE...\n"
+	  "place of the first difference, hole or damage.\n", GROUP_WATCH },
+	{ "doctor", cli_doctor, "[--json]",
+	  "say what keeps hipec from working here, and the command that mends it",
+	  "Looks at the kernel, its headers, DKMS, Secure Boot, the module, the device and\n"
+	  "the limit of locked memory. docs/user/install.md has more on each. Exit code 1\n"
+	  "if something is wrong; what is only noted may stay as it is.\n"
 	  "\n"
-	  "'-' is standard input or output. docs/user/traces.md has forms and kinds.\n"
-	  "\n"
-	  "  -o, --output FILE  the trace of COMMAND and all it starts; COMMAND.trace\n"
-	  "  --mmap[=N]     also touches of mapped files, but of the last N pages; 64\n"
-	  "  --depth N      return addresses in a program context, 0 to 64; 8\n"
-	  "  --stack FROM   tables: unwind tables; frames: frame pointers, quicker\n"
-	  "\n"
-	  "  --from FORM    text, trace (binary), sectors, oracle, csv, fio, blkparse\n"
-	  "                 strace or record; without it, recognised: all but sectors\n"
-	  "  --to FORM      text, trace, sectors, oracle, csv or fio; without it, as\n"
-	  "                 the name of OUT ends: .trace, .csv, .oracleGeneral, else text\n"
-	  "  --columns LIST of csv, from 1: id=5,op=3, or sector= or offset= and size=;\n"
-	  "                 without it, as its header says\n"
-	  "  -j, --json     an array with all there is, for programs\n"
-	  "  --top N        pages with most accesses; 5\n"
-	  "\n"
-	  "KIND is loop, sequential, zipf, btree, mixed, shift or a program of hipec-1997:\n"
-	  "nlj, rdr, smpeg, which need no options. The same ones give the same trace\n"
-	  "everywhere.\n"
-	  "\n"
-	  "  --pages N, --accesses N  how large, how long; k, M and G are 1024 and so on\n"
-	  "  --seed N       0\n"
-	  "  --writes N     percent of the accesses that write; 0\n"
-	  "  --skew N       of Zipf's law, 0 to 4: 1; of keys in btree: 0, all alike\n"
-	  "  --run N        pages in a row, of loop, sequential and mixed; 64\n"
-	  "  --fanout N     children of a page of btree; 100\n"
-	  "  --scan N       percent of the accesses of mixed that scan; 50\n"
-	  "  --set N        pages of the working set of shift; a tenth of --pages\n"
-	  "  --phase N      accesses of shift until it moves; a tenth of --accesses\n"
-	  "  --passes N     of nlj; 32\n"
-	  "  --lookups N    of rdr; 10000\n" },
+	  "  -j, --json     an array with an object for each check, for programs\n"
+	  "      --root DIR look at the machine whose root folder is there\n", GROUP_MACHINE },
 };
-
-static const char *verb_name;
-
-const char *cli_verb(void)
-{
-	return verb_name;
-}
-
-/* One line on stderr, under the verb that runs. */
-void cli_error(const char *format, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, verb_name ? "hipec %s: " : "hipec: ", verb_name);
-	va_start(ap, format);
-	vfprintf(stderr, format, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
-
-/* Say why there is no container: what hipec_open() returned. */
-int cli_open_failed(int err)
-{
-	if (err == -ENOENT || err == -ENXIO || err == -ENODEV)
-		cli_error(HIPEC_DEVICE " is missing; load the module first: modprobe hipec, or insmod hipec.ko");
-	else if (err == -EACCES || err == -EPERM)
-		cli_error(HIPEC_DEVICE ": %s; its owner or mode does not admit you", strerror(-err));
-	else
-		cli_error(HIPEC_DEVICE ": %s", strerror(-err));
-	return CLI_FAILED;
-}
-
-/* Say why trace @name was not read: @ret, and @err if it is malformed. */
-int cli_trace_failed(const char *name, int ret, const struct sim_error *err)
-{
-	if (ret == -EINVAL && err->line)
-		fprintf(stderr, "%s:%llu: %s\n", name,
-			(unsigned long long)err->line, err->text);
-	else if (ret == -EINVAL)
-		fprintf(stderr, "%s: %s\n", name, err->text);
-	else
-		cli_error("%s: %s", name, strerror(-ret));
-	return CLI_FAILED;
-}
-
-/*
- * Replace, in place, what does not belong on a terminal or into JSON. Names
- * come from tasks and images that anybody may have made.
- */
-char *cli_clean(char *text)
-{
-	char *c;
-
-	for (c = text; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-	return text;
-}
-
-/**
- * cli_commas() - a number as 1,234,567
- * @text: gets it; 32 bytes
- * @n:    number
- *
- * Context: any.
- * Return: @text.
- */
-const char *cli_commas(char *text, uint64_t n)
-{
-	char digits[24], *to = text;
-	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
-	int i;
-
-	for (i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = 0;
-	return text;
-}
 
 static void print_help(FILE *out)
 {
+	enum group group;
 	size_t i;
 
 	fputs("usage: hipec VERB [ARGUMENT...]\n"
+	      "       hipec help [VERB]\n"
 	      "       hipec --help | --version\n"
 	      "\n"
-	      "Page replacement that applications choose.\n"
-	      "\n", out);
-	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		fprintf(out, "  %-8s %-20s %s\n", verbs[i].name, verbs[i].usage,
-			verbs[i].summary);
-	fputs("\nhipec VERB --help says more. Exit codes: 0 done, 1 failed, 2 usage.\n",
+	      "Page replacement that applications choose.\n", out);
+	for (group = 0; group < NR_GROUPS; group++) {
+		fprintf(out, "\n%s\n", groups[group]);
+		for (i = 0; i < ARRAY_SIZE(verbs); i++)
+			if (verbs[i].group == group)
+				fprintf(out, "  %-8s %s\n", verbs[i].name,
+					verbs[i].summary);
+	}
+	fputs("\n'hipec help VERB' says more. Exit codes: 0 done, 1 failed, 2 usage.\n",
 	      out);
 }
 
-static void print_verb_help(FILE *out, const struct verb *v)
+/* Of @usage, which is left, the next line; its length. */
+static int usage_line(const char **usage, const char **line)
 {
-	fprintf(out, "usage: hipec %s %s\n", v->name, v->usage);
-	if (out == stdout)
-		fprintf(out, "\n%s.\n%s%s", v->summary, v->help ? "\n" : "",
-			v->help ? v->help : "");
+	int len = strcspn(*usage, "\n");
+
+	*line = *usage;
+	*usage += len + ((*usage)[len] == '\n');
+	return len;
+}
+
+static void print_verb_help(const struct verb *v)
+{
+	const char *usage = v->usage, *line, *head = "usage:";
+	int len;
+
+	do {
+		len = usage_line(&usage, &line);
+		printf("%s hipec %s %.*s\n", head, v->name, len, line);
+		head = "      ";
+	} while (*usage);
+	printf("\n%s.\n%s%s", v->summary, v->help ? "\n" : "", v->help ?: "");
+}
+
+/* The line of the verb's own verb that was asked for, if it has some, or its first one. */
+static void print_usage(const struct verb *v, const char *asked)
+{
+	const char *usage = v->usage, *line;
+	size_t n = strlen(asked);
+	int len;
+
+	do
+		len = usage_line(&usage, &line);
+	while (*usage && !(n && !strncmp(line, asked, n) && line[n] == ' '));
+	if (!n || strncmp(line, asked, n) || line[n] != ' ') {
+		usage = v->usage;
+		len = usage_line(&usage, &line);
+	}
+	fprintf(stderr, "usage: hipec %s %.*s\n", v->name, len, line);
 }
 
 static int run_verb(const struct verb *v, int argc, char **argv)
 {
 	int i, ret;
 
-	verb_name = v->name;
+	cli_set_verb(v->name);
 	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			print_verb_help(stdout, v);
+			print_verb_help(v);
 			return CLI_OK;
 		}
 	optind = 1;
 	ret = v->fn(argc, argv);
 	if (ret == CLI_USAGE)
-		print_verb_help(stderr, v);
+		print_usage(v, argc > 1 ? argv[1] : "");
 	return ret;
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(name, verbs[i].name))
+			return &verbs[i];
+	return NULL;
+}
+
+static int no_verb(char *name)
+{
+	const char *thing = *name == '-' ? "option" : "verb", *near = NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		near = option_nearest(name, near, verbs[i].name);
+	cli_clean(name);
+	if (near)
+		cli_error("there is no %s '%s'; did you mean '%s'?", thing, name, near);
+	else
+		cli_error("there is no %s '%s'", thing, name);
+	fputs("'hipec help' lists the verbs\n", stderr);
+	return CLI_USAGE;
+}
+
+/* @name: of a verb, or NULL */
+static int help(char *name)
+{
+	const struct verb *v = name ? find_verb(name) : NULL;
+
+	if (v)
+		print_verb_help(v);
+	else if (name)
+		return no_verb(name);
+	else
+		print_help(stdout);
+	return CLI_OK;
 }
 
 static int run(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : "";
-	size_t i;
+	char *name = argv[1];
+	const struct verb *v;
 
-	if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
-		print_help(stdout);
-		return CLI_OK;
+	if (argc < 2) {
+		print_help(stderr);
+		return CLI_USAGE;
 	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
+		return help(argc > 2 ? argv[2] : NULL);
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		puts("hipec " HIPEC_VERSION);
 		return CLI_OK;
 	}
-	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		if (!strcmp(name, verbs[i].name))
-			return run_verb(&verbs[i], argc - 1, argv + 1);
-	if (*name)
-		cli_error("there is no '%s'; want one of the verbs below", name);
-	print_help(stderr);
-	return CLI_USAGE;
+	v = find_verb(name);
+	return v ? run_verb(v, argc - 1, argv + 1) : no_verb(name);
 }
 
 int main(int argc, char **argv)

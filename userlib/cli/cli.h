@@ -4,17 +4,22 @@
  *
  * Interface:
  * cli_<verb>()    runs it; argv[0] is the verb; returns an exit code
- * cli_verb()      the verb that runs
+ * cli_verb()      the verb that runs; cli_set_verb() says so
+ * cli_option()    the next option; cli_operands(): are there enough words behind them
  * cli_trace_make()  a trace from its recipe, for other verbs
  * cli_trace_failed()  why one was not read
  * cli_open_failed()  why there is no container to ask with
  * cli_error()     one line on stderr: hipec VERB: message
  * cli_clean()     make a text fit for a terminal
  * cli_commas()    a number as 1,234,567
+ * cli_count()     a number of things: 1 page, 2 pages
+ * cli_memory()    an amount of memory: 512 KiB, 1.5 MiB
+ * cli_progress_begin(), _draw(), _end()  a bar, for terminals
  */
 #ifndef HIPEC_CLI_H
 #define HIPEC_CLI_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum cli_exit {
@@ -22,10 +27,11 @@ enum cli_exit {
 	CLI_FAILED = 1,
 	CLI_USAGE = 2,
 	CLI_NO_GAIN = 3,	/* hipec sim --verdict: no policy gains, one could; hipec
-				 * swap --trial: this one does not */
+				 * swap --trial: this one does not; hipec grade --least */
 	CLI_NO_GAIN_POSSIBLE = 4,	/* and: none could */
 };
 
+struct option;
 struct sim_error;
 struct sim_trace;
 
@@ -33,6 +39,7 @@ int cli_amp(int argc, char **argv);
 int cli_debug(int argc, char **argv);
 int cli_dis(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_grade(int argc, char **argv);
 int cli_log(int argc, char **argv);
 int cli_metrics(int argc, char **argv);
 int cli_mix(int argc, char **argv);
@@ -48,9 +55,13 @@ int cli_status(int argc, char **argv);
 int cli_swap(int argc, char **argv);
 int cli_top(int argc, char **argv);
 int cli_trace(int argc, char **argv);
+int cli_try(int argc, char **argv);
 int cli_why(int argc, char **argv);
 
+void cli_set_verb(const char *name);
 const char *cli_verb(void);
+int cli_option(int argc, char **argv, const char *letters, const struct option *options);
+int cli_operands(int argc, char **argv, int least, int most, const char *want);
 int cli_trace_make(struct sim_trace *t, int argc, char **argv);
 int cli_trace_failed(const char *name, int ret, const struct sim_error *err);
 
@@ -58,6 +69,15 @@ int cli_open_failed(int err);
 
 void __attribute__((format(printf, 1, 2))) cli_error(const char *format, ...);
 char *cli_clean(char *text);
+#define CLI_COMMAS 32	/* bytes of such a number */
 const char *cli_commas(char *text, uint64_t n);
+
+#define CLI_COUNT 64	/* longest text of the next two, bytes */
+const char *cli_count(char *text, uint64_t n, const char *thing);
+const char *cli_memory(char *text, uint64_t bytes);
+
+bool cli_progress_begin(void);
+void cli_progress_draw(uint64_t done, uint64_t all);
+void cli_progress_end(void);
 
 #endif /* HIPEC_CLI_H */

@@ -69,12 +69,9 @@ static int parse(struct sim_job *job, struct asked *a, int argc, char **argv)
 	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = getopt_long(argc, argv, "p:f:m:c:", options,
-					  NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "p:f:m:c:", options)) != -1)
 		ret = set_option(job, a, opt, optarg);
-	if (!ret && argc - optind != 1)
-		ret = CLI_USAGE;
-	return ret ?: check(job, a, argv[optind]);
+	return ret ?: cli_operands(argc, argv, 1, 1, "a trace") ?: check(job, a, argv[optind]);
 }
 
 static int debug(const struct sim_job *job, const struct asked *a)

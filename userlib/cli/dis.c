@@ -155,8 +155,8 @@ int cli_dis(int argc, char **argv)
 	void *image;
 	int ret;
 
-	if (getopt_long(argc, argv, "", options, NULL) != -1 ||
-	    argc - optind != 1)
+	if (cli_option(argc, argv, "", options) != -1 ||
+	    cli_operands(argc, argv, 1, 1, "a compiled policy, .hpo"))
 		return CLI_USAGE;
 	ret = hipec_image_read(argv[optind], &image, &size);
 	if (ret) {

@@ -49,7 +49,7 @@ int cli_doctor(int argc, char **argv)
 	int opt, ret;
 	size_t i;
 
-	while ((opt = getopt_long(argc, argv, "j", options, NULL)) != -1) {
+	while ((opt = cli_option(argc, argv, "j", options)) != -1) {
 		if (opt == 'j' && !array)
 			array = json_object_new_array();
 		else if (opt == 'r')
@@ -57,7 +57,7 @@ int cli_doctor(int argc, char **argv)
 		else if (opt != 'j')
 			return CLI_USAGE;
 	}
-	if (optind != argc)
+	if (cli_operands(argc, argv, 0, 0, ""))
 		return CLI_USAGE;
 	ret = doctor_open(&d, root);
 	if (ret) {

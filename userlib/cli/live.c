@@ -149,16 +149,15 @@ int cli_set(int argc, char **argv)
 	uint64_t id;
 
 	/* What begins with '-' may be a value's: nothing behind ID is an option. */
-	while ((opt = getopt_long(argc, argv, "+j", options, NULL)) != -1) {
+	while ((opt = cli_option(argc, argv, "+j", options)) != -1) {
 		if (opt != 'j')
 			return CLI_USAGE;
 		json = true;
 	}
-	if (optind == argc || !cli_live_id(argv[optind], &id))
+	if (cli_operands(argc, argv, 1, json ? 1 : argc, "a container's number") ||
+	    !cli_live_id(argv[optind], &id))
 		return CLI_USAGE;
 	nr = argc - ++optind;
-	if (nr && json)
-		return CLI_USAGE;
 	value = calloc(nr + 1, sizeof(*value));
 	for (i = 0; value && i < nr; i++)
 		if (!parse_setting(argv[optind + i], &value[i])) {
@@ -183,7 +182,8 @@ int cli_revoke(int argc, char **argv)
 	int fd, ret, i, failed = 0;
 	uint64_t id;
 
-	if (getopt_long(argc, argv, "", options, NULL) != -1 || optind == argc)
+	if (cli_option(argc, argv, "", options) != -1 ||
+	    cli_operands(argc, argv, 1, argc, "a container's number"))
 		return CLI_USAGE;
 	for (i = optind; i < argc; i++)
 		if (!cli_live_id(argv[i], &id))

@@ -165,7 +165,7 @@ static int show(size_t most, bool json)
 		cli_error(HIPEC_DEVICE ": %s", strerror(-ret));
 	else if (json)
 		print_json(records.row + records.nr - nr, nr);
-	else
+	else if (!cli_table_empty(nr, "no policy and no container has ended since the module was loaded"))
 		cli_table_print(stdout, columns, ARRAY_SIZE(columns),
 				records.row + records.nr - nr, nr, sizeof(*records.row));
 	free(records.row);
@@ -184,7 +184,7 @@ int cli_log(int argc, char **argv)
 	char *end;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "jn:", options, NULL)) != -1) {
+	while ((opt = cli_option(argc, argv, "jn:", options)) != -1) {
 		switch (opt) {
 		case 'j':
 			json = true;
@@ -200,5 +200,5 @@ int cli_log(int argc, char **argv)
 			return CLI_USAGE;
 		}
 	}
-	return optind == argc ? show(most, json) : CLI_USAGE;
+	return cli_operands(argc, argv, 0, 0, "") ?: show(most, json);
 }

@@ -77,13 +77,16 @@ static void print_sample(FILE *out, const char *name, const char *end,
 static void print_counter(const struct metrics *m, const char *name, const char *help,
 			  size_t offset)
 {
+	/* What is of now may sink: in hipec.h its help begins so. */
+	bool now = !strncmp(help, "now,", 4);
+	const char *end = now ? "" : "_total";
 	const struct hipec_status *s;
 	size_t i;
 
-	print_head(m, name, "_total", help, "counter");
+	print_head(m, name, end, help, now ? "gauge" : "counter");
 	for (i = 0; i < m->list.nr; i++) {
 		s = &m->list.row[i];
-		print_sample(m->out, name, "_total", s, NULL);
+		print_sample(m->out, name, end, s, NULL);
 		fprintf(m->out, "%" PRIu64 "\n",
 			*(const uint64_t *)((const char *)&s->counters + offset));
 	}
@@ -198,12 +201,12 @@ int cli_metrics(int argc, char **argv)
 	const char *path = NULL;
 	int opt, ret;
 
-	while ((opt = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+	while ((opt = cli_option(argc, argv, "o:", options)) != -1) {
 		if (opt != 'o')
 			return CLI_USAGE;
 		path = optarg;
 	}
-	if (optind != argc)
+	if (cli_operands(argc, argv, 0, 0, ""))
 		return CLI_USAGE;
 	ret = path ? into_file(path) : collect(stdout);
 	if (ret == -ECANCELED)

@@ -92,7 +92,7 @@ static int parse(struct options *o, int argc, char **argv)
 	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = getopt_long(argc, argv, "nj", options, NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "nj", options)) != -1)
 		ret = set_option(o, opt, optarg);
 	if (!ret && argc - optind != 2) {
 		cli_error("want a list and what to play it on");

@@ -216,8 +216,7 @@ static int parse(struct sim_job *job, struct profile_output *o, int argc,
 	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = getopt_long(argc, argv, "p:f:m:o:tjJ:", options,
-					  NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "p:f:m:o:tjJ:", options)) != -1)
 		if (opt == 'o')
 			o->file = optarg;
 		else if (opt == 'k')
@@ -232,9 +231,7 @@ static int parse(struct sim_job *job, struct profile_output *o, int argc,
 		cli_error("want one of --output, --text and --json");
 		ret = CLI_USAGE;
 	}
-	if (!ret && optind == argc)
-		ret = CLI_USAGE;
-	return ret ?: fill_in(job);
+	return ret ?: cli_operands(argc, argv, 1, argc, "a trace") ?: fill_in(job);
 }
 
 int cli_profile(int argc, char **argv)

@@ -194,13 +194,12 @@ static int record(struct recorder *r, int argc, char **argv, bool command,
 		  double seconds)
 {
 	struct sigaction action = { .sa_handler = stop };
+	char bytes[CLI_COUNT], containers[CLI_COUNT];
 	int ret;
 
 	r->device = hipec_open();
-	if (r->device < 0) {
-		cli_error(HIPEC_DEVICE ": %s", strerror(-r->device));
-		return CLI_FAILED;
-	}
+	if (r->device < 0)
+		return cli_open_failed(r->device);
 	r->out = fopen(r->name, "wb");
 	if (!r->out) {
 		cli_error("%s: %s", r->name, strerror(errno));
@@ -221,8 +220,8 @@ static int record(struct recorder *r, int argc, char **argv, bool command,
 		cli_error("%s: %s", r->name, strerror(errno));
 		return CLI_FAILED;
 	}
-	fprintf(stderr, "%s: %llu bytes of %u containers\n", r->name,
-		(unsigned long long)r->bytes, r->nr_recorded);
+	cli_error("%s: %s of %s", r->name, cli_count(bytes, r->bytes, "byte"),
+		  cli_count(containers, r->nr_recorded, "container"));
 	if (!r->nr_recorded)
 		cli_error("there was no container to record");
 	return r->nr_recorded ? CLI_OK : CLI_FAILED;
@@ -256,7 +255,7 @@ int cli_record(int argc, char **argv)
 	char *end;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "+o:s:r:a", options, NULL)) != -1) {
+	while ((c = cli_option(argc, argv, "+o:s:r:a", options)) != -1) {
 		switch (c) {
 		case 'o':
 			r.name = optarg;

@@ -44,8 +44,8 @@ int cli_replay(int argc, char **argv)
 	FILE *in;
 	size_t i;
 
-	if (getopt_long(argc, argv, "", options, NULL) != -1 ||
-	    optind + 1 != argc)
+	if (cli_option(argc, argv, "", options) != -1 ||
+	    cli_operands(argc, argv, 1, 1, "a record, of hipec record"))
 		return CLI_USAGE;
 	in = fopen(argv[optind], "rb");
 	if (!in) {

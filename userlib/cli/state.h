@@ -23,7 +23,7 @@ struct cli_state {
 };
 
 int cli_state_read(int fd, struct cli_state *list);
-bool cli_state_gain(const struct hipec_status *s, double *percent);
+bool cli_state_gain(const struct hipec_counters *c, double *percent, double *error);
 struct json_object *cli_state_json(const struct hipec_status *s);
 struct json_object *cli_state_counters_json(const struct hipec_counters *c);
 struct json_object *cli_state_own_json(int fd, uint64_t id);

@@ -70,12 +70,12 @@ int cli_status(int argc, char **argv)
 	bool json = false;
 	int opt, fd, ret;
 
-	while ((opt = getopt_long(argc, argv, "j", options, NULL)) != -1) {
+	while ((opt = cli_option(argc, argv, "j", options)) != -1) {
 		if (opt != 'j')
 			return CLI_USAGE;
 		json = true;
 	}
-	if (optind != argc)
+	if (cli_operands(argc, argv, 0, 0, ""))
 		return CLI_USAGE;
 	fd = hipec_open();
 	if (fd < 0)
@@ -85,7 +85,7 @@ int cli_status(int argc, char **argv)
 		cli_error(HIPEC_DEVICE ": %s", strerror(-ret));
 	else if (json)
 		print_json(fd, &list);
-	else
+	else if (!cli_table_empty(list.nr, "no containers; 'hipec run' starts a program in one"))
 		cli_table_print(stdout, columns, ARRAY_SIZE(columns), list.row, list.nr,
 				sizeof(*list.row));
 	close(fd);

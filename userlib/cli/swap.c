@@ -124,13 +124,14 @@ int cli_swap(int argc, char **argv)
 	double trial = 0;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "t:j", options, NULL)) != -1) {
+	while ((opt = cli_option(argc, argv, "t:j", options)) != -1) {
 		if (opt == 'j')
 			s.json = true;
 		else if (opt != 't' || !parse_time(optarg, &trial))
 			return CLI_USAGE;
 	}
-	if (argc - optind != 2 || !cli_live_id(argv[optind], &s.id))
+	if (cli_operands(argc, argv, 2, 2, "a container's number and a policy") ||
+	    !cli_live_id(argv[optind], &s.id))
 		return CLI_USAGE;
 	s.name = argv[optind + 1];
 	return run(&s, trial);

@@ -3,6 +3,7 @@
  * Tables for a terminal. See table.h.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "table.h"
@@ -53,9 +54,30 @@ void cli_table_print(FILE *out, const struct cli_column *columns, size_t nr_colu
 		}
 }
 
+/* For a person with separators; a program gets digits. */
 void cli_put_number(char *cell, unsigned long long n)
 {
-	snprintf(cell, CLI_CELL, "%llu", n);
+	if (isatty(STDOUT_FILENO))
+		cli_commas(cell, n);
+	else
+		snprintf(cell, CLI_CELL, "%llu", n);
+}
+
+/**
+ * cli_table_empty() - say to a person what it means that a table has no rows
+ * @nr:   its rows
+ * @text: that there is nothing, and what to do
+ *
+ * A program gets the titles alone.
+ *
+ * Return: whether it was said; there is nothing to print then.
+ */
+bool cli_table_empty(size_t nr, const char *text)
+{
+	if (nr || !isatty(STDOUT_FILENO))
+		return false;
+	puts(text);
+	return true;
 }
 
 /**
@@ -69,12 +91,14 @@ void cli_put_number(char *cell, unsigned long long n)
 void cli_put_runs(char *cell, unsigned long long helped, unsigned long long orphans)
 {
 	int n = snprintf(cell, CLI_CELL, "runs");
+	char count[CLI_COUNT];
 
 	if (helped)
-		n += snprintf(cell + n, CLI_CELL - n, ", helped %llu times", helped);
+		n += snprintf(cell + n, CLI_CELL - n, ", helped %s",
+			      cli_count(count, helped, "time"));
 	if (orphans)
-		snprintf(cell + n, CLI_CELL - n, ", left %llu page%s on no queue", orphans,
-			 orphans == 1 ? "" : "s");
+		snprintf(cell + n, CLI_CELL - n, ", left %s on no queue",
+			 cli_count(count, orphans, "page"));
 }
 
 /* Of @size bytes at most, fit for a terminal. */

@@ -175,12 +175,13 @@ int cli_why(int argc, char **argv)
 	uint64_t id;
 	int opt, ret;
 
-	while ((opt = getopt_long(argc, argv, "j", options, NULL)) != -1) {
+	while ((opt = cli_option(argc, argv, "j", options)) != -1) {
 		if (opt != 'j')
 			return CLI_USAGE;
 		json = true;
 	}
-	if (argc - optind != 2 || !cli_live_id(argv[optind], &id))
+	if (cli_operands(argc, argv, 2, 2, "a container's number and a page") ||
+	    !cli_live_id(argv[optind], &id))
 		return CLI_USAGE;
 	if (!parse_page(argv[optind + 1], &w))
 		return CLI_FAILED;

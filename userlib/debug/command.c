@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "debug.h"
+#include "../option/option.h"
 
 #define MAX_WORDS 4
 
@@ -21,40 +22,6 @@ struct verb {
 };
 
 static const struct verb verbs[];
-
-/* Steps until the one word is the other; 8 and above are all alike. */
-static u32 distance(const char *a, const char *b)
-{
-	size_t n = strlen(a), m = strlen(b), i, j;
-	u32 row[DBG_NAME + 1], left, corner;
-
-	if (n > DBG_NAME || m > DBG_NAME)
-		return DBG_NAME;
-	for (j = 0; j <= m; j++)
-		row[j] = j;
-	for (i = 1; i <= n; i++) {
-		corner = row[0];
-		row[0] = i;
-		for (j = 1; j <= m; j++) {
-			left = row[j - 1] + 1;
-			corner += a[i - 1] != b[j - 1];
-			left = left < corner ? left : corner;
-			corner = row[j];
-			row[j] = left < corner + 1 ? left : corner + 1;
-		}
-	}
-	return row[m];
-}
-
-/* Of @best, which may be NULL, and @other what is nearer to @word, and near. */
-const char *dbg_nearest(const char *word, const char *best, const char *other)
-{
-	u32 most = 1 + strlen(word) / 3, near = distance(word, other);
-
-	if (near > most || (best && distance(word, best) <= near))
-		return best;
-	return other;
-}
 
 /* A number, decimal or behind 0x. */
 bool dbg_number(const char *word, u64 *n)
@@ -320,7 +287,7 @@ static const struct verb *find(struct dbg *d, const char *word)
 		    !strncmp(verbs[i].other, word, strlen(word)))
 			return &verbs[i];
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		near = dbg_nearest(word, near, verbs[i].name);
+		near = option_nearest(word, near, verbs[i].name);
 	if (near)
 		dbg_wrong(d, "there is no '%s'; did you mean '%s'?", word, near);
 	else

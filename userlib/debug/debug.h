@@ -116,7 +116,6 @@ void dbg_lines_end(struct dbg_lines *l);
 bool dbg_interrupted(void);
 
 bool dbg_obey(struct dbg *d, char *line);
-const char *dbg_nearest(const char *word, const char *best, const char *other);
 bool dbg_number(const char *word, u64 *n);
 
 void dbg_stop_command(struct dbg *d, char **word, size_t nr);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "debug.h"
+#include "../option/option.h"
 
 #define SHOWN 12	/* pages of a queue, elements of an array; of more, the ends */
 #define ENDS 5
@@ -162,10 +163,10 @@ static void no_such(struct dbg *d, const char *verb, const char *name)
 	u32 i;
 
 	for (i = 0; i < p->image->nr_operands; i++)
-		near = dbg_nearest(name, near, slot_name(p, i));
+		near = option_nearest(name, near, slot_name(p, i));
 	for (i = 0; i < ARRAY_SIZE(hipec_system_slots); i++)
 		if (hipec_system_slots[i].name)
-			near = dbg_nearest(name, near, hipec_system_slots[i].name);
+			near = option_nearest(name, near, hipec_system_slots[i].name);
 	dbg_wrong(d, "%s: the policy has no '%s'%s%s%s", verb, name,
 		  near ? "; did you mean '" : "", near ?: "", near ? "'?" : "");
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "debug.h"
+#include "../option/option.h"
 
 #define AROUND 5	/* lines on each side of the one that is shown */
 
@@ -156,7 +157,7 @@ static const struct hipec_image_event *event_of(struct dbg *d, const char *name)
 		other = hipec_policy_event_name(p, p->event[i].number);
 		if (!strcmp(name, other))
 			return &p->event[i];
-		near = dbg_nearest(name, near, other);
+		near = option_nearest(name, near, other);
 	}
 	if (!name)
 		dbg_wrong(d, "dis: no event runs; want the name of one");

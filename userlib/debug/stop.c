@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "debug.h"
+#include "../option/option.h"
 
 /* Why a run stops at @stop. */
 void dbg_stop_text(const struct dbg *d, const struct dbg_stop *stop, char *text,
@@ -109,7 +110,7 @@ static void add_event(struct dbg *d, const char *name)
 			add(d, DBG_STOP_IN, p->event[i].number);
 			return;
 		}
-		near = dbg_nearest(name, near, other);
+		near = option_nearest(name, near, other);
 	}
 	if (near)
 		dbg_wrong(d, "stop: the policy has no event '%s'; did you mean '%s'?",

@@ -283,12 +283,13 @@ int hipec_image_set_param(void *image, size_t size, const char *name,
  * Return: the region's descriptor, to mmap(), close-on-exec; -EBADF; -EISDIR,
  *         -ESPIPE or -ENODEV for what is neither file nor block device; -EACCES
  *         if @file is not open for reading, or for writing where that is asked;
- *         -EPERM to write an append-only file; -EOPNOTSUPP if the file system
- *         has no direct I/O; -EINVAL for an offset inside a page; -ERANGE for a
- *         range past the end; -EFBIG for 2^32 pages or more; -EBUSY if another
- *         container or an overlapping region has the file and one of the two
- *         writes; -ENODATA before a policy is loaded; -ENOSPC if the
- *         container's addresses are used up; -ENOMEM; -EMFILE.
+ *         -EPERM to write an append-only or immutable file; -EOPNOTSUPP for a
+ *         file system that regions are not tested on (docs/user/regions.md);
+ *         -EINVAL for an offset inside a page; -ERANGE for a range past the end;
+ *         -EFBIG for 2^32 pages or more; -EBUSY if another container or an
+ *         overlapping region has the file and one of the two writes; -ENODATA
+ *         before a policy is loaded; -ENOSPC if the container's addresses are
+ *         used up; -ENOMEM; -EMFILE.
  */
 int hipec_attach(int fd, int file, uint64_t offset, uint64_t length,
 		 bool writable, uint64_t *address)

@@ -377,7 +377,7 @@ static const char *replay(struct player *p, const struct hipec_record_head *head
 	if (why)
 		return why;
 	memcpy(p->r->policy, policy.image->name, sizeof(p->r->policy));
-	memory = malloc(hipec_vm_table_size(&policy, head->nr_pages));
+	memory = calloc(1, hipec_vm_table_size(&policy, head->nr_pages));
 	shared = calloc(1, policy.shared_size + 1);
 	why = "there is not enough memory";
 	if (memory && shared) {

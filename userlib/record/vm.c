@@ -61,7 +61,7 @@ static const char *restore_entries(struct hipec_vm *vm, const struct tables *t)
 	for (h = vm->unused; h; h = t->page[h].next) {
 		if (h > vm->nr_pages || vm->page[h].flags || nr++ == vm->nr_pages)
 			return "its unused entries are linked wrong";
-		vm->page[h].next = t->page[h].next;
+		hipec_page_link_unused(vm, h, t->page[h].next);
 	}
 	if (used + nr != vm->nr_pages || vm->nr_ghosts > vm->max_ghosts)
 		return "its entries do not add up";

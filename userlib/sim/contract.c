@@ -52,6 +52,7 @@ void sim_contract_note(struct sim_contract *c, struct hipec_shadow *s,
 		return;
 	c->estimate += (u64)s->last.shadow << s->last.shift;
 	c->watched += s->last.faults;
+	hipec_estimate_add(&c->sums, &s->last);
 	c->recent[c->nr_windows++ % SIM_MAX_WINDOWS] = window_excess(&s->last);
 	if (verdict == HIPEC_SHADOW_REVOKE && !c->revoked_at) {
 		c->revoked_at = faults;
@@ -76,7 +77,12 @@ void sim_contract_note(struct sim_contract *c, struct hipec_shadow *s,
  */
 void sim_contract_end(struct sim_contract *c, const struct hipec_shadow *s)
 {
-	c->watched += s->window.faults;
-	c->estimate += (u64)s->window.shadow << s->shift;
+	struct hipec_shadow_window open = s->window;
+
+	open.shift = s->shift;
+	hipec_estimate_add(&c->sums, &open);
+	c->bounds = hipec_estimate_bounds(&c->sums);
+	c->watched += open.faults;
+	c->estimate += (u64)open.shadow << open.shift;
 	c->looks = s->nr_looks;
 }

@@ -71,6 +71,7 @@ struct sim {
 	struct hipec_shadow shadow;
 	struct sim_ahead ahead;
 	void *memory, *shared, *directory;
+	size_t entries, memory_bytes;	/* of bits and wash; of memory */
 	struct sim_member *member;	/* NULL: all frames are its own */
 	struct mix_disk *disk;	/* NULL: it takes no time */
 	u64 due;		/* when the page of a fault is there, ns */

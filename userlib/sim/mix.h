@@ -18,6 +18,7 @@
 #define MIX_MAX_APPS MIX_MAX_MEMBERS
 #define MIX_MAX_NS (1ull << 50)	/* of one time that is given: 13 days */
 #define MIX_MAX_SAMPLES 10000
+#define MIX_MAX_FRAMES (1u << 20)	/* of the machine: 4 GiB */
 
 struct mix_machine {
 	u32 frames;

@@ -3,6 +3,7 @@
  * What --policy names: a built-in reference, the module's built-in replacement, a
  * compiled policy, a source that ampc compiles, or a shipped policy by its name.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <spawn.h>
@@ -13,6 +14,7 @@
 
 #include "beside.h"
 #include "../lib/hipec.h"
+#include "../option/option.h"
 #include "sim.h"
 
 extern char **environ;
@@ -128,6 +130,72 @@ static bool find_shipped(const char *name, char *path)
 	       beside_find(path, BESIDE_SHARE, file) && exists(path);
 }
 
+/* Of the policies in a folder, and of @near, the one whose name is nearest to @name. */
+static void find_nearest(const char *folder, const char *name, char *near)
+{
+	char other[NAME_MAX + 1];
+	struct dirent *entry;
+	DIR *dir = opendir(folder);
+
+	while (dir && (entry = readdir(dir))) {
+		if (!has_suffix(entry->d_name, ".hpo"))
+			continue;
+		snprintf(other, sizeof(other), "%s", entry->d_name);
+		other[strlen(other) - strlen(".hpo")] = 0;
+		if (option_nearest(name, *near ? near : NULL, other) == other)
+			strcpy(near, other);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* @with_references: whether these would have done as well. */
+static int no_policy(const char *name, bool with_references, struct hipec_text *why)
+{
+	const char *folders = getenv("HIPEC_POLICY_PATH"), *end;
+	char path[PATH_MAX], near[NAME_MAX + 1] = "";
+	size_t i;
+
+	for (i = 0; with_references && i < ARRAY_SIZE(references); i++)
+		if (option_nearest(name, *near ? near : NULL, references[i].name) ==
+		    references[i].name)
+			strcpy(near, references[i].name);
+	for (; folders && *folders; folders = *end ? end + 1 : end) {
+		end = folders + strcspn(folders, ":");
+		snprintf(path, sizeof(path), "%.*s", (int)(end - folders), folders);
+		find_nearest(path, name, near);
+	}
+	if (beside_find(path, BESIDE_SHARE, "policies"))
+		find_nearest(path, name, near);
+	if (!*near)
+		return fail(why, name, with_references ?
+			    "want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, builtin, or a shipped policy" :
+			    "want a .hp or .hpo file, builtin, or a shipped policy");
+	fail(why, name, "there is no such policy; did you mean '");
+	hipec_text_str(why, near);
+	hipec_text_str(why, "'?");
+	return -EINVAL;
+}
+
+/* What the module could run. */
+static int load_named(struct sim_policy *p, bool with_references, struct hipec_text *why)
+{
+	const char *name = p->name;
+	char path[PATH_MAX];
+
+	if (!strcmp(name, HIPEC_FIFO2_NAME)) {
+		hipec_fifo2_policy(&p->policy);
+		return 0;
+	}
+	if (has_suffix(name, ".hpo"))
+		return load(p, name, why);
+	if (has_suffix(name, ".hp"))
+		return compile(p, why);
+	if (*name && !strchr(name, '/') && find_shipped(name, path))
+		return load(p, path, why);
+	return no_policy(name, with_references, why);
+}
+
 /**
  * sim_policy_open() - find, compile and verify what --policy names
  * @p:    filled; sim_policy_close() it, also after an error
@@ -148,7 +216,7 @@ int sim_policy_open(struct sim_policy *p, const char *name,
 	for (i = 0; i < ARRAY_SIZE(references); i++)
 		if (!strcmp(name, references[i].name))
 			p->reference = references[i].reference;
-	return p->reference ? 0 : sim_policy_load(p, name, why);
+	return p->reference ? 0 : load_named(p, true, why);
 }
 
 /**
@@ -163,20 +231,8 @@ int sim_policy_open(struct sim_policy *p, const char *name,
 int sim_policy_load(struct sim_policy *p, const char *name,
 		    struct hipec_text *why)
 {
-	char path[PATH_MAX];
-
 	*p = (struct sim_policy){ .name = name };
-	if (!strcmp(name, HIPEC_FIFO2_NAME)) {
-		hipec_fifo2_policy(&p->policy);
-		return 0;
-	}
-	if (has_suffix(name, ".hpo"))
-		return load(p, name, why);
-	if (has_suffix(name, ".hp"))
-		return compile(p, why);
-	if (*name && !strchr(name, '/') && find_shipped(name, path))
-		return load(p, path, why);
-	return fail(why, name, "want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, builtin, or a shipped policy");
+	return load_named(p, false, why);
 }
 
 void sim_policy_close(struct sim_policy *p)

@@ -13,10 +13,14 @@
 #include "mixpool.h"
 #include "feed.h"
 #include "host.h"
+#include "lazy.h"
 
 /* As module/reclaim.c and module/event.c have them. */
 #define MAX_HELPED 1024
 #define HARVEST 32
+
+/* Of the hash of page numbers, whose every use is of memory of its own. */
+#define MAX_BUCKETS (1u << 24)
 
 /* For a test, which has a tap on the machine. */
 void (*sim_opened)(struct sim *s);
@@ -460,31 +464,39 @@ static __always_inline int run_trace(struct sim *s, const struct sim_trace *t,
  * @c:      NULL, or filled with what the contract of revocation says of it
  *
  * Context: any.
- * Return: 0; -ENOMEM.
+ * Return: 0; -ENOMEM; -E2BIG if @p may remember so many pages beside @frames that
+ *         there are more than SIM_MAX_ENTRIES.
  */
 int sim_open(struct sim *s, const struct hipec_policy *p, u32 frames,
 	     enum sim_mode mode, struct sim_result *r, struct sim_contract *c)
 {
-	size_t entries = (size_t)hipec_vm_nr_pages(p, frames) + 1;
+	u64 entries = frames + (u64)frames * p->image->ghosts / 100 + 1;
+	bool fits = entries <= SIM_MAX_ENTRIES;
+	size_t bytes = fits ? hipec_vm_size(p, frames) : 1;
 
 	*s = (struct sim){
 		.mode = mode, .nr_reserved = frames, .nr_frames = frames,
 		.nr_free = frames, .r = r, .contract = c,
-		.bits = calloc(entries, sizeof(*s->bits)),
-		.wash = malloc(entries * sizeof(*s->wash)),
-		.memory = malloc(hipec_vm_size(p, frames)),
+		.entries = fits ? entries : 1, .memory_bytes = bytes,
 		.shared = calloc(1, p->shared_size + 1),
 		.directory = malloc(c ? hipec_shadow_bytes(frames) : 1),
 	};
+	s->bits = sim_lazy_alloc(s->entries * sizeof(*s->bits));
+	s->wash = sim_lazy_alloc(s->entries * sizeof(*s->wash));
+	s->memory = sim_lazy_alloc(bytes);
 	sim_result_begin(r);
 	if (c)
 		sim_contract_begin(c);
+	if (!fits)
+		return -E2BIG;
 	if (!s->memory || !s->shared || !s->bits || !s->wash || !s->directory)
 		return -ENOMEM;
 	if (c)
 		hipec_shadow_init(&s->shadow, s->directory, frames, c->salt,
 				  shadow_young);
 	hipec_vm_init(&s->vm, p, &sim_host, s->memory, s->shared, frames);
+	if (s->vm.nr_buckets > MAX_BUCKETS)
+		s->vm.nr_buckets = MAX_BUCKETS;
 	return 0;
 }
 
@@ -504,10 +516,10 @@ void sim_close(struct sim *s)
 	if (s->contract)
 		sim_contract_end(s->contract, &s->shadow);
 	free(s->directory);
-	free(s->wash);
-	free(s->bits);
+	sim_lazy_free(s->wash, s->entries * sizeof(*s->wash));
+	sim_lazy_free(s->bits, s->entries * sizeof(*s->bits));
 	free(s->shared);
-	free(s->memory);
+	sim_lazy_free(s->memory, s->memory_bytes);
 }
 
 /**
@@ -525,8 +537,8 @@ void sim_close(struct sim *s)
  * trace goes on. One that would be revoked goes on.
  *
  * Context: any.
- * Return: 0; -ENOMEM; -ENOBUFS if there was no frame to be had, which cannot be;
- *         -ECANCELED if @w stopped it.
+ * Return: 0; -ENOMEM; -E2BIG as sim_open(); -ENOBUFS if there was no frame to be had,
+ *         which cannot be; -ECANCELED if @w stopped it.
  */
 int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
 		    u32 frames, enum sim_mode mode, struct sim_result *r,

@@ -17,12 +17,13 @@
 #ifndef HIPEC_SIM_H
 #define HIPEC_SIM_H
 
-#include "../../module/core/shadow.h"
+#include "../../module/core/estimate.h"
 #include "../../module/vm/fifo2.h"
 #include "../../module/vm/vm.h"
 #include "../trace/memory.h"
 
-#define SIM_MAX_FRAMES (1u << 20)
+#define SIM_MAX_FRAMES (1u << 28)	/* 1 TiB */
+#define SIM_MAX_ENTRIES INT32_MAX	/* of a page table: frames and ghosts */
 
 enum sim_mode {
 	SIM_MAPPED,	/* a hit sets the bits of its page, as hardware does */
@@ -135,6 +136,8 @@ struct sim_contract {
 	u32 nr_windows;		/* closed ones */
 	u64 watched;		/* faults of the policy, and of these */
 	u64 estimate;		/* the default's, as the shadow has it */
+	struct hipec_estimate sums;
+	struct hipec_bounds bounds;	/* of the default's; set at the end */
 	double worst;		/* percent of excess at which it would be revoked */
 	u64 looks;		/* at referenced bits */
 	u64 revoked_at;		/* fault at which it is; 0: never */

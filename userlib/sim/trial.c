@@ -145,15 +145,17 @@ static void tell_pages(struct amp_trial *t)
 {
 	const struct hipec_vm *vm = &t->base.vm;
 	s64 *keep = t->real.keep;
-	u32 h;
+	u32 h, left = vm->nr_live;
 
 	__atomic_store_n(&keep[0], 0, __ATOMIC_SEQ_CST);
 	memset(keep + 1, 0, (AMP_KEEP - 1) * sizeof(*keep));
-	for (h = 1; h <= vm->nr_pages; h++) {
+	for (h = 1; left; h++) {
 		u32 page = vm->page[h].pgno;
 
-		if (hipec_page_live(vm, h))
-			keep[1 + page / 32 % (AMP_KEEP - 1)] |= 1ll << page % 32;
+		if (!hipec_page_live(vm, h))
+			continue;
+		left--;
+		keep[1 + page / 32 % (AMP_KEEP - 1)] |= 1ll << page % 32;
 	}
 	__atomic_store_n(&keep[0], t->now, __ATOMIC_RELEASE);
 }

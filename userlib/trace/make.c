@@ -17,11 +17,16 @@
 #define RDR_TUPLES_PER_PAGE 64
 #define RDR_DATA_LEVEL 25	/* behind the last one of an index */
 
+#define TOLD_EVERY (1u << 20)	/* accesses */
+#define RDR_DEPTH 16		/* accesses of a retrieval, about */
+
 struct maker {
 	const struct trace_recipe *recipe;
 	struct sim_trace *t;
 	u64 state;	/* of the random numbers */
 	u64 left;	/* accesses */
+	u64 all;	/* accesses that there will be, about */
+	u64 told;	/* of these, when progress was told */
 };
 
 /* Ranks by popularity, and which thing has which. */
@@ -62,6 +67,16 @@ static bool chance(struct maker *m, u64 percent)
 	return percent && (percent >= 100 || below(m, 100) < percent);
 }
 
+static void tell(struct maker *m)
+{
+	u64 done = m->recipe->accesses - m->left;
+
+	if (!m->recipe->progress || done - m->told < TOLD_EVERY)
+		return;
+	m->told = done;
+	m->recipe->progress(done < m->all ? done : m->all, m->all);
+}
+
 /* Runs are cut where the trace ends. @hint: 0 for none. */
 static int put_hint(struct maker *m, u64 pgno, u64 nr, bool write, u32 hint)
 {
@@ -69,6 +84,7 @@ static int put_hint(struct maker *m, u64 pgno, u64 nr, bool write, u32 hint)
 	struct sim_tag tag = { .hint = hint };
 
 	m->left -= run.nr;
+	tell(m);
 	return trace_add(NULL, m->t, &run, &tag);
 }
 
@@ -393,6 +409,16 @@ static int make_smpeg(struct maker *m)
 	return put(m, 0, m->recipe->pages, chance(m, m->recipe->writes));
 }
 
+/* Accesses that @c makes, about: some kinds end by themselves. */
+static u64 expected(const struct trace_recipe *c)
+{
+	u64 n = c->accesses, own = c->kind == TRACE_NLJ ? c->passes * (c->pages + 1) :
+				   c->kind == TRACE_RDR ? c->lookups * RDR_DEPTH :
+				   c->kind == TRACE_SMPEG ? c->pages : n;
+
+	return own < n ? own : n;
+}
+
 /**
  * trace_make() - make a trace
  * @t:      filled; sim_trace_free() it, also after an error
@@ -418,7 +444,7 @@ int trace_make(struct sim_trace *t, const struct trace_recipe *recipe)
 	};
 	struct maker m = {
 		.recipe = recipe, .t = t, .state = recipe->seed,
-		.left = recipe->accesses,
+		.left = recipe->accesses, .all = expected(recipe),
 	};
 
 	*t = (struct sim_trace){ .name = trace_kinds[recipe->kind] };

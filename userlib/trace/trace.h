@@ -94,6 +94,7 @@ struct trace_recipe {
 	u64 phase;	/* accesses until it moves */
 	u64 passes;	/* of the join */
 	u64 lookups;	/* of the retrieval */
+	void (*progress)(u64 done, u64 all);	/* now and then, of accesses; or NULL */
 };
 
 int trace_make(struct sim_trace *t, const struct trace_recipe *recipe);

@@ -199,7 +199,9 @@ struct hipec_exit {
 	X(default_faults, "of FIFO with a second chance, in all these windows, by a sample") \
 	X(ahead_faults, "of the faults, those whose page had been read ahead") \
 	X(ahead_pages,  "pages read ahead, behind a sequence of misses or for Prefetch") \
-	X(ahead_dropped, "of these, pages that nobody had touched when their frames were taken back")
+	X(ahead_dropped, "of these, pages that nobody had touched when their frames were taken back") \
+	X(default_least, "now, least that FIFO with a second chance brought in there, 19 times of 20") \
+	X(default_most, "now, most that it did, likewise; 0 if it is not known")
 
 struct hipec_counters {
 #define HIPEC_X(name, help) __u64 name;

@@ -115,6 +115,14 @@ rm /tmp/mapped
 until [ -s /tmp/left ]; do :; done
 cat /tmp/left >/results/left.txt
 
+# A file system that regions are not tested on.
+mkdir /tmp/ram
+mount -t ramfs ramfs /tmp/ram
+cp small /tmp/ram/f
+(cd /tmp/ram && hipec run -p mru -b 16 --map f -- maps shared f; md5sum f) \
+	>/results/ram.txt 2>&1
+umount /tmp/ram
+
 # Programs of others.
 compare sweep 24 23M mru weights maps sweep weights
 compare python 31 23M mru weights python3 /hipec/sweep.py weights

@@ -140,6 +140,45 @@ static void one_writer_or_many_readers(void)
 	CHECK_EQ(get_status(a).regions, 2);
 }
 
+#define HUGE_BYTES (3ull << 40)	/* a hole, of which a container has room for five */
+
+static uint64_t attach_huge(int container, int file, int *region)
+{
+	uint64_t address;
+
+	*region = hipec_attach(container, file, 0, 0, false, &address);
+	CHECK(*region >= 0);
+	return address;
+}
+
+/* Behind all others while there is room, then where others were. */
+static void addresses_come_back(void)
+{
+	int c = load_policy("fifo", 8, 1), fd, region[5], i;
+	volatile unsigned char *p;
+
+	fd = open(FILE_A, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	CHECK(fd >= 0 && !ftruncate(fd, HUGE_BYTES));
+	for (i = 0; i < 5; i++)
+		CHECK_EQ(attach_huge(c, fd, &region[i]), i * HUGE_BYTES);
+	CHECK_EQ(attach(c, fd, 0, 0, false), -ENOSPC);
+	p = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, region[3], 0);
+	CHECK(p != MAP_FAILED && !*p);
+	CHECK(!munmap((void *)p, PAGE_BYTES));
+	close(region[3]);
+	close(region[1]);
+	for (i = 1; i <= 3; i += 2)
+		CHECK_EQ(attach_huge(c, fd, &region[i]), i * HUGE_BYTES);
+	CHECK_EQ(attach(c, fd, 0, 0, false), -ENOSPC);
+	p = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, region[3], 0);
+	CHECK(p != MAP_FAILED && !*p);
+	CHECK_EQ(get_status(c).counters.faults, 2);
+	/* A last one is smaller; what is behind it is too short for it. */
+	CHECK(attach(c, fd, 0, HUGE_BYTES / 4, false) >= 0);
+	CHECK_EQ(attach(c, fd, 0, HUGE_BYTES / 4, false), -ENOSPC);
+	CHECK(!unlink(FILE_A));
+}
+
 static int delete_module(void)
 {
 	return syscall(SYS_delete_module, "hipec", O_NONBLOCK) ? errno : 0;
@@ -171,6 +210,7 @@ const struct test attach_tests[] = {
 	{ "attach_keeps_to_the_descriptor_s_access_mode", access_modes },
 	{ "attach_needs_a_policy_and_leaves_no_claim", before_load },
 	{ "attach_allows_one_writer_or_many_readers", one_writer_or_many_readers },
+	{ "addresses_of_regions_that_are_gone_are_used_again", addresses_come_back },
 	{ "rmmod_is_refused_while_a_region_is_mapped", rmmod_while_mapped },
 	{ 0 }
 };

@@ -189,6 +189,66 @@ static void the_pool_chooses_for_it(void)
 	close_map(&b);
 }
 
+#define MGLRU "/sys/kernel/mm/lru_gen/enabled"
+
+static void set_mglru(const char *text)
+{
+	int fd = open(MGLRU, O_WRONLY);
+
+	if (fd >= 0)
+		CHECK(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+}
+
+static char mglru[16];
+
+static void reset_mglru(void)
+{
+	set_mglru(mglru);
+}
+
+static bool is_referenced(const struct map *m, size_t page)
+{
+	struct hipec_why why = { .offset = page * PAGE_BYTES };
+
+	CHECK_EQ(hipec_why(m->container, 0, &why), 0);
+	CHECK(why.state & HIPEC_WHY_RESIDENT);
+	return why.state & HIPEC_WHY_REFERENCED;
+}
+
+/* Unmapped again and again by the program, a page stays what it is. */
+static void referenced_when_unmapped(void)
+{
+	struct map m;
+	size_t i;
+
+	make_file(FILE_A, 8 * PAGE_BYTES);
+	open_one(&m, NULL, FILE_A, 8, 8, 0);
+	for (i = 0; i < 5; i++) {
+		touch(&m, 0);
+		CHECK(is_referenced(&m, 0));
+		CHECK(!madvise(m.base, PAGE_BYTES, MADV_DONTNEED));
+		CHECK(is_referenced(&m, 0));
+	}
+	close_map(&m);
+}
+
+/* The kernel keeps PG_referenced in two ways. */
+static void referenced_in_both(void)
+{
+	int fd = open(MGLRU, O_RDONLY);
+
+	referenced_when_unmapped();
+	if (fd < 0 || read(fd, mglru, sizeof(mglru) - 1) <= 0) {
+		printf("# no MGLRU here\n");
+		return;
+	}
+	close(fd);
+	atexit(reset_mglru);
+	set_mglru(strtol(mglru, NULL, 0) & 1 ? "n" : "y");
+	referenced_when_unmapped();
+}
+
 const struct test builtin_tests[] = {
 	{ "builtin_decides_as_fifo2_does", decides_as_fifo2 },
 	{ "builtin_decides_as_fifo2_does_at_its_limit",
@@ -197,5 +257,6 @@ const struct test builtin_tests[] = {
 	{ "builtin_needs_no_image_or_a_good_one",
 	  load_wants_no_image_or_a_good_one },
 	{ "builtin_containers_lose_what_the_pool_chooses", the_pool_chooses_for_it },
+	{ "referenced_pages_stay_so_when_they_are_unmapped", referenced_in_both },
 	{ 0 }
 };

@@ -299,13 +299,19 @@ static void hole_in_the_file(void)
 	close_map(&m);
 }
 
-/* A file in memory has no disk to go to past the page cache. */
+/* Nor through a second descriptor, which has direct I/O as tmpfs does. */
 static void memfd(void)
 {
-	int c = load_policy("fifo", 4, 1), fd = memfd_create("calls", 0);
+	int c = load_policy("fifo", 4, 1), fd = memfd_create("calls", 0), again;
+	char path[32];
 
 	CHECK(fd >= 0 && !ftruncate(fd, 8 * PAGE_BYTES));
 	CHECK_EQ(hipec_attach(c, fd, 0, 0, false, NULL), -EOPNOTSUPP);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = open(path, O_RDWR);
+	CHECK(again >= 0);
+	CHECK_EQ(hipec_attach(c, again, 0, 0, false, NULL), -EOPNOTSUPP);
+	close(again);
 	close(fd);
 	close(c);
 }

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -322,7 +323,7 @@ static void all_pinned(void)
 
 #define THREADS 4
 #define STRESS_PAGES 64
-#define STRESS_STEPS 3000
+#define STRESS_STEPS 1000
 
 static struct map stress_map;
 
@@ -439,15 +440,18 @@ static void copies_of_the_page_cache(void)
 	char bytes[64 * PAGE_BYTES];
 	int fd;
 
+	if (data_has_no_disk())
+		return;
 	make_file(FILE_D, sizeof(bytes));
 	CHECK_EQ(sweep_new(false), 64);
 	fd = open(FILE_D, O_RDONLY);
 	CHECK_EQ(read(fd, bytes, sizeof(bytes)), sizeof(bytes));
 	CHECK_EQ(sweep_new(false), 0);
-	CHECK_EQ(sweep_new(true), 64);
+	if (type_of_data() != BTRFS_SUPER_MAGIC)
+		CHECK_EQ(sweep_new(true), 64);
 	CHECK_EQ(pread(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
-	CHECK(!posix_fadvise(fd, 27 * PAGE_BYTES, 0, POSIX_FADV_DONTNEED));
-	CHECK_EQ(sweep_new(false), 64 - 27);
+	CHECK(!posix_fadvise(fd, 32 * PAGE_BYTES, 0, POSIX_FADV_DONTNEED));
+	CHECK_EQ(sweep_new(false), 64 - 32);
 	close(fd);
 }
 

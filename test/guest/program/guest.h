@@ -28,7 +28,7 @@ struct test {
 
 extern const struct test load_tests[], ahead_tests[], attach_tests[],
 	builtin_tests[], call_tests[], context_tests[], contract_tests[], data_tests[],
-	durable_tests[], policy_tests[], hostile_tests[], io_tests[],
+	durable_tests[], file_tests[], policy_tests[], hostile_tests[], io_tests[],
 	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[], param_tests[],
 	pool_tests[], private_tests[], quota_tests[], readmit_tests[], record_tests[], sample_tests[], share_tests[],
 	live_tests[], swap_tests[], swap_busy_tests[], secure_tests[], upgrade_tests[],
@@ -95,6 +95,8 @@ int in_group(const char *group, void (*fn)(void));
 struct hipec_status get_status(int container);
 struct hipec_operand operand_of(int container, const char *name);
 uint64_t frames_held(void);
+long type_of_data(void);
+bool data_has_no_disk(void);
 int rounds(int nr);
 
 /* What make_file() puts first on page @page. */
@@ -135,6 +137,7 @@ static inline uint64_t pass_faults(const struct map *m, size_t first, size_t end
 }
 
 bool gets_sigbus(const struct map *m, size_t page);
+bool store_gets_sigbus(const struct map *m, size_t page);
 
 /* swap.c: NULL: the built-in replacement */
 int swap_id(int fd, uint64_t id, const char *policy, char *log, size_t size);

@@ -328,6 +328,59 @@ static void reservation_too_large(void)
 	CHECK_EQ(frames_held(), 0);
 }
 
+#define REFUSED 2
+
+/* As many as sweep() has, in the group that is too small for them and a process. */
+static void reserve_400(void)
+{
+	struct map m = { .pages = PAGES };
+	char log[256] = "";
+	size_t size, i;
+	void *image;
+	int pass, ret;
+
+	m.container = hipec_open();
+	CHECK(m.container >= 0);
+	read_image("fifo", &image, &size);
+	ret = hipec_load(m.container, image, size, PAGES, 1, log, sizeof(log));
+	if (ret) {
+		CHECK_EQ(ret, -ENOMEM);
+		CHECK(strstr(log, "400 frames, "));
+		CHECK(strstr(log, " are more than the memory cgroup, or the machine, has"));
+		_exit(REFUSED);
+	}
+	m.file = open(FILE_A, O_RDONLY);
+	m.region = hipec_attach(m.container, m.file, 0, 0, false, NULL);
+	CHECK(m.file >= 0 && m.region >= 0);
+	m.base = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ, MAP_SHARED, m.region, 0);
+	CHECK(m.base != MAP_FAILED);
+	for (pass = 0; pass < 3; pass++)
+		for (i = 0; i < PAGES; i++)
+			touch(&m, i);
+	CHECK(hog(64));
+}
+
+/*
+ * 1.6 MB of frames in a cgroup with that, or little more: refused, with words, or
+ * served, and nobody is killed, neither at the load nor by the process's own needs.
+ */
+static void reservation_beside_a_process(void)
+{
+	int status = 0;
+	long kb;
+
+	make_file(FILE_A, PAGES * PAGE_BYTES);
+	for (kb = 1600; kb <= 2800; kb += rounds(100)) {
+		new_group("hipec-a", kb * 1024);
+		status = in_group("hipec-a", reserve_400);
+		if (oom_kills("hipec-a"))
+			FAIL("killed in %ld kB", kb);
+		CHECK(!status || WEXITSTATUS(status) == REFUSED);
+		CHECK(kb > 2048 || status);
+	}
+	CHECK_EQ(status, 0);
+}
+
 /* What an open container of so many frames costs, its first frames included. */
 static long cost(uint64_t frames)
 {
@@ -470,6 +523,7 @@ const struct test limit_tests[] = {
 	{ "cgroup_has_its_charges_back_after_close", charge_returns },
 	{ "cgroup_is_gone_after_its_removal", reference_returns },
 	{ "cgroup_too_small_for_a_reservation_refuses_it", reservation_too_large },
+	{ "cgroup_of_a_reservation_holds_its_process", reservation_beside_a_process },
 	{ "cgroup_is_charged_for_tables_of_a_container_that_shares", metadata },
 	{ "oom_kill_of_the_owner_gives_all_back_and_loses_no_write", owner_killed },
 	{ "oom_kill_of_the_owner_leaves_its_region_to_others",

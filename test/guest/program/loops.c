@@ -20,6 +20,7 @@
 #define FIRST 16
 /* Of the neighbour, while one event goes on, whose fuel is for its frames. */
 #define FAULTS(share) ((share) ? 4 : 24)
+#define OTHERS "/sys/module/hipec/parameters/others_us"
 #define QUANTUM "/sys/module/hipec/parameters/quantum_us"
 
 enum {
@@ -151,23 +152,25 @@ static void shared(void)
 }
 
 /*
- * A loop in Replace runs for whoever wants a frame, and no longer than its time:
- * given up, its container helped; after 16 such events in a row it is over.
+ * A loop in Replace runs for whoever wants a frame, and no longer than its time.
+ * Given up, its container is passed over, for 8 pages, then for 64, for 512: so it is
+ * asked for the first, the tenth and the 75th of 288.
  */
 static void replace_for_others(void)
 {
 	struct hipec_status s;
 	struct map looper, n;
 
-	set_quantum("0");
 	open_shared(&looper, "endless-replace", FILE_L, 400, 400, false);
 	touch_range(&looper, 0, 400);
 	open_shared(&n, "fifo", FILE_N, 400, 400, false);
+	set_switch(OTHERS, "0");
 	touch_range(&n, 0, 400);
-	set_quantum("10000");
+	set_switch(OTHERS, "10000");
 	s = get_status(looper.container);
-	CHECK_EQ(s.exit.kind, EXIT_LATE);
-	CHECK_EQ(s.counters.late, 16);
+	CHECK_EQ(s.exit.kind, EXIT_NONE);
+	CHECK_EQ(s.counters.late, 3);
+	CHECK_EQ(s.counters.given, 288);
 	CHECK_EQ(s.frames, POOL - 400);
 	s = get_status(n.container);
 	CHECK_EQ(s.counters.faults, 400);
@@ -177,9 +180,138 @@ static void replace_for_others(void)
 	close_map(&n);
 }
 
+/* For others it has less time than for itself, and more looks at the clock. */
+static void less_time_for_others(void)
+{
+	struct hipec_status before, after;
+	struct map looper, n;
+
+	open_shared(&n, "fifo", FILE_N, 400, 400, false);
+	open_shared(&looper, "endless-replace", FILE_L, POOL, POOL - FIRST, false);
+	before = touch_range(&looper, 0, POOL - FIRST);
+	set_switch(OTHERS, "0");
+	touch_range(&n, 0, FIRST + 1);
+	set_switch(OTHERS, "10000");
+	after = get_status(looper.container);
+	CHECK_EQ(after.counters.late, 1);
+	CHECK_EQ(after.late.kind, EXIT_OVERTIME);
+	CHECK_LE(after.counters.commands - before.counters.commands, 150);
+	close_map(&looper);
+	close_map(&n);
+}
+
+/* All pages of @m but the first frames' are in pipes, and cannot go. */
+static void pin(struct map *m)
+{
+	size_t first, nr = (POOL - FIRST) / 2;
+	struct iovec iov;
+	int pipes[2];
+
+	for (first = 0; first < 2 * nr; first += nr) {
+		iov = (struct iovec){ m->base + first * PAGE_BYTES, nr * PAGE_BYTES };
+		CHECK(!pipe(pipes));
+		CHECK(fcntl(pipes[1], F_SETPIPE_SZ, 256 * PAGE_BYTES) > 0);
+		CHECK_EQ(vmsplice(pipes[1], &iov, 1, 0), nr * PAGE_BYTES);
+	}
+}
+
+/*
+ * Whose pages cannot go is asked for one once, not for each that the manager looks
+ * at: 496 of them, until it comes to the neighbour's own.
+ */
+static void pinned_pages_of_others(void)
+{
+	struct hipec_status s;
+	struct map a, n;
+
+	open_shared(&n, "fifo", FILE_N, 400, 400, false);
+	open_shared(&a, "hoard", FILE_L, POOL - FIRST, POOL - FIRST, false);
+	touch_range(&a, 0, POOL - FIRST);
+	pin(&a);
+	touch_range(&n, 0, FIRST);
+	CHECK_EQ(value_of(&a, "n"), 0);
+	s = touch_range(&n, FIRST, FIRST + 1);
+	CHECK_EQ(s.counters.faults, FIRST + 1);
+	CHECK_EQ(s.frames, FIRST);
+	CHECK_EQ(value_of(&a, "n"), 1);
+	CHECK_EQ(get_status(a.container).counters.given, 0);
+	close_map(&a);
+	close_map(&n);
+}
+
+/* The state of a process, as /proc tells it; 0: it is gone. */
+static char state_of(pid_t pid)
+{
+	char path[32], line[256] = "", *end;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return 0;
+	CHECK(read(fd, line, sizeof(line) - 1) > 0);
+	close(fd);
+	end = strrchr(line, ')');
+	return end ? end[2] : 0;
+}
+
+/*
+ * Who asks for the status of a container that is in a long event waits for it, and can
+ * be killed meanwhile. Return: whether the event was still going on then.
+ */
+static bool killed_beside(struct map *looper)
+{
+	struct hipec_status s;
+	pid_t busy, asker;
+	char state;
+
+	busy = fork();
+	CHECK(busy >= 0);
+	if (!busy) {
+		touch(looper, 0);
+		_exit(0);
+	}
+	asker = fork();
+	CHECK(asker >= 0);
+	if (!asker) {
+		for (;;)
+			get_status(looper->container);
+	}
+	do {
+		sched_yield();
+		state = state_of(asker);
+	} while (state != 'D' && state_of(busy) != 'Z');
+	CHECK(!kill(asker, SIGKILL));
+	CHECK(waitpid(asker, NULL, 0) == asker);
+	CHECK(!kill(busy, SIGKILL));
+	CHECK(waitpid(busy, NULL, 0) == busy);
+	s = get_status(looper->container);
+	return s.counters.late == 1 && s.exit.kind == EXIT_NONE;
+}
+
+static void asker_is_killed(void)
+{
+	struct map looper;
+	bool met = false;
+	int try;
+
+	make_file(FILE_L, 4 * PAGE_BYTES);
+	set_quantum("0");
+	for (try = 0; !met; try++) {
+		CHECK(try < 100);
+		open_map(&looper, "endless-look", FILE_L, 16384, 1, false);
+		met = killed_beside(&looper);
+		close_map(&looper);
+	}
+	set_quantum("10000");
+}
+
 const struct test loop_tests[] = {
 	{ "endless_page_fault_lets_a_neighbour_fault", reserved },
 	{ "endless_page_fault_lets_the_pool_go_on", shared },
 	{ "endless_replace_keeps_nobody_from_the_pool", replace_for_others },
+	{ "replace_for_others_has_less_time", less_time_for_others },
+	{ "pinned_pages_ask_their_policy_once", pinned_pages_of_others },
+	{ "who_asks_a_busy_container_can_be_killed", asker_is_killed },
 	{ 0 }
 };

@@ -2,17 +2,19 @@
 /*
  * Run the guest's tests: each in a child with a time limit, TAP on stdout.
  *
- *	hipec-guest-test [--list | NAME...]
+ *	hipec-guest-test [--list | --list-data | NAME...]
  *
- * Those of awst_tests run only by name: they want another module parameter.
+ * --list-data names those that are to pass on each file system. Those of awst_tests run only by name: they want another module parameter.
  *
  * HIPEC_SLOWER in the environment: how many times slower than a stock kernel.
  */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -23,7 +25,7 @@
 
 static const struct test *const suites[] = {
 	load_tests, ahead_tests, attach_tests, builtin_tests, call_tests,
-	context_tests, contract_tests, data_tests, durable_tests, policy_tests, hostile_tests,
+	context_tests, contract_tests, data_tests, durable_tests, file_tests, policy_tests, hostile_tests,
 	io_tests, limit_tests, lock_tests, log_tests, loop_tests, machine_tests, param_tests,
 	pool_tests, private_tests, quota_tests, readmit_tests, record_tests, sample_tests, share_tests,
 	live_tests, swap_tests, swap_busy_tests, secure_tests,
@@ -146,12 +148,41 @@ bool gets_sigbus(const struct map *m, size_t page)
 	return false;
 }
 
+/* Whether storing to @page does. */
+bool store_gets_sigbus(const struct map *m, size_t page)
+{
+	signal(SIGBUS, on_sigbus);
+	if (sigsetjmp(jump, 1))
+		return true;
+	*(volatile uint64_t *)(m->base + page * PAGE_BYTES) = 0;
+	return false;
+}
+
 /* Of @nr rounds, as many as this kernel does in the time of a stock one. */
 int rounds(int nr)
 {
 	const char *slower = getenv("HIPEC_SLOWER");
 
 	return nr / (slower ? atoi(slower) : 1);
+}
+
+/* The file system of DIR_DATA, as linux/magic.h calls it. */
+long type_of_data(void)
+{
+	struct statfs fs;
+
+	CHECK(!statfs(DIR_DATA, &fs));
+	return fs.f_type;
+}
+
+/* Whether a test that wants a disk below DIR_DATA can do nothing: it is a tmpfs. */
+bool data_has_no_disk(void)
+{
+	bool none = type_of_data() == TMPFS_MAGIC;
+
+	if (none)
+		printf("# this file system has no disk\n");
+	return none;
 }
 
 /* Frames that all containers hold. */
@@ -218,7 +249,8 @@ static bool wanted(const char *name, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	bool list = argc == 2 && !strcmp(argv[1], "--list");
+	bool data = argc == 2 && !strcmp(argv[1], "--list-data");
+	bool list = data || (argc == 2 && !strcmp(argv[1], "--list"));
 	const struct test *t;
 	int failed = 0;
 	size_t i;
@@ -240,7 +272,9 @@ int main(int argc, char **argv)
 			bool ok;
 
 			if (list) {
-				puts(t->name);
+				if (!data || suites[i] == data_tests ||
+				    suites[i] == lock_tests)
+					puts(t->name);
 				continue;
 			}
 			if (!wanted(t->name, argc, argv) ||

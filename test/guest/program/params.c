@@ -134,7 +134,7 @@ static void param_while_faulting(void)
 
 	open_ends(&m);
 	CHECK(!pthread_create(&thread, NULL, turn, &m.container));
-	for (i = 0; i < rounds(50); i++)
+	for (i = 0; i < rounds(20); i++)
 		pass_faults(&m, 0, 32);
 	over = true;
 	CHECK(!pthread_join(thread, NULL));
@@ -327,7 +327,7 @@ static void hint_while_faulting(void)
 	CHECK_EQ(hint_pages(&m, 0, 32, 0x11), 0);
 	for (i = 0; i < 2; i++)
 		CHECK(!pthread_create(&thread[i], NULL, hint_all, &m));
-	for (i = 0; i < rounds(50); i++)
+	for (i = 0; i < rounds(20); i++)
 		pass_faults(&m, 0, 32);
 	over = true;
 	for (i = 0; i < 2; i++)

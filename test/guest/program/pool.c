@@ -392,12 +392,12 @@ static void crowd(void)
 			continue;
 		snprintf(path, sizeof(path), DIR_DATA "pool-%d", nr);
 		open_shared(&m, policy[nr % 3], path, 200, 220, nr & 1);
-		for (i = 0; i < rounds(20); i++) {
+		for (i = 0; i < rounds(10); i++) {
 			if (nr & 1)
 				(*(volatile uint64_t *)(m.base + i * PAGE_BYTES + 8))++;
 			touch_range(&m, 0, 220);
 		}
-		for (i = 0; i < rounds(20); i++)
+		for (i = 0; i < rounds(10); i++)
 			if (nr & 1)
 				CHECK_EQ(*(volatile uint8_t *)(m.base + i * PAGE_BYTES + 8),
 					 i + 1);

@@ -385,6 +385,80 @@ static void containers_of_others(void)
 	CHECK_EQ(hipec_next(other, 0, &s), -ENOENT);
 }
 
+#define TRACING "/sys/kernel/tracing/"
+
+static bool set_trace(const char *file, const char *format, int value)
+{
+	char path[128], text[128];
+	int fd, n, ok;
+
+	snprintf(path, sizeof(path), TRACING "%s", file);
+	n = snprintf(text, sizeof(text), format, value);
+	fd = open(path, O_WRONLY | O_APPEND);
+	ok = fd >= 0 && write(fd, text, n) == n;
+	close(fd);
+	return ok;
+}
+
+static void end_trace(void)
+{
+	set_trace("events/kprobes/hipec_asked/enable", "0", 0);
+	set_trace("kprobe_events", "-:hipec_asked", 0);
+}
+
+/* How often the trace has it. */
+static int questions(void)
+{
+	FILE *f = fopen(TRACING "trace", "r");
+	char line[256];
+	int n = 0;
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, "hipec_asked:") != NULL;
+	fclose(f);
+	return n;
+}
+
+/*
+ * To leave others' containers out asks for no capability that an audit log would
+ * tell of: bit 1 of cap_capable()'s last argument says that it shall not. 21 is
+ * CAP_SYS_ADMIN.
+ */
+static void no_audit(void)
+{
+	int c = load_policy("fifo", 16, 1), other = hipec_open(), pipes[2], trace;
+	struct hipec_log log = { 0 };
+	struct hipec_status s;
+	char go = 0;
+
+	if (!set_trace("kprobe_events", "p:hipec_asked cap_capable cap=%%dx:s32 opts=%%cx:u32\n", 0)) {
+		printf("# no kprobes here\n");
+		return;
+	}
+	atexit(end_trace);
+	CHECK(set_trace("events/kprobes/hipec_asked/filter",
+			"common_pid == %d && cap == 21 && !(opts & 2)", getpid()));
+	CHECK(set_trace("events/kprobes/hipec_asked/enable", "1", 0));
+	/* One question that is audited, so that it is known to be seen. */
+	CHECK(!sethostname("guest", 5));
+	CHECK_EQ(questions(), 1);
+	CHECK(!pipe(pipes));
+	trace = fork();
+	CHECK(trace >= 0);
+	if (!trace) {
+		CHECK(read(pipes[0], &go, 1) == 1);
+		exit(questions() != 1);
+	}
+	CHECK(!setuid(USER_B));
+	CHECK_EQ(hipec_next(other, 0, &s), -ENOENT);
+	hipec_log(other, 0, &log);	/* it may have ended some before */
+	CHECK(write(pipes[1], &go, 1) == 1);
+	CHECK(waitpid(trace, &trace, 0) > 0);
+	CHECK_EQ(trace, 0);
+	close(c);
+}
+
 const struct test secure_tests[] = {
 	{ "frames_show_nothing_of_the_file_before", stale_frames },
 	{ "frames_show_nothing_behind_the_end_of_a_disk", stale_tail },
@@ -395,5 +469,6 @@ const struct test secure_tests[] = {
 	{ "pool_keeps_room_for_other_users_containers", members_of_a_user },
 	{ "write_back_has_the_right_of_who_attached", rights_of_the_washer },
 	{ "containers_of_others_are_not_there", containers_of_others },
+	{ "others_containers_are_left_out_without_an_audit_record", no_audit },
 	{ 0 }
 };

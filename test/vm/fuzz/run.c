@@ -52,6 +52,7 @@ static void start(struct machine *m, u32 nr_frames)
 	m->nr_frames = nr_frames;
 	m->host_memory = fuzz_alloc(NULL, hipec_fakehost_size(p, nr_frames));
 	m->vm_memory = fuzz_alloc(NULL, hipec_vm_size(p, nr_frames));
+	memset(m->vm_memory, 0, hipec_vm_size(p, nr_frames));
 	m->shared = fuzz_alloc(NULL, p->shared_size);
 	memset(m->shared, 0, p->shared_size);
 	hipec_fakehost_init(&m->fake, p, m->host_memory, nr_frames);

@@ -6,6 +6,7 @@
  */
 #include "../cli.h"
 #include "amp.h"
+#include "../../option/option.h"
 
 static const struct {
 	const char *name;
@@ -18,13 +19,21 @@ static const struct {
 
 int cli_amp(int argc, char **argv)
 {
+	const char *near = NULL;
 	size_t i;
 
-	if (argc < 2)
+	if (argc < 2) {
+		cli_error("want detect, feed or report");
 		return CLI_USAGE;
+	}
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			return verbs[i].fn(argc - 1, argv + 1);
-	cli_error("there is no '%s'; want detect, feed or report", cli_clean(argv[1]));
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		near = option_nearest(argv[1], near, verbs[i].name);
+	if (near)
+		cli_error("there is no '%s'; did you mean '%s'?", cli_clean(argv[1]), near);
+	else
+		cli_error("there is no '%s'; want detect, feed or report", cli_clean(argv[1]));
 	return CLI_USAGE;
 }

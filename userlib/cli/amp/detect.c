@@ -133,11 +133,9 @@ static int parse(struct options *o, int argc, char **argv)
 	int opt, ret = CLI_OK;
 
 	optind = 1;
-	while (!ret && (opt = getopt_long(argc, argv, "j", options, NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "j", options)) != -1)
 		ret = set(o, opt, optarg);
-	if (!ret && optind != argc - 1)
-		ret = CLI_USAGE;
-	return ret;
+	return ret ?: cli_operands(argc, argv, 1, 1, "a trace");
 }
 
 /* What detection has found. */
@@ -176,9 +174,10 @@ static void print(const struct options *o, const struct sim_trace *t,
 		  const struct found *f)
 {
 	size_t nr = f->nr < o->top ? f->nr : o->top;
+	char n[3][CLI_COUNT];
 
-	printf("%s: %llu accesses to %u pages, %zu contexts\n", t->name,
-	       (unsigned long long)t->nr_accesses, t->nr_pages, f->nr);
+	printf("%s: %s to %s, %s\n", t->name, cli_count(n[0], t->nr_accesses, "access"),
+	       cli_count(n[1], t->nr_pages, "page"), cli_count(n[2], f->nr, "context"));
 	if (nr)
 		amp_patterns_print(f->pattern, nr);
 	if (nr < f->nr)

@@ -425,7 +425,7 @@ static int parse(struct feeding *f, int argc, char **argv)
 	char *end;
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = getopt_long(argc, argv, "", options, NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "", options)) != -1)
 		ret = set_option(f, opt);
 	if (ret)
 		return ret;

@@ -296,8 +296,7 @@ static int read_state(const char *name, struct amp_state *s)
 	ret = amp_state_read(in, s, &err);
 	fclose(in);
 	if (ret == -EINVAL)
-		fprintf(stderr, "%s:%llu: %s\n", name,
-			(unsigned long long)err.line, err.text);
+		cli_error("%s:%llu: %s", name, (unsigned long long)err.line, err.text);
 	else if (ret)
 		cli_error("%s: %s", name, strerror(-ret));
 	return ret ? CLI_FAILED : CLI_OK;
@@ -314,7 +313,7 @@ static int parse(struct options *o, int argc, char **argv)
 	char *end;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "j", options, NULL)) != -1) {
+	while ((opt = cli_option(argc, argv, "j", options)) != -1) {
 		switch (opt) {
 		case 'r':
 			o->program = optarg;

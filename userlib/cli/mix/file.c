@@ -37,7 +37,7 @@ wrong(const struct place *at, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	fprintf(stderr, "%s:%lu: %s\n", at->job->file, at->line, cli_clean(text));
+	cli_error("%s:%lu: %s", at->job->file, at->line, cli_clean(text));
 	return CLI_FAILED;
 }
 
@@ -89,7 +89,7 @@ static int set_frames(const struct place *at, const char *key, const char *text,
 {
 	struct sim_size size;
 
-	if (!sim_size_parse(text, &size) || size.percent)
+	if (!sim_size_parse_to(text, MIX_MAX_FRAMES, &size) || size.percent)
 		return wrong(at, "%s: want frames, as 512 or 4k, or memory, as 64M, not '%s'",
 			     key, text);
 	*frames = size.nr;

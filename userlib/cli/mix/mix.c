@@ -74,13 +74,12 @@ static int set_frames(struct mix_machine *m, char *text)
 {
 	struct sim_size size;
 
-	if (sim_size_parse(text, &size) && !size.percent) {
+	if (sim_size_parse_to(text, MIX_MAX_FRAMES, &size) && !size.percent) {
 		m->frames = size.nr;
 		return CLI_OK;
 	}
-	cli_error("--frames: want frames (1 to %u, or 4k) or memory (64M, 512KiB), not '%s'",
-		  SIM_MAX_FRAMES, cli_clean(text));
-	return CLI_USAGE;
+	return sim_size_refuse("--frames", text, MIX_MAX_FRAMES,
+			       "frames (4096, 4k) or memory (64M, 512KiB)");
 }
 
 static int set_global(struct mix_machine *m, char *text)
@@ -178,8 +177,7 @@ static int parse_args(struct mix_job *job, int argc, char **argv)
 	};
 	set_times(job->machine.read_ns, disks[0].random, disks[0].next);
 	set_times(job->machine.write_ns, disks[0].random, disks[0].next);
-	while (!ret && (opt = getopt_long(argc, argv, "f:g:m:s:d:o:j", options,
-					  NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "f:g:m:s:d:o:j", options)) != -1)
 		ret = set_option(job, opt, optarg);
 	if (!ret && argc - optind != 1) {
 		cli_error("want one file of applications");

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE	/* program_invocation_short_name */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "../amp/loop.h"
@@ -45,10 +46,8 @@ static void say_maps(const struct run *r, const struct hipec_status *s, FILE *ou
 
 static void say_saved(const struct run *r, const struct hipec_status *s, FILE *out)
 {
-	uint64_t ours = s->counters.judged_faults;
-	uint64_t theirs = s->counters.default_faults;
-	bool worse = ours > theirs;
-	uint64_t diff = worse ? ours - theirs : theirs - ours;
+	const struct hipec_counters *c = &s->counters;
+	double gain, error;
 
 	if (s->exit.kind != HIPEC_EXIT_NONE)
 		fprintf(out, "hipec run: the policy ended: %.*s; " DEFAULT " did the rest\n",
@@ -57,12 +56,13 @@ static void say_saved(const struct run *r, const struct hipec_status *s, FILE *o
 		return;
 	if (r->reserve)
 		fprintf(out, "hipec run: nothing to compare with: only frames that are shared are held against " DEFAULT "\n");
-	else if (!s->counters.windows || !theirs)
+	else if (!cli_state_gain(c, &gain, &error))
 		fprintf(out, "hipec run: too few pages were read to compare with " DEFAULT "\n");
 	else
-		fprintf(out, "hipec run: %s %.1f %% of the pages that " DEFAULT " would have read: %s in the place of %s, by a sample\n",
-			worse ? "cost" : "saved", 100.0 * diff / theirs, N(ours),
-			N(theirs));
+		fprintf(out, "hipec run: %s %.1f %% ± %.1f %% of the pages that " DEFAULT " would have read: %s in the place of %s to %s, by a sample%s\n",
+			gain < 0 ? "cost" : "saved", fabs(gain), error,
+			N(c->judged_faults), N(c->default_least), N(c->default_most),
+			fabs(gain) <= error ? "; no difference seen" : "");
 }
 
 /* What was found, if the policy is one that is fed, and has it in use. */

@@ -54,9 +54,8 @@ static int set_budget(struct run *r, const char *text)
 		r->budget = size.nr;
 		return CLI_OK;
 	}
-	cli_error("--budget: want memory (512M, 8G) or frames (4096, 10k), not '%s'",
-		  cli_clean(strdupa(text)));
-	return CLI_USAGE;
+	return sim_size_refuse("--budget", strdupa(text), INT_MAX,
+			       "memory (512M, 8G) or frames (4096, 10k)");
 }
 
 static int set_option(struct run *r, struct sim_job *job, int opt)
@@ -115,8 +114,7 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = getopt_long(argc, argv, "+p:b:m:qjo:", options,
-					  NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "+p:b:m:qjo:", options)) != -1)
 		ret = set_option(r, job, opt);
 	if (!ret && (!r->policy || !r->budget)) {
 		cli_error("want --policy and --budget");

@@ -83,13 +83,43 @@ static void answer(int to, const struct run_answer *a, const int *fds, int nr)
 	run_send(to, NULL, a, sizeof(*a), fds, nr, MSG_DONTWAIT);
 }
 
-static const char *why_refused(int ret)
+/* The type of the file system that a file lies on; NULL: that is not known. */
+static const char *file_system(int file)
 {
+	static char line[1024], type[64];
+	char path[64], *end;
+	int mount = -1, id;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", file);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "mnt_id: %d", &mount);
+	if (f)
+		fclose(f);
+	f = fopen("/proc/self/mountinfo", "re");
+	*type = 0;
+	while (f && !*type && fgets(line, sizeof(line), f)) {
+		end = strstr(line, " - ");
+		if (end && sscanf(line, "%d", &id) == 1 && id == mount)
+			sscanf(end, " - %63s", type);
+	}
+	if (f)
+		fclose(f);
+	return *type ? type : NULL;
+}
+
+static const char *why_refused(int file, int ret)
+{
+	static char text[128];
+
 	switch (ret) {
 	case -EBUSY:
 		return "it has a region of another container, or one that is only read, and one of the two would write it";
 	case -EOPNOTSUPP:
-		return "its file system has no direct I/O";
+		snprintf(text, sizeof(text), "regions are not tested on its file system%s%s",
+			 file_system(file) ? ", " : "", file_system(file) ?: "");
+		return text;
 	case -EMFILE:
 		return "too many files are mapped to be written";
 	case -ENOSPC:
@@ -109,7 +139,7 @@ static void say_refused(struct run *r, int file, int ret)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
 	n = readlink(link, name, sizeof(name) - 1);
 	name[n > 0 ? n : 0] = 0;
-	cli_error("%s: %s; %s", cli_clean(name), why_refused(ret),
+	cli_error("%s: %s; %s", cli_clean(name), why_refused(file, ret),
 		  r->strict ? "mmap() fails, for --strict" :
 		  "it is mapped as without hipec, and so are others");
 }

@@ -83,7 +83,9 @@ static bool leading_number(const char *text, u64 *n, char **end)
  * Frames are counted, k is 1024 of them. M and G, and what has a B, are bytes:
  * nobody has a million frames in mind who says 1M.
  */
-bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size)
+enum parsed { NO_SIZE, SIZE, BEYOND };	/* it is more than the most */
+
+static enum parsed parse_size(const char *text, u32 most, struct sim_size *size)
 {
 	static const struct {
 		const char *suffix;
@@ -94,25 +96,58 @@ bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size)
 		{ "%", 1, false },	{ "KiB", 1 << 10, true },
 		{ "M", 1 << 20, true },	{ "MiB", 1 << 20, true },
 		{ "G", 1 << 30, true },	{ "GiB", 1 << 30, true },
+		{ "T", 1ull << 40, true },	{ "TiB", 1ull << 40, true },
 	};
 	char *end;
 	size_t i;
 	u64 n;
 
-	if (!leading_number(text, &n, &end) || n > UINT32_MAX)
-		return false;
+	/* What is too large for @n becomes the largest number. */
+	if (!leading_number(text, &n, &end) && errno != ERANGE)
+		return NO_SIZE;
 	size->percent = *end == '%';
 	for (i = 0; i < ARRAY_SIZE(units); i++)
 		if (!strcasecmp(end, units[i].suffix))
 			break;
 	if (i == ARRAY_SIZE(units))
-		return false;
+		return NO_SIZE;
+	if (n > UINT64_MAX / units[i].times)
+		return size->percent ? NO_SIZE : BEYOND;
 	n *= units[i].times;
 	if (units[i].bytes && n % PAGE_BYTES)
-		return false;
+		return NO_SIZE;
 	n /= units[i].bytes ? PAGE_BYTES : 1;
 	size->nr = n;
-	return n && n <= (size->percent ? 100 : most);
+	if (!n || (size->percent && n > 100))
+		return NO_SIZE;
+	return size->percent || n <= most ? SIZE : BEYOND;
+}
+
+bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size)
+{
+	return parse_size(text, most, size) == SIZE;
+}
+
+/**
+ * sim_size_refuse() - say why a size cannot be had
+ * @what: what it is of, as "--frames"
+ * @text: that sim_size_parse_to() with @most did not take; is made printable
+ * @most: frames
+ * @want: what would be a size
+ *
+ * Return: CLI_USAGE.
+ */
+int sim_size_refuse(const char *what, char *text, u32 most, const char *want)
+{
+	struct sim_size size;
+	char frames[CLI_COMMAS];
+
+	if (parse_size(text, most, &size) == BEYOND)
+		cli_error("%s: want %s frames (%u GiB) at most, not '%s'", what,
+			  cli_commas(frames, most), most >> 18, cli_clean(text));
+	else
+		cli_error("%s: want %s, not '%s'", what, want, cli_clean(text));
+	return CLI_USAGE;
 }
 
 bool sim_size_parse(const char *text, struct sim_size *size)
@@ -126,9 +161,8 @@ static int add_frames(struct sim_job *job, char *part)
 
 	if (sim_size_parse(part, &size))
 		return add_size(job, size);
-	cli_error("--frames: want frames (1 to %u, or 4k), memory (64M, 1G, 512KiB) or a part of the pages (25%%), not '%s'",
-		  SIM_MAX_FRAMES, cli_clean(part));
-	return CLI_USAGE;
+	return sim_size_refuse("--frames", part, SIM_MAX_FRAMES,
+			       "frames (4096, 4k), memory (64M, 8G, 512KiB) or a part of the pages (25%)");
 }
 
 static int add_column(struct sim_job *job, char *name)
@@ -143,8 +177,14 @@ static int add_column(struct sim_job *job, char *name)
 		return CLI_OK;
 	}
 	if (!sim_column_find(name, &column)) {
-		cli_error("--columns: there is no '%s'; docs/user/sim.md lists them",
-			  cli_clean(name));
+		const char *near = sim_column_nearest(name);
+
+		if (near)
+			cli_error("--columns: there is no '%s'; did you mean '%s'?",
+				  cli_clean(name), near);
+		else
+			cli_error("--columns: there is no '%s'; docs/user/sim.md lists them",
+				  cli_clean(name));
 		return CLI_USAGE;
 	}
 	if (job->nr_columns == SIM_NR_COLUMNS) {
@@ -368,12 +408,9 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 	int opt, ret = CLI_OK;
 
 	job->least = SIM_LEAST_GAIN;
-	while (!ret && (opt = getopt_long(argc, argv, "p:f:m:c::jv::J:", options,
-					  NULL)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, "p:f:m:c::jv::J:", options)) != -1)
 		ret = sim_args_set(job, opt, optarg);
-	if (!ret && optind == argc)
-		ret = CLI_USAGE;
-	ret = ret ?: sim_args_fill(job);
+	ret = ret ?: cli_operands(argc, argv, 1, argc, "a trace") ?: sim_args_fill(job);
 	if (!ret && job->post_name &&
 	    (job->nr_policies != 1 || job->nr_sizes != 1 || argc - optind != 1 ||
 	     job->contract || job->warm_up.nr)) {

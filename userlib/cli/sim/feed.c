@@ -74,8 +74,7 @@ static int read_hints(struct sim_feed_job *feed)
 	state.pattern = NULL;
 	amp_state_free(&state);
 	if (ret == -EINVAL)
-		fprintf(stderr, "%s:%llu: %s\n", feed->file,
-			(unsigned long long)err.line, err.text);
+		cli_error("%s:%llu: %s", feed->file, (unsigned long long)err.line, err.text);
 	else if (ret)
 		cli_error("%s: %s", feed->file, strerror(-ret));
 	return ret ? CLI_FAILED : CLI_OK;

@@ -13,6 +13,19 @@
 
 #define DRAW_NS 200000000	/* between two looks at the progress */
 
+/* How far @rows are, which other threads run. */
+static void draw_progress(const struct sim_rows *rows)
+{
+	u64 done = 0, all = 0;
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++) {
+		done += __atomic_load_n(&rows->row[i].r.done, __ATOMIC_RELAXED);
+		all += rows->row[i].trace->nr_accesses;
+	}
+	cli_progress_draw(done, all);
+}
+
 struct crew {
 	const struct sim_job *job;
 	struct sim_rows *rows;
@@ -86,7 +99,7 @@ static void wait_for(struct crew *c, bool draw)
 			pthread_cond_wait(&c->left, &c->lock);
 			continue;
 		}
-		sim_progress_draw(c->rows);
+		draw_progress(c->rows);
 		clock_gettime(CLOCK_REALTIME, &t);
 		t.tv_nsec += DRAW_NS;
 		t.tv_sec += t.tv_nsec / 1000000000;
@@ -104,7 +117,7 @@ static void run_all(const struct sim_job *job, struct sim_rows *rows)
 	};
 	u32 nr = job->nr_threads < rows->nr ? job->nr_threads : rows->nr, i;
 	pthread_t *thread = calloc(nr, sizeof(*thread));
-	bool draw = sim_progress_begin();
+	bool draw = cli_progress_begin();
 
 	pthread_mutex_lock(&c.lock);
 	for (i = 0; thread && i < nr; i++) {
@@ -121,7 +134,7 @@ static void run_all(const struct sim_job *job, struct sim_rows *rows)
 	for (i = 0; i < nr; i++)
 		pthread_join(thread[i], NULL);
 	if (draw)
-		sim_progress_end();
+		cli_progress_end();
 	free(thread);
 }
 
@@ -210,6 +223,14 @@ int sim_rows_run(const struct sim_job *job, struct sim_rows *rows)
 
 		if (!row->ret)
 			continue;
+		if (row->ret == -E2BIG) {
+			u32 ghosts = row->policy->policy.image->ghosts;
+
+			cli_error("%s remembers up to %u %% of its frames: with it, --frames can be %u at most",
+				  row->policy->name, ghosts,
+				  (u32)((SIM_MAX_ENTRIES - 1) * 100ull / (100 + ghosts)));
+			return CLI_FAILED;
+		}
 		cli_error("%s with %u frames: %s", row->policy->name, row->frames,
 			  strerror(-row->ret));
 		return CLI_FAILED;

@@ -7,13 +7,13 @@
  * sim_trace_open()       a trace's name -> trace              sim.c
  * sim_size_parse()       "64M" -> frames                      args.c
  * sim_size_parse_to()    the same, up to a number of frames
+ * sim_size_refuse()      why a text is none
  * sim_args_parse()       arguments -> job                     args.c
  * sim_param_add(), sim_params_set()  --param              param.c
  * sim_feed_*()           --detector, --hints              feed.c
  * sim_job_open(), _close()  its traces and policies           sim.c
  * sim_rows_make()        job -> rows                          rows.c
  * sim_rows_run()         on several processors
- * sim_progress_*()       how far they are, on a terminal      progress.c
  * sim_verdict_*()        what the rows say of a cell          verdict.c
  * sim_column_find(), sim_table_print()  rows as a table       table.c
  * sim_json()             rows as JSON                         json.c
@@ -143,6 +143,7 @@ int sim_args_set(struct sim_job *job, int opt, char *arg);
 int sim_args_fill(struct sim_job *job);
 bool sim_size_parse(const char *text, struct sim_size *size);
 bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size);
+int sim_size_refuse(const char *what, char *text, u32 most, const char *want);
 
 int sim_param_add(struct sim_job *job, char *arg);
 int sim_params_set(struct sim_job *job);
@@ -161,10 +162,6 @@ int sim_rows_make(const struct sim_job *job, struct sim_rows *rows);
 int sim_rows_run(const struct sim_job *job, struct sim_rows *rows);
 void sim_rows_free(struct sim_rows *rows);
 
-bool sim_progress_begin(void);
-void sim_progress_draw(const struct sim_rows *rows);
-void sim_progress_end(void);
-
 bool sim_verdict_gain(const struct sim_cell *cell, const struct sim_row *row,
 		      double *percent);
 void sim_verdict_begin(const struct sim_job *job, struct sim_cell *cell);
@@ -176,6 +173,7 @@ void sim_verdict_print(const struct sim_job *job, const struct sim_cell *cell);
 
 extern const char *const sim_mode_names[2];
 bool sim_column_find(const char *name, enum sim_column *column);
+const char *sim_column_nearest(const char *name);
 void sim_table_print(const struct sim_job *job, const struct sim_rows *rows);
 bool sim_has_worst(const struct sim_row *row);
 struct json_object *sim_exit_json(const struct sim_result *r);

@@ -5,6 +5,7 @@
 #include "../cli.h"
 #include "../table.h"
 #include "sim.h"
+#include "../../option/option.h"
 
 /* Longest text of a cell, bytes. */
 #define TEXT (HIPEC_MESSAGE_MAX + 64)
@@ -34,6 +35,17 @@ bool sim_column_find(const char *name, enum sim_column *column)
 	return false;
 }
 
+/* The column whose name is nearest to one that does not exist, or NULL. */
+const char *sim_column_nearest(const char *name)
+{
+	const char *near = NULL;
+	size_t i;
+
+	for (i = 0; i < SIM_NR_COLUMNS; i++)
+		near = option_nearest(name, near, columns[i].name);
+	return near;
+}
+
 static void state_text(const struct sim_row *row, char *text)
 {
 	const struct sim_result *r = &row->r;
@@ -58,6 +70,7 @@ bool sim_has_worst(const struct sim_row *row)
 static void contract_text(const struct sim_row *row, char *text)
 {
 	const struct sim_contract *c = &row->contract;
+	char windows[CLI_COUNT];
 
 	if (row->policy->reference)
 		snprintf(text, TEXT, "built in");
@@ -66,14 +79,14 @@ static void contract_text(const struct sim_row *row, char *text)
 			 (unsigned long long)c->revoked_at, c->revoked_in,
 			 c->nr_windows);
 	else
-		snprintf(text, TEXT, "%s, %u windows",
+		snprintf(text, TEXT, "%s, %s",
 			 sim_has_worst(row) ? "kept" : "too short to say",
-			 c->nr_windows);
+			 cli_count(windows, c->nr_windows, "window"));
 }
 
 static void number_text(char *text, u64 n)
 {
-	snprintf(text, TEXT, "%llu", (unsigned long long)n);
+	cli_put_number(text, n);
 }
 
 /* @a by @b with @digits behind the point, "-" if there is no @b. */
@@ -236,14 +249,14 @@ void sim_table_print(const struct sim_job *job, const struct sim_rows *rows)
 
 	while (cell < end) {
 		const struct sim_trace *t = cell->row->trace;
+		char n[2][CLI_COUNT];
 		size_t nr = 1;
 
 		while (cell + nr < end && cell[nr].row->trace == t)
 			nr++;
-		printf("%s%s: %llu accesses to %u pages, %s\n",
-		       cell == rows->cell ? "" : "\n", t->name,
-		       (unsigned long long)t->nr_accesses, t->nr_pages,
-		       sim_mode_names[job->mode]);
+		printf("%s%s: %s to %s, %s\n", cell == rows->cell ? "" : "\n", t->name,
+		       cli_count(n[0], t->nr_accesses, "access"),
+		       cli_count(n[1], t->nr_pages, "page"), sim_mode_names[job->mode]);
 		if (t->warm_accesses)
 			printf("the first %llu accesses are not counted\n",
 			       (unsigned long long)t->warm_accesses);

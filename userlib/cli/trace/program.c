@@ -79,7 +79,7 @@ static int parse(struct options *o, int argc, char **argv)
 	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = getopt_long(argc, argv, "+o:", options, NULL)) != -1) {
+	while (!ret && (opt = cli_option(argc, argv, "+o:", options)) != -1) {
 		if (opt == 'o')
 			o->out = optarg;
 		else if (opt == 't')
@@ -141,12 +141,11 @@ static void say_silent(const char *name, struct tracechan_found *found)
 
 static void say_untraced(const struct options *o, const struct tracechan_found *found)
 {
-	bool small = found->untraced_bytes < 1 << 20;
+	char memory[CLI_COUNT], files[CLI_COUNT];
 
-	cli_error("%.*f %s of %u file%s were mapped, and touches of them not %s",
-		  !small, found->untraced_bytes / (small ? 1024.0 : 1048576.0),
-		  small ? "kB" : "MB", found->untraced_files,
-		  found->untraced_files == 1 ? "" : "s",
+	cli_error("%s of %s were mapped, and touches of them not %s",
+		  cli_memory(memory, found->untraced_bytes),
+		  cli_count(files, found->untraced_files, "file"),
 		  o->map_pages ? "all traced: more than 1024 maps at a time, or moved or protected by the program" :
 		  "traced: --mmap does that");
 }
@@ -169,6 +168,7 @@ static int finish(const struct options *o, struct tracechan *c, pid_t child,
 	};
 	struct sim_trace t = { .name = program };
 	char *name = o->out ? strdup(o->out) : default_name(program);
+	char n[3][CLI_COUNT];
 	struct sim_error err;
 	int ret = name ? tracechan_read(c, &t, &found, &err) : -ENOMEM;
 
@@ -191,9 +191,9 @@ static int finish(const struct options *o, struct tracechan *c, pid_t child,
 	}
 	ret = cli_trace_write(&t, o->to, name);
 	if (!ret)
-		fprintf(stderr, "hipec trace: %llu accesses to %u pages of %u file%s are in %s\n",
-			(unsigned long long)t.nr_accesses, t.nr_pages,
-			t.nr_regions, t.nr_regions == 1 ? "" : "s", name);
+		cli_error("%s to %s of %s are in %s", cli_count(n[0], t.nr_accesses, "access"),
+			  cli_count(n[1], t.nr_pages, "page"),
+			  cli_count(n[2], t.nr_regions, "file"), name);
 out:
 	sim_trace_free(&t);
 	free(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec trace: traces from one form to another, from a seed, and what is in them.
+ * hipec trace: traces from one form to another, and from a seed; the arguments.
  * Output is written when all of the input has been read, under another name until
  * it is complete.
  */
@@ -14,9 +14,9 @@
 #include "../cli.h"
 #include "../json.h"
 #include "trace.h"
+#include "../../option/option.h"
 
 #define MAX_TOP 1000
-#define SAID_REGIONS 10	/* in text; --json has all of them */
 
 struct options {
 	struct trace_options in;
@@ -131,12 +131,12 @@ static int parse_options(struct options *o, int argc, char **argv,
 		{ "skew", required_argument, NULL, SKEW },
 	};
 	size_t i;
-	int opt, ret = CLI_OK, at = 0;
+	int opt, ret = CLI_OK;
 
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		options[6 + i] = (struct option){ numbers[i].name,
 			required_argument, NULL, NUMBERS + i };
-	while (!ret && (opt = getopt_long(argc, argv, "j", options, &at)) != -1) {
+	while (!ret && (opt = cli_option(argc, argv, "j", options)) != -1) {
 		char *member = (char *)&o->recipe;
 
 		if (opt == 'j')
@@ -196,22 +196,6 @@ static int read_trace(struct sim_trace *t, const char *name,
 	if (!standard)
 		fclose(file);
 	return ret ? cli_trace_failed(name, ret, &err) : CLI_OK;
-}
-
-/* What the user should know of a trace; lines of it begin with @mark. */
-static void say_notes(const struct sim_trace *t, const char *mark, FILE *out)
-{
-	u32 i;
-
-	sim_trace_say_notes(t, mark, out);
-	for (i = 0; i < t->nr_regions && i < SAID_REGIONS; i++)
-		fprintf(out, "%spages %u to %u are %s\n", mark,
-			t->region[i].pgno,
-			t->region[i].pgno + t->region[i].nr - 1,
-			t->region[i].name);
-	if (i < t->nr_regions)
-		fprintf(out, "%sand so on: there are %u regions\n", mark,
-			t->nr_regions);
 }
 
 static bool ends_with(const char *name, const char *end)
@@ -297,7 +281,7 @@ static int convert(int argc, char **argv)
 	if (!ret)
 		ret = cli_trace_write(&t, o.to, argv[optind + 1]);
 	if (!ret)
-		say_notes(&t, "hipec trace: ", stderr);
+		cli_trace_say_notes(&t, "hipec trace: ", stderr);
 	sim_trace_free(&t);
 	return ret;
 }
@@ -337,6 +321,22 @@ static int complete(struct trace_recipe *recipe)
 	return CLI_OK;
 }
 
+static void no_kind(const char *kind, const char *list)
+{
+	const char *near = NULL;
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_KINDS; i++)
+		near = option_nearest(kind, near, trace_kinds[i]);
+	kind = cli_clean(strdupa(kind));
+	if (near)
+		cli_error("make: there is no '%s'; did you mean '%s'?", kind, near);
+	else if (*kind)
+		cli_error("make: want one of %s, not '%s'", list, kind);
+	else
+		cli_error("make: want one of %s", list);
+}
+
 /* @argv: KIND [OPTION...]; optind is then the first argument behind them. */
 static int make_one(struct sim_trace *t, struct options *o, int argc,
 		    char **argv)
@@ -354,8 +354,7 @@ static int make_one(struct sim_trace *t, struct options *o, int argc,
 		snprintf(list + strlen(list), sizeof(list) - strlen(list),
 			 "%s%s", *list ? ", " : "", trace_kinds[i]);
 	if (i == TRACE_NR_KINDS) {
-		cli_error("make: want one of %s, not '%s'", list,
-			  cli_clean(strdupa(kind)));
+		no_kind(kind, list);
 		return CLI_USAGE;
 	}
 	o->recipe.kind = i;
@@ -366,10 +365,14 @@ static int make_one(struct sim_trace *t, struct options *o, int argc,
 	}
 	if (!ret)
 		ret = complete(&o->recipe);
+	if (!ret && cli_progress_begin())
+		o->recipe.progress = cli_progress_draw;
 	if (!ret && trace_make(t, &o->recipe)) {
 		cli_error("%s", strerror(ENOMEM));
 		ret = CLI_FAILED;
 	}
+	if (o->recipe.progress)
+		cli_progress_end();
 	return ret;
 }
 
@@ -411,111 +414,6 @@ static int make(int argc, char **argv)
 	return ret;
 }
 
-static const u64 quantiles[TRACE_NR_QUANTILES] = TRACE_QUANTILES;
-
-static void print_info(const struct sim_trace *t, const struct trace_info *info)
-{
-	u32 i;
-
-	printf("%s: %llu accesses to %llu pages\n", t->name,
-	       (unsigned long long)info->accesses,
-	       (unsigned long long)info->pages);
-	printf("reads            %llu\n", (unsigned long long)info->reads);
-	printf("writes           %llu, to %llu pages\n",
-	       (unsigned long long)info->writes,
-	       (unsigned long long)info->written_pages);
-	printf("footprint        %llu kB, in pages %llu to %llu\n",
-	       (unsigned long long)info->pages * (TRACE_PAGE_BYTES / 1024),
-	       (unsigned long long)info->first, (unsigned long long)info->last);
-	printf("sequential       %.1f%%, to the page behind the one before\n",
-	       100.0 * info->sequential / info->accesses);
-	printf("repeated         %.1f%%, to the same page as the one before\n",
-	       100.0 * info->repeated / info->accesses);
-	printf("one touch        %llu pages\n",
-	       (unsigned long long)info->one_touch);
-	printf("reuse distance   ");
-	for (i = 0; i < TRACE_NR_QUANTILES && info->reuses; i++)
-		printf("%s%llu%% %llu", i ? ", " : "",
-		       (unsigned long long)quantiles[i],
-		       (unsigned long long)info->quantile[i]);
-	puts(info->reuses ? "" : "none: no page is accessed again");
-	printf("top pages        ");
-	for (i = 0; i < info->nr_top; i++)
-		printf("%s%u (%u)", i ? ", " : "", info->top[i].pgno,
-		       info->top[i].accesses);
-	puts(i ? "" : "-");
-	say_notes(t, "note: ", stdout);
-}
-
-static struct json_object *distances_json(const struct trace_info *info)
-{
-	struct json_object *o = json_object_new_object();
-	char key[8];
-	int i;
-
-	for (i = 0; i < TRACE_NR_QUANTILES && info->reuses; i++) {
-		snprintf(key, sizeof(key), "%u", (unsigned int)quantiles[i]);
-		cli_json_number(o, key, info->quantile[i]);
-	}
-	return o;
-}
-
-static struct json_object *regions_json(const struct sim_trace *t)
-{
-	struct json_object *array = json_object_new_array(), *o;
-	u32 i;
-
-	for (i = 0; i < t->nr_regions; i++) {
-		o = json_object_new_object();
-		cli_json_number(o, "page", t->region[i].pgno);
-		cli_json_number(o, "pages", t->region[i].nr ? t->region[i].nr :
-				(u64)UINT32_MAX + 1);
-		cli_json_text(o, "name", t->region[i].name);
-		json_object_array_add(array, o);
-	}
-	return array;
-}
-
-static struct json_object *top_json(const struct trace_info *info)
-{
-	struct json_object *array = json_object_new_array(), *o;
-	u32 i;
-
-	for (i = 0; i < info->nr_top; i++) {
-		o = json_object_new_object();
-		cli_json_number(o, "page", info->top[i].pgno);
-		cli_json_number(o, "accesses", info->top[i].accesses);
-		json_object_array_add(array, o);
-	}
-	return array;
-}
-
-static struct json_object *info_json(const struct sim_trace *t,
-				     const struct trace_info *info)
-{
-	struct json_object *o = json_object_new_object();
-
-	cli_json_text(o, "trace", t->name);
-	cli_json_number(o, "accesses", info->accesses);
-	cli_json_number(o, "reads", info->reads);
-	cli_json_number(o, "writes", info->writes);
-	cli_json_number(o, "pages", info->pages);
-	cli_json_number(o, "written_pages", info->written_pages);
-	cli_json_number(o, "footprint_bytes", info->pages * TRACE_PAGE_BYTES);
-	cli_json_number(o, "first_page", info->first);
-	cli_json_number(o, "last_page", info->last);
-	cli_json_number(o, "sequential", info->sequential);
-	cli_json_number(o, "repeated", info->repeated);
-	cli_json_number(o, "one_touch_pages", info->one_touch);
-	cli_json_number(o, "reuses", info->reuses);
-	json_object_object_add(o, "reuse_distance", distances_json(info));
-	json_object_object_add(o, "top_pages", top_json(info));
-	cli_json_number(o, "tags", t->nr_tags ? t->nr_tags - 1 : 0);
-	json_object_object_add(o, "regions", regions_json(t));
-	cli_json_text(o, "notes", t->notes ?: "");
-	return o;
-}
-
 /* One trace; into @array, or printed. */
 static int one_info(const char *name, const struct options *o, bool first,
 		    struct json_object *array)
@@ -530,11 +428,11 @@ static int one_info(const char *name, const struct options *o, bool first,
 		ret = CLI_FAILED;
 	} else if (!ret) {
 		if (array) {
-			json_object_array_add(array, info_json(&t, &info));
+			json_object_array_add(array, cli_trace_info_json(&t, &info));
 		} else {
 			if (!first)
 				putchar('\n');
-			print_info(&t, &info);
+			cli_trace_info_print(&t, &info);
 		}
 		trace_info_free(&info);
 	}
@@ -572,7 +470,7 @@ int cli_trace(int argc, char **argv)
 	} verbs[] = {
 		{ "convert", convert }, { "make", make }, { "info", info },
 	};
-	const char *name = argc > 1 ? argv[1] : "";
+	const char *name = argc > 1 ? argv[1] : "", *near = NULL;
 	size_t i;
 
 	if (*name == '-')
@@ -580,7 +478,14 @@ int cli_trace(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(name, verbs[i].name))
 			return verbs[i].fn(argc - 1, argv + 1);
-	cli_error("want convert, make, info, or -- and a program, not '%s'",
-		  cli_clean(strdupa(name)));
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		near = option_nearest(name, near, verbs[i].name);
+	name = cli_clean(strdupa(name));
+	if (!*name)
+		cli_error("want info, convert, make, or -- and a program");
+	else if (near)
+		cli_error("there is no '%s'; did you mean '%s'?", name, near);
+	else
+		cli_error("want info, convert, make, or -- and a program, not '%s'", name);
 	return CLI_USAGE;
 }

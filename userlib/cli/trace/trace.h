@@ -6,6 +6,8 @@
  * cli_trace_program()   hipec trace -- COMMAND            program.c
  * cli_trace_form()      a form's name, of an option       trace.c
  * cli_trace_write()     a trace into a file, complete or not at all
+ * cli_trace_say_notes() what the user should know of one     info.c
+ * cli_trace_info_print(), _json()  statistics
  */
 #ifndef HIPEC_CLI_TRACE_H
 #define HIPEC_CLI_TRACE_H
@@ -16,5 +18,11 @@ int cli_trace_program(int argc, char **argv);
 int cli_trace_form(const char *option, const char *name, bool writes,
 		   enum trace_form *form);
 int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name);
+void cli_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out);
+void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *info);
+
+struct json_object;
+struct json_object *cli_trace_info_json(const struct sim_trace *t,
+					const struct trace_info *info);
 
 #endif /* HIPEC_CLI_TRACE_H */

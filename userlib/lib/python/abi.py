@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Print the device's structs and numbers for ctypes, from its header.
 
-    abi.py module/include/uapi/hipec.h >hipec/_abi.py
+    abi.py module/include/uapi/hipec.h VERSION >hipec/_abi.py
 """
 
 import re
@@ -36,9 +36,11 @@ def fields(header, name):
 
 def main():
     """Print them."""
-    header = open(sys.argv[1], encoding="ascii").read()
+    with open(sys.argv[1], encoding="ascii") as file:
+        header = file.read()
     print('# SPDX-License-Identifier: LGPL-2.1-or-later\n"""The device, from its header."""\n\n'
           f'from ctypes import Structure, {", ".join(sorted(set(TYPES.values())))}\n')
+    print(f'VERSION = "{sys.argv[2]}"')
     for name, value in numbers(header).items():
         if name.startswith(("LOAD_", "HINT_", "MAX_CLUSTER", "FEATURE_")):
             print(f"{name} = {value}")

@@ -11,19 +11,31 @@ A container is a policy and frames of 4096 bytes for the files that it maps. Wha
 map() returns is an mmap.mmap, and does what that does. Where the module or the
 library is not there, or does not admit the caller, Container() raises Error, which
 is an OSError; available() says so before. A policy that cannot be read is an Error too.
+
+Without the module, sim() counts the faults of policies on traces:
+
+    for row in hipec.sim("app.trace", ["lru", "mru", "opt"], frames=["25%", "512M"]):
+        print(row["policy"], row["frames"], row["faults"])
 """
+
+from __future__ import annotations
 
 import ctypes
 import mmap
 import os
 import pathlib
-import sys
+from typing import Any, IO
 
 from hipec import _abi
+from hipec._error import Error
+from hipec._find import policy_file
+from hipec._sim import sim
 
-__all__ = ["Container", "Error", "PAGE", "available", "policy_file", "query"]
+__all__ = ["Container", "Error", "PAGE", "__version__", "available", "policy_file", "query", "sim"]
 
-PAGE = 4096
+__version__: str = _abi.VERSION
+
+PAGE = 4096     # bytes of a page, and of a frame
 # Of hints; see the constants of the same names in <linux/hipec.h>.
 HINT_NONE, HINT_SYNCH = _abi.HINT_NONE, _abi.HINT_SYNCH
 HINT_REPLACE, HINT_RECOV = _abi.HINT_REPLACE, _abi.HINT_RECOV
@@ -31,11 +43,7 @@ HINT_REPLACE, HINT_RECOV = _abi.HINT_REPLACE, _abi.HINT_RECOV
 _LOG = 512      # bytes of what the verifier says
 
 
-class Error(OSError):
-    """What libhipec returned: errno, and a text."""
-
-
-def _library():
+def _library() -> ctypes.CDLL | None:
     try:
         return ctypes.CDLL("libhipec.so.0")
     except OSError:
@@ -45,17 +53,17 @@ def _library():
 _lib = _library()
 
 
-def _call(name, *args, text=""):
+def _call(name: str, *args: Any, text: str = "") -> int:
     """A function of libhipec; its answer, unless that is an error."""
     if not _lib:
         raise Error(2, "libhipec.so.0 is not installed")
-    got = getattr(_lib, name)(*args)
+    got: int = getattr(_lib, name)(*args)
     if got < 0:
         raise Error(-got, f"{name}: {text or os.strerror(-got)}")
     return got
 
 
-def _open():
+def _open() -> int:
     try:
         return _call("hipec_open")
     except Error as error:
@@ -64,7 +72,7 @@ def _open():
         raise Error(2, "/dev/hipec: the module is not loaded (modprobe hipec)") from None
 
 
-def available():
+def available() -> bool:
     """Whether containers can be made here, by the caller."""
     try:
         os.close(_open())
@@ -73,7 +81,7 @@ def available():
     return True
 
 
-def query():
+def query() -> dict[str, Any]:
     """The module as a whole: a dict of versions, features and frames."""
     fd = _open()
     try:
@@ -84,37 +92,17 @@ def query():
     return _dict(got)
 
 
-def _prefixes():
-    """Where this was installed: above lib/python...; then where others are."""
-    here = [folder.parent for folder in pathlib.Path(__file__).resolve().parents
-            if folder.name == "lib"]
-    return [*here[:1], sys.prefix, "/usr/local", "/usr"]
-
-
-def policy_file(name):
-    """The compiled policy that a name means: a .hpo file, or a shipped one."""
-    if name.endswith(".hpo"):
-        return name
-    folders = os.environ.get("HIPEC_POLICY_PATH", "").split(":")
-    folders += [f"{prefix}/share/hipec/policies" for prefix in _prefixes()]
-    for folder in filter(None, folders):
-        path = pathlib.Path(folder, f"{name}.hpo")
-        if "/" not in name and path.is_file():
-            return str(path)
-    raise Error(2, "want a .hpo file or a shipped policy", name)
-
-
-def _read(path):
+def _read(path: str) -> bytes:
     try:
         return pathlib.Path(path).read_bytes()
     except OSError as error:
         raise Error(error.errno, error.strerror, path) from None
 
 
-def _dict(struct):
+def _dict(struct: ctypes.Structure) -> dict[str, Any]:
     """A struct's fields but those of its form."""
-    found = {}
-    for name, _ in struct._fields_:
+    found: dict[str, Any] = {}
+    for name, *_ in struct._fields_:
         value = getattr(struct, name)
         if isinstance(value, ctypes.Structure):
             value = _dict(value)
@@ -126,11 +114,20 @@ def _dict(struct):
 
 
 class Container:
-    """A policy and frames. policy: the name of a shipped one, a .hpo file, or None: what
-    the module does by itself. frames: pages of its own, locked memory; or, with share=True,
-    at most so many of the pool's. cluster: most pages of one read, 0: the default."""
+    """A policy and frames, for the files that map() maps.
 
-    def __init__(self, policy, frames, share=False, cluster=0):
+    policy   the name of a shipped one, a .hpo file, or None: what the module does by itself
+    frames   pages of its own, locked memory; or, with share=True, at most so many of the
+             pool's
+    cluster  most pages of one read; 0: the default
+
+    Raises Error: the module or the library is not there or does not admit the caller, the
+    policy cannot be read or is refused, or there are not so many frames. To be closed, or
+    used in a with block.
+    """
+
+    def __init__(self, policy: str | None, frames: int, share: bool = False,
+                 cluster: int = 0) -> None:
         self._fd = -1
         path = policy_file(policy) if policy else None
         self._fd = _open()
@@ -140,7 +137,7 @@ class Container:
             self.close()
             raise
 
-    def _load(self, path, frames, share, cluster):
+    def _load(self, path: str | None, frames: int, share: bool, cluster: int) -> None:
         image = _read(path) if path else b""
         log = ctypes.create_string_buffer(_LOG)
         data = ctypes.create_string_buffer(image, len(image)) if image else None
@@ -154,16 +151,23 @@ class Container:
             raise Error(error.errno, f"{path or 'no policy'}: {text or os.strerror(error.errno)}"
                         ) from None
 
-    def fileno(self):
+    def fileno(self) -> int:
         """The container's descriptor: it polls readable when the policy has ended."""
         return self._fd
 
-    def map(self, file, offset=0, length=0, writable=False):
+    def map(self, file: str | os.PathLike[str] | int | IO[Any], offset: int = 0, length: int = 0,
+            writable: bool = False) -> mmap.mmap:
         """Map a range of a file, by its name or as it is open; length 0: to its end.
 
-        Returns an mmap.mmap, shared, which close() or the end of a with block unmaps."""
+        Returns an mmap.mmap, shared, which close() or the end of a with block unmaps.
+        Raises Error: the file cannot be opened, or not be attached (offset and length are of
+        whole pages; docs/user/regions.md has the other reasons)."""
         if isinstance(file, (str, os.PathLike)):
-            with open(file, "r+b" if writable else "rb") as opened:
+            try:
+                opened = open(file, "r+b" if writable else "rb")
+            except OSError as error:
+                raise Error(error.errno, error.strerror, str(file)) from None
+            with opened:
                 return self.map(opened, offset, length, writable)
         fd = file if isinstance(file, int) else file.fileno()
         region = _call("hipec_attach", self._fd, fd, ctypes.c_uint64(offset),
@@ -175,24 +179,24 @@ class Container:
         finally:
             os.close(region)
 
-    def status(self):
+    def status(self) -> dict[str, Any]:
         """What the container did so far: a dict as an element of hipec status --json."""
         got = _abi.Status()
         _call("hipec_status", self._fd, ctypes.byref(got))
         return _dict(got)
 
-    def set_param(self, name, value):
+    def set_param(self, name: str, value: int) -> None:
         """Change a parameter of the policy that runs."""
         _call("hipec_set_param", self._fd, name.encode(), ctypes.c_int64(value))
 
-    def close(self):
+    def close(self) -> None:
         """Let go of the container; it ends with its last map."""
         if self._fd >= 0:
             os.close(self._fd)
         self._fd = -1
 
-    def __enter__(self):
+    def __enter__(self) -> Container:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()

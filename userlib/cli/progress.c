@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How far the rows are: a line on standard error, if that is a terminal. It is
+ * How much of a long task is done: a line on standard error, if that is a terminal. It is
  * wiped away at the end, and when a signal ends the program.
  */
+#include <assert.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
-#include "../cli.h"
-#include "sim.h"
+#include "cli.h"
 
 #define WIDTH 30	/* of the bar, characters */
 
@@ -22,7 +23,7 @@ static void wipe_and_end(int signal)
 }
 
 /* Return: whether there is a terminal; only then are the others for use. */
-bool sim_progress_begin(void)
+bool cli_progress_begin(void)
 {
 	struct sigaction end = { .sa_handler = wipe_and_end,
 				 .sa_flags = SA_RESETHAND };
@@ -35,29 +36,21 @@ bool sim_progress_begin(void)
 }
 
 /**
- * sim_progress_draw() - draw how far the rows are
- * @rows: rows, which other threads run
- *
- * Context: any.
+ * cli_progress_draw() - draw how much is done
+ * @done: of @all
+ * @all:  more than 0
  */
-void sim_progress_draw(const struct sim_rows *rows)
+void cli_progress_draw(uint64_t done, uint64_t all)
 {
 	static const char full[] = "##############################";
-	u64 done = 0, all = 0;
-	u32 percent;
-	size_t i;
+	int percent = 100.0 * done / all;
 
 	static_assert(sizeof(full) == WIDTH + 1, "a full bar");
-	for (i = 0; i < rows->nr; i++) {
-		done += __atomic_load_n(&rows->row[i].r.done, __ATOMIC_RELAXED);
-		all += rows->row[i].trace->nr_accesses;
-	}
-	percent = 100.0 * done / all;
-	fprintf(stderr, "\rhipec %s: [%-*.*s] %3u %%", cli_verb(), WIDTH,
-		(int)(percent * WIDTH / 100), full, percent);
+	fprintf(stderr, "\rhipec %s: [%-*.*s] %3d %%", cli_verb(), WIDTH,
+		percent * WIDTH / 100, full, percent);
 }
 
-void sim_progress_end(void)
+void cli_progress_end(void)
 {
 	fputs(wipe, stderr);
 	signal(SIGINT, SIG_DFL);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pages that are to be written back: a list, first come first written, so that each
+ * write costs the same however long the page table is. And how to walk that table,
+ * where there is no other way.
+ *
+ * A frame that holds a live page is on no list but this one, by folio->lru; when its
+ * page is given up it moves to the laundry, which goes first.
+ *
+ * Interface:
+ * hipec_flush_add(), _del()  a page is to be written, needs it no more
+ * hipec_flush_dirty()        all dirty pages are
+ * hipec_walk_pause()         others' turn, in a walk over the table
+ */
+#include <linux/sched.h>
+
+#include "../internal.h"
+
+/* Entries that are looked at under the lock in one go. */
+#define HIPEC_LONG_LOOP 4096
+
+/* Have page @h, which holds a frame and is live, written. Context: expects c->lock. */
+void hipec_flush_add(struct hipec_container *c, u32 h)
+{
+	lockdep_assert_held(&c->lock);
+	if (c->vm.page[h].flags & HIPEC_PAGE_FLUSH)
+		return;
+	c->vm.page[h].flags |= HIPEC_PAGE_FLUSH;
+	list_add_tail(&c->frame[h]->lru, &c->flush);
+}
+
+/* No more, if it was to be. Context: expects c->lock. */
+void hipec_flush_del(struct hipec_container *c, u32 h)
+{
+	lockdep_assert_held(&c->lock);
+	if (!(c->vm.page[h].flags & HIPEC_PAGE_FLUSH))
+		return;
+	c->vm.page[h].flags &= ~HIPEC_PAGE_FLUSH;
+	list_del(&c->frame[h]->lru);
+}
+
+/**
+ * hipec_walk_pause() - let others have a container now and then
+ * @c: container
+ * @h: entry that the caller's walk over the page table has come to
+ *
+ * Entries may change meanwhile, and the table may become longer, never shorter.
+ *
+ * Context: process context; expects c->lock, and drops it for each HIPEC_LONG_LOOP-th
+ * entry.
+ */
+void hipec_walk_pause(struct hipec_container *c, u32 h)
+{
+	u64 context = c->context;	/* other faults have theirs meanwhile */
+
+	if (h % HIPEC_LONG_LOOP)
+		return;
+	mutex_unlock(&c->lock);
+	cond_resched();
+	mutex_lock(&c->lock);
+	c->context = context;
+}
+
+/* Have all dirty pages written. Context: as hipec_walk_pause(). */
+void hipec_flush_dirty(struct hipec_container *c)
+{
+	u32 h;
+
+	for (h = 1; h <= c->vm.nr_pages && atomic_read(&c->nr_dirty); h++) {
+		if (hipec_page_live(&c->vm, h) &&
+		    folio_test_dirty(c->frame[h]))
+			hipec_flush_add(c, h);
+		hipec_walk_pause(c, h);
+	}
+}

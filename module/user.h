@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef HIPEC_USER_H
+#define HIPEC_USER_H
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+struct hipec_container;
+
+/**
+ * struct hipec_user - who is charged for containers
+ * @link:       users
+ * @uid:        invariant
+ * @refs:       containers, those that share or not; under user.c's lock
+ * @nr_members: those that share; under the pool's lock
+ * @nr:         frames that they hold, but for those that are leaving; atomic
+ * @locked:     frames that are reserved where RLIMIT_MEMLOCK holds; atomic
+ */
+struct hipec_user {
+	struct list_head link;
+	kuid_t uid;
+	u32 refs;
+	u32 nr_members;
+	atomic_long_t nr;
+	atomic_long_t locked;
+};
+
+kuid_t hipec_user_charged(void);
+struct hipec_user *hipec_user_get(void);
+void hipec_user_put(struct hipec_user *u);
+int hipec_user_lock(struct hipec_container *c, u32 nr);
+void hipec_user_unlock(struct hipec_container *c);
+bool hipec_sees_all(void);
+
+#endif /* HIPEC_USER_H */

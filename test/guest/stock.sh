@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The part of run.sh that proves counts and decisions, or wants a kernel as quick as a
+# stock one: the VM core's files, other file systems, sweeps, records for the host to
+# replay, swaps on trial, traces.
+
+insmod /hipec/hipec_vmtest.ko || exit 1
+hpt --module /hipec/vm/*.hpt >/results/hpt.txt 2>&1
+differ --module 1 2000 >/results/differ.txt 2>&1
+rmmod hipec_vmtest
+
+# The tests of data and of locks again, a tenth as long, on other file systems.
+data_on()	# TYPE
+{
+	# shellcheck disable=SC2046 # names
+	HIPEC_SLOWER=10 hipec-guest-test $(hipec-guest-test --list-data) >"/results/tests-$1.txt" 2>&1
+	umount /data
+}
+disk_on()	# TYPE MAKE...
+{
+	type=$1
+	shift
+	truncate -s 512M /tmp/image
+	modprobe -a loop "$type"
+	"$@" /tmp/image >/dev/null && mount -t "$type" -o loop /tmp/image /data && data_on "$type"
+	rm /tmp/image
+}
+disk_on xfs mkfs.xfs -q
+disk_on btrfs mkfs.btrfs -q
+mount -t tmpfs tmpfs /data && data_on tmpfs
+
+sh /hipec/counts.sh >/results/counts.txt 2>&1
+
+# Records, which the host replays: of each policy and of random programs; and of a
+# container that a command makes.
+for policy in /hipec/policies/*.hpo /hipec/random/*.hpo; do
+	record=/results/records/$(basename "$policy" .hpo)
+	hipec-guest-test --record "$policy" "$record" 7 >>/results/records.txt 2>&1 ||
+		echo "failed: $policy" >>/results/records.txt
+done
+hipec record -o /results/records/command --ring 16M -- \
+	sweep --policy /hipec/policies/lru.hpo --frames 64 --passes 20 outer >>/results/record.txt 2>&1
+
+# Other policies for it: at once, by hand, on trial there and back.
+sweep --share --policy /hipec/policies/mru.hpo --frames 300 --cluster 1 \
+	--passes 1000000 outer &
+sweep=$!
+# The first of its two containers only holds the rest of the pool.
+until [ "$(hipec status | grep -c mru)" = 2 ]; do :; done
+id=$(hipec status | sed -n '$s/ *\([0-9]*\) .*/\1/p')
+swap()
+{
+	hipec swap --json "$@" >>/results/swap.json 2>>/results/swap.txt
+	echo "status $?" >>/results/swap.txt
+	hipec status --json | sed -n 's/.*"policy":"\(.*\)",/now \1/p' | tail -n 1 >>/results/swap.txt
+}
+swap --trial 8s "$id" /hipec/policies/fifo.hpo
+swap "$id" builtin
+swap "$id" /hipec/policies/fifo.hpo
+swap --trial 8s "$id" /hipec/policies/mru.hpo
+swap --trial 8s "$id" /hipec/policies/no-page.hpo
+swap "$id" /hipec/policies/adopt-dies.hpo
+swap "$id" /hipec/policies/ends.hpo
+hipec set "$id" youngest=1 any=-9 >/results/set.txt 2>&1
+hipec set "$id" youngest=0 any=7 youngest=2 >>/results/set.txt 2>&1
+hipec set --json "$id" >/results/set.json
+hipec revoke "$id"
+hipec revoke "$id" 2>>/results/set.txt
+hipec status >>/results/set.txt
+kill -9 $sweep
+wait $sweep 2>/dev/null
+
+# The same program traced and served: its accesses have the same contexts.
+for program in touches-frames touches-scan; do
+	$program outer /hipec/policies/contexts.hpo >/results/$program.txt 2>&1
+	hipec trace -o /results/$program.trace.txt --stack frames --mmap=32 -- \
+		$program outer >>/results/$program.txt 2>&1
+done
+
