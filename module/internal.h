@@ -131,6 +131,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @ended:     polled for the end of the policy
  * @nr_filling: batches that are being read ahead now
  * @age:       has what is dirty cleaned after a while
+ * @cache:     its pages are the page cache's; NULL: frames. Invariant after the load
  * @flush:     frames of live pages that are to be written back, by folio->lru
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
@@ -217,6 +218,7 @@ struct hipec_container {
 
 	u32 nr_filling;
 	struct delayed_work age;
+	struct hipec_cache *cache;
 	struct list_head flush;
 	unsigned long flush_all;
 	wait_queue_head_t wait;
@@ -537,7 +539,8 @@ void hipec_hint_free(struct hipec_region *r);
 int hipec_hint_set(struct hipec_region *r, const struct hipec_hint *a);
 u8 hipec_hint_get(struct hipec_container *c, u32 pgno);
 
-/* region.c */
+/* region.c, fault.c */
+extern const struct vm_operations_struct hipec_vm_ops;
 int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 			struct file **region_file);
 
@@ -563,9 +566,6 @@ void hipec_ahead_take(struct hipec_ahead *a, struct hipec_batch *b);
 bool hipec_ahead_drop(struct hipec_region *r, bool stale);
 void hipec_ahead_drop_stale(struct hipec_container *c);
 u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr);
-
-/* fault.c */
-extern const struct vm_operations_struct hipec_vm_ops;
 
 /* record.c: what happens, told to whoever wants to know */
 int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file);

@@ -5,6 +5,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 
+#include "cache/host.h"
 #include "context/context.h"
 #include "internal.h"
 
@@ -41,11 +42,16 @@ static int __init hipec_module_init(void)
 	ret = hipec_cgroup_init();
 	if (ret)
 		goto no_cgroup;
+	ret = hipec_cache_init();
+	if (ret)
+		goto no_cache;
 	hipec_debugfs_init();
 	ret = misc_register(&hipec_device);
 	if (!ret)
 		return 0;
 	hipec_debugfs_exit();
+	hipec_cache_exit();
+no_cache:
 	hipec_cgroup_exit();
 no_cgroup:
 	hipec_shrink_exit();
@@ -65,6 +71,7 @@ no_log:
 static void __exit hipec_module_exit(void)
 {
 	misc_deregister(&hipec_device);
+	hipec_cache_exit();
 	hipec_debugfs_exit();
 	hipec_cgroup_exit();
 	hipec_shrink_exit();

@@ -64,6 +64,7 @@ CONTAINER = {
     "frames": number("held now, or reserved"),
     "limit": number("most frames, as loaded"),
     "shares": truth("frames of the pool; or its own"),
+    "in_place": truth("pages of the page cache, and no frames"),
     "free_frames": number("of its frames, those that hold no page"),
     "resident": number("pages that hold a frame"),
     "dirty": number("pages that are not yet written"),

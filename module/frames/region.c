@@ -201,6 +201,8 @@ static int join_container(struct hipec_region *r)
 	start = find_room(c, r->nr);
 	if (!c->vm.policy)
 		ret = -ENODATA;
+	else if (c->cache)
+		ret = -EINVAL;
 	else if (start == U64_MAX)
 		ret = -ENOSPC;
 	if (!ret) {
@@ -444,7 +446,8 @@ static struct file *open_backing(struct file *file, bool writable)
  *         not open for reading, or for writing where that is asked; -EPERM to
  *         write an append-only or immutable file; -EOPNOTSUPP for a file
  *         system that regions are not tested on, which the kernel's log names;
- *         -EINVAL for an offset inside a page; -ERANGE for a range
+ *         -EINVAL for an offset inside a page, or a container whose pages are the
+ *         page cache's; -ERANGE for a range
  *         past the end; -EFBIG for 2^32 pages or more; -EBUSY if another
  *         container, or an overlapping region, has the file and one of the two
  *         writes; -ENODATA before a policy is loaded;

@@ -268,6 +268,26 @@ def objects(text):
     return found
 
 
+def test_files_are_attached_by_the_command(guest):
+    """Three sweeps in 256 of 400 pages: MRU by order of faults misses a window of read-ahead
+    or two more than it must in each, 400 + 2 x 144."""
+    lines = result(guest, "attach.txt").split("\n")
+    number = lines[0]
+    row, = json.loads(result(guest, "attach.json"))
+    assert (str(row["id"]), row["policy"], row["in_place"], row["regions"]) == \
+        (number, "mru", True, 1)
+    assert 688 <= row["counters"]["read_pages"] <= 688 + 2 * 64
+    assert row["counters"]["hits"] + row["counters"]["pages_in"] == 1200
+    assert row["resident"] == row["frames"] == 256
+    assert lines[1:] == [
+        f"hipec attach: outer: container {number} has it",
+        "hipec attach: /dev/null: it is no regular file",
+        "hipec attach: /proc/version: its file system is none of ext4, XFS and btrfs",
+        f"hipec detach: inner: container {number} does not have it",
+        f"hipec detach: container {number}: there is none, or it is not yours", ""]
+    assert json.loads(result(guest, "detach.json")) == []
+
+
 @ON_ALL
 def test_why_tells_of_a_page(guest):
     """The sweep in 64 frames keeps its first 63 pages, and its stack is their queue."""

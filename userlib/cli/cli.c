@@ -283,6 +283,20 @@ static const struct verb {
 	  "\n"
 	  "Exit code: the program's, 128 and the signal that ended it, 127 if there is no\n"
 	  "such program, 126 if it cannot be run; 1 if nothing was run.\n", GROUP_RUN },
+	{ "attach", cli_attach,
+	  "--policy P --budget B [--param NAME=VALUE...] PATH...",
+	  "let a policy decide which pages of files stay in the page cache",
+	  "The files' pages stay where they are; all programs go on, by read() and by maps.\n"
+	  "It lasts until 'hipec detach ID', and prints that ID. docs/user/in-place.md says\n"
+	  "which files, and what a program may notice.\n"
+	  "\n"
+	  "  -p, --policy NAME  a policy: .hp, .hpo, the name of a shipped one, or builtin\n"
+	  "      --param NAME=VALUE\n"
+	  "                     a parameter of it; repeatable\n"
+	  "  -b, --budget SIZE  memory that the files share: 512M, 8G; or pages: 4096, 10k\n", GROUP_RUN },
+	{ "detach", cli_detach, "ID [PATH...]",
+	  "end what 'hipec attach' began, or let go of some of its files",
+	  "Their pages stay in memory, and are the kernel's to reclaim as any others.\n", GROUP_RUN },
 	{ "swap", cli_swap, "[--trial TIME] [--json] ID POLICY",
 	  "give a live container another policy; what is cached stays",
 	  "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy (mru), or\n"

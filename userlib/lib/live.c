@@ -129,6 +129,57 @@ int hipec_why(int fd, uint64_t id, struct hipec_why *why)
 }
 
 /**
+ * hipec_take() - a container decides which pages of a file leave the page cache
+ * @fd:   of hipec_open()
+ * @id:   container, loaded with HIPEC_LOAD_IN_PLACE; 0: @fd's own
+ * @file: descriptor, by O_PATH too; it may be closed afterwards
+ * @take: filled with the answer; NULL: it is not wanted
+ *
+ * Programs read, write and map the file as ever. It is let go by hipec_release(), with
+ * its container, when it is removed and nobody has it open, or by umount.
+ *
+ * Context: any thread; may sleep.
+ * Return: 0; -EBADF if @file is no descriptor; -EOPNOTSUPP if it cannot be taken,
+ *         @take->refused says why, HIPEC_REFUSALS has the words; -EPERM if the caller
+ *         does not own it; -EBUSY if container @take->other has it; -EINVAL if the
+ *         container was not loaded so; -ESRCH if there is no such container, or none
+ *         that the caller may see; -ENOSPC if it has too many files; -ENOMEM;
+ *         -ENOTTY if the module is older.
+ */
+int hipec_take(int fd, uint64_t id, int file, struct hipec_take *take)
+{
+	struct hipec_take own;
+
+	if (!take)
+		take = &own;
+	*take = (struct hipec_take){
+		.size = sizeof(*take), .id = id, .fd = file,
+	};
+	return do_ioctl(fd, HIPEC_IOC_TAKE, take);
+}
+
+/**
+ * hipec_release() - a container lets go of a file, or of all
+ * @fd:   of hipec_open()
+ * @id:   container; 0: @fd's own
+ * @file: descriptor; -1: all, and the container is no longer kept
+ *
+ * Its pages stay in the page cache, where the kernel reclaims them as any other.
+ *
+ * Context: any thread; may sleep.
+ * Return: 0; -ENOENT if the container does not have the file; -EBADF, -EINVAL,
+ *         -ESRCH and -ENOTTY as hipec_take().
+ */
+int hipec_release(int fd, uint64_t id, int file)
+{
+	struct hipec_release release = {
+		.size = sizeof(release), .id = id, .fd = file,
+	};
+
+	return do_ioctl(fd, HIPEC_IOC_RELEASE, &release);
+}
+
+/**
  * hipec_param() - a parameter of a policy that runs: its value now, and its range
  * @fd:    that the policy was loaded with
  * @name:  of an integer that the policy declares `param`; up to 31 bytes
