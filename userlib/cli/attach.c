@@ -157,8 +157,7 @@ static int parse(struct attach *a, int argc, char **argv)
 	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = getopt_long(argc, argv, "p:b:", options,
-					  NULL)) != -1) {
+	while (!ret && (opt = cli_option(argc, argv, "p:b:", options)) != -1) {
 		if (opt == 'p')
 			a->policy = optarg;
 		else if (opt == 'b')
@@ -212,7 +211,7 @@ int cli_detach(int argc, char **argv)
 	int fd, ret = 0, failed = 0, i;
 	uint64_t id;
 
-	if (getopt_long(argc, argv, "", options, NULL) != -1 ||
+	if (cli_option(argc, argv, "", options) != -1 ||
 	    optind == argc || !cli_live_id(argv[optind], &id))
 		return CLI_USAGE;
 	fd = hipec_open();
