@@ -51,7 +51,8 @@ static void writes_are_read_back(void)
 	for (i = 0; i < pages; i++)
 		read_word(file, i, page_word(i) + 3);
 	s = get_status(c);
-	CHECK_LE(s.resident, frames);
+	/* A folio in another CPU's batch of the LRU stays a while: one window at most. */
+	CHECK_LE(s.resident, frames + frames / 4);
 	CHECK(s.counters.evictions > 3 * (pages - frames));
 	CHECK_EQ(s.exit.kind, 0);
 	close(file);
