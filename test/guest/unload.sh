@@ -3,6 +3,7 @@
 # Unload the module again and again while programs come and go: until it went ten
 # times and stayed ten times. busy.txt has each; programs may meet no device.
 
+insmod /hipec/hipec.ko pool_mb=2 || exit 1
 cd /data || exit 1
 touch /tmp/busy
 while [ -e /tmp/busy ]; do
