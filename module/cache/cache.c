@@ -85,6 +85,7 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 	c->cache = cache;
 	cache->c = c;
 	INIT_LIST_HEAD(&cache->files);
+	INIT_LIST_HEAD(&cache->dirs);
 	xa_init(&cache->slots);
 	xa_init(&cache->tokens);
 	INIT_WORK(&cache->drain, hipec_touch_work);
@@ -198,9 +199,15 @@ int hipec_cache_init(void)
 
 	if (ret)
 		return ret;
-	ret = hipec_pressure_init();
+	ret = hipec_dir_init();
 	if (ret)
-		hipec_file_exit();
+		goto no_dirs;
+	ret = hipec_pressure_init();
+	if (!ret)
+		return 0;
+	hipec_dir_exit();
+no_dirs:
+	hipec_file_exit();
 	return ret;
 }
 
@@ -211,6 +218,7 @@ int hipec_cache_init(void)
  */
 void hipec_cache_exit(void)
 {
+	hipec_dir_exit();
 	hipec_hooks_exit();
 	hipec_file_exit();
 	hipec_pressure_exit();

@@ -129,6 +129,8 @@ struct hipec_victim {
  * struct hipec_cache - what a container has to do with the page cache
  * @c:       container; invariant
  * @files:   of struct hipec_cfile
+ * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
+ * @nr_dirs: their number
  * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
  * @next, @prev: of each entry on one of the lists, by handle
  * @ahead:   folios that were read and not touched
@@ -152,6 +154,8 @@ struct hipec_victim {
 struct hipec_cache {
 	struct hipec_container *c;
 	struct list_head files;
+	struct list_head dirs;
+	u32 nr_dirs;
 	struct xarray slots;
 	u32 *next, *prev;
 	struct hipec_folios ahead;
@@ -196,7 +200,16 @@ static inline struct folio *hipec_folio_at(struct address_space *mapping,
 	return xa_is_value(folio) ? NULL : folio;
 }
 
+/* dir.c */
+int hipec_dir_init(void);
+void hipec_dir_exit(void);
+int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other);
+bool hipec_dir_release(struct hipec_cache *cache, const struct inode *inode);
+
 /* file.c */
+void hipec_admin_lock(void);
+void hipec_admin_unlock(void);
+int hipec_cache_take_new(struct hipec_cache *cache, struct inode *inode);
 int hipec_file_init(void);
 void hipec_file_exit(void);
 struct hipec_cfile *hipec_file_find(const struct inode *inode);

@@ -9,7 +9,8 @@
  * there that could have the kernel drop inodes.
  *
  * Interface:
- * hipec_cache_take()        take a file
+ * hipec_cache_take()        take a file, or a directory
+ * hipec_cache_take_new()    take a file that has come into a directory
  * hipec_cache_release()     let go of one, or of all
  * hipec_file_find(), _get(), _put()  the file of an inode
  */
@@ -76,6 +77,16 @@ void hipec_file_put(struct hipec_cfile *f)
 {
 	if (atomic_dec_and_test(&f->users))
 		wake_up_var(&f->users);
+}
+
+void hipec_admin_lock(void)
+{
+	mutex_lock(&admin_lock);
+}
+
+void hipec_admin_unlock(void)
+{
+	mutex_unlock(&admin_lock);
 }
 
 /* Page numbers for a file: the lowest that are free. Return: 0; -ENOSPC; -ENOMEM. */
@@ -181,7 +192,7 @@ static u32 refusal(const struct inode *inode)
 {
 	const struct address_space_operations *ops = inode->i_mapping->a_ops;
 
-	if (!S_ISREG(inode->i_mode))
+	if (!S_ISREG(inode->i_mode) && !S_ISDIR(inode->i_mode))
 		return HIPEC_REFUSED_KIND;
 	if (IS_DAX(inode))
 		return HIPEC_REFUSED_DAX;
@@ -195,6 +206,8 @@ static u32 refusal(const struct inode *inode)
 	    inode->i_sb->s_magic != XFS_SUPER_MAGIC &&
 	    inode->i_sb->s_magic != BTRFS_SUPER_MAGIC)
 		return HIPEC_REFUSED_FILE_SYSTEM;
+	if (S_ISDIR(inode->i_mode))
+		return HIPEC_REFUSED_NOT;
 	if (!ops->readahead || !ops->read_folio || !inode->i_fop->read_iter)
 		return HIPEC_REFUSED_CACHE;
 	return HIPEC_REFUSED_NOT;
@@ -301,20 +314,12 @@ static struct hipec_cache *cache_of(struct hipec_container *c)
 	return cache;
 }
 
-static int take_file(struct hipec_cache *cache, struct file *file,
-		     struct hipec_take *a)
+static int take_inode(struct hipec_cache *cache, struct inode *inode,
+		      struct hipec_take *a)
 {
-	struct inode *inode = d_real_inode(file->f_path.dentry);
-	struct hipec_cfile *f;
-	struct hipec_mark *mark;
+	struct hipec_cfile *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	struct hipec_mark *mark = kzalloc(sizeof(*mark), GFP_KERNEL_ACCOUNT);
 
-	a->refused = refusal(inode);
-	if (a->refused)
-		return -EOPNOTSUPP;
-	if (!hipec_owns_file(file))
-		return -EPERM;
-	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
-	mark = kzalloc(sizeof(*mark), GFP_KERNEL_ACCOUNT);
 	if (f && mark)
 		return take(cache, inode, f, mark, a);
 	kfree(f);
@@ -322,12 +327,50 @@ static int take_file(struct hipec_cache *cache, struct file *file,
 	return -ENOMEM;
 }
 
+static int take_file(struct hipec_cache *cache, struct file *file,
+		     struct hipec_take *a)
+{
+	struct inode *inode = d_real_inode(file->f_path.dentry);
+	u64 other;
+	int ret;
+
+	a->refused = refusal(inode);
+	if (a->refused)
+		return -EOPNOTSUPP;
+	if (!hipec_owns_file(file))
+		return -EPERM;
+	if (S_ISDIR(inode->i_mode)) {
+		ret = hipec_dir_take(cache, inode, &other);
+		a->other = other;
+		return ret;
+	}
+	return take_inode(cache, inode, a);
+}
+
+/**
+ * hipec_cache_take_new() - take a file that has come into a directory
+ * @cache: cache
+ * @inode: regular file, held; its owner has been looked at
+ *
+ * Context: process context, sleeps; expects admin_lock.
+ * Return: as hipec_cache_take().
+ */
+int hipec_cache_take_new(struct hipec_cache *cache, struct inode *inode)
+{
+	struct hipec_take a = { 0 };
+
+	lockdep_assert_held(&admin_lock);
+	return refusal(inode) ? -EOPNOTSUPP : take_inode(cache, inode, &a);
+}
+
 /**
  * hipec_cache_take() - a file's folios are this container's to decide about
  * @c: container, in use
  * @a: from the user, checked for size and flags; what is `out` is set
  *
- * Folios that the file has are adopted; those beyond the budget are evicted.
+ * Folios that the file has are adopted; those beyond the budget are evicted. Of a
+ * directory: the files that are made in it or moved there from now on, and those of
+ * directories that are.
  *
  * Context: process context, may sleep; takes take_lock and c->lock.
  * Return: 0; -EBADF if there is no such descriptor; -EINVAL if @c is no container of
@@ -394,6 +437,7 @@ int hipec_cache_release(struct hipec_container *c, int fd)
 {
 	struct hipec_cache *cache = cache_of(c);
 	struct file *file = NULL;
+	struct inode *inode = NULL;
 	bool found;
 
 	if (!cache)
@@ -404,10 +448,15 @@ int hipec_cache_release(struct hipec_container *c, int fd)
 			return -EBADF;
 	}
 	mutex_lock(&admin_lock);
-	do {
-		found = let_one_go(cache, file ?
-				   d_real_inode(file->f_path.dentry) : NULL);
-	} while (found && !file);
+	if (file)
+		inode = d_real_inode(file->f_path.dentry);
+	/* Directories first: nothing new comes. */
+	found = hipec_dir_release(cache, inode);
+	if (!inode)
+		while (let_one_go(cache, NULL))
+			;
+	else if (!found)
+		found = let_one_go(cache, inode);
 	mutex_unlock(&admin_lock);
 	if (file)
 		fput(file);

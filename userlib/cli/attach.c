@@ -6,6 +6,7 @@
 #define _GNU_SOURCE	/* O_PATH */
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -36,35 +37,84 @@ static const char *refusal(uint32_t why)
 	return "the module does not want it";
 }
 
-static void say_failed(const char *path, int err, const struct hipec_take *take)
+/* Files below a directory that stay the kernel's. */
+struct left {
+	unsigned long nr;
+	char first[PATH_MAX + 128];	/* and why */
+};
+
+static void describe(char *line, size_t size, const char *path, int err,
+		     const struct hipec_take *take)
 {
 	if (err == -EOPNOTSUPP)
-		cli_error("%s: %s", path, refusal(take->refused));
+		snprintf(line, size, "%s: %s", path, refusal(take->refused));
 	else if (err == -EBUSY)
-		cli_error("%s: container %llu has it", path,
-			  (unsigned long long)take->other);
+		snprintf(line, size, "%s: container %llu has it", path,
+			 (unsigned long long)take->other);
 	else if (err == -EPERM)
-		cli_error("%s: it is not yours", path);
+		snprintf(line, size, "%s: it is not yours", path);
 	else if (err == -ENOSPC)
-		cli_error("%s: the container has too many files", path);
+		snprintf(line, size, "%s: the container has too many files", path);
 	else
-		cli_error("%s: %s", path, strerror(-err));
+		snprintf(line, size, "%s: %s", path, strerror(-err));
 }
 
-static int take(int fd, const char *path)
+static int take_path(int fd, const char *path, struct hipec_take *take)
 {
-	struct hipec_take take = { 0 };
 	int file = open(path, O_PATH | O_CLOEXEC), ret;
 
-	if (file < 0) {
-		cli_error("%s: %s", path, strerror(errno));
+	if (file < 0)
+		return -errno;
+	ret = hipec_take(fd, 0, file, take);
+	close(file);
+	return ret;
+}
+
+/* One of the paths, or what is below one. @id: the container. */
+static int take_entry(int fd, uint64_t id, const FTSENT *e, struct left *left)
+{
+	struct hipec_take take = { 0 };
+	char line[sizeof(left->first)];
+	int ret;
+
+	if (e->fts_info == FTS_DP ||
+	    (e->fts_level && e->fts_info != FTS_D && e->fts_info != FTS_F &&
+	     e->fts_info != FTS_DNR && e->fts_info != FTS_ERR))
+		return CLI_OK;
+	ret = e->fts_errno ? -e->fts_errno : take_path(fd, e->fts_path, &take);
+	/* It has come since its directory was taken. */
+	if (!ret || (e->fts_level && ret == -EBUSY && take.other == id))
+		return CLI_OK;
+	describe(line, sizeof(line), e->fts_path, ret, &take);
+	if (!e->fts_level) {
+		cli_error("%s", cli_clean(line));
 		return CLI_FAILED;
 	}
-	ret = hipec_take(fd, 0, file, &take);
-	close(file);
-	if (ret)
-		say_failed(path, ret, &take);
-	return ret ? CLI_FAILED : CLI_OK;
+	if (!left->nr++)
+		memcpy(left->first, line, sizeof(line));
+	return CLI_OK;
+}
+
+/* A directory before what is in it, so that nothing is missed. */
+static int take_paths(int fd, uint64_t id, char **path)
+{
+	FTS *tree = fts_open(path, FTS_COMFOLLOW | FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR,
+			     NULL);
+	struct left left = { 0 };
+	int ret = CLI_OK;
+	FTSENT *e;
+
+	if (!tree) {
+		cli_error("%s", strerror(errno));
+		return CLI_FAILED;
+	}
+	while (!ret && (errno = 0, e = fts_read(tree)))
+		ret = take_entry(fd, id, e, &left);
+	fts_close(tree);
+	if (!ret && left.nr)
+		cli_error("the kernel decides about %lu file%s, for example %s", left.nr,
+			  left.nr == 1 ? "" : "s", cli_clean(left.first));
+	return ret;
 }
 
 static int load(int fd, const struct attach *a)
@@ -92,10 +142,10 @@ static int load(int fd, const struct attach *a)
 }
 
 /* All of the files, or none. */
-static int attach(const struct attach *a, int nr, char **path)
+static int attach(const struct attach *a, char **path)
 {
 	struct hipec_status status;
-	int fd = hipec_open(), ret, i;
+	int fd = hipec_open(), ret;
 
 	if (fd < 0)
 		return cli_open_failed(fd);
@@ -104,11 +154,14 @@ static int attach(const struct attach *a, int nr, char **path)
 		close(fd);
 		return ret;
 	}
-	for (i = 0; i < nr && !ret; i++)
-		ret = take(fd, path[i]);
+	ret = hipec_status(fd, &status);
+	if (ret)
+		cli_error("%s", strerror(-ret));
+	else
+		ret = take_paths(fd, status.id, path);
 	if (ret)
 		hipec_release(fd, 0, -1);
-	else if (!hipec_status(fd, &status))
+	else
 		printf("%llu\n", (unsigned long long)status.id);
 	close(fd);
 	return ret;
@@ -182,24 +235,47 @@ int cli_attach(int argc, char **argv)
 	if (!ret)
 		ret = open_policy(&a);
 	if (!ret)
-		ret = attach(&a, argc - optind, argv + optind);
+		ret = attach(&a, argv + optind);
 	sim_job_close(&a.job);
 	return ret;
 }
 
-static int let_go(int fd, uint64_t id, const char *path)
+/* Return: 0; -ENOENT if the container has neither @path nor anything below it. */
+static int let_go(int fd, uint64_t id, char *path)
 {
-	int file = open(path, O_PATH | O_CLOEXEC), ret;
+	char *paths[] = { path, NULL };
+	FTS *tree = fts_open(paths, FTS_COMFOLLOW | FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR,
+			     NULL);
+	int ret = -ENOENT, got, file;
+	FTSENT *e;
 
-	if (file < 0) {
-		cli_error("%s: %s", path, strerror(errno));
-		return CLI_FAILED;
+	while (tree && (errno = 0, e = fts_read(tree))) {
+		if (e->fts_info == FTS_DP ||
+		    (e->fts_level && e->fts_info != FTS_D && e->fts_info != FTS_F))
+			continue;
+		file = open(e->fts_path, O_PATH | O_CLOEXEC);
+		got = file < 0 ? -errno : hipec_release(fd, id, file);
+		if (file >= 0)
+			close(file);
+		if (!got || (!e->fts_level && got != -ENOENT))
+			ret = got;
+		if (got && got != -ENOENT)
+			break;
 	}
-	ret = hipec_release(fd, id, file);
-	close(file);
-	if (ret == -ENOENT)
+	if (tree)
+		fts_close(tree);
+	return ret;
+}
+
+static int detach_path(int fd, uint64_t id, char *path)
+{
+	int ret = access(path, F_OK) ? -errno : let_go(fd, id, path);
+
+	if (ret == -ENOENT && !access(path, F_OK))
 		cli_error("%s: container %llu does not have it", path,
 			  (unsigned long long)id);
+	else if (ret == -ENOENT)
+		cli_error("%s: %s", path, strerror(-ret));
 	else if (ret)
 		cli_live_failed(id, ret);
 	return ret ? CLI_FAILED : CLI_OK;
@@ -226,7 +302,7 @@ int cli_detach(int argc, char **argv)
 			cli_live_failed(id, ret);
 	}
 	for (i = optind + 1; i < argc; i++)
-		failed |= let_go(fd, id, argv[i]);
+		failed |= detach_path(fd, id, argv[i]);
 	close(fd);
 	return ret || failed ? CLI_FAILED : CLI_OK;
 }

@@ -12,7 +12,7 @@
 /* Why a file is not taken. */
 #define HIPEC_REFUSALS(X)                                                    \
 	X(NOT,         0, "it can be taken")                                 \
-	X(KIND,        1, "it is no regular file")                           \
+	X(KIND,        1, "it is no regular file and no directory")                           \
 	X(DAX,         2, "its file system keeps no copy of it in memory (DAX)") \
 	X(SWAP,        3, "it is a swap file")                               \
 	X(TMPFS,       4, "it is in memory alone (tmpfs)")                   \
@@ -34,11 +34,18 @@ enum hipec_refusal {
  * an overlay the one below is taken. Programs that have it open already go on, and
  * their hits by read() are not heard.
  *
+ * Of a directory: files that are made in it or moved there from now on are taken as they
+ * come, if they are the caller's or the caller has CAP_FOWNER, and so are directories.
+ * The caller takes what is there already one by one, afterwards. A container has
+ * HIPEC_MAX_DIRS directories and 65,535 files at most; what comes then is the kernel's.
+ *
  * EINVAL: a flag, `reserved`, or the container was not loaded with HIPEC_LOAD_IN_PLACE;
  * ESRCH: no such container; EBADF: no such descriptor; EOPNOTSUPP: `refused` says why;
  * EPERM: the caller does not own it; EBUSY: container `other` has it; ENOSPC: the
- * container has no page numbers left; ENOMEM.
+ * container has no page numbers left, or too many directories; ENOMEM.
  */
+#define HIPEC_MAX_DIRS 65536
+
 struct hipec_take {
 	__u32 size;
 	__u32 flags;		/* in: 0 */

@@ -261,7 +261,7 @@ static void what_cannot_be_taken(void)
 	make_file(FILE_A, 16 * PAGE_BYTES);
 	make_file("/tmp/cache-tmpfs", PAGE_BYTES);
 	check_refused(a, "/tmp/cache-tmpfs", -EOPNOTSUPP, HIPEC_REFUSED_TMPFS);
-	check_refused(a, "/tmp", -EOPNOTSUPP, HIPEC_REFUSED_KIND);
+	check_refused(a, "/tmp", -EOPNOTSUPP, HIPEC_REFUSED_TMPFS);
 	check_refused(a, "/dev/null", -EOPNOTSUPP, HIPEC_REFUSED_KIND);
 	check_refused(a, "/proc/self/status", -EOPNOTSUPP,
 		      HIPEC_REFUSED_FILE_SYSTEM);
