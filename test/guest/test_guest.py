@@ -281,7 +281,7 @@ def test_files_are_attached_by_the_command(guest):
     assert row["resident"] == row["frames"] == 256
     assert lines[1:] == [
         f"hipec attach: outer: container {number} has it",
-        "hipec attach: /dev/null: it is no regular file",
+        "hipec attach: /dev/null: it is no regular file and no directory",
         "hipec attach: /proc/version: its file system is none of ext4, XFS and btrfs",
         f"hipec detach: inner: container {number} does not have it",
         f"hipec detach: container {number}: there is none, or it is not yours", ""]

@@ -287,6 +287,7 @@ static const struct verb {
 	  "--policy P --budget B [--param NAME=VALUE...] PATH...",
 	  "let a policy decide which pages of files stay in the page cache",
 	  "The files' pages stay where they are; all programs go on, by read() and by maps.\n"
+	  "Of a directory: those of all files below it, and of what comes into it later.\n"
 	  "It lasts until 'hipec detach ID', and prints that ID. docs/user/in-place.md says\n"
 	  "which files, and what a program may notice.\n"
 	  "\n"
@@ -295,7 +296,7 @@ static const struct verb {
 	  "                     a parameter of it; repeatable\n"
 	  "  -b, --budget SIZE  memory that the files share: 512M, 8G; or pages: 4096, 10k\n", GROUP_RUN },
 	{ "detach", cli_detach, "ID [PATH...]",
-	  "end what 'hipec attach' began, or let go of some of its files",
+	  "end what 'hipec attach' began, or let go of some of its files and directories",
 	  "Their pages stay in memory, and are the kernel's to reclaim as any others.\n", GROUP_RUN },
 	{ "swap", cli_swap, "[--trial TIME] [--json] ID POLICY",
 	  "give a live container another policy; what is cached stays",
