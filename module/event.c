@@ -40,15 +40,6 @@ MODULE_PARM_DESC(others_us, "microseconds that a policy may take for one page wh
 /* Pages for which a policy that is late for others is not asked, at most. */
 #define HIPEC_MAX_PASSES 1024u
 
-/* So many of one event given up one after the other, and it is revoked. */
-#define HIPEC_MAX_LATE 16
-
-/* Fuel for all Adopt events of a swap together, in that of one event. */
-#define HIPEC_ADOPT_FUEL 4
-
-/* Pages that are looked at, for Access, before each Replace. */
-#define HIPEC_HARVEST 32
-
 /**
  * hipec_event_overtime() - host operation: whether an event is over its time
  * @vm: machine in an event

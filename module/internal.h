@@ -35,13 +35,11 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "core/recover.h"
+#include "core/core.h"
 #include "core/estimate.h"
 #include "pool.h"
 #include "user.h"
-#include "vm/fifo2.h"
 #include "vm/queue.h"
-#include "vm/tap.h"
 
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 
@@ -63,12 +61,6 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 /* Bands of HIPEC_EXIT_KINDS. */
 #define HIPEC_EXIT_BAND 0xf0
 #define HIPEC_EXIT_BAND_REVOKED 0x40
-
-/* No page of a container. */
-#define HIPEC_NO_PGNO U32_MAX
-
-/* Frames of a container that shares which are its own. */
-#define HIPEC_POOL_MIN 16
 
 /**
  * struct hipec_container - one policy with its operands, pages and frames

@@ -39,12 +39,6 @@ static_assert(HIPEC_FIRST_WINDOW << (HIPEC_LEVEL_MOST - 1) >=
  */
 #define HIPEC_LONG_RUN 32
 
-/*
- * When so many other batches were used since, nobody is expected any more: with
- * few frames earlier, since more of them are held for nothing.
- */
-#define HIPEC_STALE 64
-
 static bool is_fetched(const struct hipec_ahead *a)
 {
 	return a >= a->r->ahead + HIPEC_NR_STREAM_AHEAD;

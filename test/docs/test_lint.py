@@ -93,9 +93,10 @@ def test_vm_core_includes_nothing_from_above():
     assert not places(r'#include "(?!\.\./include/uapi/)[^"]*/', vm)
 
 
-def test_frame_manager_stands_on_the_port_alone():
-    """Its algorithms know neither the machine nor a kernel."""
-    assert not places(r'#include (?!"(\.\./vm/port|\w+)\.h")', code("module/core"))
+def test_the_engine_stands_on_the_vm_core_alone():
+    """It knows neither a kernel nor a host."""
+    assert not places(r'#include (?!"(\.\./vm/\w+|\.\./include/uapi/hipec|\w+)\.h")',
+                      code("module/core"))
 
 
 def test_vm_core_has_one_kernel_test():
