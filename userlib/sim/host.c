@@ -63,6 +63,8 @@ static int core_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	struct sim *s = sim_of(&core->vm);
 
 	sim_watch_page(s, h, fate[why]);
+	/* The shadow asks once more. */
+	s->bits[h] &= HIPEC_REF_SHADOW | SIM_BIT_MOD | SIM_BIT_WASH;
 	if (!(s->bits[h] & SIM_BIT_MOD))
 		return 0;
 	to_wash(s, h);
