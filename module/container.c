@@ -48,7 +48,6 @@ struct hipec_container *hipec_container_new(void)
 	INIT_LIST_HEAD(&c->free);
 	INIT_LIST_HEAD(&c->laundry);
 	INIT_LIST_HEAD(&c->flush);
-	INIT_WORK(&c->wash, hipec_wash_work);
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_event_timer);
 	init_waitqueue_head(&c->wait);
@@ -100,7 +99,6 @@ static void container_free(struct kref *ref)
 	hipec_debugfs_del(c);
 	cancel_delayed_work_sync(&c->timer);
 	cancel_delayed_work_sync(&c->age);
-	cancel_work_sync(&c->wash);
 	mutex_lock(&c->lock);
 	if (c->vm.policy) {
 		hipec_exit(c, HIPEC_EXIT_CLOSED);

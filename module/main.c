@@ -32,6 +32,9 @@ static int __init hipec_module_init(void)
 	hipec_wq = alloc_workqueue("hipec", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!hipec_wq)
 		goto no_wq;
+	hipec_end_wq = alloc_workqueue("hipec-end", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!hipec_end_wq)
+		goto no_end_wq;
 	ret = hipec_shrink_init();
 	if (ret)
 		goto no_shrinker;
@@ -47,6 +50,8 @@ static int __init hipec_module_init(void)
 no_cgroup:
 	hipec_shrink_exit();
 no_shrinker:
+	destroy_workqueue(hipec_end_wq);
+no_end_wq:
 	destroy_workqueue(hipec_wq);
 no_wq:
 	hipec_pool_exit();
@@ -63,6 +68,7 @@ static void __exit hipec_module_exit(void)
 	hipec_debugfs_exit();
 	hipec_cgroup_exit();
 	hipec_shrink_exit();
+	destroy_workqueue(hipec_end_wq);
 	destroy_workqueue(hipec_wq);
 	hipec_pool_exit();
 	hipec_log_exit();
