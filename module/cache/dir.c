@@ -82,7 +82,7 @@ static int watch(struct hipec_cache *cache, struct inode *inode,
 	d->uid = like->uid;
 	d->all = like->all;
 	fsnotify_init_mark(&d->mark, group);
-	d->mark.mask = FS_CREATE | FS_MOVED_TO | FS_ONDIR;
+	d->mark.mask = FS_CREATE | FS_MOVED_TO;
 	mutex_lock(&dir_lock);
 	*other = owner_of(inode);
 	if (!*other) {
