@@ -23,7 +23,7 @@ MB = 1 << 20
 
 # What hipec may use beside its frames: its tables, and the process's own pages.
 # The page cache gets no such extra.
-ALLOWANCE = MB
+ALLOWANCE = 2 * MB
 
 # Pages that a run may read from the disk beside the data: the inner relation,
 # the file system's metadata.
