@@ -30,7 +30,7 @@ $(B)/asan/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/asan/%.o)
 # to the sources, so that kernels build side by side and module/ stays clean.
 # $(B)/kernel-KEY.stamp is empty where this Debian has no such kernel: then
 # nothing is built, and what needs it says SKIP.
-KMOD_SRC := $(wildcard module/*.[ch] module/*/*.[ch] module/include/*/*.h) \
+KMOD_SRC := $(wildcard module/*.[ch] module/*/*.[chS] module/include/*/*.h) \
 	    module/Kbuild
 
 # $(call kmod,DIR,KEY,FLAGS): build what Kbuild says with FLAGS, in DIR.

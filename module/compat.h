@@ -7,7 +7,9 @@
 #ifndef HIPEC_COMPAT_H
 #define HIPEC_COMPAT_H
 
+#include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
@@ -118,6 +120,60 @@ static inline ssize_t hipec_iocb_iter_write(struct file *file,
 	return ret;
 #else
 	return vfs_iocb_iter_write(file, iocb, iter);
+#endif
+}
+
+/*
+ * v6.3: 01beba7957a2 ("fs: port inode_owner_or_capable() to mnt_idmap").
+ * Drop when 6.1 goes.
+ */
+static inline bool hipec_owns_file(struct file *file)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+	return inode_owner_or_capable(file_mnt_user_ns(file), file_inode(file));
+#else
+	return inode_owner_or_capable(file_mnt_idmap(file), file_inode(file));
+#endif
+}
+
+/*
+ * v6.5: 2cb1e08985e3 ("splice: Use filemap_splice_read() instead of
+ * generic_file_splice_read()"). Before, splice_read() of a file system is
+ * generic_file_splice_read(), and that calls read_iter().
+ * Drop when 6.1 goes.
+ */
+static inline bool splice_reads_by_read_iter(const struct file_operations *ops)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+	return ops->splice_read == generic_file_splice_read;
+#else
+	return ops->splice_read == copy_splice_read;
+#endif
+}
+
+/*
+ * v6.2: 94d095ffa0e1 ("ftrace: abstract DYNAMIC_FTRACE_WITH_ARGS accesses").
+ * Drop when 6.1 goes.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define ftrace_regs_get_argument(fregs, n) \
+	regs_get_kernel_argument(&(fregs)->regs, n)
+#define ftrace_regs_set_instruction_pointer ftrace_instruction_pointer_set
+#endif
+
+/*
+ * The inode of do_dentry_open(@file, @second, ...).
+ * v6.10: af58dc1f50c1 ("do_dentry_open(): kill inode argument"). Before, it is the
+ * second one, and an overlay's file has another in its path.
+ * Drop when 6.1 goes.
+ */
+static inline struct inode *hipec_opened_inode(const struct file *file,
+					       void *second)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+	return second;
+#else
+	return d_inode(file->f_path.dentry);
 #endif
 }
 

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "cache/host.h"
 #include "internal.h"
 
 /* Pages that a process needs beside its reservation: half a MB. */
@@ -48,7 +49,6 @@ struct hipec_container *hipec_container_new(void)
 	INIT_LIST_HEAD(&c->free);
 	INIT_LIST_HEAD(&c->laundry);
 	INIT_LIST_HEAD(&c->flush);
-	INIT_WORK(&c->wash, hipec_wash_work);
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_event_timer);
 	init_waitqueue_head(&c->wait);
@@ -65,9 +65,11 @@ static void unload(struct hipec_container *c)
 {
 	/* Reclaim may take free frames until the pool is left. */
 	mutex_lock(&c->lock);
-	hipec_frames_free(c);
+	if (!c->cache)
+		hipec_frames_free(c);
 	mutex_unlock(&c->lock);
 	hipec_pool_leave(c);
+	hipec_cache_free(c);
 	kvfree(c->frame);
 	c->frame = NULL;
 	kvfree(c->vm_memory);
@@ -98,9 +100,9 @@ static void container_free(struct kref *ref)
 	list_del(&c->link);
 	mutex_unlock(&hipec_containers_lock);
 	hipec_debugfs_del(c);
+	hipec_cache_end(c);
 	cancel_delayed_work_sync(&c->timer);
 	cancel_delayed_work_sync(&c->age);
-	cancel_work_sync(&c->wash);
 	mutex_lock(&c->lock);
 	if (c->vm.policy) {
 		hipec_exit(c, HIPEC_EXIT_CLOSED);
@@ -164,11 +166,19 @@ void *hipec_table_alloc(size_t bytes)
 /* Tables for @nr entries. */
 static int make_tables(struct hipec_container *c, u32 nr)
 {
-	c->frame = hipec_table_alloc((nr + 1ul) * sizeof(*c->frame));
+	if (!c->cache)
+		c->frame = hipec_table_alloc((nr + 1ul) * sizeof(*c->frame));
 	c->vm_memory = hipec_table_alloc(hipec_vm_table_size(&c->policy, nr));
-	if (!c->frame || !c->vm_memory)
+	if ((!c->cache && !c->frame) || !c->vm_memory)
 		return -ENOMEM;
 	return hipec_shared_alloc(&c->policy, NULL, NULL, &c->shared);
+}
+
+/* Entries of the page table for @nr frames. */
+static u32 nr_entries(const struct hipec_container *c, u32 nr)
+{
+	return c->cache ? hipec_cache_entries(&c->policy, nr) :
+			  hipec_vm_nr_pages(&c->policy, nr);
 }
 
 /*
@@ -199,9 +209,10 @@ static int reserve(struct hipec_container *c, u32 nr, struct hipec_text *log)
  * limits first: what they refuse costs no memory, which is more than its frames'
  * where a policy has many ghosts.
  */
-static int prepare(struct hipec_container *c, u32 nr, bool share,
+static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 		   struct hipec_text *log)
 {
+	bool share = flags & HIPEC_LOAD_SHARE;
 	int ret;
 
 	c->user = hipec_user_get();
@@ -223,12 +234,14 @@ static int prepare(struct hipec_container *c, u32 nr, bool share,
 
 	if (share)
 		ret = hipec_pool_join(c, log);
-	if (!ret)
+	if (flags & HIPEC_LOAD_IN_PLACE)
+		ret = hipec_cache_load(c, nr);
+	else if (!ret)
 		ret = hipec_cgroup_join(c, share);
-	if (!ret && !share)
+	if (!ret && !share && !c->cache)
 		ret = reserve(c, nr, log);
 	if (!ret)
-		ret = make_tables(c, hipec_vm_nr_pages(&c->policy, nr));
+		ret = make_tables(c, nr_entries(c, nr));
 	if (!ret && share)
 		ret = hipec_pool_fill(c);
 	if (ret)
@@ -294,7 +307,8 @@ static int parse(struct hipec_container *c, struct hipec_load *args,
  * Return: 0; -EBUSY if it has a policy; -EINVAL for an image that is refused or
  *         for a frame budget or cluster out of range; -ENOMEM if the machine,
  *         the memory cgroup or RLIMIT_MEMLOCK does not give the frames; -EINTR
- *         on a fatal signal; if it shares, also -EAGAIN as hipec_admit(), -EDQUOT
+ *         on a fatal signal; in place, -ENOSPC as hipec_cache_load(); if it
+ *         shares, also -EAGAIN as hipec_admit(), -EDQUOT
  *         and -ENOSPC as hipec_pool_join().
  */
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
@@ -305,6 +319,10 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 	int ret;
 
 	if (!args->frames || args->cluster > HIPEC_MAX_CLUSTER)
+		return -EINVAL;
+	if (args->flags & HIPEC_LOAD_SHARE && args->flags & HIPEC_LOAD_IN_PLACE)
+		return -EINVAL;
+	if (args->flags & HIPEC_LOAD_KEEP && !(args->flags & HIPEC_LOAD_IN_PLACE))
 		return -EINVAL;
 	if (args->frames > totalram_pages() || args->frames > HIPEC_MAX_FRAMES)
 		return -ENOMEM;
@@ -330,15 +348,16 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		ret = hipec_admit(&c->policy, c->image_hash,
 				  hipec_user_charged(), log);
 	if (!ret)
-		ret = prepare(c, nr, args->flags & HIPEC_LOAD_SHARE, log);
+		ret = prepare(c, nr, args->flags, log);
 
 	mutex_lock(&c->lock);
 	c->loading = false;
 	if (!ret) {
 		c->image = image;
 		c->cluster = min(args->cluster ?: HIPEC_DEFAULT_CLUSTER, nr);
-		hipec_vm_init(&c->vm, &c->policy, &hipec_kernel_host,
-			      c->vm_memory, NULL, nr);
+		hipec_vm_init_table(&c->vm, &c->policy, c->cache ?
+				    &hipec_cache_host : &hipec_kernel_host,
+				    c->vm_memory, NULL, nr, nr_entries(c, nr));
 		hipec_shared_place(&c->vm, c->shared);
 		c->vm.salt = get_random_u32();
 		if (args->seed)
@@ -350,6 +369,8 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 	mutex_unlock(&c->lock);
 	if (!ret)
 		hipec_debugfs_add(c);
+	if (!ret && args->flags & HIPEC_LOAD_KEEP)
+		hipec_cache_keep(c);
 	return ret;
 }
 
@@ -365,7 +386,8 @@ void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 		memcpy(s->policy, c->policy.image->name, sizeof(s->policy));
 		s->frames = c->nr_frames - c->nr_surplus;
 		s->free_frames = c->nr_free;
-		s->resident = c->vm.nr_live;
+		s->resident = c->cache ? hipec_cache_held(c) : c->vm.nr_live;
+		s->in_place = c->cache != NULL;
 		s->dirty = atomic_read(&c->nr_dirty);
 		s->ghosts = c->vm.nr_ghosts;
 		s->cluster = c->cluster;
@@ -391,6 +413,8 @@ int hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 {
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
+	if (c->vm.policy && c->cache)
+		hipec_cache_hear(c);
 	__hipec_container_status(c, s);
 	mutex_unlock(&c->lock);
 	return 0;

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "cache/host.h"
 #include "internal.h"
 
 /* The verifier's log is one line. */
@@ -47,7 +48,8 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 	q.features = HIPEC_FEATURE_PRIVILEGED | HIPEC_FEATURE_POOL |
 		HIPEC_FEATURE_BUILTIN | HIPEC_FEATURE_RECORD |
 		HIPEC_FEATURE_SET_PARAM | HIPEC_FEATURE_HINT |
-		HIPEC_FEATURE_SAMPLE | HIPEC_FEATURE_SWAP | HIPEC_FEATURE_LOG;
+		HIPEC_FEATURE_SAMPLE | HIPEC_FEATURE_SWAP | HIPEC_FEATURE_LOG |
+		HIPEC_FEATURE_IN_PLACE;
 	hipec_pool_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
@@ -82,7 +84,8 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 	struct hipec_load a;
 	void *image;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_LOAD_SHARE);
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_LOAD_SHARE |
+				 HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP);
 
 	if (ret)
 		return ret;
@@ -313,6 +316,44 @@ static int ioctl_sample(struct hipec_container *c, void __user *uargs)
 	return install(a.sample_fd, ret, file, uargs, usize, &a, sizeof(a));
 }
 
+static int ioctl_take(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_take a;
+	u32 usize;
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_TAKE_CGROUP);
+
+	if (ret)
+		return ret;
+	if (a.reserved)
+		return -EINVAL;
+	c = get_visible(c, a.id);
+	if (!c)
+		return -ESRCH;
+	ret = hipec_cache_take(c, &a);
+	hipec_container_put(c);
+	return put_args(uargs, usize, &a, sizeof(a)) ?: ret;
+}
+
+static int ioctl_release(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_release a;
+	u32 usize;
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	if (a.reserved || a.fd < -1)
+		return -EINVAL;
+	c = get_visible(c, a.id);
+	if (!c)
+		return -ESRCH;
+	ret = hipec_cache_release(c, a.fd);
+	if (!ret && a.fd < 0)
+		hipec_cache_drop(c);
+	hipec_container_put(c);
+	return ret;
+}
+
 static int ioctl_next(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_container *next;
@@ -364,6 +405,8 @@ static const struct {
 	{ HIPEC_IOC_SWAP, ioctl_swap },
 	{ HIPEC_IOC_REVOKE, ioctl_revoke },
 	{ HIPEC_IOC_WHY, ioctl_why },
+	{ HIPEC_IOC_TAKE, ioctl_take },
+	{ HIPEC_IOC_RELEASE, ioctl_release },
 };
 
 static long hipec_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -19,6 +19,7 @@
 #include <linux/timekeeping.h>
 
 #include "include/uapi/hipec_sample.h"
+#include "cache/host.h"
 #include "internal.h"
 
 /* The time quantum of hipec-1997, which had the scheduler's. */
@@ -39,15 +40,6 @@ MODULE_PARM_DESC(others_us, "microseconds that a policy may take for one page wh
 
 /* Pages for which a policy that is late for others is not asked, at most. */
 #define HIPEC_MAX_PASSES 1024u
-
-/* So many of one event given up one after the other, and it is revoked. */
-#define HIPEC_MAX_LATE 16
-
-/* Fuel for all Adopt events of a swap together, in that of one event. */
-#define HIPEC_ADOPT_FUEL 4
-
-/* Pages that are looked at, for Access, before each Replace. */
-#define HIPEC_HARVEST 32
 
 /**
  * hipec_event_overtime() - host operation: whether an event is over its time
@@ -152,7 +144,8 @@ static void run(struct hipec_container *c, u32 event, u32 free)
 		note_late(c);
 	else if (event == c->late_event)
 		c->late_in_a_row = 0;
-	if (WARN_ON_ONCE(vm->nr_live > c->nr_frames))
+	if (WARN_ON_ONCE(vm->nr_live > (c->cache ? vm->nr_pages :
+						   c->nr_frames)))
 		hipec_exit(c, HIPEC_EXIT_BROKEN);
 }
 
@@ -367,6 +360,8 @@ void hipec_event_timer(struct work_struct *work)
 		c->vm.slot[HIPEC_SLOT_HINT] = 0;
 		c->vm.slot[HIPEC_SLOT_CONTEXT] = 0;
 		run(c, HIPEC_EVENT_TIMER, c->nr_free);
+		if (c->cache)
+			hipec_cache_settle(c->cache);
 		hipec_event_timer_start(c);
 	}
 	mutex_unlock(&c->lock);

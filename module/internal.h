@@ -13,8 +13,8 @@
  *         folio lock
  *           i_mmap_rwsem of the region's mapping
  *             page table lock
- *   hipec_containers_lock and hipec_claims_lock are taken with none of the
- *   others held and nothing is taken under them, nor under backoff.c's and log.c's.
+ *   hipec_containers_lock, hipec_claims_lock and volume.c's are taken with none of
+ *   the others held and nothing is taken under them, nor under backoff.c's and log.c's.
  * None of them but mmap_lock is held over I/O. Whoever holds a folio's lock
  * never takes a container's lock.
  * The lock of a backing file's inode is not in this order: write() and direct
@@ -35,13 +35,11 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "core/recover.h"
+#include "core/core.h"
 #include "core/estimate.h"
 #include "pool.h"
 #include "user.h"
-#include "vm/fifo2.h"
 #include "vm/queue.h"
-#include "vm/tap.h"
 
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 
@@ -63,12 +61,6 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 /* Bands of HIPEC_EXIT_KINDS. */
 #define HIPEC_EXIT_BAND 0xf0
 #define HIPEC_EXIT_BAND_REVOKED 0x40
-
-/* No page of a container. */
-#define HIPEC_NO_PGNO U32_MAX
-
-/* Frames of a container that shares which are its own. */
-#define HIPEC_POOL_MIN 16
 
 /**
  * struct hipec_container - one policy with its operands, pages and frames
@@ -137,8 +129,9 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @harvested: entry of the page table that was looked at last, for Access
  * @timer:     runs Timer
  * @ended:     polled for the end of the policy
- * @wash:      cleans frames on @laundry, and pages in @flush
+ * @nr_filling: batches that are being read ahead now
  * @age:       has what is dirty cleaned after a while
+ * @cache:     its pages are the page cache's; NULL: frames. Invariant after the load
  * @flush:     frames of live pages that are to be written back, by folio->lru
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
@@ -223,8 +216,9 @@ struct hipec_container {
 	struct delayed_work timer;
 	wait_queue_head_t ended;
 
-	struct work_struct wash;
+	u32 nr_filling;
 	struct delayed_work age;
+	struct hipec_cache *cache;
 	struct list_head flush;
 	unsigned long flush_all;
 	wait_queue_head_t wait;
@@ -321,6 +315,8 @@ enum hipec_read_way {
  * @inode:    its own, whose mapping the frames belong to; invariant
  * @backing:  opened for direct I/O; invariant
  * @claim:    hipec_claims, under hipec_claims_lock
+ * @washer:   writes its pages back; invariant
+ * @end:      ends the region, where its last reference's holder shall not wait
  * @start:    first page in the container; invariant
  * @nr:       pages; invariant
  * @offset:   bytes into the backing file; invariant
@@ -340,6 +336,8 @@ struct hipec_region {
 	struct inode *inode;
 	struct file *backing;
 	struct list_head claim;
+	struct hipec_washer *washer;
+	struct delayed_work end;
 	u32 start;
 	u32 nr;
 	loff_t offset;
@@ -414,20 +412,16 @@ extern const struct address_space_operations hipec_aops;
 bool hipec_io_would_deadlock(struct hipec_region *r);
 u32 hipec_io_pages(struct hipec_region *r);
 int hipec_io_sync(struct hipec_region *r, u32 first, u32 last);
-void hipec_io_sync_all(void);
+int hipec_io_sync_all(void);
 void hipec_io_age(struct work_struct *work);
 long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout);
-extern struct workqueue_struct *hipec_wq;
+extern struct workqueue_struct *hipec_wq, *hipec_end_wq;
 
 /* dirty.c: what is to be written */
 void hipec_flush_add(struct hipec_container *c, u32 h);
 void hipec_flush_del(struct hipec_container *c, u32 h);
 void hipec_flush_dirty(struct hipec_container *c);
 void hipec_walk_pause(struct hipec_container *c, u32 h);
-
-/* writeback.c: the washer */
-int hipec_wash(struct hipec_container *c, u32 h);
-void hipec_wash_work(struct work_struct *work);
 
 /* read.c: the backing file's data, without its lock */
 const char *hipec_read_untested(const struct file *file);
@@ -545,7 +539,8 @@ void hipec_hint_free(struct hipec_region *r);
 int hipec_hint_set(struct hipec_region *r, const struct hipec_hint *a);
 u8 hipec_hint_get(struct hipec_container *c, u32 pgno);
 
-/* region.c */
+/* region.c, fault.c */
+extern const struct vm_operations_struct hipec_vm_ops;
 int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 			struct file **region_file);
 
@@ -571,9 +566,6 @@ void hipec_ahead_take(struct hipec_ahead *a, struct hipec_batch *b);
 bool hipec_ahead_drop(struct hipec_region *r, bool stale);
 void hipec_ahead_drop_stale(struct hipec_container *c);
 u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr);
-
-/* fault.c */
-extern const struct vm_operations_struct hipec_vm_ops;
 
 /* record.c: what happens, told to whoever wants to know */
 int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file);

@@ -5,6 +5,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 
+#include "cache/host.h"
 #include "context/context.h"
 #include "internal.h"
 
@@ -32,21 +33,31 @@ static int __init hipec_module_init(void)
 	hipec_wq = alloc_workqueue("hipec", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!hipec_wq)
 		goto no_wq;
+	hipec_end_wq = alloc_workqueue("hipec-end", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!hipec_end_wq)
+		goto no_end_wq;
 	ret = hipec_shrink_init();
 	if (ret)
 		goto no_shrinker;
 	ret = hipec_cgroup_init();
 	if (ret)
 		goto no_cgroup;
+	ret = hipec_cache_init();
+	if (ret)
+		goto no_cache;
 	hipec_debugfs_init();
 	ret = misc_register(&hipec_device);
 	if (!ret)
 		return 0;
 	hipec_debugfs_exit();
+	hipec_cache_exit();
+no_cache:
 	hipec_cgroup_exit();
 no_cgroup:
 	hipec_shrink_exit();
 no_shrinker:
+	destroy_workqueue(hipec_end_wq);
+no_end_wq:
 	destroy_workqueue(hipec_wq);
 no_wq:
 	hipec_pool_exit();
@@ -60,9 +71,11 @@ no_log:
 static void __exit hipec_module_exit(void)
 {
 	misc_deregister(&hipec_device);
+	hipec_cache_exit();
 	hipec_debugfs_exit();
 	hipec_cgroup_exit();
 	hipec_shrink_exit();
+	destroy_workqueue(hipec_end_wq);
 	destroy_workqueue(hipec_wq);
 	hipec_pool_exit();
 	hipec_log_exit();

@@ -47,12 +47,6 @@ MODULE_PARM_DESC(quota_mb, "MB of these that the containers of one user may hold
 /* Of these, one user's: nobody keeps all others out. */
 #define HIPEC_MAX_USER_MEMBERS 256
 
-/* Pages that one fault may look at, or reset the bits of, for one frame. */
-#define HIPEC_MAX_LOOKS 512
-
-/* Pages that come in until bits are reset ahead, in a pool that is half full. */
-#define HIPEC_AGE_EVERY 16
-
 /* Under its lock but for what is atomic or says more. */
 static struct {
 	struct mutex lock;

@@ -16,12 +16,6 @@
 /* Frames, of which sixteen faults at a time take what they want. */
 #define HIPEC_AMPLE (16 * HIPEC_MAX_CLUSTER)
 
-/* Writes of victims that may fail, one after the other, until a fault fails. */
-#define HIPEC_MAX_LOST 16
-
-/* So many Replace events in a row without a frame, and the policy is revoked. */
-#define HIPEC_MAX_HELPED 1024
-
 /* Ask the policy. Return: whether it gave a page up. */
 static bool ask_policy(struct hipec_container *c, u32 pgno, bool write)
 {

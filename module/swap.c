@@ -231,6 +231,8 @@ static int begin(struct hipec_container *c)
 		ret = -EBUSY;
 	else if (!c->vm.policy)
 		ret = -ENODATA;
+	else if (c->cache)
+		ret = -EOPNOTSUPP;
 	else
 		c->loading = true;
 	mutex_unlock(&c->lock);
@@ -248,8 +250,8 @@ static int begin(struct hipec_container *c)
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -ENODATA before a policy is loaded; -EBUSY if another swap is under
- *         way; -EINVAL for an image that is refused; -EAGAIN as hipec_admit(), if
- *         @c shares; -ENOMEM; -ECANCELED if Init or Adopt has ended the policy;
+ *         way; -EOPNOTSUPP in place; -EINVAL for an image that is refused; -EAGAIN as
+ *         hipec_admit(), if @c shares; -ENOMEM; -ECANCELED if Init or Adopt has ended the policy;
  *         -EINTR on a fatal signal. But for 0, the policy before goes on.
  */
 int hipec_swap_policy(struct hipec_container *c, struct hipec_swap *args,

@@ -56,7 +56,7 @@ fill = sed -e 's|@prefix@|$(prefix)|g' -e 's|@libdir@|$(libdir)|g' \
 	-e 's/@kernels@/$(subst $() ,|,$(subst .,\\.,$(KERNELS)))/g' $(1)
 
 # The module's sources: all but tests and what is ours to build it with.
-DKMS_SRC := $(shell find module -name '*.[ch]' -not -path 'module/tests/*') module/Kbuild \
+DKMS_SRC := $(shell find module -name '*.[chS]' -not -path 'module/tests/*') module/Kbuild \
 	module/include/uapi/Linux-syscall-note
 
 D = $(DESTDIR)
@@ -83,7 +83,8 @@ install: install-ready
 	install -D -m 644 -t $(D)$(docdir) README.md CONTRIBUTING.md
 	find docs -type f ! -path 'docs/generate/*' ! -name '*.mk' ! -name '*.sh' \
 		-exec install -D -m 644 {} $(D)$(docdir)/{} \;
-	install -D -m 644 -t $(D)$(docdir)/examples test/packaging/install/weak.c
+	install -D -m 644 -t $(D)$(docdir)/examples test/packaging/install/weak.c \
+		packaging/hipec-attach@.service
 	install -D -m 644 $(B)/hipec.bash $(D)$(completiondir)/hipec
 	ln -sf hipec $(D)$(completiondir)/ampc
 	install -D -m 644 -t $(D)$(pythondir)/hipec $(PYTHON_FILES)

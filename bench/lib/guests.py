@@ -164,10 +164,12 @@ def options(description):
     return parser
 
 
-def arguments(description, full):
-    """The command line; @full: what --full means."""
+def arguments(description, full, short=None):
+    """The command line; @full, @short: what --full and --short mean, if there is the latter."""
     parser = options(description)
     parser.add_argument("--full", action="store_true", help=full)
+    if short:
+        parser.add_argument("--short", action="store_true", help=short)
     parser.add_argument("--again", action="store_true", help="print what DIR has, run nothing")
     return parser.parse_args()
 

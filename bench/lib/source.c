@@ -2,6 +2,7 @@
 /*
  * Mapping, options and measurement of the benchmarks. See source.h.
  */
+#define _GNU_SOURCE	/* O_PATH */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -69,6 +70,8 @@ void parse_options(struct options *o, int argc, char **argv,
 		{ "rate", required_argument, NULL, 'r' },
 		{ "write", no_argument, NULL, 'w' },
 		{ "share", no_argument, NULL, 's' },
+		{ "in-place", no_argument, NULL, 'i' },
+		{ "read", no_argument, NULL, 'R' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
@@ -104,6 +107,12 @@ void parse_options(struct options *o, int argc, char **argv,
 		case 's':
 			o->share = true;
 			break;
+		case 'i':
+			o->in_place = true;
+			break;
+		case 'R':
+			o->read = true;
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			exit(0);
@@ -112,7 +121,9 @@ void parse_options(struct options *o, int argc, char **argv,
 			exit(2);
 		}
 	}
-	if (argc - optind != nr_files) {
+	/* Regions have no read(). */
+	if (argc - optind != nr_files || (o->read && o->policy && !o->in_place) ||
+	    (o->read && o->write)) {
 		fputs(usage, stderr);
 		exit(2);
 	}
@@ -124,7 +135,8 @@ static void load(const struct options *o, int container, const char *policy,
 {
 	char log[512] = "";
 	struct hipec_load args = {
-		.flags = o->share ? HIPEC_LOAD_SHARE : 0,
+		.flags = o->in_place ? HIPEC_LOAD_IN_PLACE :
+			 o->share ? HIPEC_LOAD_SHARE : 0,
 		.cluster = o->cluster,
 		.frames = frames,
 		.log = (uintptr_t)log,
@@ -209,19 +221,44 @@ static void advise(const struct source *s, const char *advice)
 	exit(2);
 }
 
-/* Map the whole of @path, from the container of @s if it has one. */
+/* Have the pages of @path be the policy's, before it is opened to be read. */
+static void take_file(const struct source *s, const char *path)
+{
+	int file = open(path, O_PATH), ret;
+
+	if (file < 0)
+		die(path);
+	ret = hipec_take(s->container, 0, file, NULL);
+	if (ret) {
+		errno = -ret;
+		die(path);
+	}
+	close(file);
+}
+
+/* Map the whole of @path, from the container of @s if it has one; or get ready to read. */
 static void map(struct source *s, const struct options *o, const char *path)
 {
-	int prot = PROT_READ | (o->write ? PROT_WRITE : 0);
-	int file = open(path, o->write ? O_RDWR : O_RDONLY);
+	int prot = PROT_READ | (o->write ? PROT_WRITE : 0), file, fd;
 	struct stat st;
-	int fd;
 
+	if (o->in_place)
+		take_file(s, path);
+	file = open(path, o->write ? O_RDWR : O_RDONLY);
 	if (file < 0 || fstat(file, &st))
 		die(path);
 	s->bytes = st.st_size;
 	s->region = -1;
-	fd = s->container < 0 ? file : open_region(s, o, file);
+	s->file = -1;
+	if (o->read) {
+		s->file = file;
+		s->first = s->bytes;
+		s->base = malloc(READ_PAGES * PAGE_BYTES);
+		if (!s->base)
+			die("malloc");
+		return;
+	}
+	fd = s->container < 0 || o->in_place ? file : open_region(s, o, file);
 	s->base = mmap(NULL, s->bytes, prot, MAP_SHARED, fd, 0);
 	if (s->base == MAP_FAILED)
 		die("mmap");
@@ -229,7 +266,18 @@ static void map(struct source *s, const struct options *o, const char *path)
 	advise(s, o->advice);
 }
 
-/* Map the whole of @path; exits with a message if that fails. */
+void source_fill(struct source *s, uint64_t page)
+{
+	size_t bytes = READ_PAGES * PAGE_BYTES;
+
+	if (s->bytes - page * PAGE_BYTES < bytes)
+		bytes = s->bytes - page * PAGE_BYTES;
+	if (pread(s->file, s->base, bytes, page * PAGE_BYTES) != (ssize_t)bytes)
+		die("read");
+	s->first = page;
+}
+
+/* The whole of @path; exits with a message if that fails. */
 void source_open(struct source *s, const struct options *o, const char *path,
 		 uint64_t frames)
 {
@@ -252,8 +300,14 @@ void source_open_in(struct source *s, const struct options *o, const char *path,
 
 void source_close(struct source *s)
 {
-	munmap(s->base, s->bytes);
-	if (s->region >= 0 && (close(s->region) || close(s->container)))
+	if (s->file >= 0) {
+		free(s->base);
+		close(s->file);
+	} else {
+		munmap(s->base, s->bytes);
+	}
+	if ((s->region >= 0 && close(s->region)) ||
+	    (s->container >= 0 && close(s->container)))
 		die("close");
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where a benchmark's pages come from: a plain shared mapping with some advice,
- * or a hipec region. The programs read them the same way.
+ * Where a benchmark's pages come from: the page cache, by a shared mapping with some
+ * advice or by read(); the same under a policy, in place; or a hipec region. The
+ * programs read them the same way.
  */
 #ifndef HIPEC_BENCH_SOURCE_H
 #define HIPEC_BENCH_SOURCE_H
@@ -23,13 +24,17 @@ struct options {
 	uint64_t rate;		/* KB/s at most, 0: no limit */
 	bool write;
 	bool share;		/* frames of the pool: not its own */
+	bool in_place;		/* no frames: the page cache's folios */
+	bool read;		/* by read(), 64 KB at a time: source_page() */
 };
 
 struct source {
-	unsigned char *base;
+	unsigned char *base;	/* of its map; by read(), of the pages read last */
 	uint64_t bytes;
 	int container;		/* -1: the page cache */
 	int region;
+	int file;		/* by read(); -1 */
+	uint64_t first;		/* of the pages read last */
 	uint64_t address;	/* where it starts in the container, bytes */
 };
 
@@ -55,6 +60,21 @@ void source_open(struct source *s, const struct options *o, const char *path,
 void source_open_in(struct source *s, const struct options *o, const char *path,
 		    const struct source *first);
 void source_close(struct source *s);
+
+/* By read(): have page @page where source_page() finds it. */
+void source_fill(struct source *s, uint64_t page);
+
+#define READ_PAGES 16
+
+/* A page; by read(), valid until another is wanted. */
+static inline void *source_page(struct source *s, uint64_t page)
+{
+	if (s->file < 0)
+		return s->base + page * PAGE_BYTES;
+	if (page - s->first >= READ_PAGES)
+		source_fill(s, page);
+	return s->base + (page - s->first) * PAGE_BYTES;
+}
 
 /*
  * After so many pages: sleep until they are due at o->rate, from the first call on.

@@ -45,11 +45,11 @@ def main():
         share = row["of_best_advice"]
         parts = [f"{share:.1%} of the best advice's time"]
         goal = GOALS.get((row["workload"], row["frames"], row["of_passes"]))
-        if goal and row["cluster"] > 1:
+        if goal:
             parts.append(f"goal {goal:.0%}, {'met' if share <= goal else 'NOT met'}")
         if row["of_passes"] == 64:
             parts.append(against_fifo2(row, rows))
-        print(f"{row['disk']} {row['workload']} {row['memory_mb']} MB, cluster {row['cluster']}: "
+        print(f"{row['disk']} {row['workload']} {row['memory_mb']} MB, {row['variant']}: "
               + "; ".join(parts))
     return 0
 

@@ -14,28 +14,31 @@
 #include "../lib/source.h"
 
 static const char usage[] =
-"usage: join [--policy FILE.hpo --frames N [--cluster N] [--share]]\n"
-"            [--advice ADVICE] [--disk NAME] [--passes N] [--rate KB]\n"
+"usage: join [--policy FILE.hpo --frames N [--cluster N] [--share | --in-place]]\n"
+"            [--advice ADVICE] [--disk NAME] [--passes N] [--rate KB] [--read]\n"
 "            INNER OUTER\n"
 "Joins the first N tuples of INNER with OUTER, both made by mkdata: on a plain\n"
 "mapping (ADVICE: none, random, sequential, willneed) or on hipec regions, with\n"
-"FILE.hpo or, if that is none, the built-in replacement; at KB 1024 bytes of OUTER\n"
-"a second at most.\n";
+"FILE.hpo or, if that is none, the built-in replacement; in place, on a plain\n"
+"mapping under that; by read() instead of maps; at KB 1024 bytes of OUTER a second\n"
+"at most.\n";
 
 /* Matches of @key in the outer relation; exits if a tuple is not what it was. */
-static uint64_t scan(const struct options *o, const struct source *outer,
-		     uint64_t key)
+static uint64_t scan(const struct options *o, struct source *outer, uint64_t key)
 {
-	const struct tuple *t = (const void *)outer->base;
-	uint64_t nr = outer->bytes / TUPLE_BYTES, i, matches = 0;
+	uint64_t nr = outer->bytes / PAGE_BYTES, page, i, matches = 0;
+	const struct tuple *t;
 
-	for (i = 0; i < nr; i++) {
-		if (t[i].check != (~t[i].key ^ i)) {
-			fprintf(stderr, "outer tuple %" PRIu64 " is wrong\n", i);
-			exit(1);
+	for (page = 0; page < nr; page++) {
+		t = source_page(outer, page);
+		for (i = page * TUPLES_PER_PAGE; i < (page + 1) * TUPLES_PER_PAGE; i++, t++) {
+			if (t->check != (~t->key ^ i)) {
+				fprintf(stderr, "outer tuple %" PRIu64 " is wrong\n", i);
+				exit(1);
+			}
+			matches += t->key == key;
 		}
-		matches += t[i].key == key;
-		if (o->rate && i % TUPLES_PER_PAGE == TUPLES_PER_PAGE - 1)
+		if (o->rate)
 			pace(o, 1);
 	}
 	return matches;
@@ -58,7 +61,7 @@ int main(int argc, char **argv)
 	source_open(&outer, &o, argv[argc - 1], o.frames);
 	for (pass = 0; pass < o.passes; pass++) {
 		matches += scan(&o, &outer,
-				((const struct tuple *)inner.base)[pass].key);
+				((const struct tuple *)source_page(&inner, 0))[pass].key);
 		if (!pass)
 			measure_mark(&o, &outer, 1);
 	}

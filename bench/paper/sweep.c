@@ -14,11 +14,12 @@
 #include "../lib/source.h"
 
 static const char usage[] =
-"usage: sweep [--policy FILE.hpo --frames N [--cluster N]] [--advice ADVICE]\n"
-"             [--disk NAME] [--passes N] [--write] FILE\n"
+"usage: sweep [--policy FILE.hpo --frames N [--cluster N] [--in-place]]\n"
+"             [--advice ADVICE] [--disk NAME] [--passes N] [--write | --read] FILE\n"
 "Reads FILE, made by mkdata, N times in order: on a plain mapping (ADVICE: none,\n"
 "random, sequential, willneed) or on a hipec region, with FILE.hpo or, if that is\n"
-"none, the built-in replacement. --write: counts the passes in each page as well,\n"
+"none, the built-in replacement. --in-place: on a plain mapping under the policy.\n"
+"--read: by read(), 64 KB at a time, not by a mapping. --write: counts the passes in each page as well,\n"
 "and checks the file afterwards.\n";
 
 /* A page that was written to in @passes passes is what it should be. */
@@ -61,7 +62,7 @@ int main(int argc, char **argv)
 	source_open(&s, &o, path, o.frames);
 	for (pass = 0; pass < o.passes; pass++) {
 		for (p = 0; p < s.bytes / PAGE_BYTES; p++) {
-			struct tuple *t = (void *)(s.base + p * PAGE_BYTES);
+			struct tuple *t = source_page(&s, p);
 
 			check(t, p, o.write ? pass : 0);
 			if (o.write)

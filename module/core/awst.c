@@ -15,35 +15,6 @@
 #include "queue.h"
 
 /**
- * hipec_mr_init_awst() - make a manager without frames, AWST
- * @mr:        to fill
- * @ops:       the host
- * @memory:    @nr + 1 entries, not initialised; the host frees it
- * @nr:        pages that may be in at the same time, below 2^32 - 1
- * @stamp:     @nr + 1 of them, not initialised; the host frees it
- * @owner:     @nr_owners of them, not initialised; the host frees it
- * @nr_owners: owners are numbered from 0
- *
- * Until hipec_mr_set_limits() an owner's min is 0 and it has no max.
- *
- * Context: any. Nobody else knows @mr.
- */
-void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
-			struct hipec_mr_frame *memory, u32 nr, u64 *stamp,
-			struct hipec_mr_owner *owner, u32 nr_owners)
-{
-	u32 i;
-
-	hipec_mr_init(mr, ops, memory, nr);
-	mr->policy = HIPEC_MR_AWST;
-	mr->stamp = stamp;
-	mr->owner = owner;
-	mr->nr_owners = nr_owners;
-	for (i = 0; i < nr_owners; i++)
-		owner[i] = (struct hipec_mr_owner){ .max = ~0u };
-}
-
-/**
  * hipec_mr_set_limits() - say what an owner is to have
  * @mr:    manager; FIFO2-MR has no use for it
  * @owner: its number
@@ -95,19 +66,11 @@ static u32 oldest(const struct hipec_mr *mr)
 	return best;
 }
 
-/**
- * hipec_awst_reclaim() - have one page given up, as hipec_mr_reclaim() says
- * @mr:        manager, AWST
- * @requester: owner that wants a frame, or HIPEC_MR_NOBODY
- *
- * A page that cannot go is the youngest from then on. Time is linear in the
- * number of owners.
- *
- * Context: expects the caller's lock; calls the host.
- * Return: false if no page can go, or none of the next @mr->most, or if all owners
- *         are at their min.
+/*
+ * As hipec_mr_reclaim(). A page that cannot go is the youngest from then on. Time is
+ * linear in the number of owners. Return: false as well if all owners are at their min.
  */
-bool hipec_awst_reclaim(struct hipec_mr *mr, u32 requester)
+static bool awst_reclaim(struct hipec_mr *mr, u32 requester)
 {
 	bool own = hipec_mr_is_full(mr, requester);
 	u32 looks = own ? mr->owner[requester].fifo.count : mr->nr_frames;
@@ -123,4 +86,34 @@ bool hipec_awst_reclaim(struct hipec_mr *mr, u32 requester)
 			return true;
 	}
 	return false;
+}
+
+/**
+ * hipec_mr_init_awst() - make a manager without frames, AWST
+ * @mr:        to fill
+ * @ops:       the host
+ * @memory:    @nr + 1 entries, not initialised; the host frees it
+ * @nr:        pages that may be in at the same time, below 2^32 - 1
+ * @stamp:     @nr + 1 of them, not initialised; the host frees it
+ * @owner:     @nr_owners of them, not initialised; the host frees it
+ * @nr_owners: owners are numbered from 0
+ *
+ * Until hipec_mr_set_limits() an owner's min is 0 and it has no max.
+ *
+ * Context: any. Nobody else knows @mr.
+ */
+void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+			struct hipec_mr_frame *memory, u32 nr, u64 *stamp,
+			struct hipec_mr_owner *owner, u32 nr_owners)
+{
+	u32 i;
+
+	hipec_mr_init(mr, ops, memory, nr);
+	mr->policy = HIPEC_MR_AWST;
+	mr->reclaim = awst_reclaim;
+	mr->stamp = stamp;
+	mr->owner = owner;
+	mr->nr_owners = nr_owners;
+	for (i = 0; i < nr_owners; i++)
+		owner[i] = (struct hipec_mr_owner){ .max = ~0u };
 }

@@ -11,25 +11,6 @@
 
 static_assert(sizeof(struct hipec_mr_frame) == 16, "metadata per page");
 
-/**
- * hipec_mr_init() - make a manager without frames, FIFO2-MR
- * @mr:     to fill
- * @ops:    the host
- * @memory: @nr + 1 entries, not initialised; the host frees it
- * @nr:     pages that may be in at the same time, below 2^32 - 1
- *
- * Context: any. Nobody else knows @mr.
- */
-void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
-		   struct hipec_mr_frame *memory, u32 nr)
-{
-	memset(mr, 0, sizeof(*mr));
-	mr->policy = HIPEC_MR_FIFO2;
-	mr->ops = ops;
-	mr->frame = memory;
-	mr->nr = nr;
-}
-
 /* Where pages come in, and where what was passed over goes. */
 static enum hipec_mr_place entrance(const struct hipec_mr *mr)
 {
@@ -166,11 +147,12 @@ static void refill(struct hipec_mr *mr)
  * there are pages show each to us once after we have reset its bit: who is
  * passed over then is busy or pinned, or referenced faster than we look.
  */
-static bool fifo2_reclaim(struct hipec_mr *mr)
+static bool fifo2_reclaim(struct hipec_mr *mr, u32 requester)
 {
 	u64 looks = 2ull * mr->nr_frames;
 	bool gone = false;
 
+	(void)requester;
 	if (mr->most && looks > mr->most)
 		looks = mr->most;
 	while (!gone && looks--) {
@@ -182,6 +164,26 @@ static bool fifo2_reclaim(struct hipec_mr *mr)
 	}
 	refill(mr);
 	return gone;
+}
+
+/**
+ * hipec_mr_init() - make a manager without frames, FIFO2-MR
+ * @mr:     to fill
+ * @ops:    the host
+ * @memory: @nr + 1 entries, not initialised; the host frees it
+ * @nr:     pages that may be in at the same time, below 2^32 - 1
+ *
+ * Context: any. Nobody else knows @mr.
+ */
+void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+		   struct hipec_mr_frame *memory, u32 nr)
+{
+	memset(mr, 0, sizeof(*mr));
+	mr->policy = HIPEC_MR_FIFO2;
+	mr->ops = ops;
+	mr->reclaim = fifo2_reclaim;
+	mr->frame = memory;
+	mr->nr = nr;
 }
 
 /**
@@ -208,8 +210,7 @@ bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester)
 	mr->reclaiming = true;
 	mr->moved = 0;
 	mr->passed = 0;
-	gone = mr->policy == HIPEC_MR_AWST ? hipec_awst_reclaim(mr, requester) :
-					     fifo2_reclaim(mr);
+	gone = mr->reclaim(mr, requester);
 	mr->reclaiming = false;
 	return gone;
 }

@@ -105,6 +105,7 @@ struct hipec_mr_owner {
 struct hipec_mr {
 	enum hipec_mr_policy policy;
 	const struct hipec_mr_ops *ops;
+	bool (*reclaim)(struct hipec_mr *mr, u32 requester);
 	struct hipec_mr_frame *frame;	/* nr + 1 of them, the first unused */
 	u32 nr;
 	u32 unused;		/* entries that were used, linked by next */
@@ -146,8 +147,7 @@ bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner);
 bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester);
 void hipec_mr_age(struct hipec_mr *mr);
 
-/* Between fifo2mr.c and awst.c. */
+/* For awst.c. */
 bool hipec_mr_look(struct hipec_mr *mr, u32 f);
-bool hipec_awst_reclaim(struct hipec_mr *mr, u32 requester);
 
 #endif /* HIPEC_POOL_FIFO2MR_H */

@@ -20,6 +20,7 @@
 #include "../context/context.h"
 #include "../include/uapi/hipec_sample.h"
 #include "../internal.h"
+#include "volume.h"
 
 /*
  * Whether the page is to be written to. What a private mapping writes to is a
@@ -463,7 +464,7 @@ static void hipec_vma_close(struct vm_area_struct *vma)
 	if (!(vma->vm_flags & VM_SHARED) || !atomic_read(&c->nr_dirty))
 		return;
 	set_bit(0, &c->flush_all);
-	queue_work(hipec_wq, &c->wash);
+	hipec_wash_start(r);
 }
 
 const struct vm_operations_struct hipec_vm_ops = {

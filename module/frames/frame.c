@@ -16,6 +16,7 @@
 #include <linux/pagemap.h>
 
 #include "../internal.h"
+#include "volume.h"
 
 #define HIPEC_GFP_FRAME (GFP_HIGHUSER | __GFP_NOWARN)
 
@@ -276,7 +277,7 @@ static void to_laundry(struct hipec_container *c, u32 h)
 	c->vm.page[h].flags |= HIPEC_PAGE_LAUNDRY;
 	list_add_tail(&c->frame[h]->lru, &c->laundry);
 	c->nr_laundry++;
-	queue_work(hipec_wq, &c->wash);
+	hipec_wash_start(hipec_region_of(c->frame[h]));
 }
 
 /* As hipec_frame_evict(), whatever becomes of the frame. */
@@ -481,7 +482,7 @@ static bool host_flush(struct hipec_vm *vm, u32 h)
 	if (!folio_test_dirty(c->frame[h]))
 		return false;
 	hipec_flush_add(c, h);
-	queue_work(hipec_wq, &c->wash);
+	hipec_wash_start(hipec_region_of(c->frame[h]));
 	return true;
 }
 

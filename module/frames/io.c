@@ -10,8 +10,11 @@
 
 #include "../compat.h"
 #include "../internal.h"
+#include "../user.h"
+#include "volume.h"
 
-struct workqueue_struct *hipec_wq;
+/* Timers, and regions that end where nobody shall wait; I/O is volume.c's. */
+struct workqueue_struct *hipec_wq, *hipec_end_wq;
 
 /* As the page cache's dirty_expire_centisecs. */
 static uint writeback_ms = 30000;
@@ -92,8 +95,10 @@ void hipec_io_age(struct work_struct *work)
 	struct hipec_container *c = container_of(to_delayed_work(work),
 						 struct hipec_container, age);
 
+	mutex_lock(&c->lock);
 	set_bit(0, &c->flush_all);
-	queue_work(hipec_wq, &c->wash);
+	hipec_wash_start_all(c);
+	mutex_unlock(&c->lock);
 }
 
 /* Pages of a region; all of its container's, if @r is NULL. */
@@ -113,15 +118,11 @@ static bool is_in(const struct hipec_container *c, const struct part *part,
 			  folio->index <= part->last));
 }
 
-/* Write dirty pages back and wait. Return: 0; the first error. */
-static int sync_pages(struct hipec_container *c, const struct part *part)
+/* What is dirty is to be written back; what failed is tried again. */
+static void mark(struct hipec_container *c, const struct part *part)
 {
-	const unsigned int busy = HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING;
-	int err = 0, ret;
 	u32 h;
 
-	mutex_lock(&c->lock);
-	/* So that those next to each other go together; what failed is tried again. */
 	for (h = 1; h <= c->vm.nr_pages; h++) {
 		if (is_in(c, part, h) && folio_test_dirty(c->frame[h])) {
 			if (hipec_page_live(&c->vm, h))
@@ -130,6 +131,18 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 		}
 		hipec_walk_pause(c, h);
 	}
+}
+
+/* Write dirty pages back and wait. Return: 0; the first error. */
+static int sync_pages(struct hipec_container *c, const struct part *part)
+{
+	const unsigned int busy = HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING;
+	int err = 0, ret;
+	u32 h;
+
+	mutex_lock(&c->lock);
+	/* First, so that those next to each other go together. */
+	mark(c, part);
 	for (h = 1; h <= c->vm.nr_pages; h++) {
 		while (is_in(c, part, h)) {
 			if (c->vm.page[h].flags & busy) {
@@ -153,7 +166,7 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 	}
 	/* What was given up while it was written here is still to be cleaned. */
 	if (c->nr_laundry)
-		queue_work(hipec_wq, &c->wash);
+		hipec_wash_start_all(c);
 	mutex_unlock(&c->lock);
 	return err;
 }
@@ -177,24 +190,80 @@ int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
 	return sync_pages(r->c, &part);
 }
 
-/**
- * hipec_io_sync_all() - write the dirty pages of all containers back and wait
- *
- * Errors are noted for the next fsync of their region.
- *
- * Context: process context, sleeps; takes each container's lock.
- */
-void hipec_io_sync_all(void)
+/* How often a sync looks again, jiffies: pages go for which nobody is woken. */
+#define HIPEC_LOOK_AGAIN (HZ / 10 + 1)
+
+/* Whether page @h is to be written, or is being written. */
+static bool is_unwritten(const struct hipec_container *c, u32 h)
+{
+	return c->frame[h] && c->vm.page[h].flags &
+		(HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING | HIPEC_PAGE_FLUSH);
+}
+
+/* Wait for what is being written. Return: 0; -EINTR on a fatal signal. */
+static int wait_for_washers(struct hipec_container *c)
+{
+	int ret = mutex_lock_killable(&c->lock);
+	u32 h;
+
+	if (ret)
+		return ret;
+	for (h = 1; !ret && h <= c->vm.nr_pages; h++) {
+		while (!ret && is_unwritten(c, h)) {
+			hipec_wash_start(hipec_region_of(c->frame[h]));
+			ret = min(hipec_io_wait(c, TASK_KILLABLE,
+						HIPEC_LOOK_AGAIN), 0l);
+		}
+		hipec_walk_pause(c, h);
+	}
+	mutex_unlock(&c->lock);
+	return ret;
+}
+
+static int start_washers(struct hipec_container *c)
 {
 	const struct part all = { 0 };
+	int ret = mutex_lock_killable(&c->lock);
+
+	if (ret)
+		return ret;
+	mark(c, &all);
+	hipec_wash_start_all(c);
+	mutex_unlock(&c->lock);
+	return 0;
+}
+
+/* Call @fn for all containers, until it fails; only those of the caller, if so. */
+static int for_containers(int (*fn)(struct hipec_container *c), bool own)
+{
+	bool all = !own || hipec_sees_all();
 	struct hipec_container *c;
+	int ret = 0;
 	u64 id = 0;
 
-	while ((c = hipec_container_next(id))) {
+	while (!ret && (c = hipec_container_next(id))) {
 		id = c->id;
-		sync_pages(c, &all);
+		if (all || uid_eq(c->owner_uid, current_uid()))
+			ret = fn(c);
 		hipec_container_put(c);
 	}
+	return ret;
+}
+
+/**
+ * hipec_io_sync_all() - write the dirty pages of all containers back
+ *
+ * Of all containers it is begun before any is waited for. Those of other users are
+ * not: their disks may not answer. Root waits for all. Errors are noted for the
+ * next fsync of their region.
+ *
+ * Context: process context, sleeps; takes each container's lock.
+ * Return: 0; -EINTR on a fatal signal.
+ */
+int hipec_io_sync_all(void)
+{
+	return for_containers(start_washers, false) ?:
+	       for_containers(wait_for_washers, true);
 }
 
 static bool hipec_dirty_folio(struct address_space *mapping,

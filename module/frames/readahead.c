@@ -22,6 +22,7 @@
  * hipec_ahead_drop(), _drop_stale()  nobody came, and its frames are wanted
  */
 #include "../internal.h"
+#include "volume.h"
 
 /* Pages of the first batch that continues a miss, as in the page cache. */
 #define HIPEC_FIRST_WINDOW 4
@@ -38,12 +39,6 @@ static_assert(HIPEC_FIRST_WINDOW << (HIPEC_LEVEL_MOST - 1) >=
  * frames of a second cluster on the move are missing elsewhere, once a sweep.
  */
 #define HIPEC_LONG_RUN 32
-
-/*
- * When so many other batches were used since, nobody is expected any more: with
- * few frames earlier, since more of them are held for nothing.
- */
-#define HIPEC_STALE 64
 
 static bool is_fetched(const struct hipec_ahead *a)
 {
@@ -91,6 +86,7 @@ static void fill(struct work_struct *work)
 	mutex_unlock(&c->lock);
 	ret = hipec_read(a->r, b.idx, b.folio, b.nr);
 	mutex_lock(&c->lock);
+	c->nr_filling--;
 	c->counters.read_ios++;
 	if (ret) {
 		c->counters.read_errors++;
@@ -117,7 +113,8 @@ static void begin(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr
 	a->read = false;
 	c->nr_ahead += nr;
 	c->nr_fetched += is_fetched(a) ? nr : 0;
-	queue_work(hipec_wq, &a->work);
+	c->nr_filling++;
+	queue_work(a->r->washer->volume->wq, &a->work);
 }
 
 /**
@@ -252,7 +249,8 @@ static struct hipec_ahead *place_for(struct hipec_region *r,
 		else if (a->s == s)
 			nr++;
 	}
-	return nr < HIPEC_STREAM_AHEAD ? free : NULL;
+	return nr < HIPEC_STREAM_AHEAD && r->c->nr_filling < HIPEC_MAX_FILLING ?
+		free : NULL;
 }
 
 /* Frames that are free, or to be had and nobody loses them. */
@@ -470,6 +468,8 @@ u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 	nr = min(nr, HIPEC_MAX_PREFETCH - c->nr_fetched);
 	for (a = r->ahead + HIPEC_NR_STREAM_AHEAD;
 	     got < nr && a < r->ahead + HIPEC_NR_AHEAD; a++) {
+		if (c->nr_filling >= HIPEC_MAX_FILLING)
+			break;
 		if (a->nr)
 			continue;
 		n = fetch(a, idx + got, min(nr - got, c->cluster));

@@ -16,10 +16,11 @@
 #include <linux/smp.h>
 #include <asm/tlbflush.h>
 
-#include "../internal.h"
+#include "../cache/host.h"
 
 struct walk {
 	unsigned long pfn;
+	unsigned long nr;
 	bool reset;
 	bool young;
 };
@@ -28,7 +29,8 @@ static int visit(pte_t *pte, unsigned long addr, void *data)
 {
 	struct walk *w = data;
 
-	if (!pte_present(*pte) || pte_pfn(*pte) != w->pfn || !pte_young(*pte))
+	if (!pte_present(*pte) || pte_pfn(*pte) - w->pfn >= w->nr ||
+	    !pte_young(*pte))
 		return 0;
 	w->young = true;
 	if (w->reset)
@@ -36,36 +38,49 @@ static int visit(pte_t *pte, unsigned long addr, void *data)
 	return 0;
 }
 
-/*
- * Look at every mapping of @folio, or reset its bit in all of them. i_mmap_rwsem
- * keeps the VMAs in the tree and their page tables alive, so no mmap_lock is
- * needed. A region has few VMAs: a plain walk of the tree is enough. A private
- * one may have a copy in the page's place: that is another frame, and its bit is
- * none of ours.
+/**
+ * hipec_young_walk() - look at every mapping of a folio, or reset its bit in all
+ * @c:       container; of a reset hipec_young_flush() is owed to it
+ * @mapping: of the folio
+ * @folio:   that cannot go, not mapped by a whole page table
+ * @reset:   reset the bits
+ *
+ * i_mmap_rwsem keeps the VMAs in the tree and their page tables alive, so no
+ * mmap_lock is needed. There are few VMAs: a plain walk of the tree is enough. A
+ * private one may have a copy in the page's place: that is another frame, and its bit
+ * is none of ours.
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: whether a bit was set.
  */
-static bool walk_folio(struct hipec_container *c, struct folio *folio,
-		       bool reset)
+bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
+		      struct folio *folio, bool reset)
 {
-	struct address_space *mapping = folio->mapping;
-	struct walk w = { .pfn = folio_pfn(folio), .reset = reset };
+	struct walk w = {
+		.pfn = folio_pfn(folio), .nr = folio_nr_pages(folio),
+		.reset = reset,
+	};
+	pgoff_t first, last, from, to;
 	bool young = false;
 	struct rb_node *node;
 
+	first = folio->index;
+	last = first + w.nr - 1;
 	i_mmap_lock_read(mapping);
 	for (node = rb_first_cached(&mapping->i_mmap); node;
 	     node = rb_next(node)) {
 		struct vm_area_struct *vma =
 			rb_entry(node, struct vm_area_struct, shared.rb);
-		unsigned long pages = vma_pages(vma);
 
 		cond_resched();	/* "few" is the user's word */
-		if (folio->index < vma->vm_pgoff ||
-		    folio->index - vma->vm_pgoff >= pages)
+		from = max(first, vma->vm_pgoff);
+		to = min(last, vma->vm_pgoff + vma_pages(vma) - 1);
+		if (from > to)
 			continue;
 		w.young = false;
 		apply_to_existing_page_range(vma->vm_mm, vma->vm_start +
-			((folio->index - vma->vm_pgoff) << PAGE_SHIFT),
-			PAGE_SIZE, visit, &w);
+			((from - vma->vm_pgoff) << PAGE_SHIFT),
+			(to - from + 1) << PAGE_SHIFT, visit, &w);
 		if (!w.young)
 			continue;
 		young = true;
@@ -84,7 +99,8 @@ static bool is_referenced(struct hipec_container *c, struct folio *folio)
 {
 	if (folio_test_referenced(folio))
 		return true;
-	return folio_mapped(folio) && walk_folio(c, folio, false);
+	return folio_mapped(folio) &&
+	       hipec_young_walk(c, folio->mapping, folio, false);
 }
 
 /* Reset that bit; hipec_young_flush() is owed. Return: whether it was set. */
@@ -93,7 +109,8 @@ static bool reset(struct hipec_container *c, struct folio *folio)
 	bool young = folio_test_referenced(folio);
 
 	folio_clear_referenced(folio);
-	return (folio_mapped(folio) && walk_folio(c, folio, true)) || young;
+	return (folio_mapped(folio) &&
+		hipec_young_walk(c, folio->mapping, folio, true)) || young;
 }
 
 /**

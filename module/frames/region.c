@@ -19,6 +19,7 @@
 
 #include "../compat.h"
 #include "../internal.h"
+#include "volume.h"
 
 #define HIPEC_FS_MAGIC 0x48495045
 
@@ -35,9 +36,7 @@ static int fs_users;
  */
 static int hipec_sync_fs(struct super_block *sb, int wait)
 {
-	if (!wait)
-		hipec_io_sync_all();
-	return 0;
+	return wait ? 0 : hipec_io_sync_all();
 }
 
 static const struct super_operations hipec_super_ops = {
@@ -202,6 +201,8 @@ static int join_container(struct hipec_region *r)
 	start = find_room(c, r->nr);
 	if (!c->vm.policy)
 		ret = -ENODATA;
+	else if (c->cache)
+		ret = -EINVAL;
 	else if (start == U64_MAX)
 		ret = -ENOSPC;
 	if (!ret) {
@@ -294,21 +295,71 @@ static int region_flush(struct file *file, fl_owner_t id)
 	return hipec_io_sync(r, 0, r->nr - 1);
 }
 
-static int region_release(struct inode *inode, struct file *file)
+/*
+ * Whether a device may store to a page of the region yet: a direct read that the
+ * application did not wait for.
+ */
+static bool is_pinned(struct hipec_region *r)
 {
-	struct hipec_region *r = file->private_data;
 	struct hipec_container *c = r->c;
+	bool pinned = false;
+	u32 h;
+
+	if (!r->writable)
+		return false;
+	mutex_lock(&c->lock);
+	for (h = 1; !pinned && h <= c->vm.nr_pages; h++) {
+		pinned = c->frame[h] &&
+			 c->frame[h]->mapping == r->inode->i_mapping &&
+			 folio_maybe_dma_pinned(c->frame[h]);
+		hipec_walk_pause(c, h);
+	}
+	mutex_unlock(&c->lock);
+	return pinned;
+}
+
+/* How often a region that ends looks for pins, jiffies. */
+#define HIPEC_LOOK_FOR_PINS (HZ / 50 + 1)
+
+/* The region, which nobody can map any more, ends; when its last pin has gone. */
+static void end_region(struct work_struct *work)
+{
+	struct hipec_region *r = container_of(to_delayed_work(work),
+					      struct hipec_region, end);
+	struct hipec_container *c = r->c;
+	struct inode *inode = r->inode;
+	bool pinned;
 
 	hipec_ahead_close(r);
+	/* Before: who unpins a page that was stored to has made it dirty. */
+	pinned = is_pinned(r);
 	hipec_io_sync(r, 0, r->nr - 1);
+	if (pinned) {
+		queue_delayed_work(hipec_end_wq, &r->end, HIPEC_LOOK_FOR_PINS);
+		return;
+	}
 	leave_container(r);
+	hipec_washer_put(r);
 	unclaim_file(r);
 	inode->i_private = NULL;
 	fput(r->backing);
 	hipec_hint_free(r);
 	kfree(r);
 	hipec_container_put(c);
+	iput(inode);
 	simple_release_fs(&fs_mount, &fs_users);
+}
+
+/* A kernel thread has others' files to put as well: they do not wait for I/O. */
+static int region_release(struct inode *inode, struct file *file)
+{
+	struct hipec_region *r = file->private_data;
+
+	ihold(inode);
+	if (current->flags & PF_KTHREAD)
+		queue_delayed_work(hipec_end_wq, &r->end, 0);
+	else
+		end_region(&r->end.work);
 	return 0;
 }
 
@@ -395,7 +446,8 @@ static struct file *open_backing(struct file *file, bool writable)
  *         not open for reading, or for writing where that is asked; -EPERM to
  *         write an append-only or immutable file; -EOPNOTSUPP for a file
  *         system that regions are not tested on, which the kernel's log names;
- *         -EINVAL for an offset inside a page; -ERANGE for a range
+ *         -EINVAL for an offset inside a page, or a container whose pages are the
+ *         page cache's; -ERANGE for a range
  *         past the end; -EFBIG for 2^32 pages or more; -EBUSY if another
  *         container, or an overlapping region, has the file and one of the two
  *         writes; -ENODATA before a policy is loaded;
@@ -430,9 +482,13 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 	if (ret)
 		goto out_fput;
 	hipec_read_init(r);
-	ret = claim_file(r);
+	INIT_DELAYED_WORK(&r->end, end_region);
+	ret = hipec_washer_get(r);
 	if (ret)
 		goto out_fput;
+	ret = claim_file(r);
+	if (ret)
+		goto out_washer;
 	ret = join_container(r);
 	if (ret)
 		goto out_unclaim;
@@ -454,6 +510,8 @@ out_leave:
 	mutex_unlock(&c->lock);
 out_unclaim:
 	unclaim_file(r);
+out_washer:
+	hipec_washer_put(r);
 out_fput:
 	fput(r->backing);
 out_free:

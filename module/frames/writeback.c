@@ -10,7 +10,8 @@
  *
  * Interface:
  * hipec_wash()       a page and its neighbours
- * hipec_wash_work()  all that there is
+ * hipec_wash_work()  all that there is on a volume
+ * hipec_wash_start(), _start_all()  have a worker do so
  */
 #include <linux/bvec.h>
 #include <linux/pagemap.h>
@@ -19,6 +20,7 @@
 
 #include "../compat.h"
 #include "../internal.h"
+#include "volume.h"
 
 /* A page in the washer. */
 struct washed {
@@ -273,19 +275,28 @@ int hipec_wash(struct hipec_container *c, u32 h)
 	return err;
 }
 
-/* The next page to clean: what faults wait for first. 0: none. */
-static u32 next_to_wash(struct hipec_container *c)
+/* Whether page @h, which has a frame, is of a region of @w. */
+static bool is_mine(const struct hipec_washer *w, u32 h)
 {
+	return hipec_region_of(w->c->frame[h])->washer == w;
+}
+
+/* The next page to clean: what faults wait for first. 0: none. */
+static u32 next_to_wash(const struct hipec_washer *w)
+{
+	struct hipec_container *c = w->c;
 	struct folio *folio, *next;
 	u32 h;
 
 	list_for_each_entry(folio, &c->laundry, lru) {
 		h = hipec_frame_page(c, folio);
-		if (waits(c, h))
+		if (waits(c, h) && is_mine(w, h))
 			return h;
 	}
 	list_for_each_entry_safe(folio, next, &c->flush, lru) {
 		h = hipec_frame_page(c, folio);
+		if (!is_mine(w, h))
+			continue;
 		if (waits(c, h))
 			return h;
 		hipec_flush_del(c, h);
@@ -295,20 +306,48 @@ static u32 next_to_wash(struct hipec_container *c)
 
 /**
  * hipec_wash_work() - clean what was given up or flushed
- * @work: of a container
+ * @work: of a washer
  *
- * Context: workqueue.
+ * Context: workqueue of its volume.
  */
 void hipec_wash_work(struct work_struct *work)
 {
-	struct hipec_container *c =
-		container_of(work, struct hipec_container, wash);
+	struct hipec_washer *w = container_of(work, struct hipec_washer, work);
+	struct hipec_container *c = w->c;
 	u32 h;
 
 	mutex_lock(&c->lock);
-	if (test_and_clear_bit(0, &c->flush_all))
+	if (test_and_clear_bit(0, &c->flush_all)) {
 		hipec_flush_dirty(c);
-	while ((h = next_to_wash(c)))
+		hipec_wash_start_all(c);
+	}
+	while ((h = next_to_wash(w)))
 		hipec_wash(c, h);
 	mutex_unlock(&c->lock);
+}
+
+/**
+ * hipec_wash_start() - have pages cleaned that were given up or flushed
+ * @r: region of such a page; those of its volume are cleaned
+ *
+ * Context: any; the region does not end meanwhile.
+ */
+void hipec_wash_start(struct hipec_region *r)
+{
+	queue_work(r->washer->volume->wq, &r->washer->work);
+}
+
+/**
+ * hipec_wash_start_all() - the same on all volumes
+ * @c: container
+ *
+ * Context: expects c->lock.
+ */
+void hipec_wash_start_all(struct hipec_container *c)
+{
+	struct hipec_region *r;
+
+	lockdep_assert_held(&c->lock);
+	list_for_each_entry(r, &c->regions, link)
+		hipec_wash_start(r);
 }

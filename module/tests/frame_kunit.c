@@ -7,6 +7,7 @@
 
 #include <linux/pagemap.h>
 
+#include "../frames/volume.h"
 #include "kunit_world.h"
 
 #define FRAMES 4
@@ -49,7 +50,7 @@ static void expect_counts(struct hipec_world *w, u32 frames, u32 free, u32 live)
 static void wash(struct hipec_world *w)
 {
 	hipec_world_unlock(w);
-	flush_work(&w->c->wash);
+	flush_work(&w->r->washer->work);
 	hipec_world_lock(w);
 }
 

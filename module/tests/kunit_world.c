@@ -47,8 +47,10 @@ void hipec_world_exit(struct kunit *test)
 	/* Of a case that was given up: another thread, so lockdep will complain. */
 	hipec_world_unlock(w);
 	/* At once: a thread of the kernel puts files later, from a work. */
-	if (w->region)
+	if (w->region) {
 		__fput_sync(w->region);
+		flush_workqueue(hipec_end_wq);
+	}
 	if (w->backing)
 		__fput_sync(w->backing);
 	if (w->c)
@@ -224,7 +226,10 @@ static int __init world_module_init(void)
 				   0);
 	if (!hipec_wq)
 		return -ENOMEM;
-	if (hipec_log_init()) {
+	hipec_end_wq = alloc_workqueue("hipec_kunit_end", WQ_UNBOUND, 0);
+	if (!hipec_end_wq || hipec_log_init()) {
+		if (hipec_end_wq)
+			destroy_workqueue(hipec_end_wq);
 		destroy_workqueue(hipec_wq);
 		return -ENOMEM;
 	}
@@ -235,6 +240,7 @@ static int __init world_module_init(void)
 static void __exit world_module_exit(void)
 {
 	hipec_debugfs_exit();
+	destroy_workqueue(hipec_end_wq);
 	destroy_workqueue(hipec_wq);
 	hipec_log_exit();
 }

@@ -49,6 +49,7 @@ static void close_world(struct hipec_world *w)
 {
 	hipec_world_unlock(w);
 	__fput_sync(w->region);
+	flush_workqueue(hipec_end_wq);
 	w->region = NULL;
 	hipec_container_put(w->c);
 	w->c = NULL;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the VM core takes from its surroundings: fixed-width types, bool, NULL,
- * memcpy and memset, errno values. The only __KERNEL__ test in module/vm.
+ * memcpy and memset, errno values, counts that threads share. The only __KERNEL__ test
+ * in module/vm and module/core.
  */
 #ifndef HIPEC_VM_PORT_H
 #define HIPEC_VM_PORT_H
 
 #ifdef __KERNEL__
+#include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -41,6 +43,21 @@ typedef int64_t s64;
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
+
+/* Only one thread at a time has what is counted here. */
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+static inline long atomic_long_read(const atomic_long_t *v)
+{
+	return v->counter;
+}
+
+static inline void atomic_long_add(long n, atomic_long_t *v)
+{
+	v->counter += n;
+}
 #endif
 
 #endif /* HIPEC_VM_PORT_H */

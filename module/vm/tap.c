@@ -197,7 +197,8 @@ s64 hipec_tap_read(struct hipec_vm *vm, u8 slot, s64 *element)
 	return value;
 }
 
-static void tell_run(struct hipec_vm *vm, u32 event)
+/* Event @event begins, with what the host has set. Context: the machine has a tap. */
+void hipec_tap_begin(struct hipec_vm *vm, u32 event)
 {
 	struct hipec_tap *tap = vm->tap;
 	s64 now[HIPEC_RECORD_INPUTS];
@@ -221,21 +222,16 @@ static void tell_run(struct hipec_vm *vm, u32 event)
 	put(vm, &e);
 }
 
-/* hipec_vm_run(). Context: the machine has a tap. */
-int hipec_tap_event(struct hipec_vm *vm, u32 event)
+/* It has ended with @ret, and @commands were run before it. Context: likewise. */
+void hipec_tap_end(struct hipec_vm *vm, int ret, u64 commands)
 {
-	u64 commands = vm->nr_commands;
 	struct hipec_entry e;
-	int ret;
 
-	tell_run(vm, event);
-	ret = hipec_vm_run(vm, event);
 	hipec_entry_begin(&e, HIPEC_RECORD_END);
 	hipec_entry_number(&e, !ret ? 0 : ret == -ETIMEDOUT ? 1 : 2);
 	hipec_entry_number(&e, vm->exit.kind);
 	hipec_entry_number(&e, vm->nr_commands - commands);
 	put(vm, &e);
-	return ret;
 }
 
 /* Copy @bytes. Return: what is behind them. */

@@ -48,7 +48,8 @@ void hipec_tap_open(struct hipec_vm *vm, struct hipec_tap *tap);
 void hipec_tap_close(struct hipec_vm *vm);
 void hipec_tap_put(struct hipec_vm *vm, u8 code, u64 a, u64 b);
 s64 hipec_tap_read(struct hipec_vm *vm, u8 slot, s64 *element);
-int hipec_tap_event(struct hipec_vm *vm, u32 event);
+void hipec_tap_begin(struct hipec_vm *vm, u32 event);
+void hipec_tap_end(struct hipec_vm *vm, int ret, u64 commands);
 size_t hipec_tap_snapshot_size(const struct hipec_vm *vm);
 void *hipec_tap_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out);
 void hipec_tap_set_input(struct hipec_vm *vm, u32 i, s64 value);
@@ -64,8 +65,15 @@ static __always_inline void hipec_tap(struct hipec_vm *vm, u8 code, u64 a, u64 b
 /* hipec_vm_run(), told to the tap. */
 static inline int hipec_tap_run(struct hipec_vm *vm, u32 event)
 {
-	return unlikely(vm->tap) ? hipec_tap_event(vm, event) :
-				   hipec_vm_run(vm, event);
+	u64 commands = vm->nr_commands;
+	int ret;
+
+	if (likely(!vm->tap))
+		return hipec_vm_run(vm, event);
+	hipec_tap_begin(vm, event);
+	ret = hipec_vm_run(vm, event);
+	hipec_tap_end(vm, ret, commands);
+	return ret;
 }
 
 /* Fold a signed number, so that small ones are short. */

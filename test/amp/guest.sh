@@ -22,7 +22,7 @@ rounds()
 	name=$1
 	shift
 	echo 3 >/proc/sys/vm/drop_caches
-	hipec run --budget "$budget" --map large --map small --strict "$@" -- \
+	hipec run --budget "$budget" --regions --map large --map small --strict "$@" -- \
 		loops large small </tmp/ask >/tmp/answer 2>/results/"$name".said &
 	exec 3>/tmp/ask 4</tmp/answer
 	count "$name"

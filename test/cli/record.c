@@ -71,7 +71,7 @@ static u32 sim_frames;
 
 static void opened(struct sim *s)
 {
-	begin(&s->vm, sim_frames);
+	begin(&s->core.vm, sim_frames);
 }
 
 static FILE *make_trace(void)

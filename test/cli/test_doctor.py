@@ -39,6 +39,8 @@ class Machine:
         self.write("var/lib/dkms/hipec/0.1.0/build/make.log", "")
         (where / f"var/lib/dkms/hipec/kernel-{RELEASE}-x86_64").symlink_to("0.1.0")
         self.write("dev/hipec", "").chmod(0o666)
+        self.write("proc/sys/kernel/ftrace_enabled", "1\n")
+        self.write("sys/fs/cgroup/cgroup.procs", "")
         self.write("etc/group", f"root:x:0:\nhipecs:x:1:\nhipec:x:{os.getgid()}:\n")
 
     def write(self, name, content):
@@ -70,7 +72,7 @@ def test_all_is_well(machine):
     findings, code = machine.findings()
     assert code == 0
     assert list(findings) == ["kernel", "headers", "dkms", "secure-boot", "module", "device",
-                              "memlock"]
+                              "memlock", "in-place"]
     for state, _, mend in findings.values():
         assert (state, mend) == ("ok", None)
     assert findings["kernel"][1] == RELEASE
@@ -251,3 +253,17 @@ def test_a_root_that_is_not_there(machine):
     got = subprocess.run([BUILD / "asan/hipec", "doctor", "--root", machine.where / "none"],
                          text=True, capture_output=True, check=False)
     assert got.returncode == 1 and got.stderr.endswith("none: No such file or directory\n")
+
+
+def test_files_as_programs_open_them(machine):
+    """Regions serve where cgroups or hooks are missing, so it is a note."""
+    assert machine.findings()[0]["in-place"] == ("ok", "files are had in place as programs open them", None)
+    machine.write("proc/sys/kernel/ftrace_enabled", "0\n")
+    state, text, mend = machine.findings()[0]["in-place"]
+    assert (state, mend) == ("note", "sysctl kernel.ftrace_enabled=1") and "are off" in text
+    machine.remove("proc/sys/kernel/ftrace_enabled")
+    state, text, mend = machine.findings()[0]["in-place"]
+    assert (state, mend) == ("note", None) and "has no hooks of functions" in text
+    machine.remove("sys/fs/cgroup/cgroup.procs")
+    found, code = machine.findings()
+    assert found["in-place"][0] == "note" and "version 2" in found["in-place"][1] and code == 0

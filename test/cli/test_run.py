@@ -5,6 +5,7 @@ module: test_run_guest.py."""
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -22,7 +23,7 @@ LIBRARY = BUILD / "libhipecrun.so"
 PAGE = 4096
 PAGES = 16
 ABSENT = ("hipec run: /dev/hipec: there is none, since the module is not loaded (modprobe hipec); "
-          "files are mapped as without hipec\n")
+          "files are cached as without hipec\n")
 pytestmark = pytest.mark.usefixtures("quick_start")
 
 
@@ -79,7 +80,7 @@ def test_without_the_module_the_program_runs_and_one_line_says_so(here):
 def test_strict_runs_nothing_without_the_module(here):
     done = run("touch", "x", options=("--policy", "mru", "--budget", "64", "--strict"))
     assert done.returncode == 1 and not os.path.exists("x")
-    assert done.stderr == ABSENT.replace("files are mapped as without hipec",
+    assert done.stderr == ABSENT.replace("files are cached as without hipec",
                                          "nothing was run, for --strict")
 
 
@@ -134,10 +135,25 @@ def test_budgets(here, text, frames):
     assert said["plain"].startswith("/dev/hipec: there is none")
 
 
+def test_an_automatic_budget_is_half_of_memory_or_what_a_limit_leaves(here):
+    """Here nobody has a module, whose parameter might say otherwise."""
+    run("true", options=("-p", "mru", "-b", "auto", "--json", "-o", "out"))
+    with open("out", encoding="ascii") as file:
+        frames = json.load(file)["frames"]
+    half = os.sysconf("SC_PHYS_PAGES") // 100 * 50
+    own = subprocess.run("sed -n s/^0:://p /proc/self/cgroup", shell=True, capture_output=True,
+                         text=True, check=True).stdout.strip()
+    path = pathlib.Path("/sys/fs/cgroup" + own)
+    limits = [int(text) // PAGE for at in (path, *path.parents)
+              for text in [(at / "memory.max").read_text() if (at / "memory.max").exists() else "max"]
+              if text.strip() != "max"]
+    assert frames == min([half, *limits])
+
+
 @pytest.mark.parametrize("options, complaint", [
     (("--policy", "mru"), "want --policy and --budget"),
     (("--budget", "64"), "want --policy and --budget"),
-    (("-p", "mru", "-b", "x"), "--budget: want memory (512M, 8G) or frames (4096, 10k), not 'x'"),
+    (("-p", "mru", "-b", "x"), "--budget: want memory (512M, 8G), pages (4096, 10k) or auto, not 'x'"),
     (("-p", "mru", "-b", "10%"), "--budget: want memory"),
     (("-p", "mru", "-b", "0"), "--budget: want memory"),
     (("-p", "mru", "-b", "8", "-m", ""), "--map: want a glob"),
@@ -173,7 +189,7 @@ def test_the_report_that_cannot_be_written(here):
 
 def refused(path):
     """Why nothing can be loaded into a program."""
-    done = run(path, options=("-p", "mru", "-b", "8", "--strict"))
+    done = run(path, options=("-p", "mru", "-b", "8", "--strict", "--regions"))
     assert done.returncode == 1
     line, = done.stderr.splitlines()
     assert line.endswith("; nothing was run, for --strict")
@@ -185,10 +201,10 @@ def test_static_programs_are_said_to_be(here):
     subprocess.run(["gcc", "-static", "-o", "static", "s.c"], check=True)
     static = here / "static"
     assert f"hipec run: {static}: it is static, so nothing can be loaded into it" in refused(static)
-    done = run(static)
+    done = run(static, options=("-p", "mru", "-b", "8", "--regions"))
     assert done.returncode == 5
     assert done.stderr == (f"hipec run: {static}: it is static, so nothing can be loaded into it; "
-                           "files are mapped as without hipec\n")
+                           "files are cached as without hipec\n")
     (here / "script").write_text(f"#! {static}\n")
     (here / "script").chmod(0o755)
     assert "it is a script, and its interpreter static or setuid" in refused(here / "script")
@@ -379,7 +395,7 @@ def test_the_region_is_what_the_program_sees(here, maps, verb, pages):
     other.close()
     got = done.stdout.split()
     if verb == "private" and pages > 1:     # its second number is of read(), the file's
-        want[1] = "0"
+        want[1] = str(int(data[PAGE] == region[PAGE]))
     assert (done.returncode, got) == (0, want)
 
 
@@ -534,7 +550,7 @@ def test_the_page_and_the_help_have_the_same_options():
     text = subprocess.run([HIPEC, "run", "--help"], capture_output=True, text=True,
                           check=True).stdout
     options = set(re.findall(r"^(?:  -\w,|     ) (--[\w-]+)", text, re.M))
-    assert options == {"--policy", "--param", "--budget", "--map", "--reserve", "--strict",
+    assert options == {"--policy", "--param", "--budget", "--map", "--regions", "--reserve", "--strict",
                        "--quiet", "--json", "--output", "--hints", "--no-hints"}
     table = set(re.findall(r"`(--[\w-]+)", DOC.split("## Options")[1].split("\n\n")[1]))
     assert table == options

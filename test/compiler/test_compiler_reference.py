@@ -261,9 +261,9 @@ def test_bounds_are_those_of_the_module():
     assert [int(row[1].split()[0]) for row in rows[1:]] == [
         constant("module/vm/vm.h", "HIPEC_POLL"), constant("module/event.c", "static uint quantum_us"),
         constant("module/event.c", "static uint others_us"), constant("module/event.c", "HIPEC_OTHERS_POLL"),
-        constant("module/event.c", "HIPEC_MAX_LATE"), constant("module/reclaim.c", "HIPEC_MAX_HELPED"),
-        constant("module/event.c", "HIPEC_HARVEST"), constant("module/include/uapi/hipec.h", "HIPEC_MAX_CLUSTER"),
-        constant("module/event.c", "HIPEC_ADOPT_FUEL")]
+        constant("module/core/core.h", "HIPEC_MAX_LATE"), constant("module/core/core.h", "HIPEC_MAX_HELPED"),
+        constant("module/core/core.h", "HIPEC_HARVEST"), constant("module/include/uapi/hipec.h", "HIPEC_MAX_CLUSTER"),
+        constant("module/core/core.h", "HIPEC_ADOPT_FUEL")]
     assert f"{fuel[1]}, and {fuel[2]} for each of `PageEntries`, {most} at most" in PROSE
 
 

@@ -9,27 +9,18 @@ import subprocess
 
 import pytest
 
+import session
 from conftest import BUILD, ROOT
 
 TEXT = (ROOT / "docs/policy/course.md").read_text()
 SESSION = "".join(re.findall(r"^```\n(.*?)^```", TEXT, re.M | re.S))
-COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", SESSION, re.M)
+COMMANDS = session.commands(SESSION)
 
 
 def test_commands_print_what_they_show(tmp_path):
-    where, env = ROOT, dict(os.environ)
     assert len(COMMANDS) == 13
-    for command, output in COMMANDS:
-        command = command.replace("/tmp/course", str(tmp_path / "course"))
-        if command.startswith("cd "):
-            where = command[3:]
-        elif command.startswith("export "):
-            assert command == "export HIPEC=$PWD PATH=$PWD/build:$PATH"
-            env.update(HIPEC=str(ROOT), PATH=f"{BUILD}:{env['PATH']}")
-        else:
-            done = subprocess.run(["sh", "-c", f"{{ {command}; }} 2>&1"], text=True, cwd=where,
-                                  stdout=subprocess.PIPE, check=False, env=env)
-            assert (done.returncode, done.stdout) == (0, output), command
+    for command, code in session.run(COMMANDS, "course", tmp_path):
+        assert code == 0, command
 
 
 def test_each_task_can_be_done_and_is_not_done_by_what_it_starts_from():

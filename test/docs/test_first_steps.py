@@ -1,34 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """docs/user/first-steps.md: each command prints what it shows, and the prose says the same."""
 
-import os
 import re
 import subprocess
 
-from conftest import BUILD, ROOT
+import session
+from conftest import ROOT
 
 TEXT = (ROOT / "docs/user/first-steps.md").read_text()
 SESSION = "".join(re.findall(r"^```\n(.*?)^```", TEXT, re.M | re.S))
-COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", SESSION, re.M)
+COMMANDS = session.commands(SESSION)
 
 
 def test_commands_print_what_they_show(tmp_path):
     """One shell session. How large the page is depends on the library."""
     subprocess.run(["make", "-s", "-C", ROOT, "all"], check=True)
-    where, env = ROOT, dict(os.environ)
     assert len(COMMANDS) == 13
-    for command, output in COMMANDS:
-        command = command.replace("/tmp/steps", str(tmp_path / "steps"))
-        if command.startswith("cd "):
-            where = command[3:]
-        elif command.startswith("export "):
-            assert command == "export HIPEC=$PWD PATH=$PWD/build:$PATH"
-            env.update(HIPEC=str(ROOT), PATH=f"{BUILD}:{env['PATH']}")
-        else:
-            done = subprocess.run(["sh", "-c", f"{{ {command}; }} 2>&1"], text=True, cwd=where,
-                                  stdout=subprocess.PIPE, check=False, env=env)
-            size = re.compile(r"[2-5]\.\d MB")
-            assert size.sub("N MB", done.stdout) == size.sub("N MB", output), command
+    size = re.compile(r"[2-5]\.\d MB")
+    list(session.run(COMMANDS, "steps", tmp_path, normal=lambda text: size.sub("N MB", text)))
     page = (tmp_path / "steps" / "search.html").read_text()
     assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n")
 

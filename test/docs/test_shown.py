@@ -126,6 +126,9 @@ TABLE = [
         "test_first_steps.py::test_commands_print_what_they_show", '"docs/user/first-steps.md"')),
     ("docs/policy/hpo.md", r"\$ .*", By(
         "test_hpo.py::test_example_prints_what_it_shows", '"docs/policy/hpo.md"')),
+    ("docs/user/in-place.md", "hipec (attach|detach) .*", By(
+        GUEST + "test_files_are_attached_by_the_command",
+        "guest/stock.sh: hipec attach --policy", "guest/stock.sh: hipec detach")),
     ("docs/user/install.md", "make deb", By(
         "test_packages.py::test_python", 'conftest.py: "deb-run"')),
     ("docs/user/install.md", "make", By(

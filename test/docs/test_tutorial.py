@@ -3,20 +3,20 @@
 files that it names, and the policy at its end is as good as it says."""
 
 import json
-import os
 import pathlib
 import re
 import subprocess
 
 import pytest
 
+import session
 from conftest import BUILD, ROOT
 
 TEXT = (ROOT / "docs/policy/tutorial.md").read_text()
 BLOCKS = re.findall(r"^```(c?)\n(.*?)^```", TEXT, re.M | re.S)
 SOURCES = [block for language, block in BLOCKS if language]
 SESSION = "".join(block for language, block in BLOCKS if not language)
-COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", SESSION, re.M)
+COMMANDS = session.commands(SESSION)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -28,19 +28,9 @@ def built():
 @pytest.mark.skipif(pathlib.Path("/dev/hipec").exists(), reason="the module is loaded")
 def test_commands_print_what_they_show(tmp_path):
     """One shell session, with the sanitized tools first in PATH."""
-    where, env = ROOT, {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
     assert len(COMMANDS) == 19
-    for command, output in COMMANDS:
-        command = command.replace("/tmp/first", str(tmp_path / "first"))
-        if command.startswith("cd "):
-            where = command[3:]
-        elif command.startswith("export "):
-            assert command == "export HIPEC=$PWD PATH=$PWD/build:$PATH"
-            env.update(HIPEC=str(ROOT), PATH=f"{BUILD / 'asan'}:{BUILD}:{env['PATH']}")
-        else:
-            done = subprocess.run(["sh", "-c", f"{{ {command}; }} 2>&1"], text=True, cwd=where,
-                                  stdout=subprocess.PIPE, check=False, env=env)
-            assert done.stdout == output, command
+    list(session.run(COMMANDS, "first", tmp_path, (BUILD / "asan", BUILD),
+                     env={"HIPEC_POLICY_PATH": str(BUILD / "policies")}))
 
 
 def test_sources_are_those_of_the_files():

@@ -2,4 +2,5 @@
 #
 # Load the KUnit suites: that runs them, and the log has what came of it.
 
-insmod /hipec/hipec_kunit.ko && rmmod hipec_kunit
+insmod /hipec/hipec_kunit.ko && rmmod hipec_kunit &&
+insmod /hipec/hipec_kunit_engine.ko && rmmod hipec_kunit_engine

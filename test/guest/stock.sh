@@ -70,6 +70,22 @@ hipec status >>/results/set.txt
 kill -9 $sweep
 wait $sweep 2>/dev/null
 
+# Files in place, by the command: 400 pages in a budget of 256, and nothing else.
+hipec attach --policy /hipec/policies/mru.hpo --budget 256 outer >/results/attach.txt 2>&1
+id=$(cat /results/attach.txt)
+for pass in 1 2 3; do
+	dd if=outer of=/dev/null bs=64k 2>/dev/null || echo "failed: pass $pass" >>/results/attach.txt
+done
+hipec status --json >/results/attach.json
+for file in outer /dev/null /proc/version; do
+	hipec attach --policy /hipec/policies/mru.hpo --budget 256 $file >>/results/attach.txt 2>&1
+done
+hipec detach "$id" inner >>/results/attach.txt 2>&1
+hipec detach "$id" outer >>/results/attach.txt 2>&1
+hipec detach "$id" >>/results/attach.txt 2>&1
+hipec detach "$id" >>/results/attach.txt 2>&1
+hipec status --json >/results/detach.json
+
 # The same program traced and served: its accesses have the same contexts.
 for program in touches-frames touches-scan; do
 	$program outer /hipec/policies/contexts.hpo >/results/$program.txt 2>&1

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ON_ALL, ON_DEBUG, ROOT, TEST_SECONDS,
                       guest_image, guest_tree, vm)
-from on_debug import COUNTS
+from on_debug import COUNTS, SOCKETS
 from stress import stress
 from test_differ import check_sum
 
@@ -86,6 +86,32 @@ def programs_script():
     return script
 
 
+# Reads in place that the simulator knows: pages of the file, budget, reads; cache.c's.
+PLACE = (512, 256, 6000)
+SHIPPED = sorted(path.stem for path in (ROOT / "policies").glob("*.hp"))
+# They go through the page table by number, and in place that has entries to spare.
+BY_NUMBER = {"lhd", "mglru", "random2"}
+
+
+def place_script():
+    """Lines of shell that read in place under each policy that comes with hipec."""
+    return "".join(f"echo place-{policy}= $(hipec-guest-test --reads {policy} "
+                   f"{' '.join(map(str, PLACE))})\n" for policy in SHIPPED)
+
+
+def place_reads():
+    """The pages that cache_reads() reads, in their order: rather low ones, and sweeps."""
+    pages, _, reads = PLACE
+    numbers, seed = [], 1
+    for i in range(reads):
+        pair = []
+        for _ in range(2):
+            seed = (seed * 1664525 + 1013904223) % 2 ** 32
+            pair.append((seed >> 8) % pages)
+        numbers.append(i % pages if i // 512 % 4 == 3 else pair[0] * pair[1] // pages)
+    return numbers
+
+
 RANDOM_PROGRAMS = 24  # whose records are replayed
 
 
@@ -107,7 +133,8 @@ def guest(kernel, boots, tmp_path_factory):
     subprocess.run([BUILD / "asan/record-test", "images", tree / "hipec/random", "1",
                     str(RANDOM_PROGRAMS)], check=True)
     ours = kernel in KUNIT_KERNELS
-    (tree / "hipec/counts.sh").write_text(sweeps_script() + programs_script())
+    (tree / "hipec/counts.sh").write_text(sweeps_script() + programs_script() +
+                                           place_script())
     for name in names_of_tests(kernel):
         with open(tree / "hipec" / ("awst" if name.startswith("awst_") else "tests"), "a",
                   encoding="ascii") as names:
@@ -145,7 +172,8 @@ def names_of_tests(kernel, which="--list"):
         return []
     names = subprocess.run([program, which], text=True, check=True,
                            capture_output=True).stdout.split()
-    return [name for name in names if kernel not in KUNIT_KERNELS or name not in COUNTS]
+    return [name for name in names if kernel not in KUNIT_KERNELS or
+            name not in COUNTS | SOCKETS]
 
 
 @ON_ALL
@@ -218,6 +246,32 @@ def counts_of(guest, name):
     return {key: int(value) for key, value in got.items() if value.isdigit()}
 
 
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory):
+    """{policy: faults} of the reads of place_reads(), as the simulator has them."""
+    trace = tmp_path_factory.mktemp("place") / "trace"
+    trace.write_text("".join(f"r {page}\n" for page in place_reads()))
+    out = subprocess.run(
+        [BUILD / "hipec", "sim", "--mode", "exact", "--frames", str(PLACE[1]), "--json", "--policy",
+         ",".join(str(BUILD / f"policies/{policy}.hpo") for policy in SHIPPED), trace],
+        text=True, check=True, capture_output=True).stdout
+    return {row["policy"].split("/")[-1].removesuffix(".hpo"): row["faults"]
+            for row in json.loads(out)}
+
+
+@pytest.mark.parametrize("policy", SHIPPED)
+def test_misses_in_place_are_the_simulator_s(guest, simulated, policy):
+    """To the miss, for one thread that reads pages by read(), in no order."""
+    line, = [line for line in result(guest, "counts.txt").split("\n")
+             if line.startswith(f"place-{policy}= ")]
+    name, missed, _, refused, end = line.split()[1:]
+    assert (name, refused, end) == (policy, "0", "0")
+    if policy in BY_NUMBER:
+        assert abs(int(missed) - simulated[policy]) < simulated[policy] / 20
+    else:
+        assert int(missed) == simulated[policy]
+
+
 @pytest.mark.parametrize("policy, frames", RETRIEVALS)
 def test_retrieval_equals_its_model(guest, policy, frames):
     """The faults of random look-ups, with levels told through a shared array."""
@@ -266,6 +320,26 @@ def objects(text):
         found.append(value)
         text = text.lstrip()[end:]
     return found
+
+
+def test_files_are_attached_by_the_command(guest):
+    """Three sweeps in 256 of 400 pages: MRU by order of faults misses a window of read-ahead
+    or two more than it must in each, 400 + 2 x 144."""
+    lines = result(guest, "attach.txt").split("\n")
+    number = lines[0]
+    row, = json.loads(result(guest, "attach.json"))
+    assert (str(row["id"]), row["policy"], row["in_place"], row["regions"]) == \
+        (number, "mru", True, 1)
+    assert 688 <= row["counters"]["read_pages"] <= 688 + 2 * 64
+    assert row["counters"]["hits"] + row["counters"]["pages_in"] == 1200
+    assert row["resident"] == row["frames"] == 256
+    assert lines[1:] == [
+        f"hipec attach: outer: container {number} has it",
+        "hipec attach: /dev/null: it is no regular file and no directory",
+        "hipec attach: /proc/version: its file system is none of ext4, XFS and btrfs",
+        f"hipec detach: inner: container {number} does not have it",
+        f"hipec detach: container {number}: there is none, or it is not yours", ""]
+    assert json.loads(result(guest, "detach.json")) == []
 
 
 @ON_ALL

@@ -170,6 +170,16 @@ def test_module_in_use_is_not_unloaded(day):
     assert said.endswith("Module hipec is in use.") and status == "1"
 
 
+def test_a_unit_attaches_files_until_it_is_stopped(day):
+    """A container that outlives the command; the module stays as long."""
+    code, said = text(day, "unit.txt").split("\n", 1)
+    container, = json.loads(said)
+    assert code == "0" and (container["policy"], container["regions"]) == ("arc", 1)
+    plain = text(day, "plain.out").splitlines()
+    assert text(day, "unit.out").splitlines() == plain[1:]
+    assert json.loads(text(day, "unit-stopped.txt")) == []
+
+
 def test_unloads_while_programs_come_and_go(day):
     """Each time it goes or stays, and what programs print is the same."""
     lines = text(day, "busy.txt").splitlines()

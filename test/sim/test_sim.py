@@ -407,15 +407,6 @@ def test_a_timer_that_does_not_run_is_said(tmp_path):
     assert json.loads(done.stdout)[0]["policy_counters"] == {"n": 7}
 
 
-def test_numbers_are_those_of_the_module():
-    """reclaim.c and event.c cannot be included here."""
-    def value(path, name):
-        return re.search(rf"^#define {name} (\d+)$", (ROOT / path).read_text(), re.M).group(1)
-    assert value("userlib/sim/sim.c", "MAX_HELPED") == value("module/reclaim.c", "HIPEC_MAX_HELPED")
-    assert value("userlib/sim/sim.c", "HARVEST") == value("module/event.c", "HIPEC_HARVEST")
-    assert value("userlib/sim/host.c", "STALE") == value("module/frames/readahead.c", "HIPEC_STALE")
-
-
 def test_the_contract_knows_what_the_default_costs():
     """Sampled as a whole; fifo2.hp is the default, so there it knows to the fault."""
     for seed in range(4):

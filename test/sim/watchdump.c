@@ -28,21 +28,21 @@ static void event_is(struct sim_watch *w, const struct sim *s, u32 event,
 {
 	(void)w;
 	printf(" %s %s %u\n", begins ? "begin" : "end",
-	       hipec_policy_event_name(s->vm.policy, event),
-	       sim_event_page(&s->vm));
+	       hipec_policy_event_name(s->core.vm.policy, event),
+	       sim_event_page(&s->core.vm));
 }
 
 static void page_is(struct sim_watch *w, const struct sim *s, u32 h,
 		    enum sim_fate fate)
 {
 	(void)w;
-	printf("   page %u %s\n", s->vm.page[h].pgno, sim_fate_text(fate));
+	printf("   page %u %s\n", s->core.vm.page[h].pgno, sim_fate_text(fate));
 }
 
 static void command_comes(struct sim_watch *w, const struct sim *s,
 			  const struct sim_command *c)
 {
-	const struct hipec_policy *p = s->vm.policy;
+	const struct hipec_policy *p = s->core.vm.policy;
 	char line[128];
 	struct hipec_text text;
 
@@ -56,7 +56,7 @@ static void command_comes(struct sim_watch *w, const struct sim *s,
 static void has_ended(struct sim_watch *w, const struct sim *s)
 {
 	(void)w;
-	printf(" ended: %s\n", s->vm.exit.message);
+	printf(" ended: %s\n", s->core.vm.exit.message);
 }
 
 static void is_over(struct sim_watch *w, const struct sim *s)

@@ -341,6 +341,24 @@ static void check_memlock(const struct doctor *d, struct doctor_finding *f)
 	free(text);
 }
 
+/* What hipec run and hipec attach --cgroup need to have files as they are opened. */
+static void check_in_place(const struct doctor *d, struct doctor_finding *f)
+{
+	char enabled[8];
+
+	read_line(d, "/proc/sys/kernel/ftrace_enabled", enabled, sizeof(enabled));
+	if (!is_there(d, "/sys/fs/cgroup/cgroup.procs")) {
+		say(f, DOCTOR_NOTE, "no cgroups of version 2 in /sys/fs/cgroup: hipec run makes regions of files");
+	} else if (*enabled == '1') {
+		say(f, DOCTOR_OK, "files are had in place as programs open them");
+	} else if (*enabled) {
+		say(f, DOCTOR_NOTE, "hooks of functions are off: hipec run makes regions of files");
+		mend(f, "sysctl kernel.ftrace_enabled=1");
+	} else {
+		say(f, DOCTOR_NOTE, "this kernel has no hooks of functions: hipec run makes regions of files");
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(const struct doctor *d, struct doctor_finding *f);
@@ -352,6 +370,7 @@ static const struct {
 	{ "module", check_module },
 	{ "device", check_device },
 	{ "memlock", check_memlock },
+	{ "in-place", check_in_place },
 };
 
 /* What modprobe would load: a line of modules.dep begins with it. */

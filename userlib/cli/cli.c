@@ -260,29 +260,52 @@ static const struct verb {
 	  "a command was; 2 usage.\n", GROUP_WRITE },
 	{ "run", cli_run,
 	  "--policy P --budget B [OPTION...] -- PROGRAM...",
-	  "run a program as it is, with its file maps under a policy",
-	  "Files that the program, and what it starts, maps are regions of one container.\n"
-	  "docs/user/run.md says which, and what a program may expect of them.\n"
+	  "run a program as it is, with its files under a policy",
+	  "Files that the program, and what it starts, opens are a policy's to keep in memory,\n"
+	  "by read() and by maps, in a cgroup of its own. Where that may not be, its file maps\n"
+	  "are regions of one container. docs/user/run.md has both.\n"
 	  "\n"
 	  "  -p, --policy NAME  a policy: .hp, .hpo, the name of a shipped one, or builtin\n"
 	  "      --param NAME=VALUE\n"
 	  "                     a parameter of it; repeatable\n"
-	  "  -b, --budget SIZE  memory that all maps share: 512M, 8G; or frames: 4096, 10k\n"
-	  "  -m, --map GLOB     files that count, by their whole name or its last part, to be\n"
-	  "                     written as well; repeatable. Without it, all of 1 MB and more\n"
-	  "                     that the program opens to read\n"
+	  "  -b, --budget SIZE  memory that all files share: 512M, 8G; pages: 4096, 10k; or\n"
+	  "                     auto: what our cgroup's limit allows, half of the machine's\n"
+	  "  -m, --map GLOB     files that count, by their whole name or its last part;\n"
+	  "                     repeatable. Without it, all of 1 MB and more\n"
+	  "      --regions      file maps as regions, by a library in the program; with --map\n"
+	  "                     those that are written, too\n"
+	  "      --reserve      likewise, in frames of its own, not in a share\n"
 	  "      --hints FILE   what runs of the program have learnt, of a policy as amp; not\n"
 	  "                     the one in ~/.local/state/hipec/amp. It is read and written\n"
 	  "      --no-hints     neither\n"
-	  "      --reserve      frames of its own, locked memory, in the place of a share\n"
 	  "      --strict       fail where the module is missing or refuses something; without\n"
-	  "                     it, files are then mapped as ever, and one line says so\n"
+	  "                     it, files are then cached as ever, and one line says so\n"
 	  "  -q, --quiet        do not tell at the end what was saved\n"
 	  "  -j, --json         tell it as an object, for programs\n"
 	  "  -o, --output FILE  tell it there, not on standard error\n"
 	  "\n"
 	  "Exit code: the program's, 128 and the signal that ended it, 127 if there is no\n"
 	  "such program, 126 if it cannot be run; 1 if nothing was run.\n", GROUP_RUN },
+	{ "attach", cli_attach,
+	  "--policy P --budget B [OPTION...] [PATH...]",
+	  "let a policy decide which pages of files stay in the page cache",
+	  "The files' pages stay where they are; all programs go on, by read() and by maps.\n"
+	  "Of a directory: those of all files below it, and of what comes into it later.\n"
+	  "It lasts until 'hipec detach ID', and prints that ID. docs/user/in-place.md says\n"
+	  "which files, and what a program may notice.\n"
+	  "\n"
+	  "  -p, --policy NAME  a policy: .hp, .hpo, the name of a shipped one, or builtin\n"
+	  "      --param NAME=VALUE\n"
+	  "                     a parameter of it; repeatable\n"
+	  "  -b, --budget SIZE  memory that the files share: 512M, 8G; pages: 4096, 10k; or\n"
+	  "                     auto: what a cgroup's limit allows, half of the machine's\n"
+	  "  -c, --cgroup NAME  files that processes of a cgroup open from now on, below\n"
+	  "                     /sys/fs/cgroup if NAME has no '/' in front; repeatable\n"
+	  "      --least SIZE   of these, only files as large; 1M\n", GROUP_RUN },
+	{ "detach", cli_detach, "ID [PATH...]",
+	  "end what 'hipec attach' began, or let go of some of its files",
+	  "Their pages stay in memory, and are the kernel's to reclaim as any others. A PATH\n"
+	  "may be a directory's, or the one of a cgroup: what it had opened stays.\n", GROUP_RUN },
 	{ "swap", cli_swap, "[--trial TIME] [--json] ID POLICY",
 	  "give a live container another policy; what is cached stays",
 	  "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy (mru), or\n"

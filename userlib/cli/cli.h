@@ -36,7 +36,9 @@ struct sim_error;
 struct sim_trace;
 
 int cli_amp(int argc, char **argv);
+int cli_attach(int argc, char **argv);
 int cli_debug(int argc, char **argv);
+int cli_detach(int argc, char **argv);
 int cli_dis(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_grade(int argc, char **argv);

@@ -75,7 +75,10 @@ static void become(const struct cli_program *how, char **argv, int tell)
 
 	if (how->mask)
 		sigprocmask(SIG_SETMASK, how->mask, NULL);
-	if (!set_environment(how)) {
+	/* 0 is whoever writes it. */
+	if (how->procs && write(how->procs, "0", 1) < 0) {
+		error = errno;
+	} else if (!set_environment(how)) {
 		execvp(argv[0], argv);
 		error = errno;
 	}

@@ -25,6 +25,7 @@ struct cli_program {
 	const char *name[CLI_PROGRAM_ENV];	/* environment; NULL: no more */
 	const char *value[CLI_PROGRAM_ENV];
 	const sigset_t *mask;	/* that it starts with, or NULL: ours */
+	int procs;		/* cgroup.procs of its cgroup; 0: ours */
 };
 
 char *cli_program_library(const char *name);

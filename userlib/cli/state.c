@@ -121,6 +121,8 @@ struct json_object *cli_state_json(const struct hipec_status *s)
 	cli_json_number(o, "limit", s->limit);
 	json_object_object_add(o, "shares",
 			       json_object_new_boolean(s->shares));
+	json_object_object_add(o, "in_place",
+			       json_object_new_boolean(s->in_place));
 	cli_json_number(o, "free_frames", s->free_frames);
 	cli_json_number(o, "resident", s->resident);
 	cli_json_number(o, "dirty", s->dirty);

@@ -172,7 +172,7 @@ static void page_is(struct sim_watch *w, const struct sim *s, u32 h,
 	struct dbg *d = dbg_of(w);
 
 	if (!d->leave && !*d->reason)
-		dbg_stop_fate(d, s->vm.page[h].pgno, fate);
+		dbg_stop_fate(d, s->core.vm.page[h].pgno, fate);
 }
 
 static void command_comes(struct sim_watch *w, const struct sim *s,

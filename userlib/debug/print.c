@@ -17,17 +17,17 @@
  */
 static void marks_of(const struct sim *s, u32 h, char text[8])
 {
-	u16 flags = s->vm.page[h].flags;
+	u16 flags = s->core.vm.page[h].flags;
 	u8 bits = s->bits[h];
 	char *c = text;
 
-	if (flags & HIPEC_PAGE_FRAME && bits & SIM_BIT_REF)
+	if (flags & HIPEC_PAGE_FRAME && bits & HIPEC_REF_POLICY)
 		*c++ = 'r';
 	if (flags & HIPEC_PAGE_FRAME && bits & SIM_BIT_MOD)
 		*c++ = 'd';
 	if (bits & SIM_BIT_WASH)
 		*c++ = 'w';
-	if (h == s->pinned)
+	if (h == s->core.pinned)
 		*c++ = 'p';
 	if (flags & HIPEC_PAGE_GHOST)
 		*c++ = 'g';
@@ -37,7 +37,7 @@ static void marks_of(const struct sim *s, u32 h, char text[8])
 /* Pages of a queue between bars, the head first. */
 static void draw(const struct sim *s, const struct hipec_queue *q)
 {
-	const struct hipec_vm *vm = &s->vm;
+	const struct hipec_vm *vm = &s->core.vm;
 	u32 h, i = 0, skip = q->count > SHOWN ? q->count - 2 * ENDS : 0;
 	char marks[8];
 
@@ -55,7 +55,7 @@ static void draw(const struct sim *s, const struct hipec_queue *q)
 
 static void print_queue(const struct sim *s, const char *name, u32 q)
 {
-	const struct hipec_queue *queue = &s->vm.queue[q];
+	const struct hipec_queue *queue = &s->core.vm.queue[q];
 
 	printf("%-15s %5u", name, queue->count);
 	if (queue->count)
@@ -68,7 +68,7 @@ static void print_queue(const struct sim *s, const char *name, u32 q)
 static void print_free(const struct dbg *d)
 {
 	printf("%-15s %5u  free frames\n", "_free_queue", d->in_event ?
-	       d->s->vm.queue[HIPEC_QUEUE_FREE].count : d->s->nr_free);
+	       d->s->core.vm.queue[HIPEC_QUEUE_FREE].count : d->s->core.nr_free);
 }
 
 static const char *slot_name(const struct hipec_policy *p, u32 slot)
@@ -84,7 +84,7 @@ static void print_queue_array(const struct sim *s, const char *name,
 	u32 i, empty = 0;
 
 	for (i = 0; i < a->nr; i++) {
-		if (!s->vm.queue[a->first + i].count) {
+		if (!s->core.vm.queue[a->first + i].count) {
 			empty++;
 			continue;
 		}
@@ -101,14 +101,14 @@ static bool print_queue_slot(const struct dbg *d, u32 slot)
 {
 	const struct hipec_policy *p = d->policy;
 	const struct sim *s = d->s;
-	u64 value = s->vm.slot[slot];
+	u64 value = s->core.vm.slot[slot];
 
 	if (slot == HIPEC_SLOT_FREE_QUEUE)
 		print_free(d);
 	else if (p->operand[slot].type == HIPEC_TYPE_QUEUE)
 		print_queue(s, slot_name(p, slot), value);
 	else if (p->operand[slot].type == HIPEC_TYPE_QUEUES)
-		print_queue_array(s, slot_name(p, slot), &s->vm.array[value]);
+		print_queue_array(s, slot_name(p, slot), &s->core.vm.array[value]);
 	else
 		return false;
 	return true;
@@ -118,14 +118,14 @@ static bool print_queue_slot(const struct dbg *d, u32 slot)
 static void print_other_queues(const struct dbg *d)
 {
 	const struct sim *s = d->s;
-	bool builtin = hipec_fifo2_rules(&s->vm) && d->at != DBG_ENDED;
+	bool builtin = hipec_fifo2_rules(&s->core.vm) && d->at != DBG_ENDED;
 
-	if (builtin || s->vm.queue[HIPEC_QUEUE_FALLBACK].count)
+	if (builtin || s->core.vm.queue[HIPEC_QUEUE_FALLBACK].count)
 		print_queue(s, builtin ? "(active)" : "(no queue)",
 			    HIPEC_QUEUE_FALLBACK);
 	if (builtin)
-		print_queue(s, "(inactive)", s->vm.nr_queues - 1);
-	if (s->vm.queue[HIPEC_QUEUE_GONE].count)
+		print_queue(s, "(inactive)", s->core.vm.nr_queues - 1);
+	if (s->core.vm.queue[HIPEC_QUEUE_GONE].count)
 		print_queue(s, "(gone)", HIPEC_QUEUE_GONE);
 }
 
@@ -195,9 +195,9 @@ void dbg_print_queues(struct dbg *d, const char *name)
 	if (slot < 0 || slot >= (int)p->image->nr_operands)
 		no_such(d, "queues", name);
 	else if (index >= 0 && p->operand[slot].type == HIPEC_TYPE_QUEUES &&
-		 index < d->s->vm.array[d->s->vm.slot[slot]].nr)
+		 index < d->s->core.vm.array[d->s->core.vm.slot[slot]].nr)
 		print_queue(d->s, name,
-			    d->s->vm.array[d->s->vm.slot[slot]].first + index);
+			    d->s->core.vm.array[d->s->core.vm.slot[slot]].first + index);
 	else if (index >= 0 || !print_queue_slot(d, slot))
 		dbg_wrong(d, "queues: '%s' is no queue", name);
 }
@@ -236,7 +236,7 @@ void dbg_queue_text(const struct hipec_vm *vm, u32 q, char text[DBG_NAME])
 /* "page 5, resident, referenced, on active_queue, uses 3" */
 static void print_entry(const struct sim *s, u32 h)
 {
-	const struct hipec_vm *vm = &s->vm;
+	const struct hipec_vm *vm = &s->core.vm;
 	const struct hipec_policy *p = vm->policy;
 	const struct hipec_page *page = &vm->page[h];
 	bool live = page->flags & HIPEC_PAGE_LIVE;
@@ -247,10 +247,10 @@ static void print_entry(const struct sim *s, u32 h)
 	printf("page %u, %s%s%s%s%s", page->pgno,
 	       live ? "resident" : page->flags & HIPEC_PAGE_GHOST ? "a ghost" :
 	       page->flags & HIPEC_PAGE_GONE ? "has gone" : "fetched, not touched",
-	       live && s->bits[h] & SIM_BIT_REF ? ", referenced" : "",
+	       live && s->bits[h] & HIPEC_REF_POLICY ? ", referenced" : "",
 	       live && s->bits[h] & SIM_BIT_MOD ? ", dirty" : "",
 	       live && !(s->bits[h] & SIM_BIT_MAPPED) ? ", not mapped" : "",
-	       h == s->pinned ? ", pinned" : "");
+	       h == s->core.pinned ? ", pinned" : "");
 	if (page->flags & (HIPEC_PAGE_LIVE | HIPEC_PAGE_GHOST))
 		printf(", on %s", queue);
 	for (i = 0; i < p->image->nr_operands; i++)
@@ -264,7 +264,7 @@ static void print_entry(const struct sim *s, u32 h)
 /* What is known of page @pgno. */
 void dbg_print_page(struct dbg *d, u32 pgno)
 {
-	const struct hipec_vm *vm = &d->s->vm;
+	const struct hipec_vm *vm = &d->s->core.vm;
 	u32 h = hipec_page_find(vm, pgno) ?: hipec_page_find_named(vm, pgno);
 
 	if (h)
@@ -292,7 +292,7 @@ static void print_page_operand(const struct sim *s, u32 h)
 {
 	if (!h)
 		puts("no page");
-	else if (s->vm.page[h].flags & HIPEC_PAGE_NAMED)
+	else if (s->core.vm.page[h].flags & HIPEC_PAGE_NAMED)
 		print_entry(s, h);
 	else
 		puts("a page that has left");
@@ -326,7 +326,7 @@ static void print_ints(const struct hipec_array *a, s64 index)
 /* "name = value"; @index: of one element of an array of integers, or -1. */
 static void print_slot(const struct sim *s, u32 slot, s64 index)
 {
-	const struct hipec_vm *vm = &s->vm;
+	const struct hipec_vm *vm = &s->core.vm;
 	char name[DBG_NAME];
 	struct hipec_text text;
 
@@ -357,7 +357,7 @@ static void print_slot(const struct sim *s, u32 slot, s64 index)
 /* All that was declared, and what the policy reads of the system's. */
 static void print_all(const struct sim *s)
 {
-	const struct hipec_policy *p = s->vm.policy;
+	const struct hipec_policy *p = s->core.vm.policy;
 	u32 i;
 
 	for (i = 0; i < p->image->nr_operands; i++) {
@@ -386,7 +386,7 @@ static void print_all(const struct sim *s)
  */
 void dbg_print_operands(struct dbg *d, const char *name)
 {
-	const struct hipec_vm *vm = &d->s->vm;
+	const struct hipec_vm *vm = &d->s->core.vm;
 	const struct hipec_policy *p = d->policy;
 	s64 index = -1;
 	int slot;

@@ -77,10 +77,10 @@ static void show_access(const struct dbg *d)
 
 static void show_event(const struct dbg *d)
 {
-	const char *name = hipec_policy_event_name(d->policy, d->s->event);
+	const char *name = hipec_policy_event_name(d->policy, d->s->core.event);
 
 	if (d->s->nr_accesses)
-		printf("%s for page %u\n", name, sim_event_page(&d->s->vm));
+		printf("%s for page %u\n", name, sim_event_page(&d->s->core.vm));
 	else
 		printf("%s, before the first access\n", name);
 }
@@ -102,9 +102,10 @@ static void show_end(const struct dbg *d)
 
 	printf("the trace is over: %llu accesses, %llu misses, %llu evictions, %llu written, %llu commands\n",
 	       (unsigned long long)d->s->nr_accesses,
-	       (unsigned long long)r->faults, (unsigned long long)r->evictions,
+	       (unsigned long long)r->faults,
+	       (unsigned long long)d->s->core.counters.evictions,
 	       (unsigned long long)r->written,
-	       (unsigned long long)d->s->vm.nr_commands);
+	       (unsigned long long)d->s->core.vm.nr_commands);
 }
 
 /* Where it stands, as at each stop. */
@@ -118,13 +119,13 @@ void dbg_show_place(struct dbg *d)
 	if (d->at == DBG_COMMAND)
 		show_command(d, &d->c);
 	if (d->at == DBG_ENDED)
-		printf("the policy has ended: %s\n", d->s->vm.exit.message);
+		printf("the policy has ended: %s\n", d->s->core.vm.exit.message);
 }
 
 /* Everything about where it stands, and who called. */
 void dbg_show_calls(struct dbg *d)
 {
-	const struct hipec_vm *vm = &d->s->vm;
+	const struct hipec_vm *vm = &d->s->core.vm;
 	struct sim_command caller;
 	u32 i;
 

@@ -119,7 +119,7 @@ static void access_comes(struct sim_watch *w, const struct sim *s, u32 pgno,
 /* The command that began last. */
 static u32 word_of(const struct why *y, const struct sim *s)
 {
-	return s->vm.policy->words[y->c.word];
+	return s->core.vm.policy->words[y->c.word];
 }
 
 static void page_is(struct sim_watch *w, const struct sim *s, u32 h,
@@ -127,7 +127,7 @@ static void page_is(struct sim_watch *w, const struct sim *s, u32 h,
 {
 	struct why *y = why_of(w);
 
-	if (y->done || s->vm.page[h].pgno != y->pgno)
+	if (y->done || s->core.vm.page[h].pgno != y->pgno)
 		return;
 	note(y, s, sim_fate_text(fate), "", y->in_event);
 	if (fate < SIM_PAGE_FREED) {
@@ -145,23 +145,23 @@ static void page_is(struct sim_watch *w, const struct sim *s, u32 h,
 /* Where EnQueue put the page; giving it up is told by page_is(), unless refused. */
 static void note_enqueue(struct why *y, const struct sim *s, u32 word)
 {
-	u32 q = s->vm.slot[hipec_word_b(word)];
+	u32 q = s->core.vm.slot[hipec_word_b(word)];
 	bool head = hipec_word_c(word) == HIPEC_END_HEAD;
 	char name[DBG_NAME];
 
-	dbg_queue_text(&s->vm, q, name);
-	if (!s->vm.condition)
+	dbg_queue_text(&s->core.vm, q, name);
+	if (!s->core.vm.condition)
 		note(y, s, q == HIPEC_QUEUE_FREE ? "not given up: it cannot go now" :
 		     "not remembered: there is no room for a ghost", "", true);
 	else if (q != HIPEC_QUEUE_FREE)
-		note(y, s, s->vm.queue[q].key ? "put into " : head ?
+		note(y, s, s->core.vm.queue[q].key ? "put into " : head ?
 		     "put at the head of " : "put at the tail of ", name, true);
 }
 
 /* What the last command did with the page. */
 static void look_back(struct why *y, const struct sim *s)
 {
-	const struct hipec_vm *vm = &s->vm;
+	const struct hipec_vm *vm = &s->core.vm;
 	u32 word = word_of(y, s);
 	u8 op = hipec_word_op(word), kind = hipec_ops[op].kind[0];
 	char name[DBG_NAME];
@@ -213,8 +213,8 @@ static void command_comes(struct sim_watch *w, const struct sim *s,
 	if (y->done)
 		return;
 	look_back(y, s);
-	h = hipec_page_find_named(&s->vm, y->pgno);
-	y->queue = s->vm.page[h].queue;
+	h = hipec_page_find_named(&s->core.vm, y->pgno);
+	y->queue = s->core.vm.page[h].queue;
 	y->c = *c;
 	y->ran = true;
 	one_moment(y);
@@ -275,7 +275,7 @@ static void conclude(struct dbg *d, const struct why *y)
 	} else {
 		puts(", and no line chose it");
 	}
-	if (hipec_page_find_named(&d->s->vm, y->pgno))
+	if (hipec_page_find_named(&d->s->core.vm, y->pgno))
 		dbg_print_page(d, y->pgno);
 }
 

@@ -45,6 +45,9 @@
  * hipec_swap_args()       the same, with all that the device can be told
  * hipec_revoke()          end a policy
  * hipec_why()             where a page stands
+ * hipec_take()            a file's pages in the page cache, under a container's policy
+ * hipec_take_cgroup()     of files that a cgroup's processes open, likewise
+ * hipec_release()         let go of a file, or of all
  * hipec_param_of(), hipec_set_param_of()  a parameter of any container
  * hipec_next()            the next container that the caller may see
  * hipec_log()             the next of those that are gone
@@ -59,8 +62,10 @@
 /* The device's header, in its source tree or as installed. */
 #if defined(__has_include) && __has_include("../../module/include/uapi/hipec.h")
 #include "../../module/include/uapi/hipec.h"
+#include "../../module/include/uapi/hipec_cache.h"
 #else
 #include <linux/hipec.h>
+#include <linux/hipec_cache.h>
 #endif
 
 #ifdef __cplusplus
@@ -110,6 +115,10 @@ int hipec_swap_file(int fd, uint64_t id, const char *path, char *log,
 		    size_t log_size);
 int hipec_revoke(int fd, uint64_t id);
 int hipec_why(int fd, uint64_t id, struct hipec_why *why);
+int hipec_take(int fd, uint64_t id, int file, struct hipec_take *take);
+int hipec_take_cgroup(int fd, uint64_t id, int cgroup, uint64_t least,
+		      const char *names, struct hipec_take *take);
+int hipec_release(int fd, uint64_t id, int file);
 int hipec_hint(int region, uint64_t offset, uint64_t length, uint32_t hint);
 
 #ifdef __cplusplus

@@ -129,6 +129,93 @@ int hipec_why(int fd, uint64_t id, struct hipec_why *why)
 }
 
 /**
+ * hipec_take() - a container decides which pages of a file leave the page cache
+ * @fd:   of hipec_open()
+ * @id:   container, loaded with HIPEC_LOAD_IN_PLACE; 0: @fd's own
+ * @file: descriptor, by O_PATH too; it may be closed afterwards
+ * @take: filled with the answer; NULL: it is not wanted
+ *
+ * Programs read, write and map the file as ever. It is let go by hipec_release(), with
+ * its container, when it is removed and nobody has it open, or by umount.
+ *
+ * Context: any thread; may sleep.
+ * Return: 0; -EBADF if @file is no descriptor; -EOPNOTSUPP if it cannot be taken,
+ *         @take->refused says why, HIPEC_REFUSALS has the words; -EPERM if the caller
+ *         does not own it; -EBUSY if container @take->other has it; -EINVAL if the
+ *         container was not loaded so; -ESRCH if there is no such container, or none
+ *         that the caller may see; -ENOSPC if it has too many files; -ENOMEM;
+ *         -ENOTTY if the module is older.
+ */
+int hipec_take(int fd, uint64_t id, int file, struct hipec_take *take)
+{
+	struct hipec_take own;
+
+	if (!take)
+		take = &own;
+	*take = (struct hipec_take){
+		.size = sizeof(*take), .id = id, .fd = file,
+	};
+	return do_ioctl(fd, HIPEC_IOC_TAKE, take);
+}
+
+/**
+ * hipec_take_cgroup() - a container decides about what a cgroup's processes open
+ * @fd:     of hipec_open()
+ * @id:     container, loaded with HIPEC_LOAD_IN_PLACE; 0: @fd's own
+ * @cgroup: descriptor of its directory, of version 2; it may be closed afterwards
+ * @least:  smaller files stay the kernel's, bytes
+ * @names:  patterns of the shell's `case`, each with a newline behind it, up to
+ *          HIPEC_MAX_NAMES bytes: others stay the kernel's, too. NULL: any name
+ * @take:   filled with the answer; NULL: it is not wanted
+ *
+ * From now on, for processes in it and in cgroups below it; files that are open already
+ * are not had. Those that were opened stay with the container when hipec_release() lets
+ * go of the cgroup.
+ *
+ * Context: any thread; may sleep.
+ * Return: as hipec_take(), and -EOPNOTSUPP if the kernel has no hooks of functions;
+ *         -EPERM if the caller does not own the directory; -ENOSPC if there are
+ *         HIPEC_MAX_CGROUPS of them; -E2BIG for too many names, -EINVAL for one
+ *         without its newline.
+ */
+int hipec_take_cgroup(int fd, uint64_t id, int cgroup, uint64_t least,
+		      const char *names, struct hipec_take *take)
+{
+	struct hipec_take own;
+
+	if (!take)
+		take = &own;
+	*take = (struct hipec_take){
+		.size = sizeof(*take), .flags = HIPEC_TAKE_CGROUP, .id = id,
+		.fd = cgroup, .least = least, .names = (uintptr_t)names,
+		.names_size = names ? strlen(names) : 0,
+	};
+	return do_ioctl(fd, HIPEC_IOC_TAKE, take);
+}
+
+/**
+ * hipec_release() - a container lets go of a file, or of all
+ * @fd:   of hipec_open()
+ * @id:   container; 0: @fd's own
+ * @file: descriptor, of a file, a directory or a cgroup's; -1: all, and the container
+ *        is no longer kept
+ *
+ * Its pages stay in the page cache, where the kernel reclaims them as any other.
+ *
+ * Context: any thread; may sleep.
+ * Return: 0; -ENOENT if the container does not have the file; -EBADF, -EINVAL,
+ *         -ESRCH and -ENOTTY as hipec_take().
+ */
+int hipec_release(int fd, uint64_t id, int file)
+{
+	struct hipec_release release = {
+		.size = sizeof(release), .id = id, .fd = file,
+	};
+
+	return do_ioctl(fd, HIPEC_IOC_RELEASE, &release);
+}
+
+/**
  * hipec_param() - a parameter of a policy that runs: its value now, and its range
  * @fd:    that the policy was loaded with
  * @name:  of an integer that the policy declares `param`; up to 31 bytes

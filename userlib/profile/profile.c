@@ -214,7 +214,7 @@ static struct profile *profile_of(struct sim_watch *w)
 static void look_if_last(struct profile *p, const struct sim *s)
 {
 	if (!p->map->clock && s->nr_accesses == p->map->t->nr_accesses)
-		look_at_queues(p, &s->vm);
+		look_at_queues(p, &s->core.vm);
 }
 
 static void on_access(struct sim_watch *w, const struct sim *s, u32 pgno,
@@ -225,7 +225,7 @@ static void on_access(struct sim_watch *w, const struct sim *s, u32 pgno,
 
 	(void)write;
 	if (!p->map->clock && done % p->map->per_bin == 0) {
-		look_at_queues(p, &s->vm);
+		look_at_queues(p, &s->core.vm);
 		close_bins(p, done);
 	}
 	p->fetched = touch == SIM_FIRST;
@@ -240,8 +240,8 @@ static void on_moment(struct sim_watch *w, const struct sim *s, u64 at)
 	struct profile *p = profile_of(w);
 
 	if (s) {
-		look_at_queues(p, &s->vm);
-		p->now_held = mix_pool_held(s);
+		look_at_queues(p, &s->core.vm);
+		p->now_held = hipec_core_held(&s->core);
 	} else {
 		memset(p->now_resident, 0, sizeof(p->now_resident));
 		memset(p->now_length, 0, sizeof(p->now_length));
@@ -266,7 +266,7 @@ static void on_page(struct sim_watch *w, const struct sim *s, u32 h,
 		    enum sim_fate fate)
 {
 	struct profile *p = profile_of(w);
-	u32 *nr = &p->now_resident[band_of(p->map, s->vm.page[h].pgno)];
+	u32 *nr = &p->now_resident[band_of(p->map, s->core.vm.page[h].pgno)];
 
 	switch (fate) {
 	case SIM_PAGE_CAME:

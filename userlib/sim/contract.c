@@ -34,22 +34,20 @@ void sim_contract_begin(struct sim_contract *c)
 }
 
 /**
- * sim_contract_note() - note what the shadow has to say after a fault
- * @c:      what was noted
- * @s:      shadow, told of the fault
- * @faults: so far
+ * sim_contract_note() - note what the shadow has to say of a window
+ * @c:       what was noted
+ * @s:       shadow
+ * @verdict: of the window that is closed
+ * @faults:  so far
  *
  * Context: any.
  */
-void sim_contract_note(struct sim_contract *c, struct hipec_shadow *s,
-		       u64 faults)
+void sim_contract_note(struct sim_contract *c, const struct hipec_shadow *s,
+		       enum hipec_shadow_verdict verdict, u64 faults)
 {
-	enum hipec_shadow_verdict verdict = hipec_shadow_verdict(s);
 	u32 n = s->contract->windows, i;
 	double lowest;
 
-	if (verdict == HIPEC_SHADOW_NONE)
-		return;
 	c->estimate += (u64)s->last.shadow << s->last.shift;
 	c->watched += s->last.faults;
 	hipec_estimate_add(&c->sums, &s->last);

@@ -1,118 +1,120 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a policy asks of its host, for a trace: what module/frames/frame.c and
- * readahead.c do, for frames that are counted and bits that are in an array.
+ * What the engine and the policy ask of their host, for frames that are counted, bits
+ * that are in an array, and a disk that brings in one page a fault.
  */
 #include "mixpool.h"
 #include "host.h"
-
-/* As module/frames/readahead.c has it: batches until what was read ahead is given up. */
-#define STALE 64
-
-/* A frame that holds no page any more: free, or given back. */
-static void recycle(struct sim *s)
-{
-	if (s->nr_surplus) {
-		s->nr_surplus--;
-		s->nr_frames--;
-	} else {
-		s->nr_free++;
-	}
-}
 
 static void to_wash(struct sim *s, u32 h)
 {
 	if (!(s->bits[h] & SIM_BIT_WASH))
 		s->wash[s->nr_wash++] = h;
 	s->bits[h] |= SIM_BIT_WASH;
+	s->core.unsettled = true;
 }
 
-/**
- * sim_wash_all() - write what is to be written
- * @s: simulator, between two events
- *
- * Frames of pages that have been given up are free then.
- *
- * Context: any.
- */
-void sim_wash_all(struct sim *s)
+/* Write what is to be written; frames of pages that were given up are free then. */
+static void wash(struct sim *s)
 {
 	u32 i;
 
 	for (i = 0; i < s->nr_wash; i++) {
 		u32 h = s->wash[i];
+		u32 pgno = s->core.vm.page[h].pgno;
+		bool laundry = s->bits[h] & SIM_BIT_LAUNDRY;
 
 		if (s->bits[h] & SIM_BIT_MOD) {
 			s->r->written++;
-			sim_note_write(s->r, s->vm.page[h].pgno);
+			sim_note_write(s->r, pgno);
 			sim_watch_page(s, h, SIM_PAGE_WRITTEN);
 			if (s->disk)
-				mix_disk_io(s->disk, s, s->vm.page[h].pgno, true);
+				mix_disk_io(s->disk, s, pgno, true);
 		}
 		s->bits[h] &= ~(SIM_BIT_MOD | SIM_BIT_WASH);
-		if (s->bits[h] & SIM_BIT_LAUNDRY) {
+		if (laundry) {
 			s->bits[h] = 0;
-			hipec_page_del(&s->vm, h);
-			recycle(s);
+			hipec_core_cleaned(&s->core, h);
 		}
 	}
 	s->nr_wash = 0;
 }
 
-/**
- * sim_evict() - a live page gives its frame up
- * @s:    simulator
- * @h:    page
- * @keep: the frame stays; else it is given back
- * @why:  for who watches
- *
- * The frame of a dirty one is not free before sim_wash().
- *
- * Context: any.
- * Return: false if it is pinned.
- */
-bool sim_evict(struct sim *s, u32 h, bool keep, enum sim_fate why)
+static void core_settle(struct hipec_core *core)
 {
-	if (h == s->pinned)
-		return false;
-	sim_watch_page(s, h, why);
-	if (s->member)
-		mix_pool_left(s, h, keep);
-	/* Before: a clean frame is recycled at once. */
-	s->nr_surplus += !keep;
-	if (sim_watched(s))
-		hipec_shadow_gone(&s->shadow, s->vm.page[h].pgno);
-	if (s->bits[h] & SIM_BIT_MOD) {
-		to_wash(s, h);
-		s->bits[h] = SIM_BIT_MOD | SIM_BIT_WASH | SIM_BIT_LAUNDRY;
-		hipec_page_hide(&s->vm, h);
-	} else {
-		s->bits[h] = 0;
-		hipec_page_del(&s->vm, h);
-		recycle(s);
-	}
-	s->r->evictions++;
-	return true;
+	struct sim *s = sim_of(&core->vm);
+
+	if (s->running && s->watch->event)
+		s->watch->event(s->watch, s, core->event, false);
+	s->running = false;
+	wash(s);
+	core->unsettled = false;
 }
 
-/* As module/frames/frame.c: the first page that answers Replace keeps its frame there. */
-static bool host_give_up(struct hipec_vm *vm, u32 h, bool keep)
+static int core_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 {
-	struct sim *s = sim_of(vm);
-	u32 last = 1;	/* stays, or no fault could ever be served */
+	static const u8 fate[] = {
+		[HIPEC_EVICT_FREED] = SIM_PAGE_FREED,
+		[HIPEC_EVICT_RELEASED] = SIM_PAGE_RELEASED,
+		[HIPEC_EVICT_ORPHAN] = SIM_PAGE_FORGOTTEN,
+		[HIPEC_EVICT_TAKEN] = SIM_PAGE_TAKEN,
+		[HIPEC_EVICT_LAST] = SIM_PAGE_TAKEN,
+	};
+	struct sim *s = sim_of(&core->vm);
 
-	if (s->member) {
-		last = s->member->min;
-		keep = s->member->keep_next;
-	}
-	if ((!keep && s->nr_frames - s->nr_surplus <= last) ||
-	    !sim_evict(s, h, keep, keep ? SIM_PAGE_FREED : SIM_PAGE_RELEASED)) {
-		s->r->refused++;
-		return false;
-	}
-	if (s->member)
-		s->member->keep_next = false;
-	return true;
+	sim_watch_page(s, h, fate[why]);
+	/* The shadow asks once more. */
+	s->bits[h] &= HIPEC_REF_SHADOW | SIM_BIT_MOD | SIM_BIT_WASH;
+	if (!(s->bits[h] & SIM_BIT_MOD))
+		return 0;
+	to_wash(s, h);
+	s->bits[h] |= SIM_BIT_LAUNDRY;
+	return -EINPROGRESS;
+}
+
+/* Hardware has one bit, which a kernel would copy for its readers: here each has one. */
+static bool core_referenced(struct hipec_core *core, u32 h, u32 who)
+{
+	return sim_of(&core->vm)->bits[h] & who;
+}
+
+static void core_reset(struct hipec_core *core, u32 h, u32 who)
+{
+	sim_of(&core->vm)->bits[h] &= ~who;
+}
+
+static u64 core_now(struct hipec_core *core)
+{
+	return sim_of(&core->vm)->nr_accesses;
+}
+
+static void core_ended(struct hipec_core *core)
+{
+	struct sim *s = sim_of(&core->vm);
+
+	s->r->ended_at = s->nr_accesses;
+	if (s->watch && s->watch->ended)
+		s->watch->ended(s->watch, s);
+}
+
+/* What the module would revoke goes on here, unless it is of a mix. */
+static bool core_window(struct hipec_core *core, enum hipec_shadow_verdict verdict)
+{
+	struct sim *s = sim_of(&core->vm);
+
+	sim_contract_note(s->contract, &core->shadow, verdict, s->r->faults);
+	return s->revocable && s->contract->revoked_at;
+}
+
+/* Run an event; the watcher is told, and of its end when it is settled. */
+static int run_watched(struct hipec_core *core, u32 event)
+{
+	struct sim *s = sim_of(&core->vm);
+
+	if (s->watch->event)
+		s->watch->event(s->watch, s, event, true);
+	s->running = core->unsettled = true;
+	return hipec_vm_run_watched(&core->vm, event);
 }
 
 static bool host_flush(struct hipec_vm *vm, u32 h)
@@ -128,7 +130,7 @@ static bool host_flush(struct hipec_vm *vm, u32 h)
 
 static bool host_ref(struct hipec_vm *vm, u32 h)
 {
-	return sim_of(vm)->bits[h] & SIM_BIT_REF;
+	return sim_of(vm)->bits[h] & HIPEC_REF_POLICY;
 }
 
 static bool host_mod(struct hipec_vm *vm, u32 h)
@@ -141,9 +143,9 @@ static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
 	struct sim *s = sim_of(vm);
 
 	if (on)
-		s->bits[h] |= SIM_BIT_REF;
+		s->bits[h] |= HIPEC_REF_POLICY;
 	else
-		s->bits[h] &= ~SIM_BIT_REF;
+		s->bits[h] &= ~HIPEC_REF_POLICY;
 }
 
 static bool host_set_mod(struct hipec_vm *vm, u32 h)
@@ -164,22 +166,6 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 
 	s->bits[h] &= ~SIM_BIT_MAPPED;
 	return mapped;
-}
-
-/* Grows back to what it was at the start, never beyond; or by what nobody loses. */
-static u64 host_request(struct hipec_vm *vm, u64 nr)
-{
-	struct sim *s = sim_of(vm);
-	u64 got = nr < s->nr_surplus ? nr : s->nr_surplus;
-
-	s->nr_surplus -= got;
-	while (got < nr && (s->member ? mix_pool_space(s) > 0 :
-					s->nr_frames < s->nr_reserved)) {
-		s->nr_frames++;
-		s->nr_free++;
-		got++;
-	}
-	return got;
 }
 
 /**
@@ -203,17 +189,12 @@ void sim_unfetch(struct sim *s, u32 h)
 	s->nr_fetched = n;
 }
 
-/**
- * sim_drop_fetched() - free what Prefetch brought in for nothing
- * @s:     simulator
- * @stale: only what has been waiting for too long
- *
- * Context: any.
- * Return: whether there was any.
- */
-bool sim_drop_fetched(struct sim *s, bool stale)
+/* Free what Prefetch brought in for nothing. */
+static bool core_drop_ahead(struct hipec_core *core, bool stale)
 {
-	u32 most = s->nr_frames / 2 < STALE ? s->nr_frames / 2 : STALE;
+	struct sim *s = sim_of(&core->vm);
+	u32 most = core->nr_frames / 2 < HIPEC_STALE ? core->nr_frames / 2 :
+						       HIPEC_STALE;
 	bool dropped = false;
 	u32 i = 0, h;
 
@@ -225,8 +206,7 @@ bool sim_drop_fetched(struct sim *s, bool stale)
 		}
 		sim_watch_page(s, h, SIM_PAGE_DROPPED);
 		sim_unfetch(s, h);
-		hipec_page_del(&s->vm, h);
-		recycle(s);
+		hipec_core_unbind(core, h, false);
 		s->r->ahead_dropped++;
 		dropped = true;
 	}
@@ -239,19 +219,17 @@ static u32 host_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 	struct sim *s = sim_of(vm);
 	u32 got, h;
 
-	if (s->making_room || s->event == HIPEC_EVENT_REPLACE ||
-	    s->event == HIPEC_EVENT_REMOVE)
+	if (!hipec_core_may_fetch(&s->core))
 		return 0;
 	if (s->nr_fetched + nr > HIPEC_MAX_PREFETCH)
-		sim_drop_fetched(s, true);
-	for (got = 0; got < nr && s->nr_free; got++) {
+		core_drop_ahead(&s->core, true);
+	for (got = 0; got < nr && s->core.nr_free; got++) {
 		if (s->nr_fetched == HIPEC_MAX_PREFETCH)
 			break;
-		h = hipec_page_add_in_event(vm, pgno + got);
+		h = hipec_core_bind_in_event(&s->core, pgno + got);
 		if (!h)
 			break;
 		sim_note_read(s->r, pgno + got, false);
-		s->nr_free--;
 		s->bits[h] = 0;
 		s->fetched[s->nr_fetched++] = (struct sim_fetched){
 			.h = h, .since = s->nr_shown,
@@ -266,7 +244,7 @@ static u32 host_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 
 /* Of the policies that sim_run_policy() runs. */
 const struct hipec_host_ops sim_host = {
-	.give_up = host_give_up,
+	.give_up = hipec_core_give_up,
 	.flush = host_flush,
 	.ref = host_ref,
 	.mod = host_mod,
@@ -274,6 +252,36 @@ const struct hipec_host_ops sim_host = {
 	.set_mod = host_set_mod,
 	.map = host_map,
 	.unmap = host_unmap,
-	.request = host_request,
+	.request = hipec_core_request,
 	.prefetch = host_prefetch,
 };
+
+/* Of a simulation that @run runs the events of; NULL: the engine does. */
+#define SIM_CORE_OPS(run_)				\
+	{						\
+		.referenced = core_referenced,		\
+		.reset = core_reset,			\
+		.evict = core_evict,			\
+		.drop_ahead = core_drop_ahead,		\
+		.settle = core_settle,			\
+		.run = run_,				\
+		.ended = core_ended,			\
+		.window = core_window,			\
+		.now = core_now,			\
+	}
+
+const struct hipec_core_ops sim_core_ops = SIM_CORE_OPS(NULL);
+static const struct hipec_core_ops watched_ops = SIM_CORE_OPS(run_watched);
+
+/**
+ * sim_watch_by() - tell somebody what happens
+ * @s: simulator, opened, before its first event
+ * @w: NULL, or who watches
+ *
+ * Context: any.
+ */
+void sim_watch_by(struct sim *s, struct sim_watch *w)
+{
+	s->watch = w;
+	s->core.ops = w ? &watched_ops : &sim_core_ops;
+}

@@ -26,7 +26,6 @@ enum state {
 
 struct task {
 	struct sim sim;
-	struct sim_member member;
 	struct mix_row *row;
 	const struct mix_app *app;
 	enum state state;
@@ -107,21 +106,23 @@ static int begin(struct mix *mix, struct task *t)
 
 	t->sim.disk = &mix->disk;
 	t->sim.revocable = watched;
-	t->sim.watch = app->watch;
+	t->sim.core.watched_for_good = false;
+	sim_watch_by(&t->sim, app->watch);
 	if (!ret && !app->reserved)
-		ret = mix_pool_join(&mix->pool, &t->member, &t->sim, app->min);
+		ret = mix_pool_join(&mix->pool, &t->sim, app->min);
 	if (!ret)
-		sim_start(&t->sim);
+		hipec_core_start(&t->sim.core);
 	return ret;
 }
 
 static void end(struct mix *mix, struct task *t)
 {
+	const struct hipec_counters *n = &t->sim.core.counters;
 	struct mix_row *row = t->row;
 
-	row->moved = t->member.moved;
-	row->recovered = t->member.recovered;
-	row->given = t->member.given;
+	row->moved = n->moved;
+	row->recovered = n->recovered;
+	row->given = t->app->reserved ? 0 : n->given;
 	row->read_pages = row->r.faults - row->r.ahead_faults +
 			  row->r.ahead_pages;
 	row->ended = mix->disk.now;
@@ -144,8 +145,8 @@ static int step(struct mix *mix, struct task *t)
 		ret = sim_access(s, run->pgno + t->i, run->write, &t->h);
 		if (ret < 0)
 			return ret;
-		if (s->nr_frames > t->row->most_frames)
-			t->row->most_frames = s->nr_frames;
+		if (s->core.nr_frames > t->row->most_frames)
+			t->row->most_frames = s->core.nr_frames;
 		if (!ret)
 			t->h = 0;
 		else if (s->due > mix->disk.now)
@@ -209,7 +210,7 @@ static int take_samples(struct mix *mix)
 		r->nr_samples++;
 		for (i = 0; i < mix->nr; i++)
 			if (mix->task[i].sim.r)
-				more->frames[i] = mix_pool_held(&mix->task[i].sim);
+				more->frames[i] = hipec_core_held(&mix->task[i].sim.core);
 		at += mix->m->sample_ns;
 	}
 	return 0;

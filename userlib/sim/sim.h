@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The simulator: a trace through a policy, or through a built-in reference, at a
- * number of frames. A policy runs on the VM core of module/vm and gets from
- * sim.c what it gets from the module, one page a fault: the same decisions.
+ * number of frames. A policy runs on the VM core of module/vm and on the engine of
+ * module/core, as in the module, one page a fault: the same decisions.
  *
  * Names: @t a trace; @pgno and @id are its pages, as trace/memory.h says.
  *
@@ -159,8 +159,8 @@ int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
 		    u32 frames, enum sim_mode mode, struct sim_result *r,
 		    struct sim_contract *c, struct sim_watch *w);
 void sim_contract_begin(struct sim_contract *c);
-void sim_contract_note(struct sim_contract *c, struct hipec_shadow *s,
-		       u64 faults);
+void sim_contract_note(struct sim_contract *c, const struct hipec_shadow *s,
+		       enum hipec_shadow_verdict verdict, u64 faults);
 void sim_contract_end(struct sim_contract *c, const struct hipec_shadow *s);
 int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
 		      struct sim_result *r, struct sim_teller *teller);

@@ -76,9 +76,9 @@ int amp_trial_open(struct amp_trial *t, const struct hipec_policy *p, u32 frames
 	ret = sim_open(&t->with, p, frames, t->mode, &t->with_r, NULL) ?: ret;
 	if (ret || !t->account || !t->table)
 		return -ENOMEM;
-	sim_feed_arrays(&t->to, &t->with.vm);
-	sim_start(&t->base);
-	sim_start(&t->with);
+	sim_feed_arrays(&t->to, &t->with.core.vm);
+	hipec_core_start(&t->base.core);
+	hipec_core_start(&t->with.core);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static void use_no_more(struct amp_trial *t)
 /* The real cache is to come to what the default holds. */
 static void tell_pages(struct amp_trial *t)
 {
-	const struct hipec_vm *vm = &t->base.vm;
+	const struct hipec_vm *vm = &t->base.core.vm;
 	s64 *keep = t->real.keep;
 	u32 h, left = vm->nr_live;
 

@@ -60,7 +60,7 @@ static enum sim_touch touch_of(const struct sim *s, u32 h)
 {
 	if (!h)
 		return SIM_FAULT;
-	if (!hipec_page_live(&s->vm, h))
+	if (!hipec_page_live(&s->core.vm, h))
 		return SIM_FIRST;
 	if (s->mode == SIM_MAPPED && !(s->bits[h] & SIM_BIT_MAPPED))
 		return SIM_SOFT;

@@ -54,11 +54,11 @@ struct sim_command {
 /**
  * struct sim_watch - who watches
  * @access:  before an access, number s->nr_accesses, is served; in its order
- * @event:   s->event begins, or has ended; not told of events that a policy calls
+ * @event:   s->core.event begins, or has ended; not told of events that a policy calls
  * @page:    of page @h, which is still where it was if it leaves, and was already
  *           hidden by its leaving if it is written behind that
  * @command: before it runs, so the one before has had its effect
- * @ended:   the policy has ended, s->vm.exit says why, and it still has its queues
+ * @ended:   the policy has ended, s->core.vm.exit says why, and it still has its queues
  * @over:    all accesses have been served; not of a mix
  * @moment:  of a mix: time @at, ns, has come, and nothing of it has happened yet; @s
  *           is NULL before its start and behind its end

@@ -69,8 +69,8 @@ for scans; do
 	sql=$(scans "$scans")
 	for cache in empty full; do
 		run plain $cache env
-		run library $cache hipec run --policy builtin --budget 64M --map nothing --quiet --
-		run hipec $cache hipec run --policy builtin --budget 64M --map table.db \
+		run library $cache hipec run --regions --policy builtin --budget 64M --map nothing --quiet --
+		run hipec $cache hipec run --regions --policy builtin --budget 64M --map table.db \
 			--strict --quiet --
 	done
 done

@@ -201,7 +201,8 @@ struct hipec_exit {
 	X(ahead_pages,  "pages read ahead, behind a sequence of misses or for Prefetch") \
 	X(ahead_dropped, "of these, pages that nobody had touched when their frames were taken back") \
 	X(default_least, "now, least that FIFO with a second chance brought in there, 19 times of 20") \
-	X(default_most, "now, most that it did, likewise; 0 if it is not known")
+	X(default_most, "now, most that it did, likewise; 0 if it is not known") \
+	X(hits,         "pages in place that a read(), a write() or the fault of a map found again")
 
 struct hipec_counters {
 #define HIPEC_X(name, help) __u64 name;
@@ -232,6 +233,7 @@ struct hipec_query {
 #define HIPEC_FEATURE_SAMPLE 0x40	/* there is HIPEC_IOC_SAMPLE; Context is not 0 */
 #define HIPEC_FEATURE_SWAP 0x80		/* there are HIPEC_IOC_SWAP, _REVOKE and _WHY */
 #define HIPEC_FEATURE_LOG 0x400		/* there is HIPEC_IOC_LOG */
+#define HIPEC_FEATURE_IN_PLACE 0x800	/* there are HIPEC_IOC_TAKE and _RELEASE */
 
 /*
  * HIPEC_IOC_LOAD: policy and frames for this container, once. They are reserved,
@@ -239,10 +241,17 @@ struct hipec_query {
  * to that many of the pool's, as there are, and gives them up when others need
  * them more. Without an image, address and size 0, the built-in FIFO with a second
  * chance is in charge; its status calls the policy "builtin".
+ *
+ * With HIPEC_LOAD_IN_PLACE it has no frames of its own: HIPEC_IOC_TAKE (hipec_cache.h) gives it
+ * files, and its policy decides which of their pages leave the page cache. `frames` is then
+ * how many may be there, locked memory of the caller as well. ENOSPC: all such
+ * containers together would hold more than `cache_percent`, a parameter of the module,
+ * of the machine's memory. With HIPEC_LOAD_KEEP too it lives on without a descriptor,
+ * until HIPEC_IOC_RELEASE ends it; the module cannot be unloaded before.
  */
 struct hipec_load {
 	__u32 size;
-	__u32 flags;		/* in: HIPEC_LOAD_SHARE or 0 */
+	__u32 flags;		/* in: HIPEC_LOAD_* or 0 */
 	__u64 image;		/* in: address of the image, or 0 */
 	__u32 image_size;	/* in: bytes; 0 if there is none */
 	__u32 cluster;		/* in: most pages of one read, 1 to HIPEC_MAX_CLUSTER; 0: default */
@@ -258,6 +267,8 @@ struct hipec_load {
 };
 
 #define HIPEC_LOAD_SHARE 0x1
+#define HIPEC_LOAD_IN_PLACE 0x2	/* not with SHARE */
+#define HIPEC_LOAD_KEEP 0x4	/* only with IN_PLACE */
 
 #define HIPEC_MAX_CLUSTER 32
 #define HIPEC_DEFAULT_CLUSTER 32
@@ -296,9 +307,9 @@ struct hipec_status {
 	__u64 ghosts;		/* now, pages that the policy remembers */
 	__u64 limit;		/* most frames, as loaded, pages */
 	__u32 shares;		/* 1: frames of the pool; 0: its own */
-	__u32 reserved;
+	__u32 in_place;		/* 1: pages of the page cache, and no frames */
 	__u32 cluster;		/* pages */
-	__u32 regions;		/* now */
+	__u32 regions;		/* now; in place, files */
 	struct hipec_exit exit;
 	struct hipec_exit late;	/* of the last event that was given up */
 	struct hipec_counters counters;

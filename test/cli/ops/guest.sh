@@ -25,7 +25,7 @@ insmod /hipec/hipec.ko pool_mb=4 log_records=8 || exit 1
 sweep --policy /hipec/policies/mru.hpo --frames 256 --passes 1000000 outer >/dev/null &
 sweep=$!
 container 1
-hipec run --json -o /results/run.json --policy mru --budget 320 --map books -- search books &
+hipec run --regions --json -o /results/run.json --policy mru --budget 320 --map books -- search books &
 run=$!
 container 2
 sweep --policy draft.hpo --frames 64 --passes 1000000 outer >/dev/null 2>&1 &
@@ -67,7 +67,7 @@ hipec log --json >/results/log-after.json
 
 # The runbook of the page, for a program in a share; behind each command, who is in charge,
 # and what may be set.
-hipec run --quiet --policy mru --budget 320 --map books -- search books &
+hipec run --regions --quiet --policy mru --budget 320 --map books -- search books &
 run=$!
 until hipec status | grep -q ' search '; do :; done
 ID=$(hipec status | sed -n 's/ *\([0-9]*\) .* search .*/\1/p')

@@ -33,16 +33,19 @@ limited()
 	return $status
 }
 
-# NAME MB BUDGET POLICY GLOB COMMAND...: without and with.
+# NAME MB BUDGET POLICY GLOB COMMAND...: without, with regions, in place.
 compare()
 {
 	name=$1 mb=$2 budget=$3 policy=$4 glob=$5
 	shift 5
 	limited "$mb" timeout 120 "$@" >/results/"$name".plain 2>&1
 	without="$? $read"
-	limited "$mb" timeout 120 hipec run -p "$policy" -b "$budget" -m "$glob" --strict --json \
+	limited "$mb" timeout 120 hipec run --regions -p "$policy" -b "$budget" -m "$glob" --strict --json \
 		-o /results/"$name".json -- "$@" >/results/"$name".run 2>&1
-	echo "$name $without $? $read" >>/results/reads.txt
+	with="$? $read"
+	limited "$mb" timeout 120 hipec run -p "$policy" -b "$budget" -m "$glob" --strict --json \
+		-o /results/"$name".place.json -- "$@" >/results/"$name".place 2>&1
+	echo "$name $without $with $? $read" >>/results/reads.txt
 }
 
 # Without the module.
@@ -53,16 +56,24 @@ echo $? >>/results/absent-strict.txt
 insmod /hipec/hipec.ko pool_mb=256 readmit_ms=0 || exit 1
 
 # A file that has not changed for long, until now.
-hipec run -p mru -b 16 --map old -q -- maps twice old >/results/old.txt 2>&1
+hipec run --regions -p mru -b 16 --map old -q -- maps twice old >/results/old.txt 2>&1
 # Ways to map, in so few frames that pages have to go.
 for verb in $(maps); do
 	cp small f
 	maps "$verb" f >/results/maps-"$verb".plain 2>&1
 	cp small f
-	hipec run -p mru -b 16 --map f -j -o /results/maps-"$verb".json -- maps "$verb" f \
+	hipec run --regions -p mru -b 16 --map f -j -o /results/maps-"$verb".json -- maps "$verb" f \
 		>/results/maps-"$verb".run 2>&1
 	echo "$verb $?" >>/results/maps.txt
 	md5sum f >>/results/maps-"$verb".run
+done
+# The same in place: the pages are the page cache's, so any way to map will do.
+for verb in $(maps); do
+	cp small f
+	hipec run -p mru -b 16 --map f --strict -j -o /results/maps-"$verb".place.json -- \
+		maps "$verb" f >/results/maps-"$verb".place 2>&1
+	echo "$verb $?" >>/results/maps-place.txt
+	md5sum f >>/results/maps-"$verb".place
 done
 for verb in writes resize both; do	# what is in the file afterwards
 	cp small f
@@ -77,11 +88,11 @@ for verb in $(maps); do
 	esac
 done
 cp small f
-hipec run -p mru -b 16 --map f --strict -- maps both f >/results/strict.txt 2>&1
+hipec run --regions -p mru -b 16 --map f --strict -- maps both f >/results/strict.txt 2>&1
 echo $? >>/results/strict.txt
 # The process that writes is killed; who comes next reads what it stored.
 cp small f
-hipec run -p mru -b 16 --map f -q -- python3 -c '
+hipec run --regions -p mru -b 16 --map f -q -- python3 -c '
 import mmap, os, signal
 f = open("f", "r+b")
 m = mmap.mmap(f.fileno(), 0)
@@ -94,15 +105,15 @@ disk='import mmap, sys, zlib
 f = open("/dev/vda", "rb")
 print(zlib.crc32(mmap.mmap(f.fileno(), 1 << 20, access=mmap.ACCESS_READ, offset=20 << 20)))'
 python3 -c "$disk" >/results/disk.plain 2>&1
-hipec run -p mru -b 16 --map "/dev/vd*" -j -o /results/disk.json -- python3 -c "$disk" \
+hipec run --regions -p mru -b 16 --map "/dev/vd*" -j -o /results/disk.json -- python3 -c "$disk" \
 	>/results/disk.run 2>&1
 # In a share and in frames of its own; a policy that is bad at this.
-hipec run -p mru -b 512 -- maps sweep large >/results/words.txt 2>&1
-hipec run -p mru -b 512 --reserve -- maps sweep large >/results/words-reserve.txt 2>&1
-hipec run -p builtin -b 512 -q -- maps sweep large >/results/words-quiet.txt 2>&1
+hipec run --regions -p mru -b 512 -- maps sweep large >/results/words.txt 2>&1
+hipec run --regions -p mru -b 512 --reserve -- maps sweep large >/results/words-reserve.txt 2>&1
+hipec run --regions -p builtin -b 512 -q -- maps sweep large >/results/words-quiet.txt 2>&1
 # All frames are given back, and a program that stays behind keeps its own.
 # shellcheck disable=SC2016 # for that shell
-hipec run -p mru -b 64 -q -- dash -c 'python3 -c "
+hipec run --regions -p mru -b 64 -q -- dash -c 'python3 -c "
 import mmap, os, time
 f = open(\"large\", \"rb\")
 m = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
@@ -115,11 +126,33 @@ rm /tmp/mapped
 until [ -s /tmp/left ]; do :; done
 cat /tmp/left >/results/left.txt
 
+# In place: by read(), of a static program that nobody here wrote; by a map; nothing to do.
+# What stays behind goes on without us, and its cgroup is ours again.
+cold() { sync; echo 3 >/proc/sys/vm/drop_caches; }
+cold
+hipec run -p mru -b 512 -- busybox cat large large large large 2>/results/place-cat.txt | md5sum \
+	>/results/place-cat.sum
+busybox cat large large large large | md5sum >/results/place-cat.plain
+cold
+hipec run -p mru -b 512 -- maps sweep large >/results/place-sweep.txt 2>&1
+hipec run -p mru -b 512 -- true >/results/place-nothing.txt 2>&1
+hipec run -p mru -b 64 -q -- dash -c '(sleep 3; cat /proc/self/cgroup >/tmp/behind) & cat large >/dev/null'
+cat /proc/self/cgroup >/results/place-cgroups.txt
+until [ -s /tmp/behind ]; do :; done
+cat /tmp/behind >>/results/place-cgroups.txt
+find $cgroups -name "hipec-*" >>/results/place-cgroups.txt
+# No hooks of functions: regions are the next best, and --strict wants no second best.
+echo 0 >/proc/sys/kernel/ftrace_enabled
+hipec run -p mru -b 512 -q -- maps shared small >/results/place-no-hook.txt 2>&1
+hipec run -p mru -b 512 --strict -- maps shared small >>/results/place-no-hook.txt 2>&1
+echo $? >>/results/place-no-hook.txt
+echo 1 >/proc/sys/kernel/ftrace_enabled
+
 # A file system that regions are not tested on.
 mkdir /tmp/ram
 mount -t ramfs ramfs /tmp/ram
 cp small /tmp/ram/f
-(cd /tmp/ram && hipec run -p mru -b 16 --map f -- maps shared f; md5sum f) \
+(cd /tmp/ram && hipec run --regions -p mru -b 16 --map f -- maps shared f; md5sum f) \
 	>/results/ram.txt 2>&1
 umount /tmp/ram
 
@@ -129,9 +162,9 @@ compare python 31 23M mru weights python3 /hipec/sweep.py weights
 compare numpy 40 23M mru weights python3 /hipec/weights.py weights
 # A policy for nobody to choose: a first run, and a second one.
 for round in 1 2; do
-	limited 80 timeout 120 hipec run -p amp -b 23M -m weights --strict -q -- \
+	limited 80 timeout 120 hipec run --regions -p amp -b 23M -m weights --strict -q -- \
 		python3 /hipec/weights.py weights >/results/numpy-amp.run 2>&1
-	echo "numpy-amp-$round 0 0 $? $read" >>/results/reads.txt
+	echo "numpy-amp-$round 0 0 $? $read 0 0" >>/results/reads.txt
 done
 compare sqlite 24 20M mru table.db sqlite3 -readonly table.db \
 	"pragma mmap_size = 100000000; pragma cache_size = 10;" \

@@ -5,11 +5,16 @@
  * What is on a disk after a crash: test_durable.py.
  */
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <linux/dm-ioctl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include "guest.h"
@@ -123,6 +128,7 @@ static void sync_writes_all(void)
 }
 
 static uint64_t disk_sectors = DISK_PAGES * 8;
+static const char *disk_megabytes = "1";
 
 static void mapper(unsigned long request, const char *args, uint32_t flags)
 {
@@ -178,7 +184,7 @@ static void make_disk(void)
 
 	CHECK(!system("modprobe dm-flakey"));
 	CHECK(!mkdir(DISK_CONFIG, 0700));
-	put_text(DISK_CONFIG "size", "1");
+	put_text(DISK_CONFIG "size", disk_megabytes);
 	put_text(DISK_CONFIG "memory_backed", "1");
 	put_text(DISK_CONFIG "cache_size", "1");
 	put_text(DISK_CONFIG "power", "1");
@@ -283,6 +289,13 @@ static void error_in_the_last_page(void)
 	close_map(&m);
 }
 
+/* From now on the disk answers nothing, until it is resumed. */
+static void answers_nothing(void)
+{
+	mapper(DM_DEV_SUSPEND, NULL, DM_SUSPEND_FLAG | DM_NOFLUSH_FLAG |
+	       DM_SKIP_LOCKFS_FLAG);
+}
+
 static void *fsync_region(void *arg)
 {
 	const struct map *m = arg;
@@ -309,8 +322,7 @@ static void faults_do_not_wait(void)
 	open_disk(&stuck, m.container);
 	for (i = 0; i < 4; i++)
 		put_word(&stuck, i, 50 + i);
-	mapper(DM_DEV_SUSPEND, NULL, DM_SUSPEND_FLAG | DM_NOFLUSH_FLAG |
-	       DM_SKIP_LOCKFS_FLAG);
+	answers_nothing();
 	CHECK(!pthread_create(&thread, NULL, fsync_region, &stuck));
 	/* The newest goes: never one of the four. */
 	for (i = 0; i < 64; i++)
@@ -330,6 +342,176 @@ static void faults_do_not_wait(void)
 	CHECK(!close(stuck.region));
 	CHECK(!close(stuck.file));
 	close_map(&m);
+}
+
+/* A task that syncs when it is told to by @go; no region yet, which it would close. */
+static pid_t sync_as(uid_t user, int *go)
+{
+	int pipes[2];
+	pid_t pid;
+
+	CHECK(!pipe(pipes));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		if ((user && setuid(user)) || read(pipes[0], &user, 1) != 1)
+			_exit(1);
+		sync();
+		_exit(0);
+	}
+	*go = pipes[1];
+	return pid;
+}
+
+static void wait_until_asleep(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (state != 'D') {
+		f = fopen(path, "r");
+		CHECK(f && fscanf(f, "%*d %*s %c", &state) == 1);
+		fclose(f);
+	}
+}
+
+/*
+ * A disk of root's answers nothing. Who else syncs has it written and does not wait;
+ * root waits, and can be killed.
+ */
+static void sync_waits_for_own(void)
+{
+	int status, go_other, go_root;
+	pid_t other, root;
+	struct map stuck;
+
+	other = sync_as(65534, &go_other);
+	root = sync_as(0, &go_root);
+	make_disk();
+	open_disk(&stuck, load_policy("fifo", 8, 1));
+	put_word(&stuck, 1, 61);
+	answers_nothing();
+	CHECK(write(go_other, "", 1) == 1);
+	CHECK(waitpid(other, &status, 0) == other);
+	CHECK_EQ(status, 0);
+	CHECK(write(go_root, "", 1) == 1);
+	wait_until_asleep(root);
+	CHECK(!kill(root, SIGKILL));
+	CHECK(waitpid(root, &status, 0) == root && WIFSIGNALED(status));
+	CHECK_EQ(get_status(stuck.container).counters.written_pages, 0);
+	mapper(DM_DEV_SUSPEND, NULL, 0);
+	wait_for_writes(&stuck, 1);
+	CHECK_EQ(word_at(CUT_DISK, 1), 61);
+	close_map(&stuck);
+}
+
+#define MANY 300
+#define STUCK "/tmp/stuck"
+
+static void unmount_stuck(void)
+{
+	umount2(STUCK, MNT_DETACH);
+}
+
+/*
+ * Many containers write to a disk that answers nothing, more than a workqueue has
+ * workers: one with another disk has its pages written.
+ */
+static void others_are_written(void)
+{
+	static struct map stuck[MANY], m;
+	char path[64];
+	size_t i;
+
+	disk_sectors = 32 << 11;
+	disk_megabytes = "32";
+	make_disk();
+	CHECK(!system("mke2fs " CUT_DISK " >/dev/null"));
+	mkdir(STUCK, 0700);
+	CHECK(!mount(CUT_DISK, STUCK, "ext4", 0, NULL));
+	atexit(unmount_stuck);
+	for (i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), STUCK "/%zu", i);
+		make_file(path, PAGE_BYTES);
+		open_map(&stuck[i], "fifo", path, 2, 1, true);
+		put_word(&stuck[i], 0, 7000 + i);
+	}
+	answers_nothing();
+	for (i = 0; i < MANY; i++)
+		CHECK(!munmap(stuck[i].base, PAGE_BYTES));
+	make_file(FILE_W, 64 * PAGE_BYTES);
+	open_map(&m, "fifo", FILE_W, 4, 1, true);
+	for (i = 0; i < 64; i++)
+		put_word(&m, i, 80 + i);
+	CHECK_LE(60, get_status(m.container).counters.written_pages);
+	close_map(&m);
+	for (i = 0; i < 64; i++)
+		CHECK_EQ(word_at(FILE_W, i), 80 + i);
+	mapper(DM_DEV_SUSPEND, NULL, 0);
+	for (i = 0; i < MANY; i++) {
+		CHECK(!close(stuck[i].region) && !close(stuck[i].container));
+		CHECK(!close(stuck[i].file));
+		snprintf(path, sizeof(path), STUCK "/%zu", i);
+		CHECK_EQ(word_at(path, 0), 7000 + i);
+	}
+}
+
+/* Whether direct I/O pins its pages so that it can be seen: since 6.3. */
+static bool pins_are_seen(void)
+{
+	struct utsname name;
+	unsigned int major, minor;
+
+	CHECK(!uname(&name) && sscanf(name.release, "%u.%u", &major, &minor) == 2);
+	return major > 6 || (major == 6 && minor >= 3);
+}
+
+/*
+ * A direct read into a region that is over before the disk answers: what it brings
+ * is in the file, and the file is the region's until then.
+ */
+static void read_outlives_region(void)
+{
+	struct iocb read = { .aio_lio_opcode = IOCB_CMD_PREAD }, *reads = &read;
+	aio_context_t context = 0;
+	struct io_event event;
+	struct map m;
+	int fd, c, r;
+
+	if (!pins_are_seen()) {
+		printf("# this kernel does not tell of such a read\n");
+		return;
+	}
+	make_disk();
+	make_file(FILE_W, 8 * PAGE_BYTES);
+	open_map(&m, "fifo", FILE_W, 8, 1, true);
+	fd = open(CUT_DISK, O_RDONLY | __O_DIRECT);
+	CHECK(fd >= 0);
+	read.aio_fildes = fd;
+	read.aio_buf = (uintptr_t)m.base + 2 * PAGE_BYTES;
+	read.aio_nbytes = PAGE_BYTES;
+	read.aio_offset = 5 * PAGE_BYTES;
+	CHECK(!syscall(SYS_io_setup, 1, &context));
+	answers_nothing();
+	CHECK_EQ(syscall(SYS_io_submit, context, 1, &reads), 1);
+	close_map(&m);
+	CHECK_EQ(word_at(FILE_W, 2), page_word(2));
+	c = load_policy("fifo", 8, 1);
+	m.file = open(FILE_W, O_RDWR);
+	CHECK_EQ(hipec_attach(c, m.file, 0, 0, true, NULL), -EBUSY);
+	mapper(DM_DEV_SUSPEND, NULL, 0);
+	CHECK_EQ(syscall(SYS_io_getevents, context, 1, 1, &event, NULL), 1);
+	CHECK_EQ(event.res, PAGE_BYTES);
+	do
+		r = hipec_attach(c, m.file, 0, 0, true, NULL);
+	while (r == -EBUSY);
+	CHECK(r >= 0);
+	CHECK_EQ(word_at(FILE_W, 2), page_word(5));
+	close(r);
+	close(c);
+	close(m.file);
+	close(fd);
 }
 
 /* Other ways than fsync to the last byte: who reads the file sees it. */
@@ -369,6 +551,10 @@ const struct test durable_tests[] = {
 	{ "last_page_that_cannot_be_written_stays_dirty",
 	  error_in_the_last_page },
 	{ "faults_do_not_wait_for_another_disk_s_writes", faults_do_not_wait },
+	{ "sync_waits_for_the_caller_s_disks_and_can_be_killed", sync_waits_for_own },
+	{ "disks_are_written_while_another_answers_nothing", others_are_written },
+	{ "direct_read_that_outlives_its_region_is_in_the_file",
+	  read_outlives_region },
 	{ "readers_see_what_was_written_back", readers_see_what_was_written },
 	{ 0 }
 };

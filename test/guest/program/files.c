@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "guest.h"
@@ -248,7 +249,53 @@ static void immutable(void)
 	close(c);
 }
 
+/*
+ * Sockets that hold each other, and a region's last descriptor, are taken apart by a
+ * kernel thread. It does not wait for the region's end, which comes all the same.
+ */
+static void garbage(void)
+{
+	char space[CMSG_SPACE(3 * sizeof(int))] = { 0 };
+	struct iovec iov = { "", 1 };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1,
+				  .msg_control = space,
+				  .msg_controllen = sizeof(space) };
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+	int c, region, fds[3];
+	struct map m;
+
+	make_file(FILE_F, 4 * PAGE_BYTES);
+	open_map(&m, "fifo", FILE_F, 4, 1, true);
+	put_word(&m, 3, 3003);
+	CHECK(!socketpair(AF_UNIX, SOCK_DGRAM, 0, fds));
+	fds[2] = m.region;
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(sizeof(fds));
+	memcpy(CMSG_DATA(rights), fds, sizeof(fds));
+	CHECK_EQ(sendmsg(fds[0], &message, 0), 1);
+	close(m.region);
+	put_word(&m, 2, 3002);
+	CHECK(!munmap(m.base, m.pages * PAGE_BYTES));
+	close(m.container);
+	c = load_policy("fifo", 4, 1);
+	CHECK_EQ(hipec_attach(c, m.file, 0, 0, true, NULL), -EBUSY);
+	close(fds[0]);
+	close(fds[1]);	/* now nobody has any of the three */
+	do {
+		close(socket(AF_UNIX, SOCK_DGRAM, 0));	/* the kernel looks */
+		region = hipec_attach(c, m.file, 0, 0, true, NULL);
+	} while (region == -EBUSY);
+	CHECK(region >= 0);
+	CHECK_EQ(word_in(m.file, 3), 3003);
+	CHECK_EQ(word_in(m.file, 2), 3002);
+	close(region);
+	close(c);
+	close(m.file);
+}
+
 const struct test file_tests[] = {
+	{ "region_that_ends_in_a_kernel_thread_is_written", garbage },
 	{ "overlay_is_refused_and_the_file_below_is_not", overlay },
 	{ "file_systems_without_tests_are_refused_by_name", vfat },
 	{ "file_made_immutable_is_not_written_to", immutable },

@@ -27,7 +27,8 @@ struct test {
 };
 
 extern const struct test load_tests[], ahead_tests[], attach_tests[],
-	builtin_tests[], call_tests[], context_tests[], contract_tests[], data_tests[],
+	builtin_tests[], cache_tests[], cache_cgroup_tests[], cache_dir_tests[],
+	cache_write_tests[], call_tests[], context_tests[], contract_tests[], data_tests[],
 	durable_tests[], file_tests[], policy_tests[], hostile_tests[], io_tests[],
 	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[], param_tests[],
 	pool_tests[], private_tests[], quota_tests[], readmit_tests[], record_tests[], sample_tests[], share_tests[],
@@ -80,6 +81,12 @@ void open_shared(struct map *m, const char *policy, const char *path,
 		 uint64_t frames, size_t pages, bool writable);
 struct hipec_status touch_range(struct map *m, size_t first, size_t end);
 void set_switch(const char *path, const char *value);
+
+/* cache.c: files in place. */
+int open_cache(const char *policy, uint64_t frames);
+int take_file(int container, const char *path, int flags);
+void stay_here(void);
+int cache_reads(const char *policy, long pages, long frames, long reads);
 
 /* cgroup.c: a memory cgroup is named as its folder is. */
 #define CGROUP "/sys/fs/cgroup/"

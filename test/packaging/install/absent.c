@@ -28,6 +28,7 @@ int main(void)
 	struct hipec_status status;
 	static struct hipec_swap swap;
 	struct hipec_why why;
+	struct hipec_take take;
 	struct hipec_log record;
 	struct hipec_operand operand;
 	struct hipec_param param;
@@ -59,6 +60,9 @@ int main(void)
 	WANT(hipec_revoke(fd, 1), -EBADF);
 	WANT(hipec_why(fd, 1, &why), -EBADF);
 	WANT(hipec_log(fd, 0, &record), -EBADF);
+	WANT(hipec_take(fd, 0, 0, &take), -EBADF);
+	WANT(hipec_take_cgroup(fd, 0, 0, 0, NULL, &take), -EBADF);
+	WANT(hipec_release(fd, 0, -1), -EBADF);
 	WANT(hipec_hint(fd, 0, 0, HIPEC_HINT_NONE), -EBADF);
 	if (array || status.id || status.frames || query.frames)
 		want("what was left alone", 1, 0);

@@ -8,7 +8,7 @@ export DEBIAN_FRONTEND=noninteractive
 packages="hipec-dkms hipec-tools libhipec0 libhipec-dev python3-hipec"
 db=/home/alice/table.db
 scan="select sum(length(a)), max(a) from t; select sum(length(a)), min(a) from t;"
-run="hipec run --policy mru --budget 2M --map *.db"
+run="hipec run --regions --policy mru --budget 2M --map *.db"
 cd /run/hipec/results || exit 1
 chmod 755 . ..
 
@@ -85,6 +85,23 @@ for command in "hipec status" "hipec doctor" "$run --strict -- true"; do
 	as bob $command
 	echo $?
 done >bob.txt 2>&1
+
+# A service's files, by the unit that comes as an example.
+find /usr/share/doc -name 'hipec-attach@.service' -exec cp {} /etc/systemd/system \;
+mkdir /etc/hipec
+printf 'POLICY=arc\nBUDGET=2M\nFILES=%s\n' $db >/etc/hipec/table.conf
+systemctl daemon-reload
+systemctl start hipec-attach@table
+{
+	echo $?
+	hipec status --json
+} >unit.txt 2>&1
+sqlite3 -readonly $db "$scan" >unit.out 2>&1
+modprobe -r hipec 2>/dev/null && echo unloaded >>unit.out
+systemctl stop hipec-attach@table
+hipec status --json >unit-stopped.txt 2>&1
+rm -r /etc/hipec /etc/systemd/system/hipec-attach@.service
+systemctl daemon-reload
 
 # Unload it again and again while alice goes on.
 touch busy

@@ -251,8 +251,8 @@ static int complete(struct mix_job *job)
 		if (!app->max || app->max > room)
 			app->max = room;
 		if (!app->min)
-			app->min = app->max < MIX_POOL_MIN ? app->max :
-							     MIX_POOL_MIN;
+			app->min = app->max < HIPEC_POOL_MIN ? app->max :
+							     HIPEC_POOL_MIN;
 		min += app->min ? app->min : 1;
 	}
 	if (own + min > frames) {

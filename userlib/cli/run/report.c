@@ -23,6 +23,28 @@ static const char *plural(uint64_t n)
 
 #define N(n) cli_commas((char [32]){ 0 }, n)
 
+static void say_files(const struct run *r, const struct hipec_status *s, FILE *out)
+{
+	const struct hipec_counters *c = &s->counters;
+	uint64_t all = c->hits + c->pages_in;
+
+	if (!all)
+		fprintf(out, "hipec run: %s\n", r->globs ?
+			"no file that --map names was read or written" :
+			"no file of 1 MB or more was read or written; --map names others");
+	else
+		fprintf(out, "hipec run: %s, %s pages in place: %s file%s, %s accesses by calls and faults, %.1f %% of them hits; %s pages read\n",
+			s->policy, N(r->budget), N(s->regions), plural(s->regions),
+			N(all), 100. * c->hits / all, N(c->read_pages));
+}
+
+static void say_end(const struct hipec_status *s, FILE *out)
+{
+	if (s->exit.kind != HIPEC_EXIT_NONE)
+		fprintf(out, "hipec run: the policy ended: %.*s; " DEFAULT " did the rest\n",
+			(int)sizeof(s->exit.message), s->exit.message);
+}
+
 static void say_maps(const struct run *r, const struct hipec_status *s, FILE *out)
 {
 	const struct hipec_counters *c = &s->counters;
@@ -49,9 +71,6 @@ static void say_saved(const struct run *r, const struct hipec_status *s, FILE *o
 	const struct hipec_counters *c = &s->counters;
 	double gain, error;
 
-	if (s->exit.kind != HIPEC_EXIT_NONE)
-		fprintf(out, "hipec run: the policy ended: %.*s; " DEFAULT " did the rest\n",
-			(int)sizeof(s->exit.message), s->exit.message);
 	if (!r->nr_maps)
 		return;
 	if (r->reserve)
@@ -90,7 +109,11 @@ static void print_json(const struct run *r, const struct hipec_status *s, int co
 	cli_json_text(o, "plain", r->plain);
 	cli_json_text(o, "policy", r->device < 0 ? NULL : s->policy);
 	cli_json_number(o, "frames", r->budget);
-	json_object_object_add(o, "shares", json_object_new_boolean(!r->reserve));
+	json_object_object_add(o, "in_place",
+			       json_object_new_boolean(!r->regions));
+	json_object_object_add(o, "shares",
+			       json_object_new_boolean(r->regions && !r->reserve));
+	cli_json_number(o, "files", r->regions ? 0 : s->regions);
 	cli_json_number(o, "maps", r->nr_maps);
 	cli_json_number(o, "regions", r->nr_regions_made);
 	cli_json_number(o, "left", r->nr_left);
@@ -132,8 +155,13 @@ int run_report(struct run *r, int code)
 	if (r->json) {
 		print_json(r, &s, code, out);
 	} else if (!r->quiet && r->device >= 0) {
-		say_maps(r, &s, out);
-		say_saved(r, &s, out);
+		if (r->regions)
+			say_maps(r, &s, out);
+		else
+			say_files(r, &s, out);
+		say_end(&s, out);
+		if (r->regions)
+			say_saved(r, &s, out);
 		say_loops(r, out);
 	}
 	if (out == stderr || !(ferror(out) | fclose(out)))

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../amp/loop.h"
+#include "../cgroup.h"
 #include "../cli.h"
 #include "../program.h"
 #include "run.h"
@@ -24,7 +25,7 @@
 
 #define LIBRARY "libhipecrun.so"
 
-enum { POLICY = 256, BUDGET, MAP, PARAM, RESERVE, STRICT, HINTS, NO_HINTS };
+enum { POLICY = 256, BUDGET, MAP, PARAM, REGIONS, RESERVE, STRICT, HINTS, NO_HINTS };
 
 #define REST_MS 5	/* from one look at samples to the next */
 
@@ -49,13 +50,20 @@ static int add_glob(struct run *r, const char *glob)
 static int set_budget(struct run *r, const char *text)
 {
 	struct sim_size size;
+	char *own;
 
+	if (!strcmp(text, "auto")) {
+		own = cli_cgroup_own();
+		r->budget = cli_cgroup_budget(own);
+		free(own);
+		return CLI_OK;
+	}
 	if (sim_size_parse_to(text, INT_MAX, &size) && !size.percent) {
 		r->budget = size.nr;
 		return CLI_OK;
 	}
 	return sim_size_refuse("--budget", strdupa(text), INT_MAX,
-			       "memory (512M, 8G) or frames (4096, 10k)");
+			       "memory (512M, 8G), pages (4096, 10k) or auto");
 }
 
 static int set_option(struct run *r, struct sim_job *job, int opt)
@@ -70,8 +78,11 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 		return add_glob(r, optarg);
 	case PARAM:
 		return sim_param_add(job, optarg);
+	case REGIONS:
+		r->regions = true;
+		return CLI_OK;
 	case RESERVE:
-		r->reserve = true;
+		r->regions = r->reserve = true;
 		return CLI_OK;
 	case STRICT:
 		r->strict = true;
@@ -103,6 +114,7 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 		{ "budget", required_argument, NULL, 'b' },
 		{ "map", required_argument, NULL, 'm' },
 		{ "param", required_argument, NULL, PARAM },
+		{ "regions", no_argument, NULL, REGIONS },
 		{ "reserve", no_argument, NULL, RESERVE },
 		{ "strict", no_argument, NULL, STRICT },
 		{ "hints", required_argument, NULL, HINTS },
@@ -125,26 +137,6 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 		ret = CLI_USAGE;
 	}
 	return ret;
-}
-
-/* The policy, with its parameters; what is wrong with it is no matter of kernels. */
-static int open_policy(struct run *r, struct sim_job *job)
-{
-	struct hipec_text why;
-	char line[512];
-
-	hipec_text_init(&why, line, sizeof(line));
-	job->policy = calloc(1, sizeof(*job->policy));
-	if (!job->policy) {
-		cli_error("%s", strerror(ENOMEM));
-		return CLI_FAILED;
-	}
-	job->nr_policies = 1;
-	if (sim_policy_load(job->policy, r->policy, &why)) {
-		cli_error("%s", cli_clean(line));
-		return CLI_FAILED;
-	}
-	return sim_params_set(job);
 }
 
 /* Why it is to run without a container; kept for the report. */
@@ -173,54 +165,104 @@ static const char *why_not_loaded(const struct run *r, int err)
 	return strerror(-err);
 }
 
-static void open_container(struct run *r, const struct sim_policy *p)
+/* Return: 0; -errno, @why is it in words. */
+static int load(struct run *r, const struct sim_policy *p, uint32_t flags, char *why,
+		size_t size)
 {
 	const char *slash = strrchr(r->program, '/');
-	char log[512] = "";
 	struct hipec_load load = {
-		.flags = r->reserve ? 0 : HIPEC_LOAD_SHARE,
+		.flags = flags,
 		.image = (uintptr_t)p->image,
 		.image_size = p->image ? p->policy.image->image_size : 0,
 		.frames = r->budget,
-		.log = (uintptr_t)log,
-		.log_size = sizeof(log),
+		.log = (uintptr_t)why,
+		.log_size = size,
 	};
 	int ret = hipec_open();
 
-	if (ret < 0) {
-		set_plain(r, HIPEC_DEVICE, why_closed(ret));
-		return;
-	}
+	*why = 0;
+	if (ret < 0)
+		return ret;
 	r->device = ret;
 	/* The container bears its program's name, in hipec status and in the log. */
 	prctl(PR_SET_NAME, slash ? slash + 1 : r->program);
 	ret = hipec_load_args(r->device, &load);
 	prctl(PR_SET_NAME, "hipec");
-	if (ret) {
-		set_plain(r, r->policy, *log ? log : why_not_loaded(r, ret));
+	if (!ret)
+		return 0;
+	if (!*why)
+		snprintf(why, size, "%s", why_not_loaded(r, ret));
+	close(r->device);
+	r->device = -1;
+	return ret;
+}
+
+static void drop_container(struct run *r)
+{
+	if (r->device >= 0)
 		close(r->device);
-		r->device = -1;
+	r->device = -1;
+}
+
+/* With regions; r->plain if that cannot be. */
+static void open_regions(struct run *r, const struct sim_policy *p)
+{
+	const char *plain = cli_program_why_plain(r->program);
+	char why[512];
+	int ret;
+
+	if (plain) {
+		set_plain(r, r->program, plain);
+		return;
 	}
+	ret = load(r, p, r->reserve ? 0 : HIPEC_LOAD_SHARE, why, sizeof(why));
+	if (ret && !*why)
+		set_plain(r, HIPEC_DEVICE, why_closed(ret));
+	else if (ret)
+		set_plain(r, r->policy, why);
+}
+
+/* Whether the program's files can be had in place; if not, that is said, or r->plain. */
+static bool open_in_place(struct run *r, const struct sim_policy *p)
+{
+	char why[512];
+	int ret = load(r, p, HIPEC_LOAD_IN_PLACE, why, sizeof(why));
+
+	if (!ret && !run_place_begin(r))
+		return true;
+	drop_container(r);
+	if (ret && !*why)
+		set_plain(r, HIPEC_DEVICE, why_closed(ret));
+	else if (ret)
+		cli_error("%s, in place: %s; files that are mapped become regions",
+			  r->policy, cli_clean(why));
+	return false;
 }
 
 /* All that has to be there before the program; r->plain if something is missing. */
 static int prepare(struct run *r, struct sim_job *job)
 {
-	const char *why = cli_program_why_plain(r->program);
-	int ret = open_policy(r, job);
+	int ret = sim_job_policy(job, r->policy);
 
 	if (ret)
 		return ret;
-	if (why)
-		set_plain(r, r->program, why);
-	else
-		open_container(r, job->policy);
-	if (r->device >= 0) {
+	/* Of regions alone is known who touches them. */
+	if (hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT)
+		r->regions = true;
+	if (!r->regions && !open_in_place(r, job->policy)) {
+		r->regions = true;
+		if (!r->plain && r->strict) {
+			cli_error("nothing was run, for --strict");
+			return CLI_FAILED;
+		}
+	}
+	if (r->regions && !r->plain)
+		open_regions(r, job->policy);
+	if (r->regions && r->device >= 0) {
 		ret = run_serve_begin(r);
 		if (ret) {
 			set_plain(r, "no socket", strerror(-ret));
-			close(r->device);
-			r->device = -1;
+			drop_container(r);
 		}
 	}
 	run_amp_begin(r, &job->policy->policy);
@@ -228,7 +270,7 @@ static int prepare(struct run *r, struct sim_job *job)
 		return CLI_OK;
 	cli_error("%s; %s", r->plain ?: strerror(ENOMEM), r->strict ?
 		  "nothing was run, for --strict" :
-		  "files are mapped as without hipec");
+		  "files are cached as without hipec");
 	return r->strict ? CLI_FAILED : CLI_OK;
 }
 
@@ -317,6 +359,7 @@ static int run_program(struct run *r, char **argv, const char *library, bool *ra
 		.name = { RUN_ENV, RUN_MAP_ENV },
 		.value = { r->name.sun_path, r->globs ?: "" },
 		.mask = &old,
+		.procs = r->procs > 0 ? r->procs : 0,
 	};
 	int signals = take_signals(&old), ret;
 	pid_t child;
@@ -325,7 +368,7 @@ static int run_program(struct run *r, char **argv, const char *library, bool *ra
 		cli_error("%s", strerror(-signals));
 		return CLI_FAILED;
 	}
-	if (r->device >= 0)
+	if (library)
 		how.library = library;
 	else
 		how.name[0] = NULL;
@@ -342,7 +385,7 @@ static int run_program(struct run *r, char **argv, const char *library, bool *ra
 
 int cli_run(int argc, char **argv)
 {
-	struct run r = { .device = -1, .socket = -1 };
+	struct run r = { .device = -1, .socket = -1, .procs = -1 };
 	struct sim_job job = { 0 };
 	char *library = NULL;
 	bool ran = false;
@@ -350,8 +393,11 @@ int cli_run(int argc, char **argv)
 
 	if (!ret) {
 		r.program = argv[optind];
+		ret = prepare(&r, &job);
+	}
+	if (!ret && r.regions && r.device >= 0) {
 		library = cli_program_library(LIBRARY);
-		ret = library ? prepare(&r, &job) : CLI_FAILED;
+		ret = library ? CLI_OK : CLI_FAILED;
 	}
 	if (!ret)
 		ret = run_program(&r, argv + optind, library, &ran);
@@ -360,8 +406,8 @@ int cli_run(int argc, char **argv)
 	run_serve_end(&r);
 	run_regions_free(&r);
 	run_amp_free(&r);
-	if (r.device >= 0)
-		close(r.device);
+	run_place_end(&r);
+	drop_container(&r);
 	sim_job_close(&job);
 	free(r.globs);
 	free(r.plain);

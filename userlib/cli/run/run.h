@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hipec run: a program as it is, whose file maps are regions of one container. The
- * command stays beside it: it has the container and the regions, hands those out to
- * whoever asks, does something every now and then, and tells at the end what came
- * of it.
+ * hipec run: a program as it is, whose files are those of one container. In place, the
+ * program gets a cgroup of its own, and what is opened there is the container's. With
+ * regions, a library in the program has its file maps be regions. The command stays
+ * beside it: it has the container and the regions, hands those out to whoever asks,
+ * does something every now and then, and tells at the end what came of it.
  *
  * Interface:
+ * run_place_begin(), _end()  the program's cgroup, in place         place.c
  * run_serve_begin(), _end()  the socket that the library asks at    serve.c
  * run_serve()                answer what has come
  * run_regions_flush()        have what was stored be in the files   region.c
@@ -42,12 +44,15 @@ struct run {
 	uint64_t budget;	/* frames */
 	char *globs;		/* as RUN_MAP_ENV has them, or NULL */
 	bool reserve, strict, quiet, json;
+	bool regions;		/* not in place: as asked, or since it may not */
 	const char *output;	/* of the report, or NULL: standard error */
 
 	char *hints;		/* file of what was learnt; NULL: by the program */
 	bool no_hints;
 
 	int device;		/* the container; -1: there is none */
+	char *cgroup;		/* directory of the program's, in place; or NULL */
+	int procs;		/* its cgroup.procs, or -1 */
 	const char *program;
 	char *plain;		/* why it runs without a container, or NULL */
 
@@ -65,6 +70,9 @@ struct run {
 
 	uint64_t nr_answers, nr_maps, nr_regions_made, nr_left, nr_refused;
 };
+
+int run_place_begin(struct run *r);
+void run_place_end(struct run *r);
 
 int run_serve_begin(struct run *r);
 void run_serve(struct run *r);

@@ -96,3 +96,29 @@ int sim_params_set(struct sim_job *job)
 		ret = set(job, &job->param[i]);
 	return ret;
 }
+
+/**
+ * sim_job_policy() - open the one policy of a job, and set its parameters
+ * @job:  gets it
+ * @name: of a file, a shipped policy, or builtin
+ *
+ * Return: 0 or an exit code, said.
+ */
+int sim_job_policy(struct sim_job *job, const char *name)
+{
+	struct hipec_text why;
+	char line[512];
+
+	hipec_text_init(&why, line, sizeof(line));
+	job->policy = calloc(1, sizeof(*job->policy));
+	if (!job->policy) {
+		cli_error("%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	job->nr_policies = 1;
+	if (sim_policy_load(job->policy, name, &why)) {
+		cli_error("%s", cli_clean(line));
+		return CLI_FAILED;
+	}
+	return sim_params_set(job);
+}

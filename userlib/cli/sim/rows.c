@@ -119,6 +119,9 @@ static void run_all(const struct sim_job *job, struct sim_rows *rows)
 	pthread_t *thread = calloc(nr, sizeof(*thread));
 	bool draw = cli_progress_begin();
 
+	/* They may be done before we look. */
+	if (draw)
+		draw_progress(rows);
 	pthread_mutex_lock(&c.lock);
 	for (i = 0; thread && i < nr; i++) {
 		if (pthread_create(&thread[i], NULL, work, &c))

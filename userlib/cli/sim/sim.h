@@ -10,6 +10,7 @@
  * sim_size_refuse()      why a text is none
  * sim_args_parse()       arguments -> job                     args.c
  * sim_param_add(), sim_params_set()  --param              param.c
+ * sim_job_policy()       one policy, with its parameters
  * sim_feed_*()           --detector, --hints              feed.c
  * sim_job_open(), _close()  its traces and policies           sim.c
  * sim_rows_make()        job -> rows                          rows.c
@@ -147,6 +148,7 @@ int sim_size_refuse(const char *what, char *text, u32 most, const char *want);
 
 int sim_param_add(struct sim_job *job, char *arg);
 int sim_params_set(struct sim_job *job);
+int sim_job_policy(struct sim_job *job, const char *name);
 
 int sim_feed_set_detector(struct sim_job *job, const char *name);
 int sim_feed_set_every(struct sim_job *job, const char *text);

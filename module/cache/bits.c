@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a policy asks of its host: the bits of a folio, and that it goes.
+ *
+ * Interface:
+ * hipec_cache_host       the machine's host
+ * hipec_folio_young()    the referenced bit in page tables
+ * hipec_folio_give_up()  a live page is to go
+ * hipec_folios_harvest() tells the policy of touched pages of maps
+ */
+#include <linux/pagemap.h>
+#include <linux/rcupdate.h>
+
+#include "cache.h"
+
+/* Pages that are looked at, for Access, before each Replace. */
+#define HARVEST 32
+
+static struct hipec_cache *cache_of(struct hipec_vm *vm)
+{
+	return hipec_of_vm(vm)->cache;
+}
+
+/*
+ * The folio of an entry, with a reference, if it is mapped anywhere; NULL: it is not.
+ * One that is mapped by whole page tables cannot be looked at page by page.
+ */
+static struct folio *get_mapped(struct hipec_cache *cache, u32 h,
+				struct address_space **mapping)
+{
+	u32 pgno = cache->c->vm.page[h].pgno;
+	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
+	struct folio *folio;
+
+	*mapping = f->inode->i_mapping;
+	if (!mapping_mapped(*mapping))
+		return NULL;
+	rcu_read_lock();
+	folio = hipec_folio_at(*mapping, pgno - f->start);
+	if (folio && (!folio_mapped(folio) || folio_test_pmd_mappable(folio) ||
+		      !folio_try_get(folio)))
+		folio = NULL;
+	rcu_read_unlock();
+	return folio;
+}
+
+/**
+ * hipec_folio_young() - whether page tables have a folio's referenced bit set
+ * @cache: cache; of a reset hipec_young_flush() is owed to its container
+ * @h:     entry with a folio
+ * @reset: reset the bits
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: whether they had; false in reclaim, where nobody looks.
+ */
+bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset)
+{
+	struct address_space *mapping;
+	struct folio *folio;
+	bool young;
+
+	/* Looking waits for the locks of maps. */
+	folio = cache->in_reclaim ? NULL : get_mapped(cache, h, &mapping);
+	if (!folio)
+		return false;
+	young = hipec_young_walk(cache->c, mapping, folio, reset);
+	folio_put(folio);
+	return young;
+}
+
+static bool host_ref(struct hipec_vm *vm, u32 h)
+{
+	return vm->page[h].flags & HIPEC_FOLIO_REF ||
+	       hipec_folio_young(cache_of(vm), h, false);
+}
+
+static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
+{
+	vm->page[h].flags &= ~HIPEC_FOLIO_REF;
+	if (on)
+		vm->page[h].flags |= HIPEC_FOLIO_REF;
+	else
+		hipec_folio_young(cache_of(vm), h, true);
+}
+
+static bool host_mod(struct hipec_vm *vm, u32 h)
+{
+	struct hipec_cfile *f = hipec_cfile_of(cache_of(vm), vm->page[h].pgno);
+	struct folio *folio;
+	bool dirty;
+
+	rcu_read_lock();
+	folio = hipec_folio_at(f->inode->i_mapping, vm->page[h].pgno - f->start);
+	dirty = folio && folio_test_dirty(folio);
+	rcu_read_unlock();
+	return dirty;
+}
+
+static bool host_flush(struct hipec_vm *vm, u32 h)
+{
+	if (!host_mod(vm, h))
+		return false;
+	queue_work(hipec_wq, &cache_of(vm)->clean);
+	return true;
+}
+
+/* What is dirty is so by a write. */
+static bool host_set_mod(struct hipec_vm *vm, u32 h)
+{
+	return host_mod(vm, h);
+}
+
+/* A page is mapped by a fault near it only. */
+static bool host_map(struct hipec_vm *vm, u32 h)
+{
+	struct address_space *mapping;
+	struct folio *folio = get_mapped(cache_of(vm), h, &mapping);
+
+	if (folio)
+		folio_put(folio);
+	return folio;
+}
+
+static bool host_unmap(struct hipec_vm *vm, u32 h)
+{
+	struct address_space *mapping;
+	struct folio *folio = get_mapped(cache_of(vm), h, &mapping);
+
+	if (!folio)
+		return false;
+	if (!folio_test_mlocked(folio))
+		unmap_mapping_pages(mapping, folio->index,
+				    folio_nr_pages(folio), false);
+	folio_put(folio);
+	vm->page[h].flags &= ~HIPEC_FOLIO_AROUND;
+	return true;
+}
+
+/**
+ * hipec_folio_give_up() - a live page's folio is to go
+ * @vm: machine of a cache
+ * @h:  page
+ *
+ * Context: expects c->lock; hipec_victims_evict() is owed. May sleep.
+ * Return: true: it is no longer live.
+ */
+bool hipec_folio_give_up(struct hipec_vm *vm, u32 h)
+{
+	struct hipec_cache *cache = cache_of(vm);
+
+	vm->page[h].flags &= ~(HIPEC_FOLIO_REF | HIPEC_FOLIO_AROUND);
+	hipec_page_hide(vm, h);
+	cache->given += hipec_folio_pages(vm, h);
+	hipec_victim_add(cache, h);
+	return true;
+}
+
+static bool host_give_up(struct hipec_vm *vm, u32 h, bool keep)
+{
+	return hipec_folio_give_up(vm, h);
+}
+
+static u64 host_request(struct hipec_vm *vm, u64 nr)
+{
+	return 0;
+}
+
+static u32 host_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+{
+	return 0;
+}
+
+const struct hipec_host_ops hipec_cache_host = {
+	.give_up = host_give_up,
+	.flush = host_flush,
+	.ref = host_ref,
+	.mod = host_mod,
+	.set_ref = host_set_ref,
+	.set_mod = host_set_mod,
+	.map = host_map,
+	.unmap = host_unmap,
+	.request = host_request,
+	.prefetch = host_prefetch,
+	.overtime = hipec_event_overtime,
+};
+
+/**
+ * hipec_folios_harvest() - Access for some pages of maps that were touched lately
+ * @cache: cache
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_folios_harvest(struct hipec_cache *cache)
+{
+	struct hipec_container *c = cache->c;
+	u32 pgno[HARVEST], n = 0, i;
+
+	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, HIPEC_EVENT_ACCESS))
+		return;
+	for (i = 0; i < min_t(u32, HARVEST, c->vm.nr_pages); i++) {
+		u32 h = c->harvested = c->harvested % c->vm.nr_pages + 1;
+
+		if (!hipec_page_live(&c->vm, h) || !hipec_folio_young(cache, h, true))
+			continue;
+		c->vm.page[h].flags |= HIPEC_FOLIO_REF;
+		pgno[n++] = c->vm.page[h].pgno;
+	}
+	hipec_young_flush(c);
+	for (i = 0; i < n; i++)
+		if (hipec_page_find(&c->vm, pgno[i]))
+			hipec_event_access(c, pgno[i], false);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A container of the page cache's folios: its memory, its life.
+ *
+ * Interface:
+ * hipec_cache_load()   a container becomes one of this kind
+ * hipec_cache_end()    all its files are let go
+ * hipec_cache_free()   its memory
+ * hipec_cache_keep(), _drop()  it lives on when its descriptor is closed
+ * hipec_cache_init(), _exit()  the module's
+ */
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "cache.h"
+
+static uint cache_percent = 50;
+module_param(cache_percent, uint, 0644);
+MODULE_PARM_DESC(cache_percent, "percent of the machine's memory that policies of the page cache may hold together");
+
+/* Budgets of all containers of this kind, pages. */
+static atomic_long_t budgets = ATOMIC_LONG_INIT(0);
+
+/*
+ * Entries beside the budget: windows of read-ahead that come before others go, and
+ * folios that cannot go.
+ */
+static u32 slack(u32 nr)
+{
+	return 1024 + nr / 16;
+}
+
+/* Entries of the machine's table for a budget of @nr pages. */
+u32 hipec_cache_entries(const struct hipec_policy *p, u32 nr)
+{
+	return hipec_vm_nr_pages(p, nr) + slack(nr);
+}
+
+static int reserve(u32 nr)
+{
+	unsigned long most = totalram_pages() / 100 *
+			     min(READ_ONCE(cache_percent), 100u);
+
+	if (atomic_long_add_return(nr, &budgets) <= most)
+		return 0;
+	atomic_long_sub(nr, &budgets);
+	return -ENOSPC;
+}
+
+static int make(struct hipec_cache *cache, u32 entries)
+{
+	int cpu;
+
+	cache->next = hipec_table_alloc((entries + 1ul) * sizeof(*cache->next));
+	cache->prev = hipec_table_alloc((entries + 1ul) * sizeof(*cache->prev));
+	cache->touches = alloc_percpu(struct hipec_touches);
+	if (!cache->next || !cache->prev || !cache->touches)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		spin_lock_init(&per_cpu_ptr(cache->touches, cpu)->lock);
+	return 0;
+}
+
+/**
+ * hipec_cache_load() - have a container decide about the page cache
+ * @c:  container that is being loaded; its policy is parsed
+ * @nr: budget, pages
+ *
+ * Context: process context, may sleep; nobody else uses @c.
+ * Return: 0; -ENOSPC if all such containers together would have more than their part
+ *         of the machine's memory; -ENOMEM.
+ */
+int hipec_cache_load(struct hipec_container *c, u32 nr)
+{
+	struct hipec_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL_ACCOUNT);
+	int ret = cache ? reserve(nr) : -ENOMEM;
+
+	if (ret) {
+		kfree(cache);
+		return ret;
+	}
+	c->nr_frames = nr;
+	c->cache = cache;
+	cache->c = c;
+	INIT_LIST_HEAD(&cache->files);
+	INIT_LIST_HEAD(&cache->dirs);
+	xa_init(&cache->slots);
+	xa_init(&cache->tokens);
+	INIT_WORK(&cache->drain, hipec_touch_work);
+	INIT_WORK(&cache->clean, hipec_refused_clean);
+	ret = make(cache, hipec_cache_entries(&c->policy, nr));
+	if (ret)
+		hipec_cache_free(c);
+	return ret;
+}
+
+/**
+ * hipec_cache_end() - nothing in the page cache is a container's any more
+ * @c: container that nobody uses; nothing if it is of another kind
+ *
+ * Context: process context, sleeps; expects no lock of ours.
+ */
+void hipec_cache_end(struct hipec_container *c)
+{
+	struct hipec_cache *cache = c->cache;
+
+	if (!cache)
+		return;
+	hipec_cache_release(c, -1);
+	/* Hits that found a file just before that. */
+	synchronize_rcu();
+	cancel_work_sync(&cache->drain);
+	cancel_work_sync(&cache->clean);
+	hipec_pressure_leave(cache);
+}
+
+/**
+ * hipec_cache_free() - free what hipec_cache_load() made
+ * @c: container, hipec_cache_end() was called; nothing if it is of another kind
+ *
+ * Context: process context.
+ */
+void hipec_cache_free(struct hipec_container *c)
+{
+	struct hipec_cache *cache = c->cache;
+
+	if (!cache)
+		return;
+	atomic_long_sub(c->nr_frames, &budgets);
+	c->nr_frames = 0;
+	c->nr_free = 0;
+	WARN_ON_ONCE(cache->held);
+	free_percpu(cache->touches);
+	kvfree(cache->next);
+	kvfree(cache->prev);
+	xa_destroy(&cache->slots);
+	kfree(cache);
+	c->cache = NULL;
+}
+
+/* What was touched is told before anybody asks. Context: expects c->lock; may sleep. */
+void hipec_cache_hear(struct hipec_container *c)
+{
+	hipec_touch_drain(c->cache);
+}
+
+/* Pages that it holds. Context: expects c->lock; @c is of this kind. */
+u32 hipec_cache_held(const struct hipec_container *c)
+{
+	return c->cache->held;
+}
+
+/*
+ * It lives until hipec_cache_drop(), and the module with it: while that goes, nobody
+ * could open a file that is taken. Context: @c is in use, by a descriptor.
+ */
+void hipec_cache_keep(struct hipec_container *c)
+{
+	__module_get(THIS_MODULE);
+	kref_get(&c->ref);
+	mutex_lock(&c->lock);
+	c->cache->kept = true;
+	mutex_unlock(&c->lock);
+}
+
+/**
+ * hipec_cache_drop() - a container that was kept lives no longer than its users
+ * @c: container, in use; nothing if it was not kept
+ *
+ * Context: process context, may sleep; expects no lock of ours; the caller holds the
+ * module.
+ */
+void hipec_cache_drop(struct hipec_container *c)
+{
+	bool kept;
+
+	mutex_lock(&c->lock);
+	kept = c->cache && c->cache->kept;
+	if (kept)
+		c->cache->kept = false;
+	mutex_unlock(&c->lock);
+	if (!kept)
+		return;
+	hipec_container_put(c);
+	module_put(THIS_MODULE);
+}
+
+/**
+ * hipec_cache_init() - files may be taken from now on
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -ENOMEM.
+ */
+int hipec_cache_init(void)
+{
+	int ret = hipec_file_init();
+
+	if (ret)
+		return ret;
+	ret = hipec_dir_init();
+	if (ret)
+		goto no_dirs;
+	ret = hipec_pressure_init();
+	if (!ret)
+		return 0;
+	hipec_dir_exit();
+no_dirs:
+	hipec_file_exit();
+	return ret;
+}
+
+/**
+ * hipec_cache_exit() - no file will be taken any more
+ *
+ * Context: process context, sleeps; there is no container.
+ */
+void hipec_cache_exit(void)
+{
+	hipec_open_exit();
+	hipec_dir_exit();
+	hipec_hooks_exit();
+	hipec_file_exit();
+	hipec_pressure_exit();
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Host of the page cache: a container's files keep their folios where they are, in
+ * the page cache, and the container's policy decides which of them goes.
+ *
+ * A page of the container's machine is a folio of one of its files, known by the
+ * number of its first page; no folio is held. An entry may be older than the truth:
+ * truncation, direct I/O or the kernel's own reclaim drop folios without a word. So
+ * each use looks the folio up, and one that is gone is forgotten then.
+ *
+ * The life of an entry that has a folio:
+ *
+ *   ahead     on the list @ahead: read, and nobody has touched it; no policy knows it
+ *   live      the policy knows it
+ *   victim    given up, to be evicted before the lock is dropped
+ *   refused   on the list @refused: given up, and could not go (dirty, being written,
+ *             pinned, mlocked); it is tried again, or a touch brings it back
+ *
+ * Interface:
+ * cache.c   hipec_cache_*(): a container's side: load, end, status
+ * file.c    a file is taken, and let go of
+ * dir.c     a directory likewise, and what comes into it
+ * open.c    what a cgroup's processes open is taken
+ * hooks.c   what the kernel calls for a file that is taken
+ * touch.c   which pages were touched, on their way to the policy
+ * bits.c    what the policy asks of its host
+ * policy.c  what the policy is asked and told
+ * evict.c   folios leave the page cache
+ * pressure.c  memory cgroups, and the machine's memory
+ */
+#ifndef HIPEC_CACHE_CACHE_H
+#define HIPEC_CACHE_CACHE_H
+
+#include "../compat.h"
+#include "host.h"
+
+struct hipec_mark;
+
+/* Host flags of struct hipec_page, of an entry with a folio. */
+#define HIPEC_FOLIO_ORDER 0x0f00	/* of its number of pages */
+#define HIPEC_FOLIO_ORDER_SHIFT 8
+#define HIPEC_FOLIO_REF 0x1000		/* touched by read() or write() */
+#define HIPEC_FOLIO_AHEAD 0x2000	/* on the list @ahead */
+#define HIPEC_FOLIO_REFUSED 0x4000	/* on the list @refused */
+#define HIPEC_FOLIO_AROUND 0x8000	/* mapped by a fault of a neighbour */
+/* Both: a victim, on no list. */
+#define HIPEC_FOLIO_VICTIM (HIPEC_FOLIO_AHEAD | HIPEC_FOLIO_REFUSED)
+
+/* Page numbers of a file begin at a multiple of this. */
+#define HIPEC_SLOT_SHIFT 16
+#define HIPEC_SLOT_PAGES (1u << HIPEC_SLOT_SHIFT)
+
+/* Folios that are evicted together. */
+#define HIPEC_MAX_VICTIMS 32
+
+/* Ranges of touched pages that a CPU keeps. */
+#define HIPEC_MAX_TOUCHES 128
+
+/**
+ * enum hipec_touch - how pages were touched
+ * @HIPEC_BY_READ:   by read(), or the fault of a map
+ * @HIPEC_BY_WRITE:  by write(), or a fault to write
+ * @HIPEC_BY_AROUND: mapped by the fault of a neighbour
+ */
+enum hipec_touch {
+	HIPEC_BY_READ,
+	HIPEC_BY_WRITE,
+	HIPEC_BY_AROUND,
+};
+
+/**
+ * struct hipec_touches - of one CPU and one container
+ * @lock:  protects the rest
+ * @mapped: first of the pages that the last fault mapped behind its own
+ * @nr_mapped: their number
+ * @missed: something was read since the last note
+ * @nr:    ranges
+ * @range: in the order in which they came
+ */
+struct hipec_touches {
+	spinlock_t lock;
+	u32 mapped, nr_mapped;
+	bool missed;
+	u32 nr;
+	struct hipec_touched {
+		u32 pgno;
+		u32 nr : 30;	/* pages */
+		u32 how : 2;	/* enum hipec_touch */
+	} range[HIPEC_MAX_TOUCHES];
+};
+
+/* Entries, linked by their handles. */
+struct hipec_folios {
+	u32 head, tail;
+	u32 nr;		/* entries */
+	u32 pages;
+};
+
+/**
+ * struct hipec_cfile - a file that is taken
+ * @hash:    of all files, by inode; RCU
+ * @link:    cache->files, under c->lock
+ * @cache:   whose it is; invariant
+ * @inode:   valid while the file is taken: the mark holds it
+ * @start:   page number of its first page; invariant
+ * @nr:      page numbers that it has; invariant
+ * @orders:  largest order of its folios so far, under c->lock
+ * @writers: it may have been open to write before it was taken: such writes are not
+ *           heard of. Under c->lock
+ * @opened:  it was taken as a cgroup's process opened it; invariant
+ * @code:    and it was mapped to execute
+ * @users:   1, and who uses it without a lock; 0: it is let go
+ * @mark:    holds the inode, and tells when it goes
+ * @rcu:     frees it
+ */
+struct hipec_cfile {
+	struct hlist_node hash;
+	struct list_head link;
+	struct hipec_cache *cache;
+	struct inode *inode;
+	u32 start;
+	u32 nr;
+	u32 orders;
+	bool writers;
+	bool opened;
+	bool code;
+	atomic_t users;
+	struct hipec_mark *mark;
+	struct rcu_head rcu;
+};
+
+struct hipec_victim {
+	struct hipec_cfile *f;
+	u32 idx;
+	u32 nr;
+	u32 h;
+};
+
+/**
+ * struct hipec_cache - what a container has to do with the page cache
+ * @c:       container; invariant
+ * @files:   of struct hipec_cfile
+ * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
+ * @nr_dirs: their number
+ * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
+ * @next, @prev: of each entry on one of the lists, by handle
+ * @ahead:   folios that were read and not touched
+ * @refused: folios that were given up and could not go
+ * @held:    pages of folios that have an entry, but for victims
+ * @misfits: pages that got no entry, until the files are searched for them
+ * @victim:  folios to be evicted
+ * @nr_victims: their number
+ * @given:   pages given up, by the policy or the built-in choice, ever
+ * @freed:   pages that victims have freed, ever
+ * @in_reclaim: the caller may hold any lock: nothing is waited for
+ * @kept:    it has a reference of its own, and lives until it is told to end
+ * @touches: pages that were touched, for each CPU
+ * @drain:   work: tells the policy of them
+ * @clean:   work: writes what is dirty
+ * @tokens:  of memory cgroups, by their ids; has a lock of its own
+ * @last_memcg: id of the cgroup that was seen last; no lock
+ *
+ * All under c->lock that does not say otherwise.
+ */
+struct hipec_cache {
+	struct hipec_container *c;
+	struct list_head files;
+	struct list_head dirs;
+	u32 nr_dirs;
+	struct xarray slots;
+	u32 *next, *prev;
+	struct hipec_folios ahead;
+	struct hipec_folios refused;
+	u32 held;
+	u32 misfits;
+	struct hipec_victim victim[HIPEC_MAX_VICTIMS];
+	u32 nr_victims;
+	u64 given;
+	u64 freed;
+	bool in_reclaim;
+	bool kept;
+	struct hipec_touches __percpu *touches;
+	struct work_struct drain;
+	struct work_struct clean;
+	struct xarray tokens;
+	u64 last_memcg;
+};
+
+static inline u32 hipec_folio_pages(const struct hipec_vm *vm, u32 h)
+{
+	return 1u << ((vm->page[h].flags & HIPEC_FOLIO_ORDER) >>
+		      HIPEC_FOLIO_ORDER_SHIFT);
+}
+
+/* The file of a page number that has an entry. Context: expects c->lock. */
+static inline struct hipec_cfile *hipec_cfile_of(struct hipec_cache *cache,
+						 u32 pgno)
+{
+	return xa_load(&cache->slots, pgno >> HIPEC_SLOT_SHIFT);
+}
+
+/*
+ * The folio at an index, which may be gone at any time; NULL: there is none. Only its
+ * flags and counts may be looked at, and only under rcu_read_lock().
+ */
+static inline struct folio *hipec_folio_at(struct address_space *mapping,
+					   pgoff_t idx)
+{
+	struct folio *folio = xa_load(&mapping->i_pages, idx);
+
+	return xa_is_value(folio) ? NULL : folio;
+}
+
+/* dir.c */
+int hipec_dir_init(void);
+void hipec_dir_exit(void);
+int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other);
+bool hipec_dir_release(struct hipec_cache *cache, const struct inode *inode);
+
+/* file.c */
+void hipec_admin_lock(void);
+void hipec_admin_unlock(void);
+int hipec_cache_take_new(struct hipec_cache *cache, struct inode *inode, u32 flags);
+void hipec_cache_release_code(struct hipec_cache *cache);
+int hipec_file_init(void);
+void hipec_file_exit(void);
+struct hipec_cfile *hipec_file_find(const struct inode *inode);
+struct hipec_cfile *hipec_file_get(const struct inode *inode);
+void hipec_file_put(struct hipec_cfile *f);
+
+/* open.c */
+int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a);
+bool hipec_open_release(struct hipec_cache *cache, int fd);
+void hipec_open_code(void);
+void hipec_open_exit(void);
+
+/* open.c, and open_entry.S */
+extern unsigned long hipec_open_rest;
+void hipec_open_entry(void);
+void hipec_open_before(struct file *file, struct inode *inode);
+
+/* hooks.c */
+int hipec_hooks_set(struct inode *inode);
+void hipec_hooks_restore(struct inode *inode);
+void hipec_hooks_exit(void);
+
+/* touch.c */
+bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
+		      enum hipec_touch how);
+void hipec_touch_missed(struct hipec_cache *cache);
+bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr);
+void hipec_touch_drain(struct hipec_cache *cache);
+void hipec_touch_work(struct work_struct *work);
+
+/* bits.c */
+bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset);
+bool hipec_folio_give_up(struct hipec_vm *vm, u32 h);
+void hipec_folios_harvest(struct hipec_cache *cache);
+
+/* policy.c */
+void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr);
+void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio);
+void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want);
+u32 hipec_cache_give(struct hipec_cache *cache, u32 want);
+void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
+			 enum hipec_touch how);
+void hipec_cache_search(struct hipec_cfile *f);
+void hipec_cache_keep_away(struct hipec_cfile *f);
+void hipec_cache_forget(struct hipec_cfile *f);
+
+/* evict.c */
+void hipec_folios_add(struct hipec_cache *cache, struct hipec_folios *list,
+		      u16 flag, u32 h);
+void hipec_folios_del(struct hipec_cache *cache, u32 h);
+void hipec_victim_add(struct hipec_cache *cache, u32 h);
+void hipec_victims_evict(struct hipec_cache *cache);
+void hipec_refused_retry(struct hipec_cache *cache, u32 most);
+void hipec_refused_clean(struct work_struct *work);
+void hipec_evictable_again(struct address_space *mapping);
+
+/* pressure.c */
+int hipec_pressure_init(void);
+void hipec_pressure_exit(void);
+void hipec_pressure_join(struct hipec_cache *cache);
+void hipec_pressure_leave(struct hipec_cache *cache);
+u32 hipec_pressure_limit(const struct hipec_cache *cache);
+
+#endif /* HIPEC_CACHE_CACHE_H */

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A file is taken: its container's policy decides which of its folios go. A mark of
+ * fsnotify holds the inode, and tells when it goes: by umount, or because nobody has
+ * the file any more and it has no name. So no file is held open.
+ *
+ * Owns admin_lock, and take_lock, which is taken under it, or alone where an inode
+ * goes. Under take_lock those who use a file are waited for; nothing is allocated
+ * there that could have the kernel drop inodes.
+ *
+ * Interface:
+ * hipec_cache_take()        take a file, or a directory
+ * hipec_cache_take_new()    take a file that has come into a directory, or is opened
+ * hipec_cache_release()     let go of one, or of all
+ * hipec_file_find(), _get(), _put()  the file of an inode
+ */
+#include <linux/file.h>
+#include <linux/fsnotify_backend.h>
+#include <linux/hashtable.h>
+#include <linux/magic.h>
+#include <linux/pagemap.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+
+#include "cache.h"
+
+/* Holds an inode for a file that is taken; lives on for a while after it. */
+struct hipec_mark {
+	struct fsnotify_mark mark;
+	struct hipec_cfile *f;	/* under take_lock; NULL: it was let go */
+};
+
+static DEFINE_MUTEX(admin_lock);	/* one that takes or releases at a time */
+static DEFINE_MUTEX(take_lock);
+static DEFINE_HASHTABLE(files, 10);	/* changed under take_lock */
+static struct fsnotify_group *group;
+
+/**
+ * hipec_file_find() - the file of an inode, if it is taken
+ * @inode: inode
+ *
+ * Context: under rcu_read_lock(), or take_lock.
+ * Return: valid as long as that is held; NULL.
+ */
+struct hipec_cfile *hipec_file_find(const struct inode *inode)
+{
+	struct hipec_cfile *f;
+
+	hash_for_each_possible_rcu(files, f, hash, (unsigned long)inode,
+				   lockdep_is_held(&take_lock))
+		if (f->inode == inode)
+			return f;
+	return NULL;
+}
+
+/**
+ * hipec_file_get() - the same, to be used until hipec_file_put()
+ * @inode: inode
+ *
+ * Context: any.
+ * Return: file, whose container does not go meanwhile; NULL.
+ */
+struct hipec_cfile *hipec_file_get(const struct inode *inode)
+{
+	struct hipec_cfile *f;
+
+	rcu_read_lock();
+	f = hipec_file_find(inode);
+	if (f && !atomic_inc_not_zero(&f->users))
+		f = NULL;
+	rcu_read_unlock();
+	return f;
+}
+
+void hipec_file_put(struct hipec_cfile *f)
+{
+	if (atomic_dec_and_test(&f->users))
+		wake_up_var(&f->users);
+}
+
+void hipec_admin_lock(void)
+{
+	mutex_lock(&admin_lock);
+}
+
+void hipec_admin_unlock(void)
+{
+	mutex_unlock(&admin_lock);
+}
+
+/* Page numbers for a file: the lowest that are free. Return: 0; -ENOSPC; -ENOMEM. */
+static int give_numbers(struct hipec_cache *cache, struct hipec_cfile *f)
+{
+	unsigned long slots = f->nr >> HIPEC_SLOT_SHIFT, most, first = 0, used, i;
+	int ret = 0;
+
+	most = 1ul << (32 - HIPEC_SLOT_SHIFT);
+	while (first + slots < most) {
+		used = first;
+		if (!xa_find(&cache->slots, &used, first + slots - 1, XA_PRESENT))
+			break;
+		first = used + 1;
+	}
+	if (first + slots >= most)
+		return -ENOSPC;
+	f->start = first << HIPEC_SLOT_SHIFT;
+	for (i = 0; i < slots && !ret; i++)
+		ret = xa_err(xa_store(&cache->slots, first + i, f, GFP_NOFS));
+	if (ret)
+		while (i--)
+			xa_erase(&cache->slots, first + i);
+	return ret;
+}
+
+static void take_numbers(struct hipec_cfile *f)
+{
+	u32 slots = f->nr >> HIPEC_SLOT_SHIFT, i;
+
+	for (i = 0; i < slots; i++)
+		xa_erase(&f->cache->slots, (f->start >> HIPEC_SLOT_SHIFT) + i);
+}
+
+/*
+ * Everything but its mark. Those who use it do not wait for us: they hold nothing that
+ * is taken here. Return: its mark.
+ */
+static struct hipec_mark *let_go(struct hipec_cfile *f)
+{
+	struct hipec_cache *cache = f->cache;
+	struct inode *inode = f->inode;
+	struct hipec_mark *mark = f->mark;
+
+	lockdep_assert_held(&take_lock);
+	hipec_hooks_restore(inode);
+	hash_del_rcu(&f->hash);
+	if (!atomic_dec_and_test(&f->users))
+		wait_var_event(&f->users, !atomic_read(&f->users));
+	mutex_lock(&cache->c->lock);
+	hipec_cache_forget(f);
+	take_numbers(f);
+	list_del(&f->link);
+	cache->c->nr_regions--;
+	mutex_unlock(&cache->c->lock);
+	mapping_clear_unevictable(inode->i_mapping);
+	hipec_evictable_again(inode->i_mapping);
+	mark->f = NULL;
+	kfree_rcu(f, rcu);
+	return mark;
+}
+
+static void drop_mark(struct hipec_mark *mark)
+{
+	fsnotify_destroy_mark(&mark->mark, group);
+	fsnotify_put_mark(&mark->mark);
+}
+
+/* The inode goes, or drop_mark() was called. */
+static void mark_goes(struct fsnotify_mark *m, struct fsnotify_group *g)
+{
+	struct hipec_mark *mark = container_of(m, struct hipec_mark, mark);
+	bool ours;
+
+	mutex_lock(&take_lock);
+	ours = mark->f;
+	if (ours)
+		let_go(mark->f);
+	mutex_unlock(&take_lock);
+	if (ours)
+		fsnotify_put_mark(m);
+}
+
+static void mark_free(struct fsnotify_mark *m)
+{
+	kfree(container_of(m, struct hipec_mark, mark));
+}
+
+static int mark_event(struct fsnotify_mark *m, u32 mask, struct inode *inode,
+		      struct inode *dir, const struct qstr *name, u32 cookie)
+{
+	return 0;
+}
+
+static const struct fsnotify_ops mark_ops = {
+	.handle_inode_event = mark_event,
+	.freeing_mark = mark_goes,
+	.free_mark = mark_free,
+};
+
+/* Why a file is not taken: HIPEC_REFUSED_*. */
+static u32 refusal(const struct inode *inode)
+{
+	const struct address_space_operations *ops = inode->i_mapping->a_ops;
+
+	if (!S_ISREG(inode->i_mode) && !S_ISDIR(inode->i_mode))
+		return HIPEC_REFUSED_KIND;
+	if (IS_DAX(inode))
+		return HIPEC_REFUSED_DAX;
+	if (IS_SWAPFILE(inode))
+		return HIPEC_REFUSED_SWAP;
+	if (inode->i_sb->s_magic == TMPFS_MAGIC)
+		return HIPEC_REFUSED_TMPFS;
+	if (inode->i_sb->s_magic == OVERLAYFS_SUPER_MAGIC)
+		return HIPEC_REFUSED_OVERLAY;
+	if (inode->i_sb->s_magic != EXT4_SUPER_MAGIC &&
+	    inode->i_sb->s_magic != XFS_SUPER_MAGIC &&
+	    inode->i_sb->s_magic != BTRFS_SUPER_MAGIC)
+		return HIPEC_REFUSED_FILE_SYSTEM;
+	if (S_ISDIR(inode->i_mode))
+		return HIPEC_REFUSED_NOT;
+	if (!ops->readahead || !ops->read_folio || !inode->i_fop->read_iter)
+		return HIPEC_REFUSED_CACHE;
+	return HIPEC_REFUSED_NOT;
+}
+
+/* Room to grow to twice its size. */
+static u32 numbers_of(const struct inode *inode)
+{
+	u64 pages = DIV_ROUND_UP((u64)i_size_read(inode), PAGE_SIZE);
+
+	return min_t(u64, round_up(max(2 * pages, 1ull), HIPEC_SLOT_PAGES),
+		     1u << 31);
+}
+
+/* Under take_lock. Return: 0; -EBUSY, -EOPNOTSUPP, -ENOSPC, -ENOMEM. */
+static int enter(struct hipec_cache *cache, struct hipec_cfile *f,
+		 struct hipec_take *a)
+{
+	struct hipec_cfile *other = hipec_file_find(f->inode);
+	int ret;
+
+	if (other) {
+		a->other = other->cache->c->id;
+		return -EBUSY;
+	}
+	/* Somebody else has a reason for it. */
+	if (mapping_unevictable(f->inode->i_mapping)) {
+		a->refused = HIPEC_REFUSED_CACHE;
+		return -EOPNOTSUPP;
+	}
+	ret = give_numbers(cache, f);
+	if (ret)
+		return ret;
+	ret = hipec_hooks_set(f->inode);
+	if (ret) {
+		take_numbers(f);
+		return ret;
+	}
+	hash_add_rcu(files, &f->hash, (unsigned long)f->inode);
+	mutex_lock(&cache->c->lock);
+	list_add_tail(&f->link, &cache->files);
+	cache->c->nr_regions++;
+	mutex_unlock(&cache->c->lock);
+	a->address = (u64)f->start << PAGE_SHIFT;
+	return 0;
+}
+
+/* Take @inode, which the caller holds, with what was allocated for it. */
+static int take(struct hipec_cache *cache, struct inode *inode,
+		struct hipec_cfile *f, struct hipec_mark *mark,
+		struct hipec_take *a)
+{
+	unsigned int nofs;
+	int ret;
+
+	f->cache = cache;
+	f->inode = inode;
+	f->nr = numbers_of(inode);
+	f->opened = a->flags & HIPEC_TAKE_CGROUP;
+	f->mark = mark;
+	atomic_set(&f->users, 1);
+	mark->f = f;
+
+	nofs = memalloc_nofs_save();
+	mutex_lock(&take_lock);
+	ret = enter(cache, f, a);
+	mutex_unlock(&take_lock);
+	memalloc_nofs_restore(nofs);
+	if (ret) {
+		kfree(f);
+		kfree(mark);
+		return ret;
+	}
+	fsnotify_init_mark(&mark->mark, group);
+	mark->mark.mask = FS_DELETE_SELF;	/* one without any holds no inode */
+	ret = fsnotify_add_inode_mark(&mark->mark, inode, 0);
+	if (ret) {
+		mutex_lock(&take_lock);
+		let_go(f);
+		mutex_unlock(&take_lock);
+		fsnotify_put_mark(&mark->mark);
+		return ret;
+	}
+	f = hipec_file_get(inode);
+	if (!f)
+		return 0;	/* it has gone again */
+	hipec_pressure_join(cache);
+	mutex_lock(&cache->c->lock);
+	f->writers = true;
+	hipec_cache_keep_away(f);
+	hipec_cache_search(f);
+	mutex_unlock(&cache->c->lock);
+	hipec_file_put(f);
+	return 0;
+}
+
+/* The container has a cache: it was loaded so. */
+static struct hipec_cache *cache_of(struct hipec_container *c)
+{
+	struct hipec_cache *cache;
+
+	mutex_lock(&c->lock);
+	cache = c->vm.policy ? c->cache : NULL;
+	mutex_unlock(&c->lock);
+	return cache;
+}
+
+static int take_inode(struct hipec_cache *cache, struct inode *inode,
+		      struct hipec_take *a)
+{
+	struct hipec_cfile *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	struct hipec_mark *mark = kzalloc(sizeof(*mark), GFP_KERNEL_ACCOUNT);
+
+	if (f && mark)
+		return take(cache, inode, f, mark, a);
+	kfree(f);
+	kfree(mark);
+	return -ENOMEM;
+}
+
+static int take_file(struct hipec_cache *cache, struct file *file,
+		     struct hipec_take *a)
+{
+	struct inode *inode = d_real_inode(file->f_path.dentry);
+	u64 other;
+	int ret;
+
+	a->refused = refusal(inode);
+	if (a->refused)
+		return -EOPNOTSUPP;
+	if (!hipec_owns_file(file))
+		return -EPERM;
+	if (S_ISDIR(inode->i_mode)) {
+		ret = hipec_dir_take(cache, inode, &other);
+		a->other = other;
+		return ret;
+	}
+	return take_inode(cache, inode, a);
+}
+
+/**
+ * hipec_cache_take_new() - take a file that has come into a directory, or is opened
+ * @cache: cache
+ * @inode: regular file, held; its owner has been looked at
+ * @flags: HIPEC_TAKE_CGROUP: it is opened, by a cgroup's process
+ *
+ * Context: process context, sleeps; expects admin_lock.
+ * Return: as hipec_cache_take().
+ */
+int hipec_cache_take_new(struct hipec_cache *cache, struct inode *inode, u32 flags)
+{
+	struct hipec_take a = { .flags = flags };
+
+	lockdep_assert_held(&admin_lock);
+	return refusal(inode) ? -EOPNOTSUPP : take_inode(cache, inode, &a);
+}
+
+/**
+ * hipec_cache_take() - a file's folios are this container's to decide about
+ * @c: container, in use
+ * @a: from the user, checked for size and flags; what is `out` is set
+ *
+ * Folios that the file has are adopted; those beyond the budget are evicted. Of a
+ * directory: the files that are made in it or moved there from now on, and those of
+ * directories that are.
+ *
+ * Context: process context, may sleep; takes take_lock and c->lock.
+ * Return: 0; -EBADF if there is no such descriptor; -EINVAL if @c is no container of
+ *         this kind; -EOPNOTSUPP for a file that cannot be taken, @a->refused says
+ *         why; -EPERM if the caller does not own it; -EBUSY if a container has it,
+ *         @a->other says which; -ENOSPC if @c has no page numbers left; -ENOMEM.
+ */
+int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
+{
+	struct hipec_cache *cache = cache_of(c);
+	struct file *file;
+	int ret;
+
+	a->refused = HIPEC_REFUSED_NOT;
+	a->other = 0;
+	a->address = 0;
+	if (!cache)
+		return -EINVAL;
+	if (a->flags & HIPEC_TAKE_CGROUP)
+		return hipec_open_take(cache, a);
+	file = fget_raw(a->fd);
+	if (!file)
+		return -EBADF;
+	mutex_lock(&admin_lock);
+	ret = take_file(cache, file, a);
+	mutex_unlock(&admin_lock);
+	fput(file);
+	return ret;
+}
+
+/* A file of @cache: that of @inode, or any. Return: whether there was one. */
+static bool let_one_go(struct hipec_cache *cache,
+				     const struct inode *inode)
+{
+	struct hipec_cfile *f;
+	struct hipec_mark *mark = NULL;
+
+	mutex_lock(&take_lock);
+	if (inode) {
+		f = hipec_file_find(inode);
+		if (f && f->cache != cache)
+			f = NULL;
+	} else {
+		/* Files come and go under both locks. */
+		f = list_first_entry_or_null(&cache->files, struct hipec_cfile,
+					     link);
+	}
+	if (f)
+		mark = let_go(f);
+	mutex_unlock(&take_lock);
+	if (mark)
+		drop_mark(mark);
+	return mark;
+}
+
+/**
+ * hipec_cache_release_code() - let go of files that turned out to be code
+ * @cache: cache
+ *
+ * Context: process context, sleeps; expects admin_lock.
+ */
+void hipec_cache_release_code(struct hipec_cache *cache)
+{
+	struct hipec_mark *mark;
+	struct hipec_cfile *f;
+
+	lockdep_assert_held(&admin_lock);
+	do {
+		mark = NULL;
+		mutex_lock(&take_lock);
+		list_for_each_entry(f, &cache->files, link)
+			if (READ_ONCE(f->code)) {
+				mark = let_go(f);
+				break;
+			}
+		mutex_unlock(&take_lock);
+		if (mark)
+			drop_mark(mark);
+	} while (mark);
+}
+
+/**
+ * hipec_cache_release() - let go of a container's files
+ * @c:  container, in use, or nobody uses it any more
+ * @fd: descriptor of one of them; -1: all
+ *
+ * Context: process context, sleeps; takes take_lock and c->lock.
+ * Return: 0; -EINVAL if @c is no container of this kind; -EBADF; -ENOENT if it does
+ *         not have the file.
+ */
+int hipec_cache_release(struct hipec_container *c, int fd)
+{
+	struct hipec_cache *cache = cache_of(c);
+	struct file *file = NULL;
+	struct inode *inode = NULL;
+	bool found;
+
+	if (!cache)
+		return -EINVAL;
+	if (fd >= 0) {
+		file = fget_raw(fd);
+		if (!file)
+			return -EBADF;
+	}
+	/* Cgroups and directories first: nothing new comes. */
+	found = hipec_open_release(cache, fd);
+	mutex_lock(&admin_lock);
+	if (file)
+		inode = d_real_inode(file->f_path.dentry);
+	found |= hipec_dir_release(cache, inode);
+	if (!inode)
+		while (let_one_go(cache, NULL))
+			;
+	else if (!found)
+		found = let_one_go(cache, inode);
+	mutex_unlock(&admin_lock);
+	if (file)
+		fput(file);
+	return !file || found ? 0 : -ENOENT;
+}
+
+int hipec_file_init(void)
+{
+	group = fsnotify_alloc_group(&mark_ops, 0);
+	return PTR_ERR_OR_ZERO(group);
+}
+
+/* All files are let go. Context: process context, sleeps. */
+void hipec_file_exit(void)
+{
+	fsnotify_wait_marks_destroyed();
+	fsnotify_put_group(group);
+	rcu_barrier();
+}

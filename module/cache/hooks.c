@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the kernel calls for a file that is taken: copies of the file system's own
+ * operation tables, in which a few functions are ours. Each does what the one of the
+ * file system does, and says what was touched or missed. A file that is not taken
+ * has the file system's tables, and runs none of this.
+ *
+ * A copy belongs to a table of a file system, not to a file. Open files and maps keep
+ * it, with a reference to this module, after the file was let go: then no file is
+ * found for the inode, and nothing is said. Copies of address_space_operations are
+ * never freed, as writers use them for a while without any reference.
+ *
+ * Interface:
+ * hipec_hooks_set(), _restore()  of an inode
+ * hipec_hooks_exit()             when the module goes
+ */
+#include <linux/delay.h>
+#include <linux/kmemleak.h>
+#include <linux/module.h>
+#include <linux/pagemap.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+
+#include "cache.h"
+
+/* A copy of a table; the kind says of which. */
+struct hipec_tables {
+	struct list_head link;
+	const void *orig;
+	union {
+		struct file_operations file;
+		struct address_space_operations mapping;
+		struct vm_operations_struct vm;
+	};
+};
+
+/* Lists only grow until the module goes. */
+static DEFINE_SPINLOCK(tables_lock);
+static LIST_HEAD(file_tables);
+static LIST_HEAD(mapping_tables);
+static LIST_HEAD(vm_tables);
+
+/* Calls of a_ops of ours, which nothing else counts. */
+static atomic_t calls = ATOMIC_INIT(0);
+
+static const struct file_operations *file_orig(const struct file *file)
+{
+	return container_of(file->f_op, struct hipec_tables, file)->orig;
+}
+
+static const struct vm_operations_struct *
+vm_orig(const struct vm_operations_struct *ops)
+{
+	return container_of(ops, struct hipec_tables, vm)->orig;
+}
+
+/* Pages [@pos, @pos + @len) of a file were touched. May sleep. */
+static void touched(struct inode *inode, loff_t pos, size_t len,
+		    enum hipec_touch how)
+{
+	u64 first = pos >> PAGE_SHIFT, last = (pos + len - 1) >> PAGE_SHIFT;
+	struct hipec_cfile *f;
+	bool full = false;
+
+	rcu_read_lock();
+	f = hipec_file_find(inode);
+	if (f && last < f->nr)
+		full = hipec_touch_note(f->cache, f->start + first,
+					last - first + 1, how);
+	rcu_read_unlock();
+	if (likely(!full && how != HIPEC_BY_WRITE))
+		return;
+	f = hipec_file_get(inode);
+	if (!f)
+		return;
+	mutex_lock(&f->cache->c->lock);
+	hipec_touch_drain(f->cache);
+	mutex_unlock(&f->cache->c->lock);
+	hipec_file_put(f);
+}
+
+static ssize_t hook_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct file *file = iocb->ki_filp;
+	loff_t pos = iocb->ki_pos;
+	ssize_t ret = file_orig(file)->read_iter(iocb, to);
+
+	if (ret > 0 && !(iocb->ki_flags & IOCB_DIRECT))
+		touched(file_inode(file), pos, ret, HIPEC_BY_READ);
+	return ret;
+}
+
+static ssize_t hook_splice_read(struct file *in, loff_t *ppos,
+				struct pipe_inode_info *pipe, size_t len,
+				unsigned int flags)
+{
+	loff_t pos = *ppos;
+	ssize_t ret = file_orig(in)->splice_read(in, ppos, pipe, len, flags);
+
+	if (ret > 0 && !(in->f_flags & O_DIRECT))
+		touched(file_inode(in), pos, ret, HIPEC_BY_READ);
+	return ret;
+}
+
+/*
+ * Before a file is written to: pages that are dirty are the kernel's to reclaim, once
+ * they are clean, and to make their writers wait for.
+ */
+static void about_to_write(struct inode *inode)
+{
+	if (!mapping_unevictable(inode->i_mapping))
+		return;
+	rcu_read_lock();
+	if (hipec_file_find(inode))
+		mapping_clear_unevictable(inode->i_mapping);
+	rcu_read_unlock();
+}
+
+/* Pages that room is made for, before a write() behind the end of the file. */
+#define WRITE_ROOM 256
+
+static void room_to_write(struct inode *inode, loff_t pos, size_t len)
+{
+	struct hipec_cfile *f = hipec_file_get(inode);
+	u64 pages = min_t(u64, DIV_ROUND_UP(len, PAGE_SIZE) + 1, WRITE_ROOM);
+
+	if (!f)
+		return;
+	hipec_pressure_join(f->cache);
+	about_to_write(inode);
+	pages = min_t(u64, pages, f->cache->c->nr_frames / 4);
+	mutex_lock(&f->cache->c->lock);
+	hipec_touch_drain(f->cache);
+	if (pos >= i_size_read(inode)) {
+		hipec_cache_room(f->cache, HIPEC_NO_PGNO, true, pages);
+		hipec_cache_settle(f->cache);
+	}
+	mutex_unlock(&f->cache->c->lock);
+	hipec_file_put(f);
+}
+
+static ssize_t hook_write_iter(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct file *file = iocb->ki_filp;
+	struct inode *inode = file_inode(file);
+	size_t len = iov_iter_count(from);
+	ssize_t ret;
+
+	if (len && !(iocb->ki_flags & (IOCB_DIRECT | IOCB_NOWAIT)))
+		room_to_write(inode, iocb->ki_flags & IOCB_APPEND ?
+			      i_size_read(inode) : iocb->ki_pos, len);
+	else if (len)
+		about_to_write(inode);
+	ret = file_orig(file)->write_iter(iocb, from);
+	if (ret > 0 && !(iocb->ki_flags & IOCB_DIRECT))
+		touched(inode, iocb->ki_pos - ret, ret, HIPEC_BY_WRITE);
+	return ret;
+}
+
+/* Pages that a fault maps around its own at most, as the kernel has it by default. */
+#define AROUND 16
+
+/*
+ * A fault was served, and neighbours of its page may have been mapped with it: touches
+ * of these are no faults. Those behind it, up to one that is not mapped, wait for the
+ * next fault, which says how far the reader has come. Those before it are not noted:
+ * who reads backwards is heard when they are looked at before they are dropped.
+ */
+static void note_fault(struct inode *inode, pgoff_t idx)
+{
+	struct hipec_cfile *f;
+	u32 nr = 0;
+
+	rcu_read_lock();
+	f = hipec_file_find(inode);
+	while (f && (idx + nr + 1) % AROUND && idx + nr + 1 < f->nr) {
+		struct folio *folio = hipec_folio_at(inode->i_mapping, idx + nr + 1);
+
+		if (!folio || !folio_mapped(folio))
+			break;
+		nr++;
+	}
+	if (f && idx < f->nr && hipec_touch_fault(f->cache, f->start + idx, nr))
+		queue_work(hipec_wq, &f->cache->drain);
+	rcu_read_unlock();
+}
+
+static vm_fault_t hook_fault(struct vm_fault *vmf)
+{
+	const struct vm_operations_struct *orig = vm_orig(vmf->vma->vm_ops);
+	struct inode *inode = file_inode(vmf->vma->vm_file);
+	pgoff_t idx = vmf->pgoff;
+	vm_fault_t ret = orig->fault(vmf);
+
+	/* With RETRY the map may be gone, and the fault comes again. */
+	if (!(ret & (VM_FAULT_ERROR | VM_FAULT_RETRY)))
+		note_fault(inode, idx);
+	return ret;
+}
+
+/* Not allowed to sleep. */
+static vm_fault_t hook_map_pages(struct vm_fault *vmf, pgoff_t start,
+				 pgoff_t end)
+{
+	const struct vm_operations_struct *orig = vm_orig(vmf->vma->vm_ops);
+	vm_fault_t ret = orig->map_pages(vmf, start, end);
+
+	if (ret & VM_FAULT_NOPAGE)
+		note_fault(file_inode(vmf->vma->vm_file), vmf->pgoff);
+	return ret;
+}
+
+static vm_fault_t hook_page_mkwrite(struct vm_fault *vmf)
+{
+	const struct vm_operations_struct *orig = vm_orig(vmf->vma->vm_ops);
+	struct inode *inode = file_inode(vmf->vma->vm_file);
+	struct hipec_cfile *f;
+	vm_fault_t ret;
+
+	about_to_write(inode);
+	ret = orig->page_mkwrite(vmf);
+	if (ret & (VM_FAULT_ERROR | VM_FAULT_RETRY))
+		return ret;
+	rcu_read_lock();
+	f = hipec_file_find(inode);
+	/* The folio may be locked here: nothing but a note. */
+	if (f && vmf->pgoff < f->nr &&
+	    hipec_touch_note(f->cache, f->start + vmf->pgoff, 1,
+			     HIPEC_BY_WRITE))
+		queue_work(hipec_wq, &f->cache->drain);
+	rcu_read_unlock();
+	return ret;
+}
+
+/* The copy of table @orig on @list; NULL: there is none. */
+static struct hipec_tables *find(struct list_head *list, const void *orig)
+{
+	struct hipec_tables *t;
+
+	list_for_each_entry(t, list, link)
+		if (t->orig == orig)
+			return t;
+	return NULL;
+}
+
+/*
+ * The copy of @orig, which is made and @changed the first time. May sleep.
+ * Return: NULL if there is no memory.
+ */
+static struct hipec_tables *copy_of(struct list_head *list, const void *orig,
+				    void (*change)(struct hipec_tables *t))
+{
+	struct hipec_tables *t, *new;
+
+	spin_lock(&tables_lock);
+	t = find(list, orig);
+	spin_unlock(&tables_lock);
+	if (t)
+		return t;
+	new = kzalloc(sizeof(*new), GFP_KERNEL);
+	if (!new)
+		return NULL;
+	new->orig = orig;
+	change(new);
+	spin_lock(&tables_lock);
+	t = find(list, orig);
+	if (!t)
+		list_add(&new->link, list);
+	spin_unlock(&tables_lock);
+	if (!t)
+		return new;
+	kfree(new);
+	return t;
+}
+
+static void change_vm(struct hipec_tables *t)
+{
+	t->vm = *(const struct vm_operations_struct *)t->orig;
+	if (t->vm.fault)
+		t->vm.fault = hook_fault;
+	if (t->vm.map_pages)
+		t->vm.map_pages = hook_map_pages;
+	if (t->vm.page_mkwrite)
+		t->vm.page_mkwrite = hook_page_mkwrite;
+}
+
+/* A file is mapped to execute: if it was taken as it was opened, that was wrong. */
+static void executed(const struct inode *inode)
+{
+	struct hipec_cfile *f;
+
+	rcu_read_lock();
+	f = hipec_file_find(inode);
+	if (f && f->opened && !f->code) {
+		WRITE_ONCE(f->code, true);
+		hipec_open_code();
+	}
+	rcu_read_unlock();
+}
+
+static int hook_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	int ret = file_orig(file)->mmap(file, vma);
+	struct hipec_tables *t;
+
+	if (vma->vm_flags & VM_EXEC)
+		executed(file_inode(file));
+	if (ret || !vma->vm_ops || vma->vm_ops->fault == hook_fault)
+		return ret;
+	/* Without memory for a copy its touches are not heard. */
+	t = copy_of(&vm_tables, vma->vm_ops, change_vm);
+	if (t)
+		vma->vm_ops = &t->vm;
+	return 0;
+}
+
+static void change_file(struct hipec_tables *t)
+{
+	t->file = *(const struct file_operations *)t->orig;
+	t->file.owner = THIS_MODULE;
+	if (t->file.read_iter)
+		t->file.read_iter = hook_read_iter;
+	if (t->file.write_iter)
+		t->file.write_iter = hook_write_iter;
+	if (t->file.splice_read && !splice_reads_by_read_iter(t->orig))
+		t->file.splice_read = hook_splice_read;
+	if (t->file.mmap)
+		t->file.mmap = hook_mmap;
+}
+
+/* Whether a table is a copy of ours. */
+static bool is_ours(const struct address_space_operations *ops);
+
+/*
+ * The file system's own table of a mapping. It may have been restored since the
+ * caller of a hook read the copy, or the file system may have set another.
+ */
+static const struct address_space_operations *
+mapping_orig(const struct address_space *mapping)
+{
+	const struct address_space_operations *ops = READ_ONCE(mapping->a_ops);
+
+	return is_ours(ops) ?
+		container_of(ops, struct hipec_tables, mapping)->orig : ops;
+}
+
+/* Of a part of the budget four windows are read ahead, and not touched, at most. */
+static void cap_window(struct hipec_cfile *f, struct readahead_control *rac)
+{
+	u32 most = max(f->cache->c->nr_frames / 16, 4u);
+
+	if (rac->ra && rac->ra->ra_pages > most)
+		rac->ra->ra_pages = most;
+}
+
+static void hook_readahead(struct readahead_control *rac)
+{
+	struct hipec_cfile *f;
+
+	atomic_inc(&calls);
+	f = hipec_file_get(rac->mapping->host);
+	if (f) {
+		hipec_pressure_join(f->cache);
+		hipec_cache_read(f, readahead_index(rac), readahead_count(rac));
+		cap_window(f, rac);
+		hipec_file_put(f);
+	}
+	mapping_orig(rac->mapping)->readahead(rac);
+	atomic_dec(&calls);
+}
+
+static int hook_read_folio(struct file *file, struct folio *folio)
+{
+	struct address_space *mapping = folio->mapping;
+	struct hipec_cfile *f;
+	int ret;
+
+	atomic_inc(&calls);
+	f = hipec_file_get(mapping->host);
+	if (f) {
+		hipec_pressure_join(f->cache);
+		hipec_cache_read_folio(f, folio);
+		hipec_file_put(f);
+	}
+	ret = mapping_orig(mapping)->read_folio(file, folio);
+	atomic_dec(&calls);
+	return ret;
+}
+
+static bool is_ours(const struct address_space_operations *ops)
+{
+	return ops->read_folio == hook_read_folio;
+}
+
+static void change_mapping(struct hipec_tables *t)
+{
+	t->mapping = *(const struct address_space_operations *)t->orig;
+	t->mapping.readahead = hook_readahead;
+	t->mapping.read_folio = hook_read_folio;
+	kmemleak_not_leak(t);
+}
+
+/**
+ * hipec_hooks_set() - have an inode's calls come here first
+ * @inode: regular file, whose table of its mapping has readahead and read_folio
+ *
+ * Context: process context, may sleep; one caller an inode.
+ * Return: 0; -ENOMEM.
+ */
+int hipec_hooks_set(struct inode *inode)
+{
+	struct address_space *mapping = inode->i_mapping;
+	struct hipec_tables *file, *ops;
+
+	file = copy_of(&file_tables, inode->i_fop, change_file);
+	ops = copy_of(&mapping_tables, mapping->a_ops, change_mapping);
+	if (!file || !ops)
+		return -ENOMEM;
+	smp_wmb();	/* the copies are whole before they are seen */
+	WRITE_ONCE(inode->i_fop, &file->file);
+	WRITE_ONCE(mapping->a_ops, &ops->mapping);
+	return 0;
+}
+
+/**
+ * hipec_hooks_restore() - give an inode its file system's tables back
+ * @inode: of hipec_hooks_set(), or one that does not have our tables
+ *
+ * What somebody else has put there stays.
+ *
+ * Context: one caller an inode.
+ */
+void hipec_hooks_restore(struct inode *inode)
+{
+	const struct address_space_operations *ops = inode->i_mapping->a_ops;
+	const struct file_operations *fop = inode->i_fop;
+
+	if (fop->owner == THIS_MODULE)
+		cmpxchg(&inode->i_fop, fop,
+			container_of(fop, struct hipec_tables, file)->orig);
+	if (is_ours(ops))
+		cmpxchg(&inode->i_mapping->a_ops, ops,
+			container_of(ops, struct hipec_tables, mapping)->orig);
+}
+
+static void free_tables(struct list_head *list)
+{
+	struct hipec_tables *t, *next;
+
+	list_for_each_entry_safe(t, next, list, link)
+		kfree(t);
+}
+
+/**
+ * hipec_hooks_exit() - nothing of ours is called any more
+ *
+ * All files are let go. Files and maps with our tables hold the module, so there are
+ * none; a task may have read a pointer to one of our functions and not called it
+ * yet, or be in one of them.
+ *
+ * Context: process context, sleeps.
+ */
+void hipec_hooks_exit(void)
+{
+	synchronize_rcu_tasks();
+	while (atomic_read(&calls))
+		msleep(20);
+	synchronize_rcu_tasks();
+	free_tables(&file_tables);
+	free_tables(&vm_tables);
+}

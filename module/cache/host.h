@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the rest of the module calls of the page cache's host. The files of this folder
+ * have cache.h.
+ */
+#ifndef HIPEC_CACHE_HOST_H
+#define HIPEC_CACHE_HOST_H
+
+#include "../include/uapi/hipec_cache.h"
+#include "../internal.h"
+
+int hipec_cache_init(void);
+void hipec_cache_exit(void);
+u32 hipec_cache_entries(const struct hipec_policy *p, u32 nr);
+int hipec_cache_load(struct hipec_container *c, u32 nr);
+void hipec_cache_end(struct hipec_container *c);
+void hipec_cache_free(struct hipec_container *c);
+void hipec_cache_keep(struct hipec_container *c);
+void hipec_cache_drop(struct hipec_container *c);
+int hipec_cache_take(struct hipec_container *c, struct hipec_take *a);
+int hipec_cache_release(struct hipec_container *c, int fd);
+u32 hipec_cache_held(const struct hipec_container *c);
+void hipec_cache_hear(struct hipec_container *c);
+void hipec_cache_settle(struct hipec_cache *cache);
+extern const struct hipec_host_ops hipec_cache_host;
+
+/* frames/referenced.c, which walks page tables for both hosts */
+bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
+		      struct folio *folio, bool reset);
+
+#endif /* HIPEC_CACHE_HOST_H */

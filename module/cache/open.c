@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Files that the processes of a cgroup open are taken, before their open() has read
+ * the file's table of operations: so their first access is heard. That is at the entry
+ * of do_dentry_open(), by a hook of ftrace, which exists while such a policy does. It
+ * looks at the opener's cgroup, lets others pass, and sends members through
+ * open_entry.S, where it may sleep.
+ *
+ * What is code is left alone: a file that begins as a program or a library does, if its
+ * first page is in the page cache; one that is not seen to be is let go as soon as
+ * somebody maps it to execute.
+ *
+ * Owns hook_lock, which is taken before admin_lock (file.c).
+ *
+ * Interface:
+ * hipec_open_take()     take what a cgroup's processes open from now on
+ * hipec_open_release()  no more, of one cgroup or of all
+ * hipec_open_code()     a file is mapped to execute
+ */
+#include <linux/cgroup.h>
+#include <linux/cred.h>
+#include <linux/delay.h>
+#include <linux/elf.h>
+#include <linux/file.h>
+#include <linux/ftrace.h>
+#include <linux/glob.h>
+#include <linux/highmem.h>
+#include <linux/module.h>
+#include <linux/pagemap.h>
+#include <linux/rcupdate.h>
+#include <linux/rculist.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "cache.h"
+
+/**
+ * struct hipec_cgroup - a cgroup whose processes' files are taken
+ * @link:  groups, changed under admin_lock; RCU
+ * @cache: whose files they are
+ * @cgrp:  and those in it; held
+ * @uid:   who asked for it: files of others stay theirs
+ * @all:   who asked for it may have any file
+ * @least: smaller files stay the kernel's, bytes
+ * @names: patterns that describe the files, a string each, up to an empty one; NULL: any
+ * @rcu:   frees it
+ */
+struct hipec_cgroup {
+	struct list_head link;
+	struct hipec_cache *cache;
+	struct cgroup *cgrp;
+	kuid_t uid;
+	bool all;
+	u64 least;
+	char *names;
+	struct rcu_head rcu;
+};
+
+static DEFINE_MUTEX(hook_lock);
+static LIST_HEAD(groups);
+static u32 nr_groups;			/* under hook_lock, as: */
+static bool hooked;
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+
+/* Opens between the hook and the end of hipec_open_before(). */
+static atomic_t opens = ATOMIC_INIT(0);
+
+/* Where do_dentry_open() goes on; of open_entry.S. */
+unsigned long hipec_open_rest;
+
+/*
+ * The first group that the current task is in. Context: under rcu_read_lock(), or
+ * admin_lock.
+ */
+static struct hipec_cgroup *group_of_current(void)
+{
+	struct cgroup *cgrp = task_dfl_cgroup(current);
+	struct hipec_cgroup *g;
+
+	list_for_each_entry_rcu(g, &groups, link, true)
+		if (cgroup_is_descendant(cgrp, g->cgrp))
+			return g;
+	return NULL;
+}
+
+/* The hook. Context: process context; nothing that could sleep. */
+static void notrace hook(unsigned long ip, unsigned long parent,
+			 struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct file *file = (struct file *)ftrace_regs_get_argument(fregs, 0);
+	struct inode *inode = hipec_opened_inode(file, (void *)
+					ftrace_regs_get_argument(fregs, 1));
+	struct hipec_cgroup *g;
+
+	if (file->f_flags & (O_PATH | __FMODE_EXEC) || !S_ISREG(inode->i_mode) ||
+	    inode->i_fop->owner == THIS_MODULE)
+		return;
+	rcu_read_lock();
+	g = group_of_current();
+	if (g && i_size_read(inode) >= g->least) {
+		atomic_inc(&opens);
+		WRITE_ONCE(hipec_open_rest, ip + MCOUNT_INSN_SIZE);
+		ftrace_regs_set_instruction_pointer(fregs,
+					(unsigned long)hipec_open_entry);
+	}
+	rcu_read_unlock();
+}
+
+static struct ftrace_ops hook_ops = {
+	.func = hook,
+	.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_PERMANENT,
+};
+
+/* Whether its first page is there, and that of a program or a library. */
+static bool is_code(struct inode *inode)
+{
+	struct folio *folio = filemap_get_folio(inode->i_mapping, 0);
+	const Elf64_Ehdr *head;
+	bool code = false;
+
+	if (IS_ERR_OR_NULL(folio))
+		return false;
+	if (folio_test_uptodate(folio)) {
+		head = kmap_local_folio(folio, 0);
+		code = !memcmp(head->e_ident, ELFMAG, SELFMAG) &&
+		       (head->e_type == ET_EXEC || head->e_type == ET_DYN);
+		kunmap_local(head);
+	}
+	folio_put(folio);
+	return code;
+}
+
+/* Whether a group wants files of such a name. May sleep. */
+static bool is_named(const struct hipec_cgroup *g, struct file *file)
+{
+	char *buffer, *path;
+	const char *name, *last;
+	bool found = false;
+
+	if (!g->names)
+		return true;
+	buffer = kmalloc(PATH_MAX, GFP_KERNEL);
+	path = buffer ? file_path(file, buffer, PATH_MAX) : NULL;
+	if (!IS_ERR_OR_NULL(path)) {
+		last = kbasename(path);
+		for (name = g->names; *name && !found; name += strlen(name) + 1)
+			found = glob_match(name, path) || glob_match(name, last);
+	}
+	kfree(buffer);
+	return found;
+}
+
+/* Before do_dentry_open(), of a process that is in a group. May sleep. */
+void hipec_open_before(struct file *file, struct inode *inode)
+{
+	struct hipec_cgroup *g;
+
+	inode = hipec_opened_inode(file, inode);
+	hipec_admin_lock();
+	rcu_read_lock();
+	g = group_of_current();
+	rcu_read_unlock();
+	/* It does not go before admin_lock is free. */
+	if (g && (g->all || uid_eq(inode->i_uid, g->uid)) && !is_code(inode) &&
+	    is_named(g, file) &&
+	    hipec_cache_take_new(g->cache, inode, HIPEC_TAKE_CGROUP) == -ENOSPC)
+		pr_warn_ratelimited("container %llu can have no more files: others are the kernel's\n",
+				    g->cache->c->id);
+	hipec_admin_unlock();
+	atomic_dec(&opens);
+}
+
+static int hook_begin(void)
+{
+	static char name[] = "do_dentry_open";
+	int ret = ftrace_set_filter(&hook_ops, name, strlen(name), 1);
+
+	return ret ?: register_ftrace_function(&hook_ops);
+}
+
+static void hook_end(void)
+{
+	unregister_ftrace_function(&hook_ops);
+	/* Tasks that it has sent to open_entry.S leave that before we go. */
+	synchronize_rcu_tasks();
+	while (atomic_read(&opens))
+		msleep(20);
+	synchronize_rcu_tasks();
+}
+
+/* Once: an ops whose filter was freed cannot have another. */
+static void hook_free(void)
+{
+	ftrace_free_filter(&hook_ops);
+}
+
+#else
+
+static int hook_begin(void)
+{
+	return -ENODEV;
+}
+
+static void hook_end(void)
+{
+}
+
+static void hook_free(void)
+{
+}
+
+#endif
+
+/* Work: nobody may want the hook any more. To end it takes a while. */
+static void look_at_hook(struct work_struct *work)
+{
+	mutex_lock(&hook_lock);
+	if (hooked && !nr_groups) {
+		hook_end();
+		hooked = false;
+	}
+	mutex_unlock(&hook_lock);
+}
+
+static DECLARE_WORK(hook_work, look_at_hook);
+
+/* Work: files turned out to be code. */
+static void let_code_go(struct work_struct *work)
+{
+	struct hipec_cgroup *g;
+
+	hipec_admin_lock();
+	list_for_each_entry(g, &groups, link)
+		hipec_cache_release_code(g->cache);
+	hipec_admin_unlock();
+}
+
+static DECLARE_WORK(code_work, let_code_go);
+
+/**
+ * hipec_open_code() - a file that was taken as it was opened is code
+ *
+ * Its field @code is set. It is let go a while later.
+ *
+ * Context: any.
+ */
+void hipec_open_code(void)
+{
+	queue_work(hipec_wq, &code_work);
+}
+
+/* Readers without a lock look at its cgroup alone. */
+static void free_group(struct hipec_cgroup *g)
+{
+	cgroup_put(g->cgrp);
+	kfree(g->names);
+	kfree_rcu(g, rcu);
+}
+
+/* Context: expects hook_lock. Return: 0; -EBUSY, @other says whose it is. */
+static int add_group(struct hipec_cgroup *new, u64 *other)
+{
+	struct hipec_cgroup *g;
+
+	list_for_each_entry(g, &groups, link)
+		if (g->cgrp == new->cgrp) {
+			*other = g->cache->c->id;
+			return -EBUSY;
+		}
+	if (nr_groups == HIPEC_MAX_CGROUPS)
+		return -ENOSPC;
+	if (!hooked && hook_begin())
+		return -EOPNOTSUPP;
+	hooked = true;
+	nr_groups++;
+	hipec_admin_lock();
+	/* Before those that it is in: of two, the inner one is found. */
+	list_for_each_entry(g, &groups, link)
+		if (cgroup_is_descendant(new->cgrp, g->cgrp))
+			break;
+	list_add_tail_rcu(&new->link, &g->link);
+	hipec_admin_unlock();
+	return 0;
+}
+
+/* Return: 0; -EBADF; -EPERM if the caller does not own the directory. */
+static int may_take(int fd)
+{
+	struct file *file = fget_raw(fd);
+	bool owns;
+
+	if (!file)
+		return -EBADF;
+	owns = hipec_owns_file(file);
+	fput(file);
+	return owns ? 0 : -EPERM;
+}
+
+/* The caller's patterns, each with a 0 behind it. Return: 0; -E2BIG, -EINVAL, -EFAULT. */
+static int get_names(struct hipec_cgroup *g, const struct hipec_take *a)
+{
+	if (!a->names_size)
+		return 0;
+	if (a->names_size > HIPEC_MAX_NAMES)
+		return -E2BIG;
+	g->names = memdup_user_nul(u64_to_user_ptr(a->names), a->names_size);
+	if (IS_ERR(g->names)) {
+		int ret = PTR_ERR(g->names);
+
+		g->names = NULL;
+		return ret;
+	}
+	if (strlen(g->names) != a->names_size || g->names[a->names_size - 1] != '\n' ||
+	    *g->names == '\n' || strstr(g->names, "\n\n"))
+		return -EINVAL;
+	strreplace(g->names, '\n', 0);
+	return 0;
+}
+
+/**
+ * hipec_open_take() - what a cgroup's processes open is a cache's
+ * @cache: cache
+ * @a:     of the user: the cgroup's directory, which the caller owns, and which files;
+ *         gets the container that has the cgroup
+ *
+ * From now on, and what processes of cgroups within it open as well: regular files that
+ * can be taken, and belong to the caller, or to anybody if the caller has CAP_FOWNER.
+ *
+ * Context: process context, sleeps; takes hook_lock and admin_lock.
+ * Return: 0; -EBADF if it is no cgroup, of version 2; -EPERM if it is somebody else's;
+ *         -EINVAL, -E2BIG or -EFAULT for patterns that are none; -EBUSY if a container has it;
+ *         -EOPNOTSUPP if the kernel has no hooks of functions, or somebody else has
+ *         changed where this one goes; -ENOSPC if there are HIPEC_MAX_CGROUPS; -ENOMEM.
+ */
+int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
+{
+	struct hipec_cgroup *g;
+	int ret = may_take(a->fd);
+
+	if (ret)
+		return ret;
+	g = kzalloc(sizeof(*g), GFP_KERNEL_ACCOUNT);
+	if (!g)
+		return -ENOMEM;
+	g->cgrp = cgroup_get_from_fd(a->fd);
+	if (IS_ERR(g->cgrp)) {
+		kfree(g);
+		return -EBADF;
+	}
+	g->cache = cache;
+	g->uid = current_fsuid();
+	g->all = capable(CAP_FOWNER);
+	g->least = a->least;
+	ret = get_names(g, a);
+	mutex_lock(&hook_lock);
+	ret = ret ?: add_group(g, &a->other);
+	mutex_unlock(&hook_lock);
+	if (ret)
+		free_group(g);
+	return ret;
+}
+
+/**
+ * hipec_open_release() - a cache takes no files of a cgroup any more
+ * @cache: cache
+ * @fd:    of the cgroup's directory; -1: of all
+ *
+ * Files that it has taken stay its own.
+ *
+ * Context: process context, sleeps; takes hook_lock and admin_lock.
+ * Return: whether there was one.
+ */
+bool hipec_open_release(struct hipec_cache *cache, int fd)
+{
+	struct cgroup *cgrp = fd < 0 ? NULL : cgroup_get_from_fd(fd);
+	struct hipec_cgroup *g, *next;
+	bool any = false;
+
+	if (IS_ERR(cgrp))
+		return false;
+	mutex_lock(&hook_lock);
+	hipec_admin_lock();
+	list_for_each_entry_safe(g, next, &groups, link)
+		if (g->cache == cache && (!cgrp || g->cgrp == cgrp)) {
+			list_del_rcu(&g->link);
+			free_group(g);
+			nr_groups--;
+			any = true;
+		}
+	hipec_admin_unlock();
+	mutex_unlock(&hook_lock);
+	if (any)
+		queue_work(system_unbound_wq, &hook_work);
+	if (cgrp)
+		cgroup_put(cgrp);
+	return any;
+}
+
+/* There is no group. Context: process context, sleeps. */
+void hipec_open_exit(void)
+{
+	flush_work(&hook_work);
+	cancel_work_sync(&code_work);
+	hook_free();
+}

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the policy of a cache is asked and told. As in the paper and the simulator,
+ * Replace comes first, while the budget is reached, then the page; PageFault comes
+ * with its first touch. Folios that were read ahead of their use, and not touched,
+ * are no policy's: they wait on a list of their own, and the oldest go first where
+ * they are more than a part of the budget.
+ *
+ * What a policy gives up is no longer live, and evicted soon. If it cannot go then, it
+ * waits on another list, and is not offered to the policy again until it is touched.
+ *
+ * Interface:
+ * hipec_cache_read(), _read_folio()  a miss: room, and entries for what is read
+ * hipec_cache_touched()   pages were touched
+ * hipec_cache_room()      have folios given up
+ * hipec_cache_give()      have some given up that others want
+ * hipec_cache_search()    all folios of a file get entries
+ * hipec_cache_keep_away() the kernel's reclaim does not look at a file
+ * hipec_cache_forget()    a file goes
+ */
+#include <linux/pagemap.h>
+#include <linux/pagevec.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+
+#include "cache.h"
+
+/* So many Replace events in a row without a folio, and the policy is revoked. */
+#define MAX_HELPED 1024
+
+/* Attempts to get below the budget, where folios cannot go. */
+#define ROUNDS 4
+
+/* What may be read ahead, and not touched, beside what the policy knows; pages. */
+static u32 most_ahead(const struct hipec_cache *cache)
+{
+	return max(cache->c->nr_frames / 4, 32u);
+}
+
+static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how);
+
+static void account(struct hipec_cache *cache)
+{
+	struct hipec_container *c = cache->c;
+
+	c->nr_free = c->nr_frames - min(cache->held, c->nr_frames);
+}
+
+/* Ask the policy. Return: whether it gave a page up. */
+static bool ask_policy(struct hipec_cache *cache, u32 pgno, bool write)
+{
+	struct hipec_container *c = cache->c;
+	u64 before = cache->given;
+
+	if (c->vm.nr_live == c->vm.queue[HIPEC_QUEUE_FALLBACK].count)
+		return false;
+	hipec_folios_harvest(cache);
+	hipec_event_replace(c, pgno, write);
+	if (cache->given != before) {
+		c->helped_in_a_row = 0;
+		return true;
+	}
+	if (c->vm.exit.kind)
+		return false;
+	c->counters.helped++;
+	if (++c->helped_in_a_row == MAX_HELPED)
+		hipec_exit(c, HIPEC_EXIT_NO_VICTIM);
+	return false;
+}
+
+/* The first live page of queue @q that may go. Return: 0: there is none. */
+static u32 first_of(struct hipec_vm *vm, u32 q, bool second_chance)
+{
+	u32 n = vm->queue[q].count, h, next;
+
+	for (h = vm->queue[q].head; n--; h = next) {
+		next = vm->page[h].next;
+		if (!hipec_page_live(vm, h))
+			continue;
+		if (!second_chance || !vm->host->ref(vm, h))
+			return h;
+		vm->host->set_ref(vm, h, false);
+		if (!vm->queue[q].key)
+			hipec_page_pass(vm, h);
+	}
+	return 0;
+}
+
+/* A page is given up that the policy did not choose. */
+static bool take(struct hipec_cache *cache, u32 h)
+{
+	struct hipec_container *c = cache->c;
+	u32 pgno = c->vm.page[h].pgno;
+
+	if (!h)
+		return false;
+	hipec_folio_give_up(&c->vm, h);
+	hipec_young_flush(c);
+	hipec_event_remove(c, pgno);
+	return true;
+}
+
+/* The built-in choice: of containers without a policy, or where it gives none. */
+static bool take_any(struct hipec_cache *cache)
+{
+	struct hipec_vm *vm = &cache->c->vm;
+	u32 round, q, h, pgno;
+
+	if (hipec_fifo2_rules(vm)) {
+		bool gone = hipec_fifo2_replace(vm, hipec_folio_give_up,
+						&pgno);
+
+		hipec_young_flush(cache->c);
+		return gone;
+	}
+	for (round = 0; round < 2; round++) {
+		for (q = HIPEC_QUEUE_FALLBACK; q < vm->nr_queues; q++) {
+			if (q == HIPEC_QUEUE_GONE)
+				continue;
+			h = first_of(vm, q, !round);
+			if (h)
+				return take(cache, h);
+		}
+	}
+	return false;
+}
+
+/*
+ * The folio that was read first of those that nobody touched; 0: there is none. One
+ * that a fault of a neighbour has mapped has its bit set by that: once it is reset, and
+ * if it is set again, somebody has touched it.
+ */
+static u32 look_at_ahead(struct hipec_cache *cache)
+{
+	struct hipec_page *page = cache->c->vm.page;
+	u32 most = cache->ahead.nr, h;
+
+	while ((h = cache->ahead.head) && most--) {
+		if (!hipec_folio_young(cache, h, true))
+			break;
+		hipec_young_flush(cache->c);
+		if (page[h].flags & HIPEC_FOLIO_AROUND) {
+			page[h].flags &= ~HIPEC_FOLIO_AROUND;
+			touch(cache, h, HIPEC_BY_READ);
+			continue;
+		}
+		hipec_folios_del(cache, h);
+		hipec_folios_add(cache, &cache->ahead, HIPEC_FOLIO_AHEAD, h);
+		page[h].flags |= HIPEC_FOLIO_AROUND;
+	}
+	return h;
+}
+
+/* The same is given up. */
+static bool drop_ahead(struct hipec_cache *cache)
+{
+	u32 h = look_at_ahead(cache);
+
+	if (!h)
+		return false;
+	cache->c->counters.ahead_dropped += hipec_folio_pages(&cache->c->vm, h);
+	hipec_folios_del(cache, h);
+	hipec_victim_add(cache, h);
+	return true;
+}
+
+/* Have one folio given up. Return: false if there is none that could be. */
+static bool free_one(struct hipec_cache *cache, u32 pgno, bool write)
+{
+	struct hipec_container *c = cache->c;
+
+	if (cache->ahead.pages > most_ahead(cache))
+		return drop_ahead(cache);
+	if (!hipec_fifo2_rules(&c->vm)) {
+		u32 h = first_of(&c->vm, HIPEC_QUEUE_FALLBACK, false);
+
+		if (h) {
+			c->counters.forgotten++;
+			return take(cache, h);
+		}
+		if (ask_policy(cache, pgno, write))
+			return true;
+	}
+	return take_any(cache) || drop_ahead(cache);
+}
+
+/**
+ * hipec_cache_room() - have folios given up for others
+ * @cache: cache
+ * @pgno:  page that comes; HIPEC_NO_PGNO: it is not known
+ * @write: it is to be written to
+ * @want:  pages
+ *
+ * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
+ */
+void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
+{
+	u32 limit = hipec_pressure_limit(cache);
+	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
+
+	account(cache);
+	while (cache->held + want > limit && most--)
+		if (!free_one(cache, pgno, write))
+			break;
+	account(cache);
+}
+
+/**
+ * hipec_cache_settle() - evict what was given up
+ * @cache: cache
+ *
+ * Where folios cannot go, others are given up for them, a few times.
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_cache_settle(struct hipec_cache *cache)
+{
+	u32 limit = hipec_pressure_limit(cache), round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		hipec_victims_evict(cache);
+		if (cache->held <= limit)
+			break;
+		hipec_refused_retry(cache, 2);
+		hipec_cache_room(cache, HIPEC_NO_PGNO, false, 0);
+	}
+	hipec_victims_evict(cache);
+	account(cache);
+	if (cache->refused.pages > cache->c->nr_frames / 4)
+		queue_work(hipec_wq, &cache->clean);
+}
+
+/**
+ * hipec_cache_give() - have folios evicted that others need more
+ * @cache: cache
+ * @want:  pages
+ *
+ * Context: expects c->lock; may sleep, but waits for nothing if cache->in_reclaim.
+ * Return: pages that are free now.
+ */
+u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
+{
+	u64 before = cache->freed;
+	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
+
+	hipec_refused_retry(cache, HIPEC_MAX_VICTIMS);
+	hipec_victims_evict(cache);
+	while (cache->freed - before < want && most--) {
+		if (!free_one(cache, HIPEC_NO_PGNO, false))
+			break;
+		if (cache->nr_victims == HIPEC_MAX_VICTIMS ||
+		    cache->freed - before + cache->nr_victims >= want)
+			hipec_victims_evict(cache);
+	}
+	hipec_victims_evict(cache);
+	account(cache);
+	return cache->freed - before;
+}
+
+/* The entry of page @pgno, which is no victim, as those are evicted first. */
+static u32 find(struct hipec_cache *cache, u32 pgno)
+{
+	struct hipec_vm *vm = &cache->c->vm;
+	u32 h = hipec_page_find(vm, pgno);
+
+	if (h && (vm->page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM) {
+		hipec_victims_evict(cache);
+		h = hipec_page_find(vm, pgno);
+	}
+	return h;
+}
+
+/* An entry, no victim, whose folio has gone by itself. */
+static void drop_entry(struct hipec_cache *cache, u32 h)
+{
+	struct hipec_container *c = cache->c;
+	bool live = hipec_page_live(&c->vm, h);
+	u32 pgno = c->vm.page[h].pgno;
+
+	hipec_folios_del(cache, h);
+	cache->held -= hipec_folio_pages(&c->vm, h);
+	hipec_page_del(&c->vm, h);
+	account(cache);
+	if (live)
+		hipec_event_remove(c, pgno);
+}
+
+/*
+ * Page @pgno has a folio that has no entry: it gets one, ahead of its first touch.
+ * Return: 0 if the table is full.
+ */
+static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
+		     u32 order)
+{
+	struct hipec_vm *vm = &cache->c->vm;
+	u32 i, h;
+
+	/* What is older than it, and behind its first page. */
+	for (i = 1; f->orders && i < 1u << order; i++)
+		if ((h = find(cache, pgno + i)))
+			drop_entry(cache, h);
+	h = hipec_page_add(vm, pgno);
+	if (!h) {
+		cache->misfits += 1u << order;
+		return 0;
+	}
+	f->orders = max(f->orders, order);
+	vm->page[h].flags &= ~HIPEC_PAGE_HOST;
+	vm->page[h].flags |= order << HIPEC_FOLIO_ORDER_SHIFT;
+	cache->held += 1u << order;
+	hipec_folios_add(cache, &cache->ahead, HIPEC_FOLIO_AHEAD, h);
+	account(cache);
+	return h;
+}
+
+/* The order of the folio at an index; -1: there is none. */
+static int order_at(struct address_space *mapping, pgoff_t idx)
+{
+	struct folio *folio;
+	int order = -1;
+
+	rcu_read_lock();
+	folio = hipec_folio_at(mapping, idx);
+	if (folio)
+		order = folio_order(folio);
+	rcu_read_unlock();
+	return order;
+}
+
+/**
+ * hipec_cache_keep_away() - the kernel's reclaim leaves a file alone, if that may be
+ * @f: file
+ *
+ * Not while something is dirty: then its writers would never be made to wait. Nor
+ * while files may be open whose writes are not heard of.
+ *
+ * Context: expects c->lock.
+ */
+void hipec_cache_keep_away(struct hipec_cfile *f)
+{
+	struct address_space *mapping = f->inode->i_mapping;
+
+	if (mapping_unevictable(mapping))
+		return;
+	f->writers = f->writers && inode_is_open_for_write(f->inode);
+	if (!f->writers && !mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) &&
+	    !mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK))
+		mapping_set_unevictable(mapping);
+}
+
+/*
+ * Before @nr pages are added: what happened up to now. What was refused is tried again
+ * as fast as it comes: a pipe gives back what went into it.
+ */
+static void begin(struct hipec_cfile *f, u32 nr)
+{
+	struct hipec_cache *cache = f->cache;
+
+	hipec_touch_drain(cache);
+	hipec_cache_keep_away(f);
+	if (cache->refused.nr)
+		hipec_refused_retry(cache, max(nr, 2u));
+	if (cache->misfits > HIPEC_MAX_VICTIMS) {
+		struct hipec_cfile *each;
+
+		cache->misfits = 0;
+		list_for_each_entry(each, &cache->files, link)
+			hipec_cache_search(each);
+	}
+}
+
+/**
+ * hipec_cache_read() - folios are about to be read
+ * @f:   file, in use
+ * @idx: first page; all are in the page cache, and locked
+ * @nr:  pages
+ *
+ * Context: process context, may sleep; the caller holds locks of folios.
+ */
+void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr)
+{
+	struct address_space *mapping = f->inode->i_mapping;
+	bool large = mapping_large_folio_support(mapping);
+	struct hipec_cache *cache = f->cache;
+	struct hipec_container *c = cache->c;
+	u32 order, h, end;
+
+	mutex_lock(&c->lock);
+	begin(f, nr);
+	c->counters.read_pages += nr;
+	c->counters.read_ios++;
+	c->counters.faults++;
+	for (end = nr; end && idx < f->nr; end -= min(end, 1u << order)) {
+		order = large ? max(order_at(mapping, idx), 0) : 0;
+		h = find(cache, f->start + idx);
+		if (h)
+			drop_entry(cache, h);
+		hipec_cache_room(cache, f->start + idx, false, 1u << order);
+		add_entry(cache, f, f->start + idx, order);
+		idx += 1u << order;
+	}
+	hipec_cache_settle(cache);
+	hipec_touch_missed(cache);
+	mutex_unlock(&c->lock);
+}
+
+/**
+ * hipec_cache_read_folio() - one folio is about to be read
+ * @f:     file, in use
+ * @folio: in the page cache, and locked
+ *
+ * Context: process context, may sleep.
+ */
+void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio)
+{
+	struct hipec_cache *cache = f->cache;
+	struct hipec_container *c = cache->c;
+	u32 order = folio_order(folio), pgno = f->start + folio->index;
+
+	mutex_lock(&c->lock);
+	begin(f, 1u << order);
+	c->counters.read_pages += 1u << order;
+	c->counters.read_ios++;
+	c->counters.faults++;
+	if (folio->index < f->nr && !find(cache, pgno)) {
+		hipec_cache_room(cache, pgno, false, 1u << order);
+		add_entry(cache, f, pgno, order);
+	}
+	hipec_cache_settle(cache);
+	hipec_touch_missed(cache);
+	mutex_unlock(&c->lock);
+}
+
+/* The entry that has page @pgno; 0: none has. */
+static u32 find_entry(struct hipec_cache *cache, const struct hipec_cfile *f,
+		      u32 pgno)
+{
+	struct hipec_vm *vm = &cache->c->vm;
+	u32 h = find(cache, pgno), order, head;
+
+	for (order = 1; !h && order <= f->orders; order++) {
+		head = f->start + round_down(pgno - f->start, 1u << order);
+		h = find(cache, head);
+		if (h && hipec_folio_pages(vm, h) <= pgno - head)
+			h = 0;
+	}
+	return h;
+}
+
+/* A page was touched that came in by a write, or before the file was taken. */
+static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
+		 bool write)
+{
+	int order = order_at(f->inode->i_mapping, pgno - f->start);
+
+	if (order < 0)
+		return 0;
+	pgno = f->start + round_down(pgno - f->start, 1u << order);
+	hipec_cache_room(cache, pgno, write, 1u << order);
+	hipec_cache_settle(cache);
+	return add_entry(cache, f, pgno, order);
+}
+
+static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how)
+{
+	struct hipec_container *c = cache->c;
+	struct hipec_page *page = &c->vm.page[h];
+	bool write = how == HIPEC_BY_WRITE;
+	u32 pgno = page->pgno;
+
+	if (page->flags & (HIPEC_FOLIO_AHEAD | HIPEC_FOLIO_REFUSED)) {
+		hipec_folios_del(cache, h);
+		hipec_page_show(&c->vm, h);
+		c->counters.pages_in += hipec_folio_pages(&c->vm, h);
+		hipec_event_fault(c, pgno, write);
+	} else if (how == HIPEC_BY_AROUND && page->flags & HIPEC_FOLIO_AROUND) {
+		return;
+	} else if (hipec_page_live(&c->vm, h)) {
+		c->counters.hits++;
+		hipec_event_access(c, pgno, write);
+	}
+	if (page->pgno == pgno && hipec_page_live(&c->vm, h))
+		page->flags |= HIPEC_FOLIO_REF |
+			       (how == HIPEC_BY_AROUND ? HIPEC_FOLIO_AROUND : 0);
+}
+
+/**
+ * hipec_cache_touched() - pages of a file were touched, one after the other
+ * @cache: cache
+ * @pgno:  the first; its file may have been let go
+ * @nr:    pages
+ * @how:   likewise
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
+			 enum hipec_touch how)
+{
+	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
+	struct hipec_vm *vm = &cache->c->vm;
+	u32 end = pgno + nr, h;
+
+	while (f && pgno < end) {
+		h = find_entry(cache, f, pgno);
+		if (!h)
+			h = adopt(cache, f, pgno, how == HIPEC_BY_WRITE);
+		if (!h) {
+			pgno++;
+			continue;
+		}
+		pgno = vm->page[h].pgno + hipec_folio_pages(vm, h);
+		touch(cache, h, how);
+	}
+	hipec_victims_evict(cache);
+}
+
+/* Entries for what a batch of folios has; they are not held, or none could go. */
+static void search_batch(struct hipec_cfile *f, struct folio_batch *batch)
+{
+	struct hipec_cache *cache = f->cache;
+	struct { u32 idx, order; } found[PAGEVEC_SIZE];
+	u32 nr = folio_batch_count(batch), i, pgno;
+
+	for (i = 0; i < nr; i++) {
+		found[i].idx = batch->folios[i]->index;
+		found[i].order = folio_order(batch->folios[i]);
+	}
+	folio_batch_release(batch);
+	for (i = 0; i < nr && found[i].idx < f->nr; i++) {
+		pgno = f->start + found[i].idx;
+		if (find(cache, pgno))
+			continue;
+		hipec_cache_room(cache, pgno, false, 1u << found[i].order);
+		if (!add_entry(cache, f, pgno, found[i].order))
+			invalidate_mapping_pages(f->inode->i_mapping,
+						 found[i].idx,
+						 found[i].idx +
+						 (1u << found[i].order) - 1);
+	}
+	hipec_cache_settle(cache);
+}
+
+/**
+ * hipec_cache_search() - all folios of a file get entries, or go
+ * @f: file
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_cache_search(struct hipec_cfile *f)
+{
+	struct folio_batch batch;
+	pgoff_t next = 0;
+
+	lockdep_assert_held(&f->cache->c->lock);
+	folio_batch_init(&batch);
+	while (filemap_get_folios(f->inode->i_mapping, &next, f->nr - 1,
+				  &batch)) {
+		search_batch(f, &batch);
+		cond_resched();
+	}
+	f->cache->misfits = 0;
+}
+
+/**
+ * hipec_cache_forget() - no entry of a file is left
+ * @f: file that is let go
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_cache_forget(struct hipec_cfile *f)
+{
+	struct hipec_cache *cache = f->cache;
+	struct hipec_vm *vm = &cache->c->vm;
+	u32 h;
+
+	lockdep_assert_held(&cache->c->lock);
+	for (h = 1; h <= vm->nr_pages; h++) {
+		hipec_victims_evict(cache);
+		if (vm->page[h].flags & HIPEC_PAGE_FRAME &&
+		    vm->page[h].pgno - f->start < f->nr)
+			drop_entry(cache, h);
+		if (!(h % 1024))
+			cond_resched();
+	}
+	hipec_page_forget_gone(vm);
+	hipec_page_forget_range(vm, f->start, f->nr);
+	/* Of the events that ran meanwhile. */
+	hipec_victims_evict(cache);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which pages were touched, on their way to the policy. A read() that hits notes a
+ * range on its CPU, under no lock that others wait for, and is done; the next miss
+ * tells the policy of all that was noted, or the reader itself where a CPU's notes
+ * are full, or where it missed. So the policy hears of every touch before it is asked
+ * for a victim, and in order on each CPU; and what it evicts when a page comes has gone
+ * before the reader reads on.
+ *
+ * Interface:
+ * hipec_touch_note()   pages were touched
+ * hipec_touch_missed() the reader will have to tell
+ * hipec_touch_fault()  a page was touched, and others mapped with it
+ * hipec_touch_drain()  tell the policy
+ * hipec_touch_work()   likewise, a while later
+ */
+#include <linux/percpu.h>
+
+#include "cache.h"
+
+/* A range is noted; what does not fit is not. Context: expects t->lock. */
+static void add(struct hipec_touches *t, u32 pgno, u32 nr, enum hipec_touch how)
+{
+	struct hipec_touched *last = t->nr ? &t->range[t->nr - 1] : NULL;
+
+	if (last && last->pgno + last->nr == pgno && last->how == how &&
+	    last->nr + nr < HIPEC_SLOT_PAGES)
+		last->nr += nr;
+	else if (t->nr < HIPEC_MAX_TOUCHES)
+		t->range[t->nr++] = (struct hipec_touched){ pgno, nr, how };
+}
+
+/**
+ * hipec_touch_note() - pages were touched, one after the other
+ * @cache: cache
+ * @pgno:  the first
+ * @nr:    pages, 1 or more
+ * @how:   likewise
+ *
+ * Context: any but interrupts.
+ * Return: true if this CPU's notes are full, or something was read for them:
+ *         hipec_touch_drain() is owed. What does not fit is not heard of.
+ */
+bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
+		      enum hipec_touch how)
+{
+	struct hipec_touches *t = get_cpu_ptr(cache->touches);
+	bool full;
+
+	spin_lock(&t->lock);
+	add(t, pgno, nr, how);
+	full = t->nr >= HIPEC_MAX_TOUCHES / 2 || t->missed;
+	t->missed = false;
+	spin_unlock(&t->lock);
+	put_cpu_ptr(cache->touches);
+	return full;
+}
+
+/**
+ * hipec_touch_missed() - pages are about to be read, for a touch
+ * @cache: cache
+ *
+ * Context: any but interrupts.
+ */
+void hipec_touch_missed(struct hipec_cache *cache)
+{
+	struct hipec_touches *t = get_cpu_ptr(cache->touches);
+
+	spin_lock(&t->lock);
+	t->missed = true;
+	spin_unlock(&t->lock);
+	put_cpu_ptr(cache->touches);
+}
+
+/**
+ * hipec_touch_fault() - a fault touched a page, and mapped those behind it
+ * @cache: cache
+ * @pgno:  page
+ * @nr:    pages behind it that are mapped
+ *
+ * These are noted when this CPU's next fault is among them, or right behind: its reader
+ * has come as far. Before that, nobody may have used them, and a policy that evicts
+ * what was touched last would evict what is wanted next.
+ *
+ * Context: any but interrupts.
+ * Return: as hipec_touch_note().
+ */
+bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr)
+{
+	struct hipec_touches *t = get_cpu_ptr(cache->touches);
+	u32 come;
+	bool full;
+
+	spin_lock(&t->lock);
+	come = pgno - t->mapped;
+	if (come && come <= t->nr_mapped)
+		add(t, t->mapped, come, HIPEC_BY_AROUND);
+	add(t, pgno, 1, HIPEC_BY_READ);
+	t->mapped = pgno + 1;
+	t->nr_mapped = nr;
+	full = t->nr >= HIPEC_MAX_TOUCHES / 2;
+	spin_unlock(&t->lock);
+	put_cpu_ptr(cache->touches);
+	return full;
+}
+
+/* Tell the policy of what one CPU has noted; what comes meanwhile may wait. */
+static void drain_one(struct hipec_cache *cache, struct hipec_touches *t)
+{
+	struct hipec_touched range[16];
+	u32 most = HIPEC_MAX_TOUCHES, nr, i;
+
+	do {
+		spin_lock(&t->lock);
+		nr = min_t(u32, t->nr, ARRAY_SIZE(range));
+		memcpy(range, t->range, nr * sizeof(*range));
+		t->nr -= nr;
+		memmove(t->range, t->range + nr, t->nr * sizeof(*range));
+		spin_unlock(&t->lock);
+		for (i = 0; i < nr; i++)
+			hipec_cache_touched(cache, range[i].pgno, range[i].nr,
+					    range[i].how);
+		most -= nr;
+	} while (nr && most);
+}
+
+/**
+ * hipec_touch_drain() - tell the policy of all that was touched
+ * @cache: cache
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_touch_drain(struct hipec_cache *cache)
+{
+	int cpu;
+
+	lockdep_assert_held(&cache->c->lock);
+	for_each_possible_cpu(cpu) {
+		struct hipec_touches *t = per_cpu_ptr(cache->touches, cpu);
+
+		if (READ_ONCE(t->nr))
+			drain_one(cache, t);
+	}
+}
+
+/* Work: for those who could not tell. */
+void hipec_touch_work(struct work_struct *work)
+{
+	struct hipec_cache *cache = container_of(work, struct hipec_cache, drain);
+
+	mutex_lock(&cache->c->lock);
+	hipec_touch_drain(cache);
+	mutex_unlock(&cache->c->lock);
+}

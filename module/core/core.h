@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The engine: which page gives its frame up. It runs a policy's events, makes
+ * room, falls back to the built-in replacement, shares a pool of frames among
+ * policies, reverses bad advice and measures a policy against the default one.
+ *
+ * A host owns frames and bits: the kernel's own frames (module/frames), the page
+ * cache's folios (module/cache), the simulator's counted ones (userlib/sim). It
+ * embeds struct hipec_core in what it calls a container, implements struct
+ * hipec_core_ops, and calls the functions below. Here is no lock, no allocation, no
+ * clock and no I/O.
+ *
+ * Names: @core is a container's engine, @h a handle of its page table, @pgno a page
+ * counted from the container's start, @d a demand. Counts are in frames.
+ *
+ * The frames of a container, nr_frames of them, are
+ *	free	 nr_free
+ *	reading  nr_reading: a page is being brought into it
+ *	live	 vm.nr_live: the policy may use it, and is asked for it
+ *	pending  nr_pending: its page was given up and has to be written first
+ * of which nr_surplus go back to where they came from when they are free next.
+ *
+ * Interface, each file needs those below it alone:
+ * reclaim.c  free frames for a page
+ * pool.c     frames that containers share: which of them gives one up
+ * ask.c      have the policy give a page up
+ * event.c    events of the policy: what they know, how they end
+ * evict.c    a page loses its frame; the built-in choice
+ * revoke.c   the policy is held against the default one
+ * core.c     frames come and go, the policy ends
+ * member.c   what the pool counts of a container
+ */
+#ifndef HIPEC_CORE_CORE_H
+#define HIPEC_CORE_CORE_H
+
+#include "../vm/fifo2.h"
+#include "../vm/tap.h"
+#include "../include/uapi/hipec.h"
+#include "estimate.h"
+#include "recover.h"
+
+struct hipec_core;
+struct hipec_pool;
+
+/* No page of a container: the frame is for somebody else. */
+#define HIPEC_NO_PGNO (~0u)
+
+/* So many Replace events in a row without a frame, and the policy is revoked. */
+#define HIPEC_MAX_HELPED 1024
+
+/* So many of one event given up one after the other, and it is revoked. */
+#define HIPEC_MAX_LATE 16
+
+/* Pages that are looked at, for Access, before each Replace. */
+#define HIPEC_HARVEST 32
+
+/* Fuel for all Adopt events of a swap together, in that of one event. */
+#define HIPEC_ADOPT_FUEL 4
+
+/* Writes of victims that may fail, one after the other, until a fault fails. */
+#define HIPEC_MAX_LOST 16
+
+/*
+ * When so many other pages or batches came in since, nobody is expected any more for
+ * what was read ahead: with few frames earlier, since more of them are held for
+ * nothing.
+ */
+#define HIPEC_STALE 64
+
+/* Frames of a container that shares which are its own, unless the host says another number. */
+#define HIPEC_POOL_MIN 16
+
+/* Pages that one fault may look at, or reset the bits of, for one frame. */
+#define HIPEC_MAX_LOOKS 512
+
+/* Pages that come in until bits are reset ahead, in a pool that is half full. */
+#define HIPEC_AGE_EVERY 16
+
+/* The readers of a page's referenced bit: what one resets stays set for the others. */
+#define HIPEC_REF_POLICY 0x1
+#define HIPEC_REF_POOL 0x2
+#define HIPEC_REF_SHADOW 0x4
+#define HIPEC_REF_ALL 0x7
+
+/* Why a page loses its frame. */
+enum hipec_evict_why {
+	HIPEC_EVICT_FREED,	/* the policy gave it up, and its container keeps the frame */
+	HIPEC_EVICT_RELEASED,	/* the policy gave it up, and the frame goes back */
+	HIPEC_EVICT_ORPHAN,	/* it was on no queue of the policy */
+	HIPEC_EVICT_TAKEN,	/* by the built-in choice, or the pool's */
+	HIPEC_EVICT_LAST,	/* there is nothing else, even if it could not be written */
+};
+
+/* How hard to try for a frame more. */
+enum hipec_effort {
+	HIPEC_EFFORT_NONE,	/* what costs nothing; several at once, or fewer */
+	HIPEC_EFFORT_SOME,	/* one; nobody waits for others' memory */
+	HIPEC_EFFORT_MOST,	/* one; it may wait */
+};
+
+/**
+ * struct hipec_demand - what frames are wanted for
+ * @pgno:  page that they are for; HIPEC_NO_PGNO: another container's page
+ * @write: it is to be written to
+ * @wait:  the caller can wait for writes and come again; else one frame is enough,
+ *         and clean pages go that the policy did not choose
+ * @want:  frames, 1 or more
+ * @whom:  container that gets them; NULL: the system. Of another container's page the
+ *         frame goes back to where it came from
+ */
+struct hipec_demand {
+	u32 pgno;
+	bool write;
+	bool wait;
+	u32 want;
+	const struct hipec_core *whom;
+};
+
+/**
+ * struct hipec_core_ops - what the engine asks of the owner of frames and bits
+ * @referenced: whether live page @h was referenced since @who (one of HIPEC_REF_*)
+ *	reset it. May sleep.
+ * @reset: @h was not referenced, as @who has it; for the other readers it stays as it
+ *	is. May sleep. What hardware still remembers is dealt with in @settle.
+ * @is_clean: whether @h could go without being written: not dirty, and not being
+ *	written. Called for live pages. NULL: all are.
+ * @evict: live page @h loses its frame: unmapped everywhere, out of every cache.
+ *	0: the frame is clean and nobody else can reach it. The engine then calls @free;
+ *	before that it may ask once more whether the page was referenced. -EINPROGRESS: it has to be written; the host has taken note, and calls
+ *	hipec_core_cleaned() or _uncleaned() later, but not from here. -EBUSY: it
+ *	cannot go now (pinned, locked, its last write failed and @why is not
+ *	HIPEC_EVICT_LAST); it is as it was. Never waits for I/O or for a lock
+ *	of a file. May sleep otherwise.
+ * @free: the frame of @h, which is no page's any more, is free. @keep: it stays with
+ *	the container; else it goes back. The engine has counted it already. NULL:
+ *	frames are only counted.
+ * @allocate: up to @nr frames more, as @effort says; the engine counts them. How many.
+ *	A host whose memory cgroup has refused one may set core->denied. Called without
+ *	the pool's lock. May sleep unless @effort is HIPEC_EFFORT_NONE. NULL: there are
+ *	as many as are asked for.
+ * @allowance: frames that the container's user may have more; 0 or less: none.
+ *	NULL: any number.
+ * @accounted: the frames that the container holds, less its surplus, have become
+ *	@nr more. For the user's quota. Does not sleep. NULL: nobody counts.
+ * @drop_ahead: free the frames of pages that were read ahead and that nobody has
+ *	touched; @stale: only those that have waited for HIPEC_STALE pages or for half
+ *	the container's frames. True if there were any. Runs no event. NULL: never any.
+ * @try_lock: the lock of another member of the pool, if it can be had at once.
+ *	Never waits; false is "not now", and the page is passed over. NULL: all
+ *	calls are serialised, and it always can.
+ * @unlock: the engine is done with a member for now: drop its lock, but not the
+ *	@requester's, which its caller has; what @settle owes to hardware passes to the
+ *	pool's @leave. NULL together with @try_lock.
+ * @enter: the lock of the pool, under which members' locks are only tried. False if
+ *	the caller has it already; @leave gets the answer. NULL: as @try_lock.
+ * @leave: drop it, if @entered; before that, what hardware still remembers of
+ *	resets is dealt with. NULL together with @enter.
+ * @settle: an event has ended, or pages have been looked at or have gone outside of
+ *	events: deal with what hardware remembers of referenced bits that were reset;
+ *	begin writes that were put off. Called only while core->unsettled, which the host
+ *	sets and this clears. May sleep. NULL: the host never sets it.
+ * @pause: now and then in long loops: let others run. True if the task has to end. May
+ *	sleep. NULL: no.
+ * @run: run event @event as hipec_tap_run() does, which is called if this is NULL.
+ * @ended: the policy has ended: vm.exit says why, in words too, and it still has its
+ *	queues. Called once for each policy, never from within an event. NULL:
+ *	nobody wants to know.
+ * @window: a window of the contract is closed, core->shadow.last; true: revoke the
+ *	policy. Called between events. NULL: if @verdict is HIPEC_SHADOW_REVOKE.
+ * @touched: page @pgno was found referenced, and the policy is about to get Access for
+ *	it. NULL: nobody wants to know.
+ * @hint: what the application says about page @pgno; 0: nothing. Called only if the
+ *	policy reads Hint. NULL: hints come with accesses, core->hint.
+ * @now: the policy's Time, ns from any start on; called only if the policy reads
+ *	Time. NULL: 0.
+ *
+ * All are called with the container's lock held, the requester's and the asked one's in
+ * the case of a pool; but @try_lock, and @enter and @leave. None may run events of the
+ * container, or give its frames a page. Those that may sleep do so only where the caller
+ * of the engine may.
+ */
+struct hipec_core_ops {
+	bool (*referenced)(struct hipec_core *core, u32 h, u32 who);
+	void (*reset)(struct hipec_core *core, u32 h, u32 who);
+	bool (*is_clean)(struct hipec_core *core, u32 h);
+	int (*evict)(struct hipec_core *core, u32 h, enum hipec_evict_why why);
+	void (*free)(struct hipec_core *core, u32 h, bool keep);
+	u32 (*allocate)(struct hipec_core *core, u32 nr, enum hipec_effort effort);
+	s64 (*allowance)(struct hipec_core *core);
+	void (*accounted)(struct hipec_core *core, s64 nr);
+	bool (*drop_ahead)(struct hipec_core *core, bool stale);
+	bool (*try_lock)(struct hipec_core *core);
+	void (*unlock)(struct hipec_core *core, bool requester);
+	bool (*enter)(struct hipec_pool *pool);
+	void (*leave)(struct hipec_pool *pool, bool entered);
+	void (*settle)(struct hipec_core *core);
+	bool (*pause)(struct hipec_core *core);
+	int (*run)(struct hipec_core *core, u32 event);
+	void (*ended)(struct hipec_core *core);
+	bool (*window)(struct hipec_core *core, enum hipec_shadow_verdict verdict);
+	void (*touched)(struct hipec_core *core, u32 pgno);
+	s64 (*hint)(struct hipec_core *core, u32 pgno);
+	u64 (*now)(struct hipec_core *core);
+};
+
+/**
+ * struct hipec_core - the engine's part of a container, under the container's lock
+ * @vm:         the machine; first, so that its host finds the rest by it
+ * @ops:        the host; invariant
+ * @nr_reserved: most frames that it may hold; invariant after the load
+ * @nr_frames:  held, free or not
+ * @nr_free:    of these, that hold no page
+ * @nr_surplus: of these, that go back when they are free
+ * @nr_reading: pages that have a frame and are not live yet
+ * @nr_pending: pages that were given up and have to be written first
+ * @pinned:     page that an event is about and that cannot go now; 0: none
+ * @demand:     that is being answered by the policy; NULL: none, or it is answered
+ * @making_room: free frames are promised
+ * @denied:     pages of its own that it replaces before it asks the host for a frame
+ *              again: asking a memory cgroup that is full costs more than a page is
+ *              worth; the host sets it
+ * @unsettled:  there is something for the host's settle() to do; the host sets it
+ * @pool_empty: a frame is about to leave another container: wait for it
+ * @event:      that runs, or ran last
+ * @event_since: ns, of the host, when it was first looked at; 0: it was not
+ * @loaded_at:  of the host's clock
+ * @context:    of the access under way; 0: not known, or there is none
+ * @hint:       that it brings along, where a host has none for pages
+ * @wants_time, @wants_hint, @wants_context: the policy reads it
+ * @special:    one of these, or it shares, or the host runs its events
+ * @exact:      the policy is told of every hit: nothing is harvested
+ * @harvested:  entry of the page table that was looked at last, for Access
+ * @late_event: event that was given up last
+ * @late_in_a_row: times that it was, one after the other
+ * @lost_in_a_row: pages given up that could not be written, one after the other;
+ *              the host counts
+ * @helped_in_a_row: Replace events without a frame, one after the other
+ * @counters:   as reported
+ * @shadow:     of the default policy
+ * @estimate:   what the default policy would have brought in, by its windows
+ * @directory:  its memory, which the host allocates and frees; NULL: not watched
+ * @watched_for_good: also when the policy has ended
+ * @pool:       that it shares; NULL: all its frames are its own
+ * @member:     its number there; 0: likewise
+ * @min_frames: which nobody takes from it
+ * @in_pool:    the pool's entry of each live page, by handle; the host's memory
+ * @pool_held:  frames less surplus, as the pool counts them
+ * @pool_leaving: surplus, likewise
+ * @recover:    decisions of the policy that may be reversed
+ */
+struct hipec_core {
+	struct hipec_vm vm;
+	const struct hipec_core_ops *ops;
+
+	u32 nr_reserved;
+	u32 nr_frames;
+	u32 nr_free;
+	u32 nr_surplus;
+	u32 nr_reading;
+	u32 nr_pending;
+	u32 pinned;
+	const struct hipec_demand *demand;
+	bool making_room;
+	u32 denied;
+	bool unsettled;
+	bool pool_empty;
+
+	u32 event;
+	u64 event_since;
+	u64 loaded_at;
+	u64 context;
+	s64 hint;
+	bool wants_time;
+	bool wants_hint;
+	bool wants_context;
+	bool special;
+	bool exact;
+	u32 harvested;
+	u32 late_event;
+	u32 late_in_a_row;
+	u32 lost_in_a_row;
+	u32 helped_in_a_row;
+	struct hipec_counters counters;
+
+	struct hipec_shadow shadow;
+	struct hipec_estimate estimate;
+	void *directory;
+	bool watched_for_good;
+
+	struct hipec_pool *pool;
+	u32 member;
+	u32 min_frames;
+	u32 *in_pool;
+	u32 pool_held;
+	u32 pool_leaving;
+	struct hipec_recover recover;
+};
+
+static inline struct hipec_core *hipec_core_of(struct hipec_vm *vm)
+{
+	static_assert(!offsetof(struct hipec_core, vm), "vm comes first");
+	return (struct hipec_core *)vm;
+}
+
+/* Frames that it holds, but for those that are leaving. */
+static inline u32 hipec_core_held(const struct hipec_core *core)
+{
+	return core->nr_frames - core->nr_surplus;
+}
+
+/* Whether the policy is there and has event @event. */
+static inline bool hipec_core_listens(const struct hipec_core *core, u32 event)
+{
+	return !core->vm.exit.kind && hipec_vm_has_event(&core->vm, event);
+}
+
+/* Between events, pages have gone or were looked at. */
+static inline void hipec_core_settle(struct hipec_core *core)
+{
+	if (unlikely(core->unsettled))
+		core->ops->settle(core);
+}
+
+/* core.c: frames come and go; hipec_core_request() is the machine's host operation */
+void hipec_core_init(struct hipec_core *core, const struct hipec_core_ops *ops,
+		     u32 nr_reserved);
+u32 hipec_core_bind(struct hipec_core *core, u32 pgno);
+u32 hipec_core_bind_in_event(struct hipec_core *core, u32 pgno);
+void hipec_core_freed(struct hipec_core *core, u32 h);
+void hipec_core_lost(struct hipec_core *core, u32 h);
+void hipec_core_show(struct hipec_core *core, u32 h);
+u32 hipec_core_grow(struct hipec_core *core, u32 nr, enum hipec_effort effort);
+bool hipec_core_shrink(struct hipec_core *core);
+void hipec_core_borrow(struct hipec_core *core);
+u64 hipec_core_request(struct hipec_vm *vm, u64 nr);
+bool hipec_core_may_fetch(const struct hipec_core *core);
+void hipec_core_cleaned(struct hipec_core *core, u32 h);
+void hipec_core_uncleaned(struct hipec_core *core, u32 h);
+bool hipec_core_end(struct hipec_core *core, u32 kind);
+void hipec_core_ended(struct hipec_core *core);
+
+/* revoke.c */
+void hipec_core_watch(struct hipec_core *core, u32 salt);
+void hipec_core_watch_again(struct hipec_core *core);
+void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead);
+void hipec_core_leaving(struct hipec_core *core, u32 h);
+
+/**
+ * hipec_core_came_in() - a page came in
+ * @core:  container
+ * @pgno:  live page
+ * @ahead: nobody wanted it yet
+ *
+ * At the end of a window the policy may end: not from within an event. To be called
+ * before PageFault, whose end makes resets of bits visible.
+ *
+ * Context: expects the lock; may sleep.
+ */
+static inline void hipec_core_came_in(struct hipec_core *core, u32 pgno,
+				      bool ahead)
+{
+	if (core->directory)
+		__hipec_core_came_in(core, pgno, ahead);
+}
+
+/* evict.c; hipec_core_give_up() is the machine's host operation */
+bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
+		      enum hipec_evict_why why);
+void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost);
+bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno);
+bool hipec_core_evict_any(struct hipec_core *core, u32 *pgno);
+bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno);
+bool hipec_core_give_up(struct hipec_vm *vm, u32 h, bool keep);
+
+/* event.c */
+void hipec_core_start(struct hipec_core *core);
+int hipec_core_adopt(struct hipec_core *core, const struct hipec_vm *old);
+void hipec_core_fault(struct hipec_core *core, u32 h, bool write);
+void hipec_core_replace(struct hipec_core *core, const struct hipec_demand *d);
+void __hipec_core_access(struct hipec_core *core, u32 h, bool write);
+void hipec_core_harvest(struct hipec_core *core);
+void hipec_core_remove(struct hipec_core *core, u32 pgno);
+void hipec_core_timer(struct hipec_core *core);
+
+/* A resident page was touched. Context: expects the lock; may sleep. */
+static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
+{
+	if (hipec_core_listens(core, HIPEC_EVENT_ACCESS))
+		__hipec_core_access(core, h, write);
+}
+
+/* ask.c */
+bool hipec_core_ask(struct hipec_core *core, const struct hipec_demand *d);
+
+/* reclaim.c */
+u32 hipec_core_try_room(struct hipec_core *core, const struct hipec_demand *d);
+int hipec_core_make_room(struct hipec_core *core, const struct hipec_demand *d);
+
+#endif /* HIPEC_CORE_CORE_H */

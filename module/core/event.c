@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events of a container's policy: when they run, what they know, how they end.
+ *
+ * Interface:
+ * hipec_core_start()     Init, once
+ * hipec_core_adopt()     Init and Adopt, of a policy that takes another's place
+ * hipec_core_fault()     PageFault, for a page that was brought in
+ * hipec_core_replace()   Replace, for a frame
+ * hipec_core_access()    Access, for a touch
+ * hipec_core_harvest()   Access, for pages found referenced
+ * hipec_core_remove()    Remove, for a page that the policy did not give up
+ * hipec_core_timer()     Timer
+ */
+#include "pool.h"
+#include "../vm/text.h"
+
+static bool pause(struct hipec_core *core)
+{
+	return core->ops->pause && core->ops->pause(core);
+}
+
+static u64 now(struct hipec_core *core)
+{
+	return core->wants_time && core->ops->now ? core->ops->now(core) : 0;
+}
+
+/* The last event was given up: once is the policy's loss, often its end. */
+static void note_late(struct hipec_core *core)
+{
+	struct hipec_exit *e = &core->vm.late;
+	struct hipec_text text;
+
+	hipec_text_init(&text, e->message, sizeof(e->message));
+	hipec_exit_explain(core->vm.policy, e, &text);
+	core->counters.late++;
+	if (pause(core))
+		return;		/* it was the task that ended */
+	if (core->event != core->late_event)
+		core->late_in_a_row = 0;
+	core->late_event = core->event;
+	if (++core->late_in_a_row == HIPEC_MAX_LATE)
+		hipec_core_end(core, HIPEC_EXIT_LATE);
+}
+
+/* The last event has ended with @ret, or is not late as those before it were. */
+static void note_end(struct hipec_core *core, int ret)
+{
+	if (ret == -ECANCELED)
+		hipec_core_ended(core);
+	else if (ret)
+		note_late(core);
+	else if (core->event == core->late_event)
+		core->late_in_a_row = 0;
+}
+
+/* Run an event where there is more to tell, or to do, than of most. */
+static int run_special(struct hipec_core *core, u32 event)
+{
+	s64 *slot = core->vm.slot;
+
+	if (core->pool)
+		slot[HIPEC_SLOT_FRAME_BUDGET] += hipec_pool_space(core);
+	if (core->wants_time)
+		slot[HIPEC_SLOT_TIME] = now(core) - core->loaded_at;
+	if (core->ops->run)
+		return core->ops->run(core, event);
+	return hipec_tap_run(&core->vm, event);
+}
+
+/*
+ * Run an event that the policy has; @free: frames it may count on. Owes
+ * hipec_core_settle(). Return: as hipec_vm_run(); nobody has been told.
+ */
+static __always_inline int start(struct hipec_core *core, u32 event, u32 free)
+{
+	struct hipec_vm *vm = &core->vm;
+
+	core->event = event;
+	core->event_since = 0;
+	vm->slot[HIPEC_SLOT_FREE_COUNT] = free;
+	vm->queue[HIPEC_QUEUE_FREE].count = free;
+	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = hipec_core_held(core);
+	vm->slot[HIPEC_SLOT_RESIDENT_COUNT] = vm->nr_live;
+	if (unlikely(core->special))
+		return run_special(core, event);
+	return hipec_tap_run(vm, event);
+}
+
+/* The same, with what follows from how it ended. */
+static __always_inline void run(struct hipec_core *core, u32 event, u32 free)
+{
+	int ret = start(core, event, free);
+
+	if (unlikely(ret | core->late_in_a_row))
+		note_end(core, ret);
+	hipec_core_settle(core);
+	if (unlikely(core->vm.nr_live > core->nr_frames))
+		hipec_core_end(core, HIPEC_EXIT_BROKEN);
+}
+
+/* What the application says about an access, or about its page. */
+static s64 hint_of(struct hipec_core *core, u32 pgno)
+{
+	return core->ops->hint ? core->ops->hint(core, pgno) : core->hint;
+}
+
+/*
+ * What an event about a page knows. An access brings its context along, and what it
+ * is the cause of has it too; but what another container wants, or a page's end, is
+ * not the fault's.
+ */
+static __always_inline void tell_page(struct hipec_core *core, u32 event, u32 pgno, bool write)
+{
+	bool other = event == HIPEC_EVENT_REMOVE || pgno == HIPEC_NO_PGNO;
+	s64 *slot = core->vm.slot;
+
+	slot[HIPEC_SLOT_FAULTED_ADDRESS] = (s64)pgno << 12;
+	slot[HIPEC_SLOT_FAULT_KIND] = write;
+	if (likely(!core->special))
+		return;
+	slot[HIPEC_SLOT_CONTEXT] = other ? 0 : core->context;
+	if (core->wants_hint)
+		slot[HIPEC_SLOT_HINT] = other ? 0 : hint_of(core, pgno);
+}
+
+/* Run an event about a page, if the policy is there and has it. */
+static void run_for_page(struct hipec_core *core, u32 event, u32 pgno,
+			 bool write, u32 free)
+{
+	if (!hipec_core_listens(core, event))
+		return;
+	tell_page(core, event, pgno, write);
+	run(core, event, free);
+}
+
+/* What the policy wants to know. */
+static void load(struct hipec_core *core)
+{
+	const struct hipec_policy *p = core->vm.policy;
+
+	core->wants_time = hipec_policy_reads(p, HIPEC_SLOT_TIME);
+	core->wants_hint = hipec_policy_reads(p, HIPEC_SLOT_HINT);
+	core->wants_context = hipec_policy_reads(p, HIPEC_SLOT_CONTEXT);
+	core->special = core->wants_time || core->wants_hint ||
+			core->wants_context || core->pool || core->ops->run;
+	core->loaded_at = now(core);
+}
+
+/* Tell a policy that it is there. Context: expects the lock; may sleep. */
+void hipec_core_start(struct hipec_core *core)
+{
+	load(core);
+	if (hipec_vm_has_event(&core->vm, HIPEC_EVENT_INIT))
+		run(core, HIPEC_EVENT_INIT, core->nr_free);
+}
+
+/* Show a page that was there before to the policy. */
+static int adopt(struct hipec_core *core, u32 h)
+{
+	hipec_page_show(&core->vm, h);
+	if (!hipec_vm_has_event(&core->vm, HIPEC_EVENT_ADOPT))
+		return 0;
+	tell_page(core, HIPEC_EVENT_ADOPT, core->vm.page[h].pgno, false);
+	return start(core, HIPEC_EVENT_ADOPT, core->nr_free);
+}
+
+/**
+ * hipec_core_adopt() - a policy gets the pages of the one before
+ * @core: container with a machine without pages, whose host refuses what would
+ *        change which pages hold frames
+ * @old:  the machine before, not changed
+ *
+ * Init, as there are no pages yet; then one page after the other, each live before
+ * its own Adopt, in the order in which they would fall to the built-in replacement.
+ * Nobody is told of an end.
+ *
+ * Context: expects the lock; may sleep.
+ * Return: 0; -ECANCELED if the policy has ended, with vm.exit set; -EINTR if the task
+ *         has to end.
+ */
+int hipec_core_adopt(struct hipec_core *core, const struct hipec_vm *old)
+{
+	struct hipec_vm *vm = &core->vm;
+	u64 context = core->context, most;
+	u32 h = 0;
+	int ret = 0;
+
+	core->context = 0;
+	load(core);
+	if (hipec_vm_has_event(vm, HIPEC_EVENT_INIT))
+		ret = start(core, HIPEC_EVENT_INIT, core->nr_free);
+	hipec_vm_inherit(vm, old);
+	most = vm->nr_commands + HIPEC_ADOPT_FUEL * vm->fuel;
+	while (!ret && (h = hipec_vm_next_live(old, h))) {
+		ret = adopt(core, h);
+		if (!ret && vm->nr_commands > most) {
+			hipec_vm_end(vm, HIPEC_EXIT_FUEL);
+			vm->exit.event = HIPEC_EVENT_ADOPT;
+			ret = -ECANCELED;
+		}
+		if (pause(core) && !ret)
+			ret = -EINTR;
+	}
+	hipec_core_settle(core);
+	core->context = context;
+	return ret == -ETIMEDOUT ? -EINTR : ret;
+}
+
+/**
+ * hipec_core_fault() - tell the policy of a page that was brought in
+ * @core:  container
+ * @h:     live page, on the fallback queue or where the policy has its ghost
+ * @write: the access that faulted was a write
+ *
+ * It cannot go before that has ended.
+ *
+ * Context: expects the lock; may sleep.
+ * Source: hipec-1997, "Application-specific caching strategies".
+ */
+void hipec_core_fault(struct hipec_core *core, u32 h, bool write)
+{
+	core->pinned = h;
+	run_for_page(core, HIPEC_EVENT_PAGEFAULT, core->vm.page[h].pgno, write,
+		     core->nr_free);
+	core->pinned = 0;
+}
+
+/**
+ * hipec_core_replace() - ask the policy for a frame
+ * @core: container
+ * @d:    what it is for
+ *
+ * All free frames are promised to the fault that asks, so none is counted.
+ *
+ * Context: expects the lock; may sleep.
+ */
+void hipec_core_replace(struct hipec_core *core, const struct hipec_demand *d)
+{
+	run_for_page(core, HIPEC_EVENT_REPLACE, d->pgno, d->write, 0);
+}
+
+/* Of hipec_core_access(), with a policy that has the event. */
+void __hipec_core_access(struct hipec_core *core, u32 h, bool write)
+{
+	core->pinned = core->vm.found = h;
+	tell_page(core, HIPEC_EVENT_ACCESS, core->vm.page[h].pgno, write);
+	run(core, HIPEC_EVENT_ACCESS, core->nr_free);
+	core->pinned = 0;
+}
+
+/* Reset the bits of some pages. Return: how many were set, in @pgno. */
+static u32 look_at_some(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
+{
+	struct hipec_vm *vm = &core->vm;
+	u32 i, n = 0;
+
+	for (i = 0; i < HIPEC_HARVEST && i < vm->nr_pages; i++) {
+		u32 h = core->harvested = core->harvested % vm->nr_pages + 1;
+
+		if (!hipec_page_live(vm, h) ||
+		    !core->ops->referenced(core, h, HIPEC_REF_POLICY))
+			continue;
+		core->ops->reset(core, h, HIPEC_REF_POLICY);
+		pgno[n++] = vm->page[h].pgno;
+		hipec_tap(vm, HIPEC_RECORD_TOUCH, h, HIPEC_TOUCH_HARVESTED);
+	}
+	hipec_core_settle(core);
+	return n;
+}
+
+/**
+ * hipec_core_harvest() - Access for pages that were found referenced
+ * @core: container
+ *
+ * Looks at some entries of the page table, goes on behind them the next time, and
+ * resets the bits that it finds: before each Replace a policy that wants to know
+ * gets to know a few of the pages that were used.
+ *
+ * Context: expects the lock; may sleep.
+ */
+void hipec_core_harvest(struct hipec_core *core)
+{
+	u32 pgno[HIPEC_HARVEST], n, i;
+	u64 context = core->context;
+	s64 hint = core->hint;
+
+	if (core->exact || !hipec_core_listens(core, HIPEC_EVENT_ACCESS))
+		return;
+	n = look_at_some(core, pgno);
+	core->context = core->hint = 0;	/* which access it was is not known */
+	for (i = 0; i < n; i++) {
+		if (!hipec_page_find(&core->vm, pgno[i]))
+			continue;
+		if (core->ops->touched)
+			core->ops->touched(core, pgno[i]);
+		run_for_page(core, HIPEC_EVENT_ACCESS, pgno[i], false,
+			     core->nr_free);
+	}
+	core->context = context;
+	core->hint = hint;
+}
+
+/**
+ * hipec_core_remove() - tell the policy of a page that it did not give up
+ * @core: container
+ * @pgno: page that has left
+ *
+ * Until the event ends the policy may remember it.
+ *
+ * Context: expects the lock; may sleep.
+ */
+void hipec_core_remove(struct hipec_core *core, u32 pgno)
+{
+	run_for_page(core, HIPEC_EVENT_REMOVE, pgno, false, core->nr_free);
+	hipec_page_forget_gone(&core->vm);
+	hipec_core_settle(core);
+}
+
+/* The policy's period is over. Context: expects the lock; may sleep. */
+void hipec_core_timer(struct hipec_core *core)
+{
+	if (!hipec_core_listens(core, HIPEC_EVENT_TIMER))
+		return;
+	core->vm.slot[HIPEC_SLOT_HINT] = 0;
+	core->vm.slot[HIPEC_SLOT_CONTEXT] = 0;
+	run(core, HIPEC_EVENT_TIMER, core->nr_free);
+}

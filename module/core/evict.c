@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A page loses its frame; and the built-in choice of a page: FIFO with a second
+ * chance, for containers without a policy, or whose policy has ended, and for
+ * policies that give no frame.
+ */
+#include "pool.h"
+
+/**
+ * hipec_core_evict() - a live page gives its frame up
+ * @core: container
+ * @h:    live page
+ * @keep: the frame stays with the container; else it goes back
+ * @why:  for the host
+ *
+ * A clean frame is free at once, another one when it has been written.
+ *
+ * Context: expects the lock; may sleep.
+ * Return: whether the page is no longer live.
+ */
+bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
+		      enum hipec_evict_why why)
+{
+	int ret;
+
+	if (h == core->pinned)
+		return false;
+	ret = core->ops->evict(core, h, why);
+	if (ret && ret != -EINPROGRESS)
+		return false;
+	if (core->directory || core->pool)
+		hipec_core_leaving(core, h);
+	core->nr_surplus += !keep;
+	core->counters.evictions++;
+	core->counters.given += !keep;
+	if (ret) {
+		hipec_page_hide(&core->vm, h);
+		core->nr_pending++;
+		hipec_pool_account(core);
+	} else {
+		hipec_core_freed(core, h);
+	}
+	return true;
+}
+
+/**
+ * hipec_core_unbind() - a page loses its frame without being evicted
+ * @core: container
+ * @h:    page that is live or being brought in
+ * @lost: the frame is in others' hands, and the container's no more
+ *
+ * For reads that failed and pages that were cut off their file. hipec_core_remove()
+ * is to follow where the policy knew the page.
+ *
+ * Context: expects the lock.
+ */
+void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost)
+{
+	if (hipec_page_live(&core->vm, h))
+		hipec_core_leaving(core, h);
+	else
+		core->nr_reading--;
+	if (lost)
+		hipec_core_lost(core, h);
+	else
+		hipec_core_freed(core, h);
+}
+
+/**
+ * hipec_core_give_up() - host operation: the policy gives a page up
+ * @vm:   machine of a container
+ * @h:    live page
+ * @keep: the policy wants the frame to stay
+ *
+ * In a container that shares, the first page given up in a Replace of its own
+ * answers it; others, and those of other events, are gifts to the pool. The last
+ * frames stay, or no fault could ever be served.
+ *
+ * Context: expects the lock; may sleep.
+ * Return: whether the page is no longer live.
+ */
+bool hipec_core_give_up(struct hipec_vm *vm, u32 h, bool keep)
+{
+	struct hipec_core *core = hipec_core_of(vm);
+	bool own = core->demand && core->demand->whom == core;
+	u32 last = 1;
+
+	if (core->pool) {
+		last = core->min_frames;
+		keep = own;
+	}
+	if ((!keep && hipec_core_held(core) <= last) ||
+	    !hipec_core_evict(core, h, keep, keep ? HIPEC_EVICT_FREED :
+						    HIPEC_EVICT_RELEASED)) {
+		core->counters.refused++;
+		return false;
+	}
+	if (own)
+		core->demand = NULL;
+	return true;
+}
+
+enum round {
+	CLEAN_ONLY,	/* evict the first that needs no write */
+	SECOND_CHANCE,	/* pass over what was referenced, and reset it */
+	FIRST_COME,	/* evict the first that can go */
+	LAST_RESORT,	/* even if its last write failed */
+};
+
+/* Whether page @h is passed over in @round without a try. */
+static bool is_spared(struct hipec_core *core, u32 h, enum round round)
+{
+	if (round != SECOND_CHANCE ||
+	    !core->ops->referenced(core, h, HIPEC_REF_POLICY))
+		return false;
+	core->ops->reset(core, h, HIPEC_REF_POLICY);
+	return true;
+}
+
+/* Evict a page of queue @q. What is passed over goes to the tail, if it may. */
+static bool evict_from(struct hipec_core *core, u32 q, enum round round,
+		       bool keep, enum hipec_evict_why why, u32 *pgno)
+{
+	struct hipec_vm *vm = &core->vm;
+	u32 n = vm->queue[q].count;
+	u32 h, next;
+
+	for (h = vm->queue[q].head; n--; h = next) {
+		next = vm->page[h].next;
+		if (!hipec_page_live(vm, h))
+			continue;
+		*pgno = vm->page[h].pgno;
+		if (round == CLEAN_ONLY && core->ops->is_clean &&
+		    !core->ops->is_clean(core, h))
+			continue;
+		if (!is_spared(core, h, round) &&
+		    hipec_core_evict(core, h, keep, why))
+			return true;
+		if (!vm->queue[q].key)
+			hipec_page_pass(vm, h);
+	}
+	return false;
+}
+
+/**
+ * hipec_core_evict_orphan() - evict a page that is on no queue of the policy
+ * @core: container
+ * @keep: its frame stays with the container
+ * @pgno: gets the page that was evicted
+ *
+ * A policy forgets a page, or goes on as if a page had gone that was refused: its
+ * frame would never be given up again.
+ *
+ * Context: expects the lock; may sleep.
+ * Return: whether a page was evicted.
+ */
+bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno)
+{
+	return evict_from(core, HIPEC_QUEUE_FALLBACK, FIRST_COME, keep,
+			  HIPEC_EVICT_ORPHAN, pgno);
+}
+
+/*
+ * First what is on no queue of the policy, then its queues in slot order; or the
+ * built-in replacement's, whose active queue is the fallback one: that is last.
+ */
+static bool evict_in_round(struct hipec_core *core, enum round round, u32 *pgno)
+{
+	enum hipec_evict_why why = round == LAST_RESORT ? HIPEC_EVICT_LAST :
+							  HIPEC_EVICT_TAKEN;
+	bool builtin = hipec_fifo2_rules(&core->vm);
+	u32 q;
+
+	if (!builtin && evict_from(core, HIPEC_QUEUE_FALLBACK, round, true, why,
+				   pgno))
+		return true;
+	for (q = HIPEC_QUEUE_POLICY; q < core->vm.nr_queues; q++)
+		if (evict_from(core, q, round, true, why, pgno))
+			return true;
+	return builtin && evict_from(core, HIPEC_QUEUE_FALLBACK, round, true,
+				     why, pgno);
+}
+
+static bool take(struct hipec_vm *vm, u32 h)
+{
+	return hipec_core_evict(hipec_core_of(vm), h, true, HIPEC_EVICT_TAKEN);
+}
+
+/**
+ * hipec_core_evict_any() - the built-in replacement
+ * @core: container
+ * @pgno: gets the page that was evicted
+ *
+ * For a policy that gives no frame it goes queue by queue, and leaves them as they
+ * are. Pages that were referenced get a second chance.
+ *
+ * Context: expects the lock; may sleep; hipec_core_settle() is owed to it.
+ * Return: whether a page was evicted; false if none can go.
+ */
+bool hipec_core_evict_any(struct hipec_core *core, u32 *pgno)
+{
+	enum round round = SECOND_CHANCE;
+
+	if (hipec_fifo2_rules(&core->vm)) {
+		if (hipec_fifo2_replace(&core->vm, take, pgno))
+			return true;
+		round = LAST_RESORT;
+	}
+	for (; round <= LAST_RESORT; round++)
+		if (evict_in_round(core, round, pgno))
+			return true;
+	return false;
+}
+
+/**
+ * hipec_core_evict_clean() - have a frame free at once, whatever else would go
+ * @core: container
+ * @pgno: gets the page that was evicted
+ *
+ * For a fault that must not wait for a write.
+ *
+ * Context: expects the lock; may sleep.
+ * Return: whether a page was evicted.
+ */
+bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno)
+{
+	return evict_in_round(core, CLEAN_ONLY, pgno);
+}

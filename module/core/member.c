@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the pool counts of a container, and the manager's entry of each of its live
+ * pages. Which page goes when the pool is full is pool.c's.
+ *
+ * Interface:
+ * hipec_pool_join(), _leave()     a container shares, no longer
+ * hipec_pool_account()            its frames have changed
+ * hipec_pool_space()              frames that it can get and nobody loses
+ * hipec_pool_added(), _removed()  a page is live, is about to be live no more
+ * hipec_pool_lock(), _unlock()  the pool's lock
+ */
+#include "pool.h"
+
+/**
+ * hipec_pool_lock() - take the pool's lock
+ * @pool: pool
+ *
+ * Pages come and go under the lock while a policy is asked.
+ *
+ * Context: expects at most members' locks; may sleep.
+ * Return: false if the caller has it already. For hipec_pool_unlock().
+ */
+bool hipec_pool_lock(struct hipec_pool *pool)
+{
+	return !pool->ops->enter || pool->ops->enter(pool);
+}
+
+/* Drop it, unless it was the caller's before. */
+void hipec_pool_unlock(struct hipec_pool *pool, bool entered)
+{
+	if (pool->ops->leave)
+		pool->ops->leave(pool, entered);
+}
+
+/* Of hipec_pool_account(), of a container that shares. */
+void __hipec_pool_account(struct hipec_core *core)
+{
+	struct hipec_pool *pool = core->pool;
+	s64 held = (s64)hipec_core_held(core) - core->pool_held;
+	s64 leaving = (s64)core->nr_surplus - core->pool_leaving;
+
+	if (!(held | leaving))
+		return;
+	atomic_long_add(held, &pool->nr);
+	atomic_long_add(leaving, &pool->leaving);
+	if (core->ops->accounted)
+		core->ops->accounted(core, held);
+	core->pool_held += held;
+	core->pool_leaving += leaving;
+}
+
+/**
+ * hipec_pool_space() - frames that a container can get and nobody loses
+ * @core: container that shares
+ *
+ * Context: expects the container's lock; the answer is old when it is given.
+ * Return: frames.
+ */
+u32 hipec_pool_space(struct hipec_core *core)
+{
+	const struct hipec_pool *pool = core->pool;
+	s64 most = (s64)core->nr_reserved - core->nr_frames;
+	s64 room = pool->max - atomic_long_read(&pool->nr);
+
+	if (room < most)
+		most = room;
+	if (core->ops->allowance) {
+		room = core->ops->allowance(core);
+		if (room < most)
+			most = room;
+	}
+	return most > 0 ? most : 0;
+}
+
+/* Of hipec_pool_added(): now and then bits are reset ahead of need. */
+void __hipec_pool_added(struct hipec_core *core, u32 h)
+{
+	struct hipec_pool *pool = core->pool;
+	bool entered = hipec_pool_lock(pool);
+
+	core->in_pool[h] = hipec_mr_add(&pool->mr, core->member, h);
+	if (entered && ++pool->nr_added % HIPEC_AGE_EVERY == 0 &&
+	    atomic_long_read(&pool->nr) > pool->max / 2) {
+		pool->requester = core;
+		hipec_mr_age(&pool->mr);
+	}
+	hipec_recover_drop_gone(&core->recover, core->vm.page[h].pgno);
+	hipec_pool_unlock(pool, entered);
+}
+
+/* Of hipec_pool_removed(). */
+void __hipec_pool_removed(struct hipec_core *core, u32 h)
+{
+	struct hipec_pool *pool = core->pool;
+	bool entered;
+	u32 f;
+
+	if (!core->in_pool[h])
+		return;
+	entered = hipec_pool_lock(pool);
+	f = core->in_pool[h];
+	core->in_pool[h] = HIPEC_MR_NONE;
+	hipec_mr_del(&pool->mr, f);
+	hipec_recover_drop_kept(&core->recover, core->vm.page[h].pgno);
+	hipec_pool_unlock(pool, entered);
+}
+
+/**
+ * hipec_pool_join() - let a container share the pool's frames
+ * @pool:       pool, with its manager
+ * @core:       container with nr_reserved, and no frames or pages; its in_pool and
+ *              recover are to be made before it gets any
+ * @min_frames: that are its own once it has them
+ *
+ * Context: expects the pool's lock.
+ * Return: 0; -ENOSPC if there are too many members.
+ */
+int hipec_pool_join(struct hipec_pool *pool, struct hipec_core *core,
+		    u32 min_frames)
+{
+	u32 member;
+
+	for (member = 1; member <= pool->max_members; member++)
+		if (!pool->member[member])
+			break;
+	if (member > pool->max_members)
+		return -ENOSPC;
+	core->pool = pool;
+	core->member = member;
+	core->min_frames = min_frames;
+	pool->member[member] = core;
+	pool->nr_members++;
+	hipec_mr_set_limits(&pool->mr, member, min_frames, core->nr_reserved);
+	return 0;
+}
+
+/**
+ * hipec_pool_leave() - a container shares no longer
+ * @core: container without pages and frames; nothing if it did not join
+ *
+ * Context: expects the pool's lock.
+ */
+void hipec_pool_leave(struct hipec_core *core)
+{
+	struct hipec_pool *pool = core->pool;
+
+	if (!pool)
+		return;
+	core->nr_surplus = 0;
+	hipec_pool_account(core);
+	pool->member[core->member] = NULL;
+	pool->nr_members--;
+	core->member = 0;
+	core->pool = NULL;
+}

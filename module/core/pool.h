@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A pool: frames that containers share, and which of them gives one up. While the
+ * pool has room a member gets frames one by one. When it is full, FIFO2-MR or
+ * AWST (fifo2mr.h) finds the member that gives one up, by its own Replace. A frame
+ * that changes hands goes back to where it came from, and another is allocated.
+ *
+ * A victim that is dirty leaves when it has been written. Frames that are leaving
+ * do not count as held, up to @slack of them.
+ *
+ * The manager asks for a page of a member whose lock it can have at once; another's
+ * page it passes over, as if it had been referenced.
+ *
+ * Interface:
+ * hipec_pool_join(), _leave()  a container shares, no longer
+ * hipec_pool_grow()            one frame more, by whose loss ever
+ * hipec_pool_lock(), _unlock() the pool's lock
+ * hipec_pool_space()           frames that nobody would have to give up
+ * hipec_pool_added(), _removed()  a page is live, is about to be live no more
+ * hipec_pool_recover()         an ill-advised decision is reversed
+ * hipec_pool_spare(), _reclaim()  for memory pressure
+ */
+#ifndef HIPEC_CORE_POOL_H
+#define HIPEC_CORE_POOL_H
+
+#include "core.h"
+#include "fifo2mr.h"
+
+/**
+ * struct hipec_pool - under the host's lock but for what is atomic
+ * @mr:       the manager; first: its methods find the pool by it. The host
+ *            initialises it, with hipec_pool_mr_ops, before the first join
+ * @ops:      of the host; enter() and leave() are the lock
+ * @member:   by number, from 1 to @max_members
+ * @max_members: invariant
+ * @nr_members: may be read without the lock
+ * @requester: member that wants a frame and holds its own lock; NULL: the system
+ * @demand:   what it wants it for
+ * @nr_added: pages, so far; it wraps
+ * @max:      frames that the members may hold; invariant
+ * @slack:    frames that may be leaving beside them; likewise
+ * @nr:       frames held, but for those leaving; atomic
+ * @leaving:  atomic
+ * @recovery: ill-advised decisions are reversed
+ */
+struct hipec_pool {
+	struct hipec_mr mr;
+	const struct hipec_core_ops *ops;
+	struct hipec_core **member;
+	u32 max_members;
+	u32 nr_members;
+	struct hipec_core *requester;
+	const struct hipec_demand *demand;
+	u32 nr_added;
+	long max;
+	long slack;
+	atomic_long_t nr;
+	atomic_long_t leaving;
+	bool recovery;
+};
+
+extern const struct hipec_mr_ops hipec_pool_mr_ops;
+
+bool hipec_pool_lock(struct hipec_pool *pool);
+void hipec_pool_unlock(struct hipec_pool *pool, bool entered);
+int hipec_pool_join(struct hipec_pool *pool, struct hipec_core *core,
+		    u32 min_frames);
+void hipec_pool_leave(struct hipec_core *core);
+int hipec_pool_grow(struct hipec_core *core, const struct hipec_demand *d,
+		    enum hipec_effort effort);
+u32 hipec_pool_space(struct hipec_core *core);
+void __hipec_pool_added(struct hipec_core *core, u32 h);
+void __hipec_pool_removed(struct hipec_core *core, u32 h);
+void __hipec_pool_account(struct hipec_core *core);
+void hipec_pool_recover(struct hipec_core *core, u32 pgno);
+long hipec_pool_spare(const struct hipec_pool *pool);
+bool hipec_pool_reclaim(struct hipec_pool *pool);
+
+/* Tell the pool, if it shares one, what a container holds. Expects its lock. */
+static inline void hipec_pool_account(struct hipec_core *core)
+{
+	if (core->pool)
+		__hipec_pool_account(core);
+}
+
+/* A page of a container is live. Expects its lock; may sleep. */
+static inline void hipec_pool_added(struct hipec_core *core, u32 h)
+{
+	if (core->pool)
+		__hipec_pool_added(core, h);
+}
+
+/* It is about to be live no more. Expects its lock. */
+static inline void hipec_pool_removed(struct hipec_core *core, u32 h)
+{
+	if (core->pool)
+		__hipec_pool_removed(core, h);
+}
+
+/* Decisions that the recovery table of a member has room for. */
+static inline u32 hipec_pool_decisions(const struct hipec_core *core)
+{
+	return core->nr_reserved / 2 + 1;
+}
+
+#endif /* HIPEC_CORE_POOL_H */

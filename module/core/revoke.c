@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Beside a container that is watched runs a shadow of the default policy
+ * (shadow.c), and the policy's faults are held against the contract (contract.c).
+ * A policy that breaks it ends here, with all frames kept.
+ *
+ * Interface:
+ * hipec_core_watch()        a policy was loaded
+ * hipec_core_watch_again()  another one has taken its place
+ * hipec_core_came_in()      a page came in, as it was wanted or before
+ * hipec_core_leaving()      a live page is about to lose its frame
+ */
+#include "pool.h"
+
+static bool watched(const struct hipec_core *core)
+{
+	return core->directory &&
+	       (!core->vm.exit.kind || core->watched_for_good);
+}
+
+/* The shadow is one more that reads the referenced bit, and resets it. */
+static bool young(struct hipec_shadow *s, u32 pgno)
+{
+	struct hipec_core *core = (struct hipec_core *)
+		((char *)s - offsetof(struct hipec_core, shadow));
+	u32 h = hipec_page_find(&core->vm, pgno);
+
+	if (!h || !hipec_page_live(&core->vm, h) ||
+	    !core->ops->referenced(core, h, HIPEC_REF_SHADOW))
+		return false;
+	core->ops->reset(core, h, HIPEC_REF_SHADOW);
+	return true;
+}
+
+/**
+ * hipec_core_watch() - begin to hold a policy to the contract
+ * @core: container; nothing if it has no directory
+ * @salt: of the sample, unknown to the policy's author
+ *
+ * Context: expects the lock.
+ */
+void hipec_core_watch(struct hipec_core *core, u32 salt)
+{
+	if (core->directory)
+		hipec_shadow_init(&core->shadow, core->directory,
+				  core->nr_reserved, salt, young);
+}
+
+/**
+ * hipec_core_watch_again() - hold another policy to the contract, from now on
+ * @core: container that shares; nothing if it has no directory
+ *
+ * The default starts with the pages that the policy starts with.
+ *
+ * Context: expects the lock; may sleep; hipec_core_settle() is owed to it.
+ */
+void hipec_core_watch_again(struct hipec_core *core)
+{
+	u32 h = 0;
+
+	if (!core->directory)
+		return;
+	hipec_core_watch(core, core->vm.salt);
+	hipec_shadow_resize(&core->shadow, core->pool_held);
+	while ((h = hipec_vm_next_live(&core->vm, h))) {
+		hipec_shadow_ahead(&core->shadow, core->vm.page[h].pgno);
+		if (core->ops->pause)
+			core->ops->pause(core);
+	}
+	memset(&core->shadow.window, 0, sizeof(core->shadow.window));
+}
+
+/* A window may be closed, and the policy have broken the contract. */
+static void judge(struct hipec_core *core)
+{
+	const struct hipec_shadow_window *last = &core->shadow.last;
+	enum hipec_shadow_verdict verdict = hipec_shadow_verdict(&core->shadow);
+	bool revoke = verdict == HIPEC_SHADOW_REVOKE;
+	struct hipec_bounds bounds;
+
+	if (verdict == HIPEC_SHADOW_NONE)
+		return;
+	hipec_estimate_add(&core->estimate, last);
+	bounds = hipec_estimate_bounds(&core->estimate);
+	core->counters.windows++;
+	core->counters.bad_windows += verdict != HIPEC_SHADOW_GOOD;
+	core->counters.judged_faults += last->faults;
+	core->counters.default_faults += (u64)last->shadow << last->shift;
+	core->counters.default_least = bounds.least;
+	core->counters.default_most = bounds.most;
+	if (core->ops->window)
+		revoke = core->ops->window(core, verdict);
+	if (revoke)
+		hipec_core_end(core, HIPEC_EXIT_WORSE);
+}
+
+/*
+ * Of hipec_core_came_in(), of a container that has a directory.
+ *
+ * Source: hipec-1997, "Protection mechanism", which leaves revocation open.
+ */
+void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead)
+{
+	if (!watched(core))
+		return;
+	if (ahead) {
+		hipec_shadow_ahead(&core->shadow, pgno);
+		return;
+	}
+	if (core->pool && core->shadow.frames != core->pool_held)
+		hipec_shadow_resize(&core->shadow, core->pool_held);
+	hipec_shadow_fault(&core->shadow, pgno);
+	judge(core);
+}
+
+/* Live page @h is about to lose its frame. Context: expects the lock. */
+void hipec_core_leaving(struct hipec_core *core, u32 h)
+{
+	if (watched(core))
+		hipec_shadow_gone(&core->shadow, core->vm.page[h].pgno);
+	hipec_pool_removed(core, h);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * module/core, the engine, of containers that share a pool: which of them gives a frame
+ * up, and which gets one.
+ */
+#include "corehost.h"
+
+#define MEMBERS 3
+
+struct world {
+	struct hipec_pool pool;
+	struct hipec_core *member[MEMBERS + 1];
+	struct hipec_mr_frame frame[OWNER_PAGES];
+};
+
+static struct world *pool(struct kunit *test, u32 max)
+{
+	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	w->pool.ops = &hipec_owner_ops;
+	w->pool.member = w->member;
+	w->pool.max_members = MEMBERS;
+	w->pool.max = max;
+	w->pool.slack = 1;
+	w->pool.recovery = true;
+	hipec_mr_init(&w->pool.mr, &hipec_pool_mr_ops, w->frame, OWNER_PAGES - 1);
+	return w;
+}
+
+static struct hipec_owner *member(struct kunit *test, struct world *w, u32 frames,
+			    u32 min)
+{
+	struct hipec_owner *o = hipec_owner_new(test, &hipec_owner_ops, true, frames);
+	struct hipec_demand d = hipec_owner_demand(o, HIPEC_NO_PGNO);
+	u32 decisions = hipec_pool_decisions(&o->core);
+	void *memory = kunit_kzalloc(test, hipec_recover_size(decisions, 4),
+				     GFP_KERNEL);
+
+	o->core.nr_frames = o->core.nr_free = 0;
+	o->core.in_pool = kunit_kzalloc(test, OWNER_PAGES * sizeof(u32), GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, memory && o->core.in_pool);
+	hipec_recover_init(&o->core.recover, memory, decisions, 4);
+	KUNIT_ASSERT_EQ(test, hipec_pool_join(&w->pool, &o->core, min), 0);
+	while (o->core.nr_frames < min)
+		KUNIT_ASSERT_EQ(test, hipec_pool_grow(&o->core, &d,
+						      HIPEC_EFFORT_MOST), 1);
+	hipec_core_start(&o->core);
+	return o;
+}
+
+/* A member that wants a frame of a full pool gets another's, by that one's policy. */
+static void a_full_pool_gives_by_the_others_policy(struct kunit *test)
+{
+	struct world *w = pool(test, 10);
+	struct hipec_owner *a = member(test, w, 8, 2), *b = member(test, w, 8, 2);
+
+	hipec_owner_bring_all(test, a, 0, 8);
+	hipec_owner_bring_all(test, b, 0, 4);
+	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 6);
+	KUNIT_EXPECT_EQ(test, b->core.nr_frames, 4);
+	KUNIT_EXPECT_EQ(test, a->core.counters.given, 2);
+	KUNIT_EXPECT_EQ(test, a->nr_returned, 2);
+	KUNIT_EXPECT_FALSE(test, hipec_owner_find(a, 0) || hipec_owner_find(a, 1));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&w->pool.nr), 10);
+	hipec_owner_expect_whole(test, a);
+	hipec_owner_expect_whole(test, b);
+	/* Memory pressure takes what is above the minimum, of whoever is not busy. */
+	w->pool.requester = NULL;
+	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&w->pool.nr), 9);
+	KUNIT_EXPECT_EQ(test, hipec_pool_spare(&w->pool), 0);
+}
+
+/* A member that is busy is passed over: not now, and nobody waits here. */
+static void a_busy_member_is_passed_over(struct kunit *test)
+{
+	struct world *w = pool(test, 8);
+	struct hipec_owner *a = member(test, w, 8, 2), *b = member(test, w, 8, 1);
+	struct hipec_demand d = hipec_owner_demand(b, 1);
+
+	hipec_owner_bring_all(test, a, 0, 7);
+	hipec_owner_bring_all(test, b, 0, 1);
+	a->locked = true;
+	b->bits[hipec_owner_find(b, 0)] |= OWNER_PINNED;
+	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&b->core, &d, HIPEC_EFFORT_SOME),
+			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, hipec_owner_bring(b, 1), -EAGAIN);
+	a->locked = false;
+	KUNIT_EXPECT_GT(test, hipec_owner_bring(b, 1), 0);
+	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 6);
+}
+
+/* Not at its limit, above its quota, nor while the host has just said no. */
+static void a_member_gets_no_frame_beyond_what_it_may_have(struct kunit *test)
+{
+	struct world *w = pool(test, 40);
+	struct hipec_owner *a = member(test, w, 8, 2);
+	struct hipec_demand d = hipec_owner_demand(a, 0);
+
+	KUNIT_EXPECT_EQ(test, hipec_pool_space(&a->core), 6);
+	a->allowance = 3;
+	KUNIT_EXPECT_EQ(test, hipec_pool_space(&a->core), 3);
+	a->allowance = 0;
+	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&a->core, &d, HIPEC_EFFORT_SOME), 0);
+	a->allowance = 100;
+	a->most = 0;
+	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&a->core, &d, HIPEC_EFFORT_SOME), 0);
+	a->nr_allocated = 0;
+	a->most = 100;
+	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&a->core, &d, HIPEC_EFFORT_SOME), 0);
+	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&a->core, &d, HIPEC_EFFORT_SOME), 0);
+	KUNIT_EXPECT_EQ(test, a->nr_allocated, 0);
+	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&a->core, &d, HIPEC_EFFORT_SOME), 1);
+	KUNIT_EXPECT_EQ(test, hipec_core_request(&a->core.vm, 100), 5);
+	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&a->core, &d, HIPEC_EFFORT_SOME), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&w->pool.nr), 8);
+}
+
+/* A page that was given up in place of one that nobody needs is made good for. */
+static void bad_advice_is_reversed(struct kunit *test)
+{
+	struct world *w = pool(test, 4);
+	struct hipec_owner *a = member(test, w, 4, 1);
+	u32 h;
+
+	hipec_owner_bring_all(test, a, 0, 4);
+	/* FIFO2-MR would take page 0, the policy gives another one. */
+	h = hipec_owner_find(a, 0);
+	hipec_queue_move(&a->core.vm, a->core.vm.slot[a->queue], h, HIPEC_END_TAIL);
+	w->pool.demand = NULL;
+	w->pool.requester = NULL;
+	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
+	KUNIT_EXPECT_EQ(test, a->core.counters.moved, 1);
+	KUNIT_EXPECT_FALSE(test, hipec_owner_find(a, 1));
+	a->most = 0;		/* so that there is no room */
+	w->pool.max = 3;
+	KUNIT_EXPECT_GT(test, hipec_owner_bring(a, 1), 0);
+	KUNIT_EXPECT_EQ(test, a->core.counters.recovered, 1);
+	KUNIT_EXPECT_FALSE(test, hipec_owner_find(a, 0));
+}
+
+/* There is room for so many; and one that leaves takes nothing along. */
+static void members_join_and_leave(struct kunit *test)
+{
+	struct world *w = pool(test, 30);
+	struct hipec_owner *o[MEMBERS], *one_more = hipec_owner_new(test, &hipec_owner_ops, true, 4);
+	u32 i;
+
+	for (i = 0; i < MEMBERS; i++)
+		o[i] = member(test, w, 4, 2);
+	KUNIT_EXPECT_EQ(test, hipec_pool_join(&w->pool, &one_more->core, 1),
+			-ENOSPC);
+	while (hipec_core_shrink(&o[0]->core))
+		;
+	o[0]->core.nr_surplus = 0;
+	hipec_pool_leave(&o[0]->core);
+	hipec_pool_leave(&o[0]->core);
+	KUNIT_EXPECT_EQ(test, w->pool.nr_members, MEMBERS - 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&w->pool.nr), 4);
+	KUNIT_EXPECT_EQ(test, hipec_pool_join(&w->pool, &one_more->core, 1), 0);
+}
+
+/* Frames in plenty come in blocks. */
+static void frames_in_plenty_come_at_once(struct kunit *test)
+{
+	struct world *w = pool(test, 5000);
+	struct hipec_owner *a = member(test, w, 4000, 2);
+	struct hipec_demand d = hipec_owner_demand(a, 0);
+
+	a->nr_allocated = 0;
+	d.want = 10;
+	KUNIT_EXPECT_EQ(test, hipec_core_try_room(&a->core, &d), 10);
+	KUNIT_EXPECT_EQ(test, a->nr_allocated, 1);
+}
+
+static struct kunit_case share_cases[] = {
+	KUNIT_CASE(a_full_pool_gives_by_the_others_policy),
+	KUNIT_CASE(a_busy_member_is_passed_over),
+	KUNIT_CASE(a_member_gets_no_frame_beyond_what_it_may_have),
+	KUNIT_CASE(bad_advice_is_reversed),
+	KUNIT_CASE(members_join_and_leave),
+	KUNIT_CASE(frames_in_plenty_come_at_once),
+	{ }
+};
+
+static struct kunit_suite share_suite = {
+	.name = "hipec_share",
+	.test_cases = share_cases,
+};
+
+kunit_test_suites(&share_suite);

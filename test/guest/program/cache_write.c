@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Files in place that are written to, truncated, or whose cgroup is too small: nothing
+ * is lost, and nobody is killed.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "guest.h"
+
+#define FILE_A DIR_DATA "cache-a"
+#define FILE_B DIR_DATA "cache-b"
+#define GROUP "cache"
+
+static void read_word(int file, size_t page, uint64_t want)
+{
+	uint64_t word;
+
+	CHECK(pread(file, &word, sizeof(word), page * PAGE_BYTES) == sizeof(word));
+	if (word != want)
+		FAIL("page %zu has wrong data", page);
+}
+
+/* What is read in between pushes out, and what was written is there. */
+static void writes_are_read_back(void)
+{
+	const size_t pages = 1024, frames = 128;
+	struct hipec_status s;
+	int c, file;
+	size_t i, n;
+
+	make_file(FILE_A, pages * PAGE_BYTES);
+	c = open_cache("lru", frames);
+	file = take_file(c, FILE_A, O_RDWR);
+	for (n = 1; n <= 3; n++) {
+		for (i = 0; i < pages; i++) {
+			uint64_t word = page_word(i) + n;
+
+			CHECK(pwrite(file, &word, sizeof(word), i * PAGE_BYTES) ==
+			      sizeof(word));
+			read_word(file, i * 7 % pages,
+				  page_word(i * 7 % pages) +
+				  (i * 7 % pages <= i ? n : n - 1));
+		}
+		CHECK(!fsync(file));
+	}
+	for (i = 0; i < pages; i++)
+		read_word(file, i, page_word(i) + 3);
+	s = get_status(c);
+	/* A folio in another CPU's batch of the LRU stays a while: one window at most. */
+	CHECK_LE(s.resident, frames + frames / 4);
+	CHECK(s.counters.evictions > 3 * (pages - frames));
+	CHECK_EQ(s.exit.kind, 0);
+	close(file);
+	close(c);
+}
+
+/* The same by a map. */
+static void map_writes_are_read_back(void)
+{
+	const size_t pages = 512, frames = 64;
+	struct map m;
+	size_t i, n;
+
+	make_file(FILE_A, pages * PAGE_BYTES);
+	m.container = open_cache("fifo2", frames);
+	m.file = take_file(m.container, FILE_A, O_RDWR);
+	m.base = mmap(NULL, pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
+		      MAP_SHARED, m.file, 0);
+	CHECK(m.base != MAP_FAILED);
+	for (n = 1; n <= 3; n++)
+		for (i = 0; i < pages; i++) {
+			uint64_t *word = (uint64_t *)(m.base + i * PAGE_BYTES);
+
+			CHECK(*word == page_word(i) + n - 1);
+			*word = page_word(i) + n;
+		}
+	CHECK(!msync(m.base, pages * PAGE_BYTES, MS_SYNC));
+	for (i = 0; i < pages; i++)
+		CHECK(get_word(&m, i) == page_word(i) + 3);
+	CHECK(!munmap(m.base, pages * PAGE_BYTES));
+	close(m.file);
+	close(m.container);
+}
+
+/* What a file loses its policy loses, sooner or later; what comes again is new. */
+static void truncation(void)
+{
+	const size_t pages = 256, frames = 200;
+	struct hipec_status s;
+	uint64_t word;
+	int c, file;
+	size_t i;
+
+	make_file(FILE_A, pages * PAGE_BYTES);
+	c = open_cache("lru", frames);
+	file = take_file(c, FILE_A, O_RDWR);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	for (i = 0; i < 100; i++)
+		read_word(file, i, page_word(i));
+	CHECK(!ftruncate(file, 50 * PAGE_BYTES));
+	CHECK(!ftruncate(file, pages * PAGE_BYTES));
+	for (i = 50; i < 100; i++)
+		read_word(file, i, 0);
+	s = get_status(c);
+	CHECK_EQ(s.counters.read_pages, 150);
+	CHECK_EQ(s.resident, 100);
+	/* Direct I/O and advice drop pages as well. */
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
+	for (i = 0; i < 50; i++)
+		read_word(file, i, page_word(i));
+	word = 7;
+	CHECK(pwrite(file, &word, sizeof(word), 60 * PAGE_BYTES) == sizeof(word));
+	read_word(file, 60, 7);
+	CHECK_LE(get_status(c).resident, frames);
+	close(file);
+	close(c);
+}
+
+static void read_all(void)
+{
+	int file = open(FILE_A, O_RDONLY);
+	size_t i, n;
+
+	CHECK(file >= 0);
+	for (n = 0; n < 2; n++)
+		for (i = 0; i < 3072; i++)
+			read_word(file, i, page_word(i));
+}
+
+/* A budget of 12 MB, and a cgroup of 6. */
+static void limit_below_the_budget(void)
+{
+	int c;
+
+	make_file(FILE_A, 3072 * PAGE_BYTES);
+	new_group(GROUP, 6 << 20);
+	c = open_cache("lru", 3072);
+	close(take_file(c, FILE_A, O_RDONLY));
+	CHECK_EQ(in_group(GROUP, read_all), 0);
+	CHECK_EQ(oom_kills(GROUP), 0);
+	CHECK_EQ(get_status(c).exit.kind, 0);
+	CHECK(get_status(c).counters.evictions > 1000);
+	close(c);
+}
+
+static void read_and_grow(void)
+{
+	const size_t bytes = 10ul << 20;
+	unsigned char *hog;
+	size_t i;
+
+	read_all();
+	hog = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(hog != MAP_FAILED);
+	for (i = 0; i < bytes; i += PAGE_BYTES)
+		hog[i] = 1;
+}
+
+/* Folios fill the cgroup, and then a program wants most of it for itself. */
+static void others_in_the_cgroup(void)
+{
+	int c;
+
+	make_file(FILE_A, 3072 * PAGE_BYTES);
+	new_group(GROUP, 16 << 20);
+	c = open_cache("lru", 4096);
+	close(take_file(c, FILE_A, O_RDONLY));
+	CHECK_EQ(in_group(GROUP, read_and_grow), 0);
+	CHECK_EQ(oom_kills(GROUP), 0);
+	CHECK(get_status(c).counters.evictions > 500);
+	close(c);
+}
+
+static void write_much(void)
+{
+	static unsigned char buffer[64 * PAGE_BYTES];
+	int file = open(FILE_A, O_RDWR);
+	size_t i, n;
+
+	CHECK(file >= 0);
+	for (n = 0; n < 2; n++) {
+		for (i = 0; i < 3072; i += 64) {
+			memset(buffer, i + n, sizeof(buffer));
+			CHECK(pwrite(file, buffer, sizeof(buffer),
+				     i * PAGE_BYTES) == sizeof(buffer));
+		}
+	}
+}
+
+/* Dirty pages are the kernel's to clean and to reclaim. */
+static void writers_in_a_cgroup(void)
+{
+	unsigned char byte;
+	size_t i;
+	int c, file;
+
+	make_file(FILE_A, 3072 * PAGE_BYTES);
+	new_group(GROUP, 6 << 20);
+	c = open_cache("lru", 2048);
+	close(take_file(c, FILE_A, O_RDONLY));
+	CHECK_EQ(in_group(GROUP, write_much), 0);
+	CHECK_EQ(oom_kills(GROUP), 0);
+	file = open(FILE_A, O_RDONLY);
+	for (i = 0; i < 3072; i++) {
+		CHECK(pread(file, &byte, 1, i * PAGE_BYTES) == 1);
+		CHECK_EQ(byte, (unsigned char)(i / 64 * 64 + 1));
+	}
+	close(file);
+	close(c);
+}
+
+/* Reads, and checks, until it is killed. */
+static pid_t reader(const char *path, size_t pages, bool map)
+{
+	pid_t pid = fork();
+	uint32_t seed = 1;
+	struct map m;
+
+	CHECK(pid >= 0);
+	if (pid)
+		return pid;
+	for (;;) {
+		size_t i;
+
+		m.file = open(path, O_RDONLY);
+		CHECK(m.file >= 0);
+		m.base = mmap(NULL, pages * PAGE_BYTES, PROT_READ, MAP_SHARED,
+			      m.file, 0);
+		CHECK(m.base != MAP_FAILED);
+		for (i = 0; i < pages; i++) {
+			size_t page;
+
+			seed = seed * 1664525 + 1013904223;
+			page = (seed >> 8) % pages;
+			if (map)
+				touch(&m, page);
+			else
+				read_word(m.file, page, page_word(page));
+		}
+		munmap(m.base, pages * PAGE_BYTES);
+		close(m.file);
+	}
+}
+
+static bool ended(pid_t pid)
+{
+	int status;
+
+	CHECK(kill(pid, SIGKILL) == 0);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return WIFEXITED(status);	/* of itself: a check has failed */
+}
+
+/* Files are taken and let go while programs read them. */
+static void taken_and_let_go_under_load(void)
+{
+	const size_t pages = 512;
+	const char *const policy[] = { "lru", "mru", "fifo2", NULL };
+	uint64_t evictions = 0;
+	pid_t pid[3];
+	int i, c;
+
+	make_file(FILE_A, pages * PAGE_BYTES);
+	make_file(FILE_B, pages * PAGE_BYTES);
+	pid[0] = reader(FILE_A, pages, false);
+	pid[1] = reader(FILE_B, pages, true);
+	pid[2] = reader(FILE_A, pages, true);
+	for (i = 0; i < rounds(40); i++) {
+		struct hipec_status s;
+
+		c = open_cache(policy[i % 4], 128 + i);
+		close(take_file(c, FILE_A, O_RDONLY));
+		close(take_file(c, FILE_B, O_RDONLY));
+		do {
+			s = get_status(c);
+		} while (s.counters.read_pages < 500);
+		CHECK_EQ(s.exit.kind, 0);
+		evictions += s.counters.evictions;
+		if (i % 3 == 0)
+			CHECK_EQ(hipec_release(c, 0, -1), 0);
+		close(c);
+	}
+	CHECK(evictions > 0);
+	for (i = 0; i < 3; i++)
+		CHECK(!ended(pid[i]));
+}
+
+const struct test cache_write_tests[] = {
+	{ "cache_writes_are_read_back", writes_are_read_back },
+	{ "cache_map_writes_are_read_back", map_writes_are_read_back },
+	{ "cache_forgets_what_its_file_lost", truncation },
+	{ "cache_limit_below_the_budget_kills_nobody", limit_below_the_budget },
+	{ "cache_gives_to_others_in_the_cgroup", others_in_the_cgroup },
+	{ "cache_writers_in_a_cgroup_are_not_killed", writers_in_a_cgroup },
+	{ "cache_is_taken_and_let_go_under_load", taken_and_let_go_under_load },
+	{ 0 }
+};

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hipec attach, hipec detach: files whose pages in the page cache are a policy's to
+ * choose from, until somebody says otherwise: by name, or as a cgroup's processes open
+ * them.
+ */
+#define _GNU_SOURCE	/* O_PATH */
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cgroup.h"
+#include "cli.h"
+#include "live.h"
+#include "sim/sim.h"
+#include "../lib/hipec.h"
+
+enum { PARAM = 256, LEAST };
+
+#define MAX_CGROUPS 16
+#define CGROUPS "/sys/fs/cgroup/"	/* where systemd has them */
+
+struct attach {
+	const char *policy;
+	uint64_t budget;	/* pages */
+	bool budget_auto;
+	const char *cgroup[MAX_CGROUPS];
+	unsigned int nr_cgroups;
+	uint64_t least;		/* of their files, bytes */
+	struct sim_job job;	/* its policy, and params */
+};
+
+static const char *refusal(uint32_t why)
+{
+	switch (why) {
+#define HIPEC_X(name, number, text) case number: return text;
+	HIPEC_REFUSALS(HIPEC_X)
+#undef HIPEC_X
+	}
+	return "the module does not want it";
+}
+
+/* Files below a directory that stay the kernel's. */
+struct left {
+	unsigned long nr;
+	char first[PATH_MAX + 128];	/* and why */
+};
+
+static void describe(char *line, size_t size, const char *path, int err,
+		     const struct hipec_take *take)
+{
+	if (err == -EOPNOTSUPP)
+		snprintf(line, size, "%s: %s", path, refusal(take->refused));
+	else if (err == -EBUSY)
+		snprintf(line, size, "%s: container %llu has it", path,
+			 (unsigned long long)take->other);
+	else if (err == -EPERM)
+		snprintf(line, size, "%s: it is not yours", path);
+	else if (err == -ENOSPC)
+		snprintf(line, size, "%s: the container has too many files", path);
+	else
+		snprintf(line, size, "%s: %s", path, strerror(-err));
+}
+
+static int take_path(int fd, const char *path, struct hipec_take *take)
+{
+	int file = open(path, O_PATH | O_CLOEXEC), ret;
+
+	if (file < 0)
+		return -errno;
+	ret = hipec_take(fd, 0, file, take);
+	close(file);
+	return ret;
+}
+
+/* One of the paths, or what is below one. @id: the container. */
+static int take_entry(int fd, uint64_t id, const FTSENT *e, struct left *left)
+{
+	struct hipec_take take = { 0 };
+	char line[sizeof(left->first)];
+	int ret;
+
+	if (e->fts_info == FTS_DP ||
+	    (e->fts_level && e->fts_info != FTS_D && e->fts_info != FTS_F &&
+	     e->fts_info != FTS_DNR && e->fts_info != FTS_ERR))
+		return CLI_OK;
+	ret = e->fts_errno ? -e->fts_errno : take_path(fd, e->fts_path, &take);
+	/* It has come since its directory was taken. */
+	if (!ret || (e->fts_level && ret == -EBUSY && take.other == id))
+		return CLI_OK;
+	describe(line, sizeof(line), e->fts_path, ret, &take);
+	if (!e->fts_level) {
+		cli_error("%s", cli_clean(line));
+		return CLI_FAILED;
+	}
+	if (!left->nr++)
+		memcpy(left->first, line, sizeof(line));
+	return CLI_OK;
+}
+
+/* A directory before what is in it, so that nothing is missed. */
+static int take_paths(int fd, uint64_t id, char **path)
+{
+	FTS *tree = fts_open(path, FTS_COMFOLLOW | FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR,
+			     NULL);
+	struct left left = { 0 };
+	int ret = CLI_OK;
+	FTSENT *e;
+
+	if (!tree) {
+		cli_error("%s", strerror(errno));
+		return CLI_FAILED;
+	}
+	while (!ret && (errno = 0, e = fts_read(tree)))
+		ret = take_entry(fd, id, e, &left);
+	fts_close(tree);
+	if (!ret && left.nr)
+		cli_error("the kernel decides about %lu file%s, for example %s", left.nr,
+			  left.nr == 1 ? "" : "s", cli_clean(left.first));
+	return ret;
+}
+
+static const char *cgroup_path(char path[PATH_MAX], const char *name)
+{
+	snprintf(path, PATH_MAX, "%s%s", *name == '/' ? "" : CGROUPS, name);
+	return path;
+}
+
+/* The least that one of the cgroups leaves. */
+static uint64_t auto_budget(const struct attach *a)
+{
+	uint64_t least = cli_cgroup_budget(NULL), budget;
+	char path[PATH_MAX];
+	unsigned int i;
+
+	for (i = 0; i < a->nr_cgroups; i++) {
+		budget = cli_cgroup_budget(cgroup_path(path, a->cgroup[i]));
+		if (budget < least)
+			least = budget;
+	}
+	return least;
+}
+
+static int take_cgroup(int fd, const char *name, uint64_t least)
+{
+	struct hipec_take take = { 0 };
+	char path[PATH_MAX];
+	int dir, ret;
+
+	cgroup_path(path, name);
+	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ret = dir < 0 ? -errno : hipec_take_cgroup(fd, 0, dir, least, NULL, &take);
+	if (dir >= 0)
+		close(dir);
+	if (!ret)
+		return CLI_OK;
+	if (ret == -EBUSY)
+		cli_error("%s: container %llu has it", cli_clean(path),
+			  (unsigned long long)take.other);
+	else
+		cli_error("%s: %s", cli_clean(path), cli_cgroup_why(ret));
+	return CLI_FAILED;
+}
+
+static int load(int fd, const struct attach *a)
+{
+	const struct sim_policy *p = a->job.policy;
+	char log[512] = "";
+	struct hipec_load load = {
+		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP,
+		.image = (uintptr_t)p->image,
+		.image_size = p->image ? p->policy.image->image_size : 0,
+		.frames = a->budget_auto ? auto_budget(a) : a->budget,
+		.log = (uintptr_t)log,
+		.log_size = sizeof(log),
+	};
+	int ret = hipec_load_args(fd, &load);
+
+	if (ret == -ENOMEM)
+		cli_error("there is not so much memory, or RLIMIT_MEMLOCK (ulimit -l) does not allow it");
+	else if (ret == -ENOSPC)
+		cli_error("policies in place may not have so much of the machine's memory; the module's parameter cache_percent says how much");
+	else if (ret)
+		cli_error("%s: %s", a->policy, *log ? cli_clean(log) :
+			  strerror(-ret));
+	return ret ? CLI_FAILED : CLI_OK;
+}
+
+/* All of the files and cgroups, or none. */
+static int attach(const struct attach *a, char **path)
+{
+	struct hipec_status status;
+	int fd = hipec_open(), ret;
+	unsigned int i;
+
+	if (fd < 0)
+		return cli_open_failed(fd);
+	ret = load(fd, a);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	ret = hipec_status(fd, &status);
+	if (ret)
+		cli_error("%s", strerror(-ret));
+	else if (*path)
+		ret = take_paths(fd, status.id, path);
+	for (i = 0; !ret && i < a->nr_cgroups; i++)
+		ret = take_cgroup(fd, a->cgroup[i], a->least);
+	if (ret)
+		hipec_release(fd, 0, -1);
+	else
+		printf("%llu\n", (unsigned long long)status.id);
+	close(fd);
+	return ret;
+}
+
+static int set_budget(struct attach *a, char *text)
+{
+	struct sim_size size;
+
+	if (!strcmp(text, "auto")) {
+		a->budget_auto = true;
+		return CLI_OK;
+	}
+	if (sim_size_parse_to(text, INT_MAX, &size) && !size.percent) {
+		a->budget = size.nr;
+		return CLI_OK;
+	}
+	return sim_size_refuse("--budget", text, INT_MAX,
+			       "memory (512M, 8G), pages (4096, 10k) or auto");
+}
+
+static int set_least(struct attach *a, char *text)
+{
+	struct sim_size size;
+
+	if (sim_size_parse_to(text, INT_MAX, &size) && !size.percent) {
+		a->least = size.nr * 4096;
+		return CLI_OK;
+	}
+	return sim_size_refuse("--least", text, INT_MAX,
+			       "memory (64K, 1M) or pages (16, 1k)");
+}
+
+static int add_cgroup(struct attach *a, const char *name)
+{
+	if (a->nr_cgroups < MAX_CGROUPS && *name) {
+		a->cgroup[a->nr_cgroups++] = name;
+		return CLI_OK;
+	}
+	cli_error("--cgroup: want a name, and %d of them at most", MAX_CGROUPS);
+	return CLI_USAGE;
+}
+
+static int parse(struct attach *a, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "policy", required_argument, NULL, 'p' },
+		{ "budget", required_argument, NULL, 'b' },
+		{ "param", required_argument, NULL, PARAM },
+		{ "cgroup", required_argument, NULL, 'c' },
+		{ "least", required_argument, NULL, LEAST },
+		{ NULL, 0, NULL, 0 },
+	};
+	int opt, ret = CLI_OK;
+
+	while (!ret && (opt = cli_option(argc, argv, "p:b:c:", options)) != -1) {
+		if (opt == 'p')
+			a->policy = optarg;
+		else if (opt == 'b')
+			ret = set_budget(a, optarg);
+		else if (opt == PARAM)
+			ret = sim_param_add(&a->job, optarg);
+		else if (opt == 'c')
+			ret = add_cgroup(a, optarg);
+		else if (opt == LEAST)
+			ret = set_least(a, optarg);
+		else
+			ret = CLI_USAGE;
+	}
+	if (!ret && (!a->policy || (!a->budget && !a->budget_auto) ||
+		     (optind == argc && !a->nr_cgroups))) {
+		cli_error("want --policy, --budget, and files or --cgroup");
+		ret = CLI_USAGE;
+	}
+	return ret;
+}
+
+int cli_attach(int argc, char **argv)
+{
+	struct attach a = { .least = 1 << 20 };
+	int ret = parse(&a, argc, argv);
+
+	if (!ret)
+		ret = sim_job_policy(&a.job, a.policy);
+	if (!ret)
+		ret = attach(&a, argv + optind);
+	sim_job_close(&a.job);
+	return ret;
+}
+
+/* Return: 0; -ENOENT if the container has neither @path nor anything below it. */
+static int let_go(int fd, uint64_t id, char *path)
+{
+	char *paths[] = { path, NULL };
+	FTS *tree = fts_open(paths, FTS_COMFOLLOW | FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR,
+			     NULL);
+	int ret = -ENOENT, got, file;
+	FTSENT *e;
+
+	while (tree && (errno = 0, e = fts_read(tree))) {
+		if (e->fts_info == FTS_DP ||
+		    (e->fts_level && e->fts_info != FTS_D && e->fts_info != FTS_F))
+			continue;
+		file = open(e->fts_path, O_PATH | O_CLOEXEC);
+		got = file < 0 ? -errno : hipec_release(fd, id, file);
+		if (file >= 0)
+			close(file);
+		if (!got || (!e->fts_level && got != -ENOENT))
+			ret = got;
+		if (got && got != -ENOENT)
+			break;
+	}
+	if (tree)
+		fts_close(tree);
+	return ret;
+}
+
+static int detach_path(int fd, uint64_t id, char *path)
+{
+	int ret = access(path, F_OK) ? -errno : let_go(fd, id, path);
+
+	if (ret == -ENOENT && !access(path, F_OK))
+		cli_error("%s: container %llu does not have it", path,
+			  (unsigned long long)id);
+	else if (ret == -ENOENT)
+		cli_error("%s: %s", path, strerror(-ret));
+	else if (ret)
+		cli_live_failed(id, ret);
+	return ret ? CLI_FAILED : CLI_OK;
+}
+
+int cli_detach(int argc, char **argv)
+{
+	static const struct option options[] = { { NULL, 0, NULL, 0 } };
+	int fd, ret = 0, failed = 0, i;
+	uint64_t id;
+
+	if (cli_option(argc, argv, "", options) != -1 ||
+	    optind == argc || !cli_live_id(argv[optind], &id))
+		return CLI_USAGE;
+	fd = hipec_open();
+	if (fd < 0)
+		return cli_open_failed(fd);
+	if (optind + 1 == argc) {
+		ret = hipec_release(fd, id, -1);
+		if (ret == -EINVAL)
+			cli_error("container %llu: hipec attach did not make it",
+				  (unsigned long long)id);
+		else if (ret)
+			cli_live_failed(id, ret);
+	}
+	for (i = optind + 1; i < argc; i++)
+		failed |= detach_path(fd, id, argv[i]);
+	close(fd);
+	return ret || failed ? CLI_FAILED : CLI_OK;
+}
