@@ -2,7 +2,7 @@
 # What the parts of hipec cost in time, and what policies cost in faults.
 
 include $(addprefix bench/cost/,vm/build.mk recover/build.mk fault/build.mk \
-	crossing/build.mk context/build.mk run/build.mk idle/build.mk neighbour/build.mk)
+	crossing/build.mk context/build.mk run/build.mk idle/build.mk neighbour/build.mk cache/build.mk)
 
 .PHONY: bench-ampc
 ## bench-ampc: the compiler: how long it takes and how short its code is, as a table
@@ -50,4 +50,4 @@ bench-interval: $(B)/hipec $(SHIPPED_HPO)
 bench-nearest: $(B)/hipec $(B)/libhipectrace.so $(SHIPPED_HPO)
 	@bench/cost/nearest.py --python $(or $(ANNOY_PYTHON),$(PYTHON))
 
-ALL_BENCHES += bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-league
+ALL_BENCHES += bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-league

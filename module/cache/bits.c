@@ -13,8 +13,11 @@
 
 #include "cache.h"
 
-/* Pages that are looked at, for Access, before each Replace. */
-#define HARVEST 32
+/*
+ * Pages that are looked at, for Access, before each Replace: so often each is, while as
+ * many come in as there are. A look at a map costs more than a miss's decision.
+ */
+#define HARVEST 8
 
 static struct hipec_cache *cache_of(struct hipec_vm *vm)
 {
@@ -184,6 +187,18 @@ const struct hipec_host_ops hipec_cache_host = {
 	.overtime = hipec_event_overtime,
 };
 
+/* Whether some file may be mapped; of many files nobody looks at all. */
+static bool maybe_mapped(const struct hipec_cache *cache)
+{
+	const struct hipec_cfile *f;
+	u32 most = 8;
+
+	list_for_each_entry(f, &cache->files, link)
+		if (!most-- || mapping_mapped(f->inode->i_mapping))
+			return true;
+	return false;
+}
+
 /**
  * hipec_folios_harvest() - Access for some pages of maps that were touched lately
  * @cache: cache
@@ -195,7 +210,8 @@ void hipec_folios_harvest(struct hipec_cache *cache)
 	struct hipec_container *c = cache->c;
 	u32 pgno[HARVEST], n = 0, i;
 
-	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, HIPEC_EVENT_ACCESS))
+	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, HIPEC_EVENT_ACCESS) ||
+	    !maybe_mapped(cache))
 		return;
 	for (i = 0; i < min_t(u32, HARVEST, c->vm.nr_pages); i++) {
 		u32 h = c->harvested = c->harvested % c->vm.nr_pages + 1;

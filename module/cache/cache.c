@@ -51,15 +51,11 @@ static int reserve(u32 nr)
 
 static int make(struct hipec_cache *cache, u32 entries)
 {
-	int cpu;
-
 	cache->next = hipec_table_alloc((entries + 1ul) * sizeof(*cache->next));
 	cache->prev = hipec_table_alloc((entries + 1ul) * sizeof(*cache->prev));
 	cache->touches = alloc_percpu(struct hipec_touches);
 	if (!cache->next || !cache->prev || !cache->touches)
 		return -ENOMEM;
-	for_each_possible_cpu(cpu)
-		spin_lock_init(&per_cpu_ptr(cache->touches, cpu)->lock);
 	return 0;
 }
 

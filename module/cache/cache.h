@@ -53,8 +53,8 @@ struct hipec_mark;
 /* Folios that are evicted together. */
 #define HIPEC_MAX_VICTIMS 32
 
-/* Ranges of touched pages that a CPU keeps. */
-#define HIPEC_MAX_TOUCHES 128
+/* Ranges of touched pages that a CPU keeps; a power of two. */
+#define HIPEC_MAX_TOUCHES 256
 
 /**
  * enum hipec_touch - how pages were touched
@@ -69,19 +69,21 @@ enum hipec_touch {
 };
 
 /**
- * struct hipec_touches - of one CPU and one container
- * @lock:  protects the rest
+ * struct hipec_touches - of one CPU and one container: a ring
  * @mapped: first of the pages that the last fault mapped behind its own
  * @nr_mapped: their number
  * @missed: something was read since the last note
- * @nr:    ranges
+ * @head:  ranges that were noted, ever; it wraps
+ * @tail:  ranges that the policy was told of, likewise; under c->lock
  * @range: in the order in which they came
+ *
+ * Only its own CPU, with preemption disabled, changes what says nothing else.
  */
 struct hipec_touches {
-	spinlock_t lock;
 	u32 mapped, nr_mapped;
 	bool missed;
-	u32 nr;
+	u32 head;
+	u32 tail;
 	struct hipec_touched {
 		u32 pgno;
 		u32 nr : 30;	/* pages */
@@ -143,6 +145,7 @@ struct hipec_victim {
  * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
  * @nr_dirs: their number
  * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
+ * @last:    file that was looked up last; NULL: none
  * @next, @prev: of each entry on one of the lists, by handle
  * @ahead:   folios that were read and not touched
  * @refused: folios that were given up and could not go
@@ -168,6 +171,7 @@ struct hipec_cache {
 	struct list_head dirs;
 	u32 nr_dirs;
 	struct xarray slots;
+	struct hipec_cfile *last;
 	u32 *next, *prev;
 	struct hipec_folios ahead;
 	struct hipec_folios refused;
@@ -196,7 +200,11 @@ static inline u32 hipec_folio_pages(const struct hipec_vm *vm, u32 h)
 static inline struct hipec_cfile *hipec_cfile_of(struct hipec_cache *cache,
 						 u32 pgno)
 {
-	return xa_load(&cache->slots, pgno >> HIPEC_SLOT_SHIFT);
+	struct hipec_cfile *f = cache->last;
+
+	if (unlikely(!f || pgno - f->start >= f->nr))
+		f = cache->last = xa_load(&cache->slots, pgno >> HIPEC_SLOT_SHIFT);
+	return f;
 }
 
 /*

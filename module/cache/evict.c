@@ -172,26 +172,27 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 	return again;
 }
 
-/* Victims that follow each other in their file. */
-static void evict_run(struct hipec_cache *cache, struct hipec_victim *v, u32 nr)
+/* Victims that follow each other in their file. Return: whether all are known to have gone. */
+static bool evict_run(struct hipec_cache *cache, struct hipec_victim *v, u32 nr)
 {
 	struct address_space *mapping = v->f->inode->i_mapping;
 	u32 last = v[nr - 1].idx + v[nr - 1].nr - 1;
-	unsigned long got;
 
-	got = invalidate_mapping_pages(mapping, v->idx, last);
+	if (invalidate_mapping_pages(mapping, v->idx, last) == last - v->idx + 1)
+		return true;
 	/* The first try also empties this CPU's batches. */
-	if (got < last - v->idx + 1 && prepare_again(cache, v, nr))
+	if (prepare_again(cache, v, nr))
 		invalidate_mapping_pages(mapping, v->idx, last);
+	return false;
 }
 
-/* Whether the victim has gone; its entry is free, or on the list of refused ones. */
-static void settle(struct hipec_cache *cache, const struct hipec_victim *v)
+/* A victim's entry is free if it has @gone, or on the list of refused ones. */
+static void settle(struct hipec_cache *cache, const struct hipec_victim *v, bool gone)
 {
 	struct hipec_container *c = cache->c;
 
 	c->vm.page[v->h].flags &= ~HIPEC_FOLIO_VICTIM;
-	if (look(v->f->inode->i_mapping, v->idx) == STAY_GONE) {
+	if (gone || look(v->f->inode->i_mapping, v->idx) == STAY_GONE) {
 		hipec_page_del(&c->vm, v->h);
 		c->counters.evictions += v->nr;
 		cache->freed += v->nr;
@@ -214,6 +215,7 @@ void hipec_victims_evict(struct hipec_cache *cache)
 {
 	struct hipec_victim *v = cache->victim;
 	u32 i, first = 0;
+	bool gone;
 
 	lockdep_assert_held(&cache->c->lock);
 	if (!cache->nr_victims)
@@ -223,11 +225,10 @@ void hipec_victims_evict(struct hipec_cache *cache)
 		if (i < cache->nr_victims && v[i].f == v[first].f &&
 		    v[i].idx == v[i - 1].idx + v[i - 1].nr)
 			continue;
-		evict_run(cache, &v[first], i - first);
-		first = i;
+		gone = evict_run(cache, &v[first], i - first);
+		while (first < i)
+			settle(cache, &v[first++], gone);
 	}
-	for (i = 0; i < cache->nr_victims; i++)
-		settle(cache, &v[i]);
 	cache->nr_victims = 0;
 }
 

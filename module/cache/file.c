@@ -113,10 +113,13 @@ static int give_numbers(struct hipec_cache *cache, struct hipec_cfile *f)
 	return ret;
 }
 
+/* Context: expects c->lock, since touches of a file before may still look for it. */
 static void take_numbers(struct hipec_cfile *f)
 {
 	u32 slots = f->nr >> HIPEC_SLOT_SHIFT, i;
 
+	lockdep_assert_held(&f->cache->c->lock);
+	f->cache->last = NULL;
 	for (i = 0; i < slots; i++)
 		xa_erase(&f->cache->slots, (f->start >> HIPEC_SLOT_SHIFT) + i);
 }
@@ -243,7 +246,9 @@ static int enter(struct hipec_cache *cache, struct hipec_cfile *f,
 		return ret;
 	ret = hipec_hooks_set(f->inode);
 	if (ret) {
+		mutex_lock(&cache->c->lock);
 		take_numbers(f);
+		mutex_unlock(&cache->c->lock);
 		return ret;
 	}
 	hash_add_rcu(files, &f->hash, (unsigned long)f->inode);

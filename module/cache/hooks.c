@@ -63,12 +63,12 @@ static void touched(struct inode *inode, loff_t pos, size_t len,
 	struct hipec_cfile *f;
 	bool full = false;
 
-	rcu_read_lock();
+	preempt_disable();	/* also a reader of RCU */
 	f = hipec_file_find(inode);
 	if (f && last < f->nr)
 		full = hipec_touch_note(f->cache, f->start + first,
 					last - first + 1, how);
-	rcu_read_unlock();
+	preempt_enable();
 	if (likely(!full && how != HIPEC_BY_WRITE))
 		return;
 	f = hipec_file_get(inode);

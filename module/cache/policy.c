@@ -263,7 +263,8 @@ static u32 find(struct hipec_cache *cache, u32 pgno)
 	struct hipec_vm *vm = &cache->c->vm;
 	u32 h = hipec_page_find(vm, pgno);
 
-	if (h && (vm->page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM) {
+	if (h && unlikely(cache->nr_victims) &&
+	    (vm->page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM) {
 		hipec_victims_evict(cache);
 		h = hipec_page_find(vm, pgno);
 	}
@@ -477,7 +478,8 @@ static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how)
 		return;
 	} else if (hipec_page_live(&c->vm, h)) {
 		c->counters.hits++;
-		hipec_event_access(c, pgno, write);
+		if (hipec_vm_has_event(&c->vm, HIPEC_EVENT_ACCESS))
+			hipec_event_access(c, pgno, write);
 	}
 	if (page->pgno == pgno && hipec_page_live(&c->vm, h))
 		page->flags |= HIPEC_FOLIO_REF |

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which pages were touched, on their way to the policy. A read() that hits notes a
- * range on its CPU, under no lock that others wait for, and is done; the next miss
- * tells the policy of all that was noted, or the reader itself where a CPU's notes
- * are full, or where it missed. So the policy hears of every touch before it is asked
- * for a victim, and in order on each CPU; and what it evicts when a page comes has gone
- * before the reader reads on.
+ * range on its CPU, under no lock, and is done; the next miss tells the policy of all that
+ * was noted, or the reader itself where a CPU's notes are full, or where it missed. So the
+ * policy hears of every touch before it is asked for a victim, and in order on each CPU;
+ * and what it evicts when a page comes has gone before the reader reads on.
  *
  * Interface:
  * hipec_touch_note()   pages were touched
@@ -18,16 +17,22 @@
 
 #include "cache.h"
 
-/* A range is noted; what does not fit is not. Context: expects t->lock. */
+/* A range is noted; what does not fit is not. */
 static void add(struct hipec_touches *t, u32 pgno, u32 nr, enum hipec_touch how)
 {
-	struct hipec_touched *last = t->nr ? &t->range[t->nr - 1] : NULL;
+	u32 head = t->head;
 
-	if (last && last->pgno + last->nr == pgno && last->how == how &&
-	    last->nr + nr < HIPEC_SLOT_PAGES)
-		last->nr += nr;
-	else if (t->nr < HIPEC_MAX_TOUCHES)
-		t->range[t->nr++] = (struct hipec_touched){ pgno, nr, how };
+	/* What is at the tail has been read before it is written over. */
+	if (head - smp_load_acquire(&t->tail) >= HIPEC_MAX_TOUCHES)
+		return;
+	t->range[head % HIPEC_MAX_TOUCHES] = (struct hipec_touched){ pgno, nr, how };
+	smp_store_release(&t->head, head + 1);
+}
+
+/* Whether there is so much that somebody should tell the policy. */
+static bool is_full(const struct hipec_touches *t)
+{
+	return t->head - READ_ONCE(t->tail) >= HIPEC_MAX_TOUCHES / 2;
 }
 
 /**
@@ -47,11 +52,9 @@ bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
 	struct hipec_touches *t = get_cpu_ptr(cache->touches);
 	bool full;
 
-	spin_lock(&t->lock);
 	add(t, pgno, nr, how);
-	full = t->nr >= HIPEC_MAX_TOUCHES / 2 || t->missed;
+	full = is_full(t) || t->missed;
 	t->missed = false;
-	spin_unlock(&t->lock);
 	put_cpu_ptr(cache->touches);
 	return full;
 }
@@ -64,11 +67,7 @@ bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
  */
 void hipec_touch_missed(struct hipec_cache *cache)
 {
-	struct hipec_touches *t = get_cpu_ptr(cache->touches);
-
-	spin_lock(&t->lock);
-	t->missed = true;
-	spin_unlock(&t->lock);
+	get_cpu_ptr(cache->touches)->missed = true;
 	put_cpu_ptr(cache->touches);
 }
 
@@ -91,15 +90,13 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr)
 	u32 come;
 	bool full;
 
-	spin_lock(&t->lock);
 	come = pgno - t->mapped;
 	if (come && come <= t->nr_mapped)
 		add(t, t->mapped, come, HIPEC_BY_AROUND);
 	add(t, pgno, 1, HIPEC_BY_READ);
 	t->mapped = pgno + 1;
 	t->nr_mapped = nr;
-	full = t->nr >= HIPEC_MAX_TOUCHES / 2;
-	spin_unlock(&t->lock);
+	full = is_full(t);
 	put_cpu_ptr(cache->touches);
 	return full;
 }
@@ -107,21 +104,14 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr)
 /* Tell the policy of what one CPU has noted; what comes meanwhile may wait. */
 static void drain_one(struct hipec_cache *cache, struct hipec_touches *t)
 {
-	struct hipec_touched range[16];
-	u32 most = HIPEC_MAX_TOUCHES, nr, i;
+	u32 head = smp_load_acquire(&t->head), tail = t->tail;
 
-	do {
-		spin_lock(&t->lock);
-		nr = min_t(u32, t->nr, ARRAY_SIZE(range));
-		memcpy(range, t->range, nr * sizeof(*range));
-		t->nr -= nr;
-		memmove(t->range, t->range + nr, t->nr * sizeof(*range));
-		spin_unlock(&t->lock);
-		for (i = 0; i < nr; i++)
-			hipec_cache_touched(cache, range[i].pgno, range[i].nr,
-					    range[i].how);
-		most -= nr;
-	} while (nr && most);
+	while (tail != head) {
+		struct hipec_touched range = t->range[tail % HIPEC_MAX_TOUCHES];
+
+		smp_store_release(&t->tail, ++tail);
+		hipec_cache_touched(cache, range.pgno, range.nr, range.how);
+	}
 }
 
 /**
@@ -138,8 +128,7 @@ void hipec_touch_drain(struct hipec_cache *cache)
 	for_each_possible_cpu(cpu) {
 		struct hipec_touches *t = per_cpu_ptr(cache->touches, cpu);
 
-		if (READ_ONCE(t->nr))
-			drain_one(cache, t);
+		drain_one(cache, t);
 	}
 }
 

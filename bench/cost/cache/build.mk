@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What reads, faults and opens cost where a policy chooses in place.
+
+BENCH_CACHE := $(B)/bench/cost/cache/place
+BENCH_CACHE_HPO := $(patsubst %,$(B)/policies/%.hpo,fifo fifo2 mru sieve arc)
+
+$(BENCH_CACHE): bench/cost/cache/place.c $(B)/libhipec.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
+
+ALL += $(BENCH_CACHE)
+
+CACHE_GUESTS := $(patsubst %,$(B)/bench/cost/cache/guest-%.img,6.12 6.1)
+
+$(CACHE_GUESTS): $(B)/bench/cost/cache/guest-%.img: bench/cost/cache/guest.sh bench/lib/disk.sh \
+		$(BENCH_CACHE) $(B)/bench/lib/mkdata $(BENCH_CACHE_HPO) $(B)/kmod-%/stamp \
+		vm-images/init vm-images/initramfs.sh
+	@rm -rf $(@D)/tree-$* && mkdir -p $(@D)/tree-$*/policies
+	@cp bench/cost/cache/guest.sh bench/lib/disk.sh $(@D)/tree-$*
+	@cp $(BENCH_CACHE_HPO) $(@D)/tree-$*/policies
+	vm-images/initramfs.sh --kernel $* --out $@ --module $(B)/kmod-$*/hipec.ko \
+		--bin $(BENCH_CACHE) --bin $(B)/bench/lib/mkdata --tree $(@D)/tree-$*
+
+.PHONY: bench-cache bench-cache-run
+## bench-cache: reads, faults and opens in place beside the page cache's, in instructions
+bench-cache: packages
+	@$(MAKE) --no-print-directory bench-cache-run
+
+bench-cache-run: $(CACHE_GUESTS)
+	@status=0; for kernel in 6.12 6.1; do \
+		bench/cost/cache/table.py --kernel $$kernel \
+			--guest $(B)/bench/cost/cache/guest-$$kernel.img \
+			--out $(B)/bench/cost/cache/out-$$kernel || status=1; \
+	done; exit $$status

@@ -1,0 +1,44 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The guest's side of table.py: a disk that takes no time, a large and a small file on
+# it, and run after run.
+#
+#   guest.sh PAGES SMALL RUNS
+#
+#   PAGES, SMALL   of the files; powers of two
+#   RUNS           lines "MEMORY_MAX ARGUMENTS..." for place
+#
+# Line n of /results/runs is what the n-th one printed.
+
+set -eu
+. /disk.sh
+uname -r >/results/kernel
+make_ram_disk none 128 "$MAX_SECTORS"
+echo 128 >/sys/block/none/queue/read_ahead_kb
+mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/none
+mount /dev/none /mnt
+mkdata /mnt/data "$1"
+mkdata /mnt/small "$2"
+mkdata /mnt/other "$2"
+umount /mnt
+mount -o ro /dev/none /mnt
+insmod /hipec/hipec.ko
+
+group=/sys/fs/cgroup/run
+mkdir /sys/fs/cgroup/elsewhere
+
+# For some seconds after it came up, a kernel switches tasks more slowly.
+sleep 20
+
+while read -r memory_max arguments; do
+	mkdir $group
+	echo "$memory_max" >$group/memory.max
+	echo 3 >/proc/sys/vm/drop_caches
+	# shellcheck disable=SC2086 # a list of words
+	line=$(echo 0 >$group/cgroup.procs && exec place $arguments </dev/null)
+	echo "$line" >>/results/runs
+	until rmdir $group 2>/dev/null; do :; done
+done <<END
+$3
+END

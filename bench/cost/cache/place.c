@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What reads, faults and opens cost where a policy chooses in place, in nanoseconds; in
+ * a guest of run.py --det these are instructions.
+ *
+ *	hits4, hits64   read() of so many KB of resident pages, in an order of no use
+ *	                to read-ahead
+ *	misses, maps    4 KB by read(), touches of a map, in such an order, in more pages
+ *	                than there is memory
+ *	sweep, mapsweep 128 KB by read(), touches of a map, in order, likewise
+ *	fresh, mapfresh the same, of a file that nobody has read
+ *	opens           open() and close()
+ *
+ * A warm-up over the file, but of fresh ones; then N of these, timed in two halves. One
+ * line of name=value.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../../userlib/lib/hipec.h"
+#include "../../lib/program.h"
+
+#define PAGE_BYTES 4096ul
+#define STRIDE 2657ul	/* reads; odd, and none is next to the one before */
+
+static const char usage[] =
+"usage: place WHAT N DISK FILE [WATCHED | POLICY FRAMES TAKEN]\n"
+"FILE has a power of two of pages. POLICY: a .hpo. TAKEN: the path that the policy is\n"
+"for: FILE, another file, or the folder of a cgroup that nothing runs in. WATCHED: a\n"
+"file that inotify watches, and no policy.\n";
+
+struct place {
+	const char *what, *path;
+	int container, fd;
+	size_t pages, bytes, stride;
+	volatile unsigned char *base;	/* NULL: by read() */
+};
+
+/* The policy; @taken is under it from now on. */
+static int take(const char *policy, const char *frames, const char *taken)
+{
+	struct hipec_load load = {
+		.flags = HIPEC_LOAD_IN_PLACE, .frames = strtoul(frames, NULL, 0),
+	};
+	int fd = hipec_open(), what = open(taken, O_PATH), ret;
+	struct hipec_take args = { 0 };
+	void *image = NULL;
+	size_t size = 0;
+	struct stat st;
+
+	if (fd < 0 || what < 0 || fstat(what, &st))
+		die(taken);
+	ret = hipec_image_read(policy, &image, &size);
+	load.image = (uintptr_t)image;
+	load.image_size = size;
+	if (!ret)
+		ret = hipec_load_args(fd, &load);
+	if (!ret)
+		ret = S_ISDIR(st.st_mode) ?
+			hipec_take_cgroup(fd, 0, what, 0, NULL, &args) :
+			hipec_take(fd, 0, what, &args);
+	errno = -ret;
+	if (ret)
+		die(policy);
+	free(image);
+	close(what);
+	return fd;
+}
+
+static void open_file(struct place *p)
+{
+	bool in_order = strstr(p->what, "sweep") || strstr(p->what, "fresh");
+	struct stat st;
+
+	p->fd = open(p->path, O_RDONLY);
+	if (p->fd < 0 || fstat(p->fd, &st))
+		die(p->path);
+	p->pages = st.st_size / PAGE_BYTES;
+	p->stride = in_order ? 1 : STRIDE;
+	p->bytes = !strcmp(p->what, "hits64") ? 64 << 10 :
+		   in_order && strncmp(p->what, "map", 3) ? 128 << 10 : PAGE_BYTES;
+	if (!in_order && posix_fadvise(p->fd, 0, 0, POSIX_FADV_RANDOM))
+		die("posix_fadvise");
+	if (strncmp(p->what, "map", 3))
+		return;
+	p->base = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, p->fd, 0);
+	if (p->base == MAP_FAILED || (!in_order &&
+	    madvise((void *)p->base, st.st_size, MADV_RANDOM)))
+		die("mmap");
+}
+
+/* Do it @nr times, from the @first time on. */
+static uint64_t run(const struct place *p, size_t first, size_t nr)
+{
+	static unsigned char buffer[128 << 10];
+	size_t places = p->pages * PAGE_BYTES / p->bytes, i;
+	bool opens = !strcmp(p->what, "opens");
+	uint64_t begin = now();
+	int fd;
+
+	for (i = first; i < first + nr; i++) {
+		size_t at = (i * p->stride & (places - 1)) * p->bytes;
+
+		if (opens) {
+			fd = open(p->path, O_RDONLY);
+			if (fd < 0)
+				die(p->path);
+			close(fd);
+		} else if (p->base) {
+			(void)p->base[at];
+		} else if (pread(p->fd, buffer, p->bytes, at) != (ssize_t)p->bytes) {
+			die("pread");
+		}
+	}
+	return now() - begin;
+}
+
+/* Pages read from a disk so far. */
+static uint64_t disk_pages(const char *disk)
+{
+	uint64_t sectors;
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/stat", disk);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%*u %*u %" SCNu64, &sectors) != 1)
+		die(path);
+	fclose(f);
+	return sectors / 8;
+}
+
+int main(int argc, char **argv)
+{
+	struct hipec_status a = { 0 }, b = { 0 };
+	struct place p = { .container = -1 };
+	uint64_t first, second, disk, middle;
+	size_t places = 0, nr, i;
+
+	if (argc < 5 || argc == 7 || argc > 8) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	p.what = argv[1];
+	p.path = argv[4];
+	nr = strtoul(argv[2], NULL, 0) / 2;
+	if (argc == 6 && inotify_add_watch(inotify_init(), argv[5], IN_DELETE_SELF) < 0)
+		die(argv[5]);
+	if (argc == 8)
+		p.container = take(argv[5], argv[6], argv[7]);
+	open_file(&p);
+	if (!strstr(p.what, "fresh"))
+		places = p.pages * PAGE_BYTES / p.bytes;
+	/* The page cache moves pages at their second touch. */
+	for (i = 0; i < (strncmp(p.what, "hits", 4) ? 1 : 3); i++)
+		run(&p, 0, places);
+	if (p.container >= 0)
+		hipec_status(p.container, &a);
+	disk = disk_pages(argv[3]);
+	first = run(&p, places, nr);
+	middle = disk_pages(argv[3]);
+	second = run(&p, places + nr, nr);
+	if (p.container >= 0)
+		hipec_status(p.container, &b);
+	printf("what=%s n=%zu first=%" PRIu64 " second=%" PRIu64 " first_pages=%" PRIu64
+	       " second_pages=%" PRIu64, p.what, 2 * nr, first, second, middle - disk,
+	       disk_pages(argv[3]) - middle);
+	printf(" exit=%u resident=%llu", b.exit.kind, (unsigned long long)b.resident);
+#define X(name) printf(" " #name "=%llu", b.counters.name - a.counters.name);
+	X(pages_in)
+	X(hits)
+	X(commands)
+	X(evictions)
+#undef X
+	printf("\n");
+	return 0;
+}
