@@ -104,9 +104,9 @@ int hipec_admit(const struct hipec_policy *p, u64 hash, kuid_t uid,
  */
 void hipec_admit_revoked(struct hipec_container *c)
 {
-	u32 kind = c->vm.exit.kind;
+	u32 kind = c->core.vm.exit.kind;
 
-	if (!c->member || (kind & HIPEC_EXIT_BAND) != HIPEC_EXIT_BAND_REVOKED)
+	if (!c->core.pool || (kind & HIPEC_EXIT_BAND) != HIPEC_EXIT_BAND_REVOKED)
 		return;
 	spin_lock(&lock);
 	hipec_readmit_note(&revoked, __kuid_val(c->user->uid), c->image_hash,

@@ -45,6 +45,7 @@ struct hipec_container *hipec_container_new(void)
 	}
 	mutex_init(&c->lock);
 	kref_init(&c->ref);
+	hipec_core_init(&c->core, &hipec_frame_ops, 0, 0);
 	INIT_LIST_HEAD(&c->regions);
 	INIT_LIST_HEAD(&c->free);
 	INIT_LIST_HEAD(&c->laundry);
@@ -68,7 +69,7 @@ static void unload(struct hipec_container *c)
 	if (!c->cache)
 		hipec_frames_free(c);
 	mutex_unlock(&c->lock);
-	hipec_pool_leave(c);
+	hipec_share_leave(c);
 	hipec_cache_free(c);
 	kvfree(c->frame);
 	c->frame = NULL;
@@ -88,7 +89,7 @@ static void unload(struct hipec_container *c)
 	if (c->user)
 		hipec_user_put(c->user);
 	c->user = NULL;
-	c->nr_reserved = 0;
+	c->core.nr_reserved = 0;
 }
 
 static void container_free(struct kref *ref)
@@ -104,8 +105,8 @@ static void container_free(struct kref *ref)
 	cancel_delayed_work_sync(&c->timer);
 	cancel_delayed_work_sync(&c->age);
 	mutex_lock(&c->lock);
-	if (c->vm.policy) {
-		hipec_exit(c, HIPEC_EXIT_CLOSED);
+	if (c->core.vm.policy) {
+		hipec_core_end(&c->core, HIPEC_EXIT_CLOSED);
 		hipec_log_note(c, true);
 	}
 	hipec_record_end(c);
@@ -113,7 +114,7 @@ static void container_free(struct kref *ref)
 	mutex_unlock(&c->lock);
 	unload(c);
 	kvfree(c->image);
-	WARN_ON_ONCE(c->nr_frames);
+	WARN_ON_ONCE(c->core.nr_frames);
 	free_cpumask_var(c->stale_cpus);
 	kfree(c);
 }
@@ -212,6 +213,7 @@ static int reserve(struct hipec_container *c, u32 nr, struct hipec_text *log)
 static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 		   struct hipec_text *log)
 {
+	bool in_place = flags & HIPEC_LOAD_IN_PLACE;
 	bool share = flags & HIPEC_LOAD_SHARE;
 	int ret;
 
@@ -230,11 +232,12 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 	c->owner_pid = get_pid(task_tgid(current));
 	c->owner_uid = current_uid();
 	get_task_comm(c->owner_comm, current);
-	c->nr_reserved = nr;
+	hipec_core_init(&c->core, in_place ? &hipec_cache_ops : &hipec_frame_ops,
+			nr, 0);
 
 	if (share)
-		ret = hipec_pool_join(c, log);
-	if (flags & HIPEC_LOAD_IN_PLACE)
+		ret = hipec_share_join(c, log);
+	if (in_place)
 		ret = hipec_cache_load(c, nr);
 	else if (!ret)
 		ret = hipec_cgroup_join(c, share);
@@ -243,7 +246,7 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 	if (!ret)
 		ret = make_tables(c, nr_entries(c, nr));
 	if (!ret && share)
-		ret = hipec_pool_fill(c);
+		ret = hipec_share_fill(c);
 	if (ret)
 		unload(c);
 	return ret;
@@ -309,7 +312,7 @@ static int parse(struct hipec_container *c, struct hipec_load *args,
  *         the memory cgroup or RLIMIT_MEMLOCK does not give the frames; -EINTR
  *         on a fatal signal; in place, -ENOSPC as hipec_cache_load(); if it
  *         shares, also -EAGAIN as hipec_admit(), -EDQUOT
- *         and -ENOSPC as hipec_pool_join().
+ *         and -ENOSPC as hipec_share_join().
  */
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log)
@@ -330,7 +333,7 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 
 	/* One load at a time; until it is done nothing else uses @c's fields. */
 	mutex_lock(&c->lock);
-	busy = c->loading || c->vm.policy;
+	busy = c->loading || c->core.vm.policy;
 	c->loading = c->loading || !busy;
 	mutex_unlock(&c->lock);
 	if (busy)
@@ -355,15 +358,15 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 	if (!ret) {
 		c->image = image;
 		c->cluster = min(args->cluster ?: HIPEC_DEFAULT_CLUSTER, nr);
-		hipec_vm_init_table(&c->vm, &c->policy, c->cache ?
+		hipec_vm_init_table(&c->core.vm, &c->policy, c->cache ?
 				    &hipec_cache_host : &hipec_kernel_host,
 				    c->vm_memory, NULL, nr, nr_entries(c, nr));
-		hipec_shared_place(&c->vm, c->shared);
-		c->vm.salt = get_random_u32();
+		hipec_shared_place(&c->core.vm, c->shared);
+		c->core.vm.salt = get_random_u32();
 		if (args->seed)
-			c->vm.random = args->seed;
-		hipec_revoke_init(c, c->vm.salt);
-		hipec_event_init(c);
+			c->core.vm.random = args->seed;
+		hipec_core_watch(&c->core, c->core.vm.salt);
+		hipec_core_start(&c->core);
 		hipec_event_timer_start(c);
 	}
 	mutex_unlock(&c->lock);
@@ -379,25 +382,25 @@ void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 {
 	*s = (struct hipec_status){ .size = s->size, .id = c->id };
 	s->regions = c->nr_regions;
-	if (c->vm.policy) {
+	if (c->core.vm.policy) {
 		s->pid = pid_vnr(c->owner_pid);
 		s->uid = from_kuid_munged(current_user_ns(), c->owner_uid);
 		memcpy(s->comm, c->owner_comm, sizeof(s->comm));
 		memcpy(s->policy, c->policy.image->name, sizeof(s->policy));
-		s->frames = c->nr_frames - c->nr_surplus;
-		s->free_frames = c->nr_free;
-		s->resident = c->cache ? hipec_cache_held(c) : c->vm.nr_live;
+		s->frames = c->core.nr_frames - c->core.nr_surplus;
+		s->free_frames = c->core.nr_free;
+		s->resident = c->cache ? hipec_cache_held(c) : c->core.vm.nr_live;
 		s->in_place = c->cache != NULL;
 		s->dirty = atomic_read(&c->nr_dirty);
-		s->ghosts = c->vm.nr_ghosts;
+		s->ghosts = c->core.vm.nr_ghosts;
 		s->cluster = c->cluster;
-		s->limit = c->nr_reserved;
-		s->shares = c->member != 0;
-		s->exit = c->vm.exit;
-		s->late = c->vm.late;
-		s->counters = c->counters;
-		s->counters.commands = c->vm.nr_commands;
-		s->counters.events = c->vm.nr_events;
+		s->limit = c->core.nr_reserved;
+		s->shares = c->core.pool != NULL;
+		s->exit = c->core.vm.exit;
+		s->late = c->core.vm.late;
+		s->counters = c->core.counters;
+		s->counters.commands = c->core.vm.nr_commands;
+		s->counters.events = c->core.vm.nr_events;
 	}
 }
 
@@ -413,7 +416,7 @@ int hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 {
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
-	if (c->vm.policy && c->cache)
+	if (c->core.vm.policy && c->cache)
 		hipec_cache_hear(c);
 	__hipec_container_status(c, s);
 	mutex_unlock(&c->lock);
@@ -437,12 +440,12 @@ int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
 
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
-	if (!c->vm.policy || o->slot >= p->image->nr_operands) {
+	if (!c->core.vm.policy || o->slot >= p->image->nr_operands) {
 		mutex_unlock(&c->lock);
-		return c->vm.policy ? -ENOENT : -ENODATA;
+		return c->core.vm.policy ? -ENOENT : -ENODATA;
 	}
 	d = &p->operand[o->slot];
-	at = c->vm.slot[o->slot];
+	at = c->core.vm.slot[o->slot];
 	o->type = d->type;
 	o->operand_flags = d->flags;
 	o->nr = 0;
@@ -453,7 +456,7 @@ int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
 		o->value = at;
 		break;
 	case HIPEC_TYPE_QUEUE:
-		o->nr = c->vm.queue[at].count;
+		o->nr = c->core.vm.queue[at].count;
 		break;
 	case HIPEC_TYPE_INTS:
 	case HIPEC_TYPE_QUEUES:
@@ -485,8 +488,8 @@ int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value)
 
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
-	if (c->vm.policy)
-		ret = hipec_vm_set_param(&c->vm, slot, value);
+	if (c->core.vm.policy)
+		ret = hipec_vm_set_param(&c->core.vm, slot, value);
 	mutex_unlock(&c->lock);
 	return ret;
 }

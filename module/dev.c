@@ -50,7 +50,7 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 		HIPEC_FEATURE_SET_PARAM | HIPEC_FEATURE_HINT |
 		HIPEC_FEATURE_SAMPLE | HIPEC_FEATURE_SWAP | HIPEC_FEATURE_LOG |
 		HIPEC_FEATURE_IN_PLACE;
-	hipec_pool_query(&q);
+	hipec_share_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
 	mutex_lock(&hipec_containers_lock);
@@ -112,7 +112,7 @@ static bool may_see(struct hipec_container *c)
 
 	if (mutex_lock_killable(&c->lock))
 		return false;
-	visible = c->vm.policy && (uid_eq(c->owner_uid, current_uid()) ||
+	visible = c->core.vm.policy && (uid_eq(c->owner_uid, current_uid()) ||
 				   hipec_sees_all());
 	mutex_unlock(&c->lock);
 	return visible;
@@ -434,7 +434,7 @@ static __poll_t hipec_poll(struct file *file, poll_table *wait)
 	struct hipec_container *c = file->private_data;
 
 	poll_wait(file, &c->ended, wait);
-	return READ_ONCE(c->vm.exit.kind) ? EPOLLIN | EPOLLRDNORM : 0;
+	return READ_ONCE(c->core.vm.exit.kind) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 const struct file_operations hipec_dev_fops = {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one way in which a policy ends. Whoever comes first has ended it: the
- * record is written once, said once in the log, and from then on FIFO with a
- * second chance is in charge of the container's frames, all of which it keeps.
+ * What follows from the end of a policy, whatever its cause: it is said once, in the
+ * log, in a trace and to those who wait. The engine writes the record, and puts FIFO
+ * with a second chance in charge (hipec_core_end()).
  *
  * Interface:
- * hipec_exit()         end it, for a reason that is not a command's
+ * hipec_exit_ended()   the engine's host: a policy has ended
+ * hipec_exit_window()  the engine's host: shall it, by the contract?
  * hipec_exit_by_hand() somebody wants it so
- * hipec_exit_command() the machine has ended it: say so
  */
+#include <linux/moduleparam.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/ratelimit.h>
@@ -18,14 +19,18 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* The record's words, the log's line, those who wait, and no more policy. */
-static void announce(struct hipec_container *c)
-{
-	struct hipec_exit *e = &c->vm.exit;
-	struct hipec_text text;
+/* For experiments: what it is worth is seen without it. */
+static bool revocation = true;
+module_param(revocation, bool, 0644);
+MODULE_PARM_DESC(revocation, "revoke policies that break the contract; N: only count their windows");
 
-	hipec_text_init(&text, e->message, sizeof(e->message));
-	hipec_exit_explain(&c->policy, e, &text);
+/* The engine's host: core->vm.exit says why, in words. Context: expects the lock. */
+void hipec_exit_ended(struct hipec_core *core)
+{
+	struct hipec_container *c = hipec_of_core(core);
+	const struct hipec_exit *e = &core->vm.exit;
+
+	lockdep_assert_held(&c->lock);
 	trace_hipec_exit(c);
 	hipec_admit_revoked(c);
 	if (e->kind != HIPEC_EXIT_CLOSED) {
@@ -34,26 +39,13 @@ static void announce(struct hipec_container *c)
 				    c->owner_comm, pid_nr(c->owner_pid),
 				    c->policy.image->name, e->message);
 	}
-	hipec_vm_abandon(&c->vm);
 	wake_up_poll(&c->ended, EPOLLIN | EPOLLRDNORM);
 }
 
-/**
- * hipec_exit() - end a container's policy
- * @c:    container with a policy
- * @kind: HIPEC_EXIT_*
- *
- * Context: process context; expects c->lock; not from within an event.
- * Return: false if it has ended before, for another reason.
- */
-bool hipec_exit(struct hipec_container *c, u32 kind)
+/* The engine's host: a window of the contract is closed. Return: revoke the policy. */
+bool hipec_exit_window(struct hipec_core *core, enum hipec_shadow_verdict verdict)
 {
-	lockdep_assert_held(&c->lock);
-	if (c->vm.exit.kind)
-		return false;
-	hipec_vm_end(&c->vm, kind);
-	announce(c);
-	return true;
+	return verdict == HIPEC_SHADOW_REVOKE && READ_ONCE(revocation);
 }
 
 /**
@@ -70,20 +62,8 @@ int hipec_exit_by_hand(struct hipec_container *c)
 
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
-	if (c->vm.policy && !hipec_fifo2_is(c->vm.policy))
-		ret = hipec_exit(c, HIPEC_EXIT_BY_HAND) ? 0 : -EALREADY;
+	if (c->core.vm.policy && !hipec_fifo2_is(c->core.vm.policy))
+		ret = hipec_core_end(&c->core, HIPEC_EXIT_BY_HAND) ? 0 : -EALREADY;
 	mutex_unlock(&c->lock);
 	return ret;
-}
-
-/**
- * hipec_exit_command() - a command has ended the policy, and vm.exit says how
- * @c: container
- *
- * Context: process context; expects c->lock.
- */
-void hipec_exit_command(struct hipec_container *c)
-{
-	lockdep_assert_held(&c->lock);
-	announce(c);
 }

@@ -9,7 +9,7 @@
  * Lock order, outermost first:
  *   mmap_lock or the VMA's lock
  *     hipec_container.lock
- *       the pool's lock (pool.c), under which other containers' are only tried
+ *       the pool's lock (share.c), under which other containers' are only tried
  *         folio lock
  *           i_mmap_rwsem of the region's mapping
  *             page table lock
@@ -35,9 +35,8 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "core/core.h"
-#include "core/estimate.h"
-#include "pool.h"
+#include "core/pool.h"
+#include "share.h"
 #include "user.h"
 #include "vm/queue.h"
 
@@ -48,14 +47,8 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 #define HIPEC_PAGE_LAUNDRY 0x0200	/* not live: given up, being cleaned */
 #define HIPEC_PAGE_WRITING 0x0400	/* the washer holds it */
 #define HIPEC_PAGE_FAILED 0x0800	/* it could not be written: others go first */
-/*
- * The policy, the pool's manager and the shadow all read and reset one referenced
- * bit: what one resets stays set for the others.
- */
-#define HIPEC_PAGE_REF_POLICY 0x1000
-#define HIPEC_PAGE_REF_POOL 0x2000
-#define HIPEC_PAGE_REF_SHADOW 0x4000
-#define HIPEC_PAGE_REF_ALL 0x7000
+/* HIPEC_REF_*: it was referenced, for those who have not reset that, whatever the bit. */
+#define HIPEC_PAGE_REF_SHIFT 12
 #define HIPEC_PAGE_FLUSH 0x8000		/* on c->flush */
 
 /* Bands of HIPEC_EXIT_KINDS. */
@@ -70,63 +63,33 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @link:      hipec_containers, under hipec_containers_lock
  * @regions:   of struct hipec_region
  * @nr_regions: their number
- * @vm:        the machine; vm.policy is NULL until a policy is loaded
+ * @core:      the engine's part; core.vm.policy is NULL until a policy is loaded
  * @loading:   a load or a swap is under way; the fields a load fills are its alone
  * @image:     bytes that the policy points into; NULL: it has none
  * @image_hash: of these bytes, for backoff.c
  * @policy:    parsed image; like all that belongs to it, a swap changes it
- * @vm_memory: memory of @vm
+ * @vm_memory: memory of the machine
  * @shared:    shared arrays, by slot; NULL: it has none
  * @frame:     frame of each page, by handle
  * @free:      frames that hold no page, by folio->lru
- * @nr_free:   their number
- * @nr_frames: frames held, free or not
- * @nr_surplus: of these, frames that go back to the system when they are free
- * @nr_reserved: frames at the load or, if it shares, most of them; @nr_frames
- *             never exceeds it; invariant
- * @member:    its number in the pool; 0: it is privileged. Invariant after the load
- * @user:      who is charged for it, likewise
- * @in_pool:   the pool's entry of each live page, by handle
- * @recover:   decisions of the policy that may be reversed
- * @recovery:  its memory
- * @shadow:    of the default policy
- * @directory: its memory
- * @pool_held, @pool_leaving: what the pool counts: frames less surplus, surplus
+ * @user:      who is charged for it. Invariant after the load
+ * @recovery:  memory of core.recover
  * @cgroup:    its frames are charged to it; NULL: to none. Invariant after the load
  * @token:     if it shares; likewise
- * @denied:    pages that it replaces before it asks @cgroup again
- * @keep_next: the page given up next keeps its frame in the container
- * @to_pool:   frames of built-in choices leave it
- * @starved:   the pool has no frame now
- * @laundry:   frames of pages that are LAUNDRY, by folio->lru
- * @nr_laundry: their number
- * @nr_reading: pages that are READING
- * @nr_ahead:  of these, pages that no fault asked for
+ * @laundry:   frames of pages that are LAUNDRY, which are pending, by folio->lru
+ * @nr_ahead:  pages that are being read which no fault asked for
  * @nr_fetched: of these, pages that Prefetch asked for
  * @batches:   that were shown to the policy, up to now
- * @making_room: free frames are promised to whoever runs its events
  * @nr_dirty:  dirty frames; atomic, no lock
  * @cluster:   most pages of one read; invariant after the load
  * @served:    faults that found their page, or had it brought in; it wraps
  * @vain:      @served when one last waited in vain for a page to be unpinned
- * @young_reset: referenced bits were reset that a TLB may still have set
- * @stale_cpus: CPUs whose TLB that concerns
- * @event:     that runs, or ran last
- * @event_since: ns, when it was first looked at; 0: it was not
+ * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, while
+ *             core.unsettled
  * @asked_since: ns, when it was asked for a page that others wait for; 0: it is not
  * @passed:    it was late then, and is not asked now
  * @passes:    pages for which it is not, still
  * @pass_next: for how many it was not, the last time
- * @loaded_at: ns
- * @wants_time: the policy reads Time
- * @wants_hint: it reads Hint, likewise
- * @wants_context: it reads Context, likewise
- * @context:   of the fault that runs its events; 0: not known, or there is none
- * @late_event: event that was given up last
- * @late_in_a_row: times that it was, one after the other
- * @lost_in_a_row: pages given up that could not be written, one after the other
- * @helped_in_a_row: Replace events without a frame, one after the other
- * @harvested: entry of the page table that was looked at last, for Access
  * @timer:     runs Timer
  * @ended:     polled for the end of the policy
  * @nr_filling: batches that are being read ahead now
@@ -135,7 +98,6 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @flush:     frames of live pages that are to be written back, by folio->lru
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
- * @counters:  as reported
  * @owner_mm:  of the task that loaded; invariant after the load
  * @locked:    its locked_vm counts the frames, likewise
  * @locked_user: whose locked_vm counts them as well; NULL: nobody's
@@ -152,7 +114,7 @@ struct hipec_container {
 	struct list_head regions;
 	u32 nr_regions;
 
-	struct hipec_vm vm;
+	struct hipec_core core;
 	bool loading;
 	struct hipec_policy policy;
 	void *image;
@@ -162,57 +124,24 @@ struct hipec_container {
 
 	struct folio **frame;
 	struct list_head free;
-	u32 nr_free;
-	u32 nr_frames;
-	u32 nr_surplus;
-	u32 nr_reserved;
-	u32 member;
 	struct hipec_user *user;
-	u32 *in_pool;
-	struct hipec_recover recover;
 	void *recovery;
-	struct hipec_estimate estimate;	/* of its closed windows */
-	struct hipec_shadow shadow;
-	void *directory;
-	u32 pool_held;
-	u32 pool_leaving;
 	struct mem_cgroup *cgroup;
 	struct hipec_token *token;
-	u32 denied;
-	bool keep_next;
-	bool to_pool;
-	bool starved;
 	struct list_head laundry;
-	u32 nr_laundry;
-	u32 nr_reading;
 	u32 nr_ahead;
 	u32 nr_fetched;
 	u64 batches;
-	bool making_room;
 	atomic_t nr_dirty;
 	u32 cluster;
 	u32 served;
 	u32 vain;
-
-	bool young_reset;
 	cpumask_var_t stale_cpus;
 
-	u32 event;
-	u64 event_since;
 	u64 asked_since;
 	bool passed;
 	u32 passes;
 	u32 pass_next;
-	u64 loaded_at;
-	bool wants_time;
-	bool wants_hint;
-	bool wants_context;
-	u64 context;
-	u32 late_event;
-	u32 late_in_a_row;
-	u32 lost_in_a_row;
-	u32 helped_in_a_row;
-	u32 harvested;
 	struct delayed_work timer;
 	wait_queue_head_t ended;
 
@@ -222,8 +151,6 @@ struct hipec_container {
 	struct list_head flush;
 	unsigned long flush_all;
 	wait_queue_head_t wait;
-
-	struct hipec_counters counters;
 
 	struct mm_struct *owner_mm;
 	bool locked;
@@ -351,9 +278,14 @@ struct hipec_region {
 	struct hipec_ahead ahead[HIPEC_NR_AHEAD];
 };
 
+static inline struct hipec_container *hipec_of_core(struct hipec_core *core)
+{
+	return container_of(core, struct hipec_container, core);
+}
+
 static inline struct hipec_container *hipec_of_vm(struct hipec_vm *vm)
 {
-	return container_of(vm, struct hipec_container, vm);
+	return hipec_of_core(hipec_core_of(vm));
 }
 
 /* Of a block device, file_inode() would be the node in /dev. */
@@ -371,7 +303,8 @@ static inline struct hipec_region *hipec_region_of(const struct folio *folio)
 int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
 		   u32 known_flags);
 
-/* frame.c: frames and the host side of the machine */
+/* frame.c: the engine's host, and the machine's */
+extern const struct hipec_core_ops hipec_frame_ops;
 extern const struct hipec_host_ops hipec_kernel_host;
 extern atomic_long_t hipec_nr_frames;
 void hipec_frames_free(struct hipec_container *c);
@@ -381,19 +314,13 @@ u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
 u32 hipec_frame_bind_in_event(struct hipec_container *c,
 			      struct hipec_region *r, u32 idx);
 void hipec_frame_unbind(struct hipec_container *c, u32 h);
-bool hipec_frame_release(struct hipec_container *c, u32 h);
-bool hipec_frame_add(struct hipec_container *c, gfp_t gfp);
-void hipec_frames_add(struct hipec_container *c, u32 nr);
-bool hipec_frame_evict(struct hipec_container *c, u32 h, bool keep);
-bool hipec_frame_evict_forgotten(struct hipec_container *c, u32 *pgno);
-bool hipec_frame_evict_any(struct hipec_container *c, u32 *pgno);
-bool hipec_frame_evict_clean(struct hipec_container *c, u32 *pgno);
+bool hipec_frame_detach(struct hipec_container *c, u32 h);
 
 /* Page of a frame that holds one. Context: expects c->lock. */
 static inline u32 hipec_frame_page(struct hipec_container *c,
 				   const struct folio *folio)
 {
-	return hipec_page_find(&c->vm, hipec_region_of(folio)->start +
+	return hipec_page_find(&c->core.vm, hipec_region_of(folio)->start +
 			       folio->index);
 }
 
@@ -401,9 +328,9 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 int hipec_frames_reserve(struct hipec_container *c, u32 nr, u64 beside);
 
 /* referenced.c: the referenced bit in page tables */
-bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who);
-void hipec_young_forget(struct hipec_container *c, u32 h, u16 who);
-void hipec_young_flush(struct hipec_container *c);
+bool hipec_young_seen(struct hipec_core *core, u32 h, u32 who);
+void hipec_young_forget(struct hipec_core *core, u32 h, u32 who);
+void hipec_young_settle(struct hipec_core *core);
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
 void hipec_young_flush_cpus(struct cpumask *cpus);
 
@@ -447,10 +374,10 @@ int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o);
 int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value);
 struct hipec_container *hipec_container_next(u64 id);
 
-/* exit.c: the one way in which a policy ends */
-bool hipec_exit(struct hipec_container *c, u32 kind);
+/* exit.c: what follows from the end of a policy, and one cause of it */
+void hipec_exit_ended(struct hipec_core *core);
+bool hipec_exit_window(struct hipec_core *core, enum hipec_shadow_verdict verdict);
 int hipec_exit_by_hand(struct hipec_container *c);
-void hipec_exit_command(struct hipec_container *c);
 
 /* log.c: what became of those that are gone */
 int hipec_log_init(void);
@@ -458,18 +385,29 @@ void hipec_log_exit(void);
 void hipec_log_note(struct hipec_container *c, bool closed);
 int hipec_log_next(struct hipec_log *a);
 
-/* event.c: events of the policy */
-void hipec_event_wants(struct hipec_container *c);
-void hipec_event_init(struct hipec_container *c);
-int hipec_event_adopt(struct hipec_container *c, const struct hipec_vm *old);
-void hipec_event_fault(struct hipec_container *c, u32 pgno, bool write);
-void hipec_event_replace(struct hipec_container *c, u32 pgno, bool write);
-void hipec_event_access(struct hipec_container *c, u32 pgno, bool write);
-void hipec_event_harvest(struct hipec_container *c);
-void hipec_event_remove(struct hipec_container *c, u32 pgno);
+/* event.c: how long events may take, and what they know */
+int hipec_event_run(struct hipec_core *core, u32 event);
+bool hipec_event_late(struct hipec_core *core);
+bool hipec_event_may_ask(struct hipec_core *core);
+void hipec_event_asked(struct hipec_core *core);
+bool hipec_event_pause(struct hipec_core *core);
+void hipec_event_touched(struct hipec_core *core, u32 pgno);
+u64 hipec_event_now(struct hipec_core *core);
 void hipec_event_timer(struct work_struct *work);
 void hipec_event_timer_start(struct hipec_container *c);
 bool hipec_event_overtime(struct hipec_vm *vm);
+
+/* What is the same of the engine's hosts in the kernel. */
+#define HIPEC_CORE_OPS				\
+	.settle = hipec_young_settle,		\
+	.pause = hipec_event_pause,		\
+	.run = hipec_event_run,			\
+	.late = hipec_event_late,		\
+	.ended = hipec_exit_ended,		\
+	.window = hipec_exit_window,		\
+	.touched = hipec_event_touched,		\
+	.hint = hipec_hint_of,			\
+	.now = hipec_event_now
 
 /* global.c: whose page goes when the pool is full */
 struct hipec_mr;
@@ -485,17 +423,6 @@ int hipec_admit(const struct hipec_policy *p, u64 hash, kuid_t uid,
 		struct hipec_text *log);
 void hipec_admit_revoked(struct hipec_container *c);
 
-/* recovery.c: bad advice is reversed */
-bool hipec_recovery_init(struct hipec_container *c);
-void hipec_pool_recover(struct hipec_container *c, u32 pgno);
-
-/* revoke.c: the contract */
-void hipec_revoke_init(struct hipec_container *c, u32 salt);
-void hipec_revoke_restart(struct hipec_container *c);
-void hipec_revoke_fault(struct hipec_container *c, u32 pgno);
-void hipec_revoke_ahead(struct hipec_container *c, u32 pgno);
-void hipec_revoke_gone(struct hipec_container *c, u32 pgno);
-
 /* shrink.c: memory pressure */
 int hipec_shrink_init(void);
 void hipec_shrink_exit(void);
@@ -507,15 +434,7 @@ int hipec_cgroup_join(struct hipec_container *c, bool share);
 void hipec_cgroup_leave(struct hipec_container *c);
 struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp,
 				unsigned int order);
-bool hipec_cgroup_denied(struct hipec_container *c);
 void hipec_cgroup_gave(void);
-
-/* reclaim.c: free frames */
-bool hipec_room_ask(struct hipec_container *c, u32 pgno, bool write);
-void hipec_room_ask_for_other(struct hipec_container *c);
-u32 hipec_room_try(struct hipec_container *c, u32 pgno, bool write, u32 want);
-int hipec_room_make(struct hipec_container *c, u32 pgno, bool write, u32 want,
-		    bool wait);
 
 /* shared.c: arrays that the application writes */
 int hipec_shared_alloc(const struct hipec_policy *p,
@@ -537,7 +456,7 @@ int hipec_why_page(struct hipec_container *c, struct hipec_why *w);
 void hipec_hint_init(struct hipec_region *r);
 void hipec_hint_free(struct hipec_region *r);
 int hipec_hint_set(struct hipec_region *r, const struct hipec_hint *a);
-u8 hipec_hint_get(struct hipec_container *c, u32 pgno);
+s64 hipec_hint_of(struct hipec_core *core, u32 pgno);
 
 /* region.c, fault.c */
 extern const struct vm_operations_struct hipec_vm_ops;
@@ -564,7 +483,7 @@ void hipec_ahead_start(struct hipec_region *r, struct hipec_stream *s,
 struct hipec_ahead *hipec_ahead_find(struct hipec_region *r, u32 idx);
 void hipec_ahead_take(struct hipec_ahead *a, struct hipec_batch *b);
 bool hipec_ahead_drop(struct hipec_region *r, bool stale);
-void hipec_ahead_drop_stale(struct hipec_container *c);
+bool hipec_ahead_drop_all(struct hipec_core *core, bool stale);
 u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr);
 
 /* record.c: what happens, told to whoever wants to know */

@@ -85,7 +85,7 @@ void hipec_log_note(struct hipec_container *c, bool closed)
 	r->uid = c->owner_uid;
 	r->log.seq = last;
 	r->log.time = ktime_get_real_ns();
-	r->log.lived = ktime_get_ns() - c->loaded_at;
+	r->log.lived = ktime_get_ns() - c->core.loaded_at;
 	r->log.closed = closed;
 	__hipec_container_status(c, &r->log.status);
 	spin_unlock(&lock);

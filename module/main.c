@@ -26,7 +26,7 @@ static int __init hipec_module_init(void)
 	ret = hipec_log_init();
 	if (ret)
 		goto no_log;
-	ret = hipec_pool_init();
+	ret = hipec_share_init();
 	if (ret)
 		goto no_pool;
 	ret = -ENOMEM;
@@ -60,7 +60,7 @@ no_shrinker:
 no_end_wq:
 	destroy_workqueue(hipec_wq);
 no_wq:
-	hipec_pool_exit();
+	hipec_share_exit();
 no_pool:
 	hipec_log_exit();
 no_log:
@@ -77,7 +77,7 @@ static void __exit hipec_module_exit(void)
 	hipec_shrink_exit();
 	destroy_workqueue(hipec_end_wq);
 	destroy_workqueue(hipec_wq);
-	hipec_pool_exit();
+	hipec_share_exit();
 	hipec_log_exit();
 	hipec_context_exit();
 }

@@ -131,8 +131,8 @@ void hipec_record_end(struct hipec_container *c)
 	if (!rec)
 		return;
 	/* By a swap the machine that it was on may be gone. */
-	if (c->vm.tap)
-		hipec_tap_close(&c->vm);
+	if (c->core.vm.tap)
+		hipec_tap_close(&c->core.vm);
 	c->recorder = NULL;
 	hipec_ring_end(&rec->ring);
 	kref_put(&rec->ref, recorder_free);
@@ -243,14 +243,14 @@ static int begin(struct hipec_container *c, struct hipec_recorder *rec)
 
 	lockdep_assert_held(&c->lock);
 	/* Or the policy was swapped just now: that, too, passes. */
-	if (c->recorder || rec->begin_size != hipec_tap_snapshot_size(&c->vm))
+	if (c->recorder || rec->begin_size != hipec_tap_snapshot_size(&c->core.vm))
 		return -EBUSY;
-	hipec_tap_snapshot(&c->vm, c->nr_reserved, rec->begin);
+	hipec_tap_snapshot(&c->core.vm, c->core.nr_reserved, rec->begin);
 	head->id = c->id;
 	memcpy(head->comm, c->owner_comm, sizeof(head->comm));
 	kref_get(&rec->ref);
 	c->recorder = rec;
-	hipec_tap_open(&c->vm, &rec->tap);
+	hipec_tap_open(&c->core.vm, &rec->tap);
 	list_for_each_entry(r, &c->regions, link)
 		hipec_record_region(r);
 	return 0;
@@ -275,8 +275,8 @@ int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file)
 	if (hipec_ring_size(&ring))
 		return -EINVAL;
 	mutex_lock(&c->lock);
-	if (c->vm.policy)
-		bytes = hipec_tap_snapshot_size(&c->vm);
+	if (c->core.vm.policy)
+		bytes = hipec_tap_snapshot_size(&c->core.vm);
 	mutex_unlock(&c->lock);
 	if (!bytes)
 		return -ENODATA;

@@ -198,7 +198,7 @@ int hipec_shared_mmap(struct hipec_container *c, struct vm_area_struct *vma)
 	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
 	mutex_lock(&c->lock);
-	loaded = c->vm.policy;
+	loaded = c->core.vm.policy;
 	if (loaded && vma->vm_pgoff >> shift < HIPEC_SLOT_SYSTEM)
 		a = get_array(c, vma->vm_pgoff >> shift);
 	mutex_unlock(&c->lock);

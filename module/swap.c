@@ -81,8 +81,8 @@ static void side_free(struct side *s)
 
 static void exchange(struct hipec_container *c, struct side *s)
 {
-	s->spare = c->vm;
-	c->vm = s->vm;
+	s->spare = c->core.vm;
+	c->core.vm = s->vm;
 	s->vm = s->spare;
 	swap(c->policy, s->policy);
 	swap(c->image, s->image);
@@ -90,8 +90,8 @@ static void exchange(struct hipec_container *c, struct side *s)
 	swap(c->vm_memory, s->vm_memory);
 	swap(c->shared, s->shared);
 	swap(c->frame, s->frame);
-	swap(c->in_pool, s->in_pool);
-	swap(c->loaded_at, s->loaded_at);
+	swap(c->core.in_pool, s->in_pool);
+	swap(c->core.loaded_at, s->loaded_at);
 }
 
 static int parse(struct side *s, struct hipec_swap *args,
@@ -111,18 +111,18 @@ static int parse(struct side *s, struct hipec_swap *args,
 /* Memory for @nr entries, as it is at a load. */
 static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
 {
-	bool shadowed = c->member && s->image;
+	bool shadowed = c->core.pool && s->image;
 
 	s->frame = hipec_table_alloc((nr + 1ul) * sizeof(*s->frame));
 	s->vm_memory = hipec_table_alloc(hipec_vm_table_size(&s->policy, nr));
-	if (c->member)
+	if (c->core.pool)
 		s->in_pool = hipec_table_alloc((nr + 1ul) *
 					       sizeof(*s->in_pool));
 	if (shadowed)
 		s->directory =
-			hipec_table_alloc(hipec_shadow_bytes(c->nr_reserved));
+			hipec_table_alloc(hipec_shadow_bytes(c->core.nr_reserved));
 	if (!s->frame || !s->vm_memory ||
-	    (c->member && !s->in_pool) || (shadowed && !s->directory))
+	    (c->core.pool && !s->in_pool) || (shadowed && !s->directory))
 		return -ENOMEM;
 	return hipec_shared_alloc(&s->policy, &c->policy, c->shared,
 				  &s->shared);
@@ -139,18 +139,18 @@ static int prepare(struct hipec_container *c, struct side *s,
 		return ret;
 	if (s->image)
 		s->image_hash = hipec_admit_hash(s->image, args->image_size);
-	if (s->image && c->member)
+	if (s->image && c->core.pool)
 		ret = hipec_admit(&s->policy, s->image_hash, c->user->uid, log);
 	if (ret)
 		return ret;
 	/* Never shorter: whoever sleeps may have the number of any entry. */
-	nr = max(hipec_vm_nr_pages(&s->policy, c->nr_reserved),
-		 c->vm.nr_pages);
+	nr = max(hipec_vm_nr_pages(&s->policy, c->core.nr_reserved),
+		 c->core.vm.nr_pages);
 	ret = make_tables(c, s, nr);
 	if (ret)
 		return ret;
 	hipec_vm_init_table(&s->vm, &s->policy, &hipec_kernel_host,
-			    s->vm_memory, NULL, c->nr_reserved, nr);
+			    s->vm_memory, NULL, c->core.nr_reserved, nr);
 	hipec_shared_place(&s->vm, s->shared);
 	s->vm.salt = get_random_u32();
 	if (args->seed)
@@ -161,42 +161,42 @@ static int prepare(struct hipec_container *c, struct side *s,
 /* What is known of each entry, and what the counters go on from. */
 static void copy_tables(const struct hipec_container *c, struct side *s)
 {
-	size_t nr = c->vm.nr_pages + 1ul;
+	size_t nr = c->core.vm.nr_pages + 1ul;
 
 	lockdep_assert_held(&c->lock);
 	memcpy(s->frame, c->frame, nr * sizeof(*s->frame));
 	if (s->in_pool)
-		memcpy(s->in_pool, c->in_pool, nr * sizeof(*s->in_pool));
-	s->vm.nr_commands = c->vm.nr_commands;
-	s->vm.nr_events = c->vm.nr_events;
-	s->vm.nr_late = c->vm.nr_late;
+		memcpy(s->in_pool, c->core.in_pool, nr * sizeof(*s->in_pool));
+	s->vm.nr_commands = c->core.vm.nr_commands;
+	s->vm.nr_events = c->core.vm.nr_events;
+	s->vm.nr_late = c->core.vm.nr_late;
 }
 
 /* The policy before goes on as if nothing had been. */
 static void go_back(struct hipec_container *c, struct side *s,
 		    struct hipec_text *log)
 {
-	if (c->vm.exit.kind)
-		hipec_exit_explain(&c->policy, &c->vm.exit, log);
-	hipec_vm_hand_back(&s->vm, &c->vm);
+	if (c->core.vm.exit.kind)
+		hipec_exit_explain(&c->policy, &c->core.vm.exit, log);
+	hipec_vm_hand_back(&s->vm, &c->core.vm);
 	exchange(c, s);
-	hipec_event_wants(c);
+	hipec_core_wants(&c->core);
 	/* It may have ended before: who polled just now was told otherwise. */
-	if (c->vm.exit.kind)
+	if (c->core.vm.exit.kind)
 		wake_up_poll(&c->ended, EPOLLIN | EPOLLRDNORM);
 }
 
 /* The policy before is no more: nobody holds its past against the new one. */
 static void settle(struct hipec_container *c, struct side *s)
 {
-	c->vm.host = &hipec_kernel_host;
+	c->core.vm.host = &hipec_kernel_host;
 	hipec_record_end(c);
-	c->late_in_a_row = 0;
-	c->helped_in_a_row = 0;
-	c->lost_in_a_row = 0;
-	swap(c->directory, s->directory);
-	hipec_revoke_restart(c);
-	hipec_young_flush(c);
+	c->core.late_in_a_row = 0;
+	c->core.helped_in_a_row = 0;
+	c->core.lost_in_a_row = 0;
+	swap(c->core.directory, s->directory);
+	hipec_core_watch_again(&c->core);
+	hipec_core_settle(&c->core);
 	cancel_delayed_work(&c->timer);
 	hipec_event_timer_start(c);
 }
@@ -210,9 +210,9 @@ static int take_place(struct hipec_container *c, struct side *s,
 	copy_tables(c, s);
 	exchange(c, s);
 	/* A policy knows its machine, and that it is the container's. */
-	c->vm.policy = &c->policy;
-	c->vm.host = &adopting;
-	ret = hipec_event_adopt(c, &s->vm);
+	c->core.vm.policy = &c->policy;
+	c->core.vm.host = &adopting;
+	ret = hipec_core_adopt(&c->core, &s->vm);
 	if (ret)
 		go_back(c, s, log);
 	else
@@ -229,7 +229,7 @@ static int begin(struct hipec_container *c)
 		return -EINTR;
 	if (c->loading)
 		ret = -EBUSY;
-	else if (!c->vm.policy)
+	else if (!c->core.vm.policy)
 		ret = -ENODATA;
 	else if (c->cache)
 		ret = -EOPNOTSUPP;
@@ -273,7 +273,7 @@ int hipec_swap_policy(struct hipec_container *c, struct hipec_swap *args,
 	if (!ret)
 		ret = take_place(c, s, log);
 	if (!ret)
-		args->adopted = c->vm.nr_live;
+		args->adopted = c->core.vm.nr_live;
 	c->loading = false;
 	mutex_unlock(&c->lock);
 	wake_up_all(&c->wait);

@@ -26,10 +26,10 @@ TRACE_EVENT(hipec_exit,
 	),
 	TP_fast_assign(
 		__entry->id = c->id;
-		__entry->kind = c->vm.exit.kind;
-		__entry->event = c->vm.exit.event;
-		__entry->command = c->vm.exit.command;
-		__entry->line = c->vm.exit.line;
+		__entry->kind = c->core.vm.exit.kind;
+		__entry->event = c->core.vm.exit.event;
+		__entry->command = c->core.vm.exit.command;
+		__entry->line = c->core.vm.exit.line;
 		memcpy(__entry->policy, c->policy.image->name, HIPEC_NAME_MAX);
 	),
 	TP_printk("container=%llu policy=%s kind=0x%x event=%u command=%u line=%u",

@@ -131,11 +131,11 @@ out:
 /* Undo hipec_user_lock(). Context: process context, may sleep. */
 void hipec_user_unlock(struct hipec_container *c)
 {
-	account_locked_vm(c->owner_mm, c->nr_reserved, false);
+	account_locked_vm(c->owner_mm, c->core.nr_reserved, false);
 	if (!c->locked_user)
 		return;
-	atomic_long_sub(c->nr_reserved, &c->locked_user->locked_vm);
-	atomic_long_sub(c->nr_reserved, &c->user->locked);
+	atomic_long_sub(c->core.nr_reserved, &c->locked_user->locked_vm);
+	atomic_long_sub(c->core.nr_reserved, &c->user->locked);
 	free_uid(c->locked_user);
 	c->locked_user = NULL;
 }

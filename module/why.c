@@ -53,11 +53,11 @@ static void find_slot(const struct hipec_container *c, u32 q,
 		u8 type = p->operand[i].type;
 		const struct hipec_array *a;
 
-		if (type == HIPEC_TYPE_QUEUE && c->vm.slot[i] == q)
+		if (type == HIPEC_TYPE_QUEUE && c->core.vm.slot[i] == q)
 			break;
 		if (type != HIPEC_TYPE_QUEUES)
 			continue;
-		a = &c->vm.array[c->vm.slot[i]];
+		a = &c->core.vm.array[c->core.vm.slot[i]];
 		if (q - a->first < a->nr) {
 			w->index = q - a->first;
 			break;
@@ -72,19 +72,19 @@ static void find_slot(const struct hipec_container *c, u32 q,
 
 static void find_place(struct hipec_container *c, u32 h, struct hipec_why *w)
 {
-	u32 q = c->vm.page[h].queue;
+	u32 q = c->core.vm.page[h].queue;
 
-	if (!(c->vm.page[h].flags & (HIPEC_PAGE_LIVE | HIPEC_PAGE_GHOST)))
+	if (!(c->core.vm.page[h].flags & (HIPEC_PAGE_LIVE | HIPEC_PAGE_GHOST)))
 		return;
-	w->nr = c->vm.queue[q].count;
-	for (h = c->vm.page[h].prev; h; h = c->vm.page[h].prev) {
+	w->nr = c->core.vm.queue[q].count;
+	for (h = c->core.vm.page[h].prev; h; h = c->core.vm.page[h].prev) {
 		w->place++;
 		cond_resched();
 	}
 	w->on = HIPEC_WHY_ON_POLICY;
 	if (q == HIPEC_QUEUE_FALLBACK)
 		w->on = HIPEC_WHY_ON_FALLBACK;
-	else if (q == c->vm.nr_queues - 1)
+	else if (q == c->core.vm.nr_queues - 1)
 		w->on = HIPEC_WHY_ON_BUILTIN;
 	else
 		find_slot(c, q, w);
@@ -94,12 +94,12 @@ static void find_place(struct hipec_container *c, u32 h, struct hipec_why *w)
 static u32 look_at_frame(struct hipec_container *c, u32 h)
 {
 	struct folio *folio = c->frame[h];
-	u16 flags = c->vm.page[h].flags;
+	u16 flags = c->core.vm.page[h].flags;
 	u32 state = HIPEC_WHY_RESIDENT;
 
 	if (folio_test_dirty(folio))
 		state |= HIPEC_WHY_DIRTY;
-	if (hipec_young_seen(c, h, HIPEC_PAGE_REF_POLICY))
+	if (hipec_young_seen(&c->core, h, HIPEC_REF_POLICY))
 		state |= HIPEC_WHY_REFERENCED;
 	if (folio_mapped(folio))
 		state |= HIPEC_WHY_MAPPED;
@@ -115,7 +115,7 @@ static u32 look_at_frame(struct hipec_container *c, u32 h)
 static u32 look_at_page(struct hipec_container *c, struct hipec_region *r,
 			u32 pgno, u32 h)
 {
-	u16 flags = c->vm.page[h].flags;
+	u16 flags = c->core.vm.page[h].flags;
 	struct hipec_ahead *a;
 	u32 state = 0;
 
@@ -137,8 +137,8 @@ static u32 look_at_page(struct hipec_container *c, struct hipec_region *r,
 static void look(struct hipec_container *c, struct hipec_region *r, u32 pgno,
 		 struct hipec_why *w)
 {
-	u32 h = hipec_page_find(&c->vm, pgno) ?:
-		hipec_page_find_named(&c->vm, pgno);
+	u32 h = hipec_page_find(&c->core.vm, pgno) ?:
+		hipec_page_find_named(&c->core.vm, pgno);
 	u32 kept;
 
 	if (pgno - r->start >= hipec_io_pages(r))
@@ -147,8 +147,8 @@ static void look(struct hipec_container *c, struct hipec_region *r, u32 pgno,
 		w->state |= look_at_page(c, r, pgno, h);
 		find_place(c, h, w);
 	}
-	if (c->member && !(w->state & HIPEC_WHY_RESIDENT) &&
-	    hipec_recover_find(&c->recover, pgno, &kept)) {
+	if (c->core.pool && !(w->state & HIPEC_WHY_RESIDENT) &&
+	    hipec_recover_find(&c->core.recover, pgno, &kept)) {
 		w->state |= HIPEC_WHY_INSTEAD;
 		w->instead = (u64)kept << PAGE_SHIFT;
 	}
@@ -174,7 +174,7 @@ static int why(struct hipec_container *c, const struct file *file, char *path,
 	struct hipec_region *r;
 	u64 address = w->offset;
 
-	if (!c->vm.policy)
+	if (!c->core.vm.policy)
 		return -ENODATA;
 	r = file ? region_of_file(c, file, w->offset, &address) :
 		   region_of(c, address);

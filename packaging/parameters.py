@@ -18,7 +18,7 @@ def parameters():
     """[(name, whether it may be changed while the module is loaded, what it is)]"""
     source = "".join(path.read_text() for path in sorted((ROOT / "module").rglob("*.c")))
     mode = {name: mode for name, mode in
-            re.findall(r"^module_param(?:_cb)?\((\w+),.*, (0[0-7]+)\);", source, re.M)}
+            re.findall(r"^module_param(?:_cb|_named)?\((\w+),.*, (0[0-7]+)\);", source, re.M)}
     texts = re.findall(r'^MODULE_PARM_DESC\((\w+), "(.*)"\);', source, re.M)
     return sorted((name, mode[name].endswith("644"), text) for name, text in texts)
 

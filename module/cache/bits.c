@@ -31,7 +31,7 @@ static struct hipec_cache *cache_of(struct hipec_vm *vm)
 static struct folio *get_mapped(struct hipec_cache *cache, u32 h,
 				struct address_space **mapping)
 {
-	u32 pgno = cache->c->vm.page[h].pgno;
+	u32 pgno = cache->c->core.vm.page[h].pgno;
 	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
 	struct folio *folio;
 
@@ -49,7 +49,7 @@ static struct folio *get_mapped(struct hipec_cache *cache, u32 h,
 
 /**
  * hipec_folio_young() - whether page tables have a folio's referenced bit set
- * @cache: cache; of a reset hipec_young_flush() is owed to its container
+ * @cache: cache; of a reset hipec_core_settle() is owed to its container
  * @h:     entry with a folio
  * @reset: reset the bits
  *
@@ -187,6 +187,10 @@ const struct hipec_host_ops hipec_cache_host = {
 	.overtime = hipec_event_overtime,
 };
 
+const struct hipec_core_ops hipec_cache_ops = {
+	HIPEC_CORE_OPS,
+};
+
 /* Whether some file may be mapped; of many files nobody looks at all. */
 static bool maybe_mapped(const struct hipec_cache *cache)
 {
@@ -210,19 +214,22 @@ void hipec_folios_harvest(struct hipec_cache *cache)
 	struct hipec_container *c = cache->c;
 	u32 pgno[HARVEST], n = 0, i;
 
-	if (c->vm.exit.kind || !hipec_vm_has_event(&c->vm, HIPEC_EVENT_ACCESS) ||
+	if (c->core.vm.exit.kind || !hipec_vm_has_event(&c->core.vm, HIPEC_EVENT_ACCESS) ||
 	    !maybe_mapped(cache))
 		return;
-	for (i = 0; i < min_t(u32, HARVEST, c->vm.nr_pages); i++) {
-		u32 h = c->harvested = c->harvested % c->vm.nr_pages + 1;
+	for (i = 0; i < min_t(u32, HARVEST, c->core.vm.nr_pages); i++) {
+		u32 h = c->core.harvested = c->core.harvested % c->core.vm.nr_pages + 1;
 
-		if (!hipec_page_live(&c->vm, h) || !hipec_folio_young(cache, h, true))
+		if (!hipec_page_live(&c->core.vm, h) || !hipec_folio_young(cache, h, true))
 			continue;
-		c->vm.page[h].flags |= HIPEC_FOLIO_REF;
-		pgno[n++] = c->vm.page[h].pgno;
+		c->core.vm.page[h].flags |= HIPEC_FOLIO_REF;
+		pgno[n++] = c->core.vm.page[h].pgno;
 	}
-	hipec_young_flush(c);
-	for (i = 0; i < n; i++)
-		if (hipec_page_find(&c->vm, pgno[i]))
-			hipec_event_access(c, pgno[i], false);
+	hipec_core_settle(&c->core);
+	for (i = 0; i < n; i++) {
+		u32 h = hipec_page_find(&c->core.vm, pgno[i]);
+
+		if (h)
+			hipec_core_access(&c->core, h, false);
+	}
 }

@@ -37,7 +37,7 @@ static struct hipec_folios *list_of(struct hipec_cache *cache, u16 flags)
 void hipec_folios_add(struct hipec_cache *cache, struct hipec_folios *list,
 		      u16 flag, u32 h)
 {
-	struct hipec_vm *vm = &cache->c->vm;
+	struct hipec_vm *vm = &cache->c->core.vm;
 
 	vm->page[h].flags |= flag;
 	cache->next[h] = 0;
@@ -54,13 +54,13 @@ void hipec_folios_add(struct hipec_cache *cache, struct hipec_folios *list,
 /* Take an entry, no victim, off its list, if any. Context: expects c->lock. */
 void hipec_folios_del(struct hipec_cache *cache, u32 h)
 {
-	u16 flags = cache->c->vm.page[h].flags & HIPEC_FOLIO_VICTIM;
+	u16 flags = cache->c->core.vm.page[h].flags & HIPEC_FOLIO_VICTIM;
 	struct hipec_folios *list = list_of(cache, flags);
 	u32 next = cache->next[h], prev = cache->prev[h];
 
 	if (!flags)
 		return;
-	cache->c->vm.page[h].flags &= ~flags;
+	cache->c->core.vm.page[h].flags &= ~flags;
 	if (prev)
 		cache->next[prev] = next;
 	else
@@ -70,7 +70,7 @@ void hipec_folios_del(struct hipec_cache *cache, u32 h)
 	else
 		list->tail = prev;
 	list->nr--;
-	list->pages -= hipec_folio_pages(&cache->c->vm, h);
+	list->pages -= hipec_folio_pages(&cache->c->core.vm, h);
 }
 
 /**
@@ -82,7 +82,7 @@ void hipec_folios_del(struct hipec_cache *cache, u32 h)
  */
 void hipec_victim_add(struct hipec_cache *cache, u32 h)
 {
-	struct hipec_vm *vm = &cache->c->vm;
+	struct hipec_vm *vm = &cache->c->core.vm;
 	struct hipec_cfile *f = hipec_cfile_of(cache, vm->page[h].pgno);
 	u32 nr = hipec_folio_pages(vm, h);
 
@@ -191,14 +191,14 @@ static void settle(struct hipec_cache *cache, const struct hipec_victim *v, bool
 {
 	struct hipec_container *c = cache->c;
 
-	c->vm.page[v->h].flags &= ~HIPEC_FOLIO_VICTIM;
+	c->core.vm.page[v->h].flags &= ~HIPEC_FOLIO_VICTIM;
 	if (gone || look(v->f->inode->i_mapping, v->idx) == STAY_GONE) {
-		hipec_page_del(&c->vm, v->h);
-		c->counters.evictions += v->nr;
+		hipec_page_del(&c->core.vm, v->h);
+		c->core.counters.evictions += v->nr;
 		cache->freed += v->nr;
 		return;
 	}
-	c->counters.refused++;
+	c->core.counters.refused++;
 	cache->held += v->nr;
 	hipec_folios_add(cache, &cache->refused, HIPEC_FOLIO_REFUSED, v->h);
 }
@@ -243,7 +243,7 @@ void hipec_victims_evict(struct hipec_cache *cache)
  */
 void hipec_refused_retry(struct hipec_cache *cache, u32 most)
 {
-	struct hipec_vm *vm = &cache->c->vm;
+	struct hipec_vm *vm = &cache->c->core.vm;
 
 	for (most = min(most, cache->refused.nr); most; most--) {
 		u32 h = cache->refused.head, pgno = vm->page[h].pgno;

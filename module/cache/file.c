@@ -315,7 +315,7 @@ static struct hipec_cache *cache_of(struct hipec_container *c)
 	struct hipec_cache *cache;
 
 	mutex_lock(&c->lock);
-	cache = c->vm.policy ? c->cache : NULL;
+	cache = c->core.vm.policy ? c->cache : NULL;
 	mutex_unlock(&c->lock);
 	return cache;
 }

@@ -129,7 +129,7 @@ static void room_to_write(struct inode *inode, loff_t pos, size_t len)
 		return;
 	hipec_pressure_join(f->cache);
 	about_to_write(inode);
-	pages = min_t(u64, pages, f->cache->c->nr_frames / 4);
+	pages = min_t(u64, pages, f->cache->c->core.nr_frames / 4);
 	mutex_lock(&f->cache->c->lock);
 	hipec_touch_drain(f->cache);
 	if (pos >= i_size_read(inode)) {
@@ -348,7 +348,7 @@ mapping_orig(const struct address_space *mapping)
 /* Of a part of the budget four windows are read ahead, and not touched, at most. */
 static void cap_window(struct hipec_cfile *f, struct readahead_control *rac)
 {
-	u32 most = max(f->cache->c->nr_frames / 16, 4u);
+	u32 most = max(f->cache->c->core.nr_frames / 16, 4u);
 
 	if (rac->ra && rac->ra->ra_pages > most)
 		rac->ra->ra_pages = most;

@@ -24,6 +24,7 @@
 #include <linux/sched.h>
 
 #include "cache.h"
+#include "../include/uapi/hipec_sample.h"
 
 /* So many Replace events in a row without a folio, and the policy is revoked. */
 #define MAX_HELPED 1024
@@ -34,7 +35,7 @@
 /* What may be read ahead, and not touched, beside what the policy knows; pages. */
 static u32 most_ahead(const struct hipec_cache *cache)
 {
-	return max(cache->c->nr_frames / 4, 32u);
+	return max(cache->c->core.nr_frames / 4, 32u);
 }
 
 static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how);
@@ -43,28 +44,31 @@ static void account(struct hipec_cache *cache)
 {
 	struct hipec_container *c = cache->c;
 
-	c->nr_free = c->nr_frames - min(cache->held, c->nr_frames);
+	c->core.nr_free = c->core.nr_frames - min(cache->held, c->core.nr_frames);
 }
 
 /* Ask the policy. Return: whether it gave a page up. */
 static bool ask_policy(struct hipec_cache *cache, u32 pgno, bool write)
 {
 	struct hipec_container *c = cache->c;
+	const struct hipec_demand d = {
+		.pgno = pgno, .write = write, .want = 1, .whom = &c->core,
+	};
 	u64 before = cache->given;
 
-	if (c->vm.nr_live == c->vm.queue[HIPEC_QUEUE_FALLBACK].count)
+	if (c->core.vm.nr_live == c->core.vm.queue[HIPEC_QUEUE_FALLBACK].count)
 		return false;
 	hipec_folios_harvest(cache);
-	hipec_event_replace(c, pgno, write);
+	hipec_core_replace(&c->core, &d);
 	if (cache->given != before) {
-		c->helped_in_a_row = 0;
+		c->core.helped_in_a_row = 0;
 		return true;
 	}
-	if (c->vm.exit.kind)
+	if (c->core.vm.exit.kind)
 		return false;
-	c->counters.helped++;
-	if (++c->helped_in_a_row == MAX_HELPED)
-		hipec_exit(c, HIPEC_EXIT_NO_VICTIM);
+	c->core.counters.helped++;
+	if (++c->core.helped_in_a_row == MAX_HELPED)
+		hipec_core_end(&c->core, HIPEC_EXIT_NO_VICTIM);
 	return false;
 }
 
@@ -90,27 +94,27 @@ static u32 first_of(struct hipec_vm *vm, u32 q, bool second_chance)
 static bool take(struct hipec_cache *cache, u32 h)
 {
 	struct hipec_container *c = cache->c;
-	u32 pgno = c->vm.page[h].pgno;
+	u32 pgno = c->core.vm.page[h].pgno;
 
 	if (!h)
 		return false;
-	hipec_folio_give_up(&c->vm, h);
-	hipec_young_flush(c);
-	hipec_event_remove(c, pgno);
+	hipec_folio_give_up(&c->core.vm, h);
+	hipec_core_settle(&c->core);
+	hipec_core_remove(&c->core, pgno);
 	return true;
 }
 
 /* The built-in choice: of containers without a policy, or where it gives none. */
 static bool take_any(struct hipec_cache *cache)
 {
-	struct hipec_vm *vm = &cache->c->vm;
+	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 round, q, h, pgno;
 
 	if (hipec_fifo2_rules(vm)) {
 		bool gone = hipec_fifo2_replace(vm, hipec_folio_give_up,
 						&pgno);
 
-		hipec_young_flush(cache->c);
+		hipec_core_settle(&cache->c->core);
 		return gone;
 	}
 	for (round = 0; round < 2; round++) {
@@ -132,13 +136,13 @@ static bool take_any(struct hipec_cache *cache)
  */
 static u32 look_at_ahead(struct hipec_cache *cache)
 {
-	struct hipec_page *page = cache->c->vm.page;
+	struct hipec_page *page = cache->c->core.vm.page;
 	u32 most = cache->ahead.nr, h;
 
 	while ((h = cache->ahead.head) && most--) {
 		if (!hipec_folio_young(cache, h, true))
 			break;
-		hipec_young_flush(cache->c);
+		hipec_core_settle(&cache->c->core);
 		if (page[h].flags & HIPEC_FOLIO_AROUND) {
 			page[h].flags &= ~HIPEC_FOLIO_AROUND;
 			touch(cache, h, HIPEC_BY_READ);
@@ -158,7 +162,7 @@ static bool drop_ahead(struct hipec_cache *cache)
 
 	if (!h)
 		return false;
-	cache->c->counters.ahead_dropped += hipec_folio_pages(&cache->c->vm, h);
+	cache->c->core.counters.ahead_dropped += hipec_folio_pages(&cache->c->core.vm, h);
 	hipec_folios_del(cache, h);
 	hipec_victim_add(cache, h);
 	return true;
@@ -171,11 +175,11 @@ static bool free_one(struct hipec_cache *cache, u32 pgno, bool write)
 
 	if (cache->ahead.pages > most_ahead(cache))
 		return drop_ahead(cache);
-	if (!hipec_fifo2_rules(&c->vm)) {
-		u32 h = first_of(&c->vm, HIPEC_QUEUE_FALLBACK, false);
+	if (!hipec_fifo2_rules(&c->core.vm)) {
+		u32 h = first_of(&c->core.vm, HIPEC_QUEUE_FALLBACK, false);
 
 		if (h) {
-			c->counters.forgotten++;
+			c->core.counters.forgotten++;
 			return take(cache, h);
 		}
 		if (ask_policy(cache, pgno, write))
@@ -226,7 +230,7 @@ void hipec_cache_settle(struct hipec_cache *cache)
 	}
 	hipec_victims_evict(cache);
 	account(cache);
-	if (cache->refused.pages > cache->c->nr_frames / 4)
+	if (cache->refused.pages > cache->c->core.nr_frames / 4)
 		queue_work(hipec_wq, &cache->clean);
 }
 
@@ -260,7 +264,7 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 /* The entry of page @pgno, which is no victim, as those are evicted first. */
 static u32 find(struct hipec_cache *cache, u32 pgno)
 {
-	struct hipec_vm *vm = &cache->c->vm;
+	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h = hipec_page_find(vm, pgno);
 
 	if (h && unlikely(cache->nr_victims) &&
@@ -275,15 +279,15 @@ static u32 find(struct hipec_cache *cache, u32 pgno)
 static void drop_entry(struct hipec_cache *cache, u32 h)
 {
 	struct hipec_container *c = cache->c;
-	bool live = hipec_page_live(&c->vm, h);
-	u32 pgno = c->vm.page[h].pgno;
+	bool live = hipec_page_live(&c->core.vm, h);
+	u32 pgno = c->core.vm.page[h].pgno;
 
 	hipec_folios_del(cache, h);
-	cache->held -= hipec_folio_pages(&c->vm, h);
-	hipec_page_del(&c->vm, h);
+	cache->held -= hipec_folio_pages(&c->core.vm, h);
+	hipec_page_del(&c->core.vm, h);
 	account(cache);
 	if (live)
-		hipec_event_remove(c, pgno);
+		hipec_core_remove(&c->core, pgno);
 }
 
 /*
@@ -293,7 +297,7 @@ static void drop_entry(struct hipec_cache *cache, u32 h)
 static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		     u32 order)
 {
-	struct hipec_vm *vm = &cache->c->vm;
+	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 i, h;
 
 	/* What is older than it, and behind its first page. */
@@ -388,9 +392,9 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr)
 
 	mutex_lock(&c->lock);
 	begin(f, nr);
-	c->counters.read_pages += nr;
-	c->counters.read_ios++;
-	c->counters.faults++;
+	c->core.counters.read_pages += nr;
+	c->core.counters.read_ios++;
+	c->core.counters.faults++;
 	for (end = nr; end && idx < f->nr; end -= min(end, 1u << order)) {
 		order = large ? max(order_at(mapping, idx), 0) : 0;
 		h = find(cache, f->start + idx);
@@ -420,9 +424,9 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio)
 
 	mutex_lock(&c->lock);
 	begin(f, 1u << order);
-	c->counters.read_pages += 1u << order;
-	c->counters.read_ios++;
-	c->counters.faults++;
+	c->core.counters.read_pages += 1u << order;
+	c->core.counters.read_ios++;
+	c->core.counters.faults++;
 	if (folio->index < f->nr && !find(cache, pgno)) {
 		hipec_cache_room(cache, pgno, false, 1u << order);
 		add_entry(cache, f, pgno, order);
@@ -436,7 +440,7 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio)
 static u32 find_entry(struct hipec_cache *cache, const struct hipec_cfile *f,
 		      u32 pgno)
 {
-	struct hipec_vm *vm = &cache->c->vm;
+	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h = find(cache, pgno), order, head;
 
 	for (order = 1; !h && order <= f->orders; order++) {
@@ -465,23 +469,23 @@ static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how)
 {
 	struct hipec_container *c = cache->c;
-	struct hipec_page *page = &c->vm.page[h];
+	struct hipec_page *page = &c->core.vm.page[h];
 	bool write = how == HIPEC_BY_WRITE;
 	u32 pgno = page->pgno;
 
 	if (page->flags & (HIPEC_FOLIO_AHEAD | HIPEC_FOLIO_REFUSED)) {
 		hipec_folios_del(cache, h);
-		hipec_page_show(&c->vm, h);
-		c->counters.pages_in += hipec_folio_pages(&c->vm, h);
-		hipec_event_fault(c, pgno, write);
+		hipec_page_show(&c->core.vm, h);
+		c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
+		hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
+		hipec_core_fault(&c->core, h, write);
 	} else if (how == HIPEC_BY_AROUND && page->flags & HIPEC_FOLIO_AROUND) {
 		return;
-	} else if (hipec_page_live(&c->vm, h)) {
-		c->counters.hits++;
-		if (hipec_vm_has_event(&c->vm, HIPEC_EVENT_ACCESS))
-			hipec_event_access(c, pgno, write);
+	} else if (hipec_page_live(&c->core.vm, h)) {
+		c->core.counters.hits++;
+		hipec_core_access(&c->core, h, write);
 	}
-	if (page->pgno == pgno && hipec_page_live(&c->vm, h))
+	if (page->pgno == pgno && hipec_page_live(&c->core.vm, h))
 		page->flags |= HIPEC_FOLIO_REF |
 			       (how == HIPEC_BY_AROUND ? HIPEC_FOLIO_AROUND : 0);
 }
@@ -499,7 +503,7 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 			 enum hipec_touch how)
 {
 	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
-	struct hipec_vm *vm = &cache->c->vm;
+	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 end = pgno + nr, h;
 
 	while (f && pgno < end) {
@@ -572,7 +576,7 @@ void hipec_cache_search(struct hipec_cfile *f)
 void hipec_cache_forget(struct hipec_cfile *f)
 {
 	struct hipec_cache *cache = f->cache;
-	struct hipec_vm *vm = &cache->c->vm;
+	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h;
 
 	lockdep_assert_held(&cache->c->lock);

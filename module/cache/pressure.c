@@ -72,7 +72,7 @@ static bool is_short(void)
  */
 u32 hipec_pressure_limit(const struct hipec_cache *cache)
 {
-	u32 budget = cache->c->nr_frames;
+	u32 budget = cache->c->core.nr_frames;
 	long left;
 
 	rcu_read_lock();

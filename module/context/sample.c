@@ -154,7 +154,7 @@ static bool tell_context(struct hipec_sampler *s, u64 context)
 void hipec_sample_note(struct hipec_container *c, u32 kind, u32 pgno,
 		       bool write)
 {
-	u64 context = kind == HIPEC_SAMPLE_HARVEST ? 0 : c->context;
+	u64 context = kind == HIPEC_SAMPLE_HARVEST ? 0 : c->core.context;
 	struct hipec_sampler *s = c->sampler;
 	bool fits;
 
@@ -298,7 +298,7 @@ int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
 	if (threshold > HIPEC_SAMPLE_ALL || hipec_ring_size(&ring))
 		return -EINVAL;
 	mutex_lock(&c->lock);
-	loaded = c->vm.policy;
+	loaded = c->core.vm.policy;
 	mutex_unlock(&c->lock);
 	if (!loaded)
 		return -ENODATA;

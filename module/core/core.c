@@ -10,19 +10,19 @@
  * hipec_core_init() - a container without pages, whose frames are all free
  * @core:        to fill, but for its machine
  * @ops:         the host
- * @nr_reserved: its frames; if it is to share, the most that it may hold, and it has
- *               none before hipec_core_grow()
+ * @nr_reserved: most frames that it may hold
+ * @nr_frames:   that it has now; hipec_core_grow() gets it more
  *
  * Context: nobody else knows @core.
  */
 void hipec_core_init(struct hipec_core *core, const struct hipec_core_ops *ops,
-		     u32 nr_reserved)
+		     u32 nr_reserved, u32 nr_frames)
 {
 	memset((char *)core + sizeof(core->vm), 0, sizeof(*core) - sizeof(core->vm));
 	core->ops = ops;
 	core->nr_reserved = nr_reserved;
-	core->nr_frames = nr_reserved;
-	core->nr_free = nr_reserved;
+	core->nr_frames = nr_frames;
+	core->nr_free = nr_frames;
 }
 
 /**
@@ -226,7 +226,10 @@ u64 hipec_core_request(struct hipec_vm *vm, u64 nr)
 	       (core->pool ? hipec_pool_space(core) > 0 :
 			     core->nr_frames < core->nr_reserved) &&
 	       hipec_core_grow(core, 1, HIPEC_EFFORT_SOME))
-		got++;
+		/* One command, which is to take no longer than others. */
+		if (++got % HIPEC_MAX_CLUSTER == 0 && vm->host->overtime &&
+		    vm->host->overtime(vm))
+			break;
 	return got;
 }
 

@@ -162,6 +162,12 @@ struct hipec_demand {
  * @pause: now and then in long loops: let others run. True if the task has to end. May
  *	sleep. NULL: no.
  * @run: run event @event as hipec_tap_run() does, which is called if this is NULL.
+ *	-EAGAIN: not now, and the policy is not told.
+ * @late: an event was given up, and is counted. True: often is not too often, as it was
+ *	the task that ended, say. NULL: never.
+ * @may_ask: whether a policy is asked for a page under the pool's lock, while others
+ *	wait; false: the pool's choice stands. NULL: yes.
+ * @asked: it was, and has answered. NULL: nobody wants to know.
  * @ended: the policy has ended: vm.exit says why, in words too, and it still has its
  *	queues. Called once for each policy, never from within an event. NULL:
  *	nobody wants to know.
@@ -171,8 +177,7 @@ struct hipec_demand {
  *	it. NULL: nobody wants to know.
  * @hint: what the application says about page @pgno; 0: nothing. Called only if the
  *	policy reads Hint. NULL: hints come with accesses, core->hint.
- * @now: the policy's Time, ns from any start on; called only if the policy reads
- *	Time. NULL: 0.
+ * @now: the policy's Time, ns from any start on. NULL: 0.
  *
  * All are called with the container's lock held, the requester's and the asked one's in
  * the case of a pool; but @try_lock, and @enter and @leave. None may run events of the
@@ -196,6 +201,9 @@ struct hipec_core_ops {
 	void (*settle)(struct hipec_core *core);
 	bool (*pause)(struct hipec_core *core);
 	int (*run)(struct hipec_core *core, u32 event);
+	bool (*late)(struct hipec_core *core);
+	bool (*may_ask)(struct hipec_core *core);
+	void (*asked)(struct hipec_core *core);
 	void (*ended)(struct hipec_core *core);
 	bool (*window)(struct hipec_core *core, enum hipec_shadow_verdict verdict);
 	void (*touched)(struct hipec_core *core, u32 pgno);
@@ -323,7 +331,7 @@ static inline void hipec_core_settle(struct hipec_core *core)
 
 /* core.c: frames come and go; hipec_core_request() is the machine's host operation */
 void hipec_core_init(struct hipec_core *core, const struct hipec_core_ops *ops,
-		     u32 nr_reserved);
+		     u32 nr_reserved, u32 nr_frames);
 u32 hipec_core_bind(struct hipec_core *core, u32 pgno);
 u32 hipec_core_bind_in_event(struct hipec_core *core, u32 pgno);
 void hipec_core_freed(struct hipec_core *core, u32 h);
@@ -368,11 +376,12 @@ bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
 		      enum hipec_evict_why why);
 void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost);
 bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno);
-bool hipec_core_evict_any(struct hipec_core *core, u32 *pgno);
+bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno);
 bool hipec_core_give_up(struct hipec_vm *vm, u32 h, bool keep);
 
 /* event.c */
+void hipec_core_wants(struct hipec_core *core);
 void hipec_core_start(struct hipec_core *core);
 int hipec_core_adopt(struct hipec_core *core, const struct hipec_vm *old);
 void hipec_core_fault(struct hipec_core *core, u32 h, bool write);

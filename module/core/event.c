@@ -3,6 +3,7 @@
  * Events of a container's policy: when they run, what they know, how they end.
  *
  * Interface:
+ * hipec_core_wants()     what the policy reads is known from now on
  * hipec_core_start()     Init, once
  * hipec_core_adopt()     Init and Adopt, of a policy that takes another's place
  * hipec_core_fault()     PageFault, for a page that was brought in
@@ -22,7 +23,7 @@ static bool pause(struct hipec_core *core)
 
 static u64 now(struct hipec_core *core)
 {
-	return core->wants_time && core->ops->now ? core->ops->now(core) : 0;
+	return core->ops->now ? core->ops->now(core) : 0;
 }
 
 /* The last event was given up: once is the policy's loss, often its end. */
@@ -34,8 +35,8 @@ static void note_late(struct hipec_core *core)
 	hipec_text_init(&text, e->message, sizeof(e->message));
 	hipec_exit_explain(core->vm.policy, e, &text);
 	core->counters.late++;
-	if (pause(core))
-		return;		/* it was the task that ended */
+	if (core->ops->late && core->ops->late(core))
+		return;
 	if (core->event != core->late_event)
 		core->late_in_a_row = 0;
 	core->late_event = core->event;
@@ -48,6 +49,8 @@ static void note_end(struct hipec_core *core, int ret)
 {
 	if (ret == -ECANCELED)
 		hipec_core_ended(core);
+	else if (ret == -EAGAIN)
+		return;
 	else if (ret)
 		note_late(core);
 	else if (core->event == core->late_event)
@@ -95,7 +98,7 @@ static __always_inline void run(struct hipec_core *core, u32 event, u32 free)
 	if (unlikely(ret | core->late_in_a_row))
 		note_end(core, ret);
 	hipec_core_settle(core);
-	if (unlikely(core->vm.nr_live > core->nr_frames))
+	if (unlikely(core->vm.nr_live > core->nr_frames && core->ops->evict))
 		hipec_core_end(core, HIPEC_EXIT_BROKEN);
 }
 
@@ -134,8 +137,8 @@ static void run_for_page(struct hipec_core *core, u32 event, u32 pgno,
 	run(core, event, free);
 }
 
-/* What the policy wants to know. */
-static void load(struct hipec_core *core)
+/* What the policy wants to know. Context: expects the lock. */
+void hipec_core_wants(struct hipec_core *core)
 {
 	const struct hipec_policy *p = core->vm.policy;
 
@@ -144,6 +147,11 @@ static void load(struct hipec_core *core)
 	core->wants_context = hipec_policy_reads(p, HIPEC_SLOT_CONTEXT);
 	core->special = core->wants_time || core->wants_hint ||
 			core->wants_context || core->pool || core->ops->run;
+}
+
+static void load(struct hipec_core *core)
+{
+	hipec_core_wants(core);
 	core->loaded_at = now(core);
 }
 
@@ -191,7 +199,8 @@ int hipec_core_adopt(struct hipec_core *core, const struct hipec_vm *old)
 	if (hipec_vm_has_event(vm, HIPEC_EVENT_INIT))
 		ret = start(core, HIPEC_EVENT_INIT, core->nr_free);
 	hipec_vm_inherit(vm, old);
-	most = vm->nr_commands + HIPEC_ADOPT_FUEL * vm->fuel;
+	most = 64ull * vm->nr_pages;
+	most = vm->nr_commands + HIPEC_ADOPT_FUEL * (vm->fuel > most ? vm->fuel : most);
 	while (!ret && (h = hipec_vm_next_live(old, h))) {
 		ret = adopt(core, h);
 		if (!ret && vm->nr_commands > most) {

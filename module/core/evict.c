@@ -164,31 +164,38 @@ bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno)
  * First what is on no queue of the policy, then its queues in slot order; or the
  * built-in replacement's, whose active queue is the fallback one: that is last.
  */
-static bool evict_in_round(struct hipec_core *core, enum round round, u32 *pgno)
+static bool evict_in_round(struct hipec_core *core, enum round round, bool keep,
+			   u32 *pgno)
 {
 	enum hipec_evict_why why = round == LAST_RESORT ? HIPEC_EVICT_LAST :
 							  HIPEC_EVICT_TAKEN;
 	bool builtin = hipec_fifo2_rules(&core->vm);
 	u32 q;
 
-	if (!builtin && evict_from(core, HIPEC_QUEUE_FALLBACK, round, true, why,
+	if (!builtin && evict_from(core, HIPEC_QUEUE_FALLBACK, round, keep, why,
 				   pgno))
 		return true;
 	for (q = HIPEC_QUEUE_POLICY; q < core->vm.nr_queues; q++)
-		if (evict_from(core, q, round, true, why, pgno))
+		if (evict_from(core, q, round, keep, why, pgno))
 			return true;
-	return builtin && evict_from(core, HIPEC_QUEUE_FALLBACK, round, true,
+	return builtin && evict_from(core, HIPEC_QUEUE_FALLBACK, round, keep,
 				     why, pgno);
 }
 
-static bool take(struct hipec_vm *vm, u32 h)
+static bool evict_for_itself(struct hipec_vm *vm, u32 h)
 {
 	return hipec_core_evict(hipec_core_of(vm), h, true, HIPEC_EVICT_TAKEN);
+}
+
+static bool evict_for_others(struct hipec_vm *vm, u32 h)
+{
+	return hipec_core_evict(hipec_core_of(vm), h, false, HIPEC_EVICT_TAKEN);
 }
 
 /**
  * hipec_core_evict_any() - the built-in replacement
  * @core: container
+ * @keep: the frame stays with the container
  * @pgno: gets the page that was evicted
  *
  * For a policy that gives no frame it goes queue by queue, and leaves them as they
@@ -197,17 +204,18 @@ static bool take(struct hipec_vm *vm, u32 h)
  * Context: expects the lock; may sleep; hipec_core_settle() is owed to it.
  * Return: whether a page was evicted; false if none can go.
  */
-bool hipec_core_evict_any(struct hipec_core *core, u32 *pgno)
+bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno)
 {
 	enum round round = SECOND_CHANCE;
 
 	if (hipec_fifo2_rules(&core->vm)) {
-		if (hipec_fifo2_replace(&core->vm, take, pgno))
+		if (hipec_fifo2_replace(&core->vm, keep ? evict_for_itself :
+						   evict_for_others, pgno))
 			return true;
 		round = LAST_RESORT;
 	}
 	for (; round <= LAST_RESORT; round++)
-		if (evict_in_round(core, round, pgno))
+		if (evict_in_round(core, round, keep, pgno))
 			return true;
 	return false;
 }
@@ -224,5 +232,5 @@ bool hipec_core_evict_any(struct hipec_core *core, u32 *pgno)
  */
 bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno)
 {
-	return evict_in_round(core, CLEAN_ONLY, pgno);
+	return evict_in_round(core, CLEAN_ONLY, true, pgno);
 }

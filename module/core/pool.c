@@ -5,6 +5,7 @@
  *
  * Interface:
  * hipec_pool_grow()     one frame more, by whose loss ever
+ * hipec_pool_ask()      a policy gives a page up, while others wait
  * hipec_pool_recover()  an ill-advised decision is reversed
  * hipec_pool_spare(), _reclaim()  memory pressure
  */
@@ -64,10 +65,30 @@ static void mr_reset(struct hipec_mr *mr, u32 owner, u32 h)
 	unlock_member(pool, core);
 }
 
+/**
+ * hipec_pool_ask() - have a member's policy give a page up, while others wait
+ * @core: member; nothing without a policy
+ * @d:    what for
+ *
+ * Context: expects the member's lock and the pool's; may sleep.
+ */
+void hipec_pool_ask(struct hipec_core *core, const struct hipec_demand *d)
+{
+	if (hipec_fifo2_rules(&core->vm))
+		return;
+	core->pool->asked = true;
+	if (core->ops->may_ask && !core->ops->may_ask(core))
+		return;
+	hipec_core_ask(core, d);
+	if (core->ops->asked)
+		core->ops->asked(core);
+}
+
+/* Without a policy the manager's choice stands. */
 static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
-	struct hipec_core *core = lock_member(pool, owner);
+	struct hipec_core *core = pool->asked ? NULL : lock_member(pool, owner);
 	const struct hipec_demand other = {
 		.pgno = HIPEC_NO_PGNO, .want = 1, .whom = pool->requester,
 	};
@@ -75,10 +96,7 @@ static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 	(void)h;
 	if (!core)
 		return;
-	/* Without a policy the manager's choice stands. */
-	if (!hipec_fifo2_rules(&core->vm))
-		hipec_core_ask(core, core == pool->requester ? pool->demand :
-							       &other);
+	hipec_pool_ask(core, core == pool->requester ? pool->demand : &other);
 	unlock_member(pool, core);
 }
 
@@ -117,6 +135,13 @@ const struct hipec_mr_ops hipec_pool_mr_ops = {
 	.moved = mr_moved,
 };
 
+/* Have a page given up for member @who. Return: whether one was. */
+static bool reclaim(struct hipec_pool *pool, u32 who)
+{
+	pool->asked = false;
+	return hipec_mr_reclaim(&pool->mr, who);
+}
+
 static bool has_room(const struct hipec_pool *pool)
 {
 	long nr = atomic_long_read(&pool->nr);
@@ -138,7 +163,7 @@ static int make_room(struct hipec_pool *pool, struct hipec_core *core)
 		if (!hipec_mr_is_full(&pool->mr, core->member) &&
 		    atomic_long_read(&pool->nr) < pool->max)
 			return -EAGAIN;
-		if (!hipec_mr_reclaim(&pool->mr, core->member))
+		if (!reclaim(pool, core->member))
 			return pool->mr.passed ? -EAGAIN : 0;
 		if (core->nr_free + core->nr_pending > before)
 			return 1;
@@ -262,5 +287,5 @@ long hipec_pool_spare(const struct hipec_pool *pool)
  */
 bool hipec_pool_reclaim(struct hipec_pool *pool)
 {
-	return pool->mr.frame && hipec_mr_reclaim(&pool->mr, HIPEC_MR_NOBODY);
+	return pool->mr.frame && reclaim(pool, HIPEC_MR_NOBODY);
 }

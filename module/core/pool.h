@@ -18,6 +18,7 @@
  * hipec_pool_space()           frames that nobody would have to give up
  * hipec_pool_added(), _removed()  a page is live, is about to be live no more
  * hipec_pool_recover()         an ill-advised decision is reversed
+ * hipec_pool_ask()             a policy gives a page up, while others wait
  * hipec_pool_spare(), _reclaim()  for memory pressure
  */
 #ifndef HIPEC_CORE_POOL_H
@@ -36,6 +37,7 @@
  * @nr_members: may be read without the lock
  * @requester: member that wants a frame and holds its own lock; NULL: the system
  * @demand:   what it wants it for
+ * @asked:    a policy, for the page that goes now: one of them for each page
  * @nr_added: pages, so far; it wraps
  * @max:      frames that the members may hold; invariant
  * @slack:    frames that may be leaving beside them; likewise
@@ -51,6 +53,7 @@ struct hipec_pool {
 	u32 nr_members;
 	struct hipec_core *requester;
 	const struct hipec_demand *demand;
+	bool asked;
 	u32 nr_added;
 	long max;
 	long slack;
@@ -73,6 +76,7 @@ void __hipec_pool_added(struct hipec_core *core, u32 h);
 void __hipec_pool_removed(struct hipec_core *core, u32 h);
 void __hipec_pool_account(struct hipec_core *core);
 void hipec_pool_recover(struct hipec_core *core, u32 pgno);
+void hipec_pool_ask(struct hipec_core *core, const struct hipec_demand *d);
 long hipec_pool_spare(const struct hipec_pool *pool);
 bool hipec_pool_reclaim(struct hipec_pool *pool);
 

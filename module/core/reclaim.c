@@ -22,7 +22,7 @@ static bool replace(struct hipec_core *core, const struct hipec_demand *d)
 
 	if (!hipec_fifo2_rules(&core->vm) && hipec_core_ask(core, d))
 		return true;
-	if (!hipec_core_evict_any(core, &victim))
+	if (!hipec_core_evict_any(core, true, &victim))
 		return false;
 	hipec_core_remove(core, victim);
 	return true;

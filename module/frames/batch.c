@@ -9,6 +9,7 @@
  */
 #include <linux/pagemap.h>
 
+#include "../include/uapi/hipec_sample.h"
 #include "../internal.h"
 
 /**
@@ -34,10 +35,10 @@ u32 hipec_batch_size(struct hipec_region *r, struct vm_area_struct *vma,
 
 	if (vma->vm_flags & VM_RAND_READ)
 		most = 1;
-	most = min3(most, c->cluster, c->member ? c->nr_reserved :
-						  c->nr_frames - c->nr_surplus);
+	most = min3(most, c->cluster, c->core.pool ? c->core.nr_reserved :
+						  c->core.nr_frames - c->core.nr_surplus);
 	while (nr < most && idx + nr < end &&
-	       !hipec_page_find(&c->vm, r->start + idx + nr))
+	       !hipec_page_find(&c->core.vm, r->start + idx + nr))
 		nr++;
 	return nr;
 }
@@ -75,7 +76,6 @@ void hipec_batch_cut(struct hipec_container *c, struct hipec_batch *b, u32 nr)
 {
 	while (b->nr > nr) {
 		b->nr--;
-		c->nr_reading--;
 		hipec_frame_unbind(c, b->h[b->nr]);
 	}
 }
@@ -94,20 +94,20 @@ void hipec_batch_cut(struct hipec_container *c, struct hipec_batch *b, u32 nr)
 int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b)
 {
 	struct hipec_container *c = r->c;
-	u64 context = c->context;
+	u64 context = c->core.context;
 	int ret;
 
 	for (;;) {
 		mutex_unlock(&c->lock);
 		ret = hipec_read(r, b->idx, b->folio, b->nr);
 		mutex_lock(&c->lock);
-		c->context = context;
-		c->counters.read_ios++;
+		c->core.context = context;
+		c->core.counters.read_ios++;
 		if (!ret) {
-			c->counters.read_pages += b->nr;
+			c->core.counters.read_pages += b->nr;
 			return 0;
 		}
-		c->counters.read_errors++;
+		c->core.counters.read_errors++;
 		if (b->nr == 1) {
 			hipec_batch_cut(c, b, 0);
 			return ret;
@@ -132,24 +132,23 @@ void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 		      bool write)
 {
 	struct hipec_container *c = r->c;
+	struct hipec_core *core = &c->core;
 	u32 i;
 
 	c->batches++;
 	for (i = 0; i < b->nr; i++) {
+		u32 pgno = r->start + b->idx + i, h = b->h[i];
+		bool wanted = b->idx + i == idx;
+
 		folio_get(b->folio[i]);
-		c->vm.page[b->h[i]].flags &= ~HIPEC_PAGE_READING;
-		c->nr_reading--;
-		c->counters.pages_in++;
-		if (b->idx + i == idx)
-			hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, r->start + idx,
+		core->vm.page[h].flags &= ~HIPEC_PAGE_READING;
+		core->counters.pages_in++;
+		if (wanted)
+			hipec_tap(&core->vm, HIPEC_RECORD_TOUCH, pgno,
 				  write ? HIPEC_TOUCH_WRITE : 0);
-		hipec_page_show(&c->vm, b->h[i]);
-		hipec_pool_came(c, b->h[i]);
-		if (b->idx + i == idx)
-			hipec_revoke_fault(c, r->start + b->idx + i);
-		else
-			hipec_revoke_ahead(c, r->start + b->idx + i);
-		hipec_event_fault(c, r->start + b->idx + i,
-				  write && b->idx + i == idx);
+		hipec_core_show(core, h);
+		hipec_core_came_in(core, pgno, !wanted);
+		hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write && wanted);
+		hipec_core_fault(core, h, write && wanted);
 	}
 }

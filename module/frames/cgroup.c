@@ -52,7 +52,6 @@ static DECLARE_WAIT_QUEUE_HEAD(gave);
 
 /* Under the pool's lock. */
 static u64 scans;
-static struct cpumask stale_cpus;
 
 /* Pages that a cgroup, and all that it is in, may be charged for still. */
 static long room(struct mem_cgroup *memcg)
@@ -74,7 +73,7 @@ static long room(struct mem_cgroup *memcg)
 /* Frames that it may lose. Any context: old when it is told. */
 static u32 spare(const struct hipec_container *c)
 {
-	u32 held = READ_ONCE(c->pool_held);
+	u32 held = READ_ONCE(c->core.pool_held);
 
 	return held > HIPEC_POOL_MIN ? held - HIPEC_POOL_MIN : 0;
 }
@@ -94,7 +93,7 @@ static enum lru_status look(struct list_head *item, struct list_lru_one *list,
 	u32 has = spare(t->c);
 
 	f->spare += has;
-	f->leaving += READ_ONCE(t->c->pool_leaving);
+	f->leaving += READ_ONCE(t->c->core.pool_leaving);
 	if (has && t->busy != scans && (!f->most || has > spare(f->most->c)))
 		f->most = t;
 	return LRU_SKIP;
@@ -129,22 +128,19 @@ static unsigned long count(struct shrinker *s, struct shrink_control *sc)
  */
 static u32 give(struct hipec_container *c)
 {
+	const struct hipec_demand d = { .pgno = HIPEC_NO_PGNO, .want = 1 };
+	struct hipec_core *core = &c->core;
 	u32 had, victim;
 
 	if (!mutex_trylock(&c->lock))
 		return 0;
-	had = c->pool_held;
-	if (!hipec_frame_shed(c) && !c->vm.exit.kind)
-		hipec_room_ask_for_other(c);
-	if (c->pool_held == had) {
-		c->to_pool = true;
-		if (hipec_frame_evict_any(c, &victim))
-			hipec_event_remove(c, victim);
-		c->to_pool = false;
-	}
-	hipec_young_leave(c, &stale_cpus);
-	had -= min(had, c->pool_held);
-	mutex_unlock(&c->lock);
+	had = core->pool_held;
+	if (!hipec_frame_shed(c))
+		hipec_pool_ask(core, &d);
+	if (core->pool_held == had && hipec_core_evict_any(core, false, &victim))
+		hipec_core_remove(core, victim);
+	had -= min(had, core->pool_held);
+	hipec_share_unlock_member(core, false);
 	return had;
 }
 
@@ -155,7 +151,7 @@ static unsigned long give_some(struct shrink_control *sc, long want)
 	struct find f;
 	u32 n;
 
-	if (!hipec_pool_try_enter())
+	if (!hipec_share_try_lock())
 		return 0;
 	scans++;
 	while (want > 0 && tries--) {
@@ -168,8 +164,7 @@ static unsigned long give_some(struct shrink_control *sc, long want)
 		given += n;
 		want -= n;
 	}
-	hipec_young_flush_cpus(&stale_cpus);
-	hipec_pool_leave_entered();
+	hipec_share_unlock();
 	return given;
 }
 
@@ -212,7 +207,7 @@ int hipec_cgroup_join(struct hipec_container *c, bool share)
 {
 	struct hipec_token *t;
 
-	c->denied = 0;
+	c->core.denied = 0;
 	c->cgroup = get_mem_cgroup_from_mm(current->mm);
 	if (!share)
 		return 0;
@@ -245,24 +240,6 @@ void hipec_cgroup_leave(struct hipec_container *c)
 }
 
 /**
- * hipec_cgroup_denied() - whether a container shall not ask its cgroup now
- * @c: container that shares
- *
- * A cgroup that is full looks everywhere before it says no, which costs more
- * than a page is worth: who got nothing replaces some pages of its own first.
- *
- * Context: expects c->lock.
- * Return: true if so; it counts as one page.
- */
-bool hipec_cgroup_denied(struct hipec_container *c)
-{
-	if (!c->denied)
-		return false;
-	c->denied--;
-	return true;
-}
-
-/**
  * hipec_cgroup_alloc() - allocate frames, charged to their container's cgroup
  * @c:     container
  * @gfp:   flags
@@ -289,7 +266,7 @@ struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp,
 	if (page)
 		split_page(page, order);
 	else if (!order)
-		c->denied = SWAP_CLUSTER_MAX;
+		c->core.denied = SWAP_CLUSTER_MAX;	/* a full cgroup looks everywhere first */
 	/*
 	 * Where MGLRU is off, a page that is unmapped as referenced for the second
 	 * time becomes active instead: not one that is active already.

@@ -23,9 +23,9 @@
 void hipec_flush_add(struct hipec_container *c, u32 h)
 {
 	lockdep_assert_held(&c->lock);
-	if (c->vm.page[h].flags & HIPEC_PAGE_FLUSH)
+	if (c->core.vm.page[h].flags & HIPEC_PAGE_FLUSH)
 		return;
-	c->vm.page[h].flags |= HIPEC_PAGE_FLUSH;
+	c->core.vm.page[h].flags |= HIPEC_PAGE_FLUSH;
 	list_add_tail(&c->frame[h]->lru, &c->flush);
 }
 
@@ -33,9 +33,9 @@ void hipec_flush_add(struct hipec_container *c, u32 h)
 void hipec_flush_del(struct hipec_container *c, u32 h)
 {
 	lockdep_assert_held(&c->lock);
-	if (!(c->vm.page[h].flags & HIPEC_PAGE_FLUSH))
+	if (!(c->core.vm.page[h].flags & HIPEC_PAGE_FLUSH))
 		return;
-	c->vm.page[h].flags &= ~HIPEC_PAGE_FLUSH;
+	c->core.vm.page[h].flags &= ~HIPEC_PAGE_FLUSH;
 	list_del(&c->frame[h]->lru);
 }
 
@@ -51,14 +51,14 @@ void hipec_flush_del(struct hipec_container *c, u32 h)
  */
 void hipec_walk_pause(struct hipec_container *c, u32 h)
 {
-	u64 context = c->context;	/* other faults have theirs meanwhile */
+	u64 context = c->core.context;	/* other faults have theirs meanwhile */
 
 	if (h % HIPEC_LONG_LOOP)
 		return;
 	mutex_unlock(&c->lock);
 	cond_resched();
 	mutex_lock(&c->lock);
-	c->context = context;
+	c->core.context = context;
 }
 
 /* Have all dirty pages written. Context: as hipec_walk_pause(). */
@@ -66,8 +66,8 @@ void hipec_flush_dirty(struct hipec_container *c)
 {
 	u32 h;
 
-	for (h = 1; h <= c->vm.nr_pages && atomic_read(&c->nr_dirty); h++) {
-		if (hipec_page_live(&c->vm, h) &&
+	for (h = 1; h <= c->core.vm.nr_pages && atomic_read(&c->nr_dirty); h++) {
+		if (hipec_page_live(&c->core.vm, h) &&
 		    folio_test_dirty(c->frame[h]))
 			hipec_flush_add(c, h);
 		hipec_walk_pause(c, h);

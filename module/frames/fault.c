@@ -121,16 +121,16 @@ static bool may_come_again(const struct vm_fault *vmf)
 /* Whether page @h is given up or written just now. Expects c->lock. */
 static bool is_washed(const struct hipec_container *c, u32 h)
 {
-	return c->vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_LAUNDRY);
+	return c->core.vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_LAUNDRY);
 }
 
 /* Whether it is the washer that the fault waits for. Expects c->lock. */
 static bool for_washer(struct hipec_region *r, const struct vm_fault *vmf)
 {
 	struct hipec_container *c = r->c;
-	u32 h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
+	u32 h = hipec_page_find(&c->core.vm, r->start + vmf->pgoff);
 
-	return h ? is_washed(c, h) : c->nr_laundry;
+	return h ? is_washed(c, h) : c->core.nr_pending;
 }
 
 /*
@@ -139,7 +139,7 @@ static bool for_washer(struct hipec_region *r, const struct vm_fault *vmf)
  */
 static long wait(struct hipec_container *c, long patience)
 {
-	long slice = c->starved ? min(patience, HZ / 50 + 1) : patience;
+	long slice = c->core.pool_empty ? min(patience, HZ / 50 + 1) : patience;
 	long left = hipec_io_wait(c, TASK_KILLABLE, slice);
 
 	if (left < 0 || patience == MAX_SCHEDULE_TIMEOUT)
@@ -274,13 +274,17 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 					!hipec_io_would_deadlock(r));
 	bool write = is_write(vmf);
 	struct hipec_container *c = r->c;
+	struct hipec_demand d = {
+		.pgno = r->start + vmf->pgoff, .write = write, .wait = wait,
+		.whom = &c->core,
+	};
 	struct hipec_batch b = { .idx = vmf->pgoff };
 	struct hipec_stream *s;
 	int ret;
 
-	ret = hipec_batch_size(r, vmf->vma, vmf->pgoff,
-			       hipec_stream_window(r, vmf->pgoff)) ?: 1;
-	ret = hipec_room_make(c, r->start + vmf->pgoff, write, ret, wait);
+	d.want = hipec_batch_size(r, vmf->vma, vmf->pgoff,
+				  hipec_stream_window(r, vmf->pgoff)) ?: 1;
+	ret = hipec_core_make_room(&c->core, &d);
 	if (ret == -EAGAIN)
 		return wait_for_io(r, vmf, patience);
 	if (ret == -ENOMEM)
@@ -289,7 +293,7 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 		mutex_unlock(&c->lock);
 		return fail(vmf, ret, "victims cannot be written");
 	}
-	c->counters.faults++;
+	c->core.counters.faults++;
 	b.nr = ret;
 	s = hipec_batch_bind(r, &b);
 	hipec_ahead_start(r, s, vmf->vma, write);
@@ -314,8 +318,8 @@ static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
 	hipec_ahead_start(r, a->s, vmf->vma, is_write(vmf));
 	if (!a->read)
 		return wait_for_io(r, vmf, patience);
-	c->counters.faults++;
-	c->counters.ahead_faults++;
+	c->core.counters.faults++;
+	c->core.counters.ahead_faults++;
 	hipec_ahead_take(a, &b);
 	return finish(r, vmf, &b);
 }
@@ -328,12 +332,12 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 
 	/* The reference keeps it from being given up in the event. */
 	folio_get(folio);
-	c->counters.soft_faults++;
-	hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
+	c->core.counters.soft_faults++;
+	hipec_tap(&c->core.vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
 		  HIPEC_TOUCH_RESIDENT | (is_write(vmf) ? HIPEC_TOUCH_WRITE : 0));
 	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
 			  is_write(vmf));
-	hipec_event_access(c, r->start + vmf->pgoff, is_write(vmf));
+	hipec_core_access(&c->core, h, is_write(vmf));
 	c->served++;
 	mutex_unlock(&c->lock);
 	if (folio_lock_killable(folio)) {
@@ -362,7 +366,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 	long patience = of_kernel(vmf) ? HIPEC_PATIENCE : MAX_SCHEDULE_TIMEOUT;
 	struct pins pins = { .all = HIPEC_PATIENCE, .moment = HIPEC_MOMENT };
 	vm_fault_t ret = 0;
-	u64 context = c->wants_context || READ_ONCE(c->sampler) ?
+	u64 context = c->core.wants_context || READ_ONCE(c->sampler) ?
 		hipec_context(vmf) : 0;
 
 	while (!ret) {
@@ -373,11 +377,11 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 			return VM_FAULT_SIGBUS;
 		if (mutex_lock_killable(&c->lock))
 			return VM_FAULT_SIGBUS;
-		c->context = context;
-		h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
+		c->core.context = context;
+		h = hipec_page_find(&c->core.vm, r->start + vmf->pgoff);
 		if (h && is_write(vmf) && is_washed(c, h))
 			ret = wait_for_io(r, vmf, &patience);
-		else if (h && hipec_page_live(&c->vm, h))
+		else if (h && hipec_page_live(&c->core.vm, h))
 			ret = hit(r, vmf, h);
 		else if (!h)
 			ret = miss(r, vmf, &patience, &pins);
@@ -419,7 +423,7 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 
 	if (mutex_lock_killable(&c->lock))
 		return VM_FAULT_SIGBUS;
-	h = hipec_page_find(&c->vm, r->start + vmf->pgoff);
+	h = hipec_page_find(&c->core.vm, r->start + vmf->pgoff);
 	if (!h || c->frame[h] != folio)
 		ret = VM_FAULT_NOPAGE;	/* evicted meanwhile: fault again */
 	else if (vmf->pgoff >= hipec_io_pages(r) ||
@@ -435,7 +439,7 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 		 * and another thread's fsync would miss what is written first.
 		 */
 		folio_mark_dirty(folio);
-		hipec_tap(&c->vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
+		hipec_tap(&c->core.vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
 			  HIPEC_TOUCH_RESIDENT | HIPEC_TOUCH_WRITE);
 	}
 	mutex_unlock(&c->lock);

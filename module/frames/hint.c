@@ -10,7 +10,7 @@
  * Interface:
  * hipec_hint_init(), hipec_hint_free()  a region's hints
  * hipec_hint_set()  pages have a hint from now on
- * hipec_hint_get()  what a page has
+ * hipec_hint_of()   what a page has
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -114,15 +114,16 @@ int hipec_hint_set(struct hipec_region *r, const struct hipec_hint *a)
 }
 
 /**
- * hipec_hint_get() - the hint of a page
- * @c:    container
- * @pgno: page; HIPEC_NO_PGNO: none
+ * hipec_hint_of() - the engine's host: the hint of a page
+ * @core: container
+ * @pgno: page
  *
- * Context: expects c->lock.
+ * Context: expects the container's lock.
  * Return: 0 if there is none.
  */
-u8 hipec_hint_get(struct hipec_container *c, u32 pgno)
+s64 hipec_hint_of(struct hipec_core *core, u32 pgno)
 {
+	struct hipec_container *c = hipec_of_core(core);
 	struct hipec_region *r;
 	u8 *chunk;
 	u32 idx;

@@ -69,7 +69,7 @@ u32 hipec_io_pages(struct hipec_region *r)
  */
 long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout)
 {
-	u64 context = c->context;	/* other faults have theirs meanwhile */
+	u64 context = c->core.context;	/* other faults have theirs meanwhile */
 	DEFINE_WAIT(wait);
 
 	prepare_to_wait(&c->wait, &wait, state);
@@ -78,7 +78,7 @@ long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout)
 		timeout = schedule_timeout(timeout);
 	finish_wait(&c->wait, &wait);
 	mutex_lock(&c->lock);
-	c->context = context;
+	c->core.context = context;
 	if (state == TASK_KILLABLE && fatal_signal_pending(current))
 		return -EINTR;
 	return timeout;
@@ -123,11 +123,11 @@ static void mark(struct hipec_container *c, const struct part *part)
 {
 	u32 h;
 
-	for (h = 1; h <= c->vm.nr_pages; h++) {
+	for (h = 1; h <= c->core.vm.nr_pages; h++) {
 		if (is_in(c, part, h) && folio_test_dirty(c->frame[h])) {
-			if (hipec_page_live(&c->vm, h))
+			if (hipec_page_live(&c->core.vm, h))
 				hipec_flush_add(c, h);
-			c->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
+			c->core.vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
 		}
 		hipec_walk_pause(c, h);
 	}
@@ -143,9 +143,9 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 	mutex_lock(&c->lock);
 	/* First, so that those next to each other go together. */
 	mark(c, part);
-	for (h = 1; h <= c->vm.nr_pages; h++) {
+	for (h = 1; h <= c->core.vm.nr_pages; h++) {
 		while (is_in(c, part, h)) {
-			if (c->vm.page[h].flags & busy) {
+			if (c->core.vm.page[h].flags & busy) {
 				hipec_io_wait(c, TASK_UNINTERRUPTIBLE,
 					      MAX_SCHEDULE_TIMEOUT);
 				continue;
@@ -155,7 +155,7 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 			 * disk refuse it, here or when the washer wrote it.
 			 */
 			if (folio_test_dirty(c->frame[h])) {
-				ret = c->vm.page[h].flags & HIPEC_PAGE_FAILED ?
+				ret = c->core.vm.page[h].flags & HIPEC_PAGE_FAILED ?
 				      -EIO : hipec_wash(c, h);
 				if (ret < 0 && !err)
 					err = ret;
@@ -165,7 +165,7 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 		hipec_walk_pause(c, h);
 	}
 	/* What was given up while it was written here is still to be cleaned. */
-	if (c->nr_laundry)
+	if (c->core.nr_pending)
 		hipec_wash_start_all(c);
 	mutex_unlock(&c->lock);
 	return err;
@@ -196,7 +196,7 @@ int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
 /* Whether page @h is to be written, or is being written. */
 static bool is_unwritten(const struct hipec_container *c, u32 h)
 {
-	return c->frame[h] && c->vm.page[h].flags &
+	return c->frame[h] && c->core.vm.page[h].flags &
 		(HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING | HIPEC_PAGE_FLUSH);
 }
 
@@ -208,7 +208,7 @@ static int wait_for_washers(struct hipec_container *c)
 
 	if (ret)
 		return ret;
-	for (h = 1; !ret && h <= c->vm.nr_pages; h++) {
+	for (h = 1; !ret && h <= c->core.vm.nr_pages; h++) {
 		while (!ret && is_unwritten(c, h)) {
 			hipec_wash_start(hipec_region_of(c->frame[h]));
 			ret = min(hipec_io_wait(c, TASK_KILLABLE,

@@ -65,7 +65,7 @@ static void look(const struct hipec_ahead *a, struct hipec_batch *b)
 	b->idx = a->idx;
 	b->nr = a->nr;
 	for (i = 0; i < b->nr; i++) {
-		b->h[i] = hipec_page_find(&c->vm, a->r->start + b->idx + i);
+		b->h[i] = hipec_page_find(&c->core.vm, a->r->start + b->idx + i);
 		b->folio[i] = c->frame[b->h[i]];
 	}
 }
@@ -87,14 +87,14 @@ static void fill(struct work_struct *work)
 	ret = hipec_read(a->r, b.idx, b.folio, b.nr);
 	mutex_lock(&c->lock);
 	c->nr_filling--;
-	c->counters.read_ios++;
+	c->core.counters.read_ios++;
 	if (ret) {
-		c->counters.read_errors++;
+		c->core.counters.read_errors++;
 		clear(a);
 		hipec_batch_cut(c, &b, 0);
 	} else {
-		c->counters.read_pages += b.nr;
-		c->counters.ahead_pages += b.nr;
+		c->core.counters.read_pages += b.nr;
+		c->core.counters.ahead_pages += b.nr;
 		a->read = true;
 	}
 	mutex_unlock(&c->lock);
@@ -256,7 +256,7 @@ static struct hipec_ahead *place_for(struct hipec_region *r,
 /* Frames that are free, or to be had and nobody loses them. */
 static u32 spare(struct hipec_container *c)
 {
-	return c->nr_free + (c->member ? hipec_pool_space(c) : 0);
+	return c->core.nr_free + (c->core.pool ? hipec_pool_space(&c->core) : 0);
 }
 
 /* Pages of the batch behind @s, if it may be read now; else 0. */
@@ -274,6 +274,17 @@ static u32 ahead_size(struct hipec_region *r, const struct hipec_stream *s,
 	if (nr > spare(c) && s->run < (u64)HIPEC_LONG_RUN * c->cluster)
 		return 0;
 	return nr;
+}
+
+/* Free frames for pages from @idx on; nobody waits. Return: at most @nr. */
+static u32 make_room(struct hipec_region *r, u32 idx, bool write, u32 nr)
+{
+	const struct hipec_demand d = {
+		.pgno = r->start + idx, .write = write, .want = nr,
+		.whom = &r->c->core,
+	};
+
+	return hipec_core_try_room(&r->c->core, &d);
 }
 
 /**
@@ -299,7 +310,7 @@ void hipec_ahead_start(struct hipec_region *r, struct hipec_stream *s,
 		return;
 	nr = ahead_size(r, s, vma);
 	if (nr)
-		nr = hipec_room_try(r->c, r->start + s->next, write, nr);
+		nr = make_room(r, s->next, write, nr);
 	if (!nr)
 		return;
 	idx = s->next;
@@ -345,7 +356,7 @@ static bool is_stale(const struct hipec_ahead *a)
 	const struct hipec_container *c = a->r->c;
 
 	return c->batches - a->since > min_t(u32, HIPEC_STALE,
-					     c->nr_frames / 2);
+					     c->core.nr_frames / 2);
 }
 
 /* Free the frames of a batch that was read. */
@@ -356,7 +367,7 @@ static void drop(struct hipec_ahead *a)
 	struct hipec_batch b;
 
 	hipec_ahead_take(a, &b);
-	c->counters.ahead_dropped += b.nr;
+	c->core.counters.ahead_dropped += b.nr;
 	if (s) {
 		s->next = min(s->next, b.idx);
 		s->level = 1;
@@ -388,30 +399,27 @@ bool hipec_ahead_drop(struct hipec_region *r, bool stale)
 }
 
 /**
- * hipec_ahead_drop_stale() - the same in all regions, of what is stale
- * @c: container
+ * hipec_ahead_drop_all() - the engine's host: the same, in regions of a container
+ * @core:  container
+ * @stale: in all regions, what is stale; else all of the first that has any
  *
- * Context: expects c->lock.
+ * Context: expects the container's lock.
+ * Return: whether there was something to free.
  */
-void hipec_ahead_drop_stale(struct hipec_container *c)
+bool hipec_ahead_drop_all(struct hipec_core *core, bool stale)
 {
+	struct hipec_container *c = hipec_of_core(core);
 	struct hipec_region *r;
+	bool dropped = false;
 
 	if (!c->nr_ahead)
-		return;
-	list_for_each_entry(r, &c->regions, link)
-		hipec_ahead_drop(r, true);
-}
-
-/*
- * Whether free frames are nobody's: not while room is made for a fault, nor
- * where a page has just gone.
- */
-static bool may_fetch(const struct hipec_container *c)
-{
-	return !c->making_room && !c->to_pool &&
-	       c->event != HIPEC_EVENT_REPLACE &&
-	       c->event != HIPEC_EVENT_REMOVE;
+		return false;
+	list_for_each_entry(r, &c->regions, link) {
+		dropped |= hipec_ahead_drop(r, stale);
+		if (dropped && !stale)
+			break;
+	}
+	return dropped;
 }
 
 static struct hipec_region *region_at(struct hipec_container *c, u32 pgno)
@@ -430,10 +438,11 @@ static u32 fetch(struct hipec_ahead *a, u32 idx, u32 nr)
 	struct hipec_container *c = a->r->c;
 	u32 i;
 
-	while (c->nr_free < nr && c->member && hipec_pool_space(c) &&
-	       hipec_frame_add(c, __GFP_NORETRY))
+	while (c->core.nr_free < nr && c->core.pool &&
+	       hipec_pool_space(&c->core) &&
+	       hipec_core_grow(&c->core, 1, HIPEC_EFFORT_SOME))
 		;
-	nr = min(nr, c->nr_free);
+	nr = min(nr, c->core.nr_free);
 	for (i = 0; i < nr; i++)
 		if (!hipec_frame_bind_in_event(c, a->r, idx + i))
 			break;
@@ -454,7 +463,8 @@ static u32 fetch(struct hipec_ahead *a, u32 idx, u32 nr)
 u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 {
 	struct hipec_container *c = hipec_of_vm(vm);
-	struct hipec_region *r = may_fetch(c) ? region_at(c, pgno) : NULL;
+	struct hipec_region *r = hipec_core_may_fetch(&c->core) ?
+		region_at(c, pgno) : NULL;
 	u32 idx, end, n, got = 0;
 	struct hipec_ahead *a;
 
@@ -464,7 +474,7 @@ u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 	end = hipec_io_pages(r);
 	nr = min(nr, idx < end ? end - idx : 0);
 	if (c->nr_fetched + nr > HIPEC_MAX_PREFETCH)
-		hipec_ahead_drop_stale(c);
+		hipec_ahead_drop_all(&c->core, true);
 	nr = min(nr, HIPEC_MAX_PREFETCH - c->nr_fetched);
 	for (a = r->ahead + HIPEC_NR_STREAM_AHEAD;
 	     got < nr && a < r->ahead + HIPEC_NR_AHEAD; a++) {

@@ -9,7 +9,7 @@
  * A CPU may keep a translation, with the bit set, in its TLB, and then does not
  * set the bit in memory again. No exported function flushes a page, so resets
  * are collected and every CPU that runs one of the mms is flushed once, when
- * the event that reset them ends (hipec_young_flush()).
+ * the event that reset them ends (hipec_young_settle()).
  */
 #include <linux/pagemap.h>
 #include <linux/rbtree.h>
@@ -40,7 +40,7 @@ static int visit(pte_t *pte, unsigned long addr, void *data)
 
 /**
  * hipec_young_walk() - look at every mapping of a folio, or reset its bit in all
- * @c:       container; of a reset hipec_young_flush() is owed to it
+ * @c:       container; of a reset hipec_core_settle() is owed to it
  * @mapping: of the folio
  * @folio:   that cannot go, not mapped by a whole page table
  * @reset:   reset the bits
@@ -86,7 +86,7 @@ bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
 		young = true;
 		if (!reset)
 			break;
-		c->young_reset = true;
+		c->core.unsettled = true;
 		cpumask_or(c->stale_cpus, c->stale_cpus,
 			   mm_cpumask(vma->vm_mm));
 	}
@@ -103,7 +103,7 @@ static bool is_referenced(struct hipec_container *c, struct folio *folio)
 	       hipec_young_walk(c, folio->mapping, folio, false);
 }
 
-/* Reset that bit; hipec_young_flush() is owed. Return: whether it was set. */
+/* Reset that bit; hipec_core_settle() is owed. Return: whether it was set. */
 static bool reset(struct hipec_container *c, struct folio *folio)
 {
 	bool young = folio_test_referenced(folio);
@@ -114,32 +114,38 @@ static bool reset(struct hipec_container *c, struct folio *folio)
 }
 
 /**
- * hipec_young_seen() - whether a page was referenced since @who forgot it
- * @c:   container
- * @h:   live page
- * @who: one of HIPEC_PAGE_REF_*
+ * hipec_young_seen() - the engine's host: whether a page was referenced
+ * @core: container
+ * @h:    page that has a frame
+ * @who:  one of HIPEC_REF_*: since they reset it
  *
- * Context: expects c->lock; may sleep.
+ * Context: expects the container's lock; may sleep.
  * Return: true if it was.
  */
-bool hipec_young_seen(struct hipec_container *c, u32 h, u16 who)
+bool hipec_young_seen(struct hipec_core *core, u32 h, u32 who)
 {
-	return c->vm.page[h].flags & who || is_referenced(c, c->frame[h]);
+	struct hipec_container *c = hipec_of_core(core);
+
+	return core->vm.page[h].flags & who << HIPEC_PAGE_REF_SHIFT ||
+	       is_referenced(c, c->frame[h]);
 }
 
 /**
- * hipec_young_forget() - reset the referenced bit for one of those who read it
- * @c:   container; hipec_young_flush() is owed to it
- * @h:   live page
- * @who: one of HIPEC_PAGE_REF_*
+ * hipec_young_forget() - the engine's host: reset the referenced bit for a reader
+ * @core: container; hipec_core_settle() is owed to it
+ * @h:    page that has a frame
+ * @who:  one of HIPEC_REF_*
  *
- * Context: expects c->lock; may sleep.
+ * Context: expects the container's lock; may sleep.
  */
-void hipec_young_forget(struct hipec_container *c, u32 h, u16 who)
+void hipec_young_forget(struct hipec_core *core, u32 h, u32 who)
 {
+	struct hipec_container *c = hipec_of_core(core);
+	u16 *flags = &core->vm.page[h].flags;
+
 	if (reset(c, c->frame[h]))
-		c->vm.page[h].flags |= HIPEC_PAGE_REF_ALL & ~who;
-	c->vm.page[h].flags &= ~who;
+		*flags |= (HIPEC_REF_ALL & ~who) << HIPEC_PAGE_REF_SHIFT;
+	*flags &= ~(who << HIPEC_PAGE_REF_SHIFT);
 }
 
 static void flush_this_cpu(void *unused)
@@ -156,11 +162,11 @@ static void flush_this_cpu(void *unused)
  */
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus)
 {
-	if (!c->young_reset)
+	if (!c->core.unsettled)
 		return;
 	cpumask_or(cpus, cpus, c->stale_cpus);
 	cpumask_clear(c->stale_cpus);
-	c->young_reset = false;
+	c->core.unsettled = false;
 }
 
 /* Make resets visible to @cpus, and forget them. Context: interrupts are on. */
@@ -172,16 +178,9 @@ void hipec_young_flush_cpus(struct cpumask *cpus)
 	cpumask_clear(cpus);
 }
 
-/**
- * hipec_young_flush() - make resets visible to the CPUs
- * @c: container
- *
- * Context: expects c->lock; interrupts are on.
- */
-void hipec_young_flush(struct hipec_container *c)
+/* The engine's host: make resets visible to the CPUs. As hipec_core_settle(). */
+void hipec_young_settle(struct hipec_core *core)
 {
-	if (!c->young_reset)
-		return;
-	hipec_young_flush_cpus(c->stale_cpus);
-	c->young_reset = false;
+	hipec_young_flush_cpus(hipec_of_core(core)->stale_cpus);
+	core->unsettled = false;
 }

@@ -199,7 +199,7 @@ static int join_container(struct hipec_region *r)
 
 	mutex_lock(&c->lock);
 	start = find_room(c, r->nr);
-	if (!c->vm.policy)
+	if (!c->core.vm.policy)
 		ret = -ENODATA;
 	else if (c->cache)
 		ret = -EINVAL;
@@ -224,22 +224,22 @@ static void leave_container(struct hipec_region *r)
 
 	mutex_lock(&c->lock);
 	hipec_ahead_drop(r, false);
-	for (h = 1; h <= c->vm.nr_pages; h++) {
+	for (h = 1; h <= c->core.vm.nr_pages; h++) {
 		while (c->frame[h] &&
 		       c->frame[h]->mapping == r->inode->i_mapping) {
-			if (c->vm.page[h].flags & busy) {
+			if (c->core.vm.page[h].flags & busy) {
 				hipec_io_wait(c, TASK_UNINTERRUPTIBLE,
 					      MAX_SCHEDULE_TIMEOUT);
 				continue;
 			}
 			lost += folio_test_dirty(c->frame[h]);
-			pgno = c->vm.page[h].pgno;
+			pgno = c->core.vm.page[h].pgno;
 			hipec_frame_unbind(c, h);
-			hipec_event_remove(c, pgno);
+			hipec_core_remove(&c->core, pgno);
 		}
 		hipec_walk_pause(c, h);
 	}
-	hipec_page_forget_range(&c->vm, r->start, r->nr);
+	hipec_page_forget_range(&c->core.vm, r->start, r->nr);
 	list_del(&r->link);
 	c->nr_regions--;
 	mutex_unlock(&c->lock);
@@ -308,7 +308,7 @@ static bool is_pinned(struct hipec_region *r)
 	if (!r->writable)
 		return false;
 	mutex_lock(&c->lock);
-	for (h = 1; !pinned && h <= c->vm.nr_pages; h++) {
+	for (h = 1; !pinned && h <= c->core.vm.nr_pages; h++) {
 		pinned = c->frame[h] &&
 			 c->frame[h]->mapping == r->inode->i_mapping &&
 			 folio_maybe_dma_pinned(c->frame[h]);

@@ -11,10 +11,10 @@
 
 static int reserve(struct hipec_container *c, u64 nr)
 {
-	while (c->nr_frames < nr) {
+	while (c->core.nr_frames < nr) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (!hipec_frame_add(c, __GFP_RETRY_MAYFAIL))
+		if (!hipec_core_grow(&c->core, 1, HIPEC_EFFORT_MOST))
 			return -ENOMEM;
 		cond_resched();
 	}
@@ -44,7 +44,7 @@ int hipec_frames_reserve(struct hipec_container *c, u32 nr, u64 beside)
 	ret = reserve(c, nr + beside);
 	if (ret)
 		hipec_frames_free(c);
-	while (c->nr_frames > nr)
+	while (c->core.nr_frames > nr)
 		hipec_frame_shed(c);
 	mutex_unlock(&c->lock);
 	return ret;

@@ -5,7 +5,7 @@
  * inside a cgroup is cgroup.c's.
  *
  * Reclaim may run under any lock, ours as well: all are only tried here. The
- * policies are asked as by any other container (pool.c); dirty pages go to the
+ * policies are asked as by any other container (core/pool.c); dirty pages go to the
  * washer and are no gain yet.
  *
  * Interface:
@@ -21,20 +21,20 @@ static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 	/* Not from within a file system: unmapping waits for its locks. */
 	if (!(sc->gfp_mask & __GFP_FS))
 		return 0;
-	return hipec_pool_spare() ?: SHRINK_EMPTY;
+	return hipec_pool_spare(&hipec_share_pool) ?: SHRINK_EMPTY;
 }
 
 static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
 {
 	unsigned long before, after, nr = sc->nr_to_scan;
 
-	if (!hipec_pool_try_enter())
+	if (!hipec_share_try_lock())
 		return SHRINK_STOP;
-	before = hipec_pool_spare();
-	while (nr-- && hipec_pool_reclaim())
+	before = hipec_pool_spare(&hipec_share_pool);
+	while (nr-- && hipec_pool_reclaim(&hipec_share_pool))
 		;
-	after = hipec_pool_spare();
-	hipec_pool_leave_entered();
+	after = hipec_pool_spare(&hipec_share_pool);
+	hipec_share_unlock();
 	return before > after ? before - after : SHRINK_STOP;
 }
 

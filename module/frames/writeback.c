@@ -160,12 +160,12 @@ static void clean(struct load *l)
 /* Whether page @h is to be written, and is not being written. */
 static bool waits(const struct hipec_container *c, u32 h)
 {
-	u32 flags = c->vm.page[h].flags;
+	u32 flags = c->core.vm.page[h].flags;
 
 	if (!h || flags & HIPEC_PAGE_WRITING)
 		return false;
 	return flags & HIPEC_PAGE_LAUNDRY ||
-	       (flags & HIPEC_PAGE_FLUSH && hipec_page_live(&c->vm, h));
+	       (flags & HIPEC_PAGE_FLUSH && hipec_page_live(&c->core.vm, h));
 }
 
 static void add(struct hipec_container *c, struct load *l, u32 h)
@@ -174,9 +174,9 @@ static void add(struct hipec_container *c, struct load *l, u32 h)
 
 	l->page[l->nr++] = (struct washed){
 		.folio = folio, .h = h,
-		.unmap = c->vm.page[h].flags & HIPEC_PAGE_LAUNDRY,
+		.unmap = c->core.vm.page[h].flags & HIPEC_PAGE_LAUNDRY,
 	};
-	c->vm.page[h].flags |= HIPEC_PAGE_WRITING;
+	c->core.vm.page[h].flags |= HIPEC_PAGE_WRITING;
 	hipec_flush_del(c, h);
 	folio_get(folio);
 }
@@ -184,17 +184,17 @@ static void add(struct hipec_container *c, struct load *l, u32 h)
 /* Page @h, and those around it that wait. */
 static void gather(struct hipec_container *c, struct load *l, u32 h)
 {
-	u32 pgno = c->vm.page[h].pgno, first = pgno, end;
+	u32 pgno = c->core.vm.page[h].pgno, first = pgno, end;
 
 	l->r = hipec_region_of(c->frame[h]);
 	l->nr = l->nr_ios = 0;
 	while (first > l->r->start && pgno - first < HIPEC_MAX_CLUSTER - 1 &&
-	       waits(c, hipec_page_find(&c->vm, first - 1)))
+	       waits(c, hipec_page_find(&c->core.vm, first - 1)))
 		first--;
 	end = first + min_t(u32, l->r->nr - (first - l->r->start),
 			    HIPEC_MAX_CLUSTER);
 	for (; first < end; first++) {
-		u32 next = first == pgno ? h : hipec_page_find(&c->vm, first);
+		u32 next = first == pgno ? h : hipec_page_find(&c->core.vm, first);
 
 		if (first > pgno && !waits(c, next))
 			break;
@@ -212,32 +212,31 @@ static void finish_laundry(struct hipec_container *c, u32 h)
 	struct folio *folio = c->frame[h];
 
 	list_del(&folio->lru);
-	c->nr_laundry--;
-	c->vm.page[h].flags &= ~HIPEC_PAGE_LAUNDRY;
+	c->core.vm.page[h].flags &= ~(HIPEC_PAGE_LAUNDRY |
+				      HIPEC_REF_ALL << HIPEC_PAGE_REF_SHIFT);
 	folio_lock(folio);
 	if (folio_test_dirty(folio))
 		folio_unlock(folio);
-	else if (hipec_frame_release(c, h))
+	else if (hipec_frame_detach(c, h)) {
+		hipec_core_cleaned(&c->core, h);
 		return;
-	/* What a policy remembers is a page without a frame: it was wrong. */
-	hipec_page_forget(&c->vm, h);
-	hipec_page_show(&c->vm, h);
-	hipec_pool_came(c, h);
+	}
+	hipec_core_uncleaned(&c->core, h);
 }
 
 /* A page comes out of the washer. */
 static void finish(struct hipec_container *c, const struct washed *w)
 {
 	folio_put(w->folio);
-	c->vm.page[w->h].flags &= ~(HIPEC_PAGE_WRITING | HIPEC_PAGE_FAILED);
+	c->core.vm.page[w->h].flags &= ~(HIPEC_PAGE_WRITING | HIPEC_PAGE_FAILED);
 	if (w->ret < 0)
-		c->vm.page[w->h].flags |= HIPEC_PAGE_FAILED;
-	c->counters.written_pages += w->ret > 0;
-	c->counters.write_errors += w->ret < 0;
+		c->core.vm.page[w->h].flags |= HIPEC_PAGE_FAILED;
+	c->core.counters.written_pages += w->ret > 0;
+	c->core.counters.write_errors += w->ret < 0;
 	if (w->ret > 0)
-		c->lost_in_a_row = 0;
+		c->core.lost_in_a_row = 0;
 	else if (w->ret < 0 && w->unmap)
-		c->lost_in_a_row++;
+		c->core.lost_in_a_row++;
 	/* Given up only while it was being written: once more, unmapped. */
 	if (w->unmap)
 		finish_laundry(c, w->h);
@@ -265,7 +264,7 @@ int hipec_wash(struct hipec_container *c, u32 h)
 	mutex_unlock(&c->lock);
 	clean(&l);
 	mutex_lock(&c->lock);
-	c->counters.write_ios += l.nr_ios;
+	c->core.counters.write_ios += l.nr_ios;
 	for (i = 0; i < l.nr; i++) {
 		if (l.page[i].ret < 0 && !err)
 			err = l.page[i].ret;

@@ -117,6 +117,11 @@ static bool pause(struct hipec_core *core)
 	return owner_of(core)->dying;
 }
 
+static bool late(struct hipec_core *core)
+{
+	return owner_of(core)->dying;
+}
+
 static int run(struct hipec_core *core, u32 event)
 {
 	int ret = hipec_tap_run(&core->vm, event);
@@ -169,6 +174,7 @@ const struct hipec_core_ops hipec_owner_ops = {
 	.leave = leave,
 	.settle = settle,
 	.pause = pause,
+	.late = late,
 	.run = run,
 	.ended = ended,
 	.window = window,
@@ -261,7 +267,7 @@ struct hipec_owner *hipec_owner_new(struct kunit *test, const struct hipec_core_
 	KUNIT_ASSERT_NOT_NULL(test, o);
 	hipec_owner_machine(test, o, hipec_owner_policy(test, answers, &o->queue),
 			    frames + 1);
-	hipec_core_init(&o->core, ops, frames);
+	hipec_core_init(&o->core, ops, frames, frames);
 	o->allowance = o->most = 1000;
 	return o;
 }

@@ -19,23 +19,37 @@ static struct hipec_world *world(struct kunit *test)
 /* As a fault would: a frame for @idx, then the page. */
 static void fault(struct hipec_world *w, u32 idx)
 {
-	KUNIT_ASSERT_EQ(w->test, hipec_room_try(w->c, idx, false, 1), 1);
+	const struct hipec_demand d = {
+		.pgno = idx, .want = 1, .whom = &w->c->core,
+	};
+
+	KUNIT_ASSERT_EQ(w->test, hipec_core_try_room(&w->c->core, &d), 1);
 	hipec_world_bring_in(w, idx);
+}
+
+/* Replace, for page @idx. */
+static void replace(struct hipec_world *w, u32 idx)
+{
+	const struct hipec_demand d = {
+		.pgno = idx, .want = 1, .whom = &w->c->core,
+	};
+
+	hipec_core_replace(&w->c->core, &d);
 }
 
 /* The first reason is the one on record, and later ones are told so. */
 static void the_first_reason_stands(struct kunit *test)
 {
 	struct hipec_world *w = world(test);
-	const struct hipec_exit *e = &w->c->vm.exit;
+	const struct hipec_exit *e = &w->c->core.vm.exit;
 
-	KUNIT_EXPECT_TRUE(test, hipec_exit(w->c, HIPEC_EXIT_NO_VICTIM));
+	KUNIT_EXPECT_TRUE(test, hipec_core_end(&w->c->core, HIPEC_EXIT_NO_VICTIM));
 	KUNIT_EXPECT_EQ(test, e->kind, HIPEC_EXIT_NO_VICTIM);
 	KUNIT_EXPECT_EQ(test, e->command, 0);
 	KUNIT_EXPECT_STREQ(test, e->message,
 			   hipec_exit_text(HIPEC_EXIT_NO_VICTIM));
-	KUNIT_EXPECT_FALSE(test, hipec_exit(w->c, HIPEC_EXIT_BROKEN));
-	KUNIT_EXPECT_FALSE(test, hipec_exit(w->c, HIPEC_EXIT_NO_VICTIM));
+	KUNIT_EXPECT_FALSE(test, hipec_core_end(&w->c->core, HIPEC_EXIT_BROKEN));
+	KUNIT_EXPECT_FALSE(test, hipec_core_end(&w->c->core, HIPEC_EXIT_NO_VICTIM));
 	KUNIT_EXPECT_EQ(test, e->kind, HIPEC_EXIT_NO_VICTIM);
 	KUNIT_EXPECT_STREQ(test, e->message,
 			   hipec_exit_text(HIPEC_EXIT_NO_VICTIM));
@@ -46,11 +60,11 @@ static void the_first_reason_stands(struct kunit *test)
 static void an_end_keeps_frames_and_pages(struct kunit *test)
 {
 	struct hipec_world *w = world(test);
-	struct hipec_vm *vm = &w->c->vm;
+	struct hipec_vm *vm = &w->c->core.vm;
 	u32 h, idx;
 
-	hipec_exit(w->c, HIPEC_EXIT_BROKEN);
-	KUNIT_EXPECT_EQ(test, w->c->nr_frames, FRAMES);
+	hipec_core_end(&w->c->core, HIPEC_EXIT_BROKEN);
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_frames, FRAMES);
 	KUNIT_EXPECT_EQ(test, vm->nr_live, FRAMES);
 	KUNIT_EXPECT_EQ(test, vm->queue[HIPEC_QUEUE_FALLBACK].count, FRAMES);
 	h = vm->queue[HIPEC_QUEUE_FALLBACK].head;
@@ -67,17 +81,17 @@ static void after_the_end_the_built_in_replacement_serves(struct kunit *test)
 	u64 events;
 	u32 idx;
 
-	hipec_exit(w->c, HIPEC_EXIT_BROKEN);
-	events = w->c->vm.nr_events;
+	hipec_core_end(&w->c->core, HIPEC_EXIT_BROKEN);
+	events = w->c->core.vm.nr_events;
 	for (idx = FRAMES; idx < PAGES; idx++) {
 		fault(w, idx);
-		KUNIT_EXPECT_EQ(test, hipec_page_find(&w->c->vm, idx - FRAMES),
+		KUNIT_EXPECT_EQ(test, hipec_page_find(&w->c->core.vm, idx - FRAMES),
 				0);
-		HIPEC_KIT_EXPECT_WHOLE(test, &w->c->vm);
+		HIPEC_KIT_EXPECT_WHOLE(test, &w->c->core.vm);
 	}
-	KUNIT_EXPECT_EQ(test, w->c->vm.nr_events, events);
-	KUNIT_EXPECT_EQ(test, w->c->counters.helped, 0);
-	KUNIT_EXPECT_EQ(test, w->c->vm.nr_live, FRAMES);
+	KUNIT_EXPECT_EQ(test, w->c->core.vm.nr_events, events);
+	KUNIT_EXPECT_EQ(test, w->c->core.counters.helped, 0);
+	KUNIT_EXPECT_EQ(test, w->c->core.vm.nr_live, FRAMES);
 	hipec_world_unlock(w);
 }
 
@@ -98,8 +112,8 @@ static void an_end_wakes_those_who_poll(struct kunit *test)
 	init_waitqueue_func_entry(&entry, note_wake);
 	entry.private = &woken;
 	add_wait_queue(&w->c->ended, &entry);
-	hipec_exit(w->c, HIPEC_EXIT_BROKEN);
-	hipec_exit(w->c, HIPEC_EXIT_BROKEN);
+	hipec_core_end(&w->c->core, HIPEC_EXIT_BROKEN);
+	hipec_core_end(&w->c->core, HIPEC_EXIT_BROKEN);
 	remove_wait_queue(&w->c->ended, &entry);
 	KUNIT_EXPECT_EQ(test, woken, 1);
 	hipec_world_unlock(w);
@@ -123,10 +137,10 @@ static void a_command_s_mistake_is_on_record(struct kunit *test)
 	hipec_world_bring_in(w, 0);
 	/* PageFault keeps pages nowhere: the first victim is a forgotten one. */
 	fault(w, 1);
-	KUNIT_EXPECT_EQ(test, w->c->vm.exit.kind, HIPEC_EXIT_NONE);
-	KUNIT_EXPECT_EQ(test, w->c->counters.forgotten, 1);
-	hipec_event_replace(w->c, 0, false);
-	e = &w->c->vm.exit;
+	KUNIT_EXPECT_EQ(test, w->c->core.vm.exit.kind, HIPEC_EXIT_NONE);
+	KUNIT_EXPECT_EQ(test, w->c->core.counters.forgotten, 1);
+	replace(w, 0);
+	e = &w->c->core.vm.exit;
 	KUNIT_EXPECT_EQ(test, e->kind, HIPEC_EXIT_DIV_ZERO);
 	KUNIT_EXPECT_EQ(test, e->event, HIPEC_EVENT_REPLACE);
 	KUNIT_EXPECT_EQ(test, e->command, 2);
@@ -136,7 +150,7 @@ static void a_command_s_mistake_is_on_record(struct kunit *test)
 			   "line 102: arith #2, #3, div");
 	/* Its own end does not stop the fault that asked. */
 	fault(w, 0);
-	KUNIT_EXPECT_EQ(test, w->c->nr_frames, 1);
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_frames, 1);
 	hipec_world_unlock(w);
 }
 
@@ -146,12 +160,12 @@ static void a_policy_that_gives_nothing_is_revoked(struct kunit *test)
 	struct hipec_world *w = world(test);
 	u32 i;
 
-	for (i = 0; i < 3000 && !w->c->vm.exit.kind; i++)
+	for (i = 0; i < 3000 && !w->c->core.vm.exit.kind; i++)
 		fault(w, (FRAMES + i) % PAGES);
-	KUNIT_EXPECT_EQ(test, w->c->vm.exit.kind, HIPEC_EXIT_NO_VICTIM);
+	KUNIT_EXPECT_EQ(test, w->c->core.vm.exit.kind, HIPEC_EXIT_NO_VICTIM);
 	KUNIT_EXPECT_EQ(test, i, 1024);
-	KUNIT_EXPECT_EQ(test, w->c->counters.helped, 1024);
-	KUNIT_EXPECT_EQ(test, w->c->vm.nr_live, FRAMES);
+	KUNIT_EXPECT_EQ(test, w->c->core.counters.helped, 1024);
+	KUNIT_EXPECT_EQ(test, w->c->core.vm.nr_live, FRAMES);
 	fault(w, (FRAMES + i) % PAGES);
 	hipec_world_unlock(w);
 }
@@ -171,7 +185,7 @@ static struct hipec_world *endless_world(struct kunit *test)
 	hipec_kit_jump(kit, HIPEC_COND_IF, 1);
 	hipec_kit_op(kit, HIPEC_OP_RETURN, 0, 0, 0);
 	w = hipec_world_new(test, kit, 1, PAGES);
-	w->c->vm.fuel = 1ull << 40;
+	w->c->core.vm.fuel = 1ull << 40;
 	hipec_world_lock(w);
 	hipec_world_bring_in(w, 0);
 	return w;
@@ -181,22 +195,22 @@ static struct hipec_world *endless_world(struct kunit *test)
 static void a_late_event_is_forgiven(struct kunit *test)
 {
 	struct hipec_world *w = endless_world(test);
-	struct hipec_vm *vm = &w->c->vm;
+	struct hipec_vm *vm = &w->c->core.vm;
 	u32 i;
 
 	for (i = 1; i <= 10; i++)
-		hipec_event_replace(w->c, 1, false);
+		replace(w, 1);
 	KUNIT_EXPECT_EQ(test, vm->exit.kind, HIPEC_EXIT_NONE);
-	KUNIT_EXPECT_EQ(test, w->c->counters.late, 10);
+	KUNIT_EXPECT_EQ(test, w->c->core.counters.late, 10);
 	KUNIT_EXPECT_EQ(test, vm->late.kind, HIPEC_EXIT_OVERTIME);
 	KUNIT_EXPECT_EQ(test, vm->late.event, HIPEC_EVENT_REPLACE);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(vm->late.message, "event+1"));
 	vm->slot[HIPEC_SLOT_POLICY] = 1;
-	hipec_event_replace(w->c, 1, false);
-	KUNIT_EXPECT_EQ(test, w->c->counters.late, 10);
+	replace(w, 1);
+	KUNIT_EXPECT_EQ(test, w->c->core.counters.late, 10);
 	vm->slot[HIPEC_SLOT_POLICY] = 0;
 	for (i = 1; i <= 10; i++)
-		hipec_event_replace(w->c, 1, false);
+		replace(w, 1);
 	KUNIT_EXPECT_EQ(test, vm->exit.kind, HIPEC_EXIT_NONE);
 	/* Nor does a fault wait for it: a frame is taken elsewhere. */
 	fault(w, 1);
@@ -210,11 +224,11 @@ static void late_events_in_a_row_end_the_policy(struct kunit *test)
 	struct hipec_world *w = endless_world(test);
 	u32 i;
 
-	for (i = 0; i < 100 && !w->c->vm.exit.kind; i++)
-		hipec_event_replace(w->c, 1, false);
-	KUNIT_EXPECT_EQ(test, w->c->vm.exit.kind, HIPEC_EXIT_LATE);
+	for (i = 0; i < 100 && !w->c->core.vm.exit.kind; i++)
+		replace(w, 1);
+	KUNIT_EXPECT_EQ(test, w->c->core.vm.exit.kind, HIPEC_EXIT_LATE);
 	KUNIT_EXPECT_EQ(test, i, 16);
-	KUNIT_EXPECT_EQ(test, w->c->counters.late, 16);
+	KUNIT_EXPECT_EQ(test, w->c->core.counters.late, 16);
 	fault(w, 1);
 	hipec_world_unlock(w);
 }
@@ -224,12 +238,12 @@ static void an_event_without_fuel_is_the_last(struct kunit *test)
 {
 	struct hipec_world *w = endless_world(test);
 
-	w->c->vm.fuel = 100;
-	hipec_event_replace(w->c, 1, false);
-	KUNIT_EXPECT_EQ(test, w->c->vm.exit.kind, HIPEC_EXIT_FUEL);
-	KUNIT_EXPECT_EQ(test, w->c->counters.late, 0);
+	w->c->core.vm.fuel = 100;
+	replace(w, 1);
+	KUNIT_EXPECT_EQ(test, w->c->core.vm.exit.kind, HIPEC_EXIT_FUEL);
+	KUNIT_EXPECT_EQ(test, w->c->core.counters.late, 0);
 	fault(w, 1);
-	KUNIT_EXPECT_EQ(test, w->c->vm.nr_live, 1);
+	KUNIT_EXPECT_EQ(test, w->c->core.vm.nr_live, 1);
 	hipec_world_unlock(w);
 }
 

@@ -21,7 +21,7 @@ static struct hipec_world *world(struct kunit *test, u32 nr)
 
 static struct folio *frame_of(struct hipec_world *w, u32 idx)
 {
-	return w->c->frame[hipec_page_find(&w->c->vm, idx)];
+	return w->c->frame[hipec_page_find(&w->c->core.vm, idx)];
 }
 
 /* Make a resident page dirty, as a write through a mapping does. */
@@ -37,13 +37,13 @@ static void expect_counts(struct hipec_world *w, u32 frames, u32 free, u32 live)
 {
 	struct kunit *test = w->test;
 
-	KUNIT_EXPECT_EQ(test, w->c->nr_frames, frames);
-	KUNIT_EXPECT_EQ(test, w->c->nr_free, free);
-	KUNIT_EXPECT_EQ(test, w->c->vm.nr_live, live);
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_frames, frames);
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_free, free);
+	KUNIT_EXPECT_EQ(test, w->c->core.vm.nr_live, live);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&hipec_nr_frames),
 			w->frames_before + frames);
 	if (w->r)	/* else there is no machine yet */
-		HIPEC_KIT_EXPECT_WHOLE(test, &w->c->vm);
+		HIPEC_KIT_EXPECT_WHOLE(test, &w->c->core.vm);
 }
 
 /* Let the washer finish; it takes the lock. */
@@ -66,9 +66,14 @@ static void a_reservation_is_all_or_nothing(struct kunit *test)
 			-ENOMEM);
 	expect_counts(w, 0, 0, 0);
 	KUNIT_EXPECT_EQ(test, hipec_frames_reserve(w->c, 10, 0), 0);
-	KUNIT_EXPECT_EQ(test, w->c->nr_frames, 10);
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_frames, 10);
 	hipec_frames_free(w->c);
 	expect_counts(w, 0, 0, 0);
+}
+
+static bool evict(struct hipec_container *c, u32 h)
+{
+	return hipec_core_evict(&c->core, h, true, HIPEC_EVICT_TAKEN);
 }
 
 /* A page that comes in takes one free frame, is told of, and has its data. */
@@ -80,12 +85,12 @@ static void a_page_takes_one_frame(struct kunit *test)
 	expect_counts(w, FRAMES, FRAMES, 0);
 	h = hipec_world_bring_in(w, 3);
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
-	KUNIT_EXPECT_EQ(test, w->c->nr_reading, 0);
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_reading, 0);
 	KUNIT_EXPECT_EQ(test, w->c->frame[h]->index, 3);
 	KUNIT_EXPECT_PTR_EQ(test, w->c->frame[h]->mapping,
 			    w->r->inode->i_mapping);
 	KUNIT_EXPECT_EQ(test, *(u64 *)folio_address(w->c->frame[h]), 1003);
-	KUNIT_EXPECT_EQ(test, w->c->vm.page[h].queue, HIPEC_QUEUE_POLICY);
+	KUNIT_EXPECT_EQ(test, w->c->core.vm.page[h].queue, HIPEC_QUEUE_POLICY);
 	hipec_world_unlock(w);
 }
 
@@ -95,10 +100,9 @@ static void a_page_being_read_cannot_be_found(struct kunit *test)
 	struct hipec_world *w = world(test, 0);
 	u32 h = hipec_frame_bind(w->c, w->r, 5), pgno;
 
-	KUNIT_EXPECT_EQ(test, w->c->nr_reading, 1);
-	KUNIT_EXPECT_FALSE(test, hipec_frame_evict_any(w->c, &pgno));
-	KUNIT_EXPECT_EQ(test, hipec_page_find_named(&w->c->vm, 5), 0);
-	w->c->nr_reading--;
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_reading, 1);
+	KUNIT_EXPECT_FALSE(test, hipec_core_evict_any(&w->c->core, true, &pgno));
+	KUNIT_EXPECT_EQ(test, hipec_page_find_named(&w->c->core.vm, 5), 0);
 	hipec_frame_unbind(w->c, h);
 	expect_counts(w, FRAMES, FRAMES, 0);
 	hipec_world_unlock(w);
@@ -110,10 +114,10 @@ static void a_clean_page_goes_at_once(struct kunit *test)
 	struct hipec_world *w = world(test, FRAMES);
 
 	expect_counts(w, FRAMES, 0, FRAMES);
-	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 1, true));
-	hipec_page_forget_gone(&w->c->vm);
+	KUNIT_EXPECT_TRUE(test, evict(w->c, 1));
+	hipec_page_forget_gone(&w->c->core.vm);
 	expect_counts(w, FRAMES, 1, FRAMES - 1);
-	KUNIT_EXPECT_EQ(test, w->c->counters.evictions, 1);
+	KUNIT_EXPECT_EQ(test, w->c->core.counters.evictions, 1);
 	hipec_world_bring_in(w, 0);
 	expect_counts(w, FRAMES, 0, FRAMES);
 	hipec_world_unlock(w);
@@ -126,11 +130,11 @@ static void a_pinned_page_stays(struct kunit *test)
 	struct folio *folio = frame_of(w, 0);
 
 	folio_get(folio);
-	KUNIT_EXPECT_FALSE(test, hipec_frame_evict(w->c, 1, true));
+	KUNIT_EXPECT_FALSE(test, evict(w->c, 1));
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
 	KUNIT_EXPECT_FALSE(test, folio_test_locked(folio));
 	folio_put(folio);
-	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 1, true));
+	KUNIT_EXPECT_TRUE(test, evict(w->c, 1));
 	hipec_world_unlock(w);
 }
 
@@ -141,10 +145,10 @@ static void a_locked_page_stays(struct kunit *test)
 	struct folio *folio = frame_of(w, 0);
 
 	folio_lock(folio);
-	KUNIT_EXPECT_FALSE(test, hipec_frame_evict(w->c, 1, true));
+	KUNIT_EXPECT_FALSE(test, evict(w->c, 1));
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
 	folio_unlock(folio);
-	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 1, true));
+	KUNIT_EXPECT_TRUE(test, evict(w->c, 1));
 	hipec_world_unlock(w);
 }
 
@@ -155,17 +159,17 @@ static void a_dirty_page_goes_when_it_is_clean(struct kunit *test)
 
 	dirty(w, 1, 77);
 	KUNIT_EXPECT_EQ(test, atomic_read(&w->c->nr_dirty), 1);
-	KUNIT_EXPECT_TRUE(test, hipec_frame_evict(w->c, 2, true));
-	hipec_page_forget_gone(&w->c->vm);
+	KUNIT_EXPECT_TRUE(test, evict(w->c, 2));
+	hipec_page_forget_gone(&w->c->core.vm);
 	/* It is not the policy's, not free, and not to be read again. */
 	expect_counts(w, FRAMES, FRAMES - 2, 1);
-	KUNIT_EXPECT_EQ(test, w->c->nr_laundry, 1);
-	KUNIT_EXPECT_NE(test, hipec_page_find(&w->c->vm, 1), 0);
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_pending, 1);
+	KUNIT_EXPECT_NE(test, hipec_page_find(&w->c->core.vm, 1), 0);
 	wash(w);
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
-	KUNIT_EXPECT_EQ(test, w->c->nr_laundry, 0);
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_pending, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&w->c->nr_dirty), 0);
-	KUNIT_EXPECT_EQ(test, hipec_page_find(&w->c->vm, 1), 0);
+	KUNIT_EXPECT_EQ(test, hipec_page_find(&w->c->core.vm, 1), 0);
 	KUNIT_EXPECT_EQ(test, hipec_world_word(w, 1), 77);
 	KUNIT_EXPECT_EQ(test, hipec_world_word(w, 0), 1000);
 	hipec_world_unlock(w);
@@ -176,12 +180,12 @@ static void flush_keeps_the_page(struct kunit *test)
 {
 	struct hipec_world *w = world(test, 1);
 
-	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.flush(&w->c->vm, 1));
+	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.flush(&w->c->core.vm, 1));
 	dirty(w, 0, 88);
-	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.mod(&w->c->vm, 1));
-	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.flush(&w->c->vm, 1));
+	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.mod(&w->c->core.vm, 1));
+	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.flush(&w->c->core.vm, 1));
 	wash(w);
-	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.mod(&w->c->vm, 1));
+	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.mod(&w->c->core.vm, 1));
 	KUNIT_EXPECT_EQ(test, hipec_world_word(w, 0), 88);
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
 	hipec_world_unlock(w);
@@ -194,15 +198,15 @@ static void the_built_in_choice_gives_a_second_chance(struct kunit *test)
 	static const u32 order[] = { 1, 0, 2 };
 	u32 i, pgno;
 
-	hipec_kernel_host.set_ref(&w->c->vm, 1, true);	/* page 0 */
+	hipec_kernel_host.set_ref(&w->c->core.vm, 1, true);	/* page 0 */
 	for (i = 0; i < ARRAY_SIZE(order); i++) {
 		if (i == 1)	/* page 2 was passed over by nobody, 0 was */
-			hipec_kernel_host.set_ref(&w->c->vm, 3, true);
-		KUNIT_EXPECT_TRUE(test, hipec_frame_evict_any(w->c, &pgno));
-		hipec_page_forget_gone(&w->c->vm);
+			hipec_kernel_host.set_ref(&w->c->core.vm, 3, true);
+		KUNIT_EXPECT_TRUE(test, hipec_core_evict_any(&w->c->core, true, &pgno));
+		hipec_page_forget_gone(&w->c->core.vm);
 		KUNIT_EXPECT_EQ(test, pgno, order[i]);
 	}
-	KUNIT_EXPECT_FALSE(test, hipec_frame_evict_any(w->c, &pgno));
+	KUNIT_EXPECT_FALSE(test, hipec_core_evict_any(&w->c->core, true, &pgno));
 	expect_counts(w, FRAMES, FRAMES, 0);
 	hipec_world_unlock(w);
 }
@@ -214,10 +218,10 @@ static void references_everywhere_stop_nobody(struct kunit *test)
 	u32 h, pgno;
 
 	for (h = 1; h <= 3; h++)
-		hipec_kernel_host.set_ref(&w->c->vm, h, true);
-	KUNIT_EXPECT_TRUE(test, hipec_frame_evict_any(w->c, &pgno));
+		hipec_kernel_host.set_ref(&w->c->core.vm, h, true);
+	KUNIT_EXPECT_TRUE(test, hipec_core_evict_any(&w->c->core, true, &pgno));
 	for (h = 2; h <= 3; h++)
-		KUNIT_EXPECT_FALSE(test, hipec_kernel_host.ref(&w->c->vm, h));
+		KUNIT_EXPECT_FALSE(test, hipec_kernel_host.ref(&w->c->core.vm, h));
 	hipec_world_unlock(w);
 }
 
@@ -227,11 +231,11 @@ static void forgotten_pages_are_found(struct kunit *test)
 	struct hipec_world *w = world(test, 3);
 	u32 pgno;
 
-	KUNIT_EXPECT_FALSE(test, hipec_frame_evict_forgotten(w->c, &pgno));
-	hipec_queue_move(&w->c->vm, HIPEC_QUEUE_FALLBACK, 2, HIPEC_END_TAIL);
-	KUNIT_EXPECT_TRUE(test, hipec_frame_evict_forgotten(w->c, &pgno));
+	KUNIT_EXPECT_FALSE(test, hipec_core_evict_orphan(&w->c->core, true, &pgno));
+	hipec_queue_move(&w->c->core.vm, HIPEC_QUEUE_FALLBACK, 2, HIPEC_END_TAIL);
+	KUNIT_EXPECT_TRUE(test, hipec_core_evict_orphan(&w->c->core, true, &pgno));
 	KUNIT_EXPECT_EQ(test, pgno, 1);
-	hipec_page_forget_gone(&w->c->vm);
+	hipec_page_forget_gone(&w->c->core.vm);
 	expect_counts(w, FRAMES, FRAMES - 2, 2);
 	hipec_world_unlock(w);
 }
@@ -240,7 +244,7 @@ static void forgotten_pages_are_found(struct kunit *test)
 static void release_and_request_move_the_reservation(struct kunit *test)
 {
 	struct hipec_world *w = world(test, FRAMES);
-	struct hipec_vm *vm = &w->c->vm;
+	struct hipec_vm *vm = &w->c->core.vm;
 	u32 h;
 
 	for (h = 1; h < FRAMES; h++)
@@ -249,7 +253,7 @@ static void release_and_request_move_the_reservation(struct kunit *test)
 	hipec_page_forget_gone(vm);
 	expect_counts(w, 1, 0, 1);
 	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.give_up(vm, FRAMES, false));
-	KUNIT_EXPECT_EQ(test, w->c->counters.refused, 1);
+	KUNIT_EXPECT_EQ(test, w->c->core.counters.refused, 1);
 	expect_counts(w, 1, 0, 1);
 	KUNIT_EXPECT_EQ(test, hipec_kernel_host.request(vm, 2), 2);
 	expect_counts(w, 3, 2, 1);
@@ -265,12 +269,12 @@ static void a_released_dirty_frame_is_surplus_until_it_is_clean(struct kunit *te
 	struct hipec_world *w = world(test, 2);
 
 	dirty(w, 0, 99);
-	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.give_up(&w->c->vm, 1, false));
-	hipec_page_forget_gone(&w->c->vm);
-	KUNIT_EXPECT_EQ(test, w->c->nr_surplus, 1);
+	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.give_up(&w->c->core.vm, 1, false));
+	hipec_page_forget_gone(&w->c->core.vm);
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_surplus, 1);
 	expect_counts(w, FRAMES, FRAMES - 2, 1);
 	wash(w);
-	KUNIT_EXPECT_EQ(test, w->c->nr_surplus, 0);
+	KUNIT_EXPECT_EQ(test, w->c->core.nr_surplus, 0);
 	expect_counts(w, FRAMES - 1, FRAMES - 2, 1);
 	KUNIT_EXPECT_EQ(test, hipec_world_word(w, 0), 99);
 	hipec_world_unlock(w);
@@ -284,7 +288,7 @@ static void a_pinned_frame_is_lost_to_its_container(struct kunit *test)
 
 	folio_get(folio);
 	hipec_frame_unbind(w->c, 1);
-	hipec_page_forget_gone(&w->c->vm);
+	hipec_page_forget_gone(&w->c->core.vm);
 	expect_counts(w, FRAMES - 1, FRAMES - 1, 0);
 	KUNIT_EXPECT_NULL(test, folio->mapping);
 	folio_put(folio);
@@ -300,31 +304,31 @@ static void books_balance_in_a_random_walk(struct kunit *test)
 
 	for (i = 0; i < 300; i++) {
 		idx = hipec_kit_random(&seed, PAGES);
-		h = hipec_page_find(&c->vm, idx);
+		h = hipec_page_find(&c->core.vm, idx);
 		if (!h) {
-			if (!c->nr_free)
-				hipec_frame_evict_any(c, &pgno);
-			hipec_page_forget_gone(&c->vm);
-			if (!c->nr_free)
+			if (!c->core.nr_free)
+				hipec_core_evict_any(&c->core, true, &pgno);
+			hipec_page_forget_gone(&c->core.vm);
+			if (!c->core.nr_free)
 				wash(w);
 			hipec_world_bring_in(w, idx);
-		} else if (hipec_page_live(&c->vm, h)) {
+		} else if (hipec_page_live(&c->core.vm, h)) {
 			switch (hipec_kit_random(&seed, 3)) {
 			case 0:
 				dirty(w, idx, 5000 + i);
 				break;
 			case 1:
-				hipec_kernel_host.flush(&c->vm, h);
+				hipec_kernel_host.flush(&c->core.vm, h);
 				break;
 			default:
-				hipec_frame_evict(c, h, true);
-				hipec_page_forget_gone(&c->vm);
+				evict(c, h);
+				hipec_page_forget_gone(&c->core.vm);
 			}
 		}
-		KUNIT_EXPECT_EQ(test, c->nr_free + c->nr_laundry + c->vm.nr_live,
+		KUNIT_EXPECT_EQ(test, c->core.nr_free + c->core.nr_pending + c->core.vm.nr_live,
 				FRAMES);
 		KUNIT_EXPECT_LE(test, atomic_read(&c->nr_dirty), FRAMES);
-		HIPEC_KIT_EXPECT_WHOLE(test, &c->vm);
+		HIPEC_KIT_EXPECT_WHOLE(test, &c->core.vm);
 	}
 	hipec_world_unlock(w);
 }

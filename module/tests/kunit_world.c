@@ -178,7 +178,7 @@ u32 hipec_world_bring_in(struct hipec_world *w, u32 idx)
 {
 	struct hipec_batch b = { .idx = idx, .nr = 1 };
 
-	KUNIT_ASSERT_GT(w->test, w->c->nr_free, 0);
+	KUNIT_ASSERT_GT(w->test, w->c->core.nr_free, 0);
 	hipec_batch_bind(w->r, &b);
 	KUNIT_ASSERT_EQ(w->test, hipec_batch_read(w->r, &b), 0);
 	hipec_batch_show(w->r, &b, idx, false);

@@ -64,8 +64,8 @@ static void both_ends_are_on_record(struct kunit *test)
 
 	id = w->c->id;
 	KUNIT_EXPECT_NULL(test, next(test, before));
-	hipec_exit(w->c, HIPEC_EXIT_NO_VICTIM);
-	hipec_exit(w->c, HIPEC_EXIT_BROKEN);
+	hipec_core_end(&w->c->core, HIPEC_EXIT_NO_VICTIM);
+	hipec_core_end(&w->c->core, HIPEC_EXIT_BROKEN);
 	l = next(test, before);
 	KUNIT_ASSERT_NOT_NULL(test, l);
 	KUNIT_EXPECT_EQ(test, l->size, (u32)sizeof(*l));

@@ -2,5 +2,4 @@
 #
 # Load the KUnit suites: that runs them, and the log has what came of it.
 
-insmod /hipec/hipec_kunit.ko && rmmod hipec_kunit &&
-insmod /hipec/hipec_kunit_engine.ko && rmmod hipec_kunit_engine
+insmod /hipec/hipec_kunit.ko && rmmod hipec_kunit
