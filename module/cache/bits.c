@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a policy asks of its host: the bits of a folio, and that it goes.
+ * What a policy and the engine ask of their host: the bits of a folio, and that it goes.
  *
  * Interface:
- * hipec_cache_host       the machine's host
- * hipec_folio_young()    the referenced bit in page tables
- * hipec_folio_give_up()  a live page is to go
- * hipec_folios_harvest() tells the policy of touched pages of maps
+ * hipec_cache_host     the machine's host
+ * hipec_cache_ops      the engine's
+ * hipec_folio_young()  the referenced bit in page tables
  */
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
@@ -139,42 +138,13 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 	return true;
 }
 
-/**
- * hipec_folio_give_up() - a live page's folio is to go
- * @vm: machine of a cache
- * @h:  page
- *
- * Context: expects c->lock; hipec_victims_evict() is owed. May sleep.
- * Return: true: it is no longer live.
- */
-bool hipec_folio_give_up(struct hipec_vm *vm, u32 h)
-{
-	struct hipec_cache *cache = cache_of(vm);
-
-	vm->page[h].flags &= ~(HIPEC_FOLIO_REF | HIPEC_FOLIO_AROUND);
-	hipec_page_hide(vm, h);
-	cache->given += hipec_folio_pages(vm, h);
-	hipec_victim_add(cache, h);
-	return true;
-}
-
-static bool host_give_up(struct hipec_vm *vm, u32 h, bool keep)
-{
-	return hipec_folio_give_up(vm, h);
-}
-
-static u64 host_request(struct hipec_vm *vm, u64 nr)
-{
-	return 0;
-}
-
 static u32 host_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 {
 	return 0;
 }
 
 const struct hipec_host_ops hipec_cache_host = {
-	.give_up = host_give_up,
+	.give_up = hipec_core_give_up,
 	.flush = host_flush,
 	.ref = host_ref,
 	.mod = host_mod,
@@ -182,14 +152,32 @@ const struct hipec_host_ops hipec_cache_host = {
 	.set_mod = host_set_mod,
 	.map = host_map,
 	.unmap = host_unmap,
-	.request = host_request,
+	.request = hipec_core_request,
 	.prefetch = host_prefetch,
 	.overtime = hipec_event_overtime,
 };
 
-const struct hipec_core_ops hipec_cache_ops = {
-	HIPEC_CORE_OPS,
-};
+static bool folio_referenced(struct hipec_core *core, u32 h, u32 who)
+{
+	return host_ref(&core->vm, h);
+}
+
+static void folio_reset(struct hipec_core *core, u32 h, u32 who)
+{
+	host_set_ref(&core->vm, h, false);
+}
+
+/* It goes with others, soon; or is put aside. */
+static int folio_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
+{
+	hipec_victim_add(hipec_of_core(core)->cache, h, true);
+	return -EINPROGRESS;
+}
+
+static void folio_freed(struct hipec_core *core, u32 h, bool keep)
+{
+	hipec_cache_account(hipec_of_core(core)->cache);
+}
 
 /* Whether some file may be mapped; of many files nobody looks at all. */
 static bool maybe_mapped(const struct hipec_cache *cache)
@@ -203,33 +191,31 @@ static bool maybe_mapped(const struct hipec_cache *cache)
 	return false;
 }
 
-/**
- * hipec_folios_harvest() - Access for some pages of maps that were touched lately
- * @cache: cache
- *
- * Context: expects c->lock; may sleep.
- */
-void hipec_folios_harvest(struct hipec_cache *cache)
+/* Pages of maps that were touched lately: of each read() the policy is told anyway. */
+static u32 folio_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 {
-	struct hipec_container *c = cache->c;
-	u32 pgno[HARVEST], n = 0, i;
+	struct hipec_cache *cache = hipec_of_core(core)->cache;
+	struct hipec_vm *vm = &core->vm;
+	u32 n = 0, i;
 
-	if (c->core.vm.exit.kind || !hipec_vm_has_event(&c->core.vm, HIPEC_EVENT_ACCESS) ||
-	    !maybe_mapped(cache))
-		return;
-	for (i = 0; i < min_t(u32, HARVEST, c->core.vm.nr_pages); i++) {
-		u32 h = c->core.harvested = c->core.harvested % c->core.vm.nr_pages + 1;
+	if (!maybe_mapped(cache))
+		return 0;
+	for (i = 0; i < min_t(u32, HARVEST, vm->nr_pages); i++) {
+		u32 h = core->harvested = core->harvested % vm->nr_pages + 1;
 
-		if (!hipec_page_live(&c->core.vm, h) || !hipec_folio_young(cache, h, true))
+		if (!hipec_page_live(vm, h) || !hipec_folio_young(cache, h, true))
 			continue;
-		c->core.vm.page[h].flags |= HIPEC_FOLIO_REF;
-		pgno[n++] = c->core.vm.page[h].pgno;
+		vm->page[h].flags |= HIPEC_FOLIO_REF;
+		pgno[n++] = vm->page[h].pgno;
 	}
-	hipec_core_settle(&c->core);
-	for (i = 0; i < n; i++) {
-		u32 h = hipec_page_find(&c->core.vm, pgno[i]);
-
-		if (h)
-			hipec_core_access(&c->core, h, false);
-	}
+	return n;
 }
+
+const struct hipec_core_ops hipec_cache_ops = {
+	HIPEC_CORE_OPS,
+	.referenced = folio_referenced,
+	.reset = folio_reset,
+	.evict = folio_evict,
+	.free = folio_freed,
+	.look = folio_look,
+};

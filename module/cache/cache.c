@@ -77,7 +77,7 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 		kfree(cache);
 		return ret;
 	}
-	c->core.nr_frames = nr;
+	c->core.nr_frames = c->core.nr_free = nr;
 	c->cache = cache;
 	cache->c = c;
 	INIT_LIST_HEAD(&cache->files);
@@ -124,9 +124,8 @@ void hipec_cache_free(struct hipec_container *c)
 
 	if (!cache)
 		return;
-	atomic_long_sub(c->core.nr_frames, &budgets);
-	c->core.nr_frames = 0;
-	c->core.nr_free = 0;
+	atomic_long_sub(c->core.nr_reserved, &budgets);
+	c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
 	WARN_ON_ONCE(cache->held);
 	free_percpu(cache->touches);
 	kvfree(cache->next);

@@ -12,7 +12,7 @@
  *
  *   ahead     on the list @ahead: read, and nobody has touched it; no policy knows it
  *   live      the policy knows it
- *   victim    given up, to be evicted before the lock is dropped
+ *   victim    on the list @victims: given up, to be evicted before the lock is dropped
  *   refused   on the list @refused: given up, and could not go (dirty, being written,
  *             pinned, mlocked); it is tried again, or a touch brings it back
  *
@@ -43,8 +43,10 @@ struct hipec_mark;
 #define HIPEC_FOLIO_AHEAD 0x2000	/* on the list @ahead */
 #define HIPEC_FOLIO_REFUSED 0x4000	/* on the list @refused */
 #define HIPEC_FOLIO_AROUND 0x8000	/* mapped by a fault of a neighbour */
-/* Both: a victim, on no list. */
+/* Both: on the list @victims. */
 #define HIPEC_FOLIO_VICTIM (HIPEC_FOLIO_AHEAD | HIPEC_FOLIO_REFUSED)
+/* Of a victim: it is pending (core/core.h), as it was live. */
+#define HIPEC_FOLIO_PENDING HIPEC_FOLIO_REF
 
 /* Page numbers of a file begin at a multiple of this. */
 #define HIPEC_SLOT_SHIFT 16
@@ -131,6 +133,7 @@ struct hipec_cfile {
 	struct rcu_head rcu;
 };
 
+/* A victim that is about to be evicted. */
 struct hipec_victim {
 	struct hipec_cfile *f;
 	u32 idx;
@@ -151,9 +154,8 @@ struct hipec_victim {
  * @refused: folios that were given up and could not go
  * @held:    pages of folios that have an entry, but for victims
  * @misfits: pages that got no entry, until the files are searched for them
- * @victim:  folios to be evicted
- * @nr_victims: their number
- * @given:   pages given up, by the policy or the built-in choice, ever
+ * @victims: folios to be evicted
+ * @victim:  those of them that are evicted together
  * @freed:   pages that victims have freed, ever
  * @in_reclaim: the caller may hold any lock: nothing is waited for
  * @kept:    it has a reference of its own, and lives until it is told to end
@@ -177,9 +179,8 @@ struct hipec_cache {
 	struct hipec_folios refused;
 	u32 held;
 	u32 misfits;
+	struct hipec_folios victims;
 	struct hipec_victim victim[HIPEC_MAX_VICTIMS];
-	u32 nr_victims;
-	u64 given;
 	u64 freed;
 	bool in_reclaim;
 	bool kept;
@@ -262,8 +263,6 @@ void hipec_touch_work(struct work_struct *work);
 
 /* bits.c */
 bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset);
-bool hipec_folio_give_up(struct hipec_vm *vm, u32 h);
-void hipec_folios_harvest(struct hipec_cache *cache);
 
 /* policy.c */
 void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr);
@@ -275,12 +274,12 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 void hipec_cache_search(struct hipec_cfile *f);
 void hipec_cache_keep_away(struct hipec_cfile *f);
 void hipec_cache_forget(struct hipec_cfile *f);
+void hipec_cache_account(struct hipec_cache *cache);
 
 /* evict.c */
-void hipec_folios_add(struct hipec_cache *cache, struct hipec_folios *list,
-		      u16 flag, u32 h);
+void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h);
 void hipec_folios_del(struct hipec_cache *cache, u32 h);
-void hipec_victim_add(struct hipec_cache *cache, u32 h);
+void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live);
 void hipec_victims_evict(struct hipec_cache *cache);
 void hipec_refused_retry(struct hipec_cache *cache, u32 most);
 void hipec_refused_clean(struct work_struct *work);

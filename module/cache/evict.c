@@ -22,24 +22,25 @@
 
 static struct hipec_folios *list_of(struct hipec_cache *cache, u16 flags)
 {
-	return flags & HIPEC_FOLIO_AHEAD ? &cache->ahead : &cache->refused;
+	if (flags == HIPEC_FOLIO_VICTIM)
+		return &cache->victims;
+	return flags == HIPEC_FOLIO_AHEAD ? &cache->ahead : &cache->refused;
 }
 
 /**
  * hipec_folios_add() - put an entry on a list
  * @cache: cache
- * @list:  cache->ahead or cache->refused
- * @flag:  that says so
- * @h:     entry with a folio, not live, on neither
+ * @flags: HIPEC_FOLIO_AHEAD, _REFUSED or _VICTIM: the list
+ * @h:     entry with a folio, on none of them
  *
  * Context: expects c->lock.
  */
-void hipec_folios_add(struct hipec_cache *cache, struct hipec_folios *list,
-		      u16 flag, u32 h)
+void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h)
 {
+	struct hipec_folios *list = list_of(cache, flags);
 	struct hipec_vm *vm = &cache->c->core.vm;
 
-	vm->page[h].flags |= flag;
+	vm->page[h].flags |= flags;
 	cache->next[h] = 0;
 	cache->prev[h] = list->tail;
 	if (list->tail)
@@ -51,7 +52,7 @@ void hipec_folios_add(struct hipec_cache *cache, struct hipec_folios *list,
 	list->pages += hipec_folio_pages(vm, h);
 }
 
-/* Take an entry, no victim, off its list, if any. Context: expects c->lock. */
+/* Take an entry off its list, if any. Context: expects c->lock. */
 void hipec_folios_del(struct hipec_cache *cache, u32 h)
 {
 	u16 flags = cache->c->core.vm.page[h].flags & HIPEC_FOLIO_VICTIM;
@@ -76,23 +77,19 @@ void hipec_folios_del(struct hipec_cache *cache, u32 h)
 /**
  * hipec_victim_add() - an entry's folio is to be evicted
  * @cache: cache
- * @h:     entry with a folio, not live, on no list; it is no longer counted as held
+ * @h:     entry with a folio, on no list; it is no longer counted as held
+ * @live:  it was live
  *
- * Context: expects c->lock; hipec_victims_evict() is owed. May sleep.
+ * Context: expects c->lock; hipec_victims_evict() is owed.
  */
-void hipec_victim_add(struct hipec_cache *cache, u32 h)
+void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live)
 {
-	struct hipec_vm *vm = &cache->c->core.vm;
-	struct hipec_cfile *f = hipec_cfile_of(cache, vm->page[h].pgno);
-	u32 nr = hipec_folio_pages(vm, h);
+	struct hipec_page *page = &cache->c->core.vm.page[h];
 
-	if (cache->nr_victims == HIPEC_MAX_VICTIMS)
-		hipec_victims_evict(cache);
-	cache->held -= nr;
-	vm->page[h].flags |= HIPEC_FOLIO_VICTIM;
-	cache->victim[cache->nr_victims++] = (struct hipec_victim){
-		.f = f, .idx = vm->page[h].pgno - f->start, .nr = nr, .h = h,
-	};
+	page->flags &= ~(HIPEC_FOLIO_REF | HIPEC_FOLIO_AROUND);
+	page->flags |= live ? HIPEC_FOLIO_PENDING : 0;
+	hipec_folios_add(cache, HIPEC_FOLIO_VICTIM, h);
+	cache->held -= hipec_folio_pages(&cache->c->core.vm, h);
 }
 
 static bool goes_before(const struct hipec_victim *a,
@@ -102,12 +99,12 @@ static bool goes_before(const struct hipec_victim *a,
 }
 
 /* They are few, and often in order. */
-static void sort(struct hipec_cache *cache)
+static void sort_victims(struct hipec_cache *cache, u32 nr)
 {
 	struct hipec_victim v;
 	u32 i, j;
 
-	for (i = 1; i < cache->nr_victims; i++) {
+	for (i = 1; i < nr; i++) {
 		v = cache->victim[i];
 		for (j = i; j && goes_before(&v, &cache->victim[j - 1]); j--)
 			cache->victim[j] = cache->victim[j - 1];
@@ -124,7 +121,7 @@ enum stay {
 	STAY_LOCKED,	/* by mlock() */
 };
 
-static enum stay look(struct address_space *mapping, u32 idx)
+static enum stay find_stay(struct address_space *mapping, u32 idx)
 {
 	enum stay stay = STAY_BUSY;
 	struct folio *folio;
@@ -152,7 +149,7 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 	u32 i, from = 0, to = 0;
 
 	for (i = 0; i < nr; i++) {
-		enum stay stay = look(mapping, v[i].idx);
+		enum stay stay = find_stay(mapping, v[i].idx);
 
 		again |= stay == STAY_BUSY;
 		/* Unmapping may wait for locks of file systems. */
@@ -187,20 +184,46 @@ static bool evict_run(struct hipec_cache *cache, struct hipec_victim *v, u32 nr)
 }
 
 /* A victim's entry is free if it has @gone, or on the list of refused ones. */
-static void settle(struct hipec_cache *cache, const struct hipec_victim *v, bool gone)
+static void finish_victim(struct hipec_cache *cache, const struct hipec_victim *v,
+			  bool gone)
 {
-	struct hipec_container *c = cache->c;
+	struct hipec_core *core = &cache->c->core;
+	bool pending = core->vm.page[v->h].flags & HIPEC_FOLIO_PENDING;
 
-	c->core.vm.page[v->h].flags &= ~HIPEC_FOLIO_VICTIM;
-	if (gone || look(v->f->inode->i_mapping, v->idx) == STAY_GONE) {
-		hipec_page_del(&c->core.vm, v->h);
-		c->core.counters.evictions += v->nr;
-		cache->freed += v->nr;
+	core->vm.page[v->h].flags &= ~HIPEC_FOLIO_PENDING;
+	if (!gone && find_stay(v->f->inode->i_mapping, v->idx) != STAY_GONE) {
+		cache->held += v->nr;
+		hipec_folios_add(cache, HIPEC_FOLIO_REFUSED, v->h);
+		if (pending)
+			hipec_core_put_aside(core);
+		else
+			core->counters.refused++;
 		return;
 	}
-	c->core.counters.refused++;
-	cache->held += v->nr;
-	hipec_folios_add(cache, &cache->refused, HIPEC_FOLIO_REFUSED, v->h);
+	cache->freed += v->nr;
+	core->counters.evictions += v->nr - pending;
+	if (pending)
+		hipec_core_cleaned(core, v->h);
+	else
+		hipec_core_unbind(core, v->h, false);
+}
+
+/* The first victims are on their list no more. Return: how many. */
+static u32 take_victims(struct hipec_cache *cache)
+{
+	struct hipec_vm *vm = &cache->c->core.vm;
+	u32 nr, h;
+
+	for (nr = 0; nr < HIPEC_MAX_VICTIMS && (h = cache->victims.head); nr++) {
+		struct hipec_cfile *f = hipec_cfile_of(cache, vm->page[h].pgno);
+
+		cache->victim[nr] = (struct hipec_victim){
+			.f = f, .idx = vm->page[h].pgno - f->start, .h = h,
+			.nr = hipec_folio_pages(vm, h),
+		};
+		hipec_folios_del(cache, h);
+	}
+	return nr;
 }
 
 /**
@@ -209,27 +232,27 @@ static void settle(struct hipec_cache *cache, const struct hipec_victim *v, bool
  *
  * Those that cannot go are on the list of refused ones then, and held.
  *
- * Context: expects c->lock; may sleep, but waits for no lock of a folio.
+ * Context: expects c->lock, and not from within an event; may sleep, but waits for no
+ * lock of a folio.
  */
 void hipec_victims_evict(struct hipec_cache *cache)
 {
 	struct hipec_victim *v = cache->victim;
-	u32 i, first = 0;
+	u32 i, first, nr;
 	bool gone;
 
 	lockdep_assert_held(&cache->c->lock);
-	if (!cache->nr_victims)
-		return;
-	sort(cache);
-	for (i = 1; i <= cache->nr_victims; i++) {
-		if (i < cache->nr_victims && v[i].f == v[first].f &&
-		    v[i].idx == v[i - 1].idx + v[i - 1].nr)
-			continue;
-		gone = evict_run(cache, &v[first], i - first);
-		while (first < i)
-			settle(cache, &v[first++], gone);
+	while ((nr = take_victims(cache))) {
+		sort_victims(cache, nr);
+		for (first = 0, i = 1; i <= nr; i++) {
+			if (i < nr && v[i].f == v[first].f &&
+			    v[i].idx == v[i - 1].idx + v[i - 1].nr)
+				continue;
+			gone = evict_run(cache, &v[first], i - first);
+			while (first < i)
+				finish_victim(cache, &v[first++], gone);
+		}
 	}
-	cache->nr_victims = 0;
 }
 
 /**
@@ -248,14 +271,13 @@ void hipec_refused_retry(struct hipec_cache *cache, u32 most)
 	for (most = min(most, cache->refused.nr); most; most--) {
 		u32 h = cache->refused.head, pgno = vm->page[h].pgno;
 		struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
-		enum stay stay = look(f->inode->i_mapping, pgno - f->start);
+		enum stay stay = find_stay(f->inode->i_mapping, pgno - f->start);
 
 		hipec_folios_del(cache, h);
 		if (stay == STAY_DIRTY || stay == STAY_LOCKED)
-			hipec_folios_add(cache, &cache->refused,
-					 HIPEC_FOLIO_REFUSED, h);
+			hipec_folios_add(cache, HIPEC_FOLIO_REFUSED, h);
 		else
-			hipec_victim_add(cache, h);
+			hipec_victim_add(cache, h, false);
 	}
 }
 

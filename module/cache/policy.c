@@ -26,107 +26,34 @@
 #include "cache.h"
 #include "../include/uapi/hipec_sample.h"
 
-/* So many Replace events in a row without a folio, and the policy is revoked. */
-#define MAX_HELPED 1024
-
 /* Attempts to get below the budget, where folios cannot go. */
 #define ROUNDS 4
 
 /* What may be read ahead, and not touched, beside what the policy knows; pages. */
 static u32 most_ahead(const struct hipec_cache *cache)
 {
-	return max(cache->c->core.nr_frames / 4, 32u);
+	return max(hipec_core_held(&cache->c->core) / 4, 32u);
 }
 
 static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how);
 
-static void account(struct hipec_cache *cache)
+/**
+ * hipec_cache_account() - the engine's count of frames is as many pages as are held
+ * @cache: cache
+ *
+ * A folio is one page to the engine, whatever its size; and what comes in beyond the
+ * budget is surplus, until as much has gone.
+ *
+ * Context: expects c->lock.
+ */
+void hipec_cache_account(struct hipec_cache *cache)
 {
-	struct hipec_container *c = cache->c;
+	struct hipec_core *core = &cache->c->core;
+	u32 budget = min(hipec_core_held(core), core->nr_reserved);
 
-	c->core.nr_free = c->core.nr_frames - min(cache->held, c->core.nr_frames);
-}
-
-/* Ask the policy. Return: whether it gave a page up. */
-static bool ask_policy(struct hipec_cache *cache, u32 pgno, bool write)
-{
-	struct hipec_container *c = cache->c;
-	const struct hipec_demand d = {
-		.pgno = pgno, .write = write, .want = 1, .whom = &c->core,
-	};
-	u64 before = cache->given;
-
-	if (c->core.vm.nr_live == c->core.vm.queue[HIPEC_QUEUE_FALLBACK].count)
-		return false;
-	hipec_folios_harvest(cache);
-	hipec_core_replace(&c->core, &d);
-	if (cache->given != before) {
-		c->core.helped_in_a_row = 0;
-		return true;
-	}
-	if (c->core.vm.exit.kind)
-		return false;
-	c->core.counters.helped++;
-	if (++c->core.helped_in_a_row == MAX_HELPED)
-		hipec_core_end(&c->core, HIPEC_EXIT_NO_VICTIM);
-	return false;
-}
-
-/* The first live page of queue @q that may go. Return: 0: there is none. */
-static u32 first_of(struct hipec_vm *vm, u32 q, bool second_chance)
-{
-	u32 n = vm->queue[q].count, h, next;
-
-	for (h = vm->queue[q].head; n--; h = next) {
-		next = vm->page[h].next;
-		if (!hipec_page_live(vm, h))
-			continue;
-		if (!second_chance || !vm->host->ref(vm, h))
-			return h;
-		vm->host->set_ref(vm, h, false);
-		if (!vm->queue[q].key)
-			hipec_page_pass(vm, h);
-	}
-	return 0;
-}
-
-/* A page is given up that the policy did not choose. */
-static bool take(struct hipec_cache *cache, u32 h)
-{
-	struct hipec_container *c = cache->c;
-	u32 pgno = c->core.vm.page[h].pgno;
-
-	if (!h)
-		return false;
-	hipec_folio_give_up(&c->core.vm, h);
-	hipec_core_settle(&c->core);
-	hipec_core_remove(&c->core, pgno);
-	return true;
-}
-
-/* The built-in choice: of containers without a policy, or where it gives none. */
-static bool take_any(struct hipec_cache *cache)
-{
-	struct hipec_vm *vm = &cache->c->core.vm;
-	u32 round, q, h, pgno;
-
-	if (hipec_fifo2_rules(vm)) {
-		bool gone = hipec_fifo2_replace(vm, hipec_folio_give_up,
-						&pgno);
-
-		hipec_core_settle(&cache->c->core);
-		return gone;
-	}
-	for (round = 0; round < 2; round++) {
-		for (q = HIPEC_QUEUE_FALLBACK; q < vm->nr_queues; q++) {
-			if (q == HIPEC_QUEUE_GONE)
-				continue;
-			h = first_of(vm, q, !round);
-			if (h)
-				return take(cache, h);
-		}
-	}
-	return false;
+	core->nr_frames = max(budget, cache->held);
+	core->nr_surplus = core->nr_frames - budget;
+	core->nr_free = core->nr_frames - cache->held;
 }
 
 /*
@@ -149,7 +76,7 @@ static u32 look_at_ahead(struct hipec_cache *cache)
 			continue;
 		}
 		hipec_folios_del(cache, h);
-		hipec_folios_add(cache, &cache->ahead, HIPEC_FOLIO_AHEAD, h);
+		hipec_folios_add(cache, HIPEC_FOLIO_AHEAD, h);
 		page[h].flags |= HIPEC_FOLIO_AROUND;
 	}
 	return h;
@@ -164,28 +91,16 @@ static bool drop_ahead(struct hipec_cache *cache)
 		return false;
 	cache->c->core.counters.ahead_dropped += hipec_folio_pages(&cache->c->core.vm, h);
 	hipec_folios_del(cache, h);
-	hipec_victim_add(cache, h);
+	hipec_victim_add(cache, h, false);
 	return true;
 }
 
 /* Have one folio given up. Return: false if there is none that could be. */
-static bool free_one(struct hipec_cache *cache, u32 pgno, bool write)
+static bool replace_one(struct hipec_cache *cache, const struct hipec_demand *d)
 {
-	struct hipec_container *c = cache->c;
-
 	if (cache->ahead.pages > most_ahead(cache))
 		return drop_ahead(cache);
-	if (!hipec_fifo2_rules(&c->core.vm)) {
-		u32 h = first_of(&c->core.vm, HIPEC_QUEUE_FALLBACK, false);
-
-		if (h) {
-			c->core.counters.forgotten++;
-			return take(cache, h);
-		}
-		if (ask_policy(cache, pgno, write))
-			return true;
-	}
-	return take_any(cache) || drop_ahead(cache);
+	return hipec_core_replace_one(&cache->c->core, d) || drop_ahead(cache);
 }
 
 /**
@@ -199,14 +114,19 @@ static bool free_one(struct hipec_cache *cache, u32 pgno, bool write)
  */
 void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 {
+	struct hipec_core *core = &cache->c->core;
+	const struct hipec_demand d = {
+		.pgno = pgno, .write = write, .want = want, .whom = core,
+	};
 	u32 limit = hipec_pressure_limit(cache);
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
 
-	account(cache);
+	hipec_cache_account(cache);
 	while (cache->held + want > limit && most--)
-		if (!free_one(cache, pgno, write))
+		if (!replace_one(cache, &d))
 			break;
-	account(cache);
+	hipec_core_settle(core);
+	hipec_cache_account(cache);
 }
 
 /**
@@ -229,8 +149,8 @@ void hipec_cache_settle(struct hipec_cache *cache)
 		hipec_cache_room(cache, HIPEC_NO_PGNO, false, 0);
 	}
 	hipec_victims_evict(cache);
-	account(cache);
-	if (cache->refused.pages > cache->c->core.nr_frames / 4)
+	hipec_cache_account(cache);
+	if (cache->refused.pages > hipec_core_held(&cache->c->core) / 4)
 		queue_work(hipec_wq, &cache->clean);
 }
 
@@ -244,20 +164,25 @@ void hipec_cache_settle(struct hipec_cache *cache)
  */
 u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 {
+	struct hipec_core *core = &cache->c->core;
+	const struct hipec_demand d = {
+		.pgno = HIPEC_NO_PGNO, .want = 1, .whom = core,
+	};
 	u64 before = cache->freed;
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
 
 	hipec_refused_retry(cache, HIPEC_MAX_VICTIMS);
 	hipec_victims_evict(cache);
 	while (cache->freed - before < want && most--) {
-		if (!free_one(cache, HIPEC_NO_PGNO, false))
+		if (!replace_one(cache, &d))
 			break;
-		if (cache->nr_victims == HIPEC_MAX_VICTIMS ||
-		    cache->freed - before + cache->nr_victims >= want)
+		if (cache->victims.nr >= HIPEC_MAX_VICTIMS ||
+		    cache->freed - before + cache->victims.pages >= want)
 			hipec_victims_evict(cache);
 	}
+	hipec_core_settle(core);
 	hipec_victims_evict(cache);
-	account(cache);
+	hipec_cache_account(cache);
 	return cache->freed - before;
 }
 
@@ -267,7 +192,7 @@ static u32 find(struct hipec_cache *cache, u32 pgno)
 	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h = hipec_page_find(vm, pgno);
 
-	if (h && unlikely(cache->nr_victims) &&
+	if (h && unlikely(cache->victims.nr) &&
 	    (vm->page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM) {
 		hipec_victims_evict(cache);
 		h = hipec_page_find(vm, pgno);
@@ -284,8 +209,7 @@ static void drop_entry(struct hipec_cache *cache, u32 h)
 
 	hipec_folios_del(cache, h);
 	cache->held -= hipec_folio_pages(&c->core.vm, h);
-	hipec_page_del(&c->core.vm, h);
-	account(cache);
+	hipec_core_unbind(&c->core, h, false);
 	if (live)
 		hipec_core_remove(&c->core, pgno);
 }
@@ -304,17 +228,16 @@ static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 	for (i = 1; f->orders && i < 1u << order; i++)
 		if ((h = find(cache, pgno + i)))
 			drop_entry(cache, h);
-	h = hipec_page_add(vm, pgno);
+	h = hipec_core_bind(&cache->c->core, pgno);
 	if (!h) {
 		cache->misfits += 1u << order;
 		return 0;
 	}
 	f->orders = max(f->orders, order);
-	vm->page[h].flags &= ~HIPEC_PAGE_HOST;
 	vm->page[h].flags |= order << HIPEC_FOLIO_ORDER_SHIFT;
 	cache->held += 1u << order;
-	hipec_folios_add(cache, &cache->ahead, HIPEC_FOLIO_AHEAD, h);
-	account(cache);
+	hipec_folios_add(cache, HIPEC_FOLIO_AHEAD, h);
+	hipec_cache_account(cache);
 	return h;
 }
 
@@ -475,7 +398,8 @@ static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how)
 
 	if (page->flags & (HIPEC_FOLIO_AHEAD | HIPEC_FOLIO_REFUSED)) {
 		hipec_folios_del(cache, h);
-		hipec_page_show(&c->core.vm, h);
+		hipec_core_show(&c->core, h);
+		hipec_core_came_in(&c->core, pgno, false);
 		c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
 		hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
 		hipec_core_fault(&c->core, h, write);

@@ -72,7 +72,7 @@ static bool is_short(void)
  */
 u32 hipec_pressure_limit(const struct hipec_cache *cache)
 {
-	u32 budget = cache->c->core.nr_frames;
+	u32 budget = hipec_core_held(&cache->c->core);
 	long left;
 
 	rcu_read_lock();

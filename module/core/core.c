@@ -152,6 +152,24 @@ void hipec_core_uncleaned(struct hipec_core *core, u32 h)
 }
 
 /**
+ * hipec_core_put_aside() - a pending page cannot go for now
+ * @core: container
+ *
+ * Neither the policy nor the built-in choice is asked for it again, until the host shows
+ * it (hipec_core_show()), as if it had come in, or it loses its frame after all
+ * (hipec_core_unbind()).
+ *
+ * Context: expects the lock.
+ */
+void hipec_core_put_aside(struct hipec_core *core)
+{
+	core->nr_pending--;
+	core->nr_reading++;
+	core->counters.evictions--;
+	core->counters.refused++;
+}
+
+/**
  * hipec_core_grow() - frames more, whoever may have them
  * @core:   container
  * @nr:     frames
@@ -218,9 +236,13 @@ void hipec_core_borrow(struct hipec_core *core)
 u64 hipec_core_request(struct hipec_vm *vm, u64 nr)
 {
 	struct hipec_core *core = hipec_core_of(vm);
-	u64 got = nr < core->nr_surplus ? nr : core->nr_surplus;
+	u64 got = 0;
 
-	core->nr_surplus -= got;
+	while (got < nr && core->nr_surplus &&
+	       hipec_core_held(core) < core->nr_reserved) {
+		core->nr_surplus--;
+		got++;
+	}
 	hipec_pool_account(core);
 	while (got < nr &&
 	       (core->pool ? hipec_pool_space(core) > 0 :

@@ -15,7 +15,7 @@
  *
  * The frames of a container, nr_frames of them, are
  *	free	 nr_free
- *	reading  nr_reading: a page is being brought into it
+ *	reading  nr_reading: a page is being brought into it, or was put aside
  *	live	 vm.nr_live: the policy may use it, and is asked for it
  *	pending  nr_pending: its page was given up and has to be written first
  * of which nr_surplus go back to where they came from when they are free next.
@@ -173,6 +173,9 @@ struct hipec_demand {
  *	nobody wants to know.
  * @window: a window of the contract is closed, core->shadow.last; true: revoke the
  *	policy. Called between events. NULL: if @verdict is HIPEC_SHADOW_REVOKE.
+ * @look: find up to HIPEC_HARVEST live pages that were touched and that the policy has
+ *	not been told of; reset what says so. How many, with their numbers in @pgno. May
+ *	sleep. NULL: those that are @referenced, a few entries before each Replace.
  * @touched: page @pgno was found referenced, and the policy is about to get Access for
  *	it. NULL: nobody wants to know.
  * @hint: what the application says about page @pgno; 0: nothing. Called only if the
@@ -206,6 +209,7 @@ struct hipec_core_ops {
 	void (*asked)(struct hipec_core *core);
 	void (*ended)(struct hipec_core *core);
 	bool (*window)(struct hipec_core *core, enum hipec_shadow_verdict verdict);
+	u32 (*look)(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
 	void (*touched)(struct hipec_core *core, u32 pgno);
 	s64 (*hint)(struct hipec_core *core, u32 pgno);
 	u64 (*now)(struct hipec_core *core);
@@ -219,7 +223,7 @@ struct hipec_core_ops {
  * @nr_frames:  held, free or not
  * @nr_free:    of these, that hold no page
  * @nr_surplus: of these, that go back when they are free
- * @nr_reading: pages that have a frame and are not live yet
+ * @nr_reading: pages that have a frame and are not live, yet or for now
  * @nr_pending: pages that were given up and have to be written first
  * @pinned:     page that an event is about and that cannot go now; 0: none
  * @demand:     that is being answered by the policy; NULL: none, or it is answered
@@ -344,6 +348,7 @@ u64 hipec_core_request(struct hipec_vm *vm, u64 nr);
 bool hipec_core_may_fetch(const struct hipec_core *core);
 void hipec_core_cleaned(struct hipec_core *core, u32 h);
 void hipec_core_uncleaned(struct hipec_core *core, u32 h);
+void hipec_core_put_aside(struct hipec_core *core);
 bool hipec_core_end(struct hipec_core *core, u32 kind);
 void hipec_core_ended(struct hipec_core *core);
 
@@ -402,6 +407,7 @@ static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
 bool hipec_core_ask(struct hipec_core *core, const struct hipec_demand *d);
 
 /* reclaim.c */
+bool hipec_core_replace_one(struct hipec_core *core, const struct hipec_demand *d);
 u32 hipec_core_try_room(struct hipec_core *core, const struct hipec_demand *d);
 int hipec_core_make_room(struct hipec_core *core, const struct hipec_demand *d);
 

@@ -98,7 +98,7 @@ static __always_inline void run(struct hipec_core *core, u32 event, u32 free)
 	if (unlikely(ret | core->late_in_a_row))
 		note_end(core, ret);
 	hipec_core_settle(core);
-	if (unlikely(core->vm.nr_live > core->nr_frames && core->ops->evict))
+	if (unlikely(core->vm.nr_live > core->nr_frames))
 		hipec_core_end(core, HIPEC_EXIT_BROKEN);
 }
 
@@ -274,7 +274,6 @@ static u32 look_at_some(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 		pgno[n++] = vm->page[h].pgno;
 		hipec_tap(vm, HIPEC_RECORD_TOUCH, h, HIPEC_TOUCH_HARVESTED);
 	}
-	hipec_core_settle(core);
 	return n;
 }
 
@@ -296,7 +295,9 @@ void hipec_core_harvest(struct hipec_core *core)
 
 	if (core->exact || !hipec_core_listens(core, HIPEC_EVENT_ACCESS))
 		return;
-	n = look_at_some(core, pgno);
+	n = core->ops->look ? core->ops->look(core, pgno) :
+			      look_at_some(core, pgno);
+	hipec_core_settle(core);
 	core->context = core->hint = 0;	/* which access it was is not known */
 	for (i = 0; i < n; i++) {
 		if (!hipec_page_find(&core->vm, pgno[i]))

@@ -4,6 +4,7 @@
  * Replace or, where it does not do its part, by the built-in replacement.
  *
  * Interface:
+ * hipec_core_replace_one()  one page gives its frame up
  * hipec_core_try_room()   without waiting
  * hipec_core_make_room()  for a fault, which can wait and come again
  */
@@ -12,11 +13,17 @@
 /* Frames, of which sixteen faults at a time take what they want. */
 #define HIPEC_AMPLE (16 * HIPEC_MAX_CLUSTER)
 
-/*
- * Have one page given up, by the policy or, if it gives none, by the built-in
- * choice. Return: false if no page can go.
+/**
+ * hipec_core_replace_one() - have one page given up
+ * @core: container
+ * @d:    what its frame is for
+ *
+ * By the policy or, if it gives none, by the built-in choice.
+ *
+ * Context: expects the lock; may sleep.
+ * Return: false if no page can go.
  */
-static bool replace(struct hipec_core *core, const struct hipec_demand *d)
+bool hipec_core_replace_one(struct hipec_core *core, const struct hipec_demand *d)
 {
 	u32 victim;
 
@@ -36,7 +43,7 @@ static bool one_more(struct hipec_core *core, const struct hipec_demand *d)
 	if (core->pool)
 		ret = hipec_pool_grow(core, d, HIPEC_EFFORT_SOME);
 	core->pool_empty = ret == -EAGAIN;
-	return ret == 1 || replace(core, d);
+	return ret == 1 || hipec_core_replace_one(core, d);
 }
 
 /*

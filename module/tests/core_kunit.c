@@ -162,6 +162,61 @@ static void frames_come_and_go(struct kunit *test)
 	hipec_owner_expect_whole(test, o);
 }
 
+/* A page that was given up and cannot go is nobody's until it is touched, or goes. */
+static void what_cannot_go_is_put_aside(struct kunit *test)
+{
+	struct hipec_owner *o = hipec_owner_started(test, true);
+	struct hipec_demand d = hipec_owner_demand(o, 50);
+	struct hipec_core *core = &o->core;
+	u32 h, other;
+
+	hipec_owner_bring_all(test, o, 0, OWNER_FRAMES);
+	h = hipec_owner_find(o, 0);
+	other = hipec_owner_find(o, 1);
+	o->bits[h] |= OWNER_DIRTY;
+	o->bits[other] |= OWNER_DIRTY;
+	KUNIT_EXPECT_TRUE(test, hipec_core_replace_one(core, &d));
+	KUNIT_EXPECT_TRUE(test, hipec_core_replace_one(core, &d));
+	KUNIT_EXPECT_EQ(test, core->nr_pending, 2);
+	hipec_core_put_aside(core);
+	hipec_core_put_aside(core);
+	KUNIT_EXPECT_EQ(test, core->nr_pending, 0);
+	KUNIT_EXPECT_EQ(test, core->nr_reading, 2);
+	KUNIT_EXPECT_EQ(test, core->counters.evictions, 0);
+	KUNIT_EXPECT_EQ(test, core->counters.refused, 2);
+	KUNIT_EXPECT_TRUE(test, hipec_core_replace_one(core, &d));
+	KUNIT_EXPECT_FALSE(test, hipec_owner_find(o, 2));
+	hipec_core_show(core, h);
+	hipec_core_fault(core, h, false);
+	hipec_core_unbind(core, other, false);
+	KUNIT_EXPECT_EQ(test, core->nr_reading, 0);
+	KUNIT_EXPECT_EQ(test, core->nr_free, 2);
+	KUNIT_EXPECT_EQ(test, core->vm.nr_live, OWNER_FRAMES - 2);
+	hipec_owner_expect_whole(test, o);
+}
+
+static u32 look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
+{
+	pgno[0] = core->vm.page[1].pgno;
+	return 1;
+}
+
+/* A host that knows which pages were touched is asked for them. */
+static void a_host_may_look_by_itself(struct kunit *test)
+{
+	struct hipec_owner *o = hipec_owner_started(test, true);
+	struct hipec_core_ops ops = hipec_owner_ops;
+
+	hipec_owner_bring_all(test, o, 0, 2);
+	hipec_core_harvest(&o->core);
+	KUNIT_EXPECT_EQ(test, o->nr_touched, 0);
+	ops.look = look;
+	o->core.ops = &ops;
+	hipec_core_harvest(&o->core);
+	KUNIT_EXPECT_EQ(test, o->nr_touched, 1);
+	o->core.ops = &hipec_owner_ops;
+}
+
 /* Events know what they are about, and of others' accesses they know nothing. */
 static void an_event_knows_its_access(struct kunit *test)
 {
@@ -281,6 +336,8 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(the_page_of_an_event_stays),
 	KUNIT_CASE(what_was_read_ahead_goes_before_a_fault_fails),
 	KUNIT_CASE(frames_come_and_go),
+	KUNIT_CASE(what_cannot_go_is_put_aside),
+	KUNIT_CASE(a_host_may_look_by_itself),
 	KUNIT_CASE(an_event_knows_its_access),
 	KUNIT_CASE(a_policy_that_is_always_late_ends),
 	KUNIT_CASE(another_policy_adopts_the_pages),

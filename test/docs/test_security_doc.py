@@ -52,7 +52,7 @@ def defined():
 
 
 def parameters():
-    return set(re.findall(r"\bmodule_param(?:_cb)?\((\w+)", text_of(SOURCES)))
+    return set(re.findall(r"\bmodule_param(?:_cb|_named)?\((\w+)", text_of(SOURCES)))
 
 
 def ioctls():
