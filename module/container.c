@@ -367,6 +367,8 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			c->core.vm.random = args->seed;
 		hipec_core_watch(&c->core, c->core.vm.salt);
 		hipec_core_start(&c->core);
+		if (c->cache)
+			hipec_cache_wants(c);
 		hipec_event_timer_start(c);
 	}
 	mutex_unlock(&c->lock);

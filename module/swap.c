@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
+#include "cache/host.h"
 #include "internal.h"
 
 /*
@@ -34,6 +35,7 @@ struct side {
 	struct folio **frame;
 	u32 *in_pool;
 	struct hipec_vm spare;	/* for the exchange: too much for the stack */
+	struct hipec_links *links;	/* of the page cache's */
 	void *directory;	/* of the shadow, which changes places last */
 	u64 loaded_at;
 };
@@ -57,9 +59,14 @@ static u32 fetch_none(struct hipec_vm *vm, u32 pgno, u32 nr)
 	return 0;
 }
 
-static struct hipec_host_ops adopting_host(void)
+static const struct hipec_host_ops *host_of(const struct hipec_container *c)
 {
-	struct hipec_host_ops host = hipec_kernel_host;
+	return c->cache ? &hipec_cache_host : &hipec_kernel_host;
+}
+
+static struct hipec_host_ops adopting_host(const struct hipec_container *c)
+{
+	struct hipec_host_ops host = *host_of(c);
 
 	host.give_up = keep_page;
 	host.request = grant_none;
@@ -72,6 +79,7 @@ static void side_free(struct side *s)
 	kvfree(s->vm_memory);
 	kvfree(s->frame);
 	kvfree(s->in_pool);
+	kvfree(s->links);
 	kvfree(s->directory);
 	if (s->shared)
 		hipec_shared_free(s->shared, s->policy.image->nr_operands);
@@ -113,7 +121,10 @@ static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
 {
 	bool shadowed = c->core.pool && s->image;
 
-	s->frame = hipec_table_alloc((nr + 1ul) * sizeof(*s->frame));
+	if (c->cache)
+		s->links = hipec_cache_links(nr);
+	else
+		s->frame = hipec_table_alloc((nr + 1ul) * sizeof(*s->frame));
 	s->vm_memory = hipec_table_alloc(hipec_vm_table_size(&s->policy, nr));
 	if (c->core.pool)
 		s->in_pool = hipec_table_alloc((nr + 1ul) *
@@ -121,7 +132,7 @@ static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
 	if (shadowed)
 		s->directory =
 			hipec_table_alloc(hipec_shadow_bytes(c->core.nr_reserved));
-	if (!s->frame || !s->vm_memory ||
+	if (!(s->frame || s->links) || !s->vm_memory ||
 	    (c->core.pool && !s->in_pool) || (shadowed && !s->directory))
 		return -ENOMEM;
 	return hipec_shared_alloc(&s->policy, &c->policy, c->shared,
@@ -144,12 +155,13 @@ static int prepare(struct hipec_container *c, struct side *s,
 	if (ret)
 		return ret;
 	/* Never shorter: whoever sleeps may have the number of any entry. */
-	nr = max(hipec_vm_nr_pages(&s->policy, c->core.nr_reserved),
-		 c->core.vm.nr_pages);
+	nr = c->cache ? hipec_cache_entries(&s->policy, c->core.nr_reserved) :
+			hipec_vm_nr_pages(&s->policy, c->core.nr_reserved);
+	nr = max(nr, c->core.vm.nr_pages);
 	ret = make_tables(c, s, nr);
 	if (ret)
 		return ret;
-	hipec_vm_init_table(&s->vm, &s->policy, &hipec_kernel_host,
+	hipec_vm_init_table(&s->vm, &s->policy, host_of(c),
 			    s->vm_memory, NULL, c->core.nr_reserved, nr);
 	hipec_shared_place(&s->vm, s->shared);
 	s->vm.salt = get_random_u32();
@@ -164,7 +176,8 @@ static void copy_tables(const struct hipec_container *c, struct side *s)
 	size_t nr = c->core.vm.nr_pages + 1ul;
 
 	lockdep_assert_held(&c->lock);
-	memcpy(s->frame, c->frame, nr * sizeof(*s->frame));
+	if (s->frame)
+		memcpy(s->frame, c->frame, nr * sizeof(*s->frame));
 	if (s->in_pool)
 		memcpy(s->in_pool, c->core.in_pool, nr * sizeof(*s->in_pool));
 	s->vm.nr_commands = c->core.vm.nr_commands;
@@ -180,6 +193,8 @@ static void go_back(struct hipec_container *c, struct side *s,
 		hipec_exit_explain(&c->policy, &c->core.vm.exit, log);
 	hipec_vm_hand_back(&s->vm, &c->core.vm);
 	exchange(c, s);
+	if (c->cache)
+		hipec_cache_exchange(c, &s->links, 0, false);
 	hipec_core_wants(&c->core);
 	/* It may have ended before: who polled just now was told otherwise. */
 	if (c->core.vm.exit.kind)
@@ -189,7 +204,7 @@ static void go_back(struct hipec_container *c, struct side *s,
 /* The policy before is no more: nobody holds its past against the new one. */
 static void settle(struct hipec_container *c, struct side *s)
 {
-	c->core.vm.host = &hipec_kernel_host;
+	c->core.vm.host = host_of(c);
 	hipec_record_end(c);
 	c->core.late_in_a_row = 0;
 	c->core.helped_in_a_row = 0;
@@ -197,6 +212,8 @@ static void settle(struct hipec_container *c, struct side *s)
 	swap(c->core.directory, s->directory);
 	hipec_core_watch_again(&c->core);
 	hipec_core_settle(&c->core);
+	if (c->cache)
+		hipec_cache_wants(c);
 	cancel_delayed_work(&c->timer);
 	hipec_event_timer_start(c);
 }
@@ -204,11 +221,16 @@ static void settle(struct hipec_container *c, struct side *s)
 static int take_place(struct hipec_container *c, struct side *s,
 		      struct hipec_text *log)
 {
-	const struct hipec_host_ops adopting = adopting_host();
+	const struct hipec_host_ops adopting = adopting_host(c);
 	int ret;
 
+	/* What was touched up to now the policy before is told. */
+	if (c->cache)
+		hipec_cache_hear(c);
 	copy_tables(c, s);
 	exchange(c, s);
+	if (c->cache)
+		hipec_cache_exchange(c, &s->links, s->vm.nr_pages, true);
 	/* A policy knows its machine, and that it is the container's. */
 	c->core.vm.policy = &c->policy;
 	c->core.vm.host = &adopting;
@@ -231,8 +253,6 @@ static int begin(struct hipec_container *c)
 		ret = -EBUSY;
 	else if (!c->core.vm.policy)
 		ret = -ENODATA;
-	else if (c->cache)
-		ret = -EOPNOTSUPP;
 	else
 		c->loading = true;
 	mutex_unlock(&c->lock);
@@ -250,9 +270,9 @@ static int begin(struct hipec_container *c)
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -ENODATA before a policy is loaded; -EBUSY if another swap is under
- *         way; -EOPNOTSUPP in place; -EINVAL for an image that is refused; -EAGAIN as
- *         hipec_admit(), if @c shares; -ENOMEM; -ECANCELED if Init or Adopt has ended the policy;
- *         -EINTR on a fatal signal. But for 0, the policy before goes on.
+ *         way; -EINVAL for an image that is refused; -EAGAIN as hipec_admit(), if @c
+ *         shares; -ENOMEM; -ECANCELED if Init or Adopt has ended the policy; -EINTR on a
+ *         fatal signal. But for 0, the policy before goes on.
  */
 int hipec_swap_policy(struct hipec_container *c, struct hipec_swap *args,
 		      void *image, struct hipec_text *log)

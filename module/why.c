@@ -11,6 +11,7 @@
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 
+#include "cache/host.h"
 #include "internal.h"
 
 static struct hipec_region *region_of(struct hipec_container *c, u64 address)
@@ -167,6 +168,17 @@ static void name_file(struct hipec_region *r, char *path, struct hipec_why *w)
 	strscpy_pad(w->file, name, sizeof(w->file));
 }
 
+static int why_in_place(struct hipec_container *c, const struct file *file,
+			struct hipec_why *w)
+{
+	u32 h;
+	int ret = hipec_cache_why(c, file, w, &h);
+
+	if (!ret && h)
+		find_place(c, h, w);
+	return ret;
+}
+
 /* Under the lock. @file: NULL: by address. */
 static int why(struct hipec_container *c, const struct file *file, char *path,
 	       struct hipec_why *w)
@@ -176,6 +188,8 @@ static int why(struct hipec_container *c, const struct file *file, char *path,
 
 	if (!c->core.vm.policy)
 		return -ENODATA;
+	if (c->cache)
+		return why_in_place(c, file, w);
 	r = file ? region_of_file(c, file, w->offset, &address) :
 		   region_of(c, address);
 	if (!r)
@@ -197,8 +211,8 @@ static int why(struct hipec_container *c, const struct file *file, char *path,
  * Nothing changes by it, not even a referenced bit.
  *
  * Context: process context, may sleep; takes c->lock.
- * Return: 0; -ENODATA before a policy is loaded; -ENXIO if no region of @c has the
- *         page; -EBADF if there is no such descriptor; -ENOMEM.
+ * Return: 0; -ENODATA before a policy is loaded; -ENXIO if no region or file of @c has
+ *         the page; -EBADF if there is no such descriptor; -ENOMEM.
  */
 int hipec_why_page(struct hipec_container *c, struct hipec_why *w)
 {

@@ -6,6 +6,7 @@
  * hipec_cache_load()   a container becomes one of this kind
  * hipec_cache_end()    all its files are let go
  * hipec_cache_free()   its memory
+ * hipec_cache_links(), _exchange()  for a swap of its policy
  * hipec_cache_keep(), _drop()  it lives on when its descriptor is closed
  * hipec_cache_init(), _exit()  the module's
  */
@@ -49,12 +50,31 @@ static int reserve(u32 nr)
 	return -ENOSPC;
 }
 
+/* Memory for lists of @nr entries; NULL: there is none. Context: process context. */
+struct hipec_links *hipec_cache_links(u32 nr)
+{
+	return hipec_table_alloc((nr + 1ul) * sizeof(struct hipec_links));
+}
+
+/*
+ * The machine changes places with one of @nr entries or more, and so do the lists' links
+ * with @links, which has room for as many; if @copy, with what the lists hold. Context:
+ * expects c->lock.
+ */
+void hipec_cache_exchange(struct hipec_container *c, struct hipec_links **links,
+			  u32 nr, bool copy)
+{
+	lockdep_assert_held(&c->lock);
+	if (copy)
+		memcpy(*links, c->cache->links, (nr + 1ul) * sizeof(**links));
+	swap(c->cache->links, *links);
+}
+
 static int make(struct hipec_cache *cache, u32 entries)
 {
-	cache->next = hipec_table_alloc((entries + 1ul) * sizeof(*cache->next));
-	cache->prev = hipec_table_alloc((entries + 1ul) * sizeof(*cache->prev));
+	cache->links = hipec_cache_links(entries);
 	cache->touches = alloc_percpu(struct hipec_touches);
-	if (!cache->next || !cache->prev || !cache->touches)
+	if (!cache->links || !cache->touches)
 		return -ENOMEM;
 	return 0;
 }
@@ -128,8 +148,7 @@ void hipec_cache_free(struct hipec_container *c)
 	c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
 	WARN_ON_ONCE(cache->held);
 	free_percpu(cache->touches);
-	kvfree(cache->next);
-	kvfree(cache->prev);
+	kvfree(cache->links);
 	xa_destroy(&cache->slots);
 	kfree(cache);
 	c->cache = NULL;
@@ -139,6 +158,12 @@ void hipec_cache_free(struct hipec_container *c)
 void hipec_cache_hear(struct hipec_container *c)
 {
 	hipec_touch_drain(c->cache);
+}
+
+/* Its policy is new, or the one before again. Context: expects c->lock. */
+void hipec_cache_wants(struct hipec_container *c)
+{
+	hipec_touch_wants(c->cache);
 }
 
 /* Pages that it holds. Context: expects c->lock; @c is of this kind. */

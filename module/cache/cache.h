@@ -25,6 +25,7 @@
  * touch.c   which pages were touched, on their way to the policy
  * bits.c    what the policy asks of its host
  * policy.c  what the policy is asked and told
+ * why.c     where a page stands
  * evict.c   folios leave the page cache
  * pressure.c  memory cgroups, and the machine's memory
  */
@@ -75,6 +76,8 @@ enum hipec_touch {
  * @mapped: first of the pages that the last fault mapped behind its own
  * @nr_mapped: their number
  * @missed: something was read since the last note
+ * @hits:   pages that were touched and not noted, as nobody wants to know, ever
+ * @told:   of these, that were counted; under c->lock
  * @head:  ranges that were noted, ever; it wraps
  * @tail:  ranges that the policy was told of, likewise; under c->lock
  * @range: in the order in which they came
@@ -84,13 +87,20 @@ enum hipec_touch {
 struct hipec_touches {
 	u32 mapped, nr_mapped;
 	bool missed;
+	u64 hits, told;
 	u32 head;
 	u32 tail;
 	struct hipec_touched {
 		u32 pgno;
 		u32 nr : 30;	/* pages */
 		u32 how : 2;	/* enum hipec_touch */
+		u64 context;	/* of the program; 0: not known, or nobody asks */
 	} range[HIPEC_MAX_TOUCHES];
+};
+
+/* Of an entry that is on a list: its neighbours' handles; 0: none. */
+struct hipec_links {
+	u32 next, prev;
 };
 
 /* Entries, linked by their handles. */
@@ -149,7 +159,7 @@ struct hipec_victim {
  * @nr_dirs: their number
  * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
  * @last:    file that was looked up last; NULL: none
- * @next, @prev: of each entry on one of the lists, by handle
+ * @links:   of each entry that is on one of the lists, by handle; a swap changes them
  * @ahead:   folios that were read and not touched
  * @refused: folios that were given up and could not go
  * @held:    pages of folios that have an entry, but for victims
@@ -157,6 +167,9 @@ struct hipec_victim {
  * @victims: folios to be evicted
  * @victim:  those of them that are evicted together
  * @freed:   pages that victims have freed, ever
+ * @deaf:    the policy does not ask whether a page was referenced, and has no Access
+ * @quiet:   nobody wants to know of touches: @deaf, and all folios are live. May be read
+ *           without the lock
  * @in_reclaim: the caller may hold any lock: nothing is waited for
  * @kept:    it has a reference of its own, and lives until it is told to end
  * @touches: pages that were touched, for each CPU
@@ -174,7 +187,7 @@ struct hipec_cache {
 	u32 nr_dirs;
 	struct xarray slots;
 	struct hipec_cfile *last;
-	u32 *next, *prev;
+	struct hipec_links *links;
 	struct hipec_folios ahead;
 	struct hipec_folios refused;
 	u32 held;
@@ -182,6 +195,8 @@ struct hipec_cache {
 	struct hipec_folios victims;
 	struct hipec_victim victim[HIPEC_MAX_VICTIMS];
 	u64 freed;
+	bool deaf;
+	bool quiet;
 	bool in_reclaim;
 	bool kept;
 	struct hipec_touches __percpu *touches;
@@ -195,6 +210,13 @@ static inline u32 hipec_folio_pages(const struct hipec_vm *vm, u32 h)
 {
 	return 1u << ((vm->page[h].flags & HIPEC_FOLIO_ORDER) >>
 		      HIPEC_FOLIO_ORDER_SHIFT);
+}
+
+/* Whether somebody wants to know where in the program touches come from. */
+static inline bool hipec_cache_wants_context(const struct hipec_cache *cache)
+{
+	return READ_ONCE(cache->c->core.wants_context) ||
+	       READ_ONCE(cache->c->sampler);
 }
 
 /* The file of a page number that has an entry. Context: expects c->lock. */
@@ -255,18 +277,19 @@ void hipec_hooks_exit(void);
 
 /* touch.c */
 bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
-		      enum hipec_touch how);
+		      enum hipec_touch how, u64 context);
 void hipec_touch_missed(struct hipec_cache *cache);
-bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr);
+bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context);
 void hipec_touch_drain(struct hipec_cache *cache);
+void hipec_touch_wants(struct hipec_cache *cache);
 void hipec_touch_work(struct work_struct *work);
 
 /* bits.c */
 bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset);
 
 /* policy.c */
-void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr);
-void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio);
+void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context);
+void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 context);
 void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want);
 u32 hipec_cache_give(struct hipec_cache *cache, u32 want);
 void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
@@ -274,6 +297,7 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 void hipec_cache_search(struct hipec_cfile *f);
 void hipec_cache_keep_away(struct hipec_cfile *f);
 void hipec_cache_forget(struct hipec_cfile *f);
+u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
 void hipec_cache_account(struct hipec_cache *cache);
 
 /* evict.c */

@@ -41,10 +41,9 @@ void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h)
 	struct hipec_vm *vm = &cache->c->core.vm;
 
 	vm->page[h].flags |= flags;
-	cache->next[h] = 0;
-	cache->prev[h] = list->tail;
+	cache->links[h] = (struct hipec_links){ .prev = list->tail };
 	if (list->tail)
-		cache->next[list->tail] = h;
+		cache->links[list->tail].next = h;
 	else
 		list->head = h;
 	list->tail = h;
@@ -57,17 +56,17 @@ void hipec_folios_del(struct hipec_cache *cache, u32 h)
 {
 	u16 flags = cache->c->core.vm.page[h].flags & HIPEC_FOLIO_VICTIM;
 	struct hipec_folios *list = list_of(cache, flags);
-	u32 next = cache->next[h], prev = cache->prev[h];
+	u32 next = cache->links[h].next, prev = cache->links[h].prev;
 
 	if (!flags)
 		return;
 	cache->c->core.vm.page[h].flags &= ~flags;
 	if (prev)
-		cache->next[prev] = next;
+		cache->links[prev].next = next;
 	else
 		list->head = next;
 	if (next)
-		cache->prev[next] = prev;
+		cache->links[next].prev = prev;
 	else
 		list->tail = prev;
 	list->nr--;

@@ -22,6 +22,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
+#include "../context/context.h"
 #include "cache.h"
 
 /* A copy of a table; the kind says of which. */
@@ -55,20 +56,36 @@ vm_orig(const struct vm_operations_struct *ops)
 	return container_of(ops, struct hipec_tables, vm)->orig;
 }
 
-/* Pages [@pos, @pos + @len) of a file were touched. May sleep. */
-static void touched(struct inode *inode, loff_t pos, size_t len,
-		    enum hipec_touch how)
+/* Pages @first to @last of a file were touched. Return: as hipec_touch_note(). */
+static __always_inline bool note(struct inode *inode, u64 first, u64 last, enum hipec_touch how,
+		 bool *wanted, u64 context)
 {
-	u64 first = pos >> PAGE_SHIFT, last = (pos + len - 1) >> PAGE_SHIFT;
 	struct hipec_cfile *f;
 	bool full = false;
 
 	preempt_disable();	/* also a reader of RCU */
 	f = hipec_file_find(inode);
-	if (f && last < f->nr)
+	if (wanted && f)
+		*wanted = hipec_cache_wants_context(f->cache);
+	if (f && last < f->nr && !(wanted && *wanted))
 		full = hipec_touch_note(f->cache, f->start + first,
-					last - first + 1, how);
+					last - first + 1, how, context);
 	preempt_enable();
+	return full;
+}
+
+/* Pages [@pos, @pos + @len) of a file were touched. May sleep. */
+static void touched(struct inode *inode, loff_t pos, size_t len,
+		    enum hipec_touch how)
+{
+	u64 first = pos >> PAGE_SHIFT, last = (pos + len - 1) >> PAGE_SHIFT;
+	bool wanted = false, full;
+	struct hipec_cfile *f;
+
+	full = note(inode, first, last, how, &wanted, 0);
+	if (unlikely(wanted))
+		full = note(inode, first, last, how, NULL,
+			    hipec_context_of_call());
 	if (likely(!full && how != HIPEC_BY_WRITE))
 		return;
 	f = hipec_file_get(inode);
@@ -167,7 +184,7 @@ static ssize_t hook_write_iter(struct kiocb *iocb, struct iov_iter *from)
  * next fault, which says how far the reader has come. Those before it are not noted:
  * who reads backwards is heard when they are looked at before they are dropped.
  */
-static void note_fault(struct inode *inode, pgoff_t idx)
+static void note_fault(struct inode *inode, pgoff_t idx, u64 context)
 {
 	struct hipec_cfile *f;
 	u32 nr = 0;
@@ -181,21 +198,36 @@ static void note_fault(struct inode *inode, pgoff_t idx)
 			break;
 		nr++;
 	}
-	if (f && idx < f->nr && hipec_touch_fault(f->cache, f->start + idx, nr))
+	if (f && idx < f->nr && hipec_touch_fault(f->cache, f->start + idx, nr,
+					       context))
 		queue_work(hipec_wq, &f->cache->drain);
 	rcu_read_unlock();
+}
+
+/* Of a fault, if somebody wants to know. */
+static u64 context_of(struct vm_fault *vmf)
+{
+	bool wanted;
+	struct hipec_cfile *f;
+
+	rcu_read_lock();
+	f = hipec_file_find(file_inode(vmf->vma->vm_file));
+	wanted = f && hipec_cache_wants_context(f->cache);
+	rcu_read_unlock();
+	return wanted ? hipec_context(vmf) : 0;
 }
 
 static vm_fault_t hook_fault(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *orig = vm_orig(vmf->vma->vm_ops);
 	struct inode *inode = file_inode(vmf->vma->vm_file);
+	u64 context = context_of(vmf);
 	pgoff_t idx = vmf->pgoff;
 	vm_fault_t ret = orig->fault(vmf);
 
 	/* With RETRY the map may be gone, and the fault comes again. */
 	if (!(ret & (VM_FAULT_ERROR | VM_FAULT_RETRY)))
-		note_fault(inode, idx);
+		note_fault(inode, idx, context);
 	return ret;
 }
 
@@ -207,7 +239,8 @@ static vm_fault_t hook_map_pages(struct vm_fault *vmf, pgoff_t start,
 	vm_fault_t ret = orig->map_pages(vmf, start, end);
 
 	if (ret & VM_FAULT_NOPAGE)
-		note_fault(file_inode(vmf->vma->vm_file), vmf->pgoff);
+		note_fault(file_inode(vmf->vma->vm_file), vmf->pgoff,
+			   context_of(vmf));
 	return ret;
 }
 
@@ -227,7 +260,7 @@ static vm_fault_t hook_page_mkwrite(struct vm_fault *vmf)
 	/* The folio may be locked here: nothing but a note. */
 	if (f && vmf->pgoff < f->nr &&
 	    hipec_touch_note(f->cache, f->start + vmf->pgoff, 1,
-			     HIPEC_BY_WRITE))
+			     HIPEC_BY_WRITE, 0))
 		queue_work(hipec_wq, &f->cache->drain);
 	rcu_read_unlock();
 	return ret;
@@ -354,6 +387,12 @@ static void cap_window(struct hipec_cfile *f, struct readahead_control *rac)
 		rac->ra->ra_pages = most;
 }
 
+/* Of a call or fault that reads. */
+static u64 context_of_read(const struct hipec_cfile *f)
+{
+	return hipec_cache_wants_context(f->cache) ? hipec_context_of_call() : 0;
+}
+
 static void hook_readahead(struct readahead_control *rac)
 {
 	struct hipec_cfile *f;
@@ -362,7 +401,8 @@ static void hook_readahead(struct readahead_control *rac)
 	f = hipec_file_get(rac->mapping->host);
 	if (f) {
 		hipec_pressure_join(f->cache);
-		hipec_cache_read(f, readahead_index(rac), readahead_count(rac));
+		hipec_cache_read(f, readahead_index(rac), readahead_count(rac),
+				 context_of_read(f));
 		cap_window(f, rac);
 		hipec_file_put(f);
 	}
@@ -380,7 +420,7 @@ static int hook_read_folio(struct file *file, struct folio *folio)
 	f = hipec_file_get(mapping->host);
 	if (f) {
 		hipec_pressure_join(f->cache);
-		hipec_cache_read_folio(f, folio);
+		hipec_cache_read_folio(f, folio, context_of_read(f));
 		hipec_file_put(f);
 	}
 	ret = mapping_orig(mapping)->read_folio(file, folio);

@@ -19,8 +19,15 @@ void hipec_cache_keep(struct hipec_container *c);
 void hipec_cache_drop(struct hipec_container *c);
 int hipec_cache_take(struct hipec_container *c, struct hipec_take *a);
 int hipec_cache_release(struct hipec_container *c, int fd);
+struct hipec_links;
+struct hipec_links *hipec_cache_links(u32 nr);
+void hipec_cache_exchange(struct hipec_container *c, struct hipec_links **links,
+			  u32 nr, bool copy);
+int hipec_cache_why(struct hipec_container *c, const struct file *file,
+		    struct hipec_why *w, u32 *h);
 u32 hipec_cache_held(const struct hipec_container *c);
 void hipec_cache_hear(struct hipec_container *c);
+void hipec_cache_wants(struct hipec_container *c);
 void hipec_cache_settle(struct hipec_cache *cache);
 extern const struct hipec_host_ops hipec_cache_host;
 extern const struct hipec_core_ops hipec_cache_ops;

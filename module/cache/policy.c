@@ -17,6 +17,7 @@
  * hipec_cache_search()    all folios of a file get entries
  * hipec_cache_keep_away() the kernel's reclaim does not look at a file
  * hipec_cache_forget()    a file goes
+ * hipec_cache_entry()     the entry of a page
  */
 #include <linux/pagemap.h>
 #include <linux/pagevec.h>
@@ -42,7 +43,7 @@ static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how);
  * @cache: cache
  *
  * A folio is one page to the engine, whatever its size; and what comes in beyond the
- * budget is surplus, until as much has gone.
+ * budget is surplus, until as much has gone. And whether touches are noted.
  *
  * Context: expects c->lock.
  */
@@ -54,6 +55,9 @@ void hipec_cache_account(struct hipec_cache *cache)
 	core->nr_frames = max(budget, cache->held);
 	core->nr_surplus = core->nr_frames - budget;
 	core->nr_free = core->nr_frames - cache->held;
+	WRITE_ONCE(cache->quiet, cache->deaf && !cache->ahead.nr &&
+		   !cache->refused.nr && !cache->c->sampler &&
+		   !hipec_fifo2_rules(&core->vm));
 }
 
 /*
@@ -302,10 +306,11 @@ static void begin(struct hipec_cfile *f, u32 nr)
  * @f:   file, in use
  * @idx: first page; all are in the page cache, and locked
  * @nr:  pages
+ * @context: of the program that reads; 0: not known
  *
  * Context: process context, may sleep; the caller holds locks of folios.
  */
-void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr)
+void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 {
 	struct address_space *mapping = f->inode->i_mapping;
 	bool large = mapping_large_folio_support(mapping);
@@ -315,6 +320,7 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr)
 
 	mutex_lock(&c->lock);
 	begin(f, nr);
+	c->core.context = context;
 	c->core.counters.read_pages += nr;
 	c->core.counters.read_ios++;
 	c->core.counters.faults++;
@@ -329,6 +335,7 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr)
 	}
 	hipec_cache_settle(cache);
 	hipec_touch_missed(cache);
+	c->core.context = 0;
 	mutex_unlock(&c->lock);
 }
 
@@ -336,10 +343,11 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr)
  * hipec_cache_read_folio() - one folio is about to be read
  * @f:     file, in use
  * @folio: in the page cache, and locked
+ * @context: of the program that reads; 0: not known
  *
  * Context: process context, may sleep.
  */
-void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio)
+void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 context)
 {
 	struct hipec_cache *cache = f->cache;
 	struct hipec_container *c = cache->c;
@@ -347,6 +355,7 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio)
 
 	mutex_lock(&c->lock);
 	begin(f, 1u << order);
+	c->core.context = context;
 	c->core.counters.read_pages += 1u << order;
 	c->core.counters.read_ios++;
 	c->core.counters.faults++;
@@ -356,13 +365,21 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio)
 	}
 	hipec_cache_settle(cache);
 	hipec_touch_missed(cache);
+	c->core.context = 0;
 	mutex_unlock(&c->lock);
 }
 
-/* The entry that has page @pgno; 0: none has. */
-static u32 find_entry(struct hipec_cache *cache, const struct hipec_cfile *f,
-		      u32 pgno)
+/**
+ * hipec_cache_entry() - the entry that has a page
+ * @f:    file
+ * @pgno: one of its page numbers
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: handle, of no victim; 0: none has.
+ */
+u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno)
 {
+	struct hipec_cache *cache = f->cache;
 	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h = find(cache, pgno), order, head;
 
@@ -407,6 +424,8 @@ static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how)
 		return;
 	} else if (hipec_page_live(&c->core.vm, h)) {
 		c->core.counters.hits++;
+		if (unlikely(c->sampler))
+			hipec_sample_note(c, HIPEC_SAMPLE_SOFT, pgno, write);
 		hipec_core_access(&c->core, h, write);
 	}
 	if (page->pgno == pgno && hipec_page_live(&c->core.vm, h))
@@ -431,7 +450,7 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 	u32 end = pgno + nr, h;
 
 	while (f && pgno < end) {
-		h = find_entry(cache, f, pgno);
+		h = hipec_cache_entry(f, pgno);
 		if (!h)
 			h = adopt(cache, f, pgno, how == HIPEC_BY_WRITE);
 		if (!h) {

@@ -4,7 +4,8 @@
  * range on its CPU, under no lock, and is done; the next miss tells the policy of all that
  * was noted, or the reader itself where a CPU's notes are full, or where it missed. So the
  * policy hears of every touch before it is asked for a victim, and in order on each CPU;
- * and what it evicts when a page comes has gone before the reader reads on.
+ * and what it evicts when a page comes has gone before the reader reads on. Where nobody
+ * wants to know, hits are counted and nothing else.
  *
  * Interface:
  * hipec_touch_note()   pages were touched
@@ -12,20 +13,24 @@
  * hipec_touch_fault()  a page was touched, and others mapped with it
  * hipec_touch_drain()  tell the policy
  * hipec_touch_work()   likewise, a while later
+ * hipec_touch_wants()  the policy is another one
  */
 #include <linux/percpu.h>
 
 #include "cache.h"
 
 /* A range is noted; what does not fit is not. */
-static void add(struct hipec_touches *t, u32 pgno, u32 nr, enum hipec_touch how)
+static void add(struct hipec_touches *t, u32 pgno, u32 nr, enum hipec_touch how,
+		u64 context)
 {
 	u32 head = t->head;
 
 	/* What is at the tail has been read before it is written over. */
 	if (head - smp_load_acquire(&t->tail) >= HIPEC_MAX_TOUCHES)
 		return;
-	t->range[head % HIPEC_MAX_TOUCHES] = (struct hipec_touched){ pgno, nr, how };
+	t->range[head % HIPEC_MAX_TOUCHES] = (struct hipec_touched){
+		.pgno = pgno, .nr = nr, .how = how, .context = context,
+	};
 	smp_store_release(&t->head, head + 1);
 }
 
@@ -41,20 +46,26 @@ static bool is_full(const struct hipec_touches *t)
  * @pgno:  the first
  * @nr:    pages, 1 or more
  * @how:   likewise
+ * @context: of the program; 0: not known
  *
  * Context: any but interrupts.
  * Return: true if this CPU's notes are full, or something was read for them:
  *         hipec_touch_drain() is owed. What does not fit is not heard of.
  */
 bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
-		      enum hipec_touch how)
+		      enum hipec_touch how, u64 context)
 {
 	struct hipec_touches *t = get_cpu_ptr(cache->touches);
-	bool full;
+	bool full = false;
 
-	add(t, pgno, nr, how);
+	if (READ_ONCE(cache->quiet) && !t->missed) {
+		t->hits += nr;
+		goto out;
+	}
+	add(t, pgno, nr, how, context);
 	full = is_full(t) || t->missed;
 	t->missed = false;
+out:
 	put_cpu_ptr(cache->touches);
 	return full;
 }
@@ -76,6 +87,7 @@ void hipec_touch_missed(struct hipec_cache *cache)
  * @cache: cache
  * @pgno:  page
  * @nr:    pages behind it that are mapped
+ * @context: of the program; 0: not known
  *
  * These are noted when this CPU's next fault is among them, or right behind: its reader
  * has come as far. Before that, nobody may have used them, and a policy that evicts
@@ -84,7 +96,7 @@ void hipec_touch_missed(struct hipec_cache *cache)
  * Context: any but interrupts.
  * Return: as hipec_touch_note().
  */
-bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr)
+bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context)
 {
 	struct hipec_touches *t = get_cpu_ptr(cache->touches);
 	u32 come;
@@ -92,8 +104,8 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr)
 
 	come = pgno - t->mapped;
 	if (come && come <= t->nr_mapped)
-		add(t, t->mapped, come, HIPEC_BY_AROUND);
-	add(t, pgno, 1, HIPEC_BY_READ);
+		add(t, t->mapped, come, HIPEC_BY_AROUND, 0);
+	add(t, pgno, 1, HIPEC_BY_READ, context);
 	t->mapped = pgno + 1;
 	t->nr_mapped = nr;
 	full = is_full(t);
@@ -105,11 +117,15 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr)
 static void drain_one(struct hipec_cache *cache, struct hipec_touches *t)
 {
 	u32 head = smp_load_acquire(&t->head), tail = t->tail;
+	u64 hits = READ_ONCE(t->hits);
 
+	cache->c->core.counters.hits += hits - t->told;
+	t->told = hits;
 	while (tail != head) {
 		struct hipec_touched range = t->range[tail % HIPEC_MAX_TOUCHES];
 
 		smp_store_release(&t->tail, ++tail);
+		cache->c->core.context = range.context;
 		hipec_cache_touched(cache, range.pgno, range.nr, range.how);
 	}
 }
@@ -122,6 +138,7 @@ static void drain_one(struct hipec_cache *cache, struct hipec_touches *t)
  */
 void hipec_touch_drain(struct hipec_cache *cache)
 {
+	u64 context = cache->c->core.context;
 	int cpu;
 
 	lockdep_assert_held(&cache->c->lock);
@@ -130,6 +147,23 @@ void hipec_touch_drain(struct hipec_cache *cache)
 
 		drain_one(cache, t);
 	}
+	cache->c->core.context = context;
+	hipec_cache_account(cache);
+}
+
+/**
+ * hipec_touch_wants() - see what the policy wants to know, from now on
+ * @cache: cache, whose policy is new
+ *
+ * Context: expects c->lock.
+ */
+void hipec_touch_wants(struct hipec_cache *cache)
+{
+	const struct hipec_policy *p = cache->c->core.vm.policy;
+
+	cache->deaf = !hipec_policy_has_op(p, HIPEC_OP_REF) &&
+		      !hipec_vm_has_event(&cache->c->core.vm, HIPEC_EVENT_ACCESS);
+	hipec_cache_account(cache);
 }
 
 /* Work: for those who could not tell. */

@@ -15,6 +15,7 @@
  * hipec_context_init()    the table of files
  * hipec_context_exit()
  * hipec_context()         of a fault
+ * hipec_context_of_call() of a call, as read()
  * hipec_context_keep()    have points kept, for hipec_context_points()
  * hipec_context_points()  what a context was made of
  * hipec_context_file()    what its files are
@@ -432,21 +433,43 @@ static noinline u64 walk(struct mm_struct *mm, const struct pt_regs *regs,
 	return context;
 }
 
-/* With mmap_lock, if it can be had. */
-static u64 walk_locked(struct vm_fault *vmf, const struct pt_regs *regs,
+/* With mmap_lock, which is held if @locked, if it can be had. */
+static u64 walk_locked(struct mm_struct *mm, bool locked, const struct pt_regs *regs,
 		       const struct frames *frames, u64 key)
 {
-	struct mm_struct *mm = vmf->vma->vm_mm;
 	u64 context;
 
-	if (!fault_holds_vma_lock(vmf))
+	if (locked)
 		return walk(mm, regs, frames, key);
-	/* Who has it may wait for the VMA's, which is ours: so no waiting. */
+	/* Who has it may wait for what the caller holds: so no waiting. */
 	if (!mmap_read_trylock(mm))
 		return 0;
 	context = walk(mm, regs, frames, key);
 	mmap_read_unlock(mm);
 	return context;
+}
+
+/* Of the current task, in whatever called the kernel. */
+static u64 find_context(bool locked)
+{
+	const struct pt_regs *regs = task_pt_regs(current);
+	struct mm_struct *mm = current->mm;
+	u64 key, words, context, more;
+	struct frames frames;
+
+	if (!mm || current->flags & (PF_KTHREAD | PF_IO_WORKER) ||
+	    !user_64bit_mode((struct pt_regs *)regs))
+		return 0;
+	key = hash_frames(regs, key_of(mm), &frames);
+	if (recall(key, &context, &more)) {
+		if (!more)
+			return context;
+		words = key;
+		if (hash_more(regs, &frames, more, &words) &&
+		    recall(words, &context, &more) && !more)
+			return context;
+	}
+	return walk_locked(mm, locked, regs, &frames, key);
 }
 
 /**
@@ -463,25 +486,22 @@ static u64 walk_locked(struct vm_fault *vmf, const struct pt_regs *regs,
  */
 u64 hipec_context(struct vm_fault *vmf)
 {
-	const struct pt_regs *regs = task_pt_regs(current);
-	struct mm_struct *mm = vmf->vma->vm_mm;
-	u64 key, words, context, more;
-	struct frames frames;
-
-	if (current->mm != mm || vmf->flags & FAULT_FLAG_REMOTE ||
-	    current->flags & (PF_KTHREAD | PF_IO_WORKER) ||
-	    !user_64bit_mode((struct pt_regs *)regs))
+	if (current->mm != vmf->vma->vm_mm || vmf->flags & FAULT_FLAG_REMOTE)
 		return 0;
-	key = hash_frames(regs, key_of(mm), &frames);
-	if (recall(key, &context, &more)) {
-		if (!more)
-			return context;
-		words = key;
-		if (hash_more(regs, &frames, more, &words) &&
-		    recall(words, &context, &more) && !more)
-			return context;
-	}
-	return walk_locked(vmf, regs, &frames, key);
+	return find_context(!fault_holds_vma_lock(vmf));
+}
+
+/**
+ * hipec_context_of_call() - the program context of a call, as read()
+ *
+ * Context: process context; does not sleep; the caller may hold any lock.
+ * Return: the context; 0: it is not known, as of a worker of io_uring, of a 32-bit
+ *         program, and if mmap_lock is wanted and another has it.
+ * Source: Program Context Specific Buffer Caching with AMP, section 3.3.
+ */
+u64 hipec_context_of_call(void)
+{
+	return find_context(false);
 }
 
 /**

@@ -31,6 +31,7 @@ struct vm_fault;
 int hipec_context_init(void);
 void hipec_context_exit(void);
 u64 hipec_context(struct vm_fault *vmf);
+u64 hipec_context_of_call(void);
 int hipec_context_keep(void);
 u32 hipec_context_points(u64 context, struct hipec_stack_point *point);
 bool hipec_context_file(u64 id, struct hipec_context_file *file);

@@ -18,6 +18,7 @@
 
 #include "context.h"
 #include "../include/uapi/hipec_sample.h"
+#include "../cache/host.h"
 #include "../internal.h"
 #include "../ring.h"
 
@@ -315,6 +316,8 @@ int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
 	}
 	mutex_lock(&c->lock);
 	ret = begin(c, s);
+	if (!ret && c->cache)
+		hipec_cache_wants(c);
 	mutex_unlock(&c->lock);
 	if (ret)
 		fput(*file);

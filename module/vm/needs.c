@@ -53,3 +53,21 @@ u32 hipec_policy_needs(const struct hipec_policy *p)
 #undef X
 	return needs;
 }
+
+/**
+ * hipec_policy_has_op() - whether a policy has a command anywhere
+ * @p:  policy, as of hipec_policy_needs()
+ * @op: its operator
+ *
+ * Context: any. Time is linear in the policy's length.
+ */
+bool hipec_policy_has_op(const struct hipec_policy *p, u8 op)
+{
+	u32 e, n;
+
+	for (e = 0; e < p->image->nr_events; e++)
+		for (n = 1; n < p->event[e].nr; n++)
+			if (hipec_word_op(p->words[p->event[e].first + n]) == op)
+				return true;
+	return false;
+}

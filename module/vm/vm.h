@@ -222,6 +222,7 @@ void hipec_verify_explain(const struct hipec_policy *p,
 const char *hipec_policy_name(const struct hipec_policy *p, u32 offset);
 const char *hipec_policy_event_name(const struct hipec_policy *p, u32 number);
 bool hipec_policy_reads(const struct hipec_policy *p, u8 slot);
+bool hipec_policy_has_op(const struct hipec_policy *p, u8 op);
 u32 hipec_policy_needs(const struct hipec_policy *p);
 
 size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames);

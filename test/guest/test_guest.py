@@ -354,7 +354,7 @@ def test_why_tells_of_a_page(guest):
     text = result(guest, "why.txt")
     assert "page 3, byte 12288 of /data/outer\n  resident: " in text
     assert re.search(r"on queue stack, place 4 of \d+ from the head", text)
-    assert text.endswith("none of its regions has this page\n")
+    assert text.endswith("none of its files has this page\n")
 
 
 def test_policies_are_swapped_by_hand_and_on_trial(guest):

@@ -151,7 +151,7 @@ static int ask(uint64_t id, struct hipec_why *w, bool json)
 	ret = hipec_why(fd, id, w);
 	close(fd);
 	if (ret == -ENXIO) {
-		cli_error("container %llu: none of its regions has this page",
+		cli_error("container %llu: none of its files has this page",
 			  (unsigned long long)id);
 		return CLI_FAILED;
 	}

@@ -116,7 +116,7 @@ int hipec_revoke(int fd, uint64_t id)
  * Nothing changes by it.
  *
  * Context: any thread.
- * Return: 0; -ENXIO if no region of the container has the page; -EBADF if @why->fd
+ * Return: 0; -ENXIO if no file of the container has the page; -EBADF if @why->fd
  *         is no descriptor; -EINVAL for another flag; -ENODATA if nothing is loaded;
  *         -ESRCH if there is no such container, or none that the caller may see;
  *         -ENOMEM; -ENOTTY if the module is older.

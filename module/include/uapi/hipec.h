@@ -499,7 +499,7 @@ enum hipec_why_queue {
 /*
  * HIPEC_IOC_WHY: where a page of this container stands, or of container `id`'s if
  * the caller may see it. EINVAL: a flag; ESRCH; ENODATA: nothing is loaded; ENXIO:
- * no region has the page; EBADF: no such descriptor.
+ * no region or file has the page; EBADF: no such descriptor.
  */
 struct hipec_why {
 	__u32 size;

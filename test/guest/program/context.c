@@ -415,11 +415,68 @@ static void handlers(void)
 	close_map(&m);
 }
 
+static uint64_t context_in(int c, const char *name)
+{
+	return operand_of(c, name).value;
+}
+
+/*
+ * In place a read() has the context of its call: at a miss PageFault and Replace, at a
+ * hit Access. And so has the fault of a map.
+ */
+static void reads_in_place(void)
+{
+	static unsigned char buffer[PAGE_BYTES];
+	uint64_t missed = 0, hit = 0;
+	const unsigned char *base;
+	volatile int i;		/* one call, in a loop */
+	int c, file;
+
+	stay_here();
+	make_file(FILE_C, 8 * PAGES * PAGE_BYTES);
+	c = open_cache("contexts", PAGES);
+	file = take_file(c, FILE_C, O_RDONLY);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	for (i = 0; i < 2 * PAGES; i++) {
+		CHECK_EQ(calls_frames.read(file, buffer, i * PAGE_BYTES),
+			 PAGE_BYTES);
+		missed = context_in(c, "faulted");
+		CHECK(missed && (i < PAGES + 1 ||
+				 context_in(c, "replaced") == missed));
+	}
+	CHECK(!context_in(c, "accessed"));
+	for (i = 0; i < PAGES; i++) {
+		CHECK_EQ(calls_frames.read(file, buffer,
+					   (PAGES + i) * PAGE_BYTES), PAGE_BYTES);
+		get_status(c);
+		hit = context_in(c, "accessed");
+		CHECK(hit && hit != missed);
+	}
+	CHECK_EQ(get_status(c).counters.read_pages, 2 * PAGES);
+	base = mmap(NULL, 8 * PAGES * PAGE_BYTES, PROT_READ, MAP_SHARED, file, 0);
+	CHECK(base != MAP_FAILED);
+	CHECK(!madvise((void *)base, 8 * PAGES * PAGE_BYTES, MADV_RANDOM));
+	for (i = 2 * PAGES; i < 3 * PAGES; i++) {
+		calls_frames.one(base + i * PAGE_BYTES);
+		get_status(c);
+		if (i > 2 * PAGES)
+			CHECK_EQ(context_in(c, "faulted"), hit);
+		hit = context_in(c, "faulted");
+		CHECK(hit && hit != missed);
+	}
+	calls_frames.two(base + i * PAGE_BYTES);
+	get_status(c);
+	CHECK(context_in(c, "faulted") && context_in(c, "faulted") != hit);
+	close(file);
+	close(c);
+}
+
 const struct test context_tests[] = {
 	{ "call_paths_have_contexts_through_frame_pointers", frames },
 	{ "call_paths_have_contexts_without_frame_pointers", scans },
 	{ "a_fault_brings_its_context_to_the_events_it_causes", events },
 	{ "faults_of_the_kernel_have_the_programs_call_as_context", system_calls },
+	{ "contexts_of_reads_in_place_are_those_of_their_calls", reads_in_place },
 	{ "contexts_are_the_same_in_the_next_run", next_run },
 	{ "contexts_are_the_same_in_all_threads", threads },
 	{ "contexts_of_hostile_stacks_do_no_harm", hostile },

@@ -14,12 +14,14 @@ struct calls {
 	void (*two)(const volatile unsigned char *p);
 	void (*deep)(const volatile unsigned char *p, int calls);
 	void (*copy)(const volatile unsigned char *p);	/* by memcpy() */
+	long (*read)(int file, void *to, long offset);	/* 4,096 bytes, by pread() */
 };
 
 extern const struct calls calls_frames, calls_scan;
 
 #ifdef CALLS
 #include <string.h>
+#include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone)) static
 
@@ -62,7 +64,15 @@ NOINLINE void copy(const volatile unsigned char *p)
 	BEHIND;
 }
 
-const struct calls CALLS = { one, two, deep, copy };
+NOINLINE long read_page(int file, void *to, long offset)
+{
+	long got = pread(file, to, 4096, offset);
+
+	BEHIND;
+	return got;
+}
+
+const struct calls CALLS = { one, two, deep, copy, read_page };
 #endif
 
 #endif /* HIPEC_TEST_CALLPATHS_H */

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where a page of a file that is taken stands.
+ *
+ * Interface:
+ * hipec_cache_why()
+ */
+#include <linux/dcache.h>
+#include <linux/limits.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "cache.h"
+
+/* The file that has byte @w->offset of @file, or, where there is none, that address. */
+static struct hipec_cfile *file_of(struct hipec_cache *cache, const struct file *file,
+				   const struct hipec_why *w)
+{
+	const struct inode *inode = file ? file->f_mapping->host : NULL;
+	u64 pgno = w->offset >> PAGE_SHIFT;
+	struct hipec_cfile *f;
+
+	list_for_each_entry(f, &cache->files, link)
+		if (file ? f->inode == inode && pgno < f->nr :
+			   pgno - f->start < f->nr)
+			return f;
+	return NULL;
+}
+
+/* What the page cache has of an entry's folio. */
+static u32 look_at_folio(struct hipec_cfile *f, u32 idx)
+{
+	struct folio *folio;
+	u32 state = 0;
+
+	rcu_read_lock();
+	folio = hipec_folio_at(f->inode->i_mapping, idx);
+	if (folio) {
+		state |= folio_test_dirty(folio) ? HIPEC_WHY_DIRTY : 0;
+		state |= folio_test_writeback(folio) ? HIPEC_WHY_WRITING : 0;
+		state |= folio_mapped(folio) ? HIPEC_WHY_MAPPED : 0;
+		state |= folio_test_mlocked(folio) ? HIPEC_WHY_PINNED : 0;
+	}
+	rcu_read_unlock();
+	return state;
+}
+
+static u32 state_of(struct hipec_cfile *f, u32 pgno, u32 h)
+{
+	struct hipec_vm *vm = &f->cache->c->core.vm;
+	u32 state = 0;
+
+	if (hipec_page_live(vm, h)) {
+		state = HIPEC_WHY_RESIDENT;
+		if (vm->host->ref(vm, h))
+			state |= HIPEC_WHY_REFERENCED;
+	} else if (vm->page[h].flags & HIPEC_FOLIO_REFUSED) {
+		state = HIPEC_WHY_LEAVING;
+	} else if (vm->page[h].flags & HIPEC_FOLIO_AHEAD) {
+		state = HIPEC_WHY_AHEAD;
+	} else if (vm->page[h].flags & HIPEC_PAGE_GHOST) {
+		return HIPEC_WHY_GHOST;
+	}
+	return state | look_at_folio(f, pgno - f->start);
+}
+
+/* Its name, as far as it goes from the root of its file system. */
+static void name_file(const struct hipec_cfile *f, struct hipec_why *w)
+{
+	struct dentry *dentry = d_find_any_alias(f->inode);
+	char *text = kmalloc(PATH_MAX, GFP_KERNEL);
+	const char *name = ERR_PTR(-ENOENT);
+	size_t len;
+
+	if (dentry && text)
+		name = dentry_path_raw(dentry, text, PATH_MAX);
+	if (IS_ERR(name))
+		name = "?";
+	len = strlen(name);
+	if (len >= sizeof(w->file))
+		name += len - sizeof(w->file) + 1;
+	strscpy_pad(w->file, name, sizeof(w->file));
+	kfree(text);
+	dput(dentry);
+}
+
+/**
+ * hipec_cache_why() - where a page of a file that is taken stands
+ * @c:    container of this kind
+ * @file: that w->offset is a byte of; NULL: it is an address in the container
+ * @w:    filled, but for its place on a queue
+ * @h:    gets the entry that has it, if its place is to be told; 0: there is none
+ *
+ * The policy is told first of what was touched up to now, as for its status.
+ *
+ * Context: process context; expects c->lock; may sleep.
+ * Return: 0; -ENXIO if none of its files has the page.
+ */
+int hipec_cache_why(struct hipec_container *c, const struct file *file,
+		    struct hipec_why *w, u32 *h)
+{
+	struct hipec_cfile *f = file_of(c->cache, file, w);
+	u32 pgno = w->offset >> PAGE_SHIFT, found;
+
+	if (!f)
+		return -ENXIO;
+	hipec_cache_hear(c);
+	pgno += file ? f->start : 0;
+	w->address = (u64)pgno << PAGE_SHIFT;
+	w->start = (u64)f->start << PAGE_SHIFT;
+	w->length = (u64)f->nr << PAGE_SHIFT;
+	w->file_offset = w->address - w->start;
+	name_file(f, w);
+	if (w->file_offset >= i_size_read(f->inode))
+		w->state |= HIPEC_WHY_BEHIND;
+	found = hipec_cache_entry(f, pgno) ?:
+		hipec_page_find_named(&c->core.vm, pgno);
+	if (found)
+		w->state |= state_of(f, pgno, found);
+	*h = found;
+	return 0;
+}
