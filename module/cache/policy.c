@@ -397,10 +397,15 @@ static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		 bool write)
 {
 	int order = order_at(f->inode->i_mapping, pgno - f->start);
+	u32 h;
 
 	if (order < 0)
 		return 0;
 	pgno = f->start + round_down(pgno - f->start, 1u << order);
+	/* Of a smaller folio, which was there before. */
+	h = order ? find(cache, pgno) : 0;
+	if (h)
+		drop_entry(cache, h);
 	hipec_cache_room(cache, pgno, write, 1u << order);
 	hipec_cache_settle(cache);
 	return add_entry(cache, f, pgno, order);
