@@ -13,8 +13,10 @@
  * hipec_refused_clean()        work: write them
  * hipec_evictable_again()      folios of a file that is let go
  */
+#include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/pagevec.h>
+#include <linux/rbtree.h>
 #include <linux/rcupdate.h>
 #include <linux/swap.h>
 
@@ -139,6 +141,31 @@ static enum stay find_stay(struct address_space *mapping, u32 idx)
 	return stay;
 }
 
+/*
+ * Whether some map has pages of a mapped folio locked. mlock() marks a large folio only
+ * where the map has all of it.
+ */
+static bool is_locked_in_part(struct address_space *mapping, u32 idx, u32 nr)
+{
+	struct rb_node *node;
+	bool locked = false;
+
+	if (nr == 1)
+		return false;
+	i_mmap_lock_read(mapping);
+	for (node = rb_first_cached(&mapping->i_mmap); node && !locked;
+	     node = rb_next(node)) {
+		struct vm_area_struct *vma =
+			rb_entry(node, struct vm_area_struct, shared.rb);
+
+		cond_resched();	/* a user may have many */
+		locked = vma->vm_flags & VM_LOCKED && vma->vm_pgoff < idx + nr &&
+			 idx < vma->vm_pgoff + vma_pages(vma);
+	}
+	i_mmap_unlock_read(mapping);
+	return locked;
+}
+
 /* Whether the mapped ones of a run were unmapped, or another try is worth it. */
 static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 			  u32 nr)
@@ -152,7 +179,8 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 
 		again |= stay == STAY_BUSY;
 		/* Unmapping may wait for locks of file systems. */
-		if (stay != STAY_MAPPED || cache->in_reclaim)
+		if (stay != STAY_MAPPED || cache->in_reclaim ||
+		    is_locked_in_part(mapping, v[i].idx, v[i].nr))
 			continue;
 		again = true;
 		if (from != to && v[i].idx != to) {
