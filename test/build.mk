@@ -143,13 +143,21 @@ $(B)/static/hipec-stress: $(STRESS_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhip
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
+# The same for files in place: test/guest/stress/place/.
+PLACE_SRC := $(wildcard test/guest/stress/place/*.c) test/guest/stress/policies.c \
+	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
+
+$(B)/static/hipec-place-stress: $(PLACE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhipecvm.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
+
 # What a guest takes along.
 GUEST_SRC := $(wildcard test/guest/program/*.c test/guest/program/paths/calls_*.c)
 GUEST_POLICIES := $(patsubst test/guest/policies/%,$(B)/guest/policies/%.hpo,\
 	$(basename $(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))
 GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
 	$(B)/static/differ $(B)/static/hostile-client $(B)/static/hipec-stress \
-	$(B)/static/hipec $(BENCH)
+	$(B)/static/hipec-place-stress $(B)/static/hipec $(BENCH)
 GUEST_MODULES := $(KERNELS:%=$(B)/kmod-%/stamp) $(KERNELS:%=$(B)/vmtest-%/stamp)
 
 # All modules, with the KUnit suites, for the debug kernel.

@@ -276,7 +276,7 @@ int op_load_other(void)
 
 	if (fd < 0)
 		return fd;
-	ret = load_any(fd, &me.rng, 20 + below(60), chance(70));
+	ret = load_any(fd, &me.rng, 20 + below(60), chance(70) ? HIPEC_LOAD_SHARE : 0);
 	region = ret ? ret : hipec_attach(fd, other_file, 0, 0, false, NULL);
 	close(fd);
 	if (region < 0)

@@ -144,7 +144,7 @@ static void open_slot(uint32_t s)
 		container[s] = hipec_open();
 		frames = s == SLOT_OWN ? 40 + fuzz_below(&rng, 80) :
 			 48 + fuzz_below(&rng, 200) + (board->roomy ? 1024 : 0);
-		ret = load_any(container[s], &rng, frames, s != SLOT_OWN);
+		ret = load_any(container[s], &rng, frames, s == SLOT_OWN ? 0 : HIPEC_LOAD_SHARE);
 		if (ret)
 			close(container[s]);
 	}

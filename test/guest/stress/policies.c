@@ -89,15 +89,17 @@ static void any_image(struct fuzz_rng *rng, __u64 *image, __u32 *bytes)
 	}
 }
 
-/* Load some policy into @fd. Return: 0; -errno. */
-int load_any(int fd, struct fuzz_rng *rng, uint32_t frames, bool share)
+/* Load some policy into @fd. @flags: HIPEC_LOAD_*. Return: 0; -errno. */
+int load_any(int fd, struct fuzz_rng *rng, uint32_t frames, uint32_t flags)
 {
 	struct hipec_load a = {
-		.frames = frames, .flags = share ? HIPEC_LOAD_SHARE : 0,
+		.frames = frames, .flags = flags,
 		.cluster = fuzz_chance(rng, 30) ? 1 : fuzz_below(rng, 33),
 		.seed = fuzz_random(rng) | 1,
 	};
 
+	if (flags & HIPEC_LOAD_IN_PLACE)
+		a.cluster = 0;
 	any_image(rng, &a.image, &a.image_size);
 	return hipec_load_args(fd, &a);
 }

@@ -7,8 +7,8 @@
 One boot after the other for each kernel, each with a seed of its own, printed.
 Ends with status 0 if no write was lost, every frame came back, the module could
 be unloaded, no memory was lost and the kernel had nothing to complain about. Else
-build/soak-KERNEL has the console and, in results/, stress.txt or roomy.txt with the
-reason.
+build/soak-KERNEL has the console and, in results/, stress.txt, roomy.txt or place-*.txt with
+the reason.
 """
 
 import argparse
@@ -25,8 +25,13 @@ sys.path.insert(0, str(ROOT / "test"))
 from conftest import BUILD, KUNIT_KERNELS, guest_image, guest_tree, vm  # noqa: E402
 
 
-# A pool too small for who shares it, and for a quarter of the time one with room.
+# A pool too small for who shares it, and one with room.
 PARTS = ("stress", "roomy")
+
+
+def place_systems(kernel):
+    """File systems on which files are taken in place; our own kernel has one of them."""
+    return ("ext4",) if kernel in KUNIT_KERNELS else ("ext4", "xfs", "btrfs")
 
 
 def counts(text):
@@ -60,10 +65,15 @@ def soak(kernel, seconds, seed, inject):
     """One boot. Return: what was wrong."""
     ours = kernel in KUNIT_KERNELS
     slower = int(vm.fact(kernel, "slower", "1"))
-    roomy = seconds // 4
+    roomy = place = seconds // 4
+    systems = place_systems(kernel)
+    parts = [*PARTS, *(f"place-{fs}" for fs in systems)]
     options = f"--seed {seed}{' --inject' if inject and ours else ''}"
-    script = (f"sh /hipec/stress.sh stress --seconds {seconds - roomy} {options} &&"
+    script = (f"sh /hipec/stress.sh stress --seconds {seconds - roomy - place} {options} &&"
               f" sh /hipec/stress.sh roomy --seconds {roomy} --roomy {options}")
+    for fs in systems:
+        script += (f" && sh /hipec/place.sh place-{fs} {fs} --seconds {place // len(systems)}"
+                   f" --seed {seed}")
     if ours:
         script += " && sh /hipec/last.sh"
     with tempfile.TemporaryDirectory(prefix="hipec-soak-") as name:
@@ -76,12 +86,12 @@ def soak(kernel, seconds, seed, inject):
                          BUILD / f"soak-{kernel}",
                          ["env", f"HIPEC_SLOWER={slower}", "sh", "-c", script],
                          disk=tmp / "disk", timeout=300 + 1.2 * seconds / slower)
-    found = [f"{name}: {text}" for name in PARTS for text in complaints(result.results, name)]
+    found = [f"{name}: {text}" for name in parts for text in complaints(result.results, name)]
     if result.verdict != "ok":
         found.insert(0, result.verdict)
     elif result.status:
         found.append(f"status {result.status}")
-    for name in PARTS:
+    for name in parts:
         path = result.results / f"{name}.txt"
         if path.exists():
             print(path.read_text()[-6000:], end="", flush=True)
