@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Files in place seen through what stands between a program and a file: a disk in a file, cgroups
+in cgroups, overlays, a user's own cgroup; and programs that have no library of ours, or none at
+all. test/guest/around/around.sh does it, in one boot of each stock kernel."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import BUILD, KERNELS, ROOT, guest_tree, modules, need, vm
+
+pytestmark = pytest.mark.guest
+
+PAGES = 2048        # of the file that is read most
+BUDGET = 512
+STEPS = ["loop", "loop-detach", "nested", "nested-detach", "overlay", "overlay-detach", "copy-up",
+         "bound", "bound-detach", "delegated", "setuid", "threads", "go", "sqlite-plain",
+         "sqlite-attached", "sqlite-detach", "sqlite-same", "rmmod"]
+AROUND = ROOT / "test/guest/around"
+
+
+@pytest.fixture(scope="session", params=KERNELS)
+def around(request, tmp_path_factory):
+    """One boot: a Result of run.py."""
+    kernel = request.param
+    need(kernel)
+    tmp = tmp_path_factory.mktemp(f"around-{kernel}")
+    tree = guest_tree(tmp)
+    for name in ("around.sh", "database.sql"):
+        shutil.copy(AROUND / name, tree / "hipec")
+    (tmp / "data").mkdir()
+    subprocess.run([ROOT / "vm-images/mkdisk.sh", tmp / "data", tmp / "disk", "192M"], check=True)
+    subprocess.run(["gcc", "-O1", "-pthread", "-static", "-o", tmp / "threads",
+                    AROUND / "threads.c"], check=True)
+    command = [ROOT / "vm-images/initramfs.sh", "--kernel", kernel, "--out", tmp / "guest.img",
+               "--tree", tree, "--stock", "overlay", "--module", modules(kernel)[0]]
+    for program in (BUILD / "static/hipec", tmp / "threads",
+                    *(shutil.which(name, path="/usr/bin:/bin") for name in
+                      ("gron", "sqlite3"))):
+        command += ["--bin", program]
+    subprocess.run(command, check=True)
+    return vm.boot(kernel, tmp / "guest.img", BUILD / f"around-{kernel}",
+                   ["sh", "/hipec/around.sh"], disk=tmp / "disk", timeout=450)
+
+
+def counted(around, name):
+    """What the container of a step had counted."""
+    got = json.loads((around.results / "counts" / name).read_text())
+    container = got[0] if isinstance(got, list) else got
+    assert container["in_place"], container
+    return container
+
+
+def test_all_steps_worked(around):
+    assert (around.verdict, around.status) == ("ok", 0), around.output
+    lines = (around.results / "around").read_text().splitlines()
+    said = around.results / "said"
+    assert lines == [f"{step} 0" for step in STEPS], \
+        said.read_text() if said.exists() else around.output
+
+
+@pytest.mark.parametrize("name", ["loop", "nested", "overlay", "bound", "delegated", "setuid",
+                                  "threads", "go", "sqlite"])
+def test_the_policy_decided(around, name):
+    """All that was looked at is larger than its budget."""
+    container = counted(around, name)
+    assert container.get("exit") in (0, {"kind": 0, "text": "the policy runs"}), container
+    assert container["counters"]["evictions"] >= 1000
+    assert container.get("files", container.get("regions")) >= 1
+    # A window of read-ahead may be there on top.
+    assert container.get("resident", 0) <= BUDGET + BUDGET // 4
+
+
+@pytest.mark.parametrize("name", ["overlay", "bound"])
+def test_a_file_by_another_path_is_the_same(around, name):
+    """It is swept six times, by both of its paths: no more than the budget is found again."""
+    read = counted(around, name)["counters"]["read_pages"]
+    assert 6 * (PAGES - BUDGET) <= read <= 6 * PAGES
+
+
+def test_the_database_said_something(around):
+    """In both runs the same: 2 x 3,900 rows and their statements."""
+    assert int((around.results / "sqlite-lines").read_text()) > 7000
