@@ -308,6 +308,7 @@ void hipec_victims_evict(struct hipec_cache *cache);
 void hipec_refused_retry(struct hipec_cache *cache, u32 most);
 void hipec_refused_clean(struct work_struct *work);
 void hipec_evictable_again(struct address_space *mapping);
+bool hipec_locked_in_part(struct address_space *mapping, pgoff_t idx, u32 nr);
 
 /* pressure.c */
 int hipec_pressure_init(void);

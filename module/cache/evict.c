@@ -12,6 +12,7 @@
  * hipec_refused_retry()        look at those again that could not go
  * hipec_refused_clean()        work: write them
  * hipec_evictable_again()      folios of a file that is let go
+ * hipec_locked_in_part()       mlock() of a part of a large folio
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -141,11 +142,19 @@ static enum stay find_stay(struct address_space *mapping, u32 idx)
 	return stay;
 }
 
-/*
- * Whether some map has pages of a mapped folio locked. mlock() marks a large folio only
- * where the map has all of it.
+/**
+ * hipec_locked_in_part() - whether some map has pages of a mapped folio locked
+ * @mapping: of the folio
+ * @idx:     its first page
+ * @nr:      its pages
+ *
+ * mlock() marks a large folio only where the map has all of it. A folio of one page is
+ * always marked, and nobody looks here.
+ *
+ * Context: process context, may sleep.
+ * Return: true: it is to stay mapped.
  */
-static bool is_locked_in_part(struct address_space *mapping, u32 idx, u32 nr)
+bool hipec_locked_in_part(struct address_space *mapping, pgoff_t idx, u32 nr)
 {
 	struct rb_node *node;
 	bool locked = false;
@@ -180,7 +189,7 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 		again |= stay == STAY_BUSY;
 		/* Unmapping may wait for locks of file systems. */
 		if (stay != STAY_MAPPED || cache->in_reclaim ||
-		    is_locked_in_part(mapping, v[i].idx, v[i].nr))
+		    hipec_locked_in_part(mapping, v[i].idx, v[i].nr))
 			continue;
 		again = true;
 		if (from != to && v[i].idx != to) {

@@ -19,6 +19,7 @@
 #include <linux/hashtable.h>
 #include <linux/magic.h>
 #include <linux/pagemap.h>
+#include <linux/pagevec.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
@@ -260,6 +261,60 @@ static int enter(struct hipec_cache *cache, struct hipec_cfile *f,
 	return 0;
 }
 
+/* Unmap @nr of these folios, one behind the other or not, but those that somebody locked. */
+static void unmap(struct address_space *mapping, struct folio **folio, u32 nr)
+{
+	pgoff_t from = 0, to = 0;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		pgoff_t idx = folio[i]->index;
+		u32 pages = folio_nr_pages(folio[i]);
+
+		if (!folio_mapped(folio[i]) || folio_test_mlocked(folio[i]) ||
+		    hipec_locked_in_part(mapping, idx, pages))
+			continue;
+		if (from != to && idx != to)
+			unmap_mapping_pages(mapping, from, to - from, false);
+		if (from == to || idx != to)
+			from = idx;
+		to = idx + pages;
+	}
+	if (from != to)
+		unmap_mapping_pages(mapping, from, to - from, false);
+}
+
+/*
+ * A file may have much more in memory than the budget. What is too much goes before its
+ * folios get entries, from its first page on, as it would then: all misses of the
+ * container wait for c->lock, and so they wait for no more than a budget's entries.
+ */
+static void trim(const struct hipec_cfile *f)
+{
+	struct address_space *mapping = f->inode->i_mapping;
+	struct folio_batch batch;
+	pgoff_t next = 0, first, last = 0;
+	long more;
+	u32 i;
+
+	folio_batch_init(&batch);
+	for (;;) {
+		more = READ_ONCE(mapping->nrpages) - f->cache->c->nr_frames;
+		if (more <= 0 || !filemap_get_folios(mapping, &next, f->nr - 1, &batch))
+			break;
+		first = batch.folios[0]->index;
+		for (i = 0; i < folio_batch_count(&batch) && more > 0; i++) {
+			more -= folio_nr_pages(batch.folios[i]);
+			last = folio_next_index(batch.folios[i]) - 1;
+		}
+		if (mapping_mapped(mapping))
+			unmap(mapping, batch.folios, i);
+		folio_batch_release(&batch);
+		invalidate_mapping_pages(mapping, first, last);
+		cond_resched();
+	}
+}
+
 /* Take @inode, which the caller holds, with what was allocated for it. */
 static int take(struct hipec_cache *cache, struct inode *inode,
 		struct hipec_cfile *f, struct hipec_mark *mark,
@@ -300,6 +355,7 @@ static int take(struct hipec_cache *cache, struct inode *inode,
 	if (!f)
 		return 0;	/* it has gone again */
 	hipec_pressure_join(cache);
+	trim(f);
 	mutex_lock(&cache->c->lock);
 	f->writers = true;
 	hipec_cache_keep_away(f);

@@ -439,6 +439,59 @@ static void ends_in_any_order(void)
 	close(c);
 }
 
+/* Pages of a map that are in memory, from page @first on. */
+static size_t nr_in_memory(const struct map *m, size_t first, size_t nr)
+{
+	static unsigned char in[4096];
+	size_t i, found = 0;
+
+	CHECK(nr <= sizeof(in));
+	CHECK(!mincore(m->base + first * PAGE_BYTES, nr * PAGE_BYTES, in));
+	for (i = 0; i < nr; i++)
+		found += in[i] & 1;
+	return found;
+}
+
+/*
+ * A file that is in memory, in part mapped and locked, has sixteen times the budget: its
+ * end stays, and what is locked; and all else has gone before it got an entry.
+ */
+static void trimmed_when_taken(void)
+{
+	const size_t pages = 4096, frames = 256, locked = 8;
+	struct hipec_status s;
+	struct map m;
+	size_t i;
+
+	stay_here();
+	make_file(FILE_A, pages * PAGE_BYTES);
+	m.file = open(FILE_A, O_RDONLY);
+	CHECK(m.file >= 0);
+	m.base = mmap(NULL, pages * PAGE_BYTES, PROT_READ, MAP_SHARED, m.file, 0);
+	CHECK(m.base != MAP_FAILED);
+	sweep_read(m.file, pages);
+	for (i = 0; i < pages / 2; i++)
+		touch(&m, i);
+	CHECK(!mlock(m.base + 100 * PAGE_BYTES, locked * PAGE_BYTES));
+	CHECK_EQ(nr_in_memory(&m, 0, pages), pages);
+	m.container = open_cache("lru", frames);
+	close(take_file(m.container, FILE_A, O_RDONLY));
+	s = get_status(m.container);
+	show(&s);
+	CHECK_EQ(nr_in_memory(&m, 100, locked), locked);
+	CHECK_EQ(nr_in_memory(&m, 0, pages), s.resident);
+	/* A batch of the LRU is another CPU's, or this one's. */
+	CHECK_LE(s.resident, frames + 32);
+	CHECK_LE(frames / 2, nr_in_memory(&m, pages - frames, frames));
+	CHECK_LE(s.counters.evictions, frames);
+	for (i = 0; i < pages; i++)
+		touch(&m, i);
+	CHECK_EQ(nr_in_memory(&m, 100, locked), locked);
+	CHECK(!munmap(m.base, pages * PAGE_BYTES));
+	close(m.file);
+	close(m.container);
+}
+
 /* By the memory that the user may lock, and by a part of the machine's. */
 static void budgets_are_bounded(void)
 {
@@ -470,6 +523,7 @@ const struct test cache_tests[] = {
 	{ "cache_random_reads_are_those_of_lru", random_reads },
 	{ "cache_refuses_by_name", what_cannot_be_taken },
 	{ "cache_ends_in_any_order", ends_in_any_order },
+	{ "cache_trims_what_it_takes", trimmed_when_taken },
 	{ "cache_budgets_are_bounded", budgets_are_bounded },
 	{ "cache_swap_keeps_what_is_cached", swap_keeps_the_pages },
 	{ "cache_says_where_a_page_stands", where_a_page_stands },
