@@ -299,7 +299,7 @@ static void trim(const struct hipec_cfile *f)
 
 	folio_batch_init(&batch);
 	for (;;) {
-		more = READ_ONCE(mapping->nrpages) - f->cache->c->nr_frames;
+		more = READ_ONCE(mapping->nrpages) - hipec_core_held(&f->cache->c->core);
 		if (more <= 0 || !filemap_get_folios(mapping, &next, f->nr - 1, &batch))
 			break;
 		first = batch.folios[0]->index;
