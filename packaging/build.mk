@@ -15,7 +15,7 @@ sysusersdir ?= $(prefix)/lib/sysusers.d
 modulesloaddir ?= $(prefix)/lib/modules-load.d
 docdir ?= $(datadir)/doc/hipec
 completiondir ?= $(datadir)/bash-completion/completions
-# The command finds these two from where it is itself: userlib/sim/beside.h.
+# The command finds these, and docdir, from where it is itself: userlib/sim/beside.h.
 pkglibdir = $(bindir)/../lib/hipec
 pkgdatadir = $(bindir)/../share/hipec
 # Debian's Python looks into dist-packages, with a version below /usr/local.
@@ -79,7 +79,8 @@ install: install-ready
 	install -m 644 $(B)/libhipecrun.so $(B)/libhipectrace.so $(D)$(pkglibdir)
 	install -m 644 $(SHIPPED_HPO) $(wildcard policies/*.hp) $(D)$(pkgdatadir)/policies
 	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
-	cd $(B)/man && find . -type f -exec install -D -m 644 {} $(D)$(mandir)/{} \;
+	cd $(B)/man && for page in */*; do sed 's|@docdir@|$(docdir)|g' $$page | \
+		install -D -m 644 /dev/stdin $(D)$(mandir)/$$page || exit; done
 	install -D -m 644 -t $(D)$(docdir) README.md CONTRIBUTING.md
 	find docs -type f ! -path 'docs/generate/*' ! -name '*.mk' ! -name '*.sh' \
 		-exec install -D -m 644 {} $(D)$(docdir)/{} \;

@@ -15,8 +15,9 @@ class Help:
     name: str           # "hipec sim"
     synopsis: list      # lines behind "usage: "
     summary: str        # one line, without its full stop
-    lines: list         # the rest
+    lines: list         # the rest, but the examples
     version: str = ""
+    examples: list = dataclasses.field(default_factory=list)    # [(what it does, command)]
 
 
 def ask(program, *args):
@@ -28,8 +29,10 @@ def parse(name, text):
     """A help text: usage, an empty line, a paragraph whose first line is the summary."""
     usage, _, rest = text.partition("\n\n")
     synopsis = [line.removeprefix("usage:").strip() for line in usage.splitlines()]
+    rest, _, shown = rest.partition("\nExamples:\n")
     lines = rest.rstrip("\n").split("\n")
-    return Help(name, synopsis, lines[0].rstrip("."), lines[1:])
+    return Help(name, synopsis, lines[0].rstrip("."), lines[1:],
+                examples=re.findall(r"^  (\S.*)\n    (\S.*)$", shown, re.M))
 
 
 def of_program(program, name):

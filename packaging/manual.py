@@ -77,16 +77,23 @@ def body(lines):
 
 
 def see(*names):
-    """References; the documents are where the packages put them."""
+    """References."""
     return ".SH SEE ALSO\n" + ",\n".join(f".BR {escape(name)} ({section})"
                                         for name, section in names) + "\n"
+
+
+def shown(examples):
+    """Commands, each behind what it does."""
+    return ".SH EXAMPLES\n" + "".join(
+        f".TP\n{escape(what)}\n.EX\n{escape(command)}\n.EE\n" for what, command in examples) \
+        if examples else ""
 
 
 def of_verb(text, version):
     """hipec-VERB(1)"""
     verb = text.name.split()[1]
     return (head(text.name, 1, text.summary, version) + synopsis(text.synopsis) +
-            ".SH DESCRIPTION\n" + body(text.lines) + see(("hipec", 1), *(
+            ".SH DESCRIPTION\n" + body(text.lines) + shown(text.examples) + see(("hipec", 1), *(
                 [("ampc", 1)] if verb in ("dis", "sim", "debug") else [("hipec", 4)])))
 
 
@@ -145,8 +152,8 @@ def of_format(name, version):
             markdown.troff(text) + f"""\
 .SH FILES
 .TP
-.I ../share/doc/hipec
-from the folder of the command: the documents that are named here; this page is of
+.I @docdir@/docs
+the documents that are named here; this page is of
 .IR docs/{document}.md
 """ + see(*others))
 
@@ -195,6 +202,11 @@ def of_library(version):
     return "".join(out) + see(("hipec", 4), ("hipec", 1))
 
 
+def installed(text):
+    """With documents named by where make install puts them, which it knows."""
+    return re.sub(r"(?<![\w/])docs/(?=[\w\\/-]+\.md)", "@docdir@/docs/", text)
+
+
 def main():
     """Write all of them."""
     hipec, ampc, folder = sys.argv[1:]
@@ -210,7 +222,7 @@ def main():
         where = folder / f"man{name[-1]}"
         where.mkdir(parents=True, exist_ok=True)
         (where / name).write_text(text if text.startswith(".so") else
-                                  f'.\\" Made by packaging/manual.py.\n{text}')
+                                  f'.\\" Made by packaging/manual.py.\n{installed(text)}')
 
 
 if __name__ == "__main__":

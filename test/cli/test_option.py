@@ -41,7 +41,52 @@ def test_help_of_a_verb(verb):
     assert done.returncode == 0 and not done.stderr
     assert done.stdout == hipec(verb, "--help").stdout
     assert done.stdout.startswith(f"usage: hipec {verb}")
-    assert max(map(len, done.stdout.splitlines())) <= 88
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+EXAMPLES = re.findall(r"^    (.*)$", "".join(
+    hipec(verb, "--help").stdout.partition("\nExamples:\n")[2] for verb in verbs()), re.M) \
+    if HIPEC.exists() else []
+# What needs the module ends with 1 where it is missing, after its words were understood.
+NEEDS_MODULE = ("attach", "detach", "swap", "set", "revoke", "status", "top", "log", "metrics",
+                "record")
+# Others that do not end with 0 here: (exit codes, what they say).
+WANT = {"try": ((0, 3, 4), "worth it"), "doctor": ((0, 1), "kernel"),
+        "sim": ((0, 3, 4), "gain"), "replay": ((1,), "minute.record: No such file"),
+        "metrics": ((1,), "hipec.prom: No such file|/dev/hipec is missing"),
+        "why": ((1,), "/srv/data/index: No such file|/dev/hipec is missing")}
+
+
+def test_verbs_have_examples():
+    """And none has two alike."""
+    assert len({example.split()[1] for example in EXAMPLES}) >= 24
+    assert len(EXAMPLES) == len(set(EXAMPLES)) >= 30
+
+
+@pytest.mark.skipif(os.path.exists("/dev/hipec"), reason="they change what lives here")
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_work(example, tmp_path):
+    """As they are, beside the files that they name."""
+    (tmp_path / "disk.img").write_bytes(bytes(20 * 4096))
+    for name in ("app.trace", "search.txt"):
+        (tmp_path / name).write_text("f 0 10 /srv/app.db\nf 10 10 /lib/app\nr 0 20\nr 0 10\nr 0 10\n")
+    (tmp_path / "my.hp").write_bytes((ROOT / "policies/mru.hp").read_bytes())
+    (tmp_path / "apps").write_text("a policy=mru privileged=16 : app.trace\nb : app.trace\n")
+    (tmp_path / "app").write_text("#!/bin/sh\n")
+    (tmp_path / "app").chmod(0o755)
+    done = subprocess.run(["sh", "-c", example.split(" | ")[0]], cwd=tmp_path, text=True, check=False,
+                          capture_output=True, stdin=subprocess.DEVNULL,
+                          env={**ENV, "PATH": f"{BUILD}:{os.environ['PATH']}", "HOME": str(tmp_path)})
+    verb = example.split()[1]
+    if verb in WANT:
+        codes, says = WANT[verb]
+        assert done.returncode in codes and re.search(says, done.stdout + done.stderr), done
+    elif verb in NEEDS_MODULE:
+        assert done.returncode == 1 and "/dev/hipec is missing" in done.stderr, done
+    elif example.startswith("hipec amp report"):
+        assert done.returncode == 1 and "nothing was learnt" in done.stderr, done
+    else:
+        assert done.returncode == 0, done
 
 
 def test_help_alone_lists_the_verbs():
@@ -82,6 +127,8 @@ def test_a_verb_that_does_not_exist(args, says):
      "there is no option '--ouput'; did you mean '--output'?"),
     (["sim"], "want a trace"),
     (["replay"], "want a record, of hipec record"),
+    (["detach"], "want a container's number, of hipec status"),
+    (["detach", "x"], "'x' is no container's number; hipec status has them"),
     (["swap", "1"], "want a container's number and a policy"),
     (["status", "now"], "'now' is one word too many"),
     (["amp"], "want detect, feed or report"),

@@ -170,8 +170,29 @@ def groff():
 @pytest.mark.parametrize("verb", HELP)
 def test_man_pages_say_what_help_says(root, verb):
     text = words(page(root, f"hipec-{verb}", 1))
-    for line in [*HELP[verb].synopsis, HELP[verb].summary, *HELP[verb].lines]:
-        assert words(line) in text
+    for line in [*HELP[verb].synopsis, HELP[verb].summary, *HELP[verb].lines,
+                 *(line for example in HELP[verb].examples for line in example)]:
+        assert words(line) in text.replace("usrsharedochipecdocs", "docs")
+    assert ("EXAMPLES" in text) == bool(HELP[verb].examples)
+
+
+def test_man_pages_name_files_that_are_installed(root):
+    """All documents, by where they are."""
+    named = set()
+    for path in root.glob("usr/share/man/man*/*"):
+        text = path.read_text().replace("\\-", "-")
+        assert "@" not in text
+        named |= set(re.findall(r"[\w/-]*docs/[\w/-]+\.md", text))
+    assert len(named) > 15
+    assert [name for name in named if not (root / name.lstrip("/")).is_file()] == []
+
+
+def test_help_says_where_the_documents_are(run, root):
+    """Where they are installed; in the sources they are where it says."""
+    line = f"The folder docs/ is {root}/usr/share/doc/hipec/docs.\n"
+    assert run("hipec", "help", "sim").stdout.endswith(line)
+    assert line not in run("hipec", "help", "set").stdout
+    assert "The folder" not in output(BUILD / "hipec", "help", "sim")
 
 
 @pytest.mark.usefixtures("groff")

@@ -354,7 +354,8 @@ int cli_detach(int argc, char **argv)
 	uint64_t id;
 
 	if (cli_option(argc, argv, "", options) != -1 ||
-	    optind == argc || !cli_live_id(argv[optind], &id))
+	    cli_operands(argc, argv, 1, argc, "a container's number, of hipec status") ||
+	    !cli_live_id(argv[optind], &id))
 		return CLI_USAGE;
 	fd = hipec_open();
 	if (fd < 0)

@@ -4,10 +4,13 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "../option/option.h"
+#include "../sim/beside.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -37,11 +40,11 @@ static const struct verb {
 	  "Takes the program's trace, or reads one, runs the policies that are fit for\n"
 	  "production on it at a few sizes of memory, beside lru, which is about what\n"
 	  "operating systems do, and the optimum. Needs neither root nor the module.\n"
-	  "docs/user/first-steps.md has an example. A program may ignore its policy: hipec run\n"
-	  "says which accesses it acts on.\n"
+	  "docs/user/first-steps.md has an example. A program may ignore its policy:\n"
+	  "hipec run says which accesses it acts on.\n"
 	  "\n"
-	  "  -f, --frames LIST  sizes of memory, as of hipec sim: 64M, 4096, 10%; without it\n"
-	  "                     10%,25%,50%,75% of the pages that are accessed\n"
+	  "  -f, --frames LIST  sizes of memory, as of hipec sim: 64M, 4096, 10%; without\n"
+	  "                     it 10%,25%,50%,75% of the pages that are accessed\n"
 	  "  -p, --policy LIST  these policies, as of hipec sim\n"
 	  "  -o, --output FILE  the trace; without it PROGRAM.trace\n"
 	  "      --no-mmap      leave out mapped files: for a program that fails with them\n"
@@ -141,7 +144,8 @@ static const struct verb {
 	  "      --over POLICY  the one to compare with in the place of lru\n"
 	  "      --whole-writes a write miss reads nothing: it fills its page\n"
 	  "      --counters LIST\n"
-	  "                     of a policy's counters, drawn on top of each other; 'frames*'\n"
+	  "                     of a policy's counters, drawn on top of each other;\n"
+	  "                     without it frames*\n"
 	  "      --detector BY  what feeds policies as amp; with --detect-every N, as of\n"
 	  "                     hipec sim\n"
 	  "  -o, --output FILE  the page; without it profile.html\n"
@@ -194,13 +198,13 @@ static const struct verb {
 	  "\n"
 	  "      --run PROGRAM  of that program\n"
 	  "\n"
-	  "feed: what 'hipec run' does for its program, for one that loads amp itself: samples\n"
-	  "of its container, by its number in 'hipec status' or the process that loaded it,\n"
-	  "until it ends, Ctrl-C, or\n"
+	  "feed: what 'hipec run' does for its program, for one that loads amp itself:\n"
+	  "samples of its container, by its number in 'hipec status' or the process that\n"
+	  "loaded it, until it ends, Ctrl-C, or\n"
 	  "\n"
 	  "      --seconds N    at most so long\n"
-	  "      --policy NAME  what it was loaded from; without it, a shipped policy of the\n"
-	  "                     name that 'hipec status' shows\n"
+	  "      --policy NAME  what it was loaded from; without it, a shipped policy of\n"
+	  "                     the name that 'hipec status' shows\n"
 	  "      --hints FILE, --no-hints  as of hipec run\n", GROUP_FIND },
 	{ "play", cli_play, "[OPTION...] LIST DISK",
 	  "time a list of reads and writes on a real file or disk",
@@ -225,9 +229,10 @@ static const struct verb {
 	  "it can be read, with the module's reason, and exit code 1.\n", GROUP_WRITE },
 	{ "grade", cli_grade, "[OPTION...] POLICY TRACE...",
 	  "say how far a policy is on the way from lru to opt",
-	  "Counts the faults of a policy, of lru and of opt, which knows the future, on each\n"
-	  "trace. The grade is the share of what opt saves: lru has 0 %, opt 100 %, and a policy\n"
-	  "that is worse than lru has less than nothing. docs/policy/course.md has exercises.\n"
+	  "Counts the faults of a policy, of lru and of opt, which knows the future, on\n"
+	  "each trace. The grade is the share of what opt saves: lru has 0 %, opt 100 %,\n"
+	  "and a policy that is worse than lru has less than nothing.\n"
+	  "docs/policy/course.md has exercises.\n"
 	  "\n"
 	  "  -f, --frames LIST  as of hipec sim; without it 25% and 50%\n"
 	  "  -m, --mode MODE    mapped (the default) or exact\n"
@@ -238,8 +243,8 @@ static const struct verb {
 	  "  -J, --jobs N       at a time\n"
 	  "  -j, --json         an array with all there is, for programs\n"
 	  "\n"
-	  "Exit codes: 0 each grade is enough, 1 failed, 2 usage, 3 one is not, or the policy\n"
-	  "has ended.\n", GROUP_WRITE },
+	  "Exit codes: 0 each grade is enough, 1 failed, 2 usage, 3 one is not, or the\n"
+	  "policy has ended.\n", GROUP_WRITE },
 	{ "debug", cli_debug, "[OPTION...] TRACE",
 	  "step through a policy on a trace, command by command",
 	  "Runs a trace through a policy as hipec sim does, stops, and says what is where\n"
@@ -261,9 +266,9 @@ static const struct verb {
 	{ "run", cli_run,
 	  "--policy P --budget B [OPTION...] -- PROGRAM...",
 	  "run a program as it is, with its files under a policy",
-	  "Files that the program, and what it starts, opens are a policy's to keep in memory,\n"
-	  "by read() and by maps, in a cgroup of its own. Where that may not be, its file maps\n"
-	  "are regions of one container. docs/user/run.md has both.\n"
+	  "Files that the program, and what it starts, opens are a policy's to keep in\n"
+	  "memory, by read() and by maps, in a cgroup of its own. Where that may not be,\n"
+	  "its file maps are regions of one container. docs/user/run.md has both.\n"
 	  "\n"
 	  "  -p, --policy NAME  a policy: .hp, .hpo, the name of a shipped one, or builtin\n"
 	  "      --param NAME=VALUE\n"
@@ -272,14 +277,16 @@ static const struct verb {
 	  "                     auto: what our cgroup's limit allows, half of the machine's\n"
 	  "  -m, --map GLOB     files that count, by their whole name or its last part;\n"
 	  "                     repeatable. Without it, all of 1 MB and more\n"
-	  "      --regions      file maps as regions, by a library in the program; with --map\n"
-	  "                     those that are written, too\n"
+	  "      --regions      file maps as regions, by a library in the program; with\n"
+	  "                     --map those that are written, too\n"
 	  "      --reserve      likewise, in frames of its own, not in a share\n"
-	  "      --hints FILE   what runs of the program have learnt, of a policy as amp; not\n"
-	  "                     the one in ~/.local/state/hipec/amp. It is read and written\n"
+	  "      --hints FILE   what runs of the program have learnt, of a policy as amp;\n"
+	  "                     not the one in ~/.local/state/hipec/amp. It is read and\n"
+	  "                     written\n"
 	  "      --no-hints     neither\n"
-	  "      --strict       fail where the module is missing or refuses something; without\n"
-	  "                     it, files are then cached as ever, and one line says so\n"
+	  "      --strict       fail where the module is missing or refuses something;\n"
+	  "                     without it, files are then cached as ever, and one line\n"
+	  "                     says so\n"
 	  "  -q, --quiet        do not tell at the end what was saved\n"
 	  "  -j, --json         tell it as an object, for programs\n"
 	  "  -o, --output FILE  tell it there, not on standard error\n"
@@ -304,12 +311,12 @@ static const struct verb {
 	  "      --least SIZE   of these, only files as large; 1M\n", GROUP_RUN },
 	{ "detach", cli_detach, "ID [PATH...]",
 	  "end what 'hipec attach' began, or let go of some of its files",
-	  "Their pages stay in memory, and are the kernel's to reclaim as any others. A PATH\n"
-	  "may be a directory's, or the one of a cgroup: what it had opened stays.\n", GROUP_RUN },
+	  "Their pages stay in memory, and are the kernel's to reclaim as any others. A\n"
+	  "PATH may be a directory's, or the one of a cgroup: what it had opened stays.\n", GROUP_RUN },
 	{ "swap", cli_swap, "[--trial TIME] [--json] ID POLICY",
 	  "give a live container another policy; what is cached stays",
-	  "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy (mru), or\n"
-	  "builtin. If it cannot take over, the one before goes on: docs/user/swap.md.\n"
+	  "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy (mru),\n"
+	  "or builtin. If it cannot take over, the one before goes on: docs/user/swap.md.\n"
 	  "\n"
 	  "  -t, --trial TIME  30s, 5m: watch the policy before for so long, then this one,\n"
 	  "                    and go back if it is worse, ends, or on Ctrl-C\n"
@@ -335,9 +342,9 @@ static const struct verb {
 	  "  -j, --json    an array with all there is, for programs\n", GROUP_WATCH },
 	{ "top", cli_top, "[OPTION...]",
 	  "show who holds which frames and what that gains, again and again",
-	  "FRAMES is held now, of at most LIMIT; rates are of the time between two looks, in\n"
-	  "pages a second. GAIN is by how much less, or more, the policy brings in than the\n"
-	  "default one would, since the load; only containers that share are compared.\n"
+	  "FRAMES is held now, of at most LIMIT; rates are of the time between two looks,\n"
+	  "in pages a second. GAIN is by how much less, or more, the policy brings in than\n"
+	  "the default one would, since the load; only containers that share are compared.\n"
 	  "docs/user/operations.md says what to do about each HEALTH. Ends with Ctrl-C.\n"
 	  "\n"
 	  "  -1, --once         one picture; so it is without a terminal\n"
@@ -428,6 +435,7 @@ static int usage_line(const char **usage, const char **line)
 static void print_verb_help(const struct verb *v)
 {
 	const char *usage = v->usage, *line, *head = "usage:";
+	char docs[PATH_MAX], where[PATH_MAX];
 	int len;
 
 	do {
@@ -436,6 +444,10 @@ static void print_verb_help(const struct verb *v)
 		head = "      ";
 	} while (*usage);
 	printf("\n%s.\n%s%s", v->summary, v->help ? "\n" : "", v->help ?: "");
+	cli_examples_print(v->name);
+	if (v->help && strstr(v->help, "docs/") && beside(docs, BESIDE_DOCS) && !access(docs, R_OK) &&
+	    realpath(docs, where))
+		printf("\nThe folder docs/ is %s.\n", where);
 }
 
 /* The line of the verb's own verb that was asked for, if it has some, or its first one. */

@@ -4,6 +4,7 @@
  *
  * Interface:
  * cli_<verb>()    runs it; argv[0] is the verb; returns an exit code
+ * cli_examples_print()  of a verb, for its help
  * cli_verb()      the verb that runs; cli_set_verb() says so
  * cli_option()    the next option; cli_operands(): are there enough words behind them
  * cli_trace_make()  a trace from its recipe, for other verbs
@@ -60,6 +61,7 @@ int cli_trace(int argc, char **argv);
 int cli_try(int argc, char **argv);
 int cli_why(int argc, char **argv);
 
+void cli_examples_print(const char *verb);
 void cli_set_verb(const char *name);
 const char *cli_verb(void);
 int cli_option(int argc, char **argv, const char *letters, const struct option *options);

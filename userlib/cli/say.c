@@ -91,9 +91,10 @@ int cli_operands(int argc, char **argv, int least, int most, const char *want)
 int cli_open_failed(int err)
 {
 	if (err == -ENOENT || err == -ENXIO || err == -ENODEV)
-		cli_error(HIPEC_DEVICE " is missing; load the module first: modprobe hipec, or insmod hipec.ko");
+		cli_error(HIPEC_DEVICE " is missing; load the module first: modprobe hipec; 'hipec doctor' says what is missing for that");
 	else if (err == -EACCES || err == -EPERM)
-		cli_error(HIPEC_DEVICE ": %s; its owner or mode does not admit you", strerror(-err));
+		cli_error(HIPEC_DEVICE ": %s; its owner or mode does not admit you; 'hipec doctor' says what does",
+			  strerror(-err));
 	else
 		cli_error(HIPEC_DEVICE ": %s", strerror(-err));
 	return CLI_FAILED;

@@ -15,6 +15,7 @@
 /* Folders of an installation, from bin/; packaging/build.mk fills them. */
 #define BESIDE_LIB "../lib/hipec"
 #define BESIDE_SHARE "../share/hipec"
+#define BESIDE_DOCS "../share/doc/hipec/docs"
 
 bool beside(char path[PATH_MAX], const char *name);
 bool beside_find(char path[PATH_MAX], const char *installed, const char *name);
