@@ -140,7 +140,7 @@ class Program:
             trace = folder / f"{self.name}.trace"
             env = {**os.environ, "SOURCE": str(self.source), "TMPDIR": str(folder),
                    "HOME": str(folder)}
-            for command in ([script, "prepare"], [folder / "hipec", "trace", "--depth",
+            for command in ([script, "prepare"], [folder / "hipec", "trace", "--all", "--depth",
                             str(self.depth), "-o", trace, "--", script, "run"]):
                 said = run([*user, *command], data, env)
             if not complete(said):

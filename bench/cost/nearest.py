@@ -77,7 +77,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([options.python, "-c", BUILD], cwd=folder, check=True)
         (pathlib.Path(folder) / "search.py").write_text(SEARCH)
-        subprocess.run([HIPEC, "trace", "--mmap", "-o", "search.trace", "--", options.python,
+        subprocess.run([HIPEC, "trace", "--all", "--mmap", "-o", "search.trace", "--", options.python,
                         "search.py", str(options.queries)], cwd=folder, check=True)
         samples = [rows(f"{folder}/search.trace", options.frames, salt)
                    for salt in range(1, options.samples + 1)]

@@ -82,6 +82,8 @@ REGION = whole({
     "page": number("the first one"),
     "pages": number("so many"),
     "name": TEXT,
+    "accesses": number("to these pages"),
+    "accessed_pages": number("distinct ones"),
 }, "a file, or a part of memory, that the trace names")
 
 TRACE_INFO = {
@@ -101,7 +103,8 @@ TRACE_INFO = {
     "reuse_distance": {"description": "by percent of the reuses: the distance that so many do not "
                        "exceed, in pages", "type": "object", "patternProperties": {
                            r"^\d+$": number("pages")}, "additionalProperties": False},
-    "top_pages": array(whole({"page": number("its number"), "accesses": number("to it")},
+    "top_pages": array(whole({"page": number("its number"), "accesses": number("to it"),
+                              "region": words("that it is in; null: none")},
                              "a page; those with most accesses first")),
     "tags": number("hints and contexts that accesses have"),
     "regions": array(REGION),

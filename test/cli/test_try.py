@@ -122,7 +122,7 @@ def test_a_program_that_fails_is_still_judged_by_what_it_did(here):
     ([], 2, "hipec try: want -- and a program to run, or its trace\n"),
     (["--"], 2, "hipec try: want -- and a program to run, or its trace\n"),
     (["a", "b"], 2, "hipec try: want one trace, or -- before a program and its arguments\n"),
-    (["-o", "x", "a.trace"], 2, "hipec try: --output and --no-mmap are for programs: 'a.trace' is a "
+    (["-o", "x", "a.trace"], 2, "hipec try: --output, --no-mmap and what says which files matter are for programs: 'a.trace' is a "
                                 "trace\n"),
     (["--", "/no/such"], 127, "hipec try: /no/such: No such file or directory\n"),
     (["no.trace"], 1, "hipec try: no.trace: No such file or directory\n"),

@@ -89,7 +89,7 @@ hipec status --json >/results/detach.json
 # The same program traced and served: its accesses have the same contexts.
 for program in touches-frames touches-scan; do
 	$program outer /hipec/policies/contexts.hpo >/results/$program.txt 2>&1
-	hipec trace -o /results/$program.trace.txt --stack frames --mmap=32 -- \
+	hipec trace --all -o /results/$program.trace.txt --stack frames --mmap=32 -- \
 		$program outer >>/results/$program.txt 2>&1
 done
 

@@ -334,7 +334,9 @@ def test_damaged_traces_of_all_forms_are_refused_or_sound(tmp_path):
     assert accepted["trace"] < 5
 
 
-def test_info_says_which_pages_are_which_file():
+def test_info_says_where_each_file_begins():
     text = write_text(plain([(0, 0), (1024, 0)]), [(0, 1, "a"), (1024, 1 << 20, "b")])
     out = hipec("trace", "info", "-", data=text).stdout.decode()
-    assert out.endswith("note: pages 0 to 0 are a\nnote: pages 1024 to 1049599 are b\n")
+    assert out.endswith("files            2, by accesses:\n"
+                        "   50.0%  1 access to 1 page, from page 0 on, of a\n"
+                        "   50.0%  1 access to 1 page, from page 1024 on, of b\n")

@@ -372,7 +372,7 @@ DOC = (ROOT / "docs/user/traces.md").read_text()
 
 def test_examples_print_what_they_show(tmp_path):
     blocks = re.findall(r"^```\n(\$ .*?)^```", DOC, re.M | re.S)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     for block in blocks:
         for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
             if command.startswith("cat "):
@@ -388,7 +388,7 @@ def test_help_and_document_name_forms_and_options():
     options = set(re.findall(r"--(\w+)", text)) - {"help"}
     assert options == {"from", "to", "columns", "json", "top", "pages", "accesses", "seed", "writes",
                        "skew", "run", "fanout", "scan", "set", "phase", "passes", "lookups", "output",
-                       "mmap", "depth", "stack"}
+                       "mmap", "depth", "stack", "all", "only", "region", "min"}
     assert all(f"--{option}" in DOC for option in options - {"output"})
     forms = re.findall(r"^\| `(\w+)` \| .* \| (yes|no|version 2) \|$", DOC, re.M)
     assert ", ".join(name for name, _ in forms) in \

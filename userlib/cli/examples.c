@@ -23,6 +23,8 @@ static const struct {
 	  "hipec trace --mmap -o search.trace -- cat search.txt" },
 	{ "trace", "What is in a trace:",
 	  "hipec trace info app.trace" },
+	{ "trace", "Keep the data alone:",
+	  "hipec trace convert --region '*.db' app.trace data.trace" },
 	{ "trace", "Make one: 40,000 accesses in a loop over 1,024 pages:",
 	  "hipec trace make loop --pages 1k --accesses 40k loop.trace" },
 	{ "sim", "Three policies with a quarter and a half of the pages:",

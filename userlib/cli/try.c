@@ -23,6 +23,8 @@ struct try {
 	char *frames;		/* of --frames, or NULL */
 	const char *policies;	/* of --policy, or NULL */
 	bool no_maps;
+	char **keep;		/* options of hipec trace that say what matters */
+	size_t nr_keep;
 	char *trace;		/* its file, to free() */
 	char **command;		/* NULL: there was only a trace */
 	FILE *out;
@@ -41,6 +43,21 @@ static const char *budget_text(char *text, size_t size, u32 frames)
 	return text;
 }
 
+/* Hand an option on to hipec trace, as one word. */
+static bool keep_option(struct try *t, const char *name, const char *value)
+{
+	char **more = reallocarray(t->keep, t->nr_keep + 1, sizeof(*more));
+
+	if (more)
+		t->keep = more;
+	if (!more || asprintf(&more[t->nr_keep], value ? "--%s=%s" : "--%s", name, value) < 0) {
+		cli_error("%s", strerror(ENOMEM));
+		return false;
+	}
+	t->nr_keep++;
+	return true;
+}
+
 static int parse(struct try *t, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -48,6 +65,9 @@ static int parse(struct try *t, int argc, char **argv)
 		{ "policy", required_argument, NULL, 'p' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "no-mmap", no_argument, NULL, 'M' },
+		{ "only", required_argument, NULL, 'y' },
+		{ "min-pages", required_argument, NULL, 'n' },
+		{ "all", no_argument, NULL, 'a' },
 		{ NULL, 0, NULL, 0 },
 	};
 	const char *out = NULL, *slash;
@@ -63,8 +83,11 @@ static int parse(struct try *t, int argc, char **argv)
 			out = optarg;
 		else if (opt == 'M')
 			t->no_maps = true;
-		else
+		else if (opt == '?')
 			return CLI_USAGE;
+		else if (!keep_option(t, opt == 'y' ? "only" : opt == 'n' ? "min-pages" : "all",
+				      opt == 'a' ? NULL : optarg))
+			return CLI_FAILED;
 	program = optind > 1 && !strcmp(argv[optind - 1], "--");
 	if (optind == argc) {
 		cli_error("want -- and a program to run, or its trace");
@@ -76,8 +99,8 @@ static int parse(struct try *t, int argc, char **argv)
 	else if (optind + 1 != argc) {
 		cli_error("want one trace, or -- before a program and its arguments");
 		return CLI_USAGE;
-	} else if (out || t->no_maps) {
-		cli_error("--output and --no-mmap are for programs: '%s' is a trace",
+	} else if (out || t->no_maps || t->nr_keep) {
+		cli_error("--output, --no-mmap and what says which files matter are for programs: '%s' is a trace",
 			  cli_clean(strdupa(argv[optind])));
 		return CLI_USAGE;
 	}
@@ -95,7 +118,7 @@ static int parse(struct try *t, int argc, char **argv)
 /* hipec trace, in a process of its own: it ends as the program does. */
 static int take_trace(const struct try *t)
 {
-	size_t nr = 0, n = 0;
+	size_t nr = 0, n = 0, i;
 	struct stat st;
 	char **argv;
 	int status;
@@ -104,7 +127,7 @@ static int take_trace(const struct try *t)
 	unlink(t->trace);
 	while (t->command[nr])
 		nr++;
-	argv = calloc(nr + 6, sizeof(*argv));
+	argv = calloc(nr + t->nr_keep + 6, sizeof(*argv));
 	child = argv ? fork() : -1;
 	if (child < 0) {
 		cli_error("%s", strerror(errno));
@@ -117,6 +140,8 @@ static int take_trace(const struct try *t)
 		argv[n++] = t->trace;
 		if (!t->no_maps)
 			argv[n++] = "--mmap";
+		for (i = 0; i < t->nr_keep; i++)
+			argv[n++] = t->keep[i];
 		argv[n++] = "--";
 		memcpy(argv + n, t->command, nr * sizeof(*argv));
 		optind = 1;
@@ -277,5 +302,8 @@ int cli_try(int argc, char **argv)
 		ret = take_trace(&t);
 	ret = ret ?: simulate(&t);
 	free(t.trace);
+	while (t.nr_keep)
+		free(t.keep[--t.nr_keep]);
+	free(t.keep);
 	return ret;
 }

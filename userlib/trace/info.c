@@ -76,6 +76,7 @@ static bool distance(struct stack *s, u32 id, u32 *d)
 struct counts {
 	u32 *accesses;
 	u32 *distances;	/* by distance: accesses that had it */
+	struct trace_use *use;	/* of the region of the access; the last: of none */
 	u8 *written;
 };
 
@@ -83,7 +84,7 @@ static void count_access(const struct sim_trace *t, u32 pgno, bool write,
 			 struct stack *s, struct counts *c,
 			 struct trace_info *info)
 {
-	u32 id = sim_trace_id(t, pgno), d;
+	u32 id = sim_trace_id(t, pgno), region = sim_trace_region(t, pgno), d;
 
 	if (pgno < info->first)
 		info->first = pgno;
@@ -92,7 +93,8 @@ static void count_access(const struct sim_trace *t, u32 pgno, bool write,
 	info->accesses++;
 	*(write ? &info->writes : &info->reads) += 1;
 	c->written[id] |= write;
-	c->accesses[id]++;
+	c->use[region].accesses++;
+	c->use[region].pages += !c->accesses[id]++;
 	if (distance(s, id, &d)) {
 		info->reuses++;
 		c->distances[d]++;
@@ -189,8 +191,9 @@ int trace_info(struct sim_trace *t, u32 nr_top, struct trace_info *info)
 	c.distances = calloc(n, sizeof(*c.distances));
 	c.written = calloc(n, sizeof(*c.written));
 	info->top = calloc((size_t)nr_top + 1, sizeof(*info->top));
+	info->use = c.use = calloc((size_t)t->nr_regions + 1, sizeof(*c.use));
 	if (s.last && s.id && s.count && c.accesses && c.distances &&
-	    c.written && info->top) {
+	    c.written && info->top && c.use) {
 		count_accesses(t, &s, &c, info);
 		find_quantiles(t, &c, info);
 		find_top(t, &c, nr_top, info);
@@ -208,5 +211,7 @@ int trace_info(struct sim_trace *t, u32 nr_top, struct trace_info *info)
 void trace_info_free(struct trace_info *info)
 {
 	free(info->top);
+	free(info->use);
 	info->top = NULL;
+	info->use = NULL;
 }

@@ -8,6 +8,7 @@
  * Interface:
  * sim_trace_free()       what trace_read() or trace_make() has filled
  * sim_trace_id()         pgno -> id
+ * sim_trace_region()     the region that a page is in
  * sim_trace_tag()        hint and program context of a run
  * sim_trace_warm()       its first accesses are not counted
  * sim_trace_say_notes()  what its reader found worth knowing
@@ -78,6 +79,7 @@ struct sim_error {
 void sim_trace_free(struct sim_trace *t);
 u32 sim_trace_id(const struct sim_trace *t, u32 pgno);
 void sim_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out);
+u32 sim_trace_region(const struct sim_trace *t, u32 pgno);
 struct sim_tag sim_trace_tag(const struct sim_trace *t, size_t run);
 int sim_trace_warm(struct sim_trace *t, u64 accesses);
 int sim_trace_next_uses(struct sim_trace *t);

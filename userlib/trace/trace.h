@@ -11,6 +11,7 @@
  * sim_trace_read()        in whatever form it has
  * trace_write()           a trace in a form that can be written
  * trace_make()            a trace from a seed
+ * trace_keep()            a trace without what does not matter
  * trace_info(), _free()   statistics
  */
 #ifndef HIPEC_TRACE_H
@@ -99,6 +100,21 @@ struct trace_recipe {
 
 int trace_make(struct sim_trace *t, const struct trace_recipe *recipe);
 
+/* What stays of a trace. */
+struct trace_keep {
+	const char **only;	/* globs, for the whole name of a region or its last part */
+	u32 nr_only;		/* 0: any, and pages that are in no region */
+	u64 min_pages;		/* of a region that are accessed; fewer: it does not matter */
+	bool leave_own;		/* leave out what interpreters read of themselves */
+};
+
+struct trace_left {	/* out */
+	u64 accesses;
+	u32 pages, regions;
+};
+
+int trace_keep(struct sim_trace *t, const struct trace_keep *keep, struct trace_left *left);
+
 /* Reuse distances are given at these shares of all reuses, in percent. */
 #define TRACE_QUANTILES { 10, 25, 50, 75, 90, 99, 100 }
 #define TRACE_NR_QUANTILES 7
@@ -106,6 +122,11 @@ int trace_make(struct sim_trace *t, const struct trace_recipe *recipe);
 struct trace_top {
 	u32 pgno;
 	u32 accesses;
+};
+
+struct trace_use {	/* of a region */
+	u64 accesses;
+	u32 pages;	/* different ones */
 };
 
 struct trace_info {
@@ -120,6 +141,7 @@ struct trace_info {
 	u64 quantile[TRACE_NR_QUANTILES];	/* of reuse distances, pages */
 	u32 nr_top;
 	struct trace_top *top;	/* pages with most accesses, most first */
+	struct trace_use *use;	/* of each region of the trace */
 };
 
 int trace_info(struct sim_trace *t, u32 nr_top, struct trace_info *info);

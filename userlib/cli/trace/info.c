@@ -4,6 +4,8 @@
  *
  * Interface: trace.h.
  */
+#include <stdlib.h>
+
 #include "../cli.h"
 #include "../json.h"
 #include "trace.h"
@@ -28,7 +30,79 @@ void cli_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out)
 
 static const u64 quantiles[TRACE_NR_QUANTILES] = TRACE_QUANTILES;
 
-void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *info)
+/* Of a file, its page behind the first one; else as the trace numbers it. */
+static void print_top(const struct sim_trace *t, const struct trace_info *info)
+{
+	u32 i, region;
+
+	printf("top pages        ");
+	for (i = 0; i < info->nr_top; i++) {
+		const struct trace_top *top = &info->top[i];
+
+		region = sim_trace_region(t, top->pgno);
+		if (!t->nr_regions)
+			printf("%s%u (%u)", i ? ", " : "", top->pgno, top->accesses);
+		else if (region < t->nr_regions)
+			printf("%s%u (%u), page %u of %s", i ? "\n                 " : "",
+			       top->pgno, top->accesses, top->pgno - t->region[region].pgno,
+			       t->region[region].name);
+		else
+			printf("%s%u (%u), of no file", i ? "\n                 " : "",
+			       top->pgno, top->accesses);
+	}
+	puts(i ? "" : "-");
+}
+
+/* A region, and what is accessed of it. */
+struct file {
+	const char *name;
+	u32 first;	/* its first page */
+	struct trace_use use;
+};
+
+static int by_accesses(const void *x, const void *y)
+{
+	const struct file *a = x, *b = y;
+
+	if (a->use.accesses != b->use.accesses)
+		return a->use.accesses < b->use.accesses ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+/* Those with most accesses, @most of them; then how many are left. */
+static void print_files(const struct sim_trace *t, const struct trace_info *info, u64 most)
+{
+	struct file *file = calloc(t->nr_regions, sizeof(*file));
+	char n[CLI_COUNT], m[CLI_COUNT];
+	u64 rest = 0;
+	u32 i;
+
+	for (i = 0; file && i < t->nr_regions; i++)
+		file[i] = (struct file){ t->region[i].name, t->region[i].pgno,
+					 info->use[i] };
+	if (file)
+		qsort(file, t->nr_regions, sizeof(*file), by_accesses);
+	printf("files            %u, by accesses:\n", t->nr_regions);
+	for (i = 0; file && i < t->nr_regions && i < most; i++)
+		printf("  %5.1f%%  %s to %s, from page %u on, of %s\n",
+		       100.0 * file[i].use.accesses / info->accesses,
+		       cli_count(n, file[i].use.accesses, "access"),
+		       cli_count(m, file[i].use.pages, "page"), file[i].first, file[i].name);
+	for (most = i; file && i < t->nr_regions; i++)
+		rest += file[i].use.accesses;
+	if (most < t->nr_regions)
+		printf("  %5.1f%%  %s to %s more\n", 100.0 * rest / info->accesses,
+		       cli_count(n, rest, "access"), cli_count(m, t->nr_regions - most, "file"));
+	free(file);
+}
+
+/**
+ * cli_trace_info_print() - statistics, in words
+ * @t:    trace
+ * @info: of it
+ * @most: files that are named
+ */
+void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *info, u64 most)
 {
 	char n[CLI_COUNT], m[CLI_COUNT];
 	u32 i;
@@ -52,12 +126,10 @@ void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *in
 		       (unsigned long long)quantiles[i],
 		       (unsigned long long)info->quantile[i]);
 	puts(info->reuses ? "" : "none: no page is accessed again");
-	printf("top pages        ");
-	for (i = 0; i < info->nr_top; i++)
-		printf("%s%u (%u)", i ? ", " : "", info->top[i].pgno,
-		       info->top[i].accesses);
-	puts(i ? "" : "-");
-	cli_trace_say_notes(t, "note: ", stdout);
+	print_top(t, info);
+	if (t->nr_regions)
+		print_files(t, info, most);
+	sim_trace_say_notes(t, "note: ", stdout);
 }
 
 static struct json_object *distances_json(const struct trace_info *info)
@@ -73,7 +145,7 @@ static struct json_object *distances_json(const struct trace_info *info)
 	return o;
 }
 
-static struct json_object *regions_json(const struct sim_trace *t)
+static struct json_object *regions_json(const struct sim_trace *t, const struct trace_info *info)
 {
 	struct json_object *array = json_object_new_array(), *o;
 	u32 i;
@@ -84,20 +156,25 @@ static struct json_object *regions_json(const struct sim_trace *t)
 		cli_json_number(o, "pages", t->region[i].nr ? t->region[i].nr :
 				(u64)UINT32_MAX + 1);
 		cli_json_text(o, "name", t->region[i].name);
+		cli_json_number(o, "accesses", info->use[i].accesses);
+		cli_json_number(o, "accessed_pages", info->use[i].pages);
 		json_object_array_add(array, o);
 	}
 	return array;
 }
 
-static struct json_object *top_json(const struct trace_info *info)
+static struct json_object *top_json(const struct sim_trace *t, const struct trace_info *info)
 {
 	struct json_object *array = json_object_new_array(), *o;
-	u32 i;
+	u32 i, region;
 
 	for (i = 0; i < info->nr_top; i++) {
 		o = json_object_new_object();
 		cli_json_number(o, "page", info->top[i].pgno);
 		cli_json_number(o, "accesses", info->top[i].accesses);
+		region = sim_trace_region(t, info->top[i].pgno);
+		json_object_object_add(o, "region", region == t->nr_regions ? NULL :
+				       json_object_new_string(t->region[region].name));
 		json_object_array_add(array, o);
 	}
 	return array;
@@ -122,9 +199,9 @@ struct json_object *cli_trace_info_json(const struct sim_trace *t,
 	cli_json_number(o, "one_touch_pages", info->one_touch);
 	cli_json_number(o, "reuses", info->reuses);
 	json_object_object_add(o, "reuse_distance", distances_json(info));
-	json_object_object_add(o, "top_pages", top_json(info));
+	json_object_object_add(o, "top_pages", top_json(t, info));
 	cli_json_number(o, "tags", t->nr_tags ? t->nr_tags - 1 : 0);
-	json_object_object_add(o, "regions", regions_json(t));
+	json_object_object_add(o, "regions", regions_json(t, info));
 	cli_json_text(o, "notes", t->notes ?: "");
 	return o;
 }

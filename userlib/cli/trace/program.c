@@ -30,6 +30,7 @@ struct options {
 	u32 depth;
 	u32 map_pages;
 	bool frames;
+	struct cli_keep keep;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -75,6 +76,9 @@ static int parse(struct options *o, int argc, char **argv)
 		{ "depth", required_argument, NULL, 'd' },
 		{ "stack", required_argument, NULL, 's' },
 		{ "mmap", optional_argument, NULL, 'm' },
+		{ "only", required_argument, NULL, 'y' },
+		{ "min-pages", required_argument, NULL, 'p' },
+		{ "all", no_argument, NULL, 'a' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt, ret = CLI_OK;
@@ -89,6 +93,12 @@ static int parse(struct options *o, int argc, char **argv)
 					  CONTEXT_MAX_DEPTH, &o->depth);
 		else if (opt == 's')
 			ret = set_stack(o, optarg);
+		else if (opt == 'y')
+			ret = cli_trace_only(&o->keep, optarg);
+		else if (opt == 'p')
+			ret = cli_trace_min_pages(&o->keep, optarg);
+		else if (opt == 'a')
+			o->keep.keep.leave_own = false;
 		else if (opt == 'm' && optarg)
 			ret = parse_count("--mmap", optarg, MIN_MAP_PAGES,
 					  1 << 14, &o->map_pages);
@@ -189,7 +199,7 @@ static int finish(const struct options *o, struct tracechan *c, pid_t child,
 		cli_error("no file was read or written, so there is no trace");
 		goto out;
 	}
-	ret = cli_trace_write(&t, o->to, name);
+	ret = cli_trace_keep(&t, &o->keep) ?: cli_trace_write(&t, o->to, name);
 	if (!ret)
 		cli_error("%s to %s of %s are in %s", cli_count(n[0], t.nr_accesses, "access"),
 			  cli_count(n[1], t.nr_pages, "page"),
@@ -225,7 +235,7 @@ static void catch_signals(void)
  */
 int cli_trace_program(int argc, char **argv)
 {
-	struct options o = { .depth = CONTEXT_DEPTH };
+	struct options o = { .depth = CONTEXT_DEPTH, .keep.keep.leave_own = true };
 	const char *dir = getenv("TMPDIR");
 	struct cli_program how = { .name = { TRACECHAN_ENV } };
 	struct tracechan c;

@@ -23,10 +23,11 @@ struct options {
 	enum trace_form to;	/* TRACE_ANY: as the name of the output says */
 	bool json;
 	u64 top;
+	struct cli_keep keep;
 	struct trace_recipe recipe;
 };
 
-enum { FROM = 256, TO, COLUMNS, JSON, TOP, NUMBERS };
+enum { FROM = 256, TO, COLUMNS, JSON, TOP, ONLY, MIN_PAGES, NUMBERS };
 
 /* Numbers of recipes: option, where it goes, least and most. */
 static const struct number {
@@ -122,19 +123,22 @@ int cli_trace_form(const char *option, const char *name, bool writes,
 static int parse_options(struct options *o, int argc, char **argv,
 			 const char *allowed)
 {
-	static struct option options[NUMBERS - FROM + ARRAY_SIZE(numbers) + 2] = {
+	static struct option options[9 + ARRAY_SIZE(numbers) + 1] = {
 		{ "from", required_argument, NULL, FROM },
 		{ "to", required_argument, NULL, TO },
 		{ "columns", required_argument, NULL, COLUMNS },
 		{ "json", no_argument, NULL, JSON },
 		{ "top", required_argument, NULL, TOP },
 		{ "skew", required_argument, NULL, SKEW },
+		{ "only", required_argument, NULL, ONLY },
+		{ "region", required_argument, NULL, ONLY },
+		{ "min-pages", required_argument, NULL, MIN_PAGES },
 	};
 	size_t i;
 	int opt, ret = CLI_OK;
 
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		options[6 + i] = (struct option){ numbers[i].name,
+		options[9 + i] = (struct option){ numbers[i].name,
 			required_argument, NULL, NUMBERS + i };
 	while (!ret && (opt = cli_option(argc, argv, "j", options)) != -1) {
 		char *member = (char *)&o->recipe;
@@ -143,8 +147,7 @@ static int parse_options(struct options *o, int argc, char **argv,
 			opt = JSON;
 		if (opt == '?')
 			return CLI_USAGE;
-		if (!strchr(allowed, opt < JSON ? "ftc"[opt - FROM] :
-			    opt == JSON || opt == TOP ? 'i' : 'm')) {
+		if (!strchr(allowed, opt < NUMBERS ? "ftciikk"[opt - FROM] : 'm')) {
 			cli_error("'%s' has no such option",
 				  cli_clean(argv[0]));
 			return CLI_USAGE;
@@ -159,6 +162,10 @@ static int parse_options(struct options *o, int argc, char **argv,
 			o->json = true;
 		else if (opt == TOP)
 			ret = parse_number("top", optarg, 0, MAX_TOP, &o->top);
+		else if (opt == ONLY)
+			ret = cli_trace_only(&o->keep, optarg);
+		else if (opt == MIN_PAGES)
+			ret = cli_trace_min_pages(&o->keep, optarg);
 		else if (opt == (int)SKEW)
 			ret = parse_skew(optarg, &o->recipe.skew);
 		else
@@ -195,7 +202,7 @@ static int read_trace(struct sim_trace *t, const char *name,
 	ret = trace_read(t, name, file, &in, &err);
 	if (!standard)
 		fclose(file);
-	return ret ? cli_trace_failed(name, ret, &err) : CLI_OK;
+	return ret ? cli_trace_failed(name, ret, &err) : cli_trace_keep(t, &o->keep);
 }
 
 static bool ends_with(const char *name, const char *end)
@@ -269,20 +276,23 @@ static int convert(int argc, char **argv)
 {
 	struct options o = { 0 };
 	struct sim_trace t;
-	int ret = parse_options(&o, argc, argv, "ftc");
+	int ret = parse_options(&o, argc, argv, "ftck");
 
 	if (!ret && argc - optind != 2) {
 		cli_error("convert: want a trace to read and one to write");
 		ret = CLI_USAGE;
 	}
-	if (ret)
+	if (ret) {
+		free(o.keep.keep.only);
 		return ret;
+	}
 	ret = read_trace(&t, argv[optind], &o);
 	if (!ret)
 		ret = cli_trace_write(&t, o.to, argv[optind + 1]);
 	if (!ret)
 		cli_trace_say_notes(&t, "hipec trace: ", stderr);
 	sim_trace_free(&t);
+	free(o.keep.keep.only);
 	return ret;
 }
 
@@ -432,7 +442,7 @@ static int one_info(const char *name, const struct options *o, bool first,
 		} else {
 			if (!first)
 				putchar('\n');
-			cli_trace_info_print(&t, &info);
+			cli_trace_info_print(&t, &info, o->top);
 		}
 		trace_info_free(&info);
 	}
@@ -444,14 +454,16 @@ static int info(int argc, char **argv)
 {
 	struct options o = { .top = 5 };
 	struct json_object *array;
-	int ret = parse_options(&o, argc, argv, "fci"), i;
+	int ret = parse_options(&o, argc, argv, "fcik"), i;
 
 	if (!ret && optind == argc) {
 		cli_error("info: want a trace");
 		ret = CLI_USAGE;
 	}
-	if (ret)
+	if (ret) {
+		free(o.keep.keep.only);
 		return ret;
+	}
 	array = o.json ? json_object_new_array() : NULL;
 	for (i = optind; i < argc && !ret; i++)
 		ret = one_info(argv[i], &o, i == optind, array);
@@ -459,6 +471,7 @@ static int info(int argc, char **argv)
 		puts(json_object_to_json_string_ext(array,
 						    JSON_C_TO_STRING_PRETTY));
 	json_object_put(array);
+	free(o.keep.keep.only);
 	return ret;
 }
 

@@ -5,6 +5,8 @@
  * Interface:
  * cli_trace_program()   hipec trace -- COMMAND            program.c
  * cli_trace_form()      a form's name, of an option       trace.c
+ * cli_trace_only(), _min_pages()  options that leave out parts of a trace   keep.c
+ * cli_trace_keep()      leaves them out, and says so
  * cli_trace_write()     a trace into a file, complete or not at all
  * cli_trace_say_notes() what the user should know of one     info.c
  * cli_trace_info_print(), _json()  statistics
@@ -19,7 +21,16 @@ int cli_trace_form(const char *option, const char *name, bool writes,
 		   enum trace_form *form);
 int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name);
 void cli_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out);
-void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *info);
+void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *info, u64 most);
+
+/* --only, --min-pages and --all. */
+struct cli_keep {
+	struct trace_keep keep;
+};
+
+int cli_trace_only(struct cli_keep *k, const char *glob);
+int cli_trace_min_pages(struct cli_keep *k, const char *text);
+int cli_trace_keep(struct sim_trace *t, const struct cli_keep *k);
 
 struct json_object;
 struct json_object *cli_trace_info_json(const struct sim_trace *t,
