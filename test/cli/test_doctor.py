@@ -20,6 +20,14 @@ SIGNATURE = b"~Module signature appended~\n"
 LIMITS = "Limit                     Soft Limit           Hard Limit           Units\n"
 
 
+MOUNTS = ("/dev/sda2 / ext4 rw,relatime 0 0\nproc /proc proc rw 0 0\ntmpfs /run tmpfs rw 0 0\n"
+          "/dev/sda1 /boot/efi vfat rw 0 0\n/dev/sdb /srv xfs rw,dax=inode 0 0\n"
+          "/dev/loop3 /snap/core squashfs ro 0 0\n")
+LISTS = "var/lib/apt/lists/deb.debian.org_debian_dists_x_main_binary-amd64_Packages"
+BUILT_HERE = "make deb && apt install ./build/deb/hipec-dkms_*.deb, in hipec's sources"
+NEW_KERNEL = "apt install linux-image-amd64 linux-headers-amd64 && reboot"
+
+
 class Machine:
     """Files below a folder: all is well there."""
 
@@ -41,6 +49,8 @@ class Machine:
         self.write("dev/hipec", "").chmod(0o666)
         self.write("proc/sys/kernel/ftrace_enabled", "1\n")
         self.write("sys/fs/cgroup/cgroup.procs", "")
+        self.write("usr/sbin/dkms", "")
+        self.write("proc/self/mounts", MOUNTS)
         self.write("etc/group", f"root:x:0:\nhipecs:x:1:\nhipec:x:{os.getgid()}:\n")
 
     def write(self, name, content):
@@ -72,10 +82,11 @@ def test_all_is_well(machine):
     findings, code = machine.findings()
     assert code == 0
     assert list(findings) == ["kernel", "headers", "dkms", "secure-boot", "module", "device",
-                              "memlock", "in-place"]
+                              "memlock", "in-place", "file-systems"]
     for state, _, mend in findings.values():
         assert (state, mend) == ("ok", None)
-    assert findings["kernel"][1] == RELEASE
+    assert findings["kernel"][1] == f"{RELEASE}; the module is tested on 6.12 6.1"
+    assert findings["file-systems"][1] == "files are taken on all that are mounted: ext4, xfs"
 
 
 def test_words_say_what_json_says(machine):
@@ -147,8 +158,8 @@ def test_nothing_installed(machine):
     findings, code = machine.findings()
     assert code == 1
     assert findings["headers"] == ("wrong", f"there are none of {RELEASE}, which the module is "
-                                   "built with", f"apt install linux-headers-{RELEASE}")
-    assert findings["dkms"][0::2] == findings["module"][0::2] == ("wrong", "apt install hipec-dkms")
+                                   "built with", f"apt update && apt install linux-headers-{RELEASE}")
+    assert findings["dkms"][0::2] == findings["module"][0::2] == ("wrong", BUILT_HERE)
     assert findings["device"] == ("note", "/dev/hipec comes when the module is loaded", None)
 
 
@@ -168,7 +179,49 @@ def test_a_module_that_runs_is_well_without_headers_and_dkms(machine):
     machine.remove("usr/src/headers/Makefile")
     assert wrong(machine, "note")[0] == "headers"
     subprocess.run(["rm", "-r", machine.where / "var"], check=True)
-    assert wrong(machine, "note", also=["headers"])[::2] == ("dkms", "apt install hipec-dkms")
+    assert wrong(machine, "note", also=["headers"])[::2] == ("dkms", BUILT_HERE)
+
+
+def packages(*names):
+    return "".join(f"Package: {name}\nVersion: 1\nDescription: of it\n\n" for name in names)
+
+
+@pytest.mark.parametrize("listed, headers", [
+    ([f"linux-headers-{RELEASE}"], f"apt install linux-headers-{RELEASE}"),
+    (["linux-headers-6.12.100-amd64", f"linux-headers-{RELEASE}-dbg"], NEW_KERNEL)])
+def test_headers_are_named_if_an_archive_has_them(machine, listed, headers):
+    """Else a kernel that has some; apt's lists say which."""
+    machine.write("proc/modules", "")
+    machine.remove("usr/src/headers/Makefile")
+    machine.write(LISTS, packages("libc6", *listed, "zsh"))
+    state, text, mend = machine.findings()[0]["headers"]
+    assert (state, mend) == ("note", headers)
+    assert ("no archive of this machine has them" in text) == (headers == NEW_KERNEL)
+
+
+def test_the_module_is_named_as_it_can_be_had(machine):
+    """From an archive that has it; from its installed sources; else from a package to build."""
+    machine.write("proc/modules", "")
+    machine.write(f"usr/lib/modules/{RELEASE}/modules.dep", "")
+    subprocess.run(["rm", "-r", machine.where / "var"], check=True)
+    assert machine.findings()[0]["module"][2] == BUILT_HERE
+    machine.write("usr/src/hipec-0.1.0/dkms.conf", "")
+    assert machine.findings()[0]["module"][2] == f"dkms install hipec/0.1.0 -k {RELEASE}"
+    machine.remove("usr/sbin/dkms")
+    assert machine.findings()[0]["dkms"][2] == \
+        f"apt install dkms && dkms install hipec/0.1.0 -k {RELEASE}"
+    machine.write(LISTS, packages("hipec-dkms"))
+    assert machine.findings()[0]["module"][2] == "apt install hipec-dkms"
+
+
+def test_nothing_is_to_be_built_for_a_kernel_that_nobody_tested(machine):
+    """DKMS would refuse: the kernel comes first."""
+    machine.write("proc/sys/kernel/osrelease", "6.18.1-own\n")
+    machine.write("proc/modules", "")
+    findings, code = machine.findings()
+    assert code == 1 and findings["kernel"][2] == NEW_KERNEL
+    assert findings["headers"][0::2] == findings["dkms"][0::2] == ("wrong", None)
+    assert findings["module"][0::2] == ("wrong", None)
 
 
 LOCKED = {"secure boot": (SECURE_BOOT, b"\6\0\0\0\1"),
@@ -255,6 +308,23 @@ def test_a_root_that_is_not_there(machine):
     assert got.returncode == 1 and got.stderr.endswith("none: No such file or directory\n")
 
 
+@pytest.mark.parametrize("mounts, state, says", [
+    ("/dev/sda / btrfs rw 0 0\n", "ok", "on all that are mounted: btrfs"),
+    ("/dev/sda / ext4 rw 0 0\nbox:/srv /srv nfs4 rw 0 0\ntank/home /home zfs rw 0 0\n", "note",
+     "not on /srv (nfs4), /home (zfs)"),
+    ("/dev/sda / ext4 rw 0 0\n/dev/pmem0 /pmem xfs rw,dax=always,noatime 0 0\n", "note",
+     "not on /pmem (xfs, DAX)"),
+    ("/dev/sda / ext4 rw 0 0\n/dev/pmem0 /pmem ext4 rw,dax 0 0\n", "note", "not on /pmem (ext4, DAX)"),
+    ("overlay / overlay rw 0 0\n/dev/sda /etc/hosts f2fs rw 0 0\n", "note", "none is mounted")])
+def test_file_systems(machine, mounts, state, says):
+    """That module/cache/file.c takes files of, among those that users have files on."""
+    machine.write("proc/self/mounts", mounts)
+    found = machine.findings()[0]["file-systems"]
+    assert (found[0], found[2]) == (state, None) and found[1].endswith(says)
+    source = (ROOT / "module/cache/file.c").read_text()
+    assert set(re.findall(r"s_magic != (\w+)_SUPER_MAGIC", source)) == {"EXT4", "XFS", "BTRFS"}
+
+
 def test_files_as_programs_open_them(machine):
     """Regions serve where cgroups or hooks are missing, so it is a note."""
     assert machine.findings()[0]["in-place"] == ("ok", "files are had in place as programs open them", None)
@@ -267,3 +337,6 @@ def test_files_as_programs_open_them(machine):
     machine.remove("sys/fs/cgroup/cgroup.procs")
     found, code = machine.findings()
     assert found["in-place"][0] == "note" and "version 2" in found["in-place"][1] and code == 0
+    assert "unified" not in found["in-place"][1]
+    (machine.where / "sys/fs/cgroup/memory").mkdir()
+    assert "systemd.unified_cgroup_hierarchy=1" in machine.findings()[0]["in-place"][1]

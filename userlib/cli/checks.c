@@ -2,24 +2,22 @@
 /*
  * What keeps hipec from working on a machine, and the command that mends it.
  *
- * All is read from files, below a folder that need not be /: so that a test, or who
- * looks at another machine's disk, sees what a user there would.
+ * All is read from files: machine.h.
  */
-#define _GNU_SOURCE	/* O_PATH, memmem(), faccessat() with AT_EACCESS */
+#define _GNU_SOURCE	/* O_PATH, faccessat() with AT_EACCESS */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "checks.h"
+#include "machine.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define EFI_SECURE_BOOT							\
@@ -29,75 +27,6 @@
 #define DKMS "/var/lib/dkms"
 #define DKMS_KEY DKMS "/mok.pub"
 #define CAP_IPC_LOCK 14
-#define MOST (4 << 20)	/* bytes of a file that is looked into, a multiple of PIECE */
-#define PIECE 4096
-
-/* Open a file below the root, whose links stay in there. */
-static int open_at(const struct doctor *d, const char *path, int flags)
-{
-	struct open_how how = {
-		.flags = flags | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT,
-	};
-	int fd = syscall(SYS_openat2, d->root, path, &how, sizeof(how));
-
-	/* Before Linux 5.6, or where a container does not let it be called. */
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-		fd = openat(d->root, path + 1, flags | O_CLOEXEC);
-	return fd;
-}
-
-static bool is_there(const struct doctor *d, const char *path)
-{
-	int fd = open_at(d, path, O_PATH);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-/* A whole file, with a zero behind it, to free(); NULL if it cannot be read. */
-static char *read_file(const struct doctor *d, const char *path, size_t *size)
-{
-	int fd = open_at(d, path, O_RDONLY);
-	char *bytes = fd < 0 ? NULL : malloc(MOST + 1);
-	ssize_t n;
-
-	*size = 0;
-	/* In pieces: below /proc/sys one read may not ask for so much. */
-	while (bytes && *size < MOST &&
-	       (n = read(fd, bytes + *size, PIECE)) > 0)
-		*size += n;
-	if (bytes)
-		bytes[*size] = 0;
-	if (fd >= 0)
-		close(fd);
-	return bytes;
-}
-
-/* Whether a file has some bytes in it. */
-static bool has(const struct doctor *d, const char *path, const void *what,
-		size_t n)
-{
-	size_t size;
-	char *bytes = read_file(d, path, &size);
-	bool found = bytes && memmem(bytes, size, what, n);
-
-	free(bytes);
-	return found;
-}
-
-/* The first line of a file; empty if there is none. */
-static void read_line(const struct doctor *d, const char *path, char *line,
-		      size_t size)
-{
-	size_t n;
-	char *bytes = read_file(d, path, &n);
-
-	snprintf(line, size, "%.*s", bytes ? (int)strcspn(bytes, "\n") : 0,
-		 bytes ?: "");
-	free(bytes);
-}
 
 static void __attribute__((format(printf, 3, 4)))
 say(struct doctor_finding *f, enum doctor_state state, const char *format, ...)
@@ -139,8 +68,8 @@ static void check_kernel(const struct doctor *d, struct doctor_finding *f)
 {
 	char arch[32], version[65];
 
-	read_line(d, "/proc/sys/kernel/arch", arch, sizeof(arch));
-	read_line(d, "/proc/sys/kernel/version", version, sizeof(version));
+	machine_line(d->root, "/proc/sys/kernel/arch", arch, sizeof(arch));
+	machine_line(d->root, "/proc/sys/kernel/version", version, sizeof(version));
 	if (*arch && strcmp(arch, "x86_64"))
 		say(f, DOCTOR_WRONG, "the module is for x86_64, and this is %s",
 		    arch);
@@ -148,7 +77,7 @@ static void check_kernel(const struct doctor *d, struct doctor_finding *f)
 		say(f, DOCTOR_WRONG, "%s; the module is not built for real-time kernels",
 		    d->release);
 	else if (is_tested(d->release))
-		say(f, DOCTOR_OK, "%s", d->release);
+		say(f, DOCTOR_OK, "%s; the module is tested on " HIPEC_KERNELS, d->release);
 	else if (d->loaded)
 		say(f, DOCTOR_NOTE, "%s; the module is tested on "
 		    HIPEC_KERNELS, d->release);
@@ -157,6 +86,36 @@ static void check_kernel(const struct doctor *d, struct doctor_finding *f)
 		    HIPEC_KERNELS, d->release);
 	if (f->state == DOCTOR_WRONG && (!*arch || !strcmp(arch, "x86_64")))
 		mend(f, "apt install linux-image-amd64 linux-headers-amd64 && reboot");
+}
+
+/*
+ * Whether a module can be built for the kernel that runs. If not, what builds one is of no
+ * use before another kernel runs.
+ */
+static bool may_be_built(const struct doctor *d)
+{
+	struct doctor_finding kernel = { 0 };
+
+	check_kernel(d, &kernel);
+	return kernel.state == DOCTOR_OK || d->loaded;
+}
+
+/* How DKMS gets the module: from an archive, from its sources, or from a package of ours. */
+static void mend_dkms(const struct doctor *d, struct doctor_finding *f)
+{
+	const char *dkms = machine_has(d->root, "/usr/sbin/dkms") ? "" : "apt install dkms && ";
+
+	if (*d->version && may_be_built(d))
+		mend(f, "dkms install hipec/%s -k %s", d->version, d->release);
+	else if (*d->version)
+		return;
+	else if (machine_archive(d->root, "hipec-dkms") == MACHINE_YES)
+		mend(f, "apt install hipec-dkms");
+	else if (machine_has(d->root, "/usr/src/hipec-" HIPEC_VERSION "/dkms.conf") &&
+		 may_be_built(d))
+		mend(f, "%sdkms install hipec/" HIPEC_VERSION " -k %s", dkms, d->release);
+	else
+		mend(f, "make deb && apt install ./build/deb/hipec-dkms_*.deb, in hipec's sources");
 }
 
 static void check_module(const struct doctor *d, struct doctor_finding *f)
@@ -168,23 +127,32 @@ static void check_module(const struct doctor *d, struct doctor_finding *f)
 		mend(f, "modprobe hipec");
 	} else {
 		say(f, DOCTOR_WRONG, "there is none for %s", d->release);
-		if (*d->version)
-			mend(f, "dkms install hipec/%s -k %s", d->version,
-			     d->release);
-		else
-			mend(f, "apt install hipec-dkms");
+		mend_dkms(d, f);
 	}
 }
 
+/* Of a kernel that is no longer in the archive there are none to install. */
 static void check_headers(const struct doctor *d, struct doctor_finding *f)
 {
+	char package[DOCTOR_TEXT];
+	enum machine_answer archive;
+
 	if (d->headers) {
 		say(f, DOCTOR_OK, "they are installed");
 		return;
 	}
+	snprintf(package, sizeof(package), "linux-headers-%s", d->release);
+	archive = machine_archive(d->root, package);
 	say(f, d->loaded || *d->module ? DOCTOR_NOTE : DOCTOR_WRONG,
-	    "there are none of %s, which the module is built with", d->release);
-	mend(f, "apt install linux-headers-%s", d->release);
+	    "there are none of %s, which the module is built with%s", d->release,
+	    archive == MACHINE_NO ? "; no archive of this machine has them" : "");
+	if (!may_be_built(d))
+		return;		/* the kernel comes first */
+	if (archive == MACHINE_NO)
+		mend(f, "apt install linux-image-amd64 linux-headers-amd64 && reboot");
+	else
+		mend(f, "%sapt install %s", archive == MACHINE_UNKNOWN ? "apt update && " : "",
+		     package);
 }
 
 static void check_dkms(const struct doctor *d, struct doctor_finding *f)
@@ -195,34 +163,34 @@ static void check_dkms(const struct doctor *d, struct doctor_finding *f)
 	if (!*d->version) {
 		say(f, there ? DOCTOR_NOTE : DOCTOR_WRONG,
 		    "it does not know the module, so the next kernel has none");
-		mend(f, "apt install hipec-dkms");
+		mend_dkms(d, f);
 		return;
 	}
 	snprintf(path, sizeof(path), DKMS "/hipec/kernel-%s-x86_64", d->release);
-	if (is_there(d, path)) {
+	if (machine_has(d->root, path)) {
 		say(f, DOCTOR_OK, "hipec/%s is installed", d->version);
 		return;
 	}
 	snprintf(path, sizeof(path), DKMS "/hipec/%s/build/make.log", d->version);
 	say(f, there ? DOCTOR_NOTE : DOCTOR_WRONG,
 	    "hipec/%s is not installed for %s%s%s", d->version, d->release,
-	    is_there(d, path) ? "; it was not built, see " : "",
-	    is_there(d, path) ? path : "");
-	mend(f, "dkms install hipec/%s -k %s", d->version, d->release);
+	    machine_has(d->root, path) ? "; it was not built, see " : "",
+	    machine_has(d->root, path) ? path : "");
+	mend_dkms(d, f);
 }
 
 /* Whether the kernel loads signed modules alone. */
 static bool wants_signature(const struct doctor *d)
 {
 	size_t size;
-	char *bytes = read_file(d, EFI_SECURE_BOOT, &size);
+	char *bytes = machine_read(d->root, EFI_SECURE_BOOT, &size);
 	/* Four bytes of attributes come first. */
 	bool secure = bytes && size > 4 && bytes[4] == 1;
 
 	free(bytes);
-	return secure || has(d, "/sys/kernel/security/lockdown", "[integrity]",
+	return secure || machine_contains(d->root, "/sys/kernel/security/lockdown", "[integrity]",
 			     strlen("[integrity]")) ||
-	       has(d, "/sys/kernel/security/lockdown", "[confidentiality]",
+	       machine_contains(d->root, "/sys/kernel/security/lockdown", "[confidentiality]",
 		   strlen("[confidentiality]"));
 }
 
@@ -230,8 +198,8 @@ static bool wants_signature(const struct doctor *d)
 static bool key_is_known(const struct doctor *d)
 {
 	size_t size;
-	char *key = read_file(d, DKMS_KEY, &size);
-	bool known = key && size && has(d, EFI_MACHINE_KEYS, key, size);
+	char *key = machine_read(d->root, DKMS_KEY, &size);
+	bool known = key && size && machine_contains(d->root, EFI_MACHINE_KEYS, key, size);
 
 	free(key);
 	return known;
@@ -247,7 +215,7 @@ static void check_secure_boot(const struct doctor *d, struct doctor_finding *f)
 		say(f, DOCTOR_OK, "modules need a signature, and it is loaded");
 	} else if (!*d->module) {
 		say(f, DOCTOR_NOTE, "modules need a signature; DKMS gives them one");
-	} else if (!has(d, d->module, mark, strlen(mark))) {
+	} else if (!machine_contains(d->root, d->module, mark, strlen(mark))) {
 		say(f, DOCTOR_WRONG, "modules need a signature, and the module has none");
 		if (*d->version)
 			mend(f, "dkms install --force hipec/%s -k %s",
@@ -264,7 +232,7 @@ static void check_secure_boot(const struct doctor *d, struct doctor_finding *f)
 static long group_number(const struct doctor *d, const char *name)
 {
 	size_t size, n = strlen(name);
-	char *text = read_file(d, "/etc/group", &size), *save = NULL, *line;
+	char *text = machine_read(d->root, "/etc/group", &size), *save = NULL, *line;
 	long number = -1;
 
 	/* name:password:number:members */
@@ -279,7 +247,7 @@ static long group_number(const struct doctor *d, const char *name)
 
 static void check_device(const struct doctor *d, struct doctor_finding *f)
 {
-	int fd = open_at(d, "/dev/hipec", O_PATH);
+	int fd = machine_open(d->root, "/dev/hipec", O_PATH);
 	long group = group_number(d, "hipec");
 	struct passwd *user = getpwuid(geteuid());
 	struct stat st = { 0 };
@@ -311,7 +279,7 @@ static void check_device(const struct doctor *d, struct doctor_finding *f)
 static bool may_lock_all(const struct doctor *d)
 {
 	size_t size;
-	char *text = read_file(d, "/proc/self/status", &size);
+	char *text = machine_read(d->root, "/proc/self/status", &size);
 	char *caps = text ? strstr(text, "\nCapEff:") : NULL;
 	bool may = caps && strtoull(caps + strlen("\nCapEff:"), NULL, 16) &
 				   (1ULL << CAP_IPC_LOCK);
@@ -324,7 +292,7 @@ static void check_memlock(const struct doctor *d, struct doctor_finding *f)
 {
 	static const char row[] = "\nMax locked memory";
 	size_t size;
-	char *text = read_file(d, "/proc/self/limits", &size);
+	char *text = machine_read(d->root, "/proc/self/limits", &size);
 	char *at = text ? strstr(text, row) : NULL;
 	unsigned long long bytes;
 
@@ -346,9 +314,11 @@ static void check_in_place(const struct doctor *d, struct doctor_finding *f)
 {
 	char enabled[8];
 
-	read_line(d, "/proc/sys/kernel/ftrace_enabled", enabled, sizeof(enabled));
-	if (!is_there(d, "/sys/fs/cgroup/cgroup.procs")) {
-		say(f, DOCTOR_NOTE, "no cgroups of version 2 in /sys/fs/cgroup: hipec run makes regions of files");
+	machine_line(d->root, "/proc/sys/kernel/ftrace_enabled", enabled, sizeof(enabled));
+	if (!machine_has(d->root, "/sys/fs/cgroup/cgroup.procs")) {
+		say(f, DOCTOR_NOTE, "no cgroups of version 2 in /sys/fs/cgroup: hipec run makes regions of files%s",
+		    machine_has(d->root, "/sys/fs/cgroup/memory") ?
+		    "; the kernel's argument systemd.unified_cgroup_hierarchy=1 changes that" : "");
 	} else if (*enabled == '1') {
 		say(f, DOCTOR_OK, "files are had in place as programs open them");
 	} else if (*enabled) {
@@ -357,6 +327,72 @@ static void check_in_place(const struct doctor *d, struct doctor_finding *f)
 	} else {
 		say(f, DOCTOR_NOTE, "this kernel has no hooks of functions: hipec run makes regions of files");
 	}
+}
+
+/* Whether one of a list of words between commas is @word, or @word=always. */
+static bool has_option(const char *options, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; options; options = strchr(options, ','), options += !!options)
+		if (!strncmp(options, word, n) &&
+		    (!options[n] || options[n] == ',' || !strncmp(options + n, "=always", 7)))
+			return true;
+	return false;
+}
+
+/* What users have files on: a disk, or another machine's. */
+static bool holds_files(const char *source, const char *place, const char *type)
+{
+	static const char *const far[] = { "nfs", "nfs4", "cifs", "9p", "virtiofs", "ceph", "zfs" };
+	static const char *const fixed[] = { "squashfs", "iso9660", "vfat", "efivarfs" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fixed); i++)
+		if (!strcmp(type, fixed[i]))
+			return false;
+	for (i = 0; i < ARRAY_SIZE(far); i++)
+		if (!strcmp(type, far[i]))
+			return true;
+	/* Single files, as containers have some, and what is for starting only. */
+	return *source == '/' && strncmp(place, "/boot", 5) && strncmp(place, "/etc/", 5);
+}
+
+/* Which file systems have files that a policy can have: module/cache takes them by type. */
+static void check_file_systems(const struct doctor *d, struct doctor_finding *f)
+{
+	static const char *const taken[] = { "ext4", "xfs", "btrfs" };
+	char source[DOCTOR_TEXT], place[DOCTOR_TEXT], type[64], options[DOCTOR_TEXT];
+	char good[64] = "", other[DOCTOR_TEXT - 96] = "";
+	size_t size, i, n = 0;
+	char *text = machine_read(d->root, "/proc/self/mounts", &size), *save = NULL, *line;
+
+	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (sscanf(line, "%255s %255s %63s %255s", source, place, type, options) != 4 ||
+		    !holds_files(source, place, type))
+			continue;
+		for (i = 0; i < ARRAY_SIZE(taken) && strcmp(type, taken[i]); i++)
+			;
+		if (i == ARRAY_SIZE(taken) || has_option(options, "dax")) {
+			if (n < sizeof(other))
+				n += snprintf(other + n, sizeof(other) - n, "%s%s (%s%s)",
+					      n ? ", " : "", place, type,
+					      i < ARRAY_SIZE(taken) ? ", DAX" : "");
+		} else if (!strstr(good, taken[i])) {
+			snprintf(good + strlen(good), sizeof(good) - strlen(good), "%s%s",
+				 *good ? ", " : "", taken[i]);
+		}
+	}
+	if (!text)
+		say(f, DOCTOR_NOTE, "it is not known which are mounted");
+	else if (n)
+		say(f, DOCTOR_NOTE, "files are taken on ext4, xfs and btrfs, and not on %s", other);
+	else if (*good)
+		say(f, DOCTOR_OK, "files are taken on all that are mounted: %s", good);
+	else
+		say(f, DOCTOR_NOTE, "files are taken on ext4, xfs and btrfs, and none is mounted");
+	free(text);
 }
 
 static const struct {
@@ -371,6 +407,7 @@ static const struct {
 	{ "device", check_device },
 	{ "memlock", check_memlock },
 	{ "in-place", check_in_place },
+	{ "file-systems", check_file_systems },
 };
 
 /* What modprobe would load: a line of modules.dep begins with it. */
@@ -381,7 +418,7 @@ static void find_module(struct doctor *d)
 	char *text, *at, *line;
 
 	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", d->release);
-	text = read_file(d, path, &size);
+	text = machine_read(d->root, path, &size);
 	at = text ? strstr(text, "/hipec.ko") : NULL;
 	for (line = at; line && line > text && line[-1] != '\n'; line--)
 		;
@@ -397,7 +434,7 @@ static void find_module(struct doctor *d)
 /* The version that DKMS has: its folder has a number's name. */
 static void find_version(struct doctor *d)
 {
-	int fd = open_at(d, DKMS "/hipec", O_RDONLY | O_DIRECTORY);
+	int fd = machine_open(d->root, DKMS "/hipec", O_RDONLY | O_DIRECTORY);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 
@@ -425,13 +462,13 @@ int doctor_open(struct doctor *d, const char *root)
 	*d = (struct doctor){ .root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) };
 	if (d->root < 0)
 		return -errno;
-	read_line(d, "/proc/sys/kernel/osrelease", d->release,
+	machine_line(d->root, "/proc/sys/kernel/osrelease", d->release,
 		  sizeof(d->release));
-	d->loaded = is_there(d, "/sys/module/hipec") ||
-		    has(d, "/proc/modules", line, strlen(line));
+	d->loaded = machine_has(d->root, "/sys/module/hipec") ||
+		    machine_contains(d->root, "/proc/modules", line, strlen(line));
 	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile",
 		 d->release);
-	d->headers = is_there(d, path);
+	d->headers = machine_has(d->root, path);
 	find_module(d);
 	find_version(d);
 	return 0;

@@ -402,9 +402,9 @@ static const struct verb {
 	  "place of the first difference, hole or damage.\n", GROUP_WATCH },
 	{ "doctor", cli_doctor, "[--json]",
 	  "say what keeps hipec from working here, and the command that mends it",
-	  "Looks at the kernel, its headers, DKMS, Secure Boot, the module, the device and\n"
-	  "the limit of locked memory. docs/user/install.md has more on each. Exit code 1\n"
-	  "if something is wrong; what is only noted may stay as it is.\n"
+	  "Looks at the kernel, its headers, DKMS, Secure Boot, the module, the device, the\n"
+	  "limit of locked memory, cgroups and file systems. docs/user/install.md has more\n"
+	  "on each. Exit code 1 if something is wrong; what is only noted may stay.\n"
 	  "\n"
 	  "  -j, --json     an array with an object for each check, for programs\n"
 	  "      --root DIR look at the machine whose root folder is there\n", GROUP_MACHINE },

@@ -29,7 +29,7 @@ static struct json_object *finding_json(const struct doctor_finding *f)
 
 static void print_finding(const struct doctor_finding *f)
 {
-	printf("%-5s  %-11s  %s\n", states[f->state], f->check, f->text);
+	printf("%-5s  %-12s  %s\n", states[f->state], f->check, f->text);
 	if (*f->mend)
 		printf("%20s# %s\n", "", f->mend);
 }
