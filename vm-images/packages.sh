@@ -24,17 +24,18 @@ set -eu
 # ripgrep, lmdb-utils, python3-numpy, -plyvel, gron (in Go): programs that hipec run is
 # tried on; fio, stress-ng: that check what they write.
 # g++, pkgconf, groff-base, mypy: for what is installed: a header, its flags, man pages,
-# types of the Python module.
+# types of the Python module; python3-pip, for its wheel.
 # liblua5.4-dev, valgrind: what bench/cost/vm compares with, and counts with.
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
 	 libedit-dev libjson-c-dev libzstd-dev libblkid-dev sqlite3 qemu-system-x86 busybox-static cpio kmod e2fsprogs xfsprogs btrfs-progs xz-utils zstd
 	 git python3 python3-pytest python3-pytest-xdist python3-plotly
 	 python3-jsonschema python3-prometheus-client python3-numpy python3-plyvel mypy
 	 liblua5.4-dev valgrind ripgrep lmdb-utils gron fio stress-ng
-	 g++ pkgconf groff-base"
+	 g++ pkgconf groff-base python3-pip"
 # libFuzzer and source-based coverage; no other target needs them.
 fuzz="clang llvm libclang-rt-dev"
-browser="chromium"
+# python3-pip: fetches the checker of accessibility.
+browser="chromium python3-pip"
 # mmdebstrap: a clean root, to install the packages in.
 deb="dpkg-dev fakeroot debhelper dh-dkms dh-python mmdebstrap"
 

@@ -20,7 +20,7 @@ import helptext  # noqa: E402  (packaging/helptext.py)
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(
     str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 # A block with a line that begins so is one of commands, if it has no prompts.
-PROGRAM = (r"(sudo|make|git|apt|sh|cd|cp|mkdir|echo|cat|cc|python3|modprobe|rmmod|insmod|dkms|ampc|"
+PROGRAM = (r"(sudo|make|git|apt|pip|sh|cd|cp|mkdir|echo|cat|cc|python3|modprobe|rmmod|insmod|dkms|ampc|"
            r"(build|bench|test|docs|\.)/\S+)( |$)|hipec [a-z]+(?!:)\b")
 
 
@@ -134,6 +134,8 @@ TABLE = [
     ("docs/user/install.md", "make", By(
         "test_install.py::test_commands_say_their_version",
         '"make", "-s"')),
+    ("docs/user/install.md", r"pip install \.", By(
+        "test_python.py::test_a_wheel_has_what_make_install_has", '"install", "--target"')),
     ("docs/user/install.md", r"sudo apt install \./.*\.deb", By(
         "test_packages.py::test_commands_compiler_and_policies", "-i /tmp/*.deb")),
     ("docs/user/install.md", "sudo adduser .*", By(

@@ -12,6 +12,12 @@ map() returns is an mmap.mmap, and does what that does. Where the module or the
 library is not there, or does not admit the caller, Container() raises Error, which
 is an OSError; available() says so before. A policy that cannot be read is an Error too.
 
+Files that other programs use come under a policy in place, in the page cache:
+
+    with hipec.attach("/srv/data", "scan-resistant", "2G") as attachment:
+        ...
+        print(attachment.status()["counters"]["faults"])
+
 Without the module, sim() counts the faults of policies on traces:
 
     for row in hipec.sim("app.trace", ["lru", "mru", "opt"], frames=["25%", "512M"]):
@@ -27,11 +33,13 @@ import pathlib
 from typing import Any, IO
 
 from hipec import _abi
+from hipec._attach import Attachment, attach
 from hipec._error import Error
 from hipec._find import policy_file
 from hipec._sim import sim
 
-__all__ = ["Container", "Error", "PAGE", "__version__", "available", "policy_file", "query", "sim"]
+__all__ = ["Attachment", "Container", "Error", "PAGE", "__version__", "attach", "available",
+           "policy_file", "query", "sim"]
 
 __version__: str = _abi.VERSION
 

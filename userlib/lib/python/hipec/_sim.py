@@ -4,22 +4,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from typing import Any, Sequence
 
-from hipec._error import Error
-from hipec._find import command
+from hipec._command import Path, listed, run
 
 
-def _list(what: Any) -> list[str]:
-    """One thing, or several."""
-    one = isinstance(what, (str, int, os.PathLike))
-    return [os.fspath(item) if isinstance(item, os.PathLike) else str(item)
-            for item in ([what] if one else what)]
-
-
-def sim(traces: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+def sim(traces: Path | Sequence[Path],
         policies: str | Sequence[str] = (), frames: int | str | Sequence[int | str] = (),
         mode: str = "mapped", options: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Count the faults of policies on traces; needs neither the module nor root.
@@ -34,19 +24,12 @@ def sim(traces: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     docs/user/schemas/sim.json: "policy", "frames", "faults", "gain_percent" and so on.
     Raises Error with what hipec sim said if something is wrong.
     """
-    args = [command(), "sim", "--json", "--mode", mode]
+    args = ["--json", "--mode", mode]
     if policies:
-        args += ["--policy", ",".join(_list(policies))]
+        args += ["--policy", ",".join(listed(policies))]
     if frames:
-        args += ["--frames", ",".join(_list(frames))]
-    args += [*options, "--", *_list(traces)]
-    try:
-        done = subprocess.run(args, capture_output=True, text=True, check=False,
-                              stdin=subprocess.DEVNULL)
-    except OSError as error:
-        raise Error(error.errno, error.strerror, args[0]) from None
+        args += ["--frames", ",".join(listed(frames))]
     # Codes above 2 are verdicts.
-    if done.returncode in (1, 2) or not done.stdout:
-        raise Error(22, done.stderr.strip() or f"hipec sim ended with {done.returncode}")
-    rows: list[dict[str, Any]] = json.loads(done.stdout)
+    rows: list[dict[str, Any]] = json.loads(
+        run("sim", [*args, *options, "--", *listed(traces)], (0, 3, 4)))
     return rows
