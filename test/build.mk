@@ -197,7 +197,7 @@ $(B)/guest/policies/%.hpo: test/guest/policies/%.hpt $(B)/hpt
 	@mkdir -p $(@D)
 	@$(B)/hpt --output $@ $<
 
-.PHONY: check check-debug check-fast check-browser check-kunit check-vm fast-ready \
+.PHONY: check check-debug check-fast check-browser check-kunit check-vm fast-ready browser-ready \
 	kunit-ready guest-ready debug-ready
 
 ## check: rings fast, browser, kunit and vm, after installing what they need
@@ -211,6 +211,16 @@ check-debug: packages
 ## check-fast: ring fast: user space, no root, no guest, under a minute
 check-fast:
 	@$(PYTHON) -B test/rings.py fast
+
+# A checker of accessibility, for pages: one file of a package of PyPI's.
+AXE := axe-playwright-python==0.1.4
+$(B)/axe/axe.min.js:
+	@mkdir -p $(@D)
+	$(PYTHON) -m pip download -q --no-deps -d $(@D) $(AXE)
+	cd $(@D) && $(PYTHON) -c 'import glob, zipfile; open("axe.min.js", "wb").write(\
+		zipfile.ZipFile(*glob.glob("*.whl")).read("axe_playwright_python/axe.min.js"))'
+
+browser-ready: fast-ready $(B)/axe/axe.min.js
 
 ## check-browser: the pages of hipec profile and hipec mix in a browser
 check-browser: packages packages-browser

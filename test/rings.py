@@ -60,7 +60,7 @@ class Ring:
 # Each test is in one of them: test/docs/test_rings.py.
 RINGS = {
     "fast": Ring("fast-ready", "not guest and not kunit and not debug and not browser", alone=True),
-    "browser": Ring("fast-ready", "browser"),
+    "browser": Ring("browser-ready", "browser"),
     "kunit": Ring("kunit-ready", "kunit"),
     "vm": Ring("guest-ready", "guest and not debug", guests=2),
     "debug": Ring("debug-ready", "debug", guests=2),

@@ -111,6 +111,17 @@ class Page:
         pathlib.Path(path).write_bytes(base64.b64decode(data))
 
 
+AXE = pathlib.Path(__file__).resolve().parents[2] / "build/axe/axe.min.js"
+
+
+def accessible(page):
+    """What axe, which checks accessibility, finds wrong: [(rule, impact, the first place)]."""
+    page.run(AXE.read_text() + "; 0")
+    return page.run("""axe.run().then(found => {
+        if (!found.passes.length) throw new Error("axe looked at nothing");
+        return found.violations.map(one => [one.id, one.impact, one.nodes[0].html]); })""")
+
+
 def program():
     """Its path, or None."""
     return shutil.which("chromium")

@@ -13,7 +13,6 @@ import zlib
 
 import pytest
 
-import browser
 import sim_models
 from conftest import BUILD, ROOT
 
@@ -389,8 +388,27 @@ def test_page_needs_nothing_else(page):
     library = script(text, "library")
     assert b"Plotly" in zlib.decompress(base64.b64decode(library))
     rest = text.replace(library, "")
-    assert not re.search(r"https?:|//\w|\bsrc\s*=|\bhref\s*=|url\(|@import|<link", rest)
+    assert not re.search(r"https?:|//\w|\bsrc\s*=|\bhref\s*=\"?[^\"#]|url\(|@import|<link", rest)
     assert rest.count("<script") == 3
+
+
+def test_contents_lead_to_headings_and_charts_are_told_in_words(page):
+    """Each link has its place; each chart is a figure under a heading, with a text of its own."""
+    path, got = page
+    text = path.read_text()
+    text = text.replace(script(text, "library"), "")
+    links = re.findall(r'<a href="#([\w-]+)">', text)
+    places = re.findall(r'<h[23] id="([\w-]+)"', text)
+    assert links == places and len(links) == len(set(links)) == 16
+    assert text.count("<figure>") == text.count("<figcaption") == 12
+    charts = re.findall(r'<div class="chart" id="([\w-]+)" role="img" aria-label="([^"]*)">', text)
+    assert len(charts) == 14    # maps come in pairs
+    rows = got["rows"]
+    for run in got["runs"][:4]:
+        row = rows[run["row"]]
+        assert f"{row['policy']}: {row['faults']} faults of 600 accesses with 60 frames" in charts[0][1]
+    assert "<details>" in text and "<details open" not in text
+    assert "<td>60<td>240 KiB<td>600" in text
 
 
 def test_page_has_the_numbers(page):
@@ -420,78 +438,6 @@ def test_programs_that_ran_side_by_side_are_drawn_together(page):
     assert all(line["stackgroup"] for line in held)
     assert len({name for bars in section["charts"]["region"]["data"] for name in bars["x"]}) == \
         2 * len(got["traces"][0]["bands"])
-
-
-@pytest.mark.browser
-@pytest.mark.skipif(not browser.program(), reason="chromium is not installed: make packages-browser")
-def test_browser_draws_all_and_controls_work(page):
-    path, got = page
-    run = got["runs"][0]
-    with browser.browser() as tab:
-        tab.open(path)
-        tab.wait_until("document.body.dataset.drawn")
-        charts = ["curve", "time", "region", "map", "held", "queues"]
-        assert tab.run("[...document.querySelectorAll('.chart')].map(c => c.id)") == [
-            f"s{number}-{key}" for number in (0, 1) for key in charts]
-        # Each has marks of its own kind, and they are of some size.
-        for key, marks in [("curve", ".scatterlayer .point"), ("time", ".scatterlayer .js-fill"),
-                           ("region", ".barlayer .point path"), ("map", ".heatmaplayer image"),
-                           ("held", ".scatterlayer .js-line"), ("queues", ".scatterlayer .js-line")]:
-            box = tab.run(f"(b => [b.width, b.height])(document.querySelector('#s0-{key} {marks}')"
-                          ".getBoundingClientRect())")
-            assert box[0] > 1 and box[1] > 1, (key, box)
-        bars = "document.getElementById('s0-region').data[0].y"
-        assert sum(tab.run(bars)) == sum(map(sum, run["faults"])) == 600
-        # The button "2/4": accesses 150 to 300, of bins of 3.
-        before = tab.run("document.querySelector('#s0-region .barlayer').innerHTML")
-        click(tab, "#s0-time .updatemenu-button", 2)
-        tab.wait_until("document.getElementById('s0-region').layout.title.text != "
-                       "'Page faults by region'")
-        assert tab.run("document.getElementById('s0-region').layout.title.text") == \
-            "Page faults by region, from access 150 to 300"
-        assert tab.run(bars) == [sum(column) for column in zip(*run["faults"][50:100])]
-        assert tab.run("document.querySelector('#s0-region .barlayer').innerHTML") != before
-        assert tab.run("document.getElementById('s0-map').layout.xaxis.range") == [150, 300]
-        # The slider below: its left end is dragged to the middle.
-        slider = tab.run("(b => [b.x, b.y, b.width, b.height])(document.querySelector("
-                         "'#s0-time .rangeslider-bg').getBoundingClientRect())")
-        y = slider[1] + slider[3] / 2
-        drag(tab, (slider[0] + slider[2] / 4, y), (slider[0] + slider[2] * 3 / 8, y))
-        tab.wait_until(f"{bars}.reduce((a, b) => a + b) < 120")
-        # The list of queues: another policy's are shown.
-        shown = "document.getElementById('s0-queues').data.map(line => line.visible)"
-        assert tab.run(shown) == [True, False, False]
-        click(tab, "#s0-queues .updatemenu-header", 0)
-        tab.wait_until("document.querySelectorAll('#s0-queues .updatemenu-dropdown-button').length")
-        click(tab, "#s0-queues .updatemenu-dropdown-button", 1)
-        tab.wait_until(f"{shown}[1] === true")
-        assert tab.run(shown) == [False, True, True]
-        assert not tab.errors
-        assert all(url.startswith(("file:", "data:", "blob:")) for url in tab.requests)
-
-
-def place(tab, selector, number):
-    """The middle of an element, which is brought into view."""
-    return tab.run(f"(e => {{ e.scrollIntoView({{block: 'center'}}); const b = "
-                   "e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })"
-                   f"(document.querySelectorAll('{selector}')[{number}])")
-
-
-def mouse(tab, kind, at):
-    tab.call("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], button="left", clickCount=1)
-
-
-def click(tab, selector, number):
-    at = place(tab, selector, number)
-    mouse(tab, "mousePressed", at)
-    mouse(tab, "mouseReleased", at)
-
-
-def drag(tab, start, end):
-    mouse(tab, "mousePressed", start)
-    for step in range(1, 5):
-        mouse(tab, "mouseMoved", [a + (b - a) * step / 4 for a, b in zip(start, end)])
-    mouse(tab, "mouseReleased", end)
 
 
 COUNTS = """
@@ -534,3 +480,19 @@ def test_counters_are_drawn_on_top_of_each_other(tmp_path):
     data = section["charts"]["counters"]["data"]
     assert [(one["name"], one["y"], one["stackgroup"]) for one in data] == [
         ("frames_even", [0, 1, 2, 2], "0"), ("frames_odd", [0, 0, 0, 1], "0")]
+    assert section["charts"]["counters"]["layout"]["yaxis"]["title"]["text"] == \
+        "frames (of 4 KiB) of counts.hp"
+    assert ">Counters over time: counts.hp</h3>" in (tmp_path / "page.html").read_text()
+
+
+def test_counters_that_never_count_are_not_drawn(tmp_path):
+    """As partitions of AMP that were never used."""
+    (tmp_path / "counts.hp").write_text(COUNTS)
+    (tmp_path / "trace").write_text("r 2\nr 4\n")
+    subprocess.run([HIPEC, "profile", "-p", tmp_path / "counts.hp", "-f", "9", "--counters", "*",
+                    "-o", tmp_path / "page.html", tmp_path / "trace"], check=True, env=ENV,
+                   stdout=subprocess.DEVNULL)
+    section, = json.loads(script((tmp_path / "page.html").read_text(), "charts"))
+    chart = section["charts"]["counters"]
+    assert [one["name"] for one in chart["data"]] == ["frames_even", "seen"]
+    assert chart["layout"]["yaxis"]["title"]["text"] == "counts of counts.hp"

@@ -139,7 +139,7 @@ def test_browser_windows_are_of_time(folder):
         assert tab.run("[...document.querySelectorAll('h2')].map(h => h.textContent)") == [
             "A, B", "B, A"]
         tab.run("Plotly.relayout('s0-time', {'xaxis.range': [5.5, 10]}).then(() => 0)")
-        tab.wait_until("document.getElementById('s0-region').layout.title.text == "
+        tab.wait_until("document.getElementById('s0-region-title').textContent == "
                        "'Page faults by region, from 5.5 to 10 ms'")
         assert tab.run("document.getElementById('s0-region').data.map(bars => bars.y)") == [
             [0, 1], [0, 0]]

@@ -7,7 +7,24 @@ import pathlib
 
 BESIDE = pathlib.Path(__file__).resolve().parent.parent     # where hipec is
 NAME = 24       # characters of a name
+FRAME = 4096    # bytes
 UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1)]
+
+
+def memory(frames):
+    """So many frames, as memory."""
+    size = frames * FRAME
+    for unit, least in [("GiB", 1 << 30), ("MiB", 1 << 20)]:
+        if size >= least:
+            return f"{size / least:.1f} {unit}"
+    return f"{size >> 10} KiB"
+
+
+def short(text, length=NAME):
+    """Without its middle, if it is longer: files differ at their ends."""
+    before = (length - 1) // 2
+    return text if len(text) <= length else \
+        f"{text[:before]}\N{HORIZONTAL ELLIPSIS}{text[before + 1 - length:]}"
 
 
 class Run:
@@ -41,10 +58,11 @@ class Run:
         self.bands = [self.name_of(band, band) for band in self.trace["bands"]]
 
     def files(self):
-        """{file of the trace: what to call it}: the end of its name, unless that is another's."""
+        """{file of the trace: what to call it}: its name without folders, unless that is
+        another's, too; without its middle, if it is long."""
         paths = {name for band in self.trace["bands"]
                  for name in (band["region"], *(band["spans"] or ())) if name}
-        cuts = [lambda path: pathlib.Path(path).name[-NAME:], lambda path: path[-NAME:], str]
+        cuts = [lambda path: short(pathlib.Path(path).name), short, str]
         return {path: next(cut(path) for cut in cuts
                            if cut is str or [*map(cut, paths)].count(cut(path)) == 1)
                 for path in paths}
@@ -55,7 +73,7 @@ class Run:
         ends = [(first["spans"] or [first["region"]])[0], (last["spans"] or [last["region"]])[-1]]
         pages = [first["first"], last["last"]]
         if ends[0] != ends[1]:
-            return " ... ".join(self.file[end][-NAME // 2:] if end else str(page)
+            return " ... ".join(short(self.file[end], NAME // 2) if end else str(page)
                                 for end, page in zip(ends, pages))
         pages = [str(page - first["region_first"]) for page in pages]
         span = "\N{EN DASH}".join(dict.fromkeys(pages))

@@ -6,12 +6,14 @@ import html
 
 import plotly.graph_objects as go
 
+from data import memory
+
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]
 MARKS = ["circle", "square", "diamond", "triangle-up", "x", "cross", "star"]
 SHADES = [[0, "#ffffff"], [0.001, "#e8f1f8"], [0.5, "#4a90c2"], [1, "#08306b"]]
 FEW = 30        # points of a line that are marked, too
-HEIGHT = 420
+HEIGHT = 380
 PANEL = 90      # of one run's faults over time
 
 REGION = "region (pages of 4 KiB, by their number)"
@@ -35,7 +37,7 @@ def figure(title, x, y, **layout):
                   "yref": "container", "pad": {"t": 14}},
         "template": "none", "height": HEIGHT, "hovermode": "x unified", "colorway": COLOURS,
         "font": {"family": "sans-serif", "size": 13, "color": "#222"},
-        "margin": {"l": 80, "r": 30, "t": 112, "b": 64},
+        "margin": {"l": 70, "r": 20, "t": 84, "b": 56},
         "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom"},
         "xaxis": {"title": {"text": x, "standoff": 10}, "showgrid": False, "showline": True,
                   "linecolor": "#888", "ticks": "outside", "zeroline": False},
@@ -54,9 +56,10 @@ def buttons(items, **place):
     return [menu]
 
 
-def choice(labels, shown):
-    """A list from which one is shown: @shown(number) are the traces of it."""
-    items = [(clean(label), "update", [{"visible": shown(number)}])
+def choice(labels, shown, layout=lambda number: {}):
+    """A list from which one is shown: @shown(number) are the traces of it, @layout(number) what
+    changes with them."""
+    items = [(clean(label), "update", [{"visible": shown(number)}, layout(number)])
              for number, label in enumerate(labels)]
     return buttons(items, type="dropdown", direction="down") if len(labels) > 1 else []
 
@@ -82,7 +85,8 @@ def curve(section):
         frames, percent = zip(*points)
         fig.add_scatter(name=clean(policy), x=frames, y=percent, mode="lines+markers",
                         line=style(number), marker={"symbol": MARKS[number % len(MARKS)]},
-                        hovertemplate="%{y:.2f}")
+                        customdata=list(map(memory, frames)),
+                        hovertemplate="%{y:.2f} with %{customdata}")
     if not section.together:
         fig.add_vline(x=section.runs[0].row["frames"], line={"color": "#888", "dash": "dot"},
                       annotation={"text": "drawn below", "font": {"color": "#666", "size": 11}})
@@ -145,9 +149,24 @@ def grid(run, which):
             for row, band in zip(zip(*run.resident), run.trace["bands"])]
 
 
+def kinds_of_map(section):
+    """What a map can show, in the order of its list."""
+    return [(run, which) for run in section.runs for which in ("resident", "faults")]
+
+
+def beside(section):
+    """What the second map shows at first: of the policy with fewest faults, among those that
+    do not know the future, if the first map's is another. Else its faults."""
+    kinds = kinds_of_map(section)
+    if section.together:
+        return min(2, len(kinds) - 1)
+    best = min(section.runs, key=lambda run: (run.policy.startswith("opt"), run.row["faults"]))
+    return 1 if best is section.runs[0] else kinds.index((best, "resident"))
+
+
 def resident_map(section):
     """Figure 7 of the paper, for all times at once."""
-    kinds = [(run, which) for run in section.runs for which in ("resident", "faults")]
+    kinds = kinds_of_map(section)
     fig = figure("Where pages are resident, and where they fault", time(section), REGION,
                  hovermode="closest", height=HEIGHT + 80,
                  updatemenus=choice([f"{run.label}: {which}" for run, which in kinds],
@@ -176,7 +195,9 @@ def frames_held(section):
     for number, run in enumerate(section.runs):
         held = run.held()
         fig.add_scatter(name=clean(run.label), x=[0, *run.times(True)], y=[0, *held],
-                        mode=mode(len(held)), line=style(number), hovertemplate="%{y:,}",
+                        mode=mode(len(held)), line=style(number),
+                        customdata=[memory(n) for n in [0, *held]],
+                        hovertemplate="%{y:,} (%{customdata})",
                         stackgroup="all" if section.together else None)
     fig.update_xaxes(range=[0, section.end])
     return fig
@@ -202,15 +223,24 @@ def queue_lengths(section):
 
 def counters(section):
     """Counters of one policy at a time, on top of each other: AMP's Figure 13."""
-    runs = [run for run in section.runs if run.counters]
-    if not runs:
+    # Those that never count say nothing; of AMP they are partitions that were never used.
+    used = [(run, [one for one in run.counters if any(one["value"])]) for run in section.runs]
+    used = [(run, several) for run, several in used if several]
+    if not used:
         return None
-    owner = [number for number, run in enumerate(runs) for _ in run.counters]
-    fig = figure("Counters over time", time(section), "all of them",
-                 updatemenus=choice([run.label for run in runs],
-                                    lambda chosen: [number == chosen for number in owner]))
-    for number, run in enumerate(runs):
-        for place, counter in enumerate(run.counters):
+
+    def axis(number):
+        run, several = used[number]
+        frames = all(one["name"].startswith("frames") for one in several)
+        return f"{'frames (of 4 KiB)' if frames else 'counts'} of {clean(run.label)}"
+    owner = [number for number, (_, several) in enumerate(used) for _ in several]
+    title = "Counters over time" + f": {clean(used[0][0].label)}" * (len(used) == 1)
+    fig = figure(title, time(section), axis(0),
+                 updatemenus=choice([run.label for run, _ in used],
+                                    lambda chosen: [number == chosen for number in owner],
+                                    lambda chosen: {"yaxis.title.text": axis(chosen)}))
+    for number, (run, several) in enumerate(used):
+        for place, counter in enumerate(several):
             fig.add_scatter(name=clean(counter["name"]), x=[0, *run.times(True)],
                             y=[0, *counter["value"]], mode="lines", line=style(place),
                             stackgroup=str(number), visible=not number, hovertemplate="%{y:,}")

@@ -10,26 +10,44 @@ import zlib
 import plotly.offline
 
 import figures
+from data import memory
 
 STYLE = """
-body { font: 15px/1.5 sans-serif; color: #222; max-width: 1200px; margin: 1em auto; padding: 0 1em }
-h1 { font-size: 1.6em } h2 { border-bottom: 2px solid #0072b2; margin-top: 2em }
-table { border-collapse: collapse } th, td { padding: .15em .8em; text-align: right }
-th { border-bottom: 1px solid #888 } th:first-child, td:first-child, .words { text-align: left }
-.chart { margin-top: 1.5em; min-height: 420px } .how { color: #555; margin: 0 0 2em 1em }
-.source { font: 13px/1.4 monospace; overflow-x: auto } .source td { padding: 0 .6em }
+:root { color-scheme: light dark; --text: #222; --back: #fff; --dim: #555; --line: #888;
+--mark: #0072b2; --link: #005a8c; --bad: #b00 }
+@media (prefers-color-scheme: dark) { :root { --text: #ddd; --back: #16181c; --dim: #aaa;
+--line: #777; --mark: #3a9ad9; --link: #6db8ea; --bad: #ff8a80 } }
+body { font: 15px/1.5 sans-serif; color: var(--text); background: var(--back);
+max-width: 1200px; margin: 0 auto; padding: 1em }
+a { color: var(--link) } h1 { font-size: 1.6em; overflow-wrap: anywhere }
+h2 { border-bottom: 2px solid var(--mark); margin-top: 2em; overflow-wrap: anywhere }
+h3 { margin: 1.5em 0 0; font-size: 1.1em } h2, h3 { scroll-margin-top: 3em }
+nav { position: sticky; top: 0; z-index: 1; background: var(--back); padding: .4em 0;
+border-bottom: 1px solid var(--line); white-space: nowrap; overflow-x: auto }
+nav a { margin-right: 1em } nav b { margin-right: .6em }
+.wide { overflow-x: auto } table { border-collapse: collapse }
+th, td { padding: .15em .8em; text-align: right; white-space: nowrap }
+th { border-bottom: 1px solid var(--line) }
+th:first-child, td:first-child, .words { text-align: left }
+figure { margin: 0; min-width: 0 } .chart { min-height: 380px }
+.how { color: var(--dim); margin: 0 0 1em 1em } .moment { min-height: 1.5em; margin: 0 0 0 1em }
+.pair { display: flex; flex-wrap: wrap; gap: 1em } .pair > div { flex: 1 1 420px; min-width: 0 }
+.source { font: 13px/1.4 monospace } .source td { padding: 0 .6em }
 .source td.words { white-space: pre } .source i { display: block; height: .8em;
-background: #0072b2 } .source td.bar { width: 120px } summary { cursor: pointer }
-#problem { color: #b00 }
+background: var(--mark) } .source td.bar { width: 120px } summary { cursor: pointer }
+#problem { color: var(--bad) }
+@media (max-width: 600px) { body { padding: .5em; font-size: 14px } th, td { padding: .15em .4em }
+.how, .moment { margin-left: 0 } .pair > div { flex-basis: 100% } }
 """
 
-# Charts are drawn when the library is unpacked. The window of time that one chart has is all
-# charts'; faults by region are summed up for it.
+# Charts are drawn when the library is unpacked, in the colours of the system's scheme. The
+# window of time that one chart has is all charts'; faults by region are summed up for it.
 SCRIPT = """
 const read = id => document.getElementById(id).textContent;
-const sections = JSON.parse(read("charts"));
+const dark = matchMedia("(prefers-color-scheme: dark)"), narrow = matchMedia("(max-width: 600px)");
 const options = { responsive: true, displaylogo: false,
   modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+let sections;
 
 function sums(run, from, to) {
   const total = run.faults[0].map(() => 0);
@@ -42,28 +60,81 @@ function sums(run, from, to) {
 
 function follow(section) {
   const [time, region] = ["time", "region"].map(key => document.getElementById(section.id + key));
+  const name = document.getElementById(section.id + "region-title");
+  const moment = document.getElementById(section.id + "moment");
   time.on("plotly_relayout", () => {
     const range = time.layout.xaxis.range;
     const [from, to] = section.clock ? range : range.map(Math.round);
     const all = from <= 0 && to >= section.end;
     const [first, last] = [from, to].map(at => at.toLocaleString("en"));
-    Plotly.update(region, { y: section.runs.map(run => sums(run, from, to)) },
-      { "title.text": "Page faults by region" +
-        (all ? "" : section.clock ? `, from ${first} to ${last} ${section.unit}`
-                                  : `, from access ${first} to ${last}`) });
-    for (const key of ["map", "held", "queues", "counters"])
+    name.textContent = "Page faults by region" +
+      (all ? "" : section.clock ? `, from ${first} to ${last} ${section.unit}`
+                                : `, from access ${first} to ${last}`);
+    Plotly.update(region, { y: section.runs.map(run => sums(run, from, to)) }, {});
+    for (const key of ["map", "beside", "held", "queues", "counters"])
       if (section.charts[key])
         Plotly.relayout(section.id + key, { "xaxis.range": [from, to] });
   });
+  // All policies at the moment below the pointer.
+  time.on("plotly_hover", event => {
+    const bin = event.points[0].pointNumber;
+    const start = event.points[0].data.x[bin].toLocaleString("en");
+    const rates = time.data.map(line => `${line.name} ${line.y[bin].toLocaleString("en")}`);
+    moment.textContent = (section.clock ? `At ${start} ${section.unit}: ` : `At access ${start}: `) +
+      `${rates.join(", ")} ${section.rate}`;
+  });
+}
+
+function dress(chart) {
+  const line = "#888";
+  const [text, grid] = dark.matches ? ["#ddd", "#3a3d44"] : ["#222", "#e4e4e4"];
+  const layout = chart.layout;
+  layout.paper_bgcolor = layout.plot_bgcolor = "rgba(0,0,0,0)";
+  layout.font.color = text;
+  layout.modebar = { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: text };
+  layout.hoverlabel = { bgcolor: dark.matches ? "#26292f" : "#fff", font: { color: text } };
+  for (const [key, axis] of Object.entries(layout))
+    if (/^[xy]axis/.test(key))
+      Object.assign(axis, { gridcolor: grid, linecolor: line, tickcolor: line });
+  for (const menu of layout.updatemenus || [])
+    Object.assign(menu, { bgcolor: dark.matches ? "#26292f" : "#fff", bordercolor: line,
+      showactive: !dark.matches, font: { ...menu.font, color: text } });
+  for (const data of chart.data)
+    if (data.type === "heatmap" && dark.matches)
+      data.colorscale = [[0, "#16181c"], [0.001, "#1c2a38"], [0.5, "#3a7fb5"],
+        [1, "#d6ecff"]];
+  if (narrow.matches) {
+    layout.margin = { ...layout.margin, l: 48, r: 8 };
+    layout.font.size = 11;
+    for (const data of chart.data)
+      if (data.colorbar)
+        data.colorbar = { ...data.colorbar, thickness: 10, title: { text: "" } };
+  }
+}
+
+// The second map is the first one, with another of its list shown.
+function second(chart, shown) {
+  const copy = JSON.parse(JSON.stringify(chart));
+  copy.data.forEach((data, number) => { data.visible = number === shown; });
+  for (const menu of copy.layout.updatemenus || [])
+    menu.active = shown;
+  return copy;
 }
 
 async function draw() {
+  delete document.body.dataset.drawn;
+  const text = read("charts");
+  sections = JSON.parse(dark.matches ? text.replaceAll('"#000000"', '"#dddddd"') : text);
   for (const section of sections) {
-    for (const [key, chart] of Object.entries(section.charts))
+    if (section.charts.map)
+      section.charts.beside = second(section.charts.map, section.beside);
+    for (const [key, chart] of Object.entries(section.charts)) {
+      dress(chart);
       await Plotly.newPlot(section.id + key, chart.data, chart.layout, options);
+    }
     follow(section);
   }
-  document.body.dataset.drawn = "all";
+  document.body.dataset.drawn = dark.matches ? "dark" : "light";
 }
 
 async function unpack() {
@@ -74,7 +145,7 @@ async function unpack() {
   document.head.append(script);
 }
 
-unpack().then(draw).catch(error => {
+unpack().then(draw).then(() => dark.addEventListener("change", draw)).catch(error => {
   document.getElementById("problem").textContent =
     "The charts could not be drawn; they need a browser from 2023 or later. " + error;
   throw error;
@@ -89,14 +160,15 @@ CHARTS = [
     ("time", figures.faults_over_time,
      "How often there are faults, as time goes by, policy by policy. Drag the ends of "
      "the strip below the chart, or use the buttons, to choose a window of "
-     "time: all charts below follow."),
+     "time: all charts below follow. The line above the chart has all policies at the pointer."),
     ("region", figures.faults_by_region,
      "Where the pages are that fault in the window of time, as in Figure 6 of the paper. Drag "
      "across some bars to see them larger; a double click shows all again. Pages that nobody "
      "touches are left out."),
     ("map", figures.resident_map,
      "Each row is a region, each column a moment, as in Figure 7 of the paper: how much of the "
-     "region is in memory, or how often it faults. The list in the corner chooses the policy."),
+     "region is in memory, or how often it faults. The lists in the corners choose the policies: "
+     "at first the first one, and the best of those that do not know the future."),
     ("held", figures.frames_held,
      "How many frames are in use. Applications of one machine lie on top of each other; of a trace "
      "alone, frames count that hold a page. What rises fast fills its memory fast; what "
@@ -110,30 +182,32 @@ CHARTS = [
 ]
 
 
-def table(section):
+def table(section, number):
     """Counts, as hipec sim has them."""
-    head = "<tr><th>" + "<th>".join(
-        ["policy", section.frames, "accesses", "faults", "hits %", "pages written",
-         "commands an access"]
-    ) + '<th class="words">state'
+    head = "<tr>" + "".join(f'<th scope="col">{name}' for name in (
+        "policy", section.frames, "memory", "accesses", "faults", "hits %", "pages written",
+        "commands an access")) + '<th scope="col" class="words">state'
     rows = []
     for run in section.runs:
         row = run.row
-        cells = [html.escape(run.label), f"{row['frames']:,}", f"{row['accesses']:,}",
+        cells = [html.escape(run.label), f"{row['frames']:,}", memory(row["frames"]),
+                 f"{row['accesses']:,}",
                  f"{row['faults']:,}", f"{100 * row['hits'] / row['accesses']:.2f}",
                  f"{row['written_pages']:,}",
                  f"{row['commands_per_access']:.1f}" if not row["built_in"] else "-"]
         rows.append("<tr><td>" + "<td>".join(cells) +
                     f'<td class="words">{html.escape(run.state())}')
-    return f"<table>{head}{''.join(rows)}</table>"
+    return (f'<div class="wide" tabindex="0" role="region" aria-label="Counts {number}">'
+            f"<table>{head}{''.join(rows)}</table></div>")
 
 
-def hot_lines(run):
+def hot_lines(run, number):
     """The source of a policy, with how often its lines ran beside it."""
     total = sum(run.lines.values()) or 1
     most = max(run.lines.values(), default=0) or 1
     source = dict(enumerate(run.source, 1)) if run.source else dict.fromkeys(run.lines, "")
-    rows = ['<tr><th>commands<th>%<th><th>line<th class="words">source']
+    rows = ['<tr><th scope="col">commands<th scope="col">%<th scope="col">share'
+            '<th scope="col">line<th scope="col" class="words">source']
     for number, line in source.items():
         count = run.lines.get(number)
         cells = ["", "", ""] if count is None else [
@@ -142,19 +216,40 @@ def hot_lines(run):
         rows.append(f'<tr><td>{cells[0]}<td>{cells[1]}<td class="bar">{cells[2]}<td>{number}'
                     f'<td class="words">{html.escape(line)}')
     what = "" if run.source else " (its source was not found: only line numbers are known)"
-    return (f"<details open><summary>{html.escape(run.label)}: {total:,} commands{what}</summary>"
-            f'<table class="source">{"".join(rows)}</table></details>')
+    label = html.escape(run.label)
+    return (f"<details><summary>{label}: {total:,} commands{what}</summary>"
+            f'<div class="wide" tabindex="0" role="region" aria-label="Source of {label}, {number}">'
+            f'<table class="source">{"".join(rows)}</table></div></details>')
 
 
 def chart_of(fig):
-    """What plotly needs, in plain values."""
-    return json.loads(fig.to_json())
+    """What plotly needs, in plain values; its title is the page's heading. Return: both."""
+    chart = json.loads(fig.to_json())
+    return chart, html.unescape(chart["layout"].pop("title")["text"])
+
+
+def in_words(section):
+    """What charts show, for those who do not see them."""
+    return "; ".join(f"{run.label}: {run.row['faults']:,} faults of {run.row['accesses']:,} "
+                     f"accesses with {run.row['frames']:,} frames" for run in section.runs)
+
+
+def drawn(ident, key, title, how, words):
+    """A heading and a chart's place."""
+    words = html.escape(f"{title}. {words}", quote=True)
+    places = "".join(f'<div class="chart" id="{ident}{one}" role="img" aria-label="{words}"></div>'
+                     for one in ([key, "beside"] if key == "map" else [key]))
+    moment = f'<p class="moment" id="{ident}moment"></p>' if key == "time" else ""
+    return (f'<h3 id="{ident}{key}-title">{html.escape(title)}</h3>{moment}'
+            f'<figure><div class="{"pair" if key == "map" else "one"}">{places}</div>'
+            f'<figcaption class="how">{how}</figcaption></figure>')
 
 
 def body(section, number):
-    """A section: its HTML, and what the script needs to know."""
+    """A section: its HTML, links to its parts, and what the script needs to know."""
     ident = f"s{number}-"
-    parts = [f"<h2>{html.escape(section.title)}</h2>", table(section)]
+    parts = [f'<h2 id="{ident}title">{html.escape(section.title)}</h2>', table(section, number + 1)]
+    links = [("title", section.title)]
     frames = section.runs[0].row["frames"]
     if frames in section.verdicts:
         parts.append(f"<p><b>{frames:,} frames: {html.escape(section.verdicts[frames])}.</b></p>")
@@ -165,32 +260,39 @@ def body(section, number):
     for key, make, how in CHARTS:
         fig = make(section)
         if fig:
-            charts[key] = chart_of(fig)
-            parts.append(f'<div class="chart" id="{ident}{key}"></div><p class="how">{how}</p>')
+            charts[key], title = chart_of(fig)
+            parts.append(drawn(ident, key, title, how, in_words(section)))
+            links.append((f"{key}-title", title.split(" (")[0].split(", and")[0].split(":")[0]))
     policies = [run for run in section.runs if run.lines]
     if policies:
-        parts.append("<h3>Where the policies spend their commands</h3>")
-        parts += map(hot_lines, policies)
+        parts.append(f'<h3 id="{ident}lines-title">Where the policies spend their commands</h3>')
+        links.append(("lines-title", "Sources"))
+        parts += [hot_lines(run, number + 1) for run in policies]
         parts.append('<p class="how">Commands of the virtual machine that each line ran, of all '
                      "that the policy ran. Lines without a number make none.</p>")
-    return "\n".join(parts), {
+    first, *rest = [f'<a href="#{ident}{where}">{html.escape(name)}</a>' for where, name in links]
+    return "\n".join(parts), f"<b>{first}</b>" + "".join(rest), {
         "id": ident, "end": section.end, "unit": section.unit, "clock": section.clock,
-        "charts": charts,
+        "rate": section.rate, "charts": charts, "beside": figures.beside(section),
         "runs": [{"per_bin": run.per_bin, "faults": run.faults} for run in section.runs]}
 
 
 def page(sections):
     """The whole page, as text."""
-    bodies, data = zip(*(body(section, number) for number, section in enumerate(sections)))
+    bodies, links, data = zip(*(body(section, number) for number, section in enumerate(sections)))
     title = html.escape("hipec profile: " + ", ".join(section.title for section in sections))
     library = base64.b64encode(zlib.compress(plotly.offline.get_plotlyjs().encode())).decode()
     # Nothing in a script's text may look like its end.
     charts = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style></head>
-<body><h1>{title}</h1>
-<p id="problem"><noscript>The charts need JavaScript; the tables do not.</noscript></p>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
+<style>{STYLE}</style></head>
+<body><header><h1>{title}</h1></header>
+<nav aria-label="Contents" tabindex="0">{" ".join(links)}</nav>
+<main><p id="problem"><noscript>The charts need JavaScript; the tables do not.</noscript></p>
 {"".join(bodies)}
+</main>
 <script type="application/json" id="charts">{charts}</script>
 <script type="text/plain" id="library">{library}</script>
 <script>{SCRIPT}</script></body></html>
