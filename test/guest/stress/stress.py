@@ -30,8 +30,9 @@ PARTS = ("stress", "roomy")
 
 
 def place_systems(kernel):
-    """File systems on which files are taken in place; our own kernel has one of them."""
-    return ("ext4",) if kernel in KUNIT_KERNELS else ("ext4", "xfs", "btrfs")
+    """File systems on which files are taken in place; our own kernel has one of them, and
+    overlays."""
+    return ("ext4", *(() if kernel in KUNIT_KERNELS else ("xfs", "btrfs")), "overlay")
 
 
 def counts(text):

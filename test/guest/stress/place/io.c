@@ -371,25 +371,28 @@ static int cut_hole(uint32_t page, uint32_t nr)
 			 page * PAGE_BYTES, nr * PAGE_BYTES);
 }
 
-/* Only the first process cuts. */
+/* One process cuts at a time. */
+static bool try_cut(uint32_t page, uint32_t nr, int (*fn)(uint32_t page, uint32_t nr))
+{
+	if (__atomic_exchange_n(&board->cutting, true, __ATOMIC_SEQ_CST))
+		return false;
+	cut(FILE_CUT, page, nr, fn);
+	__atomic_store_n(&board->cutting, false, __ATOMIC_SEQ_CST);
+	return true;
+}
+
 bool op_cut(void)
 {
 	uint32_t page = CUT_FIRST + below(NR_PAGES - CUT_FIRST);
 
-	if (self)
-		return false;
-	cut(FILE_CUT, page, NR_PAGES - page, cut_end);
-	return true;
+	return try_cut(page, NR_PAGES - page, cut_end);
 }
 
 bool op_punch(void)
 {
 	uint32_t nr = 1 + below(MOST);
 
-	if (self)
-		return false;
-	cut(FILE_CUT, CUT_FIRST + below(NR_PAGES - CUT_FIRST - nr), nr, cut_hole);
-	return true;
+	return try_cut(CUT_FIRST + below(NR_PAGES - CUT_FIRST - nr), nr, cut_hole);
 }
 
 /* The kernel copies from one file to another: to the process's own, at its end. */

@@ -109,9 +109,9 @@ static bool act_take(void)
 
 	if (container < 0)
 		return false;
-	ret = take_path(dir);
+	ret = take_path(take_dir);
 	if (ret && ret != -EBUSY)
-		wrong("take %s: %s", dir, strerror(-ret));
+		wrong("take %s: %s", take_dir, strerror(-ret));
 	d = opendir(dir);
 	while (d && (e = readdir(d))) {
 		if (e->d_name[0] == '.')

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- *	hipec-place-stress [--seconds 60] [--seed N] [--plain] DIRECTORY
+ *	hipec-place-stress [--seconds 60] [--seed N] [--plain] [--take OTHER] DIRECTORY
  *
+ * --take: by this name the directory is taken, where it is below an overlay.
  * --plain: nothing is taken, so what is found wrong is no fault of hipec's.
  */
 #include "place.h"
@@ -11,7 +12,7 @@
 #include <time.h>
 
 struct board *board;
-const char *dir;
+const char *dir, *take_dir;
 
 static const char *const act_name[NR_ACTS] = {
 #define X(name) #name,
@@ -43,6 +44,7 @@ int main(int argc, char **argv)
 		{ "seconds", required_argument, NULL, 's' },
 		{ "seed", required_argument, NULL, 'r' },
 		{ "plain", no_argument, NULL, 'p' },
+		{ "take", required_argument, NULL, 't' },
 		{ 0 }
 	};
 	uint64_t seconds = 60;
@@ -65,6 +67,9 @@ int main(int argc, char **argv)
 		case 'p':
 			plain = true;
 			break;
+		case 't':
+			take_dir = optarg;
+			break;
 		default:
 			return 2;
 		}
@@ -72,6 +77,8 @@ int main(int argc, char **argv)
 	if (optind != argc - 1 || (!plain && read_policies()))
 		return 2;
 	dir = argv[optind];
+	if (!take_dir)
+		take_dir = dir;
 	printf("seed %llu\n", (unsigned long long)board->seed);
 	fflush(stdout);
 	if (keep(seconds, plain)) {

@@ -89,6 +89,7 @@ struct board {
 	uint64_t seed;
 	bool stop;
 	bool wrong;
+	bool cutting;			/* one of them, a file */
 	char text[400];			/* what is wrong */
 	uint64_t ops;
 	uint64_t tried[NR_OPS], worked[NR_OPS], acts[NR_ACTS];
@@ -101,6 +102,7 @@ struct board {
 
 extern struct board *board;
 extern const char *dir;			/* where the files are */
+extern const char *take_dir;		/* where they are taken: below an overlay */
 extern const char *const op_name[NR_OPS];
 
 /* What a page has to have, as it was before somebody looked. */

@@ -122,7 +122,7 @@ void end_write(uint32_t f, uint32_t page, uint32_t word, uint64_t value,
 			 (uint64_t)cuts << 32 | (value & COUNT), __ATOMIC_SEQ_CST);
 }
 
-/* @fn takes these pages away. One process cuts a file at a time. */
+/* @fn takes these pages away. The caller is the only one that does. */
 void cut(uint32_t f, uint32_t page, uint32_t nr, int (*fn)(uint32_t page, uint32_t nr))
 {
 	uint32_t i;
