@@ -27,7 +27,7 @@ PYTHON_FILES := $(patsubst userlib/lib/%,$(B)/%,$(wildcard userlib/lib/python/hi
 	userlib/lib/python/hipec/py.typed)) $(B)/python/hipec/_abi.py
 
 INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipecrun.so \
-	$(B)/libhipectrace.so $(SHIPPED_HPO) $(PROFILE_PY:userlib/%=$(B)/%) \
+	$(B)/libhipectrace.so $(SHIPPED_HPO) $(PROFILE_PY:userlib/%=$(B)/%) $(SERVE:userlib/%=$(B)/%) \
 	$(B)/man.stamp $(B)/hipec.bash $(PYTHON_FILES)
 
 ALL += $(INSTALLED)
@@ -67,7 +67,8 @@ install-ready: $(INSTALLED)
 install: install-ready
 	install -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(includedir)/linux \
 		$(D)$(prefix)/lib $(D)$(prefix)/share
-	install -d $(D)$(pkglibdir) $(D)$(pkgdatadir)/policies $(D)$(pkgdatadir)/profile
+	install -d $(D)$(pkglibdir) $(D)$(pkgdatadir)/policies $(D)$(pkgdatadir)/profile \
+		$(D)$(pkgdatadir)/serve
 	install $(B)/hipec $(B)/ampc $(D)$(bindir)
 	install -m 644 $(B)/libhipec.a $(D)$(libdir)
 	install -m 644 $(B)/libhipec.so $(D)$(libdir)/$(SONAME).$(VERSION)
@@ -79,13 +80,14 @@ install: install-ready
 	install -m 644 $(B)/libhipecrun.so $(B)/libhipectrace.so $(D)$(pkglibdir)
 	install -m 644 $(SHIPPED_HPO) $(wildcard policies/*.hp) $(D)$(pkgdatadir)/policies
 	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
+	install $(SERVE) $(D)$(pkgdatadir)/serve
 	cd $(B)/man && for page in */*; do sed 's|@docdir@|$(docdir)|g' $$page | \
 		install -D -m 644 /dev/stdin $(D)$(mandir)/$$page || exit; done
 	install -D -m 644 -t $(D)$(docdir) README.md CONTRIBUTING.md
 	find docs -type f ! -path 'docs/generate/*' ! -name '*.mk' ! -name '*.sh' \
 		-exec install -D -m 644 {} $(D)$(docdir)/{} \;
 	install -D -m 644 -t $(D)$(docdir)/examples test/packaging/install/weak.c \
-		packaging/hipec-attach@.service
+		packaging/hipec-attach@.service packaging/grafana.json
 	install -D -m 644 $(B)/hipec.bash $(D)$(completiondir)/hipec
 	ln -sf hipec $(D)$(completiondir)/ampc
 	install -D -m 644 -t $(D)$(pythondir)/hipec $(PYTHON_FILES)

@@ -62,6 +62,14 @@ $(B)/asan/profile/%.py: userlib/profile/%.py
 
 ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 
+# The live page of hipec serve, likewise.
+SERVE := $(wildcard userlib/serve/*)
+
+$(B)/serve/%: userlib/serve/%
+	@install -D $< $@
+
+ALL += $(SERVE:userlib/%=$(B)/%)
+
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
 CLI_SRC := $(call room,cli cli/amp cli/mix cli/run cli/sim cli/trace debug image play profile record) \

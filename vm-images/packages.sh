@@ -20,6 +20,7 @@ set -eu
 # git: the rules of the house look at what is tracked.
 # pahole, libelf-dev: used by the kernel's build of a module (BTF, objtool).
 # python3-plotly: what hipec profile draws with.
+# python3-flask: what hipec serve serves with.
 # python3-jsonschema, python3-prometheus-client: what reads the command's output, strictly.
 # ripgrep, lmdb-utils, python3-numpy, -plyvel, gron (in Go): programs that hipec run is
 # tried on; fio, stress-ng: that check what they write.
@@ -28,7 +29,7 @@ set -eu
 # liblua5.4-dev, valgrind: what bench/cost/vm compares with, and counts with.
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
 	 libedit-dev libjson-c-dev libzstd-dev libblkid-dev sqlite3 qemu-system-x86 busybox-static cpio kmod e2fsprogs xfsprogs btrfs-progs xz-utils zstd
-	 git python3 python3-pytest python3-pytest-xdist python3-plotly
+	 git python3 python3-pytest python3-pytest-xdist python3-plotly python3-flask
 	 python3-jsonschema python3-prometheus-client python3-numpy python3-plyvel mypy
 	 liblua5.4-dev valgrind ripgrep lmdb-utils gron fio stress-ng
 	 g++ pkgconf groff-base python3-pip"

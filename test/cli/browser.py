@@ -23,7 +23,8 @@ SECONDS = 300       # then it hangs
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
          "--disable-extensions", "--disable-background-networking", "--disable-sync",
          "--disable-component-update", "--no-first-run", "--hide-scrollbars",
-         "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "about:blank"]
+         "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+         "about:blank"]
 
 
 class Page:

@@ -48,7 +48,7 @@ EXAMPLES = re.findall(r"^    (.*)$", "".join(
     hipec(verb, "--help").stdout.partition("\nExamples:\n")[2] for verb in verbs()), re.M) \
     if HIPEC.exists() else []
 # What needs the module ends with 1 where it is missing, after its words were understood.
-NEEDS_MODULE = ("attach", "detach", "swap", "set", "revoke", "status", "top", "log", "metrics",
+NEEDS_MODULE = ("attach", "detach", "swap", "set", "revoke", "status", "top", "serve", "log", "metrics",
                 "record")
 # Others that do not end with 0 here: (exit codes, what they say).
 WANT = {"try": ((0, 3, 4), "worth it"), "doctor": ((0, 1), "kernel"),

@@ -151,6 +151,8 @@ TABLE = [
         "test_doctor.py::test_words_say_what_json_says",
         '"doctor"')),
     ("docs/user/mixes.md", r"\$ .*", Here()),
+    ("docs/user/operations.md", r"    \$ hipec serve --port 0", By(
+        "test_serve.py::test_the_page_and_its_numbers_are_below_the_token", '"--port", "0"')),
     ("docs/user/operations.md", "# .*", By(
         "test_ops_guest.py::test_the_page_shows_what_commands_print",
         "test_ops.py: docs/user/operations.md")),

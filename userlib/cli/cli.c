@@ -361,6 +361,18 @@ static const struct verb {
 	  "  -i, --interval S   seconds from one to the next; 2\n"
 	  "  -s, --sort BY      frames (the default), faults, evictions, loss or id\n"
 	  "  -j, --json         an object a line for each picture, for programs\n", GROUP_WATCH },
+	{ "serve", cli_serve, "[OPTION...]",
+	  "show in a browser what top and log print, as it happens",
+	  "A page on this machine alone, whose address has a token: it is printed, and new\n"
+	  "at each start. Nothing can be written there. Frames, faults, what policies save\n"
+	  "with its error, and how they ended. Ends with Ctrl-C.\n"
+	  "\n"
+	  "  -p, --port N       8088; 0: one that is free\n"
+	  "  -i, --interval S   seconds from one look to the next; 2\n"
+	  "      --socket PATH  a socket there, of its owner, and no port\n"
+	  "      --listen ADDRESS\n"
+	  "                     not 127.0.0.1: other machines may ask then, without a\n"
+	  "                     cipher; say it twice\n", GROUP_WATCH },
 	{ "log", cli_log, "[--last N] [--json]",
 	  "show how policies and containers ended that are gone",
 	  "The last 64 of all users, or as many as the module's parameter log_records says;\n"

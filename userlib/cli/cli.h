@@ -52,6 +52,7 @@ int cli_record(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 int cli_revoke(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_serve(int argc, char **argv);
 int cli_set(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_status(int argc, char **argv);

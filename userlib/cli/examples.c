@@ -65,6 +65,8 @@ static const struct {
 	  "hipec status --json | jq '.[].counters.faults'" },
 	{ "top", "Every 5 seconds, the busiest one first:",
 	  "hipec top --interval 5 --sort faults" },
+	{ "serve", "On a port that is free:",
+	  "hipec serve --port 0" },
 	{ "log", "The last five ends:",
 	  "hipec log --last 5" },
 	{ "metrics", "For node_exporter's collector of text files:",
