@@ -80,6 +80,8 @@ u32 hipec_pressure_limit(const struct hipec_cache *cache)
 	rcu_read_unlock();
 	if (left >= (long)budget)
 		return budget;
+	/* Victims are no longer held, but charged until they are evicted. */
+	left += cache->victims.pages;
 	return clamp_t(long, cache->held + left - MARGIN, min(budget, 32u),
 		       budget);
 }
