@@ -14,6 +14,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -68,6 +69,16 @@ static void *stamper(void *arg)
 		stored[page] = stamp;
 	}
 	return NULL;
+}
+
+/* Until each thread has filled a page: syncs before that could promise nothing. */
+static void wait_for_stamps(void)
+{
+	size_t id, page;
+
+	for (id = 0; id < STAMPERS; id++)
+		for (page = id; !stored[page]; page = (page + STAMPERS) % STAMPED)
+			sched_yield();
 }
 
 /* One of the ways in which a program asks for durability. */
@@ -139,6 +150,7 @@ int stamp(const char *path, int number, int rounds_wanted, uint32_t seed)
 	open_stamped(path);
 	for (i = 0; i < STAMPERS; i++)
 		CHECK(!pthread_create(&thread[i], NULL, stamper, (void *)i));
+	wait_for_stamps();
 	while (!rounds_wanted || r.seq < (uint64_t)rounds_wanted) {
 		r.seq++;
 		sync_somehow(&seed, &r);
