@@ -22,6 +22,7 @@
  * dir.c     a directory likewise, and what comes into it
  * open.c    what a cgroup's processes open is taken
  * hooks.c   what the kernel calls for a file that is taken
+ * before.c  what had a file open before it was taken
  * touch.c   which pages were touched, on their way to the policy
  * bits.c    what the policy asks of its host
  * policy.c  what the policy is asked and told
@@ -273,7 +274,13 @@ void hipec_open_before(struct file *file, struct inode *inode);
 /* hooks.c */
 int hipec_hooks_set(struct inode *inode);
 void hipec_hooks_restore(struct inode *inode);
+bool hipec_hooks_file(struct file *file);
+bool hipec_hooks_vma(struct vm_area_struct *vma);
+bool hipec_hooks_copy(const struct vm_operations_struct *ops);
 void hipec_hooks_exit(void);
+
+/* before.c */
+void hipec_before_hear(struct hipec_cfile *f, struct file *file);
 
 /* touch.c */
 bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,

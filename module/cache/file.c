@@ -315,8 +315,10 @@ static void trim(const struct hipec_cfile *f)
 	}
 }
 
-/* Take @inode, which the caller holds, with what was allocated for it. */
-static int take(struct hipec_cache *cache, struct inode *inode,
+/*
+ * Take @inode, which the caller holds, by @file or NULL, with what was allocated for it.
+ */
+static int take(struct hipec_cache *cache, struct inode *inode, struct file *file,
 		struct hipec_cfile *f, struct hipec_mark *mark,
 		struct hipec_take *a)
 {
@@ -354,6 +356,7 @@ static int take(struct hipec_cache *cache, struct inode *inode,
 	f = hipec_file_get(inode);
 	if (!f)
 		return 0;	/* it has gone again */
+	hipec_before_hear(f, file);
 	hipec_pressure_join(cache);
 	trim(f);
 	mutex_lock(&cache->c->lock);
@@ -376,14 +379,14 @@ static struct hipec_cache *cache_of(struct hipec_container *c)
 	return cache;
 }
 
-static int take_inode(struct hipec_cache *cache, struct inode *inode,
+static int take_inode(struct hipec_cache *cache, struct inode *inode, struct file *file,
 		      struct hipec_take *a)
 {
 	struct hipec_cfile *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 	struct hipec_mark *mark = kzalloc(sizeof(*mark), GFP_KERNEL_ACCOUNT);
 
 	if (f && mark)
-		return take(cache, inode, f, mark, a);
+		return take(cache, inode, file, f, mark, a);
 	kfree(f);
 	kfree(mark);
 	return -ENOMEM;
@@ -406,7 +409,7 @@ static int take_file(struct hipec_cache *cache, struct file *file,
 		a->other = other;
 		return ret;
 	}
-	return take_inode(cache, inode, a);
+	return take_inode(cache, inode, file, a);
 }
 
 /**
@@ -423,7 +426,7 @@ int hipec_cache_take_new(struct hipec_cache *cache, struct inode *inode, u32 fla
 	struct hipec_take a = { .flags = flags };
 
 	lockdep_assert_held(&admin_lock);
-	return refusal(inode) ? -EOPNOTSUPP : take_inode(cache, inode, &a);
+	return refusal(inode) ? -EOPNOTSUPP : take_inode(cache, inode, NULL, &a);
 }
 
 /**

@@ -12,6 +12,7 @@
  *
  * Interface:
  * hipec_hooks_set(), _restore()  of an inode
+ * hipec_hooks_file(), _vma(), _copy()  of what was open before
  * hipec_hooks_exit()             when the module goes
  */
 #include <linux/delay.h>
@@ -482,6 +483,63 @@ void hipec_hooks_restore(struct inode *inode)
 	if (is_ours(ops))
 		cmpxchg(&inode->i_mapping->a_ops, ops,
 			container_of(ops, struct hipec_tables, mapping)->orig);
+}
+
+/**
+ * hipec_hooks_file() - have an open file's calls come here as well
+ * @file: held by somebody
+ *
+ * A call that is under way goes on as it began.
+ *
+ * Context: any; one caller at a time.
+ * Return: true if they do from now on; false if they did before, or if its inode does
+ *         not have our table.
+ */
+bool hipec_hooks_file(struct file *file)
+{
+	const struct file_operations *fop = READ_ONCE(file_inode(file)->i_fop);
+	const struct file_operations *orig = file->f_op;
+
+	if (fop->owner != THIS_MODULE ||
+	    orig != container_of(fop, struct hipec_tables, file)->orig)
+		return false;
+	__module_get(THIS_MODULE);
+	WRITE_ONCE(file->f_op, fop);
+	module_put(orig->owner);
+	return true;
+}
+
+/**
+ * hipec_hooks_vma() - have a map's faults come here as well
+ * @vma: in the tree of its mapping, whose lock the caller holds
+ *
+ * Nothing is done if its file does not have our table, which holds the module. Faults
+ * look at the pointer without this lock; both tables have the same functions, or ours.
+ *
+ * Context: expects the lock of the mapping's maps.
+ * Return: false if hipec_hooks_copy() is needed first.
+ */
+bool hipec_hooks_vma(struct vm_area_struct *vma)
+{
+	const struct vm_operations_struct *ops = vma->vm_ops;
+	struct hipec_tables *t;
+
+	if (!ops || ops->fault == hook_fault || vma->vm_file->f_op->mmap != hook_mmap)
+		return true;
+	if (vma->vm_flags & VM_EXEC)
+		executed(file_inode(vma->vm_file));
+	spin_lock(&tables_lock);
+	t = find(&vm_tables, ops);
+	spin_unlock(&tables_lock);
+	if (t)
+		WRITE_ONCE(vma->vm_ops, &t->vm);
+	return t;
+}
+
+/* Have a copy of a map's table. May sleep. Return: false if there is no memory. */
+bool hipec_hooks_copy(const struct vm_operations_struct *ops)
+{
+	return copy_of(&vm_tables, ops, change_vm);
 }
 
 static void free_tables(struct list_head *list)

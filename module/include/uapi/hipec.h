@@ -202,7 +202,8 @@ struct hipec_exit {
 	X(ahead_dropped, "of these, pages that nobody had touched when their frames were taken back") \
 	X(default_least, "now, least that FIFO with a second chance brought in there, 19 times of 20") \
 	X(default_most, "now, most that it did, likewise; 0 if it is not known") \
-	X(hits,         "pages in place that a read(), a write() or the fault of a map found again")
+	X(hits,         "pages in place that a read(), a write() or the fault of a map found again") \
+	X(open_before,  "open files in place that were open before they were attached")
 
 struct hipec_counters {
 #define HIPEC_X(name, help) __u64 name;

@@ -262,7 +262,7 @@ static void taken_and_let_go_under_load(void)
 {
 	const size_t pages = 512;
 	const char *const policy[] = { "lru", "mru", "fifo2", NULL };
-	uint64_t evictions = 0;
+	uint64_t evictions = 0, before = 0;
 	pid_t pid[3];
 	int i, c;
 
@@ -282,11 +282,12 @@ static void taken_and_let_go_under_load(void)
 		} while (s.counters.read_pages < 500);
 		CHECK_EQ(s.exit.kind, 0);
 		evictions += s.counters.evictions;
+		before += s.counters.open_before;
 		if (i % 3 == 0)
 			CHECK_EQ(hipec_release(c, 0, -1), 0);
 		close(c);
 	}
-	CHECK(evictions > 0);
+	CHECK(evictions > 0 && before > 0);
 	for (i = 0; i < 3; i++)
 		CHECK(!ended(pid[i]));
 }

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Files in place that programs had open, or mapped, before they were taken: what is
+ * counted is what would be if they had been opened later.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "guest.h"
+
+#define FILE_A DIR_DATA "before-a"
+#define PAGES 512
+#define FRAMES 448
+#define PASSES 6
+
+/* Each page twice: it is missed once, if it is not there, and found once. */
+static void read_twice(int file)
+{
+	uint64_t word;
+	size_t i;
+
+	for (i = 0; i < 2 * PAGES; i++) {
+		CHECK(pread(file, &word, sizeof(word), i / 2 * PAGE_BYTES) == sizeof(word));
+		CHECK(word == page_word(i / 2));
+	}
+}
+
+static int open_before(void)
+{
+	int file;
+
+	stay_here();
+	make_file(FILE_A, PAGES * PAGE_BYTES);
+	file = open(FILE_A, O_RDONLY);
+	CHECK(file >= 0);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	return file;
+}
+
+static void take(int c, int file)
+{
+	struct hipec_take t;
+	int ret = hipec_take(c, 0, file, &t);
+
+	if (ret)
+		FAIL("take: %s, refused %u", strerror(-ret), t.refused);
+}
+
+static void check_twice(int c, int file)
+{
+	struct hipec_status s;
+
+	read_twice(file);
+	s = get_status(c);
+	CHECK_EQ(s.counters.read_pages, PAGES);
+	CHECK_EQ(s.counters.pages_in, PAGES);
+	CHECK_EQ(s.counters.hits, PAGES);
+}
+
+/* By another descriptor, by the same, and by one that another container had before. */
+static void reads_are_heard(void)
+{
+	int file = open_before(), path = open(FILE_A, O_PATH), c, i;
+
+	CHECK(path >= 0);
+	for (i = 0; i < 3; i++) {
+		c = open_cache("lru", PAGES);
+		take(c, i == 0 ? path : file);
+		CHECK_EQ(get_status(c).counters.open_before, i == 0);
+		check_twice(c, file);
+		close(c);
+		CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
+	}
+	close(file);
+	file = open_before();
+	c = open_cache("lru", PAGES);
+	take(c, file);
+	CHECK_EQ(get_status(c).counters.open_before, 1);
+	check_twice(c, file);
+	close(path);
+	close(file);
+	close(c);
+}
+
+/* In another process, which has closed it but for a copy of the descriptor. */
+static void other_processes_are_heard(void)
+{
+	int file = open_before(), path = open(FILE_A, O_PATH), go[2], status, c;
+	pid_t pid;
+	char byte;
+
+	CHECK(path >= 0 && !pipe(go));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		int copy = dup(file);
+
+		close(file);
+		CHECK(read(go[0], &byte, 1) == 1);
+		read_twice(copy);
+		_exit(0);
+	}
+	close(file);
+	c = open_cache("lru", PAGES);
+	take(c, path);
+	CHECK(write(go[1], "x", 1) == 1);
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	CHECK_EQ(get_status(c).counters.open_before, 1);
+	CHECK_EQ(get_status(c).counters.read_pages, PAGES);
+	CHECK_EQ(get_status(c).counters.hits, PAGES);
+	close(go[0]);
+	close(go[1]);
+	close(path);
+	close(c);
+}
+
+/* A map whose descriptor was closed: as mapped later, cache.c. */
+static void faults_are_heard(void)
+{
+	const size_t least = PAGES + (PASSES - 1) * (PAGES - FRAMES);
+	struct map m = { .file = open_before(), .pages = PAGES };
+	struct hipec_status s;
+	size_t i;
+	int path;
+
+	m.base = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ, MAP_SHARED, m.file, 0);
+	CHECK(m.base != MAP_FAILED);
+	close(m.file);
+	path = open(FILE_A, O_PATH);
+	CHECK(path >= 0);
+	m.container = open_cache("mru", FRAMES);
+	take(m.container, path);
+	CHECK_EQ(get_status(m.container).counters.open_before, 1);
+	for (i = 0; i < PASSES * PAGES; i++)
+		touch(&m, i % PAGES);
+	s = get_status(m.container);
+	CHECK_LE(least, s.counters.read_pages);
+	CHECK_LE(s.counters.read_pages, least + (PASSES - 1) * 128);
+	CHECK_LE(PAGES, s.counters.pages_in);
+	CHECK(!munmap(m.base, PAGES * PAGE_BYTES));
+	close(path);
+	close(m.container);
+}
+
+const struct test cache_before_tests[] = {
+	{ "cache_hears_descriptors_of_before", reads_are_heard },
+	{ "cache_hears_other_processes_of_before", other_processes_are_heard },
+	{ "cache_hears_maps_of_before", faults_are_heard },
+	{ 0 }
+};
