@@ -68,7 +68,7 @@ install: install-ready
 	install -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(includedir)/linux \
 		$(D)$(prefix)/lib $(D)$(prefix)/share
 	install -d $(D)$(pkglibdir) $(D)$(pkgdatadir)/policies $(D)$(pkgdatadir)/profile \
-		$(D)$(pkgdatadir)/serve
+		$(D)$(pkgdatadir)/serve $(D)$(pkgdatadir)/sweep
 	install $(B)/hipec $(B)/ampc $(D)$(bindir)
 	install -m 644 $(B)/libhipec.a $(D)$(libdir)
 	install -m 644 $(B)/libhipec.so $(D)$(libdir)/$(SONAME).$(VERSION)
@@ -81,6 +81,7 @@ install: install-ready
 	install -m 644 $(SHIPPED_HPO) $(wildcard policies/*.hp) $(D)$(pkgdatadir)/policies
 	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
 	install $(SERVE) $(D)$(pkgdatadir)/serve
+	install $(SWEEP_PY) $(D)$(pkgdatadir)/sweep
 	cd $(B)/man && for page in */*; do sed 's|@docdir@|$(docdir)|g' $$page | \
 		install -D -m 644 /dev/stdin $(D)$(mandir)/$$page || exit; done
 	install -D -m 644 -t $(D)$(docdir) README.md CONTRIBUTING.md

@@ -60,6 +60,7 @@ TAIL = """\
 	-m|--mode) [ "$verb" = run ] || { _hipec_list "mapped exact"; return; } ;;
 	--detector) _hipec_list "amp pcc dear none"; return ;;
 	--from|--to) _hipec_list "$_hipec_forms"; return ;;
+	--emit) _hipec_list "parallel slurm"; return ;;
 	-g|--global) _hipec_list "fifo2-mr awst"; return ;;
 	make) [ "$verb" != trace ] || { _hipec_list "$_hipec_kinds"; return; } ;;
 	esac

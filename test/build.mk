@@ -201,7 +201,7 @@ $(B)/guest/policies/%.hpo: test/guest/policies/%.hpt $(B)/hpt
 	kunit-ready guest-ready debug-ready
 
 ## check: rings fast, browser, kunit and vm, after installing what they need
-check: packages packages-browser packages-deb
+check: packages packages-browser packages-deb packages-sweep
 	@$(PYTHON) -B test/rings.py fast browser kunit vm
 
 ## check-debug: ring debug: guests of the debug kernel, and long random runs

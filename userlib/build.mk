@@ -70,6 +70,17 @@ $(B)/serve/%: userlib/serve/%
 
 ALL += $(SERVE:userlib/%=$(B)/%)
 
+# What hipec sweep has run, beside the command.
+SWEEP_PY := $(wildcard userlib/sweep/*.py)
+
+$(B)/sweep/%.py: userlib/sweep/%.py
+	@install -D $< $@
+
+$(B)/asan/sweep/%.py: userlib/sweep/%.py
+	@install -D $< $@
+
+ALL += $(SWEEP_PY:userlib/%=$(B)/%)
+
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
 CLI_SRC := $(call room,cli cli/amp cli/mix cli/run cli/sim cli/trace debug image play profile record) \
@@ -90,7 +101,7 @@ $(B)/hipec: $(CLI_OBJ)
 # For the tests only, so not in ALL.
 $(B)/asan/hipec: $(call userlib_obj,$(B)/asan,$(CLI_SRC) $(call room,lib)) \
 		$(B)/asan/userlib/sim/run_watched.o $(B)/asan/libhipecvm.a \
-		| $(PROFILE_PY:userlib/%=$(B)/asan/%)
+		| $(PROFILE_PY:userlib/%=$(B)/asan/%) $(SWEEP_PY:userlib/%=$(B)/asan/%)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -ljson-c $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
 
 # For a guest or an initramfs, which have no libraries, nor libedit.

@@ -24,7 +24,7 @@ TEST_KERNELS := debug
 VM_IMAGES := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 export HIPEC_CACHE := $(CACHE)
 
-.PHONY: packages packages-browser packages-deb kernels kernel-look
+.PHONY: packages packages-browser packages-deb packages-sweep kernels kernel-look
 ## packages: install the Debian packages that are missing
 packages:
 	@$(VM_IMAGES)/packages.sh
@@ -34,6 +34,15 @@ packages-browser:
 
 packages-deb:
 	@$(VM_IMAGES)/packages.sh --deb
+
+# From PyPI, in the cache: Debian 12 has no pyarrow. Without a network the tests that
+# want it are skipped.
+SWEEP_PYTHON := $(CACHE)/sweep-26.0.1
+
+packages-sweep:
+	@[ -e $(SWEEP_PYTHON)/ready ] || { $(PYTHON) -m venv $(SWEEP_PYTHON) && \
+		$(SWEEP_PYTHON)/bin/pip install --quiet pyarrow==26.0.1 duckdb==2.0.0 && \
+		touch $(SWEEP_PYTHON)/ready; } || echo "no pyarrow: tests of hipec sweep are skipped" >&2
 
 ## kernels: fetch the stock Debian kernels and headers into the cache
 kernels: $(KERNELS:%=$(B)/kernel-%.stamp)

@@ -54,6 +54,7 @@ NEEDS_MODULE = ("attach", "detach", "swap", "set", "revoke", "status", "top", "s
 WANT = {"try": ((0, 3, 4), "worth it"), "doctor": ((0, 1), "kernel"),
         "sim": ((0, 3, 4), "gain"), "replay": ((1,), "minute.record: No such file"),
         "metrics": ((1,), "hipec.prom: No such file|/dev/hipec is missing"),
+        "sweep": ((0, 1), "^2 runs|it needs"),
         "why": ((1,), "/srv/data/index: No such file|/dev/hipec is missing")}
 
 
@@ -72,6 +73,7 @@ def test_examples_work(example, tmp_path):
         (tmp_path / name).write_text("f 0 10 /srv/app.db\nf 10 10 /lib/app\nr 0 20\nr 0 10\nr 0 10\n")
     (tmp_path / "my.hp").write_bytes((ROOT / "policies/mru.hp").read_bytes())
     (tmp_path / "apps").write_text("a policy=mru privileged=16 : app.trace\nb : app.trace\n")
+    (tmp_path / "plan.toml").write_text('traces = ["app.trace"]\npolicies = ["lru"]\n')
     (tmp_path / "app").write_text("#!/bin/sh\n")
     (tmp_path / "app").chmod(0o755)
     done = subprocess.run(["sh", "-c", example.split(" | ")[0]], cwd=tmp_path, text=True, check=False,

@@ -177,6 +177,9 @@ TABLE = [
     ("docs/internals/stress.md", "sh /hipec/stress.sh .*", By(
         GUEST + "test_no_write_is_lost_under_stress",
         "guest/random.sh: sh /hipec/stress.sh stress")),
+    ("docs/user/sweeps.md", r"\$ (python3 -m venv|pip install) .*", NETWORK),
+    ("docs/user/sweeps.md", r"\$ .*", By(
+        "test_sweep.py::test_the_page_shows_what_commands_print", "docs/user/sweeps.md")),
     ("docs/user/swap.md", "hipec swap --trial .*", By(
         GUEST + "test_policies_are_swapped_by_hand_and_on_trial",
         'guest/stock.sh: swap --trial 8s "$id"')),

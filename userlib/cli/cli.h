@@ -56,6 +56,7 @@ int cli_serve(int argc, char **argv);
 int cli_set(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_status(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
 int cli_swap(int argc, char **argv);
 int cli_top(int argc, char **argv);
 int cli_trace(int argc, char **argv);

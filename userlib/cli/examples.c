@@ -31,6 +31,8 @@ static const struct {
 	  "hipec sim -p lru,mru,opt -f 25%,50% app.trace" },
 	{ "sim", "Does a policy of mine gain 5 %? The exit code says so:",
 	  "hipec sim --verdict=5 -p my.hp app.trace" },
+	{ "sweep", "How many runs is this plan, and how long will they take?",
+	  "hipec sweep --dry-run plan.toml" },
 	{ "profile", "A page for a browser:",
 	  "hipec profile -p lru,mru,opt -f 50% -o report.html app.trace" },
 	{ "profile", "A summary for this terminal:",

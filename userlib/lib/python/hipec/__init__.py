@@ -22,6 +22,8 @@ Without the module, sim() counts the faults of policies on traces:
 
     for row in hipec.sim("app.trace", ["lru", "mru", "opt"], frames=["25%", "512M"]):
         print(row["policy"], row["frames"], row["faults"])
+
+and sweep() those of many policies on many traces, as a table of pyarrow.
 """
 
 from __future__ import annotations
@@ -37,9 +39,10 @@ from hipec._attach import Attachment, attach
 from hipec._error import Error
 from hipec._find import policy_file
 from hipec._sim import sim
+from hipec._sweep import sweep
 
 __all__ = ["Attachment", "Container", "Error", "PAGE", "__version__", "attach", "available",
-           "policy_file", "query", "sim"]
+           "policy_file", "query", "sim", "sweep"]
 
 __version__: str = _abi.VERSION
 
