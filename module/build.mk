@@ -4,7 +4,9 @@
 # builds the same files by module/Kbuild.
 
 VM_SRC := $(wildcard module/vm/*.c)
-CORE_SRC := $(VM_SRC) $(wildcard module/core/*.c) $(addprefix module/context/,stack.c buildid.c)
+JIT_SRC := $(filter-out module/jit/load.c,$(wildcard module/jit/*.c))
+CORE_SRC := $(VM_SRC) $(JIT_SRC) $(wildcard module/core/*.c) \
+	$(addprefix module/context/,stack.c buildid.c)
 # Linked statically the sanitizers start in two thirds of the time, and ring 1
 # starts them thousands of times. clang does so by itself.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all \

@@ -19,6 +19,7 @@
 
 #include "cache/host.h"
 #include "internal.h"
+#include "jit/load.h"
 
 /* Pages that a process needs beside its reservation: half a MB. */
 #define HIPEC_PROCESS_PAGES 128
@@ -73,6 +74,7 @@ static void unload(struct hipec_container *c)
 	hipec_cache_free(c);
 	kvfree(c->frame);
 	c->frame = NULL;
+	hipec_jit_stop(&c->core.vm);
 	kvfree(c->vm_memory);
 	c->vm_memory = NULL;
 	if (c->shared)
@@ -361,6 +363,7 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		hipec_vm_init_table(&c->core.vm, &c->policy, c->cache ?
 				    &hipec_cache_host : &hipec_kernel_host,
 				    c->vm_memory, NULL, nr, nr_entries(c, nr));
+		hipec_jit_start(&c->core.vm);
 		hipec_shared_place(&c->core.vm, c->shared);
 		c->core.vm.salt = get_random_u32();
 		if (args->seed)
@@ -403,6 +406,8 @@ void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 		s->counters = c->core.counters;
 		s->counters.commands = c->core.vm.nr_commands;
 		s->counters.events = c->core.vm.nr_events;
+		s->counters.engine = c->core.vm.tap ? HIPEC_ENGINE_RECORDED :
+						      c->core.vm.native.engine;
 	}
 }
 

@@ -20,6 +20,7 @@
 
 #include "cache/host.h"
 #include "internal.h"
+#include "jit/load.h"
 
 /*
  * What of a container is its policy's: the next one's, until they change places;
@@ -76,6 +77,7 @@ static struct hipec_host_ops adopting_host(const struct hipec_container *c)
 
 static void side_free(struct side *s)
 {
+	hipec_jit_stop(&s->vm);
 	kvfree(s->vm_memory);
 	kvfree(s->frame);
 	kvfree(s->in_pool);
@@ -163,6 +165,7 @@ static int prepare(struct hipec_container *c, struct side *s,
 		return ret;
 	hipec_vm_init_table(&s->vm, &s->policy, host_of(c),
 			    s->vm_memory, NULL, c->core.nr_reserved, nr);
+	hipec_jit_start(&s->vm);
 	hipec_shared_place(&s->vm, s->shared);
 	s->vm.salt = get_random_u32();
 	if (args->seed)

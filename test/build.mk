@@ -86,7 +86,8 @@ $(B)/asan/watchdump $(B)/asan/amploopdump: $(B)/asan/userlib/sim/run_watched.o \
 
 # Random policies, here and in the kernel: test/vm/fuzz/differ.c.
 DIFFER_SRC := $(addprefix test/vm/fuzz/,differ.c generate.c mutate.c program.c)
-DIFFER_USER := test/vm/runner/run.c $(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
+DIFFER_USER := $(addprefix test/vm/runner/,run.c ebpf.c) \
+	$(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
 
 FAST += $(B)/asan/differ
 
@@ -233,6 +234,12 @@ check-kunit: packages
 ## check-vm: ring vm: stock Debian kernels in QEMU
 check-vm: packages packages-deb
 	@$(PYTHON) -B test/rings.py vm
+
+.PHONY: check-native
+## check-native: native code does what the interpreter does, on all kernels
+check-native: packages
+	@$(MAKE) --no-print-directory -s guest-ready debug-ready
+	@$(PYTHON) -B -m pytest -c test/pytest.ini --rootdir=. -m debug test/guest/test_native.py
 
 HOSTILE_SECONDS ?= 600
 HOSTILE_SEED ?= 1

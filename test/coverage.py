@@ -95,7 +95,7 @@ def user_space():
     """Run what runs in user space, with counters in the VM core."""
     for old in (BUILD / "cov").rglob("*.gcda"):
         old.unlink()
-    for command in ([BUILD / "cov/hpt", *sorted((ROOT / "test/vm/cases").glob("*.hpt"))],
+    for command in ([BUILD / "cov/hpt", "--native", *sorted((ROOT / "test/vm/cases").glob("*.hpt"))],
                     [BUILD / "cov/kunit"]):
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
     return read(BUILD / "cov")

@@ -2,6 +2,7 @@
 /*
  * struct hipec_host_ops over plain arrays. See fakehost.h.
  */
+#include "../vm/tap.h"
 #include "fakehost.h"
 
 static struct hipec_fakehost *fake_of(struct hipec_vm *vm)
@@ -247,7 +248,7 @@ int hipec_fakehost_run(struct hipec_fakehost *fake, u32 event)
 	fake->nr_looks = 0;
 	vm->slot[HIPEC_SLOT_FREE_COUNT] = fake->free;
 	vm->queue[HIPEC_QUEUE_FREE].count = fake->free;
-	return hipec_vm_run(vm, event);
+	return hipec_tap_run(vm, event);
 }
 
 static void set_faulted_address(struct hipec_vm *vm, u32 pgno)

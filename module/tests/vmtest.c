@@ -3,6 +3,8 @@
  * hipec_vmtest.ko: the VM core of the kernel on a fake host, for test/vm/cases. No
  * part of hipec.ko; load it in test guests only.
  *
+ * With the parameter jit=on it runs in native code, or not at all (module/jit).
+ *
  * Interface: /dev/hipec_vmtest, mode 0600. One write() is one case, the bytes
  * of struct hipec_vmcase_head and what follows; read() gives its text.
  *
@@ -16,6 +18,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "../jit/load.h"
+#include "fakehost.h"
 #include "vmcase.h"
 
 struct vmtest_file {
@@ -51,6 +55,19 @@ static int vmtest_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* Native code, where jit is not off. Return: 0; -ENOEXEC if there is none. */
+static int start_native(struct hipec_vm *vm)
+{
+	hipec_jit_start(vm);
+	switch (vm->native.engine) {
+	case HIPEC_ENGINE_NATIVE:
+	case HIPEC_ENGINE_OFF:
+	case HIPEC_ENGINE_EMPTY:
+		return 0;
+	}
+	return -ENOEXEC;
+}
+
 /* Run the case in @bytes; its text replaces the one before. */
 static int vmtest_run(struct vmtest_file *f, const void *bytes, size_t size)
 {
@@ -65,10 +82,12 @@ static int vmtest_run(struct vmtest_file *f, const void *bytes, size_t size)
 	if (ret < 0)
 		return ret;
 	if (!ret) {
-		memory = kvmalloc(hipec_vmcase_memory(&c), GFP_KERNEL_ACCOUNT);
+		memory = kvzalloc(hipec_vmcase_memory(&c), GFP_KERNEL_ACCOUNT);
 		if (!memory)
 			return -ENOMEM;
+		c.start = start_native;
 		ret = hipec_vmcase_run(&c, memory, &out);
+		hipec_jit_stop(&((struct hipec_fakehost *)memory)->vm);
 		kvfree(memory);
 		if (ret)
 			return ret;

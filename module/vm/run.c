@@ -8,6 +8,7 @@
  * calls. So an event runs at most HIPEC_MAX_WORDS commands more than its fuel.
  */
 #include "decode.h"
+#include "end.h"
 #include "ops_loop.h"
 
 /*
@@ -42,23 +43,9 @@ static __always_inline void go(struct place *at, const struct hipec_insn *pc)
 }
 
 /* Set the next look. Fuel is so small that bytes of code do not overflow. */
-static u64 set_limit(const struct hipec_vm *vm, u64 run)
+static __always_inline u64 set_limit(const struct hipec_vm *vm, u64 run)
 {
-	u64 look = vm->fuel;
-
-	if (vm->host->overtime && run + vm->poll < look)
-		look = run + vm->poll;
-	return look * sizeof(struct hipec_insn);
-}
-
-/* It is time for a look at fuel and time. Return: why the event ends, or 0. */
-static u32 look(struct hipec_vm *vm, u64 run)
-{
-	if (run > vm->fuel)
-		return HIPEC_EXIT_FUEL;
-	if (vm->host->overtime && vm->host->overtime(vm))
-		return HIPEC_EXIT_OVERTIME;
-	return 0;
+	return hipec_next_look(vm, run) * sizeof(struct hipec_insn);
 }
 
 static __always_inline u32 check(struct hipec_vm *vm, struct place *at)
@@ -67,7 +54,7 @@ static __always_inline u32 check(struct hipec_vm *vm, struct place *at)
 
 	if (likely((uintptr_t)at->pc - at->origin < at->limit))
 		return 0;
-	kind = look(vm, nr_run(at));
+	kind = hipec_look(vm, nr_run(at));
 	at->limit = set_limit(vm, nr_run(at));
 	return kind;
 }
@@ -121,34 +108,10 @@ static __always_inline void leave(struct hipec_vm *vm, struct place *at)
 	go(at, vm->frame[at->depth].pc);
 }
 
-/* Note why and where an event ended. */
-static void record(const struct hipec_vm *vm, struct hipec_exit *e, u32 kind,
-		   const struct hipec_insn *at, const struct hipec_insn *base)
-{
-	const struct hipec_policy *p = vm->policy;
-	u32 word = at - vm->code, n = 0;
-
-	while (vm->code + p->event[n].first != base)
-		n++;
-	e->kind = kind;
-	e->event = p->event[n].number;
-	e->command = at - base;
-	e->line = p->lines ? p->lines[word] : 0;
-	e->word = p->words[word];
-}
-
 /* @pc is the last command: a guard ends the event before the next. */
-static int end_event(struct hipec_vm *vm, u32 kind,
-		     const struct hipec_insn *pc, const struct hipec_insn *base)
+static int end_event(struct hipec_vm *vm, u32 kind, const struct hipec_insn *pc)
 {
-	if (kind == HIPEC_EXIT_OVERTIME) {
-		record(vm, &vm->late, kind, pc + 1, base);
-		vm->nr_late++;
-		return -ETIMEDOUT;
-	}
-	record(vm, &vm->exit, kind, kind == HIPEC_EXIT_FUEL ? pc + 1 : pc,
-	       base);
-	return -ECANCELED;
+	return hipec_end_event(vm, kind, pc + hipec_is_guard(kind) - vm->code);
 }
 
 /*
@@ -292,5 +255,5 @@ out:
 	vm->nr_events++;
 	if (vm->queue[HIPEC_QUEUE_GONE].count)
 		hipec_page_forget_gone(vm);
-	return likely(!kind) ? 0 : end_event(vm, kind, at.pc, at.base);
+	return likely(!kind) ? 0 : end_event(vm, kind, at.pc);
 }

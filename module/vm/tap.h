@@ -62,14 +62,18 @@ static __always_inline void hipec_tap(struct hipec_vm *vm, u8 code, u64 a, u64 b
 		hipec_tap_put(vm, code, a, b);
 }
 
-/* hipec_vm_run(), told to the tap. */
+/*
+ * Run an event, in native code where there is some, and tell the tap. Who listens
+ * hears each element that is read: then it is interpreted.
+ */
 static inline int hipec_tap_run(struct hipec_vm *vm, u32 event)
 {
 	u64 commands = vm->nr_commands;
 	int ret;
 
 	if (likely(!vm->tap))
-		return hipec_vm_run(vm, event);
+		return vm->native.run ? hipec_native_run(vm, event) :
+					hipec_vm_run(vm, event);
 	hipec_tap_begin(vm, event);
 	ret = hipec_vm_run(vm, event);
 	hipec_tap_end(vm, ret, commands);

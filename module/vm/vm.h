@@ -14,6 +14,7 @@
  * hipec_vm_size(), hipec_vm_init()  a machine in memory that the host gives
  * hipec_vm_set_param()  the application sets a parameter
  * hipec_vm_run()        run one event to its end
+ * hipec_native_*()      the same for commands in native code; module/jit makes it
  * hipec_page_*()        the host's side of the page table
  * hipec_vm_inherit(), _next_live(), _hand_back()  a machine takes another's place
  * hipec_queue_*()       queue.h
@@ -33,6 +34,7 @@
 
 struct hipec_vm;
 struct hipec_tap;
+struct bpf_insn;
 
 /* A parsed image. Points into the image's bytes, which must outlive it. */
 struct hipec_policy {
@@ -174,12 +176,29 @@ struct hipec_host_ops {
 /* Pages that a policy may have asked for, and that were not used yet. */
 #define HIPEC_MAX_PREFETCH 32
 
+/*
+ * A policy's commands in native code. It is entered with vm->native set as
+ * hipec_native_run() does, and returns a HIPEC_EXIT_*, 0 where the event ended well.
+ * The type is struct bpf_prog's bpf_func.
+ */
+struct hipec_native {
+	unsigned int (*run)(const void *vm, const struct bpf_insn *insn);
+	const struct bpf_insn *insn;	/* its second argument */
+	void *code;			/* the host's */
+	u32 engine;	/* HIPEC_ENGINE_*: whether there is any, or why not */
+	u64 look;	/* in: to look at fuel and time when more were run than these */
+	u64 nr_run;	/* out: commands run */
+	u32 event;	/* in: number */
+	u32 word;	/* out: the command to blame, where it does not return 0 */
+};
+
 struct hipec_vm {
 	const struct hipec_policy *policy;
 	const struct hipec_host_ops *host;
 	struct hipec_tap *tap;	/* tap.h; NULL: nobody listens */
 
 	const struct hipec_insn *code;	/* decoded words of all events */
+	struct hipec_native native;	/* run is NULL: there is none */
 	u64 fuel;		/* commands that one event may run */
 	u32 poll;		/* of these, between two looks at the clock */
 	bool condition;		/* set by commands that test, read by Jump */
@@ -238,6 +257,9 @@ bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames);
 u32 hipec_vm_fuel(u32 nr_pages);
 int hipec_vm_set_param(struct hipec_vm *vm, u32 slot, s64 value);
 int hipec_vm_run(struct hipec_vm *vm, u32 event);
+int hipec_native_run(struct hipec_vm *vm, u32 event);
+u32 hipec_native_look(struct hipec_vm *vm, u64 run);
+u32 hipec_native_arith(struct hipec_vm *vm, struct hipec_insn i);
 
 /*
  * Called by a run.c that is built with HIPEC_VM_STEP, and there only, before the

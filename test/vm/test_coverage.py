@@ -10,8 +10,9 @@ LEAST = 90
 
 def test_nearly_all_of_the_portable_code_runs():
     files = coverage.user_space()
-    for folder in "vm", "core":
+    for folder in "vm", "jit", "core":
         sources = (ROOT / "module" / folder).glob("*.c")
-        assert {f"module/{folder}/{path.name}" for path in sources} <= set(files)
+        assert {f"module/{folder}/{path.name}" for path in sources} - {"module/jit/load.c"} \
+            <= set(files)
     run, lines, _, _ = coverage.total(files)
     assert 100 * run >= LEAST * lines, {name: file.missed() for name, file in files.items()}

@@ -203,7 +203,24 @@ struct hipec_exit {
 	X(default_least, "now, least that FIFO with a second chance brought in there, 19 times of 20") \
 	X(default_most, "now, most that it did, likewise; 0 if it is not known") \
 	X(hits,         "pages in place that a read(), a write() or the fault of a map found again") \
-	X(open_before,  "open files in place that were open before they were attached")
+	X(open_before,  "open files in place that were open before they were attached") \
+	X(engine,       "now, how its events run: 1 in native code, else interpreted, as HIPEC_ENGINES says")
+
+/* Why events run as they do: names, values of the counter `engine`, and texts. */
+#define HIPEC_ENGINES(X)                                                     \
+	X(NONE,      0, "there is no policy")                                \
+	X(NATIVE,    1, "native code")                                       \
+	X(OFF,       2, "interpreted: the module's parameter jit was off")   \
+	X(EMPTY,     3, "built in")                                          \
+	X(LONG,      4, "interpreted: the policy is too long for native code") \
+	X(NO_MEMORY, 5, "interpreted: there was no memory for native code")  \
+	X(NO_JIT,    6, "interpreted: the kernel made no native code; see bpf_jit_enable and bpf_jit_limit in /proc/sys/net/core") \
+	X(LARGE,     7, "interpreted: native code would be too large; see bpf_jit_harden in /proc/sys/net/core") \
+	X(RECORDED,  8, "interpreted while it is recorded")
+
+#define HIPEC_X(name, code, text) HIPEC_ENGINE_##name = code,
+enum hipec_engine { HIPEC_ENGINES(HIPEC_X) };
+#undef HIPEC_X
 
 struct hipec_counters {
 #define HIPEC_X(name, help) __u64 name;

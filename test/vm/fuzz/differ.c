@@ -3,11 +3,12 @@
  * Random policies on random pages, here and in the kernel: both must tell the
  * same, byte for byte, after every command, step of the host and exit.
  *
- *	differ [--module] [--verbose] FIRST COUNT
+ *	differ [--module] [--native] [--verbose] [--image FILE] FIRST COUNT
  *
  * Runs the cases of COUNT seeds from FIRST on, and says what they did in one
- * line. Without --module only this program's machine runs, and must find its
- * own invariants unbroken. Exit code 0: all agree; 1: some do not; 2: usage.
+ * line. Without --module only this program's machine runs, and must find its own
+ * invariants unbroken; with --native also as the instructions that module/jit writes. With
+ * --image all seeds' policy is that of FILE. Exit code 0: all agree; 1: some do not; 2: usage.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@
 #define MAX_SHOWN 10	/* seeds that disagree, before it is pointless */
 
 static const char usage[] =
-	"usage: differ [--module] [--verbose] FIRST COUNT\n";
+	"usage: differ [--module] [--native] [--verbose] [--image FILE] FIRST COUNT\n";
 
 /* A case under construction, laid out as vmcase.h says once it is whole. */
 struct maker {
@@ -46,6 +47,10 @@ struct sum {
 	} exit[32];
 };
 
+/* That of --image, in place of generated ones. */
+static u8 given_image[FUZZ_MAX_IMAGE];
+static size_t given_size;
+
 /* An image: generated, perhaps changed, at times not sound. */
 static void make_image(struct maker *m, u64 seed)
 {
@@ -54,6 +59,11 @@ static void make_image(struct maker *m, u64 seed)
 	size_t size = fuzz_generate(seed, image, FUZZ_MAX_IMAGE), n;
 	u32 i, changes;
 
+	if (given_size) {
+		memcpy(image, given_image, given_size);
+		m->head.image_size = given_size;
+		return;
+	}
 	for (changes = fuzz_chance(r, 50) ? fuzz_below(r, 4) : 0; changes; changes--) {
 		n = fuzz_mutate(fuzz_random(r), image, size, FUZZ_MAX_IMAGE);
 		if (n)
@@ -272,25 +282,56 @@ static const char *count(struct sum *s, const char *text)
 }
 
 /* Where two texts part. */
-static void show_difference(u64 seed, const char *here, const char *module)
+static void show_difference(u64 seed, const char *here, const char *there,
+			    const char *who)
 {
-	while (*here && strcspn(here, "\n") == strcspn(module, "\n") &&
-	       !strncmp(here, module, strcspn(here, "\n") + 1)) {
+	while (*here && strcspn(here, "\n") == strcspn(there, "\n") &&
+	       !strncmp(here, there, strcspn(here, "\n") + 1)) {
 		here += strcspn(here, "\n") + 1;
-		module += strcspn(module, "\n") + 1;
+		there += strcspn(there, "\n") + 1;
 	}
-	printf("seed %llu: the kernel says '%.*s', user space '%.*s'\n",
-	       (unsigned long long)seed, (int)strcspn(module, "\n"), module,
+	printf("seed %llu: %s says '%.*s', user space '%.*s'\n",
+	       (unsigned long long)seed, who, (int)strcspn(there, "\n"), there,
 	       (int)strcspn(here, "\n"), here);
 }
 
-/* Return: whether all is well with the case of @seed. */
-static bool run(u64 seed, bool module, bool verbose, struct sum *s)
+/* Who runs the cases beside this program's interpreter. */
+struct other {
+	const char *who;
+	int (*run)(const void *bytes, size_t size, struct hipec_text *out);
+	bool asked;
+};
+
+/* Return: whether @o tells the same of a case as @here. */
+static bool compare(const struct other *o, const struct maker *m, u64 seed, const char *here)
 {
-	static char here[HIPEC_VMCASE_MAX_TEXT], there[HIPEC_VMCASE_MAX_TEXT];
+	static char there[HIPEC_VMCASE_MAX_TEXT];
+	struct hipec_text out;
+	int ret;
+
+	hipec_text_init(&out, there, sizeof(there));
+	ret = o->run(m->bytes, m->size, &out);
+	if (ret) {
+		printf("seed %llu: %s: %s\n", (unsigned long long)seed, o->who,
+		       strerror(-ret));
+		return false;
+	}
+	if (!strcmp(here, there))
+		return true;
+	show_difference(seed, here, there, o->who);
+	return false;
+}
+
+/* Return: whether all is well with the case of @seed. */
+static bool run(u64 seed, const struct other *other, u32 nr_others, bool verbose,
+		struct sum *s)
+{
+	static char here[HIPEC_VMCASE_MAX_TEXT];
 	static struct maker m;
 	struct hipec_text out;
 	const char *broken;
+	bool same = true;
+	u32 i;
 	int ret;
 
 	make_case(&m, seed);
@@ -309,19 +350,9 @@ static bool run(u64 seed, bool module, bool verbose, struct sum *s)
 		printf("seed %llu: %s", (unsigned long long)seed, broken);
 		return false;
 	}
-	if (!module)
-		return true;
-	hipec_text_init(&out, there, sizeof(there));
-	ret = hpt_run_module(m.bytes, m.size, &out);
-	if (ret) {
-		printf("seed %llu: %s: %s\n", (unsigned long long)seed,
-		       HPT_DEVICE, strerror(-ret));
-		return false;
-	}
-	if (!strcmp(here, there))
-		return true;
-	show_difference(seed, here, there);
-	return false;
+	for (i = 0; i < nr_others; i++)
+		same &= !other[i].asked || compare(&other[i], &m, seed, here);
+	return same;
 }
 
 static void show_sum(const struct sum *s)
@@ -339,22 +370,45 @@ static void show_sum(const struct sum *s)
 	printf("\n");
 }
 
+/* Return: false, and it was said why. */
+static bool take_image(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+
+	if (f) {
+		given_size = fread(given_image, 1, sizeof(given_image), f);
+		if (!feof(f) || ferror(f))
+			given_size = 0;
+		fclose(f);
+	}
+	if (!given_size)
+		fprintf(stderr, "differ: %s cannot be read, or is too long\n", path);
+	return given_size;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "module", no_argument, NULL, 'm' },
+		{ "native", no_argument, NULL, 'n' },
+		{ "image", required_argument, NULL, 'i' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
 	};
-	bool module = false, verbose = false;
+	struct other other[] = {
+		{ "the kernel", hpt_run_module, false },
+		{ "native code", hpt_run_native, false },
+	};
+	bool verbose = false;
 	static struct sum s;
 	u64 seed, end;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "mv", options, NULL)) != -1) {
-		module |= opt == 'm';
+	while ((opt = getopt_long(argc, argv, "mnvi:", options, NULL)) != -1) {
+		other[0].asked |= opt == 'm';
+		other[1].asked |= opt == 'n';
 		verbose |= opt == 'v';
-		if (opt == '?')
+		if (opt == '?' || (opt == 'i' && !take_image(optarg)))
 			break;
 	}
 	if (opt != -1 || argc - optind != 2) {
@@ -364,7 +418,7 @@ int main(int argc, char **argv)
 	seed = strtoull(argv[optind], NULL, 0);
 	end = seed + strtoull(argv[optind + 1], NULL, 0);
 	for (; seed != end && s.failed < MAX_SHOWN; seed++)
-		s.failed += !run(seed, module, verbose, &s);
+		s.failed += !run(seed, other, ARRAY_SIZE(other), verbose, &s);
 	show_sum(&s);
 	return s.failed ? 1 : 0;
 }

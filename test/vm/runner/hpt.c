@@ -15,7 +15,7 @@
 #include "run.h"
 
 static const char usage[] =
-	"usage: hpt [--module] [-v] FILE.hpt...\n"
+	"usage: hpt [--module] [--native] [-v] FILE.hpt...\n"
 	"       hpt --cover FILE.hpt...\n"
 	"       hpt --output FILE.hpo FILE.hpt\n"
 	"       hpt --list-table\n"
@@ -23,24 +23,26 @@ static const char usage[] =
 	"Run test cases of the VM core; one line for each.\n"
 	"\n"
 	"  -m, --module      run them in the kernel too (hipec_vmtest.ko)\n"
+	"  -n, --native      run them as instructions of eBPF too (module/jit)\n"
 	"  -v, --verbose     print the commands and the whole outcome\n"
 	"  -c, --cover       print what of the command table the cases touch\n"
 	"  -o, --output      write the case's image, sound or not, and run nothing\n"
 	"  -l, --list-table  print what of it there is to touch\n";
 
-/* Where two texts part, for a message. */
-static int different(struct hpt *t, const char *here, const char *module)
+/* Where two texts part, for a message: @there is @who's. */
+static int different(struct hpt *t, const char *here, const char *there,
+		     const char *who)
 {
-	while (*here && *here == *module && strchr(here, '\n')) {
+	while (*here && *here == *there && strchr(here, '\n')) {
 		size_t n = strcspn(here, "\n");
 
-		if (strncmp(here, module, n + 1))
+		if (strncmp(here, there, n + 1))
 			break;
 		here += n + 1;
-		module += n + 1;
+		there += n + 1;
 	}
-	return hpt_wrong(t, 0, "the kernel says '%.*s', user space '%.*s'",
-			 (int)strcspn(module, "\n"), module,
+	return hpt_wrong(t, 0, "%s says '%.*s', user space '%.*s'", who,
+			 (int)strcspn(there, "\n"), there,
 			 (int)strcspn(here, "\n"), here);
 }
 
@@ -92,7 +94,7 @@ static int check_words(struct hpt *t, bool verbose)
 
 /* What the command line asks for. */
 struct job {
-	bool module, verbose, cover;
+	bool module, native, verbose, cover;
 	const char *output;
 	char *here, *there;	/* HIPEC_VMCASE_MAX_TEXT bytes each */
 };
@@ -111,6 +113,15 @@ static int run(struct hpt *t, const struct job *job)
 		return ret;
 	if (job->verbose)
 		printf("%s", job->here);
+	if (job->native) {
+		hipec_text_init(&out, job->there, HIPEC_VMCASE_MAX_TEXT);
+		ret = hpt_run_native(t->bytes, t->size, &out);
+		if (ret)
+			return hpt_wrong(t, 0, "native code: %s", strerror(-ret));
+		if (strcmp(job->here, job->there))
+			return different(t, job->here, job->there,
+					 "native code");
+	}
 	if (job->module) {
 		hipec_text_init(&out, job->there, HIPEC_VMCASE_MAX_TEXT);
 		ret = hpt_run_module(t->bytes, t->size, &out);
@@ -118,7 +129,8 @@ static int run(struct hpt *t, const struct job *job)
 			return hpt_wrong(t, 0, "%s: %s", HPT_DEVICE,
 					 strerror(-ret));
 		if (strcmp(job->here, job->there))
-			return different(t, job->here, job->there);
+			return different(t, job->here, job->there,
+					 "the kernel");
 	}
 	return hpt_compare(t, job->here);
 }
@@ -183,6 +195,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "module", no_argument, NULL, 'm' },
+		{ "native", no_argument, NULL, 'n' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "cover", no_argument, NULL, 'c' },
 		{ "output", required_argument, NULL, 'o' },
@@ -193,10 +206,13 @@ int main(int argc, char **argv)
 	struct job job = { 0 };
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "mvco:lh", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "mnvco:lh", options, NULL)) != -1) {
 		switch (opt) {
 		case 'm':
 			job.module = true;
+			break;
+		case 'n':
+			job.native = true;
 			break;
 		case 'v':
 			job.verbose = true;

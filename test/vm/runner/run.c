@@ -1,12 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Both ways to run a case. See run.h.
+ * All ways to run a case. See run.h.
  */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ebpf.h"
 #include "run.h"
+
+static int run_here(const void *bytes, size_t size, struct hipec_text *out,
+		    int (*start)(struct hipec_vm *vm))
+{
+	struct hipec_vmcase c;
+	void *memory;
+	int ret;
+
+	ret = hipec_vmcase_parse(&c, bytes, size, out);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	memory = calloc(1, hipec_vmcase_memory(&c));
+	if (!memory)
+		return -ENOMEM;
+	c.start = start;
+	ret = hipec_vmcase_run(&c, memory, out);
+	ebpf_stop(memory);
+	free(memory);
+	return ret;
+}
 
 /**
  * hpt_run_here() - outcome of a case by this program's own VM core
@@ -18,19 +39,20 @@
  */
 int hpt_run_here(const void *bytes, size_t size, struct hipec_text *out)
 {
-	struct hipec_vmcase c;
-	void *memory;
-	int ret;
+	return run_here(bytes, size, out, NULL);
+}
 
-	ret = hipec_vmcase_parse(&c, bytes, size, out);
-	if (ret)
-		return ret < 0 ? ret : 0;
-	memory = malloc(hipec_vmcase_memory(&c));
-	if (!memory)
-		return -ENOMEM;
-	ret = hipec_vmcase_run(&c, memory, out);
-	free(memory);
-	return ret;
+/**
+ * hpt_run_native() - the same, by the instructions of eBPF that module/jit writes
+ * @bytes: the case, aligned for u64
+ * @size:  bytes
+ * @out:   gets the text
+ *
+ * Return: as hpt_run_here(), or as ebpf_start().
+ */
+int hpt_run_native(const void *bytes, size_t size, struct hipec_text *out)
+{
+	return run_here(bytes, size, out, ebpf_start);
 }
 
 /**

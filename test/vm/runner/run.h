@@ -3,7 +3,8 @@
  * One case of module/tests/vmcase.h, run here and in the kernel.
  *
  * Interface:
- * hpt_run_here()    by this program's own VM core
+ * hpt_run_here()    by this program's own VM core: interpreted
+ * hpt_run_native()  likewise, in the instructions that module/jit writes
  * hpt_run_module()  by hipec_vmtest.ko's
  */
 #ifndef HIPEC_HPTRUN_H
@@ -14,6 +15,7 @@
 #define HPT_DEVICE "/dev/hipec_vmtest"
 
 int hpt_run_here(const void *bytes, size_t size, struct hipec_text *out);
+int hpt_run_native(const void *bytes, size_t size, struct hipec_text *out);
 int hpt_run_module(const void *bytes, size_t size, struct hipec_text *out);
 
 #endif /* HIPEC_HPTRUN_H */

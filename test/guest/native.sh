@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What test_native.py has the guest do: files of the VM, random policies and the shipped
+# ones in native code, in all ways that the kernel makes it. /results/native has a line for
+# each part: WHAT STATUS.
+
+slower=${HIPEC_SLOWER:-1}
+part()	# WHAT COMMAND...
+{
+	what=$1
+	shift
+	"$@" >"/results/$what.txt" 2>&1
+	echo "$what $?" >>/results/native
+}
+
+for harden in 0 1 2; do
+	echo $harden >/proc/sys/net/core/bpf_jit_harden
+	insmod /hipec/hipec_vmtest.ko jit=on || exit 1
+	part "hpt-$harden" hpt --module /hipec/vm/*.hpt
+	part "differ-$harden" differ --module $((1 + harden * 10000)) \
+		$((10000 / slower / (1 + 9 * (harden > 0))))
+	rmmod hipec_vmtest
+done
+echo 0 >/proc/sys/net/core/bpf_jit_harden
+insmod /hipec/hipec_vmtest.ko jit=on || exit 1
+for policy in /hipec/policies/*.hpo; do
+	part "policy-$(basename "$policy" .hpo)" differ --module --image "$policy" 1 $((60 / slower))
+done
+rmmod hipec_vmtest
+insmod /hipec/hipec.ko pool_mb=2 readmit_ms=0 others_us=10000 || exit 1
+# shellcheck disable=SC2046 # names
+part tests hipec-guest-test $(hipec-guest-test --list | grep ^native_)
+# The module's other tests, all policies in native code.
+echo on >/sys/module/hipec/parameters/jit
+# shellcheck disable=SC2046 # names
+[ "$slower" != 1 ] || part all hipec-guest-test $(hipec-guest-test --list-data)
+sh /hipec/stress.sh stress --seconds $((slower > 1 ? 40 : 20)) --seed 3
+echo "stress $?" >>/results/native
+rmmod hipec
+echo "rmmod $?" >>/results/native
