@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: hipec/frames, and for each container hipec/<id>/status with its
- * counters and hipec/<id>/policy with its commands.
+ * counters, hipec/<id>/policy with its commands and hipec/<id>/native, which
+ * says where its native code is.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "internal.h"
+#include "jit/load.h"
 
 static struct dentry *root;
 
@@ -66,6 +68,22 @@ static int policy_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(policy);
 
+/* The addresses themselves: who has a report of the kernel looks for one of them. */
+static int native_show(struct seq_file *m, void *unused)
+{
+	struct hipec_container *c = m->private;
+	unsigned long code;
+	u32 bytes;
+
+	mutex_lock(&c->lock);
+	code = (unsigned long)hipec_jit_code(&c->core.vm, &bytes);
+	if (code)
+		seq_printf(m, "%lx-%lx\n", code, code + bytes);
+	mutex_unlock(&c->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(native);
+
 /* Show a container that has its policy. Context: may sleep. */
 void hipec_debugfs_add(struct hipec_container *c)
 {
@@ -75,6 +93,7 @@ void hipec_debugfs_add(struct hipec_container *c)
 	c->debugfs = debugfs_create_dir(name, root);
 	debugfs_create_file("status", 0400, c->debugfs, c, &status_fops);
 	debugfs_create_file("policy", 0400, c->debugfs, c, &policy_fops);
+	debugfs_create_file("native", 0400, c->debugfs, c, &native_fops);
 }
 
 /* Wait until nobody reads its files. Context: may sleep; not under c->lock. */

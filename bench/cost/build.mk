@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the parts of hipec cost in time, and what policies cost in faults.
 
-include $(addprefix bench/cost/,vm/build.mk recover/build.mk fault/build.mk \
+include $(addprefix bench/cost/,vm/build.mk recover/build.mk fault/build.mk jit/build.mk \
 	crossing/build.mk context/build.mk run/build.mk idle/build.mk neighbour/build.mk cache/build.mk)
 
 .PHONY: bench-ampc

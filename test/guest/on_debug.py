@@ -36,5 +36,9 @@ COUNTS = frozenset("""
     cache_sweeps_by_map_miss_hardly_more
 """.split())
 
-# It has no network, and so no sockets to pass descriptors by.
-SOCKETS = frozenset(["region_that_ends_in_a_kernel_thread_is_written"])
+# It has no network: no sockets to pass descriptors by, and no switches of the JIT of BPF.
+NETWORK = frozenset("""
+    region_that_ends_in_a_kernel_thread_is_written
+    native_code_that_is_hardened_decides_so_too native_code_is_not_needed_without_a_jit
+    native_code_is_not_needed_at_the_limit
+""".split())

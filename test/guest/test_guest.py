@@ -13,7 +13,7 @@ import pytest
 
 from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ON_ALL, ON_DEBUG, ROOT, TEST_SECONDS,
                       guest_image, guest_tree, vm)
-from on_debug import COUNTS, SOCKETS
+from on_debug import COUNTS, NETWORK
 from stress import stress
 from test_differ import check_sum
 
@@ -173,7 +173,7 @@ def names_of_tests(kernel, which="--list"):
     names = subprocess.run([program, which], text=True, check=True,
                            capture_output=True).stdout.split()
     return [name for name in names if kernel not in KUNIT_KERNELS or
-            name not in COUNTS | SOCKETS]
+            name not in COUNTS | NETWORK]
 
 
 @ON_ALL
