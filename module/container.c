@@ -234,8 +234,8 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 	c->owner_pid = get_pid(task_tgid(current));
 	c->owner_uid = current_uid();
 	get_task_comm(c->owner_comm, current);
-	hipec_core_init(&c->core, in_place ? &hipec_cache_ops : &hipec_frame_ops,
-			nr, 0);
+	hipec_core_init(&c->core, in_place ? &hipec_cache_ops :
+			share ? &hipec_shared_frame_ops : &hipec_frame_ops, nr, 0);
 
 	if (share)
 		ret = hipec_share_join(c, log);

@@ -304,7 +304,7 @@ int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
 		   u32 known_flags);
 
 /* frame.c: the engine's host, and the machine's */
-extern const struct hipec_core_ops hipec_frame_ops;
+extern const struct hipec_core_ops hipec_frame_ops, hipec_shared_frame_ops;
 extern const struct hipec_host_ops hipec_kernel_host;
 extern atomic_long_t hipec_nr_frames;
 void hipec_frames_free(struct hipec_container *c);
@@ -401,7 +401,6 @@ bool hipec_event_overtime(struct hipec_vm *vm);
 #define HIPEC_CORE_OPS				\
 	.settle = hipec_young_settle,		\
 	.pause = hipec_event_pause,		\
-	.run = hipec_event_run,			\
 	.late = hipec_event_late,		\
 	.ended = hipec_exit_ended,		\
 	.window = hipec_exit_window,		\

@@ -48,7 +48,7 @@ static struct hipec_core *member[HIPEC_MAX_MEMBERS + 1];
 
 /* Its manager has memory from the first join on. */
 struct hipec_pool hipec_share_pool = {
-	.ops = &hipec_frame_ops,
+	.ops = &hipec_shared_frame_ops,
 	.member = member,
 	.max_members = HIPEC_MAX_MEMBERS,
 	.recovery = true,

@@ -57,45 +57,56 @@ vm_orig(const struct vm_operations_struct *ops)
 	return container_of(ops, struct hipec_tables, vm)->orig;
 }
 
-/* Pages @first to @last of a file were touched. Return: as hipec_touch_note(). */
-static __always_inline bool note(struct inode *inode, u64 first, u64 last, enum hipec_touch how,
-		 bool *wanted, u64 context)
+/* Where in the program a call comes from, and that its pages were touched. May sleep. */
+static noinline bool note_with_context(struct inode *inode, u64 first, u32 nr,
+				       enum hipec_touch how)
 {
+	u64 context = hipec_context_of_call();
 	struct hipec_cfile *f;
 	bool full = false;
 
-	preempt_disable();	/* also a reader of RCU */
+	rcu_read_lock();
 	f = hipec_file_find(inode);
-	if (wanted && f)
-		*wanted = hipec_cache_wants_context(f->cache);
-	if (f && last < f->nr && !(wanted && *wanted))
-		full = hipec_touch_note(f->cache, f->start + first,
-					last - first + 1, how, context);
-	preempt_enable();
+	if (f)
+		full = hipec_touch_note(f->cache, f->start + first, nr, how, context);
+	rcu_read_unlock();
 	return full;
 }
 
-/* Pages [@pos, @pos + @len) of a file were touched. May sleep. */
-static void touched(struct inode *inode, loff_t pos, size_t len,
-		    enum hipec_touch how)
+/* The policy is told of what is noted. May sleep. */
+static noinline void tell(struct inode *inode)
 {
-	u64 first = pos >> PAGE_SHIFT, last = (pos + len - 1) >> PAGE_SHIFT;
-	bool wanted = false, full;
-	struct hipec_cfile *f;
+	struct hipec_cfile *f = hipec_file_get(inode);
 
-	full = note(inode, first, last, how, &wanted, 0);
-	if (unlikely(wanted))
-		full = note(inode, first, last, how, NULL,
-			    hipec_context_of_call());
-	if (likely(!full && how != HIPEC_BY_WRITE))
-		return;
-	f = hipec_file_get(inode);
 	if (!f)
 		return;
 	mutex_lock(&f->cache->c->lock);
 	hipec_touch_drain(f->cache);
 	mutex_unlock(&f->cache->c->lock);
 	hipec_file_put(f);
+}
+
+/* Pages [@pos, @pos + @len) of a file were touched. May sleep. */
+static __always_inline void touched(struct inode *inode, loff_t pos, size_t len,
+				    enum hipec_touch how)
+{
+	u64 first = pos >> PAGE_SHIFT, last = (pos + len - 1) >> PAGE_SHIFT;
+	bool full = false, wanted = false;
+	struct hipec_cfile *f;
+
+	preempt_disable();	/* also a reader of RCU */
+	f = hipec_file_find(inode);
+	if (f && last < f->nr) {
+		wanted = hipec_cache_wants_context(f->cache);
+		if (likely(!wanted))
+			full = hipec_touch_note(f->cache, f->start + first,
+						last - first + 1, how, 0);
+	}
+	preempt_enable();
+	if (unlikely(wanted))
+		full = note_with_context(inode, first, last - first + 1, how);
+	if (unlikely(full || how == HIPEC_BY_WRITE))
+		tell(inode);
 }
 
 static ssize_t hook_read_iter(struct kiocb *iocb, struct iov_iter *to)

@@ -36,7 +36,7 @@ static u32 most_ahead(const struct hipec_cache *cache)
 	return max(hipec_core_held(&cache->c->core) / 4, 32u);
 }
 
-static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how);
+static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write);
 
 /**
  * hipec_cache_account() - the engine's count of frames is as many pages as are held
@@ -76,7 +76,7 @@ static u32 look_at_ahead(struct hipec_cache *cache)
 		hipec_core_settle(&cache->c->core);
 		if (page[h].flags & HIPEC_FOLIO_AROUND) {
 			page[h].flags &= ~HIPEC_FOLIO_AROUND;
-			touch(cache, h, HIPEC_BY_READ);
+			first_touch(cache, h, false);
 			continue;
 		}
 		hipec_folios_del(cache, h);
@@ -411,20 +411,29 @@ static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 	return add_entry(cache, f, pgno, order);
 }
 
-static void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how)
+/* The first touch since it was read, or could not go. */
+static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
+{
+	struct hipec_container *c = cache->c;
+	u32 pgno = c->core.vm.page[h].pgno;
+
+	hipec_folios_del(cache, h);
+	hipec_core_show(&c->core, h);
+	hipec_core_came_in(&c->core, pgno, false);
+	c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
+	hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
+	hipec_core_fault(&c->core, h, write);
+}
+
+static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how)
 {
 	struct hipec_container *c = cache->c;
 	struct hipec_page *page = &c->core.vm.page[h];
 	bool write = how == HIPEC_BY_WRITE;
 	u32 pgno = page->pgno;
 
-	if (page->flags & (HIPEC_FOLIO_AHEAD | HIPEC_FOLIO_REFUSED)) {
-		hipec_folios_del(cache, h);
-		hipec_core_show(&c->core, h);
-		hipec_core_came_in(&c->core, pgno, false);
-		c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
-		hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
-		hipec_core_fault(&c->core, h, write);
+	if (unlikely(page->flags & HIPEC_FOLIO_VICTIM)) {
+		first_touch(cache, h, write);
 	} else if (how == HIPEC_BY_AROUND && page->flags & HIPEC_FOLIO_AROUND) {
 		return;
 	} else if (hipec_page_live(&c->core.vm, h)) {
@@ -455,17 +464,19 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 	u32 end = pgno + nr, h;
 
 	while (f && pgno < end) {
-		h = hipec_cache_entry(f, pgno);
-		if (!h)
-			h = adopt(cache, f, pgno, how == HIPEC_BY_WRITE);
-		if (!h) {
+		h = hipec_page_find(vm, pgno);
+		if (unlikely(!h || vm->page[h].flags & HIPEC_FOLIO_VICTIM))
+			h = hipec_cache_entry(f, pgno) ?:
+			    adopt(cache, f, pgno, how == HIPEC_BY_WRITE);
+		if (unlikely(!h)) {
 			pgno++;
 			continue;
 		}
 		pgno = vm->page[h].pgno + hipec_folio_pages(vm, h);
 		touch(cache, h, how);
 	}
-	hipec_victims_evict(cache);
+	if (unlikely(cache->victims.nr))
+		hipec_victims_evict(cache);
 }
 
 /* Entries for what a batch of folios has; they are not held, or none could go. */

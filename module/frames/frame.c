@@ -6,7 +6,7 @@
  * writeback.c).
  *
  * Interface:
- * hipec_frame_ops, hipec_kernel_host  the two hosts
+ * hipec_frame_ops, hipec_shared_frame_ops, hipec_kernel_host  the hosts
  * hipec_frames_free()      all that hold nothing go
  * hipec_frame_shed()       one of them goes
  * hipec_frame_bind(), _bind_in_event(), _unbind()  a frame gets a page, loses it
@@ -276,17 +276,24 @@ static bool frame_is_clean(struct hipec_core *core, u32 h)
 	       !(core->vm.page[h].flags & HIPEC_PAGE_WRITING);
 }
 
-const struct hipec_core_ops hipec_frame_ops = {
-	HIPEC_CORE_OPS,
-	.referenced = hipec_young_seen,
-	.reset = hipec_young_forget,
-	.is_clean = frame_is_clean,
-	.evict = frame_evict,
-	.free = frame_free,
-	.allocate = frame_allocate,
+#define FRAME_OPS				\
+	HIPEC_CORE_OPS,				\
+	.referenced = hipec_young_seen,		\
+	.reset = hipec_young_forget,		\
+	.is_clean = frame_is_clean,		\
+	.evict = frame_evict,			\
+	.free = frame_free,			\
+	.allocate = frame_allocate,		\
+	.drop_ahead = hipec_ahead_drop_all
+
+/* Of a reservation: no policy runs in another's time. */
+const struct hipec_core_ops hipec_frame_ops = { FRAME_OPS };
+
+const struct hipec_core_ops hipec_shared_frame_ops = {
+	FRAME_OPS,
+	.run = hipec_event_run,
 	.allowance = hipec_share_allowance,
 	.accounted = hipec_share_accounted,
-	.drop_ahead = hipec_ahead_drop_all,
 	.try_lock = hipec_share_try_member,
 	.unlock = hipec_share_unlock_member,
 	.enter = hipec_share_enter,

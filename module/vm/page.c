@@ -16,7 +16,7 @@
 #include "queue.h"
 #include "tap.h"
 
-static u32 find(const struct hipec_vm *vm, u32 pgno, u16 flags)
+static __always_inline u32 find(const struct hipec_vm *vm, u32 pgno, u16 flags)
 {
 	u32 h;
 

@@ -22,7 +22,9 @@ $(CACHE_GUESTS): $(B)/bench/cost/cache/guest-%.img: bench/cost/cache/guest.sh be
 		--bin $(BENCH_CACHE) --bin $(B)/bench/lib/mkdata --tree $(@D)/tree-$*
 
 .PHONY: bench-cache bench-cache-run
-## bench-cache: reads, faults and opens in place beside the page cache's, in instructions
+JIT ?= off
+
+## bench-cache: reads, faults and opens in place beside the page cache's, in instructions (JIT=on)
 bench-cache: packages
 	@$(MAKE) --no-print-directory bench-cache-run
 
@@ -30,5 +32,5 @@ bench-cache-run: $(CACHE_GUESTS)
 	@status=0; for kernel in 6.12 6.1; do \
 		bench/cost/cache/table.py --kernel $$kernel \
 			--guest $(B)/bench/cost/cache/guest-$$kernel.img \
-			--out $(B)/bench/cost/cache/out-$$kernel || status=1; \
+			--out $(B)/bench/cost/cache/out-$$kernel --jit $(JIT) || status=1; \
 	done; exit $$status

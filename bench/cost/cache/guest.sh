@@ -4,10 +4,11 @@
 # The guest's side of table.py: a disk that takes no time, a large and a small file on
 # it, and run after run.
 #
-#   guest.sh PAGES SMALL RUNS
+#   guest.sh PAGES SMALL RUNS JIT
 #
 #   PAGES, SMALL   of the files; powers of two
 #   RUNS           lines "MEMORY_MAX ARGUMENTS..." for place
+#   JIT            the module's parameter, as jit=on
 #
 # Line n of /results/runs is what the n-th one printed.
 
@@ -23,7 +24,7 @@ mkdata /mnt/small "$2"
 mkdata /mnt/other "$2"
 umount /mnt
 mount -o ro /dev/none /mnt
-insmod /hipec/hipec.ko
+insmod /hipec/hipec.ko "$4"
 
 group=/sys/fs/cgroup/run
 mkdir /sys/fs/cgroup/elsewhere
