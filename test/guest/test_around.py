@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Files in place seen through what stands between a program and a file: a disk in a file, cgroups
-in cgroups, overlays, a user's own cgroup; and programs that have no library of ours, or none at
-all. test/guest/around/around.sh does it, in one boot of each stock kernel."""
+in cgroups, a service that runs already, overlays, a user's own cgroup; and programs that have no
+library of ours, or none at all. test/guest/around/around.sh does it, in one boot of each stock
+kernel."""
 
 import json
 import shutil
@@ -15,7 +16,8 @@ pytestmark = pytest.mark.guest
 
 PAGES = 2048        # of the file that is read most
 BUDGET = 512
-STEPS = ["loop", "loop-detach", "nested", "nested-detach", "overlay", "overlay-detach", "copy-up",
+STEPS = ["loop", "loop-detach", "nested", "nested-detach", "service",
+         "service-detach", "overlay", "overlay-detach", "copy-up",
          "bound", "bound-detach", "delegated", "setuid", "threads", "go", "sqlite-plain",
          "sqlite-attached", "sqlite-detach", "sqlite-same", "rmmod"]
 AROUND = ROOT / "test/guest/around"
@@ -61,7 +63,7 @@ def test_all_steps_worked(around):
         said.read_text() if said.exists() else around.output
 
 
-@pytest.mark.parametrize("name", ["loop", "nested", "overlay", "bound", "delegated", "setuid",
+@pytest.mark.parametrize("name", ["loop", "nested", "service", "overlay", "bound", "delegated", "setuid",
                                   "threads", "go", "sqlite"])
 def test_the_policy_decided(around, name):
     """All that was looked at is larger than its budget."""
@@ -78,6 +80,15 @@ def test_a_file_by_another_path_is_the_same(around, name):
     """It is swept six times, by both of its paths: no more than the budget is found again."""
     read = counted(around, name)["counters"]["read_pages"]
     assert 6 * (PAGES - BUDGET) <= read <= 6 * PAGES
+
+
+def test_a_service_that_runs_is_heard(around):
+    """By the descriptor that it had: three quarters of the file were read after that. What was in
+    the cache before goes first, as nobody is known to have touched it; of a page that goes while it
+    is read, nothing is heard."""
+    counters = counted(around, "service")["counters"]
+    assert counters["open_before"] == 1
+    assert PAGES // 2 <= counters["pages_in"] <= PAGES * 3 // 4
 
 
 def test_the_database_said_something(around):

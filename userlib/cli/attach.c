@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * hipec attach, hipec detach: files whose pages in the page cache are a policy's to
- * choose from, until somebody says otherwise: by name, or as a cgroup's processes open
- * them.
+ * choose from, until somebody says otherwise: by name, or those that a cgroup's processes
+ * have open, and open later.
  */
 #define _GNU_SOURCE	/* O_PATH */
 #include <errno.h>
@@ -104,6 +104,13 @@ static int take_entry(int fd, uint64_t id, const FTSENT *e, struct left *left)
 	return CLI_OK;
 }
 
+static void report_left(struct left *left)
+{
+	if (left->nr)
+		cli_error("the kernel decides about %lu file%s, for example %s", left->nr,
+			  left->nr == 1 ? "" : "s", cli_clean(left->first));
+}
+
 /* A directory before what is in it, so that nothing is missed. */
 static int take_paths(int fd, uint64_t id, char **path)
 {
@@ -120,9 +127,8 @@ static int take_paths(int fd, uint64_t id, char **path)
 	while (!ret && (errno = 0, e = fts_read(tree)))
 		ret = take_entry(fd, id, e, &left);
 	fts_close(tree);
-	if (!ret && left.nr)
-		cli_error("the kernel decides about %lu file%s, for example %s", left.nr,
-			  left.nr == 1 ? "" : "s", cli_clean(left.first));
+	if (!ret)
+		report_left(&left);
 	return ret;
 }
 
@@ -147,8 +153,33 @@ static uint64_t auto_budget(const struct attach *a)
 	return least;
 }
 
-static int take_cgroup(int fd, const char *name, uint64_t least)
+/* What a cgroup's processes have open, on its way to a container. */
+struct opened {
+	int fd;
+	uint64_t id;
+	struct left left;
+};
+
+/* What cannot be taken by its kind is no loss. */
+static void take_opened(const char *path, void *arg)
 {
+	struct hipec_take take = { 0 };
+	struct opened *o = arg;
+	char name[PATH_MAX];
+	ssize_t n;
+	int ret = take_path(o->fd, path, &take);
+
+	if (!ret || ret == -ENOENT || ret == -EOPNOTSUPP ||
+	    (ret == -EBUSY && take.other == o->id) || o->left.nr++)
+		return;
+	n = readlink(path, name, sizeof(name) - 1);
+	name[n > 0 ? n : 0] = '\0';
+	describe(o->left.first, sizeof(o->left.first), n > 0 ? name : path, ret, &take);
+}
+
+static int take_cgroup(int fd, uint64_t id, const char *name, uint64_t least)
+{
+	struct opened opened = { .fd = fd, .id = id };
 	struct hipec_take take = { 0 };
 	char path[PATH_MAX];
 	int dir, ret;
@@ -158,8 +189,12 @@ static int take_cgroup(int fd, const char *name, uint64_t least)
 	ret = dir < 0 ? -errno : hipec_take_cgroup(fd, 0, dir, least, NULL, &take);
 	if (dir >= 0)
 		close(dir);
-	if (!ret)
+	if (!ret) {
+		/* After that: what is opened meanwhile is taken as well. */
+		cli_cgroup_opened(path, least, take_opened, &opened);
+		report_left(&opened.left);
 		return CLI_OK;
+	}
 	if (ret == -EBUSY)
 		cli_error("%s: container %llu has it", cli_clean(path),
 			  (unsigned long long)take.other);
@@ -212,7 +247,7 @@ static int attach(const struct attach *a, char **path)
 	else if (*path)
 		ret = take_paths(fd, status.id, path);
 	for (i = 0; !ret && i < a->nr_cgroups; i++)
-		ret = take_cgroup(fd, a->cgroup[i], a->least);
+		ret = take_cgroup(fd, status.id, a->cgroup[i], a->least);
 	if (ret)
 		hipec_release(fd, 0, -1);
 	else

@@ -6,6 +6,7 @@
  * cli_cgroup_own()     the directory of our own
  * cli_cgroup_budget()  the largest budget that can be used in one
  * cli_cgroup_why()     why one cannot have a policy
+ * cli_cgroup_opened()  files that its processes have open
  */
 #ifndef HIPEC_CLI_CGROUP_H
 #define HIPEC_CLI_CGROUP_H
@@ -16,5 +17,7 @@
 char *cli_cgroup_own(void);
 uint64_t cli_cgroup_budget(const char *cgroup);
 const char *cli_cgroup_why(int err);
+void cli_cgroup_opened(const char *cgroup, uint64_t least,
+		       void (*found)(const char *path, void *arg), void *arg);
 
 #endif /* HIPEC_CLI_CGROUP_H */

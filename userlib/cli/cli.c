@@ -331,8 +331,8 @@ static const struct verb {
 	  "                     a parameter of it; repeatable\n"
 	  "  -b, --budget SIZE  memory that the files share: 512M, 8G; pages: 4096, 10k; or\n"
 	  "                     auto: what a cgroup's limit allows, half of the machine's\n"
-	  "  -c, --cgroup NAME  files that processes of a cgroup open from now on, below\n"
-	  "                     /sys/fs/cgroup if NAME has no '/' in front; repeatable\n"
+	  "  -c, --cgroup NAME  files that processes of a cgroup have open or open later;\n"
+	  "                     below /sys/fs/cgroup if NAME begins with no '/'; repeatable\n"
 	  "      --least SIZE   of these, only files as large; 1M\n", GROUP_RUN },
 	{ "detach", cli_detach, "ID [PATH...]",
 	  "end what 'hipec attach' began, or let go of some of its files",

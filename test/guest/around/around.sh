@@ -98,9 +98,9 @@ alive()
 # The limit is that of the group above, half of the budget.
 nested()
 {
-	mkdir $cgroups/outer && echo 2M >$cgroups/outer/memory.max &&
+	mkdir $cgroups/outer && echo 3M >$cgroups/outer/memory.max &&
 		echo +memory >$cgroups/outer/cgroup.subtree_control || return 1
-	id=$(hipec attach --policy lru --budget 4M --cgroup $cgroups/outer) || return 1
+	id=$(hipec attach --policy lru --budget 6M --cgroup $cgroups/outer) || return 1
 	for pass in 1 2 3; do
 		if [ $pass = 1 ]; then
 			limited max outer/inner md5sum big
@@ -115,6 +115,20 @@ nested()
 after_nested()
 {
 	rmdir $cgroups/outer/inner $cgroups/outer
+}
+
+# A service that runs is attached by its cgroup: it reads on from what it has open.
+service()
+{
+	mkdir $cgroups/service && mkfifo ready go || return 1
+	# shellcheck disable=SC2016 # for that shell
+	sh -c 'echo 0 >"$0"/cgroup.procs; exec <big; dd bs=64k count=32; echo >ready
+		read -r _ <go; cat' $cgroups/service >/tmp/service 2>/dev/null &
+	pid=$!
+	read -r _ <ready
+	id=$(in_place --cgroup $cgroups/service) || return 1
+	echo >go
+	wait $pid && [ "$(md5sum </tmp/service)" = "$sum" ]
 }
 
 # As in a container: its root is an overlay, and the file below it is the real one.
@@ -207,6 +221,9 @@ ends loop
 try nested nested
 ends nested
 after_nested
+try service service
+ends service
+rmdir $cgroups/service
 try overlay overlay
 ends overlay
 try copy-up copy_up
