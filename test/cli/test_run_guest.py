@@ -337,10 +337,11 @@ def test_programs_of_others_print_the_same(ran, name):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_of_others_read_no_more(ran, name):
     """Than from the page cache in as much memory, and much less where it is of no use.
-    What that reads for the others differs from one boot to the next, for git by a quarter, and for
-    LevelDB in place as well: of its pages, in no order, few touches are heard."""
+    What that reads for the others differs from one boot to the next, for git by a third (16,567 to
+    22,685 pages), and for LevelDB in place as well: of its pages, in no order, few touches are
+    heard."""
     without, regions, in_place = reads(ran, name)
-    most = without * (0.5 if name in CYCLIC else 1.1)
+    most = without * (0.5 if name in CYCLIC else 1.35 if name == "git" else 1.1)
     assert regions <= most and in_place <= (1.4 * without if name == "leveldb" else most)
 
 
