@@ -174,11 +174,6 @@ static int folio_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	return -EINPROGRESS;
 }
 
-static void folio_freed(struct hipec_core *core, u32 h, bool keep)
-{
-	hipec_cache_account(hipec_of_core(core)->cache);
-}
-
 /* Whether some file may be mapped; of many files nobody looks at all. */
 static bool maybe_mapped(const struct hipec_cache *cache)
 {
@@ -216,6 +211,5 @@ const struct hipec_core_ops hipec_cache_ops = {
 	.referenced = folio_referenced,
 	.reset = folio_reset,
 	.evict = folio_evict,
-	.free = folio_freed,
 	.look = folio_look,
 };

@@ -74,7 +74,8 @@ static int make(struct hipec_cache *cache, u32 entries)
 {
 	cache->links = hipec_cache_links(entries);
 	cache->touches = alloc_percpu(struct hipec_touches);
-	if (!cache->links || !cache->touches)
+	if (!cache->links || !cache->touches ||
+	    !zalloc_cpumask_var(&cache->noted, GFP_KERNEL))
 		return -ENOMEM;
 	return 0;
 }
@@ -100,6 +101,7 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 	c->core.nr_frames = c->core.nr_free = nr;
 	c->cache = cache;
 	cache->c = c;
+	cache->limit = nr;
 	INIT_LIST_HEAD(&cache->files);
 	INIT_LIST_HEAD(&cache->dirs);
 	xa_init(&cache->slots);
@@ -148,6 +150,7 @@ void hipec_cache_free(struct hipec_container *c)
 	c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
 	WARN_ON_ONCE(cache->held);
 	free_percpu(cache->touches);
+	free_cpumask_var(cache->noted);
 	kvfree(cache->links);
 	xa_destroy(&cache->slots);
 	kfree(cache);
@@ -157,7 +160,7 @@ void hipec_cache_free(struct hipec_container *c)
 /* What was touched is told before anybody asks. Context: expects c->lock; may sleep. */
 void hipec_cache_hear(struct hipec_container *c)
 {
-	hipec_touch_drain(c->cache);
+	hipec_touch_drain_all(c->cache);
 }
 
 /* Its policy is new, or the one before again. Context: expects c->lock. */

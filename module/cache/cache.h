@@ -164,6 +164,7 @@ struct hipec_victim {
  * @ahead:   folios that were read and not touched
  * @refused: folios that were given up and could not go
  * @held:    pages of folios that have an entry, but for victims
+ * @limit:   pages that it might hold when room was made last
  * @misfits: pages that got no entry, until the files are searched for them
  * @victims: folios to be evicted
  * @victim:  those of them that are evicted together
@@ -174,6 +175,8 @@ struct hipec_victim {
  * @in_reclaim: the caller may hold any lock: nothing is waited for
  * @kept:    it has a reference of its own, and lives until it is told to end
  * @touches: pages that were touched, for each CPU
+ * @noted:   CPUs whose touches the policy has not been told of; one that noted while it
+ *           was told may be missing until its notes are half full
  * @drain:   work: tells the policy of them
  * @clean:   work: writes what is dirty
  * @tokens:  of memory cgroups, by their ids; has a lock of its own
@@ -192,6 +195,7 @@ struct hipec_cache {
 	struct hipec_folios ahead;
 	struct hipec_folios refused;
 	u32 held;
+	u32 limit;
 	u32 misfits;
 	struct hipec_folios victims;
 	struct hipec_victim victim[HIPEC_MAX_VICTIMS];
@@ -201,6 +205,7 @@ struct hipec_cache {
 	bool in_reclaim;
 	bool kept;
 	struct hipec_touches __percpu *touches;
+	cpumask_var_t noted;
 	struct work_struct drain;
 	struct work_struct clean;
 	struct xarray tokens;
@@ -288,6 +293,7 @@ bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
 void hipec_touch_missed(struct hipec_cache *cache);
 bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context);
 void hipec_touch_drain(struct hipec_cache *cache);
+void hipec_touch_drain_all(struct hipec_cache *cache);
 void hipec_touch_wants(struct hipec_cache *cache);
 void hipec_touch_work(struct work_struct *work);
 

@@ -288,6 +288,7 @@ void hipec_victims_evict(struct hipec_cache *cache)
 			while (first < i)
 				finish_victim(cache, &v[first++], gone);
 		}
+		hipec_cache_account(cache);
 	}
 }
 

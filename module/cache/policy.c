@@ -45,6 +45,8 @@ static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write);
  * A folio is one page to the engine, whatever its size; and what comes in beyond the
  * budget is surplus, until as much has gone. And whether touches are noted.
  *
+ * To be called by whoever has changed what is held.
+ *
  * Context: expects c->lock.
  */
 void hipec_cache_account(struct hipec_cache *cache)
@@ -122,11 +124,10 @@ void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 	const struct hipec_demand d = {
 		.pgno = pgno, .write = write, .want = want, .whom = core,
 	};
-	u32 limit = hipec_pressure_limit(cache);
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
 
-	hipec_cache_account(cache);
-	while (cache->held + want > limit && most--)
+	cache->limit = hipec_pressure_limit(cache);
+	while (cache->held + want > cache->limit && most--)
 		if (!replace_one(cache, &d))
 			break;
 	hipec_core_settle(core);
@@ -143,17 +144,16 @@ void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
  */
 void hipec_cache_settle(struct hipec_cache *cache)
 {
-	u32 limit = hipec_pressure_limit(cache), round;
+	u32 round;
 
 	for (round = 0; round < ROUNDS; round++) {
 		hipec_victims_evict(cache);
-		if (cache->held <= limit)
+		if (cache->held <= cache->limit)
 			break;
 		hipec_refused_retry(cache, 2);
 		hipec_cache_room(cache, HIPEC_NO_PGNO, false, 0);
 	}
 	hipec_victims_evict(cache);
-	hipec_cache_account(cache);
 	if (cache->refused.pages > hipec_core_held(&cache->c->core) / 4)
 		queue_work(hipec_wq, &cache->clean);
 }
@@ -186,7 +186,6 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 	}
 	hipec_core_settle(core);
 	hipec_victims_evict(cache);
-	hipec_cache_account(cache);
 	return cache->freed - before;
 }
 
@@ -214,6 +213,7 @@ static void drop_entry(struct hipec_cache *cache, u32 h)
 	hipec_folios_del(cache, h);
 	cache->held -= hipec_folio_pages(&c->core.vm, h);
 	hipec_core_unbind(&c->core, h, false);
+	hipec_cache_account(cache);
 	if (live)
 		hipec_core_remove(&c->core, pgno);
 }

@@ -12,6 +12,7 @@
  * hipec_touch_missed() the reader will have to tell
  * hipec_touch_fault()  a page was touched, and others mapped with it
  * hipec_touch_drain()  tell the policy
+ * hipec_touch_drain_all()  and count all hits
  * hipec_touch_work()   likewise, a while later
  * hipec_touch_wants()  the policy is another one
  */
@@ -19,25 +20,33 @@
 
 #include "cache.h"
 
-/* A range is noted; what does not fit is not. */
-static void add(struct hipec_touches *t, u32 pgno, u32 nr, enum hipec_touch how,
-		u64 context)
+/* A range is noted; what does not fit is not. Not to be preempted. */
+static void add(struct hipec_cache *cache, struct hipec_touches *t, u32 pgno, u32 nr,
+		enum hipec_touch how, u64 context)
 {
-	u32 head = t->head;
-
 	/* What is at the tail has been read before it is written over. */
-	if (head - smp_load_acquire(&t->tail) >= HIPEC_MAX_TOUCHES)
+	u32 head = t->head, pending = head - smp_load_acquire(&t->tail);
+
+	if (pending >= HIPEC_MAX_TOUCHES)
 		return;
 	t->range[head % HIPEC_MAX_TOUCHES] = (struct hipec_touched){
 		.pgno = pgno, .nr = nr, .how = how, .context = context,
 	};
 	smp_store_release(&t->head, head + 1);
+	if (unlikely(!pending))
+		cpumask_set_cpu(smp_processor_id(), cache->noted);
 }
 
-/* Whether there is so much that somebody should tell the policy. */
-static bool is_full(const struct hipec_touches *t)
+/*
+ * Whether there is so much that somebody should tell the policy. While that is done, a
+ * note may be taken for one of many and not make its CPU known: here it does.
+ */
+static bool is_full(struct hipec_cache *cache, const struct hipec_touches *t)
 {
-	return t->head - READ_ONCE(t->tail) >= HIPEC_MAX_TOUCHES / 2;
+	if (likely(t->head - READ_ONCE(t->tail) < HIPEC_MAX_TOUCHES / 2))
+		return false;
+	cpumask_set_cpu(smp_processor_id(), cache->noted);
+	return true;
 }
 
 /**
@@ -62,8 +71,8 @@ bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
 		t->hits += nr;
 		goto out;
 	}
-	add(t, pgno, nr, how, context);
-	full = is_full(t) || t->missed;
+	add(cache, t, pgno, nr, how, context);
+	full = is_full(cache, t) || t->missed;
 	t->missed = false;
 out:
 	put_cpu_ptr(cache->touches);
@@ -104,11 +113,11 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context)
 
 	come = pgno - t->mapped;
 	if (come && come <= t->nr_mapped)
-		add(t, t->mapped, come, HIPEC_BY_AROUND, 0);
-	add(t, pgno, 1, HIPEC_BY_READ, context);
+		add(cache, t, t->mapped, come, HIPEC_BY_AROUND, 0);
+	add(cache, t, pgno, 1, HIPEC_BY_READ, context);
 	t->mapped = pgno + 1;
 	t->nr_mapped = nr;
-	full = is_full(t);
+	full = is_full(cache, t);
 	put_cpu_ptr(cache->touches);
 	return full;
 }
@@ -131,24 +140,35 @@ static void drain_one(struct hipec_cache *cache, struct hipec_touches *t)
 }
 
 /**
- * hipec_touch_drain() - tell the policy of all that was touched
+ * hipec_touch_drain() - tell the policy of what was touched
  * @cache: cache
+ *
+ * All of it, but for what other CPUs are noting now.
  *
  * Context: expects c->lock; may sleep.
  */
 void hipec_touch_drain(struct hipec_cache *cache)
 {
 	u64 context = cache->c->core.context;
-	int cpu;
+	unsigned int cpu;
 
 	lockdep_assert_held(&cache->c->lock);
-	for_each_possible_cpu(cpu) {
-		struct hipec_touches *t = per_cpu_ptr(cache->touches, cpu);
-
-		drain_one(cache, t);
+	if (cpumask_empty(cache->noted))
+		return;
+	for_each_cpu(cpu, cache->noted) {
+		cpumask_clear_cpu(cpu, cache->noted);
+		smp_mb__after_atomic();
+		drain_one(cache, per_cpu_ptr(cache->touches, cpu));
 	}
 	cache->c->core.context = context;
 	hipec_cache_account(cache);
+}
+
+/* The same, and what was counted without a note. Context: expects c->lock; may sleep. */
+void hipec_touch_drain_all(struct hipec_cache *cache)
+{
+	cpumask_copy(cache->noted, cpu_possible_mask);
+	hipec_touch_drain(cache);
 }
 
 /**
