@@ -125,14 +125,15 @@ static bool host_map(struct hipec_vm *vm, u32 h)
 
 static bool host_unmap(struct hipec_vm *vm, u32 h)
 {
+	struct hipec_cache *cache = cache_of(vm);
 	struct address_space *mapping;
-	struct folio *folio = get_mapped(cache_of(vm), h, &mapping);
+	struct folio *folio;
 
+	/* Unmapping waits for the locks of maps. */
+	folio = cache->in_reclaim ? NULL : get_mapped(cache, h, &mapping);
 	if (!folio)
 		return false;
-	if (!folio_test_mlocked(folio))
-		unmap_mapping_pages(mapping, folio->index,
-				    folio_nr_pages(folio), false);
+	hipec_unmap(mapping, folio->index, folio_nr_pages(folio));
 	folio_put(folio);
 	vm->page[h].flags &= ~HIPEC_FOLIO_AROUND;
 	return true;

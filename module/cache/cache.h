@@ -321,7 +321,8 @@ void hipec_victims_evict(struct hipec_cache *cache);
 void hipec_refused_retry(struct hipec_cache *cache, u32 most);
 void hipec_refused_clean(struct work_struct *work);
 void hipec_evictable_again(struct address_space *mapping);
-bool hipec_locked_in_part(struct address_space *mapping, pgoff_t idx, u32 nr);
+bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait);
+bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr);
 
 /* pressure.c */
 int hipec_pressure_init(void);

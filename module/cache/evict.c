@@ -12,7 +12,8 @@
  * hipec_refused_retry()        look at those again that could not go
  * hipec_refused_clean()        work: write them
  * hipec_evictable_again()      folios of a file that is let go
- * hipec_locked_in_part()       mlock() of a part of a large folio
+ * hipec_locked()               whether mlock() keeps pages in memory
+ * hipec_unmap()                pages are unmapped that are to go
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -142,40 +143,77 @@ static enum stay find_stay(struct address_space *mapping, u32 idx)
 	return stay;
 }
 
-/**
- * hipec_locked_in_part() - whether some map has pages of a mapped folio locked
- * @mapping: of the folio
- * @idx:     its first page
- * @nr:      its pages
- *
- * mlock() marks a large folio only where the map has all of it. A folio of one page is
- * always marked, and nobody looks here.
- *
- * Context: process context, may sleep.
- * Return: true: it is to stay mapped.
- */
-bool hipec_locked_in_part(struct address_space *mapping, pgoff_t idx, u32 nr)
+/* Whether a map has pages locked. Under i_mmap's lock. */
+static bool some_locked(struct address_space *mapping, pgoff_t idx, pgoff_t last)
 {
 	struct rb_node *node;
-	bool locked = false;
 
-	if (nr == 1)
-		return false;
-	i_mmap_lock_read(mapping);
-	for (node = rb_first_cached(&mapping->i_mmap); node && !locked;
-	     node = rb_next(node)) {
+	for (node = rb_first_cached(&mapping->i_mmap); node; node = rb_next(node)) {
 		struct vm_area_struct *vma =
 			rb_entry(node, struct vm_area_struct, shared.rb);
 
+		if (vma->vm_pgoff > last)
+			break;
+		if (vma->vm_flags & VM_LOCKED && idx < vma->vm_pgoff + vma_pages(vma))
+			return true;
 		cond_resched();	/* a user may have many */
-		locked = vma->vm_flags & VM_LOCKED && vma->vm_pgoff < idx + nr &&
-			 idx < vma->vm_pgoff + vma_pages(vma);
 	}
+	return false;
+}
+
+/**
+ * hipec_locked() - whether somebody has pages of a file locked by mlock()
+ * @mapping: of the file
+ * @idx:     first page
+ * @nr:      pages
+ * @wait:    wait for the lock of the file's maps
+ *
+ * The maps are asked. The mark of a folio only hints: mlock() sets it on a large folio
+ * where a map has all of it, and munlock() may clear it while others have it locked.
+ *
+ * Context: process context; may sleep if @wait.
+ * Return: true: they are to stay; also if @wait is false and the lock is taken.
+ */
+bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait)
+{
+	bool locked;
+
+	if (!mapping_mapped(mapping))
+		return false;
+	if (wait)
+		i_mmap_lock_read(mapping);
+	else if (!i_mmap_trylock_read(mapping))
+		return true;
+	locked = some_locked(mapping, idx, idx + nr - 1);
 	i_mmap_unlock_read(mapping);
 	return locked;
 }
 
-/* Whether the mapped ones of a run were unmapped, or another try is worth it. */
+/**
+ * hipec_unmap() - unmap pages of a file that are to leave the page cache
+ * @mapping: of the file
+ * @idx:     first page
+ * @nr:      pages
+ *
+ * An mlock() may come between a look and the unmapping. It brings in all that is not
+ * mapped when it has set its flag, so a look behind the unmapping decides: what is
+ * locked then is in the page cache, and stays there.
+ *
+ * Context: process context, may sleep.
+ * Return: whether nobody has them locked; if not, the caller must not evict them.
+ */
+bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr)
+{
+	if (hipec_locked(mapping, idx, nr, true))
+		return false;
+	unmap_mapping_pages(mapping, idx, nr, false);
+	return !hipec_locked(mapping, idx, nr, true);
+}
+
+/*
+ * Victims of a run that are mapped are unmapped, those between two of them with them.
+ * Return: whether another try is worth it.
+ */
 static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 			  u32 nr)
 {
@@ -188,8 +226,7 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 
 		again |= stay == STAY_BUSY;
 		/* Unmapping may wait for locks of file systems. */
-		if (stay != STAY_MAPPED || cache->in_reclaim ||
-		    hipec_locked_in_part(mapping, v[i].idx, v[i].nr))
+		if (stay != STAY_MAPPED || cache->in_reclaim)
 			continue;
 		again = true;
 		if (from != to && v[i].idx != to) {
@@ -209,12 +246,18 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 static bool evict_run(struct hipec_cache *cache, struct hipec_victim *v, u32 nr)
 {
 	struct address_space *mapping = v->f->inode->i_mapping;
-	u32 last = v[nr - 1].idx + v[nr - 1].nr - 1;
+	u32 last = v[nr - 1].idx + v[nr - 1].nr - 1, pages = last + 1 - v->idx, i;
 
-	if (invalidate_mapping_pages(mapping, v->idx, last) == last - v->idx + 1)
+	if (hipec_locked(mapping, v->idx, pages, !cache->in_reclaim)) {
+		for (i = 0; nr > 1 && i < nr; i++)
+			evict_run(cache, &v[i], 1);
+		return false;
+	}
+	if (invalidate_mapping_pages(mapping, v->idx, last) == pages)
 		return true;
 	/* The first try also empties this CPU's batches. */
-	if (prepare_again(cache, v, nr))
+	if (prepare_again(cache, v, nr) &&
+	    !hipec_locked(mapping, v->idx, pages, !cache->in_reclaim))
 		invalidate_mapping_pages(mapping, v->idx, last);
 	return false;
 }

@@ -261,33 +261,11 @@ static int enter(struct hipec_cache *cache, struct hipec_cfile *f,
 	return 0;
 }
 
-/* Unmap @nr of these folios, one behind the other or not, but those that somebody locked. */
-static void unmap(struct address_space *mapping, struct folio **folio, u32 nr)
-{
-	pgoff_t from = 0, to = 0;
-	u32 i;
-
-	for (i = 0; i < nr; i++) {
-		pgoff_t idx = folio[i]->index;
-		u32 pages = folio_nr_pages(folio[i]);
-
-		if (!folio_mapped(folio[i]) || folio_test_mlocked(folio[i]) ||
-		    hipec_locked_in_part(mapping, idx, pages))
-			continue;
-		if (from != to && idx != to)
-			unmap_mapping_pages(mapping, from, to - from, false);
-		if (from == to || idx != to)
-			from = idx;
-		to = idx + pages;
-	}
-	if (from != to)
-		unmap_mapping_pages(mapping, from, to - from, false);
-}
-
 /*
  * A file may have much more in memory than the budget. What is too much goes before its
  * folios get entries, from its first page on, as it would then: all misses of the
- * container wait for c->lock, and so they wait for no more than a budget's entries.
+ * container wait for c->lock, and so they wait for no more than a budget's entries. A
+ * batch of which somebody has a page locked is left to the policy.
  */
 static void trim(const struct hipec_cfile *f)
 {
@@ -307,10 +285,10 @@ static void trim(const struct hipec_cfile *f)
 			more -= folio_nr_pages(batch.folios[i]);
 			last = folio_next_index(batch.folios[i]) - 1;
 		}
-		if (mapping_mapped(mapping))
-			unmap(mapping, batch.folios, i);
 		folio_batch_release(&batch);
-		invalidate_mapping_pages(mapping, first, last);
+		if (!mapping_mapped(mapping) ||
+		    hipec_unmap(mapping, first, last + 1 - first))
+			invalidate_mapping_pages(mapping, first, last);
 		cond_resched();
 	}
 }
