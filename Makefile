@@ -43,4 +43,4 @@ clean:
 help:
 	@sed -n 's/^## \([^:]*\): */  make \1\t/p' $(filter %Makefile %.mk,$(MAKEFILE_LIST)) | expand -t 24
 
--include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(B) -path $(B)/deb -prune -o -type f -name '*.d' -print 2>/dev/null)
