@@ -46,6 +46,10 @@ QEMU = "qemu-system-x86_64"
 # (some nested machines), this is how long each boot of the host pays for it.
 TRIAL_SECONDS = 5
 
+# An emulator's kernel may fail before anything of ours runs: a CPU that meets code which
+# another one is patching, for one. So often such a boot is tried again.
+BOOTS = 3
+
 # Complaints of the kernel. Only text behind a printk time stamp counts, so
 # that a program may print "BUG: " itself. "WARNING: " must come right after
 # the stamp: the CPU bug code prints lines such as "Spectre V2 : WARNING: ...".
@@ -226,6 +230,12 @@ def kvm_trial(kernel, initrd):
             stop(guest)
 
 
+def failed_to_boot(text):
+    """What the kernel complained of before user space was up, or None."""
+    splat = find_splat(text.partition(UP)[0])
+    return splat and splat[0]
+
+
 def follow(guest, console, timeout, verbose, kill_when=None):
     """Wait for the guest's end; returns whether it came in time."""
     end = time.monotonic() + timeout
@@ -328,7 +338,9 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
     @disk is an image for the guest's /data; what the guest writes to it is
     forgotten unless @keep_writes. @det makes the run repeat bit for bit: guest nanoseconds are
     then guest instructions and modelled disk time. @timeout is in seconds of
-    wall time with a stock kernel, 0 for none; slower kernels get more. @devices
+    wall time with a stock kernel, 0 for none; slower kernels get more. A kernel that
+    complains before user space is up is booted again, up to BOOTS times in all, unless
+    @keep_writes. @devices
     are arguments for QEMU. @kill_when, asked again and again with the text of the
     console, may have the guest killed: its status is then KILLED."""
     directory = cache_dir() / "kernels" / kernel
@@ -347,7 +359,6 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
     out = pathlib.Path(out).absolute()
     out.mkdir(parents=True, exist_ok=True)
     console, results = out / "console", out / "results"
-    console.write_bytes(b"")
 
     with tempfile.TemporaryDirectory(dir=out, prefix="boot.") as name:
         scratch = pathlib.Path(name)
@@ -355,15 +366,22 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
             if command:
                 whole.write(cpio({"hipec/command": shlex.join(command).encode() + b"\n"}))
             whole.write(pathlib.Path(initrd).read_bytes())
-        (scratch / "results.tar").write_bytes(b"")
-        guest, accel = start_machine(kernel, console, scratch, append, smp=smp, memory=memory,
-                                     disk=disk, keep_writes=keep_writes, det=det,
-                                     interactive=not command, devices=devices)
-        try:
-            in_time = follow(guest, console, timeout, verbose and command, kill_when)
-            killed = guest.returncode == -signal.SIGKILL
-        finally:
-            complaint = stop(guest)
+        for left in reversed(range(BOOTS)):
+            console.write_bytes(b"")
+            (scratch / "results.tar").write_bytes(b"")
+            guest, accel = start_machine(kernel, console, scratch, append, smp=smp,
+                                         memory=memory, disk=disk, keep_writes=keep_writes,
+                                         det=det, interactive=not command, devices=devices)
+            try:
+                in_time = follow(guest, console, timeout, verbose and command, kill_when)
+                killed = guest.returncode == -signal.SIGKILL
+            finally:
+                complaint = stop(guest)
+            early = failed_to_boot(console.read_text(errors="replace"))
+            if not early or not left or keep_writes:
+                break
+            print(f"run.py: booting again: before user space was up, the kernel reported "
+                  f"{early}", file=sys.stderr)
         status = unpack(scratch / "results.tar", results)
 
     text = console.read_text(errors="replace").replace("\r\n", "\n")

@@ -392,6 +392,36 @@ def test_a_crash_breaks_the_run_whatever_the_command_says(guest, tmp_path):
     assert "Kernel panic - not syncing: sysrq triggered crash" in done.stderr
 
 
+NO_INIT = "rdinit=/none"      # the kernel panics, for it finds none
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("fail, boots, verdict",
+                         [(1, 2, "ok"), (9, vm.BOOTS, "the kernel reported")])
+def test_a_kernel_that_fails_before_user_space_is_booted_again(
+        guest, tmp_path, monkeypatch, capsys, fail, boots, verdict):
+    """Nothing of ours has run by then. The first @fail boots go wrong."""
+    start, appends = vm.start_machine, []
+
+    def started(kernel, console, scratch, append, **kwargs):
+        appends.append(append)
+        return start(kernel, console, scratch,
+                     NO_INIT if len(appends) <= fail else append, **kwargs)
+
+    monkeypatch.setattr(vm, "start_machine", started)
+    run = vm.boot("6.12", guest("6.12"), tmp_path, ["sh", "-c", "echo here"])
+    assert (len(appends), run.ok) == (boots, verdict == "ok")
+    assert run.verdict.startswith(verdict)
+    assert ("here" in run.output) == run.ok
+    assert capsys.readouterr().err.count("booting again: before user space was up") == boots - 1
+
+
+def test_what_comes_with_user_space_is_no_failed_boot():
+    splat = "[    1.000000] Kernel panic - not syncing: why\n"
+    assert vm.failed_to_boot(splat + vm.UP) == splat.strip()
+    assert vm.failed_to_boot(vm.UP + "\n" + splat) is None
+
+
 @pytest.mark.guest
 def test_a_guest_that_goes_without_a_status_is_broken(guest, tmp_path):
     run = vm.boot("6.1", guest("6.1"), tmp_path, ["poweroff", "-f"])
