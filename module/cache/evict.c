@@ -171,7 +171,7 @@ static bool some_locked(struct address_space *mapping, pgoff_t idx, pgoff_t last
  * The maps are asked. The mark of a folio only hints: mlock() sets it on a large folio
  * where a map has all of it, and munlock() may clear it while others have it locked.
  *
- * Context: process context; may sleep if @wait.
+ * Context: process context, may sleep; without @wait it waits for no lock.
  * Return: true: they are to stay; also if @wait is false and the lock is taken.
  */
 bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait)
@@ -210,10 +210,7 @@ bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr)
 	return !hipec_locked(mapping, idx, nr, true);
 }
 
-/*
- * Victims of a run that are mapped are unmapped, those between two of them with them.
- * Return: whether another try is worth it.
- */
+/* Unmap the mapped victims of a run. Return: whether another try is worth it. */
 static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 			  u32 nr)
 {
