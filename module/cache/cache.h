@@ -159,6 +159,7 @@ struct hipec_victim {
  * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
  * @nr_dirs: their number
  * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
+ * @next_slot: where those that are free are looked for; under take_lock (file.c)
  * @last:    file that was looked up last; NULL: none
  * @links:   of each entry that is on one of the lists, by handle; a swap changes them
  * @ahead:   folios that were read and not touched
@@ -190,6 +191,7 @@ struct hipec_cache {
 	struct list_head dirs;
 	u32 nr_dirs;
 	struct xarray slots;
+	u32 next_slot;
 	struct hipec_cfile *last;
 	struct hipec_links *links;
 	struct hipec_folios ahead;

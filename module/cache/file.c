@@ -90,21 +90,30 @@ void hipec_admin_unlock(void)
 	mutex_unlock(&admin_lock);
 }
 
-/* Page numbers for a file: the lowest that are free. Return: 0; -ENOSPC; -ENOMEM. */
+/*
+ * Page numbers for a file: behind those that were given last, so that nobody looks at
+ * all files to take one more; from the lowest on if none are left there. Return: 0;
+ * -ENOSPC; -ENOMEM.
+ */
 static int give_numbers(struct hipec_cache *cache, struct hipec_cfile *f)
 {
-	unsigned long slots = f->nr >> HIPEC_SLOT_SHIFT, most, first = 0, used, i;
+	unsigned long slots = f->nr >> HIPEC_SLOT_SHIFT, most, first, used, i;
+	bool again = false;
 	int ret = 0;
 
 	most = 1ul << (32 - HIPEC_SLOT_SHIFT);
-	while (first + slots < most) {
+	for (first = cache->next_slot;; first = used + 1) {
+		if (first + slots >= most) {
+			if (again)
+				return -ENOSPC;
+			again = true;
+			first = 0;
+		}
 		used = first;
 		if (!xa_find(&cache->slots, &used, first + slots - 1, XA_PRESENT))
 			break;
-		first = used + 1;
 	}
-	if (first + slots >= most)
-		return -ENOSPC;
+	cache->next_slot = first + slots;
 	f->start = first << HIPEC_SLOT_SHIFT;
 	for (i = 0; i < slots && !ret; i++)
 		ret = xa_err(xa_store(&cache->slots, first + i, f, GFP_NOFS));
