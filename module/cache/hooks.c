@@ -109,14 +109,24 @@ static __always_inline void touched(struct inode *inode, loff_t pos, size_t len,
 		tell(inode);
 }
 
+/*
+ * Bytes of the page at @pos that are behind what this descriptor read last, if a read
+ * goes on there: to a policy both are one touch, as they are to the kernel's own LRU.
+ */
+static u32 goes_on(const struct file *file, loff_t pos)
+{
+	return pos == READ_ONCE(file->f_ra.prev_pos) ? -pos & ~PAGE_MASK : 0;
+}
+
 static ssize_t hook_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
 	loff_t pos = iocb->ki_pos;
+	u32 known = goes_on(file, pos);
 	ssize_t ret = file_orig(file)->read_iter(iocb, to);
 
-	if (ret > 0 && !(iocb->ki_flags & IOCB_DIRECT))
-		touched(file_inode(file), pos, ret, HIPEC_BY_READ);
+	if (ret > known && !(iocb->ki_flags & IOCB_DIRECT))
+		touched(file_inode(file), pos + known, ret - known, HIPEC_BY_READ);
 	return ret;
 }
 

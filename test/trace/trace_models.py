@@ -105,6 +105,7 @@ class Log:
 
     def __init__(self):
         self.names, self.end, self.accesses = [], {}, []
+        self.read_to = {}
 
     def name(self, name):
         """It was named."""
@@ -112,9 +113,13 @@ class Log:
             self.names.append(name)
 
     def access(self, name, offset, length, write):
-        """To bytes."""
+        """To bytes. A read that goes on within a page does not access it once more."""
         self.name(name)
-        for page in range(offset // 4096, -(-(offset + length) // 4096)) if length else ():
+        first = offset // 4096
+        if length and not write:
+            first += offset == self.read_to.get(name) and offset % 4096 > 0
+            self.read_to[name] = offset + length
+        for page in range(first, -(-(offset + length) // 4096)) if length else ():
             self.accesses.append((name, page, write))
             self.end[name] = max(self.end.get(name, 0), page + 1)
 

@@ -121,6 +121,9 @@ int trace_pages(struct trace_in *r, u64 offset, u64 bytes, struct sim_run *run)
  * @bytes:  0: no access
  * @write:  or read
  *
+ * A read that goes on where the file's last one ended, within a page, does not access
+ * that page once more.
+ *
  * Context: any.
  * Return: 0; -EINVAL, said; -ENOMEM.
  */
@@ -128,11 +131,23 @@ int trace_access(struct trace_in *r, struct trace_files *f, u32 file,
 		 u64 offset, u64 bytes, bool write)
 {
 	struct trace_file *its = &f->file[file];
+	u64 known = 0;
 	struct sim_run run;
 	int ret;
 
 	if (!bytes)
 		return 0;
+	/* As the module hears it. */
+	if (!write && offset && offset == its->read_to)
+		known = -offset % TRACE_PAGE_BYTES;
+	if (!write)
+		its->read_to = offset + bytes;
+	if (bytes <= known) {
+		its->end = offset + bytes > its->end ? offset + bytes : its->end;
+		return 0;
+	}
+	offset += known;
+	bytes -= known;
 	ret = trace_pages(r, offset, bytes, &run);
 	if (ret)
 		return ret;

@@ -94,6 +94,7 @@ struct trace_file {
 	char *name;
 	u64 end;	/* bytes, as far as it is known */
 	u64 pages;	/* up to the last one that was accessed */
+	u64 read_to;	/* where the last read ended */
 };
 
 struct trace_op {
