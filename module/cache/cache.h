@@ -166,6 +166,8 @@ struct hipec_victim {
  * @refused: folios that were given up and could not go
  * @held:    pages of folios that have an entry, but for victims
  * @limit:   pages that it might hold when room was made last
+ * @usable:  of these, what the policy may count on, in folios
+ * @rises:   times that there was a little more of it
  * @misfits: pages that got no entry, until the files are searched for them
  * @victims: folios to be evicted
  * @victim:  those of them that are evicted together
@@ -198,6 +200,8 @@ struct hipec_cache {
 	struct hipec_folios refused;
 	u32 held;
 	u32 limit;
+	u32 usable;
+	u32 rises;
 	u32 misfits;
 	struct hipec_folios victims;
 	struct hipec_victim victim[HIPEC_MAX_VICTIMS];

@@ -27,6 +27,12 @@
 #include "cache.h"
 #include "../include/uapi/hipec_sample.h"
 
+/* What the policy may count on rises at once if it is by more than one of so many parts, */
+#define SUDDEN 4
+
+/* else by a folio each time that so many came. */
+#define RISE 16
+
 /* Attempts to get below the budget, where folios cannot go. */
 #define ROUNDS 4
 
@@ -109,6 +115,28 @@ static bool replace_one(struct hipec_cache *cache, const struct hipec_demand *d)
 	return hipec_core_replace_one(&cache->c->core, d) || drop_ahead(cache);
 }
 
+/*
+ * What the policy may count on, in folios: the limit less what it does not know. A policy
+ * that divides its frames, as LIRS does, would otherwise never fill the first part, and
+ * have nothing in the second. What is read ahead comes and goes with each window: so
+ * this falls at once, and rises slowly unless much has become free.
+ */
+static void offer(struct hipec_cache *cache)
+{
+	struct hipec_core *core = &cache->c->core;
+	u32 strange = cache->ahead.pages + cache->refused.pages;
+	u32 usable = cache->limit - min(cache->limit, strange);
+	u32 known = cache->held - min(cache->held, strange);
+
+	/* Some folios have several pages. */
+	if (known > core->vm.nr_live && core->vm.nr_live)
+		usable = div_u64((u64)usable * core->vm.nr_live, known);
+	if (usable > cache->usable && usable - cache->usable <= usable / SUDDEN)
+		usable = cache->usable + !(++cache->rises % RISE);
+	cache->usable = usable;
+	core->nr_withheld = hipec_core_held(core) - usable;
+}
+
 /**
  * hipec_cache_room() - have folios given up for others
  * @cache: cache
@@ -127,6 +155,7 @@ void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
 
 	cache->limit = hipec_pressure_limit(cache);
+	offer(cache);
 	while (cache->held + want > cache->limit && most--)
 		if (!replace_one(cache, &d))
 			break;

@@ -223,6 +223,8 @@ struct hipec_core_ops {
  * @nr_frames:  held, free or not
  * @nr_free:    of these, that hold no page
  * @nr_surplus: of these, that go back when they are free
+ * @nr_withheld: of what it may hold, that there is no room for now; the policy does not
+ *              count on them. The host sets it
  * @nr_reading: pages that have a frame and are not live, yet or for now
  * @nr_pending: pages that were given up and have to be written first
  * @pinned:     page that an event is about and that cannot go now; 0: none
@@ -268,6 +270,7 @@ struct hipec_core {
 	u32 nr_frames;
 	u32 nr_free;
 	u32 nr_surplus;
+	u32 nr_withheld;
 	u32 nr_reading;
 	u32 nr_pending;
 	u32 pinned;
@@ -318,6 +321,14 @@ static inline struct hipec_core *hipec_core_of(struct hipec_vm *vm)
 static inline u32 hipec_core_held(const struct hipec_core *core)
 {
 	return core->nr_frames - core->nr_surplus;
+}
+
+/* Of these, what there is room for; what a policy knows as FrameBudget. */
+static inline u32 hipec_core_usable(const struct hipec_core *core)
+{
+	u32 held = hipec_core_held(core);
+
+	return held > core->nr_withheld ? held - core->nr_withheld : 0;
 }
 
 /* Whether the policy is there and has event @event. */

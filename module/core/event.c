@@ -83,7 +83,7 @@ static __always_inline int start(struct hipec_core *core, u32 event, u32 free)
 	core->event_since = 0;
 	vm->slot[HIPEC_SLOT_FREE_COUNT] = free;
 	vm->queue[HIPEC_QUEUE_FREE].count = free;
-	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = hipec_core_held(core);
+	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = hipec_core_usable(core);
 	vm->slot[HIPEC_SLOT_RESIDENT_COUNT] = vm->nr_live;
 	if (unlikely(core->special))
 		return run_special(core, event);

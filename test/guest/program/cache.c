@@ -13,7 +13,6 @@
 #include "guest.h"
 
 #define FILE_A DIR_DATA "cache-a"
-#define FILE_B DIR_DATA "cache-b"
 
 /* A container of this kind with a budget. @policy: NULL: the built-in one. */
 int open_cache(const char *policy, uint64_t frames)
@@ -120,6 +119,36 @@ static void sweep_by_read(void)
 {
 	sweep_reading("mru-touched", LEAST);
 	sweep_reading("mru", LEAST + (PASSES - 1) * WINDOWS);
+}
+
+/* LIRS divides its frames: what is read ahead is in neither part. */
+static void sweep_in_two_parts(void)
+{
+	sweep_reading("lirs", LEAST + (PASSES - 1) * 2 * WINDOWS);
+}
+
+/* A page that is read in four pieces, one after the other, was touched once. */
+static void sweep_in_pieces(void)
+{
+	char piece[PAGE_BYTES / 4];
+	struct hipec_status s;
+	int c, file, pass;
+
+	stay_here();
+	make_file(FILE_A, PAGES * PAGE_BYTES);
+	c = open_cache("lirs", FRAMES);
+	file = take_file(c, FILE_A, O_RDONLY);
+	for (pass = 0; pass < PASSES; pass++) {
+		CHECK_EQ(lseek(file, 0, SEEK_SET), 0);
+		while (read(file, piece, sizeof(piece)) > 0)
+			;
+	}
+	s = get_status(c);
+	show(&s);
+	CHECK_EQ(s.counters.hits + s.counters.pages_in, PASSES * PAGES);
+	CHECK_LE(s.counters.read_pages, LEAST + (PASSES - 1) * 2 * WINDOWS);
+	close(file);
+	close(c);
 }
 
 static void sweep_mapped(const char *policy, size_t most)
@@ -312,101 +341,6 @@ static void what_cannot_be_taken(void)
 	close(file);
 }
 
-static void read_page(int file, size_t page)
-{
-	unsigned char buffer[PAGE_BYTES];
-	uint64_t word;
-
-	CHECK(pread(file, buffer, PAGE_BYTES, page * PAGE_BYTES) ==
-	      (ssize_t)PAGE_BYTES);
-	memcpy(&word, buffer, sizeof(word));
-	CHECK(word == page_word(page));
-}
-
-/* Reads pages @first up to @end. Return: what was missed up to now. */
-static uint64_t read_range(int c, int file, size_t first, size_t end)
-{
-	for (; first < end; first++)
-		read_page(file, first);
-	return get_status(c).counters.read_pages;
-}
-
-/*
- * Another policy gets what is cached, in its order: nothing is read again, and from then
- * on it decides. One that ends at once leaves the one before.
- */
-static void swap_keeps_the_pages(void)
-{
-	int c, file;
-
-	stay_here();
-	make_file(FILE_A, 512 * PAGE_BYTES);
-	c = open_cache("fifo", 256);
-	file = take_file(c, FILE_A, O_RDONLY);
-	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
-	CHECK_EQ(read_range(c, file, 0, 256), 256);
-	CHECK_EQ(swap_id(c, 0, "mru", NULL, 0), 0);
-	CHECK_EQ(get_status(c).resident, 256);
-	CHECK_EQ(read_range(c, file, 0, 256), 256);
-	CHECK_EQ(read_range(c, file, 300, 301), 257);	/* in 255's place */
-	CHECK_EQ(read_range(c, file, 0, 255), 257);
-	CHECK_EQ(read_range(c, file, 255, 256), 258);	/* in 300's */
-	CHECK_EQ(swap_id(c, 0, "adopt-dies", NULL, 0), -ECANCELED);
-	CHECK_EQ(read_range(c, file, 0, 256), 258);
-	CHECK_EQ(read_range(c, file, 300, 301), 259);
-	CHECK_EQ(read_range(c, file, 0, 255), 259);
-	CHECK_EQ(swap_id(c, 0, NULL, NULL, 0), 0);
-	CHECK_EQ(read_range(c, file, 0, 255), 259);
-	CHECK_EQ(read_range(c, file, 300, 301), 259);
-	CHECK_EQ(get_status(c).exit.kind, 0);
-	close(file);
-	close(c);
-}
-
-/* Where a page of a file that is taken stands; and of what nothing is known. */
-static void where_a_page_stands(void)
-{
-	struct hipec_why w = { .flags = HIPEC_WHY_BY_FILE };
-	int c, file;
-
-	stay_here();
-	make_file(FILE_A, 64 * PAGE_BYTES);
-	make_file(FILE_B, 64 * PAGE_BYTES);
-	c = open_cache("mru", 32);
-	file = take_file(c, FILE_A, O_RDONLY);
-	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
-	CHECK_EQ(read_range(c, file, 0, 40), 40);
-	w.fd = file;
-	w.offset = 3 * PAGE_BYTES + 17;
-	CHECK_EQ(hipec_why(c, 0, &w), 0);
-	CHECK_EQ(w.state, HIPEC_WHY_RESIDENT | HIPEC_WHY_REFERENCED);
-	CHECK_EQ(w.on, HIPEC_WHY_ON_POLICY);
-	CHECK_EQ(w.place, 3);
-	CHECK_EQ(w.nr, 32);
-	CHECK(!strcmp(w.queue, "stack"));
-	CHECK_EQ(w.file_offset, 3 * PAGE_BYTES);
-	CHECK(strstr(w.file, "cache-a"));
-	w.offset = 35 * PAGE_BYTES;
-	CHECK_EQ(hipec_why(c, 0, &w), 0);
-	CHECK_EQ(w.state, 0);
-	w.offset = 64 * PAGE_BYTES;
-	CHECK_EQ(hipec_why(c, 0, &w), 0);
-	CHECK_EQ(w.state, HIPEC_WHY_BEHIND);
-	w.flags = 0;
-	w.offset = 3 * PAGE_BYTES;
-	CHECK_EQ(hipec_why(c, 0, &w), 0);
-	CHECK_EQ(w.state, HIPEC_WHY_RESIDENT | HIPEC_WHY_REFERENCED);
-	w.offset = 1ull << 40;
-	CHECK_EQ(hipec_why(c, 0, &w), -ENXIO);
-	w.flags = HIPEC_WHY_BY_FILE;
-	close(file);
-	file = w.fd = open(FILE_B, O_RDONLY);
-	w.offset = 0;
-	CHECK_EQ(hipec_why(c, 0, &w), -ENXIO);
-	close(file);
-	close(c);
-}
-
 /* Files that are open, mapped or removed outlive their container, and it them. */
 static void ends_in_any_order(void)
 {
@@ -581,13 +515,13 @@ static void budgets_are_bounded(void)
 const struct test cache_tests[] = {
 	{ "cache_sweeps_by_read_miss_no_more_than_they_must", sweep_by_read },
 	{ "cache_sweeps_by_map_miss_hardly_more", sweep_by_map },
+	{ "cache_leaves_each_part_of_a_policy_its_pages", sweep_in_two_parts },
+	{ "cache_hears_a_page_read_in_pieces_once", sweep_in_pieces },
 	{ "cache_random_reads_are_those_of_lru", random_reads },
 	{ "cache_refuses_by_name", what_cannot_be_taken },
 	{ "cache_ends_in_any_order", ends_in_any_order },
 	{ "cache_trims_what_it_takes", trimmed_when_taken },
 	{ "cache_keeps_what_one_of_two_has_locked", locked_by_two },
 	{ "cache_budgets_are_bounded", budgets_are_bounded },
-	{ "cache_swap_keeps_what_is_cached", swap_keeps_the_pages },
-	{ "cache_says_where_a_page_stands", where_a_page_stands },
 	{ 0 }
 };

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A container in place that runs: it gets another policy, and says where pages stand.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+
+#include "guest.h"
+
+#define FILE_A DIR_DATA "cache-a"
+#define FILE_B DIR_DATA "cache-b"
+
+static void read_page(int file, size_t page)
+{
+	unsigned char buffer[PAGE_BYTES];
+	uint64_t word;
+
+	CHECK(pread(file, buffer, PAGE_BYTES, page * PAGE_BYTES) ==
+	      (ssize_t)PAGE_BYTES);
+	memcpy(&word, buffer, sizeof(word));
+	CHECK(word == page_word(page));
+}
+
+/* Reads pages @first up to @end. Return: what was missed up to now. */
+static uint64_t read_range(int c, int file, size_t first, size_t end)
+{
+	for (; first < end; first++)
+		read_page(file, first);
+	return get_status(c).counters.read_pages;
+}
+
+/*
+ * Another policy gets what is cached, in its order: nothing is read again, and from then
+ * on it decides. One that ends at once leaves the one before.
+ */
+static void swap_keeps_the_pages(void)
+{
+	int c, file;
+
+	stay_here();
+	make_file(FILE_A, 512 * PAGE_BYTES);
+	c = open_cache("fifo", 256);
+	file = take_file(c, FILE_A, O_RDONLY);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	CHECK_EQ(read_range(c, file, 0, 256), 256);
+	CHECK_EQ(swap_id(c, 0, "mru", NULL, 0), 0);
+	CHECK_EQ(get_status(c).resident, 256);
+	CHECK_EQ(read_range(c, file, 0, 256), 256);
+	CHECK_EQ(read_range(c, file, 300, 301), 257);	/* in 255's place */
+	CHECK_EQ(read_range(c, file, 0, 255), 257);
+	CHECK_EQ(read_range(c, file, 255, 256), 258);	/* in 300's */
+	CHECK_EQ(swap_id(c, 0, "adopt-dies", NULL, 0), -ECANCELED);
+	CHECK_EQ(read_range(c, file, 0, 256), 258);
+	CHECK_EQ(read_range(c, file, 300, 301), 259);
+	CHECK_EQ(read_range(c, file, 0, 255), 259);
+	CHECK_EQ(swap_id(c, 0, NULL, NULL, 0), 0);
+	CHECK_EQ(read_range(c, file, 0, 255), 259);
+	CHECK_EQ(read_range(c, file, 300, 301), 259);
+	CHECK_EQ(get_status(c).exit.kind, 0);
+	close(file);
+	close(c);
+}
+
+/* Where a page of a file that is taken stands; and of what nothing is known. */
+static void where_a_page_stands(void)
+{
+	struct hipec_why w = { .flags = HIPEC_WHY_BY_FILE };
+	int c, file;
+
+	stay_here();
+	make_file(FILE_A, 64 * PAGE_BYTES);
+	make_file(FILE_B, 64 * PAGE_BYTES);
+	c = open_cache("mru", 32);
+	file = take_file(c, FILE_A, O_RDONLY);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	CHECK_EQ(read_range(c, file, 0, 40), 40);
+	w.fd = file;
+	w.offset = 3 * PAGE_BYTES + 17;
+	CHECK_EQ(hipec_why(c, 0, &w), 0);
+	CHECK_EQ(w.state, HIPEC_WHY_RESIDENT | HIPEC_WHY_REFERENCED);
+	CHECK_EQ(w.on, HIPEC_WHY_ON_POLICY);
+	CHECK_EQ(w.place, 3);
+	CHECK_EQ(w.nr, 32);
+	CHECK(!strcmp(w.queue, "stack"));
+	CHECK_EQ(w.file_offset, 3 * PAGE_BYTES);
+	CHECK(strstr(w.file, "cache-a"));
+	w.offset = 35 * PAGE_BYTES;
+	CHECK_EQ(hipec_why(c, 0, &w), 0);
+	CHECK_EQ(w.state, 0);
+	w.offset = 64 * PAGE_BYTES;
+	CHECK_EQ(hipec_why(c, 0, &w), 0);
+	CHECK_EQ(w.state, HIPEC_WHY_BEHIND);
+	w.flags = 0;
+	w.offset = 3 * PAGE_BYTES;
+	CHECK_EQ(hipec_why(c, 0, &w), 0);
+	CHECK_EQ(w.state, HIPEC_WHY_RESIDENT | HIPEC_WHY_REFERENCED);
+	w.offset = 1ull << 40;
+	CHECK_EQ(hipec_why(c, 0, &w), -ENXIO);
+	w.flags = HIPEC_WHY_BY_FILE;
+	close(file);
+	file = w.fd = open(FILE_B, O_RDONLY);
+	w.offset = 0;
+	CHECK_EQ(hipec_why(c, 0, &w), -ENXIO);
+	close(file);
+	close(c);
+}
+
+const struct test cache_live_tests[] = {
+	{ "cache_swap_keeps_what_is_cached", swap_keeps_the_pages },
+	{ "cache_says_where_a_page_stands", where_a_page_stands },
+	{ 0 }
+};
