@@ -426,13 +426,13 @@ static void declare(struct fuzz_program *p)
  * @image: gets it, aligned for u64
  * @max:   bytes that it may have; FUZZ_MAX_IMAGE is always enough
  *
- * Context: any; not thread-safe.
+ * Context: any.
  * Return: bytes of the image; 0 if @max is too small.
  */
 size_t fuzz_generate(u64 seed, void *image, size_t max)
 {
-	static struct fuzz_program p;
-	static struct fuzz_gen g;
+	static __thread struct fuzz_program p;
+	static __thread struct fuzz_gen g;
 	u32 e, nr;
 
 	fuzz_program_init(&p, seed);

@@ -71,7 +71,7 @@ static void insert_block(struct fuzz_program *p, u32 e, u32 at, u32 *w, u32 nr)
 
 static void insert_statements(struct fuzz_program *p)
 {
-	static struct fuzz_gen g;
+	static __thread struct fuzz_gen g;
 	u32 e = random_event(p), at = random_command(p, e);
 
 	fuzz_gen_block(&g, p, e, 1 + fuzz_below(&p->rng, 3));
@@ -176,7 +176,7 @@ static void delete_operand(struct fuzz_program *p)
 
 static void add_event(struct fuzz_program *p)
 {
-	static struct fuzz_gen g;
+	static __thread struct fuzz_gen g;
 	u32 e = p->head.nr_events;
 
 	if (!fuzz_add_event(p, fuzz_gen_event(&p->rng), NULL))
@@ -241,12 +241,12 @@ static void (*const changes[])(struct fuzz_program *p) = {
  * @size:  its bytes
  * @max:   bytes that it may have
  *
- * Context: any; not thread-safe.
+ * Context: any.
  * Return: bytes of the result; 0 if there is no room.
  */
 size_t fuzz_mutate(u64 seed, void *image, size_t size, size_t max)
 {
-	static struct fuzz_program p;
+	static __thread struct fuzz_program p;
 	u32 i, nr;
 
 	p.rng.state = seed;
@@ -286,12 +286,12 @@ static void break_byte(struct fuzz_rng *r, u8 *byte)
  * Of its words, or now and then of its operands or events: the verifier's own
  * ground, and never far from what it accepts.
  *
- * Context: any; not thread-safe.
+ * Context: any.
  * Return: bytes of the result; 0 if there is no room or @image no policy.
  */
 size_t fuzz_break(u64 seed, void *image, size_t size, size_t max)
 {
-	static struct fuzz_program p;
+	static __thread struct fuzz_program p;
 	u32 e, *word;
 	u8 *bytes;
 
@@ -335,13 +335,13 @@ size_t fuzz_break(u64 seed, void *image, size_t size, size_t max)
  * @image:  gets the result, aligned for u64
  * @max:    bytes that it may have
  *
- * Context: any; not thread-safe.
+ * Context: any.
  * Return: bytes of the result; 0 if there is no room.
  */
 size_t fuzz_cross(u64 seed, const void *a, size_t a_size, const void *b,
 		  size_t b_size, void *image, size_t max)
 {
-	static struct fuzz_program p, from;
+	static __thread struct fuzz_program p, from;
 	u32 e, i, nr;
 
 	p.rng.state = seed;
