@@ -26,66 +26,6 @@ void hipec_core_init(struct hipec_core *core, const struct hipec_core_ops *ops,
 }
 
 /**
- * hipec_core_bind() - give a free frame to a page that has none
- * @core: container with a free frame, between two events
- * @pgno: page
- *
- * It is not live: its frame holds nothing yet.
- *
- * Context: expects the lock.
- * Return: handle; 0 if there is no entry, which cannot be.
- */
-u32 hipec_core_bind(struct hipec_core *core, u32 pgno)
-{
-	hipec_page_forget_gone(&core->vm);
-	return hipec_core_bind_in_event(core, pgno);
-}
-
-/**
- * hipec_core_bind_in_event() - the same, while an event runs
- * @core: container with a free frame
- * @pgno: page
- *
- * Context: expects the lock.
- * Return: handle; 0 if what the policy let go in this event has all entries.
- */
-u32 hipec_core_bind_in_event(struct hipec_core *core, u32 pgno)
-{
-	u32 h = hipec_page_add_in_event(&core->vm, pgno);
-
-	if (h) {
-		core->nr_free--;
-		core->nr_reading++;
-	}
-	return h;
-}
-
-/**
- * hipec_core_freed() - a page has lost its frame, which is free
- * @core: container
- * @h:    page, live or not
- *
- * The frame stays, or goes back if there is a surplus.
- *
- * Context: expects the lock.
- */
-void hipec_core_freed(struct hipec_core *core, u32 h)
-{
-	bool keep = !core->nr_surplus;
-
-	hipec_page_del(&core->vm, h);
-	if (keep) {
-		core->nr_free++;
-	} else {
-		core->nr_surplus--;
-		core->nr_frames--;
-	}
-	if (core->ops->free)
-		core->ops->free(core, h, keep);
-	hipec_pool_account(core);
-}
-
-/**
  * hipec_core_lost() - a page has lost its frame, and so has the container
  * @core: container
  * @h:    page, live or not; its frame is in others' hands

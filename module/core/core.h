@@ -347,9 +347,6 @@ static inline void hipec_core_settle(struct hipec_core *core)
 /* core.c: frames come and go; hipec_core_request() is the machine's host operation */
 void hipec_core_init(struct hipec_core *core, const struct hipec_core_ops *ops,
 		     u32 nr_reserved, u32 nr_frames);
-u32 hipec_core_bind(struct hipec_core *core, u32 pgno);
-u32 hipec_core_bind_in_event(struct hipec_core *core, u32 pgno);
-void hipec_core_freed(struct hipec_core *core, u32 h);
 void hipec_core_lost(struct hipec_core *core, u32 h);
 void hipec_core_show(struct hipec_core *core, u32 h);
 u32 hipec_core_grow(struct hipec_core *core, u32 nr, enum hipec_effort effort);
@@ -362,6 +359,41 @@ void hipec_core_uncleaned(struct hipec_core *core, u32 h);
 void hipec_core_put_aside(struct hipec_core *core);
 bool hipec_core_end(struct hipec_core *core, u32 kind);
 void hipec_core_ended(struct hipec_core *core);
+
+/**
+ * hipec_core_bind_in_event() - give a free frame to a page that has none
+ * @core: container with a free frame, maybe while an event runs
+ * @pgno: page
+ *
+ * It is not live: its frame holds nothing yet.
+ *
+ * Context: expects the lock.
+ * Return: handle; 0 if what the policy let go in this event has all entries.
+ */
+static inline u32 hipec_core_bind_in_event(struct hipec_core *core, u32 pgno)
+{
+	u32 h = hipec_page_add_in_event(&core->vm, pgno);
+
+	if (h) {
+		core->nr_free--;
+		core->nr_reading++;
+	}
+	return h;
+}
+
+/**
+ * hipec_core_bind() - the same, between two events
+ * @core: container with a free frame
+ * @pgno: page
+ *
+ * Context: expects the lock.
+ * Return: handle; 0 if there is no entry, which cannot be.
+ */
+static inline u32 hipec_core_bind(struct hipec_core *core, u32 pgno)
+{
+	hipec_page_forget_gone(&core->vm);
+	return hipec_core_bind_in_event(core, pgno);
+}
 
 /* revoke.c */
 void hipec_core_watch(struct hipec_core *core, u32 salt);
@@ -412,6 +444,41 @@ static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
 {
 	if (hipec_core_listens(core, HIPEC_EVENT_ACCESS))
 		__hipec_core_access(core, h, write);
+}
+
+/**
+ * hipec_core_look() - find pages that were referenced, among the next few
+ * @core:       container
+ * @referenced: of its host
+ * @reset:      likewise
+ * @pgno:       gets them
+ *
+ * A host with nothing to do but read an array has it as @look, with functions that the
+ * compiler sees: calls for each page would cost more than the rest of a miss.
+ *
+ * Context: expects the lock; may sleep.
+ * Return: how many there are.
+ */
+static __always_inline u32
+hipec_core_look(struct hipec_core *core,
+		bool (*referenced)(struct hipec_core *core, u32 h, u32 who),
+		void (*reset)(struct hipec_core *core, u32 h, u32 who),
+		u32 pgno[HIPEC_HARVEST])
+{
+	struct hipec_vm *vm = &core->vm;
+	u32 h = core->harvested, i, n = 0;
+
+	for (i = 0; i < HIPEC_HARVEST && i < vm->nr_pages; i++) {
+		h = h < vm->nr_pages ? h + 1 : h % vm->nr_pages + 1;
+		if (!hipec_page_live(vm, h) ||
+		    !referenced(core, h, HIPEC_REF_POLICY))
+			continue;
+		reset(core, h, HIPEC_REF_POLICY);
+		pgno[n++] = vm->page[h].pgno;
+		hipec_tap(vm, HIPEC_RECORD_TOUCH, h, HIPEC_TOUCH_HARVESTED);
+	}
+	core->harvested = h;
+	return n;
 }
 
 /* ask.c */

@@ -57,11 +57,25 @@ static void note_end(struct hipec_core *core, int ret)
 		core->late_in_a_row = 0;
 }
 
-/* Run an event where there is more to tell, or to do, than of most. */
-static int run_special(struct hipec_core *core, u32 event)
+/* What the application says about an access, or about its page. */
+static s64 hint_of(struct hipec_core *core, u32 pgno)
 {
+	return core->ops->hint ? core->ops->hint(core, pgno) : core->hint;
+}
+
+/*
+ * Run an event where there is more to tell, or to do, than of most. An access brings
+ * its context along, and the events that it is the cause of have it too; but what
+ * another container wants, or a page's end, is not the fault's.
+ */
+static int run_special(struct hipec_core *core, u32 event, u32 pgno)
+{
+	bool other = event == HIPEC_EVENT_REMOVE || pgno == HIPEC_NO_PGNO;
 	s64 *slot = core->vm.slot;
 
+	slot[HIPEC_SLOT_CONTEXT] = other ? 0 : core->context;
+	if (core->wants_hint)
+		slot[HIPEC_SLOT_HINT] = other ? 0 : hint_of(core, pgno);
 	if (core->pool)
 		slot[HIPEC_SLOT_FRAME_BUDGET] += hipec_pool_space(core);
 	if (core->wants_time)
@@ -72,10 +86,12 @@ static int run_special(struct hipec_core *core, u32 event)
 }
 
 /*
- * Run an event that the policy has; @free: frames it may count on. Owes
- * hipec_core_settle(). Return: as hipec_vm_run(); nobody has been told.
+ * Run an event that the policy has; @pgno: page that it is about, or HIPEC_NO_PGNO;
+ * @free: frames it may count on. Owes hipec_core_settle(). Return: as hipec_vm_run();
+ * nobody has been told.
  */
-static __always_inline int start(struct hipec_core *core, u32 event, u32 free)
+static __always_inline int start(struct hipec_core *core, u32 event, u32 pgno,
+				 u32 free)
 {
 	struct hipec_vm *vm = &core->vm;
 
@@ -86,14 +102,15 @@ static __always_inline int start(struct hipec_core *core, u32 event, u32 free)
 	vm->slot[HIPEC_SLOT_FRAME_BUDGET] = hipec_core_usable(core);
 	vm->slot[HIPEC_SLOT_RESIDENT_COUNT] = vm->nr_live;
 	if (unlikely(core->special))
-		return run_special(core, event);
+		return run_special(core, event, pgno);
 	return hipec_tap_run(vm, event);
 }
 
 /* The same, with what follows from how it ended. */
-static __always_inline void run(struct hipec_core *core, u32 event, u32 free)
+static __always_inline void run(struct hipec_core *core, u32 event, u32 pgno,
+				u32 free)
 {
-	int ret = start(core, event, free);
+	int ret = start(core, event, pgno, free);
 
 	if (unlikely(ret | core->late_in_a_row))
 		note_end(core, ret);
@@ -102,39 +119,21 @@ static __always_inline void run(struct hipec_core *core, u32 event, u32 free)
 		hipec_core_end(core, HIPEC_EXIT_BROKEN);
 }
 
-/* What the application says about an access, or about its page. */
-static s64 hint_of(struct hipec_core *core, u32 pgno)
+/* What an event about a page knows. */
+static __always_inline void tell_page(struct hipec_core *core, u32 pgno, bool write)
 {
-	return core->ops->hint ? core->ops->hint(core, pgno) : core->hint;
-}
-
-/*
- * What an event about a page knows. An access brings its context along, and what it
- * is the cause of has it too; but what another container wants, or a page's end, is
- * not the fault's.
- */
-static __always_inline void tell_page(struct hipec_core *core, u32 event, u32 pgno, bool write)
-{
-	bool other = event == HIPEC_EVENT_REMOVE || pgno == HIPEC_NO_PGNO;
-	s64 *slot = core->vm.slot;
-
-	slot[HIPEC_SLOT_FAULTED_ADDRESS] = (s64)pgno << 12;
-	slot[HIPEC_SLOT_FAULT_KIND] = write;
-	if (likely(!core->special))
-		return;
-	slot[HIPEC_SLOT_CONTEXT] = other ? 0 : core->context;
-	if (core->wants_hint)
-		slot[HIPEC_SLOT_HINT] = other ? 0 : hint_of(core, pgno);
+	core->vm.slot[HIPEC_SLOT_FAULTED_ADDRESS] = (s64)pgno << 12;
+	core->vm.slot[HIPEC_SLOT_FAULT_KIND] = write;
 }
 
 /* Run an event about a page, if the policy is there and has it. */
-static void run_for_page(struct hipec_core *core, u32 event, u32 pgno,
-			 bool write, u32 free)
+static __always_inline void run_for_page(struct hipec_core *core, u32 event,
+					 u32 pgno, bool write, u32 free)
 {
 	if (!hipec_core_listens(core, event))
 		return;
-	tell_page(core, event, pgno, write);
-	run(core, event, free);
+	tell_page(core, pgno, write);
+	run(core, event, pgno, free);
 }
 
 /* What the policy wants to know. Context: expects the lock. */
@@ -160,7 +159,7 @@ void hipec_core_start(struct hipec_core *core)
 {
 	load(core);
 	if (hipec_vm_has_event(&core->vm, HIPEC_EVENT_INIT))
-		run(core, HIPEC_EVENT_INIT, core->nr_free);
+		run(core, HIPEC_EVENT_INIT, HIPEC_NO_PGNO, core->nr_free);
 }
 
 /* Show a page that was there before to the policy. */
@@ -169,8 +168,8 @@ static int adopt(struct hipec_core *core, u32 h)
 	hipec_page_show(&core->vm, h);
 	if (!hipec_vm_has_event(&core->vm, HIPEC_EVENT_ADOPT))
 		return 0;
-	tell_page(core, HIPEC_EVENT_ADOPT, core->vm.page[h].pgno, false);
-	return start(core, HIPEC_EVENT_ADOPT, core->nr_free);
+	tell_page(core, core->vm.page[h].pgno, false);
+	return start(core, HIPEC_EVENT_ADOPT, core->vm.page[h].pgno, core->nr_free);
 }
 
 /**
@@ -197,7 +196,7 @@ int hipec_core_adopt(struct hipec_core *core, const struct hipec_vm *old)
 	core->context = 0;
 	load(core);
 	if (hipec_vm_has_event(vm, HIPEC_EVENT_INIT))
-		ret = start(core, HIPEC_EVENT_INIT, core->nr_free);
+		ret = start(core, HIPEC_EVENT_INIT, HIPEC_NO_PGNO, core->nr_free);
 	hipec_vm_inherit(vm, old);
 	most = 64ull * vm->nr_pages;
 	most = vm->nr_commands + HIPEC_ADOPT_FUEL * (vm->fuel > most ? vm->fuel : most);
@@ -252,29 +251,12 @@ void hipec_core_replace(struct hipec_core *core, const struct hipec_demand *d)
 /* Of hipec_core_access(), with a policy that has the event. */
 void __hipec_core_access(struct hipec_core *core, u32 h, bool write)
 {
+	u32 pgno = core->vm.page[h].pgno;
+
 	core->pinned = core->vm.found = h;
-	tell_page(core, HIPEC_EVENT_ACCESS, core->vm.page[h].pgno, write);
-	run(core, HIPEC_EVENT_ACCESS, core->nr_free);
+	tell_page(core, pgno, write);
+	run(core, HIPEC_EVENT_ACCESS, pgno, core->nr_free);
 	core->pinned = 0;
-}
-
-/* Reset the bits of some pages. Return: how many were set, in @pgno. */
-static u32 look_at_some(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
-{
-	struct hipec_vm *vm = &core->vm;
-	u32 i, n = 0;
-
-	for (i = 0; i < HIPEC_HARVEST && i < vm->nr_pages; i++) {
-		u32 h = core->harvested = core->harvested % vm->nr_pages + 1;
-
-		if (!hipec_page_live(vm, h) ||
-		    !core->ops->referenced(core, h, HIPEC_REF_POLICY))
-			continue;
-		core->ops->reset(core, h, HIPEC_REF_POLICY);
-		pgno[n++] = vm->page[h].pgno;
-		hipec_tap(vm, HIPEC_RECORD_TOUCH, h, HIPEC_TOUCH_HARVESTED);
-	}
-	return n;
 }
 
 /**
@@ -296,7 +278,8 @@ void hipec_core_harvest(struct hipec_core *core)
 	if (core->exact || !hipec_core_listens(core, HIPEC_EVENT_ACCESS))
 		return;
 	n = core->ops->look ? core->ops->look(core, pgno) :
-			      look_at_some(core, pgno);
+			      hipec_core_look(core, core->ops->referenced,
+					      core->ops->reset, pgno);
 	hipec_core_settle(core);
 	core->context = core->hint = 0;	/* which access it was is not known */
 	for (i = 0; i < n; i++) {
@@ -332,7 +315,5 @@ void hipec_core_timer(struct hipec_core *core)
 {
 	if (!hipec_core_listens(core, HIPEC_EVENT_TIMER))
 		return;
-	core->vm.slot[HIPEC_SLOT_HINT] = 0;
-	core->vm.slot[HIPEC_SLOT_CONTEXT] = 0;
-	run(core, HIPEC_EVENT_TIMER, core->nr_free);
+	run(core, HIPEC_EVENT_TIMER, HIPEC_NO_PGNO, core->nr_free);
 }

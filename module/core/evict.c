@@ -6,20 +6,9 @@
  */
 #include "pool.h"
 
-/**
- * hipec_core_evict() - a live page gives its frame up
- * @core: container
- * @h:    live page
- * @keep: the frame stays with the container; else it goes back
- * @why:  for the host
- *
- * A clean frame is free at once, another one when it has been written.
- *
- * Context: expects the lock; may sleep.
- * Return: whether the page is no longer live.
- */
-bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
-		      enum hipec_evict_why why)
+/* As hipec_core_evict(). */
+static __always_inline bool evict(struct hipec_core *core, u32 h, bool keep,
+				  enum hipec_evict_why why)
 {
 	int ret;
 
@@ -41,6 +30,24 @@ bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
 		hipec_core_freed(core, h);
 	}
 	return true;
+}
+
+/**
+ * hipec_core_evict() - a live page gives its frame up
+ * @core: container
+ * @h:    live page
+ * @keep: the frame stays with the container; else it goes back
+ * @why:  for the host
+ *
+ * A clean frame is free at once, another one when it has been written.
+ *
+ * Context: expects the lock; may sleep.
+ * Return: whether the page is no longer live.
+ */
+bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
+		      enum hipec_evict_why why)
+{
+	return evict(core, h, keep, why);
 }
 
 /**
@@ -90,8 +97,8 @@ bool hipec_core_give_up(struct hipec_vm *vm, u32 h, bool keep)
 		keep = own;
 	}
 	if ((!keep && hipec_core_held(core) <= last) ||
-	    !hipec_core_evict(core, h, keep, keep ? HIPEC_EVICT_FREED :
-						    HIPEC_EVICT_RELEASED)) {
+	    !evict(core, h, keep, keep ? HIPEC_EVICT_FREED :
+					 HIPEC_EVICT_RELEASED)) {
 		core->counters.refused++;
 		return false;
 	}

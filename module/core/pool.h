@@ -87,6 +87,31 @@ static inline void hipec_pool_account(struct hipec_core *core)
 		__hipec_pool_account(core);
 }
 
+/**
+ * hipec_core_freed() - a page has lost its frame, which is free
+ * @core: container
+ * @h:    page, live or not
+ *
+ * The frame stays, or goes back if there is a surplus.
+ *
+ * Context: expects the lock.
+ */
+static inline void hipec_core_freed(struct hipec_core *core, u32 h)
+{
+	bool keep = !core->nr_surplus;
+
+	hipec_page_del(&core->vm, h);
+	if (keep) {
+		core->nr_free++;
+	} else {
+		core->nr_surplus--;
+		core->nr_frames--;
+	}
+	if (core->ops->free)
+		core->ops->free(core, h, keep);
+	hipec_pool_account(core);
+}
+
 /* A page of a container is live. Expects its lock; may sleep. */
 static inline void hipec_pool_added(struct hipec_core *core, u32 h)
 {

@@ -13,6 +13,20 @@
 /* Frames, of which sixteen faults at a time take what they want. */
 #define HIPEC_AMPLE (16 * HIPEC_MAX_CLUSTER)
 
+/* As hipec_core_replace_one(). */
+static __always_inline bool replace_one(struct hipec_core *core,
+					const struct hipec_demand *d)
+{
+	u32 victim;
+
+	if (!hipec_fifo2_rules(&core->vm) && hipec_core_ask(core, d))
+		return true;
+	if (!hipec_core_evict_any(core, true, &victim))
+		return false;
+	hipec_core_remove(core, victim);
+	return true;
+}
+
 /**
  * hipec_core_replace_one() - have one page given up
  * @core: container
@@ -25,14 +39,7 @@
  */
 bool hipec_core_replace_one(struct hipec_core *core, const struct hipec_demand *d)
 {
-	u32 victim;
-
-	if (!hipec_fifo2_rules(&core->vm) && hipec_core_ask(core, d))
-		return true;
-	if (!hipec_core_evict_any(core, true, &victim))
-		return false;
-	hipec_core_remove(core, victim);
-	return true;
+	return replace_one(core, d);
 }
 
 /* One frame more, of the pool if @core shares, else of its own pages. */
@@ -43,7 +50,7 @@ static bool one_more(struct hipec_core *core, const struct hipec_demand *d)
 	if (core->pool)
 		ret = hipec_pool_grow(core, d, HIPEC_EFFORT_SOME);
 	core->pool_empty = ret == -EAGAIN;
-	return ret == 1 || hipec_core_replace_one(core, d);
+	return ret == 1 || replace_one(core, d);
 }
 
 /*

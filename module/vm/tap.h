@@ -68,12 +68,13 @@ static __always_inline void hipec_tap(struct hipec_vm *vm, u8 code, u64 a, u64 b
  */
 static inline int hipec_tap_run(struct hipec_vm *vm, u32 event)
 {
-	u64 commands = vm->nr_commands;
+	u64 commands;
 	int ret;
 
 	if (likely(!vm->tap))
 		return vm->native.run ? hipec_native_run(vm, event) :
 					hipec_vm_run(vm, event);
+	commands = vm->nr_commands;
 	hipec_tap_begin(vm, event);
 	ret = hipec_vm_run(vm, event);
 	hipec_tap_end(vm, ret, commands);

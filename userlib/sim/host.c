@@ -83,6 +83,11 @@ static void core_reset(struct hipec_core *core, u32 h, u32 who)
 	sim_of(&core->vm)->bits[h] &= ~who;
 }
 
+static u32 core_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
+{
+	return hipec_core_look(core, core_referenced, core_reset, pgno);
+}
+
 static u64 core_now(struct hipec_core *core)
 {
 	return sim_of(&core->vm)->nr_accesses;
@@ -267,6 +272,7 @@ const struct hipec_host_ops sim_host = {
 		.run = run_,				\
 		.ended = core_ended,			\
 		.window = core_window,			\
+		.look = core_look,			\
 		.now = core_now,			\
 	}
 
