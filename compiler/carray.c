@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The image as a C header, for a program that carries its policy along: an
- * array named after the policy, and its name.
+ * The policy in C: its image as a header, for a program that carries its policy along,
+ * an array named after the policy, and its name; and its commands.
  *
  * Interface:
- * ampc_c_array()  print it
+ * ampc_c_array()  print the header
+ * ampc_in_c()     print its commands in C
  */
 #include <ctype.h>
 
+#include "../userlib/image/emitc.h"
 #include "ampc.h"
 
 #define PER_LINE 12	/* bytes */
@@ -44,4 +46,18 @@ void ampc_c_array(struct ampc *c, FILE *out)
 		fprintf(out, "%s0x%02x,", i % PER_LINE ? " " : "\n\t",
 			c->image[i]);
 	fprintf(out, "\n};\n\n#endif\n");
+}
+
+/**
+ * ampc_in_c() - print the commands in C
+ * @c:   compilation
+ * @p:   its image, parsed
+ * @out: where to
+ *
+ * Return: 0; -ENOMEM, and nothing more is printed.
+ */
+int ampc_in_c(struct ampc *c, const struct hipec_policy *p, FILE *out)
+{
+	hipec_emit_c_head(out);
+	return hipec_emit_c(p, ampc_printf(c, "hipec_%s", identifier(c, false)), out);
 }

@@ -16,7 +16,7 @@ struct options {
 	const char *source;
 	const char *output;	/* or NULL */
 	bool list, tree;
-	bool cost, c_array;
+	bool cost, c_array, in_c;
 	bool json;
 };
 
@@ -38,6 +38,7 @@ static void usage(FILE *out)
 		"      --explain-cost print how many commands each event runs at most\n"
 		"      --emit-c-array print the compiled policy as a C header; like -S and\n"
 		"                     --explain-cost it writes no file unless -o names one\n"
+		"      --emit c       print the policy in C, which does what its commands do\n"
 		"  -Wall              warn of all that --help=warnings lists\n"
 		"  -Wname, -Wno-name  turn a warning on or off\n"
 		"  -Werror[=name]     take warnings, or one, for errors; -Wno-error[=name]\n"
@@ -65,7 +66,7 @@ static void refuse_usage(const char *fmt, ...)
 /* Whether the result goes to standard output. */
 static bool prints(const struct options *o)
 {
-	return o->list || o->tree || o->cost || o->c_array;
+	return o->list || o->tree || o->cost || o->c_array || o->in_c;
 }
 
 static void help(const char *about)
@@ -111,6 +112,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 		{ "list", no_argument, NULL, 'S' },
 		{ "tree", no_argument, NULL, 'E' },
 		{ "diagnostics", required_argument, NULL, 'd' },
+		{ "emit", required_argument, NULL, 'C' },
 		{ "emit-c-array", no_argument, NULL, 'a' },
 		{ "explain-cost", no_argument, NULL, 'c' },
 		{ "help", optional_argument, NULL, 'h' },
@@ -141,6 +143,11 @@ static void parse_options(struct options *o, int argc, char **argv)
 			break;
 		case 'a':
 			o->c_array = true;
+			break;
+		case 'C':
+			o->in_c = !strcmp(optarg, "c");
+			if (!o->in_c)
+				refuse_usage("a policy can be emitted as 'c'");
 			break;
 		case 'c':
 			o->cost = true;
@@ -222,6 +229,8 @@ static int compile(struct ampc *c, struct options *o)
 		ampc_cost(c, &p, stdout);
 	if (o->c_array)
 		ampc_c_array(c, stdout);
+	if (o->in_c && ampc_in_c(c, &p, stdout))
+		return 1;
 	if (o->output && ampc_image_write(c, o->output))
 		return 1;
 	return 0;

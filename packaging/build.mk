@@ -28,7 +28,7 @@ PYTHON_FILES := $(patsubst userlib/lib/%,$(B)/%,$(wildcard userlib/lib/python/hi
 
 INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipecrun.so \
 	$(B)/libhipectrace.so $(SHIPPED_HPO) $(PROFILE_PY:userlib/%=$(B)/%) $(SERVE:userlib/%=$(B)/%) \
-	$(B)/man.stamp $(B)/hipec.bash $(PYTHON_FILES)
+	$(addprefix $(B)/,$(call native_to,$(NATIVE_H))) $(B)/man.stamp $(B)/hipec.bash $(PYTHON_FILES)
 
 ALL += $(INSTALLED)
 
@@ -82,6 +82,8 @@ install: install-ready
 	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
 	install $(SERVE) $(D)$(pkgdatadir)/serve
 	install $(SWEEP_PY) $(D)$(pkgdatadir)/sweep
+	$(foreach f,$(call native_to,$(NATIVE_H)),install -D -m 644 $(B)/$(f) \
+		$(D)$(pkgdatadir)/$(f) &&) true
 	cd $(B)/man && for page in */*; do sed 's|@docdir@|$(docdir)|g' $$page | \
 		install -D -m 644 /dev/stdin $(D)$(mandir)/$$page || exit; done
 	install -D -m 644 -t $(D)$(docdir) README.md CONTRIBUTING.md

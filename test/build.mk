@@ -87,7 +87,7 @@ $(B)/asan/watchdump $(B)/asan/amploopdump: $(B)/asan/userlib/sim/run_watched.o \
 # Random policies, here and in the kernel: test/vm/fuzz/differ.c.
 DIFFER_SRC := $(addprefix test/vm/fuzz/,differ.c generate.c mutate.c program.c)
 DIFFER_USER := $(addprefix test/vm/runner/,run.c ebpf.c) \
-	$(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
+	$(addprefix module/tests/,vmcase.c fakehost.c invariants.c) $(INC_SRC)
 
 FAST += $(B)/asan/differ
 

@@ -70,6 +70,27 @@ $(B)/serve/%: userlib/serve/%
 
 ALL += $(SERVE:userlib/%=$(B)/%)
 
+# What hipec sim --native compiles policies with, beside the command: the VM core.
+NATIVE_H := $(wildcard module/vm/*.h) module/vm/order.c module/vm/ops_page.c module/vm/ops_more.c \
+	$(wildcard module/include/uapi/*.h) userlib/native/policy.h
+
+# $(call native_to,FILES): their places below native/, where each finds the others.
+native_to = $(patsubst userlib/native/%,native/%,$(patsubst module/%,native/%,$(1)))
+
+$(B)/native/policy.h: userlib/native/policy.h
+	@install -D -m 644 $< $@
+
+$(B)/native/%: module/%
+	@install -D -m 644 $< $@
+
+$(B)/asan/native: $(addprefix $(B)/,$(call native_to,$(NATIVE_H)))
+	@ln -sfn ../native $@
+
+.PHONY: native-ready
+native-ready: $(addprefix $(B)/,$(call native_to,$(NATIVE_H)))
+
+ALL += $(addprefix $(B)/,$(call native_to,$(NATIVE_H)))
+
 # What hipec sweep has run, beside the command.
 SWEEP_PY := $(wildcard userlib/sweep/*.py)
 
@@ -83,7 +104,7 @@ ALL += $(SWEEP_PY:userlib/%=$(B)/%)
 
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
-CLI_SRC := $(call room,cli cli/amp cli/mix cli/run cli/sim cli/trace debug image play profile record) \
+CLI_SRC := $(call room,cli cli/amp cli/mix cli/run cli/sim cli/trace debug image native play profile record) \
 	userlib/run/proto.c $(SIM_SRC) $(TRACE_SRC)
 CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/userlib/sim/run_watched.o \
 	$(B)/libhipec.a $(B)/libhipecvm.a
@@ -101,7 +122,7 @@ $(B)/hipec: $(CLI_OBJ)
 # For the tests only, so not in ALL.
 $(B)/asan/hipec: $(call userlib_obj,$(B)/asan,$(CLI_SRC) $(call room,lib)) \
 		$(B)/asan/userlib/sim/run_watched.o $(B)/asan/libhipecvm.a \
-		| $(PROFILE_PY:userlib/%=$(B)/asan/%) $(SWEEP_PY:userlib/%=$(B)/asan/%)
+		| $(B)/asan/native $(PROFILE_PY:userlib/%=$(B)/asan/%) $(SWEEP_PY:userlib/%=$(B)/asan/%)
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -ljson-c $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
 
 # For a guest or an initramfs, which have no libraries, nor libedit.

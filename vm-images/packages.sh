@@ -26,12 +26,13 @@ set -eu
 # tried on; fio, stress-ng: that check what they write.
 # g++, pkgconf, groff-base, mypy: for what is installed: a header, its flags, man pages,
 # types of the Python module; python3-pip, for its wheel.
+# tcc: compiles thousands of policies in C, for the tests, in no time.
 # liblua5.4-dev, valgrind: what bench/cost/vm compares with, and counts with.
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
 	 libedit-dev libjson-c-dev libzstd-dev libblkid-dev sqlite3 qemu-system-x86 busybox-static cpio kmod e2fsprogs xfsprogs btrfs-progs xz-utils zstd
 	 git python3 python3-pytest python3-pytest-xdist python3-plotly python3-flask
 	 python3-jsonschema python3-prometheus-client python3-numpy python3-plyvel mypy
-	 liblua5.4-dev valgrind ripgrep lmdb-utils gron fio stress-ng
+	 liblua5.4-dev valgrind tcc ripgrep lmdb-utils gron fio stress-ng
 	 g++ pkgconf groff-base python3-pip"
 # libFuzzer and source-based coverage; no other target needs them.
 fuzz="clang llvm libclang-rt-dev"

@@ -14,6 +14,11 @@ bench-ampc: $(B)/ampc
 bench-sim: $(B)/hipec $(B)/policies/lru.hpo $(B)/policies/fifo2.hpo
 	@bench/cost/sim.py
 
+.PHONY: bench-sim-native
+## bench-sim-native: the simulator with policies interpreted and in native code
+bench-sim-native: $(B)/hipec native-ready $(SHIPPED_HPO)
+	@bench/cost/sim_native.py
+
 .PHONY: bench-league
 ## bench-league: what each shipped policy, and the optimum, saves on seven traces
 bench-league: $(B)/hipec $(SHIPPED_HPO)
@@ -55,4 +60,4 @@ bench-sample: $(B)/hipec $(SHIPPED_HPO)
 bench-nearest: $(B)/hipec $(B)/libhipectrace.so $(SHIPPED_HPO)
 	@bench/cost/nearest.py --python $(or $(ANNOY_PYTHON),$(PYTHON))
 
-ALL_BENCHES += bench-sample bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-league
+ALL_BENCHES += bench-sample bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-sim-native bench-league

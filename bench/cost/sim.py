@@ -27,13 +27,13 @@ def skewed(pages, accesses, seed=1):
                    for page in rng.choices(numbers, cum_weights=weights, k=accesses))
 
 
-def run(policies, frames, trace):
+def run(policies, frames, trace, *flags, columns="policy,hits,speed"):
     """Lines of the table: policy, hits in percent, millions of accesses a second."""
     done = subprocess.run(
         [BUILD / "hipec", "sim", "--mode", "exact", "--jobs", "1", "--frames", str(frames),
-         "--columns", "policy,hits,speed", "--policy", ",".join(map(str, policies)), trace],
+         *flags, "--columns", columns, "--policy", ",".join(map(str, policies)), trace],
         text=True, check=True, stdout=subprocess.PIPE)
-    return [line.split() for line in done.stdout.split("\n")[2:] if len(line.split()) == 3]
+    return [line.split() for line in done.stdout.split("\n")[2:] if len(line.split()) == columns.count(",") + 1]
 
 
 def speeds(frames, trace):

@@ -19,4 +19,28 @@ static __always_inline u32 *hipec_bucket_of(const struct hipec_vm *vm, u32 pgno)
 	return &vm->bucket[(u64)hash * vm->nr_buckets >> 32];
 }
 
+/* The entry of @pgno, if it is one of @flags; 0: it is not. */
+static __always_inline u32 hipec_bucket_find(const struct hipec_vm *vm, u32 pgno, u16 flags)
+{
+	u32 h;
+
+	if (!vm->nr_pages)
+		return 0;
+	for (h = *hipec_bucket_of(vm, pgno); h; h = vm->page[h].chain)
+		if (vm->page[h].pgno == pgno)
+			return vm->page[h].flags & flags ? h : 0;
+	return 0;
+}
+
+/* As hipec_page_find_named(). */
+static __always_inline u32 hipec_bucket_find_named(const struct hipec_vm *vm, u32 pgno)
+{
+	u32 h = vm->found;
+
+	if (likely(vm->page[h].pgno == pgno &&
+		   vm->page[h].flags & HIPEC_PAGE_NAMED))
+		return h;
+	return hipec_bucket_find(vm, pgno, HIPEC_PAGE_NAMED);
+}
+
 #endif /* HIPEC_VM_BUCKET_H */

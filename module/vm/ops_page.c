@@ -29,10 +29,10 @@ static void dismiss(struct hipec_vm *vm, u32 h)
 	vm->nr_ghosts--;
 }
 
-u32 hipec_op_dequeue(struct hipec_vm *vm, struct hipec_insn i)
+/* Who knows what queue a slot stands for calls this with its number; see native.h. */
+static __always_inline u32 dequeue(struct hipec_vm *vm, struct hipec_insn i, u32 q)
 {
-	struct hipec_queue *q = &vm->queue[vm->slot[i.b]];
-	u32 h = i.c == HIPEC_END_HEAD ? q->head : q->tail;
+	u32 h = i.c == HIPEC_END_HEAD ? vm->queue[q].head : vm->queue[q].tail;
 
 	vm->slot[i.a] = h;
 	vm->condition = h;
@@ -43,6 +43,11 @@ u32 hipec_op_dequeue(struct hipec_vm *vm, struct hipec_insn i)
 	else
 		dismiss(vm, h);
 	return 0;
+}
+
+u32 hipec_op_dequeue(struct hipec_vm *vm, struct hipec_insn i)
+{
+	return dequeue(vm, i, vm->slot[i.b]);
 }
 
 static u32 give_up(struct hipec_vm *vm, struct hipec_insn i, bool keep)
@@ -78,9 +83,9 @@ static bool make_ghost(struct hipec_vm *vm, u32 h)
 	return true;
 }
 
-u32 hipec_op_enqueue(struct hipec_vm *vm, struct hipec_insn i)
+/* As dequeue(). */
+static __always_inline u32 enqueue(struct hipec_vm *vm, struct hipec_insn i, u32 q)
 {
-	u32 q = vm->slot[i.b];
 	u32 h, kind;
 
 	if (q == HIPEC_QUEUE_FREE)
@@ -92,6 +97,11 @@ u32 hipec_op_enqueue(struct hipec_vm *vm, struct hipec_insn i)
 	if (vm->condition)
 		hipec_queue_move(vm, q, h, i.c);
 	return 0;
+}
+
+u32 hipec_op_enqueue(struct hipec_vm *vm, struct hipec_insn i)
+{
+	return enqueue(vm, i, vm->slot[i.b]);
 }
 
 u32 hipec_op_release(struct hipec_vm *vm, struct hipec_insn i)

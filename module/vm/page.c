@@ -16,18 +16,6 @@
 #include "queue.h"
 #include "tap.h"
 
-static __always_inline u32 find(const struct hipec_vm *vm, u32 pgno, u16 flags)
-{
-	u32 h;
-
-	if (!vm->nr_pages)
-		return 0;
-	for (h = *hipec_bucket_of(vm, pgno); h; h = vm->page[h].chain)
-		if (vm->page[h].pgno == pgno)
-			return vm->page[h].flags & flags ? h : 0;
-	return 0;
-}
-
 /**
  * hipec_page_find() - handle of a page that holds a frame
  * @vm:   machine
@@ -38,7 +26,7 @@ static __always_inline u32 find(const struct hipec_vm *vm, u32 pgno, u16 flags)
  */
 u32 hipec_page_find(const struct hipec_vm *vm, u32 pgno)
 {
-	return find(vm, pgno, HIPEC_PAGE_FRAME);
+	return hipec_bucket_find(vm, pgno, HIPEC_PAGE_FRAME);
 }
 
 /**
@@ -52,12 +40,7 @@ u32 hipec_page_find(const struct hipec_vm *vm, u32 pgno)
  */
 u32 hipec_page_find_named(const struct hipec_vm *vm, u32 pgno)
 {
-	u32 h = vm->found;
-
-	if (likely(vm->page[h].pgno == pgno &&
-		   vm->page[h].flags & HIPEC_PAGE_NAMED))
-		return h;
-	return find(vm, pgno, HIPEC_PAGE_NAMED);
+	return hipec_bucket_find_named(vm, pgno);
 }
 
 /* Take an unused entry. Return: 0 if there is none. */
@@ -139,7 +122,7 @@ u32 hipec_page_add_in_event(struct hipec_vm *vm, u32 pgno)
 	u32 h;
 
 	/* What has no frame and a name is remembered, or was just now. */
-	h = vm->max_ghosts ? find(vm, pgno, HIPEC_PAGE_NAMED) : 0;
+	h = vm->max_ghosts ? hipec_bucket_find(vm, pgno, HIPEC_PAGE_NAMED) : 0;
 	if (!h)
 		h = take_entry(vm, pgno);
 	vm->found = h;

@@ -118,6 +118,7 @@ static const struct verb {
 	  "  -m, --mode MODE    mapped: a hit sets the page's bits, as hardware does\n"
 	  "                     (the default); exact: it also runs Access\n"
 	  "      --whole-writes a write miss reads nothing: it fills its page\n"
+	  "      --native       policies run as native code, which $CC or cc makes first\n"
 	  "  -v, --verdict[=PERCENT]\n"
 	  "                     exit with 0 if a policy has PERCENT (3) fewer faults\n"
 	  "                     than lru, 3 if none has, 4 if none can; adds lru and opt\n"

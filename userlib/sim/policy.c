@@ -6,18 +6,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "beside.h"
 #include "../lib/hipec.h"
 #include "../option/option.h"
+#include "program.h"
 #include "sim.h"
-
-extern char **environ;
 
 static const struct {
 	const char *name;
@@ -68,33 +65,18 @@ static int run_ampc(const char *source, const char *output,
 	char path[PATH_MAX];
 	char *argv[] = { "ampc", "-o", (char *)output, "--", (char *)source,
 			 NULL };
-	int ret, status;
-	pid_t pid;
+	int ret = sim_program_run(beside(path, "ampc") ? path : NULL, argv, why);
 
-	if (beside(path, "ampc") && !access(path, X_OK))
-		ret = posix_spawn(&pid, path, NULL, NULL, argv, environ);
-	else
-		ret = posix_spawnp(&pid, "ampc", NULL, NULL, argv, environ);
-	if (ret)
-		return fail(why, "ampc", strerror(ret));
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return fail(why, "ampc", strerror(errno));
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
-		return 0;
-	return fail(why, source, "it was not compiled");
+	return ret > 0 ? fail(why, source, "it was not compiled") : ret;
 }
 
 static int compile(struct sim_policy *p, struct hipec_text *why)
 {
-	const char *tmp = getenv("TMPDIR");
 	char folder[PATH_MAX], output[PATH_MAX + 16];
-	int ret;
+	int ret = sim_folder_make(folder, why);
 
-	snprintf(folder, sizeof(folder), "%s/hipec-sim-XXXXXX",
-		 tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(folder))
-		return fail(why, folder, strerror(errno));
+	if (ret)
+		return ret;
 	snprintf(output, sizeof(output), "%s/policy.hpo", folder);
 	ret = run_ampc(p->name, output, why);
 	if (!ret)

@@ -211,6 +211,7 @@ int sim_open(struct sim *s, const struct hipec_policy *p, u32 frames,
 	hipec_vm_init(&s->core.vm, p, &sim_host, s->memory, s->shared, frames);
 	if (s->core.vm.nr_buckets > MAX_BUCKETS)
 		s->core.vm.nr_buckets = MAX_BUCKETS;
+	s->core.vm.native = r->native;
 	hipec_core_init(&s->core, &sim_core_ops, frames, frames);
 	s->core.exact = mode == SIM_EXACT;
 	s->core.watched_for_good = true;

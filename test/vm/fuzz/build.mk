@@ -61,6 +61,11 @@ FUZZ := $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS) coverage) $(B)/hpt all
 fuzz-run: $(FUZZ)
 	@test/vm/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
 
+.PHONY: fuzz-c
+## fuzz-c: random policies in C, compiled, against the interpreter, for FUZZ_SECONDS=60
+fuzz-c: $(B)/asan/differ $(addprefix $(B)/,$(call native_to,$(NATIVE_H)))
+	@test/vm/fuzz/inc.py --seconds $(FUZZ_SECONDS)
+
 ## fuzz-corpus: renew the saved inputs from all that fuzzing found in build/
 fuzz-corpus: $(FUZZ)
 	@test/vm/fuzz/fuzz.py --merge

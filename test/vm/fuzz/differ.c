@@ -3,18 +3,20 @@
  * Random policies on random pages, here and in the kernel: both must tell the
  * same, byte for byte, after every command, step of the host and exit.
  *
- *	differ [--module] [--native] [--verbose] [--image FILE] FIRST COUNT
+ *	differ [--module] [--native] [--c LIBRARY] [--verbose] [--image FILE] FIRST COUNT
+ *	differ --emit-c FILE.c [--image FILE] FIRST COUNT
  *
  * Runs the cases of COUNT seeds from FIRST on, and says what they did in one
  * line. Without --module only this program's machine runs, and must find its own
- * invariants unbroken; with --native also as the instructions that module/jit writes. With
- * --image all seeds' policy is that of FILE. Exit code 0: all agree; 1: some do not; 2: usage.
+ * invariants unbroken; with --native also as the instructions that module/jit writes, with
+ * --c also as C, of which what --emit-c writes was compiled. With --image all seeds' policy is that of FILE. Exit code 0: all agree; 1: some do not; 2: usage.
  */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../../../module/tests/fakehost.h"
+#include "../../vm/runner/inc.h"
 #include "../../vm/runner/run.h"
 #include "mutate.h"
 #include "program.h"
@@ -24,7 +26,8 @@
 #define MAX_SHOWN 10	/* seeds that disagree, before it is pointless */
 
 static const char usage[] =
-	"usage: differ [--module] [--native] [--verbose] [--image FILE] FIRST COUNT\n";
+	"usage: differ [--module] [--native] [--c LIBRARY] [--verbose] [--image FILE] FIRST COUNT\n"
+	"       differ --emit-c FILE.c [--image FILE] FIRST COUNT\n";
 
 /* A case under construction, laid out as vmcase.h says once it is whole. */
 struct maker {
@@ -355,6 +358,26 @@ static bool run(u64 seed, const struct other *other, u32 nr_others, bool verbose
 	return same;
 }
 
+/* Write the policies of the seeds in C. Return: exit code. */
+static int write_c(const char *path, u64 seed, u64 end)
+{
+	static char text[HIPEC_VMCASE_MAX_TEXT];
+	static struct maker m;
+	struct hipec_text out;
+	int ret = 0;
+
+	if (!inc_begin(path)) {
+		perror(path);
+		return 2;
+	}
+	for (; seed != end && !ret; seed++) {
+		make_case(&m, seed);
+		hipec_text_init(&out, text, sizeof(text));
+		ret = hpt_run_to_c(m.bytes, m.size, &out);
+	}
+	return !inc_end() || ret;
+}
+
 static void show_sum(const struct sum *s)
 {
 	u32 i;
@@ -391,6 +414,8 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "module", no_argument, NULL, 'm' },
 		{ "native", no_argument, NULL, 'n' },
+		{ "c", required_argument, NULL, 'c' },
+		{ "emit-c", required_argument, NULL, 'e' },
 		{ "image", required_argument, NULL, 'i' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
@@ -398,17 +423,23 @@ int main(int argc, char **argv)
 	struct other other[] = {
 		{ "the kernel", hpt_run_module, false },
 		{ "native code", hpt_run_native, false },
+		{ "C", hpt_run_c, false },
 	};
+	const char *emit = NULL;
 	bool verbose = false;
 	static struct sum s;
 	u64 seed, end;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "mnvi:", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "mnvc:e:i:", options, NULL)) != -1) {
 		other[0].asked |= opt == 'm';
 		other[1].asked |= opt == 'n';
+		other[2].asked |= opt == 'c';
 		verbose |= opt == 'v';
-		if (opt == '?' || (opt == 'i' && !take_image(optarg)))
+		if (opt == 'e')
+			emit = optarg;
+		if (opt == '?' || (opt == 'i' && !take_image(optarg)) ||
+		    (opt == 'c' && !inc_load(optarg)))
 			break;
 	}
 	if (opt != -1 || argc - optind != 2) {
@@ -417,6 +448,8 @@ int main(int argc, char **argv)
 	}
 	seed = strtoull(argv[optind], NULL, 0);
 	end = seed + strtoull(argv[optind + 1], NULL, 0);
+	if (emit)
+		return write_c(emit, seed, end);
 	for (; seed != end && s.failed < MAX_SHOWN; seed++)
 		s.failed += !run(seed, other, ARRAY_SIZE(other), verbose, &s);
 	show_sum(&s);

@@ -5,7 +5,10 @@
 CASE_SRC := $(addprefix test/vm/runner/,file.c case.c expect.c) \
 	$(addprefix userlib/image/,asm.c mkimage.c) \
 	$(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
-HPT_SRC := $(addprefix test/vm/runner/,hpt.c cover.c run.c ebpf.c) $(CASE_SRC)
+# Policies in C.
+INC_SRC := test/vm/runner/inc.c userlib/native/native.c userlib/image/emitc.c \
+	$(addprefix userlib/sim/,beside.c program.c)
+HPT_SRC := $(addprefix test/vm/runner/,hpt.c cover.c run.c ebpf.c) $(CASE_SRC) $(INC_SRC)
 
 $(B)/test/vm/runner/%.o: test/vm/runner/%.c
 	@mkdir -p $(@D)

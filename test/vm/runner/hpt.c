@@ -12,10 +12,12 @@
 
 #include "cover.h"
 #include "file.h"
+#include "inc.h"
 #include "run.h"
 
 static const char usage[] =
-	"usage: hpt [--module] [--native] [-v] FILE.hpt...\n"
+	"usage: hpt [--module] [--native] [--c LIBRARY] [-v] FILE.hpt...\n"
+	"       hpt --emit-c FILE.c FILE.hpt...\n"
 	"       hpt --cover FILE.hpt...\n"
 	"       hpt --output FILE.hpo FILE.hpt\n"
 	"       hpt --list-table\n"
@@ -24,6 +26,8 @@ static const char usage[] =
 	"\n"
 	"  -m, --module      run them in the kernel too (hipec_vmtest.ko)\n"
 	"  -n, --native      run them as instructions of eBPF too (module/jit)\n"
+	"  -C, --c           run them as C too, of which --emit-c was compiled\n"
+	"  -E, --emit-c      write their policies in C, and run nothing\n"
 	"  -v, --verbose     print the commands and the whole outcome\n"
 	"  -c, --cover       print what of the command table the cases touch\n"
 	"  -o, --output      write the case's image, sound or not, and run nothing\n"
@@ -92,17 +96,49 @@ static int check_words(struct hpt *t, bool verbose)
 	return 0;
 }
 
+/* Who runs cases beside this program's interpreter. */
+struct other {
+	const char *who;
+	int (*run)(const void *bytes, size_t size, struct hipec_text *out);
+};
+
 /* What the command line asks for. */
 struct job {
-	bool module, native, verbose, cover;
+	struct other other[3];
+	u32 nr_others;
+	bool verbose, cover;
 	const char *output;
+	const char *emit;
 	char *here, *there;	/* HIPEC_VMCASE_MAX_TEXT bytes each */
 };
+
+static void ask(struct job *job, const char *who,
+		int (*run)(const void *bytes, size_t size, struct hipec_text *out))
+{
+	if (job->nr_others < ARRAY_SIZE(job->other))
+		job->other[job->nr_others++] = (struct other){ who, run };
+}
+
+/* Whether @o tells what is in job->here. */
+static int compare(struct hpt *t, const struct job *job, const struct other *o)
+{
+	struct hipec_text out;
+	int ret;
+
+	hipec_text_init(&out, job->there, HIPEC_VMCASE_MAX_TEXT);
+	ret = o->run(t->bytes, t->size, &out);
+	if (ret)
+		return hpt_wrong(t, 0, "%s: %s", o->who, strerror(-ret));
+	if (strcmp(job->here, job->there))
+		return different(t, job->here, job->there, o->who);
+	return 0;
+}
 
 static int run(struct hpt *t, const struct job *job)
 {
 	struct hipec_text out;
 	int ret;
+	u32 i;
 
 	hipec_text_init(&out, job->here, HIPEC_VMCASE_MAX_TEXT);
 	ret = hpt_run_here(t->bytes, t->size, &out);
@@ -113,26 +149,22 @@ static int run(struct hpt *t, const struct job *job)
 		return ret;
 	if (job->verbose)
 		printf("%s", job->here);
-	if (job->native) {
-		hipec_text_init(&out, job->there, HIPEC_VMCASE_MAX_TEXT);
-		ret = hpt_run_native(t->bytes, t->size, &out);
+	for (i = 0; i < job->nr_others; i++) {
+		ret = compare(t, job, &job->other[i]);
 		if (ret)
-			return hpt_wrong(t, 0, "native code: %s", strerror(-ret));
-		if (strcmp(job->here, job->there))
-			return different(t, job->here, job->there,
-					 "native code");
-	}
-	if (job->module) {
-		hipec_text_init(&out, job->there, HIPEC_VMCASE_MAX_TEXT);
-		ret = hpt_run_module(t->bytes, t->size, &out);
-		if (ret)
-			return hpt_wrong(t, 0, "%s: %s", HPT_DEVICE,
-					 strerror(-ret));
-		if (strcmp(job->here, job->there))
-			return different(t, job->here, job->there,
-					 "the kernel");
+			return ret;
 	}
 	return hpt_compare(t, job->here);
+}
+
+static int emit(struct hpt *t, const struct job *job)
+{
+	struct hipec_text out;
+	int ret;
+
+	hipec_text_init(&out, job->here, HIPEC_VMCASE_MAX_TEXT);
+	ret = hpt_run_to_c(t->bytes, t->size, &out);
+	return ret ? hpt_wrong(t, 0, "a malformed case: %s", strerror(-ret)) : 0;
 }
 
 static int write_image(struct hpt *t, const char *path)
@@ -159,7 +191,7 @@ static bool run_file(const struct job *job, const char *path)
 		ret = hpt_case(&t);
 	if (!ret)
 		ret = job->output ? write_image(&t, job->output) :
-				    run(&t, job);
+		      job->emit ? emit(&t, job) : run(&t, job);
 	if (ret == -ENOMEM)
 		hpt_wrong(&t, 0, "out of memory");
 	if (ret)
@@ -183,8 +215,14 @@ static int run_files(struct job *job, int nr, char **paths)
 		failed = 1;
 		goto out_free;
 	}
+	if (job->emit && !inc_begin(job->emit)) {
+		perror(job->emit);
+		failed = 1;
+		goto out_free;
+	}
 	for (i = 0; i < nr; i++)
 		failed += !run_file(job, paths[i]);
+	failed += job->emit && !inc_end();
 out_free:
 	free(job->here);
 	free(job->there);
@@ -196,6 +234,8 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "module", no_argument, NULL, 'm' },
 		{ "native", no_argument, NULL, 'n' },
+		{ "c", required_argument, NULL, 'C' },
+		{ "emit-c", required_argument, NULL, 'E' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "cover", no_argument, NULL, 'c' },
 		{ "output", required_argument, NULL, 'o' },
@@ -206,13 +246,21 @@ int main(int argc, char **argv)
 	struct job job = { 0 };
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "mnvco:lh", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "mnC:E:vco:lh", options, NULL)) != -1) {
 		switch (opt) {
 		case 'm':
-			job.module = true;
+			ask(&job, "the kernel", hpt_run_module);
 			break;
 		case 'n':
-			job.native = true;
+			ask(&job, "native code", hpt_run_native);
+			break;
+		case 'C':
+			if (!inc_load(optarg))
+				return 2;
+			ask(&job, "C", hpt_run_c);
+			break;
+		case 'E':
+			job.emit = optarg;
 			break;
 		case 'v':
 			job.verbose = true;

@@ -9,8 +9,18 @@
 #include "ebpf.h"
 #include "run.h"
 
-static int run_here(const void *bytes, size_t size, struct hipec_text *out,
-		    int (*start)(struct hipec_vm *vm))
+/**
+ * hpt_run_by() - outcome of a case by this program's own VM core
+ * @bytes: the case, aligned for u64
+ * @size:  bytes
+ * @out:   gets the text
+ * @start: NULL, or gives the machine native code
+ * @stop:  NULL, or takes it away
+ *
+ * Return: as hpt_run_here(), or as @start.
+ */
+int hpt_run_by(const void *bytes, size_t size, struct hipec_text *out,
+	       int (*start)(struct hipec_vm *vm), void (*stop)(struct hipec_vm *vm))
 {
 	struct hipec_vmcase c;
 	void *memory;
@@ -24,7 +34,8 @@ static int run_here(const void *bytes, size_t size, struct hipec_text *out,
 		return -ENOMEM;
 	c.start = start;
 	ret = hipec_vmcase_run(&c, memory, out);
-	ebpf_stop(memory);
+	if (stop)
+		stop(memory);
 	free(memory);
 	return ret;
 }
@@ -39,7 +50,7 @@ static int run_here(const void *bytes, size_t size, struct hipec_text *out,
  */
 int hpt_run_here(const void *bytes, size_t size, struct hipec_text *out)
 {
-	return run_here(bytes, size, out, NULL);
+	return hpt_run_by(bytes, size, out, NULL, NULL);
 }
 
 /**
@@ -52,7 +63,7 @@ int hpt_run_here(const void *bytes, size_t size, struct hipec_text *out)
  */
 int hpt_run_native(const void *bytes, size_t size, struct hipec_text *out)
 {
-	return run_here(bytes, size, out, ebpf_start);
+	return hpt_run_by(bytes, size, out, ebpf_start, ebpf_stop);
 }
 
 /**

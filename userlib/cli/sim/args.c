@@ -322,6 +322,9 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 		return set_warm_up(job, arg);
 	case 'S':
 		return sim_sample_set(job, arg);
+	case 'n':
+		job->native = true;
+		return CLI_OK;
 	case 'w':
 		job->whole_writes = true;
 		return CLI_OK;
@@ -394,6 +397,7 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 		{ "frames", required_argument, NULL, 'f' },
 		{ "mode", required_argument, NULL, 'm' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "native", no_argument, NULL, 'n' },
 		{ "contract", optional_argument, NULL, 'c' },
 		{ "columns", required_argument, NULL, 'C' },
 		{ "verdict", optional_argument, NULL, 'v' },

@@ -68,6 +68,7 @@ static void run_row(const struct sim_job *job, struct sim_row *row)
 	u64 start = cpu_ns();
 
 	row->r.post = job->post;
+	row->r.native = row->policy->native;
 	sim_feed_row(job, row);
 	row->ret = job->sample ? sim_sample_run(job, row, run_on) :
 		   run_on(job, row, row->trace, row->frames);

@@ -109,7 +109,8 @@ static int read_traces(struct sim_job *job, char **names, int nr)
 int sim_job_open(struct sim_job *job, char **names, int nr)
 {
 	return read_traces(job, names, nr) ?: open_policies(job) ?:
-	       sim_params_set(job) ?: sim_feed_open(job);
+	       sim_params_set(job) ?: sim_feed_open(job) ?:
+	       (job->native ? sim_native_open(job) : 0);
 }
 
 void sim_job_close(struct sim_job *job)
@@ -122,6 +123,7 @@ void sim_job_close(struct sim_job *job)
 		sim_policy_close(&job->policy[i]);
 	sim_sample_free(job);
 	sim_feed_close(job);
+	native_close(&job->code);
 	free(job->trace);
 	free(job->policy);
 	free(job->param);

@@ -13,6 +13,7 @@
  * sim_job_policy()       one policy, with its parameters
  * sim_feed_*()           --detector, --hints              feed.c
  * sim_sample_*()         --sample                         sample.c
+ * sim_native_open()      --native                             native.c
  * sim_job_open(), _close()  its traces and policies           sim.c
  * sim_rows_make()        job -> rows                          rows.c
  * sim_rows_run()         on several processors
@@ -27,6 +28,7 @@
 
 #include "../../sim/sim.h"
 #include "../../sim/feed.h"
+#include "../../native/native.h"
 
 /* Columns of the table, in their order: what --columns calls them, and titles. */
 #define SIM_COLUMNS(X)                                                        \
@@ -86,6 +88,8 @@ struct sim_job {
 	size_t nr_traces;
 	enum sim_mode mode;
 	bool json;
+	bool native;		/* policies run as code of the processor, */
+	struct native code;	/* which is here */
 	bool whole_writes;	/* a write miss reads nothing */
 	struct sim_size warm_up;	/* accesses, or of them, that are not counted */
 	bool contract;
@@ -180,6 +184,8 @@ int sim_sample_parse(char *text, u32 *every);
 int sim_sample_set(struct sim_job *job, char *text);
 int sim_sample_run(const struct sim_job *job, struct sim_row *row, sim_sample_run_fn *run);
 void sim_sample_free(struct sim_job *job);
+
+int sim_native_open(struct sim_job *job);
 
 int sim_job_open(struct sim_job *job, char **names, int nr);
 void sim_job_close(struct sim_job *job);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Other programs. See program.h.
+ */
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "program.h"
+
+extern char **environ;
+
+static int fail(struct hipec_text *why, const char *name, const char *text)
+{
+	hipec_text_str(why, name);
+	hipec_text_str(why, ": ");
+	hipec_text_str(why, text);
+	return -EINVAL;
+}
+
+/**
+ * sim_program_run() - run a program to its end
+ * @path: NULL, or where it is, if it is there; else it is looked for in PATH
+ * @argv: its arguments, from its name on
+ * @why:  gets one line if it cannot be run
+ *
+ * What it has to say goes where our own messages go.
+ *
+ * Context: any.
+ * Return: 0; 1 if it has failed; -EINVAL if it cannot be run.
+ */
+int sim_program_run(const char *path, char *const argv[], struct hipec_text *why)
+{
+	int ret, status;
+	pid_t pid;
+
+	if (path && !access(path, X_OK))
+		ret = posix_spawn(&pid, path, NULL, NULL, argv, environ);
+	else
+		ret = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	if (ret)
+		return fail(why, argv[0], strerror(ret));
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return fail(why, argv[0], strerror(errno));
+	return !WIFEXITED(status) || WEXITSTATUS(status);
+}
+
+/**
+ * sim_folder_make() - make a folder for files that are forgotten
+ * @folder: gets its name, in TMPDIR or /tmp; the caller removes it
+ * @why:    gets one line on an error
+ *
+ * Context: any.
+ * Return: 0; -EINVAL.
+ */
+int sim_folder_make(char folder[PATH_MAX], struct hipec_text *why)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(folder, PATH_MAX, "%s/hipec-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	return mkdtemp(folder) ? 0 : fail(why, folder, strerror(errno));
+}
