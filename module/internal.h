@@ -10,6 +10,13 @@
 #include "frames/frames.h"
 #include "share.h"
 
+/* Whether policy @p of a container is held to the contract. */
+static inline bool hipec_container_judges(const struct hipec_container *c,
+					  const struct hipec_policy *p)
+{
+	return c->contract && !hipec_fifo2_is(p);
+}
+
 /* container.c */
 struct hipec_container *hipec_container_new(void);
 int hipec_container_parse(struct hipec_policy *p, const void *image,

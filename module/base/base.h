@@ -107,6 +107,7 @@ struct hipec_kind {
  * @flush:     frames of live pages that are to be written back, by folio->lru
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
+ * @contract:  its policies are held to the contract of revocation; likewise
  * @owner_mm:  of the task that loaded; invariant after the load
  * @locked:    its locked_vm counts the frames, likewise
  * @locked_user: whose locked_vm counts them as well; NULL: nobody's
@@ -164,6 +165,7 @@ struct hipec_container {
 	wait_queue_head_t wait;
 
 	struct mm_struct *owner_mm;
+	bool contract;
 	bool locked;
 	struct user_struct *locked_user;
 	struct pid *owner_pid;

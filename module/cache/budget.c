@@ -13,6 +13,19 @@
 /* Pages that a cgroup shall have left: less, and a miss makes room in it. */
 #define MARGIN 256
 
+static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
+{
+	const struct hipec_core *core = &cache->c->core;
+
+	if (!cache->deaf || cache->ahead.nr || cache->refused.nr ||
+	    cache->c->sampler || hipec_fifo2_rules(&core->vm))
+		return HIPEC_HEAR_ALL;
+	if (!core->directory)
+		return HIPEC_HEAR_NONE;
+	/* A large folio is known by the number of its first page. */
+	return cache->large ? HIPEC_HEAR_ALL : HIPEC_HEAR_SAMPLED;
+}
+
 /**
  * hipec_cache_account() - the engine's count of frames is as many pages as are held
  * @cache: cache
@@ -32,9 +45,7 @@ void hipec_cache_account(struct hipec_cache *cache)
 	core->nr_frames = max(budget, cache->held);
 	core->nr_surplus = core->nr_frames - budget;
 	core->nr_free = core->nr_frames - cache->held;
-	WRITE_ONCE(cache->quiet, cache->deaf && !cache->ahead.nr &&
-		   !cache->refused.nr && !cache->c->sampler &&
-		   !hipec_fifo2_rules(&core->vm));
+	WRITE_ONCE(cache->hear, of_which_touches(cache));
 }
 
 /**

@@ -242,6 +242,7 @@ u32 hipec_entry_add(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		return 0;
 	}
 	f->orders = max(f->orders, order);
+	cache->large |= order;
 	vm->page[h].flags |= order << HIPEC_FOLIO_ORDER_SHIFT;
 	cache->held += 1u << order;
 	hipec_folios_add(cache, HIPEC_FOLIO_AHEAD, h);
@@ -330,11 +331,15 @@ static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
 {
 	struct hipec_container *c = cache->c;
+	bool stayed = c->core.vm.page[h].flags & HIPEC_FOLIO_REFUSED;
 	u32 pgno = c->core.vm.page[h].pgno;
 
 	hipec_folios_del(cache, h);
 	hipec_core_show(&c->core, h);
-	hipec_core_came_in(&c->core, pgno, false);
+	if (stayed)
+		hipec_core_came_back(&c->core, pgno, true);
+	else
+		hipec_core_came_in(&c->core, pgno, false);
 	c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
 	hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
 	hipec_core_fault(&c->core, h, write);

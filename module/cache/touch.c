@@ -38,6 +38,29 @@ static void add(struct hipec_cache *cache, struct hipec_touches *t, u32 pgno, u3
 }
 
 /*
+ * Whether the shadow of the default policy samples one of these pages. A swap may be
+ * under way: a touch more or less is nothing then.
+ */
+static bool is_sampled(const struct hipec_cache *cache, u32 pgno, u32 nr)
+{
+	const struct hipec_shadow *s = &cache->c->core.shadow;
+
+	for (; nr; nr--, pgno++)
+		if (hipec_shadow_sampled(s, pgno))
+			return true;
+	return false;
+}
+
+/* Whether somebody wants to know of these touches. */
+static __always_inline bool is_heard(const struct hipec_cache *cache, u32 pgno, u32 nr)
+{
+	enum hipec_hear hear = READ_ONCE(cache->hear);
+
+	return hear == HIPEC_HEAR_ALL ||
+	       (hear == HIPEC_HEAR_SAMPLED && is_sampled(cache, pgno, nr));
+}
+
+/*
  * Whether there is so much that somebody should tell the policy. While that is done, a
  * note may be taken for one of many and not make its CPU known: here it does.
  */
@@ -67,7 +90,7 @@ bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
 	struct hipec_touches *t = get_cpu_ptr(cache->touches);
 	bool full = false;
 
-	if (READ_ONCE(cache->quiet) && !t->missed) {
+	if (!t->missed && !is_heard(cache, pgno, nr)) {
 		t->hits += nr;
 		goto out;
 	}
