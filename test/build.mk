@@ -202,7 +202,7 @@ $(B)/guest/policies/%.hpo: test/guest/policies/%.hpt $(B)/hpt
 	kunit-ready guest-ready debug-ready
 
 ## check: rings fast, browser, sweep, kunit and vm, after installing what they need
-check: packages packages-browser packages-deb packages-sweep
+check: packages packages-browser packages-deb packages-apps packages-sweep
 	@$(PYTHON) -B test/rings.py fast browser sweep kunit vm
 
 ## check-debug: ring debug: guests of the debug kernel, and long random runs

@@ -24,7 +24,7 @@ TEST_KERNELS := debug
 VM_IMAGES := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 export HIPEC_CACHE := $(CACHE)
 
-.PHONY: packages packages-browser packages-deb packages-sweep kernels kernel-look
+.PHONY: packages packages-browser packages-deb packages-apps packages-sweep kernels kernel-look
 ## packages: install the Debian packages that are missing
 packages:
 	@$(VM_IMAGES)/packages.sh
@@ -34,6 +34,9 @@ packages-browser:
 
 packages-deb:
 	@$(VM_IMAGES)/packages.sh --deb
+
+packages-apps:
+	@$(VM_IMAGES)/packages.sh --apps
 
 # From PyPI, in the cache: Debian 12 has no pyarrow; plotly is Debian's. Without a network
 # the tests that want them are skipped.

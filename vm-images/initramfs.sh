@@ -3,11 +3,12 @@
 #
 # Build a guest: an initramfs with busybox, our init, and what a test wants.
 #
-#   initramfs.sh --kernel KEY --out FILE [--bin PATH]... [--module PATH.ko]...
+#   initramfs.sh --kernel KEY --out FILE [--bin PATH[:NAME]]... [--module PATH.ko]...
 #                [--stock NAME]... [--tree DIR]
 #
 #   --kernel   a key of kernels.sh or testkernels.sh, which put it into the cache
-#   --bin      a program for the guest's /bin, with the libraries it needs
+#   --bin      a program for the guest's /bin, with the libraries it needs; as NAME,
+#              for one that busybox has its own of
 #   --module   a module of ours for the guest's /hipec
 #   --stock    a module of the kernel's that this guest wants as well
 #   --tree     files to copy to the guest's /
@@ -101,7 +102,9 @@ while [ $# -gt 0 ]; do
 	--kernel) kernel=$2 ;;
 	--out) out=$2 ;;
 	--tree) tree=$2 ;;
-	--bin) add_program "$2" ;;
+	--bin)
+		name=${2##*/}
+		add_program "${2%:*}" "${name##*:}" ;;
 	--module) cp -L "$2" "$stage/hipec/" ;;
 	--stock) stock="$stock $2" ;;
 	*) usage ;;

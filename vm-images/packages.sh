@@ -7,6 +7,7 @@
 #   packages.sh --fuzz       what `make fuzz` needs beside it
 #   packages.sh --browser    what looks at the page of hipec profile
 #   packages.sh --deb        what `make deb` needs beside it, and its test
+#   packages.sh --apps       programs of others that make bench-apps and its test run
 #   packages.sh NAME...      these packages
 #   packages.sh --refresh    only fetch apt's package lists again
 #
@@ -40,6 +41,7 @@ fuzz="clang llvm libclang-rt-dev"
 browser="chromium python3-pip"
 # mmdebstrap: a clean root, to install the packages in.
 deb="dpkg-dev fakeroot debhelper dh-dkms dh-python mmdebstrap"
+apps="cscope gnuplot-nox postgresql-15"
 
 say() { echo "packages.sh: $*" >&2; }
 
@@ -81,6 +83,7 @@ case "${1-}" in
 --fuzz) set -- $fuzz ;;
 --browser) set -- $browser ;;
 --deb) set -- $deb ;;
+--apps) set -- $apps ;;
 esac
 
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" \

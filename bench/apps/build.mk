@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Programs of others, unmodified, on the page cache and under policies in place.
+
+APPS_ADVICE := $(B)/bench/apps/advice.so
+
+$(APPS_ADVICE): bench/apps/advice.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -shared -fPIC -o $@ $<
+
+ALL += $(APPS_ADVICE)
+
+.PHONY: bench-apps bench-apps-run
+## bench-apps: programs of others, plainly and under policies (ROWS=grep,rg; FAST=1: no times)
+bench-apps: packages packages-apps
+	@$(MAKE) --no-print-directory bench-apps-run
+
+bench-apps-run: $(APPS_ADVICE) $(B)/hipec $(B)/libhipectrace.so $(B)/static/hipec $(SHIPPED_HPO) \
+		$(B)/kmod-$(DEMO_KERNEL)/stamp
+	@bench/apps/table.py --kernel $(DEMO_KERNEL) --out $(B)/bench/apps/out --rows "$(ROWS)" \
+		$(if $(FAST),--fast) $(if $(AGAIN),--again)
+
+ALL_BENCHES += bench-apps

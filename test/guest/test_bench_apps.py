@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""make bench-apps in small: one boot of stock 6.12 runs each row's program plainly and under a
+policy. And bench/apps/table.py finds runs that are wrong, and says which goals are met."""
+
+import argparse
+import copy
+import json
+import shutil
+import sys
+
+import pytest
+
+from conftest import BUILD, ROOT, need, vm
+
+sys.path.insert(0, str(ROOT))
+
+from bench.apps import table as apps  # noqa: E402
+from bench.apps.rows import ROWS, WORDS  # noqa: E402
+from bench.lib import guests  # noqa: E402
+
+KERNEL = "6.12"
+PASSES = 3
+NAMES = [row.name for row in ROWS]
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """{row: {how: what the run gave}} of one boot."""
+    need(KERNEL)
+    for row in ROWS:
+        for word in row.programs:
+            if not shutil.which(apps.program(word)[0]):
+                pytest.skip(f"no {word}; vm-images/packages.sh --apps installs it")
+    tmp = tmp_path_factory.mktemp("apps")
+    memory = {row.name: apps.memory_of(row, apps.stage(row, True, tmp / "tree")) for row in ROWS}
+    apps.build_image(KERNEL, ROWS, tmp / "tree", tmp / "guest.img")
+    shutil.rmtree(tmp / "tree")
+    runs = [run for row in ROWS for run in apps.runs_of(row, small=True)]
+    lines = "\n".join(run.line(memory[run.row.name], min(run.row.passes, PASSES)) for run in runs)
+    booted = vm.boot(KERNEL, tmp / "guest.img", BUILD / "apps-small",
+                     ["sh", "/guest.sh", "100000", "500", lines], memory="2G", timeout=900)
+    assert (booted.verdict, booted.status) == ("ok", 0), booted.output
+    guest = guests.Guest(BUILD / "apps-small")
+    got = {name: {} for name in NAMES}
+    for run, one in zip(runs, guest.lines(len(runs))):
+        counts = booted.results / "counts" / f"{run.row.name}.{run.how}"
+        if counts.exists():
+            one["container"] = json.loads(counts.read_text())
+        got[run.row.name][run.how] = one
+    return got
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_a_row_runs_and_says_the_same(small, row):
+    """The output is one, the policy saw pages, and nobody was killed."""
+    assert not list(apps.complaints({"runs": small[row.name]}))
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_a_row_reads_no_more_than_plainly(small, row):
+    """A program that reads all of it again and again much less; a neighbour finds his file."""
+    plain = small[row.name]["mglru"]
+    for how, run in small[row.name].items():
+        if how == "mglru":
+            continue
+        if row.goal > 0:
+            assert run["read"] <= 0.85 * plain["read"], how
+        else:
+            assert run["read"] <= 1.02 * plain["read"] + 64, how
+        if plain["again"]:
+            assert run["again"] <= 0.1 * plain["again"], how
+
+
+def test_rows_are_what_they_say():
+    """A name once, a word for each pass, and policies that there are."""
+    assert len(set(NAMES)) == len(NAMES)
+    for row in ROWS:
+        assert row.passes <= len(WORDS.split())
+        assert all((ROOT / f"policies/{name}.hp").exists() for name in row.policies)
+
+
+def kept(row, **reads):
+    """What measure() keeps of a row where MGLRU reads 1,000 pages, and the others @reads."""
+    runs = {run.how: {"read": reads.get(run.how, 1000), "again": 0, "ms": 1000, "sum": "xa",
+                      "oom": 0} for run in apps.runs_of(row)}
+    for policy in row.policies:
+        runs[policy]["container"] = [{"exit": {"kind": 0}, "counters": {"pages_in": 9}}]
+    return {"row": row.name, "kernel": "6.12", "pages": 300, "memory": 1 << 20, "runs": runs,
+            "host": {"seconds": 1.0, "said": ["worth it: with 1 MiB, mru reads 4 MiB instead of "
+                                              "9 MiB (-55 %); least possible: 3 MiB"],
+                     "sim": [{"policy": name, "faults": 400}
+                             for name in ("lru", "opt", "mru")]}}
+
+
+def bench(tmp_path, one):
+    """As the Makefile calls it, with @one measured already: its exit status."""
+    (tmp_path / f"{one['row']}.json").write_text(json.dumps(one))
+    return guests.call(apps.bench, "apps", argparse.Namespace(
+        out=tmp_path, rows=one["row"], list=False, again=True, kernel="6.12"))
+
+
+@pytest.mark.parametrize("reads, met", [({"mru": 400}, True), ({"mru": 401}, False)])
+def test_a_goal_is_met_or_not(tmp_path, capsys, reads, met):
+    row = ROWS[NAMES.index("grep")]
+    assert bench(tmp_path, kept(row, **reads)) == 0
+    out = capsys.readouterr().out
+    assert ("NOT met" not in out) == met and "| mru, -55 % |" in out
+
+
+def test_a_program_that_could_not_be_traced_has_its_reads(tmp_path, capsys):
+    one = kept(ROWS[0], mru=400)
+    one["host"].update(said=["hipec try: no accesses were seen"], sim=[])
+    assert bench(tmp_path, one) == 0
+    assert capsys.readouterr().out.count("no trace") == 2
+
+
+def test_a_cost_counts_the_worst_policy(tmp_path, capsys):
+    row = ROWS[NAMES.index("find")]
+    assert bench(tmp_path, kept(row, arc=1021)) == 0
+    assert "NOT met  find: at most 2 % more pages read than MGLRU, under arc: +2.1 %" in \
+        capsys.readouterr().out
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"sum": "xb"}, "the outputs differ"),
+    ({"oom": 1}, "killed 1 processes"),
+    ({"container": [{"exit": {"kind": 65}, "counters": {"pages_in": 9}}]}, "the policy ended"),
+    ({"container": [{"exit": None, "counters": {"pages_in": 0}}]}, "saw no page"),
+])
+def test_a_run_that_is_wrong_is_found(tmp_path, capsys, change, words):
+    one = copy.deepcopy(kept(ROWS[0]))
+    one["runs"]["mru"].update(change)
+    assert bench(tmp_path, one) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_a_row_that_is_none_is_refused(tmp_path, capsys):
+    assert guests.call(apps.bench, "apps", argparse.Namespace(rows="nobody", out=tmp_path)) == 1
+    assert "no row nobody: there are cscope, " in capsys.readouterr().err
