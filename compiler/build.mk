@@ -43,11 +43,11 @@ $(B)/asan/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
 
 $(B)/ampc: $(AMPC_OBJ:%=$(B)/compiler/%) $(AMPC_ASM:%=$(B)/%) \
 		$(B)/libhipecvm.a
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 $(B)/asan/ampc: $(AMPC_OBJ:%=$(B)/asan/compiler/%) \
 		$(AMPC_ASM:%=$(B)/asan/%) $(B)/asan/libhipecvm.a
-	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
+	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 # For the tests: all of the above but main.c, and the sources come from memory.
 $(B)/asan/ampc-torture.o: test/compiler/torture.c
@@ -57,7 +57,7 @@ $(B)/asan/ampc-torture.o: test/compiler/torture.c
 $(B)/asan/ampc-torture: $(B)/asan/ampc-torture.o \
 		$(filter-out %/main.o,$(AMPC_OBJ:%=$(B)/asan/compiler/%)) \
 		$(AMPC_ASM:%=$(B)/asan/%) $(B)/asan/libhipecvm.a
-	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
+	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 $(B)/policies/%.hpo: policies/%.hp $(B)/ampc
 	@mkdir -p $(@D)

@@ -12,12 +12,12 @@
  * ampc_image_write()  put it into a file, whole or not at all
  */
 #include <errno.h>
+#include <sha2.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ampc.h"
-#include "../userlib/image/sha256.h"
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "images are little endian");
@@ -301,6 +301,7 @@ int ampc_image(struct ampc *c)
 			.header_size = sizeof(struct hipec_image),
 		},
 	};
+	SHA2_CTX sha;
 
 	if (!number_operands(&b) || !count_words(&b))
 		return -E2BIG;
@@ -320,7 +321,9 @@ int ampc_image(struct ampc *c)
 	put_extras(&b);
 	put_events(&b);
 	b.head.needs = needs_of(&b);
-	ampc_sha256(c->source.text, c->source.size, b.head.source_hash);
+	SHA256Init(&sha);
+	SHA256Update(&sha, (const u8 *)c->source.text, c->source.size);
+	SHA256Final(b.head.source_hash, &sha);
 	join_sections(&b);
 	return 0;
 }

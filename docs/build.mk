@@ -9,7 +9,7 @@ $(B)/docs/%.o: docs/%.c | $(B)/compiler/parser.h
 $(B)/docs/generate/commands: $(B)/docs/generate/commands.o $(B)/docs/generate/builtins.o \
 		$(filter-out %/main.o,$(AMPC_OBJ:%=$(B)/compiler/%)) \
 		$(AMPC_ASM:%=$(B)/%) $(B)/libhipecvm.a
-	$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) -o $@
+	$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) $(HASH_LIBS) -o $@
 
 ALL += $(B)/docs/generate/commands
 

@@ -62,7 +62,7 @@ $(B)/cov/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
 
 $(B)/cov/ampc: $(AMPC_OBJ:%=$(B)/cov/compiler/%) $(AMPC_ASM:%=$(B)/%) \
 		$(B)/libhipecvm.a
-	$(CC) $(ALL_CFLAGS) --coverage $(LDFLAGS) $^ -o $@
+	$(CC) $(ALL_CFLAGS) --coverage $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 include test/compiler/build.mk
 include test/vm/fuzz/build.mk

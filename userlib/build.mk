@@ -38,6 +38,8 @@ ALL += $(B)/libhipec.a $(B)/libhipec.so
 TRACE_SRC := $(call room,trace) userlib/record/record.c
 SIM_SRC := $(call room,sim amp option)
 TRACE_LIBS := -lzstd -lm
+# SHA-256, which names the source that an image was compiled from.
+HASH_LIBS := -lmd
 PLAY_LIBS := -lblkid -lm
 
 # The interpreter once more, telling sim/watch.c of each command.
@@ -117,18 +119,18 @@ $(B)/userlib/cli/checks.o $(B)/asan/userlib/cli/checks.o: \
 	CPPFLAGS += -DHIPEC_KERNELS='"$(KERNELS)"'
 
 $(B)/hipec: $(CLI_OBJ)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -ljson-c $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -ljson-c $(HASH_LIBS) $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
 
 # For the tests only, so not in ALL.
 $(B)/asan/hipec: $(call userlib_obj,$(B)/asan,$(CLI_SRC) $(call room,lib)) \
 		$(B)/asan/userlib/sim/run_watched.o $(B)/asan/libhipecvm.a \
 		| $(B)/asan/native $(PROFILE_PY:userlib/%=$(B)/asan/%) $(SWEEP_PY:userlib/%=$(B)/asan/%)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -ljson-c $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -ljson-c $(HASH_LIBS) $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
 
 # For a guest or an initramfs, which have no libraries, nor libedit.
 $(B)/static/hipec: $(CLI_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -ljson-c $(TRACE_LIBS) $(PLAY_LIBS) -o $@
+	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -ljson-c $(HASH_LIBS) $(TRACE_LIBS) $(PLAY_LIBS) -o $@
 
 ALL += $(B)/hipec
 

@@ -30,7 +30,7 @@ set -eu
 # tcc: compiles thousands of policies in C, for the tests, in no time.
 # liblua5.4-dev, valgrind: what bench/cost/vm compares with, and counts with.
 default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
-	 libedit-dev libjson-c-dev libzstd-dev libblkid-dev sqlite3 qemu-system-x86 busybox-static cpio kmod e2fsprogs xfsprogs btrfs-progs xz-utils zstd
+	 libedit-dev libjson-c-dev libmd-dev libzstd-dev libblkid-dev sqlite3 qemu-system-x86 busybox-static cpio kmod e2fsprogs xfsprogs btrfs-progs xz-utils zstd
 	 git python3 python3-pytest python3-pytest-xdist python3-plotly python3-flask
 	 python3-jsonschema python3-prometheus-client python3-numpy python3-plyvel mypy
 	 liblua5.4-dev valgrind tcc ripgrep lmdb-utils gron fio stress-ng

@@ -28,6 +28,6 @@ $(B)/count/count.o: test/compiler/count.c
 $(B)/count/ampc: $(AMPC_OBJ:%=$(B)/count/compiler/%) \
 		$(AMPC_ASM:%=$(B)/count/%) \
 		$(VM_SRC:module/vm/%.c=$(B)/count/vm/%.o) $(B)/count/count.o
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 FAST += $(B)/count/ampc

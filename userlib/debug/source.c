@@ -3,10 +3,10 @@
  * The text that a policy was compiled from: found beside it, known by its hash.
  * A compiled policy does not say how its source is called.
  */
+#include <sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../image/sha256.h"
 #include "../sim/beside.h"
 #include "../cli/cli.h"
 #include "debug.h"
@@ -30,8 +30,11 @@ static char *read_file(const char *path, size_t *size)
 static bool is_source(const struct hipec_policy *p, const char *text, size_t size)
 {
 	u8 hash[HIPEC_HASH_SIZE];
+	SHA2_CTX sha;
 
-	ampc_sha256(text, size, hash);
+	SHA256Init(&sha);
+	SHA256Update(&sha, (const u8 *)text, size);
+	SHA256Final(hash, &sha);
 	return !memcmp(hash, p->image->source_hash, sizeof(hash));
 }
 

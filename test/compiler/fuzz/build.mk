@@ -11,7 +11,7 @@ $(B)/asan/test/compiler/fuzz/%.o: test/compiler/fuzz/%.c | $(B)/compiler/parser.
 $(B)/asan/ampc-fuzz: $(AMPC_FUZZ_SRC:%.c=$(B)/asan/%.o) \
 		$(AMPC_LIB:%=$(B)/asan/compiler/%) $(AMPC_ASM:%=$(B)/asan/%) \
 		$(B)/asan/libhipecvm.a
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
+	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 FAST += $(B)/asan/ampc-fuzz
 
