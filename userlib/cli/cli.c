@@ -11,7 +11,7 @@
 #include "cli.h"
 #include "sweep.h"
 #include "../option/option.h"
-#include "../sim/beside.h"
+#include "../sim/install_path.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -477,7 +477,7 @@ static void print_verb_help(const struct verb *v)
 	} while (*usage);
 	printf("\n%s.\n%s%s", v->summary, v->help ? "\n" : "", v->help ?: "");
 	cli_examples_print(v->name);
-	if (v->help && strstr(v->help, "docs/") && beside(docs, BESIDE_DOCS) && !access(docs, R_OK) &&
+	if (v->help && strstr(v->help, "docs/") && install_path(docs, INSTALL_PATH_DOCS) && !access(docs, R_OK) &&
 	    realpath(docs, where))
 		printf("\nThe folder docs/ is %s.\n", where);
 }

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../sim/beside.h"
+#include "../sim/install_path.h"
 #include "cli.h"
 #include "../profile/profile.h"
 
@@ -35,8 +35,8 @@ static int run_program(const struct profile_output *o, FILE *in)
 	int ret, status = -1;
 	pid_t pid;
 
-	if (!beside_find(path, BESIDE_SHARE, PROGRAM)) {
-		cli_error("want " PROGRAM " beside this command or in " BESIDE_SHARE
+	if (!install_path_find(path, INSTALL_PATH_SHARE, PROGRAM)) {
+		cli_error("want " PROGRAM " beside this command or in " INSTALL_PATH_SHARE
 			  "; --json does without");
 		return CLI_FAILED;
 	}

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../sim/beside.h"
+#include "../sim/install_path.h"
 #include "cli.h"
 #include "program.h"
 
@@ -34,8 +34,8 @@ char *cli_program_library(const char *name)
 {
 	char path[PATH_MAX], *copy;
 
-	if (!beside_find(path, BESIDE_LIB, name)) {
-		cli_error("want %s beside this command or in " BESIDE_LIB, name);
+	if (!install_path_find(path, INSTALL_PATH_LIB, name)) {
+		cli_error("want %s beside this command or in " INSTALL_PATH_LIB, name);
 		return NULL;
 	}
 	if (path[strcspn(path, " :")]) {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sim/beside.h"
+#include "../sim/install_path.h"
 #include "cli.h"
 #include "python.h"
 
@@ -78,8 +78,8 @@ int cli_python(const struct cli_python *p, int argc, char **argv)
 		ret = CLI_USAGE;
 		goto out;
 	}
-	if (!beside_find(program, BESIDE_SHARE, p->program)) {
-		cli_error("want %s beside this command or in " BESIDE_SHARE, p->program);
+	if (!install_path_find(program, INSTALL_PATH_SHARE, p->program)) {
+		cli_error("want %s beside this command or in " INSTALL_PATH_SHARE, p->program);
 		goto out;
 	}
 	execvp(word[0], word);

@@ -14,7 +14,7 @@
 
 #include "../lib/hipec.h"
 #include "../option/option.h"
-#include "../sim/beside.h"
+#include "../sim/install_path.h"
 #include "cli.h"
 
 #define PROGRAM "serve/serve.py"
@@ -104,8 +104,8 @@ int cli_serve(int argc, char **argv)
 	if (fd < 0)
 		return cli_open_failed(fd);
 	close(fd);
-	if (!beside_find(path, BESIDE_SHARE, PROGRAM)) {
-		cli_error("want " PROGRAM " beside this command or in " BESIDE_SHARE);
+	if (!install_path_find(path, INSTALL_PATH_SHARE, PROGRAM)) {
+		cli_error("want " PROGRAM " beside this command or in " INSTALL_PATH_SHARE);
 		return CLI_FAILED;
 	}
 	ret = readlink("/proc/self/exe", own, sizeof(own) - 1);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sim/beside.h"
+#include "../sim/install_path.h"
 #include "../cli/cli.h"
 #include "debug.h"
 
@@ -102,7 +102,7 @@ void dbg_source_open(struct dbg_source *source, const struct sim_policy *p,
 		    take(source, &p->policy, p->name, &there) ||
 		    take(source, &p->policy, same, &there) ||
 		    take(source, &p->policy, shipped, &there) ||
-		    (beside_find(ours, BESIDE_SHARE, shipped) &&
+		    (install_path_find(ours, INSTALL_PATH_SHARE, shipped) &&
 		     take(source, &p->policy, ours, &there)))
 		return;
 	if (given && !there)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../image/emitc.h"
-#include "../sim/beside.h"
+#include "../sim/install_path.h"
 #include "../sim/program.h"
 #include "native.h"
 
@@ -66,7 +66,7 @@ static int compile(const char *source, const char *library, struct hipec_text *w
 			 include, "-o", (char *)library, (char *)source, NULL };
 	int ret;
 
-	if (!beside_find(folder, BESIDE_SHARE, "native"))
+	if (!install_path_find(folder, INSTALL_PATH_SHARE, "native"))
 		return fail(why, "native/policy.h", "it is not beside this program");
 	snprintf(include, sizeof(include), "-I%s", folder);
 	ret = sim_program_run(NULL, argv, why);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "beside.h"
+#include "install_path.h"
 #include "../lib/hipec.h"
 #include "../option/option.h"
 #include "program.h"
@@ -65,7 +65,7 @@ static int run_ampc(const char *source, const char *output,
 	char path[PATH_MAX];
 	char *argv[] = { "ampc", "-o", (char *)output, "--", (char *)source,
 			 NULL };
-	int ret = sim_program_run(beside(path, "ampc") ? path : NULL, argv, why);
+	int ret = sim_program_run(install_path(path, "ampc") ? path : NULL, argv, why);
 
 	return ret > 0 ? fail(why, source, "it was not compiled") : ret;
 }
@@ -109,7 +109,7 @@ static bool find_shipped(const char *name, char *path)
 	}
 	return snprintf(file, sizeof(file), "policies/%s.hpo", name) <
 		       (int)sizeof(file) &&
-	       beside_find(path, BESIDE_SHARE, file) && exists(path);
+	       install_path_find(path, INSTALL_PATH_SHARE, file) && exists(path);
 }
 
 /* Of the policies in a folder, and of @near, the one whose name is nearest to @name. */
@@ -147,7 +147,7 @@ static int no_policy(const char *name, bool with_references, struct hipec_text *
 		snprintf(path, sizeof(path), "%.*s", (int)(end - folders), folders);
 		find_nearest(path, name, near);
 	}
-	if (beside_find(path, BESIDE_SHARE, "policies"))
+	if (install_path_find(path, INSTALL_PATH_SHARE, "policies"))
 		find_nearest(path, name, near);
 	if (!*near)
 		return fail(why, name, with_references ?

@@ -7,17 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "beside.h"
+#include "install_path.h"
 
 /**
- * beside() - a file beside this program
+ * install_path() - a file beside this program
  * @path: gets its name, whether it is there or not
  * @name: from this program's folder
  *
  * Context: any.
  * Return: false if that is too long, or not known.
  */
-bool beside(char path[PATH_MAX], const char *name)
+bool install_path(char path[PATH_MAX], const char *name)
 {
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
@@ -30,7 +30,7 @@ bool beside(char path[PATH_MAX], const char *name)
 }
 
 /**
- * beside_find() - a file of ours
+ * install_path_find() - a file of ours
  * @path:      gets its name
  * @installed: its folder where we are installed, BESIDE_*
  * @name:      from there, or from this program's folder
@@ -38,13 +38,13 @@ bool beside(char path[PATH_MAX], const char *name)
  * Context: any.
  * Return: whether it can be read.
  */
-bool beside_find(char path[PATH_MAX], const char *installed, const char *name)
+bool install_path_find(char path[PATH_MAX], const char *installed, const char *name)
 {
 	char file[PATH_MAX];
 
-	if (beside(path, name) && !access(path, R_OK))
+	if (install_path(path, name) && !access(path, R_OK))
 		return true;
 	return snprintf(file, sizeof(file), "%s/%s", installed, name) <
 		       (int)sizeof(file) &&
-	       beside(path, file) && !access(path, R_OK);
+	       install_path(path, file) && !access(path, R_OK);
 }
