@@ -105,7 +105,7 @@ struct hipec_container *hipec_container_new(void)
 	hipec_core_init(&c->core, &hipec_frame_ops, 0, 0);
 	INIT_LIST_HEAD(&c->regions);
 	INIT_LIST_HEAD(&c->free);
-	INIT_LIST_HEAD(&c->laundry);
+	INIT_LIST_HEAD(&c->evict_pending);
 	INIT_LIST_HEAD(&c->flush);
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_timer_run);
@@ -273,7 +273,7 @@ static int parse(struct hipec_container *c, struct hipec_load *args,
  *         for a frame budget or cluster out of range; -ENOMEM if the machine,
  *         the memory cgroup or RLIMIT_MEMLOCK does not give the frames; -EINTR
  *         on a fatal signal; in place, -ENOSPC as hipec_cache_load(); if it
- *         shares, also -EAGAIN as hipec_admit(), -EDQUOT
+ *         shares, also -EAGAIN as hipec_backoff_check(), -EDQUOT
  *         and -ENOSPC as hipec_share_join().
  */
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
@@ -309,9 +309,9 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		ret = -ENOMEM;
 	}
 	if (!ret && image)
-		c->image_hash = hipec_admit_hash(image, args->image_size);
+		c->image_hash = hipec_backoff_hash(image, args->image_size);
 	if (!ret && image && args->flags & HIPEC_LOAD_SHARE)
-		ret = hipec_admit(&c->policy, c->image_hash,
+		ret = hipec_backoff_check(&c->policy, c->image_hash,
 				  hipec_user_charged(), log);
 	if (!ret)
 		ret = prepare(c, nr, args->flags, log);

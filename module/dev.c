@@ -253,7 +253,7 @@ static int ioctl_revoke(struct hipec_container *c, void __user *uargs)
 	c = get_visible(c, a.id);
 	if (!c)
 		return -ESRCH;
-	ret = hipec_exit_by_hand(c);
+	ret = hipec_exit_administrative(c);
 	hipec_container_put(c);
 	return ret;
 }

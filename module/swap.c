@@ -23,8 +23,8 @@
 #include "jit/load.h"
 
 /*
- * What of a container is its policy's: the next one's, until they change places;
- * then the one before.
+ * Per-policy container state, exchanged during a swap: of the next policy, then of the
+ * one before.
  */
 struct side {
 	struct hipec_vm vm;
@@ -151,9 +151,9 @@ static int prepare(struct hipec_container *c, struct side *s,
 	if (ret)
 		return ret;
 	if (s->image)
-		s->image_hash = hipec_admit_hash(s->image, args->image_size);
+		s->image_hash = hipec_backoff_hash(s->image, args->image_size);
 	if (s->image && c->core.pool)
-		ret = hipec_admit(&s->policy, s->image_hash, c->user->uid, log);
+		ret = hipec_backoff_check(&s->policy, s->image_hash, c->user->uid, log);
 	if (ret)
 		return ret;
 	/* Never shorter: whoever sleeps may have the number of any entry. */
@@ -194,7 +194,7 @@ static void go_back(struct hipec_container *c, struct side *s,
 {
 	if (c->core.vm.exit.kind)
 		hipec_exit_explain(&c->policy, &c->core.vm.exit, log);
-	hipec_vm_hand_back(&s->vm, &c->core.vm);
+	hipec_vm_restore(&s->vm, &c->core.vm);
 	exchange(c, s);
 	if (c->cache)
 		hipec_cache_exchange(c, &s->links, 0, false);
@@ -273,7 +273,7 @@ static int begin(struct hipec_container *c)
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -ENODATA before a policy is loaded; -EBUSY if another swap is under
- *         way; -EINVAL for an image that is refused; -EAGAIN as hipec_admit(), if @c
+ *         way; -EINVAL for an image that is refused; -EAGAIN as hipec_backoff_check(), if @c
  *         shares; -ENOMEM; -ECANCELED if Init or Adopt has ended the policy; -EINTR on a
  *         fatal signal. But for 0, the policy before goes on.
  */

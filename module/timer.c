@@ -16,7 +16,7 @@ void hipec_timer_run(struct work_struct *work)
 
 	mutex_lock(&c->lock);
 	/* By a swap it may be another policy's, which has none. */
-	if (hipec_core_listens(&c->core, HIPEC_EVENT_TIMER)) {
+	if (hipec_core_has_event(&c->core, HIPEC_EVENT_TIMER)) {
 		hipec_core_timer(&c->core);
 		if (c->cache)
 			hipec_cache_settle(c->cache);

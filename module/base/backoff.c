@@ -5,9 +5,9 @@
  * another. Whoever pays for the frames, in a container of its own, is not asked.
  *
  * Interface:
- * hipec_admit_hash()     bytes -> what they are known by
- * hipec_admit()          may it share?
- * hipec_admit_revoked()  it was revoked
+ * hipec_backoff_hash()     bytes -> what they are known by
+ * hipec_backoff_check()          may it share?
+ * hipec_backoff_revoked()  it was revoked
  */
 #include <linux/ktime.h>
 #include <linux/moduleparam.h>
@@ -25,10 +25,10 @@ module_param(readmit_ms, uint, 0644);
 MODULE_PARM_DESC(readmit_ms, "milliseconds that a policy which was revoked may not share the pool again, twice as long each further time, up to 1024 times; 0: it may at once");
 
 static DEFINE_SPINLOCK(lock);
-static struct hipec_readmit revoked;	/* under it */
+static struct hipec_backoff revoked;	/* under it */
 
 /**
- * hipec_admit_hash() - what an image is known by
+ * hipec_backoff_hash() - what an image is known by
  * @image: its bytes
  * @size:  their number
  *
@@ -38,7 +38,7 @@ static struct hipec_readmit revoked;	/* under it */
  * Context: process context.
  * Return: 64 bits.
  */
-u64 hipec_admit_hash(const void *image, size_t size)
+u64 hipec_backoff_hash(const void *image, size_t size)
 {
 	static siphash_key_t key __read_mostly;
 
@@ -47,7 +47,7 @@ u64 hipec_admit_hash(const void *image, size_t size)
 }
 
 static void explain(const struct hipec_policy *p,
-		    const struct hipec_readmit_entry *e, u64 wait_ms,
+		    const struct hipec_backoff_entry *e, u64 wait_ms,
 		    struct hipec_text *log)
 {
 	hipec_text_str(log, "policy '");
@@ -66,7 +66,7 @@ static void explain(const struct hipec_policy *p,
 }
 
 /**
- * hipec_admit() - whether a policy may share the pool
+ * hipec_backoff_check() - whether a policy may share the pool
  * @p:    policy
  * @hash: of its image
  * @uid:  user who is charged for the container
@@ -75,18 +75,18 @@ static void explain(const struct hipec_policy *p,
  * Context: process context.
  * Return: 0; -EAGAIN if the same image of the same user was revoked lately.
  */
-int hipec_admit(const struct hipec_policy *p, u64 hash, kuid_t uid,
+int hipec_backoff_check(const struct hipec_policy *p, u64 hash, kuid_t uid,
 		struct hipec_text *log)
 {
-	const struct hipec_readmit_entry *e;
-	struct hipec_readmit_entry found;
+	const struct hipec_backoff_entry *e;
+	struct hipec_backoff_entry found;
 	u64 wait_ms = 0;
 
 	spin_lock(&lock);
-	e = hipec_readmit_find(&revoked, __kuid_val(uid), hash);
+	e = hipec_backoff_find(&revoked, __kuid_val(uid), hash);
 	if (e) {
 		found = *e;
-		wait_ms = hipec_readmit_wait(e, READ_ONCE(readmit_ms),
+		wait_ms = hipec_backoff_wait(e, READ_ONCE(readmit_ms),
 					     ktime_get_ns() / NSEC_PER_MSEC);
 	}
 	spin_unlock(&lock);
@@ -97,19 +97,19 @@ int hipec_admit(const struct hipec_policy *p, u64 hash, kuid_t uid,
 }
 
 /**
- * hipec_admit_revoked() - a policy has ended: remember it if it was revoked
+ * hipec_backoff_revoked() - a policy has ended: remember it if it was revoked
  * @c: container whose vm.exit says why
  *
  * Context: expects c->lock, and any but @lock.
  */
-void hipec_admit_revoked(struct hipec_container *c)
+void hipec_backoff_revoked(struct hipec_container *c)
 {
 	u32 kind = c->core.vm.exit.kind;
 
 	if (!c->core.pool || (kind & HIPEC_EXIT_BAND) != HIPEC_EXIT_BAND_REVOKED)
 		return;
 	spin_lock(&lock);
-	hipec_readmit_note(&revoked, __kuid_val(c->user->uid), c->image_hash,
+	hipec_backoff_note(&revoked, __kuid_val(c->user->uid), c->image_hash,
 			   kind, READ_ONCE(readmit_ms),
 			   ktime_get_ns() / NSEC_PER_MSEC);
 	spin_unlock(&lock);

@@ -23,8 +23,8 @@
  * None of them but mmap_lock is held over I/O. Whoever holds a folio's lock
  * never takes a container's lock.
  * The lock of a backing file's inode is not in this order: write() and direct
- * I/O hold it when they fault. Reads do not take it (read.c); the washer, which
- * does, holds nothing else; and no fault waits for the washer for ever while it
+ * I/O hold it when they fault. Reads do not take it (read.c); writeback, which
+ * does, holds nothing else; and no fault waits for writeback for ever while it
  * holds anything (fault.c).
  */
 #ifndef HIPEC_BASE_H
@@ -85,14 +85,14 @@ struct hipec_kind {
  * @recovery:  memory of core.recover
  * @cgroup:    its frames are charged to it; NULL: to none. Invariant after the load
  * @token:     if it shares; likewise
- * @laundry:   frames of pages that are LAUNDRY, which are pending, by folio->lru
+ * @evict_pending: frames of pages that are EVICT_PENDING, which are pending, by folio->lru
  * @nr_ahead:  pages that are being read which no fault asked for
  * @nr_fetched: of these, pages that Prefetch asked for
  * @batches:   that were shown to the policy, up to now
  * @nr_dirty:  dirty frames; atomic, no lock
  * @cluster:   most pages of one read; invariant after the load
  * @served:    faults that found their page, or had it brought in; it wraps
- * @vain:      @served when one last waited in vain for a page to be unpinned
+ * @last_timeout: @served when a fault last timed out on pinned pages
  * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, while
  *             core.unsettled
  * @asked_since: ns, when it was asked for a page that others wait for; 0: it is not
@@ -106,7 +106,7 @@ struct hipec_kind {
  * @cache:     its pages are the page cache's; NULL: frames. Invariant after the load
  * @flush:     frames of live pages that are to be written back, by folio->lru
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
- * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
+ * @wait:      woken when a page stops being READING, EVICT_PENDING or WRITING
  * @contract:  its policies are held to the contract of revocation; likewise
  * @owner_mm:  of the task that loaded; invariant after the load
  * @locked:    its locked_vm counts the frames, likewise
@@ -140,14 +140,14 @@ struct hipec_container {
 	void *recovery;
 	struct mem_cgroup *cgroup;
 	struct hipec_token *token;
-	struct list_head laundry;
+	struct list_head evict_pending;
 	u32 nr_ahead;
 	u32 nr_fetched;
 	u64 batches;
 	atomic_t nr_dirty;
 	u32 cluster;
 	u32 served;
-	u32 vain;
+	u32 last_timeout;
 	cpumask_var_t stale_cpus;
 
 	u64 asked_since;
@@ -217,7 +217,7 @@ void hipec_young_flush_cpus(struct cpumask *cpus);
 /* exit.c: what follows from the end of a policy, and one cause of it */
 void hipec_exit_ended(struct hipec_core *core);
 bool hipec_exit_window(struct hipec_core *core, enum hipec_shadow_verdict verdict);
-int hipec_exit_by_hand(struct hipec_container *c);
+int hipec_exit_administrative(struct hipec_container *c);
 
 /* log.c: what became of those that are gone */
 int hipec_log_init(void);
@@ -246,10 +246,10 @@ bool hipec_event_overtime(struct hipec_vm *vm);
 	.now = hipec_event_now
 
 /* backoff.c: who was revoked waits before it shares again */
-u64 hipec_admit_hash(const void *image, size_t size);
-int hipec_admit(const struct hipec_policy *p, u64 hash, kuid_t uid,
+u64 hipec_backoff_hash(const void *image, size_t size);
+int hipec_backoff_check(const struct hipec_policy *p, u64 hash, kuid_t uid,
 		struct hipec_text *log);
-void hipec_admit_revoked(struct hipec_container *c);
+void hipec_backoff_revoked(struct hipec_container *c);
 
 /* record.c: what happens, told to whoever wants to know */
 int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file);

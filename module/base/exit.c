@@ -7,7 +7,7 @@
  * Interface:
  * hipec_exit_ended()   the engine's host: a policy has ended
  * hipec_exit_window()  the engine's host: shall it, by the contract?
- * hipec_exit_by_hand() somebody wants it so
+ * hipec_exit_administrative() somebody wants it so
  */
 #include <linux/moduleparam.h>
 #include <linux/pid.h>
@@ -32,7 +32,7 @@ void hipec_exit_ended(struct hipec_core *core)
 
 	lockdep_assert_held(&c->lock);
 	trace_hipec_exit(c);
-	hipec_admit_revoked(c);
+	hipec_backoff_revoked(c);
 	if (e->kind != HIPEC_EXIT_CLOSED) {
 		hipec_log_note(c, false);
 		pr_warn_ratelimited("%s[%d]: policy '%s' ended: %s\n",
@@ -49,14 +49,14 @@ bool hipec_exit_window(struct hipec_core *core, enum hipec_shadow_verdict verdic
 }
 
 /**
- * hipec_exit_by_hand() - end a container's policy because somebody says so
+ * hipec_exit_administrative() - end a container's policy because somebody says so
  * @c: container
  *
  * Context: process context; takes c->lock.
  * Return: 0; -ENODATA if there is no policy; -EALREADY if it has ended before;
  *         -EINTR on a fatal signal.
  */
-int hipec_exit_by_hand(struct hipec_container *c)
+int hipec_exit_administrative(struct hipec_container *c)
 {
 	int ret = -ENODATA;
 

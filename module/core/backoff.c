@@ -7,7 +7,7 @@
 #include "backoff.h"
 
 /* Its wait in all, counted from the last revocation; ms. */
-static u64 wait_of(const struct hipec_readmit_entry *e, u64 first_ms)
+static u64 wait_of(const struct hipec_backoff_entry *e, u64 first_ms)
 {
 	u32 doublings = e->times - 1;
 
@@ -16,7 +16,7 @@ static u64 wait_of(const struct hipec_readmit_entry *e, u64 first_ms)
 	return first_ms << doublings;
 }
 
-static bool is_old(const struct hipec_readmit_entry *e, u64 first_ms, u64 now_ms)
+static bool is_old(const struct hipec_backoff_entry *e, u64 first_ms, u64 now_ms)
 {
 	u64 longest = first_ms << HIPEC_READMIT_DOUBLINGS;
 
@@ -24,7 +24,7 @@ static bool is_old(const struct hipec_readmit_entry *e, u64 first_ms, u64 now_ms
 }
 
 /**
- * hipec_readmit_find() - what is known of an image
+ * hipec_backoff_find() - what is known of an image
  * @r:     table
  * @user:  its owner
  * @image: hash of its bytes
@@ -32,10 +32,10 @@ static bool is_old(const struct hipec_readmit_entry *e, u64 first_ms, u64 now_ms
  * Context: any, serialised by the host.
  * Return: its entry; NULL if it was not revoked, or that is forgotten.
  */
-const struct hipec_readmit_entry *
-hipec_readmit_find(const struct hipec_readmit *r, u32 user, u64 image)
+const struct hipec_backoff_entry *
+hipec_backoff_find(const struct hipec_backoff *r, u32 user, u64 image)
 {
-	const struct hipec_readmit_entry *e;
+	const struct hipec_backoff_entry *e;
 
 	for (e = r->entry; e < r->entry + HIPEC_READMIT_IMAGES; e++)
 		if (e->times && e->user == user && e->image == image)
@@ -44,9 +44,9 @@ hipec_readmit_find(const struct hipec_readmit *r, u32 user, u64 image)
 }
 
 /* An unused entry, or the one that was revoked longest ago. */
-static struct hipec_readmit_entry *take(struct hipec_readmit *r)
+static struct hipec_backoff_entry *take(struct hipec_backoff *r)
 {
-	struct hipec_readmit_entry *e, *oldest = r->entry;
+	struct hipec_backoff_entry *e, *oldest = r->entry;
 
 	for (e = r->entry; e < r->entry + HIPEC_READMIT_IMAGES; e++) {
 		if (!e->times)
@@ -58,7 +58,7 @@ static struct hipec_readmit_entry *take(struct hipec_readmit *r)
 }
 
 /**
- * hipec_readmit_note() - an image was revoked
+ * hipec_backoff_note() - an image was revoked
  * @r:        table
  * @user:     its owner
  * @image:    hash of its bytes
@@ -68,23 +68,23 @@ static struct hipec_readmit_entry *take(struct hipec_readmit *r)
  *
  * Context: any, serialised by the host.
  */
-void hipec_readmit_note(struct hipec_readmit *r, u32 user, u64 image, u32 kind,
+void hipec_backoff_note(struct hipec_backoff *r, u32 user, u64 image, u32 kind,
 			u64 first_ms, u64 now_ms)
 {
-	struct hipec_readmit_entry *e =
-		(struct hipec_readmit_entry *)hipec_readmit_find(r, user, image);
+	struct hipec_backoff_entry *e =
+		(struct hipec_backoff_entry *)hipec_backoff_find(r, user, image);
 	u32 times = e && !is_old(e, first_ms, now_ms) ? e->times : 0;
 
 	if (!e)
 		e = take(r);
-	*e = (struct hipec_readmit_entry){
+	*e = (struct hipec_backoff_entry){
 		.image = image, .last_ms = now_ms, .user = user, .kind = kind,
 		.times = times + 1,
 	};
 }
 
 /**
- * hipec_readmit_wait() - how long an image has to wait still
+ * hipec_backoff_wait() - how long an image has to wait still
  * @e:        its entry
  * @first_ms: the first wait; 0: nobody waits
  * @now_ms:   time
@@ -92,7 +92,7 @@ void hipec_readmit_note(struct hipec_readmit *r, u32 user, u64 image, u32 kind,
  * Context: any, serialised by the host.
  * Return: ms; 0 if it may come back.
  */
-u64 hipec_readmit_wait(const struct hipec_readmit_entry *e, u64 first_ms,
+u64 hipec_backoff_wait(const struct hipec_backoff_entry *e, u64 first_ms,
 		       u64 now_ms)
 {
 	u64 all = wait_of(e, first_ms), gone = now_ms - e->last_ms;

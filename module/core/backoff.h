@@ -9,9 +9,9 @@
  * revoked again for the longest wait behind its own begins anew.
  *
  * Interface:
- * hipec_readmit_note()   an image was revoked
- * hipec_readmit_find()   what is known of one
- * hipec_readmit_wait()   how long it has to wait still
+ * hipec_backoff_note()   an image was revoked
+ * hipec_backoff_find()   what is known of one
+ * hipec_backoff_wait()   how long it has to wait still
  */
 #ifndef HIPEC_POOL_READMIT_H
 #define HIPEC_POOL_READMIT_H
@@ -22,7 +22,7 @@
 #define HIPEC_READMIT_DOUBLINGS 10
 
 /* One image of one user. */
-struct hipec_readmit_entry {
+struct hipec_backoff_entry {
 	u64 image;	/* hash of its bytes */
 	u64 last_ms;	/* when it was revoked last */
 	u32 user;
@@ -31,15 +31,15 @@ struct hipec_readmit_entry {
 };
 
 /* All zero: nobody was revoked. Serialised by the host. */
-struct hipec_readmit {
-	struct hipec_readmit_entry entry[HIPEC_READMIT_IMAGES];
+struct hipec_backoff {
+	struct hipec_backoff_entry entry[HIPEC_READMIT_IMAGES];
 };
 
-void hipec_readmit_note(struct hipec_readmit *r, u32 user, u64 image, u32 kind,
+void hipec_backoff_note(struct hipec_backoff *r, u32 user, u64 image, u32 kind,
 			u64 first_ms, u64 now_ms);
-const struct hipec_readmit_entry *
-hipec_readmit_find(const struct hipec_readmit *r, u32 user, u64 image);
-u64 hipec_readmit_wait(const struct hipec_readmit_entry *e, u64 first_ms,
+const struct hipec_backoff_entry *
+hipec_backoff_find(const struct hipec_backoff *r, u32 user, u64 image);
+u64 hipec_backoff_wait(const struct hipec_backoff_entry *e, u64 first_ms,
 		       u64 now_ms);
 
 #endif /* HIPEC_POOL_READMIT_H */

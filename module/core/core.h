@@ -332,7 +332,7 @@ static inline u32 hipec_core_usable(const struct hipec_core *core)
 }
 
 /* Whether the policy is there and has event @event. */
-static inline bool hipec_core_listens(const struct hipec_core *core, u32 event)
+static inline bool hipec_core_has_event(const struct hipec_core *core, u32 event)
 {
 	return !core->vm.exit.kind && hipec_vm_has_event(&core->vm, event);
 }
@@ -443,7 +443,7 @@ void hipec_core_timer(struct hipec_core *core);
 /* A resident page was touched. Context: expects the lock; may sleep. */
 static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
 {
-	if (hipec_core_listens(core, HIPEC_EVENT_ACCESS))
+	if (hipec_core_has_event(core, HIPEC_EVENT_ACCESS))
 		__hipec_core_access(core, h, write);
 }
 

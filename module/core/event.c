@@ -130,7 +130,7 @@ static __always_inline void tell_page(struct hipec_core *core, u32 pgno, bool wr
 static __always_inline void run_for_page(struct hipec_core *core, u32 event,
 					 u32 pgno, bool write, u32 free)
 {
-	if (!hipec_core_listens(core, event))
+	if (!hipec_core_has_event(core, event))
 		return;
 	tell_page(core, pgno, write);
 	run(core, event, pgno, free);
@@ -275,7 +275,7 @@ void hipec_core_harvest(struct hipec_core *core)
 	u64 context = core->context;
 	s64 hint = core->hint;
 
-	if (core->exact || !hipec_core_listens(core, HIPEC_EVENT_ACCESS))
+	if (core->exact || !hipec_core_has_event(core, HIPEC_EVENT_ACCESS))
 		return;
 	n = core->ops->look ? core->ops->look(core, pgno) :
 			      hipec_core_look(core, core->ops->referenced,
@@ -313,7 +313,7 @@ void hipec_core_remove(struct hipec_core *core, u32 pgno)
 /* The policy's period is over. Context: expects the lock; may sleep. */
 void hipec_core_timer(struct hipec_core *core)
 {
-	if (!hipec_core_listens(core, HIPEC_EVENT_TIMER))
+	if (!hipec_core_has_event(core, HIPEC_EVENT_TIMER))
 		return;
 	run(core, HIPEC_EVENT_TIMER, HIPEC_NO_PGNO, core->nr_free);
 }

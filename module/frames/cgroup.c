@@ -10,7 +10,7 @@
  * reserved, nor the first frames of each.
  *
  * As in shrink.c all locks of ours are only tried. Dirty frames are charged
- * until the washer is done, and who needs memory does not try for long: so they
+ * until writeback is done, and who needs memory does not try for long: so they
  * are waited for, a moment.
  *
  * Interface:
@@ -26,7 +26,7 @@
 #include "../compat.h"
 #include "frames.h"
 
-/* How long one scan waits for the washer, jiffies. */
+/* How long one scan waits for writeback, jiffies. */
 #define HIPEC_MOMENT (HZ / 10)
 
 /**
@@ -150,7 +150,7 @@ static unsigned long give_some(struct shrink_control *sc, long want)
 
 /*
  * What leaves is waited for, once it is enough; but whom reclaim serves may hold
- * a lock that the washer needs: so not for long, and not by those who can do
+ * a lock that writeback needs: so not for long, and not by those who can do
  * without, as our own faults.
  */
 static unsigned long scan(struct shrinker *s, struct shrink_control *sc)

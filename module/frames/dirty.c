@@ -5,7 +5,7 @@
  * where there is no other way.
  *
  * A frame that holds a live page is on no list but this one, by folio->lru; when its
- * page is given up it moves to the laundry, which goes first.
+ * page is given up it moves to evict_pending, which goes first.
  *
  * Interface:
  * hipec_flush_add(), _del()  a page is to be written, needs it no more

@@ -100,11 +100,11 @@ static struct folio *map_around(struct vm_fault *vmf, struct hipec_batch *b)
 }
 
 /* How long a fault of the kernel's own waits, jiffies. */
-#define HIPEC_PATIENCE (5 * HZ)
+#define HIPEC_FAULT_TIMEOUT (5 * HZ)
 
 /*
  * Whether the fault is the kernel's own: of write() or direct I/O, say, from or
- * to a region, which may hold a file's lock that the washer waits for.
+ * to a region, which may hold a file's lock that writeback waits for.
  */
 static bool of_kernel(const struct vm_fault *vmf)
 {
@@ -119,53 +119,53 @@ static bool may_come_again(const struct vm_fault *vmf)
 }
 
 /* Whether page @h is given up or written just now. Expects c->lock. */
-static bool is_washed(const struct hipec_container *c, u32 h)
+static bool is_in_writeback(const struct hipec_container *c, u32 h)
 {
-	return c->core.vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_LAUNDRY);
+	return c->core.vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_EVICT_PENDING);
 }
 
-/* Whether it is the washer that the fault waits for. Expects c->lock. */
-static bool for_washer(struct hipec_region *r, const struct vm_fault *vmf)
+/* Whether it is writeback that the fault waits for. Expects c->lock. */
+static bool for_writeback(struct hipec_region *r, const struct vm_fault *vmf)
 {
 	struct hipec_container *c = r->c;
 	u32 h = hipec_page_find(&c->core.vm, r->start + vmf->pgoff);
 
-	return h ? is_washed(c, h) : c->core.nr_pending;
+	return h ? is_in_writeback(c, h) : c->core.nr_pending;
 }
 
 /*
  * Wait, but not long where it is another container that is waited for: nobody
- * wakes us then. Return: patience that is left, or as hipec_io_wait().
+ * wakes us then. Return: timeout that is left, or as hipec_io_wait().
  */
-static long wait(struct hipec_container *c, long patience)
+static long wait(struct hipec_container *c, long timeout)
 {
-	long slice = c->core.pool_empty ? min(patience, HZ / 50 + 1) : patience;
+	long slice = c->core.pool_empty ? min(timeout, HZ / 50 + 1) : timeout;
 	long left = hipec_io_wait(c, TASK_KILLABLE, slice);
 
-	if (left < 0 || patience == MAX_SCHEDULE_TIMEOUT)
-		return left < 0 ? left : patience;
-	return patience - slice + left;
+	if (left < 0 || timeout == MAX_SCHEDULE_TIMEOUT)
+		return left < 0 ? left : timeout;
+	return timeout - slice + left;
 }
 
 /*
  * Wait for some page of the container to be read or cleaned. Expects c->lock
  * and drops it.
  *
- * What is waited for may wait for a file's lock, and who has that for mmap_lock:
- * so mmap_lock, or the VMA's, is dropped first where the core lets us. And who
- * has it may be this task, or one that waits for it: so a fault of the kernel's
- * own fails after a while; write() then writes less, or returns EFAULT.
+ * The read or the writeback may wait for the inode's lock, and that lock's holder for
+ * mmap_lock: so drop mmap_lock, or the VMA's, before the wait, where the core lets us.
+ * The holder may also be this task, or one that waits for it: so a fault of the
+ * kernel's own fails after a while; write() then writes less, or returns EFAULT.
  *
  * Return: 0 to look the page up again; VM_FAULT_RETRY, with the lock dropped;
  * VM_FAULT_SIGBUS.
  */
 static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
-			      long *patience)
+			      long *timeout)
 {
 	struct hipec_container *c = r->c;
 	struct file *file = NULL;
 
-	if (for_washer(r, vmf) && of_kernel(vmf) && hipec_io_would_deadlock(r)) {
+	if (for_writeback(r, vmf) && of_kernel(vmf) && hipec_io_would_deadlock(r)) {
 		mutex_unlock(&c->lock);
 		return VM_FAULT_SIGBUS;
 	}
@@ -178,13 +178,13 @@ static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
 		file = get_file(vmf->vma->vm_file);
 		release_fault_lock(vmf);
 	}
-	*patience = wait(c, *patience);
+	*timeout = wait(c, *timeout);
 	mutex_unlock(&c->lock);
 	if (file) {
 		fput(file);
 		return VM_FAULT_RETRY;
 	}
-	return *patience > 0 ? 0 : VM_FAULT_SIGBUS;
+	return *timeout > 0 ? 0 : VM_FAULT_SIGBUS;
 }
 
 /*
@@ -217,10 +217,10 @@ struct pins {
 /*
  * Every page is pinned. Faults pin the page that they are about to map or to
  * copy, so with as many threads as frames this happens and is over at once:
- * wait a moment, unless no fault is served for a while. It may not be over, where
- * those who wait have pinned the pages, in pipes say: what one has waited for in
- * vain others do not wait for, until a fault is served. The sleeps are counted, not
- * the time: who has a page may not have run all the while. Expects c->lock and
+ * wait a moment, unless no fault is served for a while. It may not be over where the
+ * waiting tasks have pinned the pages themselves, in pipes for example: after one
+ * fault times out, others fail at once until some fault succeeds. Count sleeps, not
+ * elapsed time: the holder of a pin may not have been scheduled. Expects c->lock and
  * drops it. Return: 0 to look the page up again; VM_FAULT_SIGBUS.
  */
 static vm_fault_t wait_for_pins(struct hipec_container *c,
@@ -233,8 +233,8 @@ static vm_fault_t wait_for_pins(struct hipec_container *c,
 		pins->moment = HIPEC_MOMENT;
 	}
 	if (!pins->moment || !pins->all)
-		c->vain = c->served;
-	if (c->vain != c->served)
+		c->last_timeout = c->served;
+	if (c->last_timeout != c->served)
 		left = hipec_io_wait(c, TASK_KILLABLE, 1);
 	if (!left) {
 		pins->moment--;
@@ -267,7 +267,7 @@ static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
  * Return: 0 to look it up again.
  */
 static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
-		       long *patience, struct pins *pins)
+		       long *timeout, struct pins *pins)
 {
 	/* The kernel's own fault waits once, as the policy wants it. */
 	bool wait = !of_kernel(vmf) || (may_come_again(vmf) &&
@@ -286,7 +286,7 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 				  hipec_stream_window(r, vmf->pgoff)) ?: 1;
 	ret = hipec_core_make_room(&c->core, &d);
 	if (ret == -EAGAIN)
-		return wait_for_io(r, vmf, patience);
+		return wait_for_io(r, vmf, timeout);
 	if (ret == -ENOMEM)
 		return wait_for_pins(c, vmf, pins);
 	if (ret < 0) {
@@ -311,14 +311,14 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
  * and drops it. Return: 0 to look the page up again.
  */
 static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
-			      struct hipec_ahead *a, long *patience)
+			      struct hipec_ahead *a, long *timeout)
 {
 	struct hipec_container *c = r->c;
 	struct hipec_batch b;
 
 	hipec_ahead_start(r, a->s, vmf->vma, is_write(vmf));
 	if (!a->read)
-		return wait_for_io(r, vmf, patience);
+		return wait_for_io(r, vmf, timeout);
 	c->core.counters.faults++;
 	c->core.counters.ahead_faults++;
 	hipec_ahead_take(a, &b);
@@ -364,8 +364,8 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 {
 	struct hipec_region *r = vmf->vma->vm_private_data;
 	struct hipec_container *c = r->c;
-	long patience = of_kernel(vmf) ? HIPEC_PATIENCE : MAX_SCHEDULE_TIMEOUT;
-	struct pins pins = { .all = HIPEC_PATIENCE, .moment = HIPEC_MOMENT };
+	long timeout = of_kernel(vmf) ? HIPEC_FAULT_TIMEOUT : MAX_SCHEDULE_TIMEOUT;
+	struct pins pins = { .all = HIPEC_FAULT_TIMEOUT, .moment = HIPEC_MOMENT };
 	vm_fault_t ret = 0;
 	u64 context = c->core.wants_context || READ_ONCE(c->sampler) ?
 		hipec_context(vmf) : 0;
@@ -380,38 +380,38 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 			return VM_FAULT_SIGBUS;
 		c->core.context = context;
 		h = hipec_page_find(&c->core.vm, r->start + vmf->pgoff);
-		if (h && is_write(vmf) && is_washed(c, h))
-			ret = wait_for_io(r, vmf, &patience);
+		if (h && is_write(vmf) && is_in_writeback(c, h))
+			ret = wait_for_io(r, vmf, &timeout);
 		else if (h && hipec_page_live(&c->core.vm, h))
 			ret = hit(r, vmf, h);
 		else if (!h)
-			ret = miss(r, vmf, &patience, &pins);
+			ret = miss(r, vmf, &timeout, &pins);
 		else if ((a = hipec_ahead_find(r, vmf->pgoff)))
-			ret = first_touch(r, vmf, a, &patience);
+			ret = first_touch(r, vmf, a, &timeout);
 		else
-			ret = wait_for_io(r, vmf, &patience);
+			ret = wait_for_io(r, vmf, &timeout);
 	}
 	return ret;
 }
 
 /*
- * The washer has the page @h. Whose fault this is the core does not say here, so
+ * Writeback has the page @h. Whose fault this is the core does not say here, so
  * who may wait for how long is not known: wait a moment, then unmap the page, and
  * the next fault on it is hipec_fault(). Expects c->lock and drops it.
  */
-static vm_fault_t wait_for_washer(struct vm_fault *vmf,
+static vm_fault_t wait_for_writeback(struct vm_fault *vmf,
 				  struct hipec_container *c, u32 h)
 {
-	long patience = HZ / 50 + 1;
+	long timeout = HZ / 50 + 1;
 
-	while (patience > 0 && is_washed(c, h))
-		patience = hipec_io_wait(c, TASK_KILLABLE, patience);
+	while (timeout > 0 && is_in_writeback(c, h))
+		timeout = hipec_io_wait(c, TASK_KILLABLE, timeout);
 	mutex_unlock(&c->lock);
-	if (!patience)
+	if (!timeout)
 		unmap_mapping_range(vmf->vma->vm_file->f_mapping,
 				    (loff_t)vmf->pgoff << PAGE_SHIFT,
 				    PAGE_SIZE, 0);
-	return patience < 0 ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
+	return timeout < 0 ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 }
 
 static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
@@ -430,8 +430,8 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 	else if (vmf->pgoff >= hipec_io_pages(r) ||
 		 IS_IMMUTABLE(hipec_backing(r)))
 		ret = VM_FAULT_SIGBUS;	/* the file was cut, or frozen as it is */
-	else if (is_washed(c, h))
-		return wait_for_washer(vmf, c, h);
+	else if (is_in_writeback(c, h))
+		return wait_for_writeback(vmf, c, h);
 	else if (folio_lock_killable(folio))
 		ret = VM_FAULT_SIGBUS;
 	else {
@@ -469,7 +469,7 @@ static void hipec_vma_close(struct vm_area_struct *vma)
 	if (!(vma->vm_flags & VM_SHARED) || !atomic_read(&c->nr_dirty))
 		return;
 	set_bit(0, &c->flush_all);
-	hipec_wash_start(r);
+	hipec_writeback_start(r);
 }
 
 const struct vm_operations_struct hipec_vm_ops = {

@@ -12,8 +12,8 @@
 
 /* Host flags of struct hipec_page. */
 #define HIPEC_PAGE_READING 0x0100	/* not live: being filled, or read ahead */
-#define HIPEC_PAGE_LAUNDRY 0x0200	/* not live: given up, being cleaned */
-#define HIPEC_PAGE_WRITING 0x0400	/* the washer holds it */
+#define HIPEC_PAGE_EVICT_PENDING 0x0200	/* not live: given up, being cleaned */
+#define HIPEC_PAGE_WRITING 0x0400	/* writeback holds it */
 #define HIPEC_PAGE_FAILED 0x0800	/* it could not be written: others go first */
 /* HIPEC_REF_*: it was referenced, for those who have not reset that, whatever the bit. */
 #define HIPEC_PAGE_REF_SHIFT 12
@@ -98,7 +98,7 @@ enum hipec_read_way {
  * @inode:    its own, whose mapping the frames belong to; invariant
  * @backing:  opened for direct I/O; invariant
  * @claim:    hipec_claims, under hipec_claims_lock
- * @washer:   writes its pages back; invariant
+ * @writeback:writes its pages back; invariant
  * @end:      ends the region, where its last reference's holder shall not wait
  * @start:    first page in the container; invariant
  * @nr:       pages; invariant
@@ -119,7 +119,7 @@ struct hipec_region {
 	struct inode *inode;
 	struct file *backing;
 	struct list_head claim;
-	struct hipec_washer *washer;
+	struct hipec_writeback *writeback;
 	struct delayed_work end;
 	u32 start;
 	u32 nr;

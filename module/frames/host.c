@@ -11,13 +11,13 @@
 #include "frames.h"
 #include "volume.h"
 
-/* A page that is given up and not clean: to the washer. */
-static int to_laundry(struct hipec_container *c, u32 h)
+/* A page that is given up and not clean: to writeback. */
+static int to_pending(struct hipec_container *c, u32 h)
 {
 	hipec_flush_del(c, h);
-	c->core.vm.page[h].flags |= HIPEC_PAGE_LAUNDRY;
-	list_add_tail(&c->frame[h]->lru, &c->laundry);
-	hipec_wash_start(hipec_region_of(c->frame[h]));
+	c->core.vm.page[h].flags |= HIPEC_PAGE_EVICT_PENDING;
+	list_add_tail(&c->frame[h]->lru, &c->evict_pending);
+	hipec_writeback_start(hipec_region_of(c->frame[h]));
 	return -EINPROGRESS;
 }
 
@@ -35,7 +35,7 @@ static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	if (why == HIPEC_EVICT_LAST)
 		core->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
 	if (core->vm.page[h].flags & HIPEC_PAGE_WRITING)
-		return to_laundry(c, h);
+		return to_pending(c, h);
 	if (core->vm.page[h].flags & HIPEC_PAGE_FAILED ||
 	    folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount) ||
 	    !folio_trylock(folio))
@@ -46,7 +46,7 @@ static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	if (!folio_test_dirty(folio))
 		return hipec_frame_detach(c, h) ? 0 : -EBUSY;
 	folio_unlock(folio);
-	return to_laundry(c, h);
+	return to_pending(c, h);
 }
 
 static bool frame_is_clean(struct hipec_core *core, u32 h)
@@ -89,7 +89,7 @@ static bool host_flush(struct hipec_vm *vm, u32 h)
 	if (!folio_test_dirty(c->frame[h]))
 		return false;
 	hipec_flush_add(c, h);
-	hipec_wash_start(hipec_region_of(c->frame[h]));
+	hipec_writeback_start(hipec_region_of(c->frame[h]));
 	return true;
 }
 

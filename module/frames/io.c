@@ -18,11 +18,11 @@ module_param(writeback_ms, uint, 0644);
 MODULE_PARM_DESC(writeback_ms, "ms until what was written is written back unasked; 0: never");
 
 /**
- * hipec_io_would_deadlock() - whether the washer waits for this very task
+ * hipec_io_would_deadlock() - whether writeback waits for this very task
  * @r: region
  *
  * write(backing, region) holds the file's i_rwsem when it faults on its source.
- * If the fault waited for the washer, it would wait for itself.
+ * If the fault waited for writeback, it would wait for itself.
  *
  * Context: any.
  * Return: true if current holds the inode's lock for writing.
@@ -93,7 +93,7 @@ void hipec_io_age(struct work_struct *work)
 
 	mutex_lock(&c->lock);
 	set_bit(0, &c->flush_all);
-	hipec_wash_start_all(c);
+	hipec_writeback_start_all(c);
 	mutex_unlock(&c->lock);
 }
 
@@ -132,7 +132,7 @@ static void mark(struct hipec_container *c, const struct part *part)
 /* Write dirty pages back and wait. Return: 0; the first error. */
 static int sync_pages(struct hipec_container *c, const struct part *part)
 {
-	const unsigned int busy = HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING;
+	const unsigned int busy = HIPEC_PAGE_EVICT_PENDING | HIPEC_PAGE_WRITING;
 	int err = 0, ret;
 	u32 h;
 
@@ -148,11 +148,11 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 			}
 			/*
 			 * Once: an application may dirty it for ever, or the
-			 * disk refuse it, here or when the washer wrote it.
+			 * disk refuse it, here or when writeback wrote it.
 			 */
 			if (folio_test_dirty(c->frame[h])) {
 				ret = c->core.vm.page[h].flags & HIPEC_PAGE_FAILED ?
-				      -EIO : hipec_wash(c, h);
+				      -EIO : hipec_writeback_page(c, h);
 				if (ret < 0 && !err)
 					err = ret;
 			}
@@ -162,7 +162,7 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 	}
 	/* What was given up while it was written here is still to be cleaned. */
 	if (c->core.nr_pending)
-		hipec_wash_start_all(c);
+		hipec_writeback_start_all(c);
 	mutex_unlock(&c->lock);
 	return err;
 }
@@ -193,11 +193,11 @@ int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
 static bool is_unwritten(const struct hipec_container *c, u32 h)
 {
 	return c->frame[h] && c->core.vm.page[h].flags &
-		(HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING | HIPEC_PAGE_FLUSH);
+		(HIPEC_PAGE_EVICT_PENDING | HIPEC_PAGE_WRITING | HIPEC_PAGE_FLUSH);
 }
 
 /* Wait for what is being written. Return: 0; -EINTR on a fatal signal. */
-static int wait_for_washers(struct hipec_container *c)
+static int wait_for_writeback(struct hipec_container *c)
 {
 	int ret = mutex_lock_killable(&c->lock);
 	u32 h;
@@ -206,7 +206,7 @@ static int wait_for_washers(struct hipec_container *c)
 		return ret;
 	for (h = 1; !ret && h <= c->core.vm.nr_pages; h++) {
 		while (!ret && is_unwritten(c, h)) {
-			hipec_wash_start(hipec_region_of(c->frame[h]));
+			hipec_writeback_start(hipec_region_of(c->frame[h]));
 			ret = min(hipec_io_wait(c, TASK_KILLABLE,
 						HIPEC_LOOK_AGAIN), 0l);
 		}
@@ -216,7 +216,7 @@ static int wait_for_washers(struct hipec_container *c)
 	return ret;
 }
 
-static int start_washers(struct hipec_container *c)
+static int start_writeback(struct hipec_container *c)
 {
 	const struct part all = { 0 };
 	int ret = mutex_lock_killable(&c->lock);
@@ -224,7 +224,7 @@ static int start_washers(struct hipec_container *c)
 	if (ret)
 		return ret;
 	mark(c, &all);
-	hipec_wash_start_all(c);
+	hipec_writeback_start_all(c);
 	mutex_unlock(&c->lock);
 	return 0;
 }
@@ -258,8 +258,8 @@ static int for_containers(int (*fn)(struct hipec_container *c), bool own)
  */
 int hipec_io_sync_all(void)
 {
-	return for_containers(start_washers, false) ?:
-	       for_containers(wait_for_washers, true);
+	return for_containers(start_writeback, false) ?:
+	       for_containers(wait_for_writeback, true);
 }
 
 static bool hipec_dirty_folio(struct address_space *mapping,

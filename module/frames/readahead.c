@@ -114,7 +114,7 @@ static void begin(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr
 	c->nr_ahead += nr;
 	c->nr_fetched += is_fetched(a) ? nr : 0;
 	c->nr_filling++;
-	queue_work(a->r->washer->volume->wq, &a->work);
+	queue_work(a->r->writeback->volume->wq, &a->work);
 }
 
 /**

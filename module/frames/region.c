@@ -218,7 +218,7 @@ static int join_container(struct hipec_region *r)
 /* Free the region's frames; its pages are mapped nowhere any more. */
 static void leave_container(struct hipec_region *r)
 {
-	const unsigned int busy = HIPEC_PAGE_LAUNDRY | HIPEC_PAGE_WRITING;
+	const unsigned int busy = HIPEC_PAGE_EVICT_PENDING | HIPEC_PAGE_WRITING;
 	struct hipec_container *c = r->c;
 	u32 h, pgno, lost = 0;
 
@@ -283,7 +283,7 @@ static int region_fsync(struct file *file, loff_t start, loff_t end,
 	err2 = vfs_fsync_range(r->backing, r->offset + start, r->offset + end,
 			       datasync);
 	err = err ? err : err2;
-	/* Errors of the washer, each reported once. */
+	/* Errors of writeback, each reported once. */
 	err2 = file_check_and_advance_wb_err(file);
 	return err ? err : err2;
 }
@@ -339,7 +339,7 @@ static void end_region(struct work_struct *work)
 		return;
 	}
 	leave_container(r);
-	hipec_washer_put(r);
+	hipec_writeback_put(r);
 	unclaim_file(r);
 	inode->i_private = NULL;
 	fput(r->backing);
@@ -483,12 +483,12 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 		goto out_fput;
 	hipec_read_init(r);
 	INIT_DELAYED_WORK(&r->end, end_region);
-	ret = hipec_washer_get(r);
+	ret = hipec_writeback_get(r);
 	if (ret)
 		goto out_fput;
 	ret = claim_file(r);
 	if (ret)
-		goto out_washer;
+		goto out_writeback;
 	ret = join_container(r);
 	if (ret)
 		goto out_unclaim;
@@ -510,8 +510,8 @@ out_leave:
 	mutex_unlock(&c->lock);
 out_unclaim:
 	unclaim_file(r);
-out_washer:
-	hipec_washer_put(r);
+out_writeback:
+	hipec_writeback_put(r);
 out_fput:
 	fput(r->backing);
 out_free:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Volumes and washers: volume.h.
+ * Volumes and writeback works: volume.h.
  *
  * Interface:
- * hipec_washer_get(), _put()  a region has one
+ * hipec_writeback_get(), _put()  a region has one
  *
  * Owns volumes_lock.
  */
@@ -74,28 +74,28 @@ static void volume_put(struct hipec_volume *v)
 		queue_work(hipec_wq, &v->free);
 }
 
-static struct hipec_washer *find(struct hipec_container *c,
+static struct hipec_writeback *find(struct hipec_container *c,
 				 const struct hipec_volume *v)
 {
 	struct hipec_region *r;
 
 	list_for_each_entry(r, &c->regions, link)
-		if (r->washer->volume == v)
-			return r->washer;
+		if (r->writeback->volume == v)
+			return r->writeback;
 	return NULL;
 }
 
 /**
- * hipec_washer_get() - have a washer for a region
+ * hipec_writeback_get() - have a writeback work for a region
  * @r: region with its backing file open, in no list yet
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -ENOMEM.
  */
-int hipec_washer_get(struct hipec_region *r)
+int hipec_writeback_get(struct hipec_region *r)
 {
 	struct hipec_container *c = r->c;
-	struct hipec_washer *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+	struct hipec_writeback *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
 	struct hipec_volume *v = new ? volume_get(hipec_backing(r)) : NULL;
 
 	if (!v) {
@@ -104,12 +104,12 @@ int hipec_washer_get(struct hipec_region *r)
 	}
 	new->c = c;
 	new->volume = v;
-	INIT_WORK(&new->work, hipec_wash_work);
+	INIT_WORK(&new->work, hipec_writeback_work);
 	mutex_lock(&c->lock);
-	r->washer = find(c, v) ?: new;
-	r->washer->nr++;
+	r->writeback = find(c, v) ?: new;
+	r->writeback->nr++;
 	mutex_unlock(&c->lock);
-	if (r->washer != new) {
+	if (r->writeback != new) {
 		kfree(new);
 		volume_put(v);
 	}
@@ -117,14 +117,14 @@ int hipec_washer_get(struct hipec_region *r)
 }
 
 /**
- * hipec_washer_put() - a region needs no washer any more
+ * hipec_writeback_put() - a region needs no writeback work any more
  * @r: region without frames, in no list any more
  *
- * Context: process context, sleeps; takes c->lock. Not the washer's own.
+ * Context: process context, sleeps; takes c->lock. Not from writeback itself.
  */
-void hipec_washer_put(struct hipec_region *r)
+void hipec_writeback_put(struct hipec_region *r)
 {
-	struct hipec_washer *w = r->washer;
+	struct hipec_writeback *w = r->writeback;
 	bool last;
 
 	mutex_lock(&w->c->lock);

@@ -2,7 +2,7 @@
 /*
  * Volumes: the file system, or the disk, that files of regions lie on. Each has
  * workers of its own, so one that does not answer holds up its own I/O alone. A
- * container writes back to a volume by one washer, whatever regions it has there.
+ * container writes back to a volume by one writeback work, whatever regions it has there.
  */
 #ifndef HIPEC_FRAMES_VOLUME_H
 #define HIPEC_FRAMES_VOLUME_H
@@ -22,7 +22,7 @@ struct hipec_region;
  * struct hipec_volume - what files of regions lie on
  * @link: volumes, under their lock
  * @of:   a file system's superblock, a disk's inode; invariant
- * @nr:   washers that it has, under that lock
+ * @nr:   writeback works that it has, under that lock
  * @wq:   its workers; invariant
  * @free: ends it
  */
@@ -35,13 +35,13 @@ struct hipec_volume {
 };
 
 /**
- * struct hipec_washer - what writes a container's pages back to a volume
+ * struct hipec_writeback - what writes a container's pages back to a volume
  * @c:      invariant
  * @volume: invariant
  * @nr:     regions that it is for, under c->lock
- * @work:   runs hipec_wash_work()
+ * @work:   runs hipec_writeback_work()
  */
-struct hipec_washer {
+struct hipec_writeback {
 	struct hipec_container *c;
 	struct hipec_volume *volume;
 	u32 nr;
@@ -49,13 +49,13 @@ struct hipec_washer {
 };
 
 /* volume.c */
-int hipec_washer_get(struct hipec_region *r);
-void hipec_washer_put(struct hipec_region *r);
+int hipec_writeback_get(struct hipec_region *r);
+void hipec_writeback_put(struct hipec_region *r);
 
-/* writeback.c: the washer */
-int hipec_wash(struct hipec_container *c, u32 h);
-void hipec_wash_work(struct work_struct *work);
-void hipec_wash_start(struct hipec_region *r);
-void hipec_wash_start_all(struct hipec_container *c);
+/* writeback.c: writeback */
+int hipec_writeback_page(struct hipec_container *c, u32 h);
+void hipec_writeback_work(struct work_struct *work);
+void hipec_writeback_start(struct hipec_region *r);
+void hipec_writeback_start_all(struct hipec_container *c);
 
 #endif /* HIPEC_FRAMES_VOLUME_H */

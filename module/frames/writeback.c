@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The washer: writes pages to the backing file, what was given up first, and
+ * Writeback: writes pages to the backing file, what was given up first, and
  * with a page those next to it that are to be written as well. Past the page
  * cache.
  *
@@ -9,9 +9,9 @@
  * hold when they fault: whoever writes holds no lock of ours, nor a folio's.
  *
  * Interface:
- * hipec_wash()       a page and its neighbours
- * hipec_wash_work()  all that there is on a volume
- * hipec_wash_start(), _start_all()  have a worker do so
+ * hipec_writeback_page()       a page and its neighbours
+ * hipec_writeback_work()  all that there is on a volume
+ * hipec_writeback_start(), _start_all()  have a worker do so
  */
 #include <linux/bvec.h>
 #include <linux/pagemap.h>
@@ -22,8 +22,8 @@
 #include "frames.h"
 #include "volume.h"
 
-/* A page in the washer. */
-struct washed {
+/* A page in writeback. */
+struct written {
 	struct folio *folio;
 	u32 h;
 	bool unmap;	/* it was given up: nobody shall write to it any more */
@@ -34,19 +34,19 @@ struct washed {
 struct load {
 	struct hipec_region *r;
 	u32 nr, nr_ios;
-	struct washed page[HIPEC_MAX_CLUSTER];
+	struct written page[HIPEC_MAX_CLUSTER];
 };
 
 /*
  * Write the bytes of consecutive folios that lie within the file.
  * Return: 1; -errno.
  */
-static int write_folios(struct hipec_region *r, struct washed *w, u32 nr)
+static int write_folios(struct hipec_region *r, struct written *w, u32 nr)
 {
 	loff_t pos = r->offset + folio_pos(w->folio);
 	loff_t left = i_size_read(hipec_backing(r)) - pos;
 	struct bio_vec bv[HIPEC_MAX_CLUSTER];
-	const struct cred *washer;
+	const struct cred *saved;
 	struct iov_iter iter;
 	struct kiocb kiocb;
 	ssize_t bytes, ret;
@@ -74,9 +74,9 @@ static int write_folios(struct hipec_region *r, struct washed *w, u32 nr)
 	 * By the right of who attached the file: a worker has root's, which goes past
 	 * quotas, takes the blocks kept for root, and leaves set-user-ID bits.
 	 */
-	washer = override_creds(r->backing->f_cred);
+	saved = override_creds(r->backing->f_cred);
 	ret = hipec_iocb_iter_write(r->backing, &kiocb, &iter);
-	revert_creds(washer);
+	revert_creds(saved);
 	if (ret < 0)
 		return ret;
 	if (ret != bytes)
@@ -87,7 +87,7 @@ static int write_folios(struct hipec_region *r, struct washed *w, u32 nr)
 }
 
 /* Pages that the file has as a whole go in one write: of @nr, so many do; or 1. */
-static u32 in_one_write(struct hipec_region *r, struct washed *w, u32 nr)
+static u32 in_one_write(struct hipec_region *r, struct written *w, u32 nr)
 {
 	loff_t left = i_size_read(hipec_backing(r)) - r->offset -
 		      folio_pos(w->folio);
@@ -99,7 +99,7 @@ static u32 in_one_write(struct hipec_region *r, struct washed *w, u32 nr)
  * Write dirty pages that follow each other, some of them. What fails as a whole is
  * tried page by page: only what the disk refuses is lost. Return: pages.
  */
-static u32 write_some(struct load *l, struct washed *w, u32 nr)
+static u32 write_some(struct load *l, struct written *w, u32 nr)
 {
 	u32 n = in_one_write(l->r, w, nr), i;
 	int ret = write_folios(l->r, w, n);
@@ -125,7 +125,7 @@ static u32 write_some(struct load *l, struct washed *w, u32 nr)
  * Write-protect first, take the dirty mark second: in the other order a store
  * between the two is lost. Return: whether the page was dirty.
  */
-static bool take_dirty(struct hipec_region *r, const struct washed *w)
+static bool take_dirty(struct hipec_region *r, const struct written *w)
 {
 	struct folio *folio = w->folio;
 	bool dirty;
@@ -164,7 +164,7 @@ static bool waits(const struct hipec_container *c, u32 h)
 
 	if (!h || flags & HIPEC_PAGE_WRITING)
 		return false;
-	return flags & HIPEC_PAGE_LAUNDRY ||
+	return flags & HIPEC_PAGE_EVICT_PENDING ||
 	       (flags & HIPEC_PAGE_FLUSH && hipec_page_live(&c->core.vm, h));
 }
 
@@ -172,9 +172,9 @@ static void add(struct hipec_container *c, struct load *l, u32 h)
 {
 	struct folio *folio = c->frame[h];
 
-	l->page[l->nr++] = (struct washed){
+	l->page[l->nr++] = (struct written){
 		.folio = folio, .h = h,
-		.unmap = c->core.vm.page[h].flags & HIPEC_PAGE_LAUNDRY,
+		.unmap = c->core.vm.page[h].flags & HIPEC_PAGE_EVICT_PENDING,
 	};
 	c->core.vm.page[h].flags |= HIPEC_PAGE_WRITING;
 	hipec_flush_del(c, h);
@@ -203,16 +203,16 @@ static void gather(struct hipec_container *c, struct load *l, u32 h)
 }
 
 /*
- * A page that was given up has been through the washer: free its frame, or,
+ * A page that was given up has been through writeback: free its frame, or,
  * if it is dirty still or pinned, let it live again where the built-in
  * replacement finds it.
  */
-static void finish_laundry(struct hipec_container *c, u32 h)
+static void finish_pending(struct hipec_container *c, u32 h)
 {
 	struct folio *folio = c->frame[h];
 
 	list_del(&folio->lru);
-	c->core.vm.page[h].flags &= ~(HIPEC_PAGE_LAUNDRY |
+	c->core.vm.page[h].flags &= ~(HIPEC_PAGE_EVICT_PENDING |
 				      HIPEC_REF_ALL << HIPEC_PAGE_REF_SHIFT);
 	folio_lock(folio);
 	if (folio_test_dirty(folio))
@@ -224,8 +224,8 @@ static void finish_laundry(struct hipec_container *c, u32 h)
 	hipec_core_uncleaned(&c->core, h);
 }
 
-/* A page comes out of the washer. */
-static void finish(struct hipec_container *c, const struct washed *w)
+/* A page comes out of writeback. */
+static void finish(struct hipec_container *c, const struct written *w)
 {
 	folio_put(w->folio);
 	c->core.vm.page[w->h].flags &= ~(HIPEC_PAGE_WRITING | HIPEC_PAGE_FAILED);
@@ -239,11 +239,11 @@ static void finish(struct hipec_container *c, const struct washed *w)
 		c->core.lost_in_a_row++;
 	/* Given up only while it was being written: once more, unmapped. */
 	if (w->unmap)
-		finish_laundry(c, w->h);
+		finish_pending(c, w->h);
 }
 
 /**
- * hipec_wash() - write a page back if it is dirty, and those that wait around it
+ * hipec_writeback_page() - write a page back if it is dirty, and those that wait around it
  * @c: container
  * @h: page with a frame, not WRITING
  *
@@ -254,7 +254,7 @@ static void finish(struct hipec_container *c, const struct washed *w)
  * Return: 0; -errno of the first page that could not be written, which is dirty
  *         again, with the error noted for the next fsync.
  */
-int hipec_wash(struct hipec_container *c, u32 h)
+int hipec_writeback_page(struct hipec_container *c, u32 h)
 {
 	struct load l;
 	int err = 0;
@@ -275,19 +275,19 @@ int hipec_wash(struct hipec_container *c, u32 h)
 }
 
 /* Whether page @h, which has a frame, is of a region of @w. */
-static bool is_mine(const struct hipec_washer *w, u32 h)
+static bool is_mine(const struct hipec_writeback *w, u32 h)
 {
-	return hipec_region_of(w->c->frame[h])->washer == w;
+	return hipec_region_of(w->c->frame[h])->writeback == w;
 }
 
 /* The next page to clean: what faults wait for first. 0: none. */
-static u32 next_to_wash(const struct hipec_washer *w)
+static u32 next_to_write(const struct hipec_writeback *w)
 {
 	struct hipec_container *c = w->c;
 	struct folio *folio, *next;
 	u32 h;
 
-	list_for_each_entry(folio, &c->laundry, lru) {
+	list_for_each_entry(folio, &c->evict_pending, lru) {
 		h = hipec_frame_page(c, folio);
 		if (waits(c, h) && is_mine(w, h))
 			return h;
@@ -304,49 +304,49 @@ static u32 next_to_wash(const struct hipec_washer *w)
 }
 
 /**
- * hipec_wash_work() - clean what was given up or flushed
- * @work: of a washer
+ * hipec_writeback_work() - clean what was given up or flushed
+ * @work: of a writeback work
  *
  * Context: workqueue of its volume.
  */
-void hipec_wash_work(struct work_struct *work)
+void hipec_writeback_work(struct work_struct *work)
 {
-	struct hipec_washer *w = container_of(work, struct hipec_washer, work);
+	struct hipec_writeback *w = container_of(work, struct hipec_writeback, work);
 	struct hipec_container *c = w->c;
 	u32 h;
 
 	mutex_lock(&c->lock);
 	if (test_and_clear_bit(0, &c->flush_all)) {
 		hipec_flush_dirty(c);
-		hipec_wash_start_all(c);
+		hipec_writeback_start_all(c);
 	}
-	while ((h = next_to_wash(w)))
-		hipec_wash(c, h);
+	while ((h = next_to_write(w)))
+		hipec_writeback_page(c, h);
 	mutex_unlock(&c->lock);
 }
 
 /**
- * hipec_wash_start() - have pages cleaned that were given up or flushed
+ * hipec_writeback_start() - have pages cleaned that were given up or flushed
  * @r: region of such a page; those of its volume are cleaned
  *
  * Context: any; the region does not end meanwhile.
  */
-void hipec_wash_start(struct hipec_region *r)
+void hipec_writeback_start(struct hipec_region *r)
 {
-	queue_work(r->washer->volume->wq, &r->washer->work);
+	queue_work(r->writeback->volume->wq, &r->writeback->work);
 }
 
 /**
- * hipec_wash_start_all() - the same on all volumes
+ * hipec_writeback_start_all() - the same on all volumes
  * @c: container
  *
  * Context: expects c->lock.
  */
-void hipec_wash_start_all(struct hipec_container *c)
+void hipec_writeback_start_all(struct hipec_container *c)
 {
 	struct hipec_region *r;
 
 	lockdep_assert_held(&c->lock);
 	list_for_each_entry(r, &c->regions, link)
-		hipec_wash_start(r);
+		hipec_writeback_start(r);
 }

@@ -160,7 +160,7 @@ static void adopt_test_handing_back_keeps_what_was_noted(struct kunit *test)
 	vm->page[a].flags &= ~0x1000;
 	vm->page[a].flags |= 0x2000;
 	vm->page[b].flags |= 0x6000;
-	hipec_vm_hand_back(old, vm);
+	hipec_vm_restore(old, vm);
 	KUNIT_EXPECT_EQ(test, old->page[a].flags,
 			HIPEC_PAGE_FRAME | HIPEC_PAGE_LIVE | 0x2000);
 	KUNIT_EXPECT_EQ(test, old->page[b].flags,

@@ -9,32 +9,32 @@
 #define FIRST 1000	/* ms */
 #define LATE 66		/* an exit kind */
 
-static struct hipec_readmit *table(struct kunit *test)
+static struct hipec_backoff *table(struct kunit *test)
 {
-	struct hipec_readmit *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct hipec_backoff *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, r);
 	return r;
 }
 
-static u64 wait(const struct hipec_readmit *r, u32 user, u64 image, u64 now)
+static u64 wait(const struct hipec_backoff *r, u32 user, u64 image, u64 now)
 {
-	const struct hipec_readmit_entry *e = hipec_readmit_find(r, user, image);
+	const struct hipec_backoff_entry *e = hipec_backoff_find(r, user, image);
 
-	return e ? hipec_readmit_wait(e, FIRST, now) : 0;
+	return e ? hipec_backoff_wait(e, FIRST, now) : 0;
 }
 
 /* To the millisecond, from the last revocation on. */
 static void waits_double_up_to_a_bound(struct kunit *test)
 {
-	struct hipec_readmit *r = table(test);
+	struct hipec_backoff *r = table(test);
 	u64 now = 5, want = FIRST;
 	u32 i;
 
 	for (i = 1; i <= 14; i++) {
-		hipec_readmit_note(r, 1, 77, LATE, FIRST, now);
-		KUNIT_EXPECT_EQ(test, hipec_readmit_find(r, 1, 77)->times, i);
-		KUNIT_EXPECT_EQ(test, hipec_readmit_find(r, 1, 77)->kind, LATE);
+		hipec_backoff_note(r, 1, 77, LATE, FIRST, now);
+		KUNIT_EXPECT_EQ(test, hipec_backoff_find(r, 1, 77)->times, i);
+		KUNIT_EXPECT_EQ(test, hipec_backoff_find(r, 1, 77)->kind, LATE);
 		KUNIT_EXPECT_EQ(test, wait(r, 1, 77, now), want);
 		KUNIT_EXPECT_EQ(test, wait(r, 1, 77, now + want - 1), 1);
 		KUNIT_EXPECT_EQ(test, wait(r, 1, 77, now + want), 0);
@@ -43,16 +43,16 @@ static void waits_double_up_to_a_bound(struct kunit *test)
 		want = i <= HIPEC_READMIT_DOUBLINGS ? 2 * want : want;
 	}
 	KUNIT_EXPECT_EQ(test, want, FIRST << HIPEC_READMIT_DOUBLINGS);
-	KUNIT_EXPECT_EQ(test, hipec_readmit_wait(hipec_readmit_find(r, 1, 77),
+	KUNIT_EXPECT_EQ(test, hipec_backoff_wait(hipec_backoff_find(r, 1, 77),
 						 0, now), 0);
 }
 
 static void nobody_waits_for_another(struct kunit *test)
 {
-	struct hipec_readmit *r = table(test);
+	struct hipec_backoff *r = table(test);
 
-	KUNIT_EXPECT_NULL(test, hipec_readmit_find(r, 0, 0));
-	hipec_readmit_note(r, 1, 77, LATE, FIRST, 0);
+	KUNIT_EXPECT_NULL(test, hipec_backoff_find(r, 0, 0));
+	hipec_backoff_note(r, 1, 77, LATE, FIRST, 0);
 	KUNIT_EXPECT_EQ(test, wait(r, 1, 77, 0), FIRST);
 	KUNIT_EXPECT_EQ(test, wait(r, 2, 77, 0), 0);
 	KUNIT_EXPECT_EQ(test, wait(r, 1, 78, 0), 0);
@@ -63,34 +63,34 @@ static void nobody_waits_for_another(struct kunit *test)
 static void long_ago_is_forgotten(struct kunit *test)
 {
 	u64 longest = (u64)FIRST << HIPEC_READMIT_DOUBLINGS;
-	struct hipec_readmit *r = table(test);
+	struct hipec_backoff *r = table(test);
 
-	hipec_readmit_note(r, 1, 77, LATE, FIRST, 0);
-	hipec_readmit_note(r, 1, 77, LATE, FIRST, FIRST + longest);
-	KUNIT_EXPECT_EQ(test, hipec_readmit_find(r, 1, 77)->times, 2);
-	hipec_readmit_note(r, 1, 77, LATE, FIRST,
+	hipec_backoff_note(r, 1, 77, LATE, FIRST, 0);
+	hipec_backoff_note(r, 1, 77, LATE, FIRST, FIRST + longest);
+	KUNIT_EXPECT_EQ(test, hipec_backoff_find(r, 1, 77)->times, 2);
+	hipec_backoff_note(r, 1, 77, LATE, FIRST,
 			   FIRST + longest + 2 * FIRST + longest + 1);
-	KUNIT_EXPECT_EQ(test, hipec_readmit_find(r, 1, 77)->times, 1);
+	KUNIT_EXPECT_EQ(test, hipec_backoff_find(r, 1, 77)->times, 1);
 	/* Without a wait there is no such time. */
-	hipec_readmit_note(r, 1, 77, LATE, 0, 99 * longest);
-	KUNIT_EXPECT_EQ(test, hipec_readmit_find(r, 1, 77)->times, 2);
+	hipec_backoff_note(r, 1, 77, LATE, 0, 99 * longest);
+	KUNIT_EXPECT_EQ(test, hipec_backoff_find(r, 1, 77)->times, 2);
 }
 
 /* One too many: who was revoked longest ago is forgotten, nobody else. */
 static void the_oldest_makes_room(struct kunit *test)
 {
-	struct hipec_readmit *r = table(test);
+	struct hipec_backoff *r = table(test);
 	u64 i;
 
 	for (i = 0; i < HIPEC_READMIT_IMAGES; i++)
-		hipec_readmit_note(r, 1, i, LATE, FIRST, i);
-	hipec_readmit_note(r, 1, 0, LATE, FIRST, i);
-	hipec_readmit_note(r, 1, 1000, LATE, FIRST, i + 1);
+		hipec_backoff_note(r, 1, i, LATE, FIRST, i);
+	hipec_backoff_note(r, 1, 0, LATE, FIRST, i);
+	hipec_backoff_note(r, 1, 1000, LATE, FIRST, i + 1);
 	for (i = 0; i < HIPEC_READMIT_IMAGES; i++)
-		KUNIT_EXPECT_EQ(test, !hipec_readmit_find(r, 1, i), i == 1);
-	KUNIT_ASSERT_NOT_NULL(test, hipec_readmit_find(r, 1, 0));
-	KUNIT_EXPECT_EQ(test, hipec_readmit_find(r, 1, 0)->times, 2);
-	KUNIT_EXPECT_NOT_NULL(test, hipec_readmit_find(r, 1, 1000));
+		KUNIT_EXPECT_EQ(test, !hipec_backoff_find(r, 1, i), i == 1);
+	KUNIT_ASSERT_NOT_NULL(test, hipec_backoff_find(r, 1, 0));
+	KUNIT_EXPECT_EQ(test, hipec_backoff_find(r, 1, 0)->times, 2);
+	KUNIT_EXPECT_NOT_NULL(test, hipec_backoff_find(r, 1, 1000));
 }
 
 static struct kunit_case readmit_cases[] = {
@@ -102,7 +102,7 @@ static struct kunit_case readmit_cases[] = {
 };
 
 static struct kunit_suite readmit_suite = {
-	.name = "hipec_readmit",
+	.name = "hipec_backoff",
 	.test_cases = readmit_cases,
 };
 

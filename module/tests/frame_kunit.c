@@ -46,11 +46,11 @@ static void expect_counts(struct hipec_world *w, u32 frames, u32 free, u32 live)
 		HIPEC_KIT_EXPECT_WHOLE(test, &w->c->core.vm);
 }
 
-/* Let the washer finish; it takes the lock. */
-static void wash(struct hipec_world *w)
+/* Let writeback finish; it takes the lock. */
+static void write_back(struct hipec_world *w)
 {
 	hipec_world_unlock(w);
-	flush_work(&w->r->washer->work);
+	flush_work(&w->r->writeback->work);
 	hipec_world_lock(w);
 }
 
@@ -165,7 +165,7 @@ static void a_dirty_page_goes_when_it_is_clean(struct kunit *test)
 	expect_counts(w, FRAMES, FRAMES - 2, 1);
 	KUNIT_EXPECT_EQ(test, w->c->core.nr_pending, 1);
 	KUNIT_EXPECT_NE(test, hipec_page_find(&w->c->core.vm, 1), 0);
-	wash(w);
+	write_back(w);
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
 	KUNIT_EXPECT_EQ(test, w->c->core.nr_pending, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&w->c->nr_dirty), 0);
@@ -184,7 +184,7 @@ static void flush_keeps_the_page(struct kunit *test)
 	dirty(w, 0, 88);
 	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.mod(&w->c->core.vm, 1));
 	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.flush(&w->c->core.vm, 1));
-	wash(w);
+	write_back(w);
 	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.mod(&w->c->core.vm, 1));
 	KUNIT_EXPECT_EQ(test, hipec_world_word(w, 0), 88);
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
@@ -273,7 +273,7 @@ static void a_released_dirty_frame_is_surplus_until_it_is_clean(struct kunit *te
 	hipec_page_forget_gone(&w->c->core.vm);
 	KUNIT_EXPECT_EQ(test, w->c->core.nr_surplus, 1);
 	expect_counts(w, FRAMES, FRAMES - 2, 1);
-	wash(w);
+	write_back(w);
 	KUNIT_EXPECT_EQ(test, w->c->core.nr_surplus, 0);
 	expect_counts(w, FRAMES - 1, FRAMES - 2, 1);
 	KUNIT_EXPECT_EQ(test, hipec_world_word(w, 0), 99);
@@ -310,7 +310,7 @@ static void books_balance_in_a_random_walk(struct kunit *test)
 				hipec_core_evict_any(&c->core, true, &pgno);
 			hipec_page_forget_gone(&c->core.vm);
 			if (!c->core.nr_free)
-				wash(w);
+				write_back(w);
 			hipec_world_bring_in(w, idx);
 		} else if (hipec_page_live(&c->core.vm, h)) {
 			switch (hipec_kit_random(&seed, 3)) {

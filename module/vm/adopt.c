@@ -7,7 +7,7 @@
  * Interface:
  * hipec_vm_inherit()    the pages, none of them live yet
  * hipec_vm_next_live()  which of them were, in their order
- * hipec_vm_hand_back()  the other one goes on after all
+ * hipec_vm_restore()  the other one goes on after all
  */
 #include "bucket.h"
 #include "queue.h"
@@ -85,7 +85,7 @@ u32 hipec_vm_next_live(const struct hipec_vm *vm, u32 h)
 }
 
 /**
- * hipec_vm_hand_back() - a machine goes on that another was to take the place of
+ * hipec_vm_restore() - a machine goes on that another was to take the place of
  * @old: as it was when @vm inherited from it
  * @vm:  with the same frames
  *
@@ -93,7 +93,7 @@ u32 hipec_vm_next_live(const struct hipec_vm *vm, u32 h)
  *
  * Context: any, serialised by the host. Time is linear in the table.
  */
-void hipec_vm_hand_back(struct hipec_vm *old, const struct hipec_vm *vm)
+void hipec_vm_restore(struct hipec_vm *old, const struct hipec_vm *vm)
 {
 	u32 h;
 

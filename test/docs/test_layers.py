@@ -139,7 +139,7 @@ def test_objects_of_user_space_say_the_same(module):
      ("vm/page.c", "core/core.c")),
     ("cache/bits.c", "void *planted = &hipec_frame_ops;", "call",
      ("cache/bits.c", "frames/host.c")),
-    ("frames/frame.c", "#define PLANTED hipec_wash_start", "circle",
+    ("frames/frame.c", "#define PLANTED hipec_writeback_start", "circle",
      ("frames/frame.c", "frames/writeback.c")),
     ("context/context.c", '#include "../base/base.h"', "include",
      ("context/context.c", "base/base.h")),

@@ -25,7 +25,7 @@ static void marks_of(const struct sim *s, u32 h, char text[8])
 		*c++ = 'r';
 	if (flags & HIPEC_PAGE_FRAME && bits & SIM_BIT_MOD)
 		*c++ = 'd';
-	if (bits & SIM_BIT_WASH)
+	if (bits & SIM_BIT_WRITING)
 		*c++ = 'w';
 	if (h == s->core.pinned)
 		*c++ = 'p';

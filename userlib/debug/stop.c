@@ -64,7 +64,7 @@ const struct dbg_stop *dbg_stop_here(const struct dbg *d)
 	return NULL;
 }
 
-/* Something becomes of a page: if there is a stop at it, the run stops behind. */
+/* Page state changed: report its breakpoint after this step. */
 void dbg_stop_fate(struct dbg *d, u32 pgno, enum sim_fate fate)
 {
 	char place[2 * DBG_NAME] = "";

@@ -6,23 +6,23 @@
 #include "mixpool.h"
 #include "host.h"
 
-static void to_wash(struct sim *s, u32 h)
+static void queue_write(struct sim *s, u32 h)
 {
-	if (!(s->bits[h] & SIM_BIT_WASH))
-		s->wash[s->nr_wash++] = h;
-	s->bits[h] |= SIM_BIT_WASH;
+	if (!(s->bits[h] & SIM_BIT_WRITING))
+		s->to_write[s->nr_to_write++] = h;
+	s->bits[h] |= SIM_BIT_WRITING;
 	s->core.unsettled = true;
 }
 
 /* Write what is to be written; frames of pages that were given up are free then. */
-static void wash(struct sim *s)
+static void write_back(struct sim *s)
 {
 	u32 i;
 
-	for (i = 0; i < s->nr_wash; i++) {
-		u32 h = s->wash[i];
+	for (i = 0; i < s->nr_to_write; i++) {
+		u32 h = s->to_write[i];
 		u32 pgno = s->core.vm.page[h].pgno;
-		bool laundry = s->bits[h] & SIM_BIT_LAUNDRY;
+		bool pending = s->bits[h] & SIM_BIT_EVICT_PENDING;
 
 		if (s->bits[h] & SIM_BIT_MOD) {
 			s->r->written++;
@@ -31,13 +31,13 @@ static void wash(struct sim *s)
 			if (s->disk)
 				mix_disk_io(s->disk, s, pgno, true);
 		}
-		s->bits[h] &= ~(SIM_BIT_MOD | SIM_BIT_WASH);
-		if (laundry) {
+		s->bits[h] &= ~(SIM_BIT_MOD | SIM_BIT_WRITING);
+		if (pending) {
 			s->bits[h] = 0;
 			hipec_core_cleaned(&s->core, h);
 		}
 	}
-	s->nr_wash = 0;
+	s->nr_to_write = 0;
 }
 
 static void core_settle(struct hipec_core *core)
@@ -47,7 +47,7 @@ static void core_settle(struct hipec_core *core)
 	if (s->running && s->watch->event)
 		s->watch->event(s->watch, s, core->event, false);
 	s->running = false;
-	wash(s);
+	write_back(s);
 	core->unsettled = false;
 }
 
@@ -64,11 +64,11 @@ static int core_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 
 	sim_watch_page(s, h, fate[why]);
 	/* The shadow asks once more. */
-	s->bits[h] &= HIPEC_REF_SHADOW | SIM_BIT_MOD | SIM_BIT_WASH;
+	s->bits[h] &= HIPEC_REF_SHADOW | SIM_BIT_MOD | SIM_BIT_WRITING;
 	if (!(s->bits[h] & SIM_BIT_MOD))
 		return 0;
-	to_wash(s, h);
-	s->bits[h] |= SIM_BIT_LAUNDRY;
+	queue_write(s, h);
+	s->bits[h] |= SIM_BIT_EVICT_PENDING;
 	return -EINPROGRESS;
 }
 
@@ -129,7 +129,7 @@ static bool host_flush(struct hipec_vm *vm, u32 h)
 	if (!(s->bits[h] & SIM_BIT_MOD))
 		return false;
 	sim_watch_page(s, h, SIM_PAGE_FLUSHED);
-	to_wash(s, h);
+	queue_write(s, h);
 	return true;
 }
 

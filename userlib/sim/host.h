@@ -25,8 +25,8 @@
 /* Bits of a page, behind those of HIPEC_REF_*. */
 #define SIM_BIT_MOD 0x8
 #define SIM_BIT_MAPPED 0x10	/* the next touch is no fault */
-#define SIM_BIT_WASH 0x20	/* on the list of pages to be written */
-#define SIM_BIT_LAUNDRY 0x40	/* not live: its frame is free when written */
+#define SIM_BIT_WRITING 0x20	/* on the list of pages to be written */
+#define SIM_BIT_EVICT_PENDING 0x40	/* not live: its frame is free when written */
 
 struct mix_disk;
 
@@ -41,7 +41,7 @@ struct sim {
 	struct hipec_core core;	/* first, so that the engine's host finds the rest */
 	enum sim_mode mode;
 	u8 *bits;		/* by handle */
-	u32 *wash, nr_wash;	/* handles of pages to be written */
+	u32 *to_write, nr_to_write;	/* handles of pages to be written */
 	struct sim_fetched fetched[HIPEC_MAX_PREFETCH];
 	u32 nr_fetched;
 	bool running;		/* an event, and the watcher was told of its begin */
@@ -54,7 +54,7 @@ struct sim {
 	void *memory, *shared;
 	void *directory;	/* of the shadow, or of nothing */
 	void *recovery;		/* decisions, if it shares */
-	size_t entries, memory_bytes;	/* of bits and wash; of memory */
+	size_t entries, memory_bytes;	/* of bits and to_write; of memory */
 	struct mix_disk *disk;	/* NULL: it takes no time */
 	u64 due;		/* when the page of a fault is there, ns */
 	bool revocable;		/* the contract ends the policy */
@@ -66,7 +66,7 @@ static inline struct sim *sim_of(struct hipec_vm *vm)
 	return (struct sim *)vm;
 }
 
-/* Something becomes of a page. */
+/* The state of a page changes: tell the watcher. */
 static inline void sim_watch_page(struct sim *s, u32 h, enum sim_fate fate)
 {
 	if (unlikely(s->watch && s->watch->page))

@@ -32,7 +32,7 @@ bool install_path(char path[PATH_MAX], const char *name)
 /**
  * install_path_find() - a file of ours
  * @path:      gets its name
- * @installed: its folder where we are installed, BESIDE_*
+ * @installed: its folder where we are installed, INSTALL_PATH_*
  * @name:      from there, or from this program's folder
  *
  * Context: any.

@@ -199,14 +199,14 @@ int sim_open(struct sim *s, const struct hipec_policy *p, u32 frames,
 		.directory = malloc(c ? hipec_shadow_bytes(frames) : 1),
 	};
 	s->bits = sim_lazy_alloc(s->entries * sizeof(*s->bits));
-	s->wash = sim_lazy_alloc(s->entries * sizeof(*s->wash));
+	s->to_write = sim_lazy_alloc(s->entries * sizeof(*s->to_write));
 	s->memory = sim_lazy_alloc(bytes);
 	sim_result_begin(r);
 	if (c)
 		sim_contract_begin(c);
 	if (!fits)
 		return -E2BIG;
-	if (!s->memory || !s->shared || !s->bits || !s->wash || !s->directory)
+	if (!s->memory || !s->shared || !s->bits || !s->to_write || !s->directory)
 		return -ENOMEM;
 	hipec_vm_init(&s->core.vm, p, &sim_host, s->memory, s->shared, frames);
 	if (s->core.vm.nr_buckets > MAX_BUCKETS)
@@ -238,7 +238,7 @@ void sim_close(struct sim *s)
 	if (s->contract)
 		sim_contract_end(s->contract, &s->core.shadow);
 	free(s->directory);
-	sim_lazy_free(s->wash, s->entries * sizeof(*s->wash));
+	sim_lazy_free(s->to_write, s->entries * sizeof(*s->to_write));
 	sim_lazy_free(s->bits, s->entries * sizeof(*s->bits));
 	free(s->shared);
 	sim_lazy_free(s->memory, s->memory_bytes);

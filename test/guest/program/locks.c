@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Locks in a circle: write() and direct I/O fault on a region while they hold a
- * file's lock, the washer waits for such a lock, others for mmap_lock. Nothing
+ * file's lock, writeback waits for such a lock, others for mmap_lock. Nothing
  * of this may hang; each test has TEST_SECONDS.
  */
 #define _GNU_SOURCE
@@ -53,7 +53,7 @@ static void write_to_own_backing(void)
 	close_map(&m);
 }
 
-/* And all frames dirty: the washer would wait for the write. */
+/* And all frames dirty: writeback would wait for the write. */
 static void write_without_a_clean_frame(void)
 {
 	struct map m;
@@ -250,7 +250,7 @@ static void *unmap_again_and_again(void *arg)
 	return arg;
 }
 
-/* write() wants a page that the washer has, and the washer the file. */
+/* write() wants a page that writeback has, and writeback the file. */
 static void write_to_own_backing_while_synced(void)
 {
 	pthread_t thread[2];

@@ -269,7 +269,7 @@ static void hoarder_loses_all_but_the_first(void)
 }
 
 /*
- * Dirty pages leave through the washer; their data is in the file then. While
+ * Dirty pages leave through writeback; their data is in the file then. While
  * many are on their way B replaces pages of its own, so A may lose less.
  */
 static void dirty_pages_are_written_first(void)

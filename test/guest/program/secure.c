@@ -335,7 +335,7 @@ static void members_of_a_user(void)
  * away, as write() does: a worker writes it, with the right of who attached it and
  * not with its own. By the same right quotas hold, which no disk here has.
  */
-static void rights_of_the_washer(void)
+static void rights_of_writeback(void)
 {
 	struct stat st;
 	struct map m;
@@ -467,7 +467,7 @@ const struct test secure_tests[] = {
 	{ "memlock_counts_what_outlives_its_process", memlock_of_a_user },
 	{ "memlock_has_back_what_a_container_had", memlock_comes_back },
 	{ "pool_keeps_room_for_other_users_containers", members_of_a_user },
-	{ "write_back_has_the_right_of_who_attached", rights_of_the_washer },
+	{ "write_back_has_the_right_of_who_attached", rights_of_writeback },
 	{ "containers_of_others_are_not_there", containers_of_others },
 	{ "others_containers_are_left_out_without_an_audit_record", no_audit },
 	{ 0 }

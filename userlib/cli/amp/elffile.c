@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ELF files: what hipec amp wants to know of them. By hand, as the static command has
- * no libelf, and four tables are all there is to it.
+ * ELF files: what hipec amp wants to know of them. By hand, since libelf would bring
+ * zlib along, for four tables.
  *
  * Interface: elffile.h.
  */
