@@ -324,7 +324,8 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		hipec_vm_init_table(&c->core.vm, &c->policy, c->cache ?
 				    &hipec_cache_host : &hipec_kernel_host,
 				    c->vm_memory, NULL, nr, nr_entries(c, nr));
-		hipec_jit_start(&c->core.vm);
+		c->jit = args->flags & HIPEC_LOAD_JIT;
+		hipec_jit_start(&c->core.vm, c->jit);
 		hipec_shared_place(&c->core.vm, c->shared);
 		c->core.vm.salt = get_random_u32();
 		if (args->seed)

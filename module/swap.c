@@ -31,6 +31,7 @@ struct side {
 	struct hipec_policy policy;
 	void *image;
 	u64 image_hash;
+	u32 jit;
 	void *vm_memory;
 	struct hipec_shared **shared;
 	struct folio **frame;
@@ -165,7 +166,8 @@ static int prepare(struct hipec_container *c, struct side *s,
 		return ret;
 	hipec_vm_init_table(&s->vm, &s->policy, host_of(c),
 			    s->vm_memory, NULL, c->core.nr_reserved, nr);
-	hipec_jit_start(&s->vm);
+	s->jit = args->flags & HIPEC_LOAD_JIT ?: c->jit;
+	hipec_jit_start(&s->vm, s->jit);
 	hipec_shared_place(&s->vm, s->shared);
 	s->vm.salt = get_random_u32();
 	if (args->seed)
@@ -208,6 +210,7 @@ static void go_back(struct hipec_container *c, struct side *s,
 static void settle(struct hipec_container *c, struct side *s)
 {
 	c->core.vm.host = host_of(c);
+	c->jit = s->jit;
 	hipec_record_end(c);
 	c->core.late_in_a_row = 0;
 	c->core.helped_in_a_row = 0;

@@ -76,6 +76,7 @@ struct hipec_kind {
  * @loading:   a load or a swap is under way; the fields a load fills are its alone
  * @image:     bytes that the policy points into; NULL: it has none
  * @image_hash: of these bytes, for backoff.c
+ * @jit:       how its events are to run, of HIPEC_LOAD_JIT; a swap may change it
  * @policy:    parsed image; like all that belongs to it, a swap changes it
  * @vm_memory: memory of the machine
  * @shared:    shared arrays, by slot; NULL: it has none
@@ -131,6 +132,7 @@ struct hipec_container {
 	struct hipec_policy policy;
 	void *image;
 	u64 image_hash;
+	u32 jit;
 	void *vm_memory;
 	struct hipec_shared **shared;
 

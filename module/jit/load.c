@@ -8,7 +8,9 @@
  * Interface:
  * hipec_jit_start(), _stop()
  */
+#include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/ktime.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 
@@ -40,6 +42,23 @@ static int get_mode(char *buffer, const struct kernel_param *kp)
 static const struct kernel_param_ops mode_ops = { .set = set_mode, .get = get_mode };
 module_param_cb(jit, &mode_ops, NULL, 0644);
 MODULE_PARM_DESC(jit, "off: policies loaded from now on are interpreted; auto: they run in native code, if the kernel's JIT of BPF makes some and it is not too large; on: however large");
+
+/*
+ * Whether there is to be native code, and for how large a policy. The administrator's off
+ * holds for all who could not change it. @wish: of HIPEC_LOAD_JIT; 0: none.
+ * Return: HIPEC_ENGINE_NATIVE, or why there is to be none.
+ */
+static u32 choose(u32 wish, enum jit_mode *m)
+{
+	*m = READ_ONCE(mode);
+	if (wish == HIPEC_LOAD_JIT_OFF)
+		return *m == JIT_OFF ? HIPEC_ENGINE_OFF : HIPEC_ENGINE_CHOSEN;
+	if (*m == JIT_OFF && !(wish && capable(CAP_SYS_ADMIN)))
+		return HIPEC_ENGINE_OFF;
+	if (wish)
+		*m = wish == HIPEC_LOAD_JIT_ON ? JIT_ON : JIT_AUTO;
+	return HIPEC_ENGINE_NATIVE;
+}
 
 /*
  * In auto, bytes of native code for a byte of commands. With net.core.bpf_jit_harden
@@ -137,21 +156,23 @@ static u32 judge(const struct hipec_vm *vm, const struct bpf_prog *prog, enum ji
 }
 
 /**
- * hipec_jit_start() - give a machine native code, if the parameter jit says so
- * @vm: machine without, between two events
+ * hipec_jit_start() - give a machine native code, if it is to have some
+ * @vm:   machine without, between two events
+ * @wish: what its loader wants, one of HIPEC_LOAD_JIT; 0: as the parameter jit says
  *
  * A machine that gets none is interpreted; native.engine says which way it runs.
  *
  * Context: process context, may sleep; the machine is the caller's alone.
  */
-void hipec_jit_start(struct hipec_vm *vm)
+void hipec_jit_start(struct hipec_vm *vm, u32 wish)
 {
-	enum jit_mode m = READ_ONCE(mode);
+	u64 start = ktime_get_ns();
 	struct bpf_prog *prog;
+	enum jit_mode m;
 	int err = 0;
 
-	vm->native.engine = HIPEC_ENGINE_OFF;
-	if (m == JIT_OFF)
+	vm->native.engine = choose(wish, &m);
+	if (vm->native.engine != HIPEC_ENGINE_NATIVE)
 		return;
 	vm->native.engine = HIPEC_ENGINE_EMPTY;
 	if (!vm->policy->image->nr_events)
@@ -168,6 +189,7 @@ void hipec_jit_start(struct hipec_vm *vm)
 	vm->native.code = prog;
 	vm->native.insn = prog->insnsi;
 	vm->native.run = prog->bpf_func;
+	vm->native.made_ns = ktime_get_ns() - start;
 }
 
 /**
@@ -203,10 +225,13 @@ const void *hipec_jit_code(const struct hipec_vm *vm, u32 *bytes)
 
 #else
 
-void hipec_jit_start(struct hipec_vm *vm)
+void hipec_jit_start(struct hipec_vm *vm, u32 wish)
 {
-	vm->native.engine = READ_ONCE(mode) == JIT_OFF ? HIPEC_ENGINE_OFF :
-							 HIPEC_ENGINE_NO_JIT;
+	enum jit_mode m;
+
+	vm->native.engine = choose(wish, &m);
+	if (vm->native.engine == HIPEC_ENGINE_NATIVE)
+		vm->native.engine = HIPEC_ENGINE_NO_JIT;
 }
 
 void hipec_jit_stop(struct hipec_vm *vm)

@@ -7,7 +7,7 @@
 
 #include "jit.h"
 
-void hipec_jit_start(struct hipec_vm *vm);
+void hipec_jit_start(struct hipec_vm *vm, u32 wish);
 void hipec_jit_stop(struct hipec_vm *vm);
 const void *hipec_jit_code(const struct hipec_vm *vm, u32 *bytes);
 

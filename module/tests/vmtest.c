@@ -58,7 +58,7 @@ static int vmtest_release(struct inode *inode, struct file *file)
 /* Native code, where jit is not off. Return: 0; -ENOEXEC if there is none. */
 static int start_native(struct hipec_vm *vm)
 {
-	hipec_jit_start(vm);
+	hipec_jit_start(vm, 0);
 	switch (vm->native.engine) {
 	case HIPEC_ENGINE_NATIVE:
 	case HIPEC_ENGINE_OFF:

@@ -186,6 +186,7 @@ struct hipec_native {
 	const struct bpf_insn *insn;	/* its second argument */
 	void *code;			/* the host's */
 	u32 engine;	/* HIPEC_ENGINE_*: whether there is any, or why not */
+	u32 made_ns;	/* that it took to make it */
 	u64 look;	/* in: to look at fuel and time when more were run than these */
 	u64 nr_run;	/* out: commands run */
 	u32 event;	/* in: number */

@@ -17,11 +17,12 @@
 
 #include "cgroup.h"
 #include "cli.h"
+#include "jit.h"
 #include "live.h"
 #include "sim/sim.h"
 #include "../lib/hipec.h"
 
-enum { PARAM = 256, LEAST, CONTRACT };
+enum { PARAM = 256, LEAST, CONTRACT, JIT };
 
 #define MAX_CGROUPS 16
 #define CGROUPS "/sys/fs/cgroup/"	/* where systemd has them */
@@ -34,6 +35,7 @@ struct attach {
 	unsigned int nr_cgroups;
 	uint64_t least;		/* of their files, bytes */
 	bool contract;		/* the policy is held to it */
+	uint32_t jit;		/* HIPEC_LOAD_JIT_*, or 0 */
 	struct sim_job job;	/* its policy, and params */
 };
 
@@ -209,7 +211,7 @@ static int load(int fd, const struct attach *a)
 	const struct sim_policy *p = a->job.policy;
 	char log[512] = "";
 	struct hipec_load load = {
-		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP |
+		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP | a->jit |
 			 (a->contract ? HIPEC_LOAD_CONTRACT : 0),
 		.image = (uintptr_t)p->image,
 		.image_size = p->image ? p->policy.image->image_size : 0,
@@ -305,6 +307,7 @@ static int parse(struct attach *a, int argc, char **argv)
 		{ "cgroup", required_argument, NULL, 'c' },
 		{ "least", required_argument, NULL, LEAST },
 		{ "contract", no_argument, NULL, CONTRACT },
+		{ "jit", required_argument, NULL, JIT },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt, ret = CLI_OK;
@@ -322,6 +325,8 @@ static int parse(struct attach *a, int argc, char **argv)
 			ret = set_least(a, optarg);
 		else if (opt == CONTRACT)
 			a->contract = true;
+		else if (opt == JIT)
+			ret = cli_jit_parse(optarg, &a->jit);
 		else
 			ret = CLI_USAGE;
 	}

@@ -239,11 +239,12 @@ static const struct verb {
 	  "      --rounds N     at most; 30\n"
 	  "  -n, --dry-run      all but the reads and writes\n"
 	  "  -j, --json         an object with all there is, for programs\n", GROUP_FIND },
-	{ "dis", cli_dis, "FILE.hpo",
+	{ "dis", cli_dis, "FILE.hpo | --native ID",
 	  "print a compiled policy: operands, events, commands",
 	  "Commands are numbered from 1 as in exit messages, with their words in\n"
 	  "hexadecimal. An image that the module would refuse is printed as far as\n"
-	  "it can be read, with the module's reason, and exit code 1.\n", GROUP_WRITE },
+	  "it can be read, with the module's reason, and exit code 1.\n"
+	  "  -n, --native  instead, for root: a live container's machine code, or why not\n", GROUP_WRITE },
 	{ "grade", cli_grade, "[OPTION...] POLICY TRACE...",
 	  "say how far a policy is on the way from lru to opt",
 	  "Counts the faults of a policy, of lru and of opt, which knows the future, on\n"
@@ -299,6 +300,7 @@ static const struct verb {
 	  "      --reserve      likewise, in frames of its own, not in a share\n"
 	  "      --contract     revoke the policy if it reads far more than the default\n"
 	  "                     would; so it is anyway with --regions, but not --reserve\n"
+	  "      --jit HOW      native code: auto, on or off; else as the module's jit says\n"
 	  "      --hints FILE   what runs of the program have learnt, of a policy as amp;\n"
 	  "                     not the one in ~/.local/state/hipec/amp. It is read and\n"
 	  "                     written\n"
@@ -328,18 +330,20 @@ static const struct verb {
 	  "  -c, --cgroup NAME  files that processes of a cgroup have open or open later;\n"
 	  "                     below /sys/fs/cgroup if NAME begins with no '/'; repeatable\n"
 	  "      --least SIZE   of these, only files as large; 1M\n"
-	  "      --contract     revoke the policy if it reads far more than the default would\n", GROUP_RUN },
+	  "      --contract     revoke the policy if it reads far more than the default would\n"
+	  "      --jit HOW      native code: auto, on or off; else as the module's jit says\n", GROUP_RUN },
 	{ "detach", cli_detach, "ID [PATH...]",
 	  "end what 'hipec attach' began, or let go of some of its files",
 	  "Their pages stay in memory, and are the kernel's to reclaim as any others. A\n"
 	  "PATH may be a directory's, or the one of a cgroup: what it had opened stays.\n", GROUP_RUN },
-	{ "swap", cli_swap, "[--trial TIME] [--json] ID POLICY",
+	{ "swap", cli_swap, "[--trial TIME] [--jit HOW] [--json] ID POLICY",
 	  "give a live container another policy; what is cached stays",
 	  "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy (mru),\n"
 	  "or builtin. If it cannot take over, the one before goes on: docs/user/swap.md.\n"
 	  "\n"
 	  "  -t, --trial TIME  30s, 5m: watch the policy before for so long, then this one,\n"
 	  "                    and go back if it is worse, ends, or on Ctrl-C\n"
+	  "      --jit HOW     native code: auto, on or off; without it as before\n"
 	  "  -j, --json        an object with what was seen, for programs\n"
 	  "\n"
 	  "Exit codes: 0 done, 1 failed, 2 usage, 3 tried, and the one before is back.\n", GROUP_RUN },

@@ -9,6 +9,8 @@
 
 #include "../../module/vm/vm.h"
 #include "cli.h"
+#include "jit.h"
+#include "live.h"
 #include "../image/headtext.h"
 #include "../lib/hipec.h"
 
@@ -149,15 +151,22 @@ static int print_image(const char *path, const void *image, size_t size)
 int cli_dis(int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "native", no_argument, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
+	bool native = false;
+	uint64_t id;
 	size_t size;
 	void *image;
-	int ret;
+	int ret, opt;
 
-	if (cli_option(argc, argv, "", options) != -1 ||
-	    cli_operands(argc, argv, 1, 1, "a compiled policy, .hpo"))
+	while ((opt = cli_option(argc, argv, "n", options)) == 'n')
+		native = true;
+	if (opt != -1 || cli_operands(argc, argv, 1, 1, native ? "a container's number" :
+				      "a compiled policy, .hpo"))
 		return CLI_USAGE;
+	if (native)
+		return cli_live_id(argv[optind], &id) ? cli_jit_print(id) : CLI_USAGE;
 	ret = hipec_image_read(argv[optind], &image, &size);
 	if (ret) {
 		cli_error("%s: %s", argv[optind], strerror(-ret));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "jit.h"
 #include "json.h"
 #include "live.h"
 #include "../lib/hipec.h"
@@ -23,6 +24,7 @@ int cli_swap_policy(struct cli_swap *s)
 	char log[512] = "";
 	struct hipec_swap swap = {
 		.id = s->id,
+		.flags = s->jit,
 		.image = (uintptr_t)s->image,
 		.image_size = s->size,
 		.log = (uintptr_t)log,
@@ -116,6 +118,7 @@ static int run(struct cli_swap *s, double trial)
 int cli_swap(int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "jit", required_argument, NULL, 'J' },
 		{ "trial", required_argument, NULL, 't' },
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
@@ -127,6 +130,8 @@ int cli_swap(int argc, char **argv)
 	while ((opt = cli_option(argc, argv, "t:j", options)) != -1) {
 		if (opt == 'j')
 			s.json = true;
+		else if (opt == 'J' && !cli_jit_parse(optarg, &s.jit))
+			continue;
 		else if (opt != 't' || !parse_time(optarg, &trial))
 			return CLI_USAGE;
 	}

@@ -216,7 +216,8 @@ struct hipec_exit {
 	X(NO_MEMORY, 5, "interpreted: there was no memory for native code")  \
 	X(NO_JIT,    6, "interpreted: the kernel made no native code; see bpf_jit_enable and bpf_jit_limit in /proc/sys/net/core") \
 	X(LARGE,     7, "interpreted: native code would be too large; see bpf_jit_harden in /proc/sys/net/core") \
-	X(RECORDED,  8, "interpreted while it is recorded")
+	X(RECORDED,  8, "interpreted while it is recorded")                  \
+	X(CHOSEN,    9, "interpreted: who loaded it wanted it so")
 
 #define HIPEC_X(name, code, text) HIPEC_ENGINE_##name = code,
 enum hipec_engine { HIPEC_ENGINES(HIPEC_X) };
@@ -252,6 +253,7 @@ struct hipec_query {
 #define HIPEC_FEATURE_SWAP 0x80		/* there are HIPEC_IOC_SWAP, _REVOKE and _WHY */
 #define HIPEC_FEATURE_LOG 0x400		/* there is HIPEC_IOC_LOG */
 #define HIPEC_FEATURE_IN_PLACE 0x800	/* there are HIPEC_IOC_TAKE and _RELEASE */
+#define HIPEC_FEATURE_JIT 0x1000	/* there is HIPEC_LOAD_JIT */
 
 /*
  * HIPEC_IOC_LOAD: policy and frames for this container, once. They are reserved,
@@ -290,6 +292,16 @@ struct hipec_load {
 #define HIPEC_LOAD_IN_PLACE 0x2	/* not with SHARE */
 #define HIPEC_LOAD_KEEP 0x4	/* only with IN_PLACE */
 #define HIPEC_LOAD_CONTRACT 0x8	/* likewise */
+
+/*
+ * How the policy's events run, of LOAD, and of SWAP, where 0 leaves it as it was: one of
+ * these; 0: as the module's parameter jit says. Where that is off, AUTO and ON are for
+ * CAP_SYS_ADMIN alone; others' policies are interpreted all the same.
+ */
+#define HIPEC_LOAD_JIT 0x18	/* all of its bits */
+#define HIPEC_LOAD_JIT_OFF 0x8
+#define HIPEC_LOAD_JIT_AUTO 0x10
+#define HIPEC_LOAD_JIT_ON 0x18
 
 #define HIPEC_MAX_CLUSTER 32
 #define HIPEC_DEFAULT_CLUSTER 32
@@ -460,7 +472,7 @@ struct hipec_sample {
  */
 struct hipec_swap {
 	__u32 size;
-	__u32 flags;		/* in: 0 */
+	__u32 flags;		/* in: one of HIPEC_LOAD_JIT, or 0 */
 	__u64 id;		/* in: 0: this container */
 	__u64 image;		/* in: address of the image, or 0 */
 	__u32 image_size;	/* in: bytes; 0 if there is none */

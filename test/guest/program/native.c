@@ -223,6 +223,131 @@ static void parameter_says_which_way(void)
 	close(c);
 }
 
+/* Load @image into @c as @wish says. Return: how it runs. */
+static uint64_t load_with(int c, const void *image, size_t size, uint32_t wish)
+{
+	struct hipec_load load = {
+		.flags = wish, .frames = 4, .image = (uintptr_t)image, .image_size = size,
+	};
+	uint64_t got;
+	int ret = hipec_load_args(c, &load);
+
+	if (ret)
+		FAIL("load: %s", strerror(-ret));
+	got = engine(c);
+	close(c);
+	return got;
+}
+
+/* Load fifo2 as @jit, the parameter, and @wish, the loader, say. Return: its engine. */
+static uint64_t engine_of(const char *jit, uint32_t wish)
+{
+	uint64_t got;
+	void *image;
+	size_t size;
+
+	set_switch(JIT, jit);
+	read_image("fifo2", &image, &size);
+	got = load_with(hipec_open(), image, size, wish);
+	free(image);
+	return got;
+}
+
+/* What it loads was opened by who may. */
+static void off_holds_for_nobody(void)
+{
+	int a = hipec_open(), b = hipec_open();
+	void *image;
+	size_t size;
+
+	read_image("fifo2", &image, &size);
+	CHECK(!setuid(65534));
+	CHECK_EQ(load_with(a, image, size, HIPEC_LOAD_JIT_ON), HIPEC_ENGINE_OFF);
+	CHECK_EQ(load_with(b, image, size, HIPEC_LOAD_JIT_AUTO), HIPEC_ENGINE_OFF);
+	exit(0);
+}
+
+/* The administrator's off holds for all others; else who loads a policy decides. */
+static void container_says_which_way(void)
+{
+	struct hipec_query q;
+	int fd = hipec_open(), status;
+	pid_t pid;
+
+	CHECK(!hipec_query(fd, &q) && q.features & HIPEC_FEATURE_JIT);
+	CHECK_EQ(engine_of("off", 0), HIPEC_ENGINE_OFF);
+	CHECK_EQ(engine_of("off", HIPEC_LOAD_JIT_OFF), HIPEC_ENGINE_OFF);
+	CHECK_EQ(engine_of("off", HIPEC_LOAD_JIT_AUTO), HIPEC_ENGINE_NATIVE);
+	CHECK_EQ(engine_of("off", HIPEC_LOAD_JIT_ON), HIPEC_ENGINE_NATIVE);
+	CHECK_EQ(engine_of("auto", HIPEC_LOAD_JIT_OFF), HIPEC_ENGINE_CHOSEN);
+	CHECK_EQ(engine_of("on", HIPEC_LOAD_JIT_OFF), HIPEC_ENGINE_CHOSEN);
+	CHECK_EQ(engine_of("on", 0), HIPEC_ENGINE_NATIVE);
+	set_switch(JIT, "off");
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid)
+		off_holds_for_nobody();
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	close(fd);
+}
+
+/* Swap to arc as @wish says. Return: the engine. */
+static uint64_t swap_as(int container, uint32_t wish)
+{
+	struct hipec_swap swap = { .flags = wish };
+	void *image;
+	size_t size;
+	int ret;
+
+	read_image("arc", &image, &size);
+	swap.image = (uintptr_t)image;
+	swap.image_size = size;
+	ret = hipec_swap_args(container, &swap);
+	if (ret)
+		FAIL("swap: %s", strerror(-ret));
+	free(image);
+	return engine(container);
+}
+
+/* A swap that says nothing leaves it as it was. */
+static void swap_keeps_the_way(void)
+{
+	int c = load_as("off", "fifo2");
+
+	CHECK_EQ(swap_as(c, HIPEC_LOAD_JIT_ON), HIPEC_ENGINE_NATIVE);
+	CHECK_EQ(swap_as(c, 0), HIPEC_ENGINE_NATIVE);
+	CHECK_EQ(swap_as(c, HIPEC_LOAD_JIT_OFF), HIPEC_ENGINE_OFF);
+	CHECK_EQ(swap_as(c, 0), HIPEC_ENGINE_OFF);
+	close(c);
+}
+
+/* As many bytes as it has, to be read by root. */
+static void code_can_be_read(void)
+{
+	char path[80], bytes[65536];
+	int c = load_as("on", "fifo2"), nr;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/hipec/%llu/native_code",
+		 (unsigned long long)get_status(c).id);
+	f = fopen(path, "r");
+	CHECK(f);
+	nr = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	CHECK_EQ(nr, native_bytes(c));
+	CHECK_LE(100, nr);
+	close(c);
+	c = load_as("off", "fifo2");
+	snprintf(path, sizeof(path), "/sys/kernel/debug/hipec/%llu/native_code",
+		 (unsigned long long)get_status(c).id);
+	f = fopen(path, "r");
+	CHECK(f);
+	CHECK_EQ(fread(bytes, 1, sizeof(bytes), f), 0);
+	fclose(f);
+	close(c);
+}
+
 static void without_the_jit(void)
 {
 	struct map m;
@@ -321,6 +446,9 @@ const struct test native_tests[] = {
 	{ "native_code_decides_as_the_interpreter", decides_as_interpreted },
 	{ "native_code_that_is_hardened_decides_so_too", decides_as_interpreted_hardened },
 	{ "native_code_is_made_where_jit_says", parameter_says_which_way },
+	{ "native_code_is_made_as_its_container_says", container_says_which_way },
+	{ "native_code_is_kept_by_a_swap", swap_keeps_the_way },
+	{ "native_code_can_be_read", code_can_be_read },
 	{ "native_code_is_not_needed_without_a_jit", without_the_jit },
 	{ "native_code_is_not_needed_at_the_limit", at_the_limit },
 	{ "native_code_goes_with_its_policy", goes_with_a_swap },

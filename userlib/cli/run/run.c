@@ -19,13 +19,15 @@
 #include "../amp/loop.h"
 #include "../cgroup.h"
 #include "../cli.h"
+#include "../jit.h"
 #include "../program.h"
 #include "run.h"
 #include "../sim/sim.h"
 
 #define LIBRARY "libhipecrun.so"
 
-enum { POLICY = 256, BUDGET, MAP, PARAM, REGIONS, RESERVE, CONTRACT, STRICT, HINTS, NO_HINTS };
+enum { POLICY = 256, BUDGET, MAP, PARAM, REGIONS, RESERVE, CONTRACT, STRICT, HINTS, NO_HINTS,
+       JIT };
 
 #define REST_MS 5	/* from one look at samples to the next */
 
@@ -97,6 +99,8 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 	case NO_HINTS:
 		r->no_hints = true;
 		return CLI_OK;
+	case JIT:
+		return cli_jit_parse(optarg, &r->jit);
 	case 'q':
 		r->quiet = true;
 		return CLI_OK;
@@ -123,6 +127,7 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 		{ "strict", no_argument, NULL, STRICT },
 		{ "hints", required_argument, NULL, HINTS },
 		{ "no-hints", no_argument, NULL, NO_HINTS },
+		{ "jit", required_argument, NULL, JIT },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "output", required_argument, NULL, 'o' },
@@ -179,7 +184,7 @@ static int load(struct run *r, const struct sim_policy *p, uint32_t flags, char 
 {
 	const char *slash = strrchr(r->program, '/');
 	struct hipec_load load = {
-		.flags = flags,
+		.flags = flags | r->jit,
 		.image = (uintptr_t)p->image,
 		.image_size = p->image ? p->policy.image->image_size : 0,
 		.frames = r->budget,

@@ -42,6 +42,7 @@ struct run {
 	/* As the user said. */
 	const char *policy;
 	uint64_t budget;	/* frames */
+	uint32_t jit;		/* HIPEC_LOAD_JIT_*, or 0 */
 	char *globs;		/* as RUN_MAP_ENV has them, or NULL */
 	bool reserve, contract, strict, quiet, json;
 	bool regions;		/* not in place: as asked, or since it may not */
