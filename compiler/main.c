@@ -16,7 +16,7 @@ struct options {
 	const char *source;
 	const char *output;	/* or NULL */
 	bool list, tree;
-	bool cost, c_array, in_c;
+	bool cost, c_array, in_c, jit;
 	bool json;
 };
 
@@ -32,6 +32,8 @@ static void usage(FILE *out)
 		"  -o, --output FILE  write the compiled policy to FILE\n"
 		"  -S, --list         print the commands beside their source lines; writes no\n"
 		"                     file unless -o names one\n"
+		"      --jit          with -S: print the instructions of eBPF that the module makes\n"
+		"                     of the commands for native code\n"
 		"  -E, --tree         print the declarations, statements and expressions with\n"
 		"                     their types and constants; writes no file either\n"
 		"  -O0, -O1           leave all commands in, or compute as little as needed (-O1)\n"
@@ -101,6 +103,8 @@ static void take_source(struct options *o, int nr, char **names)
 	o->source = *names;
 	if (!strcmp(o->source, "-") && !o->output && !prints(o))
 		refuse_usage("standard input needs -o");
+	if (o->jit && !o->list)
+		refuse_usage("--jit is for -S");
 	if (o->tree && is_assembler(o))
 		refuse_usage("assembler text has no tree");
 }
@@ -112,6 +116,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 		{ "list", no_argument, NULL, 'S' },
 		{ "tree", no_argument, NULL, 'E' },
 		{ "diagnostics", required_argument, NULL, 'd' },
+		{ "jit", no_argument, NULL, 'J' },
 		{ "emit", required_argument, NULL, 'C' },
 		{ "emit-c-array", no_argument, NULL, 'a' },
 		{ "explain-cost", no_argument, NULL, 'c' },
@@ -148,6 +153,9 @@ static void parse_options(struct options *o, int argc, char **argv)
 			o->in_c = !strcmp(optarg, "c");
 			if (!o->in_c)
 				refuse_usage("a policy can be emitted as 'c'");
+			break;
+		case 'J':
+			o->jit = true;
 			break;
 		case 'c':
 			o->cost = true;
@@ -223,7 +231,9 @@ static int compile(struct ampc *c, struct options *o)
 		return 1;
 	if (o->tree)
 		ampc_tree(c, stdout);
-	if (o->list)
+	if (o->list && o->jit && ampc_ebpf(&p, stdout))
+		return 1;
+	if (o->list && !o->jit)
 		ampc_list(c, &p, stdout);
 	if (o->cost)
 		ampc_cost(c, &p, stdout);

@@ -16,7 +16,7 @@ $(B)/count/userlib/%.o: userlib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(COUNT_FLAGS) -c $< -o $@
 
-$(B)/count/vm/%.o: module/vm/%.c
+$(B)/count/%.o: module/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(COUNT_FLAGS) -c $< -o $@
 
@@ -27,7 +27,8 @@ $(B)/count/count.o: test/compiler/count.c
 
 $(B)/count/ampc: $(AMPC_OBJ:%=$(B)/count/compiler/%) \
 		$(AMPC_ASM:%=$(B)/count/%) \
-		$(VM_SRC:module/vm/%.c=$(B)/count/vm/%.o) $(B)/count/count.o
+		$(VM_SRC:module/%.c=$(B)/count/%.o) $(JIT_SRC:module/%.c=$(B)/count/%.o) \
+		$(B)/count/count.o
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 FAST += $(B)/count/ampc
