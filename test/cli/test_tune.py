@@ -166,6 +166,12 @@ def test_each_candidate_has_its_verdict_its_cost_and_its_misses(here):
     assert mru["held_out"]["gain"]["is_gain"] and not fifo["held_out"]["gain"]["is_gain"]
 
 
+def test_a_line_that_is_no_candidate_has_an_answer_too(here):
+    """Or who waits for it would wait for ever."""
+    answers = judge(here, ['{"file": 5}', "{}", '{"file": "a\\u0000b"}', '{"source": "\\ud800"}', "p.hp"])
+    assert [one["verdict"] for one in answers] == ["refused"] * 4 + ["ok"]
+
+
 def test_a_sample_is_of_all_but_those_who_ask_for_the_whole(here):
     (here / "p.hp").write_text(POLICY.replace("newest = 0", "newest = 1"))
     whole, some, asked = (judge(here, [line], *args)[0] for line, args in [

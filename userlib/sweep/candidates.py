@@ -127,11 +127,11 @@ class Judge:
         """The same of a line as it came."""
         try:
             asked = json.loads(line) if line.startswith("{") else {"file": line}
-            if "source" not in asked and "file" not in asked:
-                raise ValueError("want a 'source' or a 'file'")
-        except ValueError as error:
+            if not isinstance(asked.get("file", asked.get("source")), str):
+                raise ValueError("want the text of a 'source', or the name of a 'file'")
+            return self.judge(asked)
+        except (ValueError, OSError) as error:
             return {"id": None, "file": None, "verdict": "refused", "message": str(error)}
-        return self.judge(asked)
 
 
 def compile_with_cost(hipec, source, image, folder):
