@@ -7,7 +7,7 @@ include test/vm/runner/build.mk
 
 # Ring fast: user space, no root, no guest.
 FAST := $(B)/asan/hpt $(B)/asan/ampc $(B)/asan/ampc-torture $(B)/hpt $(B)/ampc $(B)/hipec \
-	$(B)/asan/hipec $(B)/asan/watchdump $(B)/asan/libhipectrace.so $(B)/asan/libhipecrun.so
+	$(B)/asan/hipec $(B)/asan/watchdump $(B)/asan/graft $(B)/asan/libhipectrace.so $(B)/asan/libhipecrun.so
 
 # What tests make for themselves, lest two of them make it at once.
 FAST += $(B)/asan/imgtorture $(B)/asan/amploopdump $(B)/bench/cost/vm/bench-vm $(B)/count/ampc
@@ -76,10 +76,11 @@ $(B)/asan/test/%.o: test/%.c
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
 $(B)/asan/watchdump: $(call userlib_obj,$(B)/asan,test/sim/watchdump.c $(DUMP_SRC))
+$(B)/asan/graft: $(call userlib_obj,$(B)/asan,test/sim/graft.c $(DUMP_SRC))
 $(B)/asan/amploopdump: $(call userlib_obj,$(B)/asan,test/amp/amploopdump.c \
 		userlib/cli/amp/loop.c $(DUMP_SRC))
 
-$(B)/asan/watchdump $(B)/asan/amploopdump: $(B)/asan/userlib/sim/run_watched.o \
+$(B)/asan/watchdump $(B)/asan/graft $(B)/asan/amploopdump: $(B)/asan/userlib/sim/run_watched.o \
 		$(B)/asan/libhipecvm.a
 	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) \
 		$(TRACE_LIBS) -o $@

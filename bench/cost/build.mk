@@ -25,6 +25,11 @@ bench-sim-native: $(B)/hipec native-ready $(SHIPPED_HPO)
 bench-league: $(B)/hipec $(SHIPPED_HPO)
 	@bench/cost/league.py
 
+.PHONY: bench-auto
+## bench-auto: --policy auto beside each policy of its league, in the simulator
+bench-auto: $(B)/hipec $(SHIPPED_HPO)
+	@bench/cost/auto.py
+
 # What revocation's contract is measured on: every policy that there is, and
 # ill-advised ones of its own.
 REVOKE_HPO := $(patsubst %,$(B)/bench/cost/revoke/%.hpo,$(notdir $(basename \
@@ -61,4 +66,4 @@ bench-sample: $(B)/hipec $(SHIPPED_HPO)
 bench-nearest: $(B)/hipec $(B)/libhipectrace.so $(SHIPPED_HPO)
 	@bench/cost/nearest.py --python $(or $(ANNOY_PYTHON),$(PYTHON))
 
-ALL_BENCHES += bench-sample bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-sim-native bench-league
+ALL_BENCHES += bench-sample bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-sim-native bench-league bench-auto

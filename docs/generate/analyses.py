@@ -52,6 +52,17 @@ SAMPLE = {
     "error": real("by which faults by accesses may be off, in 95 of 100"),
 }
 
+LEAGUE = {
+    "runs": words("the policy that runs at the end"),
+    "sampled_accesses": number("to pages of the sample"),
+    "one_page_in": number("so many is in the sample; 1: all are"),
+    "teams": array(whole({"policy": NAME, "sampled_misses": number("that it had, of the sample")},
+                         "a policy that played")),
+    "nr_switches": number("take-overs"),
+    "switches": array(whole({"access": number("after which it was, from 1"), "policy": NAME},
+                            "a policy that took over; the first 64")),
+}
+
 SIM_ROW = some({
     "trace": NAME,
     "mode": MODE,
@@ -86,6 +97,7 @@ SIM_ROW = some({
     "exit": ENDED,
     "policy_counters": OWN,
     "contract": whole(CONTRACT, "with --contract"),
+    "league": whole(LEAGUE, "of auto"),
 }, "a policy with a number of frames on a trace")
 
 REGION = whole({

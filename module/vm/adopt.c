@@ -8,9 +8,29 @@
  * hipec_vm_inherit()    the pages, none of them live yet
  * hipec_vm_next_live()  which of them were, in their order
  * hipec_vm_restore()  the other one goes on after all
+ * hipec_vm_graft()      all that the other one knows, under other handles
  */
 #include "bucket.h"
 #include "queue.h"
+
+/* Of a table that was filled from another's: the entries that are unused. */
+static void link_unused(struct hipec_vm *vm)
+{
+	u32 last = 0, h;
+
+	vm->unused = 0;
+	for (h = 1; h <= vm->nr_pages; h++) {
+		if (vm->page[h].flags & HIPEC_PAGE_USED)
+			continue;
+		if (last)
+			hipec_page_link_unused(vm, last, h);
+		else
+			vm->unused = h;
+		last = h;
+	}
+	if (last)
+		hipec_page_link_unused(vm, last, 0);
+}
 
 /**
  * hipec_vm_inherit() - a machine without pages gets those of another
@@ -25,21 +45,15 @@
  */
 void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old)
 {
-	u32 last = 0, h;
+	u32 h;
 
 	for (h = 1; h <= vm->nr_pages; h++) {
 		struct hipec_page *page = &vm->page[h];
 		u16 flags = h <= old->nr_pages ? old->page[h].flags : 0;
 		u32 *bucket;
 
-		if (!(flags & HIPEC_PAGE_FRAME)) {
-			if (last)
-				hipec_page_link_unused(vm, last, h);
-			else
-				vm->unused = h;
-			last = h;
+		if (!(flags & HIPEC_PAGE_FRAME))
 			continue;
-		}
 		bucket = hipec_bucket_of(vm, old->page[h].pgno);
 		*page = (struct hipec_page){
 			.chain = *bucket,
@@ -48,10 +62,7 @@ void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old)
 		};
 		*bucket = h;
 	}
-	if (last)
-		hipec_page_link_unused(vm, last, 0);
-	else
-		vm->unused = 0;
+	link_unused(vm);
 }
 
 /* The first live page of @h and those behind it on its queue; 0: none. */
@@ -103,4 +114,84 @@ void hipec_vm_restore(struct hipec_vm *old, const struct hipec_vm *vm)
 		old->page[h].flags &= ~HIPEC_PAGE_HOST;
 		old->page[h].flags |= vm->page[h].flags & HIPEC_PAGE_HOST;
 	}
+}
+
+/* Where a page is known, in @vm and in the machine that it is copied from. */
+static void graft_page(struct hipec_vm *vm, const struct hipec_vm *from, u32 h,
+		       const u32 *handle)
+{
+	const struct hipec_page *old = &from->page[h];
+	u32 *bucket = hipec_bucket_of(vm, old->pgno), to = handle[h];
+	struct hipec_page *page = &vm->page[to];
+
+	*page = *old;
+	page->next = handle[old->next];
+	page->prev = handle[old->prev];
+	page->chain = *bucket;
+	*bucket = to;
+	if (vm->nr_fields)
+		memcpy(&vm->field[(size_t)to * vm->nr_fields],
+		       &from->field[(size_t)h * vm->nr_fields],
+		       vm->nr_fields * sizeof(s64));
+	if (vm->node)
+		vm->node[to] = (struct hipec_node){
+			.key = from->node[h].key,
+			.child = { handle[from->node[h].child[0]],
+				   handle[from->node[h].child[1]] },
+			.parent = handle[from->node[h].parent],
+		};
+}
+
+/* Operands: handles are translated, arrays are copied. */
+static void graft_slots(struct hipec_vm *vm, const struct hipec_vm *from, const u32 *handle)
+{
+	const struct hipec_policy *p = vm->policy;
+	u32 i, array = 0;
+
+	for (i = 0; i < HIPEC_NR_SLOTS; i++)
+		vm->slot[i] = from->slot[i];
+	vm->slot[HIPEC_SLOT_PAGE_ENTRIES] = vm->nr_pages;
+	for (i = 0; i < p->image->nr_operands; i++) {
+		const struct hipec_image_operand *o = &p->operand[i];
+
+		if (o->type == HIPEC_TYPE_PAGE)
+			vm->slot[i] = handle[from->slot[i]];
+		if (o->type == HIPEC_TYPE_INTS && !(o->flags & HIPEC_OPERAND_SHARED))
+			memcpy(vm->array[array].element, from->array[array].element,
+			       vm->array[array].nr * sizeof(s64));
+		array += o->type == HIPEC_TYPE_INTS || o->type == HIPEC_TYPE_QUEUES;
+	}
+}
+
+/**
+ * hipec_vm_graft() - a machine gets all that another one knows, under other handles
+ * @vm:     just made, of the same policy, with at least as many entries
+ * @from:   the other one, between two events, with no page that is GONE; not changed
+ * @handle: by handle of @from, the handle in @vm: of 0, and of entries that are unused,
+ *          0; of others, numbers that differ
+ *
+ * Shared arrays are not copied. @vm counts its own commands and events.
+ *
+ * Context: any, serialised by the host. Time is linear in the tables.
+ */
+void hipec_vm_graft(struct hipec_vm *vm, const struct hipec_vm *from, const u32 *handle)
+{
+	u32 h, q;
+
+	for (h = 1; h <= from->nr_pages; h++)
+		if (from->page[h].flags & HIPEC_PAGE_USED)
+			graft_page(vm, from, h, handle);
+	link_unused(vm);
+	for (q = 0; q < vm->nr_queues; q++) {
+		vm->queue[q] = from->queue[q];
+		vm->queue[q].head = handle[from->queue[q].head];
+		vm->queue[q].tail = handle[from->queue[q].tail];
+		vm->queue[q].root = handle[from->queue[q].root];
+	}
+	graft_slots(vm, from, handle);
+	vm->condition = from->condition;
+	vm->nr_live = from->nr_live;
+	vm->nr_ghosts = from->nr_ghosts;
+	vm->random = from->random;
+	vm->salt = from->salt;
 }

@@ -16,7 +16,7 @@
  * hipec_vm_run()        run one event to its end
  * hipec_native_*()      the same for commands in native code; module/jit makes it
  * hipec_page_*()        the host's side of the page table
- * hipec_vm_inherit(), _next_live(), _restore()  a machine takes another's place
+ * hipec_vm_inherit(), _next_live(), _restore(), _graft()  a machine takes another's place
  * hipec_queue_*()       queue.h
  * hipec_tap_*()         tap.h: hear all that happens to a machine
  * hipec_fifo2_*()       fifo2.h: what replaces pages without a policy
@@ -282,6 +282,7 @@ void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr);
 void hipec_page_pass(struct hipec_vm *vm, u32 h);
 void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old);
 u32 hipec_vm_next_live(const struct hipec_vm *vm, u32 h);
+void hipec_vm_graft(struct hipec_vm *vm, const struct hipec_vm *from, const u32 *handle);
 void hipec_vm_restore(struct hipec_vm *old, const struct hipec_vm *vm);
 void hipec_vm_end(struct hipec_vm *vm, u32 kind);
 void hipec_vm_abandon(struct hipec_vm *vm);

@@ -110,6 +110,7 @@ static const struct verb {
 	  "                     opt, which is the least that any policy can reach,\n"
 	  "                     opt-reads, default; without it the first four of these;\n"
 	  "                     builtin: what the module does without a policy\n"
+	  "      --among LIST   policies of the league of --policy auto, --mode exact\n"
 	  "      --param NAME=VALUE\n"
 	  "                     of each policy that has such a param; repeatable\n"
 	  "  -f, --frames LIST  frames of memory: 4096, 4k (1024 each); or as bytes\n"

@@ -170,7 +170,7 @@ static int parse(struct sim_job *job, double *least, int argc, char **argv)
 
 int cli_grade(int argc, char **argv)
 {
-	struct sim_job job = { 0 };
+	struct sim_job job = { .no_league = true };
 	struct sim_rows rows;
 	double least = -INFINITY;
 	int ret = parse(&job, &least, argc, argv);

@@ -237,7 +237,7 @@ static int parse(struct sim_job *job, struct profile_output *o, int argc,
 int cli_profile(int argc, char **argv)
 {
 	struct profile_output o = { 0 };
-	struct sim_job job = { 0 };
+	struct sim_job job = { .no_league = true };
 	int ret;
 
 	ret = parse(&job, &o, argc, argv);

@@ -3,6 +3,7 @@
  * What the engine and the policy ask of their host, for frames that are counted, bits
  * that are in an array, and a disk that brings in one page a fault.
  */
+#include "../../module/core/league.h"
 #include "mixpool.h"
 #include "host.h"
 
@@ -63,6 +64,8 @@ static int core_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	struct sim *s = sim_of(&core->vm);
 
 	sim_watch_page(s, h, fate[why]);
+	if (s->league)
+		hipec_league_left(s->league, core->vm.page[h].pgno);
 	/* The shadow asks once more. */
 	s->bits[h] &= HIPEC_REF_SHADOW | SIM_BIT_MOD | SIM_BIT_WRITING;
 	if (!(s->bits[h] & SIM_BIT_MOD))

@@ -29,6 +29,7 @@
 #define SIM_BIT_EVICT_PENDING 0x40	/* not live: its frame is free when written */
 
 struct mix_disk;
+struct hipec_league;
 
 /* A page that Prefetch has brought in and nobody has touched. */
 struct sim_fetched {
@@ -58,6 +59,7 @@ struct sim {
 	struct mix_disk *disk;	/* NULL: it takes no time */
 	u64 due;		/* when the page of a fault is there, ns */
 	bool revocable;		/* the contract ends the policy */
+	struct hipec_league *league;	/* NULL: the policy was named */
 };
 
 static inline struct sim *sim_of(struct hipec_vm *vm)
@@ -87,6 +89,14 @@ void sim_close(struct sim *s);
 void sim_unfetch(struct sim *s, u32 h);
 
 bool sim_watch_access(struct sim *s, u32 h, u32 pgno, bool write);
+
+/* What was counted until here does not count. */
+static inline void sim_again(struct sim *s)
+{
+	sim_result_again(s->r);
+	memset(&s->core.counters, 0, sizeof(s->core.counters));
+	s->core.vm.nr_commands = s->core.vm.nr_events = 0;
+}
 
 /* What the accesses from now on bring along. */
 static inline void sim_tag(struct sim *s, struct sim_tag tag)

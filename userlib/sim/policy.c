@@ -151,7 +151,7 @@ static int no_policy(const char *name, bool with_references, struct hipec_text *
 		find_nearest(path, name, near);
 	if (!*near)
 		return fail(why, name, with_references ?
-			    "want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, builtin, or a shipped policy" :
+			    "want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, auto, builtin, or a shipped policy" :
 			    "want a .hp or .hpo file, builtin, or a shipped policy");
 	fail(why, name, "there is no such policy; did you mean '");
 	hipec_text_str(why, near);

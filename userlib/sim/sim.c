@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../../module/core/league.h"
 #include "mixpool.h"
 #include "feed.h"
 #include "host.h"
@@ -33,6 +34,8 @@ static void show(struct sim *s, u32 h, bool write)
 	s->nr_shown++;
 	hipec_core_show(core, h);
 	sim_watch_page(s, h, SIM_PAGE_CAME);
+	if (unlikely(s->league))
+		hipec_league_came_in(s->league, core->vm.page[h].pgno);
 	hipec_core_came_in(core, core->vm.page[h].pgno, false);
 	hipec_core_fault(core, h, write);
 	touch(s, h, write);
@@ -68,8 +71,10 @@ static void first_touch(struct sim *s, u32 h, bool write)
 
 static __always_inline void hit(struct sim *s, u32 h, bool write)
 {
+	if (unlikely(s->league) && hipec_league_is_leftover(&s->core, h))
+		hipec_core_fault(&s->core, h, write);
 	/* A mapped page is touched without anybody being told. */
-	if (s->mode == SIM_EXACT || !(s->bits[h] & SIM_BIT_MAPPED))
+	else if (s->mode == SIM_EXACT || !(s->bits[h] & SIM_BIT_MAPPED))
 		hipec_core_access(&s->core, h, write);
 	touch(s, h, write);
 }
@@ -146,11 +151,8 @@ static __always_inline int run_trace(struct sim *s, const struct sim_trace *t,
 	for (n = 0; n < t->nr_runs; n++) {
 		const struct sim_run *line = &t->run[n];
 
-		if (unlikely(n && n == t->warm_runs)) {
-			sim_result_again(s->r);
-			memset(&s->core.counters, 0, sizeof(s->core.counters));
-			s->core.vm.nr_commands = s->core.vm.nr_events = 0;
-		}
+		if (unlikely(n && n == t->warm_runs))
+			sim_again(s);
 		if (t->run_tag)
 			sim_tag(s, sim_trace_tag(t, n));
 		s->r->writes += line->write ? line->nr : 0;

@@ -30,9 +30,9 @@ enum sim_mode {
 	SIM_EXACT,	/* and runs Access */
 };
 
-/* Built-in references: what they do is in docs/user/sim.md. */
+/* Built-in references: what they do is in docs/user/sim.md. auto is a league (auto.h). */
 #define SIM_REFERENCES(X) X(LRU, "lru") X(FIFO, "fifo") X(CLOCK, "clock") X(OPT, "opt") \
-	X(OPT_READS, "opt-reads") X(DEFAULT, "default")
+	X(OPT_READS, "opt-reads") X(DEFAULT, "default") X(AUTO, "auto")
 
 enum sim_reference {
 	SIM_POLICY,	/* none: a policy */

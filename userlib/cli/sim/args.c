@@ -325,6 +325,9 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 	case 'n':
 		job->native = true;
 		return CLI_OK;
+	case 'A':
+		job->among = arg;
+		return CLI_OK;
 	case 'w':
 		job->whole_writes = true;
 		return CLI_OK;
@@ -394,6 +397,7 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 	static const struct option options[] = {
 		{ "policy", required_argument, NULL, 'p' },
 		{ "param", required_argument, NULL, 'a' },
+		{ "among", required_argument, NULL, 'A' },
 		{ "frames", required_argument, NULL, 'f' },
 		{ "mode", required_argument, NULL, 'm' },
 		{ "json", no_argument, NULL, 'j' },

@@ -125,6 +125,8 @@ static struct json_object *row_json(const struct sim_job *job,
 	add_verdict(o, job, cell, row);
 	if (job->sample)
 		json_object_object_add(o, "sample", sample_json(&row->sample));
+	if (row->policy->reference == SIM_AUTO)
+		json_object_object_add(o, "league", sim_league_json(job, row));
 	if (built_in)
 		return o;
 	cli_json_number(o, "commands", r->commands);

@@ -57,6 +57,10 @@ static int run_on(const struct sim_job *job, struct sim_row *row, struct sim_tra
 	struct sim_contract *contract = job->contract ? &row->contract : NULL;
 	const struct sim_policy *p = row->policy;
 
+	if (p->reference == SIM_AUTO) {
+		sim_league_row(job, row);
+		return sim_run_auto(&row->league, t, frames, &row->r);
+	}
 	return p->reference ?
 	       sim_run_reference(p->reference, t, frames, &row->r, row->teller) :
 	       sim_run_watched(&p->policy, t, frames, job->mode, &row->r, contract,

@@ -108,7 +108,7 @@ static int read_traces(struct sim_job *job, char **names, int nr)
  */
 int sim_job_open(struct sim_job *job, char **names, int nr)
 {
-	return read_traces(job, names, nr) ?: open_policies(job) ?:
+	return read_traces(job, names, nr) ?: open_policies(job) ?: sim_league_open(job) ?:
 	       sim_params_set(job) ?: sim_feed_open(job) ?:
 	       (job->native ? sim_native_open(job) : 0);
 }
@@ -124,6 +124,7 @@ void sim_job_close(struct sim_job *job)
 	sim_sample_free(job);
 	sim_feed_close(job);
 	native_close(&job->code);
+	sim_league_close(job);
 	free(job->trace);
 	free(job->policy);
 	free(job->param);

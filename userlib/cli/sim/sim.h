@@ -14,6 +14,8 @@
  * sim_feed_*()           --detector, --hints              feed.c
  * sim_sample_*()         --sample                         sample.c
  * sim_native_open()      --native                             native.c
+ * sim_league_open(), _close(), _row()  --policy auto          league.c
+ * sim_league_text(), _json()
  * sim_job_open(), _close()  its traces and policies           sim.c
  * sim_rows_make()        job -> rows                          rows.c
  * sim_rows_run()         on several processors
@@ -27,6 +29,7 @@
 #include <json-c/json.h>
 
 #include "../../sim/sim.h"
+#include "../../sim/auto.h"
 #include "../../sim/feed.h"
 #include "../../native/native.h"
 
@@ -106,6 +109,10 @@ struct sim_job {
 	size_t nr_columns;
 	struct sim_feed_job feed;
 	struct sim_policy default_policy;	/* beside the contract */
+	char *among;		/* policies of the league, or NULL */
+	struct sim_policy team[HIPEC_LEAGUE_MAX];
+	u32 nr_teams;
+	bool no_league;		/* whoever runs the job cannot do with one */
 };
 
 /* What a row was run on. */
@@ -128,6 +135,7 @@ struct sim_row {
 	struct sim_teller *teller;	/* and if it is a reference */
 	struct sim_feed feed;
 	struct sim_sample sample;
+	struct sim_auto league;	/* if it is auto */
 	u64 cpu_ns;		/* processor time that it took */
 	int ret;		/* as sim_run_policy() */
 };
@@ -186,6 +194,12 @@ int sim_sample_run(const struct sim_job *job, struct sim_row *row, sim_sample_ru
 void sim_sample_free(struct sim_job *job);
 
 int sim_native_open(struct sim_job *job);
+int sim_league_open(struct sim_job *job);
+void sim_league_row(const struct sim_job *job, struct sim_row *row);
+void sim_league_text(const struct sim_job *job, const struct sim_row *row, char *text,
+		     size_t size);
+struct json_object *sim_league_json(const struct sim_job *job, const struct sim_row *row);
+void sim_league_close(struct sim_job *job);
 
 int sim_job_open(struct sim_job *job, char **names, int nr);
 void sim_job_close(struct sim_job *job);

@@ -46,11 +46,13 @@ const char *sim_column_nearest(const char *name)
 	return near;
 }
 
-static void state_text(const struct sim_row *row, char *text)
+static void state_text(const struct sim_job *job, const struct sim_row *row, char *text)
 {
 	const struct sim_result *r = &row->r;
 
-	if (row->policy->reference)
+	if (row->policy->reference == SIM_AUTO)
+		sim_league_text(job, row, text, TEXT);
+	else if (row->policy->reference)
 		snprintf(text, TEXT, "built in");
 	else if (r->exit.kind)
 		snprintf(text, TEXT, "ended at access %llu: %s",
@@ -195,7 +197,7 @@ static void cell_text(const struct sim_job *job, const struct sim_cell *cell,
 		ratio_text(text, 1e3 * n, row->cpu_ns, 2);
 		break;
 	case SIM_COLUMN_STATE:
-		state_text(row, text);
+		state_text(job, row, text);
 		break;
 	default:
 		policy_text(row, column, text);

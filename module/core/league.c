@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The league: policies that play a sample of a container's accesses beside the one that
+ * runs, and when one of them is to take over.
+ *
+ * How many frames does a team play with? Of F, with one page in R sampled, not F / R:
+ * which pages are in the sample is chance, and a loop over a few more pages than frames
+ * would hit or miss altogether as the salt has it. What the container holds is a sample
+ * by the same salt: it holds S sampled pages, by the mean, and so many frames the teams
+ * get. shadow.c does the same.
+ *
+ * The numbers below were chosen with bench/cost/auto.py.
+ */
+#include "league.h"
+#include "pool.h"
+
+/* Of a page, in a mean. */
+#define FRACTION (1 << 16)
+
+/* A window is so many accesses of the sample: a part of the frames, or this. */
+#define WINDOW_OF_FRAMES 4
+#define WINDOW_LEAST 64
+
+/* A lead that is no evidence, in misses; and one of so many frames. */
+#define LEAST 16
+#define ONE_OF 64
+
+/* Windows in a row that a team has to win; square of the standard errors that it leads by. */
+#define WINS 2
+#define ERRORS 4
+
+/* Half of the hits are forgotten in about so many times the frames, in accesses. */
+#define LATELY 4
+
+/* Hits lately, of so many frames one, that are nothing to lose. */
+#define NOTHING 16
+
+/*
+ * Of the pages that a take-over lacks so many percent are paid for, by a lead and from
+ * what was saved before: not all of them would have been touched again.
+ */
+#define PRICE 25
+
+/* Misses that may be risked, in a thousand of the default's. */
+#define RISK 20
+
+/* A policy that took over by Adopt and misses one of so many frames more than its team. */
+#define LAG 8
+
+/* A rehearsal is over after so many times the frames, in accesses. */
+#define REHEARSAL 4
+
+#define DEAREST 64
+
+static u32 shift_for(u32 frames)
+{
+	u32 shift = 0;
+
+	while (frames >> shift >= 2 * HIPEC_LEAGUE_FRAMES)
+		shift++;
+	return shift;
+}
+
+/* Frames of a team: about so many. */
+static u32 nr_frames(const struct hipec_league *l)
+{
+	return l->frames >> l->shift;
+}
+
+/* The most that a team may have: the sample may hold a few more. */
+static u32 most_frames(u32 frames)
+{
+	u32 shift = shift_for(frames), n = frames >> shift;
+
+	return shift ? n + n / 4 : n;
+}
+
+/**
+ * hipec_league_bytes() - memory that a team needs
+ * @p:      its policy, verified
+ * @frames: of the container
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames)
+{
+	return hipec_team_bytes(p, most_frames(frames));
+}
+
+/**
+ * hipec_league_init() - a league without teams
+ * @l:      to fill
+ * @frames: of the container, 1 or more
+ * @salt:   any number that no policy's author can know
+ *
+ * Context: any.
+ */
+void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt)
+{
+	memset(l, 0, sizeof(*l));
+	l->frames = frames;
+	l->salt = salt;
+	l->shift = shift_for(frames);
+	l->dear = 1;
+	l->wanted = l->rehearses = HIPEC_LEAGUE_NONE;
+}
+
+/**
+ * hipec_league_add() - one team more; the first one runs, and is the default
+ * @l:      with less than HIPEC_LEAGUE_MAX of them
+ * @p:      its policy, verified; outlives @l
+ * @memory: hipec_league_bytes() of zeros, aligned for u64; the host frees it
+ * @shared: as for hipec_vm_init()
+ *
+ * Context: any; runs its Init.
+ */
+void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
+		      void *memory, void *shared)
+{
+	hipec_team_start(&l->team[l->nr++], p, memory, shared,
+			 most_frames(l->frames), nr_frames(l), l->salt);
+}
+
+static u32 hash(const struct hipec_league *l, u32 pgno)
+{
+	u32 x = (pgno ^ l->salt) * 2654435761u;
+
+	x = (x ^ x >> 15) * 2246822519u;
+	x = (x ^ x >> 13) * 3266489917u;
+	return x ^ x >> 16;
+}
+
+static bool is_sampled(const struct hipec_league *l, u32 pgno)
+{
+	return !(hash(l, pgno) & ((1u << l->shift) - 1));
+}
+
+/* Frames that the teams are to have. */
+static u32 target(const struct hipec_league *l)
+{
+	s64 half = 1u << l->shift >> 1;
+	s64 n = (l->frames + l->surplus / FRACTION + half) >> l->shift;
+	u32 most = most_frames(l->frames);
+
+	return n < 1 ? 1 : n > most ? most : n;
+}
+
+/* What a take-over by @t may cost: it may miss the next hit of each page that it lacks. */
+static u64 price(const struct hipec_league *l, const struct hipec_team *t)
+{
+	u64 lacking = hipec_team_lacks(t, &l->team[l->runs].core.vm);
+
+	return (lacking < l->hits ? lacking : l->hits) * PRICE / 100;
+}
+
+/* Misses that may be risked: what was saved so far over the default, and a little more. */
+static s64 credit(const struct hipec_league *l)
+{
+	return (s64)(l->team[0].misses * (1000 + RISK) / 1000) - (s64)l->real;
+}
+
+/*
+ * Whether @t is to take over, or to rehearse: it leads by what that may cost, if all goes
+ * on as it did for as long again. The default may always come back.
+ */
+static bool is_worth(const struct hipec_league *l, const struct hipec_team *t)
+{
+	u64 least = nr_frames(l) / ONE_OF, cost = price(l, t);
+	bool is_default = t == l->team;
+
+	least = least > LEAST ? least : LEAST;
+	return t->lead >= (s64)(least + cost * (is_default ? 1 : l->dear)) &&
+	       (is_default || l->shift || (s64)cost <= credit(l));
+}
+
+/* Misses of the window that @t had less than what runs. */
+static s64 gain(const struct hipec_league *l, const struct hipec_team *t, u64 *variance)
+{
+	const u32 *runs = l->team[l->runs].class, nr = HIPEC_LEAGUE_CLASSES;
+	u64 squares = 0;
+	s64 sum = 0, d;
+	u32 k;
+
+	for (k = 0; k < nr; k++)
+		sum += (s64)runs[k] - t->class[k];
+	for (k = 0; k < nr; k++) {
+		d = ((s64)runs[k] - t->class[k]) * nr - sum;
+		squares += d * d / (nr * nr);
+	}
+	*variance = l->shift ? squares * nr / (nr - 1) : 0;
+	return sum;
+}
+
+/* The window is over for @t. Return: whether it may take over. */
+static bool is_ahead(struct hipec_league *l, struct hipec_team *t)
+{
+	u64 variance;
+	s64 d = gain(l, t, &variance);
+
+	t->lead = t->lead + d > 0 ? t->lead + d : 0;
+	t->variance = t->lead ? t->variance + variance : 0;
+	t->wins = d > 0 ? t->wins + 1 : 0;
+	return t->wins >= WINS && (u64)(t->lead * t->lead) >= ERRORS * t->variance;
+}
+
+/* Whether what took over by Adopt is not what its team is. */
+static bool lags(const struct hipec_league *l)
+{
+	u64 real = l->real - l->at_switch.real;
+	u64 team = l->team[l->runs].misses - l->at_switch.runs;
+
+	return l->switches && l->adopt && real > team + nr_frames(l) / LAG;
+}
+
+/* Let @best take over, or rehearse. */
+static void choose(struct hipec_league *l, u32 best)
+{
+	if (lags(l)) {
+		l->next = l->before;
+	} else if (best == l->runs) {
+		return;
+	} else if (!l->shift) {
+		l->next = best;
+		l->adopt = false;
+	} else if (l->hits * NOTHING < nr_frames(l)) {
+		l->next = best;
+		l->adopt = true;
+	} else if (l->rehearses == HIPEC_LEAGUE_NONE) {
+		l->wanted = best;
+	}
+}
+
+/* A window is over: which team is to run from now on? */
+static void judge(struct hipec_league *l)
+{
+	u32 best = l->runs, i;
+	s64 lead = 0;
+
+	for (i = 0; i < l->nr; i++) {
+		struct hipec_team *t = &l->team[i];
+
+		t->out |= t->core.vm.exit.kind != 0;
+		if (i != l->runs && !t->out && is_ahead(l, t) && t->lead > lead &&
+		    is_worth(l, t)) {
+			best = i;
+			lead = t->lead;
+		}
+	}
+	choose(l, best);
+	/* ln 2 is 7 / 10. */
+	l->hits -= l->hits * l->in_window * 7 / 10 /
+		   (LATELY * (u64)nr_frames(l) + l->in_window);
+	for (i = 0; i < l->nr; i++)
+		memset(l->team[i].class, 0, sizeof(l->team[i].class));
+	l->in_window = 0;
+}
+
+static u32 window(const struct hipec_league *l)
+{
+	u32 n = nr_frames(l) / WINDOW_OF_FRAMES;
+
+	return n < WINDOW_LEAST ? WINDOW_LEAST : n;
+}
+
+static void make_dearer(struct hipec_league *l)
+{
+	l->dear = l->dear < DEAREST ? l->dear * 2 : DEAREST;
+}
+
+/* A policy plays all accesses, and is to miss less than the container. */
+static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
+{
+	s64 least = l->frames / ONE_OF;
+
+	l->rehearsal.now = l->now;
+	l->spared += (int)missed - (int)hipec_team_play(&l->rehearsal, pgno, write);
+	if (l->spared < -(s64)l->frames / 4 ||
+	    ++l->rehearsed > (u64)l->frames * REHEARSAL) {
+		l->rehearses = HIPEC_LEAGUE_NONE;
+		make_dearer(l);
+	} else if (l->rehearsed % (l->frames / 4) == 0 && l->spared > least &&
+		   l->spared >= (s64)hipec_team_lacks(&l->rehearsal, l->container) *
+				PRICE / 100) {
+		l->next = l->rehearses;
+		l->adopt = false;
+	}
+}
+
+/* All teams play an access of the sample. */
+static void play_all(struct hipec_league *l, u32 pgno, bool write)
+{
+	u32 class = hash(l, pgno) >> 28, frames = target(l), i;
+
+	for (i = 0; i < l->nr; i++) {
+		struct hipec_team *t = &l->team[i];
+		bool missed;
+
+		if (t->out)
+			continue;
+		if (t->core.nr_frames != frames)
+			hipec_team_resize(t, frames);
+		t->now = l->now;
+		missed = hipec_team_play(t, pgno, write);
+		t->misses += missed;
+		t->class[class] += missed;
+		if (i == l->runs)
+			l->hits += !missed;
+	}
+}
+
+/**
+ * hipec_league_access() - the container had an access
+ * @l:      league with teams
+ * @pgno:   page
+ * @write:  it was written
+ * @missed: the container did not have it
+ *
+ * To be followed by a look at l->wanted, and at l->next.
+ *
+ * Context: any, serialised by the host; runs events of teams.
+ */
+void hipec_league_access(struct hipec_league *l, u32 pgno, bool write, bool missed)
+{
+	l->now++;
+	if (l->rehearses != HIPEC_LEAGUE_NONE)
+		rehearse(l, pgno, write, missed);
+	if (!is_sampled(l, pgno))
+		return;
+	l->real += missed;
+	l->played++;
+	play_all(l, pgno, write);
+	if (++l->in_window >= window(l))
+		judge(l);
+}
+
+/* Follow by how many pages the sample, scaled, is too large. */
+static void follow(struct hipec_league *l)
+{
+	s64 surplus = ((s64)l->nr_sampled << l->shift) - l->nr_held;
+
+	if (!l->shift)
+		return;
+	if (l->weight < 8 * (u64)l->frames)
+		l->weight++;
+	l->surplus += (surplus * FRACTION - l->surplus) / (s64)(l->weight / 4 + 1);
+}
+
+/* A page of the container got a frame. Context: any, serialised by the host. */
+void hipec_league_came_in(struct hipec_league *l, u32 pgno)
+{
+	l->nr_held++;
+	l->nr_sampled += is_sampled(l, pgno);
+	follow(l);
+}
+
+/* A page of the container lost it. Context: any, serialised by the host. */
+void hipec_league_left(struct hipec_league *l, u32 pgno)
+{
+	l->nr_held--;
+	l->nr_sampled -= is_sampled(l, pgno);
+}
+
+/* Memory that the rehearsal of l->wanted needs. Context: any. Return: bytes. */
+size_t hipec_league_rehearsal_bytes(const struct hipec_league *l)
+{
+	return hipec_team_bytes(l->team[l->wanted].core.vm.policy, l->frames);
+}
+
+/**
+ * hipec_league_rehearse() - l->wanted rehearses, with all frames
+ * @l:         league
+ * @memory:    hipec_league_rehearsal_bytes() of zeros, aligned for u64; it is in use as
+ *             long as l->rehearses is a team
+ * @shared:    as for hipec_vm_init()
+ * @container: its machine, which stays where it is
+ *
+ * It begins with the pages that the container has.
+ *
+ * Context: any, serialised by the host; runs events of the policy.
+ */
+void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
+			   const struct hipec_vm *container)
+{
+	struct hipec_team *t = &l->rehearsal;
+	u32 h = 0;
+
+	hipec_team_start(t, l->team[l->wanted].core.vm.policy, memory, shared,
+			 l->frames, l->frames, l->salt);
+	t->now = l->now;
+	while ((h = hipec_vm_next_live(container, h)))
+		hipec_team_play(t, container->page[h].pgno, false);
+	l->container = container;
+	l->rehearses = l->wanted;
+	l->wanted = HIPEC_LEAGUE_NONE;
+	l->rehearsed = l->spared = 0;
+}
+
+/* Whose machine the container's is to be made of, unless l->adopt. Context: any. */
+struct hipec_team *hipec_league_source(struct hipec_league *l)
+{
+	return l->shift ? &l->rehearsal : &l->team[l->next];
+}
+
+/**
+ * hipec_league_switched() - the policy of l->next runs from now on
+ * @l: league
+ *
+ * A switch that cost more than it brought makes the next one dearer.
+ *
+ * Context: any, serialised by the host.
+ */
+void hipec_league_switched(struct hipec_league *l)
+{
+	u32 i;
+
+	if (l->switches && l->real - l->at_switch.real >
+			   l->team[l->before].misses - l->at_switch.before)
+		make_dearer(l);
+	else if (l->dear > 1)
+		l->dear /= 2;
+	l->before = l->runs;
+	l->runs = l->next;
+	l->at_switch.real = l->real;
+	l->at_switch.before = l->team[l->before].misses;
+	l->at_switch.runs = l->team[l->runs].misses;
+	l->rehearses = l->wanted = HIPEC_LEAGUE_NONE;
+	l->switches++;
+	l->hits = 0;
+	for (i = 0; i < l->nr; i++) {
+		l->team[i].lead = 0;
+		l->team[i].variance = 0;
+		l->team[i].wins = 0;
+	}
+}
+
+/* l->next could not take over, and plays no more. Context: any, serialised by the host. */
+void hipec_league_failed(struct hipec_league *l)
+{
+	l->team[l->next].out = true;
+	l->next = l->runs;
+	l->rehearses = l->wanted = HIPEC_LEAGUE_NONE;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A league of policies beside the one that runs: each team plays the same accesses to a
+ * sample of the pages, with as many counted frames in proportion, on a machine of its
+ * own. So it is known what each would have missed, and a better one can take over.
+ *
+ * A take-over keeps all pages. Where the team has played with all pages, its machine
+ * goes on as it is, with all that its policy remembers (hipec_vm_graft()); so does one
+ * that has rehearsed: a machine with all frames that begins with the container's pages
+ * when a team is ahead, and has to miss less than the container before it takes over.
+ * Where there is nothing to lose, as in a loop without a hit, the policy takes over at
+ * once by Init and Adopt.
+ *
+ * Names: @l a league, @t one of its teams, @pgno a page as the container numbers it.
+ *
+ * Interface:
+ * hipec_league_bytes()     memory that a team needs
+ * hipec_league_init()      a league without teams
+ * hipec_league_add()       one more; the first one runs, and is the default
+ * hipec_league_access()    the container had an access
+ * hipec_league_came_in(), _left()  a page of the container got a frame, or lost it
+ * hipec_league_rehearse()  l->wanted rehearses
+ * hipec_league_source()    whose machine the container's is to be made of
+ * hipec_league_take_over() that machine plays on with the container's pages
+ * hipec_league_switched()  the policy of l->next runs
+ * hipec_league_failed()    it could not take over
+ *
+ * Here is no lock, no allocation and no clock; the host serialises all calls.
+ */
+#ifndef HIPEC_CORE_LEAGUE_H
+#define HIPEC_CORE_LEAGUE_H
+
+#include "core.h"
+
+/* Teams at most. */
+#define HIPEC_LEAGUE_MAX 16
+
+/* Frames that a team plays with: all, or so many and less than twice that. */
+#define HIPEC_LEAGUE_FRAMES 1024
+
+#define HIPEC_LEAGUE_CLASSES 16
+#define HIPEC_LEAGUE_NONE HIPEC_LEAGUE_MAX
+
+/**
+ * struct hipec_team - a policy on a machine of its own
+ * @core:     its engine; frames are counted
+ * @bits:     HIPEC_REF_POLICY and a dirty bit, by handle
+ * @now:      its clock, which whoever has it play sets: the container's
+ * @misses:   of the sample, since the league began
+ * @class:    of these, in the window under way, by classes of pages
+ * @lead:     misses that it had less than what runs, since that was least
+ * @variance: of @lead, by the chance of which pages are in the sample
+ * @wins:     windows in a row in which it had fewer misses
+ * @out:      its policy has ended, and plays no more
+ */
+struct hipec_team {
+	struct hipec_core core;
+	u8 *bits;
+	u64 now;
+	u64 misses;
+	u32 class[HIPEC_LEAGUE_CLASSES];
+	s64 lead;
+	u64 variance;
+	u32 wins;
+	bool out;
+};
+
+/**
+ * struct hipec_league - the teams, and what is known of them
+ * @nr:        teams
+ * @runs:      the one whose policy the container runs
+ * @next:      the one that is to; the same: nothing changes
+ * @adopt:     of @next: by Init and Adopt; else hipec_league_source() is grafted
+ * @wanted:    the one that is to rehearse, and the host is to give it memory
+ * @rehearses: the one that does
+ * @frames:    of the container
+ * @shift:     one page in 1 << @shift is in the sample
+ * @salt:      says which; no policy's author knows it
+ * @now:       accesses so far
+ * @played:    of these, of the sample
+ * @in_window: of these, in the window under way
+ * @nr_held, @nr_sampled: pages that the container holds, and of these in the sample
+ * @surplus, @weight: mean of how many pages too many the sample, scaled, holds
+ * @real:      misses of the container, of the sample
+ * @hits:      of the team that runs, of the sample, lately
+ * @before:    the team before the last switch
+ * @at_switch: misses of the container, of the team before and of the one that runs, by
+ *             the last switch
+ * @dear:      times the price that a team has to lead by
+ * @switches:  so far
+ * @rehearsed: accesses of the rehearsal
+ * @spared:    misses that it had less than the container
+ * @container: its machine, while somebody rehearses
+ * @team:      the first @nr
+ * @rehearsal: a machine with all frames
+ */
+struct hipec_league {
+	u32 nr;
+	u32 runs, next;
+	bool adopt;
+	u32 wanted, rehearses;
+	u32 frames;
+	u32 shift, salt;
+	u64 now, played;
+	u32 in_window;
+	u32 nr_held, nr_sampled;
+	s64 surplus;
+	u32 weight;
+	u64 real;
+	u64 hits;
+	u32 before;
+	struct { u64 real, before, runs; } at_switch;
+	u32 dear;
+	u32 switches;
+	u64 rehearsed;
+	s64 spared;
+	const struct hipec_vm *container;
+	struct hipec_team team[HIPEC_LEAGUE_MAX];
+	struct hipec_team rehearsal;
+};
+
+/* team.c */
+size_t hipec_team_bytes(const struct hipec_policy *p, u32 frames);
+void hipec_team_start(struct hipec_team *t, const struct hipec_policy *p, void *memory,
+		      void *shared, u32 most, u32 frames, u32 salt);
+void hipec_team_resize(struct hipec_team *t, u32 frames);
+bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write);
+u32 hipec_team_lacks(const struct hipec_team *t, const struct hipec_vm *vm);
+void hipec_league_take_over(struct hipec_team *t, const struct hipec_vm *container);
+
+size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames);
+void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt);
+void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
+		      void *memory, void *shared);
+void hipec_league_access(struct hipec_league *l, u32 pgno, bool write,
+			 bool missed);
+void hipec_league_came_in(struct hipec_league *l, u32 pgno);
+void hipec_league_left(struct hipec_league *l, u32 pgno);
+size_t hipec_league_rehearsal_bytes(const struct hipec_league *l);
+void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
+			   const struct hipec_vm *container);
+struct hipec_team *hipec_league_source(struct hipec_league *l);
+void hipec_league_switched(struct hipec_league *l);
+void hipec_league_failed(struct hipec_league *l);
+
+/*
+ * Whether the policy of @core was never told of live page @h: the policy before had it.
+ * Such pages go first; one that is touched is to be told as one that came in.
+ */
+static inline bool hipec_league_is_leftover(const struct hipec_core *core, u32 h)
+{
+	return core->vm.page[h].queue == HIPEC_QUEUE_FALLBACK &&
+	       !hipec_fifo2_rules(&core->vm);
+}
+
+#endif /* HIPEC_CORE_LEAGUE_H */

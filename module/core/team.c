@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A team of the league: a policy on a machine of its own, whose frames are counted.
+ *
+ * Interface:
+ * hipec_team_bytes(), _start()  its memory, and its beginning
+ * hipec_team_resize()   one frame more or less
+ * hipec_team_play()     an access
+ * hipec_team_lacks()    pages that it holds and another machine does not
+ * hipec_league_take_over()  it plays on with the container's pages
+ */
+#include "league.h"
+#include "pool.h"
+
+/* A page was written since it came in. */
+#define TEAM_DIRTY 0x80
+
+static struct hipec_team *team_of(struct hipec_core *core)
+{
+	return (struct hipec_team *)core;
+}
+
+static bool team_referenced(struct hipec_core *core, u32 h, u32 who)
+{
+	return team_of(core)->bits[h] & who;
+}
+
+static void team_reset(struct hipec_core *core, u32 h, u32 who)
+{
+	team_of(core)->bits[h] &= ~who;
+}
+
+static int team_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
+{
+	(void)why;
+	team_of(core)->bits[h] = 0;
+	return 0;
+}
+
+static u64 team_now(struct hipec_core *core)
+{
+	return team_of(core)->now;
+}
+
+static const struct hipec_core_ops team_ops = {
+	.referenced = team_referenced,
+	.reset = team_reset,
+	.evict = team_evict,
+	.now = team_now,
+};
+
+static u8 *bits_of(struct hipec_vm *vm, u32 h)
+{
+	return &team_of(hipec_core_of(vm))->bits[h];
+}
+
+static bool host_ref(struct hipec_vm *vm, u32 h)
+{
+	return *bits_of(vm, h) & HIPEC_REF_POLICY;
+}
+
+static bool host_mod(struct hipec_vm *vm, u32 h)
+{
+	return *bits_of(vm, h) & TEAM_DIRTY;
+}
+
+static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
+{
+	*bits_of(vm, h) &= ~HIPEC_REF_POLICY;
+	*bits_of(vm, h) |= on ? HIPEC_REF_POLICY : 0;
+}
+
+static bool host_set_mod(struct hipec_vm *vm, u32 h)
+{
+	*bits_of(vm, h) |= TEAM_DIRTY;
+	return true;
+}
+
+static bool host_flush(struct hipec_vm *vm, u32 h)
+{
+	bool dirty = host_mod(vm, h);
+
+	*bits_of(vm, h) &= ~TEAM_DIRTY;
+	return dirty;
+}
+
+static bool host_map(struct hipec_vm *vm, u32 h)
+{
+	(void)vm;
+	(void)h;
+	return true;
+}
+
+static u32 host_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+{
+	(void)vm;
+	(void)pgno;
+	(void)nr;
+	return 0;
+}
+
+static const struct hipec_host_ops team_host = {
+	.give_up = hipec_core_give_up,
+	.flush = host_flush,
+	.ref = host_ref,
+	.mod = host_mod,
+	.set_ref = host_set_ref,
+	.set_mod = host_set_mod,
+	.map = host_map,
+	.unmap = host_map,
+	.request = hipec_core_request,
+	.prefetch = host_prefetch,
+};
+
+/* Of a machine, so that a byte for each entry may follow. */
+static size_t vm_bytes(const struct hipec_policy *p, u32 frames)
+{
+	return (hipec_vm_size(p, frames) + 7) & ~(size_t)7;
+}
+
+/* Memory for @frames of them. Context: any. Return: bytes. */
+size_t hipec_team_bytes(const struct hipec_policy *p, u32 frames)
+{
+	return vm_bytes(p, frames) + hipec_vm_nr_pages(p, frames) + 1;
+}
+
+/**
+ * hipec_team_start() - a team without pages
+ * @t:      to fill
+ * @p:      its policy, verified; outlives @t
+ * @memory: hipec_team_bytes() of @most, zeros, aligned for u64; the host frees it
+ * @shared: as for hipec_vm_init()
+ * @most:   frames that it may have
+ * @frames: that it begins with
+ * @salt:   shapes trees
+ *
+ * Context: any; runs its Init.
+ */
+void hipec_team_start(struct hipec_team *t, const struct hipec_policy *p, void *memory,
+		      void *shared, u32 most, u32 frames, u32 salt)
+{
+	memset(t, 0, sizeof(*t));
+	t->bits = (u8 *)memory + vm_bytes(p, most);
+	hipec_vm_init(&t->core.vm, p, &team_host, memory, shared, most);
+	hipec_core_init(&t->core, &team_ops, most, frames);
+	t->core.exact = true;
+	t->core.vm.salt = salt;
+	hipec_core_start(&t->core);
+}
+
+/* One frame more, or one less, where it has not @frames. Context: any. */
+void hipec_team_resize(struct hipec_team *t, u32 frames)
+{
+	const struct hipec_demand d = { .pgno = HIPEC_NO_PGNO, .wait = true, .want = 1 };
+
+	if (t->core.nr_frames < frames)
+		hipec_core_grow(&t->core, 1, HIPEC_EFFORT_NONE);
+	else if (t->core.nr_frames > frames && t->core.nr_frames > 1 &&
+		 hipec_core_make_room(&t->core, &d) == 1)
+		hipec_core_shrink(&t->core);
+}
+
+/* It plays an access. Context: any. Return: whether it missed. */
+bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write)
+{
+	const struct hipec_demand d = {
+		.pgno = pgno, .write = write, .wait = true, .want = 1, .whom = &t->core,
+	};
+	struct hipec_core *core = &t->core;
+	u32 h = hipec_page_find(&core->vm, pgno);
+	bool missed = !h || !hipec_page_live(&core->vm, h);
+
+	if (missed) {
+		h = hipec_core_make_room(core, &d) == 1 ? hipec_core_bind(core, pgno) : 0;
+		if (!h)
+			return true;
+		hipec_core_show(core, h);
+		hipec_core_fault(core, h, write);
+	} else if (hipec_league_is_leftover(core, h)) {
+		hipec_core_fault(core, h, write);
+	} else {
+		hipec_core_access(core, h, write);
+	}
+	if (hipec_page_live(&core->vm, h))
+		t->bits[h] |= HIPEC_REF_POLICY | (write ? TEAM_DIRTY : 0);
+	return missed;
+}
+
+/* Pages that @t holds and @vm does not. Context: any. Time is linear in its frames. */
+u32 hipec_team_lacks(const struct hipec_team *t, const struct hipec_vm *vm)
+{
+	u32 n = 0, h = 0, other;
+
+	while ((h = hipec_vm_next_live(&t->core.vm, h))) {
+		other = hipec_page_find(vm, t->core.vm.page[h].pgno);
+		n += !other || !hipec_page_live(vm, other);
+	}
+	return n;
+}
+
+/* A page of the container that the team did not have. */
+static void take_leftover(struct hipec_team *t, u32 pgno)
+{
+	struct hipec_core *core = &t->core;
+	u32 h = hipec_page_find_named(&core->vm, pgno);
+
+	if (h)
+		hipec_page_forget(&core->vm, h);
+	/* Its policy may have released some. */
+	if (!core->nr_free)
+		hipec_core_grow(core, 1, HIPEC_EFFORT_NONE);
+	h = hipec_core_bind(core, pgno);
+	t->bits[h] = 0;
+	hipec_core_show(core, h);
+}
+
+/**
+ * hipec_league_take_over() - a team plays on with the pages that the container holds
+ * @t:         hipec_league_source()
+ * @container: its machine, between two events
+ *
+ * It loses those that the container has not. Of those that it did not have its policy
+ * is not told: they go first, unless they are touched.
+ *
+ * Context: any, serialised by the host; runs events of the team.
+ */
+void hipec_league_take_over(struct hipec_team *t, const struct hipec_vm *container)
+{
+	struct hipec_vm *vm = &t->core.vm;
+	u32 h, other, pgno;
+
+	for (h = 1; h <= vm->nr_pages; h++) {
+		pgno = vm->page[h].pgno;
+		if (!hipec_page_live(vm, h))
+			continue;
+		other = hipec_page_find(container, pgno);
+		if (other && hipec_page_live(container, other))
+			continue;
+		hipec_core_unbind(&t->core, h, false);
+		t->bits[h] = 0;
+		hipec_core_remove(&t->core, pgno);
+	}
+	for (other = 0; (other = hipec_vm_next_live(container, other));) {
+		pgno = container->page[other].pgno;
+		if (!hipec_page_find(vm, pgno))
+			take_leftover(t, pgno);
+	}
+}
