@@ -21,8 +21,8 @@
 #include "cache.h"
 
 /* A range is noted; what does not fit is not. Not to be preempted. */
-static void add(struct hipec_cache *cache, struct hipec_touches *t, u32 pgno, u32 nr,
-		enum hipec_touch how, u64 context)
+static __always_inline void add(struct hipec_cache *cache, struct hipec_touches *t,
+				u32 pgno, u32 nr, enum hipec_touch how, u64 context)
 {
 	/* What is at the tail has been read before it is written over. */
 	u32 head = t->head, pending = head - smp_load_acquire(&t->tail);
@@ -51,15 +51,6 @@ static bool is_sampled(const struct hipec_cache *cache, u32 pgno, u32 nr)
 	return false;
 }
 
-/* Whether somebody wants to know of these touches. */
-static __always_inline bool is_heard(const struct hipec_cache *cache, u32 pgno, u32 nr)
-{
-	enum hipec_hear hear = READ_ONCE(cache->hear);
-
-	return hear == HIPEC_HEAR_ALL ||
-	       (hear == HIPEC_HEAR_SAMPLED && is_sampled(cache, pgno, nr));
-}
-
 /*
  * Whether there is so much that somebody should tell the policy. While that is done, a
  * note may be taken for one of many and not make its CPU known: here it does.
@@ -70,6 +61,32 @@ static bool is_full(struct hipec_cache *cache, const struct hipec_touches *t)
 		return false;
 	cpumask_set_cpu(smp_processor_id(), cache->noted);
 	return true;
+}
+
+/* As hipec_touch_note(); @quiet: nobody wants to know of these. */
+static __always_inline bool note(struct hipec_cache *cache, u32 pgno, u32 nr,
+				 enum hipec_touch how, u64 context, bool quiet)
+{
+	struct hipec_touches *t = get_cpu_ptr(cache->touches);
+	bool full = false;
+
+	if (quiet && !t->missed) {
+		t->hits += nr;
+		goto out;
+	}
+	add(cache, t, pgno, nr, how, context);
+	full = is_full(cache, t) || t->missed;
+	t->missed = false;
+out:
+	put_cpu_ptr(cache->touches);
+	return full;
+}
+
+/* Apart, so that others do not pay for it. */
+static noinline bool note_sampled(struct hipec_cache *cache, u32 pgno, u32 nr,
+				  enum hipec_touch how, u64 context)
+{
+	return note(cache, pgno, nr, how, context, !is_sampled(cache, pgno, nr));
 }
 
 /**
@@ -87,19 +104,11 @@ static bool is_full(struct hipec_cache *cache, const struct hipec_touches *t)
 bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
 		      enum hipec_touch how, u64 context)
 {
-	struct hipec_touches *t = get_cpu_ptr(cache->touches);
-	bool full = false;
+	enum hipec_hear hear = READ_ONCE(cache->hear);
 
-	if (!t->missed && !is_heard(cache, pgno, nr)) {
-		t->hits += nr;
-		goto out;
-	}
-	add(cache, t, pgno, nr, how, context);
-	full = is_full(cache, t) || t->missed;
-	t->missed = false;
-out:
-	put_cpu_ptr(cache->touches);
-	return full;
+	if (unlikely(hear == HIPEC_HEAR_SAMPLED))
+		return note_sampled(cache, pgno, nr, how, context);
+	return note(cache, pgno, nr, how, context, hear != HIPEC_HEAR_ALL);
 }
 
 /**
