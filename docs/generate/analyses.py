@@ -35,6 +35,7 @@ CONTRACT = {
     "windows": number("that were judged"),
     "watched_faults": number("that the shadow saw"),
     "estimated_faults": number("of the default policy, by its sampled shadow"),
+    "estimated_in_windows": number("of these, in windows that were judged"),
     "least_faults": number("the lower bound of that"),
     "most_faults": number("the upper bound of that"),
     "worst_percent": real("most faults above the default's; null: too few windows", "null"),

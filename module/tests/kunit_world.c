@@ -234,11 +234,12 @@ static int __init world_module_init(void)
 		return -ENOMEM;
 	}
 	hipec_debugfs_init();
-	return 0;
+	return hipec_share_init();	/* the pool has its host from there */
 }
 
 static void __exit world_module_exit(void)
 {
+	hipec_share_exit();
 	hipec_debugfs_exit();
 	destroy_workqueue(hipec_end_wq);
 	destroy_workqueue(hipec_wq);

@@ -24,14 +24,14 @@ def test_every_option_is_in_the_help():
     source = (ROOT / "compiler" / "main.c").read_text()
     options = re.findall(r'^\t\t\{ "([\w-]+)", \w+_argument', source, re.M)
     shown = run("--help").stdout
-    assert len(options) == 8
+    assert len(options) == 10
     assert all(f"--{option}" in shown for option in options)
 
 
 def test_examples_print_what_they_show(tmp_path):
     (tmp_path / "policies").symlink_to(ROOT / "policies")
     blocks = re.findall(r"^```\n(\$ .*?)^```", TEXT, re.M | re.S)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     for block in blocks:
         for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
             done = subprocess.run(["sh", "-c", command.replace("ampc ", f"{AMPC} ", 1)], text=True,

@@ -354,7 +354,7 @@ def test_what_is_missing_is_said(tmp_path):
         ("none",): "hipec sim: none: No such file or directory\n",
         (".",): "hipec sim: .: Is a directory\n",
         ("empty",): "hipec sim: empty: want an access, but there is none\n",
-        ("-p", "none", "t"): "hipec sim: none: want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, builtin, or a shipped policy\n",
+        ("-p", "none", "t"): "hipec sim: none: want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, auto, builtin, or a shipped policy\n",
         ("-p", "lru,", "t"): "hipec sim: : want a .hp or .hpo file,",
         ("-p", "../policies/mru", "t"): "hipec sim: ../policies/mru: want a .hp or",
         ("-p", "none.hpo", "t"): "hipec sim: none.hpo: No such file or directory\n",
@@ -467,7 +467,7 @@ DOC = (ROOT / "docs/user/sim.md").read_text()
 
 def test_examples_print_what_they_show(tmp_path):
     blocks = re.findall(r"^```\n(\$ .*?)^```", DOC, re.M | re.S)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     shown = 0
     for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.M):
         if command.startswith("cat "):
@@ -477,15 +477,19 @@ def test_examples_print_what_they_show(tmp_path):
                               cwd=tmp_path, capture_output=True, check=False, env=ENV)
         assert done.stdout + done.stderr == output, command
         shown += 1
-    assert shown == 6
+    assert shown == 7
 
 
 def test_json_has_the_keys_of_the_document():
     table = DOC[DOC.index("| key | holds |"):]
     keys = [key for line in re.findall(r"^\| ([a-z_, ]+) \|", table, re.M)[1:]
             for key in line.split(", ")]
-    assert list(row("mru", 2, "r 1\n", "--sample", "1/2")) == [key for key in keys if key != "contract"]
+    assert list(row("mru", 2, "r 1\n", "--sample", "1/2")) == [key for key in keys
+                                                              if key not in ("contract", "league")]
     keys.remove("sample")
+    keys.remove("league")
+    auto = row("auto", 2, "r 1\n", "--mode", "exact")
+    assert list(auto) == [*keys[:keys.index("commands")], "league"]
     built_in, policy = rows(["lru", "mru"], [2], "r 1\n", "--contract")
     assert list(policy) == keys
     assert list(row("mru", 2, "r 1\n")) == [key for key in keys if key != "contract"]
@@ -512,4 +516,4 @@ def test_help_names_every_option():
     assert set(re.findall(r"--([a-z-]+)", done.stdout)) == {
         "policy", "frames", "mode", "contract", "json", "whole-writes", "verdict", "over", "columns",
         "jobs", "step", "post-cache", "warm-up", "param", "detector", "detect-every", "hints",
-        "unguarded", "sample"}
+        "unguarded", "sample", "native", "among"}

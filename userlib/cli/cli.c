@@ -301,7 +301,7 @@ static const struct verb {
 	  "      --reserve      likewise, in frames of its own, not in a share\n"
 	  "      --contract     revoke the policy if it reads far more than the default\n"
 	  "                     would; so it is anyway with --regions, but not --reserve\n"
-	  "      --jit HOW      native code: auto, on or off; else as the module's jit says\n"
+	  "      --jit HOW      native code: auto, on, off; else as the module's jit\n"
 	  "      --hints FILE   what runs of the program have learnt, of a policy as amp;\n"
 	  "                     not the one in ~/.local/state/hipec/amp. It is read and\n"
 	  "                     written\n"
@@ -332,7 +332,7 @@ static const struct verb {
 	  "                     below /sys/fs/cgroup if NAME begins with no '/'; repeatable\n"
 	  "      --least SIZE   of these, only files as large; 1M\n"
 	  "      --contract     revoke the policy if it reads far more than the default would\n"
-	  "      --jit HOW      native code: auto, on or off; else as the module's jit says\n", GROUP_RUN },
+	  "      --jit HOW      native code: auto, on, off; else as the module's jit\n", GROUP_RUN },
 	{ "detach", cli_detach, "ID [PATH...]",
 	  "end what 'hipec attach' began, or let go of some of its files",
 	  "Their pages stay in memory, and are the kernel's to reclaim as any others. A\n"

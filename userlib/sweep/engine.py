@@ -18,8 +18,8 @@ def cluster(address):
     """The executor of a cluster, and how many threads its workers have."""
     distributed = plan.python_has("distributed")
     # What it says of a lost connection is said in a line below.
-    for name in list(logging.root.manager.loggerDict):
-        if name.split(".")[0] == "distributed":
+    for name in [*logging.root.manager.loggerDict, "tornado.application", "asyncio"]:
+        if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=CONNECT, set_as_default=False)

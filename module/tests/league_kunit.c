@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * module/core/league.c and team.c: which policy is to run, and what it takes over. The
+ * container is a team itself, of the built-in replacement.
+ */
+#include "../core/league.h"
+#include "kunit_machine.h"
+
+struct world {
+	struct hipec_league league;
+	struct hipec_team container;
+	struct hipec_policy builtin;
+};
+
+/* What came in last goes first. */
+static const struct hipec_policy *newest_first(struct kunit *test)
+{
+	struct hipec_kit *kit = hipec_kit_new(test);
+	u8 page = hipec_kit_page(kit), queue = hipec_kit_queue(kit);
+
+	hipec_kit_event(kit, HIPEC_EVENT_PAGEFAULT);
+	hipec_kit_op(kit, HIPEC_OP_FINDPA, page, HIPEC_SLOT_FAULTED_ADDRESS, 0);
+	hipec_kit_op(kit, HIPEC_OP_ENQUEUE, page, queue, HIPEC_END_TAIL);
+	hipec_kit_op(kit, HIPEC_OP_RETURN, 0, 0, 0);
+	hipec_kit_event(kit, HIPEC_EVENT_REPLACE);
+	hipec_kit_op(kit, HIPEC_OP_DEQUEUE, page, queue, HIPEC_END_TAIL);
+	hipec_kit_op(kit, HIPEC_OP_ENQUEUE, page, HIPEC_SLOT_FREE_QUEUE, HIPEC_END_TAIL);
+	hipec_kit_op(kit, HIPEC_OP_RETURN, 0, 0, 0);
+	hipec_kit_image(kit);
+	KUNIT_ASSERT_EQ(test, hipec_kit_check(kit), 0);
+	return &kit->policy;
+}
+
+static void *zeros(struct kunit *test, size_t bytes)
+{
+	void *p = kunit_kzalloc(test, bytes, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	return p;
+}
+
+/* The built-in replacement runs; beside it is a team of it, and one of @p. */
+static struct world *world(struct kunit *test, const struct hipec_policy *p, u32 frames)
+{
+	struct world *w = zeros(test, sizeof(*w));
+
+	hipec_fifo2_policy(&w->builtin);
+	hipec_team_start(&w->container, &w->builtin,
+			 zeros(test, hipec_team_bytes(&w->builtin, frames)), NULL,
+			 frames, frames, 0);
+	hipec_league_init(&w->league, frames, 1997);
+	hipec_league_add(&w->league, &w->builtin,
+			 zeros(test, hipec_league_bytes(&w->builtin, frames)), NULL);
+	hipec_league_add(&w->league, p, zeros(test, hipec_league_bytes(p, frames)), NULL);
+	return w;
+}
+
+/* Whether the container missed. */
+static bool touch(struct world *w, u32 pgno)
+{
+	u32 live = w->container.core.vm.nr_live;
+	bool missed = hipec_team_play(&w->container, pgno, false);
+
+	if (missed) {
+		hipec_league_came_in(&w->league, pgno);
+		/* Which page left does not matter to the count. */
+		if (w->container.core.vm.nr_live == live)
+			hipec_league_left(&w->league, pgno);
+	}
+	hipec_league_access(&w->league, pgno, false, missed);
+	return missed;
+}
+
+/* Touch @pages over and over until another team is to run. Return: accesses. */
+static u32 until_next(struct world *w, u32 pages, u32 most)
+{
+	u32 i;
+
+	for (i = 0; i < most && w->league.next == w->league.runs; i++)
+		touch(w, i % pages);
+	return i;
+}
+
+/* In a loop over more pages than frames, what was touched last is to go. */
+static void a_loop_is_newest_first_s_in_its_second_sweep(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 300);
+	u32 n = until_next(w, 400, 4000);
+
+	KUNIT_EXPECT_GT(test, n, 400);
+	KUNIT_EXPECT_LE(test, n, 800);
+	KUNIT_EXPECT_EQ(test, w->league.next, 1);
+	KUNIT_EXPECT_FALSE(test, w->league.adopt);
+	KUNIT_EXPECT_EQ(test, w->league.shift, 0);
+	KUNIT_EXPECT_EQ(test, w->league.team[0].misses, n);
+	hipec_league_switched(&w->league);
+	KUNIT_EXPECT_EQ(test, w->league.runs, 1);
+	KUNIT_EXPECT_EQ(test, w->league.switches, 1);
+}
+
+/* The team then holds what the container holds, and can go on. */
+static void a_team_takes_over_the_pages_that_are_there(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 300);
+	struct hipec_team *t;
+	u32 pgno, h, other;
+
+	until_next(w, 400, 4000);
+	t = hipec_league_source(&w->league);
+	KUNIT_ASSERT_TRUE(test, t == &w->league.team[1]);
+	KUNIT_EXPECT_GT(test, hipec_team_lacks(t, &w->container.core.vm), 0);
+	hipec_league_take_over(t, &w->container.core.vm);
+	KUNIT_EXPECT_EQ(test, hipec_team_lacks(t, &w->container.core.vm), 0);
+	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, w->container.core.vm.nr_live);
+	KUNIT_EXPECT_LE(test, t->core.vm.nr_live, t->core.nr_frames);
+	for (pgno = 0; pgno < 400; pgno++) {
+		h = hipec_page_find(&t->core.vm, pgno);
+		other = hipec_page_find(&w->container.core.vm, pgno);
+		KUNIT_EXPECT_EQ(test, !h, !other);
+	}
+	/* What the policy did not know goes first: it is on no queue of it. */
+	KUNIT_EXPECT_GT(test, t->core.vm.queue[HIPEC_QUEUE_FALLBACK].count, 0);
+	for (pgno = 1000; pgno < 1400; pgno++)
+		KUNIT_EXPECT_TRUE(test, hipec_team_play(t, pgno, false));
+	KUNIT_EXPECT_EQ(test, t->core.vm.queue[HIPEC_QUEUE_FALLBACK].count, 0);
+	KUNIT_EXPECT_EQ(test, t->core.vm.exit.kind, 0);
+}
+
+/* Whoever has all hits stays; who cannot take over plays no more. */
+static void who_has_nothing_to_gain_stays(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 300);
+
+	KUNIT_EXPECT_EQ(test, until_next(w, 200, 4000), 4000);
+	KUNIT_EXPECT_EQ(test, w->league.team[0].misses, 200);
+	until_next(w, 400, 4000);
+	hipec_league_failed(&w->league);
+	KUNIT_EXPECT_EQ(test, w->league.next, 0);
+	KUNIT_EXPECT_TRUE(test, w->league.team[1].out);
+	KUNIT_EXPECT_EQ(test, until_next(w, 400, 4000), 4000);
+}
+
+/* Of many frames a sample plays; without hits at stake a policy need not rehearse. */
+static void a_sample_finds_a_loop(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 4096);
+	u32 n;
+
+	KUNIT_EXPECT_EQ(test, w->league.shift, 2);
+	n = until_next(w, 6000, 18000);
+	KUNIT_EXPECT_GT(test, n, 6000);
+	KUNIT_EXPECT_LE(test, n, 12000);
+	KUNIT_EXPECT_TRUE(test, w->league.adopt);
+	KUNIT_EXPECT_LT(test, w->league.played, n / 3);
+	KUNIT_EXPECT_GT(test, w->league.played, n / 5);
+}
+
+/* Where hits are at stake it does, with all frames, until it has missed less. */
+static void a_policy_rehearses_where_hits_are_at_stake(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 4096);
+	struct hipec_league *l = &w->league;
+	u32 i;
+
+	for (i = 0; i < 9000; i++)
+		touch(w, i % 6000);
+	l->next = l->runs;
+	l->wanted = 1;
+	hipec_league_rehearse(l, zeros(test, hipec_league_rehearsal_bytes(l)), NULL,
+			      &w->container.core.vm);
+	KUNIT_EXPECT_EQ(test, l->rehearses, 1);
+	KUNIT_EXPECT_EQ(test, hipec_team_lacks(&l->rehearsal, &w->container.core.vm), 0);
+	for (l->next = l->runs; l->rehearses == 1 && (l->next == l->runs || l->adopt); i++) {
+		l->next = l->runs;
+		touch(w, i % 6000);
+	}
+	KUNIT_EXPECT_EQ(test, l->next, 1);
+	KUNIT_EXPECT_TRUE(test, hipec_league_source(l) == &l->rehearsal);
+	KUNIT_EXPECT_GT(test, l->spared, 0);
+	hipec_league_switched(l);
+	KUNIT_EXPECT_EQ(test, l->rehearses, HIPEC_LEAGUE_NONE);
+}
+
+static struct kunit_case league_cases[] = {
+	KUNIT_CASE(a_loop_is_newest_first_s_in_its_second_sweep),
+	KUNIT_CASE(a_team_takes_over_the_pages_that_are_there),
+	KUNIT_CASE(who_has_nothing_to_gain_stays),
+	KUNIT_CASE(a_sample_finds_a_loop),
+	KUNIT_CASE(a_policy_rehearses_where_hits_are_at_stake),
+	{ }
+};
+
+static struct kunit_suite league_suite = {
+	.name = "hipec_league",
+	.test_cases = league_cases,
+};
+
+kunit_test_suites(&league_suite);
