@@ -53,6 +53,7 @@ struct hipec_container *hipec_container_new(void)
 	INIT_LIST_HEAD(&c->flush);
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_event_timer);
+	INIT_WORK(&c->refill, hipec_event_refill_work);
 	init_waitqueue_head(&c->wait);
 	init_waitqueue_head(&c->ended);
 	mutex_lock(&hipec_containers_lock);
@@ -115,6 +116,7 @@ static void container_free(struct kref *ref)
 	hipec_sample_end(c);
 	mutex_unlock(&c->lock);
 	unload(c);
+	cancel_work_sync(&c->refill);	/* nobody queues it who shares no longer */
 	kvfree(c->image);
 	WARN_ON_ONCE(c->core.nr_frames);
 	free_cpumask_var(c->stale_cpus);
@@ -394,7 +396,7 @@ void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 		memcpy(s->policy, c->policy.image->name, sizeof(s->policy));
 		s->frames = c->core.nr_frames - c->core.nr_surplus;
 		s->free_frames = c->core.nr_free;
-		s->resident = c->cache ? hipec_cache_held(c) : c->core.vm.nr_live;
+		s->resident = c->cache ? hipec_cache_held(c) : c->core.vm.nr_live + c->core.nr_victims;
 		s->in_place = c->cache != NULL;
 		s->dirty = atomic_read(&c->nr_dirty);
 		s->ghosts = c->core.vm.nr_ghosts;

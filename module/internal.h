@@ -86,10 +86,12 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @vain:      @served when one last waited in vain for a page to be unpinned
  * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, while
  *             core.unsettled
- * @asked_since: ns, when it was asked for a page that others wait for; 0: it is not
+ * @refill:    has the policy name victims for others
+ * @for_others: that is under way, in the worker
+ * @asked_since: ns, when that began; 0: it is not
  * @passed:    it was late then, and is not asked now
- * @passes:    pages for which it is not, still
- * @pass_next: for how many it was not, the last time
+ * @passes:    times that it is not, still
+ * @pass_next: how many times it was not, the last time
  * @timer:     runs Timer
  * @ended:     polled for the end of the policy
  * @nr_filling: batches that are being read ahead now
@@ -142,6 +144,8 @@ struct hipec_container {
 	bool passed;
 	u32 passes;
 	u32 pass_next;
+	struct work_struct refill;
+	bool for_others;
 	struct delayed_work timer;
 	wait_queue_head_t ended;
 
@@ -388,8 +392,8 @@ int hipec_log_next(struct hipec_log *a);
 /* event.c: how long events may take, and what they know */
 int hipec_event_run(struct hipec_core *core, u32 event);
 bool hipec_event_late(struct hipec_core *core);
-bool hipec_event_may_ask(struct hipec_core *core);
-void hipec_event_asked(struct hipec_core *core);
+void hipec_event_refill(struct hipec_core *core);
+void hipec_event_refill_work(struct work_struct *work);
 bool hipec_event_pause(struct hipec_core *core);
 void hipec_event_touched(struct hipec_core *core, u32 pgno);
 u64 hipec_event_now(struct hipec_core *core);

@@ -247,7 +247,9 @@ int hipec_share_fill(struct hipec_container *c)
 	if (!builtin)
 		c->core.directory =
 			hipec_table_alloc(hipec_shadow_bytes(c->core.nr_reserved));
-	if (!c->core.in_pool || !(c->core.directory || builtin) ||
+	c->core.taken =
+		hipec_table_alloc(c->core.nr_reserved * sizeof(*c->core.taken));
+	if (!c->core.in_pool || !c->core.taken || !(c->core.directory || builtin) ||
 	    !make_recovery(c))
 		return -ENOMEM;
 	mutex_lock(&c->lock);
@@ -275,6 +277,8 @@ void hipec_share_leave(struct hipec_container *c)
 	hipec_pool_unlock(&hipec_share_pool, entered);
 	kvfree(c->core.in_pool);
 	c->core.in_pool = NULL;
+	kvfree(c->core.taken);
+	c->core.taken = NULL;
 	kvfree(c->recovery);
 	c->recovery = NULL;
 	kvfree(c->core.directory);

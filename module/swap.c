@@ -230,6 +230,7 @@ static int take_place(struct hipec_container *c, struct side *s,
 	/* What was touched up to now the policy before is told. */
 	if (c->cache)
 		hipec_cache_hear(c);
+	hipec_core_catch_up(&c->core);
 	copy_tables(c, s);
 	exchange(c, s);
 	if (c->cache)

@@ -18,6 +18,7 @@
  *	reading  nr_reading: a page is being brought into it, or was put aside
  *	live	 vm.nr_live: the policy may use it, and is asked for it
  *	pending  nr_pending: its page was given up and has to be written first
+ *	victim   nr_victims: its page was given up ahead, and nobody has taken it yet
  * of which nr_surplus go back to where they came from when they are free next.
  *
  * Interface, each file needs those below it alone:
@@ -82,6 +83,15 @@ struct hipec_pool;
 #define HIPEC_REF_SHADOW 0x4
 #define HIPEC_REF_ALL 0x7
 
+/*
+ * Victims that a policy names ahead, at most: as many as go while it is not asked, and
+ * few enough that the policy has all but an eighth of its pages.
+ */
+#define HIPEC_MAX_NAMED 8
+
+/* A page that was given up ahead: not live, unmapped, and its frame as it was. */
+#define HIPEC_PAGE_VICTIM 0x10
+
 /* Why a page loses its frame. */
 enum hipec_evict_why {
 	HIPEC_EVICT_FREED,	/* the policy gave it up, and its container keeps the frame */
@@ -131,6 +141,9 @@ struct hipec_demand {
  *	cannot go now (pinned, locked, its last write failed and @why is not
  *	HIPEC_EVICT_LAST); it is as it was. Never waits for I/O or for a lock
  *	of a file. May sleep otherwise.
+ * @victim: live page @h is given up ahead: unmap it everywhere, so that who touches it comes
+ *	to the host, which calls hipec_core_hit(). Where it is dirty, begin to write it. False:
+ *	it cannot go now. May sleep. NULL: it always can.
  * @free: the frame of @h, which is no page's any more, is free. @keep: it stays with
  *	the container; else it goes back. The engine has counted it already. NULL:
  *	frames are only counted.
@@ -165,9 +178,9 @@ struct hipec_demand {
  *	-EAGAIN: not now, and the policy is not told.
  * @late: an event was given up, and is counted. True: often is not too often, as it was
  *	the task that ended, say. NULL: never.
- * @may_ask: whether a policy is asked for a page under the pool's lock, while others
- *	wait; false: the pool's choice stands. NULL: yes.
- * @asked: it was, and has answered. NULL: nobody wants to know.
+ * @refill: others took victims that the policy had named ahead: have
+ *	hipec_core_refill() called soon, in a task of the container's own. Called with
+ *	the pool's lock, and perhaps not the container's. Does not sleep.
  * @ended: the policy has ended: vm.exit says why, in words too, and it still has its
  *	queues. Called once for each policy, never from within an event. NULL:
  *	nobody wants to know.
@@ -182,8 +195,8 @@ struct hipec_demand {
  *	policy reads Hint. NULL: hints come with accesses, core->hint.
  * @now: the policy's Time, ns from any start on. NULL: 0.
  *
- * All are called with the container's lock held, the requester's and the asked one's in
- * the case of a pool; but @try_lock, and @enter and @leave. None may run events of the
+ * All are called with the container's lock held, the requester's and the victim's in the
+ * case of a pool; but @try_lock, @enter and @leave, and @refill. None may run events of the
  * container, or give its frames a page. Those that may sleep do so only where the caller
  * of the engine may.
  */
@@ -192,6 +205,7 @@ struct hipec_core_ops {
 	void (*reset)(struct hipec_core *core, u32 h, u32 who);
 	bool (*is_clean)(struct hipec_core *core, u32 h);
 	int (*evict)(struct hipec_core *core, u32 h, enum hipec_evict_why why);
+	bool (*victim)(struct hipec_core *core, u32 h);
 	void (*free)(struct hipec_core *core, u32 h, bool keep);
 	u32 (*allocate)(struct hipec_core *core, u32 nr, enum hipec_effort effort);
 	s64 (*allowance)(struct hipec_core *core);
@@ -205,8 +219,7 @@ struct hipec_core_ops {
 	bool (*pause)(struct hipec_core *core);
 	int (*run)(struct hipec_core *core, u32 event);
 	bool (*late)(struct hipec_core *core);
-	bool (*may_ask)(struct hipec_core *core);
-	void (*asked)(struct hipec_core *core);
+	void (*refill)(struct hipec_core *core);
 	void (*ended)(struct hipec_core *core);
 	bool (*window)(struct hipec_core *core, enum hipec_shadow_verdict verdict);
 	u32 (*look)(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
@@ -227,9 +240,11 @@ struct hipec_core_ops {
  *              count on them. The host sets it
  * @nr_reading: pages that have a frame and are not live, yet or for now
  * @nr_pending: pages that were given up and have to be written first
+ * @nr_victims: pages that were given up ahead
  * @pinned:     page that an event is about and that cannot go now; 0: none
  * @demand:     that is being answered by the policy; NULL: none, or it is answered
  * @making_room: free frames are promised
+ * @naming:     the next page that is given up is a victim, for whoever wants a frame
  * @denied:     pages of its own that it replaces before it asks the host for a frame
  *              again: asking a memory cgroup that is full costs more than a page is
  *              worth; the host sets it
@@ -257,10 +272,15 @@ struct hipec_core_ops {
  * @pool:       that it shares; NULL: all its frames are its own
  * @member:     its number there; 0: likewise
  * @min_frames: which nobody takes from it
- * @in_pool:    the pool's entry of each live page, by handle; the host's memory
+ * @in_pool:    the pool's entry of each live page and victim, by handle; the host's memory
+ * @victim:     pages given up ahead, the first of them first
+ * @taken:      pages that others took and that the policy did not name: it is told
+ *              later. nr_reserved of them; the host's memory
+ * @nr_taken:   their number
  * @pool_held:  frames less surplus, as the pool counts them
  * @pool_leaving: surplus, likewise
  * @recover:    decisions of the policy that may be reversed
+ * @doubt:      how many were
  */
 struct hipec_core {
 	struct hipec_vm vm;
@@ -273,9 +293,11 @@ struct hipec_core {
 	u32 nr_withheld;
 	u32 nr_reading;
 	u32 nr_pending;
+	u32 nr_victims;
 	u32 pinned;
 	const struct hipec_demand *demand;
 	bool making_room;
+	bool naming;
 	u32 denied;
 	bool unsettled;
 	bool pool_empty;
@@ -306,9 +328,13 @@ struct hipec_core {
 	u32 member;
 	u32 min_frames;
 	u32 *in_pool;
+	u32 victim[HIPEC_MAX_NAMED];
+	u32 *taken;
+	u32 nr_taken;
 	u32 pool_held;
 	u32 pool_leaving;
 	struct hipec_recover recover;
+	struct hipec_doubt doubt;
 };
 
 static inline struct hipec_core *hipec_core_of(struct hipec_vm *vm)
@@ -323,12 +349,18 @@ static inline u32 hipec_core_held(const struct hipec_core *core)
 	return core->nr_frames - core->nr_surplus;
 }
 
-/* Of these, what there is room for; what a policy knows as FrameBudget. */
+/* Of these, what a policy has room in; it knows that as FrameBudget. */
 static inline u32 hipec_core_usable(const struct hipec_core *core)
 {
-	u32 held = hipec_core_held(core);
+	u32 held = hipec_core_held(core), no_room = core->nr_withheld + core->nr_victims;
 
-	return held > core->nr_withheld ? held - core->nr_withheld : 0;
+	return held > no_room ? held - no_room : 0;
+}
+
+/* Whether page @h can be touched: it is live, or was given up and nobody has taken it. */
+static inline bool hipec_core_resident(const struct hipec_core *core, u32 h)
+{
+	return core->vm.page[h].flags & (HIPEC_PAGE_LIVE | HIPEC_PAGE_VICTIM);
 }
 
 /* Whether the policy is there and has event @event. */
@@ -426,6 +458,8 @@ void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost);
 bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno);
+bool hipec_core_take_victim(struct hipec_core *core, bool keep);
+void hipec_core_drop_victim(struct hipec_core *core, u32 h);
 bool hipec_core_give_up(struct hipec_vm *vm, u32 h, bool keep);
 
 /* event.c */
@@ -438,8 +472,17 @@ void __hipec_core_access(struct hipec_core *core, u32 h, bool write);
 void hipec_core_harvest(struct hipec_core *core);
 void hipec_core_remove(struct hipec_core *core, u32 pgno);
 void hipec_core_timer(struct hipec_core *core);
+void hipec_core_spare(struct hipec_core *core, u32 h, bool write);
+void __hipec_core_catch_up(struct hipec_core *core);
 
-/* A resident page was touched. Context: expects the lock; may sleep. */
+/* Tell the policy what others took. Expects the lock; may sleep; between two events. */
+static inline void hipec_core_catch_up(struct hipec_core *core)
+{
+	if (unlikely(core->nr_taken))
+		__hipec_core_catch_up(core);
+}
+
+/* A live page was touched. Context: expects the lock; may sleep. */
 static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
 {
 	if (hipec_core_listens(core, HIPEC_EVENT_ACCESS))
@@ -481,8 +524,20 @@ hipec_core_look(struct hipec_core *core,
 	return n;
 }
 
+/* The same of a resident page, which lives again if it was given up. */
+static inline void hipec_core_hit(struct hipec_core *core, u32 h, bool write)
+{
+	if (unlikely(core->vm.page[h].flags & HIPEC_PAGE_VICTIM))
+		hipec_core_spare(core, h, write);
+	else
+		hipec_core_access(core, h, write);
+}
+
 /* ask.c */
 bool hipec_core_ask(struct hipec_core *core, const struct hipec_demand *d);
+void hipec_core_name(struct hipec_core *core, const struct hipec_demand *d, u32 most);
+void hipec_core_refill(struct hipec_core *core);
+u32 hipec_core_most_victims(const struct hipec_core *core);
 
 /* reclaim.c */
 bool hipec_core_replace_one(struct hipec_core *core, const struct hipec_demand *d);

@@ -3,27 +3,61 @@
  * A page loses its frame; and the built-in choice of a page: FIFO with a second
  * chance, for containers without a policy, or whose policy has ended, and for
  * policies that give no frame.
+ *
+ * Victims are pages that a policy gave up ahead. Whoever needs a frame takes them, the
+ * first first, and runs none of its commands.
  */
 #include "pool.h"
+
+/* A live page is given up ahead. Return: whether it is a victim now. */
+static bool make_victim(struct hipec_core *core, u32 h)
+{
+	core->naming = false;
+	if (core->nr_victims == HIPEC_MAX_NAMED ||
+	    (core->ops->victim && !core->ops->victim(core, h)))
+		return false;
+	hipec_page_hide(&core->vm, h);
+	core->vm.page[h].flags |= HIPEC_PAGE_VICTIM;
+	core->victim[core->nr_victims++] = h;
+	return true;
+}
+
+/* Victim @h is none any more. Context: expects the lock. */
+void hipec_core_drop_victim(struct hipec_core *core, u32 h)
+{
+	u32 from, to = 0;
+
+	for (from = 0; from < core->nr_victims; from++)
+		if (core->victim[from] != h)
+			core->victim[to++] = core->victim[from];
+	core->nr_victims = to;
+	core->vm.page[h].flags &= ~HIPEC_PAGE_VICTIM;
+}
 
 /* As hipec_core_evict(). */
 static __always_inline bool evict(struct hipec_core *core, u32 h, bool keep,
 				  enum hipec_evict_why why)
 {
+	bool victim = core->vm.page[h].flags & HIPEC_PAGE_VICTIM;
 	int ret;
 
 	if (h == core->pinned)
 		return false;
+	if (unlikely(core->naming) && !victim && make_victim(core, h))
+		return true;
 	ret = core->ops->evict(core, h, why);
 	if (ret && ret != -EINPROGRESS)
 		return false;
 	if (core->directory || core->pool)
 		hipec_core_leaving(core, h);
+	if (unlikely(victim))
+		hipec_core_drop_victim(core, h);
 	core->nr_surplus += !keep;
 	core->counters.evictions++;
 	core->counters.given += !keep;
 	if (ret) {
-		hipec_page_hide(&core->vm, h);
+		if (!victim)
+			hipec_page_hide(&core->vm, h);
 		core->nr_pending++;
 		hipec_pool_account(core);
 	} else {
@@ -33,13 +67,14 @@ static __always_inline bool evict(struct hipec_core *core, u32 h, bool keep,
 }
 
 /**
- * hipec_core_evict() - a live page gives its frame up
+ * hipec_core_evict() - a resident page gives its frame up
  * @core: container
- * @h:    live page
+ * @h:    live page, or a victim
  * @keep: the frame stays with the container; else it goes back
  * @why:  for the host
  *
- * A clean frame is free at once, another one when it has been written.
+ * A clean frame is free at once, another one when it has been written. While a policy
+ * names victims ahead, its frame is nobody's yet.
  *
  * Context: expects the lock; may sleep.
  * Return: whether the page is no longer live.
@@ -48,6 +83,27 @@ bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
 		      enum hipec_evict_why why)
 {
 	return evict(core, h, keep, why);
+}
+
+/**
+ * hipec_core_take_victim() - the first page that was given up ahead loses its frame
+ * @core: container
+ * @keep: the frame stays with the container; else it goes back
+ *
+ * Runs no event.
+ *
+ * Context: expects the lock; may sleep.
+ * Return: false if there is none that can go.
+ */
+bool hipec_core_take_victim(struct hipec_core *core, bool keep)
+{
+	u32 i;
+
+	for (i = 0; i < core->nr_victims; i++)
+		if (hipec_core_evict(core, core->victim[i], keep,
+				     keep ? HIPEC_EVICT_FREED : HIPEC_EVICT_RELEASED))
+			return true;
+	return false;
 }
 
 /**
@@ -63,10 +119,14 @@ bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
  */
 void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost)
 {
-	if (hipec_page_live(&core->vm, h))
+	bool victim = core->vm.page[h].flags & HIPEC_PAGE_VICTIM;
+
+	if (hipec_core_resident(core, h))
 		hipec_core_leaving(core, h);
 	else
 		core->nr_reading--;
+	if (victim)
+		hipec_core_drop_victim(core, h);
 	if (lost)
 		hipec_core_lost(core, h);
 	else
@@ -80,7 +140,8 @@ void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost)
  * @keep: the policy wants the frame to stay
  *
  * In a container that shares, the first page given up in a Replace of its own
- * answers it; others, and those of other events, are gifts to the pool. The last
+ * answers it, and is a victim where one is to be named ahead; others, and those of other
+ * events, are gifts to the pool. The last
  * frames stay, or no fault could ever be served.
  *
  * Context: expects the lock; may sleep.
@@ -94,7 +155,7 @@ bool hipec_core_give_up(struct hipec_vm *vm, u32 h, bool keep)
 
 	if (core->pool) {
 		last = core->min_frames;
-		keep = own;
+		keep = own || core->naming;
 	}
 	if ((!keep && hipec_core_held(core) <= last) ||
 	    !evict(core, h, keep, keep ? HIPEC_EVICT_FREED :

@@ -270,6 +270,31 @@ static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	return to_laundry(c, h);
 }
 
+/*
+ * Given up ahead: unmapped, so that a touch is a fault, and written where it has to be. What
+ * is being written goes to the washer at once, as in frame_evict().
+ */
+static bool frame_victim(struct hipec_core *core, u32 h)
+{
+	struct hipec_container *c = hipec_of_core(core);
+	struct folio *folio = c->frame[h];
+
+	lockdep_assert_held(&c->lock);
+	if (core->vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_FAILED) ||
+	    folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount) ||
+	    !folio_trylock(folio))
+		return false;
+	if (folio_mapped(folio))
+		unmap_mapping_range(folio->mapping, folio_pos(folio),
+				    PAGE_SIZE, 0);
+	if (folio_test_dirty(folio)) {
+		hipec_flush_add(c, h);
+		hipec_wash_start(hipec_region_of(folio));
+	}
+	folio_unlock(folio);
+	return true;
+}
+
 static bool frame_is_clean(struct hipec_core *core, u32 h)
 {
 	return !folio_test_dirty(hipec_of_core(core)->frame[h]) &&
@@ -298,8 +323,8 @@ const struct hipec_core_ops hipec_shared_frame_ops = {
 	.unlock = hipec_share_unlock_member,
 	.enter = hipec_share_enter,
 	.leave = hipec_share_leave_lock,
-	.may_ask = hipec_event_may_ask,
-	.asked = hipec_event_asked,
+	.victim = frame_victim,
+	.refill = hipec_event_refill,
 };
 
 static bool host_flush(struct hipec_vm *vm, u32 h)

@@ -5,7 +5,8 @@
  * inside a cgroup is cgroup.c's.
  *
  * Reclaim may run under any lock, ours as well: all are only tried here. The
- * policies are asked as by any other container (core/pool.c); dirty pages go to the
+ * policies have named victims ahead, as for other containers (core/pool.c), and none runs
+ * here; dirty pages go to the
  * washer and are no gain yet.
  *
  * Interface:

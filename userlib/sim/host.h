@@ -58,6 +58,7 @@ struct sim {
 	struct mix_disk *disk;	/* NULL: it takes no time */
 	u64 due;		/* when the page of a fault is there, ns */
 	bool revocable;		/* the contract ends the policy */
+	bool refill;		/* others took victims: it is to name more */
 };
 
 static inline struct sim *sim_of(struct hipec_vm *vm)
