@@ -74,29 +74,11 @@ void hipec_core_cleaned(struct hipec_core *core, u32 h)
 }
 
 /**
- * hipec_core_uncleaned() - a page that was given up cannot go after all
- * @core: container
- * @h:    pending page, which is dirty still or pinned
- *
- * It lives again, where the built-in replacement finds it. What a policy remembers
- * is a page without a frame: it was wrong.
- *
- * Context: expects the lock; may sleep.
- */
-void hipec_core_uncleaned(struct hipec_core *core, u32 h)
-{
-	core->nr_pending--;
-	hipec_page_forget(&core->vm, h);
-	hipec_page_show(&core->vm, h);
-	hipec_pool_added(core, h);
-}
-
-/**
  * hipec_core_put_aside() - a pending page cannot go for now
  * @core: container
  *
  * Neither the policy nor the built-in choice is asked for it again, until the host shows
- * it (hipec_core_show()), as if it had come in, or it loses its frame after all
+ * it (hipec_core_show(), hipec_core_came_back()), or it loses its frame after all
  * (hipec_core_unbind()).
  *
  * Context: expects the lock.

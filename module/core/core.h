@@ -355,7 +355,6 @@ void hipec_core_borrow(struct hipec_core *core);
 u64 hipec_core_request(struct hipec_vm *vm, u64 nr);
 bool hipec_core_may_fetch(const struct hipec_core *core);
 void hipec_core_cleaned(struct hipec_core *core, u32 h);
-void hipec_core_uncleaned(struct hipec_core *core, u32 h);
 void hipec_core_put_aside(struct hipec_core *core);
 bool hipec_core_end(struct hipec_core *core, u32 kind);
 void hipec_core_ended(struct hipec_core *core);
@@ -400,6 +399,7 @@ void hipec_core_watch(struct hipec_core *core, u32 salt);
 void hipec_core_watch_again(struct hipec_core *core);
 void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead);
 void hipec_core_leaving(struct hipec_core *core, u32 h);
+void hipec_core_came_back(struct hipec_core *core, u32 pgno, bool touched);
 
 /**
  * hipec_core_came_in() - a page came in
@@ -423,6 +423,7 @@ static inline void hipec_core_came_in(struct hipec_core *core, u32 pgno,
 bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
 		      enum hipec_evict_why why);
 void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost);
+void hipec_core_uncleaned(struct hipec_core *core, u32 h);
 bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno);

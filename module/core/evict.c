@@ -74,6 +74,25 @@ void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost)
 }
 
 /**
+ * hipec_core_uncleaned() - a page that was given up cannot go after all
+ * @core: container
+ * @h:    pending page, which is dirty still or pinned
+ *
+ * It lives again, where the built-in replacement finds it. What a policy remembers
+ * is a page without a frame: it was wrong.
+ *
+ * Context: expects the lock; may sleep.
+ */
+void hipec_core_uncleaned(struct hipec_core *core, u32 h)
+{
+	core->nr_pending--;
+	hipec_page_forget(&core->vm, h);
+	hipec_page_show(&core->vm, h);
+	hipec_pool_added(core, h);
+	hipec_core_came_back(core, core->vm.page[h].pgno, false);
+}
+
+/**
  * hipec_core_give_up() - host operation: the policy gives a page up
  * @vm:   machine of a container
  * @h:    live page

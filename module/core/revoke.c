@@ -9,6 +9,7 @@
  * hipec_core_watch_again()  another one has taken its place
  * hipec_core_came_in()      a page came in, as it was wanted or before
  * hipec_core_leaving()      a live page is about to lose its frame
+ * hipec_core_came_back()    it has not lost it, and is live again
  */
 #include "pool.h"
 
@@ -48,7 +49,7 @@ void hipec_core_watch(struct hipec_core *core, u32 salt)
 
 /**
  * hipec_core_watch_again() - hold another policy to the contract, from now on
- * @core: container that shares; nothing if it has no directory
+ * @core: container; nothing if it has no directory
  *
  * The default starts with the pages that the policy starts with.
  *
@@ -61,7 +62,7 @@ void hipec_core_watch_again(struct hipec_core *core)
 	if (!core->directory)
 		return;
 	hipec_core_watch(core, core->vm.salt);
-	hipec_shadow_resize(&core->shadow, core->pool_held);
+	hipec_shadow_resize(&core->shadow, hipec_core_usable(core));
 	while ((h = hipec_vm_next_live(&core->vm, h))) {
 		hipec_shadow_ahead(&core->shadow, core->vm.page[h].pgno);
 		if (core->ops->pause)
@@ -107,8 +108,8 @@ void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead)
 		hipec_shadow_ahead(&core->shadow, pgno);
 		return;
 	}
-	if (core->pool && core->shadow.frames != core->pool_held)
-		hipec_shadow_resize(&core->shadow, core->pool_held);
+	if (core->shadow.frames != hipec_core_usable(core))
+		hipec_shadow_resize(&core->shadow, hipec_core_usable(core));
 	hipec_shadow_fault(&core->shadow, pgno);
 	judge(core);
 }
@@ -119,4 +120,23 @@ void hipec_core_leaving(struct hipec_core *core, u32 h)
 	if (watched(core))
 		hipec_shadow_gone(&core->shadow, core->vm.page[h].pgno);
 	hipec_pool_removed(core, h);
+}
+
+/**
+ * hipec_core_came_back() - a page that was given up could not go, and is live again
+ * @core:    container
+ * @pgno:    live page
+ * @touched: it is so since somebody touched it
+ *
+ * That it is there costs neither the policy nor the default a fault.
+ *
+ * Context: expects the lock; may sleep.
+ */
+void hipec_core_came_back(struct hipec_core *core, u32 pgno, bool touched)
+{
+	if (!watched(core))
+		return;
+	hipec_shadow_back(&core->shadow, pgno);
+	if (touched)
+		hipec_shadow_touch(&core->shadow, pgno);
 }

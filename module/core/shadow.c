@@ -342,15 +342,33 @@ static void thin_out(struct hipec_shadow *s)
 	s->weight = 0;
 }
 
+/* Whether page @pgno is sampled, with room for one more that is held. */
+static bool has_room_for(struct hipec_shadow *s, u32 pgno)
+{
+	while (hipec_shadow_sampled(s, pgno) && s->nr_sampled == s->max)
+		thin_out(s);
+	return hipec_shadow_sampled(s, pgno);
+}
+
+/* The entry of a sampled page that is held from now on. */
+static u32 hold(struct hipec_shadow *s, u32 pgno)
+{
+	u32 e = find(s, pgno);
+
+	if (!e)
+		e = add(s, pgno);
+	s->nr_sampled += !s->page[e].held;
+	s->page[e].held = true;
+	return e;
+}
+
 static void bring_in(struct hipec_shadow *s, u32 pgno, bool wanted)
 {
 	u32 e;
 
 	s->window.faults++;
 	s->nr_held++;
-	while (hipec_shadow_sampled(s, pgno) && s->nr_sampled == s->max)
-		thin_out(s);
-	if (!hipec_shadow_sampled(s, pgno)) {
+	if (!has_room_for(s, pgno)) {
 		follow(s);
 		return;
 	}
@@ -358,11 +376,7 @@ static void bring_in(struct hipec_shadow *s, u32 pgno, bool wanted)
 	s->window.class_sampled[hipec_shadow_class(s, pgno)]++;
 	trim(s);
 	look(s);	/* what was touched was so before this page */
-	e = find(s, pgno);
-	if (!e)
-		e = add(s, pgno);
-	s->nr_sampled += !s->page[e].held;
-	s->page[e].held = true;
+	e = hold(s, pgno);
 	follow(s);
 	if (!is_kept(s, e))
 		keep(s, e, false);
@@ -444,6 +458,27 @@ void hipec_shadow_gone(struct hipec_shadow *s, u32 pgno)
 	s->nr_sampled--;
 	if (!is_kept(s, e))
 		del(s, e);
+}
+
+/**
+ * hipec_shadow_back() - a page that had gone is held after all
+ * @s:    shadow
+ * @pgno: page, which could not give its frame up
+ *
+ * Nobody has read it: it is no fault of either side. Touches of it are told as ever.
+ *
+ * Context: any, serialised by the host.
+ */
+void hipec_shadow_back(struct hipec_shadow *s, u32 pgno)
+{
+	u32 e;
+
+	s->nr_held++;
+	if (!has_room_for(s, pgno))
+		return;
+	e = hold(s, pgno);
+	if (!is_kept(s, e))
+		move_tail(s, e, HIPEC_SHADOW_DROPPED);
 }
 
 /**

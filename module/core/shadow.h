@@ -12,6 +12,7 @@
  * Interface:
  * hipec_shadow_bytes(), _init()  a shadow in memory that the host gives
  * hipec_shadow_fault(), _ahead(), _gone()  pages come and go; all of them
+ * hipec_shadow_back()     a page that had gone is held after all
  * hipec_shadow_touch()    a sampled page was found referenced
  * hipec_shadow_sampled()  whether _touch() wants to know
  * hipec_shadow_resize()   the container has more frames, or fewer
@@ -160,6 +161,7 @@ void hipec_shadow_fault(struct hipec_shadow *s, u32 pgno);
 void hipec_shadow_ahead(struct hipec_shadow *s, u32 pgno);
 void hipec_shadow_touch(struct hipec_shadow *s, u32 pgno);
 void hipec_shadow_gone(struct hipec_shadow *s, u32 pgno);
+void hipec_shadow_back(struct hipec_shadow *s, u32 pgno);
 void hipec_shadow_resize(struct hipec_shadow *s, u32 frames);
 enum hipec_shadow_verdict hipec_shadow_verdict(struct hipec_shadow *s);
 u64 hipec_contract_window(const struct hipec_contract *c, u32 frames);

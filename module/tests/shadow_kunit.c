@@ -448,6 +448,37 @@ static void read_ahead_is_nobodys_fault(struct kunit *test)
 	expect_whole(w);
 }
 
+/* It could not go: whether the default keeps it or not, nobody has read it again. */
+static void what_comes_back_is_nobodys_fault(struct kunit *test)
+{
+	struct world *w = start(test, 3, 7, true);
+	u32 pgno;
+
+	for (pgno = 1; pgno <= 3; pgno++)
+		touch(w, pgno, 0);
+	touch(w, 4, 3);
+	expect_list(w, HIPEC_SHADOW_INACTIVE, 1, 2, 0);
+	expect_list(w, HIPEC_SHADOW_DROPPED, 1, 1, 0);
+	for (pgno = 1; pgno <= 2; pgno++) {
+		give_up(w, pgno);
+		w->slot[w->nr_held++] = pgno;
+		w->place[pgno] = w->nr_held;
+		hipec_shadow_back(&w->s, pgno);
+	}
+	KUNIT_EXPECT_EQ(test, w->s.window.faults, 4);
+	KUNIT_EXPECT_EQ(test, w->s.window.shadow, 4);
+	expect_list(w, HIPEC_SHADOW_INACTIVE, 1, 2, 0);
+	expect_list(w, HIPEC_SHADOW_DROPPED, 1, 1, 0);
+	expect_whole(w);
+	/* A touch is one of the default's, where it has no frame for the page. */
+	touch(w, 2, 0);
+	KUNIT_EXPECT_EQ(test, w->s.window.shadow, 4);
+	touch(w, 1, 0);
+	KUNIT_EXPECT_EQ(test, w->s.window.faults, 4);
+	KUNIT_EXPECT_EQ(test, w->s.window.shadow, 5);
+	expect_whole(w);
+}
+
 /* One page in two frames that comes and goes: the default would keep it. */
 static void waste(struct world *w, u32 nr)
 {
@@ -542,6 +573,7 @@ static struct kunit_case shadow_cases[] = {
 	KUNIT_CASE(a_loop_is_scaled_down_with_its_frames),
 	KUNIT_CASE(a_container_that_grows_is_thinned_out),
 	KUNIT_CASE(read_ahead_is_nobodys_fault),
+	KUNIT_CASE(what_comes_back_is_nobodys_fault),
 	KUNIT_CASE(only_windows_in_a_row_revoke),
 	KUNIT_CASE(the_contract_holds_to_the_fault),
 	KUNIT_CASE(a_shadow_is_small),

@@ -433,6 +433,7 @@ def test_a_policy_is_revoked_when_four_windows_were_bad():
     assert r["faults"] == 500 + 50 * 60
     assert r["contract"] == {
         "default_faults": 550, "windows": 6, "watched_faults": 3500, "estimated_faults": 550,
+        "estimated_in_windows": 550,
         "least_faults": 547, "most_faults": 553,
         "worst_percent": 9999, "looks": r["contract"]["looks"], "revoked_at": 5 * 512,
         "revoked_in": 5}

@@ -49,6 +49,7 @@ void sim_contract_note(struct sim_contract *c, const struct hipec_shadow *s,
 	double lowest;
 
 	c->estimate += (u64)s->last.shadow << s->last.shift;
+	c->closed_estimate = c->estimate;
 	c->watched += s->last.faults;
 	hipec_estimate_add(&c->sums, &s->last);
 	c->recent[c->nr_windows++ % SIM_MAX_WINDOWS] = window_excess(&s->last);

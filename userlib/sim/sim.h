@@ -136,6 +136,7 @@ struct sim_contract {
 	u32 nr_windows;		/* closed ones */
 	u64 watched;		/* faults of the policy, and of these */
 	u64 estimate;		/* the default's, as the shadow has it */
+	u64 closed_estimate;	/* of these, in closed windows */
 	struct hipec_estimate sums;
 	struct hipec_bounds bounds;	/* of the default's; set at the end */
 	double worst;		/* percent of excess at which it would be revoked */

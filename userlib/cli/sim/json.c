@@ -47,6 +47,7 @@ static struct json_object *contract_json(const struct sim_row *row,
 	cli_json_number(o, "windows", c->nr_windows);
 	cli_json_number(o, "watched_faults", c->watched);
 	cli_json_number(o, "estimated_faults", c->estimate);
+	cli_json_number(o, "estimated_in_windows", c->closed_estimate);
 	cli_json_number(o, "least_faults", c->bounds.least);
 	cli_json_number(o, "most_faults", c->bounds.most);
 	cli_json_real(o, "worst_percent", sim_has_worst(row), c->worst);
