@@ -77,6 +77,8 @@ static void unload(struct hipec_container *c)
 	hipec_jit_stop(&c->core.vm);
 	kvfree(c->vm_memory);
 	c->vm_memory = NULL;
+	kvfree(c->core.directory);
+	c->core.directory = NULL;
 	if (c->shared)
 		hipec_shared_free(c->shared, c->policy.image->nr_operands);
 	c->shared = NULL;
@@ -174,6 +176,12 @@ static int make_tables(struct hipec_container *c, u32 nr)
 	c->vm_memory = hipec_table_alloc(hipec_vm_table_size(&c->policy, nr));
 	if ((!c->cache && !c->frame) || !c->vm_memory)
 		return -ENOMEM;
+	if (hipec_container_judges(c, &c->policy)) {
+		c->core.directory =
+			hipec_table_alloc(hipec_shadow_bytes(c->core.nr_reserved));
+		if (!c->core.directory)
+			return -ENOMEM;
+	}
 	return hipec_shared_alloc(&c->policy, NULL, NULL, &c->shared);
 }
 
@@ -229,6 +237,7 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 		return ret;
 	}
 	c->locked = !share;
+	c->contract = flags & (HIPEC_LOAD_SHARE | HIPEC_LOAD_CONTRACT);
 	c->owner_mm = current->mm;
 	mmgrab(c->owner_mm);
 	c->owner_pid = get_pid(task_tgid(current));
@@ -327,7 +336,8 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		return -EINVAL;
 	if (args->flags & HIPEC_LOAD_SHARE && args->flags & HIPEC_LOAD_IN_PLACE)
 		return -EINVAL;
-	if (args->flags & HIPEC_LOAD_KEEP && !(args->flags & HIPEC_LOAD_IN_PLACE))
+	if (args->flags & (HIPEC_LOAD_KEEP | HIPEC_LOAD_CONTRACT) &&
+	    !(args->flags & HIPEC_LOAD_IN_PLACE))
 		return -EINVAL;
 	if (args->frames > totalram_pages() || args->frames > HIPEC_MAX_FRAMES)
 		return -ENOMEM;

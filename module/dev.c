@@ -85,7 +85,8 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 	void *image;
 	u32 usize;
 	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_LOAD_SHARE |
-				 HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP);
+				 HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP |
+				 HIPEC_LOAD_CONTRACT);
 
 	if (ret)
 		return ret;

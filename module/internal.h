@@ -98,6 +98,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @flush:     frames of live pages that are to be written back, by folio->lru
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
+ * @contract:  its policies are held to the contract of revocation; likewise
  * @owner_mm:  of the task that loaded; invariant after the load
  * @locked:    its locked_vm counts the frames, likewise
  * @locked_user: whose locked_vm counts them as well; NULL: nobody's
@@ -153,6 +154,7 @@ struct hipec_container {
 	wait_queue_head_t wait;
 
 	struct mm_struct *owner_mm;
+	bool contract;
 	bool locked;
 	struct user_struct *locked_user;
 	struct pid *owner_pid;
@@ -355,6 +357,13 @@ const char *hipec_read_untested(const struct file *file);
 void hipec_read_init(struct hipec_region *r);
 int hipec_read(struct hipec_region *r, u32 idx, struct folio **folio, u32 nr);
 bool hipec_read_copies(const struct hipec_region *r, u32 idx);
+
+/* Whether policy @p of a container is held to the contract. */
+static inline bool hipec_container_judges(const struct hipec_container *c,
+					  const struct hipec_policy *p)
+{
+	return c->contract && !hipec_fifo2_is(p);
+}
 
 /* container.c */
 void *hipec_table_alloc(size_t bytes);

@@ -239,16 +239,11 @@ int hipec_share_fill(struct hipec_container *c)
 	};
 	u32 entries = hipec_vm_nr_pages(&c->policy, c->core.nr_reserved);
 	u32 first = min_t(u32, c->core.nr_reserved, HIPEC_POOL_MIN);
-	bool builtin = hipec_fifo2_is(&c->policy);
 	int ret = 1;
 
 	c->core.in_pool =
 		hipec_table_alloc((entries + 1ul) * sizeof(*c->core.in_pool));
-	if (!builtin)
-		c->core.directory =
-			hipec_table_alloc(hipec_shadow_bytes(c->core.nr_reserved));
-	if (!c->core.in_pool || !(c->core.directory || builtin) ||
-	    !make_recovery(c))
+	if (!c->core.in_pool || !make_recovery(c))
 		return -ENOMEM;
 	mutex_lock(&c->lock);
 	while (ret == 1 && c->core.nr_frames < first)
@@ -277,8 +272,6 @@ void hipec_share_leave(struct hipec_container *c)
 	c->core.in_pool = NULL;
 	kvfree(c->recovery);
 	c->recovery = NULL;
-	kvfree(c->core.directory);
-	c->core.directory = NULL;
 }
 
 /* Numbers of the pool, for HIPEC_IOC_QUERY. */

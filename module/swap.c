@@ -121,7 +121,7 @@ static int parse(struct side *s, struct hipec_swap *args,
 /* Memory for @nr entries, as it is at a load. */
 static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
 {
-	bool shadowed = c->core.pool && s->image;
+	bool shadowed = hipec_container_judges(c, &s->policy);
 
 	if (c->cache)
 		s->links = hipec_cache_links(nr);

@@ -57,32 +57,71 @@ static struct folio *get_mapped(struct hipec_cache *cache, u32 h,
  */
 bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset)
 {
+	u16 *flags = &cache->c->core.vm.page[h].flags;
 	struct address_space *mapping;
 	struct folio *folio;
 	bool young;
 
 	/* Looking waits for the locks of maps. */
-	folio = cache->in_reclaim ? NULL : get_mapped(cache, h, &mapping);
-	if (!folio)
+	if (cache->in_reclaim)
 		return false;
+	folio = get_mapped(cache, h, &mapping);
+	if (!folio) {
+		*flags &= ~HIPEC_FOLIO_LOOKED;
+		return false;
+	}
 	young = hipec_young_walk(cache->c, mapping, folio, reset);
+	*flags |= reset ? HIPEC_FOLIO_LOOKED : 0;
 	folio_put(folio);
 	return young;
 }
 
+/*
+ * Move the bit of page tables into the entry, for all who read it. The fault that maps a
+ * page sets the bit, its neighbours' as well: the shadow, which is to know what was
+ * touched, hears of faults, and of the bit only where it was reset before.
+ */
+static bool harvest(struct hipec_cache *cache, u32 h)
+{
+	u16 *flags = &cache->c->core.vm.page[h].flags;
+	u32 who = *flags & HIPEC_FOLIO_LOOKED ? HIPEC_REF_ALL :
+						HIPEC_REF_ALL & ~HIPEC_REF_SHADOW;
+	bool young = hipec_folio_young(cache, h, true);
+
+	*flags |= young ? who << HIPEC_FOLIO_REF_SHIFT : 0;
+	return young;
+}
+
+static bool is_referenced(struct hipec_cache *cache, u32 h, u32 who)
+{
+	const u16 *flags = &cache->c->core.vm.page[h].flags;
+
+	if (*flags & who << HIPEC_FOLIO_REF_SHIFT)
+		return true;
+	if (who != HIPEC_REF_SHADOW)
+		return hipec_folio_young(cache, h, false);
+	harvest(cache, h);
+	return *flags & who << HIPEC_FOLIO_REF_SHIFT;
+}
+
+/* Reset what @who sees; for others it stays as it is. */
+static void reset(struct hipec_cache *cache, u32 h, u32 who)
+{
+	harvest(cache, h);
+	cache->c->core.vm.page[h].flags &= ~(who << HIPEC_FOLIO_REF_SHIFT);
+}
+
 static bool host_ref(struct hipec_vm *vm, u32 h)
 {
-	return vm->page[h].flags & HIPEC_FOLIO_REF ||
-	       hipec_folio_young(cache_of(vm), h, false);
+	return is_referenced(cache_of(vm), h, HIPEC_REF_POLICY);
 }
 
 static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
 {
-	vm->page[h].flags &= ~HIPEC_FOLIO_REF;
 	if (on)
-		vm->page[h].flags |= HIPEC_FOLIO_REF;
+		vm->page[h].flags |= HIPEC_REF_POLICY << HIPEC_FOLIO_REF_SHIFT;
 	else
-		hipec_folio_young(cache_of(vm), h, true);
+		reset(cache_of(vm), h, HIPEC_REF_POLICY);
 }
 
 static bool host_mod(struct hipec_vm *vm, u32 h)
@@ -135,7 +174,7 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 		return false;
 	hipec_unmap(mapping, folio->index, folio_nr_pages(folio));
 	folio_put(folio);
-	vm->page[h].flags &= ~HIPEC_FOLIO_AROUND;
+	vm->page[h].flags &= ~(HIPEC_FOLIO_AROUND | HIPEC_FOLIO_LOOKED);
 	return true;
 }
 
@@ -160,12 +199,12 @@ const struct hipec_host_ops hipec_cache_host = {
 
 static bool folio_referenced(struct hipec_core *core, u32 h, u32 who)
 {
-	return host_ref(&core->vm, h);
+	return is_referenced(hipec_of_core(core)->cache, h, who);
 }
 
 static void folio_reset(struct hipec_core *core, u32 h, u32 who)
 {
-	host_set_ref(&core->vm, h, false);
+	reset(hipec_of_core(core)->cache, h, who);
 }
 
 /* It goes with others, soon; or is put aside. */
@@ -199,10 +238,8 @@ static u32 folio_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 	for (i = 0; i < min_t(u32, HARVEST, vm->nr_pages); i++) {
 		u32 h = core->harvested = core->harvested % vm->nr_pages + 1;
 
-		if (!hipec_page_live(vm, h) || !hipec_folio_young(cache, h, true))
-			continue;
-		vm->page[h].flags |= HIPEC_FOLIO_REF;
-		pgno[n++] = vm->page[h].pgno;
+		if (hipec_page_live(vm, h) && harvest(cache, h))
+			pgno[n++] = vm->page[h].pgno;
 	}
 	return n;
 }

@@ -41,14 +41,16 @@ struct hipec_mark;
 /* Host flags of struct hipec_page, of an entry with a folio. */
 #define HIPEC_FOLIO_ORDER 0x0f00	/* of its number of pages */
 #define HIPEC_FOLIO_ORDER_SHIFT 8
-#define HIPEC_FOLIO_REF 0x1000		/* touched by read() or write() */
+/* HIPEC_REF_*: touched, for those who have not reset that, whatever the page tables say. */
+#define HIPEC_FOLIO_REF_SHIFT 4
+#define HIPEC_FOLIO_REF (HIPEC_REF_ALL << HIPEC_FOLIO_REF_SHIFT)
+#define HIPEC_FOLIO_LOOKED 0x1000	/* mapped, and its bit there was reset since */
 #define HIPEC_FOLIO_AHEAD 0x2000	/* on the list @ahead */
 #define HIPEC_FOLIO_REFUSED 0x4000	/* on the list @refused */
 #define HIPEC_FOLIO_AROUND 0x8000	/* mapped by a fault of a neighbour */
 /* Both: on the list @victims. */
 #define HIPEC_FOLIO_VICTIM (HIPEC_FOLIO_AHEAD | HIPEC_FOLIO_REFUSED)
-/* Of a victim: it is pending (core/core.h), as it was live. */
-#define HIPEC_FOLIO_PENDING HIPEC_FOLIO_REF
+#define HIPEC_FOLIO_PENDING 0x0080	/* a victim that was live: core/core.h */
 
 /* Page numbers of a file begin at a multiple of this. */
 #define HIPEC_SLOT_SHIFT 16
@@ -70,6 +72,13 @@ enum hipec_touch {
 	HIPEC_BY_READ,
 	HIPEC_BY_WRITE,
 	HIPEC_BY_AROUND,
+};
+
+/* Of which touches somebody wants to know. */
+enum hipec_hear {
+	HIPEC_HEAR_ALL,
+	HIPEC_HEAR_SAMPLED,	/* of pages that the shadow samples (core/shadow.h) */
+	HIPEC_HEAR_NONE,
 };
 
 /**
@@ -173,8 +182,9 @@ struct hipec_victim {
  * @victim:  those of them that are evicted together
  * @freed:   pages that victims have freed, ever
  * @deaf:    the policy does not ask whether a page was referenced, and has no Access
- * @quiet:   nobody wants to know of touches: @deaf, and all folios are live. May be read
- *           without the lock
+ * @hear:    of which touches: not of all, if it is @deaf and all folios are live. May be
+ *           read without the lock
+ * @large:   there are folios of several pages, or were
  * @in_reclaim: the caller may hold any lock: nothing is waited for
  * @kept:    it has a reference of its own, and lives until it is told to end
  * @touches: pages that were touched, for each CPU
@@ -207,7 +217,8 @@ struct hipec_cache {
 	struct hipec_victim victim[HIPEC_MAX_VICTIMS];
 	u64 freed;
 	bool deaf;
-	bool quiet;
+	enum hipec_hear hear;
+	bool large;
 	bool in_reclaim;
 	bool kept;
 	struct hipec_touches __percpu *touches;

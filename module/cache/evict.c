@@ -89,7 +89,9 @@ void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live)
 {
 	struct hipec_page *page = &cache->c->core.vm.page[h];
 
-	page->flags &= ~(HIPEC_FOLIO_REF | HIPEC_FOLIO_AROUND);
+	/* The shadow asks once more. */
+	page->flags &= ~(HIPEC_FOLIO_REF | HIPEC_FOLIO_AROUND) |
+		       HIPEC_REF_SHADOW << HIPEC_FOLIO_REF_SHIFT;
 	page->flags |= live ? HIPEC_FOLIO_PENDING : 0;
 	hipec_folios_add(cache, HIPEC_FOLIO_VICTIM, h);
 	cache->held -= hipec_folio_pages(&cache->c->core.vm, h);
@@ -266,7 +268,8 @@ static void finish_victim(struct hipec_cache *cache, const struct hipec_victim *
 	struct hipec_core *core = &cache->c->core;
 	bool pending = core->vm.page[v->h].flags & HIPEC_FOLIO_PENDING;
 
-	core->vm.page[v->h].flags &= ~HIPEC_FOLIO_PENDING;
+	core->vm.page[v->h].flags &= ~(HIPEC_FOLIO_PENDING | HIPEC_FOLIO_REF |
+				       HIPEC_FOLIO_LOOKED);
 	if (!gone && find_stay(v->f->inode->i_mapping, v->idx) != STAY_GONE) {
 		cache->held += v->nr;
 		hipec_folios_add(cache, HIPEC_FOLIO_REFUSED, v->h);

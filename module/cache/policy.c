@@ -44,6 +44,19 @@ static u32 most_ahead(const struct hipec_cache *cache)
 
 static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write);
 
+static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
+{
+	const struct hipec_core *core = &cache->c->core;
+
+	if (!cache->deaf || cache->ahead.nr || cache->refused.nr ||
+	    cache->c->sampler || hipec_fifo2_rules(&core->vm))
+		return HIPEC_HEAR_ALL;
+	if (!core->directory)
+		return HIPEC_HEAR_NONE;
+	/* A large folio is known by the number of its first page. */
+	return cache->large ? HIPEC_HEAR_ALL : HIPEC_HEAR_SAMPLED;
+}
+
 /**
  * hipec_cache_account() - the engine's count of frames is as many pages as are held
  * @cache: cache
@@ -63,9 +76,7 @@ void hipec_cache_account(struct hipec_cache *cache)
 	core->nr_frames = max(budget, cache->held);
 	core->nr_surplus = core->nr_frames - budget;
 	core->nr_free = core->nr_frames - cache->held;
-	WRITE_ONCE(cache->quiet, cache->deaf && !cache->ahead.nr &&
-		   !cache->refused.nr && !cache->c->sampler &&
-		   !hipec_fifo2_rules(&core->vm));
+	WRITE_ONCE(cache->hear, of_which_touches(cache));
 }
 
 /*
@@ -267,6 +278,7 @@ static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		return 0;
 	}
 	f->orders = max(f->orders, order);
+	cache->large |= order;
 	vm->page[h].flags |= order << HIPEC_FOLIO_ORDER_SHIFT;
 	cache->held += 1u << order;
 	hipec_folios_add(cache, HIPEC_FOLIO_AHEAD, h);
@@ -444,11 +456,15 @@ static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
 {
 	struct hipec_container *c = cache->c;
+	bool stayed = c->core.vm.page[h].flags & HIPEC_FOLIO_REFUSED;
 	u32 pgno = c->core.vm.page[h].pgno;
 
 	hipec_folios_del(cache, h);
 	hipec_core_show(&c->core, h);
-	hipec_core_came_in(&c->core, pgno, false);
+	if (stayed)
+		hipec_core_came_back(&c->core, pgno, true);
+	else
+		hipec_core_came_in(&c->core, pgno, false);
 	c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
 	hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
 	hipec_core_fault(&c->core, h, write);

@@ -21,8 +21,8 @@
 #include "cache.h"
 
 /* A range is noted; what does not fit is not. Not to be preempted. */
-static void add(struct hipec_cache *cache, struct hipec_touches *t, u32 pgno, u32 nr,
-		enum hipec_touch how, u64 context)
+static __always_inline void add(struct hipec_cache *cache, struct hipec_touches *t,
+				u32 pgno, u32 nr, enum hipec_touch how, u64 context)
 {
 	/* What is at the tail has been read before it is written over. */
 	u32 head = t->head, pending = head - smp_load_acquire(&t->tail);
@@ -38,6 +38,20 @@ static void add(struct hipec_cache *cache, struct hipec_touches *t, u32 pgno, u3
 }
 
 /*
+ * Whether the shadow of the default policy samples one of these pages. A swap may be
+ * under way: a touch more or less is nothing then.
+ */
+static bool is_sampled(const struct hipec_cache *cache, u32 pgno, u32 nr)
+{
+	const struct hipec_shadow *s = &cache->c->core.shadow;
+
+	for (; nr; nr--, pgno++)
+		if (hipec_shadow_sampled(s, pgno))
+			return true;
+	return false;
+}
+
+/*
  * Whether there is so much that somebody should tell the policy. While that is done, a
  * note may be taken for one of many and not make its CPU known: here it does.
  */
@@ -47,6 +61,32 @@ static bool is_full(struct hipec_cache *cache, const struct hipec_touches *t)
 		return false;
 	cpumask_set_cpu(smp_processor_id(), cache->noted);
 	return true;
+}
+
+/* As hipec_touch_note(); @quiet: nobody wants to know of these. */
+static __always_inline bool note(struct hipec_cache *cache, u32 pgno, u32 nr,
+				 enum hipec_touch how, u64 context, bool quiet)
+{
+	struct hipec_touches *t = get_cpu_ptr(cache->touches);
+	bool full = false;
+
+	if (quiet && !t->missed) {
+		t->hits += nr;
+		goto out;
+	}
+	add(cache, t, pgno, nr, how, context);
+	full = is_full(cache, t) || t->missed;
+	t->missed = false;
+out:
+	put_cpu_ptr(cache->touches);
+	return full;
+}
+
+/* Apart, so that others do not pay for it. */
+static noinline bool note_sampled(struct hipec_cache *cache, u32 pgno, u32 nr,
+				  enum hipec_touch how, u64 context)
+{
+	return note(cache, pgno, nr, how, context, !is_sampled(cache, pgno, nr));
 }
 
 /**
@@ -64,19 +104,11 @@ static bool is_full(struct hipec_cache *cache, const struct hipec_touches *t)
 bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
 		      enum hipec_touch how, u64 context)
 {
-	struct hipec_touches *t = get_cpu_ptr(cache->touches);
-	bool full = false;
+	enum hipec_hear hear = READ_ONCE(cache->hear);
 
-	if (READ_ONCE(cache->quiet) && !t->missed) {
-		t->hits += nr;
-		goto out;
-	}
-	add(cache, t, pgno, nr, how, context);
-	full = is_full(cache, t) || t->missed;
-	t->missed = false;
-out:
-	put_cpu_ptr(cache->touches);
-	return full;
+	if (unlikely(hear == HIPEC_HEAR_SAMPLED))
+		return note_sampled(cache, pgno, nr, how, context);
+	return note(cache, pgno, nr, how, context, hear != HIPEC_HEAR_ALL);
 }
 
 /**

@@ -100,7 +100,7 @@ struct hipec_page {
 #define HIPEC_PAGE_GHOST 0x8	/* the policy remembers it, without a frame */
 #define HIPEC_PAGE_NAMED (HIPEC_PAGE_LIVE | HIPEC_PAGE_GONE | HIPEC_PAGE_GHOST)
 #define HIPEC_PAGE_USED (HIPEC_PAGE_NAMED | HIPEC_PAGE_FRAME)
-#define HIPEC_PAGE_HOST 0xff00	/* for the host */
+#define HIPEC_PAGE_HOST 0xfff0	/* for the host */
 
 struct hipec_queue {
 	u32 head, tail;

@@ -39,7 +39,7 @@ def test_wrong_arguments_are_usage(args, words):
 @pytest.mark.parametrize("args, words", [
     (["attach", "--policy", "nothing", "--budget", "64", "file"], "want a .hp or .hpo file"),
     (["attach", "--policy", "builtin", "--budget", "64", "file"], ABSENT),
-    (["attach", "-p", "mru", "-b", "4M", "file", "other"], ABSENT),
+    (["attach", "-p", "mru", "-b", "4M", "--contract", "file", "other"], ABSENT),
     (["attach", "-p", "mru", "-b", "auto", "file"], ABSENT),
     (["attach", "-p", "mru", "-b", "4M", "--cgroup", "a", "-c", "/sys/fs/cgroup/b"], ABSENT),
     (["detach", "1"], ABSENT),

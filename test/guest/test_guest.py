@@ -94,9 +94,13 @@ BY_NUMBER = {"lhd", "mglru", "random2"}
 
 
 def place_script():
-    """Lines of shell that read in place under each policy that comes with hipec."""
-    return "".join(f"echo place-{policy}= $(hipec-guest-test --reads {policy} "
-                   f"{' '.join(map(str, PLACE))})\n" for policy in SHIPPED)
+    """Lines of shell that read in place under each policy that comes with hipec, and under
+    each while the contract's shadow looks on."""
+    switch = "/sys/module/hipec/parameters/revocation"
+    runs = {how: "".join(f"echo {how}-{policy}= $(hipec-guest-test --{how} {policy} "
+                         f"{' '.join(map(str, PLACE))})\n" for policy in SHIPPED)
+            for how in ("reads", "judged")}
+    return f"{runs['reads']}echo N >{switch}\n{runs['judged']}echo Y >{switch}\n"
 
 
 def place_reads():
@@ -248,28 +252,47 @@ def counts_of(guest, name):
 
 @pytest.fixture(scope="session")
 def simulated(tmp_path_factory):
-    """{policy: faults} of the reads of place_reads(), as the simulator has them."""
+    """{policy: its row} of the reads of place_reads(), as the simulator has them."""
     trace = tmp_path_factory.mktemp("place") / "trace"
     trace.write_text("".join(f"r {page}\n" for page in place_reads()))
     out = subprocess.run(
-        [BUILD / "hipec", "sim", "--mode", "exact", "--frames", str(PLACE[1]), "--json", "--policy",
+        [BUILD / "hipec", "sim", "--mode", "exact", "--frames", str(PLACE[1]), "--json",
+         "--contract", "--policy",
          ",".join(str(BUILD / f"policies/{policy}.hpo") for policy in SHIPPED), trace],
         text=True, check=True, capture_output=True).stdout
-    return {row["policy"].split("/")[-1].removesuffix(".hpo"): row["faults"]
-            for row in json.loads(out)}
+    return {row["policy"].split("/")[-1].removesuffix(".hpo"): row for row in json.loads(out)}
+
+
+def place_line(guest, how, policy):
+    """What cache_reads() printed."""
+    line, = [line for line in result(guest, "counts.txt").split("\n")
+             if line.startswith(f"{how}-{policy}= ")]
+    return line.split()[1:]
 
 
 @pytest.mark.parametrize("policy", SHIPPED)
 def test_misses_in_place_are_the_simulator_s(guest, simulated, policy):
     """To the miss, for one thread that reads pages by read(), in no order."""
-    line, = [line for line in result(guest, "counts.txt").split("\n")
-             if line.startswith(f"place-{policy}= ")]
-    name, missed, _, refused, end = line.split()[1:]
-    assert (name, refused, end) == (policy, "0", "0")
+    name, missed, _, refused, end, *judged = place_line(guest, "reads", policy)
+    assert (name, refused, end, judged) == (policy, "0", "0", ["0", "0", "0"])
+    faults = simulated[policy]["faults"]
     if policy in BY_NUMBER:
-        assert abs(int(missed) - simulated[policy]) < simulated[policy] / 20
+        assert abs(int(missed) - faults) < faults / 20
     else:
-        assert int(missed) == simulated[policy]
+        assert int(missed) == faults
+
+
+@pytest.mark.parametrize("policy", [policy for policy in SHIPPED if policy not in BY_NUMBER])
+def test_the_contract_in_place_says_what_the_simulator_says(guest, simulated, policy):
+    """All pages are sampled of so few: to the fault. And no policy notices the shadow."""
+    name, missed, _, refused, end, *judged = place_line(guest, "judged", policy)
+    assert (name, refused, end) == (policy, "0", "0")
+    row = simulated[policy]
+    assert int(missed) == row["faults"]
+    windows = row["contract"]["windows"]
+    assert windows >= 3
+    assert list(map(int, judged)) == [windows, 2 * PLACE[1] * windows,
+                                      row["contract"]["estimated_in_windows"]]
 
 
 @pytest.mark.parametrize("policy, frames", RETRIEVALS)

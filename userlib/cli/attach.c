@@ -21,7 +21,7 @@
 #include "sim/sim.h"
 #include "../lib/hipec.h"
 
-enum { PARAM = 256, LEAST };
+enum { PARAM = 256, LEAST, CONTRACT };
 
 #define MAX_CGROUPS 16
 #define CGROUPS "/sys/fs/cgroup/"	/* where systemd has them */
@@ -33,6 +33,7 @@ struct attach {
 	const char *cgroup[MAX_CGROUPS];
 	unsigned int nr_cgroups;
 	uint64_t least;		/* of their files, bytes */
+	bool contract;		/* the policy is held to it */
 	struct sim_job job;	/* its policy, and params */
 };
 
@@ -208,7 +209,8 @@ static int load(int fd, const struct attach *a)
 	const struct sim_policy *p = a->job.policy;
 	char log[512] = "";
 	struct hipec_load load = {
-		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP,
+		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP |
+			 (a->contract ? HIPEC_LOAD_CONTRACT : 0),
 		.image = (uintptr_t)p->image,
 		.image_size = p->image ? p->policy.image->image_size : 0,
 		.frames = a->budget_auto ? auto_budget(a) : a->budget,
@@ -302,6 +304,7 @@ static int parse(struct attach *a, int argc, char **argv)
 		{ "param", required_argument, NULL, PARAM },
 		{ "cgroup", required_argument, NULL, 'c' },
 		{ "least", required_argument, NULL, LEAST },
+		{ "contract", no_argument, NULL, CONTRACT },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt, ret = CLI_OK;
@@ -317,6 +320,8 @@ static int parse(struct attach *a, int argc, char **argv)
 			ret = add_cgroup(a, optarg);
 		else if (opt == LEAST)
 			ret = set_least(a, optarg);
+		else if (opt == CONTRACT)
+			a->contract = true;
 		else
 			ret = CLI_USAGE;
 	}

@@ -305,6 +305,8 @@ static const struct verb {
 	  "      --regions      file maps as regions, by a library in the program; with\n"
 	  "                     --map those that are written, too\n"
 	  "      --reserve      likewise, in frames of its own, not in a share\n"
+	  "      --contract     revoke the policy if it reads far more than the default\n"
+	  "                     would; so it is anyway with --regions, but not --reserve\n"
 	  "      --hints FILE   what runs of the program have learnt, of a policy as amp;\n"
 	  "                     not the one in ~/.local/state/hipec/amp. It is read and\n"
 	  "                     written\n"
@@ -333,7 +335,8 @@ static const struct verb {
 	  "                     auto: what a cgroup's limit allows, half of the machine's\n"
 	  "  -c, --cgroup NAME  files that processes of a cgroup have open or open later;\n"
 	  "                     below /sys/fs/cgroup if NAME begins with no '/'; repeatable\n"
-	  "      --least SIZE   of these, only files as large; 1M\n", GROUP_RUN },
+	  "      --least SIZE   of these, only files as large; 1M\n"
+	  "      --contract     revoke the policy if it reads far more than the default would\n", GROUP_RUN },
 	{ "detach", cli_detach, "ID [PATH...]",
 	  "end what 'hipec attach' began, or let go of some of its files",
 	  "Their pages stay in memory, and are the kernel's to reclaim as any others. A\n"

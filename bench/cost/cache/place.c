@@ -34,10 +34,10 @@
 #define STRIDE 2657ul	/* reads; odd, and none is next to the one before */
 
 static const char usage[] =
-"usage: place WHAT N DISK FILE [WATCHED | POLICY FRAMES TAKEN]\n"
+"usage: place WHAT N DISK FILE [WATCHED | POLICY FRAMES TAKEN [contract]]\n"
 "FILE has a power of two of pages. POLICY: a .hpo. TAKEN: the path that the policy is\n"
 "for: FILE, another file, or the folder of a cgroup that nothing runs in. WATCHED: a\n"
-"file that inotify watches, and no policy.\n";
+"file that inotify watches, and no policy. contract: the policy is held to it.\n";
 
 struct place {
 	const char *what, *path;
@@ -47,10 +47,11 @@ struct place {
 };
 
 /* The policy; @taken is under it from now on. */
-static int take(const char *policy, const char *frames, const char *taken)
+static int take(const char *policy, const char *frames, const char *taken, bool judged)
 {
 	struct hipec_load load = {
-		.flags = HIPEC_LOAD_IN_PLACE, .frames = strtoul(frames, NULL, 0),
+		.flags = HIPEC_LOAD_IN_PLACE | (judged ? HIPEC_LOAD_CONTRACT : 0),
+		.frames = strtoul(frames, NULL, 0),
 	};
 	int fd = hipec_open(), what = open(taken, O_PATH), ret;
 	struct hipec_take args = { 0 };
@@ -147,7 +148,7 @@ int main(int argc, char **argv)
 	uint64_t first, second, disk, middle;
 	size_t places = 0, nr, i;
 
-	if (argc < 5 || argc == 7 || argc > 8) {
+	if (argc < 5 || argc == 7 || argc > 9) {
 		fputs(usage, stderr);
 		return 2;
 	}
@@ -156,8 +157,8 @@ int main(int argc, char **argv)
 	nr = strtoul(argv[2], NULL, 0) / 2;
 	if (argc == 6 && inotify_add_watch(inotify_init(), argv[5], IN_DELETE_SELF) < 0)
 		die(argv[5]);
-	if (argc == 8)
-		p.container = take(argv[5], argv[6], argv[7]);
+	if (argc >= 8)
+		p.container = take(argv[5], argv[6], argv[7], argc == 9);
 	open_file(&p);
 	if (!strstr(p.what, "fresh"))
 		places = p.pages * PAGE_BYTES / p.bytes;

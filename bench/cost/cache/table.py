@@ -46,6 +46,10 @@ GOALS = {"hits4": {"fifo": 130, "fifo2": 130, "mru": 130, "sieve": 350, "arc": 7
 NATIVE_GOALS = {"hits4": {"fifo": 130, "fifo2": 130, "mru": 130, "sieve": 180, "arc": 250},
                 "hits64": GOALS["hits64"],
                 "misses": {"fifo": 3, "fifo2": 3, "mru": 3, "sieve": 10, "arc": 5}}
+# What the contract's shadow costs is measured of these.
+JUDGED = ("fifo", "arc")
+BESIDE_SHADOW = ("hits4", "hits64", "misses", "maps")
+
 MOST_OF_OPENS = 100
 NOISE = 0.1             # percent, that are nothing
 MOST_OF_EVICTIONS = {"sweep": 2000, "mapsweep": 3000}
@@ -61,6 +65,7 @@ class Run:
     what: str
     policy: str = ""    # none: the page cache
     taken: str = ""     # none: the file itself; without a policy, what inotify watches
+    judged: bool = False    # the policy is held to the contract
     got: dict = dataclasses.field(default_factory=dict, compare=False)
 
     def line(self):
@@ -70,7 +75,8 @@ class Run:
         limit = FRAMES * PAGE + BESIDE + (TABLES if self.policy else 0)
         words = [limit, self.what, TIMES[self.what], "none", path]
         if self.policy:
-            words += [f"/policies/{self.policy}.hpo", FRAMES, self.taken or path]
+            words += [f"/policies/{self.policy}.hpo", FRAMES, self.taken or path,
+                      *["contract"] * self.judged]
         elif self.taken:
             words.append(self.taken)
         return " ".join(map(str, words))
@@ -117,7 +123,9 @@ def runs():
             ("opens", ""): Run("opens"),
             ("opens", "elsewhere"): Run("opens", "fifo", "/sys/fs/cgroup/elsewhere"),
             **{(what, "elsewhere"): Run(what, "arc", OTHER) for what in ("hits4", "misses")},
-            **{(what, "watched"): Run(what, "", OTHER) for what in OF_OTHERS}}
+            **{(what, "watched"): Run(what, "", OTHER) for what in OF_OTHERS},
+            **{(what, f"{policy}, judged"): Run(what, policy, judged=True)
+               for what in BESIDE_SHADOW for policy in JUDGED}}
 
 
 def measure(table, args):
@@ -204,6 +212,12 @@ def show(table):
                                  for who in ("", "elsewhere", "watched")), "", "", ""))
     print("others': while a policy has another file or, of opens, a cgroup. inotify: while it\n"
           "watches another file of the file system, as the module's marks do.\n")
+    print(ROW.format("beside the contract's shadow", "", *JUDGED, "", "", ""))
+    for what in BESIDE_SHADOW:
+        each = hit if what.startswith("hits") else miss
+        print(ROW.format(NAMES[what], "", *(
+            f"{each(table, what, f'{policy}, judged'):,.0f}" for policy in JUDGED), "", "", ""))
+    print()
 
 
 def bench(args):

@@ -14,11 +14,14 @@
 
 #define FILE_A DIR_DATA "cache-a"
 
-/* A container of this kind with a budget. @policy: NULL: the built-in one. */
-int open_cache(const char *policy, uint64_t frames)
+/*
+ * A container of this kind with a budget, and HIPEC_LOAD_* more. @policy: NULL: the
+ * built-in one.
+ */
+int open_cache_with(const char *policy, uint64_t frames, uint32_t flags)
 {
 	struct hipec_load load = {
-		.flags = HIPEC_LOAD_IN_PLACE, .frames = frames,
+		.flags = HIPEC_LOAD_IN_PLACE | flags, .frames = frames,
 	};
 	int fd = hipec_open(), ret;
 	void *image = NULL;
@@ -34,6 +37,11 @@ int open_cache(const char *policy, uint64_t frames)
 		FAIL("load: %s", strerror(-ret));
 	free(image);
 	return fd;
+}
+
+int open_cache(const char *policy, uint64_t frames)
+{
+	return open_cache_with(policy, frames, 0);
 }
 
 /* The file is taken; opened after that. */
@@ -252,9 +260,10 @@ static void random_reads(void)
 
 /*
  * For the host, which knows these reads and simulates them: rather low pages, and a
- * sweep now and then. Prints the policy's name, what was missed, and what was helped.
+ * sweep now and then. Prints the policy's name, what was missed, and what was helped;
+ * and, if @judged, what the contract's shadow says.
  */
-int cache_reads(const char *policy, long pages, long frames, long reads)
+int cache_reads(const char *policy, long pages, long frames, long reads, bool judged)
 {
 	unsigned char buffer[PAGE_BYTES];
 	struct hipec_status s;
@@ -269,7 +278,7 @@ int cache_reads(const char *policy, long pages, long frames, long reads)
 	CHECK(file >= 0 && !fsync(file));
 	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
 	close(file);
-	c = open_cache(policy, frames);
+	c = open_cache_with(policy, frames, judged ? HIPEC_LOAD_CONTRACT : 0);
 	file = take_file(c, FILE_A, O_RDONLY);
 	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
 	CHECK_EQ(get_status(c).resident, 0);
@@ -285,10 +294,13 @@ int cache_reads(const char *policy, long pages, long frames, long reads)
 		      (ssize_t)PAGE_BYTES);
 	}
 	s = get_status(c);
-	printf("%s %llu %llu %llu %u\n", policy,
+	printf("%s %llu %llu %llu %u %llu %llu %llu\n", policy,
 	       (unsigned long long)s.counters.read_pages,
 	       (unsigned long long)s.counters.helped,
-	       (unsigned long long)s.counters.refused, s.exit.kind);
+	       (unsigned long long)s.counters.refused, s.exit.kind,
+	       (unsigned long long)s.counters.windows,
+	       (unsigned long long)s.counters.judged_faults,
+	       (unsigned long long)s.counters.default_faults);
 	close(file);
 	close(c);
 	return 0;
@@ -508,6 +520,8 @@ static void budgets_are_bounded(void)
 	load.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_SHARE;
 	CHECK_EQ(hipec_load_args(b, &load), -EINVAL);
 	load.flags = HIPEC_LOAD_KEEP;
+	CHECK_EQ(hipec_load_args(b, &load), -EINVAL);
+	load.flags = HIPEC_LOAD_CONTRACT;
 	CHECK_EQ(hipec_load_args(b, &load), -EINVAL);
 	close(b);
 }

@@ -26,7 +26,7 @@
 static const struct test *const suites[] = {
 	load_tests, ahead_tests, attach_tests, builtin_tests, cache_tests, cache_before_tests,
 	cache_cgroup_tests,
-	cache_dir_tests, cache_live_tests, cache_write_tests, call_tests,
+	cache_contract_tests, cache_dir_tests, cache_live_tests, cache_write_tests, call_tests,
 	context_tests, contract_tests, data_tests, durable_tests, file_tests, policy_tests, hostile_tests,
 	io_tests, limit_tests, lock_tests, log_tests, loop_tests, machine_tests,
 	native_tests, param_tests,
@@ -260,9 +260,9 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "--map"))
 		return map_after_exec(atoi(argv[2]), atoi(argv[3]));
-	if (argc == 6 && !strcmp(argv[1], "--reads"))
+	if (argc == 6 && (!strcmp(argv[1], "--reads") || !strcmp(argv[1], "--judged")))
 		return cache_reads(argv[2], atol(argv[3]), atol(argv[4]),
-				   atol(argv[5]));
+				   atol(argv[5]), !strcmp(argv[1], "--judged"));
 	if (argc == 3 && !strcmp(argv[1], "--contexts"))
 		return print_contexts(argv[2]);
 	if (argc == 5 && !strcmp(argv[1], "--record"))

@@ -25,7 +25,7 @@
 
 #define LIBRARY "libhipecrun.so"
 
-enum { POLICY = 256, BUDGET, MAP, PARAM, REGIONS, RESERVE, STRICT, HINTS, NO_HINTS };
+enum { POLICY = 256, BUDGET, MAP, PARAM, REGIONS, RESERVE, CONTRACT, STRICT, HINTS, NO_HINTS };
 
 #define REST_MS 5	/* from one look at samples to the next */
 
@@ -84,6 +84,9 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 	case RESERVE:
 		r->regions = r->reserve = true;
 		return CLI_OK;
+	case CONTRACT:
+		r->contract = true;
+		return CLI_OK;
 	case STRICT:
 		r->strict = true;
 		return CLI_OK;
@@ -116,6 +119,7 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 		{ "param", required_argument, NULL, PARAM },
 		{ "regions", no_argument, NULL, REGIONS },
 		{ "reserve", no_argument, NULL, RESERVE },
+		{ "contract", no_argument, NULL, CONTRACT },
 		{ "strict", no_argument, NULL, STRICT },
 		{ "hints", required_argument, NULL, HINTS },
 		{ "no-hints", no_argument, NULL, NO_HINTS },
@@ -134,6 +138,10 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 	}
 	if (!ret && optind == argc) {
 		cli_error("want a program to run");
+		ret = CLI_USAGE;
+	}
+	if (!ret && r->contract && r->reserve) {
+		cli_error("--contract: not of frames of one's own, with --reserve");
 		ret = CLI_USAGE;
 	}
 	return ret;
@@ -226,7 +234,8 @@ static void open_regions(struct run *r, const struct sim_policy *p)
 static bool open_in_place(struct run *r, const struct sim_policy *p)
 {
 	char why[512];
-	int ret = load(r, p, HIPEC_LOAD_IN_PLACE, why, sizeof(why));
+	int ret = load(r, p, HIPEC_LOAD_IN_PLACE |
+		       (r->contract ? HIPEC_LOAD_CONTRACT : 0), why, sizeof(why));
 
 	if (!ret && !run_place_begin(r))
 		return true;

@@ -43,7 +43,7 @@ struct run {
 	const char *policy;
 	uint64_t budget;	/* frames */
 	char *globs;		/* as RUN_MAP_ENV has them, or NULL */
-	bool reserve, strict, quiet, json;
+	bool reserve, contract, strict, quiet, json;
 	bool regions;		/* not in place: as asked, or since it may not */
 	const char *output;	/* of the report, or NULL: standard error */
 
