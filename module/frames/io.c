@@ -118,12 +118,18 @@ static bool is_in(const struct hipec_container *c, const struct part *part,
 			  folio->index <= part->last));
 }
 
+/* Entries that may have a frame: in place none has. Context: expects c->lock. */
+static u32 nr_entries(const struct hipec_container *c)
+{
+	return c->frame ? c->core.vm.nr_pages : 0;
+}
+
 /* What is dirty is to be written back; what failed is tried again. */
 static void mark(struct hipec_container *c, const struct part *part)
 {
 	u32 h;
 
-	for (h = 1; h <= c->core.vm.nr_pages; h++) {
+	for (h = 1; h <= nr_entries(c); h++) {
 		if (is_in(c, part, h) && folio_test_dirty(c->frame[h])) {
 			if (hipec_page_live(&c->core.vm, h))
 				hipec_flush_add(c, h);
@@ -208,7 +214,7 @@ static int wait_for_washers(struct hipec_container *c)
 
 	if (ret)
 		return ret;
-	for (h = 1; !ret && h <= c->core.vm.nr_pages; h++) {
+	for (h = 1; !ret && h <= nr_entries(c); h++) {
 		while (!ret && is_unwritten(c, h)) {
 			hipec_wash_start(hipec_region_of(c->frame[h]));
 			ret = min(hipec_io_wait(c, TASK_KILLABLE,

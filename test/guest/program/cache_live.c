@@ -105,8 +105,30 @@ static void where_a_page_stands(void)
 	close(c);
 }
 
+/* A sync(), and the end of the last region, go through all containers. */
+static void beside_a_region(void)
+{
+	struct map m;
+	int c, file;
+
+	make_file(FILE_A, 64 * PAGE_BYTES);
+	make_file(FILE_B, 64 * PAGE_BYTES);
+	c = open_cache("fifo", 32);
+	file = take_file(c, FILE_A, O_RDONLY);
+	CHECK_LE(64, read_range(c, file, 0, 64));
+	open_map(&m, "fifo", FILE_B, 32, 1, true);
+	*(volatile uint64_t *)m.base = ~page_word(0);
+	sync();
+	close_map(&m);
+	sync();
+	CHECK_LE(64, read_range(c, file, 0, 64));
+	close(file);
+	close(c);
+}
+
 const struct test cache_live_tests[] = {
 	{ "cache_swap_keeps_what_is_cached", swap_keeps_the_pages },
 	{ "cache_says_where_a_page_stands", where_a_page_stands },
+	{ "cache_stands_beside_a_region_that_is_synced", beside_a_region },
 	{ 0 }
 };
