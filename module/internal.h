@@ -371,6 +371,8 @@ extern struct mutex hipec_containers_lock;
 extern struct list_head hipec_containers;
 struct hipec_container *hipec_container_new(void);
 void hipec_container_put(struct hipec_container *c);
+u32 hipec_container_entries(const struct hipec_container *c,
+			    const struct hipec_policy *p, u32 nr);
 int hipec_container_parse(struct hipec_policy *p, const void *image,
 			  size_t size, struct hipec_verify_error *error,
 			  struct hipec_text *log);
@@ -416,6 +418,17 @@ bool hipec_event_overtime(struct hipec_vm *vm);
 	.touched = hipec_event_touched,		\
 	.hint = hipec_hint_of,			\
 	.now = hipec_event_now
+
+/* Of containers that share, but for .unlock. */
+#define HIPEC_SHARED_OPS			\
+	.run = hipec_event_run,			\
+	.allowance = hipec_share_allowance,	\
+	.accounted = hipec_share_accounted,	\
+	.try_lock = hipec_share_try_member,	\
+	.enter = hipec_share_enter,		\
+	.leave = hipec_share_leave_lock,	\
+	.may_ask = hipec_event_may_ask,		\
+	.asked = hipec_event_asked
 
 /* global.c: whose page goes when the pool is full */
 struct hipec_mr;

@@ -237,7 +237,7 @@ int hipec_share_fill(struct hipec_container *c)
 	const struct hipec_demand d = {
 		.pgno = HIPEC_NO_PGNO, .want = 1, .whom = &c->core,
 	};
-	u32 entries = hipec_vm_nr_pages(&c->policy, c->core.nr_reserved);
+	u32 entries = hipec_container_entries(c, &c->policy, c->core.nr_reserved);
 	u32 first = min_t(u32, c->core.nr_reserved, HIPEC_POOL_MIN);
 	int ret = 1;
 

@@ -29,6 +29,7 @@
  * why.c     where a page stands
  * evict.c   folios leave the page cache
  * pressure.c  memory cgroups, and the machine's memory
+ * share.c   frames of the pool
  */
 #ifndef HIPEC_CACHE_CACHE_H
 #define HIPEC_CACHE_CACHE_H
@@ -312,6 +313,7 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context)
 void hipec_touch_drain(struct hipec_cache *cache);
 void hipec_touch_drain_all(struct hipec_cache *cache);
 void hipec_touch_wants(struct hipec_cache *cache);
+enum hipec_hear hipec_touch_hear(const struct hipec_cache *cache);
 void hipec_touch_work(struct work_struct *work);
 
 /* bits.c */
@@ -329,6 +331,10 @@ void hipec_cache_keep_away(struct hipec_cfile *f);
 void hipec_cache_forget(struct hipec_cfile *f);
 u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
 void hipec_cache_account(struct hipec_cache *cache);
+
+/* share.c */
+void hipec_cache_grow(struct hipec_cache *cache, const struct hipec_demand *d);
+void hipec_cache_hand_back(struct hipec_cache *cache);
 
 /* evict.c */
 void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h);

@@ -30,7 +30,7 @@ void hipec_cache_hear(struct hipec_container *c);
 void hipec_cache_wants(struct hipec_container *c);
 void hipec_cache_settle(struct hipec_cache *cache);
 extern const struct hipec_host_ops hipec_cache_host;
-extern const struct hipec_core_ops hipec_cache_ops;
+extern const struct hipec_core_ops hipec_cache_ops, hipec_cache_shared_ops;
 
 /* frames/referenced.c, which walks page tables for both hosts */
 bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,

@@ -44,19 +44,6 @@ static u32 most_ahead(const struct hipec_cache *cache)
 
 static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write);
 
-static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
-{
-	const struct hipec_core *core = &cache->c->core;
-
-	if (!cache->deaf || cache->ahead.nr || cache->refused.nr ||
-	    cache->c->sampler || hipec_fifo2_rules(&core->vm))
-		return HIPEC_HEAR_ALL;
-	if (!core->directory)
-		return HIPEC_HEAR_NONE;
-	/* A large folio is known by the number of its first page. */
-	return cache->large ? HIPEC_HEAR_ALL : HIPEC_HEAR_SAMPLED;
-}
-
 /**
  * hipec_cache_account() - the engine's count of frames is as many pages as are held
  * @cache: cache
@@ -76,7 +63,8 @@ void hipec_cache_account(struct hipec_cache *cache)
 	core->nr_frames = max(budget, cache->held);
 	core->nr_surplus = core->nr_frames - budget;
 	core->nr_free = core->nr_frames - cache->held;
-	WRITE_ONCE(cache->hear, of_which_touches(cache));
+	hipec_pool_account(core);
+	WRITE_ONCE(cache->hear, hipec_touch_hear(cache));
 }
 
 /*
@@ -165,6 +153,8 @@ void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 	};
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
 
+	if (core->pool)
+		hipec_cache_grow(cache, &d);
 	cache->limit = hipec_pressure_limit(cache);
 	offer(cache);
 	while (cache->held + want > cache->limit && most--)
@@ -226,6 +216,8 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 	}
 	hipec_core_settle(core);
 	hipec_victims_evict(cache);
+	hipec_cache_account(cache);
+	hipec_cache_hand_back(cache);
 	return cache->freed - before;
 }
 
@@ -596,4 +588,6 @@ void hipec_cache_forget(struct hipec_cfile *f)
 	hipec_page_forget_range(vm, f->start, f->nr);
 	/* Of the events that ran meanwhile. */
 	hipec_victims_evict(cache);
+	hipec_cache_account(cache);
+	hipec_cache_hand_back(cache);
 }

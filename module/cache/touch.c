@@ -15,6 +15,7 @@
  * hipec_touch_drain_all()  and count all hits
  * hipec_touch_work()   likewise, a while later
  * hipec_touch_wants()  the policy is another one
+ * hipec_touch_hear()   which touches are noted from now on
  */
 #include <linux/percpu.h>
 
@@ -201,6 +202,20 @@ void hipec_touch_drain_all(struct hipec_cache *cache)
 {
 	cpumask_copy(cache->noted, cpu_possible_mask);
 	hipec_touch_drain(cache);
+}
+
+/* Of which touches somebody wants to know. Context: expects c->lock. */
+enum hipec_hear hipec_touch_hear(const struct hipec_cache *cache)
+{
+	const struct hipec_core *core = &cache->c->core;
+
+	if (!cache->deaf || cache->ahead.nr || cache->refused.nr ||
+	    cache->c->sampler || core->pool || hipec_fifo2_rules(&core->vm))
+		return HIPEC_HEAR_ALL;
+	if (!core->directory)
+		return HIPEC_HEAR_NONE;
+	/* A large folio is known by the number of its first page. */
+	return cache->large ? HIPEC_HEAR_ALL : HIPEC_HEAR_SAMPLED;
 }
 
 /**

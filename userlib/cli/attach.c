@@ -21,7 +21,7 @@
 #include "sim/sim.h"
 #include "../lib/hipec.h"
 
-enum { PARAM = 256, LEAST, CONTRACT };
+enum { PARAM = 256, LEAST, CONTRACT, SHARE };
 
 #define MAX_CGROUPS 16
 #define CGROUPS "/sys/fs/cgroup/"	/* where systemd has them */
@@ -34,6 +34,7 @@ struct attach {
 	unsigned int nr_cgroups;
 	uint64_t least;		/* of their files, bytes */
 	bool contract;		/* the policy is held to it */
+	bool share;
 	struct sim_job job;	/* its policy, and params */
 };
 
@@ -210,7 +211,8 @@ static int load(int fd, const struct attach *a)
 	char log[512] = "";
 	struct hipec_load load = {
 		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP |
-			 (a->contract ? HIPEC_LOAD_CONTRACT : 0),
+			 (a->contract ? HIPEC_LOAD_CONTRACT : 0) |
+			 (a->share ? HIPEC_LOAD_SHARE : 0),
 		.image = (uintptr_t)p->image,
 		.image_size = p->image ? p->policy.image->image_size : 0,
 		.frames = a->budget_auto ? auto_budget(a) : a->budget,
@@ -221,7 +223,7 @@ static int load(int fd, const struct attach *a)
 
 	if (ret == -ENOMEM)
 		cli_error("there is not so much memory, or RLIMIT_MEMLOCK (ulimit -l) does not allow it");
-	else if (ret == -ENOSPC)
+	else if (ret == -ENOSPC && !a->share)
 		cli_error("policies in place may not have so much of the machine's memory; the module's parameter cache_percent says how much");
 	else if (ret)
 		cli_error("%s: %s", a->policy, *log ? cli_clean(log) :
@@ -305,6 +307,7 @@ static int parse(struct attach *a, int argc, char **argv)
 		{ "cgroup", required_argument, NULL, 'c' },
 		{ "least", required_argument, NULL, LEAST },
 		{ "contract", no_argument, NULL, CONTRACT },
+		{ "share", no_argument, NULL, SHARE },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt, ret = CLI_OK;
@@ -322,6 +325,8 @@ static int parse(struct attach *a, int argc, char **argv)
 			ret = set_least(a, optarg);
 		else if (opt == CONTRACT)
 			a->contract = true;
+		else if (opt == SHARE)
+			a->share = true;
 		else
 			ret = CLI_USAGE;
 	}

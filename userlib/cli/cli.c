@@ -336,7 +336,9 @@ static const struct verb {
 	  "  -c, --cgroup NAME  files that processes of a cgroup have open or open later;\n"
 	  "                     below /sys/fs/cgroup if NAME begins with no '/'; repeatable\n"
 	  "      --least SIZE   of these, only files as large; 1M\n"
-	  "      --contract     revoke the policy if it reads far more than the default would\n", GROUP_RUN },
+	  "      --contract     revoke the policy if it reads far more than the default would\n"
+	  "      --share        pages of the pool, as there are, up to the budget; they are no\n"
+	  "                     locked memory, and the policy is held to the contract\n", GROUP_RUN },
 	{ "detach", cli_detach, "ID [PATH...]",
 	  "end what 'hipec attach' began, or let go of some of its files",
 	  "Their pages stay in memory, and are the kernel's to reclaim as any others. A\n"
