@@ -60,13 +60,15 @@ class Guest:
         self.out = out
         self.process = None
 
-    def start(self, kernel, image, command, timeout):
-        """Boot; @timeout in seconds of wall time, 0 for none."""
+    def start(self, kernel, image, command, timeout, cpus=None):
+        """Boot; @timeout in seconds of wall time, 0 for none. @cpus: so many, and no
+        deterministic flags, which want one."""
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir(parents=True)
         with open(self.out / "log", "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-                [RUN, "--kernel", kernel, "--initrd", image, "--det", "--append", APPEND,
+                [RUN, "--kernel", kernel, "--initrd", image,
+                 *(["--smp", str(cpus)] if cpus else ["--det"]), "--append", APPEND,
                  "--timeout", str(timeout), "--out", self.out, "--", *command],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
@@ -114,10 +116,11 @@ class Boot(Guest):
 
 
 def run_guest(args, timeout, *command):
-    """Boot one guest, of options(), and wait until @command has ended there: a Guest."""
+    """Boot one guest, of options() and perhaps with a number of @args.cpus, and wait until
+    @command has ended there: a Guest."""
     guest = Guest(args.out)
     try:
-        guest.start(args.kernel, args.guest, command, timeout)
+        guest.start(args.kernel, args.guest, command, timeout, getattr(args, "cpus", None))
         if guest.process.wait():
             raise guest.failure()
     finally:

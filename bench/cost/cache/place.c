@@ -15,20 +15,12 @@
  * line of name=value.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "../../../userlib/lib/hipec.h"
-#include "../../lib/program.h"
+#include "../../lib/take.h"
 
 #define PAGE_BYTES 4096ul
 #define STRIDE 2657ul	/* reads; odd, and none is next to the one before */
@@ -45,37 +37,6 @@ struct place {
 	size_t pages, bytes, stride;
 	volatile unsigned char *base;	/* NULL: by read() */
 };
-
-/* The policy; @taken is under it from now on. */
-static int take(const char *policy, const char *frames, const char *taken)
-{
-	struct hipec_load load = {
-		.flags = HIPEC_LOAD_IN_PLACE, .frames = strtoul(frames, NULL, 0),
-	};
-	int fd = hipec_open(), what = open(taken, O_PATH), ret;
-	struct hipec_take args = { 0 };
-	void *image = NULL;
-	size_t size = 0;
-	struct stat st;
-
-	if (fd < 0 || what < 0 || fstat(what, &st))
-		die(taken);
-	ret = hipec_image_read(policy, &image, &size);
-	load.image = (uintptr_t)image;
-	load.image_size = size;
-	if (!ret)
-		ret = hipec_load_args(fd, &load);
-	if (!ret)
-		ret = S_ISDIR(st.st_mode) ?
-			hipec_take_cgroup(fd, 0, what, 0, NULL, &args) :
-			hipec_take(fd, 0, what, &args);
-	errno = -ret;
-	if (ret)
-		die(policy);
-	free(image);
-	close(what);
-	return fd;
-}
 
 static void open_file(struct place *p)
 {
@@ -123,21 +84,6 @@ static uint64_t run(const struct place *p, size_t first, size_t nr)
 		}
 	}
 	return now() - begin;
-}
-
-/* Pages read from a disk so far. */
-static uint64_t disk_pages(const char *disk)
-{
-	uint64_t sectors;
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/block/%s/stat", disk);
-	f = fopen(path, "r");
-	if (!f || fscanf(f, "%*u %*u %" SCNu64, &sectors) != 1)
-		die(path);
-	fclose(f);
-	return sectors / 8;
 }
 
 int main(int argc, char **argv)

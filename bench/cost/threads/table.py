@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""How threads fare where a policy chooses in place, beside the page cache: how often they
+get at random pages of a file, by read() and by a map, in one second.
+
+    table.py --kernel 6.12 --cpus 2 --guest IMG --out DIR [--policy fifo] [--jit on]
+
+One guest with so many emulated CPUs, each of which is a thread of this machine: times are
+not repeatable, and no test asserts them. So the page cache, in a memory cgroup of the size
+that hipec has as its budget, and hipec take turns, in an order that turns as well; a share
+is the middle of those of the rounds, and the least and the most are beside it. The disk
+answers where it is asked. DIR/results.json gets the numbers. Exit status 1 if a run fails
+or does what it must not; goals that are missed are said.
+"""
+
+import dataclasses
+import json
+import pathlib
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT))
+
+from bench.lib.guests import MB, PAGE, Failed, Guest, call, options, run_guest  # noqa: E402
+
+PAGES, SMALL, FRAMES = 16384, 2048, 8192
+BESIDE = 2 * MB         # of the process, and for page tables
+TABLES = 8 * MB         # of hipec; nobody fills it
+MS = 1000
+ROUNDS = 5
+THREADS = (1, 2, 4, 8)
+
+# What, in words, and the least shares of the page cache's throughput that are wanted:
+# of one thread, of more.
+WHATS = {"hits": ("read() hits", 0.95, 0.95), "misses": ("read() misses", 0.95, 0.95),
+         "maps": ("misses of a map", 0.9, 0.8)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A line for guest.sh, and what it gave."""
+    what: str
+    threads: int
+    round: int
+    policy: str = ""    # none: the page cache
+    got: dict = dataclasses.field(default_factory=dict, compare=False)
+
+    @property
+    def name(self):
+        """For a person."""
+        return f"{self.what}, {self.threads} threads, {self.policy or 'page cache'}"
+
+    def line(self):
+        """For guest.sh."""
+        path = "/mnt/small" if self.what == "hits" else "/mnt/data"
+        words = [FRAMES * PAGE + BESIDE + (TABLES if self.policy else 0),
+                 self.what, self.threads, MS, "none", path]
+        if self.policy:
+            words += [f"/policies/{self.policy}.hpo", FRAMES]
+        return " ".join(map(str, words))
+
+    def rate(self):
+        """Accesses in a second."""
+        return self.got["done"] * 1e9 / self.got["elapsed"]
+
+    def complaint(self):
+        """What is wrong, or nothing."""
+        if self.got.get("status"):
+            return f"status {self.got['status']}, {self.got['oom']} killed for memory"
+        if self.got["oom"]:
+            return f"{self.got['oom']} killed for memory"
+        if self.got["exit"]:
+            return f"the policy ended, exit kind {self.got['exit']:#x}"
+        if self.what == "hits" and self.got["pages"] > self.got["done"] / 100:
+            return f"{self.got['pages']} pages were not resident"
+        if self.what != "hits" and not 0.4 < self.got["pages"] / self.got["done"] < 0.6:
+            return f"{self.got['pages']} pages read for {self.got['done']} accesses"
+        return ""
+
+
+def runs(policy, rounds):
+    """All of them, in their order."""
+    return [Run(what, threads, number, who)
+            for number in range(rounds) for what in WHATS for threads in THREADS
+            for who in (("", policy) if number % 2 else (policy, ""))]
+
+
+def shares(table, what, threads):
+    """hipec's throughput by the page cache's, of each round, in order."""
+    rates = {(run.round, bool(run.policy)): run.rate() for run in table
+             if (run.what, run.threads) == (what, threads)}
+    return sorted(rates[number, True] / rates[number, False] for number, policy in rates if policy)
+
+
+def middle(table, what, threads, policy):
+    """Thousand accesses in a second, the middle of all rounds."""
+    return statistics.median(run.rate() for run in table if
+                             (run.what, run.threads, run.policy) == (what, threads, policy)) / 1e3
+
+
+def goals(table):
+    """What the project wants, and whether it is so: lines."""
+    for what, (name, one, more) in WHATS.items():
+        for threads in THREADS:
+            share = statistics.median(shares(table, what, threads))
+            least = one if threads == 1 else more
+            yield (f"{'met    ' if share >= least else 'NOT met'}  {name}, {threads} "
+                   f"thread{'s' * (threads > 1)}: {share:.2f} of the page cache's, "
+                   f"at least {least:.2f}")
+
+
+ROW = "{:16}{:>9}{:>13}{:>10}{:>8}{:>14}"
+
+
+def show(table, policy):
+    """As a table."""
+    print(ROW.format("thousand a s", "threads", "page cache", policy, "share", "least, most"))
+    for what, (name, _, _) in WHATS.items():
+        for threads in THREADS:
+            of = shares(table, what, threads)
+            print(ROW.format(name if threads == 1 else "", threads,
+                             *(f"{middle(table, what, threads, who):,.1f}"
+                               for who in ("", policy)),
+                             f"{statistics.median(of):.2f}", f"{of[0]:.2f}, {of[-1]:.2f}"))
+    print()
+
+
+def bench(args):
+    """What the Makefile calls."""
+    table = runs(args.policy, args.rounds)
+    guest = run_guest(args, 3600, "sh", "/guest.sh", str(PAGES), str(SMALL),
+                      "\n".join(run.line() for run in table), f"jit={args.jit}")
+    for run, got in zip(table, guest.lines(len(table))):
+        run.got.update(got)
+    wrong = [f"{run.name}: {run.complaint()}" for run in table if run.complaint()]
+    (args.out / "results.json").write_text(json.dumps(
+        [{"what": run.what, "threads": run.threads, "round": run.round, "policy": run.policy,
+          **run.got} for run in table], indent=1))
+    if wrong:
+        raise Failed("; ".join(wrong))
+    print(f"Stock Debian kernel {Guest(args.out).release()}, {args.cpus} emulated CPUs; files of "
+          f"{PAGES:,} pages and, for hits,\n{SMALL:,}; {FRAMES:,} pages of memory; {args.policy} "
+          f"{'interpreted' if args.jit == 'off' else 'in native code'}; {args.rounds} rounds\n")
+    show(table, args.policy)
+    print("\n".join(goals(table)))
+
+
+if __name__ == "__main__":
+    parser = options(__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--cpus", type=int, default=2, help="that the guest has")
+    parser.add_argument("--policy", default="fifo", help="a shipped one's name")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--jit", choices=("off", "on"), default="off", help="native code")
+    sys.exit(call(bench, "threads", parser.parse_args()))
