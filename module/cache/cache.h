@@ -124,6 +124,13 @@ struct hipec_folios {
  *           heard of. Under c->lock
  * @opened:  it was taken as a cgroup's process opened it; invariant
  * @code:    and it was mapped to execute
+ * @crowded: all of it is to be unmapped
+ * @waiting: victims that were mapped, and wait for that; as the next three under c->lock
+ * @direct:  so many victims are unmapped one by one, before others wait
+ * @patience: times that it is done so, before all is unmapped
+ * @rounds:  times that it was, since then
+ * @spared:  victims that were not mapped, since all was unmapped; under c->lock
+ * @faults:  of its maps, since then; no lock, and not exact
  * @users:   1, and who uses it without a lock; 0: it is let go
  * @mark:    holds the inode, and tells when it goes
  * @rcu:     frees it
@@ -139,6 +146,13 @@ struct hipec_cfile {
 	bool writers;
 	bool opened;
 	bool code;
+	bool crowded;
+	u32 waiting;
+	u32 direct;
+	u32 patience;
+	u32 rounds;
+	u32 spared;
+	u32 faults;
 	atomic_t users;
 	struct hipec_mark *mark;
 	struct rcu_head rcu;
@@ -176,12 +190,14 @@ struct hipec_victim {
  * @quiet:   nobody wants to know of touches: @deaf, and all folios are live. May be read
  *           without the lock
  * @in_reclaim: the caller may hold any lock: nothing is waited for
+ * @in_hurry: and no victim waits for others
  * @kept:    it has a reference of its own, and lives until it is told to end
  * @touches: pages that were touched, for each CPU
  * @noted:   CPUs whose touches the policy has not been told of; one that noted while it
  *           was told may be missing until its notes are half full
  * @drain:   work: tells the policy of them
  * @clean:   work: writes what is dirty
+ * @unmap:   work: unmaps files that are crowded
  * @tokens:  of memory cgroups, by their ids; has a lock of its own
  * @last_memcg: id of the cgroup that was seen last; no lock
  *
@@ -209,11 +225,13 @@ struct hipec_cache {
 	bool deaf;
 	bool quiet;
 	bool in_reclaim;
+	bool in_hurry;
 	bool kept;
 	struct hipec_touches __percpu *touches;
 	cpumask_var_t noted;
 	struct work_struct drain;
 	struct work_struct clean;
+	struct work_struct unmap;
 	struct xarray tokens;
 	u64 last_memcg;
 };
@@ -326,6 +344,7 @@ void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live);
 void hipec_victims_evict(struct hipec_cache *cache);
 void hipec_refused_retry(struct hipec_cache *cache, u32 most);
 void hipec_refused_clean(struct work_struct *work);
+void hipec_unmap_work(struct work_struct *work);
 void hipec_evictable_again(struct address_space *mapping);
 bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait);
 bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr);

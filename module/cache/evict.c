@@ -14,6 +14,7 @@
  * hipec_evictable_again()      folios of a file that is let go
  * hipec_locked()               whether mlock() keeps pages in memory
  * hipec_unmap()                pages are unmapped that are to go
+ * hipec_unmap_work()           work: files are unmapped as a whole
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -210,6 +211,120 @@ bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr)
 	return !hipec_locked(mapping, idx, nr, true);
 }
 
+/* Pages that are unmapped at once, however many there are that follow each other. */
+#define MANY 8
+
+/* Of a budget so many pages wait to be unmapped, one of so many parts, or none. */
+#define MOST_WAITING 64
+#define WAIT_PART 64
+#define LEAST_WAITING 4
+
+/* All are unmapped with profit if each victim that is spared costs fewer faults. */
+#define DEAR 4
+
+/* Times at most that some victims are unmapped one by one, before all is tried again. */
+#define MOST_PATIENCE 64
+
+static u32 most_waiting(const struct hipec_cache *cache)
+{
+	u32 most = hipec_core_held(&cache->c->core) / WAIT_PART;
+
+	return most < LEAST_WAITING ? 0 : min(most, (u32)MOST_WAITING);
+}
+
+/*
+ * Whether mapped victims wait, on the list of refused ones. Where a page is unmapped, all
+ * CPUs that run programs of its map are interrupted, and waited for: the kernel's own
+ * reclaim does so for 32 pages together, but nobody else can. So they wait until there are
+ * some, and the file is unmapped as a whole, by a work: one interruption, and a fault for
+ * each page that a program goes on with. From then on victims are found unmapped, unless
+ * somebody has touched them since. If that spares too few, they go one by one for a while.
+ */
+static bool wait_mapped(struct hipec_cache *cache, struct hipec_cfile *f, u32 nr)
+{
+	u32 most = most_waiting(cache);
+
+	if (nr >= MANY || cache->in_hurry || f->waiting >= 4 * most)
+		return false;
+	if (f->direct) {
+		f->direct--;
+		return false;
+	}
+	if (++f->waiting != most)
+		return true;
+	if (f->rounds < f->patience) {
+		f->rounds++;
+		f->direct = most;
+		f->waiting = 0;
+	} else {
+		f->crowded = true;
+		queue_work(hipec_wq, &cache->unmap);
+	}
+	return true;
+}
+
+/* A file was unmapped as a whole. Context: expects c->lock. */
+static void count_anew(struct hipec_cfile *f)
+{
+	u32 faults = READ_ONCE(f->faults);
+
+	f->patience = faults > DEAR * (f->spared + f->waiting) ?
+		min(2 * f->patience + 1, (u32)MOST_PATIENCE) : f->patience / 2;
+	f->waiting = f->rounds = f->spared = 0;
+	WRITE_ONCE(f->faults, 0);
+}
+
+/* A file that is crowded, in use, and no longer so; NULL: there is none. */
+static struct hipec_cfile *next_crowded(struct hipec_cache *cache)
+{
+	struct hipec_cfile *f, *found = NULL;
+
+	mutex_lock(&cache->c->lock);
+	list_for_each_entry(f, &cache->files, link) {
+		if (!f->crowded)
+			continue;
+		f->crowded = false;
+		if (!atomic_inc_not_zero(&f->users))
+			continue;
+		count_anew(f);
+		found = f;
+		break;
+	}
+	mutex_unlock(&cache->c->lock);
+	return found;
+}
+
+/* A file has pages that are locked by mlock(): those that wait go one by one. */
+static void unmap_directly(struct hipec_cfile *f)
+{
+	mutex_lock(&f->cache->c->lock);
+	f->patience = MOST_PATIENCE;
+	f->direct = 4 * MOST_WAITING;
+	mutex_unlock(&f->cache->c->lock);
+}
+
+/* Work: unmap files that are crowded. */
+void hipec_unmap_work(struct work_struct *work)
+{
+	struct hipec_cache *cache = container_of(work, struct hipec_cache, unmap);
+	struct hipec_cfile *f;
+
+	while ((f = next_crowded(cache))) {
+		if (!hipec_unmap(f->inode->i_mapping, 0, f->nr))
+			unmap_directly(f);
+		hipec_file_put(f);
+	}
+}
+
+/* Unmap mapped victims that follow each other, unless they are to wait. */
+static bool unmap_some(struct hipec_cache *cache, struct hipec_cfile *f, u32 idx, u32 nr)
+{
+	if (wait_mapped(cache, f, nr))
+		return false;
+	unmap_mapping_pages(f->inode->i_mapping, idx, nr, false);
+	return true;
+}
+
 /* Unmap the mapped victims of a run. Return: whether another try is worth it. */
 static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 			  u32 nr)
@@ -225,9 +340,8 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 		/* Unmapping may wait for locks of file systems. */
 		if (stay != STAY_MAPPED || cache->in_reclaim)
 			continue;
-		again = true;
 		if (from != to && v[i].idx != to) {
-			unmap_mapping_pages(mapping, from, to - from, false);
+			again |= unmap_some(cache, v->f, from, to - from);
 			from = to;
 		}
 		if (from == to)
@@ -235,7 +349,7 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 		to = v[i].idx + v[i].nr;
 	}
 	if (from != to)
-		unmap_mapping_pages(mapping, from, to - from, false);
+		again |= unmap_some(cache, v->f, from, to - from);
 	return again;
 }
 
@@ -250,8 +364,10 @@ static bool evict_run(struct hipec_cache *cache, struct hipec_victim *v, u32 nr)
 			evict_run(cache, &v[i], 1);
 		return false;
 	}
-	if (invalidate_mapping_pages(mapping, v->idx, last) == pages)
+	if (invalidate_mapping_pages(mapping, v->idx, last) == pages) {
+		v->f->spared += nr;
 		return true;
+	}
 	/* The first try also empties this CPU's batches. */
 	if (prepare_again(cache, v, nr) &&
 	    !hipec_locked(mapping, v->idx, pages, !cache->in_reclaim))
@@ -332,6 +448,13 @@ void hipec_victims_evict(struct hipec_cache *cache)
 	}
 }
 
+/* Whether what is mapped of a file waits still. */
+static bool waits(const struct hipec_cache *cache, const struct hipec_cfile *f)
+{
+	return f->waiting && !f->direct && !cache->in_hurry &&
+	       f->waiting < 4 * most_waiting(cache);
+}
+
 /**
  * hipec_refused_retry() - look again at folios that could not go
  * @cache: cache
@@ -351,7 +474,8 @@ void hipec_refused_retry(struct hipec_cache *cache, u32 most)
 		enum stay stay = find_stay(f->inode->i_mapping, pgno - f->start);
 
 		hipec_folios_del(cache, h);
-		if (stay == STAY_DIRTY || stay == STAY_LOCKED)
+		if (stay == STAY_DIRTY || stay == STAY_LOCKED ||
+		    (stay == STAY_MAPPED && waits(cache, f)))
 			hipec_folios_add(cache, HIPEC_FOLIO_REFUSED, h);
 		else
 			hipec_victim_add(cache, h, false);

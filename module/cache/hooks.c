@@ -51,8 +51,7 @@ static const struct file_operations *file_orig(const struct file *file)
 	return container_of(file->f_op, struct hipec_tables, file)->orig;
 }
 
-static const struct vm_operations_struct *
-vm_orig(const struct vm_operations_struct *ops)
+static const struct vm_operations_struct *vm_orig(const struct vm_operations_struct *ops)
 {
 	return container_of(ops, struct hipec_tables, vm)->orig;
 }
@@ -201,27 +200,28 @@ static ssize_t hook_write_iter(struct kiocb *iocb, struct iov_iter *from)
 #define AROUND 16
 
 /*
- * A fault was served, and neighbours of its page may have been mapped with it: touches
- * of these are no faults. Those behind it, up to one that is not mapped, wait for the
- * next fault, which says how far the reader has come. Those before it are not noted:
- * who reads backwards is heard when they are looked at before they are dropped.
+ * A fault was served, and unless it was @alone neighbours of its page may have been mapped
+ * with it: touches of these are no faults. Those behind it, up to one that is not mapped,
+ * wait for the next fault, which says how far the reader has come. Those before it are not
+ * noted: who reads backwards is heard when they are looked at before they are dropped.
  */
-static void note_fault(struct inode *inode, pgoff_t idx, u64 context)
+static void note_fault(struct inode *inode, pgoff_t idx, bool alone, u64 context)
 {
 	struct hipec_cfile *f;
 	u32 nr = 0;
 
 	rcu_read_lock();
 	f = hipec_file_find(inode);
-	while (f && (idx + nr + 1) % AROUND && idx + nr + 1 < f->nr) {
+	while (f && !alone && (idx + nr + 1) % AROUND && idx + nr + 1 < f->nr) {
 		struct folio *folio = hipec_folio_at(inode->i_mapping, idx + nr + 1);
 
 		if (!folio || !folio_mapped(folio))
 			break;
 		nr++;
 	}
-	if (f && idx < f->nr && hipec_touch_fault(f->cache, f->start + idx, nr,
-					       context))
+	if (f)
+		WRITE_ONCE(f->faults, READ_ONCE(f->faults) + 1);
+	if (f && idx < f->nr && hipec_touch_fault(f->cache, f->start + idx, nr, context))
 		queue_work(hipec_wq, &f->cache->drain);
 	rcu_read_unlock();
 }
@@ -239,6 +239,15 @@ static u64 context_of(struct vm_fault *vmf)
 	return wanted ? hipec_context(vmf) : 0;
 }
 
+/*
+ * Whether a fault maps no page beside its own: where a map is read at random, each of them
+ * would have to be unmapped before it could go, and nobody would hear of its touches.
+ */
+static bool is_alone(const struct vm_fault *vmf)
+{
+	return vmf->vma->vm_flags & VM_RAND_READ;
+}
+
 static vm_fault_t hook_fault(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *orig = vm_orig(vmf->vma->vm_ops);
@@ -249,20 +258,21 @@ static vm_fault_t hook_fault(struct vm_fault *vmf)
 
 	/* With RETRY the map may be gone, and the fault comes again. */
 	if (!(ret & (VM_FAULT_ERROR | VM_FAULT_RETRY)))
-		note_fault(inode, idx, context);
+		note_fault(inode, idx, is_alone(vmf), context);
 	return ret;
 }
 
 /* Not allowed to sleep. */
-static vm_fault_t hook_map_pages(struct vm_fault *vmf, pgoff_t start,
-				 pgoff_t end)
+static vm_fault_t hook_map_pages(struct vm_fault *vmf, pgoff_t start, pgoff_t end)
 {
 	const struct vm_operations_struct *orig = vm_orig(vmf->vma->vm_ops);
-	vm_fault_t ret = orig->map_pages(vmf, start, end);
+	vm_fault_t ret;
 
+	if (is_alone(vmf))
+		start = end = vmf->pgoff;
+	ret = orig->map_pages(vmf, start, end);
 	if (ret & VM_FAULT_NOPAGE)
-		note_fault(file_inode(vmf->vma->vm_file), vmf->pgoff,
-			   context_of(vmf));
+		note_fault(file_inode(vmf->vma->vm_file), vmf->pgoff, is_alone(vmf), context_of(vmf));
 	return ret;
 }
 
@@ -281,8 +291,7 @@ static vm_fault_t hook_page_mkwrite(struct vm_fault *vmf)
 	f = hipec_file_find(inode);
 	/* The folio may be locked here: nothing but a note. */
 	if (f && vmf->pgoff < f->nr &&
-	    hipec_touch_note(f->cache, f->start + vmf->pgoff, 1,
-			     HIPEC_BY_WRITE, 0))
+	    hipec_touch_note(f->cache, f->start + vmf->pgoff, 1, HIPEC_BY_WRITE, 0))
 		queue_work(hipec_wq, &f->cache->drain);
 	rcu_read_unlock();
 	return ret;

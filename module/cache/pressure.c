@@ -145,8 +145,9 @@ static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
 	if (cache && mutex_trylock(&cache->c->lock)) {
 		/* Unmapping may wait for locks that the caller has. */
 		cache->in_reclaim = !(sc->gfp_mask & __GFP_FS);
+		cache->in_hurry = true;
 		given = hipec_cache_give(cache, min_t(long, want, 1024));
-		cache->in_reclaim = false;
+		cache->in_reclaim = cache->in_hurry = false;
 		mutex_unlock(&cache->c->lock);
 	}
 	mutex_unlock(&scan_lock);
