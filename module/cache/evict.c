@@ -353,12 +353,24 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 	return again;
 }
 
+/* Whether no victim of a run can go, as all are dirty: beside a writer many are. */
+static bool all_dirty(struct address_space *mapping, const struct hipec_victim *v, u32 nr)
+{
+	while (nr && find_stay(mapping, v->idx) == STAY_DIRTY) {
+		v++;
+		nr--;
+	}
+	return !nr;
+}
+
 /* Victims that follow each other in their file. Return: whether all are known to have gone. */
 static bool evict_run(struct hipec_cache *cache, struct hipec_victim *v, u32 nr)
 {
 	struct address_space *mapping = v->f->inode->i_mapping;
 	u32 last = v[nr - 1].idx + v[nr - 1].nr - 1, pages = last + 1 - v->idx, i;
 
+	if (all_dirty(mapping, v, nr))
+		return false;
 	if (hipec_locked(mapping, v->idx, pages, !cache->in_reclaim)) {
 		for (i = 0; nr > 1 && i < nr; i++)
 			evict_run(cache, &v[i], 1);
