@@ -37,7 +37,7 @@
 
 #include "core/pool.h"
 #include "share.h"
-#include "user.h"
+#include "base/user.h"
 #include "vm/queue.h"
 
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");

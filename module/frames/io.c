@@ -10,7 +10,7 @@
 
 #include "../compat.h"
 #include "../internal.h"
-#include "../user.h"
+#include "../base/user.h"
 #include "volume.h"
 
 /* Timers, and regions that end where nobody shall wait; I/O is volume.c's. */

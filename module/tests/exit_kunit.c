@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/exit.c, and the engine's guards that lead to it: a policy
+ * module/base/exit.c, and the engine's guards that lead to it: a policy
  * ends once, for one reason, with all its frames kept and somebody in charge.
  */
 #include "../internal.h"

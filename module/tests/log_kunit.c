@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/log.c: each end of a policy and of a container is on record, once, with its
+ * module/base/log.c: each end of a policy and of a container is on record, once, with its
  * numbers; so many of them are kept; and who may not see a container does not see
  * what became of it.
  */
@@ -15,7 +15,7 @@
 #define FRAMES 4
 #define PAGES 8
 
-/* As many as module/log.c keeps, unless it is told otherwise. */
+/* As many as module/base/log.c keeps, unless it is told otherwise. */
 #define KEPT 64
 
 static struct hipec_world *world(struct kunit *test)

@@ -369,7 +369,7 @@ def test_the_page_has_all_parameters():
 
 
 def test_the_page_has_all_tracepoints_with_their_fields():
-    events = (ROOT / "module/trace.h").read_text().split("TRACE_EVENT(")[1:]
+    events = (ROOT / "module/base/trace.h").read_text().split("TRACE_EVENT(")[1:]
     assert TRACEPOINTS == {
         event.split(",")[0]: re.findall(r"__(?:field|array)\(\w+, (\w+)", event)
         for event in events}

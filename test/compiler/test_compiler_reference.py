@@ -259,8 +259,8 @@ def test_bounds_are_those_of_the_module():
     most = constant("module/vm/vm.h", "HIPEC_MAX_FUEL")
     assert rows[0][1] == f"{fuel[1]} commands, and {fuel[2]} for each of `PageEntries`, {most} at most"
     assert [int(row[1].split()[0]) for row in rows[1:]] == [
-        constant("module/vm/vm.h", "HIPEC_POLL"), constant("module/event.c", "static uint quantum_us"),
-        constant("module/event.c", "static uint others_us"), constant("module/event.c", "HIPEC_OTHERS_POLL"),
+        constant("module/vm/vm.h", "HIPEC_POLL"), constant("module/base/event.c", "static uint quantum_us"),
+        constant("module/base/event.c", "static uint others_us"), constant("module/base/event.c", "HIPEC_OTHERS_POLL"),
         constant("module/core/core.h", "HIPEC_MAX_LATE"), constant("module/core/core.h", "HIPEC_MAX_HELPED"),
         constant("module/core/core.h", "HIPEC_HARVEST"), constant("module/include/uapi/hipec.h", "HIPEC_MAX_CLUSTER"),
         constant("module/core/core.h", "HIPEC_ADOPT_FUEL")]

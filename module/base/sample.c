@@ -16,11 +16,11 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "context.h"
+#include "../context/context.h"
 #include "../include/uapi/hipec_sample.h"
 #include "../cache/host.h"
 #include "../internal.h"
-#include "../ring.h"
+#include "ring.h"
 
 static_assert(HIPEC_SAMPLE_MAX_POINTS == HIPEC_CONTEXT_POINTS);
 static_assert(HIPEC_SAMPLE_MAX_PATH == HIPEC_CONTEXT_PATH);

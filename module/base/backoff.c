@@ -16,8 +16,8 @@
 #include <linux/siphash.h>
 #include <linux/spinlock.h>
 
-#include "internal.h"
-#include "core/backoff.h"
+#include "../internal.h"
+#include "../core/backoff.h"
 
 /* A service that is restarted at once is stopped; a person has read the reason. */
 static uint readmit_ms = 10000;

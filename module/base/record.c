@@ -20,7 +20,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "internal.h"
+#include "../internal.h"
 #include "ring.h"
 
 /**

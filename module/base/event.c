@@ -16,9 +16,9 @@
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 
-#include "include/uapi/hipec_sample.h"
-#include "cache/host.h"
-#include "internal.h"
+#include "../include/uapi/hipec_sample.h"
+#include "../cache/host.h"
+#include "../internal.h"
 
 /* The time quantum of hipec-1997, which had the scheduler's. */
 static uint quantum_us = 10000;
