@@ -3,11 +3,9 @@
  * A container: its life, its policy and its memory.
  *
  * Interface:
- * hipec_container_new(), _put(), _next()  life
+ * hipec_container_new()                   its beginning; its end is hipec_container_put()
  * hipec_container_load()                  gives it a policy and frames
  * hipec_container_status(), _operand()    what the user may know
- *
- * Owns hipec_containers_lock.
  */
 #include <linux/cred.h>
 #include <linux/pid.h>
@@ -23,44 +21,6 @@
 
 /* Pages that a process needs beside its reservation: half a MB. */
 #define HIPEC_PROCESS_PAGES 128
-
-DEFINE_MUTEX(hipec_containers_lock);
-LIST_HEAD(hipec_containers);	/* by rising id */
-
-/**
- * hipec_container_new() - make a container without policy and frames
- *
- * Context: process context, may sleep.
- * Return: container with one reference; NULL if there is no memory.
- */
-struct hipec_container *hipec_container_new(void)
-{
-	static u64 next_id = 1;
-	struct hipec_container *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
-
-	if (!c)
-		return NULL;
-	if (!zalloc_cpumask_var(&c->stale_cpus, GFP_KERNEL)) {
-		kfree(c);
-		return NULL;
-	}
-	mutex_init(&c->lock);
-	kref_init(&c->ref);
-	hipec_core_init(&c->core, &hipec_frame_ops, 0, 0);
-	INIT_LIST_HEAD(&c->regions);
-	INIT_LIST_HEAD(&c->free);
-	INIT_LIST_HEAD(&c->laundry);
-	INIT_LIST_HEAD(&c->flush);
-	INIT_DELAYED_WORK(&c->age, hipec_io_age);
-	INIT_DELAYED_WORK(&c->timer, hipec_event_timer);
-	init_waitqueue_head(&c->wait);
-	init_waitqueue_head(&c->ended);
-	mutex_lock(&hipec_containers_lock);
-	c->id = next_id++;
-	list_add_tail(&c->link, &hipec_containers);
-	mutex_unlock(&hipec_containers_lock);
-	return c;
-}
 
 /* Undo prepare(), or as much of it as was done. */
 static void unload(struct hipec_container *c)
@@ -122,48 +82,39 @@ static void container_free(struct kref *ref)
 }
 
 /**
- * hipec_container_put() - drop a reference
- * @c: container
+ * hipec_container_new() - make a container without policy and frames
  *
- * Context: process context, may sleep; expects no lock of ours.
+ * Context: process context, may sleep.
+ * Return: container with one reference; NULL if there is no memory.
  */
-void hipec_container_put(struct hipec_container *c)
+struct hipec_container *hipec_container_new(void)
 {
-	kref_put(&c->ref, container_free);
-}
+	static u64 next_id = 1;
+	struct hipec_container *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 
-/**
- * hipec_container_next() - the container with the least id above another
- * @id: any number
- *
- * Context: process context; takes hipec_containers_lock.
- * Return: container with a reference; NULL if there is none.
- */
-struct hipec_container *hipec_container_next(u64 id)
-{
-	struct hipec_container *c;
-
-	mutex_lock(&hipec_containers_lock);
-	list_for_each_entry(c, &hipec_containers, link) {
-		if (c->id > id && kref_get_unless_zero(&c->ref)) {
-			mutex_unlock(&hipec_containers_lock);
-			return c;
-		}
+	if (!c)
+		return NULL;
+	if (!zalloc_cpumask_var(&c->stale_cpus, GFP_KERNEL)) {
+		kfree(c);
+		return NULL;
 	}
+	mutex_init(&c->lock);
+	kref_init(&c->ref);
+	c->release = container_free;
+	hipec_core_init(&c->core, &hipec_frame_ops, 0, 0);
+	INIT_LIST_HEAD(&c->regions);
+	INIT_LIST_HEAD(&c->free);
+	INIT_LIST_HEAD(&c->laundry);
+	INIT_LIST_HEAD(&c->flush);
+	INIT_DELAYED_WORK(&c->age, hipec_io_age);
+	INIT_DELAYED_WORK(&c->timer, hipec_timer_run);
+	init_waitqueue_head(&c->wait);
+	init_waitqueue_head(&c->ended);
+	mutex_lock(&hipec_containers_lock);
+	c->id = next_id++;
+	list_add_tail(&c->link, &hipec_containers);
 	mutex_unlock(&hipec_containers_lock);
-	return NULL;
-}
-
-/*
- * Zeroed memory of the caller's cgroup, for kvfree(). kvmalloc() would take a
- * power of two where it can, up to twice as much. What the cgroup has not is refused:
- * the OOM killer would end the caller for tables that it can do without.
- */
-void *hipec_table_alloc(size_t bytes)
-{
-	return bytes <= PAGE_SIZE ? kzalloc(bytes, GFP_KERNEL_ACCOUNT) :
-		__vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
-			  __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	return c;
 }
 
 /* Tables for @nr entries. */
@@ -229,6 +180,7 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 		return ret;
 	}
 	c->locked = !share;
+	c->kind = in_place ? &hipec_cache_kind : &hipec_frame_kind;
 	c->owner_mm = current->mm;
 	mmgrab(c->owner_mm);
 	c->owner_pid = get_pid(task_tgid(current));
@@ -372,7 +324,7 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		hipec_core_start(&c->core);
 		if (c->cache)
 			hipec_cache_wants(c);
-		hipec_event_timer_start(c);
+		hipec_timer_start(c);
 	}
 	mutex_unlock(&c->lock);
 	if (!ret)
@@ -380,35 +332,6 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 	if (!ret && args->flags & HIPEC_LOAD_KEEP)
 		hipec_cache_keep(c);
 	return ret;
-}
-
-/* hipec_container_status() for who has c->lock, and may have a spinlock. */
-void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
-{
-	*s = (struct hipec_status){ .size = s->size, .id = c->id };
-	s->regions = c->nr_regions;
-	if (c->core.vm.policy) {
-		s->pid = pid_vnr(c->owner_pid);
-		s->uid = from_kuid_munged(current_user_ns(), c->owner_uid);
-		memcpy(s->comm, c->owner_comm, sizeof(s->comm));
-		memcpy(s->policy, c->policy.image->name, sizeof(s->policy));
-		s->frames = c->core.nr_frames - c->core.nr_surplus;
-		s->free_frames = c->core.nr_free;
-		s->resident = c->cache ? hipec_cache_held(c) : c->core.vm.nr_live;
-		s->in_place = c->cache != NULL;
-		s->dirty = atomic_read(&c->nr_dirty);
-		s->ghosts = c->core.vm.nr_ghosts;
-		s->cluster = c->cluster;
-		s->limit = c->core.nr_reserved;
-		s->shares = c->core.pool != NULL;
-		s->exit = c->core.vm.exit;
-		s->late = c->core.vm.late;
-		s->counters = c->core.counters;
-		s->counters.commands = c->core.vm.nr_commands;
-		s->counters.events = c->core.vm.nr_events;
-		s->counters.engine = c->core.vm.tap ? HIPEC_ENGINE_RECORDED :
-						      c->core.vm.native.engine;
-	}
 }
 
 /**

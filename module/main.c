@@ -29,13 +29,9 @@ static int __init hipec_module_init(void)
 	ret = hipec_share_init();
 	if (ret)
 		goto no_pool;
-	ret = -ENOMEM;
-	hipec_wq = alloc_workqueue("hipec", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!hipec_wq)
-		goto no_wq;
-	hipec_end_wq = alloc_workqueue("hipec-end", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!hipec_end_wq)
-		goto no_end_wq;
+	ret = hipec_work_init();
+	if (ret)
+		goto no_workers;
 	ret = hipec_shrink_init();
 	if (ret)
 		goto no_shrinker;
@@ -56,10 +52,8 @@ no_cache:
 no_cgroup:
 	hipec_shrink_exit();
 no_shrinker:
-	destroy_workqueue(hipec_end_wq);
-no_end_wq:
-	destroy_workqueue(hipec_wq);
-no_wq:
+	hipec_work_exit();
+no_workers:
 	hipec_share_exit();
 no_pool:
 	hipec_log_exit();
@@ -75,8 +69,7 @@ static void __exit hipec_module_exit(void)
 	hipec_debugfs_exit();
 	hipec_cgroup_exit();
 	hipec_shrink_exit();
-	destroy_workqueue(hipec_end_wq);
-	destroy_workqueue(hipec_wq);
+	hipec_work_exit();
 	hipec_share_exit();
 	hipec_log_exit();
 	hipec_context_exit();

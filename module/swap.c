@@ -218,7 +218,7 @@ static void settle(struct hipec_container *c, struct side *s)
 	if (c->cache)
 		hipec_cache_wants(c);
 	cancel_delayed_work(&c->timer);
-	hipec_event_timer_start(c);
+	hipec_timer_start(c);
 }
 
 static int take_place(struct hipec_container *c, struct side *s,

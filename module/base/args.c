@@ -4,7 +4,7 @@
  */
 #include <linux/uaccess.h>
 
-#include "../internal.h"
+#include "base.h"
 
 /**
  * hipec_get_args() - the caller's struct

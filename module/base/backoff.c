@@ -16,7 +16,7 @@
 #include <linux/siphash.h>
 #include <linux/spinlock.h>
 
-#include "../internal.h"
+#include "base.h"
 #include "../core/backoff.h"
 
 /* A service that is restarted at once is stopped; a person has read the reason. */

@@ -9,16 +9,13 @@
  * hipec_event_run(), _late()         an event, and one that was given up
  * hipec_event_may_ask(), _asked()    a policy, while others wait
  * hipec_event_pause(), _touched(), _now()
- * and for the glue:
- * hipec_event_timer(), _timer_start()  Timer
  */
 #include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 
 #include "../include/uapi/hipec_sample.h"
-#include "../cache/host.h"
-#include "../internal.h"
+#include "base.h"
 
 /* The time quantum of hipec-1997, which had the scheduler's. */
 static uint quantum_us = 10000;
@@ -171,30 +168,4 @@ void hipec_event_touched(struct hipec_core *core, u32 pgno)
 u64 hipec_event_now(struct hipec_core *core)
 {
 	return ktime_get_ns();
-}
-
-/* Work: run Timer, and again after the policy's period. */
-void hipec_event_timer(struct work_struct *work)
-{
-	struct hipec_container *c =
-		container_of(work, struct hipec_container, timer.work);
-
-	mutex_lock(&c->lock);
-	/* By a swap it may be another policy's, which has none. */
-	if (hipec_core_listens(&c->core, HIPEC_EVENT_TIMER)) {
-		hipec_core_timer(&c->core);
-		if (c->cache)
-			hipec_cache_settle(c->cache);
-		hipec_event_timer_start(c);
-	}
-	mutex_unlock(&c->lock);
-	wake_up_all(&c->wait);	/* it may have given up frames */
-}
-
-/* Begin a policy's next period, if it has any. Context: expects c->lock. */
-void hipec_event_timer_start(struct hipec_container *c)
-{
-	if (hipec_vm_has_event(&c->core.vm, HIPEC_EVENT_TIMER))
-		queue_delayed_work(hipec_wq, &c->timer,
-				   msecs_to_jiffies(c->policy.image->timer_ms));
 }

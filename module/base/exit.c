@@ -14,7 +14,7 @@
 #include <linux/poll.h>
 #include <linux/ratelimit.h>
 
-#include "../internal.h"
+#include "base.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -17,7 +17,7 @@
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 
-#include "../internal.h"
+#include "base.h"
 
 static uint log_records = 64;
 module_param(log_records, uint, 0444);

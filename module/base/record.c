@@ -20,7 +20,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "../internal.h"
+#include "base.h"
 #include "ring.h"
 
 /**
@@ -88,20 +88,24 @@ static void put(struct hipec_tap *tap, const u8 *entry, u32 nr)
 
 /**
  * hipec_record_region() - tell of a region, if somebody listens
- * @r: region that has joined its container
+ * @c:       container
+ * @start:   its first page
+ * @nr:      pages
+ * @backing: its file
  *
- * Context: expects the container's lock.
+ * Context: expects c->lock.
  */
-void hipec_record_region(struct hipec_region *r)
+void hipec_record_region(struct hipec_container *c, u32 start, u32 nr,
+			 struct file *backing)
 {
-	struct hipec_recorder *rec = r->c->recorder;
+	struct hipec_recorder *rec = c->recorder;
 	struct hipec_entry e;
 	const char *name;
 	size_t len;
 
 	if (!rec)
 		return;
-	name = file_path(r->backing, rec->path, sizeof(rec->path));
+	name = file_path(backing, rec->path, sizeof(rec->path));
 	if (IS_ERR(name))
 		name = "?";
 	len = strlen(name);
@@ -110,8 +114,8 @@ void hipec_record_region(struct hipec_region *r)
 		len = HIPEC_RECORD_MAX_NAME;
 	}
 	hipec_entry_begin(&e, HIPEC_RECORD_REGION);
-	hipec_entry_number(&e, r->start);
-	hipec_entry_number(&e, r->nr);
+	hipec_entry_number(&e, start);
+	hipec_entry_number(&e, nr);
 	hipec_entry_number(&e, len);
 	memcpy(e.byte + e.nr, name, len);
 	put(&rec->tap, e.byte, e.nr + len);
@@ -239,7 +243,6 @@ static struct hipec_recorder *recorder_new(struct hipec_container *c,
 static int begin(struct hipec_container *c, struct hipec_recorder *rec)
 {
 	struct hipec_record_head *head = rec->begin;
-	struct hipec_region *r;
 
 	lockdep_assert_held(&c->lock);
 	/* Or the policy was swapped just now: that, too, passes. */
@@ -251,8 +254,8 @@ static int begin(struct hipec_container *c, struct hipec_recorder *rec)
 	kref_get(&rec->ref);
 	c->recorder = rec;
 	hipec_tap_open(&c->core.vm, &rec->tap);
-	list_for_each_entry(r, &c->regions, link)
-		hipec_record_region(r);
+	if (c->kind->tell)
+		c->kind->tell(c);
 	return 0;
 }
 

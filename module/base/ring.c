@@ -16,7 +16,7 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
-#include "../internal.h"
+#include "base.h"
 #include "ring.h"
 
 /**

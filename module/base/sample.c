@@ -18,8 +18,7 @@
 
 #include "../context/context.h"
 #include "../include/uapi/hipec_sample.h"
-#include "../cache/host.h"
-#include "../internal.h"
+#include "base.h"
 #include "ring.h"
 
 static_assert(HIPEC_SAMPLE_MAX_POINTS == HIPEC_CONTEXT_POINTS);
@@ -316,8 +315,8 @@ int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
 	}
 	mutex_lock(&c->lock);
 	ret = begin(c, s);
-	if (!ret && c->cache)
-		hipec_cache_wants(c);
+	if (!ret && c->kind->wants)
+		c->kind->wants(c);
 	mutex_unlock(&c->lock);
 	if (ret)
 		fput(*file);

@@ -10,7 +10,7 @@
 
 #include <linux/tracepoint.h>
 
-#include "../internal.h"
+#include "base.h"
 
 /* A policy has ended; kind is a HIPEC_EXIT_*. */
 TRACE_EVENT(hipec_exit,

@@ -21,7 +21,7 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
-#include "../internal.h"
+#include "base.h"
 
 static DEFINE_MUTEX(lock);
 static LIST_HEAD(users);

@@ -169,11 +169,15 @@ void hipec_cache_wants(struct hipec_container *c)
 	hipec_touch_wants(c->cache);
 }
 
-/* Pages that it holds. Context: expects c->lock; @c is of this kind. */
-u32 hipec_cache_held(const struct hipec_container *c)
+static u32 resident(const struct hipec_container *c)
 {
 	return c->cache->held;
 }
+
+const struct hipec_kind hipec_cache_kind = {
+	.resident = resident,
+	.wants = hipec_cache_wants,
+};
 
 /*
  * It lives until hipec_cache_drop(), and the module with it: while that goes, nobody

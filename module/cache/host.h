@@ -7,7 +7,7 @@
 #define HIPEC_CACHE_HOST_H
 
 #include "../include/uapi/hipec_cache.h"
-#include "../internal.h"
+#include "../base/base.h"
 
 int hipec_cache_init(void);
 void hipec_cache_exit(void);
@@ -25,15 +25,11 @@ void hipec_cache_exchange(struct hipec_container *c, struct hipec_links **links,
 			  u32 nr, bool copy);
 int hipec_cache_why(struct hipec_container *c, const struct file *file,
 		    struct hipec_why *w, u32 *h);
-u32 hipec_cache_held(const struct hipec_container *c);
 void hipec_cache_hear(struct hipec_container *c);
 void hipec_cache_wants(struct hipec_container *c);
 void hipec_cache_settle(struct hipec_cache *cache);
 extern const struct hipec_host_ops hipec_cache_host;
 extern const struct hipec_core_ops hipec_cache_ops;
-
-/* frames/referenced.c, which walks page tables for both hosts */
-bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
-		      struct folio *folio, bool reset);
+extern const struct hipec_kind hipec_cache_kind;
 
 #endif /* HIPEC_CACHE_HOST_H */

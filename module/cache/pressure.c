@@ -44,20 +44,6 @@ static struct list_lru tokens;
 static bool ready;		/* tokens is */
 static DEFINE_MUTEX(scan_lock);	/* a cache on the list does not go */
 
-/* Pages that a cgroup, and all that it is in, may be charged for still. */
-static long room(struct mem_cgroup *memcg)
-{
-	long least = LONG_MAX;
-#ifdef CONFIG_MEMCG
-	for (; memcg; memcg = parent_mem_cgroup(memcg))
-		least = min_t(long, least,
-			      min(READ_ONCE(memcg->memory.max),
-				  READ_ONCE(memcg->memory.high)) -
-			      page_counter_read(&memcg->memory));
-#endif
-	return least;
-}
-
 static bool is_short(void)
 {
 	return si_mem_available() < totalram_pages() / SHORT_PART;
@@ -76,7 +62,7 @@ u32 hipec_pressure_limit(const struct hipec_cache *cache)
 	long left;
 
 	rcu_read_lock();
-	left = room(mem_cgroup_from_task(current));
+	left = hipec_memcg_room(mem_cgroup_from_task(current));
 	rcu_read_unlock();
 	if (left >= (long)budget)
 		return budget;
@@ -126,14 +112,14 @@ static struct find find(struct mem_cgroup *memcg)
 static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 {
 	if (!smp_load_acquire(&ready) ||
-	    (room(sc->memcg) >= ENOUGH && !is_short()))
+	    (hipec_memcg_room(sc->memcg) >= ENOUGH && !is_short()))
 		return 0;
 	return find(sc->memcg).held;
 }
 
 static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
 {
-	long want = ENOUGH - room(sc->memcg);
+	long want = ENOUGH - hipec_memcg_room(sc->memcg);
 	struct hipec_cache *cache;
 	unsigned long given = 0;
 

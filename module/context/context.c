@@ -32,7 +32,6 @@
 
 #include "../compat.h"
 #include "context.h"
-#include "../internal.h"
 
 static uint depth = CONTEXT_DEPTH;
 

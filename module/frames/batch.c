@@ -10,7 +10,7 @@
 #include <linux/pagemap.h>
 
 #include "../include/uapi/hipec_sample.h"
-#include "../internal.h"
+#include "frames.h"
 
 /**
  * hipec_batch_size() - pages to read
@@ -49,10 +49,8 @@ u32 hipec_batch_size(struct hipec_region *r, struct vm_area_struct *vma,
  * @b: batch with idx and nr set
  *
  * Context: expects c->lock, and as many free frames.
- * Return: the sequence that the batch belongs to, or begins.
  */
-struct hipec_stream *hipec_batch_bind(struct hipec_region *r,
-				      struct hipec_batch *b)
+void hipec_batch_bind(struct hipec_region *r, struct hipec_batch *b)
 {
 	struct hipec_container *c = r->c;
 	u32 i;
@@ -61,7 +59,6 @@ struct hipec_stream *hipec_batch_bind(struct hipec_region *r,
 		b->h[i] = hipec_frame_bind(c, r, b->idx + i);
 		b->folio[i] = c->frame[b->h[i]];
 	}
-	return hipec_stream_note(r, b->idx, b->nr);
 }
 
 /**

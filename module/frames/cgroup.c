@@ -16,8 +16,6 @@
  * Interface:
  * hipec_cgroup_init(), _exit()   the module's
  * hipec_cgroup_join(), _leave()  a container's frames are charged to a cgroup
- * hipec_cgroup_alloc()           a frame, or several
- * hipec_cgroup_gave()            a frame is charged no more
  */
 #include <linux/list_lru.h>
 #include <linux/memcontrol.h>
@@ -26,7 +24,7 @@
 #include <linux/swap.h>
 
 #include "../compat.h"
-#include "../internal.h"
+#include "frames.h"
 
 /* How long one scan waits for the washer, jiffies. */
 #define HIPEC_MOMENT (HZ / 10)
@@ -48,27 +46,9 @@ static struct kmem_cache *cache;
 static struct shrinker *shrinker;
 static struct list_lru tokens;
 static bool ready;		/* tokens is */
-static DECLARE_WAIT_QUEUE_HEAD(gave);
 
 /* Under the pool's lock. */
 static u64 scans;
-
-/* Pages that a cgroup, and all that it is in, may be charged for still. */
-static long room(struct mem_cgroup *memcg)
-{
-	long least = LONG_MAX;
-#ifdef CONFIG_MEMCG
-	long most;
-
-	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
-		most = min(READ_ONCE(memcg->memory.max),
-			   READ_ONCE(memcg->memory.high));
-		least = min_t(long, least,
-			      most - page_counter_read(&memcg->memory));
-	}
-#endif
-	return least;
-}
 
 /* Frames that it may lose. Any context: old when it is told. */
 static u32 spare(const struct hipec_container *c)
@@ -117,7 +97,7 @@ static struct find find(struct shrink_control *sc)
 static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 {
 	if (!(sc->gfp_mask & __GFP_FS) || !smp_load_acquire(&ready) ||
-	    room(sc->memcg) >= SWAP_CLUSTER_MAX)
+	    hipec_memcg_room(sc->memcg) >= SWAP_CLUSTER_MAX)
 		return 0;
 	return find(sc).spare;
 }
@@ -175,24 +155,18 @@ static unsigned long give_some(struct shrink_control *sc, long want)
  */
 static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
 {
-	long want = SWAP_CLUSTER_MAX - room(sc->memcg) - find(sc).leaving;
+	long want = SWAP_CLUSTER_MAX - hipec_memcg_room(sc->memcg) - find(sc).leaving;
 	unsigned long given = give_some(sc, want);
 	unsigned long leaving = find(sc).leaving;
 
-	if (leaving && room(sc->memcg) <= 0 &&
+	if (leaving && hipec_memcg_room(sc->memcg) <= 0 &&
 	    !(sc->gfp_mask & __GFP_NORETRY) && !current_is_kswapd() &&
 	    !fatal_signal_pending(current))
-		given += wait_event_timeout(gave, room(sc->memcg) > 0 ||
+		given += wait_event_timeout(hipec_frames_gave,
+					    hipec_memcg_room(sc->memcg) > 0 ||
 					    find(sc).leaving < leaving,
 					    HIPEC_MOMENT) != 0;
 	return given ?: SHRINK_STOP;
-}
-
-/* A frame went back to the system. Context: any. */
-void hipec_cgroup_gave(void)
-{
-	if (wq_has_sleeper(&gave))
-		wake_up_all(&gave);
 }
 
 /**
@@ -237,43 +211,6 @@ void hipec_cgroup_leave(struct hipec_container *c)
 	}
 	mem_cgroup_put(c->cgroup);
 	c->cgroup = NULL;
-}
-
-/**
- * hipec_cgroup_alloc() - allocate frames, charged to their container's cgroup
- * @c:     container
- * @gfp:   flags
- * @order: of their number
- *
- * They are PG_active, and whoever frees one resets that.
- *
- * Context: process context; expects c->lock, or nobody else uses @c; may sleep.
- * Return: first page; NULL if the machine or the cgroup has not so many.
- */
-struct page *hipec_cgroup_alloc(struct hipec_container *c, gfp_t gfp,
-				unsigned int order)
-{
-	struct mem_cgroup *old;
-	struct page *page;
-	u32 i;
-
-	/* A policy in reclaim gets neither reserves nor more than the limit. */
-	if (current->flags & PF_MEMALLOC)
-		return NULL;
-	old = set_active_memcg(c->cgroup);
-	page = alloc_pages(gfp | __GFP_ACCOUNT, order);
-	set_active_memcg(old);
-	if (page)
-		split_page(page, order);
-	else if (!order)
-		c->core.denied = SWAP_CLUSTER_MAX;	/* a full cgroup looks everywhere first */
-	/*
-	 * Where MGLRU is off, a page that is unmapped as referenced for the second
-	 * time becomes active instead: not one that is active already.
-	 */
-	for (i = 0; page && i < 1u << order; i++)
-		folio_set_active(page_folio(page + i));
-	return page;
 }
 
 /**

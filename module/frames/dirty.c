@@ -14,7 +14,7 @@
  */
 #include <linux/sched.h>
 
-#include "../internal.h"
+#include "frames.h"
 
 /* Entries that are looked at under the lock in one go. */
 #define HIPEC_LONG_LOOP 4096

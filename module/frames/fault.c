@@ -19,7 +19,7 @@
 #include "../compat.h"
 #include "../context/context.h"
 #include "../include/uapi/hipec_sample.h"
-#include "../internal.h"
+#include "frames.h"
 #include "volume.h"
 
 /*
@@ -295,7 +295,8 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 	}
 	c->core.counters.faults++;
 	b.nr = ret;
-	s = hipec_batch_bind(r, &b);
+	hipec_batch_bind(r, &b);
+	s = hipec_stream_note(r, b.idx, b.nr);
 	hipec_ahead_start(r, s, vmf->vma, write);
 	ret = hipec_batch_read(r, &b);
 	if (!ret)

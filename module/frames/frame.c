@@ -1,31 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames of our own: the host of the engine (struct hipec_core_ops) and of the machine
- * (struct hipec_host_ops). They are allocated and freed, get a page and lose it; which
- * page, the engine says. Not here: faults (fault.c), the backing file (read.c,
+ * Frames of our own: they are allocated and freed, get a page and lose it; which page,
+ * the engine says (host.c). Not here: faults (fault.c), the backing file (read.c,
  * writeback.c).
  *
  * Interface:
- * hipec_frame_ops, hipec_shared_frame_ops, hipec_kernel_host  the hosts
+ * hipec_frame_allocate(), _free()  some more; one that has lost its page
  * hipec_frames_free()      all that hold nothing go
  * hipec_frame_shed()       one of them goes
+ * hipec_frames_gave        who waits is woken when one goes
  * hipec_frame_bind(), _bind_in_event(), _unbind()  a frame gets a page, loses it
  * hipec_frame_detach()     nobody can reach a page's frame any more
  */
 #include <linux/pagemap.h>
+#include <linux/sched/mm.h>
+#include <linux/swap.h>
 
-#include "../internal.h"
-#include "volume.h"
+#include "frames.h"
 
 #define HIPEC_GFP_FRAME (GFP_HIGHUSER | __GFP_NOWARN)
 
 /* Frames held by all containers, pages. */
 atomic_long_t hipec_nr_frames = ATOMIC_LONG_INIT(0);
 
+/* Who waits for frames to go back to the system. */
+DECLARE_WAIT_QUEUE_HEAD(hipec_frames_gave);
+
+/*
+ * 2^@order pages, charged to the container's cgroup. They are PG_active, and whoever
+ * frees one resets that. Return: the first; NULL if the machine or the cgroup has not so
+ * many.
+ */
+static struct page *charged_pages(struct hipec_container *c, gfp_t gfp,
+				  unsigned int order)
+{
+	struct mem_cgroup *old;
+	struct page *page;
+	u32 i;
+
+	/* A policy in reclaim gets neither reserves nor more than the limit. */
+	if (current->flags & PF_MEMALLOC)
+		return NULL;
+	old = set_active_memcg(c->cgroup);
+	page = alloc_pages(gfp | __GFP_ACCOUNT, order);
+	set_active_memcg(old);
+	if (page)
+		split_page(page, order);
+	else if (!order)
+		c->core.denied = SWAP_CLUSTER_MAX;	/* a full cgroup looks everywhere first */
+	/*
+	 * Where MGLRU is off, a page that is unmapped as referenced for the second
+	 * time becomes active instead: not one that is active already.
+	 */
+	for (i = 0; page && i < 1u << order; i++)
+		folio_set_active(page_folio(page + i));
+	return page;
+}
+
 /* 2^@order frames more, the first of which is the next to be used. */
 static bool allocate(struct hipec_container *c, gfp_t gfp, unsigned int order)
 {
-	struct page *page = hipec_cgroup_alloc(c, gfp, order);
+	struct page *page = charged_pages(c, gfp, order);
 	u32 i = 1u << order;
 
 	while (page && i--)
@@ -45,7 +80,8 @@ static u32 allocate_blocks(struct hipec_container *c, u32 nr)
 	return nr - left;
 }
 
-static u32 frame_allocate(struct hipec_core *core, u32 nr, enum hipec_effort effort)
+/* The engine's host: frames more. Context: expects the container's lock; may sleep. */
+u32 hipec_frame_allocate(struct hipec_core *core, u32 nr, enum hipec_effort effort)
 {
 	gfp_t gfp = effort == HIPEC_EFFORT_MOST ? __GFP_RETRY_MAYFAIL :
 						  __GFP_NORETRY;
@@ -64,7 +100,8 @@ static u32 frame_allocate(struct hipec_core *core, u32 nr, enum hipec_effort eff
 static void freed(u32 nr)
 {
 	atomic_long_sub(nr, &hipec_nr_frames);
-	hipec_cgroup_gave();
+	if (wq_has_sleeper(&hipec_frames_gave))
+		wake_up_all(&hipec_frames_gave);
 }
 
 static void free_frame(struct folio *folio)
@@ -122,8 +159,11 @@ bool hipec_frame_shed(struct hipec_container *c)
 	return true;
 }
 
-/* A frame that has no page any more: to the free list, or back to the system. */
-static void frame_free(struct hipec_core *core, u32 h, bool keep)
+/*
+ * The engine's host: a frame that has no page any more goes to the free list, or back to
+ * the system. Context: expects the container's lock.
+ */
+void hipec_frame_free(struct hipec_core *core, u32 h, bool keep)
 {
 	struct hipec_container *c = hipec_of_core(core);
 	struct folio *folio = c->frame[h];
@@ -231,146 +271,3 @@ bool hipec_frame_detach(struct hipec_container *c, u32 h)
 		hipec_flush_del(c, h);
 	return alone;
 }
-
-/* A page that is given up and not clean: to the washer. */
-static int to_laundry(struct hipec_container *c, u32 h)
-{
-	hipec_flush_del(c, h);
-	c->core.vm.page[h].flags |= HIPEC_PAGE_LAUNDRY;
-	list_add_tail(&c->frame[h]->lru, &c->laundry);
-	hipec_wash_start(hipec_region_of(c->frame[h]));
-	return -EINPROGRESS;
-}
-
-/*
- * Unmap a page everywhere. One that is pinned (a reference that is neither ours nor a
- * mapping's) stays as it is: its frame can change behind our back. So does one whose
- * write has failed, until it is written or there is nothing else to take.
- */
-static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
-{
-	struct hipec_container *c = hipec_of_core(core);
-	struct folio *folio = c->frame[h];
-
-	lockdep_assert_held(&c->lock);
-	if (why == HIPEC_EVICT_LAST)
-		core->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
-	if (core->vm.page[h].flags & HIPEC_PAGE_WRITING)
-		return to_laundry(c, h);
-	if (core->vm.page[h].flags & HIPEC_PAGE_FAILED ||
-	    folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount) ||
-	    !folio_trylock(folio))
-		return -EBUSY;
-	if (folio_mapped(folio))
-		unmap_mapping_range(folio->mapping, folio_pos(folio),
-				    PAGE_SIZE, 0);
-	if (!folio_test_dirty(folio))
-		return hipec_frame_detach(c, h) ? 0 : -EBUSY;
-	folio_unlock(folio);
-	return to_laundry(c, h);
-}
-
-static bool frame_is_clean(struct hipec_core *core, u32 h)
-{
-	return !folio_test_dirty(hipec_of_core(core)->frame[h]) &&
-	       !(core->vm.page[h].flags & HIPEC_PAGE_WRITING);
-}
-
-#define FRAME_OPS				\
-	HIPEC_CORE_OPS,				\
-	.referenced = hipec_young_seen,		\
-	.reset = hipec_young_forget,		\
-	.is_clean = frame_is_clean,		\
-	.evict = frame_evict,			\
-	.free = frame_free,			\
-	.allocate = frame_allocate,		\
-	.drop_ahead = hipec_ahead_drop_all
-
-/* Of a reservation: no policy runs in another's time. */
-const struct hipec_core_ops hipec_frame_ops = { FRAME_OPS };
-
-const struct hipec_core_ops hipec_shared_frame_ops = {
-	FRAME_OPS,
-	.run = hipec_event_run,
-	.allowance = hipec_share_allowance,
-	.accounted = hipec_share_accounted,
-	.try_lock = hipec_share_try_member,
-	.unlock = hipec_share_unlock_member,
-	.enter = hipec_share_enter,
-	.leave = hipec_share_leave_lock,
-	.may_ask = hipec_event_may_ask,
-	.asked = hipec_event_asked,
-};
-
-static bool host_flush(struct hipec_vm *vm, u32 h)
-{
-	struct hipec_container *c = hipec_of_vm(vm);
-
-	if (!folio_test_dirty(c->frame[h]))
-		return false;
-	hipec_flush_add(c, h);
-	hipec_wash_start(hipec_region_of(c->frame[h]));
-	return true;
-}
-
-static bool host_ref(struct hipec_vm *vm, u32 h)
-{
-	return hipec_young_seen(hipec_core_of(vm), h, HIPEC_REF_POLICY);
-}
-
-/*
- * Exact without looking at page tables: they map a clean page read-only, and
- * the first write goes through page_mkwrite, which marks the folio.
- */
-static bool host_mod(struct hipec_vm *vm, u32 h)
-{
-	return folio_test_dirty(hipec_of_vm(vm)->frame[h]);
-}
-
-static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
-{
-	if (on)
-		folio_set_referenced(hipec_of_vm(vm)->frame[h]);
-	else
-		hipec_young_forget(hipec_core_of(vm), h, HIPEC_REF_POLICY);
-}
-
-static bool host_set_mod(struct hipec_vm *vm, u32 h)
-{
-	struct folio *folio = hipec_of_vm(vm)->frame[h];
-
-	if (!hipec_region_of(folio)->writable)
-		return false;
-	folio_mark_dirty(folio);
-	return true;
-}
-
-/* A page is mapped by a fault near it only: no mm is at hand here. */
-static bool host_map(struct hipec_vm *vm, u32 h)
-{
-	return folio_mapped(hipec_of_vm(vm)->frame[h]);
-}
-
-static bool host_unmap(struct hipec_vm *vm, u32 h)
-{
-	struct folio *folio = hipec_of_vm(vm)->frame[h];
-
-	if (!folio_mapped(folio))
-		return false;
-	unmap_mapping_range(folio->mapping, folio_pos(folio), PAGE_SIZE, 0);
-	return true;
-}
-
-const struct hipec_host_ops hipec_kernel_host = {
-	.give_up = hipec_core_give_up,
-	.flush = host_flush,
-	.ref = host_ref,
-	.mod = host_mod,
-	.set_ref = host_set_ref,
-	.set_mod = host_set_mod,
-	.map = host_map,
-	.unmap = host_unmap,
-	.request = hipec_core_request,
-	.prefetch = hipec_ahead_prefetch,
-	.overtime = hipec_event_overtime,
-};

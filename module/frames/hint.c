@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
-#include "../internal.h"
+#include "frames.h"
 
 /* Pages that one chunk has the hints of: a chunk is a page itself. */
 #define HIPEC_HINT_SHIFT 12

@@ -9,12 +9,8 @@
 #include <linux/sched/signal.h>
 
 #include "../compat.h"
-#include "../internal.h"
-#include "../base/user.h"
+#include "frames.h"
 #include "volume.h"
-
-/* Timers, and regions that end where nobody shall wait; I/O is volume.c's. */
-struct workqueue_struct *hipec_wq, *hipec_end_wq;
 
 /* As the page cache's dirty_expire_centisecs. */
 static uint writeback_ms = 30000;

@@ -18,7 +18,7 @@
 #include <linux/pagemap.h>
 #include <linux/uio.h>
 
-#include "../internal.h"
+#include "frames.h"
 
 /*
  * File systems on which test/guest/test_guest.py runs the tests of data and of

@@ -21,7 +21,7 @@
  * hipec_ahead_find(), _take()    a fault came to it
  * hipec_ahead_drop(), _drop_stale()  nobody came, and its frames are wanted
  */
-#include "../internal.h"
+#include "frames.h"
 #include "volume.h"
 
 /* Pages of the first batch that continues a miss, as in the page cache. */

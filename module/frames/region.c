@@ -18,7 +18,7 @@
 #include <linux/slab.h>
 
 #include "../compat.h"
-#include "../internal.h"
+#include "frames.h"
 #include "volume.h"
 
 #define HIPEC_FS_MAGIC 0x48495045
@@ -209,7 +209,7 @@ static int join_container(struct hipec_region *r)
 		r->start = start;
 		list_add_tail(&r->link, &c->regions);
 		c->nr_regions++;
-		hipec_record_region(r);
+		hipec_record_region(c, r->start, r->nr, r->backing);
 	}
 	mutex_unlock(&c->lock);
 	return ret;

@@ -7,7 +7,7 @@
  */
 #include <linux/sched/signal.h>
 
-#include "../internal.h"
+#include "frames.h"
 
 static int reserve(struct hipec_container *c, u64 nr)
 {

@@ -12,7 +12,7 @@
  * hipec_shrink_init(), _exit()
  */
 #include "../compat.h"
-#include "../internal.h"
+#include "frames.h"
 
 static struct shrinker *shrinker;
 

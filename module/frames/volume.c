@@ -10,7 +10,7 @@
 #include <linux/fs.h>
 #include <linux/slab.h>
 
-#include "../internal.h"
+#include "frames.h"
 #include "volume.h"
 
 static DEFINE_MUTEX(volumes_lock);

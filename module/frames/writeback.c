@@ -19,7 +19,7 @@
 #include <linux/uio.h>
 
 #include "../compat.h"
-#include "../internal.h"
+#include "frames.h"
 #include "volume.h"
 
 /* A page in the washer. */

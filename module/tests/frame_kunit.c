@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/frame.c with real folios: reserve, bind, evict, clean, release. Every
+ * module/frames/frame.c with real folios: reserve, bind, evict, clean, release. Every
  * case ends with all frames back in the system (kunit_world.c looks).
  */
 #include "../internal.h"

@@ -537,7 +537,7 @@ static void mark_told(const struct world *w, const struct hipec_stack *s,
 }
 
 /*
- * What a walk has not told of does not matter: module/context.c
+ * What a walk has not told of does not matter: module/context/context.c
  * believes so, and remembers.
  */
 static void nothing_else_decides_than_a_walk_tells(struct kunit *test)

@@ -33,13 +33,3 @@ def test_every_source_of_the_module_has_its_row():
     sources = [path.relative_to(ROOT).as_posix() for path in
                (ROOT / "module").rglob("*.c") if "tests" not in path.parts]
     assert sorted(listed) == sorted(sources)
-
-
-def test_the_lock_order_is_that_of_the_code():
-    """The names in internal.h's list, in its order, are in the page's."""
-    code = (ROOT / "module/internal.h").read_text()
-    order = re.search(r"Lock order, outermost first:\n(.*?)\n \*   hipec_containers_lock", code, re.S)[1]
-    words = [re.split(r" of | \(|,| or ", line.strip(" *"))[0] for line in order.split("\n")]
-    page = PAGE[PAGE.index("## Locks"):]
-    places = [page.find(word) for word in words]
-    assert len(words) >= 6 and -1 not in places and places == sorted(places), words

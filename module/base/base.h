@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The container, and what both hosts call: struct hipec_kind is all that these files
+ * call of a host. What knows both, such as a container's load, is a folder above; what
+ * knows neither containers nor kernels is in core/.
+ *
+ * Names: @c a container, @r a region, @h a page handle, @idx a page counted from
+ * its region's start, @pgno one counted from its container's start, @folio a
+ * frame that holds a page. All counts of memory are in pages of 4096 bytes.
+ *
+ * Lock order, outermost first; the holder of a lock takes only those below it:
+ *   mmap_lock or the VMA's lock
+ *     hipec_container.lock
+ *       the pool's lock (pool.c), under which other containers' are only tried
+ *         folio lock
+ *           i_mmap_rwsem of the file's mapping
+ *             page table lock
+ *   hook_lock (cache/open.c), admin_lock and take_lock (cache/table.c), in this order,
+ *   are taken around a container's, and dir_lock (cache/dir.c) under admin_lock, or alone.
+ *   hipec_containers_lock, hipec_claims_lock and volume.c's are taken with none of
+ *   the others held. Nothing is taken under them, nor under the locks of user.c,
+ *   backoff.c, log.c and context.c.
+ * None of them but mmap_lock is held over I/O. Whoever holds a folio's lock
+ * never takes a container's lock.
+ * The lock of a backing file's inode is not in this order: write() and direct
+ * I/O hold it when they fault. Reads do not take it (read.c); the washer, which
+ * does, holds nothing else; and no fault waits for the washer for ever while it
+ * holds anything (fault.c).
+ */
+#ifndef HIPEC_BASE_H
+#define HIPEC_BASE_H
+
+#include <linux/cpumask.h>
+#include <linux/fs.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "../core/pool.h"
+#include "../vm/queue.h"
+#include "pool.h"
+#include "user.h"
+
+static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
+
+/* Bands of HIPEC_EXIT_KINDS. */
+#define HIPEC_EXIT_BAND 0xf0
+#define HIPEC_EXIT_BAND_REVOKED 0x40
+
+/**
+ * struct hipec_kind - what is called here of a container's host, all under its lock
+ * @resident: pages that hold a frame
+ * @tell:     a record has begun: tell it what the container has; NULL: nothing
+ * @wants:    somebody wants to know of accesses, or nobody any more; NULL: of no matter
+ */
+struct hipec_kind {
+	u32 (*resident)(const struct hipec_container *c);
+	void (*tell)(struct hipec_container *c);
+	void (*wants)(struct hipec_container *c);
+};
+
+/**
+ * struct hipec_container - one policy with its operands, pages and frames
+ * @lock:      protects everything below that says nothing else
+ * @ref:       one of the device file, one of each region
+ * @release:   ends it; invariant
+ * @kind:      its host's, from the load on
+ * @id:        invariant
+ * @link:      hipec_containers, under hipec_containers_lock
+ * @regions:   of struct hipec_region
+ * @nr_regions: their number
+ * @core:      the engine's part; core.vm.policy is NULL until a policy is loaded
+ * @loading:   a load or a swap is under way; the fields a load fills are its alone
+ * @image:     bytes that the policy points into; NULL: it has none
+ * @image_hash: of these bytes, for backoff.c
+ * @policy:    parsed image; like all that belongs to it, a swap changes it
+ * @vm_memory: memory of the machine
+ * @shared:    shared arrays, by slot; NULL: it has none
+ * @frame:     frame of each page, by handle
+ * @free:      frames that hold no page, by folio->lru
+ * @user:      who is charged for it. Invariant after the load
+ * @recovery:  memory of core.recover
+ * @cgroup:    its frames are charged to it; NULL: to none. Invariant after the load
+ * @token:     if it shares; likewise
+ * @laundry:   frames of pages that are LAUNDRY, which are pending, by folio->lru
+ * @nr_ahead:  pages that are being read which no fault asked for
+ * @nr_fetched: of these, pages that Prefetch asked for
+ * @batches:   that were shown to the policy, up to now
+ * @nr_dirty:  dirty frames; atomic, no lock
+ * @cluster:   most pages of one read; invariant after the load
+ * @served:    faults that found their page, or had it brought in; it wraps
+ * @vain:      @served when one last waited in vain for a page to be unpinned
+ * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, while
+ *             core.unsettled
+ * @asked_since: ns, when it was asked for a page that others wait for; 0: it is not
+ * @passed:    it was late then, and is not asked now
+ * @passes:    pages for which it is not, still
+ * @pass_next: for how many it was not, the last time
+ * @timer:     runs Timer
+ * @ended:     polled for the end of the policy
+ * @nr_filling: batches that are being read ahead now
+ * @age:       has what is dirty cleaned after a while
+ * @cache:     its pages are the page cache's; NULL: frames. Invariant after the load
+ * @flush:     frames of live pages that are to be written back, by folio->lru
+ * @flush_all: bit 0: all dirty pages are to be written back; atomic
+ * @wait:      woken when a page stops being READING, LAUNDRY or WRITING
+ * @owner_mm:  of the task that loaded; invariant after the load
+ * @locked:    its locked_vm counts the frames, likewise
+ * @locked_user: whose locked_vm counts them as well; NULL: nobody's
+ * @owner_pid, @owner_comm, @owner_uid: of the task that loaded; invariant
+ * @recorder:  its record; NULL: nobody listens
+ * @sampler:   of its accesses, likewise
+ * @debugfs:   directory
+ */
+struct hipec_container {
+	struct mutex lock;
+	struct kref ref;
+	void (*release)(struct kref *ref);
+	const struct hipec_kind *kind;
+	u64 id;
+	struct list_head link;
+	struct list_head regions;
+	u32 nr_regions;
+
+	struct hipec_core core;
+	bool loading;
+	struct hipec_policy policy;
+	void *image;
+	u64 image_hash;
+	void *vm_memory;
+	struct hipec_shared **shared;
+
+	struct folio **frame;
+	struct list_head free;
+	struct hipec_user *user;
+	void *recovery;
+	struct mem_cgroup *cgroup;
+	struct hipec_token *token;
+	struct list_head laundry;
+	u32 nr_ahead;
+	u32 nr_fetched;
+	u64 batches;
+	atomic_t nr_dirty;
+	u32 cluster;
+	u32 served;
+	u32 vain;
+	cpumask_var_t stale_cpus;
+
+	u64 asked_since;
+	bool passed;
+	u32 passes;
+	u32 pass_next;
+	struct delayed_work timer;
+	wait_queue_head_t ended;
+
+	u32 nr_filling;
+	struct delayed_work age;
+	struct hipec_cache *cache;
+	struct list_head flush;
+	unsigned long flush_all;
+	wait_queue_head_t wait;
+
+	struct mm_struct *owner_mm;
+	bool locked;
+	struct user_struct *locked_user;
+	struct pid *owner_pid;
+	char owner_comm[TASK_COMM_LEN];
+	kuid_t owner_uid;
+	struct hipec_recorder *recorder;
+	struct hipec_sampler *sampler;
+	struct dentry *debugfs;
+};
+
+static inline struct hipec_container *hipec_of_core(struct hipec_core *core)
+{
+	return container_of(core, struct hipec_container, core);
+}
+
+static inline struct hipec_container *hipec_of_vm(struct hipec_vm *vm)
+{
+	return hipec_of_core(hipec_core_of(vm));
+}
+
+/* args.c */
+int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
+		   u32 known_flags);
+
+/* containers.c */
+extern struct mutex hipec_containers_lock;
+extern struct list_head hipec_containers;
+struct hipec_container *hipec_container_next(u64 id);
+void hipec_container_put(struct hipec_container *c);
+void __hipec_container_status(struct hipec_container *c,
+			      struct hipec_status *s);
+
+/* memory.c */
+void *hipec_table_alloc(size_t bytes);
+long hipec_memcg_room(struct mem_cgroup *memcg);
+
+/* work.c */
+extern struct workqueue_struct *hipec_wq, *hipec_end_wq;
+int hipec_work_init(void);
+void hipec_work_exit(void);
+
+/* young.c: the referenced bit in page tables */
+bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
+		      struct folio *folio, bool reset);
+void hipec_young_settle(struct hipec_core *core);
+void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
+void hipec_young_flush_cpus(struct cpumask *cpus);
+
+/* exit.c: what follows from the end of a policy, and one cause of it */
+void hipec_exit_ended(struct hipec_core *core);
+bool hipec_exit_window(struct hipec_core *core, enum hipec_shadow_verdict verdict);
+int hipec_exit_by_hand(struct hipec_container *c);
+
+/* log.c: what became of those that are gone */
+int hipec_log_init(void);
+void hipec_log_exit(void);
+void hipec_log_note(struct hipec_container *c, bool closed);
+int hipec_log_next(struct hipec_log *a);
+
+/* event.c: how long events may take, and what they know */
+int hipec_event_run(struct hipec_core *core, u32 event);
+bool hipec_event_late(struct hipec_core *core);
+bool hipec_event_may_ask(struct hipec_core *core);
+void hipec_event_asked(struct hipec_core *core);
+bool hipec_event_pause(struct hipec_core *core);
+void hipec_event_touched(struct hipec_core *core, u32 pgno);
+u64 hipec_event_now(struct hipec_core *core);
+bool hipec_event_overtime(struct hipec_vm *vm);
+
+/* What is the same of the engine's hosts in the kernel. */
+#define HIPEC_CORE_OPS				\
+	.settle = hipec_young_settle,		\
+	.pause = hipec_event_pause,		\
+	.late = hipec_event_late,		\
+	.ended = hipec_exit_ended,		\
+	.window = hipec_exit_window,		\
+	.touched = hipec_event_touched,		\
+	.now = hipec_event_now
+
+/* backoff.c: who was revoked waits before it shares again */
+u64 hipec_admit_hash(const void *image, size_t size);
+int hipec_admit(const struct hipec_policy *p, u64 hash, kuid_t uid,
+		struct hipec_text *log);
+void hipec_admit_revoked(struct hipec_container *c);
+
+/* record.c: what happens, told to whoever wants to know */
+int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file);
+void hipec_record_region(struct hipec_container *c, u32 start, u32 nr,
+			 struct file *backing);
+void hipec_record_end(struct hipec_container *c);
+
+/* sample.c: which pages, from where in the program */
+int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
+		       struct file **file);
+void hipec_sample_note(struct hipec_container *c, u32 kind, u32 pgno,
+		       bool write);
+void hipec_sample_end(struct hipec_container *c);
+
+#endif /* HIPEC_BASE_H */

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * All containers, and the numbers of one.
+ *
+ * Interface:
+ * hipec_container_next(), _put()  a reference is got, and dropped
+ * __hipec_container_status()      what the user may know
+ *
+ * Owns hipec_containers_lock.
+ */
+#include <linux/cred.h>
+#include <linux/pid.h>
+
+#include "base.h"
+
+DEFINE_MUTEX(hipec_containers_lock);
+LIST_HEAD(hipec_containers);	/* by rising id */
+
+/**
+ * hipec_container_put() - drop a reference
+ * @c: container
+ *
+ * Context: process context, may sleep; expects no lock of ours.
+ */
+void hipec_container_put(struct hipec_container *c)
+{
+	kref_put(&c->ref, c->release);
+}
+
+/**
+ * hipec_container_next() - the container with the least id above another
+ * @id: any number
+ *
+ * Context: process context; takes hipec_containers_lock.
+ * Return: container with a reference; NULL if there is none.
+ */
+struct hipec_container *hipec_container_next(u64 id)
+{
+	struct hipec_container *c;
+
+	mutex_lock(&hipec_containers_lock);
+	list_for_each_entry(c, &hipec_containers, link) {
+		if (c->id > id && kref_get_unless_zero(&c->ref)) {
+			mutex_unlock(&hipec_containers_lock);
+			return c;
+		}
+	}
+	mutex_unlock(&hipec_containers_lock);
+	return NULL;
+}
+
+/* Numbers of a container, for who has its lock, and may have a spinlock. */
+void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
+{
+	*s = (struct hipec_status){ .size = s->size, .id = c->id };
+	s->regions = c->nr_regions;
+	if (c->core.vm.policy) {
+		s->pid = pid_vnr(c->owner_pid);
+		s->uid = from_kuid_munged(current_user_ns(), c->owner_uid);
+		memcpy(s->comm, c->owner_comm, sizeof(s->comm));
+		memcpy(s->policy, c->policy.image->name, sizeof(s->policy));
+		s->frames = c->core.nr_frames - c->core.nr_surplus;
+		s->free_frames = c->core.nr_free;
+		s->resident = c->kind->resident(c);
+		s->in_place = c->cache != NULL;
+		s->dirty = atomic_read(&c->nr_dirty);
+		s->ghosts = c->core.vm.nr_ghosts;
+		s->cluster = c->cluster;
+		s->limit = c->core.nr_reserved;
+		s->shares = c->core.pool != NULL;
+		s->exit = c->core.vm.exit;
+		s->late = c->core.vm.late;
+		s->counters = c->core.counters;
+		s->counters.commands = c->core.vm.nr_commands;
+		s->counters.events = c->core.vm.nr_events;
+		s->counters.engine = c->core.vm.tap ? HIPEC_ENGINE_RECORDED :
+						      c->core.vm.native.engine;
+	}
+}

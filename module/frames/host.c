@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Frames of our own as a host: of the engine (struct hipec_core_ops), of the machine
+ * (struct hipec_host_ops), and of what is common to both hosts (struct hipec_kind).
+ *
+ * Interface:
+ * hipec_frame_ops, hipec_shared_frame_ops, hipec_kernel_host, hipec_frame_kind
+ */
+#include <linux/pagemap.h>
+
+#include "frames.h"
+#include "volume.h"
+
+/* A page that is given up and not clean: to the washer. */
+static int to_laundry(struct hipec_container *c, u32 h)
+{
+	hipec_flush_del(c, h);
+	c->core.vm.page[h].flags |= HIPEC_PAGE_LAUNDRY;
+	list_add_tail(&c->frame[h]->lru, &c->laundry);
+	hipec_wash_start(hipec_region_of(c->frame[h]));
+	return -EINPROGRESS;
+}
+
+/*
+ * Unmap a page everywhere. One that is pinned (a reference that is neither ours nor a
+ * mapping's) stays as it is: its frame can change behind our back. So does one whose
+ * write has failed, until it is written or there is nothing else to take.
+ */
+static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
+{
+	struct hipec_container *c = hipec_of_core(core);
+	struct folio *folio = c->frame[h];
+
+	lockdep_assert_held(&c->lock);
+	if (why == HIPEC_EVICT_LAST)
+		core->vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
+	if (core->vm.page[h].flags & HIPEC_PAGE_WRITING)
+		return to_laundry(c, h);
+	if (core->vm.page[h].flags & HIPEC_PAGE_FAILED ||
+	    folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount) ||
+	    !folio_trylock(folio))
+		return -EBUSY;
+	if (folio_mapped(folio))
+		unmap_mapping_range(folio->mapping, folio_pos(folio),
+				    PAGE_SIZE, 0);
+	if (!folio_test_dirty(folio))
+		return hipec_frame_detach(c, h) ? 0 : -EBUSY;
+	folio_unlock(folio);
+	return to_laundry(c, h);
+}
+
+static bool frame_is_clean(struct hipec_core *core, u32 h)
+{
+	return !folio_test_dirty(hipec_of_core(core)->frame[h]) &&
+	       !(core->vm.page[h].flags & HIPEC_PAGE_WRITING);
+}
+
+#define FRAME_OPS				\
+	HIPEC_CORE_OPS,				\
+	.hint = hipec_hint_of,			\
+	.referenced = hipec_young_seen,		\
+	.reset = hipec_young_forget,		\
+	.is_clean = frame_is_clean,		\
+	.evict = frame_evict,			\
+	.free = hipec_frame_free,			\
+	.allocate = hipec_frame_allocate,		\
+	.drop_ahead = hipec_ahead_drop_all
+
+/* Of a reservation: no policy runs in another's time. */
+const struct hipec_core_ops hipec_frame_ops = { FRAME_OPS };
+
+const struct hipec_core_ops hipec_shared_frame_ops = {
+	FRAME_OPS,
+	.run = hipec_event_run,
+	.allowance = hipec_share_allowance,
+	.accounted = hipec_share_accounted,
+	.try_lock = hipec_share_try_member,
+	.unlock = hipec_share_unlock_member,
+	.enter = hipec_share_enter,
+	.leave = hipec_share_leave_lock,
+	.may_ask = hipec_event_may_ask,
+	.asked = hipec_event_asked,
+};
+
+static bool host_flush(struct hipec_vm *vm, u32 h)
+{
+	struct hipec_container *c = hipec_of_vm(vm);
+
+	if (!folio_test_dirty(c->frame[h]))
+		return false;
+	hipec_flush_add(c, h);
+	hipec_wash_start(hipec_region_of(c->frame[h]));
+	return true;
+}
+
+static bool host_ref(struct hipec_vm *vm, u32 h)
+{
+	return hipec_young_seen(hipec_core_of(vm), h, HIPEC_REF_POLICY);
+}
+
+/*
+ * Exact without looking at page tables: they map a clean page read-only, and
+ * the first write goes through page_mkwrite, which marks the folio.
+ */
+static bool host_mod(struct hipec_vm *vm, u32 h)
+{
+	return folio_test_dirty(hipec_of_vm(vm)->frame[h]);
+}
+
+static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
+{
+	if (on)
+		folio_set_referenced(hipec_of_vm(vm)->frame[h]);
+	else
+		hipec_young_forget(hipec_core_of(vm), h, HIPEC_REF_POLICY);
+}
+
+static bool host_set_mod(struct hipec_vm *vm, u32 h)
+{
+	struct folio *folio = hipec_of_vm(vm)->frame[h];
+
+	if (!hipec_region_of(folio)->writable)
+		return false;
+	folio_mark_dirty(folio);
+	return true;
+}
+
+/* A page is mapped by a fault near it only: no mm is at hand here. */
+static bool host_map(struct hipec_vm *vm, u32 h)
+{
+	return folio_mapped(hipec_of_vm(vm)->frame[h]);
+}
+
+static bool host_unmap(struct hipec_vm *vm, u32 h)
+{
+	struct folio *folio = hipec_of_vm(vm)->frame[h];
+
+	if (!folio_mapped(folio))
+		return false;
+	unmap_mapping_range(folio->mapping, folio_pos(folio), PAGE_SIZE, 0);
+	return true;
+}
+
+const struct hipec_host_ops hipec_kernel_host = {
+	.give_up = hipec_core_give_up,
+	.flush = host_flush,
+	.ref = host_ref,
+	.mod = host_mod,
+	.set_ref = host_set_ref,
+	.set_mod = host_set_mod,
+	.map = host_map,
+	.unmap = host_unmap,
+	.request = hipec_core_request,
+	.prefetch = hipec_ahead_prefetch,
+	.overtime = hipec_event_overtime,
+};
+
+static u32 resident(const struct hipec_container *c)
+{
+	return c->core.vm.nr_live;
+}
+
+static void tell_regions(struct hipec_container *c)
+{
+	struct hipec_region *r;
+
+	list_for_each_entry(r, &c->regions, link)
+		hipec_record_region(c, r->start, r->nr, r->backing);
+}
+
+const struct hipec_kind hipec_frame_kind = {
+	.resident = resident,
+	.tell = tell_regions,
+};
