@@ -17,6 +17,8 @@ int hipec_container_parse(struct hipec_policy *p, const void *image,
 			  struct hipec_text *log);
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log);
+
+/* status.c */
 int hipec_container_status(struct hipec_container *c, struct hipec_status *s);
 int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o);
 int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value);

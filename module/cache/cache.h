@@ -18,14 +18,18 @@
  *
  * Interface:
  * cache.c   hipec_cache_*(): a container's side: load, end, status
- * file.c    a file is taken, and let go of
+ * take.c    what a user wants taken, and let go of
+ * table.c   the files that are taken
+ * file.c    one file
  * dir.c     a directory likewise, and what comes into it
  * open.c    what a cgroup's processes open is taken
  * hooks.c   what the kernel calls for a file that is taken
  * before.c  what had a file open before it was taken
  * touch.c   which pages were touched, on their way to the policy
  * bits.c    what the policy asks of its host
+ * miss.c    what is about to be read
  * policy.c  what the policy is asked and told
+ * budget.c  pages that are held, and that may be
  * why.c     where a page stands
  * evict.c   folios leave the page cache
  * pressure.c  memory cgroups, and the machine's memory
@@ -159,7 +163,7 @@ struct hipec_victim {
  * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
  * @nr_dirs: their number
  * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
- * @next_slot: where those that are free are looked for; under take_lock (file.c)
+ * @next_slot: where those that are free are looked for; under take_lock (table.c)
  * @last:    file that was looked up last; NULL: none
  * @links:   of each entry that is on one of the lists, by handle; a swap changes them
  * @ahead:   folios that were read and not touched
@@ -182,6 +186,7 @@ struct hipec_victim {
  *           was told may be missing until its notes are half full
  * @drain:   work: tells the policy of them
  * @clean:   work: writes what is dirty
+ * @code:    work: lets files go that turned out to be code
  * @tokens:  of memory cgroups, by their ids; has a lock of its own
  * @last_memcg: id of the cgroup that was seen last; no lock
  *
@@ -214,6 +219,7 @@ struct hipec_cache {
 	cpumask_var_t noted;
 	struct work_struct drain;
 	struct work_struct clean;
+	struct work_struct code;
 	struct xarray tokens;
 	u64 last_memcg;
 };
@@ -260,21 +266,26 @@ void hipec_dir_exit(void);
 int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other);
 bool hipec_dir_release(struct hipec_cache *cache, const struct inode *inode);
 
-/* file.c */
-void hipec_admin_lock(void);
-void hipec_admin_unlock(void);
-int hipec_cache_take_new(struct hipec_cache *cache, struct inode *inode, u32 flags);
-void hipec_cache_release_code(struct hipec_cache *cache);
-int hipec_file_init(void);
-void hipec_file_exit(void);
+/* table.c */
+extern struct mutex hipec_admin_lock, hipec_take_lock;
 struct hipec_cfile *hipec_file_find(const struct inode *inode);
 struct hipec_cfile *hipec_file_get(const struct inode *inode);
 void hipec_file_put(struct hipec_cfile *f);
+void hipec_file_add(struct hipec_cfile *f);
+
+/* file.c */
+u32 hipec_file_refusal(const struct inode *inode);
+int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
+		    struct hipec_take *a);
+int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, u32 flags);
+bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode);
+void hipec_file_code(struct work_struct *work);
+int hipec_file_init(void);
+void hipec_file_exit(void);
 
 /* open.c */
 int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a);
 bool hipec_open_release(struct hipec_cache *cache, int fd);
-void hipec_open_code(void);
 void hipec_open_exit(void);
 
 /* open.c, and open_entry.S */
@@ -306,9 +317,16 @@ void hipec_touch_work(struct work_struct *work);
 /* bits.c */
 bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset);
 
-/* policy.c */
+/* miss.c */
 void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context);
 void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 context);
+
+/* policy.c */
+u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno);
+void hipec_entry_drop(struct hipec_cache *cache, u32 h);
+u32 hipec_entry_add(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
+		    u32 order);
+int hipec_order_at(struct address_space *mapping, pgoff_t idx);
 void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want);
 u32 hipec_cache_give(struct hipec_cache *cache, u32 want);
 void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
@@ -317,7 +335,10 @@ void hipec_cache_search(struct hipec_cfile *f);
 void hipec_cache_keep_away(struct hipec_cfile *f);
 void hipec_cache_forget(struct hipec_cfile *f);
 u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
+
+/* budget.c */
 void hipec_cache_account(struct hipec_cache *cache);
+u32 hipec_pressure_limit(const struct hipec_cache *cache);
 
 /* evict.c */
 void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h);
@@ -335,6 +356,5 @@ int hipec_pressure_init(void);
 void hipec_pressure_exit(void);
 void hipec_pressure_join(struct hipec_cache *cache);
 void hipec_pressure_leave(struct hipec_cache *cache);
-u32 hipec_pressure_limit(const struct hipec_cache *cache);
 
 #endif /* HIPEC_CACHE_CACHE_H */

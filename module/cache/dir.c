@@ -38,7 +38,7 @@ struct hipec_cdir {
 	bool all;
 };
 
-/* Under admin_lock (file.c), or alone where an inode goes. */
+/* Under admin_lock (table.c), or alone where an inode goes. */
 static DEFINE_MUTEX(dir_lock);
 static DEFINE_HASHTABLE(dirs, 10);
 static struct fsnotify_group *group;
@@ -114,7 +114,7 @@ static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 	if (!inode || !(mask & (FS_CREATE | FS_MOVED_TO)) ||
 	    (!d->all && !uid_eq(inode->i_uid, d->uid)))
 		return 0;
-	hipec_admin_lock();
+	mutex_lock(&hipec_admin_lock);
 	/* It does not go before admin_lock is free: hipec_cache_end(). */
 	mutex_lock(&dir_lock);
 	cache = d->cache;
@@ -122,10 +122,10 @@ static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 	if (cache && S_ISDIR(inode->i_mode))
 		watch(cache, inode, d, &other);
 	else if (cache && S_ISREG(inode->i_mode) &&
-		 hipec_cache_take_new(cache, inode, 0) == -ENOSPC)
+		 hipec_file_take_new(cache, inode, 0) == -ENOSPC)
 		pr_warn_ratelimited("container %llu can have no more files: new ones are the kernel's\n",
 				    cache->c->id);
-	hipec_admin_unlock();
+	mutex_unlock(&hipec_admin_lock);
 	return 0;
 }
 

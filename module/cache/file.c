@@ -4,17 +4,13 @@
  * fsnotify holds the inode, and tells when it goes: by umount, or because nobody has
  * the file any more and it has no name. So no file is held open.
  *
- * Owns admin_lock, and take_lock, which is taken under it, or alone where an inode
- * goes. Under take_lock those who use a file are waited for; nothing is allocated
- * there that could have the kernel drop inodes.
- *
  * Interface:
- * hipec_cache_take()        take a file, or a directory
- * hipec_cache_take_new()    take a file that has come into a directory, or is opened
- * hipec_cache_release()     let go of one, or of all
- * hipec_file_find(), _get(), _put()  the file of an inode
+ * hipec_file_refusal()   why a file is not taken
+ * hipec_file_take()      take it
+ * hipec_file_take_new()  take one that has come into a directory, or is opened
+ * hipec_file_release()   let go of one
+ * hipec_file_code()      work: let go of those that turned out to be code
  */
-#include <linux/file.h>
 #include <linux/fsnotify_backend.h>
 #include <linux/hashtable.h>
 #include <linux/magic.h>
@@ -32,63 +28,7 @@ struct hipec_mark {
 	struct hipec_cfile *f;	/* under take_lock; NULL: it was let go */
 };
 
-static DEFINE_MUTEX(admin_lock);	/* one that takes or releases at a time */
-static DEFINE_MUTEX(take_lock);
-static DEFINE_HASHTABLE(files, 10);	/* changed under take_lock */
 static struct fsnotify_group *group;
-
-/**
- * hipec_file_find() - the file of an inode, if it is taken
- * @inode: inode
- *
- * Context: under rcu_read_lock(), or take_lock.
- * Return: valid as long as that is held; NULL.
- */
-struct hipec_cfile *hipec_file_find(const struct inode *inode)
-{
-	struct hipec_cfile *f;
-
-	hash_for_each_possible_rcu(files, f, hash, (unsigned long)inode,
-				   lockdep_is_held(&take_lock))
-		if (f->inode == inode)
-			return f;
-	return NULL;
-}
-
-/**
- * hipec_file_get() - the same, to be used until hipec_file_put()
- * @inode: inode
- *
- * Context: any.
- * Return: file, whose container does not go meanwhile; NULL.
- */
-struct hipec_cfile *hipec_file_get(const struct inode *inode)
-{
-	struct hipec_cfile *f;
-
-	rcu_read_lock();
-	f = hipec_file_find(inode);
-	if (f && !atomic_inc_not_zero(&f->users))
-		f = NULL;
-	rcu_read_unlock();
-	return f;
-}
-
-void hipec_file_put(struct hipec_cfile *f)
-{
-	if (atomic_dec_and_test(&f->users))
-		wake_up_var(&f->users);
-}
-
-void hipec_admin_lock(void)
-{
-	mutex_lock(&admin_lock);
-}
-
-void hipec_admin_unlock(void)
-{
-	mutex_unlock(&admin_lock);
-}
 
 /*
  * Page numbers for a file: behind those that were given last, so that nobody looks at
@@ -144,7 +84,7 @@ static struct hipec_mark *let_go(struct hipec_cfile *f)
 	struct inode *inode = f->inode;
 	struct hipec_mark *mark = f->mark;
 
-	lockdep_assert_held(&take_lock);
+	lockdep_assert_held(&hipec_take_lock);
 	hipec_hooks_restore(inode);
 	hash_del_rcu(&f->hash);
 	if (!atomic_dec_and_test(&f->users))
@@ -174,11 +114,11 @@ static void mark_goes(struct fsnotify_mark *m, struct fsnotify_group *g)
 	struct hipec_mark *mark = container_of(m, struct hipec_mark, mark);
 	bool ours;
 
-	mutex_lock(&take_lock);
+	mutex_lock(&hipec_take_lock);
 	ours = mark->f;
 	if (ours)
 		let_go(mark->f);
-	mutex_unlock(&take_lock);
+	mutex_unlock(&hipec_take_lock);
 	if (ours)
 		fsnotify_put_mark(m);
 }
@@ -201,7 +141,7 @@ static const struct fsnotify_ops mark_ops = {
 };
 
 /* Why a file is not taken: HIPEC_REFUSED_*. */
-static u32 refusal(const struct inode *inode)
+u32 hipec_file_refusal(const struct inode *inode)
 {
 	const struct address_space_operations *ops = inode->i_mapping->a_ops;
 
@@ -261,7 +201,7 @@ static int enter(struct hipec_cache *cache, struct hipec_cfile *f,
 		mutex_unlock(&cache->c->lock);
 		return ret;
 	}
-	hash_add_rcu(files, &f->hash, (unsigned long)f->inode);
+	hipec_file_add(f);
 	mutex_lock(&cache->c->lock);
 	list_add_tail(&f->link, &cache->files);
 	cache->c->nr_regions++;
@@ -321,9 +261,9 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 	mark->f = f;
 
 	nofs = memalloc_nofs_save();
-	mutex_lock(&take_lock);
+	mutex_lock(&hipec_take_lock);
 	ret = enter(cache, f, a);
-	mutex_unlock(&take_lock);
+	mutex_unlock(&hipec_take_lock);
 	memalloc_nofs_restore(nofs);
 	if (ret) {
 		kfree(f);
@@ -334,9 +274,9 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 	mark->mark.mask = FS_DELETE_SELF;	/* one without any holds no inode */
 	ret = fsnotify_add_inode_mark(&mark->mark, inode, 0);
 	if (ret) {
-		mutex_lock(&take_lock);
+		mutex_lock(&hipec_take_lock);
 		let_go(f);
-		mutex_unlock(&take_lock);
+		mutex_unlock(&hipec_take_lock);
 		fsnotify_put_mark(&mark->mark);
 		return ret;
 	}
@@ -355,19 +295,9 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 	return 0;
 }
 
-/* The container has a cache: it was loaded so. */
-static struct hipec_cache *cache_of(struct hipec_container *c)
-{
-	struct hipec_cache *cache;
-
-	mutex_lock(&c->lock);
-	cache = c->core.vm.policy ? c->cache : NULL;
-	mutex_unlock(&c->lock);
-	return cache;
-}
-
-static int take_inode(struct hipec_cache *cache, struct inode *inode, struct file *file,
-		      struct hipec_take *a)
+/* Take @inode, by @file or NULL. Context and Return: as hipec_file_take_new(). */
+int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
+		    struct hipec_take *a)
 {
 	struct hipec_cfile *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 	struct hipec_mark *mark = kzalloc(sizeof(*mark), GFP_KERNEL_ACCOUNT);
@@ -379,28 +309,8 @@ static int take_inode(struct hipec_cache *cache, struct inode *inode, struct fil
 	return -ENOMEM;
 }
 
-static int take_file(struct hipec_cache *cache, struct file *file,
-		     struct hipec_take *a)
-{
-	struct inode *inode = d_real_inode(file->f_path.dentry);
-	u64 other;
-	int ret;
-
-	a->refused = refusal(inode);
-	if (a->refused)
-		return -EOPNOTSUPP;
-	if (!hipec_owns_file(file))
-		return -EPERM;
-	if (S_ISDIR(inode->i_mode)) {
-		ret = hipec_dir_take(cache, inode, &other);
-		a->other = other;
-		return ret;
-	}
-	return take_inode(cache, inode, file, a);
-}
-
 /**
- * hipec_cache_take_new() - take a file that has come into a directory, or is opened
+ * hipec_file_take_new() - take a file that has come into a directory, or is opened
  * @cache: cache
  * @inode: regular file, held; its owner has been looked at
  * @flags: HIPEC_TAKE_CGROUP: it is opened, by a cgroup's process
@@ -408,60 +318,25 @@ static int take_file(struct hipec_cache *cache, struct file *file,
  * Context: process context, sleeps; expects admin_lock.
  * Return: as hipec_cache_take().
  */
-int hipec_cache_take_new(struct hipec_cache *cache, struct inode *inode, u32 flags)
+int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, u32 flags)
 {
 	struct hipec_take a = { .flags = flags };
 
-	lockdep_assert_held(&admin_lock);
-	return refusal(inode) ? -EOPNOTSUPP : take_inode(cache, inode, NULL, &a);
+	lockdep_assert_held(&hipec_admin_lock);
+	return hipec_file_refusal(inode) ? -EOPNOTSUPP :
+		hipec_file_take(cache, inode, NULL, &a);
 }
 
-/**
- * hipec_cache_take() - a file's folios are this container's to decide about
- * @c: container, in use
- * @a: from the user, checked for size and flags; what is `out` is set
- *
- * Folios that the file has are adopted; those beyond the budget are evicted. Of a
- * directory: the files that are made in it or moved there from now on, and those of
- * directories that are.
- *
- * Context: process context, may sleep; takes take_lock and c->lock.
- * Return: 0; -EBADF if there is no such descriptor; -EINVAL if @c is no container of
- *         this kind; -EOPNOTSUPP for a file that cannot be taken, @a->refused says
- *         why; -EPERM if the caller does not own it; -EBUSY if a container has it,
- *         @a->other says which; -ENOSPC if @c has no page numbers left; -ENOMEM.
+/*
+ * Let a file of @cache go: that of @inode, or any. Return: whether there was one.
+ * Context: process context, sleeps; expects admin_lock.
  */
-int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
-{
-	struct hipec_cache *cache = cache_of(c);
-	struct file *file;
-	int ret;
-
-	a->refused = HIPEC_REFUSED_NOT;
-	a->other = 0;
-	a->address = 0;
-	if (!cache)
-		return -EINVAL;
-	if (a->flags & HIPEC_TAKE_CGROUP)
-		return hipec_open_take(cache, a);
-	file = fget_raw(a->fd);
-	if (!file)
-		return -EBADF;
-	mutex_lock(&admin_lock);
-	ret = take_file(cache, file, a);
-	mutex_unlock(&admin_lock);
-	fput(file);
-	return ret;
-}
-
-/* A file of @cache: that of @inode, or any. Return: whether there was one. */
-static bool let_one_go(struct hipec_cache *cache,
-				     const struct inode *inode)
+bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode)
 {
 	struct hipec_cfile *f;
 	struct hipec_mark *mark = NULL;
 
-	mutex_lock(&take_lock);
+	mutex_lock(&hipec_take_lock);
 	if (inode) {
 		f = hipec_file_find(inode);
 		if (f && f->cache != cache)
@@ -473,76 +348,33 @@ static bool let_one_go(struct hipec_cache *cache,
 	}
 	if (f)
 		mark = let_go(f);
-	mutex_unlock(&take_lock);
+	mutex_unlock(&hipec_take_lock);
 	if (mark)
 		drop_mark(mark);
 	return mark;
 }
 
-/**
- * hipec_cache_release_code() - let go of files that turned out to be code
- * @cache: cache
- *
- * Context: process context, sleeps; expects admin_lock.
- */
-void hipec_cache_release_code(struct hipec_cache *cache)
+/* Work: files turned out to be code; they are let go. */
+void hipec_file_code(struct work_struct *work)
 {
+	struct hipec_cache *cache = container_of(work, struct hipec_cache, code);
 	struct hipec_mark *mark;
 	struct hipec_cfile *f;
 
-	lockdep_assert_held(&admin_lock);
+	mutex_lock(&hipec_admin_lock);
 	do {
 		mark = NULL;
-		mutex_lock(&take_lock);
+		mutex_lock(&hipec_take_lock);
 		list_for_each_entry(f, &cache->files, link)
 			if (READ_ONCE(f->code)) {
 				mark = let_go(f);
 				break;
 			}
-		mutex_unlock(&take_lock);
+		mutex_unlock(&hipec_take_lock);
 		if (mark)
 			drop_mark(mark);
 	} while (mark);
-}
-
-/**
- * hipec_cache_release() - let go of a container's files
- * @c:  container, in use, or nobody uses it any more
- * @fd: descriptor of one of them; -1: all
- *
- * Context: process context, sleeps; takes take_lock and c->lock.
- * Return: 0; -EINVAL if @c is no container of this kind; -EBADF; -ENOENT if it does
- *         not have the file.
- */
-int hipec_cache_release(struct hipec_container *c, int fd)
-{
-	struct hipec_cache *cache = cache_of(c);
-	struct file *file = NULL;
-	struct inode *inode = NULL;
-	bool found;
-
-	if (!cache)
-		return -EINVAL;
-	if (fd >= 0) {
-		file = fget_raw(fd);
-		if (!file)
-			return -EBADF;
-	}
-	/* Cgroups and directories first: nothing new comes. */
-	found = hipec_open_release(cache, fd);
-	mutex_lock(&admin_lock);
-	if (file)
-		inode = d_real_inode(file->f_path.dentry);
-	found |= hipec_dir_release(cache, inode);
-	if (!inode)
-		while (let_one_go(cache, NULL))
-			;
-	else if (!found)
-		found = let_one_go(cache, inode);
-	mutex_unlock(&admin_lock);
-	if (file)
-		fput(file);
-	return !file || found ? 0 : -ENOENT;
+	mutex_unlock(&hipec_admin_lock);
 }
 
 int hipec_file_init(void)

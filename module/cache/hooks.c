@@ -349,7 +349,7 @@ static void executed(const struct inode *inode)
 	f = hipec_file_find(inode);
 	if (f && f->opened && !f->code) {
 		WRITE_ONCE(f->code, true);
-		hipec_open_code();
+		queue_work(hipec_wq, &f->cache->code);
 	}
 	rcu_read_unlock();
 }

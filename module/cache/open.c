@@ -10,12 +10,11 @@
  * first page is in the page cache; one that is not seen to be is let go as soon as
  * somebody maps it to execute.
  *
- * Owns hook_lock, which is taken before admin_lock (file.c).
+ * Owns hook_lock, which is taken before admin_lock (table.c).
  *
  * Interface:
  * hipec_open_take()     take what a cgroup's processes open from now on
  * hipec_open_release()  no more, of one cgroup or of all
- * hipec_open_code()     a file is mapped to execute
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
@@ -157,17 +156,17 @@ void hipec_open_before(struct file *file, struct inode *inode)
 	struct hipec_cgroup *g;
 
 	inode = hipec_opened_inode(file, inode);
-	hipec_admin_lock();
+	mutex_lock(&hipec_admin_lock);
 	rcu_read_lock();
 	g = group_of_current();
 	rcu_read_unlock();
 	/* It does not go before admin_lock is free. */
 	if (g && (g->all || uid_eq(inode->i_uid, g->uid)) && !is_code(inode) &&
 	    is_named(g, file) &&
-	    hipec_cache_take_new(g->cache, inode, HIPEC_TAKE_CGROUP) == -ENOSPC)
+	    hipec_file_take_new(g->cache, inode, HIPEC_TAKE_CGROUP) == -ENOSPC)
 		pr_warn_ratelimited("container %llu can have no more files: others are the kernel's\n",
 				    g->cache->c->id);
-	hipec_admin_unlock();
+	mutex_unlock(&hipec_admin_lock);
 	atomic_dec(&opens);
 }
 
@@ -225,31 +224,6 @@ static void look_at_hook(struct work_struct *work)
 
 static DECLARE_WORK(hook_work, look_at_hook);
 
-/* Work: files turned out to be code. */
-static void let_code_go(struct work_struct *work)
-{
-	struct hipec_cgroup *g;
-
-	hipec_admin_lock();
-	list_for_each_entry(g, &groups, link)
-		hipec_cache_release_code(g->cache);
-	hipec_admin_unlock();
-}
-
-static DECLARE_WORK(code_work, let_code_go);
-
-/**
- * hipec_open_code() - a file that was taken as it was opened is code
- *
- * Its field @code is set. It is let go a while later.
- *
- * Context: any.
- */
-void hipec_open_code(void)
-{
-	queue_work(hipec_wq, &code_work);
-}
-
 /* Readers without a lock look at its cgroup alone. */
 static void free_group(struct hipec_cgroup *g)
 {
@@ -274,13 +248,13 @@ static int add_group(struct hipec_cgroup *new, u64 *other)
 		return -EOPNOTSUPP;
 	hooked = true;
 	nr_groups++;
-	hipec_admin_lock();
+	mutex_lock(&hipec_admin_lock);
 	/* Before those that it is in: of two, the inner one is found. */
 	list_for_each_entry(g, &groups, link)
 		if (cgroup_is_descendant(new->cgrp, g->cgrp))
 			break;
 	list_add_tail_rcu(&new->link, &g->link);
-	hipec_admin_unlock();
+	mutex_unlock(&hipec_admin_lock);
 	return 0;
 }
 
@@ -380,7 +354,7 @@ bool hipec_open_release(struct hipec_cache *cache, int fd)
 	if (IS_ERR(cgrp))
 		return false;
 	mutex_lock(&hook_lock);
-	hipec_admin_lock();
+	mutex_lock(&hipec_admin_lock);
 	list_for_each_entry_safe(g, next, &groups, link)
 		if (g->cache == cache && (!cgrp || g->cgrp == cgrp)) {
 			list_del_rcu(&g->link);
@@ -388,7 +362,7 @@ bool hipec_open_release(struct hipec_cache *cache, int fd)
 			nr_groups--;
 			any = true;
 		}
-	hipec_admin_unlock();
+	mutex_unlock(&hipec_admin_lock);
 	mutex_unlock(&hook_lock);
 	if (any)
 		queue_work(system_unbound_wq, &hook_work);
@@ -401,6 +375,5 @@ bool hipec_open_release(struct hipec_cache *cache, int fd)
 void hipec_open_exit(void)
 {
 	flush_work(&hook_work);
-	cancel_work_sync(&code_work);
 	hook_free();
 }

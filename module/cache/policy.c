@@ -10,7 +10,6 @@
  * waits on another list, and is not offered to the policy again until it is touched.
  *
  * Interface:
- * hipec_cache_read(), _read_folio()  a miss: room, and entries for what is read
  * hipec_cache_touched()   pages were touched
  * hipec_cache_room()      have folios given up
  * hipec_cache_give()      have some given up that others want
@@ -43,30 +42,6 @@ static u32 most_ahead(const struct hipec_cache *cache)
 }
 
 static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write);
-
-/**
- * hipec_cache_account() - the engine's count of frames is as many pages as are held
- * @cache: cache
- *
- * A folio is one page to the engine, whatever its size; and what comes in beyond the
- * budget is surplus, until as much has gone. And whether touches are noted.
- *
- * To be called by whoever has changed what is held.
- *
- * Context: expects c->lock.
- */
-void hipec_cache_account(struct hipec_cache *cache)
-{
-	struct hipec_core *core = &cache->c->core;
-	u32 budget = min(hipec_core_held(core), core->nr_reserved);
-
-	core->nr_frames = max(budget, cache->held);
-	core->nr_surplus = core->nr_frames - budget;
-	core->nr_free = core->nr_frames - cache->held;
-	WRITE_ONCE(cache->quiet, cache->deaf && !cache->ahead.nr &&
-		   !cache->refused.nr && !cache->c->sampler &&
-		   !hipec_fifo2_rules(&core->vm));
-}
 
 /*
  * The folio that was read first of those that nobody touched; 0: there is none. One
@@ -219,7 +194,7 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 }
 
 /* The entry of page @pgno, which is no victim, as those are evicted first. */
-static u32 find(struct hipec_cache *cache, u32 pgno)
+u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno)
 {
 	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h = hipec_page_find(vm, pgno);
@@ -233,7 +208,7 @@ static u32 find(struct hipec_cache *cache, u32 pgno)
 }
 
 /* An entry, no victim, whose folio has gone by itself. */
-static void drop_entry(struct hipec_cache *cache, u32 h)
+void hipec_entry_drop(struct hipec_cache *cache, u32 h)
 {
 	struct hipec_container *c = cache->c;
 	bool live = hipec_page_live(&c->core.vm, h);
@@ -251,16 +226,16 @@ static void drop_entry(struct hipec_cache *cache, u32 h)
  * Page @pgno has a folio that has no entry: it gets one, ahead of its first touch.
  * Return: 0 if the table is full.
  */
-static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
-		     u32 order)
+u32 hipec_entry_add(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
+		    u32 order)
 {
 	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 i, h;
 
 	/* What is older than it, and behind its first page. */
 	for (i = 1; f->orders && i < 1u << order; i++)
-		if ((h = find(cache, pgno + i)))
-			drop_entry(cache, h);
+		if ((h = hipec_entry_find(cache, pgno + i)))
+			hipec_entry_drop(cache, h);
 	h = hipec_core_bind(&cache->c->core, pgno);
 	if (!h) {
 		cache->misfits += 1u << order;
@@ -275,7 +250,7 @@ static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 }
 
 /* The order of the folio at an index; -1: there is none. */
-static int order_at(struct address_space *mapping, pgoff_t idx)
+int hipec_order_at(struct address_space *mapping, pgoff_t idx)
 {
 	struct folio *folio;
 	int order = -1;
@@ -309,95 +284,6 @@ void hipec_cache_keep_away(struct hipec_cfile *f)
 		mapping_set_unevictable(mapping);
 }
 
-/*
- * Before @nr pages are added: what happened up to now. What was refused is tried again
- * as fast as it comes: a pipe gives back what went into it.
- */
-static void begin(struct hipec_cfile *f, u32 nr)
-{
-	struct hipec_cache *cache = f->cache;
-
-	hipec_touch_drain(cache);
-	hipec_cache_keep_away(f);
-	if (cache->refused.nr)
-		hipec_refused_retry(cache, max(nr, 2u));
-	if (cache->misfits > HIPEC_MAX_VICTIMS) {
-		struct hipec_cfile *each;
-
-		cache->misfits = 0;
-		list_for_each_entry(each, &cache->files, link)
-			hipec_cache_search(each);
-	}
-}
-
-/**
- * hipec_cache_read() - folios are about to be read
- * @f:   file, in use
- * @idx: first page; all are in the page cache, and locked
- * @nr:  pages
- * @context: of the program that reads; 0: not known
- *
- * Context: process context, may sleep; the caller holds locks of folios.
- */
-void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
-{
-	struct address_space *mapping = f->inode->i_mapping;
-	bool large = mapping_large_folio_support(mapping);
-	struct hipec_cache *cache = f->cache;
-	struct hipec_container *c = cache->c;
-	u32 order, h, end;
-
-	mutex_lock(&c->lock);
-	begin(f, nr);
-	c->core.context = context;
-	c->core.counters.read_pages += nr;
-	c->core.counters.read_ios++;
-	c->core.counters.faults++;
-	for (end = nr; end && idx < f->nr; end -= min(end, 1u << order)) {
-		order = large ? max(order_at(mapping, idx), 0) : 0;
-		h = find(cache, f->start + idx);
-		if (h)
-			drop_entry(cache, h);
-		hipec_cache_room(cache, f->start + idx, false, 1u << order);
-		add_entry(cache, f, f->start + idx, order);
-		idx += 1u << order;
-	}
-	hipec_cache_settle(cache);
-	hipec_touch_missed(cache);
-	c->core.context = 0;
-	mutex_unlock(&c->lock);
-}
-
-/**
- * hipec_cache_read_folio() - one folio is about to be read
- * @f:     file, in use
- * @folio: in the page cache, and locked
- * @context: of the program that reads; 0: not known
- *
- * Context: process context, may sleep.
- */
-void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 context)
-{
-	struct hipec_cache *cache = f->cache;
-	struct hipec_container *c = cache->c;
-	u32 order = folio_order(folio), pgno = f->start + folio->index;
-
-	mutex_lock(&c->lock);
-	begin(f, 1u << order);
-	c->core.context = context;
-	c->core.counters.read_pages += 1u << order;
-	c->core.counters.read_ios++;
-	c->core.counters.faults++;
-	if (folio->index < f->nr && !find(cache, pgno)) {
-		hipec_cache_room(cache, pgno, false, 1u << order);
-		add_entry(cache, f, pgno, order);
-	}
-	hipec_cache_settle(cache);
-	hipec_touch_missed(cache);
-	c->core.context = 0;
-	mutex_unlock(&c->lock);
-}
-
 /**
  * hipec_cache_entry() - the entry that has a page
  * @f:    file
@@ -410,11 +296,11 @@ u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno)
 {
 	struct hipec_cache *cache = f->cache;
 	struct hipec_vm *vm = &cache->c->core.vm;
-	u32 h = find(cache, pgno), order, head;
+	u32 h = hipec_entry_find(cache, pgno), order, head;
 
 	for (order = 1; !h && order <= f->orders; order++) {
 		head = f->start + round_down(pgno - f->start, 1u << order);
-		h = find(cache, head);
+		h = hipec_entry_find(cache, head);
 		if (h && hipec_folio_pages(vm, h) <= pgno - head)
 			h = 0;
 	}
@@ -425,19 +311,19 @@ u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno)
 static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		 bool write)
 {
-	int order = order_at(f->inode->i_mapping, pgno - f->start);
+	int order = hipec_order_at(f->inode->i_mapping, pgno - f->start);
 	u32 h;
 
 	if (order < 0)
 		return 0;
 	pgno = f->start + round_down(pgno - f->start, 1u << order);
 	/* Of a smaller folio, which was there before. */
-	h = order ? find(cache, pgno) : 0;
+	h = order ? hipec_entry_find(cache, pgno) : 0;
 	if (h)
-		drop_entry(cache, h);
+		hipec_entry_drop(cache, h);
 	hipec_cache_room(cache, pgno, write, 1u << order);
 	hipec_cache_settle(cache);
-	return add_entry(cache, f, pgno, order);
+	return hipec_entry_add(cache, f, pgno, order);
 }
 
 /* The first touch since it was read, or could not go. */
@@ -522,10 +408,10 @@ static void search_batch(struct hipec_cfile *f, struct folio_batch *batch)
 	folio_batch_release(batch);
 	for (i = 0; i < nr && found[i].idx < f->nr; i++) {
 		pgno = f->start + found[i].idx;
-		if (find(cache, pgno))
+		if (hipec_entry_find(cache, pgno))
 			continue;
 		hipec_cache_room(cache, pgno, false, 1u << found[i].order);
-		if (!add_entry(cache, f, pgno, found[i].order))
+		if (!hipec_entry_add(cache, f, pgno, found[i].order))
 			invalidate_mapping_pages(f->inode->i_mapping,
 						 found[i].idx,
 						 found[i].idx +
@@ -572,7 +458,7 @@ void hipec_cache_forget(struct hipec_cfile *f)
 		hipec_victims_evict(cache);
 		if (vm->page[h].flags & HIPEC_PAGE_FRAME &&
 		    vm->page[h].pgno - f->start < f->nr)
-			drop_entry(cache, h);
+			hipec_entry_drop(cache, h);
 		if (!(h % 1024))
 			cond_resched();
 	}

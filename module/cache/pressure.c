@@ -13,7 +13,6 @@
  * Interface:
  * hipec_pressure_init(), _exit()   the module's
  * hipec_pressure_join(), _leave()  a cgroup has folios of a cache; a cache goes
- * hipec_pressure_limit()           pages that a cache may hold now
  */
 #include <linux/cgroup.h>
 #include <linux/list_lru.h>
@@ -23,9 +22,6 @@
 #include <linux/swap.h>
 
 #include "cache.h"
-
-/* Pages that a cgroup shall have left: less, and a miss makes room in it. */
-#define MARGIN 256
 
 /* Reclaim in a cgroup stops as soon as it has so many. */
 #define ENOUGH 128
@@ -47,29 +43,6 @@ static DEFINE_MUTEX(scan_lock);	/* a cache on the list does not go */
 static bool is_short(void)
 {
 	return si_mem_available() < totalram_pages() / SHORT_PART;
-}
-
-/**
- * hipec_pressure_limit() - pages that a cache may hold now
- * @cache: cache
- *
- * Context: expects c->lock; for what the current task brings in.
- * Return: the budget, or less.
- */
-u32 hipec_pressure_limit(const struct hipec_cache *cache)
-{
-	u32 budget = hipec_core_held(&cache->c->core);
-	long left;
-
-	rcu_read_lock();
-	left = hipec_memcg_room(mem_cgroup_from_task(current));
-	rcu_read_unlock();
-	if (left >= (long)budget)
-		return budget;
-	/* Victims are no longer held, but charged until they are evicted. */
-	left += cache->victims.pages;
-	return clamp_t(long, cache->held + left - MARGIN, min(budget, 32u),
-		       budget);
 }
 
 static void take_first(struct hipec_cache **found, struct hipec_cache *cache)

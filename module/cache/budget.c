@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pages that a cache holds, and how many it may hold.
+ *
+ * Interface:
+ * hipec_cache_account()   for the engine, and for those who note touches
+ * hipec_pressure_limit()  the budget, or what a cgroup leaves of it
+ */
+#include <linux/memcontrol.h>
+
+#include "cache.h"
+
+/* Pages that a cgroup shall have left: less, and a miss makes room in it. */
+#define MARGIN 256
+
+/**
+ * hipec_cache_account() - the engine's count of frames is as many pages as are held
+ * @cache: cache
+ *
+ * A folio is one page to the engine, whatever its size; and what comes in beyond the
+ * budget is surplus, until as much has gone. And whether touches are noted.
+ *
+ * To be called by whoever has changed what is held.
+ *
+ * Context: expects c->lock.
+ */
+void hipec_cache_account(struct hipec_cache *cache)
+{
+	struct hipec_core *core = &cache->c->core;
+	u32 budget = min(hipec_core_held(core), core->nr_reserved);
+
+	core->nr_frames = max(budget, cache->held);
+	core->nr_surplus = core->nr_frames - budget;
+	core->nr_free = core->nr_frames - cache->held;
+	WRITE_ONCE(cache->quiet, cache->deaf && !cache->ahead.nr &&
+		   !cache->refused.nr && !cache->c->sampler &&
+		   !hipec_fifo2_rules(&core->vm));
+}
+
+/**
+ * hipec_pressure_limit() - pages that a cache may hold now
+ * @cache: cache
+ *
+ * Context: expects c->lock; for what the current task brings in.
+ * Return: the budget, or less.
+ */
+u32 hipec_pressure_limit(const struct hipec_cache *cache)
+{
+	u32 budget = hipec_core_held(&cache->c->core);
+	long left;
+
+	rcu_read_lock();
+	left = hipec_memcg_room(mem_cgroup_from_task(current));
+	rcu_read_unlock();
+	if (left >= (long)budget)
+		return budget;
+	/* Victims are no longer held, but charged until they are evicted. */
+	left += cache->victims.pages;
+	return clamp_t(long, cache->held + left - MARGIN, min(budget, 32u),
+		       budget);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What users have taken: a file (file.c), a directory (dir.c), or what a cgroup's
+ * processes open (open.c).
+ *
+ * Interface:
+ * hipec_cache_take()     take it
+ * hipec_cache_release()  let go of it, or of all
+ */
+#include <linux/file.h>
+
+#include "cache.h"
+
+/* The container has a cache: it was loaded so. */
+static struct hipec_cache *cache_of(struct hipec_container *c)
+{
+	struct hipec_cache *cache;
+
+	mutex_lock(&c->lock);
+	cache = c->core.vm.policy ? c->cache : NULL;
+	mutex_unlock(&c->lock);
+	return cache;
+}
+
+static int take_file(struct hipec_cache *cache, struct file *file,
+		     struct hipec_take *a)
+{
+	struct inode *inode = d_real_inode(file->f_path.dentry);
+	u64 other;
+	int ret;
+
+	a->refused = hipec_file_refusal(inode);
+	if (a->refused)
+		return -EOPNOTSUPP;
+	if (!hipec_owns_file(file))
+		return -EPERM;
+	if (S_ISDIR(inode->i_mode)) {
+		ret = hipec_dir_take(cache, inode, &other);
+		a->other = other;
+		return ret;
+	}
+	return hipec_file_take(cache, inode, file, a);
+}
+
+/**
+ * hipec_cache_take() - a file's folios are this container's to decide about
+ * @c: container, in use
+ * @a: from the user, checked for size and flags; what is `out` is set
+ *
+ * Folios that the file has are adopted; those beyond the budget are evicted. Of a
+ * directory: the files that are made in it or moved there from now on, and those of
+ * directories that are.
+ *
+ * Context: process context, may sleep; takes take_lock and c->lock.
+ * Return: 0; -EBADF if there is no such descriptor; -EINVAL if @c is no container of
+ *         this kind; -EOPNOTSUPP for a file that cannot be taken, @a->refused says
+ *         why; -EPERM if the caller does not own it; -EBUSY if a container has it,
+ *         @a->other says which; -ENOSPC if @c has no page numbers left; -ENOMEM.
+ */
+int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
+{
+	struct hipec_cache *cache = cache_of(c);
+	struct file *file;
+	int ret;
+
+	a->refused = HIPEC_REFUSED_NOT;
+	a->other = 0;
+	a->address = 0;
+	if (!cache)
+		return -EINVAL;
+	if (a->flags & HIPEC_TAKE_CGROUP)
+		return hipec_open_take(cache, a);
+	file = fget_raw(a->fd);
+	if (!file)
+		return -EBADF;
+	mutex_lock(&hipec_admin_lock);
+	ret = take_file(cache, file, a);
+	mutex_unlock(&hipec_admin_lock);
+	fput(file);
+	return ret;
+}
+
+/**
+ * hipec_cache_release() - let go of a container's files
+ * @c:  container, in use, or nobody uses it any more
+ * @fd: descriptor of one of them; -1: all
+ *
+ * Context: process context, sleeps; takes take_lock and c->lock.
+ * Return: 0; -EINVAL if @c is no container of this kind; -EBADF; -ENOENT if it does
+ *         not have the file.
+ */
+int hipec_cache_release(struct hipec_container *c, int fd)
+{
+	struct hipec_cache *cache = cache_of(c);
+	struct file *file = NULL;
+	struct inode *inode = NULL;
+	bool found;
+
+	if (!cache)
+		return -EINVAL;
+	if (fd >= 0) {
+		file = fget_raw(fd);
+		if (!file)
+			return -EBADF;
+	}
+	/* Cgroups and directories first: nothing new comes. */
+	found = hipec_open_release(cache, fd);
+	mutex_lock(&hipec_admin_lock);
+	if (file)
+		inode = d_real_inode(file->f_path.dentry);
+	found |= hipec_dir_release(cache, inode);
+	if (!inode)
+		while (hipec_file_release(cache, NULL))
+			;
+	else if (!found)
+		found = hipec_file_release(cache, inode);
+	mutex_unlock(&hipec_admin_lock);
+	if (file)
+		fput(file);
+	return !file || found ? 0 : -ENOENT;
+}
