@@ -93,46 +93,6 @@ def portable(*folders):
             if f"module/{folder}/{path.name}" != "module/jit/load.c"}    # the kernel's alone
 
 
-def upward(uses, *folders):
-    """(a, b) where a file of a folder needs one of a folder that is named behind it."""
-    level = {folder: number for number, folder in enumerate(folders)}
-    return {(file, other) for file, others in uses.items() for other in others
-            if level[file.rsplit("/", 1)[0]] < level[other.rsplit("/", 1)[0]]}
-
-
-def compiled(folder, files):
-    """{name: object} of pieces of C."""
-    found = {}
-    for name, text in files.items():
-        source = folder / (name.replace("/", "-") + ".c")
-        source.write_text(text)
-        found[name] = source.with_suffix(".o")
-        subprocess.run(["cc", "-c", source, "-o", found[name]], check=True)
-    return found
-
-
-def test_a_call_upward_is_found(tmp_path):
-    """Planted in objects: the interpreter calls the engine, which calls it."""
-    down = {"module/core/ask.c": "int run(void); int ask(void) { return run(); }"}
-    good = down | {"module/vm/run.c": "int run(void) { return 0; }"}
-    bad = down | {"module/vm/run.c": "int ask(void); int run(void) { return ask(); }"}
-    layers = "module/vm", "module/core"
-    uses = needs(compiled(tmp_path, good))
-    assert not upward(uses, *layers) and not circles(uses)
-    uses = needs(compiled(tmp_path, bad))
-    assert upward(uses, *layers) == {("module/vm/run.c", "module/core/ask.c")}
-    assert circles(uses) == {frozenset(bad)}
-
-
-def test_the_engine_is_above_the_vm_core_and_neither_has_a_circle():
-    """Each file of both can be read with those below it alone."""
-    uses = needs(portable("vm", "jit", "core"))
-    assert "module/core/event.c" in uses["module/core/ask.c"]
-    assert len(uses) > 25
-    assert not upward(uses, "module/vm", "module/jit", "module/core")
-    assert not circles(uses)
-
-
 def test_vm_core_includes_nothing_from_above():
     """Floor 1 stands on the ABI alone; <linux/...> comes in through port.h."""
     vm = [path for path in code("module/vm") if path.name != "port.h"]

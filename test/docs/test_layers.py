@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""module/: calls and includes point down, and no two files need each other.
+
+The order of the folders is that of the first table in docs/internals/map.md. What a file
+defines, calls and includes is read from its text (ctext.py), and held against the symbols of
+objects: here of what user space has as well, in test/guest/test_objects.py of all.
+"""
+
+import copy
+import functools
+import pathlib
+import re
+
+import pytest
+
+import ctext
+import test_lint
+from conftest import ROOT
+from test_lint import circles, tracked
+
+MAP = "docs/internals/map.md"
+source = functools.cache(ctext.Source)
+
+
+def texts():
+    """{path: text} of module/."""
+    return {str(path): (ROOT / path).read_text() for path in tracked()
+            if path.is_relative_to("module") and path.suffix in {".c", ".h", ".S"}}
+
+
+def ranks(page):
+    """{folder or file: (its row from below, what it is)} of the map; siblings share a row."""
+    rows = re.findall(r"^\| ([^|]*)\| `([^`]+)`", page.split("\nBeside the layers")[0], re.M)
+    rank, number, before = {}, 0, None
+    for layer, path in reversed(rows):
+        kind = layer.split(":")[0].strip()
+        number += kind != before or kind != "host"
+        before = kind
+        rank[path.rstrip("/")] = number
+    return rank
+
+
+def place(path, rank):
+    """The row's folder, or file, that a file belongs to."""
+    path = pathlib.PurePath(path)
+    return next(str(part) for part in (path, *path.parents) if str(part) in rank)
+
+
+def parsed(text):
+    """Sources and headers. A file in assembler language is a part of the one in C whose name
+    it begins with: one function in two languages."""
+    sources = {path: source(body) for path, body in text.items() if path.endswith(".c")}
+    headers = {path: source(body) for path, body in text.items() if path.endswith(".h")}
+    for path in (path for path in text if path.endswith(".S")):
+        part, whole = ctext.Assembler(text[path]), copy.copy(sources[unit(path)])
+        whole.external = whole.external | part.external
+        whole.uses = whole.uses | part.uses
+        sources[unit(path)] = whole
+    return sources, headers
+
+
+def unit(path):
+    """The source in C that an object, or a file in assembler language, is of."""
+    return re.sub(r"_entry\.\w$|\.\w$", ".c", path)
+
+
+def includes(text):
+    """{file: headers of ours that it includes}."""
+    return {path: {str(pathlib.Path(ROOT / path).parent.joinpath(name).resolve().relative_to(ROOT))
+                   for name in source(body).includes}
+            for path, body in text.items()}
+
+
+def upward(arrows, rank):
+    """(a, b) of arrows from a file to one of a folder above it, or beside it."""
+    found = set()
+    for file, others in arrows.items():
+        for other in others:
+            here, there = place(file, rank), place(other, rank)
+            if here != there and rank[here] <= rank[there]:
+                found.add((file, other))
+    return found
+
+
+@pytest.fixture(scope="module")
+def module():
+    return texts()
+
+
+@pytest.fixture(scope="module")
+def rank():
+    return ranks((ROOT / MAP).read_text())
+
+
+def wrong(text, rank):
+    """All that this page forbids: calls upward, circles of files, includes upward, circles of
+    headers."""
+    paths = includes(text)
+    calls = ctext.needs(*parsed(text), paths)
+    return {"call": upward(calls, rank), "circle": circles(calls),
+            "include": upward(paths, rank),
+            "headers": circles({path: others for path, others in paths.items()
+                                if path.endswith(".h")})}
+
+
+def test_all_arrows_point_down(module, rank):
+    assert wrong(module, rank) == {"call": set(), "circle": set(), "include": set(),
+                                   "headers": set()}
+
+
+def test_the_text_was_understood(module, rank):
+    """Arrows that are known, of each way in which a file can name another's."""
+    calls = ctext.needs(*parsed(module), includes(module))
+    assert sum(map(len, calls.values())) > 300
+    for file, other in (("base/exit.c", "base/log.c"),          # a call
+                        ("cache/bits.c", "base/event.c"),       # by a macro of a header
+                        ("vm/run.c", "vm/ops_page.c"),          # by a name that is pasted
+                        ("frames/host.c", "frames/hint.c"),     # in a table
+                        ("frames/volume.c", "base/work.c")):    # data
+        assert f"module/{other}" in calls[f"module/{file}"]
+    for folder in ("module", "module/base", "module/frames", "module/cache", "module/context",
+                   "module/core", "module/vm", "module/compat.h"):
+        assert folder in rank
+    assert rank["module/frames"] == rank["module/cache"] < rank["module"]
+
+
+def test_objects_of_user_space_say_the_same(module):
+    built = test_lint.needs(test_lint.portable("vm", "jit", "core"))
+    calls = ctext.needs(*parsed(module), includes(module))
+    assert len(built) > 25 and sum(map(len, built.values())) > 60
+    assert {file: others & built.keys() for file, others in calls.items()
+            if file in built} == built
+
+
+@pytest.mark.parametrize("file, line, kind, found", [
+    ("base/work.c", "int planted(void) { return hipec_swap_policy(0, 0, 0, 0); }", "call",
+     ("base/work.c", "swap.c")),
+    ("vm/page.c", "int planted(void) { return hipec_core_end(0, 0); }", "call",
+     ("vm/page.c", "core/core.c")),
+    ("cache/bits.c", "void *planted = &hipec_frame_ops;", "call",
+     ("cache/bits.c", "frames/host.c")),
+    ("frames/frame.c", "#define PLANTED hipec_wash_start", "circle",
+     ("frames/frame.c", "frames/writeback.c")),
+    ("context/context.c", '#include "../base/base.h"', "include",
+     ("context/context.c", "base/base.h")),
+    ("base/user.h", '#include "base.h"', "headers", ("base/base.h", "base/user.h")),
+])
+def test_what_points_up_is_found(module, rank, file, line, kind, found):
+    """Planted in a source of the module: it is found, and nothing else of its kind."""
+    path = f"module/{file}"
+    other = wrong({**module, path: module[path] + line + "\n"}, rank)[kind]
+    pair = tuple(f"module/{name}" for name in found)
+    assert other == ({pair} if kind in ("call", "include") else {frozenset(pair)})
