@@ -4,7 +4,7 @@
  * one for each policy with each number of frames on each trace.
  *
  * Interface:
- * sim_trace_open()       a trace's name -> trace              sim.c
+ * sim_trace_open()       a trace's name -> trace              job.c
  * sim_size_parse()       "64M" -> frames                      args.c
  * sim_size_parse_to()    the same, up to a number of frames
  * sim_size_refuse()      why a text is none
@@ -12,7 +12,7 @@
  * sim_param_add(), sim_params_set()  --param              param.c
  * sim_job_policy()       one policy, with its parameters
  * sim_feed_*()           --detector, --hints              feed.c
- * sim_job_open(), _close()  its traces and policies           sim.c
+ * sim_job_open(), _close()  its traces and policies           job.c
  * sim_rows_make()        job -> rows                          rows.c
  * sim_rows_run()         on several processors
  * sim_verdict_*()        what the rows say of a cell          verdict.c
