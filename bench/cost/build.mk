@@ -45,9 +45,14 @@ bench-revoke: $(B)/hipec $(REVOKE_HPO)
 bench-interval: $(B)/hipec $(SHIPPED_HPO)
 	@bench/cost/interval.py
 
+.PHONY: bench-sample
+## bench-sample: how far hipec sim --sample is off, and what it says of that
+bench-sample: $(B)/hipec $(SHIPPED_HPO)
+	@bench/cost/sample.py
+
 .PHONY: bench-nearest
 ## bench-nearest: true and said savings of a search for nearest neighbours (PyPI: annoy)
 bench-nearest: $(B)/hipec $(B)/libhipectrace.so $(SHIPPED_HPO)
 	@bench/cost/nearest.py --python $(or $(ANNOY_PYTHON),$(PYTHON))
 
-ALL_BENCHES += bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-league
+ALL_BENCHES += bench-sample bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-league

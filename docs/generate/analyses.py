@@ -43,6 +43,15 @@ CONTRACT = {
     "revoked_in": number("the window of that"),
 }
 
+SAMPLE = {
+    "every": number("one page of so many; 1: all"),
+    "pages": number("of the sample"),
+    "accesses": number("of the sample, that were counted"),
+    "frames": number("that it had"),
+    "ran": number("accesses that were run for it in all"),
+    "error": real("by which faults by accesses may be off, in 95 of 100"),
+}
+
 SIM_ROW = some({
     "trace": NAME,
     "mode": MODE,
@@ -66,6 +75,7 @@ SIM_ROW = some({
     "verdict": {"description": "on this trace and number of frames; null: nothing to compare",
                 "enum": ["none", "room", "gain", None]},
 }, {
+    "sample": whole(SAMPLE, "with --sample: what was run in place of the whole trace"),
     "commands": number("of policies, that were run"),
     "commands_per_access": real("the same by access"),
     "most_commands": number("of one event"),

@@ -43,7 +43,8 @@ def valid(name, *args, cwd, code=0):
 
 
 @pytest.mark.parametrize("more", [[], ["--contract"], ["--verdict"], ["--mode", "exact"],
-                                  ["--warm-up", "25%"], ["--whole-writes"]])
+                                  ["--warm-up", "25%"], ["--whole-writes"],
+                                  ["--sample", "1/4", "--detector", "none"]])
 def test_sim(here, more):
     """Of references, policies, one that is fed and one that ends."""
     found = valid("sim", "sim", "--json", "-p", "lru,mru,amp,opt,opt-reads,builtin,ends.hp", "-f",

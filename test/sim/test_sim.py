@@ -483,6 +483,8 @@ def test_json_has_the_keys_of_the_document():
     table = DOC[DOC.index("| key | holds |"):]
     keys = [key for line in re.findall(r"^\| ([a-z_, ]+) \|", table, re.M)[1:]
             for key in line.split(", ")]
+    assert list(row("mru", 2, "r 1\n", "--sample", "1/2")) == [key for key in keys if key != "contract"]
+    keys.remove("sample")
     built_in, policy = rows(["lru", "mru"], [2], "r 1\n", "--contract")
     assert list(policy) == keys
     assert list(row("mru", 2, "r 1\n")) == [key for key in keys if key != "contract"]
@@ -491,7 +493,7 @@ def test_json_has_the_keys_of_the_document():
 
 def test_columns_are_those_of_the_document():
     found = re.findall(r"^\| ([A-Z%/'-]+) \| ([a-z-]+) \|", DOC, re.M)
-    assert len(found) == 21
+    assert len(found) == 23
 
     def shown(*args):
         return sim("-p", "lru", *args, "-", input="r 1\n").stdout.split("\n")[1].split()
@@ -509,4 +511,4 @@ def test_help_names_every_option():
     assert set(re.findall(r"--([a-z-]+)", done.stdout)) == {
         "policy", "frames", "mode", "contract", "json", "whole-writes", "verdict", "over", "columns",
         "jobs", "step", "post-cache", "warm-up", "param", "detector", "detect-every", "hints",
-        "unguarded"}
+        "unguarded", "sample"}

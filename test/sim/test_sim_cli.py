@@ -159,7 +159,7 @@ def test_a_policy_that_remembers_too_many_pages_says_how_many_frames_it_can_have
 @pytest.mark.parametrize("args, words", [
     (["--columns", "faults,x"], "--columns: there is no 'x'; docs/user/sim.md lists them"),
     (["--columns", ""], "--columns: there is no ''; docs/user/sim.md lists them"),
-    (["--columns", "all,faults"], "--columns: want 21 at most"),
+    (["--columns", "all,faults"], "--columns: want 23 at most"),
     (["--verdict=x"], "--verdict: want a percentage from 0 to 100, not 'x'"),
     (["--verdict=3x"], "--verdict: want a percentage from 0 to 100, not '3x'"),
     (["--verdict="], "--verdict: want a percentage from 0 to 100, not ''"),

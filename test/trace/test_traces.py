@@ -388,7 +388,8 @@ def test_help_and_document_name_forms_and_options():
     options = set(re.findall(r"--(\w+)", text)) - {"help"}
     assert options == {"from", "to", "columns", "json", "top", "pages", "accesses", "seed", "writes",
                        "skew", "run", "fanout", "scan", "set", "phase", "passes", "lookups", "output",
-                       "mmap", "depth", "stack", "all", "only", "region", "min"}
+                       "mmap", "depth", "stack", "all", "only", "region", "min",
+                       "sample"}
     assert all(f"--{option}" in DOC for option in options - {"output"})
     forms = re.findall(r"^\| `(\w+)` \| .* \| (yes|no|version 2) \|$", DOC, re.M)
     assert ", ".join(name for name, _ in forms) in \

@@ -12,6 +12,7 @@
  * trace_write()           a trace in a form that can be written
  * trace_make()            a trace from a seed
  * trace_keep()            a trace without what does not matter
+ * trace_sample()          some of its pages
  * trace_info(), _free()   statistics
  */
 #ifndef HIPEC_TRACE_H
@@ -112,6 +113,11 @@ struct trace_left {	/* out */
 	u64 accesses;
 	u32 pages, regions;
 };
+
+#define TRACE_SAMPLE_PARTS 4
+#define TRACE_SAMPLE_MOST (1u << 16)	/* pages of which one is taken */
+
+int trace_sample(const struct sim_trace *t, u32 every, struct sim_trace *to);
 
 int trace_keep(struct sim_trace *t, const struct trace_keep *keep, struct trace_left *left);
 

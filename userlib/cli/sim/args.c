@@ -320,6 +320,8 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 		return CLI_OK;
 	case 'W':
 		return set_warm_up(job, arg);
+	case 'S':
+		return sim_sample_set(job, arg);
 	case 'w':
 		job->whole_writes = true;
 		return CLI_OK;
@@ -351,6 +353,7 @@ int sim_args_fill(struct sim_job *job)
 {
 	static char policies[] = "lru,fifo,clock,opt", sizes[] = "25%,50%";
 	static char usual[] = "policy,frames,faults,hits,read-hits,read,written,commands,state";
+	static char sample[] = "policy,frames,faults,hits,error,sample,commands,state";
 	static char contract[] = "policy,frames,faults,default,estimate,worst,contract";
 	int ret = CLI_OK;
 
@@ -359,8 +362,8 @@ int sim_args_fill(struct sim_job *job)
 	if (!ret && !job->nr_sizes)
 		ret = for_each_part(sizes, job, add_frames);
 	if (!ret && !job->nr_columns)
-		ret = for_each_part(job->contract ? contract : usual, job,
-				    add_column);
+		ret = for_each_part(job->contract ? contract : job->sample ? sample : usual,
+				    job, add_column);
 	if (!ret && (job->verdict || job->over))
 		ret = need_policy(job, job->over ?: "lru");
 	if (!ret && job->verdict)
@@ -397,6 +400,7 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 		{ "over", required_argument, NULL, 'o' },
 		{ "whole-writes", no_argument, NULL, 'w' },
 		{ "warm-up", required_argument, NULL, 'W' },
+		{ "sample", required_argument, NULL, 'S' },
 		{ "jobs", required_argument, NULL, 'J' },
 		{ "post-cache", required_argument, NULL, 'P' },
 		{ "detector", required_argument, NULL, 'd' },
@@ -415,6 +419,10 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 	    (job->nr_policies != 1 || job->nr_sizes != 1 || argc - optind != 1 ||
 	     job->contract || job->warm_up.nr)) {
 		cli_error("--post-cache: want one policy, one number of frames and one trace, and neither --contract nor --warm-up");
+		ret = CLI_USAGE;
+	}
+	if (!ret && job->sample && (job->contract || job->post_name || job->feed.file)) {
+		cli_error("--sample: not with --contract, --post-cache or --hints, which want all accesses");
 		ret = CLI_USAGE;
 	}
 	if (!ret && job->contract && job->warm_up.nr) {

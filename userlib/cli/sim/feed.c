@@ -89,6 +89,10 @@ static int read_hints(struct sim_feed_job *feed)
  */
 int sim_feed_open(struct sim_job *job)
 {
+	if (job->sample && !job->feed.off && any_wants(job)) {
+		cli_error("--sample: a policy here is fed by a detector, which wants all accesses; --detector none runs it without");
+		return CLI_USAGE;
+	}
 	if (!job->feed.file)
 		return CLI_OK;
 	if (job->feed.off || !any_wants(job)) {

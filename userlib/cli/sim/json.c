@@ -95,6 +95,19 @@ static void add_counts(struct json_object *o, const struct sim_job *job,
 	cli_json_number(o, "written_pages", r->written);
 }
 
+static struct json_object *sample_json(const struct sim_sample *s)
+{
+	struct json_object *o = json_object_new_object();
+
+	cli_json_number(o, "every", s->every);
+	cli_json_number(o, "pages", s->pages);
+	cli_json_number(o, "accesses", s->accesses);
+	cli_json_number(o, "frames", s->frames);
+	cli_json_number(o, "ran", s->ran);
+	cli_json_real(o, "error", true, s->error);
+	return o;
+}
+
 static struct json_object *row_json(const struct sim_job *job,
 				    const struct sim_cell *cell,
 				    const struct sim_row *row)
@@ -109,6 +122,8 @@ static struct json_object *row_json(const struct sim_job *job,
 	json_object_object_add(o, "built_in", json_object_new_boolean(built_in));
 	add_counts(o, job, row);
 	add_verdict(o, job, cell, row);
+	if (job->sample)
+		json_object_object_add(o, "sample", sample_json(&row->sample));
 	if (built_in)
 		return o;
 	cli_json_number(o, "commands", r->commands);

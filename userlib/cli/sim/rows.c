@@ -50,21 +50,27 @@ static u64 cpu_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-static void run_row(const struct sim_job *job, struct sim_row *row)
+/* As sim_sample_run_fn. */
+static int run_on(const struct sim_job *job, struct sim_row *row, struct sim_trace *t,
+		  u32 frames)
 {
 	struct sim_contract *contract = job->contract ? &row->contract : NULL;
 	const struct sim_policy *p = row->policy;
+
+	return p->reference ?
+	       sim_run_reference(p->reference, t, frames, &row->r, row->teller) :
+	       sim_run_watched(&p->policy, t, frames, job->mode, &row->r, contract,
+			       row->watch);
+}
+
+static void run_row(const struct sim_job *job, struct sim_row *row)
+{
 	u64 start = cpu_ns();
 
 	row->r.post = job->post;
 	sim_feed_row(job, row);
-	if (p->reference)
-		row->ret = sim_run_reference(p->reference, row->trace,
-					     row->frames, &row->r, row->teller);
-	else
-		row->ret = sim_run_watched(&p->policy, row->trace, row->frames,
-					   job->mode, &row->r, contract,
-					   row->watch);
+	row->ret = job->sample ? sim_sample_run(job, row, run_on) :
+		   run_on(job, row, row->trace, row->frames);
 	row->cpu_ns = cpu_ns() - start;
 	__atomic_store_n(&row->r.done, row->trace->nr_accesses,
 			 __ATOMIC_RELAXED);

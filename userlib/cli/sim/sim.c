@@ -120,6 +120,7 @@ void sim_job_close(struct sim_job *job)
 		sim_trace_free(&job->trace[i]);
 	for (i = 0; i < job->nr_policies; i++)
 		sim_policy_close(&job->policy[i]);
+	sim_sample_free(job);
 	sim_feed_close(job);
 	free(job->trace);
 	free(job->policy);

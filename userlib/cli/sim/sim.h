@@ -12,6 +12,7 @@
  * sim_param_add(), sim_params_set()  --param              param.c
  * sim_job_policy()       one policy, with its parameters
  * sim_feed_*()           --detector, --hints              feed.c
+ * sim_sample_*()         --sample                         sample.c
  * sim_job_open(), _close()  its traces and policies           sim.c
  * sim_rows_make()        job -> rows                          rows.c
  * sim_rows_run()         on several processors
@@ -48,6 +49,8 @@
 	X(ESTIMATE, "estimate", "ESTIMATE")                                   \
 	X(WORST, "worst", "WORST%")                                           \
 	X(CONTRACT, "contract", "CONTRACT")                                   \
+	X(SAMPLE, "sample", "SAMPLE")                                         \
+	X(ERROR, "error", "ERROR%")                                           \
 	X(SPEED, "speed", "M/S")                                              \
 	X(STATE, "state", "STATE")
 
@@ -70,6 +73,8 @@ struct sim_param {
 	s64 value;
 };
 
+struct sim_samples;
+
 struct sim_job {
 	struct sim_policy *policy;
 	size_t nr_policies;
@@ -90,11 +95,22 @@ struct sim_job {
 	bool verdict;		/* it is the exit code */
 	double least;		/* gain that is worth a word, percent */
 	const char *over;	/* policy to gain over */
+	u32 sample;		/* one page of so many is run; 0: all */
+	struct sim_samples *samples;	/* that were taken */
 	u32 nr_threads;
 	enum sim_column column[SIM_NR_COLUMNS];
 	size_t nr_columns;
 	struct sim_feed_job feed;
 	struct sim_policy default_policy;	/* beside the contract */
+};
+
+/* What a row was run on. */
+struct sim_sample {
+	u32 every;		/* one page of so many; 1: all, 0: none was asked for */
+	u32 pages, frames;	/* of the sample, */
+	u64 accesses;
+	u64 ran;		/* of all that was run for it */
+	double error;		/* of the ratio of faults that it says */
 };
 
 /* One line of the table. */
@@ -107,6 +123,7 @@ struct sim_row {
 	struct sim_watch *watch;	/* NULL, or who watches it if it is a policy, */
 	struct sim_teller *teller;	/* and if it is a reference */
 	struct sim_feed feed;
+	struct sim_sample sample;
 	u64 cpu_ns;		/* processor time that it took */
 	int ret;		/* as sim_run_policy() */
 };
@@ -156,6 +173,13 @@ int sim_feed_open(struct sim_job *job);
 void sim_feed_row(const struct sim_job *job, struct sim_row *row);
 int sim_feed_write(const struct sim_job *job, const struct sim_rows *rows);
 void sim_feed_close(struct sim_job *job);
+
+typedef int sim_sample_run_fn(const struct sim_job *job, struct sim_row *row,
+			      struct sim_trace *t, u32 frames);
+int sim_sample_parse(char *text, u32 *every);
+int sim_sample_set(struct sim_job *job, char *text);
+int sim_sample_run(const struct sim_job *job, struct sim_row *row, sim_sample_run_fn *run);
+void sim_sample_free(struct sim_job *job);
 
 int sim_job_open(struct sim_job *job, char **names, int nr);
 void sim_job_close(struct sim_job *job);

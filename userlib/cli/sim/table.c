@@ -184,6 +184,13 @@ static void cell_text(const struct sim_job *job, const struct sim_cell *cell,
 	case SIM_COLUMN_CONTRACT:
 		contract_text(row, text);
 		break;
+	case SIM_COLUMN_SAMPLE:
+		snprintf(text, TEXT, row->sample.every > 1 ? "1/%u" : "all",
+			 row->sample.every);
+		break;
+	case SIM_COLUMN_ERROR:
+		ratio_text(text, 100 * row->sample.error, 1, 2);
+		break;
 	case SIM_COLUMN_SPEED:
 		ratio_text(text, 1e3 * n, row->cpu_ns, 2);
 		break;

@@ -13,6 +13,7 @@
 
 #include "../cli.h"
 #include "../json.h"
+#include "../sim/sim.h"
 #include "trace.h"
 #include "../../option/option.h"
 
@@ -24,10 +25,11 @@ struct options {
 	bool json;
 	u64 top;
 	struct cli_keep keep;
+	u32 sample;		/* one page of so many; 0: all */
 	struct trace_recipe recipe;
 };
 
-enum { FROM = 256, TO, COLUMNS, JSON, TOP, ONLY, MIN_PAGES, NUMBERS };
+enum { FROM = 256, TO, COLUMNS, JSON, TOP, ONLY, MIN_PAGES, SAMPLE, NUMBERS };
 
 /* Numbers of recipes: option, where it goes, least and most. */
 static const struct number {
@@ -123,7 +125,7 @@ int cli_trace_form(const char *option, const char *name, bool writes,
 static int parse_options(struct options *o, int argc, char **argv,
 			 const char *allowed)
 {
-	static struct option options[9 + ARRAY_SIZE(numbers) + 1] = {
+	static struct option options[10 + ARRAY_SIZE(numbers) + 1] = {
 		{ "from", required_argument, NULL, FROM },
 		{ "to", required_argument, NULL, TO },
 		{ "columns", required_argument, NULL, COLUMNS },
@@ -133,12 +135,13 @@ static int parse_options(struct options *o, int argc, char **argv,
 		{ "only", required_argument, NULL, ONLY },
 		{ "region", required_argument, NULL, ONLY },
 		{ "min-pages", required_argument, NULL, MIN_PAGES },
+		{ "sample", required_argument, NULL, SAMPLE },
 	};
 	size_t i;
 	int opt, ret = CLI_OK;
 
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		options[9 + i] = (struct option){ numbers[i].name,
+		options[10 + i] = (struct option){ numbers[i].name,
 			required_argument, NULL, NUMBERS + i };
 	while (!ret && (opt = cli_option(argc, argv, "j", options)) != -1) {
 		char *member = (char *)&o->recipe;
@@ -147,7 +150,7 @@ static int parse_options(struct options *o, int argc, char **argv,
 			opt = JSON;
 		if (opt == '?')
 			return CLI_USAGE;
-		if (!strchr(allowed, opt < NUMBERS ? "ftciikk"[opt - FROM] : 'm')) {
+		if (!strchr(allowed, opt < NUMBERS ? "ftciikks"[opt - FROM] : 'm')) {
 			cli_error("'%s' has no such option",
 				  cli_clean(argv[0]));
 			return CLI_USAGE;
@@ -166,6 +169,8 @@ static int parse_options(struct options *o, int argc, char **argv,
 			ret = cli_trace_only(&o->keep, optarg);
 		else if (opt == MIN_PAGES)
 			ret = cli_trace_min_pages(&o->keep, optarg);
+		else if (opt == SAMPLE)
+			ret = sim_sample_parse(optarg, &o->sample);
 		else if (opt == (int)SKEW)
 			ret = parse_skew(optarg, &o->recipe.skew);
 		else
@@ -272,11 +277,32 @@ int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name)
 	return ret;
 }
 
+/* Leave a sample of a trace; its regions go. 0 or an exit code, said. */
+static int keep_sample(struct sim_trace *t, u32 every)
+{
+	struct sim_trace some[1 + TRACE_SAMPLE_PARTS] = { 0 };
+	int ret = trace_sample(t, every, some), i;
+
+	if (!ret && !some->nr_accesses)
+		ret = -ENODATA;
+	if (ret) {
+		cli_error("%s: --sample: %s", t->name,
+			  ret == -ENODATA ? "no page is left" : strerror(-ret));
+	} else {
+		sim_trace_free(t);
+		*t = *some;
+		*some = (struct sim_trace){ 0 };
+	}
+	for (i = 0; i <= TRACE_SAMPLE_PARTS; i++)
+		sim_trace_free(&some[i]);
+	return ret ? CLI_FAILED : CLI_OK;
+}
+
 static int convert(int argc, char **argv)
 {
 	struct options o = { 0 };
 	struct sim_trace t;
-	int ret = parse_options(&o, argc, argv, "ftck");
+	int ret = parse_options(&o, argc, argv, "ftcks");
 
 	if (!ret && argc - optind != 2) {
 		cli_error("convert: want a trace to read and one to write");
@@ -287,6 +313,8 @@ static int convert(int argc, char **argv)
 		return ret;
 	}
 	ret = read_trace(&t, argv[optind], &o);
+	if (!ret && o.sample > 1)
+		ret = keep_sample(&t, o.sample);
 	if (!ret)
 		ret = cli_trace_write(&t, o.to, argv[optind + 1]);
 	if (!ret)
