@@ -198,12 +198,12 @@ $(B)/guest/policies/%.hpo: test/guest/policies/%.hpt $(B)/hpt
 	@mkdir -p $(@D)
 	@$(B)/hpt --output $@ $<
 
-.PHONY: check check-debug check-fast check-browser check-kunit check-vm fast-ready browser-ready \
+.PHONY: check check-debug check-fast check-browser check-sweep check-kunit check-vm fast-ready browser-ready \
 	kunit-ready guest-ready debug-ready
 
-## check: rings fast, browser, kunit and vm, after installing what they need
+## check: rings fast, browser, sweep, kunit and vm, after installing what they need
 check: packages packages-browser packages-deb packages-sweep
-	@$(PYTHON) -B test/rings.py fast browser kunit vm
+	@$(PYTHON) -B test/rings.py fast browser sweep kunit vm
 
 ## check-debug: ring debug: guests of the debug kernel, and long random runs
 check-debug: packages
@@ -226,6 +226,10 @@ browser-ready: fast-ready $(B)/axe/axe.min.js
 ## check-browser: the pages of hipec profile and hipec mix in a browser
 check-browser: packages packages-browser
 	@$(PYTHON) -B test/rings.py browser
+
+## check-sweep: ring sweep: clusters of Dask, tuning and the search of policies
+check-sweep: packages packages-sweep
+	@$(PYTHON) -B test/rings.py sweep
 
 ## check-kunit: ring kunit: the KUnit suites on the debug kernel
 check-kunit: packages

@@ -35,13 +35,15 @@ packages-browser:
 packages-deb:
 	@$(VM_IMAGES)/packages.sh --deb
 
-# From PyPI, in the cache: Debian 12 has no pyarrow. Without a network the tests that
-# want it are skipped.
-SWEEP_PYTHON := $(CACHE)/sweep-26.0.1
+# From PyPI, in the cache: Debian 12 has no pyarrow; plotly is Debian's. Without a network
+# the tests that want them are skipped.
+SWEEP_PYTHON := $(CACHE)/sweep-2026.11
+SWEEP_PACKAGES := pyarrow==26.0.1 duckdb==2.0.0 pandas==3.1.1 distributed==2026.8.0 \
+	optuna==5.0.0 deap==1.4.4
 
 packages-sweep:
-	@[ -e $(SWEEP_PYTHON)/ready ] || { $(PYTHON) -m venv $(SWEEP_PYTHON) && \
-		$(SWEEP_PYTHON)/bin/pip install --quiet pyarrow==26.0.1 duckdb==2.0.0 && \
+	@[ -e $(SWEEP_PYTHON)/ready ] || { $(PYTHON) -m venv --system-site-packages $(SWEEP_PYTHON) && \
+		$(SWEEP_PYTHON)/bin/pip install --quiet $(SWEEP_PACKAGES) && \
 		touch $(SWEEP_PYTHON)/ready; } || echo "no pyarrow: tests of hipec sweep are skipped" >&2
 
 ## kernels: fetch the stock Debian kernels and headers into the cache

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "test/docs"))
 import session  # noqa: E402  (test/docs/session.py)
 
 HIPEC = BUILD / "hipec"
-VENV = vm.cache_dir() / "sweep-26.0.1"
+VENV = vm.cache_dir() / "sweep-2026.11"
 PLAN = """traces = ["*.trace"]
 policies = ["lru", "s3-fifo", "w-tinylfu", "opt"]
 frames = ["10%", 100, "10%", "50%"]
@@ -26,6 +26,9 @@ modes = ["mapped", "exact"]
 """
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies"), "PYTHONDONTWRITEBYTECODE": "1",
        "HIPEC_PYTHON": str(VENV / "bin/python3")}
+
+
+OF_OTHERS = {"gain_percent", "verdict", "exit", "policy_counters", "sample"}
 
 
 @pytest.fixture
@@ -74,13 +77,34 @@ def test_each_row_is_what_sim_counts(here, arrow):
         found, = json.loads(subprocess.run(
             [HIPEC, "sim", "--json", "-p", row["policy"], "-f", row["size"], "-m", row["mode"],
              row["trace"]], cwd=here, env=ENV, check=True, capture_output=True).stdout)
-        left_out = {"gain_percent", "verdict", "exit", "policy_counters"}
+        left_out = OF_OTHERS
         assert {name: row[name] for name in found.keys() - left_out} == {
             name: value for name, value in found.items() if name not in left_out}
         if "exit" in found:
             assert (row["exit_kind"], row["exit_text"]) == (0, found["exit"]["text"])
             assert json.loads(row["policy_counters"]) == found.get("policy_counters", {})
             assert len(row["image_sha256"]) == 64
+
+
+def test_rows_of_a_sample_are_those_of_sim_too(here, arrow):
+    subprocess.run([HIPEC, "trace", "make", "loop", "--pages", "20000", "--accesses", "50000",
+                    "large.trace"], check=True, cwd=here)
+    (here / "p.toml").write_text('traces = ["*.trace"]\npolicies = ["lru", "mru"]\nframes = "50%"\n'
+                                 'sample = "1/4"\n')
+    done = sweep(here)
+    assert done.returncode == 0, done.stderr
+    for row in table(here):
+        found, = json.loads(subprocess.run(
+            [HIPEC, "sim", "--json", "-p", row["policy"], "-f", "50%", "--sample", "1/4",
+             row["trace"]], cwd=here, env=ENV, check=True, capture_output=True).stdout)
+        assert row["sample"] == "1/4" and {name: row[name] for name in found.keys() - OF_OTHERS} == {
+            name: value for name, value in found.items() if name not in OF_OTHERS}
+        assert {name: row[f"sample_{name}"] for name in found["sample"] if name != "ran"} == {
+            name: value for name, value in found["sample"].items() if name != "ran"}
+        assert row["sample_every"] == (4 if row["trace"] == "large.trace" else 1)
+    # The same plan of all pages is other rows.
+    assert "to do: 6 runs" in sweep(here, "--sample", "1/1").stdout
+    assert {row["sample_every"] for row in table(here)} == {None}
 
 
 def test_params_are_of_their_policy_and_each_choice_is_a_row(here, arrow):
@@ -204,6 +228,7 @@ def test_python_has_it_as_a_function(here, arrow, tmp_path):
     ('"lru"', '"lruu"', "'lruu' is neither a .hp or .hpo file, nor shipped, nor built in"),
     ('"10%"', '"10 %"', "frames: want frames (4096, 4k), memory"),
     ('"exact"', '"exat"', "modes: want mapped or exact"),
+    ("modes", 'sample = "1/3"\nmodes', "sample: want 1/N with a power of two up to 65536"),
     ('"*.trace"', '"*.trase"', "traces: no file is '*.trase'"),
     ("frames", "[params.lru]\nx = 1\n[y]\nframes", "there is no 'y'"),
 ])
@@ -228,12 +253,22 @@ def test_without_pyarrow_it_says_what_to_install(here):
     assert "it needs the Python package pyarrow: pip install pyarrow" in done.stderr
 
 
+def test_without_dask_it_says_what_to_install(here):
+    (here / "away").mkdir()
+    for name, text in {"pyarrow": "", "distributed": "raise ImportError\n"}.items():
+        (here / f"away/{name}.py").write_text(text)
+    done = sweep(here, "--scheduler", "tcp://127.0.0.1:8786",
+                 env={**ENV, "HIPEC_PYTHON": "/usr/bin/python3", "PYTHONPATH": str(here / "away")})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "it needs the Python package distributed: pip install distributed" in done.stderr
+
+
 def test_the_page_shows_what_commands_print(tmp_path, arrow):
     """docs/user/sweeps.md, from the traces on."""
     text = (ROOT / "docs/user/sweeps.md").read_text()
     env = {**ENV, "PATH": f"{VENV / 'bin'}:{BUILD}:{os.environ['PATH']}"}
     shown = [pair for pair in session.commands("".join(re.findall(r"```\n((?:.*\n)*?)```", text)))
-             if not re.match("python3 -m venv|pip", pair[0])]
+             if not re.match("python3 -m venv|pip|dask|hipec sweep --scheduler", pair[0])]
     assert len(shown) == 6
     for command, output in shown:
         done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=env, text=True, check=True,

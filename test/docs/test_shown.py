@@ -178,6 +178,8 @@ TABLE = [
         GUEST + "test_no_write_is_lost_under_stress",
         "guest/random.sh: sh /hipec/stress.sh stress")),
     ("docs/user/sweeps.md", r"\$ (python3 -m venv|pip install) .*", NETWORK),
+    ("docs/user/sweeps.md", r"\$ (dask|hipec sweep --scheduler) .*", By(
+        "test_sweep_cluster.py::test_the_page_starts_a_cluster_by_hand", "docs/user/sweeps.md")),
     ("docs/user/sweeps.md", r"\$ .*", By(
         "test_sweep.py::test_the_page_shows_what_commands_print", "docs/user/sweeps.md")),
     ("docs/user/swap.md", "hipec swap --trial .*", By(

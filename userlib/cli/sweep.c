@@ -43,6 +43,8 @@ static int parse(struct words *w, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "dry-run", no_argument, NULL, 'n' },
 		{ "jobs", required_argument, NULL, 'J' },
+		{ "scheduler", required_argument, NULL, 's' },
+		{ "sample", required_argument, NULL, 'S' },
 		{ "part", required_argument, NULL, 'p' },
 		{ "emit", required_argument, NULL, 'e' },
 		{ NULL, 0, NULL, 0 },
@@ -53,6 +55,8 @@ static int parse(struct words *w, int argc, char **argv)
 		ret = opt == 'o' ? add_option(w, "--output", optarg) :
 		      opt == 'n' ? add_option(w, "--dry-run", NULL) :
 		      opt == 'J' ? add_option(w, "--jobs", optarg) :
+		      opt == 's' ? add_option(w, "--scheduler", optarg) :
+		      opt == 'S' ? add_option(w, "--sample", optarg) :
 		      opt == 'p' ? add_option(w, "--part", optarg) :
 		      opt == 'e' ? add_option(w, "--emit", optarg) : CLI_USAGE;
 	if (!ret)

@@ -16,12 +16,14 @@ import tempfile
 import tomllib
 
 BUILT_IN = ("lru", "fifo", "clock", "opt", "opt-reads", "default", "builtin")
-KEYS = {"traces", "policies", "frames", "modes", "warm-up", "whole-writes", "params"}
+KEYS = {"traces", "policies", "frames", "modes", "warm-up", "whole-writes", "params",
+        "sample"}
 UNITS = {"": 1, "k": 1 << 10}
 BYTES = {"kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30,
          "t": 1 << 40, "tib": 1 << 40}
 PAGE = 4096
 MAX_FRAMES = 1 << 28
+MAX_SAMPLE = 1 << 16
 
 
 class Wrong(Exception):
@@ -67,6 +69,7 @@ class Plan:
     modes: list
     warm_up: str
     whole_writes: bool
+    sample: str         # as of hipec sim; empty: all pages
     version: str
 
     def runs(self, trace):
@@ -77,7 +80,8 @@ class Plan:
     def key(self, run, digest):
         """What a row depends on, as a hash: with the same key it is the same row."""
         what = [self.version, run.trace, digest, run.policy.name, run.policy.image,
-                run.policy.params, run.size.text, run.mode, self.warm_up, self.whole_writes]
+                run.policy.params, run.size.text, run.mode, self.warm_up, self.whole_writes,
+                *([self.sample] if self.sample else [])]
         return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 
@@ -98,6 +102,15 @@ def parse_size(what):
         raise Wrong(f"frames: want frames (4096, 4k), memory (64M, 512KiB) or a part of the pages "
                     f"(25%), not '{what}'")
     return Size(text, number, False)
+
+
+def parse_sample(what):
+    """A part of the pages, as of hipec sim --sample; empty: all."""
+    found = re.fullmatch(r"1/([1-9]\d{0,4})", str(what))
+    number = int(found[1]) if found else 0
+    if what and (not found or number & (number - 1) or number > MAX_SAMPLE):
+        raise Wrong(f"sample: want 1/N with a power of two up to {MAX_SAMPLE}, as 1/64, not '{what}'")
+    return str(what) if number > 1 else ""
 
 
 def find_image(hipec, name):
@@ -193,8 +206,8 @@ def read(path):
         raise Wrong(f"{path}: {error}") from None
 
 
-def load(path, hipec, images):
-    """The plan in a file."""
+def load(path, hipec, images, sample=None):
+    """The plan in a file; with another sample than it says, or without one: "1/1"."""
     document = read(path)
     unknown = sorted(set(document) - KEYS)
     if unknown:
@@ -217,7 +230,7 @@ def load(path, hipec, images):
     return Plan(find_traces(texts(document, "traces")), policies,
                 list(dict.fromkeys(sizes)), modes,
                 str(document.get("warm-up", "")), bool(document.get("whole-writes", False)),
-                version)
+                parse_sample(sample or document.get("sample", "")), version)
 
 
 def python_has(name):

@@ -15,12 +15,13 @@ import plan
 
 # Of the table, in its order: what was asked for, then what hipec sim --json counts.
 TEXTS = ("key", "trace", "trace_sha256", "policy", "image_sha256", "params", "size", "mode",
-         "warm_up", "version", "error")
+         "warm_up", "sample", "version", "error")
 COUNTS = ("frames", "pages", "accesses", "reads", "writes", "faults", "hits", "read_misses",
           "write_misses", "evictions", "read_pages", "written_pages", "commands", "most_commands",
           "events", "refused", "helped", "forgotten", "ahead_faults", "ahead_pages",
-          "ahead_dropped", "exit_kind")
-REALS = ("read_hit_ratio", "commands_per_access")
+          "ahead_dropped", "exit_kind", "sample_every", "sample_pages", "sample_accesses",
+          "sample_frames")
+REALS = ("read_hit_ratio", "commands_per_access", "sample_error")
 MORE = ("exit_text", "policy_counters")
 
 
@@ -97,11 +98,13 @@ def flat(run, key, digest, work, row):
              "image_sha256": run.policy.image,
              "params": json.dumps({name: int(value) for name, value in run.policy.params}),
              "size": run.size.text, "mode": run.mode, "warm_up": work.warm_up,
-             "version": work.version, "error": row.get("error")}
+             "sample": work.sample, "version": work.version, "error": row.get("error")}
     found |= {name: row.get(name) for name in (*COUNTS, *REALS)}
     if "exit" in row:
         found |= {"exit_kind": row["exit"]["kind"], "exit_text": row["exit"]["text"],
                   "policy_counters": json.dumps(row.get("policy_counters", {}))}
+    found |= {f"sample_{name}": value for name, value in row.get("sample", {}).items()
+              if f"sample_{name}" in found}
     return {**found, "whole_writes": work.whole_writes, "built_in": row.get("built_in")}
 
 

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run a plan of many simulations. hipec sweep runs this.
 
-    sweep.py HIPEC [--output DIR] [--dry-run] [--jobs N] [--part I/N] [--emit HOW] -- PLAN
+    sweep.py HIPEC [--output DIR] [--dry-run] [--jobs N] [--scheduler ADDRESS] [--sample 1/N]
+             [--part I/N] [--emit HOW] -- PLAN
 """
 
 import argparse
 import collections
-import concurrent.futures
 import os
 import re
 import shlex
@@ -15,12 +15,14 @@ import signal
 import sys
 import tempfile
 
+import engine
 import plan
 import store
 import task
 
 SPEED = 10_000_000      # accesses a second of one processor: docs/user/sim.md, Long traces
 FAILED, USAGE, BAD_ROWS = 1, 2, 3
+KILLED = "each worker that took it was killed"
 WIDE = 4                # commands a worker, at least: else policies are split, too
 
 
@@ -31,6 +33,8 @@ def parse(words):
     parser.add_argument("--output")
     parser.add_argument("--dry-run", action="store_true")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--scheduler")
+    parser.add_argument("--sample")
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--emit", choices=["slurm", "parallel"])
     parser.add_argument("plan")
@@ -52,7 +56,11 @@ def survey(args, kept, traces, pool):
     """{trace: what it is}, looked at where that is not known."""
     found = {trace: kept.survey_of(trace) for trace in traces}
     unknown = [trace for trace in traces if not found[trace]]
-    for trace, seen in zip(unknown, pool.map(lambda name: task.survey(args.hipec, name), unknown)):
+    futures = [pool.submit(task.survey, args.hipec, os.getcwd(), trace) for trace in unknown]
+    for place, seen in engine.gather(futures):
+        trace = unknown[place]
+        if isinstance(seen, Exception):
+            seen = {"digest": "", "accesses": 0, "pages": 0, "error": f"{trace}: {KILLED}"}
         kept.add_survey(trace, seen)
         found[trace] = seen
     return found
@@ -105,6 +113,7 @@ def commands(work, trace, what, runs, split):
             args += ["--param", f"{name}={value}"]
         args += ["--warm-up", work.warm_up] if work.warm_up else []
         args += ["--whole-writes"] if work.whole_writes else []
+        args += ["--sample", work.sample] if work.sample else []
         wanted = [(work.key(plan.Run(trace, policy, size, mode), what["digest"]), place,
                    size.frames(what["pages"]))
                   for place, policy in enumerate(policies) for size in some]
@@ -123,31 +132,28 @@ def try_policies(args, work, one):
     """Each of them with each choice of params, on a trace."""
     tries = [plan.Run(one, policy, work.sizes[0], work.modes[0]) for policy in work.policies]
     for words, _, _ in commands(work, one, {"digest": "", "pages": 1}, tries, True):
-        _, error, _ = task.sim(args.hipec, *words)
+        _, error, _ = task.sim(args.hipec, None, *words)
         if error:
             raise plan.Wrong(error)
 
 
-def run_all(args, kept, some, pool):
+def run_all(args, kept, some, pool, version):
     """Run commands, and keep rows as they come; their errors that may not come again are in the
     result: {key: {"error": why}}."""
     passing = {}
-    futures = [pool.submit(task.run, args.hipec, *command) for command in some]
-    try:
-        for future in concurrent.futures.as_completed(futures):
-            lasting = []
-            for key, row, error, keep in future.result():
-                row = row or {"error": error}
-                if keep:
-                    kept.rows[key] = row
-                    lasting.append({"key": key, "row": row})
-                else:
-                    passing[key] = row
-            kept.add(*lasting)
-    except BaseException:
-        for future in futures:
-            future.cancel()
-        raise
+    futures = [pool.submit(task.run, args.hipec, version, os.getcwd(), *command) for command in some]
+    for place, result in engine.gather(futures):
+        if isinstance(result, Exception):
+            result = [(key, None, KILLED, False) for key, *_ in some[place][-1]]
+        lasting = []
+        for key, row, error, keep in result:
+            row = row or {"error": error}
+            if keep:
+                kept.rows[key] = row
+                lasting.append({"key": key, "row": row})
+            else:
+                passing[key] = row
+        kept.add(*lasting)
     return passing
 
 
@@ -165,6 +171,7 @@ def table(work, kept, seen, passing):
 def emit(args, parts):
     """Print what has the parts of the plan run by somebody else."""
     words = [args.hipec, "sweep", "--jobs", "1", "--output", args.output]
+    words += ["--sample", args.sample] if args.sample else []
     head, end = shlex.join(words), shlex.join(["--", args.plan])
     if args.emit == "parallel":
         for part in range(parts):
@@ -202,14 +209,15 @@ def sweep(args):
     enter(args)
     if whole and not args.dry_run and not args.emit:
         plan.python_has("pyarrow")
-    work = plan.load(args.plan, args.hipec, os.path.join(args.output, "images"))
+    work = plan.load(args.plan, args.hipec, os.path.join(args.output, "images"),
+                     args.sample)
     if args.emit:
         emit(args, len(work.traces))
         return 0
     kept = store.Store(args.output, f"{args.part}-of-{args.parts}")
     check(args, work)
     traces = work.traces[args.part::args.parts]
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with engine.executor(args.scheduler, args.jobs) as (pool, args.jobs):
         seen = survey(args, kept, traces, pool)
         left = missing(work, kept, seen)
         announce(work, seen, left, args.jobs)
@@ -218,7 +226,7 @@ def sweep(args):
         split = len(left) < WIDE * args.jobs
         some = [command for trace, runs in left.items()
                 for command in commands(work, trace, seen[trace], runs, split)]
-        passing = run_all(args, kept, some, pool)
+        passing = run_all(args, kept, some, pool, work.version)
     if not whole:
         return BAD_ROWS if passing or any(what["error"] for what in seen.values()) else 0
     rows = table(work, kept, seen, passing)
