@@ -55,6 +55,7 @@ WANT = {"try": ((0, 3, 4), "worth it"), "doctor": ((0, 1), "kernel"),
         "sim": ((0, 3, 4), "gain"), "replay": ((1,), "minute.record: No such file"),
         "metrics": ((1,), "hipec.prom: No such file|/dev/hipec is missing"),
         "sweep": ((0, 1), "^2 runs|it needs"),
+        "tune": ((1,), "want a trace to search on"), "judge": ((1,), "want a trace to search on"),
         "why": ((1,), "/srv/data/index: No such file|/dev/hipec is missing")}
 
 
@@ -74,6 +75,7 @@ def test_examples_work(example, tmp_path):
     (tmp_path / "my.hp").write_bytes((ROOT / "policies/mru.hp").read_bytes())
     (tmp_path / "apps").write_text("a policy=mru privileged=16 : app.trace\nb : app.trace\n")
     (tmp_path / "plan.toml").write_text('traces = ["app.trace"]\npolicies = ["lru"]\n')
+    (tmp_path / "candidates.txt").write_text("my.hp\n")
     (tmp_path / "app").write_text("#!/bin/sh\n")
     (tmp_path / "app").chmod(0o755)
     done = subprocess.run(["sh", "-c", example.split(" | ")[0]], cwd=tmp_path, text=True, check=False,

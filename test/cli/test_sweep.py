@@ -263,14 +263,17 @@ def test_without_dask_it_says_what_to_install(here):
     assert "it needs the Python package distributed: pip install distributed" in done.stderr
 
 
+@pytest.mark.sweep
 def test_the_page_shows_what_commands_print(tmp_path, arrow):
     """docs/user/sweeps.md, from the traces on."""
     text = (ROOT / "docs/user/sweeps.md").read_text()
-    env = {**ENV, "PATH": f"{VENV / 'bin'}:{BUILD}:{os.environ['PATH']}"}
+    env = {**ENV, "PATH": f"{VENV / 'bin'}:{BUILD}:{os.environ['PATH']}", "HIPEC": str(ROOT)}
     shown = [pair for pair in session.commands("".join(re.findall(r"```\n((?:.*\n)*?)```", text)))
-             if not re.match("python3 -m venv|pip|dask|hipec sweep --scheduler", pair[0])]
-    assert len(shown) == 6
+             if not re.match("python3 -m venv|pip|sudo|dask|hipec sweep --scheduler|hipec swap",
+                              pair[0])]
+    assert len(shown) == 12
     for command, output in shown:
         done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=env, text=True, check=True,
                               capture_output=True)
-        assert re.sub(r"with \d+ worker", "with 2 worker", done.stdout) == output, command
+        said = re.sub(r"with \d+ worker", "with 2 worker", done.stdout)
+        assert re.sub(r"\d\.\d MB", "2.6 MB", said) == output, command

@@ -177,7 +177,10 @@ TABLE = [
     ("docs/internals/stress.md", "sh /hipec/stress.sh .*", By(
         GUEST + "test_no_write_is_lost_under_stress",
         "guest/random.sh: sh /hipec/stress.sh stress")),
-    ("docs/user/sweeps.md", r"\$ (python3 -m venv|pip install) .*", NETWORK),
+    ("docs/user/sweeps.md", r"\$ (sudo apt|python3 -m venv|pip) .*", NETWORK),
+    ("docs/user/sweeps.md", r"\$ hipec swap .*", By(
+        GUEST + "test_policies_are_swapped_by_hand_and_on_trial",
+        'guest/stock.sh: swap --trial 8s "$id"')),
     ("docs/user/sweeps.md", r"\$ (dask|hipec sweep --scheduler) .*", By(
         "test_sweep_cluster.py::test_the_page_starts_a_cluster_by_hand", "docs/user/sweeps.md")),
     ("docs/user/sweeps.md", r"\$ .*", By(

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "sweep.h"
 #include "../option/option.h"
 #include "../sim/beside.h"
 
@@ -140,25 +141,9 @@ static const struct verb {
 	  "  -J, --jobs N       at a time; without it as many as there are processors\n"
 	  "  -j, --json         an array with all there is, for programs\n"
 	  "      --step         hipec debug, with its options\n", GROUP_FIND },
-	{ "sweep", cli_sweep, "[OPTION...] PLAN",
-	  "run policies at many sizes over many traces, into one table",
-	  "PLAN is a file in TOML: traces, policies, frames, modes and params. Each run is\n"
-	  "a row of results.parquet. What was killed goes on where it was, and a plan that\n"
-	  "was extended runs what is new. docs/user/sweeps.md has an example; it needs\n"
-	  "Python 3.11 with pyarrow, and takes python3 or what HIPEC_PYTHON says.\n"
-	  "\n"
-	  "  -o, --output DIR   of the results; without it PLAN.sweep\n"
-	  "  -n, --dry-run      only say how many runs there are, and how large\n"
-	  "  -J, --jobs N       at a time; without it as many as there are processors\n"
-	  "      --scheduler ADDRESS\n"
-	  "                     run it on that cluster of Dask's, as tcp://host:8786\n"
-	  "      --sample 1/64  as of hipec sim, in the place of the plan's; 1/1: none\n"
-	  "      --part I/N     every Nth trace from the Ith on, from 0; no table yet\n"
-	  "      --emit HOW     print what runs all parts: parallel, lines of commands, or\n"
-	  "                     slurm, a script for sbatch; hipec sweep PLAN joins them\n"
-	  "\n"
-	  "Exit codes: 0 done; 1 failed; 2 usage; 3 done, but some rows are errors.\n",
-	  GROUP_FIND },
+	{ "sweep", cli_sweep, SWEEP_ROW, GROUP_FIND },
+	{ "tune", cli_tune, TUNE_ROW, GROUP_FIND },
+	{ "judge", cli_judge, JUDGE_ROW, GROUP_FIND },
 	{ "profile", cli_profile, "[OPTION...] TRACE...",
 	  "draw what policies do on traces, as a page for a browser",
 	  "Runs each trace through each policy: faults by region and over time, frames\n"

@@ -57,6 +57,8 @@ int cli_set(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_sweep(int argc, char **argv);
+int cli_tune(int argc, char **argv);
+int cli_judge(int argc, char **argv);
 int cli_swap(int argc, char **argv);
 int cli_top(int argc, char **argv);
 int cli_trace(int argc, char **argv);

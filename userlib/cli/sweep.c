@@ -1,94 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec sweep: a plan of many runs of hipec sim. The program in sweep/, in Python, does
- * it; this file reads the options, and has that program run in this one's place.
+ * hipec sweep: a plan of many runs of hipec sim, and the report of its table; hipec tune:
+ * the params of a policy; hipec judge: policies that a program writes. What does it is in
+ * sweep/.
  */
-#include <errno.h>
-#include <getopt.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "../sim/beside.h"
 #include "cli.h"
+#include "python.h"
 
-#define PROGRAM "sweep/sweep.py"
-#define MAX_WORDS 32	/* of the program's command line */
-
-/* The program's command line, as far as it is known. */
-struct words {
-	const char *word[MAX_WORDS + 1];
-	int nr;
+static const struct option plan_options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "dry-run", no_argument, NULL, 'n' },
+	{ "jobs", required_argument, NULL, 'J' },
+	{ "scheduler", required_argument, NULL, 's' },
+	{ "sample", required_argument, NULL, 'S' },
+	{ "part", required_argument, NULL, 'p' },
+	{ "emit", required_argument, NULL, 'e' },
+	{ NULL, 0, NULL, 0 },
 };
 
-static int add(struct words *w, const char *word)
-{
-	if (w->nr == MAX_WORDS) {
-		cli_error("want %d words at most", MAX_WORDS);
-		return CLI_USAGE;
-	}
-	w->word[w->nr++] = word;
-	return CLI_OK;
-}
+static const struct option report_options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "json", no_argument, NULL, 'j' },
+	{ NULL, 0, NULL, 0 },
+};
 
-static int add_option(struct words *w, const char *name, const char *value)
-{
-	return add(w, name) ?: value ? add(w, value) : CLI_OK;
-}
+static const struct option tune_options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "frames", required_argument, NULL, 'f' },
+	{ "mode", required_argument, NULL, 'm' },
+	{ "trials", required_argument, NULL, 't' },
+	{ "seed", required_argument, NULL, 'r' },
+	{ "sample", required_argument, NULL, 'S' },
+	{ "held-out", required_argument, NULL, 'H' },
+	{ "jobs", required_argument, NULL, 'J' },
+	{ "scheduler", required_argument, NULL, 's' },
+	{ "json", no_argument, NULL, 'j' },
+	{ NULL, 0, NULL, 0 },
+};
 
-static int parse(struct words *w, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "dry-run", no_argument, NULL, 'n' },
-		{ "jobs", required_argument, NULL, 'J' },
-		{ "scheduler", required_argument, NULL, 's' },
-		{ "sample", required_argument, NULL, 'S' },
-		{ "part", required_argument, NULL, 'p' },
-		{ "emit", required_argument, NULL, 'e' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int opt, ret = CLI_OK;
-
-	while (!ret && (opt = cli_option(argc, argv, "o:nJ:", options)) != -1)
-		ret = opt == 'o' ? add_option(w, "--output", optarg) :
-		      opt == 'n' ? add_option(w, "--dry-run", NULL) :
-		      opt == 'J' ? add_option(w, "--jobs", optarg) :
-		      opt == 's' ? add_option(w, "--scheduler", optarg) :
-		      opt == 'S' ? add_option(w, "--sample", optarg) :
-		      opt == 'p' ? add_option(w, "--part", optarg) :
-		      opt == 'e' ? add_option(w, "--emit", optarg) : CLI_USAGE;
-	if (!ret)
-		ret = cli_operands(argc, argv, 1, 1, "a plan");
-	return ret ?: add(w, "--") ?: add(w, argv[optind]);
-}
-
-/* The interpreter: where pyarrow is installed need not be the distribution's. */
-static const char *interpreter(void)
-{
-	const char *name = getenv("HIPEC_PYTHON");
-
-	return name && *name ? name : "python3";
-}
+static const struct option judge_options[] = {
+	{ "frames", required_argument, NULL, 'f' },
+	{ "mode", required_argument, NULL, 'm' },
+	{ "seed", required_argument, NULL, 'r' },
+	{ "sample", required_argument, NULL, 'S' },
+	{ "held-out", required_argument, NULL, 'H' },
+	{ "jobs", required_argument, NULL, 'J' },
+	{ NULL, 0, NULL, 0 },
+};
 
 int cli_sweep(int argc, char **argv)
 {
-	char program[PATH_MAX], self[PATH_MAX];
-	struct words w = { { interpreter(), program, self }, 3 };
-	ssize_t n;
-	int ret;
+	static const struct cli_python plan = {
+		"sweep/sweep.py", plan_options, "o:nJ:", 1, 1, "a plan",
+	}, report = {
+		"sweep/report.py", report_options, "o:j", 1, 1, "results of a sweep",
+	};
 
-	ret = parse(&w, argc, argv);
-	if (ret)
-		return ret;
-	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (n <= 0 || !beside_find(program, BESIDE_SHARE, PROGRAM)) {
-		cli_error("want " PROGRAM " beside this command or in " BESIDE_SHARE);
-		return CLI_FAILED;
-	}
-	self[n] = '\0';
-	execvp(w.word[0], (char **)w.word);
-	cli_error("%s: %s; it needs Python 3.11 or newer", w.word[0], strerror(errno));
-	return CLI_FAILED;
+	if (argc > 1 && !strcmp(argv[1], "report"))
+		return cli_python(&report, argc - 1, argv + 1);
+	return cli_python(&plan, argc, argv);
+}
+
+int cli_tune(int argc, char **argv)
+{
+	static const struct cli_python tune = {
+		"sweep/tune.py", tune_options, "o:f:m:J:j", 2, INT_MAX,
+		"a policy and traces",
+	};
+
+	return cli_python(&tune, argc, argv);
+}
+
+int cli_judge(int argc, char **argv)
+{
+	static const struct cli_python judge = {
+		"sweep/candidates.py", judge_options, "f:m:J:", 1, INT_MAX, "traces",
+	};
+
+	return cli_python(&judge, argc, argv);
 }

@@ -40,13 +40,61 @@ background: var(--mark) } .source td.bar { width: 120px } summary { cursor: poin
 .how, .moment { margin-left: 0 } .pair > div { flex-basis: 100% } }
 """
 
-# Charts are drawn when the library is unpacked, in the colours of the system's scheme. The
-# window of time that one chart has is all charts'; faults by region are summed up for it.
-SCRIPT = """
+# Of all pages with charts: these are drawn when the library is unpacked, in the colours of the
+# system's scheme.
+COMMON = """
 const read = id => document.getElementById(id).textContent;
 const dark = matchMedia("(prefers-color-scheme: dark)"), narrow = matchMedia("(max-width: 600px)");
 const options = { responsive: true, displaylogo: false,
   modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+
+function dress(chart) {
+  const line = "#888";
+  const [text, grid] = dark.matches ? ["#ddd", "#3a3d44"] : ["#222", "#e4e4e4"];
+  const layout = chart.layout;
+  layout.paper_bgcolor = layout.plot_bgcolor = "rgba(0,0,0,0)";
+  layout.font.color = text;
+  layout.modebar = { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: text };
+  layout.hoverlabel = { bgcolor: dark.matches ? "#26292f" : "#fff", font: { color: text } };
+  for (const [key, axis] of Object.entries(layout))
+    if (/^[xy]axis/.test(key))
+      Object.assign(axis, { gridcolor: grid, linecolor: line, tickcolor: line });
+  for (const menu of layout.updatemenus || [])
+    Object.assign(menu, { bgcolor: dark.matches ? "#26292f" : "#fff", bordercolor: line,
+      showactive: !dark.matches, font: { ...menu.font, color: text } });
+  for (const data of chart.data)
+    if (data.type === "heatmap" && dark.matches)
+      data.colorscale = [[0, "#16181c"], [0.001, "#1c2a38"], [0.5, "#3a7fb5"],
+        [1, "#d6ecff"]];
+  if (narrow.matches) {
+    layout.margin = { ...layout.margin, l: 48, r: 8 };
+    layout.font.size = 11;
+    for (const data of chart.data)
+      if (data.colorbar)
+        data.colorbar = { ...data.colorbar, thickness: 10, title: { text: "" } };
+  }
+}
+"""
+
+# Behind what a page has of its own, which is draw().
+START = """
+async function unpack() {
+  const packed = Uint8Array.from(atob(read("library")), c => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const script = document.createElement("script");
+  script.textContent = await new Response(stream).text();
+  document.head.append(script);
+}
+
+unpack().then(draw).then(() => dark.addEventListener("change", draw)).catch(error => {
+  document.getElementById("problem").textContent =
+    "The charts could not be drawn; they need a browser from 2023 or later. " + error;
+  throw error;
+});
+"""
+
+# The window of time that one chart has is all charts'; faults by region are summed up for it.
+SCRIPT = """
 let sections;
 
 function sums(run, from, to) {
@@ -85,33 +133,6 @@ function follow(section) {
   });
 }
 
-function dress(chart) {
-  const line = "#888";
-  const [text, grid] = dark.matches ? ["#ddd", "#3a3d44"] : ["#222", "#e4e4e4"];
-  const layout = chart.layout;
-  layout.paper_bgcolor = layout.plot_bgcolor = "rgba(0,0,0,0)";
-  layout.font.color = text;
-  layout.modebar = { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: text };
-  layout.hoverlabel = { bgcolor: dark.matches ? "#26292f" : "#fff", font: { color: text } };
-  for (const [key, axis] of Object.entries(layout))
-    if (/^[xy]axis/.test(key))
-      Object.assign(axis, { gridcolor: grid, linecolor: line, tickcolor: line });
-  for (const menu of layout.updatemenus || [])
-    Object.assign(menu, { bgcolor: dark.matches ? "#26292f" : "#fff", bordercolor: line,
-      showactive: !dark.matches, font: { ...menu.font, color: text } });
-  for (const data of chart.data)
-    if (data.type === "heatmap" && dark.matches)
-      data.colorscale = [[0, "#16181c"], [0.001, "#1c2a38"], [0.5, "#3a7fb5"],
-        [1, "#d6ecff"]];
-  if (narrow.matches) {
-    layout.margin = { ...layout.margin, l: 48, r: 8 };
-    layout.font.size = 11;
-    for (const data of chart.data)
-      if (data.colorbar)
-        data.colorbar = { ...data.colorbar, thickness: 10, title: { text: "" } };
-  }
-}
-
 // The second map is the first one, with another of its list shown.
 function second(chart, shown) {
   const copy = JSON.parse(JSON.stringify(chart));
@@ -136,20 +157,6 @@ async function draw() {
   }
   document.body.dataset.drawn = dark.matches ? "dark" : "light";
 }
-
-async function unpack() {
-  const packed = Uint8Array.from(atob(read("library")), c => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const script = document.createElement("script");
-  script.textContent = await new Response(stream).text();
-  document.head.append(script);
-}
-
-unpack().then(draw).then(() => dark.addEventListener("change", draw)).catch(error => {
-  document.getElementById("problem").textContent =
-    "The charts could not be drawn; they need a browser from 2023 or later. " + error;
-  throw error;
-});
 """
 
 CHARTS = [
@@ -277,13 +284,12 @@ def body(section, number):
         "runs": [{"per_bin": run.per_bin, "faults": run.faults} for run in section.runs]}
 
 
-def page(sections):
-    """The whole page, as text."""
-    bodies, links, data = zip(*(body(section, number) for number, section in enumerate(sections)))
-    title = html.escape("hipec profile: " + ", ".join(section.title for section in sections))
+def whole(title, links, bodies, charts, script):
+    """A page, as text: of HTML, but for the title, and what its script needs to know."""
+    title = html.escape(title)
     library = base64.b64encode(zlib.compress(plotly.offline.get_plotlyjs().encode())).decode()
     # Nothing in a script's text may look like its end.
-    charts = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    charts = json.dumps(charts, separators=(",", ":")).replace("<", "\\u003c")
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
@@ -295,5 +301,12 @@ def page(sections):
 </main>
 <script type="application/json" id="charts">{charts}</script>
 <script type="text/plain" id="library">{library}</script>
-<script>{SCRIPT}</script></body></html>
+<script>{COMMON}{script}{START}</script></body></html>
 """
+
+
+def page(sections):
+    """The whole page, as text."""
+    bodies, links, data = zip(*(body(section, number) for number, section in enumerate(sections)))
+    return whole("hipec profile: " + ", ".join(section.title for section in sections), links, bodies,
+                 data, SCRIPT)

@@ -224,13 +224,17 @@ def load(path, hipec, images, sample=None):
     modes = texts(document, "modes", ["mapped"])
     if set(modes) - {"mapped", "exact"}:
         raise Wrong("modes: want mapped or exact")
-    version = subprocess.run([hipec, "--version"], text=True, check=True,
-                             capture_output=True).stdout.split()[-1]
     sizes = [parse_size(size) for size in texts(document, "frames", ["25%", "50%"])]
     return Plan(find_traces(texts(document, "traces")), policies,
                 list(dict.fromkeys(sizes)), modes,
                 str(document.get("warm-up", "")), bool(document.get("whole-writes", False)),
-                parse_sample(sample or document.get("sample", "")), version)
+                parse_sample(sample or document.get("sample", "")), version_of(hipec))
+
+
+def version_of(hipec):
+    """What the command says that it is."""
+    return subprocess.run([hipec, "--version"], text=True, check=True,
+                          capture_output=True).stdout.split()[-1]
 
 
 def python_has(name):
