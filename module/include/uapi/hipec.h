@@ -298,10 +298,10 @@ struct hipec_load {
  * these; 0: as the module's parameter jit says. Where that is off, AUTO and ON are for
  * CAP_SYS_ADMIN alone; others' policies are interpreted all the same.
  */
-#define HIPEC_LOAD_JIT 0x18	/* all of its bits */
-#define HIPEC_LOAD_JIT_OFF 0x8
-#define HIPEC_LOAD_JIT_AUTO 0x10
-#define HIPEC_LOAD_JIT_ON 0x18
+#define HIPEC_LOAD_JIT 0x30	/* all of its bits */
+#define HIPEC_LOAD_JIT_OFF 0x10
+#define HIPEC_LOAD_JIT_AUTO 0x20
+#define HIPEC_LOAD_JIT_ON 0x30
 
 #define HIPEC_MAX_CLUSTER 32
 #define HIPEC_DEFAULT_CLUSTER 32
