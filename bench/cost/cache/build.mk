@@ -6,7 +6,7 @@ BENCH_CACHE_HPO := $(patsubst %,$(B)/policies/%.hpo,fifo fifo2 mru sieve arc)
 
 $(BENCH_CACHE): bench/cost/cache/place.c $(B)/libhipec.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
+	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $(filter %.c %.a,$^) -o $@
 
 ALL += $(BENCH_CACHE)
 

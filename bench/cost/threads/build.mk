@@ -7,7 +7,7 @@ THREADS_CPUS ?= 2 8
 
 $(BENCH_THREADS): bench/cost/threads/threads.c $(B)/libhipec.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -pthread -static $(LDFLAGS) $^ -o $@
+	$(CC) $(ALL_CFLAGS) -pthread -static $(LDFLAGS) $(filter %.c %.a,$^) -o $@
 
 ALL += $(BENCH_THREADS)
 

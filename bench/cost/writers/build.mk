@@ -6,7 +6,7 @@ WRITERS_POLICY ?= lru
 
 $(BENCH_WRITERS): bench/cost/writers/writers.c $(B)/libhipec.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -pthread -static $(LDFLAGS) $^ -o $@
+	$(CC) $(ALL_CFLAGS) -pthread -static $(LDFLAGS) $(filter %.c %.a,$^) -o $@
 
 ALL += $(BENCH_WRITERS)
 
