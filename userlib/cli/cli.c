@@ -331,7 +331,7 @@ static const struct verb {
 	  "  -c, --cgroup NAME  files that processes of a cgroup have open or open later;\n"
 	  "                     below /sys/fs/cgroup if NAME begins with no '/'; repeatable\n"
 	  "      --least SIZE   of these, only files as large; 1M\n"
-	  "      --contract     revoke the policy if it reads far more than the default would\n"
+	  "      --contract     revoke the policy if it reads far more than the default\n"
 	  "      --jit HOW      native code: auto, on, off; else as the module's jit\n", GROUP_RUN },
 	{ "detach", cli_detach, "ID [PATH...]",
 	  "end what 'hipec attach' began, or let go of some of its files",
