@@ -160,17 +160,17 @@ def test_a_folder_includes_only_those_below_it(folder):
     assert set().union(*found.values()) == BELOW[folder]
 
 
-LOW = [folder for folder in BELOW if folder not in ("compiler", "userlib/sim", "userlib/native")]
+LOADED = {"userlib/trace/inject", "userlib/run"}     # into programs
 
 
-@pytest.mark.parametrize("build", ["", "preload"])
-def test_no_two_files_below_the_simulator_need_each_other(build):
+@pytest.mark.parametrize("loaded", [False, True])
+def test_no_two_files_of_userlib_need_each_other(loaded):
     """Whichever folders they are in: of the command, and of what is loaded into programs."""
-    loaded = {"userlib/trace/inject", "userlib/run"}
+    folders = {path.parent.as_posix() for path in tracked()
+               if path.suffix == ".c" and path.is_relative_to("userlib")}
     files = {}
-    for folder in LOW:
-        if (folder in loaded) == bool(build):
-            files |= objects(folder, build=BUILD / build)
+    for folder in folders & LOADED if loaded else folders - LOADED:
+        files |= objects(folder, build=BUILD / "preload" if loaded else BUILD)
     uses = needs(files)
     assert len(uses) >= 9 and sum(map(len, uses.values())) >= 9
     assert not circles(uses)

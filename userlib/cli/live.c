@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec set, hipec revoke: what changes a live container, but for its policy.
+ * hipec set, hipec revoke: what changes a live container; and what else takes its number.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -35,6 +35,32 @@ int cli_live_failed(uint64_t id, int err)
 		  err == -ENOTTY ? "the module is too old for this" :
 		  err == -ENODATA ? "it has no policy" : strerror(-err));
 	return CLI_FAILED;
+}
+
+/* Swap now. Return: 0; -errno, said. */
+int cli_swap_policy(struct cli_swap *s)
+{
+	char log[512] = "";
+	struct hipec_swap swap = {
+		.id = s->id,
+		.flags = s->jit,
+		.image = (uintptr_t)s->image,
+		.image_size = s->size,
+		.log = (uintptr_t)log,
+		.log_size = sizeof(log),
+	};
+	int ret = hipec_swap_args(s->device, &swap);
+
+	s->adopted = swap.adopted;
+	if (ret && *log)
+		cli_error("container %llu: %s: %s", (unsigned long long)s->id,
+			  s->name, cli_clean(log));
+	else if (ret == -EBUSY)
+		cli_error("container %llu: another swap is under way",
+			  (unsigned long long)s->id);
+	else if (ret)
+		cli_live_failed(s->id, ret);
+	return ret;
 }
 
 /* NAME=VALUE in two. Return: false, said. */

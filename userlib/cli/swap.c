@@ -2,7 +2,6 @@
 /*
  * hipec swap: another policy for a live container, at once or on trial.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,32 +16,6 @@
 #include "../sim/sim.h"
 
 #define MOST_SECONDS 86400
-
-/* Swap now. Return: 0; -errno, said. */
-int cli_swap_policy(struct cli_swap *s)
-{
-	char log[512] = "";
-	struct hipec_swap swap = {
-		.id = s->id,
-		.flags = s->jit,
-		.image = (uintptr_t)s->image,
-		.image_size = s->size,
-		.log = (uintptr_t)log,
-		.log_size = sizeof(log),
-	};
-	int ret = hipec_swap_args(s->device, &swap);
-
-	s->adopted = swap.adopted;
-	if (ret && *log)
-		cli_error("container %llu: %s: %s", (unsigned long long)s->id,
-			  s->name, cli_clean(log));
-	else if (ret == -EBUSY)
-		cli_error("container %llu: another swap is under way",
-			  (unsigned long long)s->id);
-	else if (ret)
-		cli_live_failed(s->id, ret);
-	return ret;
-}
 
 /* Seconds: a number with ms, s, m or h behind it, or nothing. */
 static bool parse_time(const char *text, double *seconds)

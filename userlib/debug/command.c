@@ -3,8 +3,6 @@
  * The commands of hipec debug: rows of one table. A word may be cut short: it is
  * the first row that begins so.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "debug.h"
@@ -22,16 +20,6 @@ struct verb {
 };
 
 static const struct verb verbs[];
-
-/* A number, decimal or behind 0x. */
-bool dbg_number(const char *word, u64 *n)
-{
-	char *end;
-
-	errno = 0;
-	*n = strtoull(word, &end, strncmp(word, "0x", 2) ? 10 : 16);
-	return *word >= '0' && *word <= '9' && !*end && !errno;
-}
 
 /* How often: the word behind a command, 1 if there is none. 0: wrong, said. */
 static u64 times(struct dbg *d, char **word, size_t nr)

@@ -2,8 +2,6 @@
 /*
  * A session of hipec debug: what a run tells, and whether to stop there.
  */
-#include <stdarg.h>
-
 #include "../cli/cli.h"
 #include "debug.h"
 #include "../sim/feed.h"
@@ -12,47 +10,6 @@ static struct dbg *dbg_of(struct sim_watch *w)
 {
 	static_assert(!offsetof(struct dbg, watch), "watch comes first");
 	return (struct dbg *)w;
-}
-
-/* What the user said was wrong. */
-void dbg_wrong(struct dbg *d, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vprintf(format, ap);
-	va_end(ap);
-	putchar('\n');
-	d->nr_wrong++;
-}
-
-/**
- * dbg_go() - go on
- * @d:    session
- * @goal: until when
- * @n:    how many of what the goal counts, at least 1; or its number
- *
- * What lies behind is reached by a new run.
- *
- * Context: any.
- */
-void dbg_go(struct dbg *d, enum dbg_goal goal, u64 n)
-{
-	bool behind = (goal == DBG_TO_MOMENT && n <= d->moment) ||
-		      (goal == DBG_TO_NUMBER &&
-		       (n < d->s->nr_accesses || (n == d->s->nr_accesses &&
-						  d->at != DBG_ACCESS)));
-
-	d->goal = goal;
-	d->left = n;
-	d->leave = d->again = d->watch.stop = behind;
-}
-
-/* Run nothing any more. */
-void dbg_quit(struct dbg *d)
-{
-	d->leave = d->watch.stop = true;
-	d->again = false;
 }
 
 /* Whether what was asked for has been reached. */

@@ -10,7 +10,7 @@
  *
  * Interface:
  * dbg_run()           a session to its end              debug.c
- * dbg_go()            what to do until the next stop
+ * dbg_go(), _quit(), _wrong()  what to do until the next stop     go.c
  * dbg_lines_*()       what the user says                line.c
  * dbg_obey()          do it                             command.c
  * dbg_stop_*()        where to stop                     stop.c
@@ -105,10 +105,12 @@ struct dbg {
 };
 
 int dbg_run(struct dbg *d);
+
 void dbg_go(struct dbg *d, enum dbg_goal goal, u64 n);
 void dbg_quit(struct dbg *d);
 void __attribute__((format(printf, 2, 3))) dbg_wrong(struct dbg *d,
 						     const char *format, ...);
+bool dbg_number(const char *word, u64 *n);
 
 void dbg_lines_begin(struct dbg_lines *l, char **given, size_t nr);
 char *dbg_lines_next(struct dbg_lines *l);
@@ -116,7 +118,6 @@ void dbg_lines_end(struct dbg_lines *l);
 bool dbg_interrupted(void);
 
 bool dbg_obey(struct dbg *d, char *line);
-bool dbg_number(const char *word, u64 *n);
 
 void dbg_stop_command(struct dbg *d, char **word, size_t nr);
 void dbg_delete_command(struct dbg *d, const char *word);

@@ -4,9 +4,9 @@
  * patterns go into the arrays of the policy, if that declares them.
  *
  * Interface:
- * sim_feed_params()       what the detector goes by
- * sim_feed_arrays()       the arrays of a policy that wants to be fed
+ * sim_feed_arrays()       the arrays of a policy that wants to be fed        arrays.c
  * sim_feed_wants()        whether a policy has the arrays
+ * sim_feed_params()       what the detector goes by                          feed.c
  * sim_feed_begin()        when the machine is there
  * sim_feed_note()         an access
  * sim_feed_end()          patterns of the whole run

@@ -4,7 +4,7 @@
  * one for each policy with each number of frames on each trace.
  *
  * Interface:
- * sim_trace_open()       a trace's name -> trace              sim.c
+ * sim_trace_open()       a trace's name -> trace              job.c
  * sim_size_parse()       "64M" -> frames                      args.c
  * sim_size_parse_to()    the same, up to a number of frames
  * sim_size_refuse()      why a text is none
@@ -16,7 +16,7 @@
  * sim_native_open()      --native                             native.c
  * sim_league_open(), _close(), _row()  --policy auto          league.c
  * sim_league_text(), _json()
- * sim_job_open(), _close()  its traces and policies           sim.c
+ * sim_job_open(), _close()  its traces and policies           job.c
  * sim_rows_make()        job -> rows                          rows.c
  * sim_rows_run()         on several processors
  * sim_verdict_*()        what the rows say of a cell          verdict.c

@@ -4,10 +4,10 @@
  *
  * Interface:
  * cli_trace_program()   hipec trace -- COMMAND            program.c
- * cli_trace_form()      a form's name, of an option       trace.c
+ * cli_trace_form()      a form's name, of an option       write.c
+ * cli_trace_write()     a trace into a file, complete or not at all
  * cli_trace_only(), _min_pages()  options that leave out parts of a trace   keep.c
  * cli_trace_keep()      leaves them out, and says so
- * cli_trace_write()     a trace into a file, complete or not at all
  * cli_trace_say_notes() what the user should know of one     info.c
  * cli_trace_info_print(), _json()  statistics
  */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The traces and policies of a job.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "../cli.h"
+#include "sim.h"
+#include "../trace/trace.h"
+
+static int open_policies(struct sim_job *job)
+{
+	char line[512];
+	struct hipec_text why;
+	size_t i;
+
+	job->default_policy = (struct sim_policy){ .name = "the default",
+						   .reference = SIM_DEFAULT };
+	for (i = 0; i < job->nr_policies; i++) {
+		struct sim_policy *p = &job->policy[i];
+
+		hipec_text_init(&why, line, sizeof(line));
+		if (sim_policy_open(p, p->name, &why)) {
+			cli_error("%s", cli_clean(line));
+			return CLI_FAILED;
+		}
+		if (!p->reference && p->policy.index[HIPEC_EVENT_TIMER])
+			cli_error("%s: its Timer does not run: there is no clock here",
+				  p->name);
+	}
+	return CLI_OK;
+}
+
+/**
+ * sim_trace_open() - read the trace of a name
+ * @t:    filled; sim_trace_free() it, also after an error
+ * @name: of a file; "-": standard input. Must outlive @t
+ *
+ * Context: any.
+ * Return: 0 or an exit code, said.
+ */
+int sim_trace_open(struct sim_trace *t, const char *name)
+{
+	char mark[32];
+	bool standard = !strcmp(name, "-");
+	FILE *in = standard ? stdin : fopen(name, "re");
+	struct sim_error err;
+	int ret;
+
+	*t = (struct sim_trace){ .name = name };
+	if (!in) {
+		cli_error("%s: %s", name, strerror(errno));
+		return CLI_FAILED;
+	}
+	ret = sim_trace_read(t, name, in, &err);
+	snprintf(mark, sizeof(mark), "hipec %s: ", cli_verb());
+	if (!standard)
+		fclose(in);
+	if (ret)
+		return cli_trace_failed(name, ret, &err);
+	sim_trace_say_notes(t, mark, stderr);
+	return CLI_OK;
+}
+
+/* The accesses of @size are not counted. 0 or an exit code, said. */
+static int warm_up(const struct sim_size *size, struct sim_trace *t)
+{
+	u64 n = size->percent ? t->nr_accesses * size->nr / 100 : size->nr;
+
+	if (n >= t->nr_accesses) {
+		cli_error("%s: --warm-up %llu leaves none of its %llu accesses",
+			  t->name, (unsigned long long)n,
+			  (unsigned long long)t->nr_accesses);
+		return CLI_USAGE;
+	}
+	if (!sim_trace_warm(t, n))
+		return CLI_OK;
+	cli_error("%s", strerror(ENOMEM));
+	return CLI_FAILED;
+}
+
+static int read_traces(struct sim_job *job, char **names, int nr)
+{
+	int i, ret = CLI_OK;
+
+	job->trace = calloc(nr, sizeof(*job->trace));
+	if (!job->trace) {
+		cli_error("%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	for (i = 0; i < nr && !ret; i++)
+		ret = sim_trace_open(&job->trace[job->nr_traces++], names[i]) ?:
+		      warm_up(&job->warm_up, &job->trace[i]);
+	return ret;
+}
+
+/**
+ * sim_job_open() - read the traces of a job, and open its policies
+ * @job:   with its arguments; sim_job_close() it, also after an error
+ * @names: of traces; must outlive @job
+ * @nr:    of them, at least 1
+ *
+ * Context: any; runs programs.
+ * Return: 0 or an exit code, said.
+ */
+int sim_job_open(struct sim_job *job, char **names, int nr)
+{
+	return read_traces(job, names, nr) ?: open_policies(job) ?: sim_league_open(job) ?:
+	       sim_params_set(job) ?: sim_feed_open(job) ?:
+	       (job->native ? sim_native_open(job) : 0);
+}
+
+void sim_job_close(struct sim_job *job)
+{
+	size_t i;
+
+	for (i = 0; i < job->nr_traces; i++)
+		sim_trace_free(&job->trace[i]);
+	for (i = 0; i < job->nr_policies; i++)
+		sim_policy_close(&job->policy[i]);
+	sim_sample_free(job);
+	sim_feed_close(job);
+	native_close(&job->code);
+	sim_league_close(job);
+	free(job->trace);
+	free(job->policy);
+	free(job->param);
+	free(job->size);
+}
