@@ -100,6 +100,18 @@ def test_faults_and_residence_are_those_of_the_models(policy, model):
                 row[band_of(page)] += sign
     assert run["faults"] == faults
     assert run["resident"] == resident
+    came = [i for i, _ in noted.came]
+    assert (run["per_fine"], run["fine"]) == (1, [came.count(i) for i in range(482)])
+
+
+def test_parts_of_bins_are_bins_seen_closer():
+    """Of 9,000 accesses a bin has 38 and a part 3: three bins are as long as 38 parts."""
+    for policy in ("lru", "mru"):
+        run, = counted("-p", policy, "-f", 40, trace=text_of(some_trace(9000)))["runs"]
+        assert (run["per_bin"], run["per_fine"], len(run["fine"])) == (38, 3, 3000)
+        bins = [sum(bands) for bands in run["faults"]]
+        assert [sum(bins[at:at + 3]) for at in range(0, len(bins), 3)] == [
+            sum(run["fine"][at:at + 38]) for at in range(0, 3000, 38)]
 
 
 def test_bands_end_at_gaps_and_between_files():
@@ -163,7 +175,7 @@ def test_sums_are_what_hipec_sim_counts(mode):
     for run in got["runs"]:
         row = got["rows"][run["row"]]
         assert (row["frames"], len(run["faults"])) == (30, 231)     # 3000 / 13, rounded up
-        assert sum(map(sum, run["faults"])) == row["faults"]
+        assert sum(map(sum, run["faults"])) == row["faults"] == sum(run["fine"])
         held = sum(run["resident"][-1])
         if row["policy"] != "opt-reads":        # which does not keep all that it reads
             assert held == row["faults"] - row["evictions"] == 30

@@ -44,6 +44,11 @@ def test_browser_draws_all_and_controls_work(page):  # noqa: F811
         assert tab.run(title) == "Page faults by region, from access 150 to 300"
         assert tab.run(bars) == [sum(column) for column in zip(*run["faults"][50:100])]
         assert tab.run("document.querySelector('#s0-region .barlayer').innerHTML") != before
+        # Of each access there is a step now, and around the window one of each bin, as before.
+        x, y = (tab.run(f"document.getElementById('s0-time').data[0].{axis}") for axis in "xy")
+        inside = [(at, rate) for at, rate in zip(x, y) if 150 <= at < 300]
+        assert inside == [(at, 100 * run["fine"][at]) for at in range(150, 300)]
+        assert x == [*range(0, 150, 3), *range(150, 300), *range(300, x[-1], 3), x[-1]]
         for key in ("map", "beside", "held"):
             assert tab.run(f"document.getElementById('s0-{key}').layout.xaxis.range") == [150, 300]
         # The slider below: its left end is dragged to the middle.
@@ -53,6 +58,9 @@ def test_browser_draws_all_and_controls_work(page):  # noqa: F811
         y = slider[1] + slider[3] / 2
         drag(tab, (slider[0] + slider[2] / 4, y), (slider[0] + slider[2] * 3 / 8, y))
         tab.wait_until(f"{bars}.reduce((a, b) => a + b) < 120")
+        click(tab, "#s0-time .updatemenu-button", 0)
+        tab.wait_until(f"{title} == 'Page faults by region'")
+        assert tab.run("document.getElementById('s0-time').data[0].x.length") == 201
         # The list of queues: another policy's are shown.
         shown = "document.getElementById('s0-queues').data.map(line => line.visible)"
         assert tab.run(shown) == [True, False, False]

@@ -46,6 +46,7 @@ class Run:
             whole = self.per_bin * len(self.faults)
             self.unit, self.ns = next((unit, ns) for unit, ns in UNITS if whole >= 10 * ns or ns == 1)
             self.per_bin, self.end = self.per_bin / self.ns, whole / self.ns
+        self.per_fine, self.fine = run.get("per_fine"), run.get("fine")
         self.resident = run["resident"]
         self.frames = run.get("held")   # by bin, with those that wait for a page
         self.queues = [queue for queue in run.get("queues", [])

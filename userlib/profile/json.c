@@ -187,6 +187,10 @@ static struct json_object *run_json(const struct sim_rows *rows,
 	}
 	json_object_object_add(o, "faults", grid(p->map, p->faults));
 	json_object_object_add(o, "resident", grid(p->map, p->resident));
+	if (p->map->nr_fine) {
+		cli_json_number(o, "per_fine", p->map->per_fine);
+		json_object_object_add(o, "fine", numbers(p->fine, p->map->nr_fine));
+	}
 	if (!p->policy)
 		return o;
 	json_object_object_add(o, "queues", queues_json(p));

@@ -96,6 +96,7 @@ unpack().then(draw).then(() => dark.addEventListener("change", draw)).catch(erro
 # The window of time that one chart has is all charts'; faults by region are summed up for it.
 SCRIPT = """
 let sections;
+const BINS = 240;   // of a window
 
 function sums(run, from, to) {
   const total = run.faults[0].map(() => 0);
@@ -106,10 +107,38 @@ function sums(run, from, to) {
   return total;
 }
 
+// A line with as many steps within a window as the whole had, or as there are; around it as before.
+function finer(section, run, { x, y }, from, to) {
+  const step = run.per_fine * Math.max(1, Math.ceil((to - from) / run.per_fine / BINS));
+  if (step >= run.per_bin)
+    return { x, y };
+  const first = Math.max(0, Math.floor(from / step)), last = Math.min(section.end, to);
+  const line = { x: x.filter(at => at < first * step), y: [] };
+  line.y = y.slice(0, line.x.length);
+  let start = first * step;
+  for (; start < last; start += step) {
+    const faults = run.fine.slice(start / run.per_fine, (start + step) / run.per_fine);
+    line.x.push(start);
+    line.y.push(100 * faults.reduce((a, b) => a + b, 0) / (Math.min(start + step, section.end) - start));
+  }
+  const next = x.findLastIndex(at => at <= start);
+  line.x.push(Math.min(start, section.end), ...x.slice(next + 1));
+  line.y.push(...y.slice(next));
+  return line;
+}
+
+function closer(section, time, whole, from, to) {
+  if (!section.runs[0].fine)
+    return;
+  const lines = section.runs.map((run, number) => finer(section, run, whole[number], from, to));
+  Plotly.restyle(time, { x: lines.map(line => line.x), y: lines.map(line => line.y) });
+}
+
 function follow(section) {
   const [time, region] = ["time", "region"].map(key => document.getElementById(section.id + key));
   const name = document.getElementById(section.id + "region-title");
   const moment = document.getElementById(section.id + "moment");
+  const whole = time.data.map(({ x, y }) => ({ x: [...x], y: [...y] }));
   time.on("plotly_relayout", () => {
     const range = time.layout.xaxis.range;
     const [from, to] = section.clock ? range : range.map(Math.round);
@@ -119,6 +148,7 @@ function follow(section) {
       (all ? "" : section.clock ? `, from ${first} to ${last} ${section.unit}`
                                 : `, from access ${first} to ${last}`);
     Plotly.update(region, { y: section.runs.map(run => sums(run, from, to)) }, {});
+    closer(section, time, whole, from, to);
     for (const key of ["map", "beside", "held", "queues", "counters"])
       if (section.charts[key])
         Plotly.relayout(section.id + key, { "xaxis.range": [from, to] });
@@ -167,7 +197,8 @@ CHARTS = [
     ("time", figures.faults_over_time,
      "How often there are faults, as time goes by, policy by policy. Drag the ends of "
      "the strip below the chart, or use the buttons, to choose a window of "
-     "time: all charts below follow. The line above the chart has all policies at the pointer."),
+     "time: its steps become finer, and all charts below follow. The line above the chart has all "
+     "policies at the pointer."),
     ("region", figures.faults_by_region,
      "Where the pages are that fault in the window of time, as in Figure 6 of the paper. Drag "
      "across some bars to see them larger; a double click shows all again. Pages that nobody "
@@ -281,7 +312,8 @@ def body(section, number):
     return "\n".join(parts), f"<b>{first}</b>" + "".join(rest), {
         "id": ident, "end": section.end, "unit": section.unit, "clock": section.clock,
         "rate": section.rate, "charts": charts, "beside": figures.beside(section),
-        "runs": [{"per_bin": run.per_bin, "faults": run.faults} for run in section.runs]}
+        "runs": [{"per_bin": run.per_bin, "faults": run.faults, "per_fine": run.per_fine,
+                  "fine": run.fine} for run in section.runs]}
 
 
 def whole(title, links, bodies, charts, script):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Note what a run does, by time and by pages. Memory does not depend on how long
- * it is: 240 bins of at most 65 bands.
+ * it is: 240 bins of at most 65 bands, and the sum of faults in a sixteenth of a bin.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -119,6 +119,8 @@ int profile_map_make(struct profile_map *m, const struct sim_trace *t)
 		return -ENOMEM;
 	}
 	m->nr_bins = (t->nr_accesses + m->per_bin - 1) / m->per_bin;
+	m->per_fine = (m->per_bin + PROFILE_FINE - 1) / PROFILE_FINE;
+	m->nr_fine = (t->nr_accesses + m->per_fine - 1) / m->per_fine;
 	for (i = 0; i < 1u << t->bits; i++)
 		if (t->page[i].id)
 			page[nr++] = t->page[i].pgno;
@@ -149,6 +151,7 @@ void profile_map_clock(struct profile_map *m, u64 elapsed)
 	m->clock = true;
 	m->per_bin = elapsed / PROFILE_BINS + 1;
 	m->nr_bins = elapsed / m->per_bin + 1;
+	m->nr_fine = 0;
 }
 
 void profile_map_free(struct profile_map *m)
@@ -198,10 +201,12 @@ static void close_bins(struct profile *p, u64 done)
 	}
 }
 
-/* Bins before it are closed. */
-static void note_fault(struct profile *p, u32 band)
+/* At the access behind @done others; bins before it are closed. */
+static void note_fault(struct profile *p, u32 band, u64 done)
 {
 	p->faults[p->nr_closed][band]++;
+	if (p->map->nr_fine)
+		p->fine[done / p->map->per_fine]++;
 }
 
 static struct profile *profile_of(struct sim_watch *w)
@@ -230,7 +235,7 @@ static void on_access(struct sim_watch *w, const struct sim *s, u32 pgno,
 	}
 	p->fetched = touch == SIM_FIRST;
 	if (touch == SIM_FAULT || touch == SIM_FIRST)
-		note_fault(p, band_of(p->map, pgno));
+		note_fault(p, band_of(p->map, pgno), done);
 	look_if_last(p, s);
 }
 
@@ -306,7 +311,7 @@ static void on_tell(struct sim_teller *teller, u64 access, u32 id,
 
 	close_bins(p, access - 1);
 	if (what == SIM_TELL_FAULT)
-		note_fault(p, band);
+		note_fault(p, band, access - 1);
 	else
 		p->now_resident[band] += what == SIM_TELL_IN ? 1 : -1;
 }
@@ -386,6 +391,7 @@ int profile_begin(struct profile *p, const struct profile_map *m,
 		.policy = policy->reference ? NULL : &policy->policy,
 		.faults = calloc(m->nr_bins, sizeof(*p->faults)),
 		.resident = calloc(m->nr_bins, sizeof(*p->resident)),
+		.fine = calloc(m->nr_fine + 1, sizeof(*p->fine)),
 		.length = calloc(m->nr_bins, sizeof(*p->length)),
 		.value = calloc(m->nr_bins, sizeof(*p->value)),
 		.held = calloc(m->nr_bins, sizeof(*p->held)),
@@ -402,7 +408,7 @@ int profile_begin(struct profile *p, const struct profile_map *m,
 		if (!p->commands || !p->runs)
 			return -ENOMEM;
 	}
-	return p->faults && p->resident && p->length && p->value &&
+	return p->faults && p->resident && p->fine && p->length && p->value &&
 	       p->held ? 0 : -ENOMEM;
 }
 
@@ -421,6 +427,7 @@ void profile_free(struct profile *p)
 {
 	free(p->faults);
 	free(p->resident);
+	free(p->fine);
 	free(p->length);
 	free(p->value);
 	free(p->held);

@@ -20,6 +20,7 @@
 #include "../sim/watch.h"
 
 #define PROFILE_BINS 240
+#define PROFILE_FINE 16	/* parts of a bin, for who looks closer */
 #define PROFILE_BANDS 48	/* so many where pages are in one piece, */
 #define PROFILE_BREAKS 16	/* and one more for each gap, or file */
 #define PROFILE_MAX_BANDS (PROFILE_BANDS + PROFILE_BREAKS + 1)
@@ -40,6 +41,8 @@ struct profile_map {
 	u32 nr_bands;
 	u64 per_bin;	/* accesses, or ns */
 	u32 nr_bins;
+	u64 per_fine;	/* accesses in a part of a bin, */
+	u32 nr_fine;	/* and these parts; of a clock's time there are none */
 	bool clock;	/* ns */
 	u8 *band_of;	/* by id */
 };
@@ -55,6 +58,7 @@ struct profile {
 	const struct hipec_policy *policy;	/* NULL: a reference */
 	u32 (*faults)[PROFILE_MAX_BANDS];
 	u32 (*resident)[PROFILE_MAX_BANDS];
+	u32 *fine;	/* faults in each part of a bin */
 	u32 (*length)[PROFILE_MAX_QUEUES];
 	u32 *held;	/* frames, of a mix */
 	u32 now_held;
