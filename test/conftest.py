@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Fixtures: where things are, and the guests."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -33,6 +34,18 @@ def quick_start(monkeypatch):
     """No search for leaks: a sanitized program starts and ends in two thirds of the time.
     For tests that start thousands; each path is searched for leaks by others."""
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+
+
+def schema(name):
+    """docs/user/schemas/NAME.json"""
+    return json.loads((ROOT / f"docs/user/schemas/{name}.json").read_text())
+
+
+def valid(name, document):
+    """@document, if it is as its schema says."""
+    import jsonschema
+    jsonschema.Draft202012Validator(schema(name)).validate(document)
+    return document
 
 
 def need(kernel):

@@ -199,6 +199,8 @@ RUN = some({
 }, {
     "group": number("of a mix: the order of submission"),
     "held": {"description": "of a mix: frames, for each stretch of time", **LIST},
+    "per_fine": number("of a trace alone: accesses of a sixteenth of a stretch, rounded up"),
+    "fine": {"description": "of a trace alone: faults in each such part", **LIST},
     "queues": array(whole({"name": words("null: pages on none"), "length": LIST},
                           "a queue of the policy")),
     "counters": array(whole({"name": TEXT, "value": array({"type": "integer"})},

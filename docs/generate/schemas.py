@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Write the JSON Schemas of what the command prints: about containers here, about traces and
-policies in analyses.py.
+policies in analyses.py, about many of them in sweeps.py.
 
     schemas.py DIR
 
@@ -14,7 +14,8 @@ import re
 import sys
 
 import analyses
-from parts import array, number, rate, text_of, truth, whole
+import sweeps
+from parts import array, maybe, number, rate, real, some, text_of, truth, whole, words
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -28,6 +29,14 @@ def counters():
     return re.findall(r'X\((\w+),\s+"([^"]*)"\)', table)
 
 
+def states():
+    """The words of hipec why, of the table in the header."""
+    header = (ROOT / "module/include/uapi/hipec.h").read_text()
+    table = header.split("#define HIPEC_WHY_STATES(X)")[1].split("\n\n")[0]
+    return re.findall(r'X\(\w+,\s+[^,]+,\s+"([^"]+)"', table)
+
+
+STATES = states()
 COUNTERS = whole({name: number(text) for name, text in counters()},
                  "since the load; pages have 4096 bytes")
 
@@ -152,6 +161,54 @@ LEARNT = {
     "contexts": {"type": "array", "items": whole(CONTEXT, "a context")},
 }
 
+WATCHED = {
+    "policy": text_of("its name", 32),
+    "seconds": real("that it was watched"),
+    "cpu_seconds": real("of the program's processor time; null: not known", "null"),
+    "pages_in": number("that were brought in"),
+    "judged_faults": number("that were compared with the default policy's"),
+    "default_faults": number("that the default policy would have had there"),
+    "ended": words("how the policy ended; null: it did not"),
+}
+
+SWAPPED = some({
+    "id": CONTAINER["id"],
+    "policy": {"description": "as it was named", "type": "string"},
+    "adopted": number("pages that it took over"),
+}, {
+    "before": whole(WATCHED, "with --trial: the policy that ran"),
+    "after": whole(WATCHED, "with --trial: the other one"),
+    "kept": truth("with --trial: the other one stays"),
+    "why": {"description": "of that, in words", "type": "string"},
+}, "what came of it")
+
+PARAM = {
+    "name": text_of("as the policy declares it", 32),
+    "value": {"description": "now", "type": "integer"},
+    "low": {"description": "the least it may be; null: any", "type": ["integer", "null"]},
+    "high": {"description": "the most it may be; null: any", "type": ["integer", "null"]},
+    "at_load": truth("it can be set at load only"),
+}
+
+QUEUE = {
+    "of": {"description": "whose it is", "enum": ["policy", "fallback", "builtin"]},
+    "name": words("null: not the policy's"),
+    "index": number("of a queue in an array of them"),
+    "place": number("from the head, 0"),
+    "pages": number("on the queue"),
+}
+
+WHY = {
+    "id": CONTAINER["id"],
+    "page": number("from the container's start"),
+    "file": {"description": "that it is of", "type": "string"},
+    "file_offset": number("bytes"),
+    "state": array({"enum": STATES}),
+    "queue": maybe(whole(QUEUE, "where it is"), "null: on none"),
+    "instead_of": {"description": "the page that stayed in its place, or null",
+                   "type": ["integer", "null"], "minimum": 0},
+}
+
 SCHEMAS = {
     "status": ("hipec status --json", array(whole({**CONTAINER, "policy_counters": OWN},
                                                   "a container; by rising id"))),
@@ -159,7 +216,11 @@ SCHEMAS = {
     "log": ("hipec log --json", array(whole(RECORD, "an end; the oldest first"))),
     "amp-report": ("hipec amp report --json", whole(LEARNT, "what runs of a program learnt")),
     "run": ("hipec run --json", whole(RUN, "what came of it")),
+    "swap": ("hipec swap --json", SWAPPED),
+    "set": ("hipec set --json", array(whole(PARAM, "a param"))),
+    "why": ("hipec why --json", whole(WHY, "where a page stands")),
     **analyses.SCHEMAS,
+    **sweeps.SCHEMAS,
 }
 
 

@@ -11,13 +11,12 @@ import socket
 import stat
 import subprocess
 
-import jsonschema
 import pytest
 
 import browser
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, valid
 from ops import prometheus
-from test_ops import JOIN, QUERY, SCHEMAS, SQL, TWO_LOOKS, module, standin  # noqa: F401
+from test_ops import JOIN, QUERY, SQL, TWO_LOOKS, module, standin  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("module")
 HIPEC = BUILD / "hipec"
@@ -82,10 +81,10 @@ def test_the_page_and_its_numbers_are_below_the_token(module):  # noqa: F811
         assert found["problem"] is None
         for number, picture in enumerate(found["pictures"], 1):
             assert picture.pop("number") == number and picture.pop("time") > 1.7e9
-            jsonschema.Draft202012Validator(SCHEMAS["top"]).validate(picture)
+            valid("top", picture)
         join = found["pictures"][0]["containers"][0]
         assert (join["id"], join["comm"], round(join["gain_percent"])) == (3, "join", 25)
-        jsonschema.Draft202012Validator(SCHEMAS["log"]).validate(found["log"])
+        valid("log", found["log"])
         assert [one["container"]["id"] for one in found["log"]] == [9]
         more = pictures(where, token, 1)["pictures"]
         assert more[0]["number"] == 2

@@ -2,12 +2,13 @@
 """hipec swap, set, revoke and why without the module: what they refuse, and that
 docs/user/swap.md has their words. test_guest.py has them at work."""
 
+import json
 import re
 import subprocess
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, schema
 
 ABSENT = "/dev/hipec is missing"
 DOC = (ROOT / "docs/user/swap.md").read_text()
@@ -75,13 +76,15 @@ def test_doc_has_the_states_of_the_header():
     assert "".join(f"| {word} | {meaning} |\n" for word, meaning in states) in DOC
 
 
-def test_doc_has_the_keys_of_the_json():
-    """Each key that the sources add."""
+def test_doc_and_schemas_have_the_keys_of_the_json():
+    """Each key that the sources add; what a module says is held to the schemas in a guest."""
     part = DOC[DOC.index("## As JSON"):]
-    for name in ("why", "live", "swap", "trial"):
-        text = (ROOT / f"userlib/cli/{name}.c").read_text()
-        for key in re.findall(r'(?:json_object_object_add|add_number)\(j, "(\w+)"', text):
-            assert f"`{key}`" in part, key
+    for sources, verb in ((["why"], "why"), (["live"], "set"), (["swap", "trial"], "swap")):
+        text = "".join((ROOT / f"userlib/cli/{name}.c").read_text() for name in sources)
+        keys = set(re.findall(r'(?:json_object_object_add|cli_json_\w+)\(j, "(\w+)"', text))
+        assert len(keys) > 4 and {key for key in keys if f"`{key}`" not in part} == set()
+        assert keys == set(re.findall(r'"(\w+)": \{\n', json.dumps(schema(verb), indent=1))) - {
+            "properties", "items"}
 
 
 CPU = """#include <stdio.h>

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 import browser
+from conftest import valid
 from test_sweep import ENV, HIPEC, VENV, arrow, table  # noqa: F401
 
 PLAN = """traces = ["*.trace"]
@@ -50,7 +51,7 @@ def label(row):
 
 
 def test_the_league_is_what_the_rows_say(swept):
-    found = json.loads(report(swept, "--json", "p.sweep").stdout)["mapped"]
+    found = valid("sweep-report", json.loads(report(swept, "--json", "p.sweep").stdout))["mapped"]
     rows = [row for row in table(swept) if not row["error"]]
     misses = {(label(row), row["trace"], row["size"]): row["faults"] / row["accesses"] for row in rows}
     cells = sorted({key[1:] for key in misses})

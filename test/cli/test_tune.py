@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, valid
 from test_sweep import ENV, HIPEC, VENV
 
 pytestmark = [pytest.mark.sweep,
@@ -69,7 +69,7 @@ def test_it_finds_what_is_best_and_says_what_that_gains(here):
     done = tune(here, "--json")
     assert done.returncode == 0, done.stderr
     assert done.stderr == "hipec tune: free has no range, and keeps its value\n"
-    found = json.loads(done.stdout)
+    found = valid("tune", json.loads(done.stdout))
     assert found["best"]["newest"] == 1 and found["params"] == {"newest": 0, "other": 5000}
     assert len(found["tuned_on"]) == len(found["held_out"]) == 3
     assert not set(found["tuned_on"]) & set(found["held_out"])
@@ -136,7 +136,7 @@ def judge(here, lines, *args):
         path.name for path in here.glob("*.trace"))], cwd=here, env=ENV, text=True, check=True,
         capture_output=True, input="".join(
             (line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [valid("judge", json.loads(line)) for line in done.stdout.splitlines()]
 
 
 def test_each_candidate_has_its_verdict_its_cost_and_its_misses(here):

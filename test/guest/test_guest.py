@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ON_ALL, ON_DEBUG, ROOT, TEST_SECONDS,
-                      guest_image, guest_tree, vm)
+                      guest_image, guest_tree, valid, vm)
 from on_debug import COUNTS, NETWORK
 from stress import stress
 from test_differ import check_sum
@@ -368,7 +368,7 @@ def test_files_are_attached_by_the_command(guest):
 @ON_ALL
 def test_why_tells_of_a_page(guest):
     """The sweep in 64 frames keeps its first 63 pages, and its stack is their queue."""
-    why = json.loads(result(guest, "why.json"))
+    why = valid("why", json.loads(result(guest, "why.json")))
     assert (why["page"], why["file"], why["file_offset"]) == (3, "/data/outer", 12288)
     assert "resident" in why["state"] and "dirty" not in why["state"]
     assert why["queue"] == {"of": "policy", "name": "stack", "index": 0, "place": 3,
@@ -389,7 +389,8 @@ def test_policies_are_swapped_by_hand_and_on_trial(guest):
     assert status == [3, 0, 0, 0, 3, 1, 0], lines
     assert now == ["mru", "builtin", "fifo", "mru", "mru", "mru", "ends"], lines
     assert any("division by zero in Adopt+" in line for line in lines)
-    worse, plain, _, better, ended, other = objects(result(guest, "swap.json"))
+    worse, plain, _, better, ended, other = (
+        valid("swap", one) for one in objects(result(guest, "swap.json")))
     for trial, kept in ((worse, False), (better, True)):
         assert trial["kept"] == kept, trial
         assert "for each of the default policy's" in trial["why"]
@@ -404,7 +405,8 @@ def test_policies_are_swapped_by_hand_and_on_trial(guest):
 
 def test_params_are_set_and_policies_end_by_hand(guest):
     """All of a command's params, or none."""
-    values = {param["name"]: param["value"] for param in json.loads(result(guest, "set.json"))}
+    params = valid("set", json.loads(result(guest, "set.json")))
+    values = {param["name"]: param["value"] for param in params}
     assert values == {"youngest": 1, "any": -9, "fixed": 3}
     text = result(guest, "set.txt")
     assert "youngest may be 0 to 1" in text
