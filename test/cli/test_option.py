@@ -226,14 +226,25 @@ def test_numbers_have_separators_on_a_terminal(tmp_path):
     """Not for programs, which read digits."""
     trace = tmp_path / "t"
     trace.write_text("r 0 2000\n" * 2)
-    args = ["sim", "-p", "lru", "-f", "1000", str(trace)]
-    assert "4,000" in on_terminal(*args)
-    assert "4,000" not in hipec(*args).stdout
+    (tmp_path / "apps").write_text(f"a : {trace}\n")
+    for args, says in [(["sim", "-p", "lru,mru", "-f", "1000", "--warm-up", "1500", str(trace)],
+                        ["4,000 accesses to 2,000 pages", "the first 1,500 accesses", "1,000 frames: "]),
+                       (["trace", "info", str(trace)], ["reads            4,000", "100% 1,999"]),
+                       (["mix", "-f", "1500", str(tmp_path / "apps")], ["1,500 frames", " 4,000 "])]:
+        seen, read = on_terminal(*args), hipec(*args).stdout
+        assert [text for text in says if text not in seen] == [], seen
+        assert [text for text in says if text.replace(",", "").strip() not in read] == [], read
+
+
+def test_a_number_that_is_a_name_has_no_separators():
+    """A process's is typed again, to kill."""
+    for path in (ROOT / "userlib/cli").rglob("*.c"):
+        assert not re.findall(r"cli_put_number\(.*(?:->|\.)(?:id|pid|uid|seq)\)", path.read_text()), path
 
 
 def test_making_a_trace_draws_a_bar_on_a_terminal(tmp_path):
     """And wipes it away; without a terminal there is none."""
-    args = ["trace", "make", "zipf", "--pages", "1k", "--accesses", "3M", "--seed", "7"]
+    args = ["trace", "make", "zipf", "--pages", "1k", "--accesses", "3145728", "--seed", "7"]
     seen = on_terminal(*args, str(tmp_path / "a.trace"))
     percents = [int(n) for n in re.findall(r"hipec trace: \[#* *\] +(\d+) %", seen)]
     assert percents == [33, 66, 100] and seen.endswith("\r\x1b[K")

@@ -386,7 +386,7 @@ def page(tmp_path_factory):
     done = subprocess.run([BUILD / "profile" / "report.py", "--output", path], check=True, text=True,
                           input=json.dumps(got), capture_output=True, env=ENV)
     size = path.stat().st_size
-    assert done.stdout == f"{path}: {size / 1e6:.1f} MB, for a browser\n" and size < 6e6
+    assert done.stdout == f"{path}: {size / 2**20:.1f} MiB, for a browser\n" and size < 6e6
     return path, got
 
 

@@ -276,4 +276,4 @@ def test_the_page_shows_what_commands_print(tmp_path, arrow):
         done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=env, text=True, check=True,
                               capture_output=True)
         said = re.sub(r"with \d+ worker", "with 2 worker", done.stdout)
-        assert re.sub(r"\d\.\d MB", "2.6 MB", said) == output, command
+        assert re.sub(r"\d\.\d MiB", "2.6 MiB", said) == output, command

@@ -16,7 +16,7 @@ def test_commands_print_what_they_show(tmp_path):
     """One shell session. How large the page is depends on the library."""
     subprocess.run(["make", "-s", "-C", ROOT, "all"], check=True)
     assert len(COMMANDS) == 13
-    size = re.compile(r"[2-5]\.\d MB")
+    size = re.compile(r"[2-5]\.\d MiB, for")
     list(session.run(COMMANDS, "steps", tmp_path, normal=lambda text: size.sub("N MB", text)))
     page = (tmp_path / "steps" / "search.html").read_text()
     assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n")

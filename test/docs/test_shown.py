@@ -243,7 +243,7 @@ def test_the_test_that_runs_it_is_there(row):
 
 def masked(lines):
     """How large a page is depends on the library that draws it."""
-    return re.sub(r"\d+\.\d MB", "N MB", "\n".join(lines))
+    return re.sub(r"\d+\.\d MiB, for", "N MiB, for", "\n".join(lines))
 
 
 @pytest.mark.parametrize("row", [row for row in TABLE if isinstance(row[2], Here)],

@@ -124,14 +124,15 @@ def test_programs_have_the_papers_sizes():
     assert int(last.split()[1]) >= 4096
 
 
-def test_units_are_1024_and_files_are_binary_where_they_are_called_so(tmp_path):
+def test_units_of_pages_are_1024_and_files_are_binary_where_they_are_called_so(tmp_path):
+    """Those of accesses are 1000."""
     done = hipec("trace", "make", "loop", "--pages", "2k", "--accesses", "1M", "a.trace",
                  cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     data = (tmp_path / "a.trace").read_bytes()
     assert len(data) < 100 and data[:16] == models.MAGIC
     told = json.loads(hipec("trace", "info", "--json", "a.trace", cwd=tmp_path).stdout)[0]
-    assert (told["accesses"], told["pages"]) == (1 << 20, 2048)
+    assert (told["accesses"], told["pages"]) == (1_000_000, 2048)
     assert told["reuse_distance"] == {q: 2047 for q in ("10", "25", "50", "75", "90", "99", "100")}
 
 
@@ -145,8 +146,8 @@ def test_units_are_1024_and_files_are_binary_where_they_are_called_so(tmp_path):
     (("loop", "--pages", "1x"), "hipec trace: --pages: want a number from 1 to 67108864, not '1x'\n"),
     (("loop", "--pages", "1kk"), "hipec trace: --pages: want a number from 1 to 67108864, not '1kk'\n"),
     (("loop", "--pages", "-1"), "hipec trace: --pages: want a number from 1 to 67108864, not '-1'\n"),
-    (("loop", "--accesses", "4G"),
-     "hipec trace: --accesses: want a number from 1 to 4294967294, not '4G'\n"),
+    (("loop", "--accesses", "5G"),
+     "hipec trace: --accesses: want a number from 1 to 4294967294, not '5G'\n"),
     (("loop", "--seed", "99999999999G"), "hipec trace: --seed: want a number from 0 to "
      "18446744073709551615, not '99999999999G'\n"),
     (("loop", "--skew", "1.2345"), "hipec trace: --skew: want a number from 0 to 4 with up to three "

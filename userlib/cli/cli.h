@@ -13,6 +13,7 @@
  * cli_error()     one line on stderr: hipec VERB: message
  * cli_clean()     make a text fit for a terminal
  * cli_commas()    a number as 1,234,567
+ * cli_number()    the same for a person; digits for a program
  * cli_count()     a number of things: 1 page, 2 pages
  * cli_memory()    an amount of memory: 512 KiB, 1.5 MiB
  * cli_progress_begin(), _draw(), _end()  a bar, for terminals
@@ -79,6 +80,8 @@ void __attribute__((format(printf, 1, 2))) cli_error(const char *format, ...);
 char *cli_clean(char *text);
 #define CLI_COMMAS 32	/* bytes of such a number */
 const char *cli_commas(char *text, uint64_t n);
+const char *cli_number(char *text, uint64_t n);
+#define CLI_NUMBER(n) cli_number((char [CLI_COMMAS]){ 0 }, n)
 
 #define CLI_COUNT 64	/* longest text of the next two, bytes */
 const char *cli_count(char *text, uint64_t n, const char *thing);

@@ -22,7 +22,7 @@ struct records {
 
 static void put_seq(char *cell, const void *row)
 {
-	cli_put_number(cell, ((const struct hipec_log *)row)->seq);
+	cli_put_id(cell, ((const struct hipec_log *)row)->seq);
 }
 
 /* 2026-01-31 23:59:59, as the clock on the wall has it. */
@@ -41,17 +41,17 @@ static void put_lived(char *cell, const void *row)
 
 static void put_id(char *cell, const void *row)
 {
-	cli_put_number(cell, ((const struct hipec_log *)row)->status.id);
+	cli_put_id(cell, ((const struct hipec_log *)row)->status.id);
 }
 
 static void put_pid(char *cell, const void *row)
 {
-	cli_put_number(cell, ((const struct hipec_log *)row)->status.pid);
+	cli_put_id(cell, ((const struct hipec_log *)row)->status.pid);
 }
 
 static void put_uid(char *cell, const void *row)
 {
-	cli_put_number(cell, ((const struct hipec_log *)row)->status.uid);
+	cli_put_id(cell, ((const struct hipec_log *)row)->status.uid);
 }
 
 static void put_comm(char *cell, const void *row)

@@ -130,10 +130,10 @@ static int play(const struct options *o, const struct play_plan *plan, int fd,
 static void print(const struct options *o, const char *list, const char *target,
 		  const struct play_plan *plan, const struct play_times *times)
 {
-	printf("%s on %s: %llu pages read, %llu written, in %zu requests, %zu batches of up to %u\n",
-	       list, target, (unsigned long long)plan->read_pages,
-	       (unsigned long long)plan->written_pages, plan->nr,
-	       (plan->nr + plan->batch - 1) / plan->batch, plan->batch);
+	printf("%s on %s: %s pages read, %s written, in %s requests, %s batches of up to %u\n",
+	       list, target, CLI_NUMBER(plan->read_pages), CLI_NUMBER(plan->written_pages),
+	       CLI_NUMBER(plan->nr), CLI_NUMBER((plan->nr + plan->batch - 1) / plan->batch),
+	       plan->batch);
 	if (o->dry_run) {
 		printf("nothing was done: up to %u rounds, until the mean is within %g %%\n",
 		       o->rounds, o->within);

@@ -23,11 +23,10 @@ static int replay(const struct record_stream *s)
 		cli_error("there is not enough memory");
 		return CLI_FAILED;
 	}
-	printf("container %llu, %s of %s: %llu events, %llu decisions, %s\n",
+	printf("container %llu, %s of %s: %s events, %s decisions, %s\n",
 	       (unsigned long long)s->id, *r.policy ? cli_clean(r.policy) : "?",
 	       *r.comm ? cli_clean(r.comm) : "?",
-	       (unsigned long long)r.nr_events,
-	       (unsigned long long)r.nr_decisions, words[r.verdict]);
+	       CLI_NUMBER(r.nr_events), CLI_NUMBER(r.nr_decisions), words[r.verdict]);
 	if (r.verdict == RECORD_SAME)
 		return CLI_OK;
 	printf("  %s\n", cli_clean(r.why));

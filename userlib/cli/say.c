@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "../lib/hipec.h"
@@ -127,46 +128,6 @@ char *cli_clean(char *text)
 }
 
 /**
- * cli_count() - a number of things
- * @text:  gets it; CLI_COUNT bytes
- * @n:     number
- * @thing: one of them, as access, page, policy or file
- *
- * Return: @text, "1 page" or "2 pages".
- */
-const char *cli_count(char *text, uint64_t n, const char *thing)
-{
-	int len = strlen(thing);
-	bool es = thing[len - 1] == 's';
-	bool ies = thing[len - 1] == 'y';
-
-	if (n == 1)
-		snprintf(text, CLI_COUNT, "1 %s", thing);
-	else
-		snprintf(text, CLI_COUNT, "%llu %.*s%s", (unsigned long long)n, len - ies,
-			 thing, ies ? "ies" : es ? "es" : "s");
-	return text;
-}
-
-/**
- * cli_memory() - an amount of memory
- * @text:  gets it; CLI_COUNT bytes
- * @bytes: amount
- *
- * Return: @text, as "4 KiB", "1.5 MiB" or "2.0 GiB".
- */
-const char *cli_memory(char *text, uint64_t bytes)
-{
-	if (bytes < 1 << 20)
-		snprintf(text, CLI_COUNT, "%llu KiB", (unsigned long long)bytes >> 10);
-	else if (bytes < 1 << 30)
-		snprintf(text, CLI_COUNT, "%.1f MiB", bytes / 0x1p20);
-	else
-		snprintf(text, CLI_COUNT, "%.1f GiB", bytes / 0x1p30);
-	return text;
-}
-
-/**
  * cli_commas() - a number as 1,234,567
  * @text: gets it; CLI_COMMAS bytes
  * @n:    number
@@ -186,5 +147,61 @@ const char *cli_commas(char *text, uint64_t n)
 		*to++ = digits[i];
 	}
 	*to = 0;
+	return text;
+}
+
+/**
+ * cli_number() - a number on standard output
+ * @text: gets it; CLI_COMMAS bytes
+ * @n:    number
+ *
+ * Context: any.
+ * Return: @text, with separators on a terminal; digits for a program.
+ */
+const char *cli_number(char *text, uint64_t n)
+{
+	if (isatty(STDOUT_FILENO))
+		return cli_commas(text, n);
+	snprintf(text, CLI_COMMAS, "%llu", (unsigned long long)n);
+	return text;
+}
+
+/**
+ * cli_count() - a number of things
+ * @text:  gets it; CLI_COUNT bytes
+ * @n:     number
+ * @thing: one of them, as access, page, policy or file
+ *
+ * Return: @text, "1 page" or "2 pages"; as cli_number().
+ */
+const char *cli_count(char *text, uint64_t n, const char *thing)
+{
+	int len = strlen(thing);
+	bool es = thing[len - 1] == 's';
+	bool ies = thing[len - 1] == 'y';
+
+	if (n == 1)
+		snprintf(text, CLI_COUNT, "1 %s", thing);
+	else
+		snprintf(text, CLI_COUNT, "%s %.*s%s", CLI_NUMBER(n), len - ies, thing,
+			 ies ? "ies" : es ? "es" : "s");
+	return text;
+}
+
+/**
+ * cli_memory() - an amount of memory
+ * @text:  gets it; CLI_COUNT bytes
+ * @bytes: amount
+ *
+ * Return: @text, as "4 KiB", "1.5 MiB" or "2.0 GiB".
+ */
+const char *cli_memory(char *text, uint64_t bytes)
+{
+	if (bytes < 1 << 20)
+		snprintf(text, CLI_COUNT, "%llu KiB", (unsigned long long)bytes >> 10);
+	else if (bytes < 1 << 30)
+		snprintf(text, CLI_COUNT, "%.1f MiB", bytes / 0x1p20);
+	else
+		snprintf(text, CLI_COUNT, "%.1f GiB", bytes / 0x1p30);
 	return text;
 }

@@ -34,8 +34,8 @@ static void put_state(char *cell, const struct hipec_status *s)
 
 /* The table, column by column; X(name, TITLE, left, cell of s) */
 #define COLUMNS(X)								\
-	X(id, "ID", false, cli_put_number(cell, s->id))				\
-	X(pid, "PID", false, cli_put_number(cell, s->pid))			\
+	X(id, "ID", false, cli_put_id(cell, s->id))				\
+	X(pid, "PID", false, cli_put_id(cell, s->pid))			\
 	X(comm, "COMM", true, cli_put_text(cell, s->comm, sizeof(s->comm)))	\
 	X(policy, "POLICY", true, cli_put_text(cell, s->policy, sizeof(s->policy))) \
 	X(frames, "FRAMES", false, cli_put_number(cell, s->frames))		\

@@ -47,9 +47,8 @@ static int swap_now(struct cli_swap *s)
 	if (cli_swap_policy(s))
 		return CLI_FAILED;
 	if (!s->json) {
-		printf("container %llu: %s has taken over, with %llu pages\n",
-		       (unsigned long long)s->id, s->name,
-		       (unsigned long long)s->adopted);
+		printf("container %llu: %s has taken over, with %s pages\n",
+		       (unsigned long long)s->id, s->name, CLI_NUMBER(s->adopted));
 		return CLI_OK;
 	}
 	j = json_object_new_object();

@@ -54,13 +54,16 @@ void cli_table_print(FILE *out, const struct cli_column *columns, size_t nr_colu
 		}
 }
 
-/* For a person with separators; a program gets digits. */
+/* A count: for a person with separators. */
 void cli_put_number(char *cell, unsigned long long n)
 {
-	if (isatty(STDOUT_FILENO))
-		cli_commas(cell, n);
-	else
-		snprintf(cell, CLI_CELL, "%llu", n);
+	cli_number(cell, n);
+}
+
+/* A name that is a number, to be typed again. */
+void cli_put_id(char *cell, unsigned long long n)
+{
+	snprintf(cell, CLI_CELL, "%llu", n);
 }
 
 /**

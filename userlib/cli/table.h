@@ -5,7 +5,7 @@
  * Interface:
  * cli_table_print()  rows under their titles
  * cli_table_empty()  what a person is told of a table without rows
- * cli_put_number(), cli_put_text(), cli_put_runs()  cells
+ * cli_put_number(), cli_put_id(), cli_put_text(), cli_put_runs()  cells
  * CLI_PUT_CELL(), CLI_COLUMN()  of a list of columns
  */
 #ifndef HIPEC_CLI_TABLE_H
@@ -44,6 +44,7 @@ void cli_table_print(FILE *out, const struct cli_column *columns, size_t nr_colu
 		     const void *rows, size_t nr_rows, size_t row_size);
 bool cli_table_empty(size_t nr, const char *text);
 void cli_put_number(char *cell, unsigned long long n);
+void cli_put_id(char *cell, unsigned long long n);
 void cli_put_text(char *cell, const char *text, size_t size);
 void cli_put_runs(char *cell, unsigned long long helped, unsigned long long orphans);
 

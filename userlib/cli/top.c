@@ -197,9 +197,9 @@ static void put_error(char *cell, const struct row *r)
 
 /* The table, column by column; X(name, TITLE, left, cell of r) */
 #define COLUMNS(X)								\
-	X(id, "ID", false, cli_put_number(cell, r->s.id))			\
-	X(pid, "PID", false, cli_put_number(cell, r->s.pid))			\
-	X(uid, "UID", false, cli_put_number(cell, r->s.uid))			\
+	X(id, "ID", false, cli_put_id(cell, r->s.id))			\
+	X(pid, "PID", false, cli_put_id(cell, r->s.pid))			\
+	X(uid, "UID", false, cli_put_id(cell, r->s.uid))			\
 	X(comm, "COMM", true, cli_put_text(cell, r->s.comm, sizeof(r->s.comm)))	\
 	X(policy, "POLICY", true, cli_put_text(cell, r->s.policy, sizeof(r->s.policy))) \
 	X(frames, "FRAMES", false, cli_put_number(cell, r->s.frames))		\
@@ -272,12 +272,11 @@ static void print_picture(FILE *out, const struct look *l, double seconds,
 {
 	char containers[CLI_COUNT], frames[CLI_COUNT], memory[CLI_COUNT];
 
-	fprintf(out, "%s, %s (%s); pool: %llu of %llu; the last %.1f s\n",
+	fprintf(out, "%s, %s (%s); pool: %s of %s; the last %.1f s\n",
 		cli_count(containers, l->list.nr, "container"),
 		cli_count(frames, l->query.frames, "frame"),
 		cli_memory(memory, l->query.frames * 4096),
-		(unsigned long long)l->query.pool_frames,
-		(unsigned long long)l->query.pool_max, seconds);
+		CLI_NUMBER(l->query.pool_frames), CLI_NUMBER(l->query.pool_max), seconds);
 	cli_table_print(out, columns, ARRAY_SIZE(columns), row, l->list.nr, sizeof(*row));
 }
 

@@ -206,14 +206,13 @@ static int keep_before(const struct cli_swap *s, struct before *b)
 
 static void say(const struct watch *w)
 {
-	printf("%s for %.1f s: %llu pages came in", w->policy, w->seconds,
-	       (unsigned long long)w->pages);
+	printf("%s for %.1f s: %s pages came in", w->policy, w->seconds,
+	       CLI_NUMBER(w->pages));
 	if (w->cpu >= 0)
 		printf(", %.2f s of the program's processor time", w->cpu);
 	if (w->judged)
-		printf("; of %llu judged, the default's would be %llu",
-		       (unsigned long long)w->judged,
-		       (unsigned long long)w->standard);
+		printf("; of %s judged, the default's would be %s",
+		       CLI_NUMBER(w->judged), CLI_NUMBER(w->standard));
 	putchar('\n');
 	fflush(stdout);
 }

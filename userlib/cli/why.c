@@ -96,8 +96,8 @@ static void print_text(const struct hipec_why *w)
 		printf("  page %llu stayed in its place\n",
 		       (unsigned long long)w->instead / PAGE);
 	if (queue)
-		printf("  on %s, place %u of %u from the head\n", queue,
-		       w->place + 1, w->nr);
+		printf("  on %s, place %s of %s from the head\n", queue,
+		       CLI_NUMBER(w->place + 1), CLI_NUMBER(w->nr));
 }
 
 static struct json_object *queue_json(const struct hipec_why *w)

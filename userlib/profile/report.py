@@ -58,7 +58,7 @@ def write(output, content):
         except BaseException:
             os.unlink(file.name)
             raise
-    print(f"{output}: {len(content.encode()) / 1e6:.1f} MB, for a browser")
+    print(f"{output}: {len(content.encode()) / 2**20:.1f} MiB, for a browser")
 
 
 def umask():

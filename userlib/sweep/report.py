@@ -242,7 +242,7 @@ def report(words):
     draft = f"{output}.{os.getpid()}"
     pathlib.Path(draft).write_text(text, encoding="utf-8")
     os.replace(draft, output)
-    print(f"{output}: {len(text.encode()) / 1e6:.1f} MB, for a browser")
+    print(f"{output}: {len(text.encode()) / 2**20:.1f} MiB, for a browser")
     return 0
 
 

@@ -181,11 +181,11 @@ static void print(const struct options *o, const struct sim_trace *t,
 	if (nr)
 		amp_patterns_print(f->pattern, nr);
 	if (nr < f->nr)
-		printf("and %zu contexts with fewer accesses: --top\n",
-		       f->nr - nr);
+		printf("and %s contexts with fewer accesses: --top\n",
+		       CLI_NUMBER(f->nr - nr));
 	if (f->none)
-		printf("%llu accesses have no context; docs/user/traces.md says which traces have some\n",
-		       (unsigned long long)f->none);
+		printf("%s accesses have no context; docs/user/traces.md says which traces have some\n",
+		       CLI_NUMBER(f->none));
 }
 
 static void print_json(const struct options *o, const struct sim_trace *t,

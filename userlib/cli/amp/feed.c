@@ -337,11 +337,10 @@ static void report(const struct feeding *f)
 
 	for (i = 1; f->loop.trial.used && i <= AMP_LOOPS; i++)
 		nr += f->loop.to.size[i] != 0;
-	printf("container %llu: %llu samples, %llu lost; fed %llu times; %u loop%s a partition of %s own\n",
+	printf("container %llu: %s samples, %s lost; fed %s times; %u loop%s a partition of %s own\n",
 	       (unsigned long long)f->status.id,
-	       (unsigned long long)f->loop.samples,
-	       (unsigned long long)f->loop.lost,
-	       (unsigned long long)f->loop.feeds, nr, nr == 1 ? " has" : "s have",
+	       CLI_NUMBER(f->loop.samples), CLI_NUMBER(f->loop.lost),
+	       CLI_NUMBER(f->loop.feeds), nr, nr == 1 ? " has" : "s have",
 	       nr == 1 ? "its" : "their");
 }
 

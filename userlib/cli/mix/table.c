@@ -2,6 +2,7 @@
 /*
  * What came of a mix, as a table and as JSON: docs/user/mixes.md has columns and keys.
  */
+#include "../cli.h"
 #include "../json.h"
 #include "mix.h"
 #include "../sim/sim.h"
@@ -18,8 +19,7 @@ static void print_state(const struct mix_row *row)
 
 	cli_put_runs(cell, row->r.helped, row->r.forgotten);
 	if (row->r.exit.kind)
-		printf("  ended at access %llu: %s\n",
-		       (unsigned long long)row->r.ended_at,
+		printf("  ended at access %s: %s\n", CLI_NUMBER(row->r.ended_at),
 		       hipec_exit_text(row->r.exit.kind));
 	else
 		printf("  %s\n", hipec_fifo2_is(&row->app->policy->policy) ?
@@ -30,13 +30,12 @@ static void print_row(const struct mix_row *row, int width, int policy)
 {
 	const struct mix_app *app = row->app;
 
-	printf("%-*s  %-*s %7u %9llu %9llu %8llu %7llu %7llu %7llu %9.2f %9.2f %9.2f %9.2f",
+	printf("%-*s  %-*s %7s %9s %9s %8s %7s %7s %7s %9.2f %9.2f %9.2f %9.2f",
 	       width, app->name, policy, app->policy->policy.image->name,
-	       row->most_frames, (unsigned long long)row->r.faults,
-	       (unsigned long long)row->read_pages,
-	       (unsigned long long)row->r.written,
-	       (unsigned long long)row->given, (unsigned long long)row->moved,
-	       (unsigned long long)row->recovered, seconds(row->cpu),
+	       CLI_NUMBER(row->most_frames), CLI_NUMBER(row->r.faults),
+	       CLI_NUMBER(row->read_pages), CLI_NUMBER(row->r.written),
+	       CLI_NUMBER(row->given), CLI_NUMBER(row->moved),
+	       CLI_NUMBER(row->recovered), seconds(row->cpu),
 	       seconds(row->disk_wait), seconds(row->cpu_wait),
 	       seconds(row->ended - row->began));
 	print_state(row);
@@ -55,7 +54,7 @@ void mix_table_print(const struct mix_job *job, const struct mix_result *r)
 	int width = 5, policy = 6, n;
 	u32 i;
 
-	printf("%s: %u frames, %s; order", job->file, job->machine.frames,
+	printf("%s: %s frames, %s; order", job->file, CLI_NUMBER(job->machine.frames),
 	       mix_global_name(&job->machine));
 	for (i = 0; i < r->nr; i++) {
 		const struct mix_row *row = &r->row[i];
@@ -75,9 +74,9 @@ void mix_table_print(const struct mix_job *job, const struct mix_result *r)
 	       "CPU-WAIT", "ELAPSED", "STATE");
 	for (i = 0; i < r->nr; i++)
 		print_row(&r->row[i], width, policy);
-	printf("%-*s  %-*s %7s %9llu %9llu %8llu %73.2f\n", width, "all", policy,
-	       "", "", (unsigned long long)faults, (unsigned long long)pages,
-	       (unsigned long long)written, seconds(r->elapsed));
+	printf("%-*s  %-*s %7s %9s %9s %8s %73.2f\n", width, "all", policy, "", "",
+	       CLI_NUMBER(faults), CLI_NUMBER(pages), CLI_NUMBER(written),
+	       seconds(r->elapsed));
 	printf("disk busy %.2f s, %.0f %% of the time; processor idle %.0f %%\n",
 	       seconds(r->disk_busy),
 	       r->elapsed ? 100.0 * r->disk_busy / r->elapsed : 0,

@@ -267,8 +267,8 @@ void sim_table_print(const struct sim_job *job, const struct sim_rows *rows)
 		       cli_count(n[0], t->nr_accesses, "access"),
 		       cli_count(n[1], t->nr_pages, "page"), sim_mode_names[job->mode]);
 		if (t->warm_accesses)
-			printf("the first %llu accesses are not counted\n",
-			       (unsigned long long)t->warm_accesses);
+			printf("the first %s accesses are not counted\n",
+			       CLI_NUMBER(t->warm_accesses));
 		print_cells(job, cell, nr);
 		cell += nr;
 	}

@@ -168,5 +168,5 @@ void sim_verdict_print(const struct sim_job *job, const struct sim_cell *cell)
 	char line[SIM_VERDICT_LINE];
 
 	if (sim_verdict_text(job, cell, line))
-		printf("%u frames: %s\n", cell->row->frames, line);
+		printf("%s frames: %s\n", CLI_NUMBER(cell->row->frames), line);
 }

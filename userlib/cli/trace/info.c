@@ -41,14 +41,15 @@ static void print_top(const struct sim_trace *t, const struct trace_info *info)
 
 		region = sim_trace_region(t, top->pgno);
 		if (!t->nr_regions)
-			printf("%s%u (%u)", i ? ", " : "", top->pgno, top->accesses);
+			printf("%s%u (%s)", i ? ", " : "", top->pgno,
+			       CLI_NUMBER(top->accesses));
 		else if (region < t->nr_regions)
-			printf("%s%u (%u), page %u of %s", i ? "\n                 " : "",
-			       top->pgno, top->accesses, top->pgno - t->region[region].pgno,
+			printf("%s%u (%s), page %u of %s", i ? "\n                 " : "",
+			       top->pgno, CLI_NUMBER(top->accesses), top->pgno - t->region[region].pgno,
 			       t->region[region].name);
 		else
-			printf("%s%u (%u), of no file", i ? "\n                 " : "",
-			       top->pgno, top->accesses);
+			printf("%s%u (%s), of no file", i ? "\n                 " : "",
+			       top->pgno, CLI_NUMBER(top->accesses));
 	}
 	puts(i ? "" : "-");
 }
@@ -82,7 +83,7 @@ static void print_files(const struct sim_trace *t, const struct trace_info *info
 					 info->use[i] };
 	if (file)
 		qsort(file, t->nr_regions, sizeof(*file), by_accesses);
-	printf("files            %u, by accesses:\n", t->nr_regions);
+	printf("files            %s, by accesses:\n", CLI_NUMBER(t->nr_regions));
 	for (i = 0; file && i < t->nr_regions && i < most; i++)
 		printf("  %5.1f%%  %s to %s, from page %u on, of %s\n",
 		       100.0 * file[i].use.accesses / info->accesses,
@@ -109,8 +110,8 @@ void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *in
 
 	printf("%s: %s to %s\n", t->name, cli_count(n, info->accesses, "access"),
 	       cli_count(m, info->pages, "page"));
-	printf("reads            %llu\n", (unsigned long long)info->reads);
-	printf("writes           %llu, to %s\n", (unsigned long long)info->writes,
+	printf("reads            %s\n", CLI_NUMBER(info->reads));
+	printf("writes           %s, to %s\n", CLI_NUMBER(info->writes),
 	       cli_count(n, info->written_pages, "page"));
 	printf("footprint        %s, in pages %llu to %llu\n",
 	       cli_memory(n, info->pages * TRACE_PAGE_BYTES),
@@ -122,9 +123,8 @@ void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *in
 	printf("one touch        %s\n", cli_count(n, info->one_touch, "page"));
 	printf("reuse distance   ");
 	for (i = 0; i < TRACE_NR_QUANTILES && info->reuses; i++)
-		printf("%s%llu%% %llu", i ? ", " : "",
-		       (unsigned long long)quantiles[i],
-		       (unsigned long long)info->quantile[i]);
+		printf("%s%llu%% %s", i ? ", " : "",
+		       (unsigned long long)quantiles[i], CLI_NUMBER(info->quantile[i]));
 	puts(info->reuses ? "" : "none: no page is accessed again");
 	print_top(t, info);
 	if (t->nr_regions)

@@ -29,36 +29,43 @@ struct options {
 
 enum { FROM = 256, TO, COLUMNS, JSON, TOP, ONLY, MIN_PAGES, SAMPLE, NUMBERS };
 
-/* Numbers of recipes: option, where it goes, least and most. */
+#define BINARY 1024	/* of memory: pages */
+#define DECIMAL 1000	/* of all else: accesses */
+
+/* Numbers of recipes: option, where it goes, what k is, least and most. */
 static const struct number {
 	const char *name;
 	size_t at;
+	u64 unit;
 	u64 least, most;
 } numbers[] = {
-#define N(name, member, least, most) \
-	{ name, offsetof(struct trace_recipe, member), least, most }
-	N("pages", pages, 1, SIM_MAX_PAGES),
-	N("accesses", accesses, 1, SIM_MAX_ACCESSES),
-	N("seed", seed, 0, UINT64_MAX),
-	N("writes", writes, 0, 100),
-	N("run", run, 1, SIM_MAX_PAGES),
-	N("fanout", fanout, 2, SIM_MAX_PAGES),
-	N("scan", scan, 0, 100),
-	N("set", set, 1, SIM_MAX_PAGES),
-	N("phase", phase, 1, SIM_MAX_ACCESSES),
-	N("passes", passes, 1, SIM_MAX_ACCESSES),
-	N("lookups", lookups, 1, SIM_MAX_PAGES),
+#define N(name, member, unit, least, most) \
+	{ name, offsetof(struct trace_recipe, member), unit, least, most }
+	N("pages", pages, BINARY, 1, SIM_MAX_PAGES),
+	N("accesses", accesses, DECIMAL, 1, SIM_MAX_ACCESSES),
+	N("seed", seed, DECIMAL, 0, UINT64_MAX),
+	N("writes", writes, DECIMAL, 0, 100),
+	N("run", run, BINARY, 1, SIM_MAX_PAGES),
+	N("fanout", fanout, DECIMAL, 2, SIM_MAX_PAGES),
+	N("scan", scan, DECIMAL, 0, 100),
+	N("set", set, BINARY, 1, SIM_MAX_PAGES),
+	N("phase", phase, DECIMAL, 1, SIM_MAX_ACCESSES),
+	N("passes", passes, DECIMAL, 1, SIM_MAX_ACCESSES),
+	N("lookups", lookups, DECIMAL, 1, SIM_MAX_PAGES),
 #undef N
 };
 
+static const struct number top = { "top", 0, DECIMAL, 0, MAX_TOP };
+
 #define SKEW (NUMBERS + ARRAY_SIZE(numbers))
 
-/* A number, which may be in units of 1024, its square or its cube. */
-static int parse_number(const char *name, const char *text, u64 least, u64 most,
-			u64 *n)
+/* A number, which may have k, M or G behind it: the unit, its square or its cube. */
+static int parse_number(const struct number *what, const char *text, u64 *n)
 {
 	static const char units[] = "kMG";
 	const char *unit = "";
+	size_t power;
+	u64 times = 1;
 	char *end;
 
 	errno = 0;
@@ -67,14 +74,14 @@ static int parse_number(const char *name, const char *text, u64 least, u64 most,
 		unit = strchr(units, *end);
 	if (*text >= '0' && *text <= '9' && !errno && unit &&
 	    (!*end || !end[1])) {
-		u64 times = !*unit ? 1 : 1ull << 10 * (unit - units + 1);
-
-		if (!__builtin_mul_overflow(*n, times, n) && *n >= least &&
-		    *n <= most)
+		for (power = *unit ? unit - units + 1 : 0; power; power--)
+			times *= what->unit;
+		if (!__builtin_mul_overflow(*n, times, n) && *n >= what->least &&
+		    *n <= what->most)
 			return CLI_OK;
 	}
-	cli_error("--%s: want a number from %llu to %llu, not '%s'", name,
-		  (unsigned long long)least, (unsigned long long)most,
+	cli_error("--%s: want a number from %llu to %llu, not '%s'", what->name,
+		  (unsigned long long)what->least, (unsigned long long)what->most,
 		  cli_clean(strdupa(text)));
 	return CLI_USAGE;
 }
@@ -143,7 +150,7 @@ static int parse_options(struct options *o, int argc, char **argv,
 		else if (opt == JSON)
 			o->json = true;
 		else if (opt == TOP)
-			ret = parse_number("top", optarg, 0, MAX_TOP, &o->top);
+			ret = parse_number(&top, optarg, &o->top);
 		else if (opt == ONLY)
 			ret = cli_trace_only(&o->keep, optarg);
 		else if (opt == MIN_PAGES)
@@ -153,9 +160,7 @@ static int parse_options(struct options *o, int argc, char **argv,
 		else if (opt == (int)SKEW)
 			ret = parse_skew(optarg, &o->recipe.skew);
 		else
-			ret = parse_number(numbers[opt - NUMBERS].name, optarg,
-					   numbers[opt - NUMBERS].least,
-					   numbers[opt - NUMBERS].most,
+			ret = parse_number(&numbers[opt - NUMBERS], optarg,
 					   (u64 *)(member +
 						   numbers[opt - NUMBERS].at));
 	}
