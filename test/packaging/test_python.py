@@ -69,6 +69,39 @@ except hipec.Error as error:
     assert got.stdout.startswith("hipec attach: /dev/hipec is missing"), got.stderr
 
 
+RAISED = """
+def fails(function, *args, **more):
+    try:
+        function(*args, **more)
+    except hipec.Error as error:
+        print(f"{error.errno}: {error.filename or error.strerror}")
+    else:
+        print("nothing")
+fails(hipec.sim, "no.trace")
+fails(hipec.sim, "a" + chr(0))
+fails(hipec.sweep, {"traces": "no"}, output="no/folder")
+fails(hipec.sweep, "no.toml")
+fails(hipec.policy_file, "../mru")
+fails(hipec.Container, "no.hpo", 8)
+fails(hipec.attach, "a" + chr(0), "mru", 8)
+"""
+
+
+def test_python_raises_nothing_but_its_own_errors(root, tmp_path):  # noqa: F811
+    """One that the system, the command or a package has raised becomes one."""
+    got = python(root, RAISED, f"{root}/usr/lib", tmp_path)
+    assert got.stderr == ""
+    assert re.fullmatch("""\
+22: hipec sim: no.trace: No such file or directory
+22: embedded null byte
+2: no/folder.json
+22: hipec sweep: .*
+2: ../mru
+2: (no.hpo|/dev/hipec: .*)
+22: embedded null byte
+""", got.stdout), got.stdout
+
+
 def test_a_wheel_has_what_make_install_has(root, tmp_path):  # noqa: F811
     """pip builds it without a network, and without writing into the sources."""
     if subprocess.run([PYTHON, "-m", "pip", "--version"], capture_output=True, check=False).returncode:

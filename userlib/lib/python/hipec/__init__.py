@@ -187,6 +187,8 @@ class Container:
             return mmap.mmap(region, length or os.lseek(fd, 0, os.SEEK_END) - offset,
                              mmap.MAP_SHARED,
                              mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0))
+        except (OSError, ValueError) as error:
+            raise Error(getattr(error, "errno", None) or 22, f"mmap: {error}") from None
         finally:
             os.close(region)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import Any, Sequence, Union
+from typing import Any, Mapping, Sequence, Union
 
 from hipec._error import Error
 from hipec._find import command
@@ -20,12 +20,16 @@ def listed(what: Any) -> list[str]:
             for item in ([what] if one else what)]
 
 
-def run(verb: str, args: Sequence[str], good: Sequence[int] = (0,)) -> str:
-    """What a verb prints. Raises Error with what it said if its exit code is not a good one."""
+def run(verb: str, args: Sequence[str], good: Sequence[int] = (0,),
+        env: Mapping[str, str] | None = None) -> str:
+    """What a verb prints; env: more of the environment. Raises Error with what it said if its exit
+    code is not a good one."""
     program = command()
     try:
         done = subprocess.run([program, verb, *args], capture_output=True, text=True, check=False,
-                              stdin=subprocess.DEVNULL)
+                              stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+    except ValueError as error:     # a null byte
+        raise Error(22, str(error)) from None
     except OSError as error:
         raise Error(error.errno, error.strerror, program) from None
     if done.returncode not in good:

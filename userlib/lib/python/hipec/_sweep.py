@@ -7,12 +7,11 @@ import importlib
 import json
 import os
 import pathlib
-import subprocess
 import sys
 from typing import Any, Mapping
 
+from hipec._command import run
 from hipec._error import Error
-from hipec._find import command
 
 
 def sweep(plan: str | os.PathLike[str] | Mapping[str, Any], output: str | os.PathLike[str] = "",
@@ -31,18 +30,20 @@ def sweep(plan: str | os.PathLike[str] | Mapping[str, Any], output: str | os.Pat
     if isinstance(plan, Mapping):
         folder = pathlib.Path(output or "plan.sweep")
         path = folder.with_name(folder.name + ".json")
-        path.write_text(json.dumps(plan), encoding="utf-8")
+        try:
+            path.write_text(json.dumps(plan), encoding="utf-8")
+        except OSError as error:
+            raise Error(error.errno, error.strerror, str(path)) from None
     else:
         path = pathlib.Path(plan)
         folder = pathlib.Path(output or path.with_suffix(".sweep"))
-    args = [command(), "sweep", "--output", str(folder)]
+    args = ["--output", str(folder)]
     args += ["--jobs", str(jobs)] if jobs else []
     args += ["--scheduler", scheduler] if scheduler else []
-    done = subprocess.run([*args, "--", str(path)], capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL,
-                          env={**os.environ, "HIPEC_PYTHON": sys.executable})
-    # 3: some rows have errors.
-    if done.returncode not in (0, 3):
-        raise Error(22, done.stderr.strip() or f"hipec sweep ended with {done.returncode}")
-    # Imported here alone, as nothing else of the package needs it.
-    return importlib.import_module("pyarrow.parquet").read_table(folder / "results.parquet")
+    # 3: some rows have errors. The command looks for pyarrow, too, and says how to install it.
+    run("sweep", [*args, "--", str(path)], (0, 3), {"HIPEC_PYTHON": sys.executable})
+    try:
+        # Imported here alone, as nothing else of the package needs it.
+        return importlib.import_module("pyarrow.parquet").read_table(folder / "results.parquet")
+    except (ImportError, OSError, ValueError) as error:
+        raise Error(2, str(error), str(folder / "results.parquet")) from None
