@@ -172,7 +172,9 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 	folio = cache->in_reclaim ? NULL : get_mapped(cache, h, &mapping);
 	if (!folio)
 		return false;
-	hipec_unmap(mapping, folio->index, folio_nr_pages(folio));
+	if (!hipec_locked(mapping, folio->index, folio_nr_pages(folio), true))
+		hipec_unmap(hipec_cfile_of(cache, vm->page[h].pgno), folio->index,
+			    folio_nr_pages(folio));
 	folio_put(folio);
 	vm->page[h].flags &= ~(HIPEC_FOLIO_AROUND | HIPEC_FOLIO_LOOKED);
 	return true;

@@ -32,6 +32,7 @@
  * budget.c  pages that are held, and that may be
  * why.c     where a page stands
  * evict.c   folios leave the page cache
+ * mlock.c   but for those that mlock() holds
  * pressure.c  memory cgroups, and the machine's memory
  */
 #ifndef HIPEC_CACHE_CACHE_H
@@ -138,6 +139,7 @@ struct hipec_folios {
  * @opened:  it was taken as a cgroup's process opened it; invariant
  * @code:    and it was mapped to execute
  * @users:   1, and who uses it without a lock; 0: it is let go
+ * @again:   work: maps what is locked again
  * @mark:    holds the inode, and tells when it goes
  * @rcu:     frees it
  */
@@ -153,6 +155,7 @@ struct hipec_cfile {
 	bool opened;
 	bool code;
 	atomic_t users;
+	struct work_struct again;
 	struct hipec_mark *mark;
 	struct rcu_head rcu;
 };
@@ -359,8 +362,11 @@ void hipec_victims_evict(struct hipec_cache *cache);
 void hipec_refused_retry(struct hipec_cache *cache, u32 most);
 void hipec_refused_clean(struct work_struct *work);
 void hipec_evictable_again(struct address_space *mapping);
+
+/* mlock.c */
 bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait);
-bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr);
+bool hipec_unmap(struct hipec_cfile *f, pgoff_t idx, u32 nr);
+void hipec_map_again(struct work_struct *work);
 
 /* pressure.c */
 int hipec_pressure_init(void);

@@ -12,13 +12,10 @@
  * hipec_refused_retry()        look at those again that could not go
  * hipec_refused_clean()        work: write them
  * hipec_evictable_again()      folios of a file that is let go
- * hipec_locked()               whether mlock() keeps pages in memory
- * hipec_unmap()                pages are unmapped that are to go
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/pagevec.h>
-#include <linux/rbtree.h>
 #include <linux/rcupdate.h>
 #include <linux/swap.h>
 
@@ -145,79 +142,15 @@ static enum stay find_stay(struct address_space *mapping, u32 idx)
 	return stay;
 }
 
-/* Whether a map has pages locked. Under i_mmap's lock. */
-static bool some_locked(struct address_space *mapping, pgoff_t idx, pgoff_t last)
-{
-	struct rb_node *node;
-
-	for (node = rb_first_cached(&mapping->i_mmap); node; node = rb_next(node)) {
-		struct vm_area_struct *vma =
-			rb_entry(node, struct vm_area_struct, shared.rb);
-
-		if (vma->vm_pgoff > last)
-			break;
-		if (vma->vm_flags & VM_LOCKED && idx < vma->vm_pgoff + vma_pages(vma))
-			return true;
-		cond_resched();	/* a user may have many */
-	}
-	return false;
-}
-
-/**
- * hipec_locked() - whether somebody has pages of a file locked by mlock()
- * @mapping: of the file
- * @idx:     first page
- * @nr:      pages
- * @wait:    wait for the lock of the file's maps
- *
- * The maps are asked. The mark of a folio only hints: mlock() sets it on a large folio
- * where a map has all of it, and munlock() may clear it while others have it locked.
- *
- * Context: process context, may sleep; without @wait it waits for no lock.
- * Return: true: they are to stay; also if @wait is false and the lock is taken.
+/*
+ * Unmap the mapped victims of a run, of which no page was locked just now. Return: whether
+ * another try is worth it.
  */
-bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait)
-{
-	bool locked;
-
-	if (!mapping_mapped(mapping))
-		return false;
-	if (wait)
-		i_mmap_lock_read(mapping);
-	else if (!i_mmap_trylock_read(mapping))
-		return true;
-	locked = some_locked(mapping, idx, idx + nr - 1);
-	i_mmap_unlock_read(mapping);
-	return locked;
-}
-
-/**
- * hipec_unmap() - unmap pages of a file that are to leave the page cache
- * @mapping: of the file
- * @idx:     first page
- * @nr:      pages
- *
- * An mlock() may come between a look and the unmapping. It brings in all that is not
- * mapped when it has set its flag, so a look behind the unmapping decides: what is
- * locked then is in the page cache, and stays there.
- *
- * Context: process context, may sleep.
- * Return: whether nobody has them locked; if not, the caller must not evict them.
- */
-bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr)
-{
-	if (hipec_locked(mapping, idx, nr, true))
-		return false;
-	unmap_mapping_pages(mapping, idx, nr, false);
-	return !hipec_locked(mapping, idx, nr, true);
-}
-
-/* Unmap the mapped victims of a run. Return: whether another try is worth it. */
 static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 			  u32 nr)
 {
 	struct address_space *mapping = v->f->inode->i_mapping;
-	bool again = false;
+	bool again = false, locked = false;
 	u32 i, from = 0, to = 0;
 
 	for (i = 0; i < nr; i++) {
@@ -229,7 +162,7 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 			continue;
 		again = true;
 		if (from != to && v[i].idx != to) {
-			unmap_mapping_pages(mapping, from, to - from, false);
+			locked |= !hipec_unmap(v->f, from, to - from);
 			from = to;
 		}
 		if (from == to)
@@ -237,8 +170,8 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 		to = v[i].idx + v[i].nr;
 	}
 	if (from != to)
-		unmap_mapping_pages(mapping, from, to - from, false);
-	return again;
+		locked |= !hipec_unmap(v->f, from, to - from);
+	return again && !locked;
 }
 
 /* Victims that follow each other in their file. Return: whether all are known to have gone. */
@@ -255,8 +188,7 @@ static bool evict_run(struct hipec_cache *cache, struct hipec_victim *v, u32 nr)
 	if (invalidate_mapping_pages(mapping, v->idx, last) == pages)
 		return true;
 	/* The first try also empties this CPU's batches. */
-	if (prepare_again(cache, v, nr) &&
-	    !hipec_locked(mapping, v->idx, pages, !cache->in_reclaim))
+	if (prepare_again(cache, v, nr))
 		invalidate_mapping_pages(mapping, v->idx, last);
 	return false;
 }

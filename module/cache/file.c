@@ -216,7 +216,7 @@ static int enter(struct hipec_cache *cache, struct hipec_cfile *f,
  * container wait for c->lock, and so they wait for no more than a budget's entries. A
  * batch of which somebody has a page locked is left to the policy.
  */
-static void trim(const struct hipec_cfile *f)
+static void trim(struct hipec_cfile *f)
 {
 	struct address_space *mapping = f->inode->i_mapping;
 	struct folio_batch batch;
@@ -236,7 +236,8 @@ static void trim(const struct hipec_cfile *f)
 		}
 		folio_batch_release(&batch);
 		if (!mapping_mapped(mapping) ||
-		    hipec_unmap(mapping, first, last + 1 - first))
+		    (!hipec_locked(mapping, first, last + 1 - first, true) &&
+		     hipec_unmap(f, first, last + 1 - first)))
 			invalidate_mapping_pages(mapping, first, last);
 		cond_resched();
 	}
@@ -258,6 +259,7 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 	f->opened = a->flags & HIPEC_TAKE_CGROUP;
 	f->mark = mark;
 	atomic_set(&f->users, 1);
+	INIT_WORK(&f->again, hipec_map_again);
 	mark->f = f;
 
 	nofs = memalloc_nofs_save();

@@ -61,7 +61,7 @@ int take_file(int container, const char *path, int flags)
 	return file;
 }
 
-static void sweep_read(int file, size_t pages)
+void sweep_read(int file, size_t pages)
 {
 	static unsigned char buffer[16 * PAGE_BYTES];
 	size_t page, i;
@@ -190,7 +190,7 @@ static void sweep_by_map(void)
 }
 
 /* Whether this test runs on that CPU. */
-static bool go_to(int cpu)
+bool go_to(int cpu)
 {
 	cpu_set_t one;
 
@@ -392,7 +392,7 @@ static void ends_in_any_order(void)
 }
 
 /* Pages of a map that are in memory, from page @first on. */
-static size_t nr_in_memory(const struct map *m, size_t first, size_t nr)
+size_t nr_in_memory(const struct map *m, size_t first, size_t nr)
 {
 	static unsigned char in[4096];
 	size_t i, found = 0;
@@ -444,61 +444,6 @@ static void trimmed_when_taken(void)
 	close(m.container);
 }
 
-/* What this CPU's batches hold is put on its lists: mlock() begins with that. */
-static void drain_this_cpu(void)
-{
-	static unsigned char page[PAGE_BYTES] __attribute__((aligned(4096)));
-
-	CHECK(!mlock(page, sizeof(page)));
-	CHECK(!munlock(page, sizeof(page)));
-}
-
-/*
- * The kernel counts no lock of a folio that is in another CPU's batch, so that its mark
- * goes with the second lock that is undone, while the first one holds.
- */
-static void locked_by_two(void)
-{
-	const size_t pages = 512, locked = 8;
-	unsigned char *base[2], page[PAGE_BYTES];
-	struct map m;
-	size_t i;
-
-	make_file(FILE_A, pages * PAGE_BYTES);
-	m.container = open_cache("fifo", 64);
-	m.file = take_file(m.container, FILE_A, O_RDONLY);
-	for (i = 0; i < 2; i++) {
-		base[i] = mmap(NULL, pages * PAGE_BYTES, PROT_READ, MAP_SHARED, m.file, 0);
-		CHECK(base[i] != MAP_FAILED);
-	}
-	m.base = base[0];
-	CHECK(!posix_fadvise(m.file, 0, 0, POSIX_FADV_RANDOM));
-	go_to(1);
-	drain_this_cpu();
-	for (i = 0; i < locked; i++)
-		CHECK(pread(m.file, page, sizeof(page), i * PAGE_BYTES) == PAGE_BYTES);
-	CHECK(go_to(0));
-	CHECK(!mlock(base[0], locked * PAGE_BYTES));
-	drain_this_cpu();
-	if (go_to(1))
-		drain_this_cpu();
-	CHECK(!mlock(base[1], locked * PAGE_BYTES));
-	CHECK(!munlock(base[1], locked * PAGE_BYTES));
-	for (i = 0; i < 4; i++)
-		sweep_read(m.file, pages);
-	CHECK_EQ(nr_in_memory(&m, 0, locked), locked);
-	CHECK_LE(get_status(m.container).resident, 64 + 2 * 32);
-
-	CHECK(!munlock(base[0], locked * PAGE_BYTES));
-	for (i = 0; i < 4; i++)
-		sweep_read(m.file, pages);
-	CHECK_LE(nr_in_memory(&m, 0, locked), locked - 1);
-	for (i = 0; i < 2; i++)
-		CHECK(!munmap(base[i], pages * PAGE_BYTES));
-	close(m.file);
-	close(m.container);
-}
-
 /* By the memory that the user may lock, and by a part of the machine's. */
 static void budgets_are_bounded(void)
 {
@@ -535,7 +480,6 @@ const struct test cache_tests[] = {
 	{ "cache_refuses_by_name", what_cannot_be_taken },
 	{ "cache_ends_in_any_order", ends_in_any_order },
 	{ "cache_trims_what_it_takes", trimmed_when_taken },
-	{ "cache_keeps_what_one_of_two_has_locked", locked_by_two },
 	{ "cache_budgets_are_bounded", budgets_are_bounded },
 	{ 0 }
 };

@@ -28,7 +28,7 @@ struct test {
 
 extern const struct test load_tests[], ahead_tests[], attach_tests[],
 	builtin_tests[], cache_tests[], cache_before_tests[], cache_cgroup_tests[],
-	cache_contract_tests[], cache_dir_tests[], cache_live_tests[],
+	cache_contract_tests[], cache_dir_tests[], cache_live_tests[], cache_lock_tests[],
 	cache_write_tests[], call_tests[], context_tests[], contract_tests[], data_tests[],
 	durable_tests[], file_tests[], policy_tests[], hostile_tests[], io_tests[],
 	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[], native_tests[],
@@ -87,6 +87,9 @@ void set_switch(const char *path, const char *value);
 int open_cache(const char *policy, uint64_t frames);
 int take_file(int container, const char *path, int flags);
 void stay_here(void);
+bool go_to(int cpu);
+void sweep_read(int file, size_t pages);
+size_t nr_in_memory(const struct map *m, size_t first, size_t nr);
 int open_cache_with(const char *policy, uint64_t frames, uint32_t flags);
 int cache_reads(const char *policy, long pages, long frames, long reads, bool judged);
 
