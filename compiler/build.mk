@@ -5,8 +5,8 @@
 AMPC_SRC := $(wildcard compiler/*.c)
 AMPC_OBJ := $(AMPC_SRC:compiler/%.c=%.o) lexer.o parser.o
 AMPC_CPPFLAGS := -Icompiler -I$(B)/compiler
-# The assembler, the image's bytes, what `hipec dis` prints.
-AMPC_ASM := $(patsubst %.c,%.o,$(wildcard userlib/image/*.c))
+# Shared with hipec: the assembler, the image's bytes, what `hipec dis` prints; options.
+AMPC_ASM := $(patsubst %.c,%.o,$(wildcard userlib/image/*.c userlib/option/*.c))
 # What flex and bison write is not ours to mend.
 AMPC_GENERATED_WARN := -Wno-missing-prototypes -Wno-unused-parameter \
 	-Wno-sign-compare -Wno-unused-function -Wno-unused-but-set-variable

@@ -5,11 +5,11 @@
  * line is wrong.
  */
 #include <ctype.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "ampc.h"
+#include "../userlib/option/option.h"
 
 struct options {
 	struct ampc *c;		/* gets the warnings' switches */
@@ -20,6 +20,38 @@ struct options {
 	bool json;
 };
 
+static const struct option_row options[] = {
+	{ 'o', "output", "FILE", .help = "write the compiled policy to FILE" },
+	{ 'S', "list", NULL,
+	  .help = "print the commands beside their source lines; writes no file unless -o names"
+		  " one" },
+	{ LONG('J'), "jit", NULL,
+	  .help = "with -S: print the instructions of eBPF that the module makes of the commands"
+		  " for native code" },
+	{ 'E', "tree", NULL,
+	  .help = "print the declarations, statements and expressions with their types and"
+		  " constants; writes no file either" },
+	{ 'O', .argument = "[0|1]" },
+	{ 0, "-O0, -O1", .help = "leave all commands in, or compute as little as needed (-O1)" },
+	{ LONG('c'), "explain-cost", NULL,
+	  .help = "print how many commands each event runs at most" },
+	{ LONG('a'), "emit-c-array", NULL,
+	  .help = "print the compiled policy as a C header; like -S and --explain-cost it writes"
+		  " no file unless -o names one" },
+	{ LONG('C'), "emit", "c",
+	  .help = "print the policy in C, which does what its commands do" },
+	{ 'W', .argument = "NAME" },
+	{ 0, "-Wall", .help = "warn of all that --help=warnings lists" },
+	{ 0, "-Wname, -Wno-name", .help = "turn a warning on or off" },
+	{ 0, "-Werror[=name]",
+	  .help = "take warnings, or one, for errors; -Wno-error[=name]" },
+	{ LONG('d'), "diagnostics", "FORM",
+	  .help = "text, or json: print errors and warnings as a JSON array" },
+	{ LONG('h'), "help", "[=warnings]", .help = "print this, or list the warnings" },
+	{ LONG('v'), "version", NULL, .help = "print the version" },
+	{ 0 },
+};
+
 static void usage(FILE *out)
 {
 	fprintf(out,
@@ -28,28 +60,8 @@ static void usage(FILE *out)
 		"Compile a page replacement policy. The output is named after the source and\n"
 		"put into the current directory. '-' reads the source from standard input.\n"
 		"A source that is called *.hps is assembler text, as -S prints it.\n"
-		"\n"
-		"  -o, --output FILE  write the compiled policy to FILE\n"
-		"  -S, --list         print the commands beside their source lines; writes no\n"
-		"                     file unless -o names one\n"
-		"      --jit          with -S: print the instructions of eBPF that the module makes\n"
-		"                     of the commands for native code\n"
-		"  -E, --tree         print the declarations, statements and expressions with\n"
-		"                     their types and constants; writes no file either\n"
-		"  -O0, -O1           leave all commands in, or compute as little as needed (-O1)\n"
-		"      --explain-cost print how many commands each event runs at most\n"
-		"      --emit-c-array print the compiled policy as a C header; like -S and\n"
-		"                     --explain-cost it writes no file unless -o names one\n"
-		"      --emit c       print the policy in C, which does what its commands do\n"
-		"  -Wall              warn of all that --help=warnings lists\n"
-		"  -Wname, -Wno-name  turn a warning on or off\n"
-		"  -Werror[=name]     take warnings, or one, for errors; -Wno-error[=name]\n"
-		"      --diagnostics=json\n"
-		"                     print errors and warnings as a JSON array\n"
-		"      --help         print this\n"
-		"      --help=warnings\n"
-		"                     list the warnings\n"
-		"      --version      print the version\n");
+		"\n");
+	option_print(out, options);
 }
 
 __attribute__((format(printf, 1, 2), noreturn))
@@ -111,22 +123,10 @@ static void take_source(struct options *o, int nr, char **names)
 
 static void parse_options(struct options *o, int argc, char **argv)
 {
-	static const struct option longopts[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "list", no_argument, NULL, 'S' },
-		{ "tree", no_argument, NULL, 'E' },
-		{ "diagnostics", required_argument, NULL, 'd' },
-		{ "jit", no_argument, NULL, 'J' },
-		{ "emit", required_argument, NULL, 'C' },
-		{ "emit-c-array", no_argument, NULL, 'a' },
-		{ "explain-cost", no_argument, NULL, 'c' },
-		{ "help", optional_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{ 0 },
-	};
+	char why[OPTION_LINE];
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "Eo:O::SW:", longopts, NULL)) != -1) {
+	while ((opt = option_next(argc, argv, options, "", why)) != -1) {
 		switch (opt) {
 		case 'o':
 			o->output = optarg;
@@ -172,8 +172,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 			printf("ampc %s\n", HIPEC_VERSION);
 			exit(0);
 		default:
-			fprintf(stderr, "Try 'ampc --help'.\n");
-			exit(2);
+			refuse_usage("%s", why);
 		}
 	}
 	take_source(o, argc - optind, argv + optind);

@@ -20,14 +20,6 @@ def test_table_of_warnings_is_the_compilers():
         (name, default, about[name]) for name, default in dict.fromkeys(table().values())]
 
 
-def test_every_option_is_in_the_help():
-    source = (ROOT / "compiler" / "main.c").read_text()
-    options = re.findall(r'^\t\t\{ "([\w-]+)", \w+_argument', source, re.M)
-    shown = run("--help").stdout
-    assert len(options) == 10
-    assert all(f"--{option}" in shown for option in options)
-
-
 def test_examples_print_what_they_show(tmp_path):
     (tmp_path / "policies").symlink_to(ROOT / "policies")
     blocks = re.findall(r"^```\n(\$ .*?)^```", TEXT, re.M | re.S)

@@ -136,7 +136,7 @@ def test_compiler_never_opens_the_device():
 # What the files of a folder may include of other folders; userlib/README.md has the rooms.
 # The command's own (cli, debug, profile) are above these.
 BELOW = {
-    "compiler": {"module/jit", "module/vm", "userlib/image"},
+    "compiler": {"module/jit", "module/vm", "userlib/image", "userlib/option"},
     "userlib/lib": {"module/include/uapi"},
     "userlib/image": {"module/include/uapi", "module/vm"},
     "userlib/record": {"module/vm"},
@@ -181,6 +181,12 @@ def test_no_two_files_of_the_compiler_need_each_other():
     uses = needs(objects("compiler", "lexer", "parser"))
     assert len(uses) > 30 and "compiler/emit.c" in uses["compiler/compile.c"]
     assert not circles(uses)
+
+
+def test_an_option_is_one_row():
+    """getopt's tables are made of the rows that the help is made of: nowhere by hand."""
+    found = places(r"\bgetopt_long\(argc|\bstruct option\b|_argument, NULL", code("userlib", "compiler"))
+    assert found and {place.split(":")[0] for place in found} == {"userlib/option/option.c"}
 
 
 def test_kernel_versions_are_in_one_file():

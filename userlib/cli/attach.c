@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -298,21 +297,28 @@ static int add_cgroup(struct attach *a, const char *name)
 	return CLI_USAGE;
 }
 
+static const struct option_row options[] = {
+	{ 'p', "policy", "NAME",
+	  .help = "a policy: .hp, .hpo, the name of a shipped one, or builtin" },
+	{ PARAM, "param", "NAME=VALUE", .help = "a parameter of it; repeatable" },
+	{ 'b', "budget", "SIZE",
+	  .help = "memory that the files share: 512M, 8G; pages: 4096, 10k; or auto: what a"
+		  " cgroup's limit allows, half of the machine's" },
+	{ 'c', "cgroup", "NAME",
+	  .help = "files that processes of a cgroup have open or open later; below"
+		  " /sys/fs/cgroup if NAME begins with no '/'; repeatable" },
+	{ LEAST, "least", "SIZE", .help = "of these, only files as large; 1M" },
+	{ CONTRACT, "contract", NULL,
+	  .help = "revoke the policy if it reads far more than the default" },
+	{ JIT, "jit", "HOW", .help = "native code: auto, on, off; else as the module's jit" },
+	{ 0 },
+};
+
 static int parse(struct attach *a, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "policy", required_argument, NULL, 'p' },
-		{ "budget", required_argument, NULL, 'b' },
-		{ "param", required_argument, NULL, PARAM },
-		{ "cgroup", required_argument, NULL, 'c' },
-		{ "least", required_argument, NULL, LEAST },
-		{ "contract", no_argument, NULL, CONTRACT },
-		{ "jit", required_argument, NULL, JIT },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = cli_option(argc, argv, "p:b:c:", options)) != -1) {
+	while (!ret && (opt = cli_option(argc, argv, options, "")) != -1) {
 		if (opt == 'p')
 			a->policy = optarg;
 		else if (opt == 'b')
@@ -338,7 +344,7 @@ static int parse(struct attach *a, int argc, char **argv)
 	return ret;
 }
 
-int cli_attach(int argc, char **argv)
+static int cli_attach(int argc, char **argv)
 {
 	struct attach a = { .least = 1 << 20 };
 	int ret = parse(&a, argc, argv);
@@ -350,6 +356,17 @@ int cli_attach(int argc, char **argv)
 	sim_job_close(&a.job);
 	return ret;
 }
+
+const struct cli_verb cli_verb_attach = {
+	.name = "attach", .run = cli_attach, .group = CLI_GROUP_RUN,
+	.usage = "--policy P --budget B [OPTION...] [PATH...]",
+	.summary = "let a policy decide which pages of files stay in the page cache",
+	.help = "The files' pages stay where they are; all programs go on, by read() and by"
+		" maps. Of a directory: those of all files below it, and of what comes into it"
+		" later. It lasts until 'hipec detach ID', and prints that ID."
+		" docs/user/in-place.md says which files, and what a program may notice.",
+	.options = options,
+};
 
 /* Return: 0; -ENOENT if the container has neither @path nor anything below it. */
 static int let_go(int fd, uint64_t id, char *path)
@@ -392,13 +409,12 @@ static int detach_path(int fd, uint64_t id, char *path)
 	return ret ? CLI_FAILED : CLI_OK;
 }
 
-int cli_detach(int argc, char **argv)
+static int cli_detach(int argc, char **argv)
 {
-	static const struct option options[] = { { NULL, 0, NULL, 0 } };
 	int fd, ret = 0, failed = 0, i;
 	uint64_t id;
 
-	if (cli_option(argc, argv, "", options) != -1 ||
+	if (cli_option(argc, argv, NULL, "") != -1 ||
 	    cli_operands(argc, argv, 1, argc, "a container's number, of hipec status") ||
 	    !cli_live_id(argv[optind], &id))
 		return CLI_USAGE;
@@ -418,3 +434,11 @@ int cli_detach(int argc, char **argv)
 	close(fd);
 	return ret || failed ? CLI_FAILED : CLI_OK;
 }
+
+const struct cli_verb cli_verb_detach = {
+	.name = "detach", .run = cli_detach, .group = CLI_GROUP_RUN,
+	.usage = "ID [PATH...]",
+	.summary = "end what 'hipec attach' began, or let go of some of its files",
+	.help = "Their pages stay in memory, and are the kernel's to reclaim as any others. A"
+		" PATH may be a directory's, or the one of a cgroup: what it had opened stays.",
+};

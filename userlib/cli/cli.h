@@ -3,7 +3,7 @@
  * The hipec command: one file per verb, or a folder, and cli.c that knows them.
  *
  * Interface:
- * cli_<verb>()    runs it; argv[0] is the verb; returns an exit code
+ * struct cli_verb  all that there is to know of a verb
  * cli_examples_print()  of a verb, for its help
  * cli_verb()      the verb that runs; cli_set_verb() says so
  * cli_option()    the next option; cli_operands(): are there enough words behind them
@@ -24,6 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../option/option.h"
+
 enum cli_exit {
 	CLI_OK = 0,
 	CLI_FAILED = 1,
@@ -33,43 +35,50 @@ enum cli_exit {
 	CLI_NO_GAIN_POSSIBLE = 4,	/* and: none could */
 };
 
-struct option;
 struct sim_error;
 struct sim_trace;
 
-int cli_amp(int argc, char **argv);
-int cli_attach(int argc, char **argv);
+/* What verbs are for, as hipec --help lists them. */
+enum cli_group {
+	CLI_GROUP_FIND,
+	CLI_GROUP_WRITE,
+	CLI_GROUP_RUN,
+	CLI_GROUP_WATCH,
+	CLI_GROUP_MACHINE,
+	CLI_NR_GROUPS
+};
+
+/* A verb, at the end of its file. */
+struct cli_verb {
+	const char *name;
+	int (*run)(int argc, char **argv);	/* argv[0] is the verb; returns an exit code */
+	const char *usage;	/* arguments; a line for each form that it has */
+	const char *summary;	/* one line, 69 columns at most */
+	const char *help;	/* what else there is to say, or NULL */
+	const struct option_row *options;	/* or NULL */
+	const char *end;	/* what is said behind these, as of exit codes; or NULL */
+	enum cli_group group;
+};
+
+/* In the order in which hipec --help has them, group by group. */
+#define CLI_VERBS(X) \
+	X(try) X(trace) X(sim) X(sweep) X(tune) X(judge) X(profile) X(mix) X(amp) \
+	X(play) X(dis) X(grade) X(debug) X(run) X(attach) X(detach) X(swap) X(set) \
+	X(revoke) X(status) X(top) X(serve) X(log) X(metrics) X(why) X(record) X(replay) \
+	X(doctor)
+
+#define X(verb) extern const struct cli_verb cli_verb_##verb;
+CLI_VERBS(X)
+#undef X
+
+/* Verbs that others run. */
 int cli_debug(int argc, char **argv);
-int cli_detach(int argc, char **argv);
-int cli_dis(int argc, char **argv);
-int cli_doctor(int argc, char **argv);
-int cli_grade(int argc, char **argv);
-int cli_log(int argc, char **argv);
-int cli_metrics(int argc, char **argv);
-int cli_mix(int argc, char **argv);
-int cli_play(int argc, char **argv);
-int cli_profile(int argc, char **argv);
-int cli_record(int argc, char **argv);
-int cli_replay(int argc, char **argv);
-int cli_revoke(int argc, char **argv);
-int cli_run(int argc, char **argv);
-int cli_serve(int argc, char **argv);
-int cli_set(int argc, char **argv);
-int cli_sim(int argc, char **argv);
-int cli_status(int argc, char **argv);
-int cli_sweep(int argc, char **argv);
-int cli_tune(int argc, char **argv);
-int cli_judge(int argc, char **argv);
-int cli_swap(int argc, char **argv);
-int cli_top(int argc, char **argv);
 int cli_trace(int argc, char **argv);
-int cli_try(int argc, char **argv);
-int cli_why(int argc, char **argv);
 
 void cli_examples_print(const char *verb);
 void cli_set_verb(const char *name);
 const char *cli_verb(void);
-int cli_option(int argc, char **argv, const char *letters, const struct option *options);
+int cli_option(int argc, char **argv, const struct option_row *rows, const char *how);
 int cli_operands(int argc, char **argv, int least, int most, const char *want);
 int cli_trace_make(struct sim_trace *t, int argc, char **argv);
 int cli_trace_failed(const char *name, int ret, const struct sim_error *err);

@@ -3,7 +3,6 @@
  * hipec debug: its arguments. The session itself is in debug/.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,20 +55,24 @@ static int check(const struct sim_job *job, const struct asked *a,
 	return CLI_USAGE;
 }
 
+static const struct option_row options[] = {
+	{ 'p', "policy", "FILE", .help = "a policy: .hp, .hpo or the name of a shipped one" },
+	{ LONG('a'), "param", "NAME=VALUE", .help = "a parameter of it; repeatable" },
+	{ 'f', "frames", "N", .help = "frames of memory: 3, 4k; or as bytes 64M" },
+	{ 'm', "mode", "MODE", .help = "mapped (the default) or exact" },
+	{ 'c', "command", "LINE",
+	  .help = "a command; more than one are done in their order, and standard input is not"
+		  " read" },
+	{ LONG('s'), "source", "FILE",
+	  .help = "what a .hpo was compiled from, if it is not found" },
+	{ 0 },
+};
+
 static int parse(struct sim_job *job, struct asked *a, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "policy", required_argument, NULL, 'p' },
-		{ "param", required_argument, NULL, 'a' },
-		{ "frames", required_argument, NULL, 'f' },
-		{ "mode", required_argument, NULL, 'm' },
-		{ "command", required_argument, NULL, 'c' },
-		{ "source", required_argument, NULL, 's' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = cli_option(argc, argv, "p:f:m:c:", options)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, options, "")) != -1)
 		ret = set_option(job, a, opt, optarg);
 	return ret ?: cli_operands(argc, argv, 1, 1, "a trace") ?: check(job, a, argv[optind]);
 }
@@ -110,3 +113,16 @@ int cli_debug(int argc, char **argv)
 	free(a.command);
 	return ret;
 }
+
+const struct cli_verb cli_verb_debug = {
+	.name = "debug", .run = cli_debug, .group = CLI_GROUP_WRITE,
+	.usage = "[OPTION...] TRACE",
+	.summary = "step through a policy on a trace, command by command",
+	.help = "Runs a trace through a policy as hipec sim does, stops, and says what is where"
+		" and why. Commands come from the terminal, or from standard input or"
+		" --command; 'help' lists them, docs/policy/debugger.md has an example. 'hipec"
+		" sim --step' is the same.",
+	.options = options,
+	.end = "Exit codes: 0 done; 1 the trace or the policy is wrong, or, without a terminal,"
+	       " a command was; 2 usage.",
+};

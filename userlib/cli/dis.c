@@ -3,7 +3,6 @@
  * hipec dis: a compiled policy as text. Numbers of slots and words of commands
  * are in hex, as Figure 3 prints them.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -148,19 +147,21 @@ static int print_image(const char *path, const void *image, size_t size)
 	return CLI_OK;
 }
 
-int cli_dis(int argc, char **argv)
+static const struct option_row options[] = {
+	{ 'n', "native", NULL,
+	  .help = "instead, for root: a live container's machine code, or why not" },
+	{ 0 },
+};
+
+static int cli_dis(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "native", no_argument, NULL, 'n' },
-		{ NULL, 0, NULL, 0 },
-	};
 	bool native = false;
 	uint64_t id;
 	size_t size;
 	void *image;
 	int ret, opt;
 
-	while ((opt = cli_option(argc, argv, "n", options)) == 'n')
+	while ((opt = cli_option(argc, argv, options, "")) == 'n')
 		native = true;
 	if (opt != -1 || cli_operands(argc, argv, 1, 1, native ? "a container's number" :
 				      "a compiled policy, .hpo"))
@@ -176,3 +177,13 @@ int cli_dis(int argc, char **argv)
 	free(image);
 	return ret;
 }
+
+const struct cli_verb cli_verb_dis = {
+	.name = "dis", .run = cli_dis, .group = CLI_GROUP_WRITE,
+	.usage = "FILE.hpo | --native ID",
+	.summary = "print a compiled policy: operands, events, commands",
+	.help = "Commands are numbered from 1 as in exit messages, with their words in"
+		" hexadecimal. An image that the module would refuse is printed as far as it"
+		" can be read, with the module's reason, and exit code 1.",
+	.options = options,
+};

@@ -2,7 +2,6 @@
 /*
  * hipec doctor: what is wrong with this machine, in words or as JSON.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,13 +33,14 @@ static void print_finding(const struct doctor_finding *f)
 		printf("%20s# %s\n", "", f->mend);
 }
 
-int cli_doctor(int argc, char **argv)
+static const struct option_row options[] = {
+	{ 'j', "json", NULL, .help = "an array with an object for each check, for programs" },
+	{ LONG('r'), "root", "DIR", .help = "look at the machine whose root folder is there" },
+	{ 0 },
+};
+
+static int cli_doctor(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "root", required_argument, NULL, 'r' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct json_object *array = NULL;
 	const char *root = "/";
 	struct doctor_finding f;
@@ -49,7 +49,7 @@ int cli_doctor(int argc, char **argv)
 	int opt, ret;
 	size_t i;
 
-	while ((opt = cli_option(argc, argv, "j", options)) != -1) {
+	while ((opt = cli_option(argc, argv, options, "")) != -1) {
 		if (opt == 'j' && !array)
 			array = json_object_new_array();
 		else if (opt == 'r')
@@ -80,3 +80,14 @@ int cli_doctor(int argc, char **argv)
 	json_object_put(array);
 	return wrong ? CLI_FAILED : CLI_OK;
 }
+
+const struct cli_verb cli_verb_doctor = {
+	.name = "doctor", .run = cli_doctor, .group = CLI_GROUP_MACHINE,
+	.usage = "[--json]",
+	.summary = "say what keeps hipec from working here, and the command that mends it",
+	.help = "Looks at the kernel, its headers, DKMS, Secure Boot, the module, the device,"
+		" the limit of locked memory, cgroups and file systems. docs/user/install.md"
+		" has more on each. Exit code 1 if something is wrong; what is only noted may"
+		" stay.",
+	.options = options,
+};

@@ -142,21 +142,23 @@ static int set_least(const char *text, double *least)
 	return CLI_USAGE;
 }
 
+static const struct option_row options[] = {
+	{ 'f', "frames", "LIST", .help = "as of hipec sim; without it 25% and 50%" },
+	{ 'm', "mode", "MODE", .help = "mapped (the default) or exact" },
+	{ LONG('a'), "param", "NAME=VALUE", .help = "a parameter of the policy; repeatable" },
+	{ LONG('l'), "least", "PERCENT",
+	  .help = "what each grade has to be; without it, any will do" },
+	{ 'J', "jobs", "N", .help = "at a time" },
+	{ 'j', "json", NULL, .help = "an array with all there is, for programs" },
+	{ 0 },
+};
+
 static int parse(struct sim_job *job, double *least, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "frames", required_argument, NULL, 'f' },
-		{ "mode", required_argument, NULL, 'm' },
-		{ "param", required_argument, NULL, 'a' },
-		{ "least", required_argument, NULL, 'l' },
-		{ "jobs", required_argument, NULL, 'J' },
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	static char references[] = "lru,opt";
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = cli_option(argc, argv, "f:m:jJ:", options)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, options, "")) != -1)
 		ret = opt == 'l' ? set_least(optarg, least) : sim_args_set(job, opt, optarg);
 	ret = ret ?: cli_operands(argc, argv, 2, argc, "a policy and a trace");
 	if (!ret && strchr(argv[optind], ',')) {
@@ -168,7 +170,7 @@ static int parse(struct sim_job *job, double *least, int argc, char **argv)
 	       sim_args_set(job, 'p', references) ?: sim_args_fill(job);
 }
 
-int cli_grade(int argc, char **argv)
+static int cli_grade(int argc, char **argv)
 {
 	struct sim_job job = { .no_league = true };
 	struct sim_rows rows;
@@ -185,3 +187,16 @@ int cli_grade(int argc, char **argv)
 	sim_job_close(&job);
 	return ret;
 }
+
+const struct cli_verb cli_verb_grade = {
+	.name = "grade", .run = cli_grade, .group = CLI_GROUP_WRITE,
+	.usage = "[OPTION...] POLICY TRACE...",
+	.summary = "say how far a policy is on the way from lru to opt",
+	.help = "Counts the faults of a policy, of lru and of opt, which knows the future, on"
+		" each trace. The grade is the share of what opt saves: lru has 0 %, opt 100 %,"
+		" and a policy that is worse than lru has less than nothing."
+		" docs/policy/course.md has exercises.",
+	.options = options,
+	.end = "Exit codes: 0 each grade is enough, 1 failed, 2 usage, 3 one is not, or the"
+	       " policy has ended.",
+};

@@ -3,7 +3,6 @@
  * hipec set, hipec revoke: what changes a live container; and what else takes its number.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,19 +162,20 @@ static int list(int fd, uint64_t id, bool json)
 	return ret == -ENOENT ? CLI_OK : cli_live_failed(id, ret);
 }
 
-int cli_set(int argc, char **argv)
+static const struct option_row options[] = {
+	{ 'j', "json", NULL, .help = "the list as an array, for programs" },
+	{ 0 },
+};
+
+static int cli_set(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, fd, ret, i, nr;
 	bool json = false;
 	int64_t *value;
 	uint64_t id;
 
 	/* What begins with '-' may be a value's: nothing behind ID is an option. */
-	while ((opt = cli_option(argc, argv, "+j", options)) != -1) {
+	while ((opt = cli_option(argc, argv, options, "+")) != -1) {
 		if (opt != 'j')
 			return CLI_USAGE;
 		json = true;
@@ -202,13 +202,21 @@ int cli_set(int argc, char **argv)
 	return ret;
 }
 
-int cli_revoke(int argc, char **argv)
+const struct cli_verb cli_verb_set = {
+	.name = "set", .run = cli_set, .group = CLI_GROUP_RUN,
+	.usage = "[--json] ID [NAME=VALUE...]",
+	.summary = "set params of a live container's policy, or list them",
+	.help = "Events that begin from then on read the new values. All are set or, where one"
+		" is outside its range, none.",
+	.options = options,
+};
+
+static int cli_revoke(int argc, char **argv)
 {
-	static const struct option options[] = { { NULL, 0, NULL, 0 } };
 	int fd, ret, i, failed = 0;
 	uint64_t id;
 
-	if (cli_option(argc, argv, "", options) != -1 ||
+	if (cli_option(argc, argv, NULL, "") != -1 ||
 	    cli_operands(argc, argv, 1, argc, "a container's number"))
 		return CLI_USAGE;
 	for (i = optind; i < argc; i++)
@@ -230,3 +238,11 @@ int cli_revoke(int argc, char **argv)
 	close(fd);
 	return failed ? CLI_FAILED : CLI_OK;
 }
+
+const struct cli_verb cli_verb_revoke = {
+	.name = "revoke", .run = cli_revoke, .group = CLI_GROUP_RUN,
+	.usage = "ID...",
+	.summary = "end the policies of live containers; their frames stay",
+	.help = "The built-in FIFO with a second chance goes on; hipec status says that it was"
+		" by hand.",
+};

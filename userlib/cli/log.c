@@ -3,7 +3,6 @@
  * hipec log: what became of policies and containers that are gone.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -172,19 +171,20 @@ static int show(size_t most, bool json)
 	return ret ? CLI_FAILED : CLI_OK;
 }
 
-int cli_log(int argc, char **argv)
+static const struct option_row options[] = {
+	{ 'n', "last", "N", .help = "the last N of them" },
+	{ 'j', "json", NULL, .help = "an array with all there is, for programs" },
+	{ 0 },
+};
+
+static int cli_log(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "last", required_argument, NULL, 'n' },
-		{ NULL, 0, NULL, 0 },
-	};
 	unsigned long most = -1ul;
 	bool json = false;
 	char *end;
 	int opt;
 
-	while ((opt = cli_option(argc, argv, "jn:", options)) != -1) {
+	while ((opt = cli_option(argc, argv, options, "")) != -1) {
 		switch (opt) {
 		case 'j':
 			json = true;
@@ -202,3 +202,13 @@ int cli_log(int argc, char **argv)
 	}
 	return cli_operands(argc, argv, 0, 0, "") ?: show(most, json);
 }
+
+const struct cli_verb cli_verb_log = {
+	.name = "log", .run = cli_log, .group = CLI_GROUP_WATCH,
+	.usage = "[--last N] [--json]",
+	.summary = "show how policies and containers ended that are gone",
+	.help = "The last 64 of all users, or as many as the module's parameter log_records"
+		" says; of these the caller's, or all with CAP_SYS_ADMIN. END is what ended:"
+		" the policy, whose container goes on, or the container.",
+	.options = options,
+};

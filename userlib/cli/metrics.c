@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE	/* asprintf() */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,16 +191,19 @@ static int into_file(const char *path)
 	return ret;
 }
 
-int cli_metrics(int argc, char **argv)
+static const struct option_row options[] = {
+	{ 'o', "output", "FILE",
+	  .help = "there, the old text or the new one at any time; for the collector of text"
+		  " files of its node_exporter" },
+	{ 0 },
+};
+
+static int cli_metrics(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ NULL, 0, NULL, 0 },
-	};
 	const char *path = NULL;
 	int opt, ret;
 
-	while ((opt = cli_option(argc, argv, "o:", options)) != -1) {
+	while ((opt = cli_option(argc, argv, options, "")) != -1) {
 		if (opt != 'o')
 			return CLI_USAGE;
 		path = optarg;
@@ -213,3 +215,11 @@ int cli_metrics(int argc, char **argv)
 		return CLI_FAILED;
 	return ret ? cli_open_failed(ret) : CLI_OK;
 }
+
+const struct cli_verb cli_verb_metrics = {
+	.name = "metrics", .run = cli_metrics, .group = CLI_GROUP_WATCH,
+	.usage = "[--output FILE]",
+	.summary = "print the numbers of all containers for Prometheus",
+	.help = "In its text format. docs/user/operations.md says what to watch.",
+	.options = options,
+};

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE	/* strdupa() */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -77,22 +76,28 @@ static int set_option(struct options *o, int opt, const char *arg)
 	return CLI_USAGE;
 }
 
+static const struct option_row options[] = {
+	{ LONG('O'), "overwrite", NULL,
+	  .help = "the list's writes may destroy what is there; where there is a file system,"
+		  " or the kernel uses the disk, say it twice" },
+	{ LONG('R'), "read-only", NULL, .help = "read what the list writes" },
+	{ LONG('b'), "batch", "N", .help = "requests under way at a time; 32" },
+	{ LONG('p'), "pages", "N",
+	  .help = "pages of a request, where they follow each other; 1" },
+	{ LONG('w'), "within", "P",
+	  .help = "percent of the mean that half of its 95 % interval may be, for the rounds to"
+		  " end; 2" },
+	{ LONG('r'), "rounds", "N", .help = "at most; 30" },
+	{ 'n', "dry-run", NULL, .help = "all but the reads and writes" },
+	{ 'j', "json", NULL, .help = "an object with all there is, for programs" },
+	{ 0 },
+};
+
 static int parse(struct options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "batch", required_argument, NULL, 'b' },
-		{ "pages", required_argument, NULL, 'p' },
-		{ "rounds", required_argument, NULL, 'r' },
-		{ "within", required_argument, NULL, 'w' },
-		{ "overwrite", no_argument, NULL, 'O' },
-		{ "read-only", no_argument, NULL, 'R' },
-		{ "dry-run", no_argument, NULL, 'n' },
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = cli_option(argc, argv, "nj", options)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, options, "")) != -1)
 		ret = set_option(o, opt, optarg);
 	if (!ret && argc - optind != 2) {
 		cli_error("want a list and what to play it on");
@@ -202,7 +207,7 @@ static int play_list(const struct options *o, const struct sim_trace *t,
 	return ret;
 }
 
-int cli_play(int argc, char **argv)
+static int cli_play(int argc, char **argv)
 {
 	struct options o = { .batch = 32, .pages = 1, .rounds = 30, .within = 2 };
 	struct sim_trace t = { 0 };
@@ -216,3 +221,13 @@ int cli_play(int argc, char **argv)
 	sim_trace_free(&t);
 	return ret;
 }
+
+const struct cli_verb cli_verb_play = {
+	.name = "play", .run = cli_play, .group = CLI_GROUP_FIND,
+	.usage = "[OPTION...] LIST DISK",
+	.summary = "time a list of reads and writes on a real file or disk",
+	.help = "LIST is what hipec sim --post-cache wrote, or any trace; page N is byte 4096 N"
+		" of DISK, which may be a file. docs/user/player.md says what is measured, and"
+		" how.",
+	.options = options,
+};

@@ -4,7 +4,6 @@
  * into text by the programs in profile/, which are in Python.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -195,28 +194,35 @@ static int fill_in(struct sim_job *job)
 	return ret ?: sim_args_fill(job);
 }
 
+static const struct option_row options[] = {
+	{ 'p', "policy", "LIST", .help = "without it lru,fifo2,mru,opt" },
+	{ LONG('a'), "param", "NAME=VALUE",
+	  .help = "of each policy that has such a param; repeatable" },
+	{ 'f', "frames", "LIST",
+	  .help = "the first size is drawn in detail, without it 50%; all are on the curve;"
+		  " with one size or none, 1% to 100% are too" },
+	{ 'm', "mode", "MODE", .help = "mapped (the default) or exact" },
+	{ LONG('V'), "over", "POLICY", .help = "the one to compare with in the place of lru" },
+	{ LONG('w'), "whole-writes", NULL,
+	  .help = "a write miss reads nothing: it fills its page" },
+	{ LONG('k'), "counters", "LIST",
+	  .help = "of a policy's counters, drawn on top of each other; without it frames*" },
+	{ LONG('d'), "detector", "BY", .help = NULL },
+	{ LONG('e'), "detect-every", "N",
+	  .help = "what feeds policies as amp, and how often, as of hipec sim" },
+	{ 'o', "output", "FILE", .help = "the page; without it profile.html" },
+	{ 't', "text", NULL, .help = "a summary for this terminal in the place of the page" },
+	{ 'j', "json", NULL, .help = "what both are made of, for programs" },
+	{ 'J', "jobs", "N", .help = "runs at a time" },
+	{ 0 },
+};
+
 static int parse(struct sim_job *job, struct profile_output *o, int argc,
 		 char **argv)
 {
-	static const struct option options[] = {
-		{ "policy", required_argument, NULL, 'p' },
-		{ "param", required_argument, NULL, 'a' },
-		{ "frames", required_argument, NULL, 'f' },
-		{ "mode", required_argument, NULL, 'm' },
-		{ "over", required_argument, NULL, 'V' },
-		{ "whole-writes", no_argument, NULL, 'w' },
-		{ "detector", required_argument, NULL, 'd' },
-		{ "counters", required_argument, NULL, 'k' },
-		{ "detect-every", required_argument, NULL, 'e' },
-		{ "jobs", required_argument, NULL, 'J' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "text", no_argument, NULL, 't' },
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = cli_option(argc, argv, "p:f:m:o:tjJ:", options)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, options, "")) != -1)
 		if (opt == 'o')
 			o->file = optarg;
 		else if (opt == 'k')
@@ -234,7 +240,7 @@ static int parse(struct sim_job *job, struct profile_output *o, int argc,
 	return ret ?: cli_operands(argc, argv, 1, argc, "a trace") ?: fill_in(job);
 }
 
-int cli_profile(int argc, char **argv)
+static int cli_profile(int argc, char **argv)
 {
 	struct profile_output o = { 0 };
 	struct sim_job job = { .no_league = true };
@@ -252,3 +258,14 @@ int cli_profile(int argc, char **argv)
 	sim_job_close(&job);
 	return ret;
 }
+
+const struct cli_verb cli_verb_profile = {
+	.name = "profile", .run = cli_profile, .group = CLI_GROUP_FIND,
+	.usage = "[OPTION...] TRACE...",
+	.summary = "draw what policies do on traces, as a page for a browser",
+	.help = "Runs each trace through each policy: faults by region and over time, frames"
+		" held, queue lengths, the hottest lines, and faults by memory. '-' is standard"
+		" input. docs/user/profile.md says how to read it; policies, sizes and modes"
+		" are those of hipec sim.",
+	.options = options,
+};

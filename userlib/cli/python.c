@@ -28,17 +28,14 @@ static const char *interpreter(void)
 static int read_words(const struct cli_python *p, int argc, char **argv, char **word,
 		      char (*name)[32], int nr)
 {
-	const struct option *o;
 	int opt;
 
-	while ((opt = cli_option(argc, argv, p->letters, p->options)) != -1) {
-		for (o = p->options; o->name && o->val != opt; o++)
-			;
-		if (!o->name)
+	while ((opt = cli_option(argc, argv, p->options, p->form)) != -1) {
+		if (opt == '?')
 			return -1;
-		snprintf(*name, sizeof(*name), "--%s", o->name);
+		snprintf(*name, sizeof(*name), "--%s", option_name(p->options, opt));
 		word[nr++] = *name++;
-		if (o->has_arg)
+		if (optarg)
 			word[nr++] = optarg;
 	}
 	if (cli_operands(argc, argv, p->least, p->most, p->what))

@@ -8,13 +8,13 @@
 #ifndef HIPEC_CLI_PYTHON_H
 #define HIPEC_CLI_PYTHON_H
 
-#include <getopt.h>
+#include "../option/option.h"
 
 /* What a program may be told. */
 struct cli_python {
 	const char *program;	/* beside this command, as sweep/sweep.py */
-	const struct option *options;	/* which it has too, by their long names */
-	const char *letters;	/* as of getopt() */
+	const struct option_row *options;	/* which it has too, by their long names */
+	const char *form;	/* of these, as of option_next() */
 	int least, most;	/* operands */
 	const char *what;	/* they are */
 };

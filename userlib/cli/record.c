@@ -3,7 +3,6 @@
  * hipec record: what happens in live containers, into a file.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -240,22 +239,25 @@ static u32 parse_ring(const char *text)
 	return *end || n > HIPEC_RECORD_MAX_RING ? 0 : n;
 }
 
-int cli_record(int argc, char **argv)
+static const struct option_row options[] = {
+	{ 'o', "output", "FILE", .help = "hipec.record" },
+	{ 's', "seconds", "N", .help = "at most so long" },
+	{ 'a', "all", NULL, .help = "all containers that the caller may see" },
+	{ 'r', "ring", "BYTES",
+	  .help = "kept for each container until they are written, a power of two from 4k to"
+		  " 16M; 1M. What does not fit is lost, and the record says so" },
+	{ 0 },
+};
+
+static int cli_record(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "seconds", required_argument, NULL, 's' },
-		{ "ring", required_argument, NULL, 'r' },
-		{ "all", no_argument, NULL, 'a' },
-		{ 0 }
-	};
 	static struct recorder r = { .name = "hipec.record" };
 	double seconds = 0;
 	bool command;
 	char *end;
 	int c;
 
-	while ((c = cli_option(argc, argv, "+o:s:r:a", options)) != -1) {
+	while ((c = cli_option(argc, argv, options, "+")) != -1) {
 		switch (c) {
 		case 'o':
 			r.name = optarg;
@@ -290,3 +292,14 @@ int cli_record(int argc, char **argv)
 	}
 	return record(&r, argc - optind, argv + optind, command, seconds);
 }
+
+const struct cli_verb cli_verb_record = {
+	.name = "record", .run = cli_record, .group = CLI_GROUP_WATCH,
+	.usage = "[OPTION...] ID...|--all|-- COMMAND",
+	.summary = "write what happens in live containers to a file",
+	.help = "Records containers by their number in 'hipec status', all of them and those"
+		" that come, or those that come while a command runs; until they end, the"
+		" command ends, or Ctrl-C. docs/user/record.md says what is in the file; 'hipec"
+		" replay' proves it, 'hipec sim' takes it as a trace.",
+	.options = options,
+};

@@ -3,7 +3,6 @@
  * hipec replay: whether a record's policies decide the same again.
  */
 #include <errno.h>
-#include <getopt.h>
 
 #include "cli.h"
 #include "../record/record.h"
@@ -33,9 +32,8 @@ static int replay(const struct record_stream *s)
 	return CLI_FAILED;
 }
 
-int cli_replay(int argc, char **argv)
+static int cli_replay(int argc, char **argv)
 {
-	static const struct option options[] = { { 0 } };
 	struct record_file f;
 	struct hipec_text why;
 	int ret = CLI_OK, err;
@@ -43,7 +41,7 @@ int cli_replay(int argc, char **argv)
 	FILE *in;
 	size_t i;
 
-	if (cli_option(argc, argv, "", options) != -1 ||
+	if (cli_option(argc, argv, NULL, "") != -1 ||
 	    cli_operands(argc, argv, 1, 1, "a record, of hipec record"))
 		return CLI_USAGE;
 	in = fopen(argv[optind], "rb");
@@ -72,3 +70,11 @@ int cli_replay(int argc, char **argv)
 	record_file_free(&f);
 	return ret;
 }
+
+const struct cli_verb cli_verb_replay = {
+	.name = "replay", .run = cli_replay, .group = CLI_GROUP_WATCH,
+	.usage = "FILE",
+	.summary = "run a record's policies again, and compare each decision",
+	.help = "Exit code 0 if all of them are the same, byte for byte; else 1, with the place"
+		" of the first difference, hole or damage.",
+};

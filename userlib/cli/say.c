@@ -43,18 +43,19 @@ void cli_error(const char *format, ...)
 
 /**
  * cli_option() - the next option of a verb
- * @argc:    of @argv
- * @argv:    words, the first one of which is the verb
- * @letters: short options, as getopt has them
- * @options: long options, likewise
+ * @argc: of @argv
+ * @argv: words, the first one of which is the verb
+ * @rows: its options; NULL: it has none
+ * @how:  as option_next() has it
  *
  * Context: uses getopt's optind, optarg and optopt.
  * Return: an option's value; -1 at their end; '?', said.
  */
-int cli_option(int argc, char **argv, const char *letters, const struct option *options)
+int cli_option(int argc, char **argv, const struct option_row *rows, const char *how)
 {
+	static const struct option_row none[1];
 	char why[OPTION_LINE];
-	int opt = option_next(argc, argv, letters, options, why);
+	int opt = option_next(argc, argv, rows ?: none, how, why);
 
 	if (opt == '?' && strchr(why, ';'))
 		cli_error("%s", cli_clean(why));

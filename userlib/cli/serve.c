@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE	/* strdupa(), asprintf() */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,18 +49,21 @@ static int set_address(struct serve *s, const char *address)
 	return CLI_OK;
 }
 
+static const struct option_row options[] = {
+	{ 'p', "port", "N", .help = "8088; 0: one that is free" },
+	{ 'i', "interval", "S", .help = "seconds from one look to the next; 2" },
+	{ SOCKET, "socket", "PATH", .help = "a socket there, of its owner, and no port" },
+	{ LISTEN, "listen", "ADDRESS",
+	  .help = "not 127.0.0.1: other machines may ask then, without a cipher; say it"
+		  " twice" },
+	{ 0 },
+};
+
 static int parse(struct serve *s, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "port", required_argument, NULL, 'p' },
-		{ "interval", required_argument, NULL, 'i' },
-		{ "listen", required_argument, NULL, LISTEN },
-		{ "socket", required_argument, NULL, SOCKET },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = cli_option(argc, argv, "p:i:", options)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, options, "")) != -1)
 		if (opt == 'p')
 			s->port = optarg;
 		else if (opt == 'i')
@@ -92,7 +94,7 @@ static int parse(struct serve *s, int argc, char **argv)
 	return CLI_USAGE;
 }
 
-int cli_serve(int argc, char **argv)
+static int cli_serve(int argc, char **argv)
 {
 	struct serve s = { .port = "8088", .interval = "2" };
 	char path[PATH_MAX], own[PATH_MAX];
@@ -117,3 +119,13 @@ int cli_serve(int argc, char **argv)
 	cli_error("%s: %s; it needs /usr/bin/python3", path, strerror(errno));
 	return CLI_FAILED;
 }
+
+const struct cli_verb cli_verb_serve = {
+	.name = "serve", .run = cli_serve, .group = CLI_GROUP_WATCH,
+	.usage = "[OPTION...]",
+	.summary = "show in a browser what top and log print, as it happens",
+	.help = "A page on this machine alone, whose address has a token: it is printed, and"
+		" new at each start. Nothing can be written there. Frames, faults, what"
+		" policies save with its error, and how they ended. Ends with Ctrl-C.",
+	.options = options,
+};

@@ -2,7 +2,6 @@
 /*
  * hipec status: the containers that the caller may see, as a table or as JSON.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,17 +69,18 @@ static void print_json(int fd, const struct cli_state *l)
 	json_object_put(array);
 }
 
-int cli_status(int argc, char **argv)
+static const struct option_row options[] = {
+	{ 'j', "json", NULL, .help = "an array with all there is, for programs" },
+	{ 0 },
+};
+
+static int cli_status(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct cli_state list = { 0 };
 	bool json = false;
 	int opt, fd, ret;
 
-	while ((opt = cli_option(argc, argv, "j", options)) != -1) {
+	while ((opt = cli_option(argc, argv, options, "")) != -1) {
 		if (opt != 'j')
 			return CLI_USAGE;
 		json = true;
@@ -102,3 +102,13 @@ int cli_status(int argc, char **argv)
 	free(list.row);
 	return ret ? CLI_FAILED : CLI_OK;
 }
+
+const struct cli_verb cli_verb_status = {
+	.name = "status", .run = cli_status, .group = CLI_GROUP_WATCH,
+	.usage = "[--json]",
+	.summary = "show the containers: their frames, faults and why they ended",
+	.help = "Shows the containers of the caller, or all of them with CAP_SYS_ADMIN. FRAMES"
+		" is the budget; FREE, RESIDENT and DIRTY are pages of it now, the other counts"
+		" are since the policy was loaded. Pages have 4096 bytes.",
+	.options = options,
+};

@@ -2,7 +2,6 @@
 /*
  * hipec swap: another policy for a live container, at once or on trial.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,19 +86,23 @@ static int run(struct cli_swap *s, double trial)
 	return ret;
 }
 
-int cli_swap(int argc, char **argv)
+static const struct option_row options[] = {
+	{ 't', "trial", "TIME",
+	  .help = "30s, 5m: watch the policy before for so long, then this one, and go back if"
+		  " it is worse, ends, or on Ctrl-C" },
+	{ LONG('J'), "jit", "HOW",
+	  .help = "native code: auto, on or off; without it as before" },
+	{ 'j', "json", NULL, .help = "an object with what was seen, for programs" },
+	{ 0 },
+};
+
+static int cli_swap(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "jit", required_argument, NULL, 'J' },
-		{ "trial", required_argument, NULL, 't' },
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct cli_swap s = { 0 };
 	double trial = 0;
 	int opt;
 
-	while ((opt = cli_option(argc, argv, "t:j", options)) != -1) {
+	while ((opt = cli_option(argc, argv, options, "")) != -1) {
 		if (opt == 'j')
 			s.json = true;
 		else if (opt == 'J' && !cli_jit_parse(optarg, &s.jit))
@@ -113,3 +116,14 @@ int cli_swap(int argc, char **argv)
 	s.name = argv[optind + 1];
 	return run(&s, trial);
 }
+
+const struct cli_verb cli_verb_swap = {
+	.name = "swap", .run = cli_swap, .group = CLI_GROUP_RUN,
+	.usage = "[--trial TIME] [--jit HOW] [--json] ID POLICY",
+	.summary = "give a live container another policy; what is cached stays",
+	.help = "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy"
+		" (mru), or builtin. If it cannot take over, the one before goes on:"
+		" docs/user/swap.md.",
+	.options = options,
+	.end = "Exit codes: 0 done, 1 failed, 2 usage, 3 tried, and the one before is back.",
+};

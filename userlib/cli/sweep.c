@@ -10,53 +10,57 @@
 #include "cli.h"
 #include "python.h"
 
-static const struct option plan_options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "dry-run", no_argument, NULL, 'n' },
-	{ "jobs", required_argument, NULL, 'J' },
-	{ "scheduler", required_argument, NULL, 's' },
-	{ "sample", required_argument, NULL, 'S' },
-	{ "part", required_argument, NULL, 'p' },
-	{ "emit", required_argument, NULL, 'e' },
-	{ NULL, 0, NULL, 0 },
+static const struct option_row sweep_options[] = {
+	{ 'o', "output", "DIR",
+	  .help = "of the results; without it PLAN.sweep. Of report the page; without it"
+		  " report.html beside the table" },
+	{ 'n', "dry-run", NULL, .help = "only say how many runs there are, and how large" },
+	{ 'J', "jobs", "N", .help = "at a time; without it as many as there are processors" },
+	{ LONG('s'), "scheduler", "ADDRESS",
+	  .help = "run it on that cluster of Dask's, as tcp://host:8786" },
+	{ LONG('S'), "sample", "1/64",
+	  .help = "as of hipec sim, in the place of the plan's; 1/1: none" },
+	{ LONG('p'), "part", "I/N",
+	  .help = "every Nth trace from the Ith on, from 0; no table yet" },
+	{ LONG('e'), "emit", "HOW",
+	  .help = "print what runs all parts: parallel, lines of commands, or slurm, a script"
+		  " for sbatch; hipec sweep PLAN joins them" },
+	{ 'j', "json", NULL, .help = "of report: what the page shows, for programs" },
+	{ 0 },
 };
 
-static const struct option report_options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, 'j' },
-	{ NULL, 0, NULL, 0 },
+static const struct option_row tune_options[] = {
+	{ 'o', "output", "FILE", .help = "the result; without it POLICY.tuned.hp" },
+	{ 'f', "frames", "LIST", .help = "as of hipec sim; 10%,25%,50%" },
+	{ 'm', "mode", "MODE", .help = "mapped or exact; mapped" },
+	{ LONG('t'), "trials", "N", .help = "values that are tried; 64" },
+	{ LONG('r'), "seed", "N",
+	  .help = "of the search, and of which traces are held out; 0" },
+	{ LONG('H'), "held-out", "N", .help = "percent of the traces; 50" },
+	{ LONG('S'), "sample", "1/64",
+	  .help = "as of hipec sim; held-out traces are run as a whole" },
+	{ 'J', "jobs", "N", .help = "at a time; without it as many as there are processors" },
+	{ LONG('s'), "scheduler", "ADDRESS", .help = "run it on that cluster of Dask's" },
+	{ 'j', "json", NULL, .help = "what was found, for programs" },
+	{ 0 },
 };
 
-static const struct option tune_options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "frames", required_argument, NULL, 'f' },
-	{ "mode", required_argument, NULL, 'm' },
-	{ "trials", required_argument, NULL, 't' },
-	{ "seed", required_argument, NULL, 'r' },
-	{ "sample", required_argument, NULL, 'S' },
-	{ "held-out", required_argument, NULL, 'H' },
-	{ "jobs", required_argument, NULL, 'J' },
-	{ "scheduler", required_argument, NULL, 's' },
-	{ "json", no_argument, NULL, 'j' },
-	{ NULL, 0, NULL, 0 },
+static const struct option_row judge_options[] = {
+	{ 'f', "frames", "LIST", .help = "as of hipec sim, in percent; 10%,25%,50%" },
+	{ 'm', "mode", "MODE", .help = "mapped or exact; mapped" },
+	{ LONG('r'), "seed", "N", .help = "of which traces are held out; 0" },
+	{ LONG('H'), "held-out", "N", .help = "percent of the traces; 50" },
+	{ LONG('S'), "sample", "1/16", .help = "one page of 16 of each trace, taken once" },
+	{ 'J', "jobs", "N", .help = "at a time; without it as many as there are processors" },
+	{ 0 },
 };
 
-static const struct option judge_options[] = {
-	{ "frames", required_argument, NULL, 'f' },
-	{ "mode", required_argument, NULL, 'm' },
-	{ "seed", required_argument, NULL, 'r' },
-	{ "sample", required_argument, NULL, 'S' },
-	{ "held-out", required_argument, NULL, 'H' },
-	{ "jobs", required_argument, NULL, 'J' },
-	{ NULL, 0, NULL, 0 },
-};
-
-int cli_sweep(int argc, char **argv)
+static int cli_sweep(int argc, char **argv)
 {
 	static const struct cli_python plan = {
-		"sweep/sweep.py", plan_options, "o:nJ:", 1, 1, "a plan",
+		"sweep/sweep.py", sweep_options, "p", 1, 1, "a plan",
 	}, report = {
-		"sweep/report.py", report_options, "o:j", 1, 1, "results of a sweep",
+		"sweep/report.py", sweep_options, "r", 1, 1, "results of a sweep",
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "report"))
@@ -64,21 +68,58 @@ int cli_sweep(int argc, char **argv)
 	return cli_python(&plan, argc, argv);
 }
 
-int cli_tune(int argc, char **argv)
+const struct cli_verb cli_verb_sweep = {
+	.name = "sweep", .run = cli_sweep, .group = CLI_GROUP_FIND,
+	.usage = "[OPTION...] PLAN\n"
+		 "report [OPTION...] RESULTS",
+	.summary = "run policies at many sizes over many traces, into one table",
+	.help = "PLAN is a file in TOML: traces, policies, frames, modes and params. Each run"
+		" is a row of results.parquet. What was killed goes on where it was, and a plan"
+		" that was extended runs what is new. docs/user/sweeps.md has an example; it"
+		" needs Python 3.11 with pyarrow, and takes python3 or what HIPEC_PYTHON says."
+		" report draws RESULTS, a table or its folder, as a page for a browser.",
+	.options = sweep_options,
+	.end = "Exit codes: 0 done; 1 failed; 2 usage; 3 done, but some rows are errors.",
+};
+
+static int cli_tune(int argc, char **argv)
 {
 	static const struct cli_python tune = {
-		"sweep/tune.py", tune_options, "o:f:m:J:j", 2, INT_MAX,
+		"sweep/tune.py", tune_options, "", 2, INT_MAX,
 		"a policy and traces",
 	};
 
 	return cli_python(&tune, argc, argv);
 }
 
-int cli_judge(int argc, char **argv)
+const struct cli_verb cli_verb_tune = {
+	.name = "tune", .run = cli_tune, .group = CLI_GROUP_FIND,
+	.usage = "[OPTION...] POLICY.hp TRACE...",
+	.summary = "search the params of a policy on some traces, judge them on others",
+	.help = "Params are searched within their ranges, by Optuna. The result is a source"
+		" with the best values, and a header that says on what they were found, and"
+		" what they gain on the traces that were held out. Without a gain there the"
+		" values are those that it had. docs/user/sweeps.md has an example.",
+	.options = tune_options,
+	.end = "Exit codes: 0 a gain; 1 failed; 2 usage; 3 no gain.",
+};
+
+static int cli_judge(int argc, char **argv)
 {
 	static const struct cli_python judge = {
-		"sweep/candidates.py", judge_options, "f:m:J:", 1, INT_MAX, "traces",
+		"sweep/candidates.py", judge_options, "", 1, INT_MAX, "traces",
 	};
 
 	return cli_python(&judge, argc, argv);
 }
+
+const struct cli_verb cli_verb_judge = {
+	.name = "judge", .run = cli_judge, .group = CLI_GROUP_FIND,
+	.usage = "[OPTION...] TRACE...",
+	.summary = "judge policies that a program writes, one after the other",
+	.help = "Reads candidates from standard input, a line each: the name of a .hp file, or"
+		" JSON with its \"source\". Writes a line of JSON for each, in their order:"
+		" whether it is refused, what its events cost, its misses by those of lru. An"
+		" interface for programs that search; docs/user/sweeps.md describes it.",
+	.options = judge_options,
+};

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE	/* open_memstream() in c11 */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -378,23 +377,24 @@ static bool get_sort(const char *text, struct top *t)
 	return false;
 }
 
-int cli_top(int argc, char **argv)
+static const struct option_row options[] = {
+	{ '1', "once", NULL, .help = "one picture; so it is without a terminal" },
+	{ 'n', "number", "N", .help = "so many pictures" },
+	{ 'i', "interval", "S", .help = "seconds from one to the next; 2" },
+	{ 's', "sort", "BY", .help = "frames (the default), faults, evictions, loss or id" },
+	{ 'j', "json", NULL, .help = "an object a line for each picture, for programs" },
+	{ 0 },
+};
+
+static int cli_top(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "once", no_argument, NULL, '1' },
-		{ "interval", required_argument, NULL, 'i' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "number", required_argument, NULL, 'n' },
-		{ "sort", required_argument, NULL, 's' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct top t = { .interval = DEFAULT_INTERVAL, .sort = by_frames };
 	struct sigaction action = { .sa_handler = stop };
 	bool tty = isatty(STDOUT_FILENO), good = true;
 	int opt;
 
 	t.pictures = tty ? 0 : 1;
-	while (good && (opt = cli_option(argc, argv, "1i:jn:s:", options)) != -1) {
+	while (good && (opt = cli_option(argc, argv, options, "")) != -1) {
 		switch (opt) {
 		case '1':
 			t.pictures = 1;
@@ -422,3 +422,15 @@ int cli_top(int argc, char **argv)
 	sigaction(SIGTERM, &action, NULL);
 	return run(&t);
 }
+
+const struct cli_verb cli_verb_top = {
+	.name = "top", .run = cli_top, .group = CLI_GROUP_WATCH,
+	.usage = "[OPTION...]",
+	.summary = "show who holds which frames and what that gains, again and again",
+	.help = "FRAMES is held now, of at most LIMIT; rates are of the time between two looks,"
+		" in pages a second. GAIN is by how much less, or more, the policy brings in"
+		" than the default one would, since the load; only containers that share are"
+		" compared. docs/user/operations.md says what to do about each HEALTH. Ends"
+		" with Ctrl-C.",
+	.options = options,
+};

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -58,23 +57,27 @@ static bool keep_option(struct try *t, const char *name, const char *value)
 	return true;
 }
 
+static const struct option_row options[] = {
+	{ 'f', "frames", "LIST",
+	  .help = "sizes of memory, as of hipec sim: 64M, 4096, 10%; without it 10%,25%,50%,75%"
+		  " of the pages that are accessed" },
+	{ 'p', "policy", "LIST", .help = "these policies, as of hipec sim" },
+	{ 'o', "output", "FILE", .help = "the trace; without it PROGRAM.trace" },
+	{ LONG('M'), "no-mmap", NULL,
+	  .help = "leave out mapped files: for a program that fails with them" },
+	{ LONG('y'), "only", "GLOB", .help = NULL },
+	{ LONG('n'), "min-pages", "N", .help = NULL },
+	{ LONG('a'), "all", NULL, .help = "which files matter, as of hipec trace" },
+	{ 0 },
+};
+
 static int parse(struct try *t, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "frames", required_argument, NULL, 'f' },
-		{ "policy", required_argument, NULL, 'p' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "no-mmap", no_argument, NULL, 'M' },
-		{ "only", required_argument, NULL, 'y' },
-		{ "min-pages", required_argument, NULL, 'n' },
-		{ "all", no_argument, NULL, 'a' },
-		{ NULL, 0, NULL, 0 },
-	};
 	const char *out = NULL, *slash;
 	bool program;
 	int opt;
 
-	while ((opt = cli_option(argc, argv, "+f:p:o:", options)) != -1)
+	while ((opt = cli_option(argc, argv, options, "+")) != -1)
 		if (opt == 'f')
 			t->frames = optarg;
 		else if (opt == 'p')
@@ -293,7 +296,7 @@ static int simulate(const struct try *t)
 	return ret;
 }
 
-int cli_try(int argc, char **argv)
+static int cli_try(int argc, char **argv)
 {
 	struct try t = { 0 };
 	int ret = parse(&t, argc, argv);
@@ -307,3 +310,18 @@ int cli_try(int argc, char **argv)
 	free(t.keep);
 	return ret;
 }
+
+const struct cli_verb cli_verb_try = {
+	.name = "try", .run = cli_try, .group = CLI_GROUP_FIND,
+	.usage = "[OPTION...] -- PROGRAM...\n"
+		 "[OPTION...] TRACE",
+	.summary = "say whether a policy is worth it for a program, and what to run next",
+	.help = "Takes the program's trace, or reads one, runs the policies that are fit for"
+		" production on it at a few sizes of memory, beside lru, which is about what"
+		" operating systems do, and the optimum. Needs neither root nor the module."
+		" docs/user/first-steps.md has an example. A program may ignore its policy:"
+		" hipec run says which accesses it acts on.",
+	.options = options,
+	.end = "Exit codes: 0 worth it; 3 not with these policies, one could; 4 none could; 1"
+	       " failed, 2 usage, 126 and 127 as of hipec run.",
+};

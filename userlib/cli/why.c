@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,18 +163,19 @@ static int ask(uint64_t id, struct hipec_why *w, bool json)
 	return CLI_OK;
 }
 
-int cli_why(int argc, char **argv)
+static const struct option_row options[] = {
+	{ 'j', "json", NULL, .help = "an object with all there is, for programs" },
+	{ 0 },
+};
+
+static int cli_why(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct hipec_why w = { 0 };
 	bool json = false;
 	uint64_t id;
 	int opt, ret;
 
-	while ((opt = cli_option(argc, argv, "j", options)) != -1) {
+	while ((opt = cli_option(argc, argv, options, "")) != -1) {
 		if (opt != 'j')
 			return CLI_USAGE;
 		json = true;
@@ -190,3 +190,13 @@ int cli_why(int argc, char **argv)
 		close(w.fd);
 	return ret;
 }
+
+const struct cli_verb cli_verb_why = {
+	.name = "why", .run = cli_why, .group = CLI_GROUP_WATCH,
+	.usage = "[--json] ID PAGE|FILE:OFFSET",
+	.summary = "say where a page of a live container stands, and on which queue",
+	.help = "ID is a container's number in hipec status; PAGE counts from the container's"
+		" start, OFFSET is in bytes. Asking changes nothing. The words are in"
+		" docs/user/swap.md.",
+	.options = options,
+};

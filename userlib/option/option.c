@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The next option. getopt finds it; the words for what is wrong are ours.
+ * The next option. getopt finds it, by tables that are made of the rows; the words for
+ * what is wrong are ours.
  */
+#define _GNU_SOURCE	/* stpcpy() */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,29 +88,72 @@ static void say_wrong(const struct option *options, int error, const char *word,
 		snprintf(why, OPTION_LINE, "there is no option '-%c'", optopt);
 }
 
+/* The row of an option, or NULL. @value: with LONG() or without */
+static const struct option_row *row_of(const struct option_row *row, int value)
+{
+	for (; row->value || row->name || row->help; row++)
+		if (row->value && (row->value | OPTION_LONG) == (value | OPTION_LONG))
+			return row;
+	return NULL;
+}
+
+static void make_tables(const struct option_row *row, char *letters, struct option *options)
+{
+	for (; row->value || row->name || row->help; row++) {
+		bool may = row->argument && *row->argument == '[';
+
+		if (row->value && row->value < 0x100) {
+			*letters++ = row->value;
+			letters = stpcpy(letters, may ? "::" : row->argument ? ":" : "");
+		}
+		if (row->value && row->name)
+			*options++ = (struct option){ row->name,
+				may ? optional_argument : row->argument ? required_argument :
+				no_argument, NULL, row->value };
+	}
+	*options = (struct option){ 0 };
+	*letters = 0;
+}
+
 /**
  * option_next() - the next option of a command line
- * @argc:    of @argv
- * @argv:    what main() got, or part of it; argv[0] is no option
- * @letters: short options, as getopt has them, 60 characters at most
- * @options: long options, as getopt_long() has them
- * @why:     says what is wrong, in one line of OPTION_LINE bytes
+ * @argc: of @argv
+ * @argv: what main() got, or part of it; argv[0] is no option
+ * @rows: OPTION_MOST at most
+ * @how:  a letter of rows' forms, or "": all; behind a '+' if the first word that is no
+ *        option ends them
+ * @why:  says what is wrong, in one line of OPTION_LINE bytes
  *
  * Context: uses getopt's optind, optarg and optopt.
- * Return: an option's value; -1 at their end; '?', and why.
+ * Return: an option's value, without LONG(); -1 at their end; '?', and why.
  */
-int option_next(int argc, char **argv, const char *letters,
-		const struct option *options, char *why)
+int option_next(int argc, char **argv, const struct option_row *rows, const char *how,
+		char *why)
 {
-	char colon[64];
-	int opt, plus = *letters == '+';
-
 	/* A colon in front tells a missing argument from an unknown option. */
-	snprintf(colon, sizeof(colon), "%.*s:%s", plus, letters, letters + plus);
+	char letters[3 * OPTION_MOST + 3] = "+:";
+	bool first = *how == '+';
+	struct option options[OPTION_MOST + 1];
+	const struct option_row *row;
+	int opt;
+
+	make_tables(rows, letters + 2, options);
 	opterr = 0;
-	opt = getopt_long(argc, argv, colon, options, NULL);
-	if (opt != '?' && opt != ':')
+	opt = getopt_long(argc, argv, letters + !first, options, NULL);
+	if (opt < 0)
 		return opt;
-	say_wrong(options, opt, argv[optind - 1], why);
-	return '?';
+	row = row_of(rows, opt);
+	if (opt == '?' || opt == ':') {
+		say_wrong(options, opt, argv[optind - 1], why);
+	} else if (row->forms && how[first] && !strchr(row->forms, how[first])) {
+		snprintf(why, OPTION_LINE, "'%.60s' has no such option", argv[0]);
+		opt = '?';
+	}
+	return opt == ':' ? '?' : opt & ~OPTION_LONG;
+}
+
+/* The long name of an option that there is. */
+const char *option_name(const struct option_row *rows, int value)
+{
+	return row_of(rows, value)->name;
 }

@@ -6,7 +6,6 @@
  */
 #include "../cli.h"
 #include "amp.h"
-#include "../../option/option.h"
 
 static const struct {
 	const char *name;
@@ -17,7 +16,7 @@ static const struct {
 	{ "report", cli_amp_report },
 };
 
-int cli_amp(int argc, char **argv)
+static int cli_amp(int argc, char **argv)
 {
 	const char *near = NULL;
 	size_t i;
@@ -37,3 +36,14 @@ int cli_amp(int argc, char **argv)
 		cli_error("there is no '%s'; want detect, feed or report", cli_clean(argv[1]));
 	return CLI_USAGE;
 }
+
+const struct cli_verb cli_verb_amp = {
+	.name = "amp", .run = cli_amp, .group = CLI_GROUP_FIND,
+	.usage = "detect [OPTION...] TRACE\n"
+		 "feed [OPTION...] ID|PID\n"
+		 "report [OPTION...] [FILE]",
+	.summary = "find what call stacks do, in a trace or in runs: loop, pass once, ...",
+	.help = "A context is a call stack; 'hipec trace -- COMMAND' takes traces that have"
+		" some. docs/user/amp.md says what is found, and how; '-' is standard input.",
+	.options = amp_options,
+};

@@ -4,6 +4,7 @@
  *
  * Interface:
  * cli_amp_<verb>()    runs it; argv[0] is the verb; returns an exit code
+ * amp_options[]       of all of them
  * amp_hints_name()    the file in which runs of a program keep what they learn
  * amp_hints_read(), _keep()  that file
  * amp_patterns_print(), _json()  patterns, a line or an object each
@@ -14,6 +15,9 @@
 #include <json-c/json.h>
 
 #include "../../amp/amp.h"
+#include "../../option/option.h"
+
+extern const struct option_row amp_options[];
 
 int cli_amp_detect(int argc, char **argv);
 int cli_amp_feed(int argc, char **argv);

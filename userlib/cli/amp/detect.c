@@ -5,7 +5,6 @@
  * Interface: amp.h.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 
 #include "../cli.h"
@@ -119,21 +118,10 @@ static int set(struct options *o, int opt, char *arg)
 
 static int parse(struct options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "detector", required_argument, NULL, 'd' },
-		{ "form", required_argument, NULL, 'f' },
-		{ "every", required_argument, NULL, 'e' },
-		{ "blocks", required_argument, NULL, 'b' },
-		{ "rate", required_argument, NULL, 'r' },
-		{ "top", required_argument, NULL, 't' },
-		{ "fed", no_argument, NULL, 'F' },
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, ret = CLI_OK;
 
 	optind = 1;
-	while (!ret && (opt = cli_option(argc, argv, "j", options)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, amp_options, "d")) != -1)
 		ret = set(o, opt, optarg);
 	return ret ?: cli_operands(argc, argv, 1, 1, "a trace");
 }

@@ -9,7 +9,6 @@
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,8 +27,6 @@
 
 #define REST_MS 5	/* from one look at samples to the next */
 #define LOOK_MS 1000	/* from one look whether anybody is left to the next */
-
-enum { HINTS = 256, NO_HINTS, POLICY, SECONDS };
 
 struct feeding {
 	/* As the user said. */
@@ -390,17 +387,17 @@ static int set_option(struct feeding *f, int opt)
 	char *end;
 
 	switch (opt) {
-	case HINTS:
+	case 'h':
 		free(f->hints);
 		f->hints = strdup(optarg);
 		return f->hints ? CLI_OK : CLI_FAILED;
-	case NO_HINTS:
+	case 'n':
 		f->no_hints = true;
 		return CLI_OK;
-	case POLICY:
+	case 'p':
 		f->policy = optarg;
 		return CLI_OK;
-	case SECONDS:
+	case 's':
 		f->seconds = strtod(optarg, &end);
 		if (*optarg && !*end && f->seconds > 0 && f->seconds < 1e9)
 			return CLI_OK;
@@ -413,18 +410,11 @@ static int set_option(struct feeding *f, int opt)
 
 static int parse(struct feeding *f, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "hints", required_argument, NULL, HINTS },
-		{ "no-hints", no_argument, NULL, NO_HINTS },
-		{ "policy", required_argument, NULL, POLICY },
-		{ "seconds", required_argument, NULL, SECONDS },
-		{ NULL, 0, NULL, 0 },
-	};
 	const char *number;
 	char *end;
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = cli_option(argc, argv, "", options)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, amp_options, "f")) != -1)
 		ret = set_option(f, opt);
 	if (ret)
 		return ret;

@@ -8,7 +8,6 @@
 #define _GNU_SOURCE	/* asprintf() */
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -304,18 +303,12 @@ static int read_state(const char *name, struct amp_state *s)
 
 static int parse(struct options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "run", required_argument, NULL, 'r' },
-		{ "top", required_argument, NULL, 't' },
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	char *end;
 	int opt;
 
-	while ((opt = cli_option(argc, argv, "j", options)) != -1) {
+	while ((opt = cli_option(argc, argv, amp_options, "r")) != -1) {
 		switch (opt) {
-		case 'r':
+		case 'R':
 			o->program = optarg;
 			break;
 		case 't':

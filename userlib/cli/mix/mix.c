@@ -4,7 +4,6 @@
  * in several, as tables or as JSON.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 
 #include "../cli.h"
@@ -152,24 +151,33 @@ static int set_option(struct mix_job *job, int opt, char *arg)
 	return CLI_USAGE;
 }
 
+static const struct option_row options[] = {
+	{ 'f', "frames", "N", .help = "of the machine: 4096, 4k (1024 each), 64M, 512KiB" },
+	{ 'g', "global", "NAME",
+	  .help = "policy of the frames that are shared: fifo2-mr (the default) or awst,"
+		  " between each one's min and max" },
+	{ 'o', "orders", "LIST",
+	  .help = "of submission: all, or J,R,S; without it as in the file" },
+	{ 's', "slice", "TIME",
+	  .help = "of the processor, 100ms; times are in ns, us, ms and s" },
+	{ LONG('G'), "gap", "TIME", .help = "from the start of one to that of the next; 0" },
+	{ 'd', "disk", "TIME",
+	  .help = "of a page: paper (the default), ssd, hdd, 5ms, or 5ms,1ms if the page behind"
+		  " the last one takes less" },
+	{ LONG('w'), "write", "TIME", .help = "of a page that is written, if it is another" },
+	{ 'm', "mode", "MODE", .help = "as of hipec sim" },
+	{ LONG('R'), "no-recovery", NULL, .help = "let ill-advised decisions stand" },
+	{ LONG('r'), "revoke", NULL, .help = "end policies that break the contract" },
+	{ LONG('S'), "sample", "TIME", .help = "in JSON, who holds how many frames, so often" },
+	{ LONG('p'), "profile", "FILE",
+	  .help = "a page as hipec profile's, all applications together over time; text: a"
+		  " summary instead; json: what both are made of" },
+	{ 'j', "json", NULL, .help = "an array with an element an order, for programs" },
+	{ 0 },
+};
+
 static int parse_args(struct mix_job *job, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "frames", required_argument, NULL, 'f' },
-		{ "global", required_argument, NULL, 'g' },
-		{ "mode", required_argument, NULL, 'm' },
-		{ "slice", required_argument, NULL, 's' },
-		{ "gap", required_argument, NULL, 'G' },
-		{ "sample", required_argument, NULL, 'S' },
-		{ "disk", required_argument, NULL, 'd' },
-		{ "write", required_argument, NULL, 'w' },
-		{ "orders", required_argument, NULL, 'o' },
-		{ "no-recovery", no_argument, NULL, 'R' },
-		{ "revoke", no_argument, NULL, 'r' },
-		{ "profile", required_argument, NULL, 'p' },
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, ret = CLI_OK;
 
 	job->machine = (struct mix_machine){
@@ -177,7 +185,7 @@ static int parse_args(struct mix_job *job, int argc, char **argv)
 	};
 	set_times(job->machine.read_ns, disks[0].random, disks[0].next);
 	set_times(job->machine.write_ns, disks[0].random, disks[0].next);
-	while (!ret && (opt = cli_option(argc, argv, "f:g:m:s:d:o:j", options)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, options, "")) != -1)
 		ret = set_option(job, opt, optarg);
 	if (!ret && argc - optind != 1) {
 		cli_error("want one file of applications");
@@ -322,7 +330,7 @@ static int run_job(struct mix_job *job)
 	return ret;
 }
 
-int cli_mix(int argc, char **argv)
+static int cli_mix(int argc, char **argv)
 {
 	struct mix_job *job = calloc(1, sizeof(*job));
 	int ret;
@@ -341,3 +349,14 @@ int cli_mix(int argc, char **argv)
 	free(job);
 	return ret;
 }
+
+const struct cli_verb cli_verb_mix = {
+	.name = "mix", .run = cli_mix, .group = CLI_GROUP_FIND,
+	.usage = "--frames N [OPTION...] APPS",
+	.summary = "run several applications with policies on one simulated machine",
+	.help = "APPS is a file with a line for each: NAME [KEY=VALUE...] : TRACE, with the"
+		" keys policy, privileged (frames), min, max, start and cpu (of an access);"
+		" TRACE is a file or what hipec trace make takes. docs/user/mixes.md says what"
+		" happens when.",
+	.options = options,
+};

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -114,28 +113,42 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 	return CLI_USAGE;
 }
 
+static const struct option_row options[] = {
+	{ 'p', "policy", "NAME",
+	  .help = "a policy: .hp, .hpo, the name of a shipped one, or builtin" },
+	{ PARAM, "param", "NAME=VALUE", .help = "a parameter of it; repeatable" },
+	{ 'b', "budget", "SIZE",
+	  .help = "memory that all files share: 512M, 8G; pages: 4096, 10k; or auto: what our"
+		  " cgroup's limit allows, half of the machine's" },
+	{ 'm', "map", "GLOB",
+	  .help = "files that count, by their whole name or its last part; repeatable. Without"
+		  " it, all of 1 MB and more" },
+	{ REGIONS, "regions", NULL,
+	  .help = "file maps as regions, by a library in the program; with --map those that are"
+		  " written, too" },
+	{ RESERVE, "reserve", NULL, .help = "likewise, in frames of its own, not in a share" },
+	{ CONTRACT, "contract", NULL,
+	  .help = "revoke the policy if it reads far more than the default would; so it is"
+		  " anyway with --regions, but not --reserve" },
+	{ JIT, "jit", "HOW", .help = "native code: auto, on, off; else as the module's jit" },
+	{ HINTS, "hints", "FILE",
+	  .help = "what runs of the program have learnt, of a policy as amp; not the one in"
+		  " ~/.local/state/hipec/amp. It is read and written" },
+	{ NO_HINTS, "no-hints", NULL, .help = "neither" },
+	{ STRICT, "strict", NULL,
+	  .help = "fail where the module is missing or refuses something; without it, files are"
+		  " then cached as ever, and one line says so" },
+	{ 'q', "quiet", NULL, .help = "do not tell at the end what was saved" },
+	{ 'j', "json", NULL, .help = "tell it as an object, for programs" },
+	{ 'o', "output", "FILE", .help = "tell it there, not on standard error" },
+	{ 0 },
+};
+
 static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "policy", required_argument, NULL, 'p' },
-		{ "budget", required_argument, NULL, 'b' },
-		{ "map", required_argument, NULL, 'm' },
-		{ "param", required_argument, NULL, PARAM },
-		{ "regions", no_argument, NULL, REGIONS },
-		{ "reserve", no_argument, NULL, RESERVE },
-		{ "contract", no_argument, NULL, CONTRACT },
-		{ "strict", no_argument, NULL, STRICT },
-		{ "hints", required_argument, NULL, HINTS },
-		{ "no-hints", no_argument, NULL, NO_HINTS },
-		{ "jit", required_argument, NULL, JIT },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "output", required_argument, NULL, 'o' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = cli_option(argc, argv, "+p:b:m:qjo:", options)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, options, "+")) != -1)
 		ret = set_option(r, job, opt);
 	if (!ret && (!r->policy || !r->budget)) {
 		cli_error("want --policy and --budget");
@@ -397,7 +410,7 @@ static int run_program(struct run *r, char **argv, const char *library, bool *ra
 	return ret;
 }
 
-int cli_run(int argc, char **argv)
+static int cli_run(int argc, char **argv)
 {
 	struct run r = { .device = -1, .socket = -1, .procs = -1 };
 	struct sim_job job = { 0 };
@@ -430,3 +443,15 @@ int cli_run(int argc, char **argv)
 		exit(ret ?: reported);	/* it means nothing to our caller */
 	return ret;
 }
+
+const struct cli_verb cli_verb_run = {
+	.name = "run", .run = cli_run, .group = CLI_GROUP_RUN,
+	.usage = "--policy P --budget B [OPTION...] -- PROGRAM...",
+	.summary = "run a program as it is, with its files under a policy",
+	.help = "Files that the program, and what it starts, opens are a policy's to keep in"
+		" memory, by read() and by maps, in a cgroup of its own. Where that may not be,"
+		" its file maps are regions of one container. docs/user/run.md has both.",
+	.options = options,
+	.end = "Exit code: the program's, 128 and the signal that ended it, 127 if there is no"
+	       " such program, 126 if it cannot be run; 1 if nothing was run.",
+};

@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE	/* CPU_COUNT() */
 #include <errno.h>
-#include <getopt.h>
 #include <sched.h>
 #include <stdlib.h>
 
@@ -381,6 +380,57 @@ int sim_args_fill(struct sim_job *job)
 	return ret;
 }
 
+const struct option_row sim_options[] = {
+	{ 'p', "policy", "LIST",
+	  .help = "files (.hpo, or .hp, which ampc compiles), shipped policies (mru) or what is"
+		  " built in: lru, fifo, clock, opt, which is the least that any policy can"
+		  " reach, opt-reads, default; without it the first four of these; builtin:"
+		  " what the module does without a policy" },
+	{ LONG('A'), "among", "LIST",
+	  .help = "policies of the league of --policy auto, --mode exact" },
+	{ LONG('a'), "param", "NAME=VALUE",
+	  .help = "of each policy that has such a param; repeatable" },
+	{ 'f', "frames", "LIST",
+	  .help = "frames of memory: 4096, 4k (1024 each); or as bytes 64M, 1G, 512KiB; or as a"
+		  " part of the trace's pages, 10%; without it 25% and 50%" },
+	{ 'm', "mode", "MODE",
+	  .help = "mapped: a hit sets the page's bits, as hardware does (the default); exact:"
+		  " it also runs Access" },
+	{ LONG('w'), "whole-writes", NULL,
+	  .help = "a write miss reads nothing: it fills its page" },
+	{ LONG('n'), "native", NULL,
+	  .help = "policies run as native code, which $CC or cc makes first" },
+	{ 'v', "verdict", "[=PERCENT]",
+	  .help = "exit with 0 if a policy has PERCENT (3) fewer faults than lru, 3 if none"
+		  " has, 4 if none can; adds lru and opt" },
+	{ LONG('o'), "over", "POLICY", .help = "the one to compare with in the place of lru" },
+	{ LONG('W'), "warm-up", "N",
+	  .help = "the first N accesses are not counted; 25%: of all" },
+	{ 'c', "contract", "[=SALT]",
+	  .help = "beside the default policy and its sampled shadow: whether revocation's"
+		  " contract would end it, and when" },
+	{ LONG('C'), "columns", "LIST",
+	  .help = "of the table: docs/user/sim.md has them; all" },
+	{ LONG('S'), "sample", "1/64",
+	  .help = "run one page of 64, or more if that is too few, and as small a part of the"
+		  " frames; ERROR% says how far that is off" },
+	{ LONG('P'), "post-cache", "FILE",
+	  .help = "write there what one policy with one number of frames reads and writes, a"
+		  " trace; hipec play times it" },
+	{ LONG('d'), "detector", "BY",
+	  .help = "amp, pcc or dear: what finds the patterns of a policy that is fed, as amp;"
+		  " none: nothing does" },
+	{ LONG('e'), "detect-every", "N", .help = "accesses from one feed to the next; 5000" },
+	{ LONG('U'), "unguarded", NULL,
+	  .help = "what is found is fed at once, whether it pays or not" },
+	{ LONG('H'), "hints", "FILE",
+	  .help = "patterns of the last run, if it is there; gets this one's" },
+	{ 'J', "jobs", "N", .help = "at a time; without it as many as there are processors" },
+	{ 'j', "json", NULL, .help = "an array with all there is, for programs" },
+	{ 0, "--step", NULL, .help = "hipec debug, with its options" },
+	{ 0 },
+};
+
 /**
  * sim_args_parse() - read the arguments
  * @job:  empty; filled but for its traces
@@ -394,33 +444,10 @@ int sim_args_fill(struct sim_job *job)
  */
 int sim_args_parse(struct sim_job *job, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "policy", required_argument, NULL, 'p' },
-		{ "param", required_argument, NULL, 'a' },
-		{ "among", required_argument, NULL, 'A' },
-		{ "frames", required_argument, NULL, 'f' },
-		{ "mode", required_argument, NULL, 'm' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "native", no_argument, NULL, 'n' },
-		{ "contract", optional_argument, NULL, 'c' },
-		{ "columns", required_argument, NULL, 'C' },
-		{ "verdict", optional_argument, NULL, 'v' },
-		{ "over", required_argument, NULL, 'o' },
-		{ "whole-writes", no_argument, NULL, 'w' },
-		{ "warm-up", required_argument, NULL, 'W' },
-		{ "sample", required_argument, NULL, 'S' },
-		{ "jobs", required_argument, NULL, 'J' },
-		{ "post-cache", required_argument, NULL, 'P' },
-		{ "detector", required_argument, NULL, 'd' },
-		{ "detect-every", required_argument, NULL, 'e' },
-		{ "hints", required_argument, NULL, 'H' },
-		{ "unguarded", no_argument, NULL, 'U' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, ret = CLI_OK;
 
 	job->least = SIM_LEAST_GAIN;
-	while (!ret && (opt = cli_option(argc, argv, "p:f:m:c::jv::J:", options)) != -1)
+	while (!ret && (opt = cli_option(argc, argv, sim_options, "")) != -1)
 		ret = sim_args_set(job, opt, optarg);
 	ret = ret ?: cli_operands(argc, argv, 1, argc, "a trace") ?: sim_args_fill(job);
 	if (!ret && job->post_name &&

@@ -3,7 +3,6 @@
  * hipec sim: traces through policies and references, as a table or as JSON.
  * All that can be wrong with the arguments is found before anything is printed.
  */
-#include <getopt.h>
 #include <stdlib.h>
 
 #include "../cli.h"
@@ -83,7 +82,7 @@ static bool take_step(int *argc, char **argv)
 	return false;
 }
 
-int cli_sim(int argc, char **argv)
+static int cli_sim(int argc, char **argv)
 {
 	struct sim_job job = { 0 };
 	int ret;
@@ -98,3 +97,12 @@ int cli_sim(int argc, char **argv)
 	sim_job_close(&job);
 	return ret;
 }
+
+const struct cli_verb cli_verb_sim = {
+	.name = "sim", .run = cli_sim, .group = CLI_GROUP_FIND,
+	.usage = "[OPTION...] TRACE...",
+	.summary = "count the faults of policies on traces, without the module",
+	.help = "Runs each trace through each policy with each number of frames; '-' is"
+		" standard input. docs/user/sim.md has the trace's form and the columns.",
+	.options = sim_options,
+};

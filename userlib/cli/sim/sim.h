@@ -28,6 +28,7 @@
 
 #include <json-c/json.h>
 
+#include "../../option/option.h"
 #include "../../sim/sim.h"
 #include "../../sim/auto.h"
 #include "../../sim/feed.h"
@@ -167,6 +168,8 @@ enum sim_verdict {
 };
 
 int sim_trace_open(struct sim_trace *t, const char *name);
+
+extern const struct option_row sim_options[];
 
 int sim_args_parse(struct sim_job *job, int argc, char **argv);
 int sim_args_set(struct sim_job *job, int opt, char *arg);

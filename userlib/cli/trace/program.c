@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
-#include <getopt.h>
 #include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -70,39 +69,28 @@ static int set_stack(struct options *o, const char *text)
 
 static int parse(struct options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "to", required_argument, NULL, 't' },
-		{ "depth", required_argument, NULL, 'd' },
-		{ "stack", required_argument, NULL, 's' },
-		{ "mmap", optional_argument, NULL, 'm' },
-		{ "only", required_argument, NULL, 'y' },
-		{ "min-pages", required_argument, NULL, 'p' },
-		{ "all", no_argument, NULL, 'a' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int opt, ret = CLI_OK;
 
-	while (!ret && (opt = cli_option(argc, argv, "+o:", options)) != -1) {
+	while (!ret && (opt = cli_option(argc, argv, cli_trace_options, "+p")) != -1) {
 		if (opt == 'o')
 			o->out = optarg;
-		else if (opt == 't')
+		else if (opt == OPT_TO)
 			ret = cli_trace_form("--to", optarg, true, &o->to);
-		else if (opt == 'd')
+		else if (opt == OPT_DEPTH)
 			ret = parse_count("--depth", optarg, 0,
 					  CONTEXT_MAX_DEPTH, &o->depth);
-		else if (opt == 's')
+		else if (opt == OPT_STACK)
 			ret = set_stack(o, optarg);
-		else if (opt == 'y')
+		else if (opt == OPT_ONLY)
 			ret = cli_trace_only(&o->keep, optarg);
-		else if (opt == 'p')
+		else if (opt == OPT_MIN_PAGES)
 			ret = cli_trace_min_pages(&o->keep, optarg);
-		else if (opt == 'a')
+		else if (opt == OPT_ALL)
 			o->keep.keep.leave_own = false;
-		else if (opt == 'm' && optarg)
+		else if (opt == OPT_MMAP && optarg)
 			ret = parse_count("--mmap", optarg, MIN_MAP_PAGES,
 					  1 << 14, &o->map_pages);
-		else if (opt == 'm')
+		else if (opt == OPT_MMAP)
 			o->map_pages = MAP_PAGES;
 		else
 			ret = CLI_USAGE;

@@ -6,14 +6,12 @@
  */
 #define _GNU_SOURCE	/* strdupa() */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 
 #include "../cli.h"
 #include "../json.h"
 #include "../sim/sim.h"
 #include "trace.h"
-#include "../../option/option.h"
 
 #define MAX_TOP 1000
 
@@ -27,40 +25,39 @@ struct options {
 	struct trace_recipe recipe;
 };
 
-enum { FROM = 256, TO, COLUMNS, JSON, TOP, ONLY, MIN_PAGES, SAMPLE, NUMBERS };
-
 #define BINARY 1024	/* of memory: pages */
 #define DECIMAL 1000	/* of all else: accesses */
 
-/* Numbers of recipes: option, where it goes, what k is, least and most. */
+/* Numbers of recipes, from OPT_PAGES on: where one goes, what k is, least and most. */
 static const struct number {
-	const char *name;
 	size_t at;
 	u64 unit;
 	u64 least, most;
 } numbers[] = {
-#define N(name, member, unit, least, most) \
-	{ name, offsetof(struct trace_recipe, member), unit, least, most }
-	N("pages", pages, BINARY, 1, SIM_MAX_PAGES),
-	N("accesses", accesses, DECIMAL, 1, SIM_MAX_ACCESSES),
-	N("seed", seed, DECIMAL, 0, UINT64_MAX),
-	N("writes", writes, DECIMAL, 0, 100),
-	N("run", run, BINARY, 1, SIM_MAX_PAGES),
-	N("fanout", fanout, DECIMAL, 2, SIM_MAX_PAGES),
-	N("scan", scan, DECIMAL, 0, 100),
-	N("set", set, BINARY, 1, SIM_MAX_PAGES),
-	N("phase", phase, DECIMAL, 1, SIM_MAX_ACCESSES),
-	N("passes", passes, DECIMAL, 1, SIM_MAX_ACCESSES),
-	N("lookups", lookups, DECIMAL, 1, SIM_MAX_PAGES),
+#define N(option, member, unit, least, most) \
+	[option - OPT_PAGES] = { offsetof(struct trace_recipe, member), unit, least, most }
+	N(OPT_PAGES, pages, BINARY, 1, SIM_MAX_PAGES),
+	N(OPT_ACCESSES, accesses, DECIMAL, 1, SIM_MAX_ACCESSES),
+	N(OPT_SEED, seed, DECIMAL, 0, UINT64_MAX),
+	N(OPT_WRITES, writes, DECIMAL, 0, 100),
+	N(OPT_RUN, run, BINARY, 1, SIM_MAX_PAGES),
+	N(OPT_FANOUT, fanout, DECIMAL, 2, SIM_MAX_PAGES),
+	N(OPT_SCAN, scan, DECIMAL, 0, 100),
+	N(OPT_SET, set, BINARY, 1, SIM_MAX_PAGES),
+	N(OPT_PHASE, phase, DECIMAL, 1, SIM_MAX_ACCESSES),
+	N(OPT_PASSES, passes, DECIMAL, 1, SIM_MAX_ACCESSES),
+	N(OPT_LOOKUPS, lookups, DECIMAL, 1, SIM_MAX_PAGES),
 #undef N
 };
 
-static const struct number top = { "top", 0, DECIMAL, 0, MAX_TOP };
+static const struct number top = { 0, DECIMAL, 0, MAX_TOP };
 
-#define SKEW (NUMBERS + ARRAY_SIZE(numbers))
-
-/* A number, which may have k, M or G behind it: the unit, its square or its cube. */
-static int parse_number(const struct number *what, const char *text, u64 *n)
+/*
+ * A number of an option, which may have k, M or G behind it: the unit, its square or its
+ * cube.
+ */
+static int parse_number(enum cli_trace_option opt, const struct number *what, const char *text,
+			u64 *n)
 {
 	static const char units[] = "kMG";
 	const char *unit = "";
@@ -80,9 +77,9 @@ static int parse_number(const struct number *what, const char *text, u64 *n)
 		    *n <= what->most)
 			return CLI_OK;
 	}
-	cli_error("--%s: want a number from %llu to %llu, not '%s'", what->name,
-		  (unsigned long long)what->least, (unsigned long long)what->most,
-		  cli_clean(strdupa(text)));
+	cli_error("--%s: want a number from %llu to %llu, not '%s'",
+		  option_name(cli_trace_options, opt), (unsigned long long)what->least,
+		  (unsigned long long)what->most, cli_clean(strdupa(text)));
 	return CLI_USAGE;
 }
 
@@ -108,61 +105,41 @@ static int parse_skew(const char *text, u64 *skew)
 	return CLI_OK;
 }
 
-static int parse_options(struct options *o, int argc, char **argv,
-			 const char *allowed)
+static int set_number(struct trace_recipe *recipe, enum cli_trace_option opt, const char *text)
 {
-	static struct option options[10 + ARRAY_SIZE(numbers) + 1] = {
-		{ "from", required_argument, NULL, FROM },
-		{ "to", required_argument, NULL, TO },
-		{ "columns", required_argument, NULL, COLUMNS },
-		{ "json", no_argument, NULL, JSON },
-		{ "top", required_argument, NULL, TOP },
-		{ "skew", required_argument, NULL, SKEW },
-		{ "only", required_argument, NULL, ONLY },
-		{ "region", required_argument, NULL, ONLY },
-		{ "min-pages", required_argument, NULL, MIN_PAGES },
-		{ "sample", required_argument, NULL, SAMPLE },
-	};
-	size_t i;
+	const struct number *n = &numbers[opt - OPT_PAGES];
+
+	return parse_number(opt, n, text, (u64 *)((char *)recipe + n->at));
+}
+
+/* @form: 'i', 'c' or 'm', of cli_trace_options */
+static int parse_options(struct options *o, int argc, char **argv, const char *form)
+{
 	int opt, ret = CLI_OK;
 
-	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		options[10 + i] = (struct option){ numbers[i].name,
-			required_argument, NULL, NUMBERS + i };
-	while (!ret && (opt = cli_option(argc, argv, "j", options)) != -1) {
-		char *member = (char *)&o->recipe;
-
-		if (opt == 'j')
-			opt = JSON;
+	while (!ret && (opt = cli_option(argc, argv, cli_trace_options, form)) != -1) {
 		if (opt == '?')
-			return CLI_USAGE;
-		if (!strchr(allowed, opt < NUMBERS ? "ftciikks"[opt - FROM] : 'm')) {
-			cli_error("'%s' has no such option",
-				  cli_clean(argv[0]));
-			return CLI_USAGE;
-		}
-		if (opt == FROM)
+			ret = CLI_USAGE;
+		else if (opt == OPT_FROM)
 			ret = cli_trace_form("--from", optarg, false, &o->in.form);
-		else if (opt == TO)
+		else if (opt == OPT_TO)
 			ret = cli_trace_form("--to", optarg, true, &o->to);
-		else if (opt == COLUMNS)
+		else if (opt == OPT_COLUMNS)
 			o->in.columns = optarg;
-		else if (opt == JSON)
+		else if (opt == 'j')
 			o->json = true;
-		else if (opt == TOP)
-			ret = parse_number(&top, optarg, &o->top);
-		else if (opt == ONLY)
+		else if (opt == OPT_TOP)
+			ret = parse_number(opt, &top, optarg, &o->top);
+		else if (opt == OPT_ONLY)
 			ret = cli_trace_only(&o->keep, optarg);
-		else if (opt == MIN_PAGES)
+		else if (opt == OPT_MIN_PAGES)
 			ret = cli_trace_min_pages(&o->keep, optarg);
-		else if (opt == SAMPLE)
+		else if (opt == OPT_SAMPLE)
 			ret = sim_sample_parse(optarg, &o->sample);
-		else if (opt == (int)SKEW)
+		else if (opt == OPT_SKEW)
 			ret = parse_skew(optarg, &o->recipe.skew);
 		else
-			ret = parse_number(&numbers[opt - NUMBERS], optarg,
-					   (u64 *)(member +
-						   numbers[opt - NUMBERS].at));
+			ret = set_number(&o->recipe, opt, optarg);
 	}
 	if (!ret && o->in.columns && o->in.form != TRACE_ANY &&
 	    o->in.form != TRACE_CSV) {
@@ -219,7 +196,7 @@ static int convert(int argc, char **argv)
 {
 	struct options o = { 0 };
 	struct sim_trace t;
-	int ret = parse_options(&o, argc, argv, "ftcks");
+	int ret = parse_options(&o, argc, argv, "c");
 
 	if (!ret && argc - optind != 2) {
 		cli_error("convert: want a trace to read and one to write");
@@ -313,7 +290,7 @@ static int make_one(struct sim_trace *t, struct options *o, int argc,
 		return CLI_USAGE;
 	}
 	o->recipe.kind = i;
-	ret = parse_options(o, argc, argv, "tm");
+	ret = parse_options(o, argc, argv, "m");
 	if (!ret && argc - optind > 1) {
 		cli_error("make: want one trace to write");
 		ret = CLI_USAGE;
@@ -399,7 +376,7 @@ static int info(int argc, char **argv)
 {
 	struct options o = { .top = 5 };
 	struct json_object *array;
-	int ret = parse_options(&o, argc, argv, "fcik"), i;
+	int ret = parse_options(&o, argc, argv, "i"), i;
 
 	if (!ret && optind == argc) {
 		cli_error("info: want a trace");
@@ -447,3 +424,14 @@ int cli_trace(int argc, char **argv)
 		cli_error("want info, convert, make, or -- and a program, not '%s'", name);
 	return CLI_USAGE;
 }
+
+const struct cli_verb cli_verb_trace = {
+	.name = "trace", .run = cli_trace, .group = CLI_GROUP_FIND,
+	.usage = "[OPTION...] -- COMMAND...\n"
+		 "info [OPTION...] TRACE...\n"
+		 "convert [OPTION...] IN OUT\n"
+		 "make KIND --pages N --accesses N [OPTION...] [OUT]",
+	.summary = "take a program's trace; describe, convert and make traces",
+	.help = "'-' is standard input or output. docs/user/traces.md has forms and kinds.",
+	.options = cli_trace_options,
+};
