@@ -55,30 +55,31 @@ static uint64_t number(const char *text, const char *usage)
 	return n;
 }
 
+static const struct option long_options[] = {
+	{ "policy", required_argument, NULL, 'p' },
+	{ "frames", required_argument, NULL, 'f' },
+	{ "cluster", required_argument, NULL, 'c' },
+	{ "advice", required_argument, NULL, 'a' },
+	{ "disk", required_argument, NULL, 'd' },
+	{ "passes", required_argument, NULL, 'n' },
+	{ "lookups", required_argument, NULL, 'n' },
+	{ "rate", required_argument, NULL, 'r' },
+	{ "write", no_argument, NULL, 'w' },
+	{ "share", no_argument, NULL, 's' },
+	{ "in-place", no_argument, NULL, 'i' },
+	{ "read", no_argument, NULL, 'R' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 }
+};
+
 /* Fill @o; exits with status 2 unless exactly @nr_files arguments are left. */
 void parse_options(struct options *o, int argc, char **argv,
 		   const char *usage, int nr_files)
 {
-	static const struct option table[] = {
-		{ "policy", required_argument, NULL, 'p' },
-		{ "frames", required_argument, NULL, 'f' },
-		{ "cluster", required_argument, NULL, 'c' },
-		{ "advice", required_argument, NULL, 'a' },
-		{ "disk", required_argument, NULL, 'd' },
-		{ "passes", required_argument, NULL, 'n' },
-		{ "lookups", required_argument, NULL, 'n' },
-		{ "rate", required_argument, NULL, 'r' },
-		{ "write", no_argument, NULL, 'w' },
-		{ "share", no_argument, NULL, 's' },
-		{ "in-place", no_argument, NULL, 'i' },
-		{ "read", no_argument, NULL, 'R' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
 	int c;
 
 	*o = (struct options){ .advice = "none", .passes = 8, .frames = 1024 };
-	while ((c = getopt_long(argc, argv, "h", table, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'p':
 			o->policy = optarg;

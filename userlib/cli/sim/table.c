@@ -127,16 +127,59 @@ static bool is_of_contract(enum sim_column column)
 	       column == SIM_COLUMN_WORST || column == SIM_COLUMN_CONTRACT;
 }
 
+/* A column that is a number of each row. Return: whether this one is. */
+static bool count(const struct sim_job *job, const struct sim_cell *cell,
+		  const struct sim_row *row, enum sim_column column, u64 *n)
+{
+	const struct sim_result *r = &row->r;
+
+	switch (column) {
+	case SIM_COLUMN_FRAMES:
+		*n = row->frames;
+		return true;
+	case SIM_COLUMN_ACCESSES:
+		*n = sim_accesses(row);
+		return true;
+	case SIM_COLUMN_FAULTS:
+		*n = r->faults;
+		return true;
+	case SIM_COLUMN_READ_MISSES:
+		*n = r->read_misses;
+		return true;
+	case SIM_COLUMN_WRITE_MISSES:
+		*n = r->faults - r->read_misses;
+		return true;
+	case SIM_COLUMN_READ:
+		*n = sim_read_pages(job, row);
+		return true;
+	case SIM_COLUMN_WRITTEN:
+		*n = r->written;
+		return true;
+	case SIM_COLUMN_EVICTIONS:
+		*n = r->evictions;
+		return true;
+	case SIM_COLUMN_DEFAULTS:
+		*n = cell->row[job->nr_policies].r.faults;
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void cell_text(const struct sim_job *job, const struct sim_cell *cell,
 		      const struct sim_row *row, enum sim_column column,
 		      char *text)
 {
 	const struct sim_result *r = &row->r;
-	u64 n = sim_accesses(row), reads = n - r->writes;
+	u64 n = sim_accesses(row), reads = n - r->writes, number;
 	double gain;
 
 	if (is_of_contract(column) && !job->contract) {
 		snprintf(text, TEXT, "-");
+		return;
+	}
+	if (count(job, cell, row, column, &number)) {
+		number_text(text, number);
 		return;
 	}
 	switch (column) {
@@ -144,44 +187,17 @@ static void cell_text(const struct sim_job *job, const struct sim_cell *cell,
 		snprintf(text, TEXT, "%s", row->policy->name);
 		cli_clean(text);
 		break;
-	case SIM_COLUMN_FRAMES:
-		number_text(text, row->frames);
-		break;
-	case SIM_COLUMN_ACCESSES:
-		number_text(text, n);
-		break;
-	case SIM_COLUMN_FAULTS:
-		number_text(text, r->faults);
-		break;
-	case SIM_COLUMN_READ_MISSES:
-		number_text(text, r->read_misses);
-		break;
-	case SIM_COLUMN_WRITE_MISSES:
-		number_text(text, r->faults - r->read_misses);
-		break;
 	case SIM_COLUMN_HITS:
 		ratio_text(text, 100.0 * (n - r->faults), n, 2);
 		break;
 	case SIM_COLUMN_READ_HITS:
 		ratio_text(text, 100.0 * (reads - r->read_misses), reads, 2);
 		break;
-	case SIM_COLUMN_READ:
-		number_text(text, sim_read_pages(job, row));
-		break;
-	case SIM_COLUMN_WRITTEN:
-		number_text(text, r->written);
-		break;
-	case SIM_COLUMN_EVICTIONS:
-		number_text(text, r->evictions);
-		break;
 	case SIM_COLUMN_GAIN:
 		if (sim_verdict_gain(cell, row, &gain))
 			snprintf(text, TEXT, "%+.1f", gain);
 		else
 			snprintf(text, TEXT, "-");
-		break;
-	case SIM_COLUMN_DEFAULTS:
-		number_text(text, cell->row[job->nr_policies].r.faults);
 		break;
 	case SIM_COLUMN_CONTRACT:
 		contract_text(row, text);
