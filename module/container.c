@@ -28,6 +28,8 @@ static void unload(struct hipec_container *c)
 	mutex_lock(&c->lock);
 	if (!c->cache)
 		hipec_frames_free(c);
+	else
+		c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
 	mutex_unlock(&c->lock);
 	hipec_share_leave(c);
 	hipec_cache_free(c);
@@ -135,11 +137,11 @@ static int make_tables(struct hipec_container *c, u32 nr)
 	return hipec_shared_alloc(&c->policy, NULL, NULL, &c->shared);
 }
 
-/* Entries of the page table for @nr frames. */
-static u32 nr_entries(const struct hipec_container *c, u32 nr)
+/* Entries of a container's page table for policy @p and @nr frames. */
+u32 hipec_container_entries(const struct hipec_container *c,
+			    const struct hipec_policy *p, u32 nr)
 {
-	return c->cache ? hipec_cache_entries(&c->policy, nr) :
-			  hipec_vm_nr_pages(&c->policy, nr);
+	return c->cache ? hipec_cache_entries(p, nr) : hipec_vm_nr_pages(p, nr);
 }
 
 /*
@@ -165,6 +167,13 @@ static int reserve(struct hipec_container *c, u32 nr, struct hipec_text *log)
 	return ret;
 }
 
+static const struct hipec_core_ops *ops_of(bool in_place, bool share)
+{
+	if (in_place)
+		return share ? &hipec_cache_shared_ops : &hipec_cache_ops;
+	return share ? &hipec_shared_frame_ops : &hipec_frame_ops;
+}
+
 /*
  * Memory and frames for @nr pages; nobody else looks at @c's yet. Quotas and
  * limits first: what they refuse costs no memory, which is more than its frames'
@@ -175,6 +184,7 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 {
 	bool in_place = flags & HIPEC_LOAD_IN_PLACE;
 	bool share = flags & HIPEC_LOAD_SHARE;
+	u32 entries;
 	int ret;
 
 	c->user = hipec_user_get();
@@ -194,21 +204,20 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 	c->owner_pid = get_pid(task_tgid(current));
 	c->owner_uid = current_uid();
 	get_task_comm(c->owner_comm, current);
-	hipec_core_init(&c->core, in_place ? &hipec_cache_ops :
-			share ? &hipec_shared_frame_ops : &hipec_frame_ops, nr, 0);
+	hipec_core_init(&c->core, ops_of(in_place, share), nr, 0);
 
 	if (share)
 		ret = hipec_share_join(c, log);
-	if (in_place)
-		ret = hipec_cache_load(c, nr);
-	else if (!ret)
-		ret = hipec_cgroup_join(c, share);
+	if (!ret)
+		ret = in_place ? hipec_cache_load(c, nr) :
+				 hipec_cgroup_join(c, share);
 	if (!ret && !share && !c->cache)
 		ret = reserve(c, nr, log);
+	entries = hipec_container_entries(c, &c->policy, nr);
 	if (!ret)
-		ret = make_tables(c, nr_entries(c, nr));
+		ret = make_tables(c, entries);
 	if (!ret && share)
-		ret = hipec_share_fill(c);
+		ret = hipec_share_fill(c, entries);
 	if (ret)
 		unload(c);
 	return ret;
@@ -285,8 +294,6 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 
 	if (!args->frames || args->cluster > HIPEC_MAX_CLUSTER)
 		return -EINVAL;
-	if (args->flags & HIPEC_LOAD_SHARE && args->flags & HIPEC_LOAD_IN_PLACE)
-		return -EINVAL;
 	if (args->flags & (HIPEC_LOAD_KEEP | HIPEC_LOAD_CONTRACT) &&
 	    !(args->flags & HIPEC_LOAD_IN_PLACE))
 		return -EINVAL;
@@ -323,7 +330,8 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		c->cluster = min(args->cluster ?: HIPEC_DEFAULT_CLUSTER, nr);
 		hipec_vm_init_table(&c->core.vm, &c->policy, c->cache ?
 				    &hipec_cache_host : &hipec_kernel_host,
-				    c->vm_memory, NULL, nr, nr_entries(c, nr));
+				    c->vm_memory, NULL, nr,
+				    hipec_container_entries(c, &c->policy, nr));
 		c->jit = args->flags & HIPEC_LOAD_JIT;
 		hipec_jit_start(&c->core.vm, c->jit);
 		hipec_shared_place(&c->core.vm, c->shared);

@@ -19,6 +19,8 @@ static inline bool hipec_container_judges(const struct hipec_container *c,
 
 /* container.c */
 struct hipec_container *hipec_container_new(void);
+u32 hipec_container_entries(const struct hipec_container *c,
+			    const struct hipec_policy *p, u32 nr);
 int hipec_container_parse(struct hipec_policy *p, const void *image,
 			  size_t size, struct hipec_verify_error *error,
 			  struct hipec_text *log);

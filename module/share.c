@@ -104,17 +104,17 @@ static bool make_recovery(struct hipec_container *c)
 
 /**
  * hipec_share_fill() - give a container that shares its tables and first frames
- * @c: container that has joined; nobody else uses it
+ * @c:       container that has joined; nobody else uses it
+ * @entries: of its page table
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -ENOMEM if the machine, its cgroup or the pool does not give them.
  */
-int hipec_share_fill(struct hipec_container *c)
+int hipec_share_fill(struct hipec_container *c, u32 entries)
 {
 	const struct hipec_demand d = {
 		.pgno = HIPEC_NO_PGNO, .want = 1, .whom = &c->core,
 	};
-	u32 entries = hipec_vm_nr_pages(&c->policy, c->core.nr_reserved);
 	u32 first = min_t(u32, c->core.nr_reserved, HIPEC_POOL_MIN);
 	int ret = 1;
 

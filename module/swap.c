@@ -158,8 +158,7 @@ static int prepare(struct hipec_container *c, struct side *s,
 	if (ret)
 		return ret;
 	/* Never shorter: whoever sleeps may have the number of any entry. */
-	nr = c->cache ? hipec_cache_entries(&s->policy, c->core.nr_reserved) :
-			hipec_vm_nr_pages(&s->policy, c->core.nr_reserved);
+	nr = hipec_container_entries(c, &s->policy, c->core.nr_reserved);
 	nr = max(nr, c->core.vm.nr_pages);
 	ret = make_tables(c, s, nr);
 	if (ret)

@@ -132,7 +132,7 @@ RUN = {
     "policy": {"description": "null: there is no container", "type": ["string", "null"]},
     "frames": number("the budget"),
     "in_place": truth("the pages are the page cache's; or regions'"),
-    "shares": truth("frames of the pool; or its own, or in place"),
+    "shares": truth("frames of the pool; or its own"),
     "files": number("in place, that were taken"),
     "maps": number("that were of regions"),
     "regions": number("that were made"),

@@ -247,6 +247,17 @@ bool hipec_event_overtime(struct hipec_vm *vm);
 	.touched = hipec_event_touched,		\
 	.now = hipec_event_now
 
+/* Of containers that share, but for .unlock. */
+#define HIPEC_SHARED_OPS			\
+	.run = hipec_event_run,			\
+	.allowance = hipec_share_allowance,	\
+	.accounted = hipec_share_accounted,	\
+	.try_lock = hipec_share_try_member,	\
+	.enter = hipec_share_enter,		\
+	.leave = hipec_share_leave_lock,	\
+	.may_ask = hipec_event_may_ask,		\
+	.asked = hipec_event_asked
+
 /* backoff.c: who was revoked waits before it shares again */
 u64 hipec_backoff_hash(const void *image, size_t size);
 int hipec_backoff_check(const struct hipec_policy *p, u64 hash, kuid_t uid,

@@ -246,10 +246,27 @@ static u32 folio_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 	return n;
 }
 
+/* What others had it give up goes before its lock is dropped. */
+static void unlock_member(struct hipec_core *core, bool requester)
+{
+	if (!requester)
+		hipec_victims_evict(hipec_of_core(core)->cache);
+	hipec_share_unlock_member(core, requester);
+}
+
+#define FOLIO_OPS			\
+	HIPEC_CORE_OPS,			\
+	.referenced = folio_referenced,	\
+	.reset = folio_reset,		\
+	.evict = folio_evict,		\
+	.look = folio_look
+
 const struct hipec_core_ops hipec_cache_ops = {
-	HIPEC_CORE_OPS,
-	.referenced = folio_referenced,
-	.reset = folio_reset,
-	.evict = folio_evict,
-	.look = folio_look,
+	FOLIO_OPS,
+};
+
+const struct hipec_core_ops hipec_cache_shared_ops = {
+	FOLIO_OPS,
+	HIPEC_SHARED_OPS,
+	.unlock = unlock_member,
 };

@@ -18,7 +18,7 @@ static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
 	const struct hipec_core *core = &cache->c->core;
 
 	if (!cache->deaf || cache->ahead.nr || cache->refused.nr ||
-	    cache->c->sampler || hipec_fifo2_rules(&core->vm))
+	    cache->c->sampler || core->pool || hipec_fifo2_rules(&core->vm))
 		return HIPEC_HEAR_ALL;
 	if (!core->directory)
 		return HIPEC_HEAR_NONE;
@@ -45,6 +45,7 @@ void hipec_cache_account(struct hipec_cache *cache)
 	core->nr_frames = max(budget, cache->held);
 	core->nr_surplus = core->nr_frames - budget;
 	core->nr_free = core->nr_frames - cache->held;
+	hipec_pool_account(core);
 	WRITE_ONCE(cache->hear, of_which_touches(cache));
 }
 

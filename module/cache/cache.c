@@ -82,8 +82,9 @@ static int make(struct hipec_cache *cache, u32 entries)
 
 /**
  * hipec_cache_load() - have a container decide about the page cache
- * @c:  container that is being loaded; its policy is parsed
- * @nr: budget, pages
+ * @c:  container that is being loaded; its policy is parsed, and it has joined the pool
+ *      if it shares
+ * @nr: budget, pages; of one that shares, the most that it gets
  *
  * Context: process context, may sleep; nobody else uses @c.
  * Return: 0; -ENOSPC if all such containers together would have more than their part
@@ -92,16 +93,17 @@ static int make(struct hipec_cache *cache, u32 entries)
 int hipec_cache_load(struct hipec_container *c, u32 nr)
 {
 	struct hipec_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL_ACCOUNT);
-	int ret = cache ? reserve(nr) : -ENOMEM;
+	int ret = !cache ? -ENOMEM : c->core.pool ? 0 : reserve(nr);
 
 	if (ret) {
 		kfree(cache);
 		return ret;
 	}
-	c->core.nr_frames = c->core.nr_free = nr;
+	if (!c->core.pool)
+		c->core.nr_frames = c->core.nr_free = nr;
 	c->cache = cache;
 	cache->c = c;
-	cache->limit = nr;
+	cache->limit = c->core.nr_frames;
 	INIT_LIST_HEAD(&cache->files);
 	INIT_LIST_HEAD(&cache->dirs);
 	xa_init(&cache->slots);
@@ -148,7 +150,8 @@ void hipec_cache_free(struct hipec_container *c)
 
 	if (!cache)
 		return;
-	atomic_long_sub(c->core.nr_reserved, &budgets);
+	if (c->locked)
+		atomic_long_sub(c->core.nr_reserved, &budgets);
 	c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
 	WARN_ON_ONCE(cache->held);
 	free_percpu(cache->touches);

@@ -34,6 +34,7 @@
  * evict.c   folios leave the page cache
  * mlock.c   but for those that mlock() holds
  * pressure.c  memory cgroups, and the machine's memory
+ * share.c   frames of the pool
  */
 #ifndef HIPEC_CACHE_CACHE_H
 #define HIPEC_CACHE_CACHE_H
@@ -353,6 +354,10 @@ u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
 /* budget.c */
 void hipec_cache_account(struct hipec_cache *cache);
 u32 hipec_pressure_limit(const struct hipec_cache *cache);
+
+/* share.c */
+void hipec_cache_grow(struct hipec_cache *cache, const struct hipec_demand *d);
+void hipec_cache_hand_back(struct hipec_cache *cache);
 
 /* evict.c */
 void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h);

@@ -403,7 +403,9 @@ mapping_orig(const struct address_space *mapping)
 /* Of a part of the budget four windows are read ahead, and not touched, at most. */
 static void cap_window(struct hipec_cfile *f, struct readahead_control *rac)
 {
-	u32 most = max(f->cache->c->core.nr_frames / 16, 4u);
+	const struct hipec_core *core = &f->cache->c->core;
+	/* One that shares gets its frames as it reads. */
+	u32 most = max((core->pool ? core->nr_reserved : core->nr_frames) / 16, 4u);
 
 	if (rac->ra && rac->ra->ra_pages > most)
 		rac->ra->ra_pages = most;

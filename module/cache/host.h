@@ -29,7 +29,7 @@ void hipec_cache_hear(struct hipec_container *c);
 void hipec_cache_wants(struct hipec_container *c);
 void hipec_cache_settle(struct hipec_cache *cache);
 extern const struct hipec_host_ops hipec_cache_host;
-extern const struct hipec_core_ops hipec_cache_ops;
+extern const struct hipec_core_ops hipec_cache_ops, hipec_cache_shared_ops;
 extern const struct hipec_kind hipec_cache_kind;
 
 #endif /* HIPEC_CACHE_HOST_H */

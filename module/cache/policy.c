@@ -129,6 +129,8 @@ void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 	};
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
 
+	if (core->pool)
+		hipec_cache_grow(cache, &d);
 	cache->limit = hipec_pressure_limit(cache);
 	offer(cache);
 	while (cache->held + want > cache->limit && most--)
@@ -190,6 +192,8 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 	}
 	hipec_core_settle(core);
 	hipec_victims_evict(cache);
+	hipec_cache_account(cache);
+	hipec_cache_hand_back(cache);
 	return cache->freed - before;
 }
 
@@ -471,4 +475,6 @@ void hipec_cache_forget(struct hipec_cfile *f)
 	hipec_page_forget_range(vm, f->start, f->nr);
 	/* Of the events that ran meanwhile. */
 	hipec_victims_evict(cache);
+	hipec_cache_account(cache);
+	hipec_cache_hand_back(cache);
 }

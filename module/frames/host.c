@@ -71,15 +71,8 @@ const struct hipec_core_ops hipec_frame_ops = { FRAME_OPS };
 
 const struct hipec_core_ops hipec_shared_frame_ops = {
 	FRAME_OPS,
-	.run = hipec_event_run,
-	.allowance = hipec_share_allowance,
-	.accounted = hipec_share_accounted,
-	.try_lock = hipec_share_try_member,
+	HIPEC_SHARED_OPS,
 	.unlock = hipec_share_unlock_member,
-	.enter = hipec_share_enter,
-	.leave = hipec_share_leave_lock,
-	.may_ask = hipec_event_may_ask,
-	.asked = hipec_event_asked,
 };
 
 static bool host_flush(struct hipec_vm *vm, u32 h)

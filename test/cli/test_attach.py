@@ -40,7 +40,7 @@ def test_wrong_arguments_are_usage(args, words):
     (["attach", "--policy", "nothing", "--budget", "64", "file"], "want a .hp or .hpo file"),
     (["attach", "--policy", "builtin", "--budget", "64", "file"], ABSENT),
     (["attach", "-p", "mru", "-b", "4M", "--contract", "file", "other"], ABSENT),
-    (["attach", "-p", "mru", "-b", "auto", "file"], ABSENT),
+    (["attach", "-p", "mru", "-b", "auto", "--share", "file"], ABSENT),
     (["attach", "-p", "mru", "-b", "4M", "--cgroup", "a", "-c", "/sys/fs/cgroup/b"], ABSENT),
     (["detach", "1"], ABSENT),
     (["detach", "1", "file"], ABSENT),

@@ -288,6 +288,13 @@ def test_in_place_a_map_is_swept(ran):
     assert files == 1 and 1024 + 7 * 512 <= read <= 1024 + 7 * (512 + 128)
 
 
+def test_in_place_a_share_is_as_good(ran):
+    """Of the pool, which nobody else wants."""
+    got = report(ran, "place-share")
+    assert got["in_place"] and got["shares"] and got["files"] == 1 and not got["ended"]
+    assert 1024 + 7 * 512 <= got["counters"]["read_pages"] <= 1024 + 7 * (512 + 128)
+
+
 def test_in_place_nothing_is_said_to_be_nothing(ran):
     assert text(ran, "place-nothing.txt") == (
         "hipec run: no file of 1 MB or more was read or written; --map names others\n")

@@ -63,8 +63,10 @@ def test_the_run_in_place_had_something_to_do(placed, kernel):
     assert [name for name in counts[0][0] if name not in worked] == []
     acts = {name for _, done in counts for name, times in done.items() if times}
     assert {"load", "take", "release", "squeeze", "drop_caches"} <= acts
-    evictions = sum(stress.slots(text)[0]["evictions"] for text in texts(placed, kernel))
-    assert evictions >= (100 if kernel in KUNIT_KERNELS else 5000)
+    slots = [stress.slots(text)[0] for text in texts(placed, kernel)]
+    debug = kernel in KUNIT_KERNELS
+    assert sum(slot["evictions"] for slot in slots) >= (100 if debug else 5000)
+    assert debug or sum(slot["given"] for slot in slots) >= 50   # to the other one, of a pool
 
 
 @ON_DEBUG

@@ -21,7 +21,7 @@
 #include "sim/sim.h"
 #include "../lib/hipec.h"
 
-enum { PARAM = 256, LEAST, CONTRACT, JIT };
+enum { PARAM = 256, LEAST, SHARE, CONTRACT, JIT };
 
 #define MAX_CGROUPS 16
 #define CGROUPS "/sys/fs/cgroup/"	/* where systemd has them */
@@ -33,6 +33,7 @@ struct attach {
 	const char *cgroup[MAX_CGROUPS];
 	unsigned int nr_cgroups;
 	uint64_t least;		/* of their files, bytes */
+	bool share;		/* the pool's pages, no locked memory */
 	bool contract;		/* the policy is held to it */
 	uint32_t jit;		/* HIPEC_LOAD_JIT_*, or 0 */
 	struct sim_job job;	/* its policy, and params */
@@ -211,6 +212,7 @@ static int load(int fd, const struct attach *a)
 	char log[512] = "";
 	struct hipec_load load = {
 		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP | a->jit |
+			 (a->share ? HIPEC_LOAD_SHARE : 0) |
 			 (a->contract ? HIPEC_LOAD_CONTRACT : 0),
 		.image = (uintptr_t)p->image,
 		.image_size = p->image ? p->policy.image->image_size : 0,
@@ -222,7 +224,7 @@ static int load(int fd, const struct attach *a)
 
 	if (ret == -ENOMEM)
 		cli_error("there is not so much memory, or RLIMIT_MEMLOCK (ulimit -l) does not allow it");
-	else if (ret == -ENOSPC)
+	else if (ret == -ENOSPC && !a->share)
 		cli_error("policies in place may not have so much of the machine's memory; the module's parameter cache_percent says how much");
 	else if (ret)
 		cli_error("%s: %s", a->policy, *log ? cli_clean(log) :
@@ -308,6 +310,9 @@ static const struct option_row options[] = {
 	  .help = "files that processes of a cgroup have open or open later; below"
 		  " /sys/fs/cgroup if NAME begins with no '/'; repeatable" },
 	{ LEAST, "least", "SIZE", .help = "of these, only files as large; 1M" },
+	{ SHARE, "share", NULL,
+	  .help = "pages of the pool that all who share divide, up to the budget, and no"
+		  " locked memory; with the contract" },
 	{ CONTRACT, "contract", NULL,
 	  .help = "revoke the policy if it reads far more than the default" },
 	{ JIT, "jit", "HOW", .help = "native code: auto, on, off; else as the module's jit" },
@@ -329,6 +334,8 @@ static int parse(struct attach *a, int argc, char **argv)
 			ret = add_cgroup(a, optarg);
 		else if (opt == LEAST)
 			ret = set_least(a, optarg);
+		else if (opt == SHARE)
+			a->share = true;
 		else if (opt == CONTRACT)
 			a->contract = true;
 		else if (opt == JIT)

@@ -266,7 +266,8 @@ struct hipec_query {
  * files, and its policy decides which of their pages leave the page cache. `frames` is then
  * how many may be there, locked memory of the caller as well. ENOSPC: all such
  * containers together would hold more than `cache_percent`, a parameter of the module,
- * of the machine's memory. With HIPEC_LOAD_KEEP too it lives on without a descriptor,
+ * of the machine's memory. With HIPEC_LOAD_SHARE too, these pages are some of the pool's
+ * frames, and of nobody's locked memory. With HIPEC_LOAD_KEEP too it lives on without a descriptor,
  * until HIPEC_IOC_RELEASE ends it; the module cannot be unloaded before. With
  * HIPEC_LOAD_CONTRACT the policy is revoked if it breaks the contract, as one that
  * shares is.
@@ -289,7 +290,7 @@ struct hipec_load {
 };
 
 #define HIPEC_LOAD_SHARE 0x1
-#define HIPEC_LOAD_IN_PLACE 0x2	/* not with SHARE */
+#define HIPEC_LOAD_IN_PLACE 0x2
 #define HIPEC_LOAD_KEEP 0x4	/* only with IN_PLACE */
 #define HIPEC_LOAD_CONTRACT 0x8	/* likewise */
 

@@ -135,6 +135,9 @@ hipec run -p mru -b 512 -- busybox cat large large large large 2>/results/place-
 busybox cat large large large large | md5sum >/results/place-cat.plain
 cold
 hipec run -p mru -b 512 -- maps sweep large >/results/place-sweep.txt 2>&1
+cold
+hipec run --share -p mru -b 512 --json -o /results/place-share.json -- maps sweep large \
+	>/results/place-share.txt 2>&1
 hipec run -p mru -b 512 -- true >/results/place-nothing.txt 2>&1
 hipec run -p mru -b 64 -q -- dash -c '(sleep 3; cat /proc/self/cgroup >/tmp/behind) & cat large >/dev/null'
 cat /proc/self/cgroup >/results/place-cgroups.txt

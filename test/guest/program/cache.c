@@ -462,8 +462,6 @@ static void budgets_are_bounded(void)
 
 	b = hipec_open();
 	load.frames = 16;
-	load.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_SHARE;
-	CHECK_EQ(hipec_load_args(b, &load), -EINVAL);
 	load.flags = HIPEC_LOAD_KEEP;
 	CHECK_EQ(hipec_load_args(b, &load), -EINVAL);
 	load.flags = HIPEC_LOAD_CONTRACT;

@@ -4,7 +4,8 @@
  *
  *	hipec-guest-test [--list | --list-data | NAME...]
  *
- * --list-data names those that are to pass on each file system. Those of awst_tests run only by name: they want another module parameter.
+ * --list-data names those that are to pass on each file system. Those of awst_tests
+ * and awst_place_tests run only by name: they want another module parameter.
  *
  * HIPEC_SLOWER in the environment: how many times slower than a stock kernel.
  */
@@ -27,13 +28,13 @@ static const struct test *const suites[] = {
 	load_tests, ahead_tests, attach_tests, builtin_tests, cache_tests, cache_before_tests,
 	cache_cgroup_tests,
 	cache_contract_tests, cache_dir_tests, cache_live_tests, cache_lock_tests,
-	cache_write_tests, call_tests,
+	cache_share_tests, cache_write_tests, call_tests,
 	context_tests, contract_tests, data_tests, durable_tests, file_tests, policy_tests, hostile_tests,
 	io_tests, limit_tests, lock_tests, log_tests, loop_tests, machine_tests,
 	native_tests, param_tests,
 	pool_tests, private_tests, quota_tests, readmit_tests, record_tests, sample_tests, share_tests,
 	live_tests, swap_tests, swap_busy_tests, secure_tests,
-	upgrade_tests, awst_tests,
+	upgrade_tests, awst_tests, awst_place_tests,
 };
 
 void read_image(const char *name, void **image, size_t *size)
@@ -285,7 +286,8 @@ int main(int argc, char **argv)
 				continue;
 			}
 			if (!wanted(t->name, argc, argv) ||
-			    (argc < 2 && suites[i] == awst_tests))
+			    (argc < 2 && (suites[i] == awst_tests ||
+					  suites[i] == awst_place_tests)))
 				continue;
 			ok = run(t);
 			printf("%sok %s # %ld s\n", ok ? "" : "not ", t->name,

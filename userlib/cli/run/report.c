@@ -112,7 +112,8 @@ static void print_json(const struct run *r, const struct hipec_status *s, int co
 	json_object_object_add(o, "in_place",
 			       json_object_new_boolean(!r->regions));
 	json_object_object_add(o, "shares",
-			       json_object_new_boolean(r->regions && !r->reserve));
+			       json_object_new_boolean(r->regions ? !r->reserve :
+						       r->share));
 	cli_json_number(o, "files", r->regions ? 0 : s->regions);
 	cli_json_number(o, "maps", r->nr_maps);
 	cli_json_number(o, "regions", r->nr_regions_made);

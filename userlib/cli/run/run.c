@@ -25,8 +25,8 @@
 
 #define LIBRARY "libhipecrun.so"
 
-enum { POLICY = 256, BUDGET, MAP, PARAM, REGIONS, RESERVE, CONTRACT, STRICT, HINTS, NO_HINTS,
-       JIT };
+enum { POLICY = 256, BUDGET, MAP, PARAM, REGIONS, RESERVE, SHARE, CONTRACT, STRICT, HINTS,
+       NO_HINTS, JIT };
 
 #define REST_MS 5	/* from one look at samples to the next */
 
@@ -85,6 +85,9 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 	case RESERVE:
 		r->regions = r->reserve = true;
 		return CLI_OK;
+	case SHARE:
+		r->share = true;
+		return CLI_OK;
 	case CONTRACT:
 		r->contract = true;
 		return CLI_OK;
@@ -127,9 +130,12 @@ static const struct option_row options[] = {
 	  .help = "file maps as regions, by a library in the program; with --map those that are"
 		  " written, too" },
 	{ RESERVE, "reserve", NULL, .help = "likewise, in frames of its own, not in a share" },
+	{ SHARE, "share", NULL,
+	  .help = "pages of the pool that all who share divide, up to the budget, and no"
+		  " locked memory; so it is anyway with --regions" },
 	{ CONTRACT, "contract", NULL,
 	  .help = "revoke the policy if it reads far more than the default would; so it is"
-		  " anyway with --regions, but not --reserve" },
+		  " anyway in a share" },
 	{ JIT, "jit", "HOW", .help = "native code: auto, on, off; else as the module's jit" },
 	{ HINTS, "hints", "FILE",
 	  .help = "what runs of the program have learnt, of a policy as amp; not the one in"
@@ -158,8 +164,9 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 		cli_error("want a program to run");
 		ret = CLI_USAGE;
 	}
-	if (!ret && r->contract && r->reserve) {
-		cli_error("--contract: not of frames of one's own, with --reserve");
+	if (!ret && (r->contract || r->share) && r->reserve) {
+		cli_error("--%s: not of frames of one's own, with --reserve",
+			  r->share ? "share" : "contract");
 		ret = CLI_USAGE;
 	}
 	return ret;
@@ -252,7 +259,7 @@ static void open_regions(struct run *r, const struct sim_policy *p)
 static bool open_in_place(struct run *r, const struct sim_policy *p)
 {
 	char why[512];
-	int ret = load(r, p, HIPEC_LOAD_IN_PLACE |
+	int ret = load(r, p, HIPEC_LOAD_IN_PLACE | (r->share ? HIPEC_LOAD_SHARE : 0) |
 		       (r->contract ? HIPEC_LOAD_CONTRACT : 0), why, sizeof(why));
 
 	if (!ret && !run_place_begin(r))

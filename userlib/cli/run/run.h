@@ -44,7 +44,7 @@ struct run {
 	uint64_t budget;	/* frames */
 	uint32_t jit;		/* HIPEC_LOAD_JIT_*, or 0 */
 	char *globs;		/* as RUN_MAP_ENV has them, or NULL */
-	bool reserve, contract, strict, quiet, json;
+	bool reserve, share, contract, strict, quiet, json;
 	bool regions;		/* not in place: as asked, or since it may not */
 	const char *output;	/* of the report, or NULL: standard error */
 

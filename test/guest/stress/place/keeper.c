@@ -21,7 +21,12 @@
 struct hipec_counters sum;
 uint64_t exits;
 
-static int container = -1;
+/* Frames of the pool: pool_mb of place.sh. */
+#define POOL 512
+
+/* Two, of which most share the pool: each takes what the other does not have. */
+static int containers[] = { -1, -1 };
+static int *container = containers;	/* the one that is acted on */
 static pid_t pid[NR_PROCS];
 static int slower = 1;
 
@@ -69,7 +74,7 @@ static void add_up(void)
 {
 	struct hipec_status s = { 0 };
 
-	if (hipec_status(container, &s))
+	if (hipec_status(*container, &s))
 		return;
 #define HIPEC_X(name, help) sum.name += s.counters.name;
 	HIPEC_COUNTERS(HIPEC_X)
@@ -79,11 +84,11 @@ static void add_up(void)
 
 static bool act_end(void)
 {
-	if (container < 0)
+	if (*container < 0)
 		return false;
 	add_up();
-	close(container);
-	container = -1;
+	close(*container);
+	*container = -1;
 	return true;
 }
 
@@ -94,12 +99,12 @@ static int take_path(const char *path)
 
 	if (fd < 0)
 		return -errno;
-	ret = hipec_take(container, 0, fd, &take);
+	ret = hipec_take(*container, 0, fd, &take);
 	close(fd);
 	return ret;
 }
 
-/* The directory, for files that come, and then what is there. */
+/* The directory, for files that come, and then half of what is there. */
 static bool act_take(void)
 {
 	char path[600];
@@ -107,14 +112,14 @@ static bool act_take(void)
 	DIR *d;
 	int ret;
 
-	if (container < 0)
+	if (*container < 0)
 		return false;
 	ret = take_path(take_dir);
 	if (ret && ret != -EBUSY)
 		wrong("take %s: %s", take_dir, strerror(-ret));
 	d = opendir(dir);
 	while (d && (e = readdir(d))) {
-		if (e->d_name[0] == '.')
+		if (e->d_name[0] == '.' || below(2))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
 		ret = take_path(path);
@@ -127,23 +132,25 @@ static bool act_take(void)
 	return true;
 }
 
-/* Some policy, of those that load with so many frames. */
+/* Some policy, of those that load with so many frames; most share. */
 static bool act_load(void)
 {
+	bool share = below(4);
 	uint32_t tries;
 	int ret = -1;
 
 	act_end();
 	for (tries = 0; tries < 50 && ret; tries++) {
-		container = hipec_open();
-		ret = container < 0 ? container :
-		      load_any(container, &rng, 64 + below(below(2) ? 256 : 1200),
-			       HIPEC_LOAD_IN_PLACE);
-		if (ret && container >= 0)
-			close(container);
+		*container = hipec_open();
+		ret = *container < 0 ? *container :
+		      load_any(*container, &rng,
+			       64 + below(below(2) ? 256 : share ? POOL - 64 : 1200),
+			       HIPEC_LOAD_IN_PLACE | (share ? HIPEC_LOAD_SHARE : 0));
+		if (ret && *container >= 0)
+			close(*container);
 	}
 	if (ret) {
-		container = -1;
+		*container = -1;
 		wrong("load: %s", strerror(-ret));
 		return false;
 	}
@@ -155,28 +162,28 @@ static bool act_release(void)
 	char path[256];
 	int fd, ret;
 
-	if (container < 0)
+	if (*container < 0)
 		return false;
 	file_path(path, sizeof(path), below(NR_FILES));
 	fd = open(path, O_PATH);
-	ret = hipec_release(container, 0, fd);
+	ret = hipec_release(*container, 0, fd);
 	close(fd);
 	return !ret;
 }
 
 static bool act_release_all(void)
 {
-	return container >= 0 && !hipec_release(container, 0, -1);
+	return *container >= 0 && !hipec_release(*container, 0, -1);
 }
 
 static bool act_swap(void)
 {
-	return container >= 0 && !swap_any(container, &rng);
+	return *container >= 0 && !swap_any(*container, &rng);
 }
 
 static bool act_revoke(void)
 {
-	return container >= 0 && !hipec_revoke(container, 0);
+	return *container >= 0 && !hipec_revoke(*container, 0);
 }
 
 static bool act_drop_caches(void)
@@ -241,6 +248,7 @@ static void act(bool plain)
 	do
 		i = below(NR_ACTS);
 	while (below(10) >= acts[i].often || (plain && i <= ACT_revoke));
+	container = &containers[below(2)];
 	if (acts[i].fn())
 		board->acts[i]++;
 }
@@ -362,14 +370,16 @@ int keep(uint64_t seconds, bool plain)
 	mkdir(dir, 0700);
 	mkdir(CGROUP, 0755);
 	make_files();
-	if (!plain)
+	for (i = 0; !plain && i < 2; i++) {
+		container = &containers[i];
 		act_load();
+	}
 	for (i = 0; i < NR_PROCS && !board->wrong; i++) {
 		pid[i] = fork();
 		if (!pid[i]) {
 			/* It ends when the parent closes it. */
-			if (container >= 0)
-				close(container);
+			close(containers[0]);
+			close(containers[1]);
 			put(CGROUP "cgroup.procs", "0");
 			work(i);
 		}
@@ -382,7 +392,10 @@ int keep(uint64_t seconds, bool plain)
 	board->stop = true;
 	if (reap()) {
 		check_end(true);
-		act_end();
+		for (i = 0; i < 2; i++) {
+			container = &containers[i];
+			act_end();
+		}
 		act_drop_caches();
 		check_end(false);
 		check_cgroup();

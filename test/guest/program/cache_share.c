@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Containers in place that share the pool, of 512 frames here (run.sh): as pool.c has it
+ * of regions, by read() of pages in no order to the kernel. Counts are arithmetic.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "guest.h"
+
+#define FILE_A DIR_DATA "share-a"
+#define FILE_B DIR_DATA "share-b"
+#define POOL 512
+#define FIRST 16	/* frames of a container that nobody takes */
+#define WINDOW 512	/* faults of one in which a small container is judged */
+
+enum {
+#define X(name, code, text) EXIT_##name = code,
+	HIPEC_EXIT_KINDS(X)
+#undef X
+};
+
+static void open_place(struct map *m, const char *policy, const char *path,
+		       uint64_t frames, size_t pages)
+{
+	stay_here();
+	make_file(path, pages * PAGE_BYTES);
+	m->pages = pages;
+	m->container = open_cache_with(policy, frames, HIPEC_LOAD_SHARE);
+	m->file = take_file(m->container, path, O_RDWR);
+	CHECK(!posix_fadvise(m->file, 0, 0, POSIX_FADV_RANDOM));
+}
+
+static void close_place(struct map *m)
+{
+	close(m->file);
+	close(m->container);
+}
+
+static struct hipec_status read_range(const struct map *m, size_t first, size_t end)
+{
+	unsigned char buffer[PAGE_BYTES];
+	uint64_t word;
+
+	for (; first < end; first++) {
+		CHECK(pread(m->file, buffer, PAGE_BYTES, first * PAGE_BYTES) ==
+		      (ssize_t)PAGE_BYTES);
+		memcpy(&word, buffer, sizeof(word));
+		CHECK_EQ(word, page_word(first));
+	}
+	return get_status(m->container);
+}
+
+static uint64_t pool_frames(void)
+{
+	struct hipec_query q = { 0 };
+	int fd = hipec_open();
+
+	CHECK(fd >= 0 && !hipec_query(fd, &q));
+	close(fd);
+	CHECK_EQ(q.pool_max, POOL);
+	return q.pool_frames;
+}
+
+/* With nobody beside it a limit is as good as a budget of its own. */
+static void alone(void)
+{
+	struct hipec_status s;
+	struct map m;
+	int pass;
+
+	open_place(&m, "mru", FILE_A, 64, 100);
+	s = get_status(m.container);
+	CHECK_EQ(s.frames, FIRST);
+	CHECK_EQ(s.limit, 64);
+	CHECK_EQ(s.shares, 1);
+	CHECK_EQ(s.in_place, 1);
+	for (pass = 0; pass < 4; pass++)
+		s = read_range(&m, 0, 100);
+	CHECK_EQ(s.counters.read_pages, 100 + 3 * (100 - 64 + 1));
+	CHECK_EQ(s.frames, 64);
+	CHECK_EQ(s.resident, 64);
+	CHECK_EQ(s.counters.given, 0);
+	CHECK_EQ(s.counters.moved, 0);
+	CHECK_EQ(pool_frames(), 64);
+	close_place(&m);
+	CHECK_EQ(pool_frames(), 0);
+}
+
+/*
+ * A has 400 frames, B gets the other 112 and then 288 of A's, which were not touched
+ * since the manager reset their bits. FIFO gives what the manager has chosen.
+ */
+static void the_oldest_go(void)
+{
+	struct hipec_status sa, sb;
+	struct map a, b;
+
+	open_place(&a, "fifo", FILE_A, 400, 400);
+	open_place(&b, "fifo", FILE_B, 400, 400);
+	read_range(&a, 0, 400);
+	sb = read_range(&b, 0, POOL - 400);
+	CHECK_EQ(sb.frames, POOL - 400);
+	CHECK_EQ(get_status(a.container).frames, 400);
+	sb = read_range(&b, POOL - 400, 400);
+	sa = get_status(a.container);
+	CHECK_EQ(sb.frames, 400);
+	CHECK_EQ(sb.counters.given, 0);
+	CHECK_EQ(sa.frames, POOL - 400);
+	CHECK_EQ(sa.resident, POOL - 400);
+	CHECK_EQ(sa.counters.given, 288);
+	CHECK_EQ(sa.counters.moved, 0);
+	/* These are here still. */
+	CHECK_EQ(read_range(&a, 288, 400).counters.read_pages, 400);
+	CHECK_EQ(pool_frames(), POOL);
+	close_place(&a);
+	CHECK_EQ(pool_frames(), 400);
+	close_place(&b);
+}
+
+/*
+ * A's policy gives up what came last: page 399 for the manager's page 0, and so on until
+ * both have come to the middle. If A then wants the last pages, that was ill-advised:
+ * each takes the frame of the page that had stayed for it.
+ */
+static void bad_advice_is_reversed(void)
+{
+	struct hipec_status s;
+	struct map a, b;
+	size_t page;
+
+	open_place(&a, "mru", FILE_A, 400, 400);
+	open_place(&b, "fifo", FILE_B, 400, 400);
+	read_range(&a, 0, 400);
+	read_range(&b, 0, 400);
+	s = get_status(a.container);
+	CHECK_EQ(s.counters.given, 288);
+	CHECK_EQ(s.counters.moved, 200);
+	CHECK_EQ(s.counters.recovered, 0);
+	for (page = 400; page-- > 288;)
+		s = read_range(&a, page, page + 1);
+	CHECK_EQ(s.counters.read_pages, 400 + 112);
+	CHECK_EQ(s.counters.recovered, 112);
+	CHECK_EQ(s.frames, POOL - 400);
+	CHECK_EQ(get_status(b.container).frames, 400);
+	CHECK_EQ(read_range(&a, 288, 400).counters.read_pages, 400 + 112);
+	close_place(&a);
+	close_place(&b);
+}
+
+/* A's policy gives nothing: the manager takes its own choice, down to the last frames. */
+static void hoarder_loses_all_but_the_first(void)
+{
+	struct hipec_status sa, sb;
+	struct map a, b;
+
+	open_place(&a, "hoard", FILE_A, POOL, POOL);
+	sa = read_range(&a, 0, POOL);
+	CHECK_EQ(sa.frames, POOL);
+	open_place(&b, "fifo", FILE_B, POOL, 600);
+	sb = read_range(&b, 0, 600);
+	sa = get_status(a.container);
+	CHECK_EQ(sa.frames, FIRST);
+	CHECK_EQ(sa.resident, FIRST);
+	CHECK_EQ(sb.frames, POOL - FIRST);
+	CHECK_EQ(sb.counters.read_pages, 600);
+	close_place(&a);
+	close_place(&b);
+}
+
+/* A region and a file in place: the pool makes no difference. */
+static void beside_regions(void)
+{
+	struct hipec_status sa, sb;
+	struct map a, b;
+
+	open_shared(&a, "fifo", FILE_A, 400, 400, false);
+	open_place(&b, "fifo", FILE_B, 400, 400);
+	touch_range(&a, 0, 400);
+	sb = read_range(&b, 0, 400);
+	sa = get_status(a.container);
+	CHECK_EQ(sb.frames, 400);
+	CHECK_EQ(sa.frames, POOL - 400);
+	CHECK_EQ(sa.counters.given, 288);
+	touch_range(&a, 0, 400);
+	sa = get_status(a.container);
+	sb = get_status(b.container);
+	CHECK_EQ(sa.frames + sb.frames, POOL);
+	CHECK(sb.counters.given > 0);
+	CHECK_EQ(sb.resident, sb.frames);
+	close_map(&a);
+	close_place(&b);
+	CHECK_EQ(pool_frames(), 0);
+}
+
+/* Dirty pages stay until they are written, and what was written is not lost. */
+static void dirty_pages_are_not_lost(void)
+{
+	struct hipec_status sb;
+	struct map a, b;
+	uint64_t word;
+	size_t i;
+
+	open_place(&a, "fifo", FILE_A, 400, 400);
+	open_place(&b, "fifo", FILE_B, 400, 400);
+	for (i = 0; i < 400; i++) {
+		word = ~page_word(i);
+		CHECK(pwrite(a.file, &word, 8, i * PAGE_BYTES) == 8);
+	}
+	read_range(&b, 0, 400);
+	CHECK(!fsync(a.file));
+	sb = read_range(&b, 0, 400);
+	CHECK_LE(sb.frames, 400);
+	CHECK_LE(pool_frames(), POOL);
+	for (i = 0; i < 400; i++) {
+		CHECK(pread(a.file, &word, 8, i * PAGE_BYTES) == 8);
+		CHECK_EQ(word, ~page_word(i));
+	}
+	close_place(&a);
+	close_place(&b);
+	CHECK_EQ(pool_frames(), 0);
+}
+
+/* One MB, 256 frames: nobody may want more, and together they have that. */
+static void quota_of_a_user(void)
+{
+	struct hipec_load load = {
+		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_SHARE, .frames = 257,
+	};
+	struct hipec_status sa, sb;
+	int fd = hipec_open();
+	struct map a, b;
+
+	CHECK(fd >= 0);
+	set_switch("/sys/module/hipec/parameters/quota_mb", "1");
+	CHECK_EQ(hipec_load_args(fd, &load), -EDQUOT);
+	close(fd);
+	open_place(&a, "fifo", FILE_A, 256, 200);
+	read_range(&a, 0, 200);
+	open_place(&b, "fifo", FILE_B, 256, 100);
+	sb = read_range(&b, 0, 100);
+	sa = get_status(a.container);
+	CHECK_EQ(sa.frames, 200);
+	CHECK_EQ(sa.counters.given, 0);
+	CHECK_EQ(sb.frames, 56);
+	CHECK_EQ(sb.counters.read_pages, 100);
+	set_switch("/sys/module/hipec/parameters/quota_mb", "0");
+	close_place(&a);
+	close_place(&b);
+}
+
+/* As in cache_contract.c, which asks for it: who shares is judged anyway. */
+static void ill_advised_policy_is_revoked(void)
+{
+	struct hipec_status s;
+	struct map m;
+	int i;
+
+	open_place(&m, "newest-first", FILE_A, 64, 200);
+	read_range(&m, 0, 64);
+	for (i = 0; i < 100; i++)
+		s = read_range(&m, 100, 132);
+	CHECK_EQ(s.exit.kind, EXIT_WORSE);
+	CHECK_EQ(s.counters.windows, 4);
+	CHECK_EQ(s.counters.judged_faults, 4 * WINDOW);
+	CHECK_EQ(s.counters.default_faults, 64 + 32);
+	CHECK_EQ(s.frames, 64);
+	CHECK_LE(s.counters.read_pages, 4 * WINDOW + 32 + 1);
+	close_place(&m);
+}
+
+/* B uses its 200 pages again and again while A sweeps over more than the pool has. */
+static void neighbours_do_not_pay(void)
+{
+	static const char *const policy[] = { "fifo", "hoard", "same-page", "endless-replace" };
+	struct hipec_status s;
+	uint64_t before = 0;
+	struct map a, b;
+	size_t i, round;
+
+	for (i = 0; i < sizeof(policy) / sizeof(*policy); i++) {
+		open_place(&a, policy[i], FILE_A, POOL, 600);
+		open_place(&b, "fifo2", FILE_B, 200, 200);
+		for (round = 0; round < 18; round++) {
+			s = read_range(&b, 0, 200);
+			if (round == 6)
+				before = s.counters.read_pages;
+			read_range(&a, round % 6 * 100, round % 6 * 100 + 100);
+		}
+		s = read_range(&b, 0, 200);
+		if (s.counters.read_pages != before)
+			FAIL("%s costs its neighbour %llu faults", policy[i],
+			     (unsigned long long)(s.counters.read_pages - before));
+		CHECK_EQ(s.exit.kind, 0);
+		CHECK_EQ(s.frames, 200);
+		close_place(&a);
+		close_place(&b);
+	}
+}
+
+/*
+ * AWST: A's pages were all used again just now, and go all the same, down to its min.
+ */
+static void awst_looks_at_age_alone(void)
+{
+	struct hipec_status sa, sb;
+	struct map a, b;
+	size_t i;
+
+	open_place(&a, "fifo", FILE_A, 400, 400);
+	open_place(&b, "fifo", FILE_B, POOL, 600);
+	read_range(&a, 0, 400);
+	read_range(&b, 0, POOL - 400);
+	for (i = POOL - 400; i < 600; i++) {
+		read_range(&a, 384, 400);
+		read_range(&b, i, i + 1);
+	}
+	sa = get_status(a.container);
+	sb = get_status(b.container);
+	CHECK_EQ(sa.counters.given, 400 - FIRST);
+	CHECK_EQ(sa.counters.read_pages, 400);
+	CHECK_EQ(sa.frames, FIRST);
+	CHECK_EQ(sa.resident, FIRST);
+	CHECK_EQ(sb.frames, POOL - FIRST);
+	CHECK_EQ(sb.counters.read_pages, 600);
+	close_place(&a);
+	close_place(&b);
+}
+
+/*
+ * At its max a container loses its own oldest page, though the pool has room: page 0,
+ * read before each other page, leaves in its turn. @fifo is what it has.
+ */
+static void awst_max_is_first_come(void)
+{
+	size_t fifo[64], nr = 0, i, j, page;
+	uint64_t reads = 0;
+	struct map m;
+
+	open_place(&m, NULL, FILE_A, 64, 300);
+	for (i = 0; i < 600; i++) {
+		page = i % 2 ? i / 2 : 0;
+		for (j = 0; j < nr && fifo[(reads - 1 - j) % 64] != page; j++)
+			;
+		if (j == nr) {
+			fifo[reads++ % 64] = page;
+			nr += nr < 64;
+		}
+		CHECK_EQ(read_range(&m, page, page + 1).counters.read_pages, reads);
+	}
+	CHECK_LE(301, reads);
+	CHECK_EQ(pool_frames(), 64);
+	close_place(&m);
+}
+
+/* Files that are let go leave their frames to others. */
+static void what_is_let_go_goes_back(void)
+{
+	struct map m;
+
+	open_place(&m, "fifo", FILE_A, 400, 400);
+	read_range(&m, 0, 400);
+	CHECK_EQ(pool_frames(), 400);
+	CHECK_EQ(hipec_release(m.container, 0, m.file), 0);
+	CHECK_EQ(pool_frames(), FIRST);
+	close_place(&m);
+}
+
+const struct test cache_share_tests[] = {
+	{ "cache_shares_as_if_alone", alone },
+	{ "cache_shares_and_the_oldest_go", the_oldest_go },
+	{ "cache_shares_and_bad_advice_is_reversed", bad_advice_is_reversed },
+	{ "cache_shares_and_a_hoarder_loses_all_but_the_first",
+	  hoarder_loses_all_but_the_first },
+	{ "cache_shares_with_regions", beside_regions },
+	{ "cache_shares_and_loses_no_write", dirty_pages_are_not_lost },
+	{ "cache_shares_within_a_quota", quota_of_a_user },
+	{ "cache_shares_and_is_judged", ill_advised_policy_is_revoked },
+	{ "cache_shares_and_lets_no_neighbour_pay", neighbours_do_not_pay },
+	{ "cache_shares_what_it_holds", what_is_let_go_goes_back },
+	{ 0 }
+};
+
+/* What run.sh runs with global=awst. */
+const struct test awst_place_tests[] = {
+	{ "awst_in_place_has_no_second_chance", awst_looks_at_age_alone },
+	{ "awst_in_place_takes_a_containers_own_at_its_max", awst_max_is_first_come },
+	{ "awst_in_place_reverses_bad_advice", bad_advice_is_reversed },
+	{ "awst_in_place_takes_all_but_the_min_of_a_hoarder",
+	  hoarder_loses_all_but_the_first },
+	{ "awst_in_place_loses_no_write", dirty_pages_are_not_lost },
+	{ "awst_in_place_keeps_to_the_quota_of_a_user", quota_of_a_user },
+	{ 0 }
+};
