@@ -22,6 +22,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -61,6 +62,11 @@ SPLAT = re.compile(
     r"KASAN: |UBSAN: |BUG \S+ \((Not t|T)ainted|"
     r"INFO: task .* blocked for|INFO: trying to register|"
     r"rcu: INFO: |hard LOCKUP|kmemleak: \d+ new suspected))")
+
+# A guest whose time is up is sent an NMI, at which its kernel panics and says what each CPU
+# and each task is doing: bit 0 of panic_print is the tasks, bit 6 the CPUs.
+TELL = ["unknown_nmi_panic", "panic_print=65"]
+TELL_SECONDS = 60
 
 # Guest time is counted in instructions, and whatever the guest could ask the
 # host for (the date, a random number) has one answer. Dropping any of these
@@ -166,7 +172,7 @@ def command_line(kernel, append):
     """The words for the kernel: what any guest wants, this kernel, the caller."""
     # loglevel=5: warnings, but not what a healthy boot has to say; printing is
     # slow under emulation.
-    words = ["loglevel=5", "panic=-1", "oops=panic"]
+    words = ["loglevel=5", "panic=-1", "oops=panic", *TELL]
     if own := fact(kernel, "append"):
         # While 6.12 looks at its first CPU it forgets that there are five levels of page
         # tables, and KASAN calls what an interrupt uses just then a wild access.
@@ -253,6 +259,24 @@ def follow(guest, console, timeout, verbose, kill_when=None):
             time.sleep(0.02)
 
 
+def ask_where(guest, monitor, console, seconds):
+    """Have a guest whose time is up panic: what its console says from then on."""
+    before = len(console.read_bytes())
+    monitor.sendall(b"nmi\n")
+    try:
+        guest.wait(seconds)
+    except subprocess.TimeoutExpired:
+        pass
+    return console.read_bytes()[before:].decode(errors="replace").replace("\r\n", "\n")
+
+
+def at_work(told):
+    """Of what a panic @told, the tasks that wait for no event, or that are hipec's."""
+    tasks = re.split(r"(?m)^(?=\[[^]]*\](?:\[[^]]*\])? task:)", told)
+    return tasks[0] + "".join(task for task in tasks[1:]
+                              if re.search(r"\bstate:[RD]|hipec", task))
+
+
 def unpack(archive, results):
     """Unpack what the guest sent; its command's status, or None if it sent
     none. The status comes last, so a torn stream has none."""
@@ -277,13 +301,16 @@ def unpack(archive, results):
         return None
 
 
-def ways_in_and_out(console, scratch, disk, keep_writes, interactive):
-    """QEMU's arguments for the console, the results and the data disk."""
-    if interactive:
+def ways_in_and_out(console, scratch, disk, keep_writes, monitor):
+    """QEMU's arguments for the console, the results and the data disk; @monitor is the
+    socket that it obeys, None for this terminal."""
+    if not monitor:
         arguments = ["-chardev", f"stdio,id=tty,mux=on,signal=off,logfile={console}",
                      "-serial", "chardev:tty", "-mon", "chardev=tty"]
     else:
-        arguments = ["-serial", f"file:{console}"]
+        arguments = ["-serial", f"file:{console}",
+                     "-chardev", f"socket,id=monitor,fd={monitor.fileno()}",
+                     "-mon", "chardev=monitor"]
     # ioeventfd=off: the CPU's own thread serves a request. Another thread
     # would do it at a moment of the host's choosing, and no run would repeat.
     arguments += ["-device", "virtio-serial-pci,ioeventfd=off",
@@ -309,7 +336,7 @@ def clock_words(kernel):
 
 
 def start_machine(kernel, console, scratch, append, *, smp, memory, disk, keep_writes, det,
-                  interactive, devices):
+                  monitor, devices):
     """Start a guest in QEMU: the process, and the accelerator."""
     initrd = scratch / "initrd"
     accel = "tcg" if det else accelerator(kernel, initrd)
@@ -320,10 +347,10 @@ def start_machine(kernel, console, scratch, append, *, smp, memory, disk, keep_w
         append = f"no_timer_check {clock_words(kernel)} {append}"
     arguments = machine(kernel, initrd, append, memory, 1 if det else smp or 2)
     arguments += CPU[accel] + (DETERMINISTIC if det else [])
-    arguments += ways_in_and_out(console, scratch, disk, keep_writes, interactive)
+    arguments += ways_in_and_out(console, scratch, disk, keep_writes, monitor)
     arguments += devices
-    quiet = {} if interactive else {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
-                                    "stderr": subprocess.PIPE, "text": True}
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE,
+             "text": True, "pass_fds": [monitor.fileno()]} if monitor else {}
     return start(QEMU, arguments, **quiet), accel
 
 
@@ -355,7 +382,8 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
         raise UsageError("a disk answers when the host does, so a run with one does not "
                          "repeat; bring the files in with initramfs.sh --tree")
 
-    timeout *= int(fact(kernel, "slower", "1"))
+    slower = int(fact(kernel, "slower", "1"))
+    timeout *= slower
     out = pathlib.Path(out).absolute()
     out.mkdir(parents=True, exist_ok=True)
     console, results = out / "console", out / "results"
@@ -369,14 +397,20 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
         for left in reversed(range(BOOTS)):
             console.write_bytes(b"")
             (scratch / "results.tar").write_bytes(b"")
-            guest, accel = start_machine(kernel, console, scratch, append, smp=smp,
-                                         memory=memory, disk=disk, keep_writes=keep_writes,
-                                         det=det, interactive=not command, devices=devices)
-            try:
-                in_time = follow(guest, console, timeout, verbose and command, kill_when)
-                killed = guest.returncode == -signal.SIGKILL
-            finally:
-                complaint = stop(guest)
+            told = ""
+            ours, its = socket.socketpair()
+            with ours, its:
+                guest, accel = start_machine(kernel, console, scratch, append, smp=smp,
+                                             memory=memory, disk=disk, keep_writes=keep_writes,
+                                             det=det, monitor=its if command else None,
+                                             devices=devices)
+                try:
+                    in_time = follow(guest, console, timeout, verbose and command, kill_when)
+                    killed = guest.returncode == -signal.SIGKILL
+                    if not in_time and command:
+                        told = ask_where(guest, ours, console, slower * TELL_SECONDS)
+                finally:
+                    complaint = stop(guest)
             early = failed_to_boot(console.read_text(errors="replace"))
             if not early or not left or keep_writes:
                 break
@@ -384,7 +418,7 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
                   f"{early}", file=sys.stderr)
         status = unpack(scratch / "results.tar", results)
 
-    text = console.read_text(errors="replace").replace("\r\n", "\n")
+    text = console.read_text(errors="replace").replace("\r\n", "\n").removesuffix(told)
     if not command and status is None:
         status = 0  # a person may leave the shell by quitting QEMU
     verdict = "ok"
@@ -394,7 +428,8 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
     elif kill_when and killed:
         status = KILLED
     elif not in_time:
-        status, verdict = TIMED_OUT, f"not done after {timeout} s{tail(text)}"
+        status, verdict = TIMED_OUT, (f"not done after {timeout} s{tail(text)}\n\n"
+                                      f"and at work were:\n\n{at_work(told)}")
     elif status is None:
         status, verdict = BROKEN, f"the guest ended without a status{tail(complaint or text)}"
     return Result(status, verdict, accel, text, results)

@@ -434,6 +434,9 @@ def test_an_endless_command_is_ended_when_its_time_is_up(guest, tmp_path):
     run = vm.boot("6.1", guest("6.1"), tmp_path, ["sh", "-c", "while :; do :; done"], timeout=8)
     assert run.status == vm.TIMED_OUT
     assert "not done after 8 s" in run.verdict
+    # Which task that was, and that nothing of the panic counts as the guest's own words.
+    assert "task:sh " in run.verdict and "task:kthreadd" not in run.verdict
+    assert "panic" not in run.console
 
 
 @pytest.mark.guest
