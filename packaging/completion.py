@@ -54,13 +54,16 @@ TAIL = """\
 		return ;;
 	esac
 	case $last in
-	-p|--policy) _hipec_list "$(_hipec_policies) $_hipec_built_in"; return ;;
-	--over) _hipec_list "$(_hipec_policies) $_hipec_built_in"; return ;;
+	-p|--policy|--over|--among)
+		_hipec_list "$(_hipec_policies) $_hipec_built_in"
+		return ;;
 	--columns) [ "$verb" != sim ] || { _hipec_list "$_hipec_columns all"; return; } ;;
 	-m|--mode) [ "$verb" = run ] || { _hipec_list "mapped exact"; return; } ;;
 	--detector) _hipec_list "amp pcc dear none"; return ;;
 	--from|--to) _hipec_list "$_hipec_forms"; return ;;
 	--emit) _hipec_list "parallel slurm"; return ;;
+	--jit) _hipec_list "off auto on"; return ;;
+	--sort) [ "$verb" != top ] || { _hipec_list "frames faults evictions loss id"; return; } ;;
 	-g|--global) _hipec_list "fifo2-mr awst"; return ;;
 	make) [ "$verb" != trace ] || { _hipec_list "$_hipec_kinds"; return; } ;;
 	esac

@@ -305,6 +305,9 @@ def test_completion_offers_what_options_want(root):
     """Lists with commas, modes, columns, forms, kinds; verbs of verbs; commands behind --."""
     assert {"lru,mru", "lru,mru-touch"} <= {*complete(root, "hipec", "sim", "-p", "lru,mru")}
     assert "opt,clock" in complete(root, "hipec", "sim", "--policy", "opt,cl")
+    assert complete(root, "hipec", "sim", "--among", "lru,scan-r") == ["lru,scan-resistant"]
+    assert complete(root, "hipec", "top", "--sort", "lo")[0] == "loss"
+    assert complete(root, "hipec", "run", "--jit", "au") == ["auto"]
     assert complete(root, "hipec", "sim", "--mode", "")[:2] == ["mapped", "exact"]
     assert complete(root, "hipec", "sim", "--columns", "faults,writt") == ["faults,written"]
     assert complete(root, "hipec", "trace", "convert", "--from", "blk") == ["blkparse"]
