@@ -6,7 +6,8 @@
  * The sample has four parts. Each is a sample itself, and is run as well; how far apart
  * they are says how much chance there is in the whole, and how far their mean is from
  * the whole what small memories do to the policy. A sample that may be off by more than
- * a point is made twice as large.
+ * half a point is made twice as large: what a memory does that is smaller still is only
+ * partly seen, and a point is what users are told to expect.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,7 +23,7 @@
 #define LEAST_FRAMES 128
 #define PARTS TRACE_SAMPLE_PARTS
 #define STUDENT 3.182	/* of 95 in 100, by as many parts */
-#define MOST_ERROR 0.01	/* of the ratio of faults */
+#define MOST_ERROR 0.005	/* of the ratio of faults */
 
 /* One rate of one trace. */
 struct sample {
