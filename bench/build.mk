@@ -6,6 +6,7 @@
 #   amp/    the AMP report's table and its study of traces
 #   hints/  the write-hint paper's figures
 #   cost/   the parts' time, and the policies' faults
+#   search/ a program that searches a policy
 #   apps/   programs of others, on the page cache and under policies
 
 # Static: these run in the guest.
@@ -27,6 +28,7 @@ include bench/paper/build.mk
 include bench/amp/build.mk
 include bench/hints/build.mk
 include bench/cost/build.mk
+include bench/search/build.mk
 include bench/apps/build.mk
 
 # One after the other: each uses all CPUs that there are. One that fails, for a goal

@@ -56,6 +56,11 @@ bench-revoke: $(B)/hipec $(REVOKE_HPO)
 bench-interval: $(B)/hipec $(SHIPPED_HPO)
 	@bench/cost/interval.py
 
+.PHONY: bench-sweep
+## bench-sweep: what the engine of hipec sweep costs beside the simulations (FULL=1: 1,000 traces)
+bench-sweep: $(B)/hipec packages-sweep $(SHIPPED_HPO)
+	@HIPEC_PYTHON=$(SWEEP_PYTHON)/bin/python3 bench/cost/sweep.py --traces $(if $(FULL),1000,40)
+
 .PHONY: bench-sample
 ## bench-sample: how far hipec sim --sample is off, and what it says of that
 bench-sample: $(B)/hipec $(SHIPPED_HPO)
@@ -66,4 +71,4 @@ bench-sample: $(B)/hipec $(SHIPPED_HPO)
 bench-nearest: $(B)/hipec $(B)/libhipectrace.so $(SHIPPED_HPO)
 	@bench/cost/nearest.py --python $(or $(ANNOY_PYTHON),$(PYTHON))
 
-ALL_BENCHES += bench-sample bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-sim-native bench-league bench-auto
+ALL_BENCHES += bench-sample bench-sweep bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-sim-native bench-league bench-auto

@@ -86,6 +86,21 @@ def test_each_row_is_what_sim_counts(here, arrow):
             assert len(row["image_sha256"]) == 64
 
 
+def test_pandas_reads_what_duckdb_reads(here, arrow):
+    """As it is, with whole numbers as such and what is missing as missing."""
+    (here / "bad.trace").write_text("r five\n")
+    assert sweep(here).returncode == 3
+    code = ("import pandas, sys; frame = pandas.read_parquet('p.sweep/results.parquet', "
+            "dtype_backend='pyarrow'); sys.stdout.write(frame.to_json(orient='records'))")
+    read = json.loads(subprocess.run([VENV / "bin/python3", "-c", code], cwd=here, check=True,
+                                     capture_output=True, text=True).stdout)
+    rows = table(here)
+    assert len(read) == len(rows) > 48 and sum(row["error"] is not None for row in read) == 24
+    for mine, theirs in zip(read, rows):
+        for name, value in theirs.items():
+            assert mine[name] == (pytest.approx(value, rel=1e-9) if isinstance(value, float) else value)
+
+
 def test_rows_of_a_sample_are_those_of_sim_too(here, arrow):
     subprocess.run([HIPEC, "trace", "make", "loop", "--pages", "20000", "--accesses", "50000",
                     "large.trace"], check=True, cwd=here)
@@ -269,7 +284,7 @@ def test_the_page_shows_what_commands_print(tmp_path, arrow):
     text = (ROOT / "docs/user/sweeps.md").read_text()
     env = {**ENV, "PATH": f"{VENV / 'bin'}:{BUILD}:{os.environ['PATH']}", "HIPEC": str(ROOT)}
     shown = [pair for pair in session.commands("".join(re.findall(r"```\n((?:.*\n)*?)```", text)))
-             if not re.match("python3 -m venv|pip|sudo|dask|hipec sweep --scheduler|hipec swap",
+             if not re.match("python3 -m venv|pip|sudo|export DASK|dask|hipec sweep --scheduler|hipec swap",
                               pair[0])]
     assert len(shown) == 12
     for command, output in shown:

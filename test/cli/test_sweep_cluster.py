@@ -183,9 +183,9 @@ def test_a_sweep_that_is_killed_leaves_the_cluster_to_the_next(here, cluster):
 def test_the_page_starts_a_cluster_by_hand(here):
     """docs/user/sweeps.md, Other machines, with a port that is free, in one shell."""
     (here / "p.toml").rename(here / "plan.toml")
-    lines = re.findall(r"^\$ ((?:dask|hipec sweep --scheduler) .*)\n",
+    lines = re.findall(r"^\$ ((?:export DASK|dask|hipec sweep --scheduler).*)\n",
                        (ROOT / "docs/user/sweeps.md").read_text(), re.M)
-    assert len(lines) == 4 and sum(line.endswith(" &") for line in lines) == 3
+    assert len(lines) == 5 and sum(line.endswith(" &") for line in lines) == 3
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     script = "\n".join([*lines, "kill $pids"])
@@ -198,6 +198,16 @@ def test_the_page_starts_a_cluster_by_hand(here):
              "DASK_DISTRIBUTED__DIAGNOSTICS__NVML": "false"},
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=300)
     assert done.stdout.endswith("plan.sweep/results.parquet: 360 rows, 0 with an error\n")
+
+
+def test_the_bench_compares_all_rows_and_tables():
+    """bench/cost/sweep.py with two traces: that takes Dask longer to start than to run."""
+    done = subprocess.run([VENV / "bin/python3", ROOT / "bench/cost/sweep.py", "--traces", "2"],
+                          env=ENV, text=True, capture_output=True, check=False)
+    assert not done.stderr and "2 traces, 160 rows; hipec sim alone" in done.stdout
+    assert "met      each row equals hipec sim --json\n" in done.stdout
+    assert "met      all ways make the same table, byte for byte\n" in done.stdout
+    assert done.returncode == ("NOT met" in done.stdout)
 
 
 def test_a_worker_of_another_version_gives_no_rows(here, cluster):

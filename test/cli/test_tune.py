@@ -168,8 +168,9 @@ def test_each_candidate_has_its_verdict_its_cost_and_its_misses(here):
 
 def test_a_line_that_is_no_candidate_has_an_answer_too(here):
     """Or who waits for it would wait for ever."""
-    answers = judge(here, ['{"file": 5}', "{}", '{"file": "a\\u0000b"}', '{"source": "\\ud800"}', "p.hp"])
+    answers = judge(here, ['{"file": 5, "id": 4}', "{}", '{"file": "a\\u0000b"}', '{"source": "\\ud800"}', "p.hp"])
     assert [one["verdict"] for one in answers] == ["refused"] * 4 + ["ok"]
+    assert answers[0]["id"] == 4
 
 
 def test_a_sample_is_of_all_but_those_who_ask_for_the_whole(here):
@@ -179,6 +180,23 @@ def test_a_sample_is_of_all_but_those_who_ask_for_the_whole(here):
         ({"file": "p.hp", "whole": True}, ["--sample", "1/4"])])
     assert whole["training"] == asked["training"] != some["training"]
     assert some["training"]["to_lru"] == pytest.approx(whole["training"]["to_lru"], rel=0.05)
+
+
+def test_a_program_that_searches_a_policy_finds_one_and_says_what_it_is_worth(tmp_path):
+    """bench/search/evolve.py, in small: what it finds is a policy, and has its place in a table."""
+    done = subprocess.run(
+        [VENV / "bin/python3", ROOT / "bench/search/evolve.py", "--generations", "1", "--population",
+         "9", "--accesses", "3000", "--beside", "lru,mru", "--output", tmp_path / "best.hp"],
+        env=ENV, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = dict(re.findall(r"^(evolved|lru|mru) +[\d.]+ +([\d.]+) ", done.stdout, re.M))
+    assert len(rows) == 3 and float(rows["lru"]) == pytest.approx(1, abs=1e-3)
+    place = sorted(rows.values(), key=float).index(rows["evolved"]) + 1
+    assert f"The evolved one is number {place} of 3 on held-out traces" in done.stdout
+    text, = re.findall(r"^generation 1: [\d.]+ of lru's misses: (.*)$", done.stdout, re.M)
+    assert f"//     {text}\n" in (tmp_path / "best.hp").read_text()
+    subprocess.run([HIPEC, "sim", "-p", "best.hp", "-"], cwd=tmp_path, env=ENV, check=True,
+                   input="r 0 50\n", text=True, capture_output=True)
 
 
 def test_who_waits_for_an_answer_gets_it(here):

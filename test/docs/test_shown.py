@@ -181,7 +181,7 @@ TABLE = [
     ("docs/user/sweeps.md", r"\$ hipec swap .*", By(
         GUEST + "test_policies_are_swapped_by_hand_and_on_trial",
         'guest/stock.sh: swap --trial 8s "$id"')),
-    ("docs/user/sweeps.md", r"\$ (dask|hipec sweep --scheduler) .*", By(
+    ("docs/user/sweeps.md", r"\$ (export DASK|dask|hipec sweep --scheduler).*", By(
         "test_sweep_cluster.py::test_the_page_starts_a_cluster_by_hand", "docs/user/sweeps.md")),
     ("docs/user/sweeps.md", r"\$ .*", By(
         "test_sweep.py::test_the_page_shows_what_commands_print", "docs/user/sweeps.md")),

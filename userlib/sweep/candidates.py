@@ -125,13 +125,15 @@ class Judge:
 
     def answer(self, line):
         """The same of a line as it came."""
+        asked = {}
         try:
             asked = json.loads(line) if line.startswith("{") else {"file": line}
             if not isinstance(asked.get("file", asked.get("source")), str):
                 raise ValueError("want the text of a 'source', or the name of a 'file'")
             return self.judge(asked)
         except (ValueError, OSError) as error:
-            return {"id": None, "file": None, "verdict": "refused", "message": str(error)}
+            return {"id": asked.get("id"), "file": None, "verdict": "refused",
+                    "message": str(error)}
 
 
 def compile_with_cost(hipec, source, image, folder):
