@@ -38,7 +38,7 @@ default="gcc libc6-dev make flex bison bc libelf-dev pahole sparse
 # libFuzzer and source-based coverage; no other target needs them.
 fuzz="clang llvm libclang-rt-dev"
 # python3-pip: fetches the checker of accessibility.
-browser="chromium python3-pip"
+browser="chromium-driver python3-selenium python3-pip"
 # mmdebstrap: a clean root, to install the packages in.
 deb="dpkg-dev fakeroot debhelper dh-dkms dh-python mmdebstrap"
 apps="cscope gnuplot-nox postgresql-15"

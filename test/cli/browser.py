@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A headless Chromium that is told what to do through a pipe, by its DevTools protocol.
+"""A headless Chromium, driven by Selenium.
 
     browser.py PAGE PICTURE [CHART]     a picture of a page of hipec profile, or of one chart
 
@@ -10,92 +10,59 @@ CHART is an id in the page: s0-time, s0-map.
 import base64
 import contextlib
 import json
-import os
 import pathlib
 import shutil
-import subprocess
 import sys
-import tempfile
-import threading
 
-SECONDS = 300       # then it hangs
+SECONDS = 300       # that a page may take for what it was asked
 
-FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
-         "--disable-extensions", "--disable-background-networking", "--disable-sync",
-         "--disable-component-update", "--no-first-run", "--hide-scrollbars",
-         "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-         "about:blank"]
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions",
+         "--disable-background-networking", "--disable-sync", "--disable-component-update",
+         "--no-first-run", "--hide-scrollbars", "--disable-dev-shm-usage",
+         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+
+AXE = pathlib.Path(__file__).resolve().parents[2] / "build/axe/axe.min.js"
 
 
 class Page:
-    """A page, and what it said and asked for so far."""
+    """A page, what it complained of, and which addresses it asked for."""
 
-    def __init__(self, commands, answers):
-        self.commands, self.answers = commands, answers
-        self.number = 0
-        self.session = None
-        self.errors = []        # exceptions, and what console.error() and the browser say
-        self.requests = []      # addresses
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target,
-                                 flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
+    def __init__(self, driver):
+        self.driver = driver
+        driver.set_script_timeout(SECONDS)
 
     def call(self, method, **parameters):
-        """Have a command done. Return: its result."""
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        self.commands.write(json.dumps(message).encode() + b"\0")
-        self.commands.flush()
-        return self.wait(lambda answer: answer.get("id") == self.number)["result"]
+        """A command of the DevTools protocol, where the driver has no word for it."""
+        return self.driver.execute_cdp_cmd(method, parameters)
 
-    def wait(self, wanted):
-        """Read until there is an answer that is @wanted."""
-        while True:
-            answer = json.loads(self.read())
-            self.note(answer.get("method"), answer.get("params"))
-            if "error" in answer:
-                raise RuntimeError(answer["error"])
-            if wanted(answer):
-                return answer
+    @property
+    def errors(self):
+        """Exceptions, and what console.error() and the browser said, since the last look."""
+        return self.driver.get_log("browser")
 
-    def read(self):
-        """One message."""
-        text = bytearray()
-        while (byte := self.answers.read(1)) != b"\0":
-            if not byte:
-                raise EOFError("the browser has ended")
-            text += byte
-        return text
+    @property
+    def requests(self):
+        """Addresses, since the last look."""
+        messages = [json.loads(entry["message"])["message"]
+                    for entry in self.driver.get_log("performance")]
+        return [message["params"]["request"]["url"] for message in messages
+                if message["method"] == "Network.requestWillBeSent"]
 
-    def note(self, method, parameters):
-        """Keep what a test asks for."""
-        if method == "Runtime.exceptionThrown":
-            self.errors.append(parameters["exceptionDetails"])
-        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning"):
-            self.errors.append(parameters["args"])
-        elif method == "Log.entryAdded" and parameters["entry"]["level"] == "error":
-            self.errors.append(parameters["entry"])
-        elif method == "Network.requestWillBeSent":
-            self.requests.append(parameters["request"]["url"])
-
-    def open(self, path, width=1200, height=900):
-        """Load a file; then it is there, though scripts may not have ended."""
+    def open(self, page, width=1200, height=900):
+        """Load a file, or an address; then it is there, though scripts may not have ended."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=False)
-        self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
-        self.wait(lambda answer: answer.get("method") == "Page.loadEventFired")
+        self.driver.get(page if "://" in str(page) else pathlib.Path(page).resolve().as_uri())
 
     def run(self, script):
         """The value of an expression; of a promise, what it comes to."""
-        result = self.call("Runtime.evaluate", expression=script, awaitPromise=True,
-                           returnByValue=True)
-        if "exceptionDetails" in result:
-            raise RuntimeError(result["exceptionDetails"])
-        return result["result"].get("value")
+        value, error = self.driver.execute_async_script(
+            "const done = arguments[1]; Promise.resolve().then(() => (0, eval)(arguments[0]))"
+            ".then(value => done([value, null]), error => done([null, String(error.stack)]))",
+            script)
+        if error:
+            raise RuntimeError(error)
+        return value
 
     def wait_until(self, condition):
         """Until an expression of the page holds."""
@@ -112,9 +79,6 @@ class Page:
         pathlib.Path(path).write_bytes(base64.b64decode(data))
 
 
-AXE = pathlib.Path(__file__).resolve().parents[2] / "build/axe/axe.min.js"
-
-
 def accessible(page):
     """What axe, which checks accessibility, finds wrong: [(rule, impact, the first place)]."""
     page.run(AXE.read_text() + "; 0")
@@ -124,35 +88,24 @@ def accessible(page):
 
 
 def program():
-    """Its path, or None."""
-    return shutil.which("chromium")
+    """The driver's path, or None."""
+    return shutil.which("chromedriver")
 
 
 @contextlib.contextmanager
 def browser():
     """A Page of a browser that ends with the block."""
-    (read_commands, write_commands), (read_answers, write_answers) = os.pipe(), os.pipe()
-    # A child of the browser may write there still when it has ended.
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3</dev/fd/{read_commands} 4>/dev/fd/{write_answers}', "sh",
-             program(), *FLAGS[:-1], f"--user-data-dir={profile}", FLAGS[-1]],
-            pass_fds=[read_commands, write_answers], stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, env={**os.environ, "HOME": profile})
-        os.close(read_commands)
-        os.close(write_answers)
-        hangs = threading.Timer(SECONDS, process.kill)
-        hangs.start()
-        with open(write_commands, "wb") as commands, open(read_answers, "rb") as answers:
-            try:
-                page = Page(commands, answers)
-                yield page
-                page.session = None
-                page.call("Browser.close")
-            finally:
-                hangs.cancel()
-                process.terminate()
-                process.wait()
+    from selenium import webdriver      # only where there is a browser
+    from selenium.webdriver.chrome.service import Service
+    options = webdriver.ChromeOptions()
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(service=Service(program()), options=options)
+    try:
+        yield Page(driver)
+    finally:
+        driver.quit()
 
 
 def main(path, picture, chart=None):

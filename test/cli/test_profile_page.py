@@ -11,7 +11,21 @@ from test_profile import built, page  # noqa: F401
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not browser.program(), reason="chromium is not installed: make packages-browser")
+@pytest.mark.skipif(not browser.program(), reason="no chromedriver: make packages-browser")
+def test_the_browser_tells_of_errors_and_requests(tmp_path):
+    """Else the tests below could not fail by them."""
+    (tmp_path / "page.html").write_text("<script>console.error('said here'); "
+                                        "fetch('http://127.0.0.1:9/there'); null.x</script>")
+    with browser.browser() as tab:
+        tab.open(tmp_path / "page.html")
+        words = " ".join(error["message"] for error in tab.errors)
+        assert "said here" in words and "TypeError" in words
+        assert "http://127.0.0.1:9/there" in tab.requests
+        with pytest.raises(RuntimeError, match="nowhere is not defined"):
+            tab.run("nowhere.x")
+
+
+@pytest.mark.skipif(not browser.program(), reason="no chromedriver: make packages-browser")
 def test_browser_draws_all_and_controls_work(page):  # noqa: F811
     path, got = page
     run = got["runs"][0]
@@ -74,7 +88,7 @@ def test_browser_draws_all_and_controls_work(page):  # noqa: F811
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not browser.program(), reason="chromium is not installed: make packages-browser")
+@pytest.mark.skipif(not browser.program(), reason="no chromedriver: make packages-browser")
 @pytest.mark.parametrize("scheme, back", [("light", "rgb(255, 255, 255)"), ("dark", "rgb(22, 24, 28)")])
 @pytest.mark.parametrize("width", [480, 1200])
 def test_page_suits_schemes_and_widths(page, scheme, back, width):  # noqa: F811

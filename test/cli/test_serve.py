@@ -164,7 +164,7 @@ def test_a_port_that_is_taken_is_said(module):  # noqa: F811
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not browser.program(), reason="chromium is not installed: make packages-browser")
+@pytest.mark.skipif(not browser.program(), reason="no chromedriver: make packages-browser")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [480, 1200])
 def test_browser_draws_what_is_so(module, scheme, width):  # noqa: F811
@@ -178,9 +178,7 @@ def test_browser_draws_what_is_so(module, scheme, width):  # noqa: F811
             with browser.browser() as tab:
                 tab.call("Emulation.setEmulatedMedia",
                          features=[{"name": "prefers-color-scheme", "value": scheme}])
-                tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900,
-                         deviceScaleFactor=1, mobile=False)
-                tab.call("Page.navigate", url=f"http://{where}/{token}/")
+                tab.open(f"http://{where}/{token}/", width=width)
                 tab.wait_until("document.body && document.body.dataset.drawn > 2")
                 rows = tab.run("[...document.querySelectorAll('#league tbody tr')].map("
                                "row => [...row.cells].map(cell => cell.textContent))")

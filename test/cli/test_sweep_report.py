@@ -117,7 +117,7 @@ def page(swept):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not browser.program(), reason="chromium is not installed: make packages-browser")
+@pytest.mark.skipif(not browser.program(), reason="no chromedriver: make packages-browser")
 def test_browser_draws_all_and_the_list_works(page):
     with browser.browser() as tab:
         tab.open(page)
@@ -149,7 +149,7 @@ def test_browser_draws_all_and_the_list_works(page):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not browser.program(), reason="chromium is not installed: make packages-browser")
+@pytest.mark.skipif(not browser.program(), reason="no chromedriver: make packages-browser")
 @pytest.mark.parametrize("scheme, back", [("light", "rgb(255, 255, 255)"), ("dark", "rgb(22, 24, 28)")])
 @pytest.mark.parametrize("width", [480, 1200])
 def test_page_suits_schemes_and_widths(page, scheme, back, width):

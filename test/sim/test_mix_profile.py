@@ -128,7 +128,7 @@ def test_text_and_page_say_time(folder):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not browser.program(), reason="chromium is not installed: make packages-browser")
+@pytest.mark.skipif(not browser.program(), reason="no chromedriver: make packages-browser")
 def test_browser_windows_are_of_time(folder):
     """From 5.5 to 10 ms A faults on its second page, B on none."""
     done = mix(TWO, "-f", 4, "-d", "5ms", "-o", "all", "--profile", "x.html")
