@@ -411,14 +411,14 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
                         told = ask_where(guest, ours, console, slower * TELL_SECONDS)
                 finally:
                     complaint = stop(guest)
-            early = failed_to_boot(console.read_text(errors="replace"))
+            text = console.read_text(errors="replace").replace("\r\n", "\n").removesuffix(told)
+            early = failed_to_boot(text)
             if not early or not left or keep_writes:
                 break
             print(f"run.py: booting again: before user space was up, the kernel reported "
                   f"{early}", file=sys.stderr)
         status = unpack(scratch / "results.tar", results)
 
-    text = console.read_text(errors="replace").replace("\r\n", "\n").removesuffix(told)
     if not command and status is None:
         status = 0  # a person may leave the shell by quitting QEMU
     verdict = "ok"

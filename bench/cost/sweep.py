@@ -7,8 +7,8 @@ machine.
     sweep.py [--traces N]       40; the goals are of 1,000 (FULL=1 of make)
 
 Each row is compared with hipec sim --json of its own. Processor times are those of processes that
-have ended, so others on the machine do not matter much. Goals of the time on the clock count on an
-idle machine alone. The status is 1 if a goal is missed.
+have ended; builds beside them still made them 7 % longer. Goals of the time on the clock count on
+an idle machine alone. The status is 1 if a goal is missed.
 
 The goals are those of two workers. Dask costs some seconds to start, whatever there is to do: a run
 of one row says how many. They are shown, and left out of what is held to the goals: of 1,000 traces

@@ -440,6 +440,26 @@ def test_an_endless_command_is_ended_when_its_time_is_up(guest, tmp_path):
 
 
 @pytest.mark.guest
+def test_a_guest_whose_time_is_up_before_user_space_is_not_booted_again(
+        guest, tmp_path, monkeypatch):
+    """The panic that it is asked for then is no failed boot."""
+    asked = []
+
+    def panic(machine, monitor, console, seconds):
+        asked.append(monitor)
+        machine.kill()
+        machine.wait()
+        told = "\n[    1.000000] Kernel panic - not syncing: NMI\n"
+        with open(console, "a", encoding="utf-8") as out:
+            out.write(told)
+        return told
+
+    monkeypatch.setattr(vm, "ask_where", panic)
+    run = vm.boot("6.1", guest("6.1"), tmp_path, ["true"], timeout=0.5)
+    assert (len(asked), run.status) == (1, vm.TIMED_OUT)
+
+
+@pytest.mark.guest
 def test_no_guest_outlives_run_py(guest, tmp_path):
     arguments = [VM_IMAGES / "run.py", "--kernel", "6.12", "--initrd", guest("6.12"), "--det",
                  "--out", tmp_path, "--", "sleep", "1000"]
