@@ -120,7 +120,9 @@ int hipec_share_fill(struct hipec_container *c, u32 entries)
 
 	c->core.in_pool =
 		hipec_table_alloc((entries + 1ul) * sizeof(*c->core.in_pool));
-	if (!c->core.in_pool || !make_recovery(c))
+	c->core.taken =
+		hipec_table_alloc(c->core.nr_reserved * sizeof(*c->core.taken));
+	if (!c->core.in_pool || !c->core.taken || !make_recovery(c))
 		return -ENOMEM;
 	mutex_lock(&c->lock);
 	while (ret == 1 && c->core.nr_frames < first)
@@ -147,6 +149,8 @@ void hipec_share_leave(struct hipec_container *c)
 	hipec_pool_unlock(&hipec_share_pool, entered);
 	kvfree(c->core.in_pool);
 	c->core.in_pool = NULL;
+	kvfree(c->core.taken);
+	c->core.taken = NULL;
 	kvfree(c->recovery);
 	c->recovery = NULL;
 }
