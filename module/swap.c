@@ -70,7 +70,7 @@ static struct hipec_host_ops adopting_host(const struct hipec_container *c)
 {
 	struct hipec_host_ops host = *host_of(c);
 
-	host.give_up = keep_page;
+	host.evict = keep_page;
 	host.request = grant_none;
 	host.prefetch = fetch_none;
 	return host;

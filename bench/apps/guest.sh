@@ -21,7 +21,7 @@ uname -r >/results/kernel
 mkdir /results/counts
 echo "user:x:65534:65534::/tmp:/bin/sh" >/etc/passwd
 modprobe -q overlay
-insmod /hipec/hipec.ko readmit_ms=0 cache_percent=90 || exit 1
+insmod /hipec/hipec.ko backoff_ms=0 cache_percent=90 || exit 1
 
 fail()
 {

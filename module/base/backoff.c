@@ -20,9 +20,12 @@
 #include "../core/backoff.h"
 
 /* A service that is restarted at once is stopped; a person has read the reason. */
-static uint readmit_ms = 10000;
-module_param(readmit_ms, uint, 0644);
-MODULE_PARM_DESC(readmit_ms, "milliseconds that a policy which was revoked may not share the pool again, twice as long each further time, up to 1024 times; 0: it may at once");
+static uint backoff_ms = 10000;
+module_param(backoff_ms, uint, 0644);
+MODULE_PARM_DESC(backoff_ms, "milliseconds that a policy which was revoked may not share the pool again, twice as long each further time, up to 1024 times; 0: it may at once");
+/* For configurations that were written before it had that name. */
+module_param_named(readmit_ms, backoff_ms, uint, 0644);
+MODULE_PARM_DESC(readmit_ms, "the older name of backoff_ms, for one more release");
 
 static DEFINE_SPINLOCK(lock);
 static struct hipec_backoff revoked;	/* under it */
@@ -62,7 +65,7 @@ static void explain(const struct hipec_policy *p,
 	hipec_text_str(log, hipec_exit_text(e->kind));
 	hipec_text_str(log, "; it may share the pool again in ");
 	hipec_text_signed(log, DIV_ROUND_UP_ULL(wait_ms, MSEC_PER_SEC));
-	hipec_text_str(log, " s (module parameter readmit_ms)");
+	hipec_text_str(log, " s (module parameter backoff_ms)");
 }
 
 /**
@@ -86,7 +89,7 @@ int hipec_backoff_check(const struct hipec_policy *p, u64 hash, kuid_t uid,
 	e = hipec_backoff_find(&revoked, __kuid_val(uid), hash);
 	if (e) {
 		found = *e;
-		wait_ms = hipec_backoff_wait(e, READ_ONCE(readmit_ms),
+		wait_ms = hipec_backoff_wait(e, READ_ONCE(backoff_ms),
 					     ktime_get_ns() / NSEC_PER_MSEC);
 	}
 	spin_unlock(&lock);
@@ -110,7 +113,7 @@ void hipec_backoff_revoked(struct hipec_container *c)
 		return;
 	spin_lock(&lock);
 	hipec_backoff_note(&revoked, __kuid_val(c->user->uid), c->image_hash,
-			   kind, READ_ONCE(readmit_ms),
+			   kind, READ_ONCE(backoff_ms),
 			   ktime_get_ns() / NSEC_PER_MSEC);
 	spin_unlock(&lock);
 }

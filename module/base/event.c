@@ -94,7 +94,7 @@ int hipec_event_run(struct hipec_core *core, u32 event)
 		return -EAGAIN;
 	core->event_since = c->asked_since;
 	core->vm.poll = others ? HIPEC_OTHERS_POLL : HIPEC_POLL;
-	return hipec_tap_run(&core->vm, event);
+	return hipec_tracer_run(&core->vm, event);
 }
 
 /**

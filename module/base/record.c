@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records of live containers: the tap of the machine (vm/tap.h) into a ring, which
+ * Records of live containers: the tracer of the machine (vm/tracer.h) into a ring, which
  * a descriptor of its own gives to read.
  *
  * The container writes, under its lock; whoever has the descriptor reads, without
@@ -25,7 +25,7 @@
 
 /**
  * struct hipec_recorder - one container's record on its way
- * @tap:   of its machine
+ * @tracer:   of its machine
  * @ref:   one of the file, one of the container
  * @id:    of the container, invariant
  * @begin: what comes before the ring, under its @read; NULL: it was read
@@ -37,7 +37,7 @@
  * @path:  of a region's file, under the container's lock
  */
 struct hipec_recorder {
-	struct hipec_tap tap;
+	struct hipec_tracer tracer;
 	struct kref ref;
 	u64 id;
 	void *begin;
@@ -74,11 +74,11 @@ static bool write_entry(struct hipec_recorder *rec, const u8 *bytes, u32 nr)
 	return true;
 }
 
-/* The machine's tap. Context: expects the container's lock. */
-static void put(struct hipec_tap *tap, const u8 *entry, u32 nr)
+/* The machine's tracer. Context: expects the container's lock. */
+static void put(struct hipec_tracer *tracer, const u8 *entry, u32 nr)
 {
 	struct hipec_recorder *rec =
-		container_of(tap, struct hipec_recorder, tap);
+		container_of(tracer, struct hipec_recorder, tracer);
 
 	if (!write_entry(rec, entry, nr))
 		rec->lost++;
@@ -118,7 +118,7 @@ void hipec_record_region(struct hipec_container *c, u32 start, u32 nr,
 	hipec_entry_number(&e, nr);
 	hipec_entry_number(&e, len);
 	memcpy(e.byte + e.nr, name, len);
-	put(&rec->tap, e.byte, e.nr + len);
+	put(&rec->tracer, e.byte, e.nr + len);
 }
 
 /**
@@ -135,8 +135,8 @@ void hipec_record_end(struct hipec_container *c)
 	if (!rec)
 		return;
 	/* By a swap the machine that it was on may be gone. */
-	if (c->core.vm.tap)
-		hipec_tap_close(&c->core.vm);
+	if (c->core.vm.tracer)
+		hipec_tracer_close(&c->core.vm);
 	c->recorder = NULL;
 	hipec_ring_end(&rec->ring);
 	kref_put(&rec->ref, recorder_free);
@@ -229,7 +229,7 @@ static struct hipec_recorder *recorder_new(struct hipec_container *c,
 	if (!rec)
 		return NULL;
 	kref_init(&rec->ref);
-	rec->tap.put = put;
+	rec->tracer.put = put;
 	rec->id = c->id;
 	rec->begin_size = begin;
 	rec->begin = hipec_table_alloc(rec->begin_size);
@@ -246,14 +246,14 @@ static int begin(struct hipec_container *c, struct hipec_recorder *rec)
 
 	lockdep_assert_held(&c->lock);
 	/* Or the policy was swapped just now: that, too, passes. */
-	if (c->recorder || rec->begin_size != hipec_tap_snapshot_size(&c->core.vm))
+	if (c->recorder || rec->begin_size != hipec_tracer_snapshot_size(&c->core.vm))
 		return -EBUSY;
-	hipec_tap_snapshot(&c->core.vm, c->core.nr_reserved, rec->begin);
+	hipec_tracer_snapshot(&c->core.vm, c->core.nr_reserved, rec->begin);
 	head->id = c->id;
 	memcpy(head->comm, c->owner_comm, sizeof(head->comm));
 	kref_get(&rec->ref);
 	c->recorder = rec;
-	hipec_tap_open(&c->core.vm, &rec->tap);
+	hipec_tracer_open(&c->core.vm, &rec->tracer);
 	if (c->kind->tell)
 		c->kind->tell(c);
 	return 0;
@@ -279,7 +279,7 @@ int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file)
 		return -EINVAL;
 	mutex_lock(&c->lock);
 	if (c->core.vm.policy)
-		bytes = hipec_tap_snapshot_size(&c->core.vm);
+		bytes = hipec_tracer_snapshot_size(&c->core.vm);
 	mutex_unlock(&c->lock);
 	if (!bytes)
 		return -ENODATA;

@@ -471,7 +471,7 @@ void hipec_cache_forget(struct hipec_cfile *f)
 		if (!(h % 1024))
 			cond_resched();
 	}
-	hipec_page_forget_gone(vm);
+	hipec_page_forget_evicted(vm);
 	hipec_page_forget_range(vm, f->start, f->nr);
 	/* Of the events that ran meanwhile. */
 	hipec_victims_evict(cache);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The waits of revoked images. readmit.h says what it is.
+ * The waits of revoked images. backoff.h says what it is.
  *
  * Source: ours; hipec-1997 leaves revocation open.
  */
@@ -11,14 +11,14 @@ static u64 wait_of(const struct hipec_backoff_entry *e, u64 first_ms)
 {
 	u32 doublings = e->times - 1;
 
-	if (doublings > HIPEC_READMIT_DOUBLINGS)
-		doublings = HIPEC_READMIT_DOUBLINGS;
+	if (doublings > HIPEC_BACKOFF_DOUBLINGS)
+		doublings = HIPEC_BACKOFF_DOUBLINGS;
 	return first_ms << doublings;
 }
 
 static bool is_old(const struct hipec_backoff_entry *e, u64 first_ms, u64 now_ms)
 {
-	u64 longest = first_ms << HIPEC_READMIT_DOUBLINGS;
+	u64 longest = first_ms << HIPEC_BACKOFF_DOUBLINGS;
 
 	return longest && now_ms - e->last_ms > wait_of(e, first_ms) + longest;
 }
@@ -37,7 +37,7 @@ hipec_backoff_find(const struct hipec_backoff *r, u32 user, u64 image)
 {
 	const struct hipec_backoff_entry *e;
 
-	for (e = r->entry; e < r->entry + HIPEC_READMIT_IMAGES; e++)
+	for (e = r->entry; e < r->entry + HIPEC_BACKOFF_IMAGES; e++)
 		if (e->times && e->user == user && e->image == image)
 			return e;
 	return NULL;
@@ -48,7 +48,7 @@ static struct hipec_backoff_entry *take(struct hipec_backoff *r)
 {
 	struct hipec_backoff_entry *e, *oldest = r->entry;
 
-	for (e = r->entry; e < r->entry + HIPEC_READMIT_IMAGES; e++) {
+	for (e = r->entry; e < r->entry + HIPEC_BACKOFF_IMAGES; e++) {
 		if (!e->times)
 			return e;
 		if (e->last_ms < oldest->last_ms)

@@ -18,8 +18,8 @@
 
 #include "../vm/port.h"
 
-#define HIPEC_READMIT_IMAGES 64
-#define HIPEC_READMIT_DOUBLINGS 10
+#define HIPEC_BACKOFF_IMAGES 64
+#define HIPEC_BACKOFF_DOUBLINGS 10
 
 /* One image of one user. */
 struct hipec_backoff_entry {
@@ -32,7 +32,7 @@ struct hipec_backoff_entry {
 
 /* All zero: nobody was revoked. Serialised by the host. */
 struct hipec_backoff {
-	struct hipec_backoff_entry entry[HIPEC_READMIT_IMAGES];
+	struct hipec_backoff_entry entry[HIPEC_BACKOFF_IMAGES];
 };
 
 void hipec_backoff_note(struct hipec_backoff *r, u32 user, u64 image, u32 kind,

@@ -34,7 +34,7 @@
 #define HIPEC_CORE_CORE_H
 
 #include "../vm/fifo2.h"
-#include "../vm/tap.h"
+#include "../vm/tracer.h"
 #include "../include/uapi/hipec.h"
 #include "estimate.h"
 #include "recover.h"
@@ -161,7 +161,7 @@ struct hipec_demand {
  *	sets and this clears. May sleep. NULL: the host never sets it.
  * @pause: now and then in long loops: let others run. True if the task has to end. May
  *	sleep. NULL: no.
- * @run: run event @event as hipec_tap_run() does, which is called if this is NULL.
+ * @run: run event @event as hipec_tracer_run() does, which is called if this is NULL.
  *	-EAGAIN: not now, and the policy is not told.
  * @late: an event was given up, and is counted. True: often is not too often, as it was
  *	the task that ended, say. NULL: never.
@@ -390,7 +390,7 @@ static inline u32 hipec_core_bind_in_event(struct hipec_core *core, u32 pgno)
  */
 static inline u32 hipec_core_bind(struct hipec_core *core, u32 pgno)
 {
-	hipec_page_forget_gone(&core->vm);
+	hipec_page_forget_evicted(&core->vm);
 	return hipec_core_bind_in_event(core, pgno);
 }
 
@@ -419,7 +419,7 @@ static inline void hipec_core_came_in(struct hipec_core *core, u32 pgno,
 		__hipec_core_came_in(core, pgno, ahead);
 }
 
-/* evict.c; hipec_core_give_up() is the machine's host operation */
+/* evict.c; hipec_core_evict_page() is the machine's host operation */
 bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
 		      enum hipec_evict_why why);
 void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost);
@@ -427,7 +427,7 @@ void hipec_core_uncleaned(struct hipec_core *core, u32 h);
 bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno);
-bool hipec_core_give_up(struct hipec_vm *vm, u32 h, bool keep);
+bool hipec_core_evict_page(struct hipec_vm *vm, u32 h, bool keep);
 
 /* event.c */
 void hipec_core_wants(struct hipec_core *core);
@@ -476,7 +476,7 @@ hipec_core_look(struct hipec_core *core,
 			continue;
 		reset(core, h, HIPEC_REF_POLICY);
 		pgno[n++] = vm->page[h].pgno;
-		hipec_tap(vm, HIPEC_RECORD_TOUCH, h, HIPEC_TOUCH_HARVESTED);
+		hipec_tracer_note(vm, HIPEC_RECORD_TOUCH, h, HIPEC_TOUCH_HARVESTED);
 	}
 	core->harvested = h;
 	return n;

@@ -82,7 +82,7 @@ static int run_special(struct hipec_core *core, u32 event, u32 pgno)
 		slot[HIPEC_SLOT_TIME] = now(core) - core->loaded_at;
 	if (core->ops->run)
 		return core->ops->run(core, event);
-	return hipec_tap_run(&core->vm, event);
+	return hipec_tracer_run(&core->vm, event);
 }
 
 /*
@@ -103,7 +103,7 @@ static __always_inline int start(struct hipec_core *core, u32 event, u32 pgno,
 	vm->slot[HIPEC_SLOT_RESIDENT_COUNT] = vm->nr_live;
 	if (unlikely(core->special))
 		return run_special(core, event, pgno);
-	return hipec_tap_run(vm, event);
+	return hipec_tracer_run(vm, event);
 }
 
 /* The same, with what follows from how it ended. */
@@ -306,7 +306,7 @@ void hipec_core_harvest(struct hipec_core *core)
 void hipec_core_remove(struct hipec_core *core, u32 pgno)
 {
 	run_for_page(core, HIPEC_EVENT_REMOVE, pgno, false, core->nr_free);
-	hipec_page_forget_gone(&core->vm);
+	hipec_page_forget_evicted(&core->vm);
 	hipec_core_settle(core);
 }
 

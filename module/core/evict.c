@@ -93,7 +93,7 @@ void hipec_core_uncleaned(struct hipec_core *core, u32 h)
 }
 
 /**
- * hipec_core_give_up() - host operation: the policy gives a page up
+ * hipec_core_evict_page() - host operation: the policy gives a page up
  * @vm:   machine of a container
  * @h:    live page
  * @keep: the policy wants the frame to stay
@@ -105,7 +105,7 @@ void hipec_core_uncleaned(struct hipec_core *core, u32 h)
  * Context: expects the lock; may sleep.
  * Return: whether the page is no longer live.
  */
-bool hipec_core_give_up(struct hipec_vm *vm, u32 h, bool keep)
+bool hipec_core_evict_page(struct hipec_vm *vm, u32 h, bool keep)
 {
 	struct hipec_core *core = hipec_core_of(vm);
 	bool own = core->demand && core->demand->whom == core;

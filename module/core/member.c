@@ -85,7 +85,7 @@ void __hipec_pool_added(struct hipec_core *core, u32 h)
 		pool->requester = core;
 		hipec_mr_age(&pool->mr);
 	}
-	hipec_recover_drop_gone(&core->recover, core->vm.page[h].pgno);
+	hipec_recover_drop_evicted(&core->recover, core->vm.page[h].pgno);
 	hipec_pool_unlock(pool, entered);
 }
 

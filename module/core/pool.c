@@ -252,7 +252,7 @@ void hipec_pool_recover(struct hipec_core *core, u32 pgno)
 	if (!READ_ONCE(core->pool->recovery) ||
 	    !hipec_recover_find(&core->recover, pgno, &kept))
 		return;
-	hipec_recover_drop_gone(&core->recover, pgno);
+	hipec_recover_drop_evicted(&core->recover, pgno);
 	h = hipec_page_find(&core->vm, kept);
 	if (!h || !hipec_page_live(&core->vm, h) ||
 	    core->ops->referenced(core, h, HIPEC_REF_POOL))

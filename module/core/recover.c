@@ -50,8 +50,8 @@ void hipec_recover_init(struct hipec_recover *r, void *memory, u32 nr,
 {
 	memset(r, 0, sizeof(*r));
 	r->entry = memory;
-	r->bucket[HIPEC_RECOVER_GONE] = (u32 *)(r->entry + nr + 1);
-	r->bucket[HIPEC_RECOVER_KEPT] = r->bucket[HIPEC_RECOVER_GONE] + nr_buckets;
+	r->bucket[HIPEC_RECOVER_EVICTED] = (u32 *)(r->entry + nr + 1);
+	r->bucket[HIPEC_RECOVER_KEPT] = r->bucket[HIPEC_RECOVER_EVICTED] + nr_buckets;
 	r->nr = nr;
 	r->nr_buckets = nr_buckets;
 	hipec_recover_clear(r);
@@ -123,7 +123,7 @@ static u32 take_entry(struct hipec_recover *r)
 	u32 e = r->oldest;
 
 	if (r->nr_used == r->nr) {
-		unchain(r, HIPEC_RECOVER_GONE, e);
+		unchain(r, HIPEC_RECOVER_EVICTED, e);
 		unchain(r, HIPEC_RECOVER_KEPT, e);
 		free_entry(r, e);
 	}
@@ -139,7 +139,7 @@ static u32 take_entry(struct hipec_recover *r)
 /**
  * hipec_recover_add() - a page went by the policy's wish
  * @r:    table
- * @gone: the page, which is in no entry as gone: hipec_recover_drop_gone() was
+ * @evicted: the page, which is in no entry as evicted: hipec_recover_drop_evicted() was
  *        called when it last came in
  * @kept: the one that the manager had chosen; it may be in several entries
  *
@@ -147,9 +147,9 @@ static u32 take_entry(struct hipec_recover *r)
  *
  * Context: any, serialised by the host.
  */
-void hipec_recover_add(struct hipec_recover *r, u32 gone, u32 kept)
+void hipec_recover_add(struct hipec_recover *r, u32 evicted, u32 kept)
 {
-	const u32 page[] = { gone, kept };
+	const u32 page[] = { evicted, kept };
 	struct hipec_recover_entry *entry;
 	u32 e, side, *bucket;
 
@@ -175,19 +175,19 @@ void hipec_recover_add(struct hipec_recover *r, u32 gone, u32 kept)
 /**
  * hipec_recover_find() - which page was kept for one that faults
  * @r:    table
- * @gone: page that faults
+ * @evicted: page that faults
  * @kept: gets the page in whose place it went
  *
  * Context: any, serialised by the host.
  * Return: false if the table does not know it.
  */
-bool hipec_recover_find(struct hipec_recover *r, u32 gone, u32 *kept)
+bool hipec_recover_find(struct hipec_recover *r, u32 evicted, u32 *kept)
 {
-	u32 e = *bucket_of(r, HIPEC_RECOVER_GONE, gone);
+	u32 e = *bucket_of(r, HIPEC_RECOVER_EVICTED, evicted);
 
-	for (; e; e = r->entry[e].chain[HIPEC_RECOVER_GONE]) {
+	for (; e; e = r->entry[e].chain[HIPEC_RECOVER_EVICTED]) {
 		r->compared++;
-		if (r->entry[e].page[HIPEC_RECOVER_GONE] == gone) {
+		if (r->entry[e].page[HIPEC_RECOVER_EVICTED] == evicted) {
 			*kept = r->entry[e].page[HIPEC_RECOVER_KEPT];
 			return true;
 		}
@@ -196,15 +196,15 @@ bool hipec_recover_find(struct hipec_recover *r, u32 gone, u32 *kept)
 }
 
 /**
- * hipec_recover_drop_gone() - a page came back
+ * hipec_recover_drop_evicted() - a page came back
  * @r:    table
- * @gone: it
+ * @evicted: it
  *
  * Context: any, serialised by the host.
  */
-void hipec_recover_drop_gone(struct hipec_recover *r, u32 gone)
+void hipec_recover_drop_evicted(struct hipec_recover *r, u32 evicted)
 {
-	drop(r, HIPEC_RECOVER_GONE, gone);
+	drop(r, HIPEC_RECOVER_EVICTED, evicted);
 }
 
 /**

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The recovery table of a container (Figure 5): which page went by the policy's
- * wish (gone), and which one the manager would have taken (kept, the paper's
+ * wish (evicted), and which one the manager would have taken (kept, the paper's
  * select_but_resident). A fault on the first, while the second has not been
  * referenced since, says that the policy was ill-advised: the host takes the
  * second page's frame for the first, and nobody else pays.
  *
  * An entry is found by either page. The host drops it when the kept page is
- * referenced or leaves, and when the gone page comes back; when the table is
+ * referenced or leaves, and when the evicted page comes back; when the table is
  * full the oldest entry goes.
  *
  * Memory: HIPEC_RECOVER_ENTRY bytes for each entry and 8 for each bucket. All of
@@ -17,7 +17,7 @@
  * hipec_recover_size(), hipec_recover_init()   its memory
  * hipec_recover_add()         a page went, another was kept
  * hipec_recover_find()        at a fault: was it so?
- * hipec_recover_drop_gone(), hipec_recover_drop_kept(), hipec_recover_clear()
+ * hipec_recover_drop_evicted(), hipec_recover_drop_kept(), hipec_recover_clear()
  */
 #ifndef HIPEC_POOL_RECOVER_H
 #define HIPEC_POOL_RECOVER_H
@@ -29,7 +29,7 @@
 
 /* The two pages of an entry, and the two chains that it is on. */
 enum hipec_recover_side {
-	HIPEC_RECOVER_GONE,
+	HIPEC_RECOVER_EVICTED,
 	HIPEC_RECOVER_KEPT,
 	HIPEC_RECOVER_NR_SIDES,
 };
@@ -55,9 +55,9 @@ struct hipec_recover {
 size_t hipec_recover_size(u32 nr, u32 nr_buckets);
 void hipec_recover_init(struct hipec_recover *r, void *memory, u32 nr,
 			u32 nr_buckets);
-void hipec_recover_add(struct hipec_recover *r, u32 gone, u32 kept);
-bool hipec_recover_find(struct hipec_recover *r, u32 gone, u32 *kept);
-void hipec_recover_drop_gone(struct hipec_recover *r, u32 gone);
+void hipec_recover_add(struct hipec_recover *r, u32 evicted, u32 kept);
+bool hipec_recover_find(struct hipec_recover *r, u32 evicted, u32 *kept);
+void hipec_recover_drop_evicted(struct hipec_recover *r, u32 evicted);
 void hipec_recover_drop_kept(struct hipec_recover *r, u32 kept);
 void hipec_recover_clear(struct hipec_recover *r);
 

@@ -118,7 +118,7 @@ void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead)
 void hipec_core_leaving(struct hipec_core *core, u32 h)
 {
 	if (watched(core))
-		hipec_shadow_gone(&core->shadow, core->vm.page[h].pgno);
+		hipec_shadow_evicted(&core->shadow, core->vm.page[h].pgno);
 	hipec_pool_removed(core, h);
 }
 

@@ -390,7 +390,7 @@ static void bring_in(struct hipec_shadow *s, u32 pgno, bool wanted)
  * @s:    shadow
  * @pgno: page, which was not held and is now
  *
- * Of every page, sampled or not, behind the hipec_shadow_gone() of its victim.
+ * Of every page, sampled or not, behind the hipec_shadow_evicted() of its victim.
  *
  * Context: any, serialised by the host; calls young().
  * Source: ours; the default policy is hipec-1997, Figure 3.
@@ -437,7 +437,7 @@ void hipec_shadow_touch(struct hipec_shadow *s, u32 pgno)
 }
 
 /**
- * hipec_shadow_gone() - a page has given up its frame
+ * hipec_shadow_evicted() - a page has given up its frame
  * @s:    shadow
  * @pgno: page, held so far; young() can still be asked for it
  *
@@ -445,7 +445,7 @@ void hipec_shadow_touch(struct hipec_shadow *s, u32 pgno)
  *
  * Context: any, serialised by the host; calls young().
  */
-void hipec_shadow_gone(struct hipec_shadow *s, u32 pgno)
+void hipec_shadow_evicted(struct hipec_shadow *s, u32 pgno)
 {
 	u32 e = hipec_shadow_sampled(s, pgno) ? find(s, pgno) : 0;
 

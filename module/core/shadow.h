@@ -160,7 +160,7 @@ void hipec_shadow_init(struct hipec_shadow *s, void *memory, u32 frames,
 void hipec_shadow_fault(struct hipec_shadow *s, u32 pgno);
 void hipec_shadow_ahead(struct hipec_shadow *s, u32 pgno);
 void hipec_shadow_touch(struct hipec_shadow *s, u32 pgno);
-void hipec_shadow_gone(struct hipec_shadow *s, u32 pgno);
+void hipec_shadow_evicted(struct hipec_shadow *s, u32 pgno);
 void hipec_shadow_back(struct hipec_shadow *s, u32 pgno);
 void hipec_shadow_resize(struct hipec_shadow *s, u32 frames);
 enum hipec_shadow_verdict hipec_shadow_verdict(struct hipec_shadow *s);

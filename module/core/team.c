@@ -100,7 +100,7 @@ static u32 host_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 }
 
 static const struct hipec_host_ops team_host = {
-	.give_up = hipec_core_give_up,
+	.evict = hipec_core_evict_page,
 	.flush = host_flush,
 	.ref = host_ref,
 	.mod = host_mod,

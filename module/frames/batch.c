@@ -141,7 +141,7 @@ void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 		core->vm.page[h].flags &= ~HIPEC_PAGE_READING;
 		core->counters.pages_in++;
 		if (wanted)
-			hipec_tap(&core->vm, HIPEC_RECORD_TOUCH, pgno,
+			hipec_tracer_note(&core->vm, HIPEC_RECORD_TOUCH, pgno,
 				  write ? HIPEC_TOUCH_WRITE : 0);
 		hipec_core_show(core, h);
 		hipec_core_came_in(core, pgno, !wanted);

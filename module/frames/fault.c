@@ -334,7 +334,7 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 	/* The reference keeps it from being given up in the event. */
 	folio_get(folio);
 	c->core.counters.soft_faults++;
-	hipec_tap(&c->core.vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
+	hipec_tracer_note(&c->core.vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
 		  HIPEC_TOUCH_RESIDENT | (is_write(vmf) ? HIPEC_TOUCH_WRITE : 0));
 	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
 			  is_write(vmf));
@@ -440,7 +440,7 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 		 * and another thread's fsync would miss what is written first.
 		 */
 		folio_mark_dirty(folio);
-		hipec_tap(&c->core.vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
+		hipec_tracer_note(&c->core.vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
 			  HIPEC_TOUCH_RESIDENT | HIPEC_TOUCH_WRITE);
 	}
 	mutex_unlock(&c->lock);

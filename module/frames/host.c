@@ -135,7 +135,7 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 }
 
 const struct hipec_host_ops hipec_kernel_host = {
-	.give_up = hipec_core_give_up,
+	.evict = hipec_core_evict_page,
 	.flush = host_flush,
 	.ref = host_ref,
 	.mod = host_mod,

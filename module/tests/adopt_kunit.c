@@ -98,9 +98,9 @@ static void adopt_test_frames_keep_their_handles(struct kunit *test)
 	old->page[kept].flags |= 0x4000;
 	old->page[read].flags |= 0x0100;
 	hipec_page_hide(old, leaving);
-	hipec_page_forget_gone(old);
+	hipec_page_forget_evicted(old);
 	hipec_page_del(old, gone);
-	hipec_page_forget_gone(old);
+	hipec_page_forget_evicted(old);
 	vm = heir(test, old, old->nr_pages + 5);
 	hipec_vm_inherit(vm, old);
 	KUNIT_EXPECT_EQ(test, hipec_page_find(vm, 1), 0);

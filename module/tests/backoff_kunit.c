@@ -40,9 +40,9 @@ static void waits_double_up_to_a_bound(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, wait(r, 1, 77, now + want), 0);
 		KUNIT_EXPECT_EQ(test, wait(r, 1, 77, now + 99 * want), 0);
 		now += want;
-		want = i <= HIPEC_READMIT_DOUBLINGS ? 2 * want : want;
+		want = i <= HIPEC_BACKOFF_DOUBLINGS ? 2 * want : want;
 	}
-	KUNIT_EXPECT_EQ(test, want, FIRST << HIPEC_READMIT_DOUBLINGS);
+	KUNIT_EXPECT_EQ(test, want, FIRST << HIPEC_BACKOFF_DOUBLINGS);
 	KUNIT_EXPECT_EQ(test, hipec_backoff_wait(hipec_backoff_find(r, 1, 77),
 						 0, now), 0);
 }
@@ -62,7 +62,7 @@ static void nobody_waits_for_another(struct kunit *test)
 /* Good for the longest wait behind its own: the next time is the first again. */
 static void long_ago_is_forgotten(struct kunit *test)
 {
-	u64 longest = (u64)FIRST << HIPEC_READMIT_DOUBLINGS;
+	u64 longest = (u64)FIRST << HIPEC_BACKOFF_DOUBLINGS;
 	struct hipec_backoff *r = table(test);
 
 	hipec_backoff_note(r, 1, 77, LATE, FIRST, 0);
@@ -82,18 +82,18 @@ static void the_oldest_makes_room(struct kunit *test)
 	struct hipec_backoff *r = table(test);
 	u64 i;
 
-	for (i = 0; i < HIPEC_READMIT_IMAGES; i++)
+	for (i = 0; i < HIPEC_BACKOFF_IMAGES; i++)
 		hipec_backoff_note(r, 1, i, LATE, FIRST, i);
 	hipec_backoff_note(r, 1, 0, LATE, FIRST, i);
 	hipec_backoff_note(r, 1, 1000, LATE, FIRST, i + 1);
-	for (i = 0; i < HIPEC_READMIT_IMAGES; i++)
+	for (i = 0; i < HIPEC_BACKOFF_IMAGES; i++)
 		KUNIT_EXPECT_EQ(test, !hipec_backoff_find(r, 1, i), i == 1);
 	KUNIT_ASSERT_NOT_NULL(test, hipec_backoff_find(r, 1, 0));
 	KUNIT_EXPECT_EQ(test, hipec_backoff_find(r, 1, 0)->times, 2);
 	KUNIT_EXPECT_NOT_NULL(test, hipec_backoff_find(r, 1, 1000));
 }
 
-static struct kunit_case readmit_cases[] = {
+static struct kunit_case backoff_cases[] = {
 	KUNIT_CASE(waits_double_up_to_a_bound),
 	KUNIT_CASE(nobody_waits_for_another),
 	KUNIT_CASE(long_ago_is_forgotten),
@@ -101,9 +101,9 @@ static struct kunit_case readmit_cases[] = {
 	{ }
 };
 
-static struct kunit_suite readmit_suite = {
+static struct kunit_suite backoff_suite = {
 	.name = "hipec_backoff",
-	.test_cases = readmit_cases,
+	.test_cases = backoff_cases,
 };
 
-kunit_test_suites(&readmit_suite);
+kunit_test_suites(&backoff_suite);

@@ -124,7 +124,7 @@ static bool late(struct hipec_core *core)
 
 static int run(struct hipec_core *core, u32 event)
 {
-	int ret = hipec_tap_run(&core->vm, event);
+	int ret = hipec_tracer_run(&core->vm, event);
 
 	return owner_of(core)->ret ?: ret;
 }
@@ -204,7 +204,7 @@ static void vm_set_ref(struct hipec_vm *vm, u32 h, bool on)
 }
 
 static const struct hipec_host_ops vm_ops = {
-	.give_up = hipec_core_give_up,
+	.evict = hipec_core_evict_page,
 	.request = hipec_core_request,
 	.ref = vm_ref,
 	.set_ref = vm_set_ref,

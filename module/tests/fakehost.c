@@ -2,7 +2,7 @@
 /*
  * struct hipec_host_ops over plain arrays. See fakehost.h.
  */
-#include "../vm/tap.h"
+#include "../vm/tracer.h"
 #include "fakehost.h"
 
 static struct hipec_fakehost *fake_of(struct hipec_vm *vm)
@@ -11,7 +11,7 @@ static struct hipec_fakehost *fake_of(struct hipec_vm *vm)
 	return (struct hipec_fakehost *)vm;
 }
 
-static bool fake_give_up(struct hipec_vm *vm, u32 h, bool keep)
+static bool fake_evict(struct hipec_vm *vm, u32 h, bool keep)
 {
 	struct hipec_fakehost *fake = fake_of(vm);
 	bool dirty = fake->bits[h] & HIPEC_FAKE_MOD;
@@ -142,7 +142,7 @@ static bool fake_overtime(struct hipec_vm *vm)
 }
 
 static const struct hipec_host_ops fake_ops = {
-	.give_up = fake_give_up,
+	.evict = fake_evict,
 	.flush = fake_flush,
 	.ref = fake_ref,
 	.mod = fake_mod,
@@ -248,7 +248,7 @@ int hipec_fakehost_run(struct hipec_fakehost *fake, u32 event)
 	fake->nr_looks = 0;
 	vm->slot[HIPEC_SLOT_FREE_COUNT] = fake->free;
 	vm->queue[HIPEC_QUEUE_FREE].count = fake->free;
-	return hipec_tap_run(vm, event);
+	return hipec_tracer_run(vm, event);
 }
 
 static void set_faulted_address(struct hipec_vm *vm, u32 pgno)

@@ -8,7 +8,7 @@
 
 static bool take(struct hipec_vm *vm, u32 h)
 {
-	return vm->host->give_up(vm, h, true);
+	return vm->host->evict(vm, h, true);
 }
 
 /* Figure 3, and the Remove of policies/fifo2.hp, as ampc compiles them. */

@@ -115,7 +115,7 @@ static void a_clean_page_goes_at_once(struct kunit *test)
 
 	expect_counts(w, FRAMES, 0, FRAMES);
 	KUNIT_EXPECT_TRUE(test, evict(w->c, 1));
-	hipec_page_forget_gone(&w->c->core.vm);
+	hipec_page_forget_evicted(&w->c->core.vm);
 	expect_counts(w, FRAMES, 1, FRAMES - 1);
 	KUNIT_EXPECT_EQ(test, w->c->core.counters.evictions, 1);
 	hipec_world_bring_in(w, 0);
@@ -160,7 +160,7 @@ static void a_dirty_page_goes_when_it_is_clean(struct kunit *test)
 	dirty(w, 1, 77);
 	KUNIT_EXPECT_EQ(test, atomic_read(&w->c->nr_dirty), 1);
 	KUNIT_EXPECT_TRUE(test, evict(w->c, 2));
-	hipec_page_forget_gone(&w->c->core.vm);
+	hipec_page_forget_evicted(&w->c->core.vm);
 	/* It is not the policy's, not free, and not to be read again. */
 	expect_counts(w, FRAMES, FRAMES - 2, 1);
 	KUNIT_EXPECT_EQ(test, w->c->core.nr_pending, 1);
@@ -203,7 +203,7 @@ static void the_built_in_choice_gives_a_second_chance(struct kunit *test)
 		if (i == 1)	/* page 2 was passed over by nobody, 0 was */
 			hipec_kernel_host.set_ref(&w->c->core.vm, 3, true);
 		KUNIT_EXPECT_TRUE(test, hipec_core_evict_any(&w->c->core, true, &pgno));
-		hipec_page_forget_gone(&w->c->core.vm);
+		hipec_page_forget_evicted(&w->c->core.vm);
 		KUNIT_EXPECT_EQ(test, pgno, order[i]);
 	}
 	KUNIT_EXPECT_FALSE(test, hipec_core_evict_any(&w->c->core, true, &pgno));
@@ -235,7 +235,7 @@ static void forgotten_pages_are_found(struct kunit *test)
 	hipec_queue_move(&w->c->core.vm, HIPEC_QUEUE_FALLBACK, 2, HIPEC_END_TAIL);
 	KUNIT_EXPECT_TRUE(test, hipec_core_evict_orphan(&w->c->core, true, &pgno));
 	KUNIT_EXPECT_EQ(test, pgno, 1);
-	hipec_page_forget_gone(&w->c->core.vm);
+	hipec_page_forget_evicted(&w->c->core.vm);
 	expect_counts(w, FRAMES, FRAMES - 2, 2);
 	hipec_world_unlock(w);
 }
@@ -249,10 +249,10 @@ static void release_and_request_move_the_reservation(struct kunit *test)
 
 	for (h = 1; h < FRAMES; h++)
 		KUNIT_EXPECT_TRUE(test,
-				  hipec_kernel_host.give_up(vm, h, false));
-	hipec_page_forget_gone(vm);
+				  hipec_kernel_host.evict(vm, h, false));
+	hipec_page_forget_evicted(vm);
 	expect_counts(w, 1, 0, 1);
-	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.give_up(vm, FRAMES, false));
+	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.evict(vm, FRAMES, false));
 	KUNIT_EXPECT_EQ(test, w->c->core.counters.refused, 1);
 	expect_counts(w, 1, 0, 1);
 	KUNIT_EXPECT_EQ(test, hipec_kernel_host.request(vm, 2), 2);
@@ -269,8 +269,8 @@ static void a_released_dirty_frame_is_surplus_until_it_is_clean(struct kunit *te
 	struct hipec_world *w = world(test, 2);
 
 	dirty(w, 0, 99);
-	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.give_up(&w->c->core.vm, 1, false));
-	hipec_page_forget_gone(&w->c->core.vm);
+	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.evict(&w->c->core.vm, 1, false));
+	hipec_page_forget_evicted(&w->c->core.vm);
 	KUNIT_EXPECT_EQ(test, w->c->core.nr_surplus, 1);
 	expect_counts(w, FRAMES, FRAMES - 2, 1);
 	write_back(w);
@@ -288,7 +288,7 @@ static void a_pinned_frame_is_lost_to_its_container(struct kunit *test)
 
 	folio_get(folio);
 	hipec_frame_unbind(w->c, 1);
-	hipec_page_forget_gone(&w->c->core.vm);
+	hipec_page_forget_evicted(&w->c->core.vm);
 	expect_counts(w, FRAMES - 1, FRAMES - 1, 0);
 	KUNIT_EXPECT_NULL(test, folio->mapping);
 	folio_put(folio);
@@ -308,7 +308,7 @@ static void books_balance_in_a_random_walk(struct kunit *test)
 		if (!h) {
 			if (!c->core.nr_free)
 				hipec_core_evict_any(&c->core, true, &pgno);
-			hipec_page_forget_gone(&c->core.vm);
+			hipec_page_forget_evicted(&c->core.vm);
 			if (!c->core.nr_free)
 				write_back(w);
 			hipec_world_bring_in(w, idx);
@@ -322,7 +322,7 @@ static void books_balance_in_a_random_walk(struct kunit *test)
 				break;
 			default:
 				evict(c, h);
-				hipec_page_forget_gone(&c->core.vm);
+				hipec_page_forget_evicted(&c->core.vm);
 			}
 		}
 		KUNIT_EXPECT_EQ(test, c->core.nr_free + c->core.nr_pending + c->core.vm.nr_live,

@@ -125,7 +125,7 @@ static void pages_being_cleaned_keep_their_entry(struct kunit *test)
 		hipec_page_hide(vm, h);
 		KUNIT_EXPECT_EQ(test, hipec_page_find_named(vm, 0),
 				ghosts ? h : 0);
-		hipec_page_forget_gone(vm);
+		hipec_page_forget_evicted(vm);
 		HIPEC_KIT_EXPECT_WHOLE(test, vm);
 		KUNIT_EXPECT_EQ(test, hipec_page_find(vm, 0), h);
 		KUNIT_EXPECT_EQ(test, hipec_page_find_named(vm, 0), 0);

@@ -76,7 +76,7 @@ void hipec_poolhost_reset(struct hipec_poolhost *h, u32 owner, u32 page)
 	meddle(h);
 }
 
-static void give_up(struct hipec_poolhost *h, u32 owner, u32 page)
+static void evict_page(struct hipec_poolhost *h, u32 owner, u32 page)
 {
 	if (!h->page[owner][page].pinned)
 		hipec_poolhost_del(h, owner, page);
@@ -98,7 +98,7 @@ static void answer_by_script(struct hipec_poolhost *h)
 			if (add)
 				hipec_poolhost_add(h, s[0] - 'a', s[1] - '0');
 			else
-				give_up(h, s[0] - 'a', s[1] - '0');
+				evict_page(h, s[0] - 'a', s[1] - '0');
 			add = false;
 			s++;
 		}
@@ -115,16 +115,16 @@ static void answer_at_random(struct hipec_poolhost *h, u32 owner, u32 page)
 	case 0:
 		return;
 	case 1:
-		give_up(h, owner, page);
+		evict_page(h, owner, page);
 		return;
 	case 2:
 		for (p = 0; p < HIPEC_POOL_PAGES; p++)
-			give_up(h, owner, p);
+			evict_page(h, owner, p);
 		return;
 	default:
 		for (nr = kind - 2; nr; nr--) {
 			meddle(h);
-			give_up(h, owner, draw(h, HIPEC_POOL_PAGES));
+			evict_page(h, owner, draw(h, HIPEC_POOL_PAGES));
 		}
 	}
 }
@@ -145,7 +145,7 @@ void hipec_poolhost_take(struct hipec_poolhost *h, u32 owner, u32 page)
 	note(h, 'x', owner, page);
 	meddle(h);
 	if (!h->busy[owner])
-		give_up(h, owner, page);
+		evict_page(h, owner, page);
 }
 
 void hipec_poolhost_moved(struct hipec_poolhost *h, u32 owner, u32 kept,

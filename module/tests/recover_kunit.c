@@ -49,8 +49,8 @@ static void a_page_that_came_back_is_forgotten(struct kunit *test)
 
 	hipec_recover_add(r, 1, 9);
 	hipec_recover_add(r, 2, 9);
-	hipec_recover_drop_gone(r, 1);
-	hipec_recover_drop_gone(r, 9);
+	hipec_recover_drop_evicted(r, 1);
+	hipec_recover_drop_evicted(r, 9);
 	KUNIT_EXPECT_EQ(test, kept_for(r, 1), NONE);
 	KUNIT_EXPECT_EQ(test, kept_for(r, 2), 9);
 	KUNIT_EXPECT_EQ(test, r->nr_used, 1);
@@ -83,7 +83,7 @@ static void a_full_table_forgets_the_oldest(struct kunit *test)
 	hipec_recover_add(r, 1, 11);
 	hipec_recover_add(r, 2, 12);
 	hipec_recover_add(r, 3, 13);
-	hipec_recover_drop_gone(r, 2);
+	hipec_recover_drop_evicted(r, 2);
 	hipec_recover_add(r, 4, 14);
 	KUNIT_EXPECT_EQ(test, kept_for(r, 1), 11);
 	hipec_recover_add(r, 5, 15);
@@ -162,7 +162,7 @@ static void the_salt_parts_pages_that_met(struct kunit *test)
 
 	for (i = 0; nr < NR; i++) {
 		hipec_recover_add(r, i, 0);
-		if (r->bucket[HIPEC_RECOVER_GONE][0])
+		if (r->bucket[HIPEC_RECOVER_EVICTED][0])
 			page[nr++] = i;
 		hipec_recover_clear(r);
 	}
@@ -223,7 +223,7 @@ static void live(struct kunit *test, u32 seed, u32 nr, u32 nr_buckets)
 			model_drop(&m, true, kept);
 			break;
 		case 1:
-			hipec_recover_drop_gone(r, page);
+			hipec_recover_drop_evicted(r, page);
 			model_drop(&m, false, page);
 			break;
 		case 2:
@@ -233,7 +233,7 @@ static void live(struct kunit *test, u32 seed, u32 nr, u32 nr_buckets)
 			m.nr = 0;
 			break;
 		default:	/* it comes back, and goes again */
-			hipec_recover_drop_gone(r, page);
+			hipec_recover_drop_evicted(r, page);
 			hipec_recover_add(r, page, kept);
 			model_drop(&m, false, page);
 			if (m.nr == nr)

@@ -118,11 +118,11 @@ static struct world *start(struct kunit *test, u32 frames, u32 salt, bool tell)
 	return w;
 }
 
-static void give_up(struct world *w, u32 pgno)
+static void evict_page(struct world *w, u32 pgno)
 {
 	u32 last = w->slot[--w->nr_held];
 
-	hipec_shadow_gone(&w->s, pgno);
+	hipec_shadow_evicted(&w->s, pgno);
 	w->slot[w->place[pgno] - 1] = last;
 	w->place[last] = w->place[pgno];
 	w->place[pgno] = 0;
@@ -141,7 +141,7 @@ static void touch(struct world *w, u32 pgno, u32 victim)
 			hipec_shadow_touch(&w->s, pgno);
 	} else {
 		if (w->nr_held >= w->frames)
-			give_up(w, victim);
+			evict_page(w, victim);
 		w->slot[w->nr_held++] = pgno;
 		w->place[pgno] = w->nr_held;
 		hipec_shadow_fault(&w->s, pgno);
@@ -160,7 +160,7 @@ static void resize(struct world *w, u32 frames)
 {
 	w->frames = frames;
 	while (w->nr_held > frames)
-		give_up(w, any_victim(w));
+		evict_page(w, any_victim(w));
 	w->model->frames = frames;
 	model_make_room(w->model, frames);
 	hipec_shadow_resize(&w->s, frames);
@@ -437,7 +437,7 @@ static void read_ahead_is_nobodys_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->s.window.shadow, 3);
 	/* 1 and 2 become inactive and 1 goes; then 2 goes, was it read again. */
 	touch(w, 4, 3);
-	give_up(w, 2);
+	evict_page(w, 2);
 	w->slot[w->nr_held++] = 2;
 	w->place[2] = w->nr_held;
 	hipec_shadow_ahead(&w->s, 2);
@@ -460,7 +460,7 @@ static void what_comes_back_is_nobodys_fault(struct kunit *test)
 	expect_list(w, HIPEC_SHADOW_INACTIVE, 1, 2, 0);
 	expect_list(w, HIPEC_SHADOW_DROPPED, 1, 1, 0);
 	for (pgno = 1; pgno <= 2; pgno++) {
-		give_up(w, pgno);
+		evict_page(w, pgno);
 		w->slot[w->nr_held++] = pgno;
 		w->place[pgno] = w->nr_held;
 		hipec_shadow_back(&w->s, pgno);
@@ -484,7 +484,7 @@ static void waste(struct world *w, u32 nr)
 {
 	while (nr--) {
 		if (w->place[1])
-			give_up(w, 1);
+			evict_page(w, 1);
 		touch(w, 1, any_victim(w));
 	}
 }

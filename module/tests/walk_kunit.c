@@ -215,7 +215,7 @@ static void host_step(struct walk *w, u32 pgno)
 			return;
 		}
 		hipec_page_del(w->vm, h);	/* evicted between events */
-		hipec_page_forget_gone(w->vm);
+		hipec_page_forget_evicted(w->vm);
 		w->frame[pgno] = NONE;
 		model_take(w, pgno);
 	}
@@ -229,7 +229,7 @@ static void run_event(struct walk *w, u32 event, u32 pgno)
 }
 
 /* The frame of a resident page is given up; of another page, none. */
-static void model_give_up(struct walk *w, u32 pgno)
+static void model_evict(struct walk *w, u32 pgno)
 {
 	if (w->frame[pgno] == RESIDENT)
 		w->frame[pgno] = w->dirty[pgno] ? CLEANING : NONE;
@@ -254,7 +254,7 @@ static void policy_step(struct walk *w, u32 pgno)
 		remembered = w->ghost[pgno] || nr_ghosts(w) < MAX_GHOSTS;
 		run_event(w, DO_REMEMBER(q), pgno);
 		model_take(w, pgno);
-		model_give_up(w, pgno);
+		model_evict(w, pgno);
 		w->ghost[pgno] = remembered;
 		w->key[pgno] = w->vm->slot[w->key_slot];
 		if (remembered)
@@ -268,7 +268,7 @@ static void policy_step(struct walk *w, u32 pgno)
 		return;
 	}
 	model_take(w, pgno);
-	model_give_up(w, pgno);
+	model_evict(w, pgno);
 	w->ghost[pgno] = false;
 }
 

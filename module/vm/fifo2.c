@@ -6,7 +6,7 @@
  */
 #include "queue.h"
 #include "fifo2.h"
-#include "tap.h"
+#include "tracer.h"
 
 #define ACTIVE HIPEC_QUEUE_FALLBACK
 
@@ -64,14 +64,14 @@ static void refill(struct hipec_vm *vm)
 	}
 }
 
-/* Take the frame of @h, told to the tap. */
+/* Take the frame of @h, told to the tracer. */
 static bool try_take(struct hipec_vm *vm, hipec_fifo2_take_fn *take, u32 h)
 {
 	bool gone;
 
-	hipec_tap(vm, HIPEC_RECORD_TAKE, h, 0);
+	hipec_tracer_note(vm, HIPEC_RECORD_TAKE, h, 0);
 	gone = take(vm, h);
-	hipec_tap(vm, HIPEC_RECORD_ANSWER, gone, 0);
+	hipec_tracer_note(vm, HIPEC_RECORD_ANSWER, gone, 0);
 	return gone;
 }
 
@@ -96,7 +96,7 @@ bool hipec_fifo2_replace(struct hipec_vm *vm, hipec_fifo2_take_fn *take,
 	u64 looks = 2ull * vm->nr_live, last = vm->nr_live;
 	u32 h;
 
-	hipec_tap(vm, HIPEC_RECORD_FIFO2, 0, 0);
+	hipec_tracer_note(vm, HIPEC_RECORD_FIFO2, 0, 0);
 	for (; looks; looks--) {
 		refill(vm);
 		h = vm->queue[inactive(vm)].head;

@@ -7,7 +7,7 @@
  * struct hipec_node (24).
  */
 #include "decode.h"
-#include "tap.h"
+#include "tracer.h"
 
 static_assert(sizeof(struct hipec_page) == 20, "metadata is counted in docs/");
 static_assert(sizeof(struct hipec_node) == 24, "metadata is counted in docs/");
@@ -264,6 +264,6 @@ int hipec_vm_set_param(struct hipec_vm *vm, u32 slot, s64 value)
 	if (hipec_operand_ranged(o) && (value < o->low || value > o->high))
 		return -ERANGE;
 	vm->slot[slot] = value;
-	hipec_tap(vm, HIPEC_RECORD_SET_PARAM, slot, hipec_entry_fold(value));
+	hipec_tracer_note(vm, HIPEC_RECORD_SET_PARAM, slot, hipec_entry_fold(value));
 	return 0;
 }

@@ -28,7 +28,7 @@ int hipec_native_run(struct hipec_vm *vm, u32 event)
 	vm->nr_commands += n->nr_run;
 	vm->nr_events++;
 	if (vm->queue[HIPEC_QUEUE_GONE].count)
-		hipec_page_forget_gone(vm);
+		hipec_page_forget_evicted(vm);
 	return likely(!kind) ? 0 : hipec_end_event(vm, kind, n->word);
 }
 

@@ -3,7 +3,7 @@
  * Commands beyond Table I: arrays, page fields, looking at queues, chance.
  */
 #include "ops.h"
-#include "tap.h"
+#include "tracer.h"
 
 /* Element of an array by the integer in @index, operand @nr. NULL: outside. */
 static s64 *element(struct hipec_vm *vm, u8 array, u8 index, u32 nr)
@@ -24,7 +24,7 @@ u32 hipec_op_load(struct hipec_vm *vm, struct hipec_insn i)
 	if (!e)
 		return HIPEC_EXIT_INDEX;
 	/* The application may write a shared array at any time. */
-	vm->slot[i.a] = unlikely(vm->tap) ? hipec_tap_read(vm, i.b, e) :
+	vm->slot[i.a] = unlikely(vm->tracer) ? hipec_tracer_read(vm, i.b, e) :
 					     READ_ONCE(*e);
 	return 0;
 }

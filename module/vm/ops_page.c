@@ -50,7 +50,7 @@ u32 hipec_op_dequeue(struct hipec_vm *vm, struct hipec_insn i)
 	return dequeue(vm, i, vm->slot[i.b]);
 }
 
-static u32 give_up(struct hipec_vm *vm, struct hipec_insn i, bool keep)
+static u32 evict_page(struct hipec_vm *vm, struct hipec_insn i, bool keep)
 {
 	u32 h, kind = hipec_page_operand(vm, i.a, 1, HIPEC_PAGE_NAMED, &h);
 
@@ -63,7 +63,7 @@ static u32 give_up(struct hipec_vm *vm, struct hipec_insn i, bool keep)
 		vm->condition = true;
 		return 0;
 	}
-	vm->condition = vm->host->give_up(vm, h, keep);
+	vm->condition = vm->host->evict(vm, h, keep);
 	vm->queue[HIPEC_QUEUE_FREE].count += vm->condition && keep;
 	return 0;
 }
@@ -89,7 +89,7 @@ static __always_inline u32 enqueue(struct hipec_vm *vm, struct hipec_insn i, u32
 	u32 h, kind;
 
 	if (q == HIPEC_QUEUE_FREE)
-		return give_up(vm, i, true);
+		return evict_page(vm, i, true);
 	kind = hipec_page_operand(vm, i.a, 1, HIPEC_PAGE_NAMED, &h);
 	if (kind)
 		return kind;
@@ -106,7 +106,7 @@ u32 hipec_op_enqueue(struct hipec_vm *vm, struct hipec_insn i)
 
 u32 hipec_op_release(struct hipec_vm *vm, struct hipec_insn i)
 {
-	return give_up(vm, i, false);
+	return evict_page(vm, i, false);
 }
 
 u32 hipec_op_request(struct hipec_vm *vm, struct hipec_insn i)

@@ -14,7 +14,7 @@
  */
 #include "bucket.h"
 #include "queue.h"
-#include "tap.h"
+#include "tracer.h"
 
 /**
  * hipec_page_find() - handle of a page that holds a frame
@@ -102,7 +102,7 @@ static void forget(struct hipec_vm *vm, u32 h)
  */
 u32 hipec_page_add(struct hipec_vm *vm, u32 pgno)
 {
-	hipec_page_forget_gone(vm);
+	hipec_page_forget_evicted(vm);
 	return hipec_page_add_in_event(vm, pgno);
 }
 
@@ -128,7 +128,7 @@ u32 hipec_page_add_in_event(struct hipec_vm *vm, u32 pgno)
 	vm->found = h;
 	if (h)
 		vm->page[h].flags |= HIPEC_PAGE_FRAME;
-	hipec_tap(vm, HIPEC_RECORD_ADD, pgno, h);
+	hipec_tracer_note(vm, HIPEC_RECORD_ADD, pgno, h);
 	return h;
 }
 
@@ -146,7 +146,7 @@ void hipec_page_show(struct hipec_vm *vm, u32 h)
 {
 	struct hipec_page *page = &vm->page[h];
 
-	hipec_tap(vm, HIPEC_RECORD_SHOW, h, 0);
+	hipec_tracer_note(vm, HIPEC_RECORD_SHOW, h, 0);
 	if (page->flags & HIPEC_PAGE_GONE)
 		forget(vm, h);
 	if (page->flags & HIPEC_PAGE_GHOST) {
@@ -183,7 +183,7 @@ static void hide(struct hipec_vm *vm, u32 h)
  */
 void hipec_page_hide(struct hipec_vm *vm, u32 h)
 {
-	hipec_tap(vm, HIPEC_RECORD_HIDE, h, 0);
+	hipec_tracer_note(vm, HIPEC_RECORD_HIDE, h, 0);
 	hide(vm, h);
 }
 
@@ -199,7 +199,7 @@ void hipec_page_hide(struct hipec_vm *vm, u32 h)
  */
 void hipec_page_del(struct hipec_vm *vm, u32 h)
 {
-	hipec_tap(vm, HIPEC_RECORD_DEL, h, 0);
+	hipec_tracer_note(vm, HIPEC_RECORD_DEL, h, 0);
 	if (hipec_page_live(vm, h))
 		hide(vm, h);
 	vm->page[h].flags &= ~(HIPEC_PAGE_FRAME | HIPEC_PAGE_HOST);
@@ -218,25 +218,25 @@ void hipec_page_del(struct hipec_vm *vm, u32 h)
  */
 void hipec_page_forget(struct hipec_vm *vm, u32 h)
 {
-	hipec_tap(vm, HIPEC_RECORD_FORGET, h, 0);
+	hipec_tracer_note(vm, HIPEC_RECORD_FORGET, h, 0);
 	forget(vm, h);
 }
 
 /**
- * hipec_page_forget_gone() - forget the pages that the policy let go
+ * hipec_page_forget_evicted() - forget the pages that the policy let go
  * @vm: machine, between two events
  *
  * hipec_vm_run() and hipec_page_add() do it by themselves.
  *
  * Context: any, serialised by the host.
  */
-void hipec_page_forget_gone(struct hipec_vm *vm)
+void hipec_page_forget_evicted(struct hipec_vm *vm)
 {
 	u32 h = vm->queue[HIPEC_QUEUE_GONE].head;
 
 	if (!h)
 		return;
-	hipec_tap(vm, HIPEC_RECORD_FORGET_GONE, 0, 0);
+	hipec_tracer_note(vm, HIPEC_RECORD_FORGET_GONE, 0, 0);
 	for (; h; h = vm->queue[HIPEC_QUEUE_GONE].head)
 		forget(vm, h);
 }
@@ -253,7 +253,7 @@ void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr)
 {
 	u32 h;
 
-	hipec_tap(vm, HIPEC_RECORD_FORGET_RANGE, first, nr);
+	hipec_tracer_note(vm, HIPEC_RECORD_FORGET_RANGE, first, nr);
 	for (h = 1; vm->nr_ghosts && h <= vm->nr_pages; h++)
 		if (vm->page[h].flags & HIPEC_PAGE_GHOST &&
 		    vm->page[h].pgno - first < nr)
@@ -271,7 +271,7 @@ void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr)
  */
 void hipec_page_pass(struct hipec_vm *vm, u32 h)
 {
-	hipec_tap(vm, HIPEC_RECORD_PASS, h, 0);
+	hipec_tracer_note(vm, HIPEC_RECORD_PASS, h, 0);
 	hipec_queue_move(vm, vm->page[h].queue, h, HIPEC_END_TAIL);
 }
 
@@ -284,7 +284,7 @@ void hipec_page_pass(struct hipec_vm *vm, u32 h)
  */
 void hipec_vm_end(struct hipec_vm *vm, u32 kind)
 {
-	hipec_tap(vm, HIPEC_RECORD_EXIT, kind, 0);
+	hipec_tracer_note(vm, HIPEC_RECORD_EXIT, kind, 0);
 	vm->exit = (struct hipec_exit){ .kind = kind };
 }
 
@@ -301,8 +301,8 @@ void hipec_vm_abandon(struct hipec_vm *vm)
 {
 	u32 q, h;
 
-	hipec_tap(vm, HIPEC_RECORD_ABANDON, 0, 0);
-	hipec_page_forget_gone(vm);
+	hipec_tracer_note(vm, HIPEC_RECORD_ABANDON, 0, 0);
+	hipec_page_forget_evicted(vm);
 	for (q = HIPEC_QUEUE_POLICY; q < vm->nr_queues; q++) {
 		while ((h = vm->queue[q].head)) {
 			if (hipec_page_live(vm, h))

@@ -254,6 +254,6 @@ out:
 	vm->nr_commands += nr_run(&at);
 	vm->nr_events++;
 	if (vm->queue[HIPEC_QUEUE_GONE].count)
-		hipec_page_forget_gone(vm);
+		hipec_page_forget_evicted(vm);
 	return likely(!kind) ? 0 : end_event(vm, kind, at.pc);
 }

@@ -18,7 +18,7 @@
  * hipec_page_*()        the host's side of the page table
  * hipec_vm_inherit(), _next_live(), _restore(), _graft()  a machine takes another's place
  * hipec_queue_*()       queue.h
- * hipec_tap_*()         tap.h: hear all that happens to a machine
+ * hipec_tracer_*()         tracer.h: hear all that happens to a machine
  * hipec_fifo2_*()       fifo2.h: what replaces pages without a policy
  * hipec_disasm()        one command as text
  *
@@ -33,7 +33,7 @@
 #include "text.h"
 
 struct hipec_vm;
-struct hipec_tap;
+struct hipec_tracer;
 struct bpf_insn;
 
 /* A parsed image. Points into the image's bytes, which must outlive it. */
@@ -130,7 +130,7 @@ struct hipec_array {
 
 /**
  * struct hipec_host_ops - the owner of frames and bits
- * @give_up:  the policy gives page @h up. True: the page is no longer live (the
+ * @evict:    the policy gives page @h up. True: the page is no longer live (the
  *            host called hipec_page_hide() or _del()). False: it cannot go now.
  *            @keep: the frame stays with the container.
  * @flush:    start writing @h back; true if it was dirty.
@@ -151,7 +151,7 @@ struct hipec_array {
  * @h, and must not run events on the same machine.
  */
 struct hipec_host_ops {
-	bool (*give_up)(struct hipec_vm *vm, u32 h, bool keep);
+	bool (*evict)(struct hipec_vm *vm, u32 h, bool keep);
 	bool (*flush)(struct hipec_vm *vm, u32 h);
 	bool (*ref)(struct hipec_vm *vm, u32 h);
 	bool (*mod)(struct hipec_vm *vm, u32 h);
@@ -196,7 +196,7 @@ struct hipec_native {
 struct hipec_vm {
 	const struct hipec_policy *policy;
 	const struct hipec_host_ops *host;
-	struct hipec_tap *tap;	/* tap.h; NULL: nobody listens */
+	struct hipec_tracer *tracer;	/* tracer.h; NULL: nobody listens */
 
 	const struct hipec_insn *code;	/* decoded words of all events */
 	struct hipec_native native;	/* run is NULL: there is none */
@@ -277,7 +277,7 @@ void hipec_page_show(struct hipec_vm *vm, u32 h);
 void hipec_page_hide(struct hipec_vm *vm, u32 h);
 void hipec_page_del(struct hipec_vm *vm, u32 h);
 void hipec_page_forget(struct hipec_vm *vm, u32 h);
-void hipec_page_forget_gone(struct hipec_vm *vm);
+void hipec_page_forget_evicted(struct hipec_vm *vm);
 void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr);
 void hipec_page_pass(struct hipec_vm *vm, u32 h);
 void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old);

@@ -65,7 +65,7 @@ loads_itself()
 	fi
 }
 
-insmod /hipec/hipec.ko pool_mb=256 readmit_ms=0 || exit 1
+insmod /hipec/hipec.ko pool_mb=256 backoff_ms=0 || exit 1
 budget=4608
 for policy in builtin arc mru; do
 	rounds "$policy" --policy "$policy"

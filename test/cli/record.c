@@ -8,7 +8,7 @@
  *	record-test damage FIRST COUNT     one byte of a record is another one
  *	record-test images DIR FIRST COUNT such programs, for a guest
  *
- * The tap is opened in the middle of a machine's life. Exit code 1: some replay
+ * The tracer is opened in the middle of a machine's life. Exit code 1: some replay
  * did not give the record; the reason is on stdout.
  */
 #include <stdarg.h>
@@ -24,17 +24,17 @@
 #define FRAMES 12
 #define NR_PGNOS 40
 #define STEPS 160
-#define LATEST 60	/* step at which the tap is opened */
+#define LATEST 60	/* step at which the tracer is opened */
 
 static struct {
-	struct hipec_tap tap;
+	struct hipec_tracer tracer;
 	u8 *bytes;
 	size_t size, max, entries;
 } record;
 
-static void keep(struct hipec_tap *tap, const u8 *entry, u32 nr)
+static void keep(struct hipec_tracer *tracer, const u8 *entry, u32 nr)
 {
-	(void)tap;
+	(void)tracer;
 	if (record.size + nr > record.max) {
 		record.max = 2 * (record.size + nr);
 		record.bytes = realloc(record.bytes, record.max);
@@ -45,13 +45,13 @@ static void keep(struct hipec_tap *tap, const u8 *entry, u32 nr)
 
 static void begin(struct hipec_vm *vm, u32 nr_frames)
 {
-	record.size = record.entries = hipec_tap_snapshot_size(vm);
+	record.size = record.entries = hipec_tracer_snapshot_size(vm);
 	record.max = record.size + (1 << 16);
 	free(record.bytes);
 	record.bytes = malloc(record.max);
-	hipec_tap_snapshot(vm, nr_frames, record.bytes);
-	record.tap = (struct hipec_tap){ .put = keep };
-	hipec_tap_open(vm, &record.tap);
+	hipec_tracer_snapshot(vm, nr_frames, record.bytes);
+	record.tracer = (struct hipec_tracer){ .put = keep };
+	hipec_tracer_open(vm, &record.tracer);
 }
 
 /* Replay it. Return: whether it is the same; says so if it is not. */
@@ -151,7 +151,7 @@ static void run_event(struct world *w, u32 event)
 		if (fuzz_chance(&w->rng, 20))
 			vm->slot[i] = fuzz_random(&w->rng) >>
 				      fuzz_below(&w->rng, 64);
-	if (hipec_tap_run(vm, event) == -ECANCELED)
+	if (hipec_tracer_run(vm, event) == -ECANCELED)
 		hipec_vm_abandon(vm);
 }
 
@@ -195,7 +195,7 @@ static void step(struct world *w)
 	case 0:
 		if (!hipec_fakehost_lose(&w->fake, pgno))
 			run_event(w, HIPEC_EVENT_REMOVE);
-		hipec_page_forget_gone(vm);
+		hipec_page_forget_evicted(vm);
 		break;
 	case 1:
 		if (live && !vm->queue[vm->page[h].queue].key)

@@ -156,7 +156,7 @@ TABLE = [
     ("docs/user/operations.md", "# .*", By(
         "test_ops_guest.py::test_the_page_shows_what_commands_print",
         "test_ops.py: docs/user/operations.md")),
-    ("docs/user/player.md", r"\$ .*", By("test_play.py::" + EXAMPLES, '"docs/user/player.md"')),
+    ("docs/user/replayer.md", r"\$ .*", By("test_play.py::" + EXAMPLES, '"docs/user/replayer.md"')),
     ("docs/user/profile.md", r"\$ .*", Here(search_txt="r 0 1000\nr 5000 20\nr 0 1000\n")),
     ("docs/user/record.md", "# hipec record .*", By(
         GUEST + "test_the_command_records_what_lives",

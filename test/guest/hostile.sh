@@ -9,7 +9,7 @@ losetup /dev/loop0 /data/hostile-disk
 dd if=/dev/zero of=/tmp/hostile-disk bs=4k count=384 2>/dev/null
 losetup /dev/loop1 /tmp/hostile-disk
 # A pool that five workers fill; revoked policies come back while it runs.
-insmod /hipec/hipec.ko pool_mb=1 readmit_ms=50 || exit 1
+insmod /hipec/hipec.ko pool_mb=1 backoff_ms=50 || exit 1
 if [ -n "$HOSTILE_LOG" ]; then
 	echo on >/proc/sys/kernel/printk_devkmsg
 	dmesg -n 7

@@ -30,7 +30,7 @@ for policy in /hipec/policies/*.hpo; do
 	part "policy-$(basename "$policy" .hpo)" differ --module --image "$policy" 1 $((60 / slower))
 done
 rmmod hipec_vmtest
-insmod /hipec/hipec.ko pool_mb=2 readmit_ms=0 others_us=10000 || exit 1
+insmod /hipec/hipec.ko pool_mb=2 backoff_ms=0 others_us=10000 || exit 1
 tests=$(hipec-guest-test --list | grep ^native_)
 [ -e $harden_file ] || tests=$(echo "$tests" | grep -v -e hardened -e not_needed)
 # shellcheck disable=SC2086 # names

@@ -23,7 +23,7 @@ COUNTS = frozenset("""
     awst_lets_the_policy_name_other_pages awst_lets_good_advice_stand
     awst_takes_all_but_the_min_of_a_hoarder awst_keeps_to_the_quota_of_a_user
     private_sweeps_cost_the_faults_of_shared_ones private_writes_are_reads_to_the_policy
-    readmit_waits_double readmit_lets_others_in
+    backoff_waits_double backoff_lets_others_in
     samples_are_of_the_pages_that_the_hash_picks
     swap_without_adopt_gives_old_pages_up_first swap_holds_the_new_policy_to_the_contract
     image_of_version_3_loads_and_decides_as_it_did
@@ -31,7 +31,7 @@ COUNTS = frozenset("""
     pool_policy_that_is_ill_advised_is_revoked replace_for_others_has_less_time
     pool_takes_all_but_the_first_frames_of_a_hoarder prefetch_is_bounded
     pool_reverses_bad_advice pool_lets_bad_advice_stand_without_recovery
-    readmit_does_not_ask_who_has_its_own_frames readmit_refuses_until_the_wait_is_over
+    backoff_does_not_ask_who_has_its_own_frames backoff_refuses_until_the_wait_is_over
     builtin_containers_lose_what_the_pool_chooses cache_sweeps_by_read_miss_no_more_than_they_must
     cache_sweeps_by_map_miss_hardly_more
 """.split())

@@ -36,7 +36,7 @@ if [ "$fs" = overlay ]; then
 else
 	mount -t "$fs" /dev/place /tmp/place || exit 1
 fi
-insmod "${HIPEC_MODULE:-/hipec/hipec.ko}" readmit_ms=0 pool_mb=2 || exit 1
+insmod "${HIPEC_MODULE:-/hipec/hipec.ko}" backoff_ms=0 pool_mb=2 || exit 1
 echo 60 >/proc/sys/kernel/hung_task_timeout_secs
 hipec-place-stress "$@" $place/taken >"$result.txt" 2>&1
 status=$?

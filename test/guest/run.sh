@@ -5,7 +5,7 @@
 # The debug kernel runs what it may find bugs in; stock.sh is for the others.
 
 # Tests revoke the same policies again and again.
-insmod /hipec/hipec.ko pool_mb=2 readmit_ms=0 others_us=10000 || exit 1
+insmod /hipec/hipec.ko pool_mb=2 backoff_ms=0 others_us=10000 || exit 1
 
 # shellcheck disable=SC2046 # names
 hipec-guest-test $(cat /hipec/tests) >/results/tests.txt 2>&1
@@ -40,7 +40,7 @@ echo $? >>/results/status-gone.txt
 insmod /hipec/hipec.ko global=lru 2>/dev/null && echo loaded >>/results/left.txt
 
 # The other global policy.
-insmod /hipec/hipec.ko pool_mb=2 readmit_ms=0 others_us=10000 global=awst || exit 1
+insmod /hipec/hipec.ko pool_mb=2 backoff_ms=0 others_us=10000 global=awst || exit 1
 cat /sys/module/hipec/parameters/global >/results/global.txt
 # shellcheck disable=SC2046 # names
 hipec-guest-test $(cat /hipec/awst) >>/results/tests.txt 2>&1

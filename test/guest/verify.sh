@@ -8,7 +8,7 @@
 export HIPEC_POLICY_PATH=/hipec/policies HOME=/tmp
 seconds=$1
 shift
-insmod /hipec/hipec.ko readmit_ms=0 || exit 1
+insmod /hipec/hipec.ko backoff_ms=0 || exit 1
 modprobe -q loop
 
 # WHAT COMMAND...

@@ -187,7 +187,7 @@ class Model:
         handles = self.queue[self.name_of(queue)]
         return handles[0 if end == "head" else -1] if handles else 0
 
-    def give_up(self, name, keep):
+    def evict(self, name, keep):
         h = self.operand(name, "a", "named")
         page = self.page[h]
         self.condition = not (page.live and page.pinned)
@@ -202,7 +202,7 @@ class Model:
 
     def enqueue(self, name, queue, end):
         if queue == "_free_queue":
-            self.give_up(name, True)
+            self.evict(name, True)
             return
         h = self.operand(name, "a", "named")
         page = self.page[h]
@@ -276,7 +276,7 @@ class Model:
         "findpa {0}, a{1}": lambda m, v, pgno: m.answer(v, m.find(pgno, "named")),
         "findpa {0}, FaultedAddress": lambda m, v: m.answer(v, m.find(m.faulted, "named")),
         "enqueue {0}, {1}, {2}": enqueue,
-        "release {0}": lambda m, v: m.give_up(v, False),
+        "release {0}": lambda m, v: m.evict(v, False),
         "dequeue {0}, {1}, {2}": dequeue,
         "peek {0}, {1}, {2}": lambda m, v, q, end: m.answer(v, m.end_of(q, end)),
         "next {0}, {1}, {2}": next,

@@ -21,7 +21,7 @@ HIPEC_COMMANDS_CALLED(X)
 #undef X
 static inline u32 hipec_page_find(const struct hipec_vm *vm, u32 pgno);
 static inline u32 hipec_page_find_named(const struct hipec_vm *vm, u32 pgno);
-static inline s64 hipec_tap_read(struct hipec_vm *vm, u8 slot, s64 *element);
+static inline s64 hipec_tracer_read(struct hipec_vm *vm, u8 slot, s64 *element);
 static u32 hipec_order_add(struct hipec_vm *vm, u32 q, u32 h, enum hipec_end end);
 static void hipec_order_del(struct hipec_vm *vm, u32 h);
 
@@ -43,7 +43,7 @@ static inline u32 hipec_page_find_named(const struct hipec_vm *vm, u32 pgno)
 }
 
 /* Where somebody listens there is no native code. */
-static inline s64 hipec_tap_read(struct hipec_vm *vm, u8 slot, s64 *element)
+static inline s64 hipec_tracer_read(struct hipec_vm *vm, u8 slot, s64 *element)
 {
 	(void)vm;
 	(void)slot;

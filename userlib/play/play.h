@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The player: a list of reads and writes, as hipec sim --post-cache gives it, on a
+ * The replayer: a list of reads and writes, as hipec sim --post-cache gives it, on a
  * real file or disk, past the page cache, in batches, with its time taken.
  *
  * Interface:

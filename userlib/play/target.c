@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the player may play on. Reading harms nothing. Writing destroys what is
+ * What the replayer may play on. Reading harms nothing. Writing destroys what is
  * there, so the user has to tell us so, and twice where it would be missed: where
  * the kernel uses the disk, or where there is a file system, a partition table, a
  * swap area or the like.

@@ -17,7 +17,7 @@
 
 #include <stdio.h>
 
-#include "../../module/vm/tap.h"
+#include "../../module/vm/tracer.h"
 
 #define RECORD_FILE_MAGIC "\x93hprecrd"
 #define RECORD_FILE_VERSION 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Replay of a record: the machine is made anew from what the record begins with,
- * its host does and answers what the record says, and the machine has a tap of its
+ * its host does and answers what the record says, and the machine has a tracer of its
  * own: what that tells must be the record, byte for byte.
  *
  * A record may come from anywhere. What cannot be is said, and not done: every
@@ -14,24 +14,24 @@
 #include "../../module/vm/fifo2.h"
 #include "record.h"
 
-struct player {
+struct replayer {
 	struct hipec_vm vm;	/* first, so that the host operations find the rest */
-	struct hipec_tap tap;
+	struct hipec_tracer tracer;
 	struct record_replay *r;
 	struct hipec_text why;
 	const u8 *begin, *at, *end;
 	bool over;		/* the record ends here, or what is behind it counts not */
 };
 
-static struct player *player_of(struct hipec_vm *vm)
+static struct replayer *replayer_of(struct hipec_vm *vm)
 {
-	static_assert(!offsetof(struct player, vm), "vm comes first");
-	return (struct player *)vm;
+	static_assert(!offsetof(struct replayer, vm), "vm comes first");
+	return (struct replayer *)vm;
 }
 
 /* End the replay; what the machine does from here on is not looked at. */
 static void __attribute__((format(printf, 3, 4)))
-end(struct player *p, enum record_verdict verdict, const char *format, ...)
+end(struct replayer *p, enum record_verdict verdict, const char *format, ...)
 {
 	char words[300];
 	va_list ap;
@@ -49,7 +49,7 @@ end(struct player *p, enum record_verdict verdict, const char *format, ...)
 }
 
 /* The next entry. Return: its bytes; 0: there is none. */
-static int peek(struct player *p, struct record_item *n)
+static int peek(struct replayer *p, struct record_item *n)
 {
 	int bytes = p->over ? 0 : record_entry(p->at, p->end, n);
 
@@ -83,7 +83,7 @@ static bool is_decision(u8 code)
 	return false;
 }
 
-static void differ(struct player *p, const u8 *entry, u32 nr)
+static void differ(struct replayer *p, const u8 *entry, u32 nr)
 {
 	char has[200], does[200];
 	struct hipec_text text;
@@ -101,10 +101,10 @@ static void differ(struct player *p, const u8 *entry, u32 nr)
 }
 
 /* The machine tells what it does. */
-static void compare(struct hipec_tap *tap, const u8 *entry, u32 nr)
+static void compare(struct hipec_tracer *tracer, const u8 *entry, u32 nr)
 {
-	struct player *p = (struct player *)((char *)tap -
-					     offsetof(struct player, tap));
+	struct replayer *p = (struct replayer *)((char *)tracer -
+					     offsetof(struct replayer, tracer));
 
 	if (p->over)
 		return;
@@ -123,7 +123,7 @@ static void compare(struct hipec_tap *tap, const u8 *entry, u32 nr)
 }
 
 /* Whether entry @h of the page table exists and has all of @has, none of @not. */
-static bool is(const struct player *p, u64 h, u16 has, u16 not)
+static bool is(const struct replayer *p, u64 h, u16 has, u16 not)
 {
 	return h && h <= p->vm.nr_pages &&
 	       (p->vm.page[h].flags & has) == has &&
@@ -131,14 +131,14 @@ static bool is(const struct player *p, u64 h, u16 has, u16 not)
 }
 
 /* A page that the host may pass over. */
-static bool passable(const struct player *p, u64 h)
+static bool passable(const struct replayer *p, u64 h)
 {
 	return is(p, h, HIPEC_PAGE_LIVE, 0) &&
 	       !p->vm.queue[p->vm.page[h].queue].key;
 }
 
 /* What the host does to the page table. Return: false if @n is nothing of that. */
-static bool change(struct player *p, const struct record_item *n)
+static bool change(struct replayer *p, const struct record_item *n)
 {
 	struct hipec_vm *vm = &p->vm;
 	u64 a = n->nr ? n->number[0] : 0;
@@ -171,7 +171,7 @@ static bool change(struct player *p, const struct record_item *n)
 			hipec_page_forget(vm, a);
 		break;
 	case HIPEC_RECORD_FORGET_GONE:
-		hipec_page_forget_gone(vm);
+		hipec_page_forget_evicted(vm);
 		/* It tells nothing where there is nothing to forget. */
 		ok = true;
 		break;
@@ -196,11 +196,11 @@ static bool change(struct player *p, const struct record_item *n)
 
 /*
  * The answer to a question that changes the page table on the way. It stays where
- * it is: the machine's own tap comes to it next.
+ * it is: the machine's own tracer comes to it next.
  */
 static u64 answer(struct hipec_vm *vm)
 {
-	struct player *p = player_of(vm);
+	struct replayer *p = replayer_of(vm);
 	const u8 *before;
 	struct record_item n;
 
@@ -219,11 +219,11 @@ static bool asked(struct hipec_vm *vm, u8 code, u32 h)
 {
 	struct record_item n;
 
-	return peek(player_of(vm), &n) && n.code == code &&
+	return peek(replayer_of(vm), &n) && n.code == code &&
 	       n.number[0] == h && n.number[1];
 }
 
-static bool play_give_up(struct hipec_vm *vm, u32 h, bool keep)
+static bool play_evict(struct hipec_vm *vm, u32 h, bool keep)
 {
 	(void)h;
 	(void)keep;
@@ -274,14 +274,14 @@ static bool play_overtime(struct hipec_vm *vm)
 {
 	struct record_item n;
 
-	return peek(player_of(vm), &n) && n.code == HIPEC_RECORD_OVERTIME &&
+	return peek(replayer_of(vm), &n) && n.code == HIPEC_RECORD_OVERTIME &&
 	       n.number[0];
 }
 
-static void play_shared(struct hipec_tap *tap, s64 *element)
+static void play_shared(struct hipec_tracer *tracer, s64 *element)
 {
-	struct player *p = (struct player *)((char *)tap -
-					     offsetof(struct player, tap));
+	struct replayer *p = (struct replayer *)((char *)tracer -
+					     offsetof(struct replayer, tracer));
 	struct record_item n;
 
 	if (peek(p, &n) && n.code == HIPEC_RECORD_SHARED)
@@ -289,7 +289,7 @@ static void play_shared(struct hipec_tap *tap, s64 *element)
 }
 
 #define PLAYER                                                          \
-	.give_up = play_give_up, .flush = play_flush, .ref = play_ref,  \
+	.evict = play_evict, .flush = play_flush, .ref = play_ref,  \
 	.mod = play_mod, .set_ref = play_set_ref,                       \
 	.set_mod = play_set_mod, .map = play_map, .unmap = play_unmap,  \
 	.request = play_request, .prefetch = play_prefetch
@@ -303,7 +303,7 @@ static const struct hipec_host_ops untimed_host = {
 	PLAYER,
 };
 
-static void play_event(struct player *p, const struct record_item *n)
+static void play_event(struct replayer *p, const struct record_item *n)
 {
 	struct hipec_vm *vm = &p->vm;
 	u32 i, next = 2;
@@ -315,15 +315,15 @@ static void play_event(struct player *p, const struct record_item *n)
 		return;
 	}
 	for (i = 0; i < HIPEC_RECORD_INPUTS; i++)
-		hipec_tap_set_input(vm, i, p->tap.told[i] +
+		hipec_tracer_set_input(vm, i, p->tracer.reported[i] +
 			(n->number[1] & 1u << i ?
 			 (u64)hipec_entry_unfold(n->number[next++]) : 0));
-	hipec_tap_run(vm, n->number[0]);
+	hipec_tracer_run(vm, n->number[0]);
 	p->r->nr_events += !p->over;
 }
 
 /* What is none of the page table's. */
-static void play_other(struct player *p, const struct record_item *n, int bytes)
+static void play_other(struct replayer *p, const struct record_item *n, int bytes)
 {
 	struct hipec_vm *vm = &p->vm;
 	bool ended = vm->exit.kind;
@@ -351,7 +351,7 @@ static void play_other(struct player *p, const struct record_item *n, int bytes)
 	}
 }
 
-static void play(struct player *p)
+static void play(struct replayer *p)
 {
 	struct record_item n;
 	const u8 *before;
@@ -367,7 +367,7 @@ static void play(struct player *p)
 	}
 }
 
-static const char *replay(struct player *p, const struct hipec_record_head *head,
+static const char *replay(struct replayer *p, const struct hipec_record_head *head,
 			  const u8 *bytes, void *image)
 {
 	struct hipec_policy policy;
@@ -388,9 +388,9 @@ static const char *replay(struct player *p, const struct hipec_record_head *head
 		why = record_restore(&p->vm, head, bytes + sizeof(*head) + head->image_size);
 	}
 	if (!why) {
-		p->tap.put = compare;
-		p->tap.fill = play_shared;
-		hipec_tap_open(&p->vm, &p->tap);
+		p->tracer.put = compare;
+		p->tracer.fill = play_shared;
+		hipec_tracer_open(&p->vm, &p->tracer);
 		play(p);
 	}
 	free(shared);
@@ -409,7 +409,7 @@ static const char *replay(struct player *p, const struct hipec_record_head *head
  */
 int record_replay(const u8 *bytes, size_t size, struct record_replay *r)
 {
-	struct player p = { .r = r, .begin = bytes, .end = bytes + size };
+	struct replayer p = { .r = r, .begin = bytes, .end = bytes + size };
 	struct hipec_record_head head;
 	const char *why = NULL;
 	void *image;

@@ -46,7 +46,7 @@ static struct hipec_host_ops adopting_host(void)
 {
 	struct hipec_host_ops host = sim_host;
 
-	host.give_up = keep_page;
+	host.evict = keep_page;
 	host.request = grant_nothing;
 	host.prefetch = fetch_nothing;
 	return host;

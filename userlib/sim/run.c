@@ -7,7 +7,7 @@
 #include "access.h"
 #include "feed.h"
 
-/* For a test, which has a tap on the machine. */
+/* For a test, which has a tracer on the machine. */
 void (*sim_opened)(struct sim *s);
 
 /* Tell the detector of an access. */

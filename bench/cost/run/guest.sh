@@ -26,7 +26,7 @@ sqlite3 /mnt/table.db "create table t(a); with recursive n(i) as (select 1 union
 	select i + 1 from n where i < 6000) insert into t select randomblob(2000) from n"
 umount /mnt
 mount -o ro /dev/none /mnt
-insmod /hipec/hipec.ko pool_mb=128 readmit_ms=0
+insmod /hipec/hipec.ko pool_mb=128 backoff_ms=0
 
 now()
 {

@@ -38,7 +38,7 @@ void *bench_alloc(size_t size)
 	return p;
 }
 
-static bool give_up(struct hipec_vm *vm, u32 h, bool keep)
+static bool evict_page(struct hipec_vm *vm, u32 h, bool keep)
 {
 	struct bench_host *host = host_of(vm);
 
@@ -94,7 +94,7 @@ void bench_set_ref(struct hipec_vm *vm, u32 h, bool on)
 
 /* No policy that is measured uses the others. */
 static const struct hipec_host_ops host_ops = {
-	.give_up = give_up,
+	.evict = evict_page,
 	.flush = bench_flush,
 	.ref = bench_ref,
 	.mod = bench_mod,

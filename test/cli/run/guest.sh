@@ -53,7 +53,7 @@ hipec run -p mru -b 512 -- maps shared small >/results/absent.txt 2>&1
 hipec run -p mru -b 512 --strict -- maps shared small >/results/absent-strict.txt 2>&1
 echo $? >>/results/absent-strict.txt
 
-insmod /hipec/hipec.ko pool_mb=256 readmit_ms=0 || exit 1
+insmod /hipec/hipec.ko pool_mb=256 backoff_ms=0 || exit 1
 
 # A file that has not changed for long, until now.
 hipec run --regions -p mru -b 16 --map old -q -- maps twice old >/results/old.txt 2>&1

@@ -9,7 +9,7 @@ export HIPEC_POLICY_PATH=/hipec/policies HOME=/tmp
 cgroups=/sys/fs/cgroup
 mkdir -p /etc
 echo "user:x:65534:65534::/tmp:/bin/sh" >/etc/passwd
-insmod /hipec/hipec.ko readmit_ms=0 || exit 1
+insmod /hipec/hipec.ko backoff_ms=0 || exit 1
 chmod 666 /dev/hipec
 modprobe -aq loop overlay
 cd /data

@@ -12,7 +12,7 @@
 #define FILE_B DIR_DATA "swap-busy"
 #define PAGES 64
 #define FRAMES 16
-#define READMIT "/sys/module/hipec/parameters/readmit_ms"
+#define BACKOFF "/sys/module/hipec/parameters/backoff_ms"
 
 enum {
 #define X(name, code, text) EXIT_##name = code,
@@ -147,7 +147,7 @@ static void shared_pool(void)
 	CHECK_EQ(s.exit.kind, EXIT_WORSE);
 	CHECK_EQ(poll(&p, 1, 0), 1);
 	/* Only now: other tests have had it revoked before. */
-	set_switch(READMIT, "600000");
+	set_switch(BACKOFF, "600000");
 	CHECK_EQ(swap_id(m.container, 0, "newest-first", log, sizeof(log)),
 		 -EAGAIN);
 	CHECK(strstr(log, "was revoked "));
@@ -164,7 +164,7 @@ static void shared_pool(void)
 	CHECK_EQ(s.exit.kind, EXIT_NONE);
 	CHECK(s.counters.windows > 5);
 	CHECK_EQ(s.counters.bad_windows, 4);
-	set_switch(READMIT, "0");
+	set_switch(BACKOFF, "0");
 	close_map(&m);
 }
 

@@ -320,7 +320,7 @@ int fuzz_reference_run(struct hipec_vm *vm, u32 event)
 	}
 	vm->nr_commands += r.nr_run;
 	vm->nr_events++;
-	hipec_page_forget_gone(vm);
+	hipec_page_forget_evicted(vm);
 	switch (kind) {
 	case 0:
 		return 0;

@@ -163,7 +163,7 @@ static void run_event(struct machine *m, u32 event)
 	int ret;
 
 	if (vm->exit.kind || !hipec_vm_has_event(vm, event)) {
-		hipec_page_forget_gone(vm);
+		hipec_page_forget_evicted(vm);
 		return;
 	}
 	memcpy(system, &vm->slot[first], sizeof(system));
@@ -276,7 +276,7 @@ static void do_hide(struct machine *m, const struct action *a)
 		hipec_page_hide(vm, h);
 		m->fake.bits[h] |= HIPEC_FAKE_HIDDEN;
 		if (a->y & 1)
-			hipec_page_forget_gone(vm);
+			hipec_page_forget_evicted(vm);
 		else if (a->y & 2)
 			tell_removed(m, a->x);
 		if (a->y & 3)

@@ -11,9 +11,10 @@
 
 #include "guest.h"
 
-#define FILE_A DIR_DATA "readmit-a"
+#define FILE_A DIR_DATA "backoff-a"
 #define FRAMES 64
-#define PARAMETER "/sys/module/hipec/parameters/readmit_ms"
+#define PARAMETER "/sys/module/hipec/parameters/backoff_ms"
+#define OLDER "/sys/module/hipec/parameters/readmit_ms"
 
 /* Each test has an image of its own, since the module does not forget. */
 static void *image;
@@ -25,12 +26,17 @@ static void make_image(const char *policy, const char *name)
 	strcpy(((struct hipec_image *)image)->name, name);
 }
 
-static void set_wait(const char *ms)
+static void write_parameter(const char *path, const char *ms)
 {
-	int fd = open(PARAMETER, O_WRONLY);
+	int fd = open(path, O_WRONLY);
 
 	CHECK(fd >= 0 && write(fd, ms, strlen(ms)) == (ssize_t)strlen(ms));
 	close(fd);
+}
+
+static void set_wait(const char *ms)
+{
+	write_parameter(PARAMETER, ms);
 }
 
 static int load(uint32_t flags, int *container, char *log, size_t log_size)
@@ -88,7 +94,7 @@ static void refused_until_the_wait_is_over(void)
 	CHECK_EQ(use(3000), NO_VICTIM);
 	CHECK_EQ(load(HIPEC_LOAD_SHARE, NULL, log, sizeof(log)), -EAGAIN);
 	CHECK(strstr(log, "policy 'wait-1' was revoked once: Replace gave no frame too many times in a row; it may share the pool again in "));
-	CHECK(strstr(log, " s (module parameter readmit_ms)"));
+	CHECK(strstr(log, " s (module parameter backoff_ms)"));
 	/* It has its own frames to try again with. */
 	CHECK_EQ(load(0, NULL, NULL, 0), 0);
 	set_wait("1");
@@ -179,12 +185,24 @@ static void own_frames_are_not_asked_about(void)
 	set_wait("0");
 }
 
-const struct test readmit_tests[] = {
-	{ "readmit_refuses_until_the_wait_is_over",
+static void older_name(void)
+{
+	char text[16] = "";
+	int fd = open(PARAMETER, O_RDONLY);
+
+	write_parameter(OLDER, "7");
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) == 2 && !strcmp(text, "7\n"));
+	close(fd);
+	set_wait("0");
+}
+
+const struct test backoff_tests[] = {
+	{ "backoff_refuses_until_the_wait_is_over",
 	  refused_until_the_wait_is_over },
-	{ "readmit_waits_double", waits_double },
-	{ "readmit_lets_others_in", others_may },
-	{ "readmit_does_not_ask_who_has_its_own_frames",
+	{ "backoff_waits_double", waits_double },
+	{ "backoff_lets_others_in", others_may },
+	{ "backoff_does_not_ask_who_has_its_own_frames",
 	  own_frames_are_not_asked_about },
+	{ "backoff_ms_has_its_older_name", older_name },
 	{ 0 }
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A tap on a machine. tap.h says what it is for.
+ * A tracer on a machine. tracer.h says what it is for.
  *
- * The host's operations are wrapped, so a machine without a tap runs as if there
+ * The host's operations are wrapped, so a machine without a tracer runs as if there
  * were none. Decisions that only the host's own table could change (an operation
  * that is NULL) stay what they are.
  */
 #include "queue.h"
-#include "tap.h"
+#include "tracer.h"
 
 /* Begin an entry. */
 void hipec_entry_begin(struct hipec_entry *e, u8 code)
@@ -37,11 +37,11 @@ u32 hipec_entry_numbers(u8 code)
 
 static void put(struct hipec_vm *vm, const struct hipec_entry *e)
 {
-	vm->tap->put(vm->tap, e->byte, e->nr);
+	vm->tracer->put(vm->tracer, e->byte, e->nr);
 }
 
-/* Tell an entry of up to two numbers. Context: the machine has a tap. */
-void hipec_tap_put(struct hipec_vm *vm, u8 code, u64 a, u64 b)
+/* Tell an entry of up to two numbers. Context: the machine has a tracer. */
+void hipec_tracer_put(struct hipec_vm *vm, u8 code, u64 a, u64 b)
 {
 	u32 nr = hipec_entry_numbers(code);
 	struct hipec_entry e;
@@ -54,42 +54,42 @@ void hipec_tap_put(struct hipec_vm *vm, u8 code, u64 a, u64 b)
 	put(vm, &e);
 }
 
-static bool tap_give_up(struct hipec_vm *vm, u32 h, bool keep)
+static bool trace_evict(struct hipec_vm *vm, u32 h, bool keep)
 {
 	bool gone;
 
-	hipec_tap_put(vm, HIPEC_RECORD_GIVE_UP, h, keep);
-	gone = vm->tap->host->give_up(vm, h, keep);
-	hipec_tap_put(vm, HIPEC_RECORD_ANSWER, gone, 0);
+	hipec_tracer_put(vm, HIPEC_RECORD_GIVE_UP, h, keep);
+	gone = vm->tracer->host->evict(vm, h, keep);
+	hipec_tracer_put(vm, HIPEC_RECORD_ANSWER, gone, 0);
 	return gone;
 }
 
-static u64 tap_request(struct hipec_vm *vm, u64 nr)
+static u64 trace_request(struct hipec_vm *vm, u64 nr)
 {
 	u64 got;
 
-	hipec_tap_put(vm, HIPEC_RECORD_REQUEST, nr, 0);
-	got = vm->tap->host->request(vm, nr);
-	hipec_tap_put(vm, HIPEC_RECORD_ANSWER, got, 0);
+	hipec_tracer_put(vm, HIPEC_RECORD_REQUEST, nr, 0);
+	got = vm->tracer->host->request(vm, nr);
+	hipec_tracer_put(vm, HIPEC_RECORD_ANSWER, got, 0);
 	return got;
 }
 
-static u32 tap_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+static u32 trace_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 {
 	u32 got;
 
-	hipec_tap_put(vm, HIPEC_RECORD_PREFETCH, pgno, nr);
-	got = vm->tap->host->prefetch(vm, pgno, nr);
-	hipec_tap_put(vm, HIPEC_RECORD_ANSWER, got, 0);
+	hipec_tracer_put(vm, HIPEC_RECORD_PREFETCH, pgno, nr);
+	got = vm->tracer->host->prefetch(vm, pgno, nr);
+	hipec_tracer_put(vm, HIPEC_RECORD_ANSWER, got, 0);
 	return got;
 }
 
 #define ASK(name, code)                                                 \
-static bool tap_##name(struct hipec_vm *vm, u32 h)                      \
+static bool trace_##name(struct hipec_vm *vm, u32 h)                      \
 {                                                                       \
-	bool yes = vm->tap->host->name(vm, h);                          \
+	bool yes = vm->tracer->host->name(vm, h);                          \
 									\
-	hipec_tap_put(vm, HIPEC_RECORD_##code, h, yes);                 \
+	hipec_tracer_put(vm, HIPEC_RECORD_##code, h, yes);                 \
 	return yes;                                                     \
 }
 ASK(flush, FLUSH)
@@ -100,33 +100,33 @@ ASK(map, MAP)
 ASK(unmap, UNMAP)
 #undef ASK
 
-static void tap_set_ref(struct hipec_vm *vm, u32 h, bool on)
+static void trace_set_ref(struct hipec_vm *vm, u32 h, bool on)
 {
-	vm->tap->host->set_ref(vm, h, on);
-	hipec_tap_put(vm, HIPEC_RECORD_SET_REF, h, on);
+	vm->tracer->host->set_ref(vm, h, on);
+	hipec_tracer_put(vm, HIPEC_RECORD_SET_REF, h, on);
 }
 
-static bool tap_overtime(struct hipec_vm *vm)
+static bool trace_overtime(struct hipec_vm *vm)
 {
-	bool late = vm->tap->host->overtime(vm);
+	bool late = vm->tracer->host->overtime(vm);
 
-	hipec_tap_put(vm, HIPEC_RECORD_OVERTIME, late, 0);
+	hipec_tracer_put(vm, HIPEC_RECORD_OVERTIME, late, 0);
 	return late;
 }
 
 #define TAPPED                                                          \
-	.give_up = tap_give_up, .flush = tap_flush, .ref = tap_ref,     \
-	.mod = tap_mod, .set_ref = tap_set_ref, .set_mod = tap_set_mod, \
-	.map = tap_map, .unmap = tap_unmap, .request = tap_request,     \
-	.prefetch = tap_prefetch
+	.evict = trace_evict, .flush = trace_flush, .ref = trace_ref,     \
+	.mod = trace_mod, .set_ref = trace_set_ref, .set_mod = trace_set_mod, \
+	.map = trace_map, .unmap = trace_unmap, .request = trace_request,     \
+	.prefetch = trace_prefetch
 
-static const struct hipec_host_ops tapped = {
+static const struct hipec_host_ops traced = {
 	TAPPED,
-	.overtime = tap_overtime,
+	.overtime = trace_overtime,
 };
 
 /* Of hosts that do not look at the time: the loop asks whether they do. */
-static const struct hipec_host_ops tapped_untimed = {
+static const struct hipec_host_ops traced_untimed = {
 	TAPPED,
 };
 
@@ -141,14 +141,14 @@ static s64 input(const struct hipec_vm *vm, u32 i)
 }
 
 /**
- * hipec_tap_set_input() - set what the host sets before an event
+ * hipec_tracer_set_input() - set what the host sets before an event
  * @vm:    machine
  * @i:     which, below HIPEC_RECORD_INPUTS
  * @value: its value
  *
  * Context: any, serialised by the host.
  */
-void hipec_tap_set_input(struct hipec_vm *vm, u32 i, s64 value)
+void hipec_tracer_set_input(struct hipec_vm *vm, u32 i, s64 value)
 {
 	if (i == 1)
 		vm->queue[HIPEC_QUEUE_FREE].count = value;
@@ -158,72 +158,72 @@ void hipec_tap_set_input(struct hipec_vm *vm, u32 i, s64 value)
 }
 
 /**
- * hipec_tap_open() - a machine tells from now on
- * @vm:  machine between two events, without a tap
- * @tap: with put and fill set; must outlive the tapping
+ * hipec_tracer_open() - a machine tells from now on
+ * @vm:  machine between two events, without a tracer
+ * @tracer: with put and fill set; must outlive the tapping
  *
  * Context: any, serialised by the host.
  */
-void hipec_tap_open(struct hipec_vm *vm, struct hipec_tap *tap)
+void hipec_tracer_open(struct hipec_vm *vm, struct hipec_tracer *tracer)
 {
 	u32 i;
 
 	for (i = 0; i < HIPEC_RECORD_INPUTS; i++)
-		tap->told[i] = 0;
-	tap->host = vm->host;
-	vm->host = vm->host->overtime ? &tapped : &tapped_untimed;
-	vm->tap = tap;
+		tracer->reported[i] = 0;
+	tracer->host = vm->host;
+	vm->host = vm->host->overtime ? &traced : &traced_untimed;
+	vm->tracer = tracer;
 }
 
-/* It tells no longer. Context: as hipec_tap_open(), with a tap. */
-void hipec_tap_close(struct hipec_vm *vm)
+/* It tells no longer. Context: as hipec_tracer_open(), with a tracer. */
+void hipec_tracer_close(struct hipec_vm *vm)
 {
-	vm->host = vm->tap->host;
-	vm->tap = NULL;
+	vm->host = vm->tracer->host;
+	vm->tracer = NULL;
 }
 
-/* Context: the machine has a tap. Return: the element's value. */
-s64 hipec_tap_read(struct hipec_vm *vm, u8 slot, s64 *element)
+/* Context: the machine has a tracer. Return: the element's value. */
+s64 hipec_tracer_read(struct hipec_vm *vm, u8 slot, s64 *element)
 {
-	struct hipec_tap *tap = vm->tap;
+	struct hipec_tracer *tracer = vm->tracer;
 	s64 value;
 
 	if (!(vm->policy->operand[slot].flags & HIPEC_OPERAND_SHARED))
 		return *element;
-	if (tap->fill)
-		tap->fill(tap, element);
+	if (tracer->fill)
+		tracer->fill(tracer, element);
 	value = READ_ONCE(*element);
-	hipec_tap_put(vm, HIPEC_RECORD_SHARED, hipec_entry_fold(value), 0);
+	hipec_tracer_put(vm, HIPEC_RECORD_SHARED, hipec_entry_fold(value), 0);
 	return value;
 }
 
-/* Event @event begins, with what the host has set. Context: the machine has a tap. */
-void hipec_tap_begin(struct hipec_vm *vm, u32 event)
+/* Event @event begins, with what the host has set. Context: the machine has a tracer. */
+void hipec_tracer_begin(struct hipec_vm *vm, u32 event)
 {
-	struct hipec_tap *tap = vm->tap;
+	struct hipec_tracer *tracer = vm->tracer;
 	s64 now[HIPEC_RECORD_INPUTS];
 	struct hipec_entry e;
 	u32 i, changed = 0;
 
 	for (i = 0; i < HIPEC_RECORD_INPUTS; i++) {
 		now[i] = input(vm, i);
-		changed |= (u32)(now[i] != tap->told[i]) << i;
+		changed |= (u32)(now[i] != tracer->reported[i]) << i;
 	}
 	hipec_entry_begin(&e, HIPEC_RECORD_RUN);
 	hipec_entry_number(&e, event);
 	hipec_entry_number(&e, changed);
 	for (i = 0; i < HIPEC_RECORD_INPUTS; i++) {
-		if (now[i] == tap->told[i])
+		if (now[i] == tracer->reported[i])
 			continue;
 		hipec_entry_number(&e, hipec_entry_fold((u64)now[i] -
-							(u64)tap->told[i]));
-		tap->told[i] = now[i];
+							(u64)tracer->reported[i]));
+		tracer->reported[i] = now[i];
 	}
 	put(vm, &e);
 }
 
 /* It has ended with @ret, and @commands were run before it. Context: likewise. */
-void hipec_tap_end(struct hipec_vm *vm, int ret, u64 commands)
+void hipec_tracer_end(struct hipec_vm *vm, int ret, u64 commands)
 {
 	struct hipec_entry e;
 
@@ -256,8 +256,8 @@ static void *copy_pages(const struct hipec_vm *vm, void *out)
 	return out;
 }
 
-/* Bytes of hipec_tap_snapshot(). Context: any; the answer is always the same. */
-size_t hipec_tap_snapshot_size(const struct hipec_vm *vm)
+/* Bytes of hipec_tracer_snapshot(). Context: any; the answer is always the same. */
+size_t hipec_tracer_snapshot_size(const struct hipec_vm *vm)
 {
 	const struct hipec_policy *p = vm->policy;
 
@@ -270,10 +270,10 @@ size_t hipec_tap_snapshot_size(const struct hipec_vm *vm)
 }
 
 /**
- * hipec_tap_snapshot() - the machine as it is
+ * hipec_tracer_snapshot() - the machine as it is
  * @vm:        machine between two events
  * @nr_frames: as given to hipec_vm_init()
- * @out:       gets hipec_tap_snapshot_size() bytes; the head's id and comm are the
+ * @out:       gets hipec_tracer_snapshot_size() bytes; the head's id and comm are the
  *             host's to set
  *
  * The trees of ordered queues are left out but for the keys: their shape would
@@ -282,7 +282,7 @@ size_t hipec_tap_snapshot_size(const struct hipec_vm *vm)
  * Context: any, serialised by the host.
  * Return: what is behind these bytes.
  */
-void *hipec_tap_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out)
+void *hipec_tracer_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out)
 {
 	const struct hipec_policy *p = vm->policy;
 	struct hipec_record_head head = {
