@@ -269,6 +269,49 @@ static int parse(struct hipec_container *c, struct hipec_load *args,
 	return ret;
 }
 
+/* Read the policy, and see whether it may be loaded now. Return: as hipec_container_load(). */
+static int accept_policy(struct hipec_container *c, struct hipec_load *args, void *image,
+			 struct hipec_text *log)
+{
+	int ret = parse(c, args, image, log);
+
+	if (!ret && !hipec_vm_fits(&c->policy, args->frames)) {
+		hipec_text_num(log, args->frames);
+		hipec_text_str(log, " frames and the policy's ghosts are too many for a page table");
+		ret = -ENOMEM;
+	}
+	if (!ret && image)
+		c->image_hash = hipec_backoff_hash(image, args->image_size);
+	if (!ret && image && args->flags & HIPEC_LOAD_SHARE)
+		ret = hipec_backoff_check(&c->policy, c->image_hash,
+					  hipec_user_charged(), log);
+	return ret;
+}
+
+/* The policy begins. Context: expects c->lock, and all that prepare() makes. */
+static void start_policy(struct hipec_container *c, const struct hipec_load *args, void *image)
+{
+	u32 nr = args->frames;
+
+	c->image = image;
+	c->cluster = min(args->cluster ?: HIPEC_DEFAULT_CLUSTER, nr);
+	hipec_vm_init_table(&c->core.vm, &c->policy, c->cache ?
+			    &hipec_cache_host : &hipec_kernel_host,
+			    c->vm_memory, NULL, nr,
+			    hipec_container_entries(c, &c->policy, nr));
+	c->jit = args->flags & HIPEC_LOAD_JIT;
+	hipec_jit_start(&c->core.vm, c->jit);
+	hipec_shared_place(&c->core.vm, c->shared);
+	c->core.vm.salt = get_random_u32();
+	if (args->seed)
+		c->core.vm.random = args->seed;
+	hipec_core_watch(&c->core, c->core.vm.salt);
+	hipec_core_start(&c->core);
+	if (c->cache)
+		hipec_cache_wants(c);
+	hipec_timer_start(c);
+}
+
 /**
  * hipec_container_load() - give a container its policy and frames
  * @c:     container
@@ -289,7 +332,6 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log)
 {
 	bool busy;
-	u32 nr;
 	int ret;
 
 	if (!args->frames || args->cluster > HIPEC_MAX_CLUSTER)
@@ -299,7 +341,6 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		return -EINVAL;
 	if (args->frames > totalram_pages() || args->frames > HIPEC_MAX_FRAMES)
 		return -ENOMEM;
-	nr = args->frames;
 
 	/* One load at a time; until it is done nothing else uses @c's fields. */
 	mutex_lock(&c->lock);
@@ -309,41 +350,14 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 	if (busy)
 		return -EBUSY;
 
-	ret = parse(c, args, image, log);
-	if (!ret && !hipec_vm_fits(&c->policy, nr)) {
-		hipec_text_num(log, nr);
-		hipec_text_str(log, " frames and the policy's ghosts are too many for a page table");
-		ret = -ENOMEM;
-	}
-	if (!ret && image)
-		c->image_hash = hipec_backoff_hash(image, args->image_size);
-	if (!ret && image && args->flags & HIPEC_LOAD_SHARE)
-		ret = hipec_backoff_check(&c->policy, c->image_hash,
-				  hipec_user_charged(), log);
+	ret = accept_policy(c, args, image, log);
 	if (!ret)
-		ret = prepare(c, nr, args->flags, log);
+		ret = prepare(c, args->frames, args->flags, log);
 
 	mutex_lock(&c->lock);
 	c->loading = false;
-	if (!ret) {
-		c->image = image;
-		c->cluster = min(args->cluster ?: HIPEC_DEFAULT_CLUSTER, nr);
-		hipec_vm_init_table(&c->core.vm, &c->policy, c->cache ?
-				    &hipec_cache_host : &hipec_kernel_host,
-				    c->vm_memory, NULL, nr,
-				    hipec_container_entries(c, &c->policy, nr));
-		c->jit = args->flags & HIPEC_LOAD_JIT;
-		hipec_jit_start(&c->core.vm, c->jit);
-		hipec_shared_place(&c->core.vm, c->shared);
-		c->core.vm.salt = get_random_u32();
-		if (args->seed)
-			c->core.vm.random = args->seed;
-		hipec_core_watch(&c->core, c->core.vm.salt);
-		hipec_core_start(&c->core);
-		if (c->cache)
-			hipec_cache_wants(c);
-		hipec_timer_start(c);
-	}
+	if (!ret)
+		start_policy(c, args, image);
 	mutex_unlock(&c->lock);
 	if (!ret)
 		hipec_debugfs_add(c);

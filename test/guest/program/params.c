@@ -46,10 +46,32 @@ static int set_raw(int fd, const struct hipec_set_param *a)
 	return ioctl(fd, HIPEC_IOC_SET_PARAM, a) ? errno : 0;
 }
 
+/* The struct of the ioctl, of a size, flags or a container that are wrong. */
+static void struct_is_checked(int c, struct hipec_set_param a)
+{
+	struct { struct hipec_set_param a; uint64_t more; } longer = { 0 };
+
+	a.id = 1ull << 60;
+	CHECK_EQ(set_raw(c, &a), ESRCH);
+	a.id = 0;
+	a.flags = 1;
+	CHECK_EQ(set_raw(c, &a), EINVAL);
+	a.flags = 0;
+	a.reserved = 1;
+	CHECK_EQ(set_raw(c, &a), EINVAL);
+	a.reserved = 0;
+	a.size = 4;
+	CHECK_EQ(set_raw(c, &a), EINVAL);
+	longer.a = a;
+	longer.a.size = sizeof(longer);
+	CHECK_EQ(set_raw(c, &longer.a), 0);
+	longer.more = 1;
+	CHECK_EQ(set_raw(c, &longer.a), E2BIG);
+}
+
 static void param_refused(void)
 {
 	struct hipec_set_param a = { .size = sizeof(a) };
-	struct { struct hipec_set_param a; uint64_t more; } longer = { 0 };
 	int empty = hipec_open(), c;
 	struct hipec_param p;
 	struct hipec_query q;
@@ -82,23 +104,8 @@ static void param_refused(void)
 	a.id = get_status(c).id;
 	CHECK_EQ(set_raw(empty, &a), 0);	/* from another descriptor */
 	CHECK_EQ(value_of(&m, "any"), 77);
-	a.id = 1ull << 60;
-	CHECK_EQ(set_raw(c, &a), ESRCH);
+	struct_is_checked(c, a);
 	a.id = 0;
-	a.flags = 1;
-	CHECK_EQ(set_raw(c, &a), EINVAL);
-	a.flags = 0;
-	a.reserved = 1;
-	CHECK_EQ(set_raw(c, &a), EINVAL);
-	a.reserved = 0;
-	a.size = 4;
-	CHECK_EQ(set_raw(c, &a), EINVAL);
-	longer.a = a;
-	longer.a.size = sizeof(longer);
-	CHECK_EQ(set_raw(c, &longer.a), 0);
-	longer.more = 1;
-	CHECK_EQ(set_raw(c, &longer.a), E2BIG);
-	a.size = sizeof(a);
 	a.slot = operand_of(c, "q").slot;
 	CHECK_EQ(set_raw(c, &a), EPERM);
 	a.slot = 1;		/* _free_count */

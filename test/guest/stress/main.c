@@ -3,7 +3,7 @@
  * hipec-stress: everything at once, from a seed, and no write is lost.
  *
  *	hipec-stress [--seconds N] [--ops N] [--seed N] [--inject] [--roomy]
- *		[--patience N]
+ *		[--timeout N]
  *
  * Ends after so many seconds, or so many operations of its threads. --inject:
  * allocations fail as well, on a kernel that was built for it; --roomy: what shares
@@ -25,7 +25,7 @@
 
 #include "stress.h"
 
-#define PATIENCE 60	/* seconds for one step, of a stock kernel */
+#define TIMEOUT 60	/* seconds for one step, of a stock kernel */
 
 #define X(name, often) #name,
 const char *const op_name[NR_OPS + 1] = { STRESS_OPS(X) "start" };
@@ -144,7 +144,7 @@ static void show_all_tasks(void)
 }
 
 /* Who does not get on? Says it, with all that is known; then all may end. */
-static bool hangs(uint64_t patience)
+static bool hangs(uint64_t timeout)
 {
 	uint64_t now = now_ns(), since;
 	char text[100] = "";
@@ -153,12 +153,12 @@ static bool hangs(uint64_t patience)
 	for (t = 0; t < NR_THREADS; t++) {
 		since = __atomic_load_n(&board->thread[t].since,
 					__ATOMIC_SEQ_CST);
-		if (since && now > since + patience)
+		if (since && now > since + timeout)
 			snprintf(text, sizeof(text), "thread %u hangs in %s", t,
 				 op_name[board->thread[t].op]);
 	}
 	since = __atomic_load_n(&board->keeper_since, __ATOMIC_SEQ_CST);
-	if (since && now > since + patience)
+	if (since && now > since + timeout)
 		snprintf(text, sizeof(text), "the keeper hangs: %s",
 			 board->keeper_does);
 	if (!text[0])
@@ -178,13 +178,13 @@ static void kill_all(void)
 }
 
 /* Until the keeper ends. Return: exit status. */
-static int watch(pid_t keeper, uint64_t patience)
+static int watch(pid_t keeper, uint64_t timeout)
 {
 	int status;
 	pid_t pid;
 
 	while (!(pid = waitpid(keeper, &status, WNOHANG))) {
-		if (hangs(patience)) {
+		if (hangs(timeout)) {
 			kill_all();
 			kill(keeper, SIGKILL);
 			return 3;
@@ -229,7 +229,9 @@ static void show(void)
 	       (unsigned long long)board->words);
 }
 
-int main(int argc, char **argv)
+/* Into *@board and these. Return: false for what is no option. */
+static bool options_of(int argc, char **argv, uint64_t *seconds, uint64_t *ops,
+		       uint64_t *timeout)
 {
 	static const struct option options[] = {
 		{ "seconds", required_argument, NULL, 's' },
@@ -237,34 +239,24 @@ int main(int argc, char **argv)
 		{ "seed", required_argument, NULL, 'r' },
 		{ "inject", no_argument, NULL, 'i' },
 		{ "roomy", no_argument, NULL, 'm' },
-		{ "patience", required_argument, NULL, 'p' },
+		{ "timeout", required_argument, NULL, 'p' },
 		{ 0 }
 	};
-	const char *slower = getenv("HIPEC_SLOWER");
-	uint64_t seconds = 0, ops = 0, patience = PATIENCE;
-	int option, status;
-	pid_t keeper;
+	int option;
 
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (board == MAP_FAILED) {
-		perror("hipec-stress: mmap");
-		return 1;
-	}
-	board->seed = now_ns();
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
 		case 's':
-			seconds = strtoull(optarg, NULL, 0);
+			*seconds = strtoull(optarg, NULL, 0);
 			break;
 		case 'o':
-			ops = strtoull(optarg, NULL, 0);
+			*ops = strtoull(optarg, NULL, 0);
 			break;
 		case 'r':
 			board->seed = strtoull(optarg, NULL, 0);
 			break;
 		case 'p':
-			patience = strtoull(optarg, NULL, 0);
+			*timeout = strtoull(optarg, NULL, 0);
 			break;
 		case 'i':
 			board->inject = true;
@@ -273,18 +265,37 @@ int main(int argc, char **argv)
 			board->roomy = true;
 			break;
 		default:
-			return 2;
+			return false;
 		}
 	}
-	if (!seconds && !ops)
-		seconds = 60;
+	if (!*seconds && !*ops)
+		*seconds = 60;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	const char *slower = getenv("HIPEC_SLOWER");
+	uint64_t seconds = 0, ops = 0, timeout = TIMEOUT;
+	pid_t keeper;
+	int status;
+
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (board == MAP_FAILED) {
+		perror("hipec-stress: mmap");
+		return 1;
+	}
+	board->seed = now_ns();
+	if (!options_of(argc, argv, &seconds, &ops, &timeout))
+		return 2;
 	printf("seed %llu\n", (unsigned long long)board->seed);
 	fflush(stdout);
 	keeper = fork();
 	if (!keeper)
 		_exit(keep(seconds, ops));
 	status = keeper < 0 ? 1 :
-		 watch(keeper, patience * 1000000000ull *
+		 watch(keeper, timeout * 1000000000ull *
 			       (slower ? atoi(slower) : 1));
 	show();
 	if (status)
