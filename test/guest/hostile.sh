@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # hostile.sh SECONDS SEED: hostile clients for so long, then unload the module.
-# With HOSTILE_LOG set the kernel's log has each operation, but not the console.
+# HIPEC_JIT is the module's jit. With HOSTILE_LOG set the kernel's log has each operation,
+# but not the console.
 
 modprobe -q loop
 dd if=/dev/zero of=/data/hostile-disk bs=4k count=192 2>/dev/null
@@ -9,7 +10,7 @@ losetup /dev/loop0 /data/hostile-disk
 dd if=/dev/zero of=/tmp/hostile-disk bs=4k count=384 2>/dev/null
 losetup /dev/loop1 /tmp/hostile-disk
 # A pool that five workers fill; revoked policies come back while it runs.
-insmod /hipec/hipec.ko pool_mb=1 backoff_ms=50 || exit 1
+insmod /hipec/hipec.ko pool_mb=1 backoff_ms=50 ${HIPEC_JIT:+jit=$HIPEC_JIT} || exit 1
 if [ -n "$HOSTILE_LOG" ]; then
 	echo on >/proc/sys/kernel/printk_devkmsg
 	dmesg -n 7

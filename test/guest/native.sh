@@ -41,4 +41,6 @@ echo on >/sys/module/hipec/parameters/jit
 [ "$slower" != 1 ] || part all hipec-guest-test $(hipec-guest-test --list-data)
 rmmod hipec
 echo "rmmod $?" >>/results/native
-HIPEC_JIT=on sh /hipec/stress.sh stress --seconds $((slower > 1 ? 40 : 20)) --seed 3
+export HIPEC_JIT=on
+sh /hipec/stress.sh stress --seconds $((slower > 1 ? 40 : 20)) --seed 3 &&
+	sh /hipec/hostile.sh 20 2

@@ -10,6 +10,7 @@ import pytest
 
 from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ROOT, TEST_SECONDS, guest_image, guest_tree,
                       need, vm)
+from hostile.hostile import complaints
 from stress import stress
 from test_differ import check_sum
 
@@ -62,3 +63,8 @@ def test_native_code_does_what_the_interpreter_does(ran, kernel):
 def test_no_write_is_lost_under_stress_in_native_code(ran):
     """Everything at once, as test_random.py has it interpreted."""
     assert stress.complaints(ran.results) == []
+
+
+def test_hostile_clients_do_no_harm_in_native_code(ran):
+    """Their policies as well; as test_random.py."""
+    assert complaints(ran.results, least=0.5) == []

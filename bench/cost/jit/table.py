@@ -8,7 +8,8 @@ One guest with run.py's deterministic flags, in which a nanosecond is an instruc
 bench/cost/fault, a page is replaced and read alone from a disk that answers where it is asked: by
 the built-in FIFO2, and under each policy both ways. What a policy adds is its own fault less the
 built-in one's; divided by its commands, that is not a command alone: events, and what the host does
-for their commands, are in it. Exit status 1 if a run fails, or if a policy's faults or commands are
+for their commands, are in it. The second table has what a load takes: the bytes of native code, by
+those of the commands, and the time to make it. Exit status 1 if a run fails, or if a policy's faults or commands are
 not the same both ways.
 """
 
@@ -54,6 +55,12 @@ def row(name, builtin, interpreted, native):
             f"{both[0] / builtin:+13.1%}{both[1] / builtin:+9.1%}")
 
 
+def load_row(name, got):
+    """What the native code of a policy is, and took."""
+    return (f"{name:16}{got['command_bytes'] // 4:10,}{got['native_bytes']:10,}"
+            f"{got['native_bytes'] / got['command_bytes']:16.1f}{got['native_ns'] / 1e6:10.3f}")
+
+
 def bench(args):
     """What the Makefile calls."""
     base = run("built-in")
@@ -68,7 +75,17 @@ def bench(args):
     print(f"{'policy':16}{'a page':>10}" + f"{'interpreted':>13}{'native':>9}" * 3)
     for policy, (interpreted, native) in pairs.items():
         print(row(policy, builtin, interpreted, native))
+    print(f"\n{'policy':16}{'words':>10}{'bytes':>10}{'a command byte':>16}{'made, ms':>10}")
+    loads = {policy: native.got for policy, (_, native) in pairs.items()}
+    for policy, got in loads.items():
+        print(load_row(policy, got))
     print()
+    slowest = max(got["native_ns"] / (got["command_bytes"] / 4) for got in loads.values()) * 400
+    fault.goal("native code for 400 words made in 0.3 ms at most, by the slowest policy",
+               slowest, f"{slowest / 1e6:.3f} ms", 300_000)
+    largest = max(got["native_bytes"] / got["command_bytes"] for got in loads.values())
+    fault.goal("at most 12 bytes of native code for a byte of commands", largest,
+               f"{largest:.1f}", 12)
     fifo2 = pairs["fifo2"][1]
     fault.goal("fifo2 in native code at most 1.5 % over built-in", fifo2.each() / builtin,
                f"{fifo2.each() / builtin - 1:+.1%}", 1.015)
