@@ -78,6 +78,7 @@ static void container_free(struct kref *ref)
 	hipec_sample_end(c);
 	mutex_unlock(&c->lock);
 	unload(c);
+	cancel_work_sync(&c->refill);	/* nobody queues it for who shares no longer */
 	kvfree(c->image);
 	WARN_ON_ONCE(c->core.nr_frames);
 	free_cpumask_var(c->stale_cpus);
@@ -111,6 +112,7 @@ struct hipec_container *hipec_container_new(void)
 	INIT_LIST_HEAD(&c->flush);
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_timer_run);
+	INIT_WORK(&c->refill, hipec_event_refill_work);
 	init_waitqueue_head(&c->wait);
 	init_waitqueue_head(&c->ended);
 	mutex_lock(&hipec_containers_lock);

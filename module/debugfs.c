@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: hipec/frames, and for each container hipec/<id>/status with its
- * counters, hipec/<id>/policy with its commands and hipec/<id>/native, which
- * says where its native code is.
+ * counters, hipec/<id>/policy with its commands, hipec/<id>/named with what others may
+ * take from it, and hipec/<id>/native, which says where its native code is.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -68,6 +68,18 @@ static int policy_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(policy);
 
+static int named_show(struct seq_file *m, void *unused)
+{
+	struct hipec_container *c = m->private;
+
+	mutex_lock(&c->lock);
+	seq_printf(m, "%u named, %u taken, %s\n", c->core.nr_named, c->core.nr_taken,
+		   work_busy(&c->refill) ? "busy" : "idle");
+	mutex_unlock(&c->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(named);
+
 /*
  * The addresses themselves: who has a report of the kernel looks for one of them. And what
  * it took.
@@ -114,6 +126,7 @@ void hipec_debugfs_add(struct hipec_container *c)
 	c->debugfs = debugfs_create_dir(name, root);
 	debugfs_create_file("status", 0400, c->debugfs, c, &status_fops);
 	debugfs_create_file("policy", 0400, c->debugfs, c, &policy_fops);
+	debugfs_create_file("named", 0400, c->debugfs, c, &named_fops);
 	debugfs_create_file("native", 0400, c->debugfs, c, &native_fops);
 	debugfs_create_file("native_code", 0400, c->debugfs, c, &native_code_fops);
 }

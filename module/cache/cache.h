@@ -331,6 +331,7 @@ void hipec_touch_work(struct work_struct *work);
 
 /* bits.c */
 bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset);
+void hipec_folios_spare(struct hipec_cache *cache);
 
 /* miss.c */
 void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context);

@@ -101,7 +101,7 @@ static void offer(struct hipec_cache *cache)
 	struct hipec_core *core = &cache->c->core;
 	u32 strange = cache->ahead.pages + cache->refused.pages;
 	u32 usable = cache->limit - min(cache->limit, strange);
-	u32 known = cache->held - min(cache->held, strange);
+	u32 known = cache->held - min(cache->held, strange + core->nr_named);
 
 	/* Some folios have several pages. */
 	if (known > core->vm.nr_live && core->vm.nr_live)
@@ -129,8 +129,11 @@ void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 	};
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
 
-	if (core->pool)
+	if (core->pool) {
+		hipec_core_catch_up(core);
+		hipec_folios_spare(cache);
 		hipec_cache_grow(cache, &d);
+	}
 	cache->limit = hipec_pressure_limit(cache);
 	offer(cache);
 	while (cache->held + want > cache->limit && most--)
@@ -365,6 +368,9 @@ static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_t
 		if (unlikely(c->sampler))
 			hipec_sample_note(c, HIPEC_SAMPLE_SOFT, pgno, write);
 		hipec_core_access(&c->core, h, write);
+	} else if (hipec_core_is_named(&c->core, h)) {
+		c->core.counters.hits++;
+		hipec_core_spare(&c->core, h, write);
 	}
 	if (page->pgno == pgno && hipec_page_live(&c->core.vm, h))
 		page->flags |= HIPEC_FOLIO_REF |

@@ -54,7 +54,8 @@ static u32 state_of(struct hipec_cfile *f, u32 pgno, u32 h)
 		state = HIPEC_WHY_RESIDENT;
 		if (vm->host->ref(vm, h))
 			state |= HIPEC_WHY_REFERENCED;
-	} else if (vm->page[h].flags & HIPEC_FOLIO_REFUSED) {
+	} else if (vm->page[h].flags & HIPEC_FOLIO_REFUSED ||
+		   hipec_core_is_named(&f->cache->c->core, h)) {
 		state = HIPEC_WHY_LEAVING;
 	} else if (vm->page[h].flags & HIPEC_FOLIO_AHEAD) {
 		state = HIPEC_WHY_AHEAD;

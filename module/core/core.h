@@ -18,6 +18,7 @@
  *	reading  nr_reading: a page is being brought into it, or was put aside
  *	live	 vm.nr_live: the policy may use it, and is asked for it
  *	pending  nr_pending: its page was given up and has to be written first
+ *	named    nr_named: its page was given up ahead, and nobody has taken it yet
  * of which nr_surplus go back to where they came from when they are free next.
  *
  * Interface, each file needs those below it alone:
@@ -82,6 +83,12 @@ struct hipec_pool;
 #define HIPEC_REF_SHADOW 0x4
 #define HIPEC_REF_ALL 0x7
 
+/*
+ * Pages that a policy names ahead, at most: as many as go while it is not asked, and few
+ * enough that the policy has all but an eighth of its pages.
+ */
+#define HIPEC_MAX_NAMED 8
+
 /* Why a page loses its frame. */
 enum hipec_evict_why {
 	HIPEC_EVICT_FREED,	/* the policy gave it up, and its container keeps the frame */
@@ -124,13 +131,17 @@ struct hipec_demand {
  *	is. May sleep. What hardware still remembers is dealt with in @settle.
  * @is_clean: whether @h could go without being written: not dirty, and not being
  *	written. Called for live pages. NULL: all are.
- * @evict: live page @h loses its frame: unmapped everywhere, out of every cache.
+ * @evict: live or named page @h loses its frame: unmapped everywhere, out of every cache.
  *	0: the frame is clean and nobody else can reach it. The engine then calls @free;
- *	before that it may ask once more whether the page was referenced. -EINPROGRESS: it has to be written; the host has taken note, and calls
- *	hipec_core_cleaned() or _uncleaned() later, but not from here. -EBUSY: it
- *	cannot go now (pinned, locked, its last write failed and @why is not
- *	HIPEC_EVICT_LAST); it is as it was. Never waits for I/O or for a lock
- *	of a file. May sleep otherwise.
+ *	before that it may ask once more whether the page was referenced. -EINPROGRESS: it
+ *	has to be written; the host has taken note, and calls hipec_core_cleaned() or
+ *	_uncleaned() later, but not from here. -EBUSY: it cannot go now (pinned, locked,
+ *	its last write failed and @why is not HIPEC_EVICT_LAST; or it was named, and was
+ *	touched since where the host does not see that at once); it is as it was. Never
+ *	waits for I/O or for a lock of a file. May sleep otherwise.
+ * @name: live page @h is given up ahead. See to it that the host hears of a touch, and
+ *	calls hipec_core_hit(); where it is dirty, begin to write it. False: it cannot go
+ *	now. May sleep. NULL: it always can.
  * @free: the frame of @h, which is no page's any more, is free. @keep: it stays with
  *	the container; else it goes back. The engine has counted it already. NULL:
  *	frames are only counted.
@@ -165,9 +176,9 @@ struct hipec_demand {
  *	-EAGAIN: not now, and the policy is not told.
  * @late: an event was given up, and is counted. True: often is not too often, as it was
  *	the task that ended, say. NULL: never.
- * @may_ask: whether a policy is asked for a page under the pool's lock, while others
- *	wait; false: the pool's choice stands. NULL: yes.
- * @asked: it was, and has answered. NULL: nobody wants to know.
+ * @refill: others took pages that the policy had named: have hipec_core_refill() called
+ *	soon, in a task of the container's own. Called with the pool's lock, and perhaps
+ *	not the container's. Does not sleep. NULL: none is named but at its own faults.
  * @ended: the policy has ended: vm.exit says why, in words too, and it still has its
  *	queues. Called once for each policy, never from within an event. NULL:
  *	nobody wants to know.
@@ -182,8 +193,8 @@ struct hipec_demand {
  *	policy reads Hint. NULL: hints come with accesses, core->hint.
  * @now: the policy's Time, ns from any start on. NULL: 0.
  *
- * All are called with the container's lock held, the requester's and the asked one's in
- * the case of a pool; but @try_lock, and @enter and @leave. None may run events of the
+ * All are called with the container's lock held, the requester's and the giver's in the
+ * case of a pool; but @try_lock, @enter and @leave, and @refill. None may run events of the
  * container, or give its frames a page. Those that may sleep do so only where the caller
  * of the engine may.
  */
@@ -192,6 +203,7 @@ struct hipec_core_ops {
 	void (*reset)(struct hipec_core *core, u32 h, u32 who);
 	bool (*is_clean)(struct hipec_core *core, u32 h);
 	int (*evict)(struct hipec_core *core, u32 h, enum hipec_evict_why why);
+	bool (*name)(struct hipec_core *core, u32 h);
 	void (*free)(struct hipec_core *core, u32 h, bool keep);
 	u32 (*allocate)(struct hipec_core *core, u32 nr, enum hipec_effort effort);
 	s64 (*allowance)(struct hipec_core *core);
@@ -205,8 +217,7 @@ struct hipec_core_ops {
 	bool (*pause)(struct hipec_core *core);
 	int (*run)(struct hipec_core *core, u32 event);
 	bool (*late)(struct hipec_core *core);
-	bool (*may_ask)(struct hipec_core *core);
-	void (*asked)(struct hipec_core *core);
+	void (*refill)(struct hipec_core *core);
 	void (*ended)(struct hipec_core *core);
 	bool (*window)(struct hipec_core *core, enum hipec_shadow_verdict verdict);
 	u32 (*look)(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
@@ -227,9 +238,12 @@ struct hipec_core_ops {
  *              count on them. The host sets it
  * @nr_reading: pages that have a frame and are not live, yet or for now
  * @nr_pending: pages that were given up and have to be written first
+ * @nr_named:   pages that were given up ahead
  * @pinned:     page that an event is about and that cannot go now; 0: none
  * @demand:     that is being answered by the policy; NULL: none, or it is answered
  * @making_room: free frames are promised
+ * @naming:     the next page that is given up is named, for whoever wants a frame
+ * @named_none: when it was asked for others last; it is not, before its own next page
  * @denied:     pages of its own that it replaces before it asks the host for a frame
  *              again: asking a memory cgroup that is full costs more than a page is
  *              worth; the host sets it
@@ -257,10 +271,15 @@ struct hipec_core_ops {
  * @pool:       that it shares; NULL: all its frames are its own
  * @member:     its number there; 0: likewise
  * @min_frames: which nobody takes from it
- * @in_pool:    the pool's entry of each live page, by handle; the host's memory
+ * @in_pool:    the pool's entry of each live or named page, by handle; the host's memory
+ * @named:      pages given up ahead, the first of them first
+ * @taken:      numbers of pages that others took and the policy did not name: it is told
+ *              later. nr_reserved of them; the host's memory
+ * @nr_taken:   how many they are
  * @pool_held:  frames less surplus, as the pool counts them
  * @pool_leaving: surplus, likewise
  * @recover:    decisions of the policy that may be reversed
+ * @doubt:      how many were
  */
 struct hipec_core {
 	struct hipec_vm vm;
@@ -273,9 +292,12 @@ struct hipec_core {
 	u32 nr_withheld;
 	u32 nr_reading;
 	u32 nr_pending;
+	u32 nr_named;
 	u32 pinned;
 	const struct hipec_demand *demand;
 	bool making_room;
+	bool naming;
+	bool named_none;
 	u32 denied;
 	bool unsettled;
 	bool pool_empty;
@@ -306,9 +328,13 @@ struct hipec_core {
 	u32 member;
 	u32 min_frames;
 	u32 *in_pool;
+	u32 named[HIPEC_MAX_NAMED];
+	u32 *taken;
+	u32 nr_taken;
 	u32 pool_held;
 	u32 pool_leaving;
 	struct hipec_recover recover;
+	struct hipec_doubt doubt;
 };
 
 static inline struct hipec_core *hipec_core_of(struct hipec_vm *vm)
@@ -323,12 +349,29 @@ static inline u32 hipec_core_held(const struct hipec_core *core)
 	return core->nr_frames - core->nr_surplus;
 }
 
-/* Of these, what there is room for; what a policy knows as FrameBudget. */
+/* Of these, what a policy has room in; it knows that as FrameBudget. */
 static inline u32 hipec_core_usable(const struct hipec_core *core)
 {
-	u32 held = hipec_core_held(core);
+	u32 held = hipec_core_held(core), no_room = core->nr_withheld + core->nr_named;
 
-	return held > core->nr_withheld ? held - core->nr_withheld : 0;
+	return held > no_room ? held - no_room : 0;
+}
+
+/* Whether page @h was given up ahead, and nobody has taken it. */
+static inline bool hipec_core_is_named(const struct hipec_core *core, u32 h)
+{
+	u32 i;
+
+	for (i = 0; i < core->nr_named; i++)
+		if (core->named[i] == h)
+			return true;
+	return false;
+}
+
+/* Whether a touch of page @h is none of a page that has to be brought in. */
+static inline bool hipec_core_resident(const struct hipec_core *core, u32 h)
+{
+	return hipec_page_live(&core->vm, h) || hipec_core_is_named(core, h);
 }
 
 /* Whether the policy is there and has event @event. */
@@ -427,6 +470,9 @@ void hipec_core_uncleaned(struct hipec_core *core, u32 h);
 bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno);
+bool hipec_core_take_named(struct hipec_core *core, bool keep);
+void hipec_core_unname(struct hipec_core *core, u32 h);
+void hipec_core_unname_all(struct hipec_core *core);
 bool hipec_core_evict_page(struct hipec_vm *vm, u32 h, bool keep);
 
 /* event.c */
@@ -439,8 +485,17 @@ void __hipec_core_access(struct hipec_core *core, u32 h, bool write);
 void hipec_core_harvest(struct hipec_core *core);
 void hipec_core_remove(struct hipec_core *core, u32 pgno);
 void hipec_core_timer(struct hipec_core *core);
+void hipec_core_spare(struct hipec_core *core, u32 h, bool write);
+void __hipec_core_catch_up(struct hipec_core *core);
 
-/* A resident page was touched. Context: expects the lock; may sleep. */
+/* Tell the policy what others took. Context: expects the lock; between events; may sleep. */
+static inline void hipec_core_catch_up(struct hipec_core *core)
+{
+	if (unlikely(core->nr_taken))
+		__hipec_core_catch_up(core);
+}
+
+/* A live page was touched. Context: expects the lock; may sleep. */
 static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
 {
 	if (hipec_core_has_event(core, HIPEC_EVENT_ACCESS))
@@ -482,8 +537,20 @@ hipec_core_look(struct hipec_core *core,
 	return n;
 }
 
+/* The same of a resident one, which lives again if it was named. */
+static inline void hipec_core_hit(struct hipec_core *core, u32 h, bool write)
+{
+	if (likely(hipec_page_live(&core->vm, h)))
+		hipec_core_access(core, h, write);
+	else
+		hipec_core_spare(core, h, write);
+}
+
 /* ask.c */
 bool hipec_core_ask(struct hipec_core *core, const struct hipec_demand *d);
+void hipec_core_name(struct hipec_core *core, const struct hipec_demand *d, u32 most);
+void hipec_core_refill(struct hipec_core *core);
+u32 hipec_core_most_named(const struct hipec_core *core);
 
 /* reclaim.c */
 bool hipec_core_replace_one(struct hipec_core *core, const struct hipec_demand *d);

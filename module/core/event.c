@@ -12,6 +12,8 @@
  * hipec_core_harvest()   Access, for pages found referenced
  * hipec_core_remove()    Remove, for a page that the policy did not give up
  * hipec_core_timer()     Timer
+ * hipec_core_spare()     PageFault, for a page that was named and is touched
+ * hipec_core_catch_up()  Remove, for pages that others took
  */
 #include "pool.h"
 #include "../vm/text.h"
@@ -271,7 +273,7 @@ void __hipec_core_access(struct hipec_core *core, u32 h, bool write)
  */
 void hipec_core_harvest(struct hipec_core *core)
 {
-	u32 pgno[HIPEC_HARVEST], n, i;
+	u32 pgno[HIPEC_HARVEST], n, i, h;
 	u64 context = core->context;
 	s64 hint = core->hint;
 
@@ -283,8 +285,9 @@ void hipec_core_harvest(struct hipec_core *core)
 	hipec_core_settle(core);
 	core->context = core->hint = 0;	/* which access it was is not known */
 	for (i = 0; i < n; i++) {
-		if (!hipec_page_find(&core->vm, pgno[i]))
-			continue;
+		h = hipec_page_find(&core->vm, pgno[i]);
+		if (!h || !hipec_page_live(&core->vm, h))
+			continue;	/* it was given up in an Access before */
 		if (core->ops->touched)
 			core->ops->touched(core, pgno[i]);
 		run_for_page(core, HIPEC_EVENT_ACCESS, pgno[i], false,
@@ -316,4 +319,32 @@ void hipec_core_timer(struct hipec_core *core)
 	if (!hipec_core_has_event(core, HIPEC_EVENT_TIMER))
 		return;
 	run(core, HIPEC_EVENT_TIMER, HIPEC_NO_PGNO, core->nr_free);
+}
+
+/**
+ * hipec_core_spare() - a page that was named is touched, and lives again
+ * @core:  container
+ * @h:     named page
+ * @write: the access is a write
+ *
+ * To its policy it had gone, so it comes in; nothing is read.
+ *
+ * Context: expects the lock; may sleep.
+ */
+void hipec_core_spare(struct hipec_core *core, u32 h, bool write)
+{
+	hipec_core_catch_up(core);
+	hipec_core_unname(core, h);
+	hipec_page_show(&core->vm, h);
+	hipec_core_fault(core, h, write);
+}
+
+/* Of hipec_core_catch_up(). Others took them in their time; the policy hears of it in its own. */
+void __hipec_core_catch_up(struct hipec_core *core)
+{
+	u32 i;
+
+	for (i = 0; i < core->nr_taken; i++)
+		hipec_core_remove(core, core->taken[i]);
+	core->nr_taken = 0;
 }

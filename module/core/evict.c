@@ -3,27 +3,77 @@
  * A page loses its frame; and the built-in choice of a page: FIFO with a second
  * chance, for containers without a policy, or whose policy has ended, and for
  * policies that give no frame.
+ *
+ * A policy names pages ahead: they are given up, and keep their frames until somebody
+ * needs one, and takes the first of them without running any command of the policy.
  */
 #include "pool.h"
+
+/* A live page is given up ahead. Return: whether it is named now. */
+static bool name(struct hipec_core *core, u32 h)
+{
+	core->naming = false;
+	if (core->nr_named == HIPEC_MAX_NAMED ||
+	    (core->ops->name && !core->ops->name(core, h)))
+		return false;
+	hipec_page_hide(&core->vm, h);
+	core->named[core->nr_named++] = h;
+	return true;
+}
+
+/* Page @h, if it was named, is so no more. Context: expects the lock. */
+void hipec_core_unname(struct hipec_core *core, u32 h)
+{
+	u32 from, to = 0;
+
+	for (from = 0; from < core->nr_named; from++)
+		if (core->named[from] != h)
+			core->named[to++] = core->named[from];
+	core->nr_named = to;
+}
+
+/**
+ * hipec_core_unname_all() - pages that the policy named are live, on no queue of its own
+ * @core: container
+ *
+ * For another policy.
+ *
+ * Context: expects the lock; not from within an event.
+ */
+void hipec_core_unname_all(struct hipec_core *core)
+{
+	while (core->nr_named) {
+		u32 h = core->named[--core->nr_named];
+
+		hipec_page_forget(&core->vm, h);
+		hipec_page_show(&core->vm, h);
+	}
+}
 
 /* As hipec_core_evict(). */
 static __always_inline bool evict(struct hipec_core *core, u32 h, bool keep,
 				  enum hipec_evict_why why)
 {
+	bool live = hipec_page_live(&core->vm, h);
 	int ret;
 
 	if (h == core->pinned)
 		return false;
+	if (unlikely(core->naming) && live && name(core, h))
+		return true;
 	ret = core->ops->evict(core, h, why);
 	if (ret && ret != -EINPROGRESS)
 		return false;
 	if (core->directory || core->pool)
 		hipec_core_leaving(core, h);
+	if (unlikely(!live))
+		hipec_core_unname(core, h);
 	core->nr_surplus += !keep;
 	core->counters.evictions++;
 	core->counters.given += !keep;
 	if (ret) {
-		hipec_page_hide(&core->vm, h);
+		if (live)
+			hipec_page_hide(&core->vm, h);
 		core->nr_pending++;
 		hipec_pool_account(core);
 	} else {
@@ -33,13 +83,14 @@ static __always_inline bool evict(struct hipec_core *core, u32 h, bool keep,
 }
 
 /**
- * hipec_core_evict() - a live page gives its frame up
+ * hipec_core_evict() - a resident page gives its frame up
  * @core: container
- * @h:    live page
+ * @h:    live page, or one that was named
  * @keep: the frame stays with the container; else it goes back
  * @why:  for the host
  *
- * A clean frame is free at once, another one when it has been written.
+ * A clean frame is free at once, another one when it has been written. While a policy
+ * names pages ahead, its frame is nobody's yet.
  *
  * Context: expects the lock; may sleep.
  * Return: whether the page is no longer live.
@@ -51,9 +102,30 @@ bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
 }
 
 /**
+ * hipec_core_take_named() - the first page that was named loses its frame
+ * @core: container
+ * @keep: the frame stays with the container; else it goes back
+ *
+ * Runs no event.
+ *
+ * Context: expects the lock; may sleep.
+ * Return: false if there is none that can go.
+ */
+bool hipec_core_take_named(struct hipec_core *core, bool keep)
+{
+	u32 i;
+
+	for (i = 0; i < core->nr_named; i++)
+		if (hipec_core_evict(core, core->named[i], keep,
+				     keep ? HIPEC_EVICT_FREED : HIPEC_EVICT_RELEASED))
+			return true;
+	return false;
+}
+
+/**
  * hipec_core_unbind() - a page loses its frame without being evicted
  * @core: container
- * @h:    page that is live or being brought in
+ * @h:    page that is live, named or being brought in
  * @lost: the frame is in others' hands, and the container's no more
  *
  * For reads that failed and pages that were cut off their file. hipec_core_remove()
@@ -63,10 +135,11 @@ bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
  */
 void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost)
 {
-	if (hipec_page_live(&core->vm, h))
+	if (hipec_core_resident(core, h))
 		hipec_core_leaving(core, h);
 	else
 		core->nr_reading--;
+	hipec_core_unname(core, h);
 	if (lost)
 		hipec_core_lost(core, h);
 	else
@@ -99,8 +172,8 @@ void hipec_core_uncleaned(struct hipec_core *core, u32 h)
  * @keep: the policy wants the frame to stay
  *
  * In a container that shares, the first page given up in a Replace of its own
- * answers it; others, and those of other events, are gifts to the pool. The last
- * frames stay, or no fault could ever be served.
+ * answers it, and is named where that is wanted ahead; others, and those of other events,
+ * are gifts to the pool. The last frames stay, or no fault could ever be served.
  *
  * Context: expects the lock; may sleep.
  * Return: whether the page is no longer live.
@@ -113,7 +186,7 @@ bool hipec_core_evict_page(struct hipec_vm *vm, u32 h, bool keep)
 
 	if (core->pool) {
 		last = core->min_frames;
-		keep = own;
+		keep = own || core->naming;
 	}
 	if ((!keep && hipec_core_held(core) <= last) ||
 	    !evict(core, h, keep, keep ? HIPEC_EVICT_FREED :

@@ -5,7 +5,7 @@
  *
  * Interface:
  * hipec_pool_grow()     one frame more, by whose loss ever
- * hipec_pool_ask()      a policy gives a page up, while others wait
+ * hipec_pool_give()     a member gives a page up
  * hipec_pool_recover()  an ill-advised decision is reversed
  * hipec_pool_spare(), _reclaim()  memory pressure
  */
@@ -32,6 +32,8 @@ static void unlock_member(struct hipec_pool *pool, struct hipec_core *core)
 {
 	if (core->ops->unlock)
 		core->ops->unlock(core, core == pool->requester);
+	else
+		hipec_core_settle(core);
 }
 
 static bool mr_referenced(struct hipec_mr *mr, u32 owner, u32 h)
@@ -65,38 +67,38 @@ static void mr_reset(struct hipec_mr *mr, u32 owner, u32 h)
 	unlock_member(pool, core);
 }
 
-/**
- * hipec_pool_ask() - have a member's policy give a page up, while others wait
- * @core: member; nothing without a policy
- * @d:    what for
- *
- * Context: expects the member's lock and the pool's; may sleep.
- */
-void hipec_pool_ask(struct hipec_core *core, const struct hipec_demand *d)
+/* Have a member name pages again, unless it has enough. */
+static void refill(struct hipec_core *core)
 {
-	if (hipec_fifo2_rules(&core->vm))
-		return;
-	core->pool->asked = true;
-	if (core->ops->may_ask && !core->ops->may_ask(core))
-		return;
-	hipec_core_ask(core, d);
-	if (core->ops->asked)
-		core->ops->asked(core);
+	if (core->ops->refill && !hipec_fifo2_rules(&core->vm) && !core->doubt.passes &&
+	    !core->named_none && 2 * core->nr_named <= hipec_core_most_named(core))
+		core->ops->refill(core);
 }
 
-/* Without a policy the manager's choice stands. */
+/*
+ * The policy is told of page @pgno, which has gone, in a task of its own. There is room: it
+ * hears of all before a page comes in its place.
+ */
+static void note_taken(struct hipec_core *core, u32 pgno)
+{
+	if (hipec_core_has_event(core, HIPEC_EVENT_REMOVE) && core->nr_taken < core->nr_reserved)
+		core->taken[core->nr_taken++] = pgno;
+}
+
+/* A page that was named by the member whose page was chosen. Without one the choice stands. */
 static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
-	struct hipec_core *core = pool->asked ? NULL : lock_member(pool, owner);
-	const struct hipec_demand other = {
-		.pgno = HIPEC_NO_PGNO, .want = 1, .whom = pool->requester,
-	};
+	struct hipec_core *core = lock_member(pool, owner);
 
 	(void)h;
 	if (!core)
 		return;
-	hipec_pool_ask(core, core == pool->requester ? pool->demand : &other);
+	if (hipec_doubt_asks(&core->doubt))
+		hipec_core_take_named(core, core == pool->requester);
+	/* Under memory pressure it would be in the way of the next scan. */
+	if (pool->requester && core != pool->requester)
+		refill(core);
 	unlock_member(pool, core);
 }
 
@@ -109,9 +111,8 @@ static void mr_take(struct hipec_mr *mr, u32 owner, u32 h)
 	if (!core)
 		return;
 	pgno = core->vm.page[h].pgno;
-	if (hipec_core_evict(core, h, core == pool->requester,
-			     HIPEC_EVICT_TAKEN))
-		hipec_core_remove(core, pgno);
+	if (hipec_core_evict(core, h, core == pool->requester, HIPEC_EVICT_TAKEN))
+		note_taken(core, pgno);
 	unlock_member(pool, core);
 }
 
@@ -120,6 +121,7 @@ static void mr_moved(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone)
 	struct hipec_core *core = pool_of(mr)->member[owner];
 
 	core->counters.moved++;
+	hipec_doubt_moved(&core->doubt);
 	/* FIFO2-MR has just seen that it is not referenced, AWST does not look. */
 	if (mr->policy == HIPEC_MR_AWST)
 		core->ops->reset(core, kept, HIPEC_REF_POOL);
@@ -135,11 +137,11 @@ const struct hipec_mr_ops hipec_pool_mr_ops = {
 	.moved = mr_moved,
 };
 
-/* Have a page given up for member @who. Return: whether one was. */
-static bool reclaim(struct hipec_pool *pool, u32 who)
+/* Whether the last frames are about to be given out, or are. A look without the lock. */
+static bool is_tight(const struct hipec_pool *pool)
 {
-	pool->asked = false;
-	return hipec_mr_reclaim(&pool->mr, who);
+	return READ_ONCE(pool->nr_members) > 1 &&
+	       atomic_long_read(&pool->nr) >= pool->max - pool->max / 16;
 }
 
 static bool has_room(const struct hipec_pool *pool)
@@ -163,7 +165,7 @@ static int make_room(struct hipec_pool *pool, struct hipec_core *core)
 		if (!hipec_mr_is_full(&pool->mr, core->member) &&
 		    atomic_long_read(&pool->nr) < pool->max)
 			return -EAGAIN;
-		if (!reclaim(pool, core->member))
+		if (!hipec_mr_reclaim(&pool->mr, core->member))
 			return pool->mr.passed ? -EAGAIN : 0;
 		if (core->nr_free + core->nr_pending > before)
 			return 1;
@@ -171,20 +173,31 @@ static int make_room(struct hipec_pool *pool, struct hipec_core *core)
 	return 1;
 }
 
+/* The pool is nearly full: all members name pages, before there is need of them. */
+static void note_tight(struct hipec_pool *pool)
+{
+	bool tight = is_tight(pool);
+	u32 i;
+
+	for (i = 1; tight && !pool->tight && i <= pool->max_members; i++)
+		if (pool->member[i] && pool->member[i] != pool->requester &&
+		    pool->member[i]->ops->refill)
+			pool->member[i]->ops->refill(pool->member[i]);
+	pool->tight = tight;
+}
+
 /* As make_room(), but what the pool has for @core is promised to it. */
-static int find_frame(struct hipec_core *core, const struct hipec_demand *d,
-		      bool at_limit)
+static int find_frame(struct hipec_core *core, bool at_limit)
 {
 	struct hipec_pool *pool = core->pool;
 	u32 had = core->nr_free + core->nr_pending;
 	bool entered = hipec_pool_lock(pool);
 	int ret = 0;
 
-	if (!at_limit || hipec_mr_is_full(&pool->mr, core->member)) {
-		pool->requester = core;
-		pool->demand = d;
+	pool->requester = core;
+	if (!at_limit || hipec_mr_is_full(&pool->mr, core->member))
 		ret = make_room(pool, core);
-	}
+	note_tight(pool);
 	if (ret == 1 && core->nr_free + core->nr_pending <= had) {
 		/* At its limit its own page is leaving. */
 		ret = at_limit ? 0 : 2;
@@ -193,6 +206,24 @@ static int find_frame(struct hipec_core *core, const struct hipec_demand *d,
 	}
 	hipec_pool_unlock(pool, entered);
 	return ret;
+}
+
+/*
+ * The policy names a page, as one may be asked of its container for the frame that it
+ * wants, and others for those that others want. Return: whether it gave more than that.
+ */
+static bool name(struct hipec_core *core, const struct hipec_demand *d, bool at_limit)
+{
+	u32 had = core->nr_free + core->nr_pending;
+	u32 most = is_tight(core->pool) ? hipec_core_most_named(core) : 0;
+
+	core->named_none = false;
+	if (!most && (at_limit || !has_room(core->pool)))
+		most = 1;
+	/* One that is being loaded has nothing yet. */
+	if (most && core->vm.nr_live && !core->doubt.passes)
+		hipec_core_name(core, d, most);
+	return core->nr_free + core->nr_pending > had;
 }
 
 /**
@@ -226,7 +257,10 @@ int hipec_pool_grow(struct hipec_core *core, const struct hipec_demand *d,
 		core->denied--;
 		return 0;
 	}
-	ret = find_frame(core, d, at_limit);
+	if (name(core, d, at_limit))
+		return 1;
+	ret = find_frame(core, at_limit);
+	hipec_core_catch_up(core);
 	if (ret != 2)
 		return ret;
 	ret = hipec_core_grow(core, 1, effort);
@@ -248,19 +282,45 @@ int hipec_pool_grow(struct hipec_core *core, const struct hipec_demand *d,
 void hipec_pool_recover(struct hipec_core *core, u32 pgno)
 {
 	u32 kept, h;
+	bool live;
 
 	if (!READ_ONCE(core->pool->recovery) ||
 	    !hipec_recover_find(&core->recover, pgno, &kept))
 		return;
 	hipec_recover_drop_evicted(&core->recover, pgno);
 	h = hipec_page_find(&core->vm, kept);
-	if (!h || !hipec_page_live(&core->vm, h) ||
+	if (!h || !hipec_core_resident(core, h) ||
 	    core->ops->referenced(core, h, HIPEC_REF_POOL))
 		return;
+	live = hipec_page_live(&core->vm, h);
 	if (!hipec_core_evict(core, h, true, HIPEC_EVICT_TAKEN))
 		return;
 	core->counters.recovered++;
-	hipec_core_remove(core, kept);
+	if (live)
+		hipec_core_remove(core, kept);
+	hipec_doubt_reversed(&core->doubt);
+}
+
+/**
+ * hipec_pool_give() - have a member give a page up
+ * @core: member
+ * @keep: the frame stays with it; else it goes back
+ *
+ * One that its policy has named, or the built-in choice. Runs no event.
+ *
+ * Context: expects the member's lock and the pool's; may sleep.
+ * Return: whether a page has gone.
+ */
+bool hipec_pool_give(struct hipec_core *core, bool keep)
+{
+	u32 pgno;
+
+	if (hipec_core_take_named(core, keep))
+		return true;
+	if (!hipec_core_evict_any(core, keep, &pgno))
+		return false;
+	note_taken(core, pgno);
+	return true;
 }
 
 /**
@@ -287,5 +347,5 @@ long hipec_pool_spare(const struct hipec_pool *pool)
  */
 bool hipec_pool_reclaim(struct hipec_pool *pool)
 {
-	return pool->mr.frame && reclaim(pool, HIPEC_MR_NOBODY);
+	return pool->mr.frame && hipec_mr_reclaim(&pool->mr, HIPEC_MR_NOBODY);
 }

@@ -2,8 +2,13 @@
 /*
  * A pool: frames that containers share, and which of them gives one up. While the
  * pool has room a member gets frames one by one. When it is full, FIFO2-MR or
- * AWST (fifo2mr.h) finds the member that gives one up, by its own Replace. A frame
- * that changes hands goes back to where it came from, and another is allocated.
+ * AWST (fifo2mr.h) finds the member that gives one up: a page that its policy has named
+ * ahead or, if there is none, the manager's choice. A frame that changes hands goes back
+ * to where it came from, and another is allocated.
+ *
+ * No policy runs under the pool's lock, so none in another's time. In a pool that is
+ * nearly full each member's policy names pages at its own faults, and in a task of its own
+ * when others have taken them (refill() of the host).
  *
  * A victim that is dirty leaves when it has been written. Frames that are leaving
  * do not count as held, up to @slack of them.
@@ -18,7 +23,7 @@
  * hipec_pool_space()           frames that nobody would have to give up
  * hipec_pool_added(), _removed()  a page is live, is about to be live no more
  * hipec_pool_recover()         an ill-advised decision is reversed
- * hipec_pool_ask()             a policy gives a page up, while others wait
+ * hipec_pool_give()            a member gives a page up
  * hipec_pool_spare(), _reclaim()  for memory pressure
  */
 #ifndef HIPEC_CORE_POOL_H
@@ -36,8 +41,7 @@
  * @max_members: invariant
  * @nr_members: may be read without the lock
  * @requester: member that wants a frame and holds its own lock; NULL: the system
- * @demand:   what it wants it for
- * @asked:    a policy, for the page that goes now: one of them for each page
+ * @tight:    members were told to name pages, and that is not over
  * @nr_added: pages, so far; it wraps
  * @max:      frames that the members may hold; invariant
  * @slack:    frames that may be leaving beside them; likewise
@@ -52,8 +56,7 @@ struct hipec_pool {
 	u32 max_members;
 	u32 nr_members;
 	struct hipec_core *requester;
-	const struct hipec_demand *demand;
-	bool asked;
+	bool tight;
 	u32 nr_added;
 	long max;
 	long slack;
@@ -76,7 +79,7 @@ void __hipec_pool_added(struct hipec_core *core, u32 h);
 void __hipec_pool_removed(struct hipec_core *core, u32 h);
 void __hipec_pool_account(struct hipec_core *core);
 void hipec_pool_recover(struct hipec_core *core, u32 pgno);
-void hipec_pool_ask(struct hipec_core *core, const struct hipec_demand *d);
+bool hipec_pool_give(struct hipec_core *core, bool keep);
 long hipec_pool_spare(const struct hipec_pool *pool);
 bool hipec_pool_reclaim(struct hipec_pool *pool);
 

@@ -21,6 +21,8 @@ static __always_inline bool replace_one(struct hipec_core *core,
 
 	if (!hipec_fifo2_rules(&core->vm) && hipec_core_ask(core, d))
 		return true;
+	if (core->nr_named && hipec_core_take_named(core, true))
+		return true;
 	if (!hipec_core_evict_any(core, true, &victim))
 		return false;
 	hipec_core_remove(core, victim);
@@ -32,7 +34,7 @@ static __always_inline bool replace_one(struct hipec_core *core,
  * @core: container
  * @d:    what its frame is for
  *
- * By the policy or, if it gives none, by the built-in choice.
+ * By the policy or, if it gives none, of those that it has named, or by the built-in choice.
  *
  * Context: expects the lock; may sleep.
  * Return: false if no page can go.
@@ -77,6 +79,7 @@ static __always_inline u32 try_room(struct hipec_core *core,
 
 	if (d->want > has + 1 && is_ample(core))
 		hipec_core_grow(core, d->want - has, HIPEC_EFFORT_NONE);
+	hipec_core_catch_up(core);
 	core->making_room = true;
 	while (core->nr_free + core->nr_pending < d->want)
 		if (!one_more(core, d))

@@ -220,3 +220,36 @@ void hipec_recover_drop_kept(struct hipec_recover *r, u32 kept)
 {
 	drop(r, HIPEC_RECOVER_KEPT, kept);
 }
+
+/**
+ * hipec_doubt_moved() - a page went that the policy had chosen, not the manager
+ * @d: of the policy
+ *
+ * Context: any, serialised by the host.
+ */
+void hipec_doubt_moved(struct hipec_doubt *d)
+{
+	if (++d->moved == HIPEC_DOUBT_OF) {
+		d->moved /= 2;
+		d->reversed /= 2;
+	}
+	if (++d->well % HIPEC_DOUBT_STEP == 0)
+		d->wait /= 2;
+}
+
+/**
+ * hipec_doubt_reversed() - that was ill-advised, and was set right
+ * @d: of the policy
+ *
+ * Context: any, serialised by the host.
+ * Source: ours; hipec-1997 reverses decisions, however many there are.
+ */
+void hipec_doubt_reversed(struct hipec_doubt *d)
+{
+	d->reversed++;
+	if (d->moved < HIPEC_DOUBT_FIRST || 8 * d->reversed <= 7 * d->moved)
+		return;
+	d->well = 0;
+	d->wait = d->wait < HIPEC_DOUBT_MAX ? 2 * d->wait + 1 : HIPEC_DOUBT_MAX;
+	d->passes = d->wait;
+}

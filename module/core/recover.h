@@ -13,11 +13,20 @@
  * Memory: HIPEC_RECOVER_ENTRY bytes for each entry and 8 for each bucket. All of
  * it is serialised by the host; nothing here sleeps.
  *
+ * A reversal costs the policy's owner a fault, and its neighbours the time of that fault:
+ * it keeps its frames so much longer. So a policy is doubted of whose last decisions more
+ * than 7 in 8 were reversed: after each further reversal the manager's choice stands for 1
+ * page, then for 3, 7 and so on up to HIPEC_DOUBT_MAX; half of that behind
+ * HIPEC_DOUBT_STEP decisions without one. Good policies are far from that, though not
+ * always: of MRU's, beside others, half may be reversed and several dozen in a row.
+ *
  * Interface:
  * hipec_recover_size(), hipec_recover_init()   its memory
  * hipec_recover_add()         a page went, another was kept
  * hipec_recover_find()        at a fault: was it so?
  * hipec_recover_drop_evicted(), hipec_recover_drop_kept(), hipec_recover_clear()
+ * hipec_doubt_moved(), _reversed()  a decision was taken, was reversed
+ * hipec_doubt_asks()          whether the policy's next one is taken
  */
 #ifndef HIPEC_POOL_RECOVER_H
 #define HIPEC_POOL_RECOVER_H
@@ -51,6 +60,32 @@ struct hipec_recover {
 	u32 salt;		/* of the hash; the host sets it while it is empty */
 	u64 compared;		/* entries looked at so far, to find any */
 };
+
+/* Decisions that are looked at, and without which nobody is doubted. */
+#define HIPEC_DOUBT_OF 512
+#define HIPEC_DOUBT_FIRST 32
+#define HIPEC_DOUBT_STEP 4
+#define HIPEC_DOUBT_MAX 63
+
+/* All zero: there were none. Serialised by the host. */
+struct hipec_doubt {
+	u32 moved, reversed;	/* of the last ones, older ones counting half */
+	u32 well;		/* since the last reversal that was too many */
+	u32 wait;		/* pages for which the manager's choice stood then */
+	u32 passes;		/* for which it stands still */
+};
+
+void hipec_doubt_moved(struct hipec_doubt *d);
+void hipec_doubt_reversed(struct hipec_doubt *d);
+
+/* Whether the policy's choice of the next page is taken. */
+static inline bool hipec_doubt_asks(struct hipec_doubt *d)
+{
+	if (!d->passes)
+		return true;
+	d->passes--;
+	return false;
+}
 
 size_t hipec_recover_size(u32 nr, u32 nr_buckets);
 void hipec_recover_init(struct hipec_recover *r, void *memory, u32 nr,

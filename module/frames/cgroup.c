@@ -103,22 +103,19 @@ static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 }
 
 /*
- * Have a container give a frame up. Under the pool's lock.
+ * Have a container give a frame up; no policy runs here. Under the pool's lock.
  * Return: frames that left, or are about to.
  */
 static u32 give(struct hipec_container *c)
 {
-	const struct hipec_demand d = { .pgno = HIPEC_NO_PGNO, .want = 1 };
 	struct hipec_core *core = &c->core;
-	u32 had, victim;
+	u32 had;
 
 	if (!mutex_trylock(&c->lock))
 		return 0;
 	had = core->pool_held;
 	if (!hipec_frame_shed(c))
-		hipec_pool_ask(core, &d);
-	if (core->pool_held == had && hipec_core_evict_any(core, false, &victim))
-		hipec_core_remove(core, victim);
+		hipec_pool_give(core, false);
 	had -= min(had, core->pool_held);
 	hipec_share_unlock_member(core, false);
 	return had;

@@ -67,7 +67,7 @@ void hipec_flush_dirty(struct hipec_container *c)
 	u32 h;
 
 	for (h = 1; h <= c->core.vm.nr_pages && atomic_read(&c->nr_dirty); h++) {
-		if (hipec_page_live(&c->core.vm, h) &&
+		if (hipec_core_resident(&c->core, h) &&
 		    folio_test_dirty(c->frame[h]))
 			hipec_flush_add(c, h);
 		hipec_walk_pause(c, h);

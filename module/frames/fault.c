@@ -338,7 +338,7 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 		  HIPEC_TOUCH_RESIDENT | (is_write(vmf) ? HIPEC_TOUCH_WRITE : 0));
 	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
 			  is_write(vmf));
-	hipec_core_access(&c->core, h, is_write(vmf));
+	hipec_core_hit(&c->core, h, is_write(vmf));
 	c->served++;
 	mutex_unlock(&c->lock);
 	if (folio_lock_killable(folio)) {
@@ -382,7 +382,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 		h = hipec_page_find(&c->core.vm, r->start + vmf->pgoff);
 		if (h && is_write(vmf) && is_in_writeback(c, h))
 			ret = wait_for_io(r, vmf, &timeout);
-		else if (h && hipec_page_live(&c->core.vm, h))
+		else if (h && hipec_core_resident(&c->core, h))
 			ret = hit(r, vmf, h);
 		else if (!h)
 			ret = miss(r, vmf, &timeout, &pins);

@@ -49,6 +49,31 @@ static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	return to_pending(c, h);
 }
 
+/*
+ * Given up ahead: unmapped, so that a touch is a fault, and written where it has to be. What
+ * is being written goes to writeback at once, as in frame_evict().
+ */
+static bool frame_name(struct hipec_core *core, u32 h)
+{
+	struct hipec_container *c = hipec_of_core(core);
+	struct folio *folio = c->frame[h];
+
+	lockdep_assert_held(&c->lock);
+	if (core->vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_FAILED) ||
+	    folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount) ||
+	    !folio_trylock(folio))
+		return false;
+	if (folio_mapped(folio))
+		unmap_mapping_range(folio->mapping, folio_pos(folio),
+				    PAGE_SIZE, 0);
+	if (folio_test_dirty(folio)) {
+		hipec_flush_add(c, h);
+		hipec_writeback_start(hipec_region_of(folio));
+	}
+	folio_unlock(folio);
+	return true;
+}
+
 static bool frame_is_clean(struct hipec_core *core, u32 h)
 {
 	return !folio_test_dirty(hipec_of_core(core)->frame[h]) &&
@@ -72,6 +97,7 @@ const struct hipec_core_ops hipec_frame_ops = { FRAME_OPS };
 const struct hipec_core_ops hipec_shared_frame_ops = {
 	FRAME_OPS,
 	HIPEC_SHARED_OPS,
+	.name = frame_name,
 	.unlock = hipec_share_unlock_member,
 };
 
@@ -150,7 +176,7 @@ const struct hipec_host_ops hipec_kernel_host = {
 
 static u32 resident(const struct hipec_container *c)
 {
-	return c->core.vm.nr_live;
+	return c->core.vm.nr_live + c->core.nr_named;
 }
 
 static void tell_regions(struct hipec_container *c)

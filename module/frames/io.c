@@ -127,7 +127,7 @@ static void mark(struct hipec_container *c, const struct part *part)
 
 	for (h = 1; h <= nr_entries(c); h++) {
 		if (is_in(c, part, h) && folio_test_dirty(c->frame[h])) {
-			if (hipec_page_live(&c->core.vm, h))
+			if (hipec_core_resident(&c->core, h))
 				hipec_flush_add(c, h);
 			c->core.vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
 		}

@@ -5,8 +5,8 @@
  * inside a cgroup is cgroup.c's.
  *
  * Reclaim may run under any lock, ours as well: all are only tried here. The
- * policies are asked as by any other container (core/pool.c); dirty pages go to
- * writeback and are no gain yet.
+ * policies have named pages ahead, as for other containers (core/pool.c), and none runs
+ * here; dirty pages go to writeback and are no gain yet.
  *
  * Interface:
  * hipec_shrink_init(), _exit()

@@ -165,7 +165,7 @@ static bool waits(const struct hipec_container *c, u32 h)
 	if (!h || flags & HIPEC_PAGE_WRITING)
 		return false;
 	return flags & HIPEC_PAGE_EVICT_PENDING ||
-	       (flags & HIPEC_PAGE_FLUSH && hipec_page_live(&c->core.vm, h));
+	       (flags & HIPEC_PAGE_FLUSH && hipec_core_resident(&c->core, h));
 }
 
 static void add(struct hipec_container *c, struct load *l, u32 h)

@@ -34,6 +34,16 @@ static int evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	return bits & OWNER_DIRTY ? -EINPROGRESS : 0;
 }
 
+static bool name(struct hipec_core *core, u32 h)
+{
+	return !(owner_of(core)->bits[h] & (OWNER_PINNED | OWNER_FAILED));
+}
+
+static void refill(struct hipec_core *core)
+{
+	owner_of(core)->nr_refills++;
+}
+
 static void free_frame(struct hipec_core *core, u32 h, bool keep)
 {
 	owner_of(core)->bits[h] = 0;
@@ -163,6 +173,8 @@ const struct hipec_core_ops hipec_owner_ops = {
 	.reset = reset,
 	.is_clean = is_clean,
 	.evict = evict,
+	.name = name,
+	.refill = refill,
 	.free = free_frame,
 	.allocate = allocate,
 	.allowance = allowance,
@@ -320,6 +332,6 @@ void hipec_owner_expect_whole(struct kunit *test, struct hipec_owner *o)
 	struct hipec_core *core = &o->core;
 
 	KUNIT_EXPECT_EQ(test, core->nr_frames, core->nr_free + core->nr_reading +
-			core->vm.nr_live + core->nr_pending);
+			core->vm.nr_live + core->nr_pending + core->nr_named);
 	HIPEC_KIT_EXPECT_WHOLE(test, &core->vm);
 }

@@ -34,6 +34,7 @@ struct hipec_owner {
 	u32 nr_freed, nr_returned;	/* frames that stayed, and that went back */
 	u32 nr_allocated, most;		/* calls; frames that there are still */
 	u32 ahead;			/* pages read ahead for nothing, as handles */
+	u32 nr_refills;
 	u32 nr_settled, nr_touched, nr_windows, nr_pauses;
 	s64 allowance;
 	bool locked;			/* by somebody else */

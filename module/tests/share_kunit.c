@@ -39,7 +39,8 @@ static struct hipec_owner *member(struct kunit *test, struct world *w, u32 frame
 
 	o->core.nr_frames = o->core.nr_free = 0;
 	o->core.in_pool = kunit_kzalloc(test, OWNER_PAGES * sizeof(u32), GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(test, memory && o->core.in_pool);
+	o->core.taken = kunit_kzalloc(test, frames * sizeof(u32), GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, memory && o->core.in_pool && o->core.taken);
 	hipec_recover_init(&o->core.recover, memory, decisions, 4);
 	KUNIT_ASSERT_EQ(test, hipec_pool_join(&w->pool, &o->core, min), 0);
 	while (o->core.nr_frames < min)
@@ -91,6 +92,55 @@ static void a_busy_member_is_passed_over(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 6);
 }
 
+/*
+ * Whoever faults in a full pool runs no command of others' policies: it takes what they have
+ * named, in the order in which they did, or the manager's choice, of which they are told
+ * later. Naming more is left to a task of theirs.
+ */
+static void no_policy_runs_in_anothers_time(struct kunit *test)
+{
+	struct world *w = pool(test, 20);
+	struct hipec_owner *a = member(test, w, 20, 2), *b = member(test, w, 20, 2);
+	u64 events;
+
+	hipec_owner_bring_all(test, a, 0, 18);
+	hipec_core_refill(&a->core);
+	KUNIT_EXPECT_EQ(test, a->core.nr_named, hipec_core_most_named(&a->core));
+	KUNIT_EXPECT_EQ(test, a->core.nr_named, 2);
+	hipec_owner_expect_whole(test, a);
+	events = a->core.vm.nr_events;
+	hipec_owner_bring_all(test, b, 0, 8);
+	KUNIT_EXPECT_EQ(test, a->core.vm.nr_events, events);
+	KUNIT_EXPECT_EQ(test, a->core.counters.given, 6);
+	KUNIT_EXPECT_GT(test, a->nr_refills, 0);
+	KUNIT_EXPECT_EQ(test, a->core.nr_taken, 4);
+	hipec_core_refill(&a->core);
+	KUNIT_EXPECT_EQ(test, a->core.nr_taken, 0);
+	KUNIT_EXPECT_GE(test, a->core.vm.nr_events, events + 4);
+	hipec_owner_expect_whole(test, a);
+	hipec_owner_expect_whole(test, b);
+}
+
+/* What was given up ahead and is touched lives again, and its policy has a PageFault. */
+static void a_named_page_that_is_touched_lives_again(struct kunit *test)
+{
+	struct world *w = pool(test, 20);
+	struct hipec_owner *a = member(test, w, 20, 2), *b = member(test, w, 20, 2);
+	u32 h;
+
+	hipec_owner_bring_all(test, a, 0, 18);
+	hipec_core_refill(&a->core);
+	h = a->core.named[0];
+	KUNIT_EXPECT_FALSE(test, hipec_page_live(&a->core.vm, h));
+	hipec_core_hit(&a->core, h, false);
+	KUNIT_EXPECT_TRUE(test, hipec_page_live(&a->core.vm, h));
+	KUNIT_EXPECT_EQ(test, a->core.nr_named, 1);
+	hipec_owner_expect_whole(test, a);
+	hipec_owner_bring_all(test, b, 0, 3);
+	KUNIT_EXPECT_TRUE(test, hipec_page_live(&a->core.vm, h));
+	hipec_owner_expect_whole(test, a);
+}
+
 /* Not at its limit, above its quota, nor while the host has just said no. */
 static void a_member_gets_no_frame_beyond_what_it_may_have(struct kunit *test)
 {
@@ -128,7 +178,7 @@ static void bad_advice_is_reversed(struct kunit *test)
 	/* FIFO2-MR would take page 0, the policy gives another one. */
 	h = hipec_owner_find(a, 0);
 	hipec_queue_move(&a->core.vm, a->core.vm.slot[a->queue], h, HIPEC_END_TAIL);
-	w->pool.demand = NULL;
+	hipec_core_refill(&a->core);
 	w->pool.requester = NULL;
 	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
 	KUNIT_EXPECT_EQ(test, a->core.counters.moved, 1);
@@ -177,6 +227,8 @@ static void frames_in_plenty_come_at_once(struct kunit *test)
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(a_full_pool_gives_by_the_others_policy),
 	KUNIT_CASE(a_busy_member_is_passed_over),
+	KUNIT_CASE(no_policy_runs_in_anothers_time),
+	KUNIT_CASE(a_named_page_that_is_touched_lives_again),
 	KUNIT_CASE(a_member_gets_no_frame_beyond_what_it_may_have),
 	KUNIT_CASE(bad_advice_is_reversed),
 	KUNIT_CASE(members_join_and_leave),

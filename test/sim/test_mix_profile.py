@@ -101,7 +101,9 @@ def test_counts_and_samples_are_those_of_the_mix(way):
             assert app["given"] and sum(run["lines"].values()) == app["commands"]
             pages = list(map(sum, run["resident"]))
             assert all(0 <= nr <= frames for nr, frames in zip(pages, run["held"]))
-            assert pages == [sum(bin) for bin in zip(*(queue["length"] for queue in run["queues"]))]
+            # A page that was given up ahead is resident, and on no queue.
+            queued = [sum(bin) for bin in zip(*(queue["length"] for queue in run["queues"]))]
+            assert all(0 <= nr - on <= 8 for nr, on in zip(pages, queued))
 
 
 def test_text_and_page_say_time(folder):

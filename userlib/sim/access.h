@@ -80,6 +80,11 @@ static __always_inline int access_page(struct sim *s, u32 pgno, bool write,
 		hit(s, *h, write);
 		return 0;
 	}
+	if (*h && hipec_core_is_named(&s->core, *h)) {
+		hipec_core_spare(&s->core, *h, write);
+		touch(s, *h, write);
+		return 0;
+	}
 	s->r->faults++;
 	s->r->read_misses += !write;
 	if (!*h)

@@ -75,6 +75,22 @@ static int core_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	return -EINPROGRESS;
 }
 
+/* A page that is to go is written, so that its frame is free when somebody takes it. */
+static bool core_name(struct hipec_core *core, u32 h)
+{
+	struct sim *s = sim_of(&core->vm);
+
+	if (s->bits[h] & SIM_BIT_MOD)
+		queue_write(s, h);
+	return true;
+}
+
+/* What a kernel's worker would do is done by the mix, when whoever faults waits. */
+static void core_refill(struct hipec_core *core)
+{
+	sim_of(&core->vm)->refill = true;
+}
+
 /* Hardware has one bit, which a kernel would copy for its readers: here each has one. */
 static bool core_referenced(struct hipec_core *core, u32 h, u32 who)
 {
@@ -270,6 +286,8 @@ const struct hipec_host_ops sim_host = {
 		.referenced = core_referenced,		\
 		.reset = core_reset,			\
 		.evict = core_evict,			\
+		.name = core_name,			\
+		.refill = core_refill,			\
 		.drop_ahead = core_drop_ahead,		\
 		.settle = core_settle,			\
 		.run = run_,				\

@@ -59,6 +59,7 @@ struct sim {
 	struct mix_disk *disk;	/* NULL: it takes no time */
 	u64 due;		/* when the page of a fault is there, ns */
 	bool revocable;		/* the contract ends the policy */
+	bool refill;		/* others took what it had named: it is to name more */
 	struct hipec_league *league;	/* NULL: the policy was named */
 };
 

@@ -132,6 +132,19 @@ static void end(struct mix *mix, struct task *t)
 	change(t, ENDED, mix->disk.now);
 }
 
+/* Policies name pages for others in time of their own: while whoever faults waits. */
+static void refill_all(struct mix *mix)
+{
+	struct task *t;
+
+	for (t = mix->task; t < mix->task + mix->nr; t++) {
+		if (!t->sim.r || !t->sim.refill)
+			continue;
+		t->sim.refill = false;
+		hipec_core_refill(&t->sim.core);
+	}
+}
+
 /* One access. Return: 1: it has to wait for the disk; else 0, or an error. */
 static int step(struct mix *mix, struct task *t)
 {
@@ -145,6 +158,8 @@ static int step(struct mix *mix, struct task *t)
 		ret = sim_access(s, run->pgno + t->i, run->write, &t->h);
 		if (ret < 0)
 			return ret;
+		if (ret)
+			refill_all(mix);
 		if (s->core.nr_frames > t->row->most_frames)
 			t->row->most_frames = s->core.nr_frames;
 		if (!ret)

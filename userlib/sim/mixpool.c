@@ -57,8 +57,9 @@ static int make_tables(struct sim *s, bool recovery)
 	u32 buckets = decisions / 2 + 1;
 
 	s->core.in_pool = calloc(s->core.vm.nr_pages + 1ul, sizeof(u32));
+	s->core.taken = calloc(s->core.nr_reserved, sizeof(u32));
 	s->recovery = malloc(hipec_recover_size(decisions, buckets));
-	if (!s->core.in_pool || !s->recovery)
+	if (!s->core.in_pool || !s->core.taken || !s->recovery)
 		return -ENOMEM;
 	hipec_recover_init(&s->core.recover, s->recovery, decisions, buckets);
 	return 0;
@@ -118,5 +119,6 @@ void mix_pool_leave(struct sim *s)
 	core->nr_frames = 0;
 	hipec_pool_leave(core);
 	free(core->in_pool);
+	free(core->taken);
 	free(s->recovery);
 }

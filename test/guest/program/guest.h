@@ -81,6 +81,9 @@ void map_shared(struct map *m, const char *policy, const char *path,
 void open_shared(struct map *m, const char *policy, const char *path,
 		 uint64_t frames, size_t pages, bool writable);
 struct hipec_status touch_range(struct map *m, size_t first, size_t end);
+struct hipec_status touch_beside(struct map *m, size_t first, size_t end,
+				 const struct map *other);
+void wait_named(int container);
 void set_switch(const char *path, const char *value);
 
 /* cache.c: files in place. */

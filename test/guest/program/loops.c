@@ -152,9 +152,8 @@ static void shared(void)
 }
 
 /*
- * A loop in Replace runs for whoever wants a frame, and no longer than its time.
- * Given up, its container is passed over, for 8 pages, then for 64, for 512: so it is
- * asked for the first, the tenth and the 75th of 288.
+ * A loop in Replace is to name pages for others, in a worker, and no longer than its time.
+ * It names none, so it is asked once, and the neighbour gets what the manager chooses.
  */
 static void replace_for_others(void)
 {
@@ -165,11 +164,11 @@ static void replace_for_others(void)
 	touch_range(&looper, 0, 400);
 	open_shared(&n, "fifo", FILE_N, 400, 400, false);
 	set_switch(OTHERS, "0");
-	touch_range(&n, 0, 400);
+	touch_beside(&n, 0, 400, &looper);
 	set_switch(OTHERS, "10000");
 	s = get_status(looper.container);
 	CHECK_EQ(s.exit.kind, EXIT_NONE);
-	CHECK_EQ(s.counters.late, 3);
+	CHECK_EQ(s.counters.late, 1);
 	CHECK_EQ(s.counters.given, 288);
 	CHECK_EQ(s.frames, POOL - 400);
 	s = get_status(n.container);
@@ -187,10 +186,10 @@ static void less_time_for_others(void)
 	struct map looper, n;
 
 	open_shared(&n, "fifo", FILE_N, 400, 400, false);
-	open_shared(&looper, "endless-replace", FILE_L, POOL, POOL - FIRST, false);
-	before = touch_range(&looper, 0, POOL - FIRST);
+	open_shared(&looper, "endless-replace", FILE_L, 400, 400, false);
+	before = touch_range(&looper, 0, 400);
 	set_switch(OTHERS, "0");
-	touch_range(&n, 0, FIRST + 1);
+	touch_beside(&n, 0, POOL - 400 + 1, &looper);
 	set_switch(OTHERS, "10000");
 	after = get_status(looper.container);
 	CHECK_EQ(after.counters.late, 1);
@@ -200,10 +199,10 @@ static void less_time_for_others(void)
 	close_map(&n);
 }
 
-/* All pages of @m but the first frames' are in pipes, and cannot go. */
+/* All pages of @m are in pipes, and cannot go. */
 static void pin(struct map *m)
 {
-	size_t first, nr = (POOL - FIRST) / 2;
+	size_t first, nr = m->pages / 2;
 	struct iovec iov;
 	int pipes[2];
 
@@ -216,8 +215,8 @@ static void pin(struct map *m)
 }
 
 /*
- * Whose pages cannot go is asked for one once, not for each that the manager looks
- * at: 496 of them, until it comes to the neighbour's own.
+ * Whose pages cannot go names none, and is asked once, not for each that the manager looks
+ * at: 400 of them, until it comes to the neighbour's own.
  */
 static void pinned_pages_of_others(void)
 {
@@ -225,14 +224,14 @@ static void pinned_pages_of_others(void)
 	struct map a, n;
 
 	open_shared(&n, "fifo", FILE_N, 400, 400, false);
-	open_shared(&a, "hoard", FILE_L, POOL - FIRST, POOL - FIRST, false);
-	touch_range(&a, 0, POOL - FIRST);
+	open_shared(&a, "hoard", FILE_L, 400, 400, false);
+	touch_range(&a, 0, 400);
 	pin(&a);
-	touch_range(&n, 0, FIRST);
 	CHECK_EQ(value_of(&a, "n"), 0);
-	s = touch_range(&n, FIRST, FIRST + 1);
-	CHECK_EQ(s.counters.faults, FIRST + 1);
-	CHECK_EQ(s.frames, FIRST);
+	touch_beside(&n, 0, POOL - 400, &a);
+	s = touch_beside(&n, POOL - 400, POOL - 400 + 1, &a);
+	CHECK_EQ(s.counters.faults, POOL - 400 + 1);
+	CHECK_EQ(s.frames, POOL - 400);
 	CHECK_EQ(value_of(&a, "n"), 1);
 	CHECK_EQ(get_status(a.container).counters.given, 0);
 	close_map(&a);
