@@ -41,7 +41,7 @@ fuzz="clang llvm libclang-rt-dev"
 browser="chromium-driver python3-selenium python3-pip"
 # mmdebstrap: a clean root, to install the packages in.
 deb="dpkg-dev fakeroot debhelper dh-dkms dh-python mmdebstrap"
-apps="cscope gnuplot-nox postgresql-15"
+apps="cscope gnuplot-nox postgresql-15 restic rocksdb-tools"
 
 say() { echo "packages.sh: $*" >&2; }
 

@@ -92,6 +92,15 @@ def database(where, small):
     connection.close()
 
 
+def rocksdb(where, small):
+    """Values for keys at random, in one table of RocksDB; fewer would fit in memory."""
+    del small
+    subprocess.run(["db_bench", f"--db={where}/db", "--benchmarks=fillrandom,compact",
+                    "--num=100000", "--value_size=600",
+                    "--compression_type=none", "--seed=1", "--write_buffer_size=4000000"],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def repository(where, small):
     """The headers, as git has them when they were checked out."""
     headers(where, small)
@@ -109,6 +118,12 @@ def beside_a_hot_set(where, small):
     headers(where / "tree", small)
     with open(where / "hot", "wb") as out:
         out.write(random.Random(22).randbytes((8 if small else 16) * MB))
+
+
+def backed_up(where, small):
+    """The same, and where restic puts what it read."""
+    beside_a_hot_set(where, small)
+    (where / "repository").mkdir()
 
 
 def lmdb(where, small):
@@ -261,6 +276,50 @@ rounds | $as postgres --single -D pg -c shared_buffers=1MB -c jit=off -c fsync=o
 }}
 """, passes=4, share=0.4, beside=12 * MB, attach="pg/base", counted="pg/base/1", writes=True,
         files=("share/postgresql/15",), advice=(), goal=40),
+    Row("sqlite3-writes", "sqlite3: a table is scanned six times; each time a hundredth of its "
+        "rows is written before",
+        ("/usr/bin/sqlite3",), database, """
+journal=delete
+[ "$VARIANT" = - ] || journal=$VARIANT
+{
+	echo "pragma journal_mode=$journal;"
+	while [ "$PASSES" -gt 0 ]; do
+		echo "update t set b = b || '' where a % 100 = $PASSES;"
+		echo "select count(*), max(substr(b, $PASSES, 9)), sum(length(b)) from t;"
+		PASSES=$((PASSES - 1))
+	done
+	echo "pragma integrity_check; pragma journal_mode=delete;"
+} | sqlite3 table.db | grep -v -E '^(delete|wal)$'
+""", passes=6, beside=4 * MB, writes=True, variants=("wal",), advice=(), goal=40),
+    Row("rocksdb", "RocksDB, its own benchmark: four scans of all keys, each before 500 look-ups",
+        ("/usr/bin/db_bench",), rocksdb, """
+how="--db=db --use_existing_db --readonly --value_size=600 --cache_size=1000000 --seed=1"
+while [ "$PASSES" -gt 0 ]; do
+	# shellcheck disable=SC2086 # a list of words
+	db_bench $how --benchmarks=readseq --num=100000
+	# shellcheck disable=SC2086 # likewise
+	db_bench $how --benchmarks=readrandom --num=100000 --reads=500
+	PASSES=$((PASSES - 1))
+done 2>/dev/null | sed -n 's/.*(\\([0-9]* of [0-9]* found\\)).*/\\1/p'
+""", passes=4, beside=12 * MB, goal=25),
+    Row("restic", "restic: a backup of a tree, beside a file that somebody else reads again and again",
+        ("/usr/bin/restic", "/bin/cat:gnu-cat"), backed_up, """
+export GOMAXPROCS=1 GOGC=20 RESTIC_PASSWORD=x RESTIC_REPOSITORY=repository RESTIC_CACHE_DIR=/tmp/cache
+case $1 in
+main)
+	gnu-cat hot hot hot | md5sum
+	{
+		rm -rf repository/* && restic init && restic backup --no-cache tree
+	} >/tmp/said-by-restic 2>&1 || {
+		tail -n 3 /tmp/said-by-restic
+		false
+	}
+;;
+after)
+	gnu-cat hot | md5sum
+esac
+""", passes=1, attach="tree repository", budget=4 * MB, share=0.45, beside=70 * MB,
+        policies=("fifo",), writes=True, advice=()),
     Row("lmdb", "LMDB: its database is dumped eight times, through a map",
         ("/usr/bin/mdb_dump",), lmdb, """
 while [ "$PASSES" -gt 0 ]; do
