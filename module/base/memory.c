@@ -24,7 +24,7 @@ void *hipec_table_alloc(size_t bytes)
 			  __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 
-/* Pages that a cgroup, and all that it is in, may be charged for still. Context: any. */
+/* Pages that a cgroup, and all that it is in, may be charged for still. */
 long hipec_memcg_room(struct mem_cgroup *memcg)
 {
 	long least = LONG_MAX;

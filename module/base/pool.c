@@ -36,7 +36,7 @@ static DEFINE_MUTEX(lock);
 static struct task_struct *holder;	/* of the lock; read without it */
 static struct cpumask stale_cpus;	/* under it: whose TLB may have bits that were reset */
 
-/* Whether the caller holds the pool's lock, so that others wait. Context: any. */
+/* Whether the caller holds the pool's lock, so that others wait. */
 bool hipec_share_locked(void)
 {
 	return READ_ONCE(holder) == current;
@@ -102,7 +102,7 @@ void hipec_share_unlock_member(struct hipec_core *core, bool requester)
 		mutex_unlock(&c->lock);
 }
 
-/* Frames that the containers of one user may hold. Context: any. */
+/* Frames that the containers of one user may hold. */
 long hipec_share_quota(void)
 {
 	long nr = min_t(ulong, READ_ONCE(quota_mb), INT_MAX) << HIPEC_MB_SHIFT;

@@ -24,7 +24,6 @@
  * @size: bytes, a power of two from HIPEC_RECORD_MIN_RING to _MAX_RING; 0 becomes
  *        the default
  *
- * Context: any.
  * Return: 0; -EINVAL for another @size.
  */
 int hipec_ring_size(u32 *size)
@@ -91,13 +90,13 @@ void hipec_ring_end(struct hipec_ring *ring)
 	wake_up_interruptible(&ring->wait);
 }
 
-/* What was written before the end is seen behind this. Context: any. */
+/* What was written before the end is seen behind this. */
 bool hipec_ring_has_ended(struct hipec_ring *ring)
 {
 	return smp_load_acquire(&ring->ended);
 }
 
-/* Whether a reader need not wait. Context: any. */
+/* Whether a reader need not wait. */
 bool hipec_ring_readable(struct hipec_ring *ring)
 {
 	return hipec_ring_has_ended(ring) ||

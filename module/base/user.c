@@ -145,8 +145,6 @@ void hipec_user_unlock(struct hipec_container *c)
  *
  * Asked for each container that is not the caller's, who wants nothing of it and
  * has done nothing that were worth a line in an audit log.
- *
- * Context: any.
  */
 bool hipec_sees_all(void)
 {

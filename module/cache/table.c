@@ -41,7 +41,6 @@ struct hipec_cfile *hipec_file_find(const struct inode *inode)
  * hipec_file_get() - the same, to be used until hipec_file_put()
  * @inode: inode
  *
- * Context: any.
  * Return: file, whose container does not go meanwhile; NULL.
  */
 struct hipec_cfile *hipec_file_get(const struct inode *inode)

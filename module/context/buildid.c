@@ -68,7 +68,6 @@ static u32 from_notes(const u8 *note, u64 size, u8 *id)
  * @size:  bytes of it: one page has it, in all files that linkers make
  * @id:    gets at most HIPEC_BUILD_ID_MAX bytes
  *
- * Context: any.
  * Return: bytes of @id; 0 if there is none.
  */
 u32 hipec_elf_build_id(const void *start, u32 size, u8 *id)

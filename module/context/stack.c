@@ -339,7 +339,6 @@ u32 hipec_stack_walk(const struct hipec_stack_ops *ops, void *host,
  * @point: the innermost first
  * @nr:    points
  *
- * Context: any.
  * Return: the context; 0 if there is no point.
  */
 u64 hipec_stack_context(const struct hipec_stack_point *point, u32 nr)

@@ -100,7 +100,7 @@ static bool awst_reclaim(struct hipec_mr *mr, u32 requester)
  *
  * Until hipec_mr_set_limits() an owner's min is 0 and it has no max.
  *
- * Context: any. Nobody else knows @mr.
+ * Nobody else knows @mr.
  */
 void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 			struct hipec_mr_frame *memory, u32 nr, u64 *stamp,

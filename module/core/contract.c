@@ -53,7 +53,6 @@ static bool is_bad(const struct hipec_contract *c,
  * @c:      contract
  * @frames: of the container
  *
- * Context: any.
  * Return: faults.
  */
 u64 hipec_contract_window(const struct hipec_contract *c, u32 frames)

@@ -173,7 +173,7 @@ static bool fifo2_reclaim(struct hipec_mr *mr, u32 requester)
  * @memory: @nr + 1 entries, not initialised; the host frees it
  * @nr:     pages that may be in at the same time, below 2^32 - 1
  *
- * Context: any. Nobody else knows @mr.
+ * Nobody else knows @mr.
  */
 void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 		   struct hipec_mr_frame *memory, u32 nr)

@@ -80,7 +80,6 @@ static u32 most_frames(u32 frames)
  * @p:      its policy, verified
  * @frames: of the container
  *
- * Context: any.
  * Return: bytes.
  */
 size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames)
@@ -93,8 +92,6 @@ size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames)
  * @l:      to fill
  * @frames: of the container, 1 or more
  * @salt:   any number that no policy's author can know
- *
- * Context: any.
  */
 void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt)
 {
@@ -361,7 +358,7 @@ void hipec_league_left(struct hipec_league *l, u32 pgno)
 	l->nr_sampled -= is_sampled(l, pgno);
 }
 
-/* Memory that the rehearsal of l->wanted needs. Context: any. Return: bytes. */
+/* Memory that the rehearsal of l->wanted needs. Return: bytes. */
 size_t hipec_league_rehearsal_bytes(const struct hipec_league *l)
 {
 	return hipec_team_bytes(l->team[l->wanted].core.vm.policy, l->frames);
@@ -396,7 +393,7 @@ void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
 	l->rehearsed = l->spared = 0;
 }
 
-/* Whose machine the container's is to be made of, unless l->adopt. Context: any. */
+/* Whose machine the container's is to be made of, unless l->adopt. */
 struct hipec_team *hipec_league_source(struct hipec_league *l)
 {
 	return l->shift ? &l->rehearsal : &l->team[l->next];

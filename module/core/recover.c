@@ -26,7 +26,6 @@ static u32 *bucket_of(struct hipec_recover *r, enum hipec_recover_side side,
  * @nr:         entries, below 2^32 - 1
  * @nr_buckets: 1 or more; as many as entries make all functions O(1)
  *
- * Context: any.
  * Return: bytes.
  */
 size_t hipec_recover_size(u32 nr, u32 nr_buckets)
@@ -43,7 +42,7 @@ size_t hipec_recover_size(u32 nr, u32 nr_buckets)
  * @nr:         entries; 0 for a table that remembers nothing
  * @nr_buckets: as given to hipec_recover_size()
  *
- * Context: any. Nobody else knows @r.
+ * Nobody else knows @r.
  */
 void hipec_recover_init(struct hipec_recover *r, void *memory, u32 nr,
 			u32 nr_buckets)

@@ -57,7 +57,6 @@ static u32 max_for(u32 frames)
  * hipec_shadow_bytes() - memory that a shadow needs
  * @frames: of the container; the most that it will have, if that is known
  *
- * Context: any.
  * Return: bytes.
  */
 size_t hipec_shadow_bytes(u32 frames)
@@ -507,8 +506,6 @@ void hipec_shadow_resize(struct hipec_shadow *s, u32 frames)
  * @young:  asked for the referenced bits
  *
  * The contract is the default one until the host sets another.
- *
- * Context: any.
  */
 void hipec_shadow_init(struct hipec_shadow *s, void *memory, u32 frames,
 		       u32 salt, hipec_shadow_young_fn *young)

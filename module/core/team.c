@@ -118,7 +118,7 @@ static size_t vm_bytes(const struct hipec_policy *p, u32 frames)
 	return (hipec_vm_size(p, frames) + 7) & ~(size_t)7;
 }
 
-/* Memory for @frames of them. Context: any. Return: bytes. */
+/* Memory for @frames of them. Return: bytes. */
 size_t hipec_team_bytes(const struct hipec_policy *p, u32 frames)
 {
 	return vm_bytes(p, frames) + hipec_vm_nr_pages(p, frames) + 1;
@@ -148,7 +148,7 @@ void hipec_team_start(struct hipec_team *t, const struct hipec_policy *p, void *
 	hipec_core_start(&t->core);
 }
 
-/* One frame more, or one less, where it has not @frames. Context: any. */
+/* One frame more, or one less, where it has not @frames. */
 void hipec_team_resize(struct hipec_team *t, u32 frames)
 {
 	const struct hipec_demand d = { .pgno = HIPEC_NO_PGNO, .wait = true, .want = 1 };
@@ -160,7 +160,7 @@ void hipec_team_resize(struct hipec_team *t, u32 frames)
 		hipec_core_shrink(&t->core);
 }
 
-/* It plays an access. Context: any. Return: whether it missed. */
+/* It plays an access. Return: whether it missed. */
 bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write)
 {
 	const struct hipec_demand d = {
@@ -186,7 +186,7 @@ bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write)
 	return missed;
 }
 
-/* Pages that @t holds and @vm does not. Context: any. Time is linear in its frames. */
+/* Pages that @t holds and @vm does not. Time is linear in its frames. */
 u32 hipec_team_lacks(const struct hipec_team *t, const struct hipec_vm *vm)
 {
 	u32 n = 0, h = 0, other;

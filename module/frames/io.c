@@ -24,7 +24,6 @@ MODULE_PARM_DESC(writeback_ms, "ms until what was written is written back unaske
  * write(backing, region) holds the file's i_rwsem when it faults on its source.
  * If the fault waited for writeback, it would wait for itself.
  *
- * Context: any.
  * Return: true if current holds the inode's lock for writing.
  */
 bool hipec_io_would_deadlock(struct hipec_region *r)
@@ -41,7 +40,6 @@ bool hipec_io_would_deadlock(struct hipec_region *r)
  * hipec_io_pages() - pages of a region that its file has now
  * @r: region
  *
- * Context: any.
  * Return: 0 to r->nr.
  */
 u32 hipec_io_pages(struct hipec_region *r)

@@ -51,7 +51,6 @@ static const struct tested *find_tested(const struct inode *inode)
  * hipec_read_untested() - what keeps a file from being a region's
  * @file: regular file or block device
  *
- * Context: any.
  * Return: the name of a file system that regions are not tested on, or of what is
  *         special of the file; NULL: nothing.
  */

@@ -189,7 +189,7 @@ static void find_leaders(struct hipec_jit *j)
  * @vm:    machine as hipec_vm_init() made it; must outlive @j
  * @place: zeros, as many as the policy has words, for @j
  *
- * Context: any. Time is linear in the policy's length.
+ * Time is linear in the policy's length.
  * Return: instructions; -E2BIG if there are too many words, instructions or
  *         commands that call one event; -ENOENT if the policy has no event.
  */
@@ -221,7 +221,7 @@ int hipec_jit_plan(struct hipec_jit *j, const struct hipec_vm *vm,
  *
  * The imm of each call is a HIPEC_OP_* or HIPEC_JIT_CALL_*.
  *
- * Context: any. Time is linear in the policy's length.
+ * Time is linear in the policy's length.
  */
 void hipec_jit_emit(struct hipec_jit *j, struct bpf_insn *insn)
 {
@@ -233,7 +233,6 @@ void hipec_jit_emit(struct hipec_jit *j, struct bpf_insn *insn)
  * hipec_jit_stack() - bytes of stack that a policy's instructions use
  * @vm: machine
  *
- * Context: any.
  * Return: bytes; HIPEC_JIT_MAX_STACK at most.
  */
 u32 hipec_jit_stack(const struct hipec_vm *vm)

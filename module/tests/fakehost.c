@@ -168,7 +168,6 @@ static size_t own_bytes(const struct hipec_policy *p, u32 nr_frames)
  * @p:         verified policy
  * @nr_frames: pages that may hold a frame at the same time
  *
- * Context: any.
  * Return: bytes.
  */
 size_t hipec_fakehost_size(const struct hipec_policy *p, u32 nr_frames)
@@ -186,8 +185,6 @@ size_t hipec_fakehost_size(const struct hipec_policy *p, u32 nr_frames)
  *
  * The shared arrays, one behind the other, hold 100, 101, 102 ... The machine's
  * own memory comes last, so that a sanitizer sees what is written beyond it.
- *
- * Context: any.
  */
 void hipec_fakehost_init(struct hipec_fakehost *fake,
 			 const struct hipec_policy *p, void *memory,
@@ -215,7 +212,6 @@ void hipec_fakehost_init(struct hipec_fakehost *fake,
  * @bits: HIPEC_FAKE_*; the page is on the fallback queue, a ghost on the one it
  *        was on, unless it is HIDDEN
  *
- * Context: any.
  * Return: its handle; 0 if the table is full.
  */
 u32 hipec_fakehost_add(struct hipec_fakehost *fake, u32 pgno, u16 bits)
@@ -238,7 +234,6 @@ u32 hipec_fakehost_add(struct hipec_fakehost *fake, u32 pgno, u16 bits)
  * _free_count and the count of _free_queue are set to the frames that are
  * free. System integers other than these stay as the caller left them.
  *
- * Context: any.
  * Return: as hipec_vm_run().
  */
 int hipec_fakehost_run(struct hipec_fakehost *fake, u32 event)
@@ -265,7 +260,6 @@ static void set_faulted_address(struct hipec_vm *vm, u32 pgno)
  * that holds a frame and is HIDDEN lives: it was read, or could not be written.
  * FaultedAddress is the page's. Runs no event.
  *
- * Context: any.
  * Return: 0; -EINVAL if the page lives, or if all frames are in use.
  */
 int hipec_fakehost_fault(struct hipec_fakehost *fake, u32 pgno)
@@ -294,7 +288,6 @@ int hipec_fakehost_fault(struct hipec_fakehost *fake, u32 pgno)
  *
  * FaultedAddress is the page's. Runs no event; the next one may name the page.
  *
- * Context: any.
  * Return: 0; -EINVAL if the page does not live.
  */
 int hipec_fakehost_lose(struct hipec_fakehost *fake, u32 pgno)
@@ -314,8 +307,6 @@ int hipec_fakehost_lose(struct hipec_fakehost *fake, u32 pgno)
 /**
  * hipec_fakehost_clean() - what was given up dirty has been written
  * @fake: host, between two events
- *
- * Context: any.
  */
 void hipec_fakehost_clean(struct hipec_fakehost *fake)
 {

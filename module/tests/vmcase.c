@@ -310,7 +310,6 @@ static bool head_ok(const struct hipec_vmcase_head *head, size_t size)
  * @size:  bytes
  * @out:   gets the whole text if the image is refused
  *
- * Context: any.
  * Return: 0, run it; 1 if the image is refused and @out says why; -EINVAL if
  *         the case itself is malformed.
  */
@@ -336,7 +335,6 @@ int hipec_vmcase_parse(struct hipec_vmcase *c, const void *bytes, size_t size,
  * hipec_vmcase_memory() - memory that running a case takes
  * @c: parsed case
  *
- * Context: any.
  * Return: bytes.
  */
 size_t hipec_vmcase_memory(const struct hipec_vmcase *c)

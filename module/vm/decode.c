@@ -73,8 +73,6 @@ static u8 called_code(u8 opcode)
  * @words: the magic and the commands of an event of a verified policy
  * @nr:    words
  * @code:  gets as many
- *
- * Context: any.
  */
 void hipec_decode(const u32 *words, u32 nr, struct hipec_insn *code)
 {

@@ -10,8 +10,6 @@
  * @p:    parsed image
  * @slot: any byte
  * @out:  gets the name, or `#N` for a slot that has none
- *
- * Context: any.
  */
 void hipec_slot_text(const struct hipec_policy *p, u8 slot,
 		     struct hipec_text *out)
@@ -60,8 +58,6 @@ static void operand_text(const struct hipec_policy *p, u32 w, int i,
  * @p:    parsed image, for names
  * @word: any word; one that is no command prints as `.word 0x...`
  * @out:  gets the text, without a newline
- *
- * Context: any.
  */
 void hipec_disasm(const struct hipec_policy *p, u32 word,
 		  struct hipec_text *out)
@@ -92,8 +88,6 @@ void hipec_disasm(const struct hipec_policy *p, u32 word,
  * @p:   its image
  * @e:   the record
  * @out: gets the line, without a newline
- *
- * Context: any.
  */
 void hipec_exit_explain(const struct hipec_policy *p, const struct hipec_exit *e,
 			struct hipec_text *out)

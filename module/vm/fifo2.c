@@ -21,8 +21,6 @@ static u32 inactive(const struct hipec_vm *vm)
  *
  * It declares no more than its inactive queue: what no image may, since no event
  * of it is ever run.
- *
- * Context: any.
  */
 void hipec_fifo2_policy(struct hipec_policy *p)
 {

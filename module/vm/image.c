@@ -222,7 +222,6 @@ static int parse_events(struct hipec_policy *p, struct hipec_verify_error *err)
  * @p:     filled
  * @err:   filled on refusal
  *
- * Context: any.
  * Return: 0; -EINVAL with @err set.
  */
 int hipec_image_parse(const void *bytes, size_t size, struct hipec_policy *p,

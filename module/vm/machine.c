@@ -17,7 +17,6 @@ static_assert(sizeof(struct hipec_node) == 24, "metadata is counted in docs/");
  * @p:         verified policy
  * @nr_frames: pages that may hold a frame at the same time
  *
- * Context: any.
  * Return: @nr_frames and the ghosts that the policy may have beside.
  */
 u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames)
@@ -30,7 +29,6 @@ u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames)
  * @p:         verified policy
  * @nr_frames: any number
  *
- * Context: any.
  * Return: false if there are more than HIPEC_MAX_FRAMES, or more than
  *         HIPEC_MAX_ENTRIES with the ghosts that the policy may have beside.
  */
@@ -45,7 +43,6 @@ bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames)
  * hipec_vm_fuel() - commands that one event may run
  * @nr_pages: entries of the machine's page table
  *
- * Context: any.
  * Return: enough to look at every page several times; HIPEC_MAX_FUEL at most.
  */
 u32 hipec_vm_fuel(u32 nr_pages)
@@ -87,7 +84,6 @@ static struct layout lay_out(const struct hipec_policy *p, size_t n)
  * @p:         verified policy
  * @nr_frames: pages that may hold a frame at the same time; they fit
  *
- * Context: any.
  * Return: bytes.
  */
 size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames)
@@ -100,7 +96,6 @@ size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames)
  * @p:        verified policy
  * @nr_pages: entries, hipec_vm_nr_pages() or more
  *
- * Context: any.
  * Return: bytes.
  */
 size_t hipec_vm_table_size(const struct hipec_policy *p, u32 nr_pages)
@@ -176,8 +171,6 @@ static void init_slots(struct hipec_vm *vm, const struct hipec_policy *p,
  *
  * Integers get the values of the image; pages are none, elements and fields 0.
  * The seed of Random and the salt are constants until the host sets them.
- *
- * Context: any.
  */
 void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 		   const struct hipec_host_ops *host, void *memory,
@@ -199,8 +192,6 @@ void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
  *
  * Of a machine that takes the place of one with more entries (adopt.c). There are
  * no more ghosts for it.
- *
- * Context: any.
  */
 void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 			 const struct hipec_host_ops *host, void *memory,

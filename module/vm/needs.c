@@ -34,7 +34,7 @@ static u32 system_slots(const struct hipec_policy *p)
  *
  * The commands need not be verified.
  *
- * Context: any. Time is linear in the policy's length.
+ * Time is linear in the policy's length.
  * Return: HIPEC_NEED_* of all that it uses.
  */
 u32 hipec_policy_needs(const struct hipec_policy *p)
@@ -59,7 +59,7 @@ u32 hipec_policy_needs(const struct hipec_policy *p)
  * @p:  policy, as of hipec_policy_needs()
  * @op: its operator
  *
- * Context: any. Time is linear in the policy's length.
+ * Time is linear in the policy's length.
  */
 bool hipec_policy_has_op(const struct hipec_policy *p, u8 op)
 {

@@ -67,7 +67,6 @@ static const struct {
  * @kind: operand kind
  * @code: byte of the command
  *
- * Context: any.
  * Return: the word; NULL if @kind takes no selectors or has none of this code.
  */
 const char *hipec_selector(enum hipec_operand_kind kind, u8 code)
@@ -80,7 +79,6 @@ const char *hipec_selector(enum hipec_operand_kind kind, u8 code)
  * @kind: operand kind
  * @code: byte of the command
  *
- * Context: any.
  * Return: true for a selector that exists and takes one operand only.
  */
 bool hipec_selector_unary(enum hipec_operand_kind kind, u8 code)

@@ -279,8 +279,6 @@ static void explain_version(u32 got, struct hipec_text *out)
  * @p:   as given to hipec_image_parse(), filled as far as it came
  * @err: the refusal
  * @out: gets the line, without a newline
- *
- * Context: any.
  */
 void hipec_verify_explain(const struct hipec_policy *p,
 			  const struct hipec_verify_error *err,
@@ -337,7 +335,7 @@ void hipec_verify_explain(const struct hipec_policy *p,
  *
  * For system integers that cost the host something to know.
  *
- * Context: any. Time is linear in the policy's length.
+ * Time is linear in the policy's length.
  * Return: true if some command has the slot as an operand.
  */
 bool hipec_policy_reads(const struct hipec_policy *p, u8 slot)

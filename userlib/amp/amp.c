@@ -65,7 +65,6 @@ bool amp_method_find(const char *name, enum amp_method *method)
  * amp_new() - make a detector
  * @params: copied
  *
- * Context: any.
  * Return: the detector, amp_free() it; NULL: no memory.
  */
 struct amp_detector *amp_new(const struct amp_params *params)
@@ -148,7 +147,6 @@ static int change_owner(struct amp_detector *d, u64 page, u64 hash, u64 context)
  * @seq:     its number, higher than that of the one before
  * @missed:  it was a fault
  *
- * Context: any.
  * Return: 0; -ENOMEM, and the access is not noted.
  */
 int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed)
@@ -268,7 +266,6 @@ static void make_room(struct amp_detector *d)
  * @p:   filled: the contexts with most accesses, in this order
  * @max: patterns of @p
  *
- * Context: any.
  * Return: patterns filled.
  */
 size_t amp_detect(struct amp_detector *d, struct amp_pattern *p, size_t max)

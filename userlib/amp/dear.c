@@ -41,7 +41,6 @@ static void end_group(struct order *o)
  * @c:   context, before its period ends
  * @now: the access that ends it
  *
- * Context: any.
  * Return: what it does; other if there was no period before.
  */
 enum amp_kind amp_dear(const struct amp_params *p, const struct amp_context *c,
@@ -79,8 +78,6 @@ enum amp_kind amp_dear(const struct amp_params *p, const struct amp_context *c,
  * @c: context, before its period ends; its averages get them
  *
  * The period's own list knows of none from before it.
- *
- * Context: any.
  */
 void amp_dear_gaps(const struct amp_params *p, struct amp_context *c)
 {

@@ -33,7 +33,6 @@ static u32 entry_of(const s64 *context, u64 id)
  * @a:       arrays
  * @context: looked for
  *
- * Context: any.
  * Return: partition, 0 if the context is not in the table.
  */
 u32 amp_feed_part(const struct amp_arrays *a, u64 context)
@@ -129,8 +128,6 @@ static void write_plan(const struct amp_arrays *a, const struct plan *plan)
  * amp_feed_copy() - the arrays of one policy -> those of another
  * @to:   somebody may be reading them
  * @from: nobody is writing to them
- *
- * Context: any.
  */
 void amp_feed_copy(const struct amp_arrays *to, const struct amp_arrays *from)
 {

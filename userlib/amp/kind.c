@@ -93,8 +93,6 @@ static void measure(const struct amp_params *p, const struct amp_context *c,
  * @c:   context
  * @now: when
  * @out: filled
- *
- * Context: any.
  */
 void amp_judge(const struct amp_params *p, struct amp_context *c,
 	       const struct amp_now *now, struct amp_pattern *out)

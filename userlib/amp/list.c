@@ -151,7 +151,6 @@ static int make_room(struct amp_list *l)
  * @seq:  number of the access in the whole stream
  * @t:    filled: where the block was before it
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int amp_list_touch(struct amp_list *l, u64 page, u64 hash, u64 seq,
@@ -198,7 +197,6 @@ struct amp_block *amp_list_find(const struct amp_list *l, u64 page, u64 hash)
  *
  * What stays keeps its order, in a table that is as small as it can be.
  *
- * Context: any.
  * Return: 0; -ENOMEM, and nothing is forgotten.
  */
 int amp_list_drop(struct amp_list *l, u64 limit)

@@ -64,7 +64,6 @@ static int make_room(struct amp_owners *o)
  * @context: that it came from, not 0
  * @before:  gets the context that accessed it last, 0: not known
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int amp_owner_change(struct amp_owners *o, u64 page, u64 hash, u64 context,

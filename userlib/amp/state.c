@@ -338,7 +338,6 @@ static int read_header(const char *line, struct amp_error *err)
  * @s:   gets it; amp_state_free() it, also after an error
  * @err: filled if it is malformed
  *
- * Context: any.
  * Return: 0; -EINVAL with @err; -ENOMEM; -EIO if it could not be read.
  */
 int amp_state_read(FILE *in, struct amp_state *s, struct amp_error *err)
@@ -421,7 +420,6 @@ static void write_story(FILE *out, const struct amp_story *a)
  * @out: file
  * @s:   that
  *
- * Context: any.
  * Return: 0; -EIO.
  */
 int amp_state_write(FILE *out, const struct amp_state *s)

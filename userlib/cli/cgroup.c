@@ -35,7 +35,6 @@ static bool find_mount(char *path, size_t size)
 /**
  * cli_cgroup_own() - the directory of our own cgroup
  *
- * Context: any.
  * Return: its path, to free(); NULL if there are no cgroups of version 2.
  */
 char *cli_cgroup_own(void)
@@ -76,7 +75,6 @@ static unsigned long long number_in(const char *path, unsigned long long other)
  * What the limits of the cgroup and of those around it allow, and the part of the
  * machine's memory that policies in place may have.
  *
- * Context: any.
  * Return: 1 or more.
  */
 uint64_t cli_cgroup_budget(const char *cgroup)

@@ -451,7 +451,6 @@ static void find_version(struct doctor *d)
  * @d:    filled; doctor_close() it
  * @root: its root folder
  *
- * Context: any.
  * Return: 0; -ENOENT, or what else open() says of @root.
  */
 int doctor_open(struct doctor *d, const char *root)
@@ -480,7 +479,6 @@ int doctor_open(struct doctor *d, const char *root)
  * @nr: which, from 0 on
  * @f:  filled
  *
- * Context: any.
  * Return: false behind the last one.
  */
 bool doctor_check(const struct doctor *d, size_t nr, struct doctor_finding *f)

@@ -126,7 +126,6 @@ void profile_watchers_free(struct profile_watchers *w)
  *                          simulation
  * @o: what becomes of a profile
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int profile_output_check(const struct profile_output *o)
@@ -139,7 +138,6 @@ int profile_output_check(const struct profile_output *o)
  * @o:       how
  * @profile: as of profile_json()
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int profile_show(const struct profile_output *o, struct json_object *profile)

@@ -26,7 +26,6 @@
  * cli_program_library() - where a library of ours is: beside us, or installed
  * @name: of its file
  *
- * Context: any.
  * Return: its path, to free(); NULL, said, if there is none, or if its name is one
  *         that the loader does not take.
  */
@@ -123,7 +122,6 @@ int cli_program_start(char **argv, const struct cli_program *how, pid_t *child)
  * cli_program_status() - the exit code of who runs a program, as shells have it
  * @status: of wait()
  *
- * Context: any.
  * Return: the program's, or 128 and the number of the signal that ended it.
  */
 int cli_program_status(int status)
@@ -206,7 +204,6 @@ static const char *why_plain(const char *name, bool script)
  * cli_program_why_plain() - why nothing can be loaded into a program
  * @name: as for a shell
  *
- * Context: any.
  * Return: a text that goes on behind "NAME: "; NULL if nothing is found.
  */
 const char *cli_program_why_plain(const char *name)

@@ -133,7 +133,6 @@ char *cli_clean(char *text)
  * @text: gets it; CLI_COMMAS bytes
  * @n:    number
  *
- * Context: any.
  * Return: @text.
  */
 const char *cli_commas(char *text, uint64_t n)
@@ -156,7 +155,6 @@ const char *cli_commas(char *text, uint64_t n)
  * @text: gets it; CLI_COMMAS bytes
  * @n:    number
  *
- * Context: any.
  * Return: @text, with separators on a terminal; digits for a program.
  */
 const char *cli_number(char *text, uint64_t n)

@@ -42,7 +42,6 @@ int cli_state_read(int fd, struct cli_state *list)
  *
  * By the shadow directory that revocation goes by, in all windows up to now.
  *
- * Context: any.
  * Return: false if nothing was compared: no contract holds the policy, or it is young.
  */
 bool cli_state_gain(const struct hipec_counters *c, double *percent, double *error)

@@ -27,8 +27,6 @@ static void print_cell(FILE *out, const struct cli_column *c, const char *text, 
  * @rows:       one behind the other
  * @nr_rows:    their number
  * @row_size:   bytes of one
- *
- * Context: any.
  */
 void cli_table_print(FILE *out, const struct cli_column *columns, size_t nr_columns,
 		     const void *rows, size_t nr_rows, size_t row_size)
@@ -88,8 +86,6 @@ bool cli_table_empty(size_t nr, const char *text)
  * @cell:    filled
  * @helped:  victims that were taken since Replace gave none
  * @orphans: victims that were on none of its queues, so that it was not asked
- *
- * Context: any.
  */
 void cli_put_runs(char *cell, unsigned long long helped, unsigned long long orphans)
 {

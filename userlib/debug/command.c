@@ -289,7 +289,6 @@ static const struct verb *find(struct dbg *d, const char *word)
  * @line: is cut apart; # begins a comment; an empty one on a terminal goes on as
  *        the last one did
  *
- * Context: any.
  * Return: whether the run goes on.
  */
 bool dbg_obey(struct dbg *d, char *line)

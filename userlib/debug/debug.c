@@ -157,7 +157,6 @@ static void is_over(struct sim_watch *w, const struct sim *s)
  * dbg_run() - a session, to its end
  * @d: with what is to be run, its source and its lines
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int dbg_run(struct dbg *d)

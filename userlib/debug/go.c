@@ -29,8 +29,6 @@ void dbg_wrong(struct dbg *d, const char *format, ...)
  * @n:    how many of what the goal counts, at least 1; or its number
  *
  * What lies behind is reached by a new run.
- *
- * Context: any.
  */
 void dbg_go(struct dbg *d, enum dbg_goal goal, u64 n)
 {

@@ -175,8 +175,6 @@ static void no_such(struct dbg *d, const char *verb, const char *name)
  * dbg_print_queues() - queues as pictures
  * @d:    session that stands still
  * @name: of a queue, an array of queues or one of its elements; NULL: all
- *
- * Context: any.
  */
 void dbg_print_queues(struct dbg *d, const char *name)
 {
@@ -381,8 +379,6 @@ static void print_all(const struct sim *s)
  * @d:    session that stands still
  * @name: of one, of the system's, or of an element of an array; NULL: all that are
  *        no queues
- *
- * Context: any.
  */
 void dbg_print_operands(struct dbg *d, const char *name)
 {

@@ -84,8 +84,6 @@ static bool take(struct dbg_source *source, const struct hipec_policy *p,
  * Else it is looked for under the name of the policy, with .hp for .hpo, in policies/
  * here and in ours. What is not what the policy was compiled from is not taken. If there
  * is none, that is said, on standard error.
- *
- * Context: any.
  */
 void dbg_source_open(struct dbg_source *source, const struct sim_policy *p,
 		     const char *given)

@@ -185,8 +185,6 @@ static void list(const struct dbg *d)
  * @d:    session
  * @word: of WHERE
  * @nr:   of them; 0: say where it stops
- *
- * Context: any.
  */
 void dbg_stop_command(struct dbg *d, char **word, size_t nr)
 {

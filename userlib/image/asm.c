@@ -80,7 +80,6 @@ static bool token_is_word(const struct token *t, const char *word)
  * From -2^63 to 2^64 - 1; what is above 2^63 - 1 wraps around, so that a
  * bit pattern may be written in hexadecimal.
  *
- * Context: any.
  * Return: whether all of @s is one number.
  */
 bool hipec_asm_number(const char *s, size_t len, s64 *n)
@@ -110,7 +109,6 @@ bool hipec_asm_number(const char *s, size_t len, s64 *n)
  * @low:  its first number
  * @high: its last
  *
- * Context: any.
  * Return: whether all of @word is one range, with something in it or not.
  */
 bool hipec_asm_range(const char *word, s64 *low, s64 *high)
@@ -126,7 +124,6 @@ bool hipec_asm_range(const char *word, s64 *low, s64 *high)
  * @word: as the table has it
  * @text: gives the word of each flag that exists, as hipec_operand_flag_text()
  *
- * Context: any.
  * Return: one bit; 0 if there is no such flag.
  */
 u32 hipec_asm_flag(const char *word, const char *(*text)(u32 flag))
@@ -304,8 +301,6 @@ static bool take_label(struct cursor *c, struct token *label)
 /**
  * hipec_asm_init() - no names but those of the machine
  * @as: filled; the caller adds the policy's slots and events
- *
- * Context: any.
  */
 void hipec_asm_init(struct hipec_asm *as)
 {
@@ -325,7 +320,6 @@ void hipec_asm_init(struct hipec_asm *as)
  * @word: the command, if there is one
  * @err:  what is wrong, and what is wanted instead
  *
- * Context: any.
  * Return: 1 with @word set; 0 if the line holds no command; -EINVAL with @err
  *         set.
  */

@@ -413,7 +413,6 @@ void hipec_emit_c_head(FILE *out)
  *         names begin with that
  * @out:   where to; hipec_emit_c_head() comes first
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  * Source: ours.
  */

@@ -37,8 +37,6 @@ static void print_needs(__u32 needs, FILE *out)
  * hipec_print_header() - print the header of a policy
  * @im:  of a policy that was parsed
  * @out: where to
- *
- * Context: any.
  */
 void hipec_print_header(const struct hipec_image *im, FILE *out)
 {

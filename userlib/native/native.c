@@ -79,7 +79,6 @@ static int compile(const char *source, const char *library, struct hipec_text *w
  * @path: of the library
  * @why:  gets one line on an error
  *
- * Context: any.
  * Return: 0; -EINVAL, also where the machine of what was compiled is not ours.
  */
 int native_load(struct native *n, const char *path, struct hipec_text *why)

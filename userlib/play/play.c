@@ -52,7 +52,6 @@ static int add(struct play_plan *plan, u64 page, u32 pages, bool write)
  * @most_pages: of a request; pages that follow each other are one up to that
  * @read_only:  writes become reads of the same pages
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int play_plan(struct play_plan *plan, const struct sim_trace *t, u32 most_pages,
@@ -202,7 +201,6 @@ static double t_value(u32 freedom)
  * @times:   rounds so far; mean, lowest and within are filled in
  * @percent: of the mean, which half of its 95 % interval may be
  *
- * Context: any.
  * Return: that; never with less than PLAY_MIN_ROUNDS.
  */
 bool play_stable(struct play_times *times, double percent)

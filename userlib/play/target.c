@@ -115,7 +115,6 @@ static int check(const struct play_plan *plan, const char *target, int fd,
  * @told:   how often the user said that it may be overwritten
  * @err:    filled for -EINVAL
  *
- * Context: any.
  * Return: a descriptor for direct I/O; -EINVAL, said; another errno.
  */
 int play_open(const struct play_plan *plan, const char *target, u32 told,

@@ -237,7 +237,6 @@ static struct json_object *verdicts_json(const struct sim_job *job,
  * @rows: rows, which have run
  * @w:    who watched some of them
  *
- * Context: any.
  * Return: the object, to be put.
  */
 struct json_object *profile_json(const struct sim_job *job,

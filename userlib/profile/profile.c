@@ -100,7 +100,6 @@ static u32 band_of(const struct profile_map *m, u32 pgno)
  * @m: filled; profile_map_free() it, also after an error
  * @t: trace, of one access at least
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int profile_map_make(struct profile_map *m, const struct sim_trace *t)
@@ -143,8 +142,6 @@ int profile_map_make(struct profile_map *m, const struct sim_trace *t)
  * profile_map_clock() - let time be that of a clock
  * @m:       made
  * @elapsed: ns
- *
- * Context: any.
  */
 void profile_map_clock(struct profile_map *m, u64 elapsed)
 {
@@ -351,8 +348,6 @@ static bool is_listed(const char *list, const char *name)
  * profile_counters() - which of a policy's counters are looked at
  * @p:    of profile_begin(), before its run
  * @list: of names with commas between them; * and ? stand for what they do in a shell
- *
- * Context: any.
  */
 void profile_counters(struct profile *p, const char *list)
 {
@@ -373,7 +368,6 @@ void profile_counters(struct profile *p, const char *list)
  * @m:   of the trace; must outlive @p
  * @row: that is to run, and gets @p to watch it; must outlive @p
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int profile_begin(struct profile *p, const struct profile_map *m,

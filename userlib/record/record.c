@@ -15,7 +15,7 @@ struct block {
 	u64 sum;	/* of the fields above and of the bytes */
 };
 
-/* Words into a text. Context: any. */
+/* Words into a text. */
 void record_say(struct hipec_text *out, const char *format, ...)
 {
 	char words[256];
@@ -44,7 +44,7 @@ static u64 sum_of(const struct block *b, const void *bytes)
 	return sum_up(sum, bytes, b->nr);
 }
 
-/* Context: any. Return: 0; -EIO if the file cannot be written. */
+/* Return: 0; -EIO if the file cannot be written. */
 int record_file_begin(FILE *out)
 {
 	u32 version[2] = { RECORD_FILE_VERSION };
@@ -61,7 +61,6 @@ int record_file_begin(FILE *out)
  * @bytes: that its descriptor gave
  * @nr:    of them, at most RECORD_MAX_BLOCK
  *
- * Context: any.
  * Return: 0; -EIO if the file cannot be written.
  */
 int record_file_block(FILE *out, u64 id, const void *bytes, u32 nr)
@@ -146,7 +145,6 @@ static int read_block(struct record_file *f, FILE *in, u64 at,
  *
  * A file whose end is missing is read as far as its blocks are whole.
  *
- * Context: any.
  * Return: 0; -EINVAL if it is no such file, or damaged; -ENOMEM; -EIO.
  */
 int record_file_read(struct record_file *f, FILE *in, struct hipec_text *why)
@@ -174,7 +172,7 @@ int record_file_read(struct record_file *f, FILE *in, struct hipec_text *why)
 	return ret;
 }
 
-/* Context: any. */
+/* */
 void record_file_free(struct record_file *f)
 {
 	size_t i;
@@ -192,7 +190,6 @@ void record_file_free(struct record_file *f)
  * @head:  filled
  * @why:   gets what is wrong
  *
- * Context: any.
  * Return: where the entries begin; -EINVAL if this is no record, or too short.
  */
 s64 record_head(const u8 *bytes, size_t size, struct hipec_record_head *head,
@@ -251,7 +248,6 @@ static int get_number(const u8 **at, const u8 *end, u64 *n)
  * @end: of the record
  * @n:   filled
  *
- * Context: any.
  * Return: its bytes; 0 if the record ends before it does; -EINVAL if it is none.
  */
 int record_entry(const u8 *at, const u8 *end, struct record_item *n)
@@ -288,7 +284,7 @@ int record_entry(const u8 *at, const u8 *end, struct record_item *n)
 	return at - begin;
 }
 
-/* An entry in words: its name and its numbers. Context: any. */
+/* An entry in words: its name and its numbers. */
 void record_entry_text(const struct record_item *n, struct hipec_text *out)
 {
 	u32 i;

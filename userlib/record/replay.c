@@ -404,7 +404,6 @@ static const char *replay(struct replayer *p, const struct hipec_record_head *he
  * @size:  of them
  * @r:     filled
  *
- * Context: any.
  * Return: 0, with the verdict in @r; -ENOMEM.
  */
 int record_replay(const u8 *bytes, size_t size, struct record_replay *r)

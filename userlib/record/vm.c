@@ -171,7 +171,6 @@ static const char *restore_slots(struct hipec_vm *vm, const struct tables *t)
  * @head:   of the record
  * @tables: behind its image, all of them
  *
- * Context: any.
  * Return: NULL, or what cannot be, in words.
  */
 const char *record_restore(struct hipec_vm *vm, const struct hipec_record_head *head,
@@ -203,7 +202,6 @@ const char *record_restore(struct hipec_vm *vm, const struct hipec_record_head *
  * @head:   of the record
  * @image:  that comes behind it, aligned for u64
  *
- * Context: any.
  * Return: NULL, or what cannot be, in words.
  */
 const char *record_policy(struct hipec_policy *policy,

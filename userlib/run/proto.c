@@ -22,7 +22,6 @@ union control {
  * @nr:     how many, up to RUN_MAX_FDS
  * @flags:  MSG_DONTWAIT, or 0
  *
- * Context: any.
  * Return: bytes that were sent; -1, and errno, as sendmsg(); there is no SIGPIPE.
  */
 ssize_t run_send(int via, const struct sockaddr_un *to, const void *packet, size_t size,
@@ -55,7 +54,6 @@ ssize_t run_send(int via, const struct sockaddr_un *to, const void *packet, size
  * @nr:     gets how many came, whatever is returned
  * @flags:  MSG_DONTWAIT, or 0
  *
- * Context: any.
  * Return: @size; 0 if something else came, or the other end is gone; -1, and errno,
  *         as recvmsg().
  */

@@ -121,7 +121,6 @@ static void fresh_use(struct fresh *f, struct sim *s, const struct hipec_vm *old
  * @s: simulator between two accesses, which nobody watches
  * @p: verified
  *
- * Context: any.
  * Return: 0; -ENOMEM; -ECANCELED if Init or Adopt ended the policy: the one before goes
  *         on.
  */
@@ -192,7 +191,6 @@ static void copy_bits(struct sim *s, const struct hipec_team *t, const u32 *hand
  * @s: simulator between two accesses, which nobody watches
  * @t: team with as many frames, which then plays on with the pages held
  *
- * Context: any.
  * Return: 0; -ENOMEM; -EAGAIN while pages are on their way: by Adopt, then.
  */
 int sim_graft(struct sim *s, struct hipec_team *t)
@@ -343,7 +341,6 @@ static void end(struct teams *t, struct sim_auto *a)
  *
  * The mode is exact. What the context and the hint of an access are, teams are not told.
  *
- * Context: any.
  * Return: 0; -ENOMEM; -E2BIG and -ENOBUFS as sim_run_watched().
  */
 int sim_run_auto(struct sim_auto *a, const struct sim_trace *trace, u32 frames,

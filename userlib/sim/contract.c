@@ -25,8 +25,6 @@ static double window_excess(const struct hipec_shadow_window *w)
 /**
  * sim_contract_begin() - nothing was said yet
  * @c: filled, but for its salt
- *
- * Context: any.
  */
 void sim_contract_begin(struct sim_contract *c)
 {
@@ -39,8 +37,6 @@ void sim_contract_begin(struct sim_contract *c)
  * @s:       shadow
  * @verdict: of the window that is closed
  * @faults:  so far
- *
- * Context: any.
  */
 void sim_contract_note(struct sim_contract *c, const struct hipec_shadow *s,
 		       enum hipec_shadow_verdict verdict, u64 faults)
@@ -71,8 +67,6 @@ void sim_contract_note(struct sim_contract *c, const struct hipec_shadow *s,
  * sim_contract_end() - count what is in no closed window
  * @c: what was noted
  * @s: shadow
- *
- * Context: any.
  */
 void sim_contract_end(struct sim_contract *c, const struct hipec_shadow *s)
 {

@@ -11,7 +11,6 @@
  * @pgno:  page
  * @write: it is written
  *
- * Context: any.
  * Return: when it is done, ns.
  */
 u64 mix_disk_io(struct mix_disk *d, const struct sim *s, u32 pgno, bool write)

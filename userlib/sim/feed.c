@@ -52,7 +52,6 @@ static void feed(struct sim_feed *f, const struct amp_pattern *p, size_t nr)
  *
  * Hints are fed at once.
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int sim_feed_begin(struct sim_feed *f, struct hipec_vm *vm, u32 frames)

@@ -198,8 +198,6 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
  * @h: page, which was touched or is to lose its frame
  *
  * s->due then says when it is there.
- *
- * Context: any.
  */
 void sim_unfetch(struct sim *s, u32 h)
 {
@@ -304,8 +302,6 @@ static const struct hipec_core_ops watched_ops = SIM_CORE_OPS(run_watched);
  * sim_watch_by() - tell somebody what happens
  * @s: simulator, opened, before its first event
  * @w: NULL, or who watches
- *
- * Context: any.
  */
 void sim_watch_by(struct sim *s, struct sim_watch *w)
 {

@@ -14,7 +14,6 @@
  * @path: gets its name, whether it is there or not
  * @name: from this program's folder
  *
- * Context: any.
  * Return: false if that is too long, or not known.
  */
 bool install_path(char path[PATH_MAX], const char *name)
@@ -35,7 +34,6 @@ bool install_path(char path[PATH_MAX], const char *name)
  * @installed: its folder where we are installed, INSTALL_PATH_*
  * @name:      from there, or from this program's folder
  *
- * Context: any.
  * Return: whether it can be read.
  */
 bool install_path_find(char path[PATH_MAX], const char *installed, const char *name)

@@ -300,7 +300,6 @@ static u32 shared_frames(const struct mix_machine *m, struct mix_app *const *app
  * @nr:     1 to MIX_MAX_APPS
  * @result: filled; mix_result_free() it, also after an error
  *
- * Context: any.
  * Return: 0; -ENOMEM; -ENOBUFS as sim_access() and mix_pool_join(); -E2BIG for
  *         more samples than MIX_MAX_SAMPLES; -ECANCELED as sim_access().
  */

@@ -14,7 +14,6 @@
  * @max:      frames, at least 1
  * @recovery: ill-advised decisions are reversed
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int mix_pool_init(struct mix_pool *pool, enum hipec_mr_policy policy, u32 max,
@@ -73,7 +72,6 @@ static int make_tables(struct sim *s, bool recovery)
  * @min:  frames that nobody takes from it, 1 or more; it gets them now, by others'
  *        loss if the pool is full
  *
- * Context: any.
  * Return: 0; -ENOMEM; -ENOBUFS if others hold all with pages that Prefetch asked
  *         for, which cannot go.
  */
@@ -103,8 +101,6 @@ int mix_pool_join(struct mix_pool *pool, struct sim *s, u32 min)
  * @s: simulator, at its end; nothing if it does not share
  *
  * Its frames are free at once.
- *
- * Context: any.
  */
 void mix_pool_leave(struct sim *s)
 {

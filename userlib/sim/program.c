@@ -30,7 +30,6 @@ static int fail(struct hipec_text *why, const char *name, const char *text)
  *
  * What it has to say goes where our own messages go.
  *
- * Context: any.
  * Return: 0; 1 if it has failed; -EINVAL if it cannot be run.
  */
 int sim_program_run(const char *path, char *const argv[], struct hipec_text *why)
@@ -55,7 +54,6 @@ int sim_program_run(const char *path, char *const argv[], struct hipec_text *why
  * @folder: gets its name, in TMPDIR or /tmp; the caller removes it
  * @why:    gets one line on an error
  *
- * Context: any.
  * Return: 0; -EINVAL.
  */
 int sim_folder_make(char folder[PATH_MAX], struct hipec_text *why)

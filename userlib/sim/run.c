@@ -68,7 +68,6 @@ static __always_inline int run_trace(struct sim *s, const struct sim_trace *t,
  * Timer does not run. A policy that ends is replaced as the module does it, and the
  * trace goes on. One that would be revoked goes on.
  *
- * Context: any.
  * Return: 0; -ENOMEM; -E2BIG as sim_open(); -ENOBUFS if there was no frame to be had,
  *         which cannot be; -ECANCELED if @w stopped it.
  */

@@ -21,7 +21,6 @@
  * @write: it is written
  * @h:     gets the page's handle
  *
- * Context: any.
  * Return: 0: it is done; 1: it is a fault, s->due says when the disk is ready, and
  *         sim_arrive() is to be called then; -ENOBUFS if there was no frame to be
  *         had, which cannot be; -ECANCELED if who watches stopped it.
@@ -38,8 +37,6 @@ int sim_access(struct sim *s, u32 pgno, bool write, u32 *h)
  * @s:     simulator
  * @h:     its handle
  * @write: as the access
- *
- * Context: any.
  */
 void sim_arrive(struct sim *s, u32 h, bool write)
 {
@@ -55,7 +52,6 @@ void sim_arrive(struct sim *s, u32 h, bool write)
  * @r:      filled as it goes, and by sim_close()
  * @c:      NULL, or filled with what the contract of revocation says of it
  *
- * Context: any.
  * Return: 0; -ENOMEM; -E2BIG if @p may remember so many pages beside @frames that
  *         there are more than SIM_MAX_ENTRIES.
  */

@@ -58,7 +58,6 @@ static bool simulate(struct sim *s, u64 context, u32 page)
  * @used:   it is to get what is fed at once: what was learnt before is believed
  * @mode:   what it is told of hits
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int amp_trial_open(struct amp_trial *t, const struct hipec_policy *p, u32 frames,
@@ -95,8 +94,6 @@ void amp_trial_close(struct amp_trial *t)
  * @t:  trial
  * @p:  patterns
  * @nr: of them
- *
- * Context: any.
  */
 void amp_trial_feed(struct amp_trial *t, const struct amp_pattern *p, size_t nr)
 {
@@ -187,8 +184,6 @@ static void add(double *sum, int n)
  * @context: that it came from; 0: not known
  * @page:    accessed
  * @missed:  the real cache did not have it
- *
- * Context: any.
  */
 void amp_trial_note(struct amp_trial *t, u64 context, u32 page, bool missed)
 {

@@ -13,7 +13,6 @@
  *
  * Those that called it are in @vm->frame, below @depth.
  *
- * Context: any.
  * Return: its place.
  */
 struct sim_command sim_command_of(const struct hipec_vm *vm,
@@ -76,7 +75,6 @@ static enum sim_touch touch_of(const struct sim *s, u32 h)
  * @pgno:  page
  * @write: whether it is written
  *
- * Context: any.
  * Return: whether that one had enough.
  */
 bool sim_watch_access(struct sim *s, u32 h, u32 pgno, bool write)

@@ -35,7 +35,6 @@ static int init_locks(struct tracechan_head *head)
  * @c:   filled; tracechan_free() it, also after an error
  * @dir: where its file goes
  *
- * Context: any.
  * Return: 0; -errno of the file.
  */
 int tracechan_make(struct tracechan *c, const char *dir)
@@ -303,7 +302,6 @@ static int read_all(struct reader *d, struct sim_trace *t)
  * @found: filled where it is not given
  * @err:   filled for -EINVAL
  *
- * Context: any.
  * Return: 0; -EINVAL with @err, above the limits of a trace; -ENOMEM; another
  *         errno of the file.
  */

@@ -135,7 +135,6 @@ struct process *trace_find_process(struct processes *all, u32 pid)
  * @parent: whose descriptors it has a copy of, or NULL: none
  * @shared: it has the same, as threads have
  *
- * Context: any.
  * Return: 0; -EINVAL, said, if there are too many; -ENOMEM.
  */
 int trace_add_process(struct trace_in *r, struct processes *all, u32 pid,

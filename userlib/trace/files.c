@@ -32,7 +32,6 @@ struct name_entry {
  * @f:    files so far
  * @name: of it, printable
  *
- * Context: any.
  * Return: from 0; -EINVAL, said, if there are too many; -ENOMEM.
  */
 s64 trace_file(struct trace_in *r, struct trace_files *f, const char *name)
@@ -90,7 +89,6 @@ static int add_op(struct trace_files *f, const struct trace_op *op)
  * @bytes:  at least one
  * @run:    its pages are filled in
  *
- * Context: any.
  * Return: 0; -EINVAL, said.
  */
 int trace_pages(struct trace_in *r, u64 offset, u64 bytes, struct sim_run *run)
@@ -124,7 +122,6 @@ int trace_pages(struct trace_in *r, u64 offset, u64 bytes, struct sim_run *run)
  * A read that goes on where the file's last one ended, within a page, does not access
  * that page once more.
  *
- * Context: any.
  * Return: 0; -EINVAL, said; -ENOMEM.
  */
 int trace_access(struct trace_in *r, struct trace_files *f, u32 file,
@@ -205,7 +202,6 @@ static int place_files(struct trace_in *r, struct trace_files *f,
  * @f: files
  * @t: gets a region for each file, in the order in which they were named
  *
- * Context: any.
  * Return: 0; -EINVAL, said; -ENOMEM.
  */
 int trace_files_end(struct trace_in *r, struct trace_files *f,

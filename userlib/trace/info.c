@@ -173,7 +173,6 @@ static void find_top(const struct sim_trace *t, const struct counts *c, u32 nr,
  * @nr_top: pages wanted, of those with most accesses
  * @info:   filled; trace_info_free() it
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int trace_info(struct sim_trace *t, u32 nr_top, struct trace_info *info)

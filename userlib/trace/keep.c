@@ -78,7 +78,6 @@ static u64 region_end(const struct sim_region *region)
  * @t:    trace
  * @pgno: page of it
  *
- * Context: any.
  * Return: its number; t->nr_regions if there is none.
  * Source: ours.
  */
@@ -172,7 +171,6 @@ static int keep_regions(struct sim_trace *to, const struct sim_trace *t, const b
  * Where nothing would stay, and no more was asked for than to leave out what
  * interpreters read of themselves, all stays.
  *
- * Context: any.
  * Return: 0; -ENOMEM, and @t is as it was.
  * Source: ours.
  */

@@ -426,7 +426,6 @@ static u64 expected(const struct trace_recipe *c)
  *          SIM_MAX_PAGES, set 1 to pages, phase at least 1, fanout 2 or more,
  *          passes and lookups so few that accesses stay in their limits
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int trace_make(struct sim_trace *t, const struct trace_recipe *recipe)

@@ -196,7 +196,6 @@ static int cut_run(struct sim_trace *t, size_t n, u32 nr)
  *
  * They run as all others do.
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int sim_trace_warm(struct sim_trace *t, u64 accesses)
@@ -220,7 +219,6 @@ int sim_trace_warm(struct sim_trace *t, u64 accesses)
  * @run: at least one page, at most SIM_MAX_PAGES, none above UINT32_MAX
  * @tag: what they bring along, or NULL
  *
- * Context: any.
  * Return: 0; -EINVAL, said, above the limits of a trace; -ENOMEM.
  */
 int trace_add(struct trace_in *r, struct sim_trace *t,
@@ -254,7 +252,6 @@ int trace_add(struct trace_in *r, struct sim_trace *t,
  * @name:   printable, not empty, with no blank at either end
  * @length: bytes of it
  *
- * Context: any.
  * Return: 0; -EINVAL, said; -ENOMEM.
  */
 int trace_add_region(struct trace_in *r, struct sim_trace *t, u64 first, u64 nr,
@@ -317,8 +314,6 @@ int trace_note(struct sim_trace *t, const char *format, ...)
  * @t:    trace
  * @mark: in front of each line
  * @out:  to where
- *
- * Context: any.
  */
 void sim_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out)
 {
@@ -352,7 +347,6 @@ void sim_trace_free(struct sim_trace *t)
  * @t:   trace
  * @run: number of the run
  *
- * Context: any.
  * Return: hint and program context, 0 where there is none.
  */
 struct sim_tag sim_trace_tag(const struct sim_trace *t, size_t run)
@@ -365,7 +359,6 @@ struct sim_tag sim_trace_tag(const struct sim_trace *t, size_t run)
  * @t:    trace
  * @pgno: page of the trace
  *
- * Context: any.
  * Return: from 0, less than t->nr_pages.
  */
 u32 sim_trace_id(const struct sim_trace *t, u32 pgno)
@@ -379,7 +372,6 @@ u32 sim_trace_id(const struct sim_trace *t, u32 pgno)
  *
  * Fills t->next_use, 4 bytes an access, once.
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int sim_trace_next_uses(struct sim_trace *t)

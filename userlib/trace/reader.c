@@ -107,7 +107,6 @@ bool trace_in_fill(struct trace_in *r)
  * @r:         what was not taken yet is the beginning of a frame
  * @one_frame: of which there is one
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int trace_in_unpack(struct trace_in *r, bool one_frame)
@@ -193,7 +192,6 @@ bool trace_next_word(struct trace_in *r)
  *
  * Bytes of no text become '?'.
  *
- * Context: any.
  * Return: 1; 0 at the end; -EINVAL, said, if it is too long; -ENOMEM; another
  *         errno from reading.
  */

@@ -190,7 +190,6 @@ static int read_stream(struct reader *in, const struct record_stream *s)
  *
  * Containers come one after the other, each with its own pages.
  *
- * Context: any.
  * Return: 0; -EINVAL; -ENOMEM.
  */
 int trace_read_record(struct trace_in *r, struct sim_trace *t)

@@ -132,7 +132,6 @@ static int take(struct sim_trace *to, const struct sim_trace *t, const u8 *part,
  *
  * Pages keep their numbers. There is no page at all in a part of few.
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  * Source: Waldspurger, Saemundsson, Ahmad, Park, "Cache Modeling and Optimization using
  *         Miniature Simulations", USENIX ATC 2017; order and parts: ours.

@@ -73,7 +73,6 @@ static bool is_sectors(const u8 *bytes, size_t n)
  * @bytes: that it begins with, decompressed
  * @n:     of them; TRACE_SNIFF, or all
  *
- * Context: any.
  * Return: a form; TRACE_TEXT for other text, whose reader says what it wants;
  *         TRACE_ANY for what is not text.
  */

@@ -55,7 +55,6 @@ static int unknown_form(struct trace_in *r)
  * @options: the form it has, TRACE_ANY if that is to be recognised
  * @err:     filled if it is malformed; a line of 0: the text says where
  *
- * Context: any.
  * Return: 0; -EINVAL with @err; -ENOMEM; -EIO or what else reading gave.
  */
 int trace_read(struct sim_trace *t, const char *name, FILE *in,
@@ -91,7 +90,6 @@ int trace_read(struct sim_trace *t, const char *name, FILE *in,
  * @in:   a trace in one of the forms of docs/traces.md, which is recognised
  * @err:  filled if it is malformed
  *
- * Context: any.
  * Return: 0; -EINVAL with @err; -ENOMEM; -EIO or what else reading gave.
  */
 int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
@@ -108,7 +106,6 @@ int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
  * @form: one that can be written
  * @out:  its errors are the caller's to look for, but for those of writers
  *
- * Context: any.
  * Return: 0; -ENOMEM; -ERANGE if the form has no room for it.
  */
 int trace_write(struct sim_trace *t, enum trace_form form, FILE *out)

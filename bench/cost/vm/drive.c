@@ -20,8 +20,6 @@ static u64 now_ns(void)
  * bench_meter_init() - a meter that reads zero
  * @m:     filled
  * @event: kind of event that it measures
- *
- * Context: any.
  */
 void bench_meter_init(struct bench_meter *m, enum bench_event event)
 {
@@ -54,8 +52,6 @@ bench_measured(void (*run)(void *c, const u32 *pgno, u32 n), void *c,
  * @event: kind
  * @pgno:  @n page numbers, for BENCH_PAGE_FAULT
  * @n:     events
- *
- * Context: any.
  */
 void bench_measure(struct bench_meter *m, const struct contestant *ct, void *c,
 		   enum bench_event event, const u32 *pgno, u32 n)
@@ -160,8 +156,6 @@ static void replace(struct bench_drive *d, struct bench_meter *m, u32 n)
  * bench_drive_round() - accesses until a batch of pages was brought in
  * @d: drive
  * @m: meter
- *
- * Context: any.
  */
 void bench_drive_round(struct bench_drive *d, struct bench_meter *m)
 {

@@ -107,8 +107,6 @@ static const struct hipec_host_ops host_ops = {
  * @name:  for messages
  * @bytes: the image, from malloc(); @im owns it
  * @size:  bytes
- *
- * Context: any.
  */
 void bench_image_parse(struct bench_image *im, const char *name, void *bytes,
 		       size_t size)
@@ -188,8 +186,6 @@ void bench_host_close(struct bench_host *host)
  * @event: number of an event that the policy has
  *
  * A policy that ends is the end.
- *
- * Context: any.
  */
 void bench_host_run(struct bench_host *host, u32 event)
 {

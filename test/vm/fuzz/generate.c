@@ -264,8 +264,6 @@ static void find_slots(struct fuzz_gen *g)
  * @nr: how many statements
  *
  * Jumps count as if the commands were the first of the event.
- *
- * Context: any.
  */
 void fuzz_gen_block(struct fuzz_gen *g, struct fuzz_program *p, u32 e, u32 nr)
 {
@@ -426,7 +424,6 @@ static void declare(struct fuzz_program *p)
  * @image: gets it, aligned for u64
  * @max:   bytes that it may have; FUZZ_MAX_IMAGE is always enough
  *
- * Context: any.
  * Return: bytes of the image; 0 if @max is too small.
  */
 size_t fuzz_generate(u64 seed, void *image, size_t max)

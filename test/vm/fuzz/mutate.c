@@ -241,7 +241,6 @@ static void (*const changes[])(struct fuzz_program *p) = {
  * @size:  its bytes
  * @max:   bytes that it may have
  *
- * Context: any.
  * Return: bytes of the result; 0 if there is no room.
  */
 size_t fuzz_mutate(u64 seed, void *image, size_t size, size_t max)
@@ -286,7 +285,6 @@ static void break_byte(struct fuzz_rng *r, u8 *byte)
  * Of its words, or now and then of its operands or events: the verifier's own
  * ground, and never far from what it accepts.
  *
- * Context: any.
  * Return: bytes of the result; 0 if there is no room or @image no policy.
  */
 size_t fuzz_break(u64 seed, void *image, size_t size, size_t max)
@@ -335,7 +333,6 @@ size_t fuzz_break(u64 seed, void *image, size_t size, size_t max)
  * @image:  gets the result, aligned for u64
  * @max:    bytes that it may have
  *
- * Context: any.
  * Return: bytes of the result; 0 if there is no room.
  */
 size_t fuzz_cross(u64 seed, const void *a, size_t a_size, const void *b,

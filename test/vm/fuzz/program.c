@@ -39,7 +39,6 @@ void fuzz_program_init(struct fuzz_program *p, u64 seed)
  * @image: any bytes, aligned for u64
  * @size:  bytes
  *
- * Context: any.
  * Return: false if it cannot be parsed or is larger than a program may be.
  */
 bool fuzz_decode(struct fuzz_program *p, const void *image, size_t size)
@@ -80,7 +79,6 @@ static void *append(void *image, size_t max, size_t *size, const void *bytes,
  *
  * With a line table, line i of it is i + 1.
  *
- * Context: any.
  * Return: bytes; 0 if there is no room.
  */
 size_t fuzz_encode(const struct fuzz_program *p, void *image, size_t max)
@@ -288,7 +286,6 @@ static int pick_slot(struct fuzz_program *p, u8 kind)
  * @e:    its event; a call goes to a later row, so that calls form no cycle
  * @kind: operand kind
  *
- * Context: any.
  * Return: a byte, or 16 bits for TARGET; most often the verifier accepts it.
  */
 u32 fuzz_pick(struct fuzz_program *p, u32 e, u8 kind)
@@ -445,7 +442,6 @@ static bool repair_image(struct fuzz_program *p,
  * @image: gets its image, aligned for u64
  * @max:   bytes that it may have
  *
- * Context: any.
  * Return: bytes of the image; 0 if there is no room or it cannot be mended.
  */
 size_t fuzz_repair(struct fuzz_program *p, void *image, size_t max)

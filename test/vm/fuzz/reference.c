@@ -300,7 +300,6 @@ static void record(const struct run *r, struct hipec_exit *e, u32 kind,
  * @vm:    as there
  * @event: as there
  *
- * Context: any.
  * Return: as there.
  */
 int fuzz_reference_run(struct hipec_vm *vm, u32 event)

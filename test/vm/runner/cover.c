@@ -109,8 +109,6 @@ static void cover_refusal(const struct hipec_policy *p,
  * Commands, selectors, types and system slots count in images that are
  * accepted; `kind` is the operand kind that a refused image violates, `need`
  * what its header does not say.
- *
- * Context: any.
  */
 void hpt_cover(const struct hpt *t, const char *outcome)
 {

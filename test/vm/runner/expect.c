@@ -179,7 +179,6 @@ static int check(struct hpt *t, const struct hpt_line *l, const char *outcome)
  * What the file does not state is not compared, but for the invariants, which
  * hold always.
  *
- * Context: any.
  * Return: 0 if all holds; -EINVAL with @t->error set to the first that does
  *         not.
  */

@@ -56,7 +56,6 @@ static const Elf64_Shdr *sections(const struct elf_file *f, uint32_t *nr)
  * @f:    filled; elf_close() it
  * @path: of it
  *
- * Context: any.
  * Return: 0; -ENOEXEC if it is no ELF file of 64 bits; -errno of open() or mmap().
  */
 int elf_open(struct elf_file *f, const char *path)
@@ -189,7 +188,6 @@ static const char *name_of(const struct elf_file *f, const Elf64_Shdr *strings,
  * @address: virtual, as elf_address() gives it
  * @into:    gets how many bytes from its start
  *
- * Context: any.
  * Return: its name, in the file; NULL: none that is known.
  */
 const char *elf_symbol(const struct elf_file *f, uint64_t address, uint64_t *into)
@@ -220,7 +218,6 @@ const char *elf_symbol(const struct elf_file *f, uint64_t address, uint64_t *int
  * @id:    build id
  * @bytes: of it
  *
- * Context: any.
  * Return: 0; -ENOENT: there is none; as elf_open().
  */
 int elf_debug(struct elf_file *f, const uint8_t *id, uint32_t bytes)

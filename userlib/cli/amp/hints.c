@@ -48,7 +48,6 @@ static char *find_program(const char *name)
  *
  * The name has the build id, or else a hash of the path: what is rebuilt begins anew.
  *
- * Context: any.
  * Return: a name to be freed; NULL: there is no such program, no home, or no memory.
  */
 char *amp_hints_name(const char *program)
@@ -107,8 +106,6 @@ static void say(const char *name, int ret)
  * @state: filled, empty where there is nothing to read; amp_state_free() it
  *
  * A file that is damaged is told, and not used.
- *
- * Context: any.
  */
 void amp_hints_read(const char *name, struct amp_state *state)
 {
@@ -169,7 +166,6 @@ static int write_hints(char *name, const struct amp_state *state)
  *
  * What is not kept is told. Without a sample there is nothing to keep.
  *
- * Context: any.
  * Return: 0; -ENOMEM; what making the file said.
  */
 int amp_hints_keep(char *name, struct amp_loop *l)

@@ -217,7 +217,6 @@ static u32 entries_of(const struct hipec_sample_entry *e)
  * @bytes: as a container's descriptor gave them, in their order, cut anywhere
  * @nr:    of them
  *
- * Context: any.
  * Return: 0; -EINVAL if these are no samples; -ENOMEM.
  */
 int amp_loop_take(struct amp_loop *l, const void *bytes, size_t nr)
@@ -293,7 +292,6 @@ static void feed_hints(struct amp_loop *l, bool used)
  * Hints are fed at once; they are on trial if they did not pay the run before, or if
  * that had another number of frames.
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int amp_loop_open(struct amp_loop *l, const struct hipec_policy *p, u32 frames,
@@ -359,7 +357,6 @@ static void unmap_arrays(struct amp_loop *l)
  * @frames: of the container
  * @hints:  as amp_loop_open()
  *
- * Context: any.
  * Return: 0: wait for l->fd; what hipec_sample() and hipec_shared() return; -ENOMEM.
  */
 int amp_loop_attach(struct amp_loop *l, int device, const struct hipec_policy *p,
@@ -412,7 +409,6 @@ int amp_loop_serve(struct amp_loop *l)
  * amp_loop_state() - what was learnt, in l->state
  * @l: loop, open
  *
- * Context: any.
  * Return: 0; -ENOMEM.
  */
 int amp_loop_state(struct amp_loop *l)

@@ -18,8 +18,6 @@ static const char *real(char *cell, bool given, int decimals, double n)
  * amp_patterns_print() - patterns as a table, on standard output
  * @p:  patterns, in its order
  * @nr: of them
- *
- * Context: any.
  */
 void amp_patterns_print(const struct amp_pattern *p, size_t nr)
 {

@@ -46,7 +46,6 @@ wrong(const struct place *at, const char *format, ...)
  * @text: "100ms", "12.8us", "2s", "0"
  * @ns:   gets it, below MIX_MAX_NS
  *
- * Context: any.
  * Return: whether it is one.
  */
 bool mix_time_parse(const char *text, u64 *ns)
@@ -304,7 +303,6 @@ static int read_lines(struct mix_job *job, FILE *in)
  * @job: with the file's name and the machine; filled. mix_apps_free() it, also
  *       after an error
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int mix_file_read(struct mix_job *job)

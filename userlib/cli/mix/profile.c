@@ -22,7 +22,6 @@ struct mix_profile {
  * @job:       what was asked for
  * @nr_orders: that will run
  *
- * Context: any.
  * Return: to be freed with mix_profile_free(); NULL if there is no memory.
  */
 struct mix_profile *mix_profile_make(const struct mix_job *job, u32 nr_orders)
@@ -80,7 +79,6 @@ static int watch(struct mix_profile *p, struct mix_app *app, u64 elapsed)
  * @app:    applications in that order
  * @before: what came of it before
  *
- * Context: any.
  * Return: 0; an error as mix_run()'s.
  */
 int mix_profile_run(const struct mix_job *job, struct mix_app *const *app,
@@ -114,7 +112,6 @@ int mix_profile_run(const struct mix_job *job, struct mix_app *const *app,
  * mix_profile_show() - put out what was drawn
  * @job: what was asked for
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int mix_profile_show(const struct mix_job *job)

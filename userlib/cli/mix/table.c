@@ -45,8 +45,6 @@ static void print_row(const struct mix_row *row, int width, int policy)
  * mix_table_print() - print what came of an order
  * @job: what was asked for
  * @r:   result
- *
- * Context: any.
  */
 void mix_table_print(const struct mix_job *job, const struct mix_result *r)
 {
@@ -143,7 +141,6 @@ static struct json_object *samples_json(const struct mix_result *r)
  * @job: what was asked for
  * @r:   result
  *
- * Context: any.
  * Return: an object of the caller's.
  */
 struct json_object *mix_json(const struct mix_job *job,

@@ -19,8 +19,6 @@
  * @p: policy
  *
  * Without it the policy runs all the same, as its default.
- *
- * Context: any.
  */
 void run_amp_begin(struct run *r, const struct hipec_policy *p)
 {

@@ -46,7 +46,6 @@ static int make_cgroup(const char *path)
  * run_place_begin() - a cgroup whose processes' files are the container's
  * @r: with its container, in place
  *
- * Context: any.
  * Return: 0, r->procs is where the program enters it; -errno, said.
  */
 int run_place_begin(struct run *r)
@@ -98,8 +97,6 @@ static void move_out(const char *cgroup)
 /**
  * run_place_end() - the cgroup goes, and what runs in it still moves to ours
  * @r: run; nothing if it has none
- *
- * Context: any.
  */
 void run_place_end(struct run *r)
 {

@@ -147,7 +147,6 @@ static int attach(struct run *r, int file, const struct stat *st, bool write,
  * One that is only read makes way for one that is written, once it is mapped
  * nowhere.
  *
- * Context: any.
  * Return: 0; -ENOENT if RUN_IF_WRITTEN finds none; as hipec_attach().
  */
 int run_region_get(struct run *r, enum run_kind kind, int file,

@@ -132,7 +132,6 @@ static void print_json(const struct run *r, const struct hipec_status *s, int co
  * @r:    run, whose program has ended
  * @code: its exit code
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int run_report(struct run *r, int code)

@@ -280,7 +280,6 @@ static int set_jobs(struct sim_job *job, char *text)
  * @opt: its letter, as in sim_args_parse()
  * @arg: its argument, or NULL; is cut apart, must outlive @job
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int sim_args_set(struct sim_job *job, int opt, char *arg)
@@ -351,7 +350,6 @@ static u32 nr_processors(void)
  * sim_args_fill() - what nobody said
  * @job: job; its least is set
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int sim_args_fill(struct sim_job *job)
@@ -439,7 +437,6 @@ const struct option_row sim_options[] = {
  *
  * getopt's optind is then the first trace.
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int sim_args_parse(struct sim_job *job, int argc, char **argv)

@@ -16,7 +16,6 @@
  * @job:  gets it
  * @name: of a method, or none
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int sim_feed_set_detector(struct sim_job *job, const char *name)
@@ -84,7 +83,6 @@ static int read_hints(struct sim_feed_job *feed)
  * sim_feed_open() - read what the policies of a job are to begin with
  * @job: with its policies and traces
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int sim_feed_open(struct sim_job *job)
@@ -122,7 +120,6 @@ void sim_feed_row(const struct sim_job *job, struct sim_row *row)
  *
  * The file is put in place at once, or not at all.
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int sim_feed_write(const struct sim_job *job, const struct sim_rows *rows)

@@ -37,7 +37,6 @@ static int open_policies(struct sim_job *job)
  * @t:    filled; sim_trace_free() it, also after an error
  * @name: of a file; "-": standard input. Must outlive @t
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int sim_trace_open(struct sim_trace *t, const char *name)

@@ -154,7 +154,6 @@ static struct json_object *row_json(const struct sim_job *job,
  * @job:  job
  * @rows: rows, which have run
  *
- * Context: any.
  * Return: the array, to be put.
  */
 struct json_object *sim_json(const struct sim_job *job,

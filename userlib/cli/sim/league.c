@@ -75,7 +75,7 @@ int sim_league_open(struct sim_job *job)
 	return ret;
 }
 
-/* Give a row that is auto its league. Context: any. */
+/* Give a row that is auto its league. */
 void sim_league_row(const struct sim_job *job, struct sim_row *row)
 {
 	u32 i;
@@ -85,7 +85,7 @@ void sim_league_row(const struct sim_job *job, struct sim_row *row)
 		row->league.policy[i] = &job->team[i].policy;
 }
 
-/* What ran: in words, of @size bytes. Context: any. */
+/* What ran: in words, of @size bytes. */
 void sim_league_text(const struct sim_job *job, const struct sim_row *row, char *text,
 		     size_t size)
 {
@@ -107,7 +107,7 @@ void sim_league_text(const struct sim_job *job, const struct sim_row *row, char 
 		snprintf(text + n, size - n, ", ...");
 }
 
-/* The same for programs. Context: any. Return: an object, to be put. */
+/* The same for programs. Return: an object, to be put. */
 struct json_object *sim_league_json(const struct sim_job *job, const struct sim_row *row)
 {
 	const struct sim_auto *a = &row->league;

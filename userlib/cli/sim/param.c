@@ -17,7 +17,6 @@
  * @job: gets it
  * @arg: is cut apart, must outlive @job
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int sim_param_add(struct sim_job *job, char *arg)
@@ -84,7 +83,6 @@ static int set(struct sim_job *job, const struct sim_param *param)
  * sim_params_set() - have the policies of a job run with its parameters
  * @job: with its policies open
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int sim_params_set(struct sim_job *job)

@@ -196,7 +196,6 @@ static void add_cell(const struct sim_job *job, struct sim_rows *rows,
  * @rows: filled, by traces, then sizes, then policies; sim_rows_free() it, also
  *        after an error
  *
- * Context: any.
  * Return: 0 or an exit code, said.
  */
 int sim_rows_make(const struct sim_job *job, struct sim_rows *rows)

@@ -265,8 +265,6 @@ static void print_cells(const struct sim_job *job, const struct sim_cell *cell,
  * sim_table_print() - rows on standard output, trace by trace
  * @job:  job
  * @rows: rows, which have run
- *
- * Context: any.
  */
 void sim_table_print(const struct sim_job *job, const struct sim_rows *rows)
 {

@@ -24,7 +24,6 @@ static bool knows_the_future(const struct sim_row *row)
  * @row:     row
  * @percent: filled; less than 0 is a loss
  *
- * Context: any.
  * Return: false if there is nothing to compare with.
  */
 bool sim_verdict_gain(const struct sim_cell *cell, const struct sim_row *row,
@@ -43,8 +42,6 @@ bool sim_verdict_gain(const struct sim_cell *cell, const struct sim_row *row,
  * sim_verdict_begin() - find the rows that a verdict stands on
  * @job:  job
  * @cell: cell, whose rows have run
- *
- * Context: any.
  */
 void sim_verdict_begin(const struct sim_job *job, struct sim_cell *cell)
 {
@@ -64,8 +61,6 @@ void sim_verdict_begin(const struct sim_job *job, struct sim_cell *cell)
  * sim_verdict() - the verdict on a cell
  * @job:  job
  * @cell: cell
- *
- * Context: any.
  */
 enum sim_verdict sim_verdict(const struct sim_job *job,
 			     const struct sim_cell *cell)
@@ -144,7 +139,6 @@ static void say_bound(const struct sim_job *job, const struct sim_cell *cell,
  * @cell: cell
  * @line: filled; SIM_VERDICT_LINE bytes
  *
- * Context: any.
  * Return: whether there is one.
  */
 bool sim_verdict_text(const struct sim_job *job, const struct sim_cell *cell,
