@@ -57,9 +57,10 @@ bench-interval: $(B)/hipec $(SHIPPED_HPO)
 	@bench/cost/interval.py
 
 .PHONY: bench-sweep
-## bench-sweep: what the engine of hipec sweep costs beside the simulations (FULL=1: 1,000 traces)
+## bench-sweep: what the engine of hipec sweep costs beside the simulations (FULL=1: 1,000 traces; OWN=1: no Dask)
 bench-sweep: $(B)/hipec packages-sweep $(SHIPPED_HPO)
-	@HIPEC_PYTHON=$(SWEEP_PYTHON)/bin/python3 bench/cost/sweep.py --traces $(if $(FULL),1000,40)
+	@HIPEC_PYTHON=$(SWEEP_PYTHON)/bin/python3 bench/cost/sweep.py --traces $(if $(FULL),1000,40) \
+		$(if $(OWN),--own)
 
 .PHONY: bench-sample
 ## bench-sample: how far hipec sim --sample is off, and what it says of that
