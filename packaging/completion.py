@@ -22,7 +22,7 @@ HEAD = """
 _hipec()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD-1]}
-	local verb=${COMP_WORDS[1]} options below= i
+	local verb=${COMP_WORDS[1]} options below= words= i
 	COMPREPLY=()
 	if [ "${COMP_WORDS[0]##*/}" = ampc ]; then
 		verb=ampc
@@ -48,6 +48,7 @@ _hipec()
 """
 TAIL = """\
 	esac
+	[ -z "$words" ] || { COMPREPLY=($(compgen -W "$words" -- "$word")); return; }
 	case $word in
 	-*)
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
@@ -58,13 +59,7 @@ TAIL = """\
 		_hipec_list "$(_hipec_policies) $_hipec_built_in"
 		return ;;
 	--columns) [ "$verb" != sim ] || { _hipec_list "$_hipec_columns all"; return; } ;;
-	-m|--mode) [ "$verb" = run ] || { _hipec_list "mapped exact"; return; } ;;
-	--detector) _hipec_list "amp pcc dear none"; return ;;
 	--from|--to) _hipec_list "$_hipec_forms"; return ;;
-	--emit) _hipec_list "parallel slurm"; return ;;
-	--jit) _hipec_list "off auto on"; return ;;
-	--sort) [ "$verb" != top ] || { _hipec_list "frames faults evictions loss id"; return; } ;;
-	-g|--global) _hipec_list "fifo2-mr awst"; return ;;
 	make) [ "$verb" != trace ] || { _hipec_list "$_hipec_kinds"; return; } ;;
 	esac
 	if [ "$COMP_CWORD" = 2 ] && [ -n "$below" ]; then
@@ -122,7 +117,10 @@ def main():
     print(HEAD, end="")
     for name, text in [*verbs, ("ampc", helptext.of_program(ampc, "ampc"))]:
         print(f'\t{name}) options="{" ".join(helptext.options(text.lines))}"'
-              f' below="{" ".join(below(text))}" ;;')
+              f' below="{" ".join(below(text))}"')
+        cases = [f'{option}) words="{words}" ;;' for option, words in
+                 helptext.words(text.lines).items()]
+        print("\t\tcase $last in " + " ".join(cases) + " esac ;;" if cases else "\t\t;;")
     print(TAIL, end="")
 
 

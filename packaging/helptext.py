@@ -6,7 +6,7 @@ import re
 import subprocess
 
 # As -p, --param NAME=VALUE, --verdict[=PERCENT]
-OPTION = r"--?[A-Za-z][\w-]*(?:\[?=[^\s\]]+\]?)?(?: [A-Z][A-Z=|]*\b)?"
+OPTION = r"--?[A-Za-z][\w-]*(?:\[?=[^\s\]]+\]?)?(?: (?:[A-Z][A-Z=|]*|[a-z][\w-]*(?:\|[\w-]+)+)\b)?"
 
 
 @dataclasses.dataclass
@@ -52,6 +52,13 @@ def option(line):
     """(an option with its other names, what follows it) if a line begins with one."""
     found = re.match(rf" +({OPTION}(?:, {OPTION})*)(?: +(.*))?$", line)
     return (found[1], found[2] or "") if found else None
+
+
+def words(lines):
+    """{an option in all its names: the words one of which it takes}"""
+    heads = [head[0] for line in lines if (head := option(line))]
+    return {head.rpartition(" ")[0].replace(", ", "|"): head.rpartition(" ")[2].replace("|", " ")
+            for head in heads if re.search(r" [a-z][\w-]*\|\S+$", head)}
 
 
 def options(lines):

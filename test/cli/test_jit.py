@@ -31,7 +31,7 @@ def test_native_code_is_wanted_in_three_ways(args):
     """Another word is refused before anything is done."""
     status, out, said = run(*args)
     assert (status, out) == (2, "")
-    assert said.split("\n")[0] == f"hipec {args[0]}: --jit: want auto, on or off, not 'maybe'"
+    assert said.split("\n")[0] == f"hipec {args[0]}: --jit: want off, auto or on, not 'maybe'"
 
 
 def test_code_is_of_a_container():

@@ -47,20 +47,6 @@ void amp_params_init(struct amp_params *p)
 	};
 }
 
-/* The method of a name. */
-bool amp_method_find(const char *name, enum amp_method *method)
-{
-	u32 i;
-
-	for (i = 0; i < AMP_NR_METHODS; i++) {
-		if (strcmp(name, amp_method_names[i]))
-			continue;
-		*method = i;
-		return true;
-	}
-	return false;
-}
-
 /**
  * amp_new() - make a detector
  * @params: copied

@@ -17,7 +17,7 @@
  * amp_state_read(), _write()  what was learnt, in a file              state.c
  * amp_state_story(), _file(), _free()
  * amp_feed_part()    where a policy finds a context
- * amp_method_find(), amp_kind_names, amp_method_names
+ * amp_kind_names, amp_method_names
  *
  * Source: Program Context Specific Buffer Caching with AMP (UCB/CSD-05-1379),
  * section 3.1.
@@ -51,10 +51,13 @@ enum amp_method {
 };
 
 /* Over which accesses the average reference recency is taken. */
+/* All of the context; those since the last amp_detect(): record, compute; later ones count more. */
+#define AMP_FORMS(X) X(CUMULATIVE, "all") X(PERIODIC, "periodic") X(EXPONENTIAL, "exponential")
+
 enum amp_form {
-	AMP_CUMULATIVE,		/* all of the context */
-	AMP_PERIODIC,		/* those since the last amp_detect(): record, compute */
-	AMP_EXPONENTIAL,	/* the later ones count more */
+#define X(name, text) AMP_##name,
+	AMP_FORMS(X)
+#undef X
 };
 
 /**
@@ -116,7 +119,6 @@ extern const char *const amp_kind_names[AMP_NR_KINDS];
 extern const char *const amp_method_names[AMP_NR_METHODS];
 
 void amp_params_init(struct amp_params *p);
-bool amp_method_find(const char *name, enum amp_method *method);
 struct amp_detector *amp_new(const struct amp_params *params);
 int amp_note(struct amp_detector *d, u64 context, u64 page, u64 seq, bool missed);
 size_t amp_detect(struct amp_detector *d, struct amp_pattern *p, size_t max);

@@ -315,7 +315,7 @@ static const struct option_row options[] = {
 		  " locked memory; with the contract" },
 	{ CONTRACT, "contract", NULL,
 	  .help = "revoke the policy if it reads far more than the default" },
-	{ JIT, "jit", "HOW", .help = "native code: auto, on, off; else as the module's jit" },
+	{ JIT, "jit", CLI_JIT_WORDS, .help = "native code; without it as the module's jit" },
 	{ 0 },
 };
 
@@ -339,7 +339,7 @@ static int parse(struct attach *a, int argc, char **argv)
 		else if (opt == CONTRACT)
 			a->contract = true;
 		else if (opt == JIT)
-			ret = cli_jit_parse(optarg, &a->jit);
+			a->jit = cli_jit_flags(optarg);
 		else
 			ret = CLI_USAGE;
 	}

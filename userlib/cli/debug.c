@@ -59,7 +59,7 @@ static const struct option_row options[] = {
 	{ 'p', "policy", "FILE", .help = "a policy: .hp, .hpo or the name of a shipped one" },
 	{ LONG('a'), "param", "NAME=VALUE", .help = "a parameter of it; repeatable" },
 	{ 'f', "frames", "N", .help = "frames of memory: 3, 4k; or as bytes 64M" },
-	{ 'm', "mode", "MODE", .help = "mapped (the default) or exact" },
+	{ 'm', "mode", SIM_MODE_WORDS, .help = "as of hipec sim; mapped" },
 	{ 'c', "command", "LINE",
 	  .help = "a command; more than one are done in their order, and standard input is not"
 		  " read" },

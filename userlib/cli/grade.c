@@ -144,7 +144,7 @@ static int set_least(const char *text, double *least)
 
 static const struct option_row options[] = {
 	{ 'f', "frames", "LIST", .help = "as of hipec sim; without it 25% and 50%" },
-	{ 'm', "mode", "MODE", .help = "mapped (the default) or exact" },
+	{ 'm', "mode", SIM_MODE_WORDS, .help = "as of hipec sim; mapped" },
 	{ LONG('a'), "param", "NAME=VALUE", .help = "a parameter of the policy; repeatable" },
 	{ LONG('l'), "least", "PERCENT",
 	  .help = "what each grade has to be; without it, any will do" },

@@ -14,32 +14,14 @@
 #include "jit.h"
 #include "live.h"
 
-/**
- * cli_jit_parse() - the argument of --jit
- * @text:  off, auto or on
- * @flags: gets HIPEC_LOAD_JIT_*
- *
- * Return: 0 or an exit code, said.
- */
-int cli_jit_parse(const char *text, uint32_t *flags)
+/* HIPEC_LOAD_JIT_* of one of CLI_JIT_WORDS. */
+uint32_t cli_jit_flags(const char *text)
 {
-	static const struct {
-		const char *word;
-		uint32_t flags;
-	} words[] = {
-		{ "off", HIPEC_LOAD_JIT_OFF }, { "auto", HIPEC_LOAD_JIT_AUTO },
-		{ "on", HIPEC_LOAD_JIT_ON },
+	static const uint32_t flags[] = {
+		HIPEC_LOAD_JIT_OFF, HIPEC_LOAD_JIT_AUTO, HIPEC_LOAD_JIT_ON,
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		if (strcmp(text, words[i].word))
-			continue;
-		*flags = words[i].flags;
-		return CLI_OK;
-	}
-	cli_error("--jit: want auto, on or off, not '%s'", text);
-	return CLI_USAGE;
+	return flags[option_word(CLI_JIT_WORDS, text)];
 }
 
 /* HIPEC_ENGINES's words; of a number that a newer module has, none. */

@@ -3,7 +3,7 @@
  * Native code of live containers.
  *
  * Interface:
- * cli_jit_parse()	the argument of --jit
+ * CLI_JIT_WORDS		the argument of --jit; cli_jit_flags(): as the kernel has it
  * cli_jit_text()	how a container's events run, and why
  * cli_jit_print()	its code
  */
@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-int cli_jit_parse(const char *text, uint32_t *flags);
+#define CLI_JIT_WORDS "off|auto|on"
+uint32_t cli_jit_flags(const char *text);
 const char *cli_jit_text(uint64_t engine);
 int cli_jit_print(uint64_t id);
 

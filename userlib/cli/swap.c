@@ -90,8 +90,7 @@ static const struct option_row options[] = {
 	{ 't', "trial", "TIME",
 	  .help = "30s, 5m: watch the policy before for so long, then this one, and go back if"
 		  " it is worse, ends, or on Ctrl-C" },
-	{ LONG('J'), "jit", "HOW",
-	  .help = "native code: auto, on or off; without it as before" },
+	{ LONG('J'), "jit", CLI_JIT_WORDS, .help = "native code; without it as before" },
 	{ 'j', "json", NULL, .help = "an object with what was seen, for programs" },
 	{ 0 },
 };
@@ -105,8 +104,8 @@ static int cli_swap(int argc, char **argv)
 	while ((opt = cli_option(argc, argv, options, "")) != -1) {
 		if (opt == 'j')
 			s.json = true;
-		else if (opt == 'J' && !cli_jit_parse(optarg, &s.jit))
-			continue;
+		else if (opt == 'J')
+			s.jit = cli_jit_flags(optarg);
 		else if (opt != 't' || !parse_time(optarg, &trial))
 			return CLI_USAGE;
 	}

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "python.h"
+#include "sim/sim.h"
 
 static const struct option_row sweep_options[] = {
 	{ 'o', "output", "DIR",
@@ -22,9 +23,9 @@ static const struct option_row sweep_options[] = {
 	  .help = "as of hipec sim, in the place of the plan's; 1/1: none" },
 	{ LONG('p'), "part", "I/N",
 	  .help = "every Nth trace from the Ith on, from 0; no table yet" },
-	{ LONG('e'), "emit", "HOW",
-	  .help = "print what runs all parts: parallel, lines of commands, or slurm, a script"
-		  " for sbatch; hipec sweep PLAN joins them" },
+	{ LONG('e'), "emit", "parallel|slurm",
+	  .help = "print what runs all parts: lines of commands, or a script for sbatch;"
+		  " hipec sweep PLAN joins them" },
 	{ 'j', "json", NULL, .help = "of report: what the page shows, for programs" },
 	{ 0 },
 };
@@ -32,7 +33,7 @@ static const struct option_row sweep_options[] = {
 static const struct option_row tune_options[] = {
 	{ 'o', "output", "FILE", .help = "the result; without it POLICY.tuned.hp" },
 	{ 'f', "frames", "LIST", .help = "as of hipec sim; 10%,25%,50%" },
-	{ 'm', "mode", "MODE", .help = "mapped or exact; mapped" },
+	{ 'm', "mode", SIM_MODE_WORDS, .help = "as of hipec sim; mapped" },
 	{ LONG('t'), "trials", "N", .help = "values that are tried; 64" },
 	{ LONG('r'), "seed", "N",
 	  .help = "of the search, and of which traces are held out; 0" },
@@ -47,7 +48,7 @@ static const struct option_row tune_options[] = {
 
 static const struct option_row judge_options[] = {
 	{ 'f', "frames", "LIST", .help = "as of hipec sim, in percent; 10%,25%,50%" },
-	{ 'm', "mode", "MODE", .help = "mapped or exact; mapped" },
+	{ 'm', "mode", SIM_MODE_WORDS, .help = "as of hipec sim; mapped" },
 	{ LONG('r'), "seed", "N", .help = "of which traces are held out; 0" },
 	{ LONG('H'), "held-out", "N", .help = "percent of the traces; 50" },
 	{ LONG('S'), "sample", "1/16", .help = "one page of 16 of each trace, taken once" },

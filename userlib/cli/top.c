@@ -142,12 +142,13 @@ static int by_loss(const struct row *a, const struct row *b)
 	return greater(a->compared ? -a->gain : -INFINITY, b->compared ? -b->gain : -INFINITY);
 }
 
-static const struct {
-	const char *name;
-	int (*fn)(const struct row *a, const struct row *b);
-} sorts[] = {
-	{ "frames", by_frames }, { "faults", by_faults }, { "evictions", by_evictions },
-	{ "loss", by_loss }, { "id", by_id },
+#define SORTS(X) X(by_frames, "frames") X(by_faults, "faults") X(by_evictions, "evictions") \
+	X(by_loss, "loss") X(by_id, "id")
+
+static int (*const sorts[])(const struct row *a, const struct row *b) = {
+#define X(fn, text) fn,
+	SORTS(X)
+#undef X
 };
 
 static int in_order(const void *a, const void *b, void *sort)
@@ -364,24 +365,11 @@ static bool get_pictures(const char *text, unsigned long *nr)
 	return false;
 }
 
-static bool get_sort(const char *text, struct top *t)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(sorts); i++)
-		if (!strcmp(text, sorts[i].name)) {
-			t->sort = sorts[i].fn;
-			return true;
-		}
-	cli_error("--sort wants frames, faults, evictions, loss or id, not '%s'", text);
-	return false;
-}
-
 static const struct option_row options[] = {
 	{ '1', "once", NULL, .help = "one picture; so it is without a terminal" },
 	{ 'n', "number", "N", .help = "so many pictures" },
 	{ 'i', "interval", "S", .help = "seconds from one to the next; 2" },
-	{ 's', "sort", "BY", .help = "frames (the default), faults, evictions, loss or id" },
+	{ 's', "sort", SORTS(OPTION_WORD) + 1, .help = "what rows are in the order of; frames" },
 	{ 'j', "json", NULL, .help = "an object a line for each picture, for programs" },
 	{ 0 },
 };
@@ -409,7 +397,7 @@ static int cli_top(int argc, char **argv)
 			good = get_pictures(optarg, &t.pictures);
 			break;
 		case 's':
-			good = get_sort(optarg, &t);
+			t.sort = sorts[option_word(SORTS(OPTION_WORD) + 1, optarg)];
 			break;
 		default:
 			good = false;

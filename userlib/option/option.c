@@ -116,6 +116,50 @@ static void make_tables(const struct option_row *row, char *letters, struct opti
 }
 
 /**
+ * option_word() - which of some words a text is
+ * @words: "a|b|c"
+ * @text:  what was given
+ *
+ * Return: its number, from 0; -1: none of them.
+ */
+int option_word(const char *words, const char *text)
+{
+	size_t length = strlen(text), n;
+
+	for (int nr = 0;; nr++, words++) {
+		n = strcspn(words, "|");
+		if (n == length && !strncmp(words, text, n))
+			return nr;
+		words += n;
+		if (!*words)
+			return -1;
+	}
+}
+
+/* Whether a row's argument is one of some words; those of a table of numbers are not. */
+static bool has_words(const struct option_row *row)
+{
+	return row->argument && strchr(row->argument, '|') && *row->argument >= 'a';
+}
+
+/* --mode: want mapped or exact, not 'fast' */
+static void say_no_word(const struct option_row *row, const char *text, char *why)
+{
+	int n = snprintf(why, OPTION_LINE, "--%s: want ", row->name);
+
+	for (const char *word = row->argument; *word && n < OPTION_LINE; word++) {
+		int length = strcspn(word, "|");
+		bool more = strchr(word + length + !!word[length], '|');
+
+		n += snprintf(why + n, OPTION_LINE - n, "%.*s%s", length, word,
+			      !word[length] ? "" : more ? ", " : " or ");
+		word += length - !word[length];
+	}
+	if (n < OPTION_LINE)
+		snprintf(why + n, OPTION_LINE - n, ", not '%s'", text);
+}
+
+/**
  * option_next() - the next option of a command line
  * @argc: of @argv
  * @argv: what main() got, or part of it; argv[0] is no option
@@ -147,6 +191,9 @@ int option_next(int argc, char **argv, const struct option_row *rows, const char
 		say_wrong(options, opt, argv[optind - 1], why);
 	} else if (row->forms && how[first] && !strchr(row->forms, how[first])) {
 		snprintf(why, OPTION_LINE, "'%.60s' has no such option", argv[0]);
+		opt = '?';
+	} else if (has_words(row) && option_word(row->argument, optarg) < 0) {
+		say_no_word(row, optarg, why);
 		opt = '?';
 	}
 	return opt == ':' ? '?' : opt & ~OPTION_LONG;

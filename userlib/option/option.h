@@ -6,6 +6,7 @@
  *
  * Interface:
  * option_next()     the next option, as getopt_long() has it
+ * option_word()     which of its words the argument of one is
  * option_name()     the long name of one
  * option_print()    the help; option_print_text(): a paragraph
  * option_nearest()  which of two names is nearer to a word
@@ -28,13 +29,18 @@
 struct option_row {
 	int value;		/* its letter, LONG() of one, or a number above 255 */
 	const char *name;	/* long, or NULL */
-	const char *argument;	/* "FILE", "[=N]" if it may be missing; NULL: it takes none */
+	const char *argument;	/* "FILE", "[=N]" if it may be missing, "a|b|c": one of these
+				   words; NULL: it takes none */
 	const char *help;	/* NULL: that of the next row; without a name, it is not listed */
 	const char *forms;	/* of the command that have it, a letter each; NULL: all */
 };
 
+/* Of a table X(ID, "word", ...), the words: "|a|b|c", whose bar is to be left out. */
+#define OPTION_WORD(id, text, ...) "|" text
+
 int option_next(int argc, char **argv, const struct option_row *rows, const char *how,
 		char *why);
+int option_word(const char *words, const char *text);
 const char *option_name(const struct option_row *rows, int value);
 void option_print(FILE *out, const struct option_row *rows);
 void option_print_text(FILE *out, const char *text);

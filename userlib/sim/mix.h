@@ -32,9 +32,18 @@ struct mix_machine {
 	bool recovery, revocation;
 };
 
+/* Names of enum hipec_mr_policy, in its order. */
+#define MIX_GLOBALS(X) X(FIFO2, "fifo2-mr") X(AWST, "awst")
+
 static inline const char *mix_global_name(const struct mix_machine *m)
 {
-	return m->global == HIPEC_MR_AWST ? "awst" : "fifo2-mr";
+	static const char *const names[] = {
+#define X(id, text) [HIPEC_MR_##id] = text,
+		MIX_GLOBALS(X)
+#undef X
+	};
+
+	return names[m->global];
 }
 
 /* What is given of an application. */

@@ -25,9 +25,14 @@
 #define SIM_MAX_FRAMES (1u << 28)	/* 1 TiB */
 #define SIM_MAX_ENTRIES INT32_MAX	/* of a page table: frames and ghosts */
 
+/* A hit sets the bits of its page, as hardware does; and runs Access. */
+#define SIM_MODES(X) X(MAPPED, "mapped") X(EXACT, "exact")
+
 enum sim_mode {
-	SIM_MAPPED,	/* a hit sets the bits of its page, as hardware does */
-	SIM_EXACT,	/* and runs Access */
+#define X(id, text) SIM_##id,
+	SIM_MODES(X)
+#undef X
+	SIM_NR_MODES
 };
 
 /* Built-in references: what they do is in docs/user/sim.md. auto is a league (auto.h). */

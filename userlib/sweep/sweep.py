@@ -36,7 +36,7 @@ def parse(words):
     parser.add_argument("--scheduler")
     parser.add_argument("--sample")
     parser.add_argument("--part", default="0/1")
-    parser.add_argument("--emit", choices=["slurm", "parallel"])
+    parser.add_argument("--emit")
     parser.add_argument("plan")
     args = parser.parse_args(words)
     args.output = args.output or re.sub(r"\.(toml|json)$", "", args.plan) + ".sweep"

@@ -23,35 +23,6 @@ struct options {
 	bool json;
 };
 
-static const char *const forms[] = {
-	[AMP_CUMULATIVE] = "all",
-	[AMP_PERIODIC] = "periodic",
-	[AMP_EXPONENTIAL] = "exponential",
-};
-
-static int set_form(struct amp_params *p, const char *name)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(forms); i++) {
-		if (strcmp(name, forms[i]))
-			continue;
-		p->form = i;
-		p->fresh = i == AMP_PERIODIC;
-		return CLI_OK;
-	}
-	cli_error("--form: want all, periodic or exponential, not '%s'", name);
-	return CLI_USAGE;
-}
-
-static int set_detector(struct amp_params *p, const char *name)
-{
-	if (amp_method_find(name, &p->method))
-		return CLI_OK;
-	cli_error("--detector: want amp, pcc or dear, not '%s'", name);
-	return CLI_USAGE;
-}
-
 static int set_number(const char *option, const char *text, u64 most, u64 *n)
 {
 	char *end;
@@ -94,9 +65,12 @@ static int set(struct options *o, int opt, char *arg)
 
 	switch (opt) {
 	case 'd':
-		return set_detector(&o->params, cli_clean(arg));
+		o->params.method = option_word(AMP_METHODS(OPTION_WORD) + 1, arg);
+		return CLI_OK;
 	case 'f':
-		return set_form(&o->params, cli_clean(arg));
+		o->params.form = option_word(AMP_FORMS(OPTION_WORD) + 1, arg);
+		o->params.fresh = o->params.form == AMP_PERIODIC;
+		return CLI_OK;
 	case 'e':
 		return set_number("every", cli_clean(arg), MOST_EVERY, &o->every);
 	case 'b':

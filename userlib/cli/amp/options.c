@@ -6,10 +6,10 @@
 #include "amp.h"
 
 const struct option_row amp_options[] = {
-	{ LONG('d'), "detector", "BY", .help = "amp (the default), pcc or dear", .forms = "d" },
-	{ LONG('f'), "form", "FORM",
-	  .help = "of amp's average: all accesses (the default), periodic, of the last period"
-		  " alone, or exponential", .forms = "d" },
+	{ LONG('d'), "detector", AMP_METHODS(OPTION_WORD) + 1, .help = "who detects; amp", .forms = "d" },
+	{ LONG('f'), "form", AMP_FORMS(OPTION_WORD) + 1,
+	  .help = "of amp's average: of all accesses (the default), of the last period alone,"
+		  " or with later ones counting more", .forms = "d" },
 	{ LONG('e'), "every", "N", .help = "accesses of a period", .forms = "d" },
 	{ LONG('b'), "blocks", "N",
 	  .help = "in the list of a context, which is sampled above that", .forms = "d" },

@@ -10,6 +10,8 @@
 #include "mix.h"
 #include "../sim/sim.h"
 
+#define MIX_GLOBAL_WORDS (MIX_GLOBALS(OPTION_WORD) + 1)
+
 #define MAX_PERMUTED 6	/* 720 orders */
 #define MAX_DRAWN 4	/* 24 */
 
@@ -81,24 +83,6 @@ static int set_frames(struct mix_machine *m, char *text)
 			       "frames (4096, 4k) or memory (64M, 512KiB)");
 }
 
-static int set_global(struct mix_machine *m, char *text)
-{
-	m->global = strcmp(text, "awst") ? HIPEC_MR_FIFO2 : HIPEC_MR_AWST;
-	if (m->global == HIPEC_MR_AWST || !strcmp(text, "fifo2-mr"))
-		return CLI_OK;
-	cli_error("--global: want fifo2-mr or awst, not '%s'", cli_clean(text));
-	return CLI_USAGE;
-}
-
-static int set_mode(struct mix_machine *m, char *text)
-{
-	for (m->mode = SIM_MAPPED; m->mode <= SIM_EXACT; m->mode++)
-		if (!strcmp(text, sim_mode_names[m->mode]))
-			return CLI_OK;
-	cli_error("--mode: want mapped or exact, not '%s'", cli_clean(text));
-	return CLI_USAGE;
-}
-
 /* text, json, or the page's file. */
 static void set_output(struct profile_output *o, const char *text)
 {
@@ -117,9 +101,11 @@ static int set_option(struct mix_job *job, int opt, char *arg)
 	case 'f':
 		return set_frames(m, arg);
 	case 'g':
-		return set_global(m, arg);
+		m->global = option_word(MIX_GLOBAL_WORDS, arg);
+		return CLI_OK;
 	case 'm':
-		return set_mode(m, arg);
+		m->mode = option_word(SIM_MODE_WORDS, arg);
+		return CLI_OK;
 	case 's':
 		return set_time("slice", arg, 1, &m->slice_ns);
 	case 'G':
@@ -153,9 +139,9 @@ static int set_option(struct mix_job *job, int opt, char *arg)
 
 static const struct option_row options[] = {
 	{ 'f', "frames", "N", .help = "of the machine: 4096, 4k (1024 each), 64M, 512KiB" },
-	{ 'g', "global", "NAME",
-	  .help = "policy of the frames that are shared: fifo2-mr (the default) or awst,"
-		  " between each one's min and max" },
+	{ 'g', "global", MIX_GLOBAL_WORDS,
+	  .help = "policy of the frames that are shared; awst: between each one's min and max;"
+		  " without it fifo2-mr" },
 	{ 'o', "orders", "LIST",
 	  .help = "of submission: all, or J,R,S; without it as in the file" },
 	{ 's', "slice", "TIME",
@@ -165,7 +151,7 @@ static const struct option_row options[] = {
 	  .help = "of a page: paper (the default), ssd, hdd, 5ms, or 5ms,1ms if the page behind"
 		  " the last one takes less" },
 	{ LONG('w'), "write", "TIME", .help = "of a page that is written, if it is another" },
-	{ 'm', "mode", "MODE", .help = "as of hipec sim" },
+	{ 'm', "mode", SIM_MODE_WORDS, .help = "as of hipec sim" },
 	{ LONG('R'), "no-recovery", NULL, .help = "let ill-advised decisions stand" },
 	{ LONG('r'), "revoke", NULL, .help = "end policies that break the contract" },
 	{ LONG('S'), "sample", "TIME", .help = "in JSON, who holds how many frames, so often" },

@@ -102,7 +102,8 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 		r->no_hints = true;
 		return CLI_OK;
 	case JIT:
-		return cli_jit_parse(optarg, &r->jit);
+		r->jit = cli_jit_flags(optarg);
+		return CLI_OK;
 	case 'q':
 		r->quiet = true;
 		return CLI_OK;
@@ -136,7 +137,7 @@ static const struct option_row options[] = {
 	{ CONTRACT, "contract", NULL,
 	  .help = "revoke the policy if it reads far more than the default would; so it is"
 		  " anyway in a share" },
-	{ JIT, "jit", "HOW", .help = "native code: auto, on, off; else as the module's jit" },
+	{ JIT, "jit", CLI_JIT_WORDS, .help = "native code; without it as the module's jit" },
 	{ HINTS, "hints", "FILE",
 	  .help = "what runs of the program have learnt, of a policy as amp; not the one in"
 		  " ~/.local/state/hipec/amp. It is read and written" },

@@ -194,15 +194,6 @@ static int add_column(struct sim_job *job, char *name)
 	return CLI_OK;
 }
 
-static int set_mode(struct sim_job *job, char *name)
-{
-	for (job->mode = SIM_MAPPED; job->mode <= SIM_EXACT; job->mode++)
-		if (!strcmp(name, sim_mode_names[job->mode]))
-			return CLI_OK;
-	cli_error("--mode: want mapped or exact, not '%s'", cli_clean(name));
-	return CLI_USAGE;
-}
-
 /* @salt: NULL for a fixed one, so that a run can be repeated. */
 static int set_contract(struct sim_job *job, char *salt)
 {
@@ -292,7 +283,8 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 	case 'f':
 		return for_each_part(arg, job, add_frames);
 	case 'm':
-		return set_mode(job, arg);
+		job->mode = option_word(SIM_MODE_WORDS, arg);
+		return CLI_OK;
 	case 'c':
 		return set_contract(job, arg);
 	case 'C':
@@ -304,7 +296,8 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 	case 'J':
 		return set_jobs(job, arg);
 	case 'd':
-		return sim_feed_set_detector(job, cli_clean(arg));
+		sim_feed_set_detector(job, arg);
+		return CLI_OK;
 	case 'e':
 		return sim_feed_set_every(job, cli_clean(arg));
 	case 'U':
@@ -391,7 +384,7 @@ const struct option_row sim_options[] = {
 	{ 'f', "frames", "LIST",
 	  .help = "frames of memory: 4096, 4k (1024 each); or as bytes 64M, 1G, 512KiB; or as a"
 		  " part of the trace's pages, 10%; without it 25% and 50%" },
-	{ 'm', "mode", "MODE",
+	{ 'm', "mode", SIM_MODE_WORDS,
 	  .help = "mapped: a hit sets the page's bits, as hardware does (the default); exact:"
 		  " it also runs Access" },
 	{ LONG('w'), "whole-writes", NULL,
@@ -415,9 +408,8 @@ const struct option_row sim_options[] = {
 	{ LONG('P'), "post-cache", "FILE",
 	  .help = "write there what one policy with one number of frames reads and writes, a"
 		  " trace; hipec play times it" },
-	{ LONG('d'), "detector", "BY",
-	  .help = "amp, pcc or dear: what finds the patterns of a policy that is fed, as amp;"
-		  " none: nothing does" },
+	{ LONG('d'), "detector", SIM_DETECTOR_WORDS,
+	  .help = "what finds the patterns of a policy that is fed, as amp; none: nothing does" },
 	{ LONG('e'), "detect-every", "N", .help = "accesses from one feed to the next; 5000" },
 	{ LONG('U'), "unguarded", NULL,
 	  .help = "what is found is fed at once, whether it pays or not" },

@@ -14,20 +14,16 @@
 /**
  * sim_feed_set_detector() - the argument of --detector
  * @job:  gets it
- * @name: of a method, or none
- *
- * Return: 0 or an exit code, said.
+ * @name: of SIM_DETECTOR_WORDS
  */
-int sim_feed_set_detector(struct sim_job *job, const char *name)
+void sim_feed_set_detector(struct sim_job *job, const char *name)
 {
 	job->feed.off = !strcmp(name, "none");
-	if (job->feed.off || amp_method_find(name, &job->feed.method))
-		return CLI_OK;
-	cli_error("--detector: want amp, pcc, dear or none, not '%s'", name);
-	return CLI_USAGE;
+	if (!job->feed.off)
+		job->feed.method = option_word(SIM_DETECTOR_WORDS, name);
 }
 
-/* The same of --detect-every. */
+/* The same of --detect-every. Return: 0 or an exit code, said. */
 int sim_feed_set_every(struct sim_job *job, const char *text)
 {
 	char *end;

@@ -182,7 +182,8 @@ int sim_param_add(struct sim_job *job, char *arg);
 int sim_params_set(struct sim_job *job);
 int sim_job_policy(struct sim_job *job, const char *name);
 
-int sim_feed_set_detector(struct sim_job *job, const char *name);
+#define SIM_DETECTOR_WORDS (AMP_METHODS(OPTION_WORD) "|none" + 1)
+void sim_feed_set_detector(struct sim_job *job, const char *name);
 int sim_feed_set_every(struct sim_job *job, const char *text);
 int sim_feed_open(struct sim_job *job);
 void sim_feed_row(const struct sim_job *job, struct sim_row *row);
@@ -220,7 +221,8 @@ bool sim_verdict_text(const struct sim_job *job, const struct sim_cell *cell,
 		      char *line);
 void sim_verdict_print(const struct sim_job *job, const struct sim_cell *cell);
 
-extern const char *const sim_mode_names[2];
+extern const char *const sim_mode_names[SIM_NR_MODES];
+#define SIM_MODE_WORDS (SIM_MODES(OPTION_WORD) + 1)
 bool sim_column_find(const char *name, enum sim_column *column);
 const char *sim_column_nearest(const char *name);
 void sim_table_print(const struct sim_job *job, const struct sim_rows *rows);

@@ -19,8 +19,9 @@ static const struct {
 };
 
 const char *const sim_mode_names[] = {
-	[SIM_MAPPED] = "mapped",
-	[SIM_EXACT] = "exact",
+#define X(id, text) [SIM_##id] = text,
+	SIM_MODES(X)
+#undef X
 };
 
 bool sim_column_find(const char *name, enum sim_column *column)
