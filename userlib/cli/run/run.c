@@ -281,7 +281,7 @@ static int prepare(struct run *r, struct sim_job *job)
 
 	if (ret)
 		return ret;
-	/* Of regions alone is known who touches them. */
+	/* AMP is fed from regions only. */
 	if (hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT)
 		r->regions = true;
 	if (!r->regions && !open_in_place(r, job->policy)) {
