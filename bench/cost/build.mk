@@ -58,7 +58,7 @@ bench-interval: $(B)/hipec $(SHIPPED_HPO)
 
 .PHONY: bench-sweep
 ## bench-sweep: what the engine of hipec sweep costs beside the simulations (FULL=1: 1,000 traces; OWN=1: no Dask)
-bench-sweep: $(B)/hipec packages-sweep $(SHIPPED_HPO)
+bench-sweep: $(B)/hipec $(SWEEP_PY:userlib/%=$(B)/%) packages-sweep $(SHIPPED_HPO)
 	@HIPEC_PYTHON=$(SWEEP_PYTHON)/bin/python3 bench/cost/sweep.py --traces $(if $(FULL),1000,40) \
 		$(if $(OWN),--own)
 
