@@ -28,7 +28,7 @@ module_param(recovery_buckets, uint, 0644);
 MODULE_PARM_DESC(recovery_buckets, "buckets of the recovery table of each container loaded from now on; 0: a quarter of its frames");
 
 #define HIPEC_MAX_BUCKETS (1u << 20)
-/* Ticks that a container waits for its first frames, while others' are leaving. */
+/* Ticks that a load waits for the first frames, while other containers' are leaving. */
 #define HIPEC_FILL_TICKS (HZ / 2)
 /* Of these, one user's: nobody keeps all others out. */
 #define HIPEC_MAX_USER_MEMBERS 256
@@ -130,7 +130,7 @@ int hipec_share_fill(struct hipec_container *c, u32 entries)
 		mutex_lock(&c->lock);
 		ret = hipec_pool_grow(&c->core, &d, HIPEC_EFFORT_MOST);
 		mutex_unlock(&c->lock);
-		/* Who is to give one runs its policy just now, or writes. */
+		/* The container that is to give one runs its policy, or writes its page. */
 		if (ret == -EAGAIN && ticks++ < HIPEC_FILL_TICKS &&
 		    !fatal_signal_pending(current)) {
 			schedule_timeout_killable(1);

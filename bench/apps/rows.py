@@ -53,7 +53,7 @@ def headers(where, small):
     """C headers: those of a kernel, in their tree."""
     cache = pathlib.Path(os.environ.get("HIPEC_CACHE") or pathlib.Path(
         os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "hipec")
-    trees = sorted((cache / "kernels/6.12/root/usr/src").glob("linux-headers-*-common"))
+    trees = sorted((cache / "kernels/6.12").glob("*/usr/src/linux-headers-*-common"))
     names = ("linux",) if small else ("linux", "net", "uapi", "media", "sound", "drm")
     for name in names:
         shutil.copytree(trees[0] / "include" / name, where / name)

@@ -6,7 +6,7 @@ machine.
 
     sweep.py [--traces N] [--own]       40; the goals are of 1,000 (FULL=1 of make)
 
---own (OWN=1 of make) leaves Dask out: that takes half of the time.
+--own (OWN=1 of make) leaves Dask out.
 
 Each row is compared with hipec sim --json of its own. Processor times are those of processes that
 have ended; builds beside them still made them 7 % longer. Goals of the time on the clock count on

@@ -102,8 +102,8 @@ struct hipec_kind {
  * @for_others: that is under way, in the worker
  * @asked_since: ns, when that began; 0: it is not
  * @late_for_others: it was late then, and runs nothing more for them
- * @others_wait: times that it was not asked after it was late for them
- * @others_skip: times that it is not asked still; atomic, no lock
+ * @others_wait: requests that it missed when it was late for them the last time
+ * @others_skip: requests that it is still to miss; atomic, no lock
  * @timer:     runs Timer
  * @ended:     polled for the end of the policy
  * @nr_filling: batches that are being read ahead now

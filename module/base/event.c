@@ -33,7 +33,7 @@ MODULE_PARM_DESC(others_us, "microseconds that a policy may take to name pages f
 
 /* Commands between two looks at the clock, for them. */
 #define HIPEC_OTHERS_POLL 128
-/* Times that who was late for others is left out, at most. */
+/* Requests that a policy misses, at most, after it was late for others. */
 #define HIPEC_MAX_OTHERS_WAIT 1023u
 
 /**
@@ -103,8 +103,8 @@ int hipec_event_run(struct hipec_core *core, u32 event)
  * hipec_event_late() - the engine's host: an event was given up
  * @core: container
  *
- * Who was late for others runs nothing more for them, this time, and is not asked the next
- * times: once, then 3 times, 7 and so on.
+ * A policy that was late for others runs nothing more for them in this run, and misses the
+ * next request, then 3 requests, 7 and so on.
  *
  * Context: expects the container's lock.
  * Return: true if that shall not end the policy, however often it happens.
@@ -123,7 +123,7 @@ bool hipec_event_late(struct hipec_core *core)
  * hipec_event_refill() - the engine's host: have pages named for others, soon
  * @core: container that shares
  *
- * Context: expects the pool's lock, perhaps in reclaim.
+ * Context: expects the pool's lock; does not sleep.
  */
 void hipec_event_refill(struct hipec_core *core)
 {

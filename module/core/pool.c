@@ -96,7 +96,7 @@ static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 		return;
 	if (hipec_doubt_asks(&core->doubt))
 		hipec_core_take_named(core, core == pool->requester);
-	/* Under memory pressure it would be in the way of the next scan. */
+	/* Under memory pressure the worker would hold the lock that the next scan tries. */
 	if (pool->requester && core != pool->requester)
 		refill(core);
 	unlock_member(pool, core);
@@ -220,7 +220,7 @@ static bool name(struct hipec_core *core, const struct hipec_demand *d, bool at_
 	core->named_none = false;
 	if (!most && (at_limit || !has_room(core->pool)))
 		most = 1;
-	/* One that is being loaded has nothing yet. */
+	/* A container that is being loaded has no page yet. */
 	if (most && core->vm.nr_live && !core->doubt.passes)
 		hipec_core_name(core, d, most);
 	return core->nr_free + core->nr_pending > had;
@@ -304,20 +304,20 @@ void hipec_pool_recover(struct hipec_core *core, u32 pgno)
 /**
  * hipec_pool_give() - have a member give a page up
  * @core: member
- * @keep: the frame stays with it; else it goes back
  *
- * One that its policy has named, or the built-in choice. Runs no event.
+ * A page that its policy has named, or the built-in choice; the frame goes back. Runs no
+ * event.
  *
  * Context: expects the member's lock and the pool's; may sleep.
  * Return: whether a page has gone.
  */
-bool hipec_pool_give(struct hipec_core *core, bool keep)
+bool hipec_pool_give(struct hipec_core *core)
 {
 	u32 pgno;
 
-	if (hipec_core_take_named(core, keep))
+	if (hipec_core_take_named(core, false))
 		return true;
-	if (!hipec_core_evict_any(core, keep, &pgno))
+	if (!hipec_core_evict_any(core, false, &pgno))
 		return false;
 	note_taken(core, pgno);
 	return true;

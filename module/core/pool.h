@@ -79,7 +79,7 @@ void __hipec_pool_added(struct hipec_core *core, u32 h);
 void __hipec_pool_removed(struct hipec_core *core, u32 h);
 void __hipec_pool_account(struct hipec_core *core);
 void hipec_pool_recover(struct hipec_core *core, u32 pgno);
-bool hipec_pool_give(struct hipec_core *core, bool keep);
+bool hipec_pool_give(struct hipec_core *core);
 long hipec_pool_spare(const struct hipec_pool *pool);
 bool hipec_pool_reclaim(struct hipec_pool *pool);
 

@@ -292,7 +292,8 @@ def test_an_older_module_keeps_no_log(module, monkeypatch):
 
 @pytest.mark.parametrize("args, why", [
     (["top", "-i", "0"], "--interval wants seconds"), (["top", "-i", "x"], "--interval wants"),
-    (["top", "-n", "0"], "--number wants"), (["top", "--sort", "x"], "--sort: want frames, faults, evictions, loss or id, not 'x'"),
+    (["top", "-n", "0"], "--number wants"),
+    (["top", "--sort", "x"], "--sort: want frames, faults, evictions, loss or id, not 'x'"),
     (["top", "x"], "usage: hipec top"), (["log", "-n", "-1"], "--last wants a number"),
     (["log", "x"], "usage: hipec log"), (["metrics", "x"], "usage: hipec metrics"),
     (["metrics", "--json"], "usage: hipec metrics")])

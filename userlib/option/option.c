@@ -136,7 +136,7 @@ int option_word(const char *words, const char *text)
 	}
 }
 
-/* Whether a row's argument is one of some words; those of a table of numbers are not. */
+/* Whether a row's argument is one of some words, which are in lower case. */
 static bool has_words(const struct option_row *row)
 {
 	return row->argument && strchr(row->argument, '|') && *row->argument >= 'a';
@@ -146,14 +146,12 @@ static bool has_words(const struct option_row *row)
 static void say_no_word(const struct option_row *row, const char *text, char *why)
 {
 	int n = snprintf(why, OPTION_LINE, "--%s: want ", row->name);
+	const char *word, *bar;
 
-	for (const char *word = row->argument; *word && n < OPTION_LINE; word++) {
-		int length = strcspn(word, "|");
-		bool more = strchr(word + length + !!word[length], '|');
-
-		n += snprintf(why + n, OPTION_LINE - n, "%.*s%s", length, word,
-			      !word[length] ? "" : more ? ", " : " or ");
-		word += length - !word[length];
+	for (word = row->argument; word && n < OPTION_LINE; word = bar ? bar + 1 : NULL) {
+		bar = strchr(word, '|');
+		n += snprintf(why + n, OPTION_LINE - n, "%.*s%s", (int)strcspn(word, "|"), word,
+			      !bar ? "" : strchr(bar + 1, '|') ? ", " : " or ");
 	}
 	if (n < OPTION_LINE)
 		snprintf(why + n, OPTION_LINE - n, ", not '%s'", text);

@@ -89,7 +89,7 @@ def curve(section):
                         hovertemplate="%{y:.2f} with %{customdata}")
     if not section.together:
         fig.add_vline(x=section.runs[0].row["frames"], line={"color": "#888", "dash": "dot"},
-                      annotation={"text": "drawn below", "font": {"color": "#666", "size": 11}})
+                      annotation={"text": "drawn below", "font": {"size": 11}})
     return fig
 
 

@@ -39,12 +39,12 @@ function fill(table, titles, rows) {
   }
 }
 
-function layout(y) {
+function layout(y, x = {}) {
   const text = dark.matches ? "#ddd" : "#222", grid = dark.matches ? "#3a3d44" : "#e4e4e4";
   return { height: 300, margin: { l: 60, r: 10, t: 30, b: 40 }, font: { color: text },
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "x unified",
     hoverlabel: { bgcolor: dark.matches ? "#26292f" : "#fff" }, showlegend: true,
-    legend: { orientation: "h", y: 1.02, yanchor: "bottom" }, xaxis: { gridcolor: grid },
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom" }, xaxis: { gridcolor: grid, automargin: true, ...x },
     yaxis: { title: { text: y }, gridcolor: grid, rangemode: "tozero" } };
 }
 
@@ -64,7 +64,8 @@ function lines(key, stacked) {
 }
 
 function draw(log) {
-  const options = { responsive: true, displaylogo: false };
+  const options = { responsive: true, displayModeBar: false };
+  const times = { tickangle: 0, nticks: Math.max(2, innerWidth / 150 | 0) };
   const last = pictures[pictures.length - 1];
   const best = row => row.gain_percent === null ? -Infinity : row.gain_percent;
   const rows = [...last.containers].sort((a, b) => best(b) - best(a));
@@ -80,8 +81,8 @@ function draw(log) {
   [...log].reverse().map(one => [one.time, count(one.container.id), one.container.comm,
     one.container.policy, one.end, one.container.exit.message || one.container.exit.text]));
   const known = rows.filter(row => row.gain_percent !== null);
-  Plotly.react("frames", lines("frames", true), layout("frames of 4 KiB"), options);
-  Plotly.react("faults", lines("faults_per_s", false), layout("faults a second"), options);
+  Plotly.react("frames", lines("frames", true), layout("frames of 4 KiB", times), options);
+  Plotly.react("faults", lines("faults_per_s", false), layout("faults a second", times), options);
   Plotly.react("gain", [{ type: "bar", showlegend: false, x: known.map(row => clean(name(row))),
     y: known.map(row => row.gain_percent), marker: { color: COLOURS[0] },
     error_y: { type: "data", array: known.map(row => row.gain_error_percent),

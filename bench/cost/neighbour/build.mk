@@ -4,17 +4,13 @@
 BENCH_NEIGHBOUR := $(B)/bench/cost/neighbour/neighbour
 NEIGHBOUR_GUEST := $(B)/bench/cost/neighbour/guest
 NEIGHBOUR_HPO := $(addprefix $(B)/,policies/fifo.hpo guest/policies/endless-replace.hpo \
-	bench/cost/neighbour/slow-for-others.hpo)
+	guest/policies/slow-for-others.hpo)
 
 $(BENCH_NEIGHBOUR): bench/cost/neighbour/neighbour.c $(B)/libhipec.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
 ALL += $(BENCH_NEIGHBOUR)
-
-$(B)/bench/cost/neighbour/%.hpo: bench/cost/neighbour/%.hp $(B)/ampc
-	@mkdir -p $(@D)
-	$(B)/ampc -o $@ $<
 
 $(NEIGHBOUR_GUEST).img: bench/cost/neighbour/guest.sh bench/lib/disk.sh $(BENCH_NEIGHBOUR) \
 		$(B)/bench/lib/mkdata $(NEIGHBOUR_HPO) $(B)/kmod-$(DEMO_KERNEL)/stamp \

@@ -199,6 +199,35 @@ static void less_time_for_others(void)
 	close_map(&n);
 }
 
+/*
+ * A policy that loops for others alone is late again after each page of its own, and is left
+ * out once, then 3 times, 7 and so on: 64 rounds of a page of its own and 8 of its neighbour
+ * are 512 requests at most, so it is late 10 times at most.
+ */
+static void late_for_others_again(void)
+{
+	struct hipec_status s;
+	struct map looper, n;
+	size_t round;
+
+	open_shared(&looper, "slow-for-others", FILE_L, 400, 400, false);
+	touch_range(&looper, 0, 400);
+	open_shared(&n, "fifo", FILE_N, 400, 400, false);
+	set_switch(OTHERS, "0");
+	for (round = 0; round < 64; round++) {
+		touch(&looper, 2 * round);
+		touch_beside(&n, 8 * round % 400, 8 * round % 400 + 8, &looper);
+	}
+	set_switch(OTHERS, "10000");
+	s = get_status(looper.container);
+	CHECK_EQ(s.exit.kind, EXIT_NONE);
+	CHECK_LE(430, s.counters.faults);
+	CHECK_LE(2, s.counters.late);
+	CHECK_LE(s.counters.late, 10);
+	close_map(&looper);
+	close_map(&n);
+}
+
 /* All pages of @m are in pipes, and cannot go. */
 static void pin(struct map *m)
 {
@@ -310,6 +339,7 @@ const struct test loop_tests[] = {
 	{ "endless_page_fault_lets_the_pool_go_on", shared },
 	{ "endless_replace_keeps_nobody_from_the_pool", replace_for_others },
 	{ "replace_for_others_has_less_time", less_time_for_others },
+	{ "late_for_others_is_left_out_longer_each_time", late_for_others_again },
 	{ "pinned_pages_ask_their_policy_once", pinned_pages_of_others },
 	{ "who_asks_a_busy_container_can_be_killed", asker_is_killed },
 	{ 0 }
