@@ -434,6 +434,41 @@ static struct file *open_backing(struct file *file, bool writable)
 			   O_LARGEFILE, current_cred());
 }
 
+/* Return: a region that nobody knows of yet, or an error. */
+static struct hipec_region *region_new(struct hipec_container *c, const struct hipec_attach *args)
+{
+	struct hipec_region *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	struct file *file = fget(args->fd);
+	int ret = -EBADF;
+
+	if (!r || !file)
+		goto out_free;
+	r->c = c;
+	r->writable = args->flags & HIPEC_ATTACH_WRITE;
+	hipec_hint_init(r);
+	r->backing = open_backing(file, r->writable);
+	if (IS_ERR(r->backing)) {
+		ret = PTR_ERR(r->backing);
+		goto out_free;
+	}
+	ret = set_range(r, args->offset, args->length);
+	if (ret) {
+		fput(r->backing);
+		goto out_free;
+	}
+	fput(file);
+	hipec_read_init(r);
+	INIT_DELAYED_WORK(&r->end, end_region);
+	return r;
+
+out_free:
+	if (file)
+		fput(file);
+	ret = r ? ret : -ENOMEM;
+	kfree(r);
+	return ERR_PTR(ret);
+}
+
 /**
  * hipec_region_attach() - bind a range of a backing file to a container
  * @c:           container
@@ -457,35 +492,15 @@ static struct file *open_backing(struct file *file, bool writable)
 int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 			struct file **region_file)
 {
-	struct hipec_region *r;
+	struct hipec_region *r = region_new(c, args);
 	struct file *file;
 	int ret;
 
-	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
-	if (!r)
-		return -ENOMEM;
-	r->c = c;
-	r->writable = args->flags & HIPEC_ATTACH_WRITE;
-	hipec_hint_init(r);
-	file = fget(args->fd);
-	if (!file) {
-		ret = -EBADF;
-		goto out_free;
-	}
-	r->backing = open_backing(file, r->writable);
-	fput(file);
-	if (IS_ERR(r->backing)) {
-		ret = PTR_ERR(r->backing);
-		goto out_free;
-	}
-	ret = set_range(r, args->offset, args->length);
-	if (ret)
-		goto out_fput;
-	hipec_read_init(r);
-	INIT_DELAYED_WORK(&r->end, end_region);
+	if (IS_ERR(r))
+		return PTR_ERR(r);
 	ret = hipec_writeback_get(r);
 	if (ret)
-		goto out_fput;
+		goto out_free;
 	ret = claim_file(r);
 	if (ret)
 		goto out_writeback;
@@ -512,9 +527,8 @@ out_unclaim:
 	unclaim_file(r);
 out_writeback:
 	hipec_writeback_put(r);
-out_fput:
-	fput(r->backing);
 out_free:
+	fput(r->backing);
 	kfree(r);
 	return ret;
 }

@@ -174,6 +174,19 @@ static void moving_the_only_page_changes_nothing(struct kunit *test)
 	}
 }
 
+/* 1 to 4 are on the fallback queue, 5 and 6 on the ordered one; 7 and 8 are unused. */
+static void six_pages(struct hipec_fakehost *fake)
+{
+	struct hipec_vm *vm = &fake->vm;
+	u32 h;
+
+	hipec_kit_pages(fake, 6);
+	for (h = 5; h <= 6; h++) {
+		vm->field[h] = h;
+		hipec_queue_move(vm, ORDERED, h, HIPEC_END_TAIL);
+	}
+}
+
 /*
  * A checker that sees nothing proves nothing: each kind of damage is seen, and
  * a machine that was mended is whole again.
@@ -182,7 +195,7 @@ static void the_checker_sees_each_kind_of_damage(struct kunit *test)
 {
 	struct hipec_fakehost *fake = machine(test, 8);
 	struct hipec_vm *vm = &fake->vm;
-	u32 h, i;
+	u32 i;
 	struct {
 		u32 *place, wrong;
 	} damage[] = {
@@ -210,12 +223,7 @@ static void the_checker_sees_each_kind_of_damage(struct kunit *test)
 		{ &vm->page[8].next, 0u - 2 },	/* a cycle of unused ones */
 	};
 
-	/* 1 to 4 on the fallback queue, 5 and 6 on the ordered one, 7 and 8 unused. */
-	hipec_kit_pages(fake, 6);
-	for (h = 5; h <= 6; h++) {
-		vm->field[h] = h;
-		hipec_queue_move(vm, ORDERED, h, HIPEC_END_TAIL);
-	}
+	six_pages(fake);
 	HIPEC_KIT_EXPECT_WHOLE(test, vm);
 	for (i = 0; i < ARRAY_SIZE(damage); i++) {
 		u32 right = *damage[i].place;
@@ -225,7 +233,15 @@ static void the_checker_sees_each_kind_of_damage(struct kunit *test)
 		*damage[i].place = right;
 	}
 	HIPEC_KIT_EXPECT_WHOLE(test, vm);
+}
 
+static void the_checker_sees_wrong_orders_queues_and_flags(struct kunit *test)
+{
+	struct hipec_fakehost *fake = machine(test, 8);
+	struct hipec_vm *vm = &fake->vm;
+	u32 i;
+
+	six_pages(fake);
 	vm->node[5].key = 7;		/* not in order */
 	KUNIT_EXPECT_NOT_NULL(test, hipec_vm_broken(vm));
 	vm->node[5].key = 5;
@@ -287,6 +303,7 @@ static struct kunit_case page_cases[] = {
 	KUNIT_CASE(a_page_may_come_back_at_once),
 	KUNIT_CASE(moving_the_only_page_changes_nothing),
 	KUNIT_CASE(the_checker_sees_each_kind_of_damage),
+	KUNIT_CASE(the_checker_sees_wrong_orders_queues_and_flags),
 	KUNIT_CASE(machine_stays_inside_its_memory),
 	{ }
 };

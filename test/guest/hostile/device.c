@@ -160,69 +160,48 @@ int op_load_damaged(void)
 	return load(h, image, chance(90) ? size : below(size));
 }
 
+/* Fill the argument of an ioctl. Its size is the value. */
+#define FILL(type, ...)                                         \
+	({                                                      \
+		*(struct type *)arg = (struct type){ __VA_ARGS__ }; \
+		sizeof(struct type);                            \
+	})
+
 /* The struct of an ioctl as a sound caller has it. */
 static size_t sound_args(unsigned int nr, void *arg)
 {
 	struct hold *f = any_hold(w.file);
 	uint32_t i = below(nr_policies);
+	uintptr_t image = (uintptr_t)policy[i].image;
+	int fd = f ? f->fd : -1;
 
 	switch (nr) {
 	case _IOC_NR(HIPEC_IOC_QUERY):
-		*(struct hipec_query *)arg = (struct hipec_query){ 0 };
-		return sizeof(struct hipec_query);
+		return FILL(hipec_query, 0);
 	case _IOC_NR(HIPEC_IOC_LOAD):
-		*(struct hipec_load *)arg = (struct hipec_load){
-			.image = (uintptr_t)policy[i].image,
-			.image_size = policy[i].size, .frames = 8,
-		};
-		return sizeof(struct hipec_load);
+		return FILL(hipec_load, .image = image, .image_size = policy[i].size, .frames = 8);
 	case _IOC_NR(HIPEC_IOC_ATTACH):
-		*(struct hipec_attach *)arg = (struct hipec_attach){
-			.fd = f ? f->fd : -1,
-		};
-		return sizeof(struct hipec_attach);
+		return FILL(hipec_attach, .fd = fd);
 	case _IOC_NR(HIPEC_IOC_OPERAND):
-		*(struct hipec_operand *)arg = (struct hipec_operand){
-			.slot = below(12),
-		};
-		return sizeof(struct hipec_operand);
+		return FILL(hipec_operand, .slot = below(12));
 	case _IOC_NR(HIPEC_IOC_RECORD):
-		*(struct hipec_record *)arg = (struct hipec_record){
-			.ring = HIPEC_RECORD_MIN_RING,
-		};
-		return sizeof(struct hipec_record);
+		return FILL(hipec_record, .ring = HIPEC_RECORD_MIN_RING);
 	case _IOC_NR(HIPEC_IOC_SAMPLE):
-		*(struct hipec_sample *)arg = (struct hipec_sample){
-			.threshold = 1ull << below(33),
-			.ring = HIPEC_RECORD_MIN_RING,
-		};
-		return sizeof(struct hipec_sample);
+		return FILL(hipec_sample, .threshold = 1ull << below(33),
+			    .ring = HIPEC_RECORD_MIN_RING);
 	case _IOC_NR(HIPEC_IOC_SWAP):
-		*(struct hipec_swap *)arg = (struct hipec_swap){
-			.image = (uintptr_t)policy[i].image,
-			.image_size = policy[i].size,
-		};
-		return sizeof(struct hipec_swap);
+		return FILL(hipec_swap, .image = image, .image_size = policy[i].size);
 	case _IOC_NR(HIPEC_IOC_REVOKE):
-		*(struct hipec_revoke *)arg = (struct hipec_revoke){ 0 };
-		return sizeof(struct hipec_revoke);
+		return FILL(hipec_revoke, 0);
 	case _IOC_NR(HIPEC_IOC_WHY):
-		*(struct hipec_why *)arg = (struct hipec_why){
-			.flags = below(2), .fd = f ? f->fd : -1,
-			.offset = below(MAX_PAGES) * PAGE_BYTES,
-		};
-		return sizeof(struct hipec_why);
+		return FILL(hipec_why, .flags = below(2), .fd = fd,
+			    .offset = below(MAX_PAGES) * PAGE_BYTES);
 	case _IOC_NR(HIPEC_IOC_SET_PARAM):
-		*(struct hipec_set_param *)arg = (struct hipec_set_param){
-			.slot = below(16), .value = below(4),
-		};
-		return sizeof(struct hipec_set_param);
+		return FILL(hipec_set_param, .slot = below(16), .value = below(4));
 	case _IOC_NR(HIPEC_IOC_LOG):
-		*(struct hipec_log *)arg = (struct hipec_log){ 0 };
-		return sizeof(struct hipec_log);
+		return FILL(hipec_log, 0);
 	default:
-		*(struct hipec_status *)arg = (struct hipec_status){ 0 };
-		return sizeof(struct hipec_status);
+		return FILL(hipec_status, 0);
 	}
 }
 
