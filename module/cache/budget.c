@@ -67,7 +67,7 @@ u32 hipec_pressure_limit(const struct hipec_cache *cache)
 	if (left >= (long)budget)
 		return budget;
 	/* Victims are no longer held, but charged until they are evicted. */
-	left += cache->victims.pages;
+	left += cache->victims.pages + cache->nr_evicting;
 	return clamp_t(long, cache->held + left - MARGIN, min(budget, 32u),
 		       budget);
 }

@@ -106,6 +106,7 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 	cache->limit = c->core.nr_frames;
 	INIT_LIST_HEAD(&cache->files);
 	INIT_LIST_HEAD(&cache->dirs);
+	INIT_LIST_HEAD(&cache->evicting);
 	xa_init(&cache->slots);
 	xa_init(&cache->tokens);
 	INIT_WORK(&cache->drain, hipec_touch_work);

@@ -12,7 +12,8 @@
  *
  *   ahead     on the list @ahead: read, and nobody has touched it; no policy knows it
  *   live      the policy knows it
- *   victim    on the list @victims: given up, to be evicted before the lock is dropped
+ *   victim    on the list @victims: given up, to be evicted before the page that comes is
+ *             read; or in somebody's struct hipec_evicting
  *   refused   on the list @refused: given up, and could not go (dirty, being written,
  *             pinned, mlocked); it is tried again, or a touch brings it back
  *
@@ -54,7 +55,7 @@ struct hipec_mark;
 #define HIPEC_FOLIO_AHEAD 0x2000	/* on the list @ahead */
 #define HIPEC_FOLIO_REFUSED 0x4000	/* on the list @refused */
 #define HIPEC_FOLIO_AROUND 0x8000	/* mapped by a fault of a neighbour */
-/* Both: on the list @victims. */
+/* Both: a victim. */
 #define HIPEC_FOLIO_VICTIM (HIPEC_FOLIO_AHEAD | HIPEC_FOLIO_REFUSED)
 #define HIPEC_FOLIO_PENDING 0x0080	/* a victim that was live: core/core.h */
 
@@ -161,12 +162,34 @@ struct hipec_cfile {
 	struct rcu_head rcu;
 };
 
-/* A victim that is about to be evicted. */
+/**
+ * struct hipec_victim - a victim that is about to be evicted
+ * @f:    its file
+ * @idx:  first page there
+ * @nr:   pages
+ * @h:    its entry; 0: somebody has finished it. Under c->lock
+ * @gone: it is known to have gone
+ */
 struct hipec_victim {
 	struct hipec_cfile *f;
 	u32 idx;
 	u32 nr;
 	u32 h;
+	bool gone;
+};
+
+/**
+ * struct hipec_evicting - victims that a task evicts together
+ * @link:   cache->evicting, while it does not hold c->lock
+ * @nr:     victims
+ * @pages:  of them
+ * @victim: in the order of their pages
+ */
+struct hipec_evicting {
+	struct list_head link;
+	u32 nr;
+	u32 pages;
+	struct hipec_victim victim[HIPEC_MAX_VICTIMS];
 };
 
 /**
@@ -187,7 +210,9 @@ struct hipec_victim {
  * @rises:   times that there was a little more of it
  * @misfits: pages that got no entry, until the files are searched for them
  * @victims: folios to be evicted
- * @victim:  those of them that are evicted together
+ * @own:     those of them that the lock's holder evicts
+ * @evicting: of struct hipec_evicting: those that tasks evict that do not hold it
+ * @nr_evicting: pages of these
  * @freed:   pages that victims have freed, ever
  * @deaf:    the policy does not ask whether a page was referenced, and has no Access
  * @hear:    of which touches: not of all, if it is @deaf and all folios are live. May be
@@ -223,7 +248,9 @@ struct hipec_cache {
 	u32 rises;
 	u32 misfits;
 	struct hipec_folios victims;
-	struct hipec_victim victim[HIPEC_MAX_VICTIMS];
+	struct hipec_evicting own;
+	struct list_head evicting;
+	u32 nr_evicting;
 	u64 freed;
 	bool deaf;
 	enum hipec_hear hear;
@@ -344,6 +371,7 @@ u32 hipec_entry_add(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		    u32 order);
 int hipec_order_at(struct address_space *mapping, pgoff_t idx);
 void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want);
+void hipec_cache_settle_unlocked(struct hipec_cache *cache);
 u32 hipec_cache_give(struct hipec_cache *cache, u32 want);
 void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 			 enum hipec_touch how);
@@ -365,6 +393,8 @@ void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h);
 void hipec_folios_del(struct hipec_cache *cache, u32 h);
 void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live);
 void hipec_victims_evict(struct hipec_cache *cache);
+void hipec_victims_evict_unlocked(struct hipec_cache *cache);
+void hipec_victim_finish(struct hipec_cache *cache, u32 h);
 void hipec_refused_retry(struct hipec_cache *cache, u32 most);
 void hipec_refused_clean(struct work_struct *work);
 void hipec_evictable_again(struct address_space *mapping);

@@ -9,6 +9,8 @@
  * hipec_folios_add(), _del()   an entry is put on a list, or taken off
  * hipec_victim_add()           an entry is to be evicted
  * hipec_victims_evict()        evict them
+ * hipec_victims_evict_unlocked()  and have others go on meanwhile
+ * hipec_victim_finish()        one that somebody wants to know of
  * hipec_refused_retry()        look at those again that could not go
  * hipec_refused_clean()        work: write them
  * hipec_evictable_again()      folios of a file that is let go
@@ -101,16 +103,16 @@ static bool goes_before(const struct hipec_victim *a,
 }
 
 /* They are few, and often in order. */
-static void sort_victims(struct hipec_cache *cache, u32 nr)
+static void sort_victims(struct hipec_evicting *e)
 {
 	struct hipec_victim v;
 	u32 i, j;
 
-	for (i = 1; i < nr; i++) {
-		v = cache->victim[i];
-		for (j = i; j && goes_before(&v, &cache->victim[j - 1]); j--)
-			cache->victim[j] = cache->victim[j - 1];
-		cache->victim[j] = v;
+	for (i = 1; i < e->nr; i++) {
+		v = e->victim[i];
+		for (j = i; j && goes_before(&v, &e->victim[j - 1]); j--)
+			e->victim[j] = e->victim[j - 1];
+		e->victim[j] = v;
 	}
 }
 
@@ -144,23 +146,17 @@ static enum stay find_stay(struct address_space *mapping, u32 idx)
 
 /*
  * Unmap the mapped victims of a run, of which no page was locked just now. Return: whether
- * another try is worth it.
+ * none is locked by now.
  */
-static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
-			  u32 nr)
+static bool unmap_run(const struct hipec_victim *v, u32 nr)
 {
 	struct address_space *mapping = v->f->inode->i_mapping;
-	bool again = false, locked = false;
+	bool locked = false;
 	u32 i, from = 0, to = 0;
 
 	for (i = 0; i < nr; i++) {
-		enum stay stay = find_stay(mapping, v[i].idx);
-
-		again |= stay == STAY_BUSY;
-		/* Unmapping may wait for locks of file systems. */
-		if (stay != STAY_MAPPED || cache->in_reclaim)
+		if (find_stay(mapping, v[i].idx) != STAY_MAPPED)
 			continue;
-		again = true;
 		if (from != to && v[i].idx != to) {
 			locked |= !hipec_unmap(v->f, from, to - from);
 			from = to;
@@ -171,37 +167,67 @@ static bool prepare_again(struct hipec_cache *cache, struct hipec_victim *v,
 	}
 	if (from != to)
 		locked |= !hipec_unmap(v->f, from, to - from);
-	return again && !locked;
+	return !locked;
 }
 
-/* Victims that follow each other in their file. Return: whether all are known to have gone. */
-static bool evict_run(struct hipec_cache *cache, struct hipec_victim *v, u32 nr)
+static bool any_busy(const struct hipec_victim *v, u32 nr)
+{
+	for (; nr; nr--, v++)
+		if (find_stay(v->f->inode->i_mapping, v->idx) == STAY_BUSY)
+			return true;
+	return false;
+}
+
+/*
+ * Victims that follow each other in their file; @wait: locks of file systems may be waited
+ * for, as unmapping does. Return: whether all are known to have gone.
+ */
+static bool evict_run(const struct hipec_victim *v, u32 nr, bool wait)
 {
 	struct address_space *mapping = v->f->inode->i_mapping;
 	u32 last = v[nr - 1].idx + v[nr - 1].nr - 1, pages = last + 1 - v->idx, i;
 
-	if (hipec_locked(mapping, v->idx, pages, !cache->in_reclaim)) {
+	if (hipec_locked(mapping, v->idx, pages, wait)) {
 		for (i = 0; nr > 1 && i < nr; i++)
-			evict_run(cache, &v[i], 1);
+			evict_run(&v[i], 1, wait);
 		return false;
 	}
+	/* A try with what is mapped would put it into a batch, and empty all of this CPU's. */
+	if (wait && mapping_mapped(mapping) && !unmap_run(v, nr))
+		return false;
 	if (invalidate_mapping_pages(mapping, v->idx, last) == pages)
 		return true;
-	/* The first try also empties this CPU's batches. */
-	if (prepare_again(cache, v, nr))
+	/* That has also emptied this CPU's batches. */
+	if (any_busy(v, nr))
 		invalidate_mapping_pages(mapping, v->idx, last);
 	return false;
 }
 
+/* Evict them all. Needs no lock, if their files are in use. */
+static void evict_runs(struct hipec_evicting *e, bool wait)
+{
+	struct hipec_victim *v = e->victim;
+	u32 i, first = 0;
+	bool gone;
+
+	for (i = 1; i <= e->nr; i++) {
+		if (i < e->nr && v[i].f == v[first].f &&
+		    v[i].idx == v[i - 1].idx + v[i - 1].nr)
+			continue;
+		gone = evict_run(&v[first], i - first, wait);
+		while (first < i)
+			v[first++].gone = gone;
+	}
+}
+
 /* A victim's entry is free if it has @gone, or on the list of refused ones. */
-static void finish_victim(struct hipec_cache *cache, const struct hipec_victim *v,
-			  bool gone)
+static void finish_one(struct hipec_cache *cache, struct hipec_victim *v, bool gone)
 {
 	struct hipec_core *core = &cache->c->core;
 	bool pending = core->vm.page[v->h].flags & HIPEC_FOLIO_PENDING;
 
 	core->vm.page[v->h].flags &= ~(HIPEC_FOLIO_PENDING | HIPEC_FOLIO_REF |
-				       HIPEC_FOLIO_LOOKED);
+				       HIPEC_FOLIO_LOOKED | HIPEC_FOLIO_VICTIM);
 	if (!gone && find_stay(v->f->inode->i_mapping, v->idx) != STAY_GONE) {
 		cache->held += v->nr;
 		hipec_folios_add(cache, HIPEC_FOLIO_REFUSED, v->h);
@@ -209,32 +235,46 @@ static void finish_victim(struct hipec_cache *cache, const struct hipec_victim *
 			hipec_core_put_aside(core);
 		else
 			core->counters.refused++;
-		return;
+	} else {
+		cache->freed += v->nr;
+		core->counters.evictions += v->nr - pending;
+		if (pending)
+			hipec_core_cleaned(core, v->h);
+		else
+			hipec_core_unbind(core, v->h, false);
 	}
-	cache->freed += v->nr;
-	core->counters.evictions += v->nr - pending;
-	if (pending)
-		hipec_core_cleaned(core, v->h);
-	else
-		hipec_core_unbind(core, v->h, false);
+	v->h = 0;
 }
 
-/* The first victims are on their list no more. Return: how many. */
-static u32 take_victims(struct hipec_cache *cache)
+static void finish(struct hipec_cache *cache, struct hipec_evicting *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr; i++)
+		if (e->victim[i].h)
+			finish_one(cache, &e->victim[i], e->victim[i].gone);
+	hipec_cache_account(cache);
+}
+
+/* The first victims are on their list no more. Return: whether there are any. */
+static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e)
 {
 	struct hipec_vm *vm = &cache->c->core.vm;
-	u32 nr, h;
+	u32 h;
 
-	for (nr = 0; nr < HIPEC_MAX_VICTIMS && (h = cache->victims.head); nr++) {
+	for (e->nr = e->pages = 0; e->nr < HIPEC_MAX_VICTIMS && (h = cache->victims.head);) {
 		struct hipec_cfile *f = hipec_cfile_of(cache, vm->page[h].pgno);
 
-		cache->victim[nr] = (struct hipec_victim){
+		e->victim[e->nr++] = (struct hipec_victim){
 			.f = f, .idx = vm->page[h].pgno - f->start, .h = h,
 			.nr = hipec_folio_pages(vm, h),
 		};
+		e->pages += hipec_folio_pages(vm, h);
 		hipec_folios_del(cache, h);
+		vm->page[h].flags |= HIPEC_FOLIO_VICTIM;
 	}
-	return nr;
+	sort_victims(e);
+	return e->nr;
 }
 
 /**
@@ -248,23 +288,97 @@ static u32 take_victims(struct hipec_cache *cache)
  */
 void hipec_victims_evict(struct hipec_cache *cache)
 {
-	struct hipec_victim *v = cache->victim;
-	u32 i, first, nr;
-	bool gone;
-
 	lockdep_assert_held(&cache->c->lock);
-	while ((nr = take_victims(cache))) {
-		sort_victims(cache, nr);
-		for (first = 0, i = 1; i <= nr; i++) {
-			if (i < nr && v[i].f == v[first].f &&
-			    v[i].idx == v[i - 1].idx + v[i - 1].nr)
-				continue;
-			gone = evict_run(cache, &v[first], i - first);
-			while (first < i)
-				finish_victim(cache, &v[first++], gone);
-		}
-		hipec_cache_account(cache);
+	while (take_victims(cache, &cache->own)) {
+		evict_runs(&cache->own, !cache->in_reclaim);
+		finish(cache, &cache->own);
 	}
+}
+
+/* Files of victims are in use no more, up to victim @nr. */
+static void put_files(struct hipec_evicting *e, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (!i || e->victim[i].f != e->victim[i - 1].f)
+			hipec_file_put(e->victim[i].f);
+}
+
+/* Return: whether their files are in use from now on; if not, one of them is let go. */
+static bool get_files(struct hipec_evicting *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr; i++)
+		if ((!i || e->victim[i].f != e->victim[i - 1].f) &&
+		    !atomic_inc_not_zero(&e->victim[i].f->users)) {
+			put_files(e, i);
+			return false;
+		}
+	return true;
+}
+
+/**
+ * hipec_victims_evict_unlocked() - evict the victims, and drop the lock meanwhile
+ * @cache: cache; the caller uses one of its files
+ *
+ * What takes longest in a miss is to evict, and others need not wait for that. Their
+ * entries are nobody's in between: whoever finds one finishes it.
+ *
+ * Context: expects c->lock, and not from within an event; sleeps. All that it guards may
+ * be another when it returns.
+ */
+void hipec_victims_evict_unlocked(struct hipec_cache *cache)
+{
+	struct hipec_container *c = cache->c;
+	u64 context = c->core.context;
+	struct hipec_evicting e;
+
+	while (take_victims(cache, &e)) {
+		if (!get_files(&e)) {
+			evict_runs(&e, true);
+			finish(cache, &e);
+			continue;
+		}
+		list_add(&e.link, &cache->evicting);
+		cache->nr_evicting += e.pages;
+		c->core.context = 0;
+		mutex_unlock(&c->lock);
+		evict_runs(&e, true);
+		mutex_lock(&c->lock);
+		c->core.context = context;
+		cache->nr_evicting -= e.pages;
+		list_del(&e.link);
+		finish(cache, &e);
+		put_files(&e, e.nr);
+	}
+}
+
+/**
+ * hipec_victim_finish() - an entry is a victim no more
+ * @cache: cache
+ * @h:     victim
+ *
+ * It is free, or on the list of refused ones, whether the task that evicts it has come so
+ * far or not. If that evicts the folio later, the entry is one whose folio has gone by
+ * itself.
+ *
+ * Context: expects c->lock, and not from within an event; may sleep.
+ */
+void hipec_victim_finish(struct hipec_cache *cache, u32 h)
+{
+	struct hipec_evicting *e;
+	u32 i;
+
+	list_for_each_entry(e, &cache->evicting, link)
+		for (i = 0; i < e->nr; i++)
+			if (e->victim[i].h == h) {
+				finish_one(cache, &e->victim[i], false);
+				hipec_cache_account(cache);
+				return;
+			}
+	hipec_victims_evict(cache);
 }
 
 /**

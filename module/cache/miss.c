@@ -62,7 +62,7 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 		hipec_entry_add(cache, f, f->start + idx, order);
 		idx += 1u << order;
 	}
-	hipec_cache_settle(cache);
+	hipec_cache_settle_unlocked(cache);
 	hipec_touch_missed(cache);
 	c->core.context = 0;
 	mutex_unlock(&c->lock);
@@ -92,7 +92,7 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 cont
 		hipec_cache_room(cache, pgno, false, 1u << order);
 		hipec_entry_add(cache, f, pgno, order);
 	}
-	hipec_cache_settle(cache);
+	hipec_cache_settle_unlocked(cache);
 	hipec_touch_missed(cache);
 	c->core.context = 0;
 	mutex_unlock(&c->lock);

@@ -143,6 +143,24 @@ void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 	hipec_cache_account(cache);
 }
 
+/* As hipec_cache_settle(); victims are evicted by @evict. */
+static __always_inline void settle(struct hipec_cache *cache,
+				   void (*evict)(struct hipec_cache *cache))
+{
+	u32 round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		evict(cache);
+		if (cache->held <= cache->limit)
+			break;
+		hipec_refused_retry(cache, 2);
+		hipec_cache_room(cache, HIPEC_NO_PGNO, false, 0);
+	}
+	evict(cache);
+	if (cache->refused.pages > hipec_core_held(&cache->c->core) / 4)
+		queue_work(hipec_wq, &cache->clean);
+}
+
 /**
  * hipec_cache_settle() - evict what was given up
  * @cache: cache
@@ -153,18 +171,20 @@ void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
  */
 void hipec_cache_settle(struct hipec_cache *cache)
 {
-	u32 round;
+	settle(cache, hipec_victims_evict);
+}
 
-	for (round = 0; round < ROUNDS; round++) {
-		hipec_victims_evict(cache);
-		if (cache->held <= cache->limit)
-			break;
-		hipec_refused_retry(cache, 2);
-		hipec_cache_room(cache, HIPEC_NO_PGNO, false, 0);
-	}
-	hipec_victims_evict(cache);
-	if (cache->refused.pages > hipec_core_held(&cache->c->core) / 4)
-		queue_work(hipec_wq, &cache->clean);
+/**
+ * hipec_cache_settle_unlocked() - the same, and others may go on while victims are evicted
+ * @cache: cache; the caller uses one of its files
+ *
+ * Where frames are shared, a neighbour that takes one counts on it: there nobody may.
+ *
+ * Context: expects c->lock, which it drops and takes again; sleeps.
+ */
+void hipec_cache_settle_unlocked(struct hipec_cache *cache)
+{
+	settle(cache, cache->c->core.pool ? hipec_victims_evict : hipec_victims_evict_unlocked);
 }
 
 /**
@@ -200,15 +220,14 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 	return cache->freed - before;
 }
 
-/* The entry of page @pgno, which is no victim, as those are evicted first. */
+/* The entry of page @pgno, which is no victim, as those are finished first. */
 u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno)
 {
 	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h = hipec_page_find(vm, pgno);
 
-	if (h && unlikely(cache->victims.nr) &&
-	    (vm->page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM) {
-		hipec_victims_evict(cache);
+	if (h && unlikely((vm->page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM)) {
+		hipec_victim_finish(cache, h);
 		h = hipec_page_find(vm, pgno);
 	}
 	return h;
@@ -343,11 +362,13 @@ static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
 
 	hipec_folios_del(cache, h);
 	hipec_core_show(&c->core, h);
-	if (stayed)
+	if (stayed) {
 		hipec_core_came_back(&c->core, pgno, true);
-	else
+		c->core.counters.hits++;
+	} else {
 		hipec_core_came_in(&c->core, pgno, false);
-	c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
+		c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
+	}
 	hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
 	hipec_core_fault(&c->core, h, write);
 }

@@ -275,6 +275,7 @@ static void pages_that_stay_are_no_faults(void)
 	CHECK(s.counters.windows >= 6);
 	CHECK_EQ(s.counters.bad_windows, 0);
 	CHECK_LE(s.counters.judged_faults, s.counters.read_pages);
+	CHECK_LE(s.counters.pages_in, s.counters.read_pages);
 	close_judged(&m);
 }
 

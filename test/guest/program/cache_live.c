@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 
 #include "guest.h"
 
@@ -126,9 +127,68 @@ static void beside_a_region(void)
 	close(c);
 }
 
+#define THREADS 4
+#define READS 4096
+
+struct reader {
+	pthread_t thread;
+	int file[2];
+	uint32_t seed;
+};
+
+static void *read_at_random(void *arg)
+{
+	struct reader *r = arg;
+	int i;
+
+	for (i = 0; i < READS; i++) {
+		r->seed = r->seed * 1664525 + 1013904223;
+		read_page(r->file[r->seed >> 31], (r->seed >> 8) % 1024);
+	}
+	return NULL;
+}
+
+/*
+ * While one thread evicts, others miss and hit, in two files of one budget; and the policy
+ * is swapped. A page that is read again while it goes may be taken for one that went by
+ * itself: then it is no eviction.
+ */
+static void threads_miss_at_once(void)
+{
+	struct reader reader[THREADS] = { 0 };
+	struct hipec_status s;
+	int c, a, b, i;
+
+	make_file(FILE_A, 1024 * PAGE_BYTES);
+	make_file(FILE_B, 1024 * PAGE_BYTES);
+	c = open_cache("lru", 512);
+	a = take_file(c, FILE_A, O_RDONLY);
+	b = take_file(c, FILE_B, O_RDONLY);
+	CHECK(!posix_fadvise(a, 0, 0, POSIX_FADV_RANDOM));
+	CHECK(!posix_fadvise(b, 0, 0, POSIX_FADV_RANDOM));
+	for (i = 0; i < THREADS; i++) {
+		reader[i] = (struct reader){ .file = { a, b }, .seed = i };
+		CHECK(!pthread_create(&reader[i].thread, NULL, read_at_random, &reader[i]));
+	}
+	for (i = 0; i < 20; i++)
+		CHECK_EQ(swap_id(c, 0, i % 2 ? "lru" : "fifo", NULL, 0), 0);
+	for (i = 0; i < THREADS; i++)
+		CHECK(!pthread_join(reader[i].thread, NULL));
+	s = get_status(c);
+	CHECK_EQ(s.exit.kind, 0);
+	CHECK_LE(THREADS * READS / 2, s.counters.read_pages);
+	CHECK_LE(s.resident, 512 + THREADS);
+	CHECK_LE(s.counters.evictions + s.resident, s.counters.read_pages);
+	CHECK_LE(s.counters.read_pages * 98 / 100, s.counters.evictions + s.resident);
+	close(a);
+	close(b);
+	close(c);
+}
+
 const struct test cache_live_tests[] = {
 	{ "cache_swap_keeps_what_is_cached", swap_keeps_the_pages },
 	{ "cache_says_where_a_page_stands", where_a_page_stands },
 	{ "cache_stands_beside_a_region_that_is_synced", beside_a_region },
+	{ "cache_threads_miss_at_once", threads_miss_at_once },
 	{ 0 }
 };
