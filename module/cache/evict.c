@@ -23,6 +23,16 @@
 
 #include "cache.h"
 
+/*
+ * Of a variable on the stack that is large, and filled before it is read: Debian's kernels
+ * would fill it with zeros first, at each miss.
+ */
+#ifdef __CHECKER__
+#define UNINITIALIZED
+#else
+#define UNINITIALIZED __attribute__((uninitialized))
+#endif
+
 static struct hipec_folios *list_of(struct hipec_cache *cache, u16 flags)
 {
 	if (flags == HIPEC_FOLIO_VICTIM)
@@ -262,7 +272,8 @@ static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e)
 	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h;
 
-	for (e->nr = e->pages = 0; e->nr < HIPEC_MAX_VICTIMS && (h = cache->victims.head);) {
+	e->nr = e->pages = 0;
+	while (e->nr < HIPEC_MAX_VICTIMS && (h = cache->victims.head)) {
 		struct hipec_cfile *f = hipec_cfile_of(cache, vm->page[h].pgno);
 
 		e->victim[e->nr++] = (struct hipec_victim){
@@ -333,7 +344,7 @@ void hipec_victims_evict_unlocked(struct hipec_cache *cache)
 {
 	struct hipec_container *c = cache->c;
 	u64 context = c->core.context;
-	struct hipec_evicting e;
+	struct hipec_evicting e UNINITIALIZED;
 
 	while (take_victims(cache, &e)) {
 		if (!get_files(&e)) {

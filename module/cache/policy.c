@@ -149,14 +149,12 @@ static __always_inline void settle(struct hipec_cache *cache,
 {
 	u32 round;
 
-	for (round = 0; round < ROUNDS; round++) {
-		evict(cache);
-		if (cache->held <= cache->limit)
-			break;
+	evict(cache);
+	for (round = 0; round < ROUNDS && cache->held > cache->limit; round++) {
 		hipec_refused_retry(cache, 2);
 		hipec_cache_room(cache, HIPEC_NO_PGNO, false, 0);
+		evict(cache);
 	}
-	evict(cache);
 	if (cache->refused.pages > hipec_core_held(&cache->c->core) / 4)
 		queue_work(hipec_wq, &cache->clean);
 }
@@ -184,7 +182,10 @@ void hipec_cache_settle(struct hipec_cache *cache)
  */
 void hipec_cache_settle_unlocked(struct hipec_cache *cache)
 {
-	settle(cache, cache->c->core.pool ? hipec_victims_evict : hipec_victims_evict_unlocked);
+	if (cache->c->core.pool)
+		settle(cache, hipec_victims_evict);
+	else
+		settle(cache, hipec_victims_evict_unlocked);
 }
 
 /**
