@@ -244,6 +244,7 @@ static void a_timer_has_a_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hipec_kit_check(kit), 0);
 }
 
+/* What may follow the type of an operand; the one that is bad has slot 2. */
 static const struct {
 	u8 type, flags;
 	u16 key;	/* slot 3 is a field, slot 4 a queue array */
@@ -285,7 +286,6 @@ static const struct {
 	{ 255, 0, 0, 0, HIPEC_VERIFY_OPERAND_DECL },
 };
 
-/* What may follow the type of an operand; the one that is bad has slot 2. */
 static void declarations_say_what_their_type_allows(struct kunit *test)
 {
 	u32 i;
