@@ -499,7 +499,8 @@ static void awst_looks_at_age_alone(void)
 	open_shared(&a, "fifo", FILE_A, 400, 400, false);
 	open_shared(&b, "fifo", FILE_B, POOL, 600, false);
 	touch_range(&a, 0, 400);
-	touch_range(&b, 0, POOL - 400);
+	/* While A names pages it is busy: it would be passed over, its pages the youngest. */
+	touch_beside(&b, 0, POOL - 400, &a);
 	for (i = POOL - 400; i < 600; i++) {
 		touch(&a, 399);
 		touch_beside(&b, i, i + 1, &a);
