@@ -32,15 +32,18 @@ static __always_inline u32 hipec_bucket_find(const struct hipec_vm *vm, u32 pgno
 	return 0;
 }
 
+/* The page that an event is about, if it is @pgno and a policy may name it; else 0. */
+static __always_inline u32 hipec_bucket_found(const struct hipec_vm *vm, u64 pgno)
+{
+	const struct hipec_page *page = &vm->page[vm->found];
+
+	return page->pgno == pgno && page->flags & HIPEC_PAGE_NAMED ? vm->found : 0;
+}
+
 /* As hipec_page_find_named(). */
 static __always_inline u32 hipec_bucket_find_named(const struct hipec_vm *vm, u32 pgno)
 {
-	u32 h = vm->found;
-
-	if (likely(vm->page[h].pgno == pgno &&
-		   vm->page[h].flags & HIPEC_PAGE_NAMED))
-		return h;
-	return hipec_bucket_find(vm, pgno, HIPEC_PAGE_NAMED);
+	return hipec_bucket_found(vm, pgno) ?: hipec_bucket_find(vm, pgno, HIPEC_PAGE_NAMED);
 }
 
 #endif /* HIPEC_VM_BUCKET_H */

@@ -2,6 +2,7 @@
 /*
  * Commands on queues and pages. What touches a frame goes through the host.
  */
+#include "bucket.h"
 #include "ops.h"
 
 #define HIPEC_PAGE_SHIFT 12	/* bytes of a page, as a power of two */
@@ -206,8 +207,10 @@ u32 hipec_op_findva(struct hipec_vm *vm, struct hipec_insn i)
 u32 hipec_op_findpa(struct hipec_vm *vm, struct hipec_insn i)
 {
 	u64 pgno = (u64)vm->slot[i.b] >> HIPEC_PAGE_SHIFT;
-	u32 h = pgno <= (u32)-1 ? hipec_page_find_named(vm, pgno) : 0;
+	u32 h = hipec_bucket_found(vm, pgno);
 
+	if (unlikely(!h) && pgno <= (u32)-1)
+		h = hipec_page_find_named(vm, pgno);
 	vm->slot[i.a] = h;
 	vm->condition = h;
 	return 0;

@@ -112,3 +112,18 @@ void hipec_order_del(struct hipec_vm *vm, u32 h)
 	}
 	replace_child(vm, queue, h, node->child[0] | node->child[1]);
 }
+
+/**
+ * hipec_order_move() - move a page from or to an ordered queue
+ * @vm:  machine
+ * @q:   queue to move it to
+ * @h:   page on a queue
+ * @end: where it goes among pages of the same key, or to an end if @q has no order
+ *
+ * Context: any, serialised by the host.
+ */
+void hipec_order_move(struct hipec_vm *vm, u32 q, u32 h, enum hipec_end end)
+{
+	hipec_queue_del(vm, h);
+	hipec_queue_add(vm, q, h, end);
+}

@@ -15,6 +15,7 @@
 /* order.c */
 u32 hipec_order_add(struct hipec_vm *vm, u32 q, u32 h, enum hipec_end end);
 void hipec_order_del(struct hipec_vm *vm, u32 h);
+void hipec_order_move(struct hipec_vm *vm, u32 q, u32 h, enum hipec_end end);
 
 /*
  * Link @h, which is on no queue, between @prev and @next of queue @q, 0 for none.
@@ -41,35 +42,41 @@ static __always_inline void hipec_queue_link(struct hipec_queue *queue,
 	queue->count++;
 }
 
+/* As hipec_queue_add(), where @q has no order. */
+static __always_inline void hipec_queue_put(struct hipec_vm *vm, u32 q, u32 h,
+					    enum hipec_end end)
+{
+	struct hipec_queue *queue = &vm->queue[q];
+
+	if (end == HIPEC_END_TAIL)
+		hipec_queue_link(queue, vm->page, q, h, queue->tail, 0);
+	else
+		hipec_queue_link(queue, vm->page, q, h, 0, queue->head);
+}
+
 /* Put @h, which is on no queue, at @end of queue @q, or where its key says. */
 static __always_inline void hipec_queue_add(struct hipec_vm *vm, u32 q, u32 h,
 				   enum hipec_end end)
 {
 	struct hipec_queue *queue = &vm->queue[q];
-	struct hipec_page *pages = vm->page;
 	u32 prev;
 
-	if (unlikely(queue->key)) {
-		prev = hipec_order_add(vm, q, h, end);
-		hipec_queue_link(queue, pages, q, h, prev,
-				 prev ? pages[prev].next : queue->head);
-	} else if (end == HIPEC_END_TAIL) {
-		hipec_queue_link(queue, pages, q, h, queue->tail, 0);
-	} else {
-		hipec_queue_link(queue, pages, q, h, 0, queue->head);
+	if (likely(!queue->key)) {
+		hipec_queue_put(vm, q, h, end);
+		return;
 	}
+	prev = hipec_order_add(vm, q, h, end);
+	hipec_queue_link(queue, vm->page, q, h, prev,
+			 prev ? vm->page[prev].next : queue->head);
 }
 
-/* Unlink @h from the queue that it is on. */
-static __always_inline void hipec_queue_del(struct hipec_vm *vm, u32 h)
+/* Unlink @h, whose queue has no order and is named by @h still. */
+static __always_inline void hipec_queue_unlink(struct hipec_vm *vm, u32 h)
 {
 	struct hipec_page *pages = vm->page, *page = &pages[h];
 	struct hipec_queue *queue = &vm->queue[page->queue];
 	u32 prev = page->prev, next = page->next;
 
-	if (unlikely(queue->key))
-		hipec_order_del(vm, h);
-	page->queue = HIPEC_QUEUE_FREE;
 	if (prev)
 		pages[prev].next = next;
 	else
@@ -81,12 +88,28 @@ static __always_inline void hipec_queue_del(struct hipec_vm *vm, u32 h)
 	queue->count--;
 }
 
-/* Move @h from the queue that it is on to @end of @q. */
+/* Unlink @h from the queue that it is on. */
+static __always_inline void hipec_queue_del(struct hipec_vm *vm, u32 h)
+{
+	if (unlikely(vm->queue[vm->page[h].queue].key))
+		hipec_order_del(vm, h);
+	hipec_queue_unlink(vm, h);
+	vm->page[h].queue = HIPEC_QUEUE_FREE;
+}
+
+/*
+ * Move @h from the queue that it is on to @end of @q. What an order takes is elsewhere, so
+ * that a caller saves no registers for it.
+ */
 static __always_inline void hipec_queue_move(struct hipec_vm *vm, u32 q, u32 h,
 				    enum hipec_end end)
 {
-	hipec_queue_del(vm, h);
-	hipec_queue_add(vm, q, h, end);
+	if (unlikely(vm->queue[vm->page[h].queue].key | vm->queue[q].key)) {
+		hipec_order_move(vm, q, h, end);
+		return;
+	}
+	hipec_queue_unlink(vm, h);
+	hipec_queue_put(vm, q, h, end);
 }
 
 #endif /* HIPEC_VM_QUEUE_H */

@@ -24,6 +24,7 @@ static inline u32 hipec_page_find_named(const struct hipec_vm *vm, u32 pgno);
 static inline s64 hipec_tracer_read(struct hipec_vm *vm, u8 slot, s64 *element);
 static u32 hipec_order_add(struct hipec_vm *vm, u32 q, u32 h, enum hipec_end end);
 static void hipec_order_del(struct hipec_vm *vm, u32 h);
+static void hipec_order_move(struct hipec_vm *vm, u32 q, u32 h, enum hipec_end end);
 
 #include "vm/bucket.h"
 #include "vm/end.h"
