@@ -126,6 +126,9 @@ static void same_counts_beside_a_loop(bool share)
 			open_map(&n, "fifo", FILE_N, 100, 1, false);
 		}
 		touch_range(&n, 0, 100);
+		/* While it names pages it is busy, as the looper will be. */
+		if (share)
+			wait_named(crowd.container);
 		alone = get_status(n.container);
 		met = served_beside(&looper, &n, FAULTS(share));
 		beside = get_status(n.container);
