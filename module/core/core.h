@@ -257,6 +257,7 @@ struct hipec_core_ops {
  * @wants_time, @wants_hint, @wants_context: the policy reads it
  * @special:    one of these, or it shares, or the host runs its events
  * @exact:      the policy is told of every hit: nothing is harvested
+ * @heard:      the host wants to know which pages were touched, whatever the policy does
  * @harvested:  entry of the page table that was looked at last, for Access
  * @late_event: event that was given up last
  * @late_in_a_row: times that it was, one after the other
@@ -312,6 +313,7 @@ struct hipec_core {
 	bool wants_context;
 	bool special;
 	bool exact;
+	bool heard;
 	u32 harvested;
 	u32 late_event;
 	u32 late_in_a_row;
@@ -378,6 +380,12 @@ static inline bool hipec_core_resident(const struct hipec_core *core, u32 h)
 static inline bool hipec_core_has_event(const struct hipec_core *core, u32 event)
 {
 	return !core->vm.exit.kind && hipec_vm_has_event(&core->vm, event);
+}
+
+/* In a long loop: others may run. Return: whether the task has to end. */
+static inline bool hipec_core_pause(struct hipec_core *core)
+{
+	return core->ops->pause && core->ops->pause(core);
 }
 
 /* Between events, pages have gone or were looked at. */

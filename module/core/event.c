@@ -18,11 +18,6 @@
 #include "pool.h"
 #include "../vm/text.h"
 
-static bool pause(struct hipec_core *core)
-{
-	return core->ops->pause && core->ops->pause(core);
-}
-
 static u64 now(struct hipec_core *core)
 {
 	return core->ops->now ? core->ops->now(core) : 0;
@@ -209,7 +204,7 @@ int hipec_core_adopt(struct hipec_core *core, const struct hipec_vm *old)
 			vm->exit.event = HIPEC_EVENT_ADOPT;
 			ret = -ECANCELED;
 		}
-		if (pause(core) && !ret)
+		if (hipec_core_pause(core) && !ret)
 			ret = -EINTR;
 	}
 	hipec_core_settle(core);
@@ -277,7 +272,8 @@ void hipec_core_harvest(struct hipec_core *core)
 	u64 context = core->context;
 	s64 hint = core->hint;
 
-	if (core->exact || !hipec_core_has_event(core, HIPEC_EVENT_ACCESS))
+	if (core->exact ||
+	    (!core->heard && !hipec_core_has_event(core, HIPEC_EVENT_ACCESS)))
 		return;
 	n = core->ops->look ? core->ops->look(core, pgno) :
 			      hipec_core_look(core, core->ops->referenced,

@@ -47,6 +47,12 @@
 /* A policy that took over by Adopt and misses one of so many frames more than its team. */
 #define LAG 8
 
+/*
+ * Then none takes over by Adopt for two windows, and the next time for four: what that
+ * brings may depend on which pages are held, and be the same again.
+ */
+#define MOST_LAGS 8
+
 /* A rehearsal is over after so many times the frames, in accesses. */
 #define REHEARSAL 4
 
@@ -119,20 +125,6 @@ void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
 			 most_frames(l->frames), nr_frames(l), l->salt);
 }
 
-static u32 hash(const struct hipec_league *l, u32 pgno)
-{
-	u32 x = (pgno ^ l->salt) * 2654435761u;
-
-	x = (x ^ x >> 15) * 2246822519u;
-	x = (x ^ x >> 13) * 3266489917u;
-	return x ^ x >> 16;
-}
-
-static bool is_sampled(const struct hipec_league *l, u32 pgno)
-{
-	return !(hash(l, pgno) & ((1u << l->shift) - 1));
-}
-
 /* Frames that the teams are to have. */
 static u32 target(const struct hipec_league *l)
 {
@@ -171,22 +163,34 @@ static bool is_worth(const struct hipec_league *l, const struct hipec_team *t)
 	       (is_default || l->shift || (s64)cost <= credit(l));
 }
 
-/* Misses of the window that @t had less than what runs. */
-static s64 gain(const struct hipec_league *l, const struct hipec_team *t, u64 *variance)
+/* The sum of differences, a class each; and its variance, by the chance of the sample. */
+static s64 add_up(const struct hipec_league *l, const s64 *d, u64 *variance)
 {
-	const u32 *runs = l->team[l->runs].class, nr = HIPEC_LEAGUE_CLASSES;
+	const s64 nr = HIPEC_LEAGUE_CLASSES;
 	u64 squares = 0;
-	s64 sum = 0, d;
+	s64 sum = 0, off;
 	u32 k;
 
 	for (k = 0; k < nr; k++)
-		sum += (s64)runs[k] - t->class[k];
+		sum += d[k];
 	for (k = 0; k < nr; k++) {
-		d = ((s64)runs[k] - t->class[k]) * nr - sum;
-		squares += d * d / (nr * nr);
+		off = d[k] * nr - sum;
+		squares += off * off / (nr * nr);
 	}
 	*variance = l->shift ? squares * nr / (nr - 1) : 0;
 	return sum;
+}
+
+/* Misses of the window that @t had less than what runs. */
+static s64 gain(const struct hipec_league *l, const struct hipec_team *t, u64 *variance)
+{
+	const u32 *runs = l->team[l->runs].class;
+	s64 d[HIPEC_LEAGUE_CLASSES];
+	u32 k;
+
+	for (k = 0; k < HIPEC_LEAGUE_CLASSES; k++)
+		d[k] = (s64)runs[k] - t->class[k];
+	return add_up(l, d, variance);
 }
 
 /* The window is over for @t. Return: whether it may take over. */
@@ -207,7 +211,7 @@ static bool lags(const struct hipec_league *l)
 	u64 real = l->real - l->at_switch.real;
 	u64 team = l->team[l->runs].misses - l->at_switch.runs;
 
-	return l->switches && l->adopt && real > team + nr_frames(l) / LAG;
+	return l->switches && l->adopt && !l->sent_back && real > team + nr_frames(l) / LAG;
 }
 
 /* Let @best take over, or rehearse. */
@@ -215,14 +219,18 @@ static void choose(struct hipec_league *l, u32 best)
 {
 	if (lags(l)) {
 		l->next = l->before;
+		l->sent_back = true;
+		l->lags += l->lags < MOST_LAGS;
+		l->wait = 1 << l->lags;
 	} else if (best == l->runs) {
 		return;
 	} else if (!l->shift) {
 		l->next = best;
 		l->adopt = false;
-	} else if (l->hits * NOTHING < nr_frames(l)) {
+	} else if (l->hits * NOTHING < nr_frames(l) && !l->wait) {
 		l->next = best;
 		l->adopt = true;
+		l->sent_back = false;
 	} else if (l->rehearses == HIPEC_LEAGUE_NONE) {
 		l->wanted = best;
 	}
@@ -244,6 +252,7 @@ static void judge(struct hipec_league *l)
 			lead = t->lead;
 		}
 	}
+	l->wait -= l->wait != 0;
 	choose(l, best);
 	/* ln 2 is 7 / 10. */
 	l->hits -= l->hits * l->in_window * 7 / 10 /
@@ -285,9 +294,9 @@ static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
 }
 
 /* All teams play an access of the sample. */
-static void play_all(struct hipec_league *l, u32 pgno, bool write)
+static void play_all(struct hipec_league *l, u32 pgno, bool write, u32 class)
 {
-	u32 class = hash(l, pgno) >> 28, frames = target(l), i;
+	u32 frames = target(l), i;
 
 	for (i = 0; i < l->nr; i++) {
 		struct hipec_team *t = &l->team[i];
@@ -300,6 +309,7 @@ static void play_all(struct hipec_league *l, u32 pgno, bool write)
 		t->now = l->now;
 		missed = hipec_team_play(t, pgno, write);
 		t->misses += missed;
+		t->total[class] += missed;
 		t->class[class] += missed;
 		if (i == l->runs)
 			l->hits += !missed;
@@ -319,14 +329,17 @@ static void play_all(struct hipec_league *l, u32 pgno, bool write)
  */
 void hipec_league_access(struct hipec_league *l, u32 pgno, bool write, bool missed)
 {
+	u32 class = hipec_league_hash(l, pgno) >> 28;
+
 	l->now++;
 	if (l->rehearses != HIPEC_LEAGUE_NONE)
 		rehearse(l, pgno, write, missed);
-	if (!is_sampled(l, pgno))
+	if (!hipec_league_sampled(l, pgno))
 		return;
 	l->real += missed;
+	l->total[class] += missed;
 	l->played++;
-	play_all(l, pgno, write);
+	play_all(l, pgno, write, class);
 	if (++l->in_window >= window(l))
 		judge(l);
 }
@@ -347,7 +360,7 @@ static void follow(struct hipec_league *l)
 void hipec_league_came_in(struct hipec_league *l, u32 pgno)
 {
 	l->nr_held++;
-	l->nr_sampled += is_sampled(l, pgno);
+	l->nr_sampled += hipec_league_sampled(l, pgno);
 	follow(l);
 }
 
@@ -355,7 +368,7 @@ void hipec_league_came_in(struct hipec_league *l, u32 pgno)
 void hipec_league_left(struct hipec_league *l, u32 pgno)
 {
 	l->nr_held--;
-	l->nr_sampled -= is_sampled(l, pgno);
+	l->nr_sampled -= hipec_league_sampled(l, pgno);
 }
 
 /* Memory that the rehearsal of l->wanted needs. Return: bytes. */
@@ -370,14 +383,14 @@ size_t hipec_league_rehearsal_bytes(const struct hipec_league *l)
  * @memory:    hipec_league_rehearsal_bytes() of zeros, aligned for u64; it is in use as
  *             long as l->rehearses is a team
  * @shared:    as for hipec_vm_init()
- * @container: its machine, which stays where it is
+ * @container: stays where it is
  *
  * It begins with the pages that the container has.
  *
  * Context: any, serialised by the host; runs events of the policy.
  */
 void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
-			   const struct hipec_vm *container)
+			   struct hipec_core *container)
 {
 	struct hipec_team *t = &l->rehearsal;
 	u32 h = 0;
@@ -385,9 +398,11 @@ void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
 	hipec_team_start(t, l->team[l->wanted].core.vm.policy, memory, shared,
 			 l->frames, l->frames, l->salt);
 	t->now = l->now;
-	while ((h = hipec_vm_next_live(container, h)))
-		hipec_team_play(t, container->page[h].pgno, false);
-	l->container = container;
+	while ((h = hipec_vm_next_live(&container->vm, h))) {
+		hipec_team_play(t, container->vm.page[h].pgno, false);
+		hipec_core_pause(container);
+	}
+	l->container = &container->vm;
 	l->rehearses = l->wanted;
 	l->wanted = HIPEC_LEAGUE_NONE;
 	l->rehearsed = l->spared = 0;
@@ -437,4 +452,26 @@ void hipec_league_failed(struct hipec_league *l)
 	l->team[l->next].out = true;
 	l->next = l->runs;
 	l->rehearses = l->wanted = HIPEC_LEAGUE_NONE;
+}
+
+/**
+ * hipec_league_saves() - misses that a team had less than the container, of the sample
+ * @l:        league
+ * @i:        team
+ * @variance: gets that of the answer, by the chance of which pages are in the sample; 0
+ *            where all are
+ *
+ * Since the league began, whatever ran.
+ *
+ * Context: any, serialised by the host.
+ * Return: misses; below 0 if it had more.
+ */
+s64 hipec_league_saves(const struct hipec_league *l, u32 i, u64 *variance)
+{
+	s64 d[HIPEC_LEAGUE_CLASSES];
+	u32 k;
+
+	for (k = 0; k < HIPEC_LEAGUE_CLASSES; k++)
+		d[k] = (s64)l->total[k] - (s64)l->team[i].total[k];
+	return add_up(l, d, variance);
 }

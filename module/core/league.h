@@ -24,6 +24,8 @@
  * hipec_league_take_over() that machine plays on with the container's pages
  * hipec_league_switched()  the policy of l->next runs
  * hipec_league_failed()    it could not take over
+ * hipec_league_sampled()   whether a page is in the sample
+ * hipec_league_saves()     what a team would have saved
  *
  * Here is no lock, no allocation and no clock; the host serialises all calls.
  */
@@ -47,7 +49,8 @@
  * @bits:     HIPEC_REF_POLICY and a dirty bit, by handle
  * @now:      its clock, which whoever has it play sets: the container's
  * @misses:   of the sample, since the league began
- * @class:    of these, in the window under way, by classes of pages
+ * @total:    of these, by classes of pages
+ * @class:    likewise, in the window under way
  * @lead:     misses that it had less than what runs, since that was least
  * @variance: of @lead, by the chance of which pages are in the sample
  * @wins:     windows in a row in which it had fewer misses
@@ -58,6 +61,7 @@ struct hipec_team {
 	u8 *bits;
 	u64 now;
 	u64 misses;
+	u64 total[HIPEC_LEAGUE_CLASSES];
 	u32 class[HIPEC_LEAGUE_CLASSES];
 	s64 lead;
 	u64 variance;
@@ -82,7 +86,10 @@ struct hipec_team {
  * @nr_held, @nr_sampled: pages that the container holds, and of these in the sample
  * @surplus, @weight: mean of how many pages too many the sample, scaled, holds
  * @real:      misses of the container, of the sample
+ * @total:     of these, by classes of pages
  * @hits:      of the team that runs, of the sample, lately
+ * @sent_back: what runs is back, as the one that had taken over was not what its team is
+ * @lags, @wait: times that this was so, and windows until another one may take over by Adopt
  * @before:    the team before the last switch
  * @at_switch: misses of the container, of the team before and of the one that runs, by
  *             the last switch
@@ -107,7 +114,10 @@ struct hipec_league {
 	s64 surplus;
 	u32 weight;
 	u64 real;
+	u64 total[HIPEC_LEAGUE_CLASSES];
 	u64 hits;
+	bool sent_back;
+	u32 lags, wait;
 	u32 before;
 	struct { u64 real, before, runs; } at_switch;
 	u32 dear;
@@ -126,7 +136,7 @@ void hipec_team_start(struct hipec_team *t, const struct hipec_policy *p, void *
 void hipec_team_resize(struct hipec_team *t, u32 frames);
 bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write);
 u32 hipec_team_lacks(const struct hipec_team *t, const struct hipec_vm *vm);
-void hipec_league_take_over(struct hipec_team *t, const struct hipec_vm *container);
+void hipec_league_take_over(struct hipec_team *t, struct hipec_core *container);
 
 size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames);
 void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt);
@@ -138,10 +148,26 @@ void hipec_league_came_in(struct hipec_league *l, u32 pgno);
 void hipec_league_left(struct hipec_league *l, u32 pgno);
 size_t hipec_league_rehearsal_bytes(const struct hipec_league *l);
 void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
-			   const struct hipec_vm *container);
+			   struct hipec_core *container);
 struct hipec_team *hipec_league_source(struct hipec_league *l);
 void hipec_league_switched(struct hipec_league *l);
 void hipec_league_failed(struct hipec_league *l);
+s64 hipec_league_saves(const struct hipec_league *l, u32 i, u64 *variance);
+
+static inline u32 hipec_league_hash(const struct hipec_league *l, u32 pgno)
+{
+	u32 x = (pgno ^ l->salt) * 2654435761u;
+
+	x = (x ^ x >> 15) * 2246822519u;
+	x = (x ^ x >> 13) * 3266489917u;
+	return x ^ x >> 16;
+}
+
+/* Whether page @pgno is in the sample. Context: any. */
+static inline bool hipec_league_sampled(const struct hipec_league *l, u32 pgno)
+{
+	return !(hipec_league_hash(l, pgno) & ((1u << l->shift) - 1));
+}
 
 /*
  * Whether the policy of @core was never told of live page @h: the policy before had it.

@@ -217,32 +217,34 @@ static void take_leftover(struct hipec_team *t, u32 pgno)
 /**
  * hipec_league_take_over() - a team plays on with the pages that the container holds
  * @t:         hipec_league_source()
- * @container: its machine, between two events
+ * @container: between two events
  *
  * It loses those that the container has not. Of those that it did not have its policy
  * is not told: they go first, unless they are touched.
  *
  * Context: any, serialised by the host; runs events of the team.
  */
-void hipec_league_take_over(struct hipec_team *t, const struct hipec_vm *container)
+void hipec_league_take_over(struct hipec_team *t, struct hipec_core *container)
 {
-	struct hipec_vm *vm = &t->core.vm;
+	struct hipec_vm *vm = &t->core.vm, *held = &container->vm;
 	u32 h, other, pgno;
 
 	for (h = 1; h <= vm->nr_pages; h++) {
 		pgno = vm->page[h].pgno;
 		if (!hipec_page_live(vm, h))
 			continue;
-		other = hipec_page_find(container, pgno);
-		if (other && hipec_page_live(container, other))
+		other = hipec_page_find(held, pgno);
+		if (other && hipec_page_live(held, other))
 			continue;
 		hipec_core_unbind(&t->core, h, false);
 		t->bits[h] = 0;
 		hipec_core_remove(&t->core, pgno);
+		hipec_core_pause(container);
 	}
-	for (other = 0; (other = hipec_vm_next_live(container, other));) {
-		pgno = container->page[other].pgno;
+	for (other = 0; (other = hipec_vm_next_live(held, other));) {
+		pgno = held->page[other].pgno;
 		if (!hipec_page_find(vm, pgno))
 			take_leftover(t, pgno);
+		hipec_core_pause(container);
 	}
 }

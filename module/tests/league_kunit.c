@@ -109,7 +109,7 @@ static void a_team_takes_over_the_pages_that_are_there(struct kunit *test)
 	t = hipec_league_source(&w->league);
 	KUNIT_ASSERT_TRUE(test, t == &w->league.team[1]);
 	KUNIT_EXPECT_GT(test, hipec_team_lacks(t, &w->container.core.vm), 0);
-	hipec_league_take_over(t, &w->container.core.vm);
+	hipec_league_take_over(t, &w->container.core);
 	KUNIT_EXPECT_EQ(test, hipec_team_lacks(t, &w->container.core.vm), 0);
 	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, w->container.core.vm.nr_live);
 	KUNIT_EXPECT_LE(test, t->core.vm.nr_live, t->core.nr_frames);
@@ -167,7 +167,7 @@ static void a_policy_rehearses_where_hits_are_at_stake(struct kunit *test)
 	l->next = l->runs;
 	l->wanted = 1;
 	hipec_league_rehearse(l, zeros(test, hipec_league_rehearsal_bytes(l)), NULL,
-			      &w->container.core.vm);
+			      &w->container.core);
 	KUNIT_EXPECT_EQ(test, l->rehearses, 1);
 	KUNIT_EXPECT_EQ(test, hipec_team_lacks(&l->rehearsal, &w->container.core.vm), 0);
 	for (l->next = l->runs; l->rehearses == 1 && (l->next == l->runs || l->adopt); i++) {

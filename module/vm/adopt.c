@@ -8,7 +8,8 @@
  * hipec_vm_inherit()    the pages, none of them live yet
  * hipec_vm_next_live()  which of them were, in their order
  * hipec_vm_restore()  the other one goes on after all
- * hipec_vm_graft()      all that the other one knows, under other handles
+ * hipec_vm_graft()      all that another one knows, under other handles
+ * hipec_vm_graft_frames()  and the frames of the one before
  */
 #include "bucket.h"
 #include "queue.h"
@@ -32,6 +33,19 @@ static void link_unused(struct hipec_vm *vm)
 		hipec_page_link_unused(vm, last, 0);
 }
 
+/* A page that holds a frame, not live, under the handle that it has in @old. */
+static void inherit_page(struct hipec_vm *vm, const struct hipec_vm *old, u32 h)
+{
+	u32 *bucket = hipec_bucket_of(vm, old->page[h].pgno);
+
+	vm->page[h] = (struct hipec_page){
+		.chain = *bucket,
+		.pgno = old->page[h].pgno,
+		.flags = old->page[h].flags & (HIPEC_PAGE_FRAME | HIPEC_PAGE_HOST),
+	};
+	*bucket = h;
+}
+
 /**
  * hipec_vm_inherit() - a machine without pages gets those of another
  * @vm:  just made, with at least as many entries, on which Init may have run
@@ -47,21 +61,9 @@ void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old)
 {
 	u32 h;
 
-	for (h = 1; h <= vm->nr_pages; h++) {
-		struct hipec_page *page = &vm->page[h];
-		u16 flags = h <= old->nr_pages ? old->page[h].flags : 0;
-		u32 *bucket;
-
-		if (!(flags & HIPEC_PAGE_FRAME))
-			continue;
-		bucket = hipec_bucket_of(vm, old->page[h].pgno);
-		*page = (struct hipec_page){
-			.chain = *bucket,
-			.pgno = old->page[h].pgno,
-			.flags = flags & (HIPEC_PAGE_FRAME | HIPEC_PAGE_HOST),
-		};
-		*bucket = h;
-	}
+	for (h = 1; h <= old->nr_pages; h++)
+		if (old->page[h].flags & HIPEC_PAGE_FRAME)
+			inherit_page(vm, old, h);
 	link_unused(vm);
 }
 
@@ -194,4 +196,28 @@ void hipec_vm_graft(struct hipec_vm *vm, const struct hipec_vm *from, const u32 
 	vm->nr_ghosts = from->nr_ghosts;
 	vm->random = from->random;
 	vm->salt = from->salt;
+}
+
+/**
+ * hipec_vm_graft_frames() - what the machine before knew of frames
+ * @vm:  hipec_vm_graft() was called, with handles of @old for what holds a frame
+ * @old: the machine before; each of @vm's live pages is live there. Not changed
+ *
+ * What the host has noted of them, and pages that are not live.
+ *
+ * Context: any, serialised by the host. Time is linear in the tables.
+ */
+void hipec_vm_graft_frames(struct hipec_vm *vm, const struct hipec_vm *old)
+{
+	u32 h;
+
+	for (h = 1; h <= old->nr_pages; h++) {
+		if (!(old->page[h].flags & HIPEC_PAGE_FRAME))
+			continue;
+		if (!(vm->page[h].flags & HIPEC_PAGE_USED))
+			inherit_page(vm, old, h);
+		vm->page[h].flags &= ~HIPEC_PAGE_HOST;
+		vm->page[h].flags |= old->page[h].flags & HIPEC_PAGE_HOST;
+	}
+	link_unused(vm);
 }

@@ -283,6 +283,7 @@ void hipec_page_pass(struct hipec_vm *vm, u32 h);
 void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old);
 u32 hipec_vm_next_live(const struct hipec_vm *vm, u32 h);
 void hipec_vm_graft(struct hipec_vm *vm, const struct hipec_vm *from, const u32 *handle);
+void hipec_vm_graft_frames(struct hipec_vm *vm, const struct hipec_vm *old);
 void hipec_vm_restore(struct hipec_vm *old, const struct hipec_vm *vm);
 void hipec_vm_end(struct hipec_vm *vm, u32 kind);
 void hipec_vm_abandon(struct hipec_vm *vm);

@@ -205,7 +205,7 @@ int sim_graft(struct sim *s, struct hipec_team *t)
 		return -EAGAIN;
 	ret = fresh_alloc(&f, s, p);
 	if (!ret)
-		hipec_league_take_over(t, &old);
+		hipec_league_take_over(t, &s->core);
 	handle = ret ? NULL : map_handles(&t->core.vm, &old);
 	if (!handle) {
 		fresh_free(&f);
@@ -250,7 +250,7 @@ static int begin_rehearsal(struct sim *s, struct teams *t, const struct sim_auto
 
 	if (equip(t, i, hipec_league_rehearsal_bytes(l), a->policy[l->wanted]))
 		return -ENOMEM;
-	hipec_league_rehearse(l, t->memory[i], t->shared[i], &s->core.vm);
+	hipec_league_rehearse(l, t->memory[i], t->shared[i], &s->core);
 	return 0;
 }
 
