@@ -69,6 +69,8 @@ static void container_free(struct kref *ref)
 	hipec_cache_end(c);
 	cancel_delayed_work_sync(&c->timer);
 	cancel_delayed_work_sync(&c->age);
+	if (c->contest)
+		c->end_contest(c);
 	mutex_lock(&c->lock);
 	if (c->core.vm.policy) {
 		hipec_core_end(&c->core, HIPEC_EXIT_CLOSED);

@@ -49,7 +49,7 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 		HIPEC_FEATURE_BUILTIN | HIPEC_FEATURE_RECORD |
 		HIPEC_FEATURE_SET_PARAM | HIPEC_FEATURE_HINT |
 		HIPEC_FEATURE_SAMPLE | HIPEC_FEATURE_SWAP | HIPEC_FEATURE_LOG |
-		HIPEC_FEATURE_IN_PLACE | HIPEC_FEATURE_JIT;
+		HIPEC_FEATURE_IN_PLACE | HIPEC_FEATURE_JIT | HIPEC_FEATURE_LEAGUE;
 	hipec_share_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
@@ -355,6 +355,52 @@ static int ioctl_release(struct hipec_container *c, void __user *uargs)
 	return ret;
 }
 
+static int ioctl_join(struct hipec_container *c, void __user *uargs)
+{
+	char words[HIPEC_LOG_MAX];
+	struct hipec_text log;
+	struct hipec_join a;
+	void *image;
+	u32 usize;
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	if (a.reserved)
+		return -EINVAL;
+	ret = get_image(a.image, a.image_size, &image);
+	if (ret)
+		return ret;
+	c = get_visible(c, a.id);
+	if (!c) {
+		kvfree(image);
+		return -ESRCH;
+	}
+	hipec_text_init(&log, words, min_t(size_t, a.log_size, sizeof(words)));
+	ret = hipec_league_join(c, &a, image, &log);
+	hipec_container_put(c);
+	if (ret && a.log && log.size &&
+	    copy_to_user(u64_to_user_ptr(a.log), words, log.len + 1))
+		return -EFAULT;
+	return put_args(uargs, usize, &a, sizeof(a)) ? -EFAULT : ret;
+}
+
+static int ioctl_standing(struct hipec_container *c, void __user *uargs)
+{
+	struct hipec_standing a;
+	u32 usize;
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+
+	if (ret)
+		return ret;
+	c = get_visible(c, a.id);
+	if (!c)
+		return -ESRCH;
+	ret = hipec_league_standing(c, &a);
+	hipec_container_put(c);
+	return ret ?: put_args(uargs, usize, &a, sizeof(a));
+}
+
 static int ioctl_next(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_container *next;
@@ -408,6 +454,8 @@ static const struct {
 	{ HIPEC_IOC_WHY, ioctl_why },
 	{ HIPEC_IOC_TAKE, ioctl_take },
 	{ HIPEC_IOC_RELEASE, ioctl_release },
+	{ HIPEC_IOC_JOIN, ioctl_join },
+	{ HIPEC_IOC_STANDING, ioctl_standing },
 };
 
 static long hipec_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

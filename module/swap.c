@@ -8,13 +8,19 @@
  * the policy before, and Init and Adopt run, all under the container's lock. Until
  * that is done no page can go or come; so if it fails, they change places again.
  *
+ * A policy of the league that has played all along takes what it remembers with it: its
+ * machine is copied, and gets the pages that are held. Nothing of that can fail.
+ *
  * Interface:
- * hipec_swap_policy()
+ * hipec_swap_policy()         a user's
+ * hipec_swap_team()           one of the league
+ * hipec_swap_begin(), _end()  no other swap is under way
  */
 #include <linux/bitmap.h>
 #include <linux/minmax.h>
 #include <linux/poll.h>
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
@@ -76,8 +82,22 @@ static struct hipec_host_ops adopting_host(const struct hipec_container *c)
 	return host;
 }
 
+/* With @image, which is freed if there is no memory. */
+static struct side *side_new(void *image)
+{
+	struct side *s = kvzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+
+	if (s)
+		s->image = image;
+	else
+		kvfree(image);
+	return s;
+}
+
 static void side_free(struct side *s)
 {
+	if (!s)
+		return;
 	hipec_jit_stop(&s->vm);
 	kvfree(s->vm_memory);
 	kvfree(s->frame);
@@ -249,8 +269,116 @@ static int take_place(struct hipec_container *c, struct side *s,
 	return ret;
 }
 
-/* One at a time. Return: 0; -ENODATA; -EBUSY; -EINTR. */
-static int begin(struct hipec_container *c)
+/*
+ * Pages that the league's policy remembers, and that are being read or have been given
+ * up here, it is to forget: one of them has one entry.
+ */
+static void forget_absent(struct hipec_vm *team, const struct hipec_vm *vm)
+{
+	u32 h, ghost;
+
+	for (h = 1; h <= vm->nr_pages; h++) {
+		if (!(vm->page[h].flags & HIPEC_PAGE_FRAME) || hipec_page_live(vm, h))
+			continue;
+		ghost = hipec_page_find_named(team, vm->page[h].pgno);
+		if (ghost)
+			hipec_page_forget(team, ghost);
+	}
+}
+
+/*
+ * The handle, in a machine of @nr entries that takes the place of @old, of each entry of
+ * @from: what holds a frame keeps its own, others get what is left. Return: 0; -ENOSPC.
+ */
+static int map_handles(const struct hipec_vm *from, const struct hipec_vm *old, u32 nr,
+		       u32 *handle)
+{
+	u32 h, next = 1;
+
+	for (h = 1; h <= from->nr_pages; h++) {
+		const struct hipec_page *page = &from->page[h];
+
+		handle[h] = 0;
+		if (page->flags & HIPEC_PAGE_FRAME) {
+			handle[h] = hipec_page_find(old, page->pgno);
+		} else if (page->flags & HIPEC_PAGE_USED) {
+			while (next <= old->nr_pages &&
+			       old->page[next].flags & HIPEC_PAGE_FRAME)
+				next++;
+			handle[h] = next++;
+		}
+		if (handle[h] > nr)
+			return -ENOSPC;
+	}
+	return 0;
+}
+
+/* The machine of @t goes on in the place of @c's. Context: expects c->lock; may sleep. */
+static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t)
+{
+	u32 nr = t->core.vm.nr_pages;
+	u32 *handle = kvcalloc(nr + 1ul, sizeof(*handle), GFP_KERNEL);
+	int ret = handle ? 0 : -ENOMEM;
+
+	if (!ret) {
+		hipec_league_take_over(t, &c->core);
+		forget_absent(&t->core.vm, &c->core.vm);
+		ret = map_handles(&t->core.vm, &c->core.vm, s->vm.nr_pages, handle);
+	}
+	if (ret) {
+		kvfree(handle);
+		return ret;
+	}
+	copy_tables(c, s);
+	exchange(c, s);
+	hipec_cache_exchange(c, &s->links, s->vm.nr_pages, true);
+	c->core.vm.policy = &c->policy;
+	hipec_vm_graft(&c->core.vm, &t->core.vm, handle);
+	hipec_vm_graft_frames(&c->core.vm, &s->vm);
+	hipec_cache_graft(c, t, handle);
+	kvfree(handle);
+	hipec_core_wants(&c->core);
+	c->core.loaded_at = c->league_since + t->core.loaded_at;
+	settle(c, s);
+	return 0;
+}
+
+/* Team @next takes its turn, if it still is to. Context: expects c->lock; may sleep. */
+static int take_turn(struct hipec_container *c, struct side *s, u32 next,
+		     struct hipec_text *log)
+{
+	struct hipec_league *l;
+	bool adopt;
+	int ret;
+
+	hipec_cache_hear(c);
+	l = c->league;
+	if (!l || l->next != next ||
+	    (!l->adopt && l->shift && l->rehearses != next))
+		return -EAGAIN;
+	adopt = l->adopt;
+	ret = adopt ? take_place(c, s, log) : graft(c, s, hipec_league_source(l));
+	/* More may have been heard meanwhile. */
+	l->next = next;
+	l->adopt = adopt;
+	if (!ret)
+		hipec_league_switched(l);
+	else if (ret == -ECANCELED)
+		hipec_league_failed(l);
+	return ret;
+}
+
+/**
+ * hipec_swap_begin() - no other swap, load or change of the league is under way
+ * @c: container
+ *
+ * hipec_swap_end() is owed.
+ *
+ * Context: process context; takes c->lock.
+ * Return: 0; -ENODATA before a policy is loaded; -EBUSY if one is; -EINTR on a fatal
+ *         signal.
+ */
+int hipec_swap_begin(struct hipec_container *c)
 {
 	int ret = 0;
 
@@ -264,6 +392,15 @@ static int begin(struct hipec_container *c)
 		c->loading = true;
 	mutex_unlock(&c->lock);
 	return ret;
+}
+
+/* Others may from now on. Context: process context; takes c->lock. */
+void hipec_swap_end(struct hipec_container *c)
+{
+	mutex_lock(&c->lock);
+	c->loading = false;
+	mutex_unlock(&c->lock);
+	wake_up_all(&c->wait);
 }
 
 /**
@@ -284,27 +421,57 @@ static int begin(struct hipec_container *c)
 int hipec_swap_policy(struct hipec_container *c, struct hipec_swap *args,
 		      void *image, struct hipec_text *log)
 {
-	struct side *s = kvzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
-	int ret;
+	struct side *s = side_new(image);
+	int ret = s ? hipec_swap_begin(c) : -ENOMEM;
 
-	if (!s) {
-		kvfree(image);
-		return -ENOMEM;
-	}
-	s->image = image;
-	ret = begin(c);
 	if (ret)
 		goto out;
 	ret = prepare(c, s, args, log);
 	mutex_lock(&c->lock);
 	if (!ret)
 		ret = take_place(c, s, log);
-	if (!ret)
+	if (!ret) {
 		args->adopted = c->core.vm.nr_live;
-	c->loading = false;
+		/* The user knows better than the league. */
+		WRITE_ONCE(c->league, NULL);
+		c->core.heard = false;
+	}
 	mutex_unlock(&c->lock);
-	wake_up_all(&c->wait);
+	hipec_swap_end(c);
 out:
+	side_free(s);
+	return ret;
+}
+
+/**
+ * hipec_swap_team() - a policy of the league takes over
+ * @c:     container; hipec_swap_begin() was called
+ * @image: copy of its image, kvmalloc()ed, which is no longer the caller's; NULL: the
+ *         built-in replacement
+ * @size:  its bytes
+ * @next:  the team
+ *
+ * Context: process context, may sleep; takes c->lock.
+ * Return: 0; -EAGAIN if it is not to any more; -ECANCELED if Init or Adopt ended it;
+ *         -ENOMEM, -EINTR, -ENOSPC. But for 0, the policy before goes on.
+ */
+int hipec_swap_team(struct hipec_container *c, void *image, u32 size, u32 next)
+{
+	struct hipec_swap args = { .image_size = size, .seed = get_random_u32() };
+	struct side *s = side_new(image);
+	unsigned int nofs = memalloc_nofs_save();	/* of graft(), under the lock */
+	struct hipec_text log;
+	char words[8];
+	int ret = -ENOMEM;
+
+	hipec_text_init(&log, words, sizeof(words));
+	if (s)
+		ret = prepare(c, s, &args, &log);
+	mutex_lock(&c->lock);
+	if (!ret)
+		ret = take_turn(c, s, next, &log);
+	mutex_unlock(&c->lock);
+	memalloc_nofs_restore(nofs);
 	side_free(s);
 	return ret;
 }

@@ -124,6 +124,29 @@ PICTURE = {
                    "items": whole(ROW, "a container")},
 }
 
+STANDING = {
+    "policy": text_of("its name", 32),
+    "state": {"description": "rehearses: it is tried with all frames before it takes over",
+              "enum": ["runs", "rehearses", "plays", "has ended"]},
+    "sampled_misses": number("of the sample's accesses, that it would have missed"),
+    "saves_percent": {"description": "of the container's misses; less than 0: it would have "
+                      "missed more", "type": "number", "maximum": 100},
+    "error_percent": {"description": "by how much saves_percent may be off, up or down, 19 times "
+                      "of 20", "type": "number", "minimum": 0},
+}
+
+LEAGUE = {
+    "runs": text_of("the policy that does", 32),
+    "switches": number("policies that took over"),
+    "sampled_accesses": number("that all played"),
+    "one_page_in": number("so many is in the sample"),
+    "sampled_misses": number("of these accesses, that the container missed"),
+    "teams": array(some({key: STANDING[key] for key in ("policy", "state", "sampled_misses")},
+                        {key: STANDING[key] for key in ("saves_percent", "error_percent")},
+                        "a policy; the percents are missing before the first miss")),
+}
+A_LEAGUE = maybe(whole(LEAGUE, "of --policy auto"), "null: there is no league")
+
 RUN = {
     "exit": {"description": "the program's exit code", "type": "integer", "minimum": 0,
              "maximum": 255},
@@ -140,6 +163,7 @@ RUN = {
     "refused": number("maps that the module refused"),
     "ended": {"description": "why the policy ended; null: it did not", "type": ["string", "null"]},
     "counters": {"anyOf": [{"type": "null"}, CONTAINER_REFS["counters"]]},
+    "league": A_LEAGUE,
 }
 
 CONTEXT = {
@@ -210,7 +234,8 @@ WHY = {
 }
 
 SCHEMAS = {
-    "status": ("hipec status --json", array(whole({**CONTAINER, "policy_counters": OWN},
+    "status": ("hipec status --json", array(whole({**CONTAINER, "policy_counters": OWN,
+                                                   "league": A_LEAGUE},
                                                   "a container; by rising id"))),
     "top": ("a line of hipec top --json", whole(PICTURE, "what was so between two looks")),
     "log": ("hipec log --json", array(whole(RECORD, "an end; the oldest first"))),

@@ -39,6 +39,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "../core/league.h"
 #include "../core/pool.h"
 #include "../vm/queue.h"
 #include "pool.h"
@@ -119,6 +120,12 @@ struct hipec_kind {
  * @owner_pid, @owner_comm, @owner_uid: of the task that loaded; invariant
  * @recorder:  its record; NULL: nobody listens
  * @sampler:   of its accesses, likewise
+ * @league:    policies that play beside the one that runs (core/league.h), and may take
+ *             over; NULL: none, or no more. May be looked at without the lock while it
+ *             is in use
+ * @league_since: ns, when it began, if one of them reads Time; else 0
+ * @contest:   its memory (league.c), which @end_contest() frees; NULL: it never had one
+ * @change:    work: one of them rehearses, or takes over
  * @debugfs:   directory
  */
 struct hipec_container {
@@ -181,6 +188,11 @@ struct hipec_container {
 	kuid_t owner_uid;
 	struct hipec_recorder *recorder;
 	struct hipec_sampler *sampler;
+	struct hipec_league *league;
+	u64 league_since;
+	struct hipec_contest *contest;
+	void (*end_contest)(struct hipec_container *c);
+	struct work_struct change;
 	struct dentry *debugfs;
 };
 
@@ -240,8 +252,17 @@ void hipec_event_refill(struct hipec_core *core);
 void hipec_event_refill_work(struct work_struct *work);
 bool hipec_event_pause(struct hipec_core *core);
 void hipec_event_touched(struct hipec_core *core, u32 pgno);
+void __hipec_event_access(struct hipec_container *c, u32 pgno, bool write, bool missed);
 u64 hipec_event_now(struct hipec_core *core);
 bool hipec_event_overtime(struct hipec_vm *vm);
+
+/* The league plays an access, if there is one. Context: expects c->lock. */
+static __always_inline void hipec_event_access(struct hipec_container *c, u32 pgno,
+					       bool write, bool missed)
+{
+	if (unlikely(c->league))
+		__hipec_event_access(c, pgno, write, missed);
+}
 
 /* What is the same of the engine's hosts in the kernel. */
 #define HIPEC_CORE_OPS				\

@@ -7,6 +7,7 @@
  * hipec_event_overtime()  the machine asks whether an event may go on
  * and of the engine's hosts, as struct hipec_core_ops has it:
  * hipec_event_run(), _late()         an event, and one that was given up
+ * hipec_event_access()               of the league: somebody touched a page
  * hipec_event_refill()               pages are to be named for others
  * hipec_event_pause(), _touched(), _now()
  * and of a container: hipec_event_refill_work()
@@ -170,10 +171,34 @@ bool hipec_event_pause(struct hipec_core *core)
 	return fatal_signal_pending(current);
 }
 
-/* The engine's host: whoever samples accesses wants to know. */
+/* The engine's host: whoever samples accesses wants to know, and the league. */
 void hipec_event_touched(struct hipec_core *core, u32 pgno)
 {
-	hipec_sample_note(hipec_of_core(core), HIPEC_SAMPLE_HARVEST, pgno, false);
+	struct hipec_container *c = hipec_of_core(core);
+
+	hipec_sample_note(c, HIPEC_SAMPLE_HARVEST, pgno, false);
+	hipec_event_access(c, pgno, false, false);
+}
+
+/*
+ * As hipec_event_access(). What follows from it is a worker's: it allocates, and runs
+ * many events. A policy that has ended is not the league's any more.
+ */
+void __hipec_event_access(struct hipec_container *c, u32 pgno, bool write, bool missed)
+{
+	struct hipec_league *l = c->league;
+
+	lockdep_assert_held(&c->lock);
+	if (c->core.vm.exit.kind) {
+		WRITE_ONCE(c->league, NULL);
+		c->core.heard = false;
+		return;
+	}
+	if (c->league_since && hipec_league_sampled(l, pgno))
+		l->now = ktime_get_ns() - c->league_since;
+	hipec_league_access(l, pgno, write, missed);
+	if (unlikely(l->next != l->runs || l->wanted != HIPEC_LEAGUE_NONE))
+		queue_work(system_unbound_wq, &c->change);
 }
 
 /* The engine's host: Time, ns. */

@@ -20,7 +20,7 @@ static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
 	if (!cache->deaf || cache->ahead.nr || cache->refused.nr ||
 	    cache->c->sampler || core->pool || hipec_fifo2_rules(&core->vm))
 		return HIPEC_HEAR_ALL;
-	if (!core->directory)
+	if (!core->directory && !cache->c->league)
 		return HIPEC_HEAR_NONE;
 	/* A large folio is known by the number of its first page. */
 	return cache->large ? HIPEC_HEAR_ALL : HIPEC_HEAR_SAMPLED;

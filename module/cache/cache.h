@@ -84,7 +84,7 @@ enum hipec_touch {
 /* Of which touches somebody wants to know. */
 enum hipec_hear {
 	HIPEC_HEAR_ALL,
-	HIPEC_HEAR_SAMPLED,	/* of pages that the shadow samples (core/shadow.h) */
+	HIPEC_HEAR_SAMPLED,	/* of pages that the shadow samples, or the league (core/) */
 	HIPEC_HEAR_NONE,
 };
 

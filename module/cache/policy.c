@@ -245,6 +245,8 @@ void hipec_entry_drop(struct hipec_cache *cache, u32 h)
 	cache->held -= hipec_folio_pages(&c->core.vm, h);
 	hipec_core_unbind(&c->core, h, false);
 	hipec_cache_account(cache);
+	if (live && unlikely(c->league))
+		hipec_league_left(c->league, pgno);
 	if (live)
 		hipec_core_remove(&c->core, pgno);
 }
@@ -363,6 +365,8 @@ static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
 
 	hipec_folios_del(cache, h);
 	hipec_core_show(&c->core, h);
+	if (unlikely(c->league))
+		hipec_league_came_in(c->league, pgno);
 	if (stayed) {
 		hipec_core_came_back(&c->core, pgno, true);
 		c->core.counters.hits++;
@@ -372,6 +376,7 @@ static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
 	}
 	hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
 	hipec_core_fault(&c->core, h, write);
+	hipec_event_access(c, pgno, write, !stayed);
 }
 
 static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how)
@@ -389,7 +394,11 @@ static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_t
 		c->core.counters.hits++;
 		if (unlikely(c->sampler))
 			hipec_sample_note(c, HIPEC_SAMPLE_SOFT, pgno, write);
-		hipec_core_access(&c->core, h, write);
+		if (unlikely(c->league) && hipec_league_is_leftover(&c->core, h))
+			hipec_core_fault(&c->core, h, write);
+		else
+			hipec_core_access(&c->core, h, write);
+		hipec_event_access(c, pgno, write, false);
 	} else if (hipec_core_is_named(&c->core, h)) {
 		c->core.counters.hits++;
 		hipec_core_spare(&c->core, h, write);

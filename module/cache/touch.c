@@ -38,15 +38,17 @@ static __always_inline void add(struct hipec_cache *cache, struct hipec_touches 
 }
 
 /*
- * Whether the shadow of the default policy samples one of these pages. A swap may be
- * under way: a touch more or less is nothing then.
+ * Whether the shadow of the default policy, or the league, samples one of these pages. A
+ * swap may be under way: a touch more or less is nothing then.
  */
 static bool is_sampled(const struct hipec_cache *cache, u32 pgno, u32 nr)
 {
-	const struct hipec_shadow *s = &cache->c->core.shadow;
+	const struct hipec_league *l = READ_ONCE(cache->c->league);
+	const struct hipec_core *core = &cache->c->core;
 
 	for (; nr; nr--, pgno++)
-		if (hipec_shadow_sampled(s, pgno))
+		if ((core->directory && hipec_shadow_sampled(&core->shadow, pgno)) ||
+		    (l && hipec_league_sampled(l, pgno)))
 			return true;
 	return false;
 }

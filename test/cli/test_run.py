@@ -553,7 +553,7 @@ def test_the_page_and_the_help_have_the_same_options():
                           check=True).stdout
     options = set(re.findall(r"^(?:  -\w,|     ) (--[\w-]+)", text, re.M))
     assert options == {"--policy", "--param", "--budget", "--map", "--regions", "--reserve", "--share",
-                       "--contract", "--jit",
+                       "--contract", "--jit", "--among",
                        "--strict", "--quiet", "--json", "--output", "--hints", "--no-hints"}
     table = set(re.findall(r"`(--[\w-]+)", DOC.split("## Options")[1].split("\n\n")[1]))
     assert table == options

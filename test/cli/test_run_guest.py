@@ -14,7 +14,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, modules, need, vm
+from conftest import BUILD, KERNELS, ROOT, modules, need, valid, vm
 from test_run import ABSENT, VERBS
 
 pytestmark = pytest.mark.guest
@@ -214,6 +214,33 @@ def test_what_was_refused_or_left_alone_is_told(ran):
     assert report(ran, "maps-both")["refused"] == 1
     said = text(ran, "maps-both.run").splitlines()[0]
     assert said.startswith("hipec run: /data/f: it has a region of another container, or one that")
+
+
+def test_auto_finds_the_policy_of_a_loop(ran):
+    """Eight rounds over 1,024 pages in 512 frames: without a policy each reads all of them.
+    All policies of the league play, and one that has hits runs in the end."""
+    assert text(ran, "place-auto.sum") == text(ran, "place-auto.plain")
+    got = valid("run", report(ran, "place-auto"))
+    league = got["league"]
+    assert got["plain"] is None and got["in_place"]
+    assert got["policy"] == league["runs"] and got["policy"] not in ("builtin", "lru")
+    assert league["switches"] >= 1 and league["one_page_in"] == 1
+    assert [team["policy"] for team in league["teams"]] == \
+        ["builtin", "mru", "arc", "2q", "s3-fifo", "w-tinylfu", "lirs", "lru"]
+    by_name = {team["policy"]: team for team in league["teams"]}
+    assert by_name["builtin"]["sampled_misses"] == 8 * 1024
+    assert by_name[got["policy"]]["state"] == "runs"
+    assert by_name["builtin"]["saves_percent"] < 0 == by_name["builtin"]["error_percent"]
+    assert got["counters"]["read_pages"] < 7 * 1024
+
+
+def test_auto_says_what_it_found(ran):
+    lines = text(ran, "place-auto.txt").splitlines()
+    assert any(re.fullmatch(r"hipec run: auto: mru runs, after \d+ take-overs?; .*", line)
+               for line in lines), lines
+    lines = text(ran, "place-auto-none.txt").splitlines()
+    assert "none" in lines[0] and lines[-2].endswith("nothing was run, for --strict")
+    assert lines[-1] == "1"
 
 
 def test_a_file_system_without_tests_is_named(ran):

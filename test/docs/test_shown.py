@@ -126,6 +126,11 @@ TABLE = [
         "test_first_steps.py::test_commands_print_what_they_show", '"docs/user/first-steps.md"')),
     ("docs/policy/hpo.md", r"\$ .*", By(
         "test_hpo.py::test_example_prints_what_it_shows", '"docs/policy/hpo.md"')),
+    ("docs/user/auto.md", "hipec run .*", By(
+        "test_run_guest.py::test_auto_says_what_it_found", "run/guest.sh: hipec run -p auto")),
+    ("docs/user/auto.md", "hipec attach .*", By(
+        GUEST + "test_a_league_is_told_by_the_command",
+        "guest/stock.sh: hipec attach --policy auto")),
     ("docs/user/in-place.md", "hipec (attach|detach) .*", By(
         GUEST + "test_files_are_attached_by_the_command",
         "guest/stock.sh: hipec attach --policy", "guest/stock.sh: hipec detach")),

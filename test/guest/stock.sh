@@ -86,6 +86,21 @@ hipec detach "$id" >>/results/attach.txt 2>&1
 hipec detach "$id" >>/results/attach.txt 2>&1
 hipec status --json >/results/detach.json
 
+# Policies that play beside the one that runs.
+id=$(hipec attach --policy auto --among \
+	/hipec/policies/mru.hpo,/hipec/policies/lru.hpo --budget 256 outer 2>/results/league.txt)
+for pass in 1 2 3 4 5 6; do
+	dd if=outer of=/dev/null bs=4k 2>/dev/null || echo "failed: pass $pass" >>/results/league.txt
+done
+hipec status --league "$id" >>/results/league.txt 2>&1
+hipec status --json >/results/league.json
+hipec swap "$id" /hipec/policies/lru.hpo >>/results/league.txt 2>&1
+hipec status --league "$id" >>/results/league.txt 2>&1
+hipec detach "$id" >>/results/league.txt 2>&1
+hipec attach --policy builtin --among lru --budget 256 outer 2>&1 | head -n 1 >>/results/league.txt
+hipec attach --policy auto --among /hipec/policies/lru.hpo,none --budget 256 outer >>/results/league.txt 2>&1
+hipec status >>/results/league.txt 2>&1
+
 # The same program traced and served: its accesses have the same contexts.
 for program in touches-frames touches-scan; do
 	$program outer /hipec/policies/contexts.hpo >/results/$program.txt 2>&1

@@ -100,6 +100,7 @@ def place_script():
     runs = {how: "".join(f"echo {how}-{policy}= $(hipec-guest-test --{how} {policy} "
                          f"{' '.join(map(str, PLACE))})\n" for policy in SHIPPED)
             for how in ("reads", "judged")}
+    runs["reads"] += f"echo reads-auto= $(hipec-guest-test --reads auto {' '.join(map(str, PLACE))})\n"
     return f"{runs['reads']}echo N >{switch}\n{runs['judged']}echo Y >{switch}\n"
 
 
@@ -295,6 +296,18 @@ def test_the_contract_in_place_says_what_the_simulator_says(guest, simulated, po
                                       row["contract"]["estimated_in_windows"]]
 
 
+def test_a_league_in_place_reads_as_in_the_simulator(guest, tmp_path):
+    """But for who takes over some accesses later, in a worker."""
+    trace = tmp_path / "trace"
+    trace.write_text("".join(f"r {page}\n" for page in place_reads()))
+    row, = json.loads(subprocess.run(
+        [BUILD / "hipec", "sim", "--mode", "exact", "--frames", str(PLACE[1]), "--json",
+         "--policy", "auto", trace], text=True, check=True, capture_output=True).stdout)
+    name, read, helped, _, ended = place_line(guest, "reads", "auto")[:5]
+    assert (name, helped, ended) == ("auto", "0", "0")
+    assert abs(int(read) - row["faults"]) <= row["faults"] / 10
+
+
 @pytest.mark.parametrize("policy, frames", RETRIEVALS)
 def test_retrieval_equals_its_model(guest, policy, frames):
     """The faults of random look-ups, with levels told through a shared array."""
@@ -363,6 +376,27 @@ def test_files_are_attached_by_the_command(guest):
         f"hipec detach: inner: container {number} does not have it",
         f"hipec detach: container {number}: there is none, or it is not yours", ""]
     assert json.loads(result(guest, "detach.json")) == []
+
+
+def test_a_league_is_told_by_the_command(guest):
+    """Six sweeps in 256 of 400 pages, each of which the default and lru miss."""
+    lines = result(guest, "league.txt").split("\n")
+    row, = json.loads(result(guest, "league.json"))
+    league = row["league"]
+    assert valid("status", [row]) and (row["policy"], league["runs"]) == ("mru", "mru")
+    teams = {team["policy"]: team for team in league["teams"]}
+    assert teams["builtin"]["sampled_misses"] == teams["lru"]["sampled_misses"] == 2400
+    assert league["sampled_accesses"] == 2400 and league["switches"] >= 1
+    assert lines[0].split() == ["POLICY", "MISSES", "SAVES%", "STATE"]
+    assert [line.split()[0] for line in lines[1:4]] == ["builtin", "mru", "lru"]
+    assert [line.split()[-1] for line in lines[1:4]] == ["plays", "runs", "plays"]
+    assert lines[4].startswith("2400 accesses played, to one page in 1; the container missed ")
+    assert "lru.hpo has taken over, with " in lines[5]
+    assert lines[6].endswith("has no league; hipec run --policy auto makes one")
+    assert lines[7:] == ["hipec attach: --among: want --policy auto beside it", lines[8],
+                         lines[9], ""]
+    assert "none" in lines[8]
+    assert lines[9].split()[0] == "ID"      # and no container
 
 
 @ON_ALL

@@ -17,17 +17,20 @@
 #include "cgroup.h"
 #include "cli.h"
 #include "jit.h"
+#include "league.h"
 #include "live.h"
 #include "sim/sim.h"
 #include "../lib/hipec.h"
 
-enum { PARAM = 256, LEAST, SHARE, CONTRACT, JIT };
+enum { PARAM = 256, LEAST, SHARE, CONTRACT, JIT, AMONG };
 
 #define MAX_CGROUPS 16
 #define CGROUPS "/sys/fs/cgroup/"	/* where systemd has them */
 
 struct attach {
 	const char *policy;
+	bool league;		/* that is auto */
+	const char *among;	/* its policies, or NULL */
 	uint64_t budget;	/* pages */
 	bool budget_auto;
 	const char *cgroup[MAX_CGROUPS];
@@ -249,7 +252,9 @@ static int attach(const struct attach *a, char **path)
 	ret = hipec_status(fd, &status);
 	if (ret)
 		cli_error("%s", strerror(-ret));
-	else if (*path)
+	if (!ret && a->league)
+		ret = cli_league_begin(fd, a->among);
+	if (!ret && *path)
 		ret = take_paths(fd, status.id, path);
 	for (i = 0; !ret && i < a->nr_cgroups; i++)
 		ret = take_cgroup(fd, status.id, a->cgroup[i], a->least);
@@ -301,7 +306,9 @@ static int add_cgroup(struct attach *a, const char *name)
 
 static const struct option_row options[] = {
 	{ 'p', "policy", "NAME",
-	  .help = "a policy: .hp, .hpo, the name of a shipped one, or builtin" },
+	  .help = "a policy: .hp, .hpo, the name of a shipped one, builtin, or auto: the one"
+		  " that is found to miss least" },
+	{ AMONG, "among", "NAME,...", .help = "policies that auto tries" },
 	{ PARAM, "param", "NAME=VALUE", .help = "a parameter of it; repeatable" },
 	{ 'b', "budget", "SIZE",
 	  .help = "memory that the files share: 512M, 8G; pages: 4096, 10k; or auto: what a"
@@ -326,6 +333,8 @@ static int parse(struct attach *a, int argc, char **argv)
 	while (!ret && (opt = cli_option(argc, argv, options, "")) != -1) {
 		if (opt == 'p')
 			a->policy = optarg;
+		else if (opt == AMONG)
+			a->among = optarg;
 		else if (opt == 'b')
 			ret = set_budget(a, optarg);
 		else if (opt == PARAM)
@@ -348,6 +357,15 @@ static int parse(struct attach *a, int argc, char **argv)
 		cli_error("want --policy, --budget, and files or --cgroup");
 		ret = CLI_USAGE;
 	}
+	a->league = !ret && !strcmp(a->policy, CLI_LEAGUE);
+	if (!ret && a->among && !a->league) {
+		cli_error("--among: want --policy auto beside it");
+		ret = CLI_USAGE;
+	}
+	if (!ret && a->league && a->share) {
+		cli_error("auto: want a budget of its own, without --share");
+		ret = CLI_USAGE;
+	}
 	return ret;
 }
 
@@ -357,7 +375,7 @@ static int cli_attach(int argc, char **argv)
 	int ret = parse(&a, argc, argv);
 
 	if (!ret)
-		ret = sim_job_policy(&a.job, a.policy);
+		ret = sim_job_policy(&a.job, a.league ? HIPEC_FIFO2_NAME : a.policy);
 	if (!ret)
 		ret = attach(&a, argv + optind);
 	sim_job_close(&a.job);

@@ -2,6 +2,7 @@
 /*
  * hipec status: the containers that the caller may see, as a table or as JSON.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "../../module/vm/optable.h"
 #include "cli.h"
 #include "jit.h"
+#include "league.h"
+#include "live.h"
 #include "state.h"
 #include "table.h"
 
@@ -63,13 +66,32 @@ static void print_json(int fd, const struct cli_state *l)
 		o = cli_state_json(&l->row[i]);
 		json_object_object_add(o, "policy_counters",
 				       cli_state_own_json(fd, l->row[i].id));
+		json_object_object_add(o, "league", cli_league_json(fd, l->row[i].id));
 		json_object_array_add(array, o);
 	}
 	puts(json_object_to_json_string_ext(array, JSON_C_TO_STRING_PRETTY));
 	json_object_put(array);
 }
 
+static int print_league(int fd, uint64_t id)
+{
+	struct cli_league l;
+	int ret = cli_league_read(fd, id, &l);
+
+	if (ret == -ENODATA)
+		cli_error("container %llu has no league; hipec run --policy auto makes one",
+			  (unsigned long long)id);
+	else if (ret)
+		return cli_live_failed(id, ret);
+	else
+		cli_league_print(&l);
+	return ret ? CLI_FAILED : CLI_OK;
+}
+
 static const struct option_row options[] = {
+	{ 'l', "league", "ID",
+	  .help = "of one container under --policy auto: its policies, what each would have"
+		  " missed, and how much less that is than what the container missed" },
 	{ 'j', "json", NULL, .help = "an array with all there is, for programs" },
 	{ 0 },
 };
@@ -77,19 +99,26 @@ static const struct option_row options[] = {
 static int cli_status(int argc, char **argv)
 {
 	struct cli_state list = { 0 };
+	uint64_t league = 0;
 	bool json = false;
 	int opt, fd, ret;
 
 	while ((opt = cli_option(argc, argv, options, "")) != -1) {
-		if (opt != 'j')
+		if (opt == 'j')
+			json = true;
+		else if (opt != 'l' || !cli_live_id(optarg, &league))
 			return CLI_USAGE;
-		json = true;
 	}
 	if (cli_operands(argc, argv, 0, 0, ""))
 		return CLI_USAGE;
 	fd = hipec_open();
 	if (fd < 0)
 		return cli_open_failed(fd);
+	if (league && !json) {
+		ret = print_league(fd, league);
+		close(fd);
+		return ret;
+	}
 	ret = cli_state_read(fd, &list);
 	if (ret)
 		cli_error(HIPEC_DEVICE ": %s", strerror(-ret));
@@ -105,7 +134,7 @@ static int cli_status(int argc, char **argv)
 
 const struct cli_verb cli_verb_status = {
 	.name = "status", .run = cli_status, .group = CLI_GROUP_WATCH,
-	.usage = "[--json]",
+	.usage = "[--league ID] [--json]",
 	.summary = "show the containers: their frames, faults and why they ended",
 	.help = "Shows the containers of the caller, or all of them with CAP_SYS_ADMIN. FRAMES"
 		" is the budget; FREE, RESIDENT and DIRTY are pages of it now, the other counts"

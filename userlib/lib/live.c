@@ -107,6 +107,63 @@ int hipec_revoke(int fd, uint64_t id)
 }
 
 /**
+ * hipec_join() - a policy plays beside the one that runs, and may take over
+ * @fd:       of hipec_open()
+ * @id:       container in place that does not share; 0: @fd's own
+ * @image:    compiled policy; NULL, and @size 0: the built-in FIFO with a second
+ *            chance
+ * @size:     its bytes
+ * @log:      as of hipec_swap()
+ * @log_size: bytes of @log
+ *
+ * The first time the policy that runs becomes the first of the league, and its default.
+ * docs/user/auto.md says more.
+ *
+ * Context: any thread; may sleep.
+ * Return: the policy's number in the league; -EOPNOTSUPP if the container is not in
+ *         place, or shares; -EINVAL if the image is refused; -ECANCELED if its Init ended
+ *         it; -ENODATA if no policy is loaded; -EALREADY if that has ended, or the league
+ *         has, by hipec_swap(); -ENOSPC if HIPEC_MAX_TEAMS play; -EBUSY if a swap is under
+ *         way; -ESRCH if there is no such container, or none that the caller may see;
+ *         -ENOMEM; -EINTR on a fatal signal; -EFAULT; -ENOTTY if the module is older.
+ */
+int hipec_join(int fd, uint64_t id, const void *image, size_t size, char *log,
+	       size_t log_size)
+{
+	struct hipec_join join = {
+		.size = sizeof(join),
+		.id = id,
+		.image = (uintptr_t)image,
+		.image_size = size,
+		.log = (uintptr_t)log,
+		.log_size = empty_log(log, log_size),
+	};
+	int ret = size > UINT32_MAX ? -EINVAL : do_ioctl(fd, HIPEC_IOC_JOIN, &join);
+
+	return ret ?: (int)join.team;
+}
+
+/**
+ * hipec_standing() - how a policy of a container's league stands
+ * @fd:       of hipec_open()
+ * @id:       container; 0: @fd's own
+ * @team:     the policy's number, from 0
+ * @standing: filled
+ *
+ * Context: any thread.
+ * Return: 0; -ENODATA if there is no league; -ENOENT if it has no such number; -ESRCH if
+ *         there is no such container, or none that the caller may see; -EINTR on a fatal
+ *         signal; -ENOTTY if the module is older.
+ */
+int hipec_standing(int fd, uint64_t id, uint32_t team, struct hipec_standing *standing)
+{
+	*standing = (struct hipec_standing){
+		.size = sizeof(*standing), .id = id, .team = team,
+	};
+	return do_ioctl(fd, HIPEC_IOC_STANDING, standing);
+}
+
+/**
  * hipec_why() - where a page of a container stands
  * @fd:  of hipec_open()
  * @id:  container; 0: @fd's own

@@ -15,6 +15,9 @@
 
 #define SIM_MAX_SWITCHES 64	/* that are remembered */
 
+/* Each had the fewest misses on some trace of bench/cost/auto.py, or is simple. */
+#define SIM_LEAGUE "mru,arc,2q,s3-fifo,w-tinylfu,lirs,lru"
+
 /* A league: its policies are given, the rest is filled. */
 struct sim_auto {
 	const struct hipec_policy *policy[HIPEC_LEAGUE_MAX];	/* the first one begins */

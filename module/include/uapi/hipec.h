@@ -254,6 +254,7 @@ struct hipec_query {
 #define HIPEC_FEATURE_LOG 0x400		/* there is HIPEC_IOC_LOG */
 #define HIPEC_FEATURE_IN_PLACE 0x800	/* there are HIPEC_IOC_TAKE and _RELEASE */
 #define HIPEC_FEATURE_JIT 0x1000	/* there is HIPEC_LOAD_JIT */
+#define HIPEC_FEATURE_LEAGUE 0x2000	/* there are HIPEC_IOC_JOIN and _STANDING */
 
 /*
  * HIPEC_IOC_LOAD: policy and frames for this container, once. They are reserved,

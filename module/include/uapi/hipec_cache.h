@@ -88,7 +88,64 @@ struct hipec_release {
 	__u32 reserved;		/* in: 0 */
 };
 
+/*
+ * HIPEC_IOC_JOIN: a policy joins the league of this container, or of container `id` if the
+ * caller may see it: it plays a sample of the accesses beside the policy that runs, with
+ * as many counted frames in proportion, and takes over when it has read less than that by
+ * more than chance. The first call makes the league; the policy that runs is its first
+ * then, and its default. A HIPEC_IOC_SWAP ends the league.
+ *
+ * EOPNOTSUPP: the container is not in place, or shares; EINVAL: a flag, `reserved`, the image, for
+ * which log and error fields are as in HIPEC_IOC_LOAD; ECANCELED: Init ended it, the log
+ * says how; ENODATA: nothing is loaded; EALREADY: the policy that ran has ended, or the
+ * league; ENOSPC: HIPEC_MAX_TEAMS play; EBUSY: a swap is under way; ESRCH, ENOMEM; EINTR on
+ * a fatal signal.
+ */
+#define HIPEC_MAX_TEAMS 16
+#define HIPEC_STANDING_NAME 32	/* as HIPEC_NAME_MAX */
+
+struct hipec_join {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 id;		/* in: 0: this container */
+	__u64 image;		/* in: address of the image, or 0: the built-in replacement */
+	__u32 image_size;	/* in: bytes; 0 if there is none */
+	__u32 log_size;		/* in: bytes, as in HIPEC_IOC_LOAD */
+	__u64 log;		/* in: address of a text buffer, or 0 */
+	__u32 error_kind;	/* out: HIPEC_VERIFY_* */
+	__u32 error_event;	/* out: event number */
+	__u32 error_command;	/* out: counted from 1; 0: the event as a whole */
+	__u32 error_operand;	/* out: 1 to 3, 0 the command as a whole */
+	__u32 team;		/* out: its number */
+	__u32 reserved;		/* in: 0 */
+};
+
+/*
+ * HIPEC_IOC_STANDING: how a policy of the league stands. Pages are those of the sample:
+ * one in 2^shift. ENODATA: there is no league; ENOENT: it has no such team; ESRCH; EINTR.
+ */
+struct hipec_standing {
+	__u32 size;
+	__u32 flags;		/* in: 0 */
+	__u64 id;		/* in: 0: this container */
+	__u32 team;		/* in: number, from 0 */
+	__u32 nr;		/* out: teams */
+	__u32 runs;		/* out: the one whose policy runs */
+	__u32 shift;		/* out: one page in 2^shift is in the sample */
+	__u64 switches;		/* out: policies that took over, so far */
+	__u32 out;		/* out: 1: this one's policy has ended, and plays no more */
+	__u32 rehearses;	/* out: 1: it is tried with all frames, before it takes over */
+	__u64 sampled;		/* out: accesses */
+	__u64 missed;		/* out: of these, that the container missed */
+	__u64 misses;		/* out: of these, that this one missed */
+	__s64 saves;		/* out: missed less misses */
+	__u64 variance;		/* out: of saves, by the chance of the sample */
+	char policy[HIPEC_STANDING_NAME];	/* out: its name */
+};
+
 #define HIPEC_IOC_TAKE _IOWR('h', 0x90, struct hipec_take)
 #define HIPEC_IOC_RELEASE _IOWR('h', 0x91, struct hipec_release)
+#define HIPEC_IOC_JOIN _IOWR('h', 0x92, struct hipec_join)
+#define HIPEC_IOC_STANDING _IOWR('h', 0x93, struct hipec_standing)
 
 #endif /* _UAPI_HIPEC_CACHE_H */

@@ -138,6 +138,15 @@ hipec run -p mru -b 512 -- maps sweep large >/results/place-sweep.txt 2>&1
 cold
 hipec run --share -p mru -b 512 --json -o /results/place-share.json -- maps sweep large \
 	>/results/place-share.txt 2>&1
+# The policy is found meanwhile.
+cold
+hipec run -p auto -b 512 --json -o /results/place-auto.json -- \
+	busybox cat large large large large large large large large | md5sum >/results/place-auto.sum
+busybox cat large large large large large large large large | md5sum >/results/place-auto.plain
+cold
+hipec run -p auto --among mru,lru -b 512 -- maps sweep large >/results/place-auto.txt 2>&1
+hipec run -p auto --among mru,none -b 512 --strict -- maps sweep large >/results/place-auto-none.txt 2>&1
+echo $? >>/results/place-auto-none.txt
 hipec run -p mru -b 512 -- true >/results/place-nothing.txt 2>&1
 hipec run -p mru -b 64 -q -- dash -c '(sleep 3; cat /proc/self/cgroup >/tmp/behind) & cat large >/dev/null'
 cat /proc/self/cgroup >/results/place-cgroups.txt

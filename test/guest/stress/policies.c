@@ -113,3 +113,14 @@ int swap_any(int fd, struct fuzz_rng *rng)
 		any_image(rng, &a.image, &a.image_size);
 	return hipec_swap_args(fd, &a);
 }
+
+/* A policy beside that of @fd's container, or the built-in one. Return: its number; -errno. */
+int join_any(int fd, struct fuzz_rng *rng)
+{
+	__u64 image = 0;
+	__u32 size = 0;
+
+	if (fuzz_chance(rng, 90))
+		any_image(rng, &image, &size);
+	return hipec_join(fd, 0, (void *)(uintptr_t)image, size, NULL, 0);
+}

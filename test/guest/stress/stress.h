@@ -208,6 +208,7 @@ int keep(uint64_t seconds, uint64_t ops);
 int read_policies(void);
 int load_any(int fd, struct fuzz_rng *rng, uint32_t frames, uint32_t flags);
 int swap_any(int fd, struct fuzz_rng *rng);
+int join_any(int fd, struct fuzz_rng *rng);
 
 static inline int or_errno(long ret)
 {

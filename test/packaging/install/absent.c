@@ -27,6 +27,7 @@ int main(void)
 	static struct hipec_load load;
 	struct hipec_status status;
 	static struct hipec_swap swap;
+	struct hipec_standing standing;
 	struct hipec_why why;
 	struct hipec_take take;
 	struct hipec_log record;
@@ -58,6 +59,8 @@ int main(void)
 	WANT(hipec_swap_args(fd, &swap), -EBADF);
 	WANT(hipec_swap_file(fd, 1, NULL, log, sizeof(log)), -EBADF);
 	WANT(hipec_revoke(fd, 1), -EBADF);
+	WANT(hipec_join(fd, 1, NULL, 0, log, sizeof(log)), -EBADF);
+	WANT(hipec_standing(fd, 1, 0, &standing), -EBADF);
 	WANT(hipec_why(fd, 1, &why), -EBADF);
 	WANT(hipec_log(fd, 0, &record), -EBADF);
 	WANT(hipec_take(fd, 0, 0, &take), -EBADF);

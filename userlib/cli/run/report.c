@@ -11,6 +11,7 @@
 #include "../amp/loop.h"
 #include "../cli.h"
 #include "../json.h"
+#include "../league.h"
 #include "run.h"
 #include "../state.h"
 
@@ -99,6 +100,17 @@ static void say_loops(const struct run *r, FILE *out)
 			N(nr), nr == 1 ? " has" : "s have each");
 }
 
+static void say_league(const struct run *r, FILE *out)
+{
+	struct cli_league l;
+	char line[256];
+
+	if (!r->league || cli_league_read(r->device, 0, &l))
+		return;
+	cli_league_line(&l, line, sizeof(line));
+	fprintf(out, "hipec run: auto: %s\n", line);
+}
+
 static void print_json(const struct run *r, const struct hipec_status *s, int code,
 		       FILE *out)
 {
@@ -122,6 +134,8 @@ static void print_json(const struct run *r, const struct hipec_status *s, int co
 	cli_json_text(o, "ended", ended ? s->exit.message : NULL);
 	json_object_object_add(o, "counters", r->device < 0 ? NULL :
 			       cli_state_counters_json(&s->counters));
+	json_object_object_add(o, "league", r->device < 0 ? NULL :
+			       cli_league_json(r->device, 0));
 	fprintf(out, "%s\n",
 		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
 	json_object_put(o);
@@ -159,6 +173,7 @@ int run_report(struct run *r, int code)
 			say_maps(r, &s, out);
 		else
 			say_files(r, &s, out);
+		say_league(r, out);
 		say_end(&s, out);
 		if (r->regions)
 			say_saved(r, &s, out);

@@ -19,6 +19,7 @@
 #include "../cgroup.h"
 #include "../cli.h"
 #include "../jit.h"
+#include "../league.h"
 #include "../program.h"
 #include "run.h"
 #include "../sim/sim.h"
@@ -26,7 +27,7 @@
 #define LIBRARY "libhipecrun.so"
 
 enum { POLICY = 256, BUDGET, MAP, PARAM, REGIONS, RESERVE, SHARE, CONTRACT, STRICT, HINTS,
-       NO_HINTS, JIT };
+       NO_HINTS, JIT, AMONG };
 
 #define REST_MS 5	/* from one look at samples to the next */
 
@@ -72,6 +73,10 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 	switch (opt) {
 	case 'p':
 		r->policy = optarg;
+		r->league = !strcmp(optarg, CLI_LEAGUE);
+		return CLI_OK;
+	case AMONG:
+		r->among = optarg;
 		return CLI_OK;
 	case 'b':
 		return set_budget(r, optarg);
@@ -119,7 +124,9 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 
 static const struct option_row options[] = {
 	{ 'p', "policy", "NAME",
-	  .help = "a policy: .hp, .hpo, the name of a shipped one, or builtin" },
+	  .help = "a policy: .hp, .hpo, the name of a shipped one, builtin, or auto: the one"
+		  " that is found to miss least, while the program runs" },
+	{ AMONG, "among", "NAME,...", .help = "policies that auto tries" },
 	{ PARAM, "param", "NAME=VALUE", .help = "a parameter of it; repeatable" },
 	{ 'b', "budget", "SIZE",
 	  .help = "memory that all files share: 512M, 8G; pages: 4096, 10k; or auto: what our"
@@ -163,6 +170,15 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 	}
 	if (!ret && optind == argc) {
 		cli_error("want a program to run");
+		ret = CLI_USAGE;
+	}
+	if (!ret && r->among && !r->league) {
+		cli_error("--among: want --policy auto beside it");
+		ret = CLI_USAGE;
+	}
+	if (!ret && r->league && (r->regions || r->share)) {
+		cli_error("auto: want files in place, of a budget of one's own, without --%s",
+			  r->share ? "share" : r->reserve ? "reserve" : "regions");
 		ret = CLI_USAGE;
 	}
 	if (!ret && (r->contract || r->share) && r->reserve) {
@@ -263,21 +279,30 @@ static bool open_in_place(struct run *r, const struct sim_policy *p)
 	int ret = load(r, p, HIPEC_LOAD_IN_PLACE | (r->share ? HIPEC_LOAD_SHARE : 0) |
 		       (r->contract ? HIPEC_LOAD_CONTRACT : 0), why, sizeof(why));
 
+	if (!ret && r->league && cli_league_begin(r->device, r->among)) {
+		drop_container(r);
+		set_plain(r, r->policy, "there is no league");
+		return false;
+	}
 	if (!ret && !run_place_begin(r))
 		return true;
 	drop_container(r);
 	if (ret && !*why)
 		set_plain(r, HIPEC_DEVICE, why_closed(ret));
+	else if (ret && r->league)
+		set_plain(r, "auto, in place", why);
 	else if (ret)
 		cli_error("%s, in place: %s; files that are mapped become regions",
 			  r->policy, cli_clean(why));
+	else if (r->league)
+		set_plain(r, r->policy, "it wants files in place");
 	return false;
 }
 
 /* All that has to be there before the program; r->plain if something is missing. */
 static int prepare(struct run *r, struct sim_job *job)
 {
-	int ret = sim_job_policy(job, r->policy);
+	int ret = sim_job_policy(job, r->league ? HIPEC_FIFO2_NAME : r->policy);
 
 	if (ret)
 		return ret;
@@ -285,7 +310,7 @@ static int prepare(struct run *r, struct sim_job *job)
 	if (hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT)
 		r->regions = true;
 	if (!r->regions && !open_in_place(r, job->policy)) {
-		r->regions = true;
+		r->regions = !r->league;
 		if (!r->plain && r->strict) {
 			cli_error("nothing was run, for --strict");
 			return CLI_FAILED;

@@ -41,6 +41,8 @@ struct run_region {
 struct run {
 	/* As the user said. */
 	const char *policy;
+	bool league;		/* that is auto */
+	const char *among;	/* its policies, or NULL */
 	uint64_t budget;	/* frames */
 	uint32_t jit;		/* HIPEC_LOAD_JIT_*, or 0 */
 	char *globs;		/* as RUN_MAP_ENV has them, or NULL */

@@ -8,9 +8,6 @@
 #include "../json.h"
 #include "sim.h"
 
-/* Each had the fewest misses on some trace of bench/cost/auto.py, or is simple. */
-#define USUAL "mru,arc,2q,s3-fifo,w-tinylfu,lirs,lru"
-
 static bool has_auto(const struct sim_job *job)
 {
 	size_t i;
@@ -45,7 +42,7 @@ static int add(struct sim_job *job, const char *name)
  */
 int sim_league_open(struct sim_job *job)
 {
-	static char usual[] = USUAL;
+	static char usual[] = SIM_LEAGUE;
 	char *name, *rest = job->among ?: usual, *copy;
 	int ret = CLI_OK;
 

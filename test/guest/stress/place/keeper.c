@@ -181,6 +181,17 @@ static bool act_swap(void)
 	return *container >= 0 && !swap_any(*container, &rng);
 }
 
+/* A few policies beside the one that runs; of those that share there is none. */
+static bool act_join(void)
+{
+	uint32_t n = 1 + below(4);
+	bool joined = false;
+
+	while (*container >= 0 && n--)
+		joined |= join_any(*container, &rng) >= 0;
+	return joined;
+}
+
 static bool act_revoke(void)
 {
 	return *container >= 0 && !hipec_revoke(*container, 0);
@@ -234,6 +245,7 @@ static const struct {
 	[ACT_release] = { act_release, 8 },
 	[ACT_release_all] = { act_release_all, 2 },
 	[ACT_swap] = { act_swap, 3 },
+	[ACT_join] = { act_join, 6 },
 	[ACT_revoke] = { act_revoke, 1 },
 	[ACT_drop_caches] = { act_drop_caches, 4 },
 	[ACT_squeeze] = { act_squeeze, 5 },

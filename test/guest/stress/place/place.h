@@ -68,7 +68,7 @@ PLACE_OPS(X)
 
 /* What the parent does meanwhile. */
 #define PLACE_ACTS(X)                                                        \
-	X(load) X(end) X(take) X(release) X(release_all) X(swap) X(revoke)     \
+	X(load) X(end) X(take) X(release) X(release_all) X(swap) X(join) X(revoke) \
 	X(drop_caches) X(squeeze) X(freeze) X(syncfs)
 
 enum {
@@ -146,5 +146,6 @@ extern uint64_t exits;
 int read_policies(void);
 int load_any(int fd, struct fuzz_rng *rng, uint32_t frames, uint32_t flags);
 int swap_any(int fd, struct fuzz_rng *rng);
+int join_any(int fd, struct fuzz_rng *rng);
 
 #endif /* HIPEC_PLACE_H */

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The league in the kernel: policies that play a sample of a container's accesses beside
+ * the one that runs (core/league.h), their memory, and a worker that puts the one that is
+ * ahead in charge.
+ *
+ * It is there for containers in place that do not share: each touch that the policy is
+ * told of the league plays as well, under the container's lock. A policy takes over in a
+ * worker, some accesses after that was decided. What it remembers goes along.
+ *
+ * Interface:
+ * hipec_league_join()      a policy plays from now on
+ * hipec_league_standing()  how one of them stands
+ */
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+
+#include "cache/host.h"
+#include "internal.h"
+#include "jit/load.h"
+
+static_assert(HIPEC_MAX_TEAMS == HIPEC_LEAGUE_MAX);
+static_assert(HIPEC_STANDING_NAME == HIPEC_NAME_MAX);
+
+/* Memory of a team. */
+struct member {
+	struct hipec_policy policy;
+	void *image;	/* NULL: the built-in replacement */
+	u32 image_size;
+	void *memory, *shared;
+};
+
+/* The first; teams are numbered alike. */
+struct hipec_contest {
+	struct hipec_league league;
+	struct member member[HIPEC_LEAGUE_MAX];
+	void *memory, *shared;	/* of the rehearsal */
+};
+
+static void member_free(struct member *m)
+{
+	kvfree(m->image);
+	kvfree(m->memory);
+	kvfree(m->shared);
+	memset(m, 0, sizeof(*m));
+}
+
+/* Memory of a machine of @bytes with the policy @p. Return: 0; -ENOMEM. */
+static int equip(const struct hipec_policy *p, size_t bytes, void **memory, void **shared)
+{
+	*memory = hipec_table_alloc(bytes);
+	*shared = kvzalloc(p->shared_size + 1ul, GFP_KERNEL_ACCOUNT);
+	return *memory && *shared ? 0 : -ENOMEM;
+}
+
+/* A member with @image, which is its own from now on, of the next number. */
+static int enlist(struct hipec_contest *contest, void *image, u32 size,
+		  struct hipec_verify_error *error, struct hipec_text *log)
+{
+	struct hipec_league *l = &contest->league;
+	struct member *m = &contest->member[l->nr];
+	int ret;
+
+	m->image = image;
+	m->image_size = size;
+	ret = hipec_container_parse(&m->policy, image, size, error, log);
+	if (!ret)
+		ret = equip(&m->policy, hipec_league_bytes(&m->policy, l->frames),
+			    &m->memory, &m->shared);
+	if (ret)
+		member_free(m);
+	return ret;
+}
+
+/* The member of the next number plays. Context: expects c->lock if there is a league. */
+static int add(struct hipec_container *c, struct hipec_contest *contest,
+	       struct hipec_text *log)
+{
+	struct hipec_league *l = &contest->league;
+	struct member *m = &contest->member[l->nr];
+	struct hipec_vm *vm = &l->team[l->nr].core.vm;
+
+	hipec_league_add(l, &m->policy, m->memory, m->shared);
+	if (vm->exit.kind) {
+		hipec_exit_explain(&m->policy, &vm->exit, log);
+		l->nr--;
+		return -ECANCELED;
+	}
+	hipec_jit_start(vm, c->jit);
+	if (hipec_policy_reads(&m->policy, HIPEC_SLOT_TIME) && !c->league_since)
+		c->league_since = ktime_get_ns();
+	return 0;
+}
+
+/* Team @wanted gets memory for its rehearsal, and begins. */
+static void rehearse(struct hipec_container *c, u32 wanted, size_t bytes)
+{
+	struct hipec_contest *contest = c->contest;
+	const struct hipec_policy *p = &contest->member[wanted].policy;
+	struct hipec_league *l = &contest->league;
+	void *memory, *shared;
+	int ret = equip(p, bytes, &memory, &shared);
+	unsigned int nofs = memalloc_nofs_save();
+
+	mutex_lock(&c->lock);
+	if (!c->league || l->wanted != wanted)
+		ret = -EAGAIN;
+	if (ret) {
+		l->wanted = HIPEC_LEAGUE_NONE;
+	} else {
+		hipec_jit_stop(&l->rehearsal.core.vm);
+		swap(contest->memory, memory);
+		swap(contest->shared, shared);
+		hipec_league_rehearse(l, contest->memory, contest->shared, &c->core);
+		hipec_jit_start(&l->rehearsal.core.vm, c->jit);
+	}
+	mutex_unlock(&c->lock);
+	memalloc_nofs_restore(nofs);
+	kvfree(memory);
+	kvfree(shared);
+}
+
+/* Team @next takes over, if it is to still. */
+static void change(struct hipec_container *c, u32 next)
+{
+	const struct member *m = &c->contest->member[next];
+	struct hipec_league *l = &c->contest->league;
+	void *image = m->image ? kvmalloc(m->image_size, GFP_KERNEL) : NULL;
+	int ret = -ENOMEM;
+
+	if (image)
+		memcpy(image, m->image, m->image_size);
+	if (image || !m->image)
+		ret = hipec_swap_team(c, image, m->image_size, next);
+	if (!ret || ret == -ECANCELED)
+		return;
+	/* It is judged again when the next window is over. */
+	mutex_lock(&c->lock);
+	l->next = l->runs;
+	mutex_unlock(&c->lock);
+}
+
+/* What the rehearsal had, if it is over. */
+static void free_rehearsal(struct hipec_container *c)
+{
+	struct hipec_contest *contest = c->contest;
+	void *memory = NULL, *shared = NULL;
+
+	mutex_lock(&c->lock);
+	if (contest->league.rehearses == HIPEC_LEAGUE_NONE) {
+		hipec_jit_stop(&contest->league.rehearsal.core.vm);
+		swap(contest->memory, memory);
+		swap(contest->shared, shared);
+	}
+	mutex_unlock(&c->lock);
+	kvfree(memory);
+	kvfree(shared);
+}
+
+/* Work: a policy is to rehearse, or to take over. */
+static void go_on(struct work_struct *work)
+{
+	struct hipec_container *c = container_of(work, struct hipec_container, change);
+	u32 wanted = HIPEC_LEAGUE_NONE, next = HIPEC_LEAGUE_NONE;
+	size_t bytes = 0;
+
+	/* Where that is busy the next access asks again. */
+	if (hipec_swap_begin(c))
+		return;
+	mutex_lock(&c->lock);
+	if (c->league) {
+		wanted = c->league->wanted;
+		next = c->league->next;
+		if (wanted != HIPEC_LEAGUE_NONE)
+			bytes = hipec_league_rehearsal_bytes(c->league);
+		if (next == c->league->runs)
+			next = HIPEC_LEAGUE_NONE;
+	}
+	mutex_unlock(&c->lock);
+	if (next != HIPEC_LEAGUE_NONE)
+		change(c, next);
+	else if (wanted != HIPEC_LEAGUE_NONE)
+		rehearse(c, wanted, bytes);
+	free_rehearsal(c);
+	hipec_swap_end(c);
+}
+
+/* What a league has. Context: process context, sleeps; nobody uses @c. */
+static void end(struct hipec_container *c)
+{
+	struct hipec_contest *contest = c->contest;
+	u32 i;
+
+	cancel_work_sync(&c->change);
+	for (i = 0; i < HIPEC_LEAGUE_MAX; i++) {
+		hipec_jit_stop(&contest->league.team[i].core.vm);
+		member_free(&contest->member[i]);
+	}
+	hipec_jit_stop(&contest->league.rehearsal.core.vm);
+	kvfree(contest->memory);
+	kvfree(contest->shared);
+	kvfree(contest);
+	c->contest = NULL;
+	c->league = NULL;
+}
+
+/* A league of the policy that runs. Context: no swap is under way. */
+static int make(struct hipec_container *c, struct hipec_text *log)
+{
+	struct hipec_contest *contest = kvzalloc(sizeof(*contest), GFP_KERNEL_ACCOUNT);
+	u32 size = c->image ? c->policy.image->image_size : 0;
+	void *image = c->image ? kvmalloc(size, GFP_KERNEL_ACCOUNT) : NULL;
+	struct hipec_verify_error error;
+	int ret = contest && (image || !c->image) ? 0 : -ENOMEM;
+
+	if (ret) {
+		kvfree(contest);
+		kvfree(image);
+		return ret;
+	}
+	if (image)
+		memcpy(image, c->image, size);
+	hipec_league_init(&contest->league, c->core.nr_reserved, get_random_u32());
+	ret = enlist(contest, image, size, &error, log) ?: add(c, contest, log);
+	if (ret) {
+		member_free(&contest->member[0]);
+		kvfree(contest);
+		return ret;
+	}
+	INIT_WORK(&c->change, go_on);
+	c->end_contest = end;
+	c->contest = contest;
+	return 0;
+}
+
+/* It plays from now on, from the pages that are held. Context: expects c->lock. */
+static void begin(struct hipec_container *c)
+{
+	struct hipec_league *l = &c->contest->league;
+	u32 h = 0;
+
+	while ((h = hipec_vm_next_live(&c->core.vm, h)))
+		hipec_league_came_in(l, c->core.vm.page[h].pgno);
+	c->core.heard = true;
+	WRITE_ONCE(c->league, l);
+	hipec_cache_wants(c);
+}
+
+/* Whether @c may have a league, and another member. Context: no swap is under way. */
+static int may_join(const struct hipec_container *c)
+{
+	if (!c->cache || c->core.pool)
+		return -EOPNOTSUPP;
+	if (c->core.vm.exit.kind || (c->contest && !c->league))
+		return -EALREADY;
+	if (c->contest && c->contest->league.nr == HIPEC_LEAGUE_MAX)
+		return -ENOSPC;
+	return 0;
+}
+
+static int join(struct hipec_container *c, struct hipec_join *args, void **image,
+		struct hipec_text *log)
+{
+	struct hipec_verify_error error = { 0 };
+	bool first = !c->contest;
+	int ret = may_join(c);
+	unsigned int nofs;
+
+	if (!ret && first)
+		ret = make(c, log);
+	if (ret)
+		return ret;
+	ret = enlist(c->contest, *image, args->image_size, &error, log);
+	*image = NULL;
+	args->error_kind = error.kind;
+	args->error_event = error.event;
+	args->error_command = error.command;
+	args->error_operand = error.operand;
+	args->team = c->contest->league.nr;
+	nofs = memalloc_nofs_save();
+	mutex_lock(&c->lock);
+	if (!ret)
+		ret = add(c, c->contest, log);
+	if (first)
+		begin(c);
+	mutex_unlock(&c->lock);
+	memalloc_nofs_restore(nofs);
+	if (ret)
+		member_free(&c->contest->member[args->team]);
+	return ret;
+}
+
+/**
+ * hipec_league_join() - a policy plays beside the one that runs, and may take over
+ * @c:     container
+ * @args:  from the user, checked for size and flags; its error fields and team are set
+ * @image: copy of the image, kvmalloc()ed, which is no longer the caller's; NULL: the
+ *         built-in replacement
+ * @log:   gets the verifier's words, or how its Init ended
+ *
+ * The first time the policy that runs becomes the league's first, and its default.
+ *
+ * Context: process context, may sleep; takes c->lock.
+ * Return: 0; -EOPNOTSUPP if @c is not in place, or shares; -ENODATA before a policy is
+ *         loaded; -EALREADY if the policy has ended, or another was swapped in by hand;
+ *         -ENOSPC: HIPEC_LEAGUE_MAX play; -EBUSY if a swap is under way; -EINVAL for an
+ *         image that is refused; -ECANCELED if Init ended it; -ENOMEM; -EINTR on a fatal
+ *         signal.
+ */
+int hipec_league_join(struct hipec_container *c, struct hipec_join *args, void *image,
+		      struct hipec_text *log)
+{
+	int ret = hipec_swap_begin(c);
+
+	if (!ret) {
+		ret = join(c, args, &image, log);
+		hipec_swap_end(c);
+	}
+	kvfree(image);
+	return ret;
+}
+
+static void tell(const struct hipec_league *l, struct hipec_standing *a)
+{
+	const struct hipec_team *t = &l->team[a->team];
+
+	a->nr = l->nr;
+	a->runs = l->runs;
+	a->switches = l->switches;
+	a->shift = l->shift;
+	a->out = t->out;
+	a->rehearses = l->rehearses == a->team;
+	a->sampled = l->played;
+	a->missed = l->real;
+	a->misses = t->misses;
+	a->saves = hipec_league_saves(l, a->team, &a->variance);
+	memcpy(a->policy, t->core.vm.policy->image->name, sizeof(a->policy));
+}
+
+/**
+ * hipec_league_standing() - how a policy of a league stands
+ * @c: container
+ * @a: with the team set; filled, but for its size and id
+ *
+ * Context: process context; takes c->lock.
+ * Return: 0; -ENODATA if there is no league; -ENOENT if it has no such team; -EINTR on a
+ *         fatal signal.
+ */
+int hipec_league_standing(struct hipec_container *c, struct hipec_standing *a)
+{
+	int ret = 0;
+
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
+	if (c->league)
+		hipec_cache_hear(c);
+	if (!c->league)
+		ret = -ENODATA;
+	else if (a->team >= c->league->nr)
+		ret = -ENOENT;
+	else
+		tell(c->league, a);
+	mutex_unlock(&c->lock);
+	return ret;
+}
