@@ -171,13 +171,10 @@ bool hipec_event_pause(struct hipec_core *core)
 	return fatal_signal_pending(current);
 }
 
-/* The engine's host: whoever samples accesses wants to know, and the league. */
+/* The engine's host: whoever samples accesses wants to know. */
 void hipec_event_touched(struct hipec_core *core, u32 pgno)
 {
-	struct hipec_container *c = hipec_of_core(core);
-
-	hipec_sample_note(c, HIPEC_SAMPLE_HARVEST, pgno, false);
-	hipec_event_access(c, pgno, false, false);
+	hipec_sample_note(hipec_of_core(core), HIPEC_SAMPLE_HARVEST, pgno, false);
 }
 
 /*

@@ -257,9 +257,14 @@ static u32 folio_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 		return 0;
 	for (i = 0; i < min_t(u32, HARVEST, vm->nr_pages); i++) {
 		u32 h = core->harvested = core->harvested % vm->nr_pages + 1;
+		bool looked = vm->page[h].flags & HIPEC_FOLIO_LOOKED;
 
-		if (hipec_page_live(vm, h) && harvest(cache, h))
-			pgno[n++] = vm->page[h].pgno;
+		if (!hipec_page_live(vm, h) || !harvest(cache, h))
+			continue;
+		pgno[n++] = vm->page[h].pgno;
+		/* The fault that had set the bit the league has played. */
+		if (looked)
+			hipec_event_access(cache->c, vm->page[h].pgno, false, false);
 	}
 	return n;
 }
