@@ -149,7 +149,7 @@ def ran(request, run_data, tmp_path_factory):
         command += ["--bin", program]
     subprocess.run(command, check=True)
     return vm.boot(kernel, tmp / "guest.img", BUILD / f"run-{kernel}", ["sh", "/hipec/guest.sh"],
-                   disk=run_data, timeout=600)
+                   disk=run_data, timeout=1200)
 
 
 def text(ran, name):
