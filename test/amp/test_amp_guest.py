@@ -45,7 +45,7 @@ def ran(request, tmp_path_factory):
         command += ["--bin", program]
     subprocess.run(command, check=True)
     return vm.boot(kernel, tmp / "guest.img", BUILD / f"amp-{kernel}", ["sh", "/hipec/guest.sh"],
-                   disk=tmp / "data.img", timeout=300)
+                   disk=tmp / "data.img", timeout=900)
 
 
 def reads(ran, name):
