@@ -8,8 +8,8 @@
  * the policy before, and Init and Adopt run, all under the container's lock. Until
  * that is done no page can go or come; so if it fails, they change places again.
  *
- * A policy of the league that has played all along takes what it remembers with it: its
- * machine is copied, and gets the pages that are held. Nothing of that can fail.
+ * A policy of the league takes what it remembers with it: its machine is copied, and gets
+ * the pages that are held. No event of the policy runs then that could end it.
  *
  * Interface:
  * hipec_swap_policy()         a user's
@@ -270,8 +270,8 @@ static int take_place(struct hipec_container *c, struct side *s,
 }
 
 /*
- * Pages that the league's policy remembers, and that are being read or have been given
- * up here, it is to forget: one of them has one entry.
+ * The team forgets ghosts of pages that the container has and that are not live: a page
+ * has one entry in a machine.
  */
 static void forget_absent(struct hipec_vm *team, const struct hipec_vm *vm)
 {
@@ -286,45 +286,17 @@ static void forget_absent(struct hipec_vm *team, const struct hipec_vm *vm)
 	}
 }
 
-/*
- * The handle, in a machine of @nr entries that takes the place of @old, of each entry of
- * @from: what holds a frame keeps its own, others get what is left. Return: 0; -ENOSPC.
- */
-static int map_handles(const struct hipec_vm *from, const struct hipec_vm *old, u32 nr,
-		       u32 *handle)
-{
-	u32 h, next = 1;
-
-	for (h = 1; h <= from->nr_pages; h++) {
-		const struct hipec_page *page = &from->page[h];
-
-		handle[h] = 0;
-		if (page->flags & HIPEC_PAGE_FRAME) {
-			handle[h] = hipec_page_find(old, page->pgno);
-		} else if (page->flags & HIPEC_PAGE_USED) {
-			while (next <= old->nr_pages &&
-			       old->page[next].flags & HIPEC_PAGE_FRAME)
-				next++;
-			handle[h] = next++;
-		}
-		if (handle[h] > nr)
-			return -ENOSPC;
-	}
-	return 0;
-}
-
 /* The machine of @t goes on in the place of @c's. Context: expects c->lock; may sleep. */
 static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t)
 {
-	u32 nr = t->core.vm.nr_pages;
-	u32 *handle = kvcalloc(nr + 1ul, sizeof(*handle), GFP_KERNEL);
-	int ret = handle ? 0 : -ENOMEM;
+	u32 *handle = kvcalloc(t->core.vm.nr_pages + 1ul, sizeof(*handle), GFP_KERNEL);
+	int ret;
 
-	if (!ret) {
-		hipec_league_take_over(t, &c->core);
-		forget_absent(&t->core.vm, &c->core.vm);
-		ret = map_handles(&t->core.vm, &c->core.vm, s->vm.nr_pages, handle);
-	}
+	if (!handle)
+		return -ENOMEM;
+	hipec_league_take_over(t, &c->core);
+	forget_absent(&t->core.vm, &c->core.vm);
+	ret = hipec_vm_map_handles(&t->core.vm, &c->core.vm, s->vm.nr_pages, handle);
 	if (ret) {
 		kvfree(handle);
 		return ret;
@@ -343,7 +315,10 @@ static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t
 	return 0;
 }
 
-/* Team @next takes its turn, if it still is to. Context: expects c->lock; may sleep. */
+/*
+ * Team @next takes over, unless the league has changed its mind.
+ * Context: expects c->lock; may sleep.
+ */
 static int take_turn(struct hipec_container *c, struct side *s, u32 next,
 		     struct hipec_text *log)
 {
@@ -358,7 +333,7 @@ static int take_turn(struct hipec_container *c, struct side *s, u32 next,
 		return -EAGAIN;
 	adopt = l->adopt;
 	ret = adopt ? take_place(c, s, log) : graft(c, s, hipec_league_source(l));
-	/* More may have been heard meanwhile. */
+	/* Touches that take_place() heard may have changed these. */
 	l->next = next;
 	l->adopt = adopt;
 	if (!ret)
@@ -394,7 +369,7 @@ int hipec_swap_begin(struct hipec_container *c)
 	return ret;
 }
 
-/* Others may from now on. Context: process context; takes c->lock. */
+/* Ends what hipec_swap_begin() began. Context: process context; takes c->lock. */
 void hipec_swap_end(struct hipec_container *c)
 {
 	mutex_lock(&c->lock);
@@ -453,7 +428,8 @@ out:
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -EAGAIN if it is not to any more; -ECANCELED if Init or Adopt ended it;
- *         -ENOMEM, -EINTR, -ENOSPC. But for 0, the policy before goes on.
+ *         -ENOMEM; -ENOSPC as hipec_vm_map_handles(); -EINTR. But for 0, the policy before
+ *         goes on.
  */
 int hipec_swap_team(struct hipec_container *c, void *image, u32 size, u32 next)
 {

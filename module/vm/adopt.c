@@ -8,6 +8,7 @@
  * hipec_vm_inherit()    the pages, none of them live yet
  * hipec_vm_next_live()  which of them were, in their order
  * hipec_vm_restore()  the other one goes on after all
+ * hipec_vm_map_handles()  handles for that
  * hipec_vm_graft()      all that another one knows, under other handles
  * hipec_vm_graft_frames()  and the frames of the one before
  */
@@ -116,6 +117,43 @@ void hipec_vm_restore(struct hipec_vm *old, const struct hipec_vm *vm)
 		old->page[h].flags &= ~HIPEC_PAGE_HOST;
 		old->page[h].flags |= vm->page[h].flags & HIPEC_PAGE_HOST;
 	}
+}
+
+/**
+ * hipec_vm_map_handles() - handles of a machine in one that takes the place of another
+ * @from:   whose pages with frames are all live, and so in @old
+ * @old:    the machine before
+ * @nr:     entries of the new machine, no fewer than @old has
+ * @handle: gets, by handle of @from, that in the new machine; 0 for unused entries
+ *
+ * What holds a frame keeps the handle that it has in @old, ghosts get entries that hold none
+ * there.
+ *
+ * Context: any, serialised by the host. Time is linear in the tables.
+ * Return: 0; -ENOSPC if there are too few of these.
+ */
+int hipec_vm_map_handles(const struct hipec_vm *from, const struct hipec_vm *old, u32 nr,
+			 u32 *handle)
+{
+	u32 h, next = 1;
+
+	handle[0] = 0;
+	for (h = 1; h <= from->nr_pages; h++) {
+		const struct hipec_page *page = &from->page[h];
+
+		handle[h] = 0;
+		if (page->flags & HIPEC_PAGE_FRAME) {
+			handle[h] = hipec_page_find(old, page->pgno);
+		} else if (page->flags & HIPEC_PAGE_USED) {
+			while (next <= old->nr_pages &&
+			       old->page[next].flags & HIPEC_PAGE_FRAME)
+				next++;
+			handle[h] = next++;
+		}
+		if (handle[h] > nr)
+			return -ENOSPC;
+	}
+	return 0;
 }
 
 /* Where a page is known, in @vm and in the machine that it is copied from. */

@@ -282,6 +282,8 @@ void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr);
 void hipec_page_pass(struct hipec_vm *vm, u32 h);
 void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old);
 u32 hipec_vm_next_live(const struct hipec_vm *vm, u32 h);
+int hipec_vm_map_handles(const struct hipec_vm *from, const struct hipec_vm *old, u32 nr,
+			 u32 *handle);
 void hipec_vm_graft(struct hipec_vm *vm, const struct hipec_vm *from, const u32 *handle);
 void hipec_vm_graft_frames(struct hipec_vm *vm, const struct hipec_vm *old);
 void hipec_vm_restore(struct hipec_vm *old, const struct hipec_vm *vm);

@@ -150,29 +150,6 @@ int sim_swap(struct sim *s, const struct hipec_policy *p)
 	return 0;
 }
 
-/*
- * The handle of each entry of @from in a machine that takes the place of @old: a page
- * that holds a frame keeps its handle, others get what is left.
- */
-static u32 *map_handles(const struct hipec_vm *from, const struct hipec_vm *old)
-{
-	u32 *handle = calloc(from->nr_pages + 1ul, sizeof(*handle)), h, next = 1;
-
-	for (h = 1; handle && h <= from->nr_pages; h++) {
-		const struct hipec_page *page = &from->page[h];
-
-		if (page->flags & HIPEC_PAGE_FRAME) {
-			handle[h] = hipec_page_find(old, page->pgno);
-		} else if (page->flags & HIPEC_PAGE_USED) {
-			while (next <= old->nr_pages &&
-			       old->page[next].flags & HIPEC_PAGE_FRAME)
-				next++;
-			handle[h] = next++;
-		}
-	}
-	return handle;
-}
-
 /* The policy finds the referenced bits as its team had them. */
 static void copy_bits(struct sim *s, const struct hipec_team *t, const u32 *handle)
 {
@@ -191,7 +168,8 @@ static void copy_bits(struct sim *s, const struct hipec_team *t, const u32 *hand
  * @s: simulator between two accesses, which nobody watches
  * @t: team with as many frames, which then plays on with the pages held
  *
- * Return: 0; -ENOMEM; -EAGAIN while pages are on their way: by Adopt, then.
+ * Return: 0; -ENOMEM; -ENOSPC as hipec_vm_map_handles(); -EAGAIN while pages are on their
+ *         way: by Adopt, then.
  */
 int sim_graft(struct sim *s, struct hipec_team *t)
 {
@@ -204,12 +182,17 @@ int sim_graft(struct sim *s, struct hipec_team *t)
 	if (s->core.nr_reading || s->core.nr_pending)
 		return -EAGAIN;
 	ret = fresh_alloc(&f, s, p);
-	if (!ret)
-		hipec_league_take_over(t, &s->core);
-	handle = ret ? NULL : map_handles(&t->core.vm, &old);
+	handle = ret ? NULL : calloc(t->core.vm.nr_pages + 1ul, sizeof(*handle));
 	if (!handle) {
 		fresh_free(&f);
 		return -ENOMEM;
+	}
+	hipec_league_take_over(t, &s->core);
+	ret = hipec_vm_map_handles(&t->core.vm, &old, f.nr, handle);
+	if (ret) {
+		free(handle);
+		fresh_free(&f);
+		return ret;
 	}
 	hipec_vm_init_table(&s->core.vm, p, &sim_host, f.memory, f.shared,
 			    s->core.nr_reserved, f.nr);
