@@ -7,6 +7,7 @@
 #define HIPEC_SIMACCESS_H
 
 #include "../../module/core/league.h"
+#include "../../module/vm/bucket.h"
 #include "mixpool.h"
 #include "host.h"
 
@@ -73,7 +74,7 @@ static __always_inline void hit(struct sim *s, u32 h, bool write)
 static __always_inline int access_page(struct sim *s, u32 pgno, bool write,
 				       u32 *h)
 {
-	*h = hipec_page_find(&s->core.vm, pgno);
+	*h = hipec_bucket_find(&s->core.vm, pgno, HIPEC_PAGE_FRAME);
 	if (unlikely(s->watch) && sim_watch_access(s, *h, pgno, write))
 		return -ECANCELED;
 	if (*h && hipec_page_live(&s->core.vm, *h)) {
