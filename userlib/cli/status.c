@@ -111,10 +111,14 @@ static int cli_status(int argc, char **argv)
 	}
 	if (cli_operands(argc, argv, 0, 0, ""))
 		return CLI_USAGE;
+	if (league && json) {
+		cli_error("--league: want no --json beside it, which has all leagues");
+		return CLI_USAGE;
+	}
 	fd = hipec_open();
 	if (fd < 0)
 		return cli_open_failed(fd);
-	if (league && !json) {
+	if (league) {
 		ret = print_league(fd, league);
 		close(fd);
 		return ret;

@@ -160,6 +160,7 @@ static void large_loop_is_mrus(void)
 	/* (2,500 + 6 x 453) of 17,500, 0.298; the sample is not exact. */
 	share = (double)s.misses / s.sampled;
 	CHECK(share > 0.2 && share < 0.4);
+	CHECK(s.variance > 0);
 	s = standing_of(c, 0);
 	CHECK_EQ(s.misses, s.sampled);
 	CHECK(s.saves < 0);
