@@ -60,6 +60,14 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 	return put_args(uargs, usize, &q, sizeof(q));
 }
 
+/* The words that belong to error @ret, at the user's @address. Return: 0; -EFAULT. */
+static int put_log(u64 address, const struct hipec_text *log, int ret)
+{
+	if (!ret || !address || !log->size)
+		return 0;
+	return copy_to_user(u64_to_user_ptr(address), log->buf, log->len + 1) ? -EFAULT : 0;
+}
+
 /* A copy of the caller's image; NULL if it has none. */
 static int get_image(u64 address, u32 size, void **image)
 {
@@ -100,10 +108,9 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 	if (!ret)
 		return 0;
 	kvfree(image);
-	if (a.log && log.size &&
-	    copy_to_user(u64_to_user_ptr(a.log), words, log.len + 1))
+	if (put_log(a.log, &log, ret) || put_args(uargs, usize, &a, sizeof(a)))
 		return -EFAULT;
-	return put_args(uargs, usize, &a, sizeof(a)) ? -EFAULT : ret;
+	return ret;
 }
 
 /* Own containers, all of them for the administrator; loaded ones only. */
@@ -155,10 +162,9 @@ static int ioctl_swap(struct hipec_container *c, void __user *uargs)
 	hipec_text_init(&log, words, min_t(size_t, a.log_size, sizeof(words)));
 	ret = hipec_swap_policy(c, &a, image, &log);
 	hipec_container_put(c);
-	if (ret && a.log && log.size &&
-	    copy_to_user(u64_to_user_ptr(a.log), words, log.len + 1))
+	if (put_log(a.log, &log, ret) || put_args(uargs, usize, &a, sizeof(a)))
 		return -EFAULT;
-	return put_args(uargs, usize, &a, sizeof(a)) ? -EFAULT : ret;
+	return ret;
 }
 
 /*
@@ -379,10 +385,9 @@ static int ioctl_join(struct hipec_container *c, void __user *uargs)
 	hipec_text_init(&log, words, min_t(size_t, a.log_size, sizeof(words)));
 	ret = hipec_league_join(c, &a, image, &log);
 	hipec_container_put(c);
-	if (ret && a.log && log.size &&
-	    copy_to_user(u64_to_user_ptr(a.log), words, log.len + 1))
+	if (put_log(a.log, &log, ret) || put_args(uargs, usize, &a, sizeof(a)))
 		return -EFAULT;
-	return put_args(uargs, usize, &a, sizeof(a)) ? -EFAULT : ret;
+	return ret;
 }
 
 static int ioctl_standing(struct hipec_container *c, void __user *uargs)

@@ -47,8 +47,18 @@ static void member_free(struct member *m)
 	memset(m, 0, sizeof(*m));
 }
 
+/* A copy, to be kvfree()d; NULL: there is no memory, or no image. */
+static void *copy_image(const void *image, u32 size)
+{
+	void *copy = image ? kvmalloc(size, GFP_KERNEL_ACCOUNT) : NULL;
+
+	if (copy)
+		memcpy(copy, image, size);
+	return copy;
+}
+
 /* Memory of a machine of @bytes with the policy @p. Return: 0; -ENOMEM. */
-static int equip(const struct hipec_policy *p, size_t bytes, void **memory, void **shared)
+static int alloc_machine(const struct hipec_policy *p, size_t bytes, void **memory, void **shared)
 {
 	*memory = hipec_table_alloc(bytes);
 	*shared = kvzalloc(p->shared_size + 1ul, GFP_KERNEL_ACCOUNT);
@@ -56,8 +66,8 @@ static int equip(const struct hipec_policy *p, size_t bytes, void **memory, void
 }
 
 /* A member with @image, which is its own from now on, of the next number. */
-static int enlist(struct hipec_contest *contest, void *image, u32 size,
-		  struct hipec_verify_error *error, struct hipec_text *log)
+static int make_member(struct hipec_contest *contest, void *image, u32 size,
+		       struct hipec_verify_error *error, struct hipec_text *log)
 {
 	struct hipec_league *l = &contest->league;
 	struct member *m = &contest->member[l->nr];
@@ -67,7 +77,7 @@ static int enlist(struct hipec_contest *contest, void *image, u32 size,
 	m->image_size = size;
 	ret = hipec_container_parse(&m->policy, image, size, error, log);
 	if (!ret)
-		ret = equip(&m->policy, hipec_league_bytes(&m->policy, l->frames),
+		ret = alloc_machine(&m->policy, hipec_league_bytes(&m->policy, l->frames),
 			    &m->memory, &m->shared);
 	if (ret)
 		member_free(m);
@@ -75,8 +85,8 @@ static int enlist(struct hipec_contest *contest, void *image, u32 size,
 }
 
 /* The member of the next number plays. Context: expects c->lock if there is a league. */
-static int add(struct hipec_container *c, struct hipec_contest *contest,
-	       struct hipec_text *log)
+static int add_member(struct hipec_container *c, struct hipec_contest *contest,
+		      struct hipec_text *log)
 {
 	struct hipec_league *l = &contest->league;
 	struct member *m = &contest->member[l->nr];
@@ -95,13 +105,13 @@ static int add(struct hipec_container *c, struct hipec_contest *contest,
 }
 
 /* Team @wanted gets memory for its rehearsal, and begins. */
-static void rehearse(struct hipec_container *c, u32 wanted, size_t bytes)
+static void start_rehearsal(struct hipec_container *c, u32 wanted, size_t bytes)
 {
 	struct hipec_contest *contest = c->contest;
 	const struct hipec_policy *p = &contest->member[wanted].policy;
 	struct hipec_league *l = &contest->league;
 	void *memory, *shared;
-	int ret = equip(p, bytes, &memory, &shared);
+	int ret = alloc_machine(p, bytes, &memory, &shared);
 	unsigned int nofs = memalloc_nofs_save();
 
 	mutex_lock(&c->lock);
@@ -122,16 +132,14 @@ static void rehearse(struct hipec_container *c, u32 wanted, size_t bytes)
 	kvfree(shared);
 }
 
-/* Team @next takes over, if it is to still. */
-static void change(struct hipec_container *c, u32 next)
+/* Team @next takes over, unless the league has changed its mind. */
+static void change_policy(struct hipec_container *c, u32 next)
 {
 	const struct member *m = &c->contest->member[next];
 	struct hipec_league *l = &c->contest->league;
-	void *image = m->image ? kvmalloc(m->image_size, GFP_KERNEL) : NULL;
+	void *image = copy_image(m->image, m->image_size);
 	int ret = -ENOMEM;
 
-	if (image)
-		memcpy(image, m->image, m->image_size);
 	if (image || !m->image)
 		ret = hipec_swap_team(c, image, m->image_size, next);
 	if (!ret || ret == -ECANCELED)
@@ -142,7 +150,7 @@ static void change(struct hipec_container *c, u32 next)
 	mutex_unlock(&c->lock);
 }
 
-/* What the rehearsal had, if it is over. */
+/* Free the rehearsal's machine, if it is over. */
 static void free_rehearsal(struct hipec_container *c)
 {
 	struct hipec_contest *contest = c->contest;
@@ -160,7 +168,7 @@ static void free_rehearsal(struct hipec_container *c)
 }
 
 /* Work: a policy is to rehearse, or to take over. */
-static void go_on(struct work_struct *work)
+static void league_work(struct work_struct *work)
 {
 	struct hipec_container *c = container_of(work, struct hipec_container, change);
 	u32 wanted = HIPEC_LEAGUE_NONE, next = HIPEC_LEAGUE_NONE;
@@ -180,15 +188,15 @@ static void go_on(struct work_struct *work)
 	}
 	mutex_unlock(&c->lock);
 	if (next != HIPEC_LEAGUE_NONE)
-		change(c, next);
+		change_policy(c, next);
 	else if (wanted != HIPEC_LEAGUE_NONE)
-		rehearse(c, wanted, bytes);
+		start_rehearsal(c, wanted, bytes);
 	free_rehearsal(c);
 	hipec_swap_end(c);
 }
 
-/* What a league has. Context: process context, sleeps; nobody uses @c. */
-static void end(struct hipec_container *c)
+/* Context: process context, sleeps; nobody uses @c. */
+static void free_league(struct hipec_container *c)
 {
 	struct hipec_contest *contest = c->contest;
 	u32 i;
@@ -207,11 +215,11 @@ static void end(struct hipec_container *c)
 }
 
 /* A league of the policy that runs. Context: no swap is under way. */
-static int make(struct hipec_container *c, struct hipec_text *log)
+static int make_league(struct hipec_container *c, struct hipec_text *log)
 {
 	struct hipec_contest *contest = kvzalloc(sizeof(*contest), GFP_KERNEL_ACCOUNT);
 	u32 size = c->image ? c->policy.image->image_size : 0;
-	void *image = c->image ? kvmalloc(size, GFP_KERNEL_ACCOUNT) : NULL;
+	void *image = copy_image(c->image, size);
 	struct hipec_verify_error error;
 	int ret = contest && (image || !c->image) ? 0 : -ENOMEM;
 
@@ -220,23 +228,21 @@ static int make(struct hipec_container *c, struct hipec_text *log)
 		kvfree(image);
 		return ret;
 	}
-	if (image)
-		memcpy(image, c->image, size);
 	hipec_league_init(&contest->league, c->core.nr_reserved, get_random_u32());
-	ret = enlist(contest, image, size, &error, log) ?: add(c, contest, log);
+	ret = make_member(contest, image, size, &error, log) ?: add_member(c, contest, log);
 	if (ret) {
 		member_free(&contest->member[0]);
 		kvfree(contest);
 		return ret;
 	}
-	INIT_WORK(&c->change, go_on);
-	c->end_contest = end;
+	INIT_WORK(&c->change, league_work);
+	c->end_contest = free_league;
 	c->contest = contest;
 	return 0;
 }
 
-/* It plays from now on, from the pages that are held. Context: expects c->lock. */
-static void begin(struct hipec_container *c)
+/* The league plays from now on; it knows which pages are held. Context: expects c->lock. */
+static void start_league(struct hipec_container *c)
 {
 	struct hipec_league *l = &c->contest->league;
 	u32 h = 0;
@@ -249,7 +255,7 @@ static void begin(struct hipec_container *c)
 }
 
 /* Whether @c may have a league, and another member. Context: no swap is under way. */
-static int may_join(const struct hipec_container *c)
+static int check_join(const struct hipec_container *c)
 {
 	if (!c->cache || c->core.pool)
 		return -EOPNOTSUPP;
@@ -260,20 +266,22 @@ static int may_join(const struct hipec_container *c)
 	return 0;
 }
 
-static int join(struct hipec_container *c, struct hipec_join *args, void **image,
-		struct hipec_text *log)
+/* As hipec_league_join(). Context: no swap is under way. */
+static int join_league(struct hipec_container *c, struct hipec_join *args, void *image,
+		       struct hipec_text *log)
 {
 	struct hipec_verify_error error = { 0 };
 	bool first = !c->contest;
-	int ret = may_join(c);
+	int ret = check_join(c);
 	unsigned int nofs;
 
 	if (!ret && first)
-		ret = make(c, log);
-	if (ret)
+		ret = make_league(c, log);
+	if (ret) {
+		kvfree(image);
 		return ret;
-	ret = enlist(c->contest, *image, args->image_size, &error, log);
-	*image = NULL;
+	}
+	ret = make_member(c->contest, image, args->image_size, &error, log);
 	args->error_kind = error.kind;
 	args->error_event = error.event;
 	args->error_command = error.command;
@@ -282,9 +290,9 @@ static int join(struct hipec_container *c, struct hipec_join *args, void **image
 	nofs = memalloc_nofs_save();
 	mutex_lock(&c->lock);
 	if (!ret)
-		ret = add(c, c->contest, log);
+		ret = add_member(c, c->contest, log);
 	if (first)
-		begin(c);
+		start_league(c);
 	mutex_unlock(&c->lock);
 	memalloc_nofs_restore(nofs);
 	if (ret)
@@ -314,15 +322,16 @@ int hipec_league_join(struct hipec_container *c, struct hipec_join *args, void *
 {
 	int ret = hipec_swap_begin(c);
 
-	if (!ret) {
-		ret = join(c, args, &image, log);
-		hipec_swap_end(c);
+	if (ret) {
+		kvfree(image);
+		return ret;
 	}
-	kvfree(image);
+	ret = join_league(c, args, image, log);
+	hipec_swap_end(c);
 	return ret;
 }
 
-static void tell(const struct hipec_league *l, struct hipec_standing *a)
+static void fill_standing(const struct hipec_league *l, struct hipec_standing *a)
 {
 	const struct hipec_team *t = &l->team[a->team];
 
@@ -361,7 +370,7 @@ int hipec_league_standing(struct hipec_container *c, struct hipec_standing *a)
 	else if (a->team >= c->league->nr)
 		ret = -ENOENT;
 	else
-		tell(c->league, a);
+		fill_standing(c->league, a);
 	mutex_unlock(&c->lock);
 	return ret;
 }

@@ -178,8 +178,8 @@ void hipec_event_touched(struct hipec_core *core, u32 pgno)
 }
 
 /*
- * As hipec_event_access(). What follows from it is a worker's: it allocates, and runs
- * many events. A policy that has ended is not the league's any more.
+ * As hipec_event_access(). A worker does what follows, which allocates memory and runs
+ * many events. When the policy that runs has ended, the league has too.
  */
 void __hipec_event_access(struct hipec_container *c, u32 pgno, bool write, bool missed)
 {

@@ -262,7 +262,7 @@ static u32 folio_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 		if (!hipec_page_live(vm, h) || !harvest(cache, h))
 			continue;
 		pgno[n++] = vm->page[h].pgno;
-		/* The fault that had set the bit the league has played. */
+		/* Else the fault set it, which the league has played. */
 		if (looked)
 			hipec_event_access(cache->c, vm->page[h].pgno, false, false);
 	}

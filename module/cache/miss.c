@@ -21,7 +21,7 @@ static void begin(struct hipec_cfile *f, u32 nr)
 	hipec_cache_keep_away(f);
 	if (cache->refused.nr)
 		hipec_refused_retry(cache, max(nr, 2u));
-	/* What the policy does not ask for, the league's others may. */
+	/* The policy has no Access; others of the league do. */
 	if (unlikely(cache->c->league) &&
 	    !hipec_core_has_event(&cache->c->core, HIPEC_EVENT_ACCESS))
 		hipec_core_harvest(&cache->c->core);
