@@ -372,7 +372,8 @@ static int ioctl_join(struct hipec_container *c, void __user *uargs)
 
 	if (ret)
 		return ret;
-	if (a.reserved)
+	if (a.quarters > HIPEC_MAX_QUARTERS || a.quarters == HIPEC_LEAGUE_WHOLE ||
+	    (a.quarters && a.image))
 		return -EINVAL;
 	ret = get_image(a.image, a.image_size, &image);
 	if (ret)

@@ -8,6 +8,9 @@
  * told of the league plays as well, under the container's lock. A policy takes over in a
  * worker, some accesses after that was decided. What it remembers goes along.
  *
+ * A team with another budget plays what runs: when another policy has taken over, the same
+ * worker gives it that one's image and a machine of its own.
+ *
  * Interface:
  * hipec_league_join()      a policy plays from now on
  * hipec_league_standing()  how one of them stands
@@ -65,23 +68,40 @@ static int alloc_machine(const struct hipec_policy *p, size_t bytes, void **memo
 	return *memory && *shared ? 0 : -ENOMEM;
 }
 
-/* A member with @image, which is its own from now on, of the next number. */
-static int make_member(struct hipec_contest *contest, void *image, u32 size,
-		       struct hipec_verify_error *error, struct hipec_text *log)
+/* A member with @image, which is its own from now on. */
+static int make_member(struct member *m, const struct hipec_league *l, u32 quarters,
+		       void *image, u32 size, struct hipec_verify_error *error,
+		       struct hipec_text *log)
 {
-	struct hipec_league *l = &contest->league;
-	struct member *m = &contest->member[l->nr];
 	int ret;
 
 	m->image = image;
 	m->image_size = size;
 	ret = hipec_container_parse(&m->policy, image, size, error, log);
 	if (!ret)
-		ret = alloc_machine(&m->policy, hipec_league_bytes(&m->policy, l->frames),
-			    &m->memory, &m->shared);
+		ret = alloc_machine(&m->policy,
+				    hipec_league_bytes(&m->policy, l->frames, quarters),
+				    &m->memory, &m->shared);
 	if (ret)
 		member_free(m);
 	return ret;
+}
+
+/* Team @i has run its Init. Return: 0; -ECANCELED if that ended it. */
+static int begin_team(struct hipec_container *c, struct hipec_contest *contest, u32 i,
+		      struct hipec_text *log)
+{
+	const struct hipec_policy *p = &contest->member[i].policy;
+	struct hipec_vm *vm = &contest->league.team[i].core.vm;
+
+	if (vm->exit.kind) {
+		hipec_exit_explain(p, &vm->exit, log);
+		return -ECANCELED;
+	}
+	hipec_jit_start(vm, c->jit);
+	if (hipec_policy_reads(p, HIPEC_SLOT_TIME) && !c->league_since)
+		c->league_since = ktime_get_ns();
+	return 0;
 }
 
 /* The member of the next number plays. Context: expects c->lock if there is a league. */
@@ -89,19 +109,76 @@ static int add_member(struct hipec_container *c, struct hipec_contest *contest,
 		      struct hipec_text *log)
 {
 	struct hipec_league *l = &contest->league;
-	struct member *m = &contest->member[l->nr];
-	struct hipec_vm *vm = &l->team[l->nr].core.vm;
+	const struct member *m = &contest->member[l->nr];
+	int ret;
 
 	hipec_league_add(l, &m->policy, m->memory, m->shared);
-	if (vm->exit.kind) {
-		hipec_exit_explain(&m->policy, &vm->exit, log);
+	ret = begin_team(c, contest, l->nr - 1, log);
+	if (ret)
 		l->nr--;
-		return -ECANCELED;
-	}
-	hipec_jit_start(vm, c->jit);
-	if (hipec_policy_reads(&m->policy, HIPEC_SLOT_TIME) && !c->league_since)
-		c->league_since = ktime_get_ns();
-	return 0;
+	return ret;
+}
+
+/*
+ * The policy that runs plays with @quarters of the budget, as team @i, which is out, or
+ * the next number. Context: no swap is under way; expects c->lock.
+ */
+static int rescale_team(struct hipec_container *c, u32 i, u32 quarters, struct member *m,
+			struct hipec_text *log)
+{
+	struct hipec_contest *contest = c->contest;
+	struct hipec_league *l = &contest->league;
+	u32 nr = l->nr;
+	int ret;
+
+	hipec_jit_stop(&l->team[i].core.vm);
+	swap(contest->member[i], *m);
+	m = &contest->member[i];
+	hipec_league_rescale(l, i, quarters, &m->policy, m->memory, m->shared, &c->core);
+	ret = begin_team(c, contest, i, log);
+	l->team[i].out = ret != 0;
+	if (ret)
+		l->nr = nr;
+	return ret;
+}
+
+/* As rescale_team(), which it calls. Context: no swap is under way. */
+static int follow_policy(struct hipec_container *c, u32 i, u32 quarters,
+			 struct hipec_text *log)
+{
+	struct hipec_contest *contest = c->contest;
+	const struct member *runs = &contest->member[contest->league.runs];
+	void *image = copy_image(runs->image, runs->image_size);
+	struct hipec_verify_error error;
+	struct member m = { 0 };
+	int ret = image || !runs->image ? 0 : -ENOMEM;
+	unsigned int nofs;
+
+	if (!ret)
+		ret = make_member(&m, &contest->league, quarters, image, runs->image_size,
+				  &error, log);
+	if (ret)
+		return ret;
+	nofs = memalloc_nofs_save();
+	mutex_lock(&c->lock);
+	ret = rescale_team(c, i, quarters, &m, log);
+	mutex_unlock(&c->lock);
+	memalloc_nofs_restore(nofs);
+	member_free(&m);
+	return ret;
+}
+
+/* Teams with other budgets play the policy that has taken over. */
+static void follow_all(struct hipec_container *c)
+{
+	const struct hipec_league *l = &c->contest->league;
+	struct hipec_text nobody;
+	u32 i;
+
+	hipec_text_init(&nobody, NULL, 0);
+	for (i = 0; i < l->nr; i++)
+		if (hipec_team_is_scaled(&l->team[i]) && l->team[i].out)
+			follow_policy(c, i, l->team[i].quarters, &nobody);
 }
 
 /* Team @wanted gets memory for its rehearsal, and begins. */
@@ -142,6 +219,8 @@ static void change_policy(struct hipec_container *c, u32 next)
 
 	if (image || !m->image)
 		ret = hipec_swap_team(c, image, m->image_size, next);
+	if (!ret)
+		follow_all(c);
 	if (!ret || ret == -ECANCELED)
 		return;
 	/* It is judged again when the next window is over. */
@@ -229,7 +308,8 @@ static int make_league(struct hipec_container *c, struct hipec_text *log)
 		return ret;
 	}
 	hipec_league_init(&contest->league, c->core.nr_reserved, get_random_u32());
-	ret = make_member(contest, image, size, &error, log) ?: add_member(c, contest, log);
+	ret = make_member(&contest->member[0], &contest->league, HIPEC_LEAGUE_WHOLE, image,
+			  size, &error, log) ?: add_member(c, contest, log);
 	if (ret) {
 		member_free(&contest->member[0]);
 		kvfree(contest);
@@ -241,17 +321,21 @@ static int make_league(struct hipec_container *c, struct hipec_text *log)
 	return 0;
 }
 
-/* The league plays from now on; it knows which pages are held. Context: expects c->lock. */
+/* The league plays from now on; it knows which pages are held. Context: takes c->lock. */
 static void start_league(struct hipec_container *c)
 {
 	struct hipec_league *l = &c->contest->league;
+	unsigned int nofs = memalloc_nofs_save();
 	u32 h = 0;
 
+	mutex_lock(&c->lock);
 	while ((h = hipec_vm_next_live(&c->core.vm, h)))
 		hipec_league_came_in(l, c->core.vm.page[h].pgno);
 	c->core.heard = true;
 	WRITE_ONCE(c->league, l);
 	hipec_cache_wants(c);
+	mutex_unlock(&c->lock);
+	memalloc_nofs_restore(nofs);
 }
 
 /* Whether @c may have a league, and another member. Context: no swap is under way. */
@@ -266,14 +350,38 @@ static int check_join(const struct hipec_container *c)
 	return 0;
 }
 
+/* A rival joins, with @image, which is its own from now on. Context: no swap is under way. */
+static int add_rival(struct hipec_container *c, struct hipec_join *args, void *image,
+		     struct hipec_text *log)
+{
+	struct hipec_verify_error error = { 0 };
+	struct hipec_league *l = &c->contest->league;
+	struct member *m = &c->contest->member[l->nr];
+	int ret = make_member(m, l, HIPEC_LEAGUE_WHOLE, image, args->image_size, &error, log);
+	unsigned int nofs;
+
+	args->error_kind = error.kind;
+	args->error_event = error.event;
+	args->error_command = error.command;
+	args->error_operand = error.operand;
+	if (ret)
+		return ret;
+	nofs = memalloc_nofs_save();
+	mutex_lock(&c->lock);
+	ret = add_member(c, c->contest, log);
+	mutex_unlock(&c->lock);
+	memalloc_nofs_restore(nofs);
+	if (ret)
+		member_free(m);
+	return ret;
+}
+
 /* As hipec_league_join(). Context: no swap is under way. */
 static int join_league(struct hipec_container *c, struct hipec_join *args, void *image,
 		       struct hipec_text *log)
 {
-	struct hipec_verify_error error = { 0 };
 	bool first = !c->contest;
 	int ret = check_join(c);
-	unsigned int nofs;
 
 	if (!ret && first)
 		ret = make_league(c, log);
@@ -281,29 +389,18 @@ static int join_league(struct hipec_container *c, struct hipec_join *args, void 
 		kvfree(image);
 		return ret;
 	}
-	ret = make_member(c->contest, image, args->image_size, &error, log);
-	args->error_kind = error.kind;
-	args->error_event = error.event;
-	args->error_command = error.command;
-	args->error_operand = error.operand;
 	args->team = c->contest->league.nr;
-	nofs = memalloc_nofs_save();
-	mutex_lock(&c->lock);
-	if (!ret)
-		ret = add_member(c, c->contest, log);
 	if (first)
 		start_league(c);
-	mutex_unlock(&c->lock);
-	memalloc_nofs_restore(nofs);
-	if (ret)
-		member_free(&c->contest->member[args->team]);
-	return ret;
+	return args->quarters ? follow_policy(c, args->team, args->quarters, log) :
+				add_rival(c, args, image, log);
 }
 
 /**
- * hipec_league_join() - a policy plays beside the one that runs, and may take over
+ * hipec_league_join() - a policy plays beside the one that runs, and may take over; or the
+ * one that runs plays with another budget
  * @c:     container
- * @args:  from the user, checked for size and flags; its error fields and team are set
+ * @args:  from the user, checked; its error fields and team are set
  * @image: copy of the image, kvmalloc()ed, which is no longer the caller's; NULL: the
  *         built-in replacement
  * @log:   gets the verifier's words, or how its Init ended
@@ -341,10 +438,15 @@ static void fill_standing(const struct hipec_league *l, struct hipec_standing *a
 	a->shift = l->shift;
 	a->out = t->out;
 	a->rehearses = l->rehearses == a->team;
-	a->sampled = l->played;
-	a->missed = l->real;
+	a->quarters = t->quarters;
 	a->misses = t->misses;
-	a->saves = hipec_league_saves(l, a->team, &a->variance);
+	if (hipec_team_is_scaled(t) && t->out) {
+		a->sampled = a->missed = a->misses = a->saves = a->variance = 0;
+	} else {
+		a->sampled = l->played - t->played;
+		a->missed = hipec_league_missed(l, a->team);
+		a->saves = hipec_league_saves(l, a->team, &a->variance);
+	}
 	memcpy(a->policy, t->core.vm.policy->image->name, sizeof(a->policy));
 }
 

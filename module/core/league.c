@@ -74,23 +74,25 @@ static u32 nr_frames(const struct hipec_league *l)
 }
 
 /* The most that a team may have: the sample may hold a few more. */
-static u32 most_frames(u32 frames)
+static u32 most_frames(u32 frames, u32 quarters)
 {
 	u32 shift = shift_for(frames), n = frames >> shift;
 
-	return shift ? n + n / 4 : n;
+	n += shift ? n / 4 : 0;
+	return (n * quarters + HIPEC_LEAGUE_WHOLE - 1) / HIPEC_LEAGUE_WHOLE;
 }
 
 /**
  * hipec_league_bytes() - memory that a team needs
- * @p:      its policy, verified
- * @frames: of the container
+ * @p:        its policy, verified
+ * @frames:   of the container
+ * @quarters: that it plays with; HIPEC_LEAGUE_WHOLE, but for hipec_league_rescale()
  *
  * Return: bytes.
  */
-size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames)
+size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames, u32 quarters)
 {
-	return hipec_team_bytes(p, most_frames(frames));
+	return hipec_team_bytes(p, most_frames(frames, quarters));
 }
 
 /**
@@ -121,18 +123,59 @@ void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt)
 void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
 		      void *memory, void *shared)
 {
-	hipec_team_start(&l->team[l->nr++], p, memory, shared,
-			 most_frames(l->frames), nr_frames(l), l->salt);
+	struct hipec_team *t = &l->team[l->nr++];
+
+	hipec_team_start(t, p, memory, shared, most_frames(l->frames, HIPEC_LEAGUE_WHOLE),
+			 nr_frames(l), l->salt);
+	t->quarters = HIPEC_LEAGUE_WHOLE;
 }
 
-/* Frames that the teams are to have. */
-static u32 target(const struct hipec_league *l)
+/* Frames that a team is to have, with @quarters of the budget. */
+static u32 target(const struct hipec_league *l, u32 quarters)
 {
 	s64 half = 1u << l->shift >> 1;
-	s64 n = (l->frames + l->surplus / FRACTION + half) >> l->shift;
-	u32 most = most_frames(l->frames);
+	s64 whole = l->frames + l->surplus / FRACTION;
+	s64 n = (whole * quarters / HIPEC_LEAGUE_WHOLE + half) >> l->shift;
+	u32 most = most_frames(l->frames, quarters);
 
 	return n < 1 ? 1 : n > most ? most : n;
+}
+
+/**
+ * hipec_league_rescale() - a team plays the policy that runs, with another budget
+ * @l:         league with a team
+ * @i:         a team that does so already and is out, or l->nr: one more
+ * @quarters:  1 to HIPEC_LEAGUE_MOST, not HIPEC_LEAGUE_WHOLE
+ * @p:         policy of the team that runs; outlives @l
+ * @memory:    hipec_league_bytes() of @quarters, zeros, aligned for u64; the host frees it
+ * @shared:    as for hipec_vm_init()
+ * @container: whose league it is; has a turn now and then
+ *
+ * It begins with the pages of the team that runs, as many as it may have. When another
+ * policy runs, it is out until this is called again.
+ *
+ * Context: any, serialised by the host; runs events of the policy.
+ */
+void hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
+			  const struct hipec_policy *p, void *memory, void *shared,
+			  struct hipec_core *container)
+{
+	const struct hipec_team *runs = &l->team[l->runs];
+	struct hipec_team *t = &l->team[i];
+	u32 h = 0;
+
+	hipec_team_start(t, p, memory, shared, most_frames(l->frames, quarters),
+			 target(l, quarters), l->salt);
+	t->quarters = quarters;
+	t->now = l->now;
+	t->played = l->played;
+	memcpy(t->base, runs->total, sizeof(t->base));
+	while ((h = hipec_vm_next_live(&runs->core.vm, h))) {
+		hipec_team_play(t, runs->core.vm.page[h].pgno, false);
+		hipec_core_pause(container);
+	}
+	if (i == l->nr)
+		l->nr++;
 }
 
 /* What a take-over by @t may cost: it may miss the next hit of each page that it lacks. */
@@ -246,8 +289,8 @@ static void judge(struct hipec_league *l)
 		struct hipec_team *t = &l->team[i];
 
 		t->out |= t->core.vm.exit.kind != 0;
-		if (i != l->runs && !t->out && is_ahead(l, t) && t->lead > lead &&
-		    is_worth(l, t)) {
+		if (i != l->runs && !t->out && !hipec_team_is_scaled(t) &&
+		    is_ahead(l, t) && t->lead > lead && is_worth(l, t)) {
 			best = i;
 			lead = t->lead;
 		}
@@ -296,10 +339,11 @@ static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
 /* All teams play an access of the sample. */
 static void play_all(struct hipec_league *l, u32 pgno, bool write, u32 class)
 {
-	u32 frames = target(l), i;
+	u32 i;
 
 	for (i = 0; i < l->nr; i++) {
 		struct hipec_team *t = &l->team[i];
+		u32 frames = target(l, t->quarters);
 		bool missed;
 
 		if (t->out)
@@ -443,6 +487,7 @@ void hipec_league_switched(struct hipec_league *l)
 		l->team[i].lead = 0;
 		l->team[i].variance = 0;
 		l->team[i].wins = 0;
+		l->team[i].out |= hipec_team_is_scaled(&l->team[i]);
 	}
 }
 
@@ -454,24 +499,50 @@ void hipec_league_failed(struct hipec_league *l)
 	l->rehearses = l->wanted = HIPEC_LEAGUE_NONE;
 }
 
+/* Misses of class @k that the ones of @t are held against. */
+static u64 held_against(const struct hipec_league *l, const struct hipec_team *t, u32 k)
+{
+	return hipec_team_is_scaled(t) ? l->team[l->runs].total[k] - t->base[k] : l->total[k];
+}
+
 /**
- * hipec_league_saves() - misses that a team had less than the container, of the sample
+ * hipec_league_missed() - misses that those of a team are held against, of the sample
+ * @l: league
+ * @i: team
+ *
+ * Of one with another budget: those of the policy that runs with the container's, since
+ * it began. Of others: the container's, since the league began, whatever ran.
+ *
+ * Context: any, serialised by the host.
+ * Return: misses.
+ */
+u64 hipec_league_missed(const struct hipec_league *l, u32 i)
+{
+	u64 n = 0;
+	u32 k;
+
+	for (k = 0; k < HIPEC_LEAGUE_CLASSES; k++)
+		n += held_against(l, &l->team[i], k);
+	return n;
+}
+
+/**
+ * hipec_league_saves() - misses that a team had less than hipec_league_missed()
  * @l:        league
  * @i:        team
  * @variance: gets that of the answer, by the chance of which pages are in the sample; 0
  *            where all are
- *
- * Since the league began, whatever ran.
  *
  * Context: any, serialised by the host.
  * Return: misses; below 0 if it had more.
  */
 s64 hipec_league_saves(const struct hipec_league *l, u32 i, u64 *variance)
 {
+	const struct hipec_team *t = &l->team[i];
 	s64 d[HIPEC_LEAGUE_CLASSES];
 	u32 k;
 
 	for (k = 0; k < HIPEC_LEAGUE_CLASSES; k++)
-		d[k] = (s64)l->total[k] - (s64)l->team[i].total[k];
+		d[k] = (s64)held_against(l, t, k) - (s64)t->total[k];
 	return add_up(l, d, variance);
 }

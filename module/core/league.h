@@ -11,12 +11,16 @@
  * Where there is nothing to lose, as in a loop without a hit, the policy takes over at
  * once by Init and Adopt.
  *
+ * A team may play with another budget: it never takes over, and tells what the policy
+ * that runs would miss with a part of the memory, or with more.
+ *
  * Names: @l a league, @t one of its teams, @pgno a page as the container numbers it.
  *
  * Interface:
  * hipec_league_bytes()     memory that a team needs
  * hipec_league_init()      a league without teams
  * hipec_league_add()       one more; the first one runs, and is the default
+ * hipec_league_rescale()   one plays what runs, with another budget
  * hipec_league_access()    the container had an access
  * hipec_league_came_in(), _left()  a page of the container got a frame, or lost it
  * hipec_league_rehearse()  l->wanted rehearses
@@ -26,6 +30,7 @@
  * hipec_league_failed()    it could not take over
  * hipec_league_sampled()   whether a page is in the sample
  * hipec_league_saves()     what a team would have saved
+ * hipec_league_missed()    and of how many misses
  *
  * Here is no lock, no allocation and no clock; the host serialises all calls.
  */
@@ -41,6 +46,11 @@
 #define HIPEC_LEAGUE_FRAMES 1024
 
 #define HIPEC_LEAGUE_CLASSES 16
+
+/* Of a budget, in one; and the largest, in these. */
+#define HIPEC_LEAGUE_WHOLE 4
+#define HIPEC_LEAGUE_MOST (4 * HIPEC_LEAGUE_WHOLE)
+
 #define HIPEC_LEAGUE_NONE HIPEC_LEAGUE_MAX
 
 /**
@@ -55,6 +65,10 @@
  * @variance: of @lead, by the chance of which pages are in the sample
  * @wins:     windows in a row in which it had fewer misses
  * @out:      its policy has ended, and plays no more
+ * @quarters: of the container's budget, in quarters; where they are not
+ *            HIPEC_LEAGUE_WHOLE, it plays what runs, and does not take over
+ * @played:   accesses of the sample before it began, if so
+ * @base:     misses of what runs before that, by classes of pages
  */
 struct hipec_team {
 	struct hipec_core core;
@@ -67,6 +81,9 @@ struct hipec_team {
 	u64 variance;
 	u32 wins;
 	bool out;
+	u32 quarters;
+	u64 played;
+	u64 base[HIPEC_LEAGUE_CLASSES];
 };
 
 /**
@@ -138,10 +155,13 @@ bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write);
 u32 hipec_team_lacks(const struct hipec_team *t, const struct hipec_vm *vm);
 void hipec_league_take_over(struct hipec_team *t, struct hipec_core *container);
 
-size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames);
+size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames, u32 quarters);
 void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt);
 void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
 		      void *memory, void *shared);
+void hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
+			  const struct hipec_policy *p, void *memory, void *shared,
+			  struct hipec_core *container);
 void hipec_league_access(struct hipec_league *l, u32 pgno, bool write,
 			 bool missed);
 void hipec_league_came_in(struct hipec_league *l, u32 pgno);
@@ -153,6 +173,7 @@ struct hipec_team *hipec_league_source(struct hipec_league *l);
 void hipec_league_switched(struct hipec_league *l);
 void hipec_league_failed(struct hipec_league *l);
 s64 hipec_league_saves(const struct hipec_league *l, u32 i, u64 *variance);
+u64 hipec_league_missed(const struct hipec_league *l, u32 i);
 
 static inline u32 hipec_league_hash(const struct hipec_league *l, u32 pgno)
 {
@@ -161,6 +182,12 @@ static inline u32 hipec_league_hash(const struct hipec_league *l, u32 pgno)
 	x = (x ^ x >> 15) * 2246822519u;
 	x = (x ^ x >> 13) * 3266489917u;
 	return x ^ x >> 16;
+}
+
+/* Whether @t plays with another budget. Context: any, serialised by the host. */
+static inline bool hipec_team_is_scaled(const struct hipec_team *t)
+{
+	return t->quarters != HIPEC_LEAGUE_WHOLE;
 }
 
 /* Whether page @pgno is in the sample. Context: any. */

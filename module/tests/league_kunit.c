@@ -50,8 +50,11 @@ static struct world *world(struct kunit *test, const struct hipec_policy *p, u32
 			 frames, frames, 0);
 	hipec_league_init(&w->league, frames, 1997);
 	hipec_league_add(&w->league, &w->builtin,
-			 zeros(test, hipec_league_bytes(&w->builtin, frames)), NULL);
-	hipec_league_add(&w->league, p, zeros(test, hipec_league_bytes(p, frames)), NULL);
+			 zeros(test, hipec_league_bytes(&w->builtin, frames,
+							HIPEC_LEAGUE_WHOLE)), NULL);
+	hipec_league_add(&w->league, p, zeros(test, hipec_league_bytes(p, frames,
+								       HIPEC_LEAGUE_WHOLE)),
+			 NULL);
 	return w;
 }
 
@@ -181,12 +184,100 @@ static void a_policy_rehearses_where_hits_are_at_stake(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, l->rehearses, HIPEC_LEAGUE_NONE);
 }
 
+/* The policy that runs plays with @quarters of the budget. Return: its number. */
+static u32 scale(struct kunit *test, struct world *w, u32 quarters)
+{
+	struct hipec_league *l = &w->league;
+	const struct hipec_policy *p = l->team[l->runs].core.vm.policy;
+	u32 i = l->nr;
+
+	hipec_league_rescale(l, i, quarters, p,
+			     zeros(test, hipec_league_bytes(p, l->frames, quarters)), NULL,
+			     &w->container.core);
+	return i;
+}
+
+static const u32 quarters[] = { 1, 2, 8, 16 };
+
+/* Where all pages are in the sample, it misses what it would as a container of its own. */
+static void another_budget_misses_what_it_would_alone(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 300);
+	struct hipec_league *l = &w->league;
+	struct hipec_team alone[ARRAY_SIZE(quarters)];
+	u64 misses[ARRAY_SIZE(quarters)] = { 0 }, variance;
+	u32 i, k, page, seed = 1;
+
+	for (k = 0; k < ARRAY_SIZE(quarters); k++) {
+		u32 frames = 300 * quarters[k] / HIPEC_LEAGUE_WHOLE;
+
+		KUNIT_ASSERT_EQ(test, scale(test, w, quarters[k]), 2 + k);
+		hipec_team_start(&alone[k], &w->builtin,
+				 zeros(test, hipec_team_bytes(&w->builtin, frames)), NULL,
+				 frames, frames, 0);
+	}
+	for (i = 0; i < 6000; i++) {
+		seed = seed * 1664525 + 1013904223;
+		page = (seed >> 8) % ((seed >> 16) % 1400 + 1);
+		touch(w, page);
+		l->next = l->runs;
+		for (k = 0; k < ARRAY_SIZE(quarters); k++)
+			misses[k] += hipec_team_play(&alone[k], page, false);
+	}
+	for (k = 0; k < ARRAY_SIZE(quarters); k++) {
+		KUNIT_EXPECT_EQ(test, l->team[2 + k].misses, misses[k]);
+		KUNIT_EXPECT_EQ(test, hipec_league_missed(l, 2 + k), l->team[0].misses);
+		KUNIT_EXPECT_EQ(test, hipec_league_saves(l, 2 + k, &variance),
+				(s64)(l->team[0].misses - misses[k]));
+		KUNIT_EXPECT_EQ(test, variance, 0);
+	}
+	KUNIT_EXPECT_GT(test, misses[1], l->team[0].misses);
+	KUNIT_EXPECT_LT(test, misses[3], l->team[0].misses);
+}
+
+/* It is no rival, is out when another policy runs, and then begins with what that holds. */
+static void another_budget_follows_what_runs(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 300);
+	struct hipec_league *l = &w->league;
+	u32 twice = scale(test, w, 8), half = scale(test, w, 2), n;
+
+	n = until_next(w, 400, 4000);
+	KUNIT_EXPECT_EQ(test, l->next, 1);
+	KUNIT_EXPECT_EQ(test, l->team[twice].misses, 400);
+	KUNIT_EXPECT_EQ(test, l->team[half].misses, n);
+	hipec_league_switched(l);
+	KUNIT_EXPECT_TRUE(test, l->team[twice].out);
+	for (; n % 400; n++)
+		touch(w, n % 400);
+	for (n = twice; n <= half; n++) {
+		u32 of = l->team[n].quarters;
+		const struct hipec_policy *p = l->team[l->runs].core.vm.policy;
+
+		hipec_league_rescale(l, n, of, p,
+				     zeros(test, hipec_league_bytes(p, l->frames, of)), NULL,
+				     &w->container.core);
+	}
+	KUNIT_EXPECT_EQ(test, l->nr, 4);
+	KUNIT_EXPECT_EQ(test, hipec_team_lacks(&l->team[l->runs], &l->team[twice].core.vm), 0);
+	/* 400 - 300 + 1 a round, nothing but what is missing, and 400 - 150 + 1. */
+	KUNIT_EXPECT_EQ(test, hipec_league_missed(l, twice), 0);
+	for (n = 0; n < 2000; n++)
+		touch(w, n % 400);
+	KUNIT_EXPECT_EQ(test, hipec_league_missed(l, twice), 5 * 101);
+	KUNIT_EXPECT_EQ(test, l->team[twice].misses, 100);
+	KUNIT_EXPECT_LE(test, 5 * 251, l->team[half].misses);
+	KUNIT_EXPECT_LE(test, l->team[half].misses, 5 * 251 + 150);
+}
+
 static struct kunit_case league_cases[] = {
 	KUNIT_CASE(a_loop_is_newest_first_s_in_its_second_sweep),
 	KUNIT_CASE(a_team_takes_over_the_pages_that_are_there),
 	KUNIT_CASE(who_has_nothing_to_gain_stays),
 	KUNIT_CASE(a_sample_finds_a_loop),
 	KUNIT_CASE(a_policy_rehearses_where_hits_are_at_stake),
+	KUNIT_CASE(another_budget_misses_what_it_would_alone),
+	KUNIT_CASE(another_budget_follows_what_runs),
 	{ }
 };
 

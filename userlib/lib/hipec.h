@@ -45,7 +45,8 @@
  * hipec_swap_args()       the same, with all that the device can be told
  * hipec_revoke()          end a policy
  * hipec_join()            a policy plays beside the one that runs, and may take over
- * hipec_standing()        how it stands
+ * hipec_join_budget()     the one that runs plays with another budget
+ * hipec_standing()        how one of them stands
  * hipec_why()             where a page stands
  * hipec_take()            a file's pages in the page cache, under a container's policy
  * hipec_take_cgroup()     of files that a cgroup's processes open, likewise
@@ -118,6 +119,7 @@ int hipec_swap_file(int fd, uint64_t id, const char *path, char *log,
 int hipec_revoke(int fd, uint64_t id);
 int hipec_join(int fd, uint64_t id, const void *image, size_t size, char *log,
 	       size_t log_size);
+int hipec_join_budget(int fd, uint64_t id, uint32_t quarters, char *log, size_t log_size);
 int hipec_standing(int fd, uint64_t id, uint32_t team, struct hipec_standing *standing);
 int hipec_why(int fd, uint64_t id, struct hipec_why *why);
 int hipec_take(int fd, uint64_t id, int file, struct hipec_take *take);

@@ -144,6 +144,34 @@ int hipec_join(int fd, uint64_t id, const void *image, size_t size, char *log,
 }
 
 /**
+ * hipec_join_budget() - the policy that runs plays with another budget as well
+ * @fd:       of hipec_open()
+ * @id:       container in place that does not share; 0: @fd's own
+ * @quarters: of the container's budget, 1 to HIPEC_MAX_QUARTERS, but not 4
+ * @log:      as of hipec_swap()
+ * @log_size: bytes of @log
+ *
+ * It takes over from nobody; hipec_standing() tells what it misses. When another policy
+ * runs, by a league, that one plays with this budget.
+ *
+ * Context: any thread; may sleep.
+ * Return: its number; as hipec_join(); -EINVAL for other @quarters.
+ */
+int hipec_join_budget(int fd, uint64_t id, uint32_t quarters, char *log, size_t log_size)
+{
+	struct hipec_join join = {
+		.size = sizeof(join),
+		.id = id,
+		.quarters = quarters,
+		.log = (uintptr_t)log,
+		.log_size = empty_log(log, log_size),
+	};
+	int ret = quarters ? do_ioctl(fd, HIPEC_IOC_JOIN, &join) : -EINVAL;
+
+	return ret ?: (int)join.team;
+}
+
+/**
  * hipec_standing() - how a policy of a container's league stands
  * @fd:       of hipec_open()
  * @id:       container; 0: @fd's own

@@ -220,7 +220,7 @@ static int join(struct teams *t, const struct hipec_policy *p)
 	struct hipec_league *l = &t->league;
 	u32 i = l->nr;
 
-	if (equip(t, i, hipec_league_bytes(p, l->frames), p))
+	if (equip(t, i, hipec_league_bytes(p, l->frames, HIPEC_LEAGUE_WHOLE), p))
 		return -ENOMEM;
 	hipec_league_add(l, p, t->memory[i], t->shared[i]);
 	return 0;

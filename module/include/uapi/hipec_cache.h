@@ -95,13 +95,18 @@ struct hipec_release {
  * more than chance. The first call makes the league; the policy that runs is its first
  * then, and its default. A HIPEC_IOC_SWAP ends the league.
  *
- * EOPNOTSUPP: the container is not in place, or shares; EINVAL: a flag, `reserved`, the image, for
- * which log and error fields are as in HIPEC_IOC_LOAD; ECANCELED: Init ended it, the log
+ * With `quarters` the policy that runs plays with so many quarters of the budget, 1 to
+ * HIPEC_MAX_QUARTERS, and takes over from nobody. When another policy runs, that one plays
+ * so.
+ *
+ * EOPNOTSUPP: the container is not in place, or shares; EINVAL: a flag, `quarters`, an image
+ * beside them, the image, for which log and error fields are as in HIPEC_IOC_LOAD; ECANCELED: Init ended it, the log
  * says how; ENODATA: nothing is loaded; EALREADY: the policy that ran has ended, or the
  * league; ENOSPC: HIPEC_MAX_TEAMS play; EBUSY: a swap is under way; ESRCH, ENOMEM; EINTR on
  * a fatal signal.
  */
 #define HIPEC_MAX_TEAMS 16
+#define HIPEC_MAX_QUARTERS 16	/* four times the budget */
 #define HIPEC_STANDING_NAME 32	/* as HIPEC_NAME_MAX */
 
 struct hipec_join {
@@ -117,12 +122,15 @@ struct hipec_join {
 	__u32 error_command;	/* out: counted from 1; 0: the event as a whole */
 	__u32 error_operand;	/* out: 1 to 3, 0 the command as a whole */
 	__u32 team;		/* out: its number */
-	__u32 reserved;		/* in: 0 */
+	__u32 quarters;		/* in: 0: a rival; else of the budget, but not 4 */
 };
 
 /*
  * HIPEC_IOC_STANDING: how a policy of the league stands. Pages are those of the sample:
- * one in 2^shift. ENODATA: there is no league; ENOENT: it has no such team; ESRCH; EINTR.
+ * one in 2^shift. One with another budget is held against the policy that runs with the
+ * container's, since it began or another one took over; all others against the container,
+ * since the league began. ENODATA: there is no league; ENOENT: it has no such team; ESRCH;
+ * EINTR.
  */
 struct hipec_standing {
 	__u32 size;
@@ -136,11 +144,13 @@ struct hipec_standing {
 	__u32 out;		/* out: 1: this one's policy has ended, and plays no more */
 	__u32 rehearses;	/* out: 1: it is tried with all frames, before it takes over */
 	__u64 sampled;		/* out: accesses */
-	__u64 missed;		/* out: of these, that the container missed */
+	__u64 missed;		/* out: of these, that were missed by what it is held against */
 	__u64 misses;		/* out: of these, that this one missed */
 	__s64 saves;		/* out: missed less misses */
 	__u64 variance;		/* out: of saves, by the chance of the sample */
 	char policy[HIPEC_STANDING_NAME];	/* out: its name */
+	__u32 quarters;		/* out: of the budget that it plays with; 4: all of it */
+	__u32 reserved;		/* out: 0 */
 };
 
 #define HIPEC_IOC_TAKE _IOWR('h', 0x90, struct hipec_take)

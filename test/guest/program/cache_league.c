@@ -167,6 +167,72 @@ static void large_loop_is_mrus(void)
 	close_league(c, file);
 }
 
+/* In @frames a loop over 1,000 pages misses so many in @rounds under mru. */
+static uint64_t mrus_misses(uint64_t frames, int rounds)
+{
+	return 1000 + (frames < 1000 ? (rounds - 1) * (1000 - frames + 1) : 0);
+}
+
+/* The policy that runs plays with a quarter, a half, twice and four times the budget. */
+static void curve_of_a_loop(void)
+{
+	static const uint32_t quarters[] = { 1, 2, 8, 16 };
+	const int rounds = 4;
+	struct hipec_standing s;
+	int c, file, i;
+
+	c = open_league("mru", 800, 1000, &file);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(hipec_join_budget(c, 0, quarters[i], NULL, 0), i + 1);
+	for (i = 0; i < rounds; i++)
+		loop_once(c, file, 1000);
+	for (i = 0; i < 4; i++) {
+		s = standing_of(c, i + 1);
+		CHECK_EQ(s.nr, 5);
+		CHECK_EQ(s.quarters, quarters[i]);
+		CHECK_EQ(s.sampled, 1000 * rounds);
+		CHECK_EQ(s.missed, mrus_misses(800, rounds));
+		CHECK_EQ(s.misses, mrus_misses(200 * quarters[i], rounds));
+		CHECK_EQ(s.saves, (int64_t)s.missed - (int64_t)s.misses);
+		CHECK(!strcmp(s.policy, "mru"));
+	}
+	s = standing_of(c, 0);
+	CHECK_EQ(s.quarters, 4);
+	CHECK_EQ(s.switches, 0);
+	CHECK_EQ(s.misses, mrus_misses(800, rounds));
+	close_league(c, file);
+}
+
+/* When another policy takes over, that one plays so, from the pages that it has. */
+static void curve_follows_the_league(void)
+{
+	struct hipec_standing before, s;
+	int c, file, i;
+
+	c = open_league(NULL, 800, 1000, &file);
+	CHECK_EQ(hipec_join_budget(c, 0, 8, NULL, 0), 1);
+	CHECK_EQ(join(c, "mru"), 2);
+	loop_once(c, file, 1000);
+	s = standing_of(c, 1);
+	CHECK(!strcmp(s.policy, "builtin"));
+	CHECK_EQ(s.misses, 1000);
+	loop(c, file, 1000, 3, 2);
+	for (i = 0; i < 50 && strcmp(standing_of(c, 1).policy, "mru"); i++)
+		usleep(10000);
+	loop_once(c, file, 1000);
+	before = standing_of(c, 1);
+	CHECK(!strcmp(before.policy, "mru"));
+	CHECK_EQ(before.out, 0);
+	/* It began with 800 of the pages, and has missed the others once. */
+	CHECK_LE(before.misses, 200);
+	loop_once(c, file, 1000);
+	s = standing_of(c, 1);
+	CHECK_EQ(s.misses, before.misses);
+	CHECK_EQ(s.missed - before.missed, 201);
+	CHECK_EQ(s.sampled - before.sampled, 1000);
+	close_league(c, file);
+}
+
 static uint32_t seed;
 
 static uint32_t below(uint32_t n)
@@ -242,7 +308,7 @@ static void loop_of_a_map_is_mrus(void)
 static void refusals(void)
 {
 	struct hipec_standing s;
-	struct hipec_join a = { .size = sizeof(a), .reserved = 1 };
+	struct hipec_join a = { .size = sizeof(a), .flags = 1 };
 	int c, file, region, i;
 
 	c = hipec_open();
@@ -261,9 +327,18 @@ static void refusals(void)
 	CHECK_EQ(hipec_join(c, 0, "no image", 8, NULL, 0), -EINVAL);
 	CHECK_EQ(hipec_join(c, 99999, NULL, 0, NULL, 0), -ESRCH);
 	CHECK_EQ(join(c, "init-dies"), -ECANCELED);
+	CHECK_EQ(hipec_join_budget(c, 0, 4, NULL, 0), -EINVAL);
+	CHECK_EQ(hipec_join_budget(c, 0, HIPEC_MAX_QUARTERS + 1, NULL, 0), -EINVAL);
+	a.flags = 0;
+	a.quarters = 8;
+	a.image = (uintptr_t)&a;
+	a.image_size = sizeof(a);
+	CHECK(ioctl(c, HIPEC_IOC_JOIN, &a) < 0);
+	CHECK_EQ(errno, EINVAL);
 	for (i = 1; i < HIPEC_MAX_TEAMS; i++)
 		CHECK_EQ(join(c, i % 2 ? "lru" : NULL), i);
 	CHECK_EQ(join(c, "mru"), -ENOSPC);
+	CHECK_EQ(hipec_join_budget(c, 0, 8, NULL, 0), -ENOSPC);
 	CHECK_EQ(hipec_standing(c, 0, HIPEC_MAX_TEAMS, &s), -ENOENT);
 	for (i = 0; i < 3; i++)
 		loop_once(c, file, 600);
@@ -329,6 +404,8 @@ static void threads_read_meanwhile(void)
 		CHECK_EQ(join(c, "mru"), 1);
 		CHECK_EQ(join(c, "arc"), 2);
 		CHECK_EQ(join(c, "lirs"), 3);
+		CHECK_EQ(hipec_join_budget(c, 0, 1, NULL, 0), 4);
+		CHECK_EQ(hipec_join_budget(c, 0, 16, NULL, 0), 5);
 		for (i = 0; i < 100 && (i < 20 || !standing_of(c, 0).switches); i++)
 			usleep(200000);
 		switches += standing_of(c, 0).switches;
@@ -350,6 +427,8 @@ const struct test cache_league_tests[] = {
 	{ "league_gives_a_loop_to_mru", loop_is_mrus },
 	{ "league_gives_a_large_loop_to_mru_by_a_sample", large_loop_is_mrus },
 	{ "league_gives_the_loop_of_a_map_to_mru", loop_of_a_map_is_mrus },
+	{ "curve_of_a_loop_is_arithmetic", curve_of_a_loop },
+	{ "curve_follows_the_league", curve_follows_the_league },
 	{ "league_follows_phases", phases_are_followed },
 	{ "league_refuses_and_ends", refusals },
 	{ "league_changes_while_threads_read", threads_read_meanwhile },

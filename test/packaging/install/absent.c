@@ -60,6 +60,7 @@ int main(void)
 	WANT(hipec_swap_file(fd, 1, NULL, log, sizeof(log)), -EBADF);
 	WANT(hipec_revoke(fd, 1), -EBADF);
 	WANT(hipec_join(fd, 1, NULL, 0, log, sizeof(log)), -EBADF);
+	WANT(hipec_join_budget(fd, 1, 8, log, sizeof(log)), -EBADF);
 	WANT(hipec_standing(fd, 1, 0, &standing), -EBADF);
 	WANT(hipec_why(fd, 1, &why), -EBADF);
 	WANT(hipec_log(fd, 0, &record), -EBADF);

@@ -188,7 +188,8 @@ static bool act_join(void)
 	bool joined = false;
 
 	while (*container >= 0 && n--)
-		joined |= join_any(*container, &rng) >= 0;
+		joined |= (below(3) ? join_any(*container, &rng) :
+			   hipec_join_budget(*container, 0, 1u << below(5), NULL, 0)) >= 0;
 	return joined;
 }
 
