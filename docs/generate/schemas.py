@@ -99,31 +99,6 @@ RECORD = {
     "container": whole(CONTAINER, "at that moment"),
 }
 
-ROW = {
-    **CONTAINER,
-    "faults_per_s": rate("faults"),
-    "evictions_per_s": rate("pages that gave up their frame"),
-    "read_per_s": rate("pages read"),
-    "written_per_s": rate("pages written"),
-    "gain_percent": {"description": "pages not brought in, of those that the default policy "
-                     "would have, since the load; null: nothing was compared",
-                     "type": ["number", "null"], "maximum": 100},
-    "gain_error_percent": {"description": "by how much gain_percent may be off, up or down, 19 "
-                           "times of 20; null as gain_percent", "type": ["number", "null"]},
-    "health": {"description": "ended: exit says why; late, helped, orphans: between the two looks; "
-               "or runs", "enum": ["runs", "orphans", "helped", "late", "ended"]},
-}
-
-PICTURE = {
-    "seconds": {"description": "between the two looks", "type": "number", "exclusiveMinimum": 0},
-    "frames": number("that all containers hold, of all users"),
-    "pool_frames": number("of these, by containers that share"),
-    "pool_max": number("frames that they may hold"),
-    "quota": number("of these, those of one user"),
-    "containers": {"description": "as they are sorted", "type": "array",
-                   "items": whole(ROW, "a container")},
-}
-
 STANDING = {
     "policy": text_of("its name", 32),
     "state": {"description": "rehearses: it is tried with all frames before it takes over",
@@ -147,6 +122,51 @@ LEAGUE = {
 }
 A_LEAGUE = maybe(whole(LEAGUE, "of --policy auto"), "null: there is no league")
 
+POINT = {
+    "pages": number("the budget that it is with"),
+    "sampled_accesses": number("since it began, or another policy took over"),
+    "sampled_misses": number("of these, with this budget"),
+    "budget_misses": number("of these, with the container's"),
+    "saves_percent": {"description": "of budget_misses; less than 0: there would have been more; "
+                      "null: there were none", "type": ["number", "null"], "maximum": 100},
+    "error_percent": {"description": "by how much saves_percent may be off, up or down, 19 times "
+                      "of 20; null as saves_percent", "type": ["number", "null"], "minimum": 0},
+}
+
+CURVE = {
+    "policy": text_of("the one that runs", 32),
+    "one_page_in": number("so many is in the sample"),
+    "points": array(whole(POINT, "what it would have missed with another budget")),
+}
+A_CURVE = maybe(whole(CURVE, "of --curve"), "null: there is none")
+
+ROW = {
+    **CONTAINER,
+    "faults_per_s": rate("faults"),
+    "evictions_per_s": rate("pages that gave up their frame"),
+    "read_per_s": rate("pages read"),
+    "written_per_s": rate("pages written"),
+    "gain_percent": {"description": "pages not brought in, of those that the default policy "
+                     "would have, since the load; null: nothing was compared",
+                     "type": ["number", "null"], "maximum": 100},
+    "gain_error_percent": {"description": "by how much gain_percent may be off, up or down, 19 "
+                           "times of 20; null as gain_percent", "type": ["number", "null"]},
+    "health": {"description": "ended: exit says why; late, helped, orphans: between the two looks; "
+               "or runs", "enum": ["runs", "orphans", "helped", "late", "ended"]},
+    "league": A_LEAGUE,
+    "curve": A_CURVE,
+}
+
+PICTURE = {
+    "seconds": {"description": "between the two looks", "type": "number", "exclusiveMinimum": 0},
+    "frames": number("that all containers hold, of all users"),
+    "pool_frames": number("of these, by containers that share"),
+    "pool_max": number("frames that they may hold"),
+    "quota": number("of these, those of one user"),
+    "containers": {"description": "as they are sorted", "type": "array",
+                   "items": whole(ROW, "a container")},
+}
+
 RUN = {
     "exit": {"description": "the program's exit code", "type": "integer", "minimum": 0,
              "maximum": 255},
@@ -164,6 +184,7 @@ RUN = {
     "ended": {"description": "why the policy ended; null: it did not", "type": ["string", "null"]},
     "counters": {"anyOf": [{"type": "null"}, CONTAINER_REFS["counters"]]},
     "league": A_LEAGUE,
+    "curve": A_CURVE,
 }
 
 CONTEXT = {
@@ -235,7 +256,7 @@ WHY = {
 
 SCHEMAS = {
     "status": ("hipec status --json", array(whole({**CONTAINER, "policy_counters": OWN,
-                                                   "league": A_LEAGUE},
+                                                   "league": A_LEAGUE, "curve": A_CURVE},
                                                   "a container; by rising id"))),
     "top": ("a line of hipec top --json", whole(PICTURE, "what was so between two looks")),
     "log": ("hipec log --json", array(whole(RECORD, "an end; the oldest first"))),

@@ -162,6 +162,8 @@ def test_an_automatic_budget_is_half_of_memory_or_what_a_limit_leaves(here):
     (("-p", "mru", "-b", "8", "--param", "x"), "--param: want NAME=VALUE"),
     (("-p", "mru", "-b", "8", "--contract", "--reserve"), "--contract: not of frames of one's own"),
     (("-p", "mru", "-b", "8", "--share", "--reserve"), "--share: not of frames of one's own"),
+    (("-p", "mru", "-b", "8", "--curve", "--share"), "--curve: want files in place, of a budget"),
+    (("-p", "mru", "-b", "8", "--curve", "--regions"), "--curve: want files in place, of a budget"),
     (("-p", "mru", "-b", "8", "--no-such"), "there is no option '--no-such'"),
 ])
 def test_usage(here, options, complaint):
@@ -553,7 +555,7 @@ def test_the_page_and_the_help_have_the_same_options():
                           check=True).stdout
     options = set(re.findall(r"^(?:  -\w,|     ) (--[\w-]+)", text, re.M))
     assert options == {"--policy", "--param", "--budget", "--map", "--regions", "--reserve", "--share",
-                       "--contract", "--jit", "--among",
+                       "--contract", "--jit", "--among", "--curve",
                        "--strict", "--quiet", "--json", "--output", "--hints", "--no-hints"}
     table = set(re.findall(r"`(--[\w-]+)", DOC.split("## Options")[1].split("\n\n")[1]))
     assert table == options

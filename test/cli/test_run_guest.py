@@ -234,6 +234,25 @@ def test_auto_finds_the_policy_of_a_loop(ran):
     assert got["counters"]["read_pages"] < 7 * 1024
 
 
+def test_a_curve_tells_what_other_budgets_would_bring(ran):
+    """Four rounds over 1,024 pages: mru misses all but frames - 1 of them in each later one."""
+    def misses(frames):
+        return 1024 + 3 * max(0, 1024 - frames + 1)
+    got = valid("run", report(ran, "place-curve"))
+    points = {point["pages"]: point for point in got["curve"]["points"]}
+    assert got["league"] is None and got["curve"]["policy"] == "mru"
+    assert list(points) == [128, 256, 1024, 2048]
+    for pages, point in points.items():
+        want = 1024 if pages >= 1024 else misses(pages)
+        assert (point["sampled_accesses"], point["sampled_misses"], point["budget_misses"]) == \
+            (4096, want, misses(512))
+        assert point["saves_percent"] == pytest.approx(100 - 100 * want / misses(512))
+        assert point["error_percent"] == 0
+    lines = text(ran, "place-curve.txt").splitlines()
+    assert lines[-1] == ("hipec run: curve: 1.0 MiB less: 30.0 % ± 0.0 % more misses; "
+                         "2.0 MiB more: 60.0 % ± 0.0 % fewer misses")
+
+
 def test_auto_says_what_it_found(ran):
     lines = text(ran, "place-auto.txt").splitlines()
     assert any(re.fullmatch(r"hipec run: auto: mru runs, after 1 take-over; .*", line)

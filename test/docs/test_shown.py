@@ -128,6 +128,10 @@ TABLE = [
         "test_hpo.py::test_example_prints_what_it_shows", '"docs/policy/hpo.md"')),
     ("docs/user/auto.md", "hipec run .*", By(
         "test_run_guest.py::test_auto_says_what_it_found", "run/guest.sh: hipec run -p auto")),
+    ("docs/user/auto.md", "hipec (attach .*--curve.*|status --curve .*)", By(
+        GUEST + "test_a_curve_is_told_by_the_command",
+        "guest/stock.sh: hipec attach --policy /hipec/policies/mru.hpo --curve",
+        "guest/stock.sh: hipec status --curve")),
     ("docs/user/auto.md", "hipec attach .*", By(
         GUEST + "test_a_league_is_told_by_the_command",
         "guest/stock.sh: hipec attach --policy auto")),

@@ -94,12 +94,29 @@ for pass in 1 2 3 4 5 6; do
 done
 hipec status --league "$id" >>/results/league.txt 2>&1
 hipec status --json >/results/league.json
+hipec metrics >/results/league.metrics
+hipec top --once >/results/league.top
+hipec status --curve "$id" >>/results/league.txt 2>&1
 hipec swap "$id" /hipec/policies/lru.hpo >>/results/league.txt 2>&1
 hipec status --league "$id" >>/results/league.txt 2>&1
 hipec detach "$id" >>/results/league.txt 2>&1
 hipec attach --policy builtin --among lru --budget 256 outer 2>&1 | head -n 1 >>/results/league.txt
 hipec attach --policy auto --among /hipec/policies/lru.hpo,none --budget 256 outer >>/results/league.txt 2>&1
 hipec status >>/results/league.txt 2>&1
+
+# What other budgets would bring the policy that runs.
+id=$(hipec attach --policy /hipec/policies/mru.hpo --curve --budget 256 outer 2>/results/curve.txt)
+for pass in 1 2 3 4 5 6; do
+	dd if=outer of=/dev/null bs=4k 2>/dev/null || echo "failed: pass $pass" >>/results/curve.txt
+done
+hipec status --curve "$id" >>/results/curve.txt 2>&1
+hipec status --json >/results/curve.json
+hipec metrics >/results/curve.metrics
+hipec top --once >/results/curve.top
+hipec top --once --json >/results/curve-top.json
+hipec status --league "$id" >>/results/curve.txt 2>&1
+hipec detach "$id" >>/results/curve.txt 2>&1
+hipec attach --policy builtin --share --curve --budget 256 outer 2>&1 | head -n 1 >>/results/curve.txt
 
 # The same program traced and served: its accesses have the same contexts.
 for program in touches-frames touches-scan; do

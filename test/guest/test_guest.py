@@ -391,12 +391,64 @@ def test_a_league_is_told_by_the_command(guest):
     assert [line.split()[0] for line in lines[1:4]] == ["builtin", "mru", "lru"]
     assert [line.split()[-1] for line in lines[1:4]] == ["plays", "runs", "plays"]
     assert lines[4].startswith("2400 accesses played, to one page in 1; the container missed ")
-    assert "lru.hpo has taken over, with " in lines[5]
-    assert lines[6].endswith("has no league; hipec run --policy auto makes one")
-    assert lines[7:] == ["hipec attach: --among: want --policy auto beside it", lines[8],
-                         lines[9], ""]
-    assert "none" in lines[8]
-    assert lines[9].split()[0] == "ID"      # and no container
+    assert lines[5].endswith("has no curve; hipec run --curve makes one")
+    assert "lru.hpo has taken over, with " in lines[6]
+    assert lines[7].endswith("has no league; hipec run --policy auto makes one")
+    assert lines[8:] == ["hipec attach: --among: want --policy auto beside it", lines[9],
+                         lines[10], ""]
+    assert "none" in lines[9]
+    assert lines[10].split()[0] == "ID"     # and no container
+    samples = metrics(guest, "league.metrics")
+    assert samples["hipec_league_sampled_total"] == {None: 2400}
+    assert samples["hipec_league_misses_total"] == {
+        name: team["sampled_misses"] for name, team in teams.items()}
+    assert samples["hipec_league_runs"] == {"builtin": 0, "mru": 1, "lru": 0}
+    assert samples["hipec_league_missed_total"] == {None: league["sampled_misses"]}
+    assert samples["hipec_league_takeovers_total"] == {None: league["switches"]}
+    top = result(guest, "league.top").split("\n")
+    assert f"{row['id']}: auto: mru runs, after " in top[-2]
+
+
+def metrics(guest, name):
+    """{metric: {its label name, or None: value}}, of one container."""
+    samples = {}
+    for line in result(guest, name).splitlines():
+        got = re.fullmatch(r'(\w+)\{.*?(?:,name="(.*?)")?\} (\S+)', line)
+        if got:
+            samples.setdefault(got[1], {})[got[2]] = float(got[3])
+    return samples
+
+
+def test_a_curve_is_told_by_the_command(guest):
+    """Six sweeps of 400 pages: mru with F of them misses 400 - F + 1 in each but the first."""
+    want = {pages: 400 + 5 * max(0, 400 - pages + 1) if pages < 400 else 400
+            for pages in (64, 128, 256, 512, 1024)}
+    row, = json.loads(result(guest, "curve.json"))
+    assert valid("status", [row]) and row["league"] is None
+    assert {point["pages"]: point["sampled_misses"] for point in row["curve"]["points"]} == \
+        {pages: misses for pages, misses in want.items() if pages != 256}
+    assert {point["budget_misses"] for point in row["curve"]["points"]} == {want[256]}
+    lines = result(guest, "curve.txt").split("\n")
+    assert lines[0] == "mru, 2400 accesses, to one page in 1"
+    assert lines[1].split() == ["BUDGET", "PAGES", "MISSES", "SAVES%"]
+    assert [line.split()[2:] for line in lines[2:7]] == [
+        [str(pages), str(misses), *(["has", "it"] if pages == 256 else
+                                    [f"{100 - 100 * misses / want[256]:+.1f}"])]
+        for pages, misses in want.items()]
+    assert lines[7].endswith("has no league; hipec run --policy auto makes one")
+    assert lines[8] == "hipec attach: --curve: want a budget of its own, without --share"
+    samples = metrics(guest, "curve.metrics")
+    assert "hipec_league_runs" not in samples
+    assert samples["hipec_curve_saves"] == {
+        f"{pages / 256:g}": pytest.approx(1 - want[pages] / want[256], abs=1e-5)
+        for pages in want if pages != 256}
+    assert set(samples["hipec_curve_error"].values()) == {0}
+    more, less = (abs(100 - 100 * want[pages] / want[256]) for pages in (512, 128))
+    assert result(guest, "curve.top").split("\n")[-2] == (
+        f"{row['id']}: 512 KiB less: {less:.1f} % ± 0.0 % more misses; "
+        f"1.0 MiB more: {more:.1f} % ± 0.0 % fewer misses")
+    picture = json.loads(result(guest, "curve-top.json"))
+    assert valid("top", picture)["containers"][0]["curve"] == row["curve"]
 
 
 @ON_ALL

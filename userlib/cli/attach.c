@@ -22,7 +22,7 @@
 #include "sim/sim.h"
 #include "../lib/hipec.h"
 
-enum { PARAM = 256, LEAST, SHARE, CONTRACT, JIT, AMONG };
+enum { PARAM = 256, LEAST, SHARE, CONTRACT, JIT, AMONG, CURVE };
 
 #define MAX_CGROUPS 16
 #define CGROUPS "/sys/fs/cgroup/"	/* where systemd has them */
@@ -38,6 +38,7 @@ struct attach {
 	uint64_t least;		/* of their files, bytes */
 	bool share;		/* the pool's pages, no locked memory */
 	bool contract;		/* the policy is held to it */
+	bool curve;		/* it plays with other budgets, too */
 	uint32_t jit;		/* HIPEC_LOAD_JIT_*, or 0 */
 	struct sim_job job;	/* its policy, and params */
 };
@@ -254,6 +255,8 @@ static int attach(const struct attach *a, char **path)
 		cli_error("%s", strerror(-ret));
 	if (!ret && a->league)
 		ret = cli_league_begin(fd, a->among);
+	if (!ret && a->curve)
+		ret = cli_curve_begin(fd);
 	if (!ret && *path)
 		ret = take_paths(fd, status.id, path);
 	for (i = 0; !ret && i < a->nr_cgroups; i++)
@@ -322,6 +325,8 @@ static const struct option_row options[] = {
 		  " locked memory; with the contract" },
 	{ CONTRACT, "contract", NULL,
 	  .help = "revoke the policy if it reads far more than the default" },
+	{ CURVE, "curve", NULL,
+	  .help = "hear what the policy would miss with other budgets: 'hipec status --curve'" },
 	{ JIT, "jit", CLI_JIT_WORDS, .help = "native code; without it as the module's jit" },
 	{ 0 },
 };
@@ -347,6 +352,8 @@ static int parse(struct attach *a, int argc, char **argv)
 			a->share = true;
 		else if (opt == CONTRACT)
 			a->contract = true;
+		else if (opt == CURVE)
+			a->curve = true;
 		else if (opt == JIT)
 			a->jit = cli_jit_flags(optarg);
 		else
@@ -364,6 +371,10 @@ static int parse(struct attach *a, int argc, char **argv)
 	}
 	if (!ret && a->league && a->share) {
 		cli_error("auto: want a budget of its own, without --share");
+		ret = CLI_USAGE;
+	}
+	if (!ret && a->curve && a->share) {
+		cli_error("--curve: want a budget of its own, without --share");
 		ret = CLI_USAGE;
 	}
 	return ret;

@@ -14,6 +14,15 @@
 #include "league.h"
 #include "table.h"
 
+/* Why a policy may not join, by the errno of the call. */
+const char *cli_league_why(int err)
+{
+	return err == -EOPNOTSUPP ? "a league is of files in place, of a budget of one's own" :
+	       err == -ENOSPC ? "there are too many policies" :
+	       err == -ENOTTY ? "the module is older than this command" :
+	       strerror(-err);
+}
+
 static int join(int device, const char *name)
 {
 	char text[512] = "";
@@ -27,11 +36,8 @@ static int join(int device, const char *name)
 		ret = hipec_join(device, 0, p.image, p.image ? p.policy.image->image_size : 0,
 				 text, sizeof(text));
 		if (ret < 0)
-			cli_error("%s: %s", cli_clean(strdupa(name)), *text ? cli_clean(text) :
-				  ret == -EOPNOTSUPP ? "a league is of files in place, of a budget of one's own" :
-				  ret == -ENOSPC ? "there are too many policies" :
-				  ret == -ENOTTY ? "the module is older than this command" :
-				  strerror(-ret));
+			cli_error("%s: %s", cli_clean(strdupa(name)),
+				  *text ? cli_clean(text) : cli_league_why(ret));
 	} else {
 		cli_error("%s", cli_clean(text));
 		ret = -1;
@@ -61,29 +67,47 @@ int cli_league_begin(int device, const char *among)
  * cli_league_read() - how the policies of a league stand
  * @device: of hipec_open()
  * @id:     container; 0: the device's own
- * @l:      filled
+ * @l:      filled; empty on an error
  *
- * Return: 0; -ENODATA if there is no league; or as hipec_standing().
+ * Return: 0; -ENODATA if nothing plays; or as hipec_standing().
  */
 int cli_league_read(int device, uint64_t id, struct cli_league *l)
 {
+	uint32_t nr = 0;
 	int ret;
 
 	l->nr = 0;
 	do {
-		ret = hipec_standing(device, id, l->nr, &l->team[l->nr]);
+		ret = hipec_standing(device, id, nr, &l->team[nr]);
 		if (ret)
 			return ret;
-		cli_clean(l->team[l->nr].policy);
-	} while (++l->nr < l->team[0].nr && l->nr < HIPEC_MAX_TEAMS);
+		cli_clean(l->team[nr].policy);
+	} while (++nr < l->team[0].nr && nr < HIPEC_MAX_TEAMS);
+	l->nr = nr;
 	return 0;
 }
 
+/* Whether @s plays with the container's budget, and may take over. */
+bool cli_league_is_rival(const struct hipec_standing *s)
+{
+	return s->quarters == 4;
+}
+
+/* Whether @l has policies that may take over, beside the one that runs. */
+bool cli_league_is(const struct cli_league *l)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < l->nr; i++)
+		n += cli_league_is_rival(&l->team[i]);
+	return n > 1;
+}
+
 /*
- * Percent of the misses that the container had and this policy would not have had, and by
- * how many that may be off, 19 times of 20. Return: false if there were none.
+ * Percent of the misses that it is held against and would not have had, and by how many
+ * that may be off, 19 times of 20. Return: false if there were none.
  */
-static bool saving(const struct hipec_standing *s, double *percent, double *error)
+bool cli_league_saving(const struct hipec_standing *s, double *percent, double *error)
 {
 	if (!s->missed)
 		return false;
@@ -92,11 +116,11 @@ static bool saving(const struct hipec_standing *s, double *percent, double *erro
 	return true;
 }
 
-static void put_saving(char *cell, const struct hipec_standing *s)
+void cli_league_put_saving(char *cell, const struct hipec_standing *s)
 {
 	double percent, error;
 
-	if (!saving(s, &percent, &error))
+	if (!cli_league_saving(s, &percent, &error))
 		snprintf(cell, CLI_CELL, "-");
 	else if (s->shift)
 		snprintf(cell, CLI_CELL, "%+.1f ± %.1f", percent, error);
@@ -116,7 +140,7 @@ static const char *state_of(const struct hipec_standing *s)
 #define COLUMNS(X)								\
 	X(policy, "POLICY", true, cli_put_text(cell, s->policy, sizeof(s->policy))) \
 	X(misses, "MISSES", false, cli_put_number(cell, s->misses))		\
-	X(saves, "SAVES%", false, put_saving(cell, s))				\
+	X(saves, "SAVES%", false, cli_league_put_saving(cell, s))				\
 	X(state, "STATE", true, snprintf(cell, CLI_CELL, "%s", state_of(s)))
 
 #define CLI_ROW const struct hipec_standing *s
@@ -127,10 +151,15 @@ static const struct cli_column columns[] = { COLUMNS(CLI_COLUMN) };
 /* The policies and what each would have missed, of the sample. */
 void cli_league_print(const struct cli_league *l)
 {
+	struct hipec_standing rival[HIPEC_MAX_TEAMS];
 	const struct hipec_standing *s = l->team;
 	char count[CLI_COUNT];
+	uint32_t i, nr = 0;
 
-	cli_table_print(stdout, columns, ARRAY_SIZE(columns), s, l->nr, sizeof(*s));
+	for (i = 0; i < l->nr; i++)
+		if (cli_league_is_rival(&l->team[i]))
+			rival[nr++] = l->team[i];
+	cli_table_print(stdout, columns, ARRAY_SIZE(columns), rival, nr, sizeof(*rival));
 	printf("%s accesses played, to one page in %u; the container missed %s of them, after %s\n",
 	       CLI_NUMBER(s->sampled), 1u << s->shift, CLI_NUMBER(s->missed),
 	       cli_count(count, s->switches, "take-over"));
@@ -145,11 +174,12 @@ void cli_league_line(const struct cli_league *l, char *text, size_t size)
 	uint32_t n;
 
 	for (s = l->team; s < l->team + l->nr; s++)
-		if (s->team != s->runs && !s->out && (!best || s->saves > best->saves))
+		if (s->team != s->runs && !s->out && cli_league_is_rival(s) &&
+		    (!best || s->saves > best->saves))
 			best = s;
 	n = snprintf(text, size, "%s runs, after %s", l->team[l->team[0].runs].policy,
 		     cli_count(count, l->team[0].switches, "take-over"));
-	if (n >= size || !best || !saving(best, &percent, &error))
+	if (n >= size || !best || !cli_league_saving(best, &percent, &error))
 		return;
 	if (percent > error)
 		snprintf(text + n, size - n, "; %s from the beginning would have missed %.1f %% ± %.1f %% less",
@@ -159,29 +189,31 @@ void cli_league_line(const struct cli_league *l, char *text, size_t size)
 }
 
 /* Return: an object, to be put; NULL: there is no league. */
-struct json_object *cli_league_json(int device, uint64_t id)
+struct json_object *cli_league_json(const struct cli_league *l)
 {
 	struct json_object *o, *teams;
-	struct cli_league l;
 	uint32_t i;
 
-	if (cli_league_read(device, id, &l))
+	if (!cli_league_is(l))
 		return NULL;
 	o = json_object_new_object();
 	teams = json_object_new_array();
-	cli_json_text(o, "runs", l.team[l.team[0].runs].policy);
-	cli_json_number(o, "switches", l.team[0].switches);
-	cli_json_number(o, "sampled_accesses", l.team[0].sampled);
-	cli_json_number(o, "one_page_in", 1ull << l.team[0].shift);
-	cli_json_number(o, "sampled_misses", l.team[0].missed);
-	for (i = 0; i < l.nr; i++) {
-		struct json_object *team = json_object_new_object();
+	cli_json_text(o, "runs", l->team[l->team[0].runs].policy);
+	cli_json_number(o, "switches", l->team[0].switches);
+	cli_json_number(o, "sampled_accesses", l->team[0].sampled);
+	cli_json_number(o, "one_page_in", 1ull << l->team[0].shift);
+	cli_json_number(o, "sampled_misses", l->team[0].missed);
+	for (i = 0; i < l->nr; i++) {
+		struct json_object *team;
 		double percent, error;
 
-		cli_json_text(team, "policy", l.team[i].policy);
-		cli_json_text(team, "state", state_of(&l.team[i]));
-		cli_json_number(team, "sampled_misses", l.team[i].misses);
-		if (saving(&l.team[i], &percent, &error)) {
+		if (!cli_league_is_rival(&l->team[i]))
+			continue;
+		team = json_object_new_object();
+		cli_json_text(team, "policy", l->team[i].policy);
+		cli_json_text(team, "state", state_of(&l->team[i]));
+		cli_json_number(team, "sampled_misses", l->team[i].misses);
+		if (cli_league_saving(&l->team[i], &percent, &error)) {
 			json_object_object_add(team, "saves_percent",
 					       json_object_new_double(percent));
 			json_object_object_add(team, "error_percent",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * --policy auto of live containers: the policies of their leagues, and how those stand.
+ * --policy auto and --curve of live containers: the policies of their leagues, and how
+ * those stand.
  *
  * Interface:
  * cli_league_begin()  policies play beside the one that runs
@@ -8,10 +9,14 @@
  * cli_league_print()  the same as a table
  * cli_league_line()   in a line
  * cli_league_json()   for programs
+ * cli_league_is(), cli_league_is_rival(), cli_league_saving(), _put_saving(), _why()
+ * cli_curve_begin()   the policy that runs plays with other budgets     curve.c
+ * cli_curve_is(), _print(), _line(), _json()  what it misses with them
  */
 #ifndef HIPEC_CLI_LEAGUE_H
 #define HIPEC_CLI_LEAGUE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -29,6 +34,17 @@ int cli_league_begin(int device, const char *among);
 int cli_league_read(int device, uint64_t id, struct cli_league *l);
 void cli_league_print(const struct cli_league *l);
 void cli_league_line(const struct cli_league *l, char *text, size_t size);
-struct json_object *cli_league_json(int device, uint64_t id);
+struct json_object *cli_league_json(const struct cli_league *l);
+bool cli_league_is(const struct cli_league *l);
+bool cli_league_is_rival(const struct hipec_standing *s);
+bool cli_league_saving(const struct hipec_standing *s, double *percent, double *error);
+void cli_league_put_saving(char *cell, const struct hipec_standing *s);
+const char *cli_league_why(int err);
+
+int cli_curve_begin(int device);
+bool cli_curve_is(const struct cli_league *l);
+void cli_curve_print(const struct cli_league *l, uint64_t frames);
+void cli_curve_line(const struct cli_league *l, uint64_t frames, char *text, size_t size);
+struct json_object *cli_curve_json(const struct cli_league *l, uint64_t frames);
 
 #endif /* HIPEC_CLI_LEAGUE_H */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "league.h"
 #include "state.h"
 #include "table.h"
 
@@ -32,6 +33,7 @@ struct metrics {
 	FILE *out;
 	int fd;
 	struct cli_state list;
+	struct cli_league *teams;	/* what plays in each */
 };
 
 static void print_head(const struct metrics *m, const char *name, const char *end,
@@ -108,6 +110,101 @@ static void print_own(const struct metrics *m)
 			}
 }
 
+/* Of a team, its container, and which it is. */
+typedef void (*put_team)(FILE *out, const struct hipec_status *s,
+			 const struct hipec_standing *t);
+
+/* A sample of each team that is a rival, or of each other one. */
+static void print_of_teams(const struct metrics *m, const char *name, const char *end,
+			   const char *help, bool rivals, put_team put)
+{
+	const struct cli_league *l;
+	size_t i;
+	uint32_t k;
+
+	print_head(m, name, end, help, *end ? "counter" : "gauge");
+	for (i = 0; i < m->list.nr; i++) {
+		l = &m->teams[i];
+		if (rivals && !cli_league_is(l))
+			continue;
+		for (k = 0; k < l->nr; k++)
+			if (cli_league_is_rival(&l->team[k]) == rivals)
+				put(m->out, &m->list.row[i], &l->team[k]);
+	}
+}
+
+static void put_misses(FILE *out, const struct hipec_status *s, const struct hipec_standing *t)
+{
+	print_sample(out, "league_misses", "_total", s, t->policy);
+	fprintf(out, "%" PRIu64 "\n", (uint64_t)t->misses);
+}
+
+static void put_runs(FILE *out, const struct hipec_status *s, const struct hipec_standing *t)
+{
+	print_sample(out, "league_runs", "", s, t->policy);
+	fprintf(out, "%d\n", t->team == t->runs);
+}
+
+/* The name of a budget: its share of the container's. */
+static const char *share_of(char name[HIPEC_NAME_MAX], const struct hipec_standing *t)
+{
+	snprintf(name, HIPEC_NAME_MAX, "%g", t->quarters / 4.);
+	return name;
+}
+
+static void put_saves(FILE *out, const struct hipec_status *s, const struct hipec_standing *t)
+{
+	char name[HIPEC_NAME_MAX];
+	double percent, error;
+
+	if (!cli_league_saving(t, &percent, &error))
+		return;
+	print_sample(out, "curve_saves", "", s, share_of(name, t));
+	fprintf(out, "%g\n", percent / 100);
+}
+
+static void put_error(FILE *out, const struct hipec_status *s, const struct hipec_standing *t)
+{
+	char name[HIPEC_NAME_MAX];
+	double percent, error;
+
+	if (!cli_league_saving(t, &percent, &error))
+		return;
+	print_sample(out, "curve_error", "", s, share_of(name, t));
+	fprintf(out, "%g\n", error / 100);
+}
+
+/* One of each league. */
+static void print_leagues(const struct metrics *m)
+{
+	const struct cli_league *l;
+	size_t i;
+
+#define X(name, help, value)							\
+	print_head(m, name, "_total", help, "counter");				\
+	for (i = 0; i < m->list.nr; i++) {					\
+		l = &m->teams[i];						\
+		if (!cli_league_is(l))						\
+			continue;						\
+		print_sample(m->out, name, "_total", &m->list.row[i], NULL);	\
+		fprintf(m->out, "%" PRIu64 "\n", (uint64_t)(value));		\
+	}
+	X("league_sampled", "accesses of the sample that all policies of a league played",
+	  l->team[0].sampled)
+	X("league_missed", "of these, that the container missed", l->team[0].missed)
+	X("league_takeovers", "policies of a league that took over", l->team[0].switches)
+#undef X
+	print_of_teams(m, "league_misses", "_total",
+		       "of these, that a policy of the league would have missed", true, put_misses);
+	print_of_teams(m, "league_runs", "", "1: the policy of the league that runs", true,
+		       put_runs);
+	print_of_teams(m, "curve_saves", "",
+		       "share of the misses that another budget, name times as large, would save",
+		       false, put_saves);
+	print_of_teams(m, "curve_error", "",
+		       "by how much that may be off, up or down, 19 times of 20", false, put_error);
+}
+
 /* The module as a whole, whoever asks. */
 static void print_module(const struct metrics *m, const struct hipec_query *q)
 {
@@ -140,7 +237,18 @@ static void print_metrics(const struct metrics *m, const struct hipec_query *q)
 	print_counter(m, "container_" #name, help, offsetof(struct hipec_counters, name));
 	HIPEC_COUNTERS(X)
 #undef X
+	print_leagues(m);
 	print_own(m);
+}
+
+static int read_teams(struct metrics *m)
+{
+	size_t i;
+
+	m->teams = calloc(m->list.nr + 1, sizeof(*m->teams));
+	for (i = 0; m->teams && i < m->list.nr; i++)
+		cli_league_read(m->fd, m->list.row[i].id, &m->teams[i]);
+	return m->teams ? 0 : -ENOMEM;
 }
 
 /* Ask, and print all of it; 0 or -errno. */
@@ -155,8 +263,11 @@ static int collect(FILE *out)
 	if (!ret)
 		ret = cli_state_read(m.fd, &m.list);
 	if (!ret)
+		ret = read_teams(&m);
+	if (!ret)
 		print_metrics(&m, &q);
 	free(m.list.row);
+	free(m.teams);
 	if (m.fd >= 0)
 		close(m.fd);
 	return ret;

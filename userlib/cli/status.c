@@ -59,39 +59,69 @@ static const struct cli_column columns[] = { COLUMNS(CLI_COLUMN) };
 static void print_json(int fd, const struct cli_state *l)
 {
 	struct json_object *array = json_object_new_array();
+	struct cli_league league;
 	struct json_object *o;
 	size_t i;
 
 	for (i = 0; i < l->nr; i++) {
 		o = cli_state_json(&l->row[i]);
+		cli_league_read(fd, l->row[i].id, &league);
 		json_object_object_add(o, "policy_counters",
 				       cli_state_own_json(fd, l->row[i].id));
-		json_object_object_add(o, "league", cli_league_json(fd, l->row[i].id));
+		json_object_object_add(o, "league", cli_league_json(&league));
+		json_object_object_add(o, "curve", cli_curve_json(&league, l->row[i].limit));
 		json_object_array_add(array, o);
 	}
 	puts(json_object_to_json_string_ext(array, JSON_C_TO_STRING_PRETTY));
 	json_object_put(array);
 }
 
-static int print_league(int fd, uint64_t id)
+static int no_league(uint64_t id, int err)
 {
+	if (err && err != -ENODATA)
+		return cli_live_failed(id, err);
+	cli_error("container %llu has no league; hipec run --policy auto makes one",
+		  (unsigned long long)id);
+	return CLI_FAILED;
+}
+
+static int no_curve(uint64_t id, int err)
+{
+	if (err && err != -ENODATA)
+		return cli_live_failed(id, err);
+	cli_error("container %llu has no curve; hipec run --curve makes one",
+		  (unsigned long long)id);
+	return CLI_FAILED;
+}
+
+/* What plays in a container: its league, or its curve. */
+static int print_teams(int fd, uint64_t id, bool curve)
+{
+	struct hipec_status s = { 0 };
 	struct cli_league l;
 	int ret = cli_league_read(fd, id, &l);
 
-	if (ret == -ENODATA)
-		cli_error("container %llu has no league; hipec run --policy auto makes one",
-			  (unsigned long long)id);
-	else if (ret)
-		return cli_live_failed(id, ret);
+	/* The next one after the number before is this one. */
+	if (curve && !ret)
+		ret = hipec_next(fd, id - 1, &s);
+	if (curve && (ret || !cli_curve_is(&l)))
+		return no_curve(id, ret);
+	if (!curve && (ret || !cli_league_is(&l)))
+		return no_league(id, ret);
+	if (curve)
+		cli_curve_print(&l, s.limit);
 	else
 		cli_league_print(&l);
-	return ret ? CLI_FAILED : CLI_OK;
+	return CLI_OK;
 }
 
 static const struct option_row options[] = {
 	{ 'l', "league", "ID",
 	  .help = "of one container under --policy auto: its policies, what each would have"
 		  " missed, and how much less that is than what the container missed" },
+	{ 'c', "curve", "ID",
+	  .help = "of one container under --curve: what its policy would have missed with a"
+		  " quarter, a half, twice and four times the budget, and how much less that is" },
 	{ 'j', "json", NULL, .help = "an array with all there is, for programs" },
 	{ 0 },
 };
@@ -99,27 +129,29 @@ static const struct option_row options[] = {
 static int cli_status(int argc, char **argv)
 {
 	struct cli_state list = { 0 };
-	uint64_t league = 0;
-	bool json = false;
+	bool json = false, curve = false;
+	uint64_t id = 0;
 	int opt, fd, ret;
 
 	while ((opt = cli_option(argc, argv, options, "")) != -1) {
 		if (opt == 'j')
 			json = true;
-		else if (opt != 'l' || !cli_live_id(optarg, &league))
+		else if ((opt != 'l' && opt != 'c') || !cli_live_id(optarg, &id))
 			return CLI_USAGE;
+		curve |= opt == 'c';
 	}
 	if (cli_operands(argc, argv, 0, 0, ""))
 		return CLI_USAGE;
-	if (league && json) {
-		cli_error("--league: want no --json beside it, which has all leagues");
+	if (id && json) {
+		cli_error("--%s: want no --json beside it, which has all of them",
+			  curve ? "curve" : "league");
 		return CLI_USAGE;
 	}
 	fd = hipec_open();
 	if (fd < 0)
 		return cli_open_failed(fd);
-	if (league) {
-		ret = print_league(fd, league);
+	if (id) {
+		ret = print_teams(fd, id, curve);
 		close(fd);
 		return ret;
 	}
@@ -138,7 +170,7 @@ static int cli_status(int argc, char **argv)
 
 const struct cli_verb cli_verb_status = {
 	.name = "status", .run = cli_status, .group = CLI_GROUP_WATCH,
-	.usage = "[--league ID] [--json]",
+	.usage = "[--league ID | --curve ID | --json]",
 	.summary = "show the containers: their frames, faults and why they ended",
 	.help = "Shows the containers of the caller, or all of them with CAP_SYS_ADMIN. FRAMES"
 		" is the budget; FREE, RESIDENT and DIRTY are pages of it now, the other counts"

@@ -17,6 +17,7 @@
 #include "../../module/vm/optable.h"
 #include "cli.h"
 #include "json.h"
+#include "league.h"
 #include "state.h"
 #include "table.h"
 
@@ -28,11 +29,13 @@ struct look {
 	double at;		/* s */
 	struct hipec_query query;
 	struct cli_state list;
+	struct cli_league *teams;	/* what plays in each */
 };
 
 /* A container, and what it did between two looks. */
 struct row {
 	struct hipec_status s;
+	const struct cli_league *teams;
 	double faults, evictions, read, written;	/* a second */
 	uint64_t helped, late, orphans;
 	bool compared;
@@ -63,6 +66,23 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+static void forget(struct look *l)
+{
+	free(l->list.row);
+	free(l->teams);
+}
+
+/* 0 or -errno. */
+static int look_at_teams(int fd, struct look *l)
+{
+	size_t i;
+
+	l->teams = calloc(l->list.nr + 1, sizeof(*l->teams));
+	for (i = 0; l->teams && i < l->list.nr; i++)
+		cli_league_read(fd, l->list.row[i].id, &l->teams[i]);
+	return l->teams ? 0 : -ENOMEM;
+}
+
 /* 0 or -errno. */
 static int look(struct look *l)
 {
@@ -74,6 +94,8 @@ static int look(struct look *l)
 	ret = hipec_query(fd, &l->query);
 	if (!ret)
 		ret = cli_state_read(fd, &l->list);
+	if (!ret)
+		ret = look_at_teams(fd, l);
 	close(fd);
 	return ret;
 }
@@ -195,6 +217,21 @@ static void put_error(char *cell, const struct row *r)
 		strcpy(cell, "-");
 }
 
+/* Lines of what plays beside the policies, if anything does. */
+static void print_teams(FILE *out, const struct row *r)
+{
+	char line[256];
+
+	if (cli_league_is(r->teams)) {
+		cli_league_line(r->teams, line, sizeof(line));
+		fprintf(out, "%llu: auto: %s\n", (unsigned long long)r->s.id, line);
+	}
+	if (cli_curve_is(r->teams)) {
+		cli_curve_line(r->teams, r->s.limit, line, sizeof(line));
+		fprintf(out, "%llu: %s\n", (unsigned long long)r->s.id, line);
+	}
+}
+
 /* The table, column by column; X(name, TITLE, left, cell of r) */
 #define COLUMNS(X)								\
 	X(id, "ID", false, cli_put_id(cell, r->s.id))			\
@@ -229,6 +266,8 @@ static struct json_object *row_json(const struct row *r)
 	cli_json_real(o, "gain_percent", r->compared, r->gain);
 	cli_json_real(o, "gain_error_percent", r->compared, r->error);
 	cli_json_text(o, "health", health_word(r));
+	json_object_object_add(o, "league", cli_league_json(r->teams));
+	json_object_object_add(o, "curve", cli_curve_json(r->teams, r->s.limit));
 	return o;
 }
 
@@ -271,6 +310,7 @@ static void print_picture(FILE *out, const struct look *l, double seconds,
 			  const struct row *row)
 {
 	char containers[CLI_COUNT], frames[CLI_COUNT], memory[CLI_COUNT];
+	size_t i;
 
 	fprintf(out, "%s, %s (%s); pool: %s of %s; the last %.1f s\n",
 		cli_count(containers, l->list.nr, "container"),
@@ -278,6 +318,8 @@ static void print_picture(FILE *out, const struct look *l, double seconds,
 		cli_memory(memory, l->query.frames * 4096),
 		CLI_NUMBER(l->query.pool_frames), CLI_NUMBER(l->query.pool_max), seconds);
 	cli_table_print(out, columns, ARRAY_SIZE(columns), row, l->list.nr, sizeof(*row));
+	for (i = 0; i < l->list.nr; i++)
+		print_teams(out, &row[i]);
 }
 
 /* What has changed from @before to @l; 0, -errno, or CLI_FAILED: it cannot be written. */
@@ -291,8 +333,10 @@ static int show(const struct top *t, const struct look *before, const struct loo
 
 	if (!row)
 		return -ENOMEM;
-	for (i = 0; i < l->list.nr; i++)
+	for (i = 0; i < l->list.nr; i++) {
 		compare(&row[i], &l->list.row[i], before, seconds);
+		row[i].teams = &l->teams[i];
+	}
 	qsort_r(row, l->list.nr, sizeof(*row), in_order, (void *)&t->sort);
 	if (t->screen)
 		out = open_memstream(&picture, &len);
@@ -336,10 +380,10 @@ static int run(const struct top *t)
 			putchar('\n');
 		if (!ret)
 			ret = show(t, &before, &l);
-		free(before.list.row);
+		forget(&before);
 		before = l;
 	}
-	free(before.list.row);
+	forget(&before);
 	return ret < 0 ? cli_open_failed(ret) : ret;
 }
 
@@ -418,7 +462,8 @@ const struct cli_verb cli_verb_top = {
 	.help = "FRAMES is held now, of at most LIMIT; rates are of the time between two looks,"
 		" in pages a second. GAIN is by how much less, or more, the policy brings in"
 		" than the default one would, since the load; only containers that share are"
-		" compared. docs/user/operations.md says what to do about each HEALTH. Ends"
-		" with Ctrl-C.",
+		" compared. docs/user/operations.md says what to do about each HEALTH. Below are"
+		" the leagues of --policy auto, and of --curve what twice and half the budget"
+		" would bring. Ends with Ctrl-C.",
 	.options = options,
 };

@@ -145,6 +145,13 @@ hipec run -p auto -b 512 --json -o /results/place-auto.json -- \
 busybox cat large large large large large large large large | md5sum >/results/place-auto.plain
 cold
 hipec run -p auto --among mru,lru -b 512 -- maps sweep large >/results/place-auto.txt 2>&1
+# What other budgets would bring, of a loop over 1,024 pages.
+hipec run -p mru --curve -b 512 --json -o /results/place-curve.json -- \
+	busybox cat large large large large >/dev/null
+cold
+hipec run -p mru --curve -b 512 -- busybox cat large large large large \
+	2>/results/place-curve.txt >/dev/null
+cold
 hipec run -p auto --among mru,none -b 512 --strict -- maps sweep large >/results/place-auto-none.txt 2>&1
 echo $? >>/results/place-auto-none.txt
 hipec run -p mru -b 512 -- true >/results/place-nothing.txt 2>&1

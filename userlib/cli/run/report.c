@@ -105,10 +105,16 @@ static void say_league(const struct run *r, FILE *out)
 	struct cli_league l;
 	char line[256];
 
-	if (!r->league || cli_league_read(r->device, 0, &l))
+	if ((!r->league && !r->curve) || cli_league_read(r->device, 0, &l))
 		return;
-	cli_league_line(&l, line, sizeof(line));
-	fprintf(out, "hipec run: auto: %s\n", line);
+	if (r->league) {
+		cli_league_line(&l, line, sizeof(line));
+		fprintf(out, "hipec run: auto: %s\n", line);
+	}
+	if (r->curve) {
+		cli_curve_line(&l, r->budget, line, sizeof(line));
+		fprintf(out, "hipec run: curve: %s\n", line);
+	}
 }
 
 static void print_json(const struct run *r, const struct hipec_status *s, int code,
@@ -116,6 +122,7 @@ static void print_json(const struct run *r, const struct hipec_status *s, int co
 {
 	struct json_object *o = json_object_new_object();
 	bool ended = r->device >= 0 && s->exit.kind != HIPEC_EXIT_NONE;
+	struct cli_league l = { 0 };
 
 	cli_json_number(o, "exit", code);
 	cli_json_text(o, "plain", r->plain);
@@ -134,8 +141,10 @@ static void print_json(const struct run *r, const struct hipec_status *s, int co
 	cli_json_text(o, "ended", ended ? s->exit.message : NULL);
 	json_object_object_add(o, "counters", r->device < 0 ? NULL :
 			       cli_state_counters_json(&s->counters));
-	json_object_object_add(o, "league", r->device < 0 ? NULL :
-			       cli_league_json(r->device, 0));
+	if (r->device >= 0)
+		cli_league_read(r->device, 0, &l);
+	json_object_object_add(o, "league", cli_league_json(&l));
+	json_object_object_add(o, "curve", cli_curve_json(&l, r->budget));
 	fprintf(out, "%s\n",
 		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
 	json_object_put(o);

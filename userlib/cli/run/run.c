@@ -27,7 +27,7 @@
 #define LIBRARY "libhipecrun.so"
 
 enum { POLICY = 256, BUDGET, MAP, PARAM, REGIONS, RESERVE, SHARE, CONTRACT, STRICT, HINTS,
-       NO_HINTS, JIT, AMONG };
+       NO_HINTS, JIT, AMONG, CURVE };
 
 #define REST_MS 5	/* from one look at samples to the next */
 
@@ -78,6 +78,9 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 	case AMONG:
 		r->among = optarg;
 		return CLI_OK;
+	case CURVE:
+		r->curve = true;
+		return CLI_OK;
 	case 'b':
 		return set_budget(r, optarg);
 	case 'm':
@@ -127,6 +130,9 @@ static const struct option_row options[] = {
 	  .help = "a policy: .hp, .hpo, the name of a shipped one, builtin, or auto: the one"
 		  " that is found to miss least, while the program runs" },
 	{ AMONG, "among", "NAME,...", .help = "policies that auto tries" },
+	{ CURVE, "curve", NULL,
+	  .help = "hear at the end, and by 'hipec status --curve', what the policy would have"
+		  " missed with other budgets" },
 	{ PARAM, "param", "NAME=VALUE", .help = "a parameter of it; repeatable" },
 	{ 'b', "budget", "SIZE",
 	  .help = "memory that all files share: 512M, 8G; pages: 4096, 10k; or auto: what our"
@@ -176,8 +182,9 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 		cli_error("--among: want --policy auto beside it");
 		ret = CLI_USAGE;
 	}
-	if (!ret && r->league && (r->regions || r->share)) {
-		cli_error("auto: want files in place, of a budget of one's own, without --%s",
+	if (!ret && (r->league || r->curve) && (r->regions || r->share)) {
+		cli_error("%s: want files in place, of a budget of one's own, without --%s",
+			  r->league ? "auto" : "--curve",
 			  r->share ? "share" : r->reserve ? "reserve" : "regions");
 		ret = CLI_USAGE;
 	}
@@ -284,6 +291,8 @@ static bool open_in_place(struct run *r, const struct sim_policy *p)
 		set_plain(r, r->policy, "there is no league");
 		return false;
 	}
+	if (!ret && r->curve)
+		r->curve = !cli_curve_begin(r->device);
 	if (!ret && !run_place_begin(r))
 		return true;
 	drop_container(r);

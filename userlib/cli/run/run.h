@@ -43,6 +43,7 @@ struct run {
 	const char *policy;
 	bool league;		/* that is auto */
 	const char *among;	/* its policies, or NULL */
+	bool curve;		/* the policy plays with other budgets, too */
 	uint64_t budget;	/* frames */
 	uint32_t jit;		/* HIPEC_LOAD_JIT_*, or 0 */
 	char *globs;		/* as RUN_MAP_ENV has them, or NULL */
