@@ -24,6 +24,7 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
+#include "base/trace.h"
 #include "cache/host.h"
 #include "internal.h"
 #include "jit/load.h"
@@ -336,10 +337,12 @@ static int take_turn(struct hipec_container *c, struct side *s, u32 next,
 	/* Touches that take_place() heard may have changed these. */
 	l->next = next;
 	l->adopt = adopt;
-	if (!ret)
+	if (!ret) {
 		hipec_league_switched(l);
-	else if (ret == -ECANCELED)
+		trace_hipec_swap(c, &s->policy, true);
+	} else if (ret == -ECANCELED) {
 		hipec_league_failed(l);
+	}
 	return ret;
 }
 
@@ -407,6 +410,7 @@ int hipec_swap_policy(struct hipec_container *c, struct hipec_swap *args,
 		ret = take_place(c, s, log);
 	if (!ret) {
 		args->adopted = c->core.vm.nr_live;
+		trace_hipec_swap(c, &s->policy, false);
 		/* The user knows better than the league. */
 		WRITE_ONCE(c->league, NULL);
 		c->core.heard = false;

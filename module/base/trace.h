@@ -37,6 +37,29 @@ TRACE_EVENT(hipec_exit,
 		  __entry->command, __entry->line)
 );
 
+/* Another policy runs; league: one that was ahead, else a user's. */
+TRACE_EVENT(hipec_swap,
+	TP_PROTO(const struct hipec_container *c, const struct hipec_policy *before, bool league),
+	TP_ARGS(c, before, league),
+	TP_STRUCT__entry(
+		__field(u64, id)
+		__field(u32, pages)
+		__field(bool, league)
+		__array(char, before, HIPEC_NAME_MAX)
+		__array(char, policy, HIPEC_NAME_MAX)
+	),
+	TP_fast_assign(
+		__entry->id = c->id;
+		__entry->pages = c->core.vm.nr_live;
+		__entry->league = league;
+		memcpy(__entry->before, before->image->name, HIPEC_NAME_MAX);
+		memcpy(__entry->policy, c->policy.image->name, HIPEC_NAME_MAX);
+	),
+	TP_printk("container=%llu before=%s policy=%s pages=%u league=%u",
+		  __entry->id, __entry->before, __entry->policy, __entry->pages,
+		  __entry->league)
+);
+
 #endif /* HIPEC_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

@@ -138,6 +138,33 @@ static void loop_is_mrus(void)
 	close_league(c, file);
 }
 
+/* A take-over is traced, and so is a swap by hand. */
+static void take_overs_are_traced(void)
+{
+	char text[4096], *line;
+	unsigned int pages, league;
+	int c, file;
+
+	c = open_league(NULL, 800, 1000, &file);
+	trace_event("swap", true);
+	CHECK_EQ(join(c, "mru"), 1);
+	loop(c, file, 1000, 3, 1);
+	swap_to(c, "lru");
+	trace_event("swap", false);
+	swap_to(c, "fifo");
+	trace_text(text, sizeof(text));
+	line = strstr(text, "hipec_swap: ");
+	/* A page may be on its way then. */
+	CHECK(line && sscanf(line, "hipec_swap: container=%*u before=builtin policy=mru pages=%u league=%u",
+			     &pages, &league) == 2);
+	CHECK(pages == 799 || pages == 800);
+	CHECK_EQ(league, 1);
+	line = strstr(line + 1, "hipec_swap: ");
+	CHECK(line && strstr(line, " before=mru policy=lru pages=800 league=0"));
+	CHECK(!strstr(line + 1, "hipec_swap: "));
+	close_league(c, file);
+}
+
 /*
  * The same with a sample of one page in two. In the beginning mru has the last pages of
  * the loop where its team has the first: it may be sent back once, and then it rehearses.
@@ -429,6 +456,7 @@ const struct test cache_league_tests[] = {
 	{ "league_gives_the_loop_of_a_map_to_mru", loop_of_a_map_is_mrus },
 	{ "curve_of_a_loop_is_arithmetic", curve_of_a_loop },
 	{ "curve_follows_the_league", curve_follows_the_league },
+	{ "league_s_take_overs_are_traced", take_overs_are_traced },
 	{ "league_follows_phases", phases_are_followed },
 	{ "league_refuses_and_ends", refusals },
 	{ "league_changes_while_threads_read", threads_read_meanwhile },

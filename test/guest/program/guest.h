@@ -158,6 +158,10 @@ bool store_gets_sigbus(const struct map *m, size_t page);
 int swap_id(int fd, uint64_t id, const char *policy, char *log, size_t size);
 void swap_to(int container, const char *policy);
 
+/* machine.c: tracepoints of the module */
+void trace_event(const char *event, bool on);
+void trace_text(char *text, size_t size);
+
 /* share.c: what the program does when it was started by a test of its own. */
 int map_after_exec(int region, size_t pages);
 

@@ -246,28 +246,46 @@ static void set_quantum(const char *us)
 	write_file(QUANTUM, us);
 }
 
+/* Tracepoint hipec_@event writes what comes from now on, and nothing that was, or no more. */
+void trace_event(const char *event, bool on)
+{
+	char path[128];
+
+	if (on)
+		write_file(TRACING "trace", "");
+	snprintf(path, sizeof(path), TRACING "events/hipec/hipec_%s/enable", event);
+	write_file(path, on ? "1" : "0");
+}
+
+/* What was traced. */
+void trace_text(char *text, size_t size)
+{
+	int fd = open(TRACING "trace", O_RDONLY);
+	ssize_t n;
+
+	CHECK(fd >= 0);
+	n = read(fd, text, size - 1);
+	CHECK(n > 0);
+	text[n] = '\0';
+	close(fd);
+}
+
 /* The tracepoint has the record's numbers; closing is an end as well. */
 static void exit_is_traced(void)
 {
-	char text[4096] = "", *line;
+	char text[4096], *line;
 	struct map m;
-	ssize_t n;
 	size_t i;
-	int fd;
 
-	write_file(TRACING "events/hipec/hipec_exit/enable", "1");
+	trace_event("exit", true);
 	make_file(FILE_M, 32 * PAGE_BYTES);
 	open_map(&m, "div-zero", FILE_M, 8, 1, false);
 	for (i = 0; i < 32; i++)
 		touch(&m, i);
 	close_map(&m);
 	close(load_policy("fifo", 8, 1));
-	write_file(TRACING "events/hipec/hipec_exit/enable", "0");
-	fd = open(TRACING "trace", O_RDONLY);
-	CHECK(fd >= 0);
-	n = read(fd, text, sizeof(text) - 1);
-	CHECK(n > 0);
-	close(fd);
+	trace_event("exit", false);
+	trace_text(text, sizeof(text));
 	line = strstr(text, "hipec_exit: ");
 	CHECK(line && strstr(line, "policy=div-zero kind=0x22 event="));
 	line = strstr(line + 1, "hipec_exit: ");
