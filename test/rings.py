@@ -64,8 +64,8 @@ RINGS = {
     "browser": Ring("browser-ready", "browser"),
     "sweep": Ring("fast-ready", "sweep"),
     "kunit": Ring("kunit-ready", "kunit"),
-    "vm": Ring("guest-ready", "guest and not debug", guests=2),
-    "debug": Ring("debug-ready", "debug", guests=2),
+    "vm": Ring("guest-ready", "guest and not debug", guests=3),
+    "debug": Ring("debug-ready", "debug", guests=3),
 }
 
 
