@@ -204,7 +204,7 @@ static void another_budget_misses_what_it_would_alone(struct kunit *test)
 {
 	struct world *w = world(test, newest_first(test), 300);
 	struct hipec_league *l = &w->league;
-	struct hipec_team alone[ARRAY_SIZE(quarters)];
+	struct hipec_team *alone = zeros(test, sizeof(*alone) * ARRAY_SIZE(quarters));
 	u64 misses[ARRAY_SIZE(quarters)] = { 0 }, variance;
 	u32 i, k, page, seed = 1;
 
