@@ -46,7 +46,8 @@ def test_a_sweep_is_worth_it(here):
     assert done.stdout.splitlines() == [
         "worth it: with 2.9 MiB, mru reads 6.8 MiB instead of 15.6 MiB (-56 %); least possible: 6.8 MiB",
         "next: hipec run --policy mru --budget 750 -- PROGRAM",
-        "and:  hipec profile --policy lru,mru,opt --frames 750 --output report.html sweep.txt"]
+        "and:  hipec profile --policy lru,mru,opt --frames 750 --output report.html sweep.txt",
+        "auto: finds mru while the program runs, and reads 10.0 MiB (-36 %)"]
 
 
 def test_a_budget_is_said_as_it_was_asked_for(here):
@@ -61,14 +62,15 @@ def test_a_program_is_recorded_and_its_output_is_its_own(here):
     (here / "library").write_bytes(bytes(4096 * 200))
     done = attempt("--", "sh", "-c", "for i in 1 2 3; do cat library; done; echo 'it is' done")
     assert done.returncode == 0 and done.stdout == "\0" * 3 * 4096 * 200 + "it is done\n"
-    trace, worth, run, profile = done.stderr.splitlines()
+    trace, worth, run, profile, auto = done.stderr.splitlines()
     assert trace == "hipec try: 600 accesses to 200 pages of 1 file are in sh.trace"
     assert re.match(r"worth it: with \d+ KiB, mru reads [\d.]+ MiB instead of 2.3 MiB",
                     worth)
     assert re.fullmatch(r"next: hipec run --policy mru --budget \d+ -- sh -c "
                         r"'for i in 1 2 3; do cat library; done; echo '\\''it is'\\'' done'", run)
     again = attempt("sh.trace")
-    assert again.stdout.splitlines()[0] == worth and again.stdout.splitlines()[2] == profile
+    assert again.stdout.splitlines()[0] == worth
+    assert again.stdout.splitlines()[2:] == [profile, auto]
 
 
 def test_what_it_says_to_run_next_runs(here):
