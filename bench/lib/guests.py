@@ -60,7 +60,7 @@ class Guest:
         self.out = out
         self.process = None
 
-    def start(self, kernel, image, command, timeout, cpus=None, det=True):
+    def start(self, kernel, image, command, timeout, cpus=None, det=True, memory=None):
         """Boot; @timeout in seconds of wall time, 0 for none. Without @det, and with several
         @cpus, it is as fast as this machine, and its time says nothing."""
         shutil.rmtree(self.out, ignore_errors=True)
@@ -68,7 +68,8 @@ class Guest:
         with open(self.out / "log", "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(  # pylint: disable=consider-using-with
                 [RUN, "--kernel", kernel, "--initrd", image,
-                 *(["--smp", str(cpus)] if cpus else ["--det"] if det else []), "--append", APPEND,
+                 *(["--smp", str(cpus)] if cpus else ["--det"] if det else []),
+                 *(["--memory", memory] if memory else []), "--append", APPEND,
                  "--timeout", str(timeout), "--out", self.out, "--", *command],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
@@ -116,11 +117,12 @@ class Boot(Guest):
 
 
 def run_guest(args, timeout, *command):
-    """Boot one guest, of options() and perhaps with a number of @args.cpus, and wait until
-    @command has ended there: a Guest."""
+    """Boot one guest, of options() and perhaps with a number of @args.cpus or so much
+    @args.memory, and wait until @command has ended there: a Guest."""
     guest = Guest(args.out)
     try:
-        guest.start(args.kernel, args.guest, command, timeout, getattr(args, "cpus", None))
+        guest.start(args.kernel, args.guest, command, timeout, getattr(args, "cpus", None),
+                    memory=getattr(args, "memory", None))
         if guest.process.wait():
             raise guest.failure()
     finally:

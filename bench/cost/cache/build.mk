@@ -2,7 +2,8 @@
 # What reads, faults and opens cost where a policy chooses in place.
 
 BENCH_CACHE := $(B)/bench/cost/cache/place
-BENCH_CACHE_HPO := $(patsubst %,$(B)/policies/%.hpo,fifo fifo2 mru sieve arc)
+BENCH_CACHE_HPO := $(patsubst %,$(B)/policies/%.hpo,fifo fifo2 mru sieve arc \
+	2q s3-fifo w-tinylfu lirs lru)
 
 $(BENCH_CACHE): bench/cost/cache/place.c $(B)/libhipec.a
 	@mkdir -p $(@D)
@@ -34,3 +35,12 @@ bench-cache-run: $(CACHE_GUESTS)
 			--guest $(B)/bench/cost/cache/guest-$$kernel.img \
 			--out $(B)/bench/cost/cache/out-$$kernel --jit $(JIT) || status=1; \
 	done; exit $$status
+
+.PHONY: bench-auto-cost bench-auto-cost-run
+## bench-auto-cost: what a league of eight and a curve cost reads in place, in instructions (JIT=on)
+bench-auto-cost: packages
+	@$(MAKE) --no-print-directory bench-auto-cost-run
+
+bench-auto-cost-run: $(B)/bench/cost/cache/guest-6.12.img
+	@bench/cost/cache/league.py --kernel 6.12 --guest $< \
+		--out $(B)/bench/cost/cache/out-league --jit $(JIT)

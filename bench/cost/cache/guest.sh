@@ -15,7 +15,8 @@
 set -eu
 . /disk.sh
 uname -r >/results/kernel
-make_ram_disk none 128 "$MAX_SECTORS"
+# A quarter more than the large file, and the small ones.
+make_ram_disk none $(($1 / 256 * 5 / 4 + 88)) "$MAX_SECTORS"
 echo 128 >/sys/block/none/queue/read_ahead_kb
 mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/none
 mount /dev/none /mnt

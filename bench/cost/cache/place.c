@@ -7,6 +7,7 @@
  *	                to read-ahead
  *	misses, maps    4 KB by read(), touches of a map, in such an order, in more pages
  *	                than there is memory
+ *	random          4 KB by read(), of pages by chance, likewise
  *	sweep, mapsweep 128 KB by read(), touches of a map, in order, likewise
  *	fresh, mapfresh the same, of a file that nobody has read
  *	opens           open() and close()
@@ -20,21 +21,23 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "../../../userlib/sim/auto.h"
 #include "../../lib/take.h"
 
 #define PAGE_BYTES 4096ul
 #define STRIDE 2657ul	/* reads; odd, and none is next to the one before */
 
 static const char usage[] =
-"usage: place WHAT N DISK FILE [WATCHED | POLICY FRAMES TAKEN [contract]]\n"
+"usage: place WHAT N DISK FILE [WATCHED | POLICY FRAMES TAKEN [contract|league|curve]]\n"
 "FILE has a power of two of pages. POLICY: a .hpo. TAKEN: the path that the policy is\n"
 "for: FILE, another file, or the folder of a cgroup that nothing runs in. WATCHED: a\n"
-"file that inotify watches, and no policy. contract: the policy is held to it.\n";
+"file that inotify watches, and no policy. contract: the policy is held to it. league:\n"
+"those of --policy auto play beside it. curve: it plays with four other budgets.\n";
 
 struct place {
 	const char *what, *path;
 	int container, fd;
-	size_t pages, bytes, stride;
+	size_t pages, bytes, stride;	/* stride 0: by chance */
 	volatile unsigned char *base;	/* NULL: by read() */
 };
 
@@ -47,7 +50,7 @@ static void open_file(struct place *p)
 	if (p->fd < 0 || fstat(p->fd, &st))
 		die(p->path);
 	p->pages = st.st_size / PAGE_BYTES;
-	p->stride = in_order ? 1 : STRIDE;
+	p->stride = in_order ? 1 : strcmp(p->what, "random") ? STRIDE : 0;
 	p->bytes = !strcmp(p->what, "hits64") ? 64 << 10 :
 		   in_order && strncmp(p->what, "map", 3) ? 128 << 10 : PAGE_BYTES;
 	if (!in_order && posix_fadvise(p->fd, 0, 0, POSIX_FADV_RANDOM))
@@ -60,6 +63,13 @@ static void open_file(struct place *p)
 		die("mmap");
 }
 
+static size_t mixed(uint64_t i)
+{
+	i = (i + 1) * 0x9e3779b97f4a7c15u;
+	i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
+	return i ^ i >> 31;
+}
+
 /* Do it @nr times, from the @first time on. */
 static uint64_t run(const struct place *p, size_t first, size_t nr)
 {
@@ -70,7 +80,8 @@ static uint64_t run(const struct place *p, size_t first, size_t nr)
 	int fd;
 
 	for (i = first; i < first + nr; i++) {
-		size_t at = (i * p->stride & (places - 1)) * p->bytes;
+		size_t place = p->stride ? i * p->stride : mixed(i);
+		size_t at = (place & (places - 1)) * p->bytes;
 
 		if (opens) {
 			fd = open(p->path, O_RDONLY);
@@ -86,12 +97,49 @@ static uint64_t run(const struct place *p, size_t first, size_t nr)
 	return now() - begin;
 }
 
+/* The policies of --policy auto play as well; they are where POLICY is. */
+static void join_league(int container, const char *policy)
+{
+	char list[] = SIM_LEAGUE, *rest = list, *name, path[256], log[256];
+	void *image;
+	size_t size;
+	int ret;
+
+	while ((name = strsep(&rest, ","))) {
+		snprintf(path, sizeof(path), "%.*s/%s.hpo", (int)(strrchr(policy, '/') - policy),
+			 policy, name);
+		ret = hipec_image_read(path, &image, &size);
+		if (!ret)
+			ret = hipec_join(container, 0, image, size, log, sizeof(log));
+		errno = -ret;
+		if (ret < 0)
+			die(path);
+		free(image);
+	}
+}
+
+static void join_curve(int container)
+{
+	static const uint32_t quarters[] = { 1, 2, 8, 16 };
+	char log[256];
+	size_t i;
+	int ret;
+
+	for (i = 0; i < sizeof(quarters) / sizeof(*quarters); i++) {
+		ret = hipec_join_budget(container, 0, quarters[i], log, sizeof(log));
+		errno = -ret;
+		if (ret < 0)
+			die("a budget");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct hipec_status a = { 0 }, b = { 0 };
 	struct place p = { .container = -1 };
 	uint64_t first, second, disk, middle;
 	size_t places = 0, nr, i;
+	const char *how;
 
 	if (argc < 5 || argc == 7 || argc > 9) {
 		fputs(usage, stderr);
@@ -102,8 +150,14 @@ int main(int argc, char **argv)
 	nr = strtoul(argv[2], NULL, 0) / 2;
 	if (argc == 6 && inotify_add_watch(inotify_init(), argv[5], IN_DELETE_SELF) < 0)
 		die(argv[5]);
+	how = argc == 9 ? argv[8] : "";
 	if (argc >= 8)
-		p.container = take(argv[5], argv[6], argv[7], argc == 9 ? HIPEC_LOAD_CONTRACT : 0);
+		p.container = take(argv[5], argv[6], argv[7],
+				   strcmp(how, "contract") ? 0 : HIPEC_LOAD_CONTRACT);
+	if (!strcmp(how, "league"))
+		join_league(p.container, argv[5]);
+	if (!strcmp(how, "curve"))
+		join_curve(p.container);
 	open_file(&p);
 	if (!strstr(p.what, "fresh"))
 		places = p.pages * PAGE_BYTES / p.bytes;

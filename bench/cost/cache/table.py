@@ -151,7 +151,7 @@ def miss(table, what, policy):
     """Instructions of a page that is read; those that are found are taken off."""
     run = table[what, policy]
     read = run.read()
-    found = (run.pages() - read) * hit(table, "hits4", policy) if what == "misses" else 0
+    found = (run.pages() - read) * hit(table, "hits4", policy) if what in ("misses", "random") else 0
     return (run.elapsed() - found) / read
 
 
