@@ -339,15 +339,15 @@ static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
 /* All teams play an access of the sample. */
 static void play_all(struct hipec_league *l, u32 pgno, bool write, u32 class)
 {
-	u32 i;
+	u32 whole = target(l, HIPEC_LEAGUE_WHOLE), frames, i;
 
 	for (i = 0; i < l->nr; i++) {
 		struct hipec_team *t = &l->team[i];
-		u32 frames = target(l, t->quarters);
 		bool missed;
 
 		if (t->out)
 			continue;
+		frames = hipec_team_is_scaled(t) ? target(l, t->quarters) : whole;
 		if (t->core.nr_frames != frames)
 			hipec_team_resize(t, frames);
 		t->now = l->now;
