@@ -62,6 +62,7 @@ for verb in $(maps); do
 	cp small f
 	maps "$verb" f >/results/maps-"$verb".plain 2>&1
 	cp small f
+	sleep 0.2	# what is this young may change unseen, and is attached anew
 	hipec run --regions -p mru -b 16 --map f -j -o /results/maps-"$verb".json -- maps "$verb" f \
 		>/results/maps-"$verb".run 2>&1
 	echo "$verb $?" >>/results/maps.txt

@@ -183,7 +183,8 @@ static void large_loop_is_mrus(void)
 	CHECK_LE(loop(c, file, pages, 1, 1), pages / 2);
 	s = standing_of(c, 1);
 	CHECK_EQ(s.shift, 1);
-	CHECK(s.switches % 2);
+	/* There are two, and it may have been sent back in that round. */
+	CHECK_EQ(s.switches % 2, s.runs == 1);
 	/* (2,500 + 6 x 453) of 17,500, 0.298; the sample is not exact. */
 	share = (double)s.misses / s.sampled;
 	CHECK(share > 0.2 && share < 0.4);
