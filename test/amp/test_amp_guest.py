@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, modules, need, vm
+from conftest import BUILD, KERNELS, ROOT, limit, modules, need, vm
 
 pytestmark = pytest.mark.guest
 PAGE = 4096
@@ -45,7 +45,7 @@ def ran(request, tmp_path_factory):
         command += ["--bin", program]
     subprocess.run(command, check=True)
     return vm.boot(kernel, tmp / "guest.img", BUILD / f"amp-{kernel}", ["sh", "/hipec/guest.sh"],
-                   disk=tmp / "data.img", timeout=900)
+                   disk=tmp / "data.img", timeout=limit(kernel))
 
 
 def reads(ran, name):

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, modules, need, vm
+from conftest import BUILD, KERNELS, ROOT, limit, modules, need, vm
 from ops import prometheus
 from test_ops import COUNTERS, PARAMETERS, RUNBOOK, SESSIONS, TRACEPOINTS, table, valid
 
@@ -50,7 +50,7 @@ def guest(request, tmp_path_factory):
         command += ["--bin", BUILD / program]
     subprocess.run([*command, "--bin", tmp / "search"], check=True)
     return vm.boot(kernel, tmp / "guest.img", BUILD / f"ops-{kernel}", ["sh", "/hipec/guest.sh"],
-                   disk=tmp / "data.img", timeout=300)
+                   disk=tmp / "data.img", timeout=limit(kernel))
 
 
 def text(guest, name):

@@ -14,7 +14,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, modules, need, valid, vm
+from conftest import BUILD, KERNELS, ROOT, limit, modules, need, valid, vm
 from test_run import ABSENT, VERBS
 
 pytestmark = pytest.mark.guest
@@ -149,7 +149,7 @@ def ran(request, run_data, tmp_path_factory):
         command += ["--bin", program]
     subprocess.run(command, check=True)
     return vm.boot(kernel, tmp / "guest.img", BUILD / f"run-{kernel}", ["sh", "/hipec/guest.sh"],
-                   disk=run_data, timeout=1200)
+                   disk=run_data, timeout=limit(kernel))
 
 
 def text(ran, name):

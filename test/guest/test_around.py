@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, guest_tree, modules, need, vm
+from conftest import BUILD, KERNELS, ROOT, guest_tree, limit, modules, need, vm
 
 pytestmark = pytest.mark.guest
 
@@ -44,7 +44,7 @@ def around(request, tmp_path_factory):
         command += ["--bin", program]
     subprocess.run(command, check=True)
     return vm.boot(kernel, tmp / "guest.img", BUILD / f"around-{kernel}",
-                   ["sh", "/hipec/around.sh"], disk=tmp / "disk", timeout=450)
+                   ["sh", "/hipec/around.sh"], disk=tmp / "disk", timeout=limit(kernel))
 
 
 def counted(around, name):

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from conftest import BUILD, ROOT, need, vm
+from conftest import BUILD, ROOT, limit, need, vm
 
 sys.path.insert(0, str(ROOT))
 
@@ -38,7 +38,7 @@ def small(tmp_path_factory):
     runs = [run for row in ROWS for run in apps.runs_of(row, small=True)]
     lines = "\n".join(run.line(memory[run.row.name], min(run.row.passes, PASSES)) for run in runs)
     booted = vm.boot(KERNEL, tmp / "guest.img", BUILD / "apps-small",
-                     ["sh", "/guest.sh", "100000", "500", lines], memory="2G", timeout=900)
+                     ["sh", "/guest.sh", "100000", "500", lines], memory="2G", timeout=limit(KERNEL))
     assert (booted.verdict, booted.status) == ("ok", 0), booted.output
     guest = guests.Guest(BUILD / "apps-small")
     got = {name: {} for name in NAMES}

@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ON_ALL, ON_DEBUG, ROOT, TEST_SECONDS,
-                      guest_image, guest_tree, valid, vm)
+from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ON_ALL, ON_DEBUG, ROOT,
+                      guest_image, guest_tree, limit, valid, vm)
 from on_debug import COUNTS, NETWORK
 from stress import stress
 from test_differ import check_sum
@@ -148,7 +148,7 @@ def guest(kernel, boots, tmp_path_factory):
         kernel, guest_image(tmp, kernel, tree), BUILD / f"guest-{kernel}",
         ["env", f"HIPEC_SLOWER={vm.fact(kernel, 'slower', '1')}", "sh", "-c",
          "sh /hipec/run.sh debug && sh /hipec/last.sh" if ours else "sh /hipec/run.sh stock"],
-        disk=image, timeout=TEST_SECONDS if ours else 1500)
+        disk=image, timeout=limit(kernel))
     return boots[kernel]
 
 

@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ROOT, TEST_SECONDS, guest_image, guest_tree,
-                      need, vm)
+from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ROOT, guest_image, guest_tree,
+                      limit, need, vm)
 from hostile.hostile import complaints
 from stress import stress
 from test_differ import check_sum
@@ -35,7 +35,7 @@ def ran(kernel, tmp_path_factory):
     subprocess.run([ROOT / "vm-images/mkdisk.sh", data, tmp / "data.img", "64M"], check=True)
     return vm.boot(kernel, guest_image(tmp, kernel, guest_tree(tmp)), BUILD / f"native-{kernel}",
                    ["env", f"HIPEC_SLOWER={vm.fact(kernel, 'slower', '1')}", "sh",
-                    "/hipec/native.sh"], disk=tmp / "data.img", timeout=TEST_SECONDS)
+                    "/hipec/native.sh"], disk=tmp / "data.img", timeout=limit(kernel))
 
 
 def text(ran, name):

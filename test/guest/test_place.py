@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from conftest import (BUILD, DEBUG, KERNELS, KUNIT_KERNELS, ON_DEBUG, ROOT, TEST_SECONDS,
-                      guest_image, guest_tree, need, vm)
+from conftest import (BUILD, DEBUG, KERNELS, KUNIT_KERNELS, ON_DEBUG, ROOT,
+                      guest_image, guest_tree, limit, need, vm)
 from stress import stress
 
 pytestmark = pytest.mark.guest
@@ -37,7 +37,7 @@ def placed(kernel, tmp_path_factory):
         script += " && sh /hipec/last.sh"
     return vm.boot(kernel, guest_image(tmp, kernel, guest_tree(tmp)), BUILD / f"place-{kernel}",
                    ["env", f"HIPEC_SLOWER={slower}", "sh", "-c", script], disk=tmp / "data.img",
-                   timeout=TEST_SECONDS)
+                   timeout=limit(kernel))
 
 
 def texts(placed, kernel):

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ON_DEBUG, ROOT, TEST_SECONDS, guest_image,
-                      guest_tree, need, vm)
+from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ON_DEBUG, ROOT, guest_image,
+                      guest_tree, limit, need, vm)
 from hostile.hostile import complaints
 from stress import stress
 from test_differ import check_sum
@@ -34,7 +34,7 @@ def ran(kernel, tmp_path_factory):
         script += " && sh /hipec/last.sh"
     return vm.boot(kernel, guest_image(tmp, kernel, guest_tree(tmp)), BUILD / f"random-{kernel}",
                    ["env", f"HIPEC_SLOWER={vm.fact(kernel, 'slower', '1')}", "sh", "-c", script],
-                   disk=tmp / "data.img", timeout=TEST_SECONDS)
+                   disk=tmp / "data.img", timeout=limit(kernel))
 
 
 def text(ran, name):

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, guest_tree, modules, need, vm
+from conftest import BUILD, KERNELS, ROOT, guest_tree, limit, modules, need, vm
 
 FILE_SYSTEMS = ["ext4", "xfs", "btrfs"]
 ENGINES = ["psync", "mmap", "libaio", "io_uring"]
@@ -35,7 +35,7 @@ def boot(kernel, tmp, file_systems, seconds):
         command += ["--bin", shutil.which(name, path="/usr/sbin:/usr/bin")]
     subprocess.run(command, check=True)
     return vm.boot(kernel, tmp / "guest.img", BUILD / f"verify-{kernel}",
-                   ["sh", "/hipec/verify.sh", str(seconds), *file_systems], timeout=900)
+                   ["sh", "/hipec/verify.sh", str(seconds), *file_systems], timeout=limit(kernel))
 
 
 def check(ran, file_systems):

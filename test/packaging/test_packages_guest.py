@@ -17,7 +17,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, PACKAGES, ROOT, need, vm
+from conftest import BUILD, PACKAGES, ROOT, limit, need, vm
 from test_packages import Root
 
 pytestmark = pytest.mark.guest
@@ -89,7 +89,7 @@ def day(disk, tmp_path_factory):
                     "--tree", tmp / "tree"], check=True)
     # A console for one, and none of apt's work at night.
     return vm.boot(KERNEL, tmp / "guest.img", BUILD / "newcomer", ["sh", "newcomer.sh"], disk=disk,
-                   timeout=900, append="systemd.wants=machine.service systemd.getty_auto=no "
+                   timeout=limit(KERNEL), append="systemd.wants=machine.service systemd.getty_auto=no "
                                        "systemd.mask=timers.target systemd.show_status=no")
 
 
