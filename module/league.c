@@ -25,6 +25,7 @@
 #include "jit/load.h"
 
 static_assert(HIPEC_MAX_TEAMS == HIPEC_LEAGUE_MAX);
+static_assert(HIPEC_MAX_QUARTERS == HIPEC_LEAGUE_MOST);
 static_assert(HIPEC_STANDING_NAME == HIPEC_NAME_MAX);
 
 /* Memory of a team. */
@@ -133,12 +134,15 @@ static int rescale_team(struct hipec_container *c, u32 i, u32 quarters, struct m
 
 	hipec_jit_stop(&l->team[i].core.vm);
 	swap(contest->member[i], *m);
-	m = &contest->member[i];
-	hipec_league_rescale(l, i, quarters, &m->policy, m->memory, m->shared, &c->core);
+	hipec_league_rescale(l, i, quarters, &contest->member[i].policy,
+			     contest->member[i].memory, contest->member[i].shared, &c->core);
 	ret = begin_team(c, contest, i, log);
 	l->team[i].out = ret != 0;
-	if (ret)
+	if (ret && i == nr) {
+		/* The number is free again, and the caller has the memory back. */
+		swap(contest->member[i], *m);
 		l->nr = nr;
+	}
 	return ret;
 }
 

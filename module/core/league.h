@@ -64,7 +64,8 @@
  * @lead:     misses that it had less than what runs, since that was least
  * @variance: of @lead, by the chance of which pages are in the sample
  * @wins:     windows in a row in which it had fewer misses
- * @out:      its policy has ended, and plays no more
+ * @out:      it plays no more: its policy has ended; or, with another budget, it is to
+ *            play another policy first
  * @quarters: of the container's budget, in quarters; where they are not
  *            HIPEC_LEAGUE_WHOLE, it plays what runs, and does not take over
  * @played:   accesses of the sample before it began, if so

@@ -235,7 +235,19 @@ static void another_budget_misses_what_it_would_alone(struct kunit *test)
 	KUNIT_EXPECT_LT(test, misses[3], l->team[0].misses);
 }
 
-/* It is no rival, is out when another policy runs, and then begins with what that holds. */
+/* However much less it misses, the policy that runs stays. */
+static void another_budget_takes_over_from_nobody(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 300);
+	u32 twice = scale(test, w, 8);
+	u64 variance;
+
+	w->league.team[1].out = true;
+	KUNIT_EXPECT_EQ(test, until_next(w, 400, 4000), 4000);
+	KUNIT_EXPECT_EQ(test, hipec_league_saves(&w->league, twice, &variance), 3600);
+}
+
+/* It is out when another policy runs, and then begins with what that holds. */
 static void another_budget_follows_what_runs(struct kunit *test)
 {
 	struct world *w = world(test, newest_first(test), 300);
@@ -277,6 +289,7 @@ static struct kunit_case league_cases[] = {
 	KUNIT_CASE(a_sample_finds_a_loop),
 	KUNIT_CASE(a_policy_rehearses_where_hits_are_at_stake),
 	KUNIT_CASE(another_budget_misses_what_it_would_alone),
+	KUNIT_CASE(another_budget_takes_over_from_nobody),
 	KUNIT_CASE(another_budget_follows_what_runs),
 	{ }
 };

@@ -86,12 +86,17 @@ hipec detach "$id" >>/results/attach.txt 2>&1
 hipec detach "$id" >>/results/attach.txt 2>&1
 hipec status --json >/results/detach.json
 
+six_passes()
+{
+	for pass in 1 2 3 4 5 6; do
+		dd if=outer of=/dev/null bs=4k 2>/dev/null || echo "failed: pass $pass"
+	done
+}
+
 # Policies that play beside the one that runs.
 id=$(hipec attach --policy auto --among \
 	/hipec/policies/mru.hpo,/hipec/policies/lru.hpo --budget 256 outer 2>/results/league.txt)
-for pass in 1 2 3 4 5 6; do
-	dd if=outer of=/dev/null bs=4k 2>/dev/null || echo "failed: pass $pass" >>/results/league.txt
-done
+six_passes >>/results/league.txt
 hipec status --league "$id" >>/results/league.txt 2>&1
 hipec status --json >/results/league.json
 hipec metrics >/results/league.metrics
@@ -106,9 +111,7 @@ hipec status >>/results/league.txt 2>&1
 
 # What other budgets would bring the policy that runs.
 id=$(hipec attach --policy /hipec/policies/mru.hpo --curve --budget 256 outer 2>/results/curve.txt)
-for pass in 1 2 3 4 5 6; do
-	dd if=outer of=/dev/null bs=4k 2>/dev/null || echo "failed: pass $pass" >>/results/curve.txt
-done
+six_passes >>/results/curve.txt
 hipec status --curve "$id" >>/results/curve.txt 2>&1
 hipec status --json >/results/curve.json
 hipec metrics >/results/curve.metrics

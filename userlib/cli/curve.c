@@ -14,8 +14,7 @@
 #include "league.h"
 #include "table.h"
 
-/* A quarter, a half, twice and four times the budget, in quarters. */
-static const uint32_t budgets[] = { 1, 2, 8, 16 };
+static const uint32_t budgets[] = CLI_CURVE;
 
 /**
  * cli_curve_begin() - the policy that runs plays with other budgets as well

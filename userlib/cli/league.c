@@ -6,6 +6,7 @@
 #define _GNU_SOURCE	/* strdupa() */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../sim/auto.h"
@@ -85,6 +86,17 @@ int cli_league_read(int device, uint64_t id, struct cli_league *l)
 	} while (++nr < l->team[0].nr && nr < HIPEC_MAX_TEAMS);
 	l->nr = nr;
 	return 0;
+}
+
+/* Return: a league for each of @list, empty where there is none, to be freed; NULL: no memory. */
+struct cli_league *cli_league_read_all(int device, const struct cli_state *list)
+{
+	struct cli_league *all = calloc(list->nr + 1, sizeof(*all));
+	size_t i;
+
+	for (i = 0; all && i < list->nr; i++)
+		cli_league_read(device, list->row[i].id, &all[i]);
+	return all;
 }
 
 /* Whether @s plays with the container's budget, and may take over. */

@@ -6,6 +6,7 @@
  * Interface:
  * cli_league_begin()  policies play beside the one that runs
  * cli_league_read()   how they stand
+ * cli_league_read_all()  those of all containers
  * cli_league_print()  the same as a table
  * cli_league_line()   in a line
  * cli_league_json()   for programs
@@ -21,8 +22,12 @@
 #include <stdio.h>
 
 #include "../lib/hipec.h"
+#include "state.h"
 
 #define CLI_LEAGUE "auto"	/* as a policy's name */
+
+/* The budgets of a curve, in quarters of the container's. */
+#define CLI_CURVE { 1, 2, 8, 16 }
 
 struct cli_league {
 	struct hipec_standing team[HIPEC_MAX_TEAMS];
@@ -32,6 +37,7 @@ struct cli_league {
 struct json_object;
 int cli_league_begin(int device, const char *among);
 int cli_league_read(int device, uint64_t id, struct cli_league *l);
+struct cli_league *cli_league_read_all(int device, const struct cli_state *list);
 void cli_league_print(const struct cli_league *l);
 void cli_league_line(const struct cli_league *l, char *text, size_t size);
 struct json_object *cli_league_json(const struct cli_league *l);

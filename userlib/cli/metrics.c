@@ -145,33 +145,31 @@ static void put_runs(FILE *out, const struct hipec_status *s, const struct hipec
 	fprintf(out, "%d\n", t->team == t->runs);
 }
 
-/* The name of a budget: its share of the container's. */
-static const char *share_of(char name[HIPEC_NAME_MAX], const struct hipec_standing *t)
+/* A share of the misses, by the name of the budget: its share of the container's. */
+static void put_share(FILE *out, const char *metric, const struct hipec_status *s,
+		      const struct hipec_standing *t, double percent)
 {
-	snprintf(name, HIPEC_NAME_MAX, "%g", t->quarters / 4.);
-	return name;
+	char name[HIPEC_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%g", t->quarters / 4.);
+	print_sample(out, metric, "", s, name);
+	fprintf(out, "%g\n", percent / 100);
 }
 
 static void put_saves(FILE *out, const struct hipec_status *s, const struct hipec_standing *t)
 {
-	char name[HIPEC_NAME_MAX];
 	double percent, error;
 
-	if (!cli_league_saving(t, &percent, &error))
-		return;
-	print_sample(out, "curve_saves", "", s, share_of(name, t));
-	fprintf(out, "%g\n", percent / 100);
+	if (cli_league_saving(t, &percent, &error))
+		put_share(out, "curve_saves", s, t, percent);
 }
 
 static void put_error(FILE *out, const struct hipec_status *s, const struct hipec_standing *t)
 {
-	char name[HIPEC_NAME_MAX];
 	double percent, error;
 
-	if (!cli_league_saving(t, &percent, &error))
-		return;
-	print_sample(out, "curve_error", "", s, share_of(name, t));
-	fprintf(out, "%g\n", error / 100);
+	if (cli_league_saving(t, &percent, &error))
+		put_share(out, "curve_error", s, t, error);
 }
 
 /* One of each league. */
@@ -241,16 +239,6 @@ static void print_metrics(const struct metrics *m, const struct hipec_query *q)
 	print_own(m);
 }
 
-static int read_teams(struct metrics *m)
-{
-	size_t i;
-
-	m->teams = calloc(m->list.nr + 1, sizeof(*m->teams));
-	for (i = 0; m->teams && i < m->list.nr; i++)
-		cli_league_read(m->fd, m->list.row[i].id, &m->teams[i]);
-	return m->teams ? 0 : -ENOMEM;
-}
-
 /* Ask, and print all of it; 0 or -errno. */
 static int collect(FILE *out)
 {
@@ -262,8 +250,10 @@ static int collect(FILE *out)
 		ret = hipec_query(m.fd, &q);
 	if (!ret)
 		ret = cli_state_read(m.fd, &m.list);
-	if (!ret)
-		ret = read_teams(&m);
+	if (!ret) {
+		m.teams = cli_league_read_all(m.fd, &m.list);
+		ret = m.teams ? 0 : -ENOMEM;
+	}
 	if (!ret)
 		print_metrics(&m, &q);
 	free(m.list.row);

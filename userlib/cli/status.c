@@ -76,21 +76,12 @@ static void print_json(int fd, const struct cli_state *l)
 	json_object_put(array);
 }
 
-static int no_league(uint64_t id, int err)
+static int no_teams(uint64_t id, int err, bool curve)
 {
 	if (err && err != -ENODATA)
 		return cli_live_failed(id, err);
-	cli_error("container %llu has no league; hipec run --policy auto makes one",
-		  (unsigned long long)id);
-	return CLI_FAILED;
-}
-
-static int no_curve(uint64_t id, int err)
-{
-	if (err && err != -ENODATA)
-		return cli_live_failed(id, err);
-	cli_error("container %llu has no curve; hipec run --curve makes one",
-		  (unsigned long long)id);
+	cli_error("container %llu has no %s; hipec run --%s makes one", (unsigned long long)id,
+		  curve ? "curve" : "league", curve ? "curve" : "policy auto");
 	return CLI_FAILED;
 }
 
@@ -104,10 +95,8 @@ static int print_teams(int fd, uint64_t id, bool curve)
 	/* The next one after the number before is this one. */
 	if (curve && !ret)
 		ret = hipec_next(fd, id - 1, &s);
-	if (curve && (ret || !cli_curve_is(&l)))
-		return no_curve(id, ret);
-	if (!curve && (ret || !cli_league_is(&l)))
-		return no_league(id, ret);
+	if (ret || !(curve ? cli_curve_is(&l) : cli_league_is(&l)))
+		return no_teams(id, ret, curve);
 	if (curve)
 		cli_curve_print(&l, s.limit);
 	else

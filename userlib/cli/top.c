@@ -73,17 +73,6 @@ static void forget(struct look *l)
 }
 
 /* 0 or -errno. */
-static int look_at_teams(int fd, struct look *l)
-{
-	size_t i;
-
-	l->teams = calloc(l->list.nr + 1, sizeof(*l->teams));
-	for (i = 0; l->teams && i < l->list.nr; i++)
-		cli_league_read(fd, l->list.row[i].id, &l->teams[i]);
-	return l->teams ? 0 : -ENOMEM;
-}
-
-/* 0 or -errno. */
 static int look(struct look *l)
 {
 	int fd = hipec_open(), ret;
@@ -94,8 +83,10 @@ static int look(struct look *l)
 	ret = hipec_query(fd, &l->query);
 	if (!ret)
 		ret = cli_state_read(fd, &l->list);
-	if (!ret)
-		ret = look_at_teams(fd, l);
+	if (!ret) {
+		l->teams = cli_league_read_all(fd, &l->list);
+		ret = l->teams ? 0 : -ENOMEM;
+	}
 	close(fd);
 	return ret;
 }

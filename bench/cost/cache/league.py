@@ -7,8 +7,8 @@ stock kernel.
 
 As table.py, whose guest this is, with a budget of 256 MB, of which one page in 64 is in the
 sample. Pages of a file of twice the budget are read by chance: every policy finds half of them,
-so nobody takes over. DIR/results.json gets the numbers. Exit status 1 if a
-run fails or is not steady; goals that are missed are said.
+so nobody takes over. DIR/results.json gets the numbers. Exit status 1 if a run fails or is not
+steady; goals that are missed are said.
 """
 
 import json
@@ -20,10 +20,10 @@ sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "bench/cost/cache"))
 
 import table  # noqa: E402
-from bench.lib.guests import MB, PAGE, Failed, Guest, call, options, run_guest  # noqa: E402
+from bench.lib.guests import MB, PAGE, Guest, call, options  # noqa: E402
 
 FRAMES = 65536
-PAGES, SMALL = 2 * FRAMES, 1024
+PAGES = 2 * FRAMES
 POLICY = "fifo2"
 HOWS = {"": "alone", "league": "with a league of eight", "curve": "with a curve"}
 TIMES = {"hits4": 16384, "random": 32768}
@@ -47,26 +47,12 @@ class Run(table.Run):
         return " ".join(map(str, words)).strip()
 
 
-def measure(args):
-    """Boot; {(what, who): Run}, where who is empty for the page cache."""
-    found = {(what, who): Run(what, who) for what in TIMES
-             for who in ("", *(f"{POLICY} {how}".strip() for how in HOWS))}
-    lines = [Run("random"), *found.values()]
-    args.memory = "2G"
-    guest = run_guest(args, 3600, "sh", "/guest.sh", str(PAGES), str(SMALL),
-                      "\n".join(run.line() for run in lines), f"jit={args.jit}")
-    for run, got in zip(lines, guest.lines(len(lines))):
-        run.got.update(got)
-    wrong = [f"{run.what}, {run.policy}: {run.complaint()}"
-             for run in found.values() if run.complaint()]
-    if wrong:
-        raise Failed("; ".join(wrong))
-    return found
-
-
 def bench(args):
     """What the Makefile calls."""
-    found = measure(args)
+    found = {(what, who): Run(what, who) for what in TIMES
+             for who in ("", *(f"{POLICY} {how}".strip() for how in HOWS))}
+    args.memory = "2G"
+    table.measure(found, args, Run("random"), PAGES)
     (args.out / "results.json").write_text(json.dumps(
         [{"what": what, "who": who, **run.got} for (what, who), run in found.items()], indent=1))
     print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU; {PAGES:,} pages, "

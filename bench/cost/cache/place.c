@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "../../../userlib/cli/league.h"
 #include "../../../userlib/sim/auto.h"
 #include "../../lib/take.h"
 
@@ -120,7 +121,7 @@ static void join_league(int container, const char *policy)
 
 static void join_curve(int container)
 {
-	static const uint32_t quarters[] = { 1, 2, 8, 16 };
+	static const uint32_t quarters[] = CLI_CURVE;
 	char log[256];
 	size_t i;
 	int ret;

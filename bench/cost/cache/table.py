@@ -128,11 +128,11 @@ def runs():
                for what in BESIDE_SHADOW for policy in JUDGED}}
 
 
-def measure(table, args):
-    """Boot, and fill in what the runs gave."""
-    # What the guest does behind its boot would be in the first run's numbers.
-    lines = [Run("misses"), *table.values()]
-    guest = run_guest(args, 1800, "sh", "/guest.sh", str(PAGES), str(SMALL),
+def measure(table, args, first=Run("misses"), pages=PAGES):
+    """Boot, and fill in what the runs gave; the large file has @pages."""
+    # What the guest does behind its boot would be in the numbers of the @first run.
+    lines = [first, *table.values()]
+    guest = run_guest(args, 3600, "sh", "/guest.sh", str(pages), str(SMALL),
                       "\n".join(run.line() for run in lines), f"jit={args.jit}")
     for run, got in zip(lines, guest.lines(len(lines))):
         run.got.update(got)
@@ -151,7 +151,8 @@ def miss(table, what, policy):
     """Instructions of a page that is read; those that are found are taken off."""
     run = table[what, policy]
     read = run.read()
-    found = (run.pages() - read) * hit(table, "hits4", policy) if what in ("misses", "random") else 0
+    some = what in ("misses", "random")
+    found = (run.pages() - read) * hit(table, "hits4", policy) if some else 0
     return (run.elapsed() - found) / read
 
 

@@ -100,8 +100,8 @@ struct hipec_release {
  * so.
  *
  * EOPNOTSUPP: the container is not in place, or shares; EINVAL: a flag, `quarters`, an image
- * beside them, the image, for which log and error fields are as in HIPEC_IOC_LOAD; ECANCELED: Init ended it, the log
- * says how; ENODATA: nothing is loaded; EALREADY: the policy that ran has ended, or the
+ * beside them, the image, for which log and error fields are as in HIPEC_IOC_LOAD;
+ * ECANCELED: Init ended it, the log says how; ENODATA: nothing is loaded; EALREADY: the policy that ran has ended, or the
  * league; ENOSPC: HIPEC_MAX_TEAMS play; EBUSY: a swap is under way; ESRCH, ENOMEM; EINTR on
  * a fatal signal.
  */
@@ -128,7 +128,8 @@ struct hipec_join {
 /*
  * HIPEC_IOC_STANDING: how a policy of the league stands. Pages are those of the sample:
  * one in 2^shift. One with another budget is held against the policy that runs with the
- * container's, since it began or another one took over; all others against the container,
+ * container's, since it began or another one took over, which it is about to play while
+ * `out` is set and `sampled` is 0; all others against the container,
  * since the league began. ENODATA: there is no league; ENOENT: it has no such team; ESRCH;
  * EINTR.
  */
@@ -141,7 +142,7 @@ struct hipec_standing {
 	__u32 runs;		/* out: the one whose policy runs */
 	__u32 shift;		/* out: one page in 2^shift is in the sample */
 	__u64 switches;		/* out: policies that took over, so far */
-	__u32 out;		/* out: 1: this one's policy has ended, and plays no more */
+	__u32 out;		/* out: 1: it plays no more; or not yet, see above */
 	__u32 rehearses;	/* out: 1: it is tried with all frames, before it takes over */
 	__u64 sampled;		/* out: accesses */
 	__u64 missed;		/* out: of these, that were missed by what it is held against */

@@ -377,6 +377,13 @@ static void refusals(void)
 	CHECK_EQ(join(c, "mru"), -EALREADY);
 	loop_once(c, file, 600);
 	close_league(c, file);
+	/* With another budget its Init may end it, and leaves neither a team nor memory. */
+	c = open_league("wants-frames", 512, 600, &file);
+	CHECK_EQ(hipec_join_budget(c, 0, 1, NULL, 0), -ECANCELED);
+	CHECK_EQ(hipec_join_budget(c, 0, 1, NULL, 0), -ECANCELED);
+	CHECK_EQ(hipec_join_budget(c, 0, 2, NULL, 0), 1);
+	CHECK_EQ(standing_of(c, 0).nr, 2);
+	close_league(c, file);
 	/* And where the policy is revoked by hand. */
 	c = open_league("fifo", 512, 600, &file);
 	CHECK_EQ(join(c, "mru"), 1);

@@ -291,8 +291,14 @@ static bool open_in_place(struct run *r, const struct sim_policy *p)
 		set_plain(r, r->policy, "there is no league");
 		return false;
 	}
-	if (!ret && r->curve)
-		r->curve = !cli_curve_begin(r->device);
+	if (!ret && r->curve && cli_curve_begin(r->device)) {
+		r->curve = false;
+		if (r->strict) {
+			drop_container(r);
+			set_plain(r, r->policy, "there is no curve");
+			return false;
+		}
+	}
 	if (!ret && !run_place_begin(r))
 		return true;
 	drop_container(r);
