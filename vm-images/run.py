@@ -63,6 +63,10 @@ SPLAT = re.compile(
     r"INFO: task .* blocked for|INFO: trying to register|"
     r"rcu: INFO: |hard LOCKUP|kmemleak: \d+ new suspected))")
 
+# stale_code(): a report of a CPU at a breakpoint, with the bytes that are there instead.
+STALE = re.compile(r"asm_exc_int3\+\S+\r?\n.*RIP: 0010:(\S+)\+0x0/\S+\r?\n.*Code: [^<\n]*<(?!cc)")
+LOOK_SECONDS = 5
+
 # A guest whose time is up is sent an NMI, at which its kernel panics and says what each CPU
 # and each task is doing: bit 0 of panic_print is the tasks, bit 6 the CPUs.
 TELL = ["unknown_nmi_panic", "panic_print=65"]
@@ -247,12 +251,30 @@ def failed_to_boot(text):
     return splat and splat[0]
 
 
+def stale_code(text):
+    """Where the guest hangs for the emulator's sake, or None: a CPU runs a breakpoint again and
+    again that memory no longer has there.
+
+    QEMU before 8.1 may translate a page of code while another CPU writes to it, and keeps what
+    it has translated. A kernel that changes an instruction has a breakpoint there for a moment."""
+    found = STALE.search(text)
+    return found and found[1]
+
+
 def follow(guest, console, timeout, verbose, kill_when=None):
-    """Wait for the guest's end; returns whether it came in time."""
+    """Wait for the guest's end; returns whether it came in time. One that hangs for stale code
+    does not wait for it."""
     end = time.monotonic() + timeout
+    look = 0
     with open(console, encoding="utf-8", errors="replace") as stream:
         while True:
             ended = guest.poll() is not None
+            if time.monotonic() > look:
+                look = time.monotonic() + LOOK_SECONDS
+                if stale_code(console.read_text(errors="replace")):
+                    guest.kill()
+                    guest.wait()
+                    return True
             if kill_when and kill_when(console.read_text(errors="replace")):
                 guest.kill()
                 guest.wait()
@@ -375,8 +397,8 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
     forgotten unless @keep_writes. @det makes the run repeat bit for bit: guest nanoseconds are
     then guest instructions and modelled disk time. @timeout is in seconds of
     wall time with a stock kernel, 0 for none; slower kernels get more. A kernel that
-    complains before user space is up is booted again, up to BOOTS times in all, unless
-    @keep_writes. @devices
+    complains before user space is up, or hangs for stale_code(), is booted again, up to BOOTS
+    times in all, unless @keep_writes. @devices
     are arguments for QEMU. @kill_when, asked again and again with the text of the
     console, may have the guest killed: its status is then KILLED."""
     directory = cache_dir() / "kernels" / kernel
@@ -421,11 +443,12 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
                 finally:
                     complaint = stop(guest)
             text = console.read_text(errors="replace").replace("\r\n", "\n").removesuffix(told)
-            early = failed_to_boot(text)
-            if not early or not left or keep_writes:
+            early, stale = failed_to_boot(text), stale_code(text)
+            if not (early or stale) or not left or keep_writes:
                 break
-            print(f"run.py: booting again: before user space was up, the kernel reported "
-                  f"{early}", file=sys.stderr)
+            why = (f"before user space was up, the kernel reported {early}" if early else
+                   f"the emulator runs a breakpoint at {stale} that is not there")
+            print(f"run.py: booting again: {why}", file=sys.stderr)
         status = unpack(scratch / "results.tar", results)
 
     if not command and status is None:

@@ -422,6 +422,45 @@ def test_what_comes_with_user_space_is_no_failed_boot():
     assert vm.failed_to_boot(vm.UP + "\n" + splat) is None
 
 
+HANGS = """\
+[  150.039783] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:
+[  150.099602]  exc_int3+0x44/0x120
+[  150.099602]  asm_exc_int3+0x35/0x40
+[  150.099602] RIP: 0010:do_dentry_open+0x0/0x410
+[  150.099602] Code: cc cc cc 66 0f 1f 84 00 00 00 00 00 <0f> 1f 44 00 00 41 56
+"""
+
+
+def test_a_breakpoint_that_is_not_there_is_the_emulators():
+    assert vm.stale_code(HANGS) == vm.stale_code(HANGS.replace("\n", "\r\n")) == "do_dentry_open"
+    for text in (HANGS.replace("<0f>", "<cc>"), HANGS.replace("+0x0/", "+0x1/"),
+                 HANGS.replace("asm_exc_int3", "asm_exc_page_fault")):
+        assert vm.stale_code(text) is None
+
+
+@pytest.mark.guest
+def test_a_guest_that_hangs_for_stale_code_is_booted_again(guest, tmp_path, monkeypatch, capsys):
+    """Its command, from the beginning; and not when its time is up."""
+    start, boots = vm.start_machine, []
+
+    def started(kernel, console, scratch, append, **kwargs):
+        boots.append(kernel)
+        machine = start(kernel, console, scratch, append, **kwargs)
+        if len(boots) == 1:
+            while vm.UP not in console.read_text(errors="replace"):
+                assert machine.poll() is None
+            with open(console, "a", encoding="ascii") as stream:
+                stream.write(HANGS)
+        return machine
+
+    monkeypatch.setattr(vm, "start_machine", started)
+    monkeypatch.setattr(vm, "LOOK_SECONDS", 0)
+    run = vm.boot("6.12", guest("6.12"), tmp_path, ["sh", "-c", "echo here"])
+    assert run.ok and "here" in run.output and len(boots) == 2
+    assert "the emulator runs a breakpoint at do_dentry_open that is not there" in \
+        capsys.readouterr().err
+
+
 @pytest.mark.guest
 def test_a_guest_that_goes_without_a_status_is_broken(guest, tmp_path):
     run = vm.boot("6.1", guest("6.1"), tmp_path, ["poweroff", "-f"])
