@@ -46,6 +46,8 @@ struct side {
 	struct hipec_vm spare;	/* for the exchange: too much for the stack */
 	struct hipec_links *links;	/* of the page cache's */
 	void *directory;	/* of the shadow, which changes places last */
+	void *record;		/* what the next record begins with, if there is one now */
+	size_t record_bytes;
 	u64 loaded_at;
 };
 
@@ -105,6 +107,7 @@ static void side_free(struct side *s)
 	kvfree(s->in_pool);
 	kvfree(s->links);
 	kvfree(s->directory);
+	kvfree(s->record);
 	if (s->shared)
 		hipec_shared_free(s->shared, s->policy.image->nr_operands);
 	kvfree(s->image);
@@ -192,6 +195,10 @@ static int prepare(struct hipec_container *c, struct side *s,
 	s->vm.salt = get_random_u32();
 	if (args->seed)
 		s->vm.random = args->seed;
+	if (READ_ONCE(c->recorder)) {
+		s->record_bytes = hipec_tracer_snapshot_size(&s->vm);
+		s->record = hipec_table_alloc(s->record_bytes);
+	}
 	return 0;
 }
 
@@ -231,7 +238,7 @@ static void settle(struct hipec_container *c, struct side *s)
 {
 	c->core.vm.host = host_of(c);
 	c->jit = s->jit;
-	hipec_record_end(c);
+	hipec_record_swapped(c, &s->record, s->record_bytes);
 	c->core.late_in_a_row = 0;
 	c->core.helped_in_a_row = 0;
 	c->core.lost_in_a_row = 0;

@@ -294,6 +294,7 @@ void hipec_backoff_revoked(struct hipec_container *c);
 int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file);
 void hipec_record_region(struct hipec_container *c, u32 start, u32 nr,
 			 struct file *backing);
+void hipec_record_swapped(struct hipec_container *c, void **then, size_t bytes);
 void hipec_record_end(struct hipec_container *c);
 
 /* sample.c: which pages, from where in the program */

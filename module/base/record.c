@@ -8,9 +8,13 @@
  * descriptor does not keep the container alive, and the recorder outlives it until
  * what it still holds was read.
  *
+ * A record is of one policy. Where another takes its place the next record follows: the
+ * descriptor is at its end once, and then gives that.
+ *
  * Interface:
  * hipec_record_start()   a descriptor's file
  * hipec_record_region()  a region has come
+ * hipec_record_swapped() another policy has
  * hipec_record_end()     there is nothing more to tell
  */
 #include <linux/anon_inodes.h>
@@ -32,6 +36,10 @@
  * @begin_size: bytes of it
  * @begin_at: bytes read of these
  * @ring:  what comes then
+ * @then:  what the next record begins with, when @boundary has been read; NULL: there is
+ *         none. The container sets it, the readers take it
+ * @then_size: bytes of it
+ * @boundary: of @ring: bytes up to now that are of the record before
  * @lost:  entries that did not fit since the last one that did; the container's
  *         until the ring has ended, then the readers'
  * @path:  of a region's file, under the container's lock
@@ -43,6 +51,9 @@ struct hipec_recorder {
 	void *begin;
 	size_t begin_size, begin_at;
 	struct hipec_ring ring;
+	void *then;
+	size_t then_size;
+	u32 boundary;
 	u64 lost;
 	char path[PATH_MAX];
 };
@@ -53,6 +64,7 @@ static void recorder_free(struct kref *ref)
 		container_of(ref, struct hipec_recorder, ref);
 
 	kvfree(rec->begin);
+	kvfree(rec->then);
 	hipec_ring_free(&rec->ring);
 	kfree(rec);
 }
@@ -158,6 +170,16 @@ static ssize_t read_begin(struct hipec_recorder *rec, char __user *buf,
 	return nr;
 }
 
+/* The record has ended, and the next begins. Context: expects @ring.read. */
+static void turn(struct hipec_recorder *rec, void *then)
+{
+	rec->begin_size = rec->then_size;
+	rec->begin_at = 0;
+	WRITE_ONCE(rec->begin, then);
+	/* From now on the container may set another. */
+	smp_store_release(&rec->then, NULL);
+}
+
 /* What is there. Return: bytes; 0 at the end; -EAGAIN: nothing yet. */
 static ssize_t read_some(struct hipec_ring *ring, char __user *buf,
 			 size_t count)
@@ -166,11 +188,21 @@ static ssize_t read_some(struct hipec_ring *ring, char __user *buf,
 		container_of(ring, struct hipec_recorder, ring);
 	/* Before the look at the ring: what was written before the end is read. */
 	bool ended = hipec_ring_has_ended(ring);
+	/* What is behind a boundary was written after that was set. */
+	u32 nr = hipec_ring_filled(ring);
+	void *then = smp_load_acquire(&rec->then);
 	ssize_t ret;
 
 	if (rec->begin)
 		return read_begin(rec, buf, count);
-	ret = hipec_ring_copy(ring, buf, count);
+	if (then) {
+		nr = rec->boundary - ring->tail;
+		if (!nr) {
+			turn(rec, then);
+			return 0;
+		}
+	}
+	ret = hipec_ring_copy(ring, buf, min_t(size_t, count, nr));
 	if (ret || !ended)
 		return ret ?: -EAGAIN;
 	if (!rec->lost)
@@ -192,7 +224,8 @@ static __poll_t record_poll(struct file *file, poll_table *wait)
 	struct hipec_recorder *rec = file->private_data;
 
 	poll_wait(file, &rec->ring.wait, wait);
-	return READ_ONCE(rec->begin) || hipec_ring_readable(&rec->ring) ?
+	return READ_ONCE(rec->begin) || READ_ONCE(rec->then) ||
+	       hipec_ring_readable(&rec->ring) ?
 		EPOLLIN | EPOLLRDNORM : 0;
 }
 
@@ -239,23 +272,66 @@ static struct hipec_recorder *recorder_new(struct hipec_container *c,
 	return NULL;
 }
 
+/* The container as it is: what a record begins with. */
+static void snapshot(struct hipec_container *c, struct hipec_record_head *head)
+{
+	hipec_tracer_snapshot(&c->core.vm, c->core.nr_reserved, head);
+	head->id = c->id;
+	memcpy(head->comm, c->owner_comm, sizeof(head->comm));
+}
+
+/* From now on what happens is told. */
+static void listen(struct hipec_container *c, struct hipec_recorder *rec)
+{
+	hipec_tracer_open(&c->core.vm, &rec->tracer);
+	if (c->kind->tell)
+		c->kind->tell(c);
+}
+
+/**
+ * hipec_record_swapped() - another policy has taken the place of a container's
+ * @c:     container, between two events
+ * @then:  *@then is kvmalloc()ed memory for what the next record begins with, or NULL;
+ *         NULL if it was taken
+ * @bytes: of it, by hipec_tracer_snapshot_size()
+ *
+ * Where nobody has read of the policy before that yet, or there is no memory, or no room
+ * to tell of what was lost, the record ends.
+ *
+ * Context: process context; expects c->lock.
+ */
+void hipec_record_swapped(struct hipec_container *c, void **then, size_t bytes)
+{
+	struct hipec_recorder *rec = c->recorder;
+
+	lockdep_assert_held(&c->lock);
+	if (!rec)
+		return;
+	if (!*then || bytes != hipec_tracer_snapshot_size(&c->core.vm) ||
+	    smp_load_acquire(&rec->then) || (rec->lost && !write_entry(rec, NULL, 0))) {
+		hipec_record_end(c);
+		return;
+	}
+	snapshot(c, *then);
+	rec->then_size = bytes;
+	rec->boundary = rec->ring.head;
+	smp_store_release(&rec->then, *then);
+	*then = NULL;
+	listen(c, rec);
+	hipec_ring_wake(&rec->ring);
+}
+
 /* The container as it is, and what happens to it from now on. */
 static int begin(struct hipec_container *c, struct hipec_recorder *rec)
 {
-	struct hipec_record_head *head = rec->begin;
-
 	lockdep_assert_held(&c->lock);
 	/* Or the policy was swapped just now: that, too, passes. */
 	if (c->recorder || rec->begin_size != hipec_tracer_snapshot_size(&c->core.vm))
 		return -EBUSY;
-	hipec_tracer_snapshot(&c->core.vm, c->core.nr_reserved, rec->begin);
-	head->id = c->id;
-	memcpy(head->comm, c->owner_comm, sizeof(head->comm));
+	snapshot(c, rec->begin);
 	kref_get(&rec->ref);
 	c->recorder = rec;
-	hipec_tracer_open(&c->core.vm, &rec->tracer);
-	if (c->kind->tell)
-		c->kind->tell(c);
+	listen(c, rec);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
  * hipec_ring_size()      a caller's wish
  * hipec_ring_init(), _free()
  * hipec_ring_room(), _write(), _wake(), _end()   the container's side
- * hipec_ring_has_ended(), _readable(), _copy(), _read()   readers'
+ * hipec_ring_has_ended(), _filled(), _readable(), _copy(), _read()   readers'
  */
 #include <linux/fs.h>
 #include <linux/log2.h>
@@ -96,6 +96,12 @@ bool hipec_ring_has_ended(struct hipec_ring *ring)
 	return smp_load_acquire(&ring->ended);
 }
 
+/* Context: expects @ring->read. Return: bytes that are there, or more by now. */
+u32 hipec_ring_filled(struct hipec_ring *ring)
+{
+	return smp_load_acquire(&ring->head) - ring->tail;
+}
+
 /* Whether a reader need not wait. */
 bool hipec_ring_readable(struct hipec_ring *ring)
 {
@@ -108,7 +114,7 @@ ssize_t hipec_ring_copy(struct hipec_ring *ring, char __user *buf,
 			size_t count)
 {
 	u32 at = ring->tail & (ring->size - 1);
-	u32 nr = smp_load_acquire(&ring->head) - ring->tail;
+	u32 nr = hipec_ring_filled(ring);
 	u32 first;
 
 	lockdep_assert_held(&ring->read);

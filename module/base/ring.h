@@ -38,6 +38,7 @@ void hipec_ring_write(struct hipec_ring *ring, const void *bytes, u32 nr);
 void hipec_ring_wake(struct hipec_ring *ring);
 void hipec_ring_end(struct hipec_ring *ring);
 bool hipec_ring_has_ended(struct hipec_ring *ring);
+u32 hipec_ring_filled(struct hipec_ring *ring);
 bool hipec_ring_readable(struct hipec_ring *ring);
 ssize_t hipec_ring_copy(struct hipec_ring *ring, char __user *buf,
 			size_t count);

@@ -121,9 +121,9 @@ def sum_of(data):
     return total
 
 
-def block(data, container=7):
-    """A block of a file."""
-    start = struct.pack("<Q2I", container, len(data), 0)
+def block(data, container=7, begins=0):
+    """A block of a file; @begins: 1 where the next policy's record does."""
+    start = struct.pack("<Q2I", container, len(data), begins)
     return start + struct.pack("<Q", sum_of(start + data)) + data
 
 
@@ -212,6 +212,24 @@ def test_a_record_is_a_trace(tmp_path):
     lines = [line for line in out.splitlines() if not line.startswith("#")]
     assert lines == ["f 0 9 /a file?", "r 5", "w 6", "r 5", "r 5"]
     assert hipec("sim", "--policy", "lru", "--frames", "2", path)[0] == 0
+
+
+def test_a_container_has_a_record_for_each_of_its_policies(tmp_path):
+    """Each is replayed by itself, and in a trace their pages are the same ones."""
+    path = tmp_path / "a.record"
+    second = head() + entry(ADD, 3, 1) + entry(TOUCH, 3, 0) + entry(SHOW, 1)
+    data = head() + FILLED
+    path.write_bytes(FILE + block(data[:9]) + block(head() + FILLED, 8) + block(data[9:]) +
+                     block(second[:50], begins=1) + block(second[50:]))
+    code, out, err = hipec("replay", path)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [f"container {number}, builtin of player: 0 events, 0 decisions, "
+                                "all the same" for number in (7, 8, 7)]
+    code, out, _ = hipec("trace", "convert", path, "-")
+    assert code == 0 and [line for line in out.splitlines() if line[0] in "rw"] == [
+        "r 5", "w 6", "r 3", "r 14", "w 15"]
+    path.write_bytes(FILE + block(data, begins=2))
+    assert "want a block of a record" in hipec("replay", path)[2]
 
 
 @pytest.mark.parametrize("args, want", [

@@ -96,6 +96,9 @@ six_passes()
 # Policies that play beside the one that runs.
 id=$(hipec attach --policy auto --among \
 	/hipec/policies/mru.hpo,/hipec/policies/lru.hpo --budget 256 outer 2>/results/league.txt)
+hipec record -o /results/records/league "$id" 2>>/results/record.txt &
+recorder=$!
+until [ -s /results/records/league ]; do :; done
 six_passes >>/results/league.txt
 hipec status --league "$id" >>/results/league.txt 2>&1
 hipec status --json >/results/league.json
@@ -105,6 +108,7 @@ hipec status --curve "$id" >>/results/league.txt 2>&1
 hipec swap "$id" /hipec/policies/lru.hpo >>/results/league.txt 2>&1
 hipec status --league "$id" >>/results/league.txt 2>&1
 hipec detach "$id" >>/results/league.txt 2>&1
+wait $recorder
 hipec attach --policy builtin --among lru --budget 256 outer 2>&1 | head -n 1 >>/results/league.txt
 hipec attach --policy auto --among /hipec/policies/lru.hpo,none --budget 256 outer >>/results/league.txt 2>&1
 hipec status >>/results/league.txt 2>&1

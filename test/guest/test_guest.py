@@ -547,6 +547,21 @@ def test_the_command_records_what_lives(guest):
         assert int(lines[0].split(": ")[1].split()[0]) > 100
 
 
+def test_a_record_has_the_policies_that_took_over(guest):
+    """One of a league, and one that a user swapped in: each decides the same again."""
+    code, lines = replay(guest.results / "records/league")
+    assert code == 0, lines
+    policies = [line.split(", ")[1].split()[0] for line in lines]
+    assert policies[0] == "builtin" and policies[-2:] == ["mru", "lru"]
+    row, = json.loads(result(guest, "league.json"))
+    assert len(lines) == row["league"]["switches"] + 2
+    # 2,400 touches, of which the container missed so many: each is in one of them.
+    done = subprocess.run([BUILD / "hipec", "trace", "convert", guest.results / "records/league",
+                           "-"], capture_output=True, text=True, check=True)
+    touched = [line for line in done.stdout.splitlines() if re.match("r [0-9]", line)]
+    assert len(touched) == 2400
+
+
 @ON_ALL
 def test_debugfs_shows_counters_and_commands(guest):
     """debugfs has the counters and the commands of a live container."""

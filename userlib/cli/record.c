@@ -31,6 +31,7 @@ struct recorder {
 	int status;		/* of the command */
 	struct pollfd fd[MAX_CONTAINERS];
 	u64 id[MAX_CONTAINERS];
+	bool ended[MAX_CONTAINERS];	/* a record of it; there may be another */
 	u32 nr, nr_recorded;
 	u64 bytes;
 };
@@ -62,6 +63,7 @@ static bool add(struct recorder *r, u64 id)
 		return false;
 	}
 	r->fd[r->nr] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	r->ended[r->nr] = false;
 	r->id[r->nr++] = id;
 	r->nr_recorded++;
 	return true;
@@ -84,11 +86,17 @@ static bool drain(struct recorder *r, u32 i)
 	static u8 buf[1 << 18];
 	ssize_t n = read(r->fd[i].fd, buf, sizeof(buf));
 
-	if (n <= 0)
-		return n && (errno == EINTR || errno == EAGAIN);
-	r->bytes += n;
-	record_file_block(r->out, r->id[i], buf, n);
-	return true;
+	if (n < 0)
+		return errno == EINTR || errno == EAGAIN;
+	if (n) {
+		r->bytes += n;
+		record_file_block(r->out, r->id[i], r->ended[i], buf, n);
+		r->ended[i] = false;
+		return true;
+	}
+	/* Behind the record of one policy there may be that of the next. */
+	r->ended[i] = !r->ended[i];
+	return r->ended[i];
 }
 
 /* Wait for bytes, and take them. Return: whether there were any. */
@@ -109,6 +117,7 @@ static bool take(struct recorder *r, int timeout)
 		r->nr--;
 		r->fd[i] = r->fd[r->nr];
 		r->id[i] = r->id[r->nr];
+		r->ended[i] = r->ended[r->nr];
 		i--;
 	}
 	return any;

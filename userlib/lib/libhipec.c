@@ -430,7 +430,8 @@ int hipec_hint(int region, uint64_t offset, uint64_t length, uint32_t hint)
  *
  * Context: any thread.
  * Return: a descriptor to read and poll, close-on-exec, with the bytes that
- *         hipec_record.h describes, up to the container's end; -ESRCH if there is
+ *         hipec_record.h describes, up to the container's end, or to a swap, behind
+ *         which it goes on with the next policy's; -ESRCH if there is
  *         no such container, or none that the caller may see; -ENODATA if no
  *         policy is loaded; -EBUSY if it is being recorded; -EINVAL for another
  *         @ring; -ENOMEM; -EMFILE; -ENOTTY if the module is older.

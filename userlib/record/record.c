@@ -11,7 +11,7 @@
 struct block {
 	u64 id;
 	u32 nr;		/* bytes */
-	u32 zero;
+	u32 begins;	/* 1: another record of this container */
 	u64 sum;	/* of the fields above and of the bytes */
 };
 
@@ -58,14 +58,15 @@ int record_file_begin(FILE *out)
  * record_file_block() - add bytes of a container's record
  * @out:   file
  * @id:    of the container
+ * @begins: another policy has taken over: a record begins that is not its first
  * @bytes: that its descriptor gave
  * @nr:    of them, at most RECORD_MAX_BLOCK
  *
  * Return: 0; -EIO if the file cannot be written.
  */
-int record_file_block(FILE *out, u64 id, const void *bytes, u32 nr)
+int record_file_block(FILE *out, u64 id, bool begins, const void *bytes, u32 nr)
 {
-	struct block b = { .id = id, .nr = nr };
+	struct block b = { .id = id, .nr = nr, .begins = begins };
 
 	b.sum = sum_of(&b, bytes);
 	fwrite(&b, sizeof(b), 1, out);
@@ -73,21 +74,22 @@ int record_file_block(FILE *out, u64 id, const void *bytes, u32 nr)
 	return ferror(out) ? -EIO : 0;
 }
 
-static struct record_stream *stream_of(struct record_file *f, u64 id)
+/* The newest of a container, or a new one; NULL: there is no memory. */
+static struct record_stream *stream_of(struct record_file *f, u64 id, bool begins)
 {
 	struct record_stream *s;
 	size_t i;
 
-	for (i = 0; i < f->nr_streams; i++)
+	for (i = f->nr_streams; i-- && !begins;)
 		if (f->stream[i].id == id)
 			return &f->stream[i];
-	s = realloc(f->stream, (i + 1) * sizeof(*s));
+	s = realloc(f->stream, (f->nr_streams + 1) * sizeof(*s));
 	if (!s)
 		return NULL;
 	f->stream = s;
-	f->nr_streams++;
-	s[i] = (struct record_stream){ .id = id };
-	return &s[i];
+	s += f->nr_streams++;
+	*s = (struct record_stream){ .id = id };
+	return s;
 }
 
 /* Room for @nr bytes more. */
@@ -116,12 +118,12 @@ static int read_block(struct record_file *f, FILE *in, u64 at,
 		f->cut = got;
 		return 0;
 	}
-	if (b.nr > RECORD_MAX_BLOCK || b.zero) {
+	if (b.nr > RECORD_MAX_BLOCK || b.begins > 1) {
 		record_say(why, "byte %llu: want a block of a record, and this is none: it is damaged",
 			       (unsigned long long)at);
 		return -EINVAL;
 	}
-	s = stream_of(f, b.id);
+	s = stream_of(f, b.id, b.begins);
 	if (!s || !grow(s, b.nr))
 		return -ENOMEM;
 	if (fread(s->bytes + s->size, 1, b.nr, in) < b.nr) {

@@ -23,7 +23,7 @@
 #define RECORD_FILE_VERSION 1
 #define RECORD_MAX_BLOCK (64u << 20)	/* bytes */
 
-/* The bytes of one container. */
+/* The bytes of one container and one of its policies. */
 struct record_stream {
 	u64 id;
 	u8 *bytes;
@@ -61,7 +61,7 @@ struct record_replay {
 };
 
 int record_file_begin(FILE *out);
-int record_file_block(FILE *out, u64 id, const void *bytes, u32 nr);
+int record_file_block(FILE *out, u64 id, bool begins, const void *bytes, u32 nr);
 int record_file_read(struct record_file *f, FILE *in, struct hipec_text *why);
 void record_file_free(struct record_file *f);
 

@@ -150,7 +150,7 @@ static int entries(struct reader *in, const u8 *at, const u8 *end)
 	return ret;
 }
 
-/* One container's record; its pages come behind those of the one before. */
+/* A record of one of a container's policies. */
 static int read_stream(struct reader *in, const struct record_stream *s)
 {
 	char words[200];
@@ -166,7 +166,6 @@ static int read_stream(struct reader *in, const struct record_stream *s)
 		return trace_malformed(in->r, "container %llu: %s",
 				       (unsigned long long)s->id, words);
 	in->last = ~0ull;
-	in->end = in->named = 0;
 	in->pgno = calloc(in->head.nr_pages + (size_t)1, sizeof(*in->pgno));
 	in->bits = calloc(in->head.nr_pages + (size_t)1, sizeof(*in->bits));
 	page = s->bytes + sizeof(in->head) + in->head.image_size +
@@ -179,8 +178,30 @@ static int read_stream(struct reader *in, const struct record_stream *s)
 	}
 	free(in->bits);
 	free(in->pgno);
+	return ret;
+}
+
+/* All records of one container; its pages come behind those of the one before. */
+static int read_container(struct reader *in, const struct record_file *f, u64 id)
+{
+	size_t i;
+	int ret = 0;
+
+	in->end = in->named = 0;
+	for (i = 0; !ret && i < f->nr_streams; i++)
+		if (f->stream[i].id == id)
+			ret = read_stream(in, &f->stream[i]);
 	in->base += in->end;
 	return ret;
+}
+
+static bool is_first(const struct record_file *f, size_t i)
+{
+	size_t j = 0;
+
+	while (f->stream[j].id != f->stream[i].id)
+		j++;
+	return i == j;
 }
 
 /**
@@ -215,7 +236,8 @@ int trace_read_record(struct trace_in *r, struct sim_trace *t)
 	if (ret && why.len)
 		ret = trace_malformed(r, "%s", words);
 	for (i = 0; !ret && i < f.nr_streams; i++)
-		ret = read_stream(&in, &f.stream[i]);
+		if (is_first(&f, i))
+			ret = read_container(&in, &f, f.stream[i].id);
 	record_file_free(&f);
 	if (!ret && in.nr_lost)
 		ret = trace_note(t, "%llu entries of the record are lost: accesses are missing",

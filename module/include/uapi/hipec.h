@@ -429,7 +429,10 @@ struct hipec_hint {
  * HIPEC_IOC_RECORD: what happens in this container, or in container `id` if the
  * caller may see it, from now on. One reader at a time. The descriptor, which polls,
  * gives the bytes that uapi/hipec_record.h describes, and ends with the container.
- * What does not fit into the ring is dropped, and the record says how much.
+ * What does not fit into the ring is dropped, and the record says how much. A record is of
+ * one policy: where another takes its place, read() returns 0 once, and then the bytes of
+ * the next record. That is the end if the one before has not been read up to there by the
+ * time of the next swap, or if memory is short.
  */
 struct hipec_record {
 	__u32 size;

@@ -76,6 +76,22 @@ static uint64_t count_entries(const struct bytes *b, uint64_t *lost)
 	return nr;
 }
 
+/* Entries of one kind. */
+static uint64_t count_codes(const struct bytes *b, u8 code)
+{
+	struct hipec_record_head head;
+	struct record_item n;
+	struct hipec_text why = { 0 };
+	int64_t at = record_head(b->at, b->nr, &head, &why);
+	uint64_t nr = 0;
+	int bytes;
+
+	CHECK(at > 0);
+	for (; (bytes = record_entry(b->at + at, b->at + b->nr, &n)) > 0; at += bytes)
+		nr += n.code == code;
+	return nr;
+}
+
 /* Replay what was read, and forget it. */
 static void check_replay(struct bytes *b, enum record_verdict want)
 {
@@ -311,6 +327,50 @@ static void hints_and_params(void)
 	check_replay(&b, RECORD_SAME);
 }
 
+/* Each policy has a record of its own, and no access is missing between two. */
+static void follows_swaps(void)
+{
+	static const char *const policies[] = { "fifo", "mru", "lru", "ghosts" };
+	uint64_t faults = 0;
+	struct bytes b = { 0 };
+	struct map m;
+	int fd, i;
+
+	make_file(FILE_R, 64 * PAGE_BYTES);
+	open_map(&m, policies[0], FILE_R, 16, 1, false);
+	fd = start_record(m.container, HIPEC_RECORD_MAX_RING);
+	for (i = 0; i < 4; i++) {
+		if (i)
+			swap_to(m.container, policies[i]);
+		read_all(fd, &b);
+		if (i) {
+			faults += count_codes(&b, HIPEC_RECORD_ADD);
+			check_replay(&b, RECORD_SAME);
+			read_all(fd, &b);
+		}
+		touch_range(&m, 0, 64);
+	}
+	read_all(fd, &b);
+	faults += count_codes(&b, HIPEC_RECORD_ADD);
+	CHECK_EQ(faults, get_status(m.container).counters.pages_in);
+	check_replay(&b, RECORD_SAME);
+
+	/* Two in a row: the second ends it, and all up to there is told. */
+	swap_to(m.container, "fifo");
+	touch_range(&m, 0, 64);
+	swap_to(m.container, "mru");
+	read_all(fd, &b);
+	CHECK(!b.nr);
+	read_all(fd, &b);
+	CHECK_EQ(count_codes(&b, HIPEC_RECORD_ADD), 64);
+	check_replay(&b, RECORD_SAME);
+	CHECK_EQ(read(fd, &m.pages, sizeof(m.pages)), 0);
+	i = start_record(m.container, 0);
+	close(i);
+	close(fd);
+	close_map(&m);
+}
+
 const struct test record_tests[] = {
 	{ "record_drops_what_does_not_fit_and_counts_it", full_ring },
 	{ "record_tells_at_its_end_what_was_lost", full_ring_at_end },
@@ -319,6 +379,7 @@ const struct test record_tests[] = {
 	{ "record_refuses_what_is_wrong_and_other_users", wants_what_is_right },
 	{ "record_has_the_parameters_and_hints_of_the_program", hints_and_params },
 	{ "record_begins_and_ends_while_threads_fault", while_threads_fault },
+	{ "record_has_a_part_for_each_policy_of_a_swap", follows_swaps },
 	{ }
 };
 
@@ -387,7 +448,7 @@ int record_work(const char *image, const char *out, uint32_t seed)
 	CHECK(!record_file_begin(f));
 	for (done_bytes = 0; done_bytes < b.nr; done_bytes += nr) {
 		nr = b.nr - done_bytes < 65536 ? b.nr - done_bytes : 65536;
-		CHECK(!record_file_block(f, 1, b.at + done_bytes, nr));
+		CHECK(!record_file_block(f, 1, false, b.at + done_bytes, nr));
 	}
 	CHECK(!fclose(f));
 	return 0;
