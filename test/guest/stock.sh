@@ -98,7 +98,10 @@ id=$(hipec attach --policy auto --among \
 	/hipec/policies/mru.hpo,/hipec/policies/lru.hpo --budget 256 outer 2>/results/league.txt)
 hipec record -o /results/records/league "$id" 2>>/results/record.txt &
 recorder=$!
-until [ -s /results/records/league ]; do :; done
+for second in 1 2 3 4 5 6 7 8 9 10; do
+	[ ! -s /results/records/league ] || break
+	sleep 1
+done
 six_passes >>/results/league.txt
 hipec status --league "$id" >>/results/league.txt 2>&1
 hipec status --json >/results/league.json

@@ -25,6 +25,10 @@
 
 #define PATIENCE 120	/* seconds, for what is killed to be gone */
 
+/* Operations that shall have worked; a busy machine gets so many times as long for them. */
+#define ENOUGH 1000
+#define LONGER 10
+
 struct board *board;
 int kmsg = -1;
 
@@ -199,10 +203,20 @@ static int prepare(void)
 	return make_files() ?: read_policies();
 }
 
+static bool enough(void)
+{
+	uint64_t worked = 0;
+	uint32_t i;
+
+	for (i = 0; i < NR_OPS; i++)
+		worked += __atomic_load_n(&board->worked[i], __ATOMIC_RELAXED);
+	return worked >= ENOUGH;
+}
+
 int main(int argc, char **argv)
 {
 	struct fuzz_rng rng;
-	double end, next;
+	double begin, seconds, next;
 	uint64_t seed;
 	uint32_t i;
 
@@ -216,9 +230,11 @@ int main(int argc, char **argv)
 		return 1;
 	for (i = 0; i < NR_WORKERS; i++)
 		start(i, seed);
-	end = now() + atof(argv[1]);
+	begin = now();
+	seconds = atof(argv[1]);
 	next = 0;
-	while (now() < end && !board->wrong) {
+	while (!board->wrong && now() < begin + LONGER * seconds &&
+	       (now() < begin + seconds || !enough())) {
 		usleep(20000);
 		reap(seed);
 		if (now() < next)
