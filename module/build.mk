@@ -35,10 +35,10 @@ $(B)/asan/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/asan/%.o)
 KMOD_SRC := $(wildcard module/*.[ch] module/*/*.[chS] module/include/*/*.h) \
 	    module/Kbuild
 
-# $(call kmod,DIR,KEY,FLAGS): build what Kbuild says with FLAGS, in DIR.
+# $(call kmod,DIR,KEY,FLAGS,FILES): build what Kbuild says with FLAGS, in DIR, with more FILES.
 define kmod
 @rm -rf $(1) && mkdir -p $(1)
-@cp -rs $(CURDIR)/module/. $(1)
+@cp -rs $(CURDIR)/module/. $(addprefix $(CURDIR)/,$(4)) $(1)
 +@if [ -s $(B)/kernel-$(2).stamp ]; then \
 	echo "  KMOD    $(notdir $(1))"; \
 	$(MAKE) -s -C $(CACHE)/kernels/$(2)/build M=$(CURDIR)/$(1) \

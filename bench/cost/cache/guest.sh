@@ -4,11 +4,12 @@
 # The guest's side of table.py: a disk that takes no time, a large and a small file on
 # it, and run after run.
 #
-#   guest.sh PAGES SMALL RUNS JIT
+#   guest.sh PAGES SMALL RUNS PARAMETERS [MOUNT_OPTIONS]
 #
 #   PAGES, SMALL   of the files; powers of two
 #   RUNS           lines "MEMORY_MAX ARGUMENTS..." for place
-#   JIT            the module's parameter, as jit=on
+#   PARAMETERS     the module's, as jit=on
+#   MOUNT_OPTIONS  of the file system; ro
 #
 # Line n of /results/runs is what the n-th one printed.
 
@@ -24,8 +25,9 @@ mkdata /mnt/data "$1"
 mkdata /mnt/small "$2"
 mkdata /mnt/other "$2"
 umount /mnt
-mount -o ro /dev/none /mnt
-insmod /hipec/hipec.ko "$4"
+mount -o "${5:-ro}" /dev/none /mnt
+# shellcheck disable=SC2086 # a list of words
+insmod /hipec/hipec.ko $4
 
 group=/sys/fs/cgroup/run
 mkdir /sys/fs/cgroup/elsewhere

@@ -10,6 +10,7 @@
  *	random          4 KB by read(), of pages by chance, likewise
  *	sweep, mapsweep 128 KB by read(), touches of a map, in order, likewise
  *	fresh, mapfresh the same, of a file that nobody has read
+ *	writes          4 KB of resident pages by write(), likewise
  *	opens           open() and close()
  *
  * A warm-up over the file, but of fresh ones; then N of these, timed in two halves. One
@@ -29,16 +30,21 @@
 #define STRIDE 2657ul	/* reads; odd, and none is next to the one before */
 
 static const char usage[] =
-"usage: place WHAT N DISK FILE [WATCHED | POLICY FRAMES TAKEN [contract|league|curve]]\n"
+"usage: place WHAT N DISK FILE [WATCHED | POLICY FRAMES TAKEN [contract|league|curve|share]]\n"
 "FILE has a power of two of pages. POLICY: a .hpo. TAKEN: the path that the policy is\n"
 "for: FILE, another file, or the folder of a cgroup that nothing runs in. WATCHED: a\n"
 "file that inotify watches, and no policy. contract: the policy is held to it. league:\n"
-"those of --policy auto play beside it. curve: it plays with four other budgets.\n";
+"those of --policy auto play beside it. curve: it plays with four other budgets. share:\n"
+"the frames are of the pool.\n";
+
+/* Of a module that counts what it does under its locks (bench/cost/serial). */
+static const char serial[] = "/sys/module/hipec/parameters/serial";
 
 struct place {
 	const char *what, *path;
 	int container, fd;
 	size_t pages, bytes, stride;	/* stride 0: by chance */
+	bool writes;
 	volatile unsigned char *base;	/* NULL: by read() */
 };
 
@@ -47,7 +53,8 @@ static void open_file(struct place *p)
 	bool in_order = strstr(p->what, "sweep") || strstr(p->what, "fresh");
 	struct stat st;
 
-	p->fd = open(p->path, O_RDONLY);
+	p->writes = !strcmp(p->what, "writes");
+	p->fd = open(p->path, p->writes ? O_RDWR : O_RDONLY);
 	if (p->fd < 0 || fstat(p->fd, &st))
 		die(p->path);
 	p->pages = st.st_size / PAGE_BYTES;
@@ -91,6 +98,9 @@ static uint64_t run(const struct place *p, size_t first, size_t nr)
 			close(fd);
 		} else if (p->base) {
 			(void)p->base[at];
+		} else if (p->writes) {
+			if (pwrite(p->fd, buffer, p->bytes, at) != (ssize_t)p->bytes)
+				die("pwrite");
 		} else if (pread(p->fd, buffer, p->bytes, at) != (ssize_t)p->bytes) {
 			die("pread");
 		}
@@ -134,6 +144,29 @@ static void join_curve(int container)
 	}
 }
 
+/* Counters begin at 0. */
+static void reset_serial(void)
+{
+	int fd = open(serial, O_WRONLY);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "0", 1) != 1)
+		die(serial);
+	close(fd);
+}
+
+static void print_serial(void)
+{
+	FILE *f = fopen(serial, "r");
+	char name[64];
+
+	while (f && fscanf(f, "%63s", name) == 1)
+		printf(" %s", name);
+	if (f)
+		fclose(f);
+}
+
 int main(int argc, char **argv)
 {
 	struct hipec_status a = { 0 }, b = { 0 };
@@ -154,7 +187,8 @@ int main(int argc, char **argv)
 	how = argc == 9 ? argv[8] : "";
 	if (argc >= 8)
 		p.container = take(argv[5], argv[6], argv[7],
-				   strcmp(how, "contract") ? 0 : HIPEC_LOAD_CONTRACT);
+				   !strcmp(how, "contract") ? HIPEC_LOAD_CONTRACT :
+				   !strcmp(how, "share") ? HIPEC_LOAD_SHARE : 0);
 	if (!strcmp(how, "league"))
 		join_league(p.container, argv[5]);
 	if (!strcmp(how, "curve"))
@@ -165,6 +199,7 @@ int main(int argc, char **argv)
 	/* The page cache moves pages at their second touch. */
 	for (i = 0; i < (strncmp(p.what, "hits", 4) ? 1 : 3); i++)
 		run(&p, 0, places);
+	reset_serial();
 	if (p.container >= 0)
 		hipec_status(p.container, &a);
 	disk = disk_pages(argv[3]);
@@ -183,6 +218,7 @@ int main(int argc, char **argv)
 	X(commands)
 	X(evictions)
 #undef X
+	print_serial();
 	printf("\n");
 	return 0;
 }

@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is done in place under locks that threads share: instructions of a stock kernel, and
+what follows for machines with many CPUs.
+
+    serial.py --kernel 6.12 --guest IMG --out DIR
+
+The guest of ../cache, with a module that counts what it does under its locks (serial.h), and
+in its policies' commands. One thread runs, so nobody waits for a lock; what is done under one
+that all threads share bounds how often they can do it together. The kernel's own locks are not
+counted: the page cache has them too. DIR/results.json gets the numbers. Exit status 1 if a run
+fails or is not steady; goals that are missed are said.
+"""
+
+import dataclasses
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "bench/cost/cache"))
+
+import table  # noqa: E402
+from bench.lib.guests import MB, PAGE, Guest, call, options  # noqa: E402
+
+POLICIES = ("fifo", "fifo2", "sieve", "arc")
+NAMES = {"hits4": "a hit of 4 KB, read()", "misses": "a miss of 4 KB, read()",
+         "maps": "a miss, mapped", "fresh": "a page read in order, free memory",
+         "sweep": "a page read in order", "writes": "a hit of 4 KB, write()"}
+SHARED = ("misses", "hits4")
+SMALL = ("hits4", "writes")
+POOL = 64       # MB; the budget has 16 of it
+
+# One instruction a cycle: nobody does better for long in this code.
+HERTZ = 3e9
+CPUS = (8, 64, 256)
+
+# At most so many instructions, of a page: of hits by policies that hear of none, or of all;
+# of a miss, and of an eviction in a run, beside the policy's commands; of the pool.
+MOST = {"fifo": 0, "fifo2": 25}
+MOST_OF_MISSES, MOST_OF_EVICTIONS, MOST_OF_POOL = 600, 400, 150
+
+
+@dataclasses.dataclass(frozen=True)
+class Run(table.Run):
+    """A line for guest.sh, and what it gave."""
+    shares: bool = False
+
+    def line(self):
+        """For guest.sh."""
+        path = "/mnt/small" if self.what in SMALL else "/mnt/data"
+        words = [table.FRAMES * PAGE + 16 * MB, self.what, table.TIMES[self.what], "none", path]
+        if self.policy:
+            words += [f"/policies/{self.policy}.hpo", table.FRAMES, path, *["share"] * self.shares]
+        return " ".join(map(str, words))
+
+    def each(self, name):
+        """Instructions of a page under a lock."""
+        return self.got.get(f"{name}.held", 0) / (self.read() or self.pages())
+
+    def locks(self):
+        """Names of those that were taken, of the machine."""
+        return [name.removesuffix(".nr") for name, value in self.got.items()
+                if name.endswith(".nr") and value and name not in ("container.nr", "events.nr")]
+
+    def own(self):
+        """Instructions of a page under the container's lock, beside the policy's commands."""
+        return self.each("container") - self.each("events")
+
+
+def runs():
+    """All of them, by what, policy and whether the frames are shared."""
+    found = {(what, policy, False): Run(what, policy) for what in NAMES
+             for policy in ("", *POLICIES)}
+    return {**found, **{(what, policy, True): Run(what, policy, shares=True)
+                        for what in SHARED for policy in POLICIES}}
+
+
+def total(run):
+    """Instructions of a page, of one thread."""
+    return run.elapsed() / (run.read() or run.pages())
+
+
+def bound(run, cpus):
+    """Millions of pages a second that so many CPUs can do at most, each in a thread."""
+    serial = max([run.each("container"), *map(run.each, run.locks())])
+    most = cpus * HERTZ / total(run)
+    return min(most, HERTZ / serial if serial >= 1 else most) / 1e6
+
+
+def show(found):
+    """As a table."""
+    print(f"{'instructions of':36}{'policy':>8}{'in all':>9}{'lock':>7}{'of it,':>10}{'machine':>9}"
+          + f"{'millions a second at most, CPUs':>36}")
+    print(f"{'':36}{'':>8}{'':>9}{'':>7}{'commands':>10}{'wide':>9}"
+          + "".join(f"{cpus:>12}" for cpus in CPUS))
+    for (what, policy, shares), run in found.items():
+        print(f"{NAMES[what] + (', shared' if shares else ''):36}{policy or 'none':>8}"
+              f"{total(run):>9,.0f}{run.each('container'):>7,.0f}{run.each('events'):>10,.0f}"
+              f"{sum(map(run.each, run.locks())):>9,.0f}"
+              + "".join(f"{bound(run, cpus):>12,.1f}" for cpus in CPUS))
+    names = sorted({name for run in found.values() for name in run.locks()})
+    print(f"\nlock: the container's. machine-wide: {', '.join(names) or 'none'}.\n")
+
+
+def goals(found):
+    """What the project wants, and whether it is so: lines."""
+    lines = [table.goal(f"a hit of 4 KB, under locks, {policy}",
+                        round(found["hits4", policy, False].each("container")), most)
+             for policy, most in MOST.items()]
+    lines += [table.goal(f"a miss of 4 KB beside the policy's commands, {policy}",
+                         found["misses", policy, False].own(), MOST_OF_MISSES)
+              for policy in POLICIES]
+    lines.append(table.goal("an eviction in runs beside the policy's commands, fifo",
+                            found["sweep", "fifo", False].own() - found["fresh", "fifo", False].own(),
+                            MOST_OF_EVICTIONS))
+    lines.append(table.goal("machine-wide, hits and misses of containers with a budget", round(max(
+        sum(map(found[what, policy, False].each, found[what, policy, False].locks()))
+        for what in SHARED for policy in POLICIES)), 0))
+    lines += [table.goal(f"under the pool's lock, a miss, {policy}",
+                         found["misses", policy, True].each("pool.c:lock"), MOST_OF_POOL)
+              for policy in POLICIES]
+    return lines
+
+
+def bench(args):
+    """What the Makefile calls."""
+    found = runs()
+    table.TIMES["writes"] = table.TIMES["hits4"]
+    table.measure(found, args, parameters=f"jit=off pool_mb={POOL}", mount="rw,noatime")
+    (args.out / "results.json").write_text(json.dumps(
+        [{"what": what, "policy": policy, "shares": shares, **run.got}
+         for (what, policy, shares), run in found.items()], indent=1))
+    print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU; {table.PAGES:,} "
+          f"pages, {table.FRAMES:,} of them in memory; policies interpreted\n")
+    show(found)
+    print("\n".join(goals(found)))
+
+
+if __name__ == "__main__":
+    sys.exit(call(bench, "serial", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))
