@@ -41,7 +41,9 @@ fuzz="clang llvm libclang-rt-dev"
 browser="chromium-driver python3-selenium python3-pip"
 # mmdebstrap: a clean root, to install the packages in.
 deb="dpkg-dev fakeroot debhelper dh-dkms dh-python mmdebstrap"
-apps="cscope gnuplot-nox postgresql-15 restic rocksdb-tools"
+# cmake, g++, pip: to build llama.cpp; numpy, sentencepiece, tqdm, yaml: to write its models.
+apps="cscope gnuplot-nox postgresql-15 restic rocksdb-tools cmake g++ python3-pip python3-numpy
+	python3-sentencepiece python3-tqdm python3-yaml"
 
 say() { echo "packages.sh: $*" >&2; }
 

@@ -14,7 +14,16 @@ ALL += $(APPS_ADVICE)
 bench-apps: packages packages-apps
 	@$(MAKE) --no-print-directory bench-apps-run
 
-bench-apps-run: $(APPS_ADVICE) $(B)/hipec $(B)/libhipectrace.so $(B)/static/hipec $(SHIPPED_HPO) \
+.PHONY: llama llama-tried
+# llama.cpp, once; its place is bench/apps/rows.py's. A test whose rows want it says SKIP
+# where it could not be had.
+llama-tried:
+	@$(MAKE) --no-print-directory llama || echo "no llama.cpp: its rows of bench-apps are skipped"
+
+llama:
+	@bench/apps/llama.sh "$$(/usr/bin/python3 -B -c 'from bench.apps.rows import LLAMA; print(LLAMA)')"
+
+bench-apps-run: llama $(APPS_ADVICE) $(B)/hipec $(B)/libhipectrace.so $(B)/static/hipec $(SHIPPED_HPO) \
 		$(B)/kmod-$(DEMO_KERNEL)/stamp
 	@bench/apps/table.py --kernel $(DEMO_KERNEL) --out $(B)/bench/apps/out --rows "$(ROWS)" \
 		$(if $(FAST),--fast) $(if $(AGAIN),--again)

@@ -7,6 +7,7 @@ one, is run behind it, and measured by itself.
 """
 
 import dataclasses
+import hashlib
 import os
 import pathlib
 import random
@@ -49,11 +50,16 @@ class Row:
     goal: int = 0               # percent of MGLRU's reads to save; negative: to cost at most
 
 
+HERE = pathlib.Path(__file__).parent
+CACHE = pathlib.Path(os.environ.get("HIPEC_CACHE") or pathlib.Path(
+    os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "hipec")
+# What llama.sh has built, for the Makefile too.
+LLAMA = CACHE / f"llama-{hashlib.sha256((HERE / 'llama.sh').read_bytes()).hexdigest()[:12]}"
+
+
 def headers(where, small):
     """C headers: those of a kernel, in their tree."""
-    cache = pathlib.Path(os.environ.get("HIPEC_CACHE") or pathlib.Path(
-        os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "hipec")
-    trees = sorted((cache / "kernels/6.12").glob("*/usr/src/linux-headers-*-common"))
+    trees = sorted((CACHE / "kernels/6.12").glob("*/usr/src/linux-headers-*-common"))
     names = ("linux",) if small else ("linux", "net", "uapi", "media", "sound", "drm")
     for name in names:
         shutil.copytree(trees[0] / "include" / name, where / name)
@@ -137,6 +143,32 @@ def lmdb(where, small):
                    input="\n".join([*lines, "DATA=END", ""]))
     (where / "data.mdb-lock").unlink(missing_ok=True)
 
+
+def model(where, layers, experts):
+    """A language model of random weights."""
+    subprocess.run(["/usr/bin/python3", HERE / "model.py", LLAMA, where / "model.gguf",
+                    str(layers), str(experts)], check=True)
+
+
+def dense(where, small):
+    """All weights are of use to each token. A smaller one would fit beside what is for itself."""
+    del small
+    model(where, 12, 0)
+
+
+def mixture(where, small):
+    """Each layer uses two of 16 parts for a token."""
+    del small
+    model(where, 3, 16)
+
+
+# One thread: the guest has one CPU, and those that wait for another spin.
+GENERATE = """
+OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 llama-simple -m model.gguf -n "$PASSES" -ngl 0 a 2>/tmp/said-by-llama || {
+	tail -n 3 /tmp/said-by-llama
+	false
+}
+"""
 
 POSTGRES = "/usr/lib/postgresql/15/bin/postgres"
 # Who runs PostgreSQL here, and in the guest: it refuses to be root's.
@@ -320,6 +352,11 @@ after)
 esac
 """, passes=1, attach="tree repository", budget=4 * MB, share=0.45, beside=70 * MB,
         policies=("fifo",), writes=True, advice=()),
+    Row("llama", "llama.cpp: 16 tokens of a language model",
+        (f"{LLAMA}/llama-simple",), dense, GENERATE, passes=16, share=1 / 1.5, beside=36 * MB,
+        goal=60),
+    Row("llama-moe", "llama.cpp: the same, of a mixture of 16 experts, two for each token",
+        (f"{LLAMA}/llama-simple",), mixture, GENERATE, passes=16, share=1 / 1.5, beside=36 * MB),
     Row("lmdb", "LMDB: its database is dumped eight times, through a map",
         ("/usr/bin/mdb_dump",), lmdb, """
 while [ "$PASSES" -gt 0 ]; do

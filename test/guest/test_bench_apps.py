@@ -23,25 +23,33 @@ PASSES = 3
 NAMES = [row.name for row in ROWS]
 
 
+def absent(row):
+    """A program of it that is not here, or nothing."""
+    return next((path for path, _ in map(apps.program, row.programs) if not shutil.which(path)), "")
+
+
+def need_programs(row):
+    """Skip a row that cannot run."""
+    if absent(row):
+        pytest.skip(f"no {absent(row)}; `make packages-apps llama` installs or builds it")
+
+
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
     """{row: {how: what the run gave}} of one boot."""
     need(KERNEL)
-    for row in ROWS:
-        for word in row.programs:
-            if not shutil.which(apps.program(word)[0]):
-                pytest.skip(f"no {word}; vm-images/packages.sh --apps installs it")
+    rows = [row for row in ROWS if not absent(row)]
     tmp = tmp_path_factory.mktemp("apps")
-    memory = {row.name: apps.memory_of(row, apps.stage(row, True, tmp / "tree")) for row in ROWS}
-    apps.build_image(KERNEL, ROWS, tmp / "tree", tmp / "guest.img")
+    memory = {row.name: apps.memory_of(row, apps.stage(row, True, tmp / "tree")) for row in rows}
+    apps.build_image(KERNEL, rows, tmp / "tree", tmp / "guest.img")
     shutil.rmtree(tmp / "tree")
-    runs = [run for row in ROWS for run in apps.runs_of(row, small=True)]
+    runs = [run for row in rows for run in apps.runs_of(row, small=True)]
     lines = "\n".join(run.line(memory[run.row.name], min(run.row.passes, PASSES)) for run in runs)
     booted = vm.boot(KERNEL, tmp / "guest.img", BUILD / "apps-small",
                      ["sh", "/guest.sh", "100000", "500", lines], memory="2G", timeout=limit(KERNEL))
     assert (booted.verdict, booted.status) == ("ok", 0), booted.output
     guest = guests.Guest(BUILD / "apps-small")
-    got = {name: {} for name in NAMES}
+    got = {row.name: {} for row in rows}
     for run, one in zip(runs, guest.lines(len(runs))):
         counts = booted.results / "counts" / f"{run.row.name}.{run.how}"
         if counts.exists():
@@ -54,6 +62,7 @@ def small(tmp_path_factory):
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
 def test_a_row_runs_and_says_the_same(small, row):
     """The output is one, the policy saw pages, and nobody was killed."""
+    need_programs(row)
     assert not list(apps.complaints({"runs": small[row.name]}))
 
 
@@ -61,6 +70,7 @@ def test_a_row_runs_and_says_the_same(small, row):
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
 def test_a_row_reads_no_more_than_plainly(small, row):
     """A program that reads all of it again and again much less; a neighbour finds his file."""
+    need_programs(row)
     plain = small[row.name]["mglru"]
     for how, run in small[row.name].items():
         if how == "mglru":
@@ -77,7 +87,7 @@ def test_rows_are_what_they_say():
     """A name once, a word for each pass, and policies that there are."""
     assert len(set(NAMES)) == len(NAMES)
     for row in ROWS:
-        assert row.passes <= len(WORDS.split())
+        assert row.passes <= len(WORDS.split()) or "$1" not in row.script
         assert all((ROOT / f"policies/{name}.hp").exists() for name in row.policies)
 
 
