@@ -34,6 +34,12 @@ COUNTS = frozenset("""
     backoff_does_not_ask_who_has_its_own_frames backoff_refuses_until_the_wait_is_over
     builtin_containers_lose_what_the_pool_chooses cache_sweeps_by_read_miss_no_more_than_they_must
     cache_sweeps_by_map_miss_hardly_more
+    league_follows_phases league_gives_a_large_loop_to_mru_by_a_sample
+    league_gives_the_loop_of_a_map_to_mru league_gives_a_loop_to_mru league_s_take_overs_are_traced
+    cache_policy_is_judged_by_maps cache_policy_is_revoked_by_a_sample
+    cache_policy_that_is_ill_advised_may_stay cache_policy_that_is_good_is_not_revoked
+    cache_policy_is_not_judged_by_what_stays cache_random_reads_are_those_of_lru
+    cache_shares_and_lets_no_neighbour_pay cache_shares_and_the_oldest_go
 """.split())
 
 # It has no network: no sockets to pass descriptors by, and no switches of the JIT of BPF.

@@ -448,7 +448,7 @@ def test_a_guest_that_hangs_for_stale_code_is_booted_again(guest, tmp_path, monk
         machine = start(kernel, console, scratch, append, **kwargs)
         if len(boots) == 1:
             while vm.UP not in console.read_text(errors="replace"):
-                assert machine.poll() is None
+                assert machine[0].poll() is None
             with open(console, "a", encoding="ascii") as stream:
                 stream.write(HANGS)
         return machine
