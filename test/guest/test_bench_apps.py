@@ -46,7 +46,7 @@ def small(tmp_path_factory):
     runs = [run for row in rows for run in apps.runs_of(row, small=True)]
     lines = "\n".join(run.line(memory[run.row.name], min(run.row.passes, PASSES)) for run in runs)
     booted = vm.boot(KERNEL, tmp / "guest.img", BUILD / "apps-small",
-                     ["sh", "/guest.sh", "100000", "500", lines], memory="2G", timeout=limit(KERNEL))
+                     ["sh", "/guest.sh", "100000", "500", lines], memory="3G", timeout=limit(KERNEL))
     assert (booted.verdict, booted.status) == ("ok", 0), booted.output
     guest = guests.Guest(BUILD / "apps-small")
     got = {row.name: {} for row in rows}
