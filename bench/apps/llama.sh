@@ -23,7 +23,7 @@ archive=$made/llama_cpp_python-$version.tar.gz
 # Not by pip download, which prepares to build all of it first.
 index=$(/usr/bin/python3 -m pip config get global.index-url 2>/dev/null ||
 	/usr/bin/python3 -c "from pip._internal.models.index import PyPI; print(PyPI.simple_url)")
-/usr/bin/python3 - "${index%/}/llama-cpp-python/" "${archive##*/}" "$archive" <<END
+/usr/bin/python3 - "${index%/}/llama-cpp-python/" "${archive##*/}" "$archive" <<'END'
 import re, sys, urllib.parse, urllib.request
 page, name, to = sys.argv[1:]
 links = re.findall(r'href="([^"]+)"', urllib.request.urlopen(page, timeout=60).read().decode())

@@ -11,16 +11,21 @@ $(BENCH_CACHE): bench/cost/cache/place.c $(B)/libhipec.a
 
 ALL += $(BENCH_CACHE)
 
+# $(call cache_guest,MODULE): the guest of a kernel, with that module.
+define cache_guest
+@rm -rf $(@D)/tree-$* && mkdir -p $(@D)/tree-$*/policies
+@cp bench/cost/cache/guest.sh bench/lib/disk.sh $(@D)/tree-$*
+@cp $(BENCH_CACHE_HPO) $(@D)/tree-$*/policies
+vm-images/initramfs.sh --kernel $* --out $@ --module $(1) \
+	--bin $(BENCH_CACHE) --bin $(B)/bench/lib/mkdata --tree $(@D)/tree-$*
+endef
+CACHE_GUEST_NEEDS := bench/cost/cache/guest.sh bench/lib/disk.sh $(BENCH_CACHE) \
+	$(B)/bench/lib/mkdata $(BENCH_CACHE_HPO) vm-images/init vm-images/initramfs.sh
+
 CACHE_GUESTS := $(patsubst %,$(B)/bench/cost/cache/guest-%.img,6.12 6.1)
 
-$(CACHE_GUESTS): $(B)/bench/cost/cache/guest-%.img: bench/cost/cache/guest.sh bench/lib/disk.sh \
-		$(BENCH_CACHE) $(B)/bench/lib/mkdata $(BENCH_CACHE_HPO) $(B)/kmod-%/stamp \
-		vm-images/init vm-images/initramfs.sh
-	@rm -rf $(@D)/tree-$* && mkdir -p $(@D)/tree-$*/policies
-	@cp bench/cost/cache/guest.sh bench/lib/disk.sh $(@D)/tree-$*
-	@cp $(BENCH_CACHE_HPO) $(@D)/tree-$*/policies
-	vm-images/initramfs.sh --kernel $* --out $@ --module $(B)/kmod-$*/hipec.ko \
-		--bin $(BENCH_CACHE) --bin $(B)/bench/lib/mkdata --tree $(@D)/tree-$*
+$(CACHE_GUESTS): $(B)/bench/cost/cache/guest-%.img: $(CACHE_GUEST_NEEDS) $(B)/kmod-%/stamp
+	$(call cache_guest,$(B)/kmod-$*/hipec.ko)
 
 .PHONY: bench-cache bench-cache-run
 JIT ?= off

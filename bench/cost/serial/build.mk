@@ -5,14 +5,8 @@ $(B)/serial-%/stamp: $(B)/kernel-%.stamp $(KMOD_SRC) $(wildcard bench/cost/seria
 	$(call kmod,$(@D),$*,HIPEC_SERIAL=1,$(filter bench/%,$^))
 	@touch $@
 
-$(B)/bench/cost/serial/guest-%.img: bench/cost/cache/guest.sh bench/lib/disk.sh \
-		$(BENCH_CACHE) $(B)/bench/lib/mkdata $(BENCH_CACHE_HPO) $(B)/serial-%/stamp \
-		vm-images/init vm-images/initramfs.sh
-	@rm -rf $(@D)/tree-$* && mkdir -p $(@D)/tree-$*/policies
-	@cp bench/cost/cache/guest.sh bench/lib/disk.sh $(@D)/tree-$*
-	@cp $(BENCH_CACHE_HPO) $(@D)/tree-$*/policies
-	vm-images/initramfs.sh --kernel $* --out $@ --module $(B)/serial-$*/hipec.ko \
-		--bin $(BENCH_CACHE) --bin $(B)/bench/lib/mkdata --tree $(@D)/tree-$*
+$(B)/bench/cost/serial/guest-%.img: $(CACHE_GUEST_NEEDS) $(B)/serial-%/stamp
+	$(call cache_guest,$(B)/serial-$*/hipec.ko)
 
 .PHONY: bench-serial bench-serial-run
 ## bench-serial: what is done in place under locks that threads share, in instructions

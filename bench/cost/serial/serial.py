@@ -36,8 +36,8 @@ POOL = 64       # MB; the budget has 16 of it
 HERTZ = 3e9
 CPUS = (8, 64, 256)
 
-# At most so many instructions, of a page: of hits by policies that hear of none, or of all;
-# of a miss, and of an eviction in a run, beside the policy's commands; of the pool.
+# Goals, in instructions of a page: MOST for a hit, by policy; for a miss and for an eviction in
+# a run beside the policy's commands; for a shared miss under the pool's lock.
 MOST = {"fifo": 0, "fifo2": 25}
 MOST_OF_MISSES, MOST_OF_EVICTIONS, MOST_OF_POOL = 600, 400, 150
 

@@ -54,8 +54,8 @@ static int start_record(int container, uint32_t ring)
 	return fd;
 }
 
-/* Entries of a record, and of these what it says was lost. */
-static uint64_t count_entries(const struct bytes *b, uint64_t *lost)
+/* Entries of a record with @code, 0: all; and how many it says were lost. */
+static uint64_t count_entries(const struct bytes *b, u8 code, uint64_t *lost)
 {
 	struct hipec_record_head head;
 	struct record_item n;
@@ -70,25 +70,9 @@ static uint64_t count_entries(const struct bytes *b, uint64_t *lost)
 		if (n.code == HIPEC_RECORD_LOST)
 			*lost += n.number[0];
 		else
-			nr++;
+			nr += !code || n.code == code;
 	}
 	CHECK_EQ(at, b->nr);
-	return nr;
-}
-
-/* Entries of one kind. */
-static uint64_t count_codes(const struct bytes *b, u8 code)
-{
-	struct hipec_record_head head;
-	struct record_item n;
-	struct hipec_text why = { 0 };
-	int64_t at = record_head(b->at, b->nr, &head, &why);
-	uint64_t nr = 0;
-	int bytes;
-
-	CHECK(at > 0);
-	for (; (bytes = record_entry(b->at + at, b->at + b->nr, &n)) > 0; at += bytes)
-		nr += n.code == code;
 	return nr;
 }
 
@@ -132,7 +116,7 @@ static void full_ring(void)
 		if (ring)
 			touch(&m, SWEPT - 2);	/* gone: it has to tell again */
 		read_all(fd, &b);
-		nr = count_entries(&b, &lost);
+		nr = count_entries(&b, 0, &lost);
 		if (!ring) {
 			CHECK_EQ(nr, ENTRIES);
 			CHECK_EQ(lost, 0);
@@ -163,7 +147,7 @@ static void full_ring_at_end(void)
 	touch_range(&m, 0, SWEPT);
 	close_map(&m);
 	read_all(fd, &b);
-	count_entries(&b, &lost);
+	count_entries(&b, 0, &lost);
 	CHECK(lost);
 	check_replay(&b, RECORD_LOST);
 	close(fd);
@@ -331,7 +315,7 @@ static void hints_and_params(void)
 static void follows_swaps(void)
 {
 	static const char *const policies[] = { "fifo", "mru", "lru", "ghosts" };
-	uint64_t faults = 0;
+	uint64_t faults = 0, lost;
 	struct bytes b = { 0 };
 	struct map m;
 	int fd, i;
@@ -344,14 +328,14 @@ static void follows_swaps(void)
 			swap_to(m.container, policies[i]);
 		read_all(fd, &b);
 		if (i) {
-			faults += count_codes(&b, HIPEC_RECORD_ADD);
+			faults += count_entries(&b, HIPEC_RECORD_ADD, &lost);
 			check_replay(&b, RECORD_SAME);
 			read_all(fd, &b);
 		}
 		touch_range(&m, 0, 64);
 	}
 	read_all(fd, &b);
-	faults += count_codes(&b, HIPEC_RECORD_ADD);
+	faults += count_entries(&b, HIPEC_RECORD_ADD, &lost);
 	CHECK_EQ(faults, get_status(m.container).counters.pages_in);
 	check_replay(&b, RECORD_SAME);
 
@@ -362,7 +346,7 @@ static void follows_swaps(void)
 	read_all(fd, &b);
 	CHECK(!b.nr);
 	read_all(fd, &b);
-	CHECK_EQ(count_codes(&b, HIPEC_RECORD_ADD), 64);
+	CHECK_EQ(count_entries(&b, HIPEC_RECORD_ADD, &lost), 64);
 	check_replay(&b, RECORD_SAME);
 	CHECK_EQ(read(fd, &m.pages, sizeof(m.pages)), 0);
 	i = start_record(m.container, 0);
