@@ -199,8 +199,8 @@ $(B)/guest/policies/%.hpo: test/guest/policies/%.hpt $(B)/hpt
 	@mkdir -p $(@D)
 	@$(B)/hpt --output $@ $<
 
-.PHONY: check check-debug check-fast check-browser check-sweep check-kunit check-vm fast-ready browser-ready \
-	kunit-ready guest-ready debug-ready
+.PHONY: check check-debug check-long check-fast check-browser check-sweep check-kunit check-vm fast-ready browser-ready \
+	kunit-ready guest-ready debug-ready long-ready
 
 ## check: rings fast, browser, sweep, kunit and vm, after installing what they need
 check: packages packages-browser packages-deb packages-apps packages-sweep
@@ -209,6 +209,10 @@ check: packages packages-browser packages-deb packages-apps packages-sweep
 ## check-debug: ring debug: guests of the debug kernel, and long random runs
 check-debug: packages
 	@$(PYTHON) -B test/rings.py debug
+
+## check-long: ring long: what the other rings show, on 6.1 as well, and what takes long
+check-long: packages packages-deb packages-apps
+	@$(PYTHON) -B test/rings.py long
 
 ## check-fast: ring fast: user space, no root, no guest, under a minute
 check-fast:
@@ -289,3 +293,4 @@ fast-ready: $(FAST) all
 kunit-ready: fast-ready $(KUNIT_MODULES)
 guest-ready: fast-ready $(GUEST) $(GUEST_MODULES) sparse llama-tried
 debug-ready: fast-ready $(GUEST) $(GUEST_MODULES) $(KUNIT_MODULES)
+long-ready: guest-ready debug-ready

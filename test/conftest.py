@@ -16,7 +16,10 @@ sys.path.insert(0, str(ROOT / "vm-images"))
 
 import run as vm  # noqa: E402  (vm-images/run.py)
 
+# Stock kernels. What does not depend on the kernel is shown on the first one; that it is so
+# on the second as well is for ring long.
 KERNELS = ["6.12", "6.1"]
+LONG_ON_SECOND = [KERNELS[0], pytest.param(KERNELS[1], marks=pytest.mark.long)]
 
 # Kernels of our own.
 KUNIT_KERNELS = ["debug"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run test rings and sum them up in one line: N passed, N failed, N skipped.
 
-    rings.py RING...        fast, browser, sweep, kunit, vm, debug
+    rings.py RING...        fast, browser, sweep, kunit, vm, debug, long
 
 A ring that cannot run counts as skipped and says why; a ring that cannot even
 be built counts as failed. The exit status is 1 if anything failed. Later rings
@@ -59,13 +59,14 @@ class Ring:
 
 # Each test is in one of them: test/docs/test_rings.py.
 RINGS = {
-    "fast": Ring("fast-ready", "not guest and not kunit and not debug and not browser and not sweep",
+    "fast": Ring("fast-ready", "not guest and not kunit and not debug and not browser and not sweep and not long",
                  alone=True),
     "browser": Ring("browser-ready", "browser"),
     "sweep": Ring("fast-ready", "sweep"),
     "kunit": Ring("kunit-ready", "kunit"),
-    "vm": Ring("guest-ready", "guest and not debug", guests=3),
-    "debug": Ring("debug-ready", "debug", guests=3),
+    "vm": Ring("guest-ready", "guest and not debug and not long", guests=3),
+    "debug": Ring("debug-ready", "debug and not long", guests=3),
+    "long": Ring("long-ready", "long", guests=3),
 }
 
 

@@ -82,11 +82,14 @@ DETERMINISTIC_APPEND = "nokaslr norandmaps tsc=reliable"
 
 CPU = {"kvm": ["-accel", "kvm", "-cpu", "host"],
        "tcg": ["-accel", "tcg", "-cpu", "max"]}
-# Two features take a third of what a guest costs the host when they are emulated: a
-# fifth level of page tables, which each miss of the TLB walks, and SMAP, whose switches
-# end a translated block at each access to user memory. Kernels with KASAN report such
-# an access without it; deterministic guests have both.
-COSTLY = "la57=off,smap=off"
+# Features that take a third of what a guest costs the host when they are emulated: a
+# fifth level of page tables, which each miss of the TLB walks; SMAP, whose switches
+# end a translated block at each access to user memory (kernels with KASAN report such
+# an access without it); and ERMS, with which kernels copy pages byte by byte.
+# Deterministic guests have all of them.
+COSTLY = "la57=off,smap=off,erms=off"
+# And what stock kernels do by default: calls through thunks, and clearing memory twice.
+NOT_COSTLY_APPEND = "mitigations=off init_on_alloc=0"
 
 
 class UsageError(Exception):
@@ -371,7 +374,7 @@ def start_machine(kernel, console, scratch, append, *, smp, memory, disk, keep_w
         append = f"{DETERMINISTIC_APPEND} {append}"
     elif accel == "tcg":
         # Else a kernel that a busy host starves panics: its timer seems not to work.
-        append = f"no_timer_check {clock_words(kernel)} {append}"
+        append = f"no_timer_check {NOT_COSTLY_APPEND} {clock_words(kernel)} {append}"
     arguments = machine(kernel, initrd, append, memory, 1 if det else smp or 2)
     arguments += CPU[accel]
     if det:

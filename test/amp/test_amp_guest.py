@@ -3,7 +3,7 @@
 that it reads (test/amp/loops.c), as it is, under hipec run --policy amp: within its third
 round it reads about as little as with a policy picked by hand, and in its second run at once. So
 does a program that loads the policy itself (test/amp/own.c) under hipec amp feed.
-One boot of 6.12 runs test/amp/guest.sh: what AMP decides is user space's, and the samples and
+One boot runs test/amp/guest.sh: what AMP decides is user space's, and the samples and
 contexts that it needs are tested on both kernels by themselves."""
 
 import json
@@ -14,14 +14,14 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, limit, modules, need, vm
+from conftest import BUILD, LONG_ON_SECOND, ROOT, limit, modules, need, vm
 
 pytestmark = pytest.mark.guest
 PAGE = 4096
 LARGE, FRAMES, ROUNDS = 9216, 4608, 6   # guest.sh has the frames
 
 
-@pytest.fixture(scope="session", params=KERNELS[:1])
+@pytest.fixture(scope="session", params=LONG_ON_SECOND)
 def ran(request, tmp_path_factory):
     """A Result of run.py."""
     kernel = request.param

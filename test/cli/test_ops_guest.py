@@ -10,14 +10,14 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, limit, modules, need, vm
+from conftest import BUILD, LONG_ON_SECOND, ROOT, limit, modules, need, vm
 from ops import prometheus
 from test_ops import COUNTERS, PARAMETERS, RUNBOOK, SESSIONS, TRACEPOINTS, table, valid
 
 pytestmark = pytest.mark.guest
 
 
-@pytest.fixture(scope="session", params=KERNELS)
+@pytest.fixture(scope="session", params=LONG_ON_SECOND)
 def guest(request, tmp_path_factory):
     """One boot of a stock kernel: a Result of run.py."""
     kernel = request.param

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec run on stock Debian kernels: programs that nobody here wrote, from Debian's packages,
-print what they print without it, and read less. One boot for each kernel runs test/cli/run/guest.sh;
+print what they print without it, and read less. One boot of a kernel runs test/cli/run/guest.sh;
 each test here looks at one part of what it brought back.
 
 The guest's programs are dynamic: initramfs.sh takes the libraries of each along."""
@@ -14,7 +14,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, limit, modules, need, valid, vm
+from conftest import BUILD, LONG_ON_SECOND, ROOT, limit, modules, need, valid, vm
 from test_run import ABSENT, VERBS
 
 pytestmark = pytest.mark.guest
@@ -125,7 +125,7 @@ def run_data(tmp_path_factory):
     return tmp / "data.img"
 
 
-@pytest.fixture(scope="session", params=KERNELS)
+@pytest.fixture(scope="session", params=LONG_ON_SECOND)
 def ran(request, run_data, tmp_path_factory):
     """One boot of a stock kernel, since programs of others take long: a Result of run.py."""
     kernel = request.param

@@ -54,15 +54,15 @@ def test_debug_kernel_runs_in_rings_of_its_own(tests):
     """Of the tests that boot several kernels, those that boot the slow one."""
     debug = [name for name in tests
              if re.search(r"^test/(guest|kernel)/.*\[(.*-)?debug\b", name)]
-    assert {ring for name in debug for ring in rings_of(tests[name])} == {"kunit", "debug"}
+    assert {ring for name in debug for ring in rings_of(tests[name])} == {"kunit", "debug", "long"}
 
 
 def test_make_runs_each_ring_once():
-    """In make check or in make check-debug."""
+    """In make check, make check-debug or make check-long."""
     text = (ROOT / "test/build.mk").read_text()
     run = [re.search(rf"^{target}:.*\n\t@\$\(PYTHON\) -B test/rings.py (.*)", text, re.M)[1].split()
-           for target in ("check", "check-debug")]
-    assert sorted(run[0] + run[1]) == sorted(rings.RINGS)
+           for target in ("check", "check-debug", "check-long")]
+    assert sorted(sum(run, [])) == sorted(rings.RINGS)
 
 
 def test_what_the_debug_kernel_leaves_out_exists():

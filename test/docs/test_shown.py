@@ -75,6 +75,7 @@ class Never:
 APP = "#!/bin/sh\ncat model.gguf\n"
 EXAMPLES = "test_examples_print_what_they_show"
 GUEST = "test_guest.py::"
+DECISIONS = "test_decisions.py::"
 LONG = Never("minutes of measuring, whose numbers the document has; tests run the scripts in small")
 NETWORK = Never("fetches packages of Debian's")
 OWN_KERNEL = Never("changes the kernel, or the firmware, of the machine that it runs on")
@@ -102,7 +103,7 @@ TABLE = [
     ("CONTRIBUTING.md", "make vm", Never("a shell for somebody to type into")),
     ("docs/user/demo.md", r"\$ make vm", Never("a shell for somebody to type into")),
     ("docs/user/demo.md", "/data # sweep --policy .*", By(
-        GUEST + "test_faults_equal_arithmetic",
+        DECISIONS + "test_faults_equal_arithmetic",
         "--policy /hipec/policies/{policy}.hpo")),
     ("docs/user/demo.md", "/data # hipec status", By(
         GUEST + "test_status_shows_the_container",
@@ -129,15 +130,15 @@ TABLE = [
     ("docs/user/auto.md", "hipec run .*", By(
         "test_run_guest.py::test_auto_says_what_it_found", "run/guest.sh: hipec run -p auto")),
     ("docs/user/auto.md", "hipec (attach .*--curve.*|status --curve .*)", By(
-        GUEST + "test_a_curve_is_told_by_the_command",
-        "guest/stock.sh: hipec attach --policy /hipec/policies/mru.hpo --curve",
-        "guest/stock.sh: hipec status --curve")),
+        DECISIONS + "test_a_curve_is_told_by_the_command",
+        "guest/decisions.sh: hipec attach --policy /hipec/policies/mru.hpo --curve",
+        "guest/decisions.sh: hipec status --curve")),
     ("docs/user/auto.md", "hipec attach .*", By(
-        GUEST + "test_a_league_is_told_by_the_command",
-        "guest/stock.sh: hipec attach --policy auto")),
+        DECISIONS + "test_a_league_is_told_by_the_command",
+        "guest/decisions.sh: hipec attach --policy auto")),
     ("docs/user/in-place.md", "hipec (attach|detach) .*", By(
-        GUEST + "test_files_are_attached_by_the_command",
-        "guest/stock.sh: hipec attach --policy", "guest/stock.sh: hipec detach")),
+        DECISIONS + "test_files_are_attached_by_the_command",
+        "guest/decisions.sh: hipec attach --policy", "guest/decisions.sh: hipec detach")),
     ("docs/user/install.md", "make deb", By(
         "test_packages.py::test_python", 'conftest.py: "deb-run"')),
     ("docs/user/install.md", "make", By(
@@ -168,11 +169,11 @@ TABLE = [
     ("docs/user/replayer.md", r"\$ .*", By("test_play.py::" + EXAMPLES, '"docs/user/replayer.md"')),
     ("docs/user/profile.md", r"\$ .*", Here(search_txt="r 0 1000\nr 5000 20\nr 0 1000\n")),
     ("docs/user/record.md", "# hipec record .*", By(
-        GUEST + "test_the_command_records_what_lives",
-        "guest/stock.sh: hipec record -o /results/records/command --ring 16M -- ")),
+        DECISIONS + "test_the_command_records_what_it_runs",
+        "guest/decisions.sh: hipec record -o /results/records/command --ring 16M -- ")),
     ("docs/user/record.md", "# hipec replay .*", By(
-        GUEST + "test_the_command_records_what_lives",
-        '"replay"')),
+        DECISIONS + "test_the_command_records_what_it_runs",
+        'one_boot.py: "replay"')),
     ("docs/user/record.md", "# hipec sim .*", By(
         "test_record.py::test_a_record_is_a_trace",
         '"sim", "--policy"')),
@@ -188,15 +189,15 @@ TABLE = [
         "guest/random.sh: sh /hipec/stress.sh stress")),
     ("docs/user/sweeps.md", r"\$ (sudo apt|python3 -m venv|pip) .*", NETWORK),
     ("docs/user/sweeps.md", r"\$ hipec swap .*", By(
-        GUEST + "test_policies_are_swapped_by_hand_and_on_trial",
-        'guest/stock.sh: swap --trial 8s "$id"')),
+        DECISIONS + "test_policies_are_swapped_by_hand_and_on_trial",
+        'guest/decisions.sh: swap --trial 8s "$id"')),
     ("docs/user/sweeps.md", r"\$ (export DASK|dask|hipec sweep --scheduler).*", By(
         "test_sweep_cluster.py::test_the_page_starts_a_cluster_by_hand", "docs/user/sweeps.md")),
     ("docs/user/sweeps.md", r"\$ .*", By(
         "test_sweep.py::test_the_page_shows_what_commands_print", "docs/user/sweeps.md")),
     ("docs/user/swap.md", "hipec swap --trial .*", By(
-        GUEST + "test_policies_are_swapped_by_hand_and_on_trial",
-        'guest/stock.sh: swap --trial 8s "$id"')),
+        DECISIONS + "test_policies_are_swapped_by_hand_and_on_trial",
+        'guest/decisions.sh: swap --trial 8s "$id"')),
     ("docs/user/swap.md", r"hipec why \d+ \d+", By(
         GUEST + "test_why_tells_of_a_page",
         'guest/run.sh: hipec why "$id" 3')),

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which tests of test/guest/program/ the debug kernel leaves out.
+"""Which tests of test/guest/program/ some kernels leave out.
 
-It finds wrong uses of memory, locks and lifetimes, and is ten times slower. A test is
-left out if it proves a number or a decision, which the stock kernels prove, and if
-others take its ways through the module. A new test runs there until it is named here.
+The debug kernel finds wrong uses of memory, locks and lifetimes, and is several times
+slower. A test is left out if it proves a number or a decision, which a stock kernel
+proves, and if others take its ways through the module. The second stock kernel leaves
+these to ring long. A new test runs everywhere until it is named here.
 """
 
 COUNTS = frozenset("""

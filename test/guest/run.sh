@@ -2,7 +2,7 @@
 #
 # run.sh stock|debug: what test_guest.py has the guest do: everything once, results
 # for each part in a file of its own. Runs on although a part fails: the files tell.
-# The debug kernel runs what it may find bugs in; stock.sh is for the others.
+# The debug kernel runs what it may find bugs in; stock ones the VM core's files as well.
 
 # Tests revoke the same policies again and again.
 insmod /hipec/hipec.ko pool_mb=2 backoff_ms=0 others_us=10000 || exit 1
@@ -28,11 +28,10 @@ hipec record -o /results/records/live --seconds 1 --all 2>/results/record.txt
 kill -9 $sweep
 wait $sweep 2>/dev/null
 
-[ "$1" = debug ] || . /hipec/stock.sh
+cd /
 
 # Unloading: nothing of ours is left behind.
 cat /sys/kernel/debug/hipec/frames >/results/frames.txt
-cd /
 until rmmod hipec 2>/dev/null; do :; done
 ls -d /sys/module/hipec* /dev/hipec* /sys/kernel/debug/hipec >/results/left.txt 2>/dev/null
 hipec status >/results/status-gone.txt 2>&1
@@ -49,6 +48,10 @@ until rmmod hipec 2>/dev/null; do :; done
 if [ "$1" = debug ]; then
 	sh /hipec/unload.sh
 else
-	# random.sh has more of it.
+	# random.sh has more of both.
+	insmod /hipec/hipec_vmtest.ko || exit 1
+	hpt --module /hipec/vm/*.hpt >/results/hpt.txt 2>&1
+	differ --module 1 2000 >/results/differ.txt 2>&1
+	rmmod hipec_vmtest
 	sh /hipec/stress.sh stress --seconds 10 --seed 1
 fi

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, guest_tree, limit, modules, need, vm
+from conftest import BUILD, LONG_ON_SECOND, ROOT, guest_tree, limit, modules, need, vm
 
 pytestmark = pytest.mark.guest
 
@@ -23,7 +23,7 @@ STEPS = ["loop", "loop-detach", "nested", "nested-detach", "service",
 AROUND = ROOT / "test/guest/around"
 
 
-@pytest.fixture(scope="session", params=KERNELS)
+@pytest.fixture(scope="session", params=LONG_ON_SECOND)
 def around(request, tmp_path_factory):
     """One boot: a Result of run.py."""
     kernel = request.param

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ROOT, guest_image, guest_tree,
+from conftest import (BUILD, KUNIT_KERNELS, LONG_ON_SECOND, ROOT, guest_image, guest_tree,
                       limit, need, vm)
 from hostile.hostile import complaints
 from stress import stress
@@ -19,7 +19,7 @@ POLICIES = sorted(path.stem for path in (ROOT / "policies").glob("*.hp"))
 pytestmark = pytest.mark.debug
 
 
-@pytest.fixture(scope="session", params=[*KERNELS, *KUNIT_KERNELS])
+@pytest.fixture(scope="session", params=[*LONG_ON_SECOND, *KUNIT_KERNELS])
 def kernel(request):
     """All of them."""
     need(request.param)
@@ -35,7 +35,8 @@ def ran(kernel, tmp_path_factory):
     subprocess.run([ROOT / "vm-images/mkdisk.sh", data, tmp / "data.img", "64M"], check=True)
     return vm.boot(kernel, guest_image(tmp, kernel, guest_tree(tmp)), BUILD / f"native-{kernel}",
                    ["env", f"HIPEC_SLOWER={vm.fact(kernel, 'slower', '1')}", "sh",
-                    "/hipec/native.sh"], disk=tmp / "data.img", timeout=limit(kernel))
+                    "/hipec/native.sh"], disk=tmp / "data.img", timeout=limit(kernel),
+                   append="kmemleak=off")     # test_random.py looks for leaks
 
 
 def text(ran, name):

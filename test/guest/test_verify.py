@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, ROOT, guest_tree, limit, modules, need, vm
+from conftest import BUILD, LONG_ON_SECOND, ROOT, guest_tree, limit, modules, need, vm
 
 FILE_SYSTEMS = ["ext4", "xfs", "btrfs"]
 ENGINES = ["psync", "mmap", "libaio", "io_uring"]
@@ -52,6 +52,6 @@ def check(ran, file_systems):
 
 
 @pytest.mark.guest
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", LONG_ON_SECOND)
 def test_what_was_written_is_read(kernel, tmp_path):
     check(boot(kernel, tmp_path, FILE_SYSTEMS, 2), FILE_SYSTEMS)
