@@ -188,7 +188,8 @@ def command_line(kernel, append):
     if own := fact(kernel, "append"):
         # While 6.12 looks at its first CPU it forgets that there are five levels of page
         # tables, and KASAN calls what an interrupt uses just then a wild access.
-        words += ["no5lvl", *own.split()]
+        # And where the host is busy, a CPU that tests for half a minute is none that hangs.
+        words += ["no5lvl", "watchdog_thresh=60", *own.split()]
     return [*words, *append.split()]
 
 
