@@ -34,6 +34,10 @@ def limit(kernel):
 # Of the kernel's modules, those of file systems that tests mount.
 FILE_SYSTEMS = ["xfs", "btrfs", "overlay", "vfat", "nls_cp437", "nls_ascii"]
 
+# What has the longest boots begins first, so that no process waits for another at the end.
+LONGEST = ["test_guest", "test_run_guest", "test_packages", "test_packages_guest", "test_native",
+           "test_decisions", "test_around", "test_amp_guest", "test_random", "test_place"]
+
 PACKAGES = ["hipec-dkms", "hipec-tools", "libhipec0", "libhipec-dev", "python3-hipec"]
 
 
@@ -123,6 +127,8 @@ def pytest_collection_modifyitems(config, items):
     # In a process of xdist, which calls --dist loadgroup so.
     if not config.getoption("loadgroup", False):
         return
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST
+               else len(LONGEST))
     for item in items:
         params = item.callspec.params.values() if hasattr(item, "callspec") else ()
         kernels = [value for value in params if value in KERNELS + KUNIT_KERNELS]

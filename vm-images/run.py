@@ -63,6 +63,11 @@ SPLAT = re.compile(
     r"INFO: task .* blocked for|INFO: trying to register|"
     r"rcu: INFO: |hard LOCKUP|kmemleak: \d+ new suspected))")
 
+# Of these, the ones that say that something does not go on. Where the host stood still for so
+# many seconds, as a virtual machine may, its guests did, and report it.
+STANDSTILL = re.compile(r"soft lockup|workqueue lockup|rcu: INFO: |INFO: task .* blocked for")
+STILL_SECONDS = 10
+
 # stale_code(): a report of a CPU at a breakpoint, with the bytes that are there instead.
 STALE = re.compile(r"asm_exc_int3\+\S+\r?\n.*RIP: 0010:(\S+)\+0x0/\S+\r?\n.*Code: [^<\n]*<(?!cc)")
 LOOK_SECONDS = 5
@@ -128,11 +133,12 @@ def fact(kernel, name, default=""):
     return path.read_text().strip() if path.exists() else default
 
 
-def find_splat(console):
-    """The first complaint of the kernel with the lines around it, or None."""
+def find_splat(console, stood=0.0):
+    """The first complaint of the kernel with the lines around it, or None. @stood: seconds for
+    which this host stood still meanwhile."""
     lines = console.split("\n")
     for number, line in enumerate(lines):
-        if SPLAT.search(line):
+        if SPLAT.search(line) and not (stood >= STILL_SECONDS and STANDSTILL.search(line)):
             return line.strip(), "\n".join(lines[max(0, number - 5):number + 25])
     return None
 
@@ -266,27 +272,29 @@ def stale_code(text):
 
 
 def follow(guest, console, timeout, verbose, kill_when=None):
-    """Wait for the guest's end; returns whether it came in time. One that hangs for stale code
-    does not wait for it."""
+    """Wait for the guest's end; returns whether it came in time, and the longest time in seconds
+    for which this host stood still. A guest that hangs for stale code is not waited for."""
     end = time.monotonic() + timeout
     look = 0
+    last, stood = time.monotonic(), 0.0
     with open(console, encoding="utf-8", errors="replace") as stream:
         while True:
             ended = guest.poll() is not None
+            last, stood = time.monotonic(), max(stood, time.monotonic() - last)
             if time.monotonic() > look:
                 look = time.monotonic() + LOOK_SECONDS
                 if stale_code(console.read_text(errors="replace")):
                     guest.kill()
                     guest.wait()
-                    return True
+                    return True, stood
             if kill_when and kill_when(console.read_text(errors="replace")):
                 guest.kill()
                 guest.wait()
-                return True
+                return True, stood
             if verbose:
                 print(stream.read(), end="", flush=True)
             if ended or timeout and time.monotonic() > end:
-                return ended
+                return ended, stood
             time.sleep(0.02)
 
 
@@ -440,7 +448,7 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
                                              det=det, monitor=its if command else None,
                                              devices=devices)
                 try:
-                    in_time = follow(guest, console, timeout, verbose and command, kill_when)
+                    in_time, stood = follow(guest, console, timeout, verbose and command, kill_when)
                     killed = guest.returncode == -signal.SIGKILL
                     if not in_time and command:
                         told = ask_where(guest, ours, console, slower * TELL_SECONDS)
@@ -458,7 +466,9 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
     if not command and status is None:
         status = 0  # a person may leave the shell by quitting QEMU
     verdict = "ok"
-    splat = find_splat(text)
+    splat = find_splat(text, stood)
+    if stood >= STILL_SECONDS:
+        print(f"run.py: this host stood still for {stood:.0f} s", file=sys.stderr)
     if splat:
         status, verdict = BROKEN, f"the kernel reported: {splat[0]}\n\n{splat[1]}"
     elif kill_when and killed:

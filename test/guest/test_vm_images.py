@@ -99,6 +99,39 @@ def test_a_complaint_of_the_kernel_is_found(line):
     assert found == (line, f"before\n{line}\nafter\n")
 
 
+STANDSTILLS = [
+    "[  417.187821] watchdog: BUG: soft lockup - CPU#0 stuck for 92s! [kworker/u9:3:101]",
+    "[  417.316563] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
+    "[   12.345678] BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 30s!",
+    "[  417.316563] INFO: task sweep:1 blocked for more than 30 seconds.",
+]
+
+
+def test_what_hangs_while_the_host_stands_still_is_no_complaint():
+    """And whatever else the kernel says is."""
+    bug = "[  418.000000] BUG: KASAN: use-after-free in hipec_vm_run"
+    for line in STANDSTILLS:
+        assert vm.find_splat(f"{line}\n", stood=vm.STILL_SECONDS - 1)[0] == line
+        assert vm.find_splat(f"{line}\n", stood=vm.STILL_SECONDS) is None
+    assert vm.find_splat("\n".join([*STANDSTILLS, bug]), stood=90)[0] == bug
+
+
+def test_a_host_that_stands_still_is_noticed(tmp_path):
+    class Guest:
+        """One whose host does nothing for a while before it ends."""
+        left = 3
+
+        def poll(self):
+            self.left -= 1
+            if self.left == 1:
+                time.sleep(0.5)
+            return None if self.left else 0
+
+    (tmp_path / "console").touch()
+    in_time, stood = vm.follow(Guest(), tmp_path / "console", 60, False)
+    assert in_time and 0.5 <= stood < 5
+
+
 @pytest.mark.parametrize("line", [
     "[    3.524298] hipec: loading out-of-tree module taints kernel.",
     "[    3.524681] hipec: module verification failed: signature and/or required key "
