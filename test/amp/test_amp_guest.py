@@ -14,14 +14,15 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, LONG_ON_SECOND, ROOT, limit, modules, need, vm
+from conftest import BUILD, KERNELS, ROOT, limit, modules, need, vm
 
-pytestmark = pytest.mark.guest
+# test_run_guest.py has AMP find out what NumPy does, in ring vm.
+pytestmark = pytest.mark.long
 PAGE = 4096
 LARGE, FRAMES, ROUNDS = 9216, 4608, 6   # guest.sh has the frames
 
 
-@pytest.fixture(scope="session", params=LONG_ON_SECOND)
+@pytest.fixture(scope="session", params=KERNELS)
 def ran(request, tmp_path_factory):
     """A Result of run.py."""
     kernel = request.param
