@@ -214,7 +214,7 @@ check-debug: packages
 check-long: packages packages-deb packages-apps
 	@$(PYTHON) -B test/rings.py long
 
-## check-fast: ring fast: user space, no root, no guest, under a minute
+## check-fast: ring fast: user space, no root, no guest, five minutes on two CPUs
 check-fast:
 	@$(PYTHON) -B test/rings.py fast
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What test_guest.py and test_decisions.py share: the guest's disk, its tests, its results."""
+"""What test_guest.py, test_decisions.py and test_leaks.py share: the guest's disk, its tests, its
+results."""
 
 import re
 import subprocess
