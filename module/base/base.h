@@ -14,7 +14,6 @@
  *       the pool's lock (pool.c), under which other containers' are only tried
  *         folio lock
  *           i_mmap_rwsem of the file's mapping
- *             page table lock
  *   hook_lock (cache/open.c), admin_lock and take_lock (cache/table.c), in this order,
  *   are taken around a container's, and dir_lock (cache/dir.c) under admin_lock, or alone.
  *   hipec_containers_lock, hipec_claims_lock and volume.c's are taken with none of
@@ -99,6 +98,7 @@ struct hipec_kind {
  * @last_timeout: @served when a fault last timed out on pinned pages
  * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, while
  *             core.unsettled
+ * @stale_events: events since it is
  * @refill:    has the policy name pages for others
  * @for_others: that is under way, in the worker
  * @asked_since: ns, when that began; 0: it is not
@@ -162,6 +162,7 @@ struct hipec_container {
 	u32 served;
 	u32 last_timeout;
 	cpumask_var_t stale_cpus;
+	u32 stale_events;
 
 	struct work_struct refill;
 	bool for_others;
@@ -230,6 +231,10 @@ void hipec_work_exit(void);
 /* young.c: the referenced bit in page tables */
 bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
 		      struct folio *folio, bool reset);
+bool hipec_young_range(struct hipec_container *c, struct address_space *mapping,
+		       pgoff_t first, u32 nr, unsigned long *young);
+void hipec_young_reset(struct hipec_container *c, struct address_space *mapping,
+		       pgoff_t first, u32 nr, const unsigned long *which);
 void hipec_young_settle(struct hipec_core *core);
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
 void hipec_young_flush_cpus(struct cpumask *cpus);

@@ -1,41 +1,158 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The referenced bit of a folio, in the page tables that map it.
+ * The referenced bits of a file's pages, in the page tables that map them.
  *
- * A stock kernel exports neither folio_referenced() nor a page-table walk by
- * folio. What it exports is enough: a file's mapping knows its VMAs, and
- * apply_to_existing_page_range() visits one address of one of them.
+ * A stock kernel exports neither folio_referenced() nor a walk of page tables that costs
+ * less than a fault. So they are read here: a file's mapping knows its VMAs; i_mmap_rwsem
+ * keeps these in the tree, and so their page tables, and RCU the memory of those that go
+ * when pages are collapsed. No lock of a page table is needed: a bit is reset by
+ * compare-and-exchange, which fails where the entry has become another one.
  *
  * A CPU may keep a translation, with the bit set, in its TLB, and then does not
  * set the bit in memory again. No exported function flushes a page, so resets
- * are collected and every CPU that runs one of the mms is flushed once, when
- * the event that reset them ends (hipec_young_settle()).
+ * are collected and every CPU that runs one of the mms is flushed once
+ * (hipec_young_settle()).
  */
+#include <linux/bitmap.h>
 #include <linux/pagemap.h>
+#include <linux/pgtable.h>
 #include <linux/rbtree.h>
+#include <linux/rcupdate.h>
 #include <linux/smp.h>
 #include <asm/tlbflush.h>
 
 #include "base.h"
 
+/* Events until CPUs are told of resets: one for so many frames, but at most so many. */
+#define STALE_PART 256
+#define MOST_STALE 64u
+
+/**
+ * struct walk - of some pages, counted from the first
+ * @which: pages that are looked at; NULL: all
+ * @young: gets those that were referenced; NULL: nobody wants to know
+ * @reset: reset their bits
+ * @copies: this VMA may have copies in the place of the file's pages: these have other
+ *         frames, and their bits are none of ours
+ * @found: whether a bit was set
+ */
 struct walk {
-	unsigned long pfn;
-	unsigned long nr;
+	const unsigned long *which;
+	unsigned long *young;
 	bool reset;
-	bool young;
+	bool copies;
+	bool found;
 };
 
-static int visit(pte_t *pte, unsigned long addr, void *data)
+/* Whether an entry is that of a copy, or of the zero page. */
+static bool is_copy(pte_t value)
 {
-	struct walk *w = data;
+	return pte_special(value) || PageAnon(pfn_to_page(pte_pfn(value)));
+}
 
-	if (!pte_present(*pte) || pte_pfn(*pte) - w->pfn >= w->nr ||
-	    !pte_young(*pte))
-		return 0;
-	w->young = true;
-	if (w->reset)
-		clear_bit(_PAGE_BIT_ACCESSED, (unsigned long *)&pte->pte);
-	return 0;
+/* Pages @i to @end: @pte has the entry of the first. */
+static void walk_table(struct walk *w, pte_t *pte, u32 i, u32 end)
+{
+	pte_t *entry = pte - i;
+
+	for (; i < end; i++) {
+		pte_t value;
+
+		if (w->which)
+			i = find_next_bit(w->which, end, i);
+		if (i >= end)
+			break;
+		value = READ_ONCE(entry[i]);
+		if (!pte_young(value) || !pte_present(value) ||
+		    (unlikely(w->copies) && is_copy(value)))
+			continue;
+		w->found = true;
+		if (w->young)
+			__set_bit(i, w->young);
+		/* Whoever has changed it since has taken care of its bit. */
+		if (w->reset)
+			(void)cmpxchg(&entry[i].pte, value.pte,
+				      value.pte & ~(pteval_t)_PAGE_ACCESSED);
+	}
+}
+
+/* Where the page table of @addr hangs; NULL: there is none. */
+static pmd_t *pmd_of(struct mm_struct *mm, unsigned long addr)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	if (pgd_none(*pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, addr);
+	if (p4d_none(*p4d))
+		return NULL;
+	pud = pud_offset(p4d, addr);
+	return pud_none(*pud) || pud_leaf(*pud) ? NULL : pmd_offset(pud, addr);
+}
+
+/* Pages @i to @end, which a VMA maps from @addr on. */
+static void walk_vma(struct walk *w, struct mm_struct *mm, unsigned long addr, u32 i,
+		     u32 end)
+{
+	u32 nr;
+
+	for (; i < end; i += nr, addr += nr * PAGE_SIZE) {
+		pmd_t *at = pmd_of(mm, addr), pmd;
+
+		nr = min_t(u32, end - i, PTRS_PER_PTE - pte_index(addr));
+		if (!at)
+			continue;
+		rcu_read_lock();
+		pmd = READ_ONCE(*at);
+		if (pmd_present(pmd) && !pmd_leaf(pmd))
+			walk_table(w, pte_offset_kernel(&pmd, addr), i, i + nr);
+		rcu_read_unlock();
+	}
+}
+
+/*
+ * Pages [@first, @first + @nr) of a file, wherever they are mapped. There are few VMAs:
+ * a plain walk of the tree is enough. Context: expects c->lock; may sleep. Return:
+ * whether one was referenced.
+ */
+static bool walk_mapping(struct hipec_container *c, struct address_space *mapping,
+			 pgoff_t first, u32 nr, struct walk *w)
+{
+	pgoff_t from, end;
+	bool any = false;
+	struct rb_node *node;
+
+	i_mmap_lock_read(mapping);
+	for (node = rb_first_cached(&mapping->i_mmap); node;
+	     node = rb_next(node)) {
+		struct vm_area_struct *vma =
+			rb_entry(node, struct vm_area_struct, shared.rb);
+
+		cond_resched();	/* "few" is the user's word */
+		from = max(first, vma->vm_pgoff);
+		end = min(first + nr, vma->vm_pgoff + vma_pages(vma));
+		if (from >= end)
+			continue;
+		w->found = false;
+		w->copies = READ_ONCE(vma->anon_vma);
+		walk_vma(w, vma->vm_mm, vma->vm_start +
+			 ((from - vma->vm_pgoff) << PAGE_SHIFT), from - first,
+			 end - first);
+		if (!w->found)
+			continue;
+		any = true;
+		if (w->reset) {
+			c->core.unsettled = true;
+			cpumask_or(c->stale_cpus, c->stale_cpus,
+				   mm_cpumask(vma->vm_mm));
+		} else if (!w->young) {
+			break;
+		}
+	}
+	i_mmap_unlock_read(mapping);
+	return any;
 }
 
 /**
@@ -45,53 +162,53 @@ static int visit(pte_t *pte, unsigned long addr, void *data)
  * @folio:   that cannot go, not mapped by a whole page table
  * @reset:   reset the bits
  *
- * i_mmap_rwsem keeps the VMAs in the tree and their page tables alive, so no
- * mmap_lock is needed. There are few VMAs: a plain walk of the tree is enough. A
- * private one may have a copy in the page's place: that is another frame, and its bit
- * is none of ours.
- *
  * Context: expects c->lock; may sleep.
  * Return: whether a bit was set.
  */
 bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
 		      struct folio *folio, bool reset)
 {
-	struct walk w = {
-		.pfn = folio_pfn(folio), .nr = folio_nr_pages(folio),
-		.reset = reset,
-	};
-	pgoff_t first, last, from, to;
-	bool young = false;
-	struct rb_node *node;
+	struct walk w = { .reset = reset };
 
-	first = folio->index;
-	last = first + w.nr - 1;
-	i_mmap_lock_read(mapping);
-	for (node = rb_first_cached(&mapping->i_mmap); node;
-	     node = rb_next(node)) {
-		struct vm_area_struct *vma =
-			rb_entry(node, struct vm_area_struct, shared.rb);
+	return walk_mapping(c, mapping, folio->index, folio_nr_pages(folio), &w);
+}
 
-		cond_resched();	/* "few" is the user's word */
-		from = max(first, vma->vm_pgoff);
-		to = min(last, vma->vm_pgoff + vma_pages(vma) - 1);
-		if (from > to)
-			continue;
-		w.young = false;
-		apply_to_existing_page_range(vma->vm_mm, vma->vm_start +
-			((from - vma->vm_pgoff) << PAGE_SHIFT),
-			(to - from + 1) << PAGE_SHIFT, visit, &w);
-		if (!w.young)
-			continue;
-		young = true;
-		if (!reset)
-			break;
-		c->core.unsettled = true;
-		cpumask_or(c->stale_cpus, c->stale_cpus,
-			   mm_cpumask(vma->vm_mm));
-	}
-	i_mmap_unlock_read(mapping);
-	return young;
+/**
+ * hipec_young_range() - which pages of a file were referenced
+ * @c:       container
+ * @mapping: of the file
+ * @first:   index of the first page
+ * @nr:      pages
+ * @young:   bit of each, from bit 0 on; those of pages that were are set. Pages that are
+ *           mapped by a whole page table are not looked at
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: whether one was.
+ */
+bool hipec_young_range(struct hipec_container *c, struct address_space *mapping,
+		       pgoff_t first, u32 nr, unsigned long *young)
+{
+	struct walk w = { .young = young };
+
+	return walk_mapping(c, mapping, first, nr, &w);
+}
+
+/**
+ * hipec_young_reset() - reset the bits of some pages of a file
+ * @c:       container; hipec_core_settle() is owed to it
+ * @mapping: of the file
+ * @first:   index of the first page
+ * @nr:      pages
+ * @which:   of these, as hipec_young_range() has them
+ *
+ * Context: expects c->lock; may sleep.
+ */
+void hipec_young_reset(struct hipec_container *c, struct address_space *mapping,
+		       pgoff_t first, u32 nr, const unsigned long *which)
+{
+	struct walk w = { .which = which, .reset = true };
+
+	walk_mapping(c, mapping, first, nr, &w);
 }
 
 static void flush_this_cpu(void *unused)
@@ -113,6 +230,7 @@ void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus)
 	cpumask_or(cpus, cpus, c->stale_cpus);
 	cpumask_clear(c->stale_cpus);
 	c->core.unsettled = false;
+	c->stale_events = 0;
 }
 
 /* Make resets visible to @cpus, and forget them. Context: interrupts are on. */
@@ -124,9 +242,19 @@ void hipec_young_flush_cpus(struct cpumask *cpus)
 	cpumask_clear(cpus);
 }
 
-/* The engine's host: make resets visible to the CPUs. As hipec_core_settle(). */
+/*
+ * The engine's host: make resets visible to the CPUs, of many events at once. A page is
+ * looked at again when about as many have come as there are frames: what it is used in
+ * the first few of these events may be missed. (The kernel's own reclaim leaves it to
+ * chance when a CPU sees such a reset.) As hipec_core_settle().
+ */
 void hipec_young_settle(struct hipec_core *core)
 {
-	hipec_young_flush_cpus(hipec_of_core(core)->stale_cpus);
+	struct hipec_container *c = hipec_of_core(core);
+
+	if (++c->stale_events < min(core->nr_frames / STALE_PART, MOST_STALE))
+		return;
+	hipec_young_flush_cpus(c->stale_cpus);
 	core->unsettled = false;
+	c->stale_events = 0;
 }

@@ -14,12 +14,6 @@
 
 #include "cache.h"
 
-/*
- * Pages that are looked at, for Access, before each Replace: so often each is, while as
- * many come in as there are. A look at a map costs more than a miss's decision.
- */
-#define HARVEST 8
-
 static struct hipec_cache *cache_of(struct hipec_vm *vm)
 {
 	return hipec_of_vm(vm)->cache;
@@ -78,20 +72,14 @@ bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset)
 	return young;
 }
 
-/*
- * Move the bit of page tables into the entry, for all who read it. The fault that maps a
- * page sets the bit, its neighbours' as well: the shadow, which is to know what was
- * touched, hears of faults, and of the bit only where it was reset before.
- */
-static bool harvest(struct hipec_cache *cache, u32 h)
+/* Move the bit of page tables into the entry. */
+static void harvest(struct hipec_cache *cache, u32 h)
 {
-	u16 *flags = &cache->c->core.vm.page[h].flags;
-	u32 who = *flags & HIPEC_FOLIO_LOOKED ? HIPEC_REF_ALL :
-						HIPEC_REF_ALL & ~HIPEC_REF_SHADOW;
-	bool young = hipec_folio_young(cache, h, true);
+	struct hipec_page *page = &cache->c->core.vm.page[h];
+	bool looked = page->flags & HIPEC_FOLIO_LOOKED;
 
-	*flags |= young ? who << HIPEC_FOLIO_REF_SHIFT : 0;
-	return young;
+	if (hipec_folio_young(cache, h, true))
+		hipec_folio_found(page, looked);
 }
 
 static bool is_referenced(struct hipec_cache *cache, u32 h, u32 who)
@@ -246,29 +234,6 @@ static bool maybe_mapped(const struct hipec_cache *cache)
 	return false;
 }
 
-/* Pages of maps that were touched lately: of each read() the policy is told anyway. */
-static u32 folio_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
-{
-	struct hipec_cache *cache = hipec_of_core(core)->cache;
-	struct hipec_vm *vm = &core->vm;
-	u32 n = 0, i;
-
-	if (!maybe_mapped(cache))
-		return 0;
-	for (i = 0; i < min_t(u32, HARVEST, vm->nr_pages); i++) {
-		u32 h = core->harvested = core->harvested % vm->nr_pages + 1;
-		bool looked = vm->page[h].flags & HIPEC_FOLIO_LOOKED;
-
-		if (!hipec_page_live(vm, h) || !harvest(cache, h))
-			continue;
-		pgno[n++] = vm->page[h].pgno;
-		/* Else the fault set it, which the league has played. */
-		if (looked)
-			hipec_event_access(cache->c, vm->page[h].pgno, false, false);
-	}
-	return n;
-}
-
 /*
  * The policy that takes over finds the referenced bits as its team had them. Context:
  * expects c->lock.
@@ -324,7 +289,7 @@ void hipec_folios_spare(struct hipec_cache *cache)
 	.referenced = folio_referenced,	\
 	.reset = folio_reset,		\
 	.evict = folio_evict,		\
-	.look = folio_look
+	.look = hipec_maps_touched
 
 const struct hipec_core_ops hipec_cache_ops = {
 	FOLIO_OPS,

@@ -28,6 +28,7 @@
  * before.c  what had a file open before it was taken
  * touch.c   which pages were touched, on their way to the policy
  * bits.c    what the policy asks of its host
+ * maps.c    which pages of maps were touched
  * miss.c    what is about to be read
  * policy.c  what the policy is asked and told
  * budget.c  pages that are held, and that may be
@@ -127,6 +128,26 @@ struct hipec_folios {
 	u32 pages;
 };
 
+/* Page numbers that are looked at together, in maps. */
+#define HIPEC_RUN_PAGES 512u
+
+/**
+ * struct hipec_maps - where touched pages of maps are looked for
+ * @next:   page number that is looked at next
+ * @walked: page numbers that were looked at since page number 0
+ * @round:  the same, of the round before
+ * @earned: page numbers that may be looked at
+ * @start:  page number of the first of these:
+ * @told:   pages that were found touched, and the policy is to be told of
+ */
+struct hipec_maps {
+	u64 next;
+	u32 walked, round;
+	s32 earned;
+	u32 start;
+	DECLARE_BITMAP(told, HIPEC_RUN_PAGES);
+};
+
 /**
  * struct hipec_cfile - a file that is taken
  * @hash:    of all files, by inode; RCU
@@ -223,6 +244,7 @@ struct hipec_evicting {
  * @touches: pages that were touched, for each CPU
  * @noted:   CPUs whose touches the policy has not been told of; one that noted while it
  *           was told may be missing until its notes are half full
+ * @maps:    which pages of maps were touched
  * @drain:   work: tells the policy of them
  * @clean:   work: writes what is dirty
  * @code:    work: lets files go that turned out to be code
@@ -259,6 +281,7 @@ struct hipec_cache {
 	bool kept;
 	struct hipec_touches __percpu *touches;
 	cpumask_var_t noted;
+	struct hipec_maps maps;
 	struct work_struct drain;
 	struct work_struct clean;
 	struct work_struct code;
@@ -288,6 +311,39 @@ static inline struct hipec_cfile *hipec_cfile_of(struct hipec_cache *cache,
 	if (unlikely(!f || pgno - f->start >= f->nr))
 		f = cache->last = xa_load(&cache->slots, pgno >> HIPEC_SLOT_SHIFT);
 	return f;
+}
+
+/* The entry that has page @pgno of a file; 0: none has. Context: expects c->lock. */
+static inline u32 hipec_entry_at(struct hipec_cfile *f, u32 pgno)
+{
+	struct hipec_vm *vm = &f->cache->c->core.vm;
+	u32 h = hipec_page_find(vm, pgno), order, head;
+
+	for (order = 1; !h && order <= f->orders; order++) {
+		head = f->start + round_down(pgno - f->start, 1u << order);
+		h = hipec_page_find(vm, head);
+		if (h && hipec_folio_pages(vm, h) <= pgno - head)
+			h = 0;
+	}
+	return h;
+}
+
+/**
+ * hipec_folio_found() - the bit in page tables was found set, for all who read it
+ * @page:   whose bit is reset
+ * @looked: it was reset before
+ *
+ * The fault that maps a page sets the bit, its neighbours' as well: the shadow, which is
+ * to know what was touched, hears of faults, and of the bit only where it was reset
+ * before.
+ *
+ * Context: expects c->lock.
+ */
+static inline void hipec_folio_found(struct hipec_page *page, bool looked)
+{
+	page->flags |= HIPEC_FOLIO_LOOKED |
+		       (looked ? HIPEC_REF_ALL : HIPEC_REF_ALL & ~HIPEC_REF_SHADOW)
+		       << HIPEC_FOLIO_REF_SHIFT;
 }
 
 /*
@@ -359,6 +415,10 @@ void hipec_touch_work(struct work_struct *work);
 /* bits.c */
 bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset);
 void hipec_folios_spare(struct hipec_cache *cache);
+
+/* maps.c */
+u32 hipec_maps_touched(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
+void hipec_maps_forget(struct hipec_cache *cache);
 
 /* miss.c */
 void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context);

@@ -70,6 +70,7 @@ static void take_numbers(struct hipec_cfile *f)
 
 	lockdep_assert_held(&f->cache->c->lock);
 	f->cache->last = NULL;
+	hipec_maps_forget(f->cache);
 	for (i = 0; i < slots; i++)
 		xa_erase(&f->cache->slots, (f->start >> HIPEC_SLOT_SHIFT) + i);
 }

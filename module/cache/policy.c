@@ -221,13 +221,18 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 	return cache->freed - before;
 }
 
-/* The entry of page @pgno, which is no victim, as those are finished first. */
+static bool is_victim(const struct hipec_cache *cache, u32 h)
+{
+	return (cache->c->core.vm.page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM;
+}
+
+/* The entry that begins with page @pgno, as hipec_cache_entry(). */
 u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno)
 {
 	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h = hipec_page_find(vm, pgno);
 
-	if (h && unlikely((vm->page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM)) {
+	if (h && unlikely(is_victim(cache, h))) {
 		hipec_victim_finish(cache, h);
 		h = hipec_page_find(vm, pgno);
 	}
@@ -320,19 +325,15 @@ void hipec_cache_keep_away(struct hipec_cfile *f)
  * @pgno: one of its page numbers
  *
  * Context: expects c->lock; may sleep.
- * Return: handle, of no victim; 0: none has.
+ * Return: handle, of no victim, as those are finished first; 0: none has.
  */
 u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno)
 {
-	struct hipec_cache *cache = f->cache;
-	struct hipec_vm *vm = &cache->c->core.vm;
-	u32 h = hipec_entry_find(cache, pgno), order, head;
+	u32 h = hipec_entry_at(f, pgno);
 
-	for (order = 1; !h && order <= f->orders; order++) {
-		head = f->start + round_down(pgno - f->start, 1u << order);
-		h = hipec_entry_find(cache, head);
-		if (h && hipec_folio_pages(vm, h) <= pgno - head)
-			h = 0;
+	if (h && unlikely(is_victim(f->cache, h))) {
+		hipec_victim_finish(f->cache, h);
+		h = hipec_entry_at(f, pgno);
 	}
 	return h;
 }

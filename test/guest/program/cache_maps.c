@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Files in place that are mapped: a policy hears of their pages' referenced bits what it
+ * hears of read() at once.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "guest.h"
+
+#define FILE_A DIR_DATA "maps-a"
+
+/*
+ * Accesses of which HOT in 16 are to an eighth of the file, which fits in the budget, a
+ * quarter of it. FIFO misses of those, too, what it has evicted; who hears of hits does not.
+ */
+#define HOT 10
+
+struct mix {
+	size_t pages, accesses;
+	uint64_t seed;
+};
+
+static size_t next(struct mix *m)
+{
+	bool hot;
+
+	m->seed = m->seed * 6364136223846793005u + 1442695040888963407u;
+	hot = (m->seed >> 60) < HOT;
+	return (m->seed >> 32) % (hot ? m->pages / 8 : m->pages);
+}
+
+/* Pages that a policy reads, of a map or by read(). */
+static size_t missed(const char *policy, struct mix mix, bool by_map)
+{
+	struct map m = { .pages = mix.pages };
+	struct hipec_status s;
+	uint64_t word;
+	size_t i;
+
+	m.file = open(FILE_A, O_RDONLY);
+	CHECK(m.file >= 0 && !posix_fadvise(m.file, 0, 0, POSIX_FADV_DONTNEED));
+	close(m.file);
+	m.container = open_cache(policy, mix.pages / 4);
+	m.file = take_file(m.container, FILE_A, O_RDONLY);
+	CHECK(!posix_fadvise(m.file, 0, 0, POSIX_FADV_RANDOM));
+	m.base = mmap(NULL, mix.pages * PAGE_BYTES, PROT_READ, MAP_SHARED, m.file, 0);
+	CHECK(m.base != MAP_FAILED);
+	CHECK(!madvise(m.base, mix.pages * PAGE_BYTES, MADV_RANDOM));
+	for (i = 0; i < mix.accesses; i++) {
+		size_t page = next(&mix);
+
+		if (by_map)
+			touch(&m, page);
+		else
+			CHECK(pread(m.file, &word, sizeof(word), page * PAGE_BYTES) ==
+			      sizeof(word) && word == page_word(page));
+	}
+	s = get_status(m.container);
+	CHECK(!munmap(m.base, mix.pages * PAGE_BYTES));
+	close(m.file);
+	close(m.container);
+	printf("# %s, %zu pages, by %s: %llu read\n", policy, mix.pages,
+	       by_map ? "map" : "read()", (unsigned long long)s.counters.read_pages);
+	return s.counters.read_pages;
+}
+
+static void hear(const char *policy, struct mix mix)
+{
+	size_t fifo = missed("fifo", mix, true), by_read = missed(policy, mix, false),
+	       by_map = missed(policy, mix, true);
+
+	CHECK_LE(by_read, by_map + by_read / 50);
+	CHECK_LE(by_map, by_read + by_read / 20);
+	CHECK_LE(by_map, fifo - fifo / 8);
+}
+
+/* CPUs are told of reset bits after each event. */
+static void small_budgets_hear(void)
+{
+	const struct mix mix = { .pages = 1024, .accesses = 8192, .seed = 1 };
+
+	stay_here();
+	make_file(FILE_A, mix.pages * PAGE_BYTES);
+	hear("lru", mix);
+	hear("arc", mix);
+	hear("sieve", mix);
+}
+
+/* They are once in eight events, and a round takes many looks. */
+static void large_budgets_hear(void)
+{
+	const struct mix mix = { .pages = 8192, .accesses = 32768, .seed = 1 };
+
+	stay_here();
+	make_file(FILE_A, mix.pages * PAGE_BYTES);
+	hear("lru", mix);
+}
+
+const struct test cache_maps_tests[] = {
+	{ "cache_hears_of_maps_what_it_hears_of_reads", small_budgets_hear },
+	{ "cache_of_many_pages_hears_of_maps_as_well", large_budgets_hear },
+	{ 0 }
+};
