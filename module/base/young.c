@@ -50,29 +50,43 @@ static bool is_copy(pte_t value)
 	return pte_special(value) || PageAnon(pfn_to_page(pte_pfn(value)));
 }
 
+/* The entry of page @i had @value, whose bit is set. */
+static void found(struct walk *w, u32 i, pte_t *entry, pte_t value)
+{
+	if (!pte_present(value) || (unlikely(w->copies) && is_copy(value)))
+		return;
+	w->found = true;
+	if (w->young)
+		__set_bit(i, w->young);
+	/* Whoever has changed it since has taken care of its bit. */
+	if (w->reset)
+		(void)cmpxchg(&entry->pte, value.pte,
+			      value.pte & ~(pteval_t)_PAGE_ACCESSED);
+}
+
 /* Pages @i to @end: @pte has the entry of the first. */
 static void walk_table(struct walk *w, pte_t *pte, u32 i, u32 end)
 {
 	pte_t *entry = pte - i;
 
 	for (; i < end; i++) {
-		pte_t value;
+		pte_t value = READ_ONCE(entry[i]);
 
-		if (w->which)
-			i = find_next_bit(w->which, end, i);
-		if (i >= end)
-			break;
-		value = READ_ONCE(entry[i]);
-		if (!pte_young(value) || !pte_present(value) ||
-		    (unlikely(w->copies) && is_copy(value)))
-			continue;
-		w->found = true;
-		if (w->young)
-			__set_bit(i, w->young);
-		/* Whoever has changed it since has taken care of its bit. */
-		if (w->reset)
-			(void)cmpxchg(&entry[i].pte, value.pte,
-				      value.pte & ~(pteval_t)_PAGE_ACCESSED);
+		if (unlikely(value.pte & _PAGE_ACCESSED))
+			found(w, i, &entry[i], value);
+	}
+}
+
+/* The same of those that somebody wants to have looked at. */
+static void walk_some(struct walk *w, pte_t *pte, u32 i, u32 end)
+{
+	pte_t *entry = pte - i;
+
+	for_each_set_bit_from(i, w->which, end) {
+		pte_t value = READ_ONCE(entry[i]);
+
+		if (value.pte & _PAGE_ACCESSED)
+			found(w, i, &entry[i], value);
 	}
 }
 
@@ -106,7 +120,11 @@ static void walk_vma(struct walk *w, struct mm_struct *mm, unsigned long addr, u
 			continue;
 		rcu_read_lock();
 		pmd = READ_ONCE(*at);
-		if (pmd_present(pmd) && !pmd_leaf(pmd))
+		if (!pmd_present(pmd) || pmd_leaf(pmd))
+			;	/* nothing, or one entry for all */
+		else if (w->which)
+			walk_some(w, pte_offset_kernel(&pmd, addr), i, i + nr);
+		else
 			walk_table(w, pte_offset_kernel(&pmd, addr), i, i + nr);
 		rcu_read_unlock();
 	}

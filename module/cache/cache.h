@@ -139,6 +139,7 @@ struct hipec_folios {
  * @earned: page numbers that may be looked at
  * @start:  page number of the first of these:
  * @told:   pages that were found touched, and the policy is to be told of
+ * @nr_told: their number
  */
 struct hipec_maps {
 	u64 next;
@@ -146,6 +147,7 @@ struct hipec_maps {
 	s32 earned;
 	u32 start;
 	DECLARE_BITMAP(told, HIPEC_RUN_PAGES);
+	u32 nr_told;
 };
 
 /**

@@ -29,10 +29,10 @@
 /* More page numbers may be looked at: of a file of which few pages are there, more. */
 static void earn(struct hipec_maps *l, u32 nr_live)
 {
-	u64 share = l->round > nr_live ? div_u64((u64)LOOKS * l->round, max(nr_live, 1u)) :
-					 LOOKS;
+	u32 share = l->round > nr_live ? l->round / max(nr_live, 1u) : 1;
 
-	l->earned = min_t(s64, l->earned + (s64)share, HIPEC_RUN_PAGES);
+	l->earned += LOOKS * min(share, HIPEC_RUN_PAGES / LOOKS);
+	l->earned = min_t(s32, l->earned, HIPEC_RUN_PAGES);
 }
 
 /* The pages of a file that may be mapped. */
@@ -111,8 +111,10 @@ static void look_at(struct hipec_cache *cache, struct hipec_cfile *f, u32 idx, u
 		if (first >= nr || __test_and_set_bit(first, seen))
 			continue;
 		hipec_folio_found(&page[h], looked);
-		if (looked)
+		if (looked) {
 			__set_bit(first, l->told);
+			l->nr_told++;
+		}
 	}
 	hipec_young_reset(cache->c, mapping, idx, nr, young);
 }
@@ -134,23 +136,22 @@ u32 hipec_maps_touched(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 
 	earn(l, core->vm.nr_live);
 	/* Looking waits for the locks of maps. */
-	if (l->earned > 0 && !cache->in_reclaim &&
-	    bitmap_empty(l->told, HIPEC_RUN_PAGES)) {
+	if (!l->nr_told && l->earned > 0 && !cache->in_reclaim) {
 		f = next_run(cache, &idx, &nr);
 		if (f)
 			look_at(cache, f, idx, nr);
 		l->walked += f ? nr : 0;
 		l->earned -= f ? nr : HIPEC_RUN_PAGES;
 	}
-	for_each_set_bit(i, l->told, HIPEC_RUN_PAGES) {
+	for (i = 0; l->nr_told && n < MOST_TOLD; i++) {
+		i = find_next_bit(l->told, HIPEC_RUN_PAGES, i);
 		__clear_bit(i, l->told);
+		l->nr_told--;
 		h = live_at(cache, l->start + i);
 		if (!h)
 			continue;
 		pgno[n++] = core->vm.page[h].pgno;
 		hipec_event_access(cache->c, pgno[n - 1], false, false);
-		if (n == MOST_TOLD)
-			break;
 	}
 	return n;
 }
@@ -159,4 +160,5 @@ u32 hipec_maps_touched(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 void hipec_maps_forget(struct hipec_cache *cache)
 {
 	bitmap_zero(cache->maps.told, HIPEC_RUN_PAGES);
+	cache->maps.nr_told = 0;
 }

@@ -169,7 +169,7 @@ struct hipec_demand {
  * @settle: an event has ended, or pages have been looked at or have gone outside of
  *	events: deal with what hardware remembers of referenced bits that were reset;
  *	begin writes that were put off. Called only while core->unsettled, which the host
- *	sets and this clears. May sleep. NULL: the host never sets it.
+ *	sets; this clears it when all is done, and may leave some for later. May sleep. NULL: the host never sets it.
  * @pause: now and then in long loops: let others run. True if the task has to end. May
  *	sleep. NULL: no.
  * @run: run event @event as hipec_tracer_run() does, which is called if this is NULL.

@@ -3,13 +3,17 @@
 
 BENCH_CACHE := $(B)/bench/cost/cache/place
 BENCH_CACHE_HPO := $(patsubst %,$(B)/policies/%.hpo,fifo fifo2 mru sieve arc \
-	2q s3-fifo w-tinylfu lirs lru)
+	2q s3-fifo w-tinylfu lirs lru) $(B)/bench/cost/cache/ear.hpo
 
 $(BENCH_CACHE): bench/cost/cache/place.c $(B)/libhipec.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $(filter %.c %.a,$^) -o $@
 
 ALL += $(BENCH_CACHE)
+
+$(B)/bench/cost/cache/ear.hpo: bench/cost/cache/ear.hp $(B)/ampc
+	@mkdir -p $(@D)
+	$(B)/ampc -o $@ $<
 
 # $(call cache_guest,MODULE): the guest of a kernel, with that module.
 define cache_guest
