@@ -41,6 +41,8 @@
 #ifndef HIPEC_CACHE_CACHE_H
 #define HIPEC_CACHE_CACHE_H
 
+#include <linux/percpu.h>
+
 #include "../compat.h"
 #include "host.h"
 
@@ -358,6 +360,22 @@ static inline struct folio *hipec_folio_at(struct address_space *mapping,
 	struct folio *folio = xa_load(&mapping->i_pages, idx);
 
 	return xa_is_value(folio) ? NULL : folio;
+}
+
+/**
+ * hipec_touch_last() - whether the last fault on this CPU was of one of these pages
+ * @cache: cache
+ * @pgno:  the first
+ * @nr:    pages
+ *
+ * Who is at its next fault may be at the same instruction still.
+ *
+ * Context: any.
+ */
+static inline bool hipec_touch_last(const struct hipec_cache *cache, u32 pgno,
+				    u32 nr)
+{
+	return raw_cpu_read(cache->touches->mapped) - 1 - pgno < nr;
 }
 
 /* dir.c */

@@ -266,16 +266,25 @@ static void finish(struct hipec_cache *cache, struct hipec_evicting *e)
 	hipec_cache_account(cache);
 }
 
-/* The first victims are on their list no more. Return: whether there are any. */
-static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e)
+/*
+ * The first victims are on their list no more; @spare: but for the page of the last fault
+ * here. An instruction may need that and the page that comes, as a load across their
+ * border does: it would never end, if a policy gave up each for the other. Return: whether
+ * there are any.
+ */
+static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e, bool spare)
 {
 	struct hipec_vm *vm = &cache->c->core.vm;
-	u32 h;
+	u32 h, next;
 
 	e->nr = e->pages = 0;
-	while (e->nr < HIPEC_MAX_VICTIMS && (h = cache->victims.head)) {
+	for (h = cache->victims.head; h && e->nr < HIPEC_MAX_VICTIMS; h = next) {
 		struct hipec_cfile *f = hipec_cfile_of(cache, vm->page[h].pgno);
 
+		next = cache->links[h].next;
+		if (spare && hipec_touch_last(cache, vm->page[h].pgno,
+					      hipec_folio_pages(vm, h)))
+			continue;
 		e->victim[e->nr++] = (struct hipec_victim){
 			.f = f, .idx = vm->page[h].pgno - f->start, .h = h,
 			.nr = hipec_folio_pages(vm, h),
@@ -300,7 +309,7 @@ static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e)
 void hipec_victims_evict(struct hipec_cache *cache)
 {
 	lockdep_assert_held(&cache->c->lock);
-	while (take_victims(cache, &cache->own)) {
+	while (take_victims(cache, &cache->own, false)) {
 		evict_runs(&cache->own, !cache->in_reclaim);
 		finish(cache, &cache->own);
 	}
@@ -335,7 +344,8 @@ static bool get_files(struct hipec_evicting *e)
  * @cache: cache; the caller uses one of its files
  *
  * What takes longest in a miss is to evict, and others need not wait for that. Their
- * entries are nobody's in between: whoever finds one finishes it.
+ * entries are nobody's in between: whoever finds one finishes it. The page of the last
+ * fault on this CPU stays a victim until somebody looks again: at the next miss, say.
  *
  * Context: expects c->lock, and not from within an event; sleeps. All that it guards may
  * be another when it returns.
@@ -346,7 +356,7 @@ void hipec_victims_evict_unlocked(struct hipec_cache *cache)
 	u64 context = c->core.context;
 	struct hipec_evicting e UNINITIALIZED;
 
-	while (take_victims(cache, &e)) {
+	while (take_victims(cache, &e, true)) {
 		if (!get_files(&e)) {
 			evict_runs(&e, true);
 			finish(cache, &e);

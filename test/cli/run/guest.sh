@@ -33,17 +33,17 @@ limited()
 	return $status
 }
 
-# NAME MB BUDGET POLICY GLOB COMMAND...: without, with regions, in place.
+# NAME MB BUDGET POLICY[/IN_PLACE] GLOB COMMAND...: without, with regions, in place.
 compare()
 {
-	name=$1 mb=$2 budget=$3 policy=$4 glob=$5
+	name=$1 mb=$2 budget=$3 policy=${4%/*} place=${4#*/} glob=$5
 	shift 5
 	limited "$mb" timeout 120 "$@" >/results/"$name".plain 2>&1
 	without="$? $read"
 	limited "$mb" timeout 120 hipec run --regions -p "$policy" -b "$budget" -m "$glob" --strict --json \
 		-o /results/"$name".json -- "$@" >/results/"$name".run 2>&1
 	with="$? $read"
-	limited "$mb" timeout 120 hipec run -p "$policy" -b "$budget" -m "$glob" --strict --json \
+	limited "$mb" timeout 120 hipec run -p "$place" -b "$budget" -m "$glob" --strict --json \
 		-o /results/"$name".place.json -- "$@" >/results/"$name".place 2>&1
 	echo "$name $without $with $? $read" >>/results/reads.txt
 }
@@ -195,7 +195,7 @@ compare sqlite 24 20M mru table.db sqlite3 -readonly table.db \
 compare rg 16 12M scan-resistant "*.txt" dash -c \
 	'for word in hipec frame policy; do rg --mmap -j1 --sort path -c $word text; done'
 git="git -C repo.git -c safe.directory=*"
-compare git 20 12M mru-touch "*.pack" dash -c "for i in 1 2; do
+compare git 20 12M mru-touch/lirs "*.pack" dash -c "for i in 1 2; do
 	$git cat-file --batch-check --batch-all-objects --buffer | md5sum; $git fsck 2>&1; done"
 compare grep 20 12M scan-resistant "*.pack" dash -c "$git rev-list main | xargs $git grep -ac hi"
 compare leveldb 30 20M lirs "*.ldb" python3 /hipec/pairs.py leveldb
