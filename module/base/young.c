@@ -2,11 +2,12 @@
 /*
  * The referenced bits of a file's pages, in the page tables that map them.
  *
- * A stock kernel exports neither folio_referenced() nor a walk of page tables that costs
- * less than a fault. So they are read here: a file's mapping knows its VMAs; i_mmap_rwsem
- * keeps these in the tree, and so their page tables, and RCU the memory of those that go
- * when pages are collapsed. No lock of a page table is needed: a bit is reset by
- * compare-and-exchange, which fails where the entry has become another one.
+ * A stock kernel does not export folio_referenced(), and apply_to_existing_page_range()
+ * takes a lock for each table and a call for each entry. So page tables are read here: a
+ * file's mapping knows its VMAs; i_mmap_rwsem keeps these in the tree, and so their page
+ * tables, and RCU the memory of those that go when pages are collapsed. No lock of a page
+ * table is needed: a bit is reset by compare-and-exchange, which fails where the entry has
+ * become another one.
  *
  * A CPU may keep a translation, with the bit set, in its TLB, and then does not
  * set the bit in memory again. No exported function flushes a page, so resets
@@ -261,10 +262,9 @@ void hipec_young_flush_cpus(struct cpumask *cpus)
 }
 
 /*
- * The engine's host: make resets visible to the CPUs, of many events at once. A page is
- * looked at again when about as many have come as there are frames: what it is used in
- * the first few of these events may be missed. (The kernel's own reclaim leaves it to
- * chance when a CPU sees such a reset.) As hipec_core_settle().
+ * The engine's host: make resets visible to the CPUs, of several events at once. Until
+ * then a CPU may not note a use of a page that was reset; the first few events of the time
+ * between two looks at a page matter little. As hipec_core_settle().
  */
 void hipec_young_settle(struct hipec_core *core)
 {

@@ -345,7 +345,7 @@ static bool get_files(struct hipec_evicting *e)
  *
  * What takes longest in a miss is to evict, and others need not wait for that. Their
  * entries are nobody's in between: whoever finds one finishes it. The page of the last
- * fault on this CPU stays a victim until somebody looks again: at the next miss, say.
+ * fault on this CPU stays a victim until the next miss.
  *
  * Context: expects c->lock, and not from within an event; sleeps. All that it guards may
  * be another when it returns.
@@ -357,7 +357,8 @@ void hipec_victims_evict_unlocked(struct hipec_cache *cache)
 	struct hipec_evicting e UNINITIALIZED;
 
 	while (take_victims(cache, &e, true)) {
-		if (!get_files(&e)) {
+		/* A neighbour that shares the frames counts on those that are free. */
+		if (c->core.pool || !get_files(&e)) {
 			evict_runs(&e, true);
 			finish(cache, &e);
 			continue;

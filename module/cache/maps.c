@@ -82,8 +82,8 @@ static u32 live_at(struct hipec_cache *cache, u32 pgno)
 
 /*
  * Look at a run, and move bits of page tables into the entries. Those of pages that are not
- * live stay: who wants to know whether they are wanted looks there. A bit that was not
- * reset before was set by a fault, which the policy knows.
+ * live stay for the code that evicts these pages. A bit that was not reset before was set
+ * by a fault, which the policy knows.
  */
 static void look_at(struct hipec_cache *cache, struct hipec_cfile *f, u32 idx, u32 nr)
 {

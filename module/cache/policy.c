@@ -176,16 +176,11 @@ void hipec_cache_settle(struct hipec_cache *cache)
  * hipec_cache_settle_unlocked() - the same, and others may go on while victims are evicted
  * @cache: cache; the caller uses one of its files
  *
- * Where frames are shared, a neighbour that takes one counts on it: there nobody may.
- *
- * Context: expects c->lock, which it drops and takes again; sleeps.
+ * Context: expects c->lock, which it drops and takes again unless frames are shared; sleeps.
  */
 void hipec_cache_settle_unlocked(struct hipec_cache *cache)
 {
-	if (cache->c->core.pool)
-		settle(cache, hipec_victims_evict);
-	else
-		settle(cache, hipec_victims_evict_unlocked);
+	settle(cache, hipec_victims_evict_unlocked);
 }
 
 /**

@@ -16,6 +16,7 @@ are missed are said.
 import dataclasses
 import json
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -51,8 +52,9 @@ JUDGED = ("fifo", "arc")
 BESIDE_SHADOW = ("hits4", "hits64", "misses", "maps")
 
 # As fifo, and told which pages of maps were touched. While as many pages come in as are
-# there, each is looked at so often (module/cache/maps.c).
-EAR, LOOKS = "ear", 8
+# there, each is looked at so often.
+EAR = "ear"
+LOOKS = int(re.search(r"^#define LOOKS (\d+)$", (ROOT / "module/cache/maps.c").read_text(), re.M)[1])
 MOST_OF_LOOKS = 60
 
 MOST_OF_OPENS = 100

@@ -108,37 +108,41 @@ static uint64_t load_across(const unsigned char *end_of_page)
 	return word;
 }
 
-/* The policy gives up the page that came last, for the other one that the load needs. */
+/* A policy gives up the page that came last, for the other one that the load needs. */
+static void load_all_across(const char *policy, uint32_t flags, size_t pages)
+{
+	struct map m = { .pages = pages };
+	struct hipec_status s;
+	size_t i;
+
+	m.file = open(FILE_A, O_RDONLY);
+	CHECK(m.file >= 0 && !posix_fadvise(m.file, 0, 0, POSIX_FADV_DONTNEED));
+	close(m.file);
+	m.container = open_cache_with(policy, 64, flags);
+	m.file = take_file(m.container, FILE_A, O_RDONLY);
+	m.base = mmap(NULL, pages * PAGE_BYTES, PROT_READ, MAP_SHARED, m.file, 0);
+	CHECK(m.base != MAP_FAILED);
+	CHECK(!madvise(m.base, pages * PAGE_BYTES, MADV_RANDOM));
+	for (i = 1; i < pages; i += 2)
+		CHECK(load_across(m.base + i * PAGE_BYTES) >> 32 == (uint32_t)page_word(i));
+	s = get_status(m.container);
+	CHECK_EQ(s.counters.read_pages, pages);
+	CHECK_LE(s.resident, 64);
+	CHECK(!munmap(m.base, pages * PAGE_BYTES));
+	close(m.file);
+	close(m.container);
+}
+
 static void loads_across_pages_end(void)
 {
-	static const char *const policies[] = { "mru", "mru-touched", "mru-touch" };
 	const size_t pages = 512;
-	struct map m = { .pages = pages };
-	size_t i, k;
 
 	stay_here();
 	make_file(FILE_A, pages * PAGE_BYTES);
-	for (k = 0; k < sizeof(policies) / sizeof(*policies); k++) {
-		struct hipec_status s;
-
-		m.file = open(FILE_A, O_RDONLY);
-		CHECK(m.file >= 0 && !posix_fadvise(m.file, 0, 0, POSIX_FADV_DONTNEED));
-		close(m.file);
-		m.container = open_cache(policies[k], 64);
-		m.file = take_file(m.container, FILE_A, O_RDONLY);
-		m.base = mmap(NULL, pages * PAGE_BYTES, PROT_READ, MAP_SHARED, m.file, 0);
-		CHECK(m.base != MAP_FAILED);
-		CHECK(!madvise(m.base, pages * PAGE_BYTES, MADV_RANDOM));
-		for (i = 1; i < pages; i += 2)
-			CHECK(load_across(m.base + i * PAGE_BYTES) >> 32 ==
-			      (uint32_t)page_word(i));
-		s = get_status(m.container);
-		CHECK_EQ(s.counters.read_pages, pages);
-		CHECK_LE(s.resident, 64);
-		CHECK(!munmap(m.base, pages * PAGE_BYTES));
-		close(m.file);
-		close(m.container);
-	}
+	load_all_across("mru", 0, pages);
+	load_all_across("mru", HIPEC_LOAD_SHARE, pages);
+	load_all_across("mru-touched", 0, pages);
+	load_all_across("mru-touch", 0, pages);
 }
 
 const struct test cache_maps_tests[] = {
