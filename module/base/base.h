@@ -235,6 +235,8 @@ bool hipec_young_range(struct hipec_container *c, struct address_space *mapping,
 		       pgoff_t first, u32 nr, unsigned long *young);
 void hipec_young_reset(struct hipec_container *c, struct address_space *mapping,
 		       pgoff_t first, u32 nr, const unsigned long *which);
+u64 hipec_young_take(struct hipec_container *c, struct address_space *mapping,
+		     const pgoff_t *idx, u32 nr);
 void hipec_young_settle(struct hipec_core *core);
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
 void hipec_young_flush_cpus(struct cpumask *cpus);
@@ -305,8 +307,24 @@ void hipec_record_end(struct hipec_container *c);
 /* sample.c: which pages, from where in the program */
 int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
 		       struct file **file);
-void hipec_sample_note(struct hipec_container *c, u32 kind, u32 pgno,
-		       bool write);
+void __hipec_sample_note(struct hipec_container *c, u32 kind, u32 pgno,
+			 bool write);
 void hipec_sample_end(struct hipec_container *c);
+
+/**
+ * hipec_sample_note() - an access, if somebody samples
+ * @c:     container
+ * @kind:  HIPEC_SAMPLE_FAULT, _SOFT or _HARVEST
+ * @pgno:  page
+ * @write: it is written to
+ *
+ * Context: expects c->lock; does not sleep.
+ */
+static inline void hipec_sample_note(struct hipec_container *c, u32 kind, u32 pgno,
+				     bool write)
+{
+	if (unlikely(c->sampler))
+		__hipec_sample_note(c, kind, pgno, write);
+}
 
 #endif /* HIPEC_BASE_H */

@@ -7,7 +7,7 @@
  *
  * Interface:
  * hipec_sample_start()  a descriptor's file
- * hipec_sample_note()   an access
+ * __hipec_sample_note()  an access
  * hipec_sample_end()    there is nothing more to tell
  */
 #include <linux/anon_inodes.h>
@@ -142,25 +142,15 @@ static bool tell_context(struct hipec_sampler *s, u64 context)
 	return true;
 }
 
-/**
- * hipec_sample_note() - an access, if somebody samples
- * @c:     container
- * @kind:  HIPEC_SAMPLE_FAULT, _SOFT or _HARVEST
- * @pgno:  page
- * @write: it is written to
- *
- * Context: expects c->lock; does not sleep.
- */
-void hipec_sample_note(struct hipec_container *c, u32 kind, u32 pgno,
-		       bool write)
+/* Of hipec_sample_note(), where somebody samples. */
+void __hipec_sample_note(struct hipec_container *c, u32 kind, u32 pgno,
+			 bool write)
 {
 	u64 context = kind == HIPEC_SAMPLE_HARVEST ? 0 : c->core.context;
 	struct hipec_sampler *s = c->sampler;
 	bool fits;
 
 	lockdep_assert_held(&c->lock);
-	if (!s)
-		return;
 	s->events++;
 	if (hipec_sample_hash(pgno) >= s->threshold)
 		return;

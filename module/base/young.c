@@ -29,8 +29,11 @@
 #define MOST_STALE 64u
 
 /**
- * struct walk - of some pages, counted from the first
- * @which: pages that are looked at; NULL: all
+ * struct walk - pages that are looked at: a run of them, or some
+ * @nr:    pages
+ * @first: index of the first
+ * @idx:   index of each; NULL: they follow the first
+ * @which: of these pages, those that are looked at; NULL: all
  * @young: gets those that were referenced; NULL: nobody wants to know
  * @reset: reset their bits
  * @copies: this VMA may have copies in the place of the file's pages: these have other
@@ -38,6 +41,9 @@
  * @found: whether a bit was set
  */
 struct walk {
+	u32 nr;
+	pgoff_t first;
+	const pgoff_t *idx;
 	const unsigned long *which;
 	unsigned long *young;
 	bool reset;
@@ -107,9 +113,9 @@ static pmd_t *pmd_of(struct mm_struct *mm, unsigned long addr)
 	return pud_none(*pud) || pud_leaf(*pud) ? NULL : pmd_offset(pud, addr);
 }
 
-/* Pages @i to @end, which a VMA maps from @addr on. */
-static void walk_vma(struct walk *w, struct mm_struct *mm, unsigned long addr, u32 i,
-		     u32 end)
+/* Pages @i to @end, which are mapped from @addr on. */
+static void walk_tables(struct walk *w, struct mm_struct *mm, unsigned long addr, u32 i,
+			u32 end)
 {
 	u32 nr;
 
@@ -131,17 +137,42 @@ static void walk_vma(struct walk *w, struct mm_struct *mm, unsigned long addr, u
 	}
 }
 
-/*
- * Pages [@first, @first + @nr) of a file, wherever they are mapped. There are few VMAs:
- * a plain walk of the tree is enough. Context: expects c->lock; may sleep. Return:
- * whether one was referenced.
- */
-static bool walk_mapping(struct hipec_container *c, struct address_space *mapping,
-			 pgoff_t first, u32 nr, struct walk *w)
+/* What a VMA maps of @nr pages from index @first on; the first is page @i. */
+static void walk_run(struct walk *w, struct vm_area_struct *vma, u32 i,
+		     pgoff_t first, u32 nr)
 {
-	pgoff_t from, end;
-	bool any = false;
+	pgoff_t from = max(first, vma->vm_pgoff);
+	pgoff_t end = min(first + nr, vma->vm_pgoff + vma_pages(vma));
+
+	if (from < end)
+		walk_tables(w, vma->vm_mm, vma->vm_start +
+			    ((from - vma->vm_pgoff) << PAGE_SHIFT),
+			    i + (from - first), i + (end - first));
+}
+
+/* What it maps of all pages. Return: whether one was referenced. */
+static bool walk_vma(struct walk *w, struct vm_area_struct *vma)
+{
+	u32 i;
+
+	w->found = false;
+	w->copies = READ_ONCE(vma->anon_vma);
+	if (!w->idx)
+		walk_run(w, vma, 0, w->first, w->nr);
+	for (i = 0; w->idx && i < w->nr; i++)
+		walk_run(w, vma, i, w->idx[i], 1);
+	return w->found;
+}
+
+/*
+ * A file's pages, wherever they are mapped. There are few VMAs: a plain walk of the tree
+ * is enough. Context: expects c->lock; may sleep. Return: whether one was referenced.
+ */
+static bool walk_mapping(struct walk *w, struct hipec_container *c,
+			 struct address_space *mapping)
+{
 	struct rb_node *node;
+	bool any = false;
 
 	i_mmap_lock_read(mapping);
 	for (node = rb_first_cached(&mapping->i_mmap); node;
@@ -150,16 +181,7 @@ static bool walk_mapping(struct hipec_container *c, struct address_space *mappin
 			rb_entry(node, struct vm_area_struct, shared.rb);
 
 		cond_resched();	/* "few" is the user's word */
-		from = max(first, vma->vm_pgoff);
-		end = min(first + nr, vma->vm_pgoff + vma_pages(vma));
-		if (from >= end)
-			continue;
-		w->found = false;
-		w->copies = READ_ONCE(vma->anon_vma);
-		walk_vma(w, vma->vm_mm, vma->vm_start +
-			 ((from - vma->vm_pgoff) << PAGE_SHIFT), from - first,
-			 end - first);
-		if (!w->found)
+		if (!walk_vma(w, vma))
 			continue;
 		any = true;
 		if (w->reset) {
@@ -187,9 +209,11 @@ static bool walk_mapping(struct hipec_container *c, struct address_space *mappin
 bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
 		      struct folio *folio, bool reset)
 {
-	struct walk w = { .reset = reset };
+	struct walk w = {
+		.first = folio->index, .nr = folio_nr_pages(folio), .reset = reset,
+	};
 
-	return walk_mapping(c, mapping, folio->index, folio_nr_pages(folio), &w);
+	return walk_mapping(&w, c, mapping);
 }
 
 /**
@@ -207,9 +231,9 @@ bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
 bool hipec_young_range(struct hipec_container *c, struct address_space *mapping,
 		       pgoff_t first, u32 nr, unsigned long *young)
 {
-	struct walk w = { .young = young };
+	struct walk w = { .first = first, .nr = nr, .young = young };
 
-	return walk_mapping(c, mapping, first, nr, &w);
+	return walk_mapping(&w, c, mapping);
 }
 
 /**
@@ -225,9 +249,29 @@ bool hipec_young_range(struct hipec_container *c, struct address_space *mapping,
 void hipec_young_reset(struct hipec_container *c, struct address_space *mapping,
 		       pgoff_t first, u32 nr, const unsigned long *which)
 {
-	struct walk w = { .which = which, .reset = true };
+	struct walk w = { .first = first, .nr = nr, .which = which, .reset = true };
 
-	walk_mapping(c, mapping, first, nr, &w);
+	walk_mapping(&w, c, mapping);
+}
+
+/**
+ * hipec_young_take() - which of some pages of a file were referenced; their bits are reset
+ * @c:       container; hipec_core_settle() is owed to it
+ * @mapping: of the file
+ * @idx:     index of each page
+ * @nr:      pages, 64 at most
+ *
+ * Context: expects c->lock; may sleep.
+ * Return: bit of each that was.
+ */
+u64 hipec_young_take(struct hipec_container *c, struct address_space *mapping,
+		     const pgoff_t *idx, u32 nr)
+{
+	unsigned long young = 0;
+	struct walk w = { .idx = idx, .nr = nr, .young = &young, .reset = true };
+
+	walk_mapping(&w, c, mapping);
+	return young;
 }
 
 static void flush_this_cpu(void *unused)

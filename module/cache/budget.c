@@ -41,12 +41,15 @@ void hipec_cache_account(struct hipec_cache *cache)
 {
 	struct hipec_core *core = &cache->c->core;
 	u32 budget = min(hipec_core_held(core), core->nr_reserved);
+	enum hipec_hear hear;
 
 	core->nr_frames = max(budget, cache->held);
 	core->nr_surplus = core->nr_frames - budget;
 	core->nr_free = core->nr_frames - cache->held;
 	hipec_pool_account(core);
-	WRITE_ONCE(cache->hear, of_which_touches(cache));
+	hear = of_which_touches(cache);
+	if (cache->hear != hear)	/* all readers look at it */
+		WRITE_ONCE(cache->hear, hear);
 }
 
 /**

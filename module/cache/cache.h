@@ -447,10 +447,10 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 cont
 /* policy.c */
 u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno);
 void hipec_entry_drop(struct hipec_cache *cache, u32 h);
-u32 hipec_entry_add(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
-		    u32 order);
 int hipec_order_at(struct address_space *mapping, pgoff_t idx);
 void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want);
+u32 hipec_cache_bring(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
+		      u32 order);
 void hipec_cache_settle_unlocked(struct hipec_cache *cache);
 u32 hipec_cache_give(struct hipec_cache *cache, u32 want);
 void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,

@@ -62,8 +62,7 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 		h = hipec_entry_find(cache, f->start + idx);
 		if (h)
 			hipec_entry_drop(cache, h);
-		hipec_cache_room(cache, f->start + idx, false, 1u << order);
-		hipec_entry_add(cache, f, f->start + idx, order);
+		hipec_cache_bring(cache, f, f->start + idx, order);
 		idx += 1u << order;
 	}
 	hipec_cache_settle_unlocked(cache);
@@ -92,10 +91,8 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 cont
 	c->core.counters.read_pages += 1u << order;
 	c->core.counters.read_ios++;
 	c->core.counters.faults++;
-	if (folio->index < f->nr && !hipec_entry_find(cache, pgno)) {
-		hipec_cache_room(cache, pgno, false, 1u << order);
-		hipec_entry_add(cache, f, pgno, order);
-	}
+	if (folio->index < f->nr && !hipec_entry_find(cache, pgno))
+		hipec_cache_bring(cache, f, pgno, order);
 	hipec_cache_settle_unlocked(cache);
 	hipec_touch_missed(cache);
 	c->core.context = 0;

@@ -72,7 +72,7 @@ unsigned long hipec_open_rest;
  * The first group that the current task is in. Context: under rcu_read_lock(), or
  * admin_lock.
  */
-static struct hipec_cgroup *group_of_current(void)
+static __always_inline struct hipec_cgroup *group_of_current(void)
 {
 	struct cgroup *cgrp = task_dfl_cgroup(current);
 	struct hipec_cgroup *g;

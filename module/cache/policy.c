@@ -12,6 +12,7 @@
  * Interface:
  * hipec_cache_touched()   pages were touched
  * hipec_cache_room()      have folios given up
+ * hipec_cache_bring()     likewise, for one that comes
  * hipec_cache_give()      have some given up that others want
  * hipec_cache_search()    all folios of a file get entries
  * hipec_cache_keep_away() the kernel's reclaim does not look at a file
@@ -112,16 +113,8 @@ static void offer(struct hipec_cache *cache)
 	core->nr_withheld = hipec_core_held(core) - usable;
 }
 
-/**
- * hipec_cache_room() - have folios given up for others
- * @cache: cache
- * @pgno:  page that comes; HIPEC_NO_PGNO: it is not known
- * @write: it is to be written to
- * @want:  pages
- *
- * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
- */
-void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
+/* As hipec_cache_room(), and hipec_cache_account() is owed. */
+static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 {
 	struct hipec_core *core = &cache->c->core;
 	const struct hipec_demand d = {
@@ -140,6 +133,20 @@ void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 		if (!replace_one(cache, &d))
 			break;
 	hipec_core_settle(core);
+}
+
+/**
+ * hipec_cache_room() - have folios given up for others
+ * @cache: cache
+ * @pgno:  page that comes; HIPEC_NO_PGNO: it is not known
+ * @write: it is to be written to
+ * @want:  pages
+ *
+ * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
+ */
+void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
+{
+	make_room(cache, pgno, write, want);
 	hipec_cache_account(cache);
 }
 
@@ -255,8 +262,8 @@ void hipec_entry_drop(struct hipec_cache *cache, u32 h)
  * Page @pgno has a folio that has no entry: it gets one, ahead of its first touch.
  * Return: 0 if the table is full.
  */
-u32 hipec_entry_add(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
-		    u32 order)
+static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
+		     u32 order)
 {
 	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 i, h;
@@ -268,6 +275,7 @@ u32 hipec_entry_add(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 	h = hipec_core_bind(&cache->c->core, pgno);
 	if (!h) {
 		cache->misfits += 1u << order;
+		hipec_cache_account(cache);
 		return 0;
 	}
 	f->orders = max(f->orders, order);
@@ -277,6 +285,23 @@ u32 hipec_entry_add(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 	hipec_folios_add(cache, HIPEC_FOLIO_AHEAD, h);
 	hipec_cache_account(cache);
 	return h;
+}
+
+/**
+ * hipec_cache_bring() - folios are given up for one that comes, and it gets an entry
+ * @cache: cache
+ * @f:     file
+ * @pgno:  first page of the folio, which has no entry
+ * @order: of the folio
+ *
+ * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
+ * Return: handle; 0 if the table is full.
+ */
+u32 hipec_cache_bring(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
+		      u32 order)
+{
+	make_room(cache, pgno, false, 1u << order);
+	return add_entry(cache, f, pgno, order);
 }
 
 /* The order of the folio at an index; -1: there is none. */
@@ -349,7 +374,7 @@ static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		hipec_entry_drop(cache, h);
 	hipec_cache_room(cache, pgno, write, 1u << order);
 	hipec_cache_settle(cache);
-	return hipec_entry_add(cache, f, pgno, order);
+	return add_entry(cache, f, pgno, order);
 }
 
 /* The first touch since it was read, or could not go. */
@@ -388,8 +413,7 @@ static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_t
 		return;
 	} else if (hipec_page_live(&c->core.vm, h)) {
 		c->core.counters.hits++;
-		if (unlikely(c->sampler))
-			hipec_sample_note(c, HIPEC_SAMPLE_SOFT, pgno, write);
+		hipec_sample_note(c, HIPEC_SAMPLE_SOFT, pgno, write);
 		if (unlikely(c->league) && hipec_league_is_leftover(&c->core, h))
 			hipec_core_fault(&c->core, h, write);
 		else
@@ -452,8 +476,7 @@ static void search_batch(struct hipec_cfile *f, struct folio_batch *batch)
 		pgno = f->start + found[i].idx;
 		if (hipec_entry_find(cache, pgno))
 			continue;
-		hipec_cache_room(cache, pgno, false, 1u << found[i].order);
-		if (!hipec_entry_add(cache, f, pgno, found[i].order))
+		if (!hipec_cache_bring(cache, f, pgno, found[i].order))
 			invalidate_mapping_pages(f->inode->i_mapping,
 						 found[i].idx,
 						 found[i].idx +

@@ -490,7 +490,7 @@ int hipec_core_adopt(struct hipec_core *core, const struct hipec_vm *old);
 void hipec_core_fault(struct hipec_core *core, u32 h, bool write);
 void hipec_core_replace(struct hipec_core *core, const struct hipec_demand *d);
 void __hipec_core_access(struct hipec_core *core, u32 h, bool write);
-void hipec_core_harvest(struct hipec_core *core);
+void __hipec_core_harvest(struct hipec_core *core);
 void hipec_core_remove(struct hipec_core *core, u32 pgno);
 void hipec_core_timer(struct hipec_core *core);
 void hipec_core_spare(struct hipec_core *core, u32 h, bool write);
@@ -501,6 +501,23 @@ static inline void hipec_core_catch_up(struct hipec_core *core)
 {
 	if (unlikely(core->nr_taken))
 		__hipec_core_catch_up(core);
+}
+
+/**
+ * hipec_core_harvest() - Access for pages that were found referenced
+ * @core: container
+ *
+ * Looks at some entries of the page table, goes on behind them the next time, and
+ * resets the bits that it finds: before each Replace a policy that wants to know
+ * gets to know a few of the pages that were used.
+ *
+ * Context: expects the lock; may sleep.
+ */
+static inline void hipec_core_harvest(struct hipec_core *core)
+{
+	if (!core->exact &&
+	    (core->heard || hipec_core_has_event(core, HIPEC_EVENT_ACCESS)))
+		__hipec_core_harvest(core);
 }
 
 /* A live page was touched. Context: expects the lock; may sleep. */

@@ -256,25 +256,13 @@ void __hipec_core_access(struct hipec_core *core, u32 h, bool write)
 	core->pinned = 0;
 }
 
-/**
- * hipec_core_harvest() - Access for pages that were found referenced
- * @core: container
- *
- * Looks at some entries of the page table, goes on behind them the next time, and
- * resets the bits that it finds: before each Replace a policy that wants to know
- * gets to know a few of the pages that were used.
- *
- * Context: expects the lock; may sleep.
- */
-void hipec_core_harvest(struct hipec_core *core)
+/* Of hipec_core_harvest(), where somebody wants to know. */
+void __hipec_core_harvest(struct hipec_core *core)
 {
 	u32 pgno[HIPEC_HARVEST], n, i, h;
 	u64 context = core->context;
 	s64 hint = core->hint;
 
-	if (core->exact ||
-	    (!core->heard && !hipec_core_has_event(core, HIPEC_EVENT_ACCESS)))
-		return;
 	n = core->ops->look ? core->ops->look(core, pgno) :
 			      hipec_core_look(core, core->ops->referenced,
 					      core->ops->reset, pgno);

@@ -178,6 +178,7 @@ int hipec_frames_reserve(struct hipec_container *c, u32 nr, u64 beside);
 /* referenced.c: the referenced bit of a page */
 bool hipec_young_seen(struct hipec_core *core, u32 h, u32 who);
 void hipec_young_forget(struct hipec_core *core, u32 h, u32 who);
+u32 hipec_young_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
 
 /* io.c: the backing file */
 extern const struct address_space_operations hipec_aops;

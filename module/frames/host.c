@@ -85,6 +85,7 @@ static bool frame_is_clean(struct hipec_core *core, u32 h)
 	.hint = hipec_hint_of,			\
 	.referenced = hipec_young_seen,		\
 	.reset = hipec_young_forget,		\
+	.look = hipec_young_look,		\
 	.is_clean = frame_is_clean,		\
 	.evict = frame_evict,			\
 	.free = hipec_frame_free,			\

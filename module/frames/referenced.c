@@ -4,7 +4,7 @@
  * reset it. Page tables are base/young.c's.
  *
  * Interface: the engine's host.
- * hipec_young_seen(), _forget()
+ * hipec_young_seen(), _forget(), _look()
  */
 #include "frames.h"
 
@@ -60,4 +60,64 @@ void hipec_young_forget(struct hipec_core *core, u32 h, u32 who)
 	if (reset(c, c->frame[h]))
 		*flags |= (HIPEC_REF_ALL & ~who) << HIPEC_PAGE_REF_SHIFT;
 	*flags &= ~(who << HIPEC_PAGE_REF_SHIFT);
+}
+
+/*
+ * Of live pages @h to @end whose region is that of the first: those that were referenced
+ * are put into @pgno, their bits reset. Return: how many pages were of that region.
+ */
+static u32 look_at(struct hipec_core *core, const u32 *h, u32 end, u32 *pgno, u32 *n)
+{
+	struct hipec_container *c = hipec_of_core(core);
+	struct address_space *mapping = c->frame[*h]->mapping;
+	const u16 mine = HIPEC_REF_POLICY << HIPEC_PAGE_REF_SHIFT;
+	pgoff_t idx[HIPEC_HARVEST];
+	u64 young = 0;
+	u32 nr, i;
+
+	for (nr = 0; nr < end && c->frame[h[nr]]->mapping == mapping; nr++)
+		idx[nr] = c->frame[h[nr]]->index;
+	if (mapping && mapping_mapped(mapping))
+		young = hipec_young_take(c, mapping, idx, nr);
+	for (i = 0; i < nr; i++) {
+		struct hipec_page *page = &core->vm.page[h[i]];
+		struct folio *folio = c->frame[h[i]];
+		bool set = young >> i & 1 || folio_test_referenced(folio);
+
+		if (!set && !(page->flags & mine))
+			continue;
+		folio_clear_referenced(folio);
+		if (set)
+			page->flags |= (HIPEC_REF_ALL << HIPEC_PAGE_REF_SHIFT) & ~mine;
+		page->flags &= ~mine;
+		pgno[(*n)++] = page->pgno;
+		hipec_tracer_note(&core->vm, HIPEC_RECORD_TOUCH, h[i],
+				  HIPEC_TOUCH_HARVESTED);
+	}
+	return nr;
+}
+
+/**
+ * hipec_young_look() - the engine's host: pages that were referenced, among the next few
+ * @core: container; hipec_core_settle() is owed to it
+ * @pgno: gets them
+ *
+ * As hipec_core_look(), but page tables of a region are walked once for all.
+ *
+ * Context: expects the container's lock; may sleep.
+ * Return: how many there are.
+ */
+u32 hipec_young_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
+{
+	struct hipec_vm *vm = &core->vm;
+	u32 handle[HIPEC_HARVEST], live = 0, n = 0, i;
+
+	for (i = 0; i < HIPEC_HARVEST && i < vm->nr_pages; i++) {
+		core->harvested = core->harvested % vm->nr_pages + 1;
+		if (hipec_page_live(vm, core->harvested))
+			handle[live++] = core->harvested;
+	}
+	for (i = 0; i < live;)
+		i += look_at(core, handle + i, live - i, pgno, &n);
+	return n;
 }
