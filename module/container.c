@@ -311,8 +311,7 @@ static void start_policy(struct hipec_container *c, const struct hipec_load *arg
 		c->core.vm.random = args->seed;
 	hipec_core_watch(&c->core, c->core.vm.salt);
 	hipec_core_start(&c->core);
-	if (c->cache)
-		hipec_cache_wants(c);
+	hipec_kind_wants(c);
 	hipec_timer_start(c);
 }
 

@@ -4,8 +4,8 @@
  * the one that runs (core/league.h), their memory, and a worker that puts the one that is
  * ahead in charge.
  *
- * It is there for containers in place that do not share: each touch that the policy is
- * told of the league plays as well, under the container's lock. A policy takes over in a
+ * Each touch that the policy is told of the league plays as well, under the container's
+ * lock; in a container that shares, with as many frames as that has at the time. A policy takes over in a
  * worker, some accesses after that was decided. What it remembers goes along.
  *
  * A team with another budget plays what runs: when another policy has taken over, the same
@@ -337,7 +337,7 @@ static void start_league(struct hipec_container *c)
 		hipec_league_came_in(l, c->core.vm.page[h].pgno);
 	c->core.heard = true;
 	WRITE_ONCE(c->league, l);
-	hipec_cache_wants(c);
+	hipec_kind_wants(c);
 	mutex_unlock(&c->lock);
 	memalloc_nofs_restore(nofs);
 }
@@ -345,8 +345,6 @@ static void start_league(struct hipec_container *c)
 /* Whether @c may have a league, and another member. Context: no swap is under way. */
 static int check_join(const struct hipec_container *c)
 {
-	if (!c->cache || c->core.pool)
-		return -EOPNOTSUPP;
 	if (c->core.vm.exit.kind || (c->contest && !c->league))
 		return -EALREADY;
 	if (c->contest && c->contest->league.nr == HIPEC_LEAGUE_MAX)
@@ -412,7 +410,7 @@ static int join_league(struct hipec_container *c, struct hipec_join *args, void 
  * The first time the policy that runs becomes the league's first, and its default.
  *
  * Context: process context, may sleep; takes c->lock.
- * Return: 0; -EOPNOTSUPP if @c is not in place, or shares; -ENODATA before a policy is
+ * Return: 0; -ENODATA before a policy is
  *         loaded; -EALREADY if the policy has ended, or another was swapped in by hand;
  *         -ENOSPC: HIPEC_LEAGUE_MAX play; -EBUSY if a swap is under way; -EINVAL for an
  *         image that is refused; -ECANCELED if Init ended it; -ENOMEM; -EINTR on a fatal
@@ -470,7 +468,7 @@ int hipec_league_standing(struct hipec_container *c, struct hipec_standing *a)
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
 	if (c->league)
-		hipec_cache_hear(c);
+		hipec_kind_hear(c);
 	if (!c->league)
 		ret = -ENODATA;
 	else if (a->team >= c->league->nr)

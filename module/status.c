@@ -20,8 +20,8 @@ int hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 {
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
-	if (c->core.vm.policy && c->cache)
-		hipec_cache_hear(c);
+	if (c->core.vm.policy)
+		hipec_kind_hear(c);
 	__hipec_container_status(c, s);
 	mutex_unlock(&c->lock);
 	return 0;

@@ -245,8 +245,7 @@ static void settle(struct hipec_container *c, struct side *s)
 	swap(c->core.directory, s->directory);
 	hipec_core_watch_again(&c->core);
 	hipec_core_settle(&c->core);
-	if (c->cache)
-		hipec_cache_wants(c);
+	hipec_kind_wants(c);
 	cancel_delayed_work(&c->timer);
 	hipec_timer_start(c);
 }
@@ -258,8 +257,7 @@ static int take_place(struct hipec_container *c, struct side *s,
 	int ret;
 
 	/* What was touched up to now the policy before is told, and what others took. */
-	if (c->cache)
-		hipec_cache_hear(c);
+	hipec_kind_hear(c);
 	hipec_core_catch_up(&c->core);
 	hipec_core_unname_all(&c->core);
 	copy_tables(c, s);
@@ -294,6 +292,25 @@ static void forget_absent(struct hipec_vm *team, const struct hipec_vm *vm)
 	}
 }
 
+/*
+ * The policy that takes over finds referenced bits as its team had them, but for what page
+ * tables say. Context: expects c->lock.
+ */
+static void graft_bits(struct hipec_container *c, const struct hipec_team *t, const u32 *handle)
+{
+	const u16 bit = HIPEC_REF_POLICY << c->kind->ref_shift;
+	u32 h;
+
+	for (h = 1; h <= t->core.vm.nr_pages; h++) {
+		u16 *flags = &c->core.vm.page[handle[h]].flags;
+
+		if (!hipec_page_live(&t->core.vm, h))
+			continue;
+		*flags &= ~bit;
+		*flags |= t->bits[h] & HIPEC_REF_POLICY ? bit : 0;
+	}
+}
+
 /* The machine of @t goes on in the place of @c's. Context: expects c->lock; may sleep. */
 static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t)
 {
@@ -302,6 +319,8 @@ static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t
 
 	if (!handle)
 		return -ENOMEM;
+	hipec_core_catch_up(&c->core);
+	hipec_core_unname_all(&c->core);
 	hipec_league_take_over(t, &c->core);
 	forget_absent(&t->core.vm, &c->core.vm);
 	ret = hipec_vm_map_handles(&t->core.vm, &c->core.vm, s->vm.nr_pages, handle);
@@ -311,11 +330,12 @@ static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t
 	}
 	copy_tables(c, s);
 	exchange(c, s);
-	hipec_cache_exchange(c, &s->links, s->vm.nr_pages, true);
+	if (c->cache)
+		hipec_cache_exchange(c, &s->links, s->vm.nr_pages, true);
 	c->core.vm.policy = &c->policy;
 	hipec_vm_graft(&c->core.vm, &t->core.vm, handle);
 	hipec_vm_graft_frames(&c->core.vm, &s->vm);
-	hipec_cache_graft(c, t, handle);
+	graft_bits(c, t, handle);
 	kvfree(handle);
 	hipec_core_wants(&c->core);
 	c->core.loaded_at = c->league_since + t->core.loaded_at;
@@ -334,7 +354,7 @@ static int take_turn(struct hipec_container *c, struct side *s, u32 next,
 	bool adopt;
 	int ret;
 
-	hipec_cache_hear(c);
+	hipec_kind_hear(c);
 	l = c->league;
 	if (!l || l->next != next ||
 	    (!l->adopt && l->shift && l->rehearses != next))

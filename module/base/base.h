@@ -55,13 +55,17 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @resident: pages that hold a frame
  * @tell:     a record has begun: tell it what the container has; NULL: nothing
  * @wants:    somebody wants to know of accesses, or nobody any more; NULL: of no matter
+ * @hear:     what was touched is told before anybody asks; NULL: it has been
  * @settle:   events have run outside of a fault: what they gave up may go; NULL: it has
+ * @ref_shift: where HIPEC_REF_* begin in the flags of a page
  */
 struct hipec_kind {
 	u32 (*resident)(const struct hipec_container *c);
 	void (*tell)(struct hipec_container *c);
 	void (*wants)(struct hipec_container *c);
+	void (*hear)(struct hipec_container *c);
 	void (*settle)(struct hipec_container *c);
+	u32 ref_shift;
 };
 
 /**
@@ -263,12 +267,42 @@ void __hipec_event_access(struct hipec_container *c, u32 pgno, bool write, bool 
 u64 hipec_event_now(struct hipec_core *core);
 bool hipec_event_overtime(struct hipec_vm *vm);
 
+/* Its policy is new, or more is to be heard. Context: expects c->lock. */
+static inline void hipec_kind_wants(struct hipec_container *c)
+{
+	if (c->kind->wants)
+		c->kind->wants(c);
+}
+
+/* What was touched is told before anybody asks. Context: expects c->lock; may sleep. */
+static inline void hipec_kind_hear(struct hipec_container *c)
+{
+	if (c->kind->hear)
+		c->kind->hear(c);
+}
+
 /* The league plays an access, if there is one. Context: expects c->lock. */
 static __always_inline void hipec_event_access(struct hipec_container *c, u32 pgno,
 					       bool write, bool missed)
 {
 	if (unlikely(c->league))
 		__hipec_event_access(c, pgno, write, missed);
+}
+
+/* The league: a page got a frame, and became live. Context: expects c->lock. */
+static inline void hipec_event_came_in(struct hipec_container *c, u32 pgno)
+{
+	if (unlikely(c->league)) {
+		hipec_league_came_in(c->league, pgno);
+		VM_WARN_ON_ONCE(c->league->nr_held > c->core.vm.nr_pages);
+	}
+}
+
+/* The league: a live or named page loses it. Context: expects c->lock. */
+static inline void hipec_event_left(struct hipec_container *c, u32 pgno)
+{
+	if (unlikely(c->league))
+		hipec_league_left(c->league, pgno);
 }
 
 /* What is the same of the engine's hosts in the kernel. */

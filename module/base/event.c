@@ -7,7 +7,7 @@
  * hipec_event_overtime()  the machine asks whether an event may go on
  * and of the engine's hosts, as struct hipec_core_ops has it:
  * hipec_event_run(), _late()         an event, and one that was given up
- * hipec_event_access()               of the league: somebody touched a page
+ * hipec_event_access(), _came_in(), _left()  the league hears of a page
  * hipec_event_refill()               pages are to be named for others
  * hipec_event_pause(), _touched(), _now()
  * and of a container: hipec_event_refill_work()
@@ -193,6 +193,7 @@ void __hipec_event_access(struct hipec_container *c, u32 pgno, bool write, bool 
 	}
 	if (c->league_since && hipec_league_sampled(l, pgno))
 		l->now = ktime_get_ns() - c->league_since;
+	l->has = clamp(hipec_core_held(&c->core), 1u, l->frames);
 	hipec_league_access(l, pgno, write, missed);
 	if (unlikely(l->next != l->runs || l->wanted != HIPEC_LEAGUE_NONE))
 		queue_work(system_unbound_wq, &c->change);

@@ -305,8 +305,8 @@ int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
 	}
 	mutex_lock(&c->lock);
 	ret = begin(c, s);
-	if (!ret && c->kind->wants)
-		c->kind->wants(c);
+	if (!ret)
+		hipec_kind_wants(c);
 	mutex_unlock(&c->lock);
 	if (ret)
 		fput(*file);

@@ -6,7 +6,6 @@
  * hipec_cache_host     the machine's host
  * hipec_cache_ops      the engine's
  * hipec_folio_young()  the referenced bit in page tables
- * hipec_cache_graft()  the bits as a team of the league had them
  * hipec_folios_spare()  named pages whose maps were used live again
  */
 #include <linux/pagemap.h>
@@ -209,8 +208,7 @@ static int folio_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 
 	if (unlikely(!hipec_page_live(&core->vm, h)) && hipec_folio_young(c->cache, h, false))
 		return -EBUSY;
-	if (unlikely(c->league))
-		hipec_league_left(c->league, core->vm.page[h].pgno);
+	hipec_event_left(c, core->vm.page[h].pgno);
 	hipec_victim_add(c->cache, h, true);
 	return -EINPROGRESS;
 }
@@ -232,26 +230,6 @@ static bool maybe_mapped(const struct hipec_cache *cache)
 		if (!most-- || mapping_mapped(f->inode->i_mapping))
 			return true;
 	return false;
-}
-
-/*
- * The policy that takes over finds the referenced bits as its team had them. Context:
- * expects c->lock.
- */
-void hipec_cache_graft(struct hipec_container *c, const struct hipec_team *t,
-		       const u32 *handle)
-{
-	const u16 bit = HIPEC_REF_POLICY << HIPEC_FOLIO_REF_SHIFT;
-	u32 h;
-
-	for (h = 1; h <= t->core.vm.nr_pages; h++) {
-		u16 *flags = &c->core.vm.page[handle[h]].flags;
-
-		if (!hipec_page_live(&t->core.vm, h))
-			continue;
-		*flags &= ~bit;
-		*flags |= t->bits[h] & HIPEC_REF_POLICY ? bit : 0;
-	}
 }
 
 /* What others had it give up goes before its lock is dropped. */

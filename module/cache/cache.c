@@ -163,14 +163,12 @@ void hipec_cache_free(struct hipec_container *c)
 	c->cache = NULL;
 }
 
-/* What was touched is told before anybody asks. Context: expects c->lock; may sleep. */
-void hipec_cache_hear(struct hipec_container *c)
+static void hear(struct hipec_container *c)
 {
 	hipec_touch_drain_all(c->cache);
 }
 
-/* Its policy is new, or the one before again. Context: expects c->lock. */
-void hipec_cache_wants(struct hipec_container *c)
+static void wants(struct hipec_container *c)
 {
 	hipec_touch_wants(c->cache);
 }
@@ -187,8 +185,10 @@ static void settle(struct hipec_container *c)
 
 const struct hipec_kind hipec_cache_kind = {
 	.resident = resident,
-	.wants = hipec_cache_wants,
+	.wants = wants,
+	.hear = hear,
 	.settle = settle,
+	.ref_shift = HIPEC_FOLIO_REF_SHIFT,
 };
 
 /*

@@ -25,11 +25,6 @@ void hipec_cache_exchange(struct hipec_container *c, struct hipec_links **links,
 			  u32 nr, bool copy);
 int hipec_cache_why(struct hipec_container *c, const struct file *file,
 		    struct hipec_why *w, u32 *h);
-void hipec_cache_hear(struct hipec_container *c);
-void hipec_cache_wants(struct hipec_container *c);
-struct hipec_team;
-void hipec_cache_graft(struct hipec_container *c, const struct hipec_team *t,
-		       const u32 *handle);
 void hipec_cache_settle(struct hipec_cache *cache);
 extern const struct hipec_host_ops hipec_cache_host;
 extern const struct hipec_core_ops hipec_cache_ops, hipec_cache_shared_ops;

@@ -252,10 +252,10 @@ void hipec_entry_drop(struct hipec_cache *cache, u32 h)
 	cache->held -= hipec_folio_pages(&c->core.vm, h);
 	hipec_core_unbind(&c->core, h, false);
 	hipec_cache_account(cache);
-	if (live && unlikely(c->league))
-		hipec_league_left(c->league, pgno);
-	if (live)
+	if (live) {
+		hipec_event_left(c, pgno);
 		hipec_core_remove(&c->core, pgno);
+	}
 }
 
 /*
@@ -386,8 +386,7 @@ static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
 
 	hipec_folios_del(cache, h);
 	hipec_core_show(&c->core, h);
-	if (unlikely(c->league))
-		hipec_league_came_in(c->league, pgno);
+	hipec_event_came_in(c, pgno);
 	if (stayed) {
 		hipec_core_came_back(&c->core, pgno, true);
 		c->core.counters.hits++;

@@ -105,7 +105,7 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
 
 	if (!f)
 		return -ENXIO;
-	hipec_cache_hear(c);
+	hipec_touch_drain_all(c->cache);
 	pgno += file ? f->start : 0;
 	w->address = (u64)pgno << PAGE_SHIFT;
 	w->start = (u64)f->start << PAGE_SHIFT;

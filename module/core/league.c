@@ -98,13 +98,13 @@ size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames, u32 quarters
 /**
  * hipec_league_init() - a league without teams
  * @l:      to fill
- * @frames: of the container, 1 or more
+ * @frames: of the container, 1 or more; it may have fewer now, see @l->has
  * @salt:   any number that no policy's author can know
  */
 void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt)
 {
 	memset(l, 0, sizeof(*l));
-	l->frames = frames;
+	l->frames = l->has = frames;
 	l->salt = salt;
 	l->shift = shift_for(frames);
 	l->dear = 1;
@@ -134,7 +134,7 @@ void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
 static u32 target(const struct hipec_league *l, u32 quarters)
 {
 	s64 half = 1u << l->shift >> 1;
-	s64 whole = l->frames + l->surplus / FRACTION;
+	s64 whole = l->has + l->surplus / FRACTION;
 	s64 n = (whole * quarters / HIPEC_LEAGUE_WHOLE + half) >> l->shift;
 	u32 most = most_frames(l->frames, quarters);
 
@@ -323,6 +323,8 @@ static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
 	s64 least = l->frames / ONE_OF;
 
 	l->rehearsal.now = l->now;
+	if (l->rehearsal.core.nr_frames != l->has)
+		hipec_team_resize(&l->rehearsal, l->has);
 	l->spared += (int)missed - (int)hipec_team_play(&l->rehearsal, pgno, write);
 	if (l->spared < -(s64)l->frames / 4 ||
 	    ++l->rehearsed > (u64)l->frames * REHEARSAL) {

@@ -95,7 +95,8 @@ struct hipec_team {
  * @adopt:     of @next: by Init and Adopt; else hipec_league_source() is grafted
  * @wanted:    the one that is to rehearse, and the host is to give it memory
  * @rehearses: the one that does
- * @frames:    of the container
+ * @frames:    of the container, at most
+ * @has:       those that it has now, which the host keeps
  * @shift:     one page in 1 << @shift is in the sample
  * @salt:      says which; no policy's author knows it
  * @now:       accesses so far
@@ -124,7 +125,7 @@ struct hipec_league {
 	u32 runs, next;
 	bool adopt;
 	u32 wanted, rehearses;
-	u32 frames;
+	u32 frames, has;
 	u32 shift, salt;
 	u64 now, played;
 	u32 in_window;

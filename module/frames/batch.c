@@ -144,8 +144,10 @@ void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 			hipec_tracer_note(&core->vm, HIPEC_RECORD_TOUCH, pgno,
 				  write ? HIPEC_TOUCH_WRITE : 0);
 		hipec_core_show(core, h);
+		hipec_event_came_in(c, pgno);
 		hipec_core_came_in(core, pgno, !wanted);
 		hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write && wanted);
 		hipec_core_fault(core, h, write && wanted);
+		hipec_event_access(c, pgno, write && wanted, true);
 	}
 }

@@ -338,7 +338,12 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 		  HIPEC_TOUCH_RESIDENT | (is_write(vmf) ? HIPEC_TOUCH_WRITE : 0));
 	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
 			  is_write(vmf));
-	hipec_core_hit(&c->core, h, is_write(vmf));
+	if (unlikely(c->league) && hipec_page_live(&c->core.vm, h) &&
+	    hipec_league_is_leftover(&c->core, h))
+		hipec_core_fault(&c->core, h, is_write(vmf));
+	else
+		hipec_core_hit(&c->core, h, is_write(vmf));
+	hipec_event_access(c, r->start + vmf->pgoff, is_write(vmf), false);
 	c->served++;
 	mutex_unlock(&c->lock);
 	if (folio_lock_killable(folio)) {

@@ -26,7 +26,7 @@ static int to_pending(struct hipec_container *c, u32 h)
  * mapping's) stays as it is: its frame can change behind our back. So does one whose
  * write has failed, until it is written or there is nothing else to take.
  */
-static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
+static int try_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 {
 	struct hipec_container *c = hipec_of_core(core);
 	struct folio *folio = c->frame[h];
@@ -47,6 +47,15 @@ static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 		return hipec_frame_detach(c, h) ? 0 : -EBUSY;
 	folio_unlock(folio);
 	return to_pending(c, h);
+}
+
+static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
+{
+	int ret = try_evict(core, h, why);
+
+	if (!ret || ret == -EINPROGRESS)
+		hipec_event_left(hipec_of_core(core), core->vm.page[h].pgno);
+	return ret;
 }
 
 /*
@@ -191,4 +200,5 @@ static void tell_regions(struct hipec_container *c)
 const struct hipec_kind hipec_frame_kind = {
 	.resident = resident,
 	.tell = tell_regions,
+	.ref_shift = HIPEC_PAGE_REF_SHIFT,
 };

@@ -93,6 +93,7 @@ static u32 look_at(struct hipec_core *core, const u32 *h, u32 end, u32 *pgno, u3
 		pgno[(*n)++] = page->pgno;
 		hipec_tracer_note(&core->vm, HIPEC_RECORD_TOUCH, h[i],
 				  HIPEC_TOUCH_HARVESTED);
+		hipec_event_access(c, page->pgno, false, false);
 	}
 	return nr;
 }

@@ -143,6 +143,29 @@ static void who_has_nothing_to_gain_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, until_next(w, 400, 4000), 4000);
 }
 
+/* A container that shares has 200 frames of its 400 now, and so have its teams. */
+static void a_team_has_the_frames_that_are_there_now(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 400);
+	u32 n;
+
+	w->league.has = 200;
+	hipec_team_resize(&w->container, 200);
+	n = until_next(w, 300, 4000);
+	KUNIT_EXPECT_GT(test, n, 300);
+	KUNIT_EXPECT_LE(test, n, 600);
+	KUNIT_EXPECT_EQ(test, w->league.next, 1);
+	KUNIT_EXPECT_EQ(test, w->league.team[0].misses, n);
+	KUNIT_EXPECT_EQ(test, w->league.team[1].core.vm.nr_live, 200);
+	/* It has them back, and nothing is missed. */
+	w->league.has = 400;
+	hipec_league_failed(&w->league);
+	until_next(w, 300, 600);
+	n = w->league.team[0].misses;
+	until_next(w, 300, 600);
+	KUNIT_EXPECT_EQ(test, w->league.team[0].misses, n);
+}
+
 /* Of many frames a sample plays; without hits at stake a policy need not rehearse. */
 static void a_sample_finds_a_loop(struct kunit *test)
 {
@@ -286,6 +309,7 @@ static struct kunit_case league_cases[] = {
 	KUNIT_CASE(a_loop_is_newest_first_s_in_its_second_sweep),
 	KUNIT_CASE(a_team_takes_over_the_pages_that_are_there),
 	KUNIT_CASE(who_has_nothing_to_gain_stays),
+	KUNIT_CASE(a_team_has_the_frames_that_are_there_now),
 	KUNIT_CASE(a_sample_finds_a_loop),
 	KUNIT_CASE(a_policy_rehearses_where_hits_are_at_stake),
 	KUNIT_CASE(another_budget_misses_what_it_would_alone),

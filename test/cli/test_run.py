@@ -162,8 +162,7 @@ def test_an_automatic_budget_is_half_of_memory_or_what_a_limit_leaves(here):
     (("-p", "mru", "-b", "8", "--param", "x"), "--param: want NAME=VALUE"),
     (("-p", "mru", "-b", "8", "--contract", "--reserve"), "--contract: not of frames of one's own"),
     (("-p", "mru", "-b", "8", "--share", "--reserve"), "--share: not of frames of one's own"),
-    (("-p", "mru", "-b", "8", "--curve", "--share"), "--curve: want files in place, of a budget"),
-    (("-p", "mru", "-b", "8", "--curve", "--regions"), "--curve: want files in place, of a budget"),
+    (("-p", "amp", "-b", "8", "--curve"), "--curve: amp decides by where in a program a page is"),
     (("-p", "mru", "-b", "8", "--no-such"), "there is no option '--no-such'"),
 ])
 def test_usage(here, options, complaint):

@@ -234,6 +234,15 @@ def test_auto_finds_the_policy_of_a_loop(ran):
     assert got["counters"]["read_pages"] < 7 * 1024
 
 
+def test_auto_finds_the_policy_of_a_loop_of_regions(ran):
+    """The same program as of place-auto.txt, by regions, which share the pool."""
+    got = valid("run", report(ran, "regions-auto"))
+    assert got["plain"] is None and not got["in_place"] and got["shares"]
+    assert got["policy"] == got["league"]["runs"] == "mru"
+    assert [team["policy"] for team in got["league"]["teams"]] == ["builtin", "mru", "lru"]
+    assert [point["pages"] for point in got["curve"]["points"]] == [128, 256, 1024, 2048]
+
+
 def test_a_curve_tells_what_other_budgets_would_bring(ran):
     """Four rounds over 1,024 pages: mru misses all but frames - 1 of them in each later one."""
     def misses(frames):

@@ -369,14 +369,6 @@ static int parse(struct attach *a, int argc, char **argv)
 		cli_error("--among: want --policy auto beside it");
 		ret = CLI_USAGE;
 	}
-	if (!ret && a->league && a->share) {
-		cli_error("auto: want a budget of its own, without --share");
-		ret = CLI_USAGE;
-	}
-	if (!ret && a->curve && a->share) {
-		cli_error("--curve: want a budget of its own, without --share");
-		ret = CLI_USAGE;
-	}
 	return ret;
 }
 

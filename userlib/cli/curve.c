@@ -18,7 +18,7 @@ static const uint32_t budgets[] = CLI_CURVE;
 
 /**
  * cli_curve_begin() - the policy that runs plays with other budgets as well
- * @device: container, in place
+ * @device: container, loaded
  *
  * Return: 0 or an exit code, said.
  */

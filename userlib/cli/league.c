@@ -18,8 +18,7 @@
 /* Why a policy may not join, by the errno of the call. */
 const char *cli_league_why(int err)
 {
-	return err == -EOPNOTSUPP ? "a league is of files in place, of a budget of one's own" :
-	       err == -ENOSPC ? "there are too many policies" :
+	return err == -ENOSPC ? "there are too many policies" :
 	       err == -ENOTTY ? "the module is older than this command" :
 	       strerror(-err);
 }
@@ -49,7 +48,7 @@ static int join(int device, const char *name)
 
 /**
  * cli_league_begin() - policies play beside the one that runs
- * @device: container, in place, that runs the built-in replacement
+ * @device: container that runs the built-in replacement
  * @among:  their names, separated by commas; NULL: those of hipec sim's auto
  *
  * Return: 0 or an exit code, said.

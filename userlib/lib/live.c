@@ -109,7 +109,7 @@ int hipec_revoke(int fd, uint64_t id)
 /**
  * hipec_join() - a policy plays beside the one that runs, and may take over
  * @fd:       of hipec_open()
- * @id:       container in place that does not share; 0: @fd's own
+ * @id:       container; 0: @fd's own
  * @image:    compiled policy; NULL, and @size 0: the built-in FIFO with a second
  *            chance
  * @size:     its bytes
@@ -120,12 +120,12 @@ int hipec_revoke(int fd, uint64_t id)
  * docs/user/auto.md says more.
  *
  * Context: any thread; may sleep.
- * Return: the policy's number in the league; -EOPNOTSUPP if the container is not in
- *         place, or shares; -EINVAL if the image is refused; -ECANCELED if its Init ended
- *         it; -ENODATA if no policy is loaded; -EALREADY if that has ended, or the league
- *         has, by hipec_swap(); -ENOSPC if HIPEC_MAX_TEAMS play; -EBUSY if a swap is under
- *         way; -ESRCH if there is no such container, or none that the caller may see;
- *         -ENOMEM; -EINTR on a fatal signal; -EFAULT; -ENOTTY if the module is older.
+ * Return: the policy's number in the league; -EINVAL if the image is refused; -ECANCELED
+ *         if its Init ended it; -ENODATA if no policy is loaded; -EALREADY if that has
+ *         ended, or the league has, by hipec_swap(); -ENOSPC if HIPEC_MAX_TEAMS play;
+ *         -EBUSY if a swap is under way; -ESRCH if there is no such container, or none that
+ *         the caller may see; -ENOMEM; -EINTR on a fatal signal; -EFAULT; -ENOTTY if the
+ *         module is older, -EOPNOTSUPP if it is and the container has regions, or shares.
  */
 int hipec_join(int fd, uint64_t id, const void *image, size_t size, char *log,
 	       size_t log_size)
@@ -146,7 +146,7 @@ int hipec_join(int fd, uint64_t id, const void *image, size_t size, char *log,
 /**
  * hipec_join_budget() - the policy that runs plays with another budget as well
  * @fd:       of hipec_open()
- * @id:       container in place that does not share; 0: @fd's own
+ * @id:       container; 0: @fd's own
  * @quarters: of the container's budget, 1 to HIPEC_MAX_QUARTERS, but not 4
  * @log:      as of hipec_swap()
  * @log_size: bytes of @log

@@ -99,11 +99,10 @@ struct hipec_release {
  * HIPEC_MAX_QUARTERS, and takes over from nobody. When another policy runs, that one plays
  * so.
  *
- * EOPNOTSUPP: the container is not in place, or shares; EINVAL: a flag, `quarters`, an image
- * beside them, the image, for which log and error fields are as in HIPEC_IOC_LOAD;
- * ECANCELED: Init ended it, the log says how; ENODATA: nothing is loaded; EALREADY: the policy that ran has ended, or the
- * league; ENOSPC: HIPEC_MAX_TEAMS play; EBUSY: a swap is under way; ESRCH, ENOMEM; EINTR on
- * a fatal signal.
+ * EINVAL: a flag, `quarters`, an image beside them, the image, for which log and error
+ * fields are as in HIPEC_IOC_LOAD; ECANCELED: Init ended it, the log says how; ENODATA:
+ * nothing is loaded; EALREADY: the policy that ran has ended, or the league; ENOSPC:
+ * HIPEC_MAX_TEAMS play; EBUSY: a swap is under way; ESRCH, ENOMEM; EINTR on a fatal signal.
  */
 #define HIPEC_MAX_TEAMS 16
 #define HIPEC_MAX_QUARTERS 16	/* four times the budget */

@@ -153,6 +153,8 @@ cold
 hipec run -p mru --curve -b 512 -- busybox cat large large large large \
 	2>/results/place-curve.txt >/dev/null
 cold
+hipec run --regions -p auto --among mru,lru --curve -b 512 --json -o /results/regions-auto.json -- \
+	maps sweep large >/results/regions-auto.txt 2>&1
 hipec run -p auto --among mru,none -b 512 --strict -- maps sweep large >/results/place-auto-none.txt 2>&1
 echo $? >>/results/place-auto-none.txt
 hipec run -p mru -b 512 -- true >/results/place-nothing.txt 2>&1

@@ -28,7 +28,7 @@ struct test {
 
 extern const struct test load_tests[], ahead_tests[], attach_tests[],
 	builtin_tests[], cache_tests[], cache_before_tests[], cache_cgroup_tests[],
-	cache_contract_tests[], cache_dir_tests[], cache_league_tests[], cache_live_tests[], cache_lock_tests[],
+	cache_contract_tests[], cache_dir_tests[], cache_league_tests[], league_tests[], cache_live_tests[], cache_lock_tests[],
 	cache_maps_tests[],
 	cache_share_tests[], cache_write_tests[], call_tests[], context_tests[], contract_tests[],
 	data_tests[], durable_tests[], file_tests[], policy_tests[], hostile_tests[], io_tests[],
@@ -86,6 +86,11 @@ struct hipec_status touch_beside(struct map *m, size_t first, size_t end,
 				 const struct map *other);
 void wait_named(int container);
 void set_switch(const char *path, const char *value);
+
+/* cache_league.c: policies beside the one that runs. */
+int join(int c, const char *policy);
+struct hipec_standing standing_of(int c, uint32_t team);
+bool runs_soon(int c, uint32_t team);
 
 /* cache.c: files in place. */
 int open_cache(const char *policy, uint64_t frames);

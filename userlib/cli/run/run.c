@@ -182,12 +182,6 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 		cli_error("--among: want --policy auto beside it");
 		ret = CLI_USAGE;
 	}
-	if (!ret && (r->league || r->curve) && (r->regions || r->share)) {
-		cli_error("%s: want files in place, of a budget of one's own, without --%s",
-			  r->league ? "auto" : "--curve",
-			  r->share ? "share" : r->reserve ? "reserve" : "regions");
-		ret = CLI_USAGE;
-	}
 	if (!ret && (r->contract || r->share) && r->reserve) {
 		cli_error("--%s: not of frames of one's own, with --reserve",
 			  r->share ? "share" : "contract");
@@ -261,6 +255,26 @@ static void drop_container(struct run *r)
 	r->device = -1;
 }
 
+/*
+ * What plays beside the policy of a container that was loaded. Return: false, with r->plain
+ * said, if what was asked for cannot be.
+ */
+static bool begin_league(struct run *r)
+{
+	if (r->league && cli_league_begin(r->device, r->among)) {
+		set_plain(r, r->policy, "there is no league");
+		return false;
+	}
+	if (r->curve && cli_curve_begin(r->device)) {
+		r->curve = false;
+		if (r->strict) {
+			set_plain(r, r->policy, "there is no curve");
+			return false;
+		}
+	}
+	return true;
+}
+
 /* With regions; r->plain if that cannot be. */
 static void open_regions(struct run *r, const struct sim_policy *p)
 {
@@ -277,6 +291,8 @@ static void open_regions(struct run *r, const struct sim_policy *p)
 		set_plain(r, HIPEC_DEVICE, why_closed(ret));
 	else if (ret)
 		set_plain(r, r->policy, why);
+	else if (!begin_league(r))
+		drop_container(r);
 }
 
 /* Whether the program's files can be had in place; if not, that is said, or r->plain. */
@@ -286,31 +302,14 @@ static bool open_in_place(struct run *r, const struct sim_policy *p)
 	int ret = load(r, p, HIPEC_LOAD_IN_PLACE | (r->share ? HIPEC_LOAD_SHARE : 0) |
 		       (r->contract ? HIPEC_LOAD_CONTRACT : 0), why, sizeof(why));
 
-	if (!ret && r->league && cli_league_begin(r->device, r->among)) {
-		drop_container(r);
-		set_plain(r, r->policy, "there is no league");
-		return false;
-	}
-	if (!ret && r->curve && cli_curve_begin(r->device)) {
-		r->curve = false;
-		if (r->strict) {
-			drop_container(r);
-			set_plain(r, r->policy, "there is no curve");
-			return false;
-		}
-	}
-	if (!ret && !run_place_begin(r))
+	if (!ret && begin_league(r) && !run_place_begin(r))
 		return true;
 	drop_container(r);
 	if (ret && !*why)
 		set_plain(r, HIPEC_DEVICE, why_closed(ret));
-	else if (ret && r->league)
-		set_plain(r, "auto, in place", why);
 	else if (ret)
 		cli_error("%s, in place: %s; files that are mapped become regions",
 			  r->policy, cli_clean(why));
-	else if (r->league)
-		set_plain(r, r->policy, "it wants files in place");
 	return false;
 }
 
@@ -324,8 +323,14 @@ static int prepare(struct run *r, struct sim_job *job)
 	/* AMP is fed from regions only. */
 	if (hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT)
 		r->regions = true;
+	if (r->regions && r->curve &&
+	    hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT) {
+		cli_error("--curve: %s decides by where in a program a page is read, which other"
+			  " budgets are not told", r->policy);
+		return CLI_USAGE;
+	}
 	if (!r->regions && !open_in_place(r, job->policy)) {
-		r->regions = !r->league;
+		r->regions = true;
 		if (!r->plain && r->strict) {
 			cli_error("nothing was run, for --strict");
 			return CLI_FAILED;
