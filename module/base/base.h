@@ -100,6 +100,8 @@ struct hipec_kind {
  * @cluster:   most pages of one read; invariant after the load
  * @served:    faults that found their page, or had it brought in; it wraps
  * @last_timeout: @served when a fault last timed out on pinned pages
+ * @last_miss: page of a region that a program missed last
+ * @last_state: the program's registers then, as a number; 0: it was the kernel's own fault
  * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, while
  *             core.unsettled
  * @stale_events: events since it is
@@ -165,6 +167,8 @@ struct hipec_container {
 	u32 cluster;
 	u32 served;
 	u32 last_timeout;
+	u32 last_miss;
+	u64 last_state;
 	cpumask_var_t stale_cpus;
 	u32 stale_events;
 

@@ -87,6 +87,8 @@ struct hipec_status touch_beside(struct map *m, size_t first, size_t end,
 void wait_named(int container);
 void set_switch(const char *path, const char *value);
 
+/* cache_maps.c: a load of the last bytes of a page, and the first of the next. */
+uint64_t load_across(const unsigned char *end_of_page);
 /* cache_league.c: policies beside the one that runs. */
 int join(int c, const char *policy);
 struct hipec_standing standing_of(int c, uint32_t team);

@@ -309,6 +309,35 @@ static void two_regions(void)
 	close_map(&m);
 }
 
+/*
+ * A load needs two pages, and the policy gives up the one that came last: for the second
+ * page another one goes, so each is read once.
+ */
+static void loads_across_pages(void)
+{
+	static const char *const policy[] = { "mru", "mru-touched", "mru-touch", "fifo" };
+	const size_t pages = 512;
+	struct hipec_status s;
+	struct map m;
+	size_t p, i;
+
+	for (p = 0; p < 2 * sizeof(policy) / sizeof(*policy); p++) {
+		make_file(FILE_P, pages * PAGE_BYTES);
+		if (p % 2)
+			map_shared(&m, policy[p / 2], FILE_P, 64, pages, false);
+		else
+			open_map(&m, policy[p / 2], FILE_P, 64, 1, false);
+		for (i = 1; i < pages; i += 2)
+			CHECK(load_across(m.base + i * PAGE_BYTES) >> 32 ==
+			      (uint32_t)page_word(i));
+		s = get_status(m.container);
+		CHECK_EQ(s.counters.pages_in, pages);
+		CHECK_LE(s.resident, 64);
+		CHECK_EQ(s.exit.kind, 0);
+		close_map(&m);
+	}
+}
+
 const struct test policy_tests[] = {
 	{ "ref_and_set_work_on_the_hardware_bit", second_chance },
 	{ "mod_tells_written_pages_from_read_ones", clean_first },
@@ -326,6 +355,7 @@ const struct test policy_tests[] = {
 	{ "replace_that_gives_none_is_helped", gives_none },
 	{ "page_being_faulted_cannot_be_given_up", gives_the_faulted_page },
 	{ "replace_may_give_all", gives_all },
+	{ "loads_across_pages_of_regions_end_whatever_the_policy", loads_across_pages },
 	{ "regions_of_a_container_share_frames_not_addresses", two_regions },
 	{ 0 }
 };
