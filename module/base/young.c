@@ -58,7 +58,7 @@ static bool is_copy(pte_t value)
 }
 
 /* The entry of page @i had @value, whose bit is set. */
-static void found(struct walk *w, u32 i, pte_t *entry, pte_t value)
+static __always_inline void found(struct walk *w, u32 i, pte_t *entry, pte_t value)
 {
 	if (!pte_present(value) || (unlikely(w->copies) && is_copy(value)))
 		return;
@@ -153,14 +153,12 @@ static void walk_run(struct walk *w, struct vm_area_struct *vma, u32 i,
 /* What it maps of all pages. Return: whether one was referenced. */
 static bool walk_vma(struct walk *w, struct vm_area_struct *vma)
 {
-	u32 i;
+	u32 nr = w->idx ? 1 : w->nr, i;
 
 	w->found = false;
 	w->copies = READ_ONCE(vma->anon_vma);
-	if (!w->idx)
-		walk_run(w, vma, 0, w->first, w->nr);
-	for (i = 0; w->idx && i < w->nr; i++)
-		walk_run(w, vma, i, w->idx[i], 1);
+	for (i = 0; i < w->nr; i += nr)
+		walk_run(w, vma, i, w->idx ? w->idx[i] : w->first, nr);
 	return w->found;
 }
 
