@@ -5,8 +5,8 @@
  * ahead in charge.
  *
  * Each touch that the policy is told of the league plays as well, under the container's
- * lock; in a container that shares, with as many frames as that has at the time. A policy takes over in a
- * worker, some accesses after that was decided. What it remembers goes along.
+ * lock; in a container that shares, with as many frames as that has at the time. A policy
+ * takes over in a worker, some accesses after that was decided. What it remembers goes along.
  *
  * A team with another budget plays what runs: when another policy has taken over, the same
  * worker gives it that one's image and a machine of its own.
@@ -330,11 +330,13 @@ static void start_league(struct hipec_container *c)
 {
 	struct hipec_league *l = &c->contest->league;
 	unsigned int nofs = memalloc_nofs_save();
-	u32 h = 0;
+	u32 h = 0, i;
 
 	mutex_lock(&c->lock);
 	while ((h = hipec_vm_next_live(&c->core.vm, h)))
 		hipec_league_came_in(l, c->core.vm.page[h].pgno);
+	for (i = 0; i < c->core.nr_named; i++)
+		hipec_league_came_in(l, c->core.vm.page[c->core.named[i]].pgno);
 	c->core.heard = true;
 	WRITE_ONCE(c->league, l);
 	hipec_kind_wants(c);

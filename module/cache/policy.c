@@ -245,17 +245,17 @@ u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno)
 void hipec_entry_drop(struct hipec_cache *cache, u32 h)
 {
 	struct hipec_container *c = cache->c;
-	bool live = hipec_page_live(&c->core.vm, h);
+	bool live = hipec_page_live(&c->core.vm, h), held = hipec_core_resident(&c->core, h);
 	u32 pgno = c->core.vm.page[h].pgno;
 
 	hipec_folios_del(cache, h);
 	cache->held -= hipec_folio_pages(&c->core.vm, h);
 	hipec_core_unbind(&c->core, h, false);
 	hipec_cache_account(cache);
-	if (live) {
+	if (held)
 		hipec_event_left(c, pgno);
+	if (live)
 		hipec_core_remove(&c->core, pgno);
-	}
 }
 
 /*

@@ -138,7 +138,7 @@ void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 		bool wanted = b->idx + i == idx;
 
 		folio_get(b->folio[i]);
-		core->vm.page[h].flags &= ~HIPEC_PAGE_READING;
+		core->vm.page[h].flags &= ~(HIPEC_PAGE_READING | HIPEC_PAGE_LOOKED);
 		core->counters.pages_in++;
 		if (wanted)
 			hipec_tracer_note(&core->vm, HIPEC_RECORD_TOUCH, pgno,

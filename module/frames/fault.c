@@ -15,6 +15,7 @@
  */
 #include <linux/file.h>
 #include <linux/pagemap.h>
+#include <linux/sched/task_stack.h>
 
 #include "../compat.h"
 #include "../context/context.h"
@@ -375,6 +376,7 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 	/* The reference keeps it from being given up in the event. */
 	folio_get(folio);
 	c->core.counters.soft_faults++;
+	c->core.vm.page[h].flags &= ~HIPEC_PAGE_LOOKED;
 	hipec_tracer_note(&c->core.vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
 		  HIPEC_TOUCH_RESIDENT | (is_write(vmf) ? HIPEC_TOUCH_WRITE : 0));
 	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,

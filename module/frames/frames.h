@@ -11,6 +11,7 @@
 #include "../base/base.h"
 
 /* Host flags of struct hipec_page. */
+#define HIPEC_PAGE_LOOKED 0x0010	/* its policy found it touched, since its last fault */
 #define HIPEC_PAGE_READING 0x0100	/* not live: being filled, or read ahead */
 #define HIPEC_PAGE_EVICT_PENDING 0x0200	/* not live: given up, being cleaned */
 #define HIPEC_PAGE_WRITING 0x0400	/* writeback holds it */

@@ -44,6 +44,16 @@ bool hipec_young_seen(struct hipec_core *core, u32 h, u32 who)
 	       is_referenced(c, c->frame[h]);
 }
 
+/* The league hears of a touch, but for the first: that was a fault's, which it knows. */
+static void was_touched(struct hipec_container *c, u32 h)
+{
+	struct hipec_page *page = &c->core.vm.page[h];
+
+	if (page->flags & HIPEC_PAGE_LOOKED)
+		hipec_event_access(c, page->pgno, false, false);
+	page->flags |= HIPEC_PAGE_LOOKED;
+}
+
 /**
  * hipec_young_forget() - the engine's host: reset the referenced bit for a reader
  * @core: container; hipec_core_settle() is owed to it
@@ -58,7 +68,9 @@ void hipec_young_forget(struct hipec_core *core, u32 h, u32 who)
 	u16 *flags = &core->vm.page[h].flags;
 
 	if (reset(c, c->frame[h]))
-		*flags |= (HIPEC_REF_ALL & ~who) << HIPEC_PAGE_REF_SHIFT;
+		*flags |= HIPEC_REF_ALL << HIPEC_PAGE_REF_SHIFT;
+	if (*flags & who << HIPEC_PAGE_REF_SHIFT && who == HIPEC_REF_POLICY)
+		was_touched(c, h);
 	*flags &= ~(who << HIPEC_PAGE_REF_SHIFT);
 }
 
@@ -87,13 +99,13 @@ static u32 look_at(struct hipec_core *core, const u32 *h, u32 end, u32 *pgno, u3
 		if (!set && !(page->flags & mine))
 			continue;
 		folio_clear_referenced(folio);
+		was_touched(c, h[i]);
 		if (set)
 			page->flags |= (HIPEC_REF_ALL << HIPEC_PAGE_REF_SHIFT) & ~mine;
 		page->flags &= ~mine;
 		pgno[(*n)++] = page->pgno;
 		hipec_tracer_note(&core->vm, HIPEC_RECORD_TOUCH, h[i],
 				  HIPEC_TOUCH_HARVESTED);
-		hipec_event_access(c, page->pgno, false, false);
 	}
 	return nr;
 }

@@ -131,7 +131,12 @@ hipec top --once >/results/curve.top
 hipec top --once --json >/results/curve-top.json
 hipec status --league "$id" >>/results/curve.txt 2>&1
 hipec detach "$id" >>/results/curve.txt 2>&1
-hipec attach --policy builtin --share --curve --budget 256 outer 2>&1 | head -n 1 >>/results/curve.txt
+# Who shares has them as well.
+id=$(hipec attach --policy auto --among /hipec/policies/mru.hpo --share --curve --budget 256 \
+	outer 2>>/results/curve.txt)
+six_passes >>/results/curve.txt
+hipec status --json >/results/curve-shared.json
+hipec detach "$id" >>/results/curve.txt 2>&1
 
 # The same program traced and served: its accesses have the same contexts.
 for program in touches-frames touches-scan; do

@@ -98,12 +98,25 @@ def place_script():
     runs = {how: "".join(f"echo {how}-{policy}= $(hipec-guest-test --{how} {policy} "
                          f"{' '.join(map(str, PLACE))})\n" for policy in SHIPPED)
             for how in ("reads", "judged")}
-    runs["reads"] += f"echo reads-auto= $(hipec-guest-test --reads auto {' '.join(map(str, PLACE))})\n"
+    runs["reads"] += "".join(
+        f"echo reads-{name}= $(hipec-guest-test --reads {name} {' '.join(map(str, PLACE))})\n"
+        for name in LEAGUES)
     return f"{runs['reads']}echo N >{switch}\n{runs['judged']}echo Y >{switch}\n"
 
 
-def place_reads():
-    """The pages that cache_reads() reads, in their order: rather low ones, and sweeps."""
+# What a league is shown (cache_reads() knows these names): the page of read @i of @reads,
+# where a skewed reader would take page @low.
+LEAGUES = {
+    "auto": lambda i, reads, low, pages: i % pages if i // 512 % 4 == 3 else low,
+    "auto-join": lambda i, reads, low, pages: 0 if i % 2 else 1 + i // 2 % (pages - 1),
+    "auto-skewed": lambda i, reads, low, pages: low,
+    "auto-changing": lambda i, reads, low, pages:
+        LEAGUES["auto-join" if i < reads // 2 else "auto-skewed"](i, reads, low, pages),
+}
+
+
+def place_reads(page=LEAGUES["auto"]):
+    """The pages that cache_reads() reads, in their order."""
     pages, _, reads = PLACE
     numbers, seed = [], 1
     for i in range(reads):
@@ -111,7 +124,7 @@ def place_reads():
         for _ in range(2):
             seed = (seed * 1664525 + 1013904223) % 2 ** 32
             pair.append((seed >> 8) % pages)
-        numbers.append(i % pages if i // 512 % 4 == 3 else pair[0] * pair[1] // pages)
+        numbers.append(page(i, reads, pair[0] * pair[1] // pages, pages))
     return numbers
 
 
@@ -248,15 +261,16 @@ def test_the_contract_in_place_says_what_the_simulator_says(guest, simulated, po
                                       row["contract"]["estimated_in_windows"]]
 
 
-def test_a_league_in_place_reads_as_in_the_simulator(guest, tmp_path):
+@pytest.mark.parametrize("name", LEAGUES)
+def test_a_league_in_place_reads_as_in_the_simulator(guest, tmp_path, name):
     """But for who takes over some accesses later, in a worker."""
     trace = tmp_path / "trace"
-    trace.write_text("".join(f"r {page}\n" for page in place_reads()))
+    trace.write_text("".join(f"r {page}\n" for page in place_reads(LEAGUES[name])))
     row, = json.loads(subprocess.run(
         [BUILD / "hipec", "sim", "--mode", "exact", "--frames", str(PLACE[1]), "--json",
          "--policy", "auto", trace], text=True, check=True, capture_output=True).stdout)
-    name, read, helped, _, ended = place_line(guest, "reads", "auto")[:5]
-    assert (name, helped, ended) == ("auto", "0", "0")
+    told, read, helped, _, ended = place_line(guest, "reads", name)[:5]
+    assert (told, helped, ended) == (name, "0", "0")
     assert abs(int(read) - row["faults"]) <= row["faults"] / 10
 
 
@@ -375,7 +389,11 @@ def test_a_curve_is_told_by_the_command(guest):
                                     [f"{100 - 100 * misses / want[256]:+.1f}"])]
         for pages, misses in want.items()]
     assert lines[7].endswith("has no league; hipec run --policy auto makes one")
-    assert lines[8] == "hipec attach: --curve: want a budget of its own, without --share"
+    assert lines[8:] == [""]
+    shared, = json.loads(result(guest, "curve-shared.json"))
+    assert valid("status", [shared]) and shared["frames"] <= 256
+    assert {team["policy"] for team in shared["league"]["teams"]} == {"builtin", "mru"}
+    assert [point["pages"] for point in shared["curve"]["points"]] == [64, 128, 512, 1024]
     samples = metrics(guest, "curve.metrics")
     assert "hipec_league_runs" not in samples
     assert samples["hipec_curve_saves"] == {

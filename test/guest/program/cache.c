@@ -275,15 +275,30 @@ static void join_all(int c)
 }
 
 /*
- * For the host, which knows these reads and simulates them: rather low pages, and a
- * sweep now and then. Prints the policy's name, what was missed, and what was helped;
- * and, if @judged, what the contract's shadow says. The policy `auto` is the built-in one
- * and the league that hipec run makes.
+ * Page of read @i of @reads, where a skewed reader would take page @low: of a join, which
+ * has the inner relation's page after each of the outer one, and of what follows one; of a
+ * skewed reader; of one who sweeps now and then.
+ */
+static long page_of(const char *pattern, long i, long reads, long low, long pages)
+{
+	if (!strcmp(pattern, "auto-join") ||
+	    (!strcmp(pattern, "auto-changing") && i < reads / 2))
+		return i % 2 ? 0 : 1 + i / 2 % (pages - 1);
+	if (!strcmp(pattern, "auto-skewed") || !strcmp(pattern, "auto-changing"))
+		return low;
+	return i / 512 % 4 == 3 ? i % pages : low;
+}
+
+/*
+ * For the host, which knows these reads and simulates them. Prints the policy's name, what
+ * was missed, and what was helped; and, if @judged, what the contract's shadow says. The
+ * policy `auto` is the built-in one and the league that hipec run makes; `auto-join` and
+ * others likewise, see page_of().
  */
 int cache_reads(const char *policy, long pages, long frames, long reads, bool judged)
 {
 	unsigned char buffer[PAGE_BYTES];
-	bool league = !strcmp(policy, "auto");
+	bool league = !strncmp(policy, "auto", 4);
 	struct hipec_status s;
 	uint32_t seed = 1;
 	int c, file;
@@ -308,8 +323,7 @@ int cache_reads(const char *policy, long pages, long frames, long reads, bool ju
 
 		a = (seed = seed * 1664525 + 1013904223) >> 8;
 		b = (seed = seed * 1664525 + 1013904223) >> 8;
-		page = i / 512 % 4 == 3 ? i % pages :
-		       (long)(a % pages) * (b % pages) / pages;
+		page = page_of(policy, i, reads, (long)(a % pages) * (b % pages) / pages, pages);
 		CHECK(pread(file, buffer, PAGE_BYTES, page * PAGE_BYTES) ==
 		      (ssize_t)PAGE_BYTES);
 	}
