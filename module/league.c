@@ -412,9 +412,8 @@ static int join_league(struct hipec_container *c, struct hipec_join *args, void 
  * The first time the policy that runs becomes the league's first, and its default.
  *
  * Context: process context, may sleep; takes c->lock.
- * Return: 0; -ENODATA before a policy is
- *         loaded; -EALREADY if the policy has ended, or another was swapped in by hand;
- *         -ENOSPC: HIPEC_LEAGUE_MAX play; -EBUSY if a swap is under way; -EINVAL for an
+ * Return: 0; -ENODATA before a policy is loaded; -EALREADY if the policy has ended, or
+ *         another was swapped in by hand; -ENOSPC: HIPEC_LEAGUE_MAX play; -EBUSY if a swap is under way; -EINVAL for an
  *         image that is refused; -ECANCELED if Init ended it; -ENOMEM; -EINTR on a fatal
  *         signal.
  */

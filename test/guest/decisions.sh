@@ -131,7 +131,7 @@ hipec top --once >/results/curve.top
 hipec top --once --json >/results/curve-top.json
 hipec status --league "$id" >>/results/curve.txt 2>&1
 hipec detach "$id" >>/results/curve.txt 2>&1
-# Who shares has them as well.
+# A container that shares has a league and a curve as well.
 id=$(hipec attach --policy auto --among /hipec/policies/mru.hpo --share --curve --budget 256 \
 	outer 2>>/results/curve.txt)
 six_passes >>/results/curve.txt

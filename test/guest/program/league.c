@@ -167,7 +167,7 @@ const struct test league_tests[] = {
 	{ "league_of_regions_finds_the_policy_of_a_loop", regions },
 	{ "league_of_large_regions_plays_a_sample", large_regions },
 	{ "policies_change_and_no_page_that_was_written_is_lost", written_regions },
-	{ "league_of_who_shares_has_the_frames_that_he_has", shared },
-	{ "league_of_who_shares_in_place_finds_the_policy_of_a_loop", shared_in_place },
+	{ "league_of_a_share_has_the_frames_of_the_share", shared },
+	{ "league_of_a_share_in_place_finds_the_policy_of_a_loop", shared_in_place },
 	{ 0 }
 };

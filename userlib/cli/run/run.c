@@ -321,13 +321,13 @@ static int prepare(struct run *r, struct sim_job *job)
 	if (ret)
 		return ret;
 	/* AMP is fed from regions only. */
-	if (hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT)
+	if (hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT) {
 		r->regions = true;
-	if (r->regions && r->curve &&
-	    hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT) {
-		cli_error("--curve: %s decides by where in a program a page is read, which other"
-			  " budgets are not told", r->policy);
-		return CLI_USAGE;
+		if (r->curve) {
+			cli_error("--curve: %s decides by where in a program a page is read, which"
+				  " other budgets are not told", r->policy);
+			return CLI_USAGE;
+		}
 	}
 	if (!r->regions && !open_in_place(r, job->policy)) {
 		r->regions = true;
