@@ -237,6 +237,7 @@ int hipec_work_init(void);
 void hipec_work_exit(void);
 
 /* young.c: the referenced bit in page tables */
+pmd_t *hipec_pmd_of(struct mm_struct *mm, unsigned long addr);
 bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
 		      struct folio *folio, bool reset);
 bool hipec_young_range(struct hipec_container *c, struct address_space *mapping,

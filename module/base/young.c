@@ -97,8 +97,15 @@ static void walk_some(struct walk *w, pte_t *pte, u32 i, u32 end)
 	}
 }
 
-/* Where the page table of @addr hangs; NULL: there is none. */
-static pmd_t *pmd_of(struct mm_struct *mm, unsigned long addr)
+/**
+ * hipec_pmd_of() - the entry that a page table hangs on
+ * @mm:   of a VMA
+ * @addr: within it
+ *
+ * Context: i_mmap_rwsem of the VMA's file is held, so its page tables are not freed.
+ * Return: the entry of @addr; NULL: there is none.
+ */
+pmd_t *hipec_pmd_of(struct mm_struct *mm, unsigned long addr)
 {
 	pgd_t *pgd = pgd_offset(mm, addr);
 	p4d_t *p4d;
@@ -120,7 +127,7 @@ static void walk_tables(struct walk *w, struct mm_struct *mm, unsigned long addr
 	u32 nr;
 
 	for (; i < end; i += nr, addr += nr * PAGE_SIZE) {
-		pmd_t *at = pmd_of(mm, addr), pmd;
+		pmd_t *at = hipec_pmd_of(mm, addr), pmd;
 
 		nr = min_t(u32, end - i, PTRS_PER_PTE - pte_index(addr));
 		if (!at)

@@ -35,6 +35,7 @@
  * why.c     where a page stands
  * evict.c   folios leave the page cache
  * mlock.c   but for those that mlock() holds
+ * unmap.c   unmapped together, with one flush of the TLB
  * pressure.c  memory cgroups, and the machine's memory
  * share.c   frames of the pool
  */
@@ -236,6 +237,7 @@ struct hipec_evicting {
  * @misfits: pages that got no entry, until the files are searched for them
  * @victims: folios to be evicted
  * @own:     those of them that the lock's holder evicts
+ * @urgent:  one of them is not mapped: there is nothing to wait for
  * @evicting: of struct hipec_evicting: those that tasks evict that do not hold it
  * @nr_evicting: pages of these
  * @freed:   pages that victims have freed, ever
@@ -274,6 +276,7 @@ struct hipec_cache {
 	u32 rises;
 	u32 misfits;
 	struct hipec_folios victims;
+	bool urgent;
 	struct hipec_evicting own;
 	struct list_head evicting;
 	u32 nr_evicting;
@@ -472,6 +475,7 @@ void hipec_cache_hand_back(struct hipec_cache *cache);
 void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h);
 void hipec_folios_del(struct hipec_cache *cache, u32 h);
 void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live);
+bool hipec_victims_wait(const struct hipec_cache *cache);
 void hipec_victims_evict(struct hipec_cache *cache);
 void hipec_victims_evict_unlocked(struct hipec_cache *cache);
 void hipec_victim_finish(struct hipec_cache *cache, u32 h);
@@ -483,6 +487,9 @@ void hipec_evictable_again(struct address_space *mapping);
 bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait);
 bool hipec_unmap(struct hipec_cfile *f, pgoff_t idx, u32 nr);
 void hipec_map_again(struct work_struct *work);
+
+/* unmap.c */
+u32 hipec_unmap_together(const struct hipec_victim *victim, u32 nr);
 
 /* pressure.c */
 int hipec_pressure_init(void);

@@ -8,6 +8,7 @@
  * Interface:
  * hipec_folios_add(), _del()   an entry is put on a list, or taken off
  * hipec_victim_add()           an entry is to be evicted
+ * hipec_victims_wait()         whether they may stay a while
  * hipec_victims_evict()        evict them
  * hipec_victims_evict_unlocked()  and have others go on meanwhile
  * hipec_victim_finish()        one that somebody wants to know of
@@ -32,6 +33,9 @@
 #else
 #define UNINITIALIZED __attribute__((uninitialized))
 #endif
+
+/* Mapped victims that wait are at most one of so many pages of the budget. */
+#define WAITING_PART 64
 
 static struct hipec_folios *list_of(struct hipec_cache *cache, u16 flags)
 {
@@ -86,6 +90,24 @@ void hipec_folios_del(struct hipec_cache *cache, u32 h)
 	list->pages -= hipec_folio_pages(&cache->c->core.vm, h);
 }
 
+/* Whether page tables have to be changed before an entry's folio can go. */
+static bool is_mapped(struct hipec_cache *cache, u32 h)
+{
+	u32 pgno = cache->c->core.vm.page[h].pgno;
+	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
+	struct address_space *mapping = f->inode->i_mapping;
+	struct folio *folio;
+	bool mapped;
+
+	if (!mapping_mapped(mapping))
+		return false;
+	rcu_read_lock();
+	folio = hipec_folio_at(mapping, pgno - f->start);
+	mapped = folio && folio_mapped(folio);
+	rcu_read_unlock();
+	return mapped;
+}
+
 /**
  * hipec_victim_add() - an entry's folio is to be evicted
  * @cache: cache
@@ -103,6 +125,7 @@ void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live)
 		       HIPEC_REF_SHADOW << HIPEC_FOLIO_REF_SHIFT;
 	page->flags |= live ? HIPEC_FOLIO_PENDING : 0;
 	hipec_folios_add(cache, HIPEC_FOLIO_VICTIM, h);
+	cache->urgent = cache->urgent || !is_mapped(cache, h);
 	cache->held -= hipec_folio_pages(&cache->c->core.vm, h);
 }
 
@@ -189,23 +212,15 @@ static bool any_busy(const struct hipec_victim *v, u32 nr)
 }
 
 /*
- * Victims that follow each other in their file; @wait: locks of file systems may be waited
- * for, as unmapping does. Return: whether all are known to have gone.
+ * Victims that follow each other in their file. Return: whether
+ * all are known to have gone.
  */
-static bool evict_run(const struct hipec_victim *v, u32 nr, bool wait)
+static bool invalidate_run(const struct hipec_victim *v, u32 nr)
 {
 	struct address_space *mapping = v->f->inode->i_mapping;
-	u32 last = v[nr - 1].idx + v[nr - 1].nr - 1, pages = last + 1 - v->idx, i;
+	u32 last = v[nr - 1].idx + v[nr - 1].nr - 1;
 
-	if (hipec_locked(mapping, v->idx, pages, wait)) {
-		for (i = 0; nr > 1 && i < nr; i++)
-			evict_run(&v[i], 1, wait);
-		return false;
-	}
-	/* A try with what is mapped would put it into a batch, and empty all of this CPU's. */
-	if (wait && mapping_mapped(mapping) && !unmap_run(v, nr))
-		return false;
-	if (invalidate_mapping_pages(mapping, v->idx, last) == pages)
+	if (invalidate_mapping_pages(mapping, v->idx, last) == last + 1 - v->idx)
 		return true;
 	/* That has also emptied this CPU's batches. */
 	if (any_busy(v, nr))
@@ -213,20 +228,55 @@ static bool evict_run(const struct hipec_victim *v, u32 nr, bool wait)
 	return false;
 }
 
-/* Evict them all. Needs no lock, if their files are in use. */
-static void evict_runs(struct hipec_evicting *e, bool wait)
+/*
+ * The same where some may be mapped in a way that hipec_unmap_together() is not for. @wait:
+ * locks of file systems may be waited for, as unmapping does.
+ */
+static bool evict_carefully(const struct hipec_victim *v, u32 nr, bool wait)
 {
-	struct hipec_victim *v = e->victim;
-	u32 i, first = 0;
-	bool gone;
+	struct address_space *mapping = v->f->inode->i_mapping;
+	u32 pages = v[nr - 1].idx + v[nr - 1].nr - v->idx, i;
 
-	for (i = 1; i <= e->nr; i++) {
-		if (i < e->nr && v[i].f == v[first].f &&
-		    v[i].idx == v[i - 1].idx + v[i - 1].nr)
+	if (hipec_locked(mapping, v->idx, pages, wait)) {
+		for (i = 0; nr > 1 && i < nr; i++)
+			evict_carefully(&v[i], 1, wait);
+		return false;
+	}
+	/* A try with what is mapped would put it into a batch, and empty all of this CPU's. */
+	if (wait && mapping_mapped(mapping) && !unmap_run(v, nr))
+		return false;
+	return invalidate_run(v, nr);
+}
+
+/* Victims of one file. */
+static void evict_file(struct hipec_victim *v, u32 nr, bool wait)
+{
+	bool mapped = mapping_mapped(v->f->inode->i_mapping), gone;
+	u32 careful = 0, i, first = 0;
+
+	if (mapped)
+		careful = wait ? hipec_unmap_together(v, nr) : ~0;
+	for (i = 1; i <= nr; i++) {
+		if (i < nr && v[i].idx == v[i - 1].idx + v[i - 1].nr &&
+		    !(careful & BIT(i)) == !(careful & BIT(first)))
 			continue;
-		gone = evict_run(&v[first], i - first, wait);
+		gone = careful & BIT(first) ? evict_carefully(&v[first], i - first, wait) :
+					      invalidate_run(&v[first], i - first);
 		while (first < i)
 			v[first++].gone = gone;
+	}
+}
+
+/* Evict them all. Needs no lock, if their files are in use. */
+static void evict_all(struct hipec_evicting *e, bool wait)
+{
+	u32 i, first = 0;
+
+	for (i = 1; i <= e->nr; i++) {
+		if (i < e->nr && e->victim[i].f == e->victim[first].f)
+			continue;
+		evict_file(&e->victim[first], i - first, wait);
+		first = i;
 	}
 }
 
@@ -293,8 +343,28 @@ static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e, bo
 		hipec_folios_del(cache, h);
 		vm->page[h].flags |= HIPEC_FOLIO_VICTIM;
 	}
+	cache->urgent = cache->urgent && cache->victims.nr;
 	sort_victims(e);
 	return e->nr;
+}
+
+/**
+ * hipec_victims_wait() - whether victims are to wait for others
+ * @cache: cache
+ *
+ * A flush of the TLB takes as long for many as for one, so those that are mapped wait
+ * until they are many: a part of the budget, which they exceed, as they are not held any
+ * more. A container that shares frames has neighbours that count on those that are free.
+ *
+ * Context: expects c->lock.
+ */
+bool hipec_victims_wait(const struct hipec_cache *cache)
+{
+	const struct hipec_core *core = &cache->c->core;
+	u32 most = min_t(u32, HIPEC_MAX_VICTIMS, hipec_core_held(core) / WAITING_PART);
+
+	return !cache->victims.nr ||
+	       (!cache->urgent && cache->victims.nr < most && !core->pool);
 }
 
 /**
@@ -310,7 +380,7 @@ void hipec_victims_evict(struct hipec_cache *cache)
 {
 	lockdep_assert_held(&cache->c->lock);
 	while (take_victims(cache, &cache->own, false)) {
-		evict_runs(&cache->own, !cache->in_reclaim);
+		evict_all(&cache->own, !cache->in_reclaim);
 		finish(cache, &cache->own);
 	}
 }
@@ -345,7 +415,8 @@ static bool get_files(struct hipec_evicting *e)
  *
  * What takes longest in a miss is to evict, and others need not wait for that. Their
  * entries are nobody's in between: whoever finds one finishes it. The page of the last
- * fault on this CPU stays a victim until the next miss.
+ * fault on this CPU stays a victim until the next miss, and so may those that are mapped,
+ * for longer (hipec_victims_wait()).
  *
  * Context: expects c->lock, and not from within an event; sleeps. All that it guards may
  * be another when it returns.
@@ -356,10 +427,12 @@ void hipec_victims_evict_unlocked(struct hipec_cache *cache)
 	u64 context = c->core.context;
 	struct hipec_evicting e UNINITIALIZED;
 
+	if (hipec_victims_wait(cache))
+		return;
 	while (take_victims(cache, &e, true)) {
 		/* A neighbour that shares the frames counts on those that are free. */
 		if (c->core.pool || !get_files(&e)) {
-			evict_runs(&e, true);
+			evict_all(&e, true);
 			finish(cache, &e);
 			continue;
 		}
@@ -367,7 +440,7 @@ void hipec_victims_evict_unlocked(struct hipec_cache *cache)
 		cache->nr_evicting += e.pages;
 		c->core.context = 0;
 		mutex_unlock(&c->lock);
-		evict_runs(&e, true);
+		evict_all(&e, true);
 		mutex_lock(&c->lock);
 		c->core.context = context;
 		cache->nr_evicting -= e.pages;

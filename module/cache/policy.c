@@ -455,7 +455,7 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 		pgno = vm->page[h].pgno + hipec_folio_pages(vm, h);
 		touch(cache, h, how);
 	}
-	if (unlikely(cache->victims.nr))
+	if (unlikely(!hipec_victims_wait(cache)))
 		hipec_victims_evict(cache);
 }
 

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 from bench.lib.guests import MB, PAGE, Failed, Guest, call, options, run_guest  # noqa: E402
 
 PAGES, SMALL, FRAMES = 16384, 2048, 8192
-BESIDE = 2 * MB         # of the process, and for page tables
+BESIDE = MB * 5 // 8     # of the process, and for page tables
 TABLES = 8 * MB         # of hipec; nobody fills it
 MS = 1000
 ROUNDS = 5
