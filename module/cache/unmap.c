@@ -47,7 +47,10 @@ struct unmapping {
 	struct folio *cleared[HIPEC_MAX_VICTIMS];
 };
 
-/* Whether somebody is to be told of each page that a VMA loses, or it has pages of no file. */
+/*
+ * Whether somebody is to be told of each page that a VMA loses, or it has pages of no file.
+ * Who asks to be told waits for i_mmap_rwsem (mm_take_all_locks()).
+ */
 static bool is_special(struct vm_area_struct *vma)
 {
 	return mm_has_notifiers(vma->vm_mm) || userfaultfd_armed(vma) ||
@@ -72,7 +75,7 @@ static void clear_entry(struct unmapping *u, u32 i, struct vm_area_struct *vma,
 		return;
 	/* mlock() sets the VMA's flag before it takes this lock to look at the entry. */
 	if (folio_test_large(folio) || folio_test_mlocked(folio) || pte_write(value) ||
-	    pte_dirty(value) || READ_ONCE(vma->vm_flags) & VM_LOCKED) {
+	    pte_dirty(value) || pte_uffd_wp(value) || READ_ONCE(vma->vm_flags) & VM_LOCKED) {
 		u->careful |= BIT(i);
 		return;
 	}
