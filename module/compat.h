@@ -148,8 +148,8 @@ static inline void mm_file_page_unmapped(struct mm_struct *mm)
 #endif
 
 /*
- * An entry of a page table is clear, and CPUs are not told yet: whoever changes the table
- * flushes first. As set_tlb_ubc_flush_pending() of mm/rmap.c, which has the two numbers
+ * An entry of a page table is clear, and CPUs are not told yet: code that changes the
+ * table flushes first. As set_tlb_ubc_flush_pending() of mm/rmap.c, which has the two numbers
  * to itself: the lower half counts what waits, and starts again before it overflows.
  * Under the page table's lock.
  */

@@ -5,7 +5,7 @@
  * few where pages are touched in no order: each would be an interrupt for them all.
  *
  * The kernel's own reclaim flushes once for many pages (try_to_unmap_one()), by functions
- * that no module has. What it does is done here, for the plainest entries: small folios
+ * that no module has. This file does the same for the plainest entries: of small folios
  * that are clean, mapped to be read, in a VMA that is not locked. The caller does the
  * others with unmap_mapping_pages().
  *
@@ -36,7 +36,7 @@
  * @nr:         victims
  * @careful:    bit of each that is not unmapped here
  * @nr_cleared: entries of the VMA at hand that are gone, and not flushed
- * @cleared:    what they mapped; the entries' references are ours
+ * @cleared:    folios that they mapped; the entries' references are ours
  */
 struct unmapping {
 	struct address_space *mapping;
@@ -49,7 +49,7 @@ struct unmapping {
 
 /*
  * Whether somebody is to be told of each page that a VMA loses, or it has pages of no file.
- * Who asks to be told waits for i_mmap_rwsem (mm_take_all_locks()).
+ * A notifier is registered with i_mmap_rwsem held (mm_take_all_locks()).
  */
 static bool is_special(struct vm_area_struct *vma)
 {
@@ -126,7 +126,7 @@ static void flush_or_leave(void *unused)
 		native_write_cr3(__native_read_cr3());
 }
 
-/* No CPU uses a translation of what was cleared when this returns. */
+/* No CPU uses a translation of a cleared entry when this returns. */
 static void flush(struct unmapping *u, struct mm_struct *mm)
 {
 	/* CPUs that run it later compare this number with theirs; a full barrier. */

@@ -78,7 +78,7 @@ static void close_to(long is, long wanted)
 	CHECK_LE(wanted - ROUGHLY, is);
 }
 
-/* Each page but those of the budget is evicted: what the kernel counts as mapped follows. */
+/* Each page but those of the budget is evicted, and the kernel's counts of mapped ones follow. */
 static void counts_follow(void)
 {
 	long here = mapped_here(), all = mapped_at_all();
@@ -107,8 +107,8 @@ static atomic_int nr_evict;	/* threads that have pages go */
 
 /*
  * Thread 0 has pages go, in no order. The others, on CPUs of their own as far as there are
- * any, go round a few that are there. When such a page goes, and its frame gets another one,
- * who still had its translation would see that.
+ * any, go round a few that are there. When such a page goes, its frame gets another one,
+ * which a thread with the old translation would see.
  */
 static void *touch_at_random(void *arg)
 {
@@ -186,7 +186,7 @@ static void no_process_sees_what_has_gone(void)
 }
 
 /*
- * Maps are replaced, and forbidden to be read, while their pages go: whoever has done that
+ * Maps are replaced, and forbidden to be read, while their pages go: after that a program
  * sees the old ones no more.
  */
 static void maps_change(void)
