@@ -68,8 +68,11 @@ SPLAT = re.compile(
 STANDSTILL = re.compile(r"soft lockup|workqueue lockup|rcu: INFO: |INFO: task .* blocked for")
 STILL_SECONDS = 10
 
-# stale_code(): a report of a CPU at a breakpoint, with the bytes that are there instead.
-STALE = re.compile(r"asm_exc_int3\+\S+\r?\n.*RIP: 0010:(\S+)\+0x0/\S+\r?\n.*Code: [^<\n]*<(?!cc)")
+# stale_code(): a report of a CPU at a breakpoint, or behind one that nobody owns up to, with
+# the bytes that are there instead.
+STALE = re.compile(r"asm_exc_int3\+\S+\r?\n.*RIP: 0010:(\S+)\+0x0/\S+\r?\n.*Code: [^<\n]*<(?!cc)|"
+                   r"Oops: int3: .*(?:\n.*){1,6}?RIP: 0010:(\S+)\+0x1/\S+\r?\n"
+                   r".*Code: [^<\n]*\b(?!cc)[0-9a-f]{2} <")
 LOOK_SECONDS = 5
 
 # A guest whose time is up is sent an NMI, at which its kernel panics and says what each CPU
@@ -263,13 +266,13 @@ def failed_to_boot(text):
 
 
 def stale_code(text):
-    """Where the guest hangs for the emulator's sake, or None: a CPU runs a breakpoint again and
-    again that memory no longer has there.
+    """Where the guest hangs or dies for the emulator's sake, or None: a CPU runs a breakpoint
+    that memory no longer has there.
 
     QEMU before 8.1 may translate a page of code while another CPU writes to it, and keeps what
     it has translated. A kernel that changes an instruction has a breakpoint there for a moment."""
     found = STALE.search(text)
-    return found and found[1]
+    return found and (found[1] or found[2])
 
 
 def follow(guest, console, timeout, verbose, kill_when=None):

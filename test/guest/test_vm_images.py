@@ -465,6 +465,25 @@ def test_a_breakpoint_that_is_not_there_is_the_emulators():
         assert vm.stale_code(text) is None
 
 
+# The kernel asked all that set breakpoints, and none had this one.
+DIES = """\
+[   23.896131] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI
+[   23.896419] CPU: 0 UID: 0 PID: 393 Comm: md5sum Tainted: G           OE      6.12.117
+[   23.896547] Tainted: [O]=OOT_MODULE, [E]=UNSIGNED_MODULE
+[   23.896556] Hardware name: QEMU Standard PC (i440FX + PIIX, 1996)
+[   23.896616] RIP: 0010:do_dentry_open+0x1/0x580
+[   23.896812] Code: 90 90 90 90 90 0f <1f> 44 00 00 41 57 41 56
+"""
+
+
+def test_a_breakpoint_that_kills_and_is_not_there_is_found():
+    """One that is there is a bug."""
+    assert vm.stale_code(DIES) == vm.stale_code(DIES.replace("\n", "\r\n")) == "do_dentry_open"
+    for text in (DIES.replace("0f <", "cc <"), DIES.replace("+0x1/", "+0x5/"),
+                 DIES.replace("int3", "invalid opcode")):
+        assert vm.stale_code(text) is None
+
+
 @pytest.mark.guest
 def test_a_guest_that_hangs_for_stale_code_is_booted_again(guest, tmp_path, monkeypatch, capsys):
     """Its command, from the beginning; and not when its time is up."""
