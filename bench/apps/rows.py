@@ -11,6 +11,7 @@ import hashlib
 import os
 import pathlib
 import random
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -214,6 +215,44 @@ select sum(l_price * l_disc) from lineitem where l_ship between 365 and 729 and 
 select o_date % 12, count(*), sum(l_price) from orders join lineitem on l_order = o_id \
 where o_date < 500 group by 1 order by 1;"""
 
+CC1 = "/usr/lib/gcc/x86_64-linux-gnu/12/cc1"
+# How a kernel's units are compiled, where its headers are in these folders.
+FLAGS = ("-quiet -nostdinc -Icommon/arch/x86/include -Iconfig/arch/x86/include/generated "
+         "-Icommon/include -Iconfig/include -Icommon/arch/x86/include/uapi "
+         "-Iconfig/arch/x86/include/generated/uapi -Icommon/include/uapi "
+         "-Iconfig/include/generated/uapi -include common/include/linux/compiler-version.h "
+         "-include common/include/linux/kconfig.h -include common/include/linux/compiler_types.h "
+         "-D__KERNEL__ -DMODULE -DKBUILD_MODNAME=\\\"unit\\\" -std=gnu11 -O1 -w -fshort-wchar "
+         "-fno-PIE -mcmodel=kernel -mno-sse -mno-red-zone -fno-strict-aliasing")
+UNITS = (("fs", "pagemap", "writeback"), ("netdevice", "skbuff", "if_vlan"), ("pci", "msi"),
+         ("blkdev", "bio"), ("usb", "usb/hcd"), ("of", "platform_device", "regulator/driver"),
+         ("net", "tcp", "udp"), ("sched", "sched/mm", "kthread"))
+
+
+def units(where, small):
+    """Units of C, as a kernel's drivers begin, and the headers that they include."""
+    trees = CACHE / "kernels/6.12"
+    for name, end in (("common", "common"), ("config", "cloud-amd64")):
+        tree = next(trees.glob(f"*/usr/src/linux-headers-*-{end}"))
+        (where / name).symlink_to(tree)
+    used = set()
+    for number, names in enumerate(UNITS[:2] if small else UNITS):
+        unit = where / f"unit{number}.c"
+        unit.write_text("".join(f"#include <linux/{name}.h>\n" for name in names) +
+                        f"int unit{number}(struct page *page)\n{{\n"
+                        "\treturn PageLocked(page);\n}\n")
+        said = subprocess.run([CC1, "-E", "-M", *shlex.split(FLAGS), unit.name], cwd=where,
+                              check=True, stdout=subprocess.PIPE, text=True).stdout
+        used |= {word for word in said.split() if word.endswith(".h")}
+    places = {name: (where / name).resolve() for name in ("common", "config")}
+    for name in places:
+        (where / name).unlink()
+    for path in used:
+        name, _, rest = path.partition("/")
+        (where / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(places[name] / rest, where / path)
+
+
 WORDS = "page folio inode device lock list atomic timer queue file"
 
 ROWS = [
@@ -273,6 +312,12 @@ done
         ("/usr/bin/find:gnu-find", "/bin/cat:gnu-cat"), headers, """
 gnu-find . -type f -exec gnu-cat {} +
 """, passes=1, goal=-2, advice=FOR_SMALL_FILES),
+    Row("compile", "gcc's compiler: eight units of C of a kernel, one after the other",
+        (CC1,), units, f"""
+for unit in unit*.c; do
+	cc1 {FLAGS} -o - "$unit" || exit
+done
+""", passes=1, share=0.6, beside=104 * MB, goal=-2, advice=FOR_SMALL_FILES),
     Row("tar", "tar of a tree, beside a file that somebody else reads again and again",
         ("/bin/tar:gnu-tar", "/bin/cat:gnu-cat"), beside_a_hot_set, """
 case $1 in

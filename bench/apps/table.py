@@ -7,7 +7,8 @@ a memory cgroup of the same size.
 
 One guest for each row (rows.py), with run.py's deterministic flags and a modelled SSD. The
 page cache is run with its classic LRU, with MGLRU, and under MGLRU with all advice that a
-program could give for its files, or has as options. Before that, hipec try looks at the same
+program could give for its files, or has as options; hipec under the row's policies, and under
+auto, which is told of none. Before that, hipec try looks at the same
 run on this machine. DIR/ROW.json gets the numbers. Exit status 1 if a run fails, if an output
 differs, or if the kernel killed a process for memory; goals that are missed are said.
 """
@@ -32,6 +33,7 @@ from bench.lib.guests import DISKS, MB, PAGE, Boot, Failed, call, follow  # noqa
 SSD = DISKS[0]
 PLAIN = ("lru", "mglru")
 COLUMNS = (*POLICIES, "fifo")
+AUTO = "auto"
 TRIED = (0, 3, 4)       # what hipec try ends with: worth it; not with these; not at all
 
 
@@ -66,7 +68,7 @@ def runs_of(row, small=False):
     return [Run(row, "lru", gen="n"), Run(row, "mglru"),
             *(Run(row, advice, advice=advice) for advice in row.advice),
             *(Run(row, f"own{nr}", variant=variant) for nr, variant in enumerate(row.variants)),
-            *(Run(row, policy, policy=policy) for policy in row.policies)]
+            *(Run(row, policy, policy=policy) for policy in (*row.policies, AUTO))]
 
 
 def pages_of(directory):
@@ -105,8 +107,9 @@ def build_image(kernel, rows, tree, image):
     shutil.copy(ROOT / "bench/apps/guest.sh", tree)
     shutil.copy(ROOT / "bench/lib/disk.sh", tree)
     shutil.copy(BUILD / "bench/apps/advice.so", tree / "hipec")
-    for name in sorted({policy for row in rows for policy in row.policies}):
-        shutil.copy(BUILD / f"policies/{name}.hpo", tree / "hipec/policies")
+    # All: auto has a league of them.
+    for path in BUILD.glob("policies/*.hpo"):
+        shutil.copy(path, tree / "hipec/policies")
     command = [ROOT / "vm-images/initramfs.sh", "--kernel", kernel, "--out", image,
                "--tree", tree, "--module", BUILD / f"kmod-{kernel}/hipec.ko",
                "--bin", BUILD / "static/hipec", "--stock", "overlay"]
@@ -150,7 +153,7 @@ def simulated(row, runs, trace):
     frames = container_of(best.got)["resident"]
     return json.loads(subprocess.run(
         [BUILD / "hipec", "sim", "--mode", "exact", "--json", "-p",
-         ",".join(["lru", "opt", *row.policies]), "--frames", str(frames), trace],
+         ",".join(["lru", "opt", *row.policies, AUTO]), "--frames", str(frames), trace],
         env={**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}, check=True,
         capture_output=True, text=True).stdout)
 
@@ -240,7 +243,8 @@ def pages_line(row, kept, columns):
     cells = [f"{runs[how]['read']:,}" if how in runs else "" for how in PLAIN]
     advice = least(kept, advised(row))
     cells.append(f"{runs[advice]['read']:,} ({spelled(row, advice)})" if advice else "")
-    cells += [f"{runs[policy]['read']:,}" if policy in runs else "" for policy in columns]
+    cells += [f"{runs[policy]['read']:,}" if policy in runs else ""
+              for policy in (*columns, AUTO)]
     best = least(kept, row.policies)
     plain = least(kept, (*PLAIN, *advised(row)))
     sim = predicted(kept)
@@ -299,7 +303,7 @@ def show(rows, kept):
           f"{SSD.completion_ns // 1000} us and {SSD.mbps} MB/s.\nPages read from the disk:\n")
     columns = [policy for policy in COLUMNS if any(policy in row.policies for row in rows)]
     table(["row", "data, MB", "memory", "LRU", "MGLRU", "best advice",
-           *(f"`{policy}`" for policy in columns), "saved", "possible"],
+           *(f"`{policy}`" for policy in (*columns, AUTO)), "saved", "possible"],
           [pages_line(row, kept[row.name], columns) for row in rows])
     print("Guest time in seconds, and what was known before:\n")
     table(["row", "MGLRU", "best advice", "best policy", "which", "over the simulator",
