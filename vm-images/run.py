@@ -371,8 +371,7 @@ def ways_in_and_out(console, scratch, disk, keep_writes, monitor):
 def clock_words():
     """What a kernel must be told of an emulated CPU's clock, which is this host's. One of our
     own, without ACPI, has no other clock to measure it by than one that a busy host makes
-    useless; a stock one would not trust it, and ask a device that is emulated as well, which
-    takes two microseconds each time."""
+    useless; a stock one would not trust it, and ask an emulated device each time."""
     speeds = re.findall(r"^cpu MHz\s*: (\d+)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
     return f"tsc=reliable tsc_early_khz={speeds[0]}000" if speeds else ""
 

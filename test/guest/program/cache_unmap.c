@@ -159,7 +159,7 @@ static void no_cpu_sees_what_has_gone(void)
 	close_random(&m);
 }
 
-/* Of another program's page tables as well, which has a half of the pages twice. */
+/* The same by two programs, each of which has the file mapped twice. */
 static void no_process_sees_what_has_gone(void)
 {
 	long all = mapped_at_all();
