@@ -144,7 +144,7 @@ def test_workers_that_are_killed_change_nothing(here, cluster):
     process = begin(here, "--scheduler", cluster.address)
     for rows in (1, 70, 150):
         wait_for(process, here, rows)
-        assert process.poll() is None
+        assert process.poll() is None, process.stderr.read()
         cluster.kill_worker()
         cluster.add()
     status, _, said = ended(process)
@@ -152,12 +152,46 @@ def test_workers_that_are_killed_change_nothing(here, cluster):
     check(here, expected)
 
 
+ARRIVES = """
+import concurrent.futures, contextlib, os, signal, sys
+import engine
+
+def task():
+    import os, time
+    time.sleep(0.01)
+    return ["x" * 3_000_000, os.getpid()]
+
+with engine.executor(sys.argv[1], None) as (pool, _):
+    for _ in range(int(sys.argv[2])):
+        futures = [pool.submit(task) for _ in range(100)]
+        for number, future in enumerate(concurrent.futures.as_completed(futures)):
+            worker = future.result()[1]
+            if number % 30 == 29:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+                    print("killed", flush=True)
+"""
+
+
+def test_a_worker_may_be_killed_as_its_result_arrives(cluster):
+    """The executor that Dask has fails in one of 15 such kills."""
+    for _ in range(4):
+        cluster.add()
+    with subprocess.Popen([VENV / "bin/python", "-B", "-c", ARRIVES, cluster.address, "4"],
+                          env={**ENV, "PYTHONPATH": ROOT / "userlib/sweep"}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        for _ in process.stdout:
+            cluster.add()
+        said = process.stderr.read()
+    assert process.returncode == 0, said
+
+
 def test_a_killed_scheduler_is_said_and_the_same_command_goes_on(here, cluster):
     expected = wanted(here)
     for rows in (1, 120):
         process = begin(here, "--scheduler", cluster.address)
         wait_for(process, here, rows)
-        assert process.poll() is None
+        assert process.poll() is None, process.stderr.read()
         cluster.end()
         status, _, said = ended(process)
         assert (status, said) == (1, "hipec sweep: the connection to the scheduler is lost; the "

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Who runs the tasks: threads of this process, or a cluster of Dask's, which schedules them. Both
-are executors as of concurrent.futures."""
+"""Threads of this process run the tasks, or a cluster of Dask's, which schedules them. Both are used
+as an executor of concurrent.futures is."""
 
 import concurrent.futures
 import contextlib
@@ -11,6 +11,27 @@ import plan
 import task
 
 CONNECT = 30        # seconds until a scheduler counts as gone
+WAITING = 64        # tasks of a cluster that are waited for at once
+
+
+class Cluster:
+    """Tasks go to the scheduler at once; threads wait for them, the first ones first.
+
+    Dask's own executor says that a task failed if its worker dies as the result arrives."""
+
+    def __init__(self, client):
+        self.client = client
+        self.waiting = concurrent.futures.ThreadPoolExecutor(WAITING)
+
+    def submit(self, *call):
+        """Return: a future of concurrent.futures."""
+        return self.waiting.submit(self.client.submit(*call, pure=False).result)
+
+    def close(self):
+        """Nothing is waited for any more."""
+        self.waiting.shutdown(wait=False, cancel_futures=True)
+        with contextlib.suppress(Exception):
+            self.client.close(timeout=2)
 
 
 @contextlib.contextmanager
@@ -25,13 +46,13 @@ def cluster(address):
         client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise plan.Wrong(f"--scheduler: {address}: {error}") from None
+    pool = Cluster(client)
     try:
         # Workers that come later get it as well.
         client.upload_file(str(pathlib.Path(task.__file__)))
-        yield client.get_executor(pure=False), sum(client.nthreads().values()) or 1
+        yield pool, sum(client.nthreads().values()) or 1
     finally:
-        with contextlib.suppress(Exception):
-            client.close(timeout=2)
+        pool.close()
 
 
 @contextlib.contextmanager
