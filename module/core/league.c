@@ -44,7 +44,10 @@
 /* Misses that may be risked, in a thousand of the default's. */
 #define RISK 20
 
-/* A policy that took over by Adopt and misses one of so many frames more than its team. */
+/*
+ * A policy that took over by Adopt and misses one of so many frames more than its team,
+ * and than the pages that it began without: each of these it may miss once.
+ */
 #define LAG 8
 
 /*
@@ -254,7 +257,8 @@ static bool lags(const struct hipec_league *l)
 	u64 real = l->real - l->at_switch.real;
 	u64 team = l->team[l->runs].misses - l->at_switch.runs;
 
-	return l->switches && l->adopt && !l->sent_back && real > team + nr_frames(l) / LAG;
+	return l->switches && l->adopt && !l->sent_back &&
+	       real > team + l->at_switch.lacks + nr_frames(l) / LAG;
 }
 
 /* Let @best take over, or rehearse. */
@@ -477,6 +481,7 @@ void hipec_league_switched(struct hipec_league *l)
 		make_dearer(l);
 	else if (l->dear > 1)
 		l->dear /= 2;
+	l->at_switch.lacks = hipec_team_lacks(&l->team[l->next], &l->team[l->runs].core.vm);
 	l->before = l->runs;
 	l->runs = l->next;
 	l->at_switch.real = l->real;

@@ -111,7 +111,7 @@ struct hipec_team {
  * @lags, @wait: times that this was so, and windows until another one may take over by Adopt
  * @before:    the team before the last switch
  * @at_switch: misses of the container, of the team before and of the one that runs, by
- *             the last switch
+ *             the last switch; and pages that it began without, by the teams
  * @dear:      times the price that a team has to lead by
  * @switches:  so far
  * @rehearsed: accesses of the rehearsal
@@ -138,7 +138,7 @@ struct hipec_league {
 	bool sent_back;
 	u32 lags, wait;
 	u32 before;
-	struct { u64 real, before, runs; } at_switch;
+	struct { u64 real, before, runs, lacks; } at_switch;
 	u32 dear;
 	u32 switches;
 	u64 rehearsed;

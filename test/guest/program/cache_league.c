@@ -307,6 +307,40 @@ static void phases_are_followed(void)
 	close_league(c, file);
 }
 
+#define GROUP "league"
+
+/* A loop over 4,000 pages under a budget of 3,500. */
+static void loop_in_a_group(void)
+{
+	struct hipec_standing s;
+	int c, file, i;
+
+	c = open_league(NULL, 3500, 4000, &file);
+	CHECK_EQ(join(c, "mru"), 1);
+	for (i = 0; i < 30 && !runs_soon(c, 1); i++)
+		loop_once(c, file, 4000);
+	loop_once(c, file, 4000);
+	loop_once(c, file, 4000);
+	s = standing_of(c, 0);
+	CHECK_EQ(s.shift, 1);
+	CHECK_EQ(s.runs, 1);
+	CHECK_EQ(s.switches, 1);
+	/* The limit is felt: all that does not fit in 3,500 would be 501. */
+	CHECK_LE(1000, loop_once(c, file, 4000));
+	close_league(c, file);
+}
+
+/*
+ * Teams have as many frames as their cgroup's limit leaves the container, some 2,700: with
+ * those of the budget they would have pages that it lacks, and what took over by Adopt
+ * would not be what its team is.
+ */
+static void teams_feel_a_limit(void)
+{
+	new_group(GROUP, 12 << 20);
+	CHECK_EQ(in_group(GROUP, loop_in_a_group), 0);
+}
+
 /* By a map the policies hear of faults, and of bits that are found; the loop is mru's. */
 static void loop_of_a_map_is_mrus(void)
 {
@@ -470,5 +504,6 @@ const struct test cache_league_tests[] = {
 	{ "league_follows_phases", phases_are_followed },
 	{ "league_refuses_and_ends", refusals },
 	{ "league_changes_while_threads_read", threads_read_meanwhile },
+	{ "league_in_a_cgroup_plays_with_what_its_limit_leaves", teams_feel_a_limit },
 	{ 0 }
 };

@@ -81,8 +81,9 @@ static void cut(void)
 	uint64_t bytes = first * PAGE_BYTES;
 
 	doing(ACT_cut, "cut");
+	/* In a page, and between words: half a word is none that anybody wrote. */
 	if (fuzz_chance(&rng, 30))
-		bytes += fuzz_below(&rng, PAGE_BYTES);
+		bytes += 8 * fuzz_below(&rng, PAGE_BYTES / 8);
 	cutting(first, NR_PAGES);
 	if (ftruncate(slot_file[SLOT_OWN], bytes))
 		wrong("ftruncate: errno %d", errno);
