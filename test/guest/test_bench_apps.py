@@ -38,21 +38,29 @@ def need_programs(row):
         pytest.skip(f"no {absent(row)}; `make packages-apps llama` installs or builds it")
 
 
-def boot_rows(rows, tmp, out):
-    """{row: {how: what the run gave}} of one boot."""
-    memory = {row.name: apps.memory_of(row, apps.stage(row, True, tmp / "tree")) for row in rows}
-    apps.build_image(KERNEL, rows, tmp / "tree", tmp / "guest.img")
-    shutil.rmtree(tmp / "tree")
-    runs = [run for row in rows for run in apps.runs_of(row, small=True)]
-    lines = "\n".join(run.line(memory[run.row.name], min(run.row.passes, PASSES)) for run in runs)
-    booted = vm.boot(KERNEL, tmp / "guest.img", out, ["sh", "/guest.sh", "100000", "500", lines],
+def boot_runs(tree, runs, memory, most, out):
+    """[what each of @runs gave] of one boot, with at most so many passes."""
+    image = tree.parent / "guest.img"
+    apps.build_image(KERNEL, list({run.row.name: run.row for run in runs}.values()), tree, image)
+    shutil.rmtree(tree)
+    lines = "\n".join(run.line(memory[run.row.name], min(run.row.passes, most)) for run in runs)
+    booted = vm.boot(KERNEL, image, out, ["sh", "/guest.sh", "100000", "500", lines],
                      memory="3G", timeout=limit(KERNEL))
     assert (booted.verdict, booted.status) == ("ok", 0), booted.output
-    got = {row.name: {} for row in rows}
-    for run, one in zip(runs, guests.Guest(out).lines(len(runs))):
+    found = guests.Guest(out).lines(len(runs))
+    for run, one in zip(runs, found):
         counts = booted.results / "counts" / f"{run.row.name}.{run.how}"
         if counts.exists():
             one["container"] = json.loads(counts.read_text())
+    return found
+
+
+def boot_rows(rows, tmp, out):
+    """{row: {how: what the run gave}} of one boot."""
+    memory = {row.name: apps.memory_of(row, apps.stage(row, True, tmp / "tree")) for row in rows}
+    runs = [run for row in rows for run in apps.runs_of(row, small=True)]
+    got = {row.name: {} for row in rows}
+    for run, one in zip(runs, boot_runs(tmp / "tree", runs, memory, PASSES, out)):
         got[run.row.name][run.how] = one
     return got
 
@@ -98,6 +106,23 @@ def test_a_row_reads_no_more_than_plainly(small, row):
             assert run["read"] <= 1.02 * plain["read"] + 64, how
         if plain["again"]:
             assert run["again"] <= 0.1 * plain["again"], how
+
+
+@pytest.mark.guest
+def test_auto_reads_what_it_does_in_the_simulator(tmp_path):
+    """Its league learns in place what it learns from a trace of cscope, and stays with it."""
+    row = ROWS[NAMES.index("cscope")]
+    need(KERNEL)
+    need_programs(row)
+    tree = tmp_path / "tree"
+    memory = apps.memory_of(row, apps.stage(row, True, tree))
+    apps.on_this_machine(row, tree / "apps" / row.name / "data", memory, tmp_path)
+    run = apps.Run(row, apps.AUTO, policy=apps.AUTO)
+    run.got, = boot_runs(tree, [run], {row.name: memory}, row.passes, BUILD / "apps-auto")
+    sim = apps.predicted({"host": {"sim": apps.simulated(row, [run], tmp_path / "trace")}})
+    league = apps.container_of(run.got)["league"]
+    assert run.got["read"] <= 1.1 * sim[apps.AUTO], (sim, league)
+    assert (league["runs"], league["switches"]) == ("mru", 1), league
 
 
 def test_rows_are_what_they_say():
