@@ -164,9 +164,6 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 		}
 		hipec_walk_pause(c, h);
 	}
-	/* What was given up while it was written here is still to be cleaned. */
-	if (c->core.nr_pending)
-		hipec_writeback_start_all(c);
 	mutex_unlock(&c->lock);
 	return err;
 }

@@ -238,9 +238,11 @@ static void finish(struct hipec_container *c, const struct written *w)
 		c->core.lost_in_a_row = 0;
 	else if (w->ret < 0 && w->unmap)
 		c->core.lost_in_a_row++;
-	/* Given up only while it was being written: once more, unmapped. */
 	if (w->unmap)
 		finish_pending(c, w->h);
+	else if (c->core.vm.page[w->h].flags & HIPEC_PAGE_EVICT_PENDING)
+		/* Given up while it was being written: once more, unmapped. */
+		hipec_writeback_start(hipec_region_of(c->frame[w->h]));
 }
 
 /**

@@ -121,7 +121,11 @@ hipec attach --policy builtin --among lru --budget 256 outer 2>&1 | head -n 1 >>
 hipec attach --policy auto --among /hipec/policies/lru.hpo,none --budget 256 outer >>/results/league.txt 2>&1
 hipec status >>/results/league.txt 2>&1
 
-# What other budgets would bring the policy that runs.
+# What other budgets would bring the policy that runs. What is read ahead takes frames that
+# it has not, so nothing is.
+disk=/sys/block/$(sed -n 's|^/dev/\(.*\) /data .*|\1|p' /proc/mounts)/queue/read_ahead_kb
+ahead=$(cat "$disk")
+echo 0 >"$disk"
 id=$(hipec attach --policy /hipec/policies/mru.hpo --curve --budget 256 outer 2>/results/curve.txt)
 six_passes >>/results/curve.txt
 hipec status --curve "$id" >>/results/curve.txt 2>&1
@@ -131,6 +135,7 @@ hipec top --once >/results/curve.top
 hipec top --once --json >/results/curve-top.json
 hipec status --league "$id" >>/results/curve.txt 2>&1
 hipec detach "$id" >>/results/curve.txt 2>&1
+echo "$ahead" >"$disk"
 # A container that shares has a league and a curve as well.
 id=$(hipec attach --policy auto --among /hipec/policies/mru.hpo --share --curve --budget 256 \
 	outer 2>>/results/curve.txt)

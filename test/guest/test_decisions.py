@@ -373,7 +373,8 @@ def metrics(guest, name):
 
 
 def test_a_curve_is_told_by_the_command(guest):
-    """Six sweeps of 400 pages: mru with F of them misses 400 - F + 1 in each but the first."""
+    """Six sweeps of 400 pages: mru with F of them misses 400 - F + 1 in each but the first; and so
+    does the container."""
     want = {pages: 400 + 5 * max(0, 400 - pages + 1) if pages < 400 else 400
             for pages in (64, 128, 256, 512, 1024)}
     row, = json.loads(result(guest, "curve.json"))
@@ -381,6 +382,7 @@ def test_a_curve_is_told_by_the_command(guest):
     assert {point["pages"]: point["sampled_misses"] for point in row["curve"]["points"]} == \
         {pages: misses for pages, misses in want.items() if pages != 256}
     assert {point["budget_misses"] for point in row["curve"]["points"]} == {want[256]}
+    assert row["counters"]["pages_in"] == want[256]
     lines = result(guest, "curve.txt").split("\n")
     assert lines[0] == "mru, 2400 accesses, to one page in 1"
     assert lines[1].split() == ["BUDGET", "PAGES", "MISSES", "SAVES%"]

@@ -75,6 +75,8 @@ void make_file(const char *path, size_t bytes);
 void open_map(struct map *m, const char *policy, const char *path,
 	      uint64_t frames, uint32_t cluster, bool writable);
 void close_map(struct map *m);
+/* durable.c: a file of the kernel's gets a text. */
+void put_text(const char *path, const char *text);
 /* pool.c: a container that shares, clusters of 1; open_shared() makes the file. */
 int load_shared(const char *name, uint64_t frames, char *log, size_t log_size);
 void map_shared(struct map *m, const char *policy, const char *path,

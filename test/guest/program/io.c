@@ -3,6 +3,7 @@
  * Disks that fail: a null_blk disk with bad blocks, as a raw backing device. And
  * one that cannot say that a read would have to wait: dm-flakey.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/dm-ioctl.h>
 #include <pthread.h>
@@ -20,13 +21,9 @@
 static void config(const char *name, const char *value)
 {
 	char path[128];
-	int fd;
 
 	snprintf(path, sizeof(path), DISK_CONFIG "%s", name);
-	fd = open(path, O_WRONLY);
-	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
-		FAIL("%s: %s", path, strerror(errno));
-	close(fd);
+	put_text(path, value);
 }
 
 static void set_bad(size_t page, bool bad)
@@ -105,15 +102,26 @@ static void *touch_zero(void *page)
 	return *(volatile uint64_t *)page ? page : NULL;
 }
 
-/* Reads that the disk has now. */
-static int reads_in_flight(void)
+/* Reads, or writes, that the disk has now. */
+static int in_flight(bool writes)
 {
 	FILE *f = fopen("/sys/block/bad/inflight", "r");
-	int reads;
+	int nr[2];
 
-	CHECK(f && fscanf(f, "%d", &reads) == 1);
+	CHECK(f && fscanf(f, "%d %d", &nr[0], &nr[1]) == 2);
 	fclose(f);
-	return reads;
+	return nr[writes];
+}
+
+/* Of zeros; all that it is asked for takes so long. */
+static void make_slow_disk(const char *ns)
+{
+	configure_disk();
+	config("size", "1");
+	config("memory_backed", "1");
+	config("irqmode", "2");
+	config("completion_nsec", ns);
+	config("power", "1");
 }
 
 /* Four threads miss on a disk that takes seconds for a read: it has all four. */
@@ -124,13 +132,8 @@ static void reads_at_once(void)
 	int i, now, most = 0;
 	void *wrong;
 
-	configure_disk();
-	config("size", "1");
-	config("memory_backed", "1");
-	config("irqmode", "2");
 	/* Below the 5 s after which null_blk calls it an error. */
-	config("completion_nsec", "4000000000");
-	config("power", "1");
+	make_slow_disk("4000000000");
 	open_disk(&m, 16, 1);
 	/* A thread that begins wants mmap_lock, which a fault on 6.1 holds. */
 	pthread_barrier_init(&all_there, NULL, SLOW_READS);
@@ -139,7 +142,7 @@ static void reads_at_once(void)
 				      m.base + (10 + 20 * i) * PAGE_BYTES));
 	while (most < SLOW_READS &&
 	       get_status(m.container).counters.pages_in < SLOW_READS) {
-		now = reads_in_flight();
+		now = in_flight(false);
 		most = now > most ? now : most;
 	}
 	CHECK_EQ(most, SLOW_READS);
@@ -148,6 +151,63 @@ static void reads_at_once(void)
 		CHECK(!wrong);
 	}
 	CHECK_EQ(get_status(m.container).counters.read_ios, SLOW_READS);
+	close_map(&m);
+}
+
+#define SLOW_WRITES 20
+#define WRITEBACK_MS "/sys/module/hipec/parameters/writeback_ms"
+
+static void *store_one(void *page)
+{
+	pthread_barrier_wait(&all_there);
+	*(volatile uint64_t *)page = 1;
+	return NULL;
+}
+
+static void *sync_all(void *region)
+{
+	return fsync(*(int *)region) ? region : NULL;
+}
+
+/*
+ * A sync writes 20 pages in one go, and meanwhile memory pressure takes some of them: the
+ * first 16 frames stay. The sync comes to these later, and nobody but their writeback
+ * cleans them: what ages is not written.
+ */
+static void given_up_while_written(void)
+{
+	int i, drop = open("/proc/sys/vm/drop_caches", O_WRONLY);
+	pthread_t thread[SLOW_WRITES], syncs;
+	struct timespec late;
+	struct map m;
+	void *failed;
+
+	put_text(WRITEBACK_MS, "0");
+	make_slow_disk("2000000000");
+	map_shared(&m, "fifo", DISK, 64, DISK_PAGES, true);
+	pthread_barrier_init(&all_there, NULL, SLOW_WRITES);
+	for (i = 0; i < SLOW_WRITES; i++)
+		CHECK(!pthread_create(&thread[i], NULL, store_one, m.base + i * PAGE_BYTES));
+	for (i = 0; i < SLOW_WRITES; i++)
+		CHECK(!pthread_join(thread[i], NULL));
+	CHECK(!pthread_create(&syncs, NULL, sync_all, &m.region));
+	while (!in_flight(true))
+		;
+	CHECK(drop >= 0 && write(drop, "2", 1) == 1);
+	CHECK_EQ(in_flight(true), 1);
+	clock_gettime(CLOCK_REALTIME, &late);
+	late.tv_sec += 60;
+	if (pthread_timedjoin_np(syncs, &failed, &late)) {
+		sync();	/* or it never ends */
+		FAIL("the sync waits for ever");
+	}
+	CHECK(!failed);
+	put_text(WRITEBACK_MS, "30000");
+	CHECK_LE(1, get_status(m.container).counters.given);
+	CHECK_EQ(get_status(m.container).dirty, 0);
+	for (i = 0; i < SLOW_WRITES; i += 7)
+		CHECK_EQ(word_on_disk(i), 1);
+	close(drop);
 	close_map(&m);
 }
 
@@ -280,6 +340,7 @@ static void read_through_the_page_cache(void)
 
 const struct test io_tests[] = {
 	{ "faults_read_at_the_same_time", reads_at_once },
+	{ "page_given_up_while_it_is_written_is_cleaned", given_up_while_written },
 	{ "read_error_is_sigbus_for_that_page_alone", read_error },
 	{ "write_error_is_reported_and_the_data_kept", write_error },
 	{ "write_error_at_eviction_keeps_the_page", write_error_at_eviction },
