@@ -193,7 +193,7 @@ void __hipec_event_access(struct hipec_container *c, u32 pgno, bool write, bool 
 	}
 	if (c->league_since && hipec_league_sampled(l, pgno))
 		l->now = ktime_get_ns() - c->league_since;
-	l->has = clamp(hipec_core_left(&c->core), 1u, l->frames);
+	l->has = clamp(hipec_core_usable(&c->core), 1u, l->frames);
 	hipec_league_access(l, pgno, write, missed);
 	if (unlikely(l->next != l->runs || l->wanted != HIPEC_LEAGUE_NONE))
 		queue_work(system_unbound_wq, &c->change);

@@ -128,7 +128,6 @@ static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 		hipec_cache_grow(cache, &d);
 	}
 	cache->limit = hipec_pressure_limit(cache);
-	core->nr_beyond = hipec_core_held(core) - cache->limit;
 	offer(cache);
 	while (cache->held + want > cache->limit && most--)
 		if (!replace_one(cache, &d))

@@ -236,7 +236,6 @@ struct hipec_core_ops {
  * @nr_surplus: of these, that go back when they are free
  * @nr_withheld: of what it may hold, that there is no room for now; the policy does not
  *              count on them. The host sets it
- * @nr_beyond: of what it may hold, that the limit of a cgroup does not leave it for now
  * @nr_reading: pages that have a frame and are not live, yet or for now
  * @nr_pending: pages that were given up and have to be written first
  * @nr_named:   pages that were given up ahead
@@ -292,7 +291,6 @@ struct hipec_core {
 	u32 nr_free;
 	u32 nr_surplus;
 	u32 nr_withheld;
-	u32 nr_beyond;
 	u32 nr_reading;
 	u32 nr_pending;
 	u32 nr_named;
@@ -353,15 +351,7 @@ static inline u32 hipec_core_held(const struct hipec_core *core)
 	return core->nr_frames - core->nr_surplus;
 }
 
-/* Of these, what a cgroup's limit leaves. */
-static inline u32 hipec_core_left(const struct hipec_core *core)
-{
-	u32 held = hipec_core_held(core);
-
-	return held > core->nr_beyond ? held - core->nr_beyond : 0;
-}
-
-/* Of those held, what a policy has room in; it knows that as FrameBudget. */
+/* Of these, what a policy has room in; it knows that as FrameBudget. */
 static inline u32 hipec_core_usable(const struct hipec_core *core)
 {
 	u32 held = hipec_core_held(core), no_room = core->nr_withheld + core->nr_named;

@@ -45,8 +45,8 @@
 #define RISK 20
 
 /*
- * A policy that took over by Adopt and misses one of so many frames more than its team,
- * and than the pages that it began without: each of these it may miss once.
+ * A policy that took over by Adopt may miss each page once that its team had and it lacked.
+ * If it misses more than its team by these and one of so many frames, it is sent back.
  */
 #define LAG 8
 

@@ -110,7 +110,8 @@ def test_a_row_reads_no_more_than_plainly(small, row):
 
 @pytest.mark.guest
 def test_auto_reads_what_it_does_in_the_simulator(tmp_path):
-    """Its league learns in place what it learns from a trace of cscope, and stays with it."""
+    """Its league learns in place what it learns from a trace of cscope. The goal is 10 % more reads
+    at most; one of 14 runs read 11 % more."""
     row = ROWS[NAMES.index("cscope")]
     need(KERNEL)
     need_programs(row)
@@ -121,7 +122,7 @@ def test_auto_reads_what_it_does_in_the_simulator(tmp_path):
     run.got, = boot_runs(tree, [run], {row.name: memory}, row.passes, BUILD / "apps-auto")
     sim = apps.predicted({"host": {"sim": apps.simulated(row, [run], tmp_path / "trace")}})
     league = apps.container_of(run.got)["league"]
-    assert run.got["read"] <= 1.25 * sim[apps.AUTO], (sim, league)
+    assert run.got["read"] <= 1.2 * sim[apps.AUTO], (sim, league)
 
 
 def test_rows_are_what_they_say():

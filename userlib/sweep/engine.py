@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Threads of this process run the tasks, or a cluster of Dask's, which schedules them. Both are used
-as an executor of concurrent.futures is."""
+"""Threads of this process run the tasks, or a Dask cluster does; both are used like an executor of
+concurrent.futures."""
 
 import concurrent.futures
 import contextlib

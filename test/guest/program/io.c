@@ -169,10 +169,15 @@ static void *sync_all(void *region)
 	return fsync(*(int *)region) ? region : NULL;
 }
 
+static void age_again(void)
+{
+	put_text(WRITEBACK_MS, "30000");
+}
+
 /*
- * A sync writes 20 pages in one go, and meanwhile memory pressure takes some of them: the
- * first 16 frames stay. The sync comes to these later, and nobody but their writeback
- * cleans them: what ages is not written.
+ * A sync writes 20 pages in one go. Meanwhile memory pressure takes those beyond the first
+ * 16 frames, and the sync waits until they are clean. Pages do not age here, so nothing but
+ * their own writeback cleans them.
  */
 static void given_up_while_written(void)
 {
@@ -183,6 +188,7 @@ static void given_up_while_written(void)
 	void *failed;
 
 	put_text(WRITEBACK_MS, "0");
+	atexit(age_again);
 	make_slow_disk("2000000000");
 	map_shared(&m, "fifo", DISK, 64, DISK_PAGES, true);
 	pthread_barrier_init(&all_there, NULL, SLOW_WRITES);
@@ -202,7 +208,6 @@ static void given_up_while_written(void)
 		FAIL("the sync waits for ever");
 	}
 	CHECK(!failed);
-	put_text(WRITEBACK_MS, "30000");
 	CHECK_LE(1, get_status(m.container).counters.given);
 	CHECK_EQ(get_status(m.container).dirty, 0);
 	for (i = 0; i < SLOW_WRITES; i += 7)

@@ -81,7 +81,7 @@ static void cut(void)
 	uint64_t bytes = first * PAGE_BYTES;
 
 	doing(ACT_cut, "cut");
-	/* In a page, and between words: half a word is none that anybody wrote. */
+	/* Between two words: half a word would be taken for a lost write. */
 	if (fuzz_chance(&rng, 30))
 		bytes += 8 * fuzz_below(&rng, PAGE_BYTES / 8);
 	cutting(first, NR_PAGES);
