@@ -133,11 +133,20 @@ void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
 	t->quarters = HIPEC_LEAGUE_WHOLE;
 }
 
+/*
+ * Frames that teams share out. Without candidates there is only a curve: it is of budgets as
+ * they were asked for, whatever the container has of its own at the moment.
+ */
+static u32 budget(const struct hipec_league *l)
+{
+	return l->nr < 2 || hipec_team_is_scaled(&l->team[1]) ? l->frames : l->has;
+}
+
 /* Frames that a team is to have, with @quarters of the budget. */
 static u32 target(const struct hipec_league *l, u32 quarters)
 {
 	s64 half = 1u << l->shift >> 1;
-	s64 whole = l->has + l->surplus / FRACTION;
+	s64 whole = budget(l) + l->surplus / FRACTION;
 	s64 n = (whole * quarters / HIPEC_LEAGUE_WHOLE + half) >> l->shift;
 	u32 most = most_frames(l->frames, quarters);
 

@@ -96,7 +96,7 @@ struct hipec_team {
  * @wanted:    the one that is to rehearse, and the host is to give it memory
  * @rehearses: the one that does
  * @frames:    of the container, at most
- * @has:       those that it has now, which the host keeps
+ * @has:       those that it has now, which the host keeps, and candidates play with
  * @shift:     one page in 1 << @shift is in the sample
  * @salt:      says which; no policy's author knows it
  * @now:       accesses so far

@@ -204,6 +204,11 @@ static void prepare_injection(void)
 		set(injectors[i], "min-order", "0");
 		set(injectors[i], "interval", "1");
 		set(injectors[i], "times", "-1");
+		/*
+		 * Ours, and those of what we call. Deeper down is ext4, which takes its
+		 * block groups for corrupt when it cannot allocate: EUCLEAN for ever.
+		 */
+		set(injectors[i], "stacktrace-depth", "10");
 	}
 }
 
