@@ -291,6 +291,6 @@ coverage-ready: $(B)/cov/hpt $(B)/cov/kunit $(B)/cov/ampc fast-ready
 # What each ring builds before it runs.
 fast-ready: $(FAST) all
 kunit-ready: fast-ready $(KUNIT_MODULES)
-guest-ready: fast-ready $(GUEST) $(GUEST_MODULES) sparse llama-tried
+guest-ready: fast-ready $(GUEST) $(GUEST_MODULES) sparse apps-tried
 debug-ready: fast-ready $(GUEST) $(GUEST_MODULES) $(KUNIT_MODULES)
 long-ready: guest-ready debug-ready

@@ -14,16 +14,20 @@ ALL += $(APPS_ADVICE)
 bench-apps: packages packages-apps
 	@$(MAKE) --no-print-directory bench-apps-run
 
-.PHONY: llama llama-tried
-# llama.cpp, once; its place is bench/apps/rows.py's. A test whose rows want it says SKIP
-# where it could not be had.
-llama-tried:
+.PHONY: llama usearch apps-tried
+# What Debian does not have, once; their places are bench/apps/rows.py's. A test whose rows
+# want one says SKIP where it could not be had.
+apps-tried:
 	@$(MAKE) --no-print-directory llama || echo "no llama.cpp: its rows of bench-apps are skipped"
+	@$(MAKE) --no-print-directory usearch || echo "no usearch: its row of bench-apps is skipped"
 
 llama:
 	@bench/apps/llama.sh "$$(/usr/bin/python3 -B -c 'from bench.apps.rows import LLAMA; print(LLAMA)')"
 
-bench-apps-run: llama $(APPS_ADVICE) $(B)/hipec $(B)/libhipectrace.so $(B)/static/hipec $(SHIPPED_HPO) \
+usearch:
+	@bench/apps/usearch.sh "$$(/usr/bin/python3 -B -c 'from bench.apps.rows import USEARCH; print(USEARCH)')"
+
+bench-apps-run: llama usearch $(APPS_ADVICE) $(B)/hipec $(B)/libhipectrace.so $(B)/static/hipec $(SHIPPED_HPO) \
 		$(B)/kmod-$(DEMO_KERNEL)/stamp
 	@bench/apps/table.py --kernel $(DEMO_KERNEL) --out $(B)/bench/apps/out --rows "$(ROWS)" \
 		$(if $(FAST),--fast) $(if $(AGAIN),--again)

@@ -41,7 +41,15 @@ put_row()	# ROW COMPLETION_NS MB_PER_S
 	mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 "/dev/$1" &&
 		mkdir "/mnt/$1" && mount "/dev/$1" "/mnt/$1" &&
 		cp -a "/apps/$1/data/." "/mnt/$1" && umount "/mnt/$1" &&
-		mount -o "$(mode "$1")" "/dev/$1" "/mnt/$1" && rm -rf "/apps/$1/data" || exit 1
+		mount -o "$(mode "$1")" "/dev/$1" "/mnt/$1" || exit 1
+	[ -e "/apps/$1/afresh" ] || rm -rf "/apps/$1/data"
+}
+
+# The data as they were at first, on the disk and nowhere else.
+put_back()	# ROW
+{
+	rm -rf "/mnt/${1:?}"/* && cp -a "/apps/$1/data/." "/mnt/$1" &&
+		umount "/mnt/$1" && mount "/dev/$1" "/mnt/$1"
 }
 
 # Pages that the row's disk has read go to $pages.
@@ -75,6 +83,7 @@ one_run()	# ATTACH...
 {
 	[ ! -e $lru_gen ] || [ "$gen" = - ] || echo "$gen" >$lru_gen
 	group=$cgroups/$row-$how
+	[ ! -e "/apps/$row/afresh" ] || put_back "$row" || fail "no data"
 	mkdir "$group" && echo "$memory" >"$group/memory.max" || fail "no cgroup"
 	echo 3 >/proc/sys/vm/drop_caches
 	cd "/mnt/$row" || fail "no data"

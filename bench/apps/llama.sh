@@ -19,20 +19,7 @@ rm -rf "$1.new"
 mkdir -p "$1.new"
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
-archive=$made/llama_cpp_python-$version.tar.gz
-# Not by pip download, which prepares to build all of it first.
-index=$(/usr/bin/python3 -m pip config get global.index-url 2>/dev/null ||
-	/usr/bin/python3 -c "from pip._internal.models.index import PyPI; print(PyPI.simple_url)")
-/usr/bin/python3 - "${index%/}/llama-cpp-python/" "${archive##*/}" "$archive" <<'END'
-import re, sys, urllib.parse, urllib.request
-page, name, to = sys.argv[1:]
-links = re.findall(r'href="([^"]+)"', urllib.request.urlopen(page, timeout=60).read().decode())
-link = next(link for link in links if urllib.parse.urlparse(link).path.endswith("/" + name))
-urllib.request.urlretrieve(urllib.parse.urljoin(page, link), to)
-END
-echo "$sum  $archive" | sha256sum --quiet -c -
-tar -xzf "$archive" -C "$made"
-source=$made/llama_cpp_python-$version/vendor/llama.cpp
+source=$("$(dirname "$0")/sdist.py" llama_cpp_python $version $sum "$made")/vendor/llama.cpp
 
 # For any CPU with AVX2: guests have no more.
 cmake -S "$source" -B "$made/build" -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \

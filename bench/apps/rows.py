@@ -46,6 +46,7 @@ class Row:
     variants: tuple = ()        # of the program's own options: $VARIANT
     counted: str = "."          # the data of which there is a share in memory
     writes: bool = False        # into its data's directory
+    afresh: bool = False        # and each run begins with the data as they were made
     files: tuple = ()           # of /usr, that the program wants
     alike: str = ""             # the row that hipec try looks at, in this one's place
     goal: int = 0               # percent of MGLRU's reads to save; negative: to cost at most
@@ -56,6 +57,9 @@ CACHE = pathlib.Path(os.environ.get("HIPEC_CACHE") or pathlib.Path(
     os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "hipec")
 # What llama.sh has built, for the Makefile too.
 LLAMA = CACHE / f"llama-{hashlib.sha256((HERE / 'llama.sh').read_bytes()).hexdigest()[:12]}"
+# The same of usearch.sh.
+USEARCH = CACHE / ("usearch-" + hashlib.sha256(b"".join(
+    (HERE / name).read_bytes() for name in ("usearch.sh", "nearest.cpp"))).hexdigest()[:12])
 
 
 def headers(where, small):
@@ -163,6 +167,12 @@ def mixture(where, small):
     model(where, 3, 16)
 
 
+def vectors(where, small):
+    """An index of nearest neighbours, for vectors of 1 KB."""
+    subprocess.run([USEARCH / "nearest", "build", where / "index",
+                    "10000" if small else "33000"], check=True)
+
+
 # One thread: the guest has one CPU, and those that wait for another spin.
 GENERATE = """
 OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 llama-simple -m model.gguf -n "$PASSES" -ngl 0 a 2>/tmp/said-by-llama || {
@@ -174,22 +184,34 @@ OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 llama-simple -m model.gguf -n "$PASSES" -ng
 POSTGRES = "/usr/lib/postgresql/15/bin/postgres"
 # Who runs PostgreSQL here, and in the guest: it refuses to be root's.
 NOBODY = 65534
-# One statement a line, as PostgreSQL takes them without a server.
-TABLES = """\
+# One statement a line, as PostgreSQL takes them without a server; $ROWS as a row says.
+OF_TPC_H = """\
 create table orders(o_id int, o_cust int, o_date int, o_total float, o_comment text);
 create table lineitem(l_order int, l_qty int, l_price float, l_disc float, l_ship int, \
 l_comment text);
 insert into orders select g, g * 7919 % 9973, g * 104729 % 2557, g % 1000, repeat('o', 60) \
-from generate_series(1::bigint, {orders}) g;
+from generate_series(1::bigint, $ROWS) g;
 insert into lineitem select g / 4 + 1, g * 31 % 50, g * 7919 % 10007, g % 10 / 100.0, \
-g * 104729 % 2557, repeat('l', 70) from generate_series(1::bigint, 4 * {orders} - 4) g;
+g * 104729 % 2557, repeat('l', 70) from generate_series(1::bigint, 4 * $ROWS - 4) g;
+vacuum freeze analyze;
+"""
+# Those that pgbench makes, and asks for; $ROWS times 100,000 accounts.
+OF_PGBENCH = """\
+create table pgbench_history(tid int, bid int, aid int, delta int, mtime timestamp, filler char(22));
+create table pgbench_tellers(tid int primary key, bid int, tbalance int, filler char(84));
+create table pgbench_accounts(aid int primary key, bid int, abalance int, filler char(84));
+create table pgbench_branches(bid int primary key, bbalance int, filler char(88));
+insert into pgbench_branches select g, 0, '' from generate_series(1, $ROWS) g;
+insert into pgbench_tellers select g, (g - 1) / 10 + 1, 0, '' from generate_series(1, 10 * $ROWS) g;
+insert into pgbench_accounts select g, (g - 1) / 100000 + 1, 0, '' \
+from generate_series(1, 100000 * $ROWS) g;
 vacuum freeze analyze;
 """
 
 
-def postgres(where, small):
-    """A cluster with two tables of TPC-H's kind, in template1; frozen, so that reading them
-    writes nothing."""
+def cluster(where, statements, rows):
+    """A cluster of PostgreSQL's with tables in template1; frozen, so that reading them writes
+    nothing."""
     with tempfile.TemporaryDirectory(prefix="hipec-apps-") as made:
         os.chmod(made, 0o755)
         prefix = []
@@ -197,17 +219,36 @@ def postgres(where, small):
             os.chown(made, NOBODY, NOBODY)
             prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
         subprocess.run([*prefix, pathlib.Path(POSTGRES).with_name("initdb"), "-D", f"{made}/pg",
-                        "--no-sync", "--locale=C", "--wal-segsize=1", "--auth=trust"], cwd="/",
+                        "--username=postgres", "--no-sync", "--locale=C", "--wal-segsize=1",
+                        "--auth=trust"], cwd="/",
                        check=True, stdout=subprocess.DEVNULL, env={**os.environ, "TZ": "GMT"})
         said = subprocess.run(
             [*prefix, POSTGRES, "--single", "-D", f"{made}/pg", "-c", "fsync=off", "template1"],
-            input=TABLES.format(orders=20_000 if small else 60_000), cwd="/", check=True,
+            input=statements.replace("$ROWS", str(rows)), cwd="/", check=True,
             text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE).stderr
         if "ERROR" in said:
             raise RuntimeError(said)
         shutil.move(f"{made}/pg", where / "pg")
 
 
+def postgres(where, small):
+    """Two tables of TPC-H's kind."""
+    cluster(where, OF_TPC_H, 20_000 if small else 60_000)
+
+
+def pgbench(where, small):
+    """What pgbench asks for."""
+    cluster(where, OF_PGBENCH, 1 if small else 2)
+
+
+# In run.sh's shell: $as, what has a program run as PostgreSQL's own user, who gets the data.
+AS_POSTGRES = f"""
+as=
+if [ "$(id -u)" = 0 ]; then
+	chown -R {NOBODY} pg && chmod 700 pg
+	as="gnu-setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups"
+fi
+"""
 QUERIES = """\
 select l_qty, count(*), sum(l_price * (1 - l_disc)), avg(l_disc) from lineitem \
 where l_ship <= 2400 group by l_qty order by l_qty;
@@ -341,11 +382,7 @@ END
 		PASSES=$((PASSES - 1))
 	done
 }}
-as=
-if [ "$(id -u)" = 0 ]; then
-	chown -R {NOBODY} pg && chmod 700 pg
-	as="gnu-setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups"
-fi
+{AS_POSTGRES}
 rounds | $as postgres --single -D pg -c shared_buffers=1MB -c jit=off -c fsync=off \
 	-c max_parallel_workers_per_gather=0 template1 2>/tmp/said-by-postgres || {{
 	tail -n 3 /tmp/said-by-postgres
@@ -353,6 +390,39 @@ rounds | $as postgres --single -D pg -c shared_buffers=1MB -c jit=off -c fsync=o
 }}
 """, passes=4, share=0.4, beside=12 * MB, attach="pg/base", counted="pg/base/1", writes=True,
         files=("share/postgresql/15",), advice=(), goal=40),
+    Row("pgbench", "PostgreSQL's pgbench: four times 200 transactions, and then a sum over all "
+        "accounts",
+        (POSTGRES, "/usr/lib/postgresql/15/bin/pgbench", "/usr/lib/postgresql/15/bin/psql",
+         "/usr/bin/setpriv:gnu-setpriv"), pgbench, f"""
+{AS_POSTGRES}
+export PGHOST=/tmp PGPORT=54329 PGUSER=postgres PGDATABASE=template1
+# shellcheck disable=SC2086 # a list of words
+$as postgres -D pg -k $PGHOST -p $PGPORT -c listen_addresses= -c shared_buffers=1MB \\
+	-c dynamic_shared_memory_type=mmap -c autovacuum=off -c jit=off -c wal_sync_method=fsync \\
+	-c max_parallel_workers_per_gather=0 >/tmp/said-by-postgres 2>&1 &
+server=$!
+asked()
+{{
+	until psql -qtc 'select 1' >/dev/null 2>&1; do
+		kill -0 $server 2>/dev/null || return
+		sleep 1
+	done
+	while [ "$PASSES" -gt 0 ]; do
+		pgbench -n -t 200 --random-seed="$PASSES" 2>&1 | grep 'actually processed' &&
+			psql -qtc 'select count(*), sum(abalance) from pgbench_accounts' || return
+		PASSES=$((PASSES - 1))
+	done
+}}
+asked
+failed=$?
+kill -INT $server
+wait $server && [ $failed = 0 ] || {{
+	tail -n 3 /tmp/said-by-postgres
+	false
+}}
+""", passes=4, share=0.5, beside=20 * MB, attach="pg/base", counted="pg/base/1", writes=True,
+        afresh=True, files=("share/postgresql/15",), advice=(),
+        in_small=("lirs", "arc", "w-tinylfu")),
     Row("sqlite3-writes", "sqlite3: a table is scanned six times; each time a hundredth of its "
         "rows is written before",
         ("/usr/bin/sqlite3",), database, """
@@ -402,6 +472,10 @@ esac
         goal=60),
     Row("llama-moe", "llama.cpp: the same, of a mixture of 16 experts, two for each token",
         (f"{LLAMA}/llama-simple",), mixture, GENERATE, passes=16, share=1 / 1.5, beside=36 * MB),
+    Row("usearch", "usearch: nearest neighbours of 200 random vectors, by an index that it maps",
+        (f"{USEARCH}/nearest",), vectors, """
+nearest ask index $((PASSES * 20))
+""", share=0.5, beside=6 * MB, in_small=("lirs", "arc", "w-tinylfu")),
     Row("lmdb", "LMDB: its database is dumped eight times, through a map",
         ("/usr/bin/mdb_dump",), lmdb, """
 while [ "$PASSES" -gt 0 ]; do

@@ -96,8 +96,9 @@ def stage(row, small, tree):
     row.make(where / "data", small)
     for name in row.files:
         shutil.copytree(pathlib.Path("/usr") / name, tree / name)
-    if row.writes:
-        (where / "writes").touch()
+    for name in ("writes", "afresh"):
+        if getattr(row, name):
+            (where / name).touch()
     return pages_of(where / "data" / row.counted)
 
 

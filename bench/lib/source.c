@@ -136,8 +136,8 @@ static void load(const struct options *o, int container, const char *policy,
 {
 	char log[512] = "";
 	struct hipec_load args = {
-		.flags = o->in_place ? HIPEC_LOAD_IN_PLACE :
-			 o->share ? HIPEC_LOAD_SHARE : 0,
+		.flags = (o->in_place ? HIPEC_LOAD_IN_PLACE : 0) |
+			 (o->share ? HIPEC_LOAD_SHARE : 0),
 		.cluster = o->cluster,
 		.frames = frames,
 		.log = (uintptr_t)log,
@@ -223,17 +223,19 @@ static void advise(const struct source *s, const char *advice)
 }
 
 /* Have the pages of @path be the policy's, before it is opened to be read. */
-static void take_file(const struct source *s, const char *path)
+static void take_file(struct source *s, const char *path)
 {
 	int file = open(path, O_PATH), ret;
+	struct hipec_take take;
 
 	if (file < 0)
 		die(path);
-	ret = hipec_take(s->container, 0, file, NULL);
+	ret = hipec_take(s->container, 0, file, &take);
 	if (ret) {
 		errno = -ret;
 		die(path);
 	}
+	s->address = take.address;
 	close(file);
 }
 

@@ -28,6 +28,7 @@ class Program:
     policy: str = ""    # none: the page cache
     frames: int = 0     # of hipec; the most, if they are shared
     shares: bool = False
+    in_place: bool = False
     cluster: int = 1
     advice: str = "none"
     ends: tuple = (0,)  # kinds of exit that the policy may have
@@ -38,8 +39,10 @@ class Program:
         number = list(parts).index(self.name) + 1
         source = f"--advice {self.advice}"
         if self.policy:
-            source = (f"--policy /policies/{self.policy}.hpo --frames {self.frames} "
-                      f"--cluster {self.cluster}{' --share' if self.shares else ''}")
+            source = f"--policy /policies/{self.policy}.hpo --frames {self.frames}"
+            source += (f" --in-place --advice {self.advice}" if self.in_place else
+                       f" --cluster {self.cluster}")
+            source += " --share" if self.shares else ""
         return (f"{self.name} {source} {self.options} "
                 f"--disk {disk.name}/{disk.name}{number} {FILES[self.name]}")
 
@@ -64,7 +67,7 @@ class Run:
     programs: list
     frames: int         # memory, pages
     module: str = ""    # arguments of hipec.ko
-    allowance: int = ALLOWANCE  # beside them, bytes, if there is hipec
+    allowance: int = ALLOWANCE  # beside them, bytes, if hipec has frames of its own
 
     @property
     def name(self):
@@ -73,8 +76,8 @@ class Run:
 
     def line(self, parts):
         """For guest.sh."""
-        hipec = any(program.policy for program in self.programs)
-        memory = self.frames * PAGE + (self.allowance if hipec else 0)
+        apart = any(program.policy and not program.in_place for program in self.programs)
+        memory = self.frames * PAGE + (self.allowance if apart else 0)
         commands = "|".join(program.command(self.disk, parts) for program in self.programs)
         return f"{self.module}|{memory}|{commands}"
 

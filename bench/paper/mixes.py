@@ -3,8 +3,10 @@
 """hipec-1997, Table VIII: programs at the same time, which share the pool.
 
 J joins with MRU, R retrieves with MPFIFO2, S plays a video with FIFO, G generates a
-database without a policy. Each mix three ways: with these policies, with none, and
-on the page cache, without advice and each program with its own. Scaled down, in two
+database without a policy. Each mix five ways: on frames of hipec's own with these
+policies and with none, in place with these policies, and on the page cache, without
+advice and each program with its own; the last three in a cgroup of the same size.
+Scaled down, in two
 sizes of memory; --full: the original sizes. Exit status 1 if a program read or wrote
 what it cannot have.
 """
@@ -21,6 +23,8 @@ from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure,  # noqa
 
 NO_PAGE = 0x20                      # kind of exit
 VIDEO_FRAMES = 4 * CLUSTER          # what a player needs, and what is read ahead
+APART = 768                         # for the programs themselves, and what G writes
+VIDEO_WINDOWS = 128                 # in place, where the kernel reads 32 pages ahead
 
 # By --full. Files and memory are of the paper's size by SCALE.
 SCALE = {False: 4, True: 1}
@@ -48,7 +52,9 @@ PAPER = {
     "J+R+S+G": (64.63, 71.72, 74.90, 84.36),
 }
 
-WAYS = ("hipec, no policies", "hipec, policies", "page cache, no advice", "page cache, advice")
+IN_PLACE = "in place, policies"
+WAYS = ("hipec, no policies", "hipec, policies", IN_PLACE, "page cache, no advice",
+        "page cache, advice")
 
 
 def frames_of(memory, full):
@@ -56,13 +62,18 @@ def frames_of(memory, full):
     return FRAMES[memory] // 256 // SCALE[full] * 256
 
 
-def program(letter, way, memory, disk, full):
+def program(letter, mix, way, memory, disk, full):
     """One of a mix."""
     name, policy, advice, cluster = PROGRAMS[letter]
     options = {"J": f"--passes {PASSES[full]}", "R": f"--lookups {LOOKUPS[full]}",
                "S": f"--rate {rate(disk)}", "G": ""}[letter]
-    if way.startswith("page cache"):
+    if way.startswith("page cache") or way == IN_PLACE and policy == "general":
         return Program(name, options, advice=advice if way.endswith(", advice") else "none")
+    if way == IN_PLACE:
+        wants = len({"J", "R"} & set(mix))
+        frames = VIDEO_WINDOWS if policy == "fifo" else (frames_of(memory, full) - APART) // wants
+        return Program(name, options, policy=policy, in_place=True, frames=frames,
+                       advice=advice if letter == "R" else "none")
     if way.endswith("no policies"):
         policy = "general"
     frames = VIDEO_FRAMES if policy == "fifo" else frames_of(memory, full)
@@ -73,7 +84,7 @@ def program(letter, way, memory, disk, full):
 def plan(disk, full):
     """The runs on a disk."""
     return [Run(disk, (mix, memory), way,
-                [program(letter, way, memory, disk, full) for letter in mix.split("+")],
+                [program(letter, mix, way, memory, disk, full) for letter in mix.split("+")],
                 frames_of(memory, full), f"pool_mb={frames_of(memory, full) // 256}",
                 4 * ALLOWANCE)
             for mix in PAPER for memory in MEMORIES[full] for way in WAYS]
@@ -114,7 +125,7 @@ def row(run, cell, share):
     mix, memory = run.cell
     by_name = {one.name: one.got["disk_pages"] + one.got["disk_written"] for one in run.programs}
     best = min(elapsed(other) for other in cell if other.variant.startswith("page cache"))
-    with_policies = run.variant == WAYS[1]
+    with_policies = run.variant == "hipec, policies"
     return [mix, f"{run.frames // 256} for {memory}", run.disk.name, run.variant,
             sum(by_name.values()), *(by_name.get(PROGRAMS[c][0], "") for c in PROGRAMS),
             run.total("major", "minor"), ms(elapsed(run)),

@@ -230,6 +230,7 @@ void __hipec_container_status(struct hipec_container *c,
 /* memory.c */
 void *hipec_table_alloc(size_t bytes);
 long hipec_memcg_room(struct mem_cgroup *memcg);
+long hipec_memcg_files(struct mem_cgroup *memcg);
 
 /* work.c */
 extern struct workqueue_struct *hipec_wq, *hipec_end_wq;

@@ -5,6 +5,7 @@
  * Interface:
  * hipec_table_alloc()
  * hipec_memcg_room()
+ * hipec_memcg_files()
  */
 #include <linux/memcontrol.h>
 #include <linux/slab.h>
@@ -39,4 +40,32 @@ long hipec_memcg_room(struct mem_cgroup *memcg)
 	}
 #endif
 	return least;
+}
+
+/* Pages of files on one of the kernel's lists: by generations, or of the classic LRU. */
+static long files_of(struct lruvec *lruvec, int zone)
+{
+	long files = mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
+		     mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone);
+#ifdef CONFIG_LRU_GEN
+	int gen;
+
+	for (gen = 0; gen < MAX_NR_GENS; gen++)
+		files += READ_ONCE(lruvec->lrugen.nr_pages[gen][LRU_GEN_FILE][zone]);
+#endif
+	return files;
+}
+
+/* Pages of files that a cgroup's own reclaim may take, those below it left out. */
+long hipec_memcg_files(struct mem_cgroup *memcg)
+{
+	long files = 0;
+#ifdef CONFIG_MEMCG
+	int nid, zone;
+
+	for_each_online_node(nid)
+		for (zone = 0; zone < MAX_NR_ZONES; zone++)
+			files += files_of(&memcg->nodeinfo[nid]->lruvec, zone);
+#endif
+	return files;
 }

@@ -13,6 +13,9 @@
 /* Pages that a cgroup shall have left: less, and a miss makes room in it. */
 #define MARGIN 256
 
+/* Of a budget: pages of other files in its cgroup that a miss does not displace. */
+#define OTHERS_OF_BUDGET 8
+
 static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
 {
 	const struct hipec_core *core = &cache->c->core;
@@ -52,6 +55,20 @@ void hipec_cache_account(struct hipec_cache *cache)
 		WRITE_ONCE(cache->hear, hear);
 }
 
+/*
+ * Pages of other files in @memcg that the kernel's reclaim is to take before the cache gives up
+ * its own: a file that somebody reads once would take all of the budget otherwise. Where
+ * pages of the cache itself may be on the kernel's lists, they may all be.
+ */
+static long left_by_others(const struct hipec_cache *cache, struct mem_cgroup *memcg, u32 budget)
+{
+	long others = hipec_memcg_files(memcg) - budget / OTHERS_OF_BUDGET;
+
+	if (READ_ONCE(cache->on_lists))
+		others -= cache->held;
+	return max(others, 0l);
+}
+
 /**
  * hipec_pressure_limit() - pages that a cache may hold now
  * @cache: cache
@@ -62,10 +79,14 @@ void hipec_cache_account(struct hipec_cache *cache)
 u32 hipec_pressure_limit(const struct hipec_cache *cache)
 {
 	u32 budget = hipec_core_held(&cache->c->core);
+	struct mem_cgroup *memcg;
 	long left;
 
 	rcu_read_lock();
-	left = hipec_memcg_room(mem_cgroup_from_task(current));
+	memcg = mem_cgroup_from_task(current);
+	left = hipec_memcg_room(memcg);
+	if (left < (long)budget && memcg)
+		left += left_by_others(cache, memcg, budget);
 	rcu_read_unlock();
 	if (left >= (long)budget)
 		return budget;

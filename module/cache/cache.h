@@ -245,6 +245,7 @@ struct hipec_evicting {
  * @hear:    of which touches: not of all, if it is @deaf and all folios are live. May be
  *           read without the lock
  * @large:   there are folios of several pages, or were
+ * @on_lists: pages of it may be on the kernel's lists, for its reclaim; no lock
  * @in_reclaim: the caller may hold any lock: nothing is waited for
  * @kept:    it has a reference of its own, and lives until it is told to end
  * @touches: pages that were touched, for each CPU
@@ -284,6 +285,7 @@ struct hipec_cache {
 	bool deaf;
 	enum hipec_hear hear;
 	bool large;
+	bool on_lists;
 	bool in_reclaim;
 	bool kept;
 	struct hipec_touches __percpu *touches;

@@ -148,11 +148,16 @@ static ssize_t hook_splice_read(struct file *in, loff_t *ppos,
  */
 static void about_to_write(struct inode *inode)
 {
+	struct hipec_cfile *f;
+
 	if (!mapping_unevictable(inode->i_mapping))
 		return;
 	rcu_read_lock();
-	if (hipec_file_find(inode))
+	f = hipec_file_find(inode);
+	if (f) {
+		WRITE_ONCE(f->cache->on_lists, true);
 		mapping_clear_unevictable(inode->i_mapping);
+	}
 	rcu_read_unlock();
 }
 

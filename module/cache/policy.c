@@ -337,6 +337,8 @@ void hipec_cache_keep_away(struct hipec_cfile *f)
 	if (!f->writers && !mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) &&
 	    !mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK))
 		mapping_set_unevictable(mapping);
+	else
+		WRITE_ONCE(f->cache->on_lists, true);
 }
 
 /**

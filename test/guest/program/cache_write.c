@@ -292,12 +292,65 @@ static void taken_and_let_go_under_load(void)
 		CHECK(!ended(pid[i]));
 }
 
+/* Pages of the loop below, its frames, and pages of the file beside it. */
+#define LOOP 2400
+#define FRAMES 2000
+#define BESIDE 4000
+
+static uint64_t loop_once(int c, int file)
+{
+	uint64_t before = get_status(c).counters.read_pages;
+	size_t i;
+
+	for (i = 0; i < LOOP; i++)
+		read_word(file, i, page_word(i));
+	return get_status(c).counters.read_pages - before;
+}
+
+static void loop_beside_others(void)
+{
+	int c = open_cache("mru", FRAMES), file = take_file(c, FILE_A, O_RDONLY);
+	int other = open(FILE_B, O_RDWR);
+	uint64_t word = 1;
+	size_t i;
+
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	loop_once(c, file);
+	CHECK_EQ(loop_once(c, file), LOOP - FRAMES + 1);
+	for (i = 0; i < BESIDE; i++)
+		read_word(other, i, page_word(i));
+	CHECK_LE(loop_once(c, file), LOOP - FRAMES + FRAMES / 8);
+	for (i = 0; i < BESIDE; i++)
+		CHECK(pwrite(other, &word, sizeof(word), i * PAGE_BYTES) == sizeof(word));
+	loop_once(c, file);
+	CHECK_LE(loop_once(c, file), LOOP - FRAMES + FRAMES / 8);
+	close(other);
+	close(file);
+	close(c);
+}
+
+/*
+ * A budget of 8 MB in a cgroup of 12, where a file that is not taken fills the rest, read
+ * and written: the kernel reclaims from that, before a miss gives up pages of the budget.
+ */
+static void others_files_in_the_cgroup(void)
+{
+	stay_here();
+	make_file(FILE_A, LOOP * PAGE_BYTES);
+	make_file(FILE_B, BESIDE * PAGE_BYTES);
+	new_group(GROUP, 12 << 20);
+	CHECK_EQ(in_group(GROUP, loop_beside_others), 0);
+	CHECK_EQ(oom_kills(GROUP), 0);
+	unlink(FILE_B);
+}
+
 const struct test cache_write_tests[] = {
 	{ "cache_writes_are_read_back", writes_are_read_back },
 	{ "cache_map_writes_are_read_back", map_writes_are_read_back },
 	{ "cache_forgets_what_its_file_lost", truncation },
 	{ "cache_limit_below_the_budget_kills_nobody", limit_below_the_budget },
 	{ "cache_gives_to_others_in_the_cgroup", others_in_the_cgroup },
+	{ "cache_keeps_its_budget_beside_files_of_others", others_files_in_the_cgroup },
 	{ "cache_writers_in_a_cgroup_are_not_killed", writers_in_a_cgroup },
 	{ "cache_is_taken_and_let_go_under_load", taken_and_let_go_under_load },
 	{ 0 }

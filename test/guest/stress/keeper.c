@@ -141,6 +141,9 @@ static void open_slot(uint32_t s)
 	int ret = -1;
 
 	for (tries = 0; tries < 50 && ret; tries++) {
+		/* A load allocates often: where one in five fails, none may ever work. */
+		if (tries == 25)
+			no_injection();
 		container[s] = hipec_open();
 		frames = s == SLOT_OWN ? 40 + fuzz_below(&rng, 80) :
 			 48 + fuzz_below(&rng, 200) + (board->roomy ? 1024 : 0);
