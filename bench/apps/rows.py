@@ -422,7 +422,7 @@ wait $server && [ $failed = 0 ] || {{
 }}
 """, passes=4, share=0.5, beside=20 * MB, attach="pg/base", counted="pg/base/1", writes=True,
         afresh=True, files=("share/postgresql/15",), advice=(),
-        in_small=("lirs", "arc", "w-tinylfu")),
+        in_small=("lirs",)),
     Row("sqlite3-writes", "sqlite3: a table is scanned six times; each time a hundredth of its "
         "rows is written before",
         ("/usr/bin/sqlite3",), database, """
@@ -475,7 +475,7 @@ esac
     Row("usearch", "usearch: nearest neighbours of 200 random vectors, by an index that it maps",
         (f"{USEARCH}/nearest",), vectors, """
 nearest ask index $((PASSES * 20))
-""", share=0.5, beside=6 * MB, in_small=("lirs", "arc", "w-tinylfu")),
+""", share=0.5, beside=6 * MB, in_small=("w-tinylfu",)),
     Row("lmdb", "LMDB: its database is dumped eight times, through a map",
         ("/usr/bin/mdb_dump",), lmdb, """
 while [ "$PASSES" -gt 0 ]; do
