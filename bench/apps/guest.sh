@@ -34,22 +34,20 @@ mode()	# ROW
 	[ -e "/apps/$1/writes" ] && echo rw || echo ro
 }
 
+# The row's data go to its disk, which is mounted, and are in memory no more.
+put_data()	# ROW
+{
+	cp -a "/apps/$1/data/." "/mnt/$1" && umount "/mnt/$1" &&
+		mount -o "$(mode "$1")" "/dev/$1" "/mnt/$1"
+}
+
 # A disk of the row's own, with its data, which nobody has read.
 put_row()	# ROW COMPLETION_NS MB_PER_S
 {
 	make_disk "$1" "$2" "$3" $(($(du -sm "/apps/$1/data" | cut -f1) * 3 / 2 + 32))
 	mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 "/dev/$1" &&
-		mkdir "/mnt/$1" && mount "/dev/$1" "/mnt/$1" &&
-		cp -a "/apps/$1/data/." "/mnt/$1" && umount "/mnt/$1" &&
-		mount -o "$(mode "$1")" "/dev/$1" "/mnt/$1" || exit 1
+		mkdir "/mnt/$1" && mount "/dev/$1" "/mnt/$1" && put_data "$1" || exit 1
 	[ -e "/apps/$1/afresh" ] || rm -rf "/apps/$1/data"
-}
-
-# The data as they were at first, on the disk and nowhere else.
-put_back()	# ROW
-{
-	rm -rf "/mnt/${1:?}"/* && cp -a "/apps/$1/data/." "/mnt/$1" &&
-		umount "/mnt/$1" && mount "/dev/$1" "/mnt/$1"
 }
 
 # Pages that the row's disk has read go to $pages.
@@ -83,7 +81,9 @@ one_run()	# ATTACH...
 {
 	[ ! -e $lru_gen ] || [ "$gen" = - ] || echo "$gen" >$lru_gen
 	group=$cgroups/$row-$how
-	[ ! -e "/apps/$row/afresh" ] || put_back "$row" || fail "no data"
+	if [ -e "/apps/$row/afresh" ]; then
+		rm -rf "/mnt/$row"/* && put_data "$row" || fail "no data"
+	fi
 	mkdir "$group" && echo "$memory" >"$group/memory.max" || fail "no cgroup"
 	echo 3 >/proc/sys/vm/drop_caches
 	cd "/mnt/$row" || fail "no data"

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t DIMENSIONS = 256, CENTRES = 1000, NEIGHBOURS = 10;
 
-/* Not the library's distributions, which differ from one to the other. */
+/* The standard distributions are not used: C++ libraries draw different numbers. */
 class points {
 	std::minstd_rand rng;
 	std::vector<float> centre;

@@ -136,8 +136,8 @@ static void load(const struct options *o, int container, const char *policy,
 {
 	char log[512] = "";
 	struct hipec_load args = {
-		.flags = (o->in_place ? HIPEC_LOAD_IN_PLACE : 0) |
-			 (o->share ? HIPEC_LOAD_SHARE : 0),
+		.flags = o->in_place ? HIPEC_LOAD_IN_PLACE :
+			 o->share ? HIPEC_LOAD_SHARE : 0,
 		.cluster = o->cluster,
 		.frames = frames,
 		.log = (uintptr_t)log,

@@ -125,7 +125,7 @@ def row(run, cell, share):
     mix, memory = run.cell
     by_name = {one.name: one.got["disk_pages"] + one.got["disk_written"] for one in run.programs}
     best = min(elapsed(other) for other in cell if other.variant.startswith("page cache"))
-    with_policies = run.variant == "hipec, policies"
+    with_policies = run.variant == WAYS[1]
     return [mix, f"{run.frames // 256} for {memory}", run.disk.name, run.variant,
             sum(by_name.values()), *(by_name.get(PROGRAMS[c][0], "") for c in PROGRAMS),
             run.total("major", "minor"), ms(elapsed(run)),

@@ -20,7 +20,7 @@
 #define DATA_LEVEL 25
 
 static const char usage[] =
-"usage: rdr [--policy FILE.hpo --frames N [--cluster N] [--share]]\n"
+"usage: rdr [--policy FILE.hpo --frames N [--cluster N] [--share | --in-place]]\n"
 "           [--advice ADVICE] [--disk NAME] [--lookups N] INDEX DATA\n"
 "Looks N tuples up, at random, always the same ones, in INDEX, made by mkindex, and\n"
 "reads them from DATA, made by mkdata: on plain mappings (ADVICE: none, random,\n"

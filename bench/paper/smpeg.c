@@ -11,7 +11,7 @@
 #include "../lib/source.h"
 
 static const char usage[] =
-"usage: smpeg [--policy FILE.hpo --frames N [--cluster N] [--share]]\n"
+"usage: smpeg [--policy FILE.hpo --frames N [--cluster N] [--share | --in-place]]\n"
 "             [--advice ADVICE] [--disk NAME] [--rate KB] VIDEO\n"
 "Plays VIDEO, made by mkdata, at KB 1024 bytes a second, or as fast as it can: on a\n"
 "plain mapping (ADVICE: none, random, sequential, willneed) or on a hipec region.\n";

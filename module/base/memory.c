@@ -42,6 +42,7 @@ long hipec_memcg_room(struct mem_cgroup *memcg)
 	return least;
 }
 
+#ifdef CONFIG_MEMCG
 /* Pages of files on one of the kernel's lists: by generations, or of the classic LRU. */
 static long files_of(struct lruvec *lruvec, int zone)
 {
@@ -55,6 +56,7 @@ static long files_of(struct lruvec *lruvec, int zone)
 #endif
 	return files;
 }
+#endif
 
 /* Pages of files that a cgroup's own reclaim may take, those below it left out. */
 long hipec_memcg_files(struct mem_cgroup *memcg)

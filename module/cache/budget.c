@@ -57,8 +57,8 @@ void hipec_cache_account(struct hipec_cache *cache)
 
 /*
  * Pages of other files in @memcg that the kernel's reclaim is to take before the cache gives up
- * its own: a file that somebody reads once would take all of the budget otherwise. Where
- * pages of the cache itself may be on the kernel's lists, they may all be.
+ * its own: a file that somebody reads once would take all of the budget otherwise. If
+ * pages of the cache may be on the kernel's lists too, all of them are taken to be.
  */
 static long left_by_others(const struct hipec_cache *cache, struct mem_cgroup *memcg, u32 budget)
 {

@@ -21,7 +21,7 @@ from bench.lib import guests  # noqa: E402
 KERNEL = "6.12"
 PASSES = 3
 NAMES = [row.name for row in ROWS]
-# Rows whose small form takes half a minute or more, each like another one that does not.
+# Rows whose small form takes half a minute or more.
 LONG = {"llama-moe", "restic", "tar", "find", "rocksdb", "postgres", "rg", "git", "lmdb",
         "pgbench", "usearch"}
 # Rows that read more under a policy, and how many times as much at most: the kernel reads 32 pages
