@@ -48,6 +48,7 @@
 #include "host.h"
 
 struct hipec_mark;
+struct readahead_control;
 
 /* Host flags of struct hipec_page, of an entry with a folio. */
 #define HIPEC_FOLIO_ORDER 0x0f00	/* of its number of pages */
@@ -245,6 +246,8 @@ struct hipec_evicting {
  * @hear:    of which touches: not of all, if it is @deaf and all folios are live. May be
  *           read without the lock
  * @large:   there are folios of several pages, or were
+ * @shown, @wasted: folios that came and were touched, or were not; lately, see @narrow
+ * @narrow:  of what is read around faults little is touched; may be read without the lock
  * @on_lists: pages of it may be on the kernel's lists, for its reclaim; no lock
  * @in_reclaim: the caller may hold any lock: nothing is waited for
  * @kept:    it has a reference of its own, and lives until it is told to end
@@ -285,6 +288,9 @@ struct hipec_cache {
 	bool deaf;
 	enum hipec_hear hear;
 	bool large;
+	u32 shown;
+	u32 wasted;
+	bool narrow;
 	bool on_lists;
 	bool in_reclaim;
 	bool kept;
@@ -468,6 +474,7 @@ u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
 /* budget.c */
 void hipec_cache_account(struct hipec_cache *cache);
 u32 hipec_pressure_limit(const struct hipec_cache *cache);
+void hipec_cache_cap_window(struct hipec_cfile *f, struct readahead_control *rac);
 
 /* share.c */
 void hipec_cache_grow(struct hipec_cache *cache, const struct hipec_demand *d);

@@ -405,17 +405,6 @@ mapping_orig(const struct address_space *mapping)
 		container_of(ops, struct hipec_tables, mapping)->orig : ops;
 }
 
-/* Of a part of the budget four windows are read ahead, and not touched, at most. */
-static void cap_window(struct hipec_cfile *f, struct readahead_control *rac)
-{
-	const struct hipec_core *core = &f->cache->c->core;
-	/* One that shares gets its frames as it reads. */
-	u32 most = max((core->pool ? core->nr_reserved : core->nr_frames) / 16, 4u);
-
-	if (rac->ra && rac->ra->ra_pages > most)
-		rac->ra->ra_pages = most;
-}
-
 /* Of a call or fault that reads. */
 static u64 context_of_read(const struct hipec_cfile *f)
 {
@@ -432,7 +421,7 @@ static void hook_readahead(struct readahead_control *rac)
 		hipec_pressure_join(f->cache);
 		hipec_cache_read(f, readahead_index(rac), readahead_count(rac),
 				 context_of_read(f));
-		cap_window(f, rac);
+		hipec_cache_cap_window(f, rac);
 		hipec_file_put(f);
 	}
 	mapping_orig(rac->mapping)->readahead(rac);

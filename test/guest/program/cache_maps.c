@@ -145,9 +145,54 @@ static void loads_across_pages_end(void)
 	load_all_across("mru-touch", 0, pages);
 }
 
+/* Touches at random of a map, nowhere near each other. Return: pages read for each miss. */
+static uint64_t read_per_miss(struct map *m, size_t touches)
+{
+	struct hipec_counters before = get_status(m->container).counters, after;
+	struct mix mix = { .pages = m->pages, .seed = touches };
+
+	while (touches--)
+		touch(m, next(&mix));
+	after = get_status(m->container).counters;
+	printf("# %llu pages in %llu requests\n",
+	       (unsigned long long)(after.read_pages - before.read_pages),
+	       (unsigned long long)(after.read_ios - before.read_ios));
+	return (after.read_pages - before.read_pages) / (after.read_ios - before.read_ios);
+}
+
+/*
+ * The kernel reads 32 pages around each fault, if no advice says otherwise. Where that
+ * is in vain, it reads 4; and where it is of use again, 32.
+ */
+static void windows_follow_what_is_touched(void)
+{
+	const size_t pages = 4096, frames = 1024;
+	struct hipec_counters before, after;
+	struct map m = { .pages = pages };
+
+	stay_here();
+	make_file(FILE_A, pages * PAGE_BYTES);
+	m.container = open_cache("fifo", frames);
+	m.file = take_file(m.container, FILE_A, O_RDONLY);
+	m.base = mmap(NULL, pages * PAGE_BYTES, PROT_READ, MAP_SHARED, m.file, 0);
+	CHECK(m.base != MAP_FAILED);
+	read_per_miss(&m, 2000);
+	CHECK_LE(read_per_miss(&m, 500), 4);
+	touch_range(&m, 0, pages);
+	before = get_status(m.container).counters;
+	touch_range(&m, 0, pages);
+	after = get_status(m.container).counters;
+	CHECK_LE(after.read_ios - before.read_ios, pages / 16);
+	CHECK(!munmap(m.base, pages * PAGE_BYTES));
+	close(m.file);
+	close(m.container);
+	unlink(FILE_A);
+}
+
 const struct test cache_maps_tests[] = {
 	{ "cache_loads_across_pages_end_whatever_the_policy", loads_across_pages_end },
 	{ "cache_hears_of_maps_what_it_hears_of_reads", small_budgets_hear },
 	{ "cache_of_many_pages_hears_of_maps_as_well", large_budgets_hear },
+	{ "cache_windows_follow_what_is_touched", windows_follow_what_is_touched },
 	{ 0 }
 };

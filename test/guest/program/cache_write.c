@@ -344,6 +344,34 @@ static void others_files_in_the_cgroup(void)
 	unlink(FILE_B);
 }
 
+static void loop_over_own(void)
+{
+	int c = open_cache("mru", FRAMES), file = take_file(c, FILE_A, O_RDWR);
+	uint64_t word = page_word(0);
+	size_t i;
+
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	CHECK(pwrite(file, &word, sizeof(word), 0) == sizeof(word));
+	for (i = 0; i < 3; i++)
+		loop_once(c, file);
+	CHECK_LE(loop_once(c, file), LOOP - FRAMES / 2);
+	close(file);
+	close(c);
+}
+
+/*
+ * A budget of 8 MB in a cgroup of 7. The file is open to be written, so its pages are on the
+ * kernel's lists: they are not left by others, and the policy chooses which of them go.
+ */
+static void own_pages_in_the_cgroup(void)
+{
+	stay_here();
+	make_file(FILE_A, LOOP * PAGE_BYTES);
+	new_group(GROUP, 7 << 20);
+	CHECK_EQ(in_group(GROUP, loop_over_own), 0);
+	CHECK_EQ(oom_kills(GROUP), 0);
+}
+
 const struct test cache_write_tests[] = {
 	{ "cache_writes_are_read_back", writes_are_read_back },
 	{ "cache_map_writes_are_read_back", map_writes_are_read_back },
@@ -351,6 +379,7 @@ const struct test cache_write_tests[] = {
 	{ "cache_limit_below_the_budget_kills_nobody", limit_below_the_budget },
 	{ "cache_gives_to_others_in_the_cgroup", others_in_the_cgroup },
 	{ "cache_keeps_its_budget_beside_files_of_others", others_files_in_the_cgroup },
+	{ "cache_chooses_from_its_own_pages_in_a_cgroup", own_pages_in_the_cgroup },
 	{ "cache_writers_in_a_cgroup_are_not_killed", writers_in_a_cgroup },
 	{ "cache_is_taken_and_let_go_under_load", taken_and_let_go_under_load },
 	{ 0 }
