@@ -65,7 +65,7 @@ struct readahead_control;
 #define HIPEC_FOLIO_PENDING 0x0080	/* a victim that was live: core/core.h */
 
 /* Page numbers of a file begin at a multiple of this. */
-#define HIPEC_SLOT_SHIFT 16
+#define HIPEC_SLOT_SHIFT 12
 #define HIPEC_SLOT_PAGES (1u << HIPEC_SLOT_SHIFT)
 
 /* Folios that are evicted together. */
@@ -162,6 +162,7 @@ struct hipec_maps {
  * @inode:   valid while the file is taken: the mark holds it
  * @start:   page number of its first page; invariant
  * @nr:      page numbers that it has; invariant
+ * @end:     no entry was ever of its page number @end or a later one; under c->lock
  * @orders:  largest order of its folios so far, under c->lock
  * @writers: it may have been open to write before it was taken: such writes are not
  *           heard of. Under c->lock
@@ -179,6 +180,7 @@ struct hipec_cfile {
 	struct inode *inode;
 	u32 start;
 	u32 nr;
+	u32 end;
 	u32 orders;
 	bool writers;
 	bool opened;

@@ -167,12 +167,17 @@ u32 hipec_file_refusal(const struct inode *inode)
 	return HIPEC_REFUSED_NOT;
 }
 
+/* So many files have ROOMY_PAGES page numbers at least: half of all that there are. */
+#define ROOMY_FILES 32768u
+#define ROOMY_PAGES 65536u
+
 /* Room to grow to twice its size. */
-static u32 numbers_of(const struct inode *inode)
+static u32 numbers_of(const struct hipec_cache *cache, const struct inode *inode)
 {
 	u64 pages = DIV_ROUND_UP((u64)i_size_read(inode), PAGE_SIZE);
+	u64 least = READ_ONCE(cache->c->nr_regions) < ROOMY_FILES ? ROOMY_PAGES : 1;
 
-	return min_t(u64, round_up(max(2 * pages, 1ull), HIPEC_SLOT_PAGES),
+	return min_t(u64, round_up(max(2 * pages, least), HIPEC_SLOT_PAGES),
 		     1u << 31);
 }
 
@@ -256,7 +261,7 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 
 	f->cache = cache;
 	f->inode = inode;
-	f->nr = numbers_of(inode);
+	f->nr = numbers_of(cache, inode);
 	f->opened = a->flags & HIPEC_TAKE_CGROUP;
 	f->mark = mark;
 	atomic_set(&f->users, 1);

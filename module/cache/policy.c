@@ -300,6 +300,7 @@ static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		return 0;
 	}
 	f->orders = max(f->orders, order);
+	f->end = max(f->end, pgno - f->start + 1);
 	cache->large |= order;
 	vm->page[h].flags |= order << HIPEC_FOLIO_ORDER_SHIFT;
 	cache->held += 1u << order;
@@ -539,19 +540,21 @@ void hipec_cache_forget(struct hipec_cfile *f)
 {
 	struct hipec_cache *cache = f->cache;
 	struct hipec_vm *vm = &cache->c->core.vm;
-	u32 h;
+	bool few = f->end < vm->nr_pages;
+	u32 most = few ? f->end : vm->nr_pages, i, h;
 
 	lockdep_assert_held(&cache->c->lock);
-	for (h = 1; h <= vm->nr_pages; h++) {
+	for (i = 0; i < most; i++) {
 		hipec_victims_evict(cache);
+		h = few ? hipec_page_find(vm, f->start + i) : i + 1;
 		if (vm->page[h].flags & HIPEC_PAGE_FRAME &&
 		    vm->page[h].pgno - f->start < f->nr)
 			hipec_entry_drop(cache, h);
-		if (!(h % 1024))
+		if (!(i % 1024))
 			cond_resched();
 	}
 	hipec_page_forget_evicted(vm);
-	hipec_page_forget_range(vm, f->start, f->nr);
+	hipec_page_forget_range(vm, f->start, f->end);
 	/* Of the events that ran meanwhile. */
 	hipec_victims_evict(cache);
 	hipec_cache_account(cache);

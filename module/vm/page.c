@@ -247,17 +247,21 @@ void hipec_page_forget_evicted(struct hipec_vm *vm)
  * @first: page number
  * @nr:    pages
  *
- * Context: any, serialised by the host. Time is linear in the table.
+ * Context: any, serialised by the host. Time is linear in @nr or the table, in what is
+ * less.
  */
 void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr)
 {
-	u32 h;
+	bool few = nr < vm->nr_pages;
+	u32 most = few ? nr : vm->nr_pages, i, h;
 
 	hipec_tracer_note(vm, HIPEC_RECORD_FORGET_RANGE, first, nr);
-	for (h = 1; vm->nr_ghosts && h <= vm->nr_pages; h++)
+	for (i = 0; vm->nr_ghosts && i < most; i++) {
+		h = few ? hipec_bucket_find(vm, first + i, HIPEC_PAGE_GHOST) : i + 1;
 		if (vm->page[h].flags & HIPEC_PAGE_GHOST &&
 		    vm->page[h].pgno - first < nr)
 			forget(vm, h);
+	}
 }
 
 /**
