@@ -2,7 +2,8 @@
 /*
  * Preloaded into a program of others: the advice that it could give the page cache for
  * each regular file, as its author could have written it. $ADVICE says which:
- * sequential, random, noreuse when the file is opened; dontneed when it is closed.
+ * sequential, random, noreuse when the file is opened; the first two also when it is
+ * mapped; dontneed when it is closed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +35,14 @@ static int advised(int fd, bool closes)
 	if (advice >= 0 && fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
 		posix_fadvise(fd, 0, 0, advice);
 	return fd;
+}
+
+static void advised_map(void *map, size_t size)
+{
+	int advice = is("sequential") ? MADV_SEQUENTIAL : is("random") ? MADV_RANDOM : -1;
+
+	if (advice >= 0)
+		madvise(map, size, advice);
 }
 
 /* The C library's function of that name. */
@@ -72,12 +82,24 @@ FILE *name(const char *path, const char *mode)			\
 	return file;						\
 }
 
+#define MMAP(name, off)						\
+void *name(void *at, size_t size, int prot, int flags, int fd, off offset) \
+{								\
+	void *map = THEIRS(name)(at, size, prot, flags, fd, offset);	\
+								\
+	if (map != MAP_FAILED && !(flags & MAP_ANONYMOUS))	\
+		advised_map(map, size);				\
+	return map;						\
+}
+
 OPEN(open)
 OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 FOPEN(fopen)
 FOPEN(fopen64)
+MMAP(mmap, off_t)
+MMAP(mmap64, off64_t)
 
 int close(int fd)
 {
