@@ -128,7 +128,7 @@ def test_a_program_that_fails_is_still_judged_by_what_it_did(here):
                                 "trace\n"),
     (["--", "/no/such"], 127, "hipec try: /no/such: No such file or directory\n"),
     (["no.trace"], 1, "hipec try: no.trace: No such file or directory\n"),
-    (["-f", "8T", "a.trace"], 2, "hipec try: --frames: want 268,435,456 frames (1024 GiB) at most"),
+    (["-f", "8T", "a.trace"], 2, "hipec try: --frames: want 1,073,741,824 frames (4096 GiB) at most"),
 ])
 def test_what_is_wrong_is_said(here, args, code, said):
     done = attempt(*args)

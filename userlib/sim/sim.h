@@ -22,7 +22,7 @@
 #include "../../module/vm/vm.h"
 #include "../trace/memory.h"
 
-#define SIM_MAX_FRAMES (1u << 28)	/* 1 TiB */
+#define SIM_MAX_FRAMES (1u << 30)	/* 4 TiB, as in the kernel */
 #define SIM_MAX_ENTRIES INT32_MAX	/* of a page table: frames and ghosts */
 
 /* A hit sets the bits of its page, as hardware does; and runs Access. */

@@ -22,7 +22,7 @@ UNITS = {"": 1, "k": 1 << 10}
 BYTES = {"kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30,
          "t": 1 << 40, "tib": 1 << 40}
 PAGE = 4096
-MAX_FRAMES = 1 << 28
+MAX_FRAMES = 1 << 30
 MAX_SAMPLE = 1 << 16
 
 
