@@ -19,6 +19,9 @@
 /* Of a budget: pages of other files in its cgroup that a miss does not displace. */
 #define OTHERS_OF_BUDGET 8
 
+/* Misses that know of a cgroup's files what another one saw. */
+#define MOST_OF_LOOKS 31
+
 static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
 {
 	const struct hipec_core *core = &cache->c->core;
@@ -63,10 +66,17 @@ void hipec_cache_account(struct hipec_cache *cache)
  * its own: a file that somebody reads once would take all of the budget otherwise. If
  * pages of the cache may be on the kernel's lists too, all of them are taken to be.
  */
-static long left_by_others(const struct hipec_cache *cache, struct mem_cgroup *memcg, u32 budget)
+static long left_by_others(struct hipec_cache *cache, struct mem_cgroup *memcg, u32 budget)
 {
-	long others = hipec_memcg_files(memcg) - budget / OTHERS_OF_BUDGET;
+	long others;
 
+	/* Each node and zone has a number of its own: too many to add up at each miss. */
+	if (cache->group != memcg || !cache->group_looks--) {
+		cache->group = memcg;
+		cache->group_files = hipec_memcg_files(memcg);
+		cache->group_looks = MOST_OF_LOOKS;
+	}
+	others = cache->group_files - budget / OTHERS_OF_BUDGET;
 	if (READ_ONCE(cache->on_lists))
 		others -= cache->held;
 	return max(others, 0l);
@@ -79,7 +89,7 @@ static long left_by_others(const struct hipec_cache *cache, struct mem_cgroup *m
  * Context: expects c->lock; for what the current task brings in.
  * Return: the budget, or less.
  */
-u32 hipec_pressure_limit(const struct hipec_cache *cache)
+u32 hipec_pressure_limit(struct hipec_cache *cache)
 {
 	u32 budget = hipec_core_held(&cache->c->core);
 	struct mem_cgroup *memcg;

@@ -250,6 +250,8 @@ struct hipec_evicting {
  * @large:   there are folios of several pages, or were
  * @shown, @wasted: folios that came and were touched, or were not; lately, see @narrow
  * @narrow:  of what is read around faults little is touched; may be read without the lock
+ * @group: cgroup that was looked at last, never followed
+ * @group_files, @group_looks: pages of files there, and how often that is still believed
  * @on_lists: pages of it may be on the kernel's lists, for its reclaim; no lock
  * @in_reclaim: the caller may hold any lock: nothing is waited for
  * @kept:    it has a reference of its own, and lives until it is told to end
@@ -293,6 +295,9 @@ struct hipec_cache {
 	u32 shown;
 	u32 wasted;
 	bool narrow;
+	const struct mem_cgroup *group;
+	long group_files;
+	u32 group_looks;
 	bool on_lists;
 	bool in_reclaim;
 	bool kept;
@@ -475,7 +480,7 @@ u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
 
 /* budget.c */
 void hipec_cache_account(struct hipec_cache *cache);
-u32 hipec_pressure_limit(const struct hipec_cache *cache);
+u32 hipec_pressure_limit(struct hipec_cache *cache);
 void hipec_cache_cap_window(struct hipec_cfile *f, struct readahead_control *rac);
 
 /* share.c */
