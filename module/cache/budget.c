@@ -121,7 +121,7 @@ u32 hipec_pressure_limit(struct hipec_cache *cache)
  * what they bring is not touched, they are narrow. Those that are so when that ends become
  * what the disk's are.
  *
- * Context: any; no lock.
+ * Context: a reader of @f; takes no lock.
  */
 void hipec_cache_cap_window(struct hipec_cfile *f, struct readahead_control *rac)
 {

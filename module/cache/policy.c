@@ -74,9 +74,9 @@ static u32 look_at_ahead(struct hipec_cache *cache)
 #define LATELY 512
 
 /*
- * A folio that came was touched, or goes without. The kernel reads 32 pages around each fault of a
- * map: where a program faults here and there, three of four go as they came, and the windows are
- * made narrow, until more than half of what they bring is touched.
+ * Count a folio that was read: it was touched, or is evicted untouched. The kernel reads around each
+ * fault of a map, 32 pages by default. Where a program faults here and there, more than three of four
+ * are evicted untouched: windows become narrow, until more than half of what they bring is touched.
  */
 static void judge_windows(struct hipec_cache *cache, bool touched)
 {

@@ -182,7 +182,7 @@ static void direct_read_of_own_backing(void)
 		if (pread(fd, one.base + i * PAGE_BYTES, 32 * PAGE_BYTES,
 			  32 * PAGE_BYTES) < 0)
 			CHECK_EQ(errno, EFAULT);
-		/* A worker of the kernel lets go of what was read into; faults fail until then. */
+		/* Faults fail while pages are pinned; a worker may unpin them after the read. */
 		usleep(100000);
 	}
 	close(fd);
