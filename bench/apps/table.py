@@ -95,7 +95,7 @@ def stage(row, small, tree):
     (where / "run.sh").write_text(row.script)
     row.make(where / "data", small)
     for name in row.files:
-        shutil.copytree(pathlib.Path("/usr") / name, tree / name)
+        shutil.copytree(pathlib.Path("/usr") / name, tree / name, dirs_exist_ok=True)
     for name in ("writes", "afresh"):
         if getattr(row, name):
             (where / name).touch()
