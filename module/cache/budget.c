@@ -3,11 +3,9 @@
  * Pages that a cache holds, and how many it may hold.
  *
  * Interface:
- * hipec_cache_account()     for the engine, and for those who note touches
- * hipec_pressure_limit()    the budget, or what a cgroup leaves of it
- * hipec_cache_cap_window()  pages that are read ahead, at most
+ * hipec_cache_account()   for the engine, and for those who note touches
+ * hipec_pressure_limit()  the budget, or what a cgroup leaves of it
  */
-#include <linux/backing-dev-defs.h>
 #include <linux/memcontrol.h>
 #include <linux/pagemap.h>
 
@@ -107,34 +105,4 @@ u32 hipec_pressure_limit(struct hipec_cache *cache)
 	left += cache->victims.pages + cache->nr_evicting;
 	return clamp_t(long, cache->held + left - MARGIN, min(budget, 32u),
 		       budget);
-}
-
-/* Pages of a window, at least. */
-#define NARROW 4u
-
-/**
- * hipec_cache_cap_window() - the next window of an open file fits the budget, and its use
- * @f:   file
- * @rac: what is about to be read
- *
- * Of a part of the budget four windows are read ahead, and not touched, at most; and where
- * what they bring is not touched, they are narrow. Those that are so when that ends become
- * what the disk's are.
- *
- * Context: a reader of @f; takes no lock.
- */
-void hipec_cache_cap_window(struct hipec_cfile *f, struct readahead_control *rac)
-{
-	const struct hipec_core *core = &f->cache->c->core;
-	/* One that shares gets its frames as it reads. */
-	u32 most = max((core->pool ? core->nr_reserved : core->nr_frames) / 16, NARROW);
-
-	if (!rac->ra)
-		return;
-	if (READ_ONCE(f->cache->narrow))
-		most = NARROW;
-	else if (rac->ra->ra_pages == NARROW)
-		rac->ra->ra_pages = f->inode->i_sb->s_bdi->ra_pages;
-	if (rac->ra->ra_pages > most)
-		rac->ra->ra_pages = most;
 }

@@ -168,6 +168,7 @@ struct hipec_maps {
  *           heard of. Under c->lock
  * @opened:  it was taken as a cgroup's process opened it; invariant
  * @code:    and it was mapped to execute
+ * @capped:  windows of those who have it open may be narrower than the disk's
  * @users:   1, and who uses it without a lock; 0: it is let go
  * @again:   work: maps what is locked again
  * @mark:    holds the inode, and tells when it goes
@@ -185,6 +186,7 @@ struct hipec_cfile {
 	bool writers;
 	bool opened;
 	bool code;
+	bool capped;
 	atomic_t users;
 	struct work_struct again;
 	struct hipec_mark *mark;
@@ -248,8 +250,10 @@ struct hipec_evicting {
  * @hear:    of which touches: not of all, if it is @deaf and all folios are live. May be
  *           read without the lock
  * @large:   there are folios of several pages, or were
- * @shown, @wasted: folios that came and were touched, or were not; lately, see @narrow
- * @narrow:  of what is read around faults little is touched; may be read without the lock
+ * @shown, @wasted: folios that came and were touched, or were not; lately, see @window
+ * @requests: counters.read_ios when that began
+ * @window:  pages that are read around a fault; 0: as many as the kernel wants. May be read
+ *           without the lock
  * @group: cgroup that was looked at last, never followed
  * @group_files, @group_looks: pages of files there, and how often that is still believed
  * @on_lists: pages of it may be on the kernel's lists, for its reclaim; no lock
@@ -294,7 +298,8 @@ struct hipec_cache {
 	bool large;
 	u32 shown;
 	u32 wasted;
-	bool narrow;
+	u64 requests;
+	u32 window;
 	const struct mem_cgroup *group;
 	long group_files;
 	u32 group_looks;
@@ -481,7 +486,11 @@ u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
 /* budget.c */
 void hipec_cache_account(struct hipec_cache *cache);
 u32 hipec_pressure_limit(struct hipec_cache *cache);
-void hipec_cache_cap_window(struct hipec_cfile *f, struct readahead_control *rac);
+
+/* window.c */
+void hipec_window_judge(struct hipec_cache *cache, bool touched);
+void hipec_window_set(struct hipec_cfile *f, struct file_ra_state *ra, pgoff_t index);
+void hipec_window_forget(struct hipec_cfile *f);
 
 /* share.c */
 void hipec_cache_grow(struct hipec_cache *cache, const struct hipec_demand *d);

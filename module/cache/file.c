@@ -96,6 +96,7 @@ static struct hipec_mark *let_go(struct hipec_cfile *f)
 	list_del(&f->link);
 	cache->c->nr_regions--;
 	mutex_unlock(&cache->c->lock);
+	hipec_window_forget(f);
 	mapping_clear_unevictable(inode->i_mapping);
 	hipec_evictable_again(inode->i_mapping);
 	mark->f = NULL;

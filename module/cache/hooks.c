@@ -421,7 +421,7 @@ static void hook_readahead(struct readahead_control *rac)
 		hipec_pressure_join(f->cache);
 		hipec_cache_read(f, readahead_index(rac), readahead_count(rac),
 				 context_of_read(f));
-		hipec_cache_cap_window(f, rac);
+		hipec_window_set(f, rac->ra, readahead_index(rac));
 		hipec_file_put(f);
 	}
 	mapping_orig(rac->mapping)->readahead(rac);
@@ -439,6 +439,8 @@ static int hook_read_folio(struct file *file, struct folio *folio)
 	if (f) {
 		hipec_pressure_join(f->cache);
 		hipec_cache_read_folio(f, folio, context_of_read(f));
+		if (file && READ_ONCE(f->capped))
+			hipec_window_set(f, &file->f_ra, folio->index);
 		hipec_file_put(f);
 	}
 	ret = mapping_orig(mapping)->read_folio(file, folio);

@@ -70,26 +70,6 @@ static u32 look_at_ahead(struct hipec_cache *cache)
 	return h;
 }
 
-/* So many folios that came tell whether windows are to be narrow. */
-#define LATELY 512
-
-/*
- * Count a folio that was read: it was touched, or is evicted untouched. The kernel reads around each
- * fault of a map, 32 pages by default. Where a program faults here and there, more than three of four
- * are evicted untouched: windows become narrow, until more than half of what they bring is touched.
- */
-static void judge_windows(struct hipec_cache *cache, bool touched)
-{
-	if (touched)
-		cache->shown++;
-	else
-		cache->wasted++;
-	if (cache->shown + cache->wasted < LATELY)
-		return;
-	WRITE_ONCE(cache->narrow, cache->wasted > cache->shown * (cache->narrow ? 1 : 3));
-	cache->shown = cache->wasted = 0;
-}
-
 /* The same is given up. */
 static bool drop_ahead(struct hipec_cache *cache)
 {
@@ -100,7 +80,7 @@ static bool drop_ahead(struct hipec_cache *cache)
 	cache->c->core.counters.ahead_dropped += hipec_folio_pages(&cache->c->core.vm, h);
 	hipec_folios_del(cache, h);
 	hipec_victim_add(cache, h, false);
-	judge_windows(cache, false);
+	hipec_window_judge(cache, false);
 	return true;
 }
 
@@ -415,7 +395,7 @@ static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
 		hipec_core_came_back(&c->core, pgno, true);
 		c->core.counters.hits++;
 	} else {
-		judge_windows(cache, true);
+		hipec_window_judge(cache, true);
 		hipec_core_came_in(&c->core, pgno, false);
 		c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
 	}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Windows of readahead: as wide as what they bring is touched.
+ *
+ * Interface:
+ * hipec_window_judge()  a folio that came was touched, or was not
+ * hipec_window_set()    the next window of an open file
+ * hipec_window_forget() a file is let go, and its maps have the disk's windows again
+ */
+#include <linux/backing-dev-defs.h>
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/pagemap.h>
+
+#include "cache.h"
+
+/* So many folios that came tell how wide windows are to be. */
+#define LATELY 512
+
+/* Pages of a window that is narrow; and one in 2^PROBES is so where they are single pages. */
+#define NARROW 4u
+#define PROBES 4
+#define SINGLE 1u
+
+/**
+ * hipec_window_judge() - count a folio that was read
+ * @cache:   cache
+ * @touched: it was touched for the first time; or it is evicted untouched
+ *
+ * The kernel reads around each fault of a map, 32 pages by default. Where a program faults
+ * here and there, less than a quarter of what comes beside the wanted page is touched: windows
+ * become narrow, and single pages, but for probes, if that is so even then. They become wider
+ * where more than three quarters are touched.
+ *
+ * Context: expects c->lock.
+ */
+void hipec_window_judge(struct hipec_cache *cache, bool touched)
+{
+	u64 requests = cache->c->core.counters.read_ios - cache->requests;
+	u32 beside, window = cache->window;
+
+	if (touched)
+		cache->shown++;
+	else
+		cache->wasted++;
+	if (cache->shown + cache->wasted < LATELY)
+		return;
+	beside = cache->shown - min_t(u64, cache->shown, requests);
+	if (cache->wasted > beside * 3)
+		WRITE_ONCE(cache->window, window ? SINGLE : NARROW);
+	else if (beside > cache->wasted * 3)
+		WRITE_ONCE(cache->window, window == SINGLE ? NARROW : 0);
+	cache->shown = cache->wasted = 0;
+	cache->requests += requests;
+}
+
+/**
+ * hipec_window_set() - the next window of an open file fits the budget, and its use
+ * @f:     file
+ * @ra:    state of an open file of it; or NULL
+ * @index: of the page that is read now
+ *
+ * Of a part of the budget four windows are read ahead, and not touched, at most. The kernel
+ * itself reads nothing around faults where it has missed often: windows that are narrow
+ * would have it do so for ever.
+ *
+ * Context: a reader of @f; takes no lock.
+ */
+void hipec_window_set(struct hipec_cfile *f, struct file_ra_state *ra, pgoff_t index)
+{
+	const struct hipec_core *core = &f->cache->c->core;
+	u32 window = READ_ONCE(f->cache->window), now;
+	/* One that shares gets its frames as it reads. */
+	u32 most = max((core->pool ? core->nr_reserved : core->nr_frames) / 16, NARROW);
+
+	if (!ra)
+		return;
+	if (window)
+		most = window;
+	if (window == SINGLE && !hash_long(index, PROBES))
+		most = NARROW;
+	now = ra->ra_pages;
+	if (now == SINGLE || now == NARROW) {
+		now = f->inode->i_sb->s_bdi->ra_pages;
+		if (most > SINGLE)
+			WRITE_ONCE(ra->mmap_miss, 0);
+	}
+	if (now > most)
+		WRITE_ONCE(f->capped, true);
+	ra->ra_pages = min(now, most);
+}
+
+/**
+ * hipec_window_forget() - open files that are mapped have the disk's windows again
+ * @f: file; nobody uses it
+ *
+ * Those of others, which nobody finds, keep their own.
+ *
+ * Context: process context, may sleep.
+ */
+void hipec_window_forget(struct hipec_cfile *f)
+{
+	struct address_space *mapping = f->inode->i_mapping;
+	u32 usual = f->inode->i_sb->s_bdi->ra_pages;
+	struct rb_node *node;
+
+	if (!f->capped)
+		return;
+	i_mmap_lock_read(mapping);
+	for (node = rb_first_cached(&mapping->i_mmap); node; node = rb_next(node)) {
+		struct file_ra_state *ra =
+			&rb_entry(node, struct vm_area_struct, shared.rb)->vm_file->f_ra;
+
+		if (ra->ra_pages < usual) {
+			ra->ra_pages = usual;
+			WRITE_ONCE(ra->mmap_miss, 0);
+		}
+		cond_resched();
+	}
+	i_mmap_unlock_read(mapping);
+}
