@@ -71,7 +71,7 @@ STILL_SECONDS = 10
 # stale_code(): a report of a CPU at a breakpoint, or behind one that nobody owns up to, with
 # the bytes that are there instead.
 STALE = re.compile(r"asm_exc_int3\+\S+\r?\n.*RIP: 0010:(\S+)\+0x0/\S+\r?\n.*Code: [^<\n]*<(?!cc)|"
-                   r"Oops: int3: .*(?:\n.*){1,6}?RIP: 0010:(\S+)\+0x1/\S+\r?\n"
+                   r"Oops: int3: .*(?:\n.*){1,6}?RIP: 0010:(\S+)\+0x[0-9a-f]+/\S+\r?\n"
                    r".*Code: [^<\n]*\b(?!cc)[0-9a-f]{2} <")
 LOOK_SECONDS = 5
 
