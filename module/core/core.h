@@ -351,12 +351,15 @@ static inline u32 hipec_core_held(const struct hipec_core *core)
 	return core->nr_frames - core->nr_surplus;
 }
 
-/* Of these, what a policy has room in; it knows that as FrameBudget. */
+/*
+ * Of these, what a policy has room in; it knows that as FrameBudget. One at least: a page is
+ * about to come where it asks, and policies divide their frames.
+ */
 static inline u32 hipec_core_usable(const struct hipec_core *core)
 {
 	u32 held = hipec_core_held(core), no_room = core->nr_withheld + core->nr_named;
 
-	return held > no_room ? held - no_room : 0;
+	return held > no_room ? held - no_room : 1;
 }
 
 /* Whether page @h was given up ahead, and nobody has taken it. */

@@ -372,6 +372,42 @@ static void own_pages_in_the_cgroup(void)
 	CHECK_EQ(oom_kills(GROUP), 0);
 }
 
+static void map_in_little_memory(void)
+{
+	const size_t own = 6400 << 10;
+	int c = open_cache("divides", FRAMES), file = take_file(c, FILE_A, O_RDONLY);
+	unsigned char *map = mmap(NULL, LOOP * PAGE_BYTES, PROT_READ, MAP_SHARED, file, 0);
+	unsigned char *memory = mmap(NULL, own, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct hipec_status s;
+	size_t i;
+
+	CHECK(map != MAP_FAILED && memory != MAP_FAILED);
+	for (i = 0; i < LOOP; i++)
+		CHECK(((volatile unsigned char *)map)[i * 997 % LOOP * PAGE_BYTES + 7] ==
+		      (unsigned char)(page_word(i * 997 % LOOP) >> 56));
+	s = get_status(c);
+	CHECK_LE(s.resident, FRAMES / 8);
+	CHECK_EQ(s.exit.kind, 0);
+	CHECK(!munmap(memory, own));
+	CHECK(!munmap(map, LOOP * PAGE_BYTES));
+	close(file);
+	close(c);
+}
+
+/*
+ * Windows around faults fill what a cgroup of 8 MB has left beside 6.4 MB. The policy is told of
+ * one page, at least: many would end that divide by what they have.
+ */
+static void budget_of_one_page(void)
+{
+	stay_here();
+	make_file(FILE_A, LOOP * PAGE_BYTES);
+	new_group(GROUP, 8 << 20);
+	CHECK_EQ(in_group(GROUP, map_in_little_memory), 0);
+	CHECK_EQ(oom_kills(GROUP), 0);
+}
+
 const struct test cache_write_tests[] = {
 	{ "cache_writes_are_read_back", writes_are_read_back },
 	{ "cache_map_writes_are_read_back", map_writes_are_read_back },
@@ -380,6 +416,7 @@ const struct test cache_write_tests[] = {
 	{ "cache_gives_to_others_in_the_cgroup", others_in_the_cgroup },
 	{ "cache_keeps_its_budget_beside_files_of_others", others_files_in_the_cgroup },
 	{ "cache_chooses_from_its_own_pages_in_a_cgroup", own_pages_in_the_cgroup },
+	{ "cache_policies_have_one_page_at_least", budget_of_one_page },
 	{ "cache_writers_in_a_cgroup_are_not_killed", writers_in_a_cgroup },
 	{ "cache_is_taken_and_let_go_under_load", taken_and_let_go_under_load },
 	{ 0 }
