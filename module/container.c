@@ -63,7 +63,7 @@ static void container_free(struct kref *ref)
 		container_of(ref, struct hipec_container, ref);
 
 	mutex_lock(&hipec_containers_lock);
-	list_del(&c->link);
+	xa_erase(&hipec_containers, c->id);
 	mutex_unlock(&hipec_containers_lock);
 	hipec_debugfs_del(c);
 	hipec_cache_end(c);
@@ -97,13 +97,12 @@ struct hipec_container *hipec_container_new(void)
 {
 	static u64 next_id = 1;
 	struct hipec_container *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	int ret;
 
 	if (!c)
 		return NULL;
-	if (!zalloc_cpumask_var(&c->stale_cpus, GFP_KERNEL)) {
-		kfree(c);
-		return NULL;
-	}
+	if (!zalloc_cpumask_var(&c->stale_cpus, GFP_KERNEL))
+		goto no_cpus;
 	mutex_init(&c->lock);
 	kref_init(&c->ref);
 	c->release = container_free;
@@ -119,9 +118,14 @@ struct hipec_container *hipec_container_new(void)
 	init_waitqueue_head(&c->ended);
 	mutex_lock(&hipec_containers_lock);
 	c->id = next_id++;
-	list_add_tail(&c->link, &hipec_containers);
+	ret = xa_err(xa_store(&hipec_containers, c->id, c, GFP_KERNEL_ACCOUNT));
 	mutex_unlock(&hipec_containers_lock);
-	return c;
+	if (!ret)
+		return c;
+	free_cpumask_var(c->stale_cpus);
+no_cpus:
+	kfree(c);
+	return NULL;
 }
 
 /* Tables for @nr entries. */

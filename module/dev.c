@@ -38,6 +38,7 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_query q;
 	struct hipec_container *each;
+	unsigned long id;
 	u32 usize;
 	int ret = hipec_get_args(&q, sizeof(q), uargs, &usize, 0);
 
@@ -54,7 +55,7 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
 	mutex_lock(&hipec_containers_lock);
-	list_for_each_entry(each, &hipec_containers, link)
+	xa_for_each(&hipec_containers, id, each)
 		q.containers++;
 	mutex_unlock(&hipec_containers_lock);
 	return put_args(uargs, usize, &q, sizeof(q));

@@ -37,6 +37,7 @@
 #include <linux/mutex.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 
 #include "../core/league.h"
 #include "../core/pool.h"
@@ -75,7 +76,6 @@ struct hipec_kind {
  * @release:   ends it; invariant
  * @kind:      its host's, from the load on
  * @id:        invariant
- * @link:      hipec_containers, under hipec_containers_lock
  * @regions:   of struct hipec_region
  * @nr_regions: their number
  * @core:      the engine's part; core.vm.policy is NULL until a policy is loaded
@@ -140,7 +140,6 @@ struct hipec_container {
 	void (*release)(struct kref *ref);
 	const struct hipec_kind *kind;
 	u64 id;
-	struct list_head link;
 	struct list_head regions;
 	u32 nr_regions;
 
@@ -221,7 +220,7 @@ int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
 
 /* containers.c */
 extern struct mutex hipec_containers_lock;
-extern struct list_head hipec_containers;
+extern struct xarray hipec_containers;	/* by their ids */
 struct hipec_container *hipec_container_next(u64 id);
 void hipec_container_put(struct hipec_container *c);
 void __hipec_container_status(struct hipec_container *c,

@@ -14,7 +14,7 @@
 #include "base.h"
 
 DEFINE_MUTEX(hipec_containers_lock);
-LIST_HEAD(hipec_containers);	/* by rising id */
+DEFINE_XARRAY(hipec_containers);
 
 /**
  * hipec_container_put() - drop a reference
@@ -37,16 +37,14 @@ void hipec_container_put(struct hipec_container *c)
 struct hipec_container *hipec_container_next(u64 id)
 {
 	struct hipec_container *c;
+	unsigned long index = id;
 
 	mutex_lock(&hipec_containers_lock);
-	list_for_each_entry(c, &hipec_containers, link) {
-		if (c->id > id && kref_get_unless_zero(&c->ref)) {
-			mutex_unlock(&hipec_containers_lock);
-			return c;
-		}
-	}
+	do
+		c = xa_find_after(&hipec_containers, &index, ULONG_MAX, XA_PRESENT);
+	while (c && !kref_get_unless_zero(&c->ref));
 	mutex_unlock(&hipec_containers_lock);
-	return NULL;
+	return c;
 }
 
 /* Numbers of a container, for who has its lock, and may have a spinlock. */

@@ -287,7 +287,7 @@
 	X(FAULT_KIND, 0xf1, "FaultKind",                                     \
 	  "1 when the access was a write, else 0")                           \
 	X(FRAME_BUDGET, 0xf2, "FrameBudget",                                 \
-	  "frames of the container, in pages")                               \
+	  "frames of the container, in pages; 1 at least")                    \
 	X(RESIDENT_COUNT, 0xf3, "ResidentCount",                             \
 	  "pages of the container that hold a frame")                        \
 	X(TIME, 0xf4, "Time",                                                \
