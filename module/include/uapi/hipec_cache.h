@@ -37,7 +37,8 @@ enum hipec_refusal {
  * Of a directory: files that are made in it or moved there from now on are taken as they
  * come, if they are the caller's or the caller has CAP_FOWNER, and so are directories.
  * The caller takes what is there already one by one, afterwards. A container has
- * HIPEC_MAX_DIRS directories and 65,535 files at most; what comes then is the kernel's.
+ * HIPEC_MAX_DIRS directories and 557,055 small files at most; what comes then is the
+ * kernel's.
  *
  * With HIPEC_TAKE_CGROUP, `fd` is of the directory of a cgroup of version 2, which the
  * caller owns: files of `least` bytes and more are taken as processes in it open them,

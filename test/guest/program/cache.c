@@ -13,6 +13,7 @@
 #include "guest.h"
 
 #define FILE_A DIR_DATA "cache-a"
+#define FILE_B DIR_DATA "cache-b"
 
 /*
  * A container of this kind with a budget, and HIPEC_LOAD_* more. @policy: NULL: the
@@ -503,6 +504,29 @@ static void budgets_are_bounded(void)
 	close(b);
 }
 
+/* 2^32, and a file gets twice as many as it has pages, to grow. */
+static void page_numbers_are_bounded(void)
+{
+	const off_t half = (4l << 40) - PAGE_BYTES;
+	int c = open_cache("fifo", 64), fd;
+
+	make_file(FILE_A, PAGE_BYTES);
+	make_file(FILE_B, PAGE_BYTES);
+	CHECK(!truncate(FILE_A, half) && !truncate(FILE_B, half));
+	close(take_file(c, FILE_A, O_RDONLY));
+	fd = open(FILE_B, O_RDONLY);
+	CHECK_EQ(hipec_take(c, 0, fd, NULL), -ENOSPC);
+	CHECK(!truncate(FILE_B, 1l << 40));
+	CHECK_EQ(hipec_take(c, 0, fd, NULL), 0);
+	CHECK_EQ(hipec_release(c, 0, fd), 0);
+	CHECK(!truncate(FILE_B, half));
+	CHECK(!unlink(FILE_A));
+	CHECK_EQ(hipec_take(c, 0, fd, NULL), 0);
+	close(fd);
+	close(c);
+	CHECK(!unlink(FILE_B));
+}
+
 const struct test cache_tests[] = {
 	{ "cache_sweeps_by_read_miss_no_more_than_they_must", sweep_by_read },
 	{ "cache_sweeps_by_map_miss_hardly_more", sweep_by_map },
@@ -513,5 +537,6 @@ const struct test cache_tests[] = {
 	{ "cache_ends_in_any_order", ends_in_any_order },
 	{ "cache_trims_what_it_takes", trimmed_when_taken },
 	{ "cache_budgets_are_bounded", budgets_are_bounded },
+	{ "cache_has_page_numbers_for_16_tebibytes", page_numbers_are_bounded },
 	{ 0 }
 };

@@ -296,10 +296,33 @@ static void comes_and_goes_under_load(void)
 	CHECK(!unlink(FILE_A) && !rmdir(CGROUP GROUP));
 }
 
+/* Of all containers together. */
+static void cgroups_are_bounded(void)
+{
+	int c = open_cache("lru", 64), group, i;
+	char name[32];
+
+	for (i = 0; i <= HIPEC_MAX_CGROUPS; i++) {
+		snprintf(name, sizeof(name), GROUP "-%d", i);
+		make_group(name);
+		CHECK_EQ(take_group(c, name, NULL), i < HIPEC_MAX_CGROUPS ? 0 : -ENOSPC);
+	}
+	group = open_group(GROUP "-0");
+	CHECK_EQ(hipec_release(c, 0, group), 0);
+	close(group);
+	CHECK_EQ(take_group(c, name, NULL), 0);
+	close(c);
+	for (i = 0; i <= HIPEC_MAX_CGROUPS; i++) {
+		snprintf(name, sizeof(name), CGROUP GROUP "-%d", i);
+		CHECK(!rmdir(name));
+	}
+}
+
 const struct test cache_cgroup_tests[] = {
 	{ "cache_takes_what_a_cgroup_opens", what_is_opened_is_taken },
 	{ "cache_of_a_cgroup_leaves_code_alone", code_is_left_alone },
 	{ "cache_of_a_cgroup_is_its_owners", a_user_has_his_own },
+	{ "cache_of_a_cgroup_is_one_of_64", cgroups_are_bounded },
 	{ "cache_of_a_cgroup_comes_and_goes_under_load", comes_and_goes_under_load },
 	{ 0 }
 };
