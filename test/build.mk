@@ -153,13 +153,22 @@ $(B)/static/hipec-place-stress: $(PLACE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/l
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
+# Many containers, files and threads in place: test/guest/stress/crowd/.
+CROWD_SRC := $(wildcard test/guest/stress/crowd/*.c) \
+	$(addprefix test/guest/stress/,policies.c inject.c) \
+	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
+
+$(B)/static/hipec-crowd: $(CROWD_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhipecvm.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
+
 # What a guest takes along.
 GUEST_SRC := $(wildcard test/guest/program/*.c test/guest/program/paths/calls_*.c)
 GUEST_POLICIES := $(patsubst test/guest/policies/%,$(B)/guest/policies/%.hpo,\
 	$(basename $(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))
 GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
 	$(B)/static/differ $(B)/static/hostile-client $(B)/static/hipec-stress \
-	$(B)/static/hipec-place-stress $(B)/static/hipec $(BENCH)
+	$(B)/static/hipec-place-stress $(B)/static/hipec-crowd $(B)/static/hipec $(BENCH)
 GUEST_MODULES := $(KERNELS:%=$(B)/kmod-%/stamp) $(KERNELS:%=$(B)/vmtest-%/stamp)
 
 # All modules, with the KUnit suites, for the debug kernel.
@@ -275,6 +284,21 @@ soak: packages
 
 soak-ready: all $(GUEST) $(foreach k,$(SOAK_KERNELS),$(if $(filter $(k),$(TEST_KERNELS)),\
 	$(B)/kunit-$(k)/stamp,$(B)/kmod-$(k)/stamp $(B)/vmtest-$(k)/stamp))
+
+SOAK_SIZE_SECONDS ?= 3600
+SOAK_SIZE_KERNEL ?= 6.12
+
+.PHONY: soak-size soak-size-ready
+## soak-size: 200 containers, 20,000 files, 64 threads, SOAK_SIZE_SECONDS=3600 on SOAK_SIZE_KERNEL=6.12
+soak-size: packages
+	@$(MAKE) --no-print-directory -s soak-size-ready
+	@test/guest/crowd.py --kernel $(SOAK_SIZE_KERNEL) \
+		--seconds $(SOAK_SIZE_SECONDS) --seed $(SOAK_SEED) >$(B)/soak-size.log 2>&1; \
+		status=$$?; cat $(B)/soak-size.log; exit $$status
+
+soak-size-ready: all $(GUEST) $(if $(filter $(TEST_KERNELS),$(SOAK_SIZE_KERNEL)),\
+	$(B)/kunit-$(SOAK_SIZE_KERNEL)/stamp,$(addsuffix -$(SOAK_SIZE_KERNEL)/stamp,\
+	$(B)/kmod $(B)/vmtest))
 
 .PHONY: coverage coverage-ready
 ## coverage: which lines of module/ and compiler/ the tests run

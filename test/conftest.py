@@ -85,7 +85,8 @@ def guest_image(tmp, kernel, tree, programs=True):
     for name in ["mkfs.xfs", "mkfs.btrfs"] if programs else []:
         command += ["--bin", pathlib.Path("/usr/sbin") / name]
     for name in ["guest/hipec-guest-test", "static/hpt", "static/differ", "static/hostile-client",
-                 "static/hipec-stress", "static/hipec-place-stress", "static/hipec",
+                 "static/hipec-stress", "static/hipec-place-stress", "static/hipec-crowd",
+                 "static/hipec",
                  "libhipectrace.so", "guest/touches-frames", "guest/touches-scan",
                  "bench/paper/join", "bench/paper/sweep", "bench/lib/mkdata", "bench/paper/rdr", "bench/paper/smpeg",
                  "bench/paper/dbg"] if programs else []:

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include "inject.h"
 #include "keeper.h"
 
 #define BAD_BLOCKS "/sys/kernel/config/nullb/stress/badblocks"
@@ -16,7 +17,6 @@
 #define SECTORS (PAGE_BYTES / 512)
 
 static uint32_t bad_first, bad_last;	/* sectors; none if equal */
-static bool injecting;
 
 static bool put(const char *path, const char *text)
 {
@@ -157,88 +157,11 @@ static void query(void)
 		closedir(dir);
 }
 
-static const char *const injectors[] = { "failslab", "fail_page_alloc" };
-
-static void set(const char *injector, const char *name, const char *value)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), DEBUGFS "%s/%s", injector, name);
-	put(path, value);
-}
-
-/* Where the module's text is, as text; false: the kernel does not say. */
-static bool module_text(char *start, char *end, size_t size)
-{
-	unsigned long long at = 0, bytes = 0;
-	char line[256];
-	FILE *f = fopen("/proc/modules", "r");
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "hipec %llu %*s %*s %*s 0x%llx", &bytes, &at) == 2)
-			break;
-	if (f)
-		fclose(f);
-	snprintf(start, size, "0x%llx", at);
-	snprintf(end, size, "0x%llx", at + bytes);
-	return at;
-}
-
-static void prepare_injection(void)
-{
-	char start[32], end[32];
-	size_t i;
-
-	if (!board->inject)
-		return;
-	if (access(DEBUGFS "failslab", F_OK) ||
-	    !module_text(start, end, sizeof(start))) {
-		wrong("this kernel cannot inject faults");
-		return;
-	}
-	set("fail_usercopy", "verbose", "0");
-	set("fail_make_request", "verbose", "0");
-	for (i = 0; i < sizeof(injectors) / sizeof(*injectors); i++) {
-		set(injectors[i], "verbose", "0");
-		set(injectors[i], "ignore-gfp-wait", "N");
-		set(injectors[i], "min-order", "0");
-		set(injectors[i], "interval", "1");
-		set(injectors[i], "times", "-1");
-		/*
-		 * Ours, and those of what we call. Deeper down is ext4, which takes its
-		 * block groups for corrupt when it cannot allocate: EUCLEAN for ever.
-		 */
-		set(injectors[i], "stacktrace-depth", "10");
-	}
-}
-
-void no_injection(void)
-{
-	size_t i;
-
-	for (i = 0; injecting && i < sizeof(injectors) / sizeof(*injectors); i++)
-		set(injectors[i], "probability", "0");
-	for (i = 0; injecting && i < sizeof(injectors) / sizeof(*injectors); i++)
-		set(injectors[i], "require-end", "0xffffffffffffffff");
-	injecting = false;
-}
-
-/* Allocations that the module asked for fail, in any task, kernel threads too. */
+/* Allocations that the module asks for fail, or fail no more. */
 static void inject(void)
 {
-	const char *injector = injectors[fuzz_below(&rng, 2)];
-	char start[32], end[32], percent[8];
-
 	doing(ACT_inject, "inject");
-	if (injecting || !module_text(start, end, sizeof(start))) {
-		no_injection();
-		return;
-	}
-	injecting = true;
-	snprintf(percent, sizeof(percent), "%u", 1 + fuzz_below(&rng, 20));
-	set(injector, "require-start", start);
-	set(injector, "require-end", end);
-	set(injector, "probability", percent);
+	inject_faults(&rng);
 }
 
 /* In kB: two threads and their children need about 1 MB. */
@@ -257,7 +180,12 @@ void start_disturbing(void)
 {
 	if (mkdir(CGROUP, 0755) && errno != EEXIST)
 		wrong(CGROUP ": errno %d", errno);
-	prepare_injection();
+	/*
+	 * Ours, and those of what we call. Deeper down is ext4, which takes its block
+	 * groups for corrupt when it cannot allocate: EUCLEAN for ever.
+	 */
+	if (board->inject && !can_inject(10))
+		wrong("this kernel cannot inject faults");
 	/* From here on it is silent. */
 	put("/proc/sys/vm/drop_caches", "4");
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "inject.h"
 #include "keeper.h"
 
 struct fuzz_rng rng;

@@ -19,6 +19,5 @@ void start_disturbing(void);
 void disturb(void);
 void bad_blocks(void);
 void no_bad_blocks(void);
-void no_injection(void);
 
 #endif /* HIPEC_STRESS_KEEPER_H */

@@ -35,7 +35,7 @@
 
 #include "../../../userlib/lib/hipec.h"
 #include "../../vm/fuzz/mutate.h"
-#include "../../vm/fuzz/program.h"
+#include "policies.h"
 
 #define PAGE_BYTES 4096ul
 #define NR_SLOTS 3
@@ -203,12 +203,6 @@ unsigned char *address_of(const struct spot *sp, uint32_t page);
 
 /* keeper.c */
 int keep(uint64_t seconds, uint64_t ops);
-
-/* policies.c */
-int read_policies(void);
-int load_any(int fd, struct fuzz_rng *rng, uint32_t frames, uint32_t flags);
-int swap_any(int fd, struct fuzz_rng *rng);
-int join_any(int fd, struct fuzz_rng *rng);
 
 static inline int or_errno(long ret)
 {

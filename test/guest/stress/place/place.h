@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 #include "../../../../userlib/lib/hipec.h"
-#include "../../../vm/fuzz/program.h"
+#include "../policies.h"
 
 #define PAGE_BYTES 4096ul
 #define NR_FILES 3
@@ -141,11 +141,5 @@ void append_open(void);
 int keep(uint64_t seconds, bool plain);
 extern struct hipec_counters sum;
 extern uint64_t exits;
-
-/* ../policies.c */
-int read_policies(void);
-int load_any(int fd, struct fuzz_rng *rng, uint32_t frames, uint32_t flags);
-int swap_any(int fd, struct fuzz_rng *rng);
-int join_any(int fd, struct fuzz_rng *rng);
 
 #endif /* HIPEC_PLACE_H */
