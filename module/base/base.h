@@ -58,6 +58,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @wants:    somebody wants to know of accesses, or nobody any more; NULL: of no matter
  * @hear:     what was touched is told before anybody asks; NULL: it has been
  * @settle:   events have run outside of a fault: what they gave up may go; NULL: it has
+ * @spare:    the pool may be full: pages go that no policy knows; NULL: there are none
  * @ref_shift: where HIPEC_REF_* begin in the flags of a page
  */
 struct hipec_kind {
@@ -66,6 +67,7 @@ struct hipec_kind {
 	void (*wants)(struct hipec_container *c);
 	void (*hear)(struct hipec_container *c);
 	void (*settle)(struct hipec_container *c);
+	void (*spare)(struct hipec_container *c);
 	u32 ref_shift;
 };
 

@@ -160,6 +160,8 @@ void hipec_event_refill_work(struct work_struct *work)
 	mutex_lock(&c->lock);
 	if (!c->loading && c->core.pool && !c->core.vm.exit.kind)
 		refill(c);
+	if (!c->loading && c->core.pool && c->kind->spare)
+		c->kind->spare(c);
 	mutex_unlock(&c->lock);
 	wake_up_all(&c->wait);	/* it may have given up frames */
 }

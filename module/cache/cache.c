@@ -184,11 +184,18 @@ static void settle(struct hipec_container *c)
 	hipec_cache_settle(c->cache);
 }
 
+static void spare(struct hipec_container *c)
+{
+	if (!c->core.vm.nr_live && (c->core.nr_surplus || !hipec_pool_space(&c->core)))
+		hipec_cache_give(c->cache, HIPEC_MAX_VICTIMS);
+}
+
 const struct hipec_kind hipec_cache_kind = {
 	.resident = resident,
 	.wants = wants,
 	.hear = hear,
 	.settle = settle,
+	.spare = spare,
 	.ref_shift = HIPEC_FOLIO_REF_SHIFT,
 };
 

@@ -153,6 +153,27 @@ static bool has_room(const struct hipec_pool *pool)
 }
 
 /*
+ * The manager knows the pages that policies know. Members that have others alone, which were in
+ * the page cache before and nobody has touched, give some up soon. Return: whether there are any.
+ */
+static bool ask_untouched(struct hipec_pool *pool, const struct hipec_core *core)
+{
+	struct hipec_core *other;
+	bool any = false;
+	u32 i;
+
+	for (i = 1; i <= pool->max_members; i++) {
+		other = pool->member[i];
+		if (!other || other == core || !other->ops->refill ||
+		    READ_ONCE(other->vm.nr_live) || READ_ONCE(other->nr_frames) <= other->min_frames)
+			continue;
+		other->ops->refill(other);
+		any = true;
+	}
+	return any;
+}
+
+/*
  * Have frames given up until there is room, or @core got one of its own pages'.
  * Return: 1 if so; 0 if nobody can give any; -EAGAIN if somebody may soon.
  */
@@ -163,10 +184,12 @@ static int make_room(struct hipec_pool *pool, struct hipec_core *core)
 	while (hipec_mr_is_full(&pool->mr, core->member) || !has_room(pool)) {
 		/* Enough is leaving: more would not come sooner. */
 		if (!hipec_mr_is_full(&pool->mr, core->member) &&
-		    atomic_long_read(&pool->nr) < pool->max)
+		    atomic_long_read(&pool->nr) < pool->max) {
+			ask_untouched(pool, core);
 			return -EAGAIN;
+		}
 		if (!hipec_mr_reclaim(&pool->mr, core->member))
-			return pool->mr.passed ? -EAGAIN : 0;
+			return pool->mr.passed || ask_untouched(pool, core) ? -EAGAIN : 0;
 		if (core->nr_free + core->nr_pending > before)
 			return 1;
 	}

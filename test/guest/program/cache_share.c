@@ -378,7 +378,36 @@ static void what_is_let_go_goes_back(void)
 	close_place(&m);
 }
 
+static void open_and_read_ahead(struct map *m, const char *path)
+{
+	make_file(path, m->pages * PAGE_BYTES);
+	m->container = open_cache_with("fifo", m->pages, HIPEC_LOAD_SHARE);
+	m->file = take_file(m->container, path, O_RDONLY);
+	CHECK(!posix_fadvise(m->file, 0, 0, POSIX_FADV_WILLNEED));
+}
+
+/*
+ * What is read ahead fills the pool of 512 frames. Nobody touches it, so no policy knows it; a
+ * container that comes has its first frames.
+ */
+static void untouched_pages_make_room(void)
+{
+	struct map a = { .pages = 500 }, b = { .pages = 500 };
+	int c;
+
+	stay_here();
+	open_and_read_ahead(&a, FILE_A);
+	CHECK_LE(300, get_status(a.container).frames);
+	open_and_read_ahead(&b, FILE_B);
+	c = open_cache_with("fifo", 64, HIPEC_LOAD_SHARE);
+	CHECK_LE(16, get_status(c).frames);
+	close(c);
+	close_place(&b);
+	close_place(&a);
+}
+
 const struct test cache_share_tests[] = {
+	{ "cache_shares_and_untouched_pages_make_room", untouched_pages_make_room },
 	{ "cache_shares_as_if_alone", alone },
 	{ "cache_shares_and_the_oldest_go", the_oldest_go },
 	{ "cache_shares_and_bad_advice_is_reversed", bad_advice_is_reversed },

@@ -408,9 +408,8 @@ void keep(uint64_t seconds)
 		return;
 	}
 	bytes = make_files();
-	/* From here on it is silent. Files are read from the disk at first. */
+	/* From here on it is silent. */
 	put("/proc/sys/vm/drop_caches", "4");
-	put("/proc/sys/vm/drop_caches", "3");
 	/* The module's own: file systems read and write below its hooks, and may fail then. */
 	if (board->inject && !can_inject(6))
 		wrong("this kernel cannot inject faults");
