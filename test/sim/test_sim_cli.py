@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -145,6 +146,20 @@ def test_four_terabytes_of_frames_cost_what_the_trace_touches():
     assert [{k: r.get(k) for k in same} for r in many] == [{k: r.get(k) for k in same} for r in few]
     assert {r["faults"] for r in many} == {2000}
     assert peak(MANY, "4095G", sweep(2000, 3)) < 100 << 20
+
+
+def test_opt_is_refused_where_its_notes_do_not_fit(tmp_path):
+    """4 bytes an access; other policies run. The sanitizers take more addresses than any limit."""
+    (tmp_path / "trace").write_text("r 0 1000000\n" * 100)
+    limited = ["prlimit", "--as=350000000", BUILD / "hipec", "sim", "-f", "1%", tmp_path / "trace", "-p"]
+    done = subprocess.run([*limited, "lru,opt-reads"], capture_output=True, text=True, check=False)
+    said = re.fullmatch(r"hipec sim: opt-reads: 100000000 accesses take 381 MB, and (\d+) MB of memory "
+                        r"are left, enough for (\d+): leave it out, or give it a part of the trace\n",
+                        done.stderr)
+    assert (done.returncode, done.stdout) == (1, "") and said, done
+    assert 200 < int(said[1]) < 334 and int(said[2]) * 4 >> 20 == int(said[1])
+    done = subprocess.run([*limited, "lru"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_policy_that_remembers_too_many_pages_says_how_many_frames_it_can_have(tmp_path):

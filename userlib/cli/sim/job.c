@@ -3,7 +3,10 @@
  * The traces and policies of a job.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "../cli.h"
 #include "sim.h"
@@ -94,6 +97,54 @@ static int read_traces(struct sim_job *job, char **names, int nr)
 	return ret;
 }
 
+/* Bytes that the machine, and the limit of this process, have left; about. */
+static u64 memory_left(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	u64 left = UINT64_MAX, kb, used;
+	struct rlimit most;
+	char name[64];
+
+	while (f && fscanf(f, "%63s %" SCNu64 "%*[^\n]", name, &kb) == 2)
+		if (!strcmp(name, "MemAvailable:"))
+			left = kb << 10;
+	if (f)
+		fclose(f);
+	if (getrlimit(RLIMIT_AS, &most) || most.rlim_cur == RLIM_INFINITY)
+		return left;
+	f = fopen("/proc/self/statm", "re");
+	used = f && fscanf(f, "%" SCNu64, &kb) == 1 ? kb * sysconf(_SC_PAGESIZE) : 0;
+	if (f)
+		fclose(f);
+	return used > most.rlim_cur ? 0 :
+	       most.rlim_cur - used < left ? most.rlim_cur - used : left;
+}
+
+/* What opt and opt-reads note of each access is to fit. Return: 0 or an exit code, said. */
+static int look_at_memory(const struct sim_job *job)
+{
+	u64 accesses = 0, left = memory_left();
+	size_t i;
+
+	for (i = 0; i < job->nr_traces; i++)
+		accesses += job->trace[i].nr_accesses;
+	if (accesses <= left / sizeof(u32))
+		return CLI_OK;
+	for (i = 0; i < job->nr_policies; i++) {
+		const struct sim_policy *p = &job->policy[i];
+
+		if (p->reference != SIM_OPT && p->reference != SIM_OPT_READS)
+			continue;
+		cli_error("%s: %llu accesses take %llu MB, and %llu MB of memory are left, enough for %llu: leave it out, or give it a part of the trace",
+			  p->name, (unsigned long long)accesses,
+			  (unsigned long long)(accesses * sizeof(u32) >> 20),
+			  (unsigned long long)(left >> 20),
+			  (unsigned long long)(left / sizeof(u32)));
+		return CLI_FAILED;
+	}
+	return CLI_OK;
+}
+
 /**
  * sim_job_open() - read the traces of a job, and open its policies
  * @job:   with its arguments; sim_job_close() it, also after an error
@@ -105,7 +156,8 @@ static int read_traces(struct sim_job *job, char **names, int nr)
  */
 int sim_job_open(struct sim_job *job, char **names, int nr)
 {
-	return read_traces(job, names, nr) ?: open_policies(job) ?: sim_league_open(job) ?:
+	return read_traces(job, names, nr) ?: open_policies(job) ?: look_at_memory(job) ?:
+	       sim_league_open(job) ?:
 	       sim_params_set(job) ?: sim_feed_open(job) ?:
 	       (job->native ? sim_native_open(job) : 0);
 }
