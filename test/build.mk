@@ -134,7 +134,7 @@ $(B)/static/hostile-client: $(HOSTILE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/lib
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
 # Everything at once, and no write is lost: test/guest/stress/.
-STRESS_SRC := $(wildcard test/guest/stress/*.c) \
+STRESS_SRC := $(filter-out %/parent.c,$(wildcard test/guest/stress/*.c)) \
 	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
 $(B)/test/guest/stress/%.o: test/guest/stress/%.c
@@ -146,7 +146,8 @@ $(B)/static/hipec-stress: $(STRESS_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhip
 	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
 # The same for files in place: test/guest/stress/place/.
-PLACE_SRC := $(wildcard test/guest/stress/place/*.c) test/guest/stress/policies.c \
+PLACE_SRC := $(wildcard test/guest/stress/place/*.c) \
+	$(addprefix test/guest/stress/,parent.c policies.c) \
 	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
 $(B)/static/hipec-place-stress: $(PLACE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhipecvm.a
@@ -155,7 +156,7 @@ $(B)/static/hipec-place-stress: $(PLACE_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/l
 
 # Many containers, files and threads in place: test/guest/stress/crowd/.
 CROWD_SRC := $(wildcard test/guest/stress/crowd/*.c) \
-	$(addprefix test/guest/stress/,policies.c inject.c) \
+	$(addprefix test/guest/stress/,inject.c parent.c policies.c) \
 	$(addprefix test/vm/fuzz/,generate.c mutate.c program.c)
 
 $(B)/static/hipec-crowd: $(CROWD_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhipecvm.a

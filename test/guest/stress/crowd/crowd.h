@@ -93,8 +93,6 @@ bool check_file(uint32_t f, struct thread *t, const char *where);
 void work(uint32_t process) __attribute__((noreturn));
 
 /* keeper.c */
-extern struct hipec_counters sum;
-extern uint64_t exits;
 uint64_t now_ns(void);
 void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void keep(uint64_t seconds);

@@ -14,12 +14,10 @@
 #include <time.h>
 
 #include "../inject.h"
+#include "../parent.h"
 
 /* Seconds in which each thread ends an operation, on a stock kernel. */
 #define PATIENCE 120
-
-struct hipec_counters sum;
-uint64_t exits;
 
 static struct fuzz_rng rng;
 static int *container;			/* -1: it has ended */
@@ -50,16 +48,6 @@ void wrong(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(board->text, sizeof(board->text), format, args);
 	va_end(args);
-}
-
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
 }
 
 static bool act_syncfs(void)
@@ -118,19 +106,11 @@ static void take(uint32_t c, uint32_t f)
 	close(fd);
 }
 
-/* The counters of a container that is to end. */
 static void end(uint32_t c)
 {
-	struct hipec_status s = { 0 };
-
 	if (container[c] < 0)
 		return;
-	if (!hipec_status(container[c], &s)) {
-#define HIPEC_X(name, help) sum.name += s.counters.name;
-		HIPEC_COUNTERS(HIPEC_X)
-#undef HIPEC_X
-		exits += s.exit.kind != 0;
-	}
+	add_up(container[c]);
 	close(container[c]);
 	container[c] = -1;
 }
@@ -367,15 +347,12 @@ static void check_all(const char *where)
 /* Nobody was killed: one who was has ended with a status, too. */
 static void check_cgroup(void)
 {
-	char text[256] = "", *at;
-	int fd = open(CGROUP "memory.events", O_RDONLY);
+	int killed = oom_kills(CGROUP "memory.events");
 
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+	if (killed < 0)
 		wrong(CGROUP "memory.events: %s", strerror(errno));
-	close(fd);
-	at = strstr(text, "oom_kill ");
-	if (at && atoi(at + 9))
-		wrong("%d processes were killed for lack of memory", atoi(at + 9));
+	if (killed > 0)
+		wrong("%d processes were killed for lack of memory", killed);
 }
 
 /* No container is left, and no frame. */

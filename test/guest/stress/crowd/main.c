@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "../parent.h"
+
 struct board *board;
 const char *dir;
 
@@ -52,10 +54,7 @@ static void show(void)
 
 	for (i = 0; i < NR_ACTS; i++)
 		printf("act %s %llu\n", act_name[i], (unsigned long long)board->acts[i]);
-	printf("slot 0 exits %llu", (unsigned long long)exits);
-#define HIPEC_X(name, help) printf(" " #name " %llu", (unsigned long long)sum.name);
-	HIPEC_COUNTERS(HIPEC_X)
-#undef HIPEC_X
+	show_counters();
 	for (i = 0; i < board->threads; i++) {
 		const struct thread *t = &board->thread[i];
 
@@ -68,7 +67,7 @@ static void show(void)
 		for (step = 0; step < NR_STEPS; step++)
 			all.took[step] += t->took[step];
 	}
-	printf("\nreads %llu maps %llu writes %llu checks %llu torn %llu\n",
+	printf("reads %llu maps %llu writes %llu checks %llu torn %llu\n",
 	       (unsigned long long)all.reads, (unsigned long long)all.maps,
 	       (unsigned long long)all.writes, (unsigned long long)all.checks,
 	       (unsigned long long)all.torn);

@@ -18,9 +18,6 @@
 /* Seconds in which each process ends an operation, on a stock kernel. */
 #define PATIENCE 120
 
-struct hipec_counters sum;
-uint64_t exits;
-
 /* Frames of the pool: pool_mb of place.sh. */
 #define POOL 512
 
@@ -36,16 +33,6 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
-}
-
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
 }
 
 static void make_files(void)
@@ -69,24 +56,11 @@ static void make_files(void)
 	}
 }
 
-/* The counters of a container that is to end. */
-static void add_up(void)
-{
-	struct hipec_status s = { 0 };
-
-	if (hipec_status(*container, &s))
-		return;
-#define HIPEC_X(name, help) sum.name += s.counters.name;
-	HIPEC_COUNTERS(HIPEC_X)
-#undef HIPEC_X
-	exits += s.exit.kind != 0;
-}
-
 static bool act_end(void)
 {
 	if (*container < 0)
 		return false;
-	add_up();
+	add_up(*container);
 	close(*container);
 	*container = -1;
 	return true;
@@ -358,15 +332,10 @@ static void check_end(bool fresh)
 /* Nobody was killed: one who was has ended with a status, too. */
 static void check_cgroup(void)
 {
-	char text[256] = "", *at;
-	int fd = open(CGROUP "memory.events", O_RDONLY);
+	int killed = oom_kills(CGROUP "memory.events");
 
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
-		return;
-	close(fd);
-	at = strstr(text, "oom_kill ");
-	if (at && atoi(at + 9))
-		wrong("%d processes were killed for lack of memory", atoi(at + 9));
+	if (killed > 0)
+		wrong("%d processes were killed for lack of memory", killed);
 }
 
 /* Return: 0 if nothing was wrong. */

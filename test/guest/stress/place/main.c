@@ -30,11 +30,8 @@ static void show(void)
 		       (unsigned long long)board->worked[i]);
 	for (i = 0; i < NR_ACTS; i++)
 		printf("act %s %llu\n", act_name[i], (unsigned long long)board->acts[i]);
-	printf("slot 0 exits %llu", (unsigned long long)exits);
-#define HIPEC_X(name, help) printf(" " #name " %llu", (unsigned long long)sum.name);
-	HIPEC_COUNTERS(HIPEC_X)
-#undef HIPEC_X
-	printf("\noperations %llu words %llu torn %llu\n", (unsigned long long)board->ops,
+	show_counters();
+	printf("operations %llu words %llu torn %llu\n", (unsigned long long)board->ops,
 	       (unsigned long long)board->words, (unsigned long long)board->torn);
 }
 

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "../../../../userlib/lib/hipec.h"
+#include "../parent.h"
 #include "../policies.h"
 
 #define PAGE_BYTES 4096ul
@@ -139,7 +140,5 @@ void append_open(void);
 
 /* keeper.c */
 int keep(uint64_t seconds, bool plain);
-extern struct hipec_counters sum;
-extern uint64_t exits;
 
 #endif /* HIPEC_PLACE_H */
