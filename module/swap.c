@@ -324,7 +324,7 @@ static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t
 	hipec_league_take_over(t, &c->core);
 	forget_absent(&t->core.vm, &c->core.vm);
 	ret = hipec_vm_map_handles(&t->core.vm, &c->core.vm, s->vm.nr_pages, handle);
-	if (ret) {
+	if (ret < 0) {
 		kvfree(handle);
 		return ret;
 	}

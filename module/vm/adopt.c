@@ -18,10 +18,10 @@
 /* Of a table that was filled from another's: the entries that are unused. */
 static void link_unused(struct hipec_vm *vm)
 {
-	u32 last = 0, h;
+	u32 behind = vm->reached < vm->nr_pages ? vm->reached + 1 : 0, last = 0, h;
 
-	vm->unused = 0;
-	for (h = 1; h <= vm->nr_pages; h++) {
+	vm->unused = behind;
+	for (h = 1; h <= vm->reached; h++) {
 		if (vm->page[h].flags & HIPEC_PAGE_USED)
 			continue;
 		if (last)
@@ -31,7 +31,7 @@ static void link_unused(struct hipec_vm *vm)
 		last = h;
 	}
 	if (last)
-		hipec_page_link_unused(vm, last, 0);
+		hipec_page_link_unused(vm, last, behind);
 }
 
 /* A page that holds a frame, not live, under the handle that it has in @old. */
@@ -49,7 +49,7 @@ static void inherit_page(struct hipec_vm *vm, const struct hipec_vm *old, u32 h)
 
 /**
  * hipec_vm_inherit() - a machine without pages gets those of another
- * @vm:  just made, with at least as many entries, on which Init may have run
+ * @vm:  just made, with memory for at least as many entries, on which Init may have run
  * @old: between two events; not changed
  *
  * Every page that holds a frame is in the table, under its handle, and not live:
@@ -62,7 +62,8 @@ void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old)
 {
 	u32 h;
 
-	for (h = 1; h <= old->nr_pages; h++)
+	hipec_page_reach(vm, old->reached);
+	for (h = 1; h <= old->reached; h++)
 		if (old->page[h].flags & HIPEC_PAGE_FRAME)
 			inherit_page(vm, old, h);
 	link_unused(vm);
@@ -111,7 +112,7 @@ void hipec_vm_restore(struct hipec_vm *old, const struct hipec_vm *vm)
 {
 	u32 h;
 
-	for (h = 1; h <= old->nr_pages; h++) {
+	for (h = 1; h <= old->reached; h++) {
 		if (!(old->page[h].flags & HIPEC_PAGE_FRAME))
 			continue;
 		old->page[h].flags &= ~HIPEC_PAGE_HOST;
@@ -130,30 +131,32 @@ void hipec_vm_restore(struct hipec_vm *old, const struct hipec_vm *vm)
  * there.
  *
  * Context: any, serialised by the host. Time is linear in the tables.
- * Return: 0; -ENOSPC if there are too few of these.
+ * Return: the last one of these handles; -ENOSPC if there are too few entries.
  */
 int hipec_vm_map_handles(const struct hipec_vm *from, const struct hipec_vm *old, u32 nr,
 			 u32 *handle)
 {
-	u32 h, next = 1;
+	u32 h, next = 1, last = 0;
 
 	handle[0] = 0;
-	for (h = 1; h <= from->nr_pages; h++) {
+	for (h = 1; h <= from->reached; h++) {
 		const struct hipec_page *page = &from->page[h];
 
 		handle[h] = 0;
 		if (page->flags & HIPEC_PAGE_FRAME) {
 			handle[h] = hipec_page_find(old, page->pgno);
 		} else if (page->flags & HIPEC_PAGE_USED) {
-			while (next <= old->nr_pages &&
+			while (next <= old->reached &&
 			       old->page[next].flags & HIPEC_PAGE_FRAME)
 				next++;
 			handle[h] = next++;
 		}
 		if (handle[h] > nr)
 			return -ENOSPC;
+		if (handle[h] > last)
+			last = handle[h];
 	}
-	return 0;
+	return last;
 }
 
 /* Where a page is known, in @vm and in the machine that it is copied from. */
@@ -218,9 +221,11 @@ void hipec_vm_graft(struct hipec_vm *vm, const struct hipec_vm *from, const u32 
 {
 	u32 h, q;
 
-	for (h = 1; h <= from->nr_pages; h++)
-		if (from->page[h].flags & HIPEC_PAGE_USED)
+	for (h = 1; h <= from->reached; h++)
+		if (from->page[h].flags & HIPEC_PAGE_USED) {
+			hipec_page_reach(vm, handle[h]);
 			graft_page(vm, from, h, handle);
+		}
 	link_unused(vm);
 	for (q = 0; q < vm->nr_queues; q++) {
 		vm->queue[q] = from->queue[q];
@@ -249,7 +254,8 @@ void hipec_vm_graft_frames(struct hipec_vm *vm, const struct hipec_vm *old)
 {
 	u32 h;
 
-	for (h = 1; h <= old->nr_pages; h++) {
+	hipec_page_reach(vm, old->reached);
+	for (h = 1; h <= old->reached; h++) {
 		if (!(old->page[h].flags & HIPEC_PAGE_FRAME))
 			continue;
 		if (!(vm->page[h].flags & HIPEC_PAGE_USED))

@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where the hash of a page number leads: to a chain of entries of the page table.
- * For page.c, and for a host that wants to have it in the cache beforehand.
+ *
+ * There is one bucket more than entries that were ever used. With each new one the next
+ * bucket in turn gives up half of its pages (hipec_page_reach()), so a table grows without
+ * a moment in which all pages move: linear hashing.
  */
 #ifndef HIPEC_VM_BUCKET_H
 #define HIPEC_VM_BUCKET_H
 
 #include "vm.h"
 
-/* The bucket of @pgno, where the machine has entries. */
-static __always_inline u32 *hipec_bucket_of(const struct hipec_vm *vm, u32 pgno)
+/* Knuth's multiplicative hash, folded so that low bits see high ones. */
+static __always_inline u32 hipec_bucket_hash(u32 pgno)
 {
-	/* Knuth's multiplicative hash, folded so that low bits see high ones. */
 	u32 hash = pgno * 2654435761u;
 
 	hash ^= hash >> 16;
-	hash *= 2246822519u;
-	return &vm->bucket[(u64)hash * vm->nr_buckets >> 32];
+	return hash * 2246822519u;
+}
+
+/* The bucket of @pgno. */
+static __always_inline u32 *hipec_bucket_of(const struct hipec_vm *vm, u32 pgno)
+{
+	u32 b = hipec_bucket_hash(pgno) & vm->mask;
+
+	return &vm->bucket[b <= vm->reached ? b : b & vm->mask >> 1];
 }
 
 /* The entry of @pgno, if it is one of @flags; 0: it is not. */
@@ -24,7 +33,7 @@ static __always_inline u32 hipec_bucket_find(const struct hipec_vm *vm, u32 pgno
 {
 	u32 h;
 
-	if (!vm->nr_pages)
+	if (!vm->reached)
 		return 0;
 	for (h = *hipec_bucket_of(vm, pgno); h; h = vm->page[h].chain)
 		if (vm->page[h].pgno == pgno)

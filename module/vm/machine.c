@@ -74,7 +74,7 @@ static struct layout lay_out(const struct hipec_policy *p, size_t n)
 	l.page = l.array + p->nr_arrays * sizeof(struct hipec_array);
 	l.queue = l.page + (n + 1) * sizeof(struct hipec_page);
 	l.bucket = l.queue + nr_queues(p) * sizeof(struct hipec_queue);
-	l.code = l.bucket + n * sizeof(u32);
+	l.code = l.bucket + (n + 1) * sizeof(u32);
 	l.end = l.code + p->image->nr_words * sizeof(struct hipec_insn);
 	return l;
 }
@@ -158,6 +158,45 @@ static void init_slots(struct hipec_vm *vm, const struct hipec_policy *p,
 			vm->slot[i] = vm->array[vm->slot[p->operand[i].value]].first;
 }
 
+/* As hipec_vm_init_table(), with memory for @nr_there entries. */
+static void init(struct hipec_vm *vm, const struct hipec_policy *p,
+		 const struct hipec_host_ops *host, void *memory, void *shared,
+		 u32 nr_frames, u32 nr_pages, u32 nr_there)
+{
+	struct layout l = lay_out(p, nr_there);
+	struct hipec_insn *code;
+	u32 i;
+
+	memset(vm, 0, sizeof(*vm));
+	vm->policy = p;
+	vm->host = host;
+	vm->nr_pages = nr_pages;
+	vm->nr_there = nr_there;
+	vm->max_ghosts = hipec_vm_nr_pages(p, nr_frames) - nr_frames;
+	vm->nr_queues = nr_queues(p);
+	vm->nr_fields = p->nr_fields;
+	vm->field = memory + l.field;
+	vm->node = p->ordered ? memory + l.node : NULL;
+	vm->array = memory + l.array;
+	vm->page = memory + l.page;
+	vm->queue = memory + l.queue;
+	vm->bucket = memory + l.bucket;
+	code = memory + l.code;
+	vm->code = code;
+	for (i = 0; i < p->image->nr_events; i++)
+		hipec_decode(p->words + p->event[i].first, p->event[i].nr,
+			     code + p->event[i].first);
+
+	/* They are linked: hipec_page_next_unused(). */
+	vm->unused = vm->nr_pages ? 1 : 0;
+
+	vm->fuel = hipec_vm_fuel(vm->nr_pages);
+	vm->poll = HIPEC_POLL;
+	vm->random = 1;
+	init_slots(vm, p, memory + l.element, shared);
+	vm->slot[HIPEC_SLOT_PAGE_ENTRIES] = vm->nr_pages;
+}
+
 /**
  * hipec_vm_init() - make a machine, all its pages unused, its queues empty
  * @vm:        to fill
@@ -197,39 +236,29 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 			 const struct hipec_host_ops *host, void *memory,
 			 void *shared, u32 nr_frames, u32 nr_pages)
 {
-	struct layout l = lay_out(p, nr_pages);
-	struct hipec_insn *code;
-	u32 i;
-
-	memset(vm, 0, sizeof(*vm));
-	vm->policy = p;
-	vm->host = host;
-	vm->nr_pages = vm->nr_buckets = nr_pages;
-	vm->max_ghosts = hipec_vm_nr_pages(p, nr_frames) - nr_frames;
-	vm->nr_queues = nr_queues(p);
-	vm->nr_fields = p->nr_fields;
-	vm->field = memory + l.field;
-	vm->node = p->ordered ? memory + l.node : NULL;
-	vm->array = memory + l.array;
-	vm->page = memory + l.page;
-	vm->queue = memory + l.queue;
-	vm->bucket = memory + l.bucket;
-	code = memory + l.code;
-	vm->code = code;
-	for (i = 0; i < p->image->nr_events; i++)
-		hipec_decode(p->words + p->event[i].first, p->event[i].nr,
-			     code + p->event[i].first);
-
-	/* They are linked: hipec_page_next_unused(). */
-	vm->unused = vm->nr_pages ? 1 : 0;
-
-	vm->fuel = hipec_vm_fuel(vm->nr_pages);
-	vm->poll = HIPEC_POLL;
-	vm->random = 1;
-	init_slots(vm, p, memory + l.element, shared);
-	vm->slot[HIPEC_SLOT_PAGE_ENTRIES] = vm->nr_pages;
+	init(vm, p, host, memory, shared, nr_frames, nr_pages, nr_pages);
 }
 
+/**
+ * hipec_vm_init_apart() - the same, with a page table that is not in its memory
+ * @vm:        to fill
+ * @p:         as of hipec_vm_init()
+ * @host:      likewise
+ * @memory:    hipec_vm_table_size() of 0 entries, bytes of zeros, aligned for u64
+ * @shared:    as of hipec_vm_init()
+ * @nr_frames: pages that may hold a frame at the same time
+ * @nr_pages:  entries, hipec_vm_nr_pages() or more
+ *
+ * There is memory for no entry yet. The host sets page, bucket, and where there are any
+ * node and field, to zeros for entry 0 and as many others as it sets nr_there to; and may
+ * do so again with what was there and more zeros behind.
+ */
+void hipec_vm_init_apart(struct hipec_vm *vm, const struct hipec_policy *p,
+			 const struct hipec_host_ops *host, void *memory,
+			 void *shared, u32 nr_frames, u32 nr_pages)
+{
+	init(vm, p, host, memory, shared, nr_frames, nr_pages, 0);
+}
 /**
  * hipec_vm_set_param() - the application sets a parameter
  * @vm:    machine between two events

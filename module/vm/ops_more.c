@@ -126,7 +126,7 @@ u32 hipec_op_same(struct hipec_vm *vm, struct hipec_insn i)
 u32 hipec_op_pageat(struct hipec_vm *vm, struct hipec_insn i)
 {
 	s64 n = vm->slot[i.b];
-	bool live = n >= 0 && n < vm->nr_pages && hipec_page_live(vm, n + 1);
+	bool live = n >= 0 && n < vm->reached && hipec_page_live(vm, n + 1);
 
 	return answer(vm, i, live ? n + 1 : 0);
 }

@@ -10,6 +10,7 @@
  * hipec_page_find()            the host's look-up
  * hipec_page_forget*()         the policy remembers it no more
  * hipec_page_pass()            the host does not want it now
+ * hipec_page_reach()           entries are used for the first time
  * hipec_vm_end(), _abandon()   the policy has ended
  */
 #include "bucket.h"
@@ -43,13 +44,52 @@ u32 hipec_page_find_named(const struct hipec_vm *vm, u32 pgno)
 	return hipec_bucket_find_named(vm, pgno);
 }
 
-/* Take an unused entry. Return: 0 if there is none. */
+/* Bucket @b is used from now on, and gets those of bucket @from that are its. */
+static void split(struct hipec_vm *vm, u32 from, u32 b)
+{
+	u32 *link = &vm->bucket[from], *to = &vm->bucket[b], h;
+
+	while ((h = *link)) {
+		if ((hipec_bucket_hash(vm->page[h].pgno) & vm->mask) == b) {
+			*link = vm->page[h].chain;
+			*to = h;
+			to = &vm->page[h].chain;
+		} else {
+			link = &vm->page[h].chain;
+		}
+	}
+	*to = 0;
+}
+
+/**
+ * hipec_page_reach() - entries up to one are used for the first time
+ * @vm: machine
+ * @h:  entry, of those that there is memory for
+ *
+ * Adds the buckets for them. Adding a page does it by itself.
+ *
+ * Context: any, serialised by the host.
+ */
+void hipec_page_reach(struct hipec_vm *vm, u32 h)
+{
+	while (vm->reached < h) {
+		u32 b = ++vm->reached;
+
+		if (b > vm->mask)
+			vm->mask = 2 * vm->mask + 1;
+		split(vm, b & vm->mask >> 1, b);
+	}
+}
+
+/* Take an unused entry. Return: 0 if there is none, or no memory for it. */
 static u32 take_entry(struct hipec_vm *vm, u32 pgno)
 {
 	u32 h = vm->unused, *bucket;
 
-	if (!h)
+	if (!h || h > vm->nr_there)
 		return 0;
+	if (h > vm->reached)
+		hipec_page_reach(vm, h);
 	bucket = hipec_bucket_of(vm, pgno);
 	vm->unused = hipec_page_next_unused(vm, h);
 	vm->page[h] = (struct hipec_page){ .chain = *bucket, .pgno = pgno };
@@ -97,8 +137,8 @@ static void forget(struct hipec_vm *vm, u32 h)
  * hipec_page_show() makes it so.
  *
  * Context: any, serialised by the host.
- * Return: the handle; 0 if all entries are in use, which cannot be while fewer
- *         pages hold frames than hipec_vm_init() was told.
+ * Return: the handle; 0 if all entries that there is memory for are in use, which cannot
+ *         be while fewer pages hold frames than hipec_vm_init() was told.
  */
 u32 hipec_page_add(struct hipec_vm *vm, u32 pgno)
 {
@@ -252,8 +292,8 @@ void hipec_page_forget_evicted(struct hipec_vm *vm)
  */
 void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr)
 {
-	bool few = nr < vm->nr_pages;
-	u32 most = few ? nr : vm->nr_pages, i, h;
+	bool few = nr < vm->reached;
+	u32 most = few ? nr : vm->reached, i, h;
 
 	hipec_tracer_note(vm, HIPEC_RECORD_FORGET_RANGE, first, nr);
 	for (i = 0; vm->nr_ghosts && i < most; i++) {

@@ -241,16 +241,27 @@ static void *copy(void *out, const void *from, size_t bytes)
 	return out + bytes;
 }
 
+/* Zeros: of entries that were never used. Return: what is behind them. */
+static void *skip(void *out, size_t bytes)
+{
+	memset(out, 0, bytes);
+	return out + bytes;
+}
+
 /* The page table; a record has the number of the next unused entry itself. */
 static void *copy_pages(const struct hipec_vm *vm, void *out)
 {
 	struct hipec_page page;
 	u32 h;
 
-	for (h = 0; h <= vm->nr_pages; h++) {
+	for (h = 0; h <= vm->reached; h++) {
 		page = vm->page[h];
 		if (h && !(page.flags & HIPEC_PAGE_USED))
 			page.next = hipec_page_next_unused(vm, h);
+		out = copy(out, &page, sizeof(page));
+	}
+	for (; h <= vm->nr_pages; h++) {
+		page = (struct hipec_page){ .next = h < vm->nr_pages ? h + 1 : 0 };
 		out = copy(out, &page, sizeof(page));
 	}
 	return out;
@@ -324,8 +335,11 @@ void *hipec_tracer_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out)
 		out = copy(out, a->element, a->nr * sizeof(s64));
 	}
 	out = copy(out, vm->field,
-		   (vm->nr_pages + (size_t)1) * vm->nr_fields * sizeof(s64));
-	for (h = 0; vm->node && h <= vm->nr_pages; h++)
+		   (vm->reached + (size_t)1) * vm->nr_fields * sizeof(s64));
+	out = skip(out, (vm->nr_pages - vm->reached) * (size_t)vm->nr_fields * sizeof(s64));
+	for (h = 0; vm->node && h <= vm->reached; h++)
 		out = copy(out, &vm->node[h].key, sizeof(s64));
+	if (vm->node)
+		out = skip(out, (vm->nr_pages - vm->reached) * sizeof(s64));
 	return out;
 }

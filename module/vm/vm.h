@@ -211,11 +211,13 @@ struct hipec_vm {
 	struct hipec_page *page;	/* nr_pages + 1, entry 0 is no page */
 	struct hipec_node *node;	/* by handle, where there are ordered queues */
 	s64 *field;			/* nr_fields of each page, by handle */
-	u32 *bucket;			/* nr_pages; the first nr_buckets are used */
-	u32 nr_buckets;			/* the host may take fewer while there are no pages */
+	u32 *bucket;			/* nr_pages + 1; the first reached + 1 are used */
+	u32 mask;			/* 2^k - 1, the least one that is not below reached */
 	u32 nr_queues;			/* the last one is the built-in replacement's */
 	u32 nr_fields;
 	u32 nr_pages;			/* entries: frames at load and ghosts, or more */
+	u32 nr_there;			/* of these, those that there is memory for */
+	u32 reached;			/* and the last one that was ever used */
 	u32 nr_live;			/* live pages */
 	u32 nr_ghosts, max_ghosts;
 	u32 unused;			/* first unused entry */
@@ -253,6 +255,9 @@ void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 			 const struct hipec_host_ops *host, void *memory,
 			 void *shared, u32 nr_frames, u32 nr_pages);
+void hipec_vm_init_apart(struct hipec_vm *vm, const struct hipec_policy *p,
+			 const struct hipec_host_ops *host, void *memory,
+			 void *shared, u32 nr_frames, u32 nr_pages);
 u32 hipec_vm_nr_pages(const struct hipec_policy *p, u32 nr_frames);
 bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames);
 u32 hipec_vm_fuel(u32 nr_pages);
@@ -280,6 +285,7 @@ void hipec_page_forget(struct hipec_vm *vm, u32 h);
 void hipec_page_forget_evicted(struct hipec_vm *vm);
 void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr);
 void hipec_page_pass(struct hipec_vm *vm, u32 h);
+void hipec_page_reach(struct hipec_vm *vm, u32 h);
 void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old);
 u32 hipec_vm_next_live(const struct hipec_vm *vm, u32 h);
 int hipec_vm_map_handles(const struct hipec_vm *from, const struct hipec_vm *old, u32 nr,

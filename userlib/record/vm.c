@@ -50,6 +50,7 @@ static const char *restore_entries(struct hipec_vm *vm, const struct tables *t)
 							  HIPEC_PAGE_FRAME)) ||
 		    (flags & HIPEC_PAGE_GHOST && flags & HIPEC_PAGE_GONE))
 			return "a page of the table has a state that does not exist";
+		hipec_page_reach(vm, h);
 		bucket = hipec_bucket_of(vm, vm->page[h].pgno);
 		vm->page[h].chain = *bucket;
 		*bucket = h;

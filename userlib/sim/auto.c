@@ -189,7 +189,7 @@ int sim_graft(struct sim *s, struct hipec_team *t)
 	}
 	hipec_league_take_over(t, &s->core);
 	ret = hipec_vm_map_handles(&t->core.vm, &old, f.nr, handle);
-	if (ret) {
+	if (ret < 0) {
 		free(handle);
 		fresh_free(&f);
 		return ret;

@@ -11,9 +11,6 @@
 #include "access.h"
 #include "lazy.h"
 
-/* Of the hash of page numbers, whose every use is of memory of its own. */
-#define MAX_BUCKETS (1u << 24)
-
 /**
  * sim_access() - an access, up to where it waits for the disk
  * @s:     simulator
@@ -79,8 +76,6 @@ int sim_open(struct sim *s, const struct hipec_policy *p, u32 frames,
 	if (!s->memory || !s->shared || !s->bits || !s->to_write || !s->directory)
 		return -ENOMEM;
 	hipec_vm_init(&s->core.vm, p, &sim_host, s->memory, s->shared, frames);
-	if (s->core.vm.nr_buckets > MAX_BUCKETS)
-		s->core.vm.nr_buckets = MAX_BUCKETS;
 	s->core.vm.native = r->native;
 	hipec_core_init(&s->core, &sim_core_ops, frames, frames);
 	s->core.exact = mode == SIM_EXACT;

@@ -181,7 +181,7 @@ static void check_pieces(const struct hipec_vm *vm, const void *memory,
 	nr = add_piece(piece, nr, vm->array, p->nr_arrays, sizeof(*vm->array));
 	nr = add_piece(piece, nr, vm->page, n, sizeof(*vm->page));
 	nr = add_piece(piece, nr, vm->queue, vm->nr_queues, sizeof(*vm->queue));
-	nr = add_piece(piece, nr, vm->bucket, vm->nr_pages, sizeof(*vm->bucket));
+	nr = add_piece(piece, nr, vm->bucket, n, sizeof(*vm->bucket));
 	nr = add_piece(piece, nr, vm->code, p->image->nr_words, sizeof(*vm->code));
 	for (i = 0; i < p->image->nr_operands; i++)
 		if (p->operand[i].type == HIPEC_TYPE_INTS &&
