@@ -7,6 +7,7 @@
  * hipec_container_load()                  gives it a policy and frames
  */
 #include <linux/cred.h>
+#include <linux/memcontrol.h>
 #include <linux/pid.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
@@ -33,9 +34,10 @@ static void unload(struct hipec_container *c)
 	mutex_unlock(&c->lock);
 	hipec_share_leave(c);
 	hipec_cache_free(c);
-	kvfree(c->frame);
-	c->frame = NULL;
 	hipec_jit_stop(&c->core.vm);
+	hipec_columns_end(c);
+	c->frame = NULL;
+	c->links = NULL;
 	kvfree(c->vm_memory);
 	c->vm_memory = NULL;
 	kvfree(c->core.directory);
@@ -114,6 +116,7 @@ struct hipec_container *hipec_container_new(void)
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_timer_run);
 	INIT_WORK(&c->refill, hipec_event_refill_work);
+	INIT_WORK(&c->grow, hipec_columns_work);
 	init_waitqueue_head(&c->wait);
 	init_waitqueue_head(&c->ended);
 	mutex_lock(&hipec_containers_lock);
@@ -128,14 +131,37 @@ no_cpus:
 	return NULL;
 }
 
+/* Bytes of a row of the host's own table. */
+static size_t row_of(const struct hipec_container *c)
+{
+	return c->cache ? sizeof(struct hipec_links) : sizeof(*c->frame);
+}
+
+/**
+ * hipec_container_columns() - columns for a policy of a container
+ * @c:     container; not changed
+ * @p:     policy
+ * @nr:    entries at most
+ * @t:     gets them
+ * @least: entries that there are to be now; of frames all are
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -ENOMEM, and there is nothing to free.
+ */
+int hipec_container_columns(const struct hipec_container *c, const struct hipec_policy *p,
+			   u32 nr, struct hipec_columns *t, u32 least)
+{
+	return hipec_columns_make(t, p, row_of(c), c->core.pool, nr, c->cache ? least : nr);
+}
+
 /* Tables for @nr entries. */
 static int make_tables(struct hipec_container *c, u32 nr)
 {
-	if (!c->cache)
-		c->frame = hipec_table_alloc((nr + 1ul) * sizeof(*c->frame));
-	c->vm_memory = hipec_table_alloc(hipec_vm_table_size(&c->policy, nr));
-	if ((!c->cache && !c->frame) || !c->vm_memory)
+	c->vm_memory = hipec_table_alloc(hipec_vm_table_size(&c->policy, 0));
+	c->columns.memcg = get_mem_cgroup_from_mm(current->mm);
+	if (!c->vm_memory || hipec_container_columns(c, &c->policy, nr, &c->columns, 0))
 		return -ENOMEM;
+	hipec_columns_use(c);
 	if (hipec_container_judges(c, &c->policy)) {
 		c->core.directory =
 			hipec_table_alloc(hipec_shadow_bytes(c->core.nr_reserved));
@@ -159,8 +185,8 @@ u32 hipec_container_entries(const struct hipec_container *c,
 static int reserve(struct hipec_container *c, u32 nr, struct hipec_text *log)
 {
 	u32 entries = hipec_vm_nr_pages(&c->policy, nr);
-	u64 tables = (entries + 1ull) * sizeof(*c->frame) +
-		     hipec_vm_table_size(&c->policy, entries);
+	u64 tables = hipec_columns_bytes(&c->policy, row_of(c), entries) +
+		     hipec_vm_table_size(&c->policy, 0);
 	u64 beside = DIV_ROUND_UP_ULL(tables, PAGE_SIZE) + HIPEC_PROCESS_PAGES;
 	int ret = hipec_frames_reserve(c, nr, beside);
 
@@ -225,7 +251,7 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 	if (!ret)
 		ret = make_tables(c, entries);
 	if (!ret && share)
-		ret = hipec_share_fill(c, entries);
+		ret = hipec_share_fill(c);
 	if (ret)
 		unload(c);
 	return ret;
@@ -303,10 +329,11 @@ static void start_policy(struct hipec_container *c, const struct hipec_load *arg
 
 	c->image = image;
 	c->cluster = min(args->cluster ?: HIPEC_DEFAULT_CLUSTER, nr);
-	hipec_vm_init_table(&c->core.vm, &c->policy, c->cache ?
+	hipec_vm_init_apart(&c->core.vm, &c->policy, c->cache ?
 			    &hipec_cache_host : &hipec_kernel_host,
 			    c->vm_memory, NULL, nr,
 			    hipec_container_entries(c, &c->policy, nr));
+	hipec_columns_use(c);
 	c->jit = args->flags & HIPEC_LOAD_JIT;
 	hipec_jit_start(&c->core.vm, c->jit);
 	hipec_shared_place(&c->core.vm, c->shared);

@@ -106,13 +106,12 @@ static bool make_recovery(struct hipec_container *c)
 
 /**
  * hipec_share_fill() - give a container that shares its tables and first frames
- * @c:       container that has joined; nobody else uses it
- * @entries: of its page table
+ * @c: container that has joined; nobody else uses it
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -ENOMEM if the machine, its cgroup or the pool does not give them.
  */
-int hipec_share_fill(struct hipec_container *c, u32 entries)
+int hipec_share_fill(struct hipec_container *c)
 {
 	const struct hipec_demand d = {
 		.pgno = HIPEC_NO_PGNO, .want = 1, .whom = &c->core,
@@ -120,11 +119,9 @@ int hipec_share_fill(struct hipec_container *c, u32 entries)
 	u32 first = min_t(u32, c->core.nr_reserved, HIPEC_POOL_MIN);
 	int ret = 1, ticks = 0;
 
-	c->core.in_pool =
-		hipec_table_alloc((entries + 1ul) * sizeof(*c->core.in_pool));
 	c->core.taken =
 		hipec_table_alloc(c->core.nr_reserved * sizeof(*c->core.taken));
-	if (!c->core.in_pool || !c->core.taken || !make_recovery(c))
+	if (!c->core.taken || !make_recovery(c))
 		return -ENOMEM;
 	while (ret > 0 && c->core.nr_frames < first) {
 		mutex_lock(&c->lock);
@@ -156,7 +153,6 @@ void hipec_share_leave(struct hipec_container *c)
 		c->user->nr_members--;
 	}
 	hipec_pool_unlock(&hipec_share_pool, entered);
-	kvfree(c->core.in_pool);
 	c->core.in_pool = NULL;
 	kvfree(c->core.taken);
 	c->core.taken = NULL;

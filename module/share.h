@@ -9,7 +9,7 @@ struct hipec_text;
 int hipec_share_init(void);
 void hipec_share_exit(void);
 int hipec_share_join(struct hipec_container *c, struct hipec_text *log);
-int hipec_share_fill(struct hipec_container *c, u32 entries);
+int hipec_share_fill(struct hipec_container *c);
 void hipec_share_leave(struct hipec_container *c);
 void hipec_share_query(struct hipec_query *q);
 

@@ -41,10 +41,8 @@ struct side {
 	u32 jit;
 	void *vm_memory;
 	struct hipec_shared **shared;
-	struct folio **frame;
-	u32 *in_pool;
+	struct hipec_columns columns;
 	struct hipec_vm spare;	/* for the exchange: too much for the stack */
-	struct hipec_links *links;	/* of the page cache's */
 	void *directory;	/* of the shadow, which changes places last */
 	void *record;		/* what the next record begins with, if there is one now */
 	size_t record_bytes;
@@ -103,9 +101,7 @@ static void side_free(struct side *s)
 		return;
 	hipec_jit_stop(&s->vm);
 	kvfree(s->vm_memory);
-	kvfree(s->frame);
-	kvfree(s->in_pool);
-	kvfree(s->links);
+	hipec_columns_free(&s->columns);
 	kvfree(s->directory);
 	kvfree(s->record);
 	if (s->shared)
@@ -124,9 +120,9 @@ static void exchange(struct hipec_container *c, struct side *s)
 	swap(c->image_hash, s->image_hash);
 	swap(c->vm_memory, s->vm_memory);
 	swap(c->shared, s->shared);
-	swap(c->frame, s->frame);
-	swap(c->core.in_pool, s->in_pool);
+	swap(c->columns, s->columns);
 	swap(c->core.loaded_at, s->loaded_at);
+	hipec_columns_use(c);
 }
 
 static int parse(struct side *s, struct hipec_swap *args,
@@ -143,24 +139,18 @@ static int parse(struct side *s, struct hipec_swap *args,
 	return ret;
 }
 
-/* Memory for @nr entries, as it is at a load. */
+/* Memory for @nr entries, as it is at a load, with rows for as many as there are now. */
 static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
 {
 	bool shadowed = hipec_container_judges(c, &s->policy);
 
-	if (c->cache)
-		s->links = hipec_cache_links(nr);
-	else
-		s->frame = hipec_table_alloc((nr + 1ul) * sizeof(*s->frame));
-	s->vm_memory = hipec_table_alloc(hipec_vm_table_size(&s->policy, nr));
-	if (c->core.pool)
-		s->in_pool = hipec_table_alloc((nr + 1ul) *
-					       sizeof(*s->in_pool));
+	s->vm_memory = hipec_table_alloc(hipec_vm_table_size(&s->policy, 0));
+	s->columns.memcg = c->columns.memcg;
 	if (shadowed)
 		s->directory =
 			hipec_table_alloc(hipec_shadow_bytes(c->core.nr_reserved));
-	if (!(s->frame || s->links) || !s->vm_memory ||
-	    (c->core.pool && !s->in_pool) || (shadowed && !s->directory))
+	if (!s->vm_memory || (shadowed && !s->directory) ||
+	    hipec_container_columns(c, &s->policy, nr, &s->columns, READ_ONCE(c->columns.nr)))
 		return -ENOMEM;
 	return hipec_shared_alloc(&s->policy, &c->policy, c->shared,
 				  &s->shared);
@@ -187,8 +177,9 @@ static int prepare(struct hipec_container *c, struct side *s,
 	ret = make_tables(c, s, nr);
 	if (ret)
 		return ret;
-	hipec_vm_init_table(&s->vm, &s->policy, host_of(c),
+	hipec_vm_init_apart(&s->vm, &s->policy, host_of(c),
 			    s->vm_memory, NULL, c->core.nr_reserved, nr);
+	hipec_columns_place(&s->vm, &s->columns);
 	s->jit = args->flags & HIPEC_LOAD_JIT ?: c->jit;
 	hipec_jit_start(&s->vm, s->jit);
 	hipec_shared_place(&s->vm, s->shared);
@@ -202,16 +193,44 @@ static int prepare(struct hipec_container *c, struct side *s,
 	return 0;
 }
 
+/*
+ * Rows for entries up to @nr; more came meanwhile. Nothing grows from now on. Context: expects
+ * c->lock; may sleep.
+ */
+static int make_rows(struct hipec_container *c, struct side *s, u32 nr)
+{
+	unsigned int noio;
+	struct hipec_columns new;
+	int ret;
+
+	hipec_columns_hold(c);
+	nr = max(nr, c->core.vm.reached);
+	if (nr <= s->columns.nr)
+		return 0;
+	noio = memalloc_noio_save();
+	ret = hipec_columns_grow(&s->columns, &new, nr);
+	memalloc_noio_restore(noio);
+	if (ret)
+		return ret;
+	hipec_columns_place(&s->vm, &new);
+	hipec_columns_replaced(&s->columns);
+	s->columns = new;
+	return 0;
+}
+
 /* What is known of each entry, and what the counters go on from. */
 static void copy_tables(const struct hipec_container *c, struct side *s)
 {
-	size_t nr = c->core.vm.nr_pages + 1ul;
+	const struct hipec_column *from = c->columns.column;
+	struct hipec_column *to = s->columns.column;
+	size_t nr = c->core.vm.reached + 1ul;
 
 	lockdep_assert_held(&c->lock);
-	if (s->frame)
-		memcpy(s->frame, c->frame, nr * sizeof(*s->frame));
-	if (s->in_pool)
-		memcpy(s->in_pool, c->core.in_pool, nr * sizeof(*s->in_pool));
+	memcpy(to[HIPEC_COLUMN_OWN].at, from[HIPEC_COLUMN_OWN].at,
+	       nr * from[HIPEC_COLUMN_OWN].size);
+	if (from[HIPEC_COLUMN_POOL].at)
+		memcpy(to[HIPEC_COLUMN_POOL].at, from[HIPEC_COLUMN_POOL].at,
+		       nr * from[HIPEC_COLUMN_POOL].size);
 	s->vm.nr_commands = c->core.vm.nr_commands;
 	s->vm.nr_events = c->core.vm.nr_events;
 	s->vm.nr_late = c->core.vm.nr_late;
@@ -225,8 +244,6 @@ static void go_back(struct hipec_container *c, struct side *s,
 		hipec_exit_explain(&c->policy, &c->core.vm.exit, log);
 	hipec_vm_restore(&s->vm, &c->core.vm);
 	exchange(c, s);
-	if (c->cache)
-		hipec_cache_exchange(c, &s->links, 0, false);
 	hipec_core_wants(&c->core);
 	/* It may have ended before: who polled just now was told otherwise. */
 	if (c->core.vm.exit.kind)
@@ -260,10 +277,11 @@ static int take_place(struct hipec_container *c, struct side *s,
 	hipec_kind_hear(c);
 	hipec_core_catch_up(&c->core);
 	hipec_core_unname_all(&c->core);
+	ret = make_rows(c, s, 0);
+	if (ret)
+		return ret;
 	copy_tables(c, s);
 	exchange(c, s);
-	if (c->cache)
-		hipec_cache_exchange(c, &s->links, s->vm.nr_pages, true);
 	/* A policy knows its machine, and that it is the container's. */
 	c->core.vm.policy = &c->policy;
 	c->core.vm.host = &adopting;
@@ -283,7 +301,7 @@ static void forget_absent(struct hipec_vm *team, const struct hipec_vm *vm)
 {
 	u32 h, ghost;
 
-	for (h = 1; h <= vm->nr_pages; h++) {
+	for (h = 1; h <= vm->reached; h++) {
 		if (!(vm->page[h].flags & HIPEC_PAGE_FRAME) || hipec_page_live(vm, h))
 			continue;
 		ghost = hipec_page_find_named(team, vm->page[h].pgno);
@@ -301,7 +319,7 @@ static void graft_bits(struct hipec_container *c, const struct hipec_team *t, co
 	const u16 bit = HIPEC_REF_POLICY << c->kind->ref_shift;
 	u32 h;
 
-	for (h = 1; h <= t->core.vm.nr_pages; h++) {
+	for (h = 1; h <= t->core.vm.reached; h++) {
 		u16 *flags = &c->core.vm.page[handle[h]].flags;
 
 		if (!hipec_page_live(&t->core.vm, h))
@@ -324,14 +342,14 @@ static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t
 	hipec_league_take_over(t, &c->core);
 	forget_absent(&t->core.vm, &c->core.vm);
 	ret = hipec_vm_map_handles(&t->core.vm, &c->core.vm, s->vm.nr_pages, handle);
-	if (ret < 0) {
+	if (ret >= 0)
+		ret = make_rows(c, s, ret);
+	if (ret) {
 		kvfree(handle);
 		return ret;
 	}
 	copy_tables(c, s);
 	exchange(c, s);
-	if (c->cache)
-		hipec_cache_exchange(c, &s->links, s->vm.nr_pages, true);
 	c->core.vm.policy = &c->policy;
 	hipec_vm_graft(&c->core.vm, &t->core.vm, handle);
 	hipec_vm_graft_frames(&c->core.vm, &s->vm);

@@ -71,6 +71,39 @@ struct hipec_kind {
 	u32 ref_shift;
 };
 
+/* What has a row for each entry of the page table, and for entry 0. */
+enum hipec_column_of {
+	HIPEC_COLUMN_PAGE,
+	HIPEC_COLUMN_BUCKET,
+	HIPEC_COLUMN_FIELD,
+	HIPEC_COLUMN_NODE,
+	HIPEC_COLUMN_OWN,	/* the host's own */
+	HIPEC_COLUMN_POOL,	/* the pool's numbers of pages */
+	HIPEC_NR_COLUMNS,
+};
+
+/* One of them: @size bytes a row, 0 if there is none; @nr pages, mapped at @at. */
+struct hipec_column {
+	size_t size;
+	unsigned long nr;
+	struct page **page;
+	void *at;
+};
+
+/**
+ * struct hipec_columns - the columns, which have as many rows
+ * @nr:    entries that there are rows for
+ * @most:  entries that there may be
+ * @mark:  when an entry behind this one is used, it is time to have more
+ * @memcg: who is charged
+ * @column: each
+ */
+struct hipec_columns {
+	u32 nr, most, mark;
+	struct mem_cgroup *memcg;
+	struct hipec_column column[HIPEC_NR_COLUMNS];
+};
+
 /**
  * struct hipec_container - one policy with its operands, pages and frames
  * @lock:      protects everything below that says nothing else
@@ -86,9 +119,14 @@ struct hipec_kind {
  * @image_hash: of these bytes, for backoff.c
  * @jit:       how its events are to run, of HIPEC_LOAD_JIT; a swap may change it
  * @policy:    parsed image; like all that belongs to it, a swap changes it
- * @vm_memory: memory of the machine
+ * @vm_memory: memory of the machine, but for its tables
+ * @columns:   rows for each entry (columns.c): the machine's, @frame or @links, and the pool's
+ * @grown:     what is to take their place
+ * @grow:      makes that
+ * @grow_again: jiffies, before which it does not, as there was no memory
  * @shared:    shared arrays, by slot; NULL: it has none
- * @frame:     frame of each page, by handle
+ * @frame:     frame of each page, by handle; in place NULL
+ * @links:     of entries that are on one of a cache's lists, likewise; else NULL
  * @free:      frames that hold no page, by folio->lru
  * @user:      who is charged for it. Invariant after the load
  * @recovery:  memory of core.recover
@@ -152,9 +190,13 @@ struct hipec_container {
 	u64 image_hash;
 	u32 jit;
 	void *vm_memory;
+	struct hipec_columns columns, grown;
+	struct work_struct grow;
+	unsigned long grow_again;
 	struct hipec_shared **shared;
 
 	struct folio **frame;
+	struct hipec_links *links;
 	struct list_head free;
 	struct hipec_user *user;
 	void *recovery;
@@ -228,13 +270,38 @@ void hipec_container_put(struct hipec_container *c);
 void __hipec_container_status(struct hipec_container *c,
 			      struct hipec_status *s);
 
+/* columns.c */
+int hipec_columns_make(struct hipec_columns *t, const struct hipec_policy *p, size_t own,
+		      bool shares, u32 most, u32 least);
+u64 hipec_columns_bytes(const struct hipec_policy *p, size_t own, u32 entries);
+int hipec_columns_grow(const struct hipec_columns *old, struct hipec_columns *new, u32 entries);
+void hipec_columns_drop(struct hipec_columns *new, const struct hipec_columns *old);
+void hipec_columns_replaced(struct hipec_columns *old);
+void hipec_columns_free(struct hipec_columns *t);
+void hipec_columns_end(struct hipec_container *c);
+void hipec_columns_place(struct hipec_vm *vm, const struct hipec_columns *t);
+void hipec_columns_use(struct hipec_container *c);
+void hipec_columns_work(struct work_struct *work);
+void hipec_columns_hold(struct hipec_container *c);
+void __hipec_columns_want(struct hipec_container *c);
+
+/*
+ * An unused entry is about to be used, for which there may be no row yet; and if there is
+ * no memory, none after this. Context: expects c->lock, and no event under way; may sleep.
+ */
+static inline void hipec_columns_want(struct hipec_container *c)
+{
+	if (unlikely(c->core.vm.unused > c->columns.mark))
+		__hipec_columns_want(c);
+}
+
 /* memory.c */
 void *hipec_table_alloc(size_t bytes);
 long hipec_memcg_room(struct mem_cgroup *memcg);
 long hipec_memcg_files(struct mem_cgroup *memcg);
 
 /* work.c */
-extern struct workqueue_struct *hipec_wq, *hipec_end_wq;
+extern struct workqueue_struct *hipec_wq, *hipec_end_wq, *hipec_grow_wq;
 int hipec_work_init(void);
 void hipec_work_exit(void);
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Workers of the module: of timers, and of regions that end where nobody shall wait.
- * Those of I/O are frames/volume.c's.
+ * Workers of the module: of timers, of regions that end where nobody shall wait, and of
+ * what is waited for by who holds a container's lock. Those of I/O are frames/volume.c's.
  *
  * Interface:
  * hipec_wq, hipec_end_wq
+ * hipec_grow_wq         its work takes no lock of a container's
  * hipec_work_init(), _exit()
  */
 #include "base.h"
 
-struct workqueue_struct *hipec_wq, *hipec_end_wq;
+struct workqueue_struct *hipec_wq, *hipec_end_wq, *hipec_grow_wq;
 
 /* Context: process context, may sleep. Return: 0; -ENOMEM. */
 int hipec_work_init(void)
@@ -18,8 +19,13 @@ int hipec_work_init(void)
 	if (!hipec_wq)
 		return -ENOMEM;
 	hipec_end_wq = alloc_workqueue("hipec-end", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (hipec_end_wq)
+	if (!hipec_end_wq)
+		goto no_end;
+	hipec_grow_wq = alloc_workqueue("hipec-grow", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (hipec_grow_wq)
 		return 0;
+	destroy_workqueue(hipec_end_wq);
+no_end:
 	destroy_workqueue(hipec_wq);
 	return -ENOMEM;
 }
@@ -27,6 +33,7 @@ int hipec_work_init(void)
 /* All work is done, and none comes. Context: process context, sleeps. */
 void hipec_work_exit(void)
 {
+	destroy_workqueue(hipec_grow_wq);
 	destroy_workqueue(hipec_end_wq);
 	destroy_workqueue(hipec_wq);
 }

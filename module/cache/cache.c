@@ -6,7 +6,6 @@
  * hipec_cache_load()   a container becomes one of this kind
  * hipec_cache_end()    all its files are let go
  * hipec_cache_free()   its memory
- * hipec_cache_links(), _exchange()  for a swap of its policy
  * hipec_cache_keep(), _drop()  it lives on when its descriptor is closed
  * hipec_cache_init(), _exit()  the module's
  */
@@ -51,31 +50,10 @@ static int reserve(u32 nr)
 	return -ENOSPC;
 }
 
-/* Memory for lists of @nr entries; NULL: there is none. Context: process context. */
-struct hipec_links *hipec_cache_links(u32 nr)
+static int make(struct hipec_cache *cache)
 {
-	return hipec_table_alloc((nr + 1ul) * sizeof(struct hipec_links));
-}
-
-/*
- * The machine changes places with one of @nr entries or more, and so do the lists' links
- * with @links, which has room for as many; if @copy, with what the lists hold. Context:
- * expects c->lock.
- */
-void hipec_cache_exchange(struct hipec_container *c, struct hipec_links **links,
-			  u32 nr, bool copy)
-{
-	lockdep_assert_held(&c->lock);
-	if (copy)
-		memcpy(*links, c->cache->links, (nr + 1ul) * sizeof(**links));
-	swap(c->cache->links, *links);
-}
-
-static int make(struct hipec_cache *cache, u32 entries)
-{
-	cache->links = hipec_cache_links(entries);
 	cache->touches = alloc_percpu(struct hipec_touches);
-	if (!cache->links || !cache->touches ||
+	if (!cache->touches ||
 	    !zalloc_cpumask_var(&cache->noted, GFP_KERNEL))
 		return -ENOMEM;
 	return 0;
@@ -113,7 +91,7 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 	INIT_WORK(&cache->drain, hipec_touch_work);
 	INIT_WORK(&cache->clean, hipec_refused_clean);
 	INIT_WORK(&cache->code, hipec_file_code);
-	ret = make(cache, hipec_cache_entries(&c->policy, nr));
+	ret = make(cache);
 	if (ret)
 		hipec_cache_free(c);
 	return ret;
@@ -158,7 +136,6 @@ void hipec_cache_free(struct hipec_container *c)
 	WARN_ON_ONCE(cache->held);
 	free_percpu(cache->touches);
 	free_cpumask_var(cache->noted);
-	kvfree(cache->links);
 	xa_destroy(&cache->slots);
 	kfree(cache);
 	c->cache = NULL;

@@ -120,11 +120,6 @@ struct hipec_touches {
 	} range[HIPEC_MAX_TOUCHES];
 };
 
-/* Of an entry that is on a list: its neighbours' handles; 0: none. */
-struct hipec_links {
-	u32 next, prev;
-};
-
 /* Entries, linked by their handles. */
 struct hipec_folios {
 	u32 head, tail;
@@ -232,7 +227,6 @@ struct hipec_evicting {
  * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
  * @next_slot: where those that are free are looked for; under take_lock (table.c)
  * @last:    file that was looked up last; NULL: none
- * @links:   of each entry that is on one of the lists, by handle; a swap changes them
  * @ahead:   folios that were read and not touched
  * @refused: folios that were given up and could not go
  * @held:    pages of folios that have an entry, but for victims
@@ -279,7 +273,6 @@ struct hipec_cache {
 	struct xarray slots;
 	u32 next_slot;
 	struct hipec_cfile *last;
-	struct hipec_links *links;
 	struct hipec_folios ahead;
 	struct hipec_folios refused;
 	u32 held;

@@ -58,9 +58,9 @@ void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h)
 	struct hipec_vm *vm = &cache->c->core.vm;
 
 	vm->page[h].flags |= flags;
-	cache->links[h] = (struct hipec_links){ .prev = list->tail };
+	cache->c->links[h] = (struct hipec_links){ .prev = list->tail };
 	if (list->tail)
-		cache->links[list->tail].next = h;
+		cache->c->links[list->tail].next = h;
 	else
 		list->head = h;
 	list->tail = h;
@@ -73,17 +73,17 @@ void hipec_folios_del(struct hipec_cache *cache, u32 h)
 {
 	u16 flags = cache->c->core.vm.page[h].flags & HIPEC_FOLIO_VICTIM;
 	struct hipec_folios *list = list_of(cache, flags);
-	u32 next = cache->links[h].next, prev = cache->links[h].prev;
+	u32 next = cache->c->links[h].next, prev = cache->c->links[h].prev;
 
 	if (!flags)
 		return;
 	cache->c->core.vm.page[h].flags &= ~flags;
 	if (prev)
-		cache->links[prev].next = next;
+		cache->c->links[prev].next = next;
 	else
 		list->head = next;
 	if (next)
-		cache->links[next].prev = prev;
+		cache->c->links[next].prev = prev;
 	else
 		list->tail = prev;
 	list->nr--;
@@ -331,7 +331,7 @@ static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e, bo
 	for (h = cache->victims.head; h && e->nr < HIPEC_MAX_VICTIMS; h = next) {
 		struct hipec_cfile *f = hipec_cfile_of(cache, vm->page[h].pgno);
 
-		next = cache->links[h].next;
+		next = cache->c->links[h].next;
 		if (spare && hipec_touch_last(cache, vm->page[h].pgno,
 					      hipec_folio_pages(vm, h)))
 			continue;

@@ -9,6 +9,11 @@
 #include "../include/uapi/hipec_cache.h"
 #include "../base/base.h"
 
+/* Of an entry that is on a list: its neighbours' handles; 0: none. */
+struct hipec_links {
+	u32 next, prev;
+};
+
 int hipec_cache_init(void);
 void hipec_cache_exit(void);
 u32 hipec_cache_entries(const struct hipec_policy *p, u32 nr);
@@ -19,10 +24,6 @@ void hipec_cache_keep(struct hipec_container *c);
 void hipec_cache_drop(struct hipec_container *c);
 int hipec_cache_take(struct hipec_container *c, struct hipec_take *a);
 int hipec_cache_release(struct hipec_container *c, int fd);
-struct hipec_links;
-struct hipec_links *hipec_cache_links(u32 nr);
-void hipec_cache_exchange(struct hipec_container *c, struct hipec_links **links,
-			  u32 nr, bool copy);
 int hipec_cache_why(struct hipec_container *c, const struct file *file,
 		    struct hipec_why *w, u32 *h);
 void hipec_cache_settle(struct hipec_cache *cache);

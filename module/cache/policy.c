@@ -128,7 +128,10 @@ static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 		hipec_folios_spare(cache);
 		hipec_cache_grow(cache, &d);
 	}
+	hipec_columns_want(cache->c);
 	cache->limit = hipec_pressure_limit(cache);
+	if (unlikely(core->vm.unused > core->vm.nr_there))
+		cache->limit = min(cache->limit, cache->held);
 	offer(cache);
 	while (cache->held + want > cache->limit && most--)
 		if (!replace_one(cache, &d))
@@ -261,7 +264,7 @@ void hipec_entry_drop(struct hipec_cache *cache, u32 h)
 
 /*
  * Page @pgno has a folio that has no entry: it gets one, ahead of its first touch.
- * Return: 0 if the table is full.
+ * Return: 0 if the table is full, or there is no memory for it to grow.
  */
 static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		     u32 order)
@@ -520,8 +523,8 @@ void hipec_cache_forget(struct hipec_cfile *f)
 {
 	struct hipec_cache *cache = f->cache;
 	struct hipec_vm *vm = &cache->c->core.vm;
-	bool few = f->end < vm->nr_pages;
-	u32 most = few ? f->end : vm->nr_pages, i, h;
+	bool few = f->end < vm->reached;
+	u32 most = few ? f->end : vm->reached, i, h;
 
 	lockdep_assert_held(&cache->c->lock);
 	for (i = 0; i < most; i++) {

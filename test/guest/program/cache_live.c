@@ -185,10 +185,83 @@ static void threads_miss_at_once(void)
 	close(c);
 }
 
+/*
+ * A load takes memory for the pages that are there, not for those that there may be, and
+ * the tables grow with these: 32 bytes a page. All is its owner's, whoever reads; nothing is
+ * lost, and another policy finds it.
+ */
+static void tables_grow(void)
+{
+	const long few = 64 * PAGE_BYTES, used = 8000, rows = used * 32;
+	long before, loaded, filled;
+	int c, file;
+
+	stay_here();
+	new_group("hipec-a", 64 << 20);
+	make_file(FILE_A, 8192 * PAGE_BYTES);
+	charged_to("hipec-a");
+	before = charged_to("hipec-a");
+	join_group("hipec-a");
+	c = open_cache("fifo", 32768);	/* 1 MB, if all were there */
+	join_group("");
+	loaded = charged_to("hipec-a");
+	CHECK_LE(loaded - before, few);
+	file = take_file(c, FILE_A, O_RDONLY);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	CHECK_EQ(read_range(c, file, 0, used), used);
+	CHECK_EQ(read_range(c, file, 0, used), used);
+	filled = charged_to("hipec-a");
+	CHECK_LE(rows, filled - before);
+	CHECK_LE(filled - before, rows + few);
+	CHECK_EQ(swap_id(c, 0, "mru", NULL, 0), 0);
+	CHECK_EQ(read_range(c, file, 0, used), used);
+	CHECK_EQ(read_range(c, file, used, 8192), 8192);
+	CHECK_EQ(read_range(c, file, 0, 8192), 8192);
+	CHECK_EQ(get_status(c).resident, 8192);
+	close(file);
+	close(c);
+	CHECK_LE(charged_to("hipec-a") - before, 8 * PAGE_BYTES);
+}
+
+/*
+ * Where its owner's cgroup has no memory for longer tables, a container keeps to those that
+ * it has, and nobody is killed: 1,023 rows, with fifo as many pages. It asks again later.
+ */
+static void no_memory_for_tables(void)
+{
+	struct hipec_status s;
+	int c, file;
+
+	stay_here();
+	new_group("hipec-a", 64 << 20);
+	make_file(FILE_A, 8192 * PAGE_BYTES);
+	join_group("hipec-a");
+	c = open_cache("fifo", 32768);
+	join_group("");
+	set_group("hipec-a", "memory.max", charged_to("hipec-a") + 4 * PAGE_BYTES);
+	file = take_file(c, FILE_A, O_RDONLY);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	CHECK_EQ(read_range(c, file, 0, 8192), 8192);
+	s = get_status(c);
+	CHECK_EQ(s.exit.kind, 0);
+	CHECK_EQ(s.resident, 1023);
+	CHECK_EQ(s.counters.evictions, 8192 - 1023);
+	CHECK_EQ(read_range(c, file, 8192 - 1023, 8192), 8192);
+	CHECK_EQ(oom_kills("hipec-a"), 0);
+	write_group("hipec-a", "memory.max", "max");
+	usleep(200000);
+	read_range(c, file, 0, 8192);
+	CHECK_EQ(get_status(c).resident, 8192);
+	close(file);
+	close(c);
+}
+
 const struct test cache_live_tests[] = {
 	{ "cache_swap_keeps_what_is_cached", swap_keeps_the_pages },
 	{ "cache_says_where_a_page_stands", where_a_page_stands },
 	{ "cache_stands_beside_a_region_that_is_synced", beside_a_region },
 	{ "cache_threads_miss_at_once", threads_miss_at_once },
+	{ "cache_tables_grow_with_what_is_used", tables_grow },
+	{ "cache_without_memory_for_tables_keeps_what_it_has", no_memory_for_tables },
 	{ 0 }
 };

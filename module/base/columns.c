@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a container has of each entry of its page table: a column for each kind of data,
+ * with a row for each entry. Those of the page cache begin short and grow with what is
+ * used, so a load takes no longer, and a container no more memory, for a budget that is
+ * not used yet.
+ *
+ * Nothing is copied to grow: the pages that are there are mapped anew, with more of them
+ * behind, and from the next miss on the columns are in their new place. A worker maps them
+ * before all rows are used; a miss that needs one sooner waits for it. It needs no lock of
+ * the container's for that, as rows that were never used are zeros. Columns do not shrink.
+ *
+ * Owns c->columns, c->grown and c->grow.
+ *
+ * Interface:
+ * hipec_columns_make(), _free(), _end()
+ * hipec_columns_grow()     there are rows for more entries
+ * hipec_columns_place(), _use()  a machine finds them; and so does all of a container
+ * hipec_columns_want()     an entry is about to be used for which there may be no row yet
+ * hipec_columns_hold()     nothing grows beside the caller
+ * hipec_columns_work()     the worker
+ */
+#include <linux/jiffies.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "base.h"
+
+/* Rows that columns which grow begin with: those of a page of buckets. */
+#define BEGIN 1023
+
+/* They grow by a part of what they have, and by so many at least. */
+#define ONE_OF 64
+#define LEAST 512
+
+/* After there was no memory, that is not asked for again so soon. */
+#define PAUSE (HZ / 10)
+
+static u32 step(u32 nr)
+{
+	return max_t(u32, nr / ONE_OF, LEAST);
+}
+
+/* Pages of a column with rows of @size bytes, for @nr entries and entry 0. */
+static unsigned long nr_pages(size_t size, u32 nr)
+{
+	return DIV_ROUND_UP_ULL((nr + 1ull) * size, PAGE_SIZE);
+}
+
+static void unmap(struct hipec_column *t)
+{
+	vunmap(t->at);
+	kvfree(t->page);
+	*t = (struct hipec_column){ .size = t->size };
+}
+
+/* Free what @t has behind the first @from pages, and its mapping. */
+static void cut(struct hipec_column *t, unsigned long from)
+{
+	unsigned long i;
+
+	for (i = from; i < t->nr; i++)
+		__free_page(t->page[i]);
+	unmap(t);
+}
+
+/* As @old, with more zeros behind: @new has the same pages, and others. */
+static int lengthen(const struct hipec_column *old, struct hipec_column *new, u32 entries)
+{
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
+	unsigned long nr = nr_pages(old->size, entries);
+
+	*new = (struct hipec_column){ .size = old->size };
+	new->page = kvmalloc_array(nr, sizeof(*new->page), gfp);
+	if (!new->page)
+		return -ENOMEM;
+	if (old->nr)
+		memcpy(new->page, old->page, old->nr * sizeof(*new->page));
+	for (new->nr = old->nr; new->nr < nr; new->nr++) {
+		new->page[new->nr] = alloc_page(gfp | __GFP_ZERO | __GFP_HIGHMEM);
+		if (!new->page[new->nr])
+			goto none;
+		cond_resched();
+	}
+	new->at = vmap(new->page, nr, VM_MAP, PAGE_KERNEL);
+	if (new->at)
+		return 0;
+none:
+	cut(new, old->nr);
+	return -ENOMEM;
+}
+
+/**
+ * hipec_columns_grow() - make rows for more entries
+ * @old:     columns; not changed
+ * @new:     gets them: they have the same pages and more
+ * @entries: that they are for, no fewer than @old's
+ *
+ * Whoever puts @new in the place of @old calls hipec_columns_replaced() for @old; who does
+ * not, hipec_columns_drop() for @new.
+ *
+ * Context: process context, may sleep; nobody else changes @old meanwhile.
+ * Return: 0; -ENOMEM, and there is nothing to free.
+ */
+int hipec_columns_grow(const struct hipec_columns *old, struct hipec_columns *new, u32 entries)
+{
+	struct mem_cgroup *before = set_active_memcg(old->memcg);
+	int ret = 0, i;
+
+	*new = (struct hipec_columns){ .nr = entries, .most = old->most, .memcg = old->memcg };
+	for (i = 0; i < HIPEC_NR_COLUMNS && !ret; i++)
+		if (old->column[i].size)
+			ret = lengthen(&old->column[i], &new->column[i], entries);
+	set_active_memcg(before);
+	if (ret)
+		hipec_columns_drop(new, old);
+	new->mark = entries < new->most ? entries - step(entries) / 2 : U32_MAX;
+	return ret;
+}
+
+/* Free what @new has and @old has not. Context: may sleep. */
+void hipec_columns_drop(struct hipec_columns *new, const struct hipec_columns *old)
+{
+	int i;
+
+	for (i = 0; i < HIPEC_NR_COLUMNS; i++)
+		cut(&new->column[i], old->column[i].nr);
+	new->nr = 0;
+}
+
+/* Others have its pages now. Context: may sleep. */
+void hipec_columns_replaced(struct hipec_columns *old)
+{
+	int i;
+
+	for (i = 0; i < HIPEC_NR_COLUMNS; i++)
+		unmap(&old->column[i]);
+	old->nr = 0;
+}
+
+/**
+ * hipec_columns_make() - the first columns
+ * @t:      zeros, or with the cgroup that is charged in @t->memcg
+ * @p:      policy, for its fields and ordered queues
+ * @own:    bytes of a row of the host's own column
+ * @shares: it has one more, of the pool's
+ * @most:   entries at most
+ * @least:  entries to begin with; 0: they grow
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -ENOMEM, and there is nothing to free.
+ */
+int hipec_columns_make(struct hipec_columns *t, const struct hipec_policy *p, size_t own,
+		      bool shares, u32 most, u32 least)
+{
+	struct hipec_columns none = {
+		.memcg = t->memcg, .most = most, .column = {
+			[HIPEC_COLUMN_PAGE].size = sizeof(struct hipec_page),
+			[HIPEC_COLUMN_BUCKET].size = sizeof(u32),
+			[HIPEC_COLUMN_FIELD].size = p->nr_fields * sizeof(s64),
+			[HIPEC_COLUMN_NODE].size = p->ordered ? sizeof(struct hipec_node) : 0,
+			[HIPEC_COLUMN_OWN].size = own,
+			[HIPEC_COLUMN_POOL].size = shares ? sizeof(u32) : 0,
+		},
+	};
+
+	return hipec_columns_grow(&none, t, least ?: min_t(u32, most, BEGIN));
+}
+
+/* Bytes that columns for @entries take, as hipec_columns_make() makes them. */
+u64 hipec_columns_bytes(const struct hipec_policy *p, size_t own, u32 entries)
+{
+	const size_t size[] = {
+		sizeof(struct hipec_page), sizeof(u32), own, p->nr_fields * sizeof(s64),
+		p->ordered ? sizeof(struct hipec_node) : 0,
+	};
+	u64 bytes = 0;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(size); i++)
+		bytes += (u64)nr_pages(size[i], entries) << PAGE_SHIFT;
+	return bytes;
+}
+
+/* Context: process context, may sleep; nobody uses them. */
+void hipec_columns_free(struct hipec_columns *t)
+{
+	const struct hipec_columns none = { 0 };
+
+	hipec_columns_drop(t, &none);
+}
+
+/* Those of a container that nobody uses. Context: process context, sleeps. */
+void hipec_columns_end(struct hipec_container *c)
+{
+	cancel_work_sync(&c->grow);
+	if (c->grown.nr)
+		hipec_columns_drop(&c->grown, &c->columns);
+	hipec_columns_free(&c->columns);
+	mem_cgroup_put(c->columns.memcg);
+	c->columns = (struct hipec_columns){ 0 };
+}
+
+/**
+ * hipec_columns_place() - a machine finds its columns
+ * @vm: of hipec_vm_init_apart(), or one whose columns have grown
+ * @t:  its columns
+ *
+ * Context: of a container's machine, expects c->lock, and no event under way.
+ */
+void hipec_columns_place(struct hipec_vm *vm, const struct hipec_columns *t)
+{
+	vm->page = t->column[HIPEC_COLUMN_PAGE].at;
+	vm->bucket = t->column[HIPEC_COLUMN_BUCKET].at;
+	vm->field = t->column[HIPEC_COLUMN_FIELD].at;
+	vm->node = t->column[HIPEC_COLUMN_NODE].at;
+	vm->nr_there = t->nr;
+}
+
+/* A container's @t are in their place. Context: expects c->lock, and no event under way. */
+void hipec_columns_use(struct hipec_container *c)
+{
+	void *own = c->columns.column[HIPEC_COLUMN_OWN].at;
+
+	hipec_columns_place(&c->core.vm, &c->columns);
+	c->core.in_pool = c->columns.column[HIPEC_COLUMN_POOL].at;
+	if (c->cache)
+		c->links = own;
+	else
+		c->frame = own;
+}
+
+/* What the worker made, if it did, is put in place. Context: as hipec_columns_use(). */
+static void take_grown(struct hipec_container *c)
+{
+	struct hipec_columns old = c->columns;
+
+	if (!smp_load_acquire(&c->grown.nr))
+		return;
+	c->columns = c->grown;
+	hipec_columns_use(c);
+	hipec_columns_replaced(&old);
+	smp_store_release(&c->grown.nr, 0);
+}
+
+/*
+ * Rows for more entries, put aside in c->grown. Whoever waits for them holds c->lock: so
+ * this takes no lock, and does not wait for I/O.
+ */
+void hipec_columns_work(struct work_struct *work)
+{
+	struct hipec_container *c = container_of(work, struct hipec_container, grow);
+	const struct hipec_columns *old = &c->columns;
+	struct hipec_columns new;
+	unsigned int noio;
+	u32 nr;
+
+	/* Nobody changes c->columns before this has put something there. */
+	if (smp_load_acquire(&c->grown.nr))
+		return;
+	nr = min_t(u64, (u64)old->nr + step(old->nr), old->most);
+	noio = memalloc_noio_save();
+	if (hipec_columns_grow(old, &new, nr)) {
+		WRITE_ONCE(c->grow_again, jiffies + PAUSE);
+	} else {
+		nr = new.nr;
+		new.nr = 0;
+		c->grown = new;
+		smp_store_release(&c->grown.nr, nr);
+	}
+	memalloc_noio_restore(noio);
+}
+
+/**
+ * __hipec_columns_want() - an entry is about to be used that is among the last ones
+ * @c: container
+ *
+ * Of hipec_columns_want().
+ *
+ * Context: expects c->lock, and no event under way; may sleep.
+ */
+void __hipec_columns_want(struct hipec_container *c)
+{
+	take_grown(c);
+	if (c->core.vm.unused <= c->columns.mark)
+		return;
+	if (time_before(jiffies, READ_ONCE(c->grow_again)))
+		return;
+	queue_work(hipec_grow_wq, &c->grow);
+	if (c->core.vm.unused <= c->columns.nr)
+		return;
+	flush_work(&c->grow);
+	take_grown(c);
+}
+
+/**
+ * hipec_columns_hold() - nothing grows beside the caller
+ * @c: container; its columns may have been put in another place
+ *
+ * Context: expects c->lock, and no event under way; may sleep. Until it is dropped.
+ */
+void hipec_columns_hold(struct hipec_container *c)
+{
+	flush_work(&c->grow);
+	take_grown(c);
+}
