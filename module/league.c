@@ -338,6 +338,9 @@ static void start_league(struct hipec_container *c)
 	for (i = 0; i < c->core.nr_named; i++)
 		hipec_league_came_in(l, c->core.vm.page[c->core.named[i]].pgno);
 	c->core.heard = true;
+	/* A policy that is no default has its shadow, and that stays. */
+	if (c->contract && hipec_fifo2_is(c->core.vm.policy))
+		hipec_core_watch_league(&c->core, l);
 	WRITE_ONCE(c->league, l);
 	hipec_kind_wants(c);
 	mutex_unlock(&c->lock);

@@ -44,6 +44,7 @@ struct side {
 	struct hipec_columns columns;
 	struct hipec_vm spare;	/* for the exchange: too much for the stack */
 	void *directory;	/* of the shadow, which changes places last */
+	bool beside;		/* there is none: the league has the default */
 	void *record;		/* what the next record begins with, if there is one now */
 	size_t record_bytes;
 	u64 loaded_at;
@@ -142,7 +143,7 @@ static int parse(struct side *s, struct hipec_swap *args,
 /* Memory for @nr entries, as it is at a load, with rows for as many as there are now. */
 static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
 {
-	bool shadowed = hipec_container_judges(c, &s->policy);
+	bool shadowed = hipec_container_judges(c, &s->policy) && !s->beside;
 
 	s->vm_memory = hipec_table_alloc(hipec_vm_table_size(&s->policy, 0));
 	s->columns.memcg = c->columns.memcg;
@@ -260,6 +261,9 @@ static void settle(struct hipec_container *c, struct side *s)
 	c->core.helped_in_a_row = 0;
 	c->core.lost_in_a_row = 0;
 	swap(c->core.directory, s->directory);
+	c->core.beside = s->beside;
+	if (s->beside)
+		hipec_core_watch_league(&c->core, c->league);
 	hipec_core_watch_again(&c->core);
 	hipec_core_settle(&c->core);
 	hipec_kind_wants(c);
@@ -490,8 +494,10 @@ int hipec_swap_team(struct hipec_container *c, void *image, u32 size, u32 next)
 	int ret = -ENOMEM;
 
 	hipec_text_init(&log, words, sizeof(words));
-	if (s)
+	if (s) {
+		s->beside = READ_ONCE(c->core.beside);
 		ret = prepare(c, s, &args, &log);
+	}
 	mutex_lock(&c->lock);
 	if (!ret)
 		ret = take_turn(c, s, next, &log);

@@ -197,6 +197,8 @@ void __hipec_event_access(struct hipec_container *c, u32 pgno, bool write, bool 
 		l->now = ktime_get_ns() - c->league_since;
 	l->has = clamp(hipec_core_usable(&c->core), 1u, l->frames);
 	hipec_league_access(l, pgno, write, missed);
+	if (missed && c->core.beside)
+		hipec_core_missed(&c->core, l);
 	if (unlikely(l->next != l->runs || l->wanted != HIPEC_LEAGUE_NONE))
 		queue_work(system_unbound_wq, &c->change);
 }

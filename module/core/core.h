@@ -269,6 +269,7 @@ struct hipec_core_ops {
  * @estimate:   what the default policy would have brought in, by its windows
  * @directory:  its memory, which the host allocates and frees; NULL: not watched
  * @watched_for_good: also when the policy has ended
+ * @beside:     the default of its league is what @shadow counts, and there is no directory
  * @pool:       that it shares; NULL: all its frames are its own
  * @member:     its number there; 0: likewise
  * @min_frames: which nobody takes from it
@@ -325,6 +326,7 @@ struct hipec_core {
 	struct hipec_estimate estimate;
 	void *directory;
 	bool watched_for_good;
+	bool beside;
 
 	struct hipec_pool *pool;
 	u32 member;

@@ -112,6 +112,8 @@ struct hipec_team {
  * @before:    the team before the last switch
  * @at_switch: misses of the container, of the team before and of the one that runs, by
  *             the last switch; and pages that it began without, by the teams
+ * @judged:    misses by classes, of the container and of the first team, by the last
+ *             window of the contract (revoke.c)
  * @dear:      times the price that a team has to lead by
  * @switches:  so far
  * @rehearsed: accesses of the rehearsal
@@ -139,6 +141,7 @@ struct hipec_league {
 	u32 lags, wait;
 	u32 before;
 	struct { u64 real, before, runs, lacks; } at_switch;
+	struct { u64 real[HIPEC_LEAGUE_CLASSES], first[HIPEC_LEAGUE_CLASSES]; } judged;
 	u32 dear;
 	u32 switches;
 	u64 rehearsed;
@@ -174,6 +177,8 @@ void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
 struct hipec_team *hipec_league_source(struct hipec_league *l);
 void hipec_league_switched(struct hipec_league *l);
 void hipec_league_failed(struct hipec_league *l);
+void hipec_core_watch_league(struct hipec_core *core, struct hipec_league *l);
+void hipec_core_missed(struct hipec_core *core, struct hipec_league *l);
 s64 hipec_league_saves(const struct hipec_league *l, u32 i, u64 *variance);
 u64 hipec_league_missed(const struct hipec_league *l, u32 i);
 

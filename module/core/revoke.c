@@ -2,15 +2,20 @@
 /*
  * Beside a container that is watched runs a shadow of the default policy
  * (shadow.c), and the policy's faults are held against the contract (contract.c).
- * A policy that breaks it ends here, with all frames kept.
+ * A policy that breaks it ends here, with all frames kept. Where a league plays whose
+ * first team is the default, there is no shadow: that team's misses are the default's,
+ * here and in all that is said of it.
  *
  * Interface:
  * hipec_core_watch()        a policy was loaded
  * hipec_core_watch_again()  another one has taken its place
+ * hipec_core_watch_league() a league plays from now on, or another of its teams runs
+ * hipec_core_missed()       the policy of a league missed a page
  * hipec_core_came_in()      a page came in, as it was wanted or before
  * hipec_core_leaving()      a live page is about to lose its frame
  * hipec_core_came_back()    it has not lost it, and is live again
  */
+#include "league.h"
 #include "pool.h"
 
 static bool watched(const struct hipec_core *core)
@@ -93,6 +98,65 @@ static void judge(struct hipec_core *core)
 		revoke = core->ops->window(core, verdict);
 	if (revoke)
 		hipec_core_end(core, HIPEC_EXIT_WORSE);
+}
+
+/**
+ * hipec_core_watch_league() - hold what runs to the contract, against the league's default
+ * @core: container without a directory
+ * @l:    its league, whose first team is the default
+ *
+ * Until core->beside is false.
+ *
+ * Context: expects the lock.
+ */
+void hipec_core_watch_league(struct hipec_core *core, struct hipec_league *l)
+{
+	core->beside = true;
+	core->shadow = (struct hipec_shadow){
+		.contract = &hipec_contract_default, .shift = l->shift,
+	};
+	memcpy(l->judged.real, l->total, sizeof(l->judged.real));
+	memcpy(l->judged.first, l->team[0].total, sizeof(l->judged.first));
+}
+
+/* What the classes missed in the window, of what runs and of the default. */
+static void fill_window(struct hipec_shadow_window *w, struct hipec_league *l)
+{
+	const u64 *first = l->team[0].total;
+	u32 k;
+
+	static_assert(HIPEC_LEAGUE_CLASSES == HIPEC_SHADOW_CLASSES);
+	for (k = 0; k < HIPEC_LEAGUE_CLASSES; k++) {
+		w->class_sampled[k] = l->total[k] - l->judged.real[k];
+		w->class_shadow[k] = first[k] - l->judged.first[k];
+		w->sampled += w->class_sampled[k];
+		w->shadow += w->class_shadow[k];
+		l->judged.real[k] = l->total[k];
+		l->judged.first[k] = first[k];
+	}
+}
+
+/**
+ * hipec_core_missed() - the policy of a league missed a page
+ * @core: container, with core->beside
+ * @l:    its league, which has played the access
+ *
+ * Nothing while the default itself runs.
+ *
+ * Context: expects the lock; may sleep; the policy may end.
+ * Source: hipec-1997, "Protection mechanism", which leaves revocation open.
+ */
+void hipec_core_missed(struct hipec_core *core, struct hipec_league *l)
+{
+	struct hipec_shadow *s = &core->shadow;
+
+	if (!l->runs)
+		return;
+	s->frames = hipec_core_usable(core);
+	if (++s->window.faults < hipec_contract_window(s->contract, s->frames))
+		return;
+	fill_window(&s->window, l);
+	judge(core);
 }
 
 /*

@@ -3,6 +3,7 @@
  * module/core, the engine, of one container: what a demand gets, what its host is
  * asked, and what follows for the policy.
  */
+#include "../core/league.h"
 #include "corehost.h"
 
 /* The policy's page goes, and its frame serves the page that came. */
@@ -309,6 +310,40 @@ static void a_window_may_end_the_policy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, o->core.counters.windows, 2);
 }
 
+/*
+ * What runs misses twice what the league's default does, and windows say so, to a miss; then
+ * as much. While the default runs nothing is judged.
+ */
+static void a_league_s_default_is_what_counts(struct kunit *test)
+{
+	struct hipec_owner *o = hipec_owner_started(test, true);
+	const struct hipec_counters *n = &o->core.counters;
+	struct hipec_league *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
+	u32 i, k;
+
+	KUNIT_ASSERT_NOT_NULL(test, l);
+	hipec_core_watch_league(&o->core, l);
+	for (i = 0; i < 5000; i++) {
+		k = i % HIPEC_LEAGUE_CLASSES;
+		if (i == 2000) {
+			l->runs = 1;
+			hipec_core_watch_league(&o->core, l);
+		}
+		l->total[k]++;
+		l->team[0].total[k] += i / HIPEC_LEAGUE_CLASSES % 2 || i >= 2000 + 4 * 512;
+		hipec_core_missed(&o->core, l);
+		if (i == 2000 + 4 * 512 - 1) {
+			KUNIT_EXPECT_EQ(test, o->verdict, HIPEC_SHADOW_REVOKE);
+			KUNIT_EXPECT_EQ(test, n->bad_windows, 4);
+			KUNIT_EXPECT_EQ(test, n->judged_faults, 4 * 512);
+			KUNIT_EXPECT_EQ(test, n->default_faults, 4 * 256);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, o->nr_windows, 5);
+	KUNIT_EXPECT_EQ(test, o->verdict, HIPEC_SHADOW_GOOD);
+	KUNIT_EXPECT_EQ(test, n->default_faults, 4 * 256 + 512);
+}
+
 /* A host need not have what it does not need. */
 static void a_host_may_leave_methods_out(struct kunit *test)
 {
@@ -342,6 +377,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(a_policy_that_is_always_late_ends),
 	KUNIT_CASE(another_policy_adopts_the_pages),
 	KUNIT_CASE(a_window_may_end_the_policy),
+	KUNIT_CASE(a_league_s_default_is_what_counts),
 	KUNIT_CASE(a_host_may_leave_methods_out),
 	{ }
 };

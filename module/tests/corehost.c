@@ -146,7 +146,7 @@ static void ended(struct hipec_core *core)
 
 static bool window(struct hipec_core *core, enum hipec_shadow_verdict verdict)
 {
-	(void)verdict;
+	owner_of(core)->verdict = verdict;
 	owner_of(core)->nr_windows++;
 	return owner_of(core)->revoke;
 }

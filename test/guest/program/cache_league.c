@@ -88,16 +88,73 @@ static void close_league(int c, int file)
 	unlink(FILE_A);
 }
 
-static int open_league(const char *policy, uint64_t frames, size_t pages, int *file)
+static int open_league_with(const char *policy, uint64_t frames, size_t pages, int *file,
+			    uint32_t flags)
 {
 	int c;
 
 	stay_here();
 	make_file(FILE_A, pages * PAGE_BYTES);
-	c = open_cache(policy, frames);
+	c = open_cache_with(policy, frames, flags);
 	*file = take_file(c, FILE_A, O_RDONLY);
 	CHECK(!posix_fadvise(*file, 0, 0, POSIX_FADV_RANDOM));
 	return c;
+}
+
+static int open_league(const char *policy, uint64_t frames, size_t pages, int *file)
+{
+	return open_league_with(policy, frames, pages, file, 0);
+}
+
+/* Reads on until the contract has closed a window. Return: misses of the default's team. */
+static uint64_t next_window(int c, int file, size_t pages, size_t *page)
+{
+	uint64_t closed = get_status(c).counters.windows, before = 0;
+
+	while (get_status(c).counters.windows == closed) {
+		before = standing_of(c, 0).misses;
+		read_page(file, (*page)++ % pages);
+		/* The policy is told of it. */
+		CHECK_LE(standing_of(c, 0).misses, before + 1);
+	}
+	return standing_of(c, 0).misses;
+}
+
+/*
+ * Under the contract the default is the league's: its misses by the team are those that the
+ * windows tell, to a miss, and no shadow beside it says otherwise. After a swap by hand
+ * there is a shadow.
+ */
+static void contract_is_the_league_s(void)
+{
+	struct hipec_status s, later;
+	uint64_t first, second, switches;
+	size_t page = 0;
+	int c, file, i;
+
+	c = open_league_with(NULL, 800, 1000, &file, HIPEC_LOAD_CONTRACT);
+	CHECK_EQ(join(c, "mru"), 1);
+	/* It may be sent back once; then a window begins anew. */
+	do {
+		loop(c, file, 1000, 3, 1);
+		switches = standing_of(c, 0).switches;
+		first = next_window(c, file, 1000, &page);
+		s = get_status(c);
+		second = next_window(c, file, 1000, &page);
+		later = get_status(c);
+	} while (standing_of(c, 0).switches != switches);
+	CHECK_EQ(later.counters.judged_faults - s.counters.judged_faults, 1600);
+	CHECK_EQ(later.counters.default_faults - s.counters.default_faults, second - first);
+	CHECK_LE(7 * 1000, second - first);
+	CHECK_EQ(later.counters.bad_windows, 0);
+	swap_to(c, "mru");
+	for (i = 0; i < 16; i++)
+		loop_once(c, file, 1000);
+	s = get_status(c);
+	CHECK_EQ(s.counters.windows, later.counters.windows + 2);
+	CHECK_LE(later.counters.default_faults + 2 * 4000, s.counters.default_faults);
+	CHECK_EQ(s.exit.kind, 0);
+	close_league(c, file);
 }
 
 /*
@@ -505,5 +562,6 @@ const struct test cache_league_tests[] = {
 	{ "league_refuses_and_ends", refusals },
 	{ "league_changes_while_threads_read", threads_read_meanwhile },
 	{ "league_in_a_cgroup_plays_with_what_its_limit_leaves", teams_feel_a_limit },
+	{ "cache_league_s_default_is_what_the_contract_counts", contract_is_the_league_s },
 	{ 0 }
 };

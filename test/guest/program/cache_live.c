@@ -220,6 +220,7 @@ static void tables_grow(void)
 	CHECK_EQ(get_status(c).resident, 8192);
 	close(file);
 	close(c);
+	unlink(FILE_A);
 	CHECK_LE(charged_to("hipec-a") - before, 8 * PAGE_BYTES);
 }
 
@@ -254,6 +255,7 @@ static void no_memory_for_tables(void)
 	CHECK_EQ(get_status(c).resident, 8192);
 	close(file);
 	close(c);
+	unlink(FILE_A);
 }
 
 const struct test cache_live_tests[] = {
