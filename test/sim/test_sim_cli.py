@@ -162,6 +162,31 @@ def test_opt_is_refused_where_its_notes_do_not_fit(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_trace_that_does_not_fit_in_memory_is_on_the_disk(tmp_path):
+    """Runs of 8 bytes and tags of 4, 36 MB and more of them; the process may have 20. What comes of
+    it is the same, and no file is left. Where the folder has no room either, it says so."""
+    n = 3 << 20
+    with open(tmp_path / "trace", "w", encoding="ascii") as f:
+        f.writelines(f"{'rw'[i % 3 == 0]} {i * 7919 % 5003} 1{' h=3' if i > n / 2 and i % 2 else ''}\n"
+                     for i in range(n))
+    (tmp_path / "room").mkdir()
+    command = [BUILD / "hipec", "sim", "-f", "1000", "-p", "fifo2,lru", "--json", tmp_path / "trace"]
+    want = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert want.stderr == "" and {r["accesses"] for r in json.loads(want.stdout)} == {n}
+    limited = ["prlimit", "--data=20000000", *command]
+    got = subprocess.run(limited, capture_output=True, text=True, check=False,
+                         env={**os.environ, "TMPDIR": str(tmp_path / "room")})
+    assert (got.returncode, got.stdout) == (0, want.stdout)
+    assert got.stderr == (f"hipec sim: {tmp_path}/trace: it is too large for memory, and is in a file "
+                          f"in {tmp_path}/room meanwhile\n")
+    assert not list((tmp_path / "room").iterdir())
+    got = subprocess.run(limited, capture_output=True, text=True, check=False,
+                         env={**os.environ, "TMPDIR": "/proc"})
+    assert (got.returncode, got.stdout) == (1, "")
+    assert got.stderr == (f"hipec sim: {tmp_path}/trace: it fits neither in memory nor in /proc: set "
+                          "TMPDIR to a folder with more room\n")
+
+
 def test_a_policy_that_remembers_too_many_pages_says_how_many_frames_it_can_have(tmp_path):
     (tmp_path / "ghosts.hp").write_text(ENDS.replace("Queue q;", "Ghosts 900;\n\tQueue q;"))
     done = sim("-p", tmp_path / "ghosts.hp", "-f", "1T", trace=sweep(20, 2))

@@ -109,6 +109,9 @@ int cli_trace_failed(const char *name, int ret, const struct sim_error *err)
 		cli_error("%s:%llu: %s", name, (unsigned long long)err->line, err->text);
 	else if (ret == -EINVAL)
 		cli_error("%s: %s", name, err->text);
+	else if (ret == -ENOSPC)
+		cli_error("%s: it fits neither in memory nor in %s: set TMPDIR to a folder with more room",
+			  name, sim_room_folder());
 	else
 		cli_error("%s: %s", name, strerror(-ret));
 	return CLI_FAILED;

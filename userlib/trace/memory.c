@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace in memory: runs of pages, a hash table that gives the pages, which are
+ * A trace in memory, or where it is large on a disk (room.h): runs of pages, a hash table that gives the pages, which are
  * sparse, their ids, and, where there are any, tags, regions and notes.
  */
 #define _GNU_SOURCE	/* asprintf() */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reader.h"
 
@@ -118,23 +119,39 @@ static int number_of_tag(struct sim_trace *t, const struct sim_tag *tag,
 	return 0;
 }
 
+/* The user should know where it is. */
+static int say_where(struct sim_trace *t)
+{
+	return trace_note(t, "%s: it is too large for memory, and is in a file in %s meanwhile",
+			  t->name, sim_room_folder());
+}
+
 /* Room for one more run. */
 static int grow_runs(struct sim_trace *t)
 {
-	size_t max = t->max_runs ? 2 * t->max_runs : 1024;
-	void *more = reallocarray(t->run, max, sizeof(*t->run));
+	size_t more = t->run_room.mapped ? t->max_runs / 4 : t->max_runs;
+	size_t max = t->max_runs + (more ? more : 1024);
+	bool mapped = t->run_room.mapped;
+	int ret = sim_room_grow(&t->run_room, (void **)&t->run, max * sizeof(*t->run));
 
-	if (!more)
-		return -ENOMEM;
-	t->run = more;
-	if (t->run_tag) {
-		more = reallocarray(t->run_tag, max, sizeof(*t->run_tag));
-		if (!more)
-			return -ENOMEM;
-		t->run_tag = more;
-	}
+	if (!ret && t->run_tag)
+		ret = sim_room_grow(&t->tag_room, (void **)&t->run_tag,
+				    max * sizeof(*t->run_tag));
+	if (ret)
+		return ret;
 	t->max_runs = max;
-	return 0;
+	return t->run_room.mapped && !mapped ? say_where(t) : 0;
+}
+
+/* The runs up to now have no tag, and others will. */
+static int begin_tags(struct sim_trace *t)
+{
+	int ret = sim_room_grow(&t->tag_room, (void **)&t->run_tag,
+				t->max_runs * sizeof(*t->run_tag));
+
+	if (!ret)
+		memset(t->run_tag, 0, t->nr_runs * sizeof(*t->run_tag));
+	return ret;
 }
 
 /* What goes on where the last run ended is more of that run. */
@@ -154,18 +171,19 @@ static bool goes_on(const struct sim_trace *t, const struct sim_run *run,
 
 static int add_run(struct sim_trace *t, const struct sim_run *run, u32 tag)
 {
+	int ret = 0;
+
 	if (goes_on(t, run, tag)) {
 		t->run[t->nr_runs - 1].nr += run->nr;
 		t->nr_accesses += run->nr;
 		return 0;
 	}
-	if (t->nr_runs == t->max_runs && grow_runs(t))
-		return -ENOMEM;
-	if (tag && !t->run_tag) {
-		t->run_tag = calloc(t->max_runs, sizeof(*t->run_tag));
-		if (!t->run_tag)
-			return -ENOMEM;
-	}
+	if (t->nr_runs == t->max_runs)
+		ret = grow_runs(t);
+	if (!ret && tag && !t->run_tag)
+		ret = begin_tags(t);
+	if (ret)
+		return ret;
 	if (t->run_tag)
 		t->run_tag[t->nr_runs] = tag;
 	t->run[t->nr_runs++] = *run;
@@ -176,8 +194,10 @@ static int add_run(struct sim_trace *t, const struct sim_run *run, u32 tag)
 /* Cut a run in two, behind its first @nr pages. */
 static int cut_run(struct sim_trace *t, size_t n, u32 nr)
 {
-	if (t->nr_runs == t->max_runs && grow_runs(t))
-		return -ENOMEM;
+	int ret = t->nr_runs == t->max_runs ? grow_runs(t) : 0;
+
+	if (ret)
+		return ret;
 	memmove(&t->run[n + 1], &t->run[n], (t->nr_runs - n) * sizeof(*t->run));
 	if (t->run_tag)
 		memmove(&t->run_tag[n + 1], &t->run_tag[n],
@@ -196,17 +216,21 @@ static int cut_run(struct sim_trace *t, size_t n, u32 nr)
  *
  * They run as all others do.
  *
- * Return: 0; -ENOMEM.
+ * Return: 0; as sim_room_grow().
  */
 int sim_trace_warm(struct sim_trace *t, u64 accesses)
 {
 	u64 left = accesses;
 	size_t n = 0;
+	int ret;
 
 	while (left && left >= t->run[n].nr)
 		left -= t->run[n++].nr;
-	if (left && cut_run(t, n++, left))
-		return -ENOMEM;
+	if (left) {
+		ret = cut_run(t, n++, left);
+		if (ret)
+			return ret;
+	}
 	t->warm_runs = n;
 	t->warm_accesses = accesses;
 	return 0;
@@ -219,7 +243,7 @@ int sim_trace_warm(struct sim_trace *t, u64 accesses)
  * @run: at least one page, at most SIM_MAX_PAGES, none above UINT32_MAX
  * @tag: what they bring along, or NULL
  *
- * Return: 0; -EINVAL, said, above the limits of a trace; -ENOMEM.
+ * Return: 0; -EINVAL, said, above the limits of a trace; as sim_room_grow().
  */
 int trace_add(struct trace_in *r, struct sim_trace *t,
 	      const struct sim_run *run, const struct sim_tag *tag)
@@ -335,8 +359,8 @@ void sim_trace_free(struct sim_trace *t)
 	free(t->notes);
 	free(t->tag);
 	free(t->tag_place);
-	free(t->run_tag);
-	free(t->run);
+	sim_room_free(&t->tag_room, t->run_tag);
+	sim_room_free(&t->run_room, t->run);
 	free(t->page);
 	free(t->next_use);
 	*t = (struct sim_trace){ 0 };

@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "../../module/vm/port.h"
+#include "room.h"
 
 #define SIM_MAX_PAGES (1u << 26)	/* different ones in a trace: 256 GB */
 #define SIM_MAX_ACCESSES (UINT32_MAX - 1)
@@ -53,6 +54,7 @@ struct sim_page {
 struct sim_trace {
 	const char *name;
 	struct sim_run *run;
+	struct sim_room run_room, tag_room;	/* of run and run_tag */
 	size_t nr_runs, max_runs;
 	u64 nr_accesses;
 	struct sim_page *page;

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "../cli.h"
 #include "sim.h"
@@ -69,6 +67,7 @@ int sim_trace_open(struct sim_trace *t, const char *name)
 static int warm_up(const struct sim_size *size, struct sim_trace *t)
 {
 	u64 n = size->percent ? t->nr_accesses * size->nr / 100 : size->nr;
+	int ret;
 
 	if (n >= t->nr_accesses) {
 		cli_error("%s: --warm-up %llu leaves none of its %llu accesses",
@@ -76,10 +75,8 @@ static int warm_up(const struct sim_size *size, struct sim_trace *t)
 			  (unsigned long long)t->nr_accesses);
 		return CLI_USAGE;
 	}
-	if (!sim_trace_warm(t, n))
-		return CLI_OK;
-	cli_error("%s", strerror(ENOMEM));
-	return CLI_FAILED;
+	ret = sim_trace_warm(t, n);
+	return ret ? cli_trace_failed(t->name, ret, NULL) : CLI_OK;
 }
 
 static int read_traces(struct sim_job *job, char **names, int nr)
@@ -97,33 +94,10 @@ static int read_traces(struct sim_job *job, char **names, int nr)
 	return ret;
 }
 
-/* Bytes that the machine, and the limit of this process, have left; about. */
-static u64 memory_left(void)
-{
-	FILE *f = fopen("/proc/meminfo", "re");
-	u64 left = UINT64_MAX, kb, used;
-	struct rlimit most;
-	char name[64];
-
-	while (f && fscanf(f, "%63s %" SCNu64 "%*[^\n]", name, &kb) == 2)
-		if (!strcmp(name, "MemAvailable:"))
-			left = kb << 10;
-	if (f)
-		fclose(f);
-	if (getrlimit(RLIMIT_AS, &most) || most.rlim_cur == RLIM_INFINITY)
-		return left;
-	f = fopen("/proc/self/statm", "re");
-	used = f && fscanf(f, "%" SCNu64, &kb) == 1 ? kb * sysconf(_SC_PAGESIZE) : 0;
-	if (f)
-		fclose(f);
-	return used > most.rlim_cur ? 0 :
-	       most.rlim_cur - used < left ? most.rlim_cur - used : left;
-}
-
 /* What opt and opt-reads note of each access is to fit. Return: 0 or an exit code, said. */
 static int look_at_memory(const struct sim_job *job)
 {
-	u64 accesses = 0, left = memory_left();
+	u64 accesses = 0, left = sim_room_left();
 	size_t i;
 
 	for (i = 0; i < job->nr_traces; i++)
