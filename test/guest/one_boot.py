@@ -63,6 +63,7 @@ def names_of_tests(kernel, which="--list"):
                            capture_output=True).stdout.split()
     if kernel == KERNELS[0]:
         return names
+    names = [name for name in names if not name.startswith("many_")]
     if kernel not in KUNIT_KERNELS:
         return [name for name in names if name not in COUNTS]
     # test_native.py runs those of native code there.
@@ -71,10 +72,12 @@ def names_of_tests(kernel, which="--list"):
 
 
 def lists_of_tests(names):
-    """Files for boot(): /hipec/tests, and /hipec/awst, whose tests want that policy."""
-    awst = [name for name in names if name.startswith("awst_")]
-    return {"tests": "\n".join(name for name in names if name not in awst),
-            "awst": "\n".join(awst)}
+    """Files for boot(): /hipec/tests, /hipec/awst, whose tests want that policy, and /hipec/many,
+    whose tests want another disk."""
+    lists = {part: [name for name in names if name.startswith(f"{part}_")] for part in ("awst", "many")}
+    lists["tests"] = [name for name in names if name not in lists["awst"] + lists["many"]]
+    return {"disk.sh": (ROOT / "bench/lib/disk.sh").read_text(),
+            **{part: "\n".join(names) for part, names in lists.items()}}
 
 
 def replay(record):

@@ -45,6 +45,20 @@ cat /sys/module/hipec/parameters/global >/results/global.txt
 hipec-guest-test $(cat /hipec/awst) >>/results/tests.txt 2>&1
 until rmmod hipec 2>/dev/null; do :; done
 
+# As many files and directories as there may be, on a disk with as many inodes.
+if [ -s /hipec/many ]; then
+	. /hipec/disk.sh
+	make_ram_disk many 96
+	mkfs.ext4 -q -O inline_data,^has_journal -E lazy_itable_init=0 -N 110000 /dev/many
+	mkdir /many
+	mount /dev/many /many
+	insmod /hipec/hipec.ko || exit 1
+	# shellcheck disable=SC2046 # names
+	hipec-guest-test $(cat /hipec/many) >>/results/tests.txt 2>&1
+	until rmmod hipec 2>/dev/null; do :; done
+	umount /many
+fi
+
 if [ "$1" = debug ]; then
 	sh /hipec/unload.sh
 else

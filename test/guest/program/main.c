@@ -4,8 +4,9 @@
  *
  *	hipec-guest-test [--list | --list-data | NAME...]
  *
- * --list-data names those that are to pass on each file system. Those of awst_tests
- * and awst_place_tests run only by name: they want another module parameter.
+ * --list-data names those that are to pass on each file system. Those of awst_tests and
+ * awst_place_tests run only by name, as they want another module parameter, and so do those
+ * of many_tests, which want another disk.
  *
  * HIPEC_SLOWER in the environment: how many times slower than a stock kernel.
  */
@@ -35,7 +36,7 @@ static const struct test *const suites[] = {
 	native_tests, param_tests,
 	pool_tests, private_tests, quota_tests, backoff_tests, record_tests, sample_tests, share_tests,
 	live_tests, swap_tests, swap_busy_tests, secure_tests,
-	upgrade_tests, awst_tests, awst_place_tests,
+	upgrade_tests, awst_tests, awst_place_tests, many_tests,
 };
 
 void read_image(const char *name, void **image, size_t *size)
@@ -253,6 +254,12 @@ static bool wanted(const char *name, int argc, char **argv)
 	return argc < 2;
 }
 
+/* Whether tests of @suite run only by name. */
+static bool by_name(const struct test *suite)
+{
+	return suite == awst_tests || suite == awst_place_tests || suite == many_tests;
+}
+
 int main(int argc, char **argv)
 {
 	bool data = argc == 2 && !strcmp(argv[1], "--list-data");
@@ -287,8 +294,7 @@ int main(int argc, char **argv)
 				continue;
 			}
 			if (!wanted(t->name, argc, argv) ||
-			    (argc < 2 && (suites[i] == awst_tests ||
-					  suites[i] == awst_place_tests)))
+			    (argc < 2 && by_name(suites[i])))
 				continue;
 			ok = run(t);
 			printf("%sok %s # %ld s\n", ok ? "" : "not ", t->name,
