@@ -219,23 +219,26 @@ struct pins {
  * Every page is pinned. Faults pin the page that they are about to map or to
  * copy, so with as many threads as frames this happens and is over at once:
  * wait a moment, unless no fault is served for a while. It may not be over where the
- * waiting tasks have pinned the pages themselves, in pipes for example: after one
- * fault times out, others fail at once until some fault succeeds. Count sleeps, not
- * elapsed time: the holder of a pin may not have been scheduled. Expects c->lock and
- * drops it. Return: 0 to look the page up again; VM_FAULT_SIGBUS.
+ * waiting tasks have pinned the pages themselves: after one fault times out, the
+ * kernel's own, of direct I/O for example, fail at once until some fault succeeds. A
+ * program's fault would be its end, and a worker may be about to let the pages go: it
+ * waits its moment whatever happened to others. Count sleeps, not elapsed time: the
+ * holder of a pin may not have been scheduled. Expects c->lock and drops it. Return: 0 to look the page up again; VM_FAULT_SIGBUS.
  */
 static vm_fault_t wait_for_pins(struct hipec_container *c,
 				const struct vm_fault *vmf, struct pins *pins)
 {
 	long left = -ETIME;
+	bool over;
 
 	if (pins->served != c->served) {
 		pins->served = c->served;
 		pins->moment = HIPEC_MOMENT;
 	}
-	if (!pins->moment || !pins->all)
+	over = !pins->moment || !pins->all;
+	if (over)
 		c->last_timeout = c->served;
-	if (c->last_timeout != c->served)
+	if (!over && (!of_kernel(vmf) || c->last_timeout != c->served))
 		left = hipec_io_wait(c, TASK_KILLABLE, 1);
 	if (!left) {
 		pins->moment--;

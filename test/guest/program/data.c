@@ -293,15 +293,27 @@ static void pinned_page(void)
 	close_map(&m);
 }
 
+static int pipe_to_empty;
+
+static void *empty_soon(void *arg)
+{
+	uint64_t word;
+
+	usleep(20000);
+	CHECK(read(pipe_to_empty, &word, sizeof(word)) == sizeof(word));
+	return arg;
+}
+
 /*
  * With every frame in a pipe there is none for another page. A policy that has
- * tried all it knows of is not asked any more, so it is not given no page.
+ * tried all it knows of is not asked any more, so it is not given no page. A fault waits
+ * for a pipe that somebody is about to empty, though another one just waited in vain.
  */
 static void all_pinned(void)
 {
 	struct iovec iov;
 	struct map m;
-	uint64_t word;
+	pthread_t thread;
 	int pipes[2];
 	size_t i;
 
@@ -309,13 +321,16 @@ static void all_pinned(void)
 	open_map(&m, "fifo", FILE_D, 2, 1, true);
 	CHECK(!pipe(pipes));
 	for (i = 0; i < 2; i++) {
-		iov = (struct iovec){ m.base + i * PAGE_BYTES, sizeof(word) };
-		CHECK(vmsplice(pipes[1], &iov, 1, 0) == sizeof(word));
+		iov = (struct iovec){ m.base + i * PAGE_BYTES, sizeof(uint64_t) };
+		CHECK(vmsplice(pipes[1], &iov, 1, 0) == sizeof(uint64_t));
 	}
 	CHECK(gets_sigbus(&m, 2));
 	CHECK(!gets_sigbus(&m, 0));
-	CHECK(read(pipes[0], &word, sizeof(word)) == sizeof(word));
+	CHECK(gets_sigbus(&m, 2));
+	pipe_to_empty = pipes[0];
+	CHECK(!pthread_create(&thread, NULL, empty_soon, NULL));
 	CHECK(!gets_sigbus(&m, 2));
+	CHECK(!pthread_join(thread, NULL));
 	CHECK(!gets_sigbus(&m, 3));
 	CHECK_EQ(get_status(m.container).exit.kind, 0);
 	close_map(&m);

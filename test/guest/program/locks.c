@@ -182,8 +182,6 @@ static void direct_read_of_own_backing(void)
 		if (pread(fd, one.base + i * PAGE_BYTES, 32 * PAGE_BYTES,
 			  32 * PAGE_BYTES) < 0)
 			CHECK_EQ(errno, EFAULT);
-		/* Faults fail while pages are pinned; a worker may unpin them after the read. */
-		usleep(100000);
 	}
 	close(fd);
 	close_map(&one);
