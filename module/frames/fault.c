@@ -204,6 +204,9 @@ static vm_fault_t fail(const struct vm_fault *vmf, int err, const char *why)
 /* How long a fault sleeps, jiffies, for pages that are pinned while none is served. */
 #define HIPEC_MOMENT HZ
 
+/* And a program's, after another one's moment was over. */
+#define HIPEC_GRACE (HZ / 10)
+
 /**
  * struct pins - a fault waits until a page is no longer pinned
  * @served: faults that the container had served when it was looked at last
@@ -222,8 +225,8 @@ struct pins {
  * waiting tasks have pinned the pages themselves: after one fault times out, the
  * kernel's own, of direct I/O for example, fail at once until some fault succeeds. A
  * program's fault would be its end, and a worker may be about to let the pages go: it
- * waits its moment whatever happened to others. Count sleeps, not elapsed time: the
- * holder of a pin may not have been scheduled. Expects c->lock and drops it. Return: 0 to look the page up again; VM_FAULT_SIGBUS.
+ * has a tenth of its moment whatever happened to others. Count sleeps, not elapsed time:
+ * the holder of a pin may not have been scheduled. Expects c->lock and drops it. Return: 0 to look the page up again; VM_FAULT_SIGBUS.
  */
 static vm_fault_t wait_for_pins(struct hipec_container *c,
 				const struct vm_fault *vmf, struct pins *pins)
@@ -238,7 +241,8 @@ static vm_fault_t wait_for_pins(struct hipec_container *c,
 	over = !pins->moment || !pins->all;
 	if (over)
 		c->last_timeout = c->served;
-	if (!over && (!of_kernel(vmf) || c->last_timeout != c->served))
+	if (!over && (c->last_timeout != c->served ||
+		      (!of_kernel(vmf) && pins->moment > HIPEC_MOMENT - HIPEC_GRACE)))
 		left = hipec_io_wait(c, TASK_KILLABLE, 1);
 	if (!left) {
 		pins->moment--;
