@@ -45,15 +45,17 @@ static bool is_short(void)
 	return si_mem_available() < totalram_pages() / SHORT_PART;
 }
 
-static void take_first(struct hipec_cache **found, struct hipec_cache *cache)
+/* Whether to ask @a rather than @b: who is busy would not answer. */
+static bool is_better(const struct hipec_cache *a, const struct hipec_cache *b)
 {
-	if (!*found || READ_ONCE(cache->held) > READ_ONCE((*found)->held))
-		*found = cache;
+	bool busy_a = mutex_is_locked(&a->c->lock), busy_b = mutex_is_locked(&b->c->lock);
+
+	return busy_a != busy_b ? busy_b : READ_ONCE(a->held) > READ_ONCE(b->held);
 }
 
 struct find {
 	unsigned long held;
-	struct hipec_cache *most;
+	struct hipec_cache *best;	/* not busy, and with most pages */
 };
 
 static enum lru_status look(struct list_head *item, struct list_lru_one *list,
@@ -64,11 +66,12 @@ static enum lru_status look(struct list_head *item, struct list_lru_one *list,
 		container_of(item, struct hipec_cache_token, link)->cache;
 
 	f->held += READ_ONCE(cache->held);
-	take_first(&f->most, cache);
+	if (!f->best || is_better(cache, f->best))
+		f->best = cache;
 	return LRU_SKIP;
 }
 
-/* The cache with most pages is valid under scan_lock. */
+/* The cache is valid under scan_lock. */
 static struct find find(struct mem_cgroup *memcg)
 {
 	struct find f = { 0 };
@@ -90,18 +93,33 @@ static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 	return find(sc->memcg).held;
 }
 
+/*
+ * Others have the locks, and are making room or soon let a cache be asked. A task whose
+ * reclaim finds nothing some times in a row is the OOM killer's: so it has them go on first.
+ */
+static unsigned long have_others_go_on(void)
+{
+	if (!current_is_kswapd())
+		schedule_timeout_killable(1);
+	return SHRINK_STOP;
+}
+
 static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
 {
 	long want = ENOUGH - hipec_memcg_room(sc->memcg);
 	struct hipec_cache *cache;
 	unsigned long given = 0;
+	bool asked = false;
 
 	if (is_short())
 		want = max_t(long, want, sc->nr_to_scan);
-	if (want <= 0 || !mutex_trylock(&scan_lock))
+	if (want <= 0)
 		return SHRINK_STOP;
-	cache = find(sc->memcg).most;
+	if (!mutex_trylock(&scan_lock))
+		return have_others_go_on();
+	cache = find(sc->memcg).best;
 	if (cache && mutex_trylock(&cache->c->lock)) {
+		asked = true;
 		/* Unmapping may wait for locks that the caller has. */
 		cache->in_reclaim = !(sc->gfp_mask & __GFP_FS);
 		given = hipec_cache_give(cache, min_t(long, want, 1024));
@@ -109,6 +127,8 @@ static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
 		mutex_unlock(&cache->c->lock);
 	}
 	mutex_unlock(&scan_lock);
+	if (cache && !asked)
+		return have_others_go_on();
 	return given ?: SHRINK_STOP;
 }
 
