@@ -99,8 +99,8 @@ def test_a_row_reads_no_more_than_plainly(small, row):
             assert run["read"] <= 0.85 * plain["read"], how
         elif row.goal < 0:
             assert run["read"] <= 1.02 * plain["read"] + 64, how
-        else:   # MGLRU's reads of pgbench are 7,600 in one run, and 11,400 in another
-            assert run["read"] <= 1.2 * plain["read"], how
+        else:   # MGLRU's reads of pgbench are from 6,300, on a busy machine, to 11,400
+            assert run["read"] <= 1.4 * plain["read"], how
         if plain["again"]:
             assert run["again"] <= 0.1 * plain["again"], how
 
