@@ -131,7 +131,7 @@ no_cpus:
 	return NULL;
 }
 
-/* Bytes of a row of the host's own table. */
+/* Bytes of a row of the host's own column. */
 static size_t row_of(const struct hipec_container *c)
 {
 	return c->cache ? sizeof(struct hipec_links) : sizeof(*c->frame);
@@ -149,7 +149,7 @@ static size_t row_of(const struct hipec_container *c)
  * Return: 0; -ENOMEM, and there is nothing to free.
  */
 int hipec_container_columns(const struct hipec_container *c, const struct hipec_policy *p,
-			   u32 nr, struct hipec_columns *t, u32 least)
+			    u32 nr, struct hipec_columns *t, u32 least)
 {
 	return hipec_columns_make(t, p, row_of(c), c->core.pool, nr, c->cache ? least : nr);
 }

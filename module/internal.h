@@ -20,7 +20,7 @@ static inline bool hipec_container_judges(const struct hipec_container *c,
 /* container.c */
 struct hipec_container *hipec_container_new(void);
 int hipec_container_columns(const struct hipec_container *c, const struct hipec_policy *p,
-			   u32 nr, struct hipec_columns *t, u32 least);
+			    u32 nr, struct hipec_columns *t, u32 least);
 u32 hipec_container_entries(const struct hipec_container *c,
 			    const struct hipec_policy *p, u32 nr);
 int hipec_container_parse(struct hipec_policy *p, const void *image,

@@ -195,8 +195,8 @@ static int prepare(struct hipec_container *c, struct side *s,
 }
 
 /*
- * Rows for entries up to @nr; more came meanwhile. Nothing grows from now on. Context: expects
- * c->lock; may sleep.
+ * Rows for entries up to @nr, and for all that @c has used by now. Nothing grows from now on.
+ * Context: expects c->lock; may sleep.
  */
 static int make_rows(struct hipec_container *c, struct side *s, u32 nr)
 {
@@ -225,13 +225,12 @@ static void copy_tables(const struct hipec_container *c, struct side *s)
 	const struct hipec_column *from = c->columns.column;
 	struct hipec_column *to = s->columns.column;
 	size_t nr = c->core.vm.reached + 1ul;
+	int i;
 
 	lockdep_assert_held(&c->lock);
-	memcpy(to[HIPEC_COLUMN_OWN].at, from[HIPEC_COLUMN_OWN].at,
-	       nr * from[HIPEC_COLUMN_OWN].size);
-	if (from[HIPEC_COLUMN_POOL].at)
-		memcpy(to[HIPEC_COLUMN_POOL].at, from[HIPEC_COLUMN_POOL].at,
-		       nr * from[HIPEC_COLUMN_POOL].size);
+	for (i = HIPEC_COLUMN_OWN; i <= HIPEC_COLUMN_POOL; i++)
+		if (from[i].at)
+			memcpy(to[i].at, from[i].at, nr * from[i].size);
 	s->vm.nr_commands = c->core.vm.nr_commands;
 	s->vm.nr_events = c->core.vm.nr_events;
 	s->vm.nr_late = c->core.vm.nr_late;

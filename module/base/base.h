@@ -71,7 +71,7 @@ struct hipec_kind {
 	u32 ref_shift;
 };
 
-/* What has a row for each entry of the page table, and for entry 0. */
+/* Data with a row for each entry of the page table, and for entry 0. */
 enum hipec_column_of {
 	HIPEC_COLUMN_PAGE,
 	HIPEC_COLUMN_BUCKET,
@@ -272,7 +272,7 @@ void __hipec_container_status(struct hipec_container *c,
 
 /* columns.c */
 int hipec_columns_make(struct hipec_columns *t, const struct hipec_policy *p, size_t own,
-		      bool shares, u32 most, u32 least);
+		       bool shares, u32 most, u32 least);
 u64 hipec_columns_bytes(const struct hipec_policy *p, size_t own, u32 entries);
 int hipec_columns_grow(const struct hipec_columns *old, struct hipec_columns *new, u32 entries);
 void hipec_columns_drop(struct hipec_columns *new, const struct hipec_columns *old);

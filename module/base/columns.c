@@ -98,8 +98,8 @@ none:
  * @new:     gets them: they have the same pages and more
  * @entries: that they are for, no fewer than @old's
  *
- * Whoever puts @new in the place of @old calls hipec_columns_replaced() for @old; who does
- * not, hipec_columns_drop() for @new.
+ * The caller puts @new in the place of @old and calls hipec_columns_replaced() for @old, or
+ * calls hipec_columns_drop() for @new.
  *
  * Context: process context, may sleep; nobody else changes @old meanwhile.
  * Return: 0; -ENOMEM, and there is nothing to free.
@@ -140,6 +140,21 @@ void hipec_columns_replaced(struct hipec_columns *old)
 	old->nr = 0;
 }
 
+/* Columns without rows, for policy @p and rows of @own bytes of the host's. */
+static struct hipec_columns no_rows(const struct hipec_policy *p, size_t own, bool shares)
+{
+	return (struct hipec_columns){
+		.column = {
+			[HIPEC_COLUMN_PAGE].size = sizeof(struct hipec_page),
+			[HIPEC_COLUMN_BUCKET].size = sizeof(u32),
+			[HIPEC_COLUMN_FIELD].size = p->nr_fields * sizeof(s64),
+			[HIPEC_COLUMN_NODE].size = p->ordered ? sizeof(struct hipec_node) : 0,
+			[HIPEC_COLUMN_OWN].size = own,
+			[HIPEC_COLUMN_POOL].size = shares ? sizeof(u32) : 0,
+		},
+	};
+}
+
 /**
  * hipec_columns_make() - the first columns
  * @t:      zeros, or with the cgroup that is charged in @t->memcg
@@ -153,34 +168,24 @@ void hipec_columns_replaced(struct hipec_columns *old)
  * Return: 0; -ENOMEM, and there is nothing to free.
  */
 int hipec_columns_make(struct hipec_columns *t, const struct hipec_policy *p, size_t own,
-		      bool shares, u32 most, u32 least)
+		       bool shares, u32 most, u32 least)
 {
-	struct hipec_columns none = {
-		.memcg = t->memcg, .most = most, .column = {
-			[HIPEC_COLUMN_PAGE].size = sizeof(struct hipec_page),
-			[HIPEC_COLUMN_BUCKET].size = sizeof(u32),
-			[HIPEC_COLUMN_FIELD].size = p->nr_fields * sizeof(s64),
-			[HIPEC_COLUMN_NODE].size = p->ordered ? sizeof(struct hipec_node) : 0,
-			[HIPEC_COLUMN_OWN].size = own,
-			[HIPEC_COLUMN_POOL].size = shares ? sizeof(u32) : 0,
-		},
-	};
+	struct hipec_columns none = no_rows(p, own, shares);
 
+	none.memcg = t->memcg;
+	none.most = most;
 	return hipec_columns_grow(&none, t, least ?: min_t(u32, most, BEGIN));
 }
 
-/* Bytes that columns for @entries take, as hipec_columns_make() makes them. */
+/* Bytes that columns for @entries take, of a container that does not share. */
 u64 hipec_columns_bytes(const struct hipec_policy *p, size_t own, u32 entries)
 {
-	const size_t size[] = {
-		sizeof(struct hipec_page), sizeof(u32), own, p->nr_fields * sizeof(s64),
-		p->ordered ? sizeof(struct hipec_node) : 0,
-	};
+	const struct hipec_columns none = no_rows(p, own, false);
 	u64 bytes = 0;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(size); i++)
-		bytes += (u64)nr_pages(size[i], entries) << PAGE_SHIFT;
+	for (i = 0; i < HIPEC_NR_COLUMNS; i++)
+		bytes += (u64)nr_pages(none.column[i].size, entries) << PAGE_SHIFT;
 	return bytes;
 }
 
@@ -219,7 +224,7 @@ void hipec_columns_place(struct hipec_vm *vm, const struct hipec_columns *t)
 	vm->nr_there = t->nr;
 }
 
-/* A container's @t are in their place. Context: expects c->lock, and no event under way. */
+/* A container uses the columns that it has now. Context: expects c->lock, and no event under way. */
 void hipec_columns_use(struct hipec_container *c)
 {
 	void *own = c->columns.column[HIPEC_COLUMN_OWN].at;
@@ -246,7 +251,7 @@ static void take_grown(struct hipec_container *c)
 }
 
 /*
- * Rows for more entries, put aside in c->grown. Whoever waits for them holds c->lock: so
+ * Rows for more entries, put aside in c->grown. A task that waits for them holds c->lock: so
  * this takes no lock, and does not wait for I/O.
  */
 void hipec_columns_work(struct work_struct *work)

@@ -45,7 +45,7 @@ static bool is_short(void)
 	return si_mem_available() < totalram_pages() / SHORT_PART;
 }
 
-/* Whether to ask @a rather than @b: who is busy would not answer. */
+/* Whether to ask @a rather than @b: a cache whose lock is held cannot be asked. */
 static bool is_better(const struct hipec_cache *a, const struct hipec_cache *b)
 {
 	bool busy_a = mutex_is_locked(&a->c->lock), busy_b = mutex_is_locked(&b->c->lock);
@@ -94,10 +94,10 @@ static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 }
 
 /*
- * Others have the locks, and are making room or soon let a cache be asked. A task whose
- * reclaim finds nothing some times in a row is the OOM killer's: so it has them go on first.
+ * Another task holds the lock, mostly to evict. Reclaim that frees nothing some 16 times in a
+ * row calls the OOM killer: so give that task a tick.
  */
-static unsigned long have_others_go_on(void)
+static unsigned long wait_for_holder(void)
 {
 	if (!current_is_kswapd())
 		schedule_timeout_killable(1);
@@ -108,27 +108,25 @@ static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
 {
 	long want = ENOUGH - hipec_memcg_room(sc->memcg);
 	struct hipec_cache *cache;
-	unsigned long given = 0;
-	bool asked = false;
+	unsigned long given;
 
 	if (is_short())
 		want = max_t(long, want, sc->nr_to_scan);
 	if (want <= 0)
 		return SHRINK_STOP;
 	if (!mutex_trylock(&scan_lock))
-		return have_others_go_on();
+		return wait_for_holder();
 	cache = find(sc->memcg).best;
-	if (cache && mutex_trylock(&cache->c->lock)) {
-		asked = true;
-		/* Unmapping may wait for locks that the caller has. */
-		cache->in_reclaim = !(sc->gfp_mask & __GFP_FS);
-		given = hipec_cache_give(cache, min_t(long, want, 1024));
-		cache->in_reclaim = false;
-		mutex_unlock(&cache->c->lock);
+	if (!cache || !mutex_trylock(&cache->c->lock)) {
+		mutex_unlock(&scan_lock);
+		return cache ? wait_for_holder() : SHRINK_STOP;
 	}
+	/* Unmapping may wait for locks that the caller has. */
+	cache->in_reclaim = !(sc->gfp_mask & __GFP_FS);
+	given = hipec_cache_give(cache, min_t(long, want, 1024));
+	cache->in_reclaim = false;
+	mutex_unlock(&cache->c->lock);
 	mutex_unlock(&scan_lock);
-	if (cache && !asked)
-		return have_others_go_on();
 	return given ?: SHRINK_STOP;
 }
 

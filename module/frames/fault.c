@@ -226,7 +226,8 @@ struct pins {
  * kernel's own, of direct I/O for example, fail at once until some fault succeeds. A
  * program's fault would be its end, and a worker may be about to let the pages go: it
  * has a tenth of its moment whatever happened to others. Count sleeps, not elapsed time:
- * the holder of a pin may not have been scheduled. Expects c->lock and drops it. Return: 0 to look the page up again; VM_FAULT_SIGBUS.
+ * the holder of a pin may not have been scheduled. Expects c->lock and drops it.
+ * Return: 0 to look the page up again; VM_FAULT_SIGBUS.
  */
 static vm_fault_t wait_for_pins(struct hipec_container *c,
 				const struct vm_fault *vmf, struct pins *pins)
