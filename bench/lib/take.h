@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For programs of the benchmarks that have files in place under a policy.
+ * For programs of the benchmarks that have files under a policy.
  *
  * Interface:
  * take()        a file, or the files of a cgroup, is under a policy
+ * take_region() a region over a file is
  * disk_pages()  pages read from a disk so far
  */
 #ifndef HIPEC_BENCH_TAKE_H
@@ -18,39 +19,54 @@
 #include "../../userlib/lib/hipec.h"
 #include "program.h"
 
-/*
- * @policy: a .hpo; @flags: of the load, beside IN_PLACE. Return: a descriptor; @taken is
- * under the policy while it is open.
- */
-static inline int take(const char *policy, const char *frames, const char *taken,
-		       unsigned int flags)
+/* A container with a policy, which is a .hpo; @flags: of the load. Return: a descriptor. */
+static inline int load_policy(const char *policy, const char *frames, unsigned int flags)
 {
-	struct hipec_load load = {
-		.flags = HIPEC_LOAD_IN_PLACE | flags,
-		.frames = strtoul(frames, NULL, 0),
-	};
-	int fd = hipec_open(), what = open(taken, O_PATH), ret;
-	struct hipec_take args = { 0 };
+	struct hipec_load load = { .flags = flags, .frames = strtoul(frames, NULL, 0) };
+	int fd = hipec_open(), ret;
 	void *image = NULL;
 	size_t size = 0;
-	struct stat st;
 
-	if (fd < 0 || what < 0 || fstat(what, &st))
-		die(taken);
+	if (fd < 0)
+		die("hipec");
 	ret = hipec_image_read(policy, &image, &size);
 	load.image = (uintptr_t)image;
 	load.image_size = size;
-	if (!ret)
-		ret = hipec_load_args(fd, &load);
-	if (!ret)
-		ret = S_ISDIR(st.st_mode) ?
-			hipec_take_cgroup(fd, 0, what, 0, NULL, &args) :
-			hipec_take(fd, 0, what, &args);
-	errno = -ret;
-	if (ret)
+	errno = -(ret ?: hipec_load_args(fd, &load));
+	if (errno)
 		die(policy);
 	free(image);
+	return fd;
+}
+
+/* @flags: beside IN_PLACE. Return: a descriptor; @taken is under the policy while it is open. */
+static inline int take(const char *policy, const char *frames, const char *taken,
+		       unsigned int flags)
+{
+	int fd = load_policy(policy, frames, HIPEC_LOAD_IN_PLACE | flags);
+	int what = open(taken, O_PATH);
+	struct hipec_take args = { 0 };
+	struct stat st;
+
+	if (what < 0 || fstat(what, &st))
+		die(taken);
+	errno = -(S_ISDIR(st.st_mode) ? hipec_take_cgroup(fd, 0, what, 0, NULL, &args) :
+					hipec_take(fd, 0, what, &args));
+	if (errno)
+		die(taken);
 	close(what);
+	return fd;
+}
+
+/* Return: as take(); @file becomes that of a region over all of the file. */
+static inline int take_region(const char *policy, const char *frames, int *file)
+{
+	int fd = load_policy(policy, frames, 0), region = hipec_attach(fd, *file, 0, 0, false, NULL);
+
+	errno = region < 0 ? -region : 0;
+	if (errno)
+		die("region");
+	*file = region;
 	return fd;
 }
 

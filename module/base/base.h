@@ -47,6 +47,16 @@
 
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 
+/*
+ * Of a variable on the stack that is large, and filled before it is read: Debian's kernels
+ * would fill it with zeros first, at each miss.
+ */
+#ifdef __CHECKER__
+#define HIPEC_UNINITIALIZED
+#else
+#define HIPEC_UNINITIALIZED __attribute__((uninitialized))
+#endif
+
 /* Bands of HIPEC_EXIT_KINDS. */
 #define HIPEC_EXIT_BAND 0xf0
 #define HIPEC_EXIT_BAND_REVOKED 0x40
@@ -128,6 +138,8 @@ struct hipec_columns {
  * @frame:     frame of each page, by handle; in place NULL
  * @links:     of entries that are on one of a cache's lists, likewise; else NULL
  * @free:      frames that hold no page, by folio->lru
+ * @waiting:   the same, but CPUs may have translations of them while core.unsettled
+ * @nr_spare:  frames of it that core.nr_frames does not count
  * @user:      who is charged for it. Invariant after the load
  * @recovery:  memory of core.recover
  * @cgroup:    its frames are charged to it; NULL: to none. Invariant after the load
@@ -142,8 +154,8 @@ struct hipec_columns {
  * @last_timeout: @served when a fault last timed out on pinned pages
  * @last_miss: page of a region that a program missed last
  * @last_state: the program's registers then, as a number; 0: it was the kernel's own fault
- * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, while
- *             core.unsettled
+ * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, or entries
+ *             that were cleared, while core.unsettled
  * @stale_events: events since it is
  * @refill:    has the policy name pages for others
  * @for_others: that is under way, in the worker
@@ -197,7 +209,8 @@ struct hipec_container {
 
 	struct folio **frame;
 	struct hipec_links *links;
-	struct list_head free;
+	struct list_head free, waiting;
+	u32 nr_spare;
 	struct hipec_user *user;
 	void *recovery;
 	struct mem_cgroup *cgroup;
@@ -317,7 +330,24 @@ u64 hipec_young_take(struct hipec_container *c, struct address_space *mapping,
 		     const pgoff_t *idx, u32 nr);
 void hipec_young_settle(struct hipec_core *core);
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
-void hipec_young_flush_cpus(struct cpumask *cpus);
+void hipec_young_flush(struct hipec_container *c);
+
+/* What hipec_clear_entry() did. */
+enum hipec_cleared {
+	HIPEC_CLEARED_NOTHING,
+	HIPEC_CLEARED_ENTRY,
+	HIPEC_CLEARED_NOT,
+};
+
+/* clear.c: pages leave page tables, and CPUs are told of several at once */
+bool hipec_clear_here(void);
+void hipec_clear_own(struct vm_area_struct *vma, pgoff_t first, u32 nr);
+bool hipec_clear_special(const struct vm_area_struct *vma, unsigned long flags);
+enum hipec_cleared hipec_clear_entry(struct address_space *mapping, struct vm_area_struct *vma,
+				     unsigned long addr, struct folio **folio);
+void hipec_clear_told(struct mm_struct *mm, struct cpumask *cpus);
+void hipec_clear_flush(struct cpumask *cpus);
+void hipec_clear_flush_mm(struct mm_struct *mm);
 
 /* exit.c: what follows from the end of a policy, and one cause of it */
 void hipec_exit_ended(struct hipec_core *core);

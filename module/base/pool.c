@@ -58,7 +58,7 @@ bool hipec_share_enter(struct hipec_pool *pool)
 /* The engine's host: make resets visible, and drop the lock if it was @entered. */
 void hipec_share_leave_lock(struct hipec_pool *pool, bool entered)
 {
-	hipec_young_flush_cpus(&stale_cpus);
+	hipec_clear_flush(&stale_cpus);
 	if (!entered)
 		return;
 	WRITE_ONCE(holder, NULL);

@@ -19,14 +19,15 @@
 #include <linux/pgtable.h>
 #include <linux/rbtree.h>
 #include <linux/rcupdate.h>
-#include <linux/smp.h>
-#include <asm/tlbflush.h>
 
 #include "base.h"
 
-/* Events until CPUs are told of resets: one for so many frames, but at most so many. */
-#define STALE_PART 256
-#define MOST_STALE 64u
+/*
+ * Events until other CPUs are told of resets, than the one that a program's own fault runs
+ * on: one for so many frames, but at most so many.
+ */
+#define STALE_PART 64
+#define MOST_STALE 128u
 
 /**
  * struct walk - pages that are looked at: a run of them, or some
@@ -95,29 +96,6 @@ static void walk_some(struct walk *w, pte_t *pte, u32 i, u32 end)
 		if (value.pte & _PAGE_ACCESSED)
 			found(w, i, &entry[i], value);
 	}
-}
-
-/**
- * hipec_pmd_of() - the entry that a page table hangs on
- * @mm:   of a VMA
- * @addr: within it
- *
- * Context: i_mmap_rwsem of the VMA's file is held, so its page tables are not freed.
- * Return: the entry of @addr; NULL: there is none.
- */
-pmd_t *hipec_pmd_of(struct mm_struct *mm, unsigned long addr)
-{
-	pgd_t *pgd = pgd_offset(mm, addr);
-	p4d_t *p4d;
-	pud_t *pud;
-
-	if (pgd_none(*pgd))
-		return NULL;
-	p4d = p4d_offset(pgd, addr);
-	if (p4d_none(*p4d))
-		return NULL;
-	pud = pud_offset(p4d, addr);
-	return pud_none(*pud) || pud_leaf(*pud) ? NULL : pmd_offset(pud, addr);
 }
 
 /* Pages @i to @end, which are mapped from @addr on. */
@@ -190,6 +168,8 @@ static bool walk_mapping(struct walk *w, struct hipec_container *c,
 			continue;
 		any = true;
 		if (w->reset) {
+			if (!w->idx && vma->vm_mm == current->mm)
+				hipec_clear_own(vma, w->first, w->nr);
 			c->core.unsettled = true;
 			cpumask_or(c->stale_cpus, c->stale_cpus,
 				   mm_cpumask(vma->vm_mm));
@@ -279,17 +259,12 @@ u64 hipec_young_take(struct hipec_container *c, struct address_space *mapping,
 	return young;
 }
 
-static void flush_this_cpu(void *unused)
-{
-	__flush_tlb_all();
-}
-
 /**
  * hipec_young_leave() - let somebody else make resets visible, with others
  * @c:    container
  * @cpus: those whose TLB that concerns are added
  *
- * Context: expects c->lock; who calls owes hipec_young_flush_cpus().
+ * Context: expects c->lock; who calls owes hipec_clear_flush().
  */
 void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus)
 {
@@ -301,13 +276,19 @@ void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus)
 	c->stale_events = 0;
 }
 
-/* Make resets visible to @cpus, and forget them. Context: interrupts are on. */
-void hipec_young_flush_cpus(struct cpumask *cpus)
+/**
+ * hipec_young_flush() - make resets visible to the CPUs
+ * @c: container
+ *
+ * Entries that were cleared, likewise.
+ *
+ * Context: expects c->lock.
+ */
+void hipec_young_flush(struct hipec_container *c)
 {
-	if (cpumask_empty(cpus))
-		return;
-	on_each_cpu_mask(cpus, flush_this_cpu, NULL, true);
-	cpumask_clear(cpus);
+	hipec_clear_flush(c->stale_cpus);
+	c->core.unsettled = false;
+	c->stale_events = 0;
 }
 
 /*
@@ -321,7 +302,5 @@ void hipec_young_settle(struct hipec_core *core)
 
 	if (++c->stale_events < min(core->nr_frames / STALE_PART, MOST_STALE))
 		return;
-	hipec_young_flush_cpus(c->stale_cpus);
-	core->unsettled = false;
-	c->stale_events = 0;
+	hipec_young_flush(c);
 }

@@ -24,16 +24,6 @@
 
 #include "cache.h"
 
-/*
- * Of a variable on the stack that is large, and filled before it is read: Debian's kernels
- * would fill it with zeros first, at each miss.
- */
-#ifdef __CHECKER__
-#define UNINITIALIZED
-#else
-#define UNINITIALIZED __attribute__((uninitialized))
-#endif
-
 /* Mapped victims that wait are at most one of so many pages of the budget. */
 #define WAITING_PART 64
 
@@ -425,7 +415,7 @@ void hipec_victims_evict_unlocked(struct hipec_cache *cache)
 {
 	struct hipec_container *c = cache->c;
 	u64 context = c->core.context;
-	struct hipec_evicting e UNINITIALIZED;
+	struct hipec_evicting e HIPEC_UNINITIALIZED;
 
 	if (hipec_victims_wait(cache))
 		return;

@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mapped victims leave their page tables together. unmap_mapping_pages() flushes the TLB
- * in each call, of all CPUs that run the program, and victims that follow each other are
- * few where pages are touched in no order: each would be an interrupt for them all.
- *
- * The kernel's own reclaim flushes once for many pages (try_to_unmap_one()), by functions
- * that no module has. This file does the same for the plainest entries: of small folios
- * that are clean, mapped to be read, in a VMA that is not locked. The caller does the
- * others with unmap_mapping_pages().
- *
- * A CPU may read a page by an old translation until the flush. So the page tables'
- * references are put after it; i_mmap_rwsem, which munmap() wants, is held until then;
- * and mm->tlb_flush_batched has mprotect(), mremap() and their like flush first. None can
- * write: a processor that sets a dirty bit reads the entry again.
+ * Mapped victims leave their page tables together, with one flush of the TLB for all that a
+ * VMA maps (base/clear.c). The page tables' references are put after it, and i_mmap_rwsem,
+ * which munmap() wants, is held until then.
  *
  * Interface:
  * hipec_unmap_together()  unmap a file's victims
  */
 #include <linux/mm.h>
-#include <linux/mmu_notifier.h>
 #include <linux/pagemap.h>
 #include <linux/rbtree.h>
 #include <linux/sched.h>
-#include <linux/smp.h>
-#include <linux/userfaultfd_k.h>
-#include <asm/tlbflush.h>
 
-#include "../compat.h"
 #include "cache.h"
 
 /**
@@ -47,91 +32,26 @@ struct unmapping {
 	struct folio *cleared[HIPEC_MAX_VICTIMS];
 };
 
-/*
- * Whether somebody is to be told of each page that a VMA loses, or it has pages of no file.
- * A notifier is registered with i_mmap_rwsem held (mm_take_all_locks()).
- */
-static bool is_special(struct vm_area_struct *vma)
-{
-	return mm_has_notifiers(vma->vm_mm) || userfaultfd_armed(vma) ||
-	       vma->vm_flags & (VM_PFNMAP | VM_MIXEDMAP | VM_HUGETLB);
-}
-
-/* Victim @i, which @pte may map. Context: under the page table's lock. */
-static void clear_entry(struct unmapping *u, u32 i, struct vm_area_struct *vma,
-			unsigned long addr, pte_t *pte)
-{
-	struct mm_struct *mm = vma->vm_mm;
-	pte_t value = READ_ONCE(*pte);
-	struct folio *folio;
-
-	if (!pte_present(value) || pte_special(value))
-		return;
-	folio = page_folio(pfn_to_page(pte_pfn(value)));
-	if (folio->mapping != u->mapping)
-		return;		/* a copy */
-	/* It would not go. */
-	if (folio_test_dirty(folio) || folio_test_writeback(folio))
-		return;
-	/* mlock() sets the VMA's flag before it takes this lock to look at the entry. */
-	if (folio_test_large(folio) || folio_test_mlocked(folio) || pte_write(value) ||
-	    pte_dirty(value) || pte_uffd_wp(value) || READ_ONCE(vma->vm_flags) & VM_LOCKED) {
-		u->careful |= BIT(i);
-		return;
-	}
-	ptep_get_and_clear(mm, addr, pte);
-	mm_tlb_flush_pending_add(mm);
-	if (atomic_add_negative(-1, &folio->_mapcount))
-		__lruvec_stat_mod_folio(folio, NR_FILE_MAPPED, -1);
-	mm_file_page_unmapped(mm);
-	u->cleared[u->nr_cleared++] = folio;
-}
-
 /* Victim @i, which the VMA may map at @addr. Context: under i_mmap_rwsem. */
 static void clear_at(struct unmapping *u, u32 i, struct vm_area_struct *vma,
 		     unsigned long addr)
 {
-	pmd_t *at = hipec_pmd_of(vma->vm_mm, addr), pmd;
-	spinlock_t *lock;
-
-	if (!at)
-		return;
-	rcu_read_lock();
-	pmd = READ_ONCE(*at);
-	if (pmd_present(pmd) && !pmd_leaf(pmd)) {
-		lock = pte_lockptr(vma->vm_mm, &pmd);
-		spin_lock(lock);
-		/* A table that has been replaced maps nothing. */
-		if (pmd_same(pmd, READ_ONCE(*at)))
-			clear_entry(u, i, vma, addr, pte_offset_kernel(&pmd, addr));
-		spin_unlock(lock);
-	} else if (pmd_present(pmd)) {
+	switch (hipec_clear_entry(u->mapping, vma, addr, &u->cleared[u->nr_cleared])) {
+	case HIPEC_CLEARED_ENTRY:
+		u->nr_cleared++;
+		break;
+	case HIPEC_CLEARED_NOT:
 		u->careful |= BIT(i);
+		break;
+	case HIPEC_CLEARED_NOTHING:
+		break;
 	}
-	rcu_read_unlock();
-}
-
-/*
- * Where programs and kernel have one page table, writing its address flushes what is the
- * program's. An idle CPU has an mm only until it needs another, and is asked no more when
- * it has none.
- */
-static void flush_or_leave(void *unused)
-{
-	if (is_idle_task(current))
-		hipec_leave_mm();
-	else if (cpu_feature_enabled(X86_FEATURE_PTI) || cpu_feature_enabled(X86_FEATURE_XENPV))
-		__flush_tlb_all();
-	else
-		native_write_cr3(__native_read_cr3());
 }
 
 /* No CPU uses a translation of a cleared entry when this returns. */
 static void flush(struct unmapping *u, struct mm_struct *mm)
 {
-	/* CPUs that run it later compare this number with theirs; a full barrier. */
-	atomic64_inc_return(&mm->context.tlb_gen);
-	on_each_cpu_mask(mm_cpumask(mm), flush_or_leave, NULL, true);
+	hipec_clear_flush_mm(mm);
 	while (u->nr_cleared)
 		folio_put(u->cleared[--u->nr_cleared]);
 }
@@ -141,7 +61,7 @@ static void unmap_from(struct unmapping *u, struct vm_area_struct *vma)
 {
 	pgoff_t first = vma->vm_pgoff, end = first + vma_pages(vma);
 	const struct hipec_victim *v;
-	bool special = is_special(vma);
+	bool special = hipec_clear_special(vma, VM_PFNMAP | VM_MIXEDMAP | VM_HUGETLB);
 	u32 i;
 
 	for (i = 0; i < u->nr; i++) {

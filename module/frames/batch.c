@@ -110,6 +110,7 @@ int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b)
 			return ret;
 		}
 		hipec_batch_cut(c, b, 1);
+		wake_up_all(&c->wait);	/* who waits for one of the others */
 	}
 }
 

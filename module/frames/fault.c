@@ -62,7 +62,7 @@ static void map_pages(const struct vm_area_struct *vma, unsigned long addr,
 		      struct folio **folio, u32 nr)
 {
 	struct vm_area_struct old = *vma;
-	struct page *page[HIPEC_MAX_CLUSTER];
+	struct page *page[HIPEC_MAX_CLUSTER] HIPEC_UNINITIALIZED;
 	unsigned long left = nr;
 	u32 i;
 
@@ -135,13 +135,13 @@ static bool for_writeback(struct hipec_region *r, const struct vm_fault *vmf)
 }
 
 /*
- * Wait, but not long where it is another container that is waited for: nobody
+ * Wait for a page, or any, but not long where it is another container that is waited for: nobody
  * wakes us then. Return: timeout that is left, or as hipec_io_wait().
  */
-static long wait(struct hipec_container *c, long timeout)
+static long wait(struct hipec_container *c, u32 pgno, long timeout)
 {
 	long slice = c->core.pool_empty ? min(timeout, HZ / 50 + 1) : timeout;
-	long left = hipec_io_wait(c, TASK_KILLABLE, slice);
+	long left = hipec_io_wait_for(c, pgno, TASK_KILLABLE, slice);
 
 	if (left < 0 || timeout == MAX_SCHEDULE_TIMEOUT)
 		return left < 0 ? left : timeout;
@@ -149,8 +149,8 @@ static long wait(struct hipec_container *c, long timeout)
 }
 
 /*
- * Wait for some page of the container to be read or cleaned. Expects c->lock
- * and drops it.
+ * Wait for the page to be read or cleaned; if it is in no table, for some page of the
+ * container. Expects c->lock and drops it.
  *
  * The read or the writeback may wait for the inode's lock, and that lock's holder for
  * mmap_lock: so drop mmap_lock, or the VMA's, before the wait, where the core lets us.
@@ -165,6 +165,7 @@ static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
 {
 	struct hipec_container *c = r->c;
 	struct file *file = NULL;
+	u32 pgno;
 
 	if (for_writeback(r, vmf) && of_kernel(vmf) && hipec_io_would_deadlock(r)) {
 		mutex_unlock(&c->lock);
@@ -179,7 +180,8 @@ static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
 		file = get_file(vmf->vma->vm_file);
 		release_fault_lock(vmf);
 	}
-	*timeout = wait(c, *timeout);
+	pgno = r->start + vmf->pgoff;
+	*timeout = wait(c, hipec_page_find(&c->core.vm, pgno) ? pgno : HIPEC_NO_PGNO, *timeout);
 	mutex_unlock(&c->lock);
 	if (file) {
 		fput(file);
@@ -265,7 +267,7 @@ static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
 	hipec_batch_show(r, b, vmf->pgoff, is_write(vmf));
 	c->served++;
 	mutex_unlock(&c->lock);
-	wake_up_all(&c->wait);
+	hipec_io_wake(c, r->start + b->idx, b->nr);
 	vmf->page = &map_around(vmf, b)->page;
 	lock_page(vmf->page);
 	return VM_FAULT_LOCKED | VM_FAULT_MAJOR;
@@ -310,7 +312,7 @@ static struct folio *needed_as_well(const struct hipec_container *c, u64 state, 
  * A page that is in no table. Expects c->lock and drops it.
  * Return: 0 to look it up again.
  */
-static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
+static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf, u64 state,
 		       long *timeout, struct pins *pins)
 {
 	/* The kernel's own fault waits once, as the policy wants it. */
@@ -322,14 +324,14 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 		.pgno = r->start + vmf->pgoff, .write = write, .wait = wait,
 		.whom = &c->core,
 	};
-	struct hipec_batch b = { .idx = vmf->pgoff };
-	u64 state = of_kernel(vmf) ? 0 : state_of_task();
 	struct folio *needed = needed_as_well(c, state, d.pgno);
-	struct hipec_stream *s;
+	/* Who jumps about makes no sequences. */
+	bool jumps = vmf->vma->vm_flags & VM_RAND_READ;
+	struct hipec_batch b HIPEC_UNINITIALIZED;
 	int ret;
 
-	d.want = hipec_batch_size(r, vmf->vma, vmf->pgoff,
-				  hipec_stream_window(r, vmf->pgoff)) ?: 1;
+	d.want = jumps ? 1 : hipec_batch_size(r, vmf->vma, vmf->pgoff,
+					      hipec_stream_window(r, vmf->pgoff)) ?: 1;
 	ret = hipec_core_make_room(&c->core, &d);
 	if (needed)
 		folio_put(needed);
@@ -344,10 +346,11 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf,
 	c->last_miss = d.pgno;
 	c->last_state = state;
 	c->core.counters.faults++;
+	b.idx = vmf->pgoff;
 	b.nr = ret;
 	hipec_batch_bind(r, &b);
-	s = hipec_stream_note(r, b.idx, b.nr);
-	hipec_ahead_start(r, s, vmf->vma, write);
+	if (!jumps)
+		hipec_ahead_start(r, hipec_stream_note(r, b.idx, b.nr), vmf->vma, write);
 	ret = hipec_batch_read(r, &b);
 	if (!ret)
 		return finish(r, vmf, &b);
@@ -364,7 +367,7 @@ static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
 			      struct hipec_ahead *a, long *timeout)
 {
 	struct hipec_container *c = r->c;
-	struct hipec_batch b;
+	struct hipec_batch b HIPEC_UNINITIALIZED;
 
 	hipec_ahead_start(r, a->s, vmf->vma, is_write(vmf));
 	if (!a->read)
@@ -422,6 +425,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 	struct hipec_container *c = r->c;
 	long timeout = of_kernel(vmf) ? HIPEC_FAULT_TIMEOUT : MAX_SCHEDULE_TIMEOUT;
 	struct pins pins = { .all = HIPEC_FAULT_TIMEOUT, .moment = HIPEC_MOMENT };
+	u64 state = of_kernel(vmf) ? 0 : state_of_task();
 	vm_fault_t ret = 0;
 	u64 context = c->core.wants_context || READ_ONCE(c->sampler) ?
 		hipec_context(vmf) : 0;
@@ -441,7 +445,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 		else if (h && hipec_core_resident(&c->core, h))
 			ret = hit(r, vmf, h);
 		else if (!h)
-			ret = miss(r, vmf, &timeout, &pins);
+			ret = miss(r, vmf, state, &timeout, &pins);
 		else if ((a = hipec_ahead_find(r, vmf->pgoff)))
 			ret = first_touch(r, vmf, a, &timeout);
 		else

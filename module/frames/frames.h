@@ -163,6 +163,7 @@ u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
 u32 hipec_frame_bind_in_event(struct hipec_container *c,
 			      struct hipec_region *r, u32 idx);
 void hipec_frame_unbind(struct hipec_container *c, u32 h);
+void hipec_frame_unmap(struct hipec_container *c, struct folio *folio);
 bool hipec_frame_detach(struct hipec_container *c, u32 h);
 
 /* Page of a frame that holds one. Context: expects c->lock. */
@@ -188,6 +189,8 @@ u32 hipec_io_pages(struct hipec_region *r);
 int hipec_io_sync(struct hipec_region *r, u32 first, u32 last);
 int hipec_io_sync_all(void);
 void hipec_io_age(struct work_struct *work);
+long hipec_io_wait_for(struct hipec_container *c, u32 pgno, unsigned int state, long timeout);
+void hipec_io_wake(struct hipec_container *c, u32 pgno, u32 nr);
 long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout);
 
 /* dirty.c: what is to be written */

@@ -40,9 +40,7 @@ static int try_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	    folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount) ||
 	    !folio_trylock(folio))
 		return -EBUSY;
-	if (folio_mapped(folio))
-		unmap_mapping_range(folio->mapping, folio_pos(folio),
-				    PAGE_SIZE, 0);
+	hipec_frame_unmap(c, folio);
 	if (!folio_test_dirty(folio))
 		return hipec_frame_detach(c, h) ? 0 : -EBUSY;
 	folio_unlock(folio);
@@ -72,9 +70,7 @@ static bool frame_name(struct hipec_core *core, u32 h)
 	    folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount) ||
 	    !folio_trylock(folio))
 		return false;
-	if (folio_mapped(folio))
-		unmap_mapping_range(folio->mapping, folio_pos(folio),
-				    PAGE_SIZE, 0);
+	hipec_frame_unmap(c, folio);
 	if (folio_test_dirty(folio)) {
 		hipec_flush_add(c, h);
 		hipec_writeback_start(hipec_region_of(folio));
@@ -166,7 +162,7 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 
 	if (!folio_mapped(folio))
 		return false;
-	unmap_mapping_range(folio->mapping, folio_pos(folio), PAGE_SIZE, 0);
+	hipec_frame_unmap(hipec_of_vm(vm), folio);
 	return true;
 }
 

@@ -51,9 +51,32 @@ u32 hipec_io_pages(struct hipec_region *r)
 	return min_t(u64, r->nr, DIV_ROUND_UP_ULL(size, PAGE_SIZE));
 }
 
+/* Pages of a container that one read was for. */
+struct read_range {
+	u32 pgno, nr;
+};
+
+/* A task that waits for page @pgno; HIPEC_NO_PGNO: for any. */
+struct sleeper {
+	struct wait_queue_entry entry;
+	u32 pgno;
+};
+
+/* Not for somebody who waits for a page that is none of these. */
+static int wake_for(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key)
+{
+	u32 pgno = container_of(entry, struct sleeper, entry)->pgno;
+	const struct read_range *range = key;
+
+	if (range && pgno != HIPEC_NO_PGNO && pgno - range->pgno >= range->nr)
+		return 0;
+	return autoremove_wake_function(entry, mode, flags, NULL);
+}
+
 /**
- * hipec_io_wait() - wait until some page's I/O ends
+ * hipec_io_wait_for() - wait until a page's I/O ends
  * @c:       container
+ * @pgno:    page; HIPEC_NO_PGNO: any
  * @state:   TASK_KILLABLE or TASK_UNINTERRUPTIBLE
  * @timeout: jiffies, or MAX_SCHEDULE_TIMEOUT
  *
@@ -61,21 +84,45 @@ u32 hipec_io_pages(struct hipec_region *r)
  * Return: jiffies that are left, as schedule_timeout(); -EINTR if a fatal signal
  *         came, in TASK_KILLABLE.
  */
-long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout)
+long hipec_io_wait_for(struct hipec_container *c, u32 pgno, unsigned int state, long timeout)
 {
 	u64 context = c->core.context;	/* other faults have theirs meanwhile */
-	DEFINE_WAIT(wait);
+	struct sleeper sleeper = { .pgno = pgno };
 
-	prepare_to_wait(&c->wait, &wait, state);
+	init_wait(&sleeper.entry);
+	sleeper.entry.func = wake_for;
+	prepare_to_wait(&c->wait, &sleeper.entry, state);
 	mutex_unlock(&c->lock);
 	if (!(state == TASK_KILLABLE && fatal_signal_pending(current)))
 		timeout = schedule_timeout(timeout);
-	finish_wait(&c->wait, &wait);
+	finish_wait(&c->wait, &sleeper.entry);
 	mutex_lock(&c->lock);
 	c->core.context = context;
 	if (state == TASK_KILLABLE && fatal_signal_pending(current))
 		return -EINTR;
 	return timeout;
+}
+
+/* The same, of any page. */
+long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout)
+{
+	return hipec_io_wait_for(c, HIPEC_NO_PGNO, state, timeout);
+}
+
+/**
+ * hipec_io_wake() - wake those who wait for pages, or for any
+ * @c:    container
+ * @pgno: first page
+ * @nr:   pages
+ *
+ * Context: any; what they wait for was changed under c->lock.
+ */
+void hipec_io_wake(struct hipec_container *c, u32 pgno, u32 nr)
+{
+	struct read_range range = { pgno, nr };
+
+	if (wq_has_sleeper(&c->wait))
+		__wake_up(&c->wait, TASK_NORMAL, 0, &range);
 }
 
 /**

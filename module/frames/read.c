@@ -106,7 +106,7 @@ static loff_t position(const struct hipec_region *r, u32 idx)
 static ssize_t read_piece(struct hipec_region *r, u32 idx,
 			  struct folio **folio, u32 nr, bool nowait)
 {
-	struct bio_vec bv[HIPEC_MAX_CLUSTER];
+	struct bio_vec bv[HIPEC_MAX_CLUSTER] HIPEC_UNINITIALIZED;
 	struct iov_iter iter;
 	struct kiocb kiocb;
 	u32 i;

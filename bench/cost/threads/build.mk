@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# How threads fare where a policy chooses in place.
+# How threads fare where a policy chooses.
 
 BENCH_THREADS := $(B)/bench/cost/threads/threads
 THREADS_POLICY ?= fifo
@@ -23,7 +23,7 @@ $(THREADS_GUESTS): $(B)/bench/cost/threads/guest-%.img: bench/cost/threads/guest
 		--bin $(BENCH_THREADS) --bin $(B)/bench/lib/mkdata --tree $(@D)/tree-$*
 
 .PHONY: bench-threads bench-threads-run
-## bench-threads: throughput of threads in place beside the page cache's (THREADS_CPUS="2 8")
+## bench-threads: throughput of threads beside the page cache's (THREADS_CPUS="2 8")
 bench-threads: packages
 	@$(MAKE) --no-print-directory bench-threads-run
 
@@ -33,4 +33,8 @@ bench-threads-run: $(THREADS_GUESTS)
 			--guest $(B)/bench/cost/threads/guest-$$kernel.img --jit $(JIT) \
 			--policy $(THREADS_POLICY) \
 			--out $(B)/bench/cost/threads/out-$$kernel-$$cpus || status=1; \
+		bench/cost/threads/table.py --kernel $$kernel --cpus $$cpus \
+			--guest $(B)/bench/cost/threads/guest-$$kernel.img --jit $(JIT) \
+			--policy fifo2 --what regions \
+			--out $(B)/bench/cost/threads/fifo2-$$kernel-$$cpus || status=1; \
 	done; done; exit $$status

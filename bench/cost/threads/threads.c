@@ -5,6 +5,7 @@
  *	hits     read() of 4 KB, of pages that are resident
  *	misses   the same of a file of which a part is in memory
  *	maps     touches of a map of such a file
+ *	regions  the same of a region, or without a policy of a map
  *
  * First the file is read, in an order of no use to read-ahead. One line of name=value.
  */
@@ -61,19 +62,27 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void open_file(const char *what, const char *path)
+/* Under a policy, where there is one. Return: a descriptor of its container, or -1. */
+static int open_file(const char *what, const char *path, char *const *policy)
 {
+	bool region = !strcmp(what, "regions");
+	int container = -1;
 	struct stat st;
 
+	if (policy && !region)
+		container = take(policy[0], policy[1], path, 0);
 	file = open(path, O_RDONLY);
 	if (file < 0 || fstat(file, &st) || posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM))
 		die(path);
 	pages = st.st_size / PAGE_BYTES;
-	if (strcmp(what, "maps"))
-		return;
+	if (policy && region)
+		container = take_region(policy[0], policy[1], &file);
+	if (strcmp(what, "maps") && !region)
+		return container;
 	base = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, file, 0);
 	if (base == MAP_FAILED || madvise((void *)base, st.st_size, MADV_RANDOM))
 		die("mmap");
+	return container;
 }
 
 /* All threads, for @ms. Return: what they did in all. */
@@ -105,16 +114,14 @@ int main(int argc, char **argv)
 	struct thread threads[MOST] = { 0 };
 	uint64_t done, elapsed, disk;
 	unsigned int nr = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
-	int container = -1;
+	int container;
 	size_t i;
 
 	if ((argc != 6 && argc != 8) || !nr || nr > MOST) {
 		fputs(usage, stderr);
 		return 2;
 	}
-	if (argc == 8)
-		container = take(argv[6], argv[7], argv[5], 0);
-	open_file(argv[1], argv[5]);
+	container = open_file(argv[1], argv[5], argc == 8 ? argv + 6 : NULL);
 	/* The page cache moves pages at their second touch. */
 	for (i = 0; i < pages * (strcmp(argv[1], "hits") ? 1 : 3); i++)
 		touch(i * STRIDE & (pages - 1));

@@ -34,7 +34,7 @@ static const struct test *const suites[] = {
 	context_tests, contract_tests, data_tests, durable_tests, file_tests, policy_tests, hostile_tests,
 	io_tests, limit_tests, lock_tests, log_tests, loop_tests, machine_tests,
 	native_tests, param_tests,
-	pool_tests, private_tests, quota_tests, backoff_tests, record_tests, sample_tests, share_tests,
+	pool_tests, private_tests, together_tests, quota_tests, backoff_tests, record_tests, sample_tests, share_tests,
 	live_tests, swap_tests, swap_busy_tests, secure_tests,
 	upgrade_tests, awst_tests, awst_place_tests, many_tests,
 };
