@@ -118,6 +118,7 @@ struct hipec_container *hipec_container_new(void)
 	INIT_DELAYED_WORK(&c->timer, hipec_timer_run);
 	INIT_WORK(&c->refill, hipec_event_refill_work);
 	INIT_WORK(&c->grow, hipec_columns_work);
+	seqcount_init(&c->placed.seq);
 	init_waitqueue_head(&c->wait);
 	init_waitqueue_head(&c->ended);
 	mutex_lock(&hipec_containers_lock);

@@ -102,6 +102,7 @@ static void side_free(struct side *s)
 		return;
 	hipec_jit_stop(&s->vm);
 	kvfree(s->vm_memory);
+	synchronize_rcu();	/* they may have been a container's */
 	hipec_columns_free(&s->columns);
 	kvfree(s->directory);
 	kvfree(s->record);

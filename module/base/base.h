@@ -35,12 +35,14 @@
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/seqlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "../core/league.h"
 #include "../core/pool.h"
+#include "../vm/bucket.h"
 #include "../vm/queue.h"
 #include "pool.h"
 #include "user.h"
@@ -115,6 +117,24 @@ struct hipec_columns {
 };
 
 /**
+ * struct hipec_placed - where the page table is, for those who look without the lock
+ * @seq:    it changes
+ * @page:   entries
+ * @bucket: buckets
+ * @nr:     entries that there are rows for
+ *
+ * Rows that were placed stay for a grace period of RCU after they were replaced.
+ */
+struct hipec_placed {
+	seqcount_t seq;
+	const struct hipec_page *page;
+	const u32 *bucket;
+	u32 nr;
+};
+
+struct hipec_columns_gone;
+
+/**
  * struct hipec_container - one policy with its operands, pages and frames
  * @lock:      protects everything below that says nothing else
  * @ref:       one of the device file, one of each region
@@ -132,7 +152,9 @@ struct hipec_columns {
  * @vm_memory: memory of the machine, but for its tables
  * @columns:   rows for each entry (columns.c): the machine's, @frame or @links, and the pool's
  * @grown:     what is to take their place
- * @grow:      makes that
+ * @gone:      has what they are in then taken away; likewise
+ * @grow:      makes both
+ * @placed:    where they are; no lock
  * @grow_again: jiffies, before which it does not, as there was no memory
  * @shared:    shared arrays, by slot; NULL: it has none
  * @frame:     frame of each page, by handle; in place NULL
@@ -203,7 +225,9 @@ struct hipec_container {
 	u32 jit;
 	void *vm_memory;
 	struct hipec_columns columns, grown;
+	struct hipec_columns_gone *gone;
 	struct work_struct grow;
+	struct hipec_placed placed;
 	unsigned long grow_again;
 	struct hipec_shared **shared;
 
@@ -308,6 +332,22 @@ static inline void hipec_columns_want(struct hipec_container *c)
 		__hipec_columns_want(c);
 }
 
+/*
+ * The entry of a page, perhaps; 0: not known. No lock is needed. Context: under
+ * rcu_read_lock(), or with preemption disabled.
+ */
+static __always_inline u32 hipec_columns_peek(const struct hipec_container *c, u32 pgno)
+{
+	unsigned int seq = raw_read_seqcount(&c->placed.seq);
+	const struct hipec_page *page = READ_ONCE(c->placed.page);
+	const u32 *bucket = READ_ONCE(c->placed.bucket);
+	u32 nr = READ_ONCE(c->placed.nr);
+
+	if (unlikely(seq & 1 || read_seqcount_retry(&c->placed.seq, seq)))
+		return 0;
+	return hipec_bucket_peek(&c->core.vm, page, nr, bucket, pgno);
+}
+
 /* memory.c */
 void *hipec_table_alloc(size_t bytes);
 long hipec_memcg_room(struct mem_cgroup *memcg);
@@ -319,7 +359,6 @@ int hipec_work_init(void);
 void hipec_work_exit(void);
 
 /* young.c: the referenced bit in page tables */
-pmd_t *hipec_pmd_of(struct mm_struct *mm, unsigned long addr);
 bool hipec_young_walk(struct hipec_container *c, struct address_space *mapping,
 		      struct folio *folio, bool reset);
 bool hipec_young_range(struct hipec_container *c, struct address_space *mapping,
@@ -340,6 +379,7 @@ enum hipec_cleared {
 };
 
 /* clear.c: pages leave page tables, and CPUs are told of several at once */
+pmd_t *hipec_pmd_of(struct mm_struct *mm, unsigned long addr);
 bool hipec_clear_here(void);
 void hipec_clear_own(struct vm_area_struct *vma, pgoff_t first, u32 nr);
 bool hipec_clear_special(const struct vm_area_struct *vma, unsigned long flags);

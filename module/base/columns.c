@@ -10,12 +10,16 @@
  * before all rows are used; a miss that needs one sooner waits for it. It needs no lock of
  * the container's for that, as rows that were never used are zeros. Columns do not shrink.
  *
+ * Who looks a page up without the container's lock (hipec_columns_peek()) is a reader of
+ * RCU: what the columns were mapped in before is unmapped after a grace period, by a worker.
+ *
  * Owns c->columns, c->grown and c->grow.
  *
  * Interface:
  * hipec_columns_make(), _free(), _end()
  * hipec_columns_grow()     there are rows for more entries
  * hipec_columns_place(), _use()  a machine finds them; and so does all of a container
+ * hipec_columns_peek()     the entry of a page, without the lock
  * hipec_columns_want()     an entry is about to be used for which there may be no row yet
  * hipec_columns_hold()     nothing grows beside the caller
  * hipec_columns_work()     the worker
@@ -201,8 +205,10 @@ void hipec_columns_free(struct hipec_columns *t)
 void hipec_columns_end(struct hipec_container *c)
 {
 	cancel_work_sync(&c->grow);
-	if (c->grown.nr)
+	if (c->grown.nr) {
 		hipec_columns_drop(&c->grown, &c->columns);
+		kfree(c->gone);
+	}
 	hipec_columns_free(&c->columns);
 	mem_cgroup_put(c->columns.memcg);
 	c->columns = (struct hipec_columns){ 0 };
@@ -224,12 +230,25 @@ void hipec_columns_place(struct hipec_vm *vm, const struct hipec_columns *t)
 	vm->nr_there = t->nr;
 }
 
-/* A container uses the columns that it has now. Context: expects c->lock, and no event under way. */
+/* Those who look without the lock find them. */
+static void show(struct hipec_container *c)
+{
+	preempt_disable();
+	raw_write_seqcount_begin(&c->placed.seq);
+	WRITE_ONCE(c->placed.page, c->core.vm.page);
+	WRITE_ONCE(c->placed.bucket, c->core.vm.bucket);
+	WRITE_ONCE(c->placed.nr, c->columns.nr);
+	raw_write_seqcount_end(&c->placed.seq);
+	preempt_enable();
+}
+
+/* A container uses the columns that it has. Context: expects c->lock, and no event under way. */
 void hipec_columns_use(struct hipec_container *c)
 {
 	void *own = c->columns.column[HIPEC_COLUMN_OWN].at;
 
 	hipec_columns_place(&c->core.vm, &c->columns);
+	show(c);
 	c->core.in_pool = c->columns.column[HIPEC_COLUMN_POOL].at;
 	if (c->cache)
 		c->links = own;
@@ -237,17 +256,33 @@ void hipec_columns_use(struct hipec_container *c)
 		c->frame = own;
 }
 
+/* Columns that others have taken the place of. */
+struct hipec_columns_gone {
+	struct rcu_work work;
+	struct hipec_columns columns;
+};
+
+static void take_away(struct work_struct *work)
+{
+	struct hipec_columns_gone *gone = container_of(to_rcu_work(work),
+						       struct hipec_columns_gone, work);
+
+	hipec_columns_replaced(&gone->columns);
+	kfree(gone);
+}
+
 /* What the worker made, if it did, is put in place. Context: as hipec_columns_use(). */
 static void take_grown(struct hipec_container *c)
 {
-	struct hipec_columns old = c->columns;
+	struct hipec_columns_gone *gone = c->gone;
 
 	if (!smp_load_acquire(&c->grown.nr))
 		return;
+	gone->columns = c->columns;
 	c->columns = c->grown;
 	hipec_columns_use(c);
-	hipec_columns_replaced(&old);
 	smp_store_release(&c->grown.nr, 0);
+	queue_rcu_work(hipec_grow_wq, &gone->work);
 }
 
 /*
@@ -258,6 +293,7 @@ void hipec_columns_work(struct work_struct *work)
 {
 	struct hipec_container *c = container_of(work, struct hipec_container, grow);
 	const struct hipec_columns *old = &c->columns;
+	struct hipec_columns_gone *gone;
 	struct hipec_columns new;
 	unsigned int noio;
 	u32 nr;
@@ -267,9 +303,13 @@ void hipec_columns_work(struct work_struct *work)
 		return;
 	nr = min_t(u64, (u64)old->nr + step(old->nr), old->most);
 	noio = memalloc_noio_save();
-	if (hipec_columns_grow(old, &new, nr)) {
+	gone = kmalloc(sizeof(*gone), GFP_KERNEL | __GFP_NOWARN);
+	if (!gone || hipec_columns_grow(old, &new, nr)) {
+		kfree(gone);
 		WRITE_ONCE(c->grow_again, jiffies + PAUSE);
 	} else {
+		INIT_RCU_WORK(&gone->work, take_away);
+		c->gone = gone;
 		nr = new.nr;
 		new.nr = 0;
 		c->grown = new;

@@ -33,6 +33,7 @@ no_end:
 /* All work is done, and none comes. Context: process context, sleeps. */
 void hipec_work_exit(void)
 {
+	rcu_barrier();	/* queues what waits for a grace period */
 	destroy_workqueue(hipec_grow_wq);
 	destroy_workqueue(hipec_end_wq);
 	destroy_workqueue(hipec_wq);

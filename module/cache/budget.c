@@ -4,7 +4,8 @@
  *
  * Interface:
  * hipec_cache_account()   for the engine, and for those who note touches
- * hipec_pressure_limit()  the budget, or what a cgroup leaves of it
+ * hipec_pressure_room(), _left()  what a cgroup leaves, and with what others have
+ * hipec_pressure_limit()  the budget, or that
  */
 #include <linux/memcontrol.h>
 #include <linux/pagemap.h>
@@ -17,7 +18,7 @@
 /* Of a budget: pages of other files in its cgroup that a miss does not displace. */
 #define OTHERS_OF_BUDGET 8
 
-/* Misses that know of a cgroup's files what another one saw. */
+/* Pages that come in with what was known of a cgroup's files before. */
 #define MOST_OF_LOOKS 31
 
 static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
@@ -26,7 +27,8 @@ static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
 
 	if (!cache->deaf || cache->ahead.nr || cache->refused.nr ||
 	    cache->c->sampler || core->pool || hipec_fifo2_rules(&core->vm))
-		return HIPEC_HEAR_ALL;
+		return cache->bits && !cache->c->sampler && !cache->c->league ?
+			HIPEC_HEAR_BITS : HIPEC_HEAR_ALL;
 	if (!core->directory && !cache->c->league)
 		return HIPEC_HEAR_NONE;
 	/* A large folio is known by the number of its first page. */
@@ -64,12 +66,14 @@ void hipec_cache_account(struct hipec_cache *cache)
  * its own: a file that somebody reads once would take all of the budget otherwise. If
  * pages of the cache may be on the kernel's lists too, all of them are taken to be.
  */
-static long left_by_others(struct hipec_cache *cache, struct mem_cgroup *memcg, u32 budget)
+static long left_by_others(struct hipec_cache *cache, struct mem_cgroup *memcg, u32 budget,
+			   u32 nr)
 {
 	long others;
 
 	/* Each node and zone has a number of its own: too many to add up at each miss. */
-	if (cache->group != memcg || !cache->group_looks--) {
+	cache->group_looks -= nr;
+	if (cache->group != memcg || cache->group_looks < 0) {
 		cache->group = memcg;
 		cache->group_files = hipec_memcg_files(memcg);
 		cache->group_looks = MOST_OF_LOOKS;
@@ -80,26 +84,54 @@ static long left_by_others(struct hipec_cache *cache, struct mem_cgroup *memcg, 
 	return max(others, 0l);
 }
 
-/**
- * hipec_pressure_limit() - pages that a cache may hold now
- * @cache: cache
- *
- * Context: expects c->lock; for what the current task brings in.
- * Return: the budget, or less.
- */
-u32 hipec_pressure_limit(struct hipec_cache *cache)
+/* Pages that the current task's cgroup leaves. Context: any. */
+long hipec_pressure_room(void)
 {
-	u32 budget = hipec_core_held(&cache->c->core);
-	struct mem_cgroup *memcg;
 	long left;
 
 	rcu_read_lock();
-	memcg = mem_cgroup_from_task(current);
-	left = hipec_memcg_room(memcg);
-	if (left < (long)budget && memcg)
-		left += left_by_others(cache, memcg, budget);
+	left = hipec_memcg_room(mem_cgroup_from_task(current));
 	rcu_read_unlock();
-	if (left >= (long)budget)
+	return left;
+}
+
+/**
+ * hipec_pressure_left() - pages that a cache may have in its cgroup
+ * @cache: cache
+ * @room:  hipec_pressure_room(), a moment ago
+ * @nr:    pages that are to come in
+ *
+ * Context: expects c->lock; for what the current task brings in.
+ * Return: @room, and what others have that goes first, if it is needed.
+ */
+long hipec_pressure_left(struct hipec_cache *cache, long room, u32 nr)
+{
+	long budget = hipec_core_held(&cache->c->core);
+	struct mem_cgroup *memcg;
+
+	if (likely(room >= budget))
+		return room;
+	rcu_read_lock();
+	memcg = mem_cgroup_from_task(current);
+	if (memcg)
+		room += left_by_others(cache, memcg, budget, nr);
+	rcu_read_unlock();
+	return room;
+}
+
+/**
+ * hipec_pressure_limit() - pages that a cache may hold now
+ * @cache: cache
+ * @left:  hipec_pressure_left(), a moment ago
+ *
+ * Context: expects c->lock.
+ * Return: the budget, or less.
+ */
+u32 hipec_pressure_limit(const struct hipec_cache *cache, long left)
+{
+	u32 budget = hipec_core_held(&cache->c->core);
+
+	if (likely(left >= (long)budget))
 		return budget;
 	/* Victims are no longer held, but charged until they are evicted. */
 	left += cache->victims.pages + cache->nr_evicting;

@@ -79,16 +79,19 @@ struct readahead_control;
  * @HIPEC_BY_READ:   by read(), or the fault of a map
  * @HIPEC_BY_WRITE:  by write(), or a fault to write
  * @HIPEC_BY_AROUND: mapped by the fault of a neighbour
+ * @HIPEC_BY_KNOWN:  by read(), one page, whose entry was looked up without the lock
  */
 enum hipec_touch {
 	HIPEC_BY_READ,
 	HIPEC_BY_WRITE,
 	HIPEC_BY_AROUND,
+	HIPEC_BY_KNOWN,
 };
 
 /* Of which touches somebody wants to know. */
 enum hipec_hear {
 	HIPEC_HEAR_ALL,
+	HIPEC_HEAR_BITS,	/* of all, and of pages that the policy has only their bits */
 	HIPEC_HEAR_SAMPLED,	/* of pages that the shadow samples, or the league (core/) */
 	HIPEC_HEAR_NONE,
 };
@@ -116,7 +119,8 @@ struct hipec_touches {
 		u32 pgno;
 		u32 nr : 30;	/* pages */
 		u32 how : 2;	/* enum hipec_touch */
-		u64 context;	/* of the program; 0: not known, or nobody asks */
+		/* of the program; 0: not known, or nobody asks. BY_KNOWN: the entry */
+		u64 context;
 	} range[HIPEC_MAX_TOUCHES];
 };
 
@@ -241,6 +245,7 @@ struct hipec_evicting {
  * @nr_evicting: pages of these
  * @freed:   pages that victims have freed, ever
  * @deaf:    the policy does not ask whether a page was referenced, and has no Access
+ * @bits:    the policy has no Access: touches of live pages set their bits, and nothing else
  * @hear:    of which touches: not of all, if it is @deaf and all folios are live. May be
  *           read without the lock
  * @large:   there are folios of several pages, or were
@@ -286,7 +291,7 @@ struct hipec_cache {
 	struct list_head evicting;
 	u32 nr_evicting;
 	u64 freed;
-	bool deaf;
+	bool deaf, bits;
 	enum hipec_hear hear;
 	bool large;
 	u32 shown;
@@ -295,7 +300,7 @@ struct hipec_cache {
 	u32 window;
 	const struct mem_cgroup *group;
 	long group_files;
-	u32 group_looks;
+	s32 group_looks;
 	bool on_lists;
 	bool in_reclaim;
 	bool kept;
@@ -466,7 +471,7 @@ void hipec_entry_drop(struct hipec_cache *cache, u32 h);
 int hipec_order_at(struct address_space *mapping, pgoff_t idx);
 void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want);
 u32 hipec_cache_bring(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
-		      u32 order);
+		      u32 order, long left);
 void hipec_cache_settle_unlocked(struct hipec_cache *cache);
 u32 hipec_cache_give(struct hipec_cache *cache, u32 want);
 void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
@@ -478,7 +483,9 @@ u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
 
 /* budget.c */
 void hipec_cache_account(struct hipec_cache *cache);
-u32 hipec_pressure_limit(struct hipec_cache *cache);
+long hipec_pressure_room(void);
+long hipec_pressure_left(struct hipec_cache *cache, long room, u32 nr);
+u32 hipec_pressure_limit(const struct hipec_cache *cache, long left);
 
 /* window.c */
 void hipec_window_judge(struct hipec_cache *cache, bool touched);

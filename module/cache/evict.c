@@ -34,6 +34,28 @@ static struct hipec_folios *list_of(struct hipec_cache *cache, u16 flags)
 	return flags == HIPEC_FOLIO_AHEAD ? &cache->ahead : &cache->refused;
 }
 
+/* Pages of an entry with these flags. */
+static __always_inline u32 pages_of(u16 flags)
+{
+	return 1u << ((flags & HIPEC_FOLIO_ORDER) >> HIPEC_FOLIO_ORDER_SHIFT);
+}
+
+/* Entry @h, with so many pages, is the last on a list. */
+static __always_inline void append(struct hipec_folios *list, struct hipec_links *links, u32 h,
+				   u32 pages)
+{
+	u32 tail = list->tail;
+
+	links[h] = (struct hipec_links){ .prev = tail };
+	if (tail)
+		links[tail].next = h;
+	else
+		list->head = h;
+	list->tail = h;
+	list->nr++;
+	list->pages += pages;
+}
+
 /**
  * hipec_folios_add() - put an entry on a list
  * @cache: cache
@@ -44,18 +66,10 @@ static struct hipec_folios *list_of(struct hipec_cache *cache, u16 flags)
  */
 void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h)
 {
-	struct hipec_folios *list = list_of(cache, flags);
-	struct hipec_vm *vm = &cache->c->core.vm;
+	struct hipec_page *page = &cache->c->core.vm.page[h];
 
-	vm->page[h].flags |= flags;
-	cache->c->links[h] = (struct hipec_links){ .prev = list->tail };
-	if (list->tail)
-		cache->c->links[list->tail].next = h;
-	else
-		list->head = h;
-	list->tail = h;
-	list->nr++;
-	list->pages += hipec_folio_pages(vm, h);
+	page->flags |= flags;
+	append(list_of(cache, flags), cache->c->links, h, pages_of(page->flags));
 }
 
 /* Take an entry off its list, if any. Context: expects c->lock. */
@@ -81,7 +95,7 @@ void hipec_folios_del(struct hipec_cache *cache, u32 h)
 }
 
 /* Whether page tables have to be changed before an entry's folio can go. */
-static bool is_mapped(struct hipec_cache *cache, u32 h)
+static noinline bool is_mapped(struct hipec_cache *cache, u32 h)
 {
 	u32 pgno = cache->c->core.vm.page[h].pgno;
 	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
@@ -109,14 +123,16 @@ static bool is_mapped(struct hipec_cache *cache, u32 h)
 void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live)
 {
 	struct hipec_page *page = &cache->c->core.vm.page[h];
+	u32 pages = pages_of(page->flags);
 
 	/* The shadow asks once more. */
-	page->flags &= ~(HIPEC_FOLIO_REF | HIPEC_FOLIO_AROUND) |
-		       HIPEC_REF_SHADOW << HIPEC_FOLIO_REF_SHIFT;
-	page->flags |= live ? HIPEC_FOLIO_PENDING : 0;
-	hipec_folios_add(cache, HIPEC_FOLIO_VICTIM, h);
-	cache->urgent = cache->urgent || !is_mapped(cache, h);
-	cache->held -= hipec_folio_pages(&cache->c->core.vm, h);
+	page->flags = (page->flags & (~(HIPEC_FOLIO_REF | HIPEC_FOLIO_AROUND) |
+				      HIPEC_REF_SHADOW << HIPEC_FOLIO_REF_SHIFT)) |
+		      (live ? HIPEC_FOLIO_PENDING : 0) | HIPEC_FOLIO_VICTIM;
+	append(&cache->victims, cache->c->links, h, pages);
+	cache->held -= pages;
+	if (!cache->urgent)
+		cache->urgent = !is_mapped(cache, h);
 }
 
 static bool goes_before(const struct hipec_victim *a,
@@ -125,7 +141,7 @@ static bool goes_before(const struct hipec_victim *a,
 	return a->f->start + a->idx < b->f->start + b->idx;
 }
 
-/* They are few, and often in order. */
+/* They are few. */
 static void sort_victims(struct hipec_evicting *e)
 {
 	struct hipec_victim v;
@@ -274,10 +290,11 @@ static void evict_all(struct hipec_evicting *e, bool wait)
 static void finish_one(struct hipec_cache *cache, struct hipec_victim *v, bool gone)
 {
 	struct hipec_core *core = &cache->c->core;
-	bool pending = core->vm.page[v->h].flags & HIPEC_FOLIO_PENDING;
+	u16 *flags = &core->vm.page[v->h].flags;
+	bool pending = *flags & HIPEC_FOLIO_PENDING;
 
-	core->vm.page[v->h].flags &= ~(HIPEC_FOLIO_PENDING | HIPEC_FOLIO_REF |
-				       HIPEC_FOLIO_LOOKED | HIPEC_FOLIO_VICTIM);
+	*flags &= ~(HIPEC_FOLIO_PENDING | HIPEC_FOLIO_REF | HIPEC_FOLIO_LOOKED |
+		    HIPEC_FOLIO_VICTIM);
 	if (!gone && find_stay(v->f->inode->i_mapping, v->idx) != STAY_GONE) {
 		cache->held += v->nr;
 		hipec_folios_add(cache, HIPEC_FOLIO_REFUSED, v->h);
@@ -314,27 +331,41 @@ static void finish(struct hipec_cache *cache, struct hipec_evicting *e)
  */
 static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e, bool spare)
 {
-	struct hipec_vm *vm = &cache->c->core.vm;
-	u32 h, next;
+	struct hipec_links *links = cache->c->links;
+	struct hipec_page *page = cache->c->core.vm.page;
+	bool all = cache->victims.nr <= HIPEC_MAX_VICTIMS;
+	u32 kept = 0, last = 0, h, next;
+	bool sorted = true;
 
 	e->nr = e->pages = 0;
 	for (h = cache->victims.head; h && e->nr < HIPEC_MAX_VICTIMS; h = next) {
-		struct hipec_cfile *f = hipec_cfile_of(cache, vm->page[h].pgno);
+		u32 pgno = page[h].pgno, pages = pages_of(page[h].flags);
+		struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
 
-		next = cache->c->links[h].next;
-		if (spare && hipec_touch_last(cache, vm->page[h].pgno,
-					      hipec_folio_pages(vm, h)))
+		next = links[h].next;
+		if (spare && unlikely(hipec_touch_last(cache, pgno, pages))) {
+			kept = h;
 			continue;
+		}
 		e->victim[e->nr++] = (struct hipec_victim){
-			.f = f, .idx = vm->page[h].pgno - f->start, .h = h,
-			.nr = hipec_folio_pages(vm, h),
+			.f = f, .idx = pgno - f->start, .h = h, .nr = pages,
 		};
-		e->pages += hipec_folio_pages(vm, h);
+		e->pages += pages;
+		sorted &= pgno >= last;
+		last = pgno;
+		if (all)
+			continue;
 		hipec_folios_del(cache, h);
-		vm->page[h].flags |= HIPEC_FOLIO_VICTIM;
+		page[h].flags |= HIPEC_FOLIO_VICTIM;
+	}
+	if (all) {
+		cache->victims = (struct hipec_folios){ 0 };
+		if (unlikely(kept))
+			hipec_folios_add(cache, HIPEC_FOLIO_VICTIM, kept);
 	}
 	cache->urgent = cache->urgent && cache->victims.nr;
-	sort_victims(e);
+	if (!sorted)
+		sort_victims(e);
 	return e->nr;
 }
 

@@ -49,11 +49,13 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 	bool large = mapping_large_folio_support(mapping);
 	struct hipec_cache *cache = f->cache;
 	struct hipec_container *c = cache->c;
+	long left = hipec_pressure_room();
 	u32 order, h, end;
 
 	mutex_lock(&c->lock);
 	begin(f, nr);
 	c->core.context = context;
+	left = hipec_pressure_left(cache, left, nr);
 	c->core.counters.read_pages += nr;
 	c->core.counters.read_ios++;
 	c->core.counters.faults++;
@@ -62,7 +64,7 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 		h = hipec_entry_find(cache, f->start + idx);
 		if (h)
 			hipec_entry_drop(cache, h);
-		hipec_cache_bring(cache, f, f->start + idx, order);
+		hipec_cache_bring(cache, f, f->start + idx, order, left);
 		idx += 1u << order;
 	}
 	hipec_cache_settle_unlocked(cache);
@@ -84,15 +86,17 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 cont
 	struct hipec_cache *cache = f->cache;
 	struct hipec_container *c = cache->c;
 	u32 order = folio_order(folio), pgno = f->start + folio->index;
+	long left = hipec_pressure_room();
 
 	mutex_lock(&c->lock);
 	begin(f, 1u << order);
 	c->core.context = context;
+	left = hipec_pressure_left(cache, left, 1u << order);
 	c->core.counters.read_pages += 1u << order;
 	c->core.counters.read_ios++;
 	c->core.counters.faults++;
 	if (folio->index < f->nr && !hipec_entry_find(cache, pgno))
-		hipec_cache_bring(cache, f, pgno, order);
+		hipec_cache_bring(cache, f, pgno, order, left);
 	hipec_cache_settle_unlocked(cache);
 	hipec_touch_missed(cache);
 	c->core.context = 0;

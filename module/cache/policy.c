@@ -114,8 +114,8 @@ static void offer(struct hipec_cache *cache)
 	core->nr_withheld = hipec_core_held(core) - usable;
 }
 
-/* As hipec_cache_room(), and hipec_cache_account() is owed. */
-static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
+/* As hipec_cache_room(), where @left is what the cgroup leaves; hipec_cache_account() is owed. */
+static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want, long left)
 {
 	struct hipec_core *core = &cache->c->core;
 	const struct hipec_demand d = {
@@ -129,7 +129,7 @@ static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 		hipec_cache_grow(cache, &d);
 	}
 	hipec_columns_want(cache->c);
-	cache->limit = hipec_pressure_limit(cache);
+	cache->limit = hipec_pressure_limit(cache, left);
 	if (unlikely(core->vm.unused > core->vm.nr_there))
 		cache->limit = min(cache->limit, cache->held);
 	offer(cache);
@@ -150,7 +150,8 @@ static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
  */
 void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 {
-	make_room(cache, pgno, write, want);
+	make_room(cache, pgno, write, want,
+		  hipec_pressure_left(cache, hipec_pressure_room(), want));
 	hipec_cache_account(cache);
 }
 
@@ -298,14 +299,15 @@ static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
  * @f:     file
  * @pgno:  first page of the folio, which has no entry
  * @order: of the folio
+ * @left:  hipec_pressure_left(), a moment ago
  *
  * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
  * Return: handle; 0 if the table is full.
  */
 u32 hipec_cache_bring(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
-		      u32 order)
+		      u32 order, long left)
 {
-	make_room(cache, pgno, false, 1u << order);
+	make_room(cache, pgno, false, 1u << order, left);
 	return add_entry(cache, f, pgno, order);
 }
 
@@ -453,7 +455,7 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 
 	while (f && pgno < end) {
 		h = hipec_page_find(vm, pgno);
-		if (unlikely(!h || vm->page[h].flags & HIPEC_FOLIO_VICTIM))
+		if (unlikely(!h || is_victim(cache, h)))
 			h = hipec_cache_entry(f, pgno) ?:
 			    adopt(cache, f, pgno, how == HIPEC_BY_WRITE);
 		if (unlikely(!h)) {
@@ -473,17 +475,19 @@ static void search_batch(struct hipec_cfile *f, struct folio_batch *batch)
 	struct hipec_cache *cache = f->cache;
 	struct { u32 idx, order; } found[PAGEVEC_SIZE];
 	u32 nr = folio_batch_count(batch), i, pgno;
+	long left;
 
 	for (i = 0; i < nr; i++) {
 		found[i].idx = batch->folios[i]->index;
 		found[i].order = folio_order(batch->folios[i]);
 	}
 	folio_batch_release(batch);
+	left = hipec_pressure_left(cache, hipec_pressure_room(), nr);
 	for (i = 0; i < nr && found[i].idx < f->nr; i++) {
 		pgno = f->start + found[i].idx;
 		if (hipec_entry_find(cache, pgno))
 			continue;
-		if (!hipec_cache_bring(cache, f, pgno, found[i].order))
+		if (!hipec_cache_bring(cache, f, pgno, found[i].order, left))
 			invalidate_mapping_pages(f->inode->i_mapping,
 						 found[i].idx,
 						 found[i].idx +

@@ -110,7 +110,12 @@ bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
 
 	if (unlikely(hear == HIPEC_HEAR_SAMPLED))
 		return note_sampled(cache, pgno, nr, how, context);
-	return note(cache, pgno, nr, how, context, hear != HIPEC_HEAR_ALL);
+	if (hear == HIPEC_HEAR_BITS && nr == 1 && how == HIPEC_BY_READ && !context &&
+	    !raw_cpu_read(cache->touches->missed)) {
+		context = hipec_columns_peek(cache->c, pgno);
+		how = context ? HIPEC_BY_KNOWN : how;
+	}
+	return note(cache, pgno, nr, how, context, hear == HIPEC_HEAR_NONE);
 }
 
 /**
@@ -156,17 +161,56 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context)
 	return full;
 }
 
+/*
+ * Set the bits of pages whose entries were looked up when they were touched, from note @tail
+ * up to the end of the ring, or one whose entry is another's now, or of which more is to be
+ * done. Return: notes.
+ */
+static noinline u32 set_bits(struct hipec_cache *cache, const struct hipec_touches *t, u32 tail,
+			     u32 head)
+{
+	const u32 reached = cache->c->core.vm.reached;
+	struct hipec_page *page = cache->c->core.vm.page;
+	const struct hipec_touched *first = &t->range[tail % HIPEC_MAX_TOUCHES], *range = first;
+	const struct hipec_touched *end = min(first + (head - tail), t->range + HIPEC_MAX_TOUCHES);
+
+	for (; range != end; range++) {
+		u32 h = range->context;
+		struct hipec_page *touched = &page[h];
+
+		if (range->how != HIPEC_BY_KNOWN || h > reached || touched->pgno != range->pgno ||
+		    (touched->flags & (HIPEC_PAGE_LIVE | HIPEC_FOLIO_VICTIM)) != HIPEC_PAGE_LIVE)
+			break;
+		touched->flags |= HIPEC_FOLIO_REF;
+	}
+	return range - first;
+}
+
 /* Tell the policy of what one CPU has noted; what comes meanwhile may wait. */
 static void drain_one(struct hipec_cache *cache, struct hipec_touches *t)
 {
 	u32 head = smp_load_acquire(&t->head), tail = t->tail;
+	struct hipec_counters *counters = &cache->c->core.counters;
 	u64 hits = READ_ONCE(t->hits);
 
-	cache->c->core.counters.hits += hits - t->told;
+	counters->hits += hits - t->told;
 	t->told = hits;
 	while (tail != head) {
 		struct hipec_touched range = t->range[tail % HIPEC_MAX_TOUCHES];
 
+		if (range.how == HIPEC_BY_KNOWN) {
+			u32 nr = cache->hear == HIPEC_HEAR_BITS ?
+				set_bits(cache, t, tail, head) : 0;
+
+			counters->hits += nr;
+			tail += nr;
+			if (nr) {
+				smp_store_release(&t->tail, tail);
+				continue;
+			}
+			range.how = HIPEC_BY_READ;
+			range.context = 0;
+		}
 		smp_store_release(&t->tail, ++tail);
 		cache->c->core.context = range.context;
 		hipec_cache_touched(cache, range.pgno, range.nr, range.how);
@@ -215,8 +259,8 @@ void hipec_touch_wants(struct hipec_cache *cache)
 {
 	const struct hipec_policy *p = cache->c->core.vm.policy;
 
-	cache->deaf = !hipec_policy_has_op(p, HIPEC_OP_REF) &&
-		      !hipec_vm_has_event(&cache->c->core.vm, HIPEC_EVENT_ACCESS);
+	cache->bits = !hipec_vm_has_event(&cache->c->core.vm, HIPEC_EVENT_ACCESS);
+	cache->deaf = cache->bits && !hipec_policy_has_op(p, HIPEC_OP_REF);
 	hipec_cache_account(cache);
 }
 

@@ -41,6 +41,32 @@ static __always_inline u32 hipec_bucket_find(const struct hipec_vm *vm, u32 pgno
 	return 0;
 }
 
+/**
+ * hipec_bucket_peek() - the entry of a page, looked up while others change the table
+ * @vm:     machine
+ * @page:   its entries, of which
+ * @nr:     there are, and none goes meanwhile
+ * @bucket: its buckets, likewise
+ * @pgno:   page number
+ *
+ * Return: an entry from 1 to @nr that may be that of @pgno; 0: none was found.
+ */
+static __always_inline u32 hipec_bucket_peek(const struct hipec_vm *vm,
+					     const struct hipec_page *page, u32 nr,
+					     const u32 *bucket, u32 pgno)
+{
+	u32 mask = READ_ONCE(vm->mask), b = hipec_bucket_hash(pgno) & mask, most = 16, h;
+
+	if (b > READ_ONCE(vm->reached))
+		b &= mask >> 1;
+	if (b > nr)
+		return 0;
+	for (h = READ_ONCE(bucket[b]); h && h <= nr && most--; h = READ_ONCE(page[h].chain))
+		if (READ_ONCE(page[h].pgno) == pgno)
+			return h;
+	return 0;
+}
+
 /* The page that an event is about, if it is @pgno and a policy may name it; else 0. */
 static __always_inline u32 hipec_bucket_found(const struct hipec_vm *vm, u64 pgno)
 {

@@ -471,12 +471,32 @@ static void reads_in_place(void)
 	close(c);
 }
 
+/* A page that was read ahead has the context of the read() that touches it first. */
+static void read_ahead_in_place(void)
+{
+	static unsigned char buffer[PAGE_BYTES];
+	int c, file, i;
+
+	stay_here();
+	make_file(FILE_C, 4 * PAGES * PAGE_BYTES);
+	c = open_cache("context-faults", 8 * PAGES);
+	file = take_file(c, FILE_C, O_RDONLY);
+	for (i = 0; i < 4 * PAGES; i++)
+		CHECK_EQ(calls_frames.read(file, buffer, i * PAGE_BYTES), PAGE_BYTES);
+	CHECK_LE(get_status(c).counters.read_ios, PAGES);
+	CHECK_EQ(context_in(c, "shown"), 4 * PAGES);
+	CHECK_EQ(context_in(c, "nowhere"), 0);
+	close(file);
+	close(c);
+}
+
 const struct test context_tests[] = {
 	{ "call_paths_have_contexts_through_frame_pointers", frames },
 	{ "call_paths_have_contexts_without_frame_pointers", scans },
 	{ "a_fault_brings_its_context_to_the_events_it_causes", events },
 	{ "faults_of_the_kernel_have_the_programs_call_as_context", system_calls },
 	{ "contexts_of_reads_in_place_are_those_of_their_calls", reads_in_place },
+	{ "contexts_of_pages_read_ahead_are_those_of_their_first_touch", read_ahead_in_place },
 	{ "contexts_are_the_same_in_the_next_run", next_run },
 	{ "contexts_are_the_same_in_all_threads", threads },
 	{ "contexts_of_hostile_stacks_do_no_harm", hostile },

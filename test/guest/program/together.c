@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pages of regions that are only read leave page tables one by one, CPUs hear of several. */
+/*
+ * What CPUs do apart: pages of regions that are only read leave page tables one by one, and
+ * other CPUs hear of several; read() of pages in place takes no lock.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,8 +14,8 @@
 
 #define FILE_T DIR_DATA "together"
 
-#define PAGES 4096ul
-#define FRAMES 2048
+#define PAGES 3072ul
+#define FRAMES 1536
 #define ROUNDS 4
 #define FEW 64
 
@@ -143,7 +146,70 @@ static void spare_frames_go(void)
 	CHECK_EQ(frames_held(), 0);
 }
 
+static atomic_uint nr_rounds;
+
+/* On another CPU: read a few pages of a file again and again. */
+static void *read_round(void *arg)
+{
+	const struct map *m = arg;
+	uint64_t word;
+	size_t i;
+
+	CHECK(go_to(1));
+	for (i = 0; atomic_load(&state) != 2; i++) {
+		CHECK(pread(m->file, &word, sizeof(word), i % FEW * PAGE_BYTES) == sizeof(word));
+		CHECK_EQ(word, page_word(i % FEW));
+		if (i % FEW == FEW - 1)
+			atomic_fetch_add(&nr_rounds, 1);
+	}
+	return NULL;
+}
+
+/* Until it has read each of them once more. */
+static void wait_for_round(void)
+{
+	unsigned int from = atomic_load(&nr_rounds);
+
+	while (atomic_load(&nr_rounds) - from < 2)
+		sched_yield();
+}
+
+/*
+ * Their entries are looked up without the lock, in tables that grow from 1,023 rows to 1,536
+ * meanwhile, and fifo2 hears that they are in use: they stay, and pages are read once.
+ */
+static void hits_count_while_tables_grow(void)
+{
+	uint64_t word;
+	pthread_t id;
+	struct map m;
+	size_t i;
+
+	CHECK(go_to(0));
+	make_file(FILE_T, PAGES * PAGE_BYTES);
+	m.container = open_cache("fifo2", FRAMES);
+	m.file = take_file(m.container, FILE_T, O_RDONLY);
+	CHECK(!posix_fadvise(m.file, 0, 0, POSIX_FADV_RANDOM));
+	atomic_store(&state, 0);
+	for (i = FEW; i < PAGES; i++) {
+		/* Not before: fifo2 judges the very first pages right after it has reset their bits. */
+		if (i == FRAMES / 2)
+			CHECK(!pthread_create(&id, NULL, read_round, &m));
+		if (i >= FRAMES / 2 && i % 128 == 0)
+			wait_for_round();
+		CHECK(pread(m.file, &word, sizeof(word), i * PAGE_BYTES) == sizeof(word));
+	}
+	atomic_store(&state, 2);
+	CHECK(!pthread_join(id, NULL));
+	CHECK_LE(get_status(m.container).counters.read_pages, PAGES + FEW / 4);
+	CHECK_EQ(get_status(m.container).resident, FRAMES);
+	close(m.file);
+	close(m.container);
+	unlink(FILE_T);
+}
+
 const struct test together_tests[] = {
+	{ "cache_hits_are_heard_while_tables_grow", hits_count_while_tables_grow },
 	{ "region_cpus_are_told_of_several_pages_at_once", cpus_are_told_of_several },
 	{ "region_address_that_is_used_anew_is_new_to_all_threads", address_is_used_anew },
 	{ "region_spare_frames_go_with_their_container", spare_frames_go },
