@@ -23,8 +23,8 @@
 #include "base.h"
 
 /*
- * Events until other CPUs are told of resets, than the one that a program's own fault runs
- * on: one for so many frames, but at most so many.
+ * Events until all CPUs are told of resets: one for so many frames, but at most so many. The
+ * CPU of a program's own fault is told of a single page at once (hipec_clear_own()).
  */
 #define STALE_PART 64
 #define MOST_STALE 128u

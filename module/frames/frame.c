@@ -204,20 +204,16 @@ void hipec_frame_free(struct hipec_core *core, u32 h, bool keep)
 {
 	struct hipec_container *c = hipec_of_core(core);
 	struct folio *folio = c->frame[h];
+	bool stale = core->unsettled && !core->pool;
 
 	c->frame[h] = NULL;
-	if (!core->unsettled || core->pool) {
-		if (keep)
-			list_add(&folio->lru, &c->free);
-		else
-			free_frame(folio);
+	if (keep) {
+		list_add(&folio->lru, stale ? &c->waiting : &c->free);
 		return;
 	}
-	list_add(&folio->lru, &c->waiting);
-	if (keep)
-		return;
-	flush(c);
-	free_frame(take_first(c));
+	if (stale)
+		hipec_young_flush(c);
+	free_frame(folio);
 }
 
 /* A free frame for page @idx of @r, which has entry @h. Return: @h. */
