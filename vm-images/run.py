@@ -16,6 +16,7 @@ import argparse
 import ctypes
 import dataclasses
 import functools
+import math
 import os
 import pathlib
 import re
@@ -48,8 +49,10 @@ QEMU = "qemu-system-x86_64"
 TRIAL_SECONDS = 5
 
 # An emulator's kernel may fail before anything of ours runs: a CPU that meets code which
-# another one is patching, for one. So often such a boot is tried again.
+# another one is patching, for one, or come to a stop without a word. So often such a boot is
+# tried again, and so many seconds a stock kernel has, but at the last one, to reach user space.
 BOOTS = 3
+BOOT_SECONDS = 60
 
 # Complaints of the kernel. Only text behind a printk time stamp counts, so
 # that a program may print "BUG: " itself. "WARNING: " must come right after
@@ -275,11 +278,13 @@ def stale_code(text):
     return found and (found[1] or found[2])
 
 
-def follow(guest, console, timeout, verbose, kill_when=None):
+def follow(guest, console, timeout, verbose, kill_when=None, boot_seconds=None):
     """Wait for the guest's end; returns whether it came in time, and the longest time in seconds
-    for which this host stood still. A guest that hangs for stale code is not waited for."""
+    for which this host stood still. A guest that hangs for stale code is not waited for, nor one
+    without user space after @boot_seconds."""
     end = time.monotonic() + timeout
     look = 0
+    up_by = time.monotonic() + (boot_seconds or math.inf)
     last, stood = time.monotonic(), 0.0
     with open(console, encoding="utf-8", errors="replace") as stream:
         while True:
@@ -287,7 +292,8 @@ def follow(guest, console, timeout, verbose, kill_when=None):
             last, stood = time.monotonic(), max(stood, time.monotonic() - last)
             if time.monotonic() > look:
                 look = time.monotonic() + LOOK_SECONDS
-                if stale_code(console.read_text(errors="replace")):
+                text = console.read_text(errors="replace")
+                if stale_code(text) or time.monotonic() > up_by and UP not in text:
                     guest.kill()
                     guest.wait()
                     return True, stood
@@ -411,10 +417,10 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
     forgotten unless @keep_writes. @det makes the run repeat bit for bit: guest nanoseconds are
     then guest instructions and modelled disk time. @timeout is in seconds of
     wall time with a stock kernel, 0 for none; slower kernels get more. A kernel that
-    complains before user space is up, or hangs for stale_code(), is booted again, up to BOOTS
-    times in all, unless @keep_writes. @devices
-    are arguments for QEMU. @kill_when, asked again and again with the text of the
-    console, may have the guest killed: its status is then KILLED."""
+    complains before user space is up, that has none after BOOT_SECONDS, or that hangs for
+    stale_code(), is booted again, up to BOOTS times in all; not one that may have written where
+    @keep_writes. @devices are arguments for QEMU. @kill_when, asked again and again with the
+    text of the console, may have the guest killed: its status is then KILLED."""
     directory = cache_dir() / "kernels" / kernel
     if not (directory / "release").exists():
         raise UsageError(f"no kernel {kernel} in the cache; run make build/kernel-{kernel}.stamp")
@@ -450,7 +456,8 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
                                              det=det, monitor=its if command else None,
                                              devices=devices)
                 try:
-                    in_time, stood = follow(guest, console, timeout, verbose and command, kill_when)
+                    in_time, stood = follow(guest, console, timeout, verbose and command,
+                                            kill_when, command and left and slower * BOOT_SECONDS)
                     killed = guest.returncode == -signal.SIGKILL
                     if not in_time and command:
                         told = ask_where(guest, ours, console, slower * TELL_SECONDS)
@@ -458,10 +465,12 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
                     complaint = stop(guest)
             text = console.read_text(errors="replace").replace("\r\n", "\n").removesuffix(told)
             early, stale = failed_to_boot(text), stale_code(text)
-            if not (early or stale) or not left or keep_writes:
+            silent = in_time and killed and UP not in text
+            if not left or not (early or stale or silent) or keep_writes and UP in text:
                 break
             why = (f"before user space was up, the kernel reported {early}" if early else
-                   f"the emulator runs a breakpoint at {stale} that is not there")
+                   f"the emulator runs a breakpoint at {stale} that is not there" if stale else
+                   f"no user space after {slower * BOOT_SECONDS} s")
             print(f"run.py: booting again: {why}", file=sys.stderr)
         status = unpack(scratch / "results.tar", results)
 

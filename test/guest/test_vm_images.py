@@ -420,27 +420,37 @@ def test_a_crash_breaks_the_run_whatever_the_command_says(guest, tmp_path):
 
 
 NO_INIT = "rdinit=/none"      # the kernel panics, for it finds none
+SILENT = "rdinit=/bin/sleep -- 999"      # it says nothing
 
 
 @pytest.mark.guest
-@pytest.mark.parametrize("fail, boots, verdict",
-                         [(1, 2, "ok"), (9, vm.BOOTS, "the kernel reported")])
+@pytest.mark.parametrize("wrong, fail, boots, verdict", [
+    (NO_INIT, 1, 2, "ok"),
+    (NO_INIT, 9, vm.BOOTS, "the kernel reported"),
+    (SILENT, 1, 2, "ok"),
+    (SILENT, 9, vm.BOOTS, "not done after 20 s"),
+])
 def test_a_kernel_that_fails_before_user_space_is_booted_again(
-        guest, tmp_path, monkeypatch, capsys, fail, boots, verdict):
+        guest, tmp_path, monkeypatch, capsys, wrong, fail, boots, verdict):
     """Nothing of ours has run by then. The first @fail boots go wrong."""
     start, appends = vm.start_machine, []
 
     def started(kernel, console, scratch, append, **kwargs):
         appends.append(append)
         return start(kernel, console, scratch,
-                     NO_INIT if len(appends) <= fail else append, **kwargs)
+                     wrong if len(appends) <= fail else append, **kwargs)
 
     monkeypatch.setattr(vm, "start_machine", started)
-    run = vm.boot("6.12", guest("6.12"), tmp_path, ["sh", "-c", "echo here"])
+    monkeypatch.setattr(vm, "LOOK_SECONDS", 1)
+    seconds = vm.BOOT_SECONDS if wrong == NO_INIT else 30 if fail == 1 else 5
+    monkeypatch.setattr(vm, "BOOT_SECONDS", seconds)
+    run = vm.boot("6.12", guest("6.12"), tmp_path, ["sh", "-c", "echo here"],
+                  timeout=20 if fail > 1 else 120, keep_writes=True)
     assert (len(appends), run.ok) == (boots, verdict == "ok")
     assert run.verdict.startswith(verdict)
     assert ("here" in run.output) == run.ok
-    assert capsys.readouterr().err.count("booting again: before user space was up") == boots - 1
+    why = "before user space was up" if wrong == NO_INIT else f"no user space after {seconds} s"
+    assert capsys.readouterr().err.count(f"booting again: {why}") == boots - 1
 
 
 def test_what_comes_with_user_space_is_no_failed_boot():
