@@ -37,7 +37,7 @@ MODULE_PARM_DESC(recovery_buckets, "buckets of the recovery table of each contai
 static int admit(struct hipec_container *c)
 {
 	struct hipec_pool *pool = &hipec_share_pool;
-	unsigned long entries = pool->max + pool->slack + HIPEC_MAX_CLUSTER;
+	unsigned long entries = pool->max + pool->slack + HIPEC_MAX_CLUSTER + HIPEC_MAX_MEMBERS;
 	int ret = 0;
 
 	if (c->user->nr_members == HIPEC_MAX_USER_MEMBERS)

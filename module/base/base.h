@@ -368,7 +368,7 @@ void hipec_young_reset(struct hipec_container *c, struct address_space *mapping,
 u64 hipec_young_take(struct hipec_container *c, struct address_space *mapping,
 		     const pgoff_t *idx, u32 nr);
 void hipec_young_settle(struct hipec_core *core);
-void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
+bool hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
 void hipec_young_flush(struct hipec_container *c);
 
 /* What hipec_clear_entry() did. */

@@ -35,6 +35,7 @@ MODULE_PARM_DESC(recovery, "reverse decisions of policies that turn out to be ba
 static DEFINE_MUTEX(lock);
 static struct task_struct *holder;	/* of the lock; read without it */
 static struct cpumask stale_cpus;	/* under it: whose TLB may have bits that were reset */
+static bool stale;			/* under it: there may be such a CPU */
 
 /* Whether the caller holds the pool's lock, so that others wait. */
 bool hipec_share_locked(void)
@@ -58,7 +59,10 @@ bool hipec_share_enter(struct hipec_pool *pool)
 /* The engine's host: make resets visible, and drop the lock if it was @entered. */
 void hipec_share_leave_lock(struct hipec_pool *pool, bool entered)
 {
-	hipec_clear_flush(&stale_cpus);
+	if (stale) {
+		hipec_clear_flush(&stale_cpus);
+		stale = false;
+	}
 	if (!entered)
 		return;
 	WRITE_ONCE(holder, NULL);
@@ -97,7 +101,7 @@ void hipec_share_unlock_member(struct hipec_core *core, bool requester)
 {
 	struct hipec_container *c = hipec_of_core(core);
 
-	hipec_young_leave(c, &stale_cpus);
+	stale |= hipec_young_leave(c, &stale_cpus);
 	if (!requester)
 		mutex_unlock(&c->lock);
 }

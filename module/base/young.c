@@ -265,15 +265,17 @@ u64 hipec_young_take(struct hipec_container *c, struct address_space *mapping,
  * @cpus: those whose TLB that concerns are added
  *
  * Context: expects c->lock; who calls owes hipec_clear_flush().
+ * Return: whether there was any.
  */
-void hipec_young_leave(struct hipec_container *c, struct cpumask *cpus)
+bool hipec_young_leave(struct hipec_container *c, struct cpumask *cpus)
 {
 	if (!c->core.unsettled)
-		return;
+		return false;
 	cpumask_or(cpus, cpus, c->stale_cpus);
 	cpumask_clear(c->stale_cpus);
 	c->core.unsettled = false;
 	c->stale_events = 0;
+	return true;
 }
 
 /**

@@ -274,12 +274,16 @@ struct hipec_core_ops {
  * @member:     its number there; 0: likewise
  * @min_frames: which nobody takes from it
  * @in_pool:    the pool's entry of each live or named page, by handle; the host's memory
+ * @vacant:     the pool's entry of a page that left, for the next that comes; 0: none
+ * @asked:      the pool's manager is told at once of pages that leave: it waits for one
  * @named:      pages given up ahead, the first of them first
  * @taken:      numbers of pages that others took and the policy did not name: it is told
  *              later. nr_reserved of them; the host's memory
  * @nr_taken:   how many they are
  * @pool_held:  frames less surplus, as the pool counts them
  * @pool_leaving: surplus, likewise
+ * @later:      pages whose bits are to be reset when the pool's lock is not held any more
+ * @nr_later:   how many they are
  * @recover:    decisions of the policy that may be reversed
  * @doubt:      how many were
  */
@@ -332,11 +336,15 @@ struct hipec_core {
 	u32 member;
 	u32 min_frames;
 	u32 *in_pool;
+	u32 vacant;
+	bool asked;
 	u32 named[HIPEC_MAX_NAMED];
 	u32 *taken;
 	u32 nr_taken;
 	u32 pool_held;
 	u32 pool_leaving;
+	u32 later[HIPEC_AGE_EVERY];
+	u32 nr_later;
 	struct hipec_recover recover;
 	struct hipec_doubt doubt;
 };

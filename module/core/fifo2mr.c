@@ -47,19 +47,64 @@ u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page)
 	return f;
 }
 
-/* A page of the victim's owner, @f, is about to leave; has it been asked for? */
-static void note_leaving(struct hipec_mr *mr, u32 f)
+/**
+ * hipec_mr_renew() - a page came in, in an entry whose page has left
+ * @mr:   manager, FIFO2-MR
+ * @f:    the entry, which was not deleted
+ * @page: the number of the page that came, of the same owner
+ *
+ * As hipec_mr_del() and hipec_mr_add(), where nobody looked in between.
+ *
+ * Context: expects the caller's lock.
+ */
+void hipec_mr_renew(struct hipec_mr *mr, u32 f, u32 page)
+{
+	hipec_mr_unlink(mr, f);
+	mr->frame[f].page = page;
+	hipec_mr_link(mr, f, HIPEC_MR_ACTIVE);
+}
+
+/* @f, which is on no queue, may be another page's. */
+static void put_unused(struct hipec_mr *mr, u32 f)
+{
+	mr->frame[f].place = HIPEC_MR_UNUSED;
+	mr->frame[f].next = mr->unused;
+	mr->unused = f;
+	mr->nr_frames--;
+}
+
+/**
+ * hipec_mr_forget() - the page of an entry had left before
+ * @mr: manager
+ * @f:  the entry, which may be the victim: it is passed over then
+ *
+ * Unlike hipec_mr_del() this answers nothing.
+ *
+ * Context: expects the caller's lock, which may be held for hipec_mr_reclaim().
+ */
+void hipec_mr_forget(struct hipec_mr *mr, u32 f)
+{
+	hipec_mr_unlink(mr, f);
+	put_unused(mr, f);
+}
+
+/*
+ * A page of the victim's owner, @f, is about to leave; has it been asked for? Then it is on no
+ * queue any more. Not inlined, as few pages leave while the manager looks.
+ */
+static noinline bool gave_place(struct hipec_mr *mr, u32 f)
 {
 	u32 victim = mr->victim;
+	bool answers = mr->asking && !mr->left && f != victim;
 
-	if (mr->asking && !mr->left && f != victim) {
+	if (answers) {
 		hipec_mr_replace(mr, f, victim);
-		mr->frame[f].place = HIPEC_MR_UNUSED;
 		mr->moved++;
 		mr->ops->moved(mr, mr->victim_owner, mr->frame[victim].page,
 			       mr->frame[f].page);
 	}
 	mr->left++;
+	return answers;
 }
 
 /**
@@ -77,14 +122,9 @@ void hipec_mr_del(struct hipec_mr *mr, u32 f)
 {
 	struct hipec_mr_frame *frame = &mr->frame[f];
 
-	if (mr->looking && frame->owner == mr->victim_owner)
-		note_leaving(mr, f);
-	if (frame->place != HIPEC_MR_UNUSED)
+	if (likely(!mr->looking) || frame->owner != mr->victim_owner || !gave_place(mr, f))
 		hipec_mr_unlink(mr, f);
-	frame->place = HIPEC_MR_UNUSED;
-	frame->next = mr->unused;
-	mr->unused = f;
-	mr->nr_frames--;
+	put_unused(mr, f);
 }
 
 /**
@@ -94,7 +134,7 @@ void hipec_mr_del(struct hipec_mr *mr, u32 f)
  *
  * Context: expects the caller's lock; calls the host.
  * Return: whether a page of @f's owner has left. If none has, @f is where pages
- *         come in.
+ *         come in, unless it had none.
  */
 bool hipec_mr_look(struct hipec_mr *mr, u32 f)
 {
@@ -107,7 +147,7 @@ bool hipec_mr_look(struct hipec_mr *mr, u32 f)
 	mr->left = 0;
 	passed = mr->policy == HIPEC_MR_FIFO2 &&
 		 mr->ops->referenced(mr, owner, page);
-	if (!passed && !mr->left) {
+	if (!passed && !mr->left && mr->frame[f].place != HIPEC_MR_UNUSED) {
 		mr->asking = true;
 		mr->ops->ask(mr, owner, page);
 		mr->asking = false;
@@ -117,6 +157,8 @@ bool hipec_mr_look(struct hipec_mr *mr, u32 f)
 	mr->looking = false;
 	if (mr->left)
 		return true;
+	if (mr->frame[f].place == HIPEC_MR_UNUSED)
+		return false;
 	mr->passed++;
 	hipec_mr_unlink(mr, f);
 	hipec_mr_link(mr, f, entrance(mr));
@@ -131,13 +173,17 @@ static void refill(struct hipec_mr *mr)
 {
 	u64 both = (u64)mr->active.count + mr->inactive.count;
 	u32 target = both < 2 ? both : both * 2 / 3;
-	u32 left = mr->most ? mr->most : mr->active.count;
-	u32 f;
+	u32 most = mr->most ? mr->most : mr->active.count;
+	u32 nr, next, f = mr->active.head;
 
-	while (mr->inactive.count < target && mr->active.count && left--) {
-		f = mr->active.head;
-		hipec_mr_unlink(mr, f);
-		hipec_mr_link(mr, f, HIPEC_MR_INACTIVE);
+	if (mr->inactive.count >= target)
+		return;
+	nr = target - mr->inactive.count;
+	nr = nr < mr->active.count ? nr : mr->active.count;
+	nr = nr < most ? nr : most;
+	hipec_mr_deactivate(mr, nr);
+	for (; nr; nr--, f = next) {
+		next = mr->frame[f].next;
 		mr->ops->reset(mr, mr->frame[f].owner, mr->frame[f].page);
 	}
 }

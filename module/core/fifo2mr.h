@@ -28,6 +28,7 @@
  * hipec_mr_init(), hipec_mr_init_awst()   a manager without frames
  * hipec_mr_set_limits()       an owner's min and max, AWST alone
  * hipec_mr_add(), hipec_mr_del()          a page comes in, leaves
+ * hipec_mr_renew(), hipec_mr_forget()     the entry of one that has left gets another, or none
  * hipec_mr_is_full()          whether an owner must lose a page to get one
  * hipec_mr_reclaim()          have one page given up
  * hipec_mr_age()              reset bits before there is need
@@ -39,7 +40,7 @@
 
 #define HIPEC_MR_NONE 0			/* entry 0 is no frame */
 #define HIPEC_MR_NOBODY (~0u)		/* requester that is no owner */
-#define HIPEC_MR_MAX_OWNER ((1u << 30) - 1)
+#define HIPEC_MR_MAX_OWNER ((1u << 24) - 1)
 
 struct hipec_mr;
 
@@ -47,7 +48,7 @@ struct hipec_mr;
  * struct hipec_mr_ops - what the manager asks of its host
  *
  * Each is called from hipec_mr_reclaim() with the caller's lock held, and may
- * sleep if the caller may. All but @moved may call hipec_mr_add() and
+ * sleep if the caller may. All but @moved and @reset may call hipec_mr_add() and
  * hipec_mr_del(); none may call hipec_mr_reclaim(), which would only say no.
  *
  * @referenced: whether the page was referenced since its last reset. True as
@@ -85,8 +86,8 @@ enum hipec_mr_place {
 
 struct hipec_mr_frame {
 	u32 prev, next;		/* on its queue, HIPEC_MR_NONE at the ends */
-	u32 owner : 30;
-	u32 place : 2;		/* enum hipec_mr_place */
+	u32 owner : 24;
+	u32 place : 8;		/* enum hipec_mr_place */
 	u32 page;
 };
 
@@ -143,6 +144,8 @@ void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max);
 u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page);
 void hipec_mr_del(struct hipec_mr *mr, u32 f);
+void hipec_mr_renew(struct hipec_mr *mr, u32 f, u32 page);
+void hipec_mr_forget(struct hipec_mr *mr, u32 f);
 bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner);
 bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester);
 void hipec_mr_age(struct hipec_mr *mr);

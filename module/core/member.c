@@ -73,37 +73,77 @@ u32 hipec_pool_space(struct hipec_core *core)
 	return most > 0 ? most : 0;
 }
 
-/* Of hipec_pool_added(): now and then bits are reset ahead of need. */
+/* Bits of the container's own pages, which hipec_mr_age() has had reset. */
+static void reset_later(struct hipec_core *core)
+{
+	u32 i;
+
+	for (i = 0; i < core->nr_later; i++)
+		core->ops->reset(core, core->later[i], HIPEC_REF_POOL);
+	core->nr_later = 0;
+	hipec_core_settle(core);
+}
+
+/*
+ * Of hipec_pool_added(): now and then bits are reset ahead of need. Whatever is the
+ * container's own is done before the pool's lock or behind it: nobody looks at its pages
+ * without its own lock.
+ */
 void __hipec_pool_added(struct hipec_core *core, u32 h)
 {
 	struct hipec_pool *pool = core->pool;
-	bool entered = hipec_pool_lock(pool);
+	u32 f = core->vacant;
+	bool entered;
 
-	core->in_pool[h] = hipec_mr_add(&pool->mr, core->member, h);
+	core->vacant = HIPEC_MR_NONE;
+	hipec_recover_drop_evicted(&core->recover, core->vm.page[h].pgno);
+	entered = hipec_pool_lock(pool);
+	if (f)
+		hipec_mr_renew(&pool->mr, f, h);
+	else
+		f = hipec_mr_add(&pool->mr, core->member, h);
 	if (entered && ++pool->nr_added % HIPEC_AGE_EVERY == 0 &&
 	    atomic_long_read(&pool->nr) > pool->max / 2) {
 		pool->requester = core;
+		pool->aging = true;
 		hipec_mr_age(&pool->mr);
+		pool->aging = false;
 	}
-	hipec_recover_drop_evicted(&core->recover, core->vm.page[h].pgno);
 	hipec_pool_unlock(pool, entered);
+	core->in_pool[h] = f;
+	if (core->nr_later)
+		reset_later(core);
 }
 
-/* Of hipec_pool_removed(). */
+/*
+ * Of hipec_pool_removed(). The first page that leaves has its entry kept: mostly a page comes in
+ * its place, and both changes are one then. The manager passes over such an entry.
+ */
 void __hipec_pool_removed(struct hipec_core *core, u32 h)
 {
 	struct hipec_pool *pool = core->pool;
+	u32 f = core->in_pool[h];
 	bool entered;
-	u32 f;
 
-	if (!core->in_pool[h])
+	if (!f)
 		return;
-	entered = hipec_pool_lock(pool);
-	f = core->in_pool[h];
 	core->in_pool[h] = HIPEC_MR_NONE;
-	hipec_mr_del(&pool->mr, f);
+	if (!core->vacant && !core->asked && pool->mr.policy == HIPEC_MR_FIFO2) {
+		core->vacant = f;
+	} else {
+		entered = hipec_pool_lock(pool);
+		hipec_mr_del(&pool->mr, f);
+		hipec_pool_unlock(pool, entered);
+	}
 	hipec_recover_drop_kept(&core->recover, core->vm.page[h].pgno);
-	hipec_pool_unlock(pool, entered);
+}
+
+/* The entry that is vacant is so no more. Expects the container's lock and the pool's. */
+void hipec_pool_forget(struct hipec_core *core)
+{
+	if (core->vacant)
+		hipec_mr_forget(&core->pool->mr, core->vacant);
+	core->vacant = HIPEC_MR_NONE;
 }
 
 /**
@@ -147,6 +187,7 @@ void hipec_pool_leave(struct hipec_core *core)
 
 	if (!pool)
 		return;
+	hipec_pool_forget(core);
 	core->nr_surplus = 0;
 	hipec_pool_account(core);
 	pool->member[core->member] = NULL;

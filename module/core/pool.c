@@ -17,17 +17,6 @@ static struct hipec_pool *pool_of(struct hipec_mr *mr)
 	return (struct hipec_pool *)mr;
 }
 
-/* Member @owner with its lock, if it can be had at once. The requester's is held. */
-static struct hipec_core *lock_member(struct hipec_pool *pool, u32 owner)
-{
-	struct hipec_core *core = pool->member[owner];
-
-	if (core == pool->requester || !core->ops->try_lock ||
-	    core->ops->try_lock(core))
-		return core;
-	return NULL;
-}
-
 static void unlock_member(struct hipec_pool *pool, struct hipec_core *core)
 {
 	if (core->ops->unlock)
@@ -36,10 +25,28 @@ static void unlock_member(struct hipec_pool *pool, struct hipec_core *core)
 		hipec_core_settle(core);
 }
 
+/*
+ * Member @owner with its lock, if it can be had at once and page @h, that the manager has
+ * chosen, is its still. The requester's lock is held.
+ */
+static struct hipec_core *lock_member(struct hipec_pool *pool, u32 owner, u32 h)
+{
+	struct hipec_core *core = pool->member[owner];
+
+	if (core != pool->requester && core->ops->try_lock && !core->ops->try_lock(core))
+		return NULL;
+	if (likely(core->in_pool[h]))
+		return core;
+	if (pool->mr.looking)
+		hipec_pool_forget(core);
+	unlock_member(pool, core);
+	return NULL;
+}
+
 static bool mr_referenced(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
-	struct hipec_core *core = lock_member(pool, owner);
+	struct hipec_core *core = lock_member(pool, owner, h);
 	bool pass;
 
 	if (!core)
@@ -59,8 +66,13 @@ static bool mr_referenced(struct hipec_mr *mr, u32 owner, u32 h)
 static void mr_reset(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
-	struct hipec_core *core = lock_member(pool, owner);
+	struct hipec_core *core = pool->member[owner];
 
+	if (pool->aging && core == pool->requester && core->nr_later < ARRAY_SIZE(core->later)) {
+		core->later[core->nr_later++] = h;
+		return;
+	}
+	core = lock_member(pool, owner, h);
 	if (!core)
 		return;
 	core->ops->reset(core, h, HIPEC_REF_POOL);
@@ -89,13 +101,15 @@ static void note_taken(struct hipec_core *core, u32 pgno)
 static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
-	struct hipec_core *core = lock_member(pool, owner);
+	struct hipec_core *core = lock_member(pool, owner, h);
 
 	(void)h;
 	if (!core)
 		return;
+	core->asked = true;
 	if (hipec_doubt_asks(&core->doubt))
 		hipec_core_take_named(core, core == pool->requester);
+	core->asked = false;
 	/* Under memory pressure the worker would hold the lock that the next scan tries. */
 	if (pool->requester && core != pool->requester)
 		refill(core);
@@ -105,14 +119,16 @@ static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 static void mr_take(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
-	struct hipec_core *core = lock_member(pool, owner);
+	struct hipec_core *core = lock_member(pool, owner, h);
 	u32 pgno;
 
 	if (!core)
 		return;
 	pgno = core->vm.page[h].pgno;
+	core->asked = true;
 	if (hipec_core_evict(core, h, core == pool->requester, HIPEC_EVICT_TAKEN))
 		note_taken(core, pgno);
+	core->asked = false;
 	unlock_member(pool, core);
 }
 
@@ -218,6 +234,7 @@ static int find_frame(struct hipec_core *core, bool at_limit)
 	int ret = 0;
 
 	pool->requester = core;
+	hipec_pool_forget(core);
 	if (!at_limit || hipec_mr_is_full(&pool->mr, core->member))
 		ret = make_room(pool, core);
 	note_tight(pool);

@@ -41,6 +41,7 @@
  * @max_members: invariant
  * @nr_members: may be read without the lock
  * @requester: member that wants a frame and holds its own lock; NULL: the system
+ * @aging:    bits are reset before there is need
  * @tight:    members were told to name pages, and that is not over
  * @nr_added: pages, so far; it wraps
  * @max:      frames that the members may hold; invariant
@@ -56,6 +57,7 @@ struct hipec_pool {
 	u32 max_members;
 	u32 nr_members;
 	struct hipec_core *requester;
+	bool aging;
 	bool tight;
 	u32 nr_added;
 	long max;
@@ -77,6 +79,7 @@ int hipec_pool_grow(struct hipec_core *core, const struct hipec_demand *d,
 u32 hipec_pool_space(struct hipec_core *core);
 void __hipec_pool_added(struct hipec_core *core, u32 h);
 void __hipec_pool_removed(struct hipec_core *core, u32 h);
+void hipec_pool_forget(struct hipec_core *core);
 void __hipec_pool_account(struct hipec_core *core);
 void hipec_pool_recover(struct hipec_core *core, u32 pgno);
 bool hipec_pool_give(struct hipec_core *core);

@@ -47,12 +47,18 @@ static inline void hipec_mr_link(struct hipec_mr *mr, u32 f,
 {
 	struct hipec_mr_frame *frame = &mr->frame[f];
 	struct hipec_mr_queue *queue;
+	u32 before;
 
 	frame->place = place;
 	queue = hipec_mr_queue_of(mr, frame);
-	frame->prev = queue->tail;
+	before = queue->tail;
+	frame->prev = before;
 	frame->next = HIPEC_MR_NONE;
-	hipec_mr_set_links(mr, queue, f);
+	if (before)
+		mr->frame[before].next = f;
+	else
+		queue->head = f;
+	queue->tail = f;
 	queue->count++;
 	if (place == HIPEC_MR_OWN)
 		mr->stamp[f] = mr->clock++;
@@ -63,16 +69,46 @@ static inline void hipec_mr_unlink(struct hipec_mr *mr, u32 f)
 {
 	struct hipec_mr_frame *frame = &mr->frame[f];
 	struct hipec_mr_queue *queue = hipec_mr_queue_of(mr, frame);
+	u32 prev = frame->prev, next = frame->next;
 
-	if (frame->prev)
-		mr->frame[frame->prev].next = frame->next;
+	if (prev)
+		mr->frame[prev].next = next;
 	else
-		queue->head = frame->next;
-	if (frame->next)
-		mr->frame[frame->next].prev = frame->prev;
+		queue->head = next;
+	if (next)
+		mr->frame[next].prev = prev;
 	else
-		queue->tail = frame->prev;
+		queue->tail = prev;
 	queue->count--;
+}
+
+/* The first @nr active entries become the last inactive ones, in their order; there are so many. */
+static inline void hipec_mr_deactivate(struct hipec_mr *mr, u32 nr)
+{
+	struct hipec_mr_queue *from = &mr->active, *to = &mr->inactive;
+	u32 first = from->head, last = 0, f = first, i;
+
+	if (!nr)
+		return;
+	for (i = 0; i < nr; i++) {
+		mr->frame[f].place = HIPEC_MR_INACTIVE;
+		last = f;
+		f = mr->frame[f].next;
+	}
+	mr->frame[first].prev = to->tail;
+	if (to->tail)
+		mr->frame[to->tail].next = first;
+	else
+		to->head = first;
+	to->tail = last;
+	to->count += nr;
+	mr->frame[last].next = HIPEC_MR_NONE;
+	from->head = f;
+	from->count -= nr;
+	if (f)
+		mr->frame[f].prev = HIPEC_MR_NONE;
+	else
+		from->tail = HIPEC_MR_NONE;
 }
 
 /* Take @f off its queue and put it in @gone's place, which loses it. */

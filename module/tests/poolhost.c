@@ -73,7 +73,6 @@ void hipec_poolhost_reset(struct hipec_poolhost *h, u32 owner, u32 page)
 {
 	note(h, '-', owner, page);
 	h->page[owner][page].referenced = false;
-	meddle(h);
 }
 
 static void evict_page(struct hipec_poolhost *h, u32 owner, u32 page)

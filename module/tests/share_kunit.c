@@ -190,6 +190,91 @@ static void bad_advice_is_reversed(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, hipec_owner_find(a, 0));
 }
 
+/* The manager has an entry for each page that a policy knows or has named, and for the vacant. */
+static void expect_entries(struct kunit *test, const struct world *w)
+{
+	u32 i, h, nr = 0;
+
+	for (i = 1; i <= MEMBERS; i++) {
+		const struct hipec_core *core = w->member[i];
+
+		for (h = 1; core && h < OWNER_PAGES; h++)
+			nr += core->in_pool[h] && w->frame[core->in_pool[h]].page == h;
+		nr += core && core->vacant;
+	}
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, nr);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.active.count + w->pool.mr.inactive.count, nr);
+}
+
+/*
+ * A page that comes gets the entry of the one that went, at the end of the queue. Meanwhile
+ * the manager finds no page there.
+ */
+static void an_entry_waits_for_the_next_page(struct kunit *test)
+{
+	struct world *w = pool(test, 12);
+	struct hipec_owner *a = member(test, w, 6, 2), *b = member(test, w, 12, 2);
+	u32 touched;
+
+	hipec_owner_bring_all(test, a, 0, 6);
+	touched = w->pool.mr.nr_touched;
+	hipec_owner_bring_all(test, a, 6, 20);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_touched, touched);
+	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 6);
+	expect_entries(test, w);
+
+	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+	KUNIT_EXPECT_NE(test, a->core.vacant, 0);
+	/* A second one has the manager told. */
+	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+	expect_entries(test, w);
+
+	hipec_owner_bring_all(test, b, 0, 12);
+	KUNIT_EXPECT_EQ(test, a->core.vacant, 0);
+	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 2);
+	KUNIT_EXPECT_EQ(test, b->core.nr_frames, 10);
+	expect_entries(test, w);
+	hipec_owner_expect_whole(test, a);
+	hipec_owner_expect_whole(test, b);
+}
+
+/* Two thirds of the pages are inactive, and have their bits reset before there is need. */
+static void bits_are_reset_while_pages_come(struct kunit *test)
+{
+	struct world *w = pool(test, 30);
+	struct hipec_owner *a = member(test, w, 30, 2);
+	u32 pgno, set = 0;
+
+	/* HIPEC_AGE_EVERY pages and one more; the pool is more than half full then. */
+	for (pgno = 0; pgno <= HIPEC_AGE_EVERY; pgno++) {
+		hipec_owner_bring_all(test, a, pgno, 1);
+		a->bits[hipec_owner_find(a, pgno)] |= HIPEC_REF_POOL;
+	}
+	for (pgno = 0; pgno <= HIPEC_AGE_EVERY; pgno++)
+		set += !!(a->bits[hipec_owner_find(a, pgno)] & HIPEC_REF_POOL);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.inactive.count, HIPEC_AGE_EVERY * 2 / 3);
+	KUNIT_EXPECT_EQ(test, set, HIPEC_AGE_EVERY + 1 - w->pool.mr.inactive.count);
+}
+
+/* Memory pressure has one page for each answer, also where it meets an entry without a page. */
+static void what_has_left_is_no_answer_to_pressure(struct kunit *test)
+{
+	struct world *w = pool(test, 12);
+	struct hipec_owner *a = member(test, w, 12, 2);
+	long before;
+
+	hipec_owner_bring_all(test, a, 0, 12);
+	w->pool.requester = NULL;
+	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
+	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+	KUNIT_ASSERT_NE(test, a->core.vacant, 0);
+	before = atomic_long_read(&w->pool.nr);
+	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
+	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&w->pool.nr), before - 2);
+	expect_entries(test, w);
+}
+
 /* There is room for so many; and one that leaves takes nothing along. */
 static void members_join_and_leave(struct kunit *test)
 {
@@ -199,6 +284,9 @@ static void members_join_and_leave(struct kunit *test)
 
 	for (i = 0; i < MEMBERS; i++)
 		o[i] = member(test, w, 4, 2);
+	hipec_owner_bring_all(test, o[0], 0, 2);
+	while (hipec_pool_give(&o[0]->core))
+		;
 	KUNIT_EXPECT_EQ(test, hipec_pool_join(&w->pool, &one_more->core, 1),
 			-ENOSPC);
 	while (hipec_core_shrink(&o[0]->core))
@@ -207,6 +295,7 @@ static void members_join_and_leave(struct kunit *test)
 	hipec_pool_leave(&o[0]->core);
 	hipec_pool_leave(&o[0]->core);
 	KUNIT_EXPECT_EQ(test, w->pool.nr_members, MEMBERS - 1);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&w->pool.nr), 4);
 	KUNIT_EXPECT_EQ(test, hipec_pool_join(&w->pool, &one_more->core, 1), 0);
 }
@@ -231,6 +320,9 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(a_named_page_that_is_touched_lives_again),
 	KUNIT_CASE(a_member_gets_no_frame_beyond_what_it_may_have),
 	KUNIT_CASE(bad_advice_is_reversed),
+	KUNIT_CASE(an_entry_waits_for_the_next_page),
+	KUNIT_CASE(bits_are_reset_while_pages_come),
+	KUNIT_CASE(what_has_left_is_no_answer_to_pressure),
 	KUNIT_CASE(members_join_and_leave),
 	KUNIT_CASE(frames_in_plenty_come_at_once),
 	{ }

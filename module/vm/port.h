@@ -41,6 +41,7 @@ typedef int64_t s64;
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 #define __annotate_jump_table	/* for the kernel's objtool */
+#define noinline __attribute__((noinline))
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif

@@ -425,11 +425,8 @@ SILENT = "rdinit=/bin/sleep -- 999"      # it says nothing
 
 @pytest.mark.guest
 @pytest.mark.parametrize("wrong, fail, boots, verdict", [
-    (NO_INIT, 1, 2, "ok"),
-    (NO_INIT, 9, vm.BOOTS, "the kernel reported"),
-    (SILENT, 1, 2, "ok"),
-    (SILENT, 9, vm.BOOTS, "not done after 20 s"),
-])
+    (NO_INIT, 1, 2, "ok"), (NO_INIT, 9, vm.BOOTS, "the kernel reported"),
+    (SILENT, 1, 2, "ok"), (SILENT, 9, vm.BOOTS, "not done after 20 s")])
 def test_a_kernel_that_fails_before_user_space_is_booted_again(
         guest, tmp_path, monkeypatch, capsys, wrong, fail, boots, verdict):
     """Nothing of ours has run by then. The first @fail boots go wrong."""
@@ -437,19 +434,19 @@ def test_a_kernel_that_fails_before_user_space_is_booted_again(
 
     def started(kernel, console, scratch, append, **kwargs):
         appends.append(append)
-        return start(kernel, console, scratch,
-                     wrong if len(appends) <= fail else append, **kwargs)
+        append = wrong if len(appends) <= fail else append
+        return start(kernel, console, scratch, append, **kwargs)
 
     monkeypatch.setattr(vm, "start_machine", started)
     monkeypatch.setattr(vm, "LOOK_SECONDS", 1)
-    seconds = vm.BOOT_SECONDS if wrong == NO_INIT else 30 if fail == 1 else 5
+    seconds = 30 if wrong == NO_INIT or fail == 1 else 5
     monkeypatch.setattr(vm, "BOOT_SECONDS", seconds)
     run = vm.boot("6.12", guest("6.12"), tmp_path, ["sh", "-c", "echo here"],
                   timeout=20 if fail > 1 else 120, keep_writes=True)
     assert (len(appends), run.ok) == (boots, verdict == "ok")
     assert run.verdict.startswith(verdict)
     assert ("here" in run.output) == run.ok
-    why = "before user space was up" if wrong == NO_INIT else f"no user space after {seconds} s"
+    why = {NO_INIT: "before user space was up", SILENT: f"no user space after {seconds} s"}[wrong]
     assert capsys.readouterr().err.count(f"booting again: {why}") == boots - 1
 
 

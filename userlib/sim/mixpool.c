@@ -26,7 +26,7 @@ int mix_pool_init(struct mix_pool *pool, enum hipec_mr_policy policy, u32 max,
 			.ops = &sim_core_ops, .max = max, .slack = 1,
 			.max_members = MIX_MAX_MEMBERS, .recovery = recovery,
 		},
-		.frame = calloc(max + 1ul, sizeof(*pool->frame)),
+		.frame = calloc(max + MIX_MAX_MEMBERS + 1ul, sizeof(*pool->frame)),
 		.owner = calloc(MIX_MAX_MEMBERS + 1, sizeof(*pool->owner)),
 		.stamp = calloc(max + 1ul, sizeof(*pool->stamp)),
 	};
@@ -38,7 +38,7 @@ int mix_pool_init(struct mix_pool *pool, enum hipec_mr_policy policy, u32 max,
 				   pool->stamp, pool->owner,
 				   MIX_MAX_MEMBERS + 1);
 	else
-		hipec_mr_init(mr, &hipec_pool_mr_ops, pool->frame, max);
+		hipec_mr_init(mr, &hipec_pool_mr_ops, pool->frame, max + MIX_MAX_MEMBERS);
 	mr->most = HIPEC_MAX_LOOKS;
 	return 0;
 }

@@ -11,7 +11,7 @@
 void (*sim_opened)(struct sim *s);
 
 /* Tell the detector of an access. */
-static __attribute__((noinline)) int feed(struct sim *s, u32 pgno, bool missed)
+static noinline int feed(struct sim *s, u32 pgno, bool missed)
 {
 	return sim_feed_note(s->r->feed, s->core.context, pgno,
 			     s->nr_accesses, missed);
