@@ -41,24 +41,23 @@ int hipec_global_check(void)
  * hipec_global_start() - make a manager without pages
  * @mr:        to fill
  * @ops:       its host
- * @nr:        pages that may be in
+ * @most:      pages that may be in; there are entries for a few first
  * @nr_owners: containers, numbered from 0
  *
  * Context: process context, may sleep.
  * Return: 0; -ENOMEM, with @mr as it was.
  */
 int hipec_global_start(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
-		       u32 nr, u32 nr_owners)
+		       u32 most, u32 nr_owners)
 {
 	bool awst = !strcmp(global, names[HIPEC_MR_AWST]);
-	struct hipec_mr_frame *frame = vzalloc((nr + 1ul) * sizeof(*frame));
-	u64 *stamp = awst ? vzalloc((nr + 1ul) * sizeof(*stamp)) : NULL;
 	struct hipec_mr_owner *owner =
 		awst ? vzalloc(nr_owners * sizeof(*owner)) : NULL;
+	struct hipec_mr_frame *frame;
+	u64 *stamp;
+	u32 nr;
 
-	if (!frame || (awst && (!stamp || !owner))) {
-		vfree(frame);
-		vfree(stamp);
+	if ((awst && !owner) || hipec_entries_make(most, awst, &frame, &stamp, &nr)) {
 		vfree(owner);
 		return -ENOMEM;
 	}
@@ -72,7 +71,6 @@ int hipec_global_start(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 /* Free its memory, if it has any. Context: process context, may sleep. */
 void hipec_global_stop(struct hipec_mr *mr)
 {
-	vfree(mr->frame);
-	vfree(mr->stamp);
+	hipec_entries_free();
 	vfree(mr->owner);
 }

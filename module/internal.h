@@ -43,7 +43,7 @@ struct hipec_mr;
 struct hipec_mr_ops;
 int hipec_global_check(void);
 int hipec_global_start(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
-		       u32 nr, u32 nr_owners);
+		       u32 most, u32 nr_owners);
 void hipec_global_stop(struct hipec_mr *mr);
 
 /* shared.c: arrays that the application writes */

@@ -86,8 +86,8 @@ int hipec_share_join(struct hipec_container *c, struct hipec_text *log)
 }
 
 /*
- * Half as many decisions as it has frames, 14 bytes a frame with chains of two. Figure 5
- * has 64 buckets for regions of any size.
+ * Half as many decisions as it has frames, 14 bytes a frame with chains of two, up to
+ * HIPEC_MAX_DECISIONS. Figure 5 has 64 buckets for regions of any size.
  */
 static bool make_recovery(struct hipec_container *c)
 {
@@ -120,7 +120,7 @@ int hipec_share_fill(struct hipec_container *c)
 	int ret = 1, ticks = 0;
 
 	c->core.taken =
-		hipec_table_alloc(c->core.nr_reserved * sizeof(*c->core.taken));
+		hipec_table_alloc(hipec_pool_most_taken(&c->core) * sizeof(*c->core.taken));
 	if (!c->core.taken || !make_recovery(c))
 		return -ENOMEM;
 	while (ret > 0 && c->core.nr_frames < first) {

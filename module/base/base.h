@@ -107,11 +107,13 @@ struct hipec_column {
  * @nr:    entries that there are rows for
  * @most:  entries that there may be
  * @mark:  when an entry behind this one is used, it is time to have more
+ * @free:  nobody is charged
  * @memcg: who is charged
  * @column: each
  */
 struct hipec_columns {
 	u32 nr, most, mark;
+	bool free;
 	struct mem_cgroup *memcg;
 	struct hipec_column column[HIPEC_NR_COLUMNS];
 };
@@ -466,8 +468,15 @@ static inline void hipec_event_left(struct hipec_container *c, u32 pgno)
 	.accounted = hipec_share_accounted,	\
 	.try_lock = hipec_share_try_member,	\
 	.enter = hipec_share_enter,		\
+	.more = hipec_entries_more,		\
 	.leave = hipec_share_leave_lock,	\
 	.refill = hipec_event_refill
+
+/* entries.c: of the pool's manager */
+int hipec_entries_make(u32 most, bool with_stamps, struct hipec_mr_frame **frame, u64 **stamp,
+		       u32 *nr);
+void hipec_entries_free(void);
+void hipec_entries_more(struct hipec_pool *pool);
 
 /* backoff.c: who was revoked waits before it shares again */
 u64 hipec_backoff_hash(const void *image, size_t size);

@@ -71,9 +71,9 @@ static void cut(struct hipec_column *t, unsigned long from)
 }
 
 /* As @old, with more zeros behind: @new has the same pages, and others. */
-static int lengthen(const struct hipec_column *old, struct hipec_column *new, u32 entries)
+static int lengthen(const struct hipec_column *old, struct hipec_column *new, u32 entries,
+		    gfp_t gfp)
 {
-	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	unsigned long nr = nr_pages(old->size, entries);
 
 	*new = (struct hipec_column){ .size = old->size };
@@ -110,13 +110,17 @@ none:
  */
 int hipec_columns_grow(const struct hipec_columns *old, struct hipec_columns *new, u32 entries)
 {
+	gfp_t gfp = GFP_KERNEL | (old->free ? 0 : __GFP_ACCOUNT) | __GFP_RETRY_MAYFAIL |
+		    __GFP_NOWARN;
 	struct mem_cgroup *before = set_active_memcg(old->memcg);
 	int ret = 0, i;
 
-	*new = (struct hipec_columns){ .nr = entries, .most = old->most, .memcg = old->memcg };
+	*new = (struct hipec_columns){
+		.nr = entries, .most = old->most, .free = old->free, .memcg = old->memcg,
+	};
 	for (i = 0; i < HIPEC_NR_COLUMNS && !ret; i++)
 		if (old->column[i].size)
-			ret = lengthen(&old->column[i], &new->column[i], entries);
+			ret = lengthen(&old->column[i], &new->column[i], entries, gfp);
 	set_active_memcg(before);
 	if (ret)
 		hipec_columns_drop(new, old);

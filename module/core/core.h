@@ -164,6 +164,7 @@ struct hipec_demand {
  *	pool's @leave. NULL together with @try_lock.
  * @enter: the lock of the pool, under which members' locks are only tried. False if
  *	the caller has it already; @leave gets the answer. NULL: as @try_lock.
+ * @more: a page is about to need an entry of the pool's manager. May sleep. NULL: it has enough
  * @leave: drop it, if @entered; before that, what hardware still remembers of
  *	resets is dealt with. NULL together with @enter.
  * @settle: an event has ended, or pages have been looked at or have gone outside of
@@ -212,6 +213,7 @@ struct hipec_core_ops {
 	bool (*try_lock)(struct hipec_core *core);
 	void (*unlock)(struct hipec_core *core, bool requester);
 	bool (*enter)(struct hipec_pool *pool);
+	void (*more)(struct hipec_pool *pool);
 	void (*leave)(struct hipec_pool *pool, bool entered);
 	void (*settle)(struct hipec_core *core);
 	bool (*pause)(struct hipec_core *core);
@@ -278,7 +280,7 @@ struct hipec_core_ops {
  * @asked:      the pool's manager is told at once of pages that leave: it waits for one
  * @named:      pages given up ahead, the first of them first
  * @taken:      numbers of pages that others took and the policy did not name: it is told
- *              later. nr_reserved of them; the host's memory
+ *              later. hipec_pool_most_taken(); the host's memory
  * @nr_taken:   how many they are
  * @pool_held:  frames less surplus, as the pool counts them
  * @pool_leaving: surplus, likewise

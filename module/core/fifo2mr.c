@@ -233,6 +233,22 @@ void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 }
 
 /**
+ * hipec_mr_more() - more entries
+ * @mr:     manager
+ * @memory: where the entries are now, @nr + 1 of them: as they were, and more
+ * @stamp:  the same of AWST's
+ * @nr:     pages that may be in at the same time, no fewer than before
+ *
+ * Context: expects the caller's lock, which is not held for hipec_mr_reclaim().
+ */
+void hipec_mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u64 *stamp, u32 nr)
+{
+	mr->frame = memory;
+	mr->stamp = stamp;
+	mr->nr = nr;
+}
+
+/**
  * hipec_mr_reclaim() - have one page given up
  * @mr:        manager
  * @requester: owner that wants a frame, or HIPEC_MR_NOBODY. FIFO2-MR does not

@@ -26,6 +26,7 @@
  *
  * Interface:
  * hipec_mr_init(), hipec_mr_init_awst()   a manager without frames
+ * hipec_mr_more()             more entries
  * hipec_mr_set_limits()       an owner's min and max, AWST alone
  * hipec_mr_add(), hipec_mr_del()          a page comes in, leaves
  * hipec_mr_renew(), hipec_mr_forget()     the entry of one that has left gets another, or none
@@ -141,6 +142,7 @@ void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 			struct hipec_mr_frame *memory, u32 nr, u64 *stamp,
 			struct hipec_mr_owner *owner, u32 nr_owners);
+void hipec_mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u64 *stamp, u32 nr);
 void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max);
 u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page);
 void hipec_mr_del(struct hipec_mr *mr, u32 f);

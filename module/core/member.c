@@ -97,6 +97,8 @@ void __hipec_pool_added(struct hipec_core *core, u32 h)
 
 	core->vacant = HIPEC_MR_NONE;
 	hipec_recover_drop_evicted(&core->recover, core->vm.page[h].pgno);
+	if (!f && pool->ops->more)
+		pool->ops->more(pool);
 	entered = hipec_pool_lock(pool);
 	if (f)
 		hipec_mr_renew(&pool->mr, f, h);

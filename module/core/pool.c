@@ -88,12 +88,23 @@ static void refill(struct hipec_core *core)
 }
 
 /*
- * The policy is told of page @pgno, which has gone, in a task of its own. There is room: it
- * hears of all before a page comes in its place.
+ * Whether a page may go of which the policy is to be told: it has been told of most that went
+ * before. If not, it soon is.
  */
+static bool may_take(struct hipec_core *core)
+{
+	if (!hipec_core_has_event(core, HIPEC_EVENT_REMOVE) ||
+	    core->nr_taken < hipec_pool_most_taken(core))
+		return true;
+	if (core->ops->refill)
+		core->ops->refill(core);
+	return false;
+}
+
+/* The policy is told of page @pgno, which has gone, in a task of its own. */
 static void note_taken(struct hipec_core *core, u32 pgno)
 {
-	if (hipec_core_has_event(core, HIPEC_EVENT_REMOVE) && core->nr_taken < core->nr_reserved)
+	if (hipec_core_has_event(core, HIPEC_EVENT_REMOVE))
 		core->taken[core->nr_taken++] = pgno;
 }
 
@@ -126,7 +137,8 @@ static void mr_take(struct hipec_mr *mr, u32 owner, u32 h)
 		return;
 	pgno = core->vm.page[h].pgno;
 	core->asked = true;
-	if (hipec_core_evict(core, h, core == pool->requester, HIPEC_EVICT_TAKEN))
+	if (may_take(core) &&
+	    hipec_core_evict(core, h, core == pool->requester, HIPEC_EVICT_TAKEN))
 		note_taken(core, pgno);
 	core->asked = false;
 	unlock_member(pool, core);
@@ -357,7 +369,7 @@ bool hipec_pool_give(struct hipec_core *core)
 
 	if (hipec_core_take_named(core, false))
 		return true;
-	if (!hipec_core_evict_any(core, false, &pgno))
+	if (!may_take(core) || !hipec_core_evict_any(core, false, &pgno))
 		return false;
 	note_taken(core, pgno);
 	return true;

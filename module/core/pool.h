@@ -132,10 +132,22 @@ static inline void hipec_pool_removed(struct hipec_core *core, u32 h)
 		__hipec_pool_removed(core, h);
 }
 
+/* A member's tables are bounded, however many frames it may have. */
+#define HIPEC_MAX_DECISIONS 65536
+#define HIPEC_MAX_TAKEN 65536
+
 /* Decisions that the recovery table of a member has room for. */
 static inline u32 hipec_pool_decisions(const struct hipec_core *core)
 {
-	return core->nr_reserved / 2 + 1;
+	u32 nr = core->nr_reserved / 2 + 1;
+
+	return nr < HIPEC_MAX_DECISIONS ? nr : HIPEC_MAX_DECISIONS;
+}
+
+/* Pages of a member that others may have taken before its policy is told. */
+static inline u32 hipec_pool_most_taken(const struct hipec_core *core)
+{
+	return core->nr_reserved < HIPEC_MAX_TAKEN ? core->nr_reserved : HIPEC_MAX_TAKEN;
 }
 
 #endif /* HIPEC_CORE_POOL_H */

@@ -275,6 +275,59 @@ static void what_has_left_is_no_answer_to_pressure(struct kunit *test)
 	expect_entries(test, w);
 }
 
+/* Of no more pages than it has room for is a policy to be told: others wait until it was. */
+static void pages_wait_for_a_policy_that_has_not_heard(struct kunit *test)
+{
+	struct world *w = pool(test, 30);
+	struct hipec_owner *a = member(test, w, 20, 2);
+	struct hipec_core *core = &a->core;
+	u32 refills;
+
+	hipec_owner_bring_all(test, a, 0, 20);
+	KUNIT_ASSERT_EQ(test, hipec_pool_most_taken(core), 20);
+	KUNIT_EXPECT_TRUE(test, hipec_pool_give(core));
+	KUNIT_EXPECT_EQ(test, core->nr_taken, 1);
+	while (core->nr_taken < 20)
+		core->taken[core->nr_taken++] = 1000;
+	refills = a->nr_refills;
+	KUNIT_EXPECT_FALSE(test, hipec_pool_give(core));
+	KUNIT_EXPECT_EQ(test, core->nr_frames, 19);
+	KUNIT_EXPECT_EQ(test, a->nr_refills, refills + 1);
+	w->pool.requester = NULL;
+	KUNIT_EXPECT_FALSE(test, hipec_pool_reclaim(&w->pool));
+	hipec_core_refill(core);
+	KUNIT_EXPECT_EQ(test, core->nr_taken, 0);
+	KUNIT_EXPECT_TRUE(test, hipec_pool_give(core));
+	KUNIT_EXPECT_EQ(test, core->nr_frames, 18);
+	hipec_owner_expect_whole(test, a);
+	core->nr_reserved = HIPEC_MAX_FRAMES;
+	KUNIT_EXPECT_EQ(test, hipec_pool_most_taken(core), HIPEC_MAX_TAKEN);
+	KUNIT_EXPECT_EQ(test, hipec_pool_decisions(core), HIPEC_MAX_DECISIONS);
+}
+
+/* The manager takes no more pages than it has entries for, until there are more. */
+static void more_entries_are_those_before_and_others(struct kunit *test)
+{
+	struct world *w = pool(test, 30);
+	struct hipec_owner *a;
+	struct hipec_mr_frame *more = kunit_kzalloc(test, sizeof(w->frame), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, more);
+	w->pool.mr.nr = 4;
+	a = member(test, w, 20, 2);
+	hipec_owner_bring_all(test, a, 0, 6);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 4);
+	memcpy(more, w->frame, 5 * sizeof(*more));
+	memset(w->frame, 0xff, sizeof(w->frame));
+	hipec_mr_more(&w->pool.mr, more, NULL, OWNER_PAGES - 1);
+	hipec_owner_bring_all(test, a, 6, 4);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 8);
+	w->pool.requester = NULL;
+	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 7);
+	hipec_owner_expect_whole(test, a);
+}
+
 /* There is room for so many; and one that leaves takes nothing along. */
 static void members_join_and_leave(struct kunit *test)
 {
@@ -323,6 +376,8 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(an_entry_waits_for_the_next_page),
 	KUNIT_CASE(bits_are_reset_while_pages_come),
 	KUNIT_CASE(what_has_left_is_no_answer_to_pressure),
+	KUNIT_CASE(pages_wait_for_a_policy_that_has_not_heard),
+	KUNIT_CASE(more_entries_are_those_before_and_others),
 	KUNIT_CASE(members_join_and_leave),
 	KUNIT_CASE(frames_in_plenty_come_at_once),
 	{ }

@@ -56,7 +56,7 @@ static int make_tables(struct sim *s, bool recovery)
 	u32 buckets = decisions / 2 + 1;
 
 	s->core.in_pool = calloc(s->core.vm.nr_pages + 1ul, sizeof(u32));
-	s->core.taken = calloc(s->core.nr_reserved, sizeof(u32));
+	s->core.taken = calloc(hipec_pool_most_taken(&s->core), sizeof(u32));
 	s->recovery = malloc(hipec_recover_size(decisions, buckets));
 	if (!s->core.in_pool || !s->core.taken || !s->recovery)
 		return -ENOMEM;

@@ -19,6 +19,7 @@
 static const char usage[] =
 "usage: scale make DIR N                         N files of one page\n"
 "       scale budget POLICY FRAMES FILE          a container, misses, and so many pages\n"
+"       scale shared POLICY FRAMES FILE          the same, of frames of the pool\n"
 "       scale files POLICY FRAMES DIR N          a container with N of these files\n"
 "       scale containers POLICY FRAMES DIR N     so many, each with one of them\n"
 "       scale processes POLICY FRAMES FILE N     so many read a file of a container\n"
@@ -27,7 +28,7 @@ static const char usage[] =
 static void *image;
 static size_t image_size;
 static uint64_t frames;
-static bool plain;
+static bool plain, shares;
 
 /* Bytes of the kernel's that the cgroup of this program is charged for. */
 static int64_t in_use(void)
@@ -55,7 +56,7 @@ static void check(int ret, const char *what)
 static int load(void)
 {
 	struct hipec_load args = {
-		.flags = HIPEC_LOAD_IN_PLACE,
+		.flags = HIPEC_LOAD_IN_PLACE | (shares ? HIPEC_LOAD_SHARE : 0),
 		.frames = frames,
 		.image = (uintptr_t)image,
 		.image_size = image_size,
@@ -313,7 +314,8 @@ int main(int argc, char **argv)
 		make(argv[2], n);
 		return 0;
 	}
-	if (argc != (strcmp(what, "budget") ? 6 : 5)) {
+	shares = !strcmp(what, "shared");
+	if (argc != (shares || !strcmp(what, "budget") ? 5 : 6)) {
 		fputs(usage, stderr);
 		return 2;
 	}
@@ -322,7 +324,7 @@ int main(int argc, char **argv)
 		check(hipec_image_read(argv[2], &image, &image_size), argv[2]);
 	frames = strtoull(argv[3], NULL, 0);
 	printf("what=%s", what);
-	if (!strcmp(what, "budget")) {
+	if (shares || !strcmp(what, "budget")) {
 		budget(argv[4]);
 	} else if (!strcmp(what, "files")) {
 		warm_up(name(argv[4], 0));

@@ -48,20 +48,22 @@ class Run:
     number: int         # of frames, for a budget; else of files, containers or processes
     where: str
     plain: bool = False
+    shares: bool = False
     got: dict = dataclasses.field(default_factory=dict, compare=False)
 
     def line(self):
         """For guest.sh."""
         policy = "-" if self.plain else f"/policies/{POLICY}.hpo"
         if self.what == "budget":
-            return f"budget {policy} {self.number} {self.where}"
+            return f"{'shared' if self.shares else 'budget'} {policy} {self.number} {self.where}"
         return f"{self.what} {policy} {FRAMES[self.what]} {self.where} {self.number}"
 
 
 def runs():
     """All of them."""
-    return [*(Run("budget", frames, "/mnt/huge", plain)
-              for plain in (True, False) for frames in BUDGETS),
+    return [*(Run("budget", frames, "/mnt/huge", plain, shares)
+              for plain, shares in ((True, False), (False, False), (False, True))
+              for frames in BUDGETS),
             *(Run(what, number, "/mnt/data" if what == "processes" else "/mnt/files", plain)
               for what, numbers in SOME.items()
               for plain in ((True, False) if what != "containers" else (False,))
@@ -91,10 +93,10 @@ def with_tables(budgets):
 
 def show_budgets(found):
     """As a table."""
-    print(f"{'budget':>10}{'load, ms':>12}{'bytes a frame, of':>20}{READ:>8,}{'all':>8}"
+    print(f"{'budget':>10}{'':7}{'load, ms':>12}{'bytes a frame, of':>20}{READ:>8,}{'all':>8}"
           f"{'a miss':>10}{'its end, ms':>13}")
     for run in found:
-        print(f"{size(run.number):>10}{run.got['load'] / 1e6:>12,.2f}"
+        print(f"{size(run.number):>10}{' shared' if run.shares else '':7}{run.got['load'] / 1e6:>12,.2f}"
               f"{run.got['tables of some'] / READ:>28,.1f}"
               f"{run.got['tables of all'] / run.number:>8,.1f}{run.got['read']:>10,}"
               f"{run.got['end'] / 1e6:>13,.2f}")
@@ -129,12 +131,17 @@ def goals(budgets, found):
     """What the project wants, and whether it is so: lines."""
     lines = []
     for run in budgets:
+        if run.shares:
+            lines.append(goal(f"a load of {size(run.number)}, shared", run.got["load"] / 1e6,
+                              MOST_OF_LOADS, " ms"))
+            continue
         lines.append(goal(f"a load of {size(run.number)}", run.got["load"] / 1e6, MOST_OF_LOADS, " ms"))
         lines += [goal(f"tables of {size(run.number)}, of {used:,} frames in use",
                        100 * run.got[which] / used / PAGE, MOST_OF_TABLES, " %")
                   for which, used in (("tables of some", READ), ("tables of all", run.number))]
     lines.append(goal(f"a load of {size(LARGEST)}, at the rate of the last two",
-                      load_of(budgets, LARGEST), MOST_OF_LOADS, " ms"))
+                      load_of([run for run in budgets if not run.shares], LARGEST),
+                      MOST_OF_LOADS, " ms"))
     for what, numbers in SOME.items():
         few, *_, many = [run for run in found if run.what == what and not run.plain]
         for name, text in COSTS.items():
@@ -153,7 +160,8 @@ def bench(args):
     for run, got in zip(found, guest.lines(len(found))):
         run.got.update(got)
     (args.out / "results.json").write_text(json.dumps(
-        [{"number": run.number, "plain": run.plain, **run.got} for run in found], indent=1))
+        [{"number": run.number, "plain": run.plain, "shares": run.shares, **run.got}
+         for run in found], indent=1))
     budgets = with_tables([run for run in found if run.what == "budget"])
     rest = [run for run in found if run.what != "budget"]
     print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU\n")

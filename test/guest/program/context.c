@@ -317,7 +317,7 @@ static void threads(void)
 }
 
 /* Load from @p with these registers. */
-__attribute__((noinline)) static void load_with(const volatile void *p,
+static noinline void load_with(const volatile void *p,
 						uint64_t sp, uint64_t bp)
 {
 	__asm__ volatile(

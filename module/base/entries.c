@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The entries of the pool's manager (core/fifo2mr.h): 16 bytes for each page of those that
+ * share, 24 under AWST. They grow with the pages that come, as a container's columns do, so the
+ * first container that shares waits no longer, and takes no more memory, in a large pool. They
+ * are the pool's, in no cgroup, do not shrink, and stay until the module goes.
+ *
+ * Under the pool's lock: who has it finds them where they are.
+ *
+ * Interface:
+ * hipec_entries_make(), _free()
+ * hipec_entries_more()   a page is about to need one
+ */
+#include <linux/jiffies.h>
+#include <linux/sched/mm.h>
+
+#include "base.h"
+
+/* They begin with so many and grow by a part of those, and by so many at least. */
+#define BEGIN 255
+#define ONE_OF 64
+#define LEAST 512
+
+/* So many tasks may each be about to take one: who finds fewer waits. */
+#define SPARE 128
+
+/* After there was no memory, that is not asked for again so soon. */
+#define PAUSE (HZ / 10)
+
+static struct hipec_columns entries;	/* changed by the worker alone */
+static unsigned long again;		/* in jiffies; when there was no memory */
+
+static void work(struct work_struct *unused);
+static DECLARE_WORK(growth, work);
+
+static struct hipec_mr_frame *frames(const struct hipec_columns *t)
+{
+	return t->column[HIPEC_COLUMN_POOL].at;
+}
+
+static u64 *stamps(const struct hipec_columns *t)
+{
+	return t->column[HIPEC_COLUMN_OWN].at;
+}
+
+/**
+ * hipec_entries_make() - the first entries of the pool's manager
+ * @most:   that there may be
+ * @with_stamps: each has a stamp as well
+ * @frame:  gets them
+ * @stamp:  gets the stamps, or NULL
+ * @nr:     gets their number
+ *
+ * Context: process context, may sleep; expects the pool's lock.
+ * Return: 0; -ENOMEM, and there is nothing to free.
+ */
+int hipec_entries_make(u32 most, bool with_stamps, struct hipec_mr_frame **frame, u64 **stamp,
+		       u32 *nr)
+{
+	const struct hipec_columns none = {
+		.most = most,
+		.free = true,
+		.column = {
+			[HIPEC_COLUMN_POOL].size = sizeof(**frame),
+			[HIPEC_COLUMN_OWN].size = with_stamps ? sizeof(**stamp) : 0,
+		},
+	};
+	int ret = hipec_columns_grow(&none, &entries, min_t(u32, most, BEGIN));
+
+	*frame = frames(&entries);
+	*stamp = stamps(&entries);
+	*nr = entries.nr;
+	return ret;
+}
+
+/* Context: process context, sleeps; no container shares. */
+void hipec_entries_free(void)
+{
+	cancel_work_sync(&growth);
+	hipec_columns_free(&entries);
+}
+
+/* More of them. A task that waits for it has a container's lock, so this takes none. */
+static void work(struct work_struct *unused)
+{
+	struct hipec_pool *pool = &hipec_share_pool;
+	u32 nr = min_t(u64, entries.nr + max_t(u64, entries.nr / ONE_OF, LEAST), entries.most);
+	unsigned int noio = memalloc_noio_save();
+	struct hipec_columns new;
+	int ret = hipec_columns_grow(&entries, &new, nr);
+
+	memalloc_noio_restore(noio);
+	if (ret) {
+		WRITE_ONCE(again, jiffies + PAUSE);
+		return;
+	}
+	hipec_share_enter(pool);
+	hipec_mr_more(&pool->mr, frames(&new), stamps(&new), new.nr);
+	hipec_share_leave_lock(pool, true);
+	hipec_columns_replaced(&entries);
+	entries = new;
+}
+
+/*
+ * The engine's host: a page is about to need an entry. Without memory for more the manager does
+ * not know of it, and its container alone can give it up.
+ */
+void hipec_entries_more(struct hipec_pool *pool)
+{
+	u32 nr = READ_ONCE(pool->mr.nr), left = nr - READ_ONCE(pool->mr.nr_frames);
+
+	if (likely(left >= 2 * SPARE) || nr == entries.most)
+		return;
+	if (READ_ONCE(again) && time_before(jiffies, READ_ONCE(again)))
+		return;
+	queue_work(hipec_grow_wq, &growth);
+	if (left < SPARE && !hipec_share_locked())
+		flush_work(&growth);
+}
