@@ -5,7 +5,7 @@
  * first container that shares waits no longer, and takes no more memory, in a large pool. They
  * are the pool's, in no cgroup, do not shrink, and stay until the module goes.
  *
- * Under the pool's lock: who has it finds them where they are.
+ * They are found, and put in a new place, under the pool's lock.
  *
  * Interface:
  * hipec_entries_make(), _free()
@@ -21,7 +21,7 @@
 #define ONE_OF 64
 #define LEAST 512
 
-/* So many tasks may each be about to take one: who finds fewer waits. */
+/* So many tasks may each be about to take one: a task that finds fewer waits. */
 #define SPARE 128
 
 /* After there was no memory, that is not asked for again so soon. */
