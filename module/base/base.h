@@ -107,13 +107,13 @@ struct hipec_column {
  * @nr:    entries that there are rows for
  * @most:  entries that there may be
  * @mark:  when an entry behind this one is used, it is time to have more
- * @free:  nobody is charged
- * @memcg: who is charged
+ * @uncharged: no cgroup is charged
+ * @memcg: the one that is
  * @column: each
  */
 struct hipec_columns {
 	u32 nr, most, mark;
-	bool free;
+	bool uncharged;
 	struct mem_cgroup *memcg;
 	struct hipec_column column[HIPEC_NR_COLUMNS];
 };
@@ -310,6 +310,9 @@ void __hipec_container_status(struct hipec_container *c,
 			      struct hipec_status *s);
 
 /* columns.c */
+/* Ticks for which memory that there was not is not asked for again. */
+#define HIPEC_GROW_PAUSE (HZ / 10)
+u32 hipec_columns_next(const struct hipec_columns *t);
 int hipec_columns_make(struct hipec_columns *t, const struct hipec_policy *p, size_t own,
 		       bool shares, u32 most, u32 least);
 u64 hipec_columns_bytes(const struct hipec_policy *p, size_t own, u32 entries);

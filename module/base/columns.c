@@ -39,12 +39,15 @@
 #define ONE_OF 64
 #define LEAST 512
 
-/* After there was no memory, that is not asked for again so soon. */
-#define PAUSE (HZ / 10)
-
 static u32 step(u32 nr)
 {
 	return max_t(u32, nr / ONE_OF, LEAST);
+}
+
+/* Entries that columns are to have next. */
+u32 hipec_columns_next(const struct hipec_columns *t)
+{
+	return min_t(u64, (u64)t->nr + step(t->nr), t->most);
 }
 
 /* Pages of a column with rows of @size bytes, for @nr entries and entry 0. */
@@ -110,13 +113,13 @@ none:
  */
 int hipec_columns_grow(const struct hipec_columns *old, struct hipec_columns *new, u32 entries)
 {
-	gfp_t gfp = GFP_KERNEL | (old->free ? 0 : __GFP_ACCOUNT) | __GFP_RETRY_MAYFAIL |
+	gfp_t gfp = GFP_KERNEL | (old->uncharged ? 0 : __GFP_ACCOUNT) | __GFP_RETRY_MAYFAIL |
 		    __GFP_NOWARN;
 	struct mem_cgroup *before = set_active_memcg(old->memcg);
 	int ret = 0, i;
 
 	*new = (struct hipec_columns){
-		.nr = entries, .most = old->most, .free = old->free, .memcg = old->memcg,
+		.nr = entries, .most = old->most, .uncharged = old->uncharged, .memcg = old->memcg,
 	};
 	for (i = 0; i < HIPEC_NR_COLUMNS && !ret; i++)
 		if (old->column[i].size)
@@ -305,12 +308,11 @@ void hipec_columns_work(struct work_struct *work)
 	/* Nobody changes c->columns before this has put something there. */
 	if (smp_load_acquire(&c->grown.nr))
 		return;
-	nr = min_t(u64, (u64)old->nr + step(old->nr), old->most);
 	noio = memalloc_noio_save();
 	gone = kmalloc(sizeof(*gone), GFP_KERNEL | __GFP_NOWARN);
-	if (!gone || hipec_columns_grow(old, &new, nr)) {
+	if (!gone || hipec_columns_grow(old, &new, hipec_columns_next(old))) {
 		kfree(gone);
-		WRITE_ONCE(c->grow_again, jiffies + PAUSE);
+		WRITE_ONCE(c->grow_again, jiffies + HIPEC_GROW_PAUSE);
 	} else {
 		INIT_RCU_WORK(&gone->work, take_away);
 		c->gone = gone;

@@ -16,16 +16,11 @@
 
 #include "base.h"
 
-/* They begin with so many and grow by a part of those, and by so many at least. */
+/* They begin with so many: those of a page of memory. */
 #define BEGIN 255
-#define ONE_OF 64
-#define LEAST 512
 
 /* So many tasks may each be about to take one: a task that finds fewer waits. */
 #define SPARE 128
-
-/* After there was no memory, that is not asked for again so soon. */
-#define PAUSE (HZ / 10)
 
 static struct hipec_columns entries;	/* changed by the worker alone */
 static unsigned long again;		/* in jiffies; when there was no memory */
@@ -59,7 +54,7 @@ int hipec_entries_make(u32 most, bool with_stamps, struct hipec_mr_frame **frame
 {
 	const struct hipec_columns none = {
 		.most = most,
-		.free = true,
+		.uncharged = true,
 		.column = {
 			[HIPEC_COLUMN_POOL].size = sizeof(**frame),
 			[HIPEC_COLUMN_OWN].size = with_stamps ? sizeof(**stamp) : 0,
@@ -84,14 +79,13 @@ void hipec_entries_free(void)
 static void work(struct work_struct *unused)
 {
 	struct hipec_pool *pool = &hipec_share_pool;
-	u32 nr = min_t(u64, entries.nr + max_t(u64, entries.nr / ONE_OF, LEAST), entries.most);
 	unsigned int noio = memalloc_noio_save();
 	struct hipec_columns new;
-	int ret = hipec_columns_grow(&entries, &new, nr);
+	int ret = hipec_columns_grow(&entries, &new, hipec_columns_next(&entries));
 
 	memalloc_noio_restore(noio);
 	if (ret) {
-		WRITE_ONCE(again, jiffies + PAUSE);
+		WRITE_ONCE(again, jiffies + HIPEC_GROW_PAUSE);
 		return;
 	}
 	hipec_share_enter(pool);

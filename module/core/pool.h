@@ -22,6 +22,7 @@
  * hipec_pool_lock(), _unlock() the pool's lock
  * hipec_pool_space()           frames that nobody would have to give up
  * hipec_pool_added(), _removed()  a page is live, is about to be live no more
+ * hipec_pool_forget()          the entry that waits for the next page does so no more
  * hipec_pool_recover()         an ill-advised decision is reversed
  * hipec_pool_give()            a member gives a page up
  * hipec_pool_spare(), _reclaim()  for memory pressure

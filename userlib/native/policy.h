@@ -62,7 +62,7 @@ struct native {
 
 /* Look at fuel and time; @word is what would be next. */
 static noinline __attribute__((cold)) u32 native_look(struct hipec_vm *vm, struct native *n,
-						       u32 word)
+						      u32 word)
 {
 	u32 kind = hipec_look(vm, n->run);
 

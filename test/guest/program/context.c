@@ -317,8 +317,7 @@ static void threads(void)
 }
 
 /* Load from @p with these registers. */
-static noinline void load_with(const volatile void *p,
-						uint64_t sp, uint64_t bp)
+static noinline void load_with(const volatile void *p, uint64_t sp, uint64_t bp)
 {
 	__asm__ volatile(
 		"mov %%rsp, %%r12\n\t"
