@@ -85,7 +85,8 @@ static void cpus_are_told_of_several(void)
 	before = asked();
 	for (i = 0; i < ROUNDS * PAGES; i++)
 		touch(&m, i * STRIDE % PAGES);
-	CHECK_LE(asked() - before, ROUNDS * PAGES / 8);
+	/* One for each page, at least, if it heard of each; a kernel that is slow has others. */
+	CHECK_LE(asked() - before, ROUNDS * PAGES / 4);
 	atomic_store(&state, 2);
 	CHECK(!pthread_join(id, NULL));
 	CHECK_LE(ROUNDS * PAGES - FRAMES, (long long)get_status(m.container).counters.evictions);
