@@ -324,18 +324,18 @@ static void finish(struct hipec_cache *cache, struct hipec_evicting *e)
 }
 
 /*
- * The first victims are on their list no more; @spare: but for the page of the last fault
- * here. An instruction may need that and the page that comes, as a load across their
- * border does: it would never end, if a policy gave up each for the other. Return: whether
- * there are any.
+ * The first victims are on their list no more; @spare: but for those that have the page of the
+ * last fault here, of which one may be older than the truth. An instruction may need that page
+ * and the one that comes, as a load across their border does: it would never end, if a policy
+ * gave up each for the other. Return: whether there are any.
  */
 static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e, bool spare)
 {
 	struct hipec_links *links = cache->c->links;
 	struct hipec_page *page = cache->c->core.vm.page;
-	bool all = cache->victims.nr <= HIPEC_MAX_VICTIMS;
-	u32 kept = 0, last = 0, h, next;
-	bool sorted = true;
+	bool all = cache->victims.nr <= HIPEC_MAX_VICTIMS, sorted = true;
+	struct hipec_folios kept = { 0 };
+	u32 last = 0, h, next;
 
 	e->nr = e->pages = 0;
 	for (h = cache->victims.head; h && e->nr < HIPEC_MAX_VICTIMS; h = next) {
@@ -344,7 +344,8 @@ static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e, bo
 
 		next = links[h].next;
 		if (spare && unlikely(hipec_touch_last(cache, pgno, pages))) {
-			kept = h;
+			if (all)
+				append(&kept, links, h, pages);
 			continue;
 		}
 		e->victim[e->nr++] = (struct hipec_victim){
@@ -358,11 +359,8 @@ static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e, bo
 		hipec_folios_del(cache, h);
 		page[h].flags |= HIPEC_FOLIO_VICTIM;
 	}
-	if (all) {
-		cache->victims = (struct hipec_folios){ 0 };
-		if (unlikely(kept))
-			hipec_folios_add(cache, HIPEC_FOLIO_VICTIM, kept);
-	}
+	if (all)
+		cache->victims = kept;
 	cache->urgent = cache->urgent && cache->victims.nr;
 	if (!sorted)
 		sort_victims(e);
