@@ -36,6 +36,7 @@
  * evict.c   folios leave the page cache
  * mlock.c   but for those that mlock() holds
  * unmap.c   unmapped together, with one flush of the TLB
+ * window.c  how much is read at once
  * pressure.c  memory cgroups, and the machine's memory
  * share.c   frames of the pool
  */
@@ -237,6 +238,7 @@ struct hipec_evicting {
  * @limit:   pages that it might hold when room was made last
  * @usable:  of these, what the policy may count on, in folios
  * @rises:   times that there was a little more of it
+ * @whole:   pages that the kernel reads together for the last large read() that went as it is
  * @misfits: pages that got no entry, until the files are searched for them
  * @victims: folios to be evicted
  * @own:     those of them that the lock's holder evicts
@@ -284,6 +286,7 @@ struct hipec_cache {
 	u32 limit;
 	u32 usable;
 	u32 rises;
+	u32 whole;
 	u32 misfits;
 	struct hipec_folios victims;
 	bool urgent;
@@ -487,9 +490,13 @@ long hipec_pressure_room(void);
 long hipec_pressure_left(struct hipec_cache *cache, long room, u32 nr);
 u32 hipec_pressure_limit(const struct hipec_cache *cache, long left);
 
-/* window.c */
+/* window.c: a read() of so many bytes goes at once, whatever the budget. */
+#define HIPEC_READ_AT_ONCE (32 << PAGE_SHIFT)
+
 void hipec_window_judge(struct hipec_cache *cache, bool touched);
 void hipec_window_set(struct hipec_cfile *f, struct file_ra_state *ra, pgoff_t index);
+ssize_t hipec_window_read(struct kiocb *iocb, struct iov_iter *to,
+			  ssize_t (*read)(struct kiocb *iocb, struct iov_iter *to));
 void hipec_window_forget(struct hipec_cfile *f);
 
 /* share.c */

@@ -118,7 +118,7 @@ static u32 goes_on(const struct file *file, loff_t pos)
 	return pos == READ_ONCE(file->f_ra.prev_pos) ? -pos & ~PAGE_MASK : 0;
 }
 
-static ssize_t hook_read_iter(struct kiocb *iocb, struct iov_iter *to)
+static ssize_t read_part(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
 	loff_t pos = iocb->ki_pos;
@@ -128,6 +128,13 @@ static ssize_t hook_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	if (ret > known && !(iocb->ki_flags & IOCB_DIRECT))
 		touched(file_inode(file), pos + known, ret - known, HIPEC_BY_READ);
 	return ret;
+}
+
+static ssize_t hook_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	if (likely(iov_iter_count(to) <= HIPEC_READ_AT_ONCE || iocb->ki_flags & IOCB_DIRECT))
+		return read_part(iocb, to);
+	return hipec_window_read(iocb, to, read_part);
 }
 
 static ssize_t hook_splice_read(struct file *in, loff_t *ppos,

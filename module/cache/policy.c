@@ -36,10 +36,13 @@
 /* Attempts to get below the budget, where folios cannot go. */
 #define ROUNDS 4
 
-/* What may be read ahead, and not touched, beside what the policy knows; pages. */
+/*
+ * What may be read ahead, and not touched, beside what the policy knows; pages. A large read()
+ * that goes as it is may have more: its pages are not to go before they are copied.
+ */
 static u32 most_ahead(const struct hipec_cache *cache)
 {
-	return max(hipec_core_held(&cache->c->core) / 4, 32u);
+	return max3(hipec_core_held(&cache->c->core) / 4, 32u, 2 * READ_ONCE(cache->whole));
 }
 
 static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write);

@@ -5,12 +5,15 @@
  * Interface:
  * hipec_window_judge()  a folio that came was touched, or was not
  * hipec_window_set()    the next window of an open file
+ * hipec_window_read()   a large read() goes part by part
  * hipec_window_forget() a file is let go, and its maps have the disk's windows again
  */
 #include <linux/backing-dev-defs.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
+#include <linux/magic.h>
 #include <linux/pagemap.h>
+#include <linux/uio.h>
 
 #include "cache.h"
 
@@ -54,6 +57,73 @@ void hipec_window_judge(struct hipec_cache *cache, bool touched)
 	cache->requests += requests;
 }
 
+/* Pages that are read at once at most, so that four times as many are a part of the budget. */
+static u32 widest(const struct hipec_cfile *f)
+{
+	const struct hipec_core *core = &f->cache->c->core;
+
+	/* One that shares gets its frames as it reads. */
+	return max((core->pool ? core->nr_reserved : core->nr_frames) / 16, NARROW);
+}
+
+/*
+ * Of @rest bytes at @pos, those that are read at once. XFS holds a lock for each read(), so that
+ * none sees half of a write(): its reads go as they are.
+ */
+static size_t part_at(const struct inode *inode, loff_t pos, size_t rest)
+{
+	u32 most = inode->i_sb->s_bdi->io_pages;
+	size_t bytes = rest;
+	struct hipec_cfile *f;
+
+	rcu_read_lock();
+	f = hipec_file_find(inode);
+	if (f && inode->i_sb->s_magic == XFS_SUPER_MAGIC)
+		WRITE_ONCE(f->cache->whole, min_t(size_t, rest >> PAGE_SHIFT, most));
+	else if (f)
+		bytes = max_t(size_t, (size_t)widest(f) << PAGE_SHIFT, HIPEC_READ_AT_ONCE) -
+			offset_in_page(pos);
+	rcu_read_unlock();
+	return min(bytes, rest);
+}
+
+/**
+ * hipec_window_read() - read a lot, part by part
+ * @iocb: of the read
+ * @to:   where the bytes go
+ * @read: reads one part, and says that it was touched
+ *
+ * The kernel reads as many pages as a read() wants, up to what the disk takes in one request,
+ * before it copies the first. With more than a part of the budget, pages would go before they
+ * are copied and be read again; and the policy would hear of them when all is over.
+ *
+ * Context: as read_iter().
+ * Return: bytes; as read_iter() if there are none: a part that fails behind others ends it.
+ */
+ssize_t hipec_window_read(struct kiocb *iocb, struct iov_iter *to,
+			  ssize_t (*read)(struct kiocb *iocb, struct iov_iter *to))
+{
+	size_t rest = iov_iter_count(to), part;
+	int flags = iocb->ki_flags;
+	ssize_t ret, done = 0;
+
+	do {
+		part = part_at(file_inode(iocb->ki_filp), iocb->ki_pos, rest);
+		iov_iter_truncate(to, part);
+		ret = read(iocb, to);
+		iov_iter_reexpand(to, iov_iter_count(to) + rest - part);
+		if (ret <= 0)
+			break;
+		done += ret;
+		rest -= ret;
+		/* A wait that has begun could not be taken back. */
+		if (flags & IOCB_WAITQ)
+			iocb->ki_flags |= IOCB_NOWAIT;
+	} while (rest && ret == part);
+	iocb->ki_flags = flags;
+	return done ?: ret;
+}
+
 /**
  * hipec_window_set() - the next window of an open file fits the budget, and its use
  * @f:     file
@@ -68,10 +138,7 @@ void hipec_window_judge(struct hipec_cache *cache, bool touched)
  */
 void hipec_window_set(struct hipec_cfile *f, struct file_ra_state *ra, pgoff_t index)
 {
-	const struct hipec_core *core = &f->cache->c->core;
-	u32 window = READ_ONCE(f->cache->window), now;
-	/* One that shares gets its frames as it reads. */
-	u32 most = max((core->pool ? core->nr_reserved : core->nr_frames) / 16, NARROW);
+	u32 window = READ_ONCE(f->cache->window), most = widest(f), now;
 
 	if (!ra)
 		return;

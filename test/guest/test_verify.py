@@ -14,7 +14,8 @@ from conftest import BUILD, LONG_ON_SECOND, ROOT, guest_tree, limit, modules, ne
 FILE_SYSTEMS = ["ext4", "xfs", "btrfs"]
 ENGINES = ["psync", "mmap", "libaio", "io_uring"]
 STRESSORS = ["hdd", "mmap", "fallocate", "sendfile", "splice", "rename"]
-STEPS = [*(f"fio-{name}-{engine}" for engine in ENGINES for name in ("random", "sequential")),
+STEPS = [*(f"fio-{name}-{engine}" for engine in ENGINES
+           for name in ("random", "large", "sequential")),
          "fio-direct-libaio", "fio-again-psync", *(f"stress-ng-{name}" for name in STRESSORS),
          "detach", "umount"]
 

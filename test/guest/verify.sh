@@ -45,6 +45,7 @@ for fs; do
 	id=$(hipec attach --policy lru --budget 2M $dir)
 	for engine in psync mmap libaio io_uring; do
 		verify random $engine --rw=randrw --bs=4k --io_size=12M --iodepth=4
+		verify large $engine --rw=write --bs=1M
 		verify sequential $engine --rw=write --bs=64k
 	done
 	# Beside the page cache: direct writes, then a sweep that verifies by read().

@@ -191,7 +191,7 @@ threads()
 
 go()
 {
-	gron big.json >/tmp/plain && runs go -- gron big.json >/tmp/taken &&
+	gron big.json >/tmp/plain && fresh && runs go -- gron big.json >/tmp/taken &&
 		cmp /tmp/plain /tmp/taken
 }
 

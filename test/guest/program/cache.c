@@ -130,6 +130,54 @@ static void sweep_by_read(void)
 	sweep_reading("mru", LEAST + (PASSES - 1) * WINDOWS);
 }
 
+/*
+ * Sweeps through four times the budget by read()s of @bytes. The kernel would have as much read
+ * as a read() wants before it copies a page of it: more than a policy may have ahead of its
+ * use, and where that goes first, it is read again, and again.
+ */
+static void sweep_at_once(const char *policy, size_t bytes, uint64_t least, uint64_t most)
+{
+	enum { few = PAGES / 4, times = 3 };
+	char *buffer = malloc(bytes);
+	struct hipec_status s;
+	int c, file, pass;
+	size_t at;
+
+	CHECK(buffer);
+	make_file(FILE_A, PAGES * PAGE_BYTES);
+	c = open_cache(policy, few);
+	file = take_file(c, FILE_A, O_RDONLY);
+	for (pass = 0; pass < times; pass++)
+		for (at = 0; at < PAGES * PAGE_BYTES; at += bytes) {
+			CHECK_EQ(pread(file, buffer, bytes, at), bytes);
+			CHECK(!memcmp(buffer + bytes - PAGE_BYTES,
+				      &(uint64_t){ page_word((at + bytes) / PAGE_BYTES - 1) },
+				      sizeof(uint64_t)));
+		}
+	s = get_status(c);
+	show(&s);
+	CHECK_LE(least, s.counters.read_pages);
+	CHECK_LE(s.counters.read_pages, most);
+	CHECK_EQ(s.counters.hits + s.counters.pages_in, times * PAGES);
+	CHECK_EQ(s.resident, few);
+	close(file);
+	close(c);
+	free(buffer);
+}
+
+static void sweep_by_large_reads(void)
+{
+	const uint64_t all = PAGES, kept = PAGES / 4;
+	size_t bytes;
+
+	stay_here();
+	for (bytes = 64 << 10; bytes <= PAGES * PAGE_BYTES; bytes *= 2) {
+		printf("# %zu bytes\n", bytes);
+		sweep_at_once("lru", bytes, 3 * all, 3 * all);
+		sweep_at_once("mru-touched", bytes, 3 * all - 2 * kept, 3 * all - 2 * kept + 2 * WINDOWS);
+	}
+}
+
 /* LIRS divides its frames: what is read ahead is in neither part. */
 static void sweep_in_two_parts(void)
 {
@@ -529,6 +577,7 @@ static void page_numbers_are_bounded(void)
 
 const struct test cache_tests[] = {
 	{ "cache_sweeps_by_read_miss_no_more_than_they_must", sweep_by_read },
+	{ "cache_large_reads_miss_no_more_than_small_ones", sweep_by_large_reads },
 	{ "cache_sweeps_by_map_miss_hardly_more", sweep_by_map },
 	{ "cache_leaves_each_part_of_a_policy_its_pages", sweep_in_two_parts },
 	{ "cache_hears_a_page_read_in_pieces_once", sweep_in_pieces },
