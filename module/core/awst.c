@@ -4,15 +4,58 @@
  * to the page then is in fifo2mr.c.
  *
  * Each owner has a queue of its own and each page a stamp from when it came in,
- * so that an owner's oldest page is at hand and the oldest of all is found among
- * as many as there are owners; one queue for all would be searched from its head
- * past whatever others hold.
+ * so that an owner's oldest page is at hand; one queue for all would be searched from its
+ * head past whatever others hold. The oldest of all is that of the owner at the top of a
+ * heap. Oldest pages leave, or become the youngest, and what takes their place is younger:
+ * so the stamp that an owner has in the heap is no later than the true one, and is put
+ * right when it comes to the top.
  *
  * Source: paper, "Hipec profiler", the modified AWST of Figure 8. That its
  * victims' containers are asked as FIFO2-MR asks them is ours: the paper says
  * nothing of it, and its profiler simulates strategies under either policy.
  */
 #include "queue.h"
+
+/* The owner at a place of the heap. */
+static struct hipec_mr_owner *at(const struct hipec_mr *mr, u32 place)
+{
+	return &mr->owner[mr->owner[place].at];
+}
+
+/* What is at the top goes down to its place. */
+static void sink(struct hipec_mr *mr)
+{
+	u32 who = mr->owner[0].at, place = 0, child;
+
+	while ((child = 2 * place + 1) < mr->nr_heap) {
+		if (child + 1 < mr->nr_heap && at(mr, child + 1)->stamp < at(mr, child)->stamp)
+			child++;
+		if (mr->owner[who].stamp <= at(mr, child)->stamp)
+			break;
+		mr->owner[place].at = mr->owner[child].at;
+		place = child;
+	}
+	mr->owner[place].at = who;
+}
+
+/* An owner has got a page, or another min: it may have one to lose. */
+static void offer(struct hipec_mr *mr, u32 owner)
+{
+	struct hipec_mr_owner *o = &mr->owner[owner];
+	u32 place, above;
+
+	if (o->in_heap || o->fifo.count <= o->min)
+		return;
+	o->in_heap = true;
+	o->stamp = mr->stamp[o->fifo.head];
+	for (place = mr->nr_heap++; place; place = above) {
+		above = (place - 1) / 2;
+		if (at(mr, above)->stamp <= o->stamp)
+			break;
+		mr->owner[place].at = mr->owner[above].at;
+	}
+	mr->owner[place].at = owner;
+}
 
 /**
  * hipec_mr_set_limits() - say what an owner is to have
@@ -31,6 +74,7 @@ void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max)
 		return;
 	mr->owner[owner].min = min;
 	mr->owner[owner].max = max;
+	offer(mr, owner);
 }
 
 /**
@@ -51,24 +95,28 @@ bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner)
 }
 
 /* The oldest page of an owner that has more than its min. */
-static u32 oldest(const struct hipec_mr *mr)
+static u32 oldest(struct hipec_mr *mr)
 {
-	u32 best = HIPEC_MR_NONE, i;
+	struct hipec_mr_owner *o;
 
-	for (i = 0; i < mr->nr_owners; i++) {
-		const struct hipec_mr_owner *o = &mr->owner[i];
-
-		if (o->fifo.count <= o->min)
-			continue;
-		if (!best || mr->stamp[o->fifo.head] < mr->stamp[best])
-			best = o->fifo.head;
+	while (mr->nr_heap) {
+		o = at(mr, 0);
+		if (o->fifo.count <= o->min) {
+			o->in_heap = false;
+			mr->owner[0].at = mr->owner[--mr->nr_heap].at;
+		} else if (o->stamp != mr->stamp[o->fifo.head]) {
+			o->stamp = mr->stamp[o->fifo.head];
+		} else {
+			return o->fifo.head;
+		}
+		sink(mr);
 	}
-	return best;
+	return HIPEC_MR_NONE;
 }
 
 /*
- * As hipec_mr_reclaim(). A page that cannot go is the youngest from then on. Time is
- * linear in the number of owners. Return: false as well if all owners are at their min.
+ * As hipec_mr_reclaim(). A page that cannot go is the youngest from then on. Each look takes
+ * the logarithm of the number of owners. Return: false as well if all are at their min.
  */
 static bool awst_reclaim(struct hipec_mr *mr, u32 requester)
 {
@@ -111,6 +159,7 @@ void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 	hipec_mr_init(mr, ops, memory, nr);
 	mr->policy = HIPEC_MR_AWST;
 	mr->reclaim = awst_reclaim;
+	mr->came = offer;
 	mr->stamp = stamp;
 	mr->owner = owner;
 	mr->nr_owners = nr_owners;

@@ -101,6 +101,9 @@ struct hipec_mr_queue {
 struct hipec_mr_owner {
 	struct hipec_mr_queue fifo;
 	u32 min, max;
+	u64 stamp;		/* in the heap, of its oldest page, or of one before */
+	bool in_heap;
+	u32 at;			/* which owner is at this place of the heap */
 };
 
 /* All of it is protected by the caller's lock. */
@@ -122,6 +125,8 @@ struct hipec_mr {
 	/* AWST */
 	struct hipec_mr_owner *owner;
 	u32 nr_owners;
+	void (*came)(struct hipec_mr *mr, u32 owner);	/* it has one page more */
+	u32 nr_heap;		/* owners with more than their min are in it, others may be */
 	u64 *stamp;		/* of each entry: who came in before whom */
 	u64 clock;
 

@@ -163,7 +163,7 @@ int hipec_pool_join(struct hipec_pool *pool, struct hipec_core *core,
 {
 	u32 member;
 
-	for (member = 1; member <= pool->max_members; member++)
+	for (member = 1; member <= pool->top; member++)
 		if (!pool->member[member])
 			break;
 	if (member > pool->max_members)
@@ -173,6 +173,8 @@ int hipec_pool_join(struct hipec_pool *pool, struct hipec_core *core,
 	core->min_frames = min_frames;
 	pool->member[member] = core;
 	pool->nr_members++;
+	if (member > pool->top)
+		pool->top = member;
 	hipec_mr_set_limits(&pool->mr, member, min_frames, core->nr_reserved);
 	return 0;
 }
@@ -194,6 +196,8 @@ void hipec_pool_leave(struct hipec_core *core)
 	hipec_pool_account(core);
 	pool->member[core->member] = NULL;
 	pool->nr_members--;
+	while (pool->top && !pool->member[pool->top])
+		pool->top--;
 	core->member = 0;
 	core->pool = NULL;
 }

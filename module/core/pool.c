@@ -190,7 +190,7 @@ static bool ask_untouched(struct hipec_pool *pool, const struct hipec_core *core
 	bool any = false;
 	u32 i;
 
-	for (i = 1; i <= pool->max_members; i++) {
+	for (i = 1; i <= pool->top; i++) {
 		other = pool->member[i];
 		if (!other || other == core || !other->ops->refill ||
 		    READ_ONCE(other->vm.nr_live) || READ_ONCE(other->nr_frames) <= other->min_frames)
@@ -230,7 +230,7 @@ static void note_tight(struct hipec_pool *pool)
 	bool tight = is_tight(pool);
 	u32 i;
 
-	for (i = 1; tight && !pool->tight && i <= pool->max_members; i++)
+	for (i = 1; tight && !pool->tight && i <= pool->top; i++)
 		if (pool->member[i] && pool->member[i] != pool->requester &&
 		    pool->member[i]->ops->refill)
 			pool->member[i]->ops->refill(pool->member[i]);

@@ -41,6 +41,7 @@
  * @member:   by number, from 1 to @max_members
  * @max_members: invariant
  * @nr_members: may be read without the lock
+ * @top:      the largest number of a member
  * @requester: member that wants a frame and holds its own lock; NULL: the system
  * @aging:    bits are reset before there is need
  * @tight:    members were told to name pages, and that is not over
@@ -57,6 +58,7 @@ struct hipec_pool {
 	struct hipec_core **member;
 	u32 max_members;
 	u32 nr_members;
+	u32 top;
 	struct hipec_core *requester;
 	bool aging;
 	bool tight;

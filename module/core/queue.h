@@ -60,8 +60,10 @@ static inline void hipec_mr_link(struct hipec_mr *mr, u32 f,
 		queue->head = f;
 	queue->tail = f;
 	queue->count++;
-	if (place == HIPEC_MR_OWN)
+	if (place == HIPEC_MR_OWN) {
 		mr->stamp[f] = mr->clock++;
+		mr->came(mr, frame->owner);
+	}
 }
 
 /* Take @f off its queue. */

@@ -29,6 +29,9 @@
 /* How long one scan waits for writeback, jiffies. */
 #define HIPEC_MOMENT (HZ / 10)
 
+/* Frames that whoever has most gives, before all of a cgroup are looked at again. */
+#define HIPEC_GIVEN_TOGETHER 8
+
 /**
  * struct hipec_token - a container that shares, on its cgroup's list
  * @link: tokens
@@ -124,15 +127,16 @@ static u32 give(struct hipec_container *c)
 /* Have frames given up for @want pages. Return: frames. */
 static unsigned long give_some(struct shrink_control *sc, long want)
 {
-	unsigned long given = 0, tries = sc->nr_to_scan;
+	unsigned long given = 0, tries;
 	struct find f;
-	u32 n;
+	u32 n = 0;
 
 	if (!hipec_share_try_lock())
 		return 0;
 	scans++;
-	while (want > 0 && tries--) {
-		f = find(sc);
+	for (tries = 0; want > 0 && tries < sc->nr_to_scan; tries++) {
+		if (tries % HIPEC_GIVEN_TOGETHER == 0 || !n || !spare(f.most->c))
+			f = find(sc);
 		if (!f.most)
 			break;
 		n = give(f.most->c);

@@ -34,11 +34,11 @@
 #include "../vm/text.h"
 #include "kunit_machine.h"
 
-#define HIPEC_POOL_OWNERS 3
+#define HIPEC_POOL_OWNERS 7
 #define HIPEC_POOL_PAGES 8	/* that each may have */
 #define HIPEC_POOL_ALL (HIPEC_POOL_OWNERS * HIPEC_POOL_PAGES)
 #define HIPEC_POOL_LOG 8192		/* bytes */
-#define HIPEC_POOL_ORDER 128		/* bytes, all pages' names and more */
+#define HIPEC_POOL_ORDER 256		/* bytes, all pages' names and more */
 
 struct hipec_poolhost;
 
