@@ -238,7 +238,7 @@ struct hipec_evicting {
  * @limit:   pages that it might hold when room was made last
  * @usable:  of these, what the policy may count on, in folios
  * @rises:   times that there was a little more of it
- * @whole:   pages that the kernel reads together for the last large read() that went as it is
+ * @whole:   pages that the kernel read together for the last large read() that stayed whole
  * @misfits: pages that got no entry, until the files are searched for them
  * @victims: folios to be evicted
  * @own:     those of them that the lock's holder evicts

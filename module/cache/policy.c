@@ -38,7 +38,7 @@
 
 /*
  * What may be read ahead, and not touched, beside what the policy knows; pages. A large read()
- * that goes as it is may have more: its pages are not to go before they are copied.
+ * that stays whole may have more: its pages are not to be evicted before they are copied.
  */
 static u32 most_ahead(const struct hipec_cache *cache)
 {

@@ -58,7 +58,7 @@ void hipec_window_judge(struct hipec_cache *cache, bool touched)
 }
 
 /* Pages that are read at once at most, so that four times as many are a part of the budget. */
-static u32 widest(const struct hipec_cfile *f)
+static u32 widest_window(const struct hipec_cfile *f)
 {
 	const struct hipec_core *core = &f->cache->c->core;
 
@@ -68,9 +68,9 @@ static u32 widest(const struct hipec_cfile *f)
 
 /*
  * Of @rest bytes at @pos, those that are read at once. XFS holds a lock for each read(), so that
- * none sees half of a write(): its reads go as they are.
+ * no read() sees half of a write(): its reads stay whole, and may have more ahead of their use.
  */
-static size_t part_at(const struct inode *inode, loff_t pos, size_t rest)
+static size_t part_bytes(const struct inode *inode, loff_t pos, size_t rest)
 {
 	u32 most = inode->i_sb->s_bdi->io_pages;
 	size_t bytes = rest;
@@ -81,7 +81,7 @@ static size_t part_at(const struct inode *inode, loff_t pos, size_t rest)
 	if (f && inode->i_sb->s_magic == XFS_SUPER_MAGIC)
 		WRITE_ONCE(f->cache->whole, min_t(size_t, rest >> PAGE_SHIFT, most));
 	else if (f)
-		bytes = max_t(size_t, (size_t)widest(f) << PAGE_SHIFT, HIPEC_READ_AT_ONCE) -
+		bytes = max_t(size_t, (size_t)widest_window(f) << PAGE_SHIFT, HIPEC_READ_AT_ONCE) -
 			offset_in_page(pos);
 	rcu_read_unlock();
 	return min(bytes, rest);
@@ -108,7 +108,7 @@ ssize_t hipec_window_read(struct kiocb *iocb, struct iov_iter *to,
 	ssize_t ret, done = 0;
 
 	do {
-		part = part_at(file_inode(iocb->ki_filp), iocb->ki_pos, rest);
+		part = part_bytes(file_inode(iocb->ki_filp), iocb->ki_pos, rest);
 		iov_iter_truncate(to, part);
 		ret = read(iocb, to);
 		iov_iter_reexpand(to, iov_iter_count(to) + rest - part);
@@ -138,7 +138,7 @@ ssize_t hipec_window_read(struct kiocb *iocb, struct iov_iter *to,
  */
 void hipec_window_set(struct hipec_cfile *f, struct file_ra_state *ra, pgoff_t index)
 {
-	u32 window = READ_ONCE(f->cache->window), most = widest(f), now;
+	u32 window = READ_ONCE(f->cache->window), most = widest_window(f), now;
 
 	if (!ra)
 		return;

@@ -16,30 +16,30 @@
  */
 #include "queue.h"
 
-/* The owner at a place of the heap. */
-static struct hipec_mr_owner *at(const struct hipec_mr *mr, u32 place)
+/* The stamp of the owner at a place of the heap. */
+static u64 stamp_at(const struct hipec_mr *mr, u32 place)
 {
-	return &mr->owner[mr->owner[place].at];
+	return mr->owner[mr->owner[place].at].stamp;
 }
 
 /* What is at the top goes down to its place. */
-static void sink(struct hipec_mr *mr)
+static void sink_top(struct hipec_mr *mr)
 {
-	u32 who = mr->owner[0].at, place = 0, child;
+	u32 owner = mr->owner[0].at, place = 0, child;
 
 	while ((child = 2 * place + 1) < mr->nr_heap) {
-		if (child + 1 < mr->nr_heap && at(mr, child + 1)->stamp < at(mr, child)->stamp)
+		if (child + 1 < mr->nr_heap && stamp_at(mr, child + 1) < stamp_at(mr, child))
 			child++;
-		if (mr->owner[who].stamp <= at(mr, child)->stamp)
+		if (mr->owner[owner].stamp <= stamp_at(mr, child))
 			break;
 		mr->owner[place].at = mr->owner[child].at;
 		place = child;
 	}
-	mr->owner[place].at = who;
+	mr->owner[place].at = owner;
 }
 
 /* An owner has got a page, or another min: it may have one to lose. */
-static void offer(struct hipec_mr *mr, u32 owner)
+static void offer_owner(struct hipec_mr *mr, u32 owner)
 {
 	struct hipec_mr_owner *o = &mr->owner[owner];
 	u32 place, above;
@@ -50,7 +50,7 @@ static void offer(struct hipec_mr *mr, u32 owner)
 	o->stamp = mr->stamp[o->fifo.head];
 	for (place = mr->nr_heap++; place; place = above) {
 		above = (place - 1) / 2;
-		if (at(mr, above)->stamp <= o->stamp)
+		if (stamp_at(mr, above) <= o->stamp)
 			break;
 		mr->owner[place].at = mr->owner[above].at;
 	}
@@ -74,7 +74,7 @@ void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max)
 		return;
 	mr->owner[owner].min = min;
 	mr->owner[owner].max = max;
-	offer(mr, owner);
+	offer_owner(mr, owner);
 }
 
 /**
@@ -95,12 +95,12 @@ bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner)
 }
 
 /* The oldest page of an owner that has more than its min. */
-static u32 oldest(struct hipec_mr *mr)
+static u32 oldest_page(struct hipec_mr *mr)
 {
 	struct hipec_mr_owner *o;
 
 	while (mr->nr_heap) {
-		o = at(mr, 0);
+		o = &mr->owner[mr->owner[0].at];
 		if (o->fifo.count <= o->min) {
 			o->in_heap = false;
 			mr->owner[0].at = mr->owner[--mr->nr_heap].at;
@@ -109,7 +109,7 @@ static u32 oldest(struct hipec_mr *mr)
 		} else {
 			return o->fifo.head;
 		}
-		sink(mr);
+		sink_top(mr);
 	}
 	return HIPEC_MR_NONE;
 }
@@ -127,7 +127,7 @@ static bool awst_reclaim(struct hipec_mr *mr, u32 requester)
 	if (mr->most && looks > mr->most)
 		looks = mr->most;
 	while (looks--) {
-		f = own ? mr->owner[requester].fifo.head : oldest(mr);
+		f = own ? mr->owner[requester].fifo.head : oldest_page(mr);
 		if (!f)
 			return false;
 		if (hipec_mr_look(mr, f))
@@ -159,7 +159,7 @@ void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 	hipec_mr_init(mr, ops, memory, nr);
 	mr->policy = HIPEC_MR_AWST;
 	mr->reclaim = awst_reclaim;
-	mr->came = offer;
+	mr->page_added = offer_owner;
 	mr->stamp = stamp;
 	mr->owner = owner;
 	mr->nr_owners = nr_owners;

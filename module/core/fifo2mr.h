@@ -125,7 +125,7 @@ struct hipec_mr {
 	/* AWST */
 	struct hipec_mr_owner *owner;
 	u32 nr_owners;
-	void (*came)(struct hipec_mr *mr, u32 owner);	/* it has one page more */
+	void (*page_added)(struct hipec_mr *mr, u32 owner);
 	u32 nr_heap;		/* owners with more than their min are in it, others may be */
 	u64 *stamp;		/* of each entry: who came in before whom */
 	u64 clock;

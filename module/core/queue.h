@@ -62,7 +62,7 @@ static inline void hipec_mr_link(struct hipec_mr *mr, u32 f,
 	queue->count++;
 	if (place == HIPEC_MR_OWN) {
 		mr->stamp[f] = mr->clock++;
-		mr->came(mr, frame->owner);
+		mr->page_added(mr, frame->owner);
 	}
 }
 

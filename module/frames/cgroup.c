@@ -29,7 +29,7 @@
 /* How long one scan waits for writeback, jiffies. */
 #define HIPEC_MOMENT (HZ / 10)
 
-/* Frames that whoever has most gives, before all of a cgroup are looked at again. */
+/* Frames that the largest container gives before a cgroup's containers are compared again. */
 #define HIPEC_GIVEN_TOGETHER 8
 
 /**

@@ -28,7 +28,8 @@
 static const struct test *const suites[] = {
 	load_tests, ahead_tests, attach_tests, builtin_tests, cache_tests, cache_before_tests,
 	cache_cgroup_tests,
-	cache_contract_tests, cache_dir_tests, cache_folio_tests, cache_league_tests, league_tests, cache_live_tests,
+	cache_contract_tests, cache_dir_tests, cache_folio_tests, cache_league_tests, league_tests,
+	cache_live_tests,
 	cache_lock_tests, cache_maps_tests, cache_unmap_tests,
 	cache_share_tests, cache_write_tests, call_tests,
 	context_tests, contract_tests, data_tests, durable_tests, file_tests, policy_tests, hostile_tests,
