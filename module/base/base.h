@@ -154,7 +154,7 @@ struct hipec_columns_gone;
  * @vm_memory: memory of the machine, but for its tables
  * @columns:   rows for each entry (columns.c): the machine's, @frame or @links, and the pool's
  * @grown:     what is to take their place
- * @gone:      has what they are in then taken away; likewise
+ * @gone:      has what they are in then taken away
  * @grow:      makes both
  * @placed:    where they are; no lock
  * @grow_again: jiffies, before which it does not, as there was no memory
@@ -325,6 +325,7 @@ void hipec_columns_place(struct hipec_vm *vm, const struct hipec_columns *t);
 void hipec_columns_use(struct hipec_container *c);
 void hipec_columns_work(struct work_struct *work);
 void hipec_columns_hold(struct hipec_container *c);
+void hipec_columns_cut(struct hipec_container *c);
 void __hipec_columns_want(struct hipec_container *c);
 
 /*
@@ -333,7 +334,7 @@ void __hipec_columns_want(struct hipec_container *c);
  */
 static inline void hipec_columns_want(struct hipec_container *c)
 {
-	if (unlikely(c->core.vm.unused > c->columns.mark))
+	if (unlikely(hipec_page_next_unused(&c->core.vm) > c->columns.mark))
 		__hipec_columns_want(c);
 }
 

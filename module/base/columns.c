@@ -8,7 +8,9 @@
  * Nothing is copied to grow: the pages that are there are mapped anew, with more of them
  * behind, and from the next miss on the columns are in their new place. A worker maps them
  * before all rows are used; a miss that needs one sooner waits for it. It needs no lock of
- * the container's for that, as rows that were never used are zeros. Columns do not shrink.
+ * the container's for that, as rows that were never used are zeros.
+ *
+ * They get shorter in the same way, once pages have moved from their end (vm/compact.c).
  *
  * Who looks a page up without the container's lock (hipec_columns_peek()) is a reader of
  * RCU: what the columns were mapped in before is unmapped after a grace period, by a worker.
@@ -22,6 +24,7 @@
  * hipec_columns_peek()     the entry of a page, without the lock
  * hipec_columns_want()     an entry is about to be used for which there may be no row yet
  * hipec_columns_hold()     nothing grows beside the caller
+ * hipec_columns_cut()      rows behind the last entry that is used are given back
  * hipec_columns_work()     the worker
  */
 #include <linux/jiffies.h>
@@ -263,33 +266,45 @@ void hipec_columns_use(struct hipec_container *c)
 		c->frame = own;
 }
 
-/* Columns that others have taken the place of. */
+/* Columns that others have taken the place of, which have the first @kept pages of each. */
 struct hipec_columns_gone {
 	struct rcu_work work;
 	struct hipec_columns columns;
+	unsigned long kept[HIPEC_NR_COLUMNS];
 };
 
 static void take_away(struct work_struct *work)
 {
 	struct hipec_columns_gone *gone = container_of(to_rcu_work(work),
 						       struct hipec_columns_gone, work);
+	int i;
 
-	hipec_columns_replaced(&gone->columns);
+	for (i = 0; i < HIPEC_NR_COLUMNS; i++)
+		cut(&gone->columns.column[i], gone->kept[i]);
 	kfree(gone);
+}
+
+/* @new is in the place of @c's columns; @gone takes these away. Context: expects c->lock. */
+static void put_in_place(struct hipec_container *c, const struct hipec_columns *new,
+			 struct hipec_columns_gone *gone)
+{
+	int i;
+
+	gone->columns = c->columns;
+	for (i = 0; i < HIPEC_NR_COLUMNS; i++)
+		gone->kept[i] = min(c->columns.column[i].nr, new->column[i].nr);
+	c->columns = *new;
+	hipec_columns_use(c);
+	queue_rcu_work(hipec_grow_wq, &gone->work);
 }
 
 /* What the worker made, if it did, is put in place. Context: as hipec_columns_use(). */
 static void take_grown(struct hipec_container *c)
 {
-	struct hipec_columns_gone *gone = c->gone;
-
 	if (!smp_load_acquire(&c->grown.nr))
 		return;
-	gone->columns = c->columns;
-	c->columns = c->grown;
-	hipec_columns_use(c);
+	put_in_place(c, &c->grown, c->gone);
 	smp_store_release(&c->grown.nr, 0);
-	queue_rcu_work(hipec_grow_wq, &gone->work);
 }
 
 /*
@@ -335,12 +350,12 @@ void hipec_columns_work(struct work_struct *work)
 void __hipec_columns_want(struct hipec_container *c)
 {
 	take_grown(c);
-	if (c->core.vm.unused <= c->columns.mark)
+	if (hipec_page_next_unused(&c->core.vm) <= c->columns.mark)
 		return;
 	if (time_before(jiffies, READ_ONCE(c->grow_again)))
 		return;
 	queue_work(hipec_grow_wq, &c->grow);
-	if (c->core.vm.unused <= c->columns.nr)
+	if (hipec_page_next_unused(&c->core.vm) <= c->columns.nr)
 		return;
 	flush_work(&c->grow);
 	take_grown(c);
@@ -356,4 +371,67 @@ void hipec_columns_hold(struct hipec_container *c)
 {
 	flush_work(&c->grow);
 	take_grown(c);
+}
+
+/* As @old, with fewer pages, which both have. */
+static int shorten(const struct hipec_column *old, struct hipec_column *new, u32 entries)
+{
+	unsigned long nr = min(nr_pages(old->size, entries), old->nr);
+
+	*new = (struct hipec_column){ .size = old->size, .nr = nr };
+	new->page = kvmalloc_array(nr, sizeof(*new->page), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!new->page)
+		return -ENOMEM;
+	memcpy(new->page, old->page, nr * sizeof(*new->page));
+	new->at = vmap(new->page, nr, VM_MAP, PAGE_KERNEL);
+	return new->at ? 0 : -ENOMEM;
+}
+
+/* Columns of @c for as many entries. Return: 0; -ENOMEM, and there is nothing to free. */
+static int make_shorter(const struct hipec_container *c, struct hipec_columns *new, u32 entries)
+{
+	const struct hipec_columns *old = &c->columns;
+	struct mem_cgroup *before = set_active_memcg(old->memcg);
+	int ret = 0, i;
+
+	*new = *old;
+	memset(new->column, 0, sizeof(new->column));
+	new->nr = entries;
+	new->mark = entries - step(entries) / 2;
+	for (i = 0; i < HIPEC_NR_COLUMNS && !ret; i++)
+		if (old->column[i].size)
+			ret = shorten(&old->column[i], &new->column[i], entries);
+	set_active_memcg(before);
+	if (ret)
+		hipec_columns_replaced(new);
+	return ret;
+}
+
+/**
+ * hipec_columns_cut() - give back what is behind the entries that are used
+ * @c: container in place, for which hipec_columns_hold() was called
+ *
+ * But for what columns grow by. Where there is no memory for that, they stay as they are.
+ *
+ * Context: expects c->lock, and no event under way; may sleep.
+ */
+void hipec_columns_cut(struct hipec_container *c)
+{
+	u32 nr = max_t(u32, c->core.vm.reached, BEGIN);
+	unsigned int noio = memalloc_noio_save();
+	struct hipec_columns_gone *gone;
+	struct hipec_columns new;
+
+	nr += step(nr);
+	if (nr >= c->columns.nr)
+		goto out;
+	gone = kmalloc(sizeof(*gone), GFP_KERNEL | __GFP_NOWARN);
+	if (!gone || make_shorter(c, &new, nr)) {
+		kfree(gone);
+		goto out;
+	}
+	INIT_RCU_WORK(&gone->work, take_away);
+	put_in_place(c, &new, gone);
+out:
+	memalloc_noio_restore(noio);
 }

@@ -90,6 +90,7 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 	xa_init(&cache->tokens);
 	INIT_WORK(&cache->drain, hipec_touch_work);
 	INIT_WORK(&cache->clean, hipec_refused_clean);
+	INIT_DELAYED_WORK(&cache->compact, hipec_cache_compact);
 	INIT_WORK(&cache->code, hipec_file_code);
 	ret = make(cache);
 	if (ret)
@@ -114,6 +115,7 @@ void hipec_cache_end(struct hipec_container *c)
 	synchronize_rcu();
 	cancel_work_sync(&cache->drain);
 	cancel_work_sync(&cache->clean);
+	cancel_delayed_work_sync(&cache->compact);
 	cancel_work_sync(&cache->code);
 	hipec_pressure_leave(cache);
 }

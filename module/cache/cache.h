@@ -266,6 +266,7 @@ struct hipec_evicting {
  * @maps:    which pages of maps were touched
  * @drain:   work: tells the policy of them
  * @clean:   work: writes what is dirty
+ * @compact: work: has tables get shorter
  * @code:    work: lets files go that turned out to be code
  * @tokens:  of memory cgroups, by their ids; has a lock of its own
  * @last_memcg: id of the cgroup that was seen last; no lock
@@ -312,6 +313,7 @@ struct hipec_cache {
 	struct hipec_maps maps;
 	struct work_struct drain;
 	struct work_struct clean;
+	struct delayed_work compact;
 	struct work_struct code;
 	struct xarray tokens;
 	u64 last_memcg;
@@ -514,6 +516,25 @@ void hipec_victim_finish(struct hipec_cache *cache, u32 h);
 void hipec_refused_retry(struct hipec_cache *cache, u32 most);
 void hipec_refused_clean(struct work_struct *work);
 void hipec_evictable_again(struct address_space *mapping);
+
+/* compact.c */
+void hipec_cache_compact(struct work_struct *work);
+
+/* Unused entries that are worth it: so many, and one of so many that are used. */
+#define HIPEC_COMPACT_LEAST 512
+#define HIPEC_COMPACT_PART 16
+
+/*
+ * Tables get shorter in a second, if many of their entries are unused then; in a moment pages
+ * may come for them. Context: expects c->lock.
+ */
+static inline void hipec_cache_compact_later(struct hipec_cache *cache)
+{
+	const struct hipec_vm *vm = &cache->c->core.vm;
+
+	if (unlikely(vm->nr_unused > HIPEC_COMPACT_LEAST + vm->reached / HIPEC_COMPACT_PART))
+		queue_delayed_work(hipec_wq, &cache->compact, HZ);
+}
 
 /* mlock.c */
 bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait);

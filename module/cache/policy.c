@@ -132,8 +132,9 @@ static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want,
 		hipec_cache_grow(cache, &d);
 	}
 	hipec_columns_want(cache->c);
+	hipec_cache_compact_later(cache);
 	cache->limit = hipec_pressure_limit(cache, left);
-	if (unlikely(core->vm.unused > core->vm.nr_there))
+	if (unlikely(hipec_page_next_unused(&core->vm) > core->vm.nr_there))
 		cache->limit = min(cache->limit, cache->held);
 	offer(cache);
 	while (cache->held + want > cache->limit && most--)

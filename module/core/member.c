@@ -8,6 +8,7 @@
  * hipec_pool_account()            its frames have changed
  * hipec_pool_space()              frames that it can get and nobody loses
  * hipec_pool_added(), _removed()  a page is live, is about to be live no more
+ * hipec_pool_renamed()      a page has another entry
  * hipec_pool_lock(), _unlock()  the pool's lock
  */
 #include "pool.h"
@@ -146,6 +147,24 @@ void hipec_pool_forget(struct hipec_core *core)
 	if (core->vacant)
 		hipec_mr_forget(&core->pool->mr, core->vacant);
 	core->vacant = HIPEC_MR_NONE;
+}
+
+/**
+ * hipec_pool_renamed() - a page has another entry in the table of its container
+ * @core: container that shares; no entry of the manager's is vacant (hipec_pool_forget())
+ * @from: the entry before
+ * @to:   the entry
+ *
+ * Context: expects the container's lock and the pool's.
+ */
+void hipec_pool_renamed(struct hipec_core *core, u32 from, u32 to)
+{
+	u32 f = core->in_pool[from];
+
+	core->in_pool[from] = HIPEC_MR_NONE;
+	core->in_pool[to] = f;
+	if (f)
+		core->pool->mr.frame[f].page = to;
 }
 
 /**

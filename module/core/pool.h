@@ -22,6 +22,7 @@
  * hipec_pool_lock(), _unlock() the pool's lock
  * hipec_pool_space()           frames that nobody would have to give up
  * hipec_pool_added(), _removed()  a page is live, is about to be live no more
+ * hipec_pool_renamed()         a page has another entry
  * hipec_pool_forget()          the entry that waits for the next page does so no more
  * hipec_pool_recover()         an ill-advised decision is reversed
  * hipec_pool_give()            a member gives a page up
@@ -83,6 +84,7 @@ u32 hipec_pool_space(struct hipec_core *core);
 void __hipec_pool_added(struct hipec_core *core, u32 h);
 void __hipec_pool_removed(struct hipec_core *core, u32 h);
 void hipec_pool_forget(struct hipec_core *core);
+void hipec_pool_renamed(struct hipec_core *core, u32 from, u32 to);
 void __hipec_pool_account(struct hipec_core *core);
 void hipec_pool_recover(struct hipec_core *core, u32 pgno);
 bool hipec_pool_give(struct hipec_core *core);

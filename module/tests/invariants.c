@@ -108,7 +108,7 @@ static const char *broken_page(const struct hipec_vm *vm, u32 h)
 
 static const char *broken_pages(const struct hipec_vm *vm)
 {
-	u32 h, live = 0, used = 0, unused = 0, ghosts = 0;
+	u32 h, prev = 0, live = 0, used = 0, unused = 0, ghosts = 0;
 	const char *text;
 
 	for (h = 1; h <= vm->nr_pages; h++) {
@@ -123,12 +123,12 @@ static const char *broken_pages(const struct hipec_vm *vm)
 		if (text)
 			return text;
 	}
-	for (h = vm->unused; h; h = hipec_page_next_unused(vm, h))
-		if (h > vm->nr_pages || unused++ == vm->nr_pages)
-			return "the unused entries form a cycle";
+	for (h = vm->unused; h; prev = h, h = vm->page[h].next)
+		if (h > vm->reached || unused++ == vm->reached || vm->page[h].prev != prev)
+			return "the unused entries are linked wrong";
 	if (vm->page[0].flags || vm->page[0].next || vm->page[0].prev)
 		return "entry 0, which is no page, was written to";
-	if (live != vm->nr_live || used + unused != vm->nr_pages)
+	if (live != vm->nr_live || used + unused != vm->reached || unused != vm->nr_unused)
 		return "live, used or unused entries were counted wrong";
 	if (ghosts != vm->nr_ghosts || ghosts > vm->max_ghosts)
 		return "ghosts were counted wrong, or there are too many";
@@ -159,7 +159,7 @@ static const char *broken_slots(const struct hipec_vm *vm)
 
 	for (i = 0; i < vm->policy->image->nr_operands; i++, o++) {
 		if (o->type == HIPEC_TYPE_PAGE &&
-		    (vm->slot[i] < 0 || vm->slot[i] > vm->nr_pages))
+		    (vm->slot[i] < 0 || vm->slot[i] > vm->reached))
 			return "a page slot holds no handle";
 		if (o->type == HIPEC_TYPE_QUEUE &&
 		    vm->slot[i] != (i ? q++ : HIPEC_QUEUE_FREE))

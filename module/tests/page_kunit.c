@@ -66,7 +66,7 @@ static void a_table_may_grow_with_its_pages(struct kunit *test)
 			pgno++;
 		}
 		KUNIT_ASSERT_EQ(test, vm->reached, vm->nr_there);
-		KUNIT_ASSERT_EQ(test, vm->unused, vm->nr_there + 1);
+		KUNIT_ASSERT_EQ(test, hipec_page_next_unused(vm), vm->nr_there + 1);
 		for (i = 0; i < pgno; i++) {
 			h = hipec_page_find(vm, i * 7919);
 			KUNIT_ASSERT_EQ(test, h, hipec_page_find(whole, i * 7919));
@@ -77,6 +77,50 @@ static void a_table_may_grow_with_its_pages(struct kunit *test)
 			hipec_page_del(whole, hipec_page_find(whole, pgno * 7919));
 		}
 	}
+	HIPEC_KIT_EXPECT_WHOLE(test, vm);
+}
+
+/*
+ * A table whose pages have left uses as many entries as there are pages, and then grows as if it
+ * had never been larger. Queues, orders, fields and variables are those of the same pages.
+ */
+static void a_table_may_use_fewer_entries(struct kunit *test)
+{
+	enum { NR = 1000, KEPT = 7 };
+	struct hipec_vm *vm = &machine(test, NR)->vm;
+	u32 pgno, h, last, nr = 0;
+
+	for (pgno = 0; pgno < NR; pgno++) {
+		h = hipec_page_add(vm, pgno);
+		hipec_page_show(vm, h);
+		vm->field[h] = pgno % 10;
+		hipec_queue_move(vm, pgno % 2 ? ORDERED : QUEUE, h, HIPEC_END_TAIL);
+	}
+	for (pgno = 0; pgno < NR; pgno++)
+		if (pgno % KEPT)
+			hipec_page_del(vm, hipec_page_find(vm, pgno));
+		else
+			nr++;
+	while (vm->nr_unused) {
+		last = vm->reached;
+		if (hipec_page_live(vm, last))
+			hipec_page_move(vm, last, vm->unused);
+		hipec_page_drop_last(vm);
+		KUNIT_ASSERT_EQ(test, vm->reached, last - 1);
+	}
+	HIPEC_KIT_EXPECT_WHOLE(test, vm);
+	KUNIT_EXPECT_EQ(test, vm->reached, nr);
+	for (pgno = 0, h = vm->queue[QUEUE].head; pgno < NR; pgno += 2 * KEPT) {
+		KUNIT_ASSERT_EQ(test, vm->page[h].pgno, pgno);
+		KUNIT_EXPECT_EQ(test, vm->field[h], pgno % 10);
+		h = vm->page[h].next;
+	}
+	KUNIT_EXPECT_EQ(test, h, 0);
+	for (h = nr + 1; h <= NR; h++)
+		KUNIT_ASSERT_EQ(test, vm->bucket[h] | vm->page[h].flags, 0);
+	for (pgno = 0; pgno < NR; pgno++)
+		if (pgno % KEPT)
+			KUNIT_ASSERT_EQ(test, hipec_page_add(vm, pgno), ++nr);
 	HIPEC_KIT_EXPECT_WHOLE(test, vm);
 }
 
@@ -251,10 +295,17 @@ static void the_checker_sees_each_kind_of_damage(struct kunit *test)
 		{ &vm->nr_ghosts, 1 },
 		{ &vm->unused, 0 },		/* entries lost */
 		{ &vm->unused, 1 },		/* one in use */
-		{ &vm->page[8].next, 0u - 2 },	/* a cycle of unused ones */
+		{ &vm->nr_unused, 1 },
+		{ &vm->reached, 7 },
+		{ &vm->page[7].next, 8 },	/* a cycle of unused ones */
+		{ &vm->page[7].prev, 7 },
 	};
 
 	six_pages(fake);
+	hipec_fakehost_add(fake, 6, 0);
+	hipec_fakehost_add(fake, 7, 0);
+	hipec_page_del(vm, 7);
+	hipec_page_del(vm, 8);
 	HIPEC_KIT_EXPECT_WHOLE(test, vm);
 	for (i = 0; i < ARRAY_SIZE(damage); i++) {
 		u32 right = *damage[i].place;
@@ -329,6 +380,7 @@ static void machine_stays_inside_its_memory(struct kunit *test)
 static struct kunit_case page_cases[] = {
 	KUNIT_CASE(table_holds_exactly_its_pages),
 	KUNIT_CASE(a_table_may_grow_with_its_pages),
+	KUNIT_CASE(a_table_may_use_fewer_entries),
 	KUNIT_CASE(pages_of_one_bucket_do_not_hide_each_other),
 	KUNIT_CASE(extreme_page_numbers_are_told_apart),
 	KUNIT_CASE(pages_being_cleaned_keep_their_entry),

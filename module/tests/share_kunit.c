@@ -238,6 +238,42 @@ static void an_entry_waits_for_the_next_page(struct kunit *test)
 	hipec_owner_expect_whole(test, b);
 }
 
+/* The manager knows the pages of a member whose table has become shorter, and takes the oldest. */
+static void the_manager_knows_pages_that_moved(struct kunit *test)
+{
+	struct world *w = pool(test, 12);
+	struct hipec_owner *a = member(test, w, 12, 2), *b = member(test, w, 12, 2);
+	struct hipec_vm *vm = &a->core.vm;
+	u32 moved = 0, pgno;
+
+	hipec_owner_bring_all(test, a, 0, 10);
+	for (pgno = 0; pgno < 3; pgno++)
+		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+	hipec_core_catch_up(&a->core);
+	hipec_pool_forget(&a->core);
+	KUNIT_ASSERT_EQ(test, vm->nr_unused, 3);
+	while (vm->nr_unused) {
+		u32 from = vm->reached, to = vm->unused;
+
+		if (vm->page[from].flags & HIPEC_PAGE_USED) {
+			hipec_page_move(vm, from, to);
+			hipec_pool_renamed(&a->core, from, to);
+			a->bits[to] = a->bits[from];
+			moved++;
+		}
+		hipec_page_drop_last(vm);
+	}
+	KUNIT_EXPECT_EQ(test, moved, 3);
+	KUNIT_EXPECT_EQ(test, vm->reached, 7);
+	expect_entries(test, w);
+	hipec_owner_expect_whole(test, a);
+	hipec_owner_bring_all(test, b, 0, 9);
+	for (pgno = 0; pgno < 10; pgno++)
+		KUNIT_EXPECT_EQ(test, !!hipec_owner_find(a, pgno), pgno >= 7);
+	expect_entries(test, w);
+	hipec_owner_expect_whole(test, a);
+}
+
 /* Two thirds of the pages are inactive, and have their bits reset before there is need. */
 static void bits_are_reset_while_pages_come(struct kunit *test)
 {
@@ -374,6 +410,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(a_member_gets_no_frame_beyond_what_it_may_have),
 	KUNIT_CASE(bad_advice_is_reversed),
 	KUNIT_CASE(an_entry_waits_for_the_next_page),
+	KUNIT_CASE(the_manager_knows_pages_that_moved),
 	KUNIT_CASE(bits_are_reset_while_pages_come),
 	KUNIT_CASE(what_has_left_is_no_answer_to_pressure),
 	KUNIT_CASE(pages_wait_for_a_policy_that_has_not_heard),

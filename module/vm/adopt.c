@@ -15,23 +15,15 @@
 #include "bucket.h"
 #include "queue.h"
 
-/* Of a table that was filled from another's: the entries that are unused. */
+/* Of a table that was filled from another's: the entries that are unused, in their order. */
 static void link_unused(struct hipec_vm *vm)
 {
-	u32 behind = vm->reached < vm->nr_pages ? vm->reached + 1 : 0, last = 0, h;
+	u32 h;
 
-	vm->unused = behind;
-	for (h = 1; h <= vm->reached; h++) {
-		if (vm->page[h].flags & HIPEC_PAGE_USED)
-			continue;
-		if (last)
-			hipec_page_link_unused(vm, last, h);
-		else
-			vm->unused = h;
-		last = h;
-	}
-	if (last)
-		hipec_page_link_unused(vm, last, behind);
+	vm->unused = vm->nr_unused = 0;
+	for (h = vm->reached; h; h--)
+		if (!(vm->page[h].flags & HIPEC_PAGE_USED))
+			hipec_page_link_unused(vm, h);
 }
 
 /* A page that holds a frame, not live, under the handle that it has in @old. */

@@ -187,9 +187,6 @@ static void init(struct hipec_vm *vm, const struct hipec_policy *p,
 		hipec_decode(p->words + p->event[i].first, p->event[i].nr,
 			     code + p->event[i].first);
 
-	/* They are linked: hipec_page_next_unused(). */
-	vm->unused = vm->nr_pages ? 1 : 0;
-
 	vm->fuel = hipec_vm_fuel(vm->nr_pages);
 	vm->poll = HIPEC_POLL;
 	vm->random = 1;

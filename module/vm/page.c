@@ -84,14 +84,15 @@ void hipec_page_reach(struct hipec_vm *vm, u32 h)
 /* Take an unused entry. Return: 0 if there is none, or no memory for it. */
 static u32 take_entry(struct hipec_vm *vm, u32 pgno)
 {
-	u32 h = vm->unused, *bucket;
+	u32 h = hipec_page_next_unused(vm), *bucket;
 
 	if (!h || h > vm->nr_there)
 		return 0;
 	if (h > vm->reached)
 		hipec_page_reach(vm, h);
+	else
+		hipec_page_unlink_unused(vm, h);
 	bucket = hipec_bucket_of(vm, pgno);
-	vm->unused = hipec_page_next_unused(vm, h);
 	vm->page[h] = (struct hipec_page){ .chain = *bucket, .pgno = pgno };
 	*bucket = h;
 	if (vm->nr_fields)
@@ -109,8 +110,7 @@ static void free_entry(struct hipec_vm *vm, u32 h)
 		link = &vm->page[*link].chain;
 	*link = vm->page[h].chain;
 	vm->page[h].flags = 0;
-	hipec_page_link_unused(vm, h, vm->unused);
-	vm->unused = h;
+	hipec_page_link_unused(vm, h);
 }
 
 /* As hipec_page_forget(). */

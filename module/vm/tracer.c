@@ -248,7 +248,7 @@ static void *skip(void *out, size_t bytes)
 	return out + bytes;
 }
 
-/* The page table; a record has the number of the next unused entry itself. */
+/* The page table; a record links all unused entries, whether they were used before or not. */
 static void *copy_pages(const struct hipec_vm *vm, void *out)
 {
 	struct hipec_page page;
@@ -256,8 +256,8 @@ static void *copy_pages(const struct hipec_vm *vm, void *out)
 
 	for (h = 0; h <= vm->reached; h++) {
 		page = vm->page[h];
-		if (h && !(page.flags & HIPEC_PAGE_USED))
-			page.next = hipec_page_next_unused(vm, h);
+		if (h && !(page.flags & HIPEC_PAGE_USED) && !page.next)
+			page.next = vm->reached < vm->nr_pages ? vm->reached + 1 : 0;
 		out = copy(out, &page, sizeof(page));
 	}
 	for (; h <= vm->nr_pages; h++) {
@@ -309,7 +309,7 @@ void *hipec_tracer_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out)
 		.nr_elements = p->nr_elements,
 		.nr_fields = vm->nr_fields,
 		.ordered = !!vm->node,
-		.unused = vm->unused,
+		.unused = hipec_page_next_unused(vm),
 		.exit_kind = vm->exit.kind,
 		.timed = !!vm->host->overtime,
 	};

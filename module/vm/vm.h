@@ -16,6 +16,7 @@
  * hipec_vm_run()        run one event to its end
  * hipec_native_*()      the same for commands in native code; module/jit makes it
  * hipec_page_*()        the host's side of the page table
+ * hipec_page_move(), _drop_last()  compact.c: it uses fewer entries
  * hipec_vm_inherit(), _next_live(), _restore(), _graft()  a machine takes another's place
  * hipec_queue_*()       queue.h
  * hipec_tracer_*()         tracer.h: hear all that happens to a machine
@@ -87,7 +88,7 @@ struct hipec_insn {
  * these and no FRAME is unused. A ghost that is taken off its queue is GONE.
  */
 struct hipec_page {
-	u32 next, prev;	/* on its queue; of an unused one: hipec_page_next_unused() */
+	u32 next, prev;	/* on its queue; of an unused one: among these */
 	u32 chain;	/* next page in the same hash bucket */
 	u32 pgno;
 	u16 queue;	/* HIPEC_QUEUE_FREE: it is on none */
@@ -220,7 +221,8 @@ struct hipec_vm {
 	u32 reached;			/* and the last one that was ever used */
 	u32 nr_live;			/* live pages */
 	u32 nr_ghosts, max_ghosts;
-	u32 unused;			/* first unused entry */
+	u32 unused;			/* first of these that is unused now; 0: none is */
+	u32 nr_unused;			/* their number */
 	u32 found;			/* entry, to be looked at first by its number */
 	u32 salt;			/* shapes trees; unknown to the policy's author */
 	u64 random;			/* state of Random */
@@ -286,6 +288,8 @@ void hipec_page_forget_evicted(struct hipec_vm *vm);
 void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr);
 void hipec_page_pass(struct hipec_vm *vm, u32 h);
 void hipec_page_reach(struct hipec_vm *vm, u32 h);
+void hipec_page_move(struct hipec_vm *vm, u32 from, u32 to);
+void hipec_page_drop_last(struct hipec_vm *vm);
 void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old);
 u32 hipec_vm_next_live(const struct hipec_vm *vm, u32 h);
 int hipec_vm_map_handles(const struct hipec_vm *from, const struct hipec_vm *old, u32 nr,
@@ -308,22 +312,35 @@ static inline bool hipec_page_live(const struct hipec_vm *vm, u32 h)
 	return vm->page[h].flags & HIPEC_PAGE_LIVE;
 }
 
-/*
- * The unused entry behind @h, which is unused; 0: none. The link counts from the
- * entry behind @h on, so that a table of zeros links all its entries, in order,
- * and no memory of theirs is touched before a page is.
- */
-static inline u32 hipec_page_next_unused(const struct hipec_vm *vm, u32 h)
+/* The entry that the next page gets, for which there may be no memory yet; 0: all are in use. */
+static inline u32 hipec_page_next_unused(const struct hipec_vm *vm)
 {
-	u32 next = h + 1 + vm->page[h].next;
-
-	return next <= vm->nr_pages ? next : 0;
+	return vm->unused ?: vm->reached < vm->nr_pages ? vm->reached + 1 : 0;
 }
 
-/* Put unused entry @h before @next, which is 0 or unused. */
-static inline void hipec_page_link_unused(struct hipec_vm *vm, u32 h, u32 next)
+/* Put entry @h, which is nothing any more, before the other unused ones. */
+static inline void hipec_page_link_unused(struct hipec_vm *vm, u32 h)
 {
-	vm->page[h].next = next - h - 1;
+	vm->page[h].next = vm->unused;
+	vm->page[h].prev = 0;
+	if (vm->unused)
+		vm->page[vm->unused].prev = h;
+	vm->unused = h;
+	vm->nr_unused++;
+}
+
+/* Take unused entry @h, that was used before, from among the others. */
+static inline void hipec_page_unlink_unused(struct hipec_vm *vm, u32 h)
+{
+	u32 next = vm->page[h].next, prev = vm->page[h].prev;
+
+	if (prev)
+		vm->page[prev].next = next;
+	else
+		vm->unused = next;
+	if (next)
+		vm->page[next].prev = prev;
+	vm->nr_unused--;
 }
 
 /* Whether a param may not be set to just anything. */

@@ -36,8 +36,9 @@ static s64 word_of(const u8 *table, size_t i)
 /* Entries in use, with their numbers, on no queue yet; and the unused ones. */
 static const char *restore_entries(struct hipec_vm *vm, const struct tables *t)
 {
-	u32 h, nr = 0, used = 0, *bucket;
+	u32 h, last = 0, used = 0, *bucket;
 
+	hipec_page_reach(vm, vm->nr_pages);
 	for (h = 1; h <= vm->nr_pages; h++) {
 		u16 flags = t->page[h].flags & ~HIPEC_PAGE_HOST;
 
@@ -50,7 +51,6 @@ static const char *restore_entries(struct hipec_vm *vm, const struct tables *t)
 							  HIPEC_PAGE_FRAME)) ||
 		    (flags & HIPEC_PAGE_GHOST && flags & HIPEC_PAGE_GONE))
 			return "a page of the table has a state that does not exist";
-		hipec_page_reach(vm, h);
 		bucket = hipec_bucket_of(vm, vm->page[h].pgno);
 		vm->page[h].chain = *bucket;
 		*bucket = h;
@@ -59,12 +59,13 @@ static const char *restore_entries(struct hipec_vm *vm, const struct tables *t)
 		vm->nr_ghosts += !!(flags & HIPEC_PAGE_GHOST);
 	}
 	vm->unused = t->head->unused;
-	for (h = vm->unused; h; h = t->page[h].next) {
-		if (h > vm->nr_pages || vm->page[h].flags || nr++ == vm->nr_pages)
+	for (h = vm->unused; h; last = h, h = t->page[h].next) {
+		if (h > vm->nr_pages || vm->page[h].flags || vm->nr_unused++ == vm->nr_pages)
 			return "its unused entries are linked wrong";
-		hipec_page_link_unused(vm, h, t->page[h].next);
+		vm->page[h].next = t->page[h].next;
+		vm->page[h].prev = last;
 	}
-	if (used + nr != vm->nr_pages || vm->nr_ghosts > vm->max_ghosts)
+	if (used + vm->nr_unused != vm->nr_pages || vm->nr_ghosts > vm->max_ghosts)
 		return "its entries do not add up";
 	return NULL;
 }

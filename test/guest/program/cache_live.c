@@ -224,6 +224,105 @@ static void tables_grow(void)
 	CHECK_LE(charged_to("hipec-a") - before, 8 * PAGE_BYTES);
 }
 
+/* Pages of two files in turns. Return: the file that is left when the other one has gone. */
+static int leave_one_of_two(int c, size_t pages)
+{
+	int file, other;
+	size_t i;
+
+	make_file(FILE_A, pages * PAGE_BYTES);
+	make_file(FILE_B, pages * PAGE_BYTES);
+	file = take_file(c, FILE_A, O_RDONLY);
+	other = take_file(c, FILE_B, O_RDONLY);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	CHECK(!posix_fadvise(other, 0, 0, POSIX_FADV_RANDOM));
+	for (i = 0; i < pages; i++) {
+		read_page(file, i);
+		read_page(other, i);
+	}
+	CHECK_EQ(get_status(c).resident, 2 * pages);
+	close(other);
+	unlink(FILE_B);
+	CHECK_EQ(get_status(c).resident, pages);
+	return file;
+}
+
+/* Half of the pages leave, and then tables get shorter, by 24 bytes for each of them or more. */
+static int leave_half(int c, size_t pages)
+{
+	int file = leave_one_of_two(c, pages), i;
+	long most = charged_to("hipec-a") - 24l * pages;
+
+	for (i = 0; i < 20 && charged_to("hipec-a") > most; i++)
+		usleep(500000);
+	CHECK_LE(charged_to("hipec-a"), most);
+	return file;
+}
+
+/*
+ * Tables get shorter when each second entry is used no more. Pages that stay are found, and go in
+ * their order when others come, for which the tables grow again.
+ */
+static void tables_shrink(void)
+{
+	const size_t pages = 3500, more = 200;
+	int c, file, other;
+	long before;
+
+	stay_here();
+	new_group("hipec-a", 64 << 20);
+	charged_to("hipec-a");
+	before = charged_to("hipec-a");
+	join_group("hipec-a");
+	c = open_cache("fifo", 2 * pages);
+	join_group("");
+	file = leave_half(c, pages);
+	CHECK_EQ(read_range(c, file, 0, pages), 2 * pages);
+	make_file(FILE_B, (pages + more) * PAGE_BYTES);
+	other = take_file(c, FILE_B, O_RDONLY);
+	CHECK(!posix_fadvise(other, 0, 0, POSIX_FADV_RANDOM));
+	CHECK_EQ(read_range(c, other, 0, pages + more), 3 * pages + more);
+	CHECK_EQ(get_status(c).resident, 2 * pages);
+	CHECK_EQ(read_range(c, file, more, pages), 3 * pages + more);
+	CHECK_EQ(read_range(c, file, 0, more), 3 * pages + 2 * more);
+	close(other);
+	close(file);
+	close(c);
+	unlink(FILE_A);
+	unlink(FILE_B);
+	CHECK_LE(charged_to("hipec-a") - before, 8 * PAGE_BYTES);
+}
+
+/* The same of tables with more columns: fields, an order, ghosts. Another policy finds all pages. */
+static void tables_shrink_whatever_they_have(void)
+{
+	static const char *const policies[] = { "rrip", "arc", "lirs", "w-tinylfu" };
+	const size_t pages = 2000;
+	uint64_t missed;
+	int c, file;
+	size_t i;
+
+	stay_here();
+	new_group("hipec-a", 64 << 20);
+	for (i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
+		join_group("hipec-a");
+		c = open_cache(policies[i], 2 * pages + 200);
+		join_group("");
+		file = leave_half(c, pages);
+		missed = read_range(c, file, 0, pages);
+		CHECK_EQ(missed, 2 * pages);
+		CHECK_EQ(swap_id(c, 0, "lru", NULL, 0), 0);
+		CHECK_EQ(read_range(c, file, 0, pages), missed);
+		make_file(FILE_B, 3 * pages * PAGE_BYTES);
+		close(take_file(c, FILE_B, O_RDONLY));
+		CHECK_EQ(get_status(c).exit.kind, 0);
+		close(file);
+		close(c);
+		unlink(FILE_A);
+		unlink(FILE_B);
+	}
+}
+
 /*
  * Where its owner's cgroup has no memory for longer tables, a container keeps to those that
  * it has, and nobody is killed: 1,023 rows, with fifo as many pages. It asks again later.
@@ -264,6 +363,8 @@ const struct test cache_live_tests[] = {
 	{ "cache_stands_beside_a_region_that_is_synced", beside_a_region },
 	{ "cache_threads_miss_at_once", threads_miss_at_once },
 	{ "cache_tables_grow_with_what_is_used", tables_grow },
+	{ "cache_tables_shrink_with_what_is_used", tables_shrink },
+	{ "cache_tables_shrink_whatever_they_have", tables_shrink_whatever_they_have },
 	{ "cache_without_memory_for_tables_keeps_what_it_has", no_memory_for_tables },
 	{ 0 }
 };
