@@ -25,7 +25,7 @@ MODULE_PARM_DESC(pool_mb, "MB of frames that unprivileged containers share; 0: a
 
 static uint recovery_buckets;
 module_param(recovery_buckets, uint, 0644);
-MODULE_PARM_DESC(recovery_buckets, "buckets of the recovery table of each container loaded from now on; 0: a quarter of its frames");
+MODULE_PARM_DESC(recovery_buckets, "buckets of the recovery table of each container loaded from now on; 0: a quarter of its frames, of 131,072 at most");
 
 #define HIPEC_MAX_BUCKETS (1u << 20)
 /* Ticks that a load waits for the first frames, while other containers' are leaving. */
