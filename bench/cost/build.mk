@@ -3,7 +3,7 @@
 
 include $(addprefix bench/cost/,vm/build.mk recover/build.mk fault/build.mk jit/build.mk \
 	crossing/build.mk context/build.mk run/build.mk idle/build.mk neighbour/build.mk cache/build.mk \
-	threads/build.mk writers/build.mk serial/build.mk scale/build.mk)
+	threads/build.mk writers/build.mk serial/build.mk scale/build.mk tree/build.mk)
 
 .PHONY: bench-ampc
 ## bench-ampc: the compiler: how long it takes and how short its code is, as a table

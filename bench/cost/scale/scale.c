@@ -18,6 +18,8 @@
 
 static const char usage[] =
 "usage: scale make DIR N                         N files of one page\n"
+"       scale holes DIR N                        the same, which take no disk\n"
+"       scale run PROGRAM ARGUMENT...            a program\n"
 "       scale budget POLICY FRAMES FILE          a container, misses, and so many pages\n"
 "       scale shared POLICY FRAMES FILE          the same, of frames of the pool\n"
 "       scale files POLICY FRAMES DIR N          a container with N of these files\n"
@@ -125,7 +127,7 @@ static void warm_up(const char *path)
 		close(container);
 }
 
-static void make(const char *dir, size_t n)
+static void make(const char *dir, size_t n, bool holes)
 {
 	static const unsigned char page[PAGE_BYTES];
 	size_t i;
@@ -143,7 +145,8 @@ static void make(const char *dir, size_t n)
 			*end = '/';
 		}
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
-		if (fd < 0 || write(fd, page, sizeof(page)) != sizeof(page))
+		if (fd < 0 || (holes ? ftruncate(fd, sizeof(page)) :
+				       write(fd, page, sizeof(page)) != sizeof(page)))
 			die(path);
 		close(fd);
 	}
@@ -305,13 +308,37 @@ static void processes(const char *path, size_t n)
 	say("end", (now() - begin) / n);
 }
 
+/* Its output is ours; with its time, and what it leaves of the kernel's memory. */
+static void run(char **arguments)
+{
+	int64_t before = in_use();
+	uint64_t begin = now();
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		execvp(arguments[0], arguments);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		die(arguments[0]);
+	printf("what=run");
+	say("each", now() - begin);
+	say("bytes", in_use() - before);
+	printf("\n");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	size_t n = argc > 1 ? strtoul(argv[argc - 1], NULL, 0) : 0;
 
-	if (argc == 4 && !strcmp(what, "make")) {
-		make(argv[2], n);
+	if (argc == 4 && (!strcmp(what, "make") || !strcmp(what, "holes"))) {
+		make(argv[2], n, !strcmp(what, "holes"));
+		return 0;
+	}
+	if (argc > 2 && !strcmp(what, "run")) {
+		run(argv + 2);
 		return 0;
 	}
 	shares = !strcmp(what, "shared");

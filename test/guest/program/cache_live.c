@@ -10,6 +10,7 @@
 
 #define FILE_A DIR_DATA "cache-a"
 #define FILE_B DIR_DATA "cache-b"
+#define FILE_C DIR_DATA "cache-c"
 
 static void read_page(int file, size_t page)
 {
@@ -224,11 +225,15 @@ static void tables_grow(void)
 	CHECK_LE(charged_to("hipec-a") - before, 8 * PAGE_BYTES);
 }
 
-/* Pages of two files in turns. Return: the file that is left when the other one has gone. */
-static int leave_one_of_two(int c, size_t pages)
+/*
+ * Pages of two files in turns, and those of @more, if it is one, ahead of a reader; one of the two
+ * goes, and then tables get shorter, by 24 bytes for each of its pages or more. Return: the other.
+ */
+static int leave_half(int c, size_t pages, const char *more)
 {
 	int file, other;
-	size_t i;
+	long most;
+	size_t i, all;
 
 	make_file(FILE_A, pages * PAGE_BYTES);
 	make_file(FILE_B, pages * PAGE_BYTES);
@@ -240,19 +245,16 @@ static int leave_one_of_two(int c, size_t pages)
 		read_page(file, i);
 		read_page(other, i);
 	}
-	CHECK_EQ(get_status(c).resident, 2 * pages);
+	if (more) {
+		i = take_file(c, more, O_RDONLY);
+		CHECK(!posix_fadvise(i, 0, 0, POSIX_FADV_WILLNEED));
+		close(i);
+	}
+	all = get_status(c).resident;
+	most = charged_to("hipec-a") - 24l * pages;
 	close(other);
 	unlink(FILE_B);
-	CHECK_EQ(get_status(c).resident, pages);
-	return file;
-}
-
-/* Half of the pages leave, and then tables get shorter, by 24 bytes for each of them or more. */
-static int leave_half(int c, size_t pages)
-{
-	int file = leave_one_of_two(c, pages), i;
-	long most = charged_to("hipec-a") - 24l * pages;
-
+	CHECK_EQ(get_status(c).resident, all - pages);
 	for (i = 0; i < 20 && charged_to("hipec-a") > most; i++)
 		usleep(500000);
 	CHECK_LE(charged_to("hipec-a"), most);
@@ -276,7 +278,7 @@ static void tables_shrink(void)
 	join_group("hipec-a");
 	c = open_cache("fifo", 2 * pages);
 	join_group("");
-	file = leave_half(c, pages);
+	file = leave_half(c, pages, NULL);
 	CHECK_EQ(read_range(c, file, 0, pages), 2 * pages);
 	make_file(FILE_B, (pages + more) * PAGE_BYTES);
 	other = take_file(c, FILE_B, O_RDONLY);
@@ -293,24 +295,32 @@ static void tables_shrink(void)
 	CHECK_LE(charged_to("hipec-a") - before, 8 * PAGE_BYTES);
 }
 
-/* The same of tables with more columns: fields, an order, ghosts. Another policy finds all pages. */
+/*
+ * The same of tables with more columns: fields, an order, ghosts; and of pages that nobody has
+ * touched. Another policy finds all pages.
+ */
 static void tables_shrink_whatever_they_have(void)
 {
 	static const char *const policies[] = { "rrip", "arc", "lirs", "w-tinylfu" };
-	const size_t pages = 2000;
+	const size_t pages = 2000, some = 64;
+	int c, file, more;
 	uint64_t missed;
-	int c, file;
 	size_t i;
 
 	stay_here();
 	new_group("hipec-a", 64 << 20);
+	make_file(FILE_C, some * PAGE_BYTES);
 	for (i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
 		join_group("hipec-a");
 		c = open_cache(policies[i], 2 * pages + 200);
 		join_group("");
-		file = leave_half(c, pages);
-		missed = read_range(c, file, 0, pages);
-		CHECK_EQ(missed, 2 * pages);
+		file = leave_half(c, pages, FILE_C);
+		CHECK_EQ(get_status(c).resident, pages + some);
+		more = open(FILE_C, O_RDONLY);
+		missed = get_status(c).counters.read_pages;
+		CHECK_EQ(read_range(c, more, 0, some), missed);
+		CHECK_EQ(read_range(c, file, 0, pages), missed);
+		close(more);
 		CHECK_EQ(swap_id(c, 0, "lru", NULL, 0), 0);
 		CHECK_EQ(read_range(c, file, 0, pages), missed);
 		make_file(FILE_B, 3 * pages * PAGE_BYTES);
@@ -321,6 +331,7 @@ static void tables_shrink_whatever_they_have(void)
 		unlink(FILE_A);
 		unlink(FILE_B);
 	}
+	unlink(FILE_C);
 }
 
 /*
