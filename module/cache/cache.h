@@ -231,6 +231,8 @@ struct hipec_evicting {
  * @nr_dirs: their number
  * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
  * @next_slot: where those that are free are looked for; under take_lock (table.c)
+ * @none_of: of so many slots, or more, there are none that are free and follow each other;
+ *           0: not known. Changed under take_lock and c->lock
  * @last:    file that was looked up last; NULL: none
  * @ahead:   folios that were read and not touched
  * @refused: folios that were given up and could not go
@@ -280,6 +282,7 @@ struct hipec_cache {
 	u32 nr_dirs;
 	struct xarray slots;
 	u32 next_slot;
+	u32 none_of;
 	struct hipec_cfile *last;
 	struct hipec_folios ahead;
 	struct hipec_folios refused;
@@ -341,6 +344,12 @@ static inline struct hipec_cfile *hipec_cfile_of(struct hipec_cache *cache,
 	if (unlikely(!f || pgno - f->start >= f->nr))
 		f = cache->last = xa_load(&cache->slots, pgno >> HIPEC_SLOT_SHIFT);
 	return f;
+}
+
+/* The slot of page numbers behind those of a file. */
+static inline unsigned long hipec_slot_behind(const struct hipec_cfile *f)
+{
+	return ((u64)f->start + f->nr) >> HIPEC_SLOT_SHIFT;
 }
 
 /* The entry that has page @pgno of a file; 0: none has. Context: expects c->lock. */
@@ -416,6 +425,9 @@ struct hipec_cfile *hipec_file_find(const struct inode *inode);
 struct hipec_cfile *hipec_file_get(const struct inode *inode);
 void hipec_file_put(struct hipec_cfile *f);
 void hipec_file_add(struct hipec_cfile *f);
+void hipec_file_remove(struct hipec_cfile *f);
+int hipec_files_init(void);
+void hipec_files_exit(void);
 
 /* file.c */
 u32 hipec_file_refusal(const struct inode *inode);

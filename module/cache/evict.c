@@ -521,18 +521,30 @@ void hipec_refused_retry(struct hipec_cache *cache, u32 most)
 	}
 }
 
-/* A file with dirty folios that is behind @start, in use; NULL: there is no more. */
-static struct hipec_cfile *next_dirty(struct hipec_cache *cache, u64 start)
+/* Files that are looked at while misses wait. */
+#define LOOKS 1024
+
+/*
+ * The first of some files from slot @slot on that has dirty folios, in use. @slot is moved behind
+ * those that were looked at. Return: NULL if none of them has; ERR_PTR(-ENOENT) if there are none.
+ */
+static struct hipec_cfile *next_dirty(struct hipec_cache *cache, unsigned long *slot)
 {
 	struct hipec_cfile *f, *found = NULL;
+	u32 most = LOOKS;
 
 	mutex_lock(&cache->c->lock);
-	list_for_each_entry(f, &cache->files, link)
-		if (f->start >= start && (!found || f->start < found->start) &&
-		    mapping_tagged(f->inode->i_mapping, PAGECACHE_TAG_DIRTY))
+	do {
+		f = xa_find(&cache->slots, slot, ULONG_MAX, XA_PRESENT);
+		if (!f) {
+			found = ERR_PTR(-ENOENT);
+			break;
+		}
+		*slot = hipec_slot_behind(f);
+		if (mapping_tagged(f->inode->i_mapping, PAGECACHE_TAG_DIRTY) &&
+		    atomic_inc_not_zero(&f->users))
 			found = f;
-	if (found && !atomic_inc_not_zero(&found->users))
-		found = NULL;
+	} while (!found && --most);
 	mutex_unlock(&cache->c->lock);
 	return found;
 }
@@ -541,12 +553,14 @@ static struct hipec_cfile *next_dirty(struct hipec_cache *cache, u64 start)
 void hipec_refused_clean(struct work_struct *work)
 {
 	struct hipec_cache *cache = container_of(work, struct hipec_cache, clean);
+	unsigned long slot = 0;
 	struct hipec_cfile *f;
-	u64 start = 0;
 
-	while ((f = next_dirty(cache, start))) {
+	while (!IS_ERR(f = next_dirty(cache, &slot))) {
+		cond_resched();
+		if (!f)
+			continue;
 		filemap_flush(f->inode->i_mapping);
-		start = (u64)f->start + f->nr;
 		hipec_file_put(f);
 	}
 }

@@ -32,25 +32,32 @@ static struct fsnotify_group *group;
 
 /*
  * Page numbers for a file: behind those that were given last, so that nobody looks at
- * all files to take one more; from the lowest on if none are left there. Return: 0;
- * -ENOSPC; -ENOMEM.
+ * all files to take one more; from the lowest on if none are left there. Where that was in vain
+ * it is not tried again before a file is let go, whose numbers are looked at first.
+ * Context: expects take_lock. Return: 0; -ENOSPC; -ENOMEM.
  */
 static int give_numbers(struct hipec_cache *cache, struct hipec_cfile *f)
 {
 	unsigned long slots = f->nr >> HIPEC_SLOT_SHIFT, most, first, used, i;
+	const struct hipec_cfile *other;
 	bool again = false;
 	int ret = 0;
 
+	if (cache->none_of && slots >= cache->none_of)
+		return -ENOSPC;
 	most = 1ul << (32 - HIPEC_SLOT_SHIFT);
-	for (first = cache->next_slot;; first = used + 1) {
+	for (first = cache->next_slot;; first = hipec_slot_behind(other)) {
 		if (first + slots >= most) {
-			if (again)
+			if (again) {
+				cache->none_of = slots;
 				return -ENOSPC;
+			}
 			again = true;
 			first = 0;
 		}
 		used = first;
-		if (!xa_find(&cache->slots, &used, first + slots - 1, XA_PRESENT))
+		other = xa_find(&cache->slots, &used, first + slots - 1, XA_PRESENT);
+		if (!other)
 			break;
 	}
 	cache->next_slot = first + slots;
@@ -70,6 +77,9 @@ static void take_numbers(struct hipec_cfile *f)
 
 	lockdep_assert_held(&f->cache->c->lock);
 	f->cache->last = NULL;
+	if (f->cache->none_of)
+		f->cache->next_slot = f->start >> HIPEC_SLOT_SHIFT;
+	f->cache->none_of = 0;
 	hipec_maps_forget(f->cache);
 	for (i = 0; i < slots; i++)
 		xa_erase(&f->cache->slots, (f->start >> HIPEC_SLOT_SHIFT) + i);
@@ -87,7 +97,7 @@ static struct hipec_mark *let_go(struct hipec_cfile *f)
 
 	lockdep_assert_held(&hipec_take_lock);
 	hipec_hooks_restore(inode);
-	hash_del_rcu(&f->hash);
+	hipec_file_remove(f);
 	if (!atomic_dec_and_test(&f->users))
 		wait_var_event(&f->users, !atomic_read(&f->users));
 	mutex_lock(&cache->c->lock);
@@ -388,8 +398,15 @@ void hipec_file_code(struct work_struct *work)
 
 int hipec_file_init(void)
 {
+	int ret = hipec_files_init();
+
+	if (ret)
+		return ret;
 	group = fsnotify_alloc_group(&mark_ops, 0);
-	return PTR_ERR_OR_ZERO(group);
+	if (!IS_ERR(group))
+		return 0;
+	hipec_files_exit();
+	return PTR_ERR(group);
 }
 
 /* All files are let go. Context: process context, sleeps. */
@@ -398,4 +415,5 @@ void hipec_file_exit(void)
 	fsnotify_wait_marks_destroyed();
 	fsnotify_put_group(group);
 	rcu_barrier();
+	hipec_files_exit();
 }

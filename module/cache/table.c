@@ -8,16 +8,33 @@
  *
  * Interface:
  * hipec_file_find(), _get(), _put()  the file of an inode
- * hipec_file_add()                   it is taken
+ * hipec_file_add(), _remove()        it is taken, no longer
  */
-#include <linux/hashtable.h>
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/rculist.h>
 #include <linux/wait_bit.h>
 
 #include "cache.h"
 
 DEFINE_MUTEX(hipec_admin_lock);	/* one that takes or releases at a time */
 DEFINE_MUTEX(hipec_take_lock);
-static DEFINE_HASHTABLE(files, 10);	/* changed under take_lock */
+
+/*
+ * By inode. They may be hundreds of thousands, and each read looks one up: so there is a list for
+ * each 64 KB of the machine's memory, within bounds. Changed under take_lock.
+ */
+#define PAGES_A_LIST 16
+#define LEAST_BITS 10
+#define MOST_BITS 18
+
+static struct hlist_head *files;
+static unsigned int bits;
+
+static struct hlist_head *list_of(const struct inode *inode)
+{
+	return &files[hash_ptr(inode, bits)];
+}
 
 /**
  * hipec_file_find() - the file of an inode, if it is taken
@@ -30,8 +47,7 @@ struct hipec_cfile *hipec_file_find(const struct inode *inode)
 {
 	struct hipec_cfile *f;
 
-	hash_for_each_possible_rcu(files, f, hash, (unsigned long)inode,
-				   lockdep_is_held(&hipec_take_lock))
+	hlist_for_each_entry_rcu(f, list_of(inode), hash, lockdep_is_held(&hipec_take_lock))
 		if (f->inode == inode)
 			return f;
 	return NULL;
@@ -61,8 +77,29 @@ void hipec_file_put(struct hipec_cfile *f)
 		wake_up_var(&f->users);
 }
 
-/* It is found from now on, until hash_del_rcu(). Context: expects take_lock. */
+/* It is found from now on. Context: expects take_lock. */
 void hipec_file_add(struct hipec_cfile *f)
 {
-	hash_add_rcu(files, &f->hash, (unsigned long)f->inode);
+	hlist_add_head_rcu(&f->hash, list_of(f->inode));
+}
+
+/* It is not, to those who begin to look after this. Context: expects take_lock. */
+void hipec_file_remove(struct hipec_cfile *f)
+{
+	hlist_del_rcu(&f->hash);
+}
+
+/* Context: process context, may sleep. Return: 0; -ENOMEM. */
+int hipec_files_init(void)
+{
+	bits = clamp_t(unsigned int, ilog2(totalram_pages() / PAGES_A_LIST + 1), LEAST_BITS,
+		       MOST_BITS);
+	files = kvcalloc(1ul << bits, sizeof(*files), GFP_KERNEL);
+	return files ? 0 : -ENOMEM;
+}
+
+/* There are none, and nobody looks. Context: process context, may sleep. */
+void hipec_files_exit(void)
+{
+	kvfree(files);
 }

@@ -54,12 +54,13 @@ static int take_new_file(int c, int i)
 /*
  * There are 2^32 page numbers, and the last 4,096 are nobody's. Each of the first files gets
  * 65,536, which is half of them all; a large file gets two for each of its pages, so one of
- * 4 TiB and 8 MiB less fits beside. One more small file, and it does not: that has 4,096.
+ * 4 TiB and 8 MiB less fits beside. One more small file, and it does not: that has 4,096. What is
+ * refused is so at once, or a tree with more files would never be attached.
  */
 static void files_get_fewer_numbers(void)
 {
 	const off_t least = LEAST_PAGES / 2 * PAGE_BYTES, large = (4l << 40) - least;
-	int c = open_cache("fifo", 64), i;
+	int c = open_cache("fifo", 64), i, again;
 
 	CHECK(!mknod(DIR_MANY "large", S_IFREG | 0644, 0));
 	CHECK(!truncate(DIR_MANY "large", large));
@@ -67,6 +68,8 @@ static void files_get_fewer_numbers(void)
 		CHECK_EQ(take_new_file(c, i), 0);
 	CHECK_EQ(take(c, DIR_MANY "large", O_PATH), 0);
 	CHECK_EQ(take_new_file(c, i), -ENOSPC);
+	for (again = 0; again < 10000; again++)
+		CHECK_EQ(take(c, name("f", i), O_PATH), -ENOSPC);
 	CHECK(!unlink(DIR_MANY "large"));
 
 	CHECK_EQ(take(c, name("f", i), O_PATH), 0);
