@@ -232,7 +232,7 @@ struct hipec_evicting {
  * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
  * @next_slot: where those that are free are looked for; under take_lock (table.c)
  * @none_of: of so many slots, or more, there are none that are free and follow each other;
- *           0: not known. Changed under take_lock and c->lock
+ *           0: not known. Under take_lock
  * @last:    file that was looked up last; NULL: none
  * @ahead:   folios that were read and not touched
  * @refused: folios that were given up and could not go
