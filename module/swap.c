@@ -210,7 +210,7 @@ static int make_rows(struct hipec_container *c, struct side *s, u32 nr)
 	if (nr <= s->columns.nr)
 		return 0;
 	noio = memalloc_noio_save();
-	ret = hipec_columns_grow(&s->columns, &new, nr);
+	ret = hipec_columns_resize(&s->columns, &new, nr);
 	memalloc_noio_restore(noio);
 	if (ret)
 		return ret;

@@ -316,7 +316,7 @@ u32 hipec_columns_next(const struct hipec_columns *t);
 int hipec_columns_make(struct hipec_columns *t, const struct hipec_policy *p, size_t own,
 		       bool shares, u32 most, u32 least);
 u64 hipec_columns_bytes(const struct hipec_policy *p, size_t own, u32 entries);
-int hipec_columns_grow(const struct hipec_columns *old, struct hipec_columns *new, u32 entries);
+int hipec_columns_resize(const struct hipec_columns *old, struct hipec_columns *new, u32 entries);
 void hipec_columns_drop(struct hipec_columns *new, const struct hipec_columns *old);
 void hipec_columns_replaced(struct hipec_columns *old);
 void hipec_columns_free(struct hipec_columns *t);

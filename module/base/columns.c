@@ -19,7 +19,7 @@
  *
  * Interface:
  * hipec_columns_make(), _free(), _end()
- * hipec_columns_grow()     there are rows for more entries
+ * hipec_columns_resize()   there are rows for more entries, or fewer
  * hipec_columns_place(), _use()  a machine finds them; and so does all of a container
  * hipec_columns_peek()     the entry of a page, without the lock
  * hipec_columns_want()     an entry is about to be used for which there may be no row yet
@@ -76,19 +76,19 @@ static void cut(struct hipec_column *t, unsigned long from)
 	unmap(t);
 }
 
-/* As @old, with more zeros behind: @new has the same pages, and others. */
-static int lengthen(const struct hipec_column *old, struct hipec_column *new, u32 entries,
+/* As @old, without its last pages or with more zeros behind: they have the other pages both. */
+static int map_anew(const struct hipec_column *old, struct hipec_column *new, u32 entries,
 		    gfp_t gfp)
 {
-	unsigned long nr = nr_pages(old->size, entries);
+	unsigned long nr = nr_pages(old->size, entries), both = min(nr, old->nr);
 
 	*new = (struct hipec_column){ .size = old->size };
 	new->page = kvmalloc_array(nr, sizeof(*new->page), gfp);
 	if (!new->page)
 		return -ENOMEM;
-	if (old->nr)
-		memcpy(new->page, old->page, old->nr * sizeof(*new->page));
-	for (new->nr = old->nr; new->nr < nr; new->nr++) {
+	if (both)
+		memcpy(new->page, old->page, both * sizeof(*new->page));
+	for (new->nr = both; new->nr < nr; new->nr++) {
 		new->page[new->nr] = alloc_page(gfp | __GFP_ZERO | __GFP_HIGHMEM);
 		if (!new->page[new->nr])
 			goto none;
@@ -103,10 +103,10 @@ none:
 }
 
 /**
- * hipec_columns_grow() - make rows for more entries
+ * hipec_columns_resize() - make columns for more entries, or for fewer
  * @old:     columns; not changed
- * @new:     gets them: they have the same pages and more
- * @entries: that they are for, no fewer than @old's
+ * @new:     gets them: they have the same pages and more, or the first ones
+ * @entries: that they are for
  *
  * The caller puts @new in the place of @old and calls hipec_columns_replaced() for @old, or
  * calls hipec_columns_drop() for @new.
@@ -114,7 +114,7 @@ none:
  * Context: process context, may sleep; nobody else changes @old meanwhile.
  * Return: 0; -ENOMEM, and there is nothing to free.
  */
-int hipec_columns_grow(const struct hipec_columns *old, struct hipec_columns *new, u32 entries)
+int hipec_columns_resize(const struct hipec_columns *old, struct hipec_columns *new, u32 entries)
 {
 	gfp_t gfp = GFP_KERNEL | (old->uncharged ? 0 : __GFP_ACCOUNT) | __GFP_RETRY_MAYFAIL |
 		    __GFP_NOWARN;
@@ -126,7 +126,7 @@ int hipec_columns_grow(const struct hipec_columns *old, struct hipec_columns *ne
 	};
 	for (i = 0; i < HIPEC_NR_COLUMNS && !ret; i++)
 		if (old->column[i].size)
-			ret = lengthen(&old->column[i], &new->column[i], entries, gfp);
+			ret = map_anew(&old->column[i], &new->column[i], entries, gfp);
 	set_active_memcg(before);
 	if (ret)
 		hipec_columns_drop(new, old);
@@ -188,7 +188,7 @@ int hipec_columns_make(struct hipec_columns *t, const struct hipec_policy *p, si
 
 	none.memcg = t->memcg;
 	none.most = most;
-	return hipec_columns_grow(&none, t, least ?: min_t(u32, most, BEGIN));
+	return hipec_columns_resize(&none, t, least ?: min_t(u32, most, BEGIN));
 }
 
 /* Bytes that columns for @entries take, of a container that does not share. */
@@ -325,7 +325,7 @@ void hipec_columns_work(struct work_struct *work)
 		return;
 	noio = memalloc_noio_save();
 	gone = kmalloc(sizeof(*gone), GFP_KERNEL | __GFP_NOWARN);
-	if (!gone || hipec_columns_grow(old, &new, hipec_columns_next(old))) {
+	if (!gone || hipec_columns_resize(old, &new, hipec_columns_next(old))) {
 		kfree(gone);
 		WRITE_ONCE(c->grow_again, jiffies + HIPEC_GROW_PAUSE);
 	} else {
@@ -373,40 +373,6 @@ void hipec_columns_hold(struct hipec_container *c)
 	take_grown(c);
 }
 
-/* As @old, with fewer pages, which both have. */
-static int shorten(const struct hipec_column *old, struct hipec_column *new, u32 entries)
-{
-	unsigned long nr = min(nr_pages(old->size, entries), old->nr);
-
-	*new = (struct hipec_column){ .size = old->size, .nr = nr };
-	new->page = kvmalloc_array(nr, sizeof(*new->page), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!new->page)
-		return -ENOMEM;
-	memcpy(new->page, old->page, nr * sizeof(*new->page));
-	new->at = vmap(new->page, nr, VM_MAP, PAGE_KERNEL);
-	return new->at ? 0 : -ENOMEM;
-}
-
-/* Columns of @c for as many entries. Return: 0; -ENOMEM, and there is nothing to free. */
-static int make_shorter(const struct hipec_container *c, struct hipec_columns *new, u32 entries)
-{
-	const struct hipec_columns *old = &c->columns;
-	struct mem_cgroup *before = set_active_memcg(old->memcg);
-	int ret = 0, i;
-
-	*new = *old;
-	memset(new->column, 0, sizeof(new->column));
-	new->nr = entries;
-	new->mark = entries - step(entries) / 2;
-	for (i = 0; i < HIPEC_NR_COLUMNS && !ret; i++)
-		if (old->column[i].size)
-			ret = shorten(&old->column[i], &new->column[i], entries);
-	set_active_memcg(before);
-	if (ret)
-		hipec_columns_replaced(new);
-	return ret;
-}
-
 /**
  * hipec_columns_cut() - give back what is behind the entries that are used
  * @c: container in place, for which hipec_columns_hold() was called
@@ -426,7 +392,7 @@ void hipec_columns_cut(struct hipec_container *c)
 	if (nr >= c->columns.nr)
 		goto out;
 	gone = kmalloc(sizeof(*gone), GFP_KERNEL | __GFP_NOWARN);
-	if (!gone || make_shorter(c, &new, nr)) {
+	if (!gone || hipec_columns_resize(&c->columns, &new, nr)) {
 		kfree(gone);
 		goto out;
 	}

@@ -60,7 +60,7 @@ int hipec_entries_make(u32 most, bool with_stamps, struct hipec_mr_frame **frame
 			[HIPEC_COLUMN_OWN].size = with_stamps ? sizeof(**stamp) : 0,
 		},
 	};
-	int ret = hipec_columns_grow(&none, &entries, min_t(u32, most, BEGIN));
+	int ret = hipec_columns_resize(&none, &entries, min_t(u32, most, BEGIN));
 
 	*frame = frames(&entries);
 	*stamp = stamps(&entries);
@@ -81,7 +81,7 @@ static void work(struct work_struct *unused)
 	struct hipec_pool *pool = &hipec_share_pool;
 	unsigned int noio = memalloc_noio_save();
 	struct hipec_columns new;
-	int ret = hipec_columns_grow(&entries, &new, hipec_columns_next(&entries));
+	int ret = hipec_columns_resize(&entries, &new, hipec_columns_next(&entries));
 
 	memalloc_noio_restore(noio);
 	if (ret) {

@@ -12,7 +12,7 @@
 /* The lock is held for so many entries. */
 #define TOGETHER 256
 
-/* Numbers of the entry before, of @from that is @to: on its list. */
+/* The list of entry @to, and the entries beside it there, know it by the number @from. */
 static void rename_on_list(struct hipec_cache *cache, u32 from, u32 to)
 {
 	u16 flags = cache->c->core.vm.page[to].flags & HIPEC_FOLIO_VICTIM;

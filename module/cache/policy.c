@@ -228,6 +228,7 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 	hipec_core_settle(core);
 	hipec_victims_evict(cache);
 	hipec_cache_account(cache);
+	hipec_cache_compact_later(cache);
 	hipec_cache_hand_back(cache);
 	return cache->freed - before;
 }
@@ -549,5 +550,6 @@ void hipec_cache_forget(struct hipec_cfile *f)
 	/* Of the events that ran meanwhile. */
 	hipec_victims_evict(cache);
 	hipec_cache_account(cache);
+	hipec_cache_compact_later(cache);
 	hipec_cache_hand_back(cache);
 }

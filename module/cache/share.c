@@ -33,9 +33,7 @@ void hipec_cache_grow(struct hipec_cache *cache, const struct hipec_demand *d)
 
 /**
  * hipec_cache_hand_back() - what a cache does not use is the pool's again
- * @cache: cache whose frames are accounted, and from which pages may have gone
- *
- * If it shares. And tables are given back.
+ * @cache: cache whose frames are accounted; nothing if it does not share
  *
  * Context: expects c->lock.
  */
@@ -43,7 +41,6 @@ void hipec_cache_hand_back(struct hipec_cache *cache)
 {
 	struct hipec_core *core = &cache->c->core;
 
-	hipec_cache_compact_later(cache);
 	while (core->pool && hipec_core_held(core) > core->min_frames &&
 	       hipec_core_shrink(core))
 		;

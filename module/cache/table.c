@@ -31,7 +31,7 @@ DEFINE_MUTEX(hipec_take_lock);
 static struct hlist_head *files;
 static unsigned int bits;
 
-static struct hlist_head *list_of(const struct inode *inode)
+static struct hlist_head *inode_list(const struct inode *inode)
 {
 	return &files[hash_ptr(inode, bits)];
 }
@@ -47,7 +47,7 @@ struct hipec_cfile *hipec_file_find(const struct inode *inode)
 {
 	struct hipec_cfile *f;
 
-	hlist_for_each_entry_rcu(f, list_of(inode), hash, lockdep_is_held(&hipec_take_lock))
+	hlist_for_each_entry_rcu(f, inode_list(inode), hash, lockdep_is_held(&hipec_take_lock))
 		if (f->inode == inode)
 			return f;
 	return NULL;
@@ -80,7 +80,7 @@ void hipec_file_put(struct hipec_cfile *f)
 /* It is found from now on. Context: expects take_lock. */
 void hipec_file_add(struct hipec_cfile *f)
 {
-	hlist_add_head_rcu(&f->hash, list_of(f->inode));
+	hlist_add_head_rcu(&f->hash, inode_list(f->inode));
 }
 
 /* It is not, to those who begin to look after this. Context: expects take_lock. */

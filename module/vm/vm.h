@@ -16,7 +16,7 @@
  * hipec_vm_run()        run one event to its end
  * hipec_native_*()      the same for commands in native code; module/jit makes it
  * hipec_page_*()        the host's side of the page table
- * hipec_page_move(), _drop_last()  compact.c: it uses fewer entries
+ * hipec_page_move(), _drop_last()  compact.c: a table uses fewer entries
  * hipec_vm_inherit(), _next_live(), _restore(), _graft()  a machine takes another's place
  * hipec_queue_*()       queue.h
  * hipec_tracer_*()         tracer.h: hear all that happens to a machine
@@ -88,7 +88,7 @@ struct hipec_insn {
  * these and no FRAME is unused. A ghost that is taken off its queue is GONE.
  */
 struct hipec_page {
-	u32 next, prev;	/* on its queue; of an unused one: among these */
+	u32 next, prev;	/* on its queue; of an unused one: among the unused */
 	u32 chain;	/* next page in the same hash bucket */
 	u32 pgno;
 	u16 queue;	/* HIPEC_QUEUE_FREE: it is on none */

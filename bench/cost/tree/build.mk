@@ -15,7 +15,7 @@ $(BENCH_TREE)/guest.img: bench/cost/tree/guest.sh bench/lib/disk.sh $(BENCH_SCAL
 TREE_FILES ?= 1000000
 
 .PHONY: bench-tree bench-tree-run
-## bench-tree: attach and detach of a tree with TREE_FILES=1000000 files, an hour or less
+## bench-tree: attach and detach of a tree with TREE_FILES=1000000 files, some ten minutes
 bench-tree: packages
 	@$(MAKE) --no-print-directory bench-tree-run
 

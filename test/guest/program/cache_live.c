@@ -231,7 +231,7 @@ static void tables_grow(void)
  */
 static int leave_half(int c, size_t pages, const char *more)
 {
-	int file, other;
+	int file, other, third;
 	long most;
 	size_t i, all;
 
@@ -246,9 +246,9 @@ static int leave_half(int c, size_t pages, const char *more)
 		read_page(other, i);
 	}
 	if (more) {
-		i = take_file(c, more, O_RDONLY);
-		CHECK(!posix_fadvise(i, 0, 0, POSIX_FADV_WILLNEED));
-		close(i);
+		third = take_file(c, more, O_RDONLY);
+		CHECK(!posix_fadvise(third, 0, 0, POSIX_FADV_WILLNEED));
+		close(third);
 	}
 	all = get_status(c).resident;
 	most = charged_to("hipec-a") - 24l * pages;
