@@ -169,7 +169,7 @@ struct hipec_columns_gone;
  * @cgroup:    its frames are charged to it; NULL: to none. Invariant after the load
  * @token:     if it shares; likewise
  * @evict_pending: frames of pages that are EVICT_PENDING, which are pending, by folio->lru
- * @nr_ahead:  pages that are being read which no fault asked for
+ * @nr_ahead:  pages that are being read, or were, for which no fault has come, or come again
  * @nr_fetched: of these, pages that Prefetch asked for
  * @batches:   that were shown to the policy, up to now
  * @nr_dirty:  dirty frames; atomic, no lock

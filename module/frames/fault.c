@@ -8,6 +8,8 @@
  * in one go without any lock of ours, and the next ones ahead (readahead.c); shows
  * them to the policy, one PageFault each; maps the others around; and returns its
  * own page locked, so that the core installs the PTE while eviction cannot have it.
+ * Where a fault has mmap_lock, which other threads want, it drops that before the read and
+ * comes again for the rest.
  *
  * In a private mapping the core maps our pages read-only, and copies a page that
  * is written to: here, from the page that we return, if it was not mapped; else
@@ -273,6 +275,39 @@ static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
 	return VM_FAULT_LOCKED | VM_FAULT_MAJOR;
 }
 
+/*
+ * Whether the fault is to read without mmap_lock: other threads that begin, or map memory,
+ * would wait for the disk, and behind them all that fault. A VMA's lock is waited for by few.
+ * Only once: others may have taken the frames when it comes again.
+ */
+static bool reads_unlocked(const struct vm_fault *vmf)
+{
+	return fault_flag_allow_retry_first(vmf->flags) &&
+	       !(vmf->flags & FAULT_FLAG_RETRY_NOWAIT) && !fault_holds_vma_lock(vmf) &&
+	       atomic_read(&vmf->vma->vm_mm->mm_users) > 1;
+}
+
+/*
+ * Read @b into place @a without mmap_lock. An error is met again by the fault that comes
+ * again. Expects c->lock and drops it.
+ */
+static vm_fault_t read_unlocked(struct hipec_region *r, struct vm_fault *vmf,
+				struct hipec_ahead *a, struct hipec_batch *b)
+{
+	/* Without the lock the VMA may go, and all that hangs on it. */
+	struct file *file = get_file(vmf->vma->vm_file);
+	struct hipec_container *c = r->c;
+	u32 pgno = r->start + b->idx, nr = b->nr;
+
+	release_fault_lock(vmf);
+	hipec_batch_read(r, b);
+	hipec_ahead_left(a, b);
+	mutex_unlock(&c->lock);
+	hipec_io_wake(c, pgno, nr);
+	fput(file);
+	return VM_FAULT_RETRY | VM_FAULT_MAJOR;
+}
+
 /* A number for what all registers of the task are, and which task it is. */
 static u64 state_of_task(void)
 {
@@ -328,6 +363,7 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf, u64 state,
 	/* Who jumps about makes no sequences. */
 	bool jumps = vmf->vma->vm_flags & VM_RAND_READ;
 	struct hipec_batch b HIPEC_UNINITIALIZED;
+	struct hipec_ahead *left = NULL;
 	int ret;
 
 	d.want = jumps ? 1 : hipec_batch_size(r, vmf->vma, vmf->pgoff,
@@ -351,6 +387,10 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf, u64 state,
 	hipec_batch_bind(r, &b);
 	if (!jumps)
 		hipec_ahead_start(r, hipec_stream_note(r, b.idx, b.nr), vmf->vma, write);
+	if (reads_unlocked(vmf))
+		left = hipec_ahead_leave(r, &b);
+	if (left)
+		return read_unlocked(r, vmf, left, &b);
 	ret = hipec_batch_read(r, &b);
 	if (!ret)
 		return finish(r, vmf, &b);
@@ -360,8 +400,8 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf, u64 state,
 }
 
 /*
- * The first fault on a batch that was, or is being, read ahead. Expects c->lock
- * and drops it. Return: 0 to look the page up again.
+ * The first fault on a batch that was, or is being, read ahead, or that a fault left. Expects
+ * c->lock and drops it. Return: 0 to look the page up again.
  */
 static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
 			      struct hipec_ahead *a, long *timeout)
@@ -372,8 +412,10 @@ static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
 	hipec_ahead_start(r, a->s, vmf->vma, is_write(vmf));
 	if (!a->read)
 		return wait_for_io(r, vmf, timeout);
-	c->core.counters.faults++;
-	c->core.counters.ahead_faults++;
+	if (!hipec_ahead_is_left(a)) {
+		c->core.counters.faults++;
+		c->core.counters.ahead_faults++;
+	}
 	hipec_ahead_take(a, &b);
 	return finish(r, vmf, &b);
 }

@@ -49,14 +49,15 @@ struct hipec_stream {
 };
 
 /**
- * struct hipec_ahead - a batch that is read before a fault asks for it
+ * struct hipec_ahead - a batch that is read before a fault asks for it, or comes for it again
  * @r:     region, invariant
  * @s:     sequence that it belongs to; NULL: none
  * @idx:   first page
  * @nr:    pages; 0: there is no batch. All of them READING, with frames
  * @since: c->batches, when it was begun
+ * @until: jiffies when the fault that left it is no longer expected
  * @read:  it is filled
- * @work:  fills it
+ * @work:  fills it, unless a fault does
  *
  * Under c->lock, but for the frames while they are filled.
  */
@@ -66,6 +67,7 @@ struct hipec_ahead {
 	u32 idx;
 	u32 nr;
 	u64 since;
+	unsigned long until;
 	bool read;
 	struct work_struct work;
 };
@@ -88,9 +90,13 @@ enum hipec_read_way {
 /* While one batch that was read ahead is waited for, the next is on its way. */
 #define HIPEC_STREAM_AHEAD 2
 
-/* Batches of a region: of its sequences, and behind them of Prefetch. */
+/* Faults that read at the same time without mmap_lock. */
+#define HIPEC_NR_LEFT 32
+
+/* Batches of a region: of its sequences, behind them of Prefetch, and of such faults. */
 #define HIPEC_NR_STREAM_AHEAD (HIPEC_NR_STREAMS * HIPEC_STREAM_AHEAD)
-#define HIPEC_NR_AHEAD (HIPEC_NR_STREAM_AHEAD + HIPEC_MAX_PREFETCH)
+#define HIPEC_NR_BEFORE (HIPEC_NR_STREAM_AHEAD + HIPEC_MAX_PREFETCH)
+#define HIPEC_NR_AHEAD (HIPEC_NR_BEFORE + HIPEC_NR_LEFT)
 
 /**
  * struct hipec_region - a range of a backing file, attached to a container
@@ -244,6 +250,9 @@ void hipec_ahead_start(struct hipec_region *r, struct hipec_stream *s,
 		       struct vm_area_struct *vma, bool write);
 struct hipec_ahead *hipec_ahead_find(struct hipec_region *r, u32 idx);
 void hipec_ahead_take(struct hipec_ahead *a, struct hipec_batch *b);
+struct hipec_ahead *hipec_ahead_leave(struct hipec_region *r, const struct hipec_batch *b);
+void hipec_ahead_left(struct hipec_ahead *a, const struct hipec_batch *b);
+bool hipec_ahead_is_left(const struct hipec_ahead *a);
 bool hipec_ahead_drop(struct hipec_region *r, bool stale);
 bool hipec_ahead_drop_all(struct hipec_core *core, bool stale);
 u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr);

@@ -3,7 +3,7 @@
  * Reading the backing file for a fault, without ever waiting for the file's
  * lock (i_rwsem).
  *
- * A fault holds mmap_lock; and where write() or direct I/O faults on its buffer,
+ * A fault may hold mmap_lock; and where write() or direct I/O faults on its buffer,
  * the task holds the lock of a file as well, perhaps of this one. Whoever waits
  * for that lock in a fault closes a circle. So a direct read gives up rather
  * than wait, and what it gives up goes through the page cache, as the faults of

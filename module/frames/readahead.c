@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What is read before a fault asks for it: the batch behind a sequence of misses,
- * and the pages that a policy's Prefetch names.
+ * and the pages that a policy's Prefetch names. And what a fault reads without mmap_lock:
+ * it comes again for that.
  *
  * What is read ahead holds frames that the policy does not see: it is told of
  * these pages when the first of them is touched. So a policy such as MRU, which
@@ -18,6 +19,7 @@
  * hipec_stream_window(), _note() how much a miss shall bring in, has brought in
  * hipec_ahead_start()     begin to read the next batch of a sequence
  * hipec_ahead_prefetch()  the host's side of Prefetch
+ * hipec_ahead_leave(), _left(), _is_left()  a fault reads, has read, what it will come for
  * hipec_ahead_find(), _take()    a fault came to it
  * hipec_ahead_drop(), _drop_stale()  nobody came, and its frames are wanted
  */
@@ -40,9 +42,12 @@ static_assert(HIPEC_FIRST_WINDOW << (HIPEC_LEVEL_MOST - 1) >=
  */
 #define HIPEC_LONG_RUN 32
 
+/* A fault that was interrupted may not come again: jiffies that its batch is kept. */
+#define HIPEC_KEPT HZ
+
 static bool is_fetched(const struct hipec_ahead *a)
 {
-	return a >= a->r->ahead + HIPEC_NR_STREAM_AHEAD;
+	return a >= a->r->ahead + HIPEC_NR_STREAM_AHEAD && !hipec_ahead_is_left(a);
 }
 
 /* The batch is no more, or a fault's. */
@@ -101,8 +106,8 @@ static void fill(struct work_struct *work)
 	wake_up_all(&c->wait);
 }
 
-/* Begin to read a batch whose pages have frames. */
-static void begin(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr)
+/* There is a batch, whose pages have frames. */
+static void occupy(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr)
 {
 	struct hipec_container *c = a->r->c;
 
@@ -113,7 +118,13 @@ static void begin(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr
 	a->read = false;
 	c->nr_ahead += nr;
 	c->nr_fetched += is_fetched(a) ? nr : 0;
-	c->nr_filling++;
+}
+
+/* Begin to read a batch whose pages have frames. */
+static void begin(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr)
+{
+	occupy(a, s, idx, nr);
+	a->r->c->nr_filling++;
 	queue_work(a->r->writeback->volume->wq, &a->work);
 }
 
@@ -351,10 +362,63 @@ void hipec_ahead_take(struct hipec_ahead *a, struct hipec_batch *b)
 	clear(a);
 }
 
+/**
+ * hipec_ahead_is_left() - whether a fault reads a batch itself, and comes for it again
+ * @a: batch, or a place for one
+ *
+ * Context: any.
+ */
+bool hipec_ahead_is_left(const struct hipec_ahead *a)
+{
+	return a >= a->r->ahead + HIPEC_NR_BEFORE;
+}
+
+/**
+ * hipec_ahead_leave() - a place for a batch that a fault reads before it comes again
+ * @r: region
+ * @b: bound batch that is about to be read
+ *
+ * Until hipec_ahead_left() nobody drops the batch, nor takes it.
+ *
+ * Context: expects c->lock; the caller holds the region's file.
+ * Return: the place; NULL if there is none.
+ */
+struct hipec_ahead *hipec_ahead_leave(struct hipec_region *r, const struct hipec_batch *b)
+{
+	struct hipec_ahead *a;
+
+	for (a = r->ahead + HIPEC_NR_BEFORE; a < r->ahead + HIPEC_NR_AHEAD; a++) {
+		if (a->nr)
+			continue;
+		occupy(a, NULL, b->idx, b->nr);
+		return a;
+	}
+	return NULL;
+}
+
+/**
+ * hipec_ahead_left() - it was read
+ * @a: place that hipec_ahead_leave() found
+ * @b: batch with the pages that were read; none, if they could not be
+ *
+ * The first fault that comes takes it (hipec_ahead_find()). A second later it may be dropped.
+ *
+ * Context: expects c->lock.
+ */
+void hipec_ahead_left(struct hipec_ahead *a, const struct hipec_batch *b)
+{
+	a->r->c->nr_ahead -= a->nr - b->nr;
+	a->nr = b->nr;
+	a->until = jiffies + HIPEC_KEPT;
+	a->read = true;
+}
+
 static bool is_stale(const struct hipec_ahead *a)
 {
 	const struct hipec_container *c = a->r->c;
 
+	if (hipec_ahead_is_left(a))
+		return time_after(jiffies, a->until);
 	return c->batches - a->since > min_t(u32, HIPEC_STALE,
 					     c->core.nr_frames / 2);
 }
@@ -367,7 +431,7 @@ static void drop(struct hipec_ahead *a)
 	struct hipec_batch b;
 
 	hipec_ahead_take(a, &b);
-	c->core.counters.ahead_dropped += b.nr;
+	c->core.counters.ahead_dropped += hipec_ahead_is_left(a) ? 0 : b.nr;
 	if (s) {
 		s->next = min(s->next, b.idx);
 		s->level = 1;
@@ -477,7 +541,7 @@ u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 		hipec_ahead_drop_all(&c->core, true);
 	nr = min(nr, HIPEC_MAX_PREFETCH - c->nr_fetched);
 	for (a = r->ahead + HIPEC_NR_STREAM_AHEAD;
-	     got < nr && a < r->ahead + HIPEC_NR_AHEAD; a++) {
+	     got < nr && a < r->ahead + HIPEC_NR_BEFORE; a++) {
 		if (c->nr_filling >= HIPEC_MAX_FILLING)
 			break;
 		if (a->nr)

@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <linux/dm-ioctl.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -151,6 +153,99 @@ static void reads_at_once(void)
 		CHECK(!wrong);
 	}
 	CHECK_EQ(get_status(m.container).counters.read_ios, SLOW_READS);
+	close_map(&m);
+}
+
+static void *touch_one(void *page)
+{
+	pthread_barrier_wait(&all_there);
+	*(volatile uint64_t *)page;
+	return NULL;
+}
+
+/* A thread that runs @job on page @i, for which the disk has been asked. */
+static pthread_t read_slowly(const struct map *m, size_t i, void *(*job)(void *page))
+{
+	uint64_t before = get_status(m->container).counters.pages_in;
+	pthread_t thread;
+
+	pthread_barrier_init(&all_there, NULL, 2);
+	CHECK(!pthread_create(&thread, NULL, job, m->base + i * PAGE_BYTES));
+	CHECK(!in_flight(false));	/* What this allocates it has from now on. */
+	pthread_barrier_wait(&all_there);
+	while (!in_flight(false) && get_status(m->container).counters.pages_in == before)
+		;
+	return thread;
+}
+
+/* While a fault of one thread reads, another maps memory: mmap_lock is not held. */
+static void maps_meanwhile(void)
+{
+	struct hipec_counters n;
+	pthread_t thread;
+	struct map m;
+	char *p;
+
+	make_slow_disk("4000000000");
+	open_disk(&m, 16, 1);
+	thread = read_slowly(&m, 10, touch_one);
+	p = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(p != MAP_FAILED);
+	CHECK(!munmap(p, PAGE_BYTES));
+	CHECK_EQ(in_flight(false), 1);
+	CHECK_EQ(get_status(m.container).counters.pages_in, 0);
+	CHECK(!pthread_join(thread, NULL));
+	n = get_status(m.container).counters;
+	CHECK_EQ(n.read_ios, 1);
+	CHECK_EQ(n.faults, 1);
+	CHECK_EQ(n.soft_faults, 0);
+	CHECK_EQ(n.ahead_faults, 0);
+	CHECK_EQ(n.pages_in, 1);
+	close_map(&m);
+}
+
+static __thread sigjmp_buf elsewhere;
+
+static void go_elsewhere(int number)
+{
+	siglongjmp(elsewhere, number);
+}
+
+static void *touch_until_signal(void *page)
+{
+	if (!sigsetjmp(elsewhere, 1))
+		touch_one(page);
+	return NULL;
+}
+
+/* A thread begins to read page @i, and a signal takes it somewhere else. */
+static void read_and_leave(const struct map *m, size_t i)
+{
+	pthread_t thread = read_slowly(m, i, touch_until_signal);
+
+	CHECK(!pthread_kill(thread, SIGUSR1));
+	CHECK(!pthread_join(thread, NULL));
+}
+
+/* What it read is for whoever comes first; and if nobody does, its frame is for others. */
+static void reader_that_leaves(void)
+{
+	struct map m;
+
+	signal(SIGUSR1, go_elsewhere);
+	make_slow_disk("1500000000");
+	open_disk(&m, 2, 1);
+	read_and_leave(&m, 10);
+	CHECK_EQ(get_word(&m, 10), 0);
+	CHECK_EQ(get_status(m.container).counters.read_ios, 1);
+	CHECK_EQ(get_status(m.container).counters.faults, 1);
+	read_and_leave(&m, 40);
+	CHECK_EQ(get_word(&m, 50), 0);
+	CHECK_EQ(get_word(&m, 60), 0);
+	CHECK_EQ(get_status(m.container).counters.read_ios, 4);
+	CHECK_EQ(get_word(&m, 40), 0);
+	CHECK_EQ(get_status(m.container).counters.read_ios, 5);
+	CHECK_EQ(get_status(m.container).counters.ahead_dropped, 0);
 	close_map(&m);
 }
 
@@ -345,6 +440,8 @@ static void read_through_the_page_cache(void)
 
 const struct test io_tests[] = {
 	{ "faults_read_at_the_same_time", reads_at_once },
+	{ "reads_do_not_keep_others_from_mapping", maps_meanwhile },
+	{ "what_a_fault_read_and_left_is_for_others", reader_that_leaves },
 	{ "page_given_up_while_it_is_written_is_cleaned", given_up_while_written },
 	{ "read_error_is_sigbus_for_that_page_alone", read_error },
 	{ "write_error_is_reported_and_the_data_kept", write_error },
