@@ -449,8 +449,7 @@ void hipec_victims_evict_unlocked(struct hipec_cache *cache)
 	if (hipec_victims_wait(cache))
 		return;
 	while (take_victims(cache, &e, true)) {
-		/* A neighbour that shares the frames counts on those that are free. */
-		if (c->core.pool || !get_files(&e)) {
+		if (!get_files(&e)) {
 			evict_all(&e, true);
 			finish(cache, &e);
 			continue;

@@ -192,7 +192,7 @@ void hipec_cache_settle(struct hipec_cache *cache)
  * hipec_cache_settle_unlocked() - the same, and others may go on while victims are evicted
  * @cache: cache; the caller uses one of its files
  *
- * Context: expects c->lock, which it drops and takes again unless frames are shared; sleeps.
+ * Context: expects c->lock, which it drops and takes again; sleeps.
  */
 void hipec_cache_settle_unlocked(struct hipec_cache *cache)
 {

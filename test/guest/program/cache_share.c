@@ -5,12 +5,14 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "guest.h"
 
 #define FILE_A DIR_DATA "share-a"
 #define FILE_B DIR_DATA "share-b"
+#define FILE_C DIR_DATA "share-c"
 #define POOL 512
 #define FIRST 16	/* frames of a container that nobody takes */
 #define WINDOW 512	/* faults of one in which a small container is judged */
@@ -378,6 +380,72 @@ static void what_is_let_go_goes_back(void)
 	close_place(&m);
 }
 
+#define THREADS 6
+#define READS 2048
+
+struct reader {
+	pthread_t thread;
+	const struct map *m;
+	uint32_t seed;
+};
+
+static void *read_in_no_order(void *arg)
+{
+	struct reader *r = arg;
+	size_t page;
+	int i;
+
+	for (i = 0; i < READS; i++) {
+		r->seed = r->seed * 1664525 + 1013904223;
+		page = (r->seed >> 8) % r->m->pages;
+		read_range(r->m, page, page + 1);
+	}
+	return NULL;
+}
+
+/*
+ * While a thread evicts, others miss, and the pool takes pages of their container. No page is
+ * taken for another one, and no frame is counted that is not there.
+ */
+static void threads_miss_at_once(void)
+{
+	struct reader reader[THREADS];
+	struct hipec_status sa, sb, sc;
+	struct map a, b, c;
+	const struct map *all[] = { &a, &b, &c };
+	int i;
+
+	open_place(&a, "lru", FILE_A, 400, 1024);
+	open_place(&b, "fifo", FILE_B, 400, 1024);
+	open_place(&c, "lru", FILE_C, FIRST, 20);
+	for (i = 0; i < THREADS; i++) {
+		reader[i] = (struct reader){ .m = all[i % 3], .seed = i };
+		CHECK(!pthread_create(&reader[i].thread, NULL, read_in_no_order, &reader[i]));
+	}
+	for (i = 0; i < THREADS; i++)
+		CHECK(!pthread_join(reader[i].thread, NULL));
+	sa = get_status(a.container);
+	sb = get_status(b.container);
+	sc = get_status(c.container);
+	CHECK_EQ(sa.exit.kind, 0);
+	CHECK_EQ(sb.exit.kind, 0);
+	CHECK_EQ(sc.exit.kind, 0);
+	/* Of two times 4,096 reads at most 400 of 1,024 pages are there. */
+	CHECK_LE(4096 / 2, sa.counters.read_pages);
+	CHECK_LE(4096 / 2, sb.counters.read_pages);
+	CHECK_LE(sa.counters.evictions + sa.resident, sa.counters.read_pages);
+	CHECK_LE(sb.counters.evictions + sb.resident, sb.counters.read_pages);
+	CHECK_LE(1, sa.counters.given + sb.counters.given);
+	CHECK_LE(sc.counters.evictions + sc.resident, sc.counters.read_pages);
+	CHECK_LE(sa.resident + sb.resident + sc.resident, POOL + THREADS);
+	CHECK_LE(sc.resident, FIRST + THREADS);
+	CHECK_LE(pool_frames(), POOL);
+	close_place(&a);
+	close_place(&b);
+	close_place(&c);
+	CHECK_EQ(pool_frames(), 0);
+}
+
 static void open_and_read_ahead(struct map *m, const char *path)
 {
 	make_file(path, m->pages * PAGE_BYTES);
@@ -408,6 +476,7 @@ static void untouched_pages_make_room(void)
 
 const struct test cache_share_tests[] = {
 	{ "cache_shares_and_untouched_pages_make_room", untouched_pages_make_room },
+	{ "cache_shares_and_threads_miss_at_once", threads_miss_at_once },
 	{ "cache_shares_as_if_alone", alone },
 	{ "cache_shares_and_the_oldest_go", the_oldest_go },
 	{ "cache_shares_and_bad_advice_is_reversed", bad_advice_is_reversed },
