@@ -278,7 +278,8 @@ static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
 /*
  * Whether the fault is to read without mmap_lock: other threads that begin, or map memory,
  * would wait for the disk, and behind them all that fault. A VMA's lock is waited for by few.
- * Only once: others may have taken the frames when it comes again.
+ * Only once: others may have taken the frames when it comes again. (mmap() with MAP_POPULATE
+ * does not say that it has been here before: see hipec_ahead_leave().)
  */
 static bool reads_unlocked(const struct vm_fault *vmf)
 {
@@ -289,7 +290,7 @@ static bool reads_unlocked(const struct vm_fault *vmf)
 
 /*
  * Read @b into place @a without mmap_lock. An error is met again by the fault that comes
- * again. Expects c->lock and drops it.
+ * again, with its lock. Expects c->lock and drops it.
  */
 static vm_fault_t read_unlocked(struct hipec_region *r, struct vm_fault *vmf,
 				struct hipec_ahead *a, struct hipec_batch *b)

@@ -45,6 +45,9 @@ static_assert(HIPEC_FIRST_WINDOW << (HIPEC_LEVEL_MOST - 1) >=
 /* A fault that was interrupted may not come again: jiffies that its batch is kept. */
 #define HIPEC_KEPT HZ
 
+/* Where such a batch is dropped, or cannot be read, so many misses leave none. */
+#define HIPEC_LEAVE_NONE 64
+
 static bool is_fetched(const struct hipec_ahead *a)
 {
 	return a >= a->r->ahead + HIPEC_NR_STREAM_AHEAD && !hipec_ahead_is_left(a);
@@ -378,15 +381,21 @@ bool hipec_ahead_is_left(const struct hipec_ahead *a)
  * @r: region
  * @b: bound batch that is about to be read
  *
- * Until hipec_ahead_left() nobody drops the batch, nor takes it.
+ * Until hipec_ahead_left() nobody drops the batch, nor takes it. Then somebody may who wants
+ * its frames, and that one's batch may go likewise: so who drops one, and those behind it,
+ * keep their locks and come to an end. So does who comes again for what could not be read.
  *
  * Context: expects c->lock; the caller holds the region's file.
- * Return: the place; NULL if there is none.
+ * Return: the place; NULL if there is none, or the batch is not to be left.
  */
 struct hipec_ahead *hipec_ahead_leave(struct hipec_region *r, const struct hipec_batch *b)
 {
 	struct hipec_ahead *a;
 
+	if (r->c->leave_none) {
+		r->c->leave_none--;
+		return NULL;
+	}
 	for (a = r->ahead + HIPEC_NR_BEFORE; a < r->ahead + HIPEC_NR_AHEAD; a++) {
 		if (a->nr)
 			continue;
@@ -407,7 +416,11 @@ struct hipec_ahead *hipec_ahead_leave(struct hipec_region *r, const struct hipec
  */
 void hipec_ahead_left(struct hipec_ahead *a, const struct hipec_batch *b)
 {
-	a->r->c->nr_ahead -= a->nr - b->nr;
+	struct hipec_container *c = a->r->c;
+
+	if (!b->nr)
+		c->leave_none = HIPEC_LEAVE_NONE;
+	c->nr_ahead -= a->nr - b->nr;
 	a->nr = b->nr;
 	a->until = jiffies + HIPEC_KEPT;
 	a->read = true;
@@ -431,7 +444,10 @@ static void drop(struct hipec_ahead *a)
 	struct hipec_batch b;
 
 	hipec_ahead_take(a, &b);
-	c->core.counters.ahead_dropped += hipec_ahead_is_left(a) ? 0 : b.nr;
+	if (hipec_ahead_is_left(a))
+		c->leave_none = HIPEC_LEAVE_NONE;
+	else
+		c->core.counters.ahead_dropped += b.nr;
 	if (s) {
 		s->next = min(s->next, b.idx);
 		s->level = 1;

@@ -249,6 +249,73 @@ static void reader_that_leaves(void)
 	close_map(&m);
 }
 
+#define POPULATE_PAGES 40
+#define POPULATES 10
+
+/* The kernel faults for mmap(), with mmap_lock, and does not know which page it has asked for. */
+static void *populate(void *region)
+{
+	char *base;
+	int i;
+
+	for (i = 0; i < POPULATES; i++) {
+		base = mmap(NULL, POPULATE_PAGES * PAGE_BYTES, PROT_READ,
+			    MAP_SHARED | MAP_POPULATE, *(int *)region, 0);
+		CHECK(base != MAP_FAILED);
+		CHECK(!munmap(base, POPULATE_PAGES * PAGE_BYTES));
+	}
+	return NULL;
+}
+
+/* Threads take each other's only frame, and each comes to an end. */
+static void populate_with_few_frames(void)
+{
+	pthread_t thread[SLOW_READS];
+	struct timespec late;
+	struct map m;
+	int i;
+
+	make_slow_disk("1000000");
+	open_disk(&m, 1, 1);
+	for (i = 0; i < SLOW_READS; i++)
+		CHECK(!pthread_create(&thread[i], NULL, populate, &m.region));
+	clock_gettime(CLOCK_REALTIME, &late);
+	late.tv_sec += 120;
+	for (i = 0; i < SLOW_READS; i++)
+		CHECK(!pthread_timedjoin_np(thread[i], NULL, &late));
+	CHECK_LE(SLOW_READS * POPULATES * POPULATE_PAGES / 4,
+		 get_status(m.container).counters.pages_in);
+	close_map(&m);
+}
+
+static void *sleep_long(void *unused)
+{
+	pause();
+	return unused;
+}
+
+/* Where the kernel faults for mmap(), a page that cannot be read is met, and passed over. */
+static void populate_a_bad_page(void)
+{
+	pthread_t thread;
+	struct map m;
+	char *base;
+
+	make_disk();
+	set_bad(21, true);
+	open_disk(&m, 64, 16);
+	CHECK(!pthread_create(&thread, NULL, sleep_long, NULL));
+	base = mmap(NULL, m.pages * PAGE_BYTES, PROT_READ, MAP_SHARED | MAP_POPULATE,
+		    m.region, 0);
+	CHECK(base != MAP_FAILED);
+	CHECK(get_status(m.container).counters.read_errors > 0);
+	CHECK(gets_sigbus(&m, 21));
+	CHECK(!gets_sigbus(&m, 20));
+	CHECK(!munmap(base, m.pages * PAGE_BYTES));
+	CHECK(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+	close_map(&m);
+}
+
 #define SLOW_WRITES 20
 #define WRITEBACK_MS "/sys/module/hipec/parameters/writeback_ms"
 
@@ -442,6 +509,8 @@ const struct test io_tests[] = {
 	{ "faults_read_at_the_same_time", reads_at_once },
 	{ "reads_do_not_keep_others_from_mapping", maps_meanwhile },
 	{ "what_a_fault_read_and_left_is_for_others", reader_that_leaves },
+	{ "populate_ends_with_fewer_frames_than_threads", populate_with_few_frames },
+	{ "populate_passes_over_what_cannot_be_read", populate_a_bad_page },
 	{ "page_given_up_while_it_is_written_is_cleaned", given_up_while_written },
 	{ "read_error_is_sigbus_for_that_page_alone", read_error },
 	{ "write_error_is_reported_and_the_data_kept", write_error },
