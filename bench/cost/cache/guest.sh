@@ -4,9 +4,10 @@
 # The guest's side of table.py: a disk that takes no time, a large and a small file on
 # it, and run after run.
 #
-#   guest.sh PAGES SMALL RUNS PARAMETERS [MOUNT_OPTIONS]
+#   guest.sh PAGES SMALL RUNS PARAMETERS [MOUNT_OPTIONS [OTHER]]
 #
 #   PAGES, SMALL   of the files; powers of two
+#   OTHER          of the third file; SMALL
 #   RUNS           lines "MEMORY_MAX ARGUMENTS..." for place
 #   PARAMETERS     the module's, as jit=on
 #   MOUNT_OPTIONS  of the file system; ro
@@ -23,7 +24,7 @@ mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/none
 mount /dev/none /mnt
 mkdata /mnt/data "$1"
 mkdata /mnt/small "$2"
-mkdata /mnt/other "$2"
+mkdata /mnt/other "${6:-$2}"
 umount /mnt
 mount -o "${5:-ro}" /dev/none /mnt
 # shellcheck disable=SC2086 # a list of words

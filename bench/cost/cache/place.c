@@ -30,19 +30,21 @@
 #define STRIDE 2657ul	/* reads; odd, and none is next to the one before */
 
 static const char usage[] =
-"usage: place WHAT N DISK FILE [WATCHED | POLICY FRAMES TAKEN [contract|league|curve|share]]\n"
+"usage: place WHAT N DISK FILE [WATCHED | POLICY FRAMES TAKEN [contract|league|curve|share|OTHER]]\n"
 "FILE has a power of two of pages. POLICY: a .hpo. TAKEN: the path that the policy is\n"
 "for: FILE, another file, or the folder of a cgroup that nothing runs in. WATCHED: a\n"
 "file that inotify watches, and no policy. contract: the policy is held to it. league:\n"
 "those of --policy auto play beside it. curve: it plays with four other budgets. share:\n"
-"the frames are of the pool.\n";
+"the frames are of the pool. OTHER: so they are, and another container has this file, of\n"
+"as many pages or fewer, a power of two: a page of it is read behind each of FILE's.\n";
 
 /* Of a module that counts what it does under its locks (bench/cost/serial). */
 static const char serial[] = "/sys/module/hipec/parameters/serial";
 
 struct place {
 	const char *what, *path;
-	int container, fd;
+	int container, fd, other;	/* other -1: there is no other file */
+	size_t other_pages;
 	size_t pages, bytes, stride;	/* stride 0: by chance */
 	bool writes;
 	volatile unsigned char *base;	/* NULL: by read() */
@@ -104,6 +106,9 @@ static uint64_t run(const struct place *p, size_t first, size_t nr)
 		} else if (pread(p->fd, buffer, p->bytes, at) != (ssize_t)p->bytes) {
 			die("pread");
 		}
+		if (p->other >= 0 && pread(p->other, buffer, PAGE_BYTES, (place & (p->other_pages - 1)) *
+					   PAGE_BYTES) != (ssize_t)PAGE_BYTES)
+			die("pread of the other file");
 	}
 	return now() - begin;
 }
@@ -144,6 +149,19 @@ static void join_curve(int container)
 	}
 }
 
+/* Another container that shares, under the same policy. */
+static void open_other(struct place *p, const char *policy, const char *frames, const char *path)
+{
+	struct stat st;
+
+	take(policy, frames, path, HIPEC_LOAD_SHARE);
+	p->other = open(path, O_RDONLY);
+	if (p->other < 0 || fstat(p->other, &st) ||
+	    posix_fadvise(p->other, 0, 0, POSIX_FADV_RANDOM))
+		die(path);
+	p->other_pages = st.st_size / PAGE_BYTES;
+}
+
 /* Counters begin at 0. */
 static void reset_serial(void)
 {
@@ -170,7 +188,7 @@ static void print_serial(void)
 int main(int argc, char **argv)
 {
 	struct hipec_status a = { 0 }, b = { 0 };
-	struct place p = { .container = -1 };
+	struct place p = { .container = -1, .other = -1 };
 	uint64_t first, second, disk, middle;
 	size_t places = 0, nr, i;
 	const char *how;
@@ -188,7 +206,9 @@ int main(int argc, char **argv)
 	if (argc >= 8)
 		p.container = take(argv[5], argv[6], argv[7],
 				   !strcmp(how, "contract") ? HIPEC_LOAD_CONTRACT :
-				   !strcmp(how, "share") ? HIPEC_LOAD_SHARE : 0);
+				   !strcmp(how, "share") || *how == '/' ? HIPEC_LOAD_SHARE : 0);
+	if (*how == '/')
+		open_other(&p, argv[5], argv[6], how);
 	if (!strcmp(how, "league"))
 		join_league(p.container, argv[5]);
 	if (!strcmp(how, "curve"))

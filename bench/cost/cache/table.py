@@ -136,14 +136,14 @@ def runs():
                for what in BESIDE_SHADOW for policy in JUDGED}}
 
 
-def measure(table, args, first=Run("misses"), pages=PAGES, parameters="", mount="ro"):
-    """Boot, and fill in what the runs gave; the large file has @pages. @parameters: the
-    module's."""
+def measure(table, args, first=Run("misses"), pages=PAGES, parameters="", mount="ro", other=SMALL):
+    """Boot, and fill in what the runs gave; the large file has @pages, the one beside it
+    @other. @parameters: the module's."""
     # What the guest does behind its boot would be in the numbers of the @first run.
     lines = [first, *table.values()]
     guest = run_guest(args, 3600, "sh", "/guest.sh", str(pages), str(SMALL),
                       "\n".join(run.line() for run in lines),
-                      parameters or f"jit={args.jit}", mount)
+                      parameters or f"jit={args.jit}", mount, str(other))
     for run, got in zip(lines, guest.lines(len(lines))):
         run.got.update(got)
     wrong = [f"{run.what}, {run.policy or PLAIN}: {run.complaint()}"

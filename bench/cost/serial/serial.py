@@ -27,8 +27,10 @@ from bench.lib.guests import MB, PAGE, Guest, call, options  # noqa: E402
 POLICIES = ("fifo", "fifo2", "sieve", "arc")
 NAMES = {"hits4": "a hit of 4 KB, read()", "misses": "a miss of 4 KB, read()",
          "maps": "a miss, mapped", "fresh": "a page read in order, free memory",
-         "sweep": "a page read in order", "writes": "a hit of 4 KB, write()"}
+         "sweep": "a page read in order", "writes": "a hit of 4 KB, write()",
+         "contended": "a miss of 4 KB, the pool is full"}
 SHARED = ("misses", "hits4")
+CONTENDED, OTHER = "contended", "/mnt/other"
 SMALL = ("hits4", "writes")
 POOL = 24       # MB; the budget has 16 of it: more than half, so bits are reset ahead of need
 
@@ -49,14 +51,21 @@ MOST_OF_MISSES, MOST_OF_EVICTIONS, MOST_OF_POOL = 600, 400, 150
 class Run(table.Run):
     """A line for guest.sh, and what it gave."""
     shares: bool = False
+    beside: str = ""    # a file of another container, which shares as well
 
     def line(self):
         """For guest.sh."""
         path = "/mnt/small" if self.what in SMALL else "/mnt/data"
-        words = [table.FRAMES * PAGE + 16 * MB, self.what, table.TIMES[self.what], "none", path]
+        frames = POOL * MB // PAGE if self.beside else table.FRAMES
+        words = [frames * PAGE + 16 * MB, self.what, table.TIMES[self.what], "none", path]
         if self.policy:
-            words += [f"/policies/{self.policy}.hpo", table.FRAMES, path, *["share"] * self.shares]
+            words += [f"/policies/{self.policy}.hpo", frames, path,
+                      *[self.beside or "share"] * self.shares]
         return " ".join(map(str, words))
+
+    def pages(self):
+        """That were wanted."""
+        return super().pages() * (2 if self.beside else 1)
 
     def each(self, name):
         """Instructions of a page under a lock."""
@@ -75,9 +84,11 @@ class Run(table.Run):
 def runs():
     """All of them, by what, policy and whether the frames are shared."""
     found = {(what, policy, False): Run(what, policy) for what in NAMES
-             for policy in ("", *POLICIES)}
-    return {**found, **{(what, policy, True): Run(what, policy, shares=True)
-                        for what in SHARED for policy in POLICIES}}
+             if what != CONTENDED for policy in ("", *POLICIES)}
+    found |= {(what, policy, True): Run(what, policy, shares=True)
+              for what in SHARED for policy in POLICIES}
+    return found | {(CONTENDED, policy, True): Run("misses", policy, shares=True, beside=OTHER)
+                    for policy in POLICIES}
 
 
 def total(run):
@@ -124,6 +135,8 @@ def goals(found):
     lines += [table.goal(f"under the pool's lock, a miss, {policy}",
                          found["misses", policy, True].each("pool.c:lock"), MOST_OF_POOL)
               for policy in POLICIES]
+    lines.append(table.goal("the same where the pool is full, fifo",
+                            found[CONTENDED, "fifo", True].each("pool.c:lock"), MOST_OF_POOL))
     return lines
 
 
@@ -131,7 +144,8 @@ def bench(args):
     """What the Makefile calls."""
     found = runs()
     table.TIMES["writes"] = table.TIMES["hits4"]
-    table.measure(found, args, parameters=f"jit=off pool_mb={POOL}", mount="rw,noatime")
+    table.measure(found, args, parameters=f"jit=off pool_mb={POOL}", mount="rw,noatime",
+                  other=table.PAGES)
     (args.out / "results.json").write_text(json.dumps(
         [{"what": what, "policy": policy, "shares": shares, **run.got}
          for (what, policy, shares), run in found.items()], indent=1))
