@@ -65,7 +65,7 @@ class Run(table.Run):
 
     def pages(self):
         """That were wanted."""
-        return super().pages() * (2 if self.beside else 1)
+        return super().pages() * 5 // 4 if self.beside else super().pages()
 
     def each(self, name):
         """Instructions of a page under a lock."""
