@@ -171,7 +171,7 @@ struct hipec_columns_gone;
  * @evict_pending: frames of pages that are EVICT_PENDING, which are pending, by folio->lru
  * @nr_ahead:  pages that are being read, or were, for which no fault has come, or come again
  * @nr_fetched: of these, pages that Prefetch asked for
- * @leave_none: misses that read with mmap_lock, as what one left was dropped, or not read
+ * @leave_none: misses that keep mmap_lock, since a batch that a fault had left was lost
  * @batches:   that were shown to the policy, up to now
  * @nr_dirty:  dirty frames; atomic, no lock
  * @cluster:   most pages of one read; invariant after the load

@@ -76,7 +76,7 @@ static void cut(struct hipec_column *t, unsigned long from)
 	unmap(t);
 }
 
-/* As @old, without its last pages or with more zeros behind: they have the other pages both. */
+/* As @old, without its last pages or with zeros behind them; the other pages are shared. */
 static int map_anew(const struct hipec_column *old, struct hipec_column *new, u32 entries,
 		    gfp_t gfp)
 {

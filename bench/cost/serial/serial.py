@@ -64,7 +64,7 @@ class Run(table.Run):
         return " ".join(map(str, words))
 
     def pages(self):
-        """That were wanted."""
+        """That were wanted; of the other file one behind four."""
         return super().pages() * 5 // 4 if self.beside else super().pages()
 
     def each(self, name):

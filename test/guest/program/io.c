@@ -156,13 +156,6 @@ static void reads_at_once(void)
 	close_map(&m);
 }
 
-static void *touch_one(void *page)
-{
-	pthread_barrier_wait(&all_there);
-	*(volatile uint64_t *)page;
-	return NULL;
-}
-
 /* A thread that runs @job on page @i, for which the disk has been asked. */
 static pthread_t read_slowly(const struct map *m, size_t i, void *(*job)(void *page))
 {
@@ -188,7 +181,7 @@ static void maps_meanwhile(void)
 
 	make_slow_disk("4000000000");
 	open_disk(&m, 16, 1);
-	thread = read_slowly(&m, 10, touch_one);
+	thread = read_slowly(&m, 10, touch_zero);
 	p = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(p != MAP_FAILED);
 	CHECK(!munmap(p, PAGE_BYTES));
@@ -214,77 +207,44 @@ static void go_elsewhere(int number)
 static void *touch_until_signal(void *page)
 {
 	if (!sigsetjmp(elsewhere, 1))
-		touch_one(page);
+		touch_zero(page);
 	return NULL;
 }
 
-/* A thread begins to read page @i, and a signal takes it somewhere else. */
-static void read_and_leave(const struct map *m, size_t i)
+/* A signal takes a thread that reads somewhere else. */
+static void have_leave(pthread_t thread)
 {
-	pthread_t thread = read_slowly(m, i, touch_until_signal);
-
 	CHECK(!pthread_kill(thread, SIGUSR1));
 	CHECK(!pthread_join(thread, NULL));
 }
 
-/* What it read is for whoever comes first; and if nobody does, its frame is for others. */
+/* What it has read is for another one that waits; and if none does, its frame is for others. */
 static void reader_that_leaves(void)
 {
+	pthread_t reader, waiter;
+	struct timespec late;
 	struct map m;
 
 	signal(SIGUSR1, go_elsewhere);
 	make_slow_disk("1500000000");
 	open_disk(&m, 2, 1);
-	read_and_leave(&m, 10);
-	CHECK_EQ(get_word(&m, 10), 0);
+	reader = read_slowly(&m, 10, touch_until_signal);
+	pthread_barrier_init(&all_there, NULL, 1);
+	CHECK(!pthread_create(&waiter, NULL, touch_zero, m.base + 10 * PAGE_BYTES));
+	usleep(500000);
+	have_leave(reader);
+	clock_gettime(CLOCK_REALTIME, &late);
+	late.tv_sec += 60;
+	CHECK(!pthread_timedjoin_np(waiter, NULL, &late));
 	CHECK_EQ(get_status(m.container).counters.read_ios, 1);
 	CHECK_EQ(get_status(m.container).counters.faults, 1);
-	read_and_leave(&m, 40);
+	have_leave(read_slowly(&m, 40, touch_until_signal));
 	CHECK_EQ(get_word(&m, 50), 0);
 	CHECK_EQ(get_word(&m, 60), 0);
 	CHECK_EQ(get_status(m.container).counters.read_ios, 4);
 	CHECK_EQ(get_word(&m, 40), 0);
 	CHECK_EQ(get_status(m.container).counters.read_ios, 5);
 	CHECK_EQ(get_status(m.container).counters.ahead_dropped, 0);
-	close_map(&m);
-}
-
-#define POPULATE_PAGES 40
-#define POPULATES 10
-
-/* The kernel faults for mmap(), with mmap_lock, and does not know which page it has asked for. */
-static void *populate(void *region)
-{
-	char *base;
-	int i;
-
-	for (i = 0; i < POPULATES; i++) {
-		base = mmap(NULL, POPULATE_PAGES * PAGE_BYTES, PROT_READ,
-			    MAP_SHARED | MAP_POPULATE, *(int *)region, 0);
-		CHECK(base != MAP_FAILED);
-		CHECK(!munmap(base, POPULATE_PAGES * PAGE_BYTES));
-	}
-	return NULL;
-}
-
-/* Threads take each other's only frame, and each comes to an end. */
-static void populate_with_few_frames(void)
-{
-	pthread_t thread[SLOW_READS];
-	struct timespec late;
-	struct map m;
-	int i;
-
-	make_slow_disk("1000000");
-	open_disk(&m, 1, 1);
-	for (i = 0; i < SLOW_READS; i++)
-		CHECK(!pthread_create(&thread[i], NULL, populate, &m.region));
-	clock_gettime(CLOCK_REALTIME, &late);
-	late.tv_sec += 120;
-	for (i = 0; i < SLOW_READS; i++)
-		CHECK(!pthread_timedjoin_np(thread[i], NULL, &late));
-	CHECK_LE(SLOW_READS * POPULATES * POPULATE_PAGES / 4,
-		 get_status(m.container).counters.pages_in);
 	close_map(&m);
 }
 
@@ -509,7 +469,6 @@ const struct test io_tests[] = {
 	{ "faults_read_at_the_same_time", reads_at_once },
 	{ "reads_do_not_keep_others_from_mapping", maps_meanwhile },
 	{ "what_a_fault_read_and_left_is_for_others", reader_that_leaves },
-	{ "populate_ends_with_fewer_frames_than_threads", populate_with_few_frames },
 	{ "populate_passes_over_what_cannot_be_read", populate_a_bad_page },
 	{ "page_given_up_while_it_is_written_is_cleaned", given_up_while_written },
 	{ "read_error_is_sigbus_for_that_page_alone", read_error },
