@@ -37,7 +37,8 @@ MODULE_PARM_DESC(recovery_buckets, "buckets of the recovery table of each contai
 static int admit(struct hipec_container *c)
 {
 	struct hipec_pool *pool = &hipec_share_pool;
-	unsigned long entries = pool->max + pool->slack + HIPEC_MAX_CLUSTER + HIPEC_MAX_MEMBERS;
+	unsigned long entries = pool->max + pool->slack + HIPEC_MAX_CLUSTER +
+				HIPEC_TOGETHER * HIPEC_MAX_MEMBERS;
 	int ret = 0;
 
 	if (c->user->nr_members == HIPEC_MAX_USER_MEMBERS)
@@ -141,19 +142,24 @@ int hipec_share_fill(struct hipec_container *c)
  * hipec_share_leave() - a container shares no longer
  * @c: container without pages and frames; nothing if it did not join
  *
- * Context: process context, may sleep.
+ * Context: process context, sleeps; takes c->lock and the pool's.
  */
 void hipec_share_leave(struct hipec_container *c)
 {
-	bool entered = hipec_pool_lock(&hipec_share_pool);
+	bool shared = c->core.pool, entered;
 
+	mutex_lock(&c->lock);
+	entered = hipec_pool_lock(&hipec_share_pool);
 	hipec_cgroup_leave(c);
-	if (c->core.pool) {
+	if (shared) {
 		hipec_pool_leave(&c->core);
 		c->user->nr_members--;
 	}
 	hipec_pool_unlock(&hipec_share_pool, entered);
 	c->core.in_pool = NULL;
+	mutex_unlock(&c->lock);
+	if (shared)
+		hipec_share_wait_for_pins();
 	kvfree(c->core.taken);
 	c->core.taken = NULL;
 	kvfree(c->recovery);

@@ -15,7 +15,7 @@ FAST += $(B)/asan/imgtorture $(B)/asan/amploopdump $(B)/bench/cost/vm/bench-vm $
 # The KUnit suites that need no more than the VM core, in user space.
 KUNIT_SRC := $(shell grep -L '"\.\./internal.h"' module/tests/*_kunit.c) \
 	$(addprefix module/tests/,kunit_machine.c fakehost.c invariants.c \
-	poolhost.c poolmodel.c corehost.c)
+	poolhost.c poolmodel.c corehost.c sharehost.c)
 
 FAST += $(B)/asan/kunit
 

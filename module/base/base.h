@@ -476,6 +476,8 @@ static inline void hipec_event_left(struct hipec_container *c, u32 pgno)
 	.enter = hipec_share_enter,		\
 	.more = hipec_entries_more,		\
 	.leave = hipec_share_leave_lock,	\
+	.pin = hipec_share_pin,		\
+	.unpin = hipec_share_unpin,		\
 	.refill = hipec_event_refill
 
 /* entries.c: of the pool's manager */

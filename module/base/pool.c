@@ -7,11 +7,13 @@
  * hipec_share_pool                 for memory pressure
  * hipec_share_locked(), _try_lock(), _unlock()  the pool's lock
  * hipec_share_try_member(), _unlock_member(), _enter(), _leave_lock(), _allowance(),
- * _accounted()                     the engine's host
+ * _accounted(), _pin(), _unpin()  the engine's host
+ * hipec_share_wait_for_pins()    before a container is freed
  * hipec_share_quota()
  */
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
+#include <linux/srcu.h>
 
 #include "base.h"
 
@@ -26,12 +28,14 @@ struct hipec_pool hipec_share_pool = {
 	.member = member,
 	.max_members = HIPEC_MAX_MEMBERS,
 	.recovery = true,
+	.most_together = HIPEC_TOGETHER,
 };
 
 /* For experiments: what it is worth is seen without it. */
 module_param_named(recovery, hipec_share_pool.recovery, bool, 0644);
 MODULE_PARM_DESC(recovery, "reverse decisions of policies that turn out to be bad; N: let them stand");
 
+DEFINE_STATIC_SRCU(members);
 static DEFINE_MUTEX(lock);
 static struct task_struct *holder;	/* of the lock; read without it */
 static struct cpumask stale_cpus;	/* under it: whose TLB may have bits that were reset */
@@ -96,14 +100,37 @@ bool hipec_share_try_member(struct hipec_core *core)
 	return mutex_trylock(&hipec_of_core(core)->lock);
 }
 
-/* The engine's host: the pool, or the cgroup, is done with a member for now. */
+/*
+ * The engine's host: the pool, the cgroup or another member is done with a member for now. Who
+ * has the pool's lock makes its resets visible with others'.
+ */
 void hipec_share_unlock_member(struct hipec_core *core, bool requester)
 {
 	struct hipec_container *c = hipec_of_core(core);
 
-	stale |= hipec_young_leave(c, &stale_cpus);
+	if (hipec_share_locked())
+		stale |= hipec_young_leave(c, &stale_cpus);
+	else
+		hipec_core_settle(core);
 	if (!requester)
 		mutex_unlock(&c->lock);
+}
+
+/* The engine's host: until hipec_share_unpin() no container that shares is freed. */
+int hipec_share_pin(void) __acquires(&members)
+{
+	return srcu_read_lock(&members);
+}
+
+void hipec_share_unpin(int pin) __releases(&members)
+{
+	srcu_read_unlock(&members, pin);
+}
+
+/* Whoever has found a container by its number in the pool has let go of it. Sleeps. */
+void hipec_share_wait_for_pins(void)
+{
+	synchronize_srcu(&members);
 }
 
 /* Frames that the containers of one user may hold. */

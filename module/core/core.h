@@ -30,6 +30,7 @@
  * revoke.c   the policy is held against the default one
  * core.c     frames come and go, the policy ends
  * member.c   what the pool counts of a container
+ * exchange.c what it tells the pool's manager
  */
 #ifndef HIPEC_CORE_CORE_H
 #define HIPEC_CORE_CORE_H
@@ -38,6 +39,7 @@
 #include "../vm/tracer.h"
 #include "../include/uapi/hipec.h"
 #include "estimate.h"
+#include "exchange.h"
 #include "recover.h"
 
 struct hipec_core;
@@ -157,16 +159,16 @@ struct hipec_demand {
  *	touched; @stale: only those that have waited for HIPEC_STALE pages or for half
  *	the container's frames. True if there were any. Runs no event. NULL: never any.
  * @try_lock: the lock of another member of the pool, if it can be had at once.
- *	Never waits; false is "not now", and the page is passed over. NULL: all
- *	calls are serialised, and it always can.
+ *	Never waits; false is "not now", and the page is passed over. With the pool's lock
+ *	or @pin. NULL: all calls are serialised, and it always can.
  * @unlock: the engine is done with a member for now: drop its lock, but not the
  *	@requester's, which its caller has; what @settle owes to hardware passes to the
  *	pool's @leave. NULL together with @try_lock.
  * @enter: the lock of the pool, under which members' locks are only tried. False if
  *	the caller has it already; @leave gets the answer. NULL: as @try_lock.
  * @more: a page is about to need an entry of the pool's manager. May sleep. NULL: it has enough
- * @leave: drop it, if @entered; before that, what hardware still remembers of
- *	resets is dealt with. NULL together with @enter.
+ * @pin: until @unpin, which gets the answer, no member of the pool is freed. NULL: none is
+ * @leave: make resets visible to hardware, and drop it if @entered. NULL together with @enter.
  * @settle: an event has ended, or pages have been looked at or have gone outside of
  *	events: deal with what hardware remembers of referenced bits that were reset;
  *	begin writes that were put off. Called only while core->unsettled, which the host
@@ -215,6 +217,8 @@ struct hipec_core_ops {
 	bool (*enter)(struct hipec_pool *pool);
 	void (*more)(struct hipec_pool *pool);
 	void (*leave)(struct hipec_pool *pool, bool entered);
+	int (*pin)(void);
+	void (*unpin)(int pin);
 	void (*settle)(struct hipec_core *core);
 	bool (*pause)(struct hipec_core *core);
 	int (*run)(struct hipec_core *core, u32 event);
@@ -276,7 +280,7 @@ struct hipec_core_ops {
  * @member:     its number there; 0: likewise
  * @min_frames: which nobody takes from it
  * @in_pool:    the pool's entry of each live or named page, by handle; the host's memory
- * @vacant:     the pool's entry of a page that left, for the next that comes; 0: none
+ * @exchange:   what it has of the pool's manager
  * @asked:      the pool's manager is told at once of pages that leave: it waits for one
  * @named:      pages given up ahead, the first of them first
  * @taken:      numbers of pages that others took and the policy did not name: it is told
@@ -284,8 +288,6 @@ struct hipec_core_ops {
  * @nr_taken:   how many they are
  * @pool_held:  frames less surplus, as the pool counts them
  * @pool_leaving: surplus, likewise
- * @later:      pages whose bits are to be reset when the pool's lock is not held any more
- * @nr_later:   how many they are
  * @recover:    decisions of the policy that may be reversed
  * @doubt:      how many were
  */
@@ -338,15 +340,13 @@ struct hipec_core {
 	u32 member;
 	u32 min_frames;
 	u32 *in_pool;
-	u32 vacant;
+	struct hipec_exchange exchange;
 	bool asked;
 	u32 named[HIPEC_MAX_NAMED];
 	u32 *taken;
 	u32 nr_taken;
 	u32 pool_held;
 	u32 pool_leaving;
-	u32 later[HIPEC_AGE_EVERY];
-	u32 nr_later;
 	struct hipec_recover recover;
 	struct hipec_doubt doubt;
 };

@@ -48,9 +48,25 @@ u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page)
 }
 
 /**
+ * hipec_mr_use() - a page came in, in an entry that is on no queue
+ * @mr:    manager, FIFO2-MR
+ * @f:     the entry, isolated by the caller, whose page has left
+ * @owner: of the page that came
+ * @page:  its number
+ *
+ * Context: expects the caller's lock.
+ */
+void hipec_mr_use(struct hipec_mr *mr, u32 f, u32 owner, u32 page)
+{
+	mr->frame[f].owner = owner;
+	mr->frame[f].page = page;
+	hipec_mr_link(mr, f, HIPEC_MR_ACTIVE);
+}
+
+/**
  * hipec_mr_renew() - a page came in, in an entry whose page has left
  * @mr:   manager, FIFO2-MR
- * @f:    the entry, which was not deleted
+ * @f:    the entry, which was not deleted; somebody else may have isolated it
  * @page: the number of the page that came, of the same owner
  *
  * As hipec_mr_del() and hipec_mr_add(), where nobody looked in between.
@@ -59,8 +75,10 @@ u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page)
  */
 void hipec_mr_renew(struct hipec_mr *mr, u32 f, u32 page)
 {
-	hipec_mr_unlink(mr, f);
 	mr->frame[f].page = page;
+	if (mr->frame[f].place == HIPEC_MR_ISOLATED)
+		return;
+	hipec_mr_unlink(mr, f);
 	hipec_mr_link(mr, f, HIPEC_MR_ACTIVE);
 }
 
@@ -84,27 +102,36 @@ static void put_unused(struct hipec_mr *mr, u32 f)
  */
 void hipec_mr_forget(struct hipec_mr *mr, u32 f)
 {
+	if (mr->frame[f].place == HIPEC_MR_ISOLATED) {
+		mr->frame[f].place = HIPEC_MR_GONE;
+		return;
+	}
 	hipec_mr_unlink(mr, f);
 	put_unused(mr, f);
 }
 
-/*
- * A page of the victim's owner, @f, is about to leave; has it been asked for? Then it is on no
- * queue any more. Not inlined, as few pages leave while the manager looks.
- */
-static noinline bool gave_place(struct hipec_mr *mr, u32 f)
+/* An entry that the caller has isolated may be another page's. Expects the caller's lock. */
+void hipec_mr_drop(struct hipec_mr *mr, u32 f)
 {
-	u32 victim = mr->victim;
-	bool answers = mr->asking && !mr->left && f != victim;
+	put_unused(mr, f);
+}
 
-	if (answers) {
-		hipec_mr_replace(mr, f, victim);
-		mr->moved++;
-		mr->ops->moved(mr, mr->victim_owner, mr->frame[victim].page,
-			       mr->frame[f].page);
-	}
-	mr->left++;
-	return answers;
+/*
+ * A page of the victim's owner, @f, is about to leave; has it been asked for? Then the victim
+ * has its entry, and so its place. Not inlined, as few pages leave while the manager looks.
+ * Return: the entry that nobody needs any more.
+ */
+static noinline u32 give_place(struct hipec_mr *mr, u32 f)
+{
+	u32 victim = mr->victim, gone = mr->frame[f].page, kept = mr->frame[victim].page;
+
+	if (mr->left++ || !mr->asking || f == victim)
+		return f;
+	mr->frame[f].page = kept;
+	mr->frame[victim].page = gone;
+	mr->moved++;
+	mr->ops->moved(mr, mr->victim_owner, kept, gone, f);
+	return victim;
 }
 
 /**
@@ -120,11 +147,9 @@ static noinline bool gave_place(struct hipec_mr *mr, u32 f)
  */
 void hipec_mr_del(struct hipec_mr *mr, u32 f)
 {
-	struct hipec_mr_frame *frame = &mr->frame[f];
-
-	if (likely(!mr->looking) || frame->owner != mr->victim_owner || !gave_place(mr, f))
-		hipec_mr_unlink(mr, f);
-	put_unused(mr, f);
+	if (unlikely(mr->looking) && mr->frame[f].owner == mr->victim_owner)
+		f = give_place(mr, f);
+	hipec_mr_forget(mr, f);
 }
 
 /**
@@ -167,21 +192,28 @@ bool hipec_mr_look(struct hipec_mr *mr, u32 f)
 
 /*
  * Two thirds of all pages are to be inactive, and one at least: else the only
- * page of a manager that has one would be out of reach.
+ * page of a manager that has one would be out of reach. The first active ones become so, @most
+ * of them. Return: how many.
  */
-static void refill(struct hipec_mr *mr)
+static u32 deactivate(struct hipec_mr *mr, u32 most)
 {
 	u64 both = (u64)mr->active.count + mr->inactive.count;
-	u32 target = both < 2 ? both : both * 2 / 3;
-	u32 most = mr->most ? mr->most : mr->active.count;
-	u32 nr, next, f = mr->active.head;
+	u32 target = both < 2 ? both : both * 2 / 3, nr;
 
 	if (mr->inactive.count >= target)
-		return;
+		return 0;
 	nr = target - mr->inactive.count;
 	nr = nr < mr->active.count ? nr : mr->active.count;
 	nr = nr < most ? nr : most;
 	hipec_mr_deactivate(mr, nr);
+	return nr;
+}
+
+static void refill(struct hipec_mr *mr)
+{
+	u32 next, f = mr->active.head;
+	u32 nr = deactivate(mr, mr->most ? mr->most : mr->active.count);
+
 	for (; nr; nr--, f = next) {
 		next = mr->frame[f].next;
 		mr->ops->reset(mr, mr->frame[f].owner, mr->frame[f].page);
@@ -277,18 +309,74 @@ bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester)
 	return gone;
 }
 
+/* What the manager knows of entry @f. */
+static struct hipec_mr_page page_of(const struct hipec_mr *mr, u32 f)
+{
+	const struct hipec_mr_frame *frame = &mr->frame[f];
+
+	return (struct hipec_mr_page){ .f = f, .owner = frame->owner, .page = frame->page };
+}
+
 /**
  * hipec_mr_age() - bring the inactive queue to its length before there is need
- * @mr: manager
+ * @mr:    manager
+ * @pages: gets those whose bits are to be reset
+ * @nr:    so many at most; there are more if all are used
  *
  * Figure 4 does so when it reclaims: then pages that came in since, or all if the
  * queue was empty, are judged right after their bits were reset, however much they
  * are used. Whoever calls this now and then while pages come in gives them time.
  *
- * Context: expects the caller's lock, and keeps it; calls the host's reset().
+ * Context: expects the caller's lock, and keeps it.
+ * Return: pages; 0 for AWST, and while hipec_mr_reclaim() is at work.
  */
-void hipec_mr_age(struct hipec_mr *mr)
+u32 hipec_mr_age(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr)
 {
-	if (mr->policy == HIPEC_MR_FIFO2 && !mr->reclaiming)
-		refill(mr);
+	u32 f = mr->active.head, i;
+
+	if (mr->policy != HIPEC_MR_FIFO2 || mr->reclaiming)
+		return 0;
+	nr = deactivate(mr, nr);
+	for (i = 0; i < nr; i++, f = mr->frame[f].next)
+		pages[i] = page_of(mr, f);
+	return nr;
+}
+
+/**
+ * hipec_mr_isolate() - the pages that would be looked at next
+ * @mr:    manager, FIFO2-MR
+ * @pages: gets them
+ * @nr:    so many at most
+ *
+ * The caller looks at them as hipec_mr_reclaim() would, when it has no lock. Each entry is put
+ * back then, used by another page (hipec_mr_use()) or dropped (hipec_mr_drop()).
+ *
+ * Context: expects the caller's lock.
+ * Return: pages; 0 if none is inactive.
+ */
+u32 hipec_mr_isolate(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr)
+{
+	u32 f = mr->inactive.head, i;
+
+	nr = nr < mr->inactive.count ? nr : mr->inactive.count;
+	for (i = 0; i < nr; i++, f = mr->frame[f].next) {
+		mr->frame[f].place = HIPEC_MR_ISOLATED;
+		pages[i] = page_of(mr, f);
+	}
+	mr->inactive.head = f;
+	mr->inactive.count -= nr;
+	if (f)
+		mr->frame[f].prev = HIPEC_MR_NONE;
+	else
+		mr->inactive.tail = HIPEC_MR_NONE;
+	return nr;
+}
+
+/* What was isolated was passed over, or not looked at. Expects the caller's lock. */
+void hipec_mr_put_back(struct hipec_mr *mr, u32 f)
+{
+	if (mr->frame[f].place == HIPEC_MR_GONE)
+		put_unused(mr, f);
+	else
+		hipec_mr_link(mr, f, HIPEC_MR_ACTIVE);
 }

@@ -24,6 +24,8 @@
  * whose callers must not wait so long sets @most: then one reclaim ends after so
  * many pages that could not go, and the next one goes on where it was.
  *
+ * Or a host isolates pages, and looks at them itself, when the caller's lock is not held.
+ *
  * Interface:
  * hipec_mr_init(), hipec_mr_init_awst()   a manager without frames
  * hipec_mr_more()             more entries
@@ -32,7 +34,8 @@
  * hipec_mr_renew(), hipec_mr_forget()     the entry of one that has left gets another, or none
  * hipec_mr_is_full()          whether an owner must lose a page to get one
  * hipec_mr_reclaim()          have one page given up
- * hipec_mr_age()              reset bits before there is need
+ * hipec_mr_age()              bits are to be reset before there is need
+ * hipec_mr_isolate(), hipec_mr_put_back()  entries are on no queue, are on one again
  */
 #ifndef HIPEC_POOL_FIFO2MR_H
 #define HIPEC_POOL_FIFO2MR_H
@@ -63,14 +66,14 @@ struct hipec_mr;
  * @take: asked, the container gave up nothing, or not in time. Take @page: the
  *	host calls hipec_mr_del() for it, unless it cannot go (pinned, busy).
  * @moved: @gone is about to leave though the manager had chosen @kept, which
- *	now has its place. For the recovery table. Called from hipec_mr_del().
+ *	now has its place, and its entry, @f. Called from hipec_mr_del().
  */
 struct hipec_mr_ops {
 	bool (*referenced)(struct hipec_mr *mr, u32 owner, u32 page);
 	void (*reset)(struct hipec_mr *mr, u32 owner, u32 page);
 	void (*ask)(struct hipec_mr *mr, u32 owner, u32 page);
 	void (*take)(struct hipec_mr *mr, u32 owner, u32 page);
-	void (*moved)(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone);
+	void (*moved)(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone, u32 f);
 };
 
 enum hipec_mr_policy {
@@ -83,6 +86,13 @@ enum hipec_mr_place {
 	HIPEC_MR_ACTIVE,
 	HIPEC_MR_INACTIVE,
 	HIPEC_MR_OWN,		/* AWST: its owner's queue */
+	HIPEC_MR_ISOLATED,	/* none; whoever isolated it puts it back */
+	HIPEC_MR_GONE,		/* likewise, and it was deleted meanwhile */
+};
+
+/* A page that the manager knows: entry @f was its when that was looked up. */
+struct hipec_mr_page {
+	u32 f, owner, page;
 };
 
 struct hipec_mr_frame {
@@ -152,10 +162,14 @@ void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max);
 u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page);
 void hipec_mr_del(struct hipec_mr *mr, u32 f);
 void hipec_mr_renew(struct hipec_mr *mr, u32 f, u32 page);
+void hipec_mr_use(struct hipec_mr *mr, u32 f, u32 owner, u32 page);
 void hipec_mr_forget(struct hipec_mr *mr, u32 f);
 bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner);
 bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester);
-void hipec_mr_age(struct hipec_mr *mr);
+u32 hipec_mr_age(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr);
+u32 hipec_mr_isolate(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr);
+void hipec_mr_put_back(struct hipec_mr *mr, u32 f);
+void hipec_mr_drop(struct hipec_mr *mr, u32 f);
 
 /* For awst.c. */
 bool hipec_mr_look(struct hipec_mr *mr, u32 f);

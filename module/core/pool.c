@@ -17,66 +17,61 @@ static struct hipec_pool *pool_of(struct hipec_mr *mr)
 	return (struct hipec_pool *)mr;
 }
 
-static void unlock_member(struct hipec_pool *pool, struct hipec_core *core)
-{
-	if (core->ops->unlock)
-		core->ops->unlock(core, core == pool->requester);
-	else
-		hipec_core_settle(core);
-}
-
 /*
- * Member @owner with its lock, if it can be had at once and page @h, that the manager has
- * chosen, is its still. The requester's lock is held.
+ * Under the pool's lock: member @owner with its lock, if it can be had at once and page @h, that
+ * the manager has chosen, is its still. The requester's lock is held.
  */
 static struct hipec_core *lock_member(struct hipec_pool *pool, u32 owner, u32 h)
 {
 	struct hipec_core *core = pool->member[owner];
+	const struct hipec_mr *mr = &pool->mr;
+	bool known;
 
 	if (core != pool->requester && core->ops->try_lock && !core->ops->try_lock(core))
 		return NULL;
-	if (likely(core->in_pool[h]))
-		return core;
-	if (pool->mr.looking)
+	known = mr->looking ? core->in_pool[h] == mr->victim : core->in_pool[h];
+	/* While the manager looks at a page its queues may change. */
+	if (mr->looking && !known)
 		hipec_pool_forget(core);
-	unlock_member(pool, core);
+	else if (mr->looking && core->exchange.nr_came)
+		hipec_pool_tell(core);
+	if (likely(known))
+		return core;
+	hipec_pool_unlock_member(core, pool->requester);
 	return NULL;
+}
+
+/* Whether page @h is not to go: it was referenced, or its member has few for others. */
+static bool passes(struct hipec_core *core, u32 h, bool own)
+{
+	if (core->ops->referenced(core, h, HIPEC_REF_POOL)) {
+		hipec_recover_drop_kept(&core->recover, core->vm.page[h].pgno);
+		return true;
+	}
+	/* Its last frames are its own to replace. */
+	return !own && core->pool_held <= core->min_frames;
 }
 
 static bool mr_referenced(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
 	struct hipec_core *core = lock_member(pool, owner, h);
-	bool pass;
+	bool pass = !core || passes(core, h, core == pool->requester);
 
-	if (!core)
-		return true;
-	if (core->ops->referenced(core, h, HIPEC_REF_POOL)) {
-		hipec_recover_drop_kept(&core->recover, core->vm.page[h].pgno);
-		pass = true;
-	} else {
-		/* Its last frames are its own to replace. */
-		pass = core != pool->requester &&
-		       core->pool_held <= core->min_frames;
-	}
-	unlock_member(pool, core);
+	if (core)
+		hipec_pool_unlock_member(core, pool->requester);
 	return pass;
 }
 
 static void mr_reset(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
-	struct hipec_core *core = pool->member[owner];
+	struct hipec_core *core = lock_member(pool, owner, h);
 
-	if (pool->aging && core == pool->requester && core->nr_later < ARRAY_SIZE(core->later)) {
-		core->later[core->nr_later++] = h;
-		return;
-	}
-	core = lock_member(pool, owner, h);
 	if (!core)
 		return;
 	core->ops->reset(core, h, HIPEC_REF_POOL);
-	unlock_member(pool, core);
+	hipec_pool_unlock_member(core, pool->requester);
 }
 
 /* Have a member name pages again, unless it has enough. */
@@ -108,53 +103,61 @@ static void note_taken(struct hipec_core *core, u32 pgno)
 		core->taken[core->nr_taken++] = pgno;
 }
 
+/* A page goes that the member has named. @own: for a page of its own. */
+static void take_named(struct hipec_core *core, bool own)
+{
+	if (hipec_doubt_asks(&core->doubt))
+		hipec_core_take_named(core, own);
+}
+
+/* Page @h goes, which the manager has chosen. */
+static void take_chosen(struct hipec_core *core, u32 h, bool own)
+{
+	u32 pgno = core->vm.page[h].pgno;
+
+	if (may_take(core) && hipec_core_evict(core, h, own, HIPEC_EVICT_TAKEN))
+		note_taken(core, pgno);
+}
+
 /* A page that was named by the member whose page was chosen. Without one the choice stands. */
 static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
 	struct hipec_core *core = lock_member(pool, owner, h);
 
-	(void)h;
 	if (!core)
 		return;
 	core->asked = true;
-	if (hipec_doubt_asks(&core->doubt))
-		hipec_core_take_named(core, core == pool->requester);
+	take_named(core, core == pool->requester);
 	core->asked = false;
 	/* Under memory pressure the worker would hold the lock that the next scan tries. */
 	if (pool->requester && core != pool->requester)
 		refill(core);
-	unlock_member(pool, core);
+	hipec_pool_unlock_member(core, pool->requester);
 }
 
 static void mr_take(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
 	struct hipec_core *core = lock_member(pool, owner, h);
-	u32 pgno;
 
 	if (!core)
 		return;
-	pgno = core->vm.page[h].pgno;
 	core->asked = true;
-	if (may_take(core) &&
-	    hipec_core_evict(core, h, core == pool->requester, HIPEC_EVICT_TAKEN))
-		note_taken(core, pgno);
+	take_chosen(core, h, core == pool->requester);
 	core->asked = false;
-	unlock_member(pool, core);
+	hipec_pool_unlock_member(core, pool->requester);
 }
 
-static void mr_moved(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone)
+static void mr_moved(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone, u32 f)
 {
 	struct hipec_core *core = pool_of(mr)->member[owner];
 
-	core->counters.moved++;
-	hipec_doubt_moved(&core->doubt);
+	core->in_pool[kept] = f;
 	/* FIFO2-MR has just seen that it is not referenced, AWST does not look. */
 	if (mr->policy == HIPEC_MR_AWST)
 		core->ops->reset(core, kept, HIPEC_REF_POOL);
-	hipec_recover_add(&core->recover, core->vm.page[gone].pgno,
-			  core->vm.page[kept].pgno);
+	hipec_pool_moved(core, kept, gone);
 }
 
 const struct hipec_mr_ops hipec_pool_mr_ops = {
@@ -191,7 +194,7 @@ static bool ask_untouched(struct hipec_pool *pool, const struct hipec_core *core
 	u32 i;
 
 	for (i = 1; i <= pool->top; i++) {
-		other = pool->member[i];
+		other = READ_ONCE(pool->member[i]);
 		if (!other || other == core || !other->ops->refill ||
 		    READ_ONCE(other->vm.nr_live) || READ_ONCE(other->nr_frames) <= other->min_frames)
 			continue;
@@ -224,15 +227,15 @@ static int make_room(struct hipec_pool *pool, struct hipec_core *core)
 	return 1;
 }
 
-/* The pool is nearly full: all members name pages, before there is need of them. */
-static void note_tight(struct hipec_pool *pool)
+/* The pool is nearly full: all members name pages, before there is need. Expects its lock. */
+static void note_tight(struct hipec_core *requester)
 {
+	struct hipec_pool *pool = requester->pool;
 	bool tight = is_tight(pool);
 	u32 i;
 
 	for (i = 1; tight && !pool->tight && i <= pool->top; i++)
-		if (pool->member[i] && pool->member[i] != pool->requester &&
-		    pool->member[i]->ops->refill)
+		if (pool->member[i] && pool->member[i] != requester && pool->member[i]->ops->refill)
 			pool->member[i]->ops->refill(pool->member[i]);
 	pool->tight = tight;
 }
@@ -249,7 +252,7 @@ static int find_frame(struct hipec_core *core, bool at_limit)
 	hipec_pool_forget(core);
 	if (!at_limit || hipec_mr_is_full(&pool->mr, core->member))
 		ret = make_room(pool, core);
-	note_tight(pool);
+	note_tight(core);
 	if (ret == 1 && core->nr_free + core->nr_pending <= had) {
 		/* At its limit its own page is leaving. */
 		ret = at_limit ? 0 : 2;
@@ -258,6 +261,90 @@ static int find_frame(struct hipec_core *core, bool at_limit)
 	}
 	hipec_pool_unlock(pool, entered);
 	return ret;
+}
+
+/* The next page that was isolated goes, or is passed over. Return: whether one went. */
+static bool look(struct hipec_core *core)
+{
+	struct hipec_exchange *x = &core->exchange;
+	struct hipec_mr_page page = x->isolated[x->at++];
+	struct hipec_core *owner = hipec_pool_lock_page(core, &page);
+	bool own = owner == core, gone = false;
+
+	if (owner && !passes(owner, page.page, own)) {
+		owner->exchange.chosen = page.page;
+		take_named(owner, own);
+		if (owner->exchange.chosen)
+			take_chosen(owner, page.page, own);
+		gone = !owner->exchange.chosen;
+		owner->exchange.chosen = 0;
+		if (!own)
+			refill(owner);
+	}
+	if (owner && !own)
+		hipec_pool_unlock_member(owner, core);
+	if (gone)
+		hipec_pool_vacate(core, &(struct hipec_mr_entry){
+				  .f = page.f, .use = HIPEC_ENTRY_ISOLATED });
+	else
+		x->isolated[x->nr_passed++] = page;
+	return gone;
+}
+
+/* The same as make_room(), and nobody waits for the pool's lock meanwhile. */
+static int look_for_room(struct hipec_pool *pool, struct hipec_core *core)
+{
+	u32 most = pool->mr.most ? pool->mr.most : ~0u, passed = 0;
+	u32 before = core->nr_free + core->nr_pending;
+	struct hipec_exchange *x = &core->exchange;
+
+	while (!has_room(pool)) {
+		/* Enough is leaving: more would not come sooner. */
+		if (atomic_long_read(&pool->nr) < pool->max) {
+			ask_untouched(pool, core);
+			return -EAGAIN;
+		}
+		if (x->at == x->nr_isolated && !hipec_pool_isolate(core))
+			return passed || ask_untouched(pool, core) ? -EAGAIN : 0;
+		passed = look(core) ? 0 : passed + 1;
+		if (core->nr_free + core->nr_pending > before)
+			return 1;
+		if (passed == most)
+			return -EAGAIN;
+	}
+	return 1;
+}
+
+/* A frame more is promised to somebody. Return: false if others were faster. */
+static bool promise_frame(struct hipec_pool *pool)
+{
+	if (atomic_long_add_return(1, &pool->nr) <= pool->max)
+		return true;
+	atomic_long_add(-1, &pool->nr);
+	return false;
+}
+
+/* As find_frame(), in a large pool: FIFO2-MR's, so that @core is not at its limit. */
+static int find_frame_together(struct hipec_core *core)
+{
+	struct hipec_pool *pool = core->pool;
+	int pin = pool->ops->pin ? pool->ops->pin() : 0, ret;
+	u32 had = core->nr_free + core->nr_pending;
+	bool got;
+
+	do {
+		ret = look_for_room(pool, core);
+		got = core->nr_free + core->nr_pending > had;
+	} while (ret == 1 && !got && !promise_frame(pool));
+	if (pool->ops->unpin)
+		pool->ops->unpin(pin);
+	if (unlikely(is_tight(pool) != READ_ONCE(pool->tight))) {
+		bool entered = hipec_pool_lock(pool);
+
+		note_tight(core);
+		hipec_pool_unlock(pool, entered);
+	}
+	return ret == 1 && !got ? 2 : ret;
 }
 
 /*
@@ -311,7 +398,7 @@ int hipec_pool_grow(struct hipec_core *core, const struct hipec_demand *d,
 	}
 	if (name(core, d, at_limit))
 		return 1;
-	ret = find_frame(core, at_limit);
+	ret = pool->together > 1 ? find_frame_together(core) : find_frame(core, at_limit);
 	hipec_core_catch_up(core);
 	if (ret != 2)
 		return ret;

@@ -10,6 +10,10 @@
  * nearly full each member's policy names pages at its own faults, and in a task of its own
  * when others have taken them (refill() of the host).
  *
+ * In a large pool a member isolates several pages that the manager would look at next, and
+ * looks at them without the pool's lock; it tells the manager of several pages at once
+ * (exchange.c). So members share little but has_room().
+ *
  * A victim that is dirty leaves when it has been written. Frames that are leaving
  * do not count as held, up to @slack of them.
  *
@@ -23,7 +27,7 @@
  * hipec_pool_space()           frames that nobody would have to give up
  * hipec_pool_added(), _removed()  a page is live, is about to be live no more
  * hipec_pool_renamed()         a page has another entry
- * hipec_pool_forget()          the entry that waits for the next page does so no more
+ * hipec_pool_forget()          the manager is told of all that a member has
  * hipec_pool_recover()         an ill-advised decision is reversed
  * hipec_pool_give()            a member gives a page up
  * hipec_pool_spare(), _reclaim()  for memory pressure
@@ -44,7 +48,9 @@
  * @nr_members: may be read without the lock
  * @top:      the largest number of a member
  * @requester: member that wants a frame and holds its own lock; NULL: the system
- * @aging:    bits are reset before there is need
+ * @together: pages of which a member tells the manager together, or that it isolates
+ * @most_together: HIPEC_TOGETHER at most; 0, as 1: in a pool of any size the manager alone
+ *            looks at pages, and knows of each at once. Invariant
  * @tight:    members were told to name pages, and that is not over
  * @nr_added: pages, so far; it wraps
  * @max:      frames that the members may hold; invariant
@@ -61,7 +67,8 @@ struct hipec_pool {
 	u32 nr_members;
 	u32 top;
 	struct hipec_core *requester;
-	bool aging;
+	u32 together;
+	u32 most_together;
 	bool tight;
 	u32 nr_added;
 	long max;
@@ -90,6 +97,17 @@ void hipec_pool_recover(struct hipec_core *core, u32 pgno);
 bool hipec_pool_give(struct hipec_core *core);
 long hipec_pool_spare(const struct hipec_pool *pool);
 bool hipec_pool_reclaim(struct hipec_pool *pool);
+
+/* exchange.c */
+void hipec_pool_together(struct hipec_pool *pool);
+void hipec_pool_tell(struct hipec_core *core);
+bool hipec_pool_isolate(struct hipec_core *core);
+void hipec_pool_vacate(struct hipec_core *core, const struct hipec_mr_entry *e);
+void hipec_pool_return(struct hipec_core *core);
+struct hipec_core *hipec_pool_lock_page(struct hipec_core *core,
+					const struct hipec_mr_page *page);
+void hipec_pool_unlock_member(struct hipec_core *core, const struct hipec_core *requester);
+void hipec_pool_moved(struct hipec_core *core, u32 kept, u32 gone);
 
 /* Tell the pool, if it shares one, what a container holds. Expects its lock. */
 static inline void hipec_pool_account(struct hipec_core *core)

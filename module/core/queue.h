@@ -25,22 +25,6 @@ hipec_mr_queue_of(struct hipec_mr *mr, const struct hipec_mr_frame *frame)
 	}
 }
 
-/* Let @queue's neighbours of @f, which knows them, know of it. */
-static inline void hipec_mr_set_links(struct hipec_mr *mr,
-				      struct hipec_mr_queue *queue, u32 f)
-{
-	const struct hipec_mr_frame *frame = &mr->frame[f];
-
-	if (frame->prev)
-		mr->frame[frame->prev].next = f;
-	else
-		queue->head = f;
-	if (frame->next)
-		mr->frame[frame->next].prev = f;
-	else
-		queue->tail = f;
-}
-
 /* Put @f, which is on no queue, at the tail of the one at @place. */
 static inline void hipec_mr_link(struct hipec_mr *mr, u32 f,
 				 enum hipec_mr_place place)
@@ -111,21 +95,6 @@ static inline void hipec_mr_deactivate(struct hipec_mr *mr, u32 nr)
 		mr->frame[f].prev = HIPEC_MR_NONE;
 	else
 		from->tail = HIPEC_MR_NONE;
-}
-
-/* Take @f off its queue and put it in @gone's place, which loses it. */
-static inline void hipec_mr_replace(struct hipec_mr *mr, u32 gone, u32 f)
-{
-	struct hipec_mr_frame *frame = &mr->frame[f];
-
-	hipec_mr_unlink(mr, f);
-	/* Now, if they were neighbours, @gone knows @f no more. */
-	frame->prev = mr->frame[gone].prev;
-	frame->next = mr->frame[gone].next;
-	frame->place = mr->frame[gone].place;
-	hipec_mr_set_links(mr, hipec_mr_queue_of(mr, frame), f);
-	if (frame->place == HIPEC_MR_OWN)
-		mr->stamp[f] = mr->stamp[gone];
 }
 
 #endif /* HIPEC_POOL_QUEUE_H */

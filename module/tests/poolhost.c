@@ -223,8 +223,9 @@ static void mr_take(struct hipec_mr *mr, u32 owner, u32 page)
 	hipec_poolhost_take(host_of(mr), owner, page);
 }
 
-static void mr_moved(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone)
+static void mr_moved(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone, u32 f)
 {
+	host_of(mr)->page[owner][kept].f = f;
 	hipec_poolhost_moved(host_of(mr), owner, kept, gone);
 }
 

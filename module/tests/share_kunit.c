@@ -3,58 +3,13 @@
  * module/core, the engine, of containers that share a pool: which of them gives a frame
  * up, and which gets one.
  */
-#include "corehost.h"
-
-#define MEMBERS 3
-
-struct world {
-	struct hipec_pool pool;
-	struct hipec_core *member[MEMBERS + 1];
-	struct hipec_mr_frame frame[OWNER_PAGES];
-};
-
-static struct world *pool(struct kunit *test, u32 max)
-{
-	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	w->pool.ops = &hipec_owner_ops;
-	w->pool.member = w->member;
-	w->pool.max_members = MEMBERS;
-	w->pool.max = max;
-	w->pool.slack = 1;
-	w->pool.recovery = true;
-	hipec_mr_init(&w->pool.mr, &hipec_pool_mr_ops, w->frame, OWNER_PAGES - 1);
-	return w;
-}
-
-static struct hipec_owner *member(struct kunit *test, struct world *w, u32 frames,
-			    u32 min)
-{
-	struct hipec_owner *o = hipec_owner_new(test, &hipec_owner_ops, true, frames);
-	struct hipec_demand d = hipec_owner_demand(o, HIPEC_NO_PGNO);
-	u32 decisions = hipec_pool_decisions(&o->core);
-	void *memory = kunit_kzalloc(test, hipec_recover_size(decisions, 4),
-				     GFP_KERNEL);
-
-	o->core.nr_frames = o->core.nr_free = 0;
-	o->core.in_pool = kunit_kzalloc(test, OWNER_PAGES * sizeof(u32), GFP_KERNEL);
-	o->core.taken = kunit_kzalloc(test, frames * sizeof(u32), GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(test, memory && o->core.in_pool && o->core.taken);
-	hipec_recover_init(&o->core.recover, memory, decisions, 4);
-	KUNIT_ASSERT_EQ(test, hipec_pool_join(&w->pool, &o->core, min), 0);
-	while (o->core.nr_frames < min)
-		KUNIT_ASSERT_EQ(test, hipec_pool_grow(&o->core, &d,
-						      HIPEC_EFFORT_MOST), 1);
-	hipec_core_start(&o->core);
-	return o;
-}
+#include "sharehost.h"
 
 /* A member that wants a frame of a full pool gets another's, by that one's policy. */
 static void a_full_pool_gives_by_the_others_policy(struct kunit *test)
 {
-	struct world *w = pool(test, 10);
-	struct hipec_owner *a = member(test, w, 8, 2), *b = member(test, w, 8, 2);
+	struct hipec_sharers *w = hipec_sharers_new(test, 10);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 8, 2), *b = hipec_sharer_new(test, w, 8, 2);
 
 	hipec_owner_bring_all(test, a, 0, 8);
 	hipec_owner_bring_all(test, b, 0, 4);
@@ -76,8 +31,8 @@ static void a_full_pool_gives_by_the_others_policy(struct kunit *test)
 /* A member that is busy is passed over: not now, and nobody waits here. */
 static void a_busy_member_is_passed_over(struct kunit *test)
 {
-	struct world *w = pool(test, 8);
-	struct hipec_owner *a = member(test, w, 8, 2), *b = member(test, w, 8, 1);
+	struct hipec_sharers *w = hipec_sharers_new(test, 8);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 8, 2), *b = hipec_sharer_new(test, w, 8, 1);
 	struct hipec_demand d = hipec_owner_demand(b, 1);
 
 	hipec_owner_bring_all(test, a, 0, 7);
@@ -99,8 +54,8 @@ static void a_busy_member_is_passed_over(struct kunit *test)
  */
 static void no_policy_runs_in_anothers_time(struct kunit *test)
 {
-	struct world *w = pool(test, 20);
-	struct hipec_owner *a = member(test, w, 20, 2), *b = member(test, w, 20, 2);
+	struct hipec_sharers *w = hipec_sharers_new(test, 20);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 20, 2), *b = hipec_sharer_new(test, w, 20, 2);
 	u64 events;
 
 	hipec_owner_bring_all(test, a, 0, 18);
@@ -124,8 +79,8 @@ static void no_policy_runs_in_anothers_time(struct kunit *test)
 /* What was given up ahead and is touched lives again, and its policy has a PageFault. */
 static void a_named_page_that_is_touched_lives_again(struct kunit *test)
 {
-	struct world *w = pool(test, 20);
-	struct hipec_owner *a = member(test, w, 20, 2), *b = member(test, w, 20, 2);
+	struct hipec_sharers *w = hipec_sharers_new(test, 20);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 20, 2), *b = hipec_sharer_new(test, w, 20, 2);
 	u32 h;
 
 	hipec_owner_bring_all(test, a, 0, 18);
@@ -144,8 +99,8 @@ static void a_named_page_that_is_touched_lives_again(struct kunit *test)
 /* Not at its limit, above its quota, nor while the host has just said no. */
 static void a_member_gets_no_frame_beyond_what_it_may_have(struct kunit *test)
 {
-	struct world *w = pool(test, 40);
-	struct hipec_owner *a = member(test, w, 8, 2);
+	struct hipec_sharers *w = hipec_sharers_new(test, 40);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 8, 2);
 	struct hipec_demand d = hipec_owner_demand(a, 0);
 
 	KUNIT_EXPECT_EQ(test, hipec_pool_space(&a->core), 6);
@@ -170,8 +125,8 @@ static void a_member_gets_no_frame_beyond_what_it_may_have(struct kunit *test)
 /* A page that was given up in place of one that nobody needs is made good for. */
 static void bad_advice_is_reversed(struct kunit *test)
 {
-	struct world *w = pool(test, 4);
-	struct hipec_owner *a = member(test, w, 4, 1);
+	struct hipec_sharers *w = hipec_sharers_new(test, 4);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 4, 1);
 	u32 h;
 
 	hipec_owner_bring_all(test, a, 0, 4);
@@ -190,30 +145,14 @@ static void bad_advice_is_reversed(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, hipec_owner_find(a, 0));
 }
 
-/* The manager has an entry for each page that a policy knows or has named, and for the vacant. */
-static void expect_entries(struct kunit *test, const struct world *w)
-{
-	u32 i, h, nr = 0;
-
-	for (i = 1; i <= MEMBERS; i++) {
-		const struct hipec_core *core = w->member[i];
-
-		for (h = 1; core && h < OWNER_PAGES; h++)
-			nr += core->in_pool[h] && w->frame[core->in_pool[h]].page == h;
-		nr += core && core->vacant;
-	}
-	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, nr);
-	KUNIT_EXPECT_EQ(test, w->pool.mr.active.count + w->pool.mr.inactive.count, nr);
-}
-
 /*
  * A page that comes gets the entry of the one that went, at the end of the queue. Meanwhile
  * the manager finds no page there.
  */
 static void an_entry_waits_for_the_next_page(struct kunit *test)
 {
-	struct world *w = pool(test, 12);
-	struct hipec_owner *a = member(test, w, 6, 2), *b = member(test, w, 12, 2);
+	struct hipec_sharers *w = hipec_sharers_new(test, 12);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 6, 2), *b = hipec_sharer_new(test, w, 12, 2);
 	u32 touched;
 
 	hipec_owner_bring_all(test, a, 0, 6);
@@ -221,19 +160,19 @@ static void an_entry_waits_for_the_next_page(struct kunit *test)
 	hipec_owner_bring_all(test, a, 6, 20);
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_touched, touched);
 	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 6);
-	expect_entries(test, w);
+	hipec_sharers_expect_entries(test, w);
 
 	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
-	KUNIT_EXPECT_NE(test, a->core.vacant, 0);
+	KUNIT_EXPECT_NE(test, a->core.exchange.nr_vacant, 0);
 	/* A second one has the manager told. */
 	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
-	expect_entries(test, w);
+	hipec_sharers_expect_entries(test, w);
 
 	hipec_owner_bring_all(test, b, 0, 12);
-	KUNIT_EXPECT_EQ(test, a->core.vacant, 0);
+	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_vacant, 0);
 	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 2);
 	KUNIT_EXPECT_EQ(test, b->core.nr_frames, 10);
-	expect_entries(test, w);
+	hipec_sharers_expect_entries(test, w);
 	hipec_owner_expect_whole(test, a);
 	hipec_owner_expect_whole(test, b);
 }
@@ -241,8 +180,8 @@ static void an_entry_waits_for_the_next_page(struct kunit *test)
 /* The manager knows the pages of a member whose table has become shorter, and takes the oldest. */
 static void the_manager_knows_pages_that_moved(struct kunit *test)
 {
-	struct world *w = pool(test, 12);
-	struct hipec_owner *a = member(test, w, 12, 2), *b = member(test, w, 12, 2);
+	struct hipec_sharers *w = hipec_sharers_new(test, 12);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 12, 2), *b = hipec_sharer_new(test, w, 12, 2);
 	struct hipec_vm *vm = &a->core.vm;
 	u32 moved = 0, pgno;
 
@@ -265,20 +204,20 @@ static void the_manager_knows_pages_that_moved(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, moved, 3);
 	KUNIT_EXPECT_EQ(test, vm->reached, 7);
-	expect_entries(test, w);
+	hipec_sharers_expect_entries(test, w);
 	hipec_owner_expect_whole(test, a);
 	hipec_owner_bring_all(test, b, 0, 9);
 	for (pgno = 0; pgno < 10; pgno++)
 		KUNIT_EXPECT_EQ(test, !!hipec_owner_find(a, pgno), pgno >= 7);
-	expect_entries(test, w);
+	hipec_sharers_expect_entries(test, w);
 	hipec_owner_expect_whole(test, a);
 }
 
 /* Two thirds of the pages are inactive, and have their bits reset before there is need. */
 static void bits_are_reset_while_pages_come(struct kunit *test)
 {
-	struct world *w = pool(test, 30);
-	struct hipec_owner *a = member(test, w, 30, 2);
+	struct hipec_sharers *w = hipec_sharers_new(test, 30);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 30, 2);
 	u32 pgno, set = 0;
 
 	/* HIPEC_AGE_EVERY pages and one more; the pool is more than half full then. */
@@ -295,27 +234,27 @@ static void bits_are_reset_while_pages_come(struct kunit *test)
 /* Memory pressure has one page for each answer, also where it meets an entry without a page. */
 static void what_has_left_is_no_answer_to_pressure(struct kunit *test)
 {
-	struct world *w = pool(test, 12);
-	struct hipec_owner *a = member(test, w, 12, 2);
+	struct hipec_sharers *w = hipec_sharers_new(test, 12);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 12, 2);
 	long before;
 
 	hipec_owner_bring_all(test, a, 0, 12);
 	w->pool.requester = NULL;
 	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
 	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
-	KUNIT_ASSERT_NE(test, a->core.vacant, 0);
+	KUNIT_ASSERT_NE(test, a->core.exchange.nr_vacant, 0);
 	before = atomic_long_read(&w->pool.nr);
 	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
 	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&w->pool.nr), before - 2);
-	expect_entries(test, w);
+	hipec_sharers_expect_entries(test, w);
 }
 
 /* Of no more pages than it has room for is a policy to be told: others wait until it was. */
 static void pages_wait_for_a_policy_that_has_not_heard(struct kunit *test)
 {
-	struct world *w = pool(test, 30);
-	struct hipec_owner *a = member(test, w, 20, 2);
+	struct hipec_sharers *w = hipec_sharers_new(test, 30);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 20, 2);
 	struct hipec_core *core = &a->core;
 	u32 refills;
 
@@ -344,13 +283,13 @@ static void pages_wait_for_a_policy_that_has_not_heard(struct kunit *test)
 /* The manager takes no more pages than it has entries for, until there are more. */
 static void more_entries_are_those_before_and_others(struct kunit *test)
 {
-	struct world *w = pool(test, 30);
+	struct hipec_sharers *w = hipec_sharers_new(test, 30);
 	struct hipec_owner *a;
 	struct hipec_mr_frame *more = kunit_kzalloc(test, sizeof(w->frame), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, more);
 	w->pool.mr.nr = 4;
-	a = member(test, w, 20, 2);
+	a = hipec_sharer_new(test, w, 20, 2);
 	hipec_owner_bring_all(test, a, 0, 6);
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 4);
 	memcpy(more, w->frame, 5 * sizeof(*more));
@@ -367,12 +306,12 @@ static void more_entries_are_those_before_and_others(struct kunit *test)
 /* There is room for so many; and one that leaves takes nothing along. */
 static void members_join_and_leave(struct kunit *test)
 {
-	struct world *w = pool(test, 30);
-	struct hipec_owner *o[MEMBERS], *one_more = hipec_owner_new(test, &hipec_owner_ops, true, 4);
+	struct hipec_sharers *w = hipec_sharers_new(test, 30);
+	struct hipec_owner *o[SHARERS], *one_more = hipec_owner_new(test, &hipec_owner_ops, true, 4);
 	u32 i;
 
-	for (i = 0; i < MEMBERS; i++)
-		o[i] = member(test, w, 4, 2);
+	for (i = 0; i < SHARERS; i++)
+		o[i] = hipec_sharer_new(test, w, 4, 2);
 	hipec_owner_bring_all(test, o[0], 0, 2);
 	while (hipec_pool_give(&o[0]->core))
 		;
@@ -383,7 +322,7 @@ static void members_join_and_leave(struct kunit *test)
 	o[0]->core.nr_surplus = 0;
 	hipec_pool_leave(&o[0]->core);
 	hipec_pool_leave(&o[0]->core);
-	KUNIT_EXPECT_EQ(test, w->pool.nr_members, MEMBERS - 1);
+	KUNIT_EXPECT_EQ(test, w->pool.nr_members, SHARERS - 1);
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&w->pool.nr), 4);
 	KUNIT_EXPECT_EQ(test, hipec_pool_join(&w->pool, &one_more->core, 1), 0);
@@ -392,8 +331,8 @@ static void members_join_and_leave(struct kunit *test)
 /* Frames in plenty come in blocks. */
 static void frames_in_plenty_come_at_once(struct kunit *test)
 {
-	struct world *w = pool(test, 5000);
-	struct hipec_owner *a = member(test, w, 4000, 2);
+	struct hipec_sharers *w = hipec_sharers_new(test, 5000);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 4000, 2);
 	struct hipec_demand d = hipec_owner_demand(a, 0);
 
 	a->nr_allocated = 0;

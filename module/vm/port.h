@@ -60,6 +60,11 @@ static inline void atomic_long_add(long n, atomic_long_t *v)
 {
 	v->counter += n;
 }
+
+static inline long atomic_long_add_return(long n, atomic_long_t *v)
+{
+	return v->counter += n;
+}
 #endif
 
 #endif /* HIPEC_VM_PORT_H */
