@@ -112,17 +112,18 @@ static bool has_place(const struct hipec_core *core, u32 f)
  * hipec_pool_lock_page() - the member whose page it is, with its lock
  * @core: member that wants to know
  * @page: that the manager has named
+ * @busy: gets whether its lock could not be had at once
  *
  * Context: expects @core's lock, not the pool's; the host sees to it that no member is freed.
- * Return: member; NULL if its lock cannot be had at once, or the page has left.
+ * Return: member; NULL if it is busy, or the page has left.
  */
-struct hipec_core *hipec_pool_lock_page(struct hipec_core *core, const struct hipec_mr_page *page)
+struct hipec_core *hipec_pool_lock_page(struct hipec_core *core, const struct hipec_mr_page *page,
+					bool *busy)
 {
 	struct hipec_core *owner = READ_ONCE(core->pool->member[page->owner]);
 
-	if (!owner)
-		return NULL;
-	if (owner != core && owner->ops->try_lock && !owner->ops->try_lock(owner))
+	*busy = owner && owner != core && owner->ops->try_lock && !owner->ops->try_lock(owner);
+	if (!owner || *busy)
 		return NULL;
 	if (owner->pool && owner->in_pool && page->page <= owner->vm.nr_pages &&
 	    owner->in_pool[page->page] == page->f)
@@ -151,11 +152,12 @@ static void reset_bits(struct hipec_core *core, u32 nr)
 {
 	const struct hipec_core_ops *ops = core->pool->ops;
 	int pin = ops->pin ? ops->pin() : 0;
+	bool busy;
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
 		const struct hipec_mr_page *page = &core->exchange.reset[i];
-		struct hipec_core *owner = hipec_pool_lock_page(core, page);
+		struct hipec_core *owner = hipec_pool_lock_page(core, page, &busy);
 
 		if (!owner)
 			continue;
@@ -336,6 +338,8 @@ void hipec_pool_return(struct hipec_core *core)
 	struct hipec_exchange *x = &core->exchange;
 
 	hipec_pool_forget(core);
+	while (x->nr_busy)
+		x->isolated[x->nr_passed++] = x->busy[--x->nr_busy];
 	while (x->at < x->nr_isolated)
 		x->isolated[x->nr_passed++] = x->isolated[x->at++];
 	put_back(core);

@@ -37,6 +37,7 @@ struct hipec_mr_entry {
  *             here
  * @isolated:  the manager's next victims; the first @nr_passed were passed over, those from
  *             @at to @nr_isolated have not been looked at
+ * @busy:      others of these, whose members' locks could not be had: once more at the next miss
  * @reset:     pages whose bits are about to be reset
  * @chosen:    page that is to go now, or another one in its place; 0: none
  */
@@ -44,9 +45,10 @@ struct hipec_exchange {
 	struct hipec_mr_entry vacant[HIPEC_TOGETHER];
 	struct hipec_mr_entry came[HIPEC_TOGETHER];
 	struct hipec_mr_page isolated[HIPEC_TOGETHER];
+	struct hipec_mr_page busy[HIPEC_TOGETHER];
 	struct hipec_mr_page reset[HIPEC_RESETS];
 	u32 nr_vacant, nr_came;
-	u32 nr_passed, at, nr_isolated;
+	u32 nr_passed, at, nr_isolated, nr_busy;
 	u32 chosen;
 };
 

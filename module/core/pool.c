@@ -263,14 +263,17 @@ static int find_frame(struct hipec_core *core, bool at_limit)
 	return ret;
 }
 
-/* The next page that was isolated goes, or is passed over. Return: whether one went. */
-static bool look(struct hipec_core *core)
+/*
+ * Page @page, which was isolated, goes, or is passed over; at the @first look neither, if its
+ * member is busy. Return: whether one went.
+ */
+static bool look(struct hipec_core *core, struct hipec_mr_page page, bool first)
 {
 	struct hipec_exchange *x = &core->exchange;
-	struct hipec_mr_page page = x->isolated[x->at++];
-	struct hipec_core *owner = hipec_pool_lock_page(core, &page);
-	bool own = owner == core, gone = false;
+	bool busy, gone = false, own;
+	struct hipec_core *owner = hipec_pool_lock_page(core, &page, &busy);
 
+	own = owner == core;
 	if (owner && !passes(owner, page.page, own)) {
 		owner->exchange.chosen = page.page;
 		take_named(owner, own);
@@ -286,17 +289,24 @@ static bool look(struct hipec_core *core)
 	if (gone)
 		hipec_pool_vacate(core, &(struct hipec_mr_entry){
 				  .f = page.f, .use = HIPEC_ENTRY_ISOLATED });
+	else if (busy && first)
+		x->busy[x->nr_busy++] = page;
 	else
 		x->isolated[x->nr_passed++] = page;
 	return gone;
 }
 
-/* The same as make_room(), and nobody waits for the pool's lock meanwhile. */
+/*
+ * The same as make_room(), and nobody waits for the pool's lock meanwhile. Who is busy, perhaps
+ * naming pages for us, would lose no page if all of its were passed over then: the next miss
+ * looks at these again.
+ */
 static int look_for_room(struct hipec_pool *pool, struct hipec_core *core)
 {
 	u32 most = pool->mr.most ? pool->mr.most : ~0u, passed = 0;
-	u32 before = core->nr_free + core->nr_pending;
+	u32 before = core->nr_free + core->nr_pending, again = core->exchange.nr_busy;
 	struct hipec_exchange *x = &core->exchange;
+	bool gone;
 
 	while (!has_room(pool)) {
 		/* Enough is leaving: more would not come sooner. */
@@ -304,9 +314,17 @@ static int look_for_room(struct hipec_pool *pool, struct hipec_core *core)
 			ask_untouched(pool, core);
 			return -EAGAIN;
 		}
-		if (x->at == x->nr_isolated && !hipec_pool_isolate(core))
-			return passed || ask_untouched(pool, core) ? -EAGAIN : 0;
-		passed = look(core) ? 0 : passed + 1;
+		if (again) {
+			again--;
+			gone = look(core, x->busy[--x->nr_busy], false);
+		} else {
+			if (x->at == x->nr_isolated && x->nr_busy)
+				return -EAGAIN;
+			if (x->at == x->nr_isolated && !hipec_pool_isolate(core))
+				return passed || ask_untouched(pool, core) ? -EAGAIN : 0;
+			gone = look(core, x->isolated[x->at++], true);
+		}
+		passed = gone ? 0 : passed + 1;
 		if (core->nr_free + core->nr_pending > before)
 			return 1;
 		if (passed == most)

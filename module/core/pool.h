@@ -105,7 +105,7 @@ bool hipec_pool_isolate(struct hipec_core *core);
 void hipec_pool_vacate(struct hipec_core *core, const struct hipec_mr_entry *e);
 void hipec_pool_return(struct hipec_core *core);
 struct hipec_core *hipec_pool_lock_page(struct hipec_core *core,
-					const struct hipec_mr_page *page);
+					const struct hipec_mr_page *page, bool *busy);
 void hipec_pool_unlock_member(struct hipec_core *core, const struct hipec_core *requester);
 void hipec_pool_moved(struct hipec_core *core, u32 kept, u32 gone);
 

@@ -123,6 +123,54 @@ static void what_was_isolated_may_be_passed_over(struct kunit *test)
 	hipec_sharers_expect_entries(test, w);
 }
 
+/* All pages of one, and its frames, go; it shares no longer. */
+static void end_member(struct hipec_owner *o)
+{
+	u32 pgno;
+
+	for (pgno = 0; pgno < 60; pgno++)
+		if (hipec_owner_find(o, pgno))
+			hipec_core_unbind(&o->core, hipec_owner_find(o, pgno), false);
+	while (hipec_core_shrink(&o->core))
+		;
+	hipec_pool_leave(&o->core);
+}
+
+/* A member that is busy at one miss has pages for the next; at two, they are passed over. */
+static void who_is_busy_is_asked_once_more(struct kunit *test)
+{
+	struct hipec_owner *a, *b;
+	struct hipec_sharers *w = large(test, 20, 18, &a, &b);
+	const struct hipec_exchange *x = &b->core.exchange;
+	struct hipec_demand d = hipec_owner_demand(b, 8);
+	u32 f, i;
+
+	hipec_owner_bring_all(test, a, 0, 18);
+	hipec_owner_bring_all(test, b, 0, 3);
+	a->locked = true;
+	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&b->core, &d, HIPEC_EFFORT_SOME), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, x->nr_busy, TOGETHER - 1);
+	KUNIT_EXPECT_EQ(test, x->nr_passed, 0);
+	hipec_sharers_expect_entries(test, w);
+	a->locked = false;
+	for (i = 1; i < TOGETHER; i++) {
+		hipec_owner_bring_all(test, b, 2 + i, 1);
+		KUNIT_EXPECT_EQ(test, a->core.nr_frames, 17 - i);
+		KUNIT_EXPECT_EQ(test, x->nr_busy, TOGETHER - 1 - i);
+	}
+	a->locked = true;
+	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&b->core, &d, HIPEC_EFFORT_SOME), -EAGAIN);
+	KUNIT_EXPECT_GT(test, x->nr_busy, 0);
+	f = x->busy[0].f;
+	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&b->core, &d, HIPEC_EFFORT_SOME), -EAGAIN);
+	KUNIT_EXPECT_GT(test, x->nr_busy, 0);
+	KUNIT_EXPECT_TRUE(test, w->frame[f].place == HIPEC_MR_ACTIVE);
+	hipec_sharers_expect_entries(test, w);
+	end_member(b);
+	hipec_sharers_expect_entries(test, w);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, a->core.vm.nr_live + a->core.nr_named);
+}
+
 /* A page that was isolated, and left by itself: its entry is another page's, or nobody's. */
 static void what_was_isolated_may_have_left(struct kunit *test)
 {
@@ -148,12 +196,7 @@ static void what_was_isolated_may_have_left(struct kunit *test)
 
 	/* Of one that ends nothing is left but what others have isolated, until they look. */
 	KUNIT_ASSERT_TRUE(test, b->core.exchange.at < b->core.exchange.nr_isolated);
-	for (pgno = 0; pgno < 46; pgno++)
-		if (hipec_owner_find(a, pgno))
-			hipec_core_unbind(&a->core, hipec_owner_find(a, pgno), false);
-	while (hipec_core_shrink(&a->core))
-		;
-	hipec_pool_leave(&a->core);
+	end_member(a);
 	hipec_sharers_expect_entries(test, w);
 	hipec_owner_bring_all(test, b, 9, 21);
 	hipec_owner_bring_all(test, b, 50, 5);
@@ -366,6 +409,7 @@ static struct kunit_case exchange_cases[] = {
 	KUNIT_CASE(pages_that_came_are_told_together),
 	KUNIT_CASE(a_full_pool_gives_what_was_isolated),
 	KUNIT_CASE(what_was_isolated_may_be_passed_over),
+	KUNIT_CASE(who_is_busy_is_asked_once_more),
 	KUNIT_CASE(what_was_isolated_may_have_left),
 	KUNIT_CASE(a_page_takes_the_place_of_another),
 	KUNIT_CASE(pressure_knows_of_all_that_came),

@@ -41,6 +41,13 @@ struct hipec_owner *hipec_sharer_new(struct kunit *test, struct hipec_sharers *w
 	return o;
 }
 
+/* A member has entry @e, and has it isolated if that is what it says. */
+static void count_entry(struct hipec_sharers *w, const struct hipec_mr_entry *e)
+{
+	w->used[e->f]++;
+	w->isolated[e->f] += e->use == HIPEC_ENTRY_ISOLATED;
+}
+
 /* Each entry of a member is there once. Return: what is wrong, or NULL. */
 static const char *count_member(struct hipec_sharers *w, const struct hipec_core *core)
 {
@@ -66,13 +73,15 @@ static const char *count_member(struct hipec_sharers *w, const struct hipec_core
 	for (i = 0; i < x->nr_came; i++) {
 		if (core->in_pool[x->came[i].page] != (HIPEC_CAME | i))
 			return "what is to be told";
-		w->used[x->came[i].f]++;
+		count_entry(w, &x->came[i]);
 	}
 	for (i = 0; i < x->nr_vacant; i++)
-		w->used[x->vacant[i].f]++;
+		count_entry(w, &x->vacant[i]);
 	for (i = 0; i < x->nr_isolated; i++)
 		if (i < x->nr_passed || i >= x->at)
 			w->isolated[x->isolated[i].f]++;
+	for (i = 0; i < x->nr_busy; i++)
+		w->isolated[x->busy[i].f]++;
 	return NULL;
 }
 
@@ -109,7 +118,7 @@ static const char *broken(struct hipec_sharers *w)
 		on_queue += place == HIPEC_MR_ACTIVE || place == HIPEC_MR_INACTIVE;
 		if (used != (place != HIPEC_MR_UNUSED && place != HIPEC_MR_GONE))
 			return "an entry that nobody has, or two";
-		if (place == HIPEC_MR_ISOLATED ? isolated > 1 : isolated != (place == HIPEC_MR_GONE))
+		if (isolated != (place == HIPEC_MR_ISOLATED || place == HIPEC_MR_GONE))
 			return "an entry that is isolated";
 	}
 	queues = walk(w, &mr->active, HIPEC_MR_ACTIVE) + walk(w, &mr->inactive, HIPEC_MR_INACTIVE);

@@ -72,10 +72,11 @@ def names_of_tests(kernel, which="--list"):
 
 
 def lists_of_tests(names):
-    """Files for boot(): /hipec/tests, /hipec/awst, whose tests want that policy, and /hipec/many,
-    whose tests want another disk."""
-    lists = {part: [name for name in names if name.startswith(f"{part}_")] for part in ("awst", "many")}
-    lists["tests"] = [name for name in names if name not in lists["awst"] + lists["many"]]
+    """Files for boot(): /hipec/tests, /hipec/awst, whose tests want that policy, /hipec/large, which
+    want another pool, and /hipec/many, which want another disk."""
+    lists = {part: [name for name in names if name.startswith(f"{part}_")]
+             for part in ("awst", "large", "many")}
+    lists["tests"] = [name for name in names if name not in sum(lists.values(), [])]
     return {"disk.sh": (ROOT / "bench/lib/disk.sh").read_text(),
             **{part: "\n".join(names) for part, names in lists.items()}}
 

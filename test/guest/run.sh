@@ -45,6 +45,12 @@ cat /sys/module/hipec/parameters/global >/results/global.txt
 hipec-guest-test $(cat /hipec/awst) >>/results/tests.txt 2>&1
 until rmmod hipec 2>/dev/null; do :; done
 
+# A pool whose members look at several victims together.
+insmod /hipec/hipec.ko pool_mb=8 backoff_ms=0 others_us=10000 || exit 1
+# shellcheck disable=SC2046 # names
+hipec-guest-test $(cat /hipec/large) >>/results/tests.txt 2>&1
+until rmmod hipec 2>/dev/null; do :; done
+
 # As many files and directories as there may be, on a disk with as many inodes.
 if [ -s /hipec/many ]; then
 	. /hipec/disk.sh

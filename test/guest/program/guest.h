@@ -35,7 +35,7 @@ extern const struct test load_tests[], ahead_tests[], attach_tests[],
 	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[], native_tests[],
 	param_tests[], pool_tests[], private_tests[], quota_tests[], backoff_tests[], record_tests[], sample_tests[], share_tests[],
 	live_tests[], swap_tests[], swap_busy_tests[], secure_tests[], upgrade_tests[],
-	awst_tests[], awst_place_tests[], many_tests[], together_tests[];
+	awst_tests[], awst_place_tests[], many_tests[], large_tests[], together_tests[];
 
 /* A failed check ends the test, with its place and what was found. */
 #define FAIL(...) do {						\

@@ -4,9 +4,9 @@
  *
  *	hipec-guest-test [--list | --list-data | NAME...]
  *
- * --list-data names those that are to pass on each file system. Those of awst_tests and
- * awst_place_tests run only by name, as they want another module parameter, and so do those
- * of many_tests, which want another disk.
+ * --list-data names those that are to pass on each file system. Those of awst_tests,
+ * awst_place_tests and large_tests run only by name, as they want another module parameter, and
+ * so do those of many_tests, which want another disk.
  *
  * HIPEC_SLOWER in the environment: how many times slower than a stock kernel.
  */
@@ -37,7 +37,7 @@ static const struct test *const suites[] = {
 	native_tests, param_tests,
 	pool_tests, private_tests, together_tests, quota_tests, backoff_tests, record_tests, sample_tests, share_tests,
 	live_tests, swap_tests, swap_busy_tests, secure_tests,
-	upgrade_tests, awst_tests, awst_place_tests, many_tests,
+	upgrade_tests, awst_tests, awst_place_tests, many_tests, large_tests,
 };
 
 void read_image(const char *name, void **image, size_t *size)
@@ -258,7 +258,8 @@ static bool wanted(const char *name, int argc, char **argv)
 /* Whether tests of @suite run only by name. */
 static bool by_name(const struct test *suite)
 {
-	return suite == awst_tests || suite == awst_place_tests || suite == many_tests;
+	return suite == awst_tests || suite == awst_place_tests || suite == many_tests ||
+	       suite == large_tests;
 }
 
 int main(int argc, char **argv)
