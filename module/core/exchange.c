@@ -125,7 +125,7 @@ struct hipec_core *hipec_pool_lock_page(struct hipec_core *core, const struct hi
 	*busy = owner && owner != core && owner->ops->try_lock && !owner->ops->try_lock(owner);
 	if (!owner || *busy)
 		return NULL;
-	if (owner->pool && owner->in_pool && page->page <= owner->vm.nr_pages &&
+	if (owner->pool && owner->in_pool && page->page <= owner->vm.nr_there &&
 	    owner->in_pool[page->page] == page->f)
 		return owner;
 	if (owner != core) {

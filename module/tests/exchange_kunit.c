@@ -207,6 +207,27 @@ static void what_was_isolated_may_have_left(struct kunit *test)
 	hipec_owner_expect_whole(test, b);
 }
 
+/* A table may be shorter than when its pages were isolated: nobody looks behind its end. */
+static void pages_are_looked_up_within_the_table(struct kunit *test)
+{
+	struct hipec_owner *a, *b;
+	struct hipec_sharers *w = large(test, 40, 38, &a, &b);
+	u32 there = a->core.vm.nr_there;
+
+	hipec_owner_bring_all(test, a, 0, 38);
+	hipec_owner_bring_all(test, b, 0, 3);
+	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 37);
+	/* Of the three that are isolated, two are behind the end. */
+	a->core.vm.nr_there = hipec_owner_find(a, 1);
+	hipec_owner_bring_all(test, b, 3, 1);
+	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 36);
+	hipec_owner_bring_all(test, b, 4, 1);
+	KUNIT_EXPECT_TRUE(test, hipec_owner_find(a, 2));
+	KUNIT_EXPECT_TRUE(test, hipec_owner_find(a, 3));
+	a->core.vm.nr_there = there;
+	hipec_sharers_expect_entries(test, w);
+}
+
 /* The policy has another page go: the one that the manager had chosen has its place. */
 static void a_page_takes_the_place_of_another(struct kunit *test)
 {
@@ -411,6 +432,7 @@ static struct kunit_case exchange_cases[] = {
 	KUNIT_CASE(what_was_isolated_may_be_passed_over),
 	KUNIT_CASE(who_is_busy_is_asked_once_more),
 	KUNIT_CASE(what_was_isolated_may_have_left),
+	KUNIT_CASE(pages_are_looked_up_within_the_table),
 	KUNIT_CASE(a_page_takes_the_place_of_another),
 	KUNIT_CASE(pressure_knows_of_all_that_came),
 	KUNIT_CASE(the_pages_of_the_idle_are_found),
