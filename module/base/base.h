@@ -11,7 +11,7 @@
  * Lock order, outermost first; the holder of a lock takes only those below it:
  *   mmap_lock or the VMA's lock
  *     hipec_container.lock
- *       the pool's lock (pool.c), under which other containers' are only tried
+ *       hipec_share_pin() or the pool's lock (pool.c): other containers' are only tried
  *         folio lock
  *           i_mmap_rwsem of the file's mapping
  *   hook_lock (cache/open.c), admin_lock and take_lock (cache/table.c), in this order,

@@ -124,7 +124,7 @@ bool hipec_event_late(struct hipec_core *core)
  * hipec_event_refill() - the engine's host: have pages named for others, soon
  * @core: container that shares
  *
- * Context: expects the pool's lock; does not sleep.
+ * Context: expects the pool's lock or hipec_share_pin(); does not sleep.
  */
 void hipec_event_refill(struct hipec_core *core)
 {

@@ -180,7 +180,7 @@ struct hipec_demand {
  * @late: an event was given up, and is counted. True: often is not too often, as it was
  *	the task that ended, say. NULL: never.
  * @refill: others took pages that the policy had named: have hipec_core_refill() called
- *	soon, in a task of the container's own. Called with the pool's lock, and perhaps
+ *	soon, in a task of the container's own. Called with the pool's lock or @pin, and perhaps
  *	not the container's. Does not sleep. NULL: none is named but at its own faults.
  * @ended: the policy has ended: vm.exit says why, in words too, and it still has its
  *	queues. Called once for each policy, never from within an event. NULL:

@@ -46,7 +46,7 @@ hipec-guest-test $(cat /hipec/awst) >>/results/tests.txt 2>&1
 until rmmod hipec 2>/dev/null; do :; done
 
 # A pool whose members look at several victims together.
-insmod /hipec/hipec.ko pool_mb=8 backoff_ms=0 others_us=10000 || exit 1
+insmod /hipec/hipec.ko pool_mb=4 backoff_ms=0 others_us=10000 || exit 1
 # shellcheck disable=SC2046 # names
 hipec-guest-test $(cat /hipec/large) >>/results/tests.txt 2>&1
 until rmmod hipec 2>/dev/null; do :; done
