@@ -159,11 +159,11 @@ struct hipec_demand {
  *	touched; @stale: only those that have waited for HIPEC_STALE pages or for half
  *	the container's frames. True if there were any. Runs no event. NULL: never any.
  * @try_lock: the lock of another member of the pool, if it can be had at once.
- *	Never waits; false is "not now", and the page is passed over. With the pool's lock
- *	or @pin. NULL: all calls are serialised, and it always can.
+ *	Never waits; false is "not now": the page is passed over, or is asked for at the next
+ *	miss. With the pool's lock or @pin. NULL: all calls are serialised, and it always can.
  * @unlock: the engine is done with a member for now: drop its lock, but not the
- *	@requester's, which its caller has; what @settle owes to hardware passes to the
- *	pool's @leave. NULL together with @try_lock.
+ *	@requester's, which its caller has. With the pool's lock, its @leave makes resets
+ *	visible to hardware. NULL together with @try_lock.
  * @enter: the lock of the pool, under which members' locks are only tried. False if
  *	the caller has it already; @leave gets the answer. NULL: as @try_lock.
  * @more: a page is about to need an entry of the pool's manager. May sleep. NULL: it has enough

@@ -150,8 +150,7 @@ static void put_back(struct hipec_core *core)
 /* Bits of pages that are inactive from now on: when the pool's lock is not held any more. */
 static void reset_bits(struct hipec_core *core, u32 nr)
 {
-	const struct hipec_core_ops *ops = core->pool->ops;
-	int pin = ops->pin ? ops->pin() : 0;
+	int pin = hipec_pool_pin(core->pool);
 	bool busy;
 	u32 i;
 
@@ -165,8 +164,7 @@ static void reset_bits(struct hipec_core *core, u32 nr)
 		if (owner != core)
 			hipec_pool_unlock_member(owner, core);
 	}
-	if (ops->unpin)
-		ops->unpin(pin);
+	hipec_pool_unpin(core->pool, pin);
 	hipec_core_settle(core);
 }
 

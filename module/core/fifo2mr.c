@@ -82,8 +82,8 @@ void hipec_mr_renew(struct hipec_mr *mr, u32 f, u32 page)
 	hipec_mr_link(mr, f, HIPEC_MR_ACTIVE);
 }
 
-/* @f, which is on no queue, may be another page's. */
-static void put_unused(struct hipec_mr *mr, u32 f)
+/* Entry @f, which is on no queue, may be another page's. Expects the caller's lock. */
+void hipec_mr_drop(struct hipec_mr *mr, u32 f)
 {
 	mr->frame[f].place = HIPEC_MR_UNUSED;
 	mr->frame[f].next = mr->unused;
@@ -107,13 +107,7 @@ void hipec_mr_forget(struct hipec_mr *mr, u32 f)
 		return;
 	}
 	hipec_mr_unlink(mr, f);
-	put_unused(mr, f);
-}
-
-/* An entry that the caller has isolated may be another page's. Expects the caller's lock. */
-void hipec_mr_drop(struct hipec_mr *mr, u32 f)
-{
-	put_unused(mr, f);
+	hipec_mr_drop(mr, f);
 }
 
 /*
@@ -376,7 +370,7 @@ u32 hipec_mr_isolate(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr)
 void hipec_mr_put_back(struct hipec_mr *mr, u32 f)
 {
 	if (mr->frame[f].place == HIPEC_MR_GONE)
-		put_unused(mr, f);
+		hipec_mr_drop(mr, f);
 	else
 		hipec_mr_link(mr, f, HIPEC_MR_ACTIVE);
 }

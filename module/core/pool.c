@@ -249,7 +249,8 @@ static int find_frame(struct hipec_core *core, bool at_limit)
 	int ret = 0;
 
 	pool->requester = core;
-	hipec_pool_forget(core);
+	/* So many have joined since it isolated any that none are isolated now. */
+	hipec_pool_return(core);
 	if (!at_limit || hipec_mr_is_full(&pool->mr, core->member))
 		ret = make_room(pool, core);
 	note_tight(core);
@@ -346,7 +347,7 @@ static bool promise_frame(struct hipec_pool *pool)
 static int find_frame_together(struct hipec_core *core)
 {
 	struct hipec_pool *pool = core->pool;
-	int pin = pool->ops->pin ? pool->ops->pin() : 0, ret;
+	int pin = hipec_pool_pin(pool), ret;
 	u32 had = core->nr_free + core->nr_pending;
 	bool got;
 
@@ -354,8 +355,7 @@ static int find_frame_together(struct hipec_core *core)
 		ret = look_for_room(pool, core);
 		got = core->nr_free + core->nr_pending > had;
 	} while (ret == 1 && !got && !promise_frame(pool));
-	if (pool->ops->unpin)
-		pool->ops->unpin(pin);
+	hipec_pool_unpin(pool, pin);
 	if (unlikely(is_tight(pool) != READ_ONCE(pool->tight))) {
 		bool entered = hipec_pool_lock(pool);
 

@@ -109,6 +109,18 @@ struct hipec_core *hipec_pool_lock_page(struct hipec_core *core,
 void hipec_pool_unlock_member(struct hipec_core *core, const struct hipec_core *requester);
 void hipec_pool_moved(struct hipec_core *core, u32 kept, u32 gone);
 
+/* Until hipec_pool_unpin(), which gets the answer, no member is freed. */
+static inline int hipec_pool_pin(const struct hipec_pool *pool)
+{
+	return pool->ops->pin ? pool->ops->pin() : 0;
+}
+
+static inline void hipec_pool_unpin(const struct hipec_pool *pool, int pin)
+{
+	if (pool->ops->unpin)
+		pool->ops->unpin(pin);
+}
+
 /* Tell the pool, if it shares one, what a container holds. Expects its lock. */
 static inline void hipec_pool_account(struct hipec_core *core)
 {

@@ -316,6 +316,22 @@ static void the_pages_of_the_idle_are_found(struct kunit *test)
 	hipec_sharers_expect_entries(test, w);
 }
 
+/* So many join that each page is told at once: what a member had isolated is put back. */
+static void a_crowded_pool_has_nothing_isolated(struct kunit *test)
+{
+	struct hipec_owner *a, *b;
+	struct hipec_sharers *w = large(test, 40, 38, &a, &b);
+
+	hipec_owner_bring_all(test, a, 0, 38);
+	hipec_owner_bring_all(test, b, 0, 3);
+	KUNIT_ASSERT_TRUE(test, b->core.exchange.at < b->core.exchange.nr_isolated);
+	w->pool.together = 1;
+	hipec_owner_bring_all(test, b, 3, 1);
+	KUNIT_EXPECT_EQ(test, b->core.exchange.at, b->core.exchange.nr_isolated);
+	KUNIT_EXPECT_EQ(test, b->core.exchange.nr_passed, 0);
+	hipec_sharers_expect_entries(test, w);
+}
+
 /* In a small pool, and of many members, each page is told at once. */
 static void together_is_a_part_of_the_pool(struct kunit *test)
 {
@@ -436,6 +452,7 @@ static struct kunit_case exchange_cases[] = {
 	KUNIT_CASE(a_page_takes_the_place_of_another),
 	KUNIT_CASE(pressure_knows_of_all_that_came),
 	KUNIT_CASE(the_pages_of_the_idle_are_found),
+	KUNIT_CASE(a_crowded_pool_has_nothing_isolated),
 	KUNIT_CASE(together_is_a_part_of_the_pool),
 	KUNIT_CASE(entries_are_right_whatever_happens),
 	{ }

@@ -65,17 +65,6 @@ static struct hipec_status read_beside(const struct map *m, size_t first, size_t
 	return get_status(m->container);
 }
 
-static uint64_t pool_frames(void)
-{
-	struct hipec_query q = { 0 };
-	int fd = hipec_open();
-
-	CHECK(fd >= 0 && !hipec_query(fd, &q));
-	close(fd);
-	CHECK_EQ(q.pool_max, POOL);
-	return q.pool_frames;
-}
-
 /* With nobody beside it a limit is as good as a budget of its own. */
 static void alone(void)
 {
@@ -96,9 +85,9 @@ static void alone(void)
 	CHECK_EQ(s.resident, 64);
 	CHECK_EQ(s.counters.given, 0);
 	CHECK_EQ(s.counters.moved, 0);
-	CHECK_EQ(pool_frames(), 64);
+	CHECK_EQ(pool_frames(POOL), 64);
 	close_place(&m);
-	CHECK_EQ(pool_frames(), 0);
+	CHECK_EQ(pool_frames(POOL), 0);
 }
 
 /*
@@ -126,9 +115,9 @@ static void the_oldest_go(void)
 	CHECK_EQ(sa.counters.moved, 0);
 	/* These are here still. */
 	CHECK_EQ(read_range(&a, 288, 400).counters.read_pages, 400);
-	CHECK_EQ(pool_frames(), POOL);
+	CHECK_EQ(pool_frames(POOL), POOL);
 	close_place(&a);
-	CHECK_EQ(pool_frames(), 400);
+	CHECK_EQ(pool_frames(POOL), 400);
 	close_place(&b);
 }
 
@@ -204,7 +193,7 @@ static void beside_regions(void)
 	CHECK_EQ(sb.resident, sb.frames);
 	close_map(&a);
 	close_place(&b);
-	CHECK_EQ(pool_frames(), 0);
+	CHECK_EQ(pool_frames(POOL), 0);
 }
 
 /* Dirty pages stay until they are written, and what was written is not lost. */
@@ -225,14 +214,14 @@ static void dirty_pages_are_not_lost(void)
 	CHECK(!fsync(a.file));
 	sb = read_range(&b, 0, 400);
 	CHECK_LE(sb.frames, 400);
-	CHECK_LE(pool_frames(), POOL);
+	CHECK_LE(pool_frames(POOL), POOL);
 	for (i = 0; i < 400; i++) {
 		CHECK(pread(a.file, &word, 8, i * PAGE_BYTES) == 8);
 		CHECK_EQ(word, ~page_word(i));
 	}
 	close_place(&a);
 	close_place(&b);
-	CHECK_EQ(pool_frames(), 0);
+	CHECK_EQ(pool_frames(POOL), 0);
 }
 
 /* One MB, 256 frames: nobody may want more, and together they have that. */
@@ -363,7 +352,7 @@ static void awst_max_is_first_come(void)
 		CHECK_EQ(read_range(&m, page, page + 1).counters.read_pages, reads);
 	}
 	CHECK_LE(301, reads);
-	CHECK_EQ(pool_frames(), 64);
+	CHECK_EQ(pool_frames(POOL), 64);
 	close_place(&m);
 }
 
@@ -374,9 +363,9 @@ static void what_is_let_go_goes_back(void)
 
 	open_place(&m, "fifo", FILE_A, 400, 400);
 	read_range(&m, 0, 400);
-	CHECK_EQ(pool_frames(), 400);
+	CHECK_EQ(pool_frames(POOL), 400);
 	CHECK_EQ(hipec_release(m.container, 0, m.file), 0);
-	CHECK_EQ(pool_frames(), FIRST);
+	CHECK_EQ(pool_frames(POOL), FIRST);
 	close_place(&m);
 }
 
@@ -439,11 +428,11 @@ static void threads_miss_at_once(void)
 	CHECK_LE(sc.counters.evictions + sc.resident, sc.counters.read_pages);
 	CHECK_LE(sa.resident + sb.resident + sc.resident, POOL + THREADS);
 	CHECK_LE(sc.resident, FIRST + THREADS);
-	CHECK_LE(pool_frames(), POOL);
+	CHECK_LE(pool_frames(POOL), POOL);
 	close_place(&a);
 	close_place(&b);
 	close_place(&c);
-	CHECK_EQ(pool_frames(), 0);
+	CHECK_EQ(pool_frames(POOL), 0);
 }
 
 static void open_and_read_ahead(struct map *m, const char *path)

@@ -87,6 +87,8 @@ struct hipec_status touch_range(struct map *m, size_t first, size_t end);
 struct hipec_status touch_beside(struct map *m, size_t first, size_t end,
 				 const struct map *other);
 void wait_named(int container);
+uint64_t pool_frames(uint64_t max);
+void oldest_frames_go(uint64_t pool, size_t pages);
 void set_switch(const char *path, const char *value);
 
 /* cache_maps.c: a load of the last bytes of a page, and the first of the next. */

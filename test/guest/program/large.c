@@ -14,50 +14,12 @@
 
 #define POOL 1024
 #define TASKS 4
-#define THREADS 2
 #define PAGES 450	/* of each task's file */
 #define LIMIT 350	/* and of these in memory; three tasks want more than there is */
 
-static uint64_t pool_frames(void)
-{
-	struct hipec_query q = { 0 };
-	int fd = hipec_open();
-
-	CHECK(fd >= 0 && !hipec_query(fd, &q));
-	close(fd);
-	CHECK_EQ(q.pool_max, POOL);
-	return q.pool_frames;
-}
-
-/* A has 800 frames, B gets the other 224 and then the 576 of A's that are the oldest. */
 static void the_oldest_go(void)
 {
-	struct hipec_status sa, sb;
-	struct map a, b;
-
-	open_shared(&a, "fifo", DIR_DATA "large-a", 800, 800, false);
-	open_shared(&b, "fifo", DIR_DATA "large-b", 800, 800, false);
-	touch_range(&a, 0, 800);
-	sb = touch_beside(&b, 0, POOL - 800, &a);
-	CHECK_EQ(sb.frames, POOL - 800);
-	CHECK_EQ(get_status(a.container).frames, 800);
-	sb = touch_beside(&b, POOL - 800, 800, &a);
-	sa = get_status(a.container);
-	CHECK_EQ(sb.frames, 800);
-	CHECK_EQ(sb.counters.given, 0);
-	CHECK_EQ(sa.frames, POOL - 800);
-	CHECK_EQ(sa.counters.given, 576);
-	CHECK_EQ(sa.counters.faults, 800);
-	/* These are here still. */
-	CHECK_EQ(touch_range(&a, 576, 800).counters.faults, 800);
-	CHECK_EQ(pool_frames(), POOL);
-	close_map(&a);
-	/* What B had isolated of A's is nothing to B's next pages. */
-	CHECK_EQ(touch_range(&b, 0, 800).counters.faults, 800);
-	CHECK_EQ(pool_frames(), 800);
-	close_map(&b);
-	unlink(DIR_DATA "large-a");
-	unlink(DIR_DATA "large-b");
+	oldest_frames_go(POOL, 800);
 }
 
 struct worker {
@@ -146,9 +108,9 @@ static void members_are_killed(void)
 		pid[nr] = start(nr, nr);
 	}
 	for (i = 0; i < rounds(24); i++) {
-		while (pool_frames() < POOL)
+		while (pool_frames(POOL) < POOL)
 			nanosleep(&while_, NULL);
-		CHECK_LE(pool_frames(), POOL);
+		CHECK_LE(pool_frames(POOL), POOL);
 		nr = i % TASKS;
 		stop(pid[nr]);
 		pid[nr] = start(nr, TASKS + i);

@@ -105,14 +105,15 @@ struct hipec_status touch_beside(struct map *m, size_t first, size_t end,
 	return get_status(m->container);
 }
 
-static uint64_t pool_frames(void)
+/* Frames that the pool has given out, of @max. */
+uint64_t pool_frames(uint64_t max)
 {
 	struct hipec_query q = { 0 };
 	int fd = hipec_open();
 
 	CHECK(fd >= 0 && !hipec_query(fd, &q));
 	close(fd);
-	CHECK_EQ(q.pool_max, POOL);
+	CHECK_EQ(q.pool_max, max);
 	return q.pool_frames;
 }
 
@@ -134,43 +135,51 @@ static void alone(void)
 	CHECK_EQ(s.frames, 64);
 	CHECK_EQ(s.counters.given, 0);
 	CHECK_EQ(s.counters.moved, 0);
-	CHECK_EQ(pool_frames(), 64);
+	CHECK_EQ(pool_frames(POOL), 64);
 	close_map(&m);
-	CHECK_EQ(pool_frames(), 0);
+	CHECK_EQ(pool_frames(POOL), 0);
 }
 
 /*
- * A has 400 frames, B gets the other 112 and then 288 of A's, which were not
- * touched since the manager reset their bits. FIFO gives what the manager has
- * chosen: the oldest.
+ * Of a pool of @pool frames A has @pages, B gets the others and then A's oldest, which were not
+ * touched since the manager reset their bits. FIFO gives what the manager has chosen.
  */
-static void the_oldest_go(void)
+void oldest_frames_go(uint64_t pool, size_t pages)
 {
+	size_t given = 2 * pages - pool;
 	struct hipec_status sa, sb;
 	struct map a, b;
 
-	open_shared(&a, "fifo", FILE_A, 400, 400, false);
-	open_shared(&b, "fifo", FILE_B, 400, 400, false);
-	touch_range(&a, 0, 400);
-	sb = touch_beside(&b, 0, POOL - 400, &a);
-	CHECK_EQ(sb.frames, POOL - 400);
+	open_shared(&a, "fifo", FILE_A, pages, pages, false);
+	open_shared(&b, "fifo", FILE_B, pages, pages, false);
+	touch_range(&a, 0, pages);
+	sb = touch_beside(&b, 0, pool - pages, &a);
+	CHECK_EQ(sb.frames, pool - pages);
+	CHECK_EQ(get_status(a.container).frames, pages);
+	sb = touch_beside(&b, pool - pages, pages, &a);
 	sa = get_status(a.container);
-	CHECK_EQ(sa.frames, 400);
-	sb = touch_beside(&b, POOL - 400, 400, &a);
-	sa = get_status(a.container);
-	CHECK_EQ(sb.frames, 400);
+	CHECK_EQ(sb.frames, pages);
 	CHECK_EQ(sb.counters.given, 0);
-	CHECK_EQ(sa.frames, POOL - 400);
-	CHECK_EQ(sa.counters.given, 288);
+	CHECK_EQ(sa.frames, pool - pages);
+	CHECK_EQ(sa.counters.given, given);
 	CHECK_EQ(sa.counters.moved, 0);
 	CHECK_EQ(sa.counters.helped, 0);
-	CHECK_EQ(sa.counters.faults, 400);
+	CHECK_EQ(sa.counters.faults, pages);
 	/* These are here still. */
-	CHECK_EQ(touch_range(&a, 288, 400).counters.faults, 400);
-	CHECK_EQ(pool_frames(), POOL);
+	CHECK_EQ(touch_range(&a, given, pages).counters.faults, pages);
+	CHECK_EQ(pool_frames(pool), pool);
 	close_map(&a);
-	CHECK_EQ(pool_frames(), 400);
+	/* Nor is any of B's lost as A ends. */
+	CHECK_EQ(touch_range(&b, 0, pages).counters.faults, pages);
+	CHECK_EQ(pool_frames(pool), pages);
 	close_map(&b);
+	CHECK(!unlink(FILE_A));
+	CHECK(!unlink(FILE_B));
+}
+
+static void the_oldest_go(void)
+{
+	oldest_frames_go(POOL, 400);
 }
 
 /*
@@ -374,7 +383,7 @@ static void memory_pressure(void)
 	CHECK_EQ(s.frames, FIRST);
 	CHECK_EQ(s.counters.given, 300 - FIRST);
 	CHECK_EQ(s.exit.kind, 0);
-	CHECK_EQ(pool_frames(), FIRST);
+	CHECK_EQ(pool_frames(POOL), FIRST);
 	CHECK_EQ(get_status(b.container).frames, 100);
 	CHECK_EQ(touch_range(&a, 0, 300).frames, 300);
 	CHECK_EQ(touch_range(&b, 0, 100).counters.faults, 100);
@@ -398,7 +407,7 @@ static void death_gives_all_back(void)
 	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
 	open_shared(&m, "fifo", FILE_A, POOL, POOL, false);
 	CHECK_EQ(touch_range(&m, 0, POOL).frames, POOL);
-	CHECK_EQ(pool_frames(), POOL);
+	CHECK_EQ(pool_frames(POOL), POOL);
 	close_map(&m);
 }
 
@@ -433,7 +442,7 @@ static void crowd(void)
 	}
 	for (nr = 0; nr < 6; nr++)
 		CHECK(wait(&status) > 0 && status == 0);
-	CHECK_EQ(pool_frames(), 0);
+	CHECK_EQ(pool_frames(POOL), 0);
 }
 
 /*
@@ -550,7 +559,7 @@ static void awst_max_is_first_come(void)
 		CHECK_EQ(get_status(m.container).counters.faults, faults);
 	}
 	CHECK_LE(301, faults);
-	CHECK_EQ(pool_frames(), 64);
+	CHECK_EQ(pool_frames(POOL), 64);
 	close_map(&m);
 }
 
