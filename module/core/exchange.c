@@ -353,8 +353,11 @@ void hipec_pool_return(struct hipec_core *core)
  */
 void hipec_pool_renamed(struct hipec_core *core, u32 from, u32 to)
 {
-	u32 f = core->in_pool[from];
+	u32 f = core->in_pool[from], i;
 
+	for (i = 0; i < core->nr_named; i++)
+		if (core->named[i] == from)
+			core->named[i] = to;
 	core->in_pool[from] = HIPEC_MR_NONE;
 	core->in_pool[to] = f;
 	if (f)

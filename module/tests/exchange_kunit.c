@@ -365,8 +365,11 @@ static void clean_all(struct hipec_owner *o)
 			hipec_core_cleaned(&o->core, h);
 }
 
-/* One step of a life, of members of which @o has its lock. */
-static void step(struct hipec_sharers *w, struct hipec_owner *o, u32 *seed)
+/*
+ * One step of a life, of members of which @o has its lock. Return: pages that have another entry
+ * in its table.
+ */
+static u32 step(struct hipec_sharers *w, struct hipec_owner *o, u32 *seed)
 {
 	struct hipec_vm *vm = &o->core.vm;
 	u32 pgno = hipec_kit_random(seed, 45), h = hipec_owner_find(o, pgno);
@@ -390,6 +393,8 @@ static void step(struct hipec_sharers *w, struct hipec_owner *o, u32 *seed)
 		w->pool.together = 1 + hipec_kit_random(seed, HIPEC_TOGETHER);
 		break;
 	case 5:
+		return hipec_sharer_compact(o);
+	case 6:
 		if (h && hipec_page_live(vm, h))
 			hipec_core_unbind(&o->core, h, false);
 		break;
@@ -407,12 +412,13 @@ static void step(struct hipec_sharers *w, struct hipec_owner *o, u32 *seed)
 		else
 			o->bits[h] |= HIPEC_REF_POOL;
 	}
+	return 0;
 }
 
 /* Whatever members do, and however many pages they tell of together, no entry is lost. */
 static void entries_are_right_whatever_happens(struct kunit *test)
 {
-	u32 life, i, m, seed, given = 0, moved = 0, recovered = 0;
+	u32 life, i, m, seed, given = 0, moved = 0, recovered = 0, renamed = 0;
 
 	for (life = 1; life <= LIVES; life++) {
 		struct hipec_sharers *w = hipec_sharers_new(test, 12 + life % 25);
@@ -426,7 +432,7 @@ static void entries_are_right_whatever_happens(struct kunit *test)
 			m = hipec_kit_random(&seed, SHARERS);
 			o[(m + 1) % SHARERS]->locked = !hipec_kit_random(&seed, 8);
 			o[m]->locked = false;
-			step(w, o[m], &seed);
+			renamed += step(w, o[m], &seed);
 			hipec_sharers_expect_entries(test, w);
 			hipec_owner_expect_whole(test, o[m]);
 			KUNIT_ASSERT_TRUE(test, atomic_long_read(&w->pool.nr) <= w->pool.max);
@@ -440,6 +446,7 @@ static void entries_are_right_whatever_happens(struct kunit *test)
 	KUNIT_EXPECT_GT(test, given, 1000);
 	KUNIT_EXPECT_GT(test, moved, 100);
 	KUNIT_EXPECT_GT(test, recovered, 10);
+	KUNIT_EXPECT_GT(test, renamed, 100);
 }
 
 static struct kunit_case exchange_cases[] = {

@@ -182,33 +182,46 @@ static void the_manager_knows_pages_that_moved(struct kunit *test)
 {
 	struct hipec_sharers *w = hipec_sharers_new(test, 12);
 	struct hipec_owner *a = hipec_sharer_new(test, w, 12, 2), *b = hipec_sharer_new(test, w, 12, 2);
-	struct hipec_vm *vm = &a->core.vm;
-	u32 moved = 0, pgno;
+	u32 pgno;
 
 	hipec_owner_bring_all(test, a, 0, 10);
 	for (pgno = 0; pgno < 3; pgno++)
 		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
-	hipec_core_catch_up(&a->core);
-	hipec_pool_forget(&a->core);
-	KUNIT_ASSERT_EQ(test, vm->nr_unused, 3);
-	while (vm->nr_unused) {
-		u32 from = vm->reached, to = vm->unused;
-
-		if (vm->page[from].flags & HIPEC_PAGE_USED) {
-			hipec_page_move(vm, from, to);
-			hipec_pool_renamed(&a->core, from, to);
-			a->bits[to] = a->bits[from];
-			moved++;
-		}
-		hipec_page_drop_last(vm);
-	}
-	KUNIT_EXPECT_EQ(test, moved, 3);
-	KUNIT_EXPECT_EQ(test, vm->reached, 7);
+	KUNIT_ASSERT_EQ(test, a->core.vm.nr_unused, 3);
+	KUNIT_EXPECT_EQ(test, hipec_sharer_compact(a), 3);
+	KUNIT_EXPECT_EQ(test, a->core.vm.reached, 7);
 	hipec_sharers_expect_entries(test, w);
 	hipec_owner_expect_whole(test, a);
 	hipec_owner_bring_all(test, b, 0, 9);
 	for (pgno = 0; pgno < 10; pgno++)
 		KUNIT_EXPECT_EQ(test, !!hipec_owner_find(a, pgno), pgno >= 7);
+	hipec_sharers_expect_entries(test, w);
+	hipec_owner_expect_whole(test, a);
+}
+
+/* So is the page that the policy named, which has another entry since. */
+static void a_named_page_that_moved_goes_first(struct kunit *test)
+{
+	struct hipec_sharers *w = hipec_sharers_new(test, 12);
+	struct hipec_owner *a = hipec_sharer_new(test, w, 12, 2), *b = hipec_sharer_new(test, w, 12, 2);
+	struct hipec_vm *vm = &a->core.vm;
+	u32 pgno;
+
+	hipec_owner_bring_all(test, a, 0, 10);
+	for (pgno = 0; pgno < 3; pgno++)
+		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+	hipec_queue_move(vm, vm->slot[a->queue], hipec_owner_find(a, 9), HIPEC_END_HEAD);
+	hipec_core_refill(&a->core);
+	KUNIT_ASSERT_EQ(test, a->core.nr_named, 1);
+	KUNIT_EXPECT_EQ(test, a->core.named[0], vm->reached);
+	KUNIT_EXPECT_EQ(test, hipec_sharer_compact(a), 3);
+	KUNIT_EXPECT_EQ(test, a->core.named[0], hipec_owner_find(a, 9));
+	hipec_sharers_expect_entries(test, w);
+	hipec_owner_expect_whole(test, a);
+	hipec_owner_bring_all(test, b, 0, 6);
+	for (pgno = 3; pgno < 10; pgno++)
+		KUNIT_EXPECT_EQ(test, !!hipec_owner_find(a, pgno), pgno < 9);
+	KUNIT_EXPECT_EQ(test, a->core.counters.moved, 1);
 	hipec_sharers_expect_entries(test, w);
 	hipec_owner_expect_whole(test, a);
 }
@@ -350,6 +363,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(bad_advice_is_reversed),
 	KUNIT_CASE(an_entry_waits_for_the_next_page),
 	KUNIT_CASE(the_manager_knows_pages_that_moved),
+	KUNIT_CASE(a_named_page_that_moved_goes_first),
 	KUNIT_CASE(bits_are_reset_while_pages_come),
 	KUNIT_CASE(what_has_left_is_no_answer_to_pressure),
 	KUNIT_CASE(pages_wait_for_a_policy_that_has_not_heard),

@@ -41,6 +41,29 @@ struct hipec_owner *hipec_sharer_new(struct kunit *test, struct hipec_sharers *w
 	return o;
 }
 
+/* As a worker does it to a table in place, cache/compact.c. Return: pages that moved. */
+u32 hipec_sharer_compact(struct hipec_owner *o)
+{
+	struct hipec_vm *vm = &o->core.vm;
+	u32 moved = 0;
+
+	hipec_core_catch_up(&o->core);
+	hipec_pool_forget(&o->core);
+	while (vm->nr_unused) {
+		u32 from = vm->reached, to = vm->unused;
+
+		if (vm->page[from].flags & HIPEC_PAGE_USED) {
+			hipec_page_move(vm, from, to);
+			hipec_pool_renamed(&o->core, from, to);
+			o->bits[to] = o->bits[from];
+			moved++;
+		}
+		o->bits[from] = 0;
+		hipec_page_drop_last(vm);
+	}
+	return moved;
+}
+
 /* A member has entry @e, and has it isolated if that is what it says. */
 static void count_entry(struct hipec_sharers *w, const struct hipec_mr_entry *e)
 {

@@ -5,6 +5,7 @@
  * Interface:
  * hipec_sharers_new()   a pool that nobody shares
  * hipec_sharer_new()    a member, started, with its first frames
+ * hipec_sharer_compact()  its table is as short as what it holds
  * hipec_sharers_expect_entries()  the manager's entries are those of the members' pages
  */
 #ifndef HIPEC_TESTS_SHAREHOST_H
@@ -24,6 +25,7 @@ struct hipec_sharers {
 struct hipec_sharers *hipec_sharers_new(struct kunit *test, u32 max);
 struct hipec_owner *hipec_sharer_new(struct kunit *test, struct hipec_sharers *w, u32 frames,
 				     u32 min);
+u32 hipec_sharer_compact(struct hipec_owner *o);
 void hipec_sharers_expect_entries(struct kunit *test, struct hipec_sharers *w);
 
 #endif /* HIPEC_TESTS_SHAREHOST_H */

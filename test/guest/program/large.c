@@ -29,23 +29,29 @@ struct worker {
 	unsigned int seed;
 };
 
-/* Pages in no order, for ever: each has what make_file() wrote. */
+/* It has what make_file() wrote. */
+static void read_page(int file, size_t at)
+{
+	unsigned char page[PAGE_BYTES];
+	uint64_t word;
+
+	CHECK(pread(file, page, PAGE_BYTES, at * PAGE_BYTES) == (ssize_t)PAGE_BYTES);
+	memcpy(&word, page, sizeof(word));
+	CHECK_EQ(word, page_word(at));
+}
+
+/* Pages in no order, for ever. */
 static void *look_at_pages(void *arg)
 {
 	struct worker *w = arg;
-	unsigned char page[PAGE_BYTES];
-	uint64_t word;
 	size_t at;
 
 	for (;;) {
 		at = rand_r(&w->seed) % PAGES;
-		if (!w->in_place) {
+		if (w->in_place)
+			read_page(w->m.file, at);
+		else
 			touch_range(&w->m, at, at + 1);
-			continue;
-		}
-		CHECK(pread(w->m.file, page, PAGE_BYTES, at * PAGE_BYTES) == (ssize_t)PAGE_BYTES);
-		memcpy(&word, page, sizeof(word));
-		CHECK_EQ(word, page_word(at));
 	}
 	return NULL;
 }
@@ -122,8 +128,73 @@ static void members_are_killed(void)
 	}
 }
 
+/* A file of so many pages that @c has and that is read from its start, each page by itself. */
+static int take_and_read(int c, const char *path, size_t pages)
+{
+	int file;
+	size_t i;
+
+	make_file(path, pages * PAGE_BYTES);
+	file = take_file(c, path, O_RDONLY);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	for (i = 0; i < pages; i++)
+		read_page(file, i);
+	return file;
+}
+
+/*
+ * Pages that a policy has named, the last that came, get other entries a second later, as its
+ * table becomes shorter. They are the next to go, and no others are.
+ */
+static void named_pages_move(void)
+{
+	const size_t first = 600, second = 300, taken = 20;
+	struct hipec_status s;
+	int a, b, file, more;
+	char path[64];
+	size_t i;
+
+	stay_here();
+	a = open_cache_with("mru", first + second, HIPEC_LOAD_SHARE);
+	b = open_cache_with("fifo", POOL, HIPEC_LOAD_SHARE);
+	file = take_and_read(a, DIR_DATA "large-0", first);
+	more = take_and_read(a, DIR_DATA "large-1", second);
+	CHECK_EQ(get_status(a).frames, first + second);
+	close(take_and_read(b, DIR_DATA "large-2", POOL - first - second));
+	wait_named(a);
+	close(file);
+	CHECK(!unlink(DIR_DATA "large-0"));
+	sleep(3);
+	CHECK_EQ(get_status(a).frames, second);
+	close(take_and_read(b, DIR_DATA "large-0", first));
+	CHECK_EQ(pool_frames(POOL), POOL);
+	CHECK_EQ(get_status(a).frames, second);
+	make_file(DIR_DATA "large-3", taken * PAGE_BYTES);
+	file = take_file(b, DIR_DATA "large-3", O_RDONLY);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	for (i = 0; i < taken; i++) {
+		read_page(file, i);
+		wait_named(a);
+	}
+	for (i = 0; i < second - taken; i++)
+		read_page(more, i);
+	s = get_status(a);
+	CHECK_EQ(s.frames, second - taken);
+	CHECK_EQ(s.counters.given, taken);
+	CHECK_EQ(s.counters.read_pages, first + second);
+	close(file);
+	close(more);
+	close(b);
+	close(a);
+	for (i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), DIR_DATA "large-%zu", i);
+		CHECK(!unlink(path));
+	}
+}
+
 const struct test large_tests[] = {
 	{ "large_pool_takes_the_oldest_pages", the_oldest_go },
+	{ "large_pool_takes_named_pages_that_moved", named_pages_move },
 	{ "large_pool_outlives_members_that_are_killed", members_are_killed },
 	{ 0 }
 };
