@@ -11,9 +11,26 @@ VERSION := 0.1.0
 
 CC ?= cc
 CFLAGS ?= -O2 -g
-WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Werror
+# WERROR=1: CI and the tests. Another compiler warns of other things.
+WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow \
+	$(if $(filter 1,$(WERROR)),-Werror)
 CPPFLAGS += -Imodule/include/uapi -DHIPEC_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -MMD -MP
+
+# A line for each file, V=1: the commands, make -s: neither. $(call show,WORD) is in front of a
+# recipe's command; $(close), of a closing line, which says what was made and what to type next.
+SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
+show = $(if $(SILENT)$(V),,@printf '  %-7s %s\n' $(1) $(@:$(B)/%=%);)
+close = $(if $(SILENT),@:,@echo)
+COMPILE = $(call show,CC)$(CC)
+LINK = $(call show,LD)$(CC)
+ARCHIVE = $(call show,AR)$(AR)
+
+# On all CPUs, if all that is asked for is built; a guest or a measurement wants them for itself.
+ALL_CPUS := all deb demo install module vm %-ready $(B)/%
+ifeq ($(MAKELEVEL)$(filter-out $(ALL_CPUS),$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -30,8 +47,18 @@ include test/build.mk
 include packaging/build.mk
 
 ## all: compiler, library, command, benchmarks
-.PHONY: all
-all: $(ALL)
+.PHONY: all all-ready
+all: $(B)/tools.stamp
+	@$(MAKE) --no-print-directory all-ready
+	$(close) 'made: build/hipec, build/ampc, libhipec and $(words $(SHIPPED_HPO)) policies;' \
+		'next: export PATH=$$PWD/build:$$PATH, then: hipec try -- COMMAND'
+
+all-ready: $(ALL)
+
+# Asked once, before the first file is compiled.
+$(B)/tools.stamp: vm-images/tools.sh
+	@CC='$(CC)' PYTHON='$(PYTHON)' vm-images/tools.sh
+	@mkdir -p $(@D) && touch $@
 
 ## clean: remove build/
 .PHONY: clean

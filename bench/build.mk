@@ -15,10 +15,10 @@ BENCH := $(addprefix $(B)/bench/,lib/mkdata lib/mkindex \
 
 $(B)/bench/%.o: bench/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) -c $< -o $@
 
 $(BENCH): $(B)/bench/%: $(B)/bench/%.o $(B)/bench/lib/source.o $(B)/libhipec.a
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
 ALL += $(BENCH)
 

@@ -586,7 +586,6 @@ bool ampc_opt(struct ampc *c, struct ampc_code *code);
 /* asmfile.c, carray.c, cost.c, image.c, list.c, tree.c */
 int ampc_assemble(struct ampc *c, struct hipec_policy *p);
 void ampc_c_array(struct ampc *c, FILE *out);
-int ampc_ebpf(const struct hipec_policy *p, FILE *out);
 int ampc_in_c(struct ampc *c, const struct hipec_policy *p, FILE *out);
 void ampc_cost(struct ampc *c, const struct hipec_policy *p, FILE *out);
 int ampc_image(struct ampc *c);

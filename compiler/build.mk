@@ -16,7 +16,8 @@ ALL += $(patsubst %.hp,$(B)/%.hpo,$(wildcard policies/*.hp))
 
 $(B)/compiler/parser.c: compiler/parser.y
 	@mkdir -p $(@D)
-	bison -Wall -Wcounterexamples -Werror -H$(@:.c=.h) -o $@ $<
+	$(call show,BISON)bison -Wall -Wcounterexamples $(if $(filter 1,$(WERROR)),-Werror) \
+		-H$(@:.c=.h) -o $@ $<
 
 # Bison writes it a moment before, and then make would never be done with it.
 $(B)/compiler/parser.h: $(B)/compiler/parser.c
@@ -24,41 +25,41 @@ $(B)/compiler/parser.h: $(B)/compiler/parser.c
 
 $(B)/compiler/lexer.c: compiler/lexer.l
 	@mkdir -p $(@D)
-	flex -o $@ $<
+	$(call show,FLEX)flex -o $@ $<
 
 $(B)/compiler/%.o: compiler/%.c | $(B)/compiler/parser.h
-	$(CC) $(ALL_CFLAGS) $(AMPC_CPPFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(AMPC_CPPFLAGS) -c $< -o $@
 
 $(B)/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
-	$(CC) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(AMPC_CPPFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(AMPC_CPPFLAGS) -c $< -o $@
 
 $(B)/asan/compiler/%.o: compiler/%.c | $(B)/compiler/parser.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
 
 $(B)/asan/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(SANITIZE) $(AMPC_CPPFLAGS) \
+	$(COMPILE) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(SANITIZE) $(AMPC_CPPFLAGS) \
 		-c $< -o $@
 
 $(B)/ampc: $(AMPC_OBJ:%=$(B)/compiler/%) $(AMPC_ASM:%=$(B)/%) \
 		$(B)/libhipecvm.a
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
+	$(LINK) $(CFLAGS) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 $(B)/asan/ampc: $(AMPC_OBJ:%=$(B)/asan/compiler/%) \
 		$(AMPC_ASM:%=$(B)/asan/%) $(B)/asan/libhipecvm.a
-	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
+	$(LINK) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 # For the tests: all of the above but main.c, and the sources come from memory.
 $(B)/asan/ampc-torture.o: test/compiler/torture.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
 
 $(B)/asan/ampc-torture: $(B)/asan/ampc-torture.o \
 		$(filter-out %/main.o,$(AMPC_OBJ:%=$(B)/asan/compiler/%)) \
 		$(AMPC_ASM:%=$(B)/asan/%) $(B)/asan/libhipecvm.a
-	$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
+	$(LINK) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 $(B)/policies/%.hpo: policies/%.hp $(B)/ampc
 	@mkdir -p $(@D)
-	$(B)/ampc -o $@ $<
+	$(call show,HP)$(B)/ampc -o $@ $<

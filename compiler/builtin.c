@@ -41,6 +41,8 @@ enum ampc_type ampc_kind_type(u8 kind)
 	case HIPEC_KIND_QUEUE:
 	case HIPEC_KIND_QUEUE_OUT:
 		return AMPC_QUEUE;
+	case HIPEC_KIND_SKETCH:
+		return AMPC_INTS;
 	default:
 		return AMPC_VOID;
 	}

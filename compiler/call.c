@@ -70,6 +70,15 @@ static void check_selector(struct ampc *c, u8 opcode, u32 nr,
 		ampc_suggest_selector(c, kind, arg->name, arg->loc);
 }
 
+/* Whether a kind takes others of its type, but not @sym; NULL: an element or a call. */
+static bool is_left_out(u8 kind, const struct ampc_symbol *sym)
+{
+	if (!sym)
+		return false;
+	return kind == HIPEC_KIND_QUEUE_OUT ? sym->slot == HIPEC_SLOT_FREE_QUEUE :
+	       kind == HIPEC_KIND_SKETCH && sym->flags & HIPEC_OPERAND_SHARED;
+}
+
 static void check_argument(struct ampc *c, u8 opcode, u32 nr,
 			   const struct ampc_expr *arg)
 {
@@ -85,13 +94,14 @@ static void check_argument(struct ampc *c, u8 opcode, u32 nr,
 				    hipec_kind_text(kind));
 		return;
 	}
-	if (arg->type == ampc_kind_type(kind) &&
-	    !(kind == HIPEC_KIND_QUEUE_OUT && arg->symbol &&
-	      arg->symbol->slot == HIPEC_SLOT_FREE_QUEUE))
+	if (arg->type == ampc_kind_type(kind) && !is_left_out(kind, arg->symbol))
 		return;
 	ampc_report(c, arg->loc, WRONG_ARGUMENT, ampc_describe(c, arg), nr + 1,
 		    hipec_ops[opcode].word, hipec_kind_text(kind));
-	ampc_declared_here(c, arg);
+	if (kind != HIPEC_KIND_SKETCH)
+		ampc_declared_here(c, arg);
+	else if (arg->symbol && arg->symbol->loc.line)	/* no element of it is one either */
+		ampc_report(c, arg->symbol->loc, DECLARED_HERE, arg->name);
 }
 
 /**

@@ -16,7 +16,7 @@ struct options {
 	const char *source;
 	const char *output;	/* or NULL */
 	bool list, tree;
-	bool cost, c_array, in_c, jit;
+	bool cost, c_array, in_c;
 	bool json;
 };
 
@@ -25,9 +25,6 @@ static const struct option_row options[] = {
 	{ 'S', "list", NULL,
 	  .help = "print the commands beside their source lines; writes no file unless -o names"
 		  " one" },
-	{ LONG('J'), "jit", NULL,
-	  .help = "with -S: print the instructions of eBPF that the module makes of the commands"
-		  " for native code" },
 	{ 'E', "tree", NULL,
 	  .help = "print the declarations, statements and expressions with their types and"
 		  " constants; writes no file either" },
@@ -115,8 +112,6 @@ static void take_source(struct options *o, int nr, char **names)
 	o->source = *names;
 	if (!strcmp(o->source, "-") && !o->output && !prints(o))
 		refuse_usage("standard input needs -o");
-	if (o->jit && !o->list)
-		refuse_usage("--jit is for -S");
 	if (o->tree && is_assembler(o))
 		refuse_usage("assembler text has no tree");
 }
@@ -153,9 +148,6 @@ static void parse_options(struct options *o, int argc, char **argv)
 			o->in_c = !strcmp(optarg, "c");
 			if (!o->in_c)
 				refuse_usage("a policy can be emitted as 'c'");
-			break;
-		case 'J':
-			o->jit = true;
 			break;
 		case 'c':
 			o->cost = true;
@@ -230,9 +222,7 @@ static int compile(struct ampc *c, struct options *o)
 		return 1;
 	if (o->tree)
 		ampc_tree(c, stdout);
-	if (o->list && o->jit && ampc_ebpf(&p, stdout))
-		return 1;
-	if (o->list && !o->jit)
+	if (o->list)
 		ampc_list(c, &p, stdout);
 	if (o->cost)
 		ampc_cost(c, &p, stdout);

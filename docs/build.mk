@@ -4,12 +4,12 @@
 # What the compiler knows it is asked: all of it but main.c.
 $(B)/docs/%.o: docs/%.c | $(B)/compiler/parser.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(AMPC_CPPFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(AMPC_CPPFLAGS) -c $< -o $@
 
 $(B)/docs/generate/commands: $(B)/docs/generate/commands.o $(B)/docs/generate/builtins.o \
 		$(filter-out %/main.o,$(AMPC_OBJ:%=$(B)/compiler/%)) \
 		$(AMPC_ASM:%=$(B)/%) $(B)/libhipecvm.a
-	$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) $(HASH_LIBS) -o $@
+	$(LINK) $(CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) $(HASH_LIBS) -o $@
 
 ALL += $(B)/docs/generate/commands
 

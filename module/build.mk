@@ -4,8 +4,7 @@
 # builds the same files by module/Kbuild.
 
 VM_SRC := $(wildcard module/vm/*.c)
-JIT_SRC := $(filter-out module/jit/load.c,$(wildcard module/jit/*.c))
-CORE_SRC := $(VM_SRC) $(JIT_SRC) $(wildcard module/core/*.c) \
+CORE_SRC := $(VM_SRC) $(wildcard module/core/*.c) \
 	$(addprefix module/context/,stack.c buildid.c)
 # Linked statically the sanitizers start in two thirds of the time, and ring 1
 # starts them thousands of times. clang does so by itself.
@@ -14,19 +13,19 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all \
 
 $(CORE_SRC:module/%.c=$(B)/%.o): $(B)/%.o: module/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -ffreestanding -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) -ffreestanding -c $< -o $@
 
 $(CORE_SRC:module/%.c=$(B)/asan/%.o): $(B)/asan/%.o: module/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
 $(B)/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/%.o)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(ARCHIVE) rcs $@ $^
 
 $(B)/asan/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/asan/%.o)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(ARCHIVE) rcs $@ $^
 
 # The kernel modules, for each kernel in a directory of its own: a farm of links
 # to the sources, so that kernels build side by side and module/ stays clean.
@@ -35,14 +34,16 @@ $(B)/asan/libhipecvm.a: $(CORE_SRC:module/%.c=$(B)/asan/%.o)
 KMOD_SRC := $(wildcard module/*.[ch] module/*/*.[chS] module/include/*/*.h) \
 	    module/Kbuild
 
-# $(call kmod,DIR,KEY,FLAGS,FILES): build what Kbuild says with FLAGS, in DIR, with more FILES.
+# $(call kmod,DIR,KEY,FLAGS,FILES,LINES): build what Kbuild says with FLAGS, in DIR, with more
+# FILES; and what the file LINES adds to it.
 define kmod
 @rm -rf $(1) && mkdir -p $(1)
 @cp -rs $(CURDIR)/module/. $(addprefix $(CURDIR)/,$(4)) $(1)
+$(if $(5),@rm $(1)/Kbuild && cat module/Kbuild $(5) >$(1)/Kbuild)
 +@if [ -s $(B)/kernel-$(2).stamp ]; then \
-	echo "  KMOD    $(notdir $(1))"; \
+	$(if $(SILENT),,echo "  KMOD    $(notdir $(1))";) \
 	$(MAKE) -s -C $(CACHE)/kernels/$(2)/build M=$(CURDIR)/$(1) \
-		W=1 KCFLAGS=-Werror $(3) modules; \
+		W=1 $(if $(filter 1,$(WERROR)),KCFLAGS=-Werror) $(3) modules; \
 fi
 endef
 
@@ -69,6 +70,7 @@ $(B)/sparse-%/stamp: $(B)/kernel-%.stamp $(KMOD_SRC)
 .PHONY: module sparse
 ## module: hipec.ko for each stock kernel
 module: $(KERNELS:%=$(B)/kmod-%/stamp)
+	$(close) "made: $$(ls $(KERNELS:%=$(B)/kmod-%/hipec.ko) 2>/dev/null | xargs); next: make vm"
 
 ## sparse: check the module's sources with sparse, for each stock kernel
 sparse: $(KERNELS:%=$(B)/sparse-%/stamp)

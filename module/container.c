@@ -17,7 +17,6 @@
 
 #include "cache/host.h"
 #include "internal.h"
-#include "jit/load.h"
 
 /* Pages that a process needs beside its reservation: half a MB. */
 #define HIPEC_PROCESS_PAGES 128
@@ -33,8 +32,8 @@ static void unload(struct hipec_container *c)
 		c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
 	mutex_unlock(&c->lock);
 	hipec_share_leave(c);
+	cancel_work_sync(&c->refill);	/* only the pool queues it */
 	hipec_cache_free(c);
-	hipec_jit_stop(&c->core.vm);
 	hipec_columns_end(c);
 	c->frame = NULL;
 	c->links = NULL;
@@ -53,10 +52,27 @@ static void unload(struct hipec_container *c)
 	}
 	put_pid(c->owner_pid);
 	c->owner_pid = NULL;
-	if (c->user)
+	if (c->user) {
+		hipec_user_kept_no_more(c);
 		hipec_user_put(c->user);
+	}
 	c->user = NULL;
 	c->core.nr_reserved = 0;
+}
+
+/*
+ * The league's worker, Timer and touches that are told late queue each other. Each looks at
+ * c->dying under the lock, so what is cancelled here is not queued again; and what these two
+ * queue for the files is cancelled with those.
+ */
+static void stop_works(struct hipec_container *c)
+{
+	mutex_lock(&c->lock);
+	c->dying = true;
+	mutex_unlock(&c->lock);
+	if (c->contest)
+		cancel_work_sync(&c->change);
+	cancel_delayed_work_sync(&c->timer);
 }
 
 static void container_free(struct kref *ref)
@@ -68,8 +84,8 @@ static void container_free(struct kref *ref)
 	xa_erase(&hipec_containers, c->id);
 	mutex_unlock(&hipec_containers_lock);
 	hipec_debugfs_del(c);
+	stop_works(c);
 	hipec_cache_end(c);
-	cancel_delayed_work_sync(&c->timer);
 	cancel_delayed_work_sync(&c->age);
 	if (c->contest)
 		c->end_contest(c);
@@ -82,8 +98,8 @@ static void container_free(struct kref *ref)
 	hipec_sample_end(c);
 	mutex_unlock(&c->lock);
 	unload(c);
-	cancel_work_sync(&c->refill);	/* nobody queues it for who shares no longer */
 	kvfree(c->image);
+	hipec_context_end(&c->contexts);
 	WARN_ON_ONCE(c->core.nr_frames);
 	free_cpumask_var(c->stale_cpus);
 	kfree(c);
@@ -233,16 +249,22 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 		return ret;
 	}
 	c->locked = !share;
+	c->bounded = !hipec_sees_all();
 	c->kind = in_place ? &hipec_cache_kind : &hipec_frame_kind;
 	c->contract = flags & (HIPEC_LOAD_SHARE | HIPEC_LOAD_CONTRACT);
 	c->owner_mm = current->mm;
 	mmgrab(c->owner_mm);
 	c->owner_pid = get_pid(task_tgid(current));
 	c->owner_uid = current_uid();
+	hipec_context_begin(&c->contexts);
 	get_task_comm(c->owner_comm, current);
 	hipec_core_init(&c->core, ops_of(in_place, share), nr, 0);
 
-	if (share)
+	if (flags & HIPEC_LOAD_KEEP && !hipec_user_may_keep(c)) {
+		hipec_text_str(log, "the user has as many containers without a descriptor as one may have");
+		ret = -EDQUOT;
+	}
+	if (!ret && share)
 		ret = hipec_share_join(c, log);
 	if (!ret)
 		ret = in_place ? hipec_cache_load(c, nr) :
@@ -336,10 +358,9 @@ static void start_policy(struct hipec_container *c, const struct hipec_load *arg
 			    c->vm_memory, NULL, nr,
 			    hipec_container_entries(c, &c->policy, nr));
 	hipec_columns_use(c);
-	c->jit = args->flags & HIPEC_LOAD_JIT;
-	hipec_jit_start(&c->core.vm, c->jit);
 	hipec_shared_place(&c->core.vm, c->shared);
 	c->core.vm.salt = get_random_u32();
+	c->core.vm.key = get_random_u64() | 1;
 	if (args->seed)
 		c->core.vm.random = args->seed;
 	hipec_core_watch(&c->core, c->core.vm.salt);
@@ -362,7 +383,8 @@ static void start_policy(struct hipec_container *c, const struct hipec_load *arg
  *         the memory cgroup or RLIMIT_MEMLOCK does not give the frames; -EINTR
  *         on a fatal signal; in place, -ENOSPC as hipec_cache_load(); if it
  *         shares, also -EAGAIN as hipec_backoff_check(), -EDQUOT
- *         and -ENOSPC as hipec_share_join().
+ *         and -ENOSPC as hipec_share_join(); -EDQUOT as well if it is to be kept and its user
+ *         has HIPEC_MAX_USER_KEPT.
  */
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log)

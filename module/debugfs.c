@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: hipec/frames, and for each container hipec/<id>/status with its
- * counters, hipec/<id>/policy with its commands, hipec/<id>/named with what others may
- * take from it, and hipec/<id>/native, which says where its native code is.
+ * counters, hipec/<id>/policy with its commands, and hipec/<id>/named with what others may
+ * take from it.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "internal.h"
-#include "jit/load.h"
 
 static struct dentry *root;
 
@@ -80,43 +79,6 @@ static int named_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(named);
 
-/*
- * The addresses themselves: who has a report of the kernel looks for one of them. And what
- * it took.
- */
-static int native_show(struct seq_file *m, void *unused)
-{
-	struct hipec_container *c = m->private;
-	unsigned long code;
-	u32 bytes;
-
-	mutex_lock(&c->lock);
-	code = (unsigned long)hipec_jit_code(&c->core.vm, &bytes);
-	if (code)
-		seq_printf(m, "%lx-%lx\n%u bytes of %zu of commands, made in %u ns\n", code,
-			   code + bytes, bytes, c->policy.image->nr_words * sizeof(u32),
-			   c->core.vm.native.made_ns);
-	mutex_unlock(&c->lock);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(native);
-
-/* The code itself, for hipec dis. */
-static int native_code_show(struct seq_file *m, void *unused)
-{
-	struct hipec_container *c = m->private;
-	const void *code;
-	u32 bytes;
-
-	mutex_lock(&c->lock);
-	code = hipec_jit_code(&c->core.vm, &bytes);
-	if (code)
-		seq_write(m, code, bytes);
-	mutex_unlock(&c->lock);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(native_code);
-
 /* Show a container that has its policy. Context: may sleep. */
 void hipec_debugfs_add(struct hipec_container *c)
 {
@@ -127,8 +89,6 @@ void hipec_debugfs_add(struct hipec_container *c)
 	debugfs_create_file("status", 0400, c->debugfs, c, &status_fops);
 	debugfs_create_file("policy", 0400, c->debugfs, c, &policy_fops);
 	debugfs_create_file("named", 0400, c->debugfs, c, &named_fops);
-	debugfs_create_file("native", 0400, c->debugfs, c, &native_fops);
-	debugfs_create_file("native_code", 0400, c->debugfs, c, &native_code_fops);
 }
 
 /* Wait until nobody reads its files. Context: may sleep; not under c->lock. */

@@ -50,7 +50,7 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 		HIPEC_FEATURE_BUILTIN | HIPEC_FEATURE_RECORD |
 		HIPEC_FEATURE_SET_PARAM | HIPEC_FEATURE_HINT |
 		HIPEC_FEATURE_SAMPLE | HIPEC_FEATURE_SWAP | HIPEC_FEATURE_LOG |
-		HIPEC_FEATURE_IN_PLACE | HIPEC_FEATURE_JIT | HIPEC_FEATURE_LEAGUE;
+		HIPEC_FEATURE_IN_PLACE | HIPEC_FEATURE_LEAGUE;
 	hipec_share_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
 	q.containers = 0;
@@ -95,7 +95,7 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 	u32 usize;
 	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_LOAD_SHARE |
 				 HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP |
-				 HIPEC_LOAD_CONTRACT | HIPEC_LOAD_JIT);
+				 HIPEC_LOAD_CONTRACT);
 
 	if (ret)
 		return ret;
@@ -148,7 +148,7 @@ static int ioctl_swap(struct hipec_container *c, void __user *uargs)
 	struct hipec_swap a;
 	void *image;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_LOAD_JIT);
+	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
 
 	if (ret)
 		return ret;

@@ -38,14 +38,6 @@ int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value);
 void hipec_timer_run(struct work_struct *work);
 void hipec_timer_start(struct hipec_container *c);
 
-/* global.c: whose page goes when the pool is full */
-struct hipec_mr;
-struct hipec_mr_ops;
-int hipec_global_check(void);
-int hipec_global_start(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
-		       u32 most, u32 nr_owners);
-void hipec_global_stop(struct hipec_mr *mr);
-
 /* shared.c: arrays that the application writes */
 int hipec_shared_alloc(const struct hipec_policy *p,
 		       const struct hipec_policy *old,

@@ -22,7 +22,6 @@
 
 #include "cache/host.h"
 #include "internal.h"
-#include "jit/load.h"
 
 static_assert(HIPEC_MAX_TEAMS == HIPEC_LEAGUE_MAX);
 static_assert(HIPEC_MAX_QUARTERS == HIPEC_LEAGUE_MOST);
@@ -99,7 +98,6 @@ static int begin_team(struct hipec_container *c, struct hipec_contest *contest, 
 		hipec_exit_explain(p, &vm->exit, log);
 		return -ECANCELED;
 	}
-	hipec_jit_start(vm, c->jit);
 	if (hipec_policy_reads(p, HIPEC_SLOT_TIME) && !c->league_since)
 		c->league_since = ktime_get_ns();
 	return 0;
@@ -132,11 +130,12 @@ static int rescale_team(struct hipec_container *c, u32 i, u32 quarters, struct m
 	u32 nr = l->nr;
 	int ret;
 
-	hipec_jit_stop(&l->team[i].core.vm);
 	swap(contest->member[i], *m);
-	hipec_league_rescale(l, i, quarters, &contest->member[i].policy,
-			     contest->member[i].memory, contest->member[i].shared, &c->core);
-	ret = begin_team(c, contest, i, log);
+	ret = hipec_league_rescale(l, i, quarters, &contest->member[i].policy,
+				   contest->member[i].memory, contest->member[i].shared,
+				   &c->core);
+	if (!ret)
+		ret = begin_team(c, contest, i, log);
 	l->team[i].out = ret != 0;
 	if (ret && i == nr) {
 		/* The number is free again, and the caller has the memory back. */
@@ -201,11 +200,9 @@ static void start_rehearsal(struct hipec_container *c, u32 wanted, size_t bytes)
 	if (ret) {
 		l->wanted = HIPEC_LEAGUE_NONE;
 	} else {
-		hipec_jit_stop(&l->rehearsal.core.vm);
 		swap(contest->memory, memory);
 		swap(contest->shared, shared);
 		hipec_league_rehearse(l, contest->memory, contest->shared, &c->core);
-		hipec_jit_start(&l->rehearsal.core.vm, c->jit);
 	}
 	mutex_unlock(&c->lock);
 	memalloc_nofs_restore(nofs);
@@ -241,7 +238,6 @@ static void free_rehearsal(struct hipec_container *c)
 
 	mutex_lock(&c->lock);
 	if (contest->league.rehearses == HIPEC_LEAGUE_NONE) {
-		hipec_jit_stop(&contest->league.rehearsal.core.vm);
 		swap(contest->memory, memory);
 		swap(contest->shared, shared);
 	}
@@ -278,18 +274,14 @@ static void league_work(struct work_struct *work)
 	hipec_swap_end(c);
 }
 
-/* Context: process context, sleeps; nobody uses @c. */
+/* Context: process context, sleeps; nobody uses @c, and c->change was cancelled. */
 static void free_league(struct hipec_container *c)
 {
 	struct hipec_contest *contest = c->contest;
 	u32 i;
 
-	cancel_work_sync(&c->change);
-	for (i = 0; i < HIPEC_LEAGUE_MAX; i++) {
-		hipec_jit_stop(&contest->league.team[i].core.vm);
+	for (i = 0; i < HIPEC_LEAGUE_MAX; i++)
 		member_free(&contest->member[i]);
-	}
-	hipec_jit_stop(&contest->league.rehearsal.core.vm);
 	kvfree(contest->memory);
 	kvfree(contest->shared);
 	kvfree(contest);
@@ -312,6 +304,7 @@ static int make_league(struct hipec_container *c, struct hipec_text *log)
 		return ret;
 	}
 	hipec_league_init(&contest->league, c->core.nr_reserved, get_random_u32());
+	contest->league.whose = &c->core;
 	ret = make_member(&contest->member[0], &contest->league, HIPEC_LEAGUE_WHOLE, image,
 			  size, &error, log) ?: add_member(c, contest, log);
 	if (ret) {

@@ -26,9 +26,7 @@ static int __init hipec_module_init(void)
 	ret = hipec_log_init();
 	if (ret)
 		goto no_log;
-	ret = hipec_share_init();
-	if (ret)
-		goto no_pool;
+	hipec_share_init();
 	ret = hipec_work_init();
 	if (ret)
 		goto no_workers;
@@ -55,7 +53,6 @@ no_shrinker:
 	hipec_work_exit();
 no_workers:
 	hipec_share_exit();
-no_pool:
 	hipec_log_exit();
 no_log:
 	hipec_context_exit();

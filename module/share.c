@@ -39,17 +39,20 @@ static int admit(struct hipec_container *c)
 	struct hipec_pool *pool = &hipec_share_pool;
 	unsigned long entries = pool->max + pool->slack + HIPEC_MAX_CLUSTER +
 				HIPEC_TOGETHER * HIPEC_MAX_MEMBERS;
-	int ret = 0;
+	struct hipec_mr_frame *frame;
+	u32 nr;
+	int ret;
 
 	if (c->user->nr_members == HIPEC_MAX_USER_MEMBERS)
 		return -ENOSPC;
 	if (!pool->mr.frame) {
-		ret = hipec_global_start(&pool->mr, &hipec_pool_mr_ops, entries,
-					 HIPEC_MAX_MEMBERS + 1);
+		ret = hipec_entries_make(entries, &frame, &nr);
+		if (ret)
+			return ret;
+		hipec_mr_init(&pool->mr, &hipec_pool_mr_ops, frame, nr);
 		pool->mr.most = HIPEC_MAX_LOOKS;
 	}
-	if (!ret)
-		ret = hipec_pool_join(pool, &c->core, HIPEC_POOL_MIN);
+	ret = hipec_pool_join(pool, &c->core, HIPEC_POOL_MIN);
 	c->user->nr_members += !ret;
 	return ret;
 }
@@ -174,8 +177,8 @@ void hipec_share_query(struct hipec_query *q)
 	q->quota = hipec_share_quota();
 }
 
-/* Context: process context. Return: 0; -EINVAL for a parameter out of range. */
-int hipec_share_init(void)
+/* Context: process context. */
+void hipec_share_init(void)
 {
 	struct hipec_pool *pool = &hipec_share_pool;
 
@@ -185,10 +188,9 @@ int hipec_share_init(void)
 		    totalram_pages() / 4;
 	pool->max = min_t(long, pool->max, INT_MAX / 2);
 	pool->slack = pool->max / 16 + 1;
-	return hipec_global_check();
 }
 
 void hipec_share_exit(void)
 {
-	hipec_global_stop(&hipec_share_pool.mr);
+	hipec_entries_free();
 }

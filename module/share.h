@@ -6,7 +6,7 @@ struct hipec_container;
 struct hipec_query;
 struct hipec_text;
 
-int hipec_share_init(void);
+void hipec_share_init(void);
 void hipec_share_exit(void);
 int hipec_share_join(struct hipec_container *c, struct hipec_text *log);
 int hipec_share_fill(struct hipec_container *c);

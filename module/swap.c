@@ -27,7 +27,6 @@
 #include "base/trace.h"
 #include "cache/host.h"
 #include "internal.h"
-#include "jit/load.h"
 
 /*
  * Per-policy container state, exchanged during a swap: of the next policy, then of the
@@ -38,7 +37,6 @@ struct side {
 	struct hipec_policy policy;
 	void *image;
 	u64 image_hash;
-	u32 jit;
 	void *vm_memory;
 	struct hipec_shared **shared;
 	struct hipec_columns columns;
@@ -100,7 +98,6 @@ static void side_free(struct side *s)
 {
 	if (!s)
 		return;
-	hipec_jit_stop(&s->vm);
 	kvfree(s->vm_memory);
 	synchronize_rcu();	/* they may have been a container's */
 	hipec_columns_free(&s->columns);
@@ -182,10 +179,9 @@ static int prepare(struct hipec_container *c, struct side *s,
 	hipec_vm_init_apart(&s->vm, &s->policy, host_of(c),
 			    s->vm_memory, NULL, c->core.nr_reserved, nr);
 	hipec_columns_place(&s->vm, &s->columns);
-	s->jit = args->flags & HIPEC_LOAD_JIT ?: c->jit;
-	hipec_jit_start(&s->vm, s->jit);
 	hipec_shared_place(&s->vm, s->shared);
 	s->vm.salt = get_random_u32();
+	s->vm.key = get_random_u64() | 1;
 	if (args->seed)
 		s->vm.random = args->seed;
 	if (READ_ONCE(c->recorder)) {
@@ -255,7 +251,6 @@ static void go_back(struct hipec_container *c, struct side *s,
 static void settle(struct hipec_container *c, struct side *s)
 {
 	c->core.vm.host = host_of(c);
-	c->jit = s->jit;
 	hipec_record_swapped(c, &s->record, s->record_bytes);
 	c->core.late_in_a_row = 0;
 	c->core.helped_in_a_row = 0;
@@ -343,9 +338,11 @@ static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t
 		return -ENOMEM;
 	hipec_core_catch_up(&c->core);
 	hipec_core_unname_all(&c->core);
-	hipec_league_take_over(t, &c->core);
-	forget_absent(&t->core.vm, &c->core.vm);
-	ret = hipec_vm_map_handles(&t->core.vm, &c->core.vm, s->vm.nr_pages, handle);
+	ret = hipec_league_take_over(t, &c->core);
+	if (!ret) {
+		forget_absent(&t->core.vm, &c->core.vm);
+		ret = hipec_vm_map_handles(&t->core.vm, &c->core.vm, s->vm.nr_pages, handle);
+	}
 	if (ret >= 0)
 		ret = make_rows(c, s, ret);
 	if (ret) {
@@ -481,7 +478,7 @@ out:
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -EAGAIN if it is not to any more; -ECANCELED if Init or Adopt ended it;
- *         -ENOMEM; -ENOSPC as hipec_vm_map_handles(); -EINTR. But for 0, the policy before
+ *         -ENOMEM; -ENOSPC as hipec_league_take_over() and hipec_vm_map_handles(); -EINTR. But for 0, the policy before
  *         goes on.
  */
 int hipec_swap_team(struct hipec_container *c, void *image, u32 size, u32 next)

@@ -26,10 +26,14 @@ void hipec_timer_run(struct work_struct *work)
 	wake_up_all(&c->wait);	/* it may have given up frames */
 }
 
-/* Begin a policy's next period, if it has any. Context: expects c->lock. */
+/*
+ * Begin a policy's next period, if it has any, and its container does not end.
+ * Context: expects c->lock.
+ */
 void hipec_timer_start(struct hipec_container *c)
 {
-	if (hipec_vm_has_event(&c->core.vm, HIPEC_EVENT_TIMER))
+	lockdep_assert_held(&c->lock);
+	if (!c->dying && hipec_vm_has_event(&c->core.vm, HIPEC_EVENT_TIMER))
 		queue_delayed_work(hipec_wq, &c->timer,
 				   msecs_to_jiffies(c->policy.image->timer_ms));
 }

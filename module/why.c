@@ -7,6 +7,7 @@
  * hipec_why_page()
  */
 #include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/limits.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
@@ -155,24 +156,17 @@ static void look(struct hipec_container *c, struct hipec_region *r, u32 pgno,
 	}
 }
 
-static void name_file(struct hipec_region *r, char *path, struct hipec_why *w)
-{
-	const char *name = file_path(r->backing, path, PATH_MAX);
-	size_t len;
-
-	if (IS_ERR(name))
-		name = "?";
-	len = strlen(name);
-	if (len >= sizeof(w->file))
-		name += len - sizeof(w->file) + 1;
-	strscpy_pad(w->file, name, sizeof(w->file));
-}
+/* What a page's file is named by: held, until the container's lock is not. */
+struct named {
+	struct inode *inode;	/* in place */
+	struct file *backing;	/* of a region */
+};
 
 static int why_in_place(struct hipec_container *c, const struct file *file,
-			struct hipec_why *w)
+			struct hipec_why *w, struct named *n)
 {
 	u32 h;
-	int ret = hipec_cache_why(c, file, w, &h);
+	int ret = hipec_cache_why(c, file, w, &h, &n->inode);
 
 	if (!ret && h)
 		find_place(c, h, w);
@@ -180,8 +174,8 @@ static int why_in_place(struct hipec_container *c, const struct file *file,
 }
 
 /* Under the lock. @file: NULL: by address. */
-static int why(struct hipec_container *c, const struct file *file, char *path,
-	       struct hipec_why *w)
+static int why(struct hipec_container *c, const struct file *file,
+	       struct hipec_why *w, struct named *n)
 {
 	struct hipec_region *r;
 	u64 address = w->offset;
@@ -189,7 +183,7 @@ static int why(struct hipec_container *c, const struct file *file, char *path,
 	if (!c->core.vm.policy)
 		return -ENODATA;
 	if (c->cache)
-		return why_in_place(c, file, w);
+		return why_in_place(c, file, w, n);
 	r = file ? region_of_file(c, file, w->offset, &address) :
 		   region_of(c, address);
 	if (!r)
@@ -198,9 +192,42 @@ static int why(struct hipec_container *c, const struct file *file, char *path,
 	w->start = (u64)r->start << PAGE_SHIFT;
 	w->length = (u64)r->nr << PAGE_SHIFT;
 	w->file_offset = r->offset + w->address - w->start;
-	name_file(r, path, w);
+	n->backing = get_file(r->backing);
 	look(c, r, w->address >> PAGE_SHIFT, w);
 	return 0;
+}
+
+/* Name the file, and put it. Context: as hipec_cache_path(). @path: room for PATH_MAX bytes. */
+static void name_file(struct named *n, char *path, struct hipec_why *w)
+{
+	const char *name = n->backing ? file_path(n->backing, path, PATH_MAX) :
+					hipec_cache_path(n->inode, path);
+	size_t len;
+
+	if (IS_ERR(name))
+		name = "?";
+	len = strlen(name);
+	if (len >= sizeof(w->file))
+		name += len - sizeof(w->file) + 1;
+	strscpy_pad(w->file, name, sizeof(w->file));
+	if (n->backing)
+		fput(n->backing);
+}
+
+/* As hipec_why_page(). @path: room for the file's. */
+static int why_named(struct hipec_container *c, const struct file *file, char *path,
+		     struct hipec_why *w)
+{
+	struct named n = { 0 };
+	int ret;
+
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
+	ret = why(c, file, w, &n);
+	mutex_unlock(&c->lock);
+	if (!ret)
+		name_file(&n, path, w);
+	return ret;
 }
 
 /**
@@ -228,14 +255,9 @@ int hipec_why_page(struct hipec_container *c, struct hipec_why *w)
 	}
 	ret = -ENOMEM;
 	path = kmalloc(PATH_MAX, GFP_KERNEL);
-	if (path) {
-		ret = -EINTR;
-		if (!mutex_lock_killable(&c->lock)) {
-			ret = why(c, file, path, w);
-			mutex_unlock(&c->lock);
-		}
-		kfree(path);
-	}
+	if (path)
+		ret = why_named(c, file, path, w);
+	kfree(path);
 	if (file)
 		fput(file);
 	return ret;

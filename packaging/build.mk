@@ -26,8 +26,8 @@ pythondir ?= $(prefix)/lib/$(if $(filter /usr,$(prefix)),python3,$(shell \
 PYTHON_FILES := $(patsubst userlib/lib/%,$(B)/%,$(wildcard userlib/lib/python/hipec/*.py \
 	userlib/lib/python/hipec/py.typed)) $(B)/python/hipec/_abi.py
 
-INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipecrun.so \
-	$(B)/libhipectrace.so $(SHIPPED_HPO) $(PROFILE_PY:userlib/%=$(B)/%) $(SERVE:userlib/%=$(B)/%) \
+INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipectrace.so \
+	$(SHIPPED_HPO) $(PROFILE_PY:userlib/%=$(B)/%) $(SERVE:userlib/%=$(B)/%) \
 	$(addprefix $(B)/,$(call native_to,$(NATIVE_H))) $(B)/man.stamp $(B)/hipec.bash $(PYTHON_FILES)
 
 ALL += $(INSTALLED)
@@ -37,23 +37,22 @@ $(B)/man.stamp: $(addprefix packaging/,manual.py helptext.py markdown.py paramet
 		user/amp.md) \
 		$(call room,lib) userlib/lib/hipec.h $(wildcard module/*.c module/*/*.c) $(B)/hipec $(B)/ampc
 	@rm -rf $(B)/man
-	packaging/manual.py $(B)/hipec $(B)/ampc $(B)/man
+	$(call show,MAN)packaging/manual.py $(B)/hipec $(B)/ampc $(B)/man
 	@touch $@
 
 $(B)/hipec.bash: packaging/completion.py packaging/helptext.py $(B)/hipec $(B)/ampc
-	packaging/completion.py $(B)/hipec $(B)/ampc >$@
+	$(call show,GEN)packaging/completion.py $(B)/hipec $(B)/ampc >$@
 
 $(B)/python/hipec/%: userlib/lib/python/hipec/%
 	@install -D -m 644 $< $@
 
 $(B)/python/hipec/_abi.py: userlib/lib/python/abi.py module/include/uapi/hipec.h
 	@mkdir -p $(@D)
-	userlib/lib/python/abi.py module/include/uapi/hipec.h $(VERSION) >$@
+	$(call show,GEN)userlib/lib/python/abi.py module/include/uapi/hipec.h $(VERSION) >$@
 
 # $(call fill,FILE): print it, with what it leaves open.
 fill = sed -e 's|@prefix@|$(prefix)|g' -e 's|@libdir@|$(libdir)|g' \
-	-e 's|@includedir@|$(includedir)|g' -e 's|@version@|$(VERSION)|g' \
-	-e 's/@kernels@/$(subst $() ,|,$(subst .,\\.,$(KERNELS)))/g' $(1)
+	-e 's|@includedir@|$(includedir)|g' -e 's|@version@|$(VERSION)|g' $(1)
 
 # The module's sources: all but tests and what is ours to build it with.
 DKMS_SRC := $(shell find module -name '*.[chS]' -not -path 'module/tests/*') module/Kbuild \
@@ -77,7 +76,7 @@ install: install-ready
 	$(call fill,userlib/lib/hipec.pc.in) >$(D)$(libdir)/pkgconfig/hipec.pc
 	install -m 644 userlib/lib/hipec.h $(D)$(includedir)
 	install -m 644 module/include/uapi/*.h $(D)$(includedir)/linux
-	install -m 644 $(B)/libhipecrun.so $(B)/libhipectrace.so $(D)$(pkglibdir)
+	install -m 644 $(B)/libhipectrace.so $(D)$(pkglibdir)
 	install -m 644 $(SHIPPED_HPO) $(wildcard policies/*.hp) $(D)$(pkgdatadir)/policies
 	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
 	install $(SERVE) $(D)$(pkgdatadir)/serve
@@ -100,6 +99,7 @@ install: install-ready
 	$(foreach f,$(DKMS_SRC),install -D -m 644 $(f) \
 		$(D)$(srcdir)/hipec-$(VERSION)/$(f:module/%=%) &&) true
 	$(call fill,packaging/dkms.conf.in) >$(D)$(srcdir)/hipec-$(VERSION)/dkms.conf
+	$(close) 'made: all but the module, in $(D)$(prefix); next: dkms install $(srcdir)/hipec-$(VERSION)'
 
 # What install would write is what goes, and the folders of ours that are empty then.
 ## uninstall: remove what make install installed, with the same DESTDIR= and prefix=
@@ -114,14 +114,14 @@ uninstall:
 # In a copy of the tree, which has debian/ where Debian's tools want it.
 .PHONY: deb deb-run
 ## deb: Debian packages, in build/deb: hipec-dkms, hipec-tools, libhipec0, libhipec-dev, python3-hipec
-deb: packages packages-deb
+deb: packages-deb
 	@$(MAKE) --no-print-directory deb-run
 
 deb-run:
 	@rm -rf $(B)/deb && mkdir -p $(B)/deb/hipec
 	@tar -c --exclude=./$(B) --exclude=./.git --exclude=__pycache__ . | tar -x -C $(B)/deb/hipec
 	@cp -r packaging/debian $(B)/deb/hipec/debian
-	cd $(B)/deb/hipec && DEB_BUILD_OPTIONS="noautodbgsym parallel=$$(nproc)" MAKEFLAGS= \
+	@cd $(B)/deb/hipec && DEB_BUILD_OPTIONS="noautodbgsym parallel=$$(nproc)" MAKEFLAGS= \
 		MAKEOVERRIDES= dpkg-buildpackage --build=binary --no-sign
 	@rm -rf $(B)/deb/hipec
-	@ls $(B)/deb/*.deb
+	$(close) "made: $$(echo $(B)/deb/*.deb); next: sudo apt install ./$(B)/deb/*.deb"

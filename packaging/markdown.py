@@ -45,7 +45,9 @@ def table(lines):
         cells = [f"T{{\n{words(cell)}\nT}}" if cell and broken and number else words(cell)
                  for cell, broken in zip(row, wide)]
         out.append("\t".join(cells))
-    return [".PP", *out, ".TE"]
+    # Cells are too narrow to be filled to their edges; groff 1.23 forgets at each .PP what the
+    # page has said of that.
+    return [".PP", ".ad l", *out, ".TE"]
 
 
 def code(lines):

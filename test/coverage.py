@@ -7,7 +7,7 @@
 
 User space: the .hpt files and the portable KUnit suites, run here and now.
 Compiler: its tests of ring 1, run here and now with an ampc that counts.
-Kernel: what the last check-kunit and check-debug have brought back.
+Kernel: what the last kunit and check-debug have brought back.
 """
 
 import collections
@@ -95,7 +95,7 @@ def user_space():
     """Run what runs in user space, with counters in the VM core."""
     for old in (BUILD / "cov").rglob("*.gcda"):
         old.unlink()
-    for command in ([BUILD / "cov/hpt", "--native", *sorted((ROOT / "test/vm/cases").glob("*.hpt"))],
+    for command in ([BUILD / "cov/hpt", *sorted((ROOT / "test/vm/cases").glob("*.hpt"))],
                     [BUILD / "cov/kunit"]):
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
     return read(BUILD / "cov")
@@ -163,7 +163,7 @@ def main():
     if files:
         table("kernel debug", files)
     else:
-        print("kernel debug: no counts of what is built; make check-kunit check-debug brings them\n")
+        print("kernel debug: no counts of what is built; make kunit check-debug brings them\n")
     return 0
 
 

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run test rings and sum them up in one line: N passed, N failed, N skipped.
 
-    rings.py RING...        fast, browser, sweep, kunit, vm, debug, long
+    rings.py RING...        fast, more, core, user, browser, sweep, vm, kunit, debug, night
 
 A ring that cannot run counts as skipped and says why; a ring that cannot even
 be built counts as failed. The exit status is 1 if anything failed. Later rings
 run although an earlier one failed: one run shows all that is wrong.
 
-Ring fast has all CPUs, and its say first. The others wait for emulated CPUs most
-of their time and run side by side, guests of one ring too; what each ring printed
-comes when it has ended. Behind each: seconds, and those of all CPUs that it used.
+Rings of user space have all CPUs, and their say first. The others wait for emulated
+CPUs most of their time and run side by side, guests of one ring too; what each ring
+printed comes when it has ended. Behind each: seconds, and those of all CPUs that it used.
 """
 
 import concurrent.futures
@@ -57,16 +57,30 @@ class Ring:
     guests: int = 1         # that run side by side
 
 
-# Each test is in one of them: test/docs/test_rings.py.
+# Marks of tests, and the ring that runs those with each: a test with several is in the ring of the
+# last of these, and one without is in ring fast. test/docs/test_rings.py.
+MARKS = {"more": "more", "user": "user", "core": "core", "browser": "browser", "sweep": "sweep",
+         "guest": "vm", "kunit": "kunit", "debug": "debug", "night": "night"}
+
+
+def marked(mark=None):
+    """The expression for pytest's -m."""
+    marks = list(MARKS)
+    later = marks[marks.index(mark) + 1:] if mark else marks
+    return " and ".join(([mark] if mark else []) + [f"not {other}" for other in later])
+
+
 RINGS = {
-    "fast": Ring("fast-ready", "not guest and not kunit and not debug and not browser and not sweep and not long",
-                 alone=True),
-    "browser": Ring("browser-ready", "browser"),
-    "sweep": Ring("fast-ready", "sweep"),
-    "kunit": Ring("kunit-ready", "kunit"),
-    "vm": Ring("guest-ready", "guest and not debug and not long", guests=3),
-    "debug": Ring("debug-ready", "debug and not long", guests=3),
-    "long": Ring("long-ready", "long", guests=3),
+    "fast": Ring("fast-ready", marked(), alone=True),
+    "more": Ring("fast-ready", marked("more"), alone=True),
+    "core": Ring("core-ready", marked("core"), guests=3),
+    "user": Ring("fast-ready", marked("user"), alone=True),
+    "browser": Ring("browser-ready", marked("browser")),
+    "sweep": Ring("fast-ready", marked("sweep")),
+    "vm": Ring("vm-ready", marked("guest"), guests=3),
+    "kunit": Ring("kunit-ready", marked("kunit")),
+    "debug": Ring("debug-ready", marked("debug")),
+    "night": Ring("night-ready", marked("night"), guests=3),
 }
 
 
@@ -139,6 +153,7 @@ def run_all(names):
 
 def main():
     """Run the rings that were asked for."""
+    os.environ.setdefault("WERROR", "1")    # what they and their tests build has no warnings
     unknown = [name for name in sys.argv[1:] if name not in RINGS]
     if unknown or len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)

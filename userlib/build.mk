@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# libhipec, the hipec command, and the libraries that it has loaded into programs.
+# libhipec, the hipec command, and the library that it has loaded into programs.
 # README.md says what each folder has; a new file in one needs no line here.
 
 # $(call room,FOLDERS): their sources. $(call userlib_obj,DIR,SOURCES): objects under
@@ -9,28 +9,28 @@ userlib_obj = $(2:%.c=$(1)/%.o)
 
 $(B)/userlib/%.o: userlib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) -c $< -o $@
 
 $(B)/asan/userlib/%.o: userlib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
 $(B)/pic/userlib/%.o: userlib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fPIC -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) -fPIC -c $< -o $@
 
 # Its number changes when programs that are linked with it would not work any more.
 SONAME := libhipec.so.0
 
 $(B)/libhipec.a: $(call userlib_obj,$(B),$(call room,lib))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(ARCHIVE) rcs $@ $^
 
 $(B)/libhipec.so: $(call userlib_obj,$(B)/pic,$(call room,lib)) userlib/lib/libhipec.map
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) \
+	$(LINK) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) \
 		-Wl,--version-script=userlib/lib/libhipec.map -Wl,--no-undefined-version \
 		$(LDFLAGS) $(filter %.o,$^) -o $@
-	ln -sf libhipec.so $(B)/$(SONAME)
+	@ln -sf libhipec.so $(B)/$(SONAME)
 
 ALL += $(B)/libhipec.a $(B)/libhipec.so
 
@@ -47,11 +47,11 @@ WATCHED := -ffreestanding -DHIPEC_VM_STEP -Dhipec_vm_run=hipec_vm_run_watched
 
 $(B)/userlib/sim/run_watched.o: module/vm/run.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(WATCHED) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(WATCHED) -c $< -o $@
 
 $(B)/asan/userlib/sim/run_watched.o: module/vm/run.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(WATCHED) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(SANITIZE) $(WATCHED) -c $< -o $@
 
 # What hipec profile makes pages and texts with, beside the command.
 PROFILE_PY := $(wildcard userlib/profile/*.py)
@@ -107,48 +107,45 @@ ALL += $(SWEEP_PY:userlib/%=$(B)/%)
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
 CLI_SRC := $(call room,cli cli/amp cli/mix cli/run cli/sim cli/trace debug image native play profile record) \
-	userlib/run/proto.c $(SIM_SRC) $(TRACE_SRC)
+	$(SIM_SRC) $(TRACE_SRC)
 CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/userlib/sim/run_watched.o \
 	$(B)/libhipec.a $(B)/libhipecvm.a
 
 # debug/line.c has it if it is there: nothing but a weak symbol asks for it.
 EDIT := -Wl,--no-as-needed -ledit
 
-# The kernels that the module is tested on.
+# The kernels that the module is tested on, and built for.
 $(B)/userlib/cli/checks.o $(B)/asan/userlib/cli/checks.o: \
-	CPPFLAGS += -DHIPEC_KERNELS='"$(KERNELS)"'
+	CPPFLAGS += -DHIPEC_KERNELS='"$(KERNELS)"' -DHIPEC_KERNELS_FROM='"$(KERNELS_FROM)"'
 
 $(B)/hipec: $(CLI_OBJ)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -ljson-c $(HASH_LIBS) $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
+	$(LINK) $(ALL_CFLAGS) $(LDFLAGS) $^ -ljson-c $(HASH_LIBS) $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
 
 # For the tests only, so not in ALL.
 $(B)/asan/hipec: $(call userlib_obj,$(B)/asan,$(CLI_SRC) $(call room,lib)) \
 		$(B)/asan/userlib/sim/run_watched.o $(B)/asan/libhipecvm.a \
 		| $(B)/asan/native $(PROFILE_PY:userlib/%=$(B)/asan/%) $(SWEEP_PY:userlib/%=$(B)/asan/%)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -ljson-c $(HASH_LIBS) $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
+	$(LINK) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -ljson-c $(HASH_LIBS) $(TRACE_LIBS) $(PLAY_LIBS) $(EDIT) -o $@
 
 # For a guest or an initramfs, which have no libraries, nor libedit.
 $(B)/static/hipec: $(CLI_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -ljson-c $(HASH_LIBS) $(TRACE_LIBS) $(PLAY_LIBS) -o $@
+	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -ljson-c $(HASH_LIBS) $(TRACE_LIBS) $(PLAY_LIBS) -o $@
 
 ALL += $(B)/hipec
 
-# What hipec trace and hipec run have loaded into programs.
+# What hipec trace has loaded into programs.
 PRELOAD_FLAGS := -fPIC -fvisibility=hidden -fno-omit-frame-pointer
 
 $(B)/preload/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(PRELOAD_FLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(PRELOAD_FLAGS) -c $< -o $@
 
 $(B)/libhipectrace.so: $(call userlib_obj,$(B)/preload,$(call room,trace/inject) \
 		module/context/stack.c module/context/buildid.c)
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipectrace.so $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) -shared -Wl,-soname,libhipectrace.so $(LDFLAGS) $^ -o $@
 
-$(B)/libhipecrun.so: $(call userlib_obj,$(B)/preload,$(call room,run))
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libhipecrun.so $(LDFLAGS) $^ -o $@
+$(B)/asan/libhipectrace.so: $(B)/libhipectrace.so
+	@ln -sf ../$(<F) $@
 
-$(B)/asan/libhipectrace.so $(B)/asan/libhipecrun.so: $(B)/asan/%: $(B)/%
-	ln -sf ../$(<F) $@
-
-ALL += $(B)/libhipectrace.so $(B)/libhipecrun.so
+ALL += $(B)/libhipectrace.so

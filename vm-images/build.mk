@@ -19,15 +19,29 @@
 B ?= build
 CACHE ?= $(or $(HIPEC_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hipec)
 KERNELS ?= 6.12 6.1
+# The oldest of each that the archive had, by number, and Debian's own name where that is another
+# one: there the module was built. packaging/dkms.conf.in says the same.
+KERNELS_FROM := 6.12.107 6.1.170 6.1.0-47
 # Kernels of our own; a KEY that is none of these is a stock one.
 TEST_KERNELS := debug
 VM_IMAGES := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 export HIPEC_CACHE := $(CACHE)
 
-.PHONY: packages packages-browser packages-deb packages-apps packages-sweep kernels kernel-look
-## packages: install the Debian packages that are missing
+.PHONY: packages packages-build packages-module packages-guest packages-browser packages-deb \
+	packages-apps packages-sweep kernels kernel-look
+## packages: install the Debian packages that are missing, for the tests as well
 packages:
 	@$(VM_IMAGES)/packages.sh
+
+## packages-build: likewise, what make needs and no more
+packages-build:
+	@$(VM_IMAGES)/packages.sh --build
+
+packages-module:
+	@$(VM_IMAGES)/packages.sh --module
+
+packages-guest:
+	@$(VM_IMAGES)/packages.sh --guest
 
 packages-browser:
 	@$(VM_IMAGES)/packages.sh --browser
@@ -56,7 +70,7 @@ kernel_script = $(if $(filter $(TEST_KERNELS),$*),testkernels.sh,kernels.sh)
 
 # Looks each time, which costs nothing while the cache is warm, and touches the
 # stamp only when the release changed: that is when a module must be rebuilt.
-$(B)/kernel-%.stamp: kernel-look | packages
+$(B)/kernel-%.stamp: kernel-look | packages-module
 	@mkdir -p $(@D)
 	@$(VM_IMAGES)/$(kernel_script) $* || [ $$? = 3 ]
 	@cat $(CACHE)/kernels/$*/release 2>/dev/null >$@.new || :
@@ -66,27 +80,32 @@ $(B)/kernel-%.stamp: kernel-look | packages
 VM_KERNEL ?= 6.12
 VM_BIN = $(B)/static/hipec $(B)/static/hpt $(BENCH)
 
-$(B)/vm-%.img: $(B)/kmod-%/stamp all $(B)/static/hipec $(B)/static/hpt
+$(B)/vm-%.img: $(B)/kmod-%/stamp all-ready $(B)/static/hipec $(B)/static/hpt
 	@[ -s $(B)/kernel-$*.stamp ] || { \
 		echo "this Debian has no stock $* kernel" >&2; exit 1; }
 	@rm -rf $(B)/vm-tree && mkdir -p $(B)/vm-tree/hipec
 	@cp -r $(B)/policies $(B)/vm-tree/hipec/
-	$(VM_IMAGES)/initramfs.sh --kernel $* --out $@ --tree $(B)/vm-tree \
+	$(call show,GUEST)$(VM_IMAGES)/initramfs.sh --kernel $* --out $@ --tree $(B)/vm-tree \
 		--module $(B)/kmod-$*/hipec.ko $(VM_BIN:%=--bin %)
 
+# The second: with FILES of this machine, as they are now.
 $(B)/vm.disk: $(B)/bench/lib/mkdata
-	@rm -rf $(B)/vm-data && mkdir -p $(B)/vm-data
-	@$(B)/bench/lib/mkdata $(B)/vm-data/inner 1
-	@$(B)/bench/lib/mkdata $(B)/vm-data/outer 15360
-	$(VM_IMAGES)/mkdisk.sh $(B)/vm-data $@
+$(B)/vm-files.disk: $(B)/bench/lib/mkdata vm-files
+$(B)/vm.disk $(B)/vm-files.disk:
+	@rm -rf $(@:.disk=-data) && mkdir -p $(@:.disk=-data)
+	@$(B)/bench/lib/mkdata $(@:.disk=-data)/inner 1
+	@$(B)/bench/lib/mkdata $(@:.disk=-data)/outer 15360
+	@$(if $(filter %-files.disk,$@),cp -rL $(FILES) $(@:.disk=-data))
+	$(call show,DISK)$(VM_IMAGES)/mkdisk.sh $(@:.disk=-data) $@
 
-.PHONY: vm vm-run
-## vm: a shell in a guest with the module loaded (VM_KERNEL=6.12 or 6.1)
-vm: packages
+VM_DISK = $(B)/vm$(if $(FILES),-files).disk
+
+.PHONY: vm vm-run vm-files
+## vm: a shell in a guest with the module loaded (VM_KERNEL=6.12 or 6.1, FILES= are in its /data)
+vm: packages-guest
 	@$(MAKE) --no-print-directory vm-run
 
-vm-run: $(B)/vm-$(VM_KERNEL).img $(B)/vm.disk
-	@echo 'Data files are in /data, policies in /hipec/policies. Try:'
-	@echo '  sweep --policy /hipec/policies/mru.hpo --frames 6656 /data/outer'
-	@$(VM_IMAGES)/run.py --kernel $(VM_KERNEL) --initrd $< \
-		--disk $(B)/vm.disk --shell
+vm-run: $(B)/vm-$(VM_KERNEL).img $(VM_DISK)
+	$(close) 'made: a guest, with data in /data and policies in /hipec/policies; next, in its shell:'
+	$(close) '  hipec run --policy mru --budget 26M -- cat outer outer >/dev/null'
+	@$(VM_IMAGES)/run.py --kernel $(VM_KERNEL) --initrd $< --disk $(VM_DISK) --shell

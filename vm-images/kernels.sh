@@ -4,8 +4,9 @@
 # Fetch Debian's stock cloud kernels and their headers into a cache, without
 # installing anything: apt downloads and verifies, dpkg-deb unpacks.
 #
-#   kernels.sh [--update] KEY...        KEY is 6.12 or 6.1
+#   kernels.sh [--update] KEY...        KEY is 6.12 or 6.1; 6.12-oldest or 6.1-oldest
 #
+# The newest of a series, or the oldest that the archive still has.
 # A kernel that is in the cache is left alone, and no network is used; --update
 # looks for a newer one in apt. For each key the cache gets
 #
@@ -35,6 +36,13 @@ real_package()	# image|headers KEY
 	want="linux-$1-$(echo "$2" | sed 's/\./\\./g')\\."
 	apt-cache depends "linux-$1-$2-cloud-amd64" "linux-$1-cloud-amd64" \
 		2>/dev/null | sed -n "s/^ *Depends: \\($want.*\\)/\\1/p" | head -n 1
+}
+
+# The package of the oldest kernel of a series.
+oldest_package()	# image|headers SERIES
+{
+	apt-cache search --names-only "^linux-headers-$(echo "$2" | sed 's/\./\\./g')\.[^ ]*-cloud-amd64\$" |
+		sed -n "s/^linux-headers-\([^ ]*\) .*/linux-$1-\1/p" | sort -V | head -n 1
 }
 
 # Headers come in several packages; the compiler and libraries that they also
@@ -123,8 +131,8 @@ fi
 [ $# -gt 0 ] || set -- --help
 for key; do
 	case $key in
-	6.12 | 6.1) ;;
-	*) echo "usage: kernels.sh [--update] KEY...   KEY is 6.12 or 6.1" >&2
+	6.12 | 6.1 | 6.12-oldest | 6.1-oldest) ;;
+	*) echo "usage: kernels.sh [--update] KEY...   KEY is 6.12 or 6.1, or one of them with -oldest" >&2
 	   exit 2 ;;
 	esac
 done
@@ -142,8 +150,12 @@ for key; do
 		apt_knows_kernels || die "apt offers no cloud kernel at all; \
 are Debian's own sources in /etc/apt?"
 	fi
-	image=$(real_package image "$key")
-	headers=$(real_package headers "$key")
+	case $key in
+	*-oldest) package=oldest_package ;;
+	*) package=real_package ;;
+	esac
+	image=$($package image "${key%-oldest}")
+	headers=$($package headers "${key%-oldest}")
 	if [ -z "$image" ] || [ -z "$headers" ]; then
 		say "this Debian release offers no $key cloud kernel"
 		status=3

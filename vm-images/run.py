@@ -3,7 +3,10 @@
 """Boot a guest, run one command in it, bring back its status and its files.
 
     run.py --kernel 6.12 --initrd FILE [options] -- COMMAND [ARG...]
-    run.py --kernel 6.12 --initrd FILE --shell
+    run.py --kernel 6.12 --initrd FILE --shell [<SCRIPT]
+
+With --shell a person has a shell on this terminal; if standard input is none, the guest runs
+what it says, as a script, and ends.
 
 The exit status is the command's own; 124 when the time was up; 125 when the
 run is not to be believed, whatever the command said: the kernel reported a bug
@@ -409,9 +412,9 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
          keep_writes=False, det=False, timeout=120, append="", verbose=False, devices=(),
          kill_when=None):
     """Boot @kernel (a key of kernels.sh or testkernels.sh) with @initrd (of
-    initramfs.sh), run @command (a list of words; None: a shell on this
-    terminal), and return a Result. @out is a directory for the console and the
-    results.
+    initramfs.sh), run @command (a list of words; a text is a person's script; None: a
+    shell on this terminal), and return a Result. @out is a directory for the console and
+    the results.
 
     @disk is an image for the guest's /data; what the guest writes to it is
     forgotten unless @keep_writes. @det makes the run repeat bit for bit: guest nanoseconds are
@@ -442,7 +445,9 @@ def boot(kernel, initrd, out, command=None, *, smp=None, memory="1G", disk=None,
     with tempfile.TemporaryDirectory(dir=out, prefix="boot.") as name:
         scratch = pathlib.Path(name)
         with open(scratch / "initrd", "wb") as whole:
-            if command:
+            if isinstance(command, str):
+                whole.write(cpio({"hipec/command": command.encode(), "hipec/typed": b""}))
+            elif command:
                 whole.write(cpio({"hipec/command": shlex.join(command).encode() + b"\n"}))
             whole.write(pathlib.Path(initrd).read_bytes())
         for left in reversed(range(BOOTS)):
@@ -516,7 +521,8 @@ def parse():
     parser.add_argument("--out", metavar="DIR", help="keep console and results/ here")
     parser.add_argument("--append", default="", metavar="WORDS", help="for the kernel command line")
     parser.add_argument("--verbose", action="store_true", help="show the console as it comes")
-    parser.add_argument("--shell", action="store_true", help="a shell on this terminal")
+    parser.add_argument("--shell", action="store_true", help="a shell on this terminal, or "
+                        "standard input as a script")
     parser.add_argument("command", nargs="*", metavar="COMMAND")
     args = parser.parse_args()
     if args.shell == bool(args.command):
@@ -532,7 +538,9 @@ def main():
     # As for Ctrl-C: leave through the finally clauses, which end the guest.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
-    if args.shell:
+    if args.shell and not sys.stdin.isatty():
+        args.command = sys.stdin.read() + "\n"
+    elif args.shell:
         print("run.py: a shell in the guest; leave with exit, or quit QEMU with Ctrl-A X",
               file=sys.stderr)
     out = pathlib.Path(args.out or tempfile.mkdtemp(prefix="hipec-run-"))

@@ -2,7 +2,7 @@
 # The AMP report: its detectors, its traces, and what AMP gains and loses on them.
 
 $(B)/bench-detector: $(B)/bench/amp/detector.o $(call userlib_obj,$(B),$(call room,amp))
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -lm -o $@
+	$(LINK) $(ALL_CFLAGS) $(LDFLAGS) $^ -lm -o $@
 
 .PHONY: bench-detector
 ## bench-detector: AMP's detector: nanoseconds an access, and its memory, as a table

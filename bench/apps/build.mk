@@ -5,7 +5,7 @@ APPS_ADVICE := $(B)/bench/apps/advice.so
 
 $(APPS_ADVICE): bench/apps/advice.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -shared -fPIC -o $@ $<
+	$(LINK) $(ALL_CFLAGS) -shared -fPIC -o $@ $<
 
 ALL += $(APPS_ADVICE)
 

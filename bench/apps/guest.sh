@@ -7,7 +7,7 @@
 #   guest.sh COMPLETION_NS MB_PER_S RUNS
 #
 #   RUNS   lines "ROW HOW GEN ADVICE VARIANT POLICY MEMORY BUDGET PASSES ATTACH..."; none
-#          of a word is "-"
+#          of a word is "-"; "run" to attach is hipec run, in the cgroup
 #
 # /apps/ROW has the row's run.sh and its data. Line n of /results/runs is what the n-th run
 # gave; /results/counts/ROW.HOW what its container had counted.
@@ -72,7 +72,8 @@ in_group()
 		echo 0 >$group/cgroup.procs
 		cd "/mnt/$row" || exit
 		[ "$advice" = - ] || export LD_PRELOAD=/hipec/advice.so ADVICE="$advice"
-		PASSES=$passes VARIANT=$variant sh "/apps/$row/run.sh" "$1" 2>&1 || echo failed
+		# shellcheck disable=SC2086 # a list of words
+		PASSES=$passes VARIANT=$variant $run sh "/apps/$row/run.sh" "$1" 2>&1 || echo failed
 	} </dev/null | tee /tmp/said | md5sum)
 	[ "$(tail -n 1 /tmp/said)" != failed ] || fail "$1: $(tail -n 3 /tmp/said)"
 }
@@ -91,8 +92,11 @@ one_run()	# ATTACH...
 	du -s . >/dev/null
 	read_pages
 	begin=$pages
-	id=
-	if [ "$policy" != - ]; then
+	id='' run=''
+	if [ "$policy" != - ] && [ "$*" = run ]; then
+		run="hipec run --policy $policy --budget $budget --hints /tmp/$row.hints --strict
+			--json --output /results/counts/$row.$how --"
+	elif [ "$policy" != - ]; then
 		# shellcheck disable=SC2046 # a list of words
 		id=$(hipec attach --policy "$policy" --budget "$budget" \
 			$(echo "$*" | sed "s|@|$group|")) ||

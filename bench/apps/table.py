@@ -46,6 +46,8 @@ class Run:
     advice: str = "-"
     variant: str = "-"
     policy: str = "-"
+    attach: str = ""            # none: the row's
+    beside: int = 0             # bytes of memory for the command, if that is in the cgroup
     got: dict = dataclasses.field(default_factory=dict)
 
     @property
@@ -57,7 +59,8 @@ class Run:
         """For guest.sh; @memory in bytes, the budget in pages."""
         row = self.row
         return (f"{row.name} {self.how} {self.gen} {self.advice} {self.variant} {self.policy} "
-                f"{memory} {(row.budget or memory) // PAGE} {passes} {row.attach}")
+                f"{memory + self.beside} {(row.budget or memory) // PAGE} {passes} "
+                f"{self.attach or row.attach}")
 
 
 def runs_of(row, small=False):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the parts of hipec cost in time, and what policies cost in faults.
 
-include $(addprefix bench/cost/,vm/build.mk recover/build.mk fault/build.mk jit/build.mk \
-	crossing/build.mk context/build.mk run/build.mk idle/build.mk neighbour/build.mk cache/build.mk \
+include $(addprefix bench/cost/,vm/build.mk recover/build.mk fault/build.mk \
+	crossing/build.mk context/build.mk idle/build.mk neighbour/build.mk cache/build.mk \
 	threads/build.mk writers/build.mk serial/build.mk scale/build.mk tree/build.mk)
 
 .PHONY: bench-ampc
@@ -40,11 +40,11 @@ REVOKE_HPO := $(patsubst %,$(B)/bench/cost/revoke/%.hpo,$(notdir $(basename \
 
 $(B)/bench/cost/revoke/%.hpo: bench/cost/revoke/%.hp $(B)/ampc
 	@mkdir -p $(@D)
-	$(B)/ampc -o $@ $<
+	$(call show,HP)$(B)/ampc -o $@ $<
 
 $(B)/bench/cost/revoke/%.hpo: docs/policy/tutorial/%.hp $(B)/ampc
 	@mkdir -p $(@D)
-	$(B)/ampc -o $@ $<
+	$(call show,HP)$(B)/ampc -o $@ $<
 
 .PHONY: bench-revoke
 ## bench-revoke: which policies revocation's contract revokes, and when, as a table

@@ -14,14 +14,14 @@ $(DEMO_GUEST).img: bench/paper/demo-guest.sh bench/lib/disk.sh $(BENCH) $(DEMO_H
 	@rm -rf $(DEMO_GUEST) && mkdir -p $(DEMO_GUEST)/policies
 	@cp bench/paper/demo-guest.sh bench/lib/disk.sh $(DEMO_GUEST)
 	@cp $(DEMO_HPO) $(DEMO_GUEST)/policies
-	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
+	$(call show,GUEST)vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \
 		$(BENCH:%=--bin %) --tree $(DEMO_GUEST)
 
 # In two steps, because the compiler itself may be one of the packages.
-## demo: a join and a sweep, page cache against hipec, as a table (FULL=1: the paper's 64 passes)
+## demo: a join and a sweep, page cache against hipec, as a table (FULL=1: all disks, advice, regions)
 .PHONY: demo demo-run
-demo: packages
+demo: packages-guest
 	@$(MAKE) --no-print-directory demo-run
 
 demo-run: $(DEMO_GUEST).img
@@ -30,7 +30,7 @@ demo-run: $(DEMO_GUEST).img
 
 $(B)/bench/paper/figure8/%.hpo: bench/paper/figure8/%.hp $(B)/ampc
 	@mkdir -p $(@D)
-	$(B)/ampc -o $@ $<
+	$(call show,HP)$(B)/ampc -o $@ $<
 
 .PHONY: bench-figure8
 ## bench-figure8: applications under FIFO2-MR and AWST in the simulator, as a table

@@ -53,4 +53,3 @@ while read -r memory_max command; do
 done <<END
 $runs
 END
-rmmod hipec

@@ -5,15 +5,20 @@ is and under a policy, and print what each cost.
 
     demo.py --kernel 6.12 --guest IMG --out DIR [--full | --short]
 
-One guest for each modelled disk, side by side, with run.py's deterministic
-flags: guest time is guest instructions plus modelled disk time, whatever else
-this machine does. DIR/results.json gets one object for each run, for cited.py.
-Exit status 1 if a run fails or gives other counts than arithmetic does.
+Guests side by side, with run.py's deterministic flags: guest time is guest
+instructions plus modelled disk time, whatever else this machine does. DIR/results.json
+gets one object for each run, for cited.py. Exit status 1 if a run fails or gives other
+counts than arithmetic does.
+
+By default one guest for each program, on the ssd, with what a reader compares: the page
+cache's advice and hipec in place. --full: one for each disk, with less memory too, and
+with regions. --short: two passes of the join, as a test.
 """
 
 import dataclasses
 import json
 import pathlib
+import resource
 import sys
 import textwrap
 import time
@@ -45,28 +50,29 @@ class Variant:
     in_place: bool = False
     read: bool = False
     most_passes: int = 64
+    full: bool = False  # with --full only
 
 
-# hipec-1997, Table V: 60 MB outer relation, 4 KB inner one, 64 tuples a page.
-JOIN = Workload("join", "a join over 60 MB", "inner outer", 15360, 8, (14848, 6656))
-# Enough to find out that it works: in the smaller cgroups there is little to spare.
-SHORT = dataclasses.replace(JOIN, passes=2, frames=(14848,))
-JOIN_1997 = dataclasses.replace(JOIN, passes=64, frames=(14848, 10752, 6656, 2560))
+# hipec-1997, Table V: 60 MB outer relation, 4 KB inner one, 64 tuples a page. There it is
+# swept 64 times: make bench-nlj FULL=1.
+JOIN = Workload("join", "a join over 60 MB", "inner outer", 15360, 8, (14848,))
+JOIN_FULL = dataclasses.replace(JOIN, frames=(14848, 6656))
+JOIN_SHORT = dataclasses.replace(JOIN, passes=2)
 SWEEP = Workload("sweep", "a sweep over 32 MB of weights", "weights", 8192, 4, (7168,))
-DATA = "inner=1 outer=15360 weights=8192"
+FILE_PAGES = {"inner": 1, "outer": 15360, "weights": 8192}
 
 VARIANTS = (
-    # Twice, because when little memory is missing its hits depend on chance.
     Variant("page cache, no advice"),
-    Variant("page cache, no advice, again"),
+    # Twice, because when little memory is missing its hits depend on chance.
+    Variant("page cache, no advice, again", full=True),
     # One fault and one read a page: slow to simulate, so measured for fewer passes.
-    Variant("page cache, MADV_RANDOM", advice="random", most_passes=2),
+    Variant("page cache, MADV_RANDOM", advice="random", most_passes=2, full=True),
     Variant("page cache, MADV_SEQUENTIAL", advice="sequential"),
     Variant("page cache, read()", read=True),
     Variant("hipec mru", "mru", in_place=True),
     Variant("hipec mru, read()", "mru", in_place=True, read=True),
-    Variant("hipec mru, regions", "mru"),
-    Variant("hipec fifo2, regions", "fifo2"),
+    Variant("hipec mru, regions", "mru", full=True),
+    Variant("hipec fifo2, regions", "fifo2", full=True),
 )
 
 # Beside the pages of a budget in place: hipec stays below its cgroup's limit by 1 MB.
@@ -167,19 +173,30 @@ class Run:
                    and key not in ("frames", "passes")}}
 
 
-def plan(disk, workloads):
+def plan(disk, workloads, full):
     """The runs on a disk."""
     return [Run(disk, workload, frames, variant)
             for workload in workloads for frames in workload.frames for variant in VARIANTS
-            if workload is not SHORT or variant.advice != "random"]
+            if full or not variant.full]
+
+
+def plans(args):
+    """The guests, and what is run in each."""
+    if args.full:
+        return [Boot(disk, plan(disk, (JOIN_FULL, SWEEP), True), args.out / disk.name)
+                for disk in DISKS]
+    ssd = DISKS[0]
+    return [Boot(ssd, plan(ssd, (workload,), False), args.out / workload.name)
+            for workload in ((JOIN_SHORT,) if args.short else (JOIN, SWEEP))]
 
 
 def start(boot, args):
-    """Boot a guest for the runs on a disk."""
+    """Boot a guest for its runs."""
+    files = sorted({file for run in boot.runs for file in run.workload.files.split()})
     boot.start(args.kernel, args.guest,
                ["sh", "/demo-guest.sh", boot.disk.name, str(boot.disk.completion_ns),
-                str(boot.disk.mbps), DATA, "\n".join(run.line() for run in boot.runs)],
-               0 if args.full else 1800)
+                str(boot.disk.mbps), " ".join(f"{file}={FILE_PAGES[file]}" for file in files),
+                "\n".join(run.line() for run in boot.runs)], 1800)
 
 
 def collect(boot):
@@ -221,20 +238,32 @@ def print_table(runs):
                          *(f"{mark}{number:,}" for number in numbers), f"{of_best:.0%}"))
 
 
-def notes(workloads):
+def of_runs(runs, what):
+    """The disks or workloads of some runs, in their order."""
+    return list(dict.fromkeys(getattr(run, what) for run in runs))
+
+
+def notes(runs):
     """What must be known to read the table."""
-    passes = ", ".join(f"{w.name}: {w.passes}" for w in workloads)
-    disks = "; ".join(f"{d.name}: {d.completion_ns / 1000:,.0f} us, {d.mbps} MB/s" for d in DISKS)
-    fewest = min(v.most_passes for v in VARIANTS)
-    return f"""
+    passes = ", ".join(f"{w.name}: {w.passes}" for w in of_runs(runs, "workload"))
+    disks = "; ".join(f"{d.name}: {d.completion_ns / 1000:,.0f} us, {d.mbps} MB/s"
+                      for d in of_runs(runs, "disk"))
+    regions = any(run.variant.policy and not run.variant.in_place for run in runs)
+    more = (f"{PLACE_ALLOWANCE // MB} MB more"
+            + (f" ({ALLOWANCE // MB} with regions)" if regions else ""))
+    text = f"""
 Passes: {passes}. Disks (modelled): {disks}.
 Pages read (of 4 KB), I/Os: the disk's own statistics. Faults: major and minor, of the process.
 Elapsed: guest time (1 ns an instruction, and the disk's), from opening files to the last tuple.
 Of best advice: elapsed, of the page cache's shortest for the same workload, memory and disk.
 Memory: the page cache in a memory cgroup of that size; hipec may hold that much of the files, in a
-cgroup with {PLACE_ALLOWANCE // MB} MB more ({ALLOWANCE // MB} with regions) for its tables, the process, and what it leaves free. Both
-read {CLUSTER * PAGE // 1024} KB at a time, by maps if nothing else is said.
-~ measured for {fewest} passes and scaled to all: each pass costs the same."""
+cgroup with {more} for its tables, the process, and what it leaves free. Both
+read {CLUSTER * PAGE // 1024} KB at a time, by maps if nothing else is said."""
+    scaled = {run.passes for run in runs if run.scale != 1}
+    if scaled:
+        text += (f"\n~ measured for {min(scaled)} passes and scaled to all: each pass costs the "
+                 "same.")
+    return text
 
 
 def compare(runs, disk, workload, frames):
@@ -252,34 +281,39 @@ def fewer(times):
     return "as many pages" if times > 0.995 else f"{1 / times:.2g} times more pages"
 
 
-def per_disk(texts):
+def per_disk(texts, disks):
     """One text for each disk, as one."""
     if len(set(texts)) == 1:
         return texts[0]
-    return " and ".join(f"{text} ({disk.name})" for text, disk in zip(texts, DISKS))
+    return " and ".join(f"{text} ({disk.name})" for text, disk in zip(texts, disks))
 
 
-def sentence(runs, workloads):
+def sentence(runs):
     """What the table shows."""
-    parts = []
-    for workload in workloads:
+    parts, disks = [], of_runs(runs, "disk")
+    for workload in of_runs(runs, "workload"):
         for frames in workload.frames:
-            times, shares = zip(*(compare(runs, disk, workload, frames) for disk in DISKS))
-            slower = [disk.name for disk, share in zip(DISKS, shares) if share > 1.005]
+            times, shares = zip(*(compare(runs, disk, workload, frames) for disk in disks))
+            slower = [disk.name for disk, share in zip(disks, shares) if share > 1.005]
             parts.append(f"{workload.what} with {frames * PAGE // MB} MB of memory read "
-                         f"{per_disk(list(map(fewer, times)))} and took "
-                         f"{per_disk([f'{share:.0%}' for share in shares])} of the time"
+                         f"{per_disk(list(map(fewer, times)), disks)} and took "
+                         f"{per_disk([f'{share:.0%}' for share in shares], disks)} of the time"
                          + (f", which is slower on {' and '.join(slower)}" if slower else ""))
     return "With mru instead of the page cache's best advice, " + "; ".join(parts) + "."
+
+
+def processor_seconds():
+    """Of the guests that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def demo(args):
     """Boot, wait, check, print."""
     begin = time.monotonic()
-    workloads = (JOIN_1997,) if args.full else (SHORT,) if args.short else (JOIN, SWEEP)
-    boots = [Boot(disk, plan(disk, workloads), args.out / disk.name) for disk in DISKS]
-    print(f"demo: {sum(len(boot.runs) for boot in boots)} runs in {len(boots)} emulated guests, "
-          f"about {'25' if args.full else '1' if args.short else '4'} minutes on two idle CPUs", flush=True)
+    boots = plans(args)
+    print(f"demo: {sum(len(boot.runs) for boot in boots)} runs in emulated guests, "
+          f"about {'four minutes' if args.full else 'a minute'} on two idle CPUs", flush=True)
     try:
         for boot in boots:
             start(boot, args)
@@ -290,23 +324,27 @@ def demo(args):
 
     for boot in boots:
         collect(boot)
-    # By workload, then disk: what is to be compared stands together.
-    runs = sorted((run for boot in boots for run in boot.runs),
-                  key=lambda run: (workloads.index(run.workload), -run.frames))
+    # By workload, then memory and disk: what is to be compared stands together.
+    runs = [run for boot in boots for run in boot.runs]
+    workloads = of_runs(runs, "workload")
+    runs.sort(key=lambda run: (workloads.index(run.workload), -run.frames))
     rows = [json.dumps(run.as_dict(best_advice(runs, run.cell))) for run in runs]
     (args.out / "results.json").write_text("[\n" + ",\n".join(rows) + "\n]\n")
 
     print(f"Stock Debian kernel {boots[0].release()}, hipec.ko loaded, one emulated CPU.\n")
     print_table(runs)
-    print(notes(workloads))
+    print(notes(runs))
     count = sum(1 for run in runs if run.variant.policy)
     print(f"Checked: each tuple of each run; the pages read by the {count} runs of hipec, "
           f"against arithmetic.\n")
-    print(textwrap.fill(sentence(runs, workloads), 100))
-    print(f"\n{time.monotonic() - begin:.0f} s; all numbers: {args.out / 'results.json'}")
+    print(textwrap.fill(sentence(runs), 100))
+    print(f"\n{time.monotonic() - begin:.0f} s, {processor_seconds():.0f} s of processor time; "
+          f"all numbers: {args.out / 'results.json'}")
+    if not args.full and not args.short:
+        print("next: make demo FULL=1 for more memory sizes, disks and advice; make vm for a shell")
 
 
 if __name__ == "__main__":
     sys.exit(call(demo, "demo", arguments("Page cache against hipec, as a table.",
-                                          "the join of the paper, 64 passes",
+                                          "other disks and memory, all advice, regions",
                                           "two passes of the join, as a test")))

@@ -83,6 +83,11 @@ static const char *const examples[256] = {
 	[HIPEC_OP_PREFETCH] =
 		"Prefetch(FaultedAddress + 65536, 1);    // a stride that only the policy knows\n"
 		"n = Prefetch(n, 8);                     // 0 to 8\n",
+	[HIPEC_OP_SKETCHADD] =
+		"SketchAdd(list, FaultedAddress, 10 * FrameBudget);\n",
+	[HIPEC_OP_SKETCHGET] =
+		"if (SketchGet(list, FindVA(page)) < SketchGet(list, FindVA(victim)))\n"
+		"\tvictim = page;                  // it was used less often\n",
 };
 
 /* Of those that the language has a sign for. */

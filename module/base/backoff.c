@@ -23,9 +23,6 @@
 static uint backoff_ms = 10000;
 module_param(backoff_ms, uint, 0644);
 MODULE_PARM_DESC(backoff_ms, "milliseconds that a policy which was revoked may not share the pool again, twice as long each further time, up to 1024 times; 0: it may at once");
-/* For configurations that were written before it had that name. */
-module_param_named(readmit_ms, backoff_ms, uint, 0644);
-MODULE_PARM_DESC(readmit_ms, "the older name of backoff_ms, for one more release");
 
 static DEFINE_SPINLOCK(lock);
 static struct hipec_backoff revoked;	/* under it */

@@ -18,7 +18,7 @@
  *   are taken around a container's, and dir_lock (cache/dir.c) under admin_lock, or alone.
  *   hipec_containers_lock, hipec_claims_lock and volume.c's are taken with none of
  *   the others held. Nothing is taken under them, nor under the locks of user.c,
- *   backoff.c, log.c and context.c.
+ *   backoff.c, log.c, context.c and kept.c.
  * None of them but mmap_lock is held over I/O. Whoever holds a folio's lock
  * never takes a container's lock.
  * The lock of a backing file's inode is not in this order: write() and direct
@@ -40,6 +40,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include "../context/context.h"
 #include "../core/league.h"
 #include "../core/pool.h"
 #include "../vm/bucket.h"
@@ -149,7 +150,6 @@ struct hipec_columns_gone;
  * @loading:   a load or a swap is under way; the fields a load fills are its alone
  * @image:     bytes that the policy points into; NULL: it has none
  * @image_hash: of these bytes, for backoff.c
- * @jit:       how its events are to run, of HIPEC_LOAD_JIT; a swap may change it
  * @policy:    parsed image; like all that belongs to it, a swap changes it
  * @vm_memory: memory of the machine, but for its tables
  * @columns:   rows for each entry (columns.c): the machine's, @frame or @links, and the pool's
@@ -164,7 +164,9 @@ struct hipec_columns_gone;
  * @free:      frames that hold no page, by folio->lru
  * @waiting:   the same, but CPUs may have translations of them while core.unsettled
  * @nr_spare:  frames of it that core.nr_frames does not count
- * @user:      who is charged for it. Invariant after the load
+ * @user:      who is charged for it. Invariant after the load, as:
+ * @bounded:   whoever loaded it had no CAP_SYS_ADMIN: the bounds of a user hold
+ * @counted_kept: it counts as one of its user's that are kept
  * @recovery:  memory of core.recover
  * @cgroup:    its frames are charged to it; NULL: to none. Invariant after the load
  * @token:     if it shares; likewise
@@ -199,8 +201,9 @@ struct hipec_columns_gone;
  * @contract:  its policies are held to the contract of revocation; likewise
  * @owner_mm:  of the task that loaded; invariant after the load
  * @locked:    its locked_vm counts the frames, likewise
- * @locked_user: whose locked_vm counts them as well; NULL: nobody's
+ * @locked_cred: of the user whose locked_vm counts them as well; NULL: nobody's
  * @owner_pid, @owner_comm, @owner_uid: of the task that loaded; invariant
+ * @contexts:  of which programs its policy knows the contexts
  * @recorder:  its record; NULL: nobody listens
  * @sampler:   of its accesses, likewise
  * @league:    policies that play beside the one that runs (core/league.h), and may take
@@ -209,6 +212,7 @@ struct hipec_columns_gone;
  * @league_since: ns, when it began, if one of them reads Time; else 0
  * @contest:   its memory (league.c), which @end_contest() frees; NULL: it never had one
  * @change:    work: one of them rehearses, or takes over
+ * @dying:     nobody uses it any more, and no work is queued that would
  * @debugfs:   directory
  */
 struct hipec_container {
@@ -225,7 +229,6 @@ struct hipec_container {
 	struct hipec_policy policy;
 	void *image;
 	u64 image_hash;
-	u32 jit;
 	void *vm_memory;
 	struct hipec_columns columns, grown;
 	struct hipec_columns_gone *gone;
@@ -239,6 +242,7 @@ struct hipec_container {
 	struct list_head free, waiting;
 	u32 nr_spare;
 	struct hipec_user *user;
+	bool bounded, counted_kept;
 	void *recovery;
 	struct mem_cgroup *cgroup;
 	struct hipec_token *token;
@@ -275,10 +279,11 @@ struct hipec_container {
 	struct mm_struct *owner_mm;
 	bool contract;
 	bool locked;
-	struct user_struct *locked_user;
+	const struct cred *locked_cred;
 	struct pid *owner_pid;
 	char owner_comm[TASK_COMM_LEN];
 	kuid_t owner_uid;
+	struct hipec_contexts contexts;
 	struct hipec_recorder *recorder;
 	struct hipec_sampler *sampler;
 	struct hipec_league *league;
@@ -286,6 +291,7 @@ struct hipec_container {
 	struct hipec_contest *contest;
 	void (*end_contest)(struct hipec_container *c);
 	struct work_struct change;
+	bool dying;
 	struct dentry *debugfs;
 };
 
@@ -481,8 +487,7 @@ static inline void hipec_event_left(struct hipec_container *c, u32 pgno)
 	.refill = hipec_event_refill
 
 /* entries.c: of the pool's manager */
-int hipec_entries_make(u32 most, bool with_stamps, struct hipec_mr_frame **frame, u64 **stamp,
-		       u32 *nr);
+int hipec_entries_make(u32 most, struct hipec_mr_frame **frame, u32 *nr);
 void hipec_entries_free(void);
 void hipec_entries_more(struct hipec_pool *pool);
 

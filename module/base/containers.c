@@ -71,7 +71,5 @@ void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 		s->counters = c->core.counters;
 		s->counters.commands = c->core.vm.nr_commands;
 		s->counters.events = c->core.vm.nr_events;
-		s->counters.engine = c->core.vm.tracer ? HIPEC_ENGINE_RECORDED :
-						      c->core.vm.native.engine;
 	}
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The entries of the pool's manager (core/fifo2mr.h): 16 bytes for each page of those that
- * share, 24 under AWST. They grow with the pages that come, as a container's columns do, so the
- * first container that shares waits no longer, and takes no more memory, in a large pool. They
- * are the pool's, in no cgroup, do not shrink, and stay until the module goes.
+ * share. They grow with the pages that come, as a container's columns do, so the first container
+ * that shares waits no longer, and takes no more memory, in a large pool. They are the pool's, in
+ * no cgroup, do not shrink, and stay until the module goes.
  *
  * They are found, and put in a new place, under the pool's lock.
  *
@@ -33,37 +33,25 @@ static struct hipec_mr_frame *frames(const struct hipec_columns *t)
 	return t->column[HIPEC_COLUMN_POOL].at;
 }
 
-static u64 *stamps(const struct hipec_columns *t)
-{
-	return t->column[HIPEC_COLUMN_OWN].at;
-}
-
 /**
  * hipec_entries_make() - the first entries of the pool's manager
  * @most:   that there may be
- * @with_stamps: each has a stamp as well
  * @frame:  gets them
- * @stamp:  gets the stamps, or NULL
  * @nr:     gets their number
  *
  * Context: process context, may sleep; expects the pool's lock.
  * Return: 0; -ENOMEM, and there is nothing to free.
  */
-int hipec_entries_make(u32 most, bool with_stamps, struct hipec_mr_frame **frame, u64 **stamp,
-		       u32 *nr)
+int hipec_entries_make(u32 most, struct hipec_mr_frame **frame, u32 *nr)
 {
 	const struct hipec_columns none = {
 		.most = most,
 		.uncharged = true,
-		.column = {
-			[HIPEC_COLUMN_POOL].size = sizeof(**frame),
-			[HIPEC_COLUMN_OWN].size = with_stamps ? sizeof(**stamp) : 0,
-		},
+		.column = { [HIPEC_COLUMN_POOL].size = sizeof(**frame) },
 	};
 	int ret = hipec_columns_resize(&none, &entries, min_t(u32, most, BEGIN));
 
 	*frame = frames(&entries);
-	*stamp = stamps(&entries);
 	*nr = entries.nr;
 	return ret;
 }
@@ -89,7 +77,7 @@ static void work(struct work_struct *unused)
 		return;
 	}
 	hipec_share_enter(pool);
-	hipec_mr_more(&pool->mr, frames(&new), stamps(&new), new.nr);
+	hipec_mr_more(&pool->mr, frames(&new), new.nr);
 	hipec_share_leave_lock(pool, true);
 	hipec_columns_replaced(&entries);
 	entries = new;

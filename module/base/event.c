@@ -199,7 +199,7 @@ void __hipec_event_access(struct hipec_container *c, u32 pgno, bool write, bool 
 	hipec_league_access(l, pgno, write, missed);
 	if (missed && c->core.beside)
 		hipec_core_missed(&c->core, l);
-	if (unlikely(l->next != l->runs || l->wanted != HIPEC_LEAGUE_NONE))
+	if (unlikely(l->next != l->runs || l->wanted != HIPEC_LEAGUE_NONE) && !c->dying)
 		queue_work(system_unbound_wq, &c->change);
 }
 

@@ -16,7 +16,6 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "../context/context.h"
 #include "../include/uapi/hipec_sample.h"
 #include "base.h"
 #include "ring.h"
@@ -89,7 +88,7 @@ static bool write_group(struct hipec_sampler *s, u32 nr)
 }
 
 /* Return: false: no room. */
-static bool tell_file(struct hipec_sampler *s, u64 id)
+static bool tell_file(struct hipec_sampler *s, const struct hipec_contexts *t, u64 id)
 {
 	u64 *told = &s->files[id % TOLD_FILES];
 	struct hipec_context_file file = { .file = id };
@@ -98,7 +97,7 @@ static bool tell_file(struct hipec_sampler *s, u64 id)
 
 	if (*told == id)
 		return true;
-	hipec_context_file(id, &file);
+	hipec_context_file(t, id, &file);
 	text = DIV_ROUND_UP(file.id_bytes + file.path_bytes, ENTRY);
 	memset(e, 0, (1 + text) * ENTRY);
 	e->kind = HIPEC_SAMPLE_FILE;
@@ -114,7 +113,7 @@ static bool tell_file(struct hipec_sampler *s, u64 id)
 }
 
 /* Return: false: no room. */
-static bool tell_context(struct hipec_sampler *s, u64 context)
+static bool tell_context(struct hipec_sampler *s, const struct hipec_contexts *t, u64 context)
 {
 	struct hipec_stack_point point[HIPEC_CONTEXT_POINTS];
 	u64 *told = &s->contexts[context % TOLD_CONTEXTS];
@@ -122,9 +121,9 @@ static bool tell_context(struct hipec_sampler *s, u64 context)
 
 	if (!context || *told == context)
 		return true;
-	nr = hipec_context_points(context, point);
+	nr = hipec_context_points(t, context, point);
 	for (i = 0; i < nr; i++)
-		if (!tell_file(s, point[i].file))
+		if (!tell_file(s, t, point[i].file))
 			return false;
 	s->group[1] = (struct hipec_sample_entry){
 		.kind = HIPEC_SAMPLE_POINT, .what = context,
@@ -154,7 +153,7 @@ void __hipec_sample_note(struct hipec_container *c, u32 kind, u32 pgno,
 	s->events++;
 	if (hipec_sample_hash(pgno) >= s->threshold)
 		return;
-	fits = tell_context(s, context);
+	fits = tell_context(s, &c->contexts, context);
 	s->group[1] = (struct hipec_sample_entry){
 		.kind = kind, .index = write, .nr = pgno, .what = context,
 		.more = { s->events },
@@ -292,7 +291,7 @@ int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
 	mutex_unlock(&c->lock);
 	if (!loaded)
 		return -ENODATA;
-	ret = hipec_context_keep();
+	ret = hipec_context_keep(&c->contexts);
 	if (ret)
 		return ret;
 	s = sampler_new(c->id, threshold, ring);

@@ -11,6 +11,8 @@
  * hipec_user_charged()          who that is
  * hipec_user_get(), _put()      its counts
  * hipec_user_lock(), _unlock()  reserved frames, against RLIMIT_MEMLOCK
+ * hipec_user_may_keep(), _kept_no_more()  containers that live on
+ * hipec_user_take_numbers(), _return_numbers()  page numbers of files
  * hipec_sees_all()              whether the caller may see others' containers
  */
 #include <linux/capability.h>
@@ -109,16 +111,16 @@ static bool add_within(atomic_long_t *count, u32 nr, unsigned long limit)
 int hipec_user_lock(struct hipec_container *c, u32 nr)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	struct user_struct *user = current_user();
 	int ret = account_locked_vm(current->mm, nr, true);
 
 	if (ret || capable(CAP_IPC_LOCK))
 		return ret;
 	if (!add_within(&c->user->locked, nr, limit))
 		goto out;
-	if (!add_within(&user->locked_vm, nr, limit))
+	if (!add_within(&current_user()->locked_vm, nr, limit))
 		goto out_charged;
-	c->locked_user = get_uid(user);
+	/* They have a reference to the user; free_uid() is for modules from v6.1.187 on. */
+	c->locked_cred = get_current_cred();
 	return 0;
 
 out_charged:
@@ -132,12 +134,61 @@ out:
 void hipec_user_unlock(struct hipec_container *c)
 {
 	account_locked_vm(c->owner_mm, c->core.nr_reserved, false);
-	if (!c->locked_user)
+	if (!c->locked_cred)
 		return;
-	atomic_long_sub(c->core.nr_reserved, &c->locked_user->locked_vm);
+	atomic_long_sub(c->core.nr_reserved, &c->locked_cred->user->locked_vm);
 	atomic_long_sub(c->core.nr_reserved, &c->user->locked);
-	free_uid(c->locked_user);
-	c->locked_user = NULL;
+	put_cred(c->locked_cred);
+	c->locked_cred = NULL;
+}
+
+/**
+ * hipec_user_may_keep() - count a container that lives on without a descriptor
+ * @c: container with its user, and with @c->bounded set
+ *
+ * Context: any.
+ * Return: false if its user has HIPEC_MAX_USER_KEPT.
+ */
+bool hipec_user_may_keep(struct hipec_container *c)
+{
+	if (!c->bounded)
+		return true;
+	c->counted_kept = add_within(&c->user->kept, 1, HIPEC_MAX_USER_KEPT);
+	return c->counted_kept;
+}
+
+/* Undo hipec_user_may_keep(), if it counted @c. Context: any. */
+void hipec_user_kept_no_more(struct hipec_container *c)
+{
+	if (c->counted_kept)
+		atomic_long_dec(&c->user->kept);
+	c->counted_kept = false;
+}
+
+/**
+ * hipec_user_take_numbers() - count page numbers of a file in place
+ * @c:  its container
+ * @nr: numbers
+ *
+ * Context: any; whoever attaches the file.
+ * Return: false if the user of @c would have more than HIPEC_MAX_USER_NUMBERS.
+ */
+bool hipec_user_take_numbers(struct hipec_container *c, u32 nr)
+{
+	return !c->bounded || add_within(&c->user->numbers, nr, HIPEC_MAX_USER_NUMBERS);
+}
+
+/* Whether the user of @c has at least half of his page numbers left. Context: any. */
+bool hipec_user_has_numbers(const struct hipec_container *c)
+{
+	return !c->bounded || atomic_long_read(&c->user->numbers) < HIPEC_MAX_USER_NUMBERS / 2;
+}
+
+/* Undo hipec_user_take_numbers(). Context: any. */
+void hipec_user_return_numbers(struct hipec_container *c, u32 nr)
+{
+	if (c->bounded)
+		atomic_long_sub(nr, &c->user->numbers);
 }
 
 /**

@@ -6,8 +6,10 @@
  * hipec_cache_account()   for the engine, and for those who note touches
  * hipec_pressure_room(), _left()  what a cgroup leaves, and with what others have
  * hipec_pressure_limit()  the budget, or that
+ * hipec_pressure_is_short()  the machine has no memory
  */
 #include <linux/memcontrol.h>
+#include <linux/mm.h>
 #include <linux/pagemap.h>
 
 #include "cache.h"
@@ -17,6 +19,9 @@
 
 /* Of a budget: pages of other files in its cgroup that a miss does not displace. */
 #define OTHERS_OF_BUDGET 8
+
+/* The machine is short if less than one of so many parts is available. */
+#define SHORT_PART 32
 
 /* Pages that come in with what was known of a cgroup's files before. */
 #define MOST_OF_LOOKS 31
@@ -82,6 +87,12 @@ static long left_by_others(struct hipec_cache *cache, struct mem_cgroup *memcg, 
 	if (READ_ONCE(cache->on_lists))
 		others -= cache->held;
 	return max(others, 0l);
+}
+
+/* Whether the machine is short of memory. Context: any. */
+bool hipec_pressure_is_short(void)
+{
+	return si_mem_available() < totalram_pages() / SHORT_PART;
 }
 
 /* Pages that the current task's cgroup leaves. Context: any. */

@@ -52,9 +52,9 @@ static int reserve(u32 nr)
 
 static int make(struct hipec_cache *cache)
 {
-	cache->touches = alloc_percpu(struct hipec_touches);
+	cache->touches = alloc_percpu_gfp(struct hipec_touches, GFP_KERNEL_ACCOUNT);
 	if (!cache->touches ||
-	    !zalloc_cpumask_var(&cache->noted, GFP_KERNEL))
+	    !zalloc_cpumask_var(&cache->noted, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
 	return 0;
 }
@@ -78,21 +78,25 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 		kfree(cache);
 		return ret;
 	}
-	if (!c->core.pool)
+	if (!c->core.pool) {
 		c->core.nr_frames = c->core.nr_free = nr;
+		/* One that shares has it made in share.c; both are freed there. */
+		c->core.taken = kcalloc(hipec_pool_most_taken(&c->core), sizeof(*c->core.taken),
+					GFP_KERNEL_ACCOUNT);
+	}
 	c->cache = cache;
 	cache->c = c;
 	cache->limit = c->core.nr_frames;
 	INIT_LIST_HEAD(&cache->files);
 	INIT_LIST_HEAD(&cache->dirs);
 	INIT_LIST_HEAD(&cache->evicting);
-	xa_init(&cache->slots);
-	xa_init(&cache->tokens);
+	xa_init_flags(&cache->slots, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&cache->tokens, XA_FLAGS_ACCOUNT);
 	INIT_WORK(&cache->drain, hipec_touch_work);
 	INIT_WORK(&cache->clean, hipec_refused_clean);
 	INIT_DELAYED_WORK(&cache->compact, hipec_cache_compact);
 	INIT_WORK(&cache->code, hipec_file_code);
-	ret = make(cache);
+	ret = c->core.pool || c->core.taken ? make(cache) : -ENOMEM;
 	if (ret)
 		hipec_cache_free(c);
 	return ret;
@@ -101,6 +105,10 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 /**
  * hipec_cache_end() - nothing in the page cache is a container's any more
  * @c: container that nobody uses; nothing if it is of another kind
+ *
+ * What queues its works goes first: files, and the token that reclaim finds. Others that
+ * work for the container come later still: its timer, its league and whoever wants frames of the
+ * pool. Without a file they could queue @compact alone, so that is told.
  *
  * Context: process context, sleeps; expects no lock of ours.
  */
@@ -111,13 +119,16 @@ void hipec_cache_end(struct hipec_container *c)
 	if (!cache)
 		return;
 	hipec_cache_release(c, -1);
+	hipec_pressure_leave(cache);
+	mutex_lock(&c->lock);
+	cache->ended = true;
+	mutex_unlock(&c->lock);
 	/* Hits that found a file just before that. */
 	synchronize_rcu();
 	cancel_work_sync(&cache->drain);
+	cancel_work_sync(&cache->code);
 	cancel_work_sync(&cache->clean);
 	cancel_delayed_work_sync(&cache->compact);
-	cancel_work_sync(&cache->code);
-	hipec_pressure_leave(cache);
 }
 
 /**
@@ -240,13 +251,14 @@ no_dirs:
 /**
  * hipec_cache_exit() - no file will be taken any more
  *
+ * None ever was, or the module would stay (hooks.c).
+ *
  * Context: process context, sleeps; there is no container.
  */
 void hipec_cache_exit(void)
 {
 	hipec_open_exit();
 	hipec_dir_exit();
-	hipec_hooks_exit();
 	hipec_file_exit();
 	hipec_pressure_exit();
 }

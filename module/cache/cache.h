@@ -38,6 +38,7 @@
  * unmap.c   unmapped together, with one flush of the TLB
  * window.c  how much is read at once
  * pressure.c  memory cgroups, and the machine's memory
+ * surrender.c whether the kernel's reclaim leaves files alone
  * share.c   frames of the pool
  */
 #ifndef HIPEC_CACHE_CACHE_H
@@ -168,6 +169,7 @@ struct hipec_maps {
  *           heard of. Under c->lock
  * @opened:  it was taken as a cgroup's process opened it; invariant
  * @code:    and it was mapped to execute
+ * @outgrown: it is larger than its page numbers; under c->lock
  * @capped:  windows of those who have it open may be narrower than the disk's
  * @users:   1, and who uses it without a lock; 0: it is let go
  * @again:   work: maps what is locked again
@@ -186,6 +188,7 @@ struct hipec_cfile {
 	bool writers;
 	bool opened;
 	bool code;
+	bool outgrown;
 	bool capped;
 	atomic_t users;
 	struct work_struct again;
@@ -261,7 +264,14 @@ struct hipec_evicting {
  * @group_files, @group_looks: pages of files there, and how often that is still believed
  * @on_lists: pages of it may be on the kernel's lists, for its reclaim; no lock
  * @in_reclaim: the caller may hold any lock: nothing is waited for
+ * @vain:    ticks of tries of reclaim in a row that freed nothing; under pressure.c's lock, as:
+ * @vain_at: jiffies, when the last one was
+ * @surrendered: the files are left to the kernel's reclaim, since it was; may be reset under
+ *           c->lock alone
+ * @surrender_until: jiffies, before which they are not taken back
+ * @surrender_slot, @surrender_next: how far folios have been moved
  * @kept:    it has a reference of its own, and lives until it is told to end
+ * @ended:   it goes: @compact is queued no more
  * @touches: pages that were touched, for each CPU
  * @noted:   CPUs whose touches the policy has not been told of; one that noted while it
  *           was told may be missing until its notes are half full
@@ -310,7 +320,14 @@ struct hipec_cache {
 	s32 group_looks;
 	bool on_lists;
 	bool in_reclaim;
+	u32 vain;
+	unsigned long vain_at;
+	bool surrendered;
+	unsigned long surrender_until;
+	unsigned long surrender_slot;
+	pgoff_t surrender_next;
 	bool kept;
+	bool ended;
 	struct hipec_touches __percpu *touches;
 	cpumask_var_t noted;
 	struct hipec_maps maps;
@@ -455,7 +472,7 @@ void hipec_hooks_restore(struct inode *inode);
 bool hipec_hooks_file(struct file *file);
 bool hipec_hooks_vma(struct vm_area_struct *vma);
 bool hipec_hooks_copy(const struct vm_operations_struct *ops);
-void hipec_hooks_exit(void);
+bool hipec_hooks_has(const struct inode *inode);
 
 /* before.c */
 void hipec_before_hear(struct hipec_cfile *f, struct file *file);
@@ -494,13 +511,13 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want);
 void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 			 enum hipec_touch how);
 void hipec_cache_search(struct hipec_cfile *f);
-void hipec_cache_keep_away(struct hipec_cfile *f);
 void hipec_cache_forget(struct hipec_cfile *f);
 u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
 
 /* budget.c */
 void hipec_cache_account(struct hipec_cache *cache);
 long hipec_pressure_room(void);
+bool hipec_pressure_is_short(void);
 long hipec_pressure_left(struct hipec_cache *cache, long room, u32 nr);
 u32 hipec_pressure_limit(const struct hipec_cache *cache, long left);
 
@@ -544,7 +561,8 @@ static inline void hipec_cache_compact_later(struct hipec_cache *cache)
 {
 	const struct hipec_vm *vm = &cache->c->core.vm;
 
-	if (unlikely(vm->nr_unused > HIPEC_COMPACT_LEAST + vm->reached / HIPEC_COMPACT_PART))
+	if (unlikely(vm->nr_unused > HIPEC_COMPACT_LEAST + vm->reached / HIPEC_COMPACT_PART &&
+		     !cache->ended))
 		queue_delayed_work(hipec_wq, &cache->compact, HZ);
 }
 
@@ -556,10 +574,18 @@ void hipec_map_again(struct work_struct *work);
 /* unmap.c */
 u32 hipec_unmap_together(const struct hipec_victim *victim, u32 nr);
 
-/* pressure.c */
+/* surrender.c */
+unsigned long hipec_surrender_more(struct hipec_cache *cache);
+bool hipec_cache_outgrown(struct hipec_cfile *f);
+bool hipec_cache_keep_away(struct hipec_cfile *f);
+
+/* pressure.c: reclaim in a cgroup stops as soon as it has so many pages. */
+#define HIPEC_PRESSURE_ENOUGH 128
+
 int hipec_pressure_init(void);
 void hipec_pressure_exit(void);
 void hipec_pressure_join(struct hipec_cache *cache);
+void hipec_pressure_join_owner(struct hipec_cache *cache, struct folio *folio);
 void hipec_pressure_leave(struct hipec_cache *cache);
 
 #endif /* HIPEC_CACHE_CACHE_H */

@@ -14,6 +14,7 @@
 #include <linux/cred.h>
 #include <linux/fsnotify_backend.h>
 #include <linux/hashtable.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "cache.h"
@@ -70,12 +71,16 @@ static void forget(struct hipec_cdir *d)
 static int watch(struct hipec_cache *cache, struct inode *inode,
 		 const struct hipec_cdir *like, u64 *other)
 {
+	struct mem_cgroup *old;
 	struct hipec_cdir *d;
 	int ret = -EBUSY;
 
 	if (READ_ONCE(cache->nr_dirs) >= HIPEC_MAX_DIRS)
 		return -ENOSPC;
-	d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+	/* The container's cgroup pays, not whoever makes a directory. */
+	old = set_active_memcg(cache->c->columns.memcg);
+	d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
+	set_active_memcg(old);
 	if (!d)
 		return -ENOMEM;
 	d->inode = inode;
@@ -110,6 +115,7 @@ static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 	struct hipec_cdir *d = container_of(mark, struct hipec_cdir, mark);
 	struct hipec_cache *cache;
 	u64 other;
+	int ret = 0;
 
 	if (!inode || !(mask & (FS_CREATE | FS_MOVED_TO)) ||
 	    (!d->all && !uid_eq(inode->i_uid, d->uid)))
@@ -121,8 +127,9 @@ static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 	mutex_unlock(&dir_lock);
 	if (cache && S_ISDIR(inode->i_mode))
 		watch(cache, inode, d, &other);
-	else if (cache && S_ISREG(inode->i_mode) &&
-		 hipec_file_take_new(cache, inode, 0) == -ENOSPC)
+	else if (cache && S_ISREG(inode->i_mode))
+		ret = hipec_file_take_new(cache, inode, 0);
+	if (ret == -ENOSPC || ret == -EDQUOT)
 		pr_warn_ratelimited("container %llu can have no more files: new ones are the kernel's\n",
 				    cache->c->id);
 	mutex_unlock(&hipec_admin_lock);

@@ -25,31 +25,44 @@
 /* Holds an inode for a file that is taken; lives on for a while after it. */
 struct hipec_mark {
 	struct fsnotify_mark mark;
-	struct hipec_cfile *f;	/* under take_lock; NULL: it was let go */
+	struct hipec_cfile *f;	/* under take_lock; NULL: it was let go, or is not found yet */
+	bool gone;		/* under take_lock: of its own accord, before it was found */
 };
 
 static struct fsnotify_group *group;
 
 /*
+ * All who let files go wait for take_lock: memory for more slots than these, which have 147 KB of
+ * nodes, is not waited for. A cgroup over its memory.high would have each batch of pages sleep.
+ */
+#define MANY_SLOTS 16384
+
+/*
  * Page numbers for a file: behind those that were given last, so that nobody looks at
  * all files to take one more; from the lowest on if none are left there. Where that was in vain
  * it is not tried again before a file is let go, whose numbers are looked at first.
- * Context: expects take_lock. Return: 0; -ENOSPC; -ENOMEM.
+ * They are kept free for it: touches of a file that had them before find none.
+ * Context: expects take_lock. Return: 0; -ENOSPC; -EDQUOT; -ENOMEM.
  */
 static int give_numbers(struct hipec_cache *cache, struct hipec_cfile *f)
 {
 	unsigned long slots = f->nr >> HIPEC_SLOT_SHIFT, most, first, used, i;
+	gfp_t gfp = slots > MANY_SLOTS ? GFP_NOWAIT | __GFP_NOWARN :
+					 GFP_NOFS | __GFP_NORETRY | __GFP_NOWARN;
 	const struct hipec_cfile *other;
 	bool again = false;
 	int ret = 0;
 
 	if (cache->none_of && slots >= cache->none_of)
 		return -ENOSPC;
+	if (!hipec_user_take_numbers(cache->c, f->nr))
+		return -EDQUOT;
 	most = 1ul << (32 - HIPEC_SLOT_SHIFT);
 	for (first = cache->next_slot;; first = hipec_slot_behind(other)) {
 		if (first + slots >= most) {
 			if (again) {
 				cache->none_of = slots;
+				hipec_user_return_numbers(cache->c, f->nr);
 				return -ENOSPC;
 			}
 			again = true;
@@ -62,12 +75,41 @@ static int give_numbers(struct hipec_cache *cache, struct hipec_cfile *f)
 	}
 	cache->next_slot = first + slots;
 	f->start = first << HIPEC_SLOT_SHIFT;
-	for (i = 0; i < slots && !ret; i++)
-		ret = xa_err(xa_store(&cache->slots, first + i, f, GFP_NOFS));
-	if (ret)
+	for (i = 0; i < slots && !ret; i++) {
+		ret = xa_reserve(&cache->slots, first + i, gfp);
+		if (!(i % 1024))
+			cond_resched();
+	}
+	if (ret) {
 		while (i--)
-			xa_erase(&cache->slots, first + i);
+			xa_release(&cache->slots, first + i);
+		hipec_user_return_numbers(cache->c, f->nr);
+	}
 	return ret;
+}
+
+/* What give_numbers() kept free is not needed. Context: expects take_lock. */
+static void release_numbers(struct hipec_cfile *f)
+{
+	u32 slots = f->nr >> HIPEC_SLOT_SHIFT, i;
+
+	for (i = 0; i < slots; i++)
+		xa_release(&f->cache->slots, (f->start >> HIPEC_SLOT_SHIFT) + i);
+	hipec_user_return_numbers(f->cache->c, f->nr);
+}
+
+/* The file is found by its numbers from now on. Context: expects take_lock. */
+static void use_numbers(struct hipec_cfile *f)
+{
+	u32 slots = f->nr >> HIPEC_SLOT_SHIFT, i;
+	void *old;
+
+	for (i = 0; i < slots; i++) {
+		old = xa_store(&f->cache->slots, (f->start >> HIPEC_SLOT_SHIFT) + i, f, GFP_NOFS);
+		WARN_ON_ONCE(xa_is_err(old));
+		if (!(i % 1024))
+			cond_resched();
+	}
 }
 
 /* Context: expects c->lock, since touches of a file before may still look for it. */
@@ -83,6 +125,7 @@ static void take_numbers(struct hipec_cfile *f)
 	hipec_maps_forget(f->cache);
 	for (i = 0; i < slots; i++)
 		xa_erase(&f->cache->slots, (f->start >> HIPEC_SLOT_SHIFT) + i);
+	hipec_user_return_numbers(f->cache->c, f->nr);
 }
 
 /*
@@ -102,6 +145,7 @@ static struct hipec_mark *let_go(struct hipec_cfile *f)
 		wait_var_event(&f->users, !atomic_read(&f->users));
 	mutex_lock(&cache->c->lock);
 	hipec_cache_forget(f);
+	cache->c->core.counters.outgrown -= f->outgrown;
 	take_numbers(f);
 	list_del(&f->link);
 	cache->c->nr_regions--;
@@ -128,6 +172,7 @@ static void mark_goes(struct fsnotify_mark *m, struct fsnotify_group *g)
 
 	mutex_lock(&hipec_take_lock);
 	ours = mark->f;
+	mark->gone = true;
 	if (ours)
 		let_go(mark->f);
 	mutex_unlock(&hipec_take_lock);
@@ -178,7 +223,10 @@ u32 hipec_file_refusal(const struct inode *inode)
 	return HIPEC_REFUSED_NOT;
 }
 
-/* So many files have ROOMY_PAGES page numbers at least: half of all that there are. */
+/*
+ * So many files have ROOMY_PAGES page numbers at least: half of all that there are, and of what
+ * their user may have.
+ */
 #define ROOMY_FILES 32768u
 #define ROOMY_PAGES 65536u
 
@@ -186,19 +234,24 @@ u32 hipec_file_refusal(const struct inode *inode)
 static u32 numbers_of(const struct hipec_cache *cache, const struct inode *inode)
 {
 	u64 pages = DIV_ROUND_UP((u64)i_size_read(inode), PAGE_SIZE);
-	u64 least = READ_ONCE(cache->c->nr_regions) < ROOMY_FILES ? ROOMY_PAGES : 1;
+	bool roomy = READ_ONCE(cache->c->nr_regions) < ROOMY_FILES &&
+		     hipec_user_has_numbers(cache->c);
+	u64 least = roomy ? ROOMY_PAGES : 1;
 
 	return min_t(u64, round_up(max(2 * pages, least), HIPEC_SLOT_PAGES),
 		     1u << 31);
 }
 
-/* Under take_lock. Return: 0; -EBUSY, -EOPNOTSUPP, -ENOSPC, -ENOMEM. */
-static int enter(struct hipec_cache *cache, struct hipec_cfile *f,
-		 struct hipec_take *a)
+/*
+ * All that may fail, and nobody finds the file yet.
+ * Context: expects take_lock. Return: 0; -EBUSY, -EOPNOTSUPP, -ENOSPC, -EDQUOT, -ENOMEM.
+ */
+static int make_ready(struct hipec_cfile *f, struct hipec_take *a)
 {
 	struct hipec_cfile *other = hipec_file_find(f->inode);
 	int ret;
 
+	lockdep_assert_held(&hipec_take_lock);
 	if (other) {
 		a->other = other->cache->c->id;
 		return -EBUSY;
@@ -208,23 +261,61 @@ static int enter(struct hipec_cache *cache, struct hipec_cfile *f,
 		a->refused = HIPEC_REFUSED_CACHE;
 		return -EOPNOTSUPP;
 	}
-	ret = give_numbers(cache, f);
+	ret = give_numbers(f->cache, f);
 	if (ret)
 		return ret;
 	ret = hipec_hooks_set(f->inode);
-	if (ret) {
-		mutex_lock(&cache->c->lock);
-		take_numbers(f);
-		mutex_unlock(&cache->c->lock);
-		return ret;
-	}
+	if (ret)
+		release_numbers(f);
+	return ret;
+}
+
+/*
+ * The file is found from now on: whoever lets go of it waits for its users, and RCU frees it.
+ * Context: expects take_lock. Return: false if its inode goes already.
+ */
+static bool publish(struct hipec_cfile *f, struct hipec_take *a)
+{
+	struct hipec_cache *cache = f->cache;
+
+	lockdep_assert_held(&hipec_take_lock);
+	if (f->mark->gone)
+		return false;
+	f->mark->f = f;
+	use_numbers(f);
 	hipec_file_add(f);
 	mutex_lock(&cache->c->lock);
 	list_add_tail(&f->link, &cache->files);
 	cache->c->nr_regions++;
 	mutex_unlock(&cache->c->lock);
 	a->address = (u64)f->start << PAGE_SHIFT;
-	return 0;
+	return true;
+}
+
+/* The inode has a mark, and the file is found. Return: 1; 0: it goes already; an errno. */
+static int mark_and_publish(struct hipec_cfile *f, struct hipec_take *a)
+{
+	struct hipec_mark *mark = f->mark;
+	bool done = false;
+	int ret;
+
+	fsnotify_init_mark(&mark->mark, group);
+	mark->mark.mask = FS_DELETE_SELF;	/* one without any holds no inode */
+	ret = fsnotify_add_inode_mark(&mark->mark, f->inode, 0);
+	mutex_lock(&hipec_take_lock);
+	if (!ret)
+		done = publish(f, a);
+	if (!done) {
+		hipec_hooks_restore(f->inode);
+		release_numbers(f);
+	}
+	mutex_unlock(&hipec_take_lock);
+	if (done)
+		return 1;
+	if (!ret)
+		fsnotify_destroy_mark(&mark->mark, group);
+	fsnotify_put_mark(&mark->mark);
+	return ret;
 }
 
 /*
@@ -261,6 +352,25 @@ static void trim(struct hipec_cfile *f)
 }
 
 /*
+ * Each cgroup that has folios of a file charged is known, whoever reads them: where it is short, its
+ * reclaim has to ask here.
+ */
+static void join_owners(struct hipec_cfile *f)
+{
+	struct folio_batch batch;
+	pgoff_t next = 0;
+	u32 i;
+
+	folio_batch_init(&batch);
+	while (filemap_get_folios(f->inode->i_mapping, &next, f->nr - 1, &batch)) {
+		for (i = 0; i < folio_batch_count(&batch); i++)
+			hipec_pressure_join_owner(f->cache, batch.folios[i]);
+		folio_batch_release(&batch);
+		cond_resched();
+	}
+}
+
+/*
  * Take @inode, which the caller holds, by @file or NULL, with what was allocated for it.
  */
 static int take(struct hipec_cache *cache, struct inode *inode, struct file *file,
@@ -270,6 +380,7 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 	unsigned int nofs;
 	int ret;
 
+	lockdep_assert_held(&hipec_admin_lock);
 	f->cache = cache;
 	f->inode = inode;
 	f->nr = numbers_of(cache, inode);
@@ -277,26 +388,20 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 	f->mark = mark;
 	atomic_set(&f->users, 1);
 	INIT_WORK(&f->again, hipec_map_again);
-	mark->f = f;
 
 	nofs = memalloc_nofs_save();
 	mutex_lock(&hipec_take_lock);
-	ret = enter(cache, f, a);
+	ret = make_ready(f, a);
 	mutex_unlock(&hipec_take_lock);
 	memalloc_nofs_restore(nofs);
 	if (ret) {
-		kfree(f);
 		kfree(mark);
+		kfree(f);
 		return ret;
 	}
-	fsnotify_init_mark(&mark->mark, group);
-	mark->mark.mask = FS_DELETE_SELF;	/* one without any holds no inode */
-	ret = fsnotify_add_inode_mark(&mark->mark, inode, 0);
-	if (ret) {
-		mutex_lock(&hipec_take_lock);
-		let_go(f);
-		mutex_unlock(&hipec_take_lock);
-		fsnotify_put_mark(&mark->mark);
+	ret = mark_and_publish(f, a);
+	if (ret <= 0) {
+		kfree(f);
 		return ret;
 	}
 	f = hipec_file_get(inode);
@@ -305,6 +410,7 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 	hipec_before_hear(f, file);
 	hipec_pressure_join(cache);
 	trim(f);
+	join_owners(f);
 	mutex_lock(&cache->c->lock);
 	f->writers = true;
 	hipec_cache_keep_away(f);
@@ -314,18 +420,28 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 	return 0;
 }
 
-/* Take @inode, by @file or NULL. Context and Return: as hipec_file_take_new(). */
+/*
+ * Take @inode, by @file or NULL. The container's cgroup pays, not whoever makes the file.
+ * Context and Return: as hipec_file_take_new().
+ */
 int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
 		    struct hipec_take *a)
 {
-	struct hipec_cfile *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
-	struct hipec_mark *mark = kzalloc(sizeof(*mark), GFP_KERNEL_ACCOUNT);
+	/* Whoever makes a file waits for no OOM killer in that cgroup. */
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN;
+	struct mem_cgroup *old = set_active_memcg(cache->c->columns.memcg);
+	struct hipec_cfile *f = kzalloc(sizeof(*f), gfp);
+	struct hipec_mark *mark = kzalloc(sizeof(*mark), gfp);
+	int ret = -ENOMEM;
 
-	if (f && mark)
-		return take(cache, inode, file, f, mark, a);
-	kfree(f);
-	kfree(mark);
-	return -ENOMEM;
+	if (f && mark) {
+		ret = take(cache, inode, file, f, mark, a);
+	} else {
+		kfree(f);
+		kfree(mark);
+	}
+	set_active_memcg(old);
+	return ret;
 }
 
 /**

@@ -6,24 +6,23 @@
  * has the file system's tables, and runs none of this.
  *
  * A copy belongs to a table of a file system, not to a file. Open files and maps keep
- * it, with a reference to this module, after the file was let go: then no file is
- * found for the inode, and nothing is said. Copies of address_space_operations are
- * never freed, as writers use them for a while without any reference.
+ * it after the file was let go: then no file is found for the inode, and nothing is
+ * said. A task may read the address of a copy, or of a function in it, at any time
+ * before it calls that, and v6.1's fops_get() reads a table's address three times, with
+ * a reference to the owner of one and the functions of another. So a copy has the owner
+ * of its original; no copy is freed; and this module stays from the first copy on.
  *
  * Interface:
  * hipec_hooks_set(), _restore()  of an inode
+ * hipec_hooks_has()              whether its calls come here
  * hipec_hooks_file(), _vma(), _copy()  of what was open before
- * hipec_hooks_exit()             when the module goes
  */
-#include <linux/delay.h>
-#include <linux/kmemleak.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "../context/context.h"
 #include "cache.h"
 
 /* A copy of a table; the kind says of which. */
@@ -37,14 +36,12 @@ struct hipec_tables {
 	};
 };
 
-/* Lists only grow until the module goes. */
+/* Lists only grow. */
 static DEFINE_SPINLOCK(tables_lock);
 static LIST_HEAD(file_tables);
 static LIST_HEAD(mapping_tables);
 static LIST_HEAD(vm_tables);
-
-/* Calls of a_ops of ours, which nothing else counts. */
-static atomic_t calls = ATOMIC_INIT(0);
+static bool module_stays;	/* under take_lock */
 
 static const struct file_operations *file_orig(const struct file *file)
 {
@@ -57,18 +54,20 @@ vm_orig(const struct vm_operations_struct *ops)
 	return container_of(ops, struct hipec_tables, vm)->orig;
 }
 
-/* Where in the program a call comes from, and that its pages were touched. May sleep. */
+/* Where in the program a call comes from, and that its pages were touched. */
 static noinline bool note_with_context(struct inode *inode, u64 first, u32 nr,
 				       enum hipec_touch how)
 {
-	u64 context = hipec_context_of_call();
 	struct hipec_cfile *f;
+	u64 context;
 	bool full = false;
 
 	rcu_read_lock();
 	f = hipec_file_find(inode);
-	if (f)
+	if (f) {
+		context = hipec_context_of_call(&f->cache->c->contexts);
 		full = hipec_touch_note(f->cache, f->start + first, nr, how, context);
+	}
 	rcu_read_unlock();
 	return full;
 }
@@ -77,12 +76,16 @@ static noinline bool note_with_context(struct inode *inode, u64 first, u32 nr,
 static noinline void tell(struct inode *inode)
 {
 	struct hipec_cfile *f = hipec_file_get(inode);
+	bool let_go;
 
 	if (!f)
 		return;
 	mutex_lock(&f->cache->c->lock);
 	hipec_touch_drain(f->cache);
+	let_go = hipec_cache_outgrown(f);
 	mutex_unlock(&f->cache->c->lock);
+	if (unlikely(let_go))
+		hipec_evictable_again(inode->i_mapping);
 	hipec_file_put(f);
 }
 
@@ -241,14 +244,15 @@ static void note_fault(struct inode *inode, pgoff_t idx, u64 context)
 /* Of a fault, if somebody wants to know. */
 static u64 context_of(struct vm_fault *vmf)
 {
-	bool wanted;
 	struct hipec_cfile *f;
+	u64 context = 0;
 
 	rcu_read_lock();
 	f = hipec_file_find(file_inode(vmf->vma->vm_file));
-	wanted = f && hipec_cache_wants_context(f->cache);
+	if (f && hipec_cache_wants_context(f->cache))
+		context = hipec_context(&f->cache->c->contexts, vmf);
 	rcu_read_unlock();
-	return wanted ? hipec_context(vmf) : 0;
+	return context;
 }
 
 static vm_fault_t hook_fault(struct vm_fault *vmf)
@@ -385,7 +389,6 @@ static int hook_mmap(struct file *file, struct vm_area_struct *vma)
 static void change_file(struct hipec_tables *t)
 {
 	t->file = *(const struct file_operations *)t->orig;
-	t->file.owner = THIS_MODULE;
 	if (t->file.read_iter)
 		t->file.read_iter = hook_read_iter;
 	if (t->file.write_iter)
@@ -415,15 +418,14 @@ mapping_orig(const struct address_space *mapping)
 /* Of a call or fault that reads. */
 static u64 context_of_read(const struct hipec_cfile *f)
 {
-	return hipec_cache_wants_context(f->cache) ? hipec_context_of_call() : 0;
+	return hipec_cache_wants_context(f->cache) ?
+		hipec_context_of_call(&f->cache->c->contexts) : 0;
 }
 
 static void hook_readahead(struct readahead_control *rac)
 {
-	struct hipec_cfile *f;
+	struct hipec_cfile *f = hipec_file_get(rac->mapping->host);
 
-	atomic_inc(&calls);
-	f = hipec_file_get(rac->mapping->host);
 	if (f) {
 		hipec_pressure_join(f->cache);
 		hipec_cache_read(f, readahead_index(rac), readahead_count(rac),
@@ -432,17 +434,13 @@ static void hook_readahead(struct readahead_control *rac)
 		hipec_file_put(f);
 	}
 	mapping_orig(rac->mapping)->readahead(rac);
-	atomic_dec(&calls);
 }
 
 static int hook_read_folio(struct file *file, struct folio *folio)
 {
 	struct address_space *mapping = folio->mapping;
-	struct hipec_cfile *f;
-	int ret;
+	struct hipec_cfile *f = hipec_file_get(mapping->host);
 
-	atomic_inc(&calls);
-	f = hipec_file_get(mapping->host);
 	if (f) {
 		hipec_pressure_join(f->cache);
 		hipec_cache_read_folio(f, folio, context_of_read(f));
@@ -450,9 +448,7 @@ static int hook_read_folio(struct file *file, struct folio *folio)
 			hipec_window_set(f, &file->f_ra, folio->index);
 		hipec_file_put(f);
 	}
-	ret = mapping_orig(mapping)->read_folio(file, folio);
-	atomic_dec(&calls);
-	return ret;
+	return mapping_orig(mapping)->read_folio(file, folio);
 }
 
 static bool is_ours(const struct address_space_operations *ops)
@@ -465,14 +461,21 @@ static void change_mapping(struct hipec_tables *t)
 	t->mapping = *(const struct address_space_operations *)t->orig;
 	t->mapping.readahead = hook_readahead;
 	t->mapping.read_folio = hook_read_folio;
-	kmemleak_not_leak(t);
+}
+
+/* Whether calls for open files of an inode come here. Context: any. */
+bool hipec_hooks_has(const struct inode *inode)
+{
+	return READ_ONCE(inode->i_fop)->read_iter == hook_read_iter;
 }
 
 /**
  * hipec_hooks_set() - have an inode's calls come here first
- * @inode: regular file, whose table of its mapping has readahead and read_folio
+ * @inode: regular file, whose tables have read_iter, readahead and read_folio
  *
- * Context: process context, may sleep; one caller an inode.
+ * From the first time on the module cannot be unloaded.
+ *
+ * Context: process context, may sleep; expects take_lock.
  * Return: 0; -ENOMEM.
  */
 int hipec_hooks_set(struct inode *inode)
@@ -480,6 +483,12 @@ int hipec_hooks_set(struct inode *inode)
 	struct address_space *mapping = inode->i_mapping;
 	struct hipec_tables *file, *ops;
 
+	lockdep_assert_held(&hipec_take_lock);
+	if (!module_stays) {
+		__module_get(THIS_MODULE);
+		pr_info("hipec: a file is attached: the module stays loaded until the machine is booted again\n");
+		module_stays = true;
+	}
 	file = copy_of(&file_tables, inode->i_fop, change_file);
 	ops = copy_of(&mapping_tables, mapping->a_ops, change_mapping);
 	if (!file || !ops)
@@ -503,7 +512,7 @@ void hipec_hooks_restore(struct inode *inode)
 	const struct address_space_operations *ops = inode->i_mapping->a_ops;
 	const struct file_operations *fop = inode->i_fop;
 
-	if (fop->owner == THIS_MODULE)
+	if (hipec_hooks_has(inode))
 		cmpxchg(&inode->i_fop, fop,
 			container_of(fop, struct hipec_tables, file)->orig);
 	if (is_ours(ops))
@@ -524,14 +533,12 @@ void hipec_hooks_restore(struct inode *inode)
 bool hipec_hooks_file(struct file *file)
 {
 	const struct file_operations *fop = READ_ONCE(file_inode(file)->i_fop);
-	const struct file_operations *orig = file->f_op;
 
-	if (fop->owner != THIS_MODULE ||
-	    orig != container_of(fop, struct hipec_tables, file)->orig)
+	if (fop->read_iter != hook_read_iter ||
+	    file->f_op != container_of(fop, struct hipec_tables, file)->orig)
 		return false;
-	__module_get(THIS_MODULE);
+	/* Both have the same owner, to which the file holds a reference. */
 	WRITE_ONCE(file->f_op, fop);
-	module_put(orig->owner);
 	return true;
 }
 
@@ -539,8 +546,8 @@ bool hipec_hooks_file(struct file *file)
  * hipec_hooks_vma() - have a map's faults come here as well
  * @vma: in the tree of its mapping, whose lock the caller holds
  *
- * Nothing is done if its file does not have our table, which holds the module. Faults
- * look at the pointer without this lock; both tables have the same functions, or ours.
+ * Nothing is done if its file does not have our table. Faults look at the pointer without
+ * this lock; both tables have the same functions, or ours.
  *
  * Context: expects the lock of the mapping's maps.
  * Return: false if hipec_hooks_copy() is needed first.
@@ -566,31 +573,4 @@ bool hipec_hooks_vma(struct vm_area_struct *vma)
 bool hipec_hooks_copy(const struct vm_operations_struct *ops)
 {
 	return copy_of(&vm_tables, ops, change_vm);
-}
-
-static void free_tables(struct list_head *list)
-{
-	struct hipec_tables *t, *next;
-
-	list_for_each_entry_safe(t, next, list, link)
-		kfree(t);
-}
-
-/**
- * hipec_hooks_exit() - nothing of ours is called any more
- *
- * All files are let go. Files and maps with our tables hold the module, so there are
- * none; a task may have read a pointer to one of our functions and not called it
- * yet, or be in one of them.
- *
- * Context: process context, sleeps.
- */
-void hipec_hooks_exit(void)
-{
-	synchronize_rcu_tasks();
-	while (atomic_read(&calls))
-		msleep(20);
-	synchronize_rcu_tasks();
-	free_tables(&file_tables);
-	free_tables(&vm_tables);
 }

@@ -25,7 +25,8 @@ void hipec_cache_drop(struct hipec_container *c);
 int hipec_cache_take(struct hipec_container *c, struct hipec_take *a);
 int hipec_cache_release(struct hipec_container *c, int fd);
 int hipec_cache_why(struct hipec_container *c, const struct file *file,
-		    struct hipec_why *w, u32 *h);
+		    struct hipec_why *w, u32 *h, struct inode **inode);
+const char *hipec_cache_path(struct inode *inode, char *path);
 void hipec_cache_settle(struct hipec_cache *cache);
 extern const struct hipec_host_ops hipec_cache_host;
 extern const struct hipec_core_ops hipec_cache_ops, hipec_cache_shared_ops;

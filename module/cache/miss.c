@@ -11,14 +11,15 @@
 
 /*
  * Before @nr pages are added: what happened up to now. What was refused is tried again
- * as fast as it comes: a pipe gives back what went into it.
+ * as fast as it comes: a pipe gives back what went into it. Return: as hipec_cache_keep_away().
  */
-static void begin(struct hipec_cfile *f, u32 nr)
+static bool begin(struct hipec_cfile *f, u32 nr)
 {
 	struct hipec_cache *cache = f->cache;
+	bool let_go;
 
 	hipec_touch_drain(cache);
-	hipec_cache_keep_away(f);
+	let_go = hipec_cache_keep_away(f);
 	if (cache->refused.nr)
 		hipec_refused_retry(cache, max(nr, 2u));
 	/* The policy has no Access; others of the league do. */
@@ -32,6 +33,7 @@ static void begin(struct hipec_cfile *f, u32 nr)
 		list_for_each_entry(each, &cache->files, link)
 			hipec_cache_search(each);
 	}
+	return let_go;
 }
 
 /**
@@ -51,9 +53,10 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 	struct hipec_container *c = cache->c;
 	long left = hipec_pressure_room();
 	u32 order, h, end;
+	bool let_go;
 
 	mutex_lock(&c->lock);
-	begin(f, nr);
+	let_go = begin(f, nr);
 	c->core.context = context;
 	left = hipec_pressure_left(cache, left, nr);
 	c->core.counters.read_pages += nr;
@@ -71,6 +74,8 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 	hipec_touch_missed(cache);
 	c->core.context = 0;
 	mutex_unlock(&c->lock);
+	if (unlikely(let_go))
+		hipec_evictable_again(mapping);
 }
 
 /**
@@ -87,9 +92,10 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 cont
 	struct hipec_container *c = cache->c;
 	u32 order = folio_order(folio), pgno = f->start + folio->index;
 	long left = hipec_pressure_room();
+	bool let_go;
 
 	mutex_lock(&c->lock);
-	begin(f, 1u << order);
+	let_go = begin(f, 1u << order);
 	c->core.context = context;
 	left = hipec_pressure_left(cache, left, 1u << order);
 	c->core.counters.read_pages += 1u << order;
@@ -101,4 +107,6 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 cont
 	hipec_touch_missed(cache);
 	c->core.context = 0;
 	mutex_unlock(&c->lock);
+	if (unlikely(let_go))
+		hipec_evictable_again(f->inode->i_mapping);
 }

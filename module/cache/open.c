@@ -93,7 +93,7 @@ static void notrace hook(unsigned long ip, unsigned long parent,
 	struct hipec_cgroup *g;
 
 	if (file->f_flags & (O_PATH | __FMODE_EXEC) || !S_ISREG(inode->i_mode) ||
-	    inode->i_fop->owner == THIS_MODULE)
+	    hipec_hooks_has(inode))
 		return;
 	rcu_read_lock();
 	g = group_of_current();
@@ -154,6 +154,7 @@ static bool is_named(const struct hipec_cgroup *g, struct file *file)
 void hipec_open_before(struct file *file, struct inode *inode)
 {
 	struct hipec_cgroup *g;
+	int ret = 0;
 
 	inode = hipec_opened_inode(file, inode);
 	mutex_lock(&hipec_admin_lock);
@@ -162,8 +163,9 @@ void hipec_open_before(struct file *file, struct inode *inode)
 	rcu_read_unlock();
 	/* It does not go before admin_lock is free. */
 	if (g && (g->all || uid_eq(inode->i_uid, g->uid)) && !is_code(inode) &&
-	    is_named(g, file) &&
-	    hipec_file_take_new(g->cache, inode, HIPEC_TAKE_CGROUP) == -ENOSPC)
+	    is_named(g, file))
+		ret = hipec_file_take_new(g->cache, inode, HIPEC_TAKE_CGROUP);
+	if (ret == -ENOSPC || ret == -EDQUOT)
 		pr_warn_ratelimited("container %llu can have no more files: others are the kernel's\n",
 				    g->cache->c->id);
 	mutex_unlock(&hipec_admin_lock);

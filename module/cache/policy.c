@@ -15,7 +15,6 @@
  * hipec_cache_bring()     likewise, for one that comes
  * hipec_cache_give()      have some given up that others want
  * hipec_cache_search()    all folios of a file get entries
- * hipec_cache_keep_away() the kernel's reclaim does not look at a file
  * hipec_cache_forget()    a file goes
  * hipec_cache_entry()     the entry of a page
  */
@@ -35,6 +34,9 @@
 
 /* Attempts to get below the budget, where folios cannot go. */
 #define ROUNDS 4
+
+/* Touches of one range that the policy is told of before others may run. */
+#define TOUCHES_AT_ONCE 64
 
 /*
  * What may be read ahead, and not touched, beside what the policy knows; pages. A large read()
@@ -73,18 +75,23 @@ static u32 look_at_ahead(struct hipec_cache *cache)
 	return h;
 }
 
-/* The same is given up. */
-static bool drop_ahead(struct hipec_cache *cache)
+/* A folio that nobody touched is given up. */
+static void drop_untouched(struct hipec_cache *cache, u32 h)
 {
-	u32 h = look_at_ahead(cache);
-
-	if (!h)
-		return false;
 	cache->c->core.counters.ahead_dropped += hipec_folio_pages(&cache->c->core.vm, h);
 	hipec_folios_del(cache, h);
 	hipec_victim_add(cache, h, false);
 	hipec_window_judge(cache, false);
-	return true;
+}
+
+/* The one that was read first is. */
+static bool drop_ahead(struct hipec_cache *cache)
+{
+	u32 h = look_at_ahead(cache);
+
+	if (h)
+		drop_untouched(cache, h);
+	return h;
 }
 
 /* Have one folio given up. Return: false if there is none that could be. */
@@ -126,8 +133,8 @@ static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want,
 	};
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
 
+	hipec_core_catch_up(core);
 	if (core->pool) {
-		hipec_core_catch_up(core);
 		hipec_folios_spare(cache);
 		hipec_cache_grow(cache, &d);
 	}
@@ -199,10 +206,27 @@ void hipec_cache_settle_unlocked(struct hipec_cache *cache)
 	settle(cache, hipec_victims_evict_unlocked);
 }
 
+/*
+ * Have one folio given up without any event: what was read ahead first where that is much, what the
+ * policy has named, or the built-in choice.
+ */
+static bool give_one(struct hipec_cache *cache)
+{
+	u32 ahead = cache->ahead.head;
+
+	if (cache->ahead.pages <= most_ahead(cache) && hipec_pool_give(&cache->c->core, true))
+		return true;
+	if (ahead)
+		drop_untouched(cache, ahead);
+	return ahead;
+}
+
 /**
  * hipec_cache_give() - have folios evicted that others need more
  * @cache: cache
  * @want:  pages
+ *
+ * No event runs: it is others' time. The policy is told when it makes room the next time.
  *
  * Context: expects c->lock; may sleep, but waits for nothing if cache->in_reclaim.
  * Return: pages that are free now.
@@ -210,16 +234,13 @@ void hipec_cache_settle_unlocked(struct hipec_cache *cache)
 u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 {
 	struct hipec_core *core = &cache->c->core;
-	const struct hipec_demand d = {
-		.pgno = HIPEC_NO_PGNO, .want = 1, .whom = core,
-	};
 	u64 before = cache->freed;
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
 
 	hipec_refused_retry(cache, HIPEC_MAX_VICTIMS);
 	hipec_victims_evict(cache);
 	while (cache->freed - before < want && most--) {
-		if (!replace_one(cache, &d))
+		if (!give_one(cache))
 			break;
 		if (cache->victims.nr >= HIPEC_MAX_VICTIMS ||
 		    cache->freed - before + cache->victims.pages >= want)
@@ -331,29 +352,6 @@ int hipec_order_at(struct address_space *mapping, pgoff_t idx)
 }
 
 /**
- * hipec_cache_keep_away() - the kernel's reclaim leaves a file alone, if that may be
- * @f: file
- *
- * Not while something is dirty: then its writers would never be made to wait. Nor
- * while files may be open whose writes are not heard of.
- *
- * Context: expects c->lock.
- */
-void hipec_cache_keep_away(struct hipec_cfile *f)
-{
-	struct address_space *mapping = f->inode->i_mapping;
-
-	if (mapping_unevictable(mapping))
-		return;
-	f->writers = f->writers && inode_is_open_for_write(f->inode);
-	if (!f->writers && !mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) &&
-	    !mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK))
-		mapping_set_unevictable(mapping);
-	else
-		WRITE_ONCE(f->cache->on_lists, true);
-}
-
-/**
  * hipec_cache_entry() - the entry that has a page
  * @f:    file
  * @pgno: one of its page numbers
@@ -398,6 +396,8 @@ static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
 	bool stayed = c->core.vm.page[h].flags & HIPEC_FOLIO_REFUSED;
 	u32 pgno = c->core.vm.page[h].pgno;
 
+	/* Reclaim may have taken this very page, which could not go: its Remove comes first. */
+	hipec_core_catch_up(&c->core);
 	hipec_folios_del(cache, h);
 	hipec_core_show(&c->core, h);
 	hipec_event_came_in(c, pgno);
@@ -456,9 +456,15 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 {
 	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
 	struct hipec_vm *vm = &cache->c->core.vm;
-	u32 end = pgno + nr, h;
+	u32 end = pgno + nr, first = pgno, h;
 
 	while (f && pgno < end) {
+		/* What a task that is killed has touched is lost, but for what it wrote. */
+		if (pgno - first >= TOUCHES_AT_ONCE) {
+			first = pgno;
+			if (hipec_core_pause(&cache->c->core) && how != HIPEC_BY_WRITE)
+				break;
+		}
 		h = hipec_page_find(vm, pgno);
 		if (unlikely(!h || is_victim(cache, h)))
 			h = hipec_cache_entry(f, pgno) ?:

@@ -23,11 +23,8 @@
 
 #include "cache.h"
 
-/* Reclaim in a cgroup stops as soon as it has so many. */
-#define ENOUGH 128
-
-/* The machine is short if less than one of so many parts is available. */
-#define SHORT_PART 32
+/* Tries in a row that free nothing before a cache's files are left to the kernel. */
+#define SURRENDER_TRIES 3
 
 struct hipec_cache_token {
 	struct list_head link;
@@ -40,9 +37,11 @@ static struct list_lru tokens;
 static bool ready;		/* tokens is */
 static DEFINE_MUTEX(scan_lock);	/* a cache on the list does not go */
 
-static bool is_short(void)
+/* Whether @cache has nothing to be asked for: no pages, or the kernel has got them all. */
+static bool is_spent(const struct hipec_cache *cache)
 {
-	return si_mem_available() < totalram_pages() / SHORT_PART;
+	return !READ_ONCE(cache->held) ||
+	       (READ_ONCE(cache->surrendered) && READ_ONCE(cache->vain) > SURRENDER_TRIES);
 }
 
 /* Whether to ask @a rather than @b: a cache whose lock is held cannot be asked. */
@@ -54,7 +53,6 @@ static bool is_better(const struct hipec_cache *a, const struct hipec_cache *b)
 }
 
 struct find {
-	unsigned long held;
 	struct hipec_cache *best;	/* not busy, and with most pages */
 };
 
@@ -65,18 +63,18 @@ static enum lru_status look(struct list_head *item, struct list_lru_one *list,
 	struct hipec_cache *cache =
 		container_of(item, struct hipec_cache_token, link)->cache;
 
-	f->held += READ_ONCE(cache->held);
-	if (!f->best || is_better(cache, f->best))
+	if (!is_spent(cache) && (!f->best || is_better(cache, f->best)))
 		f->best = cache;
 	return LRU_SKIP;
 }
 
-/* The cache is valid under scan_lock. */
+/* Context: expects scan_lock: a cache that was found on one node's list does not go. */
 static struct find find(struct mem_cgroup *memcg)
 {
 	struct find f = { 0 };
 	int nid;
 
+	lockdep_assert_held(&scan_lock);
 	for_each_online_node(nid) {
 		unsigned long nr = ULONG_MAX;
 
@@ -85,12 +83,37 @@ static struct find find(struct mem_cgroup *memcg)
 	return f;
 }
 
+/* A cache is valid as long as the lock of the list that it is on is held. */
+static enum lru_status add_held(struct list_head *item, struct list_lru_one *list,
+				spinlock_t *lock, void *held)
+{
+	const struct hipec_cache *cache =
+		container_of(item, struct hipec_cache_token, link)->cache;
+
+	*(unsigned long *)held += READ_ONCE(cache->held);
+	return LRU_SKIP;
+}
+
+/* Pages of all caches of @memcg. */
+static unsigned long held_in(struct mem_cgroup *memcg)
+{
+	unsigned long held = 0;
+	int nid;
+
+	for_each_online_node(nid) {
+		unsigned long nr = ULONG_MAX;
+
+		list_lru_walk_one(&tokens, nid, memcg, add_held, &held, &nr);
+	}
+	return held;
+}
+
 static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 {
 	if (!smp_load_acquire(&ready) ||
-	    (hipec_memcg_room(sc->memcg) >= ENOUGH && !is_short()))
+	    (hipec_memcg_room(sc->memcg) >= HIPEC_PRESSURE_ENOUGH && !hipec_pressure_is_short()))
 		return 0;
-	return find(sc->memcg).held;
+	return held_in(sc->memcg);
 }
 
 /*
@@ -104,31 +127,105 @@ static unsigned long wait_for_holder(void)
 	return SHRINK_STOP;
 }
 
-static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
+/*
+ * Have a cache give pages up. No policy runs here. Context: expects scan_lock. Return: pages that
+ * are free now; 0 also if a task has the container's lock.
+ */
+static unsigned long give_some(struct hipec_cache *cache, u32 want, bool may_wait)
 {
-	long want = ENOUGH - hipec_memcg_room(sc->memcg);
-	struct hipec_cache *cache;
 	unsigned long given;
 
-	if (is_short())
+	if (!mutex_trylock(&cache->c->lock))
+		return 0;
+	/* Unmapping may wait for locks that the caller has; what is mapped cannot go then. */
+	cache->in_reclaim = !may_wait;
+	given = hipec_cache_give(cache, may_wait ? want : min_t(u32, want, HIPEC_MAX_VICTIMS));
+	cache->in_reclaim = false;
+	mutex_unlock(&cache->c->lock);
+	return given;
+}
+
+/* One try in a tick is counted: reclaimers side by side meet the lock that a miss has for a moment. */
+static void note_vain(struct hipec_cache *cache)
+{
+	if (cache->vain_at != jiffies && cache->vain < SURRENDER_TRIES)
+		WRITE_ONCE(cache->vain, cache->vain + 1);
+	cache->vain_at = jiffies;
+}
+
+/*
+ * The same, or its files are the kernel's, if that was in vain too often. Context: expects
+ * scan_lock. Return: pages that are free now, or that reclaim finds on its lists.
+ */
+static unsigned long give_or_surrender(struct hipec_cache *cache, u32 want, bool may_wait)
+{
+	unsigned long given = 0;
+
+	/* A miss has taken the files back. */
+	if (cache->vain >= SURRENDER_TRIES && !READ_ONCE(cache->surrendered) &&
+	    cache->vain_at != jiffies)
+		WRITE_ONCE(cache->vain, 0);
+	if (cache->vain < SURRENDER_TRIES) {
+		given = give_some(cache, want, may_wait);
+		if (given) {
+			WRITE_ONCE(cache->vain, 0);
+			return given;
+		}
+		note_vain(cache);
+	}
+	if (cache->vain < SURRENDER_TRIES)
+		return 0;
+	given = hipec_surrender_more(cache);
+	WRITE_ONCE(cache->vain, given ? SURRENDER_TRIES : SURRENDER_TRIES + 1);
+	return given;
+}
+
+static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
+{
+	long want = HIPEC_PRESSURE_ENOUGH - hipec_memcg_room(sc->memcg);
+	struct hipec_cache *cache;
+	unsigned long given = 0;
+
+	if (hipec_pressure_is_short())
 		want = max_t(long, want, sc->nr_to_scan);
 	if (want <= 0)
 		return SHRINK_STOP;
 	if (!mutex_trylock(&scan_lock))
 		return wait_for_holder();
 	cache = find(sc->memcg).best;
-	if (!cache || !mutex_trylock(&cache->c->lock)) {
-		mutex_unlock(&scan_lock);
-		return cache ? wait_for_holder() : SHRINK_STOP;
-	}
-	/* Unmapping may wait for locks that the caller has. */
-	cache->in_reclaim = !(sc->gfp_mask & __GFP_FS);
-	given = hipec_cache_give(cache, min_t(long, want, 1024));
-	cache->in_reclaim = false;
-	mutex_unlock(&cache->c->lock);
+	if (cache)
+		given = give_or_surrender(cache, min_t(long, want, 1024),
+					  sc->gfp_mask & __GFP_FS);
 	mutex_unlock(&scan_lock);
-	return given ?: SHRINK_STOP;
+	if (given)
+		return given;
+	return cache ? wait_for_holder() : SHRINK_STOP;
 }
+
+#ifdef CONFIG_MEMCG
+/*
+ * The cache is on @memcg's list, which the caller holds; NULL: there are no cgroups, and one token
+ * is all processes'.
+ */
+static void join_memcg(struct hipec_cache *cache, struct mem_cgroup *memcg, u64 id, gfp_t gfp)
+{
+	struct mem_cgroup *old = set_active_memcg(memcg);
+	struct hipec_cache_token *t = kmem_cache_alloc_lru(slab, &tokens, GFP_NOFS |
+							   __GFP_ACCOUNT | __GFP_NOWARN | gfp);
+
+	if (t) {
+		INIT_LIST_HEAD(&t->link);
+		t->cache = cache;
+		/* Where the token is found is the container's. */
+		set_active_memcg(cache->c->columns.memcg);
+		if (xa_insert(&cache->tokens, id, t, GFP_NOFS | __GFP_NOWARN | __GFP_NORETRY))
+			kmem_cache_free(slab, t);
+		else
+			list_lru_add_obj(&tokens, &t->link);
+	}
+	set_active_memcg(old);
+}
+#endif
 
 /**
  * hipec_pressure_join() - the current task's cgroup is about to have folios
@@ -139,8 +236,7 @@ static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
 void hipec_pressure_join(struct hipec_cache *cache)
 {
 #ifdef CONFIG_MEMCG
-	struct hipec_cache_token *t;
-	struct mem_cgroup *memcg, *old;
+	struct mem_cgroup *memcg;
 	u64 id;
 
 	rcu_read_lock();
@@ -154,19 +250,37 @@ void hipec_pressure_join(struct hipec_cache *cache)
 		return;
 	}
 	memcg = get_mem_cgroup_from_mm(current->mm);
-	id = cgroup_id(memcg->css.cgroup);
-	old = set_active_memcg(memcg);
-	t = kmem_cache_alloc_lru(slab, &tokens,
-				 GFP_NOFS | __GFP_ACCOUNT | __GFP_NOWARN);
-	set_active_memcg(old);
-	if (t) {
-		INIT_LIST_HEAD(&t->link);
-		t->cache = cache;
-		if (xa_insert(&cache->tokens, id, t, GFP_NOFS | __GFP_NOWARN))
-			kmem_cache_free(slab, t);
-		else
-			list_lru_add_obj(&tokens, &t->link);
-	}
+	if (memcg)
+		id = cgroup_id(memcg->css.cgroup);
+	join_memcg(cache, memcg, id, 0);
+	mem_cgroup_put(memcg);
+#endif
+}
+
+/**
+ * hipec_pressure_join_owner() - the cgroup of a folio has it, whoever reads it
+ * @cache: cache
+ * @folio: in the page cache; the caller holds it
+ *
+ * Context: as hipec_pressure_join().
+ */
+void hipec_pressure_join_owner(struct hipec_cache *cache, struct folio *folio)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *memcg;
+	u64 id = 0;
+
+	rcu_read_lock();
+	memcg = folio_memcg_rcu(folio);
+	if (memcg)
+		id = cgroup_id(memcg->css.cgroup);
+	if (memcg && (xa_load(&cache->tokens, id) || !css_tryget(&memcg->css)))
+		memcg = NULL;
+	rcu_read_unlock();
+	if (!memcg)
+		return;
+	/* It is somebody else's: nothing there is killed for our token. */
+	join_memcg(cache, memcg, id, __GFP_NORETRY);
 	mem_cgroup_put(memcg);
 #endif
 }

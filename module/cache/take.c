@@ -26,19 +26,14 @@ static int take_file(struct hipec_cache *cache, struct file *file,
 		     struct hipec_take *a)
 {
 	struct inode *inode = d_real_inode(file->f_path.dentry);
-	u64 other;
-	int ret;
 
 	a->refused = hipec_file_refusal(inode);
 	if (a->refused)
 		return -EOPNOTSUPP;
 	if (!hipec_owns_file(file))
 		return -EPERM;
-	if (S_ISDIR(inode->i_mode)) {
-		ret = hipec_dir_take(cache, inode, &other);
-		a->other = other;
-		return ret;
-	}
+	if (S_ISDIR(inode->i_mode))
+		return hipec_dir_take(cache, inode, &a->other);
 	return hipec_file_take(cache, inode, file, a);
 }
 
@@ -55,7 +50,8 @@ static int take_file(struct hipec_cache *cache, struct file *file,
  * Return: 0; -EBADF if there is no such descriptor; -EINVAL if @c is no container of
  *         this kind; -EOPNOTSUPP for a file that cannot be taken, @a->refused says
  *         why; -EPERM if the caller does not own it; -EBUSY if a container has it,
- *         @a->other says which; -ENOSPC if @c has no page numbers left; -ENOMEM.
+ *         @a->other says which; -ENOSPC if @c has no page numbers left, -EDQUOT if its user
+ *         has none; -ENOMEM.
  */
 int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
 {

@@ -20,6 +20,9 @@
 
 #include "cache.h"
 
+/* Notes that the policy is told of before others may run. */
+#define NOTES_AT_ONCE 64
+
 /* A range is noted; what does not fit is not. Not to be preempted. */
 static __always_inline void add(struct hipec_cache *cache, struct hipec_touches *t,
 				u32 pgno, u32 nr, enum hipec_touch how, u64 context)
@@ -186,8 +189,12 @@ static noinline u32 set_bits(struct hipec_cache *cache, const struct hipec_touch
 	return range - first;
 }
 
-/* Tell the policy of what one CPU has noted; what comes meanwhile may wait. */
-static void drain_one(struct hipec_cache *cache, struct hipec_touches *t)
+/*
+ * Tell the policy of what one CPU has noted; what comes meanwhile may wait. Each note may be
+ * an event that takes its time: others run in between. Return: false: the task has to end, and
+ * the rest is for the next one that drains.
+ */
+static bool drain_one(struct hipec_cache *cache, struct hipec_touches *t)
 {
 	u32 head = smp_load_acquire(&t->head), tail = t->tail;
 	struct hipec_counters *counters = &cache->c->core.counters;
@@ -214,14 +221,18 @@ static void drain_one(struct hipec_cache *cache, struct hipec_touches *t)
 		smp_store_release(&t->tail, ++tail);
 		cache->c->core.context = range.context;
 		hipec_cache_touched(cache, range.pgno, range.nr, range.how);
+		if (!(tail % NOTES_AT_ONCE) && hipec_core_pause(&cache->c->core))
+			return tail == head;
 	}
+	return true;
 }
 
 /**
  * hipec_touch_drain() - tell the policy of what was touched
  * @cache: cache
  *
- * All of it, but for what other CPUs are noting now.
+ * All of it, but for what other CPUs are noting now, and in a task that is killed for what
+ * the next one finds.
  *
  * Context: expects c->lock; may sleep.
  */
@@ -236,7 +247,10 @@ void hipec_touch_drain(struct hipec_cache *cache)
 	for_each_cpu(cpu, cache->noted) {
 		cpumask_clear_cpu(cpu, cache->noted);
 		smp_mb__after_atomic();
-		drain_one(cache, per_cpu_ptr(cache->touches, cpu));
+		if (drain_one(cache, per_cpu_ptr(cache->touches, cpu)))
+			continue;
+		cpumask_set_cpu(cpu, cache->noted);
+		break;
 	}
 	cache->c->core.context = context;
 	hipec_cache_account(cache);

@@ -3,12 +3,12 @@
  * Where a page of a file that is taken stands.
  *
  * Interface:
- * hipec_cache_why()
+ * hipec_cache_why(), hipec_cache_path()
  */
 #include <linux/dcache.h>
+#include <linux/fs.h>
 #include <linux/limits.h>
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 
 #include "cache.h"
 
@@ -65,24 +65,19 @@ static u32 state_of(struct hipec_cfile *f, u32 pgno, u32 h)
 	return state | look_at_folio(f, pgno - f->start);
 }
 
-/* Its name, as far as it goes from the root of its file system. */
-static void name_file(const struct hipec_cfile *f, struct hipec_why *w)
+/*
+ * A file in the list has an inode that its mark holds, or the task that takes it. Alone
+ * that would keep it from being evicted when its file system is unmounted.
+ */
+static struct inode *hold_inode(struct hipec_cfile *f)
 {
-	struct dentry *dentry = d_find_any_alias(f->inode);
-	char *text = kmalloc(PATH_MAX, GFP_KERNEL);
-	const char *name = ERR_PTR(-ENOENT);
-	size_t len;
+	struct inode *inode = f->inode;
 
-	if (dentry && text)
-		name = dentry_path_raw(dentry, text, PATH_MAX);
-	if (IS_ERR(name))
-		name = "?";
-	len = strlen(name);
-	if (len >= sizeof(w->file))
-		name += len - sizeof(w->file) + 1;
-	strscpy_pad(w->file, name, sizeof(w->file));
-	kfree(text);
-	dput(dentry);
+	lockdep_assert_held(&f->cache->c->lock);
+	if (!atomic_inc_not_zero(&inode->i_sb->s_active))
+		return NULL;
+	ihold(inode);
+	return inode;
 }
 
 /**
@@ -91,6 +86,8 @@ static void name_file(const struct hipec_cfile *f, struct hipec_why *w)
  * @file: that w->offset is a byte of; NULL: it is an address in the container
  * @w:    filled, but for its place on a queue
  * @h:    gets the entry that has it, if its place is to be told; 0: there is none
+ * @inode: gets the file's, held with its file system, for hipec_cache_path(); NULL where
+ *        that is being unmounted
  *
  * The policy is told first of what was touched up to now, as for its status.
  *
@@ -98,7 +95,7 @@ static void name_file(const struct hipec_cfile *f, struct hipec_why *w)
  * Return: 0; -ENXIO if none of its files has the page.
  */
 int hipec_cache_why(struct hipec_container *c, const struct file *file,
-		    struct hipec_why *w, u32 *h)
+		    struct hipec_why *w, u32 *h, struct inode **inode)
 {
 	struct hipec_cfile *f = file_of(c->cache, file, w);
 	u32 pgno = w->offset >> PAGE_SHIFT, found;
@@ -111,7 +108,7 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
 	w->start = (u64)f->start << PAGE_SHIFT;
 	w->length = (u64)f->nr << PAGE_SHIFT;
 	w->file_offset = w->address - w->start;
-	name_file(f, w);
+	*inode = hold_inode(f);
 	if (w->file_offset >= i_size_read(f->inode))
 		w->state |= HIPEC_WHY_BEHIND;
 	found = hipec_cache_entry(f, pgno) ?:
@@ -120,4 +117,34 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
 		w->state |= state_of(f, pgno, found);
 	*h = found;
 	return 0;
+}
+
+/**
+ * hipec_cache_path() - how a file in place is called, and it is put
+ * @inode: of hipec_cache_why(); NULL: none
+ * @path:  room for PATH_MAX bytes
+ *
+ * The last reference to a file that has no name any more lets go of it, and that takes
+ * take_lock and its container's: so there is none here under a lock.
+ *
+ * Context: process context, sleeps; expects no lock of ours.
+ * Return: as far as it goes from the root of its file system, in @path; -ENOENT if there is no
+ *         name; -ENAMETOOLONG.
+ */
+const char *hipec_cache_path(struct inode *inode, char *path)
+{
+	const char *name = ERR_PTR(-ENOENT);
+	struct super_block *sb;
+	struct dentry *dentry;
+
+	if (!inode)
+		return name;
+	sb = inode->i_sb;
+	dentry = d_find_any_alias(inode);
+	if (dentry)
+		name = dentry_path_raw(dentry, path, PATH_MAX);
+	dput(dentry);
+	iput(inode);
+	deactivate_super(sb);
+	return name;
 }

@@ -11,27 +11,29 @@
  * is found in its first page, if that is in the page cache, as it is when the loader
  * has read it; and remembered.
  *
+ * A context tells what a program runs, so a container has those of programs into which its
+ * loader may look by other means. What they were made of is kept apart for each (kept.c).
+ *
  * Interface:
  * hipec_context_init()    the table of files
  * hipec_context_exit()
  * hipec_context()         of a fault
  * hipec_context_of_call() of a call, as read()
- * hipec_context_keep()    have points kept, for hipec_context_points()
- * hipec_context_points()  what a context was made of
- * hipec_context_file()    what its files are
  */
+#include <linux/cred.h>
 #include <linux/dcache.h>
 #include <linux/highmem.h>
 #include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 #include <linux/nospec.h>
 #include <linux/pagemap.h>
+#include <linux/sched/coredump.h>
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "../compat.h"
-#include "context.h"
+#include "kept.h"
 
 static uint depth = CONTEXT_DEPTH;
 
@@ -54,7 +56,6 @@ MODULE_PARM_DESC(context_depth, "points of a program context, 1 to 16");
 
 #define NR_FAST 512	/* powers of two */
 #define NR_FILES 128
-#define NR_KEPT 512
 
 /*
  * What a fast walk found, without a lock: an entry that two tasks write at once
@@ -72,31 +73,25 @@ struct fast {
 #define LEAD(more) ((u32)((more) >> 32))
 #define TAIL(more) ((u32)(more))
 
-/* What a file is called; under files_lock. */
+/* What a file is, remembered; under files_lock. No container is shown it. */
 struct named {
 	dev_t dev;
 	u32 generation;
 	unsigned long ino;
 	loff_t size;
 	struct timespec64 mtime;
-	bool skip;
-	struct hipec_context_file file;
+	struct hipec_kept_id id;
 };
 
-/* Points of a context; under kept_lock. */
-struct kept {
-	u64 context;
-	u32 nr;
-	struct hipec_stack_point point[HIPEC_CONTEXT_POINTS];
+/* What a walk reads, and for whom. */
+struct walked {
+	struct mm_struct *mm;
+	struct hipec_context_kept *kept;
 };
 
 static struct fast fast[NR_FAST];
 static DEFINE_SPINLOCK(files_lock);
 static struct named *files;
-static char path_text[PATH_MAX];	/* under files_lock */
-static DEFINE_SPINLOCK(kept_lock);
-static struct kept *kept;		/* NULL until somebody wants it */
-static u64 kept_since;			/* makes entries of the time before void */
 
 /* Words in a row. Return: false if they are not all there. */
 static bool read_words(u64 at, u64 *to, u32 nr)
@@ -147,13 +142,14 @@ static bool read_file(struct file *file, u64 offset, void *to, u32 nr)
  */
 static bool host_code(void *host, u64 at, u64 *bytes)
 {
+	const struct walked *w = host;
 	struct vm_area_struct *vma;
 	u64 offset;
 	u32 first;
 
 	if (read_words(at, bytes, 1))
 		return true;
-	vma = find_vma(host, at);
+	vma = find_vma(w->mm, at);
 	if (!vma || at < vma->vm_start || vma->vm_end - at < sizeof(*bytes) ||
 	    !vma->vm_file || !(vma->vm_flags & VM_EXEC))
 		return false;
@@ -166,7 +162,7 @@ static bool host_code(void *host, u64 at, u64 *bytes)
 }
 
 /* From the first page of @file, if it is in memory. Return: false: it is not. */
-static bool find_build_id(struct file *file, struct hipec_context_file *f)
+static bool find_build_id(struct file *file, struct hipec_kept_id *f)
 {
 	struct page *page = find_get_page(file->f_mapping, 0);
 	void *start;
@@ -178,48 +174,30 @@ static bool find_build_id(struct file *file, struct hipec_context_file *f)
 		return false;
 	}
 	start = kmap_local_page(page);
-	f->id_bytes = hipec_elf_build_id(start, PAGE_SIZE, f->id);
+	f->bytes = hipec_elf_build_id(start, PAGE_SIZE, f->id);
 	kunmap_local(start);
 	put_page(page);
 	return true;
 }
 
-static void find_path(struct file *file, struct hipec_context_file *f)
-{
-	const char *path = file_path(file, path_text, sizeof(path_text));
-	size_t len;
-
-	if (IS_ERR(path))
-		path = "?";
-	len = strlen(path);
-	if (len > sizeof(f->path)) {
-		path += len - sizeof(f->path);
-		len = sizeof(f->path);
-	}
-	memcpy(f->path, path, len);
-	f->path_bytes = len;
-}
-
-/* Fill in @n. Return: false if it may be another one the next time. */
-static bool name_file(struct file *file, struct named *n)
+/* Fill in @id. Return: false if it may be another one the next time. */
+static bool name_file(struct file *file, struct hipec_kept_id *id)
 {
 	struct name_snapshot name;
 	bool sure;
 
 	take_dentry_name_snapshot(&name, file->f_path.dentry);
-	n->skip = context_is_left_out(name.name.name);
-	n->file.id_bytes = 0;
-	sure = find_build_id(file, &n->file);
-	n->file.file = n->file.id_bytes ?
-		context_hash(CONTEXT_NONE, n->file.id, n->file.id_bytes) :
-		context_hash(CONTEXT_NONE, name.name.name, name.name.len);
+	id->skip = context_is_left_out(name.name.name);
+	id->bytes = 0;
+	sure = find_build_id(file, id);
+	id->file = id->bytes ? context_hash(CONTEXT_NONE, id->id, id->bytes) :
+			       context_hash(CONTEXT_NONE, name.name.name, name.name.len);
 	release_dentry_name_snapshot(&name);
-	find_path(file, &n->file);
 	return sure;
 }
 
 /* What @file is in contexts. */
-static void identify(struct file *file, struct hipec_stack_map *map)
+static void identify(struct file *file, struct hipec_kept_id *id)
 {
 	struct inode *inode = file_inode(file);
 	struct timespec64 mtime = inode_get_mtime(inode);
@@ -232,23 +210,23 @@ static void identify(struct file *file, struct hipec_stack_map *map)
 	    n->generation != inode->i_generation || n->size != size ||
 	    !timespec64_equal(&n->mtime, &mtime)) {
 		n->dev = 0;
-		if (name_file(file, n))
+		if (name_file(file, &n->id))
 			n->dev = inode->i_sb->s_dev;
 		n->ino = inode->i_ino;
 		n->generation = inode->i_generation;
 		n->size = size;
 		n->mtime = mtime;
 	}
-	map->file = n->file.file;
-	map->skip = n->skip;
+	*id = n->id;
 	spin_unlock(&files_lock);
 }
 
 /* Context: expects mmap_lock. */
 static void host_map(void *host, u64 at, struct hipec_stack_map *map)
 {
-	struct mm_struct *mm = host;
-	struct vm_area_struct *vma = find_vma(mm, at);
+	const struct walked *w = host;
+	struct vm_area_struct *vma = find_vma(w->mm, at);
+	struct hipec_kept_id id;
 
 	if (!vma || at < vma->vm_start) {
 		/* Nothing is there, up to the next at least. */
@@ -262,7 +240,11 @@ static void host_map(void *host, u64 at, struct hipec_stack_map *map)
 		return;
 	map->code = true;
 	map->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	identify(vma->vm_file, map);
+	identify(vma->vm_file, &id);
+	map->file = id.file;
+	map->skip = id.skip;
+	if (w->kept && !id.skip)
+		hipec_kept_file(w->kept, vma->vm_file, &id);
 }
 
 static u64 mix(u64 hash, u64 value)
@@ -270,10 +252,10 @@ static u64 mix(u64 hash, u64 value)
 	return ror64(hash ^ value, 29) * 0x9e3779b97f4a7c15ull;
 }
 
-/* What tells one address space from another, for about a second. */
-static u64 key_of(const struct mm_struct *mm)
+/* What tells one address space from another, and for which container, for about a second. */
+static u64 key_of(const struct hipec_contexts *t, const struct mm_struct *mm)
 {
-	return mix(mix((uintptr_t)mm ^ READ_ONCE(kept_since), jiffies / HZ),
+	return mix(mix((uintptr_t)mm ^ READ_ONCE(t->key), jiffies / HZ),
 		   (u64)current->tgid << 32 ^ current->self_exec_id);
 }
 
@@ -373,21 +355,6 @@ static void remember(u64 key, u64 context, u64 more)
 	WRITE_ONCE(f->more, more);
 }
 
-static void keep_points(u64 context, const struct hipec_stack_point *point,
-			u32 nr)
-{
-	struct kept *table = smp_load_acquire(&kept), *k;
-
-	if (!table || !context)
-		return;
-	k = &table[context % NR_KEPT];
-	spin_lock(&kept_lock);
-	k->context = context;
-	k->nr = nr;
-	memcpy(k->point, point, nr * sizeof(*point));
-	spin_unlock(&kept_lock);
-}
-
 /*
  * Does what fast walks look at decide? @frames is what they see: of frames, more
  * than a walk takes, perhaps, and then what it scans begins elsewhere.
@@ -403,11 +370,11 @@ static bool is_told(const struct hipec_stack *s, const struct frames *frames)
 }
 
 /* All of it, and remember what it says. Context: expects mmap_lock. */
-static noinline u64 walk(struct mm_struct *mm, const struct pt_regs *regs,
+static noinline u64 walk(struct walked *w, const struct pt_regs *regs,
 			 const struct frames *frames, u64 key)
 {
 	const struct hipec_stack_regs from = {
-		regs->ip, regs->bp, regs->sp, mm->start_stack,
+		regs->ip, regs->bp, regs->sp, w->mm->start_stack,
 	};
 	static const struct hipec_stack_ops ops = {
 		.words = host_words, .code = host_code, .map = host_map,
@@ -417,9 +384,9 @@ static noinline u64 walk(struct mm_struct *mm, const struct pt_regs *regs,
 	u64 context, more;
 	u32 nr;
 
-	nr = hipec_stack_walk(&ops, mm, &from, point, depth, &s);
+	nr = hipec_stack_walk(&ops, w, &from, point, depth, &s);
 	context = hipec_stack_context(point, nr);
-	keep_points(context, point, nr);
+	hipec_kept_points(w->kept, context, point, nr);
 	if (!is_told(&s, frames))
 		return context;
 	more = MORE(s.lead, s.tail);
@@ -433,33 +400,48 @@ static noinline u64 walk(struct mm_struct *mm, const struct pt_regs *regs,
 }
 
 /* With mmap_lock, which is held if @locked, if it can be had. */
-static u64 walk_locked(struct mm_struct *mm, bool locked, const struct pt_regs *regs,
+static u64 walk_locked(struct walked *w, bool locked, const struct pt_regs *regs,
 		       const struct frames *frames, u64 key)
 {
 	u64 context;
 
 	if (locked)
-		return walk(mm, regs, frames, key);
+		return walk(w, regs, frames, key);
 	/* Who has it may wait for what the caller holds: so no waiting. */
-	if (!mmap_read_trylock(mm))
+	if (!mmap_read_trylock(w->mm))
 		return 0;
-	context = walk(mm, regs, frames, key);
-	mmap_read_unlock(mm);
+	context = walk(w, regs, frames, key);
+	mmap_read_unlock(w->mm);
 	return context;
 }
 
+/*
+ * May the container know what the current task runs? As ptrace() asks: all its user IDs are
+ * the loader's, as the real one alone is that of set-user-ID programs too, and the effective one
+ * of a server that can be root again. What its user may not read, and what has had more
+ * rights before, is not dumpable. Credentials that the kernel has put on for a while, as
+ * overlayfs does when it reads a file of a layer, are not the program's: so real_cred.
+ */
+static bool may_know(const struct hipec_contexts *t, struct mm_struct *mm)
+{
+	const struct cred *cred = current_real_cred();
+
+	return t->all || (uid_eq(cred->uid, t->uid) && uid_eq(cred->euid, t->uid) &&
+			  uid_eq(cred->suid, t->uid) && get_dumpable(mm) == SUID_DUMP_USER);
+}
+
 /* Of the current task, in whatever called the kernel. */
-static u64 find_context(bool locked)
+static u64 find_context(const struct hipec_contexts *t, bool locked)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
-	struct mm_struct *mm = current->mm;
+	struct walked w = { .mm = current->mm, .kept = smp_load_acquire(&t->kept) };
 	u64 key, words, context, more;
 	struct frames frames;
 
-	if (!mm || current->flags & (PF_KTHREAD | PF_IO_WORKER) ||
-	    !user_64bit_mode((struct pt_regs *)regs))
+	if (!w.mm || current->flags & (PF_KTHREAD | PF_IO_WORKER) ||
+	    !user_64bit_mode((struct pt_regs *)regs) || !may_know(t, w.mm))
 		return 0;
-	key = hash_frames(regs, key_of(mm), &frames);
+	key = hash_frames(regs, key_of(t, w.mm), &frames);
 	if (recall(key, &context, &more)) {
 		if (!more)
 			return context;
@@ -468,11 +450,12 @@ static u64 find_context(bool locked)
 		    recall(words, &context, &more) && !more)
 			return context;
 	}
-	return walk_locked(mm, locked, regs, &frames, key);
+	return walk_locked(&w, locked, regs, &frames, key);
 }
 
 /**
  * hipec_context() - the program context of a fault
+ * @t:   of the region's container
  * @vmf: of a region
  *
  * Where the kernel faults, in read() say, it is the program's call of it.
@@ -480,97 +463,30 @@ static u64 find_context(bool locked)
  * Context: in the fault, with its mmap_lock or VMA lock, before any lock of ours;
  *          does not sleep.
  * Return: the context; 0: it is not known, as of faults on behalf of others, of
- *         32-bit programs, and if mmap_lock is wanted and another has it.
+ *         32-bit programs, of programs that the loader may not look into, and if
+ *         mmap_lock is wanted and another has it.
  * Source: Program Context Specific Buffer Caching with AMP, section 3.3.
  */
-u64 hipec_context(struct vm_fault *vmf)
+u64 hipec_context(const struct hipec_contexts *t, struct vm_fault *vmf)
 {
 	if (current->mm != vmf->vma->vm_mm || vmf->flags & FAULT_FLAG_REMOTE)
 		return 0;
-	return find_context(!fault_holds_vma_lock(vmf));
+	return find_context(t, !fault_holds_vma_lock(vmf));
 }
 
 /**
  * hipec_context_of_call() - the program context of a call, as read()
+ * @t: of the file's container
  *
  * Context: process context; does not sleep; the caller may hold any lock.
  * Return: the context; 0: it is not known, as of a worker of io_uring, of a 32-bit
- *         program, and if mmap_lock is wanted and another has it.
+ *         program, of one that the loader may not look into, and if mmap_lock is
+ *         wanted and another has it.
  * Source: Program Context Specific Buffer Caching with AMP, section 3.3.
  */
-u64 hipec_context_of_call(void)
+u64 hipec_context_of_call(const struct hipec_contexts *t)
 {
-	return find_context(false);
-}
-
-/**
- * hipec_context_keep() - have the points of contexts kept from now on
- *
- * Context: process context, may sleep.
- * Return: 0; -ENOMEM.
- */
-int hipec_context_keep(void)
-{
-	struct kept *table;
-
-	if (!smp_load_acquire(&kept)) {
-		table = kvcalloc(NR_KEPT, sizeof(*table), GFP_KERNEL);
-		if (!table)
-			return -ENOMEM;
-		if (cmpxchg(&kept, NULL, table))
-			kvfree(table);
-	}
-	/* What is remembered was not kept: all stacks are walked once more. */
-	WRITE_ONCE(kept_since, get_jiffies_64());
-	return 0;
-}
-
-/**
- * hipec_context_points() - what a context was made of
- * @context: that hipec_context() gave
- * @point:   gets HIPEC_CONTEXT_POINTS at most
- *
- * Context: any but interrupts.
- * Return: points; 0 if they are not kept any more.
- */
-u32 hipec_context_points(u64 context, struct hipec_stack_point *point)
-{
-	struct kept *table = smp_load_acquire(&kept), *k;
-	u32 nr = 0;
-
-	if (!table || !context)
-		return 0;
-	k = &table[context % NR_KEPT];
-	spin_lock(&kept_lock);
-	if (k->context == context) {
-		nr = k->nr;
-		memcpy(point, k->point, nr * sizeof(*point));
-	}
-	spin_unlock(&kept_lock);
-	return nr;
-}
-
-/**
- * hipec_context_file() - what a file of a point is
- * @id:   of the point
- * @file: is filled
- *
- * Context: any but interrupts.
- * Return: false if it is not known any more.
- */
-bool hipec_context_file(u64 id, struct hipec_context_file *file)
-{
-	bool found = false;
-	u32 i;
-
-	spin_lock(&files_lock);
-	for (i = 0; i < NR_FILES && !found; i++) {
-		found = files[i].file.file == id && files[i].file.path_bytes;
-		if (found)
-			*file = files[i].file;
-	}
-	spin_unlock(&files_lock);
-	return found;
+	return find_context(t, false);
 }
 
 /* Return: 0; -ENOMEM. */
@@ -584,5 +500,4 @@ int hipec_context_init(void)
 void hipec_context_exit(void)
 {
 	kvfree(files);
-	kvfree(kept);
 }

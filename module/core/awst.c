@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * AWST(min, max), the second global policy: which page it chooses. What happens
- * to the page then is in fifo2mr.c.
+ * to the page then is in fifo2mr.c. It is the simulator's: hipec.ko is built without it.
  *
  * Each owner has a queue of its own and each page a stamp from when it came in,
  * so that an owner's oldest page is at hand; one queue for all would be searched from its
@@ -55,43 +55,6 @@ static void offer_owner(struct hipec_mr *mr, u32 owner)
 		mr->owner[place].at = mr->owner[above].at;
 	}
 	mr->owner[place].at = owner;
-}
-
-/**
- * hipec_mr_set_limits() - say what an owner is to have
- * @mr:    manager; FIFO2-MR has no use for it
- * @owner: its number
- * @min:   pages that nobody else's request takes from it
- * @max:   pages from which on it replaces its own, 1 or more
- *
- * An owner that has more than @max already keeps it, and gets no more.
- *
- * Context: expects the caller's lock.
- */
-void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max)
-{
-	if (owner >= mr->nr_owners)
-		return;
-	mr->owner[owner].min = min;
-	mr->owner[owner].max = max;
-	offer_owner(mr, owner);
-}
-
-/**
- * hipec_mr_is_full() - whether an owner must lose a page before it gets one
- * @mr:    manager
- * @owner: its number, or HIPEC_MR_NOBODY
- *
- * The host asks before it uses a frame that is free, and calls
- * hipec_mr_reclaim() if so.
- *
- * Context: expects the caller's lock.
- * Return: true if @owner has its max; never for FIFO2-MR.
- */
-bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner)
-{
-	return owner < mr->nr_owners &&
-	       mr->owner[owner].fifo.count >= mr->owner[owner].max;
 }
 
 /* The oldest page of an owner that has more than its min. */

@@ -128,23 +128,6 @@ bool hipec_core_shrink(struct hipec_core *core)
 }
 
 /**
- * hipec_core_borrow() - a frame more that goes back when one is free
- * @core: container
- *
- * For a host whose page has a frame already, whatever the container may hold. The page
- * table needs an entry for each.
- *
- * Context: expects the lock.
- */
-void hipec_core_borrow(struct hipec_core *core)
-{
-	core->nr_free++;
-	core->nr_frames++;
-	core->nr_surplus++;
-	hipec_pool_account(core);
-}
-
-/**
  * hipec_core_request() - host operation: grow by frames that nobody loses
  * @vm: machine of a container
  * @nr: frames

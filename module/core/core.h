@@ -250,6 +250,7 @@ struct hipec_core_ops {
  * @making_room: free frames are promised
  * @naming:     the next page that is given up is named, for whoever wants a frame
  * @named_none: when it was asked for others last; it is not, before its own next page
+ * @few_looks:  of the built-in choice that are left, and 1; 0: as many as there are pages
  * @denied:     pages of its own that it replaces before it asks the host for a frame
  *              again: asking a memory cgroup that is full costs more than a page is
  *              worth; the host sets it
@@ -301,25 +302,22 @@ struct hipec_core {
 	u32 nr_surplus;
 	u32 nr_withheld;
 	u32 nr_reading;
-	u32 nr_pending;
-	u32 nr_named;
+	u32 nr_pending, nr_named;
 	u32 pinned;
 	const struct hipec_demand *demand;
 	bool making_room;
 	bool naming;
 	bool named_none;
+	u32 few_looks;
 	u32 denied;
-	bool unsettled;
-	bool pool_empty;
+	bool unsettled, pool_empty;
 
 	u32 event;
 	u64 event_since;
 	u64 loaded_at;
 	u64 context;
 	s64 hint;
-	bool wants_time;
-	bool wants_hint;
-	bool wants_context;
+	bool wants_time, wants_hint, wants_context;
 	bool special;
 	bool exact;
 	bool heard;
@@ -417,7 +415,6 @@ void hipec_core_lost(struct hipec_core *core, u32 h);
 void hipec_core_show(struct hipec_core *core, u32 h);
 u32 hipec_core_grow(struct hipec_core *core, u32 nr, enum hipec_effort effort);
 bool hipec_core_shrink(struct hipec_core *core);
-void hipec_core_borrow(struct hipec_core *core);
 u64 hipec_core_request(struct hipec_vm *vm, u64 nr);
 bool hipec_core_may_fetch(const struct hipec_core *core);
 void hipec_core_cleaned(struct hipec_core *core, u32 h);
@@ -492,6 +489,7 @@ void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost);
 void hipec_core_uncleaned(struct hipec_core *core, u32 h);
 bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno);
+bool hipec_core_evict_soon(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno);
 bool hipec_core_take_named(struct hipec_core *core, bool keep);
 void hipec_core_unname(struct hipec_core *core, u32 h);

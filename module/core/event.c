@@ -286,13 +286,16 @@ void __hipec_core_harvest(struct hipec_core *core)
  * @core: container
  * @pgno: page that has left
  *
- * Until the event ends the policy may remember it.
+ * Until the event ends the policy may remember it. It is one event of many where a file or
+ * a region goes, each with a time of its own: so others run between them, and a task that has
+ * to end does without those that are left. The page has left all the same.
  *
  * Context: expects the lock; may sleep.
  */
 void hipec_core_remove(struct hipec_core *core, u32 pgno)
 {
-	run_for_page(core, HIPEC_EVENT_REMOVE, pgno, false, core->nr_free);
+	if (hipec_core_has_event(core, HIPEC_EVENT_REMOVE) && !hipec_core_pause(core))
+		run_for_page(core, HIPEC_EVENT_REMOVE, pgno, false, core->nr_free);
 	hipec_page_forget_evicted(&core->vm);
 	hipec_core_settle(core);
 }

@@ -209,9 +209,10 @@ enum round {
 /* Whether page @h is passed over in @round without a try. */
 static bool is_spared(struct hipec_core *core, u32 h, enum round round)
 {
-	if (round != SECOND_CHANCE ||
+	if (round != SECOND_CHANCE || core->few_looks == 1 ||
 	    !core->ops->referenced(core, h, HIPEC_REF_POLICY))
 		return false;
+	core->few_looks -= core->few_looks != 0;
 	core->ops->reset(core, h, HIPEC_REF_POLICY);
 	return true;
 }
@@ -317,6 +318,31 @@ bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno)
 		if (evict_in_round(core, round, keep, pgno))
 			return true;
 	return false;
+}
+
+/**
+ * hipec_core_evict_soon() - the built-in replacement, for a task that is not the owner's
+ * @core: container
+ * @keep: the frame stays with the container
+ * @pgno: gets the page that was evicted
+ *
+ * A look may go through page tables, and all pages may have been referenced since anybody reset
+ * their bits: HIPEC_MAX_LOOKS of them get a second chance at most, and none where no policy rules.
+ *
+ * Context: as hipec_core_evict_any().
+ * Return: likewise.
+ */
+bool hipec_core_evict_soon(struct hipec_core *core, bool keep, u32 *pgno)
+{
+	bool gone = false;
+
+	if (!hipec_fifo2_rules(&core->vm)) {
+		core->few_looks = HIPEC_MAX_LOOKS + 1;
+		gone = evict_in_round(core, SECOND_CHANCE, keep, pgno);
+		core->few_looks = 0;
+	}
+	return gone || evict_in_round(core, FIRST_COME, keep, pgno) ||
+	       evict_in_round(core, LAST_RESORT, keep, pgno);
 }
 
 /**

@@ -260,18 +260,53 @@ void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 
 /**
  * hipec_mr_more() - more entries
- * @mr:     manager
+ * @mr:     manager, FIFO2-MR
  * @memory: where the entries are now, @nr + 1 of them: as they were, and more
- * @stamp:  the same of AWST's
  * @nr:     pages that may be in at the same time, no fewer than before
  *
  * Context: expects the caller's lock, which is not held for hipec_mr_reclaim().
  */
-void hipec_mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u64 *stamp, u32 nr)
+void hipec_mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u32 nr)
 {
 	mr->frame = memory;
-	mr->stamp = stamp;
 	mr->nr = nr;
+}
+
+/**
+ * hipec_mr_set_limits() - say what an owner is to have
+ * @mr:    manager; FIFO2-MR has no use for it
+ * @owner: its number
+ * @min:   pages that nobody else's request takes from it
+ * @max:   pages from which on it replaces its own, 1 or more
+ *
+ * An owner that has more than @max already keeps it, and gets no more.
+ *
+ * Context: expects the caller's lock.
+ */
+void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max)
+{
+	if (owner >= mr->nr_owners)
+		return;
+	mr->owner[owner].min = min;
+	mr->owner[owner].max = max;
+	mr->page_added(mr, owner);
+}
+
+/**
+ * hipec_mr_is_full() - whether an owner must lose a page before it gets one
+ * @mr:    manager
+ * @owner: its number, or HIPEC_MR_NOBODY
+ *
+ * The host asks before it uses a frame that is free, and calls
+ * hipec_mr_reclaim() if so.
+ *
+ * Context: expects the caller's lock.
+ * Return: true if @owner has its max; never for FIFO2-MR.
+ */
+bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner)
+{
+	return owner < mr->nr_owners &&
+	       mr->owner[owner].fifo.count >= mr->owner[owner].max;
 }
 
 /**

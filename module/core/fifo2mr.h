@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The frame manager's choice among the frames of all unprivileged containers:
- * FIFO2-MR, and AWST beside it. An algorithm and its memory, nothing else: whose
+ * FIFO2-MR, and beside it, in the simulator, AWST. An algorithm and its memory, nothing else: whose
  * frames these are, what a page number means and how a page is taken are the
  * host's (struct hipec_mr_ops). A privileged container's pages are never added.
  *
@@ -157,7 +157,7 @@ void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 			struct hipec_mr_frame *memory, u32 nr, u64 *stamp,
 			struct hipec_mr_owner *owner, u32 nr_owners);
-void hipec_mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u64 *stamp, u32 nr);
+void hipec_mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u32 nr);
 void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max);
 u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page);
 void hipec_mr_del(struct hipec_mr *mr, u32 f);

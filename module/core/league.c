@@ -128,8 +128,8 @@ void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
 {
 	struct hipec_team *t = &l->team[l->nr++];
 
-	hipec_team_start(t, p, memory, shared, most_frames(l->frames, HIPEC_LEAGUE_WHOLE),
-			 nr_frames(l), l->salt);
+	hipec_team_start(t, l->whose, p, memory, shared,
+			 most_frames(l->frames, HIPEC_LEAGUE_WHOLE), nr_frames(l), l->salt);
 	t->quarters = HIPEC_LEAGUE_WHOLE;
 }
 
@@ -167,16 +167,17 @@ static u32 target(const struct hipec_league *l, u32 quarters)
  * policy runs, it is out until this is called again.
  *
  * Context: any, serialised by the host; runs events of the policy.
+ * Return: 0; -EINTR if the task has to end: it is no team then.
  */
-void hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
-			  const struct hipec_policy *p, void *memory, void *shared,
-			  struct hipec_core *container)
+int hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
+			 const struct hipec_policy *p, void *memory, void *shared,
+			 struct hipec_core *container)
 {
 	const struct hipec_team *runs = &l->team[l->runs];
 	struct hipec_team *t = &l->team[i];
 	u32 h = 0;
 
-	hipec_team_start(t, p, memory, shared, most_frames(l->frames, quarters),
+	hipec_team_start(t, container, p, memory, shared, most_frames(l->frames, quarters),
 			 target(l, quarters), l->salt);
 	t->quarters = quarters;
 	t->now = l->now;
@@ -184,10 +185,12 @@ void hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
 	memcpy(t->base, runs->total, sizeof(t->base));
 	while ((h = hipec_vm_next_live(&runs->core.vm, h))) {
 		hipec_team_play(t, runs->core.vm.page[h].pgno, false);
-		hipec_core_pause(container);
+		if (hipec_core_pause(container))
+			return -EINTR;
 	}
 	if (i == l->nr)
 		l->nr++;
+	return 0;
 }
 
 /* What a take-over by @t may cost: it may miss the next hit of each page that it lacks. */
@@ -273,7 +276,12 @@ static bool lags(const struct hipec_league *l)
 /* Let @best take over, or rehearse. */
 static void choose(struct hipec_league *l, u32 best)
 {
-	if (lags(l)) {
+	/* A team has less fuel than the container: of what runs nothing is known any more. */
+	if (l->runs && l->team[l->runs].out && !l->team[0].out) {
+		l->next = 0;
+		l->adopt = true;
+		l->sent_back = false;
+	} else if (lags(l)) {
 		l->next = l->before;
 		l->sent_back = true;
 		l->lags += l->lags < MOST_LAGS;
@@ -330,6 +338,12 @@ static void make_dearer(struct hipec_league *l)
 	l->dear = l->dear < DEAREST ? l->dear * 2 : DEAREST;
 }
 
+/* Others may run. Return: whether the task has to end. */
+static bool pause_between(struct hipec_league *l)
+{
+	return l->whose && hipec_core_pause(l->whose);
+}
+
 /* A policy plays all accesses, and is to miss less than the container. */
 static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
 {
@@ -339,7 +353,10 @@ static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
 	if (l->rehearsal.core.nr_frames != l->has)
 		hipec_team_resize(&l->rehearsal, l->has);
 	l->spared += (int)missed - (int)hipec_team_play(&l->rehearsal, pgno, write);
-	if (l->spared < -(s64)l->frames / 4 ||
+	if (l->rehearsal.core.vm.exit.kind) {
+		l->team[l->rehearses].out = true;
+		l->rehearses = HIPEC_LEAGUE_NONE;
+	} else if (l->spared < -(s64)l->frames / 4 ||
 	    ++l->rehearsed > (u64)l->frames * REHEARSAL) {
 		l->rehearses = HIPEC_LEAGUE_NONE;
 		make_dearer(l);
@@ -351,7 +368,10 @@ static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
 	}
 }
 
-/* All teams play an access of the sample. */
+/*
+ * All teams play an access of the sample; but for one of a task that has to end, of which some
+ * may not hear. One whose policy ends, as it has spent its fuel, is out at once.
+ */
 static void play_all(struct hipec_league *l, u32 pgno, bool write, u32 class)
 {
 	u32 whole = target(l, HIPEC_LEAGUE_WHOLE), frames, i;
@@ -362,11 +382,14 @@ static void play_all(struct hipec_league *l, u32 pgno, bool write, u32 class)
 
 		if (t->out)
 			continue;
+		if (pause_between(l))
+			return;
 		frames = hipec_team_is_scaled(t) ? target(l, t->quarters) : whole;
 		if (t->core.nr_frames != frames)
 			hipec_team_resize(t, frames);
 		t->now = l->now;
 		missed = hipec_team_play(t, pgno, write);
+		t->out |= t->core.vm.exit.kind != 0;
 		t->misses += missed;
 		t->total[class] += missed;
 		t->class[class] += missed;
@@ -454,7 +477,7 @@ void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
 	struct hipec_team *t = &l->rehearsal;
 	u32 h = 0;
 
-	hipec_team_start(t, l->team[l->wanted].core.vm.policy, memory, shared,
+	hipec_team_start(t, container, l->team[l->wanted].core.vm.policy, memory, shared,
 			 l->frames, l->frames, l->salt);
 	t->now = l->now;
 	while ((h = hipec_vm_next_live(&container->vm, h))) {

@@ -56,6 +56,7 @@
 /**
  * struct hipec_team - a policy on a machine of its own
  * @core:     its engine; frames are counted
+ * @whose:    container whose tasks it plays in: others may run in long events; NULL: none
  * @bits:     HIPEC_REF_POLICY and a dirty bit, by handle
  * @now:      its clock, which whoever has it play sets: the container's
  * @misses:   of the sample, since the league began
@@ -73,6 +74,7 @@
  */
 struct hipec_team {
 	struct hipec_core core;
+	struct hipec_core *whose;
 	u8 *bits;
 	u64 now;
 	u64 misses;
@@ -119,6 +121,8 @@ struct hipec_team {
  * @rehearsed: accesses of the rehearsal
  * @spared:    misses that it had less than the container
  * @container: its machine, while somebody rehearses
+ * @whose:     container whose tasks teams play in; the host sets it. NULL: nobody is to have
+ *             a turn
  * @team:      the first @nr
  * @rehearsal: a machine with all frames
  */
@@ -147,26 +151,28 @@ struct hipec_league {
 	u64 rehearsed;
 	s64 spared;
 	const struct hipec_vm *container;
+	struct hipec_core *whose;
 	struct hipec_team team[HIPEC_LEAGUE_MAX];
 	struct hipec_team rehearsal;
 };
 
 /* team.c */
 size_t hipec_team_bytes(const struct hipec_policy *p, u32 frames);
-void hipec_team_start(struct hipec_team *t, const struct hipec_policy *p, void *memory,
-		      void *shared, u32 most, u32 frames, u32 salt);
+void hipec_team_start(struct hipec_team *t, struct hipec_core *whose,
+		      const struct hipec_policy *p, void *memory, void *shared, u32 most,
+		      u32 frames, u32 salt);
 void hipec_team_resize(struct hipec_team *t, u32 frames);
 bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write);
 u32 hipec_team_lacks(const struct hipec_team *t, const struct hipec_vm *vm);
-void hipec_league_take_over(struct hipec_team *t, struct hipec_core *container);
+int hipec_league_take_over(struct hipec_team *t, struct hipec_core *container);
 
 size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames, u32 quarters);
 void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt);
 void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
 		      void *memory, void *shared);
-void hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
-			  const struct hipec_policy *p, void *memory, void *shared,
-			  struct hipec_core *container);
+int hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
+			 const struct hipec_policy *p, void *memory, void *shared,
+			 struct hipec_core *container);
 void hipec_league_access(struct hipec_league *l, u32 pgno, bool write,
 			 bool missed);
 void hipec_league_came_in(struct hipec_league *l, u32 pgno);

@@ -5,7 +5,7 @@
  *
  * Interface:
  * hipec_pool_grow()     one frame more, by whose loss ever
- * hipec_pool_give()     a member gives a page up
+ * hipec_pool_give()     a container gives a page up for memory's sake
  * hipec_pool_recover()  an ill-advised decision is reversed
  * hipec_pool_spare(), _reclaim()  memory pressure
  */
@@ -459,22 +459,23 @@ void hipec_pool_recover(struct hipec_core *core, u32 pgno)
 }
 
 /**
- * hipec_pool_give() - have a member give a page up
- * @core: member
+ * hipec_pool_give() - have a page given up for memory's sake
+ * @core: container, with room to note pages that its policy is to be told of
+ * @keep: the frame stays with it, for the host to hand back; else it goes back
  *
- * A page that its policy has named, or the built-in choice; the frame goes back. Runs no
- * event.
+ * A page that its policy has named, or the built-in choice. Runs no event.
  *
- * Context: expects the member's lock and the pool's; may sleep.
- * Return: whether a page has gone.
+ * Context: expects the container's lock and, unless @keep, the pool's; may sleep.
+ * Return: whether a page has gone; not if the policy has not been told of too many.
  */
-bool hipec_pool_give(struct hipec_core *core)
+bool hipec_pool_give(struct hipec_core *core, bool keep)
 {
 	u32 pgno;
 
-	if (hipec_core_take_named(core, false))
+	if (hipec_core_take_named(core, keep))
 		return true;
-	if (!may_take(core) || !hipec_core_evict_any(core, false, &pgno))
+	if (!may_take(core) || !(keep ? hipec_core_evict_soon(core, keep, &pgno) :
+					hipec_core_evict_any(core, keep, &pgno)))
 		return false;
 	note_taken(core, pgno);
 	return true;

@@ -29,7 +29,7 @@
  * hipec_pool_renamed()         a page has another entry
  * hipec_pool_forget()          the manager is told of all that a member has
  * hipec_pool_recover()         an ill-advised decision is reversed
- * hipec_pool_give()            a member gives a page up
+ * hipec_pool_give()            a container gives a page up for memory's sake
  * hipec_pool_spare(), _reclaim()  for memory pressure
  */
 #ifndef HIPEC_CORE_POOL_H
@@ -94,7 +94,7 @@ void hipec_pool_forget(struct hipec_core *core);
 void hipec_pool_renamed(struct hipec_core *core, u32 from, u32 to);
 void __hipec_pool_account(struct hipec_core *core);
 void hipec_pool_recover(struct hipec_core *core, u32 pgno);
-bool hipec_pool_give(struct hipec_core *core);
+bool hipec_pool_give(struct hipec_core *core, bool keep);
 long hipec_pool_spare(const struct hipec_pool *pool);
 bool hipec_pool_reclaim(struct hipec_pool *pool);
 
@@ -170,6 +170,7 @@ static inline void hipec_pool_removed(struct hipec_core *core, u32 h)
 /* A member's tables are bounded, however many frames it may have. */
 #define HIPEC_MAX_DECISIONS 65536
 #define HIPEC_MAX_TAKEN 65536
+#define HIPEC_MAX_RECLAIMED 1024
 
 /* Decisions that the recovery table of a member has room for. */
 static inline u32 hipec_pool_decisions(const struct hipec_core *core)
@@ -179,10 +180,12 @@ static inline u32 hipec_pool_decisions(const struct hipec_core *core)
 	return nr < HIPEC_MAX_DECISIONS ? nr : HIPEC_MAX_DECISIONS;
 }
 
-/* Pages of a member that others may have taken before its policy is told. */
+/* Pages that others may have taken before the policy is told: of a member, of another container. */
 static inline u32 hipec_pool_most_taken(const struct hipec_core *core)
 {
-	return core->nr_reserved < HIPEC_MAX_TAKEN ? core->nr_reserved : HIPEC_MAX_TAKEN;
+	u32 most = core->pool ? HIPEC_MAX_TAKEN : HIPEC_MAX_RECLAIMED;
+
+	return core->nr_reserved < most ? core->nr_reserved : most;
 }
 
 #endif /* HIPEC_CORE_POOL_H */

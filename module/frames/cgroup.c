@@ -118,7 +118,7 @@ static u32 give(struct hipec_container *c)
 		return 0;
 	had = core->pool_held;
 	if (!hipec_frame_shed(c))
-		hipec_pool_give(core);
+		hipec_pool_give(core, false);
 	had -= min(had, core->pool_held);
 	hipec_share_unlock_member(core, false);
 	return had;

@@ -471,7 +471,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 	u64 state = of_kernel(vmf) ? 0 : state_of_task();
 	vm_fault_t ret = 0;
 	u64 context = c->core.wants_context || READ_ONCE(c->sampler) ?
-		hipec_context(vmf) : 0;
+		hipec_context(&c->contexts, vmf) : 0;
 
 	while (!ret) {
 		struct hipec_ahead *a;

@@ -45,7 +45,7 @@ static void pages_that_came_are_told_together(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 8);
 	/* So of pages that left: the fifth has all that are vacant kept, and is deleted itself. */
 	for (pgno = 0; pgno < TOGETHER + 1; pgno++)
-		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core, false));
 	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_vacant, TOGETHER);
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 7);
 	hipec_sharers_expect_entries(test, w);
@@ -182,7 +182,7 @@ static void what_was_isolated_may_have_left(struct kunit *test)
 	hipec_owner_bring_all(test, b, 0, 3);
 	/* Its policy gives 1 to 7; 1 to 3 are isolated, and room for four is vacant. */
 	for (pgno = 1; pgno < 8; pgno++)
-		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core, false));
 	KUNIT_EXPECT_FALSE(test, hipec_owner_find(a, 7));
 	hipec_sharers_expect_entries(test, w);
 	hipec_owner_bring_all(test, a, 40, 6);
@@ -381,7 +381,7 @@ static u32 step(struct hipec_sharers *w, struct hipec_owner *o, u32 *seed)
 		hipec_pool_reclaim(&w->pool);
 		break;
 	case 1:
-		hipec_pool_give(&o->core);
+		hipec_pool_give(&o->core, false);
 		break;
 	case 2:
 		hipec_core_refill(&o->core);

@@ -239,11 +239,16 @@ u32 hipec_fakehost_add(struct hipec_fakehost *fake, u32 pgno, u16 bits)
 int hipec_fakehost_run(struct hipec_fakehost *fake, u32 event)
 {
 	struct hipec_vm *vm = &fake->vm;
+	int ret;
 
 	fake->nr_looks = 0;
 	vm->slot[HIPEC_SLOT_FREE_COUNT] = fake->free;
 	vm->queue[HIPEC_QUEUE_FREE].count = fake->free;
-	return hipec_tracer_run(vm, event);
+	if (!fake->run)
+		return hipec_tracer_run(vm, event);
+	ret = fake->run(vm, event);
+	hipec_page_forget_evicted(vm);
+	return ret;
 }
 
 static void set_faulted_address(struct hipec_vm *vm, u32 pgno)

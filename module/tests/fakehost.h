@@ -51,6 +51,7 @@ struct hipec_fake_given {
 
 struct hipec_fakehost {
 	struct hipec_vm vm;		/* first, so that the ops find the rest */
+	int (*run)(struct hipec_vm *vm, u32 event); /* native code; NULL: it is interpreted */
 	u16 *bits;			/* by handle */
 	struct hipec_fake_given *given;	/* in order; more than max are dropped */
 	u32 nr_given, max_given;

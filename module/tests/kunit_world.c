@@ -234,7 +234,8 @@ static int __init world_module_init(void)
 		return -ENOMEM;
 	}
 	hipec_debugfs_init();
-	return hipec_share_init();	/* the pool has its host from there */
+	hipec_share_init();	/* the pool has its host from there */
+	return 0;
 }
 
 static void __exit world_module_exit(void)

@@ -45,7 +45,7 @@ static struct world *world(struct kunit *test, const struct hipec_policy *p, u32
 	struct world *w = zeros(test, sizeof(*w));
 
 	hipec_fifo2_policy(&w->builtin);
-	hipec_team_start(&w->container, &w->builtin,
+	hipec_team_start(&w->container, NULL, &w->builtin,
 			 zeros(test, hipec_team_bytes(&w->builtin, frames)), NULL,
 			 frames, frames, 0);
 	hipec_league_init(&w->league, frames, 1997);
@@ -112,7 +112,7 @@ static void a_team_takes_over_the_pages_that_are_there(struct kunit *test)
 	t = hipec_league_source(&w->league);
 	KUNIT_ASSERT_TRUE(test, t == &w->league.team[1]);
 	KUNIT_EXPECT_GT(test, hipec_team_lacks(t, &w->container.core.vm), 0);
-	hipec_league_take_over(t, &w->container.core);
+	KUNIT_EXPECT_EQ(test, hipec_league_take_over(t, &w->container.core), 0);
 	KUNIT_EXPECT_EQ(test, hipec_team_lacks(t, &w->container.core.vm), 0);
 	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, w->container.core.vm.nr_live);
 	KUNIT_EXPECT_LE(test, t->core.vm.nr_live, t->core.nr_frames);
@@ -129,6 +129,72 @@ static void a_team_takes_over_the_pages_that_are_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->core.vm.exit.kind, 0);
 }
 
+/*
+ * The container holds a page more than the team has entries, as where one is dirty that was
+ * to go: the team does not take over, and is what it was.
+ */
+static void a_team_without_entries_does_not_take_over(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 300);
+	struct hipec_team *t = &w->league.team[1];
+	struct hipec_team *held = zeros(test, sizeof(*held));
+	u32 pgno, lacks;
+
+	for (pgno = 0; pgno < 200; pgno++)
+		hipec_team_play(t, pgno, false);
+	hipec_team_start(held, NULL, &w->builtin,
+			 zeros(test, hipec_team_bytes(&w->builtin, 301)), NULL, 301, 301, 0);
+	for (pgno = 100; pgno < 401; pgno++)
+		hipec_team_play(held, pgno, false);
+	lacks = hipec_team_lacks(held, &t->core.vm);
+	KUNIT_EXPECT_EQ(test, hipec_league_take_over(t, &held->core), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, hipec_team_lacks(held, &t->core.vm), lacks);
+	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, 200);
+	KUNIT_EXPECT_EQ(test, t->core.vm.page[0].flags, 0);
+	KUNIT_EXPECT_EQ(test, t->core.vm.exit.kind, 0);
+	for (; pgno < 1000; pgno++)
+		KUNIT_EXPECT_TRUE(test, hipec_team_play(t, pgno, false));
+	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, 300);
+}
+
+/* A queue that says more pages than it has is not read for ever. */
+static void the_built_in_choice_ends_with_its_queue(struct kunit *test)
+{
+	struct world *w = world(test, newest_first(test), 300);
+	struct hipec_vm *vm = &w->container.core.vm;
+	u32 pgno;
+
+	for (pgno = 0; pgno < 300; pgno++)
+		touch(w, pgno);
+	vm->queue[HIPEC_QUEUE_FALLBACK].count += 1000;
+	KUNIT_EXPECT_TRUE(test, hipec_team_play(&w->container, 1000, false));
+	KUNIT_EXPECT_EQ(test, vm->nr_live, 300);
+	KUNIT_EXPECT_EQ(test, vm->page[0].flags, 0);
+}
+
+/*
+ * All pages were referenced, and a task that is not the owner's wants one: it looks at so many, and
+ * takes the next. What it has passed over is reset, and goes to the end of its queue.
+ */
+static void others_look_at_a_few_pages(struct kunit *test)
+{
+	enum { FRAMES = 2000 };
+	const struct hipec_policy *p = newest_first(test);
+	struct hipec_team *t = zeros(test, sizeof(*t));
+	u32 pgno, h, reset = 0, gone = 0;
+
+	hipec_team_start(t, NULL, p, zeros(test, hipec_team_bytes(p, FRAMES)), NULL, FRAMES,
+			 FRAMES, 0);
+	for (pgno = 0; pgno < FRAMES; pgno++)
+		hipec_team_play(t, pgno, false);
+	KUNIT_EXPECT_TRUE(test, hipec_core_evict_soon(&t->core, true, &gone));
+	KUNIT_EXPECT_EQ(test, gone, HIPEC_MAX_LOOKS);
+	for (h = 1; h <= t->core.vm.reached; h++)
+		reset += hipec_page_live(&t->core.vm, h) && !(t->bits[h] & HIPEC_REF_POLICY);
+	KUNIT_EXPECT_EQ(test, reset, HIPEC_MAX_LOOKS);
+	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, FRAMES - 1);
+}
+
 /* Whoever has all hits stays; who cannot take over plays no more. */
 static void who_has_nothing_to_gain_stays(struct kunit *test)
 {
@@ -141,6 +207,70 @@ static void who_has_nothing_to_gain_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->league.next, 0);
 	KUNIT_EXPECT_TRUE(test, w->league.team[1].out);
 	KUNIT_EXPECT_EQ(test, until_next(w, 400, 4000), 4000);
+}
+
+/* PageFault is a jump to itself; as many ghosts as there may be would mean as much fuel. */
+static const struct hipec_policy *endless(struct kunit *test)
+{
+	struct hipec_kit *kit = hipec_kit_new(test);
+
+	kit->ghosts = HIPEC_MAX_GHOSTS;
+	hipec_kit_event(kit, HIPEC_EVENT_PAGEFAULT);
+	hipec_kit_jump(kit, HIPEC_COND_ALWAYS, 1);
+	hipec_kit_return_only(kit, HIPEC_EVENT_REPLACE);
+	hipec_kit_image(kit);
+	KUNIT_ASSERT_EQ(test, hipec_kit_check(kit), 0);
+	return &kit->policy;
+}
+
+/* 64 commands for each of the frames, and the one that is too many: then never again. */
+static void an_endless_rival_runs_once(struct kunit *test)
+{
+	struct world *w = world(test, endless(test), 300);
+	struct hipec_team *t = &w->league.team[1];
+	u32 i;
+
+	touch(w, 0);
+	KUNIT_EXPECT_EQ(test, t->core.vm.nr_commands, 4096 + 64 * 300 + 1);
+	KUNIT_EXPECT_EQ(test, t->core.vm.exit.kind, HIPEC_EXIT_FUEL);
+	KUNIT_EXPECT_TRUE(test, t->out);
+	for (i = 0; i < 1000; i++)
+		touch(w, i);
+	KUNIT_EXPECT_EQ(test, t->core.vm.nr_commands, 4096 + 64 * 300 + 1);
+	KUNIT_EXPECT_EQ(test, t->misses, 1);
+	KUNIT_EXPECT_EQ(test, w->league.team[0].misses, 1000);
+}
+
+/* Counts the times that others may run; says so many times that the task goes on. */
+static u32 nr_pauses, nr_to_go;
+
+static bool count_pauses(struct hipec_core *core)
+{
+	(void)core;
+	return ++nr_pauses > nr_to_go;
+}
+
+/* Others may run between teams and in long events; what a dying task reads is not played. */
+static void a_task_that_has_to_end_plays_no_more(struct kunit *test)
+{
+	static const struct hipec_core_ops ops = { .pause = count_pauses };
+	struct world *w = world(test, endless(test), 300);
+	struct hipec_core *whose = zeros(test, sizeof(*whose));
+	struct hipec_team *t = &w->league.team[1];
+
+	whose->ops = &ops;
+	w->league.whose = t->whose = whose;
+	nr_pauses = 0;
+	nr_to_go = 5;
+	/* Before each team, and after each 1,024 commands, of which the fourth is its last. */
+	touch(w, 0);
+	KUNIT_EXPECT_EQ(test, nr_pauses, 6);
+	KUNIT_EXPECT_LE(test, t->core.vm.nr_commands, 4 * (HIPEC_POLL + 1));
+	KUNIT_EXPECT_EQ(test, t->core.vm.exit.kind, 0);
+	KUNIT_EXPECT_FALSE(test, t->out);
+	touch(w, 1);
+	KUNIT_EXPECT_EQ(test, nr_pauses, 7);
+	KUNIT_EXPECT_EQ(test, w->league.team[0].misses, 1);
 }
 
 /* A container that shares has 200 frames of its 400 now, and so have its teams. */
@@ -235,7 +365,7 @@ static void another_budget_misses_what_it_would_alone(struct kunit *test)
 		u32 frames = 300 * quarters[k] / HIPEC_LEAGUE_WHOLE;
 
 		KUNIT_ASSERT_EQ(test, scale(test, w, quarters[k]), 2 + k);
-		hipec_team_start(&alone[k], &w->builtin,
+		hipec_team_start(&alone[k], NULL, &w->builtin,
 				 zeros(test, hipec_team_bytes(&w->builtin, frames)), NULL,
 				 frames, frames, 0);
 	}
@@ -308,7 +438,12 @@ static void another_budget_follows_what_runs(struct kunit *test)
 static struct kunit_case league_cases[] = {
 	KUNIT_CASE(a_loop_is_newest_first_s_in_its_second_sweep),
 	KUNIT_CASE(a_team_takes_over_the_pages_that_are_there),
+	KUNIT_CASE(a_team_without_entries_does_not_take_over),
+	KUNIT_CASE(the_built_in_choice_ends_with_its_queue),
+	KUNIT_CASE(others_look_at_a_few_pages),
 	KUNIT_CASE(who_has_nothing_to_gain_stays),
+	KUNIT_CASE(an_endless_rival_runs_once),
+	KUNIT_CASE(a_task_that_has_to_end_plays_no_more),
 	KUNIT_CASE(a_team_has_the_frames_that_are_there_now),
 	KUNIT_CASE(a_sample_finds_a_loop),
 	KUNIT_CASE(a_policy_rehearses_where_hits_are_at_stake),

@@ -4,6 +4,7 @@
  * table, one property at a time. walk_kunit.c has all of them at once.
  */
 #include "kunit_machine.h"
+#include "../vm/bucket.h"
 
 #define NR_QUEUES 3	/* of the policy; the last one is ordered */
 #define QUEUE HIPEC_QUEUE_POLICY
@@ -377,6 +378,63 @@ static void machine_stays_inside_its_memory(struct kunit *test)
 	}
 }
 
+/* Links that are followed to find each of @page, of a table with that key that has them all. */
+static u32 links(struct kunit *test, u64 key, const u32 *page, u32 nr)
+{
+	struct hipec_vm *vm = &machine(test, nr)->vm;
+	u32 steps = 0, i, h;
+
+	vm->key = key;
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_NE(test, hipec_page_add(vm, page[i]), 0);
+	for (i = 0; i < nr; i++)
+		for (h = *hipec_bucket_of(vm, page[i]); vm->page[h].pgno != page[i];
+		     h = vm->page[h].chain)
+			steps++;
+	HIPEC_KIT_EXPECT_WHOLE(test, vm);
+	return steps;
+}
+
+#define SOME_KEY 0xd1342543de82ef95ull
+
+/*
+ * Pages that share a bucket under one key are found as soon as any under another: without the
+ * key nobody can choose pages that make a container slow.
+ */
+static void the_key_parts_pages_that_met(struct kunit *test)
+{
+	enum { NR = 512 };
+	struct hipec_vm *vm = &machine(test, NR)->vm;
+	u32 *page = kunit_kmalloc(test, NR * sizeof(*page), GFP_KERNEL), nr = 0, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	hipec_page_reach(vm, NR);
+	for (i = 0; nr < NR; i++)
+		if (hipec_bucket_of(vm, i) == vm->bucket)
+			page[nr++] = i;
+	KUNIT_EXPECT_EQ(test, links(test, vm->key, page, NR), NR * (NR - 1) / 2);
+	KUNIT_EXPECT_LT(test, links(test, SOME_KEY, page, NR), 2 * NR);
+	KUNIT_EXPECT_LT(test, links(test, 3 * SOME_KEY, page, NR), 2 * NR);
+}
+
+/* Nor are there pages that meet under every key, nor keys that suit no usual file. */
+static void no_pages_meet_under_all_keys(struct kunit *test)
+{
+	enum { NR = 512, KEYS = 64 };
+	static const u32 strides[] = { 1, 2, 3, 8, 512, 1 << 12, 1 << 20, 1 << 23 };
+	u32 *page = kunit_kmalloc(test, NR * sizeof(*page), GFP_KERNEL), i, j, k, sum;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	for (i = 0; i < ARRAY_SIZE(strides); i++) {
+		for (j = 0; j < NR; j++)
+			page[j] = 12345 + strides[i] * j;
+		sum = 0;
+		for (k = 0; k < KEYS; k++)
+			sum += links(test, (SOME_KEY * (2 * k + 1)) | 1, page, NR);
+		KUNIT_EXPECT_LT(test, sum, KEYS * NR);
+	}
+}
+
 static struct kunit_case page_cases[] = {
 	KUNIT_CASE(table_holds_exactly_its_pages),
 	KUNIT_CASE(a_table_may_grow_with_its_pages),
@@ -389,6 +447,8 @@ static struct kunit_case page_cases[] = {
 	KUNIT_CASE(the_checker_sees_each_kind_of_damage),
 	KUNIT_CASE(the_checker_sees_wrong_orders_queues_and_flags),
 	KUNIT_CASE(machine_stays_inside_its_memory),
+	KUNIT_CASE(the_key_parts_pages_that_met),
+	KUNIT_CASE(no_pages_meet_under_all_keys),
 	{ }
 };
 

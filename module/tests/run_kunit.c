@@ -159,6 +159,38 @@ static void an_end_before_a_return_has_a_place(struct kunit *test)
 				       "in event+1: return");
 }
 
+/*
+ * An event without a jump or a call, but of commands that may take long, is asked for its time
+ * as a loop is. Its fuel is not looked at, so that it ends nowhere else.
+ */
+static void straight_lines_look_at_the_time(struct kunit *test)
+{
+	enum { NR = 60000 };
+	struct hipec_kit *kit = hipec_kit_new_long(test, NR + 16);
+	u8 page = hipec_kit_page(kit);
+	struct hipec_fakehost *fake;
+	u32 i;
+
+	hipec_kit_event(kit, HIPEC_EVENT_REPLACE);
+	for (i = 0; i < NR; i++)
+		hipec_kit_op(kit, HIPEC_OP_FINDPA, page, HIPEC_SLOT_FAULTED_ADDRESS, 0);
+	hipec_kit_op(kit, HIPEC_OP_RETURN, 0, 0, 0);
+	fake = hipec_kit_machine(kit, 1);
+	fake->vm.fuel = 10;
+	KUNIT_EXPECT_EQ(test, hipec_fakehost_run(fake, HIPEC_EVENT_REPLACE), 0);
+	KUNIT_EXPECT_GE(test, fake->nr_looks, NR / HIPEC_POLL);
+	KUNIT_EXPECT_EQ(test, fake->vm.nr_commands, NR + 1);
+	/* It is given up, and the next one is not. */
+	fake->vm.fuel = HIPEC_MAX_FUEL;
+	fake->nr_looks = 0;
+	fake->late = 3;
+	KUNIT_EXPECT_EQ(test, hipec_fakehost_run(fake, HIPEC_EVENT_REPLACE), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fake->vm.late.kind, HIPEC_EXIT_OVERTIME);
+	KUNIT_EXPECT_EQ(test, fake->vm.late.command, 3 * HIPEC_POLL + 1);
+	fake->late = 0;
+	KUNIT_EXPECT_EQ(test, hipec_fakehost_run(fake, HIPEC_EVENT_REPLACE), 0);
+}
+
 /* An event that is late is given up; its policy goes on and may be late again. */
 static void a_late_event_is_given_up_alone(struct kunit *test)
 {
@@ -460,6 +492,7 @@ static struct kunit_case run_cases[] = {
 	KUNIT_CASE(trees_of_calls_run_out_of_fuel),
 	KUNIT_CASE(fuel_is_full_when_an_event_starts),
 	KUNIT_CASE(an_end_before_a_return_has_a_place),
+	KUNIT_CASE(straight_lines_look_at_the_time),
 	KUNIT_CASE(a_late_event_is_given_up_alone),
 	KUNIT_CASE(commands_are_counted_exactly),
 	KUNIT_CASE(fuel_grows_with_the_pages),

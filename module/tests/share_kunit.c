@@ -162,10 +162,10 @@ static void an_entry_waits_for_the_next_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 6);
 	hipec_sharers_expect_entries(test, w);
 
-	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core, false));
 	KUNIT_EXPECT_NE(test, a->core.exchange.nr_vacant, 0);
 	/* A second one has the manager told. */
-	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core, false));
 	hipec_sharers_expect_entries(test, w);
 
 	hipec_owner_bring_all(test, b, 0, 12);
@@ -186,7 +186,7 @@ static void the_manager_knows_pages_that_moved(struct kunit *test)
 
 	hipec_owner_bring_all(test, a, 0, 10);
 	for (pgno = 0; pgno < 3; pgno++)
-		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core, false));
 	KUNIT_ASSERT_EQ(test, a->core.vm.nr_unused, 3);
 	KUNIT_EXPECT_EQ(test, hipec_sharer_compact(a), 3);
 	KUNIT_EXPECT_EQ(test, a->core.vm.reached, 7);
@@ -209,7 +209,7 @@ static void a_named_page_that_moved_goes_first(struct kunit *test)
 
 	hipec_owner_bring_all(test, a, 0, 10);
 	for (pgno = 0; pgno < 3; pgno++)
-		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core, false));
 	hipec_queue_move(vm, vm->slot[a->queue], hipec_owner_find(a, 9), HIPEC_END_HEAD);
 	hipec_core_refill(&a->core);
 	KUNIT_ASSERT_EQ(test, a->core.nr_named, 1);
@@ -254,7 +254,7 @@ static void what_has_left_is_no_answer_to_pressure(struct kunit *test)
 	hipec_owner_bring_all(test, a, 0, 12);
 	w->pool.requester = NULL;
 	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
-	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core));
+	KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core, false));
 	KUNIT_ASSERT_NE(test, a->core.exchange.nr_vacant, 0);
 	before = atomic_long_read(&w->pool.nr);
 	KUNIT_EXPECT_TRUE(test, hipec_pool_reclaim(&w->pool));
@@ -273,19 +273,19 @@ static void pages_wait_for_a_policy_that_has_not_heard(struct kunit *test)
 
 	hipec_owner_bring_all(test, a, 0, 20);
 	KUNIT_ASSERT_EQ(test, hipec_pool_most_taken(core), 20);
-	KUNIT_EXPECT_TRUE(test, hipec_pool_give(core));
+	KUNIT_EXPECT_TRUE(test, hipec_pool_give(core, false));
 	KUNIT_EXPECT_EQ(test, core->nr_taken, 1);
 	while (core->nr_taken < 20)
 		core->taken[core->nr_taken++] = 1000;
 	refills = a->nr_refills;
-	KUNIT_EXPECT_FALSE(test, hipec_pool_give(core));
+	KUNIT_EXPECT_FALSE(test, hipec_pool_give(core, false));
 	KUNIT_EXPECT_EQ(test, core->nr_frames, 19);
 	KUNIT_EXPECT_EQ(test, a->nr_refills, refills + 1);
 	w->pool.requester = NULL;
 	KUNIT_EXPECT_FALSE(test, hipec_pool_reclaim(&w->pool));
 	hipec_core_refill(core);
 	KUNIT_EXPECT_EQ(test, core->nr_taken, 0);
-	KUNIT_EXPECT_TRUE(test, hipec_pool_give(core));
+	KUNIT_EXPECT_TRUE(test, hipec_pool_give(core, false));
 	KUNIT_EXPECT_EQ(test, core->nr_frames, 18);
 	hipec_owner_expect_whole(test, a);
 	core->nr_reserved = HIPEC_MAX_FRAMES;
@@ -307,7 +307,7 @@ static void more_entries_are_those_before_and_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 4);
 	memcpy(more, w->frame, 5 * sizeof(*more));
 	memset(w->frame, 0xff, sizeof(w->frame));
-	hipec_mr_more(&w->pool.mr, more, NULL, OWNER_PAGES - 1);
+	hipec_mr_more(&w->pool.mr, more, OWNER_PAGES - 1);
 	hipec_owner_bring_all(test, a, 6, 4);
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 8);
 	w->pool.requester = NULL;
@@ -326,7 +326,7 @@ static void members_join_and_leave(struct kunit *test)
 	for (i = 0; i < SHARERS; i++)
 		o[i] = hipec_sharer_new(test, w, 4, 2);
 	hipec_owner_bring_all(test, o[0], 0, 2);
-	while (hipec_pool_give(&o[0]->core))
+	while (hipec_pool_give(&o[0]->core, false))
 		;
 	KUNIT_EXPECT_EQ(test, hipec_pool_join(&w->pool, &one_more->core, 1),
 			-ENOSPC);

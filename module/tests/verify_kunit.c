@@ -68,6 +68,7 @@ static int may_stand(const struct slots *s, u8 kind, u8 v)
 	case HIPEC_KIND_INTS:
 		return v == s->ints || v == s->shared;
 	case HIPEC_KIND_INTS_W:
+	case HIPEC_KIND_SKETCH:
 		return v == s->ints;
 	case HIPEC_KIND_QUEUES:
 		return v == s->queues;

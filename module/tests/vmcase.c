@@ -319,7 +319,7 @@ int hipec_vmcase_parse(struct hipec_vmcase *c, const void *bytes, size_t size,
 	struct hipec_verify_error err;
 
 	c->head = bytes;
-	c->start = NULL;
+	c->run = NULL;
 	if (size < sizeof(*c->head) || !head_ok(c->head, size))
 		return -EINVAL;
 	c->page = (const void *)(c->head + 1);
@@ -461,9 +461,8 @@ static int run_steps(struct hipec_fakehost *fake,
  *
  * Events and steps run in order until one ends the policy.
  *
- * Context: any, or that of @c's start(); if that has returned 0, the caller takes the
- * native code away, of the machine that is first in @memory.
- * Return: 0; what start() returns; -EINVAL if a page names a queue that is none, is there twice, has
+ * Context: any.
+ * Return: 0; -EINVAL if a page names a queue that is none, is there twice, has
  *         an unknown bit or is a ghost too many, if an event does not exist, or
  *         if the host cannot do a step.
  */
@@ -477,11 +476,7 @@ int hipec_vmcase_run(const struct hipec_vmcase *c, void *memory,
 	int ret;
 
 	hipec_fakehost_init(fake, &c->policy, fake + 1, head->nr_frames);
-	if (c->start) {
-		ret = c->start(vm);
-		if (ret)
-			return ret;
-	}
+	fake->run = c->run;
 	fake->free = head->free;
 	fake->grant = head->grant;
 	fake->late = head->late;

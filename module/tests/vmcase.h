@@ -94,7 +94,7 @@ struct hipec_vmcase {
 	const struct hipec_vmcase_head *head;
 	const struct hipec_vmcase_page *page;
 	struct hipec_policy policy;
-	int (*start)(struct hipec_vm *vm); /* gives it native code; NULL: interpreted */
+	int (*run)(struct hipec_vm *vm, u32 event); /* native code; NULL: it is interpreted */
 };
 
 int hipec_vmcase_parse(struct hipec_vmcase *c, const void *bytes, size_t size,

@@ -3,8 +3,6 @@
  * hipec_vmtest.ko: the VM core of the kernel on a fake host, for test/vm/cases. No
  * part of hipec.ko; load it in test guests only.
  *
- * With the parameter jit=on it runs in native code, or not at all (module/jit).
- *
  * Interface: /dev/hipec_vmtest, mode 0600. One write() is one case, the bytes
  * of struct hipec_vmcase_head and what follows; read() gives its text.
  *
@@ -18,7 +16,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "../jit/load.h"
 #include "fakehost.h"
 #include "vmcase.h"
 
@@ -55,19 +52,6 @@ static int vmtest_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Native code, where jit is not off. Return: 0; -ENOEXEC if there is none. */
-static int start_native(struct hipec_vm *vm)
-{
-	hipec_jit_start(vm, 0);
-	switch (vm->native.engine) {
-	case HIPEC_ENGINE_NATIVE:
-	case HIPEC_ENGINE_OFF:
-	case HIPEC_ENGINE_EMPTY:
-		return 0;
-	}
-	return -ENOEXEC;
-}
-
 /* Run the case in @bytes; its text replaces the one before. */
 static int vmtest_run(struct vmtest_file *f, const void *bytes, size_t size)
 {
@@ -85,9 +69,7 @@ static int vmtest_run(struct vmtest_file *f, const void *bytes, size_t size)
 		memory = kvzalloc(hipec_vmcase_memory(&c), GFP_KERNEL_ACCOUNT);
 		if (!memory)
 			return -ENOMEM;
-		c.start = start_native;
 		ret = hipec_vmcase_run(&c, memory, &out);
-		hipec_jit_stop(&((struct hipec_fakehost *)memory)->vm);
 		kvfree(memory);
 		if (ret)
 			return ret;

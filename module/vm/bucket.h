@@ -11,19 +11,26 @@
 
 #include "vm.h"
 
-/* Knuth's multiplicative hash, folded so that low bits see high ones. */
-static __always_inline u32 hipec_bucket_hash(u32 pgno)
-{
-	u32 hash = pgno * 2654435761u;
+/* Of a machine whose host sets no other: 2^64 divided by the golden ratio. */
+#define HIPEC_BUCKET_KEY 0x9e3779b97f4a7c15ull
 
-	hash ^= hash >> 16;
-	return hash * 2246822519u;
+/*
+ * Multiplication by an unknown odd number: any two pages share one of n buckets for about one
+ * key of n (Dietzfelbinger et al., 1997), so there are no pages which do so under every key, as
+ * there would be if the key was added to a page number. The product's lower half spreads
+ * pages that follow each other well, whatever the key.
+ */
+static __always_inline u32 hipec_bucket_hash(u64 key, u32 pgno)
+{
+	u64 hash = key * pgno;
+
+	return hash >> 32 ^ hash;
 }
 
 /* The bucket of @pgno. */
 static __always_inline u32 *hipec_bucket_of(const struct hipec_vm *vm, u32 pgno)
 {
-	u32 b = hipec_bucket_hash(pgno) & vm->mask;
+	u32 b = hipec_bucket_hash(vm->key, pgno) & vm->mask;
 
 	return &vm->bucket[b <= vm->reached ? b : b & vm->mask >> 1];
 }
@@ -55,7 +62,8 @@ static __always_inline u32 hipec_bucket_peek(const struct hipec_vm *vm,
 					     const struct hipec_page *page, u32 nr,
 					     const u32 *bucket, u32 pgno)
 {
-	u32 mask = READ_ONCE(vm->mask), b = hipec_bucket_hash(pgno) & mask, most = 16, h;
+	u32 mask = READ_ONCE(vm->mask), most = 16, h;
+	u32 b = hipec_bucket_hash(READ_ONCE(vm->key), pgno) & mask;
 
 	if (b > READ_ONCE(vm->reached))
 		b &= mask >> 1;

@@ -57,15 +57,16 @@ static u8 comp_code(u8 selector, u32 next, u32 pc)
 			      cond == HIPEC_COND_IFNOT ? 2 : 0];
 }
 
-static u8 called_code(u8 opcode)
+static u8 called_code(u8 opcode, bool timed)
 {
-	static const u8 code[256] = {
-#define X(name, fn, word, code_, ...) [code_] = RUN_CALLED_##name,
+	static const u8 code[256][2] = {
+#define X(name, fn, word, code_, ...)                                   \
+		[code_] = { RUN_CALLED_##name, RUN_TIMED_##name },
 		HIPEC_COMMANDS_CALLED(X)
 #undef X
 	};
 
-	return code[opcode];
+	return code[opcode][timed];
 }
 
 /**
@@ -115,7 +116,7 @@ void hipec_decode(const u32 *words, u32 nr, struct hipec_insn *code)
 			i->run = comp_code(i->c, words[pc + 1], pc + 1);
 			break;
 		default:
-			i->run = called_code(op);
+			i->run = called_code(op, nr > HIPEC_STRAIGHT);
 		}
 	}
 }

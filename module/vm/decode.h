@@ -30,7 +30,7 @@ enum run_code {
 	RUN_COMP_##name, RUN_COMP_IF_##name, RUN_COMP_IFNOT_##name,
 	HIPEC_COMPS(X)
 #undef X
-#define X(name, ...) RUN_CALLED_##name,
+#define X(name, ...) RUN_CALLED_##name, RUN_TIMED_##name,
 	HIPEC_COMMANDS_CALLED(X)
 #undef X
 	NR_RUN_CODES

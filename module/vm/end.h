@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The guards of an event and its end, for both ways to run one: run.c, which
- * interprets it, and native.c.
+ * interprets it, and a policy in C (userlib/native).
  */
 #ifndef HIPEC_VM_END_H
 #define HIPEC_VM_END_H

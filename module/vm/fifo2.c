@@ -55,8 +55,7 @@ static void refill(struct hipec_vm *vm)
 	u32 target = both * 2 / 3;
 	u32 h;
 
-	while (vm->queue[q].count < target) {
-		h = vm->queue[ACTIVE].head;
+	while (vm->queue[q].count < target && (h = vm->queue[ACTIVE].head)) {
 		vm->host->set_ref(vm, h, false);
 		hipec_queue_move(vm, q, h, HIPEC_END_TAIL);
 	}
@@ -100,6 +99,8 @@ bool hipec_fifo2_replace(struct hipec_vm *vm, hipec_fifo2_take_fn *take,
 		h = vm->queue[inactive(vm)].head;
 		if (!h)
 			h = vm->queue[ACTIVE].head;
+		if (!h)
+			return false;
 		*pgno = vm->page[h].pgno;
 		if ((looks <= last || !vm->host->ref(vm, h)) &&
 		    try_take(vm, take, h)) {

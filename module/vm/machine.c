@@ -6,6 +6,7 @@
  * (4); each page field adds 8 bytes to it, and a policy with an ordered queue
  * struct hipec_node (24).
  */
+#include "bucket.h"
 #include "decode.h"
 #include "tracer.h"
 
@@ -190,6 +191,7 @@ static void init(struct hipec_vm *vm, const struct hipec_policy *p,
 	vm->fuel = hipec_vm_fuel(vm->nr_pages);
 	vm->poll = HIPEC_POLL;
 	vm->random = 1;
+	vm->key = HIPEC_BUCKET_KEY;
 	init_slots(vm, p, memory + l.element, shared);
 	vm->slot[HIPEC_SLOT_PAGE_ENTRIES] = vm->nr_pages;
 }
@@ -206,7 +208,8 @@ static void init(struct hipec_vm *vm, const struct hipec_policy *p,
  * @nr_frames: as given to hipec_vm_size()
  *
  * Integers get the values of the image; pages are none, elements and fields 0.
- * The seed of Random and the salt are constants until the host sets them.
+ * The seed of Random, the salt and the key are constants until the host sets them; the key, an
+ * odd number, before a page is added.
  */
 void hipec_vm_init(struct hipec_vm *vm, const struct hipec_policy *p,
 		   const struct hipec_host_ops *host, void *memory,

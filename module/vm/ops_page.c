@@ -30,7 +30,7 @@ static void dismiss(struct hipec_vm *vm, u32 h)
 	vm->nr_ghosts--;
 }
 
-/* Who knows what queue a slot stands for calls this with its number; see native.h. */
+/* A policy in C knows what queue a slot stands for, and calls this with its number. */
 static __always_inline u32 dequeue(struct hipec_vm *vm, struct hipec_insn i, u32 q)
 {
 	u32 h = i.c == HIPEC_END_HEAD ? vm->queue[q].head : vm->queue[q].tail;

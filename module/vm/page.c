@@ -50,7 +50,7 @@ static void split(struct hipec_vm *vm, u32 from, u32 b)
 	u32 *link = &vm->bucket[from], *to = &vm->bucket[b], h;
 
 	while ((h = *link)) {
-		if ((hipec_bucket_hash(vm->page[h].pgno) & vm->mask) == b) {
+		if ((hipec_bucket_hash(vm->key, vm->page[h].pgno) & vm->mask) == b) {
 			*link = vm->page[h].chain;
 			*to = h;
 			to = &vm->page[h].chain;

@@ -5,7 +5,8 @@
  * Commands are not counted one by one: `origin` is moved at each jump, so that
  * the way from there to the next command is always what has been run. Fuel and
  * time are looked at where loops and recursion are: at jumps backward and at
- * calls. So an event runs at most HIPEC_MAX_WORDS commands more than its fuel.
+ * calls; and time behind the commands that are called, in long events (decode.h).
+ * So an event runs at most HIPEC_MAX_WORDS commands more than its fuel.
  */
 #include "decode.h"
 #include "end.h"
@@ -57,6 +58,18 @@ static __always_inline u32 check(struct hipec_vm *vm, struct place *at)
 	kind = hipec_look(vm, nr_run(at));
 	at->limit = set_limit(vm, nr_run(at));
 	return kind;
+}
+
+/*
+ * Time alone, behind a command that may have taken some. Fuel is for what repeats: looked at
+ * here too, it would end events elsewhere than a simulation's.
+ */
+static __always_inline u32 check_time(struct hipec_vm *vm, struct place *at)
+{
+	if (likely((uintptr_t)(at->pc + 1) - at->origin < at->limit))
+		return 0;
+	at->limit = set_limit(vm, nr_run(at));
+	return vm->host->overtime && vm->host->overtime(vm) ? HIPEC_EXIT_OVERTIME : 0;
 }
 
 /*
@@ -165,7 +178,8 @@ int hipec_vm_run(struct hipec_vm *vm, u32 event)
 		[RUN_COMP_IFNOT_##name] = &&run_comp_ifnot_##name,
 		HIPEC_COMPS(X)
 #undef X
-#define X(name, ...) [RUN_CALLED_##name] = &&run_called_##name,
+#define X(name, ...) [RUN_CALLED_##name] = &&run_called_##name, \
+		[RUN_TIMED_##name] = &&run_timed_##name,
 		HIPEC_COMMANDS_CALLED(X)
 #undef X
 	};
@@ -250,6 +264,18 @@ run_called_##name:                                              \
 	goto *next(vm, &at, label);
 	HIPEC_COMMANDS_CALLED(X)
 #undef X
+#define X(name, fn, ...)                                        \
+run_timed_##name:                                               \
+	kind = hipec_op_##fn(vm, *at.pc);                       \
+	goto timed;
+	HIPEC_COMMANDS_CALLED(X)
+#undef X
+timed:
+	if (!kind)
+		kind = check_time(vm, &at);
+	if (unlikely(kind))
+		goto out;
+	goto *next(vm, &at, label);
 out:
 	vm->nr_commands += nr_run(&at);
 	vm->nr_events++;

@@ -62,18 +62,14 @@ static __always_inline void hipec_tracer_note(struct hipec_vm *vm, u8 code, u64 
 		hipec_tracer_put(vm, code, a, b);
 }
 
-/*
- * Run an event, in native code where there is some, and tell the tracer. Who listens
- * hears each element that is read: then it is interpreted.
- */
+/* Run an event, and tell the tracer. */
 static inline int hipec_tracer_run(struct hipec_vm *vm, u32 event)
 {
 	u64 commands;
 	int ret;
 
 	if (likely(!vm->tracer))
-		return vm->native.run ? hipec_native_run(vm, event) :
-					hipec_vm_run(vm, event);
+		return hipec_vm_run(vm, event);
 	commands = vm->nr_commands;
 	hipec_tracer_begin(vm, event);
 	ret = hipec_vm_run(vm, event);

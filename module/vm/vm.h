@@ -14,7 +14,6 @@
  * hipec_vm_size(), hipec_vm_init()  a machine in memory that the host gives
  * hipec_vm_set_param()  the application sets a parameter
  * hipec_vm_run()        run one event to its end
- * hipec_native_*()      the same for commands in native code; module/jit makes it
  * hipec_page_*()        the host's side of the page table
  * hipec_page_move(), _drop_last()  compact.c: a table uses fewer entries
  * hipec_vm_inherit(), _next_live(), _restore(), _graft()  a machine takes another's place
@@ -35,7 +34,6 @@
 
 struct hipec_vm;
 struct hipec_tracer;
-struct bpf_insn;
 
 /* A parsed image. Points into the image's bytes, which must outlive it. */
 struct hipec_policy {
@@ -145,8 +143,9 @@ struct hipec_array {
  * @prefetch: begin to bring in up to @nr pages from @pgno on, none of which
  *            holds a frame, into frames that are free; how many. Each is added
  *            by hipec_page_add_in_event() and is not live before it is touched.
- * @overtime: asked after each @poll commands of one event: true ends the
- *            event, and not the policy. May sleep. NULL: never.
+ * @overtime: asked after each @poll commands of one event, or at the next jump backward,
+ *            call, or in long events called command: true ends the event, and not
+ *            the policy. May sleep. NULL: never.
  *
  * All are called from hipec_vm_run() in the context of its caller, with a live
  * @h, and must not run events on the same machine.
@@ -167,6 +166,13 @@ struct hipec_host_ops {
 
 #define HIPEC_POLL 1024
 
+/*
+ * In an event of more words than these, each command that is called has the time looked at:
+ * between two looks at most so many of them run in each event of a chain of calls. What
+ * policies run often is shorter, and pays nothing.
+ */
+#define HIPEC_STRAIGHT 1024
+
 /* Commands of one event at most, however long the page table is. */
 #define HIPEC_MAX_FUEL 16777216
 
@@ -177,30 +183,12 @@ struct hipec_host_ops {
 /* Pages that a policy may have asked for, and that were not used yet. */
 #define HIPEC_MAX_PREFETCH 32
 
-/*
- * A policy's commands in native code. It is entered with vm->native set as
- * hipec_native_run() does, and returns a HIPEC_EXIT_*, 0 where the event ended well.
- * The type is struct bpf_prog's bpf_func.
- */
-struct hipec_native {
-	unsigned int (*run)(const void *vm, const struct bpf_insn *insn);
-	const struct bpf_insn *insn;	/* its second argument */
-	void *code;			/* the host's */
-	u32 engine;	/* HIPEC_ENGINE_*: whether there is any, or why not */
-	u32 made_ns;	/* that it took to make it */
-	u64 look;	/* in: to look at fuel and time when more were run than these */
-	u64 nr_run;	/* out: commands run */
-	u32 event;	/* in: number */
-	u32 word;	/* out: the command to blame, where it does not return 0 */
-};
-
 struct hipec_vm {
 	const struct hipec_policy *policy;
 	const struct hipec_host_ops *host;
 	struct hipec_tracer *tracer;	/* tracer.h; NULL: nobody listens */
 
 	const struct hipec_insn *code;	/* decoded words of all events */
-	struct hipec_native native;	/* run is NULL: there is none */
 	u64 fuel;		/* commands that one event may run */
 	u32 poll;		/* of these, between two looks at the clock */
 	bool condition;		/* set by commands that test, read by Jump */
@@ -213,6 +201,7 @@ struct hipec_vm {
 	struct hipec_node *node;	/* by handle, where there are ordered queues */
 	s64 *field;			/* nr_fields of each page, by handle */
 	u32 *bucket;			/* nr_pages + 1; the first reached + 1 are used */
+	u64 key;			/* odd; of the hash that finds a bucket (bucket.h) */
 	u32 mask;			/* 2^k - 1, the least one that is not below reached */
 	u32 nr_queues;			/* the last one is the built-in replacement's */
 	u32 nr_fields;
@@ -265,9 +254,6 @@ bool hipec_vm_fits(const struct hipec_policy *p, u64 nr_frames);
 u32 hipec_vm_fuel(u32 nr_pages);
 int hipec_vm_set_param(struct hipec_vm *vm, u32 slot, s64 value);
 int hipec_vm_run(struct hipec_vm *vm, u32 event);
-int hipec_native_run(struct hipec_vm *vm, u32 event);
-u32 hipec_native_look(struct hipec_vm *vm, u64 run);
-u32 hipec_native_arith(struct hipec_vm *vm, struct hipec_insn i);
 
 /*
  * Called by a run.c that is built with HIPEC_VM_STEP, and there only, before the

@@ -22,7 +22,7 @@ rounds()
 	name=$1
 	shift
 	echo 3 >/proc/sys/vm/drop_caches
-	hipec run --budget "$budget" --regions --map large --map small --strict "$@" -- \
+	hipec run --budget "$budget" --map large --map small --strict "$@" -- \
 		loops large small </tmp/ask >/tmp/answer 2>/results/"$name".said &
 	exec 3>/tmp/ask 4</tmp/answer
 	count "$name"
@@ -81,4 +81,4 @@ loads_itself alone
 loads_itself fed --hints /tmp/own.hints
 hipec amp report /tmp/own.hints >/results/own.report 2>&1
 cat /sys/kernel/debug/hipec/frames >/results/frames.txt
-cd / && rmmod hipec 2>>/results/frames.txt
+cd /

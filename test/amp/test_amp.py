@@ -17,7 +17,7 @@ from bench.amp import table1  # noqa: E402
 
 HIPEC = BUILD / "asan" / "hipec"
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.user, pytest.mark.usefixtures("quick_start")]
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -16,7 +16,7 @@ HIPEC = BUILD / "asan" / "hipec"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
 HEADER = "hipec-amp 1\n"
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.user, pytest.mark.usefixtures("quick_start")]
 
 # Shows entry @index of the arrays; how often a context has changed from one looping
 # partition to another one; and how many were in the table at most.

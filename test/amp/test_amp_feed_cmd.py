@@ -11,14 +11,14 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, preloaded
 
 HIPEC = BUILD / "asan/hipec"
 LOOP, PAGES, ID = 0xabc1, 2000, 7
 ARRAYS = ("amp_context", "amp_part", "amp_size", "amp_sweep", "amp_keep")
 SLOT_BYTES = 1 << 23    # from one shared array to the next
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,10 +29,7 @@ def built():
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    path = tmp_path_factory.mktemp("standin") / "standin.so"
-    subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", path,
-                    ROOT / "test/amp/standin.c"], check=True)
-    return path
+    return preloaded(tmp_path_factory.mktemp("standin"), "test/amp/standin.c")
 
 
 class World:

@@ -19,7 +19,7 @@ FAULT, SOFT, HARVEST, LOST, POINT, FILE = range(1, 7)
 LOOP, HOT = 0xabc1, 0xdef2
 FRAMES, PAGES = 1000, 2000
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -13,6 +13,8 @@ from conftest import BUILD
 from oracles import amp
 from test_oracles import HIPEC, compiled, missed_by_policy
 
+pytestmark = pytest.mark.user
+
 NEVER = 1_000_000_000      # accesses to the next detection: a table stays as it is
 CONTEXTS = {0x101: 1, 0x2002: 2, 0x141: 3, 0x55: 11, 0x77: 0}
 SIZES = {1: 60, 2: 25, 3: 9}

@@ -16,6 +16,8 @@ sys.path.insert(0, str(BUILD.parent))
 
 from bench.amp import mixes  # noqa: E402
 
+pytestmark = pytest.mark.user
+
 HIPEC = BUILD / "asan" / "hipec"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
 

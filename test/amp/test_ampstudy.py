@@ -16,6 +16,8 @@ sys.path.insert(0, str(ROOT))
 from bench.amp import study as ampstudy    # noqa: E402
 from bench.amp import traces as amptraces  # noqa: E402
 
+pytestmark = pytest.mark.more
+
 
 @pytest.fixture(scope="module", name="built")
 def build():

@@ -12,11 +12,15 @@ import pytest
 
 from conftest import BUILD, ROOT
 
-RELEASE = "6.12.99-amd64"
+RELEASE = "6.12.109-amd64"
 SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 MACHINE_KEYS = "sys/firmware/efi/efivars/MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23"
 MODULE = f"usr/lib/modules/{RELEASE}/updates/dkms/hipec.ko"
 SIGNATURE = b"~Module signature appended~\n"
+# The first that the module is built for, by number and as Debian says it, and later ones.
+OLDEST = ["6.1.170", "6.1.0-47-cloud-amd64", "6.1.0-100-amd64", "6.1.200-1", "6.12.107+deb12-amd64",
+          "6.12.118+deb13-cloud-amd64", "6.12.200"]
+OLDER = ["6.1.169", "6.1.0-46-amd64", "6.1.0", "6.1.17-1", "6.12.106+deb12-amd64", "6.12.99", "6.12.11"]
 LIMITS = "Limit                     Soft Limit           Hard Limit           Units\n"
 
 
@@ -49,6 +53,8 @@ class Machine:
         self.write("dev/hipec", "").chmod(0o666)
         self.write("proc/sys/kernel/ftrace_enabled", "1\n")
         self.write("sys/fs/cgroup/cgroup.procs", "")
+        self.write("proc/self/cgroup", "1:name=x:/y\n0::/own\n")
+        self.write("sys/fs/cgroup/own/cgroup.procs", "")
         self.write("usr/sbin/dkms", "")
         self.write("proc/self/mounts", MOUNTS)
         self.write("etc/group", f"root:x:0:\nhipecs:x:1:\nhipec:x:{os.getgid()}:\n")
@@ -108,7 +114,7 @@ def wrong(machine, state="wrong", also=()):
     return found[0]
 
 
-@pytest.mark.parametrize("release", ["6.11.2-amd64", "5.10.0-30-amd64", "6.1", "6.120.1-amd64"])
+@pytest.mark.parametrize("release", ["6.11.2-amd64", "5.10.0-30-amd64", "6.1", "6.120.1-amd64", *OLDER])
 def test_a_kernel_that_nobody_tested(machine, release):
     """If the module runs there, that is only noted."""
     machine.write("proc/sys/kernel/osrelease", f"{release}\n")
@@ -116,14 +122,29 @@ def test_a_kernel_that_nobody_tested(machine, release):
     assert findings["kernel"][0] == "note" and code == 0
     machine.write("proc/modules", "")
     state, text, mend = machine.findings()[0]["kernel"]
-    assert state == "wrong" and text.startswith(f"{release}; ")
+    assert state == "wrong" and text == (f"{release}; the module is built for 6.12 6.1, from "
+                                         "6.12.107 6.1.170 6.1.0-47 on")
     assert mend.startswith("apt install linux-image-amd64 ")
+
+
+@pytest.mark.parametrize("release", OLDEST)
+def test_the_oldest_kernels(machine, release):
+    machine.write("proc/sys/kernel/osrelease", f"{release}\n")
+    assert machine.findings()[0]["kernel"][0] == "ok"
+
+
+def test_dkms_builds_for_the_same_kernels():
+    """Its pattern is searched for, not matched."""
+    conf = (ROOT / "packaging/dkms.conf.in").read_text()
+    pattern = re.search(r'^BUILD_EXCLUSIVE_KERNEL="(.*)"$', conf, re.M)[1]
+    assert all(re.search(pattern, release) for release in [RELEASE, *OLDEST])
+    assert not any(re.search(pattern, release) for release in OLDER)
 
 
 def test_kernels_are_those_of_the_rings():
     """Of the Makefile, as dkms.conf."""
     kernels = re.search(r"^KERNELS \?= (.*)", (ROOT / "vm-images/build.mk").read_text(), re.M)[1]
-    assert f'HIPEC_KERNELS=\'"$(KERNELS)"\'' in (ROOT / "userlib/build.mk").read_text()
+    assert 'HIPEC_KERNELS=\'"$(KERNELS)"\'' in (ROOT / "userlib/build.mk").read_text()
     assert kernels.split() == ["6.12", "6.1"]
 
 
@@ -134,12 +155,12 @@ def test_another_architecture(machine):
 
 def test_a_real_time_kernel(machine):
     """Of a series that is tested, but for that."""
-    machine.write("proc/sys/kernel/osrelease", "6.12.99-rt-amd64\n")
-    machine.write("proc/sys/kernel/version", "#1 SMP PREEMPT_RT Debian 6.12.99-1 (2026-01-01)\n")
+    machine.write("proc/sys/kernel/osrelease", "6.12.109-rt-amd64\n")
+    machine.write("proc/sys/kernel/version", "#1 SMP PREEMPT_RT Debian 6.12.109-1 (2026-01-01)\n")
     state, text, mend = machine.findings()[0]["kernel"]
-    assert (state, text) == ("wrong", "6.12.99-rt-amd64; the module is not built for real-time kernels")
+    assert (state, text) == ("wrong", "6.12.109-rt-amd64; the module is not built for real-time kernels")
     assert mend.startswith("apt install linux-image-amd64 ")
-    machine.write("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian 6.12.99-1\n")
+    machine.write("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian 6.12.109-1\n")
     assert machine.findings()[0]["kernel"][0] == "ok"
 
 
@@ -188,7 +209,7 @@ def packages(*names):
 
 @pytest.mark.parametrize("listed, headers", [
     ([f"linux-headers-{RELEASE}"], f"apt install linux-headers-{RELEASE}"),
-    (["linux-headers-6.12.100-amd64", f"linux-headers-{RELEASE}-dbg"], NEW_KERNEL)])
+    (["linux-headers-6.12.110-amd64", f"linux-headers-{RELEASE}-dbg"], NEW_KERNEL)])
 def test_headers_are_named_if_an_archive_has_them(machine, listed, headers):
     """Else a kernel that has some; apt's lists say which."""
     machine.write("proc/modules", "")
@@ -258,21 +279,21 @@ def test_no_signature_is_wanted(machine, name, content):
 
 
 def without_rights(machine):
-    """What is told of a device that does not admit the caller. Root gives up its rights, then
-    comes no further than others: not to this clone, where a private home has it."""
+    """(findings, exit code) for a caller with no more than a file's mode gives. Root gives up its
+    rights, then comes no further than others: not to this clone, where a private home has it."""
     command = [BUILD / "asan/hipec"]
     if not os.getuid():
         command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all",
                    shutil.copy(*command, machine.where)]
-    findings, code = machine.findings(command=command, env={"ASAN_OPTIONS": "detect_leaks=0"})
-    assert code == 1
-    return findings["device"]
+    return machine.findings(command=command, env={"ASAN_OPTIONS": "detect_leaks=0"})
 
 
 def test_a_device_of_the_group(machine):
     (machine.where / "dev/hipec").chmod(0o000)
-    state, text, mend = without_rights(machine)
+    findings, code = without_rights(machine)
+    state, text, mend = findings["device"]
     assert (state, text) == ("wrong", "/dev/hipec is the group hipec's, and you are not in it")
+    assert code == 1
     assert re.fullmatch(r"adduser \S+ hipec, and log in again", mend)
 
 
@@ -281,7 +302,7 @@ def test_a_device_of_the_group(machine):
 def test_a_device_without_the_group(machine, group, prefix):
     machine.write("etc/group", group)
     (machine.where / "dev/hipec").chmod(0o000)
-    assert without_rights(machine) == (
+    assert without_rights(machine)[0]["device"] == (
         "wrong", "/dev/hipec is not the group hipec's (mode 0000)",
         f"{prefix}udevadm control --reload && udevadm trigger --name-match=hipec")
 
@@ -295,11 +316,21 @@ def test_locked_memory(machine):
     """A limit is noted, unless the caller need not mind it."""
     machine.write("proc/self/limits", LIMITS + "Max locked memory         8388608   8388608  bytes\n")
     check, text, mend = wrong(machine, "note")
-    assert (check, text) == ("memlock", "frames of your own (--reserve) end at 8192 KiB; shared "
-                             "ones do not")
+    assert (check, text) == ("memlock", "budgets end at 8192 KiB; shares (--share) do not")
     assert "@hipec - memlock unlimited" in mend
     machine.write("proc/self/status", "Name:\thipec\nCapEff:\t0000000000004000\n")
     assert machine.findings()[0]["memlock"][0] == "ok"
+
+
+@pytest.mark.parametrize("name", ["own", "own/cgroup.procs"])
+def test_a_cgroup_of_the_caller_s_own(machine, name):
+    """As hipec run wants one: to make another in, and to go there from it."""
+    (machine.where / "sys/fs/cgroup" / name).chmod(0o555 if name == "own" else 0o444)
+    findings, code = without_rights(machine)
+    assert findings["in-place"] == (
+        "note", "your cgroup, /sys/fs/cgroup/own, is not yours to make others in, and hipec run runs "
+        "nothing", "systemd-run --user --scope hipec run ...")
+    assert code == 0
 
 
 def test_a_root_that_is_not_there(machine):
@@ -326,7 +357,7 @@ def test_file_systems(machine, mounts, state, says):
 
 
 def test_files_as_programs_open_them(machine):
-    """Regions serve where cgroups or hooks are missing, so it is a note."""
+    """hipec attach takes them by name where cgroups or hooks are missing, so it is a note."""
     assert machine.findings()[0]["in-place"] == ("ok", "files are had in place as programs open them", None)
     machine.write("proc/sys/kernel/ftrace_enabled", "0\n")
     state, text, mend = machine.findings()[0]["in-place"]

@@ -17,8 +17,10 @@ import time
 import jsonschema
 import pytest
 
-from conftest import BUILD, ROOT, valid
+from conftest import BUILD, ROOT, preloaded, valid
 from ops import prometheus
+
+pytestmark = pytest.mark.more
 
 HIPEC = BUILD / "hipec"
 SCHEMAS = {path.stem: json.loads(path.read_text())
@@ -30,10 +32,7 @@ COUNTERS = re.findall(r'X\((\w+),\s+"([^"]*)"\)', (
 
 @pytest.fixture(scope="module")
 def standin(tmp_path_factory):
-    path = tmp_path_factory.mktemp("standin") / "standin.so"
-    subprocess.run(["gcc", "-Wall", "-Werror", "-shared", "-fPIC", "-O1", "-o", path,
-                    ROOT / "test/cli/ops/standin.c"], check=True)
-    return path
+    return preloaded(tmp_path_factory.mktemp("standin"), "test/cli/ops/standin.c")
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ import pytest
 
 from conftest import BUILD, ROOT
 
+pytestmark = pytest.mark.more
+
 HIPEC = BUILD / "asan/hipec"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
 

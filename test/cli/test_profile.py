@@ -16,6 +16,8 @@ import pytest
 import sim_models
 from conftest import BUILD, ROOT
 
+pytestmark = pytest.mark.more
+
 HIPEC = BUILD / "asan" / "hipec"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": f"{BUILD / 'policies'}:{ROOT / 'policies'}",
        "PYTHONDONTWRITEBYTECODE": "1"}

@@ -9,6 +9,8 @@ import pytest
 import browser
 from test_profile import built, page  # noqa: F401
 
+pytestmark = pytest.mark.user
+
 
 @pytest.mark.browser
 @pytest.mark.skipif(not browser.program(), reason="no chromedriver: make packages-browser")

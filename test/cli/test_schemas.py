@@ -12,6 +12,8 @@ import pytest
 
 from conftest import BUILD, valid
 
+pytestmark = pytest.mark.more
+
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
 TRACE = "f 0 100 /lib/a\nf 100 60 /lib/b\n" + "r 0 120 c=a h=1\nw 3 2 c=b\nr 150\n" * 12
 ENDS = "Event Init() { Int i; }\nEvent PageFault() { i = 1 / i; }\nEvent Replace() { i = 1; }\n"

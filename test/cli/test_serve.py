@@ -18,7 +18,7 @@ from conftest import BUILD, ROOT, valid
 from ops import prometheus
 from test_ops import JOIN, QUERY, SQL, TWO_LOOKS, module, standin  # noqa: F401
 
-pytestmark = pytest.mark.usefixtures("module")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("module")]
 HIPEC = BUILD / "hipec"
 ENDED = ("log seq=1 time_ns=1700000000000000000 id=9 comm=bad policy=wor%3Cb%3Ese exit.kind=0x42 "
          "message=far%20too%20many%20faults")

@@ -17,6 +17,8 @@ sys.path.insert(0, str(ROOT / "test/docs"))
 
 import session  # noqa: E402  (test/docs/session.py)
 
+pytestmark = pytest.mark.user
+
 HIPEC = BUILD / "hipec"
 VENV = vm.cache_dir() / "sweep-2026.11"
 PLAN = """traces = ["*.trace"]

@@ -13,6 +13,8 @@ import browser
 from conftest import valid
 from test_sweep import ENV, HIPEC, VENV, arrow, table  # noqa: F401
 
+pytestmark = pytest.mark.user
+
 PLAN = """traces = ["*.trace"]
 policies = ["lru", "s3-fifo", "mru", "opt", "fifo2"]
 frames = ["5%", "10%", "50%"]

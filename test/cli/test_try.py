@@ -13,7 +13,7 @@ from conftest import BUILD, ROOT
 
 HIPEC = BUILD / "asan" / "hipec"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies"), "LC_ALL": "C"}
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 
 @pytest.fixture(scope="module", autouse=True)

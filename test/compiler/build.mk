@@ -5,30 +5,30 @@ COUNT_FLAGS := -O1 -fsanitize-coverage=trace-pc
 
 $(B)/count/compiler/%.o: compiler/%.c | $(B)/compiler/parser.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(COUNT_FLAGS) $(AMPC_CPPFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(COUNT_FLAGS) $(AMPC_CPPFLAGS) -c $< -o $@
 
 $(B)/count/compiler/%.o: $(B)/compiler/%.c $(B)/compiler/parser.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(COUNT_FLAGS) $(AMPC_CPPFLAGS) \
+	$(COMPILE) $(ALL_CFLAGS) $(AMPC_GENERATED_WARN) $(COUNT_FLAGS) $(AMPC_CPPFLAGS) \
 		-c $< -o $@
 
 $(B)/count/userlib/%.o: userlib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(COUNT_FLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(COUNT_FLAGS) -c $< -o $@
 
 $(B)/count/%.o: module/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(COUNT_FLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(COUNT_FLAGS) -c $< -o $@
 
 # Without the flag: it is what counts.
 $(B)/count/count.o: test/compiler/count.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) -c $< -o $@
 
 $(B)/count/ampc: $(AMPC_OBJ:%=$(B)/count/compiler/%) \
 		$(AMPC_ASM:%=$(B)/count/%) \
-		$(VM_SRC:module/%.c=$(B)/count/%.o) $(JIT_SRC:module/%.c=$(B)/count/%.o) \
+		$(VM_SRC:module/%.c=$(B)/count/%.o) \
 		$(B)/count/count.o
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
+	$(LINK) $(ALL_CFLAGS) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 FAST += $(B)/count/ampc

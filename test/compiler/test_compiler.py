@@ -113,6 +113,7 @@ def test_tree_is_the_golden_one(golden):
     assert text == golden.read_text(encoding="utf-8")
 
 
+@pytest.mark.more
 def test_trees_have_types_and_commands():
     """Each expression has a type, and each call of a command that command's code."""
     assert len(TREES) >= 5
@@ -180,6 +181,7 @@ def test_policies_take_as_few_commands_as_they_can():
         "PageFault": 5, "Replace": 33, "Remove": 3}
 
 
+@pytest.mark.more
 def test_output_is_the_same_byte_for_byte(tmp_path):
     for path in [*OK, *POLICIES]:
         images = []
@@ -255,6 +257,7 @@ def assembled(text, ints, arrays=None, more=(), pages=(), event="PageFault"):
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("path", [*OK, *POLICIES], ids=lambda p: p.stem)
 def test_listing_reads_back(path, level, tmp_path):
@@ -314,6 +317,7 @@ def test_figure_9_gives_up_the_deepest_level_first(tmp_path):
     assert result.stdout == "ok mpfifo2\n", result.stdout + result.stderr
 
 
+@pytest.mark.more
 def test_hipec_dis_says_the_same(tmp_path):
     """Operands, settings and commands of a listing and of `hipec dis`."""
     subprocess.run(["make", "-s", "-C", ROOT, "build/hipec"], check=True)
@@ -460,6 +464,7 @@ def test_colour_is_for_terminals_only():
     (2, 6, [*OK, *POLICIES, *LISTINGS[::3]]),
     (5, 4, [*ERR, *WARN]),
 ], ids=["good", "bad"])
+@pytest.mark.user
 def test_damaged_sources_never_crash_and_never_make_a_bad_image(step, changes, paths):
     """Some beginnings of the sources and random changes of all: refused with an error,
     or accepted by the verifier. `make fuzz-compiler` tries many more."""

@@ -10,7 +10,7 @@ import pytest
 from conftest import BUILD, ROOT
 from test_compiler import OK, POLICIES, built, run  # noqa: F401
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 HAND = """\
 # By hand: no numbers, no words, no lines; labels.

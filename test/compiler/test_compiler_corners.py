@@ -7,7 +7,7 @@ import pytest
 
 from test_compiler import built, run  # noqa: F401
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 REST = "Event Replace() { Release(page); }\n"
 INIT = "Event Init() { Int v; Queue q; Page page; }\n"

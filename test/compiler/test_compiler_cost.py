@@ -9,7 +9,7 @@ import pytest
 
 from test_compiler import HPT, POLICIES, assembled, built, run  # noqa: F401
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 HEAD = ("Event Init() { Int i, j, n, a[6]; param Int limit = 9, width = 4, moved = 3, minus = -1;"
         " const Int ten = 10; counter Int four = 4; Queue q, qs[5]; Page p; }\n"

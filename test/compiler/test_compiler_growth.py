@@ -16,6 +16,8 @@ sys.path.append(str(ROOT))
 
 from bench.cost import ampc as bench  # noqa: E402
 
+pytestmark = pytest.mark.more
+
 COUNT = BUILD / "count" / "ampc"
 MAX_GROWTH = 2.2    # of a source that is twice as long
 

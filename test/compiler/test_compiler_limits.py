@@ -9,7 +9,7 @@ import pytest
 
 from test_compiler import HPT, assembled, built, run, said  # noqa: F401
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 REPLACE = "Event Replace() { }\n"
 

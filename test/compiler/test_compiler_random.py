@@ -11,7 +11,7 @@ import pytest
 
 from test_compiler import HPT, assembled, run
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.user, pytest.mark.usefixtures("quick_start")]
 
 
 class Undefined(Exception):

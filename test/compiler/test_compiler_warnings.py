@@ -55,6 +55,7 @@ def test_every_warning_has_a_name_and_every_name_a_file():
     assert set(NAMES) == {path.stem for path in WARN} | {"unused-event"}
 
 
+@pytest.mark.more
 def test_every_warning_names_its_switch(tmp_path):
     for path in [*OK, *ERR, *WARN]:
         for line in run("-Wall", "-o", tmp_path / "x.hpo", path).stderr.splitlines():
@@ -208,6 +209,7 @@ def flat(diags):
         yield from diag.get("notes", [])
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("path", [*ERR, *WARN], ids=lambda p: p.stem)
 def test_json_says_what_the_text_says(path, tmp_path):
     result = run("-Wall", "--diagnostics=json", "-o", tmp_path / "x.hpo", path)

@@ -26,7 +26,7 @@ def known():
     """Words that the compiler's own tables have."""
     ops = source("module/include/uapi/hipec_ops.h")
     rows = re.findall(r'X\(\w+, \w+, "(\w+)", 0x\w+, (\w+), (\w+), (\w+),', ops)
-    plain = set("NONE INT INT_W PAGE PAGE_W QUEUE QUEUE_OUT END BIT ACTION".split())
+    plain = set("NONE INT INT_W PAGE PAGE_W QUEUE QUEUE_OUT SKETCH END BIT ACTION".split())
     builtins = {word for word, *kinds in rows if set(kinds) <= plain and word != "Return"}
     selectors = {word.upper() for table in ("ENDS", "BITS", "ACTIONS") for word in re.findall(
         r'"(\w+)"\)', re.search(rf"define HIPEC_{table}\(X\)((?:.*\\\n)*.*)", ops)[1])}

@@ -12,6 +12,8 @@ import pytest
 
 from conftest import BUILD, ROOT
 
+pytestmark = pytest.mark.user
+
 FUZZ = BUILD / "asan" / "ampc-fuzz"
 COMPILE = ROOT / "test/compiler"
 FILES = [*sorted((ROOT / "policies").glob("*.hp")), *sorted(COMPILE.glob("*/*.hp")),

@@ -12,7 +12,7 @@ import pytest
 from conftest import BUILD, ROOT
 from test_compiler import EMPTY, POLICIES, built, run  # noqa: F401
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 NEEDS = {"context": 1, "hint": 2, "access": 4, "time": 8, "shared": 16}
 

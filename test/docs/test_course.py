@@ -12,6 +12,8 @@ import pytest
 import session
 from conftest import BUILD, ROOT
 
+pytestmark = pytest.mark.more
+
 TEXT = (ROOT / "docs/policy/course.md").read_text()
 SESSION = "".join(re.findall(r"^```\n(.*?)^```", TEXT, re.M | re.S))
 COMMANDS = session.commands(SESSION)

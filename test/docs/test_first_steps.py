@@ -4,8 +4,12 @@
 import re
 import subprocess
 
+import pytest
+
 import session
 from conftest import ROOT
+
+pytestmark = pytest.mark.more
 
 TEXT = (ROOT / "docs/user/first-steps.md").read_text()
 SESSION = "".join(re.findall(r"^```\n(.*?)^```", TEXT, re.M | re.S))

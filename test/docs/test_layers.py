@@ -124,8 +124,9 @@ def test_the_text_was_understood(module, rank):
     assert rank["module/frames"] == rank["module/cache"] < rank["module"]
 
 
+@pytest.mark.more
 def test_objects_of_user_space_say_the_same(module):
-    built = test_lint.needs(test_lint.portable("vm", "jit", "core"))
+    built = test_lint.needs(test_lint.portable("vm", "core"))
     calls = ctext.needs(*parsed(module), includes(module))
     assert len(built) > 25 and sum(map(len, built.values())) > 60
     assert {file: others & built.keys() for file, others in calls.items()

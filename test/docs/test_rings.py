@@ -14,8 +14,9 @@ import on_debug
 import rings
 from conftest import ROOT
 
-MARKS = {name for ring in rings.RINGS.values() for name in re.findall(r"\w+", ring.marks)} - \
-    {"not", "and", "or"}
+pytestmark = pytest.mark.user
+
+MARKS = set(rings.MARKS)
 # For a pytest that runs none: what it would run, each with its marks.
 TELL = """
 def pytest_collection_finish(session):
@@ -54,14 +55,14 @@ def test_debug_kernel_runs_in_rings_of_its_own(tests):
     """Of the tests that boot several kernels, those that boot the slow one."""
     debug = [name for name in tests
              if re.search(r"^test/(guest|kernel)/.*\[(.*-)?debug\b", name)]
-    assert {ring for name in debug for ring in rings_of(tests[name])} == {"kunit", "debug", "long"}
+    assert {ring for name in debug for ring in rings_of(tests[name])} == {"kunit", "debug", "night"}
 
 
 def test_make_runs_each_ring_once():
-    """In make check, make check-debug or make check-long."""
+    """In make check, check-rest, check-debug or check-night."""
     text = (ROOT / "test/build.mk").read_text()
     run = [re.search(rf"^{target}:.*\n\t@\$\(PYTHON\) -B test/rings.py (.*)", text, re.M)[1].split()
-           for target in ("check", "check-debug", "check-long")]
+           for target in ("check", "check-rest", "check-debug", "check-night")]
     assert sorted(sum(run, [])) == sorted(rings.RINGS)
 
 
@@ -69,7 +70,8 @@ def test_what_the_debug_kernel_leaves_out_exists():
     """A test that has another name now would run there unasked."""
     rows = {name for path in (ROOT / "test/guest/program").glob("*.c")
             for name in re.findall(r'^\t\{ "(\w+)",', path.read_text(), re.M)}
-    assert (on_debug.COUNTS | on_debug.NETWORK) - rows == set()
+    named = on_debug.COUNTS | on_debug.NETWORK | on_debug.SLOW | on_debug.RING
+    assert named - rows == set()
     assert len(on_debug.COUNTS) < len(rows) / 2
 
 
@@ -80,7 +82,7 @@ def test_a_ring_that_cannot_be_built_counts_as_failed(monkeypatch, capsys):
     monkeypatch.setattr(rings, "run", lambda name: rings.Count(passed=2))
     monkeypatch.setattr(sys, "argv", ["rings.py", "fast", "kunit", "vm"])
     assert rings.main() == 1
-    assert built == ["fast-ready", "kunit-ready", "guest-ready"]
+    assert built == ["fast-ready", "kunit-ready", "vm-ready"]
     lines = capsys.readouterr().out.splitlines()
     assert "ring kunit: FAIL: make kunit-ready failed" in lines
     assert lines[-1] == "4 passed, 1 failed, 0 skipped"
@@ -146,15 +148,15 @@ CI = {
 @pytest.mark.parametrize("case", CI)
 def test_ci_sums_up_both_calls_in_its_last_line(case, tmp_path):
     """The second runs whatever came of the first; there is one closing line."""
-    check, debug, status, closing = CI[case]
+    check, rest, status, closing = CI[case]
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci/run", tmp_path / ".ci")
     make = tmp_path / "make"
-    make.write_text(f"#!/bin/sh\necho about $1\ncase $1 in check) {check};; check-debug) {debug};; esac\n")
+    make.write_text(f"#!/bin/sh\necho about $1\ncase $1 in check) {check};; check-rest) {rest};; esac\n")
     make.chmod(0o755)
     got = subprocess.run([tmp_path / ".ci/run"], text=True, capture_output=True, check=False,
                          env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
     lines = got.stdout.splitlines()
     assert (got.returncode, lines[-1]) == (status, closing), got.stdout + got.stderr
     assert [line for line in lines if re.fullmatch(r"\d+ passed, .*", line)] == [closing]
-    assert lines[0] == "about check" and "about check-debug" in lines
+    assert lines[0] == "about check" and "about check-rest" in lines

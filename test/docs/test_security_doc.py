@@ -96,6 +96,7 @@ def test_what_the_page_names_exists_and_nothing_is_missing():
      "ioctl without a row, or with another number: HIPEC_IOC_SAMPLE 0x89"),
     ("| HIPEC_IOC_HINT |", "| HIPEC_IOC_WINK |", "no such ioctl: HIPEC_IOC_WINK"),
 ])
+@pytest.mark.more
 def test_a_wrong_page_is_found_out(was, becomes, said):
     page = PAGE.read_text()
     assert was in page

@@ -17,6 +17,8 @@ sys.path.insert(0, str(ROOT / "packaging"))
 
 import helptext  # noqa: E402  (packaging/helptext.py)
 
+pytestmark = pytest.mark.more
+
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(
     str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 # A block with a line that begins so is one of commands, if it has no prompts.
@@ -97,13 +99,15 @@ TABLE = [
     ("README.md", "hipec status", By(
         GUEST + "test_status_shows_the_container",
         "guest/run.sh: hipec status >")),
+    ("CONTRIBUTING.md", "make packages", NETWORK),
     ("CONTRIBUTING.md", "make", By(
         "test_install.py::test_commands_say_their_version", '"make", "-s"')),
     ("CONTRIBUTING.md", "make check-fast", Never("runs this test")),
     ("CONTRIBUTING.md", "make vm", Never("a shell for somebody to type into")),
-    ("docs/user/demo.md", r"\$ make vm", Never("a shell for somebody to type into")),
+    ("docs/user/demo.md", r"\$ (echo .* \| )?make vm.*", By(
+        "test_make_vm.py::test_make_vm_runs_a_script", '"vm-run"')),
     ("docs/user/demo.md", "/data # sweep --policy .*", By(
-        DECISIONS + "test_faults_equal_arithmetic",
+        "test_counts.py::test_faults_equal_arithmetic",
         "--policy /hipec/policies/{policy}.hpo")),
     ("docs/user/demo.md", "/data # hipec status", By(
         GUEST + "test_status_shows_the_container",

@@ -12,6 +12,8 @@ import pytest
 import session
 from conftest import BUILD, ROOT
 
+pytestmark = pytest.mark.more
+
 TEXT = (ROOT / "docs/policy/tutorial.md").read_text()
 BLOCKS = re.findall(r"^```(c?)\n(.*?)^```", TEXT, re.M | re.S)
 SOURCES = [block for language, block in BLOCKS if language]

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What test_decisions.py has the guest do, which proves counts and decisions: tests that
-# run.sh left out, other file systems, sweeps, records for the host to replay, swaps on
-# trial, leagues, traces. Runs on although a part fails: the files tell.
+# What test_decisions.py has the guest do: tests of data on other file systems, records for the
+# host to replay, swaps on trial, leagues, traces. Runs on although a part fails: the files tell.
+
+. /hipec/module.sh
 
 # Tests revoke the same policies again and again.
-insmod /hipec/hipec.ko pool_mb=2 backoff_ms=0 others_us=10000 || exit 1
+load_module pool_mb=2 backoff_ms=0 others_us=10000 || exit 1
 cd /data || exit 1
 mkdir /results/records
-
-# shellcheck disable=SC2046 # names
-[ ! -s /hipec/tests ] || hipec-guest-test $(cat /hipec/tests) >/results/tests.txt 2>&1
 
 # The tests of data and of locks again, a tenth as long, on other file systems. Files of
 # tmpfs are not taken in place.
@@ -37,7 +35,10 @@ disk_on btrfs mkfs.btrfs -q
 mount -t tmpfs tmpfs /data && data_on tmpfs
 cd /data || exit 1
 
-sh /hipec/counts.sh >/results/counts.txt 2>&1
+# Nobody is revoked of whom the contract says so.
+echo N >/sys/module/hipec/parameters/revocation
+sh /hipec/judged.sh >/results/judged.txt 2>&1
+echo Y >/sys/module/hipec/parameters/revocation
 
 # Records, which the host replays: of each policy and of random programs; and of a
 # container that a command makes.
@@ -154,10 +155,4 @@ for program in touches-frames touches-scan; do
 done
 
 cd /
-until rmmod hipec 2>/dev/null; do :; done
-if [ -s /hipec/awst ]; then
-	insmod /hipec/hipec.ko pool_mb=2 backoff_ms=0 others_us=10000 global=awst || exit 1
-	# shellcheck disable=SC2046 # names
-	hipec-guest-test $(cat /hipec/awst) >>/results/tests.txt 2>&1
-	until rmmod hipec 2>/dev/null; do :; done
-fi
+module_is_idle

@@ -1,11 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which tests of test/guest/program/ some kernels leave out.
+"""Which tests of test/guest/program/ the debug kernel leaves out.
 
-The debug kernel finds wrong uses of memory, locks and lifetimes, and is several times
-slower. A test is left out if it proves a number or a decision, which a stock kernel
-proves, and if others take its ways through the module. The second stock kernel leaves
-these to ring long. A new test runs everywhere until it is named here.
+It finds wrong uses of memory, locks and lifetimes, and is several times slower. A test is left
+out if it proves a number or a decision, which a stock kernel proves, and if others take its ways
+through the module. A new test runs everywhere until it is named here: in ring debug if it is in
+RING, else at night.
 """
+
+# What ends, is let go, takes over, is killed or goes while others use it, and what hostile users do.
+RING = frozenset("""
+    attach_needs_a_policy_and_leaves_no_claim kill_9_while_faulting_gives_all_frames_back
+    random_ioctls_do_no_harm mutated_images_are_refused_or_harmless
+    frames_go_with_the_last_descriptor_or_mapping
+    oom_kill_of_the_owner_gives_all_back_and_loses_no_write
+    threads_that_fault_write_and_map_end cgroup_is_gone_after_its_removal
+    pool_has_all_back_when_a_task_dies memlock_has_back_what_a_container_had
+    record_begins_and_ends_while_threads_fault samples_end_with_their_container
+    swap_may_be_killed swap_again_and_again_while_threads_fault
+    swap_again_and_again_while_sharing_the_pool swap_that_fails_changes_nothing
+    who_lets_a_file_go_can_be_killed_between_events who_asks_a_busy_container_can_be_killed
+    contexts_of_hostile_stacks_do_no_harm contexts_of_strangers_are_not_told
+    policies_change_and_no_page_that_was_written_is_lost league_refuses_and_ends
+    league_changes_while_threads_read league_of_a_share_in_place_finds_the_policy_of_a_loop
+    league_s_rival_waits_while_more_pages_are_held_than_it_has_entries
+    cache_open_beside_take_keeps_references cache_ends_in_any_order
+    cache_hears_descriptors_of_before cache_hears_maps_of_before
+    cache_of_a_cgroup_comes_and_goes_under_load cache_of_a_directory_comes_and_goes_under_load
+    cache_policy_that_was_revoked_comes_back_by_a_swap cache_swap_keeps_what_is_cached
+    cache_why_beside_unlink_ends cache_take_that_fails_is_not_found
+    cache_stands_beside_a_region_that_is_synced cache_threads_miss_at_once
+    cache_tables_shrink_whatever_they_have cache_without_memory_for_tables_keeps_what_it_has
+    cache_keeps_what_one_of_two_has_locked cache_maps_again_what_was_locked_as_it_went
+    cache_with_a_busy_policy_kills_no_neighbour cache_kept_containers_of_a_user_are_bounded
+    cache_pages_may_go_while_maps_change cache_shares_and_threads_miss_at_once
+    cache_shares_with_regions cache_shares_and_loses_no_write cache_forgets_what_its_file_lost
+    cache_limit_below_the_budget_kills_nobody cache_writers_in_a_cgroup_are_not_killed
+    cache_is_taken_and_let_go_under_load
+""".split())
 
 COUNTS = frozenset("""
     reads_of_a_sequence_double read_ahead_waits_for_a_touch
@@ -20,9 +51,6 @@ COUNTS = frozenset("""
     param_says_from_then_on_which_page_goes hints_say_which_pages_go_first
     pool_takes_the_oldest_pages pool_lets_the_policy_name_other_pages
     pool_lets_good_advice_stand a_shared_container_alone_is_like_a_reserved_one
-    awst_has_no_second_chance awst_takes_a_containers_own_at_its_max
-    awst_lets_the_policy_name_other_pages awst_lets_good_advice_stand
-    awst_takes_all_but_the_min_of_a_hoarder awst_keeps_to_the_quota_of_a_user
     private_sweeps_cost_the_faults_of_shared_ones private_writes_are_reads_to_the_policy
     backoff_waits_double backoff_lets_others_in
     samples_are_of_the_pages_that_the_hash_picks
@@ -43,9 +71,16 @@ COUNTS = frozenset("""
     cache_shares_and_lets_no_neighbour_pay cache_shares_and_the_oldest_go
 """.split())
 
-# It has no network: no sockets to pass descriptors by, and no switches of the JIT of BPF.
+# Minutes there, and others take their ways.
+SLOW = frozenset("""
+    cache_file_that_outgrows_its_numbers_is_the_kernel_s cache_runs_no_policy_in_reclaim
+    cache_page_numbers_of_a_user_are_bounded cache_page_numbers_are_charged
+    league_s_containers_end_in_each_window_and_no_timer_is_left
+    endless_rivals_in_all_places_are_out_after_one_page
+    reader_beside_slow_rivals_in_all_places_can_be_killed
+""".split())
+
+# It has no network: no sockets to pass descriptors by.
 NETWORK = frozenset("""
     region_that_ends_in_a_kernel_thread_is_written
-    native_code_that_is_hardened_decides_so_too native_code_is_not_needed_without_a_jit
-    native_code_is_not_needed_at_the_limit
 """.split())

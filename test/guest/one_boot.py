@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What test_guest.py, test_decisions.py and test_leaks.py share: the guest's disk, its tests, its
-results."""
+"""What test_guest.py and other tests share that want one boot for many of them: the guest's disk,
+its tests, its results."""
 
 import re
 import subprocess
 
 import pytest
 
-from conftest import BUILD, KERNELS, KUNIT_KERNELS, ROOT, guest_image, guest_tree, limit, vm
-from on_debug import COUNTS, NETWORK
+from conftest import BUILD, KUNIT_KERNELS, ROOT, guest_image, guest_tree, limit, vm
+from on_debug import COUNTS, NETWORK, RING, SLOW
 
 # Pages of an index that programs look up.
 INDEX = 100
@@ -53,32 +53,43 @@ def verdict_on(guest, part, name):
 
 
 def names_of_tests(kernel, which="--list"):
-    """The guest program's own list, asked on the host, as far as @kernel runs it; empty
-    until it is built, when only `make check-fast` collects these files. What proves counts
-    has been told by the first kernel: test_decisions.py."""
+    """The guest program's own list, asked on the host, as far as @kernel runs it: on_debug.py.
+    Empty until it is built, when only `make check-fast` collects these files."""
     program = BUILD / "guest/hipec-guest-test"
     if not program.exists():
         return []
     names = subprocess.run([program, which], text=True, check=True,
                            capture_output=True).stdout.split()
-    if kernel == KERNELS[0]:
-        return names
-    names = [name for name in names if not name.startswith("many_")]
     if kernel not in KUNIT_KERNELS:
-        return [name for name in names if name not in COUNTS]
-    # test_native.py runs those of native code there.
-    return [name for name in names if name not in COUNTS | NETWORK and
-            not name.startswith("native_")]
+        return names
+    return [name for name in names if name not in COUNTS | NETWORK | SLOW and
+            not name.startswith("many_")]
 
 
-def lists_of_tests(names):
-    """Files for boot(): /hipec/tests, /hipec/awst, whose tests want that policy, /hipec/large, which
-    want another pool, and /hipec/many, which want another disk."""
-    lists = {part: [name for name in names if name.startswith(f"{part}_")]
-             for part in ("awst", "large", "many")}
-    lists["tests"] = [name for name in names if name not in sum(lists.values(), [])]
+def is_at_night(kernel, name):
+    """Whether @kernel runs a test at night only."""
+    return kernel in KUNIT_KERNELS and name not in RING
+
+
+def part_with(kernel, name):
+    """The boot of @kernel that runs a test: "", or a part of test_guest.py."""
+    prefix = name.partition("_")[0]
+    if prefix == "large":
+        return prefix
+    if kernel in KUNIT_KERNELS:
+        return "rest" if is_at_night(kernel, name) else ""
+    return "place" if prefix in ("cache", "league", "curve") else ""
+
+
+def lists_of_tests(names, part=lambda name: part_with(None, name)):
+    """Files for boot(): /hipec/tests, /hipec/many, whose tests want another disk, and one for each
+    other @part."""
+    lists = {"tests": [], "many": []}
+    for name in names:
+        where = "many" if name.startswith("many_") else part(name) or "tests"
+        lists.setdefault(where, []).append(name)
     return {"disk.sh": (ROOT / "bench/lib/disk.sh").read_text(),
-            **{part: "\n".join(names) for part, names in lists.items()}}
+            **{where: "\n".join(tests) for where, tests in lists.items()}}
 
 
 def replay(record):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # place.sh RESULT FS OPTION...: hipec-place-stress with these options on a file system
-# of that kind, in memory; then unmount it and unload the module. RESULT.txt is what
-# is left to be read. "overlay" is one on ext4, as the root of a container is.
+# of that kind, in memory; then unmount it. RESULT.txt is what is left to be read. "overlay" is
+# one on ext4, as the root of a container is.
+
+. /hipec/module.sh
 
 result=/results/$1
 fs=$2
@@ -36,14 +38,14 @@ if [ "$fs" = overlay ]; then
 else
 	mount -t "$fs" /dev/place /tmp/place || exit 1
 fi
-insmod "${HIPEC_MODULE:-/hipec/hipec.ko}" backoff_ms=0 pool_mb=2 || exit 1
+load_module backoff_ms=0 pool_mb=2 || exit 1
 echo 60 >/proc/sys/kernel/hung_task_timeout_secs
 hipec-place-stress "$@" $place/taken >"$result.txt" 2>&1
 status=$?
 echo 30 >/proc/sys/kernel/hung_task_timeout_secs
 [ $place = /tmp/place ] || umount $place || exit 1
 umount /tmp/place || exit 1
-rmmod hipec || exit 1
+module_is_idle || exit 1
 echo 0 >$disk/power
 rmdir $disk
 exit $status

@@ -4,13 +4,10 @@
 # for each part in a file of its own. Runs on although a part fails: the files tell.
 # The debug kernel runs what it may find bugs in; stock ones the VM core's files as well.
 
-# Tests revoke the same policies again and again.
-insmod /hipec/hipec.ko pool_mb=2 backoff_ms=0 others_us=10000 || exit 1
-
-# shellcheck disable=SC2046 # names
-hipec-guest-test $(cat /hipec/tests) >/results/tests.txt 2>&1
+. /hipec/module.sh
 
 # A container that lives, looked at by the command and in debugfs, and killed.
+load_module pool_mb=2 || exit 1
 cd /data
 sweep --policy /hipec/policies/mru.hpo --frames 64 --passes 1000000 outer &
 sweep=$!
@@ -36,20 +33,21 @@ until rmmod hipec 2>/dev/null; do :; done
 ls -d /sys/module/hipec* /dev/hipec* /sys/kernel/debug/hipec >/results/left.txt 2>/dev/null
 hipec status >/results/status-gone.txt 2>&1
 echo $? >>/results/status-gone.txt
-insmod /hipec/hipec.ko global=lru 2>/dev/null && echo loaded >>/results/left.txt
 
-# The other global policy.
-insmod /hipec/hipec.ko pool_mb=2 backoff_ms=0 others_us=10000 global=awst || exit 1
-cat /sys/module/hipec/parameters/global >/results/global.txt
-# shellcheck disable=SC2046 # names
-hipec-guest-test $(cat /hipec/awst) >>/results/tests.txt 2>&1
-until rmmod hipec 2>/dev/null; do :; done
+if [ "$1" = debug ]; then
+	sh /hipec/unload.sh
+else
+	# random.sh has more of both.
+	insmod /hipec/hipec_vmtest.ko || exit 1
+	differ --module 1 2000 >/results/differ.txt 2>&1
+	rmmod hipec_vmtest
+	sh /hipec/stress.sh stress --seconds 10 --seed 1
+fi
 
-# A pool whose members look at several victims together.
-insmod /hipec/hipec.ko pool_mb=4 backoff_ms=0 others_us=10000 || exit 1
+# Tests attach files: from here on the module stays. They revoke the same policies again and again.
+load_module pool_mb=2 backoff_ms=0 others_us=10000 || exit 1
 # shellcheck disable=SC2046 # names
-hipec-guest-test $(cat /hipec/large) >>/results/tests.txt 2>&1
-until rmmod hipec 2>/dev/null; do :; done
+hipec-guest-test $(cat /hipec/tests) >/results/tests.txt 2>&1
 
 # As many files and directories as there may be, on a disk with as many inodes.
 if [ -s /hipec/many ]; then
@@ -58,20 +56,10 @@ if [ -s /hipec/many ]; then
 	mkfs.ext4 -q -O inline_data,^has_journal -E lazy_itable_init=0 -N 110000 /dev/many
 	mkdir /many
 	mount /dev/many /many
-	insmod /hipec/hipec.ko || exit 1
 	# shellcheck disable=SC2046 # names
 	hipec-guest-test $(cat /hipec/many) >>/results/tests.txt 2>&1
-	until rmmod hipec 2>/dev/null; do :; done
 	umount /many
 fi
-
-if [ "$1" = debug ]; then
-	sh /hipec/unload.sh
-else
-	# random.sh has more of both.
-	insmod /hipec/hipec_vmtest.ko || exit 1
-	hpt --module /hipec/vm/*.hpt >/results/hpt.txt 2>&1
-	differ --module 1 2000 >/results/differ.txt 2>&1
-	rmmod hipec_vmtest
-	sh /hipec/stress.sh stress --seconds 10 --seed 1
-fi
+module_is_idle && echo idle >/results/idle.txt
+rmmod hipec 2>>/results/idle.txt
+true

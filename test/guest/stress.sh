@@ -17,7 +17,7 @@ case " $* " in
 *" --roomy "*) pool_mb=16 ;;
 *) pool_mb=1 ;;
 esac
-insmod "${HIPEC_MODULE:-/hipec/hipec.ko}" pool_mb=$pool_mb ${HIPEC_JIT:+jit=$HIPEC_JIT} || exit 1
+insmod "${HIPEC_MODULE:-/hipec/hipec.ko}" pool_mb=$pool_mb || exit 1
 # Tasks that write from each other's files wait 5 s for a frame, with a file locked;
 # so who comes behind some of them waits longer than tasks do elsewhere.
 echo 60 >/proc/sys/kernel/hung_task_timeout_secs

@@ -35,7 +35,7 @@ def filled(more=0, **changes):
     return table
 
 
-def bench(monkeypatch, tmp_path, table, jit="off"):
+def bench(monkeypatch, tmp_path, table):
     """As the Makefile calls it; the guest's part is there already."""
     (tmp_path / "results").mkdir()
     (tmp_path / "results/kernel").write_text("6.12\n")
@@ -44,7 +44,7 @@ def bench(monkeypatch, tmp_path, table, jit="off"):
         key: cache.Run(run.what, run.policy, run.taken) for key, run in table.items()})
     monkeypatch.setattr(cache, "run_guest", lambda *args: types.SimpleNamespace(
         lines=lambda number: [run.got for run in lines]))
-    return guests.call(cache.bench, "cache", types.SimpleNamespace(out=tmp_path, jit=jit))
+    return guests.call(cache.bench, "cache", types.SimpleNamespace(out=tmp_path))
 
 
 def test_what_costs_nothing_meets_all_goals(monkeypatch, tmp_path, capsys):
@@ -60,14 +60,6 @@ def test_what_costs_too_much_is_said(monkeypatch, tmp_path, capsys):
     assert "met      a hit of 4 KB, arc: +700, at most +700" in out
     # Hits are taken off at what they cost under the policy itself.
     assert "NOT met  a miss, mru: +5.0 %, at most +3 %" in out
-
-
-def test_native_code_has_goals_of_its_own(monkeypatch, tmp_path, capsys):
-    assert bench(monkeypatch, tmp_path, filled(more=200), "on") == 0
-    out = capsys.readouterr().out
-    assert "policies in native code" in out
-    assert "NOT met  a hit of 4 KB, sieve: +200, at most +180" in out
-    assert "met      a hit of 4 KB, arc: +200, at most +250" in out
 
 
 @pytest.mark.parametrize("change, words", [

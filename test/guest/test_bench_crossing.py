@@ -13,6 +13,8 @@ sys.path.insert(0, str(ROOT))
 
 from bench.cost.crossing import table as crossing  # noqa: E402
 
+pytestmark = pytest.mark.more
+
 PROGRAM = BUILD / "bench/cost/crossing/crossing"
 FRAMES = 10
 

@@ -35,7 +35,7 @@ def bench(monkeypatch, tmp_path, table, policy="fifo"):
     monkeypatch.setattr(threads, "run_guest", lambda *args: types.SimpleNamespace(
         lines=lambda number: [run.got for run in table]))
     return guests.call(threads.bench, "threads", types.SimpleNamespace(
-        out=tmp_path, jit="off", policy=policy, rounds=3, cpus=2,
+        out=tmp_path, policy=policy, rounds=3, cpus=2,
         what=tuple(dict.fromkeys(run.what for run in table))))
 
 

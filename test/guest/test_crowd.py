@@ -5,7 +5,7 @@ larger and longer."""
 import pytest
 
 import crowd
-from conftest import DEBUG, KERNELS, KUNIT_KERNELS, limit, need, vm
+from conftest import KERNELS, KUNIT_KERNELS, NIGHT_DEBUG, limit, need, vm
 from stress import stress
 
 pytestmark = pytest.mark.guest
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.guest
 SECONDS = 15
 
 
-@pytest.fixture(scope="session", params=[KERNELS[0], *DEBUG])
+@pytest.fixture(scope="session", params=[KERNELS[0], *NIGHT_DEBUG])
 def kernel(request):
     """One stock kernel, and our own."""
     need(request.param)
@@ -36,7 +36,7 @@ def test_nothing_is_lost_in_a_crowd(crowded):
 def test_the_crowd_had_something_to_do(crowded, kernel):
     text = (crowded.results / "crowd.txt").read_text()
     counts = crowd.counts(text)
-    least = 500 if kernel in KUNIT_KERNELS else 5000
+    least = 500     # of a slow machine
     assert counts["reads"] >= least and counts["maps"] >= least / 20
     assert counts["writes"] >= least / 10
     # A process that was killed may have read what it did not look at.

@@ -9,9 +9,9 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, LONG_ON_SECOND, ROOT, guest_tree, limit, modules, need, vm
+from conftest import BUILD, KERNELS, ROOT, guest_tree, limit, modules, need, vm
 
-pytestmark = pytest.mark.guest
+pytestmark = pytest.mark.night
 
 JOURNALS = ("delete", "wal")
 ROUNDS = 4
@@ -30,7 +30,7 @@ def wrote_on(console):
     return all(console.count(f"promised {name} ") >= MORE for name in JOURNALS)
 
 
-@pytest.fixture(scope="module", params=LONG_ON_SECOND)
+@pytest.fixture(scope="module", params=KERNELS)
 def databases(request, tmp_path_factory):
     """(a boot that was killed, one that looked at what was left): Results of run.py."""
     kernel = request.param

@@ -19,7 +19,7 @@ import subprocess
 import pytest
 
 import blklog
-from conftest import BUILD, KERNELS, guest_image, guest_tree, need, vm
+from conftest import BUILD, NIGHT_ON_SECOND, guest_image, guest_tree, need, vm
 
 pytestmark = pytest.mark.guest
 
@@ -86,7 +86,7 @@ def tool(*command):
     assert done.returncode <= 1, f"{command[0]}: {done.stdout}{done.stderr}"
 
 
-@pytest.fixture(scope="module", params=KERNELS)
+@pytest.fixture(scope="module", params=NIGHT_ON_SECOND)
 def crash(request, tmp_path_factory):
     """Run the writer on a kernel, and kill it."""
     kernel = request.param

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The module on stock Debian kernels; and in ring debug, on the kernel that finds
-bugs, what can find some there. One boot for each kernel runs everything
-(test/guest/run.sh); each test here looks at one part of what it brought
-back. What proves decisions is in test_decisions.py, long random runs in test_random.py."""
+bugs, what can find some there. One boot for each kernel runs nearly everything
+(test/guest/run.sh), and one more each set of tests that wants other parameters
+(part.sh); each test here looks at one part of what they brought back. What proves decisions is in
+test_decisions.py, long random runs in test_random.py."""
 
 import json
 import re
 
 import pytest
 
-from one_boot import boot, lists_of_tests, names_of_tests, replay, result, verdict_on
-from conftest import KERNELS, KUNIT_KERNELS, ON_ALL, ON_DEBUG, ROOT, valid
+from one_boot import boot, is_at_night, lists_of_tests, names_of_tests, part_with, replay, result, \
+    verdict_on
+from conftest import KERNELS, KUNIT_KERNELS, ON_ALL, ON_DEBUG, valid
 from stress import stress
 from test_differ import check_sum
 
@@ -20,38 +22,68 @@ pytestmark = pytest.mark.guest
 NO_LEAKS = "kmemleak=off"
 
 
+# What has a boot of its own, and its parameters of the module, which cannot change while it is
+# loaded: members that look at several victims together; files in place, as the longest boot of
+# stock kernels would else be twice as long; what the debug kernel runs at night.
+PARTS = {
+    "large": "pool_mb=4 backoff_ms=0 others_us=10000",
+    "place": "pool_mb=2 backoff_ms=0 others_us=10000",
+    "rest": "pool_mb=2 backoff_ms=0 others_us=10000",
+}
+
+
+def marks_on(kernel, part, is_late):
+    """Those of what @kernel runs in ring vm or debug, or at night; each boot is a group."""
+    own = kernel in KUNIT_KERNELS
+    return [pytest.mark.night if kernel == KERNELS[1] or own and is_late else
+            pytest.mark.debug if own else pytest.mark.guest, pytest.mark.boot(part)]
+
+
 @pytest.fixture(scope="session")
-def guest(kernel, boots, tmp_path_factory):
-    """One boot of @kernel that ran everything: a Result of run.py."""
-    if kernel not in boots:
-        script = "sh /hipec/run.sh stock"
-        if kernel in KUNIT_KERNELS:
-            script = "sh /hipec/run.sh debug && sh /hipec/last.sh"
-        boots[kernel] = boot(kernel, tmp_path_factory.mktemp(f"guest-{kernel}"), script, "guest",
-                             lists_of_tests(names_of_tests(kernel)), NO_LEAKS)
-    return boots[kernel]
+def part_of(kernel, boots, tmp_path_factory):
+    """A function: part, "" for the rest -> the boot of @kernel that ran it, a Result of run.py."""
+    def run(part):
+        if (kernel, part) not in boots:
+            own = kernel in KUNIT_KERNELS
+            script = f"sh /hipec/part.sh {part} {PARTS[part]}" if part else \
+                f"sh /hipec/run.sh {'debug' if own else 'stock'}"
+            out = f"guest-{part}" if part else "guest"
+            names = names_of_tests(kernel)
+            boots[kernel, part] = boot(
+                kernel, tmp_path_factory.mktemp(f"{out}-{kernel}"),
+                script + (" && sh /hipec/last.sh" if own else ""), out,
+                lists_of_tests(names, lambda name: part_with(kernel, name)), NO_LEAKS)
+        return boots[kernel, part]
+    return run
 
 
-@ON_ALL
-def test_kernel_has_nothing_to_complain_about(guest):
-    """No oops, warning, lockdep report, hang; and the run came to its end."""
+@pytest.fixture(scope="session")
+def guest(part_of):
+    """One boot of @kernel that ran nearly everything."""
+    return part_of("")
+
+
+@pytest.mark.parametrize("kernel, part", [
+    pytest.param(kernel, part, marks=marks_on(kernel, part, part))
+    for kernel in [*KERNELS, *KUNIT_KERNELS] for part in ["", *PARTS]
+    if part != ("place" if kernel in KUNIT_KERNELS else "rest")],
+    indirect=["kernel"], scope="session")
+def test_kernel_has_nothing_to_complain_about(part_of, part):
+    """No oops, warning, lockdep report, hang; and the run came to its end. Behind tests that have
+    attached files, nothing holds the module but that it stays."""
+    guest = part_of(part)
     assert guest.verdict == "ok"
     assert guest.status == 0, guest.output
 
 
 @pytest.mark.parametrize("kernel, name", [
-    pytest.param(kernel, name, marks=pytest.mark.debug if kernel in KUNIT_KERNELS else [])
+    pytest.param(kernel, name, marks=marks_on(kernel, part_with(kernel, name),
+                                              is_at_night(kernel, name)))
     for kernel in [*KERNELS, *KUNIT_KERNELS] for name in names_of_tests(kernel)],
     indirect=["kernel"], scope="session")
-def test_module(guest, name):
+def test_module(part_of, kernel, name):
     """One test of test/guest/program/."""
-    verdict_on(guest, "tests.txt", name)
-
-
-@pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "test/vm/cases").glob("*.hpt")))
-def test_vm_file(guest, name):
-    """The VM core gives the same answers in the kernel."""
-    verdict_on(guest, "hpt.txt", name)
+    verdict_on(part_of(part_with(kernel, name)), "tests.txt", name)
 
 
 def test_random_policies_do_the_same_in_the_kernel(guest):
@@ -112,9 +144,10 @@ def test_nothing_is_left_behind(guest):
 
 
 @ON_ALL
-def test_the_global_policy_is_a_parameter(guest):
-    """The awst tests ran with it; a name that nobody knows is refused (left.txt)."""
-    assert result(guest, "global.txt") == "awst\n"
+def test_module_that_had_a_file_attached_is_idle_and_stays(guest):
+    """All files that the tests attached are let go, and nothing but that holds the module."""
+    lines = result(guest, "idle.txt").splitlines()
+    assert lines[0] == "idle" and "hipec" in lines[1], lines
 
 
 def test_no_write_is_lost_under_stress(guest):

@@ -7,7 +7,7 @@ import pytest
 from conftest import KUNIT_KERNELS, need
 from one_boot import boot, lists_of_tests, names_of_tests, result
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.night
 
 
 @pytest.mark.parametrize("kernel", KUNIT_KERNELS)

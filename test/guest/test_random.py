@@ -7,16 +7,16 @@ import subprocess
 
 import pytest
 
-from conftest import (BUILD, KUNIT_KERNELS, LONG_ON_SECOND, ON_DEBUG, ROOT, guest_image,
-                      guest_tree, limit, need, vm)
+from conftest import (BUILD, KERNELS, KUNIT_KERNELS, ON_DEBUG, ROOT, guest_image, guest_tree,
+                      limit, need, vm)
 from hostile.hostile import complaints
 from stress import stress
 from test_differ import check_sum
 
-pytestmark = pytest.mark.debug
+pytestmark = pytest.mark.night
 
 
-@pytest.fixture(scope="session", params=[*LONG_ON_SECOND, *KUNIT_KERNELS])
+@pytest.fixture(scope="session", params=[*KERNELS, *KUNIT_KERNELS])
 def kernel(request):
     """All of them."""
     need(request.param)

@@ -5,10 +5,11 @@
 # them again. /results/verify has a line for each, "FS WHAT STATUS". Runs on although a
 # part fails.
 
+. /hipec/module.sh
 export HIPEC_POLICY_PATH=/hipec/policies HOME=/tmp
 seconds=$1
 shift
-insmod /hipec/hipec.ko backoff_ms=0 || exit 1
+load_module backoff_ms=0 || exit 1
 modprobe -q loop
 
 # WHAT COMMAND...
@@ -61,5 +62,5 @@ for fs; do
 	try umount umount /tmp/mnt
 	rm /tmp/disk
 done
-rmmod hipec
-echo "all rmmod $?" >>/results/verify
+module_is_idle
+echo "all idle $?" >>/results/verify

@@ -20,6 +20,8 @@ import helptext  # noqa: E402  (packaging/helptext.py)
 import manual  # noqa: E402  (packaging/manual.py)
 import parameters  # noqa: E402  (packaging/parameters.py)
 
+pytestmark = pytest.mark.user
+
 
 def output(*command, **kwargs):
     """What a command prints; it must not fail."""
@@ -307,7 +309,6 @@ def test_completion_offers_what_options_want(root):
     assert "opt,clock" in complete(root, "hipec", "sim", "--policy", "opt,cl")
     assert complete(root, "hipec", "sim", "--among", "lru,scan-r") == ["lru,scan-resistant"]
     assert complete(root, "hipec", "top", "--sort", "lo")[0] == "loss"
-    assert complete(root, "hipec", "run", "--jit", "au") == ["auto"]
     assert complete(root, "hipec", "sim", "--mode", "")[:2] == ["mapped", "exact"]
     assert complete(root, "hipec", "sim", "--columns", "faults,writt") == ["faults,written"]
     assert complete(root, "hipec", "trace", "convert", "--from", "blk") == ["blkparse"]

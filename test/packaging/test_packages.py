@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "packaging"))
 
 import parameters  # noqa: E402  (packaging/parameters.py)
 
-pytestmark = pytest.mark.guest
+pytestmark = pytest.mark.night
 # What they depend on, and what the headers of a kernel do: pahole and libelf1; what it
 # boots with, and what is run in it by test_packages_guest.py.
 WANTED = ("dkms,kmod,passwd,pahole,libelf1,python3,openssl,libblkid1,libedit2,libjson-c5,libzstd1,"
@@ -154,6 +154,20 @@ def test_dkms_leaves_kernels_that_nobody_tested(root):
     got = root.run("sed -n 's/^BUILD_EXCLUSIVE_KERNEL=//p' /usr/src/hipec-*/dkms.conf").strip('"\n')
     assert all(re.match(got, release) for release in root.releases)
     assert not re.match(got, "6.18.0-1-amd64") and not re.match(got, "6.11.0-1-amd64")
+
+
+@pytest.mark.parametrize("series", ["6.12", "6.1"])
+def test_the_module_is_built_for_the_oldest_kernel(series):
+    """Of those in the archive, whose headers have fewer functions for modules; all that dkms.conf
+    and hipec doctor let pass."""
+    key = f"{series}-oldest"
+    subprocess.run(["make", "-s", "-C", ROOT, f"build/kmod-{key}/stamp"], check=True)
+    release = (ROOT / f"build/kernel-{key}.stamp").read_text().strip()
+    if not release:
+        pytest.skip(f"the archive has no headers of a kernel {series}")
+    assert (ROOT / f"build/kmod-{key}/hipec.ko").exists()
+    conf = (ROOT / "packaging/dkms.conf.in").read_text()
+    assert re.search(re.search(r'^BUILD_EXCLUSIVE_KERNEL="(.*)"$', conf, re.M)[1], release)
 
 
 def test_dkms_leaves_real_time_kernels(root):

@@ -14,6 +14,8 @@ from test_install import PYTHON, python, root  # noqa: F401
 
 import pywheel  # noqa: E402  (packaging/pywheel.py)
 
+pytestmark = pytest.mark.user
+
 
 COMMAND = """#!/bin/sh
 printf '%s\\n' "$*" >>{log}

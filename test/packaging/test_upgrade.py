@@ -16,6 +16,8 @@ import pytest
 from conftest import BUILD, ROOT
 from test_security_doc import ioctls
 
+pytestmark = pytest.mark.more
+
 FOLDER = ROOT / "test/packaging/upgrade"
 HEADER = ROOT / "module/include/uapi/hipec.h"
 VERSION = int(re.search(r"#define HIPEC_IMAGE_VERSION (\d+)", HEADER.read_text())[1])

@@ -96,7 +96,7 @@ static int check(const char *name)
 	if (memory && shared && !ret) {
 		s.league = &l;
 		hipec_core_start(&s.core);
-		hipec_team_start(&t, &p.policy, memory, shared, FRAMES, FRAMES, 1);
+		hipec_team_start(&t, NULL, &p.policy, memory, shared, FRAMES, FRAMES, 1);
 		ret = run(&s, &t, &builtin, name);
 	}
 	sim_close(&s);

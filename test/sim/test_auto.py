@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.more
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 POLICIES = ROOT / "build" / "policies"
 HIPEC = ROOT / "build" / "asan" / "hipec"

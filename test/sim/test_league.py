@@ -16,6 +16,8 @@ from bench.cost import league            # noqa: E402
 from bench.hints import figures as hints  # noqa: E402
 from bench.lib import twotier            # noqa: E402
 
+pytestmark = pytest.mark.more
+
 
 @pytest.fixture(autouse=True, scope="module")
 def built():

@@ -19,7 +19,7 @@ MOST = 64   # applications of a mix
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
 DOC = (ROOT / "docs/user/mixes.md").read_text()
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.user, pytest.mark.usefixtures("quick_start")]
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -12,6 +12,8 @@ import pytest
 import browser
 from conftest import BUILD, ROOT
 
+pytestmark = pytest.mark.user
+
 HIPEC = BUILD / "asan" / "hipec"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies"), "PYTHONDONTWRITEBYTECODE": "1"}
 TWO = ["A policy=fifo privileged=2 cpu=1ms : one", "B policy=fifo privileged=2 cpu=1ms : one"]

@@ -14,6 +14,8 @@ import pytest
 
 from conftest import BUILD, ROOT
 
+pytestmark = pytest.mark.user
+
 HIPEC = BUILD / "asan" / "hipec"
 POLICIES = sorted(path.stem for path in (ROOT / "policies").glob("*.hp"))
 SIZES = (3, 10, 25, 60, 110)

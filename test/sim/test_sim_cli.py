@@ -148,6 +148,7 @@ def test_four_terabytes_of_frames_cost_what_the_trace_touches():
     assert peak(MANY, "4095G", sweep(2000, 3)) < 100 << 20
 
 
+@pytest.mark.user
 def test_opt_is_refused_where_its_notes_do_not_fit(tmp_path):
     """4 bytes an access; other policies run. The sanitizers take more addresses than any limit."""
     (tmp_path / "trace").write_text("r 0 1000000\n" * 100)
@@ -162,6 +163,7 @@ def test_opt_is_refused_where_its_notes_do_not_fit(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.more
 def test_a_trace_that_does_not_fit_in_memory_is_on_the_disk(tmp_path):
     """Runs of 8 bytes and tags of 4, 36 MB and more of them; the process may have 20. What comes of
     it is the same, and no file is left. Where the folder has no room either, it says so."""

@@ -238,6 +238,7 @@ def promises():
                    wanted.pop("frames"), {key: int(n) for key, n in wanted.items()})
 
 
+@pytest.mark.more
 def test_policies_keep_what_their_headers_promise(traces):
     kept = set()
     for (trace, mode), group in itertools.groupby(sorted(promises(), key=str_of), key=key_of):

@@ -13,7 +13,7 @@ from conftest import BUILD, ROOT
 HIPEC = BUILD / "asan" / "hipec"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 # Each event adds up what it sees; @replace gives a page up, or not.
 POLICY = """

@@ -9,6 +9,8 @@ import pytest
 
 from conftest import BUILD, ROOT
 
+pytestmark = pytest.mark.user
+
 POLICIES = sorted(path.stem for path in (ROOT / "policies").glob("*.hp"))
 
 

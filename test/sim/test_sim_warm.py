@@ -11,6 +11,8 @@ import pytest
 from conftest import BUILD, ROOT
 from sim_models import Opt
 
+pytestmark = pytest.mark.more
+
 HIPEC = BUILD / "asan" / "hipec"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
 COUNTS = ("accesses", "reads", "writes", "faults", "hits", "read_misses", "write_misses",

@@ -13,6 +13,8 @@ import pytest
 
 from conftest import BUILD
 
+pytestmark = pytest.mark.user
+
 HIPEC = BUILD / "asan/hipec"
 PLAIN = BUILD / "hipec"     # which has the traced program load its library
 

@@ -12,7 +12,7 @@ from conftest import BUILD, ROOT
 from test_traces import convert, hipec, read, refused
 from trace_models import Log, plain, read_text, write_text
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -14,7 +14,7 @@ from trace_models import read_text
 
 HIPEC = BUILD / "asan" / "hipec"
 PAGES = 64
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -186,6 +186,9 @@ def test_static_programs_are_said_to_be(here, calls):
     assert done.stderr.count(f"nothing was seen of {path}: it is static") == 2
     done = run("sh", "-c", "/no/such; cat in >out")
     assert "nothing was seen" not in done.stderr
+    (here / "script").write_text(f"#! {path}\n")
+    (here / "script").chmod(0o755)
+    assert "it is a script, and its interpreter static or setuid" in run(here / "script").stderr
 
 
 def test_setuid_programs_are_said_to_be(here, calls):

@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.user
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = ROOT / "build/bench/cost/vm/bench-vm"
 LUA = ROOT / "bench/cost/vm/policies.lua"

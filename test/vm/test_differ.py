@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Random policies on random pages (test/vm/fuzz/differ.c): in user space under ASan
-and UBSan no invariant breaks, and native code does what the interpreter does. test_guest.py asks
-the kernel for the same."""
+and UBSan no invariant breaks. test_guest.py asks the kernel for the same; test_inc.py, policies in C."""
 
 import subprocess
 
 import pytest
 
 from conftest import BUILD, ROOT
+
+pytestmark = pytest.mark.user
 
 PROGRAMS = 3000
 
@@ -31,26 +32,10 @@ def check_sum(text, programs):
 
 
 def test_random_policies_break_no_invariant():
-    """And are accepted or refused, and run or end, without undefined behaviour; the instructions
-    that module/jit writes for each leave the same machine behind."""
+    """And are accepted or refused, and run or end, without undefined behaviour."""
     subprocess.run(["make", "-s", "-C", ROOT, "build/asan/differ"], check=True)
-    run = subprocess.run([BUILD / "asan/differ", "--native", "1", str(PROGRAMS)], capture_output=True,
+    run = subprocess.run([BUILD / "asan/differ", "1", str(PROGRAMS)], capture_output=True,
                          text=True, check=False)
     assert run.stderr == ""
     check_sum(run.stdout, PROGRAMS)
     assert run.returncode == 0
-
-
-@pytest.mark.parametrize("policy", sorted(path.stem for path in (ROOT / "policies").glob("*.hp")))
-def test_native_code_of_a_policy_does_what_the_interpreter_does(policy):
-    """On random pages and with random steps of the host, which each policy has to stand."""
-    subprocess.run(["make", "-s", "-C", ROOT, "build/asan/differ", f"build/policies/{policy}.hpo"],
-                   check=True)
-    run = subprocess.run([BUILD / "asan/differ", "--native", "--image",
-                          BUILD / f"policies/{policy}.hpo", "1", "60"],
-                         capture_output=True, text=True, check=False)
-    line = run.stdout.split()
-    got = dict(zip(line[::2], map(int, line[1::2])))
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert (got["failed"], got["accepted"]) == (0, 60)
-    assert got["commands"] > 500

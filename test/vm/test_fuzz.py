@@ -9,6 +9,8 @@ import pytest
 
 from conftest import BUILD, ROOT
 
+pytestmark = pytest.mark.more
+
 REPLAY = BUILD / "asan" / "fuzz-replay"
 CORPUS = ROOT / "test/vm/fuzz/corpus"
 DAMAGES = ["count", "link", "live", "no-page", "queue-slot", "page-slot", "constant", "system",

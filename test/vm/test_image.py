@@ -51,18 +51,21 @@ def test_image_cut_short_at_every_byte_is_refused(path):
     assert ran == 0
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("path", POLICIES, ids=lambda p: p.stem)
 def test_image_with_one_byte_changed_is_refused_or_runs(path):
     refused, ran = torture("flip", path)
     assert refused > 1000 and ran > 500  # both paths were walked
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("seed", range(1, 3))
 def test_random_programs_are_refused_or_run(seed):
     refused, ran = torture("words", seed, 20000)
     assert refused > 1000 and ran > 1000
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("quick_start")
 def test_dis_prints_sound_images_and_refuses_the_others(tmp_path):
     for path in FILES[::4]:

@@ -15,6 +15,8 @@ sys.path.insert(0, str(ROOT / "test/vm/fuzz"))
 
 import inc  # noqa: E402
 
+pytestmark = pytest.mark.user
+
 CASES = sorted((ROOT / "test/vm/cases").glob("*.hpt"))
 POLICIES = sorted(path.stem for path in (ROOT / "policies").glob("*.hp"))
 UBSAN = "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"

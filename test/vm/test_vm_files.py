@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every test/vm/cases/*.hpt on the VM core under ASan and UBSan, interpreted and in the
-instructions of module/jit; and that they cover the command table. test/vm/README.md describes the files."""
+"""Every test/vm/cases/*.hpt on the VM core under ASan and UBSan; and that they cover
+the command table. test/vm/README.md describes the files."""
 
 import pathlib
 import subprocess
@@ -31,14 +31,14 @@ def hpt(*args):
 @pytest.fixture(scope="module")
 def all_lines():
     """What hpt prints for all files in one run; incomplete if it crashes."""
-    return set(hpt("--native", *FILES).stdout.splitlines())
+    return set(hpt(*FILES).stdout.splitlines())
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_file(path, all_lines):
     if f"ok {path.stem}" in all_lines:
         return
-    run = hpt("--native", path)
+    run = hpt(path)
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stdout == f"ok {path.stem}\n"
 

@@ -443,6 +443,7 @@ def different(first, last, where):
     return bad
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("first", range(0, 400, 200))
 def test_random_lives_of_pages_end_as_the_model_says(first, tmp_path):
     subprocess.run(["make", "-s", "-C", ROOT, "build/asan/hpt"], check=True)

@@ -16,13 +16,12 @@
 
 #include "cgroup.h"
 #include "cli.h"
-#include "jit.h"
 #include "league.h"
 #include "live.h"
 #include "sim/sim.h"
 #include "../lib/hipec.h"
 
-enum { PARAM = 256, LEAST, SHARE, CONTRACT, JIT, AMONG, CURVE };
+enum { PARAM = 256, LEAST, SHARE, CONTRACT, AMONG, CURVE };
 
 #define MAX_CGROUPS 16
 #define CGROUPS "/sys/fs/cgroup/"	/* where systemd has them */
@@ -39,7 +38,6 @@ struct attach {
 	bool share;		/* the pool's pages, no locked memory */
 	bool contract;		/* the policy is held to it */
 	bool curve;		/* it plays with other budgets, too */
-	uint32_t jit;		/* HIPEC_LOAD_JIT_*, or 0 */
 	struct sim_job job;	/* its policy, and params */
 };
 
@@ -71,6 +69,9 @@ static void describe(char *line, size_t size, const char *path, int err,
 		snprintf(line, size, "%s: it is not yours", path);
 	else if (err == -ENOSPC)
 		snprintf(line, size, "%s: the container has too many files", path);
+	else if (err == -EDQUOT)
+		snprintf(line, size, "%s: files of a user's containers may have 16 TB together, twice their size or 256 MB each",
+			 path);
 	else
 		snprintf(line, size, "%s: %s", path, strerror(-err));
 }
@@ -215,7 +216,7 @@ static int load(int fd, const struct attach *a)
 	const struct sim_policy *p = a->job.policy;
 	char log[512] = "";
 	struct hipec_load load = {
-		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP | a->jit |
+		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP |
 			 (a->share ? HIPEC_LOAD_SHARE : 0) |
 			 (a->contract ? HIPEC_LOAD_CONTRACT : 0),
 		.image = (uintptr_t)p->image,
@@ -327,7 +328,6 @@ static const struct option_row options[] = {
 	  .help = "revoke the policy if it reads far more than the default" },
 	{ CURVE, "curve", NULL,
 	  .help = "hear what the policy would miss with other budgets: 'hipec status --curve'" },
-	{ JIT, "jit", CLI_JIT_WORDS, .help = "native code; without it as the module's jit" },
 	{ 0 },
 };
 
@@ -354,8 +354,6 @@ static int parse(struct attach *a, int argc, char **argv)
 			a->contract = true;
 		else if (opt == CURVE)
 			a->curve = true;
-		else if (opt == JIT)
-			a->jit = cli_jit_flags(optarg);
 		else
 			ret = CLI_USAGE;
 	}

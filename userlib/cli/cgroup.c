@@ -2,8 +2,9 @@
 /*
  * Cgroups of version 2, and how much memory they leave a policy.
  */
-#define _GNU_SOURCE	/* asprintf() */
+#define _GNU_SOURCE	/* asprintf(), faccessat() with AT_EACCESS */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
@@ -52,6 +53,22 @@ char *cli_cgroup_own(void)
 	if (file)
 		fclose(file);
 	return path;
+}
+
+/**
+ * cli_cgroup_divides() - whether a cgroup can be made below one, and entered from there
+ * @root:   folder that @cgroup is below, unless that begins with '/'
+ * @cgroup: directory of that one
+ *
+ * Return: 0; -EACCES if it is not the caller's, or what else faccessat() says.
+ */
+int cli_cgroup_divides(int root, const char *cgroup)
+{
+	char procs[PATH_MAX];
+
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", cgroup);
+	return faccessat(root, cgroup, W_OK | X_OK, AT_EACCESS) ||
+	       faccessat(root, procs, W_OK, AT_EACCESS) ? -errno : 0;
 }
 
 /* The number in a file; @other if there is none. */

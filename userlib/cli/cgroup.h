@@ -4,6 +4,7 @@
  *
  * Interface:
  * cli_cgroup_own()     the directory of our own
+ * cli_cgroup_divides() whether one can be made below another, and entered from there
  * cli_cgroup_budget()  the largest budget that can be used in one
  * cli_cgroup_why()     why one cannot have a policy
  * cli_cgroup_opened()  files that its processes have open
@@ -14,7 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What gives a user of systemd's a cgroup that is the user's own. */
+#define CLI_CGROUP_SCOPE "systemd-run --user --scope hipec run ..."
+
 char *cli_cgroup_own(void);
+int cli_cgroup_divides(int root, const char *cgroup);
 uint64_t cli_cgroup_budget(const char *cgroup);
 const char *cli_cgroup_why(int err);
 void cli_cgroup_opened(const char *cgroup, uint64_t least,

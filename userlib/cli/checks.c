@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "checks.h"
 #include "machine.h"
 
@@ -49,16 +51,23 @@ mend(struct doctor_finding *f, const char *format, ...)
 	va_end(ap);
 }
 
-/* Whether the release is of a series that the module is tested on. */
-static bool is_tested(const char *release)
+/*
+ * Whether the module is built for this release. HIPEC_KERNELS_FROM has the oldest of each
+ * series: older ones lack what the module calls, or are in no archive to try it on. The words
+ * differ from releases in the last number alone.
+ */
+static bool is_built_for(const char *release)
 {
-	char list[] = HIPEC_KERNELS, *save = NULL, *series;
+	char list[] = HIPEC_KERNELS_FROM, *save = NULL, *oldest;
 
-	for (series = strtok_r(list, " ", &save); series;
-	     series = strtok_r(NULL, " ", &save)) {
-		size_t n = strlen(series);
+	for (oldest = strtok_r(list, " ", &save); oldest;
+	     oldest = strtok_r(NULL, " ", &save)) {
+		size_t n = strlen(oldest);
 
-		if (!strncmp(release, series, n) && release[n] == '.')
+		while (n && strchr("0123456789", oldest[n - 1]))
+			n--;
+		if (!strncmp(release, oldest, n) &&
+		    strtoul(release + n, NULL, 10) >= strtoul(oldest + n, NULL, 10))
 			return true;
 	}
 	return false;
@@ -76,14 +85,14 @@ static void check_kernel(const struct doctor *d, struct doctor_finding *f)
 	else if (strstr(version, "PREEMPT_RT"))
 		say(f, DOCTOR_WRONG, "%s; the module is not built for real-time kernels",
 		    d->release);
-	else if (is_tested(d->release))
+	else if (is_built_for(d->release))
 		say(f, DOCTOR_OK, "%s; the module is tested on " HIPEC_KERNELS, d->release);
 	else if (d->loaded)
 		say(f, DOCTOR_NOTE, "%s; the module is tested on "
 		    HIPEC_KERNELS, d->release);
 	else
-		say(f, DOCTOR_WRONG, "%s; the module is tested on and built for "
-		    HIPEC_KERNELS, d->release);
+		say(f, DOCTOR_WRONG, "%s; the module is built for " HIPEC_KERNELS ", from "
+		    HIPEC_KERNELS_FROM " on", d->release);
 	if (f->state == DOCTOR_WRONG && (!*arch || !strcmp(arch, "x86_64")))
 		mend(f, "apt install linux-image-amd64 linux-headers-amd64 && reboot");
 }
@@ -302,30 +311,49 @@ static void check_memlock(const struct doctor *d, struct doctor_finding *f)
 	} else if (!at) {
 		say(f, DOCTOR_NOTE, "the limit is not known");
 	} else {
-		say(f, DOCTOR_NOTE, "frames of your own (--reserve) end at %llu KiB; shared ones do not",
-		    bytes / 1024);
+		say(f, DOCTOR_NOTE, "budgets end at %llu KiB; shares (--share) do not", bytes / 1024);
 		mend(f, "echo '@hipec - memlock unlimited' >/etc/security/limits.d/hipec.conf, and log in again");
 	}
 	free(text);
 }
 
+/* The caller's own cgroup, below the root: "sys/fs/cgroup/..."; false if it is not known. */
+static bool own_cgroup(const struct doctor *d, char *path, size_t size)
+{
+	size_t n;
+	char *text = machine_read(d->root, "/proc/self/cgroup", &n);
+	char *at = text && !strncmp(text, "0::/", 4) ? text : text ? strstr(text, "\n0::/") : NULL;
+	bool known = at;
+
+	if (known) {
+		at = strchr(at, '/');
+		snprintf(path, size, "sys/fs/cgroup%.*s", (int)strcspn(at, "\n"), at);
+	}
+	free(text);
+	return known;
+}
+
 /* What hipec run and hipec attach --cgroup need to have files as they are opened. */
 static void check_in_place(const struct doctor *d, struct doctor_finding *f)
 {
-	char enabled[8];
+	char enabled[8], own[PATH_MAX];
 
 	machine_line(d->root, "/proc/sys/kernel/ftrace_enabled", enabled, sizeof(enabled));
 	if (!machine_has(d->root, "/sys/fs/cgroup/cgroup.procs")) {
-		say(f, DOCTOR_NOTE, "no cgroups of version 2 in /sys/fs/cgroup: hipec run makes regions of files%s",
+		say(f, DOCTOR_NOTE, "no cgroups of version 2 in /sys/fs/cgroup, without which hipec run runs nothing%s",
 		    machine_has(d->root, "/sys/fs/cgroup/memory") ?
 		    "; the kernel's argument systemd.unified_cgroup_hierarchy=1 changes that" : "");
-	} else if (*enabled == '1') {
-		say(f, DOCTOR_OK, "files are had in place as programs open them");
-	} else if (*enabled) {
-		say(f, DOCTOR_NOTE, "hooks of functions are off: hipec run makes regions of files");
+	} else if (!*enabled) {
+		say(f, DOCTOR_NOTE, "this kernel has no hooks of functions, without which hipec run runs nothing; hipec attach takes files by name");
+	} else if (*enabled != '1') {
+		say(f, DOCTOR_NOTE, "hooks of functions are off, and hipec run runs nothing");
 		mend(f, "sysctl kernel.ftrace_enabled=1");
+	} else if (own_cgroup(d, own, sizeof(own)) && cli_cgroup_divides(d->root, own)) {
+		say(f, DOCTOR_NOTE, "your cgroup, /%s, is not yours to make others in, and hipec run runs nothing",
+		    own);
+		mend(f, "%s", CLI_CGROUP_SCOPE);
 	} else {
-		say(f, DOCTOR_NOTE, "this kernel has no hooks of functions: hipec run makes regions of files");
+		say(f, DOCTOR_OK, "files are had in place as programs open them");
 	}
 }
 

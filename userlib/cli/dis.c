@@ -8,8 +8,6 @@
 
 #include "../../module/vm/vm.h"
 #include "cli.h"
-#include "jit.h"
-#include "live.h"
 #include "../image/headtext.h"
 #include "../lib/hipec.h"
 
@@ -147,27 +145,15 @@ static int print_image(const char *path, const void *image, size_t size)
 	return CLI_OK;
 }
 
-static const struct option_row options[] = {
-	{ 'n', "native", NULL,
-	  .help = "instead, for root: a live container's machine code, or why not" },
-	{ 0 },
-};
-
 static int cli_dis(int argc, char **argv)
 {
-	bool native = false;
-	uint64_t id;
 	size_t size;
 	void *image;
-	int ret, opt;
+	int ret;
 
-	while ((opt = cli_option(argc, argv, options, "")) == 'n')
-		native = true;
-	if (opt != -1 || cli_operands(argc, argv, 1, 1, native ? "a container's number" :
-				      "a compiled policy, .hpo"))
+	if (cli_option(argc, argv, NULL, "") != -1 ||
+	    cli_operands(argc, argv, 1, 1, "a compiled policy, .hpo"))
 		return CLI_USAGE;
-	if (native)
-		return cli_live_id(argv[optind], &id) ? cli_jit_print(id) : CLI_USAGE;
 	ret = hipec_image_read(argv[optind], &image, &size);
 	if (ret) {
 		cli_error("%s: %s", argv[optind], strerror(-ret));
@@ -180,10 +166,9 @@ static int cli_dis(int argc, char **argv)
 
 const struct cli_verb cli_verb_dis = {
 	.name = "dis", .run = cli_dis, .group = CLI_GROUP_WRITE,
-	.usage = "FILE.hpo | --native ID",
+	.usage = "FILE.hpo",
 	.summary = "print a compiled policy: operands, events, commands",
 	.help = "Commands are numbered from 1 as in exit messages, with their words in"
 		" hexadecimal. An image that the module would refuse is printed as far as it"
 		" can be read, with the module's reason, and exit code 1.",
-	.options = options,
 };

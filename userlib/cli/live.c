@@ -42,7 +42,6 @@ int cli_swap_policy(struct cli_swap *s)
 	char log[512] = "";
 	struct hipec_swap swap = {
 		.id = s->id,
-		.flags = s->jit,
 		.image = (uintptr_t)s->image,
 		.image_size = s->size,
 		.log = (uintptr_t)log,

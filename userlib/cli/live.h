@@ -23,7 +23,6 @@ struct cli_swap {
 	const char *name;	/* as it was asked for */
 	const void *image;	/* NULL: the built-in replacement */
 	size_t size;
-	uint32_t jit;		/* HIPEC_LOAD_JIT_*, or 0: as before */
 	uint64_t adopted;	/* pages; filled */
 	bool json;
 };

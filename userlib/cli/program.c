@@ -19,7 +19,6 @@
 #include "cli.h"
 #include "program.h"
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define PRELOAD "LD_PRELOAD"
 
 /**
@@ -52,11 +51,10 @@ static int set_environment(const struct cli_program *how)
 {
 	const char *others = getenv(PRELOAD);
 	char *all;
-	int i, ret;
+	int ret;
 
-	for (i = 0; i < CLI_PROGRAM_ENV && how->name[i]; i++)
-		if (setenv(how->name[i], how->value[i], 1))
-			return -1;
+	if (how->name && setenv(how->name, how->value, 1))
+		return -1;
 	if (!how->library)
 		return 0;
 	if (asprintf(&all, "%s%s%s", how->library, others && *others ? ":" : "",

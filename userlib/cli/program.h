@@ -17,13 +17,10 @@
 #define CLI_NOT_FOUND 127	/* as shells say it */
 #define CLI_NOT_RUN 126
 
-#define CLI_PROGRAM_ENV 2
-
 /* How a program is started. */
 struct cli_program {
 	const char *library;	/* in front of LD_PRELOAD, or NULL */
-	const char *name[CLI_PROGRAM_ENV];	/* environment; NULL: no more */
-	const char *value[CLI_PROGRAM_ENV];
+	const char *name, *value;	/* of its environment, or NULL */
 	const sigset_t *mask;	/* that it starts with, or NULL: ours */
 	int procs;		/* cgroup.procs of its cgroup; 0: ours */
 };

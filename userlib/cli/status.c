@@ -10,7 +10,6 @@
 
 #include "../../module/vm/optable.h"
 #include "cli.h"
-#include "jit.h"
 #include "league.h"
 #include "live.h"
 #include "state.h"
@@ -19,17 +18,8 @@
 /* How the policy fares: "runs" and what is wrong with that, or why and where it ended. */
 static void put_state(char *cell, const struct hipec_status *s)
 {
-	uint64_t engine = s->counters.engine;
-	size_t n;
-
-	if (s->exit.kind == HIPEC_EXIT_NONE) {
+	if (s->exit.kind == HIPEC_EXIT_NONE)
 		cli_put_runs(cell, s->counters.helped, s->counters.forgotten);
-		n = strlen(cell);
-		/* What nobody asked for, and what is so for all, goes without saying. */
-		if (engine != HIPEC_ENGINE_NONE && engine != HIPEC_ENGINE_OFF &&
-		    engine != HIPEC_ENGINE_EMPTY)
-			snprintf(cell + n, CLI_CELL - n, ", %s", cli_jit_text(engine));
-	}
 	else
 		cli_put_text(cell, s->exit.message, sizeof(s->exit.message));
 }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "jit.h"
 #include "json.h"
 #include "live.h"
 #include "../lib/hipec.h"
@@ -90,7 +89,6 @@ static const struct option_row options[] = {
 	{ 't', "trial", "TIME",
 	  .help = "30s, 5m: watch the policy before for so long, then this one, and go back if"
 		  " it is worse, ends, or on Ctrl-C" },
-	{ LONG('J'), "jit", CLI_JIT_WORDS, .help = "native code; without it as before" },
 	{ 'j', "json", NULL, .help = "an object with what was seen, for programs" },
 	{ 0 },
 };
@@ -104,8 +102,6 @@ static int cli_swap(int argc, char **argv)
 	while ((opt = cli_option(argc, argv, options, "")) != -1) {
 		if (opt == 'j')
 			s.json = true;
-		else if (opt == 'J')
-			s.jit = cli_jit_flags(optarg);
 		else if (opt != 't' || !parse_time(optarg, &trial))
 			return CLI_USAGE;
 	}
@@ -118,7 +114,7 @@ static int cli_swap(int argc, char **argv)
 
 const struct cli_verb cli_verb_swap = {
 	.name = "swap", .run = cli_swap, .group = CLI_GROUP_RUN,
-	.usage = "[--trial TIME] [--jit HOW] [--json] ID POLICY",
+	.usage = "[--trial TIME] [--json] ID POLICY",
 	.summary = "give a live container another policy; what is cached stays",
 	.help = "POLICY is a .hpo file, a .hp file, which ampc compiles, a shipped policy"
 		" (mru), or builtin. If it cannot take over, the one before goes on:"

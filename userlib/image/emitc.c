@@ -3,9 +3,9 @@
  * A policy in C. See emitc.h.
  *
  * The text follows the policy word by word: a label where something jumps to, a line for
- * each command. Commands are counted as module/jit counts them: where a run of them ends
- * that is always run whole, so before each jump and each label; what ends an event in
- * between counts what is pending there. native/policy.h has the words that are used here.
+ * each command. Commands are counted where a run of them ends that is always run
+ * whole, so before each jump and each label; what ends an event in between counts what is
+ * pending there. native/policy.h has the words that are used here.
  *
  * What never changes is written as a number: integers that no command writes and nobody
  * may set, the numbers of queues, fields and arrays, and how long arrays are.
@@ -409,8 +409,8 @@ void hipec_emit_c_head(FILE *out)
 /**
  * hipec_emit_c() - print a policy in C
  * @p:     verified
- * @entry: name of its entry, a function of struct hipec_native's type; its other
- *         names begin with that
+ * @entry: name of its entry, which runs an event (native_find()); its other names
+ *         begin with that
  * @out:   where to; hipec_emit_c_head() comes first
  *
  * Return: 0; -ENOMEM.

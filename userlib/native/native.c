@@ -134,15 +134,16 @@ int native_open(struct native *n, const struct hipec_policy *const *policy, size
  * native_find() - the code of a policy
  * @n:     loaded
  * @entry: name
- * @code:  to fill, for a machine of that policy, while @n is loaded
+ * @run:   gets what runs an event of a machine of that policy, while @n is loaded; its
+ *         caller then calls hipec_page_forget_evicted()
  *
  * Return: false if there is none of that name.
  */
-bool native_find(const struct native *n, const char *entry, struct hipec_native *code)
+bool native_find(const struct native *n, const char *entry,
+		 int (**run)(struct hipec_vm *vm, u32 event))
 {
-	*code = (struct hipec_native){ .engine = HIPEC_ENGINE_NATIVE };
-	code->run = dlsym(n->library, entry);
-	return code->run;
+	*run = dlsym(n->library, entry);
+	return *run;
 }
 
 void native_close(struct native *n)

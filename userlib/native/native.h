@@ -25,7 +25,8 @@ struct native {
 int native_open(struct native *n, const struct hipec_policy *const *policy, size_t nr,
 		struct hipec_text *why);
 int native_load(struct native *n, const char *path, struct hipec_text *why);
-bool native_find(const struct native *n, const char *entry, struct hipec_native *code);
+bool native_find(const struct native *n, const char *entry,
+		 int (**run)(struct hipec_vm *vm, u32 event));
 void native_entry(char entry[NATIVE_ENTRY], size_t i);
 void native_close(struct native *n);
 

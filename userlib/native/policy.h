@@ -57,7 +57,8 @@ const unsigned int hipec_machine_size = sizeof(struct hipec_vm);
 /* Where an event stands. */
 struct native {
 	u64 run;	/* commands, up to the last count */
-	u64 look;	/* native.look */
+	u64 look;	/* look at fuel and time when more were run than these */
+	u32 word;	/* the command to blame, where the event does not end well */
 };
 
 /* Look at fuel and time; @word is what would be next. */
@@ -67,7 +68,7 @@ static noinline __attribute__((cold)) u32 native_look(struct hipec_vm *vm, struc
 	u32 kind = hipec_look(vm, n->run);
 
 	n->look = hipec_next_look(vm, n->run);
-	vm->native.word = word;
+	n->word = word;
 	return kind;
 }
 
@@ -113,7 +114,7 @@ static __always_inline bool is_on(const struct hipec_vm *vm, u32 h, u32 q)
 #define END_IF(kind, at, nr) do {				\
 	u32 kind_ = (kind);					\
 	if (unlikely(kind_)) {					\
-		vm->native.word = at;				\
+		n->word = at;					\
 		COUNT(nr);					\
 		return kind_;					\
 	}							\
@@ -139,27 +140,29 @@ static __always_inline bool is_on(const struct hipec_vm *vm, u32 h, u32 q)
 #define LOGIC_xor(to, b) TEST(S(to) = !S(to) != !(b))
 #define LOGIC_not(to, b) TEST(S(to) = !S(to))
 
-/* The function that the host calls: hipec_native_run(). */
+/*
+ * The function that the host calls: hipec_vm_run(), but for hipec_page_forget_evicted(),
+ * which the host then calls.
+ */
 #define ENTRY(name)						\
-	unsigned int name(const void *machine, const struct bpf_insn *unused);	\
-	unsigned int name(const void *machine, const struct bpf_insn *unused)
+	int name(struct hipec_vm *vm, u32 event);		\
+	int name(struct hipec_vm *vm, u32 event)
 
 #define ENTER()							\
-	struct hipec_vm *vm = (struct hipec_vm *)machine;	\
-	struct native at = { .look = vm->native.look }, *n = &at; \
+	struct native at = { .look = hipec_next_look(vm, 0) }, *n = &at; \
 	u32 kind = HIPEC_EXIT_BROKEN;				\
-	(void)unused
+	vm->condition = false
 
 #define RUN(name, nr)						\
-	if (vm->native.event == (nr)) {				\
+	if (event == (nr)) {					\
 		kind = name(vm, n);				\
 		goto out;					\
 	}
 
 #define LEAVE()							\
-	vm->native.word = 0;					\
 out:								\
-	vm->native.nr_run = at.run;				\
-	return kind
+	vm->nr_commands += at.run;				\
+	vm->nr_events++;					\
+	return kind ? hipec_end_event(vm, kind, at.word) : 0
 
 #endif /* HIPEC_NATIVE_POLICY_H */

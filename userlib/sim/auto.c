@@ -168,7 +168,8 @@ static void copy_bits(struct sim *s, const struct hipec_team *t, const u32 *hand
  * @s: simulator between two accesses, which nobody watches
  * @t: team with as many frames, which then plays on with the pages held
  *
- * Return: 0; -ENOMEM; -ENOSPC as hipec_vm_map_handles(); -EAGAIN while pages are on their
+ * Return: 0; -ENOMEM; -ENOSPC as hipec_league_take_over(), which a simulation never gets, and
+ *         hipec_vm_map_handles(); -EAGAIN while pages are on their
  *         way: by Adopt, then.
  */
 int sim_graft(struct sim *s, struct hipec_team *t)
@@ -187,8 +188,9 @@ int sim_graft(struct sim *s, struct hipec_team *t)
 		fresh_free(&f);
 		return -ENOMEM;
 	}
-	hipec_league_take_over(t, &s->core);
-	ret = hipec_vm_map_handles(&t->core.vm, &old, f.nr, handle);
+	ret = hipec_league_take_over(t, &s->core);
+	if (!ret)
+		ret = hipec_vm_map_handles(&t->core.vm, &old, f.nr, handle);
 	if (ret < 0) {
 		free(handle);
 		fresh_free(&f);

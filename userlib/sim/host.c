@@ -141,6 +141,18 @@ static int run_watched(struct hipec_core *core, u32 event)
 	return hipec_vm_run_watched(&core->vm, event);
 }
 
+/* Run an event in native code; where somebody listens, it is interpreted. */
+static int run_native(struct hipec_core *core, u32 event)
+{
+	int ret;
+
+	if (core->vm.tracer)
+		return hipec_tracer_run(&core->vm, event);
+	ret = sim_of(&core->vm)->r->run(&core->vm, event);
+	hipec_page_forget_evicted(&core->vm);
+	return ret;
+}
+
 static bool host_flush(struct hipec_vm *vm, u32 h)
 {
 	struct sim *s = sim_of(vm);
@@ -297,6 +309,7 @@ const struct hipec_host_ops sim_host = {
 
 const struct hipec_core_ops sim_core_ops = SIM_CORE_OPS(NULL);
 static const struct hipec_core_ops watched_ops = SIM_CORE_OPS(run_watched);
+static const struct hipec_core_ops native_ops = SIM_CORE_OPS(run_native);
 
 /**
  * sim_watch_by() - tell somebody what happens
@@ -306,5 +319,5 @@ static const struct hipec_core_ops watched_ops = SIM_CORE_OPS(run_watched);
 void sim_watch_by(struct sim *s, struct sim_watch *w)
 {
 	s->watch = w;
-	s->core.ops = w ? &watched_ops : &sim_core_ops;
+	s->core.ops = w ? &watched_ops : s->r->run ? &native_ops : &sim_core_ops;
 }

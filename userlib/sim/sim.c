@@ -76,8 +76,8 @@ int sim_open(struct sim *s, const struct hipec_policy *p, u32 frames,
 	if (!s->memory || !s->shared || !s->bits || !s->to_write || !s->directory)
 		return -ENOMEM;
 	hipec_vm_init(&s->core.vm, p, &sim_host, s->memory, s->shared, frames);
-	s->core.vm.native = r->native;
 	hipec_core_init(&s->core, &sim_core_ops, frames, frames);
+	sim_watch_by(s, NULL);
 	s->core.exact = mode == SIM_EXACT;
 	s->core.watched_for_good = true;
 	if (c) {

@@ -52,7 +52,7 @@ struct sim_policy {
 	enum sim_reference reference;
 	void *image;		/* of a policy */
 	struct hipec_policy policy;
-	struct hipec_native native;	/* its code, if it was asked for */
+	int (*run)(struct hipec_vm *vm, u32 event); /* its native code, if it was asked for */
 };
 
 struct sim_result {
@@ -74,7 +74,7 @@ struct sim_result {
 	u64 done;		/* accesses, for other threads to see; the last field */
 	struct sim_post *post;	/* but for these, which are given, or NULL */
 	struct sim_feed *feed;
-	struct hipec_native native;	/* of the policy; run is NULL: it is interpreted */
+	int (*run)(struct hipec_vm *vm, u32 event); /* native code; NULL: it is interpreted */
 };
 
 /* What a run asks of the disk. */

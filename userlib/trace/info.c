@@ -84,7 +84,7 @@ static void count_access(const struct sim_trace *t, u32 pgno, bool write,
 			 struct stack *s, struct counts *c,
 			 struct trace_info *info)
 {
-	u32 id = sim_trace_id(t, pgno), region = sim_trace_region(t, pgno), d;
+	u32 id = sim_trace_id(t, pgno), region = sim_trace_region(t, pgno), d = 0;
 
 	if (pgno < info->first)
 		info->first = pgno;

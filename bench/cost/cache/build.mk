@@ -7,13 +7,13 @@ BENCH_CACHE_HPO := $(patsubst %,$(B)/policies/%.hpo,fifo fifo2 mru sieve arc \
 
 $(BENCH_CACHE): bench/cost/cache/place.c $(B)/libhipec.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $(filter %.c %.a,$^) -o $@
+	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $(filter %.c %.a,$^) -o $@
 
 ALL += $(BENCH_CACHE)
 
 $(B)/bench/cost/cache/ear.hpo: bench/cost/cache/ear.hp $(B)/ampc
 	@mkdir -p $(@D)
-	$(B)/ampc -o $@ $<
+	$(call show,HP)$(B)/ampc -o $@ $<
 
 # $(call cache_guest,MODULE): the guest of a kernel, with that module.
 define cache_guest
@@ -32,9 +32,7 @@ $(CACHE_GUESTS): $(B)/bench/cost/cache/guest-%.img: $(CACHE_GUEST_NEEDS) $(B)/km
 	$(call cache_guest,$(B)/kmod-$*/hipec.ko)
 
 .PHONY: bench-cache bench-cache-run
-JIT ?= off
-
-## bench-cache: reads, faults and opens in place beside the page cache's, in instructions (JIT=on)
+## bench-cache: reads, faults and opens in place beside the page cache's, in instructions
 bench-cache: packages
 	@$(MAKE) --no-print-directory bench-cache-run
 
@@ -42,14 +40,14 @@ bench-cache-run: $(CACHE_GUESTS)
 	@status=0; for kernel in 6.12 6.1; do \
 		bench/cost/cache/table.py --kernel $$kernel \
 			--guest $(B)/bench/cost/cache/guest-$$kernel.img \
-			--out $(B)/bench/cost/cache/out-$$kernel --jit $(JIT) || status=1; \
+			--out $(B)/bench/cost/cache/out-$$kernel || status=1; \
 	done; exit $$status
 
 .PHONY: bench-auto-cost bench-auto-cost-run
-## bench-auto-cost: what a league of eight and a curve cost reads in place, in instructions (JIT=on)
+## bench-auto-cost: what a league of eight and a curve cost reads in place, in instructions
 bench-auto-cost: packages
 	@$(MAKE) --no-print-directory bench-auto-cost-run
 
 bench-auto-cost-run: $(B)/bench/cost/cache/guest-6.12.img
 	@bench/cost/cache/league.py --kernel 6.12 --guest $< \
-		--out $(B)/bench/cost/cache/out-league --jit $(JIT)
+		--out $(B)/bench/cost/cache/out-league

@@ -9,7 +9,7 @@
 #   PAGES, SMALL   of the files; powers of two
 #   OTHER          of the third file; SMALL
 #   RUNS           lines "MEMORY_MAX ARGUMENTS..." for place
-#   PARAMETERS     the module's, as jit=on
+#   PARAMETERS     the module's, as pool_mb=16
 #   MOUNT_OPTIONS  of the file system; ro
 #
 # Line n of /results/runs is what the n-th one printed.

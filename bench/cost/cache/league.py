@@ -3,7 +3,7 @@
 """What a league and a curve cost the accesses of a container in place, in instructions of a
 stock kernel.
 
-    league.py --kernel 6.12 --guest IMG --out DIR [--jit on]
+    league.py --kernel 6.12 --guest IMG --out DIR
 
 As table.py, whose guest this is, with a budget of 256 MB, of which one page in 64 is in the
 sample. Pages of a file of twice the budget are read by chance: every policy finds half of them,
@@ -56,8 +56,7 @@ def bench(args):
     (args.out / "results.json").write_text(json.dumps(
         [{"what": what, "who": who, **run.got} for (what, who), run in found.items()], indent=1))
     print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU; {PAGES:,} pages, "
-          f"{FRAMES:,} of them in memory; {POLICY} runs; policies "
-          f"{'interpreted' if args.jit == 'off' else 'in native code'}\n")
+          f"{FRAMES:,} of them in memory; {POLICY} runs\n")
     print(f"{'instructions of':28}{'page cache':>12}" +
           "".join(f"{how:>24}" for how in HOWS.values()))
     lines = []
@@ -75,6 +74,4 @@ def bench(args):
 
 
 if __name__ == "__main__":
-    parser = options(__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--jit", choices=("off", "on"), default="off", help="native code")
-    sys.exit(call(bench, "auto-cost", parser.parse_args()))
+    sys.exit(call(bench, "auto-cost", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))

@@ -3,7 +3,7 @@
 """What reads, faults and opens cost where a policy chooses in place, beside the page
 cache's own, in instructions of a stock kernel.
 
-    table.py --kernel 6.12 --guest IMG --out DIR [--jit on]
+    table.py --kernel 6.12 --guest IMG --out DIR
 
 One guest with run.py's deterministic flags, in which a nanosecond is an instruction, and
 a disk that answers where it is asked: its copying is in the numbers, of all alike. The
@@ -43,10 +43,6 @@ EACH = {"hits64": 16, "sweep": 32, "fresh": 32}
 GOALS = {"hits4": {"fifo": 130, "fifo2": 130, "mru": 130, "sieve": 350, "arc": 700},
          "hits64": {"fifo": 60, "fifo2": 60, "mru": 60, "sieve": 250, "arc": 600},
          "misses": {"fifo": 3, "fifo2": 10, "mru": 3, "sieve": 10, "arc": 16}}
-# The same of policies in native code.
-NATIVE_GOALS = {"hits4": {"fifo": 130, "fifo2": 130, "mru": 130, "sieve": 180, "arc": 250},
-                "hits64": GOALS["hits64"],
-                "misses": {"fifo": 3, "fifo2": 3, "mru": 3, "sieve": 10, "arc": 5}}
 # What the contract's shadow costs is measured of these.
 JUDGED = ("fifo", "arc")
 BESIDE_SHADOW = ("hits4", "hits64", "misses", "maps")
@@ -143,7 +139,7 @@ def measure(table, args, first=Run("misses"), pages=PAGES, parameters="", mount=
     lines = [first, *table.values()]
     guest = run_guest(args, 3600, "sh", "/guest.sh", str(pages), str(SMALL),
                       "\n".join(run.line() for run in lines),
-                      parameters or f"jit={args.jit}", mount, str(other))
+                      parameters, mount, str(other))
     for run, got in zip(lines, guest.lines(len(lines))):
         run.got.update(got)
     wrong = [f"{run.what}, {run.policy or PLAIN}: {run.complaint()}"
@@ -183,16 +179,15 @@ def goal(wanted, value, most, unit=""):
             f"{unit}, at most {most:+,}{unit}")
 
 
-def goals(table, jit="off"):
+def goals(table):
     """What the project wants, and whether it is so: lines."""
-    wanted = GOALS if jit == "off" else NATIVE_GOALS
     lines = []
     for what, name in (("hits4", "a hit of 4 KB"), ("hits64", "a hit of 64 KB, a page")):
         lines += [goal(f"{name}, {policy}", hit(table, what, policy) - hit(table, what, ""), most)
-                  for policy, most in wanted[what].items()]
+                  for policy, most in GOALS[what].items()]
     plain = miss(table, "misses", "")
     lines += [goal(f"a miss, {policy}", 100 * (miss(table, "misses", policy) / plain - 1), most,
-                   " %") for policy, most in wanted["misses"].items()]
+                   " %") for policy, most in GOALS["misses"].items()]
     lines += [goal(f"a page evicted in runs, {'mapped' if 'map' in what else 'unmapped'}, fifo",
                    evicted(table, what, "fifo"), most) for what, most in MOST_OF_EVICTIONS.items()]
     lines.append(goal("a look at the referenced bit of a mapped page", look(table), MOST_OF_LOOKS))
@@ -245,13 +240,10 @@ def bench(args):
         [{"what": what, "policy": policy, **run.got} for (what, policy), run in table.items()],
         indent=1))
     print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU; {PAGES:,} pages, "
-          f"{FRAMES:,} of them in memory; policies "
-          f"{'interpreted' if args.jit == 'off' else 'in native code'}\n")
+          f"{FRAMES:,} of them in memory\n")
     show(table)
-    print("\n".join(goals(table, args.jit)))
+    print("\n".join(goals(table)))
 
 
 if __name__ == "__main__":
-    parser = options(__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--jit", choices=("off", "on"), default="off", help="native code")
-    sys.exit(call(bench, "cache", parser.parse_args()))
+    sys.exit(call(bench, "cache", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))

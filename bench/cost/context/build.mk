@@ -10,11 +10,11 @@ $(B)/bench/cost/context/scan: CONTEXT_FLAG := -fomit-frame-pointer
 
 $(BENCH_CONTEXT): $(B)/bench/cost/context/%: bench/cost/context/context.c $(B)/libhipec.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CONTEXT_FLAG) -static $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) $(CONTEXT_FLAG) -static $(LDFLAGS) $^ -o $@
 
 $(B)/bench/cost/context/%.hpo: bench/cost/context/%.hp $(B)/ampc
 	@mkdir -p $(@D)
-	$(B)/ampc -o $@ $<
+	$(call show,HP)$(B)/ampc -o $@ $<
 
 $(BENCH_CONTEXT_GUEST).img: bench/cost/context/guest.sh bench/lib/disk.sh $(BENCH_CONTEXT) \
 		$(BENCH_CONTEXT_HPO) $(B)/kmod-$(DEMO_KERNEL)/stamp vm-images/init \
@@ -25,7 +25,7 @@ $(BENCH_CONTEXT_GUEST).img: bench/cost/context/guest.sh bench/lib/disk.sh $(BENC
 	@rm -rf $(BENCH_CONTEXT_GUEST) && mkdir -p $(BENCH_CONTEXT_GUEST)/policies
 	@cp bench/cost/context/guest.sh bench/lib/disk.sh $(BENCH_CONTEXT_GUEST)
 	@cp $(BENCH_CONTEXT_HPO) $(BENCH_CONTEXT_GUEST)/policies
-	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
+	$(call show,GUEST)vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \
 		$(BENCH_CONTEXT:%=--bin %) --tree $(BENCH_CONTEXT_GUEST)
 

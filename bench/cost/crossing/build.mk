@@ -7,13 +7,13 @@ CROSSING_HPO := $(B)/policies/fifo2.hpo $(B)/bench/cost/crossing/fifo2-more.hpo
 
 $(BENCH_CROSSING): bench/cost/crossing/crossing.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $< -pthread -o $@
+	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $< -pthread -o $@
 
 ALL += $(BENCH_CROSSING)
 
 $(B)/bench/cost/crossing/fifo2-more.hpo: bench/cost/crossing/fifo2-more.hp $(B)/ampc
 	@mkdir -p $(@D)
-	$(B)/ampc -o $@ $<
+	$(call show,HP)$(B)/ampc -o $@ $<
 
 $(CROSSING_GUEST).img: bench/cost/crossing/guest.sh bench/lib/disk.sh $(BENCH) $(BENCH_CROSSING) \
 		$(CROSSING_HPO) $(B)/kmod-$(DEMO_KERNEL)/stamp vm-images/init \
@@ -24,7 +24,7 @@ $(CROSSING_GUEST).img: bench/cost/crossing/guest.sh bench/lib/disk.sh $(BENCH) $
 	@rm -rf $(CROSSING_GUEST) && mkdir -p $(CROSSING_GUEST)/policies
 	@cp bench/cost/crossing/guest.sh bench/lib/disk.sh $(CROSSING_GUEST)
 	@cp $(CROSSING_HPO) $(CROSSING_GUEST)/policies
-	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
+	$(call show,GUEST)vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \
 		$(BENCH:%=--bin %) --bin $(BENCH_CROSSING) --tree $(CROSSING_GUEST)
 

@@ -7,7 +7,7 @@ BENCH_FAULT_HPO := $(addprefix $(B)/policies/,fifo2.hpo mru.hpo)
 
 $(BENCH_FAULT): bench/cost/fault/fault.c $(B)/libhipec.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
 $(BENCH_FAULT_GUEST).img: bench/cost/fault/guest.sh bench/lib/disk.sh $(BENCH_FAULT) $(B)/bench/lib/mkdata \
 		$(BENCH_FAULT_HPO) $(B)/kmod-$(DEMO_KERNEL)/stamp vm-images/init \
@@ -18,7 +18,7 @@ $(BENCH_FAULT_GUEST).img: bench/cost/fault/guest.sh bench/lib/disk.sh $(BENCH_FA
 	@rm -rf $(BENCH_FAULT_GUEST) && mkdir -p $(BENCH_FAULT_GUEST)/policies
 	@cp bench/cost/fault/guest.sh bench/lib/disk.sh $(BENCH_FAULT_GUEST)
 	@cp $(BENCH_FAULT_HPO) $(BENCH_FAULT_GUEST)/policies
-	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
+	$(call show,GUEST)vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \
 		--bin $(BENCH_FAULT) --bin $(B)/bench/lib/mkdata --tree $(BENCH_FAULT_GUEST)
 

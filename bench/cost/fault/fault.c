@@ -126,23 +126,6 @@ static uint64_t disk_pages(const char *disk)
 	return sectors / 8;
 }
 
-/* Native code of the container whose status is @s; 0 of all where there is none. */
-static void print_native(const struct hipec_status *s)
-{
-	unsigned int bytes = 0, commands = 0, ns = 0;
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/hipec/%llu/native", s->id);
-	f = fopen(path, "r");
-	if (f && fscanf(f, "%*s %u bytes of %u of commands, made in %u ns", &bytes, &commands,
-			&ns) != 3)
-		bytes = commands = ns = 0;
-	if (f)
-		fclose(f);
-	printf(" native_bytes=%u command_bytes=%u native_ns=%u", bytes, commands, ns);
-}
-
 int main(int argc, char **argv)
 {
 	struct source s = { .container = -1 };
@@ -198,7 +181,6 @@ int main(int argc, char **argv)
 	X(moved)
 	X(recovered)
 #undef X
-	print_native(&b);
 	printf("\n");
 	return 0;
 }

@@ -6,7 +6,7 @@ IDLE_GUEST := $(B)/idle-guest
 
 $(BENCH_IDLE): bench/cost/idle/faults.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $< -o $@
+	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $< -o $@
 
 ALL += $(BENCH_IDLE)
 
@@ -17,7 +17,7 @@ $(IDLE_GUEST).img: bench/cost/idle/guest.sh bench/lib/disk.sh $(BENCH_IDLE) $(B)
 		exit 1; }
 	@rm -rf $(IDLE_GUEST) && mkdir -p $(IDLE_GUEST)
 	@cp bench/cost/idle/guest.sh bench/lib/disk.sh $(IDLE_GUEST)
-	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
+	$(call show,GUEST)vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \
 		--bin $(BENCH_IDLE) --bin $(B)/bench/lib/mkdata --tree $(IDLE_GUEST)
 

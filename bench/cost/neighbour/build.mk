@@ -8,7 +8,7 @@ NEIGHBOUR_HPO := $(addprefix $(B)/,policies/fifo.hpo guest/policies/endless-repl
 
 $(BENCH_NEIGHBOUR): bench/cost/neighbour/neighbour.c $(B)/libhipec.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
 ALL += $(BENCH_NEIGHBOUR)
 
@@ -21,7 +21,7 @@ $(NEIGHBOUR_GUEST).img: bench/cost/neighbour/guest.sh bench/lib/disk.sh $(BENCH_
 	@rm -rf $(NEIGHBOUR_GUEST) && mkdir -p $(NEIGHBOUR_GUEST)/policies
 	@cp bench/cost/neighbour/guest.sh bench/lib/disk.sh $(NEIGHBOUR_GUEST)
 	@cp $(NEIGHBOUR_HPO) $(NEIGHBOUR_GUEST)/policies
-	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
+	$(call show,GUEST)vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \
 		--bin $(BENCH_NEIGHBOUR) --bin $(B)/bench/lib/mkdata --tree $(NEIGHBOUR_GUEST)
 

@@ -5,7 +5,7 @@ BENCH_RECOVER := $(B)/bench/cost/recover/recover
 
 $(BENCH_RECOVER): bench/cost/recover/recover.c $(B)/libhipecvm.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@
 
 ## bench-recover: the recovery table at 64, 1024 and its own number of buckets
 .PHONY: bench-recover

@@ -5,7 +5,7 @@ BENCH_SCALE := $(B)/bench/cost/scale/scale
 
 $(BENCH_SCALE): bench/cost/scale/scale.c $(B)/libhipec.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $(filter %.c %.a,$^) -o $@
+	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $(filter %.c %.a,$^) -o $@
 
 ALL += $(BENCH_SCALE)
 
@@ -17,7 +17,7 @@ $(SCALE_GUESTS): $(B)/bench/cost/scale/guest-%.img: bench/cost/scale/guest.sh \
 	@rm -rf $(@D)/tree-$* && mkdir -p $(@D)/tree-$*/policies
 	@cp bench/cost/scale/guest.sh bench/lib/disk.sh $(@D)/tree-$*
 	@cp $(SHIPPED_HPO) $(@D)/tree-$*/policies
-	vm-images/initramfs.sh --kernel $* --out $@ --module $(B)/kmod-$*/hipec.ko \
+	$(call show,GUEST)vm-images/initramfs.sh --kernel $* --out $@ --module $(B)/kmod-$*/hipec.ko \
 		--bin $(BENCH_SCALE) --bin $(B)/bench/lib/mkdata --tree $(@D)/tree-$*
 
 .PHONY: bench-scale bench-scale-run

@@ -25,7 +25,7 @@ scale make /mnt/files "$1"
 truncate -s "$3" /mnt/huge
 mount -o remount,ro /mnt
 # The pool has room for the largest budget.
-insmod /hipec/hipec.ko jit=off cache_percent=100 pool_mb=2560
+insmod /hipec/hipec.ko cache_percent=100 pool_mb=2560
 
 # For some seconds after it came up, a kernel switches tasks more slowly.
 sleep 20

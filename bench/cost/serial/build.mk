@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What is done under locks that threads share.
 
-$(B)/serial-%/stamp: $(B)/kernel-%.stamp $(KMOD_SRC) $(wildcard bench/cost/serial/serial.*)
-	$(call kmod,$(@D),$*,HIPEC_SERIAL=1,$(filter bench/%,$^))
+$(B)/serial-%/stamp: $(B)/kernel-%.stamp $(KMOD_SRC) $(wildcard bench/cost/serial/serial.[ch]) \
+		bench/cost/serial/Kbuild
+	$(call kmod,$(@D),$*,,$(filter bench/%.c bench/%.h,$^),bench/cost/serial/Kbuild)
 	@touch $@
 
 $(B)/bench/cost/serial/guest-%.img: $(CACHE_GUEST_NEEDS) $(B)/serial-%/stamp

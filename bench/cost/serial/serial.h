@@ -2,7 +2,7 @@
 /*
  * A module that counts what it does under its locks, and in its policies' commands, in
  * instructions: for a guest of run.py --det, whose one CPU's time stamps are those. Each
- * file of the module includes this first (Kbuild, HIPEC_SERIAL); what counting costs is
+ * file of the module includes this first (Kbuild); what counting costs is
  * taken off again.
  *
  * All containers' locks are one here, as are locks of one name in one file.

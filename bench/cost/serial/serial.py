@@ -144,13 +144,13 @@ def bench(args):
     """What the Makefile calls."""
     found = runs()
     table.TIMES["writes"] = table.TIMES["hits4"]
-    table.measure(found, args, parameters=f"jit=off pool_mb={POOL}", mount="rw,noatime",
+    table.measure(found, args, parameters=f"pool_mb={POOL}", mount="rw,noatime",
                   other=table.PAGES)
     (args.out / "results.json").write_text(json.dumps(
         [{"what": what, "policy": policy, "shares": shares, **run.got}
          for (what, policy, shares), run in found.items()], indent=1))
     print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU; {table.PAGES:,} "
-          f"pages, {table.FRAMES:,} of them in memory; policies interpreted\n")
+          f"pages, {table.FRAMES:,} of them in memory\n")
     show(found)
     print("\n".join(goals(found)))
 

@@ -4,11 +4,10 @@
 # The guest's side of table.py: a disk that takes no time, a large and a small file on
 # it, and run after run.
 #
-#   guest.sh PAGES SMALL RUNS JIT
+#   guest.sh PAGES SMALL RUNS
 #
 #   PAGES, SMALL   of the files; powers of two
 #   RUNS           lines "MEMORY_MAX ARGUMENTS..." for threads
-#   JIT            the module's parameter, as jit=on
 #
 # Line n of /results/runs is what the n-th one printed, and oom=: processes that were
 # killed in its cgroup.
@@ -21,7 +20,7 @@ put_data none "$1"
 mount -o remount,rw /mnt
 mkdata /mnt/small "$2"
 mount -o remount,ro /mnt
-insmod /hipec/hipec.ko "$4"
+insmod /hipec/hipec.ko
 
 group=/sys/fs/cgroup/run
 while read -r memory_max arguments; do

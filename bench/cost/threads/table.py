@@ -3,7 +3,7 @@
 """How threads fare where a policy chooses, beside the page cache: how often they get at random
 pages of a file in place, by read() and by a map, and of a region, in one second.
 
-    table.py --kernel 6.12 --cpus 2 --guest IMG --out DIR [--policy fifo] [--jit on]
+    table.py --kernel 6.12 --cpus 2 --guest IMG --out DIR [--policy fifo]
 
 One guest with so many emulated CPUs, each of which is a thread of this machine: times are
 not repeatable, and no test asserts them. So the page cache, in a memory cgroup of the size
@@ -137,7 +137,7 @@ def bench(args):
     """What the Makefile calls."""
     table = runs(args.policy, args.rounds, args.what)
     guest = run_guest(args, 3600, "sh", "/guest.sh", str(PAGES), str(SMALL),
-                      "\n".join(run.line() for run in table), f"jit={args.jit}")
+                      "\n".join(run.line() for run in table))
     for run, got in zip(table, guest.lines(len(table))):
         run.got.update(got)
     wrong = [f"{run.name}: {run.complaint()}" for run in table if run.complaint()]
@@ -147,8 +147,8 @@ def bench(args):
     if wrong:
         raise Failed("; ".join(wrong))
     print(f"Stock Debian kernel {Guest(args.out).release()}, {args.cpus} emulated CPUs; files of "
-          f"{PAGES:,} pages and, for hits,\n{SMALL:,}; {FRAMES:,} pages of memory; {args.policy} "
-          f"{'interpreted' if args.jit == 'off' else 'in native code'}; {args.rounds} rounds\n")
+          f"{PAGES:,} pages and, for hits,\n{SMALL:,}; {FRAMES:,} pages of memory; {args.policy}; "
+          f"{args.rounds} rounds\n")
     show(table, args.policy)
     print("\n".join(goals(table, args.policy)))
 
@@ -159,5 +159,4 @@ if __name__ == "__main__":
     parser.add_argument("--policy", default="fifo", help="a shipped one's name")
     parser.add_argument("--what", nargs="+", choices=WHATS, default=WHATS, help="all, if not given")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--jit", choices=("off", "on"), default="off", help="native code")
     sys.exit(call(bench, "threads", parser.parse_args()))

@@ -9,7 +9,7 @@ $(BENCH_TREE)/guest.img: bench/cost/tree/guest.sh bench/lib/disk.sh $(BENCH_SCAL
 	@rm -rf $(@D)/tree && mkdir -p $(@D)/tree/policies
 	@cp bench/cost/tree/guest.sh bench/lib/disk.sh $(@D)/tree
 	@cp $(SHIPPED_HPO) $(@D)/tree/policies
-	vm-images/initramfs.sh --kernel 6.12 --out $@ --module $(B)/kmod-6.12/hipec.ko \
+	$(call show,GUEST)vm-images/initramfs.sh --kernel 6.12 --out $@ --module $(B)/kmod-6.12/hipec.ko \
 		--bin $(BENCH_SCALE) --bin $(B)/static/hipec --tree $(@D)/tree
 
 TREE_FILES ?= 1000000

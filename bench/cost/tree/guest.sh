@@ -16,7 +16,7 @@ mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 -N $(($1 + $1 / 500 + 1000)) 
 mount /dev/none /mnt
 mkdir /mnt/files
 scale holes /mnt/files "$1"
-insmod /hipec/hipec.ko jit=off
+insmod /hipec/hipec.ko
 group=/sys/fs/cgroup/run
 mkdir $group
 sync

@@ -20,18 +20,18 @@ BENCH_VM_CORE := $(VM_SRC) $(addprefix bench/cost/vm/,hipec.c host.c native.c)
 
 $(B)/bench/cost/vm/core/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(BENCH_VM_CFLAGS) -ffreestanding -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(BENCH_VM_CFLAGS) -ffreestanding -c $< -o $@
 
 $(B)/bench/cost/vm/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fno-PIE -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) -fno-PIE -c $< -o $@
 
 # The VM core first: where its code comes to lie costs or saves a tenth, and so
 # it does not depend on what is measured beside it. Bound at start-up, so that no
 # call that is counted finds the linker at work.
 $(BENCH_VM): $(BENCH_VM_CORE:%.c=$(B)/bench/cost/vm/core/%.o) \
 		$(BENCH_VM_SRC:%.c=$(B)/bench/cost/vm/%.o)
-	$(CC) $(ALL_CFLAGS) -no-pie $(LDFLAGS) -Wl,-z,now $^ -llua5.4 -o $@
+	$(LINK) $(ALL_CFLAGS) -no-pie $(LDFLAGS) -Wl,-z,now $^ -llua5.4 -o $@
 
 # In two steps, because the compiler itself may be one of the packages.
 .PHONY: bench-vm bench-vm-run

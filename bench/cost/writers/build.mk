@@ -6,7 +6,7 @@ WRITERS_POLICY ?= lru
 
 $(BENCH_WRITERS): bench/cost/writers/writers.c $(B)/libhipec.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -pthread -static $(LDFLAGS) $(filter %.c %.a,$^) -o $@
+	$(LINK) $(ALL_CFLAGS) -pthread -static $(LDFLAGS) $(filter %.c %.a,$^) -o $@
 
 ALL += $(BENCH_WRITERS)
 
@@ -18,7 +18,7 @@ $(WRITERS_GUESTS): $(B)/bench/cost/writers/guest-%.img: bench/cost/writers/guest
 	@rm -rf $(@D)/tree-$* && mkdir -p $(@D)/tree-$*/policies
 	@cp bench/cost/writers/guest.sh bench/lib/disk.sh $(@D)/tree-$*
 	@cp $(SHIPPED_HPO) $(@D)/tree-$*/policies
-	vm-images/initramfs.sh --kernel $* --out $@ --module $(B)/kmod-$*/hipec.ko \
+	$(call show,GUEST)vm-images/initramfs.sh --kernel $* --out $@ --module $(B)/kmod-$*/hipec.ko \
 		--stock xfs --stock btrfs --bin /usr/sbin/mkfs.xfs --bin /usr/sbin/mkfs.btrfs \
 		--bin $(BENCH_WRITERS) --bin $(B)/bench/lib/mkdata --tree $(@D)/tree-$*
 

@@ -7,7 +7,7 @@ TABLES_GUEST := $(B)/tables-guest
 
 $(B)/bench/paper/tables/%.hpo: bench/paper/tables/%.hp $(B)/ampc
 	@mkdir -p $(@D)
-	$(B)/ampc -o $@ $<
+	$(call show,HP)$(B)/ampc -o $@ $<
 
 $(TABLES_GUEST).img: bench/paper/tables/guest.sh bench/lib/disk.sh $(BENCH) $(TABLES_HPO) \
 		$(B)/kmod-$(DEMO_KERNEL)/stamp vm-images/init vm-images/initramfs.sh
@@ -17,7 +17,7 @@ $(TABLES_GUEST).img: bench/paper/tables/guest.sh bench/lib/disk.sh $(BENCH) $(TA
 	@rm -rf $(TABLES_GUEST) && mkdir -p $(TABLES_GUEST)/policies
 	@cp bench/paper/tables/guest.sh bench/lib/disk.sh $(TABLES_GUEST)
 	@cp $(TABLES_HPO) $(TABLES_GUEST)/policies
-	vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
+	$(call show,GUEST)vm-images/initramfs.sh --kernel $(DEMO_KERNEL) --out $@ \
 		--module $(B)/kmod-$(DEMO_KERNEL)/hipec.ko \
 		$(BENCH:%=--bin %) --tree $(TABLES_GUEST)
 

@@ -11,7 +11,7 @@ syn match hpOctal /\<0\d\+\>/
 syn match hpLabel /^\s*\zs\h\w*\ze\s*:/
 syn match hpConstant /\c\<\%(TRUE\|FALSE\|NONE\|HEAD\|TAIL\|MODIFIED\|REFERENCE\|RESET\|SET\)\>/
 syn match hpSystem /\C\<\%(_free_queue\|_free_count\|FaultedAddress\|FaultKind\|FrameBudget\|ResidentCount\|Time\|Hint\|Context\|PageEntries\)\>/
-syn match hpCommand /\c\<\%(EmptyQ\|InQ\|DeQueue\|EnQueue\|Request\|Release\|Flush\|Set\|Ref\|Mod\|FindVA\|FindPA\|Map\|UnMap\|Length\|Peek\|Next\|Resident\|Copy\|Same\|PageAt\|Random\|Prefetch\)\>\ze\s*(/
+syn match hpCommand /\c\<\%(EmptyQ\|InQ\|DeQueue\|EnQueue\|Request\|Release\|Flush\|Set\|Ref\|Mod\|FindVA\|FindPA\|Map\|UnMap\|Length\|Peek\|Next\|Resident\|Copy\|Same\|PageAt\|Random\|Prefetch\|SketchAdd\|SketchGet\)\>\ze\s*(/
 syn match hpType /\c\<\%(Int\|Queue\|Page\|Field\)\>\ze\s*\%(\s\|\*\)\s*\h/
 syn match hpSetting /\c\<\%(Ghosts\|Timer\)\>\ze\s\+\w/
 syn match hpDeclaration /\c\<\%(Event\|by\|const\|counter\|in\|param\|shared\)\>/

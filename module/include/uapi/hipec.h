@@ -172,6 +172,7 @@ struct hipec_exit {
 /*
  * Counters of a container, all monotonic from its load unless the last column
  * says `now`. Pages are 4096 bytes; reads and writes are of the backing file.
+ * HIPEC_GAP is the place of one that there is no more: it is 0, and no list has it.
  */
 #define HIPEC_COUNTERS(X)                                                    \
 	X(faults,       "faults on pages that held no frame")                \
@@ -204,30 +205,18 @@ struct hipec_exit {
 	X(default_most, "now, most that it did, likewise; 0 if it is not known") \
 	X(hits,         "pages in place that a read(), a write() or the fault of a map found again") \
 	X(open_before,  "open files in place that were open before they were attached") \
-	X(engine,       "now, how its events run: 1 in native code, else interpreted, as HIPEC_ENGINES says")
-
-/* Why events run as they do: names, values of the counter `engine`, and texts. */
-#define HIPEC_ENGINES(X)                                                     \
-	X(NONE,      0, "there is no policy")                                \
-	X(NATIVE,    1, "native code")                                       \
-	X(OFF,       2, "interpreted: the module's parameter jit was off")   \
-	X(EMPTY,     3, "built in")                                          \
-	X(LONG,      4, "interpreted: the policy is too long for native code") \
-	X(NO_MEMORY, 5, "interpreted: there was no memory for native code")  \
-	X(NO_JIT,    6, "interpreted: the kernel made no native code; see bpf_jit_enable and bpf_jit_limit in /proc/sys/net/core") \
-	X(LARGE,     7, "interpreted: native code would be too large; see bpf_jit_harden in /proc/sys/net/core") \
-	X(RECORDED,  8, "interpreted while it is recorded")                  \
-	X(CHOSEN,    9, "interpreted: who loaded it wanted it so")
-
-#define HIPEC_X(name, code, text) HIPEC_ENGINE_##name = code,
-enum hipec_engine { HIPEC_ENGINES(HIPEC_X) };
-#undef HIPEC_X
+	HIPEC_GAP(reserved)                                                  \
+	X(outgrown,     "now, files in place that are larger than their page numbers: the kernel reclaims their pages as well") \
+	X(surrendered,  "times that files in place were left to the kernel's reclaim for a while, as memory was short")
 
 struct hipec_counters {
 #define HIPEC_X(name, help) __u64 name;
+#define HIPEC_GAP(name) __u64 name;
 	HIPEC_COUNTERS(HIPEC_X)
+#undef HIPEC_GAP
 #undef HIPEC_X
 };
+#define HIPEC_GAP(name)
 
 /* HIPEC_IOC_QUERY: the module as a whole. */
 struct hipec_query {
@@ -253,8 +242,8 @@ struct hipec_query {
 #define HIPEC_FEATURE_SWAP 0x80		/* there are HIPEC_IOC_SWAP, _REVOKE and _WHY */
 #define HIPEC_FEATURE_LOG 0x400		/* there is HIPEC_IOC_LOG */
 #define HIPEC_FEATURE_IN_PLACE 0x800	/* there are HIPEC_IOC_TAKE and _RELEASE */
-#define HIPEC_FEATURE_JIT 0x1000	/* there is HIPEC_LOAD_JIT */
 #define HIPEC_FEATURE_LEAGUE 0x2000	/* there are HIPEC_IOC_JOIN and _STANDING */
+/* 0x1000 is reserved: it was in use. */
 
 /*
  * HIPEC_IOC_LOAD: policy and frames for this container, once. They are reserved,
@@ -294,16 +283,7 @@ struct hipec_load {
 #define HIPEC_LOAD_IN_PLACE 0x2
 #define HIPEC_LOAD_KEEP 0x4	/* only with IN_PLACE */
 #define HIPEC_LOAD_CONTRACT 0x8	/* likewise */
-
-/*
- * How the policy's events run, of LOAD, and of SWAP, where 0 leaves it as it was: one of
- * these; 0: as the module's parameter jit says. Where that is off, AUTO and ON are for
- * CAP_SYS_ADMIN alone; others' policies are interpreted all the same.
- */
-#define HIPEC_LOAD_JIT 0x30	/* all of its bits */
-#define HIPEC_LOAD_JIT_OFF 0x10
-#define HIPEC_LOAD_JIT_AUTO 0x20
-#define HIPEC_LOAD_JIT_ON 0x30
+/* 0x10 and 0x20 are reserved: they were in use. */
 
 #define HIPEC_MAX_CLUSTER 32
 #define HIPEC_DEFAULT_CLUSTER 32
@@ -477,7 +457,7 @@ struct hipec_sample {
  */
 struct hipec_swap {
 	__u32 size;
-	__u32 flags;		/* in: one of HIPEC_LOAD_JIT, or 0 */
+	__u32 flags;		/* in: 0 */
 	__u64 id;		/* in: 0: this container */
 	__u64 image;		/* in: address of the image, or 0 */
 	__u32 image_size;	/* in: bytes; 0 if there is none */

@@ -45,6 +45,8 @@
 	X(INTS,      HIPEC_T(INTS),                0, "an integer array")    \
 	X(INTS_W,    HIPEC_T(INTS),                HIPEC_KINDF_WRITE,        \
 	  "an integer array that can be written")                            \
+	X(SKETCH,    HIPEC_T(INTS),                HIPEC_KINDF_WRITE,        \
+	  "an integer array of 2 elements or more that can be written")      \
 	X(QUEUES,    HIPEC_T(QUEUES),              0, "a queue array")       \
 	X(FIELD,     HIPEC_T(FIELD),               0, "a page field")        \
 	X(END,       0, 0, "HEAD or TAIL")                                   \
@@ -185,7 +187,13 @@
 	  "$a becomes a pseudo-random integer from 0 to $b - 1. The seed is given at load.") \
 	X(PREFETCH, prefetch, "Prefetch", 0x2d, INT, INT, INT_W,              \
 	  HIPEC_OPF_TEST | HIPEC_OPF_HOST, "prefetch $a, $b, $c",             \
-	  "Begin to read $b pages from address $a on, 32 at most, without waiting, into frames that are free; pages that hold a frame are passed over. $c is the number begun, the condition tells whether there was any. PageFault tells of each page when it is used first.")
+	  "Begin to read $b pages from address $a on, 32 at most, without waiting, into frames that are free; pages that hold a frame are passed over. $c is the number begun, the condition tells whether there was any. PageFault tells of each page when it is used first.") \
+	X(SKETCHADD, sketchadd, "SketchAdd", 0x2e, SKETCH, INT, INT,          \
+	  0, "sketchadd $a, $b, $c",                                          \
+	  "Count a use of $b in $a, a sketch of how often each integer was used: element 0 is its own, the others hold 16 counters each, up to 15. Of four counters of $b, shared with others, each is raised; in any $c uses all counters of the sketch are halved once, those of 64 elements at most with each use.") \
+	X(SKETCHGET, sketchget, "SketchGet", 0x2f, INT_W, SKETCH, INT,        \
+	  0, "sketchget $a, $b, $c",                                          \
+	  "$a becomes how often $c was used lately by sketch $b, the least of its four counters.")
 
 #define HIPEC_COMMANDS(X) HIPEC_COMMANDS_LOOP(X) HIPEC_COMMANDS_CALLED(X)
 

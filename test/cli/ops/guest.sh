@@ -20,13 +20,13 @@ done >/results/parameters.txt
 rmmod hipec
 insmod /hipec/hipec.ko pool_mb=4 log_records=8 || exit 1
 
-# What the page tells of: a sweep that is served well in frames of its own; a program
-# that knows nothing, in a share; and a policy that makes a mistake.
+# What the page tells of: a sweep that is served well in frames of its own; a search in a
+# share; and a policy that makes a mistake.
 sweep --policy /hipec/policies/mru.hpo --frames 256 --passes 1000000 outer >/dev/null &
 sweep=$!
 container 1
-hipec run --regions --json -o /results/run.json --policy mru --budget 320 --map books -- search books &
-run=$!
+search /hipec/policies/mru.hpo 320 books &
+search=$!
 container 2
 sweep --policy draft.hpo --frames 64 --passes 1000000 outer >/dev/null 2>&1 &
 draft=$!
@@ -61,14 +61,14 @@ kill -9 $sweep
 wait $sweep 2>/dev/null
 kill $draft
 wait $draft 2>/dev/null
-killall search
-wait $run
+kill $search
+wait $search 2>/dev/null
 hipec log --json >/results/log-after.json
 
 # The runbook of the page, for a program in a share; behind each command, who is in charge,
 # and what may be set.
-hipec run --regions --quiet --policy mru --budget 320 --map books -- search books &
-run=$!
+search /hipec/policies/mru.hpo 320 books &
+search=$!
 until hipec status | grep -q ' search '; do :; done
 ID=$(hipec status | sed -n 's/ *\([0-9]*\) .* search .*/\1/p')
 export ID
@@ -80,8 +80,8 @@ for command in /hipec/runbook/*; do
 		"$(cat /sys/module/hipec/parameters/quota_mb)" \
 		"$(cat /sys/module/hipec/parameters/revocation)" >>/results/runbook.txt
 done
-killall search
-wait $run
+kill $search
+wait $search 2>/dev/null
 
 # Somebody who looks does not keep the module from going.
 hipec top -n 1000 -i 0.2 --json >/dev/null 2>/results/top-gone.txt &

@@ -2,7 +2,7 @@
 /*
  * What programs do with maps of files, a verb each: maps VERB FILE. Each prints what
  * it finds, which must be the same with and without hipec run. FILE has eight pages
- * or more; test_run.py and the guest run it.
+ * or more; the guest runs it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -304,7 +304,7 @@ static void mixed(void)
 	want(pwrite(fd, &c, 1, 3 * PAGE) == 1, "pwrite");
 }
 
-/* To read, and then to write as well: one of the two can have a region. */
+/* To read, and then to write as well. */
 static void both(void)
 {
 	unsigned char *m = map_whole(PROT_READ, MAP_SHARED, O_RDONLY);

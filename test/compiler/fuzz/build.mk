@@ -6,12 +6,12 @@ AMPC_LIB := $(filter-out main.o,$(AMPC_OBJ))
 
 $(B)/asan/test/compiler/fuzz/%.o: test/compiler/fuzz/%.c | $(B)/compiler/parser.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(SANITIZE) $(AMPC_CPPFLAGS) -c $< -o $@
 
 $(B)/asan/ampc-fuzz: $(AMPC_FUZZ_SRC:%.c=$(B)/asan/%.o) \
 		$(AMPC_LIB:%=$(B)/asan/compiler/%) $(AMPC_ASM:%=$(B)/asan/%) \
 		$(B)/asan/libhipecvm.a
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
+	$(LINK) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(HASH_LIBS) -o $@
 
 FAST += $(B)/asan/ampc-fuzz
 

@@ -18,6 +18,7 @@ static const char *const words[] = {
 	"return", "TRUE", "NONE", "HEAD", "TAIL", "REFERENCE", "RESET",
 	"_free_queue", "_free_count", "FaultedAddress", "EnQueue", "DeQueue",
 	"Length", "Request", "Random", "Prefetch", "Next", "Select", "Load", "InQ",
+	"SketchAdd", "SketchGet",
 	"(", ")", "{", "}", "[", "]", ";", ",", ":", "?", ".", "..", "->", "=", "==",
 	"!=", "<=", "&&", "||", "<<", ">>", "<<=", "++", "--", "+", "-", "*",
 	"/", "%", "!", "~", "/*", "*/", "//", "\"", "'", "\\", "#", "@",

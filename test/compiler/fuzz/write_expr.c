@@ -160,6 +160,9 @@ static void argument(struct writer *w, u8 kind, u32 depth)
 	case AMPC_QUEUE:
 		queue(w, kind == HIPEC_KIND_QUEUE_OUT, depth);
 		return;
+	case AMPC_INTS:
+		put(w, "a%u", pick(w, w->nr_arrays - w->nr_shared));
+		return;
 	default:
 		break;
 	}
@@ -170,6 +173,17 @@ static void argument(struct writer *w, u8 kind, u32 depth)
 		put(w, "%c", toupper((u8)*s));
 }
 
+/* Whether @op can be written: a sketch is an array that is the policy's own. */
+static bool is_command(const struct writer *w, u8 op)
+{
+	u32 i;
+
+	for (i = 0; ampc_builtin_is(op) && i < ampc_builtin_nr_args(op); i++)
+		if (ampc_builtin_arg_kind(op, i) == HIPEC_KIND_SKETCH)
+			return w->nr_arrays > w->nr_shared;
+	return ampc_builtin_is(op);
+}
+
 /* A call of any command whose result is of that type. */
 static void command(struct writer *w, enum ampc_type type, u32 depth)
 {
@@ -178,7 +192,7 @@ static void command(struct writer *w, enum ampc_type type, u32 depth)
 
 	do {
 		op = pick(w, 256);
-	} while (!ampc_builtin_is(op) || ampc_builtin_type(op) != type);
+	} while (!is_command(w, op) || ampc_builtin_type(op) != type);
 	put(w, "%s(", hipec_ops[op].word);
 	for (i = 0; i < ampc_builtin_nr_args(op); i++) {
 		put(w, "%s", i ? ", " : "");
@@ -381,7 +395,7 @@ static void page(struct writer *w, u32 depth)
 /* A statement that is an expression. */
 void write_effect(struct writer *w, u32 depth)
 {
-	switch (pick(w, 6)) {
+	switch (pick(w, 7)) {
 	case 0:
 	case 1:
 		write_page_name(w, pick(w, w->nr_pages));
@@ -394,6 +408,13 @@ void write_effect(struct writer *w, u32 depth)
 	case 3:
 		command(w, AMPC_PAGE, depth);
 		break;
+	case 4:
+		/* Those without a value: what changes a sketch. */
+		if (w->nr_arrays > w->nr_shared) {
+			command(w, AMPC_VOID, depth);
+			break;
+		}
+		/* fall through */
 	default:
 		change(w, depth);
 	}

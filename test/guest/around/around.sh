@@ -9,7 +9,8 @@ export HIPEC_POLICY_PATH=/hipec/policies HOME=/tmp
 cgroups=/sys/fs/cgroup
 mkdir -p /etc
 echo "user:x:65534:65534::/tmp:/bin/sh" >/etc/passwd
-insmod /hipec/hipec.ko backoff_ms=0 || exit 1
+. /hipec/module.sh
+load_module backoff_ms=0 || exit 1
 chmod 666 /dev/hipec
 modprobe -aq loop overlay
 cd /data
@@ -247,4 +248,4 @@ try sqlite-same cmp /tmp/plain /tmp/taken
 wc -l </tmp/plain >/results/sqlite-lines
 cd /
 umount /data
-try rmmod rmmod hipec
+try idle module_is_idle

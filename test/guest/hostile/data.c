@@ -16,6 +16,8 @@ static const char *const paths[NR_BACKING] = {
 	"/data/hostile-6",
 	"/tmp/hostile-7",	/* tmpfs: direct I/O on newer kernels only */
 	"/dev/loop0",
+	PLACE_DIR "/0", PLACE_DIR "/1", PLACE_DIR "/2", PLACE_DIR "/3", PLACE_DIR "/4",
+	PLACE_DIR "/5",
 };
 
 const char *backing_path(uint32_t file)
@@ -45,14 +47,30 @@ void fill_page(uint64_t *page, uint32_t file, uint32_t number)
 		page[i] = data_word(file, number, i);
 }
 
+/* All may use those that are taken, and each worker has one of its own. */
+static int give_file(int fd, uint32_t file)
+{
+	uint32_t whose = file < FIRST_PLACED ? file : file - FIRST_PLACED;
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	if (fchmod(fd, file < FIRST_PLACED ? 0644 : 0666))
+		return -errno;
+	if (whose < NR_ROOT || whose > NR_WORKERS)
+		return 0;
+	return or_errno(fchown(fd, USER, USER));
+}
+
 static int make_file(uint32_t file)
 {
 	uint64_t page[PAGE_BYTES / 8];
-	int fd = open(paths[file], O_RDWR | O_CREAT, 0600), ret = 0;
-	uint32_t i, nr = 64 + 16 * file;
+	int fd = open(paths[file], O_RDWR | O_CREAT, 0600), ret;
+	uint32_t i, nr = 64 + 16 * (file % FIRST_PLACED);
 
 	if (fd < 0)
 		return -errno;
+	ret = give_file(fd, file);
 	for (i = 0; i < nr && !ret; i++) {
 		fill_page(page, file, i);
 		if (pwrite(fd, page, sizeof(page), i * PAGE_BYTES) !=

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Operations on /dev/hipec: policies sound and unsound, arguments right and
- * wrong, files that can be attached and those that cannot.
+ * Operations on /dev/hipec: policies sound and unsound, arguments right and wrong.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 
 #include "hostile.h"
 
@@ -54,10 +52,10 @@ static uint64_t some_frames(void)
 	       dice < 99 ? 0 : fuzz_random(&w.rng) >> below(64);
 }
 
-/* An open container; a new one if there is none, or if @fresh. */
-static struct hold *container(bool fresh)
+/* An open container, at times one in place; a new one if there is none, or if @fresh. */
+struct hold *container(bool fresh)
 {
-	struct hold *h = fresh ? NULL : any_hold(w.container);
+	struct hold *h = fresh ? NULL : any_hold(chance(80) ? w.container : w.place);
 
 	if (h)
 		return h;
@@ -66,12 +64,12 @@ static struct hold *container(bool fresh)
 	return h->fd < 0 ? NULL : h;
 }
 
-int load(struct hold *h, void *image, size_t size)
+int load_with(struct hold *h, const void *image, size_t size, uint32_t flags)
 {
 	struct hipec_load a = {
 		.image = (uintptr_t)image, .image_size = size,
 		.frames = some_frames(), .cluster = below(6) ? below(33) : 1,
-		.seed = below(3), .flags = chance(50) ? HIPEC_LOAD_SHARE : 0,
+		.seed = below(3), .flags = flags,
 	};
 	char text[200];
 	int ret;
@@ -83,6 +81,11 @@ int load(struct hold *h, void *image, size_t size)
 	ret = hipec_load_args(h->fd, &a);
 	h->loaded |= !ret;
 	return ret;
+}
+
+static int load(struct hold *h, const void *image, size_t size)
+{
+	return load_with(h, image, size, chance(50) ? HIPEC_LOAD_SHARE : 0);
 }
 
 static struct hold *empty_container(void)
@@ -124,6 +127,26 @@ static size_t copy_policy(uint64_t *image)
 		return 0;
 	memcpy(image, policy[i].image, policy[i].size);
 	return policy[i].size;
+}
+
+/* A policy of any kind; none: the built-in one. Return: its size. */
+size_t some_image(const void **image)
+{
+	static uint64_t room[FUZZ_MAX_IMAGE / 8];
+	uint32_t dice = below(100), i = below(nr_policies);
+	size_t size;
+
+	*image = dice < 10 ? NULL : room;
+	if (dice < 10)
+		return 0;
+	if (dice < 65) {
+		*image = policy[i].image;
+		return policy[i].size;
+	}
+	if (dice < 80)
+		return fuzz_generate(fuzz_random(&w.rng), room, sizeof(room));
+	size = copy_policy(room);
+	return size ? fuzz_mutate(fuzz_random(&w.rng), room, size, sizeof(room)) : 0;
 }
 
 int op_load_mutated(void)
@@ -200,13 +223,21 @@ static size_t sound_args(unsigned int nr, void *arg)
 		return FILL(hipec_set_param, .slot = below(16), .value = below(4));
 	case _IOC_NR(HIPEC_IOC_LOG):
 		return FILL(hipec_log, 0);
+	case _IOC_NR(HIPEC_IOC_TAKE):
+		return FILL(hipec_take, .fd = fd);
+	case _IOC_NR(HIPEC_IOC_RELEASE):
+		return FILL(hipec_release, .fd = fd);
+	case _IOC_NR(HIPEC_IOC_JOIN):
+		return FILL(hipec_join, .image = image, .image_size = policy[i].size);
+	case _IOC_NR(HIPEC_IOC_STANDING):
+		return FILL(hipec_standing, .team = below(3));
 	default:
 		return FILL(hipec_status, 0);
 	}
 }
 
 /* A region that an ioctl made without our asking: keep it as any other. */
-static void keep_region(int fd, uint64_t pages)
+void keep_region(int fd, uint64_t pages)
 {
 	struct hold *h = place_for(w.region);
 
@@ -218,7 +249,8 @@ int op_changed_ioctl(void)
 {
 	static uint32_t arg[1024];
 	struct hold *h = container(chance(30));
-	unsigned int nr = _IOC_NR(HIPEC_IOC_QUERY) + below(14);
+	unsigned int nr = chance(75) ? _IOC_NR(HIPEC_IOC_QUERY) + below(14) :
+				       _IOC_NR(HIPEC_IOC_TAKE) + below(4);
 	size_t size = sound_args(nr, memset(arg, 0, sizeof(arg)));
 	uint32_t i;
 	int ret;
@@ -264,6 +296,39 @@ int op_swap(void)
 					     sizeof(image));
 	}
 	return hipec_swap_args(h->fd, &a);
+}
+
+/*
+ * A rival, of which some never end, or another budget. Most play in the accesses of whoever
+ * has the container's mappings.
+ */
+int op_join(void)
+{
+	struct hold *h = container(false);
+	uint32_t i = below(nr_policies);
+
+	if (!h)
+		return -EMFILE;
+	if (chance(20))
+		return hipec_join_budget(h->fd, 0, below(HIPEC_MAX_QUARTERS + 2), NULL, 0);
+	return hipec_join(h->fd, 0, policy[i].image, policy[i].size, NULL, 0);
+}
+
+int op_standing(void)
+{
+	struct hold *h = container(false);
+	struct hipec_standing s;
+	int ret;
+
+	if (!h)
+		return -EMFILE;
+	/* There is a league, most often. */
+	if (chance(50))
+		hipec_join(h->fd, 0, NULL, 0, NULL, 0);
+	ret = hipec_standing(h->fd, 0, chance(50) ? 0 : below(HIPEC_MAX_TEAMS), &s);
+	if (!ret && s.runs >= s.nr)
+		wrong("standing: team %u of %u runs", s.runs, s.nr);
+	return ret;
 }
 
 int op_revoke(void)
@@ -312,7 +377,7 @@ int op_random_ioctl(void)
 {
 	static uint32_t arg[1024];
 	struct hold *h = container(false);
-	uint32_t i, nr = 0x7e + below(17);
+	uint32_t i, nr = 0x7e + below(24);
 	unsigned int cmd = _IOC(chance(80) ? 3 : below(4),
 				chance(90) ? 'h' : below(256), nr, below(4096));
 	void *at = chance(95) ? (void *)arg : (void *)fuzz_random(&w.rng);
@@ -439,96 +504,4 @@ int op_poll(void)
 		return -EMFILE;
 	p.fd = h->fd;
 	return or_errno(poll(&p, 1, below(2)));
-}
-
-int op_open_file(void)
-{
-	struct hold *h = place_for(w.file);
-	/* Most often its own, so that not all are in each other's way. */
-	uint32_t file = chance(50) ? w.me : below(NR_BACKING);
-	bool writable = chance(75);
-
-	h->fd = open(backing_path(file), writable ? O_RDWR : O_RDONLY);
-	h->file = file;
-	h->writable = writable;
-	return h->fd < 0 ? -errno : 0;
-}
-
-static int attach(uint64_t offset, uint64_t length)
-{
-	struct hold *c = container(false), *f = any_hold(w.file), *r;
-	struct stat st;
-	bool writable;
-	int fd;
-
-	if (!f && !op_open_file())
-		f = any_hold(w.file);
-	if (!c || !f)
-		return -EMFILE;
-	if (!c->loaded)
-		load(c, policy[0].image, policy[0].size);
-	writable = f->writable && chance(70);
-	fd = hipec_attach(c->fd, f->fd, offset, length, writable, NULL);
-	if (fd < 0)
-		return fd;
-	if (!length) {
-		if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
-			st.st_size = MAX_PAGES * PAGE_BYTES;
-		length = st.st_size > (off_t)offset ? st.st_size - offset : 1;
-	}
-	r = place_for(w.region);
-	*r = (struct hold){
-		.fd = fd, .file = f->file, .first = offset / PAGE_BYTES,
-		.pages = (length + PAGE_BYTES - 1) / PAGE_BYTES,
-		.writable = writable,
-	};
-	return 0;
-}
-
-int op_attach(void)
-{
-	return attach(0, 0);
-}
-
-int op_attach_part(void)
-{
-	return attach(below(40) * PAGE_BYTES, 1 + below(48 * PAGE_BYTES));
-}
-
-/* What is no backing file, or no range of it. */
-int op_attach_odd(void)
-{
-	static const char *const paths[] = {
-		"/data", "/dev/null", "/dev/zero", "/proc/self/maps",
-		"/sys/kernel/debug/hipec/frames", "/dev/hipec", "/data/hostile-0",
-	};
-	struct hold *c = container(false), *r = any_hold(w.region);
-	int pipes[2] = { -1, -1 }, fd, ret;
-
-	if (!c)
-		return -EMFILE;
-	switch (below(6)) {
-	case 0:
-		fd = r ? dup(r->fd) : -1;
-		break;
-	case 1:
-		fd = pipe(pipes) ? -1 : pipes[0];
-		break;
-	case 2:
-		fd = dup(c->fd);
-		break;
-	case 3:
-		fd = open("/data/hostile-1", O_WRONLY | O_APPEND);
-		break;
-	default:
-		fd = open(paths[below(7)], chance(30) ? O_PATH : O_RDONLY);
-	}
-	ret = hipec_attach(c->fd, fd, chance(60) ? 0 : fuzz_random(&w.rng),
-			   chance(60) ? 0 : fuzz_random(&w.rng) >> below(64),
-			   chance(20), NULL);
-	if (ret >= 0)
-		keep_region(ret, 1);
-	close(fd);
-	close(pipes[1]);
-	return ret;
 }

@@ -20,9 +20,9 @@ int channel[NR_WORKERS][2];
 
 static struct hold *any_kind(struct hold **table)
 {
-	uint32_t dice = below(10);
+	uint32_t dice = below(12);
 
-	*table = dice < 3 ? w.container : dice < 7 ? w.region : w.file;
+	*table = dice < 3 ? w.container : dice < 7 ? w.region : dice < 10 ? w.file : w.place;
 	return any_hold(*table);
 }
 
@@ -52,7 +52,7 @@ int op_close(void)
 
 struct message {
 	struct hold hold;
-	uint32_t kind;	/* 0 container, 1 region, 2 file */
+	uint32_t kind;	/* 0 container, 1 region, 2 file, 3 container in place */
 };
 
 static uint64_t inode_of(int fd)
@@ -87,7 +87,7 @@ static int take(struct message *m)
 	/* It may be another by now; a region's inode is its own. */
 	if (fd >= 0 && (inode_of(fd) != o.inode ||
 			(fcntl(fd, F_GETFL) & O_ACCMODE) !=
-			(o.kind == 0 || o.hold.writable ? O_RDWR : O_RDONLY))) {
+			(o.kind == 0 || o.kind == 3 || o.hold.writable ? O_RDWR : O_RDONLY))) {
 		close(fd);
 		return -ESTALE;
 	}
@@ -100,8 +100,8 @@ static int take(struct message *m)
 int op_send(void)
 {
 	struct hold *table, *h = any_kind(&table);
-	struct message m = { .kind = table == w.container ? 0 :
-				     table == w.region ? 1 : 2 };
+	struct message m = { .kind = table == w.container ? 0 : table == w.region ? 1 :
+				     table == w.file ? 2 : 3 };
 	union {
 		struct cmsghdr head;
 		char space[CMSG_SPACE(sizeof(int))];
@@ -127,7 +127,7 @@ int op_send(void)
 
 int op_receive(void)
 {
-	struct hold *tables[] = { w.container, w.region, w.file }, *h;
+	struct hold *tables[] = { w.container, w.region, w.file, w.place }, *h;
 	char control[CMSG_SPACE(sizeof(int))];
 	struct message m;
 	struct iovec iov = { &m, sizeof(m) };

@@ -5,10 +5,11 @@
     hostile.py [--kernel debug] [--seconds 600] [--seed 1]
 
 Ends with status 0 if the kernel had nothing to complain about, every frame came
-back, the module could be unloaded, no memory was lost, and nearly each operation
-had worked at least once. Else the console in build/hostile-KERNEL has the last
-operations of all workers before the kernel died, and hostile.txt in results/
-there those before something else went wrong.
+back, nothing holds the module but that files were taken, no memory was lost,
+nobody was killed for lack of it, and nearly each operation had worked at least
+once. Else the console in build/hostile-KERNEL has the last operations of all
+workers before the kernel died, and hostile.txt in results/ there those before
+something else went wrong.
 """
 
 import argparse

@@ -5,9 +5,10 @@
  *	hostile-client SECONDS SEED
  *
  * Starts NR_WORKERS, kills one now and then and starts it again; at the end
- * kills all and asks whether every frame came back. Prints how often each
- * operation was tried and worked, the last operations of each worker if
- * anything is wrong, and `ok` or `not ok: REASON` in the last line.
+ * kills all, lets go of containers that were kept, and asks whether every frame
+ * came back. Prints how often each operation was tried and worked, the last
+ * operations of each worker if anything is wrong, and `ok` or `not ok: REASON` in
+ * the last line.
  *
  * With /dev/kmsg writable and HOSTILE_LOG set, each operation is in the kernel's
  * log before it is done (panic_print=32 shows it when the kernel dies of it).
@@ -114,6 +115,20 @@ static void say(const char *text)
 		snprintf(board->text, sizeof(board->text), "%s", text);
 }
 
+/* What was kept is let go of. Return: whether no container is left. */
+static bool end_containers(void)
+{
+	double end = now() + PATIENCE;
+	int fd = hipec_open();
+	uint32_t left = 1;
+
+	while (fd >= 0 && (left = end_places(fd)) && now() < end)
+		usleep(10000);
+	if (fd >= 0)
+		close(fd);
+	return !left;
+}
+
 static void finish(void)
 {
 	char text[64];
@@ -128,6 +143,8 @@ static void finish(void)
 	}
 	if (!all_dead())
 		return say("processes that were killed do not die");
+	if (!end_containers())
+		say("containers are left");
 	/* Files of the dead are closed by and by. */
 	for (end = now() + PATIENCE; frames() && now() < end;)
 		usleep(10000);
@@ -200,7 +217,7 @@ static int prepare(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (getenv("HOSTILE_LOG"))
 		kmsg = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
-	return make_files() ?: read_policies();
+	return make_places() ?: make_files() ?: read_policies();
 }
 
 static bool enough(void)

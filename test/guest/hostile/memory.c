@@ -70,7 +70,7 @@ void free_spot(struct spot *s)
 	*s = (struct spot){ .kind = FREE };
 }
 
-static struct spot *spot_to_use(void)
+struct spot *spot_to_use(void)
 {
 	uint32_t i;
 
@@ -98,8 +98,7 @@ static struct spot *used_spot(int kind, bool writable)
 	return found;
 }
 
-static int map_at(struct spot *s, int fd, size_t bytes, int prot, int flags,
-		  uint64_t offset)
+int map_at(struct spot *s, int fd, size_t bytes, int prot, int flags, uint64_t offset)
 {
 	void *p = mmap(address_of(s), bytes, prot, flags | MAP_FIXED, fd,
 		       offset);

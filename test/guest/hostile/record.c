@@ -17,7 +17,7 @@ void keep_record(int fd)
 
 int op_record(void)
 {
-	struct hold *h = any_hold(w.container);
+	struct hold *h = any_hold(chance(60) ? w.container : w.place);
 	struct hipec_status s = { 0 };
 	uint64_t id = 0;
 	uint32_t ring = chance(90) ? HIPEC_RECORD_MIN_RING << below(6) :

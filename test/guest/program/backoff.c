@@ -14,7 +14,6 @@
 #define FILE_A DIR_DATA "backoff-a"
 #define FRAMES 64
 #define PARAMETER "/sys/module/hipec/parameters/backoff_ms"
-#define OLDER "/sys/module/hipec/parameters/readmit_ms"
 
 /* Each test has an image of its own, since the module does not forget. */
 static void *image;
@@ -26,17 +25,12 @@ static void make_image(const char *policy, const char *name)
 	strcpy(((struct hipec_image *)image)->name, name);
 }
 
-static void write_parameter(const char *path, const char *ms)
+static void set_wait(const char *ms)
 {
-	int fd = open(path, O_WRONLY);
+	int fd = open(PARAMETER, O_WRONLY);
 
 	CHECK(fd >= 0 && write(fd, ms, strlen(ms)) == (ssize_t)strlen(ms));
 	close(fd);
-}
-
-static void set_wait(const char *ms)
-{
-	write_parameter(PARAMETER, ms);
 }
 
 static int load(uint32_t flags, int *container, char *log, size_t log_size)
@@ -185,17 +179,6 @@ static void own_frames_are_not_asked_about(void)
 	set_wait("0");
 }
 
-static void older_name(void)
-{
-	char text[16] = "";
-	int fd = open(PARAMETER, O_RDONLY);
-
-	write_parameter(OLDER, "7");
-	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) == 2 && !strcmp(text, "7\n"));
-	close(fd);
-	set_wait("0");
-}
-
 const struct test backoff_tests[] = {
 	{ "backoff_refuses_until_the_wait_is_over",
 	  refused_until_the_wait_is_over },
@@ -203,6 +186,5 @@ const struct test backoff_tests[] = {
 	{ "backoff_lets_others_in", others_may },
 	{ "backoff_does_not_ask_who_has_its_own_frames",
 	  own_frames_are_not_asked_about },
-	{ "backoff_ms_has_its_older_name", older_name },
 	{ 0 }
 };

@@ -5,6 +5,8 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -144,9 +146,63 @@ static void faults_are_heard(void)
 	close(m.container);
 }
 
+/* References to the module. */
+static long module_references(void)
+{
+	FILE *file = fopen("/sys/module/hipec/refcnt", "r");
+	long nr;
+
+	CHECK(file && fscanf(file, "%ld", &nr) == 1);
+	fclose(file);
+	return nr;
+}
+
+static volatile bool opening;
+
+static void *open_again_and_again(void *unused)
+{
+	(void)unused;
+	while (opening)
+		close(open(FILE_A, O_RDONLY));
+	return NULL;
+}
+
+/*
+ * Files are opened as their tables change: each open gets the functions of one table, and a
+ * reference to the owner of one, in v6.1 perhaps of the other. None is lost, and none is kept.
+ */
+static void open_beside_take_keeps_references(void)
+{
+	int file = open_before(), c = open_cache("fifo", 16), i;
+	pthread_t thread[3];
+	long before;
+
+	take(c, file);
+	CHECK_EQ(hipec_release(c, 0, file), 0);
+	before = module_references();
+	CHECK(!sched_setaffinity(0, sizeof(cpu_set_t), &(cpu_set_t){ .__bits = { ~0ul } }));
+	opening = true;
+	for (i = 0; i < 3; i++)
+		CHECK(!pthread_create(&thread[i], NULL, open_again_and_again, NULL));
+	for (i = 0; i < rounds(3000); i++) {
+		take(c, file);
+		CHECK_EQ(hipec_release(c, 0, file), 0);
+	}
+	opening = false;
+	for (i = 0; i < 3; i++)
+		CHECK(!pthread_join(thread[i], NULL));
+	/* A file that was closed is put a while later. */
+	for (i = 0; i < 200 && module_references() != before; i++)
+		usleep(10000);
+	CHECK_EQ(module_references(), before);
+	close(c);
+	close(file);
+}
+
 const struct test cache_before_tests[] = {
 	{ "cache_hears_descriptors_of_before", reads_are_heard },
 	{ "cache_hears_other_processes_of_before", other_processes_are_heard },
 	{ "cache_hears_maps_of_before", faults_are_heard },
+	{ "cache_open_beside_take_keeps_references", open_beside_take_keeps_references },
 	{ 0 }
 };

@@ -5,6 +5,11 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include "guest.h"
 
@@ -126,6 +131,209 @@ static void beside_a_region(void)
 	CHECK_LE(64, read_range(c, file, 0, 64));
 	close(file);
 	close(c);
+}
+
+#define DEEP DIR_DATA "cache-deep"
+#define DEEP_FILE "file"
+#define DEEP_LEVELS 1000	/* so that it takes a while to write its path */
+#define DEEP_ROUNDS 100
+#define DEEP_SECONDS 100
+#define USER 1000
+
+/* What a thread asks about, and how often it was told. */
+static int asked_container;
+static volatile uint64_t asked_address;
+static volatile unsigned long nr_told;
+
+static void *ask_why(void *arg)
+{
+	struct hipec_why w;
+	int ret;
+
+	for (;;) {
+		w = (struct hipec_why){ .offset = asked_address };
+		ret = hipec_why(asked_container, 0, &w);
+		if (ret && ret != -ENXIO)
+			FAIL("why: %s", strerror(-ret));
+		nr_told++;
+	}
+	return arg;
+}
+
+/* A file that is open nowhere and taken. Return: its address. */
+static uint64_t take_closed(int c)
+{
+	struct hipec_take take;
+	int fd = open(DEEP_FILE, O_RDWR | O_CREAT | O_EXCL, 0600);
+
+	CHECK(fd >= 0 && write(fd, "", 1) == 1);
+	CHECK_EQ(hipec_take(c, 0, fd, &take), 0);
+	close(fd);
+	return take.address;
+}
+
+/* Never ends, or asks often about files that are unlinked meanwhile. */
+static void why_and_unlink(void)
+{
+	unsigned long told;
+	pthread_t thread;
+	int i;
+
+	CHECK(!setresgid(USER, USER, USER) && !setresuid(USER, USER, USER));
+	CHECK(!chdir(DEEP));
+	for (i = 0; i < DEEP_LEVELS; i++)
+		CHECK(!mkdir("d", 0700) && !chdir("d"));
+	asked_container = open_cache("fifo", 64);
+	asked_address = take_closed(asked_container);
+	CHECK(!pthread_create(&thread, NULL, ask_why, NULL));
+	for (i = 0; i < DEEP_ROUNDS; i++) {
+		told = nr_told;
+		while (nr_told == told)
+			sched_yield();
+		CHECK(!unlink(DEEP_FILE));
+		asked_address = take_closed(asked_container);
+	}
+	CHECK(!unlink(DEEP_FILE));
+	exit(0);
+}
+
+/*
+ * Of a file that is unlinked while its name is told, the last reference is put by whoever
+ * tells it: that lets go of the file, which takes the locks of its container and of all.
+ */
+static void why_beside_unlink(void)
+{
+	struct timespec limit = { .tv_sec = rounds(1) ? DEEP_SECONDS : 3 * DEEP_SECONDS };
+	sigset_t child;
+	int status;
+	pid_t pid;
+
+	CHECK(!chmod("/data", 0755) && !chmod("/dev/hipec", 0666));
+	CHECK(!mkdir(DEEP, 0700) && !chown(DEEP, USER, USER));
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	CHECK(!sigprocmask(SIG_BLOCK, &child, NULL));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid)
+		why_and_unlink();
+	/* A deadlock lasts for ever, whatever kills its tasks. */
+	if (sigtimedwait(&child, NULL, &limit) < 0)
+		FAIL("a task that asks or unlinks does not end");
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	CHECK(!chmod("/dev/hipec", 0600));
+	CHECK(!system("rm -r " DEEP));
+}
+
+#define FAILSLAB "/sys/kernel/debug/failslab/"
+#define VAST_BYTES ((1ll << 42) - (long)PAGE_BYTES)	/* of a file that has half of all numbers */
+#define VAST_SLAB (1l << 20)	/* of several MB that these take */
+
+static void set_failslab(const char *name, const char *value)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), FAILSLAB "%s", name);
+	fd = open(path, O_WRONLY);
+	CHECK(fd >= 0 && write(fd, value, strlen(value)) > 0);
+	close(fd);
+}
+
+/* Bytes that the module may still allocate until that fails once. */
+static long slab_left(void)
+{
+	char text[32] = "";
+	int fd = open(FAILSLAB "space", O_RDONLY);
+
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return atol(text);
+}
+
+/* Return: whether this kernel can. */
+static bool fail_in_module(long bytes)
+{
+	unsigned long long at = 0, size = 0;
+	char line[256];
+	FILE *f = fopen("/proc/modules", "r");
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "hipec %llu %*s %*s %*s 0x%llx", &size, &at) == 2)
+			break;
+	fclose(f);
+	if (access(FAILSLAB, F_OK) || !at)
+		return false;
+	snprintf(line, sizeof(line), "%#llx", at);
+	set_failslab("require-start", line);
+	snprintf(line, sizeof(line), "%#llx", at + size);
+	set_failslab("require-end", line);
+	snprintf(line, sizeof(line), "%ld", bytes);
+	set_failslab("space", line);
+	set_failslab("stacktrace-depth", "32");
+	set_failslab("ignore-gfp-wait", "N");
+	set_failslab("verbose", "0");
+	set_failslab("interval", "1");
+	set_failslab("times", "2");	/* the xarray tries twice */
+	set_failslab("probability", "100");
+	return true;
+}
+
+static int open_vast(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	CHECK(fd >= 0 && !ftruncate(fd, VAST_BYTES));
+	return fd;
+}
+
+static void *take_vast(void *file)
+{
+	struct hipec_take take;
+
+	return (void *)(long)hipec_take(asked_container, 0, *(int *)file, &take);
+}
+
+/*
+ * A file gets the numbers of one before, of which a touch is still to be told, and then there
+ * is no memory for all of them: the touch finds no file.
+ */
+static void failed_take(void)
+{
+	int c = asked_container = open_cache("lru", 64), before, file, i;
+	struct hipec_take take;
+	unsigned char byte;
+	pthread_t thread;
+	void *ret;
+
+	before = open_vast(FILE_A);
+	file = open_vast(FILE_B);
+	CHECK_EQ(pread(file, &byte, 1, 0), 1);
+	CHECK_EQ(hipec_take(c, 0, before, &take), 0);
+	CHECK_EQ(take.address, 0);
+	CHECK_EQ(hipec_take(c, 0, file, &take), -ENOSPC);
+	stay_here();
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(pread(before, &byte, 1, 0), 1);
+	CHECK_EQ(hipec_release(c, 0, before), 0);
+	if (!fail_in_module(VAST_SLAB))
+		printf("# no allocation can be made to fail here\n");
+	else {
+		CHECK(!pthread_create(&thread, NULL, take_vast, &file));
+		while (slab_left() > VAST_SLAB / 2)
+			sched_yield();
+		get_status(c);
+		CHECK(!pthread_join(thread, &ret));
+		set_failslab("probability", "0");
+		CHECK_EQ((long)ret, -ENOMEM);
+	}
+	CHECK_EQ(get_status(c).resident, 0);
+	CHECK_EQ(hipec_take(c, 0, file, &take), 0);
+	close(before);
+	close(file);
+	close(c);
+	CHECK(!unlink(FILE_A) && !unlink(FILE_B));
 }
 
 #define THREADS 4
@@ -371,6 +579,8 @@ static void no_memory_for_tables(void)
 const struct test cache_live_tests[] = {
 	{ "cache_swap_keeps_what_is_cached", swap_keeps_the_pages },
 	{ "cache_says_where_a_page_stands", where_a_page_stands },
+	{ "cache_why_beside_unlink_ends", why_beside_unlink },
+	{ "cache_take_that_fails_is_not_found", failed_take },
 	{ "cache_stands_beside_a_region_that_is_synced", beside_a_region },
 	{ "cache_threads_miss_at_once", threads_miss_at_once },
 	{ "cache_tables_grow_with_what_is_used", tables_grow },

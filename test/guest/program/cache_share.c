@@ -301,61 +301,6 @@ static void neighbours_do_not_pay(void)
 	}
 }
 
-/*
- * AWST: A's pages were all used again just now, and go all the same, down to its min.
- */
-static void awst_looks_at_age_alone(void)
-{
-	struct hipec_status sa, sb;
-	struct map a, b;
-	size_t i;
-
-	open_place(&a, "fifo", FILE_A, 400, 400);
-	open_place(&b, "fifo", FILE_B, POOL, 600);
-	read_range(&a, 0, 400);
-	read_range(&b, 0, POOL - 400);
-	for (i = POOL - 400; i < 600; i++) {
-		read_range(&a, 384, 400);
-		read_beside(&b, i, i + 1, &a);
-	}
-	sa = get_status(a.container);
-	sb = get_status(b.container);
-	CHECK_EQ(sa.counters.given, 400 - FIRST);
-	CHECK_EQ(sa.counters.read_pages, 400);
-	CHECK_EQ(sa.frames, FIRST);
-	CHECK_EQ(sa.resident, FIRST);
-	CHECK_EQ(sb.frames, POOL - FIRST);
-	CHECK_EQ(sb.counters.read_pages, 600);
-	close_place(&a);
-	close_place(&b);
-}
-
-/*
- * At its max a container loses its own oldest page, though the pool has room: page 0,
- * read before each other page, leaves in its turn. @fifo is what it has.
- */
-static void awst_max_is_first_come(void)
-{
-	size_t fifo[64], nr = 0, i, j, page;
-	uint64_t reads = 0;
-	struct map m;
-
-	open_place(&m, NULL, FILE_A, 64, 300);
-	for (i = 0; i < 600; i++) {
-		page = i % 2 ? i / 2 : 0;
-		for (j = 0; j < nr && fifo[(reads - 1 - j) % 64] != page; j++)
-			;
-		if (j == nr) {
-			fifo[reads++ % 64] = page;
-			nr += nr < 64;
-		}
-		CHECK_EQ(read_range(&m, page, page + 1).counters.read_pages, reads);
-	}
-	CHECK_LE(301, reads);
-	CHECK_EQ(pool_frames(POOL), 64);
-	close_place(&m);
-}
-
 /* Files that are let go leave their frames to others. */
 static void what_is_let_go_goes_back(void)
 {
@@ -477,17 +422,5 @@ const struct test cache_share_tests[] = {
 	{ "cache_shares_and_is_judged", ill_advised_policy_is_revoked },
 	{ "cache_shares_and_lets_no_neighbour_pay", neighbours_do_not_pay },
 	{ "cache_shares_what_it_holds", what_is_let_go_goes_back },
-	{ 0 }
-};
-
-/* What run.sh runs with global=awst. */
-const struct test awst_place_tests[] = {
-	{ "awst_in_place_has_no_second_chance", awst_looks_at_age_alone },
-	{ "awst_in_place_takes_a_containers_own_at_its_max", awst_max_is_first_come },
-	{ "awst_in_place_reverses_bad_advice", bad_advice_is_reversed },
-	{ "awst_in_place_takes_all_but_the_min_of_a_hoarder",
-	  hoarder_loses_all_but_the_first },
-	{ "awst_in_place_loses_no_write", dirty_pages_are_not_lost },
-	{ "awst_in_place_keeps_to_the_quota_of_a_user", quota_of_a_user },
 	{ 0 }
 };

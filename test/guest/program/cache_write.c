@@ -319,11 +319,11 @@ static void loop_beside_others(void)
 	CHECK_EQ(loop_once(c, file), LOOP - FRAMES + 1);
 	for (i = 0; i < BESIDE; i++)
 		read_word(other, i, page_word(i));
-	CHECK_LE(loop_once(c, file), LOOP - FRAMES + FRAMES / 8);
+	CHECK_LE(loop_once(c, file), LOOP - FRAMES + FRAMES / 3);
 	for (i = 0; i < BESIDE; i++)
 		CHECK(pwrite(other, &word, sizeof(word), i * PAGE_BYTES) == sizeof(word));
 	loop_once(c, file);
-	CHECK_LE(loop_once(c, file), LOOP - FRAMES + FRAMES / 8);
+	CHECK_LE(loop_once(c, file), LOOP - FRAMES + FRAMES / 3);
 	close(other);
 	close(file);
 	close(c);
@@ -331,7 +331,8 @@ static void loop_beside_others(void)
 
 /*
  * A budget of 8 MB in a cgroup of 12, where a file that is not taken fills the rest, read
- * and written: the kernel reclaims from that, before a miss gives up pages of the budget.
+ * and written: the kernel reclaims from that, before a miss gives up pages of the budget. Reclaim
+ * asks for some of it all the same, and no policy runs there: each of these is missed once more.
  */
 static void others_files_in_the_cgroup(void)
 {

@@ -28,14 +28,16 @@ struct test {
 
 extern const struct test load_tests[], ahead_tests[], attach_tests[],
 	builtin_tests[], cache_tests[], cache_before_tests[], cache_cgroup_tests[],
-	cache_contract_tests[], cache_dir_tests[], cache_league_tests[], league_tests[], cache_live_tests[], cache_lock_tests[],
+	cache_contract_tests[], cache_dir_tests[], cache_memory_tests[],
+	cache_league_tests[], league_tests[], cache_live_tests[], cache_lock_tests[],
 	cache_folio_tests[], cache_maps_tests[], cache_unmap_tests[],
 	cache_share_tests[], cache_write_tests[], call_tests[], context_tests[], contract_tests[],
 	data_tests[], durable_tests[], file_tests[], policy_tests[], hostile_tests[], io_tests[],
-	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[], native_tests[],
+	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[],
 	param_tests[], pool_tests[], private_tests[], quota_tests[], backoff_tests[], record_tests[], sample_tests[], share_tests[],
-	live_tests[], swap_tests[], swap_busy_tests[], secure_tests[], upgrade_tests[],
-	awst_tests[], awst_place_tests[], many_tests[], large_tests[], together_tests[];
+	live_tests[], rival_tests[], swap_tests[], swap_busy_tests[], secure_tests[],
+	upgrade_tests[],
+	many_tests[], large_tests[], together_tests[];
 
 /* A failed check ends the test, with its place and what was found. */
 #define FAIL(...) do {						\

@@ -232,7 +232,7 @@ static void bad_arguments(void)
 	longer.a.size = sizeof(longer);
 #define LOAD_FAILS(want, args) \
 	CHECK_EQ(ioctl(fd, HIPEC_IOC_LOAD, args) ? errno : 0, want)
-	a.flags = HIPEC_LOAD_JIT_AUTO << 1;	/* the first that means nothing */
+	a.flags = HIPEC_LOAD_CONTRACT << 1;	/* the first that means nothing */
 	LOAD_FAILS(EINVAL, &a);
 	a.flags = 0;
 	a.reserved = 1;

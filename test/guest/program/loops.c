@@ -337,6 +337,57 @@ static void asker_is_killed(void)
 	set_quantum("10000");
 }
 
+/*
+ * Let go of a file with as many pages, each of which the policy has an event of. The task is
+ * killed when it has used a fifth of a second. Return: events that were run.
+ */
+static int removes_until_killed(int c, int pages)
+{
+	clockid_t clock;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		hipec_release(c, 0, -1);
+		exit(0);
+	}
+	CHECK(!clock_getcpuclockid(pid, &clock));
+	while (used(clock) < 200000000 && !waitpid(pid, &status, WNOHANG))
+		sched_yield();
+	kill(pid, SIGKILL);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	CHECK_EQ(get_status(c).exit.kind, 0);
+	printf("# %lld of %d events\n", (long long)operand_of(c, "removed").value, pages);
+	return operand_of(c, "removed").value;
+}
+
+/*
+ * Each event keeps to its time, on a slow machine as well, and all of them are longer than anybody
+ * would wait. The file is let go all the same, and its container takes another.
+ */
+static void remover_is_killed(void)
+{
+	enum { PAGES = 8192 };
+	int c, file, removed;
+
+	set_quantum("60000000");
+	make_file(FILE_L, PAGES * PAGE_BYTES);
+	c = open_cache("remove-slow", PAGES);
+	file = take_file(c, FILE_L, O_RDONLY);
+	sweep_read(file, PAGES);
+	CHECK_EQ(get_status(c).counters.read_pages, PAGES);
+	removed = removes_until_killed(c, PAGES);
+	CHECK(removed && removed < PAGES / 2);
+	close(file);
+	file = take_file(c, FILE_L, O_RDONLY);
+	sweep_read(file, 16);
+	close(file);
+	close(c);
+	set_quantum("10000");
+	CHECK(!unlink(FILE_L));
+}
+
 const struct test loop_tests[] = {
 	{ "endless_page_fault_lets_a_neighbour_fault", reserved },
 	{ "endless_page_fault_lets_the_pool_go_on", shared },
@@ -345,5 +396,6 @@ const struct test loop_tests[] = {
 	{ "late_for_others_is_left_out_longer_each_time", late_for_others_again },
 	{ "pinned_pages_ask_their_policy_once", pinned_pages_of_others },
 	{ "who_asks_a_busy_container_can_be_killed", asker_is_killed },
+	{ "who_lets_a_file_go_can_be_killed_between_events", remover_is_killed },
 	{ 0 }
 };

@@ -4,13 +4,17 @@
  *
  *	hipec-guest-test [--list | --list-data | NAME...]
  *
- * --list-data names those that are to pass on each file system. Those of awst_tests,
- * awst_place_tests and large_tests run only by name, as they want another module parameter, and
- * so do those of many_tests, which want another disk.
+ * --list-data names those that are to pass on each file system. Those of large_tests run only
+ * by name, as they want another module parameter, and so do those of many_tests, which want
+ * another disk.
  *
  * HIPEC_SLOWER in the environment: how many times slower than a stock kernel.
  */
+#define _GNU_SOURCE
+#include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -30,14 +34,14 @@ static const struct test *const suites[] = {
 	cache_cgroup_tests,
 	cache_contract_tests, cache_dir_tests, cache_folio_tests, cache_league_tests, league_tests,
 	cache_live_tests,
-	cache_lock_tests, cache_maps_tests, cache_unmap_tests,
+	cache_lock_tests, cache_maps_tests, cache_memory_tests, cache_unmap_tests,
 	cache_share_tests, cache_write_tests, call_tests,
 	context_tests, contract_tests, data_tests, durable_tests, file_tests, policy_tests, hostile_tests,
 	io_tests, limit_tests, lock_tests, log_tests, loop_tests, machine_tests,
-	native_tests, param_tests,
+	param_tests,
 	pool_tests, private_tests, together_tests, quota_tests, backoff_tests, record_tests, sample_tests, share_tests,
-	live_tests, swap_tests, swap_busy_tests, secure_tests,
-	upgrade_tests, awst_tests, awst_place_tests, many_tests, large_tests,
+	live_tests, rival_tests, swap_tests, swap_busy_tests, secure_tests,
+	upgrade_tests, many_tests, large_tests,
 };
 
 void read_image(const char *name, void **image, size_t *size)
@@ -218,6 +222,60 @@ static bool all_frames_back(void)
 	return false;
 }
 
+/* What was below DIR_DATA before the first test. */
+static char *found[64];
+static int nr_found;
+
+static bool was_found(const char *name)
+{
+	int i;
+
+	for (i = 0; i < nr_found; i++)
+		if (!strcmp(found[i], name))
+			return true;
+	return false;
+}
+
+static void look_at_data(void)
+{
+	DIR *dir = opendir(DIR_DATA);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		CHECK(nr_found < (int)(sizeof(found) / sizeof(*found)));
+		found[nr_found] = strdup(entry->d_name);
+		CHECK(found[nr_found++]);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	remove(path);	/* or it is in use, and stays */
+	return 0;
+}
+
+/* What a test has left below DIR_DATA, one that failed too: the next one has the whole disk. */
+static void tidy_data(void)
+{
+	char path[sizeof(DIR_DATA) + NAME_MAX];
+	DIR *dir = opendir(DIR_DATA);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (was_found(entry->d_name))
+			continue;
+		snprintf(path, sizeof(path), DIR_DATA "%s", entry->d_name);
+		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static bool run(const struct test *t)
 {
 	int status;
@@ -234,6 +292,7 @@ static bool run(const struct test *t)
 	}
 	CHECK(waitpid(pid, &status, 0) == pid);
 	kill(-pid, SIGKILL);	/* what it left behind */
+	tidy_data();
 	if (WIFSIGNALED(status))
 		printf("# killed by signal %d\n", WTERMSIG(status));
 	if (status)
@@ -258,8 +317,7 @@ static bool wanted(const char *name, int argc, char **argv)
 /* Whether tests of @suite run only by name. */
 static bool by_name(const struct test *suite)
 {
-	return suite == awst_tests || suite == awst_place_tests || suite == many_tests ||
-	       suite == large_tests;
+	return suite == many_tests || suite == large_tests;
 }
 
 int main(int argc, char **argv)
@@ -284,6 +342,8 @@ int main(int argc, char **argv)
 			     atoi(argv[5]));
 	if (argc == 4 && !strcmp(argv[1], "--stamp-check"))
 		return stamp_check(argv[2], atoi(argv[3]));
+	if (!list)
+		look_at_data();
 	for (i = 0; i < sizeof(suites) / sizeof(*suites); i++) {
 		for (t = suites[i]; t->name; t++) {
 			time_t since = time(NULL);

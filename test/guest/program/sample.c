@@ -3,10 +3,15 @@
  * HIPEC_IOC_SAMPLE: each access that is sampled, with a context that was explained
  * before, and what is lost is counted.
  */
+#define _GNU_SOURCE	/* setresuid() */
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "../../../module/include/uapi/hipec_sample.h"
@@ -268,11 +273,195 @@ static void wants_what_is_right(void)
 	close(c);
 }
 
+#define LOADER 1000
+#define STRANGER 1001
+
+/*
+ * As a program of these real and effective users, with capabilities @caps. It has been root's,
+ * so only @shows makes it one that others of its user may look into.
+ */
+static void become(uid_t real, uid_t effective, uint64_t caps, bool shows)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = {
+		{ .effective = caps, .permitted = caps },
+		{ .effective = caps >> 32, .permitted = caps >> 32 },
+	};
+
+	CHECK(!prctl(PR_SET_KEEPCAPS, 1));
+	CHECK(!setresuid(real, effective, effective));
+	if (real == effective)
+		CHECK(!syscall(SYS_capset, &head, data));
+	CHECK(!prctl(PR_SET_DUMPABLE, shows));
+}
+
+/* A container whose loader is a user's, with capabilities @caps. */
+static int load_as(uid_t uid, uint64_t caps, uint32_t flags)
+{
+	struct hipec_load load = { .flags = flags, .frames = 16, .cluster = 1 };
+	int fd = hipec_open(), status;
+	void *image;
+	size_t size;
+	pid_t pid;
+
+	CHECK(fd >= 0);
+	read_image("contexts", &image, &size);
+	load.image = (uintptr_t)image;
+	load.image_size = size;
+	pid = fork();
+	if (!pid) {
+		become(uid, uid, caps, true);
+		CHECK_EQ(hipec_load_args(fd, &load), 0);
+		exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	free(image);
+	return fd;
+}
+
+/* What a program of a user does; its code is this. */
+struct visit {
+	uid_t real, effective;
+	uint64_t caps;
+	bool shows;
+};
+
+/* It faults on a page of @m, or reads one of its file. Return: the context of PageFault. */
+static uint64_t visit(const struct map *m, const struct visit *v, size_t page)
+{
+	static unsigned char buffer[PAGE_BYTES];
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		become(v->real, v->effective, v->caps, v->shows);
+		if (m->base)
+			calls_frames.one(m->base + page * PAGE_BYTES);
+		else
+			CHECK_EQ(calls_frames.read(m->file, buffer, page * PAGE_BYTES),
+				 PAGE_BYTES);
+		exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	get_status(m->container);
+	return value_of(m, "faulted");
+}
+
+/* The context of one visit, and what is told of it: all of it, or nothing at all. */
+static void check_visit(struct map *m, int samples, const struct visit *v, bool told)
+{
+	static size_t page;
+	uint64_t context = visit(m, v, page++ % 64);
+	int nr = read_all(samples), i, accesses = 0;
+
+	for (i = 0; i < nr; i += 1 + text_entries(&entry[i]))
+		if (is_access(&entry[i])) {
+			CHECK_EQ(!!entry[i].what, told);
+			accesses++;
+		}
+	CHECK(accesses);
+	CHECK_EQ(!!context, told);
+	if (!told) {
+		CHECK_EQ(count(nr, HIPEC_SAMPLE_POINT), 0);
+		CHECK_EQ(count(nr, HIPEC_SAMPLE_FILE), 0);
+	}
+}
+
+/* A file that all may read, in a region or in place, of a container of that loader. */
+static void open_to_all(struct map *m, uid_t uid, uint64_t caps, bool in_place)
+{
+	make_file(FILE_S, 64 * PAGE_BYTES);
+	CHECK(!chmod(FILE_S, 0644));
+	*m = (struct map){
+		.container = load_as(uid, caps, in_place ? HIPEC_LOAD_IN_PLACE : 0),
+		.pages = 64,
+	};
+	if (in_place) {
+		m->file = take_file(m->container, FILE_S, O_RDONLY);
+		CHECK(!posix_fadvise(m->file, 0, 0, POSIX_FADV_RANDOM));
+		return;
+	}
+	m->file = open(FILE_S, O_RDONLY);
+	m->region = hipec_attach(m->container, m->file, 0, 0, false, NULL);
+	CHECK(m->file >= 0 && m->region >= 0);
+	m->base = mmap(NULL, m->pages * PAGE_BYTES, PROT_READ, MAP_SHARED, m->region, 0);
+	CHECK(m->base != MAP_FAILED);
+}
+
+static void close_to_all(struct map *m)
+{
+	if (m->base)
+		return close_map(m);
+	close(m->file);
+	close(m->container);
+}
+
+/*
+ * Root's program, another user's, one with root's rights and the loader's real user, and one that
+ * was root's before have no context. The loader's own have theirs, told of all others or not.
+ */
+static void strangers(void)
+{
+	static const uint64_t all = 1ull << CAP_SETUID | 1ull << CAP_SYS_PTRACE;
+	static const struct visit root = { 0, 0, all, true };
+	static const struct visit own = { LOADER, LOADER, 0, true };
+	static const struct visit other = { STRANGER, STRANGER, 0, true };
+	static const struct visit set_user_id = { LOADER, 0, 0, true };
+	static const struct visit was_root = { LOADER, LOADER, 0, false };
+	int in_place, samples;
+	struct map m;
+
+	stay_here();
+	for (in_place = 0; in_place < 2; in_place++) {
+		open_to_all(&m, LOADER, 0, in_place);
+		samples = start_samples(&m, HIPEC_SAMPLE_ALL, 0);
+		check_visit(&m, samples, &root, false);
+		check_visit(&m, samples, &other, false);
+		check_visit(&m, samples, &set_user_id, false);
+		check_visit(&m, samples, &was_root, false);
+		check_visit(&m, samples, &own, true);
+		check_visit(&m, samples, &root, false);
+		close(samples);
+		close_to_all(&m);
+	}
+}
+
+/* One that may trace all programs when it loads; root that may not is told of root's alone. */
+static void traced(void)
+{
+	static const struct visit root = { 0, 0, 1ull << CAP_SETUID, true };
+	static const struct visit own = { LOADER, LOADER, 0, true };
+	static const struct visit other = { STRANGER, STRANGER, 0, false };
+	int in_place, samples;
+	struct map m;
+
+	stay_here();
+	for (in_place = 0; in_place < 2; in_place++) {
+		open_to_all(&m, LOADER, 1ull << CAP_SYS_PTRACE, in_place);
+		samples = start_samples(&m, HIPEC_SAMPLE_ALL, 0);
+		check_visit(&m, samples, &root, true);
+		check_visit(&m, samples, &other, true);
+		check_visit(&m, samples, &own, true);
+		close(samples);
+		close_to_all(&m);
+
+		open_to_all(&m, 0, 1ull << CAP_FOWNER | 1ull << CAP_IPC_LOCK, in_place);
+		samples = start_samples(&m, HIPEC_SAMPLE_ALL, 0);
+		check_visit(&m, samples, &other, false);
+		check_visit(&m, samples, &own, false);
+		check_visit(&m, samples, &root, true);
+		close(samples);
+		close_to_all(&m);
+	}
+}
+
 const struct test sample_tests[] = {
 	{ "every_access_is_sampled_with_an_explained_context", all_accesses },
 	{ "samples_are_of_the_pages_that_the_hash_picks", by_hash },
 	{ "samples_that_do_not_fit_are_counted", lost },
 	{ "samples_end_with_their_container", ends_with_container },
 	{ "sampling_wants_what_is_right", wants_what_is_right },
+	{ "contexts_of_strangers_are_not_told", strangers },
+	{ "contexts_of_all_are_told_to_a_loader_that_may_trace_them", traced },
 	{ 0 }
 };

@@ -1,38 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Einziger, Friedman, Manes, ACM TOS 2017: a window (LRU) of 1 % and a segmented LRU, 80 %
 of it protected; who comes from the window stays if a count-min sketch with four rows of
-counters to 15 has more for it than for whom it would displace. Each row has four counters
-for each frame, that rounded up to a power of two, and the page's number times a constant
-has 16 bits for each row. All are halved after ten uses for each frame."""
+counters to 15 has more for it than for whom it would displace. A row has four counters in each
+of 16,383 elements; where a page's are, four rounds of a hash say. In a period of ten uses for
+each frame the elements are halved in turn, at most 64 with a use."""
+
+import collections
 
 
 PARAMETERS = {"windows": 20, "protects": 50, "period": 3}
 
 
+WIDTH = 16383
+
+
 class Cache:
     def __init__(self, frames, windows=1, protects=80, period=10):
-        self.frames, self.period, self.uses = frames, period * frames, 0
-        self.width = 1 << (frames - 1).bit_length()
-        self.rows = [{} for _ in range(4)]
+        self.frames, self.uses = frames, 0
+        self.period = max(period * frames, WIDTH // 64 + 1)
+        self.element = [collections.Counter() for _ in range(WIDTH)]
         self.window, self.probation, self.protected = [], [], []     # first to go first
         self.room = max(1, frames * windows // 100)
         self.protects = (frames - self.room) * protects // 100
 
     def counters(self, page):
-        for r, row in enumerate(self.rows):
-            bits = page * 0x1E3779B97F4A7C15 >> 16 * r & 0xffff
-            yield row, (bits % self.width, bits >> 14)
+        mixed = page << 12
+        for row in range(4):
+            mixed = (mixed ^ mixed >> 31) * 0x9E3779B97F4A7C15 % 2**64
+            yield self.element[(mixed >> 32) * WIDTH >> 32], (row, mixed >> 30 & 3)
 
     def count(self, page):
-        for row, place in self.counters(page):
-            row[place] = min(15, row.get(place, 0) + 1)
+        for element, place in self.counters(page):
+            element[place] = min(15, element[place] + 1)
+        self.uses %= self.period
+        for number in range(self.uses * WIDTH // self.period,
+                            (self.uses + 1) * WIDTH // self.period):
+            for place in self.element[number]:
+                self.element[number][place] //= 2
         self.uses += 1
-        if self.uses == self.period:
-            self.uses //= 2
-            self.rows = [{place: n // 2 for place, n in row.items()} for row in self.rows]
 
     def used(self, page):
-        return min(row.get(place, 0) for row, place in self.counters(page))
+        return min(element[place] for element, place in self.counters(page))
 
     def access(self, page, write, hint):
         hit = page in self.window + self.probation + self.protected

@@ -3,14 +3,14 @@
 
 $(B)/asan/test/trace/fuzz/%.o: test/trace/fuzz/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
 TRACE_FUZZ_SRC := test/trace/fuzz/judge.c $(TRACE_SRC)
 
 $(B)/asan/trace-fuzz: $(B)/asan/test/trace/fuzz/judge.o \
 		$(call userlib_obj,$(B)/asan,$(filter userlib/%,$(TRACE_FUZZ_SRC))) \
 		$(B)/asan/libhipecvm.a
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
+	$(LINK) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ $(TRACE_LIBS) -o $@
 
 FAST += $(B)/asan/trace-fuzz
 

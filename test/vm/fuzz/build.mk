@@ -9,14 +9,14 @@ FUZZ_SRC := $(FUZZ_GEN_SRC) test/vm/fuzz/image.c test/vm/fuzz/run.c \
 
 $(B)/asan/test/vm/fuzz/%.o: test/vm/fuzz/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
 FUZZ_REPLAY_OBJ := $(patsubst test/%.c,$(B)/asan/test/%.o,\
 	$(filter test/%,$(FUZZ_SRC)) test/vm/fuzz/replay.c) \
 	$(call userlib_obj,$(B)/asan,$(filter module/%,$(FUZZ_SRC)))
 
 $(B)/asan/fuzz-replay: $(FUZZ_REPLAY_OBJ) $(B)/asan/libhipecvm.a
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
 
 # The same sources once more for each of libFuzzer's programs and for coverage:
 # $(call fuzz_program,NAME,FLAGS,MAIN)
@@ -56,7 +56,7 @@ fuzz: packages fuzz-packages
 fuzz-packages:
 	@$(VM_IMAGES)/packages.sh --fuzz
 
-FUZZ := $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS) coverage) $(B)/hpt all
+FUZZ := $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS) coverage) $(B)/hpt all-ready
 
 fuzz-run: $(FUZZ)
 	@test/vm/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)

@@ -3,13 +3,14 @@
  * Random policies on random pages, here and in the kernel: both must tell the
  * same, byte for byte, after every command, step of the host and exit.
  *
- *	differ [--module] [--native] [--c LIBRARY] [--verbose] [--image FILE] FIRST COUNT
+ *	differ [--module] [--c LIBRARY] [--verbose] [--image FILE] FIRST COUNT
  *	differ --emit-c FILE.c [--image FILE] FIRST COUNT
  *
  * Runs the cases of COUNT seeds from FIRST on, and says what they did in one
  * line. Without --module only this program's machine runs, and must find its own
- * invariants unbroken; with --native also as the instructions that module/jit writes, with
- * --c also as C, of which what --emit-c writes was compiled. With --image all seeds' policy is that of FILE. Exit code 0: all agree; 1: some do not; 2: usage.
+ * invariants unbroken; with --c also as C, of which what --emit-c writes was compiled.
+ * With --image all seeds' policy is that of FILE. Exit code 0: all agree; 1: some do not;
+ * 2: usage.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@
 #define MAX_SHOWN 10	/* seeds that disagree, before it is pointless */
 
 static const char usage[] =
-	"usage: differ [--module] [--native] [--c LIBRARY] [--verbose] [--image FILE] FIRST COUNT\n"
+	"usage: differ [--module] [--c LIBRARY] [--verbose] [--image FILE] FIRST COUNT\n"
 	"       differ --emit-c FILE.c [--image FILE] FIRST COUNT\n";
 
 /* A case under construction, laid out as vmcase.h says once it is whole. */
@@ -413,7 +414,6 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "module", no_argument, NULL, 'm' },
-		{ "native", no_argument, NULL, 'n' },
 		{ "c", required_argument, NULL, 'c' },
 		{ "emit-c", required_argument, NULL, 'e' },
 		{ "image", required_argument, NULL, 'i' },
@@ -422,7 +422,6 @@ int main(int argc, char **argv)
 	};
 	struct other other[] = {
 		{ "the kernel", hpt_run_module, false },
-		{ "native code", hpt_run_native, false },
 		{ "C", hpt_run_c, false },
 	};
 	const char *emit = NULL;
@@ -431,10 +430,9 @@ int main(int argc, char **argv)
 	u64 seed, end;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "mnvc:e:i:", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "mvc:e:i:", options, NULL)) != -1) {
 		other[0].asked |= opt == 'm';
-		other[1].asked |= opt == 'n';
-		other[2].asked |= opt == 'c';
+		other[1].asked |= opt == 'c';
 		verbose |= opt == 'v';
 		if (opt == 'e')
 			emit = optarg;

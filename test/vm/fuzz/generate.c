@@ -101,8 +101,9 @@ static u32 load_index(struct fuzz_gen *g, u32 w)
 	for (i = 0; i < 3; i++) {
 		if (array && fuzz_kind_takes(kind[i], HIPEC_TYPE_INT))
 			break;
-		array |= fuzz_kind_takes(kind[i], HIPEC_TYPE_INTS) ||
-			 fuzz_kind_takes(kind[i], HIPEC_TYPE_QUEUES);
+		array |= kind[i] != HIPEC_KIND_SKETCH &&
+			 (fuzz_kind_takes(kind[i], HIPEC_TYPE_INTS) ||
+			  fuzz_kind_takes(kind[i], HIPEC_TYPE_QUEUES));
 	}
 	if (i == 3)
 		return w;

@@ -8,33 +8,33 @@ CASE_SRC := $(addprefix test/vm/runner/,file.c case.c expect.c) \
 # Policies in C.
 INC_SRC := test/vm/runner/inc.c userlib/native/native.c userlib/image/emitc.c \
 	$(addprefix userlib/sim/,install_path.c program.c)
-HPT_SRC := $(addprefix test/vm/runner/,hpt.c cover.c run.c ebpf.c) $(CASE_SRC) $(INC_SRC)
+HPT_SRC := $(addprefix test/vm/runner/,hpt.c cover.c run.c) $(CASE_SRC) $(INC_SRC)
 
 $(B)/test/vm/runner/%.o: test/vm/runner/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) -c $< -o $@
 
 $(B)/module/tests/%.o: module/tests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) -c $< -o $@
 
 $(B)/asan/module/tests/%.o: module/tests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+	$(COMPILE) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
 $(B)/hpt: $(call userlib_obj,$(B),$(HPT_SRC)) $(B)/libhipecvm.a
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@
 
 $(B)/asan/hpt: $(call userlib_obj,$(B)/asan,$(HPT_SRC)) $(B)/asan/libhipecvm.a
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
 
 $(B)/static/hpt: $(call userlib_obj,$(B),$(HPT_SRC)) $(B)/libhipecvm.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -o $@
 
 # For the tests only, so not in ALL.
 $(B)/asan/imgtorture: $(call userlib_obj,$(B)/asan,test/vm/runner/imgtorture.c \
 		$(CASE_SRC)) $(B)/asan/libhipecvm.a
-	$(CC) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
+	$(LINK) $(ALL_CFLAGS) $(SANITIZE) $(LDFLAGS) $^ -o $@
 
 ALL += $(B)/hpt

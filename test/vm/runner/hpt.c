@@ -16,7 +16,7 @@
 #include "run.h"
 
 static const char usage[] =
-	"usage: hpt [--module] [--native] [--c LIBRARY] [-v] FILE.hpt...\n"
+	"usage: hpt [--module] [--c LIBRARY] [-v] FILE.hpt...\n"
 	"       hpt --emit-c FILE.c FILE.hpt...\n"
 	"       hpt --cover FILE.hpt...\n"
 	"       hpt --output FILE.hpo FILE.hpt\n"
@@ -25,7 +25,6 @@ static const char usage[] =
 	"Run test cases of the VM core; one line for each.\n"
 	"\n"
 	"  -m, --module      run them in the kernel too (hipec_vmtest.ko)\n"
-	"  -n, --native      run them as instructions of eBPF too (module/jit)\n"
 	"  -C, --c           run them as C too, of which --emit-c was compiled\n"
 	"  -E, --emit-c      write their policies in C, and run nothing\n"
 	"  -v, --verbose     print the commands and the whole outcome\n"
@@ -104,7 +103,7 @@ struct other {
 
 /* What the command line asks for. */
 struct job {
-	struct other other[3];
+	struct other other[2];
 	u32 nr_others;
 	bool verbose, cover;
 	const char *output;
@@ -233,7 +232,6 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "module", no_argument, NULL, 'm' },
-		{ "native", no_argument, NULL, 'n' },
 		{ "c", required_argument, NULL, 'C' },
 		{ "emit-c", required_argument, NULL, 'E' },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -246,13 +244,10 @@ int main(int argc, char **argv)
 	struct job job = { 0 };
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "mnC:E:vco:lh", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "mC:E:vco:lh", options, NULL)) != -1) {
 		switch (opt) {
 		case 'm':
 			ask(&job, "the kernel", hpt_run_module);
-			break;
-		case 'n':
-			ask(&job, "native code", hpt_run_native);
 			break;
 		case 'C':
 			if (!inc_load(optarg))

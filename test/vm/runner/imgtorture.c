@@ -184,7 +184,8 @@ static u8 plausible(const struct hipec_mkimage *m, u8 kind, u32 nr)
 			i = rnd(m->nr_slots);
 			if (hipec_kind_types(kind) >> m->slot[i].type & 1 &&
 			    (i || kind != HIPEC_KIND_QUEUE_OUT || !rnd(50)) &&
-			    (!m->slot[i].flags || kind != HIPEC_KIND_INTS_W))
+			    (!m->slot[i].flags || (kind != HIPEC_KIND_INTS_W &&
+			      kind != HIPEC_KIND_SKETCH)))
 				return i;
 		} else if (kind == HIPEC_KIND_EVENT) {
 			return HIPEC_EVENT_USER + rnd(2);

@@ -14,7 +14,6 @@ static FILE *source;
 static struct native library;
 static u64 *written;	/* hashes of the policies that are in the file */
 static size_t nr_written;
-static u64 wanted;	/* of the case that runs */
 
 /* FNV-1a. */
 static u64 hash_of(const u8 *bytes, size_t size)
@@ -105,13 +104,6 @@ int hpt_run_to_c(const void *bytes, size_t size, struct hipec_text *out)
 	return add(&c, hash_of_case(bytes, size));
 }
 
-static int start(struct hipec_vm *vm)
-{
-	if (!vm->policy->image->nr_events)
-		return 0;
-	return native_find(&library, entry_of(wanted), &vm->native) ? 0 : -ENOENT;
-}
-
 /**
  * hpt_run_c() - outcome of a case by what was compiled from its policy in C
  * @bytes: the case, aligned for u64
@@ -122,6 +114,12 @@ static int start(struct hipec_vm *vm)
  */
 int hpt_run_c(const void *bytes, size_t size, struct hipec_text *out)
 {
-	wanted = hash_of_case(bytes, size);
-	return hpt_run_by(bytes, size, out, start, NULL);
+	struct hipec_vmcase c;
+	int ret = hipec_vmcase_parse(&c, bytes, size, out);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (!native_find(&library, entry_of(hash_of_case(bytes, size)), &c.run))
+		return -ENOENT;
+	return hpt_run_case(&c, out);
 }

@@ -6,36 +6,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ebpf.h"
 #include "run.h"
 
 /**
- * hpt_run_by() - outcome of a case by this program's own VM core
- * @bytes: the case, aligned for u64
- * @size:  bytes
- * @out:   gets the text
- * @start: NULL, or gives the machine native code
- * @stop:  NULL, or takes it away
+ * hpt_run_case() - outcome of a case that was read
+ * @c:   parsed, its image not refused
+ * @out: gets the text
  *
- * Return: as hpt_run_here(), or as @start.
+ * Return: 0; -EINVAL if the case is malformed; -ENOMEM.
  */
-int hpt_run_by(const void *bytes, size_t size, struct hipec_text *out,
-	       int (*start)(struct hipec_vm *vm), void (*stop)(struct hipec_vm *vm))
+int hpt_run_case(const struct hipec_vmcase *c, struct hipec_text *out)
 {
-	struct hipec_vmcase c;
-	void *memory;
+	void *memory = calloc(1, hipec_vmcase_memory(c));
 	int ret;
 
-	ret = hipec_vmcase_parse(&c, bytes, size, out);
-	if (ret)
-		return ret < 0 ? ret : 0;
-	memory = calloc(1, hipec_vmcase_memory(&c));
 	if (!memory)
 		return -ENOMEM;
-	c.start = start;
-	ret = hipec_vmcase_run(&c, memory, out);
-	if (stop)
-		stop(memory);
+	ret = hipec_vmcase_run(c, memory, out);
 	free(memory);
 	return ret;
 }
@@ -50,20 +37,12 @@ int hpt_run_by(const void *bytes, size_t size, struct hipec_text *out,
  */
 int hpt_run_here(const void *bytes, size_t size, struct hipec_text *out)
 {
-	return hpt_run_by(bytes, size, out, NULL, NULL);
-}
+	struct hipec_vmcase c;
+	int ret = hipec_vmcase_parse(&c, bytes, size, out);
 
-/**
- * hpt_run_native() - the same, by the instructions of eBPF that module/jit writes
- * @bytes: the case, aligned for u64
- * @size:  bytes
- * @out:   gets the text
- *
- * Return: as hpt_run_here(), or as ebpf_start().
- */
-int hpt_run_native(const void *bytes, size_t size, struct hipec_text *out)
-{
-	return hpt_run_by(bytes, size, out, ebpf_start, ebpf_stop);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return hpt_run_case(&c, out);
 }
 
 /**

@@ -3,9 +3,8 @@
  * One case of module/tests/vmcase.h, run here and in the kernel.
  *
  * Interface:
- * hpt_run_by()      by this program's own VM core, with native code if somebody gives it
- * hpt_run_here()    by this program's own VM core: interpreted
- * hpt_run_native()  likewise, in the instructions that module/jit writes
+ * hpt_run_here()    by this program's own VM core
+ * hpt_run_case()    likewise, of a case that was read; by its native code, if it has any
  * hpt_run_module()  by hipec_vmtest.ko's
  */
 #ifndef HIPEC_HPTRUN_H
@@ -15,10 +14,8 @@
 
 #define HPT_DEVICE "/dev/hipec_vmtest"
 
-int hpt_run_by(const void *bytes, size_t size, struct hipec_text *out,
-	       int (*start)(struct hipec_vm *vm), void (*stop)(struct hipec_vm *vm));
+int hpt_run_case(const struct hipec_vmcase *c, struct hipec_text *out);
 int hpt_run_here(const void *bytes, size_t size, struct hipec_text *out);
-int hpt_run_native(const void *bytes, size_t size, struct hipec_text *out);
 int hpt_run_module(const void *bytes, size_t size, struct hipec_text *out);
 
 #endif /* HIPEC_HPTRUN_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec run in place: the program gets a cgroup of its own, below ours, and the
- * container decides about what is opened in it. Nothing is loaded into the program.
+ * The program gets a cgroup of its own, below ours, and the container decides about what
+ * is opened in it. Nothing is loaded into the program.
  */
 #define _GNU_SOURCE	/* asprintf() */
 #include <errno.h>
@@ -42,34 +42,50 @@ static int make_cgroup(const char *path)
 	return errno == EEXIST && !rmdir(path) ? mkdir(path, 0755) : -1;
 }
 
+/* What a user does about it, behind why it is so. */
+static const char *remedy(int err)
+{
+	switch (err) {
+	case -EACCES:
+	case -EPERM:
+		return ": " CLI_CGROUP_SCOPE " gives you one that is";
+	case -EROFS:
+		return ": have its owner attach it from outside (hipec attach --cgroup)";
+	case -EOPNOTSUPP:
+		return ": switch them on (sysctl kernel.ftrace_enabled=1), or attach files by name (hipec attach)";
+	case -ENOSPC:
+		return ": wait for another run to end, or detach one (hipec detach)";
+	}
+	return "";
+}
+
 /**
  * run_place_begin() - a cgroup whose processes' files are the container's
- * @r: with its container, in place
+ * @r: with its container
  *
  * Return: 0, r->procs is where the program enters it; -errno, said.
  */
 int run_place_begin(struct run *r)
 {
 	char *own = cli_cgroup_own();
-	int ret = own ? 0 : -ENOENT;
+	int ret;
 
 	if (!own) {
-		cli_error("no cgroups of version 2 are mounted; files that are mapped become regions");
-		return ret;
+		cli_error("no cgroups of version 2 are mounted: boot with systemd.unified_cgroup_hierarchy=1; nothing was run");
+		return -ENOENT;
 	}
-	if (asprintf(&r->cgroup, "%s/hipec-%d", own, getpid()) < 0)
+	ret = cli_cgroup_divides(AT_FDCWD, own);
+	if (!ret && asprintf(&r->cgroup, "%s/hipec-%d", own, getpid()) < 0) {
 		r->cgroup = NULL;
-	if (!r->cgroup)
 		ret = -ENOMEM;
-	else if (make_cgroup(r->cgroup))
-		ret = -errno;
-	else
-		ret = take(r);
-	if (ret)
-		cli_error("%s: %s; files that are mapped become regions",
-			  r->cgroup ? cli_clean(r->cgroup) : own, cli_cgroup_why(ret));
-	if (ret)
+	}
+	if (!ret)
+		ret = make_cgroup(r->cgroup) ? -errno : take(r);
+	if (ret) {
+		cli_error("%s: %s%s; nothing was run", cli_clean(r->cgroup ?: own),
+			  cli_cgroup_why(ret), remedy(ret));
 		run_place_end(r);
+	}
 	free(own);
 	return ret;
 }

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE	/* program_invocation_short_name */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "../amp/loop.h"
@@ -44,45 +43,6 @@ static void say_end(const struct hipec_status *s, FILE *out)
 	if (s->exit.kind != HIPEC_EXIT_NONE)
 		fprintf(out, "hipec run: the policy ended: %.*s; " DEFAULT " did the rest\n",
 			(int)sizeof(s->exit.message), s->exit.message);
-}
-
-static void say_maps(const struct run *r, const struct hipec_status *s, FILE *out)
-{
-	const struct hipec_counters *c = &s->counters;
-
-	if (!r->nr_maps) {
-		fprintf(out, "hipec run: %s\n", r->globs ?
-			"no file that --map names was mapped" :
-			"no file of 1 MB or more was mapped to be read; --map names others");
-	} else {
-		fprintf(out, "hipec run: %s, %s frames: %s map%s, %s region%s, %s faults, %s pages read, %s written\n",
-			s->policy, N(r->budget), N(r->nr_maps), plural(r->nr_maps),
-			N(r->nr_regions_made), plural(r->nr_regions_made),
-			N(c->faults), N(c->read_pages), N(c->written_pages));
-	}
-	if (r->nr_left && (r->globs || !r->nr_maps))
-		fprintf(out, "hipec run: %s map%s left alone: the program may write to the file by other calls (docs/user/run.md)\n",
-			N(r->nr_left), r->nr_left == 1 ? " was" : "s were");
-	if (r->nr_refused > 1)
-		fprintf(out, "hipec run: %s maps were refused\n", N(r->nr_refused));
-}
-
-static void say_saved(const struct run *r, const struct hipec_status *s, FILE *out)
-{
-	const struct hipec_counters *c = &s->counters;
-	double gain, error;
-
-	if (!r->nr_maps)
-		return;
-	if (r->reserve)
-		fprintf(out, "hipec run: nothing to compare with: only frames that are shared are held against " DEFAULT "\n");
-	else if (!cli_state_gain(c, &gain, &error))
-		fprintf(out, "hipec run: too few pages were read to compare with " DEFAULT "\n");
-	else
-		fprintf(out, "hipec run: %s %.1f %% ± %.1f %% of the pages that " DEFAULT " would have read: %s in the place of %s to %s, by a sample%s\n",
-			gain < 0 ? "cost" : "saved", fabs(gain), error,
-			N(c->judged_faults), N(c->default_least), N(c->default_most),
-			fabs(gain) <= error ? "; no difference seen" : "");
 }
 
 /* What was found, if the policy is one that is fed, and has it in use. */
@@ -128,16 +88,8 @@ static void print_json(const struct run *r, const struct hipec_status *s, int co
 	cli_json_text(o, "plain", r->plain);
 	cli_json_text(o, "policy", r->device < 0 ? NULL : s->policy);
 	cli_json_number(o, "frames", r->budget);
-	json_object_object_add(o, "in_place",
-			       json_object_new_boolean(!r->regions));
-	json_object_object_add(o, "shares",
-			       json_object_new_boolean(r->regions ? !r->reserve :
-						       r->share));
-	cli_json_number(o, "files", r->regions ? 0 : s->regions);
-	cli_json_number(o, "maps", r->nr_maps);
-	cli_json_number(o, "regions", r->nr_regions_made);
-	cli_json_number(o, "left", r->nr_left);
-	cli_json_number(o, "refused", r->nr_refused);
+	json_object_object_add(o, "shares", json_object_new_boolean(r->share));
+	cli_json_number(o, "files", s->regions);
 	cli_json_text(o, "ended", ended ? s->exit.message : NULL);
 	json_object_object_add(o, "counters", r->device < 0 ? NULL :
 			       cli_state_counters_json(&s->counters));
@@ -178,14 +130,9 @@ int run_report(struct run *r, int code)
 	if (r->json) {
 		print_json(r, &s, code, out);
 	} else if (!r->quiet && r->device >= 0) {
-		if (r->regions)
-			say_maps(r, &s, out);
-		else
-			say_files(r, &s, out);
+		say_files(r, &s, out);
 		say_league(r, out);
 		say_end(&s, out);
-		if (r->regions)
-			say_saved(r, &s, out);
 		say_loops(r, out);
 	}
 	if (out == stderr || !(ferror(out) | fclose(out)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec run: arguments, the container, the program, and waiting for it. Without a
- * container the program runs all the same, unless --strict.
+ * hipec run: arguments, the container, the program, and waiting for it. Without the
+ * module the program runs all the same, unless --strict.
  */
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
@@ -18,16 +18,15 @@
 #include "../amp/loop.h"
 #include "../cgroup.h"
 #include "../cli.h"
-#include "../jit.h"
 #include "../league.h"
 #include "../program.h"
 #include "run.h"
 #include "../sim/sim.h"
 
-#define LIBRARY "libhipecrun.so"
+enum { POLICY = 256, BUDGET, MAP, PARAM, SHARE, CONTRACT, STRICT, HINTS, NO_HINTS, AMONG,
+       CURVE };
 
-enum { POLICY = 256, BUDGET, MAP, PARAM, REGIONS, RESERVE, SHARE, CONTRACT, STRICT, HINTS,
-       NO_HINTS, JIT, AMONG, CURVE };
+#define MAX_GLOBS 16384	/* bytes of them all, with a zero */
 
 #define REST_MS 5	/* from one look at samples to the next */
 
@@ -36,7 +35,7 @@ static int add_glob(struct run *r, const char *glob)
 	char *all;
 
 	if (!*glob || strchr(glob, '\n') ||
-	    strlen(r->globs ?: "") + strlen(glob) + 2 > RUN_MAX_GLOBS) {
+	    strlen(r->globs ?: "") + strlen(glob) + 2 > MAX_GLOBS) {
 		cli_error("--map: want a glob, of one line, and not too many of them");
 		return CLI_USAGE;
 	}
@@ -87,12 +86,6 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 		return add_glob(r, optarg);
 	case PARAM:
 		return sim_param_add(job, optarg);
-	case REGIONS:
-		r->regions = true;
-		return CLI_OK;
-	case RESERVE:
-		r->regions = r->reserve = true;
-		return CLI_OK;
 	case SHARE:
 		r->share = true;
 		return CLI_OK;
@@ -108,9 +101,6 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 		return r->hints ? CLI_OK : CLI_FAILED;
 	case NO_HINTS:
 		r->no_hints = true;
-		return CLI_OK;
-	case JIT:
-		r->jit = cli_jit_flags(optarg);
 		return CLI_OK;
 	case 'q':
 		r->quiet = true;
@@ -140,23 +130,18 @@ static const struct option_row options[] = {
 	{ 'm', "map", "GLOB",
 	  .help = "files that count, by their whole name or its last part; repeatable. Without"
 		  " it, all of 1 MB and more" },
-	{ REGIONS, "regions", NULL,
-	  .help = "file maps as regions, by a library in the program; with --map those that are"
-		  " written, too" },
-	{ RESERVE, "reserve", NULL, .help = "likewise, in frames of its own, not in a share" },
 	{ SHARE, "share", NULL,
 	  .help = "pages of the pool that all who share divide, up to the budget, and no"
-		  " locked memory; so it is anyway with --regions" },
+		  " locked memory" },
 	{ CONTRACT, "contract", NULL,
 	  .help = "revoke the policy if it reads far more than the default would; so it is"
 		  " anyway in a share" },
-	{ JIT, "jit", CLI_JIT_WORDS, .help = "native code; without it as the module's jit" },
 	{ HINTS, "hints", "FILE",
 	  .help = "what runs of the program have learnt, of a policy as amp; not the one in"
 		  " ~/.local/state/hipec/amp. It is read and written" },
 	{ NO_HINTS, "no-hints", NULL, .help = "neither" },
 	{ STRICT, "strict", NULL,
-	  .help = "fail where the module is missing or refuses something; without it, files are"
+	  .help = "fail where the module is missing or does not admit you; without it, files are"
 		  " then cached as ever, and one line says so" },
 	{ 'q', "quiet", NULL, .help = "do not tell at the end what was saved" },
 	{ 'j', "json", NULL, .help = "tell it as an object, for programs" },
@@ -182,11 +167,6 @@ static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
 		cli_error("--among: want --policy auto beside it");
 		ret = CLI_USAGE;
 	}
-	if (!ret && (r->contract || r->share) && r->reserve) {
-		cli_error("--%s: not of frames of one's own, with --reserve",
-			  r->share ? "share" : "contract");
-		ret = CLI_USAGE;
-	}
 	return ret;
 }
 
@@ -207,22 +187,25 @@ static const char *why_closed(int err)
 	return strerror(-err);
 }
 
+/* And what a user does about it. */
 static const char *why_not_loaded(const struct run *r, int err)
 {
-	if (err == -ENOMEM && r->reserve)
-		return "there is not so much memory, or RLIMIT_MEMLOCK (ulimit -l) does not allow it";
+	if (err == -ENOMEM && !r->share)
+		return "there is not so much memory, or RLIMIT_MEMLOCK (ulimit -l) does not allow it: raise the limit, or take pages of the pool (--share)";
+	if (err == -ENOSPC && !r->share)
+		return "policies in place may not have so much of the machine's memory: take a smaller budget, or set the module's parameter cache_percent";
 	if (err == -EAGAIN)
 		return "the policy was revoked lately, and waits before it may share again";
 	return strerror(-err);
 }
 
-/* Return: 0; -errno, @why is it in words. */
-static int load(struct run *r, const struct sim_policy *p, uint32_t flags, char *why,
-		size_t size)
+/* Return: 0; -errno, @why is it in words, or empty if the device did not open. */
+static int load(struct run *r, const struct sim_policy *p, char *why, size_t size)
 {
 	const char *slash = strrchr(r->program, '/');
 	struct hipec_load load = {
-		.flags = flags | r->jit,
+		.flags = HIPEC_LOAD_IN_PLACE | (r->share ? HIPEC_LOAD_SHARE : 0) |
+			 (r->contract ? HIPEC_LOAD_CONTRACT : 0),
 		.image = (uintptr_t)p->image,
 		.image_size = p->image ? p->policy.image->image_size : 0,
 		.frames = r->budget,
@@ -275,76 +258,47 @@ static bool begin_league(struct run *r)
 	return true;
 }
 
-/* With regions; r->plain if that cannot be. */
-static void open_regions(struct run *r, const struct sim_policy *p)
+/*
+ * The container, and the program's cgroup. Without them nothing is run: what is missing is
+ * the user's to mend. But the program runs, and r->plain says why it does so without a
+ * container, where the module is not there for this user, or the policy has to wait.
+ * Return: 0; an exit code, said.
+ */
+static int open_in_place(struct run *r, const struct sim_policy *p)
 {
-	const char *plain = cli_program_why_plain(r->program);
 	char why[512];
-	int ret;
+	int ret = load(r, p, why, sizeof(why));
 
-	if (plain) {
-		set_plain(r, r->program, plain);
-		return;
-	}
-	ret = load(r, p, r->reserve ? 0 : HIPEC_LOAD_SHARE, why, sizeof(why));
-	if (ret && !*why)
+	if (ret && !*why) {
 		set_plain(r, HIPEC_DEVICE, why_closed(ret));
-	else if (ret)
+	} else if (ret == -EAGAIN) {
 		set_plain(r, r->policy, why);
-	else if (!begin_league(r))
+	} else if (ret) {
+		cli_error("%s, in place: %s; nothing was run", r->policy, cli_clean(why));
+		return CLI_FAILED;
+	} else if (!begin_league(r)) {
 		drop_container(r);
+	} else if (run_place_begin(r)) {
+		return CLI_FAILED;
+	}
+	return CLI_OK;
 }
 
-/* Whether the program's files can be had in place; if not, that is said, or r->plain. */
-static bool open_in_place(struct run *r, const struct sim_policy *p)
-{
-	char why[512];
-	int ret = load(r, p, HIPEC_LOAD_IN_PLACE | (r->share ? HIPEC_LOAD_SHARE : 0) |
-		       (r->contract ? HIPEC_LOAD_CONTRACT : 0), why, sizeof(why));
-
-	if (!ret && begin_league(r) && !run_place_begin(r))
-		return true;
-	drop_container(r);
-	if (ret && !*why)
-		set_plain(r, HIPEC_DEVICE, why_closed(ret));
-	else if (ret)
-		cli_error("%s, in place: %s; files that are mapped become regions",
-			  r->policy, cli_clean(why));
-	return false;
-}
-
-/* All that has to be there before the program; r->plain if something is missing. */
+/* All that has to be there before the program. */
 static int prepare(struct run *r, struct sim_job *job)
 {
 	int ret = sim_job_policy(job, r->league ? HIPEC_FIFO2_NAME : r->policy);
 
 	if (ret)
 		return ret;
-	/* AMP is fed from regions only. */
-	if (hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT) {
-		r->regions = true;
-		if (r->curve) {
-			cli_error("--curve: %s decides by where in a program a page is read, which"
-				  " other budgets are not told", r->policy);
-			return CLI_USAGE;
-		}
+	if (r->curve && hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT) {
+		cli_error("--curve: %s decides by where in a program a page is read, which other"
+			  " budgets are not told", r->policy);
+		return CLI_USAGE;
 	}
-	if (!r->regions && !open_in_place(r, job->policy)) {
-		r->regions = true;
-		if (!r->plain && r->strict) {
-			cli_error("nothing was run, for --strict");
-			return CLI_FAILED;
-		}
-	}
-	if (r->regions && !r->plain)
-		open_regions(r, job->policy);
-	if (r->regions && r->device >= 0) {
-		ret = run_serve_begin(r);
-		if (ret) {
-			set_plain(r, "no socket", strerror(-ret));
-			drop_container(r);
-		}
-	}
+	ret = open_in_place(r, job->policy);
+	if (ret)
+		return ret;
 	run_amp_begin(r, &job->policy->policy);
 	if (r->device >= 0)
 		return CLI_OK;
@@ -382,7 +336,6 @@ static int attend(struct run *r, int signals, pid_t child)
 {
 	struct pollfd fds[] = {
 		{ .fd = signals, .events = POLLIN },
-		{ .fd = r->socket, .events = POLLIN },
 		{ .fd = -1, .events = POLLIN },
 	};
 	long long next = now_ms() + r->period_ms, rest = 0, now;
@@ -392,16 +345,14 @@ static int attend(struct run *r, int signals, pid_t child)
 		long long wait = INT_MAX;
 
 		now = now_ms();
-		fds[2].fd = r->amp && now >= rest ? r->amp->fd : -1;
+		fds[1].fd = r->amp && now >= rest ? r->amp->fd : -1;
 		if (r->amp && now < rest)
 			wait = rest - now;
 		if (r->period_ms)
 			wait = least(wait, next > now ? next - now : 0);
 		poll(fds, ARRAY_SIZE(fds), wait == INT_MAX ? -1 : wait);
 		pass_signal(signals, child);
-		if (r->socket >= 0)
-			run_serve(r);
-		if (fds[2].fd >= 0 && fds[2].revents) {
+		if (fds[1].fd >= 0 && fds[1].revents) {
 			run_amp_serve(r);
 			rest = now_ms() + REST_MS;
 		}
@@ -432,12 +383,10 @@ static int take_signals(sigset_t *old)
 }
 
 /* Return: an exit code; @ran: it is the program's. */
-static int run_program(struct run *r, char **argv, const char *library, bool *ran)
+static int run_program(struct run *r, char **argv, bool *ran)
 {
 	sigset_t old;
 	struct cli_program how = {
-		.name = { RUN_ENV, RUN_MAP_ENV },
-		.value = { r->name.sun_path, r->globs ?: "" },
 		.mask = &old,
 		.procs = r->procs > 0 ? r->procs : 0,
 	};
@@ -448,15 +397,10 @@ static int run_program(struct run *r, char **argv, const char *library, bool *ra
 		cli_error("%s", strerror(-signals));
 		return CLI_FAILED;
 	}
-	if (library)
-		how.library = library;
-	else
-		how.name[0] = NULL;
 	ret = cli_program_start(argv, &how, &child);
 	*ran = !ret;
 	if (!ret) {
 		ret = attend(r, signals, child);
-		run_regions_flush(r);
 		run_amp_end(r);
 	}
 	close(signals);
@@ -465,9 +409,8 @@ static int run_program(struct run *r, char **argv, const char *library, bool *ra
 
 static int cli_run(int argc, char **argv)
 {
-	struct run r = { .device = -1, .socket = -1, .procs = -1 };
+	struct run r = { .device = -1, .procs = -1 };
 	struct sim_job job = { 0 };
-	char *library = NULL;
 	bool ran = false;
 	int ret = parse(&r, &job, argc, argv), reported = 0;
 
@@ -475,23 +418,16 @@ static int cli_run(int argc, char **argv)
 		r.program = argv[optind];
 		ret = prepare(&r, &job);
 	}
-	if (!ret && r.regions && r.device >= 0) {
-		library = cli_program_library(LIBRARY);
-		ret = library ? CLI_OK : CLI_FAILED;
-	}
 	if (!ret)
-		ret = run_program(&r, argv + optind, library, &ran);
+		ret = run_program(&r, argv + optind, &ran);
 	if (ran)
 		reported = run_report(&r, ret);
-	run_serve_end(&r);
-	run_regions_free(&r);
 	run_amp_free(&r);
 	run_place_end(&r);
 	drop_container(&r);
 	sim_job_close(&job);
 	free(r.globs);
 	free(r.plain);
-	free(library);
 	if (ran)
 		exit(ret ?: reported);	/* it means nothing to our caller */
 	return ret;
@@ -502,8 +438,7 @@ const struct cli_verb cli_verb_run = {
 	.usage = "--policy P --budget B [OPTION...] -- PROGRAM...",
 	.summary = "run a program as it is, with its files under a policy",
 	.help = "Files that the program, and what it starts, opens are a policy's to keep in"
-		" memory, by read() and by maps, in a cgroup of its own. Where that may not be,"
-		" its file maps are regions of one container. docs/user/run.md has both.",
+		" memory, by read() and by maps, in a cgroup of its own. docs/user/run.md has more.",
 	.options = options,
 	.end = "Exit code: the program's, 128 and the signal that ended it, 127 if there is no"
 	       " such program, 126 if it cannot be run; 1 if nothing was run.",

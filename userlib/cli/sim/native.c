@@ -48,7 +48,7 @@ int sim_native_open(struct sim_job *job)
 		ret = native_open(&job->code, policy, nr, &why);
 	for (i = 0; i < nr && !ret; i++) {
 		native_entry(entry, i);
-		native_find(&job->code, entry, &p[i]->native);
+		native_find(&job->code, entry, &p[i]->run);
 	}
 	free(policy);
 	free(p);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -72,7 +73,7 @@ static void run_row(const struct sim_job *job, struct sim_row *row)
 	u64 start = cpu_ns();
 
 	row->r.post = job->post;
-	row->r.native = row->policy->native;
+	row->r.run = row->policy->run;
 	sim_feed_row(job, row);
 	row->ret = job->sample ? sim_sample_run(job, row, run_on) :
 		   run_on(job, row, row->trace, row->frames);
@@ -120,6 +121,26 @@ static void wait_for(struct crew *c, bool draw)
 	pthread_mutex_unlock(&c->lock);
 }
 
+/*
+ * Threads that it makes take no signal that ends the program. Who draws takes it, and draws no
+ * more when the bar has been wiped.
+ */
+static u32 make_threads(pthread_t *thread, u32 nr, struct crew *c)
+{
+	sigset_t ends, before;
+	u32 i;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &ends, &before);
+	for (i = 0; thread && i < nr; i++)
+		if (pthread_create(&thread[i], NULL, work, c))
+			break;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return i;
+}
+
 static void run_all(const struct sim_job *job, struct sim_rows *rows)
 {
 	struct crew c = {
@@ -134,13 +155,8 @@ static void run_all(const struct sim_job *job, struct sim_rows *rows)
 	if (draw)
 		draw_progress(rows);
 	pthread_mutex_lock(&c.lock);
-	for (i = 0; thread && i < nr; i++) {
-		if (pthread_create(&thread[i], NULL, work, &c))
-			break;
-		c.nr_at_work++;
-	}
-	nr = i;
-	c.nr_at_work += !nr;
+	nr = make_threads(thread, nr, &c);
+	c.nr_at_work = nr ?: 1;
 	pthread_mutex_unlock(&c.lock);
 	if (!nr)
 		work(&c);

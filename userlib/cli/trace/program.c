@@ -225,7 +225,7 @@ int cli_trace_program(int argc, char **argv)
 {
 	struct options o = { .depth = CONTEXT_DEPTH, .keep.keep.leave_own = true };
 	const char *dir = getenv("TMPDIR");
-	struct cli_program how = { .name = { TRACECHAN_ENV } };
+	struct cli_program how = { .name = TRACECHAN_ENV };
 	struct tracechan c;
 	char *library;
 	pid_t child;
@@ -249,7 +249,7 @@ int cli_trace_program(int argc, char **argv)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	catch_signals();
 	how.library = library;
-	how.value[0] = c.path;
+	how.value = c.path;
 	ret = cli_program_start(argv + optind, &how, &child);
 	if (!ret) {
 		ret = wait_for(child);

@@ -23,7 +23,7 @@ def fields(header, name):
     """[(field, its type)]"""
     if name == "counters":
         rows = re.search(r"#define HIPEC_COUNTERS\(X\)(.*?[^\\])\n", header, re.S)[1]
-        return [(field, "c_uint64") for field in re.findall(r"X\((\w+),", rows)]
+        return [(field, "c_uint64") for field in re.findall(r"(?:X|HIPEC_GAP)\((\w+)", rows)]
     body = re.search(rf"^struct hipec_{name} \{{\n(.*?)^\}};", header, re.S | re.M)[1]
     found = []
     for kind, field, size in re.findall(r"^\t(struct hipec_\w+|\w+) (\w+)(?:\[(\w+)\])?;", body,

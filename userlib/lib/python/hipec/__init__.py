@@ -158,9 +158,8 @@ class Container:
         try:
             _call("hipec_load_args", self._fd, ctypes.byref(load))
         except Error as error:
-            text = log.value.decode("ascii", "replace")
-            raise Error(error.errno, f"{path or 'no policy'}: {text or os.strerror(error.errno)}"
-                        ) from None
+            text = log.value.decode("ascii", "replace") or os.strerror(error.errno or 0)
+            raise Error(error.errno, f"{path or 'no policy'}: {text}") from None
 
     def fileno(self) -> int:
         """The container's descriptor: it polls readable when the policy has ended."""

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whether the kernel's own reclaim leaves the files of a cache alone (AS_UNEVICTABLE): only while
+ * each page has an entry, and somebody else can take it.
+ *
+ * Where memory is short and the cache could not free any in a few tries, be it that a task has its
+ * lock for an event, or that what it would give up cannot go, its files are surrendered: the flag
+ * is cleared, and folios that reclaim had put on its list of unevictable ones go back to the
+ * others, some at each try; reclaim finds them there in the same round. Their entries stay, older
+ * than the truth if the folio goes, as behind any other drop. The container's lock is not needed.
+ * A miss takes the files back, each at its own, when the last try was a second ago and the task's
+ * cgroup has room, or other files' pages that would go first.
+ *
+ * Interface:
+ * hipec_surrender_more()  leave files to the kernel, or more of their folios
+ * hipec_cache_outgrown()  a file that has become larger than its page numbers is
+ * hipec_cache_keep_away() the kernel's reclaim leaves a file alone
+ */
+#include <linux/pagemap.h>
+#include <linux/pagevec.h>
+#include <linux/rcupdate.h>
+#include <linux/swap.h>
+
+#include "cache.h"
+
+/* Folios, and files, that one try moves at most. */
+#define MOVED_TOGETHER 4096
+
+/* Files are not taken back for so long behind the last try. */
+#define SURRENDER_TICKS HZ
+
+/* The file at slot @slot or behind, in use, and @slot is its own; NULL: there is none. */
+static struct hipec_cfile *next_file(struct hipec_cache *cache, unsigned long *slot)
+{
+	struct hipec_cfile *f;
+
+	rcu_read_lock();
+	for (f = xa_find(&cache->slots, slot, ULONG_MAX, XA_PRESENT); f;
+	     f = xa_find_after(&cache->slots, slot, ULONG_MAX, XA_PRESENT))
+		if (atomic_inc_not_zero(&f->users))
+			break;
+	rcu_read_unlock();
+	return f;
+}
+
+/* Folios of a file from @next on go back to the lists of reclaim. Return: how many, @most about. */
+static unsigned long move_folios(struct address_space *mapping, pgoff_t *next, unsigned long most)
+{
+	struct folio_batch batch;
+	unsigned long moved = 0;
+
+	folio_batch_init(&batch);
+	while (moved < most && filemap_get_folios(mapping, next, ULONG_MAX, &batch)) {
+		moved += folio_batch_count(&batch);
+		check_move_unevictable_folios(&batch);
+		folio_batch_release(&batch);
+	}
+	return moved;
+}
+
+/**
+ * hipec_surrender_more() - leave files to the kernel's reclaim, or more of their folios
+ * @cache: cache, which does not go meanwhile
+ *
+ * Context: in reclaim; one caller at a time; does not wait, and takes no lock of ours.
+ * Return: folios that were moved, and files that were left; 0: it was done before.
+ */
+unsigned long hipec_surrender_more(struct hipec_cache *cache)
+{
+	unsigned long moved = 0, slot;
+	struct hipec_cfile *f;
+
+	WRITE_ONCE(cache->surrender_until, jiffies + SURRENDER_TICKS);
+	if (!READ_ONCE(cache->surrendered)) {
+		WRITE_ONCE(cache->surrendered, true);
+		WRITE_ONCE(cache->on_lists, true);
+		smp_mb();	/* before flags are cleared: is_surrendered() */
+		cache->surrender_slot = 0;
+		cache->surrender_next = 0;
+		cache->c->core.counters.surrendered++;
+	}
+	while (moved < MOVED_TOGETHER) {
+		slot = cache->surrender_slot;
+		f = next_file(cache, &slot);
+		if (!f)
+			break;
+		/* The file that it had come to may have been let go. */
+		if (slot != cache->surrender_slot)
+			cache->surrender_next = 0;
+		mapping_clear_unevictable(f->inode->i_mapping);
+		moved += 1 + move_folios(f->inode->i_mapping, &cache->surrender_next,
+					 MOVED_TOGETHER - moved);
+		if (moved < MOVED_TOGETHER) {
+			slot = hipec_slot_behind(f);
+			cache->surrender_next = 0;
+		}
+		cache->surrender_slot = slot;
+		hipec_file_put(f);
+	}
+	return moved;
+}
+
+/*
+ * Whether a cache's files are left to the kernel, still. To be asked before the flag is set, and
+ * behind that. Context: expects c->lock.
+ */
+static bool is_surrendered(struct hipec_cache *cache)
+{
+	smp_mb();	/* the flag is set before this is read: hipec_surrender_more() */
+	if (likely(!READ_ONCE(cache->surrendered)))
+		return false;
+	if (time_before(jiffies, READ_ONCE(cache->surrender_until)) ||
+	    hipec_pressure_left(cache, hipec_pressure_room(), 1) < HIPEC_PRESSURE_ENOUGH ||
+	    hipec_pressure_is_short())
+		return true;
+	WRITE_ONCE(cache->surrendered, false);
+	return false;
+}
+
+/**
+ * hipec_cache_outgrown() - the kernel's reclaim has a file that is larger than its page numbers
+ * @f: file
+ *
+ * Pages behind them have no entry: if the kernel did not reclaim them, nothing would. To be called
+ * before pages are read, and behind a write: the one that extends the file finds this out itself.
+ *
+ * Context: expects c->lock.
+ * Return: whether the kernel left the file alone until now: hipec_evictable_again() is owed,
+ *         without the lock.
+ */
+bool hipec_cache_outgrown(struct hipec_cfile *f)
+{
+	struct address_space *mapping = f->inode->i_mapping;
+	bool outgrown = i_size_read(f->inode) > (loff_t)f->nr << PAGE_SHIFT;
+
+	lockdep_assert_held(&f->cache->c->lock);
+	if (unlikely(outgrown != f->outgrown)) {
+		f->outgrown = outgrown;
+		f->cache->c->core.counters.outgrown += outgrown ? 1 : -1;
+	}
+	if (likely(!outgrown) || !mapping_unevictable(mapping))
+		return false;
+	WRITE_ONCE(f->cache->on_lists, true);
+	mapping_clear_unevictable(mapping);
+	return true;
+}
+
+/**
+ * hipec_cache_keep_away() - the kernel's reclaim leaves a file alone, if that may be
+ * @f: file
+ *
+ * Not while something is dirty: then its writers would never be made to wait. Nor
+ * while files may be open whose writes are not heard of, or it has outgrown its page numbers,
+ * or memory is so short that it was left to the kernel.
+ *
+ * Context: expects c->lock.
+ * Return: as hipec_cache_outgrown().
+ */
+bool hipec_cache_keep_away(struct hipec_cfile *f)
+{
+	struct address_space *mapping = f->inode->i_mapping;
+
+	if (unlikely(hipec_cache_outgrown(f)))
+		return true;
+	if (mapping_unevictable(mapping))
+		return false;
+	f->writers = f->writers && inode_is_open_for_write(f->inode);
+	if (!f->writers && !f->outgrown && !mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) &&
+	    !mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK) && !is_surrendered(f->cache)) {
+		mapping_set_unevictable(mapping);
+		if (!is_surrendered(f->cache))
+			return false;
+		mapping_clear_unevictable(mapping);
+	}
+	WRITE_ONCE(f->cache->on_lists, true);
+	return false;
+}
