@@ -120,7 +120,8 @@ def place_reads(page=LEAGUES["auto"]):
 
 SCRIPT = """
 . /hipec/module.sh
-load_module pool_mb=2 backoff_ms=0 others_us=10000 || exit 1
+# The host may leave a guest's CPU without time for more than the 10 ms of an event.
+load_module pool_mb=2 backoff_ms=0 others_us=10000 quantum_us=10000000 || exit 1
 cd /data || exit 1
 sh /hipec/counts.sh >/results/counts.txt 2>&1
 cd /
@@ -201,8 +202,9 @@ def place_line(text, how, policy):
 @pytest.mark.parametrize("policy", SHIPPED)
 def test_misses_in_place_are_the_simulator_s(guest, simulated, policy):
     """To the miss, for one thread that reads pages by read(), in no order."""
-    name, missed, _, refused, end, *judged = place_line(result(guest, "counts.txt"), "reads", policy)
-    assert (name, refused, end, judged) == (policy, "0", "0", ["0", "0", "0"])
+    name, missed, _, refused, end, late, *judged = \
+        place_line(result(guest, "counts.txt"), "reads", policy)
+    assert (name, refused, end, late, judged) == (policy, "0", "0", "0", ["0", "0", "0"])
     faults = simulated[policy]["faults"]
     if policy in BY_NUMBER:
         assert abs(int(missed) - faults) < faults / 20

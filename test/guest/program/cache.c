@@ -377,10 +377,11 @@ int cache_reads(const char *policy, long pages, long frames, long reads, bool ju
 		      (ssize_t)PAGE_BYTES);
 	}
 	s = get_status(c);
-	printf("%s %llu %llu %llu %u %llu %llu %llu\n", policy,
+	printf("%s %llu %llu %llu %u %llu %llu %llu %llu\n", policy,
 	       (unsigned long long)s.counters.read_pages,
 	       (unsigned long long)s.counters.helped,
 	       (unsigned long long)s.counters.refused, s.exit.kind,
+	       (unsigned long long)s.counters.late,
 	       (unsigned long long)s.counters.windows,
 	       (unsigned long long)s.counters.judged_faults,
 	       (unsigned long long)s.counters.default_faults);
