@@ -36,7 +36,7 @@ FORMATS = {
                     [("hipec-trace", 1), ("hipec-sim", 1), ("hipec-record", 5)]),
     "hipec-record": ("user/record", ["The bytes", "A record as a trace"],
                      "what hipec record writes",
-                     [("hipec-record", 1), ("hipec-replay", 1), ("hipec-trace", 5)]),
+                     [("hipec-record", 1), ("hipec-trace", 5)]),
     "hipec-hints": ("user/amp", ["State file"], "what hipec run has learnt of a program",
                     [("hipec-run", 1), ("hipec-amp", 1)]),
 }
@@ -94,7 +94,7 @@ def of_verb(text, version):
     verb = text.name.split()[1]
     return (head(text.name, 1, text.summary, version) + synopsis(text.synopsis) +
             ".SH DESCRIPTION\n" + body(text.lines) + shown(text.examples) + see(("hipec", 1), *(
-                [("ampc", 1)] if verb in ("dis", "sim", "debug") else [("hipec", 4)])))
+                [("ampc", 1)] if verb in ("dis", "sim") else [("hipec", 4)])))
 
 
 def of_hipec(hipec, verbs):

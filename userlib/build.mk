@@ -64,7 +64,7 @@ $(B)/asan/profile/%.py: userlib/profile/%.py
 
 ALL += $(PROFILE_PY:userlib/%=$(B)/%)
 
-# The live page of hipec serve, likewise.
+# The live page of hipec top --serve, likewise.
 SERVE := $(wildcard userlib/serve/*)
 
 $(B)/serve/%: userlib/serve/%

@@ -28,7 +28,7 @@ module="$build bc libelf-dev pahole kmod xz-utils"
 guest="$module qemu-system-x86 busybox-static cpio e2fsprogs zstd"
 # git: the rules of the house look at what is tracked.
 # python3-plotly: what hipec profile draws with.
-# python3-flask: what hipec serve serves with.
+# python3-flask: what hipec top --serve serves with.
 # python3-jsonschema, python3-prometheus-client: what reads the command's output, strictly.
 # ripgrep, lmdb-utils, python3-numpy, -plyvel, gron (in Go): programs that hipec run is
 # tried on; fio, stress-ng: that check what they write.

@@ -294,7 +294,7 @@ SCHEMAS = {
     "mix": ("hipec mix --json", array(MIX)),
     "trace-info": ("hipec trace info --json", array(whole(TRACE_INFO, "a trace"))),
     "amp-detect": ("hipec amp detect --json", whole(DETECTED, "what the contexts of a trace do")),
-    "play": ("hipec play --json", whole(PLAYED, "a list that was played")),
-    "grade": ("hipec grade --json", array(whole(GRADE, "a trace and a number of frames"))),
+    "trace-play": ("hipec trace play --json", whole(PLAYED, "a list that was played")),
+    "sim-grade": ("hipec sim --grade --json", array(whole(GRADE, "a trace and a number of frames"))),
     "doctor": ("hipec doctor --json", array(whole(FINDING, "a check"))),
 }

@@ -30,7 +30,7 @@ def counters():
 
 
 def states():
-    """The words of hipec why, of the table in the header."""
+    """The words of hipec status --page, of the table in the header."""
     header = (ROOT / "module/include/uapi/hipec.h").read_text()
     table = header.split("#define HIPEC_WHY_STATES(X)")[1].split("\n\n")[0]
     return re.findall(r'X\(\w+,\s+[^,]+,\s+"([^"]+)"', table)
@@ -258,8 +258,8 @@ SCHEMAS = {
     "amp-report": ("hipec amp report --json", whole(LEARNT, "what runs of a program learnt")),
     "run": ("hipec run --json", whole(RUN, "what came of it")),
     "swap": ("hipec swap --json", SWAPPED),
-    "set": ("hipec set --json", array(whole(PARAM, "a param"))),
-    "why": ("hipec why --json", whole(WHY, "where a page stands")),
+    "swap-param": ("hipec swap --param --json", array(whole(PARAM, "a param"))),
+    "status-page": ("hipec status --page --json", whole(WHY, "where a page stands")),
     **analyses.SCHEMAS,
     **sweeps.SCHEMAS,
 }

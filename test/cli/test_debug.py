@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""hipec debug: sessions whose text was worked out by hand, beside what the simulator
+"""hipec sim: sessions whose text was worked out by hand, beside what the simulator
 counts; why a page left; what it refuses; on a terminal; docs/policy/debugger.md."""
 
 import json
@@ -35,7 +35,7 @@ def look(tmp_path, quick_start):  # pylint: disable=unused-argument
             (tmp_path / "p.hp").write_text(policy)
             policy = tmp_path / "p.hp"
         done = subprocess.run(
-            [HIPEC, "debug", "-p", policy, "-f", str(frames), *args, tmp_path / "trace"],
+            [HIPEC, "sim", "--step", "-p", policy, "-f", str(frames), *args, tmp_path / "trace"],
             input="".join(f"{c}\n" for c in commands), text=True, capture_output=True, check=False,
             cwd=ROOT, env={**os.environ, **ENV})
         assert done.returncode == code, done.stdout + done.stderr
@@ -417,13 +417,13 @@ def test_without_a_source_there_are_commands(look, tmp_path):
     source = tmp_path / "mine.hp"
     source.write_text(DIES)
     subprocess.run([BUILD / "asan" / "ampc", "-Wno-victim", "-o", copy, source], check=True)
-    none = f"hipec debug: {copy} has no source here, but commands; --source FILE names it\n"
+    none = f"hipec sim: {copy} has no source here, but commands; --source FILE names it\n"
     got = look(str(copy), 2, "r 1\n", "step", "list", "stop line 2", code=1, errors=none)
     assert got[1:] == [f"PageFault for page 1\n{'PageFault+1':<13} "
                        f"{'findpa page, FaultedAddress':<40} line 2\n",
                        "list: there is no source; 'dis' shows commands\n", "stop 1: at line 2\n"]
     other = ROOT / "policies" / "fifo.hp"
-    wrong = f"hipec debug: {other} is not what the policy was compiled from: there are commands, " \
+    wrong = f"hipec sim: {other} is not what the policy was compiled from: there are commands, " \
             "no source\n"
     look(str(copy), 2, "r 1\n", errors=wrong, args=("--source", other))
     got = look(str(copy), 2, "r 1\n", "step", args=("--source", source))
@@ -437,7 +437,7 @@ def test_without_line_numbers_it_goes_by_commands(look, tmp_path):
     image = tmp_path / "ghosts.hpo"
     subprocess.run([BUILD / "hpt", "--output", image, "test/guest/policies/ghosts.hpt"], check=True,
                    cwd=ROOT, capture_output=True)
-    none = f"hipec debug: {image} has no source here, but commands; --source FILE names it\n"
+    none = f"hipec sim: {image} has no source here, but commands; --source FILE names it\n"
     got = look(str(image), 2, "r 1\n", "step", "next", "stop line 3", "why 1", code=1, errors=none)
     assert got[1] == f"PageFault for page 1\n{'PageFault+1':<13} findpa p, FaultedAddress\n"
     assert got[2:4] == ["next: the policy has no line numbers; 'step' goes by commands\n",
@@ -466,19 +466,11 @@ def hipec(*args, **kwargs):
     (["-p", "mru", "-f", "3", "/dev/null"], 1, None),
 ])
 def test_what_it_refuses(args, code, says):
-    done = hipec("debug", *args, input="r 1\n")
+    done = hipec("sim", "--step", *args, input="r 1\n")
     wanted, empty = "want a trace", "/dev/null: want an access, but there is none"
     assert done.returncode == code and not done.stdout
     assert done.stderr.split("\n")[0] == \
-        f"hipec debug: {says or (wanted if code == 2 else empty)}"
-
-
-def test_sim_step_is_the_same():
-    args = ["-p", "policies/fifo.hp", "-f", "3", "-c", "stop miss", "-c", "run", "-c", "run", "-"]
-    stepped, debugged = hipec("sim", "--step", *args, input=SIX), hipec("debug", *args, input=SIX)
-    assert stepped.returncode == 0 and stepped.stdout == debugged.stdout
-    assert stepped.stdout.endswith(f"{PROMPT}run\nstop 1: at a miss\n"
-                                   "access 3 of 6: read page 3, a miss\n")
+        f"hipec sim: {says or (wanted if code == 2 else empty)}"
 
 
 class Terminal:
@@ -528,7 +520,7 @@ def test_on_a_terminal_lines_are_edited_and_repeated(tmp_path):
     """Ctrl-A goes to the begin, Ctrl-D deletes there, an empty line steps again; wrong
     commands are no failure there."""
     (tmp_path / "trace").write_text(SIX)
-    t = Terminal(BUILD / "hipec", "debug", "-p", ROOT / "policies" / "fifo.hp", "-f", "3",
+    t = Terminal(BUILD / "hipec", "sim", "--step", "-p", ROOT / "policies" / "fifo.hp", "-f", "3",
                  tmp_path / "trace")
     t.say(b"xstep\x01\x04\n")
     t.expect(b"PageFault+1 ")
@@ -543,7 +535,7 @@ def test_on_a_terminal_lines_are_edited_and_repeated(tmp_path):
 def test_an_interrupt_stops_a_run(tmp_path):
     """40 million hits are to come; then it can be asked, and ends when told to."""
     (tmp_path / "trace").write_text("r 0 100000\n" * 400)
-    t = Terminal(BUILD / "hipec", "debug", "-p", ROOT / "policies" / "fifo.hp", "-f", "100000",
+    t = Terminal(BUILD / "hipec", "sim", "--step", "-p", ROOT / "policies" / "fifo.hp", "-f", "100000",
                  tmp_path / "trace")
     t.say(b"run\n")
     t.expect(b"\n")
@@ -567,7 +559,7 @@ def test_examples_print_what_they_show(tmp_path):
             (tmp_path / command[4:]).write_text(output)
             continue
         said = "".join(f"{c}\n" for c in re.findall(r"^\(hipec\) (.*)", output, re.M))
-        done = subprocess.run(["sh", "-c", command.replace("hipec debug", f"{HIPEC} debug")],
+        done = subprocess.run(["sh", "-c", command.replace("hipec sim --step", f"{HIPEC} sim --step")],
                               input=said, text=True, cwd=tmp_path, capture_output=True, check=False)
         assert done.stdout + done.stderr == output, command
 
@@ -581,7 +573,6 @@ def test_help_lists_the_commands_of_the_document(look):
 
 
 def test_help_names_every_option():
-    done = hipec("debug", "--help")
-    assert done.returncode == 0
-    assert set(re.findall(r"--([a-z-]+)", done.stdout)) == {"policy", "frames", "mode", "command",
-                                                             "source", "step", "param"}
+    text = hipec("sim", "--help").stdout.partition("\n      --step ")[2].partition("\nExamples")[0]
+    assert set(re.findall(r"--([a-z-]+)", text)) == {"policy", "frames", "mode", "command", "source",
+                                                     "param"}

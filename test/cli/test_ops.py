@@ -215,7 +215,7 @@ def test_metrics_are_read_by_a_strict_parser(module):
            f"status id=8 pid=1 uid=0 comm={ODD} policy={ODD} exit.kind=0x42 faults=7",
            "operand id=8 slot=0 name=hits%22 operand_flags=8 value=-12",
            "operand id=8 slot=1 name=limit operand_flags=1 value=3")
-    families = prometheus.read(out("metrics"))
+    families = prometheus.read(out("status", "--metrics"))
     join = (("comm", "join"), ("id", "3"), ("policy", "mru"), ("uid", "1000"))
     odd = (("comm", ODD_SHOWN), ("id", "8"), ("policy", ODD_SHOWN), ("uid", "0"))
     for name, meaning in COUNTERS:
@@ -236,13 +236,13 @@ def test_metrics_into_a_file(module, tmp_path):
     """Whole, readable by others, and not at all where something is wrong."""
     module(QUERY, JOIN)
     path = tmp_path / "hipec.prom"
-    assert out("metrics", "-o", path) == "" and path.stat().st_mode & 0o777 == 0o644
-    assert path.read_text() == out("metrics")
+    assert out("status", "--metrics", "-o", path) == "" and path.stat().st_mode & 0o777 == 0o644
+    assert path.read_text() == out("status", "--metrics")
     path.write_text("old")
     module("nothing")
-    done = hipec("metrics", "-o", path)
+    done = hipec("status", "--metrics", "-o", path)
     assert done.returncode == 1 and done.stderr and path.read_text() == "old"
-    done = hipec("metrics", "-o", tmp_path / "no/dir")
+    done = hipec("status", "--metrics", "-o", tmp_path / "no/dir")
     assert done.returncode == 1 and "No such file" in done.stderr
     assert sorted(os.listdir(tmp_path)) == ["answers", "hipec.prom"]
 
@@ -294,15 +294,16 @@ def test_an_older_module_keeps_no_log(module, monkeypatch):
     (["top", "-n", "0"], "--number wants"),
     (["top", "--sort", "x"], "--sort: want frames, faults, evictions, loss or id, not 'x'"),
     (["top", "x"], "usage: hipec top"), (["log", "-n", "-1"], "--last wants a number"),
-    (["log", "x"], "usage: hipec log"), (["metrics", "x"], "usage: hipec metrics"),
-    (["metrics", "--json"], "usage: hipec metrics")])
+    (["log", "x"], "usage: hipec log"),
+    (["status", "--metrics", "x"], "usage: hipec status --metrics"),
+    (["status", "--metrics", "--json"], "usage: hipec status --metrics")])
 def test_wrong_arguments_are_said(args, why):
     done = hipec(*args)
     assert (done.returncode, done.stdout) == (2, "") and why in done.stderr
 
 
 @pytest.mark.parametrize("args", [["top"], ["top", "--json"], ["log"], ["log", "--json"],
-                                  ["metrics"], ["status"]])
+                                  ["status", "--metrics"], ["status"]])
 def test_without_the_module_it_is_said(args):
     if os.path.exists("/dev/hipec"):
         pytest.skip("the module is loaded here")
@@ -313,12 +314,12 @@ def test_without_the_module_it_is_said(args):
 
 def test_what_cannot_be_written_is_said(module):
     module(*TWO_LOOKS)
-    for verb in ("top", "log", "metrics"):
+    for verb in (["top"], ["log"], ["status", "--metrics"]):
         with open("/dev/full", "w", encoding="ascii") as full:
-            done = subprocess.run([HIPEC, verb], stdout=full, stderr=subprocess.PIPE, text=True,
+            done = subprocess.run([HIPEC, *verb], stdout=full, stderr=subprocess.PIPE, text=True,
                                   check=False)
         assert (done.returncode, done.stderr) == (
-            1, f"hipec {verb}: cannot write: No space left on device\n")
+            1, f"hipec {verb[0]}: cannot write: No space left on device\n")
 
 
 # The page
@@ -371,20 +372,20 @@ def test_the_page_has_all_tracepoints_with_their_fields():
 
 def test_the_page_has_all_gauges(module):
     module(QUERY, JOIN)
-    gauges = [name for name, (kind, _, _) in prometheus.read(out("metrics")).items()
+    gauges = [name for name, (kind, _, _) in prometheus.read(out("status", "--metrics")).items()
               if kind == "gauge"]
     assert [name for row in table("metric") for name in re.findall(r"`(\w+)`", row[0])] == gauges
 
 
 def test_the_page_has_all_schemas():
-    named = re.findall(r"`hipec ([\w ]+?)(?: --json)?` \| \[schemas/([\w-]+)\.json\]", PAGE)
-    assert sorted((verb.replace(" ", "-"), name) for verb, name in named) == [
+    named = re.findall(r"`hipec ([\w -]+?)(?: --json)?` \| \[schemas/([\w-]+)\.json\]", PAGE)
+    assert sorted((re.sub("[ -]+", "-", verb), name) for verb, name in named) == [
         (name, name) for name in sorted(SCHEMAS)]
 
 
 def test_what_the_page_alerts_on_is_there(module):
     module(QUERY, JOIN)
-    names = set(prometheus.read(out("metrics")))
+    names = set(prometheus.read(out("status", "--metrics")))
     alerts = PAGE.split("Worth an alert:")[1].split("\n\n")[0]
     assert set(re.findall(r"hipec_\w+", alerts)) <= names
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""hipec sim --post-cache and hipec play: the list against models, what is read and written of
+"""hipec sim --post-cache and hipec trace play: the list against models, what is read and written of
 files and loop devices, what is refused; docs/user/replayer.md. No time is asserted."""
 
 import contextlib
@@ -54,13 +54,13 @@ def post(trace, policy, frames, *options):
 
 def play(*args):
     """--json of what is done."""
-    done = hipec("play", "--json", *args)
+    done = hipec("trace", "play", "--json", *args)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def refused(*args):
-    done = hipec("play", *args)
+    done = hipec("trace", "play", *args)
     assert (done.returncode, done.stdout) == (1, "")
     return done.stderr
 
@@ -152,7 +152,7 @@ def test_what_is_listed_is_written_and_nothing_else(disk):
 
 
 def test_nothing_is_written_unless_it_is_said(disk):
-    assert refused("list", "disk") == ("hipec play: disk: the list has writes, which destroy what "
+    assert refused("list", "disk") == ("hipec trace: disk: the list has writes, which destroy what "
                                        "is there: say --overwrite, or --read-only\n")
     got = play("--read-only", "--rounds", 1, "list", "disk")
     assert (got["read_pages"], got["written_pages"]) == (9, 0)
@@ -202,7 +202,7 @@ def test_a_file_system_is_written_over_when_it_is_said_twice(disk, monkeypatch, 
     with open("disk", "rb") as file:
         before = file.read()
     assert refused("--overwrite", "list", "disk") == (
-        f"hipec play: disk: has {what} on it: to destroy that, say --overwrite twice\n")
+        f"hipec trace: disk: has {what} on it: to destroy that, say --overwrite twice\n")
     play("--read-only", "--rounds", 1, "list", "disk")
     with open("disk", "rb") as file:
         assert file.read() == before
@@ -210,15 +210,16 @@ def test_a_file_system_is_written_over_when_it_is_said_twice(disk, monkeypatch, 
 
 
 def test_targets_that_are_wrong(disk):
-    assert refused("list", "none") == "hipec play: none: No such file or directory\n"
-    assert refused("list", ".") == "hipec play: .: want a file or a disk\n"
-    assert refused("list", "/dev/null") == "hipec play: /dev/null: want a file or a disk\n"
+    assert refused("list", "none") == "hipec trace: none: No such file or directory\n"
+    assert refused("list", ".") == "hipec trace: .: want a file or a disk\n"
+    assert refused("list", "/dev/null") == "hipec trace: /dev/null: want a file or a disk\n"
     (disk / "list").write_text("r 50\n")
     assert refused("list", "disk") == (
-        "hipec play: disk: has 204800 bytes, and the list goes up to 208896: want a larger one, as "
+        "hipec trace: disk: has 204800 bytes, and the list goes up to 208896: want a larger one, as "
         "of fallocate -l\n")
     (disk / "list").write_text("r five\n")
-    assert refused("list", "disk") == "hipec play: list:1: want a page number, 0 to 4294967295, not 'five'\n"
+    assert refused("list", "disk") == (
+        "hipec trace: list:1: want a page number, 0 to 4294967295, not 'five'\n")
 
 
 @pytest.mark.parametrize("args, message", [
@@ -228,9 +229,9 @@ def test_targets_that_are_wrong(disk):
     (["--within", "0", "list", "disk"],
      "--within: want a percentage above 0, up to 100, not '0'")])
 def test_a_wrong_command_line_is_usage(here, args, message):
-    done = hipec("play", *args)
+    done = hipec("trace", "play", *args)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[0] == "hipec play: " + message
+    assert done.stderr.splitlines()[0] == "hipec trace: " + message
 
 
 @contextlib.contextmanager
@@ -258,7 +259,7 @@ def test_a_disk_gets_each_request(disk):
     """Page by page; of them the kernel may merge those that follow each other."""
     with loop_device("disk") as device:
         (disk / "list").write_text("r 3\nr 9\nr 4\nw 20\nw 30\nr 49\n")
-        assert refused("list", device).startswith(f"hipec play: {device}: the list has writes")
+        assert refused("list", device).startswith(f"hipec trace: {device}: the list has writes")
         before = counts(device)
         play("--overwrite", "--rounds", 3, "--batch", 1, "list", device)
         done = [now - then for now, then in zip(counts(device), before)]
@@ -287,7 +288,7 @@ def test_a_mounted_disk_is_written_when_it_is_said_twice(disk):
             message = refused("--overwrite", "list", device)
         finally:
             subprocess.run(["umount", "mnt"], check=True, env=env)
-    assert message == (f"hipec play: {device}: the kernel uses it, as for a file system that is "
+    assert message == (f"hipec trace: {device}: the kernel uses it, as for a file system that is "
                        "mounted: to destroy that, say --overwrite twice\n")
 
 
@@ -303,7 +304,8 @@ def test_examples_print_what_they_show(here):
 
 
 def test_help_and_document_name_options_and_keys(disk):
-    options = re.findall(r"--([\w-]+)", hipec("play", "--help").stdout)
+    text = hipec("trace", "--help").stdout.partition("\n  play ")[2].partition("\nExamples")[0]
+    options = re.findall(r"--([\w-]+)", text)
     assert set(options) - {"help"} == {"overwrite", "read-only", "batch", "pages", "within",
                                        "rounds", "dry-run", "json", "post-cache"}
     assert all(f"--{option}" in DOC for option in set(options) - {"help", "batch"})

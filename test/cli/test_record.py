@@ -141,11 +141,11 @@ CHOICE = (entry(FIFO2) + entry(SET_REF, 1, 0) + entry(REF, 1, 1) +
 
 
 def replay(tmp_path, *streams, cut=0):
-    """What `hipec replay` says of containers with these bytes."""
+    """What `hipec record --check` says of containers with these bytes."""
     path = tmp_path / "a.record"
     data = FILE + b"".join(block(data, 7 + i) for i, data in enumerate(streams))
     path.write_bytes(data[:len(data) - cut])
-    return hipec("replay", path)
+    return hipec("record", "--check", path)
 
 
 def test_the_built_in_replacement_decides_as_by_hand(tmp_path):
@@ -199,7 +199,7 @@ def test_a_changed_byte_of_a_file_is_found(tmp_path):
     data = FILE + block(FILLED + CHOICE)
     for at in range(0, len(data), 7):
         path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
-        code, out, err = hipec("replay", path)
+        code, out, err = hipec("record", "--check", path)
         assert code == 1 and ("damaged" in err or "want" in err or "missing" in out), at
 
 
@@ -223,7 +223,7 @@ def test_a_container_has_a_record_for_each_of_its_policies(tmp_path):
     data = head() + FILLED
     path.write_bytes(FILE + block(data[:9]) + block(head() + FILLED, 8) + block(data[9:]) +
                      block(second[:50], begins=1) + block(second[50:]))
-    code, out, err = hipec("replay", path)
+    code, out, err = hipec("record", "--check", path)
     assert (code, err) == (0, "")
     assert out.splitlines() == [f"container {number}, builtin of player: 0 events, 0 decisions, "
                                 "all the same" for number in (7, 8, 7)]
@@ -231,7 +231,7 @@ def test_a_container_has_a_record_for_each_of_its_policies(tmp_path):
     assert code == 0 and [line for line in out.splitlines() if line[0] in "rw"] == [
         "r 5", "w 6", "r 3", "r 14", "w 15"]
     path.write_bytes(FILE + block(data, begins=2))
-    assert "want a block of a record" in hipec("replay", path)[2]
+    assert "want a block of a record" in hipec("record", "--check", path)[2]
 
 
 @pytest.mark.parametrize("args, want", [
@@ -239,7 +239,7 @@ def test_a_container_has_a_record_for_each_of_its_policies(tmp_path):
     (("record", "--all", "3"), "want containers' numbers"),
     (("record", "--ring", "many", "3"), "--ring wants a power of two"),
     (("record", "--seconds", "-1", "3"), "--seconds wants a number above 0, not '-1'"),
-    (("replay",), "usage: hipec replay FILE"),
+    (("record", "--check"), "usage: hipec record --check FILE"),
 ])
 def test_wrong_arguments_are_said(args, want):
     """With exit code 2."""

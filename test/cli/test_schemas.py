@@ -87,14 +87,14 @@ def test_amp_detect(here):
 
 
 def test_grade(here):
-    found = printed("grade", "grade", "--json", "-f", "8,50%,200", "mru", "t", "plain", cwd=here)
+    found = printed("sim-grade", "sim", "--grade", "--json", "-f", "8,50%,200", "mru", "t", "plain", cwd=here)
     assert len(found) == 6 and found[-1]["grade_percent"] is None
-    found = printed("grade", "grade", "--json", "-f", "8", "ends.hp", "t", cwd=here, code=3)
+    found = printed("sim-grade", "sim", "--grade", "--json", "-f", "8", "ends.hp", "t", cwd=here, code=3)
     assert found[0]["exit"]["kind"] and found[0]["grade_percent"] == 0
 
 
 def test_play(here):
-    assert printed("play", "play", "--json", "--dry-run", "plain", "disk", cwd=here)["dry_run"]
+    assert printed("trace-play", "trace", "play", "--json", "--dry-run", "plain", "disk", cwd=here)["dry_run"]
 
 
 def test_doctor(here):

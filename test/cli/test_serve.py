@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""hipec serve with a stand-in for the module (test_ops.py): what it answers and to whom, what it
-refuses, and its page in a browser; and the dashboard for Grafana beside hipec metrics."""
+"""hipec top --serve with a stand-in for the module (test_ops.py): what it answers and to whom, what it
+refuses, and its page in a browser; and the dashboard for Grafana beside hipec status --metrics."""
 
 import contextlib
 import http.client
@@ -33,7 +33,7 @@ LOOKS = (*TWO_LOOKS, *SECOND * 200)
 def served(*args):
     """(address or socket, token) of one that runs; it ends with the block, and well."""
     pytest.importorskip("flask", reason="python3-flask is not installed: make packages")
-    with subprocess.Popen([HIPEC, "serve", "--interval", "0.1", *args], stdout=subprocess.PIPE,
+    with subprocess.Popen([HIPEC, "top", "--serve", "--interval", "0.1", *args], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as server:
         try:
             said = server.stdout.readline()
@@ -141,9 +141,9 @@ def test_a_socket_is_its_owner_s(module, tmp_path):  # noqa: F811
     (["--interval", "0"], "--interval wants seconds, 0.1 to 3600, not '0'"),
     (["now"], "'now' is one word too many")])
 def test_wrong_arguments_are_said(args, says):
-    done = subprocess.run([HIPEC, "serve", *args], capture_output=True, text=True, check=False)
+    done = subprocess.run([HIPEC, "top", "--serve", *args], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines() == [f"hipec serve: {says}", "usage: hipec serve [OPTION...]"]
+    assert done.stderr.splitlines() == [f"hipec top: {says}", "usage: hipec top --serve [OPTION...]"]
 
 
 def test_another_address_is_had_when_it_is_said_twice(module):  # noqa: F811
@@ -158,7 +158,7 @@ def test_a_port_that_is_taken_is_said(module):  # noqa: F811
     module(QUERY, JOIN)
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        done = subprocess.run([HIPEC, "serve", "--port", str(port)], capture_output=True, text=True,
+        done = subprocess.run([HIPEC, "top", "--serve", "--port", str(port)], capture_output=True, text=True,
                               check=False)
     assert done.returncode == 1 and f"127.0.0.1:{port}" in done.stderr
 
@@ -200,9 +200,9 @@ def test_browser_draws_what_is_so(module, scheme, width):  # noqa: F811
 
 
 def test_the_dashboard_asks_for_metrics_that_there_are(module):  # noqa: F811
-    """Each panel has a place of its own, and names what hipec metrics prints."""
+    """Each panel has a place of its own, and names what hipec status --metrics prints."""
     module(*TWO_LOOKS)
-    done = subprocess.run([HIPEC, "metrics"], capture_output=True, text=True, check=True)
+    done = subprocess.run([HIPEC, "status", "--metrics"], capture_output=True, text=True, check=True)
     metrics = set(prometheus.read(done.stdout))
     names = {f"{name}{end}" for name in metrics for end in ("", "_total")}
     dashboard = json.loads((ROOT / "packaging/grafana.json").read_text())

@@ -30,14 +30,14 @@ def hipec(*args):
     (["swap", "--trial", "0", "1", "mru"], "--trial wants a time"),
     (["swap", "--trial", "30x", "1", "mru"], "--trial wants a time"),
     (["swap", "--trial", "2d", "1", "mru"], "--trial wants a time"),
-    (["set"], "usage: hipec set"),
-    (["set", "1", "limit"], "'limit' is not NAME=VALUE"),
-    (["set", "1", "=3"], "'=3' is not NAME=VALUE"),
-    (["set", "1", "limit=3x"], "'limit=3x' is not NAME=VALUE"),
-    (["set", "--json", "1", "limit=3"], "usage: hipec set"),
-    (["revoke"], "usage: hipec revoke"),
-    (["revoke", "1", "-1"], "there is no option '-1'"),
-    (["why", "1"], "usage: hipec why"),
+    (["swap", "--param"], "usage: hipec swap --param"),
+    (["swap", "--param", "1", "limit"], "'limit' is not NAME=VALUE"),
+    (["swap", "--param", "1", "=3"], "'=3' is not NAME=VALUE"),
+    (["swap", "--param", "1", "limit=3x"], "'limit=3x' is not NAME=VALUE"),
+    (["swap", "--param", "--json", "1", "limit=3"], "usage: hipec swap --param"),
+    (["swap", "--revoke"], "usage: hipec swap --revoke"),
+    (["swap", "--revoke", "1", "-1"], "there is no option '-1'"),
+    (["status", "--page", "1"], "usage: hipec status --page"),
 ])
 def test_wrong_arguments_are_usage(args, words):
     """Exit code 2, and what is wrong with it."""
@@ -48,9 +48,9 @@ def test_wrong_arguments_are_usage(args, words):
 @pytest.mark.parametrize("args, words", [
     (["swap", "1", "nothing"], "want a .hp or .hpo file"),
     (["swap", "1", "/dev/null.hpo"], "/dev/null.hpo"),
-    (["why", "1", "page"], "'page' is no page"),
-    (["why", "1", "99999999999999999"], "is no page"),
-    (["why", "1", "/nothing:4096"], "/nothing: No such file"),
+    (["status", "--page", "1", "page"], "'page' is no page"),
+    (["status", "--page", "1", "99999999999999999"], "is no page"),
+    (["status", "--page", "1", "/nothing:4096"], "/nothing: No such file"),
 ])
 def test_what_does_not_exist_is_refused(args, words):
     """Exit code 1, before the module is asked."""
@@ -59,8 +59,8 @@ def test_what_does_not_exist_is_refused(args, words):
 
 
 @pytest.mark.parametrize("args", [
-    ["swap", "1", "mru"], ["swap", "--trial", "1.5m", "1", "builtin"], ["set", "1"],
-    ["set", "1", "limit=-3"], ["revoke", "1", "2"], ["why", "1", "0x10"],
+    ["swap", "1", "mru"], ["swap", "--trial", "1.5m", "1", "builtin"], ["swap", "--param", "1"],
+    ["swap", "--param", "1", "limit=-3"], ["swap", "--revoke", "1", "2"], ["status", "--page", "1", "0x10"],
 ])
 def test_without_the_module_it_says_so(args, monkeypatch):
     """And nothing else."""
@@ -81,7 +81,8 @@ def test_doc_has_the_states_of_the_header():
 def test_doc_and_schemas_have_the_keys_of_the_json():
     """Each key that the sources add; what a module says is held to the schemas in a guest."""
     part = DOC[DOC.index("## As JSON"):]
-    for sources, verb in ((["why"], "why"), (["live"], "set"), (["swap", "trial"], "swap")):
+    for sources, verb in ((["why"], "status-page"), (["live"], "swap-param"),
+                          (["swap", "trial"], "swap")):
         text = "".join((ROOT / f"userlib/cli/{name}.c").read_text() for name in sources)
         keys = set(re.findall(r'(?:json_object_object_add|cli_json_\w+)\(j, "(\w+)"', text))
         assert len(keys) > 4 and {key for key in keys if f"`{key}`" not in part} == set()

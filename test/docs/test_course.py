@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""docs/policy/course.md: each command prints what it shows, in one session; and what hipec grade
+"""docs/policy/course.md: each command prints what it shows, in one session; and what hipec sim --grade
 says of a policy is arithmetic."""
 
 import json
@@ -34,7 +34,7 @@ def test_each_task_can_be_done_and_is_not_done_by_what_it_starts_from():
 
 
 def grade(tmp_path, *args, code=0):
-    done = subprocess.run([BUILD / "asan/hipec", "grade", *args], text=True, cwd=tmp_path,
+    done = subprocess.run([BUILD / "asan/hipec", "sim", "--grade", *args], text=True, cwd=tmp_path,
                           capture_output=True, check=False,
                           env={**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")})
     assert done.returncode == code, done.stderr
@@ -72,4 +72,4 @@ def test_a_grade_that_is_too_low_or_a_policy_that_ends_is_code_3(tmp_path):
     (["--least", "101", "mru", "loop"], "--least: want a percentage from 0 to 100, not '101'")])
 def test_wrong_arguments_are_said(tmp_path, args, says):
     done = grade(tmp_path, *args, code=2)
-    assert done.stderr.startswith(f"hipec grade: {says}\nusage: hipec grade ")
+    assert done.stderr.startswith(f"hipec sim: {says}\nusage: hipec sim --grade ")

@@ -165,19 +165,19 @@ TABLE = [
         "test_doctor.py::test_words_say_what_json_says",
         '"doctor"')),
     ("docs/user/mixes.md", r"\$ .*", Here()),
-    ("docs/user/operations.md", r"    \$ hipec serve --port 0", By(
+    ("docs/user/operations.md", r"    \$ hipec top --serve --port 0", By(
         "test_serve.py::test_the_page_and_its_numbers_are_below_the_token", '"--port", "0"')),
     ("docs/user/operations.md", "# .*", By(
         "test_ops_guest.py::test_the_page_shows_what_commands_print",
         "test_ops.py: docs/user/operations.md")),
     ("docs/user/replayer.md", r"\$ .*", By("test_play.py::" + EXAMPLES, '"docs/user/replayer.md"')),
     ("docs/user/profile.md", r"\$ .*", Here(search_txt="r 0 1000\nr 5000 20\nr 0 1000\n")),
-    ("docs/user/record.md", "# hipec record .*", By(
+    ("docs/user/record.md", "# hipec record --ring .*", By(
         DECISIONS + "test_the_command_records_what_it_runs",
         "guest/decisions.sh: hipec record -o /results/records/command --ring 16M -- ")),
-    ("docs/user/record.md", "# hipec replay .*", By(
+    ("docs/user/record.md", "# hipec record --check .*", By(
         DECISIONS + "test_the_command_records_what_it_runs",
-        'one_boot.py: "replay"')),
+        'one_boot.py: "--check"')),
     ("docs/user/record.md", "# hipec sim .*", By(
         "test_record.py::test_a_record_is_a_trace",
         '"sim", "--policy"')),
@@ -202,10 +202,10 @@ TABLE = [
     ("docs/user/swap.md", "hipec swap --trial .*", By(
         DECISIONS + "test_policies_are_swapped_by_hand_and_on_trial",
         'guest/decisions.sh: swap --trial 8s "$id"')),
-    ("docs/user/swap.md", r"hipec why \d+ \d+", By(
+    ("docs/user/swap.md", r"hipec status --page \d+ \d+", By(
         GUEST + "test_why_tells_of_a_page",
-        'guest/run.sh: hipec why "$id" 3')),
-    ("docs/user/swap.md", r"hipec why \d+ /.*:\d+", By(
+        'guest/run.sh: hipec status --page "$id" 3')),
+    ("docs/user/swap.md", r"hipec status --page \d+ /.*:\d+", By(
         GUEST + "test_why_tells_of_a_page",
         'guest/run.sh: "$id" outer:12293')),
     ("docs/user/traces.md", r"\$ .*", By("test_traces.py::" + EXAMPLES, '"docs/user/traces.md"')),

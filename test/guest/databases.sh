@@ -65,7 +65,8 @@ for journal in $journals; do
 	done
 done
 cat /tmp/kills >/dev/console
-echo "evictions $(hipec metrics | sed -n 's/^hipec_container_evictions_total{.*} //p')" >/dev/console
+echo "evictions $(hipec status --metrics |
+	sed -n 's/^hipec_container_evictions_total{.*} //p')" >/dev/console
 for journal in $journals; do
 	commits $journal | while read -r n; do echo "promised $journal $n" >/dev/console; done &
 done

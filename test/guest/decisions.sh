@@ -74,11 +74,11 @@ swap --trial 8s "$id" /hipec/policies/mru.hpo
 swap --trial 8s "$id" /hipec/policies/no-page.hpo
 swap "$id" /hipec/policies/adopt-dies.hpo
 swap "$id" /hipec/policies/ends.hpo
-hipec set "$id" youngest=1 any=-9 >/results/set.txt 2>&1
-hipec set "$id" youngest=0 any=7 youngest=2 >>/results/set.txt 2>&1
-hipec set --json "$id" >/results/set.json
-hipec revoke "$id"
-hipec revoke "$id" 2>>/results/set.txt
+hipec swap --param "$id" youngest=1 any=-9 >/results/set.txt 2>&1
+hipec swap --param "$id" youngest=0 any=7 youngest=2 >>/results/set.txt 2>&1
+hipec swap --param --json "$id" >/results/set.json
+hipec swap --revoke "$id"
+hipec swap --revoke "$id" 2>>/results/set.txt
 hipec status >>/results/set.txt
 kill -9 $sweep
 wait $sweep 2>/dev/null
@@ -118,7 +118,7 @@ done
 six_passes >>/results/league.txt
 hipec status --league "$id" >>/results/league.txt 2>&1
 hipec status --json >/results/league.json
-hipec metrics >/results/league.metrics
+hipec status --metrics >/results/league.metrics
 hipec top --once >/results/league.top
 hipec status --curve "$id" >>/results/league.txt 2>&1
 hipec swap "$id" /hipec/policies/lru.hpo >>/results/league.txt 2>&1
@@ -138,7 +138,7 @@ id=$(hipec attach --policy /hipec/policies/mru.hpo --curve --budget 256 outer 2>
 six_passes >>/results/curve.txt
 hipec status --curve "$id" >>/results/curve.txt 2>&1
 hipec status --json >/results/curve.json
-hipec metrics >/results/curve.metrics
+hipec status --metrics >/results/curve.metrics
 hipec top --once >/results/curve.top
 hipec top --once --json >/results/curve-top.json
 hipec status --league "$id" >>/results/curve.txt 2>&1

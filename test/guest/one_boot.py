@@ -93,7 +93,7 @@ def lists_of_tests(names, part=lambda name: part_with(None, name)):
 
 
 def replay(record):
-    """(exit code, lines) of `hipec replay`."""
-    done = subprocess.run([BUILD / "hipec", "replay", record], capture_output=True, text=True,
+    """(exit code, lines) of `hipec record --check`."""
+    done = subprocess.run([BUILD / "hipec", "record", "--check", record], capture_output=True, text=True,
                           check=False)
     return done.returncode, (done.stdout + done.stderr).splitlines()

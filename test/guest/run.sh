@@ -17,9 +17,9 @@ hipec status --json >/results/status.json
 cat /sys/kernel/debug/hipec/*/policy >/results/policy.txt
 cat /sys/kernel/debug/hipec/*/status >/results/debugfs-status.txt
 id=$(hipec status | sed -n '2s/ *\([0-9]*\) .*/\1/p')
-hipec why --json "$id" outer:12293 >/results/why.json 2>/results/why.txt
-hipec why "$id" 3 >>/results/why.txt 2>&1
-hipec why "$id" 400 >>/results/why.txt 2>&1
+hipec status --page --json "$id" outer:12293 >/results/why.json 2>/results/why.txt
+hipec status --page "$id" 3 >>/results/why.txt 2>&1
+hipec status --page "$id" 400 >>/results/why.txt 2>&1
 mkdir /results/records
 hipec record -o /results/records/live --seconds 1 --all 2>/results/record.txt
 kill -9 $sweep

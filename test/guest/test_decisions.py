@@ -222,7 +222,7 @@ def test_policies_are_swapped_by_hand_and_on_trial(guest):
 
 def test_params_are_set_and_policies_end_by_hand(guest):
     """All of a command's params, or none."""
-    params = valid("set", json.loads(result(guest, "set.json")))
+    params = valid("swap-param", json.loads(result(guest, "set.json")))
     values = {param["name"]: param["value"] for param in params}
     assert values == {"youngest": 1, "any": -9, "fixed": 3}
     text = result(guest, "set.txt")

@@ -108,7 +108,7 @@ def test_status_shows_the_container(guest):
 @ON_ALL
 def test_why_tells_of_a_page(guest):
     """The sweep in 64 frames keeps its first 63 pages, and its stack is their queue."""
-    why = valid("why", json.loads(result(guest, "why.json")))
+    why = valid("status-page", json.loads(result(guest, "why.json")))
     assert (why["page"], why["file"], why["file_offset"]) == (3, "/data/outer", 12288)
     assert "resident" in why["state"] and "dirty" not in why["state"]
     assert why["queue"] == {"of": "policy", "name": "stack", "index": 0, "place": 3,

@@ -193,7 +193,7 @@ def test_help_says_where_the_documents_are(run, root):
     """Where they are installed; in the sources they are where it says."""
     line = f"The folder docs/ is {root}/usr/share/doc/hipec/docs.\n"
     assert run("hipec", "help", "sim").stdout.endswith(line)
-    assert line not in run("hipec", "help", "set").stdout
+    assert line not in run("hipec", "help", "detach").stdout
     assert "The folder" not in output(BUILD / "hipec", "help", "sim")
 
 
@@ -322,7 +322,7 @@ def test_completion_offers_what_options_want(root):
 def verbs_below(verb):
     """Those that some verbs have of their own, as hipec trace convert."""
     return [found[1] for line in HELP[verb].synopsis
-            if (found := re.match(rf"hipec {verb} ([a-z]+) ", line))]
+            if (found := re.match(rf"hipec {verb} ((?:--)?[a-z]+) ", line))]
 
 
 @pytest.mark.parametrize("verb", HELP)

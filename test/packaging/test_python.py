@@ -22,7 +22,7 @@ printf '%s\\n' "$*" >>{log}
 case $1 in
 attach) echo 7 ;;
 status) echo '[{{"id": 6}}, {{"id": 7, "policy": "mru"}}]' ;;
-set) echo "hipec set: no such param" >&2; exit 1 ;;
+swap) echo "hipec swap: no such param" >&2; exit 1 ;;
 esac
 """
 ATTACH = """
@@ -51,11 +51,11 @@ def test_python_attaches(root, tmp_path):  # noqa: F811
     got = subprocess.run([PYTHON, "-B", "-c", f"import hipec\n{ATTACH}"], text=True, check=False,
                          capture_output=True, env={"PYTHONPATH": str(package)})
     assert got.stderr == ""
-    assert got.stdout.splitlines() == ["7 {'id': 7, 'policy': 'mru'}", "hipec set: no such param",
+    assert got.stdout.splitlines() == ["7 {'id': 7, 'policy': 'mru'}", "hipec swap: no such param",
                                        "there is no container 5 of yours"]
     assert (tmp_path / "log").read_text().splitlines() == [
         "attach --policy mru --budget 2G --param n=3 --cgroup web -- a b c", "status --json",
-        "set 7 m=4", "detach 7 c", "detach 7", "status --json"]
+        "swap --param 7 m=4", "detach 7 c", "detach 7", "status --json"]
 
 
 def test_python_says_what_the_command_says(root, tmp_path):  # noqa: F811

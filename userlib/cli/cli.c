@@ -3,6 +3,7 @@
  * hipec: the command, its verbs and its help. A verb is in a file or a folder of its own.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 
 static const char *const groups[CLI_NR_GROUPS] = {
 	[CLI_GROUP_FIND] = "Is there a better policy? Without root and without the module:",
-	[CLI_GROUP_WRITE] = "Look into a policy, likewise:",
 	[CLI_GROUP_RUN] = "Run programs under a policy:",
 	[CLI_GROUP_WATCH] = "See what policies do, while they do it or later:",
 	[CLI_GROUP_MACHINE] = "This machine:",
@@ -40,7 +40,7 @@ static void print_help(FILE *out)
 	for (group = 0; group < CLI_NR_GROUPS; group++) {
 		fprintf(out, "\n%s\n", groups[group]);
 		for (i = 0; i < ARRAY_SIZE(verbs); i++)
-			if (verbs[i]->group == group)
+			if (!verbs[i]->of && verbs[i]->group == group)
 				fprintf(out, "  %-8s %s\n", verbs[i]->name,
 					verbs[i]->summary);
 	}
@@ -48,28 +48,27 @@ static void print_help(FILE *out)
 	      out);
 }
 
-/* Of @usage, which is left, the next line; its length. */
-static int usage_line(const char **usage, const char **line)
+/* The next form of a verb from row *@i on, or NULL. */
+static const struct cli_verb *next_form(const struct cli_verb *v, size_t *i)
 {
-	int len = strcspn(*usage, "\n");
+	while (*i < ARRAY_SIZE(verbs)) {
+		const struct cli_verb *form = verbs[(*i)++];
 
-	*line = *usage;
-	*usage += len + ((*usage)[len] == '\n');
-	return len;
+		if (form->of && !strcmp(form->of, v->name))
+			return form;
+	}
+	return NULL;
 }
 
-static void print_verb_help(const struct cli_verb *v)
+static void print_usage(FILE *out, const char *head, const struct cli_verb *v)
 {
-	const char *usage = v->usage, *line, *head = "usage:";
-	char docs[PATH_MAX], where[PATH_MAX];
-	int len;
+	fprintf(out, "%s hipec %s %s%s%s\n", head, v->of ?: v->name, v->of ? v->name : "",
+		v->of ? " " : "", v->usage);
+}
 
-	do {
-		len = usage_line(&usage, &line);
-		printf("%s hipec %s %.*s\n", head, v->name, len, line);
-		head = "      ";
-	} while (*usage);
-	printf("\n%s.\n", v->summary);
+/* What there is to say of a verb or a form, behind its summary. */
+static void print_text(const struct cli_verb *v)
+{
 	if (v->help) {
 		putchar('\n');
 		option_print_text(stdout, v->help);
@@ -82,31 +81,89 @@ static void print_verb_help(const struct cli_verb *v)
 		putchar('\n');
 		option_print_text(stdout, v->end);
 	}
+}
+
+static void print_form(const struct cli_verb *form)
+{
+	const struct option_row name[] = { { 0, form->name, NULL, .help = form->summary }, { 0 } };
+
+	option_print(stdout, name);
+	print_text(form);
+}
+
+static bool names_docs(const struct cli_verb *v)
+{
+	return v->help && strstr(v->help, "docs/");
+}
+
+static void print_verb_help(const struct cli_verb *v)
+{
+	char docs[PATH_MAX], where[PATH_MAX];
+	const struct cli_verb *form;
+	const char *head = "usage:";
+	bool apart = true, docs_named = names_docs(v);
+	size_t i;
+
+	if (v->usage) {
+		print_usage(stdout, head, v);
+		head = "      ";
+	}
+	for (i = 0; (form = next_form(v, &i)); head = "      ")
+		print_usage(stdout, head, form);
+	printf("\n%s.\n", v->summary);
+	print_text(v);
+	for (i = 0; (form = next_form(v, &i)); apart = form->help) {
+		if (apart || form->help)
+			putchar('\n');
+		print_form(form);
+		docs_named |= names_docs(form);
+	}
 	cli_examples_print(v->name);
-	if (v->help && strstr(v->help, "docs/") && install_path(docs, INSTALL_PATH_DOCS) &&
+	if (docs_named && install_path(docs, INSTALL_PATH_DOCS) &&
 	    !access(docs, R_OK) && realpath(docs, where))
 		printf("\nThe folder docs/ is %s.\n", where);
 }
 
-/* The line of the verb's own verb that was asked for, if it has some, or its first one. */
-static void print_usage(const struct cli_verb *v, const char *asked)
+/* The form of a verb that is asked for, whose name is taken away; else the verb. */
+static const struct cli_verb *take_form(const struct cli_verb *v, int *argc, char **argv)
 {
-	const char *usage = v->usage, *line;
-	size_t n = strlen(asked);
-	int len;
+	const struct cli_verb *form;
+	size_t nr;
+	int i;
 
-	do
-		len = usage_line(&usage, &line);
-	while (*usage && !(n && !strncmp(line, asked, n) && line[n] == ' '));
-	if (!n || strncmp(line, asked, n) || line[n] != ' ') {
-		usage = v->usage;
-		len = usage_line(&usage, &line);
-	}
-	fprintf(stderr, "usage: hipec %s %.*s\n", v->name, len, line);
+	for (nr = 0; (form = next_form(v, &nr));)
+		for (i = 1; i < *argc && strcmp(argv[i], "--"); i++) {
+			if (strcmp(argv[i], form->name) || (i > 1 && *form->name != '-'))
+				continue;
+			memmove(&argv[i], &argv[i + 1], (*argc - i) * sizeof(*argv));
+			--*argc;
+			argv[0] = (char *)form->name;
+			return form;
+		}
+	return v;
+}
+
+/* Say that no form of a verb is asked for. @word: what is instead, or NULL */
+static int no_form(const struct cli_verb *v, char *word)
+{
+	const struct cli_verb *form;
+	const char *near = NULL;
+	size_t i;
+
+	for (i = 0; word && (form = next_form(v, &i));)
+		near = option_nearest(word, near, form->name);
+	if (near)
+		cli_error("there is no '%s'; did you mean '%s'?", cli_clean(word), near);
+	else if (word)
+		cli_error("want %s, not '%s'", v->forms, cli_clean(word));
+	else
+		cli_error("want %s", v->forms);
+	return CLI_USAGE;
 }
 
 static int run_verb(const struct cli_verb *v, int argc, char **argv)
 {
+	size_t first = 0;
 	int i, ret;
 
 	cli_set_verb(v->name);
@@ -115,10 +172,14 @@ static int run_verb(const struct cli_verb *v, int argc, char **argv)
 			print_verb_help(v);
 			return CLI_OK;
 		}
+	v = take_form(v, &argc, argv);
 	optind = 1;
-	ret = v->run(argc, argv);
+	if (v->forms && (argc < 2 || !v->run || *argv[1] != '-'))
+		ret = no_form(v, argv[1]);
+	else
+		ret = v->run(argc, argv);
 	if (ret == CLI_USAGE)
-		print_usage(v, argc > 1 ? argv[1] : "");
+		print_usage(stderr, "usage:", v->usage ? v : next_form(v, &first));
 	return ret;
 }
 
@@ -127,7 +188,7 @@ static const struct cli_verb *find_verb(const char *name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (!strcmp(name, verbs[i]->name))
+		if (!verbs[i]->of && !strcmp(name, verbs[i]->name))
 			return verbs[i];
 	return NULL;
 }
@@ -138,7 +199,13 @@ static int no_verb(char *name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		near = option_nearest(name, near, verbs[i]->name);
+		if (verbs[i]->was && !strcmp(name, verbs[i]->was)) {
+			fprintf(stderr, "hipec %s is now hipec %s %s\n", name, verbs[i]->of,
+				verbs[i]->name);
+			return CLI_USAGE;
+		} else if (!verbs[i]->of) {
+			near = option_nearest(name, near, verbs[i]->name);
+		}
 	cli_clean(name);
 	if (near)
 		cli_error("there is no %s '%s'; did you mean '%s'?", thing, name, near);

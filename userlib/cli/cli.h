@@ -31,7 +31,7 @@ enum cli_exit {
 	CLI_FAILED = 1,
 	CLI_USAGE = 2,
 	CLI_NO_GAIN = 3,	/* hipec sim --verdict: no policy gains, one could; hipec
-				 * swap --trial: this one does not; hipec grade --least */
+				 * swap --trial: this one does not; sim --grade --least */
 	CLI_NO_GAIN_POSSIBLE = 4,	/* and: none could */
 };
 
@@ -41,18 +41,24 @@ struct sim_trace;
 /* What verbs are for, as hipec --help lists them. */
 enum cli_group {
 	CLI_GROUP_FIND,
-	CLI_GROUP_WRITE,
 	CLI_GROUP_RUN,
 	CLI_GROUP_WATCH,
 	CLI_GROUP_MACHINE,
 	CLI_NR_GROUPS
 };
 
-/* A verb, at the end of its file. */
+/*
+ * A verb, at the end of its file; or a form of one, with options and arguments of its own.
+ * A form's name is a word behind its verb, or an option.
+ */
 struct cli_verb {
 	const char *name;
-	int (*run)(int argc, char **argv);	/* argv[0] is the verb; returns an exit code */
-	const char *usage;	/* arguments; a line for each form that it has */
+	const char *of;		/* NULL: a verb; else the verb of which this is a form */
+	const char *was;	/* the verb that a form was, which says so for a release; or NULL */
+	const char *forms;	/* where no option is the first word, one of these is wanted: in
+				   words; or NULL */
+	int (*run)(int argc, char **argv);	/* argv[0] is @name; returns an exit code */
+	const char *usage;	/* arguments; or NULL: it has forms alone */
 	const char *summary;	/* one line, 69 columns at most */
 	const char *help;	/* what else there is to say, or NULL */
 	const struct option_row *options;	/* or NULL */
@@ -60,20 +66,16 @@ struct cli_verb {
 	enum cli_group group;
 };
 
-/* In the order in which hipec --help has them, group by group. */
+/* In the order in which hipec --help has them, group by group; forms behind their verbs. */
 #define CLI_VERBS(X) \
-	X(try) X(trace) X(sim) X(sweep) X(tune) X(judge) X(profile) X(mix) X(amp) \
-	X(play) X(dis) X(grade) X(debug) X(run) X(attach) X(detach) X(swap) X(set) \
-	X(revoke) X(status) X(top) X(serve) X(log) X(metrics) X(why) X(record) X(replay) \
-	X(doctor)
+	X(try) X(trace) X(info) X(convert) X(make) X(play) X(sim) X(grade) X(step) \
+	X(sweep) X(draw) X(tune) X(judge) X(profile) X(mix) X(amp) X(detect) X(feed) \
+	X(report) X(dis) X(run) X(attach) X(detach) X(swap) X(param) X(revoke) X(status) \
+	X(page) X(metrics) X(top) X(serve) X(log) X(record) X(check) X(doctor)
 
 #define X(verb) extern const struct cli_verb cli_verb_##verb;
 CLI_VERBS(X)
 #undef X
-
-/* Verbs that others run. */
-int cli_debug(int argc, char **argv);
-int cli_trace(int argc, char **argv);
 
 void cli_examples_print(const char *verb);
 void cli_set_verb(const char *name);

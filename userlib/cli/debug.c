@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec debug: its arguments. The session itself is in debug/.
+ * hipec sim --step: its arguments. The session itself is in debug/.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static int debug(const struct sim_job *job, const struct asked *a)
 	return ret;
 }
 
-int cli_debug(int argc, char **argv)
+static int cli_debug(int argc, char **argv)
 {
 	struct sim_job job = { 0 };
 	struct asked a = { 0 };
@@ -114,14 +114,13 @@ int cli_debug(int argc, char **argv)
 	return ret;
 }
 
-const struct cli_verb cli_verb_debug = {
-	.name = "debug", .run = cli_debug, .group = CLI_GROUP_WRITE,
+const struct cli_verb cli_verb_step = {
+	.name = "--step", .of = "sim", .was = "debug", .run = cli_debug,
 	.usage = "[OPTION...] TRACE",
 	.summary = "step through a policy on a trace, command by command",
 	.help = "Runs a trace through a policy as hipec sim does, stops, and says what is where"
 		" and why. Commands come from the terminal, or from standard input or"
-		" --command; 'help' lists them, docs/policy/debugger.md has an example. 'hipec"
-		" sim --step' is the same.",
+		" --command; 'help' lists them, docs/policy/debugger.md has an example.",
 	.options = options,
 	.end = "Exit codes: 0 done; 1 the trace or the policy is wrong, or, without a terminal,"
 	       " a command was; 2 usage.",

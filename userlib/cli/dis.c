@@ -165,7 +165,7 @@ static int cli_dis(int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_dis = {
-	.name = "dis", .run = cli_dis, .group = CLI_GROUP_WRITE,
+	.name = "dis", .run = cli_dis, .group = CLI_GROUP_FIND,
 	.usage = "FILE.hpo",
 	.summary = "print a compiled policy: operands, events, commands",
 	.help = "Commands are numbered from 1 as in exit messages, with their words in"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec grade: how far a policy is on the way from lru to opt, which no policy can pass.
+ * hipec sim --grade: how far a policy is on the way from lru to opt, which no policy can
+ * pass.
  */
 #include <errno.h>
 #include <math.h>
@@ -189,7 +190,7 @@ static int cli_grade(int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_grade = {
-	.name = "grade", .run = cli_grade, .group = CLI_GROUP_WRITE,
+	.name = "--grade", .of = "sim", .was = "grade", .run = cli_grade,
 	.usage = "[OPTION...] POLICY TRACE...",
 	.summary = "say how far a policy is on the way from lru to opt",
 	.help = "Counts the faults of a policy, of lru and of opt, which knows the future, on"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec set, hipec revoke: what changes a live container; and what else takes its number.
+ * hipec swap --param and --revoke: what changes a live container; and what else takes its
+ * number.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -201,8 +202,8 @@ static int cli_set(int argc, char **argv)
 	return ret;
 }
 
-const struct cli_verb cli_verb_set = {
-	.name = "set", .run = cli_set, .group = CLI_GROUP_RUN,
+const struct cli_verb cli_verb_param = {
+	.name = "--param", .of = "swap", .was = "set", .run = cli_set,
 	.usage = "[--json] ID [NAME=VALUE...]",
 	.summary = "set params of a live container's policy, or list them",
 	.help = "Events that begin from then on read the new values. All are set or, where one"
@@ -239,7 +240,7 @@ static int cli_revoke(int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_revoke = {
-	.name = "revoke", .run = cli_revoke, .group = CLI_GROUP_RUN,
+	.name = "--revoke", .of = "swap", .was = "revoke", .run = cli_revoke,
 	.usage = "ID...",
 	.summary = "end the policies of live containers; their frames stay",
 	.help = "The built-in FIFO with a second chance goes on; hipec status says that it was"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec metrics: the same numbers as hipec status, in the text format of Prometheus,
- * version 0.0.4.
+ * hipec status --metrics: the same numbers in the text format of Prometheus, version 0.0.4.
  */
 #define _GNU_SOURCE	/* asprintf() */
 #include <errno.h>
@@ -318,7 +317,7 @@ static int cli_metrics(int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_metrics = {
-	.name = "metrics", .run = cli_metrics, .group = CLI_GROUP_WATCH,
+	.name = "--metrics", .of = "status", .was = "metrics", .run = cli_metrics,
 	.usage = "[--output FILE]",
 	.summary = "print the numbers of all containers for Prometheus",
 	.help = "In its text format. docs/user/operations.md says what to watch.",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec play: a list of reads and writes on a real file or disk, timed, again and
+ * hipec trace play: a list of reads and writes on a real file or disk, timed again and
  * again until its time is known well enough.
  */
 #define _GNU_SOURCE	/* strdupa() */
@@ -223,7 +223,7 @@ static int cli_play(int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_play = {
-	.name = "play", .run = cli_play, .group = CLI_GROUP_FIND,
+	.name = "play", .of = "trace", .was = "play", .run = cli_play,
 	.usage = "[OPTION...] LIST DISK",
 	.summary = "time a list of reads and writes on a real file or disk",
 	.help = "LIST is what hipec sim --post-cache wrote, or any trace; page N is byte 4096 N"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec replay: whether a record's policies decide the same again.
+ * hipec record --check: whether a record's policies decide the same again.
  */
 #include <errno.h>
 
@@ -71,8 +71,8 @@ static int cli_replay(int argc, char **argv)
 	return ret;
 }
 
-const struct cli_verb cli_verb_replay = {
-	.name = "replay", .run = cli_replay, .group = CLI_GROUP_WATCH,
+const struct cli_verb cli_verb_check = {
+	.name = "--check", .of = "record", .was = "replay", .run = cli_replay,
 	.usage = "FILE",
 	.summary = "run a record's policies again, and compare each decision",
 	.help = "Exit code 0 if all of them are the same, byte for byte; else 1, with the place"

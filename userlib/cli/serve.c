@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec serve: a page for a browser that shows what hipec top and hipec log do, as it
- * happens. The server is serve/serve.py; the arguments are read here.
+ * hipec top --serve: a page for a browser that shows what hipec top and hipec log do, as
+ * it happens. The server is serve/serve.py; the arguments are read here.
  */
 #define _GNU_SOURCE	/* strdupa(), asprintf() */
 #include <errno.h>
@@ -121,7 +121,7 @@ static int cli_serve(int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_serve = {
-	.name = "serve", .run = cli_serve, .group = CLI_GROUP_WATCH,
+	.name = "--serve", .of = "top", .was = "serve", .run = cli_serve,
 	.usage = "[OPTION...]",
 	.summary = "show in a browser what top and log print, as it happens",
 	.help = "A page on this machine alone, whose address has a token: it is printed, and"

@@ -60,27 +60,36 @@ static int cli_sweep(int argc, char **argv)
 {
 	static const struct cli_python plan = {
 		"sweep/sweep.py", sweep_options, "p", 1, 1, "a plan",
-	}, report = {
-		"sweep/report.py", sweep_options, "r", 1, 1, "results of a sweep",
 	};
 
-	if (argc > 1 && !strcmp(argv[1], "report"))
-		return cli_python(&report, argc - 1, argv + 1);
 	return cli_python(&plan, argc, argv);
 }
 
 const struct cli_verb cli_verb_sweep = {
 	.name = "sweep", .run = cli_sweep, .group = CLI_GROUP_FIND,
-	.usage = "[OPTION...] PLAN\n"
-		 "report [OPTION...] RESULTS",
+	.usage = "[OPTION...] PLAN",
 	.summary = "run policies at many sizes over many traces, into one table",
 	.help = "PLAN is a file in TOML: traces, policies, frames, modes and params. Each run"
 		" is a row of results.parquet. What was killed goes on where it was, and a plan"
 		" that was extended runs what is new. docs/user/sweeps.md has an example; it"
-		" needs Python 3.11 with pyarrow, and takes python3 or what HIPEC_PYTHON says."
-		" report draws RESULTS, a table or its folder, as a page for a browser.",
+		" needs Python 3.11 with pyarrow, and takes python3 or what HIPEC_PYTHON says.",
 	.options = sweep_options,
 	.end = "Exit codes: 0 done; 1 failed; 2 usage; 3 done, but some rows are errors.",
+};
+
+static int cli_sweep_report(int argc, char **argv)
+{
+	static const struct cli_python report = {
+		"sweep/report.py", sweep_options, "r", 1, 1, "results of a sweep",
+	};
+
+	return cli_python(&report, argc, argv);
+}
+
+const struct cli_verb cli_verb_draw = {
+	.name = "report", .of = "sweep", .run = cli_sweep_report,
+	.usage = "[OPTION...] RESULTS",
+	.summary = "draw RESULTS, a table or its folder, as a page for a browser",
 };
 
 static int cli_tune(int argc, char **argv)

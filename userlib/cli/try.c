@@ -15,6 +15,7 @@
 #include "cli.h"
 #include "program.h"
 #include "sim/sim.h"
+#include "trace/trace.h"
 
 #define OVER "lru"	/* about what operating systems do */
 
@@ -148,7 +149,7 @@ static int take_trace(const struct try *t)
 		argv[n++] = "--";
 		memcpy(argv + n, t->command, nr * sizeof(*argv));
 		optind = 1;
-		exit(cli_trace(n + nr, argv));
+		exit(cli_trace_program(n + nr, argv));
 	}
 	free(argv);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -342,8 +343,7 @@ static int cli_try(int argc, char **argv)
 
 const struct cli_verb cli_verb_try = {
 	.name = "try", .run = cli_try, .group = CLI_GROUP_FIND,
-	.usage = "[OPTION...] -- PROGRAM...\n"
-		 "[OPTION...] TRACE",
+	.usage = "[OPTION...] TRACE|-- PROGRAM...",
 	.summary = "say whether a policy is worth it for a program, and what to run next",
 	.help = "Takes the program's trace, or reads one, runs the policies that are fit for"
 		" production on it at a few sizes of memory, beside lru, which is about what"

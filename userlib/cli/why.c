@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hipec why: where a page of a live container stands.
+ * hipec status --page: where a page of a live container stands.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -191,8 +191,8 @@ static int cli_why(int argc, char **argv)
 	return ret;
 }
 
-const struct cli_verb cli_verb_why = {
-	.name = "why", .run = cli_why, .group = CLI_GROUP_WATCH,
+const struct cli_verb cli_verb_page = {
+	.name = "--page", .of = "status", .was = "why", .run = cli_why,
 	.usage = "[--json] ID PAGE|FILE:OFFSET",
 	.summary = "say where a page of a live container stands, and on which queue",
 	.help = "ID is a container's number in hipec status; PAGE counts from the container's"

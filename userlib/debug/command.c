@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The commands of hipec debug: rows of one table. A word may be cut short: it is
+ * The commands of hipec sim --step: rows of one table. A word may be cut short: it is
  * the first row that begins so.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A session of hipec debug: what a run tells, and whether to stop there.
+ * A session of hipec sim --step: what a run tells, and whether to stop there.
  */
 #include "../cli/cli.h"
 #include "debug.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hipec debug: a session, which runs a trace through a policy as sim.c does and
+ * hipec sim --step: a session, which runs a trace through a policy as sim.c does and
  * stops between commands. Going back is running once more from the start: a
  * simulation does the same each time.
  *

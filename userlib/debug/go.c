@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What commands of hipec debug do to the session: it goes on, it ends, or what the user
+ * What commands of hipec sim --step do to the session: it goes on, it ends, or what the user
  * said was wrong.
  */
 #include <errno.h>

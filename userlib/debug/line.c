@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the user of hipec debug says. On a terminal libedit reads it, where it was
+ * What the user of hipec sim --step says. On a terminal libedit reads it, where it was
  * linked (not in a static program); what does not come from one is shown behind
  * the prompt, so that what comes out can be read. Ctrl-C stops a run.
  */

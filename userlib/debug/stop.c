@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a session of hipec debug stops: at an access, in an event, at a line, at a
+ * Where a session of hipec sim --step stops: at an access, in an event, at a line, at a
  * page, at a miss.
  */
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The live page of hipec serve: asks for pictures that it has not seen, and draws the last ones.
+// The live page of hipec top --serve: asks for pictures that it has not seen, and draws the last ones.
 "use strict";
 
 const KEPT = 600;
@@ -105,7 +105,7 @@ async function look() {
       draw(news.log);
     }
   } catch (error) {
-    at("problem").textContent = `hipec serve does not answer: ${error.message}`;
+    at("problem").textContent = `hipec top --serve does not answer: ${error.message}`;
   }
   setTimeout(look, 1000 * pause);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
 """A live page of what hipec top and hipec log print, for one who knows its address: that has a
-token which is made anew at each start. Nothing can be written. hipec serve runs this.
+token which is made anew at each start. Nothing can be written. hipec top --serve runs this.
 
     serve.py HIPEC SECONDS ADDRESS PORT
     serve.py HIPEC SECONDS unix SOCKET
@@ -124,7 +124,7 @@ def main(hipec, seconds, address, place):
         import plotly.offline
         from werkzeug.serving import WSGIRequestHandler, make_server
     except ImportError as error:
-        sys.exit(f"hipec serve: {NEEDS} ({error})")
+        sys.exit(f"hipec top: {NEEDS} ({error})")
 
     class Quiet(WSGIRequestHandler):
         """Its log would have the token."""
@@ -141,7 +141,7 @@ def main(hipec, seconds, address, place):
         server = make_server(f"unix://{place}" if unix else address, 0 if unix else int(place), app,
                              threaded=True, request_handler=Quiet)
     except (OSError, SystemExit) as error:
-        sys.exit(f"hipec serve: {place if unix else f'{address}:{place}'}: {error}")
+        sys.exit(f"hipec top: {place if unix else f'{address}:{place}'}: {error}")
     os.umask(mask)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     threading.Thread(target=pictures.follow, daemon=True).start()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a run asks of the disk, in its order: pages that are brought in and pages
- * that are written back. hipec play does it on a real one.
+ * that are written back. hipec trace play does it on a real one.
  */
 #include <errno.h>
 

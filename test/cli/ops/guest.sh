@@ -43,7 +43,7 @@ done
 hipec status >/results/status.txt
 hipec status --json >/results/status.json
 hipec top --json -n 3 -i 0.5 --sort faults >/results/top.json
-hipec metrics >/results/metrics.txt
+hipec status --metrics >/results/metrics.txt
 hipec log --json >/results/log.json
 
 # Where else it shows.

@@ -3,8 +3,7 @@
  * What `hipec amp` consists of.
  *
  * Interface:
- * cli_amp_<verb>()    runs it; argv[0] is the verb; returns an exit code
- * amp_options[]       of all of them
+ * amp_options[]       of all of its forms
  * amp_hints_name()    the file in which runs of a program keep what they learn
  * amp_hints_read(), _keep()  that file
  * amp_patterns_print(), _json()  patterns, a line or an object each
@@ -18,10 +17,6 @@
 #include "../../option/option.h"
 
 extern const struct option_row amp_options[];
-
-int cli_amp_detect(int argc, char **argv);
-int cli_amp_feed(int argc, char **argv);
-int cli_amp_report(int argc, char **argv);
 
 struct amp_loop;
 struct amp_state;

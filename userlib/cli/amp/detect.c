@@ -192,7 +192,7 @@ static int detect(struct options *o, const struct sim_trace *t)
 	return ret ? CLI_FAILED : CLI_OK;
 }
 
-int cli_amp_detect(int argc, char **argv)
+static int cli_amp_detect(int argc, char **argv)
 {
 	struct options o = { .top = USUAL_TOP };
 	struct sim_trace t;
@@ -206,3 +206,8 @@ int cli_amp_detect(int argc, char **argv)
 	sim_trace_free(&t);
 	return ret;
 }
+
+const struct cli_verb cli_verb_detect = {
+	.name = "detect", .of = "amp", .run = cli_amp_detect,
+	.usage = "[OPTION...] TRACE", .summary = "say what the call stacks of a trace do",
+};

@@ -435,7 +435,7 @@ static int parse(struct feeding *f, int argc, char **argv)
 	return CLI_USAGE;
 }
 
-int cli_amp_feed(int argc, char **argv)
+static int cli_amp_feed(int argc, char **argv)
 {
 	struct feeding f = { .own = -1, .process = -1, .device = -1,
 			     .loop = { .fd = -1 } };
@@ -456,3 +456,9 @@ int cli_amp_feed(int argc, char **argv)
 	free(f.hints);
 	return ret;
 }
+
+const struct cli_verb cli_verb_feed = {
+	.name = "feed", .of = "amp", .run = cli_amp_feed,
+	.usage = "[OPTION...] ID|PID",
+	.summary = "find patterns in a live container, and tell its policy",
+};

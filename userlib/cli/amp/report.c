@@ -331,7 +331,7 @@ static int parse(struct options *o, int argc, char **argv)
 	return CLI_USAGE;
 }
 
-int cli_amp_report(int argc, char **argv)
+static int cli_amp_report(int argc, char **argv)
 {
 	struct options o = { .top = USUAL_TOP };
 	struct binaries b = { 0 };
@@ -363,3 +363,8 @@ int cli_amp_report(int argc, char **argv)
 	free(name);
 	return ret;
 }
+
+const struct cli_verb cli_verb_report = {
+	.name = "report", .of = "amp", .run = cli_amp_report,
+	.usage = "[OPTION...] [FILE]", .summary = "say what runs have learnt",
+};

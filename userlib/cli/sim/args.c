@@ -407,7 +407,7 @@ const struct option_row sim_options[] = {
 		  " frames; ERROR% says how far that is off" },
 	{ LONG('P'), "post-cache", "FILE",
 	  .help = "write there what one policy with one number of frames reads and writes, a"
-		  " trace; hipec play times it" },
+		  " trace; hipec trace play times it" },
 	{ LONG('d'), "detector", SIM_DETECTOR_WORDS,
 	  .help = "what finds the patterns of a policy that is fed, as amp; none: nothing does" },
 	{ LONG('e'), "detect-every", "N", .help = "accesses from one feed to the next; 5000" },
@@ -417,7 +417,6 @@ const struct option_row sim_options[] = {
 	  .help = "patterns of the last run, if it is there; gets this one's" },
 	{ 'J', "jobs", "N", .help = "at a time; without it as many as there are processors" },
 	{ 'j', "json", NULL, .help = "an array with all there is, for programs" },
-	{ 0, "--step", NULL, .help = "hipec debug, with its options" },
 	{ 0 },
 };
 

@@ -67,28 +67,11 @@ static int run_job(struct sim_job *job)
 	return ret;
 }
 
-/* Take --step away. Return: whether it was there. */
-static bool take_step(int *argc, char **argv)
-{
-	int i;
-
-	for (i = 1; i < *argc && strcmp(argv[i], "--"); i++) {
-		if (strcmp(argv[i], "--step"))
-			continue;
-		memmove(&argv[i], &argv[i + 1], (*argc - i) * sizeof(*argv));
-		--*argc;
-		return true;
-	}
-	return false;
-}
-
 static int cli_sim(int argc, char **argv)
 {
 	struct sim_job job = { 0 };
 	int ret;
 
-	if (take_step(&argc, argv))
-		return cli_debug(argc, argv);
 	ret = sim_args_parse(&job, argc, argv);
 	if (!ret)
 		ret = sim_job_open(&job, argv + optind, argc - optind);

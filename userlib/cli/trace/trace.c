@@ -397,41 +397,28 @@ static int info(int argc, char **argv)
 	return ret;
 }
 
-int cli_trace(int argc, char **argv)
-{
-	static const struct {
-		const char *name;
-		int (*fn)(int argc, char **argv);
-	} verbs[] = {
-		{ "convert", convert }, { "make", make }, { "info", info },
-	};
-	const char *name = argc > 1 ? argv[1] : "", *near = NULL;
-	size_t i;
-
-	if (*name == '-')
-		return cli_trace_program(argc, argv);
-	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (!strcmp(name, verbs[i].name))
-			return verbs[i].fn(argc - 1, argv + 1);
-	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		near = option_nearest(name, near, verbs[i].name);
-	name = cli_clean(strdupa(name));
-	if (!*name)
-		cli_error("want info, convert, make, or -- and a program");
-	else if (near)
-		cli_error("there is no '%s'; did you mean '%s'?", name, near);
-	else
-		cli_error("want info, convert, make, or -- and a program, not '%s'", name);
-	return CLI_USAGE;
-}
-
 const struct cli_verb cli_verb_trace = {
-	.name = "trace", .run = cli_trace, .group = CLI_GROUP_FIND,
-	.usage = "[OPTION...] -- COMMAND...\n"
-		 "info [OPTION...] TRACE...\n"
-		 "convert [OPTION...] IN OUT\n"
-		 "make KIND --pages N --accesses N [OPTION...] [OUT]",
-	.summary = "take a program's trace; describe, convert and make traces",
+	.name = "trace", .run = cli_trace_program, .group = CLI_GROUP_FIND,
+	.forms = "info, convert, make, play, or -- and a program",
+	.usage = "[OPTION...] -- COMMAND...",
+	.summary = "take a program's trace; describe, convert, make and play them",
 	.help = "'-' is standard input or output. docs/user/traces.md has forms and kinds.",
 	.options = cli_trace_options,
+};
+
+const struct cli_verb cli_verb_info = {
+	.name = "info", .of = "trace", .run = info,
+	.usage = "[OPTION...] TRACE...", .summary = "say what is in traces",
+};
+
+const struct cli_verb cli_verb_convert = {
+	.name = "convert", .of = "trace", .run = convert,
+	.usage = "[OPTION...] IN OUT",
+	.summary = "write a trace, or part of it, in another form",
+};
+
+const struct cli_verb cli_verb_make = {
+	.name = "make", .of = "trace", .run = make,
+	.usage = "KIND --pages N --accesses N [OPTION...] [OUT]",
+	.summary = "make a trace by a recipe",
 };

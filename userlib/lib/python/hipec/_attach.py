@@ -29,7 +29,7 @@ class Attachment:
 
     def set_param(self, name: str, value: int) -> None:
         """Change a parameter of the policy that runs. Raises Error: it has none, or not such."""
-        run("set", [str(self.id), f"{name}={value}"])
+        run("swap", ["--param", str(self.id), f"{name}={value}"])
 
     def detach(self, paths: Path | Sequence[Path] = ()) -> None:
         """End it, or let go of some of its files. Raises Error: it does not have them."""
