@@ -13,11 +13,16 @@ $(B)/docs/generate/commands: $(B)/docs/generate/commands.o $(B)/docs/generate/bu
 
 ALL += $(B)/docs/generate/commands
 
+# JSON Schemas of what --json prints.
+$(B)/schemas.stamp: $(wildcard docs/generate/*.py) module/include/uapi/hipec.h
+	@rm -rf $(B)/schemas && mkdir -p $(B)/schemas
+	$(call show,GEN)docs/generate/schemas.py $(B)/schemas
+	@touch $@
+
 .PHONY: docs
-## docs: generate commands.md, schemas/, sizes in ampc.md, policies.md, parameters in install.md
+## docs: generate commands.md, sizes in ampc.md, policies.md, parameters in install.md
 docs: $(B)/docs/generate/commands $(B)/ampc $(B)/hipec $(SHIPPED_HPO)
 	$(B)/docs/generate/commands >docs/policy/commands.md
-	docs/generate/schemas.py docs/user/schemas
 	bench/cost/ampc.py --docs
 	bench/cost/league.py --docs
 	packaging/parameters.py --docs

@@ -28,7 +28,8 @@ PYTHON_FILES := $(patsubst userlib/lib/%,$(B)/%,$(wildcard userlib/lib/python/hi
 
 INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipectrace.so \
 	$(SHIPPED_HPO) $(PROFILE_PY:userlib/%=$(B)/%) $(SERVE:userlib/%=$(B)/%) \
-	$(addprefix $(B)/,$(call native_to,$(NATIVE_H))) $(B)/man.stamp $(B)/hipec.bash $(PYTHON_FILES)
+	$(addprefix $(B)/,$(call native_to,$(NATIVE_H))) $(B)/man.stamp $(B)/hipec.bash \
+	$(B)/schemas.stamp $(PYTHON_FILES)
 
 ALL += $(INSTALLED)
 
@@ -67,7 +68,7 @@ install: install-ready
 	install -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(includedir)/linux \
 		$(D)$(prefix)/lib $(D)$(prefix)/share
 	install -d $(D)$(pkglibdir) $(D)$(pkgdatadir)/policies $(D)$(pkgdatadir)/profile \
-		$(D)$(pkgdatadir)/serve $(D)$(pkgdatadir)/sweep
+		$(D)$(pkgdatadir)/schemas $(D)$(pkgdatadir)/serve $(D)$(pkgdatadir)/sweep
 	install $(B)/hipec $(B)/ampc $(D)$(bindir)
 	install -m 644 $(B)/libhipec.a $(D)$(libdir)
 	install -m 644 $(B)/libhipec.so $(D)$(libdir)/$(SONAME).$(VERSION)
@@ -79,6 +80,7 @@ install: install-ready
 	install -m 644 $(B)/libhipectrace.so $(D)$(pkglibdir)
 	install -m 644 $(SHIPPED_HPO) $(wildcard policies/*.hp) $(D)$(pkgdatadir)/policies
 	install $(PROFILE_PY) $(D)$(pkgdatadir)/profile
+	install -m 644 $(B)/schemas/*.json $(D)$(pkgdatadir)/schemas
 	install $(SERVE) $(D)$(pkgdatadir)/serve
 	install $(SWEEP_PY) $(D)$(pkgdatadir)/sweep
 	$(foreach f,$(call native_to,$(NATIVE_H)),install -D -m 644 $(B)/$(f) \

@@ -51,8 +51,8 @@ def quick_start(monkeypatch):
 
 
 def schema(name):
-    """docs/user/schemas/NAME.json"""
-    return json.loads((ROOT / f"docs/user/schemas/{name}.json").read_text())
+    """build/schemas/NAME.json"""
+    return json.loads((BUILD / f"schemas/{name}.json").read_text())
 
 
 def valid(name, document):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.more
 
 HIPEC = BUILD / "hipec"
 SCHEMAS = {path.stem: json.loads(path.read_text())
-           for path in (ROOT / "docs/user/schemas").glob("*.json")}
+           for path in (BUILD / "schemas").glob("*.json")}
 COUNTERS = re.findall(r'X\((\w+),\s+"([^"]*)"\)', (
     ROOT / "module/include/uapi/hipec.h").read_text().split("#define HIPEC_COUNTERS(X)")[1]
     .split("\n\n")[0])
@@ -378,7 +378,7 @@ def test_the_page_has_all_gauges(module):
 
 
 def test_the_page_has_all_schemas():
-    named = re.findall(r"`hipec ([\w -]+?)(?: --json)?` \| \[schemas/([\w-]+)\.json\]", PAGE)
+    named = re.findall(r"`hipec ([\w -]+?)(?: --json)?` \| `([\w-]+)\.json`", PAGE)
     assert sorted((re.sub("[ -]+", "-", verb), name) for verb, name in named) == [
         (name, name) for name in sorted(SCHEMAS)]
 
@@ -410,18 +410,9 @@ def test_commands_of_the_tables_are_understood(module):
         out(*args, *(["-i", "0.1"] if args[0] == "top" else []))
 
 
-def test_the_schemas_are_what_the_table_says(tmp_path):
-    """Else run `make docs`."""
-    subprocess.run([ROOT / "docs/generate/schemas.py", tmp_path], check=True)
-    assert {path.name for path in (ROOT / "docs/user/schemas").iterdir()} == \
-        set(os.listdir(tmp_path))
-    for path in tmp_path.iterdir():
-        assert (ROOT / "docs/user/schemas" / path.name).read_text() == path.read_text()
-        jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text()))
-
-
 @pytest.mark.parametrize("name", sorted(SCHEMAS))
-def test_a_schema_says_no(name):
+def test_a_schema_is_one_and_says_no(name):
     """To nothing at all, and to what it does not know."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
     with pytest.raises(jsonschema.ValidationError):
         valid(name, {} if SCHEMAS[name]["type"] == "object" else [{}])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the command prints for programs about traces, policies and this machine is as
-docs/user/schemas says: all of it, with each option that adds something. Of containers:
+build/schemas says: all of it, with each option that adds something. Of containers:
 test_ops.py and test_guest.py; of sweeps: test_tune.py and test_sweep_report.py."""
 
 import json

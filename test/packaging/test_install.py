@@ -76,6 +76,12 @@ def test_shipped_policies_are_found_and_compile(run, root, tmp_path):
         assert got.returncode == 0 and "mru" in got.stdout, got.stderr
 
 
+def test_the_schemas_are_installed(root):
+    made = {path.name: path.read_bytes() for path in (BUILD / "schemas").iterdir()}
+    assert len(made) > 15 and made == {
+        path.name: path.read_bytes() for path in (root / "usr/share/hipec/schemas").iterdir()}
+
+
 def test_programs_get_the_libraries(run, tmp_path):
     """Of hipec trace and hipec run."""
     got = run("hipec", "trace", "-o", "cat.trace", "--", "cat", "/etc/passwd")

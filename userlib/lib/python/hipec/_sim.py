@@ -21,7 +21,7 @@ def sim(traces: Path | Sequence[Path],
     options   more of hipec sim, as ["--warm-up", "25%"]
 
     Returns a dict for each trace, number of frames and policy, with the members of
-    docs/user/schemas/sim.json: "policy", "frames", "faults", "gain_percent" and so on.
+    share/hipec/schemas/sim.json: "policy", "frames", "faults", "gain_percent" and so on.
     Raises Error with what hipec sim said if something is wrong.
     """
     args = ["--json", "--mode", mode]
