@@ -28,7 +28,6 @@ include bench/paper/build.mk
 include bench/amp/build.mk
 include bench/hints/build.mk
 include bench/cost/build.mk
-include bench/search/build.mk
 include bench/apps/build.mk
 
 # One after the other: each uses all CPUs that there are. One that fails, for a goal

@@ -56,7 +56,7 @@ packages-apps:
 # the tests that want them are skipped.
 SWEEP_PYTHON := $(CACHE)/sweep-2026.11
 SWEEP_PACKAGES := pyarrow==26.0.1 duckdb==2.0.0 pandas==3.1.1 distributed==2026.8.0 \
-	optuna==5.0.0 deap==1.4.4
+	optuna==5.0.0
 
 packages-sweep:
 	@[ -e $(SWEEP_PYTHON)/ready ] || { $(PYTHON) -m venv --system-site-packages $(SWEEP_PYTHON) && \

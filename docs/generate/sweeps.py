@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""JSON Schemas of what hipec sweep report, tune and judge print."""
+"""JSON Schemas of what hipec sweep report and hipec tune print."""
 
-from parts import array, maybe, number, real, some, text_of, truth, whole, words
+from parts import array, number, real, text_of, truth, whole
 
 TEXT = {"type": "string"}
 NAMES = array(TEXT)
@@ -62,35 +62,10 @@ TUNED = {
     "gain": whole(GAIN, "on the traces that were held out"),
 }
 
-OF_TRACE = whole({
-    "misses": {"description": "an access, by size", "type": "array", "items": {"type": "number"}},
-    "to_lru": real("misses by those of lru, geometric mean of the sizes"),
-}, "what the policy did on a trace")
-
-PART = some({"verdict": {"description": "ok, or why it did not run to the end", "type": "string"}}, {
-    "to_lru": real("misses by those of lru, geometric mean"),
-    "gain": maybe(whole(GAIN, "over lru"), "null: there is one trace"),
-    "traces": {"type": "object", "additionalProperties": OF_TRACE},
-}, "what the policy did on some of the traces")
-
-ANSWER = some({
-    "id": {"description": "as it was asked"},
-    "file": words("as it was asked"),
-    "verdict": {"description": "refused by the compiler or the verifier; ended by an error",
-                "enum": ["ok", "refused", "ended"]},
-    "message": {"description": "why; empty: ok", "type": "string"},
-}, {
-    "cost": {"description": "most commands of each event; null: no bound", "type": "object",
-             "additionalProperties": {"type": ["integer", "null"]}},
-    "training": PART,
-    "held_out": PART,
-}, "the answer to a line")
-
 SCHEMAS = {
     "sweep-report": ("hipec sweep report --json", {
         "description": "by mode", "type": "object", "minProperties": 1,
         "propertyNames": {"enum": ["mapped", "exact"]},
         "additionalProperties": whole(LEAGUE, "the league of a mode")}),
     "tune": ("hipec tune --json", whole(TUNED, "what came of a search")),
-    "judge": ("a line of hipec judge", ANSWER),
 }

@@ -33,7 +33,7 @@ def test_help_fits_a_terminal_and_begins_with_what_needs_no_module():
     groups = re.findall(r"^(\S.*):\n((?:  [a-z]+ +\S.*\n)+)", text, re.M)
     assert len(groups) == 4 and "without the module" in groups[0][0]
     assert re.findall("^  (trace|sim)", groups[0][1], re.M) == ["trace", "sim"]
-    assert sum(len(rows.splitlines()) for _, rows in groups) == len(verbs()) == 19
+    assert sum(len(rows.splitlines()) for _, rows in groups) == len(verbs()) == 18
 
 
 @pytest.mark.parametrize("verb", verbs() if HIPEC.exists() else [])
@@ -57,7 +57,7 @@ WANT = {"try": ((0, 3, 4), "worth it"), "doctor": ((0, 1), "kernel"),
         "record --check": ((1,), "minute.record: No such file"),
         "status --metrics": ((1,), "hipec.prom: No such file|/dev/hipec is missing"),
         "sweep": ((0, 1), "^2 runs|it needs"),
-        "tune": ((1,), "want a trace to search on"), "judge": ((1,), "want a trace to search on"),
+        "tune": ((1,), "want a trace to search on"),
         "status --page": ((1,), "/srv/data/index: No such file|/dev/hipec is missing")}
 
 
@@ -77,7 +77,6 @@ def test_examples_work(example, tmp_path):
     (tmp_path / "my.hp").write_bytes((ROOT / "policies/mru.hp").read_bytes())
     (tmp_path / "apps").write_text("a policy=mru privileged=16 : app.trace\nb : app.trace\n")
     (tmp_path / "plan.toml").write_text('traces = ["app.trace"]\npolicies = ["lru"]\n')
-    (tmp_path / "candidates.txt").write_text("my.hp\n")
     (tmp_path / "app").write_text("#!/bin/sh\n")
     (tmp_path / "app").chmod(0o755)
     done = subprocess.run(["sh", "-c", example.split(" | ")[0]], cwd=tmp_path, text=True, check=False,

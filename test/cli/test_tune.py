@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""hipec tune finds the values that are best and says what they gain on traces that it did not see;
-hipec judge answers programs that write policies."""
+"""hipec tune finds the values that are best and says what they gain on traces that it did not see."""
 
 import json
 import math
@@ -129,84 +128,3 @@ def test_without_optuna_it_says_what_to_install(here):
     done = tune(here, env={**ENV, "PYTHONPATH": str(here)})
     assert done.returncode == 1
     assert "it needs the Python package optuna: pip install optuna" in done.stderr
-
-
-def judge(here, lines, *args):
-    done = subprocess.run([HIPEC, "judge", "-f", "25%,50%", *args, *sorted(
-        path.name for path in here.glob("*.trace"))], cwd=here, env=ENV, text=True, check=True,
-        capture_output=True, input="".join(
-            (line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
-    return [valid("judge", json.loads(line)) for line in done.stdout.splitlines()]
-
-
-def test_each_candidate_has_its_verdict_its_cost_and_its_misses(here):
-    ends = POLICY.replace("Event Replace()\n{\n", "Event Replace()\n{\n\tpage = NONE;\n\twhile (1)\n\t\t;\n")
-    answers = judge(here, ["p.hp", {"id": 7, "source": POLICY.replace("newest = 0", "newest = 1")},
-                           {"id": 8, "source": "Event Init() {"}, {"id": 9, "source": ends}, "{", "no.hp",
-                           {"id": 10, "file": "p.hp", "held_out": False}])
-    assert [one["verdict"] for one in answers] == ["ok", "ok", "refused", "ended", "refused", "refused",
-                                                   "ok"]
-    assert [one["id"] for one in answers] == [None, 7, 8, 9, None, None, 10]
-    fifo, mru, refused, ended, *_, short = answers
-    assert "candidate.hp: error: event 'PageFault' is missing" in refused["message"]
-    assert "training" not in refused
-    assert "an event ran more commands than it may in Replace" in ended["message"]
-    assert fifo["cost"] == mru["cost"] and set(fifo["cost"]) == {"PageFault", "Replace"}
-    assert ended["cost"]["Replace"] is None
-    assert "held_out" not in short and short["training"] == fifo["training"]
-    # FIFO and LRU are the same on a loop; MRU is better by what hipec sim counts.
-    assert fifo["training"]["to_lru"] == pytest.approx(1)
-    for part in ("training", "held_out"):
-        assert len(mru[part]["traces"]) == 3
-        for trace, found in mru[part]["traces"].items():
-            counts = json.loads(subprocess.run(
-                [HIPEC, "sim", "--json", "-p", "p.hp", "-f", "25%,50%", "--param", "newest=1", trace],
-                cwd=here, env=ENV, capture_output=True, check=True).stdout)
-            assert found["misses"] == pytest.approx([row["faults"] / 6000 for row in counts])
-    assert mru["held_out"]["gain"]["is_gain"] and not fifo["held_out"]["gain"]["is_gain"]
-
-
-def test_a_line_that_is_no_candidate_has_an_answer_too(here):
-    """Or who waits for it would wait for ever."""
-    answers = judge(here, ['{"file": 5, "id": 4}', "{}", '{"file": "a\\u0000b"}', '{"source": "\\ud800"}', "p.hp"])
-    assert [one["verdict"] for one in answers] == ["refused"] * 4 + ["ok"]
-    assert answers[0]["id"] == 4
-
-
-def test_a_sample_is_of_all_but_those_who_ask_for_the_whole(here):
-    (here / "p.hp").write_text(POLICY.replace("newest = 0", "newest = 1"))
-    whole, some, asked = (judge(here, [line], *args)[0] for line, args in [
-        ("p.hp", []), ("p.hp", ["--sample", "1/4"]),
-        ({"file": "p.hp", "whole": True}, ["--sample", "1/4"])])
-    assert whole["training"] == asked["training"] != some["training"]
-    assert some["training"]["to_lru"] == pytest.approx(whole["training"]["to_lru"], rel=0.05)
-
-
-def test_a_program_that_searches_a_policy_finds_one_and_says_what_it_is_worth(tmp_path):
-    """bench/search/evolve.py, in small: what it finds is a policy, and has its place in a table."""
-    done = subprocess.run(
-        [VENV / "bin/python3", ROOT / "bench/search/evolve.py", "--generations", "1", "--population",
-         "9", "--accesses", "3000", "--beside", "lru,mru", "--output", tmp_path / "best.hp"],
-        env=ENV, text=True, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = dict(re.findall(r"^(evolved|lru|mru) +[\d.]+ +([\d.]+) ", done.stdout, re.M))
-    assert len(rows) == 3 and float(rows["lru"]) == pytest.approx(1, abs=1e-3)
-    place = sorted(rows.values(), key=float).index(rows["evolved"]) + 1
-    assert f"The evolved one is number {place} of 3 on held-out traces" in done.stdout
-    text, = re.findall(r"^generation 1: [\d.]+ of lru's misses: (.*)$", done.stdout, re.M)
-    assert f"//     {text}\n" in (tmp_path / "best.hp").read_text()
-    subprocess.run([HIPEC, "sim", "-p", "best.hp", "-"], cwd=tmp_path, env=ENV, check=True,
-                   input="r 0 50\n", text=True, capture_output=True)
-
-
-def test_who_waits_for_an_answer_gets_it(here):
-    """It need not close its end first."""
-    with subprocess.Popen([HIPEC, "judge", *sorted(path.name for path in here.glob("*.trace"))],
-                          cwd=here, env=ENV, text=True, stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE) as process:
-        for _ in range(2):
-            process.stdin.write("p.hp\n")
-            process.stdin.flush()
-            assert json.loads(process.stdout.readline())["verdict"] == "ok"
-        process.stdin.close()
-        assert process.wait(60) == 0

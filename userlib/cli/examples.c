@@ -43,8 +43,6 @@ static const struct {
 	  "hipec sweep report plan.sweep" },
 	{ "tune", "Search the params of a policy of mine on half of the traces:",
 	  "hipec tune --frames 25% my.hp *.trace" },
-	{ "judge", "What are these policies worth?",
-	  "hipec judge --sample 1/4 *.trace <candidates.txt" },
 	{ "profile", "A page for a browser:",
 	  "hipec profile -p lru,mru,opt -f 50% -o report.html app.trace" },
 	{ "profile", "A summary for this terminal:",

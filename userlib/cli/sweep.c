@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * hipec sweep: a plan of many runs of hipec sim, and the report of its table; hipec tune:
- * the params of a policy; hipec judge: policies that a program writes. What does it is in
- * sweep/.
+ * the params of a policy. What does it is in sweep/.
  */
 #include <limits.h>
-#include <string.h>
 
 #include "cli.h"
 #include "python.h"
@@ -43,16 +41,6 @@ static const struct option_row tune_options[] = {
 	{ 'J', "jobs", "N", .help = "at a time; without it as many as there are processors" },
 	{ LONG('s'), "scheduler", "ADDRESS", .help = "run it on that cluster of Dask's" },
 	{ 'j', "json", NULL, .help = "what was found, for programs" },
-	{ 0 },
-};
-
-static const struct option_row judge_options[] = {
-	{ 'f', "frames", "LIST", .help = "as of hipec sim, in percent; 10%,25%,50%" },
-	{ 'm', "mode", SIM_MODE_WORDS, .help = "as of hipec sim; mapped" },
-	{ LONG('r'), "seed", "N", .help = "of which traces are held out; 0" },
-	{ LONG('H'), "held-out", "N", .help = "percent of the traces; 50" },
-	{ LONG('S'), "sample", "1/16", .help = "one page of 16 of each trace, taken once" },
-	{ 'J', "jobs", "N", .help = "at a time; without it as many as there are processors" },
 	{ 0 },
 };
 
@@ -112,24 +100,4 @@ const struct cli_verb cli_verb_tune = {
 		" values are those that it had. docs/user/sweeps.md has an example.",
 	.options = tune_options,
 	.end = "Exit codes: 0 a gain; 1 failed; 2 usage; 3 no gain.",
-};
-
-static int cli_judge(int argc, char **argv)
-{
-	static const struct cli_python judge = {
-		"sweep/candidates.py", judge_options, "", 1, INT_MAX, "traces",
-	};
-
-	return cli_python(&judge, argc, argv);
-}
-
-const struct cli_verb cli_verb_judge = {
-	.name = "judge", .run = cli_judge, .group = CLI_GROUP_FIND,
-	.usage = "[OPTION...] TRACE...",
-	.summary = "judge policies that a program writes, one after the other",
-	.help = "Reads candidates from standard input, a line each: the name of a .hp file, or"
-		" JSON with its \"source\". Writes a line of JSON for each, in their order:"
-		" whether it is refused, what its events cost, its misses by those of lru. An"
-		" interface for programs that search; docs/user/sweeps.md describes it.",
-	.options = judge_options,
 };

@@ -66,11 +66,6 @@ def mean_change(before, after):
     return sum(map(change, before, after)) / len(before)
 
 
-def ratio_of(before, after):
-    """Misses by those before: the geometric mean of traces and sizes."""
-    return math.exp(mean_change(before, after))
-
-
 def gain(before, after):
     """What was gained, percent of the misses; in 95 of 100 it is between least and most. Traces
     count alike; sizes of one trace are no chance of their own."""
