@@ -107,7 +107,6 @@ def guest_tree(tmp):
     for script in (ROOT / "test/guest").glob("*.sh"):
         shutil.copy(script, where)
     shutil.copytree(ROOT / "test/vm/cases", where / "vm")
-    shutil.copytree(ROOT / "test/packaging/upgrade", where / "upgrade")
     return tree
 
 

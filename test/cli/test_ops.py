@@ -282,11 +282,27 @@ def test_the_last_ends_alone(module):
     assert json.loads(out("log", "--json")) == [] and len(out("log").splitlines()) == 1
 
 
-def test_an_older_module_keeps_no_log(module, monkeypatch):
-    module(*LOG)
+def test_on_an_older_module_status_and_detach_work_and_others_say_to_reboot(module, monkeypatch,
+                                                                           tmp_path):
+    """Which is loaded until then: an upgrade of the packages does not unload it."""
+    module(QUERY, JOIN + "faults=100 evictions=50 read_pages=3200")
+    now, = json.loads(out("status", "--json"))
     monkeypatch.setenv("STANDIN_OLD", "1")
-    done = hipec("log")
-    assert (done.returncode, done.stdout) == (1, "") and "is older" in done.stderr
+    then, = json.loads(out("status", "--json"))
+    assert now["counters"]["read_pages"] == 3200
+    assert then == now | {"counters": now["counters"] | {"read_pages": 0}}
+    number = str(then["id"])
+    assert number in out("status")
+    assert "hipec_container_faults_total" in out("status", "--metrics")
+    assert out("detach", number) == f"released {number}\n"
+    for command in (["log"], ["swap", number, "builtin"], ["swap", "--param", number],
+                    ["swap", "--revoke", number], ["status", "--page", number, "3"],
+                    ["attach", "--policy", "builtin", "--budget", "1M", tmp_path],
+                    ["record", "-o", tmp_path / "r", number]):
+        done = hipec(*command)
+        assert (done.returncode, done.stdout) == (1, ""), command
+        assert "the module that is loaded is older than this command; if the new one is installed, " \
+            "reboot to use it\n" in done.stderr, command
 
 
 @pytest.mark.parametrize("args, why", [

@@ -55,7 +55,6 @@ COUNTS = frozenset("""
     backoff_waits_double backoff_lets_others_in
     samples_are_of_the_pages_that_the_hash_picks
     swap_without_adopt_gives_old_pages_up_first swap_holds_the_new_policy_to_the_contract
-    image_of_version_3_loads_and_decides_as_it_did
     cgroup_of_a_reservation_holds_its_process replace_without_victims_is_revoked
     pool_policy_that_is_ill_advised_is_revoked replace_for_others_has_less_time
     pool_takes_all_but_the_first_frames_of_a_hoarder prefetch_is_bounded

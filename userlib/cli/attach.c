@@ -73,7 +73,7 @@ static void describe(char *line, size_t size, const char *path, int err,
 		snprintf(line, size, "%s: files of a user's containers may have 16 TB together, twice their size or 256 MB each",
 			 path);
 	else
-		snprintf(line, size, "%s: %s", path, strerror(-err));
+		snprintf(line, size, "%s: %s", path, cli_call_failed(err));
 }
 
 static int take_path(int fd, const char *path, struct hipec_take *take)
@@ -233,7 +233,7 @@ static int load(int fd, const struct attach *a)
 		cli_error("policies in place may not have so much of the machine's memory; the module's parameter cache_percent says how much");
 	else if (ret)
 		cli_error("%s: %s", a->policy, *log ? cli_clean(log) :
-			  strerror(-ret));
+			  cli_call_failed(ret));
 	return ret ? CLI_FAILED : CLI_OK;
 }
 
@@ -253,7 +253,7 @@ static int attach(const struct attach *a, char **path)
 	}
 	ret = hipec_status(fd, &status);
 	if (ret)
-		cli_error("%s", strerror(-ret));
+		cli_error("%s", cli_call_failed(ret));
 	if (!ret && a->league)
 		ret = cli_league_begin(fd, a->among);
 	if (!ret && a->curve)

@@ -10,6 +10,7 @@
  * cli_trace_make()  a trace from its recipe, for other verbs
  * cli_trace_failed()  why one was not read
  * cli_open_failed()  why there is no container to ask with
+ * cli_call_failed()  why the module did not do it, in words
  * cli_error()     one line on stderr: hipec VERB: message
  * cli_clean()     make a text fit for a terminal
  * cli_commas()    a number as 1,234,567
@@ -86,6 +87,7 @@ int cli_trace_make(struct sim_trace *t, int argc, char **argv);
 int cli_trace_failed(const char *name, int ret, const struct sim_error *err);
 
 int cli_open_failed(int err);
+const char *cli_call_failed(int err);
 
 void __attribute__((format(printf, 1, 2))) cli_error(const char *format, ...);
 char *cli_clean(char *text);

@@ -18,9 +18,7 @@
 /* Why a policy may not join, by the errno of the call. */
 const char *cli_league_why(int err)
 {
-	return err == -ENOSPC ? "there are too many policies" :
-	       err == -ENOTTY ? "the module is older than this command" :
-	       strerror(-err);
+	return err == -ENOSPC ? "there are too many policies" : cli_call_failed(err);
 }
 
 static int join(int device, const char *name)

@@ -32,8 +32,7 @@ int cli_live_failed(uint64_t id, int err)
 {
 	cli_error("container %llu: %s", (unsigned long long)id,
 		  err == -ESRCH ? "there is none, or it is not yours" :
-		  err == -ENOTTY ? "the module is too old for this" :
-		  err == -ENODATA ? "it has no policy" : strerror(-err));
+		  err == -ENODATA ? "it has no policy" : cli_call_failed(err));
 	return CLI_FAILED;
 }
 

@@ -158,10 +158,8 @@ static int show(size_t most, bool json)
 	ret = read_records(fd, &records);
 	close(fd);
 	nr = records.nr < most ? records.nr : most;
-	if (ret == -ENOTTY)
-		cli_error("the module that is loaded is older, and keeps no such records");
-	else if (ret)
-		cli_error(HIPEC_DEVICE ": %s", strerror(-ret));
+	if (ret)
+		cli_error(HIPEC_DEVICE ": %s", cli_call_failed(ret));
 	else if (json)
 		print_json(records.row + records.nr - nr, nr);
 	else if (!cli_table_empty(nr, "no policy and no container has ended since the module was loaded"))

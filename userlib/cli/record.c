@@ -59,7 +59,7 @@ static bool add(struct recorder *r, u64 id)
 			  fd == -ESRCH ? "there is none, or it is not yours" :
 			  fd == -EBUSY ? "it is being recorded already" :
 			  fd == -EINVAL ? "--ring wants a power of two from 4k to 16M" :
-			  strerror(-fd));
+			  cli_call_failed(fd));
 		return false;
 	}
 	r->fd[r->nr] = (struct pollfd){ .fd = fd, .events = POLLIN };

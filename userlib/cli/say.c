@@ -98,8 +98,15 @@ int cli_open_failed(int err)
 		cli_error(HIPEC_DEVICE ": %s; its owner or mode does not admit you; 'hipec doctor' says what does",
 			  strerror(-err));
 	else
-		cli_error(HIPEC_DEVICE ": %s", strerror(-err));
+		cli_error(HIPEC_DEVICE ": %s", cli_call_failed(err));
 	return CLI_FAILED;
+}
+
+/* Why a call of the module returned @err. */
+const char *cli_call_failed(int err)
+{
+	return err == -ENOTTY ? "the module that is loaded is older than this command; if the new one is installed, reboot to use it" :
+	       strerror(-err);
 }
 
 /* Say why trace @name was not read: @ret, and @err if it is malformed. */

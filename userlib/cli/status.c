@@ -136,7 +136,7 @@ static int cli_status(int argc, char **argv)
 	}
 	ret = cli_state_read(fd, &list);
 	if (ret)
-		cli_error(HIPEC_DEVICE ": %s", strerror(-ret));
+		cli_error(HIPEC_DEVICE ": %s", cli_call_failed(ret));
 	else if (json)
 		print_json(fd, &list);
 	else if (!cli_table_empty(list.nr, "no containers; 'hipec run' starts a program in one"))

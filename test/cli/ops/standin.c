@@ -9,11 +9,13 @@
  *	operand KEY=VALUE...	an operand of a policy: id, slot, name, flags, value
  *	log KEY=VALUE...	an end, by rising seq; keys of status as well
  *
- * In texts %XX is a byte.
+ * In texts %XX is a byte. With STANDIN_OLD it is an older module, which knows of the calls
+ * QUERY, NEXT and RELEASE alone, and of a status not the last counters.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,10 @@
 #include <unistd.h>
 
 #include "../../../module/include/uapi/hipec.h"
+#include "../../../module/include/uapi/hipec_cache.h"
+
+/* Bytes of a status that an older module fills. */
+#define OLD_STATUS offsetof(struct hipec_status, counters.read_pages)
 
 static int device = -1, looks;
 
@@ -162,6 +168,7 @@ static int answer(unsigned long request, const char *kind, union answer *ask, si
 
 int ioctl(int fd, unsigned long request, ...)
 {
+	const char *old;
 	va_list ap;
 	void *arg;
 
@@ -170,6 +177,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_end(ap);
 	if (fd != device)
 		return syscall(SYS_ioctl, fd, request, arg);
+	old = getenv("STANDIN_OLD");
 	errno = ENOTTY;
 	switch (request) {
 	case HIPEC_IOC_QUERY:
@@ -177,13 +185,18 @@ int ioctl(int fd, unsigned long request, ...)
 		errno = answer(request, "query", arg, sizeof(struct hipec_query));
 		break;
 	case HIPEC_IOC_NEXT:
-		errno = answer(request, "status", arg, sizeof(struct hipec_status));
+		errno = answer(request, "status", arg, old ? OLD_STATUS : sizeof(struct hipec_status));
+		break;
+	case HIPEC_IOC_RELEASE:
+		printf("released %llu\n", ((struct hipec_release *)arg)->id);
+		errno = 0;
 		break;
 	case HIPEC_IOC_OPERAND:
-		errno = answer(request, "operand", arg, sizeof(struct hipec_operand));
+		if (!old)
+			errno = answer(request, "operand", arg, sizeof(struct hipec_operand));
 		break;
 	case HIPEC_IOC_LOG:
-		if (!getenv("STANDIN_OLD"))
+		if (!old)
 			errno = answer(request, "log", arg, sizeof(struct hipec_log));
 		break;
 	}

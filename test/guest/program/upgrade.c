@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Programs and policies that are older or newer than the module: structs of
- * another length, images of another version. test/packaging/test_upgrade.py has what user
- * space does with the same images.
+ * another length, images of another version.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -10,9 +9,6 @@
 #include <sys/mman.h>
 
 #include "guest.h"
-
-#define FILE_U DIR_DATA "upgrade"
-#define DIR_UPGRADE "/hipec/upgrade/"
 
 /* A struct of a program that is older: it ends before a field. */
 #define BEFORE(type, field) offsetof(struct type, field)
@@ -111,32 +107,6 @@ static void newer_programs(void)
 	close(fd);
 }
 
-static void older_images(void)
-{
-	void *image;
-	size_t size, i;
-	struct map m;
-	int pass;
-
-	CHECK_EQ(hipec_image_read(DIR_UPGRADE "mru-3.hpo", &image, &size), 0);
-	make_file(FILE_U, 16 * PAGE_BYTES);
-	m.pages = 16;
-	m.container = hipec_open();
-	CHECK_EQ(hipec_load(m.container, image, size, 8, 1, NULL, 0), 0);
-	m.file = open(FILE_U, O_RDONLY);
-	m.region = hipec_attach(m.container, m.file, 0, 0, false, NULL);
-	CHECK(m.region >= 0);
-	m.base = mmap(NULL, 16 * PAGE_BYTES, PROT_READ, MAP_SHARED, m.region, 0);
-	CHECK(m.base != MAP_FAILED);
-	for (pass = 0; pass < 3; pass++)
-		for (i = 0; i < m.pages; i++)
-			touch(&m, i);
-	/* It decides as it did: MRU. */
-	CHECK_EQ(get_status(m.container).counters.faults, 16 + 2 * (16 - 8 + 1));
-	close_map(&m);
-	free(image);
-}
-
 static void newer_images(void)
 {
 	static const struct {
@@ -152,7 +122,7 @@ static void newer_images(void)
 	void *image;
 	size_t size, i;
 
-	CHECK_EQ(hipec_image_read(DIR_UPGRADE "mru-3.hpo", &image, &size), 0);
+	read_image("fifo", &image, &size);
 	for (i = 0; i < sizeof(other) / sizeof(*other); i++) {
 		((struct hipec_image *)image)->version = other[i].version;
 		CHECK_EQ(hipec_load(fd, image, size, 8, 1, log, sizeof(log)), -EINVAL);
@@ -166,7 +136,6 @@ static void newer_images(void)
 const struct test upgrade_tests[] = {
 	{ "structs_of_older_programs_are_taken_and_not_written_behind", older_programs },
 	{ "structs_of_newer_programs_are_taken_up_to_a_page", newer_programs },
-	{ "image_of_version_3_loads_and_decides_as_it_did", older_images },
 	{ "image_of_another_version_is_refused_and_told_what_to_do", newer_images },
 	{ 0 }
 };

@@ -250,8 +250,7 @@ static int attach(struct feeding *f)
 		return CLI_OK;
 	cli_error("container %llu: %s", (unsigned long long)f->status.id,
 		  ret == -EBUSY ? "it is being fed already; hipec run does that for its program itself" :
-		  ret == -ENOTTY ? "the module is too old to sample it" :
-		  strerror(-ret));
+		  cli_call_failed(ret));
 	return CLI_FAILED;
 }
 

@@ -43,7 +43,7 @@ void run_amp_begin(struct run *r, const struct hipec_policy *p)
 	amp_state_free(&hints);
 	if (!ret)
 		return;
-	cli_error("%s: %s; it is not fed", r->policy, strerror(-ret));
+	cli_error("%s: %s; it is not fed", r->policy, cli_call_failed(ret));
 	amp_loop_close(r->amp);
 	free(r->amp);
 	r->amp = NULL;

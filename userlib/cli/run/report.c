@@ -116,7 +116,7 @@ int run_report(struct run *r, int code)
 	int ret = r->device < 0 ? 0 : hipec_status(r->device, &s);
 
 	if (ret) {
-		cli_error(HIPEC_DEVICE ": %s", strerror(-ret));
+		cli_error(HIPEC_DEVICE ": %s", cli_call_failed(ret));
 		return CLI_FAILED;
 	}
 	if (r->output)

@@ -196,7 +196,7 @@ static const char *why_not_loaded(const struct run *r, int err)
 		return "policies in place may not have so much of the machine's memory: take a smaller budget, or set the module's parameter cache_percent";
 	if (err == -EAGAIN)
 		return "the policy was revoked lately, and waits before it may share again";
-	return strerror(-err);
+	return cli_call_failed(err);
 }
 
 /* Return: 0; -errno, @why is it in words, or empty if the device did not open. */

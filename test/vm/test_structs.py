@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Versions: compiled policies and programs that are older or newer than what is here.
-test/packaging/upgrade/ has what was released, and stays as it is: NAME-VERSION.hpo, images of a
-version, and structs.txt, how the structs of the ABI lie. What the module makes of the
-same is in test/guest/program/upgrade.c.
-
-A version of images that is new wants images of its own in test/packaging/upgrade/; a field that is
-new a line at the end of its struct in structs.txt."""
+"""The ABI: how its structs lie, and what is said of an image of another version. What the module
+makes of longer and shorter structs is in test/guest/program/upgrade.c, of an older module in
+test/cli/test_ops.py."""
 
 import re
 import struct
@@ -18,41 +14,12 @@ from test_security_doc import ioctls
 
 pytestmark = pytest.mark.more
 
-FOLDER = ROOT / "test/packaging/upgrade"
 HEADER = ROOT / "module/include/uapi/hipec.h"
 VERSION = int(re.search(r"#define HIPEC_IMAGE_VERSION (\d+)", HEADER.read_text())[1])
-IMAGES = sorted(FOLDER.glob("*.hpo"))
-
-# Faults of 1000 accesses to 100 pages with 30 frames: MRU's in a loop by arithmetic
-# (Deviations, D9); the other one's as they were when it was made.
-FAULTS = {"mru-3": ("loop", 100 + 9 * (100 - 30 + 1)), "w-tinylfu-3": ("zipf", 273)}
 
 
 def run(*command):
     return subprocess.run(command, text=True, capture_output=True, check=False)
-
-
-def version_of(path):
-    return int(path.stem.rpartition("-")[2])
-
-
-def test_there_are_images_of_this_version_and_of_no_newer_one():
-    assert VERSION in {version_of(path) for path in IMAGES}
-    for path in IMAGES:
-        assert struct.unpack_from("<H", path.read_bytes(), 4)[0] == version_of(path) <= VERSION
-    assert {path.stem for path in IMAGES} == set(FAULTS)
-
-
-@pytest.mark.parametrize("path", IMAGES, ids=lambda path: path.stem)
-def test_images_that_were_made_before_still_decide_the_same(path, tmp_path):
-    trace, (kind, faults) = tmp_path / "trace.txt", FAULTS[path.stem]
-    assert run(BUILD / "hipec", "trace", "make", kind, "--pages", "100", "--accesses", "1000",
-               trace).returncode == 0
-    out = run(BUILD / "hipec", "sim", "-p", path, "-f", "30", "--columns", "faults", trace)
-    assert out.returncode == 0, out.stderr
-    assert out.stdout.split("\n")[1:3] == ["FAULTS", str(faults)]
-    listed = run(BUILD / "hipec", "dis", path)
-    assert listed.returncode == 0 and listed.stdout.startswith(f"policy {path.stem[:-2]}\n")
 
 
 @pytest.mark.parametrize("version, advice", [
@@ -65,7 +32,7 @@ def test_images_that_were_made_before_still_decide_the_same(path, tmp_path):
 def test_another_version_is_refused_and_told_what_to_do(version, advice, tmp_path):
     """By hipec dis, by the simulator, and by hipec run, which is no reason to run
     without the policy; the module's words are the same function's."""
-    image = bytearray((FOLDER / "mru-3.hpo").read_bytes())
+    image = bytearray((BUILD / "policies/mru.hpo").read_bytes())
     struct.pack_into("<H", image, 4, version)
     path = tmp_path / "other.hpo"
     path.write_bytes(image)
@@ -108,20 +75,6 @@ def layout(tmp_path):
     done = compile_to(program, f"#include <stdio.h>\nint main(void) {{ {lines} return 0; }}\n")
     assert done.returncode == 0, done.stderr
     return run(program).stdout.split("\n")[:-1]
-
-
-def test_structs_grow_at_their_end_only(tmp_path):
-    """A field that moved, changed its size or went would break programs that are there;
-    one that came is to be written down. What is last may grow, where it is a struct itself."""
-    now, before = layout(tmp_path), (FOLDER / "structs.txt").read_text().split("\n")[:-1]
-    assert len(now) > 100
-    last = {line.split()[0]: line.split() for line in now}
-    for line in before:
-        name, field, offset, size = line.split()
-        grown = field in ("counters", "status") and last[name][:3] == [name, field, offset] and \
-            int(last[name][3]) > int(size)
-        assert line in now or grown, f"{line}: moved, resized or gone"
-    assert not [line for line in now if line not in before], "new: add it to structs.txt"
 
 
 def test_structs_have_no_holes_and_are_the_same_for_32_bits(tmp_path):
