@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Benchmarks. Each folder has rules of its own; `make bench` runs all of them.
 #
+#   run.py  runs one that boots guests
 #   lib/    shared parts: data files, regions, guests, models
 #   paper/  programs and tables of hipec-1997, and the demo, which runs them
 #   amp/    the AMP report's table and its study of traces
@@ -23,6 +24,22 @@ $(BENCH): $(B)/bench/%: $(B)/bench/%.o $(B)/bench/lib/source.o $(B)/libhipec.a
 ALL += $(BENCH)
 
 SHIPPED_HPO := $(patsubst %.hp,$(B)/%.hpo,$(wildcard policies/*.hp))
+
+$(B)/bench/%.hpo: bench/%.hp $(B)/ampc
+	@mkdir -p $(@D)
+	$(call show,HP)$(B)/ampc -o $@ $<
+
+# $(call bench_guest,KERNEL,MODULE,PROGRAMS,POLICIES,WORDS): a guest that lib/guests.py boots, by
+# initramfs.sh, with more WORDS for it.
+define bench_guest
+@[ -s $(B)/kernel-$(1).stamp ] || { echo "$@: this Debian has no stock $(1) kernel" >&2; exit 1; }
+@rm -rf $(@:.img=) && mkdir -p $(@:.img=)/policies
+@cp bench/lib/guest.sh bench/lib/disk.sh $(@:.img=)
+$(if $(strip $(4)),@cp $(4) $(@:.img=)/policies)
+$(call show,GUEST)vm-images/initramfs.sh --kernel $(1) --out $@ --module $(2) \
+	$(addprefix --bin ,$(3)) $(5) --tree $(@:.img=)
+endef
+BENCH_GUEST_NEEDS := bench/lib/guest.sh bench/lib/disk.sh vm-images/init vm-images/initramfs.sh
 
 include bench/paper/build.mk
 include bench/amp/build.mk

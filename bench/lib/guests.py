@@ -9,6 +9,7 @@ A Boot's script prints "guest: run N" before its N-th run, counted from 1.
 
 import argparse
 import dataclasses
+import json
 import pathlib
 import shutil
 import signal
@@ -16,7 +17,8 @@ import subprocess
 import sys
 import time
 
-RUN = pathlib.Path(__file__).resolve().parents[2] / "vm-images" / "run.py"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RUN = ROOT / "vm-images" / "run.py"
 
 PAGE = 4096
 MB = 1 << 20
@@ -116,18 +118,63 @@ class Boot(Guest):
         return number, self.runs[number - 1].name if number else f"{self.disk.name}: boot"
 
 
-def run_guest(args, timeout, *command):
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A run in a guest, and what its program printed there. A benchmark's own are made of this."""
+    got: dict = dataclasses.field(default_factory=dict, compare=False, kw_only=True)
+
+    @property
+    def label(self):
+        """For a person."""
+        return ", ".join(str(value) for key, value in vars(self).items() if key != "got" and value)
+
+    def line(self):
+        """What the guest's shell does for it: guest.sh."""
+        raise NotImplementedError
+
+    def complaint(self):
+        """What is wrong with the numbers, or nothing."""
+        return ""
+
+
+def run_guest(args, timeout, setup, runs):
     """Boot one guest, of options() and perhaps with a number of @args.cpus or so much
-    @args.memory, and wait until @command has ended there: a Guest."""
+    @args.memory, and wait until @runs have ended there: a Guest. @setup: what the guest's shell
+    does before; guest.sh and disk.sh have its words."""
     guest = Guest(args.out)
+    script = "\n".join([setup.strip(), *(run.line() for run in runs)])
     try:
-        guest.start(args.kernel, args.guest, command, timeout, getattr(args, "cpus", None),
-                    memory=getattr(args, "memory", None))
+        guest.start(args.kernel, args.guest, ["sh", "/guest.sh", script], timeout,
+                    getattr(args, "cpus", None), memory=getattr(args, "memory", None))
         if guest.process.wait():
             raise guest.failure()
     finally:
         guest.end()
     return guest
+
+
+def measure(args, timeout, setup, runs):
+    """run_guest(), and each run has what it gave, as DIR/results.json has."""
+    for run, line in zip(runs, run_guest(args, timeout, setup, runs).lines(len(runs))):
+        run.got.update(line)
+    (args.out / "results.json").write_text(
+        json.dumps([dataclasses.asdict(run) for run in runs], indent=1))
+
+
+def check(runs):
+    """No run has a complaint."""
+    if wrong := [f"{run.label}: {run.complaint()}" for run in runs if run.complaint()]:
+        raise Failed("; ".join(wrong))
+
+
+def stock(out, cpus="one emulated CPU"):
+    """Where the numbers in @out are from."""
+    return f"Stock Debian kernel {Guest(out).release()}, {cpus}"
+
+
+def goal(met, text):
+    """One line for a goal."""
+    return f"{'met    ' if met else 'NOT met'}  {text}"
 
 
 def follow(boots):
@@ -160,9 +207,9 @@ def follow(boots):
             raise boot.failure(boot.under_way()[1])
 
 
-def options(description):
+def options(description, name=None):
     """A parser for what every benchmark's command line has."""
-    parser = argparse.ArgumentParser(description=description)
+    parser = argparse.ArgumentParser(name, description=description)
     parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
     parser.add_argument("--guest", required=True, metavar="IMG", help="made by initramfs.sh")
     parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)

@@ -42,7 +42,7 @@ def bench(monkeypatch, tmp_path, table):
     lines = [cache.Run("misses"), *table.values()]
     monkeypatch.setattr(cache, "runs", lambda: {
         key: cache.Run(run.what, run.policy, run.taken) for key, run in table.items()})
-    monkeypatch.setattr(cache, "run_guest", lambda *args: types.SimpleNamespace(
+    monkeypatch.setattr(guests, "run_guest", lambda *args: types.SimpleNamespace(
         lines=lambda number: [run.got for run in lines]))
     return guests.call(cache.bench, "cache", types.SimpleNamespace(out=tmp_path))
 

@@ -25,7 +25,7 @@ def bench(monkeypatch, tmp_path, number, **changes):
     lines = [{**GOOD, **(changes if at == number else {})}
              for at in range(len(neighbour.RUNS))]
     guest = types.SimpleNamespace(lines=lambda nr: lines)
-    monkeypatch.setattr(neighbour, "run_guest", lambda *args: guest)
+    monkeypatch.setattr(guests, "run_guest", lambda *args: guest)
     return guests.call(neighbour.bench, "neighbour", types.SimpleNamespace(out=tmp_path))
 
 

@@ -37,7 +37,7 @@ def bench(monkeypatch, tmp_path, found):
     """As the Makefile calls it; the guest's part is there already."""
     (tmp_path / "results").mkdir()
     (tmp_path / "results/kernel").write_text("6.12\n")
-    monkeypatch.setattr(scale, "run_guest", lambda *args: types.SimpleNamespace(
+    monkeypatch.setattr(guests, "run_guest", lambda *args: types.SimpleNamespace(
         lines=lambda number: [run.got for run in found]))
     return guests.call(scale.bench, "scale", types.SimpleNamespace(out=tmp_path))
 

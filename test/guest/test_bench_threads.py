@@ -32,7 +32,7 @@ def bench(monkeypatch, tmp_path, table, policy="fifo"):
     """As the Makefile calls it; the guest's part is there already."""
     (tmp_path / "results").mkdir()
     (tmp_path / "results/kernel").write_text("6.12\n")
-    monkeypatch.setattr(threads, "run_guest", lambda *args: types.SimpleNamespace(
+    monkeypatch.setattr(guests, "run_guest", lambda *args: types.SimpleNamespace(
         lines=lambda number: [run.got for run in table]))
     return guests.call(threads.bench, "threads", types.SimpleNamespace(
         out=tmp_path, policy=policy, rounds=3, cpus=2,

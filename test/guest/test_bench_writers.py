@@ -29,9 +29,10 @@ def filled(system, slower=1.0, **changes):
 
 def bench(monkeypatch, tmp_path, tables):
     """As the Makefile calls it; the guests' part is there already."""
-    (tmp_path / "ext4/results").mkdir(parents=True)
+    for system in writers.SYSTEMS:
+        (tmp_path / system / "results").mkdir(parents=True)
     (tmp_path / "ext4/results/kernel").write_text("6.12\n")
-    monkeypatch.setattr(writers, "run_guest", lambda one, *args: types.SimpleNamespace(
+    monkeypatch.setattr(guests, "run_guest", lambda one, *args: types.SimpleNamespace(
         lines=lambda number: [run.got for run in tables[one.out.name]]))
     return guests.call(writers.bench, "writers", types.SimpleNamespace(
         out=tmp_path, kernel="6.12", guest="", policy="lru", rounds=3, system=None))

@@ -1,9 +1,6 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What a league and a curve cost the accesses of a container in place, in instructions of a
 stock kernel.
-
-    league.py --kernel 6.12 --guest IMG --out DIR
 
 As table.py, whose guest this is, with a budget of 256 MB, of which one page in 64 is in the
 sample. Pages of a file of twice the budget are read by chance: every policy finds half of them,
@@ -11,16 +8,8 @@ so nobody takes over. DIR/results.json gets the numbers. Exit status 1 if a run 
 steady; goals that are missed are said.
 """
 
-import json
-import pathlib
-import sys
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-sys.path.insert(0, str(ROOT / "bench/cost/cache"))
-
-import table  # noqa: E402
-from bench.lib.guests import MB, PAGE, Guest, call, options  # noqa: E402
+from bench.cost.cache import table
+from bench.lib.guests import MB, PAGE, stock
 
 FRAMES = 65536
 PAGES = 2 * FRAMES
@@ -41,7 +30,8 @@ class Run(table.Run):
     def line(self):
         """For guest.sh."""
         path = "/mnt/small" if self.what == "hits4" else "/mnt/data"
-        words = [FRAMES * PAGE + 32 * MB, self.what, TIMES[self.what], "none", path]
+        words = ["in_group", FRAMES * PAGE + 32 * MB, "place", self.what, TIMES[self.what],
+                 "none", path]
         if self.policy:
             words += [f"/policies/{POLICY}.hpo", FRAMES, path, self.policy.partition(" ")[2]]
         return " ".join(map(str, words)).strip()
@@ -53,10 +43,7 @@ def bench(args):
              for who in ("", *(f"{POLICY} {how}".strip() for how in HOWS))}
     args.memory = "2G"
     table.measure(found, args, Run("random"), PAGES)
-    (args.out / "results.json").write_text(json.dumps(
-        [{"what": what, "who": who, **run.got} for (what, who), run in found.items()], indent=1))
-    print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU; {PAGES:,} pages, "
-          f"{FRAMES:,} of them in memory; {POLICY} runs\n")
+    print(f"{stock(args.out)}; {PAGES:,} pages, {FRAMES:,} of them in memory; {POLICY} runs\n")
     print(f"{'instructions of':28}{'page cache':>12}" +
           "".join(f"{how:>24}" for how in HOWS.values()))
     lines = []
@@ -71,7 +58,3 @@ def bench(args):
                              MOST[what], "" if what == "hits4" else " %")
                   for how, value in zip(list(HOWS.values())[1:], beside)]
     print("\n" + "\n".join(lines))
-
-
-if __name__ == "__main__":
-    sys.exit(call(bench, "auto-cost", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))

@@ -1,9 +1,6 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What reads, faults and opens cost where a policy chooses in place, beside the page
 cache's own, in instructions of a stock kernel.
-
-    table.py --kernel 6.12 --guest IMG --out DIR
 
 One guest with run.py's deterministic flags, in which a nanosecond is an instruction, and
 a disk that answers where it is asked: its copying is in the numbers, of all alike. The
@@ -14,15 +11,10 @@ are missed are said.
 """
 
 import dataclasses
-import json
-import pathlib
 import re
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import MB, PAGE, Failed, Guest, call, options, run_guest  # noqa: E402
+from bench.lib import guests
+from bench.lib.guests import MB, PAGE, ROOT, check, stock
 
 PAGES, SMALL, FRAMES = 8192, 1024, 4096
 BESIDE = 2 * MB         # of the process, and for page tables
@@ -63,20 +55,19 @@ OF_OTHERS = {"opens": "an open and a close", "hits4": "a hit of 4 KB, read()",
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class Run(guests.Run):
     """A line for guest.sh, and what it gave."""
     what: str
     policy: str = ""    # none: the page cache
     taken: str = ""     # none: the file itself; without a policy, what inotify watches
     judged: bool = False    # the policy is held to the contract
-    got: dict = dataclasses.field(default_factory=dict, compare=False)
 
     def line(self):
         """For guest.sh."""
         small = self.what.startswith("hits") or self.what == "opens"
         path = "/mnt/small" if small else "/mnt/data"
         limit = FRAMES * PAGE + BESIDE + (TABLES if self.policy else 0)
-        words = [limit, self.what, TIMES[self.what], "none", path]
+        words = ["in_group", limit, "place", self.what, TIMES[self.what], "none", path]
         if self.policy:
             words += [f"/policies/{self.policy}.hpo", FRAMES, self.taken or path,
                       *["contract"] * self.judged]
@@ -134,18 +125,24 @@ def runs():
 
 def measure(table, args, first=Run("misses"), pages=PAGES, parameters="", mount="ro", other=SMALL):
     """Boot, and fill in what the runs gave; the large file has @pages, the one beside it
-    @other. @parameters: the module's."""
+    @other, and the disk a quarter more than that. @parameters: the module's."""
+    setup = f"""
+make_ram_disk none {pages // 256 * 5 // 4 + 88} $MAX_SECTORS
+echo 128 >/sys/block/none/queue/read_ahead_kb
+mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/none
+mount /dev/none /mnt
+mkdata /mnt/data {pages}
+mkdata /mnt/small {SMALL}
+mkdata /mnt/other {other}
+umount /mnt
+mount -o {mount} /dev/none /mnt
+insmod /hipec/hipec.ko {parameters}
+mkdir /sys/fs/cgroup/elsewhere
+settle
+"""
     # What the guest does behind its boot would be in the numbers of the @first run.
-    lines = [first, *table.values()]
-    guest = run_guest(args, 3600, "sh", "/guest.sh", str(pages), str(SMALL),
-                      "\n".join(run.line() for run in lines),
-                      parameters, mount, str(other))
-    for run, got in zip(lines, guest.lines(len(lines))):
-        run.got.update(got)
-    wrong = [f"{run.what}, {run.policy or PLAIN}: {run.complaint()}"
-             for run in table.values() if run.complaint()]
-    if wrong:
-        raise Failed("; ".join(wrong))
+    guests.measure(args, 3600, setup, [first, *table.values()])
+    check(table.values())
 
 
 def hit(table, what, policy):
@@ -175,8 +172,8 @@ def look(table):
 
 def goal(wanted, value, most, unit=""):
     """One line for a goal."""
-    return (f"{'met    ' if value <= most else 'NOT met'}  {wanted}: {value:+,.{1 if unit else 0}f}"
-            f"{unit}, at most {most:+,}{unit}")
+    return guests.goal(value <= most, f"{wanted}: {value:+,.{1 if unit else 0}f}{unit}, "
+                       f"at most {most:+,}{unit}")
 
 
 def goals(table):
@@ -236,14 +233,6 @@ def bench(args):
     """What the Makefile calls."""
     table = runs()
     measure(table, args)
-    (args.out / "results.json").write_text(json.dumps(
-        [{"what": what, "policy": policy, **run.got} for (what, policy), run in table.items()],
-        indent=1))
-    print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU; {PAGES:,} pages, "
-          f"{FRAMES:,} of them in memory\n")
+    print(f"{stock(args.out)}; {PAGES:,} pages, {FRAMES:,} of them in memory\n")
     show(table)
     print("\n".join(goals(table)))
-
-
-if __name__ == "__main__":
-    sys.exit(call(bench, "cache", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))

@@ -1,8 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What the program context of a fault costs, in instructions of a stock kernel.
-
-    table.py --kernel 6.12 --guest IMG --out DIR
 
 Soft faults at several depths of calls, with a policy that reads Context and with one
 that does not: the difference is the context's. And with somebody who samples all of them,
@@ -12,67 +9,66 @@ is missed.
 """
 
 import dataclasses
-import pathlib
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
+from bench.lib.guests import Run, check, goal, measure, stock
 
-from bench.lib.guests import Failed, Guest, call, options, run_guest  # noqa: E402
-
+SETUP = """
+make_ram_disk none 16
+insmod /hipec/hipec.ko
+"""
 GOAL = 600
 BESIDE = 2      # return addresses that are not deep()'s: touch_all()'s, and main()'s own
 
 
 @dataclasses.dataclass(frozen=True)
-class Case:
-    """Faults of one program at one depth."""
+class Faults(Run):
+    """Of one program under a policy, behind so many calls."""
     program: str
-    frames: int
+    policy: str
+    calls: int
     mode: str
 
-    def lines(self):
-        """For guest.sh: without, and with."""
-        sampler = self.mode in ("sampled", "passed")
-        return [f"{self.program} /policies/{policy}.hpo {self.frames - BESIDE} {mode}"
-                for policy, mode in (("with" if sampler else "without",
-                                      "again" if sampler else self.mode), ("with", self.mode))]
+    def line(self):
+        """For guest.sh."""
+        return f"run {self.program} /policies/{self.policy}.hpo {self.calls} {self.mode}"
+
+    def complaint(self):
+        """What is wrong with the numbers, or nothing."""
+        if self.got["samples"] != (self.got["soft"] if self.mode == "sampled" else 0):
+            return f"{self.got['samples']} samples of {self.got['soft']} faults"
+        return ""
 
 
-ROWS = {
-    "frame pointers, remembered": [Case("frames", n, "again") for n in (4, 8, 16)],
-    "frame pointers, a first time": [Case("frames", n, "first") for n in (4, 8, 16)],
-    "none: the stack's words": [Case("scan", n, "again") for n in (4, 8, 16)],
-    "beside it: a sample": [Case("frames", n, "sampled") for n in (4, 8, 16)],
-    "beside it: one of other pages": [Case("frames", n, "passed") for n in (4, 8, 16)],
-}
+def pair(program, frames, mode):
+    """Runs without a context or a sample, and with it."""
+    sampler = mode in ("sampled", "passed")
+    return (Faults(program, "with" if sampler else "without", frames - BESIDE,
+                   "again" if sampler else mode),
+            Faults(program, "with", frames - BESIDE, mode))
 
 
-def measure(args):
-    """{case: instructions of a context}."""
-    cases = [case for row in ROWS.values() for case in row]
-    lines = [line for case in cases for line in case.lines()]
-    got = run_guest(args, 600, "sh", "/guest.sh", "\n".join(lines)).lines(len(lines))
-    for case, faults in zip(cases, got[1::2]):
-        if faults["samples"] != (faults["soft"] if case.mode == "sampled" else 0):
-            raise Failed(f"{faults['samples']} samples of {faults['soft']} faults")
-    each = [faults["ns"] / faults["faults"] for faults in got]
-    return {case: each[2 * i + 1] - each[2 * i] for i, case in enumerate(cases)}
+ROWS = {name: [pair(program, frames, mode) for frames in (4, 8, 16)] for name, program, mode in (
+    ("frame pointers, remembered", "frames", "again"),
+    ("frame pointers, a first time", "frames", "first"),
+    ("none: the stack's words", "scan", "again"),
+    ("beside it: a sample", "frames", "sampled"),
+    ("beside it: one of other pages", "frames", "passed"))}
+
+
+def cost(without, beside):
+    """Instructions of a context."""
+    return beside.got["ns"] / beside.got["faults"] - without.got["ns"] / without.got["faults"]
 
 
 def bench(args):
     """What the Makefile calls."""
-    got = measure(args)
-    release = Guest(args.out).release()
-    print(f"Stock Debian kernel {release}, one emulated CPU; contexts of 8 points\n")
+    runs = [run for row in ROWS.values() for both in row for run in both]
+    measure(args, 600, SETUP, runs)
+    check(runs)
+    print(f"{stock(args.out)}; contexts of 8 points\n")
     print(f"{'instructions of a context':32}{'4 frames':>10}{'8 frames':>10}{'16 frames':>10}")
     for name, row in ROWS.items():
-        print(f"{name:32}" + "".join(f"{got[case]:10,.0f}" for case in row))
-    most = got[ROWS["frame pointers, remembered"][-1]]
-    print(f"\n{'met    ' if most <= GOAL else 'NOT met'}  at most {GOAL} at 16 frames by frame "
-          f"pointer: {most:,.0f}")
+        print(f"{name:32}" + "".join(f"{cost(*both):10,.0f}" for both in row))
+    most = cost(*ROWS["frame pointers, remembered"][-1])
+    print("\n" + goal(most <= GOAL, f"at most {GOAL} at 16 frames by frame pointer: {most:,.0f}"))
     return 0 if most <= GOAL else 1
-
-
-if __name__ == "__main__":
-    sys.exit(call(bench, "context", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))

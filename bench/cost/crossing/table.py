@@ -1,9 +1,6 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What it costs to have somebody else than the kernel decide which page goes: a
 process, or a policy that the kernel interprets. Table III of hipec-1997 today.
-
-    table.py --kernel 6.12 --guest IMG --out DIR
 
 One guest with run.py's deterministic flags: guest time is instructions. Each thing
 is done n, 2n and 3n times; the difference, by n, is what it costs once, without
@@ -12,19 +9,21 @@ counts something else than arithmetic does, or costs more the second time.
 """
 
 import dataclasses
-import json
-import pathlib
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import Failed, Guest, call, options, run_guest  # noqa: E402
+from bench.lib.guests import Failed, Run, measure, stock
 
 PAGES, FRAMES = 512, 256
 PASSES = 2      # n faults are so many sweeps over the pages
 N = PAGES * PASSES
 TIMES = (1, 2, 3)
+
+SETUP = f"""
+insmod /hipec/hipec.ko
+make_ram_disk ram 64
+put_data ram {PAGES}
+cd /mnt
+settle
+"""
 
 # By how much the first n may cost something else than the second, in percent.
 STEADY = 5
@@ -53,9 +52,17 @@ class Thing:
         """How often it is done."""
         return N * self.often * times
 
-    def line(self, times):
+
+@dataclasses.dataclass(frozen=True)
+class Some(Run):
+    """It, done so many times N."""
+    thing: Thing
+    times: int
+
+    def line(self):
         """For guest.sh."""
-        return self.command.format(n=self.count(times), passes=PASSES * times)
+        return "run " + self.thing.command.format(n=self.thing.count(self.times),
+                                                  passes=PASSES * self.times)
 
 
 def sweep(policy):
@@ -79,13 +86,12 @@ THINGS = (
 
 def boot(args):
     """Run all things; {name: [what was printed for N, for 2N, for 3N]}."""
-    runs = [(thing, times) for thing in THINGS for times in TIMES]
-    guest = run_guest(args, 1800, "sh", "/guest.sh", str(PAGES),
-                      "\n".join(thing.line(times) for thing, times in runs))
+    runs = [Some(thing, times) for thing in THINGS for times in TIMES]
+    measure(args, 1800, SETUP, runs)
     got = {}
-    for (thing, times), line in zip(runs, guest.lines(len(runs))):
-        got.setdefault(thing.name, []).append(line)
-        check(thing, times, line)
+    for run in runs:
+        got.setdefault(run.thing.name, []).append(run.got)
+        check(run.thing, run.times, run.got)
     return got
 
 
@@ -170,13 +176,7 @@ at a nanosecond an instruction (the paper: 31 % for a null IPC); interpretation 
 
 def bench(args):
     """What the Makefile calls."""
-    got = boot(args)
-    costs = table(got)
-    (args.out / "results.json").write_text(json.dumps({"costs": costs, "runs": got}, indent=1))
-    print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU.\n")
+    costs = table(boot(args))
+    print(f"{stock(args.out)}.\n")
     show(costs)
     print(notes(costs))
-
-
-if __name__ == "__main__":
-    sys.exit(call(bench, "crossing", options("Who decides, and what asking costs.").parse_args()))

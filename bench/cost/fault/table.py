@@ -1,8 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What one page fault costs, in instructions of a stock kernel: Table II.
-
-    table.py --kernel 6.12 --guest IMG --out DIR
 
 One guest with run.py's deterministic flags, in which a nanosecond is an
 instruction, and a disk that answers where it is asked: its copying is in the
@@ -12,33 +9,34 @@ than it must.
 """
 
 import dataclasses
-import pathlib
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import MB, PAGE, Failed, Guest, call, options, run_guest  # noqa: E402
+from bench.lib import guests
+from bench.lib.guests import MB, PAGE, check, goal, measure, stock
 
 PAGES, FRAMES = 8192, 4096
 ROUNDS = 4      # of MRU, which replaces half the pages of each
 BESIDE = 2 * MB         # of the process, and for page tables
 TABLES = 8 * MB         # of hipec and its frames' bookkeeping; nobody fills it
 
+SETUP = f"""
+make_ram_disk none 128 $MAX_SECTORS
+echo 128 >/sys/block/none/queue/read_ahead_kb
+put_data none {PAGES}
+"""
+
 PAGE_CACHE, BUILTIN, FIFO2 = "page cache", "hipec, built-in FIFO2", "hipec, fifo2.hp interpreted"
 PAPER = {"built-in": 392.24, "interpreted": 400.60}     # us, hipec-1997
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class Run(guests.Run):
     """A line for guest.sh, and what it gave."""
     mode: str
     name: str
     policy: str = ""    # none: the page cache
     frames: str = str(FRAMES)
-    parameters: str = "-"
+    parameters: str = ""
     touches: int = PAGES
-    got: dict = dataclasses.field(default_factory=dict, compare=False)
 
     def line(self):
         """For guest.sh."""
@@ -46,7 +44,9 @@ class Run:
         limit = pages * PAGE + BESIDE + (TABLES if self.policy else 0)
         cluster = 32 if self.mode == "in-order" else 1
         source = f" {self.policy} {self.frames} {cluster}" if self.policy else ""
-        return (f"{limit} {self.parameters} {self.mode} none /mnt/data {self.touches}{source}")
+        return (f"insmod /hipec/hipec.ko {self.parameters}\n"
+                f"in_group {limit} fault {self.mode} none /mnt/data {self.touches}{source}\n"
+                "remove_module")
 
     def each(self):
         """Instructions for each page that came in, or was mapped."""
@@ -74,7 +74,7 @@ def fifo2(mode, **kwargs):
 def recovery(name, parameter):
     """A policy whose choice is never the manager's, in a full pool."""
     return Run("scattered", name, "/policies/mru.hpo", f"pool:{FRAMES}",
-               f"pool_mb={FRAMES * PAGE // MB},{parameter}", ROUNDS * PAGES)
+               f"pool_mb={FRAMES * PAGE // MB} {parameter}", ROUNDS * PAGES)
 
 
 LIMIT = {"frames": f"limit:{FRAMES}", "parameters": "pool_mb=64"}
@@ -94,16 +94,6 @@ RECOVERY = [recovery("no recovery", "recovery=N"),
             recovery("64 buckets (the paper's)", "recovery_buckets=64"),
             recovery("1,024 buckets", "recovery_buckets=1024"),
             recovery("a quarter of the frames", "recovery_buckets=0")]
-
-
-def measure(runs, args):
-    """Boot, and fill in what the runs gave."""
-    guest = run_guest(args, 1800, "sh", "/guest.sh", str(PAGES),
-                      "\n".join(run.line() for run in runs))
-    for run, got in zip(runs, guest.lines(len(runs))):
-        run.got.update(got)
-        if run.complaint():
-            raise Failed(f"{run.mode}, {run.name}: {run.complaint()}")
 
 
 def print_table():
@@ -131,35 +121,26 @@ def print_recovery():
     print(f"{'hipec-1997, 64 buckets':38}{'':12}{'3 to 4%':>17}")
 
 
-def goal(wanted, value, shown, most):
-    """One line for a goal."""
-    print(f"{'met    ' if value <= most else 'NOT met'}  {wanted}: {shown}")
-
-
 def print_goals():
     """What the project wants, and whether it is so."""
     runs = next(iter(TABLE.values()))
     cache, builtin, interpreted = (run.each() for run in runs)
     commands = runs[2].got["commands"] / runs[2].got["pages_in"]
     print()
-    goal("built-in at most 1.3 times the page cache", builtin / cache,
-         f"{builtin / cache:.2f}", 1.3)
-    goal("interpreted at most 1.3 times the page cache", interpreted / cache,
-         f"{interpreted / cache:.2f}", 1.3)
-    goal("interpreted at most 1 % over built-in", interpreted / builtin,
-         f"{interpreted - builtin:,.0f} instructions, {interpreted / builtin - 1:+.1%}, "
-         f"for {commands:.0f} commands", 1.01)
+    for name, took in (("built-in", builtin), ("interpreted", interpreted)):
+        print(goal(took / cache <= 1.3,
+                   f"{name} at most 1.3 times the page cache: {took / cache:.2f}"))
+    print(goal(interpreted / builtin <= 1.01,
+               f"interpreted at most 1 % over built-in: {interpreted - builtin:,.0f} instructions, "
+               f"{interpreted / builtin - 1:+.1%}, for {commands:.0f} commands"))
 
 
 def bench(args):
     """What the Makefile calls."""
-    measure([WARM_UP, *(run for runs in TABLE.values() for run in runs), *RECOVERY], args)
-    release = Guest(args.out).release()
-    print(f"Stock Debian kernel {release}, one emulated CPU; {PAGES:,} pages, {FRAMES:,} frames\n")
+    runs = [WARM_UP, *(run for runs in TABLE.values() for run in runs), *RECOVERY]
+    measure(args, 1800, SETUP, runs)
+    check(runs)
+    print(f"{stock(args.out)}; {PAGES:,} pages, {FRAMES:,} frames\n")
     print_table()
     print_recovery()
     print_goals()
-
-
-if __name__ == "__main__":
-    sys.exit(call(bench, "fault", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))

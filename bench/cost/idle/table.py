@@ -1,9 +1,6 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What the module costs whom it does not serve: faults on the page cache with the module
 loaded and idle, and without it.
-
-    table.py --kernel 6.12 --guest IMG --out DIR
 
 One guest with run.py's deterministic flags: guest time is instructions. The module comes
 and goes, and so does another, of Debian's, which has nothing to do with faults: what that
@@ -11,31 +8,47 @@ one seems to cost is how the kernel's memory lies, and nothing is what ours may 
 LIMIT. Exit status 1 if it does, or other faults are counted.
 """
 
-import json
-import pathlib
-import sys
+import dataclasses
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import Failed, Guest, call, options, run_guest  # noqa: E402
+from bench.lib.guests import Failed, Run, measure, stock
 
 PAGES = 2048
 ROUNDS = {"hits": 400, "misses": 30}
 STATES = ["without", "with", "other"] * 4 + ["without"]
 
+# What brings a state about, and what ends it.
+MODULES = {"without": ("", ""), "with": ("insmod /hipec/hipec.ko", "rmmod hipec"),
+           "other": ("modprobe dm-mod", "rmmod dm-mod")}
+SETUP = f"""
+make_ram_disk ram 64
+put_data ram {PAGES}
+settle
+"""
+
 # Percent, more or less, that are nothing.
 LIMIT = 0.1
 
 
+@dataclasses.dataclass(frozen=True)
+class Faults(Run):
+    """Rounds of them; of one state first hits, then misses."""
+    state: str
+    what: str
+
+    def line(self):
+        """For guest.sh."""
+        begin, end = MODULES[self.state]
+        run = f"run faults {self.what} {ROUNDS[self.what]} /mnt/data"
+        return f"{begin}\nsleep 1\n{run}" if self.what == "hits" else f"{run}\n{end}"
+
+
 def boot(args):
     """{(state, what): [what was printed]}"""
-    guest = run_guest(args, 1800, "sh", "/guest.sh", str(PAGES),
-                      *map(str, ROUNDS.values()), " ".join(STATES))
+    runs = [Faults(state, what) for state in STATES for what in ROUNDS]
+    measure(args, 1800, SETUP, runs)
     got = {}
-    for line in guest.lines():
-        got.setdefault((line["state"], line["what"]), []).append(
-            {key: line[key] for key in ("rounds", "elapsed_ns", "minor", "major")})
+    for run in runs:
+        got.setdefault((run.state, run.what), []).append(run.got)
     return got
 
 
@@ -66,10 +79,8 @@ def bench(args):
     """What the Makefile calls."""
     got = boot(args)
     rows = {what: compare(got, what) for what in ROUNDS}
-    (args.out / "results.json").write_text(json.dumps(rows, indent=1))
-    release = Guest(args.out).release()
-    print(f"Stock Debian kernel {release}, one emulated CPU; guest instructions of a fault on a "
-          "file in\nthe page cache, with all that the program does for it; the middle of "
+    print(f"{stock(args.out)}; guest instructions of a fault on a file in\n"
+          "the page cache, with all that the program does for it; the middle of "
           f"{STATES.count('without')} runs without the module,\nof {STATES.count('with')} with it, "
           f"loaded and idle, and of {STATES.count('other')} with dm-mod in its place, turn and "
           "turn about.\n")
@@ -82,7 +93,3 @@ def bench(args):
     for what, row in rows.items():
         if abs(row["difference"]) > LIMIT:
             raise Failed(f"{what}: the idle module can be measured")
-
-
-if __name__ == "__main__":
-    sys.exit(call(bench, "idle", options("What an idle module costs.").parse_args()))

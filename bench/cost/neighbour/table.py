@@ -1,9 +1,6 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What the worst legal policy of somebody else costs a fault, in instructions of a stock
 kernel: the median, the 99th and the 99.9th percentile.
-
-    table.py --kernel 6.12 --guest IMG --out DIR
 
 One guest with run.py's deterministic flags, in which a nanosecond is an instruction, and
 a disk that answers where it is asked. Two containers share a full pool and read more
@@ -13,13 +10,9 @@ is more than LIMIT over that beside fifo.
 """
 
 import dataclasses
-import pathlib
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import MB, PAGE, Failed, Guest, call, options, run_guest  # noqa: E402
+from bench.lib import guests
+from bench.lib.guests import MB, PAGE, Failed, check, measure, stock
 
 FRAMES = 4096
 PAGES = 3 * FRAMES // 2
@@ -29,19 +22,24 @@ FIFO = "/policies/fifo.hpo"
 # Instructions: a tenth of what a policy may take while others wait (others_us).
 LIMIT = 20_000
 
+SETUP = f"""
+make_ram_disk none 128 $MAX_SECTORS
+put_data none {PAGES}
+"""
+
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class Run(guests.Run):
     """A line for guest.sh, and what it gave."""
     name: str
     policy: str
     parameters: str = ""
-    got: dict = dataclasses.field(default_factory=dict, compare=False)
 
     def line(self):
         """For guest.sh."""
-        return (f"pool_mb={FRAMES * PAGE // MB}{self.parameters} "
-                f"{FRAMES} {ROUNDS} /policies/{self.policy}.hpo {FIFO}")
+        return (f"insmod /hipec/hipec.ko pool_mb={FRAMES * PAGE // MB} {self.parameters}\n"
+                f"run neighbour /mnt/data {PAGES} {FRAMES} {ROUNDS} "
+                f"/policies/{self.policy}.hpo {FIFO}\nremove_module")
 
     def complaint(self):
         """What is wrong with the numbers, or nothing."""
@@ -58,21 +56,16 @@ class Run:
 RUNS = [Run("warm", "fifo"), Run("fifo", "fifo"),
         Run("endless Replace", "endless-replace"),
         Run("slow for others only", "slow-for-others"),
-        Run("the same, 10 ms for others", "slow-for-others", ",others_us=10000")]
+        Run("the same, 10 ms for others", "slow-for-others", "others_us=10000")]
 ROW = "{:28}{:>8}{:>9}{:>9}{:>11}{:>12}{:>7}"
 
 
 def bench(args):
     """What the Makefile calls."""
-    guest = run_guest(args, 1800, "sh", "/guest.sh", str(PAGES),
-                      "\n".join(run.line() for run in RUNS))
-    for run, got in zip(RUNS, guest.lines(len(RUNS))):
-        run.got.update(got)
-        if run.complaint():
-            raise Failed(f"{run.name}: {run.complaint()}")
-    print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU; guest "
-          f"instructions of a fault\nin a full pool of {FRAMES:,} frames, beside a container "
-          "with a policy:\n")
+    measure(args, 1800, SETUP, RUNS)
+    check(RUNS)
+    print(f"{stock(args.out)}; guest instructions of a fault\nin a full pool of {FRAMES:,} frames, "
+          "beside a container with a policy:\n")
     print(ROW.format("beside", "faults", "median", "99 %", "99.9 %", "most", "late"))
     for run in RUNS[1:]:
         got = run.got
@@ -82,8 +75,3 @@ def bench(args):
     for run in RUNS[2:-1]:
         if run.got["p999"] > most:
             raise Failed(f"{run.name}: the neighbour pays more than {LIMIT:,} instructions")
-
-
-if __name__ == "__main__":
-    sys.exit(call(bench, "neighbour",
-                  options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))

@@ -1,9 +1,6 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What a budget, a file, a container and a process cost in place, where there are few and
 where there are many, in instructions of a stock kernel and in bytes.
-
-    table.py --kernel 6.12 --guest IMG --out DIR
 
 One guest with run.py's deterministic flags, in which a nanosecond is an instruction, and a
 disk that answers where it is asked. A slope is the exponent with which the cost of one grows with
@@ -12,15 +9,10 @@ fails; goals that are missed are said.
 """
 
 import dataclasses
-import json
 import math
-import pathlib
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import PAGE, Guest, call, options, run_guest  # noqa: E402
+from bench.lib import guests
+from bench.lib.guests import PAGE, measure, stock
 
 FILES, PAGES, HUGE = 100_000, 8192, (1 << 44) - PAGE
 # 32 MB to 2 GB: no budget may be larger than the machine.
@@ -30,6 +22,20 @@ SOME = {"files": (1000, 10_000, 100_000), "containers": (10, 100, 1000),
         "processes": (100, 1000, 10_000)}
 FRAMES = {"files": 4096, "containers": 64, "processes": 4096}
 POLICY = "fifo"
+
+# Many files of one page, a small and an enormous one; the pool has room for the largest budget.
+SETUP = f"""
+make_ram_disk none {FILES // 256 + FILES // 4096 + PAGES // 256 + 160} $MAX_SECTORS
+mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 -N {FILES + FILES // 500 + 1000} /dev/none
+mount /dev/none /mnt
+mkdata /mnt/data {PAGES}
+mkdir /mnt/files
+scale make /mnt/files {FILES}
+truncate -s {HUGE} /mnt/huge
+mount -o remount,ro /mnt
+insmod /hipec/hipec.ko cache_percent=100 pool_mb=2560
+settle
+"""
 
 NAMES = {"files": "a file of a container", "containers": "a container with a file",
          "processes": "a process that opens and reads"}
@@ -42,21 +48,22 @@ MOST_OF_LOADS, MOST_OF_TABLES, MOST_OF_SLOPES = 10, 0.8, 0.05
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class Run(guests.Run):
     """A line for guest.sh, and what it gave."""
     what: str
     number: int         # of frames, for a budget; else of files, containers or processes
     where: str
     plain: bool = False
     shares: bool = False
-    got: dict = dataclasses.field(default_factory=dict, compare=False)
 
     def line(self):
         """For guest.sh."""
         policy = "-" if self.plain else f"/policies/{POLICY}.hpo"
         if self.what == "budget":
-            return f"{'shared' if self.shares else 'budget'} {policy} {self.number} {self.where}"
-        return f"{self.what} {policy} {FRAMES[self.what]} {self.where} {self.number}"
+            words = f"{'shared' if self.shares else 'budget'} {policy} {self.number} {self.where}"
+        else:
+            words = f"{self.what} {policy} {FRAMES[self.what]} {self.where} {self.number}"
+        return f"in_group max scale {words}"
 
 
 def runs():
@@ -123,8 +130,7 @@ def load_of(found, frames):
 
 def goal(wanted, value, most, unit=""):
     """One line for a goal."""
-    return (f"{'met    ' if value <= most else 'NOT met'}  {wanted}: {value:,.2f}{unit}, "
-            f"at most {most}{unit}")
+    return guests.goal(value <= most, f"{wanted}: {value:,.2f}{unit}, at most {most}{unit}")
 
 
 def goals(budgets, found):
@@ -155,20 +161,10 @@ def bench(args):
     """What the Makefile calls."""
     args.memory = "4G"
     found = runs()
-    guest = run_guest(args, 3600, "sh", "/guest.sh", str(FILES), str(PAGES), str(HUGE),
-                      "\n".join(run.line() for run in found))
-    for run, got in zip(found, guest.lines(len(found))):
-        run.got.update(got)
-    (args.out / "results.json").write_text(json.dumps(
-        [{"number": run.number, "plain": run.plain, "shares": run.shares, **run.got}
-         for run in found], indent=1))
+    measure(args, 3600, SETUP, found)
     budgets = with_tables([run for run in found if run.what == "budget"])
     rest = [run for run in found if run.what != "budget"]
-    print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU\n")
+    print(f"{stock(args.out)}\n")
     show_budgets(budgets)
     show(rest)
     print("\n".join(goals(budgets, rest)))
-
-
-if __name__ == "__main__":
-    sys.exit(call(bench, "scale", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))

@@ -1,9 +1,6 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """How threads fare where a policy chooses, beside the page cache: how often they get at random
 pages of a file in place, by read() and by a map, and of a region, in one second.
-
-    table.py --kernel 6.12 --cpus 2 --guest IMG --out DIR [--policy fifo]
 
 One guest with so many emulated CPUs, each of which is a thread of this machine: times are
 not repeatable, and no test asserts them. So the page cache, in a memory cgroup of the size
@@ -14,15 +11,10 @@ or does what it must not; goals that are missed are said.
 """
 
 import dataclasses
-import json
-import pathlib
 import statistics
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import MB, PAGE, Failed, Guest, call, options, run_guest  # noqa: E402
+from bench.lib import guests
+from bench.lib.guests import MB, PAGE, check, goal, measure, stock
 
 PAGES, SMALL, FRAMES = 16384, 2048, 8192
 BESIDE = MB * 5 // 8     # of the process, and for page tables
@@ -39,26 +31,34 @@ WHATS = {"hits": ("read() hits", 0.95, 0.95), "misses": ("read() misses", 0.95, 
 # Of a region, under a policy that asks which pages were referenced.
 REFERENCED = 0.9
 
+SETUP = f"""
+make_ram_disk none 128 $MAX_SECTORS
+put_data none {PAGES}
+mount -o remount,rw /mnt
+mkdata /mnt/small {SMALL}
+mount -o remount,ro /mnt
+insmod /hipec/hipec.ko
+"""
+
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class Run(guests.Run):
     """A line for guest.sh, and what it gave."""
     what: str
     threads: int
     round: int
     policy: str = ""    # none: the page cache
-    got: dict = dataclasses.field(default_factory=dict, compare=False)
 
     @property
-    def name(self):
+    def label(self):
         """For a person."""
         return f"{self.what}, {self.threads} threads, {self.policy or 'page cache'}"
 
     def line(self):
         """For guest.sh."""
         path = "/mnt/small" if self.what == "hits" else "/mnt/data"
-        words = [FRAMES * PAGE + BESIDE + (TABLES if self.policy else 0),
-                 self.what, self.threads, MS, "none", path]
+        words = ["in_group_perhaps", FRAMES * PAGE + BESIDE + (TABLES if self.policy else 0),
+                 "threads", self.what, self.threads, MS, "none", path]
         if self.policy:
             words += [f"/policies/{self.policy}.hpo", FRAMES]
         return " ".join(map(str, words))
@@ -111,9 +111,8 @@ def goals(table, policy):
             least = one if threads == 1 else more
             if what == "regions" and policy != "fifo":
                 least = REFERENCED
-            yield (f"{'met    ' if share >= least else 'NOT met'}  {name}, {threads} "
-                   f"thread{'s' * (threads > 1)}: {share:.2f} of the page cache's, "
-                   f"at least {least:.2f}")
+            yield goal(share >= least, f"{name}, {threads} thread{'s' * (threads > 1)}: "
+                       f"{share:.2f} of the page cache's, at least {least:.2f}")
 
 
 ROW = "{:16}{:>9}{:>13}{:>10}{:>8}{:>14}"
@@ -133,30 +132,18 @@ def show(table, policy):
     print()
 
 
+OPTIONS = {"--cpus": {"type": int, "default": 2, "help": "that the guest has"},
+           "--policy": {"default": "fifo", "help": "a shipped one's name"},
+           "--what": {"nargs": "+", "choices": WHATS, "default": WHATS, "help": "all, if not given"},
+           "--rounds": {"type": int, "default": ROUNDS}}
+
+
 def bench(args):
     """What the Makefile calls."""
     table = runs(args.policy, args.rounds, args.what)
-    guest = run_guest(args, 3600, "sh", "/guest.sh", str(PAGES), str(SMALL),
-                      "\n".join(run.line() for run in table))
-    for run, got in zip(table, guest.lines(len(table))):
-        run.got.update(got)
-    wrong = [f"{run.name}: {run.complaint()}" for run in table if run.complaint()]
-    (args.out / "results.json").write_text(json.dumps(
-        [{"what": run.what, "threads": run.threads, "round": run.round, "policy": run.policy,
-          **run.got} for run in table], indent=1))
-    if wrong:
-        raise Failed("; ".join(wrong))
-    print(f"Stock Debian kernel {Guest(args.out).release()}, {args.cpus} emulated CPUs; files of "
-          f"{PAGES:,} pages and, for hits,\n{SMALL:,}; {FRAMES:,} pages of memory; {args.policy}; "
-          f"{args.rounds} rounds\n")
+    measure(args, 3600, SETUP, table)
+    check(table)
+    print(f"{stock(args.out, f'{args.cpus} emulated CPUs')}; files of {PAGES:,} pages and, for hits,\n"
+          f"{SMALL:,}; {FRAMES:,} pages of memory; {args.policy}; {args.rounds} rounds\n")
     show(table, args.policy)
     print("\n".join(goals(table, args.policy)))
-
-
-if __name__ == "__main__":
-    parser = options(__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--cpus", type=int, default=2, help="that the guest has")
-    parser.add_argument("--policy", default="fifo", help="a shipped one's name")
-    parser.add_argument("--what", nargs="+", choices=WHATS, default=WHATS, help="all, if not given")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    sys.exit(call(bench, "threads", parser.parse_args()))

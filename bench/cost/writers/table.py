@@ -1,35 +1,28 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """How fast files are written that are larger than the memory that there is, where a policy
 chooses in place, beside the page cache in a cgroup of the same size.
-
-    table.py --kernel 6.12 --guest IMG --out DIR [--policy lru]
 
 A guest for each file system, with run.py's deterministic flags and a modelled disk: a
 nanosecond is an instruction, or the disk's. Each thing is done some times, turn and turn
 about with the page cache, as writers are made to wait by clocks that never stand alike.
 The page cache itself stalls for seconds now and then: its runs that do are left out, and
-counted. hipec's are not. DIR/results.json gets the numbers. Exit status 1 if a run fails;
+counted. hipec's are not. DIR has the numbers, by file system. Exit status 1 if a run fails;
 goals that are missed are said.
 """
 
+import argparse
 import dataclasses
-import json
-import pathlib
 import statistics
-import sys
-import types
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import DISKS, MB, PAGE, Failed, Guest, call, options, run_guest  # noqa: E402
+from bench.lib import guests
+from bench.lib.guests import DISKS, MB, PAGE, check, goal, stock
 
 FRAMES = 4096
 BESIDE = 3 * MB         # of both: the process, page tables, hipec's tables
 OTHER = 4096            # pages that a reader reads of
 ROUNDS = 3
-SYSTEMS = ("ext4", "xfs", "btrfs")
+SYSTEMS = {"ext4": "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0",
+           "xfs": "modprobe xfs\nmkfs.xfs -q", "btrfs": "modprobe btrfs\nmkfs.btrfs -q"}
 WHATS = ("sequential", "large", "random", "mmap")
 SSD = DISKS[0]
 
@@ -52,17 +45,16 @@ CASES = (Case("1.5 x", 1.5), Case("4 x", 4), Case("4 x, hog", 4, hog=0.5, least=
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class Run(guests.Run):
     """A line for guest.sh, and what it gave."""
     system: str
     what: str
     case: Case
     round: int
     policy: str = ""    # none: the page cache
-    got: dict = dataclasses.field(default_factory=dict, compare=False)
 
     @property
-    def name(self):
+    def label(self):
         """For a person."""
         return f"{self.system}, {self.what}, {self.case.name}, {self.policy or 'page cache'}"
 
@@ -72,11 +64,15 @@ class Run:
 
     def line(self):
         """For guest.sh."""
-        words = [FRAMES * PAGE + BESIDE, self.what, self.pages(), int(self.case.hog * FRAMES),
+        words = ["in_group_perhaps", FRAMES * PAGE + BESIDE, "writers", self.what, self.pages(),
+                 int(self.case.hog * FRAMES), "/mnt/file",
                  "/mnt/other" if self.case.reader else "-"]
         if self.policy:
             words += [f"/policies/{self.policy}.hpo", FRAMES]
-        return " ".join(map(str, words))
+        # What random writes and maps write to is there.
+        file = (f"dd if=/dev/zero of=/mnt/file bs=64k count={self.pages() // 16} 2>/dev/null"
+                if self.what in ("random", "mmap") else ": >/mnt/file")
+        return f"{file}\nsync\n{' '.join(map(str, words))}"
 
     def complaint(self):
         """What is wrong, or nothing."""
@@ -132,20 +128,18 @@ def row(table, run):
 def goals(rows, table):
     """What the project wants, and whether it is so: lines."""
     for each in filter(None, rows):
-        met = each.share >= each.run.case.least
-        yield (f"{'met    ' if met else 'NOT met'}  {each.run.system}, {each.run.what}, "
-               f"{each.run.case.name}: {each.share:.2f} of the page cache's, at least "
-               f"{each.run.case.least:.1f}")
+        yield goal(each.share >= each.run.case.least,
+                   f"{each.run.system}, {each.run.what}, {each.run.case.name}: {each.share:.2f} "
+                   f"of the page cache's, at least {each.run.case.least:.1f}")
     for each in filter(None, rows):
         if each.run.case.reader:
             plain, hipec = each.longest
-            yield (f"{'met    ' if hipec <= plain else 'NOT met'}  {each.run.system}, "
-                   f"{each.run.what}: the longest read beside it {hipec:,.1f} ms, at most the "
-                   f"page cache's {plain:,.1f}")
+            yield goal(hipec <= plain, f"{each.run.system}, {each.run.what}: the longest read "
+                       f"beside it {hipec:,.1f} ms, at most the page cache's {plain:,.1f}")
     killed = {policy: sum(run.got["oom"] for run in table if bool(run.policy) == policy)
               for policy in (False, True)}
-    yield (f"{'met    ' if killed[True] <= killed[False] else 'NOT met'}  killed for memory: "
-           f"{killed[True]}, of the page cache's {killed[False]}")
+    yield goal(killed[True] <= killed[False],
+               f"killed for memory: {killed[True]}, of the page cache's {killed[False]}")
 
 
 ROW = "{:7}{:12}{:13}{:>11}{:>8}{:>8}{:>14}{:>8}{:>20}"
@@ -169,35 +163,31 @@ def show(rows, policy):
 def measure(args, system):
     """Boot, and fill in what the runs gave."""
     table = runs(system, args.policy, args.rounds)
-    one = types.SimpleNamespace(kernel=args.kernel, guest=args.guest, out=args.out / system)
-    guest = run_guest(one, 3600, "sh", "/guest.sh", system, str(SSD.completion_ns), str(SSD.mbps),
-                      str(OTHER), "\n".join(run.line() for run in table))
-    for run, got in zip(table, guest.lines(len(table))):
-        run.got.update(got)
+    setup = f"""
+make_disk disk {SSD.completion_ns} {SSD.mbps} 384
+{SYSTEMS[system]} /dev/disk
+mount /dev/disk /mnt
+mkdata /mnt/other {OTHER}
+insmod /hipec/hipec.ko
+tidy() {{ rm /mnt/file && sync; }}
+"""
+    one = argparse.Namespace(**{**vars(args), "out": args.out / system})
+    guests.measure(one, 3600, setup, table)
     return table
+
+
+OPTIONS = {"--policy": {"default": "lru", "help": "a shipped one's name"},
+           "--rounds": {"type": int, "default": ROUNDS},
+           "--system": {"action": "append", "choices": SYSTEMS, "help": "this one alone"}}
 
 
 def bench(args):
     """What the Makefile calls."""
     table = [run for system in args.system or SYSTEMS for run in measure(args, system)]
-    (args.out / "results.json").write_text(json.dumps(
-        [{"system": run.system, "what": run.what, "case": run.case.name, "round": run.round,
-          "policy": run.policy, **run.got} for run in table], indent=1))
     rows = [row(table, run) for run in table if not run.round and not run.policy]
-    release = Guest(args.out / table[0].system).release()
-    print(f"Stock Debian kernel {release}, one emulated CPU; a disk of "
+    print(f"{stock(args.out / table[0].system)}; a disk of "
           f"{SSD.completion_ns / 1000:.0f} us and {SSD.mbps} MB/s; {FRAMES * PAGE // MB} MB of "
           f"memory; {args.policy}; {args.rounds} rounds\n")
     show(rows, args.policy)
     print("\n".join(goals(rows, table)))
-    wrong = [f"{run.name}: {run.complaint()}" for run in table if run.complaint()]
-    if wrong:
-        raise Failed("; ".join(wrong))
-
-
-if __name__ == "__main__":
-    parser = options(__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--policy", default="lru", help="a shipped one's name")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--system", action="append", choices=SYSTEMS, help="this one alone")
-    sys.exit(call(bench, "writers", parser.parse_args()))
+    check(table)

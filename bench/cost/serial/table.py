@@ -1,9 +1,6 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What is done in place under locks that threads share: instructions of a stock kernel, and
 what follows for machines with many CPUs.
-
-    serial.py --kernel 6.12 --guest IMG --out DIR
 
 The guest of ../cache, with a module that counts what it does under its locks (serial.h), and
 in its policies' commands. One thread runs, so nobody waits for a lock; what is done under one
@@ -13,16 +10,9 @@ fails or is not steady; goals that are missed are said.
 """
 
 import dataclasses
-import json
-import pathlib
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-sys.path.insert(0, str(ROOT / "bench/cost/cache"))
-
-import table  # noqa: E402
-from bench.lib.guests import MB, PAGE, Guest, call, options  # noqa: E402
+from bench.cost.cache import table
+from bench.lib.guests import MB, PAGE, stock
 
 POLICIES = ("fifo", "fifo2", "sieve", "arc")
 NAMES = {"hits4": "a hit of 4 KB, read()", "misses": "a miss of 4 KB, read()",
@@ -57,7 +47,8 @@ class Run(table.Run):
         """For guest.sh."""
         path = "/mnt/small" if self.what in SMALL else "/mnt/data"
         frames = POOL * MB // PAGE if self.beside else table.FRAMES
-        words = [frames * PAGE + 16 * MB, self.what, table.TIMES[self.what], "none", path]
+        words = ["in_group", frames * PAGE + 16 * MB, "place", self.what, table.TIMES[self.what],
+                 "none", path]
         if self.policy:
             words += [f"/policies/{self.policy}.hpo", frames, path,
                       *[self.beside or "share"] * self.shares]
@@ -146,14 +137,6 @@ def bench(args):
     table.TIMES["writes"] = table.TIMES["hits4"]
     table.measure(found, args, parameters=f"pool_mb={POOL}", mount="rw,noatime",
                   other=table.PAGES)
-    (args.out / "results.json").write_text(json.dumps(
-        [{"what": what, "policy": policy, "shares": shares, **run.got}
-         for (what, policy, shares), run in found.items()], indent=1))
-    print(f"Stock Debian kernel {Guest(args.out).release()}, one emulated CPU; {table.PAGES:,} "
-          f"pages, {table.FRAMES:,} of them in memory\n")
+    print(f"{stock(args.out)}; {table.PAGES:,} pages, {table.FRAMES:,} of them in memory\n")
     show(found)
     print("\n".join(goals(found)))
-
-
-if __name__ == "__main__":
-    sys.exit(call(bench, "serial", options(__doc__.split("\n", maxsplit=1)[0]).parse_args()))

@@ -1,0 +1,32 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run a benchmark in guests, and print its table.
+
+    run.py cost.fault.table --kernel 6.12 --guest IMG --out DIR [OPTION...]
+
+The first word is a module's name, below this folder. Its bench() does it; OPTIONS are those that
+it has of its own.
+"""
+
+import importlib
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from bench.lib.guests import call, options  # noqa: E402
+
+
+def main():
+    """The command line."""
+    name = sys.argv[1]
+    module = importlib.import_module(f"bench.{name}")
+    parser = options(module.__doc__.split("\n\n")[0], f"run.py {name}")
+    for option, settings in getattr(module, "OPTIONS", {}).items():
+        parser.add_argument(option, **settings)
+    return call(module.bench, name.removesuffix(".table").rpartition(".")[2],
+                parser.parse_args(sys.argv[2:]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
