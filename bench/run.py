@@ -8,20 +8,24 @@ The first word is a module's name, below this folder. Its bench() does it; OPTIO
 it has of its own.
 """
 
+import argparse
 import importlib
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from bench.lib.guests import call, options  # noqa: E402
+from bench.lib.guests import call  # noqa: E402
 
 
 def main():
     """The command line."""
     name = sys.argv[1]
     module = importlib.import_module(f"bench.{name}")
-    parser = options(module.__doc__.split("\n\n")[0], f"run.py {name}")
+    parser = argparse.ArgumentParser(f"run.py {name}", description=module.__doc__.split("\n\n")[0])
+    parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
+    parser.add_argument("--guest", required=True, metavar="IMG", help="made by initramfs.sh")
+    parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)
     for option, settings in getattr(module, "OPTIONS", {}).items():
         parser.add_argument(option, **settings)
     return call(module.bench, name.removesuffix(".table").rpartition(".")[2],

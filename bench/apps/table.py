@@ -28,7 +28,7 @@ BUILD = ROOT / "build"
 sys.path.insert(0, str(ROOT))
 
 from bench.apps.rows import POLICIES, ROWS  # noqa: E402
-from bench.lib.guests import DISKS, MB, PAGE, Boot, Failed, call, follow  # noqa: E402
+from bench.lib.guests import DISKS, MB, PAGE, Boot, Failed, call, side_by_side  # noqa: E402
 
 SSD = DISKS[0]
 PLAIN = ("lru", "mglru")
@@ -179,14 +179,10 @@ def measure(row, args):
     build_image(args.kernel, [row], tree, out / "made/guest.img")
     runs = runs_of(row)
     boot = Boot(SSD, runs, out / "boot")
-    try:
-        boot.start(args.kernel, out / "made/guest.img",
-                   ["sh", "/guest.sh", str(SSD.completion_ns), str(SSD.mbps),
-                    "\n".join(run.line(memory, row.passes) for run in runs)], 3600,
-                   det=not args.fast)
-        follow([boot])
-    finally:
-        boot.end()
+    side_by_side([boot], lambda boot: boot.start(
+        args.kernel, out / "made/guest.img",
+        ["sh", "/guest.sh", str(SSD.completion_ns), str(SSD.mbps),
+         "\n".join(run.line(memory, row.passes) for run in runs)], 3600, det=not args.fast))
     for run, run.got in zip(runs, boot.lines(len(runs))):
         counts = boot.out / "results/counts" / f"{row.name}.{run.how}"
         if counts.exists():

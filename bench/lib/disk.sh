@@ -39,12 +39,17 @@ make_ram_disk()	# NAME MB [MAX_SECTORS]
 	echo 1 >"$nullb/power"
 }
 
-# A file of mkdata's on it, which nobody has read: /mnt/data, to be read only.
-put_data()	# NAME PAGES
+# Files of mkdata's on it, which nobody has read, in /mnt.
+put_data()	# NAME MOUNT_OPTIONS FILE=PAGES...
 {
-	mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 "/dev/$1"
-	mount "/dev/$1" /mnt
-	mkdata /mnt/data "$2"
+	disk=$1
+	options=$2
+	shift 2
+	mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 "/dev/$disk"
+	mount "/dev/$disk" /mnt
+	for file; do
+		mkdata "/mnt/${file%=*}" "${file#*=}"
+	done
 	umount /mnt
-	mount -o ro "/dev/$1" /mnt
+	mount -o "$options" "/dev/$disk" /mnt
 }

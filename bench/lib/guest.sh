@@ -3,7 +3,7 @@
 #
 # The guest's side of a benchmark: guest.sh SCRIPT
 #
-# SCRIPT makes the guest ready, then has lines for each run; run_guest() of guests.py made it.
+# SCRIPT makes the guest ready, then has lines for each run; command() of guests.py made it.
 # Both call what is here and in disk.sh. Line n of /results/runs is what the n-th run printed.
 
 set -eu
@@ -65,6 +65,29 @@ in_group_perhaps()	# MEMORY_MAX COMMAND...
 	shift
 	line=$(inside "$@") || line="status=$?"
 	end_group "$line oom=$(sed -n 's/^oom_kill //p' $group/memory.events)"
+}
+
+# At the same time, each where its program's files are; what each printed is behind "run=N".
+number=0
+together()	# MEMORY_MAX COMMAND...
+{
+	begin_group "$1"
+	shift
+	number=$((number + 1)) k=0 pids=
+	for command; do
+		k=$((k + 1))
+		# shellcheck disable=SC2086 # a list of words
+		(echo 0 >$group/cgroup.procs && cd "/mnt/${command%% *}" &&
+			exec $command) </dev/null >/tmp/out.$k &
+		pids="$pids $!"
+	done
+	k=0
+	for pid in $pids; do
+		k=$((k + 1))
+		wait "$pid" || failed $k of run $number
+		echo "run=$number $(cat /tmp/out.$k)" >>/results/runs
+	done
+	rmdir $group
 }
 
 # A container ends a moment after its program.

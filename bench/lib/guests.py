@@ -7,7 +7,6 @@ time is guest instructions plus modelled disk time, whatever else this machine d
 A Boot's script prints "guest: run N" before its N-th run, counted from 1.
 """
 
-import argparse
 import dataclasses
 import json
 import pathlib
@@ -100,6 +99,12 @@ class Guest:
         return (self.out / "results" / "kernel").read_text().strip()
 
 
+def command(setup, lines):
+    """For Guest.start(): the guest's shell does @setup, then each of @lines; guest.sh and disk.sh
+    have its words."""
+    return ["sh", "/guest.sh", "\n".join([setup.strip(), *lines])]
+
+
 class Boot(Guest):
     """A guest, and the runs that it makes one after the other."""
 
@@ -107,6 +112,12 @@ class Boot(Guest):
         """@runs: objects with a name."""
         super().__init__(out)
         self.disk, self.runs = disk, runs
+
+    def begin(self, args, setup, lines, timeout):
+        """Start it: @setup, then each of @lines, which is a run."""
+        self.start(args.kernel, args.guest,
+                   command(setup, (f"echo guest: run {number}\n{line}"
+                                   for number, line in enumerate(lines, 1))), timeout)
 
     def under_way(self):
         """(how many runs were started, name of the last)."""
@@ -138,13 +149,11 @@ class Run:
 
 
 def run_guest(args, timeout, setup, runs):
-    """Boot one guest, of options() and perhaps with a number of @args.cpus or so much
-    @args.memory, and wait until @runs have ended there: a Guest. @setup: what the guest's shell
-    does before; guest.sh and disk.sh have its words."""
+    """Boot one guest, perhaps with a number of @args.cpus or so much @args.memory, and wait until
+    @setup and then @runs have ended there: a Guest."""
     guest = Guest(args.out)
-    script = "\n".join([setup.strip(), *(run.line() for run in runs)])
     try:
-        guest.start(args.kernel, args.guest, ["sh", "/guest.sh", script], timeout,
+        guest.start(args.kernel, args.guest, command(setup, (run.line() for run in runs)), timeout,
                     getattr(args, "cpus", None), memory=getattr(args, "memory", None))
         if guest.process.wait():
             raise guest.failure()
@@ -177,6 +186,17 @@ def goal(met, text):
     return f"{'met    ' if met else 'NOT met'}  {text}"
 
 
+def side_by_side(boots, begin):
+    """Guests that @begin begins, each of @boots, until all have ended."""
+    try:
+        for boot in boots:
+            begin(boot)
+        follow(boots)
+    finally:
+        for boot in boots:
+            boot.end()
+
+
 def follow(boots):
     """Wait for the guests, telling what they do: on a terminal in one line, else
     in one every ten seconds. Stops at the first that fails."""
@@ -207,23 +227,10 @@ def follow(boots):
             raise boot.failure(boot.under_way()[1])
 
 
-def options(description, name=None):
-    """A parser for what every benchmark's command line has."""
-    parser = argparse.ArgumentParser(name, description=description)
-    parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
-    parser.add_argument("--guest", required=True, metavar="IMG", help="made by initramfs.sh")
-    parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)
-    return parser
-
-
-def arguments(description, full, short=None):
-    """The command line; @full, @short: what --full and --short mean, if there is the latter."""
-    parser = options(description)
-    parser.add_argument("--full", action="store_true", help=full)
-    if short:
-        parser.add_argument("--short", action="store_true", help=short)
-    parser.add_argument("--again", action="store_true", help="print what DIR has, run nothing")
-    return parser.parse_args()
+def two_sizes(full):
+    """OPTIONS of a benchmark that has two sizes; @full: what the larger one is."""
+    return {"--full": {"action": "store_true", "help": full},
+            "--again": {"action": "store_true", "help": "print what DIR has, run nothing"}}
 
 
 def call(what, name, args):

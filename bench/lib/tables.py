@@ -5,9 +5,11 @@ same time, and how their numbers are printed.
 
 import dataclasses
 import json
+import shlex
 import time
 
-from bench.lib.guests import ALLOWANCE, DISKS, METADATA_PAGES, PAGE, Boot, Failed, follow
+from bench.lib.guests import (ALLOWANCE, DISKS, METADATA_PAGES, PAGE, Boot, Failed, goal,
+                              side_by_side, stock)
 
 # Frames that the paper's machine had left, by its memory in MB.
 FRAMES = {64: 14848, 48: 10752, 32: 6656, 16: 2560, 12: 1536}
@@ -78,8 +80,9 @@ class Run:
         """For guest.sh."""
         apart = any(program.policy and not program.in_place for program in self.programs)
         memory = self.frames * PAGE + (self.allowance if apart else 0)
-        commands = "|".join(program.command(self.disk, parts) for program in self.programs)
-        return f"{self.module}|{memory}|{commands}"
+        commands = shlex.join(program.command(self.disk, parts) for program in self.programs)
+        return (f"insmod /hipec/hipec.ko {self.module}\ntogether {memory} {commands}\n"
+                "remove_module")
 
     @property
     def got(self):
@@ -102,30 +105,45 @@ class Run:
                              for p in self.programs]}
 
 
+def setup(disk, parts):
+    """For guest.sh: a disk with a partition for each program, in the order of @parts; without
+    journal, all tables written: nobody else uses it. A database is made afresh for each run."""
+    partitions, lines, databases, total = "", [], [], 64    # MB: fdisk wants a cylinder, at least
+    for number, (name, files) in enumerate(parts.items(), 1):
+        pages = {file: int(nr) for file, nr in (word.split("=") for word in files.split(","))}
+        mb = sum(pages.values()) // 240 + 4     # with what the file system needs
+        total += mb
+        partitions += f"n\np\n{number}\n\n+{mb}M\n"
+        lines += [f"mkdir /mnt/{name}",
+                  f"mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/{disk.name}{number}",
+                  f"mount -o noatime /dev/{disk.name}{number} /mnt/{name}"]
+        for file, nr in pages.items():
+            path = f"/mnt/{name}/{file}"
+            if file == "database":
+                databases += [f"rm -f {path}", f"truncate -s {nr * PAGE} {path}"]
+            else:
+                lines.append(f"{'mkindex' if file == 'index' else 'mkdata'} {path} {nr}")
+    return "\n".join([
+        f"make_disk {disk.name} {disk.completion_ns} {disk.mbps} {total}",
+        f"fdisk -b 4096 /dev/{disk.name} >/dev/null <<END\n{partitions}w\nEND",
+        *lines, "sync", "prepare()", "{", *databases, "sync", "}"])
+
+
 def measure(args, plans, parts):
     """Run what is planned, {disk: runs}, each disk in a guest of its own; @parts:
     {program: its files, FILE=PAGES separated by commas}. Returns all runs."""
     boots = [Boot(disk, runs, args.out / disk.name) for disk, runs in plans.items()]
-    words = " ".join(f"{name}:{files}" for name, files in parts.items())
     begin = time.monotonic()
-    try:
-        for boot in [] if args.again else boots:
-            boot.start(args.kernel, args.guest,
-                       ["sh", "/guest.sh", boot.disk.name, str(boot.disk.completion_ns),
-                        str(boot.disk.mbps), words,
-                        "\n".join(run.line(parts) for run in boot.runs)],
-                       0 if args.full else 7200)
-        if not args.again:
-            follow(boots)
-    finally:
-        for boot in boots:
-            boot.end()
+    if not args.again:
+        side_by_side(boots, lambda boot: boot.begin(
+            args, setup(boot.disk, parts), [run.line(parts) for run in boot.runs],
+            0 if args.full else 7200))
     for boot in boots:
         collect(boot)
     runs = [run for boot in boots for run in boot.runs]
     rows = [json.dumps(run.as_dict()) for run in runs]
     (args.out / "results.json").write_text("[\n" + ",\n".join(rows) + "\n]\n")
-    print(f"Stock Debian kernel {boots[0].release()}, hipec.ko loaded, one emulated CPU; "
+    print(f"{stock(boots[0].out, 'hipec.ko loaded, one emulated CPU')}; "
           f"{time.monotonic() - begin:.0f} s.\n")
     return runs
 
@@ -175,5 +193,5 @@ def ms(nanoseconds):
 def verdict(what, value, limit):
     """A goal, in percent more than what it is measured against; returns whether it is met."""
     met = value <= limit
-    print(f"{'met' if met else 'NOT met':8} {what}: {value:+.2f} %, goal at most {limit:+g} %")
+    print(goal(met, f"{what}: {value:+.2f} %, goal at most {limit:+g} %"))
     return met

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec-1997, Tables IX and X: random data retrieval with an ill-advised policy,
 alone in the pool and beside others, without and with recovery and revocation.
@@ -10,14 +9,9 @@ read or wrote what it cannot have, or a goal is missed.
 """
 
 import dataclasses
-import pathlib
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import ALLOWANCE, CLUSTER, DISKS, Failed, arguments, call  # noqa: E402
-from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure, ms,  # noqa: E402
+from bench.lib.guests import ALLOWANCE, CLUSTER, DISKS, Failed, two_sizes
+from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure, ms,
                               print_table, rate, verdict)
 
 
@@ -245,7 +239,10 @@ def measure_together(args):
     return runs
 
 
-def advice(args):
+OPTIONS = two_sizes("original sizes")
+
+
+def bench(args):
     """Measure, check, print."""
     sizes = ALONE[args.full][0]
     print(f"{disks_note()} `more`: than without a policy.\n\nTable IX: RDR alone, files and "
@@ -257,8 +254,3 @@ def advice(args):
           f"{sizes.passes} passes over {sizes.outer} pages.")
     met = show_together(measure_together(args)) and met
     return 0 if met else 1
-
-
-if __name__ == "__main__":
-    sys.exit(call(advice, "bench-advice", arguments("hipec-1997, Tables IX and X.",
-                                                    "original sizes")))

@@ -1,9 +1,6 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Run a join and a sweep in a stock kernel, by maps and by read(), on its page cache as it
 is and under a policy, and print what each cost.
-
-    demo.py --kernel 6.12 --guest IMG --out DIR [--full | --short]
 
 Guests side by side, with run.py's deterministic flags: guest time is guest
 instructions plus modelled disk time, whatever else this machine does. DIR/results.json
@@ -17,17 +14,12 @@ with regions. --short: two passes of the join, as a test.
 
 import dataclasses
 import json
-import pathlib
 import resource
-import sys
 import textwrap
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import (ALLOWANCE, CLUSTER, DISKS, MB, METADATA_PAGES,  # noqa: E402
-                              PAGE, Boot, Disk, Failed, arguments, call, follow)
+from bench.lib.guests import (ALLOWANCE, CLUSTER, DISKS, MB, METADATA_PAGES, PAGE, Boot, Disk,
+                              Failed, side_by_side, stock, two_sizes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +109,7 @@ class Run:
         return self.disk.name, self.workload.name, self.frames
 
     def line(self):
-        """For demo-guest.sh."""
+        """For guest.sh."""
         if self.variant.policy:
             limit = self.frames * PAGE + (PLACE_ALLOWANCE if self.variant.in_place else ALLOWANCE)
             source = (f"--policy /policies/{self.variant.policy}.hpo --frames {self.frames} "
@@ -126,7 +118,7 @@ class Run:
             limit = self.frames * PAGE
             source = f"--advice {self.variant.advice}"
         source += " --read" if self.variant.read else ""
-        return (f"{limit} {self.workload.name} {source} --disk {self.disk.name} "
+        return (f"measured {limit} {self.workload.name} {source} --disk {self.disk.name} "
                 f"--passes {self.passes} {self.workload.files}")
 
     def total(self, *names):
@@ -192,11 +184,21 @@ def plans(args):
 
 def start(boot, args):
     """Boot a guest for its runs."""
+    disk = boot.disk
     files = sorted({file for run in boot.runs for file in run.workload.files.split()})
-    boot.start(args.kernel, args.guest,
-               ["sh", "/demo-guest.sh", boot.disk.name, str(boot.disk.completion_ns),
-                str(boot.disk.mbps), " ".join(f"{file}={FILE_PAGES[file]}" for file in files),
-                "\n".join(run.line() for run in boot.runs)], 1800)
+    boot.begin(args, f"""
+insmod /hipec/hipec.ko
+make_disk {disk.name} {disk.completion_ns} {disk.mbps} 256
+put_data {disk.name} ro {" ".join(f"{file}={FILE_PAGES[file]}" for file in files)}
+cd /mnt
+measured()	# MEMORY_MAX COMMAND...
+{{
+	begin_group "$1"
+	shift
+	line=$(inside "$@") || failed "$@"
+	end_group "$line memory_peak=$(cat $group/memory.peak)"
+}}
+""", [run.line() for run in boot.runs], 1800)
 
 
 def collect(boot):
@@ -308,20 +310,17 @@ def processor_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
-def demo(args):
+OPTIONS = {**two_sizes("other disks and memory, all advice, regions"),
+           "--short": {"action": "store_true", "help": "two passes of the join, as a test"}}
+
+
+def bench(args):
     """Boot, wait, check, print."""
     begin = time.monotonic()
     boots = plans(args)
     print(f"demo: {sum(len(boot.runs) for boot in boots)} runs in emulated guests, "
           f"about {'four minutes' if args.full else 'a minute'} on two idle CPUs", flush=True)
-    try:
-        for boot in boots:
-            start(boot, args)
-        follow(boots)
-    finally:
-        for boot in boots:
-            boot.end()
-
+    side_by_side(boots, lambda boot: start(boot, args))
     for boot in boots:
         collect(boot)
     # By workload, then memory and disk: what is to be compared stands together.
@@ -331,7 +330,7 @@ def demo(args):
     rows = [json.dumps(run.as_dict(best_advice(runs, run.cell))) for run in runs]
     (args.out / "results.json").write_text("[\n" + ",\n".join(rows) + "\n]\n")
 
-    print(f"Stock Debian kernel {boots[0].release()}, hipec.ko loaded, one emulated CPU.\n")
+    print(f"{stock(boots[0].out, 'hipec.ko loaded, one emulated CPU')}.\n")
     print_table(runs)
     print(notes(runs))
     count = sum(1 for run in runs if run.variant.policy)
@@ -342,9 +341,3 @@ def demo(args):
           f"all numbers: {args.out / 'results.json'}")
     if not args.full and not args.short:
         print("next: make demo FULL=1 for more memory sizes, disks and advice; make vm for a shell")
-
-
-if __name__ == "__main__":
-    sys.exit(call(demo, "demo", arguments("Page cache against hipec, as a table.",
-                                          "other disks and memory, all advice, regions",
-                                          "two passes of the join, as a test")))

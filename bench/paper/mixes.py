@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec-1997, Table VIII: programs at the same time, which share the pool.
 
@@ -11,14 +10,8 @@ sizes of memory; --full: the original sizes. Exit status 1 if a program read or 
 what it cannot have.
 """
 
-import pathlib
-import sys
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import ALLOWANCE, CLUSTER, DISKS, Failed, arguments, call  # noqa: E402
-from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure,  # noqa: E402
+from bench.lib.guests import ALLOWANCE, CLUSTER, DISKS, Failed, two_sizes
+from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure,
                               ms, print_table, rate)
 
 NO_PAGE = 0x20                      # kind of exit
@@ -133,7 +126,10 @@ def row(run, cell, share):
             f"{share:.0f}%" if with_policies else "", f"{elapsed(run) / best:.0%}"]
 
 
-def mixes(args):
+OPTIONS = two_sizes("original sizes")
+
+
+def bench(args):
     """Measure, check, print."""
     full = args.full
     scale = SCALE[full]
@@ -148,7 +144,3 @@ def mixes(args):
           f"{LOOKUPS[full]} lookups; S: {VIDEO[full]} pages, at {rates}.\n{disks_note()} "
           "Pages: read and written. Elapsed: until the last but S has ended.\n")
     show(runs, full)
-
-
-if __name__ == "__main__":
-    sys.exit(call(mixes, "bench-mixes", arguments("hipec-1997, Table VIII.", "original sizes")))

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec-1997, Table V: a nested-loop join, privileged, with MRU.
 
@@ -7,14 +6,8 @@ run and the others taken to cost as much as the last ones; --full runs all.
 Exit status 1 if hipec's counts are not those of arithmetic.
 """
 
-import pathlib
-import sys
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import CLUSTER, DISKS, Failed, arguments, call  # noqa: E402
-from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure,  # noqa: E402
+from bench.lib.guests import CLUSTER, DISKS, Failed, two_sizes
+from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure,
                               ms, print_table)
 
 PAGES, PASSES = 15360, 64
@@ -125,7 +118,10 @@ def show(runs):
                  *(f"time, {disk.name}" for disk in DISKS)], rows)
 
 
-def nlj(args):
+OPTIONS = two_sizes("64 passes")
+
+
+def bench(args):
     """Measure, check, print."""
     passes = PASSES if args.full else 3
     plans = {disk: plan(disk, passes) for disk in DISKS}
@@ -136,7 +132,3 @@ def nlj(args):
     show(runs)
     print("\nChecked: each tuple of each run; the pages that hipec read, against arithmetic.\n"
           f"~ {passes} passes were run (of one fault a page at most 2), the others cost as much.")
-
-
-if __name__ == "__main__":
-    sys.exit(call(nlj, "bench-nlj", arguments("hipec-1997, Table V.", "64 passes")))

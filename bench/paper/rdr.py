@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec-1997, Table VI: random data retrieval, privileged, with MPFIFO2.
 
@@ -9,15 +8,10 @@ must not differ: else the exit status is 1.
 """
 
 import concurrent.futures
-import pathlib
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib import models  # noqa: E402
-from bench.lib.guests import ALLOWANCE, DISKS, Failed, arguments, call  # noqa: E402
-from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure,  # noqa: E402
+from bench.lib import models
+from bench.lib.guests import ALLOWANCE, DISKS, Failed, two_sizes
+from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure,
                               ms, print_table)
 
 INDEX, DATA = 4096, 16384
@@ -153,7 +147,10 @@ def beside_paper(runs, predicted, cell, share):
     return row_
 
 
-def rdr(args):
+OPTIONS = two_sizes("10^6 lookups")
+
+
+def bench(args):
     """Measure, check, print."""
     predicted = predictions(args.full)
     runs = measure(args, {disk: plan(disk, args.full) for disk in DISKS}, PARTS)
@@ -163,7 +160,3 @@ def rdr(args):
     show(runs, predicted, args.full)
     print("\nChecked: each record and tuple on the way; the pages that hipec read after each power "
           "of ten,\nagainst models of both policies, page by page. Rows without a time: by the models.")
-
-
-if __name__ == "__main__":
-    sys.exit(call(rdr, "bench-rdr", arguments("hipec-1997, Table VI.", "10^6 lookups")))

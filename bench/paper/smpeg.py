@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec-1997, Table VII: a video player with 16 frames of its own and FIFO, beside a
 database generator on the page cache; and both on the page cache.
@@ -6,14 +5,8 @@ database generator on the page cache; and both on the page cache.
 Original sizes, in two sizes of memory; --full: in all four. Exit status 1 if a page was read or written that need not have been.
 """
 
-import pathlib
-import sys
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from bench.lib.guests import DISKS, METADATA_PAGES, Failed, arguments, call  # noqa: E402
-from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure,  # noqa: E402
+from bench.lib.guests import DISKS, METADATA_PAGES, Failed, two_sizes
+from bench.lib.tables import (FRAMES, Program, Run, disks_note, measure,
                               ms, print_table)
 
 VIDEO, DATABASE, VIDEO_FRAMES = 3318, 15360, 16
@@ -65,7 +58,10 @@ def check(run):
         raise Failed(f"{run.name}: {player.got['pages_in']} pages came in, not {VIDEO}")
 
 
-def smpeg(args):
+OPTIONS = two_sizes("all sizes of memory")
+
+
+def bench(args):
     """Measure, check, print."""
     runs = measure(args, {disk: plan(disk, args.full) for disk in DISKS}, PARTS)
     rows = []
@@ -88,7 +84,3 @@ def smpeg(args):
     print(f"A video of {VIDEO} pages and a database of {DATABASE}. {disks_note()}\n")
     print_table(["MB", "<disk", "<player", "pages read", "I/Os", "faults", "pages written",
                  "I/Os", "player ms", "generator ms", "both ms", "of best advice", "paper"], rows)
-
-
-if __name__ == "__main__":
-    sys.exit(call(smpeg, "bench-smpeg", arguments("hipec-1997, Table VII.", "all sizes of memory")))

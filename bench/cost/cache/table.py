@@ -129,13 +129,7 @@ def measure(table, args, first=Run("misses"), pages=PAGES, parameters="", mount=
     setup = f"""
 make_ram_disk none {pages // 256 * 5 // 4 + 88} $MAX_SECTORS
 echo 128 >/sys/block/none/queue/read_ahead_kb
-mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/none
-mount /dev/none /mnt
-mkdata /mnt/data {pages}
-mkdata /mnt/small {SMALL}
-mkdata /mnt/other {other}
-umount /mnt
-mount -o {mount} /dev/none /mnt
+put_data none {mount} data={pages} small={SMALL} other={other}
 insmod /hipec/hipec.ko {parameters}
 mkdir /sys/fs/cgroup/elsewhere
 settle

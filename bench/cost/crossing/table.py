@@ -20,7 +20,7 @@ TIMES = (1, 2, 3)
 SETUP = f"""
 insmod /hipec/hipec.ko
 make_ram_disk ram 64
-put_data ram {PAGES}
+put_data ram ro data={PAGES}
 cd /mnt
 settle
 """

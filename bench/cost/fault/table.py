@@ -21,7 +21,7 @@ TABLES = 8 * MB         # of hipec and its frames' bookkeeping; nobody fills it
 SETUP = f"""
 make_ram_disk none 128 $MAX_SECTORS
 echo 128 >/sys/block/none/queue/read_ahead_kb
-put_data none {PAGES}
+put_data none ro data={PAGES}
 """
 
 PAGE_CACHE, BUILTIN, FIFO2 = "page cache", "hipec, built-in FIFO2", "hipec, fifo2.hp interpreted"

@@ -21,7 +21,7 @@ MODULES = {"without": ("", ""), "with": ("insmod /hipec/hipec.ko", "rmmod hipec"
            "other": ("modprobe dm-mod", "rmmod dm-mod")}
 SETUP = f"""
 make_ram_disk ram 64
-put_data ram {PAGES}
+put_data ram ro data={PAGES}
 settle
 """
 

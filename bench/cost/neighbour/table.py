@@ -24,7 +24,7 @@ LIMIT = 20_000
 
 SETUP = f"""
 make_ram_disk none 128 $MAX_SECTORS
-put_data none {PAGES}
+put_data none ro data={PAGES}
 """
 
 

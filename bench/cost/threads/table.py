@@ -33,7 +33,7 @@ REFERENCED = 0.9
 
 SETUP = f"""
 make_ram_disk none 128 $MAX_SECTORS
-put_data none {PAGES}
+put_data none ro data={PAGES}
 mount -o remount,rw /mnt
 mkdata /mnt/small {SMALL}
 mount -o remount,ro /mnt
