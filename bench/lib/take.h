@@ -3,6 +3,8 @@
  * For programs of the benchmarks that have files under a policy.
  *
  * Interface:
+ * load_as()     a container has a policy
+ * attach_to()   a region of it is over a file
  * take()        a file, or the files of a cgroup, is under a policy
  * take_region() a region over a file is
  * disk_pages()  pages read from a disk so far
@@ -13,30 +15,54 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../userlib/lib/hipec.h"
 #include "program.h"
 
-/* A container with a policy, which is a .hpo; @flags: of the load. Return: a descriptor. */
-static inline int load_policy(const char *policy, const char *frames, unsigned int flags)
+/* A container with a policy: a .hpo, or none, the built-in one. Return: a descriptor. */
+static inline int load_as(const char *policy, struct hipec_load load)
 {
-	struct hipec_load load = { .flags = flags, .frames = strtoul(frames, NULL, 0) };
-	int fd = hipec_open(), ret;
+	int fd = hipec_open(), ret = 0;
 	void *image = NULL;
 	size_t size = 0;
+	char log[256] = "";
 
 	if (fd < 0)
 		die("hipec");
-	ret = hipec_image_read(policy, &image, &size);
+	if (strcmp(policy, "none"))
+		ret = hipec_image_read(policy, &image, &size);
 	load.image = (uintptr_t)image;
 	load.image_size = size;
-	errno = -(ret ?: hipec_load_args(fd, &load));
-	if (errno)
-		die(policy);
+	load.log = (uintptr_t)log;
+	load.log_size = sizeof(log);
+	ret = ret ?: hipec_load_args(fd, &load);
+	if (ret) {
+		fprintf(stderr, "%s: %s %s\n", policy, strerror(-ret), log);
+		exit(1);
+	}
 	free(image);
 	return fd;
+}
+
+/* Return: a descriptor of a region over all of the file. */
+static inline int attach_to(int container, int file)
+{
+	int region = hipec_attach(container, file, 0, 0, false, NULL);
+
+	errno = region < 0 ? -region : 0;
+	if (errno)
+		die("region");
+	return region;
+}
+
+/* @flags: of the load. */
+static inline int load_policy(const char *policy, const char *frames, unsigned int flags)
+{
+	return load_as(policy, (struct hipec_load){
+		.flags = flags, .frames = strtoul(frames, NULL, 0) });
 }
 
 /* @flags: beside IN_PLACE. Return: a descriptor; @taken is under the policy while it is open. */
@@ -61,12 +87,9 @@ static inline int take(const char *policy, const char *frames, const char *taken
 /* Return: as take(); @file becomes that of a region over all of the file. */
 static inline int take_region(const char *policy, const char *frames, int *file)
 {
-	int fd = load_policy(policy, frames, 0), region = hipec_attach(fd, *file, 0, 0, false, NULL);
+	int fd = load_policy(policy, frames, 0);
 
-	errno = region < 0 ? -region : 0;
-	if (errno)
-		die("region");
-	*file = region;
+	*file = attach_to(fd, *file);
 	return fd;
 }
 

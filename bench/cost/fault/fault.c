@@ -10,19 +10,11 @@
  *
  * One line of name=value.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "../../../userlib/lib/hipec.h"
-#include "../../lib/program.h"
+#include "../../lib/take.h"
 
 #define PAGE_BYTES 4096ul
 #define STRIDE 2657ul	/* pages; odd, and no page is next to the one before */
@@ -41,51 +33,20 @@ struct source {
 	int container, fd;
 };
 
-/* Another container, which has its first frames and no more. */
-static void crowd(void)
-{
-	struct hipec_load load = { .flags = HIPEC_LOAD_SHARE, .frames = 16 };
-	int fd = hipec_open();
-
-	if (fd < 0 || hipec_load_args(fd, &load))
-		die("another container");
-}
-
 /* A container of its own, and a region over the whole file. */
 static void attach(struct source *s, const char *policy, const char *frames,
 		   const char *cluster)
 {
 	const char *number = strchr(frames, ':');
-	char log[256] = "";
-	struct hipec_load load = {
+
+	/* Another container, which has its first frames and no more. */
+	if (!strncmp(frames, "pool:", 5))
+		load_as("none", (struct hipec_load){ .flags = HIPEC_LOAD_SHARE, .frames = 16 });
+	s->container = load_as(policy, (struct hipec_load){
 		.flags = number ? HIPEC_LOAD_SHARE : 0,
 		.frames = strtoul(number ? number + 1 : frames, NULL, 0),
-		.cluster = strtoul(cluster, NULL, 0),
-		.log = (uintptr_t)log, .log_size = sizeof(log),
-	};
-	void *image = NULL;
-	size_t size = 0;
-	int ret = 0;
-
-	if (!strncmp(frames, "pool:", 5))
-		crowd();
-	if (strcmp(policy, "none"))
-		ret = hipec_image_read(policy, &image, &size);
-	load.image = (uintptr_t)image;
-	load.image_size = size;
-	s->container = hipec_open();
-	if (!ret && s->container >= 0)
-		ret = hipec_load_args(s->container, &load);
-	if (ret || s->container < 0) {
-		fprintf(stderr, "%s: %s %s\n", policy, strerror(-ret), log);
-		exit(1);
-	}
-	free(image);
-	s->fd = hipec_attach(s->container, s->fd, 0, 0, false, NULL);
-	if (s->fd < 0) {
-		errno = -s->fd;
-		die("attach");
-	}
+		.cluster = strtoul(cluster, NULL, 0) });
+	s->fd = attach_to(s->container, s->fd);
 }
 
 static void map(struct source *s, bool scattered)
@@ -109,21 +70,6 @@ static uint64_t touch(const struct source *s, size_t pages, size_t first,
 	for (i = first; i < first + nr; i++)
 		(void)s->base[(i * stride & (pages - 1)) * PAGE_BYTES];
 	return now() - begin;
-}
-
-/* Pages read from a disk so far. */
-static uint64_t disk_pages(const char *disk)
-{
-	uint64_t sectors;
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/block/%s/stat", disk);
-	f = fopen(path, "r");
-	if (!f || fscanf(f, "%*u %*u %" SCNu64, &sectors) != 1)
-		die(path);
-	fclose(f);
-	return sectors / 8;
 }
 
 int main(int argc, char **argv)

@@ -7,16 +7,10 @@
  * one page a read. So nearly each touch of the program has a page of the other's, or
  * one of its own, given up. One line of name=value.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#define _GNU_SOURCE
 #include <sys/mman.h>
 
-#include "../../../userlib/lib/hipec.h"
-#include "../../lib/program.h"
+#include "../../lib/take.h"
 
 #define PAGE_BYTES 4096ul
 #define TURN 256	/* touches */
@@ -34,32 +28,10 @@ struct side {
 static void attach(struct side *s, int file, size_t pages, size_t frames,
 		   const char *policy)
 {
-	char log[256] = "";
-	struct hipec_load load = {
-		.flags = HIPEC_LOAD_SHARE, .frames = frames, .cluster = 1,
-		.log = (uintptr_t)log, .log_size = sizeof(log),
-	};
-	void *image = NULL;
-	size_t size = 0;
-	int ret, fd;
-
-	ret = hipec_image_read(policy, &image, &size);
-	load.image = (uintptr_t)image;
-	load.image_size = size;
-	s->container = hipec_open();
-	if (!ret && s->container >= 0)
-		ret = hipec_load_args(s->container, &load);
-	if (ret || s->container < 0) {
-		fprintf(stderr, "%s: %s %s\n", policy, strerror(-ret), log);
-		exit(1);
-	}
-	free(image);
-	fd = hipec_attach(s->container, file, 0, 0, false, NULL);
-	if (fd < 0) {
-		errno = -fd;
-		die("attach");
-	}
-	s->base = mmap(NULL, pages * PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	s->container = load_as(policy, (struct hipec_load){
+		.flags = HIPEC_LOAD_SHARE, .frames = frames, .cluster = 1 });
+	s->base = mmap(NULL, pages * PAGE_BYTES, PROT_READ, MAP_SHARED,
+		       attach_to(s->container, file), 0);
 	if (s->base == MAP_FAILED)
 		die("mmap");
 }
