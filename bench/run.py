@@ -18,9 +18,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from bench.lib.guests import call  # noqa: E402
 
 
-def main():
-    """The command line."""
-    name = sys.argv[1]
+def benchmark(name):
+    """(a module, the parser of its command line)"""
     module = importlib.import_module(f"bench.{name}")
     parser = argparse.ArgumentParser(f"run.py {name}", description=module.__doc__.split("\n\n")[0])
     parser.add_argument("--kernel", required=True, metavar="KEY", help="a key of kernels.sh")
@@ -28,9 +27,15 @@ def main():
     parser.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path)
     for option, settings in getattr(module, "OPTIONS", {}).items():
         parser.add_argument(option, **settings)
+    return module, parser
+
+
+def main(name, *words):
+    """The command line."""
+    module, parser = benchmark(name)
     return call(module.bench, name.removesuffix(".table").rpartition(".")[2],
-                parser.parse_args(sys.argv[2:]))
+                parser.parse_args(words))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))
