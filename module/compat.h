@@ -124,20 +124,6 @@ static inline ssize_t hipec_iocb_iter_write(struct file *file,
 }
 
 /*
- * v6.2: f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter"). The kernel's
- * own functions have a tracepoint, which modules do not.
- * Drop when 6.1 goes.
- */
-static inline void mm_file_page_unmapped(struct mm_struct *mm)
-{
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
-	atomic_long_dec(&mm->rss_stat.count[MM_FILEPAGES]);
-#else
-	percpu_counter_dec(&mm->rss_stat[MM_FILEPAGES]);
-#endif
-}
-
-/*
  * By v6.12 leave_mm() has lost its argument.
  * Drop when 6.1 goes.
  */
@@ -146,21 +132,6 @@ static inline void mm_file_page_unmapped(struct mm_struct *mm)
 #else
 #define hipec_leave_mm() leave_mm()
 #endif
-
-/*
- * An entry of a page table is clear, and CPUs are not told yet: code that changes the
- * table flushes first. As set_tlb_ubc_flush_pending() of mm/rmap.c, which has the two numbers
- * to itself: the lower half counts what waits, and starts again before it overflows.
- * Under the page table's lock.
- */
-static inline void mm_tlb_flush_pending_add(struct mm_struct *mm)
-{
-	int batch = atomic_read(&mm->tlb_flush_batched), next;
-
-	do
-		next = (batch & 0x7fff) > 0x3fff ? 1 : batch + 1;
-	while (!atomic_try_cmpxchg(&mm->tlb_flush_batched, &batch, next));
-}
 
 /*
  * v6.3: 01beba7957a2 ("fs: port inode_owner_or_capable() to mnt_idmap").

@@ -127,7 +127,6 @@ struct hipec_container *hipec_container_new(void)
 	hipec_core_init(&c->core, &hipec_frame_ops, 0, 0);
 	INIT_LIST_HEAD(&c->regions);
 	INIT_LIST_HEAD(&c->free);
-	INIT_LIST_HEAD(&c->waiting);
 	INIT_LIST_HEAD(&c->evict_pending);
 	INIT_LIST_HEAD(&c->flush);
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);

@@ -162,8 +162,6 @@ struct hipec_columns_gone;
  * @frame:     frame of each page, by handle; in place NULL
  * @links:     of entries that are on one of a cache's lists, likewise; else NULL
  * @free:      frames that hold no page, by folio->lru
- * @waiting:   the same, but CPUs may have translations of them while core.unsettled
- * @nr_spare:  frames of it that core.nr_frames does not count
  * @user:      who is charged for it. Invariant after the load, as:
  * @bounded:   whoever loaded it had no CAP_SYS_ADMIN: the bounds of a user hold
  * @counted_kept: it counts as one of its user's that are kept
@@ -181,8 +179,8 @@ struct hipec_columns_gone;
  * @last_timeout: @served when a fault last timed out on pinned pages
  * @last_miss: page of a region that a program missed last
  * @last_state: the program's registers then, as a number; 0: it was the kernel's own fault
- * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, or entries
- *             that were cleared, while core.unsettled
+ * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, while
+ *             core.unsettled
  * @stale_events: events since it is
  * @refill:    has the policy name pages for others
  * @for_others: that is under way, in the worker
@@ -239,8 +237,7 @@ struct hipec_container {
 
 	struct folio **frame;
 	struct hipec_links *links;
-	struct list_head free, waiting;
-	u32 nr_spare;
+	struct list_head free;
 	struct hipec_user *user;
 	bool bounded, counted_kept;
 	void *recovery;
@@ -383,25 +380,17 @@ u64 hipec_young_take(struct hipec_container *c, struct address_space *mapping,
 		     const pgoff_t *idx, u32 nr);
 void hipec_young_settle(struct hipec_core *core);
 bool hipec_young_leave(struct hipec_container *c, struct cpumask *cpus);
+void hipec_young_flush_cpus(struct cpumask *cpus);
 void hipec_young_flush(struct hipec_container *c);
 
-/* What hipec_clear_entry() did. */
-enum hipec_cleared {
-	HIPEC_CLEARED_NOTHING,
-	HIPEC_CLEARED_ENTRY,
-	HIPEC_CLEARED_NOT,
-};
+/* vmas.c: the VMAs that map some pages of a file */
+struct vm_area_struct *hipec_vma_first(struct address_space *mapping, pgoff_t first, pgoff_t last);
+struct vm_area_struct *hipec_vma_next(struct vm_area_struct *vma, pgoff_t first, pgoff_t last);
 
-/* clear.c: pages leave page tables, and CPUs are told of several at once */
-pmd_t *hipec_pmd_of(struct mm_struct *mm, unsigned long addr);
-bool hipec_clear_here(void);
-void hipec_clear_own(struct vm_area_struct *vma, pgoff_t first, u32 nr);
-bool hipec_clear_special(const struct vm_area_struct *vma, unsigned long flags);
-enum hipec_cleared hipec_clear_entry(struct address_space *mapping, struct vm_area_struct *vma,
-				     unsigned long addr, struct folio **folio);
-void hipec_clear_told(struct mm_struct *mm, struct cpumask *cpus);
-void hipec_clear_flush(struct cpumask *cpus);
-void hipec_clear_flush_mm(struct mm_struct *mm);
+/* Each VMA of @mapping that has one of its pages @first to @last. Context: under i_mmap_rwsem. */
+#define hipec_for_each_vma(vma, mapping, first, last)			\
+	for (vma = hipec_vma_first(mapping, first, last); vma;		\
+	     vma = hipec_vma_next(vma, first, last))
 
 /* exit.c: what follows from the end of a policy, and one cause of it */
 void hipec_exit_ended(struct hipec_core *core);

@@ -64,7 +64,7 @@ bool hipec_share_enter(struct hipec_pool *pool)
 void hipec_share_leave_lock(struct hipec_pool *pool, bool entered)
 {
 	if (stale) {
-		hipec_clear_flush(&stale_cpus);
+		hipec_young_flush_cpus(&stale_cpus);
 		stale = false;
 	}
 	if (!entered)

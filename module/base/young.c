@@ -7,24 +7,35 @@
  * file's mapping knows its VMAs; i_mmap_rwsem keeps these in the tree, and so their page
  * tables, and RCU the memory of those that go when pages are collapsed. No lock of a page
  * table is needed: a bit is reset by compare-and-exchange, which fails where the entry has
- * become another one.
+ * become another one. Nothing else is written to a page table: unmap_mapping_pages() does that.
  *
  * A CPU may keep a translation, with the bit set, in its TLB, and then does not
  * set the bit in memory again. No exported function flushes a page, so resets
  * are collected and every CPU that runs one of the mms is flushed once
  * (hipec_young_settle()).
+ *
+ * Interface:
+ * hipec_young_walk()   look at all maps of a folio, or reset its bit
+ * hipec_young_range()  which pages of a run were referenced
+ * hipec_young_reset()  reset the bits of some of them
+ * hipec_young_take()   the same at once, of pages that do not follow each other
+ * hipec_young_settle(), _leave(), _flush()  CPUs notice
  */
 #include <linux/bitmap.h>
+#include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/pgtable.h>
-#include <linux/rbtree.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <asm/tlbflush.h>
 
+#include "../compat.h"
 #include "base.h"
 
 /*
  * Events until all CPUs are told of resets: one for so many frames, but at most so many. The
- * CPU of a program's own fault is told of a single page at once (hipec_clear_own()).
+ * CPU of a program's own fault is told of a single page at once (forget()).
  */
 #define STALE_PART 64
 #define MOST_STALE 128u
@@ -98,6 +109,22 @@ static void walk_some(struct walk *w, pte_t *pte, u32 i, u32 end)
 	}
 }
 
+/* The entry that the page table of @addr hangs on; NULL: there is none. */
+static pmd_t *pmd_of(struct mm_struct *mm, unsigned long addr)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	if (pgd_none(*pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, addr);
+	if (p4d_none(*p4d))
+		return NULL;
+	pud = pud_offset(p4d, addr);
+	return pud_none(*pud) || pud_leaf(*pud) ? NULL : pmd_offset(pud, addr);
+}
+
 /* Pages @i to @end, which are mapped from @addr on. */
 static void walk_tables(struct walk *w, struct mm_struct *mm, unsigned long addr, u32 i,
 			u32 end)
@@ -105,7 +132,7 @@ static void walk_tables(struct walk *w, struct mm_struct *mm, unsigned long addr
 	u32 nr;
 
 	for (; i < end; i += nr, addr += nr * PAGE_SIZE) {
-		pmd_t *at = hipec_pmd_of(mm, addr), pmd;
+		pmd_t *at = pmd_of(mm, addr), pmd;
 
 		nr = min_t(u32, end - i, PTRS_PER_PTE - pte_index(addr));
 		if (!at)
@@ -135,46 +162,55 @@ static void walk_run(struct walk *w, struct vm_area_struct *vma, u32 i,
 			    i + (from - first), i + (end - first));
 }
 
-/* What it maps of all pages. Return: whether one was referenced. */
-static bool walk_vma(struct walk *w, struct vm_area_struct *vma)
+/*
+ * The CPU has no translation of the first page of a run that the task itself maps: what it
+ * touches next is seen. If the task moves to another CPU, that one may have a translation.
+ */
+static void forget(struct vm_area_struct *vma, pgoff_t first)
 {
-	u32 nr = w->idx ? 1 : w->nr, i;
+	pgoff_t idx = first - vma->vm_pgoff;
 
+	if (idx < vma_pages(vma))
+		asm volatile("invlpg (%0)" : : "r" (vma->vm_start + (idx << PAGE_SHIFT)) :
+			     "memory");
+}
+
+/* What the VMA maps of a run, as walk_run(). Return: whether a page was referenced. */
+static bool walk_vma(struct walk *w, struct hipec_container *c, struct vm_area_struct *vma,
+		     u32 i, pgoff_t first, u32 nr)
+{
 	w->found = false;
 	w->copies = READ_ONCE(vma->anon_vma);
-	for (i = 0; i < w->nr; i += nr)
-		walk_run(w, vma, i, w->idx ? w->idx[i] : w->first, nr);
-	return w->found;
+	walk_run(w, vma, i, first, nr);
+	if (!w->found || !w->reset)
+		return w->found;
+	if (w->nr == 1 && vma->vm_mm == current->mm)
+		forget(vma, first);
+	c->core.unsettled = true;
+	cpumask_or(c->stale_cpus, c->stale_cpus, mm_cpumask(vma->vm_mm));
+	return true;
 }
 
 /*
- * A file's pages, wherever they are mapped. There are few VMAs: a plain walk of the tree
- * is enough. Context: expects c->lock; may sleep. Return: whether one was referenced.
+ * A file's pages, wherever they are mapped. Context: expects c->lock; may sleep. Return: whether
+ * one was referenced.
  */
 static bool walk_mapping(struct walk *w, struct hipec_container *c,
 			 struct address_space *mapping)
 {
-	struct rb_node *node;
+	u32 nr = w->idx ? 1 : w->nr, i;
+	struct vm_area_struct *vma;
 	bool any = false;
 
 	i_mmap_lock_read(mapping);
-	for (node = rb_first_cached(&mapping->i_mmap); node;
-	     node = rb_next(node)) {
-		struct vm_area_struct *vma =
-			rb_entry(node, struct vm_area_struct, shared.rb);
+	for (i = 0; i < w->nr; i += nr) {
+		pgoff_t first = w->idx ? w->idx[i] : w->first;
 
-		cond_resched();	/* "few" is the user's word */
-		if (!walk_vma(w, vma))
-			continue;
-		any = true;
-		if (w->reset) {
-			if (!w->idx && vma->vm_mm == current->mm)
-				hipec_clear_own(vma, w->first, w->nr);
-			c->core.unsettled = true;
-			cpumask_or(c->stale_cpus, c->stale_cpus,
-				   mm_cpumask(vma->vm_mm));
-		} else if (!w->young) {
-			break;
+		hipec_for_each_vma(vma, mapping, first, first + nr - 1) {
+			any |= walk_vma(w, c, vma, i, first, nr);
+			cond_resched();	/* a user may have many */
+			if (any && !w->reset && !w->young)
+				break;
 		}
 	}
 	i_mmap_unlock_read(mapping);
@@ -259,12 +295,41 @@ u64 hipec_young_take(struct hipec_container *c, struct address_space *mapping,
 	return young;
 }
 
+/*
+ * Where programs and kernel have one page table, writing its address flushes what is the
+ * program's. An idle CPU has an mm only until it needs another, and is asked no more when
+ * it has none.
+ */
+static void flush_or_leave(void *unused)
+{
+	if (is_idle_task(current))
+		hipec_leave_mm();
+	else if (!cpu_feature_enabled(X86_FEATURE_PTI) && !cpu_feature_enabled(X86_FEATURE_XENPV))
+		native_write_cr3(__native_read_cr3());
+	else
+		__flush_tlb_all();
+}
+
+/**
+ * hipec_young_flush_cpus() - CPUs do not remember referenced bits that were reset
+ * @cpus: that may; empty then
+ *
+ * Context: interrupts are on.
+ */
+void hipec_young_flush_cpus(struct cpumask *cpus)
+{
+	if (cpumask_empty(cpus))
+		return;
+	on_each_cpu_mask(cpus, flush_or_leave, NULL, true);
+	cpumask_clear(cpus);
+}
+
 /**
  * hipec_young_leave() - let somebody else make resets visible, with others
  * @c:    container
  * @cpus: those whose TLB that concerns are added
  *
- * Context: expects c->lock; who calls owes hipec_clear_flush().
+ * Context: expects c->lock; who calls owes hipec_young_flush_cpus().
  * Return: whether there was any.
  */
 bool hipec_young_leave(struct hipec_container *c, struct cpumask *cpus)
@@ -282,13 +347,11 @@ bool hipec_young_leave(struct hipec_container *c, struct cpumask *cpus)
  * hipec_young_flush() - make resets visible to the CPUs
  * @c: container
  *
- * Entries that were cleared, likewise.
- *
  * Context: expects c->lock.
  */
 void hipec_young_flush(struct hipec_container *c)
 {
-	hipec_clear_flush(c->stale_cpus);
+	hipec_young_flush_cpus(c->stale_cpus);
 	c->core.unsettled = false;
 	c->stale_events = 0;
 }

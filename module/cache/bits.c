@@ -162,8 +162,7 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 	if (!folio)
 		return false;
 	if (!hipec_locked(mapping, folio->index, folio_nr_pages(folio), true))
-		hipec_unmap(hipec_cfile_of(cache, vm->page[h].pgno), folio->index,
-			    folio_nr_pages(folio));
+		hipec_unmap(mapping, folio->index, folio_nr_pages(folio));
 	folio_put(folio);
 	vm->page[h].flags &= ~(HIPEC_FOLIO_AROUND | HIPEC_FOLIO_LOOKED);
 	return true;

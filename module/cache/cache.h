@@ -35,7 +35,6 @@
  * why.c     where a page stands
  * evict.c   folios leave the page cache
  * mlock.c   but for those that mlock() holds
- * unmap.c   unmapped together, with one flush of the TLB
  * window.c  how much is read at once
  * pressure.c  memory cgroups, and the machine's memory
  * surrender.c whether the kernel's reclaim leaves files alone
@@ -172,7 +171,6 @@ struct hipec_maps {
  * @outgrown: it is larger than its page numbers; under c->lock
  * @capped:  windows of those who have it open may be narrower than the disk's
  * @users:   1, and who uses it without a lock; 0: it is let go
- * @again:   work: maps what is locked again
  * @mark:    holds the inode, and tells when it goes
  * @rcu:     frees it
  */
@@ -191,7 +189,6 @@ struct hipec_cfile {
 	bool outgrown;
 	bool capped;
 	atomic_t users;
-	struct work_struct again;
 	struct hipec_mark *mark;
 	struct rcu_head rcu;
 };
@@ -568,11 +565,7 @@ static inline void hipec_cache_compact_later(struct hipec_cache *cache)
 
 /* mlock.c */
 bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait);
-bool hipec_unmap(struct hipec_cfile *f, pgoff_t idx, u32 nr);
-void hipec_map_again(struct work_struct *work);
-
-/* unmap.c */
-u32 hipec_unmap_together(const struct hipec_victim *victim, u32 nr);
+bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr);
 
 /* surrender.c */
 unsigned long hipec_surrender_more(struct hipec_cache *cache);

@@ -197,7 +197,7 @@ static bool unmap_run(const struct hipec_victim *v, u32 nr)
 		if (find_stay(mapping, v[i].idx) != STAY_MAPPED)
 			continue;
 		if (from != to && v[i].idx != to) {
-			locked |= !hipec_unmap(v->f, from, to - from);
+			locked |= !hipec_unmap(mapping, from, to - from);
 			from = to;
 		}
 		if (from == to)
@@ -205,7 +205,7 @@ static bool unmap_run(const struct hipec_victim *v, u32 nr)
 		to = v[i].idx + v[i].nr;
 	}
 	if (from != to)
-		locked |= !hipec_unmap(v->f, from, to - from);
+		locked |= !hipec_unmap(mapping, from, to - from);
 	return !locked;
 }
 
@@ -235,21 +235,21 @@ static bool invalidate_run(const struct hipec_victim *v, u32 nr)
 }
 
 /*
- * The same where some may be mapped in a way that hipec_unmap_together() is not for. @wait:
- * locks of file systems may be waited for, as unmapping does.
+ * The same where some may be mapped. @wait: locks of file systems may be waited for, as
+ * unmapping does.
  */
-static bool evict_carefully(const struct hipec_victim *v, u32 nr, bool wait)
+static bool evict_mapped(const struct hipec_victim *v, u32 nr, bool wait)
 {
 	struct address_space *mapping = v->f->inode->i_mapping;
 	u32 pages = v[nr - 1].idx + v[nr - 1].nr - v->idx, i;
 
 	if (hipec_locked(mapping, v->idx, pages, wait)) {
 		for (i = 0; nr > 1 && i < nr; i++)
-			evict_carefully(&v[i], 1, wait);
+			evict_mapped(&v[i], 1, wait);
 		return false;
 	}
 	/* A try with what is mapped would put it into a batch, and empty all of this CPU's. */
-	if (wait && mapping_mapped(mapping) && !unmap_run(v, nr))
+	if (wait && !unmap_run(v, nr))
 		return false;
 	return invalidate_run(v, nr);
 }
@@ -258,16 +258,13 @@ static bool evict_carefully(const struct hipec_victim *v, u32 nr, bool wait)
 static void evict_file(struct hipec_victim *v, u32 nr, bool wait)
 {
 	bool mapped = mapping_mapped(v->f->inode->i_mapping), gone;
-	u32 careful = 0, i, first = 0;
+	u32 i, first = 0;
 
-	if (mapped)
-		careful = wait ? hipec_unmap_together(v, nr) : ~0;
 	for (i = 1; i <= nr; i++) {
-		if (i < nr && v[i].idx == v[i - 1].idx + v[i - 1].nr &&
-		    !(careful & BIT(i)) == !(careful & BIT(first)))
+		if (i < nr && v[i].idx == v[i - 1].idx + v[i - 1].nr)
 			continue;
-		gone = careful & BIT(first) ? evict_carefully(&v[first], i - first, wait) :
-					      invalidate_run(&v[first], i - first);
+		gone = mapped ? evict_mapped(&v[first], i - first, wait) :
+				invalidate_run(&v[first], i - first);
 		while (first < i)
 			v[first++].gone = gone;
 	}

@@ -345,7 +345,7 @@ static void trim(struct hipec_cfile *f)
 		folio_batch_release(&batch);
 		if (!mapping_mapped(mapping) ||
 		    (!hipec_locked(mapping, first, last + 1 - first, true) &&
-		     hipec_unmap(f, first, last + 1 - first)))
+		     hipec_unmap(mapping, first, last + 1 - first)))
 			invalidate_mapping_pages(mapping, first, last);
 		cond_resched();
 	}
@@ -387,7 +387,6 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 	f->opened = a->flags & HIPEC_TAKE_CGROUP;
 	f->mark = mark;
 	atomic_set(&f->users, 1);
-	INIT_WORK(&f->again, hipec_map_again);
 
 	nofs = memalloc_nofs_save();
 	mutex_lock(&hipec_take_lock);

@@ -4,10 +4,6 @@
  * the engine says (host.c). Not here: faults (fault.c), the backing file (read.c,
  * writeback.c).
  *
- * A frame whose page was evicted waits until no CPU has a translation of it (base/clear.c).
- * A flush costs as much for many as for one: so a container takes a few spare frames
- * instead, which the engine does not know of, and CPUs are told when they are used up.
- *
  * Interface:
  * hipec_frame_allocate(), _free()  some more; one that has lost its page
  * hipec_frames_free()      all that hold nothing go
@@ -116,42 +112,12 @@ static void free_frame(struct folio *folio)
 	freed(1);
 }
 
-/* Spare frames of a container: a part of its frames, and at most so many. */
-#define SPARE_PART 64
-#define MOST_SPARE 64u
-
-/* One more, if it may have that and nobody has to give a page up. */
-static bool get_spare(struct hipec_container *c)
-{
-	if (c->core.pool || c->nr_spare >= min(c->core.nr_frames / SPARE_PART, MOST_SPARE) ||
-	    !allocate(c, HIPEC_GFP_FRAME & ~__GFP_RECLAIM, 0))
-		return false;
-	c->nr_spare++;
-	return true;
-}
-
-/* No CPU has a translation of a free frame. */
-static void flush(struct hipec_container *c)
-{
-	if (c->core.unsettled && !list_empty(&c->waiting))
-		hipec_young_flush(c);
-	list_splice_tail_init(&c->waiting, &c->free);
-}
-
 static struct folio *take_first(struct hipec_container *c)
 {
 	struct folio *folio = list_first_entry(&c->free, struct folio, lru);
 
 	list_del(&folio->lru);
 	return folio;
-}
-
-/* A free frame, of which the engine has counted one, is free no more. */
-static struct folio *take_free(struct hipec_container *c)
-{
-	if (list_empty(&c->free) && (!c->core.unsettled || !get_spare(c)))
-		flush(c);
-	return take_first(c);
 }
 
 /**
@@ -165,11 +131,9 @@ void hipec_frames_free(struct hipec_container *c)
 	struct page *page[HIPEC_MAX_CLUSTER];
 	u32 nr;
 
-	flush(c);
 	while (!list_empty(&c->free)) {
 		for (nr = 0; nr < HIPEC_MAX_CLUSTER && !list_empty(&c->free); nr++) {
-			if (!hipec_core_shrink(&c->core))
-				c->nr_spare--;
+			hipec_core_shrink(&c->core);
 			page[nr] = &take_first(c)->page;
 			folio_clear_active(page_folio(page[nr]));
 		}
@@ -191,7 +155,6 @@ bool hipec_frame_shed(struct hipec_container *c)
 	lockdep_assert_held(&c->lock);
 	if (!hipec_core_shrink(&c->core))
 		return false;
-	flush(c);
 	free_frame(take_first(c));
 	return true;
 }
@@ -204,16 +167,12 @@ void hipec_frame_free(struct hipec_core *core, u32 h, bool keep)
 {
 	struct hipec_container *c = hipec_of_core(core);
 	struct folio *folio = c->frame[h];
-	bool stale = core->unsettled && !core->pool;
 
 	c->frame[h] = NULL;
-	if (keep) {
-		list_add(&folio->lru, stale ? &c->waiting : &c->free);
-		return;
-	}
-	if (stale)
-		hipec_young_flush(c);
-	free_frame(folio);
+	if (keep)
+		list_add(&folio->lru, &c->free);
+	else
+		free_frame(folio);
 }
 
 /* A free frame for page @idx of @r, which has entry @h. Return: @h. */
@@ -224,7 +183,7 @@ static u32 bind(struct hipec_container *c, struct hipec_region *r, u32 idx, u32 
 	lockdep_assert_held(&c->lock);
 	if (!h)
 		return 0;
-	folio = take_free(c);
+	folio = take_first(c);
 	c->core.vm.page[h].flags |= HIPEC_PAGE_READING;
 	c->frame[h] = folio;
 	folio_clear_referenced(folio);
@@ -292,66 +251,16 @@ void hipec_frame_unbind(struct hipec_container *c, u32 h)
 	hipec_core_unbind(&c->core, h, folio_ref_count(folio) != 1);
 }
 
-/* Clear what a VMA has of page @idx. Return: whether that is done. */
-static bool clear_in(struct hipec_container *c, struct vm_area_struct *vma, pgoff_t idx)
-{
-	struct folio *folio;
-
-	if (hipec_clear_special(vma, VM_PFNMAP | VM_HUGETLB))
-		return false;
-	switch (hipec_clear_entry(vma->vm_file->f_mapping, vma, vma->vm_start +
-				  ((idx - vma->vm_pgoff) << PAGE_SHIFT), &folio)) {
-	case HIPEC_CLEARED_ENTRY:
-		hipec_clear_told(vma->vm_mm, c->stale_cpus);
-		c->core.unsettled = true;
-		folio_put(folio);
-		return true;
-	case HIPEC_CLEARED_NOTHING:
-		return true;
-	case HIPEC_CLEARED_NOT:
-		break;
-	}
-	return false;
-}
-
-/*
- * The same in all VMAs. What the page is read into next has the same bytes while nobody can
- * write to the region: so that a CPU may read the old frame until it is told.
- */
-static bool clear_all(struct hipec_container *c, struct address_space *mapping, pgoff_t idx)
-{
-	struct rb_node *node;
-	bool done = true;
-
-	i_mmap_lock_read(mapping);
-	for (node = rb_first_cached(&mapping->i_mmap); node && done; node = rb_next(node)) {
-		struct vm_area_struct *vma = rb_entry(node, struct vm_area_struct, shared.rb);
-
-		if (idx >= vma->vm_pgoff && idx < vma->vm_pgoff + vma_pages(vma))
-			done = clear_in(c, vma, idx);
-		cond_resched();	/* a user may have many */
-	}
-	i_mmap_unlock_read(mapping);
-	return done;
-}
-
 /**
  * hipec_frame_unmap() - no page table maps a page's frame
- * @c:     container
- * @folio: its frame
+ * @folio: the frame
  *
- * Of a region that is only read, CPUs may be told later, before the frame is used anew.
- *
- * Context: expects c->lock and the folio's lock; may sleep.
+ * Context: expects the container's lock and the folio's; may sleep.
  */
-void hipec_frame_unmap(struct hipec_container *c, struct folio *folio)
+void hipec_frame_unmap(struct folio *folio)
 {
-	if (!folio_mapped(folio))
-		return;
-	if (!c->core.pool && !hipec_region_of(folio)->writable && hipec_clear_here() &&
-	    clear_all(c, folio->mapping, folio->index) && !folio_mapped(folio))
-		return;
-	unmap_mapping_range(folio->mapping, folio_pos(folio), PAGE_SIZE, 0);
+	if (folio_mapped(folio))
+		unmap_mapping_range(folio->mapping, folio_pos(folio), PAGE_SIZE, 0);
 }
 
 /**

@@ -169,7 +169,7 @@ u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
 u32 hipec_frame_bind_in_event(struct hipec_container *c,
 			      struct hipec_region *r, u32 idx);
 void hipec_frame_unbind(struct hipec_container *c, u32 h);
-void hipec_frame_unmap(struct hipec_container *c, struct folio *folio);
+void hipec_frame_unmap(struct folio *folio);
 bool hipec_frame_detach(struct hipec_container *c, u32 h);
 
 /* Page of a frame that holds one. Context: expects c->lock. */

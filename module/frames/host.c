@@ -40,7 +40,7 @@ static int try_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	    folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount) ||
 	    !folio_trylock(folio))
 		return -EBUSY;
-	hipec_frame_unmap(c, folio);
+	hipec_frame_unmap(folio);
 	if (!folio_test_dirty(folio))
 		return hipec_frame_detach(c, h) ? 0 : -EBUSY;
 	folio_unlock(folio);
@@ -70,7 +70,7 @@ static bool frame_name(struct hipec_core *core, u32 h)
 	    folio_ref_count(folio) != 2 + atomic_read(&folio->_mapcount) ||
 	    !folio_trylock(folio))
 		return false;
-	hipec_frame_unmap(c, folio);
+	hipec_frame_unmap(folio);
 	if (folio_test_dirty(folio)) {
 		hipec_flush_add(c, h);
 		hipec_writeback_start(hipec_region_of(folio));
@@ -162,7 +162,7 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 
 	if (!folio_mapped(folio))
 		return false;
-	hipec_frame_unmap(hipec_of_vm(vm), folio);
+	hipec_frame_unmap(folio);
 	return true;
 }
 

@@ -30,7 +30,7 @@ RING = frozenset("""
     cache_why_beside_unlink_ends cache_take_that_fails_is_not_found
     cache_stands_beside_a_region_that_is_synced cache_threads_miss_at_once
     cache_tables_shrink_whatever_they_have cache_without_memory_for_tables_keeps_what_it_has
-    cache_keeps_what_one_of_two_has_locked cache_maps_again_what_was_locked_as_it_went
+    cache_keeps_what_one_of_two_has_locked cache_keeps_what_was_locked_as_it_went
     cache_with_a_busy_policy_kills_no_neighbour cache_kept_containers_of_a_user_are_bounded
     cache_pages_may_go_while_maps_change cache_shares_and_threads_miss_at_once
     cache_shares_with_regions cache_shares_and_loses_no_write cache_forgets_what_its_file_lost

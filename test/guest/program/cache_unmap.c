@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files in place that are mapped: victims leave page tables together, and for good. */
+/* Files in place that are mapped: victims leave page tables, and for good. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "guest.h"
 
@@ -229,10 +231,63 @@ static void maps_change(void)
 	close_random(&m);
 }
 
+/* CPU time of so many misses of a map in no order, ns. No page is of the first few. */
+static uint64_t time_of_misses(const struct map *m, size_t nr)
+{
+	struct timespec from, to;
+	static uint64_t x = 0x9e3779b97f4a7c15u;
+
+	CHECK(!clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from));
+	while (nr--) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		touch(m, FEW + (x >> 20) % (PAGES - FEW));
+	}
+	CHECK(!clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to));
+	return (to.tv_sec - from.tv_sec) * 1000000000ull + to.tv_nsec - from.tv_nsec;
+}
+
+/* A user who may only read a file maps a page of it again and again. */
+static void maps_of_a_stranger(void)
+{
+	const size_t misses = 2000, maps = 30000;
+	uint64_t alone, beside;
+	struct map m;
+	int tube[2];
+	pid_t child;
+	size_t i;
+	char c;
+
+	CHECK(!pipe(tube));
+	open_random(&m);
+	time_of_misses(&m, PAGES);
+	alone = time_of_misses(&m, misses);
+	child = fork();
+	CHECK(child >= 0);
+	if (!child) {
+		CHECK(!setuid(1000));
+		for (i = 0; i < maps; i++)
+			CHECK(mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, m.file, 0) != MAP_FAILED);
+		CHECK(write(tube[1], "x", 1) == 1);
+		pause();
+	}
+	CHECK(read(tube[0], &c, 1) == 1);
+	beside = time_of_misses(&m, misses);
+	printf("%zu misses: %llu us, beside %zu maps %llu us\n", misses,
+	       (unsigned long long)alone / 1000, maps, (unsigned long long)beside / 1000);
+	CHECK_LE(beside, 4 * alone);
+	kill(child, SIGKILL);
+	CHECK(waitpid(child, NULL, 0) == child);
+	CHECK(!close(tube[0]) && !close(tube[1]));
+	close_random(&m);
+}
+
 const struct test cache_unmap_tests[] = {
 	{ "cache_pages_that_go_are_mapped_no_more", counts_follow },
 	{ "cache_pages_that_go_are_seen_by_no_cpu", no_cpu_sees_what_has_gone },
 	{ "cache_pages_that_go_are_seen_by_no_process", no_process_sees_what_has_gone },
 	{ "cache_pages_may_go_while_maps_change", maps_change },
+	{ "cache_maps_of_a_stranger_slow_no_other_page_s_misses", maps_of_a_stranger },
 	{ 0 }
 };
