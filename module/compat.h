@@ -168,7 +168,6 @@ static inline bool splice_reads_by_read_iter(const struct file_operations *ops)
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
 #define ftrace_regs_get_argument(fregs, n) \
 	regs_get_kernel_argument(&(fregs)->regs, n)
-#define ftrace_regs_set_instruction_pointer ftrace_instruction_pointer_set
 #endif
 
 /*

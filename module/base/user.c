@@ -14,6 +14,7 @@
  * hipec_user_may_keep(), _kept_no_more()  containers that live on
  * hipec_user_take_numbers(), _return_numbers()  page numbers of files
  * hipec_sees_all()              whether the caller may see others' containers
+ * hipec_is_insider()            whether a policy is for a task
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -200,4 +201,19 @@ void hipec_user_return_numbers(struct hipec_container *c, u32 nr)
 bool hipec_sees_all(void)
 {
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
+}
+
+/**
+ * hipec_is_insider() - whether a task is one of those that a container's policy is for
+ * @c: container that is loaded
+ * @t: task
+ *
+ * Those of the user who loaded it; of any, if that had CAP_SYS_ADMIN. What others do is noted at
+ * most; no event runs in their time.
+ *
+ * Context: any.
+ */
+bool hipec_is_insider(const struct hipec_container *c, struct task_struct *t)
+{
+	return !(t->flags & PF_KTHREAD) && (!c->bounded || uid_eq(task_uid(t), c->owner_uid));
 }

@@ -8,6 +8,7 @@
 #include <linux/uidgid.h>
 
 struct hipec_container;
+struct task_struct;
 
 /**
  * struct hipec_user - who is charged for containers
@@ -47,5 +48,6 @@ bool hipec_user_take_numbers(struct hipec_container *c, u32 nr);
 bool hipec_user_has_numbers(const struct hipec_container *c);
 void hipec_user_return_numbers(struct hipec_container *c, u32 nr);
 bool hipec_sees_all(void);
+bool hipec_is_insider(const struct hipec_container *c, struct task_struct *t);
 
 #endif /* HIPEC_USER_H */

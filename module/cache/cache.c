@@ -257,7 +257,6 @@ no_dirs:
  */
 void hipec_cache_exit(void)
 {
-	hipec_open_exit();
 	hipec_dir_exit();
 	hipec_file_exit();
 	hipec_pressure_exit();

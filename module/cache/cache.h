@@ -447,7 +447,7 @@ void hipec_files_exit(void);
 u32 hipec_file_refusal(const struct inode *inode);
 int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
 		    struct hipec_take *a);
-int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, u32 flags);
+int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct file *file);
 bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode);
 void hipec_file_code(struct work_struct *work);
 int hipec_file_init(void);
@@ -456,14 +456,9 @@ void hipec_file_exit(void);
 /* open.c */
 int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a);
 bool hipec_open_release(struct hipec_cache *cache, int fd);
-void hipec_open_exit(void);
-
-/* open.c, and open_entry.S */
-extern unsigned long hipec_open_rest;
-void hipec_open_entry(void);
-void hipec_open_before(struct file *file, struct inode *inode);
 
 /* hooks.c */
+void hipec_hooks_stay(void);
 int hipec_hooks_set(struct inode *inode);
 void hipec_hooks_restore(struct inode *inode);
 bool hipec_hooks_file(struct file *file);

@@ -128,7 +128,7 @@ static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 	if (cache && S_ISDIR(inode->i_mode))
 		watch(cache, inode, d, &other);
 	else if (cache && S_ISREG(inode->i_mode))
-		ret = hipec_file_take_new(cache, inode, 0);
+		ret = hipec_file_take_new(cache, inode, NULL);
 	if (ret == -ENOSPC || ret == -EDQUOT)
 		pr_warn_ratelimited("container %llu can have no more files: new ones are the kernel's\n",
 				    cache->c->id);

@@ -447,18 +447,18 @@ int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file 
  * hipec_file_take_new() - take a file that has come into a directory, or is opened
  * @cache: cache
  * @inode: regular file, held; its owner has been looked at
- * @flags: HIPEC_TAKE_CGROUP: it is opened, by a cgroup's process
+ * @file:  by which a cgroup's process has opened it; NULL: it came into a directory
  *
  * Context: process context, sleeps; expects admin_lock.
  * Return: as hipec_cache_take().
  */
-int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, u32 flags)
+int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct file *file)
 {
-	struct hipec_take a = { .flags = flags };
+	struct hipec_take a = { .flags = file ? HIPEC_TAKE_CGROUP : 0 };
 
 	lockdep_assert_held(&hipec_admin_lock);
 	return hipec_file_refusal(inode) ? -EOPNOTSUPP :
-		hipec_file_take(cache, inode, NULL, &a);
+		hipec_file_take(cache, inode, file, &a);
 }
 
 /*

@@ -41,7 +41,7 @@ static DEFINE_SPINLOCK(tables_lock);
 static LIST_HEAD(file_tables);
 static LIST_HEAD(mapping_tables);
 static LIST_HEAD(vm_tables);
-static bool module_stays;	/* under take_lock */
+static bool module_stays;
 
 static const struct file_operations *file_orig(const struct file *file)
 {
@@ -470,6 +470,19 @@ bool hipec_hooks_has(const struct inode *inode)
 }
 
 /**
+ * hipec_hooks_stay() - the module cannot be unloaded any more
+ *
+ * Context: process context, in use.
+ */
+void hipec_hooks_stay(void)
+{
+	if (xchg(&module_stays, true))
+		return;
+	__module_get(THIS_MODULE);
+	pr_info("hipec: a file is attached: the module stays loaded until the machine is booted again\n");
+}
+
+/**
  * hipec_hooks_set() - have an inode's calls come here first
  * @inode: regular file, whose tables have read_iter, readahead and read_folio
  *
@@ -484,11 +497,7 @@ int hipec_hooks_set(struct inode *inode)
 	struct hipec_tables *file, *ops;
 
 	lockdep_assert_held(&hipec_take_lock);
-	if (!module_stays) {
-		__module_get(THIS_MODULE);
-		pr_info("hipec: a file is attached: the module stays loaded until the machine is booted again\n");
-		module_stays = true;
-	}
+	hipec_hooks_stay();
 	file = copy_of(&file_tables, inode->i_fop, change_file);
 	ops = copy_of(&mapping_tables, mapping->a_ops, change_mapping);
 	if (!file || !ops)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files that the processes of a cgroup open are taken, before their open() has read
- * the file's table of operations: so their first access is heard. That is at the entry
- * of do_dentry_open(), by a hook of ftrace, which exists while such a policy does. It
- * looks at the opener's cgroup, lets others pass, and sends members through
- * open_entry.S, where it may sleep.
+ * Files that the processes of a cgroup open are taken, before they know their descriptor: so
+ * their first access is heard. A hook of ftrace, which exists while such a policy does, sees
+ * do_dentry_open() begin. It looks at the opener's cgroup, lets others pass, and has members take
+ * the file on their way back from the system call, where they hold no lock (task_work_add()).
  *
  * What is code is left alone: a file that begins as a program or a library does, if its
  * first page is in the page cache; one that is not seen to be is let go as soon as
@@ -18,18 +17,17 @@
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
-#include <linux/delay.h>
 #include <linux/elf.h>
 #include <linux/file.h>
 #include <linux/ftrace.h>
 #include <linux/glob.h>
 #include <linux/highmem.h>
-#include <linux/module.h>
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/task_work.h>
 
 #include "cache.h"
 
@@ -62,11 +60,11 @@ static bool hooked;
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
 
-/* Opens between the hook and the end of hipec_open_before(). */
-static atomic_t opens = ATOMIC_INIT(0);
-
-/* Where do_dentry_open() goes on; of open_entry.S. */
-unsigned long hipec_open_rest;
+/* A file that was opened, until its opener has taken it. */
+struct opened {
+	struct callback_head work;
+	struct file *file;
+};
 
 /*
  * The first group that the current task is in. Context: under rcu_read_lock(), or
@@ -82,34 +80,6 @@ static __always_inline struct hipec_cgroup *group_of_current(void)
 			return g;
 	return NULL;
 }
-
-/* The hook. Context: process context; nothing that could sleep. */
-static void notrace hook(unsigned long ip, unsigned long parent,
-			 struct ftrace_ops *ops, struct ftrace_regs *fregs)
-{
-	struct file *file = (struct file *)ftrace_regs_get_argument(fregs, 0);
-	struct inode *inode = hipec_opened_inode(file, (void *)
-					ftrace_regs_get_argument(fregs, 1));
-	struct hipec_cgroup *g;
-
-	if (file->f_flags & (O_PATH | __FMODE_EXEC) || !S_ISREG(inode->i_mode) ||
-	    hipec_hooks_has(inode))
-		return;
-	rcu_read_lock();
-	g = group_of_current();
-	if (g && i_size_read(inode) >= g->least) {
-		atomic_inc(&opens);
-		WRITE_ONCE(hipec_open_rest, ip + MCOUNT_INSN_SIZE);
-		ftrace_regs_set_instruction_pointer(fregs,
-					(unsigned long)hipec_open_entry);
-	}
-	rcu_read_unlock();
-}
-
-static struct ftrace_ops hook_ops = {
-	.func = hook,
-	.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_PERMANENT,
-};
 
 /* Whether its first page is there, and that of a program or a library. */
 static bool is_code(struct inode *inode)
@@ -150,27 +120,72 @@ static bool is_named(const struct hipec_cgroup *g, struct file *file)
 	return found;
 }
 
-/* Before do_dentry_open(), of a process that is in a group. May sleep. */
-void hipec_open_before(struct file *file, struct inode *inode)
+/* Of a process that was in a group when it began to open @file. May sleep. */
+static void take_opened(struct file *file)
 {
 	struct hipec_cgroup *g;
 	int ret = 0;
 
-	inode = hipec_opened_inode(file, inode);
 	mutex_lock(&hipec_admin_lock);
 	rcu_read_lock();
 	g = group_of_current();
 	rcu_read_unlock();
 	/* It does not go before admin_lock is free. */
-	if (g && (g->all || uid_eq(inode->i_uid, g->uid)) && !is_code(inode) &&
-	    is_named(g, file))
-		ret = hipec_file_take_new(g->cache, inode, HIPEC_TAKE_CGROUP);
+	if (g && (g->all || uid_eq(file_inode(file)->i_uid, g->uid)) &&
+	    !is_code(file_inode(file)) && is_named(g, file))
+		ret = hipec_file_take_new(g->cache, file_inode(file), file);
+	if (ret == -EBUSY)	/* by somebody else, meanwhile */
+		hipec_hooks_file(file);
 	if (ret == -ENOSPC || ret == -EDQUOT)
 		pr_warn_ratelimited("container %llu can have no more files: others are the kernel's\n",
 				    g->cache->c->id);
 	mutex_unlock(&hipec_admin_lock);
-	atomic_dec(&opens);
 }
+
+/* The opener is about to go back to its program, or ends. */
+static void opened(struct callback_head *work)
+{
+	struct opened *o = container_of(work, struct opened, work);
+
+	/* It may have failed. */
+	if (o->file->f_mode & FMODE_OPENED)
+		take_opened(o->file);
+	fput(o->file);
+	kfree(o);
+}
+
+/* The hook. Context: process context; nothing that could sleep. */
+static void notrace hook(unsigned long ip, unsigned long parent,
+			 struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct file *file = (struct file *)ftrace_regs_get_argument(fregs, 0);
+	struct inode *inode = hipec_opened_inode(file, (void *)
+					ftrace_regs_get_argument(fregs, 1));
+	struct hipec_cgroup *g;
+	struct opened *o;
+
+	if (file->f_flags & (O_PATH | __FMODE_EXEC) || !S_ISREG(inode->i_mode) ||
+	    current->flags & PF_KTHREAD || hipec_hooks_has(inode))
+		return;
+	rcu_read_lock();
+	g = group_of_current();
+	o = g && i_size_read(inode) >= g->least ?
+		kmalloc(sizeof(*o), GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT) : NULL;
+	rcu_read_unlock();
+	if (!o)
+		return;
+	o->file = get_file(file);
+	init_task_work(&o->work, opened);
+	if (task_work_add(current, &o->work, TWA_RESUME)) {
+		fput(file);	/* not the last reference */
+		kfree(o);
+	}
+}
+
+static struct ftrace_ops hook_ops = {
+	.func = hook,
+	.flags = FTRACE_OPS_FL_PERMANENT,
+};
 
 static int hook_begin(void)
 {
@@ -183,17 +198,6 @@ static int hook_begin(void)
 static void hook_end(void)
 {
 	unregister_ftrace_function(&hook_ops);
-	/* Tasks that it has sent to open_entry.S leave that before we go. */
-	synchronize_rcu_tasks();
-	while (atomic_read(&opens))
-		msleep(20);
-	synchronize_rcu_tasks();
-}
-
-/* Once: an ops whose filter was freed cannot have another. */
-static void hook_free(void)
-{
-	ftrace_free_filter(&hook_ops);
 }
 
 #else
@@ -204,10 +208,6 @@ static int hook_begin(void)
 }
 
 static void hook_end(void)
-{
-}
-
-static void hook_free(void)
 {
 }
 
@@ -248,6 +248,7 @@ static int add_group(struct hipec_cgroup *new, u64 *other)
 		return -ENOSPC;
 	if (!hooked && hook_begin())
 		return -EOPNOTSUPP;
+	hipec_hooks_stay();	/* openers have works to do */
 	hooked = true;
 	nr_groups++;
 	mutex_lock(&hipec_admin_lock);
@@ -371,11 +372,4 @@ bool hipec_open_release(struct hipec_cache *cache, int fd)
 	if (cgrp)
 		cgroup_put(cgrp);
 	return any;
-}
-
-/* There is no group. Context: process context, sleeps. */
-void hipec_open_exit(void)
-{
-	flush_work(&hook_work);
-	hook_free();
 }

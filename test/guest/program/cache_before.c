@@ -199,10 +199,47 @@ static void open_beside_take_keeps_references(void)
 	close(file);
 }
 
+/* What another user has open is not looked for, and not heard. */
+static void strangers_are_not_heard(void)
+{
+	int file = open_before(), status, tube[2], c;
+	pid_t stranger, loader;
+	char byte;
+
+	close(file);
+	CHECK(!chown(FILE_A, 1000, 1000) && !chmod(FILE_A, 0644));
+	CHECK(!chmod("/data", 0755) && !chmod(HIPEC_DEVICE, 0666) && !pipe(tube));
+	stranger = fork();
+	CHECK(stranger >= 0);
+	if (!stranger) {
+		CHECK(!setuid(65534));
+		CHECK(open(FILE_A, O_RDONLY) >= 0);
+		CHECK(write(tube[1], "x", 1) == 1);
+		pause();
+	}
+	CHECK(read(tube[0], &byte, 1) == 1);
+	loader = fork();
+	CHECK(loader >= 0);
+	if (!loader) {
+		CHECK(!setuid(1000));
+		file = open(FILE_A, O_RDONLY);
+		CHECK(file >= 0 && open(FILE_A, O_RDONLY) >= 0);
+		c = open_cache("lru", PAGES);
+		take(c, file);
+		CHECK_EQ(get_status(c).counters.open_before, 2);
+		exit(0);
+	}
+	CHECK(waitpid(loader, &status, 0) == loader);
+	CHECK(!kill(stranger, SIGKILL) && waitpid(stranger, NULL, 0) == stranger);
+	CHECK(!chmod(HIPEC_DEVICE, 0600) && !close(tube[0]) && !close(tube[1]));
+	CHECK_EQ(status, 0);
+}
+
 const struct test cache_before_tests[] = {
 	{ "cache_hears_descriptors_of_before", reads_are_heard },
 	{ "cache_hears_other_processes_of_before", other_processes_are_heard },
 	{ "cache_hears_maps_of_before", faults_are_heard },
+	{ "cache_hears_no_stranger_s_descriptors_of_before", strangers_are_not_heard },
 	{ "cache_open_beside_take_keeps_references", open_beside_take_keeps_references },
 	{ 0 }
 };
