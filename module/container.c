@@ -68,7 +68,7 @@ static void unload(struct hipec_container *c)
 static void stop_works(struct hipec_container *c)
 {
 	mutex_lock(&c->lock);
-	c->dying = true;
+	WRITE_ONCE(c->dying, true);
 	mutex_unlock(&c->lock);
 	if (c->contest)
 		cancel_work_sync(&c->change);
@@ -123,6 +123,7 @@ struct hipec_container *hipec_container_new(void)
 		goto no_cpus;
 	mutex_init(&c->lock);
 	kref_init(&c->ref);
+	INIT_WORK(&c->put, hipec_container_put_work);
 	c->release = container_free;
 	hipec_core_init(&c->core, &hipec_frame_ops, 0, 0);
 	INIT_LIST_HEAD(&c->regions);

@@ -23,7 +23,10 @@ static int hipec_open(struct inode *inode, struct file *file)
 
 static int hipec_release(struct inode *inode, struct file *file)
 {
-	hipec_container_put(file->private_data);
+	struct hipec_container *c = file->private_data;
+
+	hipec_cache_close(c);
+	hipec_container_put(c);
 	return 0;
 }
 

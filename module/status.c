@@ -20,7 +20,8 @@ int hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 {
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
-	if (c->core.vm.policy)
+	/* Others see what its policy has heard of. */
+	if (c->core.vm.policy && hipec_is_insider(c, current))
 		hipec_kind_hear(c);
 	__hipec_container_status(c, s);
 	mutex_unlock(&c->lock);

@@ -14,8 +14,9 @@
  *       hipec_share_pin() or the pool's lock (pool.c): other containers' are only tried
  *         folio lock
  *           i_mmap_rwsem of the file's mapping
- *   hook_lock (cache/open.c), admin_lock and take_lock (cache/table.c), in this order,
- *   are taken around a container's, and dir_lock (cache/dir.c) under admin_lock, or alone.
+ *         cache->slots_lock (cache/file.c)
+ *   hook_lock (cache/open.c), take_lock (cache/table.c) and dir_lock (cache/dir.c) are taken with
+ *   none of the others held, and no lock of ours under them. Nobody waits in hipec_inodes.
  *   hipec_containers_lock, hipec_claims_lock and volume.c's are taken with none of
  *   the others held. Nothing is taken under them, nor under the locks of user.c,
  *   backoff.c, log.c, context.c and kept.c.
@@ -210,6 +211,7 @@ struct hipec_columns_gone;
  * @league_since: ns, when it began, if one of them reads Time; else 0
  * @contest:   its memory (league.c), which @end_contest() frees; NULL: it never had one
  * @change:    work: one of them rehearses, or takes over
+ * @put:       work: drops a reference that may be the last
  * @dying:     nobody uses it any more, and no work is queued that would
  * @debugfs:   directory
  */
@@ -288,6 +290,7 @@ struct hipec_container {
 	struct hipec_contest *contest;
 	void (*end_contest)(struct hipec_container *c);
 	struct work_struct change;
+	struct work_struct put;
 	bool dying;
 	struct dentry *debugfs;
 };
@@ -311,6 +314,8 @@ extern struct mutex hipec_containers_lock;
 extern struct xarray hipec_containers;	/* by their ids */
 struct hipec_container *hipec_container_next(u64 id);
 void hipec_container_put(struct hipec_container *c);
+void hipec_container_put_later(struct hipec_container *c);
+void hipec_container_put_work(struct work_struct *work);
 void __hipec_container_status(struct hipec_container *c,
 			      struct hipec_status *s);
 

@@ -3,7 +3,7 @@
  * All containers, and the numbers of one.
  *
  * Interface:
- * hipec_container_next(), _put()  a reference is got, and dropped
+ * hipec_container_next(), _put(), _put_later()  a reference is got, and dropped
  * __hipec_container_status()      what the user may know
  *
  * Owns hipec_containers_lock.
@@ -25,6 +25,24 @@ DEFINE_XARRAY(hipec_containers);
 void hipec_container_put(struct hipec_container *c)
 {
 	kref_put(&c->ref, c->release);
+}
+
+/* Work: likewise. */
+void hipec_container_put_work(struct work_struct *work)
+{
+	hipec_container_put(container_of(work, struct hipec_container, put));
+}
+
+/**
+ * hipec_container_put_later() - drop a reference, and have a worker do what follows
+ * @c: container
+ *
+ * Context: any but interrupts.
+ */
+void hipec_container_put_later(struct hipec_container *c)
+{
+	if (!refcount_dec_not_one(&c->ref.refcount))
+		queue_work(hipec_end_wq, &c->put);
 }
 
 /**

@@ -166,11 +166,11 @@ void hipec_event_refill_work(struct work_struct *work)
 	wake_up_all(&c->wait);	/* it may have given up frames */
 }
 
-/* The engine's host: let others run. Return: whether the task has to end. */
+/* The engine's host: let others run. Return: whether the task has to end, or the container does. */
 bool hipec_event_pause(struct hipec_core *core)
 {
 	cond_resched();
-	return fatal_signal_pending(current);
+	return fatal_signal_pending(current) || READ_ONCE(hipec_of_core(core)->dying);
 }
 
 /* The engine's host: whoever samples accesses wants to know. */

@@ -102,7 +102,8 @@ static u32 hear_files(const struct hipec_cfile *f)
 {
 	struct search s = { .inode = f->inode };
 	u32 nr = find_tables(f, NULL, 0), i;
-	struct task_struct **table = kvmalloc_array(nr, sizeof(*table), GFP_KERNEL_ACCOUNT);
+	struct task_struct **table = kvmalloc_array(nr, sizeof(*table), GFP_KERNEL_ACCOUNT |
+						    __GFP_NORETRY | __GFP_NOWARN);
 
 	if (!table)
 		return 0;
@@ -143,7 +144,7 @@ static const struct vm_operations_struct *hear_maps(struct address_space *mappin
  * @f:    file that has just been taken, in use
  * @file: descriptor that it was taken by; NULL: none
  *
- * Context: process context, sleeps; expects admin_lock.
+ * Context: process context, sleeps; the caller holds the inode.
  */
 void hipec_before_hear(struct hipec_cfile *f, struct file *file)
 {
@@ -159,7 +160,5 @@ void hipec_before_hear(struct hipec_cfile *f, struct file *file)
 	while (mapping_mapped(mapping) && (missing = hear_maps(mapping, &found)))
 		if (!hipec_hooks_copy(missing))
 			break;
-	mutex_lock(&f->cache->c->lock);
-	f->cache->c->core.counters.open_before += found;
-	mutex_unlock(&f->cache->c->lock);
+	atomic_add(found, &f->cache->open_before);
 }

@@ -21,6 +21,7 @@ static struct hipec_cache *cache_of(struct hipec_vm *vm)
 /*
  * The folio of an entry, with a reference, if it is mapped anywhere; NULL: it is not.
  * One that is mapped by whole page tables cannot be looked at page by page.
+ * Context: in hipec_inodes.
  */
 static struct folio *get_mapped(struct hipec_cache *cache, u32 h,
 				struct address_space **mapping)
@@ -29,8 +30,8 @@ static struct folio *get_mapped(struct hipec_cache *cache, u32 h,
 	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
 	struct folio *folio;
 
-	*mapping = f->inode->i_mapping;
-	if (!mapping_mapped(*mapping))
+	*mapping = hipec_mapping_of(f);
+	if (!*mapping || !mapping_mapped(*mapping))
 		return NULL;
 	rcu_read_lock();
 	folio = hipec_folio_at(*mapping, pgno - f->start);
@@ -55,19 +56,22 @@ bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset)
 	u16 *flags = &cache->c->core.vm.page[h].flags;
 	struct address_space *mapping;
 	struct folio *folio;
-	bool young;
+	bool young = false;
+	int idx;
 
 	/* Looking waits for the locks of maps. */
 	if (cache->in_reclaim)
 		return false;
+	idx = srcu_read_lock(&hipec_inodes);
 	folio = get_mapped(cache, h, &mapping);
-	if (!folio) {
+	if (folio) {
+		young = hipec_young_walk(cache->c, mapping, folio, reset);
+		*flags |= reset ? HIPEC_FOLIO_LOOKED : 0;
+		folio_put(folio);
+	} else {
 		*flags &= ~HIPEC_FOLIO_LOOKED;
-		return false;
 	}
-	young = hipec_young_walk(cache->c, mapping, folio, reset);
-	*flags |= reset ? HIPEC_FOLIO_LOOKED : 0;
-	folio_put(folio);
+	srcu_read_unlock(&hipec_inodes, idx);
 	return young;
 }
 
@@ -116,11 +120,13 @@ static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
 static bool host_mod(struct hipec_vm *vm, u32 h)
 {
 	struct hipec_cfile *f = hipec_cfile_of(cache_of(vm), vm->page[h].pgno);
+	struct address_space *mapping;
 	struct folio *folio;
 	bool dirty;
 
 	rcu_read_lock();
-	folio = hipec_folio_at(f->inode->i_mapping, vm->page[h].pgno - f->start);
+	mapping = hipec_mapping_of(f);
+	folio = mapping ? hipec_folio_at(mapping, vm->page[h].pgno - f->start) : NULL;
 	dirty = folio && folio_test_dirty(folio);
 	rcu_read_unlock();
 	return dirty;
@@ -143,11 +149,13 @@ static bool host_set_mod(struct hipec_vm *vm, u32 h)
 /* A page is mapped by a fault near it only. */
 static bool host_map(struct hipec_vm *vm, u32 h)
 {
+	int idx = srcu_read_lock(&hipec_inodes);
 	struct address_space *mapping;
 	struct folio *folio = get_mapped(cache_of(vm), h, &mapping);
 
 	if (folio)
 		folio_put(folio);
+	srcu_read_unlock(&hipec_inodes, idx);
 	return folio;
 }
 
@@ -156,16 +164,21 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 	struct hipec_cache *cache = cache_of(vm);
 	struct address_space *mapping;
 	struct folio *folio;
+	int idx;
 
 	/* Unmapping waits for the locks of maps. */
-	folio = cache->in_reclaim ? NULL : get_mapped(cache, h, &mapping);
-	if (!folio)
+	if (cache->in_reclaim)
 		return false;
-	if (!hipec_locked(mapping, folio->index, folio_nr_pages(folio), true))
-		hipec_unmap(mapping, folio->index, folio_nr_pages(folio));
-	folio_put(folio);
-	vm->page[h].flags &= ~(HIPEC_FOLIO_AROUND | HIPEC_FOLIO_LOOKED);
-	return true;
+	idx = srcu_read_lock(&hipec_inodes);
+	folio = get_mapped(cache, h, &mapping);
+	if (folio) {
+		if (!hipec_locked(mapping, folio->index, folio_nr_pages(folio), true))
+			hipec_unmap(mapping, folio->index, folio_nr_pages(folio));
+		folio_put(folio);
+		vm->page[h].flags &= ~(HIPEC_FOLIO_AROUND | HIPEC_FOLIO_LOOKED);
+	}
+	srcu_read_unlock(&hipec_inodes, idx);
+	return folio;
 }
 
 static u32 host_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
@@ -223,12 +236,17 @@ static bool folio_name(struct hipec_core *core, u32 h)
 static bool maybe_mapped(const struct hipec_cache *cache)
 {
 	const struct hipec_cfile *f;
+	bool maybe = false;
 	u32 most = 8;
 
-	list_for_each_entry(f, &cache->files, link)
-		if (!most-- || mapping_mapped(f->inode->i_mapping))
-			return true;
-	return false;
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &cache->files, link) {
+		maybe = !most-- || mapping_mapped(f->inode->i_mapping);
+		if (maybe)
+			break;
+	}
+	rcu_read_unlock();
+	return maybe;
 }
 
 /* What others had it give up goes before its lock is dropped. */

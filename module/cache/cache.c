@@ -4,7 +4,7 @@
  *
  * Interface:
  * hipec_cache_load()   a container becomes one of this kind
- * hipec_cache_end()    all its files are let go
+ * hipec_cache_close(), _end()  all its files are let go
  * hipec_cache_free()   its memory
  * hipec_cache_keep(), _drop()  it lives on when its descriptor is closed
  * hipec_cache_init(), _exit()  the module's
@@ -13,6 +13,7 @@
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "cache.h"
 
@@ -72,7 +73,7 @@ static int make(struct hipec_cache *cache)
 int hipec_cache_load(struct hipec_container *c, u32 nr)
 {
 	struct hipec_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL_ACCOUNT);
-	int ret = !cache ? -ENOMEM : c->core.pool ? 0 : reserve(nr);
+	int ret = !cache ? -ENOMEM : c->core.pool ? 0 : reserve(nr), i;
 
 	if (ret) {
 		kfree(cache);
@@ -86,20 +87,46 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 	}
 	c->cache = cache;
 	cache->c = c;
+	hipec_lockdep_init(c);
 	cache->limit = c->core.nr_frames;
 	INIT_LIST_HEAD(&cache->files);
+	init_llist_head(&cache->graves);
+	mutex_init(&cache->slots_lock);
 	INIT_LIST_HEAD(&cache->dirs);
 	INIT_LIST_HEAD(&cache->evicting);
+	INIT_LIST_HEAD(&cache->spare);
+	init_llist_head(&cache->done);
+	for (i = 0; i < HIPEC_EVICTORS; i++)
+		list_add(&cache->evictors[i].link, &cache->spare);
 	xa_init_flags(&cache->slots, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&cache->tokens, XA_FLAGS_ACCOUNT);
 	INIT_WORK(&cache->drain, hipec_touch_work);
+	INIT_DELAYED_WORK(&cache->search, hipec_cache_search_lost);
 	INIT_WORK(&cache->clean, hipec_refused_clean);
 	INIT_DELAYED_WORK(&cache->compact, hipec_cache_compact);
 	INIT_WORK(&cache->code, hipec_file_code);
+	INIT_WORK(&cache->bury, hipec_file_bury_work);
 	ret = c->core.pool || c->core.taken ? make(cache) : -ENOMEM;
 	if (ret)
 		hipec_cache_free(c);
 	return ret;
+}
+
+/**
+ * hipec_cache_close() - the descriptor of a container is closed
+ * @c: container; nothing if it lives on, or is of another kind
+ *
+ * Somebody may have it for a moment longer, such as who makes a file in its directory: what it has
+ * goes now, and its policy is told no more.
+ *
+ * Context: process context, sleeps; expects no lock of ours.
+ */
+void hipec_cache_close(struct hipec_container *c)
+{
+	if (!c->cache || READ_ONCE(c->cache->kept))
+		return;
+	WRITE_ONCE(c->dying, true);	/* whoever tells its policy of much stops */
+	hipec_cache_release(c, -1);
 }
 
 /**
@@ -119,6 +146,8 @@ void hipec_cache_end(struct hipec_container *c)
 	if (!cache)
 		return;
 	hipec_cache_release(c, -1);
+	/* Files that others had let go just before; and who was in the middle of a miss. */
+	wait_var_event(&cache->nr_files, !atomic_read(&cache->nr_files));
 	hipec_pressure_leave(cache);
 	mutex_lock(&c->lock);
 	cache->ended = true;
@@ -126,7 +155,9 @@ void hipec_cache_end(struct hipec_container *c)
 	/* Hits that found a file just before that. */
 	synchronize_rcu();
 	cancel_work_sync(&cache->drain);
+	cancel_work_sync(&cache->bury);
 	cancel_work_sync(&cache->code);
+	cancel_delayed_work_sync(&cache->search);
 	cancel_work_sync(&cache->clean);
 	cancel_delayed_work_sync(&cache->compact);
 }
@@ -157,6 +188,7 @@ void hipec_cache_free(struct hipec_container *c)
 static void hear(struct hipec_container *c)
 {
 	hipec_touch_drain_all(c->cache);
+	c->core.counters.open_before = atomic_read(&c->cache->open_before);
 }
 
 static void wants(struct hipec_container *c)

@@ -22,31 +22,42 @@
  * take.c    what a user wants taken, and let go of
  * table.c   the files that are taken
  * file.c    one file
+ * numbers.c its page numbers
  * dir.c     a directory likewise, and what comes into it
  * open.c    what a cgroup's processes open is taken
  * hooks.c   what the kernel calls for a file that is taken
  * before.c  what had a file open before it was taken
- * touch.c   which pages were touched, on their way to the policy
+ * touch.c   which pages were touched, or come, on their way to the policy
+ * tell.c    by read() and write()
+ * drain.c   and there
  * bits.c    what the policy asks of its host
  * maps.c    which pages of maps were touched
  * miss.c    what is about to be read
+ * come.c    what comes gets its entry
  * policy.c  what the policy is asked and told
+ * search.c  pages of a whole file
  * budget.c  pages that are held, and that may be
  * why.c     where a page stands
  * evict.c   folios leave the page cache
+ * refused.c those that could not
  * mlock.c   but for those that mlock() holds
  * window.c  how much is read at once
  * pressure.c  memory cgroups, and the machine's memory
  * surrender.c whether the kernel's reclaim leaves files alone
  * share.c   frames of the pool
+ * lockdep.c who may not wait for a policy
  */
 #ifndef HIPEC_CACHE_CACHE_H
 #define HIPEC_CACHE_CACHE_H
 
+#include <linux/llist.h>
 #include <linux/percpu.h>
+#include <linux/srcu.h>
 
 #include "../compat.h"
+#include "evict.h"
 #include "host.h"
+#include "touch.h"
 
 struct hipec_mark;
 struct readahead_control;
@@ -69,61 +80,9 @@ struct readahead_control;
 #define HIPEC_SLOT_SHIFT 12
 #define HIPEC_SLOT_PAGES (1u << HIPEC_SLOT_SHIFT)
 
-/* Folios that are evicted together. */
-#define HIPEC_MAX_VICTIMS 32
-
-/* Ranges of touched pages that a CPU keeps; a power of two. */
-#define HIPEC_MAX_TOUCHES 256
-
-/**
- * enum hipec_touch - how pages were touched
- * @HIPEC_BY_READ:   by read(), or the fault of a map
- * @HIPEC_BY_WRITE:  by write(), or a fault to write
- * @HIPEC_BY_AROUND: mapped by the fault of a neighbour
- * @HIPEC_BY_KNOWN:  by read(), one page, whose entry was looked up without the lock
- */
-enum hipec_touch {
-	HIPEC_BY_READ,
-	HIPEC_BY_WRITE,
-	HIPEC_BY_AROUND,
-	HIPEC_BY_KNOWN,
-};
-
-/* Of which touches somebody wants to know. */
-enum hipec_hear {
-	HIPEC_HEAR_ALL,
-	HIPEC_HEAR_BITS,	/* of all, and of pages that the policy has only their bits */
-	HIPEC_HEAR_SAMPLED,	/* of pages that the shadow samples, or the league (core/) */
-	HIPEC_HEAR_NONE,
-};
-
-/**
- * struct hipec_touches - of one CPU and one container: a ring
- * @mapped: first of the pages that the last fault mapped behind its own
- * @nr_mapped: their number
- * @missed: something was read since the last note
- * @hits:   pages that were touched and not noted, as nobody wants to know, ever
- * @told:   of these, that were counted; under c->lock
- * @head:  ranges that were noted, ever; it wraps
- * @tail:  ranges that the policy was told of, likewise; under c->lock
- * @range: in the order in which they came
- *
- * Only its own CPU, with preemption disabled, changes what says nothing else.
- */
-struct hipec_touches {
-	u32 mapped, nr_mapped;
-	bool missed;
-	u64 hits, told;
-	u32 head;
-	u32 tail;
-	struct hipec_touched {
-		u32 pgno;
-		u32 nr : 30;	/* pages */
-		u32 how : 2;	/* enum hipec_touch */
-		/* of the program; 0: not known, or nobody asks. BY_KNOWN: the entry */
-		u64 context;
-	} range[HIPEC_MAX_TOUCHES];
-};
+/* Mark the slots of files that are lost, and of those that turned out to be code. */
+#define HIPEC_SLOT_LOST XA_MARK_1
+#define HIPEC_SLOT_CODE XA_MARK_2
 
 /* Entries, linked by their handles. */
 struct hipec_folios {
@@ -158,8 +117,9 @@ struct hipec_maps {
  * struct hipec_cfile - a file that is taken
  * @hash:    of all files, by inode; RCU
  * @link:    cache->files, under c->lock
+ * @grave:   cache->graves, once it is dead
  * @cache:   whose it is; invariant
- * @inode:   valid while the file is taken: the mark holds it
+ * @inode:   of hipec_mapping_of(): the mark holds it until the file is dead
  * @start:   page number of its first page; invariant
  * @nr:      page numbers that it has; invariant
  * @end:     no entry was ever of its page number @end or a later one; under c->lock
@@ -167,16 +127,20 @@ struct hipec_maps {
  * @writers: it may have been open to write before it was taken: such writes are not
  *           heard of. Under c->lock
  * @opened:  it was taken as a cgroup's process opened it; invariant
- * @code:    and it was mapped to execute
+ * @code:    and it was mapped to execute; its slot has HIPEC_SLOT_CODE
  * @outgrown: it is larger than its page numbers; under c->lock
+ * @large:   it may have folios of several pages; invariant
+ * @lost:    pages of it may have no entry: the kernel's reclaim has it. No lock
  * @capped:  windows of those who have it open may be narrower than the disk's
- * @users:   1, and who uses it without a lock; 0: it is let go
+ * @dead:    it is let go, and nobody finds it any more; its entries go later. Under take_lock
+ * @users:   1 until they have, and who uses it without a lock; 0: it is freed
  * @mark:    holds the inode, and tells when it goes
  * @rcu:     frees it
  */
 struct hipec_cfile {
 	struct hlist_node hash;
 	struct list_head link;
+	struct llist_node grave;
 	struct hipec_cache *cache;
 	struct inode *inode;
 	u32 start;
@@ -187,52 +151,33 @@ struct hipec_cfile {
 	bool opened;
 	bool code;
 	bool outgrown;
+	bool large;
+	bool lost;
 	bool capped;
+	bool dead;
 	atomic_t users;
 	struct hipec_mark *mark;
 	struct rcu_head rcu;
 };
 
 /**
- * struct hipec_victim - a victim that is about to be evicted
- * @f:    its file
- * @idx:  first page there
- * @nr:   pages
- * @h:    its entry; 0: somebody has finished it. Under c->lock
- * @gone: it is known to have gone
- */
-struct hipec_victim {
-	struct hipec_cfile *f;
-	u32 idx;
-	u32 nr;
-	u32 h;
-	bool gone;
-};
-
-/**
- * struct hipec_evicting - victims that a task evicts together
- * @link:   cache->evicting, while it does not hold c->lock
- * @nr:     victims
- * @pages:  of them
- * @victim: in the order of their pages
- */
-struct hipec_evicting {
-	struct list_head link;
-	u32 nr;
-	u32 pages;
-	struct hipec_victim victim[HIPEC_MAX_VICTIMS];
-};
-
-/**
  * struct hipec_cache - what a container has to do with the page cache
  * @c:       container; invariant
- * @files:   of struct hipec_cfile
+ * @files:   of struct hipec_cfile; changed under take_lock, RCU
+ * @moves:   of entries to other numbers, by a table that gets shorter
  * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
  * @nr_dirs: their number
+ * @nr_groups: cgroups whose files are taken; under hook_lock (open.c)
+ * @nr_files: of struct hipec_cfile that are not freed; no lock
+ * @open_before: open files that were so before theirs was taken; no lock
+ * @graves:  those that are dead, and whose entries are there still
+ * @nr_graves: their number; no lock
+ * @bury:    work: these go
  * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
- * @next_slot: where those that are free are looked for; under take_lock (table.c)
+ * @slots_lock: one that looks for page numbers at a time
+ * @next_slot: where those that are free are looked for; under it, as:
  * @none_of: of so many slots, or more, there are none that are free and follow each other;
- *           0: not known. Under take_lock
+ *           0: not known
  * @last:    file that was looked up last; NULL: none
  * @ahead:   folios that were read and not touched
  * @refused: folios that were given up and could not go
@@ -241,12 +186,14 @@ struct hipec_evicting {
  * @usable:  of these, what the policy may count on, in folios
  * @rises:   times that there was a little more of it
  * @whole:   pages that the kernel read together for the last large read() that stayed whole
- * @misfits: pages that got no entry, until the files are searched for them
+ * @owed:    pages that were noted as missed or written, which the policy has not heard of. No lock
  * @victims: folios to be evicted
  * @own:     those of them that the lock's holder evicts
  * @urgent:  one of them is not mapped: there is nothing to wait for
  * @evicting: of struct hipec_evicting: those that tasks evict that do not hold it
  * @nr_evicting: pages of these
+ * @spare:   those that nobody uses, of @evictors
+ * @done:    those that are to be finished by who has the lock; no lock
  * @freed:   pages that victims have freed, ever
  * @deaf:    the policy does not ask whether a page was referenced, and has no Access
  * @bits:    the policy has no Access: touches of live pages set their bits, and nothing else
@@ -274,6 +221,7 @@ struct hipec_evicting {
  *           was told may be missing until its notes are half full
  * @maps:    which pages of maps were touched
  * @drain:   work: tells the policy of them
+ * @search:  work: files that are lost get their entries
  * @clean:   work: writes what is dirty
  * @compact: work: has tables get shorter
  * @code:    work: lets files go that turned out to be code
@@ -285,9 +233,17 @@ struct hipec_evicting {
 struct hipec_cache {
 	struct hipec_container *c;
 	struct list_head files;
+	u32 moves;
 	struct list_head dirs;
 	u32 nr_dirs;
+	u32 nr_groups;
+	atomic_t nr_files;
+	atomic_t open_before;
+	struct llist_head graves;
+	atomic_t nr_graves;
+	struct work_struct bury;
 	struct xarray slots;
+	struct mutex slots_lock;
 	u32 next_slot;
 	u32 none_of;
 	struct hipec_cfile *last;
@@ -298,12 +254,15 @@ struct hipec_cache {
 	u32 usable;
 	u32 rises;
 	u32 whole;
-	u32 misfits;
+	atomic_t owed;
 	struct hipec_folios victims;
 	bool urgent;
 	struct hipec_evicting own;
 	struct list_head evicting;
 	u32 nr_evicting;
+	struct list_head spare;
+	struct llist_head done;
+	struct hipec_evicting evictors[HIPEC_EVICTORS];
 	u64 freed;
 	bool deaf, bits;
 	enum hipec_hear hear;
@@ -329,6 +288,7 @@ struct hipec_cache {
 	cpumask_var_t noted;
 	struct hipec_maps maps;
 	struct work_struct drain;
+	struct delayed_work search;
 	struct work_struct clean;
 	struct delayed_work compact;
 	struct work_struct code;
@@ -340,6 +300,17 @@ static inline u32 hipec_folio_pages(const struct hipec_vm *vm, u32 h)
 {
 	return 1u << ((vm->page[h].flags & HIPEC_FOLIO_ORDER) >>
 		      HIPEC_FOLIO_ORDER_SHIFT);
+}
+
+extern struct srcu_struct hipec_inodes;
+
+/*
+ * The pages of a file; NULL: its inode goes. Context: in hipec_inodes, or under rcu_read_lock() by
+ * who does not sleep, or by who has it open.
+ */
+static inline struct address_space *hipec_mapping_of(const struct hipec_cfile *f)
+{
+	return READ_ONCE(f->dead) ? NULL : f->inode->i_mapping;
 }
 
 /* Whether somebody wants to know where in the program touches come from. */
@@ -358,6 +329,12 @@ static inline struct hipec_cfile *hipec_cfile_of(struct hipec_cache *cache,
 	if (unlikely(!f || pgno - f->start >= f->nr))
 		f = cache->last = xa_load(&cache->slots, pgno >> HIPEC_SLOT_SHIFT);
 	return f;
+}
+
+/* Whether an entry is a victim. Context: expects c->lock. */
+static inline bool hipec_is_victim(const struct hipec_cache *cache, u32 h)
+{
+	return (cache->c->core.vm.page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM;
 }
 
 /* The slot of page numbers behind those of a file. */
@@ -427,6 +404,10 @@ static inline bool hipec_touch_last(const struct hipec_cache *cache, u32 pgno,
 	return raw_cpu_read(cache->touches->mapped) - 1 - pgno < nr;
 }
 
+/* lockdep.c */
+void hipec_lockdep_init(struct hipec_container *c);
+void hipec_lockdep_teach(struct hipec_container *c, struct inode *inode);
+
 /* dir.c */
 int hipec_dir_init(void);
 void hipec_dir_exit(void);
@@ -434,10 +415,14 @@ int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other);
 bool hipec_dir_release(struct hipec_cache *cache, const struct inode *inode);
 
 /* table.c */
-extern struct mutex hipec_admin_lock, hipec_take_lock;
+extern struct mutex hipec_take_lock;
 struct hipec_cfile *hipec_file_find(const struct inode *inode);
 struct hipec_cfile *hipec_file_get(const struct inode *inode);
 void hipec_file_put(struct hipec_cfile *f);
+struct hipec_cfile *hipec_file_marked(struct hipec_cache *cache, unsigned long *slot,
+				      xa_mark_t mark);
+struct inode *hipec_inode_hold(const struct hipec_cfile *f);
+void hipec_inode_put(struct inode *inode);
 void hipec_file_add(struct hipec_cfile *f);
 void hipec_file_remove(struct hipec_cfile *f);
 int hipec_files_init(void);
@@ -450,6 +435,8 @@ int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file 
 int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct file *file);
 bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode);
 void hipec_file_code(struct work_struct *work);
+void hipec_file_bury(struct hipec_cache *cache);
+void hipec_file_bury_work(struct work_struct *work);
 int hipec_file_init(void);
 void hipec_file_exit(void);
 
@@ -469,16 +456,6 @@ bool hipec_hooks_has(const struct inode *inode);
 /* before.c */
 void hipec_before_hear(struct hipec_cfile *f, struct file *file);
 
-/* touch.c */
-bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
-		      enum hipec_touch how, u64 context);
-void hipec_touch_missed(struct hipec_cache *cache);
-bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context);
-void hipec_touch_drain(struct hipec_cache *cache);
-void hipec_touch_drain_all(struct hipec_cache *cache);
-void hipec_touch_wants(struct hipec_cache *cache);
-void hipec_touch_work(struct work_struct *work);
-
 /* bits.c */
 bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset);
 void hipec_folios_spare(struct hipec_cache *cache);
@@ -494,17 +471,30 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 cont
 /* policy.c */
 u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno);
 void hipec_entry_drop(struct hipec_cache *cache, u32 h);
-int hipec_order_at(struct address_space *mapping, pgoff_t idx);
+int hipec_order_at(const struct hipec_cfile *f, pgoff_t idx);
 void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want);
 u32 hipec_cache_bring(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		      u32 order, long left);
-void hipec_cache_settle_unlocked(struct hipec_cache *cache);
+bool hipec_cache_settle_unlocked(struct hipec_cache *cache);
 u32 hipec_cache_give(struct hipec_cache *cache, u32 want);
 void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 			 enum hipec_touch how);
-void hipec_cache_search(struct hipec_cfile *f);
-void hipec_cache_forget(struct hipec_cfile *f);
 u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
+
+/* search.c */
+void hipec_cache_search(struct hipec_cfile *f);
+void hipec_cache_search_lost(struct work_struct *work);
+void hipec_cache_forget(struct hipec_cfile *f);
+
+/* come.c */
+void hipec_cache_come_begin(struct hipec_cfile *f, u32 nr);
+void hipec_cache_come(struct hipec_cfile *f, pgoff_t idx, u32 nr, long left);
+void hipec_cache_missed(struct hipec_cache *cache, u32 pgno, u32 nr);
+
+/* numbers.c */
+u32 hipec_numbers_for(const struct hipec_cache *cache, const struct inode *inode);
+int hipec_numbers_give(struct hipec_cfile *f);
+void hipec_numbers_take(struct hipec_cfile *f);
 
 /* budget.c */
 void hipec_cache_account(struct hipec_cache *cache);
@@ -520,23 +510,11 @@ void hipec_window_judge(struct hipec_cache *cache, bool touched);
 void hipec_window_set(struct hipec_cfile *f, struct file_ra_state *ra, pgoff_t index);
 ssize_t hipec_window_read(struct kiocb *iocb, struct iov_iter *to,
 			  ssize_t (*read)(struct kiocb *iocb, struct iov_iter *to));
-void hipec_window_forget(struct hipec_cfile *f);
+void hipec_window_forget(struct address_space *mapping);
 
 /* share.c */
 void hipec_cache_grow(struct hipec_cache *cache, const struct hipec_demand *d);
 void hipec_cache_hand_back(struct hipec_cache *cache);
-
-/* evict.c */
-void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h);
-void hipec_folios_del(struct hipec_cache *cache, u32 h);
-void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live);
-bool hipec_victims_wait(const struct hipec_cache *cache);
-void hipec_victims_evict(struct hipec_cache *cache);
-void hipec_victims_evict_unlocked(struct hipec_cache *cache);
-void hipec_victim_finish(struct hipec_cache *cache, u32 h);
-void hipec_refused_retry(struct hipec_cache *cache, u32 most);
-void hipec_refused_clean(struct work_struct *work);
-void hipec_evictable_again(struct address_space *mapping);
 
 /* compact.c */
 void hipec_cache_compact(struct work_struct *work);
@@ -564,8 +542,10 @@ bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr);
 
 /* surrender.c */
 unsigned long hipec_surrender_more(struct hipec_cache *cache);
-bool hipec_cache_outgrown(struct hipec_cfile *f);
-bool hipec_cache_keep_away(struct hipec_cfile *f);
+void hipec_cache_lose(struct hipec_cfile *f, unsigned long ticks);
+void hipec_cache_outgrown(struct hipec_cfile *f);
+void hipec_cache_keep_away(struct hipec_cfile *f);
+void hipec_cache_hand_over(struct hipec_cfile *f);
 
 /* pressure.c: reclaim in a cgroup stops as soon as it has so many pages. */
 #define HIPEC_PRESSURE_ENOUGH 128

@@ -47,6 +47,7 @@ static bool drop_one(struct hipec_cache *cache)
 		return false;
 	if (flags & HIPEC_PAGE_USED) {
 		hipec_page_move(vm, last, to);
+		cache->moves++;
 		rename_on_list(cache, last, to);
 		if (core->pool)
 			hipec_pool_renamed(core, last, to);

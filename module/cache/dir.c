@@ -5,7 +5,8 @@
  * has it open, so its first access is heard. What is there already is taken one by one
  * by whoever asks for the directory, after it: so nothing is missed.
  *
- * The events come with the directory's i_rwsem held: it is taken before admin_lock.
+ * The events come with the directory's i_rwsem held, in the time of whoever makes a file: nothing is
+ * waited for there.
  *
  * Interface:
  * hipec_dir_take()     take a directory
@@ -24,7 +25,8 @@
  * @mark:  of fsnotify: it holds the inode
  * @hash:  of all directories, by inode; under dir_lock
  * @link:  cache->dirs, under dir_lock
- * @cache: whose it is; under dir_lock. NULL: it was let go
+ * @cache: whose it is; under dir_lock. NULL: it was let go, or is not found yet
+ * @gone:  of its own accord, before it was found; under dir_lock
  * @inode: valid while it is taken
  * @uid:   who took it: files of others stay theirs
  * @all:   who took it may have any file
@@ -34,12 +36,12 @@ struct hipec_cdir {
 	struct hlist_node hash;
 	struct list_head link;
 	struct hipec_cache *cache;
+	bool gone;
 	struct inode *inode;
 	kuid_t uid;
 	bool all;
 };
 
-/* Under admin_lock (table.c), or alone where an inode goes. */
 static DEFINE_MUTEX(dir_lock);
 static DEFINE_HASHTABLE(dirs, 10);
 static struct fsnotify_group *group;
@@ -64,6 +66,15 @@ static void forget(struct hipec_cdir *d)
 	d->cache = NULL;
 }
 
+/* Context: expects dir_lock. */
+static void publish(struct hipec_cdir *d, struct hipec_cache *cache)
+{
+	d->cache = cache;
+	hash_add(dirs, &d->hash, (unsigned long)d->inode);
+	list_add_tail(&d->link, &cache->dirs);
+	cache->nr_dirs++;
+}
+
 /*
  * Watch @inode, which the caller holds, as @like. Return: 0; -EBUSY if it is watched,
  * @other says for whom; -ENOSPC; -ENOMEM.
@@ -73,7 +84,8 @@ static int watch(struct hipec_cache *cache, struct inode *inode,
 {
 	struct mem_cgroup *old;
 	struct hipec_cdir *d;
-	int ret = -EBUSY;
+	bool done;
+	int ret;
 
 	if (READ_ONCE(cache->nr_dirs) >= HIPEC_MAX_DIRS)
 		return -ENOSPC;
@@ -88,25 +100,20 @@ static int watch(struct hipec_cache *cache, struct inode *inode,
 	d->all = like->all;
 	fsnotify_init_mark(&d->mark, group);
 	d->mark.mask = FS_CREATE | FS_MOVED_TO;
+	ret = fsnotify_add_inode_mark(&d->mark, inode, 0);
 	mutex_lock(&dir_lock);
 	*other = owner_of(inode);
-	if (!*other) {
-		d->cache = cache;
-		hash_add(dirs, &d->hash, (unsigned long)inode);
-		list_add_tail(&d->link, &cache->dirs);
-		cache->nr_dirs++;
-	}
+	done = !ret && !*other && !d->gone;
+	if (done)
+		publish(d, cache);
 	mutex_unlock(&dir_lock);
-	if (!*other)
-		ret = fsnotify_add_inode_mark(&d->mark, inode, 0);
-	if (ret) {
-		mutex_lock(&dir_lock);
-		if (d->cache)
-			forget(d);
-		mutex_unlock(&dir_lock);
-		fsnotify_put_mark(&d->mark);
-	}
-	return ret;
+	if (done)
+		return 0;
+	if (!ret)
+		fsnotify_destroy_mark(&d->mark, group);
+	fsnotify_put_mark(&d->mark);
+	/* It goes already; or one that has just been let go of may have its mark still. */
+	return !ret && !*other ? 0 : ret == -ENOMEM ? ret : -EBUSY;
 }
 
 static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
@@ -120,19 +127,22 @@ static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 	if (!inode || !(mask & (FS_CREATE | FS_MOVED_TO)) ||
 	    (!d->all && !uid_eq(inode->i_uid, d->uid)))
 		return 0;
-	mutex_lock(&hipec_admin_lock);
-	/* It does not go before admin_lock is free: hipec_cache_end(). */
+	/* While it has a container, that lets go of it before it ends. */
 	mutex_lock(&dir_lock);
 	cache = d->cache;
+	if (cache && !kref_get_unless_zero(&cache->c->ref))
+		cache = NULL;
 	mutex_unlock(&dir_lock);
-	if (cache && S_ISDIR(inode->i_mode))
+	if (!cache)
+		return 0;
+	if (S_ISDIR(inode->i_mode))
 		watch(cache, inode, d, &other);
-	else if (cache && S_ISREG(inode->i_mode))
+	else if (S_ISREG(inode->i_mode))
 		ret = hipec_file_take_new(cache, inode, NULL);
 	if (ret == -ENOSPC || ret == -EDQUOT)
 		pr_warn_ratelimited("container %llu can have no more files: new ones are the kernel's\n",
 				    cache->c->id);
-	mutex_unlock(&hipec_admin_lock);
+	hipec_container_put_later(cache->c);
 	return 0;
 }
 
@@ -144,6 +154,7 @@ static void dir_goes(struct fsnotify_mark *mark, struct fsnotify_group *g)
 
 	mutex_lock(&dir_lock);
 	ours = d->cache;
+	d->gone = true;
 	if (ours)
 		forget(d);
 	mutex_unlock(&dir_lock);
@@ -168,7 +179,7 @@ static const struct fsnotify_ops dir_ops = {
  * @inode: directory, which the caller of the device owns; it is held
  * @other: gets the container that has it, or 0
  *
- * Context: process context, sleeps; expects admin_lock.
+ * Context: process context, sleeps; expects no lock of ours.
  * Return: 0; -EBUSY if a container has it; -ENOSPC if @cache has HIPEC_MAX_DIRS;
  *         -ENOMEM.
  */
@@ -186,7 +197,7 @@ int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other)
  * @cache: cache
  * @inode: directory; NULL: all
  *
- * Context: process context, sleeps; expects admin_lock.
+ * Context: process context, sleeps; expects no lock of ours.
  * Return: whether there was one.
  */
 bool hipec_dir_release(struct hipec_cache *cache, const struct inode *inode)

@@ -10,11 +10,9 @@
  * hipec_victim_add()           an entry is to be evicted
  * hipec_victims_wait()         whether they may stay a while
  * hipec_victims_evict()        evict them
- * hipec_victims_evict_unlocked()  and have others go on meanwhile
+ * hipec_victims_evict_unlocked(), _finish()  and have others go on meanwhile
  * hipec_victim_finish()        one that somebody wants to know of
- * hipec_refused_retry()        look at those again that could not go
- * hipec_refused_clean()        work: write them
- * hipec_evictable_again()      folios of a file that is let go
+ * hipec_stay_of()              what keeps a folio
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -99,14 +97,14 @@ static noinline bool is_mapped(struct hipec_cache *cache, u32 h)
 {
 	u32 pgno = cache->c->core.vm.page[h].pgno;
 	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
-	struct address_space *mapping = f->inode->i_mapping;
-	struct folio *folio;
+	struct address_space *mapping;
+	struct folio *folio = NULL;
 	bool mapped;
 
-	if (!mapping_mapped(mapping))
-		return false;
 	rcu_read_lock();
-	folio = hipec_folio_at(mapping, pgno - f->start);
+	mapping = hipec_mapping_of(f);
+	if (mapping && mapping_mapped(mapping))
+		folio = hipec_folio_at(mapping, pgno - f->start);
 	mapped = folio && folio_mapped(folio);
 	rcu_read_unlock();
 	return mapped;
@@ -155,30 +153,24 @@ static void sort_victims(struct hipec_evicting *e)
 	}
 }
 
-/* What keeps a folio in the page cache. */
-enum stay {
-	STAY_GONE,	/* nothing: it is not there */
-	STAY_BUSY,	/* somebody uses it, or a batch of a CPU holds it */
-	STAY_MAPPED,
-	STAY_DIRTY,	/* or it is being written */
-	STAY_LOCKED,	/* by mlock() */
-};
-
-static enum stay find_stay(struct address_space *mapping, u32 idx)
+/* What keeps page @idx of a file in the page cache. Context: any. */
+enum hipec_stay hipec_stay_of(const struct hipec_cfile *f, u32 idx)
 {
-	enum stay stay = STAY_BUSY;
+	struct address_space *mapping;
+	enum hipec_stay stay = HIPEC_STAY_BUSY;
 	struct folio *folio;
 
 	rcu_read_lock();
-	folio = hipec_folio_at(mapping, idx);
+	mapping = hipec_mapping_of(f);
+	folio = mapping ? hipec_folio_at(mapping, idx) : NULL;
 	if (!folio)
-		stay = STAY_GONE;
+		stay = HIPEC_STAY_GONE;
 	else if (folio_test_mlocked(folio))
-		stay = STAY_LOCKED;
+		stay = HIPEC_STAY_LOCKED;
 	else if (folio_test_dirty(folio) || folio_test_writeback(folio))
-		stay = STAY_DIRTY;
+		stay = HIPEC_STAY_DIRTY;
 	else if (folio_mapped(folio))
-		stay = STAY_MAPPED;
+		stay = HIPEC_STAY_MAPPED;
 	rcu_read_unlock();
 	return stay;
 }
@@ -194,7 +186,7 @@ static bool unmap_run(const struct hipec_victim *v, u32 nr)
 	u32 i, from = 0, to = 0;
 
 	for (i = 0; i < nr; i++) {
-		if (find_stay(mapping, v[i].idx) != STAY_MAPPED)
+		if (hipec_stay_of(v->f, v[i].idx) != HIPEC_STAY_MAPPED)
 			continue;
 		if (from != to && v[i].idx != to) {
 			locked |= !hipec_unmap(mapping, from, to - from);
@@ -212,7 +204,7 @@ static bool unmap_run(const struct hipec_victim *v, u32 nr)
 static bool any_busy(const struct hipec_victim *v, u32 nr)
 {
 	for (; nr; nr--, v++)
-		if (find_stay(v->f->inode->i_mapping, v->idx) == STAY_BUSY)
+		if (hipec_stay_of(v->f, v->idx) == HIPEC_STAY_BUSY)
 			return true;
 	return false;
 }
@@ -254,32 +246,35 @@ static bool evict_mapped(const struct hipec_victim *v, u32 nr, bool wait)
 	return invalidate_run(v, nr);
 }
 
-/* Victims of one file. */
-static void evict_file(struct hipec_victim *v, u32 nr, bool wait)
+/*
+ * Victims that follow each other. Those of a file that is let go are the kernel's. An inode waits
+ * for no more than this.
+ */
+static bool evict_run(struct hipec_victim *v, u32 nr, bool wait)
 {
-	bool mapped = mapping_mapped(v->f->inode->i_mapping), gone;
-	u32 i, first = 0;
+	int idx = srcu_read_lock(&hipec_inodes);
+	struct address_space *mapping = hipec_mapping_of(v->f);
+	bool gone = false;
 
-	for (i = 1; i <= nr; i++) {
-		if (i < nr && v[i].idx == v[i - 1].idx + v[i - 1].nr)
-			continue;
-		gone = mapped ? evict_mapped(&v[first], i - first, wait) :
-				invalidate_run(&v[first], i - first);
-		while (first < i)
-			v[first++].gone = gone;
-	}
+	if (mapping)
+		gone = mapping_mapped(mapping) ? evict_mapped(v, nr, wait) : invalidate_run(v, nr);
+	srcu_read_unlock(&hipec_inodes, idx);
+	return gone;
 }
 
 /* Evict them all. Needs no lock, if their files are in use. */
 static void evict_all(struct hipec_evicting *e, bool wait)
 {
+	struct hipec_victim *v = e->victim;
 	u32 i, first = 0;
+	bool gone;
 
 	for (i = 1; i <= e->nr; i++) {
-		if (i < e->nr && e->victim[i].f == e->victim[first].f)
+		if (i < e->nr && v[i].f == v[first].f && v[i].idx == v[i - 1].idx + v[i - 1].nr)
 			continue;
-		evict_file(&e->victim[first], i - first, wait);
-		first = i;
+		gone = evict_run(&v[first], i - first, wait);
+		while (first < i)
+			v[first++].gone = gone;
 	}
 }
 
@@ -292,7 +287,7 @@ static void finish_one(struct hipec_cache *cache, struct hipec_victim *v, bool g
 
 	*flags &= ~(HIPEC_FOLIO_PENDING | HIPEC_FOLIO_REF | HIPEC_FOLIO_LOOKED |
 		    HIPEC_FOLIO_VICTIM);
-	if (!gone && find_stay(v->f->inode->i_mapping, v->idx) != STAY_GONE) {
+	if (!gone && hipec_stay_of(v->f, v->idx) != HIPEC_STAY_GONE) {
 		cache->held += v->nr;
 		hipec_folios_add(cache, HIPEC_FOLIO_REFUSED, v->h);
 		if (pending)
@@ -401,28 +396,53 @@ void hipec_victims_evict(struct hipec_cache *cache)
 	}
 }
 
-/* Files of victims are in use no more, up to victim @nr. */
-static void put_files(struct hipec_evicting *e, u32 nr)
-{
-	u32 i;
-
-	for (i = 0; i < nr; i++)
-		if (!i || e->victim[i].f != e->victim[i - 1].f)
-			hipec_file_put(e->victim[i].f);
-}
-
-/* Return: whether their files are in use from now on; if not, one of them is let go. */
-static bool get_files(struct hipec_evicting *e)
+/* Files of victims are in use. Context: expects c->lock: as long as they have entries, they are. */
+static void get_files(const struct hipec_evicting *e)
 {
 	u32 i;
 
 	for (i = 0; i < e->nr; i++)
-		if ((!i || e->victim[i].f != e->victim[i - 1].f) &&
-		    !atomic_inc_not_zero(&e->victim[i].f->users)) {
-			put_files(e, i);
-			return false;
-		}
-	return true;
+		if (!i || e->victim[i].f != e->victim[i - 1].f)
+			atomic_inc(&e->victim[i].f->users);
+}
+
+static void put_files(const struct hipec_evicting *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr; i++)
+		if (!i || e->victim[i].f != e->victim[i - 1].f)
+			hipec_file_put(e->victim[i].f);
+}
+
+/* Victims that a task has evicted without the lock. Context: expects c->lock. */
+static void finish_unlocked(struct hipec_cache *cache, struct hipec_evicting *e)
+{
+	cache->nr_evicting -= e->pages;
+	list_del(&e->link);
+	finish(cache, e);
+	put_files(e);
+}
+
+/* Those of tasks that did not get the lock again. Context: expects c->lock; may sleep. */
+void hipec_victims_finish(struct hipec_cache *cache)
+{
+	struct hipec_evicting *e, *next;
+
+	lockdep_assert_held(&cache->c->lock);
+	llist_for_each_entry_safe(e, next, llist_del_all(&cache->done), done) {
+		finish_unlocked(cache, e);
+		list_add(&e->link, &cache->spare);
+	}
+}
+
+/* The same for a task that holds the lock meanwhile. */
+static void evict_locked(struct hipec_cache *cache)
+{
+	while (take_victims(cache, &cache->own, true)) {
+		evict_all(&cache->own, true);
+		finish(cache, &cache->own);
+	}
 }
 
 /**
@@ -434,35 +454,44 @@ static bool get_files(struct hipec_evicting *e)
  * fault on this CPU stays a victim until the next miss, and so may those that are mapped,
  * for longer (hipec_victims_wait()).
  *
+ * The caller may have pages locked that others want: where somebody else has the lock behind
+ * that, what was evicted is left to the next one who gets it.
+ *
  * Context: expects c->lock, and not from within an event; sleeps. All that it guards may
  * be another when it returns.
+ * Return: whether the caller has the lock.
  */
-void hipec_victims_evict_unlocked(struct hipec_cache *cache)
+bool hipec_victims_evict_unlocked(struct hipec_cache *cache)
 {
 	struct hipec_container *c = cache->c;
 	u64 context = c->core.context;
-	struct hipec_evicting e HIPEC_UNINITIALIZED;
+	struct hipec_evicting *e;
 
 	if (hipec_victims_wait(cache))
-		return;
-	while (take_victims(cache, &e, true)) {
-		if (!get_files(&e)) {
-			evict_all(&e, true);
-			finish(cache, &e);
-			continue;
-		}
-		list_add(&e.link, &cache->evicting);
-		cache->nr_evicting += e.pages;
+		return true;
+	e = list_first_entry_or_null(&cache->spare, struct hipec_evicting, link);
+	if (!e) {
+		evict_locked(cache);
+		return true;
+	}
+	list_del(&e->link);
+	while (take_victims(cache, e, true)) {
+		get_files(e);
+		list_add(&e->link, &cache->evicting);
+		cache->nr_evicting += e->pages;
 		c->core.context = 0;
 		mutex_unlock(&c->lock);
-		evict_all(&e, true);
-		mutex_lock(&c->lock);
+		evict_all(e, true);
+		if (!mutex_trylock(&c->lock)) {
+			llist_add(&e->done, &cache->done);
+			queue_work(hipec_wq, &cache->drain);
+			return false;
+		}
 		c->core.context = context;
-		cache->nr_evicting -= e.pages;
-		list_del(&e.link);
-		finish(cache, &e);
-		put_files(&e, e.nr);
+		finish_unlocked(cache, e);
 	}
+	list_add(&e->link, &cache->spare);
+	return true;
 }
 
 /**
@@ -489,95 +518,4 @@ void hipec_victim_finish(struct hipec_cache *cache, u32 h)
 				return;
 			}
 	hipec_victims_evict(cache);
-}
-
-/**
- * hipec_refused_retry() - look again at folios that could not go
- * @cache: cache
- * @most:  entries to look at
- *
- * Those that can go now are victims; hipec_victims_evict() is owed.
- *
- * Context: expects c->lock; may sleep.
- */
-void hipec_refused_retry(struct hipec_cache *cache, u32 most)
-{
-	struct hipec_vm *vm = &cache->c->core.vm;
-
-	for (most = min(most, cache->refused.nr); most; most--) {
-		u32 h = cache->refused.head, pgno = vm->page[h].pgno;
-		struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
-		enum stay stay = find_stay(f->inode->i_mapping, pgno - f->start);
-
-		hipec_folios_del(cache, h);
-		if (stay == STAY_DIRTY || stay == STAY_LOCKED)
-			hipec_folios_add(cache, HIPEC_FOLIO_REFUSED, h);
-		else
-			hipec_victim_add(cache, h, false);
-	}
-}
-
-/* Files that are looked at while misses wait. */
-#define LOOKS 1024
-
-/*
- * The first of some files from slot @slot on that has dirty folios, in use. @slot is moved behind
- * those that were looked at. Return: NULL if none of them has; ERR_PTR(-ENOENT) if there are none.
- */
-static struct hipec_cfile *next_dirty(struct hipec_cache *cache, unsigned long *slot)
-{
-	struct hipec_cfile *f, *found = NULL;
-	u32 most = LOOKS;
-
-	mutex_lock(&cache->c->lock);
-	do {
-		f = xa_find(&cache->slots, slot, ULONG_MAX, XA_PRESENT);
-		if (!f) {
-			found = ERR_PTR(-ENOENT);
-			break;
-		}
-		*slot = hipec_slot_behind(f);
-		if (mapping_tagged(f->inode->i_mapping, PAGECACHE_TAG_DIRTY) &&
-		    atomic_inc_not_zero(&f->users))
-			found = f;
-	} while (!found && --most);
-	mutex_unlock(&cache->c->lock);
-	return found;
-}
-
-/* Work: begin to write what is dirty. */
-void hipec_refused_clean(struct work_struct *work)
-{
-	struct hipec_cache *cache = container_of(work, struct hipec_cache, clean);
-	unsigned long slot = 0;
-	struct hipec_cfile *f;
-
-	while (!IS_ERR(f = next_dirty(cache, &slot))) {
-		cond_resched();
-		if (!f)
-			continue;
-		filemap_flush(f->inode->i_mapping);
-		hipec_file_put(f);
-	}
-}
-
-/**
- * hipec_evictable_again() - the kernel may reclaim a file's folios again
- * @mapping: whose flag is clear; the inode is held
- *
- * Those that reclaim met while it was set are on a list that it does not look at.
- *
- * Context: process context, may sleep.
- */
-void hipec_evictable_again(struct address_space *mapping)
-{
-	struct folio_batch batch;
-	pgoff_t next = 0;
-
-	folio_batch_init(&batch);
-	while (filemap_get_folios(mapping, &next, ULONG_MAX, &batch)) {
-		check_move_unevictable_folios(&batch);
-		folio_batch_release(&batch);
-		cond_resched();
-	}
 }

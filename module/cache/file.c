@@ -4,12 +4,16 @@
  * fsnotify holds the inode, and tells when it goes: by umount, or because nobody has
  * the file any more and it has no name. So no file is held open.
  *
+ * A file that is let go is found no more, and its inode may go at once: whoever unlinks it waits
+ * for no policy. Its entries are forgotten later, by a work of its container (hipec_file_bury()).
+ *
  * Interface:
  * hipec_file_refusal()   why a file is not taken
  * hipec_file_take()      take it
  * hipec_file_take_new()  take one that has come into a directory, or is opened
  * hipec_file_release()   let go of one
  * hipec_file_code()      work: let go of those that turned out to be code
+ * hipec_file_bury()      nothing is left of those that were let go
  */
 #include <linux/fsnotify_backend.h>
 #include <linux/hashtable.h>
@@ -32,130 +36,74 @@ struct hipec_mark {
 static struct fsnotify_group *group;
 
 /*
- * All who let files go wait for take_lock: memory for more slots than these, which have 147 KB of
- * nodes, is not waited for. A cgroup over its memory.high would have each batch of pages sleep.
+ * Nobody finds a file any more. Context: expects take_lock. hipec_inodes is to be waited for before
+ * its inode goes, and bury_soon() is owed.
  */
-#define MANY_SLOTS 16384
-
-/*
- * Page numbers for a file: behind those that were given last, so that nobody looks at
- * all files to take one more; from the lowest on if none are left there. Where that was in vain
- * it is not tried again before a file is let go, whose numbers are looked at first.
- * They are kept free for it: touches of a file that had them before find none.
- * Context: expects take_lock. Return: 0; -ENOSPC; -EDQUOT; -ENOMEM.
- */
-static int give_numbers(struct hipec_cache *cache, struct hipec_cfile *f)
+static void let_go(struct hipec_cfile *f)
 {
-	unsigned long slots = f->nr >> HIPEC_SLOT_SHIFT, most, first, used, i;
-	gfp_t gfp = slots > MANY_SLOTS ? GFP_NOWAIT | __GFP_NOWARN :
-					 GFP_NOFS | __GFP_NORETRY | __GFP_NOWARN;
-	const struct hipec_cfile *other;
-	bool again = false;
-	int ret = 0;
-
-	if (cache->none_of && slots >= cache->none_of)
-		return -ENOSPC;
-	if (!hipec_user_take_numbers(cache->c, f->nr))
-		return -EDQUOT;
-	most = 1ul << (32 - HIPEC_SLOT_SHIFT);
-	for (first = cache->next_slot;; first = hipec_slot_behind(other)) {
-		if (first + slots >= most) {
-			if (again) {
-				cache->none_of = slots;
-				hipec_user_return_numbers(cache->c, f->nr);
-				return -ENOSPC;
-			}
-			again = true;
-			first = 0;
-		}
-		used = first;
-		other = xa_find(&cache->slots, &used, first + slots - 1, XA_PRESENT);
-		if (!other)
-			break;
-	}
-	cache->next_slot = first + slots;
-	f->start = first << HIPEC_SLOT_SHIFT;
-	for (i = 0; i < slots && !ret; i++) {
-		ret = xa_reserve(&cache->slots, first + i, gfp);
-		if (!(i % 1024))
-			cond_resched();
-	}
-	if (ret) {
-		while (i--)
-			xa_release(&cache->slots, first + i);
-		hipec_user_return_numbers(cache->c, f->nr);
-	}
-	return ret;
-}
-
-/* What give_numbers() kept free is not needed. Context: expects take_lock. */
-static void release_numbers(struct hipec_cfile *f)
-{
-	u32 slots = f->nr >> HIPEC_SLOT_SHIFT, i;
-
-	for (i = 0; i < slots; i++)
-		xa_release(&f->cache->slots, (f->start >> HIPEC_SLOT_SHIFT) + i);
-	hipec_user_return_numbers(f->cache->c, f->nr);
-}
-
-/* The file is found by its numbers from now on. Context: expects take_lock. */
-static void use_numbers(struct hipec_cfile *f)
-{
-	u32 slots = f->nr >> HIPEC_SLOT_SHIFT, i;
-	void *old;
-
-	for (i = 0; i < slots; i++) {
-		old = xa_store(&f->cache->slots, (f->start >> HIPEC_SLOT_SHIFT) + i, f, GFP_NOFS);
-		WARN_ON_ONCE(xa_is_err(old));
-		if (!(i % 1024))
-			cond_resched();
-	}
-}
-
-/* Context: expects c->lock, since touches of a file before may still look for it. */
-static void take_numbers(struct hipec_cfile *f)
-{
-	u32 slots = f->nr >> HIPEC_SLOT_SHIFT, i;
-
-	lockdep_assert_held(&f->cache->c->lock);
-	f->cache->last = NULL;
-	if (f->cache->none_of)
-		f->cache->next_slot = f->start >> HIPEC_SLOT_SHIFT;
-	f->cache->none_of = 0;
-	hipec_maps_forget(f->cache);
-	for (i = 0; i < slots; i++)
-		xa_erase(&f->cache->slots, (f->start >> HIPEC_SLOT_SHIFT) + i);
-	hipec_user_return_numbers(f->cache->c, f->nr);
-}
-
-/*
- * Everything but its mark. Those who use it do not wait for us: they hold nothing that
- * is taken here. Return: its mark.
- */
-static struct hipec_mark *let_go(struct hipec_cfile *f)
-{
-	struct hipec_cache *cache = f->cache;
-	struct inode *inode = f->inode;
-	struct hipec_mark *mark = f->mark;
+	struct hipec_container *c = f->cache->c;
 
 	lockdep_assert_held(&hipec_take_lock);
-	hipec_hooks_restore(inode);
+	hipec_hooks_restore(f->inode);
 	hipec_file_remove(f);
-	if (!atomic_dec_and_test(&f->users))
-		wait_var_event(&f->users, !atomic_read(&f->users));
-	mutex_lock(&cache->c->lock);
+	list_del_rcu(&f->link);
+	WRITE_ONCE(c->nr_regions, c->nr_regions - 1);
+	WRITE_ONCE(f->dead, true);
+	smp_mb();	/* before the flag is cleared: hipec_cache_keep_away() */
+	mapping_clear_unevictable(f->inode->i_mapping);
+	f->mark->f = NULL;
+}
+
+/* Context: any. The file, which is dead, is not the caller's any more; a burial is owed. */
+static void add_grave(struct hipec_cfile *f)
+{
+	atomic_inc(&f->cache->nr_graves);
+	llist_add(&f->grave, &f->cache->graves);
+}
+
+/* The same, and a worker does that. */
+static void bury_soon(struct hipec_cfile *f)
+{
+	struct hipec_cache *cache = f->cache;
+
+	/* Somebody else may bury it, and its container end behind a grace period. */
+	rcu_read_lock();
+	add_grave(f);
+	queue_work(hipec_wq, &cache->bury);
+	rcu_read_unlock();
+}
+
+/* Nothing is left of a file. */
+static void bury(struct hipec_cfile *f)
+{
+	struct hipec_cache *cache = f->cache;
+
 	hipec_cache_forget(f);
+	mutex_lock(&cache->c->lock);
 	cache->c->core.counters.outgrown -= f->outgrown;
-	take_numbers(f);
-	list_del(&f->link);
-	cache->c->nr_regions--;
+	WRITE_ONCE(f->outgrown, false);
+	cache->last = NULL;
+	hipec_maps_forget(cache);
+	hipec_numbers_take(f);
 	mutex_unlock(&cache->c->lock);
-	hipec_window_forget(f);
-	mapping_clear_unevictable(inode->i_mapping);
-	hipec_evictable_again(inode->i_mapping);
-	mark->f = NULL;
-	kfree_rcu(f, rcu);
-	return mark;
+	if (atomic_dec_and_test(&cache->nr_graves))
+		wake_up_var(&cache->nr_graves);
+	hipec_file_put(f);
+}
+
+/* Nothing is left of files that were let go. Context: process context, sleeps. */
+void hipec_file_bury(struct hipec_cache *cache)
+{
+	struct hipec_cfile *f, *next;
+
+	llist_for_each_entry_safe(f, next, llist_del_all(&cache->graves), grave)
+		bury(f);
+}
+
+/* Work: likewise. */
+void hipec_file_bury_work(struct work_struct *work)
+{
+	hipec_file_bury(container_of(work, struct hipec_cache, bury));
 }
 
 static void drop_mark(struct hipec_mark *mark)
@@ -164,20 +112,26 @@ static void drop_mark(struct hipec_mark *mark)
 	fsnotify_put_mark(&mark->mark);
 }
 
-/* The inode goes, or drop_mark() was called. */
+/*
+ * The inode goes, or drop_mark() was called. Whoever unlinks it has the directory locked: nothing is
+ * waited for but those who look at the inode just now.
+ */
 static void mark_goes(struct fsnotify_mark *m, struct fsnotify_group *g)
 {
 	struct hipec_mark *mark = container_of(m, struct hipec_mark, mark);
-	bool ours;
+	struct hipec_cfile *f;
 
 	mutex_lock(&hipec_take_lock);
-	ours = mark->f;
+	f = mark->f;
 	mark->gone = true;
-	if (ours)
-		let_go(mark->f);
+	if (f)
+		let_go(f);
 	mutex_unlock(&hipec_take_lock);
-	if (ours)
-		fsnotify_put_mark(m);
+	if (!f)
+		return;
+	synchronize_srcu_expedited(&hipec_inodes);
+	bury_soon(f);
+	fsnotify_put_mark(m);
 }
 
 static void mark_free(struct fsnotify_mark *m)
@@ -224,32 +178,12 @@ u32 hipec_file_refusal(const struct inode *inode)
 }
 
 /*
- * So many files have ROOMY_PAGES page numbers at least: half of all that there are, and of what
- * their user may have.
- */
-#define ROOMY_FILES 32768u
-#define ROOMY_PAGES 65536u
-
-/* Room to grow to twice its size. */
-static u32 numbers_of(const struct hipec_cache *cache, const struct inode *inode)
-{
-	u64 pages = DIV_ROUND_UP((u64)i_size_read(inode), PAGE_SIZE);
-	bool roomy = READ_ONCE(cache->c->nr_regions) < ROOMY_FILES &&
-		     hipec_user_has_numbers(cache->c);
-	u64 least = roomy ? ROOMY_PAGES : 1;
-
-	return min_t(u64, round_up(max(2 * pages, least), HIPEC_SLOT_PAGES),
-		     1u << 31);
-}
-
-/*
  * All that may fail, and nobody finds the file yet.
- * Context: expects take_lock. Return: 0; -EBUSY, -EOPNOTSUPP, -ENOSPC, -EDQUOT, -ENOMEM.
+ * Context: expects take_lock. Return: 0; -EBUSY, -EOPNOTSUPP, -ENOMEM.
  */
 static int make_ready(struct hipec_cfile *f, struct hipec_take *a)
 {
 	struct hipec_cfile *other = hipec_file_find(f->inode);
-	int ret;
 
 	lockdep_assert_held(&hipec_take_lock);
 	if (other) {
@@ -261,61 +195,60 @@ static int make_ready(struct hipec_cfile *f, struct hipec_take *a)
 		a->refused = HIPEC_REFUSED_CACHE;
 		return -EOPNOTSUPP;
 	}
-	ret = give_numbers(f->cache, f);
-	if (ret)
-		return ret;
-	ret = hipec_hooks_set(f->inode);
-	if (ret)
-		release_numbers(f);
-	return ret;
+	return hipec_hooks_set(f->inode);
 }
 
 /*
- * The file is found from now on: whoever lets go of it waits for its users, and RCU frees it.
- * Context: expects take_lock. Return: false if its inode goes already.
+ * The file is found from now on. Context: expects take_lock. Return: 1; 0: its inode goes already;
+ * -EBUSY: somebody else has taken it meanwhile.
  */
-static bool publish(struct hipec_cfile *f, struct hipec_take *a)
+static int publish(struct hipec_cfile *f, struct hipec_take *a)
 {
-	struct hipec_cache *cache = f->cache;
+	struct hipec_cfile *other = hipec_file_find(f->inode);
+	struct hipec_container *c = f->cache->c;
+	int ret;
 
 	lockdep_assert_held(&hipec_take_lock);
+	if (other) {
+		a->other = other->cache->c->id;
+		return -EBUSY;
+	}
 	if (f->mark->gone)
-		return false;
+		return 0;
+	/* The copies are there; whoever took it in between has given its tables back. */
+	ret = hipec_hooks_set(f->inode);
+	if (ret)
+		return ret;
 	f->mark->f = f;
-	use_numbers(f);
+	WRITE_ONCE(f->dead, false);
 	hipec_file_add(f);
-	mutex_lock(&cache->c->lock);
-	list_add_tail(&f->link, &cache->files);
-	cache->c->nr_regions++;
-	mutex_unlock(&cache->c->lock);
+	list_add_tail_rcu(&f->link, &f->cache->files);
+	WRITE_ONCE(c->nr_regions, c->nr_regions + 1);
 	a->address = (u64)f->start << PAGE_SHIFT;
-	return true;
+	return 1;
 }
 
 /* The inode has a mark, and the file is found. Return: 1; 0: it goes already; an errno. */
 static int mark_and_publish(struct hipec_cfile *f, struct hipec_take *a)
 {
 	struct hipec_mark *mark = f->mark;
-	bool done = false;
-	int ret;
+	int ret, done;
 
 	fsnotify_init_mark(&mark->mark, group);
 	mark->mark.mask = FS_DELETE_SELF;	/* one without any holds no inode */
 	ret = fsnotify_add_inode_mark(&mark->mark, f->inode, 0);
 	mutex_lock(&hipec_take_lock);
-	if (!ret)
-		done = publish(f, a);
-	if (!done) {
+	/* One that another container, or this one, has just let go of may have its mark still. */
+	done = ret == -EEXIST ? -EBUSY : ret ?: publish(f, a);
+	if (done <= 0 && !hipec_file_find(f->inode))
 		hipec_hooks_restore(f->inode);
-		release_numbers(f);
-	}
 	mutex_unlock(&hipec_take_lock);
-	if (done)
-		return 1;
+	if (done > 0)
+		return done;
 	if (!ret)
 		fsnotify_destroy_mark(&mark->mark, group);
 	fsnotify_put_mark(&mark->mark);
-	return ret;
+	return done;
 }
 
 /*
@@ -326,7 +259,7 @@ static int mark_and_publish(struct hipec_cfile *f, struct hipec_take *a)
  */
 static void trim(struct hipec_cfile *f)
 {
-	struct address_space *mapping = f->inode->i_mapping;
+	struct address_space *mapping = f->inode->i_mapping;	/* the caller holds it */
 	struct folio_batch batch;
 	pgoff_t next = 0, first, last = 0;
 	long more;
@@ -335,7 +268,7 @@ static void trim(struct hipec_cfile *f)
 	folio_batch_init(&batch);
 	for (;;) {
 		more = READ_ONCE(mapping->nrpages) - hipec_core_held(&f->cache->c->core);
-		if (more <= 0 || !filemap_get_folios(mapping, &next, f->nr - 1, &batch))
+		if (more <= 0 || fatal_signal_pending(current) || !filemap_get_folios(mapping, &next, f->nr - 1, &batch))
 			break;
 		first = batch.folios[0]->index;
 		for (i = 0; i < folio_batch_count(&batch) && more > 0; i++) {
@@ -351,70 +284,68 @@ static void trim(struct hipec_cfile *f)
 	}
 }
 
-/*
- * Each cgroup that has folios of a file charged is known, whoever reads them: where it is short, its
- * reclaim has to ask here.
- */
-static void join_owners(struct hipec_cfile *f)
+/* Tables, and nobody finds the file yet. Return: 0; as hipec_cache_take(). */
+static int prepare(struct hipec_cfile *f, struct hipec_take *a)
 {
-	struct folio_batch batch;
-	pgoff_t next = 0;
-	u32 i;
-
-	folio_batch_init(&batch);
-	while (filemap_get_folios(f->inode->i_mapping, &next, f->nr - 1, &batch)) {
-		for (i = 0; i < folio_batch_count(&batch); i++)
-			hipec_pressure_join_owner(f->cache, batch.folios[i]);
-		folio_batch_release(&batch);
-		cond_resched();
-	}
-}
-
-/*
- * Take @inode, which the caller holds, by @file or NULL, with what was allocated for it.
- */
-static int take(struct hipec_cache *cache, struct inode *inode, struct file *file,
-		struct hipec_cfile *f, struct hipec_mark *mark,
-		struct hipec_take *a)
-{
-	unsigned int nofs;
+	unsigned int nofs = memalloc_nofs_save();
 	int ret;
 
-	lockdep_assert_held(&hipec_admin_lock);
-	f->cache = cache;
-	f->inode = inode;
-	f->nr = numbers_of(cache, inode);
-	f->opened = a->flags & HIPEC_TAKE_CGROUP;
-	f->mark = mark;
-	atomic_set(&f->users, 1);
-
-	nofs = memalloc_nofs_save();
 	mutex_lock(&hipec_take_lock);
 	ret = make_ready(f, a);
 	mutex_unlock(&hipec_take_lock);
 	memalloc_nofs_restore(nofs);
+	return ret;
+}
+
+/*
+ * Take @inode, which the caller holds, by @file or NULL, with what was allocated for it. Whether it
+ * gets its entries @now, or by a worker: whoever makes or opens a file waits for nobody.
+ */
+static int take(struct hipec_cache *cache, struct inode *inode, struct file *file,
+		struct hipec_cfile *f, struct hipec_mark *mark,
+		struct hipec_take *a, bool now)
+{
+	int ret;
+
+	f->cache = cache;
+	f->inode = inode;
+	f->nr = hipec_numbers_for(cache, inode);
+	f->opened = a->flags & HIPEC_TAKE_CGROUP;
+	f->large = mapping_large_folio_support(inode->i_mapping);
+	f->writers = true;
+	f->lost = true;		/* until it is searched */
+	f->dead = true;		/* until it is published */
+	f->mark = mark;
+	atomic_set(&f->users, 2);	/* with the caller */
+	ret = hipec_numbers_give(f);
 	if (ret) {
 		kfree(mark);
 		kfree(f);
 		return ret;
 	}
-	ret = mark_and_publish(f, a);
+	/* It is found by its numbers from now on, if not as anybody's. */
+	atomic_inc(&cache->nr_files);
+	ret = prepare(f, a);
+	if (ret)
+		kfree(mark);
+	else
+		ret = mark_and_publish(f, a);
 	if (ret <= 0) {
-		kfree(f);
+		bury_soon(f);
+		hipec_file_put(f);
 		return ret;
 	}
-	f = hipec_file_get(inode);
-	if (!f)
-		return 0;	/* it has gone again */
 	hipec_before_hear(f, file);
 	hipec_pressure_join(cache);
-	trim(f);
-	join_owners(f);
-	mutex_lock(&cache->c->lock);
-	f->writers = true;
-	hipec_cache_keep_away(f);
-	hipec_cache_search(f);
-	mutex_unlock(&cache->c->lock);
+	if (now) {
+		trim(f);
+		hipec_cache_search(f);
+	} else if (READ_ONCE(inode->i_mapping->nrpages)) {
+		hipec_cache_lose(f, 0);
+	} else {
+		/* What comes is heard of. */
+		WRITE_ONCE(f->lost, false);
+	}
 	hipec_file_put(f);
 	return 0;
 }
@@ -423,8 +354,8 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
  * Take @inode, by @file or NULL. The container's cgroup pays, not whoever makes the file.
  * Context and Return: as hipec_file_take_new().
  */
-int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
-		    struct hipec_take *a)
+static int charge_and_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
+			   struct hipec_take *a, bool now)
 {
 	/* Whoever makes a file waits for no OOM killer in that cgroup. */
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN;
@@ -434,7 +365,7 @@ int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file 
 	int ret = -ENOMEM;
 
 	if (f && mark) {
-		ret = take(cache, inode, file, f, mark, a);
+		ret = take(cache, inode, file, f, mark, a, now);
 	} else {
 		kfree(f);
 		kfree(mark);
@@ -443,72 +374,115 @@ int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file 
 	return ret;
 }
 
+/*
+ * Take @inode, by @file. Context: process context, sleeps; expects no lock of ours. Return: as
+ * hipec_cache_take().
+ */
+int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
+		    struct hipec_take *a)
+{
+	int ret = charge_and_take(cache, inode, file, a, true);
+
+	if (ret != -ENOSPC && ret != -EDQUOT)
+		return ret;
+	/* Files that have gone may have their page numbers still. */
+	hipec_file_bury(cache);
+	wait_var_event_killable(&cache->nr_graves, !atomic_read(&cache->nr_graves));
+	return charge_and_take(cache, inode, file, a, true);
+}
+
 /**
  * hipec_file_take_new() - take a file that has come into a directory, or is opened
- * @cache: cache
+ * @cache: cache, whose container the caller holds
  * @inode: regular file, held; its owner has been looked at
  * @file:  by which a cgroup's process has opened it; NULL: it came into a directory
  *
- * Context: process context, sleeps; expects admin_lock.
+ * Context: process context, sleeps; expects no lock of ours. It waits for nobody who runs a policy.
  * Return: as hipec_cache_take().
  */
 int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct file *file)
 {
 	struct hipec_take a = { .flags = file ? HIPEC_TAKE_CGROUP : 0 };
 
-	lockdep_assert_held(&hipec_admin_lock);
 	return hipec_file_refusal(inode) ? -EOPNOTSUPP :
-		hipec_file_take(cache, inode, file, &a);
+		charge_and_take(cache, inode, file, &a, false);
+}
+
+/* Let a file go, if nobody else does. A burial is owed. Return: whether this one has. */
+static bool release(struct hipec_cfile *f)
+{
+	struct hipec_mark *mark = NULL;
+	struct inode *inode = NULL;
+
+	mutex_lock(&hipec_take_lock);
+	if (!f->dead) {
+		mark = f->mark;
+		inode = hipec_inode_hold(f);
+		let_go(f);
+	}
+	mutex_unlock(&hipec_take_lock);
+	if (!mark)
+		return false;
+	synchronize_srcu(&hipec_inodes);
+	if (inode) {
+		if (f->capped)
+			hipec_window_forget(inode->i_mapping);
+		hipec_evictable_again(inode->i_mapping);
+		hipec_inode_put(inode);
+	}
+	add_grave(f);
+	drop_mark(mark);
+	return true;
+}
+
+/* A file of @cache: that of @inode, or any, in use. Return: NULL: there is none. */
+static struct hipec_cfile *get_file_of(struct hipec_cache *cache, const struct inode *inode)
+{
+	struct hipec_cfile *f;
+
+	mutex_lock(&hipec_take_lock);
+	if (inode)
+		f = hipec_file_find(inode);
+	else
+		f = list_first_entry_or_null(&cache->files, struct hipec_cfile, link);
+	if (f && f->cache == cache)
+		atomic_inc(&f->users);
+	else
+		f = NULL;
+	mutex_unlock(&hipec_take_lock);
+	return f;
 }
 
 /*
- * Let a file of @cache go: that of @inode, or any. Return: whether there was one.
- * Context: process context, sleeps; expects admin_lock.
+ * Let a file of @cache go: that of @inode, or any; hipec_file_bury() is owed. Return: whether there
+ * was one. Context: process context, sleeps; expects no lock of ours.
  */
 bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode)
 {
-	struct hipec_cfile *f;
-	struct hipec_mark *mark = NULL;
+	struct hipec_cfile *f = get_file_of(cache, inode);
+	bool done;
 
-	mutex_lock(&hipec_take_lock);
-	if (inode) {
-		f = hipec_file_find(inode);
-		if (f && f->cache != cache)
-			f = NULL;
-	} else {
-		/* Files come and go under both locks. */
-		f = list_first_entry_or_null(&cache->files, struct hipec_cfile,
-					     link);
-	}
-	if (f)
-		mark = let_go(f);
-	mutex_unlock(&hipec_take_lock);
-	if (mark)
-		drop_mark(mark);
-	return mark;
+	if (!f)
+		return false;
+	done = release(f);
+	hipec_file_put(f);
+	return done || !inode;
 }
 
 /* Work: files turned out to be code; they are let go. */
 void hipec_file_code(struct work_struct *work)
 {
 	struct hipec_cache *cache = container_of(work, struct hipec_cache, code);
-	struct hipec_mark *mark;
+	unsigned long slot = 0;
 	struct hipec_cfile *f;
 
-	mutex_lock(&hipec_admin_lock);
-	do {
-		mark = NULL;
-		mutex_lock(&hipec_take_lock);
-		list_for_each_entry(f, &cache->files, link)
-			if (READ_ONCE(f->code)) {
-				mark = let_go(f);
-				break;
-			}
-		mutex_unlock(&hipec_take_lock);
-		if (mark)
-			drop_mark(mark);
-	} while (mark);
-	mutex_unlock(&hipec_admin_lock);
+	while ((f = hipec_file_marked(cache, &slot, HIPEC_SLOT_CODE))) {
+		if (READ_ONCE(f->code))
+			release(f);
+		hipec_file_put(f);
+		slot++;
+	}
+	hipec_file_bury(cache);
 }
 
 int hipec_file_init(void)

@@ -54,64 +54,6 @@ vm_orig(const struct vm_operations_struct *ops)
 	return container_of(ops, struct hipec_tables, vm)->orig;
 }
 
-/* Where in the program a call comes from, and that its pages were touched. */
-static noinline bool note_with_context(struct inode *inode, u64 first, u32 nr,
-				       enum hipec_touch how)
-{
-	struct hipec_cfile *f;
-	u64 context;
-	bool full = false;
-
-	rcu_read_lock();
-	f = hipec_file_find(inode);
-	if (f) {
-		context = hipec_context_of_call(&f->cache->c->contexts);
-		full = hipec_touch_note(f->cache, f->start + first, nr, how, context);
-	}
-	rcu_read_unlock();
-	return full;
-}
-
-/* The policy is told of what is noted. May sleep. */
-static noinline void tell(struct inode *inode)
-{
-	struct hipec_cfile *f = hipec_file_get(inode);
-	bool let_go;
-
-	if (!f)
-		return;
-	mutex_lock(&f->cache->c->lock);
-	hipec_touch_drain(f->cache);
-	let_go = hipec_cache_outgrown(f);
-	mutex_unlock(&f->cache->c->lock);
-	if (unlikely(let_go))
-		hipec_evictable_again(inode->i_mapping);
-	hipec_file_put(f);
-}
-
-/* Pages [@pos, @pos + @len) of a file were touched. May sleep. */
-static __always_inline void touched(struct inode *inode, loff_t pos, size_t len,
-				    enum hipec_touch how)
-{
-	u64 first = pos >> PAGE_SHIFT, last = (pos + len - 1) >> PAGE_SHIFT;
-	bool full = false, wanted = false;
-	struct hipec_cfile *f;
-
-	preempt_disable();	/* also a reader of RCU */
-	f = hipec_file_find(inode);
-	if (f && last < f->nr) {
-		wanted = hipec_cache_wants_context(f->cache);
-		if (likely(!wanted))
-			full = hipec_touch_note(f->cache, f->start + first,
-						last - first + 1, how, 0);
-	}
-	preempt_enable();
-	if (unlikely(wanted))
-		full = note_with_context(inode, first, last - first + 1, how);
-	if (unlikely(full || how == HIPEC_BY_WRITE))
-		tell(inode);
-}
-
 /*
  * Bytes of the page at @pos that are behind what this descriptor read last, if a read
  * goes on there: to a policy both are one touch, as they are to the kernel's own LRU.
@@ -129,7 +71,8 @@ static ssize_t read_part(struct kiocb *iocb, struct iov_iter *to)
 	ssize_t ret = file_orig(file)->read_iter(iocb, to);
 
 	if (ret > known && !(iocb->ki_flags & IOCB_DIRECT))
-		touched(file_inode(file), pos + known, ret - known, HIPEC_BY_READ);
+		hipec_tell_read(file_inode(file), (pos + known) >> PAGE_SHIFT,
+				(pos + ret - 1) >> PAGE_SHIFT, !(iocb->ki_flags & IOCB_NOWAIT));
 	return ret;
 }
 
@@ -148,7 +91,8 @@ static ssize_t hook_splice_read(struct file *in, loff_t *ppos,
 	ssize_t ret = file_orig(in)->splice_read(in, ppos, pipe, len, flags);
 
 	if (ret > 0 && !(in->f_flags & O_DIRECT))
-		touched(file_inode(in), pos, ret, HIPEC_BY_READ);
+		hipec_tell_read(file_inode(in), pos >> PAGE_SHIFT, (pos + ret - 1) >> PAGE_SHIFT,
+				false);		/* the pipe is locked */
 	return ret;
 }
 
@@ -176,22 +120,23 @@ static void about_to_write(struct inode *inode)
 
 static void room_to_write(struct inode *inode, loff_t pos, size_t len)
 {
-	struct hipec_cfile *f = hipec_file_get(inode);
 	u64 pages = min_t(u64, DIV_ROUND_UP(len, PAGE_SIZE) + 1, WRITE_ROOM);
+	struct hipec_cfile *f = hipec_file_get(inode);
 
 	if (!f)
 		return;
 	hipec_pressure_join(f->cache);
+	hipec_file_put(f);
 	about_to_write(inode);
-	pages = min_t(u64, pages, f->cache->c->core.nr_frames / 4);
-	mutex_lock(&f->cache->c->lock);
-	hipec_touch_drain(f->cache);
+	f = hipec_tell_try(inode, false);
+	if (!f)
+		return;
 	if (pos >= i_size_read(inode)) {
+		pages = min_t(u64, pages, f->cache->c->core.nr_frames / 4);
 		hipec_cache_room(f->cache, HIPEC_NO_PGNO, true, pages);
 		hipec_cache_settle(f->cache);
 	}
-	mutex_unlock(&f->cache->c->lock);
-	hipec_file_put(f);
+	hipec_told(f);
 }
 
 static ssize_t hook_write_iter(struct kiocb *iocb, struct iov_iter *from)
@@ -208,7 +153,7 @@ static ssize_t hook_write_iter(struct kiocb *iocb, struct iov_iter *from)
 		about_to_write(inode);
 	ret = file_orig(file)->write_iter(iocb, from);
 	if (ret > 0 && !(iocb->ki_flags & IOCB_DIRECT))
-		touched(inode, iocb->ki_pos - ret, ret, HIPEC_BY_WRITE);
+		hipec_tell_written(inode, (iocb->ki_pos - ret) >> PAGE_SHIFT, (iocb->ki_pos - 1) >> PAGE_SHIFT);
 	return ret;
 }
 
@@ -241,14 +186,15 @@ static void note_fault(struct inode *inode, pgoff_t idx, u64 context)
 	rcu_read_unlock();
 }
 
-/* Of a fault, if somebody wants to know. */
-static u64 context_of(struct vm_fault *vmf)
+/* Of a fault, if somebody wants to know. @much: so much is owed that it is to wait. */
+static u64 context_of(struct vm_fault *vmf, bool *much)
 {
 	struct hipec_cfile *f;
 	u64 context = 0;
 
 	rcu_read_lock();
 	f = hipec_file_find(file_inode(vmf->vma->vm_file));
+	*much = f && hipec_touch_owes_much(f->cache);
 	if (f && hipec_cache_wants_context(f->cache))
 		context = hipec_context(&f->cache->c->contexts, vmf);
 	rcu_read_unlock();
@@ -259,10 +205,16 @@ static vm_fault_t hook_fault(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *orig = vm_orig(vmf->vma->vm_ops);
 	struct inode *inode = file_inode(vmf->vma->vm_file);
-	u64 context = context_of(vmf);
 	pgoff_t idx = vmf->pgoff;
-	vm_fault_t ret = orig->fault(vmf);
+	vm_fault_t ret;
+	u64 context;
+	bool much;
 
+	context = context_of(vmf, &much);
+	/* The kernel's own faults come with any lock. */
+	if (unlikely(much) && vmf->flags & FAULT_FLAG_USER)
+		hipec_tell(inode);
+	ret = orig->fault(vmf);
 	/* With RETRY the map may be gone, and the fault comes again. */
 	if (!(ret & (VM_FAULT_ERROR | VM_FAULT_RETRY)))
 		note_fault(inode, idx, context);
@@ -275,10 +227,11 @@ static vm_fault_t hook_map_pages(struct vm_fault *vmf, pgoff_t start,
 {
 	const struct vm_operations_struct *orig = vm_orig(vmf->vma->vm_ops);
 	vm_fault_t ret = orig->map_pages(vmf, start, end);
+	bool much;
 
 	if (ret & VM_FAULT_NOPAGE)
 		note_fault(file_inode(vmf->vma->vm_file), vmf->pgoff,
-			   context_of(vmf));
+			   context_of(vmf, &much));
 	return ret;
 }
 
@@ -298,7 +251,7 @@ static vm_fault_t hook_page_mkwrite(struct vm_fault *vmf)
 	/* The folio may be locked here: nothing but a note. */
 	if (f && vmf->pgoff < f->nr &&
 	    hipec_touch_note(f->cache, f->start + vmf->pgoff, 1,
-			     HIPEC_BY_WRITE, 0))
+			     HIPEC_BY_STORE, 0))
 		queue_work(hipec_wq, &f->cache->drain);
 	rcu_read_unlock();
 	return ret;
@@ -365,6 +318,7 @@ static void executed(const struct inode *inode)
 	f = hipec_file_find(inode);
 	if (f && f->opened && !f->code) {
 		WRITE_ONCE(f->code, true);
+		xa_set_mark(&f->cache->slots, f->start >> HIPEC_SLOT_SHIFT, HIPEC_SLOT_CODE);
 		queue_work(hipec_wq, &f->cache->code);
 	}
 	rcu_read_unlock();
@@ -486,6 +440,8 @@ void hipec_hooks_stay(void)
  * hipec_hooks_set() - have an inode's calls come here first
  * @inode: regular file, whose tables have read_iter, readahead and read_folio
  *
+ * Again for one that has ours, nothing is done, or allocated.
+ *
  * From the first time on the module cannot be unloaded.
  *
  * Context: process context, may sleep; expects take_lock.
@@ -498,13 +454,18 @@ int hipec_hooks_set(struct inode *inode)
 
 	lockdep_assert_held(&hipec_take_lock);
 	hipec_hooks_stay();
-	file = copy_of(&file_tables, inode->i_fop, change_file);
-	ops = copy_of(&mapping_tables, mapping->a_ops, change_mapping);
-	if (!file || !ops)
-		return -ENOMEM;
-	smp_wmb();	/* the copies are whole before they are seen */
-	WRITE_ONCE(inode->i_fop, &file->file);
-	WRITE_ONCE(mapping->a_ops, &ops->mapping);
+	if (!hipec_hooks_has(inode)) {
+		file = copy_of(&file_tables, inode->i_fop, change_file);
+		if (!file)
+			return -ENOMEM;
+		smp_store_release(&inode->i_fop, &file->file);	/* it is whole before it is seen */
+	}
+	if (!is_ours(mapping->a_ops)) {
+		ops = copy_of(&mapping_tables, mapping->a_ops, change_mapping);
+		if (!ops)
+			return -ENOMEM;
+		smp_store_release(&mapping->a_ops, &ops->mapping);
+	}
 	return 0;
 }
 

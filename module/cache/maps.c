@@ -38,9 +38,15 @@ static void earn(struct hipec_maps *l, u32 nr_live)
 /* The pages of a file that may be mapped. */
 static u32 pages_of(const struct hipec_cfile *f)
 {
-	if (!mapping_mapped(f->inode->i_mapping))
-		return 0;
-	return min_t(u64, f->nr, DIV_ROUND_UP((u64)i_size_read(f->inode), PAGE_SIZE));
+	const struct address_space *mapping;
+	u32 nr = 0;
+
+	rcu_read_lock();
+	mapping = hipec_mapping_of(f);
+	if (mapping && mapping_mapped((struct address_space *)mapping))
+		nr = min_t(u64, f->nr, DIV_ROUND_UP((u64)i_size_read(f->inode), PAGE_SIZE));
+	rcu_read_unlock();
+	return nr;
 }
 
 /* The run that is looked at next: @nr pages from @idx on; NULL: none is found now. */
@@ -85,9 +91,9 @@ static u32 live_at(struct hipec_cache *cache, u32 pgno)
  * live stay for the code that evicts these pages. A bit that was not reset before was set
  * by a fault, which the policy knows.
  */
-static void look_at(struct hipec_cache *cache, struct hipec_cfile *f, u32 idx, u32 nr)
+static void look_at(struct hipec_cache *cache, struct hipec_cfile *f,
+		    struct address_space *mapping, u32 idx, u32 nr)
 {
-	struct address_space *mapping = f->inode->i_mapping;
 	struct hipec_page *page = cache->c->core.vm.page;
 	DECLARE_BITMAP(young, HIPEC_RUN_PAGES);
 	DECLARE_BITMAP(seen, HIPEC_RUN_PAGES);	/* by the first page of their folio */
@@ -119,6 +125,25 @@ static void look_at(struct hipec_cache *cache, struct hipec_cfile *f, u32 idx, u
 	hipec_young_reset(cache->c, mapping, idx, nr, young);
 }
 
+/* Look at the next run, if its file does not go. */
+static void look(struct hipec_cache *cache)
+{
+	struct hipec_maps *l = &cache->maps;
+	struct address_space *mapping;
+	struct hipec_cfile *f;
+	u32 idx, nr = 0;
+	int in;
+
+	f = next_run(cache, &idx, &nr);
+	in = srcu_read_lock(&hipec_inodes);
+	mapping = f ? hipec_mapping_of(f) : NULL;
+	if (mapping)
+		look_at(cache, f, mapping, idx, nr);
+	srcu_read_unlock(&hipec_inodes, in);
+	l->walked += nr;
+	l->earned -= f ? nr : HIPEC_RUN_PAGES;
+}
+
 /**
  * hipec_maps_touched() - the engine's host: pages of maps that were touched
  * @core: container of the page cache
@@ -131,18 +156,12 @@ u32 hipec_maps_touched(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 {
 	struct hipec_cache *cache = hipec_of_core(core)->cache;
 	struct hipec_maps *l = &cache->maps;
-	struct hipec_cfile *f;
-	u32 n = 0, i, h, idx, nr;
+	u32 n = 0, i, h;
 
 	earn(l, core->vm.nr_live);
 	/* Looking waits for the locks of maps. */
-	if (!l->nr_told && l->earned > 0 && !cache->in_reclaim) {
-		f = next_run(cache, &idx, &nr);
-		if (f)
-			look_at(cache, f, idx, nr);
-		l->walked += f ? nr : 0;
-		l->earned -= f ? nr : HIPEC_RUN_PAGES;
-	}
+	if (!l->nr_told && l->earned > 0 && !cache->in_reclaim)
+		look(cache);
 	for (i = 0; l->nr_told && n < MOST_TOLD; i++) {
 		i = find_next_bit(l->told, HIPEC_RUN_PAGES, i);
 		__clear_bit(i, l->told);

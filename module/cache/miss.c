@@ -1,39 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Misses: before folios are read, others are given up for them, and they get entries.
+ * Misses: before folios are read, others are given up for them, and they get entries. If that
+ * cannot be at once, the policy hears of it later (touch.c), or the file is the kernel's meanwhile.
  *
  * Interface:
- * hipec_cache_read(), _read_folio()
+ * hipec_cache_read(), _read_folio()  folios are about to be read
  */
 #include <linux/pagemap.h>
 
 #include "cache.h"
 
+/* Whether a file was not let go before the caller had the lock; if it was, it is dropped. */
+static bool is_there(struct hipec_cfile *f)
+{
+	if (likely(!f->dead))
+		return true;
+	mutex_unlock(&f->cache->c->lock);
+	return false;
+}
+
 /*
- * Before @nr pages are added: what happened up to now. What was refused is tried again
- * as fast as it comes: a pipe gives back what went into it. Return: as hipec_cache_keep_away().
+ * The container's lock, for a miss of @nr pages from @idx on. Who cannot have it at once notes the
+ * miss and goes on: he has pages locked that others may want. Where too much is owed, the file is
+ * the kernel's until a worker has caught up. Return: whether the caller has the lock.
  */
-static bool begin(struct hipec_cfile *f, u32 nr)
+static bool enter(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 {
 	struct hipec_cache *cache = f->cache;
-	bool let_go;
 
-	hipec_touch_drain(cache);
-	let_go = hipec_cache_keep_away(f);
-	if (cache->refused.nr)
-		hipec_refused_retry(cache, max(nr, 2u));
-	/* The policy has no Access; others of the league do. */
-	if (unlikely(cache->c->league) &&
-	    !hipec_core_has_event(&cache->c->core, HIPEC_EVENT_ACCESS))
-		hipec_core_harvest(&cache->c->core);
-	if (cache->misfits > HIPEC_MAX_VICTIMS) {
-		struct hipec_cfile *each;
-
-		cache->misfits = 0;
-		list_for_each_entry(each, &cache->files, link)
-			hipec_cache_search(each);
+	/* Others may want the pages, which are locked: they wait for few events at most. */
+	if (likely(!hipec_touch_owes_much(cache) && hipec_touch_try_lock(cache)))
+		return is_there(f);
+	if (idx + nr <= f->nr &&
+	    hipec_touch_owe(cache, f->start + idx, nr, HIPEC_BY_MISS, context)) {
+		hipec_touch_missed(cache);
+		queue_work(hipec_wq, &cache->drain);
+	} else {
+		hipec_cache_lose(f, 0);
 	}
-	return let_go;
+	return false;
+}
+
+/* The miss is over. */
+static void leave(struct hipec_cache *cache)
+{
+	if (hipec_cache_settle_unlocked(cache)) {
+		cache->c->core.context = 0;
+		mutex_unlock(&cache->c->lock);
+	}
+	hipec_touch_missed(cache);
 }
 
 /**
@@ -47,35 +62,16 @@ static bool begin(struct hipec_cfile *f, u32 nr)
  */
 void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 {
-	struct address_space *mapping = f->inode->i_mapping;
-	bool large = mapping_large_folio_support(mapping);
 	struct hipec_cache *cache = f->cache;
-	struct hipec_container *c = cache->c;
 	long left = hipec_pressure_room();
-	u32 order, h, end;
-	bool let_go;
 
-	mutex_lock(&c->lock);
-	let_go = begin(f, nr);
-	c->core.context = context;
-	left = hipec_pressure_left(cache, left, nr);
-	c->core.counters.read_pages += nr;
-	c->core.counters.read_ios++;
-	c->core.counters.faults++;
-	for (end = nr; end && idx < f->nr; end -= min(end, 1u << order)) {
-		order = large ? max(hipec_order_at(mapping, idx), 0) : 0;
-		h = hipec_entry_find(cache, f->start + idx);
-		if (h)
-			hipec_entry_drop(cache, h);
-		hipec_cache_bring(cache, f, f->start + idx, order, left);
-		idx += 1u << order;
-	}
-	hipec_cache_settle_unlocked(cache);
-	hipec_touch_missed(cache);
-	c->core.context = 0;
-	mutex_unlock(&c->lock);
-	if (unlikely(let_go))
-		hipec_evictable_again(mapping);
+	if (!enter(f, idx, nr, context))
+		return;
+	hipec_touch_drain(cache);
+	hipec_cache_come_begin(f, nr);
+	cache->c->core.context = context;
+	hipec_cache_come(f, idx, nr, hipec_pressure_left(cache, left, nr));
+	leave(cache);
 }
 
 /**
@@ -88,25 +84,17 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
  */
 void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 context)
 {
-	struct hipec_cache *cache = f->cache;
-	struct hipec_container *c = cache->c;
 	u32 order = folio_order(folio), pgno = f->start + folio->index;
+	struct hipec_cache *cache = f->cache;
 	long left = hipec_pressure_room();
-	bool let_go;
 
-	mutex_lock(&c->lock);
-	let_go = begin(f, 1u << order);
-	c->core.context = context;
+	if (!enter(f, folio->index, 1u << order, context))
+		return;
+	hipec_touch_drain(cache);
+	hipec_cache_come_begin(f, 1u << order);
+	cache->c->core.context = context;
 	left = hipec_pressure_left(cache, left, 1u << order);
-	c->core.counters.read_pages += 1u << order;
-	c->core.counters.read_ios++;
-	c->core.counters.faults++;
 	if (folio->index < f->nr && !hipec_entry_find(cache, pgno))
 		hipec_cache_bring(cache, f, pgno, order, left);
-	hipec_cache_settle_unlocked(cache);
-	hipec_touch_missed(cache);
-	c->core.context = 0;
-	mutex_unlock(&c->lock);
-	if (unlikely(let_go))
-		hipec_evictable_again(f->inode->i_mapping);
+	leave(cache);
 }

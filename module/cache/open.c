@@ -9,7 +9,7 @@
  * first page is in the page cache; one that is not seen to be is let go as soon as
  * somebody maps it to execute.
  *
- * Owns hook_lock, which is taken before admin_lock (table.c).
+ * Owns hook_lock.
  *
  * Interface:
  * hipec_open_take()     take what a cgroup's processes open from now on
@@ -33,7 +33,8 @@
 
 /**
  * struct hipec_cgroup - a cgroup whose processes' files are taken
- * @link:  groups, changed under admin_lock; RCU
+ * @link:  groups, changed under hook_lock; RCU
+ * @refs:  1 while it is there, and openers
  * @cache: whose files they are
  * @cgrp:  and those in it; held
  * @uid:   who asked for it: files of others stay theirs
@@ -44,6 +45,7 @@
  */
 struct hipec_cgroup {
 	struct list_head link;
+	refcount_t refs;
 	struct hipec_cache *cache;
 	struct cgroup *cgrp;
 	kuid_t uid;
@@ -52,6 +54,16 @@ struct hipec_cgroup {
 	char *names;
 	struct rcu_head rcu;
 };
+
+/* Readers without a reference look at its cgroup, and at the cache, which goes later. */
+static void put_group(struct hipec_cgroup *g)
+{
+	if (!refcount_dec_and_test(&g->refs))
+		return;
+	cgroup_put(g->cgrp);
+	kfree(g->names);
+	kfree_rcu(g, rcu);
+}
 
 static DEFINE_MUTEX(hook_lock);
 static LIST_HEAD(groups);
@@ -66,16 +78,13 @@ struct opened {
 	struct file *file;
 };
 
-/*
- * The first group that the current task is in. Context: under rcu_read_lock(), or
- * admin_lock.
- */
+/* The first group that the current task is in. Context: under rcu_read_lock(). */
 static __always_inline struct hipec_cgroup *group_of_current(void)
 {
 	struct cgroup *cgrp = task_dfl_cgroup(current);
 	struct hipec_cgroup *g;
 
-	list_for_each_entry_rcu(g, &groups, link, true)
+	list_for_each_entry_rcu(g, &groups, link)
 		if (cgroup_is_descendant(cgrp, g->cgrp))
 			return g;
 	return NULL;
@@ -120,26 +129,43 @@ static bool is_named(const struct hipec_cgroup *g, struct file *file)
 	return found;
 }
 
+/* The same, and its container, held. Return: NULL: there is none. */
+static struct hipec_cgroup *get_group(void)
+{
+	struct hipec_cgroup *g;
+
+	rcu_read_lock();
+	g = group_of_current();
+	if (g && !kref_get_unless_zero(&g->cache->c->ref))
+		g = NULL;
+	else if (g && !refcount_inc_not_zero(&g->refs)) {
+		hipec_container_put_later(g->cache->c);
+		g = NULL;
+	}
+	rcu_read_unlock();
+	return g;
+}
+
 /* Of a process that was in a group when it began to open @file. May sleep. */
 static void take_opened(struct file *file)
 {
-	struct hipec_cgroup *g;
+	struct hipec_cgroup *g = get_group();
+	struct hipec_container *c;
 	int ret = 0;
 
-	mutex_lock(&hipec_admin_lock);
-	rcu_read_lock();
-	g = group_of_current();
-	rcu_read_unlock();
-	/* It does not go before admin_lock is free. */
-	if (g && (g->all || uid_eq(file_inode(file)->i_uid, g->uid)) &&
+	if (!g)
+		return;
+	c = g->cache->c;
+	if ((g->all || uid_eq(file_inode(file)->i_uid, g->uid)) &&
 	    !is_code(file_inode(file)) && is_named(g, file))
 		ret = hipec_file_take_new(g->cache, file_inode(file), file);
 	if (ret == -EBUSY)	/* by somebody else, meanwhile */
 		hipec_hooks_file(file);
 	if (ret == -ENOSPC || ret == -EDQUOT)
 		pr_warn_ratelimited("container %llu can have no more files: others are the kernel's\n",
-				    g->cache->c->id);
-	mutex_unlock(&hipec_admin_lock);
+				    c->id);
+	put_group(g);
+	hipec_container_put_later(c);
 }
 
 /* The opener is about to go back to its program, or ends. */
@@ -170,7 +196,7 @@ static void notrace hook(unsigned long ip, unsigned long parent,
 	rcu_read_lock();
 	g = group_of_current();
 	o = g && i_size_read(inode) >= g->least ?
-		kmalloc(sizeof(*o), GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT) : NULL;
+		kmalloc(sizeof(*o), GFP_NOWAIT | __GFP_NOWARN) : NULL;
 	rcu_read_unlock();
 	if (!o)
 		return;
@@ -226,14 +252,6 @@ static void look_at_hook(struct work_struct *work)
 
 static DECLARE_WORK(hook_work, look_at_hook);
 
-/* Readers without a lock look at its cgroup alone. */
-static void free_group(struct hipec_cgroup *g)
-{
-	cgroup_put(g->cgrp);
-	kfree(g->names);
-	kfree_rcu(g, rcu);
-}
-
 /* Context: expects hook_lock. Return: 0; -EBUSY, @other says whose it is. */
 static int add_group(struct hipec_cgroup *new, u64 *other)
 {
@@ -251,13 +269,12 @@ static int add_group(struct hipec_cgroup *new, u64 *other)
 	hipec_hooks_stay();	/* openers have works to do */
 	hooked = true;
 	nr_groups++;
-	mutex_lock(&hipec_admin_lock);
+	new->cache->nr_groups++;
 	/* Before those that it is in: of two, the inner one is found. */
 	list_for_each_entry(g, &groups, link)
 		if (cgroup_is_descendant(new->cgrp, g->cgrp))
 			break;
 	list_add_tail_rcu(&new->link, &g->link);
-	mutex_unlock(&hipec_admin_lock);
 	return 0;
 }
 
@@ -304,7 +321,7 @@ static int get_names(struct hipec_cgroup *g, const struct hipec_take *a)
  * From now on, and what processes of cgroups within it open as well: regular files that
  * can be taken, and belong to the caller, or to anybody if the caller has CAP_FOWNER.
  *
- * Context: process context, sleeps; takes hook_lock and admin_lock.
+ * Context: process context, sleeps; takes hook_lock.
  * Return: 0; -EBADF if it is no cgroup, of version 2; -EPERM if it is somebody else's;
  *         -EINVAL, -E2BIG or -EFAULT for patterns that are none; -EBUSY if a container has it;
  *         -EOPNOTSUPP if the kernel has no hooks of functions, or somebody else has
@@ -325,6 +342,7 @@ int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
 		kfree(g);
 		return -EBADF;
 	}
+	refcount_set(&g->refs, 1);
 	g->cache = cache;
 	g->uid = current_fsuid();
 	g->all = capable(CAP_FOWNER);
@@ -334,7 +352,7 @@ int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
 	ret = ret ?: add_group(g, &a->other);
 	mutex_unlock(&hook_lock);
 	if (ret)
-		free_group(g);
+		put_group(g);
 	return ret;
 }
 
@@ -345,7 +363,7 @@ int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
  *
  * Files that it has taken stay its own.
  *
- * Context: process context, sleeps; takes hook_lock and admin_lock.
+ * Context: process context, sleeps; takes hook_lock.
  * Return: whether there was one.
  */
 bool hipec_open_release(struct hipec_cache *cache, int fd)
@@ -356,19 +374,22 @@ bool hipec_open_release(struct hipec_cache *cache, int fd)
 
 	if (IS_ERR(cgrp))
 		return false;
+	/* Who ends the hook has the lock for long. */
+	if (!READ_ONCE(cache->nr_groups))
+		goto out;
 	mutex_lock(&hook_lock);
-	mutex_lock(&hipec_admin_lock);
 	list_for_each_entry_safe(g, next, &groups, link)
 		if (g->cache == cache && (!cgrp || g->cgrp == cgrp)) {
 			list_del_rcu(&g->link);
-			free_group(g);
+			put_group(g);
+			cache->nr_groups--;
 			nr_groups--;
 			any = true;
 		}
-	mutex_unlock(&hipec_admin_lock);
 	mutex_unlock(&hook_lock);
 	if (any)
 		queue_work(system_unbound_wq, &hook_work);
+out:
 	if (cgrp)
 		cgroup_put(cgrp);
 	return any;

@@ -14,14 +14,10 @@
  * hipec_cache_room()      have folios given up
  * hipec_cache_bring()     likewise, for one that comes
  * hipec_cache_give()      have some given up that others want
- * hipec_cache_search()    all folios of a file get entries
- * hipec_cache_forget()    a file goes
  * hipec_cache_entry()     the entry of a page
  */
 #include <linux/pagemap.h>
-#include <linux/pagevec.h>
 #include <linux/rcupdate.h>
-#include <linux/sched.h>
 
 #include "cache.h"
 #include "../include/uapi/hipec_sample.h"
@@ -167,19 +163,28 @@ void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 }
 
 /* As hipec_cache_settle(); victims are evicted by @evict. */
-static __always_inline void settle(struct hipec_cache *cache,
-				   void (*evict)(struct hipec_cache *cache))
+static __always_inline bool settle(struct hipec_cache *cache,
+				   bool (*evict)(struct hipec_cache *cache))
 {
 	u32 round;
 
-	evict(cache);
+	if (!evict(cache))
+		return false;
 	for (round = 0; round < ROUNDS && cache->held > cache->limit; round++) {
 		hipec_refused_retry(cache, 2);
 		hipec_cache_room(cache, HIPEC_NO_PGNO, false, 0);
-		evict(cache);
+		if (!evict(cache))
+			return false;
 	}
 	if (cache->refused.pages > hipec_core_held(&cache->c->core) / 4)
 		queue_work(hipec_wq, &cache->clean);
+	return true;
+}
+
+static bool evict_all(struct hipec_cache *cache)
+{
+	hipec_victims_evict(cache);
+	return true;
 }
 
 /**
@@ -192,18 +197,19 @@ static __always_inline void settle(struct hipec_cache *cache,
  */
 void hipec_cache_settle(struct hipec_cache *cache)
 {
-	settle(cache, hipec_victims_evict);
+	settle(cache, evict_all);
 }
 
 /**
  * hipec_cache_settle_unlocked() - the same, and others may go on while victims are evicted
  * @cache: cache; the caller uses one of its files
  *
- * Context: expects c->lock, which it drops and takes again; sleeps.
+ * Context: expects c->lock, which it drops and tries to take again; sleeps.
+ * Return: whether the caller has it.
  */
-void hipec_cache_settle_unlocked(struct hipec_cache *cache)
+bool hipec_cache_settle_unlocked(struct hipec_cache *cache)
 {
-	settle(cache, hipec_victims_evict_unlocked);
+	return settle(cache, hipec_victims_evict_unlocked);
 }
 
 /*
@@ -254,18 +260,13 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 	return cache->freed - before;
 }
 
-static bool is_victim(const struct hipec_cache *cache, u32 h)
-{
-	return (cache->c->core.vm.page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM;
-}
-
 /* The entry that begins with page @pgno, as hipec_cache_entry(). */
 u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno)
 {
 	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h = hipec_page_find(vm, pgno);
 
-	if (h && unlikely(is_victim(cache, h))) {
+	if (h && unlikely(hipec_is_victim(cache, h))) {
 		hipec_victim_finish(cache, h);
 		h = hipec_page_find(vm, pgno);
 	}
@@ -305,7 +306,7 @@ static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 			hipec_entry_drop(cache, h);
 	h = hipec_core_bind(&cache->c->core, pgno);
 	if (!h) {
-		cache->misfits += 1u << order;
+		hipec_cache_lose(f, HZ);
 		hipec_cache_account(cache);
 		return 0;
 	}
@@ -338,13 +339,15 @@ u32 hipec_cache_bring(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno
 }
 
 /* The order of the folio at an index; -1: there is none. */
-int hipec_order_at(struct address_space *mapping, pgoff_t idx)
+int hipec_order_at(const struct hipec_cfile *f, pgoff_t idx)
 {
+	struct address_space *mapping;
 	struct folio *folio;
 	int order = -1;
 
 	rcu_read_lock();
-	folio = hipec_folio_at(mapping, idx);
+	mapping = hipec_mapping_of(f);
+	folio = mapping ? hipec_folio_at(mapping, idx) : NULL;
 	if (folio)
 		order = folio_order(folio);
 	rcu_read_unlock();
@@ -363,7 +366,7 @@ u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno)
 {
 	u32 h = hipec_entry_at(f, pgno);
 
-	if (h && unlikely(is_victim(f->cache, h))) {
+	if (h && unlikely(hipec_is_victim(f->cache, h))) {
 		hipec_victim_finish(f->cache, h);
 		h = hipec_entry_at(f, pgno);
 	}
@@ -374,7 +377,7 @@ u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno)
 static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		 bool write)
 {
-	int order = hipec_order_at(f->inode->i_mapping, pgno - f->start);
+	int order = hipec_order_at(f, pgno - f->start);
 	u32 h;
 
 	if (order < 0)
@@ -418,7 +421,7 @@ static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_t
 {
 	struct hipec_container *c = cache->c;
 	struct hipec_page *page = &c->core.vm.page[h];
-	bool write = how == HIPEC_BY_WRITE;
+	bool write = how == HIPEC_BY_WRITE || how == HIPEC_BY_STORE;
 	u32 pgno = page->pgno;
 
 	if (unlikely(page->flags & HIPEC_FOLIO_VICTIM)) {
@@ -466,9 +469,9 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 				break;
 		}
 		h = hipec_page_find(vm, pgno);
-		if (unlikely(!h || is_victim(cache, h)))
+		if (unlikely(!h || hipec_is_victim(cache, h)))
 			h = hipec_cache_entry(f, pgno) ?:
-			    adopt(cache, f, pgno, how == HIPEC_BY_WRITE);
+			    adopt(cache, f, pgno, how == HIPEC_BY_WRITE || how == HIPEC_BY_STORE);
 		if (unlikely(!h)) {
 			pgno++;
 			continue;
@@ -478,84 +481,4 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 	}
 	if (unlikely(!hipec_victims_wait(cache)))
 		hipec_victims_evict(cache);
-}
-
-/* Entries for what a batch of folios has; they are not held, or none could go. */
-static void search_batch(struct hipec_cfile *f, struct folio_batch *batch)
-{
-	struct hipec_cache *cache = f->cache;
-	struct { u32 idx, order; } found[PAGEVEC_SIZE];
-	u32 nr = folio_batch_count(batch), i, pgno;
-	long left;
-
-	for (i = 0; i < nr; i++) {
-		found[i].idx = batch->folios[i]->index;
-		found[i].order = folio_order(batch->folios[i]);
-	}
-	folio_batch_release(batch);
-	left = hipec_pressure_left(cache, hipec_pressure_room(), nr);
-	for (i = 0; i < nr && found[i].idx < f->nr; i++) {
-		pgno = f->start + found[i].idx;
-		if (hipec_entry_find(cache, pgno))
-			continue;
-		if (!hipec_cache_bring(cache, f, pgno, found[i].order, left))
-			invalidate_mapping_pages(f->inode->i_mapping,
-						 found[i].idx,
-						 found[i].idx +
-						 (1u << found[i].order) - 1);
-	}
-	hipec_cache_settle(cache);
-}
-
-/**
- * hipec_cache_search() - all folios of a file get entries, or go
- * @f: file
- *
- * Context: expects c->lock; may sleep.
- */
-void hipec_cache_search(struct hipec_cfile *f)
-{
-	struct folio_batch batch;
-	pgoff_t next = 0;
-
-	lockdep_assert_held(&f->cache->c->lock);
-	folio_batch_init(&batch);
-	while (filemap_get_folios(f->inode->i_mapping, &next, f->nr - 1,
-				  &batch)) {
-		search_batch(f, &batch);
-		cond_resched();
-	}
-	f->cache->misfits = 0;
-}
-
-/**
- * hipec_cache_forget() - no entry of a file is left
- * @f: file that is let go
- *
- * Context: expects c->lock; may sleep.
- */
-void hipec_cache_forget(struct hipec_cfile *f)
-{
-	struct hipec_cache *cache = f->cache;
-	struct hipec_vm *vm = &cache->c->core.vm;
-	bool few = f->end < vm->reached;
-	u32 most = few ? f->end : vm->reached, i, h;
-
-	lockdep_assert_held(&cache->c->lock);
-	for (i = 0; i < most; i++) {
-		hipec_victims_evict(cache);
-		h = few ? hipec_page_find(vm, f->start + i) : i + 1;
-		if (vm->page[h].flags & HIPEC_PAGE_FRAME &&
-		    vm->page[h].pgno - f->start < f->nr)
-			hipec_entry_drop(cache, h);
-		if (!(i % 1024))
-			cond_resched();
-	}
-	hipec_page_forget_evicted(vm);
-	hipec_page_forget_range(vm, f->start, f->end);
-	/* Of the events that ran meanwhile. */
-	hipec_victims_evict(cache);
-	hipec_cache_account(cache);
-	hipec_cache_compact_later(cache);
-	hipec_cache_hand_back(cache);
 }

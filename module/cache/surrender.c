@@ -13,8 +13,10 @@
  *
  * Interface:
  * hipec_surrender_more()  leave files to the kernel, or more of their folios
+ * hipec_cache_lose()      a file has a page without an entry
  * hipec_cache_outgrown()  a file that has become larger than its page numbers is
  * hipec_cache_keep_away() the kernel's reclaim leaves a file alone
+ * hipec_cache_hand_over() if not, it finds its folios
  */
 #include <linux/pagemap.h>
 #include <linux/pagevec.h>
@@ -29,19 +31,6 @@
 /* Files are not taken back for so long behind the last try. */
 #define SURRENDER_TICKS HZ
 
-/* The file at slot @slot or behind, in use, and @slot is its own; NULL: there is none. */
-static struct hipec_cfile *next_file(struct hipec_cache *cache, unsigned long *slot)
-{
-	struct hipec_cfile *f;
-
-	rcu_read_lock();
-	for (f = xa_find(&cache->slots, slot, ULONG_MAX, XA_PRESENT); f;
-	     f = xa_find_after(&cache->slots, slot, ULONG_MAX, XA_PRESENT))
-		if (atomic_inc_not_zero(&f->users))
-			break;
-	rcu_read_unlock();
-	return f;
-}
 
 /* Folios of a file from @next on go back to the lists of reclaim. Return: how many, @most about. */
 static unsigned long move_folios(struct address_space *mapping, pgoff_t *next, unsigned long most)
@@ -55,6 +44,21 @@ static unsigned long move_folios(struct address_space *mapping, pgoff_t *next, u
 		check_move_unevictable_folios(&batch);
 		folio_batch_release(&batch);
 	}
+	return moved;
+}
+
+/* A file is the kernel's, and the same. */
+static unsigned long surrender(struct hipec_cfile *f, pgoff_t *next, unsigned long most)
+{
+	int idx = srcu_read_lock(&hipec_inodes);
+	struct address_space *mapping = hipec_mapping_of(f);
+	unsigned long moved = 0;
+
+	if (mapping) {
+		mapping_clear_unevictable(mapping);
+		moved = move_folios(mapping, next, most);
+	}
+	srcu_read_unlock(&hipec_inodes, idx);
 	return moved;
 }
 
@@ -81,15 +85,13 @@ unsigned long hipec_surrender_more(struct hipec_cache *cache)
 	}
 	while (moved < MOVED_TOGETHER) {
 		slot = cache->surrender_slot;
-		f = next_file(cache, &slot);
+		f = hipec_file_marked(cache, &slot, XA_PRESENT);
 		if (!f)
 			break;
 		/* The file that it had come to may have been let go. */
 		if (slot != cache->surrender_slot)
 			cache->surrender_next = 0;
-		mapping_clear_unevictable(f->inode->i_mapping);
-		moved += 1 + move_folios(f->inode->i_mapping, &cache->surrender_next,
-					 MOVED_TOGETHER - moved);
+		moved += 1 + surrender(f, &cache->surrender_next, MOVED_TOGETHER - moved);
 		if (moved < MOVED_TOGETHER) {
 			slot = hipec_slot_behind(f);
 			cache->surrender_next = 0;
@@ -117,6 +119,41 @@ static bool is_surrendered(struct hipec_cache *cache)
 	return false;
 }
 
+/* As hipec_cache_lose(). */
+static void lose(struct hipec_cfile *f, unsigned long ticks)
+{
+	struct hipec_cache *cache = f->cache;
+	struct address_space *mapping;
+
+	WRITE_ONCE(f->lost, true);
+	smp_mb();	/* before the flag is cleared: keep_away() sets it, and looks again */
+	rcu_read_lock();
+	mapping = hipec_mapping_of(f);
+	if (mapping && mapping_unevictable(mapping)) {
+		WRITE_ONCE(cache->on_lists, true);
+		mapping_clear_unevictable(mapping);
+	}
+	rcu_read_unlock();
+	xa_set_mark(&cache->slots, f->start >> HIPEC_SLOT_SHIFT, HIPEC_SLOT_LOST);
+	queue_delayed_work(hipec_wq, &cache->search, ticks);
+}
+
+/**
+ * hipec_cache_lose() - the kernel's reclaim has a file, of which pages may have no entry
+ * @f:     file, in use or under c->lock
+ * @ticks: until a worker looks for them
+ *
+ * To be called when they are in the page cache.
+ *
+ * Context: any but interrupts; does not wait.
+ */
+void hipec_cache_lose(struct hipec_cfile *f, unsigned long ticks)
+{
+	/* Then it is searched when it is so no more. */
+	if (!READ_ONCE(f->outgrown))
+		lose(f, ticks);
+}
+
 /**
  * hipec_cache_outgrown() - the kernel's reclaim has a file that is larger than its page numbers
  * @f: file
@@ -125,24 +162,29 @@ static bool is_surrendered(struct hipec_cache *cache)
  * before pages are read, and behind a write: the one that extends the file finds this out itself.
  *
  * Context: expects c->lock.
- * Return: whether the kernel left the file alone until now: hipec_evictable_again() is owed,
- *         without the lock.
  */
-bool hipec_cache_outgrown(struct hipec_cfile *f)
+void hipec_cache_outgrown(struct hipec_cfile *f)
 {
-	struct address_space *mapping = f->inode->i_mapping;
-	bool outgrown = i_size_read(f->inode) > (loff_t)f->nr << PAGE_SHIFT;
+	struct address_space *mapping;
+	bool outgrown = false;
 
 	lockdep_assert_held(&f->cache->c->lock);
-	if (unlikely(outgrown != f->outgrown)) {
-		f->outgrown = outgrown;
-		f->cache->c->core.counters.outgrown += outgrown ? 1 : -1;
-	}
-	if (likely(!outgrown) || !mapping_unevictable(mapping))
-		return false;
-	WRITE_ONCE(f->cache->on_lists, true);
-	mapping_clear_unevictable(mapping);
-	return true;
+	rcu_read_lock();
+	mapping = hipec_mapping_of(f);
+	if (mapping)
+		outgrown = i_size_read(f->inode) > (loff_t)f->nr << PAGE_SHIFT;
+	rcu_read_unlock();
+	if (likely(outgrown == f->outgrown))
+		return;
+	WRITE_ONCE(f->outgrown, outgrown);
+	f->cache->c->core.counters.outgrown += outgrown ? 1 : -1;
+	lose(f, 0);
+}
+
+/* Whether the kernel's reclaim is to have a file. Context: expects c->lock. */
+static bool is_the_kernels(const struct hipec_cfile *f)
+{
+	return READ_ONCE(f->dead) || READ_ONCE(f->lost) || f->outgrown || is_surrendered(f->cache);
 }
 
 /**
@@ -150,28 +192,60 @@ bool hipec_cache_outgrown(struct hipec_cfile *f)
  * @f: file
  *
  * Not while something is dirty: then its writers would never be made to wait. Nor
- * while files may be open whose writes are not heard of, or it has outgrown its page numbers,
- * or memory is so short that it was left to the kernel.
+ * while files may be open whose writes are not heard of, or it has outgrown its page numbers, or
+ * has pages without an entry, or memory is so short that it was left to the kernel.
  *
  * Context: expects c->lock.
- * Return: as hipec_cache_outgrown().
  */
-bool hipec_cache_keep_away(struct hipec_cfile *f)
+void hipec_cache_keep_away(struct hipec_cfile *f)
 {
-	struct address_space *mapping = f->inode->i_mapping;
+	struct address_space *mapping;
 
-	if (unlikely(hipec_cache_outgrown(f)))
-		return true;
-	if (mapping_unevictable(mapping))
-		return false;
-	f->writers = f->writers && inode_is_open_for_write(f->inode);
-	if (!f->writers && !f->outgrown && !mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) &&
-	    !mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK) && !is_surrendered(f->cache)) {
-		mapping_set_unevictable(mapping);
-		if (!is_surrendered(f->cache))
-			return false;
-		mapping_clear_unevictable(mapping);
+	hipec_cache_outgrown(f);
+	rcu_read_lock();
+	mapping = hipec_mapping_of(f);
+	if (mapping && !mapping_unevictable(mapping)) {
+		/* What they have written was not heard of. */
+		if (f->writers && !inode_is_open_for_write(f->inode)) {
+			f->writers = false;
+			if (mapping->nrpages)
+				lose(f, 0);
+		}
+		if (!f->writers && !mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) &&
+		    !mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK) && !is_the_kernels(f)) {
+			mapping_set_unevictable(mapping);
+			smp_mb();	/* it is set before they are read: hipec_cache_lose() */
+			if (is_the_kernels(f))
+				mapping_clear_unevictable(mapping);
+		}
+		if (!mapping_unevictable(mapping))
+			WRITE_ONCE(f->cache->on_lists, true);
 	}
-	WRITE_ONCE(f->cache->on_lists, true);
-	return false;
+	rcu_read_unlock();
+}
+
+/**
+ * hipec_cache_hand_over() - the kernel's reclaim finds a file's folios, if it has the file
+ * @f: file
+ *
+ * Those that it met while it left the file alone are on a list that it does not look at.
+ *
+ * Context: process context, may sleep; expects no lock of ours.
+ */
+void hipec_cache_hand_over(struct hipec_cfile *f)
+{
+	struct address_space *mapping;
+	unsigned long moved;
+	pgoff_t next = 0;
+	int idx;
+
+	do {
+		moved = 0;
+		idx = srcu_read_lock(&hipec_inodes);
+		mapping = hipec_mapping_of(f);
+		if (mapping && !mapping_unevictable(mapping))
+			moved = move_folios(mapping, &next, MOVED_TOGETHER);
+		srcu_read_unlock(&hipec_inodes, idx);
+		cond_resched();
+	} while (moved);
 }

@@ -8,6 +8,7 @@
  * hipec_cache_release()  let go of it, or of all
  */
 #include <linux/file.h>
+#include <linux/wait_bit.h>
 
 #include "cache.h"
 
@@ -32,6 +33,7 @@ static int take_file(struct hipec_cache *cache, struct file *file,
 		return -EOPNOTSUPP;
 	if (!hipec_owns_file(file))
 		return -EPERM;
+	hipec_lockdep_teach(cache->c, inode);
 	if (S_ISDIR(inode->i_mode))
 		return hipec_dir_take(cache, inode, &a->other);
 	return hipec_file_take(cache, inode, file, a);
@@ -69,9 +71,7 @@ int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
 	file = fget_raw(a->fd);
 	if (!file)
 		return -EBADF;
-	mutex_lock(&hipec_admin_lock);
 	ret = take_file(cache, file, a);
-	mutex_unlock(&hipec_admin_lock);
 	fput(file);
 	return ret;
 }
@@ -80,6 +80,9 @@ int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
  * hipec_cache_release() - let go of a container's files
  * @c:  container, in use, or nobody uses it any more
  * @fd: descriptor of one of them; -1: all
+ *
+ * Their entries have gone when it returns. The policy hears of that in the caller's time; if he is
+ * killed, it does not.
  *
  * Context: process context, sleeps; takes take_lock and c->lock.
  * Return: 0; -EINVAL if @c is no container of this kind; -EBADF; -ENOENT if it does
@@ -101,7 +104,6 @@ int hipec_cache_release(struct hipec_container *c, int fd)
 	}
 	/* Cgroups and directories first: nothing new comes. */
 	found = hipec_open_release(cache, fd);
-	mutex_lock(&hipec_admin_lock);
 	if (file)
 		inode = d_real_inode(file->f_path.dentry);
 	found |= hipec_dir_release(cache, inode);
@@ -110,7 +112,12 @@ int hipec_cache_release(struct hipec_container *c, int fd)
 			;
 	else if (!found)
 		found = hipec_file_release(cache, inode);
-	mutex_unlock(&hipec_admin_lock);
+	if (hipec_touch_may_tell(cache))
+		hipec_file_bury(cache);
+	else
+		queue_work(hipec_wq, &cache->bury);
+	/* And those that a worker is about to. */
+	wait_var_event_killable(&cache->nr_graves, !atomic_read(&cache->nr_graves));
 	if (file)
 		fput(file);
 	return !file || found ? 0 : -ENOENT;

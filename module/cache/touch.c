@@ -7,37 +7,48 @@
  * and what it evicts when a page comes has gone before the reader reads on. Where nobody
  * wants to know, hits are counted and nothing else.
  *
+ * Nobody waits for a policy: who finds the container's lock taken, or is not one of its user's
+ * tasks, notes a miss or a write as well, and goes on. Whoever gets the lock next has the policy
+ * decide about it, in its place among the touches. Where much is owed like this, tasks that the
+ * policy is for wait for the lock: behind a read(), or before a fault, when they hold no page that
+ * others may want.
+ *
  * Interface:
  * hipec_touch_note()   pages were touched
+ * hipec_touch_owe()    pages come, and the policy is not asked now
+ * hipec_touch_may_tell()  whether it may be, by this task
+ * hipec_touch_lock()   the container's lock, for that
  * hipec_touch_missed() the reader will have to tell
  * hipec_touch_fault()  a page was touched, and others mapped with it
- * hipec_touch_drain()  tell the policy
- * hipec_touch_drain_all()  and count all hits
- * hipec_touch_work()   likewise, a while later
- * hipec_touch_wants()  the policy is another one
  */
 #include <linux/percpu.h>
 
 #include "cache.h"
 
-/* Notes that the policy is told of before others may run. */
-#define NOTES_AT_ONCE 64
+/* Owed until tasks wait: one of so many pages of the budget, and so many at least. */
+#define OWED_PART 64
+#define OWED_LEAST 32u
+/* At most: so many times as much. */
+#define OWED_MOST 4
 
-/* A range is noted; what does not fit is not. Not to be preempted. */
-static __always_inline void add(struct hipec_cache *cache, struct hipec_touches *t,
+/* A range is noted. Not to be preempted. Return: false if it does not fit. */
+static __always_inline bool add(struct hipec_cache *cache, struct hipec_touches *t,
 				u32 pgno, u32 nr, enum hipec_touch how, u64 context)
 {
 	/* What is at the tail has been read before it is written over. */
 	u32 head = t->head, pending = head - smp_load_acquire(&t->tail);
 
 	if (pending >= HIPEC_MAX_TOUCHES)
-		return;
+		return false;
 	t->range[head % HIPEC_MAX_TOUCHES] = (struct hipec_touched){
 		.pgno = pgno, .nr = nr, .how = how, .context = context,
 	};
+	if (unlikely(hipec_is_owed(how)))
+		atomic_add(nr, &cache->owed);
 	smp_store_release(&t->head, head + 1);
-	if (unlikely(!pending))
+	if (unlikely(!pending || hipec_is_owed(how)))
 		cpumask_set_cpu(smp_processor_id(), cache->noted);
+	return true;
 }
 
 /*
@@ -133,6 +144,81 @@ void hipec_touch_missed(struct hipec_cache *cache)
 	put_cpu_ptr(cache->touches);
 }
 
+static u32 most_owed(const struct hipec_cache *cache)
+{
+	return max(READ_ONCE(cache->limit) / OWED_PART, OWED_LEAST);
+}
+
+/* Whether so much is owed that tasks are to wait. Context: any. */
+bool hipec_touch_owes_much(const struct hipec_cache *cache)
+{
+	return atomic_read(&cache->owed) > most_owed(cache);
+}
+
+/* Whether the next touches on this CPU may not be noted. Of another one, that matters little. */
+static bool is_nearly_full(const struct hipec_cache *cache)
+{
+	const struct hipec_touches *t = raw_cpu_ptr(cache->touches);
+
+	return READ_ONCE(t->head) - READ_ONCE(t->tail) >= HIPEC_MAX_TOUCHES / 4 * 3;
+}
+
+/**
+ * hipec_touch_lock() - a container's lock, to tell its policy what is noted
+ * @cache: cache
+ *
+ * Context: process context, sleeps where much is owed or noted; the caller holds no folio's lock.
+ * Return: whether the caller has it; it is no use to ask again.
+ */
+bool hipec_touch_lock(struct hipec_cache *cache)
+{
+	if (likely(!hipec_touch_owes_much(cache) && !is_nearly_full(cache)))
+		return hipec_touch_try_lock(cache);
+	return hipec_touch_may_tell(cache) && !mutex_lock_killable(&cache->c->lock);
+}
+
+/* The same, by who waits for nothing. Context: any that sleeps. */
+bool hipec_touch_try_lock(struct hipec_cache *cache)
+{
+	return hipec_touch_may_tell(cache) && mutex_trylock(&cache->c->lock);
+}
+
+/**
+ * hipec_touch_may_tell() - whether the current task may have the policy decide
+ * @cache: cache
+ *
+ * Context: any.
+ * Return: false in reclaim, and of a task that the policy is not for.
+ */
+bool hipec_touch_may_tell(const struct hipec_cache *cache)
+{
+	return !(current->flags & PF_MEMALLOC) && hipec_is_insider(cache->c, current);
+}
+
+/**
+ * hipec_touch_owe() - pages come, and the policy is to hear of it later
+ * @cache: cache
+ * @pgno:  the first
+ * @nr:    pages
+ * @how:   HIPEC_BY_MISS or HIPEC_BY_WRITE
+ * @context: of the program; 0: not known
+ *
+ * Context: any but interrupts.
+ * Return: false if so many are owed that it is not noted.
+ */
+bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_touch how,
+		     u64 context)
+{
+	u32 owed = atomic_read(&cache->owed);
+	bool fits;
+
+	if (owed && owed + nr > OWED_MOST * most_owed(cache))
+		return false;
+	fits = add(cache, get_cpu_ptr(cache->touches), pgno, nr, how, context);
+	put_cpu_ptr(cache->touches);
+	return fits;
+}
+
 /**
  * hipec_touch_fault() - a fault touched a page, and mapped those behind it
  * @cache: cache
@@ -162,128 +248,4 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context)
 	full = is_full(cache, t);
 	put_cpu_ptr(cache->touches);
 	return full;
-}
-
-/*
- * Set the bits of pages whose entries were looked up when they were touched, from note @tail
- * up to the end of the ring, or one whose entry is another's now, or of which more is to be
- * done. Return: notes.
- */
-static noinline u32 set_bits(struct hipec_cache *cache, const struct hipec_touches *t, u32 tail,
-			     u32 head)
-{
-	const u32 reached = cache->c->core.vm.reached;
-	struct hipec_page *page = cache->c->core.vm.page;
-	const struct hipec_touched *first = &t->range[tail % HIPEC_MAX_TOUCHES], *range = first;
-	const struct hipec_touched *end = min(first + (head - tail), t->range + HIPEC_MAX_TOUCHES);
-
-	for (; range != end; range++) {
-		u32 h = range->context;
-		struct hipec_page *touched = &page[h];
-
-		if (range->how != HIPEC_BY_KNOWN || h > reached || touched->pgno != range->pgno ||
-		    (touched->flags & (HIPEC_PAGE_LIVE | HIPEC_FOLIO_VICTIM)) != HIPEC_PAGE_LIVE)
-			break;
-		touched->flags |= HIPEC_FOLIO_REF;
-	}
-	return range - first;
-}
-
-/*
- * Tell the policy of what one CPU has noted; what comes meanwhile may wait. Each note may be
- * an event that takes its time: others run in between. Return: false: the task has to end, and
- * the rest is for the next one that drains.
- */
-static bool drain_one(struct hipec_cache *cache, struct hipec_touches *t)
-{
-	u32 head = smp_load_acquire(&t->head), tail = t->tail;
-	struct hipec_counters *counters = &cache->c->core.counters;
-	u64 hits = READ_ONCE(t->hits);
-
-	counters->hits += hits - t->told;
-	t->told = hits;
-	while (tail != head) {
-		struct hipec_touched range = t->range[tail % HIPEC_MAX_TOUCHES];
-
-		if (range.how == HIPEC_BY_KNOWN) {
-			u32 nr = cache->hear == HIPEC_HEAR_BITS ?
-				set_bits(cache, t, tail, head) : 0;
-
-			counters->hits += nr;
-			tail += nr;
-			if (nr) {
-				smp_store_release(&t->tail, tail);
-				continue;
-			}
-			range.how = HIPEC_BY_READ;
-			range.context = 0;
-		}
-		smp_store_release(&t->tail, ++tail);
-		cache->c->core.context = range.context;
-		hipec_cache_touched(cache, range.pgno, range.nr, range.how);
-		if (!(tail % NOTES_AT_ONCE) && hipec_core_pause(&cache->c->core))
-			return tail == head;
-	}
-	return true;
-}
-
-/**
- * hipec_touch_drain() - tell the policy of what was touched
- * @cache: cache
- *
- * All of it, but for what other CPUs are noting now, and in a task that is killed for what
- * the next one finds.
- *
- * Context: expects c->lock; may sleep.
- */
-void hipec_touch_drain(struct hipec_cache *cache)
-{
-	u64 context = cache->c->core.context;
-	unsigned int cpu;
-
-	lockdep_assert_held(&cache->c->lock);
-	if (cpumask_empty(cache->noted))
-		return;
-	for_each_cpu(cpu, cache->noted) {
-		cpumask_clear_cpu(cpu, cache->noted);
-		smp_mb__after_atomic();
-		if (drain_one(cache, per_cpu_ptr(cache->touches, cpu)))
-			continue;
-		cpumask_set_cpu(cpu, cache->noted);
-		break;
-	}
-	cache->c->core.context = context;
-	hipec_cache_account(cache);
-}
-
-/* The same, and what was counted without a note. Context: expects c->lock; may sleep. */
-void hipec_touch_drain_all(struct hipec_cache *cache)
-{
-	cpumask_copy(cache->noted, cpu_possible_mask);
-	hipec_touch_drain(cache);
-}
-
-/**
- * hipec_touch_wants() - see what the policy wants to know, from now on
- * @cache: cache, whose policy is new
- *
- * Context: expects c->lock.
- */
-void hipec_touch_wants(struct hipec_cache *cache)
-{
-	const struct hipec_policy *p = cache->c->core.vm.policy;
-
-	cache->bits = !hipec_vm_has_event(&cache->c->core.vm, HIPEC_EVENT_ACCESS);
-	cache->deaf = cache->bits && !hipec_policy_has_op(p, HIPEC_OP_REF);
-	hipec_cache_account(cache);
-}
-
-/* Work: for those who could not tell. */
-void hipec_touch_work(struct work_struct *work)
-{
-	struct hipec_cache *cache = container_of(work, struct hipec_cache, drain);
-
-	mutex_lock(&cache->c->lock);
-	hipec_touch_drain(cache);
-	mutex_unlock(&cache->c->lock);
 }

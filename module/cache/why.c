@@ -16,25 +16,28 @@
 static struct hipec_cfile *file_of(struct hipec_cache *cache, const struct file *file,
 				   const struct hipec_why *w)
 {
-	const struct inode *inode = file ? file->f_mapping->host : NULL;
 	u64 pgno = w->offset >> PAGE_SHIFT;
 	struct hipec_cfile *f;
 
-	list_for_each_entry(f, &cache->files, link)
-		if (file ? f->inode == inode && pgno < f->nr :
-			   pgno - f->start < f->nr)
-			return f;
-	return NULL;
+	if (!file)
+		return pgno > U32_MAX ? NULL : xa_load(&cache->slots, pgno >> HIPEC_SLOT_SHIFT);
+	/* Whoever lets go of it waits for the caller's lock. */
+	rcu_read_lock();
+	f = hipec_file_find(file->f_mapping->host);
+	rcu_read_unlock();
+	return f && f->cache == cache && pgno < f->nr ? f : NULL;
 }
 
 /* What the page cache has of an entry's folio. */
 static u32 look_at_folio(struct hipec_cfile *f, u32 idx)
 {
+	struct address_space *mapping;
 	struct folio *folio;
 	u32 state = 0;
 
 	rcu_read_lock();
-	folio = hipec_folio_at(f->inode->i_mapping, idx);
+	mapping = hipec_mapping_of(f);
+	folio = mapping ? hipec_folio_at(mapping, idx) : NULL;
 	if (folio) {
 		state |= folio_test_dirty(folio) ? HIPEC_WHY_DIRTY : 0;
 		state |= folio_test_writeback(folio) ? HIPEC_WHY_WRITING : 0;
@@ -65,18 +68,12 @@ static u32 state_of(struct hipec_cfile *f, u32 pgno, u32 h)
 	return state | look_at_folio(f, pgno - f->start);
 }
 
-/*
- * A file in the list has an inode that its mark holds, or the task that takes it. Alone
- * that would keep it from being evicted when its file system is unmounted.
- */
 static struct inode *hold_inode(struct hipec_cfile *f)
 {
-	struct inode *inode = f->inode;
+	int idx = srcu_read_lock(&hipec_inodes);
+	struct inode *inode = hipec_inode_hold(f);
 
-	lockdep_assert_held(&f->cache->c->lock);
-	if (!atomic_inc_not_zero(&inode->i_sb->s_active))
-		return NULL;
-	ihold(inode);
+	srcu_read_unlock(&hipec_inodes, idx);
 	return inode;
 }
 
@@ -89,7 +86,7 @@ static struct inode *hold_inode(struct hipec_cfile *f)
  * @inode: gets the file's, held with its file system, for hipec_cache_path(); NULL where
  *        that is being unmounted
  *
- * The policy is told first of what was touched up to now, as for its status.
+ * The policy is told first of what was touched up to now, as for its status, if it is for the caller.
  *
  * Context: process context; expects c->lock; may sleep.
  * Return: 0; -ENXIO if none of its files has the page.
@@ -100,16 +97,17 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
 	struct hipec_cfile *f = file_of(c->cache, file, w);
 	u32 pgno = w->offset >> PAGE_SHIFT, found;
 
-	if (!f)
+	if (!f || f->dead)
 		return -ENXIO;
-	hipec_touch_drain_all(c->cache);
+	if (hipec_is_insider(c, current))
+		hipec_kind_hear(c);
 	pgno += file ? f->start : 0;
 	w->address = (u64)pgno << PAGE_SHIFT;
 	w->start = (u64)f->start << PAGE_SHIFT;
 	w->length = (u64)f->nr << PAGE_SHIFT;
 	w->file_offset = w->address - w->start;
 	*inode = hold_inode(f);
-	if (w->file_offset >= i_size_read(f->inode))
+	if (*inode && w->file_offset >= i_size_read(*inode))
 		w->state |= HIPEC_WHY_BEHIND;
 	found = hipec_cache_entry(f, pgno) ?:
 		hipec_page_find_named(&c->core.vm, pgno);
@@ -134,17 +132,14 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
 const char *hipec_cache_path(struct inode *inode, char *path)
 {
 	const char *name = ERR_PTR(-ENOENT);
-	struct super_block *sb;
 	struct dentry *dentry;
 
 	if (!inode)
 		return name;
-	sb = inode->i_sb;
 	dentry = d_find_any_alias(inode);
 	if (dentry)
 		name = dentry_path_raw(dentry, path, PATH_MAX);
 	dput(dentry);
-	iput(inode);
-	deactivate_super(sb);
+	hipec_inode_put(inode);
 	return name;
 }

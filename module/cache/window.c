@@ -159,20 +159,17 @@ void hipec_window_set(struct hipec_cfile *f, struct file_ra_state *ra, pgoff_t i
 
 /**
  * hipec_window_forget() - open files that are mapped have the disk's windows again
- * @f: file; nobody uses it
+ * @mapping: of a file that is let go; the caller holds its inode
  *
  * Those of others, which nobody finds, keep their own.
  *
  * Context: process context, may sleep.
  */
-void hipec_window_forget(struct hipec_cfile *f)
+void hipec_window_forget(struct address_space *mapping)
 {
-	struct address_space *mapping = f->inode->i_mapping;
-	u32 usual = f->inode->i_sb->s_bdi->ra_pages;
+	u32 usual = mapping->host->i_sb->s_bdi->ra_pages;
 	struct rb_node *node;
 
-	if (!f->capped)
-		return;
 	i_mmap_lock_read(mapping);
 	for (node = rb_first_cached(&mapping->i_mmap); node; node = rb_next(node)) {
 		struct file_ra_state *ra =

@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 

@@ -276,7 +276,7 @@ static void maps_of_a_stranger(void)
 	beside = time_of_misses(&m, misses);
 	printf("%zu misses: %llu us, beside %zu maps %llu us\n", misses,
 	       (unsigned long long)alone / 1000, maps, (unsigned long long)beside / 1000);
-	CHECK_LE(beside, 4 * alone);
+	CHECK_LE(beside, 2 * alone);
 	kill(child, SIGKILL);
 	CHECK(waitpid(child, NULL, 0) == child);
 	CHECK(!close(tube[0]) && !close(tube[1]));

@@ -35,7 +35,7 @@ static const struct test *const suites[] = {
 	cache_contract_tests, cache_dir_tests, cache_folio_tests, cache_league_tests, league_tests,
 	cache_live_tests,
 	cache_lock_tests, cache_maps_tests, cache_memory_tests, cache_unmap_tests,
-	cache_share_tests, cache_write_tests, call_tests,
+	cache_share_tests, cache_wait_tests, cache_write_tests, call_tests,
 	context_tests, contract_tests, data_tests, durable_tests, file_tests, policy_tests, hostile_tests,
 	io_tests, limit_tests, lock_tests, log_tests, loop_tests, machine_tests,
 	param_tests,

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Folios that are to leave the page cache. */
+#ifndef HIPEC_CACHE_EVICT_H
+#define HIPEC_CACHE_EVICT_H
+
+#include <linux/llist.h>
+#include <linux/types.h>
+
+struct address_space;
+struct hipec_cache;
+struct hipec_cfile;
+struct work_struct;
+
+/* Folios that are evicted together; tasks that do so at the same time, without the lock. */
+#define HIPEC_MAX_VICTIMS 32
+#define HIPEC_EVICTORS 4
+
+/**
+ * struct hipec_victim - a victim that is about to be evicted
+ * @f:    its file
+ * @idx:  first page there
+ * @nr:   pages
+ * @h:    its entry; 0: somebody has finished it. Under c->lock
+ * @gone: it is known to have gone
+ */
+struct hipec_victim {
+	struct hipec_cfile *f;
+	u32 idx;
+	u32 nr;
+	u32 h;
+	bool gone;
+};
+
+/**
+ * struct hipec_evicting - victims that a task evicts together
+ * @link:   cache->evicting, while it does not hold c->lock; or cache->spare
+ * @done:   cache->done, if it has evicted them and has not got the lock again
+ * @nr:     victims
+ * @pages:  of them
+ * @victim: in the order of their pages
+ */
+struct hipec_evicting {
+	struct list_head link;
+	struct llist_node done;
+	u32 nr;
+	u32 pages;
+	struct hipec_victim victim[HIPEC_MAX_VICTIMS];
+};
+
+/* What keeps a folio in the page cache. */
+enum hipec_stay {
+	HIPEC_STAY_GONE,	/* nothing: it is not there, or its file is let go */
+	HIPEC_STAY_BUSY,	/* somebody uses it, or a batch of a CPU holds it */
+	HIPEC_STAY_MAPPED,
+	HIPEC_STAY_DIRTY,	/* or it is being written */
+	HIPEC_STAY_LOCKED,	/* by mlock() */
+};
+
+/* evict.c */
+void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h);
+void hipec_folios_del(struct hipec_cache *cache, u32 h);
+void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live);
+bool hipec_victims_wait(const struct hipec_cache *cache);
+void hipec_victims_evict(struct hipec_cache *cache);
+bool hipec_victims_evict_unlocked(struct hipec_cache *cache);
+void hipec_victims_finish(struct hipec_cache *cache);
+void hipec_victim_finish(struct hipec_cache *cache, u32 h);
+enum hipec_stay hipec_stay_of(const struct hipec_cfile *f, u32 idx);
+
+/* refused.c */
+void hipec_refused_retry(struct hipec_cache *cache, u32 most);
+void hipec_refused_clean(struct work_struct *work);
+void hipec_evictable_again(struct address_space *mapping);
+
+#endif /* HIPEC_CACHE_EVICT_H */

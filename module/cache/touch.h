@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Notes of pages that were touched, or come: touch.c writes them, drain.c reads. */
+#ifndef HIPEC_CACHE_TOUCH_H
+#define HIPEC_CACHE_TOUCH_H
+
+#include <linux/types.h>
+
+struct hipec_cache;
+struct inode;
+struct work_struct;
+
+/* Ranges of touched pages that a CPU keeps; a power of two. */
+#define HIPEC_MAX_TOUCHES 256
+
+/**
+ * enum hipec_touch - how pages were touched
+ * @HIPEC_BY_READ:   by read(), or the fault of a map
+ * @HIPEC_BY_WRITE:  by write(): they may be new, and have no entry
+ * @HIPEC_BY_STORE:  by a fault to write
+ * @HIPEC_BY_AROUND: mapped by the fault of a neighbour
+ * @HIPEC_BY_KNOWN:  by read(), one page, whose entry was looked up without the lock
+ * @HIPEC_BY_MISS:   not yet: they are being read, and have no entry
+ */
+enum hipec_touch {
+	HIPEC_BY_READ,
+	HIPEC_BY_WRITE,
+	HIPEC_BY_STORE,
+	HIPEC_BY_AROUND,
+	HIPEC_BY_KNOWN,
+	HIPEC_BY_MISS,
+};
+
+/* Of which touches somebody wants to know. */
+enum hipec_hear {
+	HIPEC_HEAR_ALL,
+	HIPEC_HEAR_BITS,	/* of all, and of pages that the policy has only their bits */
+	HIPEC_HEAR_SAMPLED,	/* of pages that the shadow samples, or the league (core/) */
+	HIPEC_HEAR_NONE,
+};
+
+/**
+ * struct hipec_touches - of one CPU and one container: a ring
+ * @mapped: first of the pages that the last fault mapped behind its own
+ * @nr_mapped: their number
+ * @missed: something was read since the last note
+ * @hits:   pages that were touched and not noted, as nobody wants to know, ever
+ * @told:   of these, that were counted; under c->lock
+ * @head:  ranges that were noted, ever; it wraps
+ * @tail:  ranges that the policy was told of, likewise; under c->lock
+ * @range: in the order in which they came
+ *
+ * Only its own CPU, with preemption disabled, changes what says nothing else.
+ */
+struct hipec_touches {
+	u32 mapped, nr_mapped;
+	bool missed;
+	u64 hits, told;
+	u32 head;
+	u32 tail;
+	struct hipec_touched {
+		u32 pgno;
+		u32 nr : 29;	/* pages */
+		u32 how : 3;	/* enum hipec_touch */
+		/* of the program; 0: not known, or nobody asks. BY_KNOWN: the entry */
+		u64 context;
+	} range[HIPEC_MAX_TOUCHES];
+};
+
+/* touch.c */
+bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
+		      enum hipec_touch how, u64 context);
+void hipec_touch_missed(struct hipec_cache *cache);
+bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_touch how,
+		     u64 context);
+bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context);
+bool hipec_touch_may_tell(const struct hipec_cache *cache);
+bool hipec_touch_owes_much(const struct hipec_cache *cache);
+bool hipec_touch_lock(struct hipec_cache *cache);
+bool hipec_touch_try_lock(struct hipec_cache *cache);
+
+/* drain.c */
+void hipec_touch_drain(struct hipec_cache *cache);
+void hipec_touch_drain_all(struct hipec_cache *cache);
+void hipec_touch_wants(struct hipec_cache *cache);
+void hipec_touch_work(struct work_struct *work);
+
+/* Whether pages come that may have no entry until the policy hears of them. */
+static __always_inline bool hipec_is_owed(enum hipec_touch how)
+{
+	return how == HIPEC_BY_MISS || how == HIPEC_BY_WRITE;
+}
+
+/* tell.c */
+struct hipec_cfile *hipec_tell_try(struct inode *inode, bool may_wait);
+void hipec_told(struct hipec_cfile *f);
+void hipec_tell(struct inode *inode);
+void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now);
+void hipec_tell_written(struct inode *inode, u64 first, u64 last);
+
+#endif /* HIPEC_CACHE_TOUCH_H */

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Files in place, and a policy whose events take long: others do not wait for it. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "guest.h"
+
+#define DIR_A DIR_DATA "wait.d/"
+#define FILE_A DIR_A "big"
+#define PAGES 4096ul
+#define FRAMES 65536
+#define CALLS 16
+
+/* Pages that the reader has read, which takes an event each; both processes see it. */
+static atomic_int *nr_read;
+
+static const char *name_of(const char *prefix, int nr)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), DIR_A "%s%d", prefix, nr);
+	return name;
+}
+
+/* As @user, who is the loader's or not. */
+static pid_t start(uid_t user, void (*fn)(void))
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid)
+		return pid;
+	CHECK(!setuid(user));
+	fn();
+	exit(0);
+}
+
+static void finish(pid_t pid)
+{
+	int status;
+
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+}
+
+/* It has its container's lock for as good as all of the time. */
+static void read_for_ever(void)
+{
+	int c = open_cache("slow-fault", FRAMES), dir = open(DIR_A, O_RDONLY), file, i;
+	struct hipec_take t;
+	char byte;
+	long page;
+
+	CHECK(dir >= 0 && !hipec_take(c, 0, dir, &t));
+	for (i = 0; i < CALLS; i++)
+		close(take_file(c, name_of("old", i), O_RDONLY));
+	file = take_file(c, FILE_A, O_RDONLY);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	for (page = 0; page < (long)PAGES / 2; page++) {
+		CHECK(pread(file, &byte, 1, page * PAGE_BYTES) == 1);
+		atomic_fetch_add(nr_read, 1);
+	}
+	CHECK_EQ(get_status(c).exit.kind, 0);
+}
+
+static void reads(void)
+{
+	int file = open(FILE_A, O_RDONLY), i;
+	char byte;
+
+	CHECK(file >= 0 && !posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	for (i = 0; i < CALLS; i++)
+		CHECK(pread(file, &byte, 1, (PAGES / 2 + 8 * i) * PAGE_BYTES) == 1);
+	close(file);
+}
+
+static void unlinks(void)
+{
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		CHECK(!unlink(name_of("old", i)));
+}
+
+static void creates(void)
+{
+	int i, file;
+
+	for (i = 0; i < CALLS; i++) {
+		file = open(name_of("new", i), O_RDWR | O_CREAT | O_EXCL, 0644);
+		CHECK(file >= 0 && !close(file));
+	}
+}
+
+/* CALLS calls of @user take less time than as many events: on a debug kernel both take long. */
+static void in_a_few_events(uid_t user, void (*fn)(void))
+{
+	int before = atomic_load(nr_read), events;
+
+	finish(start(user, fn));
+	events = atomic_load(nr_read) - before;
+	printf("# %d calls, %d events\n", CALLS, events);
+	CHECK_LE(events, CALLS - 1);
+}
+
+static void set_up(void)
+{
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+
+	nr_read = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(nr_read != MAP_FAILED && !setrlimit(RLIMIT_MEMLOCK, &all));
+	CHECK(!mkdir(DIR_A, 0777) && !chmod(DIR_A, 0777) && !chown(DIR_A, 1000, 1000));
+	CHECK(!chmod("/data", 0755) && !chmod(HIPEC_DEVICE, 0666));
+	make_file(FILE_A, PAGES * PAGE_BYTES);
+	CHECK(!chown(FILE_A, 1000, 1000) && !chmod(FILE_A, 0644));
+}
+
+static void others_wait_for_no_event(void)
+{
+	pid_t reader;
+	int i;
+
+	set_up();
+	for (i = 0; i < CALLS; i++) {
+		make_file(name_of("old", i), PAGE_BYTES);
+		CHECK(!chown(name_of("old", i), 1000, 1000) && !chmod(name_of("old", i), 0644));
+	}
+	reader = start(1000, read_for_ever);
+	while (atomic_load(nr_read) < 4)
+		usleep(1000);
+	in_a_few_events(65534, reads);
+	in_a_few_events(65534, unlinks);
+	in_a_few_events(1000, creates);
+	CHECK(!kill(reader, SIGKILL) && waitpid(reader, NULL, 0) == reader);
+	for (i = 0; i < CALLS; i++)
+		CHECK(!unlink(name_of("new", i)));
+	CHECK(!unlink(FILE_A) && !rmdir(DIR_A) && !chmod(HIPEC_DEVICE, 0600));
+}
+
+/* More than is noted on any CPU; and those pages of which slow-first has long events. */
+#define MANY 1500
+#define FEW 6
+
+static void read_many(void)
+{
+	int file = open(FILE_A, O_RDONLY), i;
+	char byte;
+
+	CHECK(file >= 0 && !posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	for (i = 0; i < MANY; i++)
+		CHECK(pread(file, &byte, 1, (FEW + i) * PAGE_BYTES) == 1);
+}
+
+/* Reads a few pages, while others read many; in the end each page in memory is one of its own. */
+static void read_few(void)
+{
+	struct map m = { .pages = PAGES, .container = open_cache("slow-first", FRAMES) };
+	char byte;
+	int i;
+
+	m.file = take_file(m.container, FILE_A, O_RDONLY);
+	CHECK(!posix_fadvise(m.file, 0, 0, POSIX_FADV_RANDOM));
+	m.base = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ, MAP_SHARED, m.file, 0);
+	CHECK(m.base != MAP_FAILED && !nr_in_memory(&m, 0, PAGES));
+	for (i = 0; i < FEW; i++) {
+		CHECK(pread(m.file, &byte, 1, i * PAGE_BYTES) == 1);
+		atomic_fetch_add(nr_read, 1);
+	}
+	while (atomic_load(nr_read) == FEW)
+		usleep(10000);
+	for (i = 0; get_status(m.container).resident != FEW + MANY; i++) {
+		CHECK(i < 1000);
+		usleep(10000);
+	}
+	CHECK_EQ(nr_in_memory(&m, 0, PAGES), FEW + MANY);
+}
+
+static void pages_beside_an_event_have_entries(void)
+{
+	pid_t reader;
+
+	set_up();
+	reader = start(1000, read_few);
+	while (!atomic_load(nr_read))
+		usleep(1000);
+	finish(start(65534, read_many));
+	printf("# %d pages, beside %d events\n", MANY, atomic_load(nr_read) - 1);
+	while (atomic_load(nr_read) != FEW)
+		usleep(1000);
+	atomic_fetch_add(nr_read, 1);
+	finish(reader);
+	CHECK(!unlink(FILE_A) && !rmdir(DIR_A) && !chmod(HIPEC_DEVICE, 0600));
+}
+
+const struct test cache_wait_tests[] = {
+	{ "cache_others_wait_for_no_event", others_wait_for_no_event },
+	{ "cache_pages_that_come_beside_an_event_have_entries", pages_beside_an_event_have_entries },
+	{ 0 }
+};
