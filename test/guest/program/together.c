@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What CPUs do apart: pages of regions that are only read leave page tables one by one, and
- * other CPUs hear of several; read() of pages in place takes no lock.
+ * What CPUs do apart: what is mapped anew is seen by all; read() of pages in place takes no lock.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -16,10 +15,7 @@
 
 #define PAGES 3072ul
 #define FRAMES 1536
-#define ROUNDS 4
 #define FEW 64
-
-static const size_t STRIDE = 2657;	/* pages, odd */
 
 static void open_read(struct map *m, size_t pages, uint64_t frames)
 {
@@ -34,63 +30,12 @@ static void close_read(struct map *m)
 	unlink(FILE_T);		/* others want the disk */
 }
 
-/* What other CPUs have asked of CPU 1: calls of a function, and flushes. */
-static long asked(void)
-{
-	FILE *f = fopen("/proc/interrupts", "r");
-	long of[2], sum = 0;
-	char line[512], name[8];
-
-	CHECK(f);
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, " %7[A-Z]: %ld %ld", name, &of[0], &of[1]) == 3 &&
-		    (!strcmp(name, "CAL") || !strcmp(name, "TLB")))
-			sum += of[1];
-	fclose(f);
-	return sum;
-}
-
 static atomic_int state;	/* of the two threads of a test */
 
 static void until(int is)
 {
 	while (atomic_load(&state) != is)
 		sched_yield();
-}
-
-/* On another CPU: go round a few pages, each of which has its own word whenever it is there. */
-static void *go_round(void *arg)
-{
-	size_t i;
-
-	CHECK(go_to(1));
-	atomic_store(&state, 1);
-	for (i = 0; atomic_load(&state) == 1; i++)
-		touch(arg, i % FEW);
-	return NULL;
-}
-
-static void cpus_are_told_of_several(void)
-{
-	pthread_t id;
-	struct map m;
-	long before;
-	size_t i;
-
-	CHECK(go_to(0));
-	open_read(&m, PAGES, FRAMES);
-	atomic_store(&state, 0);
-	CHECK(!pthread_create(&id, NULL, go_round, &m));
-	until(1);
-	before = asked();
-	for (i = 0; i < ROUNDS * PAGES; i++)
-		touch(&m, i * STRIDE % PAGES);
-	/* One for each page, at least, if it heard of each; a kernel that is slow has others. */
-	CHECK_LE(asked() - before, ROUNDS * PAGES / 4);
-	atomic_store(&state, 2);
-	CHECK(!pthread_join(id, NULL));
-	CHECK_LE(ROUNDS * PAGES - FRAMES, (long long)get_status(m.container).counters.evictions);
-	close_read(&m);
 }
 
 /* Have the translation of page 0; look at the address again when something else is there. */
@@ -128,23 +73,6 @@ static void address_is_used_anew(void)
 	atomic_store(&state, 2);
 	CHECK(!pthread_join(id, NULL));
 	close_read(&m);
-}
-
-/* The frames that a container has beside those of its budget go with it. */
-static void spare_frames_go(void)
-{
-	struct map m;
-	size_t i;
-
-	open_read(&m, PAGES, FRAMES);
-	CHECK_EQ(frames_held(), FRAMES);
-	for (i = 0; i < 2 * PAGES; i++)
-		touch(&m, i * STRIDE % PAGES);
-	CHECK_EQ(get_status(m.container).resident, FRAMES);
-	CHECK_LE(FRAMES + 1, (long long)frames_held());
-	CHECK_LE(frames_held(), FRAMES + FRAMES / 64);
-	close_read(&m);
-	CHECK_EQ(frames_held(), 0);
 }
 
 static atomic_uint nr_rounds;
@@ -211,8 +139,6 @@ static void hits_count_while_tables_grow(void)
 
 const struct test together_tests[] = {
 	{ "cache_hits_are_heard_while_tables_grow", hits_count_while_tables_grow },
-	{ "region_cpus_are_told_of_several_pages_at_once", cpus_are_told_of_several },
 	{ "region_address_that_is_used_anew_is_new_to_all_threads", address_is_used_anew },
-	{ "region_spare_frames_go_with_their_container", spare_frames_go },
 	{ 0 }
 };
