@@ -262,7 +262,7 @@ def test_memory_is_bounded_however_many_pages_there_are(tmp_path):
                                      "not '0'"),
     (["detect", "--rate", "nan", "-"], "--rate: want a share of the pages, above 0 and up to 1, "
                                        "not 'nan'"),
-    (["find"], "there is no 'find'; want detect"),
+    (["find"], "want detect, feed or report, not 'find'"),
     (["detect"], "usage: hipec amp detect"),
     ([], "usage: hipec amp detect"),
 ])
