@@ -23,6 +23,8 @@ int hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 	/* Others see what its policy has heard of. */
 	if (c->core.vm.policy && hipec_is_insider(c, current))
 		hipec_kind_hear(c);
+	else if (c->core.vm.policy)
+		hipec_cache_hear_later(c);
 	__hipec_container_status(c, s);
 	mutex_unlock(&c->lock);
 	return 0;

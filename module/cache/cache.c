@@ -191,6 +191,13 @@ static void hear(struct hipec_container *c)
 	c->core.counters.open_before = atomic_read(&c->cache->open_before);
 }
 
+/* The same by a work, if it is of this kind. Context: any. */
+void hipec_cache_hear_later(struct hipec_container *c)
+{
+	if (c->cache)
+		queue_work(hipec_wq, &c->cache->drain);
+}
+
 static void wants(struct hipec_container *c)
 {
 	hipec_touch_wants(c->cache);

@@ -133,6 +133,7 @@ struct hipec_maps {
  * @lost:    pages of it may have no entry: the kernel's reclaim has it. No lock
  * @capped:  windows of those who have it open may be narrower than the disk's
  * @dead:    it is let go, and nobody finds it any more; its entries go later. Under take_lock
+ * @buried:  they have; whoever let it go waits for that
  * @users:   1 until they have, and who uses it without a lock; 0: it is freed
  * @mark:    holds the inode, and tells when it goes
  * @rcu:     frees it
@@ -155,6 +156,7 @@ struct hipec_cfile {
 	bool lost;
 	bool capped;
 	bool dead;
+	bool buried;
 	atomic_t users;
 	struct hipec_mark *mark;
 	struct rcu_head rcu;

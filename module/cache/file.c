@@ -86,6 +86,8 @@ static void bury(struct hipec_cfile *f)
 	hipec_maps_forget(cache);
 	hipec_numbers_take(f);
 	mutex_unlock(&cache->c->lock);
+	smp_store_release(&f->buried, true);
+	wake_up_var(&f->buried);
 	if (atomic_dec_and_test(&cache->nr_graves))
 		wake_up_var(&cache->nr_graves);
 	hipec_file_put(f);
@@ -454,8 +456,8 @@ static struct hipec_cfile *get_file_of(struct hipec_cache *cache, const struct i
 }
 
 /*
- * Let a file of @cache go: that of @inode, or any; hipec_file_bury() is owed. Return: whether there
- * was one. Context: process context, sleeps; expects no lock of ours.
+ * Let a file of @cache go: that of @inode, and its entries, or any, and hipec_file_bury() is owed.
+ * Return: whether there was one. Context: process context, sleeps; expects no lock of ours.
  */
 bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode)
 {
@@ -465,6 +467,14 @@ bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode)
 	if (!f)
 		return false;
 	done = release(f);
+	if (done && inode) {
+		/* A worker may have it. */
+		if (hipec_touch_may_tell(cache))
+			hipec_file_bury(cache);
+		else
+			queue_work(hipec_wq, &cache->bury);
+		wait_var_event_killable(&f->buried, smp_load_acquire(&f->buried));
+	}
 	hipec_file_put(f);
 	return done || !inode;
 }

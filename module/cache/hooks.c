@@ -92,7 +92,8 @@ static ssize_t hook_splice_read(struct file *in, loff_t *ppos,
 
 	if (ret > 0 && !(in->f_flags & O_DIRECT))
 		hipec_tell_read(file_inode(in), pos >> PAGE_SHIFT, (pos + ret - 1) >> PAGE_SHIFT,
-				false);		/* the pipe is locked */
+				/* That of sendfile() is nobody else's; others are locked. */
+				pipe == current->splice_pipe);
 	return ret;
 }
 

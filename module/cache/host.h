@@ -29,6 +29,7 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
 		    struct hipec_why *w, u32 *h, struct inode **inode);
 const char *hipec_cache_path(struct inode *inode, char *path);
 void hipec_cache_settle(struct hipec_cache *cache);
+void hipec_cache_hear_later(struct hipec_container *c);
 extern const struct hipec_host_ops hipec_cache_host;
 extern const struct hipec_core_ops hipec_cache_ops, hipec_cache_shared_ops;
 extern const struct hipec_kind hipec_cache_kind;

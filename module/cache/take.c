@@ -8,6 +8,7 @@
  * hipec_cache_release()  let go of it, or of all
  */
 #include <linux/file.h>
+#include <linux/sched/signal.h>
 #include <linux/wait_bit.h>
 
 #include "cache.h"
@@ -23,6 +24,26 @@ static struct hipec_cache *cache_of(struct hipec_container *c)
 	return cache;
 }
 
+/* Ticks for which somebody who is about to take or let go of the same is waited for. */
+#define MOST_TICKS 200
+
+/* A file or directory: of one that is being taken or let go of, nobody has it yet, or still. */
+static int take_when_free(struct hipec_cache *cache, struct inode *inode, struct file *file,
+			  struct hipec_take *a)
+{
+	u32 ticks;
+	int ret;
+
+	for (ticks = 0;; ticks++) {
+		ret = S_ISDIR(inode->i_mode) ? hipec_dir_take(cache, inode, &a->other) :
+					       hipec_file_take(cache, inode, file, a);
+		if (ret != -EBUSY || a->other || ticks == MOST_TICKS ||
+		    fatal_signal_pending(current))
+			return ret;
+		schedule_timeout_killable(1);
+	}
+}
+
 static int take_file(struct hipec_cache *cache, struct file *file,
 		     struct hipec_take *a)
 {
@@ -34,9 +55,7 @@ static int take_file(struct hipec_cache *cache, struct file *file,
 	if (!hipec_owns_file(file))
 		return -EPERM;
 	hipec_lockdep_teach(cache->c, inode);
-	if (S_ISDIR(inode->i_mode))
-		return hipec_dir_take(cache, inode, &a->other);
-	return hipec_file_take(cache, inode, file, a);
+	return take_when_free(cache, inode, file, a);
 }
 
 /**
@@ -112,12 +131,14 @@ int hipec_cache_release(struct hipec_container *c, int fd)
 			;
 	else if (!found)
 		found = hipec_file_release(cache, inode);
-	if (hipec_touch_may_tell(cache))
-		hipec_file_bury(cache);
-	else
-		queue_work(hipec_wq, &cache->bury);
-	/* And those that a worker is about to. */
-	wait_var_event_killable(&cache->nr_graves, !atomic_read(&cache->nr_graves));
+	if (!inode) {
+		if (hipec_touch_may_tell(cache))
+			hipec_file_bury(cache);
+		else
+			queue_work(hipec_wq, &cache->bury);
+		/* And those that a worker is about to. */
+		wait_var_event_killable(&cache->nr_graves, !atomic_read(&cache->nr_graves));
+	}
 	if (file)
 		fput(file);
 	return !file || found ? 0 : -ENOENT;

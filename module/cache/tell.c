@@ -70,16 +70,13 @@ noinline void hipec_tell(struct inode *inode)
 		hipec_told(f);
 }
 
-/* The same, for who may have any lock. */
-static noinline void have_told(struct inode *inode)
+/* The same, for who may have any lock: it is not waited for. */
+static noinline void try_to_tell(struct inode *inode)
 {
-	struct hipec_cfile *f;
+	struct hipec_cfile *f = hipec_tell_try(inode, false);
 
-	rcu_read_lock();
-	f = hipec_file_find(inode);
 	if (f)
-		queue_work(hipec_wq, &f->cache->drain);
-	rcu_read_unlock();
+		hipec_told(f);
 }
 
 /**
@@ -87,11 +84,11 @@ static noinline void have_told(struct inode *inode)
  * @inode: of the file
  * @first: page
  * @last:  page
- * @now:   the policy may be told now, if it is to be
+ * @wait:  the policy may be waited for, if it is to be told now
  *
- * Context: process context; with @now it may sleep, and expects no lock.
+ * Context: process context, may sleep; with @wait it expects no lock.
  */
-void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now)
+void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool wait)
 {
 	bool full = false, wanted = false;
 	struct hipec_cfile *f;
@@ -109,10 +106,10 @@ void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now)
 		full = note_with_context(inode, first, last - first + 1);
 	if (likely(!full))
 		return;
-	if (now)
+	if (wait)
 		hipec_tell(inode);
 	else
-		have_told(inode);
+		try_to_tell(inode);
 }
 
 /**

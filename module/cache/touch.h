@@ -94,7 +94,7 @@ static __always_inline bool hipec_is_owed(enum hipec_touch how)
 struct hipec_cfile *hipec_tell_try(struct inode *inode, bool may_wait);
 void hipec_told(struct hipec_cfile *f);
 void hipec_tell(struct inode *inode);
-void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now);
+void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool wait);
 void hipec_tell_written(struct inode *inode, u64 first, u64 last);
 
 #endif /* HIPEC_CACHE_TOUCH_H */

@@ -16,7 +16,7 @@ MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*(?:\\\n(?:[
                    re.M)
 UNDEF = re.compile(r"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.M)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.M)
-DEFINES = re.compile(r"DEFINE_(MUTEX|SPINLOCK)|LIST_HEAD|DECLARE_WAIT_QUEUE_HEAD")   # the kernel's
+DEFINES = re.compile(r"DEFINE_(MUTEX|SPINLOCK|SRCU)|LIST_HEAD|DECLARE_WAIT_QUEUE_HEAD")   # the kernel's
 TAGS = {"struct", "union", "enum"}
 
 

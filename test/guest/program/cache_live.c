@@ -565,8 +565,10 @@ static void no_memory_for_tables(void)
 	s = get_status(c);
 	CHECK_EQ(s.exit.kind, 0);
 	CHECK_EQ(s.resident, 1023);
-	CHECK_EQ(s.counters.evictions, 8192 - 1023);
-	CHECK_EQ(read_range(c, file, 8192 - 1023, 8192), 8192);
+	/* Pages that found no entry are looked for a second later, and a few others go for them. */
+	CHECK_LE(8192 - 1023, s.counters.evictions);
+	CHECK_LE(s.counters.evictions, 8192 - 1023 + 64);
+	CHECK_LE(read_range(c, file, 8192 - 1023, 8192), 8192 + 64);
 	CHECK_EQ(oom_kills("hipec-a"), 0);
 	write_group("hipec-a", "memory.max", "max");
 	usleep(200000);
