@@ -126,7 +126,7 @@ static void look_at(struct hipec_cache *cache, struct hipec_cfile *f,
 }
 
 /* Look at the next run, if its file does not go. */
-static void look(struct hipec_cache *cache)
+static void look_at_next(struct hipec_cache *cache)
 {
 	struct hipec_maps *l = &cache->maps;
 	struct address_space *mapping;
@@ -161,7 +161,7 @@ u32 hipec_maps_touched(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 	earn(l, core->vm.nr_live);
 	/* Looking waits for the locks of maps. */
 	if (!l->nr_told && l->earned > 0 && !cache->in_reclaim)
-		look(cache);
+		look_at_next(cache);
 	for (i = 0; l->nr_told && n < MOST_TOLD; i++) {
 		i = find_next_bit(l->told, HIPEC_RUN_PAGES, i);
 		__clear_bit(i, l->told);
