@@ -100,7 +100,7 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 		list_add(&cache->evictors[i].link, &cache->spare);
 	xa_init_flags(&cache->slots, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&cache->tokens, XA_FLAGS_ACCOUNT);
-	INIT_WORK(&cache->drain, hipec_touch_work);
+	INIT_DELAYED_WORK(&cache->drain, hipec_touch_work);
 	INIT_DELAYED_WORK(&cache->search, hipec_cache_search_lost);
 	INIT_WORK(&cache->clean, hipec_refused_clean);
 	INIT_DELAYED_WORK(&cache->compact, hipec_cache_compact);
@@ -154,7 +154,7 @@ void hipec_cache_end(struct hipec_container *c)
 	mutex_unlock(&c->lock);
 	/* Hits that found a file just before that. */
 	synchronize_rcu();
-	cancel_work_sync(&cache->drain);
+	cancel_delayed_work_sync(&cache->drain);
 	cancel_work_sync(&cache->bury);
 	cancel_work_sync(&cache->code);
 	cancel_delayed_work_sync(&cache->search);
@@ -195,7 +195,7 @@ static void hear(struct hipec_container *c)
 void hipec_cache_hear_later(struct hipec_container *c)
 {
 	if (c->cache)
-		queue_work(hipec_wq, &c->cache->drain);
+		mod_delayed_work(hipec_wq, &c->cache->drain, 0);
 }
 
 static void wants(struct hipec_container *c)

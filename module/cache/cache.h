@@ -289,7 +289,7 @@ struct hipec_cache {
 	struct hipec_touches __percpu *touches;
 	cpumask_var_t noted;
 	struct hipec_maps maps;
-	struct work_struct drain;
+	struct delayed_work drain;
 	struct delayed_work search;
 	struct work_struct clean;
 	struct delayed_work compact;

@@ -5,7 +5,7 @@
  * Interface:
  * hipec_touch_drain()      tell it
  * hipec_touch_drain_all()  and count all hits
- * hipec_touch_work()       likewise, a while later
+ * hipec_touch_work()       likewise, by a worker
  * hipec_touch_wants()      the policy is another one
  */
 #include <linux/percpu.h>
@@ -139,7 +139,7 @@ void hipec_touch_wants(struct hipec_cache *cache)
 /* Work: for those who could not tell. */
 void hipec_touch_work(struct work_struct *work)
 {
-	struct hipec_cache *cache = container_of(work, struct hipec_cache, drain);
+	struct hipec_cache *cache = container_of(work, struct hipec_cache, drain.work);
 
 	mutex_lock(&cache->c->lock);
 	hipec_touch_drain(cache);

@@ -484,7 +484,7 @@ bool hipec_victims_evict_unlocked(struct hipec_cache *cache)
 		evict_all(e, true);
 		if (!mutex_trylock(&c->lock)) {
 			llist_add(&e->done, &cache->done);
-			queue_work(hipec_wq, &cache->drain);
+			hipec_touch_later(cache);
 			return false;
 		}
 		c->core.context = context;

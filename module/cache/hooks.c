@@ -183,7 +183,7 @@ static void note_fault(struct inode *inode, pgoff_t idx, u64 context)
 	}
 	if (f && idx < f->nr && hipec_touch_fault(f->cache, f->start + idx, nr,
 					       context))
-		queue_work(hipec_wq, &f->cache->drain);
+		mod_delayed_work(hipec_wq, &f->cache->drain, 0);
 	rcu_read_unlock();
 }
 
@@ -253,7 +253,7 @@ static vm_fault_t hook_page_mkwrite(struct vm_fault *vmf)
 	if (f && vmf->pgoff < f->nr &&
 	    hipec_touch_note(f->cache, f->start + vmf->pgoff, 1,
 			     HIPEC_BY_STORE, 0))
-		queue_work(hipec_wq, &f->cache->drain);
+		mod_delayed_work(hipec_wq, &f->cache->drain, 0);
 	rcu_read_unlock();
 	return ret;
 }

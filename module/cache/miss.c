@@ -34,7 +34,7 @@ static bool enter(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 	if (idx + nr <= f->nr &&
 	    hipec_touch_owe(cache, f->start + idx, nr, HIPEC_BY_MISS, context)) {
 		hipec_touch_missed(cache);
-		queue_work(hipec_wq, &cache->drain);
+		hipec_touch_later(cache);
 	} else {
 		hipec_cache_lose(f, 0);
 	}

@@ -417,11 +417,16 @@ static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
 	hipec_event_access(c, pgno, write, !stayed);
 }
 
+static __always_inline bool is_write(enum hipec_touch how)
+{
+	return how == HIPEC_BY_WRITE || how == HIPEC_BY_STORE;
+}
+
 static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how)
 {
 	struct hipec_container *c = cache->c;
 	struct hipec_page *page = &c->core.vm.page[h];
-	bool write = how == HIPEC_BY_WRITE || how == HIPEC_BY_STORE;
+	bool write = is_write(how);
 	u32 pgno = page->pgno;
 
 	if (unlikely(page->flags & HIPEC_FOLIO_VICTIM)) {
@@ -439,6 +444,7 @@ static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_t
 	} else if (hipec_core_is_named(&c->core, h)) {
 		c->core.counters.hits++;
 		hipec_core_spare(&c->core, h, write);
+		hipec_event_access(c, pgno, write, false);
 	}
 	if (page->pgno == pgno && hipec_page_live(&c->core.vm, h))
 		page->flags |= HIPEC_FOLIO_REF |
@@ -470,10 +476,10 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 		}
 		h = hipec_page_find(vm, pgno);
 		if (unlikely(!h || hipec_is_victim(cache, h)))
-			h = hipec_cache_entry(f, pgno) ?:
-			    adopt(cache, f, pgno, how == HIPEC_BY_WRITE || how == HIPEC_BY_STORE);
+			h = hipec_cache_entry(f, pgno) ?: adopt(cache, f, pgno, is_write(how));
 		if (unlikely(!h)) {
-			pgno++;
+			/* It has gone before the policy hears of it: the league plays it. */
+			hipec_event_access(cache->c, pgno++, is_write(how), false);
 			continue;
 		}
 		pgno = vm->page[h].pgno + hipec_folio_pages(vm, h);

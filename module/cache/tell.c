@@ -49,7 +49,7 @@ struct hipec_cfile *hipec_tell_try(struct inode *inode, bool may_wait)
 		hipec_touch_drain(f->cache);
 		return f;
 	}
-	queue_work(hipec_wq, &f->cache->drain);
+	hipec_touch_later(f->cache);
 	hipec_file_put(f);
 	return NULL;
 }
@@ -150,7 +150,7 @@ void hipec_tell_written(struct inode *inode, u64 first, u64 last)
 		}
 		mutex_unlock(&cache->c->lock);
 	} else if (noted) {
-		queue_work(hipec_wq, &cache->drain);
+		hipec_touch_later(cache);
 	} else {
 		hipec_cache_lose(f, 0);
 	}

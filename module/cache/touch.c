@@ -18,6 +18,7 @@
  * hipec_touch_owe()    pages come, and the policy is not asked now
  * hipec_touch_may_tell()  whether it may be, by this task
  * hipec_touch_lock()   the container's lock, for that
+ * hipec_touch_later()  a worker does it
  * hipec_touch_missed() the reader will have to tell
  * hipec_touch_fault()  a page was touched, and others mapped with it
  */
@@ -30,6 +31,9 @@
 #define OWED_LEAST 32u
 /* At most: so many times as much. */
 #define OWED_MOST 4
+
+/* Ticks until a worker does what tasks of the policy's would do. */
+#define LATER (HZ / 50)
 
 /* A range is noted. Not to be preempted. Return: false if it does not fit. */
 static __always_inline bool add(struct hipec_cache *cache, struct hipec_touches *t,
@@ -193,6 +197,25 @@ bool hipec_touch_try_lock(struct hipec_cache *cache)
 bool hipec_touch_may_tell(const struct hipec_cache *cache)
 {
 	return !(current->flags & PF_MEMALLOC) && hipec_is_insider(cache->c, current);
+}
+
+/**
+ * hipec_touch_later() - a worker tells the policy, if nobody does before
+ * @cache: cache
+ *
+ * A task that the policy is for tells it soon, behind its read() or with its next miss. A worker
+ * between the two would have the lock when that task wants it, which had to leave the next miss to
+ * a worker as well; and it evicts on another CPU, from where folios that have just been read cannot
+ * go, as they are in a batch of the reader's. So it comes some ticks later then.
+ *
+ * Context: any.
+ */
+void hipec_touch_later(struct hipec_cache *cache)
+{
+	if (hipec_touch_may_tell(cache) && !is_nearly_full(cache))
+		queue_delayed_work(hipec_wq, &cache->drain, LATER);
+	else
+		mod_delayed_work(hipec_wq, &cache->drain, 0);
 }
 
 /**

@@ -77,6 +77,7 @@ bool hipec_touch_may_tell(const struct hipec_cache *cache);
 bool hipec_touch_owes_much(const struct hipec_cache *cache);
 bool hipec_touch_lock(struct hipec_cache *cache);
 bool hipec_touch_try_lock(struct hipec_cache *cache);
+void hipec_touch_later(struct hipec_cache *cache);
 
 /* drain.c */
 void hipec_touch_drain(struct hipec_cache *cache);

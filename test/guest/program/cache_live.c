@@ -463,7 +463,7 @@ static int leave_half(int c, size_t pages, const char *more)
 	most = charged_to("hipec-a") - 24l * pages;
 	close(other);
 	unlink(FILE_B);
-	CHECK_EQ(get_status(c).resident, all - pages);
+	wait_resident(c, all - pages);
 	for (i = 0; i < 20 && charged_to("hipec-a") > most; i++)
 		usleep(500000);
 	CHECK_LE(charged_to("hipec-a"), most);

@@ -122,6 +122,7 @@ long charged_to(const char *group);
 int in_group(const char *group, void (*fn)(void));
 
 struct hipec_status get_status(int container);
+void wait_resident(int c, uint64_t pages);
 struct hipec_operand operand_of(int container, const char *name);
 uint64_t frames_held(void);
 long type_of_data(void);

@@ -131,6 +131,16 @@ struct hipec_status get_status(int container)
 	return s;
 }
 
+/* Entries of a file that has gone are forgotten a while later: then so many pages are resident. */
+void wait_resident(int c, uint64_t pages)
+{
+	int i;
+
+	for (i = 0; i < 1000 && get_status(c).resident != pages; i++)
+		usleep(10000);
+	CHECK_EQ(get_status(c).resident, pages);
+}
+
 /* Of its policy, by the name that it has there. */
 struct hipec_operand operand_of(int container, const char *name)
 {
