@@ -246,10 +246,9 @@ static void free_rehearsal(struct hipec_container *c)
 	kvfree(shared);
 }
 
-/* Work: a policy is to rehearse, or to take over. */
-static void league_work(struct work_struct *work)
+/* As league_work(). */
+static void change(struct hipec_container *c)
 {
-	struct hipec_container *c = container_of(work, struct hipec_container, change);
 	u32 wanted = HIPEC_LEAGUE_NONE, next = HIPEC_LEAGUE_NONE;
 	size_t bytes = 0;
 
@@ -272,6 +271,16 @@ static void league_work(struct work_struct *work)
 		start_rehearsal(c, wanted, bytes);
 	free_rehearsal(c);
 	hipec_swap_end(c);
+}
+
+/* Work: a policy is to rehearse, or to take over, in memory that its owner's cgroup pays for. */
+static void league_work(struct work_struct *work)
+{
+	struct hipec_container *c = container_of(work, struct hipec_container, change);
+	struct mem_cgroup *before = set_active_memcg(c->columns.memcg);
+
+	change(c);
+	set_active_memcg(before);
 }
 
 /* Context: process context, sleeps; nobody uses @c, and c->change was cancelled. */

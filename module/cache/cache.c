@@ -188,6 +188,8 @@ void hipec_cache_free(struct hipec_container *c)
 static void hear(struct hipec_container *c)
 {
 	hipec_touch_drain_all(c->cache);
+	if (!hipec_victims_wait(c->cache))
+		hipec_victims_evict(c->cache);
 	c->core.counters.open_before = atomic_read(&c->cache->open_before);
 }
 

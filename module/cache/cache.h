@@ -25,6 +25,7 @@
  * numbers.c its page numbers
  * dir.c     a directory likewise, and what comes into it
  * open.c    what a cgroup's processes open is taken
+ * group.c   which cgroups these are
  * hooks.c   what the kernel calls for a file that is taken
  * before.c  what had a file open before it was taken
  * touch.c   which pages were touched, or come, on their way to the policy
@@ -170,6 +171,7 @@ struct hipec_cfile {
  * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
  * @nr_dirs: their number
  * @nr_groups: cgroups whose files are taken; under hook_lock (open.c)
+ * @by_path: files were taken by their path, too; no lock
  * @nr_files: of struct hipec_cfile that are not freed; no lock
  * @open_before: open files that were so before theirs was taken; no lock
  * @graves:  those that are dead, and whose entries are there still
@@ -189,6 +191,7 @@ struct hipec_cfile {
  * @rises:   times that there was a little more of it
  * @whole:   pages that the kernel read together for the last large read() that stayed whole
  * @owed:    pages that were noted as missed or written, which the policy has not heard of. No lock
+ * @tellers: tasks that are to tell the policy as they leave the kernel. No lock
  * @victims: folios to be evicted
  * @own:     those of them that the lock's holder evicts
  * @urgent:  one of them is not mapped: there is nothing to wait for
@@ -239,6 +242,7 @@ struct hipec_cache {
 	struct list_head dirs;
 	u32 nr_dirs;
 	u32 nr_groups;
+	bool by_path;
 	atomic_t nr_files;
 	atomic_t open_before;
 	struct llist_head graves;
@@ -257,6 +261,7 @@ struct hipec_cache {
 	u32 rises;
 	u32 whole;
 	atomic_t owed;
+	atomic_t tellers;
 	struct hipec_folios victims;
 	bool urgent;
 	struct hipec_evicting own;
@@ -390,21 +395,6 @@ static inline struct folio *hipec_folio_at(struct address_space *mapping,
 	return xa_is_value(folio) ? NULL : folio;
 }
 
-/**
- * hipec_touch_last() - whether the last fault on this CPU was of one of these pages
- * @cache: cache
- * @pgno:  the first
- * @nr:    pages
- *
- * Who is at its next fault may be at the same instruction still.
- *
- * Context: any.
- */
-static inline bool hipec_touch_last(const struct hipec_cache *cache, u32 pgno,
-				    u32 nr)
-{
-	return raw_cpu_read(cache->touches->mapped) - 1 - pgno < nr;
-}
 
 /* lockdep.c */
 void hipec_lockdep_init(struct hipec_container *c);
@@ -474,7 +464,6 @@ void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 cont
 u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno);
 void hipec_entry_drop(struct hipec_cache *cache, u32 h);
 int hipec_order_at(const struct hipec_cfile *f, pgoff_t idx);
-void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want);
 u32 hipec_cache_bring(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		      u32 order, long left);
 bool hipec_cache_settle_unlocked(struct hipec_cache *cache);
@@ -489,9 +478,7 @@ void hipec_cache_search_lost(struct work_struct *work);
 void hipec_cache_forget(struct hipec_cfile *f);
 
 /* come.c */
-void hipec_cache_come_begin(struct hipec_cfile *f, u32 nr);
-void hipec_cache_come(struct hipec_cfile *f, pgoff_t idx, u32 nr, long left);
-void hipec_cache_missed(struct hipec_cache *cache, u32 pgno, u32 nr);
+void hipec_cache_missed(struct hipec_cache *cache, u32 pgno, u32 nr, bool again);
 
 /* numbers.c */
 u32 hipec_numbers_for(const struct hipec_cache *cache, const struct inode *inode);

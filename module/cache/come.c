@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages that come: others are given up for them, and they get entries.
+ * Pages that come: the policy hears of a miss that was noted (miss.c). Others are given up for them,
+ * and they get entries.
  *
  * Interface:
- * hipec_cache_come_begin(), _come()  by a miss
- * hipec_cache_missed()               by one that was noted, a while ago
+ * hipec_cache_missed()
  */
 #include <linux/pagemap.h>
 
 #include "cache.h"
 
 /*
- * Before @nr pages are added. What was refused is tried again as fast as it comes: a pipe gives back
+ * Before @nr pages get entries. What was refused is tried again as fast as it comes: a pipe gives back
  * what went into it. Context: expects c->lock; the policy has heard of what was before.
  */
-void hipec_cache_come_begin(struct hipec_cfile *f, u32 nr)
+static void begin(struct hipec_cfile *f, u32 nr)
 {
 	struct hipec_cache *cache = f->cache;
 
@@ -30,20 +30,20 @@ void hipec_cache_come_begin(struct hipec_cfile *f, u32 nr)
 	cache->c->core.counters.faults++;
 }
 
-/* Folios that are read get entries. Context: expects c->lock; hipec_cache_settle() is owed. */
-void hipec_cache_come(struct hipec_cfile *f, pgoff_t idx, u32 nr, long left)
+/*
+ * A folio was read. An entry of its page is of a folio that has gone by itself, unless a part of this
+ * one was read @again.
+ */
+static void come(struct hipec_cfile *f, u32 pgno, u32 order, bool again, long left)
 {
 	struct hipec_cache *cache = f->cache;
-	u32 order, h, end;
+	u32 h = again ? hipec_cache_entry(f, pgno) : hipec_entry_find(cache, pgno);
 
-	for (end = nr; end && idx < f->nr; end -= min(end, 1u << order)) {
-		order = f->large ? max(hipec_order_at(f, idx), 0) : 0;
-		h = hipec_entry_find(cache, f->start + idx);
-		if (h)
-			hipec_entry_drop(cache, h);
-		hipec_cache_bring(cache, f, f->start + idx, order, left);
-		idx += 1u << order;
-	}
+	if (h && again)
+		return;
+	if (h)
+		hipec_entry_drop(cache, h);
+	hipec_cache_bring(cache, f, pgno, order, left);
 }
 
 /**
@@ -51,27 +51,28 @@ void hipec_cache_come(struct hipec_cfile *f, pgoff_t idx, u32 nr, long left)
  * @cache: cache
  * @pgno:  first page, of a file that may have been let go
  * @nr:    pages
+ * @again: they may have been there, and not up to date
  *
- * Whose cgroup they are charged to is not known any more: the budget alone counts.
- *
- * Context: expects c->lock; may sleep.
+ * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
  */
-void hipec_cache_missed(struct hipec_cache *cache, u32 pgno, u32 nr)
+void hipec_cache_missed(struct hipec_cache *cache, u32 pgno, u32 nr, bool again)
 {
 	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
 	u32 idx = f ? pgno - f->start : 0, step;
+	long left;
 
 	if (!f || f->dead)
 		return;
-	hipec_cache_come_begin(f, nr);
+	begin(f, nr);
+	left = hipec_pressure_left(cache, hipec_pressure_room(), nr);
 	for (; nr && idx < f->nr; nr -= min(nr, step), idx += step) {
 		int order = hipec_order_at(f, idx);
 
-		/* It may have gone, or been touched, and heard of, on another CPU. */
 		step = order > 0 ? (1u << order) - (idx & ((1u << order) - 1)) : 1;
-		if (order >= 0 && !hipec_cache_entry(f, f->start + idx))
-			hipec_cache_bring(cache, f, f->start + round_down(idx, 1u << order), order,
-					  LONG_MAX);
+		/* It may have gone meanwhile. */
+		if (order >= 0)
+			come(f, f->start + round_down(idx, 1u << order), order, again, left);
 	}
-	hipec_cache_settle(cache);
+	if (cache->victims.nr >= HIPEC_MAX_VICTIMS)
+		hipec_victims_evict(cache);
 }

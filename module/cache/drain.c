@@ -5,6 +5,7 @@
  * Interface:
  * hipec_touch_drain()      tell it
  * hipec_touch_drain_all()  and count all hits
+ * hipec_touch_told()       and evict what it gives up
  * hipec_touch_work()       likewise, by a worker
  * hipec_touch_wants()      the policy is another one
  */
@@ -71,8 +72,9 @@ static bool drain_one(struct hipec_cache *cache, struct hipec_touches *t)
 		}
 		smp_store_release(&t->tail, ++tail);
 		cache->c->core.context = range.context;
-		if (range.how == HIPEC_BY_MISS)
-			hipec_cache_missed(cache, range.pgno, range.nr);
+		if (range.how == HIPEC_BY_MISS || range.how == HIPEC_BY_FILL)
+			hipec_cache_missed(cache, range.pgno, range.nr,
+					   range.how == HIPEC_BY_FILL);
 		else
 			hipec_cache_touched(cache, range.pgno, range.nr, range.how);
 		if (hipec_is_owed(range.how))
@@ -90,7 +92,7 @@ static bool drain_one(struct hipec_cache *cache, struct hipec_touches *t)
  * All of it, but for what other CPUs are noting now, and in a task that is killed for what
  * the next one finds.
  *
- * Context: expects c->lock; may sleep.
+ * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
  */
 void hipec_touch_drain(struct hipec_cache *cache)
 {
@@ -114,7 +116,7 @@ void hipec_touch_drain(struct hipec_cache *cache)
 	hipec_cache_account(cache);
 }
 
-/* The same, and what was counted without a note. Context: expects c->lock; may sleep. */
+/* The same, and what was counted without a note. Context: likewise. */
 void hipec_touch_drain_all(struct hipec_cache *cache)
 {
 	cpumask_copy(cache->noted, cpu_possible_mask);
@@ -136,13 +138,26 @@ void hipec_touch_wants(struct hipec_cache *cache)
 	hipec_cache_account(cache);
 }
 
+/**
+ * hipec_touch_told() - tell the policy of what was touched, and evict what it gives up
+ * @cache: cache, which does not end meanwhile
+ *
+ * Context: expects c->lock, which it drops; sleeps.
+ */
+void hipec_touch_told(struct hipec_cache *cache)
+{
+	hipec_touch_drain(cache);
+	if (hipec_cache_settle_unlocked(cache)) {
+		cache->c->core.context = 0;
+		mutex_unlock(&cache->c->lock);
+	}
+}
+
 /* Work: for those who could not tell. */
 void hipec_touch_work(struct work_struct *work)
 {
 	struct hipec_cache *cache = container_of(work, struct hipec_cache, drain.work);
 
 	mutex_lock(&cache->c->lock);
-	hipec_touch_drain(cache);
-	hipec_cache_settle(cache);
-	mutex_unlock(&cache->c->lock);
+	hipec_touch_told(cache);
 }

@@ -116,12 +116,9 @@ static void about_to_write(struct inode *inode)
 	rcu_read_unlock();
 }
 
-/* Pages that room is made for, before a write() behind the end of the file. */
-#define WRITE_ROOM 256
-
-static void room_to_write(struct inode *inode, loff_t pos, size_t len)
+/* The same, and the task's cgroup is about to have folios of the file. May sleep. */
+static void about_to_fill(struct inode *inode)
 {
-	u64 pages = min_t(u64, DIV_ROUND_UP(len, PAGE_SIZE) + 1, WRITE_ROOM);
 	struct hipec_cfile *f = hipec_file_get(inode);
 
 	if (!f)
@@ -129,15 +126,6 @@ static void room_to_write(struct inode *inode, loff_t pos, size_t len)
 	hipec_pressure_join(f->cache);
 	hipec_file_put(f);
 	about_to_write(inode);
-	f = hipec_tell_try(inode, false);
-	if (!f)
-		return;
-	if (pos >= i_size_read(inode)) {
-		pages = min_t(u64, pages, f->cache->c->core.nr_frames / 4);
-		hipec_cache_room(f->cache, HIPEC_NO_PGNO, true, pages);
-		hipec_cache_settle(f->cache);
-	}
-	hipec_told(f);
 }
 
 static ssize_t hook_write_iter(struct kiocb *iocb, struct iov_iter *from)
@@ -148,8 +136,7 @@ static ssize_t hook_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	ssize_t ret;
 
 	if (len && !(iocb->ki_flags & (IOCB_DIRECT | IOCB_NOWAIT)))
-		room_to_write(inode, iocb->ki_flags & IOCB_APPEND ?
-			      i_size_read(inode) : iocb->ki_pos, len);
+		about_to_fill(inode);
 	else if (len)
 		about_to_write(inode);
 	ret = file_orig(file)->write_iter(iocb, from);
@@ -183,19 +170,18 @@ static void note_fault(struct inode *inode, pgoff_t idx, u64 context)
 	}
 	if (f && idx < f->nr && hipec_touch_fault(f->cache, f->start + idx, nr,
 					       context))
-		mod_delayed_work(hipec_wq, &f->cache->drain, 0);
+		hipec_tell_soon(f->cache);
 	rcu_read_unlock();
 }
 
-/* Of a fault, if somebody wants to know. @much: so much is owed that it is to wait. */
-static u64 context_of(struct vm_fault *vmf, bool *much)
+/* Of a fault, if somebody wants to know. */
+static u64 context_of(struct vm_fault *vmf)
 {
 	struct hipec_cfile *f;
 	u64 context = 0;
 
 	rcu_read_lock();
 	f = hipec_file_find(file_inode(vmf->vma->vm_file));
-	*much = f && hipec_touch_owes_much(f->cache);
 	if (f && hipec_cache_wants_context(f->cache))
 		context = hipec_context(&f->cache->c->contexts, vmf);
 	rcu_read_unlock();
@@ -208,13 +194,8 @@ static vm_fault_t hook_fault(struct vm_fault *vmf)
 	struct inode *inode = file_inode(vmf->vma->vm_file);
 	pgoff_t idx = vmf->pgoff;
 	vm_fault_t ret;
-	u64 context;
-	bool much;
+	u64 context = context_of(vmf);
 
-	context = context_of(vmf, &much);
-	/* The kernel's own faults come with any lock. */
-	if (unlikely(much) && vmf->flags & FAULT_FLAG_USER)
-		hipec_tell(inode);
 	ret = orig->fault(vmf);
 	/* With RETRY the map may be gone, and the fault comes again. */
 	if (!(ret & (VM_FAULT_ERROR | VM_FAULT_RETRY)))
@@ -228,11 +209,9 @@ static vm_fault_t hook_map_pages(struct vm_fault *vmf, pgoff_t start,
 {
 	const struct vm_operations_struct *orig = vm_orig(vmf->vma->vm_ops);
 	vm_fault_t ret = orig->map_pages(vmf, start, end);
-	bool much;
 
 	if (ret & VM_FAULT_NOPAGE)
-		note_fault(file_inode(vmf->vma->vm_file), vmf->pgoff,
-			   context_of(vmf, &much));
+		note_fault(file_inode(vmf->vma->vm_file), vmf->pgoff, context_of(vmf));
 	return ret;
 }
 
@@ -253,7 +232,7 @@ static vm_fault_t hook_page_mkwrite(struct vm_fault *vmf)
 	if (f && vmf->pgoff < f->nr &&
 	    hipec_touch_note(f->cache, f->start + vmf->pgoff, 1,
 			     HIPEC_BY_STORE, 0))
-		mod_delayed_work(hipec_wq, &f->cache->drain, 0);
+		hipec_tell_soon(f->cache);
 	rcu_read_unlock();
 	return ret;
 }

@@ -30,43 +30,9 @@
 #include <linux/task_work.h>
 
 #include "cache.h"
-
-/**
- * struct hipec_cgroup - a cgroup whose processes' files are taken
- * @link:  groups, changed under hook_lock; RCU
- * @refs:  1 while it is there, and openers
- * @cache: whose files they are
- * @cgrp:  and those in it; held
- * @uid:   who asked for it: files of others stay theirs
- * @all:   who asked for it may have any file
- * @least: smaller files stay the kernel's, bytes
- * @names: patterns that describe the files, a string each, up to an empty one; NULL: any
- * @rcu:   frees it
- */
-struct hipec_cgroup {
-	struct list_head link;
-	refcount_t refs;
-	struct hipec_cache *cache;
-	struct cgroup *cgrp;
-	kuid_t uid;
-	bool all;
-	u64 least;
-	char *names;
-	struct rcu_head rcu;
-};
-
-/* Readers without a reference look at its cgroup, and at the cache, which goes later. */
-static void put_group(struct hipec_cgroup *g)
-{
-	if (!refcount_dec_and_test(&g->refs))
-		return;
-	cgroup_put(g->cgrp);
-	kfree(g->names);
-	kfree_rcu(g, rcu);
-}
+#include "group.h"
 
 static DEFINE_MUTEX(hook_lock);
-static LIST_HEAD(groups);
 static u32 nr_groups;			/* under hook_lock, as: */
 static bool hooked;
 
@@ -77,18 +43,6 @@ struct opened {
 	struct callback_head work;
 	struct file *file;
 };
-
-/* The first group that the current task is in. Context: under rcu_read_lock(). */
-static __always_inline struct hipec_cgroup *group_of_current(void)
-{
-	struct cgroup *cgrp = task_dfl_cgroup(current);
-	struct hipec_cgroup *g;
-
-	list_for_each_entry_rcu(g, &groups, link)
-		if (cgroup_is_descendant(cgrp, g->cgrp))
-			return g;
-	return NULL;
-}
 
 /* Whether its first page is there, and that of a program or a library. */
 static bool is_code(struct inode *inode)
@@ -129,27 +83,10 @@ static bool is_named(const struct hipec_cgroup *g, struct file *file)
 	return found;
 }
 
-/* The same, and its container, held. Return: NULL: there is none. */
-static struct hipec_cgroup *get_group(void)
-{
-	struct hipec_cgroup *g;
-
-	rcu_read_lock();
-	g = group_of_current();
-	if (g && !kref_get_unless_zero(&g->cache->c->ref))
-		g = NULL;
-	else if (g && !refcount_inc_not_zero(&g->refs)) {
-		hipec_container_put_later(g->cache->c);
-		g = NULL;
-	}
-	rcu_read_unlock();
-	return g;
-}
-
 /* Of a process that was in a group when it began to open @file. May sleep. */
 static void take_opened(struct file *file)
 {
-	struct hipec_cgroup *g = get_group();
+	struct hipec_cgroup *g = hipec_group_get();
 	struct hipec_container *c;
 	int ret = 0;
 
@@ -164,7 +101,7 @@ static void take_opened(struct file *file)
 	if (ret == -ENOSPC || ret == -EDQUOT)
 		pr_warn_ratelimited("container %llu can have no more files: others are the kernel's\n",
 				    c->id);
-	put_group(g);
+	hipec_group_put(g);
 	hipec_container_put_later(c);
 }
 
@@ -194,7 +131,7 @@ static void notrace hook(unsigned long ip, unsigned long parent,
 	    current->flags & PF_KTHREAD || hipec_hooks_has(inode))
 		return;
 	rcu_read_lock();
-	g = group_of_current();
+	g = hipec_group_of_current();
 	o = g && i_size_read(inode) >= g->least ?
 		kmalloc(sizeof(*o), GFP_NOWAIT | __GFP_NOWARN) : NULL;
 	rcu_read_unlock();
@@ -255,13 +192,12 @@ static DECLARE_WORK(hook_work, look_at_hook);
 /* Context: expects hook_lock. Return: 0; -EBUSY, @other says whose it is. */
 static int add_group(struct hipec_cgroup *new, u64 *other)
 {
-	struct hipec_cgroup *g;
+	struct hipec_cgroup *g = hipec_group_with(new->cgrp);
 
-	list_for_each_entry(g, &groups, link)
-		if (g->cgrp == new->cgrp) {
-			*other = g->cache->c->id;
-			return -EBUSY;
-		}
+	if (g) {
+		*other = g->cache->c->id;
+		return -EBUSY;
+	}
 	if (nr_groups == HIPEC_MAX_CGROUPS)
 		return -ENOSPC;
 	if (!hooked && hook_begin())
@@ -270,11 +206,7 @@ static int add_group(struct hipec_cgroup *new, u64 *other)
 	hooked = true;
 	nr_groups++;
 	new->cache->nr_groups++;
-	/* Before those that it is in: of two, the inner one is found. */
-	list_for_each_entry(g, &groups, link)
-		if (cgroup_is_descendant(new->cgrp, g->cgrp))
-			break;
-	list_add_tail_rcu(&new->link, &g->link);
+	hipec_group_add(new);
 	return 0;
 }
 
@@ -352,7 +284,7 @@ int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
 	ret = ret ?: add_group(g, &a->other);
 	mutex_unlock(&hook_lock);
 	if (ret)
-		put_group(g);
+		hipec_group_put(g);
 	return ret;
 }
 
@@ -369,8 +301,7 @@ int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
 bool hipec_open_release(struct hipec_cache *cache, int fd)
 {
 	struct cgroup *cgrp = fd < 0 ? NULL : cgroup_get_from_fd(fd);
-	struct hipec_cgroup *g, *next;
-	bool any = false;
+	u32 nr = 0;
 
 	if (IS_ERR(cgrp))
 		return false;
@@ -378,19 +309,14 @@ bool hipec_open_release(struct hipec_cache *cache, int fd)
 	if (!READ_ONCE(cache->nr_groups))
 		goto out;
 	mutex_lock(&hook_lock);
-	list_for_each_entry_safe(g, next, &groups, link)
-		if (g->cache == cache && (!cgrp || g->cgrp == cgrp)) {
-			list_del_rcu(&g->link);
-			put_group(g);
-			cache->nr_groups--;
-			nr_groups--;
-			any = true;
-		}
+	nr = hipec_group_del(cache, cgrp);
+	cache->nr_groups -= nr;
+	nr_groups -= nr;
 	mutex_unlock(&hook_lock);
-	if (any)
+	if (nr)
 		queue_work(system_unbound_wq, &hook_work);
 out:
 	if (cgrp)
 		cgroup_put(cgrp);
-	return any;
+	return nr;
 }

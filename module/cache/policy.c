@@ -11,8 +11,7 @@
  *
  * Interface:
  * hipec_cache_touched()   pages were touched
- * hipec_cache_room()      have folios given up
- * hipec_cache_bring()     likewise, for one that comes
+ * hipec_cache_bring()     have folios given up for one that comes
  * hipec_cache_give()      have some given up that others want
  * hipec_cache_entry()     the entry of a page
  */
@@ -120,7 +119,7 @@ static void offer(struct hipec_cache *cache)
 	core->nr_withheld = hipec_core_held(core) - usable;
 }
 
-/* As hipec_cache_room(), where @left is what the cgroup leaves; hipec_cache_account() is owed. */
+/* As room_for(), where @left is what the cgroup leaves; hipec_cache_account() is owed. */
 static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want, long left)
 {
 	struct hipec_core *core = &cache->c->core;
@@ -146,16 +145,11 @@ static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want,
 	hipec_core_settle(core);
 }
 
-/**
- * hipec_cache_room() - have folios given up for others
- * @cache: cache
- * @pgno:  page that comes; HIPEC_NO_PGNO: it is not known
- * @write: it is to be written to
- * @want:  pages
- *
+/*
+ * Have folios given up for @want pages, of which @pgno is the first; HIPEC_NO_PGNO: it is not known.
  * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
  */
-void hipec_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
+static void room_for(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 {
 	make_room(cache, pgno, write, want,
 		  hipec_pressure_left(cache, hipec_pressure_room(), want));
@@ -172,7 +166,7 @@ static __always_inline bool settle(struct hipec_cache *cache,
 		return false;
 	for (round = 0; round < ROUNDS && cache->held > cache->limit; round++) {
 		hipec_refused_retry(cache, 2);
-		hipec_cache_room(cache, HIPEC_NO_PGNO, false, 0);
+		room_for(cache, HIPEC_NO_PGNO, false, 0);
 		if (!evict(cache))
 			return false;
 	}
@@ -387,7 +381,7 @@ static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 	h = order ? hipec_entry_find(cache, pgno) : 0;
 	if (h)
 		hipec_entry_drop(cache, h);
-	hipec_cache_room(cache, pgno, write, 1u << order);
+	room_for(cache, pgno, write, 1u << order);
 	hipec_cache_settle(cache);
 	return add_entry(cache, f, pgno, order);
 }
@@ -458,7 +452,7 @@ static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_t
  * @nr:    pages
  * @how:   likewise
  *
- * Context: expects c->lock; may sleep.
+ * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
  */
 void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 			 enum hipec_touch how)
@@ -485,6 +479,6 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 		pgno = vm->page[h].pgno + hipec_folio_pages(vm, h);
 		touch(cache, h, how);
 	}
-	if (unlikely(!hipec_victims_wait(cache)))
+	if (cache->victims.nr >= HIPEC_MAX_VICTIMS)
 		hipec_victims_evict(cache);
 }

@@ -91,6 +91,8 @@ int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
 	if (!file)
 		return -EBADF;
 	ret = take_file(cache, file, a);
+	if (!ret)
+		WRITE_ONCE(cache->by_path, true);
 	fput(file);
 	return ret;
 }

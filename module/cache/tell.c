@@ -4,12 +4,13 @@
  * the call, if it is for that, or else by a worker.
  *
  * Interface:
- * hipec_tell_try(), hipec_told()  begin to tell, and end
- * hipec_tell()                    of all that is noted
+ * hipec_tell_soon()               of all that is noted, as this task leaves the kernel
  * hipec_tell_read(), _written()   pages were read, or written
  */
 #include <linux/fs.h>
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
 
 #include "cache.h"
 
@@ -30,53 +31,81 @@ static noinline bool note_with_context(struct inode *inode, u64 first, u32 nr)
 	return full;
 }
 
+/* Tasks that are to tell, of one container: others leave it to them. */
+#define MOST_TELLERS 64
+
+/* Of a task, which is to tell a container's policy. */
+struct teller {
+	struct callback_head work;
+	struct hipec_cache *cache;
+};
+
+/* The task is about to go back to its program, or ends: it holds no lock. */
+static void tell_on_the_way_back(struct callback_head *work)
+{
+	struct teller *t = container_of(work, struct teller, work);
+	struct hipec_cache *cache = t->cache;
+
+	atomic_dec(&cache->tellers);
+	if (!cpumask_empty(cache->noted) && hipec_touch_lock(cache))
+		hipec_touch_told(cache);
+	hipec_container_put_later(cache->c);
+	kfree(t);
+}
+
+/* The current task tells, on its way back, if it may and others are not many. */
+static void ask_task(struct hipec_cache *cache)
+{
+	struct teller *t;
+
+	if (atomic_read(&cache->tellers) >= MOST_TELLERS || !hipec_touch_may_tell(cache))
+		return;
+	t = kmalloc(sizeof(*t), GFP_NOWAIT | __GFP_NOWARN);
+	if (!t)
+		return;
+	t->cache = cache;
+	init_task_work(&t->work, tell_on_the_way_back);
+	/* Its descriptor may be closed already. */
+	if (!kref_get_unless_zero(&cache->c->ref))
+		goto no;
+	atomic_inc(&cache->tellers);
+	if (!task_work_add(current, &t->work, TWA_RESUME))
+		return;
+	atomic_dec(&cache->tellers);
+	hipec_container_put_later(cache->c);
+no:
+	kfree(t);
+}
+
 /**
- * hipec_tell_try() - the policy is told of what is noted, if this task may do so
- * @inode: of a file
- * @may_wait: as hipec_touch_lock() does
+ * hipec_tell_soon() - the policy is to be told of what is noted, as this task leaves the kernel
+ * @cache: cache; the caller uses one of its files, or is in a section of RCU
  *
- * Context: process context, may sleep.
- * Return: the file, with its container's lock: hipec_told() is owed; NULL: a worker does it, or the
- *         file is not taken.
+ * By the task itself, if the policy is for it. A worker sees to what it leaves, or if its call takes
+ * long.
+ *
+ * Context: any but interrupts.
  */
-struct hipec_cfile *hipec_tell_try(struct inode *inode, bool may_wait)
+void hipec_tell_soon(struct hipec_cache *cache)
+{
+	ask_task(cache);
+	hipec_touch_later(cache);
+}
+
+/* The policy is told of what is noted, now or as the task leaves the kernel. */
+static noinline void tell(struct inode *inode, bool now)
 {
 	struct hipec_cfile *f = hipec_file_get(inode);
 
 	if (!f)
-		return NULL;
-	if (may_wait ? hipec_touch_lock(f->cache) : hipec_touch_try_lock(f->cache)) {
-		hipec_touch_drain(f->cache);
-		return f;
-	}
-	hipec_touch_later(f->cache);
+		return;
+	if (!now)
+		hipec_tell_soon(f->cache);
+	else if (hipec_touch_lock(f->cache))
+		hipec_touch_told(f->cache);
+	else
+		hipec_touch_later(f->cache);
 	hipec_file_put(f);
-	return NULL;
-}
-
-/* Undo what hipec_tell_try() took. */
-void hipec_told(struct hipec_cfile *f)
-{
-	mutex_unlock(&f->cache->c->lock);
-	hipec_file_put(f);
-}
-
-/* The policy is told of what is noted. Context: process context, may wait; expects no lock. */
-noinline void hipec_tell(struct inode *inode)
-{
-	struct hipec_cfile *f = hipec_tell_try(inode, true);
-
-	if (f)
-		hipec_told(f);
-}
-
-/* The same, for who may have any lock: it is not waited for. */
-static noinline void try_to_tell(struct inode *inode)
-{
-	struct hipec_cfile *f = hipec_tell_try(inode, false);
-
-	if (f)
-		hipec_told(f);
 }
 
 /**
@@ -84,11 +113,11 @@ static noinline void try_to_tell(struct inode *inode)
  * @inode: of the file
  * @first: page
  * @last:  page
- * @wait:  the policy may be waited for, if it is to be told now
+ * @now:   the policy is told now, if it is to be told; or as the task leaves the kernel
  *
- * Context: process context, may sleep; with @wait it expects no lock.
+ * Context: process context, may sleep; with @now it expects no lock that others want.
  */
-void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool wait)
+void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now)
 {
 	bool full = false, wanted = false;
 	struct hipec_cfile *f;
@@ -106,10 +135,7 @@ void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool wait)
 		full = note_with_context(inode, first, last - first + 1);
 	if (likely(!full))
 		return;
-	if (wait)
-		hipec_tell(inode);
-	else
-		try_to_tell(inode);
+	tell(inode, now);
 }
 
 /**
@@ -120,40 +146,23 @@ void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool wait)
  *
  * Some may be new, and have no entry before the policy hears of them.
  *
- * Context: process context, may sleep; waits for nothing, since its file system cannot be frozen
- * meanwhile.
+ * Context: process context; waits for nothing, since its file system cannot be frozen meanwhile.
  */
 void hipec_tell_written(struct inode *inode, u64 first, u64 last)
 {
 	struct hipec_cfile *f = hipec_file_get(inode);
-	u32 nr = last - first + 1;
 	struct hipec_cache *cache;
 	u64 context = 0;
-	bool noted;
 
 	if (!f)
 		return;
 	cache = f->cache;
-	if (last >= f->nr) {
-		hipec_cache_lose(f, 0);
-		goto out;
-	}
 	if (hipec_cache_wants_context(cache))
 		context = hipec_context_of_call(&cache->c->contexts);
-	noted = hipec_touch_owe(cache, f->start + first, nr, HIPEC_BY_WRITE, context);
-	if (hipec_touch_try_lock(cache)) {
-		hipec_touch_drain(cache);
-		if (!noted) {
-			cache->c->core.context = context;
-			hipec_cache_touched(cache, f->start + first, nr, HIPEC_BY_WRITE);
-			cache->c->core.context = 0;
-		}
-		mutex_unlock(&cache->c->lock);
-	} else if (noted) {
-		hipec_touch_later(cache);
-	} else {
+	if (last < f->nr && hipec_touch_owe(cache, f->start + first, last - first + 1,
+					    HIPEC_BY_WRITE, context))
+		hipec_tell_soon(cache);
+	else
 		hipec_cache_lose(f, 0);
-	}
-out:
 	hipec_file_put(f);
 }

@@ -7,16 +7,17 @@
  * and what it evicts when a page comes has gone before the reader reads on. Where nobody
  * wants to know, hits are counted and nothing else.
  *
- * Nobody waits for a policy: who finds the container's lock taken, or is not one of its user's
- * tasks, notes a miss or a write as well, and goes on. Whoever gets the lock next has the policy
- * decide about it, in its place among the touches. Where much is owed like this, tasks that the
- * policy is for wait for the lock: behind a read(), or before a fault, when they hold no page that
- * others may want.
+ * Nobody waits for a policy: misses and writes are noted as well, since a task that reads or writes
+ * pages has them locked, and may hold more that others want. A task that the policy is for has it
+ * decide behind its read(), or on its way back to its program, if nobody else has the container's
+ * lock; for all others a worker does. Whoever has the lock tells of all that is noted, each in its
+ * place. Where much is owed, tasks that the policy is for wait for the lock then.
  *
  * Interface:
  * hipec_touch_note()   pages were touched
  * hipec_touch_owe()    pages come, and the policy is not asked now
  * hipec_touch_may_tell()  whether it may be, by this task
+ * hipec_touch_last()   a page may be wanted still
  * hipec_touch_lock()   the container's lock, for that
  * hipec_touch_later()  a worker does it
  * hipec_touch_missed() the reader will have to tell
@@ -25,6 +26,7 @@
 #include <linux/percpu.h>
 
 #include "cache.h"
+#include "group.h"
 
 /* Owed until tasks wait: one of so many pages of the budget, and so many at least. */
 #define OWED_PART 64
@@ -34,6 +36,7 @@
 
 /* Ticks until a worker does what tasks of the policy's would do. */
 #define LATER (HZ / 50)
+
 
 /* A range is noted. Not to be preempted. Return: false if it does not fit. */
 static __always_inline bool add(struct hipec_cache *cache, struct hipec_touches *t,
@@ -153,18 +156,41 @@ static u32 most_owed(const struct hipec_cache *cache)
 	return max(READ_ONCE(cache->limit) / OWED_PART, OWED_LEAST);
 }
 
-/* Whether so much is owed that tasks are to wait. Context: any. */
-bool hipec_touch_owes_much(const struct hipec_cache *cache)
-{
-	return atomic_read(&cache->owed) > most_owed(cache);
-}
-
 /* Whether the next touches on this CPU may not be noted. Of another one, that matters little. */
 static bool is_nearly_full(const struct hipec_cache *cache)
 {
 	const struct hipec_touches *t = raw_cpu_ptr(cache->touches);
 
 	return READ_ONCE(t->head) - READ_ONCE(t->tail) >= HIPEC_MAX_TOUCHES / 4 * 3;
+}
+
+/* Whether the last two faults on a CPU were of one of these pages. */
+static bool is_last(const struct hipec_touches *t, u32 pgno, u32 nr)
+{
+	return READ_ONCE(t->mapped) - 1 - pgno < nr || READ_ONCE(t->before) - 1 - pgno < nr;
+}
+
+/**
+ * hipec_touch_last() - whether the last two faults on this CPU were of one of these pages
+ * @cache: cache
+ * @pgno:  the first
+ * @nr:    pages
+ *
+ * A task that has just had a fault may be at the same instruction still, and have had the one before
+ * for it. A worker looks at all CPUs.
+ *
+ * Context: any.
+ */
+bool hipec_touch_last(const struct hipec_cache *cache, u32 pgno, u32 nr)
+{
+	unsigned int cpu;
+
+	if (likely(!(current->flags & PF_KTHREAD)))
+		return is_last(raw_cpu_ptr(cache->touches), pgno, nr);
+	for_each_online_cpu(cpu)
+		if (is_last(per_cpu_ptr(cache->touches, cpu), pgno, nr))
+			return true;
+	return false;
 }
 
 /**
@@ -176,15 +202,13 @@ static bool is_nearly_full(const struct hipec_cache *cache)
  */
 bool hipec_touch_lock(struct hipec_cache *cache)
 {
-	if (likely(!hipec_touch_owes_much(cache) && !is_nearly_full(cache)))
-		return hipec_touch_try_lock(cache);
-	return hipec_touch_may_tell(cache) && !mutex_lock_killable(&cache->c->lock);
-}
+	struct mutex *lock = &cache->c->lock;
 
-/* The same, by who waits for nothing. Context: any that sleeps. */
-bool hipec_touch_try_lock(struct hipec_cache *cache)
-{
-	return hipec_touch_may_tell(cache) && mutex_trylock(&cache->c->lock);
+	if (!hipec_touch_may_tell(cache))
+		return false;
+	if (likely(atomic_read(&cache->owed) <= most_owed(cache) && !is_nearly_full(cache)))
+		return mutex_trylock(lock);
+	return !mutex_lock_killable(lock);
 }
 
 /**
@@ -192,11 +216,17 @@ bool hipec_touch_try_lock(struct hipec_cache *cache)
  * @cache: cache
  *
  * Context: any.
- * Return: false in reclaim, and of a task that the policy is not for.
+ * Return: false in reclaim, and of a task that the policy is not for: where nothing was attached but
+ *         cgroups, and it was not the task's user who did so, one in none of them.
  */
 bool hipec_touch_may_tell(const struct hipec_cache *cache)
 {
-	return !(current->flags & PF_MEMALLOC) && hipec_is_insider(cache->c, current);
+	const struct hipec_container *c = cache->c;
+
+	if (current->flags & PF_MEMALLOC || !hipec_is_insider(c, current))
+		return false;
+	return uid_eq(current_uid(), c->owner_uid) || READ_ONCE(cache->by_path) ||
+	       !READ_ONCE(cache->nr_groups) || hipec_group_has_current(cache);
 }
 
 /**
@@ -206,13 +236,16 @@ bool hipec_touch_may_tell(const struct hipec_cache *cache)
  * A task that the policy is for tells it soon, behind its read() or with its next miss. A worker
  * between the two would have the lock when that task wants it, which had to leave the next miss to
  * a worker as well; and it evicts on another CPU, from where folios that have just been read cannot
- * go, as they are in a batch of the reader's. So it comes some ticks later then.
+ * go, as they are in a batch of the reader's. So it comes some ticks later then, unless so much is
+ * owed or noted that the task's next pages might not be.
  *
  * Context: any.
  */
 void hipec_touch_later(struct hipec_cache *cache)
 {
-	if (hipec_touch_may_tell(cache) && !is_nearly_full(cache))
+	bool much = atomic_read(&cache->owed) > OWED_MOST / 2 * most_owed(cache);
+
+	if (hipec_touch_may_tell(cache) && !much && !is_nearly_full(cache))
 		queue_delayed_work(hipec_wq, &cache->drain, LATER);
 	else
 		mod_delayed_work(hipec_wq, &cache->drain, 0);
@@ -223,7 +256,7 @@ void hipec_touch_later(struct hipec_cache *cache)
  * @cache: cache
  * @pgno:  the first
  * @nr:    pages
- * @how:   HIPEC_BY_MISS or HIPEC_BY_WRITE
+ * @how:   HIPEC_BY_MISS, _FILL or _WRITE
  * @context: of the program; 0: not known
  *
  * Context: any but interrupts.
@@ -232,10 +265,9 @@ void hipec_touch_later(struct hipec_cache *cache)
 bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_touch how,
 		     u64 context)
 {
-	u32 owed = atomic_read(&cache->owed);
 	bool fits;
 
-	if (owed && owed + nr > OWED_MOST * most_owed(cache))
+	if (atomic_read(&cache->owed) > OWED_MOST * most_owed(cache))
 		return false;
 	fits = add(cache, get_cpu_ptr(cache->touches), pgno, nr, how, context);
 	put_cpu_ptr(cache->touches);
@@ -266,6 +298,7 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context)
 	if (come && come <= t->nr_mapped)
 		add(cache, t, t->mapped, come, HIPEC_BY_AROUND, 0);
 	add(cache, t, pgno, 1, HIPEC_BY_READ, context);
+	t->before = t->mapped;
 	t->mapped = pgno + 1;
 	t->nr_mapped = nr;
 	full = is_full(cache, t);

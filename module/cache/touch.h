@@ -20,6 +20,7 @@ struct work_struct;
  * @HIPEC_BY_AROUND: mapped by the fault of a neighbour
  * @HIPEC_BY_KNOWN:  by read(), one page, whose entry was looked up without the lock
  * @HIPEC_BY_MISS:   not yet: they are being read, and have no entry
+ * @HIPEC_BY_FILL:   not yet: they are being read, and may have one
  */
 enum hipec_touch {
 	HIPEC_BY_READ,
@@ -28,6 +29,7 @@ enum hipec_touch {
 	HIPEC_BY_AROUND,
 	HIPEC_BY_KNOWN,
 	HIPEC_BY_MISS,
+	HIPEC_BY_FILL,
 };
 
 /* Of which touches somebody wants to know. */
@@ -42,6 +44,7 @@ enum hipec_hear {
  * struct hipec_touches - of one CPU and one container: a ring
  * @mapped: first of the pages that the last fault mapped behind its own
  * @nr_mapped: their number
+ * @before: @mapped of the fault before
  * @missed: something was read since the last note
  * @hits:   pages that were touched and not noted, as nobody wants to know, ever
  * @told:   of these, that were counted; under c->lock
@@ -52,7 +55,7 @@ enum hipec_hear {
  * Only its own CPU, with preemption disabled, changes what says nothing else.
  */
 struct hipec_touches {
-	u32 mapped, nr_mapped;
+	u32 mapped, nr_mapped, before;
 	bool missed;
 	u64 hits, told;
 	u32 head;
@@ -74,28 +77,26 @@ bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_tou
 		     u64 context);
 bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context);
 bool hipec_touch_may_tell(const struct hipec_cache *cache);
-bool hipec_touch_owes_much(const struct hipec_cache *cache);
+bool hipec_touch_last(const struct hipec_cache *cache, u32 pgno, u32 nr);
 bool hipec_touch_lock(struct hipec_cache *cache);
-bool hipec_touch_try_lock(struct hipec_cache *cache);
 void hipec_touch_later(struct hipec_cache *cache);
 
 /* drain.c */
 void hipec_touch_drain(struct hipec_cache *cache);
 void hipec_touch_drain_all(struct hipec_cache *cache);
 void hipec_touch_wants(struct hipec_cache *cache);
+void hipec_touch_told(struct hipec_cache *cache);
 void hipec_touch_work(struct work_struct *work);
 
 /* Whether pages come that may have no entry until the policy hears of them. */
 static __always_inline bool hipec_is_owed(enum hipec_touch how)
 {
-	return how == HIPEC_BY_MISS || how == HIPEC_BY_WRITE;
+	return how == HIPEC_BY_MISS || how == HIPEC_BY_FILL || how == HIPEC_BY_WRITE;
 }
 
 /* tell.c */
-struct hipec_cfile *hipec_tell_try(struct inode *inode, bool may_wait);
-void hipec_told(struct hipec_cfile *f);
-void hipec_tell(struct inode *inode);
-void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool wait);
+void hipec_tell_soon(struct hipec_cache *cache);
+void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now);
 void hipec_tell_written(struct inode *inode, u64 first, u64 last);
 
 #endif /* HIPEC_CACHE_TOUCH_H */
