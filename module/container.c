@@ -418,6 +418,8 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 		start_policy(c, args, image);
 	mutex_unlock(&c->lock);
 	if (!ret)
+		smp_store_release(&c->loaded, true);	/* behind its owner: may_see() */
+	if (!ret)
 		hipec_debugfs_add(c);
 	if (!ret && args->flags & HIPEC_LOAD_KEEP)
 		hipec_cache_keep(c);

@@ -202,6 +202,7 @@ struct hipec_columns_gone;
  * @locked:    its locked_vm counts the frames, likewise
  * @locked_cred: of the user whose locked_vm counts them as well; NULL: nobody's
  * @owner_pid, @owner_comm, @owner_uid: of the task that loaded; invariant
+ * @loaded:    it has a policy, and an owner; released, no lock
  * @contexts:  of which programs its policy knows the contexts
  * @recorder:  its record; NULL: nobody listens
  * @sampler:   of its accesses, likewise
@@ -282,6 +283,7 @@ struct hipec_container {
 	struct pid *owner_pid;
 	char owner_comm[TASK_COMM_LEN];
 	kuid_t owner_uid;
+	bool loaded;
 	struct hipec_contexts contexts;
 	struct hipec_recorder *recorder;
 	struct hipec_sampler *sampler;

@@ -196,8 +196,10 @@ static void hear(struct hipec_container *c)
 /* The same by a work, if it is of this kind. Context: any. */
 void hipec_cache_hear_later(struct hipec_container *c)
 {
-	if (c->cache)
-		mod_delayed_work(hipec_wq, &c->cache->drain, 0);
+	if (!c->cache)
+		return;
+	WRITE_ONCE(c->cache->hurry, true);
+	mod_delayed_work(hipec_wq, &c->cache->drain, 0);
 }
 
 static void wants(struct hipec_container *c)

@@ -192,6 +192,9 @@ struct hipec_cfile {
  * @whole:   pages that the kernel read together for the last large read() that stayed whole
  * @owed:    pages that were noted as missed or written, which the policy has not heard of. No lock
  * @tellers: tasks that are to tell the policy as they leave the kernel. No lock
+ * @hurry:   the worker is to tell, whoever else does; no lock
+ * @tells:   how often the policy was told; it wraps. May be read without the lock
+ * @tells_seen: that, when the worker looked; the worker's
  * @victims: folios to be evicted
  * @own:     those of them that the lock's holder evicts
  * @urgent:  one of them is not mapped: there is nothing to wait for
@@ -262,6 +265,8 @@ struct hipec_cache {
 	u32 whole;
 	atomic_t owed;
 	atomic_t tellers;
+	bool hurry;
+	u32 tells, tells_seen;
 	struct hipec_folios victims;
 	bool urgent;
 	struct hipec_evicting own;

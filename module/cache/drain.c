@@ -100,6 +100,7 @@ void hipec_touch_drain(struct hipec_cache *cache)
 	unsigned int cpu;
 
 	lockdep_assert_held(&cache->c->lock);
+	WRITE_ONCE(cache->tells, cache->tells + 1);
 	if (unlikely(!llist_empty(&cache->done)))
 		hipec_victims_finish(cache);
 	if (cpumask_empty(cache->noted))
@@ -153,11 +154,25 @@ void hipec_touch_told(struct hipec_cache *cache)
 	}
 }
 
-/* Work: for those who could not tell. */
+/* Whether there is anything to tell, or to finish. */
+static bool has_notes(const struct hipec_cache *cache)
+{
+	return !cpumask_empty(cache->noted) || !llist_empty(&cache->done);
+}
+
+/* Work: for tasks that could not tell, or have not. */
 void hipec_touch_work(struct work_struct *work)
 {
 	struct hipec_cache *cache = container_of(work, struct hipec_cache, drain.work);
+	bool hurry = xchg(&cache->hurry, false);
+	u32 tells = READ_ONCE(cache->tells);
 
+	if (!hurry && tells != cache->tells_seen) {
+		cache->tells_seen = tells;
+		if (has_notes(cache))
+			queue_delayed_work(hipec_wq, &cache->drain, HIPEC_TELL_LATER);
+		return;
+	}
 	mutex_lock(&cache->c->lock);
 	hipec_touch_told(cache);
 }

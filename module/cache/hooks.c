@@ -17,6 +17,8 @@
  * hipec_hooks_has()              whether its calls come here
  * hipec_hooks_file(), _vma(), _copy()  of what was open before
  */
+#include <linux/fs.h>
+#include <linux/falloc.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
@@ -63,7 +65,8 @@ static u32 goes_on(const struct file *file, loff_t pos)
 	return pos == READ_ONCE(file->f_ra.prev_pos) ? -pos & ~PAGE_MASK : 0;
 }
 
-static ssize_t read_part(struct kiocb *iocb, struct iov_iter *to)
+/* @now: more follows in the same call: the policy hears of this part before. */
+static __always_inline ssize_t read_and_note(struct kiocb *iocb, struct iov_iter *to, bool now)
 {
 	struct file *file = iocb->ki_filp;
 	loff_t pos = iocb->ki_pos;
@@ -72,14 +75,19 @@ static ssize_t read_part(struct kiocb *iocb, struct iov_iter *to)
 
 	if (ret > known && !(iocb->ki_flags & IOCB_DIRECT))
 		hipec_tell_read(file_inode(file), (pos + known) >> PAGE_SHIFT,
-				(pos + ret - 1) >> PAGE_SHIFT, !(iocb->ki_flags & IOCB_NOWAIT));
+				(pos + ret - 1) >> PAGE_SHIFT, now);
 	return ret;
+}
+
+static ssize_t read_part(struct kiocb *iocb, struct iov_iter *to)
+{
+	return read_and_note(iocb, to, !(iocb->ki_flags & IOCB_NOWAIT));
 }
 
 static ssize_t hook_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	if (likely(iov_iter_count(to) <= HIPEC_READ_AT_ONCE || iocb->ki_flags & IOCB_DIRECT))
-		return read_part(iocb, to);
+		return read_and_note(iocb, to, false);
 	return hipec_window_read(iocb, to, read_part);
 }
 
@@ -142,6 +150,26 @@ static ssize_t hook_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	ret = file_orig(file)->write_iter(iocb, from);
 	if (ret > 0 && !(iocb->ki_flags & IOCB_DIRECT))
 		hipec_tell_written(inode, (iocb->ki_pos - ret) >> PAGE_SHIFT, (iocb->ki_pos - 1) >> PAGE_SHIFT);
+	return ret;
+}
+
+/*
+ * Pages at the ends of a hole are read and zeroed by the file system itself, and nobody tells of
+ * them: a worker looks for them, a while later.
+ */
+static long hook_fallocate(struct file *file, int mode, loff_t offset, loff_t len)
+{
+	struct inode *inode = file_inode(file);
+	struct hipec_cfile *f;
+	long ret;
+
+	about_to_write(inode);
+	ret = file_orig(file)->fallocate(file, mode, offset, len);
+	f = mode & ~FALLOC_FL_KEEP_SIZE ? hipec_file_get(inode) : NULL;
+	if (f) {
+		hipec_cache_lose(f, HZ);
+		hipec_file_put(f);
+	}
 	return ret;
 }
 
@@ -329,6 +357,8 @@ static void change_file(struct hipec_tables *t)
 		t->file.write_iter = hook_write_iter;
 	if (t->file.splice_read && !splice_reads_by_read_iter(t->orig))
 		t->file.splice_read = hook_splice_read;
+	if (t->file.fallocate)
+		t->file.fallocate = hook_fallocate;
 	if (t->file.mmap)
 		t->file.mmap = hook_mmap;
 }

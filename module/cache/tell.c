@@ -92,8 +92,8 @@ void hipec_tell_soon(struct hipec_cache *cache)
 	hipec_touch_later(cache);
 }
 
-/* The policy is told of what is noted, now or as the task leaves the kernel. */
-static noinline void tell(struct inode *inode, bool now)
+/* A CPU's notes are half @full; or a part of a call is over, and the policy is told @now of misses. */
+static noinline void tell(struct inode *inode, bool full, bool now)
 {
 	struct hipec_cfile *f = hipec_file_get(inode);
 
@@ -101,6 +101,8 @@ static noinline void tell(struct inode *inode, bool now)
 		return;
 	if (!now)
 		hipec_tell_soon(f->cache);
+	else if (!full && !atomic_read(&f->cache->owed))
+		;	/* there were none */
 	else if (hipec_touch_lock(f->cache))
 		hipec_touch_told(f->cache);
 	else
@@ -113,7 +115,8 @@ static noinline void tell(struct inode *inode, bool now)
  * @inode: of the file
  * @first: page
  * @last:  page
- * @now:   the policy is told now, if it is to be told; or as the task leaves the kernel
+ * @now:   a part of a call: the policy is told of its misses now, and not as the task leaves the
+ *         kernel
  *
  * Context: process context, may sleep; with @now it expects no lock that others want.
  */
@@ -133,9 +136,9 @@ void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now)
 	preempt_enable();
 	if (unlikely(wanted))
 		full = note_with_context(inode, first, last - first + 1);
-	if (likely(!full))
+	if (likely(!full && !now))
 		return;
-	tell(inode, now);
+	tell(inode, full, now);
 }
 
 /**

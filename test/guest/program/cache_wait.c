@@ -16,12 +16,10 @@
 #define PAGES 4096ul
 #define FRAMES 65536
 #define CALLS 16
+#define TRIES 3
 
-/*
- * Pages that the reader has read, which takes an event each, and calls of others beside which that
- * was so; both processes see these.
- */
-static atomic_int *nr_read, *nr_beside;
+/* Pages that the reader has read, which takes an event each; both processes see it. */
+static atomic_int *nr_read;
 
 static const char *name_of(const char *prefix, int nr)
 {
@@ -70,7 +68,7 @@ static void read_for_ever(void)
 	long page;
 
 	CHECK(dir >= 0 && !hipec_take(c, 0, dir, &t));
-	for (i = 0; i < CALLS; i++)
+	for (i = 0; i < TRIES * CALLS; i++)
 		close(take_file(c, name_of("old", i), O_RDONLY));
 	file = take_file(c, FILE_A, O_RDONLY);
 	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
@@ -103,31 +101,45 @@ static void create_one(int i)
 	CHECK(file >= 0 && !close(file));
 }
 
-/* One call is to be made, again and again; a child of start() sees it. */
+/* Who asks for all containers is told of his own: there is none. */
+static void list_one(int i)
+{
+	struct hipec_status s;
+	int fd = hipec_open();
+
+	(void)i;
+	CHECK_EQ(hipec_next(fd, 0, &s), -ENOENT);
+	CHECK(!close(fd));
+}
+
+/* One call is to be made, again and again; a child of start() sees these. */
 static void (*call)(int i);
+static int first_call;
 
 static void calls(void)
 {
-	int i, before;
+	int i;
 
-	for (i = 0; i < CALLS; i++) {
-		before = atomic_load(nr_read);
-		call(i);
-		atomic_fetch_add(nr_beside, atomic_load(nr_read) != before);
-	}
+	for (i = 0; i < CALLS; i++)
+		call(first_call + i);
 }
 
 /*
- * Of CALLS calls of @user few see the reader go on: each that waits for it does. One that the host
- * lets lie for a while may see many events.
+ * CALLS calls of @user take less time than half as many events: on a debug kernel both take long. A host
+ * may let one of them lie for a while, but not whenever it is tried.
  */
-static void few_see_an_event(uid_t user, void (*fn)(int i))
+static void in_a_few_events(uid_t user, void (*fn)(int i))
 {
+	int events = CALLS, before;
+
 	call = fn;
-	atomic_store(nr_beside, 0);
-	finish(start(user, calls));
-	printf("# %d calls, %d beside an event\n", CALLS, atomic_load(nr_beside));
-	CHECK_LE(atomic_load(nr_beside), CALLS * 3 / 4);
+	for (first_call = 0; first_call < TRIES * CALLS && events > CALLS / 2; first_call += CALLS) {
+		before = atomic_load(nr_read);
+		finish(start(user, calls));
+		events = atomic_load(nr_read) - before;
+		printf("# %d calls, %d events\n", CALLS, events);
+	}
+	CHECK_LE(events, CALLS / 2);
 }
 
 static void set_up(void)
@@ -135,7 +147,6 @@ static void set_up(void)
 	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
 
 	nr_read = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	nr_beside = nr_read + 1;
 	CHECK(nr_read != MAP_FAILED && !setrlimit(RLIMIT_MEMLOCK, &all));
 	CHECK(!mkdir(DIR_A, 0777) && !chmod(DIR_A, 0777) && !chown(DIR_A, 1000, 1000));
 	CHECK(!chmod("/data", 0755) && !chmod(HIPEC_DEVICE, 0666));
@@ -149,18 +160,21 @@ static void others_wait_for_no_event(void)
 	int i;
 
 	set_up();
-	for (i = 0; i < CALLS; i++) {
+	for (i = 0; i < TRIES * CALLS; i++) {
 		make_file(name_of("old", i), PAGE_BYTES);
 		CHECK(!chown(name_of("old", i), 1000, 1000) && !chmod(name_of("old", i), 0644));
 	}
 	reader = start(1000, read_for_ever);
 	wait_read(reader, 4);
-	few_see_an_event(65534, read_one);
-	few_see_an_event(65534, unlink_one);
-	few_see_an_event(1000, create_one);
+	in_a_few_events(65534, read_one);
+	in_a_few_events(65534, list_one);
+	in_a_few_events(65534, unlink_one);
+	in_a_few_events(1000, create_one);
 	CHECK(!kill(reader, SIGKILL) && waitpid(reader, NULL, 0) == reader);
-	for (i = 0; i < CALLS; i++)
-		CHECK(!unlink(name_of("new", i)));
+	for (i = 0; i < TRIES * CALLS; i++) {
+		unlink(name_of("old", i));
+		unlink(name_of("new", i));
+	}
 	CHECK(!unlink(FILE_A) && !rmdir(DIR_A) && !chmod(HIPEC_DEVICE, 0600));
 }
 

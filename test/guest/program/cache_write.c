@@ -409,7 +409,26 @@ static void budget_of_one_page(void)
 	CHECK_EQ(oom_kills(GROUP), 0);
 }
 
+/* Holes that end within pages: the file system reads and zeroes these, and they have entries. */
+static void ends_of_holes_have_entries(void)
+{
+	int c = open_cache("fifo", LOOP), file;
+	long i;
+
+	make_file(FILE_A, LOOP * PAGE_BYTES);
+	file = take_file(c, FILE_A, O_RDWR);
+	CHECK(!fsync(file) && !posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
+	for (i = 0; i < 100; i++)
+		CHECK(!fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				 4 * i * PAGE_BYTES + 100, 2 * PAGE_BYTES));
+	wait_resident(c, 200);
+	close(file);
+	close(c);
+	unlink(FILE_A);
+}
+
 const struct test cache_write_tests[] = {
+	{ "cache_ends_of_holes_have_entries", ends_of_holes_have_entries },
 	{ "cache_writes_are_read_back", writes_are_read_back },
 	{ "cache_map_writes_are_read_back", map_writes_are_read_back },
 	{ "cache_forgets_what_its_file_lost", truncation },
