@@ -41,48 +41,88 @@ static noinline u32 set_bits(struct hipec_cache *cache, const struct hipec_touch
 	return range - first;
 }
 
+static void drain_miss_before(struct hipec_cache *cache, const struct hipec_touches *mine,
+			      const struct hipec_touched *touch);
+
 /*
- * Tell the policy of what one CPU has noted; what comes meanwhile may wait. Each note may be
- * an event that takes its time: others run in between. Return: false: the task has to end, and
- * the rest is for the next one that drains.
+ * Whether the miss of a touch may be among the notes of another CPU, as the task moved in between.
+ * Context: expects c->lock.
  */
-static bool drain_one(struct hipec_cache *cache, struct hipec_touches *t)
+static bool is_ahead_of_miss(struct hipec_cache *cache, const struct hipec_touched *touch)
 {
-	u32 head = smp_load_acquire(&t->head), tail = t->tail;
+	return !hipec_is_owed(touch->how) && atomic_read(&cache->owed) &&
+	       !hipec_page_find(&cache->c->core.vm, touch->pgno);
+}
+
+/* The policy hears of one note. */
+static void tell(struct hipec_cache *cache, const struct hipec_touched *touch)
+{
+	cache->c->core.context = touch->context;
+	if (touch->how == HIPEC_BY_MISS || touch->how == HIPEC_BY_FILL)
+		hipec_cache_missed(cache, touch->pgno, touch->nr, touch->how == HIPEC_BY_FILL);
+	else
+		hipec_cache_touched(cache, touch->pgno, touch->nr, touch->how);
+	if (hipec_is_owed(touch->how))
+		atomic_sub(touch->nr, &cache->owed);
+}
+
+/*
+ * Tell the policy of what one CPU has noted, up to note @head; what comes meanwhile may wait. Each
+ * note may be an event that takes its time: others run in between. @all: and of misses before these
+ * on other CPUs. Return: false: the task has to end, and the rest is for the next one that drains.
+ */
+static bool drain_one(struct hipec_cache *cache, struct hipec_touches *t, u32 head, bool all)
+{
 	struct hipec_counters *counters = &cache->c->core.counters;
 	u64 hits = READ_ONCE(t->hits);
 
 	counters->hits += hits - t->told;
 	t->told = hits;
-	while (tail != head) {
-		struct hipec_touched range = t->range[tail % HIPEC_MAX_TOUCHES];
+	while ((s32)(head - t->tail) > 0) {
+		struct hipec_touched range = t->range[t->tail % HIPEC_MAX_TOUCHES];
 
 		if (range.how == HIPEC_BY_KNOWN) {
 			u32 nr = cache->hear == HIPEC_HEAR_BITS ?
-				set_bits(cache, t, tail, head) : 0;
+				set_bits(cache, t, t->tail, head) : 0;
 
 			counters->hits += nr;
-			tail += nr;
 			if (nr) {
-				smp_store_release(&t->tail, tail);
+				smp_store_release(&t->tail, t->tail + nr);
 				continue;
 			}
 			range.how = HIPEC_BY_READ;
 			range.context = 0;
 		}
-		smp_store_release(&t->tail, ++tail);
-		cache->c->core.context = range.context;
-		if (range.how == HIPEC_BY_MISS || range.how == HIPEC_BY_FILL)
-			hipec_cache_missed(cache, range.pgno, range.nr,
-					   range.how == HIPEC_BY_FILL);
-		else
-			hipec_cache_touched(cache, range.pgno, range.nr, range.how);
-		if (hipec_is_owed(range.how))
-			atomic_sub(range.nr, &cache->owed);
-		if (!(tail % NOTES_AT_ONCE) && hipec_core_pause(&cache->c->core))
-			return tail == head;
+		smp_store_release(&t->tail, t->tail + 1);
+		if (all && unlikely(is_ahead_of_miss(cache, &range)))
+			drain_miss_before(cache, t, &range);
+		tell(cache, &range);
+		if (!(t->tail % NOTES_AT_ONCE) && hipec_core_pause(&cache->c->core))
+			return t->tail == head;
 	}
 	return true;
+}
+
+/* The miss of a touch that CPU @mine has noted is on another one: it comes first, and what is before. */
+static void drain_miss_before(struct hipec_cache *cache, const struct hipec_touches *mine,
+			      const struct hipec_touched *touch)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, cache->noted) {
+		struct hipec_touches *t = per_cpu_ptr(cache->touches, cpu);
+		u32 head = smp_load_acquire(&t->head), i;
+
+		for (i = t->tail; t != mine && i != head; i++) {
+			const struct hipec_touched *r = &t->range[i % HIPEC_MAX_TOUCHES];
+
+			if ((r->how == HIPEC_BY_MISS || r->how == HIPEC_BY_FILL) &&
+			    touch->pgno - r->pgno < r->nr) {
+				drain_one(cache, t, i + 1, false);
+				return;
+			}
+		}
+	}
 }
 
 /**
@@ -97,6 +137,7 @@ static bool drain_one(struct hipec_cache *cache, struct hipec_touches *t)
 void hipec_touch_drain(struct hipec_cache *cache)
 {
 	u64 context = cache->c->core.context;
+	struct hipec_touches *t;
 	unsigned int cpu;
 
 	lockdep_assert_held(&cache->c->lock);
@@ -108,7 +149,8 @@ void hipec_touch_drain(struct hipec_cache *cache)
 	for_each_cpu(cpu, cache->noted) {
 		cpumask_clear_cpu(cpu, cache->noted);
 		smp_mb__after_atomic();
-		if (drain_one(cache, per_cpu_ptr(cache->touches, cpu)))
+		t = per_cpu_ptr(cache->touches, cpu);
+		if (drain_one(cache, t, smp_load_acquire(&t->head), true))
 			continue;
 		cpumask_set_cpu(cpu, cache->noted);
 		break;

@@ -2,6 +2,8 @@
 /* Files in place, and a policy whose events take long: others do not wait for it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -13,6 +15,7 @@
 
 #define DIR_A DIR_DATA "wait.d/"
 #define FILE_A DIR_A "big"
+#define FILE_B DIR_DATA "moves"
 #define PAGES 4096ul
 #define FRAMES 65536
 #define CALLS 16
@@ -231,7 +234,74 @@ static void pages_beside_an_event_have_entries(void)
 	CHECK(!unlink(FILE_A) && !rmdir(DIR_A) && !chmod(HIPEC_DEVICE, 0600));
 }
 
+static atomic_int reader_tid;
+
+/* The reader goes from one CPU to another, as often as this can be. */
+static void *move_reader(void *arg)
+{
+	cpu_set_t set;
+	int cpu, tid;
+
+	(void)arg;
+	for (cpu = 0; (tid = atomic_load(&reader_tid)) >= 0; cpu = !cpu) {
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		if (tid)
+			CHECK(!sched_setaffinity(tid, sizeof(set), &set));
+		usleep(50);
+	}
+	return NULL;
+}
+
+/* Reads pages in no order, each twice. Return: pages that were read from the disk. */
+static uint64_t read_in_no_order(void)
+{
+	int c = open_cache("fifo", 256), file = take_file(c, FILE_B, O_RDONLY), i;
+	struct hipec_status s;
+	uint32_t seed = 1;
+	char byte;
+
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	for (i = 0; i < 4000; i++) {
+		seed = seed * 1664525 + 1013904223;
+		CHECK(pread(file, &byte, 1, (seed >> 8) % 512 * PAGE_BYTES) == 1);
+		CHECK(pread(file, &byte, 1, (seed >> 8) % 512 * PAGE_BYTES) == 1);
+	}
+	s = get_status(c);
+	CHECK_EQ(s.counters.ahead_dropped, 0);
+	CHECK_EQ(s.counters.pages_in, s.counters.read_pages);
+	close(file);
+	close(c);
+	return s.counters.read_pages;
+}
+
+/*
+ * A task that misses on one CPU and touches the page on another: the policy hears of the miss first.
+ * By fifo, which hears of no hit, each miss is where it is without that.
+ */
+static void who_moves_is_heard_in_order(void)
+{
+	uint64_t stays, moves;
+	pthread_t mover;
+	int file;
+
+	stay_here();
+	make_file(FILE_B, 512 * PAGE_BYTES);
+	stays = read_in_no_order();
+	file = open(FILE_B, O_RDWR);
+	CHECK(file >= 0 && !fsync(file) && !posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
+	close(file);
+	atomic_store(&reader_tid, (int)gettid());
+	CHECK(!pthread_create(&mover, NULL, move_reader, NULL));
+	moves = read_in_no_order();
+	atomic_store(&reader_tid, -1);
+	CHECK(!pthread_join(mover, NULL));
+	CHECK_EQ(moves, stays);
+	unlink(FILE_B);
+}
+
 const struct test cache_wait_tests[] = {
+	{ "cache_of_who_moves_hears_of_misses_in_order", who_moves_is_heard_in_order },
 	{ "cache_others_wait_for_no_event", others_wait_for_no_event },
 	{ "cache_pages_that_come_beside_an_event_have_entries", pages_beside_an_event_have_entries },
 	{ 0 }
