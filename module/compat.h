@@ -11,6 +11,7 @@
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 #include <linux/version.h>
@@ -49,6 +50,15 @@ static inline bool fault_holds_vma_lock(const struct vm_fault *vmf)
 	return vmf->flags & FAULT_FLAG_VMA_LOCK;
 #endif
 }
+
+/*
+ * v6.4: 54e6842d0775 ("fork/vm: Move common PF_IO_WORKER behavior to new flag"): vhost's workers are
+ * threads of a program.
+ * Drop when 6.1 goes.
+ */
+#ifndef PF_USER_WORKER
+#define PF_USER_WORKER 0
+#endif
 
 /*
  * v6.7: 12cd44023651 ("fs: rename inode i_atime and i_mtime fields"); v6.6 has the

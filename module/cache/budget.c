@@ -95,11 +95,13 @@ bool hipec_pressure_is_short(void)
 	return si_mem_available() < totalram_pages() / SHORT_PART;
 }
 
-/* Pages that the current task's cgroup leaves. Context: any. */
-long hipec_pressure_room(void)
+/* Pages that the current task's cgroup leaves; in a worker, the owner's. Context: any. */
+long hipec_pressure_room(const struct hipec_cache *cache)
 {
 	long left;
 
+	if (current->flags & PF_KTHREAD)
+		return hipec_memcg_room(cache->c->columns.memcg);
 	rcu_read_lock();
 	left = hipec_memcg_room(mem_cgroup_from_task(current));
 	rcu_read_unlock();
@@ -120,7 +122,7 @@ long hipec_pressure_left(struct hipec_cache *cache, long room, u32 nr)
 	long budget = hipec_core_held(&cache->c->core);
 	struct mem_cgroup *memcg;
 
-	if (likely(room >= budget))
+	if (likely(room >= budget) || current->flags & PF_KTHREAD)
 		return room;
 	rcu_read_lock();
 	memcg = mem_cgroup_from_task(current);

@@ -191,7 +191,7 @@ struct hipec_cfile {
  * @rises:   times that there was a little more of it
  * @whole:   pages that the kernel read together for the last large read() that stayed whole
  * @owed:    pages that were noted as missed or written, which the policy has not heard of. No lock
- * @tellers: tasks that are to tell the policy as they leave the kernel. No lock
+ * @tellers: tasks that are to tell the policy as they leave the kernel, never followed. No lock
  * @hurry:   the worker is to tell, whoever else does; no lock
  * @tells:   how often the policy was told; it wraps. May be read without the lock
  * @tells_seen: that, when the worker looked; the worker's
@@ -264,7 +264,7 @@ struct hipec_cache {
 	u32 rises;
 	u32 whole;
 	atomic_t owed;
-	atomic_t tellers;
+	struct task_struct *tellers[HIPEC_MAX_TELLERS];
 	bool hurry;
 	u32 tells, tells_seen;
 	struct hipec_folios victims;
@@ -492,7 +492,7 @@ void hipec_numbers_take(struct hipec_cfile *f);
 
 /* budget.c */
 void hipec_cache_account(struct hipec_cache *cache);
-long hipec_pressure_room(void);
+long hipec_pressure_room(const struct hipec_cache *cache);
 bool hipec_pressure_is_short(void);
 long hipec_pressure_left(struct hipec_cache *cache, long room, u32 nr);
 u32 hipec_pressure_limit(const struct hipec_cache *cache, long left);

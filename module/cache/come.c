@@ -10,6 +10,9 @@
 
 #include "cache.h"
 
+/* Pages that get entries before others may run. */
+#define PAGES_AT_ONCE 64
+
 /*
  * Before @nr pages get entries. What was refused is tried again as fast as it comes: a pipe gives back
  * what went into it. Context: expects c->lock; the policy has heard of what was before.
@@ -58,15 +61,21 @@ static void come(struct hipec_cfile *f, u32 pgno, u32 order, bool again, long le
 void hipec_cache_missed(struct hipec_cache *cache, u32 pgno, u32 nr, bool again)
 {
 	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
-	u32 idx = f ? pgno - f->start : 0, step;
+	u32 idx = f ? pgno - f->start : 0, step, i;
 	long left;
 
 	if (!f || f->dead)
 		return;
 	begin(f, nr);
-	left = hipec_pressure_left(cache, hipec_pressure_room(), nr);
-	for (; nr && idx < f->nr; nr -= min(nr, step), idx += step) {
+	left = hipec_pressure_left(cache, hipec_pressure_room(cache), nr);
+	for (i = 0; nr && idx < f->nr; nr -= min(nr, step), idx += step, i++) {
 		int order = hipec_order_at(f, idx);
+
+		/* Of what a task that is killed does not tell, a worker looks for the pages. */
+		if (i && !(i % PAGES_AT_ONCE) && hipec_core_pause(&cache->c->core)) {
+			hipec_cache_lose(f, 0);
+			break;
+		}
 
 		step = order > 0 ? (1u << order) - (idx & ((1u << order) - 1)) : 1;
 		/* It may have gone meanwhile. */
@@ -74,5 +83,5 @@ void hipec_cache_missed(struct hipec_cache *cache, u32 pgno, u32 nr, bool again)
 			come(f, f->start + round_down(idx, 1u << order), order, again, left);
 	}
 	if (cache->victims.nr >= HIPEC_MAX_VICTIMS)
-		hipec_victims_evict(cache);
+		hipec_victims_evict_locked(cache);
 }

@@ -9,7 +9,7 @@
  * hipec_folios_add(), _del()   an entry is put on a list, or taken off
  * hipec_victim_add()           an entry is to be evicted
  * hipec_victims_wait()         whether they may stay a while
- * hipec_victims_evict()        evict them
+ * hipec_victims_evict(), _locked()  evict them
  * hipec_victims_evict_unlocked(), _finish()  and have others go on meanwhile
  * hipec_victim_finish()        one that somebody wants to know of
  * hipec_stay_of()              what keeps a folio
@@ -436,8 +436,8 @@ void hipec_victims_finish(struct hipec_cache *cache)
 	}
 }
 
-/* The same for a task that holds the lock meanwhile. */
-static void evict_locked(struct hipec_cache *cache)
+/* hipec_victims_evict(), but for pages that an instruction may be at. Context: likewise. */
+void hipec_victims_evict_locked(struct hipec_cache *cache)
 {
 	while (take_victims(cache, &cache->own, true)) {
 		evict_all(&cache->own, true);
@@ -471,7 +471,7 @@ bool hipec_victims_evict_unlocked(struct hipec_cache *cache)
 		return true;
 	e = list_first_entry_or_null(&cache->spare, struct hipec_evicting, link);
 	if (!e) {
-		evict_locked(cache);
+		hipec_victims_evict_locked(cache);
 		return true;
 	}
 	list_del(&e->link);

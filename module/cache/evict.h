@@ -62,6 +62,7 @@ void hipec_folios_del(struct hipec_cache *cache, u32 h);
 void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live);
 bool hipec_victims_wait(const struct hipec_cache *cache);
 void hipec_victims_evict(struct hipec_cache *cache);
+void hipec_victims_evict_locked(struct hipec_cache *cache);
 bool hipec_victims_evict_unlocked(struct hipec_cache *cache);
 void hipec_victims_finish(struct hipec_cache *cache);
 void hipec_victim_finish(struct hipec_cache *cache, u32 h);

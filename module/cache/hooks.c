@@ -65,7 +65,7 @@ static u32 goes_on(const struct file *file, loff_t pos)
 	return pos == READ_ONCE(file->f_ra.prev_pos) ? -pos & ~PAGE_MASK : 0;
 }
 
-/* @now: more follows in the same call: the policy hears of this part before. */
+/* @now: more follows in the same call, which holds no lock: the policy hears of this part before. */
 static __always_inline ssize_t read_and_note(struct kiocb *iocb, struct iov_iter *to, bool now)
 {
 	struct file *file = iocb->ki_filp;
@@ -81,7 +81,7 @@ static __always_inline ssize_t read_and_note(struct kiocb *iocb, struct iov_iter
 
 static ssize_t read_part(struct kiocb *iocb, struct iov_iter *to)
 {
-	return read_and_note(iocb, to, !(iocb->ki_flags & IOCB_NOWAIT));
+	return read_and_note(iocb, to, !(iocb->ki_flags & IOCB_NOWAIT) && user_backed_iter(to));
 }
 
 static ssize_t hook_read_iter(struct kiocb *iocb, struct iov_iter *to)
@@ -100,8 +100,7 @@ static ssize_t hook_splice_read(struct file *in, loff_t *ppos,
 
 	if (ret > 0 && !(in->f_flags & O_DIRECT))
 		hipec_tell_read(file_inode(in), pos >> PAGE_SHIFT, (pos + ret - 1) >> PAGE_SHIFT,
-				/* That of sendfile() is nobody else's; others are locked. */
-				pipe == current->splice_pipe);
+				false);
 	return ret;
 }
 

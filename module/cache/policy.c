@@ -152,7 +152,7 @@ static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want,
 static void room_for(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 {
 	make_room(cache, pgno, write, want,
-		  hipec_pressure_left(cache, hipec_pressure_room(), want));
+		  hipec_pressure_left(cache, hipec_pressure_room(cache), want));
 	hipec_cache_account(cache);
 }
 
@@ -177,7 +177,7 @@ static __always_inline bool settle(struct hipec_cache *cache,
 
 static bool evict_all(struct hipec_cache *cache)
 {
-	hipec_victims_evict(cache);
+	hipec_victims_evict_locked(cache);
 	return true;
 }
 
@@ -462,11 +462,14 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 	u32 end = pgno + nr, first = pgno, h;
 
 	while (f && pgno < end) {
-		/* What a task that is killed has touched is lost, but for what it wrote. */
+		/* What a task that is killed has touched is not heard of; what it wrote is looked for. */
 		if (pgno - first >= TOUCHES_AT_ONCE) {
 			first = pgno;
-			if (hipec_core_pause(&cache->c->core) && how != HIPEC_BY_WRITE)
+			if (hipec_core_pause(&cache->c->core)) {
+				if (how == HIPEC_BY_WRITE)
+					hipec_cache_lose(f, 0);
 				break;
+			}
 		}
 		h = hipec_page_find(vm, pgno);
 		if (unlikely(!h || hipec_is_victim(cache, h)))
@@ -480,5 +483,5 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 		touch(cache, h, how);
 	}
 	if (cache->victims.nr >= HIPEC_MAX_VICTIMS)
-		hipec_victims_evict(cache);
+		hipec_victims_evict_locked(cache);
 }

@@ -37,10 +37,20 @@ static struct list_lru tokens;
 static bool ready;		/* tokens is */
 static DEFINE_MUTEX(scan_lock);	/* a cache on the list does not go */
 
+/*
+ * Pages that a cache is asked for: those that are held, or owed. A file may have others, which a file
+ * system has read by itself and nobody has told of: they can be surrendered.
+ */
+static unsigned long pages_of(const struct hipec_cache *cache)
+{
+	return READ_ONCE(cache->held) + atomic_read(&cache->owed) +
+	       (!READ_ONCE(cache->surrendered) && atomic_read(&cache->nr_files));
+}
+
 /* Whether @cache has nothing to be asked for: no pages, or the kernel has got them all. */
 static bool is_spent(const struct hipec_cache *cache)
 {
-	return !READ_ONCE(cache->held) ||
+	return !pages_of(cache) ||
 	       (READ_ONCE(cache->surrendered) && READ_ONCE(cache->vain) > SURRENDER_TRIES);
 }
 
@@ -87,10 +97,7 @@ static struct find find(struct mem_cgroup *memcg)
 static enum lru_status add_held(struct list_head *item, struct list_lru_one *list,
 				spinlock_t *lock, void *held)
 {
-	const struct hipec_cache *cache =
-		container_of(item, struct hipec_cache_token, link)->cache;
-
-	*(unsigned long *)held += READ_ONCE(cache->held);
+	*(unsigned long *)held += pages_of(container_of(item, struct hipec_cache_token, link)->cache);
 	return LRU_SKIP;
 }
 

@@ -60,7 +60,7 @@ static void drop_pages(struct hipec_cfile *f, pgoff_t first, pgoff_t last)
 static void search_batch(struct hipec_cfile *f, const struct found *found)
 {
 	struct hipec_cache *cache = f->cache;
-	long left = hipec_pressure_left(cache, hipec_pressure_room(), found->nr);
+	long left = hipec_pressure_left(cache, hipec_pressure_room(cache), found->nr);
 	u32 i, idx, order;
 
 	for (i = 0; i < found->nr && found->folio[i].idx < f->nr; i++) {

@@ -112,7 +112,7 @@ static bool is_surrendered(struct hipec_cache *cache)
 	if (likely(!READ_ONCE(cache->surrendered)))
 		return false;
 	if (time_before(jiffies, READ_ONCE(cache->surrender_until)) ||
-	    hipec_pressure_left(cache, hipec_pressure_room(), 1) < HIPEC_PRESSURE_ENOUGH ||
+	    hipec_pressure_left(cache, hipec_pressure_room(cache), 1) < HIPEC_PRESSURE_ENOUGH ||
 	    hipec_pressure_is_short())
 		return true;
 	WRITE_ONCE(cache->surrendered, false);

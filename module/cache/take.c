@@ -16,12 +16,7 @@
 /* The container has a cache: it was loaded so. */
 static struct hipec_cache *cache_of(struct hipec_container *c)
 {
-	struct hipec_cache *cache;
-
-	mutex_lock(&c->lock);
-	cache = c->core.vm.policy ? c->cache : NULL;
-	mutex_unlock(&c->lock);
-	return cache;
+	return smp_load_acquire(&c->loaded) ? c->cache : NULL;
 }
 
 /* Ticks for which somebody who is about to take or let go of the same is waited for. */

@@ -8,7 +8,10 @@
  * hipec_tell_read(), _written()   pages were read, or written
  */
 #include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
 
@@ -31,50 +34,82 @@ static noinline bool note_with_context(struct inode *inode, u64 first, u32 nr)
 	return full;
 }
 
-/* Tasks that are to tell, of one container: others leave it to them. */
-#define MOST_TELLERS 64
+/* Slots of cache->tellers that a task may have. */
+#define SLOTS_OF_TASK 4
 
-/* Of a task, which is to tell a container's policy. */
+/* Of a task, which is to tell a container's policy: by its id, as the task may be on its way for long. */
 struct teller {
 	struct callback_head work;
-	struct hipec_cache *cache;
+	u64 id;
 };
+
+/* Slot @i of the current task, who alone changes what it has put there. */
+static struct task_struct **slot_of_current(struct hipec_cache *cache, u32 i)
+{
+	u32 first = hash_ptr(current, ilog2(HIPEC_MAX_TELLERS));
+
+	return &cache->tellers[(first + i) % HIPEC_MAX_TELLERS];
+}
+
+/* The current task is to tell, or is not any more. Return: whether it was not, or was. */
+static bool change_slot(struct hipec_cache *cache, struct task_struct *from, struct task_struct *to)
+{
+	u32 i;
+
+	for (i = 0; from && i < SLOTS_OF_TASK; i++)
+		if (READ_ONCE(*slot_of_current(cache, i)) == from) {
+			WRITE_ONCE(*slot_of_current(cache, i), to);
+			return true;
+		}
+	for (i = 0; !from && i < SLOTS_OF_TASK; i++)
+		if (READ_ONCE(*slot_of_current(cache, i)) == to)
+			return false;
+	for (i = 0; !from && i < SLOTS_OF_TASK; i++)
+		if (!cmpxchg(slot_of_current(cache, i), NULL, to))
+			return true;
+	return false;
+}
 
 /* The task is about to go back to its program, or ends: it holds no lock. */
 static void tell_on_the_way_back(struct callback_head *work)
 {
 	struct teller *t = container_of(work, struct teller, work);
-	struct hipec_cache *cache = t->cache;
+	struct hipec_container *c;
 
-	atomic_dec(&cache->tellers);
-	if (!cpumask_empty(cache->noted) && hipec_touch_lock(cache))
-		hipec_touch_told(cache);
-	hipec_container_put_later(cache->c);
+	rcu_read_lock();
+	c = xa_load(&hipec_containers, t->id);
+	if (c && !kref_get_unless_zero(&c->ref))
+		c = NULL;
+	rcu_read_unlock();
 	kfree(t);
+	if (!c)
+		return;
+	change_slot(c->cache, current, NULL);
+	/* A task that ends has no time for it: a worker does it. */
+	if (!fatal_signal_pending(current) && !(current->flags & PF_EXITING) &&
+	    !cpumask_empty(c->cache->noted) && hipec_touch_lock(c->cache))
+		hipec_touch_told(c->cache);
+	hipec_container_put_later(c);
 }
 
-/* The current task tells, on its way back, if it may and others are not many. */
+/* The current task tells, on its way back, if it may, and does not so already. */
 static void ask_task(struct hipec_cache *cache)
 {
 	struct teller *t;
 
-	if (atomic_read(&cache->tellers) >= MOST_TELLERS || !hipec_touch_may_tell(cache))
+	/* Some threads of the kernel's, made by programs, go no way back. */
+	if ((current->flags & PF_USER_WORKER && !(current->flags & PF_IO_WORKER)) ||
+	    !hipec_touch_may_tell(cache) || !change_slot(cache, NULL, current))
 		return;
 	t = kmalloc(sizeof(*t), GFP_NOWAIT | __GFP_NOWARN);
-	if (!t)
-		return;
-	t->cache = cache;
-	init_task_work(&t->work, tell_on_the_way_back);
-	/* Its descriptor may be closed already. */
-	if (!kref_get_unless_zero(&cache->c->ref))
-		goto no;
-	atomic_inc(&cache->tellers);
-	if (!task_work_add(current, &t->work, TWA_RESUME))
-		return;
-	atomic_dec(&cache->tellers);
-	hipec_container_put_later(cache->c);
-no:
-	kfree(t);
+	if (t) {
+		t->id = cache->c->id;
+		init_task_work(&t->work, tell_on_the_way_back);
+		if (!task_work_add(current, &t->work, TWA_RESUME))
+			return;
+		kfree(t);
+	}
+	change_slot(cache, current, NULL);
 }
 
 /**

@@ -30,8 +30,11 @@
 /* Owed until tasks wait: one of so many pages of the budget, and so many at least. */
 #define OWED_PART 64
 #define OWED_LEAST 32u
-/* At most: so many times as much. */
-#define OWED_MOST 4
+/* At most: so many times as much; a worker is in a hurry from so many times on. */
+#define OWED_MOST 16
+#define OWED_HURRY 2
+/* By one call, where nothing is owed. */
+#define OWED_AT_ONCE 4096
 
 
 
@@ -90,7 +93,8 @@ static __always_inline bool note(struct hipec_cache *cache, u32 pgno, u32 nr,
 	struct hipec_touches *t = get_cpu_ptr(cache->touches);
 	bool full = false;
 
-	if (quiet && !t->missed) {
+	/* A task may have missed on another CPU. */
+	if (quiet && !t->missed && !atomic_read(&cache->owed)) {
 		t->hits += nr;
 		goto out;
 	}
@@ -161,19 +165,24 @@ static bool is_nearly_full(const struct hipec_cache *cache)
 	return READ_ONCE(t->head) - READ_ONCE(t->tail) >= HIPEC_MAX_TOUCHES / 4 * 3;
 }
 
-/* Whether the last two faults on a CPU were of one of these pages. */
+/* Whether the last faults on a CPU were of one of these pages. */
 static bool is_last(const struct hipec_touches *t, u32 pgno, u32 nr)
 {
-	return READ_ONCE(t->mapped) - 1 - pgno < nr || READ_ONCE(t->before) - 1 - pgno < nr;
+	u32 i;
+
+	for (i = 0; i < HIPEC_LAST_FAULTS; i++)
+		if (READ_ONCE(t->fault[i]) - 1 - pgno < nr)
+			return true;
+	return false;
 }
 
 /**
- * hipec_touch_last() - whether the last two faults on this CPU were of one of these pages
+ * hipec_touch_last() - whether the last faults on this CPU were of one of these pages
  * @cache: cache
  * @pgno:  the first
  * @nr:    pages
  *
- * A task that has just had a fault may be at the same instruction still, and have had the one before
+ * A task that has just had a fault may be at the same instruction still, and have had others before
  * for it. A worker looks at all CPUs.
  *
  * Context: any.
@@ -240,7 +249,7 @@ bool hipec_touch_may_tell(const struct hipec_cache *cache)
  */
 void hipec_touch_later(struct hipec_cache *cache)
 {
-	bool much = atomic_read(&cache->owed) > OWED_MOST / 2 * most_owed(cache);
+	bool much = atomic_read(&cache->owed) > OWED_HURRY * most_owed(cache);
 
 	if (hipec_touch_may_tell(cache) && !much && !is_nearly_full(cache)) {
 		queue_delayed_work(hipec_wq, &cache->drain, HIPEC_TELL_LATER);
@@ -266,7 +275,9 @@ bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_tou
 {
 	bool fits;
 
-	if (atomic_read(&cache->owed) > OWED_MOST * most_owed(cache))
+	u32 owed = atomic_read(&cache->owed);
+
+	if (owed ? owed + nr > OWED_MOST * most_owed(cache) : nr > OWED_AT_ONCE)
 		return false;
 	fits = add(cache, get_cpu_ptr(cache->touches), pgno, nr, how, context);
 	put_cpu_ptr(cache->touches);
@@ -297,7 +308,7 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context)
 	if (come && come <= t->nr_mapped)
 		add(cache, t, t->mapped, come, HIPEC_BY_AROUND, 0);
 	add(cache, t, pgno, 1, HIPEC_BY_READ, context);
-	t->before = t->mapped;
+	WRITE_ONCE(t->fault[t->nr_faults++ % HIPEC_LAST_FAULTS], pgno + 1);
 	t->mapped = pgno + 1;
 	t->nr_mapped = nr;
 	full = is_full(cache, t);

@@ -12,6 +12,12 @@ struct work_struct;
 /* Ranges of touched pages that a CPU keeps; a power of two. */
 #define HIPEC_MAX_TOUCHES 256
 
+/* Tasks that are to tell, of one container: what others have noted they tell as well. A power of two. */
+#define HIPEC_MAX_TELLERS 64
+
+/* Faults that one instruction may have one after the other: a copy of two words, and its code. */
+#define HIPEC_LAST_FAULTS 4
+
 /* Ticks until a worker does what tasks of the policy's have not. */
 #define HIPEC_TELL_LATER (HZ / 5)
 
@@ -47,7 +53,8 @@ enum hipec_hear {
  * struct hipec_touches - of one CPU and one container: a ring
  * @mapped: first of the pages that the last fault mapped behind its own
  * @nr_mapped: their number
- * @before: @mapped of the fault before
+ * @fault: the last faults' pages, and 1 each, round and round
+ * @nr_faults: how many there were; it wraps
  * @missed: something was read since the last note
  * @hits:   pages that were touched and not noted, as nobody wants to know, ever
  * @told:   of these, that were counted; under c->lock
@@ -58,7 +65,8 @@ enum hipec_hear {
  * Only its own CPU, with preemption disabled, changes what says nothing else.
  */
 struct hipec_touches {
-	u32 mapped, nr_mapped, before;
+	u32 mapped, nr_mapped;
+	u32 fault[HIPEC_LAST_FAULTS], nr_faults;
 	bool missed;
 	u64 hits, told;
 	u32 head;

@@ -80,7 +80,9 @@ class Clean:
         command = command.replace("sudo apt install", f"{APT} install")
         got = subprocess.run(
             ["unshare", "--mount", "--pid", "--fork", f"--mount-proc={self.where}/proc",
-             "chroot", self.where, "/bin/bash", "-ec", f"cd /hipec; {command}"], text=True,
+             "sh", "-ec", 'mount -t devpts -o ptmxmode=0666 devpts "$1/dev/pts"\n'
+             'exec chroot "$1" /bin/bash -ec "$2"', "sh", self.where, f"cd /hipec; {command}"],
+            text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
             env={"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
                  "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"})
