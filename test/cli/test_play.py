@@ -307,7 +307,8 @@ def test_help_and_document_name_options_and_keys(disk):
     text = hipec("trace", "--help").stdout.partition("\n  play ")[2].partition("\nExamples")[0]
     options = re.findall(r"--([\w-]+)", text)
     assert set(options) - {"help"} == {"overwrite", "read-only", "batch", "pages", "within",
-                                       "rounds", "dry-run", "json", "post-cache"}
+                                       "rounds", "dry-run", "json", "post-cache", "from", "columns",
+                                       "ops"}
     assert all(f"--{option}" in DOC for option in set(options) - {"help", "batch"})
     keys = {key for keys in re.findall(r"^\| ([a-z_, ]+) \|", DOC.split("`--json`")[1], re.M)
             for key in keys.split(", ")} - {"key"}

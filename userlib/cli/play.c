@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "input.h"
 #include "json.h"
 #include "sim/sim.h"
 #include "../play/play.h"
@@ -51,6 +52,10 @@ static int parse_percent(const char *text, double *percent)
 
 static int set_option(struct options *o, int opt, const char *arg)
 {
+	int ret = cli_input_set(opt, arg);
+
+	if (ret >= 0)
+		return ret;
 	switch (opt) {
 	case 'b':
 		return parse_count("--batch", arg, 1, PLAY_MAX_BATCH, &o->batch);
@@ -89,6 +94,7 @@ static const struct option_row options[] = {
 		  " end; 2" },
 	{ LONG('r'), "rounds", "N", .help = "at most; 30" },
 	{ 'n', "dry-run", NULL, .help = "all but the reads and writes" },
+	CLI_INPUT_OPTIONS,
 	{ 'j', "json", NULL, .help = "an object with all there is, for programs" },
 	{ 0 },
 };

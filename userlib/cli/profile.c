@@ -12,6 +12,7 @@
 
 #include "../sim/install_path.h"
 #include "cli.h"
+#include "input.h"
 #include "../profile/profile.h"
 
 extern char **environ;
@@ -208,6 +209,7 @@ static const struct option_row options[] = {
 	{ LONG('d'), "detector", SIM_DETECTOR_WORDS, .help = NULL },
 	{ LONG('e'), "detect-every", "N",
 	  .help = "what feeds policies as amp, and how often, as of hipec sim" },
+	CLI_INPUT_OPTIONS,
 	{ 'o', "output", "FILE", .help = "the page; without it profile.html" },
 	{ 't', "text", NULL, .help = "a summary for this terminal in the place of the page" },
 	{ 'j', "json", NULL, .help = "what both are made of, for programs" },

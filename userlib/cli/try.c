@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "input.h"
 #include "program.h"
 #include "sim/sim.h"
 #include "trace/trace.h"
@@ -69,6 +70,7 @@ static const struct option_row options[] = {
 	{ LONG('y'), "only", "GLOB", .help = NULL },
 	{ LONG('n'), "min-pages", "N", .help = NULL },
 	{ LONG('a'), "all", NULL, .help = "which files matter, as of hipec trace" },
+	CLI_INPUT_OPTIONS,
 	{ 0 },
 };
 
@@ -79,7 +81,10 @@ static int parse(struct try *t, int argc, char **argv)
 	int opt;
 
 	while ((opt = cli_option(argc, argv, options, "+")) != -1)
-		if (opt == 'f')
+		if (opt >= CLI_INPUT_FROM) {
+			if (cli_input_set(opt, optarg))
+				return CLI_USAGE;
+		} else if (opt == 'f')
 			t->frames = optarg;
 		else if (opt == 'p')
 			t->policies = optarg;

@@ -75,7 +75,7 @@ struct sim_trace {
 /* Where a trace is malformed. */
 struct sim_error {
 	u64 line;		/* from 1; 0: the file as a whole */
-	char text[160];		/* what was expected */
+	char text[320];		/* what was expected */
 };
 
 void sim_trace_free(struct sim_trace *t);

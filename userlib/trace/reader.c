@@ -15,13 +15,30 @@
 int trace_malformed(struct trace_in *r, const char *format, ...)
 {
 	va_list ap;
+	char *c;
 
 	if (r->error)
 		return r->error;
 	va_start(ap, format);
 	vsnprintf(r->err->text, sizeof(r->err->text), format, ap);
 	va_end(ap);
+	for (c = r->err->text; *c; c++)
+		*c = *c >= ' ' && *c <= '~' ? *c : '?';
 	return -EINVAL;
+}
+
+/* The end of what a program decompresses; r->error has what went wrong. */
+static void end_packed(struct trace_in *r)
+{
+	const char *tool = r->packed_by.tool;
+	int ret = trace_packed_end(r);
+
+	if (!ret)
+		return;
+	r->err->line = 0;
+	r->error = trace_malformed(r, ret == -ENOENT ?
+				   "it was compressed by %s, which is not installed" :
+				   "it was compressed by %s, and is damaged or not whole", tool);
 }
 
 /* More bytes of the file into r->raw, which were all taken. */
@@ -41,7 +58,19 @@ static size_t read_raw(struct trace_in *r)
 		}
 	}
 	r->file_offset += n;
+	if (r->ended && r->packed_by.tool)
+		end_packed(r);
 	return n;
+}
+
+/* Lines that end as on an old Mac. */
+static void end_lines(const struct trace_in *r)
+{
+	u8 *c = (u8 *)r->at;
+
+	for (; r->cr && c < r->end; c++)
+		if (*c == '\r')
+			*c = '\n';
 }
 
 /* A compressed trace is said by its bytes, not by its lines. */
@@ -93,12 +122,15 @@ bool trace_in_fill(struct trace_in *r)
 
 	if (r->error)
 		return false;
-	if (r->zstd)
-		return unpack(r);
-	n = read_raw(r);
-	r->at = r->raw;
-	r->end = r->at + n;
-	r->offset += n;
+	if (r->zstd) {
+		n = unpack(r);
+	} else {
+		n = read_raw(r);
+		r->at = r->raw;
+		r->end = r->at + n;
+		r->offset += n;
+	}
+	end_lines(r);
 	return n;
 }
 
@@ -128,9 +160,36 @@ bool trace_in_behind(struct trace_in *r)
 	return r->packed.pos < r->packed.size || read_raw(r);
 }
 
+/* Bytes that are no text are in the first ones of what is none. */
+static bool ends_lines_with_cr(const struct trace_in *r)
+{
+	size_t n = r->end - r->at, i;
+
+	for (i = 0; i < n && i < 512; i++)
+		if (r->at[i] < '\t')
+			return false;
+	return memchr(r->at, '\r', n) && !memchr(r->at, '\n', n);
+}
+
+/* What editors put in front of a text, and between its lines. */
+static int begin_text(struct trace_in *r)
+{
+	size_t n = r->end - r->at;
+
+	if (n >= 2 && (!memcmp(r->at, "\xff\xfe", 2) || !memcmp(r->at, "\xfe\xff", 2)) &&
+	    (n == 2 || !r->at[2] || !r->at[3]))
+		return trace_malformed(r, "want text in UTF-8, not UTF-16: iconv -f UTF-16 -t UTF-8 FILE | hipec ... -");
+	if (n >= 3 && !memcmp(r->at, "\xef\xbb\xbf", 3))
+		r->at += 3;
+	r->cr = ends_lines_with_cr(r);
+	end_lines(r);
+	return 0;
+}
+
 int trace_in_open(struct trace_in *r, FILE *in, struct sim_error *err,
 		  const struct trace_options *options)
 {
+	const char *tool;
 	int ret = 0;
 
 	*r = (struct trace_in){ .in = in, .err = err, .options = options };
@@ -145,11 +204,20 @@ int trace_in_open(struct trace_in *r, FILE *in, struct sim_error *err,
 		if (!ret)
 			trace_in_fill(r);
 	}
+	tool = ret || r->error ? NULL : trace_packed_by(r->at, r->end - r->at);
+	if (tool && !r->zstd) {
+		ret = trace_packed_begin(r, tool);
+		if (!ret)
+			trace_in_fill(r);
+	}
+	if (!ret && !r->error)
+		ret = begin_text(r);
 	return ret ? ret : r->error;
 }
 
 void trace_in_close(struct trace_in *r)
 {
+	trace_packed_end(r);	/* it may not have written all */
 	ZSTD_freeDStream(r->zstd);
 	free(r->unpacked);
 	free(r->raw);
@@ -186,16 +254,7 @@ bool trace_next_word(struct trace_in *r)
 	return n;
 }
 
-/**
- * trace_next_line() - the next line into r->line, without its end
- * @r: counts it in r->err
- *
- * Bytes of no text become '?'.
- *
- * Return: 1; 0 at the end; -EINVAL, said, if it is too long; -ENOMEM; another
- *         errno from reading.
- */
-int trace_next_line(struct trace_in *r)
+static int next_line(struct trace_in *r, bool raw)
 {
 	size_t n = 0;
 	int c = trace_getc(r);
@@ -211,12 +270,35 @@ int trace_next_line(struct trace_in *r)
 		if (n == TRACE_MAX_LINE)
 			return trace_malformed(r, "want lines of at most %u bytes",
 					       TRACE_MAX_LINE);
-		r->line[n++] = is_blank(c) ? ' ' : c > ' ' && c <= '~' ? c : '?';
+		if (raw)
+			r->line[n++] = c ? c : '?';
+		else
+			r->line[n++] = is_blank(c) ? ' ' : c > ' ' && c <= '~' ? c : '?';
 	}
-	while (n && r->line[n - 1] == ' ')
+	while (n && (r->line[n - 1] == ' ' || r->line[n - 1] == '\r'))
 		n--;
 	r->line[n] = 0;
 	return r->error ? r->error : 1;
+}
+
+/**
+ * trace_next_line() - the next line into r->line, without its end
+ * @r: counts it in r->err
+ *
+ * Bytes of no text become '?'.
+ *
+ * Return: 1; 0 at the end; -EINVAL, said, if it is too long; -ENOMEM; another
+ *         errno from reading.
+ */
+int trace_next_line(struct trace_in *r)
+{
+	return next_line(r, false);
+}
+
+/* As trace_next_line(), but all bytes are as they are, except 0. */
+int trace_next_raw_line(struct trace_in *r)
+{
+	return next_line(r, true);
 }
 
 /* A number in decimal or 0x hexadecimal, nothing else. */

@@ -6,20 +6,23 @@
  * Interface:
  * trace_getc(), _ungetc()  a byte; EOF at the end or after an error
  * trace_next_word()        the next word of a line
- * trace_next_line()        a whole line
+ * trace_next_line(), _raw_line()  a whole line
+ * trace_packed_begin()     what gzip, xz and others wrote            packed.c
  * trace_malformed()        says what was expected instead
  * trace_add()              a run of accesses
  * trace_add_region()       a name for a range of pages
  * trace_note()             something that the user should know
- * trace_pages()            the pages of some bytes
- * trace_file(), _access(), _files_end()  accesses to bytes of several files
+ * trace_file(), _access(), _touch()  accesses to bytes of several files
+ * trace_files_end()        makes a trace of them
  * trace_recognise()        the form that some bytes begin
  */
 #ifndef HIPEC_TRACEIN_H
 #define HIPEC_TRACEIN_H
 
+#include <sys/types.h>
 #include <zstd.h>
 
+#include "names.h"
 #include "trace.h"
 
 /* Longest word that means something; a longer one is cut, and means nothing. */
@@ -27,6 +30,13 @@
 
 /* Bytes that a form is recognised by. */
 #define TRACE_SNIFF (1u << 20)
+
+/* A program that decompresses, and one that gives it what was read already. */
+struct trace_packed {
+	const char *tool;	/* NULL: there is none */
+	pid_t pid, feeder;
+	FILE *pipe;
+};
 
 struct trace_in {
 	FILE *in;
@@ -43,6 +53,9 @@ struct trace_in {
 	bool in_frame;
 	bool frame_ended;	/* the one */
 	bool ended;		/* no more bytes in the file */
+	bool cr;		/* lines end with CR alone */
+	enum trace_form form;	/* that is read */
+	struct trace_packed packed_by;	/* another compressor than zstd */
 	int error;		/* 0, or why there are no more bytes */
 	char word[TRACE_MAX_WORD + 1];
 	char *line;		/* TRACE_MAX_LINE + 1 bytes, or NULL */
@@ -54,6 +67,9 @@ void trace_in_close(struct trace_in *r);
 int trace_in_unpack(struct trace_in *r, bool one_frame);
 bool trace_in_fill(struct trace_in *r);
 bool trace_in_behind(struct trace_in *r);
+const char *trace_packed_by(const u8 *bytes, size_t n);
+int trace_packed_begin(struct trace_in *r, const char *tool);
+int trace_packed_end(struct trace_in *r);
 
 static inline int trace_getc(struct trace_in *r)
 {
@@ -79,6 +95,7 @@ int __attribute__((format(printf, 2, 3)))
 trace_malformed(struct trace_in *r, const char *format, ...);
 bool trace_next_word(struct trace_in *r);
 int trace_next_line(struct trace_in *r);
+int trace_next_raw_line(struct trace_in *r);
 bool trace_number(const char *word, u64 most, u64 *n);
 const char *trace_quote(struct trace_in *r, const char *text);
 
@@ -91,7 +108,6 @@ trace_note(struct sim_trace *t, const char *format, ...);
 
 /* Files that a log names, until it is known how large they are. */
 struct trace_file {
-	char *name;
 	u64 end;	/* bytes, as far as it is known */
 	u64 pages;	/* up to the last one that was accessed */
 	u64 read_to;	/* where the last read ended */
@@ -99,24 +115,27 @@ struct trace_file {
 
 struct trace_op {
 	u64 context;
+	u64 pgno;	/* in the file */
 	u32 file;
-	u32 pgno;
 	u32 nr : 31, write : 1;
 };
 
 struct trace_files {
+	struct trace_names names;	/* of the files, by their numbers */
 	struct trace_file *file;
 	size_t nr_files, max_files;
 	struct trace_op *op;
+	struct sim_room op_room;
 	size_t nr_ops, max_ops;
-	void *by_name;		/* a tree of tsearch() */
+	u64 nr_accesses;	/* of them */
 	u64 context;		/* of the accesses to come; 0: none */
 };
 
-int trace_pages(struct trace_in *r, u64 offset, u64 bytes, struct sim_run *run);
 s64 trace_file(struct trace_in *r, struct trace_files *f, const char *name);
 int trace_access(struct trace_in *r, struct trace_files *f, u32 file,
 		 u64 offset, u64 bytes, bool write);
+int trace_touch(struct trace_in *r, struct trace_files *f, u32 file, u64 offset, u64 bytes,
+		bool write);
 int trace_files_end(struct trace_in *r, struct trace_files *f,
 		    struct sim_trace *t);
 void trace_files_free(struct trace_files *f);
@@ -125,7 +144,7 @@ int trace_read_text(struct trace_in *r, struct sim_trace *t);
 int trace_read_binary(struct trace_in *r, struct sim_trace *t);
 int trace_read_sectors(struct trace_in *r, struct sim_trace *t);
 int trace_read_oracle(struct trace_in *r, struct sim_trace *t);
-int trace_read_csv(struct trace_in *r, struct sim_trace *t);
+int trace_read_table(struct trace_in *r, struct sim_trace *t);
 int trace_read_fio(struct trace_in *r, struct sim_trace *t);
 int trace_read_blkparse(struct trace_in *r, struct sim_trace *t);
 int trace_read_strace(struct trace_in *r, struct sim_trace *t);
@@ -140,7 +159,6 @@ int trace_write_fio(struct sim_trace *t, FILE *out);
 
 enum trace_form trace_recognise(const u8 *bytes, size_t n);
 bool trace_is_oracle(const u8 *bytes, size_t n);
-bool trace_is_csv(const char *line);
 bool trace_is_blkparse(const char *line);
 bool trace_is_strace(const char *line);
 

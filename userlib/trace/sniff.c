@@ -4,7 +4,7 @@
  * another one: sectors look like pages, but for those that are negative.
  */
 #include "../record/record.h"
-#include "reader.h"
+#include "table.h"
 
 /* Enough of the first line that says something. */
 #define LINE 1024
@@ -29,7 +29,7 @@ static bool first_line(const u8 *bytes, size_t n, char line[LINE + 1])
 			length--;
 		line[length] = 0;
 		/* libCacheSim's headers may begin like comments. */
-		if (length && (*line != '#' || trace_is_csv(line)))
+		if (length && (*line != '#' || trace_guess_header(line)))
 			return true;
 	}
 	return false;
@@ -79,6 +79,7 @@ static bool is_sectors(const u8 *bytes, size_t n)
 enum trace_form trace_recognise(const u8 *bytes, size_t n)
 {
 	char line[LINE + 1];
+	enum trace_form form;
 
 	if (n >= 8 && !memcmp(bytes, RECORD_FILE_MAGIC, 8))
 		return TRACE_RECORD;
@@ -96,7 +97,8 @@ enum trace_form trace_recognise(const u8 *bytes, size_t n)
 		return TRACE_BLKPARSE;
 	if (trace_is_strace(line))
 		return TRACE_STRACE;
-	if (trace_is_csv(line))
-		return TRACE_CSV;
-	return is_text(bytes, n) ? TRACE_TEXT : TRACE_ANY;
+	form = trace_guess_header(line);
+	if (!form)
+		form = trace_guess(bytes, n);
+	return form ? form : is_text(bytes, n) ? TRACE_TEXT : TRACE_ANY;
 }

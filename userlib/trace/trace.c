@@ -4,25 +4,19 @@
  */
 #include <errno.h>
 
-#include "reader.h"
-
-/* What other compressors write begins with. */
-static const struct {
-	const char *magic;
-	size_t n;
-	const char *name;
-} unpackers[] = {
-	{ "\x1f\x8b", 2, "gzip" },
-	{ "\xfd" "7zXZ", 5, "xz" },
-	{ "\x5d\0\0", 3, "xz" },	/* lzma, before it was xz */
-	{ "BZh", 3, "bzip2" },
-};
+#include "table.h"
 
 const struct trace_form_ops trace_forms[TRACE_NR_FORMS] = {
-#define X(form, text, reader, writer) [TRACE_##form] = { text, reader, writer },
+#define X(form, text, reader, writer) [TRACE_##form] = { reader, writer },
 	TRACE_FORMS(X)
 #undef X
 };
+
+/* Whether a form has columns. */
+bool trace_is_table(enum trace_form form)
+{
+	return trace_forms[form].read == trace_read_table;
+}
 
 /* TRACE_ANY if there is none of that name. */
 enum trace_form trace_form_named(const char *name)
@@ -30,21 +24,70 @@ enum trace_form trace_form_named(const char *name)
 	enum trace_form form;
 
 	for (form = TRACE_ANY + 1; form < TRACE_NR_FORMS; form++)
-		if (!strcmp(name, trace_forms[form].name))
+		if (!strcmp(name, trace_form_names[form]))
 			return form;
 	return TRACE_ANY;
 }
 
+/* Archives, of which one file would be meant. */
+static const char *archive_of(const struct trace_in *r)
+{
+	size_t n = r->end - r->at;
+
+	if (n > 262 && !memcmp(r->at + 257, "ustar", 5))
+		return "tar -xOf FILE NAME";
+	return n > 4 && !memcmp(r->at, "PK\3\4", 4) ? "unzip -p FILE NAME" : NULL;
+}
+
 static int unknown_form(struct trace_in *r)
 {
-	size_t i;
+	const char *archive = archive_of(r);
 
-	for (i = 0; i < ARRAY_SIZE(unpackers); i++)
-		if ((size_t)(r->end - r->at) > unpackers[i].n &&
-		    !memcmp(r->at, unpackers[i].magic, unpackers[i].n))
-			return trace_malformed(r, "want a trace that is not compressed, or by zstd: try %s -dc FILE | hipec ... -",
-					       unpackers[i].name);
+	if (archive)
+		return trace_malformed(r, "want a trace, not an archive: %s | hipec ... -",
+				       archive);
 	return trace_malformed(r, "want a trace in one of the forms of docs/user/traces.md");
+}
+
+/* Lines that were only taken for text. Say which forms they are like. */
+static void add_resembling(struct trace_in *r, const char *list)
+{
+	size_t n = strlen(r->err->text);
+
+	snprintf(r->err->text + n, sizeof(r->err->text) - n,
+		 *list ? "; it resembles %s: --from says which, --columns what columns have" :
+		 "; if it has columns: --columns says what is in them, as offset=3,size=4,op=5%s",
+		 list);
+}
+
+/* The form that bytes have. Return: whether it was taken for text for want of another. */
+static bool recognise(struct trace_in *r)
+{
+	bool columns = r->options->columns || r->options->ops;
+
+	r->form = trace_recognise(r->at, r->end - r->at);
+	if (columns && !trace_is_table(r->form))
+		r->form = TRACE_CSV;
+	return r->form == TRACE_TEXT && r->at < r->end && !strchr("rwf\n\r \t#", *r->at);
+}
+
+static int read_form(struct trace_in *r, struct sim_trace *t)
+{
+	char list[128] = "";
+	bool guessed;
+	int ret;
+
+	if (archive_of(r))
+		return unknown_form(r);
+	guessed = !r->form && recognise(r);
+	if (guessed)
+		trace_resembles(r->at, r->end - r->at, list, sizeof(list));
+	if (!r->form)
+		return unknown_form(r);
+	ret = trace_forms[r->form].read(r, t);
+	if (ret == -EINVAL && guessed && !t->nr_accesses)
+		add_resembling(r, list);
+	return ret;
 }
 
 /**
@@ -60,17 +103,14 @@ static int unknown_form(struct trace_in *r)
 int trace_read(struct sim_trace *t, const char *name, FILE *in,
 	       const struct trace_options *options, struct sim_error *err)
 {
-	enum trace_form form = options->form;
 	struct trace_in r;
 	int ret;
 
 	*t = (struct sim_trace){ .name = name };
 	ret = trace_in_open(&r, in, err, options);
 	if (!ret) {
-		if (form == TRACE_ANY)
-			form = trace_recognise(r.at, r.end - r.at);
-		ret = form == TRACE_ANY ? unknown_form(&r) :
-					  trace_forms[form].read(&r, t);
+		r.form = options->form;
+		ret = read_form(&r, t);
 		/* Why there were no more bytes is the cause of what followed. */
 		if (r.error)
 			ret = r.error;

@@ -24,19 +24,34 @@
 #define TRACE_SECTOR_BYTES 512
 #define TRACE_MAX_LINE (1u << 16)	/* bytes, where lines are read whole */
 #define TRACE_MAX_NAME 4095		/* bytes of a region's name */
-#define TRACE_MAX_REGIONS (1u << 16)
+#define TRACE_MAX_REGIONS (1u << 24)
 
-/* Forms: name, reader and writer; a form without a writer is read only. */
+/* Forms: name, reader and writer; a form without a writer is read only. Tables: table.c. */
 #define TRACE_FORMS(X)                                                        \
 	X(TEXT, "text", trace_read_text, trace_write_text)                    \
 	X(BINARY, "trace", trace_read_binary, trace_write_binary)             \
 	X(SECTORS, "sectors", trace_read_sectors, trace_write_sectors)        \
 	X(ORACLE, "oracle", trace_read_oracle, trace_write_oracle)            \
-	X(CSV, "csv", trace_read_csv, trace_write_csv)                        \
+	X(CSV, "csv", trace_read_table, trace_write_csv)                      \
 	X(FIO, "fio", trace_read_fio, trace_write_fio)                        \
 	X(BLKPARSE, "blkparse", trace_read_blkparse, NULL)                    \
 	X(STRACE, "strace", trace_read_strace, NULL)                          \
-	X(RECORD, "record", trace_read_record, NULL)
+	X(RECORD, "record", trace_read_record, NULL)                          \
+	X(LIST, "list", trace_read_table, NULL)                               \
+	X(LIS, "lis", trace_read_table, NULL)                                 \
+	X(SPC, "spc", trace_read_table, NULL)                                 \
+	X(MSR, "msr", trace_read_table, NULL)                                 \
+	X(ALIBABA, "alibaba", trace_read_table, NULL)                         \
+	X(TENCENT, "tencent", trace_read_table, NULL)                         \
+	X(SYSTOR, "systor", trace_read_table, NULL)                           \
+	X(FIU, "fiu", trace_read_table, NULL)                                 \
+	X(TWITTER, "twitter", trace_read_table, NULL)                         \
+	X(CDN, "cdn", trace_read_table, NULL)                                 \
+	X(COS, "cos", trace_read_table, NULL)                                 \
+	X(WIKI, "wiki", trace_read_table, NULL)                               \
+	X(LRB, "lrb", trace_read_table, NULL)                                 \
+	X(YCSB, "ycsb", trace_read_table, NULL)                               \
+	X(LACKEY, "lackey", trace_read_table, NULL)
 
 enum trace_form {
 	TRACE_ANY,	/* recognise it */
@@ -49,17 +64,18 @@ enum trace_form {
 struct trace_in;
 
 struct trace_form_ops {
-	const char *name;
 	int (*read)(struct trace_in *r, struct sim_trace *t);
 	int (*write)(struct sim_trace *t, FILE *out);
 };
 
+extern const char *const trace_form_names[TRACE_NR_FORMS];
 extern const struct trace_form_ops trace_forms[TRACE_NR_FORMS];
 
 /* What a reader may be told. */
 struct trace_options {
 	enum trace_form form;
-	const char *columns;	/* of csv: "id=1,op=2", or NULL: from its header */
+	const char *columns;	/* of a table: "id=1,op=2", or NULL: from its header */
+	const char *ops;	/* of a table: "r=0,w=1", or NULL: as words are known */
 	u64 most;		/* accesses; 0: SIM_MAX_ACCESSES */
 };
 
@@ -69,6 +85,7 @@ int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
 		   struct sim_error *err);
 int trace_write(struct sim_trace *t, enum trace_form form, FILE *out);
 enum trace_form trace_form_named(const char *name);
+bool trace_is_table(enum trace_form form);
 
 /* The generator. */
 #define TRACE_KINDS(X) X(LOOP, "loop") X(SEQUENTIAL, "sequential") X(ZIPF, "zipf") \

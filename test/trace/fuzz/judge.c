@@ -205,8 +205,8 @@ static u32 form_of(const char *name)
 	u32 form;
 
 	for (form = TRACE_ANY + 1; form < TRACE_NR_FORMS; form++)
-		if (strlen(trace_forms[form].name) == n &&
-		    !memcmp(trace_forms[form].name, name, n))
+		if (strlen(trace_form_names[form]) == n &&
+		    !memcmp(trace_form_names[form], name, n))
 			return form;
 	return !strncmp(name, "records", n) ? RECORDS : TRACE_ANY;
 }

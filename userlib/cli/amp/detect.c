@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "../cli.h"
+#include "../input.h"
 #include "amp.h"
 #include "../json.h"
 #include "../sim/sim.h"
@@ -61,8 +62,10 @@ static int set_fed(struct options *o)
 static int set(struct options *o, int opt, char *arg)
 {
 	u64 n = 0;
-	int ret;
+	int ret = cli_input_set(opt, arg);
 
+	if (ret >= 0)
+		return ret;
 	switch (opt) {
 	case 'd':
 		o->params.method = option_word(AMP_METHODS(OPTION_WORD) + 1, arg);

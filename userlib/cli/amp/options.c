@@ -3,6 +3,7 @@
  * Options of hipec amp: of detect ('d'), feed ('f') and report ('r').
  */
 #include "../cli.h"
+#include "../input.h"
 #include "amp.h"
 
 const struct option_row amp_options[] = {
@@ -21,6 +22,7 @@ const struct option_row amp_options[] = {
 	  .help = "contexts of the table, the busiest ones; 20", .forms = "dr" },
 	{ 'j', "json", NULL,
 	  .help = "an object with all there is, for programs", .forms = "dr" },
+	CLI_INPUT_OPTIONS_OF("d"),
 	{ .help = "report: what runs of a program under 'hipec run' have learnt, in words:"
 		  " FILE, of --hints there, or of the run that ended last; with --top and"
 		  " --json, and" },

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "../cli.h"
+#include "../input.h"
 #include "mix.h"
 #include "../sim/sim.h"
 
@@ -95,8 +96,10 @@ static void set_output(struct profile_output *o, const char *text)
 static int set_option(struct mix_job *job, int opt, char *arg)
 {
 	struct mix_machine *m = &job->machine;
-	int ret;
+	int ret = cli_input_set(opt, arg);
 
+	if (ret >= 0)
+		return ret;
 	switch (opt) {
 	case 'f':
 		return set_frames(m, arg);
@@ -159,6 +162,7 @@ static const struct option_row options[] = {
 	  .help = "a page as hipec profile's, all applications together over time; text: a"
 		  " summary instead; json: what both are made of" },
 	{ 'j', "json", NULL, .help = "an array with an element an order, for programs" },
+	CLI_INPUT_OPTIONS,
 	{ 0 },
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "../cli.h"
+#include "../input.h"
 #include "sim.h"
 
 #define PAGE_BYTES 4096
@@ -275,6 +276,10 @@ static int set_jobs(struct sim_job *job, char *text)
  */
 int sim_args_set(struct sim_job *job, int opt, char *arg)
 {
+	int ret = cli_input_set(opt, arg);
+
+	if (ret >= 0)
+		return ret;
 	switch (opt) {
 	case 'p':
 		return for_each_part(arg, job, add_policy);
@@ -287,8 +292,9 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 		return CLI_OK;
 	case 'c':
 		return set_contract(job, arg);
-	case 'C':
-		return for_each_part(arg, job, add_column);
+	case 'C':	/* "id=1" is of traces */
+		return strchr(arg, '=') ? cli_input_set(CLI_INPUT_COLUMNS, arg) :
+					  for_each_part(arg, job, add_column);
 	case 'v':
 		return set_verdict(job, arg);
 	case 'o':
@@ -401,7 +407,10 @@ const struct option_row sim_options[] = {
 	  .help = "beside the default policy and its sampled shadow: whether revocation's"
 		  " contract would end it, and when" },
 	{ LONG('C'), "columns", "LIST",
-	  .help = "of the table: docs/user/sim.md has them; all" },
+	  .help = "of the table: docs/user/sim.md has them; all. With a '=' in it, of traces:"
+		  " " CLI_INPUT_COLUMNS_HELP },
+	{ CLI_INPUT_FROM, "from", "FORM", .help = CLI_INPUT_FROM_HELP },
+	{ CLI_INPUT_OPS, "ops", "LIST", .help = CLI_INPUT_OPS_HELP },
 	{ LONG('S'), "sample", "1/64",
 	  .help = "run one page of 64, or more if that is too few, and as small a part of the"
 		  " frames; ERROR% says how far that is off" },

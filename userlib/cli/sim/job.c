@@ -8,7 +8,7 @@
 
 #include "../cli.h"
 #include "sim.h"
-#include "../trace/trace.h"
+#include "../input.h"
 
 static int open_policies(struct sim_job *job)
 {
@@ -43,24 +43,12 @@ static int open_policies(struct sim_job *job)
 int sim_trace_open(struct sim_trace *t, const char *name)
 {
 	char mark[32];
-	bool standard = !strcmp(name, "-");
-	FILE *in = standard ? stdin : fopen(name, "re");
-	struct sim_error err;
-	int ret;
+	int ret = cli_input_read(t, name);
 
-	*t = (struct sim_trace){ .name = name };
-	if (!in) {
-		cli_error("%s: %s", name, strerror(errno));
-		return CLI_FAILED;
-	}
-	ret = sim_trace_read(t, name, in, &err);
 	snprintf(mark, sizeof(mark), "hipec %s: ", cli_verb());
-	if (!standard)
-		fclose(in);
-	if (ret)
-		return cli_trace_failed(name, ret, &err);
-	sim_trace_say_notes(t, mark, stderr);
-	return CLI_OK;
+	if (!ret)
+		sim_trace_say_notes(t, mark, stderr);
+	return ret;
 }
 
 /* The accesses of @size are not counted. 0 or an exit code, said. */

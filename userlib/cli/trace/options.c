@@ -26,15 +26,10 @@ const struct option_row cli_trace_options[] = {
 	{ OPT_SAMPLE, "sample", "1/64",
 	  .help = "of convert: one page of 64, with all its accesses", .forms = "c" },
 	{ .help = "Forms of traces, and what info says:" },
-	{ OPT_FROM, "from", "FORM",
-	  .help = "text, trace (binary), sectors, oracle, csv, fio, blkparse, strace or record;"
-		  " without it, recognised: all but sectors", .forms = "ic" },
+	CLI_INPUT_OPTIONS_OF("ic"),
 	{ OPT_TO, "to", "FORM",
 	  .help = "text, trace, sectors, oracle, csv or fio; without it, as the name of OUT"
 		  " ends: .trace, .csv, .oracleGeneral, else text", .forms = "pcm" },
-	{ OPT_COLUMNS, "columns", "LIST",
-	  .help = "of csv, from 1: id=5,op=3, or sector= or offset= and size=; without it, as"
-		  " its header says", .forms = "ic" },
 	{ 'j', "json", NULL, .help = "an array with all there is, for programs", .forms = "i" },
 	{ OPT_TOP, "top", "N",
 	  .help = "pages, and files, with most accesses; 5", .forms = "i" },

@@ -16,7 +16,6 @@
 #define MAX_TOP 1000
 
 struct options {
-	struct trace_options in;
 	enum trace_form to;	/* TRACE_ANY: as the name of the output says */
 	bool json;
 	u64 top;
@@ -120,12 +119,10 @@ static int parse_options(struct options *o, int argc, char **argv, const char *f
 	while (!ret && (opt = cli_option(argc, argv, cli_trace_options, form)) != -1) {
 		if (opt == '?')
 			ret = CLI_USAGE;
-		else if (opt == OPT_FROM)
-			ret = cli_trace_form("--from", optarg, false, &o->in.form);
+		else if (opt >= CLI_INPUT_FROM)
+			ret = cli_input_set(opt, optarg);
 		else if (opt == OPT_TO)
 			ret = cli_trace_form("--to", optarg, true, &o->to);
-		else if (opt == OPT_COLUMNS)
-			o->in.columns = optarg;
 		else if (opt == 'j')
 			o->json = true;
 		else if (opt == OPT_TOP)
@@ -141,34 +138,13 @@ static int parse_options(struct options *o, int argc, char **argv, const char *f
 		else
 			ret = set_number(&o->recipe, opt, optarg);
 	}
-	if (!ret && o->in.columns && o->in.form != TRACE_ANY &&
-	    o->in.form != TRACE_CSV) {
-		cli_error("--columns: only csv has some");
-		ret = CLI_USAGE;
-	}
 	return ret;
 }
 
 static int read_trace(struct sim_trace *t, const char *name,
 		      const struct options *o)
 {
-	struct trace_options in = o->in;
-	bool standard = !strcmp(name, "-");
-	FILE *file = standard ? stdin : fopen(name, "re");
-	struct sim_error err;
-	int ret;
-
-	*t = (struct sim_trace){ .name = name };
-	if (!file) {
-		cli_error("%s: %s", name, strerror(errno));
-		return CLI_FAILED;
-	}
-	if (in.columns)
-		in.form = TRACE_CSV;
-	ret = trace_read(t, name, file, &in, &err);
-	if (!standard)
-		fclose(file);
-	return ret ? cli_trace_failed(name, ret, &err) : cli_trace_keep(t, &o->keep);
+	return cli_input_read(t, name) ?: cli_trace_keep(t, &o->keep);
 }
 
 /* Leave a sample of a trace; its regions go. 0 or an exit code, said. */

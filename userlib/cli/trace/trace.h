@@ -5,7 +5,6 @@
  * Interface:
  * cli_trace_program()   hipec trace -- COMMAND            program.c
  * cli_trace_options[]   of all of these                   options.c
- * cli_trace_form()      a form's name, of an option       write.c
  * cli_trace_write()     a trace into a file, complete or not at all
  * cli_trace_only(), _min_pages()  options that leave out parts of a trace   keep.c
  * cli_trace_keep()      leaves them out, and says so
@@ -16,11 +15,12 @@
 #define HIPEC_CLI_TRACE_H
 
 #include "../../option/option.h"
+#include "../input.h"
 #include "../../trace/trace.h"
 
 /* Options that have no letter. */
 enum cli_trace_option {
-	OPT_ALL = 256, OPT_COLUMNS, OPT_DEPTH, OPT_FROM, OPT_MIN_PAGES, OPT_MMAP, OPT_ONLY,
+	OPT_ALL = 256, OPT_DEPTH, OPT_MIN_PAGES, OPT_MMAP, OPT_ONLY,
 	OPT_SAMPLE, OPT_SKEW, OPT_STACK, OPT_TO, OPT_TOP,
 	/* Numbers of recipes. */
 	OPT_PAGES, OPT_ACCESSES, OPT_SEED, OPT_WRITES, OPT_RUN, OPT_FANOUT, OPT_SCAN, OPT_SET,
@@ -30,8 +30,6 @@ enum cli_trace_option {
 extern const struct option_row cli_trace_options[];
 
 int cli_trace_program(int argc, char **argv);
-int cli_trace_form(const char *option, const char *name, bool writes,
-		   enum trace_form *form);
 int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name);
 void cli_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out);
 void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *info, u64 most);

@@ -14,7 +14,7 @@
 int cli_trace_form(const char *option, const char *name, bool writes,
 		   enum trace_form *form)
 {
-	char list[128] = "";
+	char list[512] = "";
 	enum trace_form i;
 
 	*form = trace_form_named(name);
@@ -24,7 +24,7 @@ int cli_trace_form(const char *option, const char *name, bool writes,
 		if (!writes || trace_forms[i].write)
 			snprintf(list + strlen(list),
 				 sizeof(list) - strlen(list), "%s%s",
-				 *list ? ", " : "", trace_forms[i].name);
+				 *list ? ", " : "", trace_form_names[i]);
 	cli_error("%s: want one of %s, not '%s'", option, list,
 		  cli_clean(strdupa(name)));
 	return CLI_USAGE;

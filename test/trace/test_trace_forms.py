@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Forms that others make: a row for each, with what is in it counted by hand or by Python. All
+of a file that separates addresses, says what is written, or scales a size is used, or named."""
+
+import bz2
+import gzip
+import lzma
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+from test_traces import convert, hipec, refused
+from trace_models import plain, read_text
+
+pytestmark = pytest.mark.usefixtures("quick_start")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    subprocess.run(["make", "-s", "-C", ROOT, "build/asan/hipec"], check=True)
+
+
+def counts(data, *args):
+    """(accesses, distinct pages, writes, regions) and what was said."""
+    out, said = convert(data, *args)
+    accesses, regions = read_text(out.decode())
+    return (len(accesses), len({page for page, *_ in accesses}), sum(write for _, write, *_ in accesses),
+            [name for *_, name in regions]), said
+
+
+# name: (bytes, options, accesses, pages, writes, names of regions)
+FORMS = {
+    "list": ("4200\n4201\n4200\n*\n77\n", (), 4, 3, 0, []),
+    "list, hexadecimal": ("0x10\n0x11\n0x10\n", (), 3, 2, 0, []),
+    "list, UUIDs": ("0188c1de-0000-4000-8000-00000000000a\n0188c1de-0000-4000-8000-00000000000b\n"
+                    "0188c1de-0000-4000-8000-00000000000a\n", (), 3, 2, 0, []),
+    "list, words": ("apple\npear\napple\n", ("--from", "list"), 3, 2, 0, []),
+    "lis": ("100 3 0 0\n101 1 0 1\n", (), 4, 3, 0, []),
+    "lis, sectors": ("100 3 0 0\n101 1 0 1\n", ("--columns", "sector=1,sectors=2"), 2, 1, 0, []),
+    "spc": ("0,20480,8192,W,0.5\n1,20480,4096,r,0.6\n", (), 3, 3, 2, ["0", "1"]),
+    "msr": ("128166000000000001,hosta,0,Read,0,4096,100\n128166000000000002,hosta,1,Read,0,4096,100\n"
+            "128166000000000003,hostb,0,Write,0,4096,100\n128166000000000004,hosta,0,Read,0,4096,9\n",
+            (), 4, 3, 1, ["hosta/0", "hosta/1", "hostb/0"]),
+    "msr, with --columns": ("1,hosta,0,Read,0,4096,100\n2,hosta,1,Read,0,4096,100\n",
+                            ("--columns", "op=4,offset=5,size=6"), 2, 2, 0, ["hosta/0", "hosta/1"]),
+    "msr, with a header": ("Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n"
+                           "1,a,0,Write,4096,8192,9\n", (), 2, 2, 2, ["a/0"]),
+    "alibaba": ("3,R,0,4096,1\n3,W,4096,4096,2\n7,R,0,8192,3\n", (), 4, 4, 1, ["3", "7"]),
+    "alibaba, with a header": ("device_id,opcode,offset,length,timestamp\n0,R,0,4096,1\n"
+                               "1,R,0,4096,2\n", (), 2, 2, 0, ["0", "1"]),
+    "tencent": ("100,8000,128,0,7\n100,16000,8,1,8\n101,32000,384,0,9\n102,8000,128,0,9\n",
+                (), 81, 81, 1, ["7", "8", "9"]),
+    "tencent, with a header": ("Timestamp,Offset,Size,IOType,VolumeID\n100,8000,128,0,7\n"
+                               "100,16000,8,1,8\n101,32000,384,0,9\n102,8000,128,0,9\n",
+                               (), 81, 81, 1, ["7", "8", "9"]),
+    "systor": ("1455525600.1,0.0003,W,2,8192,4096\n1455525601.2,,R,3,8192,8192\n", (), 3, 3, 1,
+               ["2", "3"]),
+    "systor, with a header": ("Timestamp,Response,IOType,LUN,Offset,Size\n1.1,0.1,W,2,8192,4096\n"
+                              "1.2,0.1,R,3,8192,4096\n", (), 2, 2, 1, ["2", "3"]),
+    "fiu": ("89967404 4892 syslogd 904265560 8 W 6 0 531e779\n89967405 4892 httpd 904265568 16 R 8 1 "
+            "ab3c\n", (), 3, 3, 1, ["6/0", "8/1"]),
+    "twitter": ("0,q:q:1:8WTfj,9,0,2,get,0\n0,yDqF:3q,8,0,9,gets,0\n1,q:q:1:8WTfj,9,30,2,set,600\n",
+                (), 3, 2, 1, []),
+    "cachelib, 2022": ("key,op,size,op_count,key_size\n1000007,GET,82,3,16\n123,SET,300,1,8\n",
+                       (), 4, 2, 1, []),
+    "cachelib, 2024": ("op_time,key,key_size,op,op_count,size,cache_hits,ttl,usecase,sub_usecase\n"
+                       "1,77,8,GET_LEASE,2,0,1,0,a,b\n2,77,8,SET,1,90,0,60,a,b\n3,77,8,DELETE,1,0,0,0,a,b\n",
+                       (), 3, 1, 1, []),
+    "cachelib's CDN": ("timestamp,cacheKey,OpType,objectSize,responseSize\n1,88,1,5000,5000\n"
+                       "2,89,1,10,10\n3,88,1,5000,9\n", (), 3, 2, 0, []),
+    "tectonic": ("block_id io_offset io_size op_time op_name user_name rs_shard_id op_count\n"
+                 "10 0 8192 1.5 getChunkData.Permanent 1 0 1\n11 4096 4096 2 putChunk.Temporary 1 3 1\n",
+                 (), 3, 3, 1, ["0/10", "3/11"]),
+    "thesios": ("filename,file_offset,op_type,request_io_size_bytes\nf1,0,READ,4096\nf2,0,WRITE,8192\n",
+                (), 3, 3, 2, ["f1", "f2"]),
+    "cos": ("1219008 REST.PUT.OBJECT 8d4fcda3d675bac9 1056\n1221974 REST.HEAD.OBJECT 39d177fb735ac5df 528\n"
+            "1232437 REST.GET.OBJECT 8d4fcda3d675bac9 1056 0 1055\n", (), 2, 1, 1, []),
+    "wiki, 2007": ("929840 1190146243.303 http://en.wikipedia.org/wiki/A -\n929841 1190146243.304 "
+                   "http://en.wikipedia.org/wiki/B -\n929842 1190146243.4 http://en.wikipedia.org/wiki/A -\n",
+                   (), 3, 2, 0, []),
+    "wikimedia, 2019": ("relative_unix\thashed_path_query\timage_type\tresponse_size\ttime_firstbyte\n"
+                        "0\t-5541\tjpeg\t9\t1.5e-4\n0\t833\tpng\t9\t0.1\n1\t-5541\tjpeg\t9\t0.1\n",
+                        (), 3, 2, 0, []),
+    "lrb": ("1 77 500\n2 78 100\n3 77 500\n", (), 3, 2, 0, []),
+    "ycsb": ("[OVERALL], RunTime(ms), 9\nREAD usertable user628 [ <all fields>]\nUPDATE usertable user9 "
+             "[ field1=x ]\nREAD other user628 [ <all fields>]\n", (), 3, 3, 1, []),
+    "lackey": ("==7== Lackey\nI  04001000,3\n L 1ffeffe7e8,8\n S 1ffeffefff,2\n M 0421c7cc,4\n", (), 5, 4,
+               3, []),
+    "libCacheSim's csv": ("# time, object, size\n0, 7, 1\n1, 8, 1\n2, 7, 1\n", (), 3, 2, 0, []),
+    "quotes of RFC 4180": ('"id","op","what"\r\n"a,b","get","say ""x"""\r\n"a,c","set",""\r\n', (), 2, 2,
+                           1, []),
+    "tabs": ("offset\tsize\top\n0\t4096\tW\n4096\t4096\tR\n", (), 2, 2, 1, []),
+    "semicolons": ("offset;size;op\n0;4096;W\n4096;4096;R\n", (), 2, 2, 1, []),
+    "blanks": ("offset size op\n0 4096 W\n4096   4096 R\n", (), 2, 2, 1, []),
+    "pandas": (",offset,size,op\n0,0.0,4096.0,W\n1,4096.0,4096.0,R\n", (), 2, 2, 1, []),
+    "BOM": ("\ufeffr 1\nr 2\nr 1\n", (), 3, 2, 0, []),
+    "BOM in csv": ("\ufeffid,op\n5,r\n", (), 1, 1, 0, []),
+    "CR": ("r 1\rr 2\rw 1\r", (), 3, 2, 1, []),
+    "hashes": ("key,op\n9f86d081884c7d659a2feaa0c55ad015,get\n60303ae22b998861bce3b28f33eec1be,set\n"
+               "9f86d081884c7d659a2feaa0c55ad015,get\n", (), 3, 2, 1, []),
+    "keys": ("key,op\nuser:ab,get\nuser:cd,get\nuser:ab,set\n", (), 3, 2, 1, []),
+    "keys beyond ASCII": ("key,op\nä,get\nö,get\nä,set\n", (), 3, 2, 1, []),
+    "numbers for operations": ("offset,size,op\n0,4096,0\n4096,4096,1\n0,4096,0\n", ("--ops", "r=0,w=1"),
+                               3, 2, 1, []),
+    "sectors by --columns": ("timestamp,lba,size,op\n0,0,4096,R\n1,4,4096,R\n2,8,8192,R\n",
+                             ("--columns", "sector=2,size=3,op=4"), 5, 3, 0, []),
+    "titles in --columns": ("when,where,long,how\n0,0,4096,R\n1,4096,8192,W\n",
+                            ("--columns", "offset=where,size=long,op=how"), 3, 3, 2, []),
+    "a header twice": ("id,op\n1,r\nid,op\n2,w\n", (), 2, 2, 1, []),
+    "disks of 10 TB": ("8,0  0 1 0.0 697 Q R 19531250000 + 8 [x]\n8,16 0 2 0.1 697 Q R 19531250000 + 8 [x]\n"
+                       "8,0  0 3 0.2 697 Q R 0 + 8 [x]\n", (), 3, 3, 0, ["8,0", "8,16"]),
+    "offsets of 20 TB": ("fio version 2 iolog\n/dev/x add\n/dev/x open\n/dev/x read 20000000000000 4096\n"
+                         "/dev/x read 0 4096\n", (), 2, 2, 0, ["/dev/x"]),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_of_others_have_the_right_counts(name):
+    data, args, *right = FORMS[name]
+    assert len(FORMS) >= 40
+    assert list(counts(data, *args)[0]) == right
+
+
+@pytest.mark.parametrize("title", ["op_type", "IOType", "io_type", "rw", "cmd", "is_write", "req_type"])
+def test_an_operation_has_many_titles(title):
+    words = ("1", "0") if title == "is_write" else ("W", "R")
+    data = f"offset,size,{title}\n0,4096,{words[0]}\n4096,4096,{words[0]}\n0,4096,{words[1]}\n"
+    assert counts(data)[0] == (3, 2, 2, [])
+
+
+WORDS = {"r": "R RA read GET gets GET_LEASE scan L 28 RS RSM", "w": "W WS WA FWS SET insert POST S M put 2a WSM",
+         "-": "D trim discard flush HEAD del delete FN F N sync"}
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_words_say_what_is_read_and_written(kind):
+    words = WORDS[kind].split()
+    rows = "id,op\n1,read\n" + "".join(f"2,{word}\n" for word in words)
+    (accesses, _, writes, _), said = counts(rows)
+    assert (accesses, writes) == (1 + len(words) * (kind != "-"), len(words) * (kind == "w"))
+    assert (f"{len(words)} operations that neither read nor write were skipped" in said) == (kind == "-")
+
+
+NOTES = [
+    ("offset,size\n0,4096\n", (), "no column says what is read or written"),
+    ("time,obj_id,size,op\n0,1,100,r\n", (), "an object is a page, whatever its size"),
+    ("timestamp,lba,size,op\n0,0,4096,R\n2,8,8192,R\n", (), "--columns sector=2,size=3"),
+    ("offset,size,op,shelf\n0,4096,r,1\n0,4096,r,2\n", (), "not used: column 'shelf'"),
+    ("1,0,4096,r\n2,0,4096,r\n", ("--columns", "offset=2,size=3,op=4"), "not used: column 1"),
+    ("key,op\nuser:ab,get\n", (), "keys are no numbers: pages are numbered"),
+    ("0,20480,8192,W,0.5\n", (), "taken for spc: device=1,sector=2,size=3,op=4; --from and --columns"),
+    ("100 3 0 0\n", (), "a block is a page here"),
+]
+
+
+@pytest.mark.parametrize("data, args, words", NOTES)
+def test_what_is_not_used_is_named(data, args, words):
+    assert words in counts(data, *args)[1]
+
+
+def test_what_is_all_used_is_not_remarked_upon():
+    for data in ("time,obj_id,size,op\n0,1,4096,r\n1,2,4096,w\n", "4200\n4201\n", "r 1\n",
+                 "timestamp,offset,size,op\n1,0,4096,r\n2,4096,4096,w\n"):
+        assert counts(data)[1] == ""
+
+
+REFUSED = [
+    ("0,20480,x,W,0.5\n", (), "1: want 'r PAGE [COUNT]' or 'w PAGE [COUNT]', not '0,20480,x,W,0.5'; it resembles "
+     "spc: --from says which, --columns what columns have"),
+    ("a b\n", (), "1: want 'r PAGE [COUNT]' or 'w PAGE [COUNT]', not 'a'; if it has columns: --columns says what "
+     "is in them, as offset=3,size=4,op=5"),
+    ("-1,4096,R\n0,4096,R\n", ("--columns", "offset=1,size=2,op=3"), "1: want a number as offset in column 1, "
+     "not '-1'"),
+    ("id,op\n1,0\n", (), "2: want an op as r, w, read, write, get or set in column 2, not '0': --ops r=0, if it "
+     "reads"),
+    ("id,op\n1,0\n", ("--ops", "x=0"), " --ops: want which words or numbers read, write or do neither, as "
+     "r=0,w=1,skip=2, not 'x=0'"),
+    ("id,op,op_count\n1,r,5000000000\n", (), "2: want at most 4294967294 requests in a row"),
+    ("\xff\xfe".encode("latin-1") + "r 1\n".encode("utf-16-le"), (), " want text in UTF-8, not UTF-16: iconv -f "
+     "UTF-16 -t UTF-8 FILE | hipec ... -"),
+    (b"PK\3\4" + bytes(40), (), " want a trace, not an archive: unzip -p FILE NAME | hipec ... -"),
+    (gzip.compress(b"r 1\n" * 9)[:-5], (), " it was compressed by gzip, and is damaged or not whole"),
+]
+
+
+@pytest.mark.parametrize("data, args, message", REFUSED)
+def test_a_line_that_is_refused_names_forms_and_options(data, args, message):
+    assert refused(data, *args) == message
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+def test_other_compressors_are_asked(pack, tmp_path):
+    data = "".join(f"r {i * 7 % 100000}\n" for i in range(200000)).encode()
+    packed = pack(data)
+    assert convert(packed)[0] == convert(data)[0]
+    (tmp_path / "t").write_bytes(packed)
+    done = hipec("trace", "info", tmp_path / "t")
+    assert done.stdout.startswith(b"%s/t: 200000 accesses to 100000 pages" % str(tmp_path).encode())
+
+
+def test_an_archive_is_no_trace(tmp_path):
+    (tmp_path / "a").write_text("r 1\n")
+    subprocess.run(["tar", "-czf", "a.tgz", "a"], cwd=tmp_path, check=True)
+    assert refused((tmp_path / "a.tgz").read_bytes()) == \
+        " want a trace, not an archive: tar -xOf FILE NAME | hipec ... -"
+
+
+def test_far_pages_stay_neighbours_and_strangers():
+    """Pages of a chunk keep their distance; a gap of any size is left between others."""
+    far = 20 << 40
+    lines = [(0, 0), (0, 4096), (0, far), (0, far + 4096), (1, far - 8192), (0, 4 << 20)]
+    data = "dev,offset,size,op\n" + "".join(f"{dev},{offset},4096,r\n" for dev, offset in lines)
+    pages = [page for page, *_ in read_text(convert(data)[0].decode())[0]]
+    assert pages[1] == pages[0] + 1 and pages[3] == pages[2] + 1 and pages[5] == pages[0] + 1024
+    assert len(set(pages)) == 6 and abs(pages[2] - pages[1]) > 1 and pages[4] > max(pages[:4])
+
+
+def test_many_pages_far_apart_fit():
+    """4,000 pages, a TiB apart: chunks become smaller until there is room for all."""
+    data = "offset,size,op\n" + "".join(f"{i << 40},4096,r\n" for i in range(4000))
+    assert counts(data)[0] == (4000, 4000, 0, [])
+
+
+@pytest.mark.more
+def test_more_files_than_65536_are_read():
+    lines = "".join(f'1 open("f{i}", O_RDONLY) = 3\n1 read(3, "", 1) = 1\n1 close(3) = 0\n' for i in range(70000))
+    (accesses, pages, _, names), _ = counts(lines)
+    assert (accesses, pages, len(names)) == (70000, 70000, 70000)
+
+
+VERBS = [("sim", "-f", "2"), ("try", "-p", "lru,fifo"), ("profile", "--text", "-p", "lru,opt"),
+         ("trace", "info"), ("amp", "detect")]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_all_verbs_with_traces_take_columns(verb, tmp_path):
+    """Rows that no form has: an object, when, and 1 for a write."""
+    (tmp_path / "t").write_text("a9,5,1\nb9,6,0\na9,7,0\nb9,8,0\n" * 40)
+    args = ["--columns", "id=1,op=3", "--ops", "w=1,r=0", "t"]
+    done = hipec(*verb, *args, cwd=tmp_path)
+    assert done.returncode in (0, 3, 4) and b": want " not in done.stderr, done.stderr
+    done = hipec(*verb, "--from", "x", "t", cwd=tmp_path)
+    assert done.returncode == 2 and b"--from: want one of" in done.stderr
+
+
+def test_pages_are_those_of_the_trace():
+    """Not only their number: sectors, bytes, devices."""
+    assert read_text(convert("1,16,8192,W,0.5\n0,0,4096,R,0.6\n")[0].decode()) == (
+        plain([(2, 1), (3, 1), (1024 * 1, 0)]), [(0, 4, "1"), (1024, 1, "0")])
+
+
+def test_each_form_has_a_row_in_the_document_and_one_here():
+    doc = (ROOT / "docs/user/traces.md").read_text()
+    listed = hipec("trace", "convert", "--from", "x", "a", "b").stderr.decode().split("one of ")[1]
+    forms = [name.strip() for name in listed.split(", not ")[0].split(", ")]
+    assert len(forms) > 20 and all(f"| `{form}` |" in doc for form in forms), forms

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The forms of traces that are tables, and the titles that columns have. A new form is a
+ * row here, a row in docs/user/traces.md, and one in test/trace/test_trace_forms.py.
+ *
+ * Interface: table.h.
+ */
+#include <strings.h>
+
+#include "table.h"
+
+#define COMMAS ",;\t"
+#define BLANKS " \t"
+
+const char *const trace_form_names[TRACE_NR_FORMS] = {
+#define X(form, text, ...) [TRACE_##form] = text,
+	TRACE_FORMS(X)
+#undef X
+};
+
+const struct trace_table trace_tables[TRACE_NR_FORMS] = {
+	[TRACE_CSV] = { .skip = "#" },
+	[TRACE_LIST] = {
+		.shape = "i", .separators = BLANKS, .columns = "id=1", .skip = "*#", .reads = true,
+	},
+	[TRACE_LIS] = {
+		.shape = "nnzn", .separators = BLANKS, .columns = "page=1,pages=2", .reads = true,
+		.note = "a block is a page here, as in ARC's results; --columns sector=1,sectors=2: blocks of 512 bytes",
+	},
+	[TRACE_SPC] = {
+		.shape = "nnnof*", .separators = COMMAS, .columns = "device=1,sector=2,size=3,op=4",
+	},
+	[TRACE_MSR] = {
+		.header = "timestamp,hostname,disknumber,type,offset,size",
+		.shape = "nwnonn*", .separators = COMMAS,
+		.columns = "device=2+3,op=4,offset=5,size=6",
+	},
+	[TRACE_ALIBABA] = {
+		.header = "device_id,opcode,offset,length",
+		.shape = "nonnn", .separators = COMMAS, .columns = "device=1,op=2,offset=3,size=4",
+	},
+	[TRACE_TENCENT] = {
+		.header = "timestamp,offset,size,iotype,volumeid",
+		.shape = "nnnbn", .separators = COMMAS,
+		.columns = "sector=2,sectors=3,op=4,device=5", .ops = "r=0,w=1",
+	},
+	[TRACE_SYSTOR] = {
+		.header = "timestamp,response,iotype,lun,offset,size",
+		.shape = "feonnn", .separators = COMMAS,
+		.columns = "op=3,device=4,offset=5,size=6",
+	},
+	[TRACE_FIU] = {
+		.shape = "nnknnonn*", .separators = BLANKS,
+		.columns = "sector=4,sectors=5,op=6,device=7+8",
+	},
+	[TRACE_TWITTER] = {
+		.header = "timestamp,anonymized key,key size,value size,client id,operation",
+		.shape = "nknnnon", .separators = COMMAS, .columns = "id=2,op=6",
+	},
+	[TRACE_CDN] = {
+		.header = "timestamp,cachekey,optype,objectsize",
+		.columns = "id=2", .reads = true,
+	},
+	[TRACE_COS] = {
+		.shape = "nok*", .separators = BLANKS, .columns = "op=2,id=3",
+	},
+	[TRACE_WIKI] = {
+		.shape = "nfu*", .separators = BLANKS, .columns = "id=3", .reads = true,
+	},
+	[TRACE_LRB] = {
+		.shape = "nnn", .separators = BLANKS, .columns = "id=2", .reads = true,
+	},
+	[TRACE_YCSB] = {
+		.shape = "owk*", .separators = BLANKS, .columns = "op=1,device=2,id=3",
+		.skip = "[*#",
+	},
+	[TRACE_LACKEY] = {
+		.shape = "oxn", .separators = " \t,", .columns = "op=1,offset=2x,size=3",
+		.skip = "=-",
+	},
+};
+
+#define NUMBERS "r=0+false,w=1+true"
+
+/* Titles, in lower case; '_', '-' and blanks in them are the same, or not there. */
+static const struct trace_title titles[] = {
+#define ID(name) { name, TRACE_COL_ID, NULL }
+	ID("id"), ID("objid"), ID("obj"), ID("object"), ID("objectid"), ID("key"), ID("keyid"),
+	ID("anonymizedkey"), ID("cachekey"), ID("block"), ID("blockid"), ID("lbn"), ID("lba"),
+	ID("pageid"), ID("page"), ID("pageno"), ID("photoid"), ID("url"), ID("uri"),
+	ID("hashedpathquery"), ID("hashedhostpathquery"), ID("hashedhostandpath"), ID("uuid"),
+#undef ID
+#define OP(name) { name, TRACE_COL_OP, NULL }
+	OP("op"), OP("operation"), OP("opcode"), OP("optype"), OP("opname"), OP("type"),
+	OP("iotype"), OP("rw"), OP("rwbs"), OP("cmd"), OP("command"), OP("reqtype"),
+	OP("requesttype"), OP("method"), OP("action"), OP("readwrite"),
+#undef OP
+	{ "iswrite", TRACE_COL_OP, NUMBERS },
+	{ "isread", TRACE_COL_OP, "w=0+false,r=1+true" },
+#define SIZE(name) { name, TRACE_COL_SIZE, NULL }
+	SIZE("size"), SIZE("objsize"), SIZE("objectsize"), SIZE("length"), SIZE("len"),
+	SIZE("bytes"), SIZE("nbytes"), SIZE("iosize"), SIZE("sizebytes"), SIZE("reqsize"),
+	SIZE("requestsize"), SIZE("requestiosizebytes"), SIZE("responsesize"),
+	SIZE("returnsize"), SIZE("valuesize"),
+#undef SIZE
+	{ "sector", TRACE_COL_SECTOR, NULL }, { "startsector", TRACE_COL_SECTOR, NULL },
+	{ "sectors", TRACE_COL_SECTORS, NULL }, { "nrsectors", TRACE_COL_SECTORS, NULL },
+	{ "nsectors", TRACE_COL_SECTORS, NULL }, { "sectorcount", TRACE_COL_SECTORS, NULL },
+	{ "offset", TRACE_COL_OFFSET, NULL }, { "fileoffset", TRACE_COL_OFFSET, NULL },
+	{ "iooffset", TRACE_COL_OFFSET, NULL }, { "byteoffset", TRACE_COL_OFFSET, NULL },
+	{ "offsetbytes", TRACE_COL_OFFSET, NULL }, { "address", TRACE_COL_OFFSET, NULL },
+	{ "addr", TRACE_COL_OFFSET, NULL },
+	{ "opcount", TRACE_COL_COUNT, NULL }, { "count", TRACE_COL_COUNT, NULL },
+	{ "requests", TRACE_COL_COUNT, NULL },
+#define DEVICE(name) { name, TRACE_COL_DEVICE, NULL }
+	DEVICE("device"), DEVICE("deviceid"), DEVICE("dev"), DEVICE("devid"), DEVICE("disk"),
+	DEVICE("diskid"), DEVICE("disknumber"), DEVICE("disknum"), DEVICE("diskno"),
+	DEVICE("drive"), DEVICE("volume"), DEVICE("volumeid"), DEVICE("vol"), DEVICE("volid"),
+	DEVICE("vd"), DEVICE("vdid"), DEVICE("lun"), DEVICE("asu"), DEVICE("host"),
+	DEVICE("hostname"), DEVICE("server"), DEVICE("namespace"), DEVICE("namespaceid"),
+	DEVICE("nsid"), DEVICE("major"), DEVICE("minor"), DEVICE("file"), DEVICE("filename"),
+	DEVICE("fileid"), DEVICE("path"), DEVICE("inode"), DEVICE("ino"), DEVICE("inodeid"),
+	DEVICE("fid"), DEVICE("partition"), DEVICE("rsshardid"), DEVICE("table"),
+#undef DEVICE
+#define UNUSED(name) { name, TRACE_COL_UNUSED, NULL }
+	UNUSED("time"), UNUSED("timestamp"), UNUSED("ts"), UNUSED("optime"), UNUSED("clocktime"),
+	UNUSED("realtime"), UNUSED("response"), UNUSED("responsetime"), UNUSED("latency"),
+	UNUSED("ttl"), UNUSED("keysize"), UNUSED("blockidsize"), UNUSED("cachehits"),
+	UNUSED("cachehit"), UNUSED("nextaccessvtime"), UNUSED("version"), UNUSED("pid"),
+	UNUSED("cpu"), UNUSED("process"), UNUSED("clientid"), UNUSED("usecase"),
+	UNUSED("subusecase"), UNUSED("md5"), UNUSED("relativeunix"), UNUSED("timefirstbyte"),
+	UNUSED("starttime"), UNUSED("ctime"), UNUSED("username"), UNUSED("usernamespace"),
+	UNUSED("seq"), UNUSED("sequence"), UNUSED("index"), UNUSED(""),
+#undef UNUSED
+};
+
+/* Letters and digits, in lower case, as far as there is room. */
+static void plain(const char *text, u32 length, char *to, size_t room)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; i < length && n + 1 < room; i++) {
+		char c = text[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c += 'a' - 'A';
+		if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+			to[n++] = c;
+	}
+	to[n] = 0;
+}
+
+/* What a column of that title says; NULL: not known. */
+const struct trace_title *trace_title(const char *text, u32 length)
+{
+	char name[32];
+	size_t i;
+
+	plain(text, length, name, sizeof(name));
+	if (length && !*name)
+		return NULL;	/* a title without letters is none */
+	for (i = 0; i < ARRAY_SIZE(titles); i++)
+		if (!strcmp(titles[i].name, name))
+			return &titles[i];
+	return NULL;
+}
