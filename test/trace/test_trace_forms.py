@@ -108,10 +108,39 @@ FORMS = {
     "titles in --columns": ("when,where,long,how\n0,0,4096,R\n1,4096,8192,W\n",
                             ("--columns", "offset=where,size=long,op=how"), 3, 3, 2, []),
     "a header twice": ("id,op\n1,r\nid,op\n2,w\n", (), 2, 2, 1, []),
+    "blkparse, issued": ("  8,0    7    50007   675.100000000   661  D   W 4000 + 80 [kworker]\n"
+                         "  8,0    7    50008   675.200000000   661  D   R 4000 + 8 [kworker]\n", (), 11, 10,
+                         10, ["8,0"]),
+    "blkparse, completed": ("  8,0    7    50007   675.100000000   661  C   W 4000 + 8 [0]\n", (), 1, 1, 1,
+                            ["8,0"]),
     "disks of 10 TB": ("8,0  0 1 0.0 697 Q R 19531250000 + 8 [x]\n8,16 0 2 0.1 697 Q R 19531250000 + 8 [x]\n"
                        "8,0  0 3 0.2 697 Q R 0 + 8 [x]\n", (), 3, 3, 0, ["8,0", "8,16"]),
     "offsets of 20 TB": ("fio version 2 iolog\n/dev/x add\n/dev/x open\n/dev/x read 20000000000000 4096\n"
                          "/dev/x read 0 4096\n", (), 2, 2, 0, ["/dev/x"]),
+    "fio, appended": ("fio version 3 iolog\n0 /f add\n1 /f open\n2 /f read 0 4096\nfio version 3 iolog\n"
+                      "0 /f open\n1 /f read 4096 4096\n", (), 2, 2, 0, ["/f"]),
+    "fio, a name with blanks": ("fio version 2 iolog\n/a b add\n/a b open\n/a b write 0 4096\n/a b close\n",
+                                (), 1, 1, 1, ["/a b"]),
+    "strace, copy_file_range": (
+        '1 openat(AT_FDCWD, "a.dat", O_RDONLY) = 3\n1 openat(AT_FDCWD, "b.dat", O_WRONLY|O_CREAT, 0644) = 4\n'
+        "1 copy_file_range(3, NULL, 4, NULL, 9223372035781033984, 0) = 40960\n"
+        "1 copy_file_range(3, NULL, 4, NULL, 9223372035781033984, 0) = 0\n", (), 20, 20, 10,
+        ["a.dat", "b.dat"]),
+    "strace, sendfile and splice": (
+        '1 open("a", O_RDONLY) = 3\n1 open("b", O_RDWR) = 4\n1 sendfile(9, 3, [4096] => [8192], 4096) = 4096\n'
+        "1 splice(3, [0 => 4096], 4, NULL, 4096, 0) = 4096\n1 sendfile(9, 3, NULL, 4096) = 4096\n", (), 4, 3,
+        1, ["a", "b"]),
+    "strace, directories": (
+        "".join(f'9 openat(AT_FDCWD, "t/{name}", O_RDONLY|O_DIRECTORY) = 5\n9 openat(5, "data", O_RDONLY) = 6\n'
+                '9 read(6, ""..., 40960) = 40960\n9 close(6) = 0\n9 close(5) = 0\n' for name in "abcd"),
+        (), 40, 40, 0, [f"t/{name}/data" for name in "abcd"]),
+    "strace, chdir": ('1 chdir("/x") = 0\n1 open("a", O_RDONLY) = 3\n1 read(3, "", 9) = 9\n'
+                      '1 chdir("y") = 0\n1 open("a", O_RDONLY) = 4\n1 read(4, "", 9) = 9\n', (), 2, 2, 0,
+                      ["/x/a", "/x/y/a"]),
+    "strace -Y -i -n -k": ('7<cat> [   0] [00007fbc8514b67d] open("a", O_RDONLY) = 3\n > /usr/lib/libc.so.6'
+                           '(__open+0x5d) [0x10967d]\n7<cat> [   1] [00007fbc8514b67d] read(3, "", 9) = 9\n'
+                           "% time     seconds\n------ ---\n 50.00    0.000000           0         5    read\n",
+                           (), 1, 1, 0, ["a"]),
 }
 
 
@@ -151,6 +180,11 @@ NOTES = [
     ("key,op\nuser:ab,get\n", (), "keys are no numbers: pages are numbered"),
     ("0,20480,8192,W,0.5\n", (), "taken for spc: device=1,sector=2,size=3,op=4; --from and --columns"),
     ("100 3 0 0\n", (), "a block is a page here"),
+    ("8,0 0 1 0.0 697 C R 8 + 8 [x]\n", (), "no request is queued (Q) in this log: those completed (C)"),
+    ('open("a", O_RDWR) = 3\nread(3, "", 9) = 9\nmmap(NULL, 4096, PROT_READ, MAP_SHARED, 3, 0) = 0x7f00\n', (),
+     "1 times a file was mapped"),
+    ('open("a", O_RDWR) = 3\nread(3, "", 9) = 9\nio_uring_enter(4, 1, 1, 0, NULL, 8) = 1\n', (),
+     "1 calls of io_uring"),
 ]
 
 

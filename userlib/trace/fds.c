@@ -13,8 +13,10 @@
 
 static void drop(struct open_file *o)
 {
-	if (o && !--o->refs)
-		free(o);
+	if (!o || --o->refs)
+		return;
+	free(o->path);
+	free(o);
 }
 
 void trace_close_fd(struct fds *fds, u64 fd)
@@ -165,7 +167,7 @@ int trace_add_process(struct trace_in *r, struct processes *all, u32 pid,
 		all->process = more;
 		all->max = 2 * all->max + 1;
 	}
-	all->process[all->nr++] = (struct process){ pid, fds, NULL };
+	all->process[all->nr++] = (struct process){ pid, fds, NULL, NULL };
 	return 0;
 }
 
@@ -174,6 +176,7 @@ void trace_del_process(struct processes *all, struct process *p)
 {
 	put_fds(p->fds);
 	free(p->unfinished);
+	free(p->cwd);
 	memmove(p, p + 1, (&all->process[--all->nr] - p) * sizeof(*p));
 }
 

@@ -17,6 +17,7 @@
 struct open_file {
 	u32 refs;	/* descriptors */
 	s64 file;	/* -1: none whose pages could be cached */
+	char *path;	/* as far as it is known; "": not */
 	u64 offset;
 	bool append;
 };
@@ -32,6 +33,7 @@ struct process {
 	u32 pid;
 	struct fds *fds;
 	char *unfinished;	/* a call, up to where it was interrupted; or NULL */
+	char *cwd;		/* where it has gone by the log; or NULL */
 };
 
 struct processes {

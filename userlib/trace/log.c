@@ -31,17 +31,46 @@ static int split(char *line, char *word[MAX_WORDS])
 	return n;
 }
 
+static bool is_action(const char *word)
+{
+	static const char *const actions[] = {
+		"read", "write", "add", "open", "close", "wait", "sync", "datasync",
+		"sync_file_range", "trim"
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(actions); i++)
+		if (!strcmp(word, actions[i]))
+			return true;
+	return false;
+}
+
+/* Which word is the action: names of files may have blanks. */
+static int find_action(char **word, int n)
+{
+	u64 number;
+
+	if (n >= 4 && is_action(word[n - 3]) && trace_number(word[n - 1], UINT64_MAX, &number) &&
+	    trace_number(word[n - 2], UINT64_MAX, &number))
+		return n - 3;
+	return n > 2 && !is_action(word[1]) && is_action(word[n - 1]) ? n - 1 : 1;
+}
+
+/* Put back the blanks between words that are one name. */
+static void join(char **word, int n)
+{
+	char *c;
+
+	for (c = word[0]; n > 1 && c < word[n - 1]; c++)
+		*c = *c ? *c : ' ';
+}
+
 /* "file read 0 4096", in version 3 behind a time. */
 static int read_fio_line(struct trace_in *r, struct trace_files *f, bool timed)
 {
-	static const char *const others[] = {
-		"open", "close", "wait", "sync", "datasync", "sync_file_range",
-		"trim"
-	};
 	char *words[MAX_WORDS], **word = words + timed;
-	int n = split(r->line, words) - timed;
+	int n = split(r->line, words) - timed, at;
 	u64 time, offset, bytes;
-	size_t i;
 	s64 file;
 
 	if (n < 0)
@@ -51,41 +80,50 @@ static int read_fio_line(struct trace_in *r, struct trace_files *f, bool timed)
 				       trace_quote(r, words[0]));
 	if (n < 2)
 		return trace_malformed(r, "want a file and what was done to it");
-	if (!strcmp(word[1], "add")) {
+	at = find_action(word, n);
+	if (!is_action(word[at]))
+		return trace_malformed(r, "want read, write, add, open, close, wait, sync, datasync or trim, not '%s'",
+				       trace_quote(r, word[at]));
+	join(word, at);
+	if (!strcmp(word[at], "add")) {
 		file = trace_file(r, f, word[0]);
 		return file < 0 ? file : 0;
 	}
-	for (i = 0; i < ARRAY_SIZE(others); i++)
-		if (!strcmp(word[1], others[i]))
-			return 0;
-	if (strcmp(word[1], "read") && strcmp(word[1], "write"))
-		return trace_malformed(r, "want read, write, add, open, close, wait, sync, datasync or trim, not '%s'",
-				       trace_quote(r, word[1]));
-	if (n != 4 || !trace_number(word[2], UINT64_MAX, &offset) ||
-	    !trace_number(word[3], UINT64_MAX, &bytes))
+	if (strcmp(word[at], "read") && strcmp(word[at], "write"))
+		return 0;
+	if (n != at + 3 || !trace_number(word[at + 1], UINT64_MAX, &offset) ||
+	    !trace_number(word[at + 2], UINT64_MAX, &bytes))
 		return trace_malformed(r, "want an offset and a length behind '%s'",
-				       trace_quote(r, word[1]));
+				       trace_quote(r, word[at]));
 	file = trace_file(r, f, word[0]);
 	if (file < 0)
 		return file;
-	return trace_access(r, f, file, offset, bytes, *word[1] == 'w');
+	return trace_access(r, f, file, offset, bytes, *word[at] == 'w');
 }
 
+/* Return: whether the line is a header; -EINVAL, said: of a version that is not known. */
+static int read_fio_header(struct trace_in *r, bool *timed)
+{
+	if (strncmp(r->line, FIO_HEADER, strlen(FIO_HEADER)))
+		return 0;
+	*timed = !strcmp(r->line, FIO_HEADER "3 iolog");
+	if (*timed || !strcmp(r->line, FIO_HEADER "2 iolog"))
+		return 1;
+	return trace_malformed(r, "want 'fio version 2 iolog' or 'fio version 3 iolog', not '%s'",
+			       trace_quote(r, r->line));
+}
+
+/* fio appends to a log that is there, and begins with a header again. */
 static int read_fio_lines(struct trace_in *r, struct trace_files *f)
 {
-	bool timed;
-	int ret = trace_next_line(r);
+	bool timed = false;
+	int ret, header = 0;
 
-	if (ret <= 0)
-		return ret;
-	timed = !strcmp(r->line, FIO_HEADER "3 iolog");
-	if (!timed && strcmp(r->line, FIO_HEADER "2 iolog"))
-		return trace_malformed(r, "want 'fio version 2 iolog' or 'fio version 3 iolog', not '%s'",
-				       trace_quote(r, r->line));
 	while ((ret = trace_next_line(r)) > 0) {
-		ret = *r->line ? read_fio_line(r, f, timed) : 0;
-		if (ret)
-			break;
+		header = read_fio_header(r, &timed);
+		ret = header || !*r->line ? 0 : read_fio_line(r, f, timed);
+		if (header < 0 || ret)
+			return header < 0 ? header : ret;
 	}
 	return ret;
 }
@@ -186,11 +224,32 @@ static char kind_of(const char *rwbs)
 	return strchr(rwbs, 'R') && !strchr(rwbs, 'Z') ? 'r' : 0;
 }
 
-/* Requests as they were queued; what became of them says the same again. */
-static int read_blkparse_line(struct trace_in *r, struct trace_files *f)
+/* The stages of a request, of which one counts: the first one that the log has. */
+static const char stages[] = "QDC";
+#define NR_STAGES 3
+
+struct blkparse {
+	struct trace_files stage[NR_STAGES];
+	u64 seen[NR_STAGES];	/* requests */
+};
+
+/* Stages behind one that the log has say the same again. */
+static bool counts(const struct blkparse *b, int stage)
+{
+	int i;
+
+	for (i = 0; i < stage; i++)
+		if (b->seen[i])
+			return false;
+	return true;
+}
+
+static int read_blkparse_line(struct trace_in *r, struct blkparse *b)
 {
 	const u64 most = UINT64_MAX / TRACE_SECTOR_BYTES;
 	char *word[MAX_WORDS];
+	struct trace_files *f;
+	const char *stage;
 	u64 sector, nr;
 	s64 device;
 	char kind;
@@ -206,7 +265,8 @@ static int read_blkparse_line(struct trace_in *r, struct trace_files *f)
 	n = split(r->line, word);
 	if (n < 6)
 		return trace_malformed(r, "want an action behind the process");
-	if (strcmp(word[5], "Q"))
+	stage = word[5][1] ? NULL : strchr(stages, *word[5]);
+	if (!stage || !counts(b, stage - stages))
 		return 0;
 	if (n < 7)
 		return trace_malformed(r, "want what kind of request was queued");
@@ -220,6 +280,8 @@ static int read_blkparse_line(struct trace_in *r, struct trace_files *f)
 	    !trace_number(word[i + 1], most, &nr))
 		return trace_malformed(r, "want SECTOR + COUNT behind '%s'",
 				       trace_quote(r, word[6]));
+	f = &b->stage[stage - stages];
+	b->seen[stage - stages]++;
 	device = trace_file(r, f, word[0]);
 	if (device < 0)
 		return device;
@@ -227,18 +289,32 @@ static int read_blkparse_line(struct trace_in *r, struct trace_files *f)
 			    nr * TRACE_SECTOR_BYTES, kind == 'w');
 }
 
+static int end_blkparse(struct trace_in *r, struct blkparse *b, struct sim_trace *t)
+{
+	int i, ret;
+
+	for (i = 0; i < NR_STAGES - 1 && !b->seen[i]; i++)
+		;
+	ret = trace_files_end(r, &b->stage[i], t);
+	if (ret || !i || !b->seen[i])
+		return ret;
+	return trace_note(t, "no request is queued (Q) in this log: those %s count",
+			  i == 1 ? "issued (D)" : "completed (C)");
+}
+
 int trace_read_blkparse(struct trace_in *r, struct sim_trace *t)
 {
-	struct trace_files f = { 0 };
-	int ret;
+	struct blkparse b = { 0 };
+	int ret, i;
 
 	while ((ret = trace_next_line(r)) > 0) {
-		ret = read_blkparse_line(r, &f);
+		ret = read_blkparse_line(r, &b);
 		if (ret)
 			break;
 	}
 	if (!ret)
-		ret = trace_files_end(r, &f, t);
-	trace_files_free(&f);
+		ret = end_blkparse(r, &b, t);
+	for (i = 0; i < NR_STAGES; i++)
+		trace_files_free(&b.stage[i]);
 	return ret;
 }

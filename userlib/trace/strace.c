@@ -9,26 +9,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fds.h"
+#include "strace.h"
 
-#define MAX_ARGS 8	/* of a call, as far as they are looked at */
 #define UNFINISHED " <unfinished ...>"
 
-struct log {
-	struct trace_in *r;
-	struct trace_files files;
-	struct processes processes;
-	u64 unknown;	/* accesses to descriptors that nobody opened */
-};
 
-/* A call that has returned. */
-struct call {
-	const char *name;
-	char *arg[MAX_ARGS];	/* cut out, in place */
-	int nr_args;
-	s64 ret;
-	char *ret_path;	/* of strace -y, or NULL */
-};
+/* Behind the process: its name in <> of -Y, and what closes "[pid 7]". */
+static const char *skip_name(const char *c)
+{
+	if (*c == '<')
+		c += strcspn(c, ">") + !!strchr(c, '>');
+	c += *c == ']';
+	return c + strspn(c, " ");
+}
 
 /* Process and time in front of a call; the pid is 0 where there is none. */
 static const char *skip_prefix(const char *line, u32 *pid)
@@ -39,12 +32,12 @@ static const char *skip_prefix(const char *line, u32 *pid)
 	int used = 0;
 
 	*pid = 0;
-	if (sscanf(c, "[pid %9u] %n", &n, &used) == 1 && used) {
+	if (sscanf(c, "[pid %9u%n", &n, &used) == 1 && used && strchr("]<", c[used])) {
 		*pid = n;
-		c += used;
-	} else if (digits && digits < 10 && c[digits] == ' ') {
+		c = skip_name(c + used);
+	} else if (digits && digits < 10 && (c[digits] == ' ' || c[digits] == '<')) {
 		*pid = strtoul(c, NULL, 10);
-		c += digits + strspn(c + digits, " ");
+		c = skip_name(c + digits);
 	}
 	/* 12:34:56.789, 1700000000.123456, 0.000123, and (+ 0.000123) */
 	while (isdigit((unsigned char)*c)) {
@@ -55,6 +48,11 @@ static const char *skip_prefix(const char *line, u32 *pid)
 	}
 	if (!strncmp(c, "(+", 2) && strchr(c, ')')) {
 		c = strchr(c, ')') + 1;
+		c += strspn(c, " ");
+	}
+	/* [number of the call] of -n, [address] of -i */
+	while (*c == '[' && c[1 + strspn(c + 1, " 0123456789abcdefx?")] == ']') {
+		c += 2 + strspn(c + 1, " 0123456789abcdefx?");
 		c += strspn(c, " ");
 	}
 	return c;
@@ -99,7 +97,7 @@ static bool is_fork(const char *name)
  * returned, and a process that had no number gets one when there are several.
  * @resumed: a call of it is, so it is no child that is new.
  */
-static int process_of(struct log *l, u32 pid, bool resumed,
+static int process_of(struct strace *l, u32 pid, bool resumed,
 		      struct process **found)
 {
 	struct processes *all = &l->processes;
@@ -118,40 +116,15 @@ static int process_of(struct log *l, u32 pid, bool resumed,
 		*found = p;
 		return 0;
 	}
-	ret = trace_add_process(l->r, all, pid, parent ? parent->fds : NULL,
-				parent && strstr(parent->unfinished,
-						 "CLONE_FILES"));
+	ret = strace_child(l, pid, parent,
+			parent && strstr(parent->unfinished, "CLONE_FILES"));
 	if (!ret)
 		*found = &all->process[all->nr - 1];
 	return ret;
 }
 
-/* Behind a string, a bracket with all in it, or one character. */
-static char *skip_item(char *c)
-{
-	int depth = 0;
-
-	do {
-		if (*c == '"') {
-			for (c++; *c && *c != '"'; c++)
-				if (*c == '\\' && c[1])
-					c++;
-		} else if (*c == '<' && c[1] != '<') {	/* path of -y */
-			c += strcspn(c, ">");
-		} else if (strchr("([{", *c)) {
-			depth++;
-		} else if (strchr(")]}", *c)) {
-			depth--;
-		}
-		if (!*c)
-			return c;
-		c++;
-	} while (depth > 0);
-	return c;
-}
-
 /* "name(a, b) = 3</path>", in place; @c is behind the first bracket. */
-static int parse_call(struct log *l, char *c, struct call *call)
+static int parse_call(struct strace *l, char *c, struct call *call)
 {
 	char *start;
 
@@ -160,7 +133,7 @@ static int parse_call(struct log *l, char *c, struct call *call)
 	while (*c && *c != ')') {
 		c += strspn(c, " ");
 		for (start = c; *c && *c != ',' && *c != ')';)
-			c = skip_item(c);
+			c = strace_skip_item(c);
 		if (call->nr_args < MAX_ARGS)
 			call->arg[call->nr_args++] = start;
 		if (*c == ',')
@@ -191,271 +164,23 @@ static int parse_call(struct log *l, char *c, struct call *call)
 	return 0;
 }
 
-/* An argument that is a number, in front of what -y may add to it. */
-static int number_arg(struct log *l, const struct call *call, int i, s64 *n)
-{
-	char *end;
-
-	errno = 0;
-	if (i < call->nr_args) {
-		*n = strtoll(call->arg[i], &end, 0);
-		if (end != call->arg[i] && !errno && (!*end || *end == '<'))
-			return 0;
-	}
-	return trace_malformed(l->r, "want a number as argument %d of %s, not '%s'",
-			       i + 1, call->name, i < call->nr_args ?
-			       trace_quote(l->r, call->arg[i]) : "");
-}
-
-/* Pages of these are nobody's to replace. Pipes and sockets are not opened. */
-static bool is_cached(const char *path)
-{
-	return strncmp(path, "/dev/", 5) && strncmp(path, "/proc/", 6) &&
-	       strncmp(path, "/sys/", 5) && *path;
-}
-
-static int new_open_file(struct log *l, const char *path, bool append,
-			 struct open_file **o)
-{
-	s64 file = -1;
-
-	if (is_cached(path)) {
-		file = trace_file(l->r, &l->files, path);
-		if (file < 0)
-			return file;
-	}
-	*o = calloc(1, sizeof(**o));
-	if (!*o)
-		return -ENOMEM;
-	**o = (struct open_file){ .file = file, .append = append };
-	return 0;
-}
-
-static int do_open(struct log *l, struct process *p, struct call *call)
-{
-	int at = !strncmp(call->name, "openat", 6), ret;
-	char *path, *end;
-	const char *flags;
-	struct open_file *o;
-
-	if (call->ret < 0)
-		return 0;
-	path = at < call->nr_args ? call->arg[at] : "";
-	end = *path == '"' ? skip_item(path) - 1 : path;
-	if (end <= path || *end != '"')
-		return trace_malformed(l->r, "want a path as argument %d of %s, not '%s'",
-				       at + 1, call->name,
-				       trace_quote(l->r, path));
-	*end = 0;
-	flags = at + 1 < call->nr_args ? call->arg[at + 1] : "";
-	ret = new_open_file(l, call->ret_path ? call->ret_path : path + 1,
-			    strstr(flags, "O_APPEND"), &o);
-	if (ret)
-		return ret;
-	if (o->file >= 0 && (strstr(flags, "O_TRUNC") || *call->name == 'c'))
-		l->files.file[o->file].end = 0;
-	ret = trace_put_fd(l->r, p->fds, call->ret, o,
-			   strstr(flags, "O_CLOEXEC"));
-	if (ret)
-		free(o);
-	return ret;
-}
-
-/* The open file of an argument; NULL if the log does not know it. */
-static int file_arg(struct log *l, struct process *p, const struct call *call,
-		    int i, struct open_file **o)
-{
-	const char *path;
-	char *name;
-	s64 fd;
-	int ret = number_arg(l, call, i, &fd);
-
-	*o = NULL;
-	if (ret || fd < 0)
-		return ret;
-	if (fd < p->fds->nr && p->fds->open[fd]) {
-		*o = p->fds->open[fd];
-		return 0;
-	}
-	path = strchrnul(call->arg[i], '<');
-	if (path[0] != '<' || path[1] != '/')
-		return 0;
-	/* Opened before the log began, but -y says what it is. */
-	name = strndup(path + 1, strcspn(path + 1, ">"));
-	if (!name)
-		return -ENOMEM;
-	ret = new_open_file(l, name, false, o);
-	free(name);
-	if (ret)
-		return ret;
-	ret = trace_put_fd(l->r, p->fds, fd, *o, false);
-	if (ret)
-		free(*o);
-	return ret;
-}
-
-/* read, pread64, readv, preadv, preadv2, and the same that write. */
-static int do_transfer(struct log *l, struct process *p, struct call *call)
-{
-	bool write = strstr(call->name, "write"), there = *call->name == 'p';
-	struct open_file *o;
-	s64 offset = -1;
-	int ret;
-
-	if (call->ret <= 0)
-		return 0;
-	ret = file_arg(l, p, call, 0, &o);
-	if (!ret && there)
-		ret = number_arg(l, call, 3, &offset);
-	if (ret)
-		return ret;
-	if (!o) {
-		l->unknown++;
-		return 0;
-	}
-	if (o->file < 0)
-		return 0;
-	if (offset < 0) {	/* -1 is what preadv2 calls the offset */
-		if (write && o->append)
-			o->offset = l->files.file[o->file].end;
-		offset = o->offset;
-		o->offset += call->ret;
-	}
-	return trace_access(l->r, &l->files, o->file, offset, call->ret, write);
-}
-
-static int do_lseek(struct log *l, struct process *p, struct call *call)
-{
-	struct open_file *o;
-	int ret;
-
-	if (call->ret < 0)
-		return 0;
-	ret = file_arg(l, p, call, 0, &o);
-	if (ret || !o)
-		return ret;
-	o->offset = call->ret;
-	if (o->file >= 0 && call->nr_args > 2 &&
-	    !strcmp(call->arg[2], "SEEK_END") &&
-	    o->offset > l->files.file[o->file].end)
-		l->files.file[o->file].end = o->offset;
-	return 0;
-}
-
-static int do_close(struct log *l, struct process *p, struct call *call)
-{
-	s64 fd;
-	int ret = number_arg(l, call, 0, &fd);
-
-	if (!ret && fd >= 0)
-		trace_close_fd(p->fds, fd);
-	return ret;
-}
-
-static int do_close_range(struct log *l, struct process *p, struct call *call)
-{
-	s64 first, last;
-	int ret = number_arg(l, call, 0, &first);
-
-	if (!ret)
-		ret = number_arg(l, call, 1, &last);
-	if (ret || call->ret || (call->nr_args > 2 &&
-				 strstr(call->arg[2], "CLOEXEC")))
-		return ret;
-	for (; first >= 0 && first <= last && first < p->fds->nr; first++)
-		trace_close_fd(p->fds, first);
-	return 0;
-}
-
-/* dup, dup2, dup3, and fcntl where it does the same. */
-static int do_dup(struct log *l, struct process *p, struct call *call)
-{
-	struct open_file *o;
-	bool on_exec;
-	int ret;
-
-	if (call->ret < 0 || (!strncmp(call->name, "fcntl", 5) &&
-			      (call->nr_args < 2 ||
-			       strncmp(call->arg[1], "F_DUPFD", 7))))
-		return 0;
-	ret = file_arg(l, p, call, 0, &o);
-	if (ret)
-		return ret;
-	if (!o) {
-		trace_close_fd(p->fds, call->ret);
-		return 0;
-	}
-	on_exec = call->nr_args > 1 && strstr(call->arg[call->nr_args > 2 &&
-			*call->name == 'd' ? 2 : 1], "CLOEXEC");
-	return trace_put_fd(l->r, p->fds, call->ret, o, on_exec);
-}
-
-static int do_fork(struct log *l, struct process *p, struct call *call)
-{
-	bool shared = false;
-	int i;
-
-	if (call->ret <= 0 || call->ret > UINT32_MAX ||
-	    trace_find_process(&l->processes, call->ret))
-		return 0;
-	for (i = 0; i < call->nr_args; i++)
-		if (strstr(call->arg[i], "CLONE_FILES"))
-			shared = true;
-	return trace_add_process(l->r, &l->processes, call->ret, p->fds,
-				 shared);
-}
-
-static int do_exec(struct log *l, struct process *p, struct call *call)
-{
-	int ret = call->ret < 0 ? 0 : trace_unshare(p);
-	u32 i;
-
-	(void)l;
-	for (i = 0; i < p->fds->nr && !ret && call->ret >= 0; i++)
-		if (p->fds->on_exec[i])
-			trace_close_fd(p->fds, i);
-	return ret;
-}
-
-static const struct {
-	const char *name;
-	int (*fn)(struct log *l, struct process *p, struct call *call);
-} calls[] = {
-	{ "open", do_open }, { "openat", do_open }, { "openat2", do_open },
-	{ "creat", do_open }, { "close", do_close },
-	{ "close_range", do_close_range }, { "lseek", do_lseek },
-	{ "dup", do_dup }, { "dup2", do_dup }, { "dup3", do_dup },
-	{ "fcntl", do_dup }, { "fcntl64", do_dup },
-	{ "read", do_transfer }, { "pread64", do_transfer },
-	{ "pread", do_transfer }, { "readv", do_transfer },
-	{ "preadv", do_transfer }, { "preadv2", do_transfer },
-	{ "write", do_transfer }, { "pwrite64", do_transfer },
-	{ "pwrite", do_transfer }, { "writev", do_transfer },
-	{ "pwritev", do_transfer }, { "pwritev2", do_transfer },
-	{ "fork", do_fork }, { "vfork", do_fork }, { "clone", do_fork },
-	{ "clone3", do_fork }, { "execve", do_exec }, { "execveat", do_exec },
-};
-
 /* A call with its result; those of other names are passed over. */
-static int read_call(struct log *l, struct process *p, char *text)
+static int read_call(struct strace *l, struct process *p, char *text)
 {
-	size_t n = name_length(text), i;
+	size_t n = name_length(text);
+	int known = strace_call_known(text, n);
 	struct call call = { .name = text };
 	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		if (strlen(calls[i].name) == n &&
-		    !memcmp(calls[i].name, text, n))
-			break;
-	if (i == ARRAY_SIZE(calls))
+	if (known < 0)
 		return 0;
 	text[n] = 0;
 	ret = parse_call(l, text + n + 1, &call);
-	return ret ? ret : calls[i].fn(l, p, &call);
+	return ret ? ret : strace_call_do(known, l, p, &call);
 }
 
 /* "<... read resumed>" and the rest of what was interrupted. */
-static int resume(struct log *l, struct process *p, const char *c)
+static int resume(struct strace *l, struct process *p, const char *c)
 {
 	const char *rest = strstr(c, " resumed>");
 	char *text;
@@ -475,7 +200,7 @@ static int resume(struct log *l, struct process *p, const char *c)
 	return ret;
 }
 
-static int read_text(struct log *l, char *line)
+static int read_text(struct strace *l, char *line)
 {
 	struct process *p;
 	char *c, *end;
@@ -483,6 +208,10 @@ static int read_text(struct log *l, char *line)
 	int ret;
 
 	c = line + (skip_prefix(line, &pid) - line);
+	/* The stack of -k, and the table of -C, which is behind all else. */
+	l->summary |= !strncmp(line, "% time ", 7);
+	if (!strncmp(line, " > ", 3) || (l->summary && !name_length(c)))
+		return 0;
 	if (!*c || (is_remark(c) && strncmp(c, "+++ ", 4)))
 		return 0;
 	if (!name_length(c) && strncmp(c, "<... ", 5) && *c != '+')
@@ -516,7 +245,7 @@ static char *interrupted(char *line)
 	       c : NULL;
 }
 
-static int read_line(struct log *l)
+static int read_line(struct strace *l)
 {
 	char *cut = interrupted(l->r->line), *first, *text;
 	int ret;
@@ -541,7 +270,7 @@ static int read_line(struct log *l)
 
 int trace_read_strace(struct trace_in *r, struct sim_trace *t)
 {
-	struct log l = { .r = r };
+	struct strace l = { .r = r };
 	int ret;
 
 	while ((ret = trace_next_line(r)) > 0) {
@@ -554,6 +283,12 @@ int trace_read_strace(struct trace_in *r, struct sim_trace *t)
 	if (!ret && l.unknown)
 		ret = trace_note(t, "%llu accesses to descriptors that the log does not open were passed over",
 				 (unsigned long long)l.unknown);
+	if (!ret && l.rings)
+		ret = trace_note(t, "%llu calls of io_uring: a log of strace does not say what they read and wrote",
+				 (unsigned long long)l.rings);
+	if (!ret && l.maps)
+		ret = trace_note(t, "%llu times a file was mapped: a log of strace has no touches of mapped files; hipec trace --mmap has",
+				 (unsigned long long)l.maps);
 	trace_free_processes(&l.processes);
 	trace_files_free(&l.files);
 	return ret;
