@@ -308,7 +308,7 @@ def test_help_and_document_name_options_and_keys(disk):
     options = re.findall(r"--([\w-]+)", text)
     assert set(options) - {"help"} == {"overwrite", "read-only", "batch", "pages", "within",
                                        "rounds", "dry-run", "json", "post-cache", "from", "columns",
-                                       "ops"}
+                                       "ops", "format"}
     assert all(f"--{option}" in DOC for option in set(options) - {"help", "batch"})
     keys = {key for keys in re.findall(r"^\| ([a-z_, ]+) \|", DOC.split("`--json`")[1], re.M)
             for key in keys.split(", ")} - {"key"}

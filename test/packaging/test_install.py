@@ -317,7 +317,7 @@ def test_completion_offers_what_options_want(root):
     assert complete(root, "hipec", "top", "--sort", "lo")[0] == "loss"
     assert complete(root, "hipec", "sim", "--mode", "")[:2] == ["mapped", "exact"]
     assert complete(root, "hipec", "sim", "--columns", "faults,writt") == ["faults,written"]
-    assert complete(root, "hipec", "trace", "convert", "--from", "blk") == ["blkparse"]
+    assert complete(root, "hipec", "trace", "convert", "--from", "blkp") == ["blkparse"]
     assert complete(root, "hipec", "trace", "make", "zi") == ["zipf"]
     assert complete(root, "hipec", "trace", "inf") == ["info"]
     assert complete(root, "hipec", "amp", "det") == ["detect"]

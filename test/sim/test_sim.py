@@ -516,4 +516,4 @@ def test_help_names_every_option():
     assert set(re.findall(r"--([a-z-]+)", done.stdout.partition("\n      --grade ")[0])) == {
         "grade", "policy", "frames", "mode", "contract", "json", "whole-writes", "verdict", "over",
         "columns", "jobs", "step", "post-cache", "warm-up", "param", "detector", "detect-every",
-        "hints", "unguarded", "sample", "native", "among", "from", "ops"}
+        "hints", "unguarded", "sample", "native", "among", "from", "ops", "format"}

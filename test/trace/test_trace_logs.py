@@ -312,7 +312,7 @@ def test_what_is_malformed_is_said_with_its_line(data, message):
 
 
 TABLES = ["list", "lis", "spc", "msr", "alibaba", "tencent", "systor", "fiu", "twitter", "cos", "lrb", "ycsb",
-          "lackey"]
+          "lackey", "vscsi", "vscsi2", "lcs", "blktrace"]
 
 
 def test_damaged_traces_of_all_forms_are_refused_or_sound(tmp_path):
@@ -321,7 +321,9 @@ def test_damaged_traces_of_all_forms_are_refused_or_sound(tmp_path):
     samples = {"text": text.encode(), "blkparse": BLKPARSE.encode(), "strace": STRACE.encode(),
                "csv-sector": b"op,sector,size\nr,9,512\nw,17,4096\nwrite,0,9\n",
                "csv-device": b"disk,op,offset,size\na,r,0,512\nb,w,20000000000000,4096\n"}
-    samples.update({name: FORMS[name][0].encode() for name in TABLES})
+    samples.update({name: data.encode() if isinstance(data, str) else data for name, (data, *_)
+                    in FORMS.items() if name in TABLES})
+    samples["damon"] = FORMS["damon, raw"][0].encode()
     for form in ("trace", "sectors", "oracle", "csv", "fio"):
         samples[form], _ = convert(text, to=form)
     samples["records"] = subprocess.run(["zstd", "-dqc"], input=samples["trace"][16:], check=True,

@@ -385,12 +385,14 @@ def test_examples_print_what_they_show(tmp_path):
 def test_help_and_document_name_forms_and_options():
     text = hipec("trace", "--help").stdout.decode().partition("\n  play ")[0]
     options = set(re.findall(r"--(\w+)", text)) - {"help"}
-    assert options == {"from", "to", "columns", "ops", "json", "top", "pages", "accesses", "seed", "writes",
+    assert options == {"from", "to", "columns", "ops", "format", "json", "top", "pages", "accesses", "seed", "writes",
                        "skew", "run", "fanout", "scan", "set", "phase", "passes", "lookups", "output",
                        "mmap", "depth", "stack", "all", "only", "region", "min",
                        "sample"}
     assert all(f"--{option}" in DOC for option in options - {"output"})
-    forms = re.findall(r"^\| `(\w+)` \| .* \| (yes|no|version 2) \|$", DOC, re.M)
+    forms = [(name, kind) for names, kind in re.findall(
+        r"^\| (`\w+`(?:, `\w+`)*) \| .* \| (yes|no|version 2) \|$", DOC, re.M)
+        for name in re.findall(r"\w+", names)]
     assert ", ".join(name for name, _ in forms) in \
         hipec("trace", "convert", "--from", "x", "a", "b").stderr.decode()
     assert ", ".join(name for name, kind in forms if kind != "no") + ", not" in \

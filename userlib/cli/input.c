@@ -28,6 +28,9 @@ int cli_input_set(int opt, const char *arg)
 	case CLI_INPUT_COLUMNS:
 		input.columns = arg;
 		return CLI_OK;
+	case CLI_INPUT_FORMAT:
+		input.format = arg;
+		return CLI_OK;
 	case CLI_INPUT_OPS:
 		input.ops = arg;
 		return CLI_OK;

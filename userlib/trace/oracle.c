@@ -33,29 +33,18 @@ bool trace_is_oracle(const u8 *bytes, size_t n)
 static int read_records(struct trace_in *r, struct trace_objects *o)
 {
 	u8 record[RECORD_BYTES];
-	u64 at;
-	int ret = 0, c;
-	size_t n;
+	u64 at = trace_tell(r);
+	int ret;
 
-	while (!ret) {
-		at = trace_tell(r);
-		for (n = 0; n < RECORD_BYTES; n++) {
-			c = trace_getc(r);
-			if (c == EOF)
-				break;
-			record[n] = c;
-		}
-		if (!n)
-			break;
-		if (n < RECORD_BYTES)
-			return trace_malformed(r, "byte %llu: want a record of %d bytes, but %zu are left",
-					       (unsigned long long)at,
-					       RECORD_BYTES, n);
+	while ((ret = trace_next_bytes(r, record, RECORD_BYTES)) > 0) {
 		if (!is_next_access(trace_little(record + 16, 8), o->nr_ops))
 			return trace_malformed(r, "byte %llu: want the number of a later access or -1, not %lld",
 					       (unsigned long long)at + 16,
 					       (long long)trace_little(record + 16, 8));
 		ret = trace_object(r, o, 0, trace_little(record + 4, 8), false);
+		if (ret)
+			break;
+		at = trace_tell(r);
 	}
 	return ret;
 }

@@ -301,6 +301,52 @@ int trace_next_raw_line(struct trace_in *r)
 	return next_line(r, true);
 }
 
+/* Cut a line into words, in place. */
+int trace_words(char *line, char *word[TRACE_MAX_WORDS])
+{
+	int n = 0;
+
+	while (n < TRACE_MAX_WORDS) {
+		line += strspn(line, " ");
+		if (!*line)
+			break;
+		word[n++] = line;
+		line += strcspn(line, " ");
+		if (*line)
+			*line++ = 0;
+	}
+	return n;
+}
+
+/**
+ * trace_next_bytes() - the next record
+ * @r:     no line is counted
+ * @bytes: filled
+ * @n:     of it
+ *
+ * Return: 1; 0 at the end; -EINVAL, said, if it is cut off; another errno from reading.
+ */
+int trace_next_bytes(struct trace_in *r, u8 *bytes, size_t n)
+{
+	u64 at = trace_tell(r);
+	size_t i;
+	int c;
+
+	r->err->line = 0;
+	for (i = 0; i < n; i++) {
+		c = trace_getc(r);
+		if (c == EOF)
+			break;
+		bytes[i] = c;
+	}
+	if (i == n)
+		return 1;
+	if (!i || r->error)
+		return r->error;
+	return trace_malformed(r, "byte %llu: want a record of %zu bytes, but %zu are left",
+			       (unsigned long long)at, n, i);
+}
+
 /* A number in decimal or 0x hexadecimal, nothing else. */
 bool trace_number(const char *word, u64 most, u64 *n)
 {

@@ -8,6 +8,8 @@
  * trace_next_word()        the next word of a line
  * trace_next_line(), _raw_line()  a whole line
  * trace_packed_begin()     what gzip, xz and others wrote            packed.c
+ * trace_next_bytes()      a record
+ * trace_words()            a line, cut into words
  * trace_malformed()        says what was expected instead
  * trace_add()              a run of accesses
  * trace_add_region()       a name for a range of pages
@@ -27,6 +29,9 @@
 
 /* Longest word that means something; a longer one is cut, and means nothing. */
 #define TRACE_MAX_WORD 32
+
+/* Most words of a line that anybody looks at. */
+#define TRACE_MAX_WORDS 32
 
 /* Bytes that a form is recognised by. */
 #define TRACE_SNIFF (1u << 20)
@@ -96,6 +101,8 @@ trace_malformed(struct trace_in *r, const char *format, ...);
 bool trace_next_word(struct trace_in *r);
 int trace_next_line(struct trace_in *r);
 int trace_next_raw_line(struct trace_in *r);
+int trace_next_bytes(struct trace_in *r, u8 *bytes, size_t n);
+int trace_words(char *line, char *word[TRACE_MAX_WORDS]);
 bool trace_number(const char *word, u64 most, u64 *n);
 const char *trace_quote(struct trace_in *r, const char *text);
 
@@ -147,6 +154,10 @@ int trace_read_oracle(struct trace_in *r, struct sim_trace *t);
 int trace_read_table(struct trace_in *r, struct sim_trace *t);
 int trace_read_fio(struct trace_in *r, struct sim_trace *t);
 int trace_read_blkparse(struct trace_in *r, struct sim_trace *t);
+int trace_read_blktrace(struct trace_in *r, struct sim_trace *t);
+int trace_read_damon(struct trace_in *r, struct sim_trace *t);
+int trace_read_binary_table(struct trace_in *r, struct sim_trace *t);
+int trace_read_lcs(struct trace_in *r, struct sim_trace *t);
 int trace_read_strace(struct trace_in *r, struct sim_trace *t);
 int trace_read_record(struct trace_in *r, struct sim_trace *t);
 
@@ -160,6 +171,9 @@ int trace_write_fio(struct sim_trace *t, FILE *out);
 enum trace_form trace_recognise(const u8 *bytes, size_t n);
 bool trace_is_oracle(const u8 *bytes, size_t n);
 bool trace_is_blkparse(const char *line);
+bool trace_is_blktrace(const u8 *bytes, size_t n);
+bool trace_is_damon(const char *line);
+enum trace_form trace_guess_records(const u8 *bytes, size_t n);
 bool trace_is_strace(const char *line);
 
 #endif /* HIPEC_TRACEIN_H */

@@ -85,6 +85,11 @@ enum trace_form trace_recognise(const u8 *bytes, size_t n)
 		return TRACE_RECORD;
 	if (n >= 2 && bytes[0] == 0x93 && bytes[1] == 'h')
 		return TRACE_BINARY;
+	if (trace_is_blktrace(bytes, n))
+		return TRACE_BLKTRACE;
+	form = trace_guess_records(bytes, n);
+	if (form)
+		return form;
 	if (trace_is_oracle(bytes, n))
 		return TRACE_ORACLE;
 	if (!first_line(bytes, n, line))
@@ -93,6 +98,8 @@ enum trace_form trace_recognise(const u8 *bytes, size_t n)
 		return is_sectors(bytes, n) ? TRACE_SECTORS : TRACE_TEXT;
 	if (!strncmp(line, "fio version ", 12))
 		return TRACE_FIO;
+	if (trace_is_damon(line))
+		return TRACE_DAMON;
 	if (trace_is_blkparse(line))
 		return TRACE_BLKPARSE;
 	if (trace_is_strace(line))

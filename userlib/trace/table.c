@@ -78,6 +78,16 @@ const struct trace_table trace_tables[TRACE_NR_FORMS] = {
 		.shape = "oxn", .separators = " \t,", .columns = "op=1,offset=2x,size=3",
 		.skip = "=-",
 	},
+#define SCSI "r=8+40+136+168,w=10+42+138+170,skip=*"
+	[TRACE_VSCSI] = {
+		.format = "<IIIHHQQ", .columns = "sector=6,size=2,op=4", .ops = SCSI,
+	},
+	[TRACE_VSCSI2] = {
+		.format = "<HHIIIQQQ", .columns = "sector=6,size=4,op=1", .ops = SCSI,
+	},
+#undef SCSI
+	/* 0 is of traces that do not say. */
+	[TRACE_LCS] = { .ops = "r=0+1+2+12,w=3+4+5+6+7+8+10+11+13+14,skip=*" },
 };
 
 #define NUMBERS "r=0+false,w=1+true"

@@ -85,6 +85,7 @@ struct trace_table {
 	const char *header;	/* titles that it begins with, or NULL */
 	const char *shape;	/* of lines without a header, or NULL */
 	const char *separators;	/* of the shape */
+	const char *format;	/* of records, as of --format, or NULL */
 	const char *columns;	/* as of --columns; NULL: as the header says */
 	const char *ops;	/* as of --ops, or NULL */
 	const char *skip;	/* first bytes of lines that mean nothing, or NULL */

@@ -15,7 +15,9 @@ const struct trace_form_ops trace_forms[TRACE_NR_FORMS] = {
 /* Whether a form has columns. */
 bool trace_is_table(enum trace_form form)
 {
-	return trace_forms[form].read == trace_read_table;
+	return form && (trace_forms[form].read == trace_read_table ||
+			trace_forms[form].read == trace_read_binary_table ||
+			form == TRACE_LCS);
 }
 
 /* TRACE_ANY if there is none of that name. */
@@ -66,7 +68,9 @@ static bool recognise(struct trace_in *r)
 	bool columns = r->options->columns || r->options->ops;
 
 	r->form = trace_recognise(r->at, r->end - r->at);
-	if (columns && !trace_is_table(r->form))
+	if (r->options->format)
+		r->form = TRACE_PACKED;
+	else if (columns && !trace_is_table(r->form))
 		r->form = TRACE_CSV;
 	return r->form == TRACE_TEXT && r->at < r->end && !strchr("rwf\n\r \t#", *r->at);
 }

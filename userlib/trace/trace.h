@@ -51,7 +51,13 @@
 	X(WIKI, "wiki", trace_read_table, NULL)                               \
 	X(LRB, "lrb", trace_read_table, NULL)                                 \
 	X(YCSB, "ycsb", trace_read_table, NULL)                               \
-	X(LACKEY, "lackey", trace_read_table, NULL)
+	X(LACKEY, "lackey", trace_read_table, NULL)                           \
+	X(PACKED, "binary", trace_read_binary_table, NULL)                    \
+	X(VSCSI, "vscsi", trace_read_binary_table, NULL)                      \
+	X(VSCSI2, "vscsi2", trace_read_binary_table, NULL)                    \
+	X(LCS, "lcs", trace_read_lcs, NULL)                                   \
+	X(BLKTRACE, "blktrace", trace_read_blktrace, NULL)                    \
+	X(DAMON, "damon", trace_read_damon, NULL)
 
 enum trace_form {
 	TRACE_ANY,	/* recognise it */
@@ -76,6 +82,7 @@ struct trace_options {
 	enum trace_form form;
 	const char *columns;	/* of a table: "id=1,op=2", or NULL: from its header */
 	const char *ops;	/* of a table: "r=0,w=1", or NULL: as words are known */
+	const char *format;	/* of binary: "<IQIq", or NULL */
 	u64 most;		/* accesses; 0: SIM_MAX_ACCESSES */
 };
 

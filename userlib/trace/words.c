@@ -111,7 +111,7 @@ static int bad_ops(struct trace_in *r, const char *text)
  * trace_ops_read() - read --ops
  * @r:    for messages
  * @ops:  words are added
- * @text: "r=0,w=1+2,skip=trim"
+ * @text: "r=0,w=1+2,skip=*": * is any other word
  *
  * Return: 0; -EINVAL, said.
  */
@@ -147,6 +147,9 @@ char trace_ops_kind(const struct trace_ops *ops, const char *text, u32 length)
 
 	for (i = 0; i < ops->nr; i++)
 		if (!strncasecmp(ops->op[i].word, text, length) && !ops->op[i].word[length])
+			return ops->op[i].kind;
+	for (i = 0; i < ops->nr; i++)
+		if (!strcmp(ops->op[i].word, "*"))
 			return ops->op[i].kind;
 	return trace_operation(text, length);
 }

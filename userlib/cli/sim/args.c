@@ -411,6 +411,7 @@ const struct option_row sim_options[] = {
 		  " " CLI_INPUT_COLUMNS_HELP },
 	{ CLI_INPUT_FROM, "from", "FORM", .help = CLI_INPUT_FROM_HELP },
 	{ CLI_INPUT_OPS, "ops", "LIST", .help = CLI_INPUT_OPS_HELP },
+	{ CLI_INPUT_FORMAT, "format", "LETTERS", .help = CLI_INPUT_FORMAT_HELP },
 	{ LONG('S'), "sample", "1/64",
 	  .help = "run one page of 64, or more if that is too few, and as small a part of the"
 		  " frames; ERROR% says how far that is off" },

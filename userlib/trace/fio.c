@@ -1,35 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Logs of what disks and files were asked for: fio's iolog and what blkparse
- * prints. Each file, or device, is a region.
+ * fio's log of what files were asked for. Each file is a region.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "reader.h"
 
 #define FIO_HEADER "fio version "
-
-/* Most words of a line that anybody looks at. */
-#define MAX_WORDS 32
-
-/* Cut a line into words, in place. */
-static int split(char *line, char *word[MAX_WORDS])
-{
-	int n = 0;
-
-	while (n < MAX_WORDS) {
-		line += strspn(line, " ");
-		if (!*line)
-			break;
-		word[n++] = line;
-		line += strcspn(line, " ");
-		if (*line)
-			*line++ = 0;
-	}
-	return n;
-}
 
 static bool is_action(const char *word)
 {
@@ -68,8 +46,8 @@ static void join(char **word, int n)
 /* "file read 0 4096", in version 3 behind a time. */
 static int read_fio_line(struct trace_in *r, struct trace_files *f, bool timed)
 {
-	char *words[MAX_WORDS], **word = words + timed;
-	int n = split(r->line, words) - timed, at;
+	char *words[TRACE_MAX_WORDS], **word = words + timed;
+	int n = trace_words(r->line, words) - timed, at;
 	u64 time, offset, bytes;
 	s64 file;
 
@@ -204,117 +182,4 @@ int trace_write_fio(struct sim_trace *t, FILE *out)
 		}
 	}
 	return 0;
-}
-
-/* "8,0 3 1 0.000000000 697 Q R 223490 + 8 [name]": the first four words. */
-bool trace_is_blkparse(const char *line)
-{
-	int n = 0;
-
-	/* n stays 0 unless all of it is there. */
-	return sscanf(line, " %*[0-9],%*[0-9] %*[0-9] %*[0-9] %*[0-9].%*[0-9] %*[0-9] %n",
-		      &n) != EOF && n;
-}
-
-/* 'r', 'w', or 0: discards, flushes, resets of zones. */
-static char kind_of(const char *rwbs)
-{
-	if (strchr(rwbs, 'W'))
-		return 'w';
-	return strchr(rwbs, 'R') && !strchr(rwbs, 'Z') ? 'r' : 0;
-}
-
-/* The stages of a request, of which one counts: the first one that the log has. */
-static const char stages[] = "QDC";
-#define NR_STAGES 3
-
-struct blkparse {
-	struct trace_files stage[NR_STAGES];
-	u64 seen[NR_STAGES];	/* requests */
-};
-
-/* Stages behind one that the log has say the same again. */
-static bool counts(const struct blkparse *b, int stage)
-{
-	int i;
-
-	for (i = 0; i < stage; i++)
-		if (b->seen[i])
-			return false;
-	return true;
-}
-
-static int read_blkparse_line(struct trace_in *r, struct blkparse *b)
-{
-	const u64 most = UINT64_MAX / TRACE_SECTOR_BYTES;
-	char *word[MAX_WORDS];
-	struct trace_files *f;
-	const char *stage;
-	u64 sector, nr;
-	s64 device;
-	char kind;
-	int n, i;
-
-	/* Summaries come behind the events, and begin with words. */
-	if (!*r->line || isalpha((unsigned char)r->line[strspn(r->line, " ")]))
-		return 0;
-	if (!trace_is_blkparse(r->line))
-		return r->line[0] == ' ' ? 0 :
-		       trace_malformed(r, "want 'MAJOR,MINOR CPU SEQUENCE TIME PID ACTION RWBS SECTOR + COUNT', not '%s'",
-				       trace_quote(r, r->line));
-	n = split(r->line, word);
-	if (n < 6)
-		return trace_malformed(r, "want an action behind the process");
-	stage = word[5][1] ? NULL : strchr(stages, *word[5]);
-	if (!stage || !counts(b, stage - stages))
-		return 0;
-	if (n < 7)
-		return trace_malformed(r, "want what kind of request was queued");
-	kind = kind_of(word[6]);
-	for (i = 7; i < n && strcmp(word[i], "+"); i++)
-		if (*word[i] == '[')
-			return 0;	/* no sectors: a flush */
-	if (!kind)
-		return 0;
-	if (i < 8 || i + 1 >= n || !trace_number(word[i - 1], most, &sector) ||
-	    !trace_number(word[i + 1], most, &nr))
-		return trace_malformed(r, "want SECTOR + COUNT behind '%s'",
-				       trace_quote(r, word[6]));
-	f = &b->stage[stage - stages];
-	b->seen[stage - stages]++;
-	device = trace_file(r, f, word[0]);
-	if (device < 0)
-		return device;
-	return trace_access(r, f, device, sector * TRACE_SECTOR_BYTES,
-			    nr * TRACE_SECTOR_BYTES, kind == 'w');
-}
-
-static int end_blkparse(struct trace_in *r, struct blkparse *b, struct sim_trace *t)
-{
-	int i, ret;
-
-	for (i = 0; i < NR_STAGES - 1 && !b->seen[i]; i++)
-		;
-	ret = trace_files_end(r, &b->stage[i], t);
-	if (ret || !i || !b->seen[i])
-		return ret;
-	return trace_note(t, "no request is queued (Q) in this log: those %s count",
-			  i == 1 ? "issued (D)" : "completed (C)");
-}
-
-int trace_read_blkparse(struct trace_in *r, struct sim_trace *t)
-{
-	struct blkparse b = { 0 };
-	int ret, i;
-
-	while ((ret = trace_next_line(r)) > 0) {
-		ret = read_blkparse_line(r, &b);
-		if (ret)
-			break;
-	}
-	if (!ret)
-		ret = end_blkparse(r, &b, t);
-	for (i = 0; i < NR_STAGES; i++)
-		trace_files_free(&b.stage[i]);
-	return ret;
 }
