@@ -328,3 +328,26 @@ def test_each_form_has_a_row_in_the_document_and_one_here():
     listed = hipec("trace", "convert", "--from", "x", "a", "b").stderr.decode().split("one of ")[1]
     forms = [name.strip() for name in listed.split(", not ")[0].split(", ")]
     assert len(forms) > 20 and all(re.search(rf"^\| .*`{form}`.* \|", doc, re.M) for form in forms), forms
+
+
+def test_what_is_written_is_what_its_name_says(tmp_path):
+    text = "f 0 4 a\nr 0 4 h=7\nw 2\n"
+    done = hipec("trace", "convert", "-", "t.txt.zst", data=text, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"hipec trace: pages 0 to 3 are a\n")
+    assert (tmp_path / "t.txt.zst").read_bytes()[:4] == b"\x28\xb5\x2f\xfd"
+    assert convert((tmp_path / "t.txt.zst").read_bytes())[0] == text.encode()
+    done = hipec("trace", "convert", "-", "t.csv.zst", data=text, cwd=tmp_path)
+    assert done.stderr.startswith(b"hipec trace: csv has no files: their names are not in it\n"
+                                  b"hipec trace: csv has no hints and no program contexts")
+    assert convert((tmp_path / "t.csv.zst").read_bytes())[0] == b"r 0 4\nw 2\n"
+    done = hipec("trace", "convert", "-", "t.gz", data=text, cwd=tmp_path)
+    assert done.returncode == 2 and b"can be compressed by zstd, as .zst, and not as .gz" in done.stderr
+    assert b"oracle has no writes: 1 of them are reads in it" in hipec(
+        "trace", "convert", "-", "t.oracleGeneral", data=text, cwd=tmp_path).stderr
+
+
+def test_a_link_that_is_written_to_stays_one(tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    assert hipec("trace", "convert", "-", "link", data="r 1\n", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "r 1\n"

@@ -9,6 +9,7 @@
  * Interface:
  * trace_read()            a trace in a form that is given, or recognised
  * sim_trace_read()        in whatever form it has
+ * trace_zstd_writer()     a stream that compresses into another one
  * trace_write()           a trace in a form that can be written
  * trace_make()            a trace from a seed
  * trace_keep()            a trace without what does not matter
@@ -91,6 +92,7 @@ int trace_read(struct sim_trace *t, const char *name, FILE *in,
 int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
 		   struct sim_error *err);
 int trace_write(struct sim_trace *t, enum trace_form form, FILE *out);
+FILE *trace_zstd_writer(FILE *out);
 enum trace_form trace_form_named(const char *name);
 bool trace_is_table(enum trace_form form);
 

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,23 +38,64 @@ static bool ends_with(const char *name, const char *end)
 	return n > m && !strcmp(name + n - m, end);
 }
 
+/* What it ends with, in front of ".zst". */
 static enum trace_form form_of_name(const char *name)
 {
-	if (ends_with(name, ".trace"))
-		return TRACE_BINARY;
-	if (ends_with(name, ".csv"))
-		return TRACE_CSV;
-	if (ends_with(name, ".oracleGeneral") ||
-	    ends_with(name, ".oracleGeneral.bin"))
-		return TRACE_ORACLE;
+	static const struct {
+		const char *end;
+		enum trace_form form;
+	} ends[] = {
+		{ ".trace", TRACE_BINARY }, { ".csv", TRACE_CSV },
+		{ ".oracleGeneral", TRACE_ORACLE }, { ".oracleGeneral.bin", TRACE_ORACLE },
+	};
+	char zst[32];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		snprintf(zst, sizeof(zst), "%s.zst", ends[i].end);
+		if (ends_with(name, ends[i].end) || ends_with(name, zst))
+			return ends[i].form;
+	}
 	return TRACE_TEXT;
+}
+
+/* What a form has no room for is said, not dropped. */
+static void say_losses(const struct sim_trace *t, enum trace_form form)
+{
+	bool names = form == TRACE_TEXT || form == TRACE_BINARY || form == TRACE_FIO;
+	bool tags = form == TRACE_TEXT || form == TRACE_BINARY;
+	u64 writes = 0;
+	size_t i;
+
+	for (i = 0; i < t->nr_runs && form == TRACE_ORACLE; i++)
+		writes += t->run[i].write ? t->run[i].nr : 0;
+	if (writes)
+		cli_error("%s has no writes: %llu of them are reads in it",
+			  trace_form_names[form], (unsigned long long)writes);
+	if (t->nr_regions && !names)
+		cli_error("%s has no files: their names are not in it", trace_form_names[form]);
+	if (t->nr_tags > 1 && !tags)
+		cli_error("%s has no hints and no program contexts: they are not in it",
+			  trace_form_names[form]);
+}
+
+/* Compressed output is a stream of its own; its errors are the errors of @out. */
+static int write_packed(struct sim_trace *t, enum trace_form form, FILE *out)
+{
+	FILE *packed = trace_zstd_writer(out);
+	int ret = packed ? trace_write(t, form, packed) : -ENOMEM;
+
+	if (packed && fclose(packed) && !ret)
+		ret = -errno;
+	return ret;
 }
 
 /* Into @out; its name is @name. */
 static int write_to(struct sim_trace *t, enum trace_form form, const char *name,
 		    FILE *out)
 {
-	int ret = trace_write(t, form, out);
+	int ret = ends_with(name, ".zst") && form != TRACE_BINARY ? write_packed(t, form, out) :
+								    trace_write(t, form, out);
 
 	errno = 0;
 	if (!ret && (fflush(out) || ferror(out)))
@@ -66,15 +108,27 @@ static int write_to(struct sim_trace *t, enum trace_form form, const char *name,
 /* A file appears when it is complete; what is no file is written as it is. */
 int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name)
 {
-	char *partial = NULL;
+	static const char *const others[] = { ".gz", ".xz", ".bz2", ".lz4" };
+	char *partial = NULL, target[PATH_MAX];
+	size_t i;
 	struct stat st;
 	FILE *out;
 	int ret;
 
 	if (form == TRACE_ANY)
 		form = form_of_name(name);
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (ends_with(name, others[i])) {
+			cli_error("%s: what is written can be compressed by zstd, as .zst, and not as %s",
+				  name, others[i]);
+			return CLI_USAGE;
+		}
+	say_losses(t, form);
 	if (!strcmp(name, "-"))
 		return write_to(t, form, "standard output", stdout);
+	/* A link stays one. */
+	if (!lstat(name, &st) && S_ISLNK(st.st_mode) && realpath(name, target))
+		name = target;
 	if ((stat(name, &st) || S_ISREG(st.st_mode)) &&
 	    asprintf(&partial, "%s.partial", name) < 0) {
 		cli_error("%s", strerror(ENOMEM));
