@@ -55,6 +55,16 @@ def sweep(here, *args, env=None):
                           capture_output=True, check=False)
 
 
+def test_a_plan_says_how_its_traces_are_read(here):
+    """The second column counts two writes and skips two; the third knows no words at all."""
+    (here / "rows").write_text("7,1,x\n8,0,x\n9,2,x\n7,1,x\n")
+    for columns, ops, accesses in (("id=1,op=2", "w=1,r=0+2", 4), ("id=1,op=2", "w=1,skip=0+2", 2)):
+        (here / "p.toml").write_text('traces = ["rows"]\npolicies = ["lru"]\nframes = [8]\n'
+                                     f'columns = "{columns}"\nops = "{ops}"\n')
+        done = sweep(here, "--dry-run", env={**ENV, "HIPEC_PYTHON": "/usr/bin/python3"})
+        assert done.returncode == 0 and f" {accesses} accesses" in done.stdout + done.stderr, done
+
+
 def table(here):
     """Rows, as DuckDB reads them."""
     code = ("import duckdb, json; rows = duckdb.sql(\"from 'p.sweep/results.parquet'\");"
@@ -241,7 +251,7 @@ def test_python_has_it_as_a_function(here, arrow, tmp_path):
 
 
 @pytest.mark.parametrize("old, new, says", [
-    ("frames", "frame", "there is no 'frame'; want frames, modes, "),
+    ("frames", "frame", "there is no 'frame'; want columns, format, frames, from, "),
     ('"lru"', '"lruu"', "'lruu' is neither a .hp or .hpo file, nor shipped, nor built in"),
     ('"10%"', '"10 %"', "frames: want frames (4096, 4k), memory"),
     ('"exact"', '"exat"', "modes: want mapped or exact"),

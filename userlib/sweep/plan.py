@@ -17,7 +17,7 @@ import tomllib
 
 BUILT_IN = ("lru", "fifo", "clock", "opt", "opt-reads", "default", "builtin")
 KEYS = {"traces", "policies", "frames", "modes", "warm-up", "whole-writes", "params",
-        "sample"}
+        "sample", "from", "columns", "ops", "format"}
 UNITS = {"": 1, "k": 1 << 10}
 BYTES = {"kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30,
          "t": 1 << 40, "tib": 1 << 40}
@@ -71,6 +71,7 @@ class Plan:
     whole_writes: bool
     sample: str         # as of hipec sim; empty: all pages
     version: str
+    reading: tuple = ()     # options of hipec sim that say how traces are read
 
     def runs(self, trace):
         """Those of one trace, in the order of the results."""
@@ -81,7 +82,7 @@ class Plan:
         """What a row depends on, as a hash: with the same key it is the same row."""
         what = [self.version, run.trace, digest, run.policy.name, run.policy.image,
                 run.policy.params, run.size.text, run.mode, self.warm_up, self.whole_writes,
-                *([self.sample] if self.sample else [])]
+                *([self.sample] if self.sample else []), *self.reading]
         return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 
@@ -228,7 +229,9 @@ def load(path, hipec, images, sample=None):
     return Plan(find_traces(texts(document, "traces")), policies,
                 list(dict.fromkeys(sizes)), modes,
                 str(document.get("warm-up", "")), bool(document.get("whole-writes", False)),
-                parse_sample(sample or document.get("sample", "")), version_of(hipec))
+                parse_sample(sample or document.get("sample", "")), version_of(hipec),
+                tuple(f"--{key}={document[key]}" for key in ("from", "columns", "ops", "format")
+                      if key in document))
 
 
 def version_of(hipec):

@@ -71,16 +71,17 @@ class Store:
         self.journal.write(b"".join(json.dumps(entry).encode() + b"\n" for entry in entries))
         self.journal.flush()
 
-    def survey_of(self, trace):
-        """What was seen of a trace, if its file is as it was then."""
-        seen = self.traces.get(trace)
+    def survey_of(self, trace, reading=()):
+        """What was seen of a trace that was read so, if its file is as it was then."""
+        seen = self.traces.get(" ".join([trace, *reading]))
         return seen[2] if seen and seen[:2] == stamp(trace) else None
 
-    def add_survey(self, trace, found):
+    def add_survey(self, trace, found, reading=()):
         """Keep that, unless another look may find another thing."""
         if found["digest"]:
-            self.traces[trace] = [*stamp(trace), found]
-            self.add({"trace": trace, "seen": self.traces[trace]})
+            name = " ".join([trace, *reading])
+            self.traces[name] = [*stamp(trace), found]
+            self.add({"trace": name, "seen": self.traces[name]})
 
 
 def stamp(trace):

@@ -8,6 +8,7 @@
 
 import argparse
 import collections
+import dataclasses
 import os
 import re
 import shlex
@@ -52,16 +53,17 @@ def number(count, thing):
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
-def survey(args, kept, traces, pool):
+def survey(args, kept, traces, pool, reading):
     """{trace: what it is}, looked at where that is not known."""
-    found = {trace: kept.survey_of(trace) for trace in traces}
+    found = {trace: kept.survey_of(trace, reading) for trace in traces}
     unknown = [trace for trace in traces if not found[trace]]
-    futures = [pool.submit(task.survey, args.hipec, os.getcwd(), trace) for trace in unknown]
+    futures = [pool.submit(task.survey, args.hipec, os.getcwd(), trace, reading)
+               for trace in unknown]
     for place, seen in engine.gather(futures):
         trace = unknown[place]
         if isinstance(seen, Exception):
             seen = {"digest": "", "accesses": 0, "pages": 0, "error": f"{trace}: {KILLED}"}
-        kept.add_survey(trace, seen)
+        kept.add_survey(trace, seen, reading)
         found[trace] = seen
     return found
 
@@ -114,6 +116,7 @@ def commands(work, trace, what, runs, split):
         args += ["--warm-up", work.warm_up] if work.warm_up else []
         args += ["--whole-writes"] if work.whole_writes else []
         args += ["--sample", work.sample] if work.sample else []
+        args += work.reading
         wanted = [(work.key(plan.Run(trace, policy, size, mode), what["digest"]), place,
                    size.frames(what["pages"]))
                   for place, policy in enumerate(policies) for size in some]
@@ -125,7 +128,8 @@ def check(args, work):
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("r 0\n")
         file.flush()
-        try_policies(args, work, file.name)
+        # That trace is of text, however those of the plan are read.
+        try_policies(args, dataclasses.replace(work, reading=()), file.name)
 
 
 def try_policies(args, work, one):
@@ -218,7 +222,7 @@ def sweep(args):
     check(args, work)
     traces = work.traces[args.part::args.parts]
     with engine.executor(args.scheduler, args.jobs) as (pool, args.jobs):
-        seen = survey(args, kept, traces, pool)
+        seen = survey(args, kept, traces, pool, work.reading)
         left = missing(work, kept, seen)
         announce(work, seen, left, args.jobs)
         if args.dry_run:

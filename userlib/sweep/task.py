@@ -26,7 +26,7 @@ def sim(hipec, folder, *args):
     return None, why[0], done.returncode == 1
 
 
-def survey(hipec, folder, trace):
+def survey(hipec, folder, trace, reading=()):
     """What a trace is: its hash, accesses and pages; or the error. A trace that cannot be opened
     has no hash; then nothing of it is kept."""
     found = {"digest": "", "accesses": 0, "pages": 0, "error": ""}
@@ -35,7 +35,8 @@ def survey(hipec, folder, trace):
             found["digest"] = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         return {**found, "error": f"{trace}: {error.strerror}"}
-    rows, error, lasting = sim(hipec, folder, "--policy", "fifo", "--frames", "1", "--", trace)
+    rows, error, lasting = sim(hipec, folder, "--policy", "fifo", "--frames", "1", *reading, "--",
+                               trace)
     if error:
         return {**found, "error": error, "digest": found["digest"] if lasting else ""}
     return {**found, "accesses": rows[0]["accesses"], "pages": rows[0]["pages"]}
