@@ -25,7 +25,7 @@ def hipec(*args):
     (["attach", "--policy", "mru", "file"], "want --policy, --budget, and files or --cgroup"),
     (["attach", "--policy", "mru", "--budget", "10%", "file"], "want memory (512M, 8G), pages (4096, 10k) or auto"),
     (["attach", "-p", "mru", "-b", "1M", "--cgroup", ""], "--cgroup: want a name, and 16 of them"),
-    (["attach", "-p", "mru", "-b", "1M", "--least", "x", "-c", "a"], "want memory (64K, 1M)"),
+    (["attach", "-p", "mru", "-b", "1M", "--least", "x", "-c", "a"], "want memory (256KiB, 1M)"),
     (["attach", "--policy", "mru", "--param", "x", "--budget", "1M", "file"], "--param"),
     (["detach"], "usage: hipec detach"),
     (["detach", "file"], "'file' is no container's number"),

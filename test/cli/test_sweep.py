@@ -253,7 +253,7 @@ def test_python_has_it_as_a_function(here, arrow, tmp_path):
 @pytest.mark.parametrize("old, new, says", [
     ("frames", "frame", "there is no 'frame'; want columns, format, frames, from, "),
     ('"lru"', '"lruu"', "'lruu' is neither a .hp or .hpo file, nor shipped, nor built in"),
-    ('"10%"', '"10 %"', "frames: want frames (4096, 4k), memory"),
+    ('"10%"', '"10 x"', "frames: want frames (4096, 4k), memory"),
     ('"exact"', '"exat"', "modes: want mapped or exact"),
     ("modes", 'sample = "1/3"\nmodes', "sample: want 1/N with a power of two up to 65536"),
     ('"*.trace"', '"*.trase"', "traces: no file is '*.trase'"),

@@ -49,6 +49,11 @@ def test_sizes_are_frames_or_memory_or_a_part_of_the_pages():
              "1T": 1 << 28, "4tib": 1 << 30, "1073741824": 1 << 30, "25%": 3, "100%": 10, "1%": 1}
     got = rows("-p", "lru", "-f", ",".join(sizes), trace=sweep(10, 2))
     assert [r["frames"] for r in got] == list(sizes.values())
+    typed = {"1.5M": 384, "1.5G": 384 << 10, "64MB": 16384, "512KB": 128, "0.25T": 1 << 26, "1.5k": 1536,
+             "5KiB": 1, "1 M": 256, "33.3%": 4, "30.0%": 3, "0.1 %": 1, "0.001%": 1, "99.9%": 10}
+    got = rows("-p", "lru", "-f", ",".join(typed), trace=sweep(10, 2))
+    seen = list(dict.fromkeys(size for size in typed.values()))
+    assert list(dict.fromkeys(r["frames"] for r in got)) == seen
     got = rows("-p", "lru,fifo", "-f", "1%,10%,1,11%,1", trace=sweep(10, 2))
     assert [r["frames"] for r in got] == [1, 1, 1, 1, 2, 2, 1, 1]
 
@@ -115,14 +120,21 @@ def test_parameters_that_cannot_be_set_are_named(arg, code, said, tmp_path):
     assert done.stderr.splitlines()[0] == f"hipec sim: {said.format(path=path)}"
 
 
-@pytest.mark.parametrize("size", ["0", "", "0%", "101%", "99999999999999999999%", "2KiB", "5KiB", "4x",
-                                  "4kk", "1.5k", "k", "-1", "0x10", "25%%", "1 M", "0T"])
+@pytest.mark.parametrize("size", ["0", "", "0%", "101%", "99999999999999999999%", "4x", "4kk", "1.5",
+                                  "k", "-1", "0x10", "25%%", "1  M", "0T", "0.0001%", "1.M", ".5G", "5 "])
 def test_other_sizes_are_refused(size):
     done = sim("--frames", f"7,{size}")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(
         "hipec sim: --frames: want frames (4096, 4k), memory (64M, 8G, 512KiB) or a part "
         f"of the pages (25%), not '{size}'\nusage: hipec sim ")
+
+
+@pytest.mark.parametrize("size", ["2KiB", "0.001M", "1KB"])
+def test_less_than_a_page_is_said(size):
+    done = sim("--frames", size)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"hipec sim: --frames: want a page, 4 KiB, at least, not '{size}'\n")
 
 
 @pytest.mark.parametrize("size", ["1073741825", "1048577k", "4097G", "5T", "99999999999999999999",

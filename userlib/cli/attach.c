@@ -295,7 +295,7 @@ static int set_least(struct attach *a, char *text)
 		return CLI_OK;
 	}
 	return sim_size_refuse("--least", text, INT_MAX,
-			       "memory (64K, 1M) or pages (16, 1k)");
+			       "memory (256KiB, 1M) or pages (16, 1k)");
 }
 
 static int add_cgroup(struct attach *a, const char *name)

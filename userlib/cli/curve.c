@@ -58,6 +58,15 @@ struct point {
 	uint64_t pages;		/* budget */
 };
 
+/*
+ * Whether a budget has been used up, by the pages that came into it. Until then what it
+ * saves is that of the time so far, and grows: a number would be taken for the whole truth.
+ */
+static bool is_filled(const struct hipec_standing *s, uint64_t pages)
+{
+	return s->misses >= pages >> s->shift;
+}
+
 static void put_misses(char *cell, const struct point *p)
 {
 	if (p->s.sampled)
@@ -70,6 +79,8 @@ static void put_saves(char *cell, const struct point *p)
 {
 	if (cli_league_is_rival(&p->s))
 		strcpy(cell, "has it");
+	else if (!is_filled(&p->s, p->pages))
+		strcpy(cell, "not full");
 	else
 		cli_league_put_saving(cell, &p->s);
 }
@@ -128,9 +139,15 @@ void cli_curve_line(const struct cli_league *l, uint64_t frames, char *text, siz
 		    !cli_league_saving(s, &percent, &error) || n >= size)
 			continue;
 		cli_memory(memory, (more ? pages - frames : frames - pages) * 4096);
-		n += snprintf(text + n, size - n, "%s%s %s: %.1f %% ± %.1f %% %s misses",
-			      n ? "; " : "", memory, more ? "more" : "less", fabs(percent),
-			      error, percent < 0 ? "more" : "fewer");
+		n += snprintf(text + n, size - n, "%s%s %s: ", n ? "; " : "", memory,
+			      more ? "more" : "less");
+		if (n >= size)
+			break;
+		if (is_filled(s, pages))
+			n += snprintf(text + n, size - n, "%.1f %% ± %.1f %% %s misses",
+				      fabs(percent), error, percent < 0 ? "more" : "fewer");
+		else
+			n += snprintf(text + n, size - n, "not full yet");
 	}
 	if (!n)
 		snprintf(text, size, "nothing was missed yet");

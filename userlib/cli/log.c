@@ -35,7 +35,19 @@ static void put_time(char *cell, const void *row)
 
 static void put_lived(char *cell, const void *row)
 {
-	snprintf(cell, CLI_CELL, "%.1f s", ((const struct hipec_log *)row)->lived / 1e9);
+	static const struct {
+		double from, of;	/* seconds */
+		const char *unit;
+	} units[] = {
+		{ 172800, 86400, "d" }, { 7200, 3600, "h" }, { 120, 60, "min" }, { 1, 1, "s" },
+		{ 0, 1e-3, "ms" },
+	};
+	double lived = ((const struct hipec_log *)row)->lived / 1e9;
+	size_t i;
+
+	for (i = 0; lived < units[i].from; i++)
+		;
+	snprintf(cell, CLI_CELL, "%.1f %s", lived / units[i].of, units[i].unit);
 }
 
 static void put_id(char *cell, const void *row)

@@ -181,6 +181,8 @@ async function draw() {
       section.charts.beside = second(section.charts.map, section.beside);
     for (const [key, chart] of Object.entries(section.charts)) {
       dress(chart);
+      // When the window changes, plotly takes the place's height for the chart's.
+      document.getElementById(section.id + key).style.minHeight = `${chart.layout.height}px`;
       await Plotly.newPlot(section.id + key, chart.data, chart.layout, options);
     }
     follow(section);

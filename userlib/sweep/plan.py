@@ -4,6 +4,7 @@
 Names of files are from the plan's folder, where the caller is."""
 
 import dataclasses
+import fractions
 import glob
 import hashlib
 import itertools
@@ -19,8 +20,8 @@ BUILT_IN = ("lru", "fifo", "clock", "opt", "opt-reads", "default", "builtin")
 KEYS = {"traces", "policies", "frames", "modes", "warm-up", "whole-writes", "params",
         "sample", "from", "columns", "ops", "format"}
 UNITS = {"": 1, "k": 1 << 10}
-BYTES = {"kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30,
-         "t": 1 << 40, "tib": 1 << 40}
+BYTES = {f"{letter}{end}": 1 << 10 * power for power, letter in enumerate("kmgt", 1)
+         for end in ("b", "ib", "") if letter + end != "k"}
 PAGE = 4096
 MAX_FRAMES = 1 << 30
 MAX_SAMPLE = 1 << 16
@@ -43,12 +44,13 @@ class Policy:
 class Size:
     """Frames of memory."""
     text: str
-    number: int
+    number: int         # frames, or thousandths of a percent
     percent: bool
 
     def frames(self, pages):
         """Of a trace with so many pages, as hipec sim counts."""
-        return min((pages * self.number + 99) // 100 if self.percent else self.number, MAX_FRAMES)
+        return min(-(-pages * self.number // 100000) if self.percent else self.number,
+                   MAX_FRAMES)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,16 +91,14 @@ class Plan:
 def parse_size(what):
     """A size as of hipec sim --frames."""
     text = str(what).lower()
-    found = re.fullmatch(r"(\d+)([a-z%]*)", text)
-    number, unit = (int(found[1]), found[2]) if found else (0, "")
-    if unit == "%" and 0 < number <= 100:
-        return Size(text, number, True)
-    if unit in UNITS:
-        number *= UNITS[unit]
-    elif unit in BYTES and number * BYTES[unit] % PAGE == 0:
-        number = number * BYTES[unit] // PAGE
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)( (?=.))?([a-z%]*)", text)
+    number, unit = (fractions.Fraction(found[1]), found[3]) if found else (0, "")
+    if unit == "%" and 1 <= number * 1000 <= 100000:
+        return Size(text, int(number * 1000), True)
+    if unit in UNITS and (unit or number == int(number)):
+        number = int(number * UNITS[unit])
     else:
-        number = 0
+        number = int(number * BYTES.get(unit, 0) / PAGE)
     if not 0 < number <= MAX_FRAMES:
         raise Wrong(f"frames: want frames (4096, 4k), memory (64M, 512KiB) or a part of the pages "
                     f"(25%), not '{what}'")

@@ -79,48 +79,79 @@ static bool leading_number(const char *text, u64 *n, char **end)
 	return *text >= '0' && *text <= '9' && !errno;
 }
 
+enum parsed { NO_SIZE, SIZE, BEYOND, BELOW };	/* more than the most; less than a page */
+
+#define FRACTION 1000000000	/* of decimals: as many as nine are read */
+
+/* "1.5": its whole part and its decimals. What is too large becomes the largest number. */
+static bool leading_decimal(const char *text, u64 *n, u64 *fraction, char **end)
+{
+	u64 unit = FRACTION / 10;
+
+	*fraction = 0;
+	if (!leading_number(text, n, end) && errno != ERANGE)
+		return false;
+	if (**end != '.' || (*end)[1] < '0' || (*end)[1] > '9')
+		return true;
+	for (++*end; **end >= '0' && **end <= '9'; ++*end, unit /= 10)
+		*fraction += (**end - '0') * unit;
+	return true;
+}
+
+struct unit {
+	const char *suffix;
+	u64 times;
+	bool bytes;
+};
+
+/* Of memory, each letter is a power of 1,024, with or without the B of bytes. */
+static const struct unit *find_unit(const char *suffix)
+{
+	static const struct unit units[] = {
+		{ "", 1, false },		{ "k", 1024, false },
+		{ "KB", 1 << 10, true },	{ "KiB", 1 << 10, true },
+		{ "M", 1 << 20, true },		{ "MB", 1 << 20, true },
+		{ "MiB", 1 << 20, true },	{ "G", 1 << 30, true },
+		{ "GB", 1 << 30, true },	{ "GiB", 1 << 30, true },
+		{ "T", 1ull << 40, true },	{ "TB", 1ull << 40, true },
+		{ "TiB", 1ull << 40, true },	{ "%", SIM_PERCENT, false },
+	};
+	size_t i;
+
+	suffix += *suffix == ' ' && suffix[1];
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcasecmp(suffix, units[i].suffix))
+			return &units[i];
+	return NULL;
+}
+
 /*
  * Frames are counted, k is 1024 of them. M and G, and what has a B, are bytes:
- * nobody has a million frames in mind who says 1M.
+ * nobody has a million frames in mind who says 1M. They are rounded down to pages.
  */
-enum parsed { NO_SIZE, SIZE, BEYOND };	/* it is more than the most */
-
 static enum parsed parse_size(const char *text, u32 most, struct sim_size *size)
 {
-	static const struct {
-		const char *suffix;
-		u64 times;
-		bool bytes;
-	} units[] = {
-		{ "", 1, false },	{ "k", 1024, false },
-		{ "%", 1, false },	{ "KiB", 1 << 10, true },
-		{ "M", 1 << 20, true },	{ "MiB", 1 << 20, true },
-		{ "G", 1 << 30, true },	{ "GiB", 1 << 30, true },
-		{ "T", 1ull << 40, true },	{ "TiB", 1ull << 40, true },
-	};
+	unsigned __int128 n;
+	const struct unit *unit;
+	u64 whole, fraction;
 	char *end;
-	size_t i;
-	u64 n;
 
-	/* What is too large for @n becomes the largest number. */
-	if (!leading_number(text, &n, &end) && errno != ERANGE)
+	if (!leading_decimal(text, &whole, &fraction, &end))
 		return NO_SIZE;
-	size->percent = *end == '%';
-	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (!strcasecmp(end, units[i].suffix))
-			break;
-	if (i == ARRAY_SIZE(units))
+	unit = find_unit(end);
+	if (!unit || (fraction && unit->times == 1))
 		return NO_SIZE;
-	if (n > UINT64_MAX / units[i].times)
-		return size->percent ? NO_SIZE : BEYOND;
-	n *= units[i].times;
-	if (units[i].bytes && n % PAGE_BYTES)
+	size->percent = end[strlen(end) - !!*end] == '%';
+	n = ((unsigned __int128)whole * FRACTION + fraction) * unit->times / FRACTION;
+	if (unit->bytes && n && n < PAGE_BYTES)
+		return BELOW;
+	n /= unit->bytes ? PAGE_BYTES : 1;
+	if (!n || (size->percent && n > 100 * SIM_PERCENT))
 		return NO_SIZE;
-	n /= units[i].bytes ? PAGE_BYTES : 1;
+	if (!size->percent && n > most)
+		return BEYOND;
 	size->nr = n;
-	if (!n || (size->percent && n > 100))
-		return NO_SIZE;
-	return size->percent || n <= most ? SIZE : BEYOND;
+	return SIZE;
 }
 
 bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size)
@@ -140,9 +171,12 @@ bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size)
 int sim_size_refuse(const char *what, char *text, u32 most, const char *want)
 {
 	struct sim_size size;
+	enum parsed why = parse_size(text, most, &size);
 	char frames[CLI_COMMAS];
 
-	if (parse_size(text, most, &size) == BEYOND)
+	if (why == BELOW)
+		cli_error("%s: want a page, 4 KiB, at least, not '%s'", what, cli_clean(text));
+	else if (why == BEYOND)
 		cli_error("%s: want %s frames (%u GiB) at most, not '%s'", what,
 			  cli_commas(frames, most), most >> 18, cli_clean(text));
 	else
@@ -244,7 +278,7 @@ static int set_warm_up(struct sim_job *job, char *text)
 
 	if (leading_number(text, &n, &end) && (!*end || !strcmp(end, "%")) &&
 	    n <= (*end ? 99 : SIM_MAX_ACCESSES)) {
-		job->warm_up = (struct sim_size){ n, *end };
+		job->warm_up = (struct sim_size){ *end ? n * SIM_PERCENT : n, *end };
 		return CLI_OK;
 	}
 	cli_error("--warm-up: want accesses (100000) or a part of them (25%%), not '%s'",

@@ -54,7 +54,7 @@ int sim_trace_open(struct sim_trace *t, const char *name)
 /* The accesses of @size are not counted. 0 or an exit code, said. */
 static int warm_up(const struct sim_size *size, struct sim_trace *t)
 {
-	u64 n = size->percent ? t->nr_accesses * size->nr / 100 : size->nr;
+	u64 n = size->percent ? t->nr_accesses * size->nr / (100 * SIM_PERCENT) : size->nr;
 	int ret;
 
 	if (n >= t->nr_accesses) {

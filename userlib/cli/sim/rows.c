@@ -171,10 +171,11 @@ static void run_all(const struct sim_job *job, struct sim_rows *rows)
 /* What @size is for @t: at least one frame, at most SIM_MAX_FRAMES. */
 static u32 frames_of(const struct sim_size *size, const struct sim_trace *t)
 {
+	const u64 all = 100 * SIM_PERCENT;
 	u64 n = size->nr;
 
 	if (size->percent)
-		n = ((u64)t->nr_pages * size->nr + 99) / 100;
+		n = (t->nr_pages * n + all - 1) / all;
 	return n < SIM_MAX_FRAMES ? n : SIM_MAX_FRAMES;
 }
 

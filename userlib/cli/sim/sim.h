@@ -67,7 +67,10 @@ enum sim_column {
 	SIM_NR_COLUMNS
 };
 
-/* A number of frames, or of percent of the pages that a trace has. */
+/* Thousandths of a percent, which parts of the pages of a trace are counted in. */
+#define SIM_PERCENT 1000
+
+/* A number of frames, or a part of the pages that a trace has. */
 struct sim_size {
 	u32 nr;
 	bool percent;
