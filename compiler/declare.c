@@ -93,6 +93,8 @@ static void make_array(struct ampc *c, struct ampc_decl *d)
 	default:
 		ampc_report(c, d->length->loc, ARRAY_TYPE, d->name,
 			    hipec_type_text(d->type));
+		if (d->type == AMPC_PAGE)
+			ampc_report(c, d->length->loc, PAGE_ARRAY, d->name);
 		d->length = NULL;
 	}
 }

@@ -102,6 +102,9 @@
 	X(UNKNOWN_FIELD, ERROR, "there is no page field '%s'")                \
 	X(NOT_A_FIELD, ERROR, "'%s' is %s, not a page field")                 \
 	X(DECLARE, NOTE, "declare it in Event Init() as '%s;'")                \
+	X(C_TYPE, NOTE, "there are only Int, Queue, Page and Field, declared in Event Init(): for '%s' write '%s'") \
+	X(C_FUNCTION, NOTE, "a function is an event, without parameters and a result: 'Event %s()'") \
+	X(PAGE_ARRAY, NOTE, "many pages are on a queue: 'Queue %s;'")          \
 	X(FIELD_OF, NOTE, "a page has it: write it behind one, as in 'page.%s'") \
 	X(WRONG_VALUE, ERROR, "%s and cannot be assigned to %s")              \
 	X(NOT_ASSIGNABLE, ERROR, "the left side of '%s' is not a variable")   \
@@ -153,7 +156,10 @@
 	X(VICTIM_PATH, WARNING, "event '%s' can end here without giving up a frame") \
 	X(QUEUE_NONE, WARNING, "event '%s' puts its page on no queue")        \
 	X(QUEUE_NONE_THEN, NOTE, "a page that is on no queue goes first, and Replace is not asked") \
-	X(VICTIM_HOW, NOTE, "a page gives up its frame by 'EnQueue(page, _free_queue, TAIL)' or 'Release(page)'")
+	X(KEY_CHANGES, WARNING, "key '%s' changes, and a page on '%s' stays where it is") \
+	X(KEY_CHANGES_HOW, NOTE, "'EnQueue(page, %s, TAIL)' puts it where its key says") \
+	X(VICTIM_RELEASED, WARNING, "event '%s' gives its frames to the system, and none to the fault that wants one") \
+	X(VICTIM_HOW, NOTE, "a page gives its frame to the fault by 'EnQueue(page, _free_queue, TAIL)'")
 
 /*
  * Names of warnings. Rows of AMPC_DIAGS that answer to one name stand together.
@@ -177,7 +183,9 @@
 	X(RELEASED_PATH, "released-page-path", 0, "a page that is used where one way leads after it gave up its frame") \
 	X(QUEUE_KEEPS, "unemptied-queue", 0, "a queue that pages are put on and never taken off") \
 	X(QUEUE_NONE, "unqueued-page", 1, "a PageFault that puts its page on no queue, where Replace takes them off one") \
+	X(KEY_CHANGES, "key-change", 1, "a key that changes where no page is put on the queue that it orders") \
 	X(VICTIM_NONE, "victim", 1, "a Replace that never gives up a frame")  \
+	X(VICTIM_RELEASED, "victim-released", 1, "a Replace that gives frames to the system alone, by Release") \
 	X(VICTIM_PATH, "victim-path", 0, "an end of Replace that is reached without giving up a frame")
 
 #endif /* AMPC_DIAG_H */

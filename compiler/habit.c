@@ -29,7 +29,10 @@ static const struct {
 	{ "Evict", "EnQueue(page, _free_queue, TAIL)" },
 	{ "Free", "EnQueue(page, _free_queue, TAIL)" },
 	{ "Referenced", "Ref(page)" }, { "Accessed", "Ref(page)" },
+	{ "Young", "Ref(page)" }, { "Used", "Ref(page)" },
 	{ "Dirty", "Mod(page)" }, { "Modified", "Mod(page)" },
+	{ "max", "if (a < b) a = b" }, { "min", "if (a > b) a = b" },
+	{ "abs", "if (a < 0) a = -a" },
 };
 
 /* Note what @name is called here; false if it is no habit. */
@@ -159,6 +162,68 @@ void ampc_habit_directive(struct ampc *c, const char *text, struct ampc_loc loc)
 	}
 }
 
+/* Words that types of C begin with. */
+static bool is_c_type(const char *name)
+{
+	static const char *const types[] = {
+		"void", "bool", "_Bool", "char", "short", "long", "signed", "unsigned", "float",
+		"double", "size_t", "uint32_t", "uint64_t", "int32_t", "int64_t", "u8", "u16",
+		"u32", "u64", "static", "inline", "extern", "struct", "union", "enum", "typedef",
+		"auto", "volatile", "def", "fn", "func", "function",
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (!strcmp(name, types[i]))
+			return true;
+	return false;
+}
+
+/* The name of a function that a line declares; or NULL. */
+static char *function_at(struct ampc *c, struct ampc_loc loc)
+{
+	const char *s, *end, *name;
+	size_t len;
+
+	s = ampc_source_line(c, loc.line, &len);
+	for (end = s; s && end < s + len && (is_word(*end) || strchr(" \t*", *end)); end++)
+		;
+	if (!s || end == s + len || *end != '(')
+		return NULL;
+	while (end > s && end[-1] == ' ')
+		end--;
+	for (name = end; name > s && is_word(name[-1]); name--)
+		;
+	return name < end ? ampc_strndup(c, name, end - name) : NULL;
+}
+
+/* A type of C: in front of a function, or of a variable. False: it is none. */
+static bool note_c_type(struct ampc_parser *p)
+{
+	const char *type = p->prev_name, *name = NULL;
+	char *function;
+
+	if (p->given != TOK_NAME)
+		return false;
+	if (is_c_type(p->value.word.name) && !(p->prev_token == TOK_NAME && type)) {
+		type = p->value.word.name;
+		function = function_at(p->c, p->look);
+		if (function) {
+			ampc_report(p->c, p->look, C_FUNCTION, function);
+			return true;
+		}
+	} else if (type && p->prev_token == TOK_NAME && is_c_type(type)) {
+		name = p->value.word.name;
+	} else {
+		return false;
+	}
+	if (!name || is_c_type(name))
+		name = "n";
+	ampc_report(p->c, p->look, C_TYPE, type,
+		    ampc_printf(p->c, "%s %s;", strcmp(type, "struct") ? "Int" : "Page", name));
+	return true;
+}
+
 /**
  * ampc_habit_syntax() - note what to write for a form that C has
  * @p:   parser, at the token that it cannot take; its error is the last one
@@ -181,6 +246,6 @@ bool ampc_habit_syntax(struct ampc_parser *p, struct ampc_loc loc)
 	else if (p->prev_token == TOK_RETURN)
 		ampc_report(p->c, loc, NO_RESULT);
 	else
-		return false;
+		return note_c_type(p);
 	return true;
 }

@@ -243,7 +243,30 @@ static void lint_event(const struct ampc_walk *common, struct ampc_event *ev)
 	if (ev->number == HIPEC_EVENT_REPLACE && !ev->does->gives) {
 		ampc_report(c, ev->loc, VICTIM_NONE, ev->name);
 		ampc_report(c, ev->loc, VICTIM_HOW);
+	} else if (ev->number == HIPEC_EVENT_REPLACE && !ev->does->frees) {
+		ampc_report(c, ev->loc, VICTIM_RELEASED, ev->name);
+		ampc_report(c, ev->loc, VICTIM_HOW);
 	}
+}
+
+static bool is_change(const struct ampc_expr *e)
+{
+	return e->kind == AMPC_ASSIGN || e->kind == AMPC_PRE || e->kind == AMPC_POST;
+}
+
+/* Keys that change, and pages that are put where their keys say. */
+static void sum_keys(struct ampc_does *sum, const struct ampc_expr *e)
+{
+	const struct ampc_expr *queue = e->kind == AMPC_CALL && !e->event && e->a &&
+					e->opcode == HIPEC_OP_ENQUEUE ? e->a->next : NULL;
+	u32 i;
+
+	sum->fills |= queue || (e->kind == AMPC_CALL && e->event && e->event->does->fills);
+	if (is_change(e) && e->a->kind == AMPC_MEMBER && e->a->symbol)
+		sum->changes[e->a->symbol->slot] = e;
+	for (i = 0; e->kind == AMPC_CALL && e->event && i < HIPEC_NR_SLOTS; i++)
+		if (!sum->changes[i])
+			sum->changes[i] = e->event->does->changes[i];
 }
 
 /* What an expression does, wherever it stands. */
@@ -257,12 +280,16 @@ static void sum_expr(struct ampc_does *sum, const struct ampc_expr *e)
 		sum_expr(sum, arg);
 	sum_expr(sum, e->b);
 	sum_expr(sum, e->c);
+	sum_keys(sum, e);
 	if (e->kind == AMPC_ASSIGN && e->type == AMPC_PAGE &&
 	    e->a->kind == AMPC_NAME)
 		ampc_slots_put(&sum->set, e->a->symbol->slot, true);
 	if (e->kind != AMPC_CALL)
 		return;
 	sum->gives |= e->event ? e->event->does->gives : ampc_gives_frame(e);
+	sum->frees |= e->event ? e->event->does->frees :
+		      e->opcode == HIPEC_OP_REQUEST ||
+		      (e->opcode == HIPEC_OP_ENQUEUE && ampc_gives_frame(e));
 	sum->keeps |= e->event ? e->event->does->keeps :
 		      e->opcode == HIPEC_OP_ENQUEUE && !ampc_gives_frame(e);
 	sum->takes |= e->event ? e->event->does->takes :
@@ -319,6 +346,28 @@ static void check_kept(struct ampc *c)
 		return;
 	ampc_report(c, fault->loc, QUEUE_NONE, fault->name);
 	ampc_report(c, fault->loc, QUEUE_NONE_THEN);
+}
+
+/*
+ * A queue keeps its order when a key changes, until the page is put on it anew. An event
+ * that puts a page on any queue may have taken it off that one.
+ */
+static void check_keys(struct ampc *c, const struct ampc_queues *queues)
+{
+	const struct ampc_symbol *queue;
+	const struct ampc_event *ev;
+
+	for (ev = c->events; ev; ev = ev->next)
+		for (queue = c->symbols; queue; queue = queue->next) {
+			if (ev->calls_to || !queue->key || ev->does->fills ||
+			    !queues->is_filled[queue->slot] ||
+			    !ev->does->changes[queue->key->slot])
+				continue;
+			ampc_report(c, ev->does->changes[queue->key->slot]->loc, KEY_CHANGES,
+				    queue->key->name, queue->name);
+			ampc_report(c, ev->does->changes[queue->key->slot]->loc, KEY_CHANGES_HOW,
+				    queue->name);
+		}
 }
 
 static void check_queues(struct ampc *c, const struct ampc_queues *q)
@@ -388,6 +437,7 @@ void ampc_lint(struct ampc *c)
 		lint_event(&common, ev);
 	check_queues(c, &queues);
 	check_kept(c);
+	check_keys(c, &queues);
 	ampc_misread(c);
 	ampc_tidy(c);
 }

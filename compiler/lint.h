@@ -55,9 +55,12 @@ struct ampc_meet {
 /* What an event does as a whole, with those that it calls. */
 struct ampc_does {
 	bool gives;
+	bool frees;			/* gives the fault a frame, or asks for one */
 	bool keeps;			/* puts a page on a queue, */
 	bool takes;			/* or takes one off */
 	struct ampc_slots set;		/* anywhere in it */
+	bool fills;			/* puts a page on a queue, also on that of free ones */
+	const struct ampc_expr *changes[HIPEC_NR_SLOTS];	/* of fields, by slot */
 	struct ampc_slots needs;	/* used as the caller left them */
 	struct ampc_path end;		/* what its caller finds behind it */
 };

@@ -479,8 +479,7 @@ static u8 add_flag(struct ampc_parser *p, struct ampc_loc loc, u8 flags,
 }
 
 /* Bison's own errors: its stack is bounded. */
-static void yyerror(struct ampc_loc *loc, struct ampc_parser *p,
-		    const char *text)
+static void yyerror(struct ampc_loc *loc, struct ampc_parser *p, const char *text)
 {
 	(void)text;
 	p->c->has_lost_event = true;
@@ -567,7 +566,8 @@ static int yyreport_syntax_error(const yypcontext_t *ctx,
 	if (p->place.has_open_comment)
 		return 0;
 	/* What is missing at the end of a line is shown there. */
-	if (p->prev.line && p->prev.end_line < loc.line) {
+	if (p->prev.line && p->prev.end_line < loc.line &&
+	    !(has(&w, TOK_EVENT) && p->given == TOK_NAME)) {
 		loc.line = loc.end_line = p->prev.end_line;
 		loc.col = p->prev.end_col;
 		loc.end_col = loc.col + 1;

@@ -71,7 +71,7 @@ struct ampc_symbol *ampc_check_field(struct ampc *c, const char *name,
 	if (c->has_lost_decl)
 		return NULL;
 	ampc_report(c, loc, UNKNOWN_FIELD, name);
-	if (!ampc_suggest_field(c, name, loc))
+	if (!ampc_habit_name(c, name, loc) && !ampc_suggest_field(c, name, loc))
 		ampc_report(c, loc, DECLARE, ampc_printf(c, "Field %s", name));
 	return NULL;
 }

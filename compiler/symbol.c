@@ -120,6 +120,12 @@ static struct nearest nearest_start(const char *name)
 	return (struct nearest){ .name = name, .distance = wrong + 1 };
 }
 
+/* A habit of C is meant rather than a name that differs in more than a letter. */
+static bool is_near(const struct nearest *n)
+{
+	return n->best && n->distance <= 1;
+}
+
 static void nearest_note(struct ampc *c, const struct nearest *n,
 			 struct ampc_loc loc)
 {
@@ -214,7 +220,7 @@ void ampc_suggest_operand(struct ampc *c, const char *name,
 	for (sym = c->symbols; sym; sym = sym->next)
 		if (sym->kind != AMPC_UNDECLARED_NAME)
 			consider(&n, sym->name);
-	if (!n.best && ampc_habit_name(c, name, loc))
+	if (!is_near(&n) && ampc_habit_name(c, name, loc))
 		return;
 	consider_types(&n);
 	nearest_note(c, &n, loc);
@@ -230,7 +236,7 @@ void ampc_suggest_callee(struct ampc *c, const char *name,
 
 	for (ev = c->events; ev; ev = ev->next)
 		consider(&n, ev->name);
-	if (!n.best && ampc_habit_name(c, name, loc))
+	if (!is_near(&n) && ampc_habit_name(c, name, loc))
 		return;
 	for (opcode = 0; opcode < ARRAY_SIZE(hipec_ops); opcode++)
 		if (ampc_builtin_is(opcode))

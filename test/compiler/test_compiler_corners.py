@@ -9,7 +9,7 @@ from test_compiler import built, run  # noqa: F401
 
 pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
 
-REST = "Event Replace() { Release(page); }\n"
+REST = "Event Replace() { EnQueue(page, _free_queue, TAIL); }\n"
 INIT = "Event Init() { Int v; Queue q; Page page; }\n"
 
 

@@ -11,7 +11,7 @@ from test_compiler import AMPC, ERR, OK, POLICIES, ROOT, WARN, built, expected, 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
 UNUSED = ("Event Init() { Queue q; }\nEvent PageFault() { EnQueue(FindPA(0), q, TAIL); }\n"
-          "Event Replace() { Release(DeQueue(q, HEAD)); }\nEvent Acess() { }\n")
+          "Event Replace() { EnQueue(DeQueue(q, HEAD), _free_queue, TAIL); }\nEvent Acess() { }\n")
 
 
 def table():
@@ -139,10 +139,10 @@ def test_a_page_without_a_frame_can_be_named_with_ghosts(use, needs_frame):
 def test_what_has_an_answer_for_no_page_has_one_for_a_page_that_is_gone():
     for use in ("n = Resident(page);", "n = InQ(page, q);", "n = page == NONE;", "Copy(page);",
                 "if (page) n = 1;"):
-        assert warnings("", f"Release(page); {use}", "") == []
+        assert warnings("", f"EnQueue(page, _free_queue, TAIL); {use}", "") == []
 
 
-PUT = "if (n) EnQueue(page, r, TAIL); else Release(page);"
+PUT = "if (n) EnQueue(page, r, TAIL); else EnQueue(page, _free_queue, TAIL);"
 
 
 @pytest.mark.parametrize("more, lost", [
@@ -183,10 +183,10 @@ def test_a_frame_may_be_given_by_what_replace_calls():
     for call in ("Give();", loop, "Two();"):
         source = ("Event Init() { Queue q; Int n; }\nEvent PageFault() { EnQueue(FindPA(FaultedAddress),"
                   f" q, TAIL); }}\nEvent One() {{ Give(); }}\nEvent Replace() {{ {call} One(); }}\n"
-                  "Event Two() { One(); }\nEvent Give() { Release(DeQueue(q, HEAD)); }\n")
+                  "Event Two() { One(); }\nEvent Give() { EnQueue(DeQueue(q, HEAD), _free_queue, TAIL); }\n")
         for text in (source, source.replace("} One();", "}").replace("; One();", ";")):
             assert "victim" not in run("-Wall", "-S", "-", source=text).stderr
-    assert "victim" in run("-S", "-", source=source.replace("Release(", "Flush(")).stderr
+    assert "victim" in run("-S", "-", source=source.replace("_free_queue", "q")).stderr
 
 
 def test_where_a_page_was_given_up_is_said_of_the_first_pages():

@@ -148,7 +148,7 @@ struct hipec_image_event {
 	X(INDEX,       0x24, "an index outside its array, or an empty range") \
 	X(FUEL,        0x30, "an event ran more commands than it may")       \
 	X(OVERTIME,    0x31, "an event ran over its time and was given up")  \
-	X(NO_VICTIM,   0x40, "Replace gave no frame too many times in a row") \
+	X(NO_VICTIM,   0x40, "Replace put no page on _free_queue too many times in a row") \
 	X(LATE,        0x41, "events ran over their time too many times in a row") \
 	X(WORSE,       0x42, "FIFO with a second chance would have had far fewer faults, window after window") \
 	X(BROKEN,      0x50, "the module found its own tables wrong")

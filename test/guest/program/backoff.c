@@ -87,7 +87,7 @@ static void refused_until_the_wait_is_over(void)
 	set_wait("1000000");
 	CHECK_EQ(use(3000), NO_VICTIM);
 	CHECK_EQ(load(HIPEC_LOAD_SHARE, NULL, log, sizeof(log)), -EAGAIN);
-	CHECK(strstr(log, "policy 'wait-1' was revoked once: Replace gave no frame too many times in a row; it may share the pool again in "));
+	CHECK(strstr(log, "policy 'wait-1' was revoked once: Replace put no page on _free_queue too many times in a row; it may share the pool again in "));
 	CHECK(strstr(log, " s (module parameter backoff_ms)"));
 	/* It has its own frames to try again with. */
 	CHECK_EQ(load(0, NULL, NULL, 0), 0);
