@@ -52,7 +52,7 @@ EXAMPLES = re.findall(r"^    (.*)$", "".join(
 # What needs the module ends with 1 where it is missing, after its words were understood.
 NEEDS_MODULE = ("attach", "detach", "swap", "status", "top", "log", "record")
 # Others that do not end with 0 here: (exit codes, what they say).
-WANT = {"try": ((0, 3, 4), "worth it"), "doctor": ((0, 1), "kernel"),
+WANT = {"try": ((0, 3, 4), "worth it|nothing to save"), "doctor": ((0, 1), "kernel"),
         "sim --verdict=5": ((0, 3, 4), "gain"),
         "record --check": ((1,), "minute.record: No such file"),
         "status --metrics": ((1,), "hipec.prom: No such file|/dev/hipec is missing"),

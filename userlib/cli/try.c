@@ -6,43 +6,16 @@
  */
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
-#include <math.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "input.h"
 #include "program.h"
-#include "sim/sim.h"
-#include "trace/trace.h"
-
-#define OVER "lru"	/* about what operating systems do */
-
-struct try {
-	char *frames;		/* of --frames, or NULL */
-	const char *policies;	/* of --policy, or NULL */
-	bool no_maps;
-	char **keep;		/* options of hipec trace that say what matters */
-	size_t nr_keep;
-	char *trace;		/* its file, to free() */
-	char **command;		/* NULL: there was only a trace */
-	FILE *out;
-};
-
-/* Of so many pages. */
-#define SIZE(pages) cli_memory((char [CLI_COUNT]){ 0 }, (u64)(pages) << 12)
-
-/* As --budget and --frames take it. */
-static const char *budget_text(char *text, size_t size, u32 frames)
-{
-	if (frames % 256)
-		snprintf(text, size, "%u", frames);
-	else
-		snprintf(text, size, "%uM", frames / 256);
-	return text;
-}
+#include "try.h"
 
 /* Hand an option on to hipec trace, as one word. */
 static bool keep_option(struct try *t, const char *name, const char *value)
@@ -59,10 +32,36 @@ static bool keep_option(struct try *t, const char *name, const char *value)
 	return true;
 }
 
+/*
+ * The name of a trace that is not there yet: PROGRAM.trace, PROGRAM.2.trace and so on; in
+ * a folder for temporary files, where nothing can be written here. NULL: no memory.
+ */
+static char *new_name(const char *program)
+{
+	const char *base = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
+	const char *folder = "", *slash = "", *other = getenv("TMPDIR");
+	char *name;
+	u32 i;
+
+	if (access(".", W_OK)) {
+		folder = other && *other ? other : "/tmp";
+		slash = "/";
+		cli_error("nothing can be written here: the trace goes to %s", folder);
+	}
+	if (asprintf(&name, "%s%s%s.trace", folder, slash, base) < 0)
+		return NULL;
+	for (i = 2; !access(name, F_OK); i++) {
+		free(name);
+		if (asprintf(&name, "%s%s%s.%u.trace", folder, slash, base, i) < 0)
+			return NULL;
+	}
+	return name;
+}
+
 static const struct option_row options[] = {
 	{ 'f', "frames", "LIST",
-	  .help = "sizes of memory, as of hipec sim: 64M, 4096, 10%; without it 10%,25%,50%,75%"
-		  " of the pages that are accessed" },
+	  .help = "sizes of memory, as of hipec sim: 64M, 4096, 10%; without it about a tenth to"
+		  " three quarters of the pages that are accessed" },
 	{ 'p', "policy", "LIST", .help = "these policies, as of hipec sim" },
 	{ 'o', "output", "FILE", .help = "the trace; without it PROGRAM.trace" },
 	{ LONG('M'), "no-mmap", NULL,
@@ -76,7 +75,7 @@ static const struct option_row options[] = {
 
 static int parse(struct try *t, int argc, char **argv)
 {
-	const char *out = NULL, *slash;
+	const char *out = NULL;
 	bool program;
 	int opt;
 
@@ -113,37 +112,28 @@ static int parse(struct try *t, int argc, char **argv)
 			  cli_clean(strdupa(argv[optind])));
 		return CLI_USAGE;
 	}
-	slash = strrchr(argv[optind], '/');
 	if (!program || out)
 		t->trace = strdup(program ? out : argv[optind]);
-	else if (asprintf(&t->trace, "%s.trace", slash ? slash + 1 : argv[optind]) < 0)
-		t->trace = NULL;
+	else
+		t->trace = new_name(argv[optind]);
 	if (t->trace)
 		return CLI_OK;
 	cli_error("%s", strerror(ENOMEM));
 	return CLI_FAILED;
 }
 
-/* hipec trace, in a process of its own: it ends as the program does. */
-static int take_trace(const struct try *t)
+/* hipec trace, in the child; what became of it goes into the pipe. */
+static void trace_and_exit(const struct try *t, int to)
 {
-	size_t nr = 0, n = 0, i;
-	struct stat st;
 	char **argv;
-	int status;
-	pid_t child;
+	size_t nr = 0, n = 0, i;
+	struct cli_taken taken;
+	int ret = CLI_FAILED;
 
-	unlink(t->trace);
 	while (t->command[nr])
 		nr++;
 	argv = calloc(nr + t->nr_keep + 6, sizeof(*argv));
-	child = argv ? fork() : -1;
-	if (child < 0) {
-		cli_error("%s", strerror(errno));
-		free(argv);
-		return CLI_FAILED;
-	}
-	if (!child) {
+	if (argv) {
 		argv[n++] = "trace";
 		argv[n++] = "-o";
 		argv[n++] = t->trace;
@@ -154,131 +144,113 @@ static int take_trace(const struct try *t)
 		argv[n++] = "--";
 		memcpy(argv + n, t->command, nr * sizeof(*argv));
 		optind = 1;
-		exit(cli_trace_program(n + nr, argv));
+		ret = cli_trace_take(n + nr, argv, &taken);
+		free(argv);
 	}
-	free(argv);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+	if (!ret && write(to, &taken, sizeof(taken)) != sizeof(taken))
+		ret = CLI_FAILED;
+	exit(ret);
+}
+
+static volatile sig_atomic_t tracer;
+
+/* The tracer hands it to the program, and writes the trace; Ctrl-C it has heard itself. */
+static void hand_on(int sig)
+{
+	if (sig == SIGTERM || sig == SIGHUP)
+		kill(tracer, sig);
+}
+
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	const struct sigaction on = { .sa_handler = hand_on, .sa_flags = SA_RESTART };
+	struct sigaction old;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &on, NULL);
+}
+
+/* hipec trace, in a process of its own: it waits for all that the program starts. */
+static int run_tracer(struct try *t)
+{
+	int pipes[2], status;
+	ssize_t n;
+
+	if (pipe(pipes)) {
+		cli_error("%s", strerror(errno));
+		return CLI_FAILED;
+	}
+	tracer = fork();
+	if (!tracer) {
+		close(pipes[0]);
+		fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
+		trace_and_exit(t, pipes[1]);
+	}
+	catch_signals();
+	close(pipes[1]);
+	n = tracer < 0 ? 0 : read(pipes[0], &t->taken, sizeof(t->taken));
+	close(pipes[0]);
+	while (tracer > 0 && waitpid(tracer, &status, 0) < 0 && errno == EINTR)
 		;
-	status = cli_program_status(status);
-	if (status == CLI_NOT_FOUND || status == CLI_NOT_RUN)
-		return status;		/* said */
-	if (status)
+	if (n == sizeof(t->taken))
+		return CLI_OK;
+	return tracer > 0 && WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) :
+									CLI_FAILED;
+}
+
+/* What of the program's reads is known not to be in the trace; NULL: nothing. */
+static const char *missing(const struct cli_taken *taken)
+{
+	if (taken->nr_uring || taken->rings)
+		return "what it read by io_uring is not in the trace";
+	if (taken->nr_aio)
+		return "what it read by aio is not in the trace";
+	if (taken->nr_silent)
+		return "what that program read is not in the trace";
+	if (taken->lost)
+		return "records are missing";
+	if (taken->no_stdio)
+		return "streams (stdio) are not in the trace";
+	if (taken->untraced_pages > taken->pages)
+		return "more was mapped without being traced than is in the trace";
+	return NULL;
+}
+
+static int take_trace(struct try *t)
+{
+	const char *why;
+	int ret = run_tracer(t);
+
+	if (ret)
+		return ret;		/* said */
+	if (t->taken.status)
 		cli_error("%s ended with %d; what it did until then counts",
-			  cli_clean(strdupa(t->command[0])), status);
-	if (!stat(t->trace, &st))
+			  cli_clean(strdupa(t->command[0])), t->taken.status);
+	if (t->taken.failed)
+		return CLI_FAILED;
+	why = missing(&t->taken);
+	if (why) {
+		fprintf(t->out, "no verdict: %s\n", why);
+		if (t->taken.nr_silent)
+			cli_try_say_strace(t);
+		return CLI_FAILED;
+	}
+	if (t->taken.accesses)
 		return CLI_OK;
 	cli_error("no accesses were seen, so there is nothing to try (docs/user/traces.md)");
 	return CLI_FAILED;
 }
 
-/* The cell where most is gained, in percent, or of those the one with most room. */
-static const struct sim_cell *best_cell(const struct sim_job *job,
-					const struct sim_rows *rows)
-{
-	const struct sim_cell *best = NULL;
-	double gain, most = 0;
-	size_t i;
-
-	for (i = 0; i < rows->nr_cells; i++) {
-		const struct sim_cell *cell = &rows->cell[i];
-
-		if (best && sim_verdict(job, cell) < sim_verdict(job, best))
-			continue;
-		if (!sim_verdict_gain(cell, sim_verdict(job, cell) == SIM_VERDICT_GAIN ?
-				      cell->best : cell->opt, &gain))
-			continue;
-		if (!best || sim_verdict(job, cell) > sim_verdict(job, best) ||
-		    gain > most) {
-			best = cell;
-			most = gain;
-		}
-	}
-	return best;
-}
-
-/* Whether there is nothing to keep, at any size of memory. */
-static bool all_read_once(const struct sim_rows *rows)
-{
-	u64 pages = rows->row->trace->nr_pages;
-	size_t i;
-
-	for (i = 0; i < rows->nr_cells; i++)
-		if (rows->cell[i].over->r.faults > pages + pages / 33)
-			return false;
-	return true;
-}
-
-/* An argument as a shell takes it. */
-static void put_word(FILE *out, char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,@%+-";
-
-	cli_clean(word);
-	if (*word && !word[strspn(word, plain)]) {
-		fprintf(out, " %s", word);
-		return;
-	}
-	fputs(" '", out);
-	for (; *word; word++)
-		fprintf(out, *word == '\'' ? "'\\''" : "%c", *word);
-	fputc('\'', out);
-}
-
-static void say_next(const struct try *t, const char *policy, u32 frames)
-{
-	char budget[32];
-	size_t i;
-
-	budget_text(budget, sizeof(budget), frames);
-	if (policy) {
-		fprintf(t->out, "next: hipec run --policy %s --budget %s --", policy, budget);
-		for (i = 0; t->command && t->command[i]; i++)
-			put_word(t->out, strdupa(t->command[i]));
-		fprintf(t->out, "%s\n", t->command ? "" : " PROGRAM");
-	}
-	fprintf(t->out, "%s hipec profile --policy " OVER ",%s%sopt --frames %s --output report.html",
-		policy ? "and: " : "next:", policy ?: "", policy ? "," : "", budget);
-	put_word(t->out, strdupa(t->trace));
-	fputc('\n', t->out);
-}
-
-static void say(const struct try *t, const struct sim_job *job, const struct sim_rows *rows)
-{
-	const struct sim_cell *cell = best_cell(job, rows);
-	enum sim_verdict verdict = cell ? sim_verdict(job, cell) : SIM_VERDICT_UNKNOWN;
-	double gain = 0;
-	u32 frames;
-
-	if (verdict == SIM_VERDICT_UNKNOWN) {
-		fprintf(t->out, "nothing to compare: no page was read\n");
-		return;
-	}
-	frames = cell->row->frames;
-	sim_verdict_gain(cell, verdict == SIM_VERDICT_GAIN ? cell->best : cell->opt, &gain);
-	if (verdict == SIM_VERDICT_GAIN)
-		fprintf(t->out, "worth it: with %s, %s reads %s instead of %s (-%.0f %%); least possible: %s\n",
-			SIZE(frames), cell->best->policy->name, SIZE(cell->best->r.faults),
-			SIZE(cell->over->r.faults), gain, SIZE(cell->opt->r.faults));
-	else if (verdict == SIM_VERDICT_ROOM)
-		fprintf(t->out, "not worth it with these policies: none reads %g %% less than %s; with %s, one of its own could read up to %.0f %% less\n",
-			job->least, job->over, SIZE(frames), gain);
-	else if (all_read_once(rows))
-		fprintf(t->out, "not worth it: each page is read about once, so no policy and no more memory can help\n");
-	else
-		fprintf(t->out, "not worth it: with none of these sizes of memory any policy can read %g %% less than %s; only more memory helps, of %s in all\n",
-			job->least, job->over, SIZE(cell->row->trace->nr_pages));
-	say_next(t, verdict == SIM_VERDICT_GAIN ? cell->best->policy->name : NULL, frames);
-}
-
-/* What --policy auto would come to: in place it is told each access, as in exact mode. */
-static int say_auto(const struct try *t, const struct sim_cell *cell)
+/* What --policy auto would come to, with the memory of a cell. */
+static int run_auto(const struct try *t, const struct sim_cell *cell, struct cli_try_auto *found)
 {
 	static char policy[] = "auto", mode[] = "exact";
 	struct sim_job job = { 0 };
-	const struct sim_row *row;
 	struct sim_rows rows;
 	char frames[32];
-	double gain;
 	int ret;
 
 	snprintf(frames, sizeof(frames), "%u", cell->row->frames);
@@ -287,17 +259,17 @@ static int say_auto(const struct try *t, const struct sim_cell *cell)
 	      sim_job_open(&job, (char **)&t->trace, 1);
 	if (!ret) {
 		ret = sim_rows_make(&job, &rows) ?: sim_rows_run(&job, &rows);
-		row = rows.row;
-		if (!ret && sim_verdict_gain(cell, row, &gain))
-			fprintf(t->out, "auto: finds %s while the program runs, and reads %s (%+.0f %%)\n",
-				job.team[row->league.runs].name, SIZE(row->r.faults), -gain);
+		found->faults = rows.row->r.faults;
+		snprintf(found->policy, sizeof(found->policy), "%s",
+			 job.team[rows.row->league.runs].name);
 		sim_rows_free(&rows);
 	}
 	sim_job_close(&job);
 	return ret;
 }
 
-static int simulate(const struct try *t)
+/* What the rows say, and what is to be run next. */
+static int judge(const struct try *t, const struct sim_job *job, const struct sim_rows *rows)
 {
 	static const int code[] = {
 		[SIM_VERDICT_UNKNOWN] = CLI_NO_GAIN_POSSIBLE,
@@ -305,26 +277,40 @@ static int simulate(const struct try *t)
 		[SIM_VERDICT_ROOM] = CLI_NO_GAIN,
 		[SIM_VERDICT_GAIN] = CLI_OK,
 	};
-	/* Those of production that suit any program; the league's order. */
-	static char usual[] = OVER ",mru,scan-resistant,s3-fifo,sieve,arc,2q,opt";
-	static char sizes[] = "10%,25%,50%,75%";
+	const struct sim_cell *cell = cli_try_best(job, rows);
+	enum sim_verdict verdict = cell ? sim_verdict(job, cell) : SIM_VERDICT_UNKNOWN;
+	struct cli_try_auto found = { .faults = UINT64_MAX };
+	int ret = verdict == SIM_VERDICT_GAIN ? run_auto(t, cell, &found) : CLI_OK;
+
+	if (ret)
+		return ret;
+	cli_try_say(t, job, rows, &found);
+	return code[verdict];
+}
+
+static int simulate(const struct try *t)
+{
+	/* Those of auto, whose accesses it is told in place, as in exact mode. */
+	static char usual[] = CLI_TRY_OVER "," SIM_LEAGUE ",opt";
+	static char mode[] = "exact";
 	struct sim_job job = { .least = SIM_LEAST_GAIN, .verdict = true };
-	const struct sim_cell *cell;
+	char sizes[CLI_TRY_SIZES];
 	struct sim_rows rows;
 	int ret;
 
 	ret = sim_args_set(&job, 'p', t->policies ? strdupa(t->policies) : usual) ?:
-	      sim_args_set(&job, 'f', t->frames ?: sizes) ?: sim_args_fill(&job) ?:
+	      sim_args_set(&job, 'm', mode) ?:
+	      (t->frames ? sim_args_set(&job, 'f', t->frames) : CLI_OK) ?: sim_args_fill(&job) ?:
 	      sim_job_open(&job, (char **)&t->trace, 1);
+	if (!ret && cli_try_is_small(t, &job.trace[0]))
+		ret = CLI_NO_GAIN_POSSIBLE;	/* said */
+	if (!ret && !t->frames) {
+		job.nr_sizes = 0;	/* what the trace has decides */
+		ret = sim_args_set(&job, 'f', cli_try_sizes(&job.trace[0], sizes));
+	}
 	if (!ret) {
-		ret = sim_rows_make(&job, &rows) ?: sim_rows_run(&job, &rows);
-		if (!ret) {
-			say(t, &job, &rows);
-			cell = best_cell(&job, &rows);
-			ret = code[cell ? sim_verdict(&job, cell) : SIM_VERDICT_UNKNOWN];
-			if (ret == CLI_OK)
-				ret = say_auto(t, cell);
-		}
+		ret = sim_rows_make(&job, &rows) ?: sim_rows_run(&job, &rows) ?:
+		      judge(t, &job, &rows);
 		sim_rows_free(&rows);
 	}
 	sim_job_close(&job);
@@ -350,8 +336,8 @@ const struct cli_verb cli_verb_try = {
 	.name = "try", .run = cli_try, .group = CLI_GROUP_FIND,
 	.usage = "[OPTION...] TRACE|-- PROGRAM...",
 	.summary = "say whether a policy is worth it for a program, and what to run next",
-	.help = "Takes the program's trace, or reads one, runs the policies that are fit for"
-		" production on it at a few sizes of memory, beside lru, which is about what"
+	.help = "Takes the program's trace, or reads one, runs the policies of --policy auto"
+		" on it at a few sizes of memory, beside lru, which is about what"
 		" operating systems do, and the optimum. Needs neither root nor the module."
 		" docs/user/first-steps.md has an example. A program may ignore its policy:"
 		" hipec run says which accesses it acts on.",

@@ -212,7 +212,9 @@ static int read_access(struct reader *d, const struct tracechan_slot *slot)
 		k->file = add_file(d, k);
 		if (k->file < 0)
 			return k->file;
+		d->files.file[k->file].own = true;
 	}
+	d->files.file[k->file].own &= slot->own;
 	d->files.context = slot->context;
 	return trace_access(d->r, &d->files, k->file, slot->offset, slot->bytes,
 			    slot->kind == TRACECHAN_WRITE);
@@ -266,8 +268,10 @@ static void say_silent(const void *node, VISIT visit, void *closure)
 	const struct known *k = *(const struct known *const *)node;
 	struct tracechan_found *found = closure;
 
-	if ((visit == postorder || visit == leaf) && k->silent)
+	if ((visit == postorder || visit == leaf) && k->silent) {
+		found->nr_silent++;
 		found->silent(k->name, found);
+	}
 }
 
 static int read_all(struct reader *d, struct sim_trace *t)
@@ -317,6 +321,9 @@ int tracechan_read(struct tracechan *c, struct sim_trace *t,
 
 	*err = (struct sim_error){ 0 };
 	found->nr_lost = c->head->nr_slots;
+	found->nr_uring = c->head->nr_uring;
+	found->nr_aio = c->head->nr_aio;
+	found->rings = c->head->rings;
 	if (fstat(c->fd, &st))
 		return -errno;
 	if (st.st_size > TRACECHAN_HEAD) {

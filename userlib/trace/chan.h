@@ -36,7 +36,7 @@ enum tracechan_kind {
 struct tracechan_slot {
 	uint16_t kind;		/* written last */
 	uint16_t part;		/* of several slots */
-	uint32_t unused;
+	uint32_t own;		/* the process is an interpreter */
 	uint64_t id;		/* of the file; else the process */
 	union {
 		struct {
@@ -55,6 +55,8 @@ struct tracechan_head {
 	uint32_t frames;	/* through frame pointers, not unwind tables */
 	uint32_t map_pages;	/* of mapped files that are open at a time; 0: all */
 	uint32_t no_stdio;	/* a program's stdio could not be seen */
+	uint64_t nr_uring, nr_aio;	/* requests that were not traced */
+	uint32_t rings;		/* of io_uring that were seen, whatever was requested there */
 	uint64_t nr_slots;	/* taken, also if there was no room for them */
 	pthread_mutex_t lock[TRACECHAN_LOCKS];	/* of positions in files */
 };

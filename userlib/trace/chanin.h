@@ -24,6 +24,9 @@ struct tracechan_found {
 	u64 nr_lost;	/* slots that nothing was written to */
 	u64 untraced_bytes;	/* of files, mapped where touches were not seen */
 	u32 untraced_files;
+	u64 nr_uring, nr_aio;	/* requests that were not traced */
+	bool rings;		/* of io_uring were there */
+	u32 nr_silent;		/* programs that nothing was heard of */
 	/* Given; a program that was started, and of which nothing was heard. */
 	void (*silent)(const char *name, struct tracechan_found *found);
 };

@@ -12,32 +12,42 @@
 #include "reader.h"
 
 /*
- * Files that a loader, a C library or an interpreter reads of itself, whatever program
- * runs: by their whole name.
+ * Files that a loader or a C library reads of itself, whatever program runs: by their
+ * whole name.
  */
-static const char *const own[] = {
+static const char *const of_libraries[] = {
 	"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/etc/locale.alias",
 	"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/host.conf", "/etc/hosts",
 	"/etc/resolv.conf", "/etc/inputrc", "/etc/terminfo/*", "/usr/share/terminfo/*",
 	"/lib/terminfo/*", "/usr/share/zoneinfo/*", "/usr/share/locale/*",
 	"/usr/lib/locale/*", "*/gconv/gconv-modules*",
 	"*.so", "*.so.[0-9]*",				/* plug-ins, of all */
+	NULL
+};
+
+/* And what interpreters do; to any other program they are files like others. */
+static const char *const of_interpreters[] = {
 	"*.py", "*.pyc", "*.pth", "*/pyvenv.cfg",	/* Python */
 	"*/lib/python3*/*.zip",
 	"*/perl5/*.p[lmh]", "*/perl/*.p[lmh]", "*/perl-base/*.p[lmh]",
 	"*/ruby/*.rb", "*/rubygems*/*.rb",
 	"*/node_modules/*.js", "*/node_modules/*.json",
-	"*/lib/modules", "*/lib/tzdb.dat", "*/lib/jvm.cfg",	/* Java's runtime */
+	"*/lib/modules", "*/lib/tzdb.dat", "*/lib/jvm.cfg", "*.jsa",	/* Java's runtime */
+	NULL
 };
 
-static bool is_own(const char *name)
+static bool is_listed(const char *const *list, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (!fnmatch(own[i], name, 0))
+	for (; *list; list++)
+		if (!fnmatch(*list, name, 0))
 			return true;
 	return false;
+}
+
+static bool is_own(const struct sim_region *region)
+{
+	return is_listed(of_libraries, region->name) ||
+	       (region->own && is_listed(of_interpreters, region->name));
 }
 
 static bool is_asked_for(const struct trace_keep *k, const char *name)
@@ -108,7 +118,7 @@ static bool *choose(const struct sim_trace *t, const struct trace_keep *k)
 
 	for (i = 0; stays && pages && i < t->nr_regions; i++)
 		stays[i] = pages[i] >= k->min_pages && is_asked_for(k, t->region[i].name) &&
-			   !(k->leave_own && is_own(t->region[i].name));
+			   !(k->leave_own && is_own(&t->region[i]));
 	if (stays && pages)
 		stays[i] = !k->nr_only && pages[i] >= k->min_pages;
 	else {

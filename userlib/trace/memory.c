@@ -308,7 +308,9 @@ int trace_add_region(struct trace_in *r, struct sim_trace *t, u64 first, u64 nr,
 	copy = strndup(name, length);
 	if (!copy)
 		return -ENOMEM;
-	t->region[t->nr_regions++] = (struct sim_region){ first, nr, copy };
+	t->region[t->nr_regions++] = (struct sim_region){
+		.pgno = first, .nr = nr, .name = copy,
+	};
 	return 0;
 }
 

@@ -42,6 +42,7 @@ struct sim_tag {
 struct sim_region {
 	u32 pgno;
 	u32 nr;		/* pages; 0: all up to the last possible one */
+	bool own;	/* of an interpreter, as far as only such ones accessed it */
 	char *name;
 };
 

@@ -50,10 +50,14 @@ static int name_range(struct trace_in *r, struct trace_files *f, struct sim_trac
 {
 	const char *name = trace_name_text(&f->names, file);
 	char made[TRACE_MAX_NAME];
+	int ret;
 
 	if (!*name)
 		return 0;
-	return trace_add_region(r, t, first, nr, made, make_name(name, made));
+	ret = trace_add_region(r, t, first, nr, made, make_name(name, made));
+	if (!ret)
+		t->region[t->nr_regions - 1].own = f->file[file].own;
+	return ret;
 }
 
 /* The pages of files side by side, those nobody accessed too; 0: there are too many. */

@@ -118,6 +118,7 @@ struct trace_file {
 	u64 end;	/* bytes, as far as it is known */
 	u64 pages;	/* up to the last one that was accessed */
 	u64 read_to;	/* where the last read ended */
+	bool own;	/* only interpreters accessed it */
 };
 
 struct trace_op {

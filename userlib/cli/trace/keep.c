@@ -42,11 +42,11 @@ int cli_trace_min_pages(struct cli_keep *k, const char *text)
 /**
  * cli_trace_keep() - leave out of a trace what does not matter, and say so
  * @t: trace
- * @k: what was asked for
+ * @k: what was asked for; gets how much was left out
  *
  * Return: 0 or an exit code, said: also if nothing is left.
  */
-int cli_trace_keep(struct sim_trace *t, const struct cli_keep *k)
+int cli_trace_keep(struct sim_trace *t, struct cli_keep *k)
 {
 	char n[3][CLI_COUNT];
 	struct trace_left left;
@@ -61,6 +61,7 @@ int cli_trace_keep(struct sim_trace *t, const struct cli_keep *k)
 			  t->name);
 		return CLI_FAILED;
 	}
+	k->left = left.accesses;
 	if (left.accesses)
 		cli_error("left out %s to %s of %s%s",
 			  cli_count(n[0], left.accesses, "access"),

@@ -157,9 +157,30 @@ static char *default_name(const char *program)
 	       NULL : name;
 }
 
+/* Requests of other ways to read, of which there are no records. */
+static void say_async(const struct tracechan_found *found)
+{
+	if (found->nr_uring || found->rings)
+		cli_error("%s requests by io_uring were not traced", found->nr_uring ?
+			  CLI_NUMBER(found->nr_uring) : "the");
+	if (found->nr_aio)
+		cli_error("%s requests by aio were not traced", CLI_NUMBER(found->nr_aio));
+}
+
+static void note_found(struct cli_taken *taken, const struct tracechan_found *found,
+		       const struct sim_trace *t)
+{
+	taken->lost = found->nr_lost > t->nr_accesses / 100;
+	taken->nr_uring = found->nr_uring;
+	taken->nr_aio = found->nr_aio;
+	taken->rings = found->rings;
+	taken->nr_silent = found->nr_silent;
+	taken->untraced_pages = found->untraced_bytes >> 12;
+}
+
 /* What came is written, whatever became of the program. */
-static int finish(const struct options *o, struct tracechan *c, pid_t child,
-		  const char *program)
+static int finish(struct options *o, struct tracechan *c, pid_t child,
+		  const char *program, struct cli_taken *taken)
 {
 	struct tracechan_found found = {
 		.process = child, .program = program, .silent = say_silent,
@@ -175,6 +196,9 @@ static int finish(const struct options *o, struct tracechan *c, pid_t child,
 		ret = CLI_FAILED;
 		goto out;
 	}
+	note_found(taken, &found, &t);
+	taken->no_stdio = c->head->no_stdio;
+	say_async(&found);
 	if (found.nr_lost)
 		cli_error("%llu records are missing: a program was killed as it wrote them, or there was no room for them in %s",
 			  (unsigned long long)found.nr_lost,
@@ -188,6 +212,9 @@ static int finish(const struct options *o, struct tracechan *c, pid_t child,
 		goto out;
 	}
 	ret = cli_trace_keep(&t, &o->keep) ?: cli_trace_write(&t, o->to, name);
+	taken->accesses = t.nr_accesses;
+	taken->left_accesses = o->keep.left;
+	taken->pages = t.nr_pages;
 	if (!ret)
 		cli_error("%s to %s of %s are in %s", cli_count(n[0], t.nr_accesses, "access"),
 			  cli_count(n[1], t.nr_pages, "page"),
@@ -211,17 +238,26 @@ static void catch_signals(void)
 			sigaction(signals[i], &note, NULL);
 }
 
+/* Whether the trace can be written, before the program runs. */
+static int check_output(const struct options *o, const char *program)
+{
+	char *name = o->out ? strdup(o->out) : default_name(program);
+	int ret = name ? cli_trace_check(name) : CLI_FAILED;
+
+	free(name);
+	return ret;
+}
+
 /**
- * cli_trace_program() - hipec trace [OPTION...] -- COMMAND [ARGUMENT...]
- * @argc: with the verb
- * @argv: likewise
+ * cli_trace_take() - take a program's trace
+ * @argc:  with the verb
+ * @argv:  [OPTION...] -- COMMAND [ARGUMENT...]
+ * @taken: filled: what became of it
  *
- * Exits with the program's status, or 128 and the number of the signal that ended it.
- *
- * Context: any; waits for children.
- * Return: 127 or 126 if it cannot be run; or an exit code, said.
+ * Context: any; waits for children, and is their reaper from then on.
+ * Return: 0 if the program ran; 127 or 126 if it cannot be run; or an exit code, said.
  */
-int cli_trace_program(int argc, char **argv)
+int cli_trace_take(int argc, char **argv, struct cli_taken *taken)
 {
 	struct options o = { .depth = CONTEXT_DEPTH, .keep.keep.leave_own = true };
 	const char *dir = getenv("TMPDIR");
@@ -229,8 +265,10 @@ int cli_trace_program(int argc, char **argv)
 	struct tracechan c;
 	char *library;
 	pid_t child;
-	int ret = parse(&o, argc, argv), wrote;
+	int ret = parse(&o, argc, argv);
 
+	*taken = (struct cli_taken){ 0 };
+	ret = ret ?: check_output(&o, argv[optind]);
 	if (ret)
 		return ret;
 	library = cli_program_library(LIBRARY);
@@ -252,13 +290,32 @@ int cli_trace_program(int argc, char **argv)
 	how.value = c.path;
 	ret = cli_program_start(argv + optind, &how, &child);
 	if (!ret) {
-		ret = wait_for(child);
-		wrote = finish(&o, &c, child, argv[optind]);
-		tracechan_free(&c);
-		exit(ret ?: wrote);	/* it means nothing to our caller */
+		taken->ran = true;
+		taken->status = wait_for(child);
+		taken->failed = finish(&o, &c, child, argv[optind], taken);
 	}
 out:
 	tracechan_free(&c);
 	free(library);
+	return ret;
+}
+
+/**
+ * cli_trace_program() - hipec trace [OPTION...] -- COMMAND [ARGUMENT...]
+ * @argc: with the verb
+ * @argv: likewise
+ *
+ * Exits with the program's status, or 128 and the number of the signal that ended it.
+ *
+ * Context: any; waits for children.
+ * Return: 127 or 126 if it cannot be run; or an exit code, said.
+ */
+int cli_trace_program(int argc, char **argv)
+{
+	struct cli_taken taken;
+	int ret = cli_trace_take(argc, argv, &taken);
+
+	if (!ret)	/* it means nothing to our caller */
+		exit(taken.status ?: (taken.failed ? CLI_FAILED : CLI_OK));
 	return ret;
 }

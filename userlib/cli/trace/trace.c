@@ -141,8 +141,7 @@ static int parse_options(struct options *o, int argc, char **argv, const char *f
 	return ret;
 }
 
-static int read_trace(struct sim_trace *t, const char *name,
-		      const struct options *o)
+static int read_trace(struct sim_trace *t, const char *name, struct options *o)
 {
 	return cli_input_read(t, name) ?: cli_trace_keep(t, &o->keep);
 }
@@ -323,7 +322,7 @@ static int make(int argc, char **argv)
 }
 
 /* One trace; into @array, or printed. */
-static int one_info(const char *name, const struct options *o, bool first,
+static int one_info(const char *name, struct options *o, bool first,
 		    struct json_object *array)
 {
 	struct trace_info info;

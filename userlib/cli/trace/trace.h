@@ -4,6 +4,7 @@
  *
  * Interface:
  * cli_trace_program()   hipec trace -- COMMAND            program.c
+ * cli_trace_take()      the same, and what became of it
  * cli_trace_options[]   of all of these                   options.c
  * cli_trace_write()     a trace into a file, complete or not at all
  * cli_trace_only(), _min_pages()  options that leave out parts of a trace   keep.c
@@ -29,7 +30,22 @@ enum cli_trace_option {
 
 extern const struct option_row cli_trace_options[];
 
+/* What became of a program that was traced, and of its trace. */
+struct cli_taken {
+	bool ran;		/* else it could not be run, said */
+	int status;		/* the program's, as shells have it */
+	bool failed;		/* to write a trace, said */
+	bool lost;		/* so many records that the trace is partial */
+	bool no_stdio;		/* streams were not seen */
+	u64 nr_uring, nr_aio;	/* requests that were not traced */
+	bool rings;		/* of io_uring were there */
+	u32 nr_silent;		/* programs that nothing was heard of */
+	u64 accesses, left_accesses;	/* in the trace, and left out */
+	u64 pages, untraced_pages;	/* in it, and mapped without being traced */
+};
+
 int cli_trace_program(int argc, char **argv);
+int cli_trace_take(int argc, char **argv, struct cli_taken *taken);
 int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name);
 void cli_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out);
 void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *info, u64 most);
@@ -37,11 +53,13 @@ void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *in
 /* --only, --min-pages and --all. */
 struct cli_keep {
 	struct trace_keep keep;
+	u64 left;		/* accesses that were left out */
 };
 
 int cli_trace_only(struct cli_keep *k, const char *glob);
 int cli_trace_min_pages(struct cli_keep *k, const char *text);
-int cli_trace_keep(struct sim_trace *t, const struct cli_keep *k);
+int cli_trace_keep(struct sim_trace *t, struct cli_keep *k);
+int cli_trace_check(const char *name);
 
 struct json_object;
 struct json_object *cli_trace_info_json(const struct sim_trace *t,

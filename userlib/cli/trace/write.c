@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -103,6 +104,37 @@ static int write_to(struct sim_trace *t, enum trace_form form, const char *name,
 	if (ret)
 		cli_error("%s: %s", name, strerror(-ret));
 	return ret ? CLI_FAILED : CLI_OK;
+}
+
+/**
+ * cli_trace_check() - whether a trace can be written, before it is made
+ * @name: of a file, or "-"
+ *
+ * Return: 0 or an exit code, said.
+ */
+int cli_trace_check(const char *name)
+{
+	char *partial;
+	struct stat st;
+	int fd, error;
+
+	if (!strcmp(name, "-") || (!stat(name, &st) && !S_ISREG(st.st_mode)))
+		return CLI_OK;
+	if (asprintf(&partial, "%s.partial", name) < 0) {
+		cli_error("%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	fd = open(partial, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	error = errno;
+	if (fd >= 0) {
+		close(fd);
+		unlink(partial);
+	}
+	free(partial);
+	if (fd >= 0)
+		return CLI_OK;
+	cli_error("%s: %s", name, strerror(error));
+	return CLI_FAILED;
 }
 
 /* A file appears when it is complete; what is no file is written as it is. */

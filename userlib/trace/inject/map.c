@@ -142,6 +142,19 @@ static bool take_fault(uintptr_t address, bool write, const void *from)
 	return true;
 }
 
+/* What the signal does to a program without a handler. */
+static void pass_to_default(int sig, const siginfo_t *info)
+{
+	const struct { void *fn; unsigned long rest[3]; } nothing = { 0 };
+
+	if (info->si_code <= 0 && theirs.sa_handler == SIG_IGN)
+		return;
+	syscall(SYS_rt_sigaction, sig, &nothing, NULL, _NSIG / 8);
+	/* A fault comes again, and ends the program; what somebody sent does not. */
+	if (info->si_code <= 0)
+		syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
+}
+
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
 	if (theirs.sa_flags & SA_SIGINFO) {
@@ -149,10 +162,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	} else if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
 		theirs.sa_handler(sig);
 	} else {
-		const struct { void *fn; unsigned long rest[3]; } nothing = { 0 };
-
-		/* It comes again, and ends the program as it would have. */
-		syscall(SYS_rt_sigaction, sig, &nothing, NULL, _NSIG / 8);
+		pass_to_default(sig, info);
 	}
 }
 
@@ -273,6 +283,7 @@ static void *map(void *at, size_t bytes, int prot, int flags, int fd, off_t offs
 	uintptr_t start;
 	sigset_t old;
 
+	tracer_look_at_ring(fd, offset);
 	if (!active)
 		return map_untraced(at, bytes, prot, flags, fd, offset);
 	if (is_of_file(prot, flags))

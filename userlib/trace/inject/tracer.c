@@ -141,12 +141,38 @@ void tracer_say(enum tracechan_kind kind, uint64_t id, const char *text)
 	}
 }
 
+/*
+ * Whether this process runs an interpreter, whose own files are the same in every
+ * program: 1, or 0; 2: not known yet.
+ */
+static uint32_t is_interpreter(void)
+{
+	static const char *const names[] = { "python", "perl", "ruby", "node", "java" };
+	static uint32_t known_to_be = 2;
+	char exe[4096];
+	const char *base;
+	ssize_t n;
+	size_t i;
+
+	if (known_to_be < 2)
+		return known_to_be;
+	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = 0;
+	base = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(base, names[i], strlen(names[i])))
+			break;
+	known_to_be = i < sizeof(names) / sizeof(names[0]);
+	return known_to_be;
+}
+
 void tracer_note(uint64_t file, uint64_t offset, uint64_t bytes, bool write,
 		 uint64_t context)
 {
 	struct tracechan_head *h = tracer_head();
 	struct tracechan_slot slot = {
 		.kind = write ? TRACECHAN_WRITE : TRACECHAN_READ,
+		.own = is_interpreter(),
 		.id = file, .offset = offset, .bytes = bytes,
 		.context = context,
 	};

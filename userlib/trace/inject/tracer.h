@@ -19,6 +19,8 @@
  * tracer_hook_stdio()      have streams seen                     stdio.c
  * tracer_begin_maps()      have mapped files seen               map.c
  * tracer_touch()           memory that the kernel will look at
+ * tracer_on_syscall        hears of what syscall() did            call.c
+ * tracer_look_at_ring()    whether a map is of a ring of io_uring  async.c
  */
 #ifndef HIPEC_TRACER_H
 #define HIPEC_TRACER_H
@@ -65,6 +67,8 @@ void tracer_begin_contexts(void);
 bool tracer_hook_stdio(void);
 const char *tracer_library(void);
 void tracer_begin_maps(const struct tracechan_head *head);
+extern void (*tracer_on_syscall)(long number, long ret);
+void tracer_look_at_ring(int fd, off_t offset);
 void tracer_touch(const void *memory, size_t bytes, bool write);
 
 #endif /* HIPEC_TRACER_H */
