@@ -84,6 +84,17 @@ FORMS = {
     "cachelib, 2024": ("op_time,key,key_size,op,op_count,size,cache_hits,ttl,usecase,sub_usecase\n"
                        "1,77,8,GET_LEASE,2,0,1,0,a,b\n2,77,8,SET,1,90,0,60,a,b\n3,77,8,DELETE,1,0,0,0,a,b\n",
                        (), 3, 1, 1, []),
+    "cachelib, without a header": ("564726470,7,20,GET,2,0,1,\n564726471,ab,20,SET_LEASE,1,100,0,300\n", (), 3,
+                                   2, 1, []),
+    "biosnoop": ("TIME(s)     COMM           PID     DISK      T SECTOR     BYTES   LAT(ms)\n"
+                 "0.000000    jbd2/vda1-8    263     vda       W 8916024    4096       0.60\n"
+                 "0.000000    jbd2/vda1-8    263     vdb       R 8916024    4096       0.60\n", (), 2, 2, 1,
+                 ["vda", "vdb"]),
+    "blocks with a number of sectors": ("lba,sectors,op\n8,8,r\n16,16,w\n", (), 3, 3, 2, []),
+    "blocks with a number of blocks": ("block,nblocks,op\n8,2,r\n16,1,w\n", (), 3, 3, 1, []),
+    "kilobytes": ("offset,size_kb,op\n0,4,r\n4096,8,w\n", (), 3, 3, 2, []),
+    "blocks of 8 KiB": ("1,r\n2,w\n", ("--columns", "offset=1*8192,op=2"), 4, 4, 2, []),
+    "negative hashes": ("-5541\n833\n-5541\n", (), 3, 2, 0, []),
     "cachelib's CDN": ("timestamp,cacheKey,OpType,objectSize,responseSize\n1,88,1,5000,5000\n"
                        "2,89,1,10,10\n3,88,1,5000,9\n", (), 3, 2, 0, []),
     "tectonic": ("block_id io_offset io_size op_time op_name user_name rs_shard_id op_count\n"
@@ -219,6 +230,8 @@ NOTES = [
     ("key,op\nuser:ab,get\n", (), "keys are no numbers: pages are numbered"),
     ("0,20480,8192,W,0.5\n", (), "taken for spc: device=1,sector=2,size=3,op=4; --from and --columns"),
     ("100 3 0 0\n", (), "a block is a page here"),
+    ("offset,size,op,pid\n0,4096,r,1\n0,4096,r,2\n", (), "not used: column 'pid'"),
+    ("0,a,9,0,2,get,0\n", (), "an object is a page, whatever its size"),
     ("8,0 0 1 0.0 697 C R 8 + 8 [x]\n", (), "no request is queued (Q) in this log: those completed (C)"),
     ('open("a", O_RDWR) = 3\nread(3, "", 9) = 9\nmmap(NULL, 4096, PROT_READ, MAP_SHARED, 3, 0) = 0x7f00\n', (),
      "1 times a file was mapped"),
@@ -252,6 +265,13 @@ REFUSED = [
     ("id,op,op_count\n1,r,5000000000\n", (), "2: want at most 4294967294 requests in a row"),
     ("\xff\xfe".encode("latin-1") + "r 1\n".encode("utf-16-le"), (), " want text in UTF-8, not UTF-16: iconv -f "
      "UTF-16 -t UTF-8 FILE | hipec ... -"),
+    ("start,end,op\n0,4095,r\n", (), "1: want 'r PAGE [COUNT]' or 'w PAGE [COUNT]', not 'start,end,op'; if it has "
+     "columns: --columns says what is in them, as offset=3,size=4,op=5"),
+    ("offset,end,op\n0,4095,r\n", (), "1: want a header that has obj_id, or sector or offset and size; else "
+     "--columns"),
+    ("id,op\n1,\n", (), "2: want an op in column 2, but it is empty"),
+    ("apple\npear\n", (), "1: want 'r PAGE [COUNT]' or 'w PAGE [COUNT]', not 'apple'; it resembles list: --from "
+     "says which, --columns what columns have"),
     (b"PK\3\4" + bytes(40), (), " want a trace, not an archive: unzip -p FILE NAME | hipec ... -"),
     (gzip.compress(b"r 1\n" * 9)[:-5], (), " it was compressed by gzip, and is damaged or not whole"),
 ]
@@ -318,7 +338,9 @@ def test_all_verbs_with_traces_take_columns(verb, tmp_path):
 
 
 def test_pages_are_those_of_the_trace():
-    """Not only their number: sectors, bytes, devices."""
+    """Not only their number: sectors, bytes, devices, units."""
+    assert read_text(convert("1,r\n2,w\n", "--columns", "page=1*2,op=2")[0].decode())[0] == \
+        plain([(2, 0), (3, 0), (4, 1), (5, 1)])
     assert read_text(convert("1,16,8192,W,0.5\n0,0,4096,R,0.6\n")[0].decode()) == (
         plain([(2, 1), (3, 1), (1024 * 1, 0)]), [(0, 4, "1"), (1024, 1, "0")])
 

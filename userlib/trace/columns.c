@@ -61,6 +61,29 @@ static u32 find_column(const char *text, size_t length, const struct trace_row *
 	return 0;
 }
 
+/* The column of a text, with what is behind its number: "2x", "2*512". 0: it is wrong. */
+static u32 read_column(struct trace_layout *l, enum trace_column column, const char *text,
+		       size_t length, const struct trace_row *header)
+{
+	const char *star = memchr(text, '*', length);
+	char *end;
+	u32 at;
+
+	l->unit[column] = 0;
+	if (star) {
+		l->unit[column] = strtoul(star + 1, &end, 10);
+		if (end != text + length || !l->unit[column])
+			return 0;
+		length = star - text;
+	}
+	at = find_column(text, length, header);
+	if (!at && length > 1 && text[length - 1] == 'x' && is_address(column)) {
+		at = find_column(text, length - 1, header);
+		l->hex = at;
+	}
+	return at;
+}
+
 /* "2", "2x" or "2+3" of one name. Return: bytes of it; 0: it is wrong. */
 static size_t read_numbers(struct trace_layout *l, enum trace_column column, const char *text,
 			   const struct trace_row *header)
@@ -71,11 +94,7 @@ static size_t read_numbers(struct trace_layout *l, enum trace_column column, con
 	for (;; c++) {
 		size_t n = strcspn(c, "+,");
 
-		at = find_column(c, n, header);
-		if (!at && n > 1 && c[n - 1] == 'x' && is_address(column)) {
-			at = find_column(c, n - 1, header);
-			l->hex = at;
-		}
+		at = read_column(l, column, c, n, header);
 		if (!at)
 			return 0;
 		c += n;
@@ -142,12 +161,19 @@ static void add_device(struct trace_layout *l, u32 at)
 	l->at[TRACE_COL_DEVICE] = at;
 }
 
+static void set_column(struct trace_layout *l, const struct trace_title *title, u32 at)
+{
+	l->at[title->column] = at;
+	l->unit[title->column] = title->unit > 1 ? title->unit : 0;
+}
+
 /**
  * trace_columns_header() - columns of a header
  * @l:      columns are set; of those with two names, the first counts
  * @header: its titles
  *
- * An object that has bytes at an offset is a file, and a space of its own.
+ * An object that has bytes at an offset is a file, and a space of its own; a block that
+ * has a number of sectors or of blocks is the first of them.
  */
 void trace_columns_header(struct trace_layout *l, const struct trace_row *header)
 {
@@ -162,21 +188,28 @@ void trace_columns_header(struct trace_layout *l, const struct trace_row *header
 		if (title->column == TRACE_COL_DEVICE)
 			add_device(l, i + 1);
 		else if (!l->at[title->column])
-			l->at[title->column] = i + 1;
+			set_column(l, title, i + 1);
 		if (title->ops && l->at[TRACE_COL_OP] == i + 1)
 			l->ops = title->ops;
 	}
-	if (l->at[TRACE_COL_ID] && l->at[TRACE_COL_SIZE] &&
-	    (l->at[TRACE_COL_OFFSET] || l->at[TRACE_COL_SECTOR])) {
+	if (!l->at[TRACE_COL_ID])
+		return;
+	if (l->at[TRACE_COL_OFFSET] || l->at[TRACE_COL_SECTOR])
 		add_device(l, l->at[TRACE_COL_ID]);
-		l->at[TRACE_COL_ID] = 0;
-	}
+	else if (l->at[TRACE_COL_SECTORS])
+		l->at[TRACE_COL_SECTOR] = l->at[TRACE_COL_ID];
+	else if (l->at[TRACE_COL_PAGES])
+		l->at[TRACE_COL_PAGE] = l->at[TRACE_COL_ID];
+	else
+		return;
+	l->at[TRACE_COL_ID] = 0;
 }
 
-/* Whether a row says where an access is, and how long. */
+/* Whether a row says where an access is, and how long: in blocks of a size, one of them. */
 bool trace_has_address(const struct trace_layout *l)
 {
-	return l->at[TRACE_COL_ID] || l->at[TRACE_COL_PAGE] ||
+	return l->at[TRACE_COL_ID] || l->at[TRACE_COL_PAGE] || l->unit[TRACE_COL_OFFSET] ||
+	       l->unit[TRACE_COL_SECTOR] ||
 	       ((l->at[TRACE_COL_OFFSET] || l->at[TRACE_COL_SECTOR]) &&
 		(l->at[TRACE_COL_SIZE] || l->at[TRACE_COL_SECTORS] || l->at[TRACE_COL_PAGES]));
 }

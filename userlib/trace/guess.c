@@ -29,10 +29,18 @@ static bool only_has(const struct trace_field *f, const char *bytes)
 	return f->length;
 }
 
+/* As hashes of 64 bits are written that are taken for signed. */
+static bool is_negative(const struct trace_field *f)
+{
+	const struct trace_field digits = { f->text + 1, f->length - 1 };
+
+	return f->length > 1 && *f->text == '-' && only_has(&digits, "0123456789");
+}
+
 /* A number, a hash, or a UUID: no word. */
 static bool is_identifier(const struct trace_field *f)
 {
-	return is_number(f) || only_has(f, "0123456789") ||
+	return is_number(f) || only_has(f, "0123456789") || is_negative(f) ||
 	       (f->length >= 8 && only_has(f, "0123456789abcdefABCDEF-"));
 }
 
@@ -42,6 +50,12 @@ static bool has_web_address(const struct trace_field *f)
 
 	snprintf(text, sizeof(text), "%.*s", (int)f->length, f->text);
 	return strstr(text, "://");
+}
+
+static bool is_direction(const struct trace_field *f)
+{
+	return trace_field_is(f, "r") || trace_field_is(f, "w") ||
+	       trace_field_is(f, "read") || trace_field_is(f, "write");
 }
 
 static bool fits(char letter, const struct trace_field *f)
@@ -54,6 +68,8 @@ static bool fits(char letter, const struct trace_field *f)
 	case 'e': return !f->length || only_has(f, "0123456789.");
 	case 'b': return f->length == 1 && only_has(f, "01");
 	case 'z': return f->length == 1 && *f->text == '0';
+	case 'd': return is_direction(f);
+	case 'g': return word && trace_operation(f->text, f->length) && !is_direction(f);
 	case 'o': return word && trace_operation(f->text, f->length);
 	case 'w': return word;
 	case 'k': return f->length;
@@ -176,6 +192,16 @@ static bool begins_with(const struct trace_row *header, const char *list)
 	return i;
 }
 
+static u32 nr_titles(const struct trace_row *header)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < header->nr; i++)
+		n += header->field[i].length &&
+		     trace_title(header->field[i].text, header->field[i].length);
+	return n;
+}
+
 /**
  * trace_guess_header() - the form of a table with a header
  * @line: its first one, of at most LINE bytes
@@ -197,7 +223,8 @@ enum trace_form trace_guess_header(const char *line)
 		if (trace_tables[form].header && begins_with(&row, trace_tables[form].header))
 			return form;
 	trace_columns_header(&l, &row);
-	return trace_has_address(&l) ? TRACE_CSV : TRACE_ANY;
+	/* Titles that say something, if not enough: the reader says what it wants. */
+	return trace_has_address(&l) || nr_titles(&row) > 1 ? TRACE_CSV : TRACE_ANY;
 }
 
 /**
@@ -226,7 +253,8 @@ void trace_resembles(const u8 *bytes, size_t n, char *list, size_t size)
 			continue;
 		if (row.nr < letters(table->shape) ||
 		    (row.nr > letters(table->shape) && !strchr(table->shape, '*')) ||
-		    fitting(table->shape, &row) * 3 < letters(table->shape) * 2)
+		    (!(form == TRACE_LIST && !strpbrk(line, ",;\t")) &&
+		     fitting(table->shape, &row) * 3 < letters(table->shape) * 2))
 			continue;
 		snprintf(list + strlen(list), size - strlen(list), "%s%s",
 			 *list ? ", " : "", trace_form_names[form]);

@@ -76,6 +76,8 @@ static int operation_in(struct trace_request *q, const struct trace_row *row, ch
 	*kind = trace_ops_kind(&q->ops, f->text, f->length);
 	if (*kind)
 		return 0;
+	if (!f->length)
+		return trace_malformed(q->r, "want an op in column %u, but it is empty", at);
 	n = f->length < TRACE_MAX_WORD ? f->length : TRACE_MAX_WORD;
 	return trace_malformed(q->r, "want an op as r, w, read, write, get or set in column %u, not '%.*s': --ops r=%.*s, if it reads",
 			       at, (int)n, f->text, (int)n, f->text);
@@ -145,7 +147,7 @@ static int scale(struct trace_request *q, const char *name, u64 unit, u64 *n)
 	return 0;
 }
 
-/* The first of some columns that a row has, in bytes. */
+/* The first of some columns that a row has, in bytes. -ENOENT: it has none. */
 static int bytes_in(struct trace_request *q, const struct trace_row *row,
 		    const enum trace_column column[3], u64 *n)
 {
@@ -156,10 +158,22 @@ static int bytes_in(struct trace_request *q, const struct trace_row *row,
 		if (!has(q, column[i]))
 			continue;
 		ret = number_in(q, row, column[i], n);
+		if (!ret && q->layout.unit[column[i]])
+			ret = scale(q, trace_column_names[column[i]], q->layout.unit[column[i]], n);
 		return ret ? ret : scale(q, trace_column_names[column[i]], units[i], n);
 	}
-	*n = TRACE_PAGE_BYTES;	/* a page, where nothing says how long */
-	return 0;
+	return -ENOENT;
+}
+
+/* Where nothing says how long a request is: a page, or a block of what its address counts. */
+static u64 usual_length(const struct trace_request *q)
+{
+	const u32 *unit = q->layout.unit;
+
+	return unit[TRACE_COL_OFFSET] ? unit[TRACE_COL_OFFSET] :
+	       unit[TRACE_COL_SECTOR] ? (u64)unit[TRACE_COL_SECTOR] * TRACE_SECTOR_BYTES :
+	       unit[TRACE_COL_PAGE] ? (u64)unit[TRACE_COL_PAGE] * TRACE_PAGE_BYTES :
+	       TRACE_PAGE_BYTES;
 }
 
 static int read_bytes(struct trace_request *q, const struct trace_row *row, bool write,
@@ -178,6 +192,10 @@ static int read_bytes(struct trace_request *q, const struct trace_row *row, bool
 
 	if (!ret)
 		ret = bytes_in(q, row, lengths, &bytes);
+	if (ret == -ENOENT) {
+		bytes = usual_length(q);
+		ret = 0;
+	}
 	if (!ret)
 		ret = device_in(q, row, device, sizeof(device));
 	if (ret || !bytes)
@@ -244,7 +262,8 @@ static int say_what(const struct trace_request *q, struct sim_trace *t)
 				 q->layout.at[TRACE_COL_ID], q->layout.at[TRACE_COL_ID],
 				 q->layout.at[TRACE_COL_SIZE]);
 	else if (!has(q, TRACE_COL_ID) && !length)
-		ret = trace_note(t, "no column says how long a request is: each is to a page");
+		ret = trace_note(t, "no column says how long a request is: each is of %llu bytes",
+				 (unsigned long long)usual_length(q));
 	if (!ret && !has(q, TRACE_COL_OP) && !q->table->reads)
 		ret = trace_note(t, "no column says what is read or written: all accesses are reads; --columns op=N");
 	if (!ret && q->skipped)

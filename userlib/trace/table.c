@@ -11,6 +11,7 @@
 
 #define COMMAS ",;\t"
 #define BLANKS " \t"
+#define OBJECTS "an object is a page, whatever its size"
 
 const char *const trace_form_names[TRACE_NR_FORMS] = {
 #define X(form, text, ...) [TRACE_##form] = text,
@@ -28,16 +29,16 @@ const struct trace_table trace_tables[TRACE_NR_FORMS] = {
 		.note = "a block is a page here, as in ARC's results; --columns sector=1,sectors=2: blocks of 512 bytes",
 	},
 	[TRACE_SPC] = {
-		.shape = "nnnof*", .separators = COMMAS, .columns = "device=1,sector=2,size=3,op=4",
+		.shape = "nnndf*", .separators = COMMAS, .columns = "device=1,sector=2,size=3,op=4",
 	},
 	[TRACE_MSR] = {
 		.header = "timestamp,hostname,disknumber,type,offset,size",
-		.shape = "nwnonn*", .separators = COMMAS,
+		.shape = "nwndnn*", .separators = COMMAS,
 		.columns = "device=2+3,op=4,offset=5,size=6",
 	},
 	[TRACE_ALIBABA] = {
 		.header = "device_id,opcode,offset,length",
-		.shape = "nonnn", .separators = COMMAS, .columns = "device=1,op=2,offset=3,size=4",
+		.shape = "ndnnn", .separators = COMMAS, .columns = "device=1,op=2,offset=3,size=4",
 	},
 	[TRACE_TENCENT] = {
 		.header = "timestamp,offset,size,iotype,volumeid",
@@ -46,29 +47,34 @@ const struct trace_table trace_tables[TRACE_NR_FORMS] = {
 	},
 	[TRACE_SYSTOR] = {
 		.header = "timestamp,response,iotype,lun,offset,size",
-		.shape = "feonnn", .separators = COMMAS,
+		.shape = "fednnn", .separators = COMMAS,
 		.columns = "op=3,device=4,offset=5,size=6",
 	},
 	[TRACE_FIU] = {
-		.shape = "nnknnonn*", .separators = BLANKS,
+		.shape = "nnknndnn*", .separators = BLANKS,
 		.columns = "sector=4,sectors=5,op=6,device=7+8",
 	},
 	[TRACE_TWITTER] = {
 		.header = "timestamp,anonymized key,key size,value size,client id,operation",
-		.shape = "nknnnon", .separators = COMMAS, .columns = "id=2,op=6",
+		.shape = "nknnnon", .separators = COMMAS, .columns = "id=2,op=6", .note = OBJECTS,
+	},
+	[TRACE_CACHELIB] = {
+		.shape = "nkngnn*", .separators = COMMAS, .columns = "id=2,op=4,count=5",
+		.note = OBJECTS,
 	},
 	[TRACE_CDN] = {
 		.header = "timestamp,cachekey,optype,objectsize",
-		.columns = "id=2", .reads = true,
+		.columns = "id=2", .reads = true, .note = OBJECTS,
 	},
 	[TRACE_COS] = {
-		.shape = "nok*", .separators = BLANKS, .columns = "op=2,id=3",
+		.shape = "nok*", .separators = BLANKS, .columns = "op=2,id=3", .note = OBJECTS,
 	},
 	[TRACE_WIKI] = {
 		.shape = "nfu*", .separators = BLANKS, .columns = "id=3", .reads = true,
 	},
 	[TRACE_LRB] = {
 		.shape = "nnn", .separators = BLANKS, .columns = "id=2", .reads = true,
+		.note = OBJECTS,
 	},
 	[TRACE_YCSB] = {
 		.shape = "owk*", .separators = BLANKS, .columns = "op=1,device=2,id=3",
@@ -94,35 +100,43 @@ const struct trace_table trace_tables[TRACE_NR_FORMS] = {
 
 /* Titles, in lower case; '_', '-' and blanks in them are the same, or not there. */
 static const struct trace_title titles[] = {
-#define ID(name) { name, TRACE_COL_ID, NULL }
+#define ID(name) { name, TRACE_COL_ID, NULL, 1 }
 	ID("id"), ID("objid"), ID("obj"), ID("object"), ID("objectid"), ID("key"), ID("keyid"),
 	ID("anonymizedkey"), ID("cachekey"), ID("block"), ID("blockid"), ID("lbn"), ID("lba"),
 	ID("pageid"), ID("page"), ID("pageno"), ID("photoid"), ID("url"), ID("uri"),
 	ID("hashedpathquery"), ID("hashedhostpathquery"), ID("hashedhostandpath"), ID("uuid"),
 #undef ID
-#define OP(name) { name, TRACE_COL_OP, NULL }
+#define OP(name) { name, TRACE_COL_OP, NULL, 1 }
 	OP("op"), OP("operation"), OP("opcode"), OP("optype"), OP("opname"), OP("type"),
 	OP("iotype"), OP("rw"), OP("rwbs"), OP("cmd"), OP("command"), OP("reqtype"),
 	OP("requesttype"), OP("method"), OP("action"), OP("readwrite"),
+	OP("t"), OP("dir"), OP("direction"), OP("rwflag"), OP("accesstype"), OP("iotypename"),
 #undef OP
-	{ "iswrite", TRACE_COL_OP, NUMBERS },
-	{ "isread", TRACE_COL_OP, "w=0+false,r=1+true" },
-#define SIZE(name) { name, TRACE_COL_SIZE, NULL }
+	{ "iswrite", TRACE_COL_OP, NUMBERS, 1 },
+	{ "isread", TRACE_COL_OP, "w=0+false,r=1+true", 1 },
+#define SIZE(name) { name, TRACE_COL_SIZE, NULL, 1 }
 	SIZE("size"), SIZE("objsize"), SIZE("objectsize"), SIZE("length"), SIZE("len"),
 	SIZE("bytes"), SIZE("nbytes"), SIZE("iosize"), SIZE("sizebytes"), SIZE("reqsize"),
 	SIZE("requestsize"), SIZE("requestiosizebytes"), SIZE("responsesize"),
 	SIZE("returnsize"), SIZE("valuesize"),
 #undef SIZE
-	{ "sector", TRACE_COL_SECTOR, NULL }, { "startsector", TRACE_COL_SECTOR, NULL },
-	{ "sectors", TRACE_COL_SECTORS, NULL }, { "nrsectors", TRACE_COL_SECTORS, NULL },
-	{ "nsectors", TRACE_COL_SECTORS, NULL }, { "sectorcount", TRACE_COL_SECTORS, NULL },
-	{ "offset", TRACE_COL_OFFSET, NULL }, { "fileoffset", TRACE_COL_OFFSET, NULL },
-	{ "iooffset", TRACE_COL_OFFSET, NULL }, { "byteoffset", TRACE_COL_OFFSET, NULL },
-	{ "offsetbytes", TRACE_COL_OFFSET, NULL }, { "address", TRACE_COL_OFFSET, NULL },
-	{ "addr", TRACE_COL_OFFSET, NULL },
-	{ "opcount", TRACE_COL_COUNT, NULL }, { "count", TRACE_COL_COUNT, NULL },
-	{ "requests", TRACE_COL_COUNT, NULL },
-#define DEVICE(name) { name, TRACE_COL_DEVICE, NULL }
+	{ "sizekb", TRACE_COL_SIZE, NULL, 1024 }, { "sizekib", TRACE_COL_SIZE, NULL, 1024 },
+	{ "lengthkb", TRACE_COL_SIZE, NULL, 1024 }, { "kbytes", TRACE_COL_SIZE, NULL, 1024 },
+	{ "offsetkb", TRACE_COL_OFFSET, NULL, 1024 },
+	{ "blocks", TRACE_COL_PAGES, NULL, 1 }, { "nblocks", TRACE_COL_PAGES, NULL, 1 },
+	{ "nrblocks", TRACE_COL_PAGES, NULL, 1 }, { "numblocks", TRACE_COL_PAGES, NULL, 1 },
+	{ "blockcount", TRACE_COL_PAGES, NULL, 1 }, { "pages", TRACE_COL_PAGES, NULL, 1 },
+	{ "nrpages", TRACE_COL_PAGES, NULL, 1 }, { "npages", TRACE_COL_PAGES, NULL, 1 },
+	{ "sector", TRACE_COL_SECTOR, NULL, 1 }, { "startsector", TRACE_COL_SECTOR, NULL, 1 },
+	{ "sectors", TRACE_COL_SECTORS, NULL, 1 }, { "nrsectors", TRACE_COL_SECTORS, NULL, 1 },
+	{ "nsectors", TRACE_COL_SECTORS, NULL, 1 }, { "sectorcount", TRACE_COL_SECTORS, NULL, 1 },
+	{ "offset", TRACE_COL_OFFSET, NULL, 1 }, { "fileoffset", TRACE_COL_OFFSET, NULL, 1 },
+	{ "iooffset", TRACE_COL_OFFSET, NULL, 1 }, { "byteoffset", TRACE_COL_OFFSET, NULL, 1 },
+	{ "offsetbytes", TRACE_COL_OFFSET, NULL, 1 }, { "address", TRACE_COL_OFFSET, NULL, 1 },
+	{ "addr", TRACE_COL_OFFSET, NULL, 1 },
+	{ "opcount", TRACE_COL_COUNT, NULL, 1 }, { "count", TRACE_COL_COUNT, NULL, 1 },
+	{ "requests", TRACE_COL_COUNT, NULL, 1 },
+#define DEVICE(name) { name, TRACE_COL_DEVICE, NULL, 1 }
 	DEVICE("device"), DEVICE("deviceid"), DEVICE("dev"), DEVICE("devid"), DEVICE("disk"),
 	DEVICE("diskid"), DEVICE("disknumber"), DEVICE("disknum"), DEVICE("diskno"),
 	DEVICE("drive"), DEVICE("volume"), DEVICE("volumeid"), DEVICE("vol"), DEVICE("volid"),
@@ -131,13 +145,14 @@ static const struct trace_title titles[] = {
 	DEVICE("nsid"), DEVICE("major"), DEVICE("minor"), DEVICE("file"), DEVICE("filename"),
 	DEVICE("fileid"), DEVICE("path"), DEVICE("inode"), DEVICE("ino"), DEVICE("inodeid"),
 	DEVICE("fid"), DEVICE("partition"), DEVICE("rsshardid"), DEVICE("table"),
+	DEVICE("bucket"), DEVICE("tablespace"), DEVICE("database"), DEVICE("db"),
+	DEVICE("relation"), DEVICE("relfilenode"), DEVICE("fork"), DEVICE("segment"),
 #undef DEVICE
-#define UNUSED(name) { name, TRACE_COL_UNUSED, NULL }
+#define UNUSED(name) { name, TRACE_COL_UNUSED, NULL, 1 }
 	UNUSED("time"), UNUSED("timestamp"), UNUSED("ts"), UNUSED("optime"), UNUSED("clocktime"),
 	UNUSED("realtime"), UNUSED("response"), UNUSED("responsetime"), UNUSED("latency"),
 	UNUSED("ttl"), UNUSED("keysize"), UNUSED("blockidsize"), UNUSED("cachehits"),
-	UNUSED("cachehit"), UNUSED("nextaccessvtime"), UNUSED("version"), UNUSED("pid"),
-	UNUSED("cpu"), UNUSED("process"), UNUSED("clientid"), UNUSED("usecase"),
+	UNUSED("cachehit"), UNUSED("nextaccessvtime"), UNUSED("version"), UNUSED("cpu"), UNUSED("clientid"), UNUSED("usecase"),
 	UNUSED("subusecase"), UNUSED("md5"), UNUSED("relativeunix"), UNUSED("timefirstbyte"),
 	UNUSED("starttime"), UNUSED("ctime"), UNUSED("username"), UNUSED("usernamespace"),
 	UNUSED("seq"), UNUSED("sequence"), UNUSED("index"), UNUSED(""),

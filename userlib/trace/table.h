@@ -62,6 +62,7 @@ struct trace_layout {
 	u32 at[TRACE_NR_COLUMNS];
 	u32 device[TRACE_MAX_DEVICES];
 	u32 nr_devices;
+	u32 unit[TRACE_NR_COLUMNS];	/* what its numbers are times; 0: 1 */
 	bool hex;		/* addresses are hexadecimal */
 	const char *ops;	/* as of --ops, of a title; or NULL */
 };
@@ -77,7 +78,8 @@ struct trace_ops {
 
 /*
  * A form. Its shape has a letter for each field of a line: n a number, f one that may have
- * decimals, e such a one or nothing, b 0 or 1, z 0, o the word of an operation, w a word,
+ * decimals, e such a one or nothing, b 0 or 1, z 0, o the word of an operation, d one that
+ * disks have, g one that they have not, w a word,
  * k a key, i one that is a number, a hash or a UUID, u an address of the web, x hexadecimal;
  * and * for more fields, whatever they are.
  */
@@ -99,6 +101,7 @@ struct trace_title {
 	const char *name;
 	enum trace_column column;
 	const char *ops;
+	u32 unit;		/* of its numbers, in that of the column */
 };
 
 const struct trace_title *trace_title(const char *text, u32 length);

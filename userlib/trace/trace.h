@@ -47,6 +47,7 @@
 	X(SYSTOR, "systor", trace_read_table, NULL)                           \
 	X(FIU, "fiu", trace_read_table, NULL)                                 \
 	X(TWITTER, "twitter", trace_read_table, NULL)                         \
+	X(CACHELIB, "cachelib", trace_read_table, NULL)                       \
 	X(CDN, "cdn", trace_read_table, NULL)                                 \
 	X(COS, "cos", trace_read_table, NULL)                                 \
 	X(WIKI, "wiki", trace_read_table, NULL)                               \
