@@ -514,6 +514,6 @@ def test_help_names_every_option():
     done = sim("--help")
     assert done.returncode == 0 and done.stdout.startswith("usage: hipec sim [OPTION...] TRACE...\n")
     assert set(re.findall(r"--([a-z-]+)", done.stdout.partition("\n      --grade ")[0])) == {
-        "grade", "policy", "frames", "mode", "contract", "json", "whole-writes", "verdict", "over",
+        "grade", "list", "policy", "frames", "mode", "contract", "json", "whole-writes", "verdict", "over",
         "columns", "jobs", "step", "post-cache", "warm-up", "param", "detector", "detect-every",
         "hints", "unguarded", "sample", "native", "among", "from", "ops", "format"}

@@ -447,3 +447,16 @@ def test_shipped_policies_are_found_where_it_is_built_and_where_it_is_installed(
         if place == "mine":
             env["HIPEC_POLICY_PATH"] = str(tmp_path / place)
         assert faults() == want, place
+
+
+def test_shipped_policies_are_listed_with_grade_and_idea():
+    def listed(*args):
+        return subprocess.run([HIPEC, "sim", "--list", *args], env=ENV, text=True, capture_output=True, check=True).stdout
+    found = json.loads(listed("--json"))
+    sources = {path.stem: path.read_text() for path in (ROOT / "policies").glob("*.hp")}
+    assert {row["policy"] for row in found} == set(sources)
+    for row in found:
+        assert f"// Grade: {row['grade']}\n" in sources[row["policy"]] and row["idea"]
+    lines = listed().splitlines()
+    assert lines[0].split() == ["POLICY", "GRADE", "IDEA"] and len(lines) == len(sources) + 3
+    assert any(re.match(r"fifo  +tutorial +First in, first out: the smallest complete policy$", line) for line in lines)

@@ -69,7 +69,7 @@ struct cli_verb {
 
 /* In the order in which hipec --help has them, group by group; forms behind their verbs. */
 #define CLI_VERBS(X) \
-	X(try) X(trace) X(info) X(convert) X(make) X(play) X(sim) X(grade) X(step) \
+	X(try) X(trace) X(info) X(convert) X(make) X(play) X(sim) X(list) X(grade) X(step) \
 	X(sweep) X(draw) X(tune) X(profile) X(mix) X(amp) X(detect) X(feed) \
 	X(report) X(dis) X(run) X(attach) X(detach) X(swap) X(param) X(revoke) X(status) \
 	X(page) X(metrics) X(top) X(serve) X(log) X(record) X(check) X(doctor)
