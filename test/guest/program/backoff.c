@@ -120,7 +120,7 @@ static void waits_double(void)
 		CHECK_LE(seconds, most);
 		CHECK(seconds > most / 2);
 	}
-	CHECK(strstr(log, "was revoked 3 times, last: Replace gave"));
+	CHECK(strstr(log, "was revoked 3 times, last: Replace put no page"));
 	set_wait("0");
 }
 
