@@ -34,13 +34,14 @@ guest="$module qemu-system-x86 busybox-static cpio e2fsprogs zstd"
 # tried on; fio, stress-ng: that check what they write.
 # g++, pkgconf, groff-base, mypy: for what is installed: a header, its flags, man pages,
 # types of the Python module; python3-pip, for its wheel.
+# bzip2: traces that are packed with it are read.
 # tcc: compiles thousands of policies in C, for the tests, in no time.
 # liblua5.4-dev, valgrind: what bench/cost/vm compares with, and counts with.
 # mmdebstrap: a clean root, to install the packages in.
 default="$guest sparse sqlite3 xfsprogs btrfs-progs
 	 git python3-pytest python3-pytest-xdist python3-plotly python3-flask
 	 python3-jsonschema python3-prometheus-client python3-numpy python3-plyvel mypy
-	 liblua5.4-dev valgrind tcc ripgrep lmdb-utils gron fio stress-ng
+	 liblua5.4-dev valgrind tcc bzip2 ripgrep lmdb-utils gron fio stress-ng
 	 g++ pkgconf groff-base python3-pip mmdebstrap"
 # libFuzzer and source-based coverage; no other target needs them.
 fuzz="clang llvm libclang-rt-dev"
