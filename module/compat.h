@@ -52,8 +52,7 @@ static inline bool fault_holds_vma_lock(const struct vm_fault *vmf)
 }
 
 /*
- * v6.4: 54e6842d0775 ("fork/vm: Move common PF_IO_WORKER behavior to new flag"): vhost's workers are
- * threads of a program.
+ * v6.4: vhost's workers are threads of a program, with this flag.
  * Drop when 6.1 goes.
  */
 #ifndef PF_USER_WORKER

@@ -246,7 +246,7 @@ static void free_rehearsal(struct hipec_container *c)
 	kvfree(shared);
 }
 
-/* As league_work(). */
+/* What league_work() is for. */
 static void change(struct hipec_container *c)
 {
 	u32 wanted = HIPEC_LEAGUE_NONE, next = HIPEC_LEAGUE_NONE;

@@ -400,7 +400,6 @@ static inline struct folio *hipec_folio_at(struct address_space *mapping,
 	return xa_is_value(folio) ? NULL : folio;
 }
 
-
 /* lockdep.c */
 void hipec_lockdep_init(struct hipec_container *c);
 void hipec_lockdep_teach(struct hipec_container *c, struct inode *inode);

@@ -76,7 +76,6 @@ void hipec_cache_missed(struct hipec_cache *cache, u32 pgno, u32 nr, bool again)
 			hipec_cache_lose(f, 0);
 			break;
 		}
-
 		step = order > 0 ? (1u << order) - (idx & ((1u << order) - 1)) : 1;
 		/* It may have gone meanwhile. */
 		if (order >= 0)

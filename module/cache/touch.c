@@ -9,8 +9,7 @@
  * Nobody waits for a policy: misses and writes are noted as well, since a task that reads or writes
  * pages has them locked, and may hold more that others want. A task that the policy is for has it
  * decide on its way back to its program, if nobody else has the container's lock; for all others a
- * worker does. Whoever has the lock tells of all that is noted, each in its
- * place. Where much is owed, tasks that the policy is for wait for the lock then.
+ * worker does. Whoever has the lock tells of all that is noted, each in its place. Where much is owed, tasks that the policy is for wait for the lock then.
  *
  * Interface:
  * hipec_touch_note()   pages were touched
@@ -35,8 +34,6 @@
 #define OWED_HURRY 2
 /* By one call, where nothing is owed. */
 #define OWED_AT_ONCE 4096
-
-
 
 /* A range is noted. Not to be preempted. Return: false if it does not fit. */
 static __always_inline bool add(struct hipec_cache *cache, struct hipec_touches *t,
@@ -239,8 +236,8 @@ bool hipec_touch_may_tell(const struct hipec_cache *cache)
  * hipec_touch_later() - a worker tells the policy, if nobody does before
  * @cache: cache
  *
- * A task that the policy is for tells it soon, behind its read() or with its next miss. A worker
- * between the two would have the lock when that task wants it, which had to leave the next miss to
+ * A task that the policy is for tells it soon, on its way back to its program. A worker between the
+ * two would have the lock when that task wants it, which had to leave the next miss to
  * a worker as well; and it evicts on another CPU, from where folios that have just been read cannot
  * go, as they are in a batch of the reader's. So it comes a while later then, and goes if anybody has
  * told meanwhile; unless so much is owed or noted that the task's next pages might not be.
@@ -273,9 +270,8 @@ void hipec_touch_later(struct hipec_cache *cache)
 bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_touch how,
 		     u64 context)
 {
-	bool fits;
-
 	u32 owed = atomic_read(&cache->owed);
+	bool fits;
 
 	if (owed ? owed + nr > OWED_MOST * most_owed(cache) : nr > OWED_AT_ONCE)
 		return false;
