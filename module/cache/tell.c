@@ -43,31 +43,35 @@ struct teller {
 	u64 id;
 };
 
-/* Slot @i of the current task, who alone changes what it has put there. */
-static struct task_struct **slot_of_current(struct hipec_cache *cache, u32 i)
+/* A slot that the current task may have, and that has @what; NULL: there is none. */
+static struct task_struct **find_slot(struct hipec_cache *cache, const struct task_struct *what)
 {
-	u32 first = hash_ptr(current, ilog2(HIPEC_MAX_TELLERS));
+	u32 first = hash_ptr(current, ilog2(HIPEC_MAX_TELLERS)), i;
 
-	return &cache->tellers[(first + i) % HIPEC_MAX_TELLERS];
+	for (i = 0; i < SLOTS_OF_TASK; i++) {
+		struct task_struct **slot = &cache->tellers[(first + i) % HIPEC_MAX_TELLERS];
+
+		if (READ_ONCE(*slot) == what)
+			return slot;
+	}
+	return NULL;
 }
 
-/* The current task is to tell, or is not any more. Return: whether it was not, or was. */
-static bool change_slot(struct hipec_cache *cache, struct task_struct *from, struct task_struct *to)
+/* The current task is to tell, and nobody else takes that from it. Return: whether it was not so before. */
+static bool take_slot(struct hipec_cache *cache)
 {
-	u32 i;
+	struct task_struct **slot = find_slot(cache, current) ? NULL : find_slot(cache, NULL);
 
-	for (i = 0; from && i < SLOTS_OF_TASK; i++)
-		if (READ_ONCE(*slot_of_current(cache, i)) == from) {
-			WRITE_ONCE(*slot_of_current(cache, i), to);
-			return true;
-		}
-	for (i = 0; !from && i < SLOTS_OF_TASK; i++)
-		if (READ_ONCE(*slot_of_current(cache, i)) == to)
-			return false;
-	for (i = 0; !from && i < SLOTS_OF_TASK; i++)
-		if (!cmpxchg(slot_of_current(cache, i), NULL, to))
-			return true;
-	return false;
+	return slot && !cmpxchg(slot, NULL, current);
+}
+
+/* It is not any more. */
+static void leave_slot(struct hipec_cache *cache)
+{
+	struct task_struct **slot = find_slot(cache, current);
+
+	if (slot)
+		WRITE_ONCE(*slot, NULL);
 }
 
 /* The task is about to go back to its program, or ends: it holds no lock. */
@@ -84,7 +88,7 @@ static void tell_on_the_way_back(struct callback_head *work)
 	kfree(t);
 	if (!c)
 		return;
-	change_slot(c->cache, current, NULL);
+	leave_slot(c->cache);
 	/* A task that ends has no time for it: a worker does it. */
 	if (!fatal_signal_pending(current) && !(current->flags & PF_EXITING) &&
 	    !cpumask_empty(c->cache->noted) && hipec_touch_lock(c->cache))
@@ -99,7 +103,7 @@ static void ask_task(struct hipec_cache *cache)
 
 	/* Some threads of the kernel's, made by programs, go no way back. */
 	if ((current->flags & PF_USER_WORKER && !(current->flags & PF_IO_WORKER)) ||
-	    !hipec_touch_may_tell(cache) || !change_slot(cache, NULL, current))
+	    !hipec_touch_may_tell(cache) || !take_slot(cache))
 		return;
 	t = kmalloc(sizeof(*t), GFP_NOWAIT | __GFP_NOWARN);
 	if (t) {
@@ -109,7 +113,7 @@ static void ask_task(struct hipec_cache *cache)
 			return;
 		kfree(t);
 	}
-	change_slot(cache, current, NULL);
+	leave_slot(cache);
 }
 
 /**
