@@ -168,9 +168,14 @@ bench-sweep: $(B)/hipec $(SWEEP_PY:userlib/%=$(B)/%) packages-sweep $(SHIPPED_HP
 bench-sample: $(B)/hipec $(SHIPPED_HPO)
 	@bench/cost/sample.py
 
+.PHONY: bench-curve
+## bench-curve: what hipec sim --curve takes, in multiples of one run, and how far it is off
+bench-curve: $(B)/hipec $(SHIPPED_HPO)
+	@bench/cost/curve.py
+
 .PHONY: bench-nearest
 ## bench-nearest: true and said savings of a search for nearest neighbours (PyPI: annoy)
 bench-nearest: $(B)/hipec $(B)/libhipectrace.so $(SHIPPED_HPO)
 	@bench/cost/nearest.py --python $(or $(ANNOY_PYTHON),$(PYTHON))
 
-ALL_BENCHES += bench-context bench-sample bench-sweep bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-sim-native bench-league bench-auto
+ALL_BENCHES += bench-context bench-sample bench-curve bench-sweep bench-cache bench-interval bench-ampc bench-vm bench-recover bench-revoke bench-sim bench-sim-native bench-league bench-auto

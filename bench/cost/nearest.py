@@ -6,7 +6,7 @@ neighbours in an index that it maps (PyPI: annoy, numpy).
     nearest.py [--python PYTHON] [--frames N] [--queries N] [--samples N]
 
 Its touches of the index are recorded (hipec trace --mmap). Each policy then runs in the
-simulator, beside the same sampled shadow of the default that the module has. TRUE is what
+simulator, beside the same default with a sample of the pages that the module has. TRUE is what
 the policy's faults save of those of a full run of the default; SAID is what a container
 says of itself, with its error, by the first sample; INSIDE in how many of all samples the
 true number is inside of what is said. Exit status 1 if in fewer than 95 of 100.

@@ -33,8 +33,8 @@ DID = {
 CONTRACT = {
     "default_faults": number("of the default policy"),
     "windows": number("that were judged"),
-    "watched_faults": number("that the shadow saw"),
-    "estimated_faults": number("of the default policy, by its sampled shadow"),
+    "watched_faults": number("that the judge saw"),
+    "estimated_faults": number("of the default policy, by a sample"),
     "estimated_in_windows": number("of these, in windows that were judged"),
     "least_faults": number("the lower bound of that"),
     "most_faults": number("the upper bound of that"),
@@ -212,6 +212,35 @@ RUN = some({
                     "pattern": "^[0-9a-f]{64}$"},
 }, "a policy on a trace, in detail")
 
+POPULARITY = maybe(whole({
+    "ranks": {"description": "of pages by their accesses, from 1, thinned out", **LIST},
+    "accesses": {"description": "to the page of each rank", **LIST},
+    "sums": {"description": "to that page and those before it", **LIST},
+    "zipf": maybe(whole({
+        "skew": real("accesses are first / rank^skew"),
+        "error": real("by how much skew may be off, up or down, 19 times of 20, if accesses are "
+                      "independent"),
+        "first": real("see skew"),
+        "misfit": real("most that the share of the first pages is off by, of 0 to 1"),
+        "pages": number("with 20 accesses or more, to which it is fitted"),
+        "accesses": number("to these"),
+    }, "the law of Zipf under which the counts are most likely"), "null: these are fewer than 10"),
+}, "of pages, whatever the policy"), "null: of a mix")
+
+REUSE = maybe(array(whole({
+    "frames": {"description": "the least power of two with which lru has the page; null: it was "
+               "not accessed before", "type": ["integer", "null"], "minimum": 1},
+    "accesses": {"description": "of that kind, for each stretch of time", **LIST},
+}, "accesses by how far back the last one to the same page is")), "null: of a mix")
+
+RATE = maybe(whole({
+    "unit": {"description": "of its clock; null: not known", "enum": ["s", None]},
+    "first": real("when it begins"),
+    "part": real("how long a part of the time is; the last one may end earlier"),
+    "requests": {"description": "in each part", **LIST},
+}, "requests over time, by the trace's own clock"), "null: it has no times, or they are all the same; "
+   "of a mix")
+
 PROFILE = some({
     "version": {"description": "of this form", "const": 1},
     "mode": MODE,
@@ -221,7 +250,9 @@ PROFILE = some({
                             "a verdict in words")),
     "traces": array(whole({"name": NAME, "accesses": number("all of them"),
                            "pages": number("distinct ones"), "bands": array(whole(BAND, "pages "
-                                                                                  "in a row"))},
+                                                                                  "in a row")),
+                           "popularity": POPULARITY, "reuse": REUSE,
+                           "rate": RATE},
                           "a trace, cut into bands")),
     "runs": array(RUN),
 }, {

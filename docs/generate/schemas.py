@@ -128,7 +128,8 @@ POINT = {
     "sampled_misses": number("of these, with this budget"),
     "budget_misses": number("of these, with the container's"),
     "saves_percent": {"description": "of budget_misses; less than 0: there would have been more; "
-                      "null: there were none", "type": ["number", "null"], "maximum": 100},
+                      "null: there were none, or the budget is not used up yet",
+                      "type": ["number", "null"], "maximum": 100},
     "error_percent": {"description": "by how much saves_percent may be off, up or down, 19 times "
                       "of 20; null as saves_percent", "type": ["number", "null"], "minimum": 0},
 }
@@ -174,6 +175,8 @@ RUN = {
               "type": ["string", "null"]},
     "policy": {"description": "null: there is no container", "type": ["string", "null"]},
     "frames": number("the budget"),
+    "expected": {"description": "pages that hipec try says will be read; null: nobody said",
+                 "type": ["integer", "null"], "minimum": 1},
     "shares": truth("pages of the pool; or its own"),
     "files": number("that were taken"),
     "ended": {"description": "why the policy ended; null: it did not", "type": ["string", "null"]},

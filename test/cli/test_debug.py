@@ -575,4 +575,4 @@ def test_help_lists_the_commands_of_the_document(look):
 def test_help_names_every_option():
     text = hipec("sim", "--help").stdout.partition("\n      --step ")[2].partition("\nExamples")[0]
     assert set(re.findall(r"--([a-z-]+)", text)) == {"policy", "frames", "mode", "command", "source",
-                                                     "param"}
+                                                     "param", "from", "columns", "ops", "format"}

@@ -316,7 +316,7 @@ def test_locked_memory(machine):
     """A limit is noted, unless the caller need not mind it."""
     machine.write("proc/self/limits", LIMITS + "Max locked memory         8388608   8388608  bytes\n")
     check, text, mend = wrong(machine, "note")
-    assert (check, text) == ("memlock", "budgets end at 8192 KiB; shares (--share) do not")
+    assert (check, text) == ("memlock", "budgets end at 8.0 MiB; shares (--share) do not")
     assert "@hipec - memlock unlimited" in mend
     machine.write("proc/self/status", "Name:\thipec\nCapEff:\t0000000000004000\n")
     assert machine.findings()[0]["memlock"][0] == "ok"

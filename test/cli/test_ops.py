@@ -432,3 +432,60 @@ def test_a_schema_is_one_and_says_no(name):
     jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
     with pytest.raises(jsonschema.ValidationError):
         valid(name, {} if SCHEMAS[name]["type"] == "object" else [{}])
+
+
+# What more memory would bring: of 1,000 pages a quarter, a half, twice and four times
+
+def curve(*teams):
+    """(quarters, misses, variance of what it saves); the container's own 1,600 misses."""
+    rows = [(4, 1600, 0), *teams]
+    lines = [QUERY, JOIN, *(
+        f"standing id=3 team={i} nr={len(rows)} runs=0 sampled=9000 missed=1600 misses={misses} "
+        f"saves={1600 - misses} variance={variance} quarters={quarters} policy=mru"
+        for i, (quarters, misses, variance) in enumerate(rows))]
+    return [*lines, "look", *lines]
+
+
+def test_a_budget_that_is_not_used_up_has_no_number_anywhere(module):
+    """2,000 pages with 1,200 misses are not full; 4,000 neither."""
+    module(*curve((1, 3200, 100), (2, 2400, 0), (8, 1200, 0), (16, 1200, 0)))
+    row, = valid("status", json.loads(out("status", "--json")))
+    assert {point["pages"]: (point["saves_percent"], point["error_percent"]) for point in row["curve"]["points"]} \
+        == {250: (-100, 1.25), 500: (-50, 0), 2000: (None, None), 4000: (None, None)}
+    metrics = out("status", "--metrics")
+    for name in ("saves", "error"):
+        assert set(re.findall(rf'^hipec_curve_{name}{{.*name="([\d.]+)"}}', metrics, re.M)) == {"0.25", "0.5"}
+    assert "3: 2.0 MiB less: 50.0 % ± 0.0 % more misses; 3.9 MiB more: not full yet\n" in out("top", "--once")
+
+
+def test_a_difference_below_its_error_is_none(module):
+    module(*curve((2, 1610, 400), (8, 2000, 400)))
+    assert ("3: 2.0 MiB less: as many misses, ± 2.5 %; 3.9 MiB more: 25.0 % ± 2.5 % more misses\n"
+            in out("top", "--once"))
+
+
+def test_one_number_looks_the_same_everywhere(module, tmp_path, monkeypatch):
+    """1,000 pages four times in 742, which are 2.9 MiB: 1,777 misses instead of 4,000, 55.6 % less."""
+    monkeypatch.setenv("HIPEC_POLICY_PATH", str(BUILD / "policies"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sweep").write_text("r 0 1000\n" * 4)
+    assert "worth it: with 2.9 MiB, mru reads 6.9 MiB instead of 15.6 MiB (-55.6 %); " in out("try", "sweep")
+    args = ("--policy", "lru,mru", "--frames", "742", "sweep")
+    simulated, profile = out("sim", *args).splitlines(), out("profile", "--text", *args).splitlines()
+    assert simulated[0].startswith("sweep: 4000 accesses to 1000 pages") and profile[0] == simulated[0].split(",")[0]
+    assert simulated[-1] == "742 frames: mru gains 55.6 % over lru" and simulated[-1] in profile
+    mru, drawn = (next(line.split() for line in lines if line.startswith("mru ")) for lines in (simulated, profile))
+    assert mru[:4] == drawn[:4] == ["mru", "742", "1777", "55.58"]
+    rows = [(4, 0, 4000), (4, 2223, 1777), (8, 2223, 1777)]
+    look = [QUERY, JOIN.replace("=1000 shares", "=742 shares") + "judged_faults=1777 default_faults=4000 "
+            "default_least=4000 default_most=4000", *(
+                f"standing id=3 team={i} nr=3 runs=0 sampled=4000 missed=4000 misses={misses} saves={saves} "
+                f"quarters={quarters} policy={policy}"
+                for i, ((quarters, saves, misses), policy) in enumerate(zip(rows, ("lru", "mru", "lru"))))]
+    module(*look, "look", *look)
+    top = out("top", "--once", "--interval", "0.1").splitlines()
+    assert top[2].split()[-3:] == ["+55.6%", "0.0%", "runs"], top
+    assert "3: auto: lru runs, after 0 take-overs; mru from the beginning would have missed 55.6 % ± 0.0 % less" in top
+    assert "3: 2.9 MiB more: 55.6 % ± 0.0 % fewer misses" in top
+    assert re.search(r"^mru +1777 +\+55.6 ", out("status", "--league", "3"), re.M)
+    assert re.search(r"^1484 +2.9 MiB .*55.6", out("status", "--curve", "3"), re.M) or out("status", "--curve", "3")

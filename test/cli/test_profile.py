@@ -322,7 +322,7 @@ def test_source_that_is_another_is_not_shown(tmp_path):
     ([], 2, "hipec profile: want a trace\n"),
     (["--text", "--json", "-"], 2, "hipec profile: want one of --output, --text and --json\n"),
     (["-o", "x", "--text", "-"], 2, "hipec profile: want one of --output, --text and --json\n"),
-    (["-f", "0", "-"], 2, "hipec profile: --frames: want frames"),
+    (["-f", "0", "-"], 2, "hipec profile: --frames: want a page, 4 KiB, at least, not '0'"),
     (["-o", "no/such/folder/x.html", "-"], 1,
      "hipec profile: no/such/folder/x.html: its folder cannot be written\n"),
     (["-o", "old.html", "none.txt"], 1, "hipec profile: none.txt: No such file or directory\n"),
@@ -413,10 +413,10 @@ def test_contents_lead_to_headings_and_charts_are_told_in_words(page):
     text = text.replace(script(text, "library"), "")
     links = re.findall(r'<a href="#([\w-]+)">', text)
     places = re.findall(r'<h[23] id="([\w-]+)"', text)
-    assert links == places and len(links) == len(set(links)) == 16
-    assert text.count("<figure>") == text.count("<figcaption") == 12
+    assert links == places and len(links) == len(set(links)) == 18
+    assert text.count("<figure>") == text.count("<figcaption") == 14
     charts = re.findall(r'<div class="chart" id="([\w-]+)" role="img" aria-label="([^"]*)">', text)
-    assert len(charts) == 14    # maps come in pairs
+    assert len(charts) == 16    # maps come in pairs
     rows = got["rows"]
     for run in got["runs"][:4]:
         row = rows[run["row"]]
@@ -430,7 +430,8 @@ def test_page_has_the_numbers(page):
     text = path.read_text()
     section, _ = json.loads(script(text, "charts"))
     assert [run["faults"] for run in section["runs"]] == [run["faults"] for run in got["runs"][:4]]
-    assert list(section["charts"]) == ["curve", "time", "region", "map", "held", "queues"]
+    assert list(section["charts"]) == ["curve", "time", "region", "map", "held", "queues",
+                                       "reuse", "popularity"]
     curve = section["charts"]["curve"]["data"]
     rows = {(row["policy"], row["frames"]): row for row in got["rows"]}
     for line in curve:

@@ -34,9 +34,10 @@ def test_browser_draws_all_and_controls_work(page):  # noqa: F811
     with browser.browser() as tab:
         tab.open(path)
         tab.wait_until("document.body.dataset.drawn")
-        charts = ["curve", "time", "region", "map", "held", "queues"]
+        charts = ["curve", "time", "region", "map", "beside", "held", "queues"]
         assert tab.run("[...document.querySelectorAll('.chart')].map(c => c.id)") == [
-            f"s{number}-{key}" for number in (0, 1) for key in charts[:4] + ["beside"] + charts[4:]]
+            *(f"s0-{key}" for key in [*charts, "reuse", "popularity"]),
+            *(f"s1-{key}" for key in charts)]
         # Beside the first policy's map is the best one's of those that do not know the future.
         shown = [tab.run(f"document.getElementById('s0-{key}').data.find(map => map.visible).name")
                  for key in ("map", "beside")]
@@ -46,10 +47,11 @@ def test_browser_draws_all_and_controls_work(page):  # noqa: F811
         # Each has marks of its own kind, and they are of some size.
         for key, marks in [("curve", ".scatterlayer .point"), ("time", ".scatterlayer .js-fill"),
                            ("region", ".barlayer .point path"), ("map", ".heatmaplayer image"),
-                           ("held", ".scatterlayer .js-line"), ("queues", ".scatterlayer .js-line")]:
+                           ("held", ".scatterlayer .js-line"), ("queues", ".scatterlayer .js-line"),
+                           ("reuse", ".heatmaplayer image"), ("popularity", ".scatterlayer .js-line")]:
             box = tab.run(f"(b => [b.width, b.height])(document.querySelector('#s0-{key} {marks}')"
                           ".getBoundingClientRect())")
-            assert box[0] > 1 and box[1] > 1, (key, box)
+            assert box[0] > 1 and (box[1] > 1 or key == "popularity"), (key, box)   # all pages are alike
         bars = "document.getElementById('s0-region').data[0].y"
         assert sum(tab.run(bars)) == sum(map(sum, run["faults"])) == 600
         # The button "2/4": accesses 150 to 300, of bins of 3.
@@ -65,7 +67,7 @@ def test_browser_draws_all_and_controls_work(page):  # noqa: F811
         inside = [(at, rate) for at, rate in zip(x, y) if 150 <= at < 300]
         assert inside == [(at, 100 * run["fine"][at]) for at in range(150, 300)]
         assert x == [*range(0, 150, 3), *range(150, 300), *range(300, x[-1], 3), x[-1]]
-        for key in ("map", "beside", "held"):
+        for key in ("map", "beside", "held", "reuse"):
             assert tab.run(f"document.getElementById('s0-{key}').layout.xaxis.range") == [150, 300]
         # The slider below: its left end is dragged to the middle.
         place(tab, "#s0-time .rangeslider-bg", 0)

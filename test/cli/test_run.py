@@ -149,7 +149,7 @@ def test_an_automatic_budget_is_half_of_memory_or_what_a_limit_leaves(here):
     (("--budget", "64"), "want --policy and --budget"),
     (("-p", "mru", "-b", "x"), "--budget: want memory (512M, 8G), pages (4096, 10k) or auto, not 'x'"),
     (("-p", "mru", "-b", "10%"), "--budget: want memory"),
-    (("-p", "mru", "-b", "0"), "--budget: want memory"),
+    (("-p", "mru", "-b", "0"), "--budget: want a page, 4 KiB, at least, not '0'"),
     (("-p", "mru", "-b", "8", "-m", ""), "--map: want a glob"),
     (("-p", "mru", "-b", "8", "-m", "a\nb"), "--map: want a glob"),
     (("-p", "mru", "-b", "8", "-m", "a" * 16384), "--map: want a glob"),
@@ -241,6 +241,21 @@ def test_a_policy_that_has_to_wait_does_not_keep_its_program(here, standin):
     assert os.path.exists("x")
 
 
+@pytest.mark.parametrize("read, line", [
+    ("1766", "hipec run: expected: 6.9 MiB, read: 6.9 MiB (+0.0 %)"),
+    ("3532", "hipec run: expected: 6.9 MiB, read: 13.8 MiB (+100.0 %)"),
+    ("883", "hipec run: expected: 6.9 MiB, read: 3.4 MiB (-50.0 %)"),
+    ("0", None),    # of no file of the policy's
+])
+def test_what_was_expected_stands_beside_what_was_read(here, standin, read, line):
+    env = {**os.environ, "LD_PRELOAD": str(standin), "STANDIN": "load=0 cgroup=0 take=0", "STANDIN_READ": read}
+    for options in ((), ("--expect", "6.9M")):
+        done = run("true", options=("--policy", "mru", "--budget", "64", *options), env=env)
+        assert (done.returncode, line in done.stderr.splitlines()) == (0, bool(options and line)), done.stderr
+    done = run("true", options=("--policy", "mru", "--budget", "64", "--expect", "x"), env=env)
+    assert done.returncode == 2 and "--expect: want memory (512M, 8G) or pages (4096, 10k)" in done.stderr
+
+
 # The page
 
 DOC = (ROOT / "docs/user/run.md").read_text()
@@ -264,6 +279,6 @@ def test_the_page_and_the_help_have_the_same_options():
     options = set(re.findall(r"^(?:  -\w,|     ) (--[\w-]+)", text, re.M))
     assert options == {"--policy", "--param", "--budget", "--map", "--share", "--contract",
                        "--among", "--curve", "--strict", "--quiet", "--json", "--output",
-                       "--hints", "--no-hints"}
+                       "--hints", "--no-hints", "--expect"}
     table = set(re.findall(r"`(--[\w-]+)", DOC.split("## Options")[1].split("\n\n")[1]))
     assert table == options

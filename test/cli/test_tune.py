@@ -90,6 +90,14 @@ def test_it_finds_what_is_best_and_says_what_that_gains(here):
                    capture_output=True)
 
 
+def test_traces_may_have_columns(here):
+    for i in range(4):
+        (here / f"t{i}").write_text("a9,5,1\nb9,6,0\nc9,7,0\n" * 40)
+    done = subprocess.run([HIPEC, "tune", "--columns", "id=1,op=3", "--ops", "w=1,r=0", "--trials", "2", "-f", "2",
+                           "p.hp", "t0", "t1", "t2", "t3"], cwd=here, env=ENV, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 3) and " held-out ones " in done.stdout, done.stderr
+
+
 def test_without_a_gain_it_says_so_and_leaves_the_values(here):
     """All of these fit into memory: nothing can be better."""
     done = tune(here, "-f", "100%")

@@ -421,7 +421,7 @@ def test_what_is_wrong_is_said_with_its_line(folder, line, words):
 
 @pytest.mark.parametrize("args, words", [
     (["-"], "want --frames, the machine's"),
-    (["-f", "0", "-"], "--frames: want frames (4096, 4k) or memory (64M, 512KiB), not '0'"),
+    (["-f", "0", "-"], "--frames: want a page, 4 KiB, at least, not '0'"),
     (["-f", "8G", "-"], "--frames: want 1,048,576 frames (4 GiB) at most, not '8G'"),
     (["-f", "9"], "want one file of applications"),
     (["-f", "9", "-g", "lru", "-"], "--global: want fifo2-mr or awst, not 'lru'"),

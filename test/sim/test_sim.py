@@ -453,12 +453,12 @@ def test_the_contract_needs_enough_windows_for_a_verdict():
 
 def test_salts_are_other_samples_of_the_same():
     rng = random.Random(1)
-    trace = "".join(f"r {int(rng.random() ** 2 * 3000)}\n" for _ in range(30000))
-    told = [rows(["mru"], [800], trace, f"--contract={salt}")[0]["contract"]
+    trace = "".join(f"r {int(rng.random() ** 2 * 6000)}\n" for _ in range(30000))
+    told = [rows(["mru"], [1600], trace, f"--contract={salt}")[0]["contract"]
             for salt in (0, 1 << 31, 77777)]
     assert len({t["estimated_faults"] for t in told}) == 3
     assert all(abs(t["estimated_faults"] / t["default_faults"] - 1) < 0.1 for t in told)
-    told.append(rows(["mru"], [800], trace, "--contract")[0]["contract"])
+    told.append(rows(["mru"], [1600], trace, "--contract")[0]["contract"])
     assert told[0] == told[-1]
 
 
@@ -516,4 +516,4 @@ def test_help_names_every_option():
     assert set(re.findall(r"--([a-z-]+)", done.stdout.partition("\n      --grade ")[0])) == {
         "grade", "list", "policy", "frames", "mode", "contract", "json", "whole-writes", "verdict", "over",
         "columns", "jobs", "step", "post-cache", "warm-up", "param", "detector", "detect-every",
-        "hints", "unguarded", "sample", "native", "among", "from", "ops", "format"}
+        "hints", "unguarded", "sample", "curve", "native", "among", "from", "ops", "format"}

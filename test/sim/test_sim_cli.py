@@ -120,8 +120,8 @@ def test_parameters_that_cannot_be_set_are_named(arg, code, said, tmp_path):
     assert done.stderr.splitlines()[0] == f"hipec sim: {said.format(path=path)}"
 
 
-@pytest.mark.parametrize("size", ["0", "", "0%", "101%", "99999999999999999999%", "4x", "4kk", "1.5",
-                                  "k", "-1", "0x10", "25%%", "1  M", "0T", "0.0001%", "1.M", ".5G", "5 "])
+@pytest.mark.parametrize("size", ["", "101%", "99999999999999999999%", "4x", "4kk", "1.5",
+                                  "k", "-1", "0x10", "25%%", "1  M", "1.M", ".5G", "5 "])
 def test_other_sizes_are_refused(size):
     done = sim("--frames", f"7,{size}")
     assert (done.returncode, done.stdout) == (2, "")
@@ -130,7 +130,7 @@ def test_other_sizes_are_refused(size):
         f"of the pages (25%), not '{size}'\nusage: hipec sim ")
 
 
-@pytest.mark.parametrize("size", ["2KiB", "0.001M", "1KB"])
+@pytest.mark.parametrize("size", ["2KiB", "0.001M", "1KB", "0", "0%", "0T", "0.0001%"])
 def test_less_than_a_page_is_said(size):
     done = sim("--frames", size)
     assert (done.returncode, done.stdout) == (2, "")

@@ -46,6 +46,24 @@ def blk(action, sector, size, device=8 << 20, more=b""):
 
 QUEUED, ISSUED, READ, WRITE = 1, 7, 1 << 16, 2 << 16
 
+# Two batches of one read of 32 pages; a read of 5 pages, cut by the file's end; two tasks at once; a
+# fault; a read that fails; a library, which is left out.
+PERF = """x y 7 [001] 1.1: filemap:mm_filemap_get_pages: dev=254:0 ino=ff ofs=0-131071
+x y 7 [001] 1.2: filemap:mm_filemap_get_pages: dev=254:0 ino=ff ofs=126976-131071
+x y 7 [001] 1.3: syscalls:sys_exit_read: 0x20000
+x y 7 [001] 1.4: filemap:mm_filemap_get_pages: dev=254:0 ino=10 ofs=0-131071
+z 8 [000] 1.4: filemap:mm_filemap_get_pages: dev=254:0 ino=10 ofs=32768-49151
+x y 7 [001] 1.5: syscalls:sys_exit_pread64: 0x5000
+z 8 [000] 1.5: syscalls:sys_exit_io_uring_enter: 0x1
+z 8 [000] 1.6: filemap:mm_filemap_get_pages: dev=254:0 ino=10 ofs=0-16383
+z 8 [000] 1.7: filemap:mm_filemap_fault: dev=254:0 ino=10 ofs=32768
+z 8 [000] 1.8: filemap:mm_filemap_get_pages: dev=8:1 ino=20 ofs=0-16383
+z 8 [000] 1.9: PERF_RECORD_MMAP2 8/8: [0x7f(0x6000) @ 0x3000 08:01 32 0]: r-xp /usr/lib/libx.so
+x y 7 [001] 2.0: filemap:mm_filemap_get_pages: dev=254:0 ino=ff ofs=8192-12287
+x y 7 [001] 2.1: syscalls:sys_exit_read: 0xfffffffffffffff5
+x y 7 [001] 2.2: filemap:mm_filemap_get_pages: dev=254:0 ino=ff ofs=0-4095
+"""
+
 # name: (bytes, options, accesses, pages, writes, names of regions)
 FORMS = {
     "list": ("4200\n4201\n4200\n*\n77\n", (), 4, 3, 0, []),
@@ -53,6 +71,10 @@ FORMS = {
     "list, UUIDs": ("0188c1de-0000-4000-8000-00000000000a\n0188c1de-0000-4000-8000-00000000000b\n"
                     "0188c1de-0000-4000-8000-00000000000a\n", (), 3, 2, 0, []),
     "list, words": ("apple\npear\napple\n", ("--from", "list"), 3, 2, 0, []),
+    "list, references of a textbook": ("7 0 1 2 0 3 0 4 2 3 0 3 2\n", (), 13, 6, 0, []),
+    "list, references between commas": ("# FIFO\n7, 0, 1, 2, 0, 3, 0, 4, 2, 3, 0, 3, 2\n", (), 13, 6, 0, []),
+    "list, several a line": ("7 0 1\n2 0 3\n", ("--from", "list"), 6, 5, 0, []),
+    "list, with a title": ("lba\n8\n9\n8\n", (), 3, 2, 0, []),
     "lis": ("100 3 0 0\n101 1 0 1\n", (), 4, 3, 0, []),
     "lis, sectors": ("100 3 0 0\n101 1 0 1\n", ("--columns", "sector=1,sectors=2"), 2, 1, 0, []),
     "spc": ("0,20480,8192,W,0.5\n1,20480,4096,r,0.6\n", (), 3, 3, 2, ["0", "1"]),
@@ -111,6 +133,30 @@ FORMS = {
                         "0\t-5541\tjpeg\t9\t1.5e-4\n0\t833\tpng\t9\t0.1\n1\t-5541\tjpeg\t9\t0.1\n",
                         (), 3, 2, 0, []),
     "lrb": ("1 77 500\n2 78 100\n3 77 500\n", (), 3, 2, 0, []),
+    "photo": ("20160201164559 85f0e0cb58b0 0 1 8129 1 PC 1\n20160201164559 6ab6be1a 5 1 100 1 PHONE 0\n"
+              "20160201164600 85f0e0cb58b0 0 1 8129 1 PC 1\n", (), 3, 2, 0, []),
+    "youtube": ("1189828805.208862 63.22.65.73 140.8.48.66 GETVIDEO lML9dik8QNw 158.102.125.12\n1189828806.2 "
+                "63.22.65.73 140.8.48.66 OTHER lML9dik8QNw 158.102.125.12\n1189828807.2 63.22.65.73 140.8.48.66 "
+                "GETVIDEO aaaaaaaaaaa 158.102.125.12\n", (), 2, 2, 0, []),
+    "lackey, as UCSD's addresses": ("l 0x1fffff50 1\ns 0x1fffff60 3\nl 0x2fffff50 1\n", (), 3, 2, 1, []),
+    "libCacheSim's twr": (packed("<IQII", (1, 7, 1 << 22 | 5, 1 << 24), (2, 8, 5, 3 << 24), (3, 7, 5, 1 << 24)),
+                          ("--format", "<IQII", "--columns", "id=2"), 3, 2, 0, []),
+    "libCacheSim's twrNS": (packed("<IQIIH", (1, 7, 5, 1 << 24, 3), (2, 7, 5, 1 << 24, 4)),
+                            ("--format", "<IQIIH", "--columns", "id=2,device=5"), 2, 2, 0, []),
+    "libCacheSim's oracleSimTwrNS": (packed("<IQIIHq", (1, 7, 5, 9, 3, 2), (2, 7, 5, 9, 3, -1)),
+                                     ("--format", "<IQIIHq", "--columns", "id=2,device=5"), 2, 1, 0, []),
+    "libCacheSim's oracleSysTwrNS": (packed("<IQHIHHIq", (1, 7, 1, 5, 1, 3, 9, 2), (2, 7, 1, 5, 3, 3, 9, -1),
+                                            (3, 7, 1, 5, 9, 3, 9, -1)),
+                                     ("--format", "<IQHIHHIq", "--columns", "id=2,op=5,device=6", "--ops",
+                                      "r=1+2,w=3+4+5+6+7+8+10+11,skip=*"), 2, 1, 1, []),
+    "libCacheSim's valpin": (packed("<Q", (7,), (8,), (7,)), ("--format", "<Q", "--columns", "id=1"), 3, 2, 0, []),
+    "dinero": ("0 1000\n1 2000\n2 3000\n", ("--columns", "op=1,offset=2x", "--ops", "r=0,w=1,skip=2"), 2, 2, 1, []),
+    "camelab": ("0.1 R 8 8\n0.2 W 16 8\n", ("--columns", "op=2,sector=3,sectors=4"), 2, 2, 1, []),
+    "k5": ("1000,0.5,R,4096,8192\n1000,0.7,W,0,4096\n", ("--columns", "op=3,offset=4,size=5"), 3, 3, 1, []),
+    "etw": (" DiskRead, 3007, tpcc (1), 99, 0xf, 0x1000, 0x2000, 5, 2, 0x1\n DiskWrite, 3008, tpcc (1), 9, 0xf, "
+            "0x1000, 0x1000, 5, 3, 0x1\n", ("--columns", "op=1,offset=6,size=7,device=9", "--ops",
+                                           "r=DiskRead,w=DiskWrite"), 3, 3, 1, ["2", "3"]),
+    "outbrain": ("uuid,document_id,timestamp\n1f,120,3\n2f,120,3\n", ("--columns", "id=document_id"), 2, 1, 0, []),
     "ycsb": ("[OVERALL], RunTime(ms), 9\nREAD usertable user628 [ <all fields>]\nUPDATE usertable user9 "
              "[ field1=x ]\nREAD other user628 [ <all fields>]\n", (), 3, 3, 1, []),
     "lackey": ("==7== Lackey\nI  04001000,3\n L 1ffeffe7e8,8\n S 1ffeffefff,2\n M 0421c7cc,4\n", (), 5, 4,
@@ -118,6 +164,13 @@ FORMS = {
     "libCacheSim's csv": ("# time, object, size\n0, 7, 1\n1, 8, 1\n2, 7, 1\n", (), 3, 2, 0, []),
     "quotes of RFC 4180": ('"id","op","what"\r\n"a,b","get","say ""x"""\r\n"a,c","set",""\r\n', (), 2, 2,
                            1, []),
+    "quotes with line breaks": ('id,"what ""it""\r\nis",op\r\n"a\r\nb","x\n""\n\ny",get\r\nc,"\n",set\n"a\nb",,get\n',
+                                ("--columns", "id=1,op=3"), 3, 2, 1, []),
+    "line breaks in names": ('disk,offset,size,op\n"a\nb",0,4096,r\n"a\nc",0,4096,r\n', (), 2, 2, 0, ["a?b", "a?c"]),
+    "quotes with line breaks, no header": ("".join(f'0,{8 * n},4096,W,0.5,"a\n{n}"\n' for n in range(30)),
+                                           (), 30, 30, 30, ["0"]),
+    "bars": ("offset|size|op\n0|4096|W\n4096|4096|R\n", (), 2, 2, 1, []),
+    "requests that are counted": ("key,op,num_requests\n1,get,3\n2,set,1\n", (), 4, 2, 1, []),
     "tabs": ("offset\tsize\top\n0\t4096\tW\n4096\t4096\tR\n", (), 2, 2, 1, []),
     "semicolons": ("offset;size;op\n0;4096;W\n4096;4096;R\n", (), 2, 2, 1, []),
     "blanks": ("offset size op\n0 4096 W\n4096   4096 R\n", (), 2, 2, 1, []),
@@ -144,9 +197,23 @@ FORMS = {
     "damon, perf script": ("kdamond.0 100 [001] 80.1: damon:damon_aggregated: target_id=0 nr_regions=2 "
                            "4096-12288: 3 7\nkdamond.0 100 [001] 80.1: damon:damon_aggregated: target_id=0 "
                            "nr_regions=2 40960-45056: 0 7\n", (), 2, 2, 0, ["target 0"]),
+    "perf": (PERF, (), 47, 41, 0, ["inode 255 of 254:0", "inode 16 of 254:0"]),
     "BOM": ("\ufeffr 1\nr 2\nr 1\n", (), 3, 2, 0, []),
     "BOM in csv": ("\ufeffid,op\n5,r\n", (), 1, 1, 0, []),
     "CR": ("r 1\rr 2\rw 1\r", (), 3, 2, 1, []),
+    "numbers as people write them": ('offset,size,op\n"1,048,576",4K,r\n1_048_576,8 KiB,w\n1.048576e+06,"4,096",r\n'
+                                     "1M,4096B,r\n", (), 5, 2, 2, []),
+    "addresses without a length": ("address,rw\n0x1000,R\n0x2000,W\n0x1000,R\n", (), 3, 2, 1, []),
+    "blktrace's fields": ("sector,nr_sector,rwbs,dev\n8,8,W,8:0\n8,8,R,8:16\n", (), 2, 2, 1, ["8:0", "8:16"]),
+    "short titles": ("path,pos,sz,rw\n/a,0,4096,r\n/b,0,8192,w\n", (), 3, 3, 2, ["/a", "/b"]),
+    "megabytes": ("offset_mb,size_mb,op\n1,1,w\n2,1,r\n", (), 512, 512, 256, []),
+    "kilobytes of both": ("offset_kb,len_kb,op\n4,8,w\n", (), 2, 2, 2, []),
+    "pages of an SSD": ("lpn,op\n1,w\n1,r\n", (), 2, 1, 1, []),
+    "numbers of blocks": ("blkno,nblk,op\n1,2,w\n", (), 2, 2, 2, []),
+    "lengths in sectors": ("sector,size_sectors,op\n8,16,r\n", (), 2, 2, 0, []),
+    "tenants": ("tenant,key,op\n1,k,get\n2,k,get\n", (), 2, 2, 0, []),
+    "is_read": ("offset_bytes,length_bytes,is_read\n0,4096,True\n4096,4096,False\n", (), 2, 2, 1, []),
+    "trailing commas and no end": ("offset,size,op,\n\n0,4096,W,\n4096,4096,R,", (), 2, 2, 1, []),
     "hashes": ("key,op\n9f86d081884c7d659a2feaa0c55ad015,get\n60303ae22b998861bce3b28f33eec1be,set\n"
                "9f86d081884c7d659a2feaa0c55ad015,get\n", (), 3, 2, 1, []),
     "keys": ("key,op\nuser:ab,get\nuser:cd,get\nuser:ab,set\n", (), 3, 2, 1, []),
@@ -187,6 +254,10 @@ FORMS = {
     "strace, chdir": ('1 chdir("/x") = 0\n1 open("a", O_RDONLY) = 3\n1 read(3, "", 9) = 9\n'
                       '1 chdir("y") = 0\n1 open("a", O_RDONLY) = 4\n1 read(4, "", 9) = 9\n', (), 2, 2, 0,
                       ["/x/a", "/x/y/a"]),
+    "strace, one path in many ways": ('1 open("./a", O_RDONLY) = 3\n1 read(3, "", 9) = 9\n1 open("a", O_RDONLY) = 4\n'
+                                      '1 read(4, "", 9) = 9\n1 open("/x/./y//z", O_RDONLY) = 5\n1 read(5, "", 9) = 9\n'
+                                      '1 open("/x/y/z", O_RDONLY) = 6\n1 read(6, "", 9) = 9\n', (), 4, 2, 0,
+                                      ["a", "/x/y/z"]),
     "strace -Y -i -n -k": ('7<cat> [   0] [00007fbc8514b67d] open("a", O_RDONLY) = 3\n > /usr/lib/libc.so.6'
                            '(__open+0x5d) [0x10967d]\n7<cat> [   1] [00007fbc8514b67d] read(3, "", 9) = 9\n'
                            "% time     seconds\n------ ---\n 50.00    0.000000           0         5    read\n",
@@ -222,17 +293,22 @@ def test_words_say_what_is_read_and_written(kind):
 
 
 NOTES = [
+    ('id,op,"a\nb"\n1,r,1\n1,r,2\n', (), "not used: column 'a?b'; --columns"),
     ("offset,size\n0,4096\n", (), "no column says what is read or written"),
     ("time,obj_id,size,op\n0,1,100,r\n", (), "an object is a page, whatever its size"),
     ("timestamp,lba,size,op\n0,0,4096,R\n2,8,8192,R\n", (), "--columns sector=2,size=3"),
     ("offset,size,op,shelf\n0,4096,r,1\n0,4096,r,2\n", (), "not used: column 'shelf'"),
     ("1,0,4096,r\n2,0,4096,r\n", ("--columns", "offset=2,size=3,op=4"), "not used: column 1"),
     ("key,op\nuser:ab,get\n", (), "keys are no numbers: pages are numbered"),
-    ("0,20480,8192,W,0.5\n", (), "taken for spc: device=1,sector=2,size=3,op=4; --from and --columns"),
+    ("0,20480,8192,W,0.5\n", (), "taken for spc: device=1,sector=2,size=3,op=4,time=5*1000000000; --from and --columns"),
     ("100 3 0 0\n", (), "a block is a page here"),
+    ("offset,size,op\n0,0,r\n4096,4096,w\n", (), "1 requests of 0 bytes are no accesses"),
+    ("address,rw\n0x1000,R\n", (), "no column says how long a request is: each is of 4096 bytes"),
     ("offset,size,op,pid\n0,4096,r,1\n0,4096,r,2\n", (), "not used: column 'pid'"),
     ("0,a,9,0,2,get,0\n", (), "an object is a page, whatever its size"),
     ("8,0 0 1 0.0 697 C R 8 + 8 [x]\n", (), "no request is queued (Q) in this log: those completed (C)"),
+    ("8,0 0 1 0.0 697 Q R 8 + 8 [x]\n8,16 0 1 0.0 697 D R 8 + 8 [x]\n", (), "not used: requests of 8,16"),
+    ("block,nblocks,op\n8,2,r\n", (), "a block is taken for a page: of 512 bytes, --columns sector=1,sectors=2"),
     ('open("a", O_RDWR) = 3\nread(3, "", 9) = 9\nmmap(NULL, 4096, PROT_READ, MAP_SHARED, 3, 0) = 0x7f00\n', (),
      "1 times a file was mapped"),
     ('open("a", O_RDWR) = 3\nread(3, "", 9) = 9\nio_uring_enter(4, 1, 1, 0, NULL, 8) = 1\n', (),
@@ -252,6 +328,9 @@ def test_what_is_all_used_is_not_remarked_upon():
 
 
 REFUSED = [
+    ('id,op\n1,get\n2,"get\n3,get\n', (), "3: want the end of what is in quotes"),
+    ('id,op\n"1\n",get\n"2\n\n",x\n', (), "4: want an op as r, w, read, write, get or set in column 2, "
+     "not 'x': --ops r=x, if it reads"),
     ("0,20480,x,W,0.5\n", (), "1: want 'r PAGE [COUNT]' or 'w PAGE [COUNT]', not '0,20480,x,W,0.5'; it resembles "
      "spc: --from says which, --columns what columns have"),
     ("a b\n", (), "1: want 'r PAGE [COUNT]' or 'w PAGE [COUNT]', not 'a'; if it has columns: --columns says what "
@@ -272,8 +351,17 @@ REFUSED = [
     ("id,op\n1,\n", (), "2: want an op in column 2, but it is empty"),
     ("apple\npear\n", (), "1: want 'r PAGE [COUNT]' or 'w PAGE [COUNT]', not 'apple'; it resembles list: --from "
      "says which, --columns what columns have"),
+    ("inode,offset,count,op\n5,0,4096,r\n", (), "1: want a header that has obj_id, or sector or offset and size; "
+     "else --columns"),
+    ("offset,size,op\n4.5,4096,r\n", (), "2: want a number as offset in column 1, not '4.5'"),
+    ('offset,size,op\n"10,48",4096,r\n', (), "2: want a number as offset in column 1, not '10,48'"),
+    ("sector,size,op\n4K,4096,r\n", (), "2: want a number as sector in column 1, not '4K'"),
+    ('[\n {"offset":0,"size":4096,"op":"r"}]\n', (), " want a table, not JSON: jq -r '[.offset,.size,.op]|@csv' FILE "
+     "| hipec ... --columns offset=1,size=2,op=3 -, with the names that it has"),
+    (gzip.compress(gzip.compress(b"r 1\n", mtime=0), mtime=0), (), " want a trace that is compressed once, not twice: "
+     "zstdcat, zcat, xzcat or bzcat FILE | hipec ... -"),
     (b"PK\3\4" + bytes(40), (), " want a trace, not an archive: unzip -p FILE NAME | hipec ... -"),
-    (gzip.compress(b"r 1\n" * 9)[:-5], (), " it was compressed by gzip, and is damaged or not whole"),
+    (gzip.compress(b"r 1\n" * 9, mtime=0)[:-5], (), " it was compressed by gzip, and is damaged or not whole"),
 ]
 
 
@@ -323,7 +411,8 @@ def test_more_files_than_65536_are_read():
 
 
 VERBS = [("sim", "-f", "2"), ("try", "-p", "lru,fifo"), ("profile", "--text", "-p", "lru,opt"),
-         ("trace", "info"), ("amp", "detect")]
+         ("trace", "info"), ("amp", "detect"), ("sim", "--grade", "-f", "2", "fifo"),
+         ("sim", "--step", "-p", BUILD / "policies/mru.hpo", "-f", "2", "-c", "quit")]
 
 
 @pytest.mark.parametrize("verb", VERBS)

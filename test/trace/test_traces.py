@@ -391,7 +391,7 @@ def test_help_and_document_name_forms_and_options():
                        "sample"}
     assert all(f"--{option}" in DOC for option in options - {"output"})
     forms = [(name, kind) for names, kind in re.findall(
-        r"^\| (`\w+`(?:, `\w+`)*) \| .* \| (yes|no|version 2) \|$", DOC, re.M)
+        r"^\| (`\w+`(?:, `\w+`)*) \|.*\| (yes|no|version 2) \|$", DOC, re.M)
         for name in re.findall(r"\w+", names)]
     assert ", ".join(name for name, _ in forms) in \
         hipec("trace", "convert", "--from", "x", "a", "b").stderr.decode()

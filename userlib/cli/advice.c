@@ -120,12 +120,32 @@ const struct sim_cell *cli_try_best(const struct sim_job *job, const struct sim_
 	return best;
 }
 
+/* Pages that any memory reads once: what is accessed first is a read. */
+static u64 nr_first_reads(const struct sim_trace *t)
+{
+	u32 seen = 0, j;
+	u64 reads = 0;
+	size_t i;
+
+	for (i = 0; i < t->nr_runs; i++)
+		for (j = 0; j < t->run[i].nr; j++)
+			if (sim_trace_id(t, t->run[i].pgno + j) == seen) {
+				seen++;
+				reads += !t->run[i].write;
+			}
+	return reads;
+}
+
 /* Whether there is nothing to keep, at any size of memory. */
 static bool all_read_once(const struct sim_rows *rows)
 {
-	const struct sim_trace *t = rows->row->trace;
+	u64 least = nr_first_reads(rows->row->trace);
+	size_t i;
 
-	return t->nr_accesses <= t->nr_pages + t->nr_pages / 33;
+	for (i = 0; i < rows->nr_cells; i++)
+		if (sim_verdict_cost(&rows->cell[i], rows->cell[i].over) > least + least / 33)
+			return false;
+	return true;
 }
 
 static bool all_fits(const struct sim_rows *rows)
@@ -200,9 +220,16 @@ void cli_try_say_strace(const struct try *t)
 	fputs("and:  hipec try strace.log\n", t->out);
 }
 
-/* What most of a program's accesses are to. */
+/* How requests are seen that pass by the C library, by root. */
+void cli_try_say_kernel(const struct try *t)
+{
+	fprintf(t->out, "next: %shipec try --kernel --", geteuid() ? "sudo " : "");
+	put_command(t);
+}
+
+/* What most of a program's reads are of. */
 struct place {
-	u64 accesses, small;	/* to small files */
+	u64 reads, small;	/* of small files */
 	char *folder;		/* that all of these are in, to free(); NULL: there is none */
 };
 
@@ -230,8 +257,10 @@ static void find_place(const struct sim_trace *t, struct place *place)
 	u32 n;
 
 	for (i = 0; i < t->nr_runs; i++) {
+		if (t->run[i].write)
+			continue;
 		n = sim_trace_region(t, t->run[i].pgno);
-		place->accesses += t->run[i].nr;
+		place->reads += t->run[i].nr;
 		if (n == t->nr_regions || !t->region[n].nr || t->region[n].nr >= SMALL_PAGES ||
 		    *t->region[n].name != '/')
 			continue;
@@ -242,14 +271,15 @@ static void find_place(const struct sim_trace *t, struct place *place)
 
 /* hipec run looks after files of 1 MiB and more; small ones are attached by their folder. */
 static void say_run(const struct try *t, const struct sim_trace *trace, const char *policy,
-		    const char *budget)
+		    const char *budget, u64 reads)
 {
+	char expected[32];
 	struct place place = { 0 };
 	struct stat st;
 	bool small, others;
 
 	find_place(trace, &place);
-	small = place.small * 2 > place.accesses;
+	small = place.small * 2 > place.reads;
 	if (small && place.folder && *place.folder) {
 		others = geteuid() && !stat(place.folder, &st) && st.st_uid != geteuid();
 		fprintf(t->out, "next: %shipec attach --policy %s --budget %s",
@@ -258,7 +288,11 @@ static void say_run(const struct try *t, const struct sim_trace *trace, const ch
 		fprintf(t->out, "   # then the program%s\n",
 			others ? "; root only: the files are others'" : "");
 	} else {
-		fprintf(t->out, "next: hipec run --policy %s --budget %s%s --", policy, budget,
+		/* As SIZE() says it. */
+		snprintf(expected, sizeof(expected), reads < PER_MIB ? "%.0f" : "%.1fM",
+			 reads < PER_MIB ? reads : 1. * reads / PER_MIB);
+		fprintf(t->out, "next: hipec run --policy %s --budget %s --expect %s%s --", policy,
+			budget, expected,
 			small ? " --map '*'" : "");
 		put_command(t);
 	}
@@ -276,23 +310,28 @@ static void say_profile(const struct try *t, const char *policy, const char *bud
 static void say_gain(const struct try *t, const struct sim_cell *cell,
 		     const struct cli_try_auto *found)
 {
-	bool by_auto = found->faults < cell->best->r.faults;
+	u64 over = sim_verdict_cost(cell, cell->over);
+	u64 best = sim_verdict_cost(cell, cell->best);
+	bool by_auto = found->reads < best;
 	const char *policy = cell->best->policy->name;
+	bool written = nr_reads(cell->row->trace) < cell->row->trace->nr_accesses;
 	char budget[32];
 	double gain = 0;
 
 	budget_text(budget, sizeof(budget), cell->row->frames);
 	sim_verdict_gain(cell, cell->best, &gain);
-	fprintf(t->out, "worth it: with %s, %s reads %s instead of %s (-%.0f %%); least possible: %s\n",
-		SIZE(cell->row->frames), policy, SIZE(cell->best->r.faults),
-		SIZE(cell->over->r.faults), gain, SIZE(cell->opt->r.faults));
-	say_run(t, cell->row->trace, by_auto ? "auto" : policy, budget);
+	fprintf(t->out, "worth it: with %s, %s reads %s instead of %s (-%s %%); %s: %s\n",
+		SIZE(cell->row->frames), policy, SIZE(best),
+		SIZE(over), CLI_PERCENT(gain), written ? "opt, which knows the future" : "least possible",
+		SIZE(sim_verdict_cost(cell, cell->opt)));
+	say_run(t, cell->row->trace, by_auto ? "auto" : policy, budget,
+		by_auto ? found->reads : best);
 	say_profile(t, policy, budget);
-	if (found->faults == UINT64_MAX || !cell->over->r.faults)
+	if (found->reads == UINT64_MAX)
 		return;
-	fprintf(t->out, "auto: finds %s while the program runs, and reads %s (%+.0f %%)\n",
-		found->policy, SIZE(found->faults),
-		100. * ((double)found->faults / cell->over->r.faults - 1));
+	fprintf(t->out, "auto: finds %s while the program runs, and reads %s (%s %%)\n",
+		found->policy, SIZE(found->reads),
+		CLI_CHANGE(100. * ((double)found->reads / over - 1)));
 }
 
 static void say_none(const struct try *t, const struct sim_job *job, const struct sim_rows *rows,
@@ -333,8 +372,8 @@ void cli_try_say(const struct try *t, const struct sim_job *job, const struct si
 	}
 	sim_verdict_gain(cell, cell->opt, &gain);
 	if (verdict == SIM_VERDICT_ROOM)
-		fprintf(t->out, "not worth it with these policies: none reads %g %% less than %s; with %s, opt, which knows the future, reads %.0f %% less\n",
-			job->least, job->over, SIZE(cell->row->frames), gain);
+		fprintf(t->out, "not worth it with these policies: none reads %g %% less than %s; with %s, opt, which knows the future, reads %s %% less\n",
+			job->least, job->over, SIZE(cell->row->frames), CLI_PERCENT(gain));
 	else
 		say_none(t, job, rows, cell);
 	if (!all_fits(rows))

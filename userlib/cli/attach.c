@@ -70,7 +70,7 @@ static void describe(char *line, size_t size, const char *path, int err,
 	else if (err == -ENOSPC)
 		snprintf(line, size, "%s: the container has too many files", path);
 	else if (err == -EDQUOT)
-		snprintf(line, size, "%s: files of a user's containers may have 16 TB together, twice their size or 256 MB each",
+		snprintf(line, size, "%s: files of a user's containers may have 16 TB together, twice their size or 256 MB each, and lie on 64 file systems",
 			 path);
 	else
 		snprintf(line, size, "%s: %s", path, cli_call_failed(err));

@@ -19,6 +19,7 @@
 
 #include "cgroup.h"
 #include "checks.h"
+#include "cli.h"
 #include "machine.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -303,6 +304,7 @@ static void check_memlock(const struct doctor *d, struct doctor_finding *f)
 	size_t size;
 	char *text = machine_read(d->root, "/proc/self/limits", &size);
 	char *at = text ? strstr(text, row) : NULL;
+	char memory[CLI_COUNT];
 	unsigned long long bytes;
 
 	if (may_lock_all(d) ||
@@ -311,7 +313,8 @@ static void check_memlock(const struct doctor *d, struct doctor_finding *f)
 	} else if (!at) {
 		say(f, DOCTOR_NOTE, "the limit is not known");
 	} else {
-		say(f, DOCTOR_NOTE, "budgets end at %llu KiB; shares (--share) do not", bytes / 1024);
+		say(f, DOCTOR_NOTE, "budgets end at %s; shares (--share) do not",
+		    cli_memory(memory, bytes));
 		mend(f, "echo '@hipec - memlock unlimited' >/etc/security/limits.d/hipec.conf, and log in again");
 	}
 	free(text);

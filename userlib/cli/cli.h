@@ -17,6 +17,8 @@
  * cli_number()    the same for a person; digits for a program
  * cli_count()     a number of things: 1 page, 2 pages
  * cli_memory()    an amount of memory: 512 KiB, 1.5 MiB
+ * cli_percent()   a part or a change in percent: 43.2, +43.2
+ * cli_hits()      the part of accesses that are hits, in percent: 43.21
  * cli_progress_begin(), _draw(), _end()  a bar, for terminals
  */
 #ifndef HIPEC_CLI_H
@@ -96,9 +98,14 @@ const char *cli_commas(char *text, uint64_t n);
 const char *cli_number(char *text, uint64_t n);
 #define CLI_NUMBER(n) cli_number((char [CLI_COMMAS]){ 0 }, n)
 
-#define CLI_COUNT 64	/* longest text of the next two, bytes */
+#define CLI_COUNT 64	/* longest text of what follows, bytes */
 const char *cli_count(char *text, uint64_t n, const char *thing);
 const char *cli_memory(char *text, uint64_t bytes);
+const char *cli_percent(char *text, double percent, bool sign);
+#define CLI_PERCENT(percent) cli_percent((char [CLI_COUNT]){ 0 }, percent, false)
+#define CLI_CHANGE(percent) cli_percent((char [CLI_COUNT]){ 0 }, percent, true)
+const char *cli_hits(char *text, uint64_t hits, uint64_t of);
+#define CLI_HITS(hits, of) cli_hits((char [CLI_COUNT]){ 0 }, hits, of)
 
 bool cli_progress_begin(void);
 void cli_progress_draw(uint64_t done, uint64_t all);

@@ -56,15 +56,17 @@ bool cli_curve_is(const struct cli_league *l)
 struct point {
 	struct hipec_standing s;
 	uint64_t pages;		/* budget */
+	bool filled;
 };
 
 /*
  * Whether a budget has been used up, by the pages that came into it. Until then what it
  * saves is that of the time so far, and grows: a number would be taken for the whole truth.
+ * @frames: the budget of the container
  */
-static bool is_filled(const struct hipec_standing *s, uint64_t pages)
+bool cli_curve_is_filled(const struct hipec_standing *s, uint64_t frames)
 {
-	return s->misses >= pages >> s->shift;
+	return s->misses >= (frames * s->quarters / 4) >> s->shift;
 }
 
 static void put_misses(char *cell, const struct point *p)
@@ -79,7 +81,7 @@ static void put_saves(char *cell, const struct point *p)
 {
 	if (cli_league_is_rival(&p->s))
 		strcpy(cell, "has it");
-	else if (!is_filled(&p->s, p->pages))
+	else if (!p->filled)
 		strcpy(cell, "not full");
 	else
 		cli_league_put_saving(cell, &p->s);
@@ -111,11 +113,12 @@ void cli_curve_print(const struct cli_league *l, uint64_t frames)
 	size_t nr = 0;
 
 	while ((s = next_point(l, s)))
-		row[nr++] = (struct point){ *s, frames * s->quarters / 4 };
+		row[nr++] = (struct point){ *s, frames * s->quarters / 4,
+					    cli_curve_is_filled(s, frames) };
 	s = &row[0].s;
 	printf("%s, %s accesses, to one page in %u\n", runs->policy, CLI_NUMBER(s->sampled),
 	       1u << s->shift);
-	row[nr] = (struct point){ *runs, frames };
+	row[nr] = (struct point){ *runs, frames, true };
 	row[nr].s.sampled = s->sampled;
 	row[nr++].s.misses = s->missed;
 	qsort(row, nr, sizeof(*row), by_pages);
@@ -143,11 +146,14 @@ void cli_curve_line(const struct cli_league *l, uint64_t frames, char *text, siz
 			      more ? "more" : "less");
 		if (n >= size)
 			break;
-		if (is_filled(s, pages))
-			n += snprintf(text + n, size - n, "%.1f %% ± %.1f %% %s misses",
-				      fabs(percent), error, percent < 0 ? "more" : "fewer");
-		else
+		if (!cli_curve_is_filled(s, frames))
 			n += snprintf(text + n, size - n, "not full yet");
+		else if (fabs(percent) < error)
+			n += snprintf(text + n, size - n, "as many misses, ± %s %%",
+				      CLI_PERCENT(error));
+		else
+			n += snprintf(text + n, size - n, "%s %% ± %s %% %s misses",
+				      CLI_PERCENT(fabs(percent)), CLI_PERCENT(error), percent < 0 ? "more" : "fewer");
 	}
 	if (!n)
 		snprintf(text, size, "nothing was missed yet");
@@ -167,7 +173,8 @@ struct json_object *cli_curve_json(const struct cli_league *l, uint64_t frames)
 	cli_json_text(o, "policy", l->team[l->team[0].runs].policy);
 	cli_json_number(o, "one_page_in", 1ull << l->team[0].shift);
 	while ((s = next_point(l, s))) {
-		bool known = cli_league_saving(s, &percent, &error);
+		bool known = cli_curve_is_filled(s, frames) &&
+			     cli_league_saving(s, &percent, &error);
 
 		point = json_object_new_object();
 		cli_json_number(point, "pages", frames * s->quarters / 4);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "input.h"
 #include "sim/sim.h"
 #include "../debug/debug.h"
 
@@ -65,6 +66,7 @@ static const struct option_row options[] = {
 		  " read" },
 	{ LONG('s'), "source", "FILE",
 	  .help = "what a .hpo was compiled from, if it is not found" },
+	CLI_INPUT_OPTIONS,
 	{ 0 },
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
+#include "input.h"
 #include "json.h"
 #include "sim/sim.h"
 #include "table.h"
@@ -25,7 +26,7 @@ struct grade {
 static void put_grade(char *cell, const struct grade *g)
 {
 	if (g->given)
-		snprintf(cell, CLI_CELL, "%.1f %%", g->percent);
+		snprintf(cell, CLI_CELL, "%s %%", CLI_PERCENT(g->percent));
 	else
 		snprintf(cell, CLI_CELL, "-");
 }
@@ -101,8 +102,8 @@ static void print(const struct sim_job *job, const struct grade *g, size_t nr, s
 		return;
 	cli_table_print(stdout, columns, sizeof(columns) / sizeof(*columns), g, nr, sizeof(*g));
 	if (nr_given)
-		printf("%s: %.1f %%, where lru has 0 %% and opt 100 %%\n", g->own->policy->name,
-		       mean);
+		printf("%s: %s %%, where lru has 0 %% and opt 100 %%\n", g->own->policy->name,
+		       CLI_PERCENT(mean));
 	else
 		printf("%s: no policy can gain anything over lru here\n", g->own->policy->name);
 }
@@ -151,6 +152,7 @@ static const struct option_row options[] = {
 	  .help = "what each grade has to be; without it, any will do" },
 	{ 'J', "jobs", "N", .help = "at a time" },
 	{ 'j', "json", NULL, .help = "an array with all there is, for programs" },
+	CLI_INPUT_OPTIONS,
 	{ 0 },
 };
 

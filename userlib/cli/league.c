@@ -132,9 +132,9 @@ void cli_league_put_saving(char *cell, const struct hipec_standing *s)
 	if (!cli_league_saving(s, &percent, &error))
 		snprintf(cell, CLI_CELL, "-");
 	else if (s->shift)
-		snprintf(cell, CLI_CELL, "%+.1f ± %.1f", percent, error);
+		snprintf(cell, CLI_CELL, "%s ± %s", CLI_CHANGE(percent), CLI_PERCENT(error));
 	else
-		snprintf(cell, CLI_CELL, "%+.1f", percent);
+		cli_percent(cell, percent, true);
 }
 
 static const char *state_of(const struct hipec_standing *s)
@@ -191,8 +191,8 @@ void cli_league_line(const struct cli_league *l, char *text, size_t size)
 	if (n >= size || !best || !cli_league_saving(best, &percent, &error))
 		return;
 	if (percent > error)
-		snprintf(text + n, size - n, "; %s from the beginning would have missed %.1f %% ± %.1f %% less",
-			 best->policy, percent, error);
+		snprintf(text + n, size - n, "; %s from the beginning would have missed %s %% ± %s %% less",
+			 best->policy, CLI_PERCENT(percent), CLI_PERCENT(error));
 	else
 		snprintf(text + n, size - n, "; no other policy would have missed less");
 }

@@ -12,6 +12,7 @@
  * cli_league_json()   for programs
  * cli_league_is(), cli_league_is_rival(), cli_league_saving(), _put_saving(), _why()
  * cli_curve_begin()   the policy that runs plays with other budgets     curve.c
+ * cli_curve_is_filled()  whether a budget has been used up
  * cli_curve_is(), _print(), _line(), _json()  what it misses with them
  */
 #ifndef HIPEC_CLI_LEAGUE_H
@@ -48,6 +49,7 @@ void cli_league_put_saving(char *cell, const struct hipec_standing *s);
 const char *cli_league_why(int err);
 
 int cli_curve_begin(int device);
+bool cli_curve_is_filled(const struct hipec_standing *s, uint64_t frames);
 bool cli_curve_is(const struct cli_league *l);
 void cli_curve_print(const struct cli_league *l, uint64_t frames);
 void cli_curve_line(const struct cli_league *l, uint64_t frames, char *text, size_t size);

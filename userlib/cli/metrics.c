@@ -159,7 +159,7 @@ static void put_saves(FILE *out, const struct hipec_status *s, const struct hipe
 {
 	double percent, error;
 
-	if (cli_league_saving(t, &percent, &error))
+	if (cli_curve_is_filled(t, s->limit) && cli_league_saving(t, &percent, &error))
 		put_share(out, "curve_saves", s, t, percent);
 }
 
@@ -167,7 +167,7 @@ static void put_error(FILE *out, const struct hipec_status *s, const struct hipe
 {
 	double percent, error;
 
-	if (cli_league_saving(t, &percent, &error))
+	if (cli_curve_is_filled(t, s->limit) && cli_league_saving(t, &percent, &error))
 		put_share(out, "curve_error", s, t, error);
 }
 

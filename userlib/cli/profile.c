@@ -13,7 +13,7 @@
 #include "../sim/install_path.h"
 #include "cli.h"
 #include "input.h"
-#include "../profile/profile.h"
+#include "../profile/pattern.h"
 
 extern char **environ;
 
@@ -89,9 +89,10 @@ static int watch_rows(const struct sim_job *job, const char *counters,
 	size_t c, i;
 
 	w->map = calloc(job->nr_traces, sizeof(*w->map));
+	w->pattern = calloc(job->nr_traces, sizeof(*w->pattern));
 	w->profile = calloc(job->nr_traces * job->nr_policies,
 			    sizeof(*w->profile));
-	if (!w->map || !w->profile)
+	if (!w->map || !w->pattern || !w->profile)
 		return no_memory();
 	for (c = 0; c < rows->nr_cells; c++) {
 		struct sim_row *row = rows->cell[c].row;
@@ -100,7 +101,8 @@ static int watch_rows(const struct sim_job *job, const char *counters,
 		if (w->nr_maps && row->trace == map[-1].t)
 			continue;
 		w->nr_maps++;
-		if (profile_map_make(map, row->trace))
+		if (profile_map_make(map, row->trace) ||
+		    profile_pattern_make(&w->pattern[map - w->map], map))
 			return no_memory();
 		for (i = 0; i < job->nr_policies; i++, row++)
 			if (watch_row(&w->profile[w->nr++], map, row, counters))
@@ -116,8 +118,12 @@ void profile_watchers_free(struct profile_watchers *w)
 
 	for (i = 0; i < w->nr; i++)
 		profile_free(&w->profile[i]);
-	for (i = 0; i < w->nr_maps; i++)
+	for (i = 0; i < w->nr_maps; i++) {
 		profile_map_free(&w->map[i]);
+		if (w->pattern)
+			profile_pattern_free(&w->pattern[i]);
+	}
+	free(w->pattern);
 	free(w->profile);
 	free(w->map);
 }
@@ -264,7 +270,8 @@ const struct cli_verb cli_verb_profile = {
 	.usage = "[OPTION...] TRACE...",
 	.summary = "draw what policies do on traces, as a page for a browser",
 	.help = "Runs each trace through each policy: faults by region and over time, frames"
-		" held, queue lengths, the hottest lines, and faults by memory. '-' is standard"
+		" held, queue lengths, the hottest lines, and faults by memory; and, whatever the"
+		" policy, how unequal pages are and how far apart accesses to one. '-' is standard"
 		" input. docs/user/profile.md says how to read it; policies, sizes and modes"
 		" are those of hipec sim.",
 	.options = options,

@@ -214,3 +214,36 @@ const char *cli_memory(char *text, uint64_t bytes)
 		snprintf(text, CLI_COUNT, "%.1f GiB", bytes / 0x1p30);
 	return text;
 }
+
+/**
+ * cli_percent() - a part, or a change, in percent
+ * @text:    gets it; CLI_COUNT bytes
+ * @percent: number
+ * @sign:    it is a change: with + or -
+ *
+ * Return: @text, as "43.2" or "+43.2".
+ */
+const char *cli_percent(char *text, double percent, bool sign)
+{
+	if (percent < 0 && percent > -0.05)
+		percent = 0;	/* not "-0.0" */
+	snprintf(text, CLI_COUNT, sign ? "%+.1f" : "%.1f", percent);
+	return text;
+}
+
+/**
+ * cli_hits() - the part of accesses that are hits, in percent
+ * @text: gets it; CLI_COUNT bytes
+ * @hits: of these
+ * @of:   accesses
+ *
+ * Return: @text, as "43.21"; "-" if there are no accesses.
+ */
+const char *cli_hits(char *text, uint64_t hits, uint64_t of)
+{
+	if (of)
+		snprintf(text, CLI_COUNT, "%.2f", 100. * hits / of);
+	else
+		strcpy(text, "-");
+	return text;
+}

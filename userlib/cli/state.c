@@ -40,7 +40,7 @@ int cli_state_read(int fd, struct cli_state *list)
  * @percent: gets how many of its pages are not brought in; of a loss, less than 0
  * @error:   gets by how many percent that may be off, up or down, 19 times of 20
  *
- * By the shadow directory that revocation goes by, in all windows up to now.
+ * By the judge that revocation goes by, in all windows up to now.
  *
  * Return: false if nothing was compared: no contract holds the policy, or it is young.
  */

@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "cli.h"
+#include "input.h"
 #include "python.h"
 #include "sim/sim.h"
 
@@ -41,6 +42,7 @@ static const struct option_row tune_options[] = {
 	{ 'J', "jobs", "N", .help = "at a time; without it as many as there are processors" },
 	{ LONG('s'), "scheduler", "ADDRESS", .help = "run it on that cluster of Dask's" },
 	{ 'j', "json", NULL, .help = "what was found, for programs" },
+	CLI_INPUT_OPTIONS,
 	{ 0 },
 };
 

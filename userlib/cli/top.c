@@ -195,7 +195,7 @@ static const char *health_word(const struct row *r)
 static void put_gain(char *cell, const struct row *r)
 {
 	if (r->compared)
-		snprintf(cell, CLI_CELL, "%+.1f%%", r->gain);
+		snprintf(cell, CLI_CELL, "%s%%", CLI_CHANGE(r->gain));
 	else
 		strcpy(cell, "-");
 }
@@ -203,7 +203,7 @@ static void put_gain(char *cell, const struct row *r)
 static void put_error(char *cell, const struct row *r)
 {
 	if (r->compared)
-		snprintf(cell, CLI_CELL, "%.1f%%", r->error);
+		snprintf(cell, CLI_CELL, "%s%%", CLI_PERCENT(r->error));
 	else
 		strcpy(cell, "-");
 }

@@ -3,7 +3,7 @@
  * hipec swap --trial: a policy has to show that it is no worse than the one before.
  *
  * How many pages came in is held against what the program did meanwhile. Where the
- * module holds a policy against the default's shadow, that is known: both are faults
+ * module holds a policy against the default's, that is known: both are faults
  * of the same accesses. Elsewhere hits are not counted, and the program's own
  * processor time stands for them: a policy with more hits lets it do more, at the
  * same cost each. It is user time, of the process that loaded and of its children

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 #include "input.h"
 #include "program.h"
 #include "try.h"
+
+#define MOST_COMMAND (1u << 16)	/* bytes of a command that runs already */
 
 /* Hand an option on to hipec trace, as one word. */
 static bool keep_option(struct try *t, const char *name, const char *value)
@@ -39,15 +42,16 @@ static bool keep_option(struct try *t, const char *name, const char *value)
 static char *new_name(const char *program)
 {
 	const char *base = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
-	const char *folder = "", *slash = "", *other = getenv("TMPDIR");
+	const char *folder = *base == '-' ? "." : "", *other = getenv("TMPDIR");
+	const char *slash;
 	char *name;
 	u32 i;
 
 	if (access(".", W_OK)) {
 		folder = other && *other ? other : "/tmp";
-		slash = "/";
 		cli_error("nothing can be written here: the trace goes to %s", folder);
 	}
+	slash = *folder ? "/" : "";
 	if (asprintf(&name, "%s%s%s.trace", folder, slash, base) < 0)
 		return NULL;
 	for (i = 2; !access(name, F_OK); i++) {
@@ -69,53 +73,143 @@ static const struct option_row options[] = {
 	{ LONG('y'), "only", "GLOB", .help = NULL },
 	{ LONG('n'), "min-pages", "N", .help = NULL },
 	{ LONG('a'), "all", NULL, .help = "which files matter, as of hipec trace" },
+	{ LONG('k'), "kernel", NULL,
+	  .help = "take what the kernel tells, through perf: of static programs, io_uring and"
+		  " aio; for root" },
+	{ LONG('P'), "pid", "PID",
+	  .help = "the same, of a process that runs already, until Ctrl-C or --seconds" },
+	{ LONG('s'), "seconds", "N", .help = "of --pid: how long" },
 	CLI_INPUT_OPTIONS,
 	{ 0 },
 };
 
-static int parse(struct try *t, int argc, char **argv)
+static bool is_number(const char *text)
 {
-	const char *out = NULL;
-	bool program;
-	int opt;
+	return *text >= '1' && *text <= '9' && !text[strspn(text, "0123456789")] &&
+	       strlen(text) < 10;
+}
 
-	while ((opt = cli_option(argc, argv, options, "+")) != -1)
-		if (opt >= CLI_INPUT_FROM) {
-			if (cli_input_set(opt, optarg))
-				return CLI_USAGE;
-		} else if (opt == 'f')
+/* What options say of the kernel's events. */
+static int set_kernel(struct try *t, int opt, char *arg)
+{
+	t->kernel = true;
+	if (opt != 'k' && !is_number(arg)) {
+		cli_error("--%s: want a number, not '%s'", opt == 'P' ? "pid" : "seconds",
+			  cli_clean(strdupa(arg)));
+		return CLI_USAGE;
+	}
+	if (opt == 'P')
+		t->pid = arg;
+	else if (opt == 's')
+		t->seconds = arg;
+	return CLI_OK;
+}
+
+/* The words that a process was started with; none are left of a zombie, or of the kernel's. */
+static int read_command(struct try *t)
+{
+	char path[32], *c;
+	size_t n = 0, nr = 0;
+	FILE *in;
+
+	t->words = calloc(1, MOST_COMMAND + 1);
+	snprintf(path, sizeof(path), "/proc/%s/cmdline", t->pid);
+	in = fopen(path, "re");
+	if (in && t->words)
+		n = fread(t->words, 1, MOST_COMMAND, in);
+	if (in)
+		fclose(in);
+	t->command = n ? calloc(n + 1, sizeof(*t->command)) : NULL;
+	if (!t->command) {
+		cli_error("there is no process %s that runs a program", t->pid);
+		return CLI_FAILED;
+	}
+	for (c = t->words; c < t->words + n; c += strlen(c) + 1)
+		t->command[nr++] = c;
+	return CLI_OK;
+}
+
+static int parse_options(struct try *t, int argc, char **argv, const char **out)
+{
+	int opt, ret = CLI_OK;
+
+	while (!ret && (opt = cli_option(argc, argv, options, "+")) != -1)
+		if (opt >= CLI_INPUT_FROM)
+			ret = cli_input_set(opt, optarg) ? CLI_USAGE : CLI_OK;
+		else if (opt == 'f')
 			t->frames = optarg;
 		else if (opt == 'p')
 			t->policies = optarg;
 		else if (opt == 'o')
-			out = optarg;
+			*out = optarg;
 		else if (opt == 'M')
 			t->no_maps = true;
+		else if (opt == 'k' || opt == 'P' || opt == 's')
+			ret = set_kernel(t, opt, optarg);
 		else if (opt == '?')
-			return CLI_USAGE;
+			ret = CLI_USAGE;
 		else if (!keep_option(t, opt == 'y' ? "only" : opt == 'n' ? "min-pages" : "all",
 				      opt == 'a' ? NULL : optarg))
-			return CLI_FAILED;
-	program = optind > 1 && !strcmp(argv[optind - 1], "--");
-	if (optind == argc) {
+			ret = CLI_FAILED;
+	return ret;
+}
+
+/* Whether what is asked for fits together. @what: a program, a trace, or NULL. */
+static int check_options(const struct try *t, const char *what, bool more, bool program,
+			 const char *out)
+{
+	if (t->pid && what)
+		cli_error("want --pid, or a program or a trace");
+	else if (!t->pid && !what)
 		cli_error("want -- and a program to run, or its trace");
-		return CLI_USAGE;
-	}
-	t->out = program ? stderr : stdout;
+	else if (!program && more)
+		cli_error("want one trace, or -- before a program and its arguments");
+	else if (!t->pid && !program && (out || t->no_maps || t->nr_keep || t->kernel))
+		cli_error("--output, --no-mmap, --kernel and what says which files matter are for programs: '%s' is a trace",
+			  cli_clean(strdupa(what)));
+	else if (t->seconds && !t->pid)
+		cli_error("--seconds is of --pid");
+	else if (t->kernel && (t->no_maps || t->nr_keep))
+		cli_error("--no-mmap and what says which files matter have no meaning for the kernel's events, which have no names");
+	else
+		return CLI_OK;
+	return CLI_USAGE;
+}
+
+/* A trace is written, and then read. */
+static int check_file(const char *name)
+{
+	struct stat st;
+
+	if (strcmp(name, "-") && (stat(name, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return CLI_OK;
+	cli_error("--output: want a file, which is read again, not '%s'", cli_clean(strdupa(name)));
+	return CLI_USAGE;
+}
+
+static int parse(struct try *t, int argc, char **argv)
+{
+	const char *out = NULL, *what;
+	bool program;
+	int ret = parse_options(t, argc, argv, &out);
+
+	if (ret)
+		return ret;
+	what = optind < argc ? argv[optind] : NULL;
+	program = what && optind > 1 && !strcmp(argv[optind - 1], "--");
+	ret = check_options(t, what, optind + 1 < argc, program, out) ?:
+	      (out ? check_file(out) : CLI_OK);
+	if (!ret && t->pid)
+		ret = read_command(t);
+	if (ret)
+		return ret;
+	t->out = program || t->pid ? stderr : stdout;
 	if (program)
 		t->command = argv + optind;
-	else if (optind + 1 != argc) {
-		cli_error("want one trace, or -- before a program and its arguments");
-		return CLI_USAGE;
-	} else if (out || t->no_maps || t->nr_keep) {
-		cli_error("--output, --no-mmap and what says which files matter are for programs: '%s' is a trace",
-			  cli_clean(strdupa(argv[optind])));
-		return CLI_USAGE;
-	}
-	if (!program || out)
-		t->trace = strdup(program ? out : argv[optind]);
+	if (out || !t->command)
+		t->trace = strdup(out ?: what);
 	else
-		t->trace = new_name(argv[optind]);
+		t->trace = new_name(*t->command);
 	if (t->trace)
 		return CLI_OK;
 	cli_error("%s", strerror(ENOMEM));
@@ -216,6 +310,8 @@ static const char *missing(const struct cli_taken *taken)
 		return "streams (stdio) are not in the trace";
 	if (taken->untraced_pages > taken->pages)
 		return "more was mapped without being traced than is in the trace";
+	if (taken->direct_pages > taken->accesses / 2)
+		return "most of it is read or written by O_DIRECT, past the page cache, where no policy sees it";
 	return NULL;
 }
 
@@ -229,26 +325,29 @@ static int take_trace(struct try *t)
 	if (t->taken.status)
 		cli_error("%s ended with %d; what it did until then counts",
 			  cli_clean(strdupa(t->command[0])), t->taken.status);
-	if (t->taken.failed)
-		return CLI_FAILED;
 	why = missing(&t->taken);
 	if (why) {
 		fprintf(t->out, "no verdict: %s\n", why);
-		if (t->taken.nr_silent)
+		if (t->taken.nr_uring || t->taken.rings || t->taken.nr_aio)
+			cli_try_say_kernel(t);
+		else if (t->taken.nr_silent)
 			cli_try_say_strace(t);
 		return CLI_FAILED;
 	}
+	if (t->taken.failed)
+		return CLI_FAILED;
 	if (t->taken.accesses)
 		return CLI_OK;
 	cli_error("no accesses were seen, so there is nothing to try (docs/user/traces.md)");
 	return CLI_FAILED;
 }
 
-/* What --policy auto would come to, with the memory of a cell. */
-static int run_auto(const struct try *t, const struct sim_cell *cell, struct cli_try_auto *found)
+/* What --policy auto would come to, with the trace and the memory of a cell. */
+static int run_auto(const struct sim_job *of, const struct sim_cell *cell,
+		    struct cli_try_auto *found)
 {
 	static char policy[] = "auto", mode[] = "exact";
-	struct sim_job job = { 0 };
+	struct sim_job job = { .trace = of->trace, .nr_traces = of->nr_traces };
 	struct sim_rows rows;
 	char frames[32];
 	int ret;
@@ -256,14 +355,16 @@ static int run_auto(const struct try *t, const struct sim_cell *cell, struct cli
 	snprintf(frames, sizeof(frames), "%u", cell->row->frames);
 	ret = sim_args_set(&job, 'p', policy) ?: sim_args_set(&job, 'm', mode) ?:
 	      sim_args_set(&job, 'f', frames) ?: sim_args_fill(&job) ?:
-	      sim_job_open(&job, (char **)&t->trace, 1);
+	      sim_job_open(&job, NULL, 0);
 	if (!ret) {
 		ret = sim_rows_make(&job, &rows) ?: sim_rows_run(&job, &rows);
-		found->faults = rows.row->r.faults;
+		found->reads = rows.row->r.read_misses;
 		snprintf(found->policy, sizeof(found->policy), "%s",
 			 job.team[rows.row->league.runs].name);
 		sim_rows_free(&rows);
 	}
+	job.trace = NULL;
+	job.nr_traces = 0;
 	sim_job_close(&job);
 	return ret;
 }
@@ -279,8 +380,8 @@ static int judge(const struct try *t, const struct sim_job *job, const struct si
 	};
 	const struct sim_cell *cell = cli_try_best(job, rows);
 	enum sim_verdict verdict = cell ? sim_verdict(job, cell) : SIM_VERDICT_UNKNOWN;
-	struct cli_try_auto found = { .faults = UINT64_MAX };
-	int ret = verdict == SIM_VERDICT_GAIN ? run_auto(t, cell, &found) : CLI_OK;
+	struct cli_try_auto found = { .reads = UINT64_MAX };
+	int ret = verdict == SIM_VERDICT_GAIN ? run_auto(job, cell, &found) : CLI_OK;
 
 	if (ret)
 		return ret;
@@ -288,20 +389,43 @@ static int judge(const struct try *t, const struct sim_job *job, const struct si
 	return code[verdict];
 }
 
+/* What is to be run; @name: the trace's, or NULL: none yet. */
+static int open_job(struct sim_job *job, const struct try *t, char *policies, char *frames,
+		    const char *name)
+{
+	static char mode[] = "exact";	/* as auto is told of accesses in place */
+
+	*job = (struct sim_job){ .least = SIM_LEAST_GAIN, .verdict = true, .by_reads = true };
+	return sim_args_set(job, 'p', policies) ?: sim_args_set(job, 'm', mode) ?:
+	       (t->frames ? sim_args_set(job, 'f', frames) : CLI_OK) ?: sim_args_fill(job) ?:
+	       sim_job_open(job, (char **)&name, !!name);
+}
+
+#define POLICIES(t) ((t)->policies ?: CLI_TRY_OVER "," SIM_LEAGUE ",opt")	/* those of auto */
+
+/* Whether all of it is there, before a program runs. */
+static int check_job(const struct try *t)
+{
+	char *policies = strdupa(POLICIES(t)), *frames = strdupa(t->frames ?: "");
+	struct sim_job job;
+	int ret = open_job(&job, t, policies, frames, NULL);
+
+	sim_job_close(&job);
+	return ret;
+}
+
 static int simulate(const struct try *t)
 {
-	/* Those of auto, whose accesses it is told in place, as in exact mode. */
-	static char usual[] = CLI_TRY_OVER "," SIM_LEAGUE ",opt";
-	static char mode[] = "exact";
-	struct sim_job job = { .least = SIM_LEAST_GAIN, .verdict = true };
+	char *policies = strdupa(POLICIES(t)), *frames = strdupa(t->frames ?: "");
 	char sizes[CLI_TRY_SIZES];
 	struct sim_rows rows;
-	int ret;
+	struct sim_job job;
+	int ret = open_job(&job, t, policies, frames, t->trace);
 
-	ret = sim_args_set(&job, 'p', t->policies ? strdupa(t->policies) : usual) ?:
-	      sim_args_set(&job, 'm', mode) ?:
-	      (t->frames ? sim_args_set(&job, 'f', t->frames) : CLI_OK) ?: sim_args_fill(&job) ?:
-	      sim_job_open(&job, (char **)&t->trace, 1);
+	if (!ret && job.trace[0].partial) {
+		fprintf(t->out, "no verdict: %s\n", job.trace[0].partial);
+		ret = CLI_FAILED;
+	}
 	if (!ret && cli_try_is_small(t, &job.trace[0]))
 		ret = CLI_NO_GAIN_POSSIBLE;	/* said */
 	if (!ret && !t->frames) {
@@ -323,8 +447,11 @@ static int cli_try(int argc, char **argv)
 	int ret = parse(&t, argc, argv);
 
 	if (!ret && t.command)
-		ret = take_trace(&t);
+		ret = check_job(&t) ?: (t.kernel ? cli_try_kernel(&t) : take_trace(&t));
 	ret = ret ?: simulate(&t);
+	if (t.words)
+		free(t.command);
+	free(t.words);
 	free(t.trace);
 	while (t.nr_keep)
 		free(t.keep[--t.nr_keep]);
@@ -334,11 +461,12 @@ static int cli_try(int argc, char **argv)
 
 const struct cli_verb cli_verb_try = {
 	.name = "try", .run = cli_try, .group = CLI_GROUP_FIND,
-	.usage = "[OPTION...] TRACE|-- PROGRAM...",
+	.usage = "[OPTION...] TRACE|--pid PID|-- PROGRAM...",
 	.summary = "say whether a policy is worth it for a program, and what to run next",
 	.help = "Takes the program's trace, or reads one, runs the policies of --policy auto"
 		" on it at a few sizes of memory, beside lru, which is about what"
-		" operating systems do, and the optimum. Needs neither root nor the module."
+		" operating systems do, and the optimum. Needs neither root nor the module,"
+		" but for --kernel and --pid."
 		" docs/user/first-steps.md has an example. A program may ignore its policy:"
 		" hipec run says which accesses it acts on.",
 	.options = options,

@@ -7,7 +7,8 @@
  * cli_try_is_small()    so little is read that no memory matters, said
  * cli_try_best()        the size where most is gained
  * cli_try_say()         the verdict, and what to run next
- * cli_try_say_strace()  how else a trace can be taken
+ * cli_try_say_strace(), _say_kernel()  how else a trace can be taken
+ * cli_try_kernel()      a trace of what the kernel tells    kernel.c
  */
 #ifndef HIPEC_CLI_TRY_H
 #define HIPEC_CLI_TRY_H
@@ -25,14 +26,17 @@ struct try {
 	char **keep;		/* options of hipec trace that say what matters */
 	size_t nr_keep;
 	char *trace;		/* its file, to free() */
-	char **command;		/* NULL: there was only a trace */
+	char **command;		/* NULL: there was only a trace, or a process */
+	char *words;		/* of a process's command, or NULL */
+	bool kernel;		/* its events are asked, not the program */
+	char *pid, *seconds;	/* of a process that runs already, and how long; or NULL */
 	struct cli_taken taken;	/* what became of the command */
 	FILE *out;
 };
 
 /* What --policy auto comes to. */
 struct cli_try_auto {
-	u64 faults;		/* UINT64_MAX: it was not run */
+	u64 reads;		/* pages; UINT64_MAX: it was not run */
 	char policy[64];	/* that it finds */
 };
 
@@ -42,5 +46,7 @@ const struct sim_cell *cli_try_best(const struct sim_job *job, const struct sim_
 void cli_try_say(const struct try *t, const struct sim_job *job, const struct sim_rows *rows,
 		 const struct cli_try_auto *found);
 void cli_try_say_strace(const struct try *t);
+void cli_try_say_kernel(const struct try *t);
+int cli_try_kernel(const struct try *t);
 
 #endif /* HIPEC_CLI_TRY_H */

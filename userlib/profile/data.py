@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A profile as hipec makes it (docs/user/profile.md has its form), ready to be drawn."""
 
+import bisect
 import hashlib
+import math
 import os
 import pathlib
 
@@ -18,6 +20,51 @@ def memory(frames):
         if size >= least:
             return f"{size / least:.1f} {unit}"
     return f"{size >> 10} KiB"
+
+
+def hits(row):
+    """The part of accesses that are hits, in percent, as of hipec sim."""
+    return f"{100 * row['hits'] / row['accesses']:.2f}" if row["accesses"] else "-"
+
+
+def percent(part, all):
+    """A share, in percent."""
+    return f"{100 * part / all:.1f} %"
+
+
+def zipf_in_words(popularity):
+    """The law that was fitted, with how far it may be off, as a sentence."""
+    law = popularity["zipf"]
+    if not law:
+        return "No law of Zipf is fitted: fewer than 10 pages have 20 accesses."
+    skew, error = law["skew"], math.ceil(100 * law["error"]) / 100
+    what = f"a skew of {skew:.2f} \u00b1 {error:.2f}" if error < skew else \
+        f"a skew that cannot be told from 0: it is less than {skew + error:.2f}"
+    return (f"The nearest law of Zipf has {what}. It is of the {law['pages']:,} pages with 20 "
+            f"accesses or more, which have {percent(law['accesses'], popularity['sums'][-1])} of all, "
+            f"and shares of these are off by {percent(law['misfit'], 1)} at most.")
+
+
+def shares_in_words(popularity):
+    """What the most accessed pages have: [(pages, part of all pages, part of the accesses)]."""
+    ranks, sums = popularity["ranks"], popularity["sums"]
+    places = dict.fromkeys(max(bisect.bisect_right(ranks, ranks[-1] * part) - 1, 0)
+                           for part in (0.001, 0.01, 0.1, 0.5))
+    return [(ranks[place], percent(ranks[place], ranks[-1]), percent(sums[place], sums[-1]))
+            for place in places]
+
+
+def rate_in_words(rate):
+    """Requests in the mean, and at most, and what a part of the time is."""
+    unit = "second" if rate["unit"] else "unit of the clock"
+    requests, part = rate["requests"], rate["part"]
+    return (f"{sum(requests) / (part * len(requests)):,.4g} requests per {unit} in the mean, at most "
+            f"{max(requests) / part:,.4g} in {part:.3g} {rate['unit'] or 'units'}")
+
+
+def reuse_in_words(row):
+    """What accesses of a row have in common: how much memory lru needs to have their page."""
+    return memory(row["frames"]) if row["frames"] else "first access"
 
 
 def short(text, length=NAME):
@@ -132,6 +179,10 @@ class Section:
         self.rate = "faults per second" if self.clock else "faults per 100 accesses"
         self.frames = "most frames" if self.clock else "frames"
         self.machine = profile.get("machine")       # that they shared
+
+    def alone(self, what):
+        """What the trace does by itself; None: it is not known, or there are several."""
+        return None if self.together else self.runs[0].trace[what]
 
     def short(self, policy):
         """What to call a policy: without its folder, and its end alone, if that is enough."""

@@ -6,7 +6,7 @@ import html
 
 import plotly.graph_objects as go
 
-from data import memory
+from data import memory, reuse_in_words
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]
@@ -184,6 +184,63 @@ def resident_map(section):
                         hovertemplate=f"%{{y}}<br>{when}<br>%{{z}} {unit}"
                         f"<extra>{clean(run.label)}</extra>")
     fig.update_yaxes(type="category", nticks=12, automargin=True)
+    fig.update_xaxes(range=[0, section.end])
+    return fig
+
+
+def popularity(section):
+    """Accesses by rank, and the law of Zipf that was fitted."""
+    found = section.alone("popularity")
+    if not found:
+        return None
+    fig = figure("Popularity of pages", "rank of the page", "accesses to it", hovermode="closest")
+    fig.add_scatter(name="pages", x=found["ranks"], y=found["accesses"], mode=mode(len(found["ranks"])),
+                    line=style(0), customdata=[100 * part / found["sums"][-1] for part in found["sums"]],
+                    hovertemplate="rank %{x:,}: %{y:,} accesses<br>"
+                    "%{customdata:.1f} % are to it and those before it")
+    law = found["zipf"]
+    if law:
+        ends = [1, law["pages"]]
+        fig.add_scatter(name=f"Zipf, skew {law['skew']:.2f}", x=ends, mode="lines", line=style(1),
+                        y=[law["first"] * rank ** -law["skew"] for rank in ends],
+                        hoverinfo="name")
+    fig.update_xaxes(type="log")
+    fig.update_yaxes(type="log")
+    return fig
+
+
+def request_rate(section):
+    """Requests over time, by the clock of the trace."""
+    rate = section.alone("rate")
+    if not rate:
+        return None
+    unit = "second" if rate["unit"] else "unit"
+    parts = [number * rate["part"] for number in range(len(rate["requests"]) + 1)]
+    rates = [requests / rate["part"] for requests in rate["requests"]]
+    fig = figure("Request rate", f"time of the trace ({rate['unit'] or 'units of its clock'})",
+                 f"requests per {unit}")
+    fig.add_scatter(x=parts, y=rates + rates[-1:], mode="lines", fill="tozeroy", showlegend=False,
+                    line={"color": style(0)["color"], "width": 1, "shape": "hv"},
+                    hovertemplate="%{y:,.4g}<extra></extra>")
+    return fig
+
+
+def reuse_over_time(section):
+    """How far back the last access to the same page is: of 100 accesses of each moment."""
+    run = section.runs[0]
+    rows = [row for row in section.alone("reuse") or () if any(row["accesses"])]
+    if not rows:
+        return None
+    of_all = [sum(column) for column in zip(*(row["accesses"] for row in rows))]
+    fig = figure("Reuse over time", time(section), "memory that lru needs to have the page",
+                 hovermode="closest")
+    fig.add_heatmap(x0=run.per_bin / 2, dx=run.per_bin, y=list(map(reuse_in_words, rows)),
+                    z=[[round(100 * part / all, 2) for part, all in zip(row["accesses"], of_all)]
+                       for row in rows],
+                    colorscale=SHADES, zmin=0,
+                    colorbar={"title": {"text": "% of the accesses", "side": "right"}},
+                    hovertemplate="%{y}<br>access %{x:,.0f}<br>%{z} % of the accesses<extra></extra>")
+    fig.update_yaxes(type="category", automargin=True)
     fig.update_xaxes(range=[0, section.end])
     return fig
 

@@ -3,7 +3,7 @@
  * A profile as JSON: docs/user/profile.md has the keys.
  */
 #include "../cli/json.h"
-#include "profile.h"
+#include "pattern.h"
 
 static struct json_object *numbers(const u32 *n, u32 nr)
 {
@@ -201,7 +201,88 @@ static struct json_object *run_json(const struct sim_rows *rows,
 	return o;
 }
 
-static struct json_object *trace_json(const struct profile_map *m)
+static void add_number(struct json_object *o, const char *key, u64 n)
+{
+	json_object_array_add(json_object_object_get(o, key), json_object_new_int64(n));
+}
+
+static void add_real(struct json_object *o, const char *key, double value)
+{
+	json_object_object_add(o, key, json_object_new_double(value));
+}
+
+static struct json_object *zipf_json(const struct profile_zipf *z)
+{
+	struct json_object *o;
+
+	if (!z->pages)
+		return NULL;
+	o = json_object_new_object();
+	add_real(o, "skew", z->skew);
+	add_real(o, "error", z->error);
+	add_real(o, "first", z->first);
+	add_real(o, "misfit", z->misfit);
+	cli_json_number(o, "pages", z->pages);
+	cli_json_number(o, "accesses", z->accesses);
+	return o;
+}
+
+static struct json_object *popularity_json(const struct profile_pattern *p)
+{
+	static const char *const keys[] = { "ranks", "accesses", "sums" };
+	struct json_object *o = json_object_new_object();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		json_object_object_add(o, keys[i], json_object_new_array_ext(p->nr_ranks));
+	for (i = 0; i < p->nr_ranks; i++) {
+		add_number(o, "ranks", p->rank[i].rank);
+		add_number(o, "accesses", p->rank[i].accesses);
+		add_number(o, "sums", p->rank[i].sum);
+	}
+	json_object_object_add(o, "zipf", zipf_json(&p->zipf));
+	return o;
+}
+
+static struct json_object *reuse_json(const struct profile_map *m,
+				      const struct profile_pattern *p)
+{
+	struct json_object *array = json_object_new_array(), *o;
+	u32 class, i;
+
+	for (class = 0; class < p->nr_classes; class++) {
+		o = json_object_new_object();
+		json_object_object_add(o, "frames", class ?
+				       json_object_new_int64(1u << (class - 1)) : NULL);
+		json_object_object_add(o, "accesses", json_object_new_array_ext(m->nr_bins));
+		for (i = 0; i < m->nr_bins; i++)
+			add_number(o, "accesses", p->reuse[i][class]);
+		json_object_array_add(array, o);
+	}
+	return array;
+}
+
+/* In seconds, where the unit of the trace's clock is known. */
+static struct json_object *rate_json(const struct sim_clock *c)
+{
+	double unit = c && c->ns ? c->ns / 1e9 : 1;
+	struct json_object *o;
+	u32 i;
+
+	if (!c)
+		return NULL;
+	o = json_object_new_object();
+	cli_json_text(o, "unit", c->ns ? "s" : NULL);
+	add_real(o, "first", c->first * unit);
+	add_real(o, "part", c->part * unit);
+	json_object_object_add(o, "requests", json_object_new_array_ext(c->nr));
+	for (i = 0; i < c->nr; i++)
+		add_number(o, "requests", c->requests[i]);
+	return o;
+}
+
+static struct json_object *trace_json(const struct profile_map *m,
+				      const struct profile_pattern *p)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -209,6 +290,9 @@ static struct json_object *trace_json(const struct profile_map *m)
 	cli_json_number(o, "accesses", m->t->nr_accesses);
 	cli_json_number(o, "pages", m->t->nr_pages);
 	json_object_object_add(o, "bands", bands_json(m));
+	json_object_object_add(o, "popularity", p ? popularity_json(p) : NULL);
+	json_object_object_add(o, "reuse", p ? reuse_json(m, p) : NULL);
+	json_object_object_add(o, "rate", p ? rate_json(m->t->clock) : NULL);
 	return o;
 }
 
@@ -254,7 +338,8 @@ struct json_object *profile_json(const struct sim_job *job,
 	json_object_object_add(o, "rows", sim_json(job, rows));
 	json_object_object_add(o, "verdicts", verdicts_json(job, rows));
 	for (i = 0; i < w->nr_maps; i++)
-		json_object_array_add(traces, trace_json(&w->map[i]));
+		json_object_array_add(traces, trace_json(&w->map[i],
+							  w->pattern ? &w->pattern[i] : NULL));
 	for (i = 0; i < w->nr; i++)
 		json_object_array_add(runs, run_json(rows, w, &w->profile[i]));
 	json_object_object_add(o, "traces", traces);

@@ -10,7 +10,7 @@ import zlib
 import plotly.offline
 
 import figures
-from data import memory
+from data import hits, memory, rate_in_words, zipf_in_words
 
 STYLE = """
 :root { color-scheme: light dark; --text: #222; --back: #fff; --dim: #555; --line: #888;
@@ -149,7 +149,7 @@ function follow(section) {
                                 : `, from access ${first} to ${last}`);
     Plotly.update(region, { y: section.runs.map(run => sums(run, from, to)) }, {});
     closer(section, time, whole, from, to);
-    for (const key of ["map", "beside", "held", "queues", "counters"])
+    for (const key of ["map", "beside", "held", "queues", "counters", "reuse"])
       if (section.charts[key])
         Plotly.relayout(section.id + key, { "xaxis.range": [from, to] });
   });
@@ -219,6 +219,17 @@ CHARTS = [
     ("counters", figures.counters,
      "Counters of the policy, on top of each other: with AMP the frames of its partitions, as in "
      "Figure 13 of its paper. The list in the corner chooses the policy."),
+    ("reuse", figures.reuse_over_time,
+     "Of the trace alone, whatever the policy: each column is a moment, each row how much memory lru "
+     "needs to still have the page of an access, rounded up to a power of two. The lowest row is of "
+     "pages that were not accessed before, which no memory helps."),
+    ("rate", figures.request_rate,
+     "Of the trace alone: requests in each part of its time, as its own clock tells it; a request may "
+     "be of several pages. The time of the other charts goes by accesses."),
+    ("popularity", figures.popularity,
+     "Of the trace alone: how many accesses the pages have, most first, both axes logarithmic. A law of "
+     "Zipf is a straight line. Few pages with most accesses are worth keeping; where the line is flat, "
+     "all pages are alike."),
 ]
 
 
@@ -232,7 +243,7 @@ def table(section, number):
         row = run.row
         cells = [html.escape(run.label), f"{row['frames']:,}", memory(row["frames"]),
                  f"{row['accesses']:,}",
-                 f"{row['faults']:,}", f"{100 * row['hits'] / row['accesses']:.2f}",
+                 f"{row['faults']:,}", hits(row),
                  f"{row['written_pages']:,}",
                  f"{row['commands_per_access']:.1f}" if not row["built_in"] else "-"]
         rows.append("<tr><td>" + "<td>".join(cells) +
@@ -274,6 +285,13 @@ def in_words(section):
                      f"accesses with {run.row['frames']:,} frames" for run in section.runs)
 
 
+def told(section, key):
+    """What stands below a chart, of this section alone."""
+    words = zipf_in_words(section.alone(key)) if key == "popularity" else \
+        f"{rate_in_words(section.alone(key))}." if key == "rate" else ""
+    return f" {html.escape(words)}" if words else ""
+
+
 def drawn(ident, key, title, how, words):
     """A heading and a chart's place."""
     words = html.escape(f"{title}. {words}", quote=True)
@@ -301,7 +319,7 @@ def body(section, number):
         fig = make(section)
         if fig:
             charts[key], title = chart_of(fig)
-            parts.append(drawn(ident, key, title, how, in_words(section)))
+            parts.append(drawn(ident, key, title, how + told(section, key), in_words(section)))
             links.append((f"{key}-title", title.split(" (")[0].split(", and")[0].split(":")[0]))
     policies = [run for run in section.runs if run.lines]
     if policies:

@@ -76,9 +76,12 @@ struct profile {
 	u64 *runs;	/* by event, those that the host runs */
 };
 
+struct profile_pattern;	/* pattern.h */
+
 /* Who watches the rows that are drawn, and what they stand on. */
 struct profile_watchers {
 	struct profile_map *map;	/* by trace */
+	struct profile_pattern *pattern;	/* by trace; NULL: of a mix */
 	struct profile *profile;	/* by trace and policy */
 	size_t nr_maps, nr;
 };

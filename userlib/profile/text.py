@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A profile as text, 80 columns wide, for those without a browser."""
 
+import textwrap
+
+from data import hits, percent, rate_in_words, reuse_in_words, shares_in_words, zipf_in_words
+
 WIDTH = 80
 COLUMNS = 60    # of time
 REGIONS = 12    # rows of a table
@@ -25,10 +29,20 @@ class Pen:
         except UnicodeEncodeError:
             self.plain = 1
 
+    def number(self, number):
+        """As hipec sim prints it: for a person with separators."""
+        return f"{number:,}" if self.out.isatty() else str(number)
+
+    def count(self, number, thing):
+        """1 page, 2 pages."""
+        end = "" if number == 1 else "es" if thing.endswith("s") else "s"
+        return f"{self.number(number)} {thing}{end}"
+
     def line(self, text=""):
         """A line, which may be cut off."""
         if self.plain:
-            text = text.replace("\N{EN DASH}", "-").encode("ascii", "replace").decode()
+            text = text.replace("\N{EN DASH}", "-").replace("\N{PLUS-MINUS SIGN}", "+-")
+            text = text.encode("ascii", "replace").decode()
         text = "".join(char if char.isprintable() else "?" for char in text[:WIDTH])
         self.out.write(text.rstrip() + "\n")
 
@@ -67,15 +81,15 @@ def counts(pen, section):
     rows = [["policy", section.frames, "faults", "hits%", "written", "commands"]]
     for run in section.runs:
         row = run.row
-        rows.append([run.label, f"{row['frames']:,}", f"{row['faults']:,}",
-                     f"{100 * row['hits'] / row['accesses']:.2f}", f"{row['written_pages']:,}",
-                     f"{row['commands']:,}" if not row["built_in"] else "-"])
+        rows.append([run.label, pen.number(row["frames"]), pen.number(row["faults"]), hits(row),
+                     pen.number(row["written_pages"]),
+                     pen.number(row["commands"]) if not row["built_in"] else "-"])
     states = ["state", *(run.state() for run in section.runs)]
     for line, state in zip(columns(rows), states):
         pen.line(f"{line}  {state}")
     frames = section.runs[0].row["frames"]
     if frames in section.verdicts:
-        pen.line(f"{frames:,} frames: {section.verdicts[frames]}")
+        pen.line(f"{pen.count(frames, 'frame')}: {section.verdicts[frames]}")
 
 
 def curves(pen, section):
@@ -88,7 +102,7 @@ def curves(pen, section):
         some = names[start:start + fit]
         rows = [["frames", *some]]
         for points in zip(*(curve[name] for name in some)):
-            rows.append([f"{points[0][0]:,}", *(f"{percent:.2f}" for _, percent in points)])
+            rows.append([pen.number(points[0][0]), *(f"{percent:.2f}" for _, percent in points)])
         for line in columns(rows):
             pen.line(line)
 
@@ -111,7 +125,7 @@ def over_time(pen, section):
                  f"{most:,.1f} {section.rate}")
     else:
         most = 100
-        pen.head(f"Page faults over time; a column is {step:,} accesses, full if all of them fault")
+        pen.head(f"Page faults over time; a column is {pen.count(step, 'access')}, full if all of them fault")
     width = max(len(run.label) for run in section.runs)
     for run, rate in zip(section.runs, rates):
         parts = [cell / most for cell in rate]
@@ -123,7 +137,7 @@ def frames_held(pen, section):
     if not section.machine:
         return
     frames = section.machine["frames"]
-    pen.head(f"Frames held over time; full at {frames:,}")
+    pen.head(f"Frames held over time; full at {pen.number(frames)}")
     width = max(len(run.label) for run in section.runs)
     for run in section.runs:
         parts = [run.held()[end - 1] / frames for _, end in fold(run.faults, COLUMNS)]
@@ -157,14 +171,14 @@ def by_region(pen, section):
         cells = [[sum(bands[first:end]) for bands in faults] for _, first, end in regions]
         name = max(len("region"), *(len(region) for region, _, _ in regions))
         most = max(max(row) for row in cells)
-        digits = len(f"{most:,}")
+        digits = len(pen.number(most))
         width = (WIDTH - name) // len(some) - digits - 3
         pen.line("region".ljust(name) + "".join(
             f"  {run.label[:digits + width].rjust(digits)}".ljust(digits + width + 3)
             for run in some))
         for (region, _, _), row in zip(regions, cells):
             pen.line(region.ljust(name) + "".join(
-                f"  {count:>{digits},} {pen.bar(count / most, width).ljust(width)}"
+                f"  {pen.number(count).rjust(digits)} {pen.bar(count / most, width).ljust(width)}"
                 for count in row))
 
 
@@ -182,12 +196,46 @@ def resident(pen, section):
             pen.line(f"{region.ljust(name)} |{pen.row(SHADES, parts)}|")
 
 
+def pattern(pen, section):
+    """What the trace does, whatever the policy."""
+    popularity, reuse = section.alone("popularity"), section.alone("reuse")
+    if not popularity:
+        return
+    pen.head("Popularity of pages: shares of the accesses")
+    rows = [[pen.count(pages, "page"), part, of_all]
+            for pages, part, of_all in shares_in_words(popularity)]
+    for line in columns([["the first", "of all", "accesses"], *rows]):
+        pen.line(line)
+    for line in textwrap.wrap(zipf_in_words(popularity), WIDTH):
+        pen.line(line)
+    of_all = [sum(column) for column in zip(*(row["accesses"] for row in reuse))]
+    places = fold(of_all, COLUMNS)
+    rows = [(row, [sum(row["accesses"][first:end]) / sum(of_all[first:end]) for first, end in places])
+            for row in reuse if any(row["accesses"])]
+    most = max(max(parts) for _, parts in rows)
+    pen.head(f"Reuse over time: memory that lru needs to have the page; full at {percent(most, 1)}")
+    for row, parts in rows:
+        pen.line(f"{reuse_in_words(row):>12} |{pen.row(LEVELS, [part / most for part in parts])}|")
+    request_rate(pen, section.alone("rate"))
+
+
+def request_rate(pen, rate):
+    """By the clock of the trace, if it has one."""
+    if not rate:
+        return
+    pen.head("Request rate over the trace's time; full at the most")
+    requests = rate["requests"]
+    sums = [sum(requests[first:end]) / (end - first) for first, end in fold(requests, COLUMNS)]
+    pen.line(f"|{pen.row(LEVELS, [one / max(sums) for one in sums])}|")
+    pen.line(rate_in_words(rate))
+
+
 def queues(pen, run):
     """Lengths over time."""
     if not run.queues:
         return
     most = max(max(queue["length"]) for queue in run.queues) or 1
-    pen.head(f"Queue lengths over time, {run.label}: full at {most:,} pages")
+    pen.head(f"Queue lengths over time, {run.label}: full at {pen.count(most, 'page')}")
     names = [queue["name"] or "on no queue" for queue in run.queues]
     for name, queue in zip(names, run.queues):
         parts = [queue["length"][end - 1] / most for _, end in fold(queue["length"], COLUMNS)]
@@ -199,12 +247,12 @@ def hot_lines(pen, run):
     total = sum(run.lines.values())
     if not total:
         return
-    pen.head(f"Hottest lines of {run.label}, of {total:,} commands")
+    pen.head(f"Hottest lines of {run.label}, of {pen.count(total, 'command')}")
     hottest = sorted(run.lines, key=lambda line: (-run.lines[line], line))[:HOT]
     for line in hottest:
         if run.lines[line]:
             source = run.source[line - 1].strip() if run.source else "(its source was not found)"
-            pen.line(f"{run.lines[line]:>12,} {100 * run.lines[line] / total:5.1f}%  "
+            pen.line(f"{pen.number(run.lines[line]):>12} {100 * run.lines[line] / total:5.1f}%  "
                      f"{line:>4}  {source.expandtabs(1)}")
 
 
@@ -217,9 +265,9 @@ def write(sections, out):
             pen.line()
         title = section.title if len(section.title) <= NAME else f"...{section.title[3 - NAME:]}"
         if section.machine:
-            pen.line(f"{title}: {section.machine['frames']:,} frames, {section.machine['global']}")
+            pen.line(f"{title}: {pen.count(section.machine['frames'], 'frame')}, {section.machine['global']}")
         else:
-            pen.line(f"{title}: {trace['accesses']:,} accesses to {trace['pages']:,} pages")
+            pen.line(f"{title}: {pen.count(trace['accesses'], 'access')} to {pen.count(trace['pages'], 'page')}")
         counts(pen, section)
         if not section.clock:
             curves(pen, section)
@@ -230,3 +278,4 @@ def write(sections, out):
         for run in section.runs:
             queues(pen, run)
             hot_lines(pen, run)
+        pattern(pen, section)

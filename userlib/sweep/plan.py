@@ -23,6 +23,7 @@ UNITS = {"": 1, "k": 1 << 10}
 BYTES = {f"{letter}{end}": 1 << 10 * power for power, letter in enumerate("kmgt", 1)
          for end in ("b", "ib", "") if letter + end != "k"}
 PAGE = 4096
+READING = ("from", "columns", "ops", "format")      # of a plan: options of hipec sim
 MAX_FRAMES = 1 << 30
 MAX_SAMPLE = 1 << 16
 
@@ -99,6 +100,8 @@ def parse_size(what):
         number = int(number * UNITS[unit])
     else:
         number = int(number * BYTES.get(unit, 0) / PAGE)
+    if found and not number and (unit in UNITS or unit in BYTES):
+        raise Wrong(f"frames: want a page, 4 KiB, at least, not '{what}'")
     if not 0 < number <= MAX_FRAMES:
         raise Wrong(f"frames: want frames (4096, 4k), memory (64M, 512KiB) or a part of the pages "
                     f"(25%), not '{what}'")
@@ -230,7 +233,7 @@ def load(path, hipec, images, sample=None):
                 list(dict.fromkeys(sizes)), modes,
                 str(document.get("warm-up", "")), bool(document.get("whole-writes", False)),
                 parse_sample(sample or document.get("sample", "")), version_of(hipec),
-                tuple(f"--{key}={document[key]}" for key in ("from", "columns", "ops", "format")
+                tuple(f"--{key}={document[key]}" for key in READING
                       if key in document))
 
 

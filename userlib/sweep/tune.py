@@ -67,11 +67,14 @@ def parse(words):
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--scheduler")
     parser.add_argument("--json", action="store_true")
+    for name in plan.READING:
+        parser.add_argument(f"--{name}")
     parser.add_argument("policy")
     parser.add_argument("traces", nargs="+")
     args = parser.parse_args(words)
     if args.trials < 1 or args.jobs < 1 or not 0 < args.held_out < 100:
         parser.error("want --trials and --jobs of 1 or more, and --held-out from 1 to 99")
+    args.reading = [f"--{name}={getattr(args, name)}" for name in plan.READING if getattr(args, name)]
     args.sample = plan.parse_sample(args.sample)
     args.frames = [plan.parse_size(size).text for size in args.frames.split(",")]
     if not args.policy.endswith(".hp"):
@@ -93,7 +96,7 @@ def score(args, pool, image, params, values, traces, sample):
     """[misses of each trace, by size, or None] for each choice of values."""
     futures = [pool.submit(task.sim, args.hipec, os.getcwd(), *judge.words(
         image, args.frames, args.mode, sample,
-        {param.name: some[param.name] for param in params}), "--", trace)
+        {param.name: some[param.name] for param in params}), *args.reading, "--", trace)
         for some in values for trace in traces]
     found = [None] * len(futures)
     for place, result in engine.gather(futures):

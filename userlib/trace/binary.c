@@ -9,6 +9,7 @@
 #include "rows.h"
 
 #define MOST_RECORD 4096	/* bytes */
+#define SECONDS "*1000000000"	/* of a time, in ns */
 #define NUMBER 24		/* of one, as text */
 
 struct number {
@@ -198,7 +199,8 @@ int trace_read_lcs(struct trace_in *r, struct sim_trace *t)
 		return trace_malformed(r, "want a header of lcs, version 1 to %zu",
 				       ARRAY_SIZE(lcs_formats) - 1);
 	r->at += header;
-	table.columns = version == 1 ? "id=2,size=3" : "id=2,size=3,op=4";
+	table.columns = version == 1 ? "id=2,size=3,time=1" SECONDS :
+				       "id=2,size=3,op=4,time=1" SECONDS;
 	table.reads = version == 1;
 	return read_table(r, t, &table, lcs_formats[version]);
 }

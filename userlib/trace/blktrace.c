@@ -35,26 +35,28 @@ struct requests {
 	u64 seen[NR_STAGES];	/* requests */
 };
 
-/* Stages behind one that the log has say the same again. */
-static bool counts(const struct requests *b, int stage)
+/* The first stage that the log has; NR_STAGES: none. */
+static int first_stage(const struct requests *b)
 {
 	int i;
 
-	for (i = 0; i < stage; i++)
-		if (b->seen[i])
-			return false;
-	return true;
+	for (i = 0; i < NR_STAGES && !b->seen[i]; i++)
+		;
+	return i;
 }
 
-/* @nr: sectors */
+/* @nr: sectors, @at: ns. Stages behind one that the log has say the same again. */
 static int add_request(struct trace_in *r, struct requests *b, int stage, const char *name,
-		       u64 sector, u64 nr, bool write)
+		       u64 sector, u64 nr, bool write, double at)
 {
 	s64 device = trace_file(r, &b->stage[stage], name);
 
+	if (device < 0 || first_stage(b) < stage)
+		return device < 0 ? device : 0;
+	if (first_stage(b) > stage)
+		trace_clock_clear(r);	/* of later stages */
+	trace_clock_add(r, at, 1);
 	b->seen[stage]++;
-	if (device < 0)
-		return device;
 	return trace_access(r, &b->stage[stage], device, sector * TRACE_SECTOR_BYTES,
 			    nr * TRACE_SECTOR_BYTES, write);
 }
@@ -79,7 +81,7 @@ static int read_blkparse_line(struct trace_in *r, struct requests *b)
 	if (n < 6)
 		return trace_malformed(r, "want an action behind the process");
 	stage = word[5][1] ? NULL : strchr(stages, *word[5]);
-	if (!stage || !counts(b, stage - stages))
+	if (!stage)
 		return 0;
 	if (n < 7)
 		return trace_malformed(r, "want what kind of request was queued");
@@ -93,16 +95,39 @@ static int read_blkparse_line(struct trace_in *r, struct requests *b)
 	    !trace_number(word[i + 1], most, &nr))
 		return trace_malformed(r, "want SECTOR + COUNT behind '%s'",
 				       trace_quote(r, word[6]));
-	return add_request(r, b, stage - stages, word[0], sector, nr, kind == 'w');
+	return add_request(r, b, stage - stages, word[0], sector, nr, kind == 'w',
+			   1e9 * strtod(word[3], NULL));
+}
+
+/* A device that has requests of later stages alone: none of them counts. */
+static int note_left(const struct requests *b, int first, struct sim_trace *t)
+{
+	struct trace_names all = { 0 };
+	u32 i, nr = b->stage[first].nr_files;
+	const char *name;
+	int stage, ret = 0;
+	s64 n = 0;
+
+	for (stage = first; stage < NR_STAGES && n >= 0 && !ret; stage++)
+		for (i = 0; i < b->stage[stage].nr_files && n >= 0 && !ret; i++) {
+			name = trace_name_text(&b->stage[stage].names, i);
+			n = trace_name_number(&all, name, strlen(name));
+			if (n >= nr)
+				ret = trace_note(t, "not used: requests of %s, which are not at the stage that counts, %c",
+						 name, stages[first]);
+		}
+	trace_names_free(&all);
+	return n < 0 ? n : ret;
 }
 
 static int end_requests(struct trace_in *r, struct requests *b, struct sim_trace *t)
 {
-	int i, ret;
+	int i = first_stage(b), ret;
 
-	for (i = 0; i < NR_STAGES - 1 && !b->seen[i]; i++)
-		;
+	r->clock.ns = 1;
+	i = i < NR_STAGES ? i : NR_STAGES - 1;
 	ret = trace_files_end(r, &b->stage[i], t);
+	ret = ret ? ret : note_left(b, i, t);
 	if (ret || !i || !b->seen[i])
 		return ret;
 	return trace_note(t, "no request is queued (Q) in this log: those %s count",
@@ -165,7 +190,7 @@ static int read_record(struct trace_in *r, struct requests *b, const u8 *record)
 	char name[32];
 
 	if (stage < 0 || action & (KIND_NOTIFY | KIND_DISCARD) || !bytes ||
-	    !(action & (KIND_READ | KIND_WRITE)) || !counts(b, stage))
+	    !(action & (KIND_READ | KIND_WRITE)))
 		return 0;
 	if (sector > UINT64_MAX / TRACE_SECTOR_BYTES)
 		return trace_malformed(r, "byte %llu: want a sector, not %llu",
@@ -173,7 +198,7 @@ static int read_record(struct trace_in *r, struct requests *b, const u8 *record)
 				       (unsigned long long)sector);
 	snprintf(name, sizeof(name), "%u,%u", device >> 20, device & 0xfffff);
 	return add_request(r, b, stage, name, sector, bytes / TRACE_SECTOR_BYTES,
-			   action & KIND_WRITE);
+			   action & KIND_WRITE, trace_little(record + 8, 8));
 }
 
 int trace_read_blktrace(struct trace_in *r, struct sim_trace *t)

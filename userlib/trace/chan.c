@@ -294,7 +294,8 @@ static int read_all(struct reader *d, struct sim_trace *t)
 		ret = count_untraced(d);
 	if (!ret)
 		ret = trace_files_end(d->r, &d->files, t);
-	if (!ret)
+	/* What a program said of itself may be among what there was no room for. */
+	if (!ret && !d->found->no_room)
 		twalk_r(d->processes, say_silent, d->found);
 	return ret;
 }
@@ -324,6 +325,7 @@ int tracechan_read(struct tracechan *c, struct sim_trace *t,
 	found->nr_uring = c->head->nr_uring;
 	found->nr_aio = c->head->nr_aio;
 	found->rings = c->head->rings;
+	found->direct_bytes = c->head->direct_bytes;
 	if (fstat(c->fd, &st))
 		return -errno;
 	if (st.st_size > TRACECHAN_HEAD) {
@@ -332,9 +334,10 @@ int tracechan_read(struct tracechan *c, struct sim_trace *t,
 			return -errno;
 		d.slot = (void *)((char *)memory + TRACECHAN_HEAD);
 		d.nr = (st.st_size - TRACECHAN_HEAD) / sizeof(*d.slot);
-		if (d.nr > c->head->nr_slots)
-			d.nr = c->head->nr_slots;
 	}
+	found->no_room = d.nr < c->head->nr_slots;
+	if (!found->no_room)
+		d.nr = c->head->nr_slots;
 	ret = read_all(&d, t);
 	trace_files_free(&d.files);
 	tdestroy(d.names, forget);

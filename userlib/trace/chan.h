@@ -56,6 +56,7 @@ struct tracechan_head {
 	uint32_t map_pages;	/* of mapped files that are open at a time; 0: all */
 	uint32_t no_stdio;	/* a program's stdio could not be seen */
 	uint64_t nr_uring, nr_aio;	/* requests that were not traced */
+	uint64_t direct_bytes;	/* read and written by O_DIRECT */
 	uint32_t rings;		/* of io_uring that were seen, whatever was requested there */
 	uint64_t nr_slots;	/* taken, also if there was no room for them */
 	pthread_mutex_t lock[TRACECHAN_LOCKS];	/* of positions in files */

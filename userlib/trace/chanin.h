@@ -22,9 +22,11 @@ struct tracechan_found {
 	u64 process;	/* given: the first one, */
 	const char *program;	/* which runs this */
 	u64 nr_lost;	/* slots that nothing was written to */
+	bool no_room;	/* for some of them */
 	u64 untraced_bytes;	/* of files, mapped where touches were not seen */
 	u32 untraced_files;
 	u64 nr_uring, nr_aio;	/* requests that were not traced */
+	u64 direct_bytes;	/* that went past the page cache */
 	bool rings;		/* of io_uring were there */
 	u32 nr_silent;		/* programs that nothing was heard of */
 	/* Given; a program that was started, and of which nothing was heard. */

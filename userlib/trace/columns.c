@@ -164,7 +164,8 @@ static void add_device(struct trace_layout *l, u32 at)
 static void set_column(struct trace_layout *l, const struct trace_title *title, u32 at)
 {
 	l->at[title->column] = at;
-	l->unit[title->column] = title->unit > 1 ? title->unit : 0;
+	l->unit[title->column] = title->unit > 1 || title->column == TRACE_COL_TIME ?
+				 title->unit : 0;
 }
 
 /**
@@ -189,6 +190,8 @@ void trace_columns_header(struct trace_layout *l, const struct trace_row *header
 			add_device(l, i + 1);
 		else if (!l->at[title->column])
 			set_column(l, title, i + 1);
+		if (l->at[TRACE_COL_PAGES] == i + 1)
+			l->blocks = strstr(title->name, "bl");
 		if (title->ops && l->at[TRACE_COL_OP] == i + 1)
 			l->ops = title->ops;
 	}

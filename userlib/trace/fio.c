@@ -48,7 +48,7 @@ static int read_fio_line(struct trace_in *r, struct trace_files *f, bool timed)
 {
 	char *words[TRACE_MAX_WORDS], **word = words + timed;
 	int n = trace_words(r->line, words) - timed, at;
-	u64 time, offset, bytes;
+	u64 time = 0, offset, bytes;
 	s64 file;
 
 	if (n < 0)
@@ -76,6 +76,8 @@ static int read_fio_line(struct trace_in *r, struct trace_files *f, bool timed)
 	file = trace_file(r, f, word[0]);
 	if (file < 0)
 		return file;
+	if (timed)
+		trace_clock_add(r, time, 1);
 	return trace_access(r, f, file, offset, bytes, *word[at] == 'w');
 }
 
@@ -97,6 +99,7 @@ static int read_fio_lines(struct trace_in *r, struct trace_files *f)
 	bool timed = false;
 	int ret, header = 0;
 
+	r->clock.ns = 1000;
 	while ((ret = trace_next_line(r)) > 0) {
 		header = read_fio_header(r, &timed);
 		ret = header || !*r->line ? 0 : read_fio_line(r, f, timed);

@@ -11,6 +11,7 @@
 
 #define LINE 4096	/* bytes of a line that are looked at */
 #define LINES 64	/* that are looked at */
+#define REFERENCES 10	/* more numbers than a line of any form has */
 
 static bool is_number(const struct trace_field *f)
 {
@@ -58,6 +59,14 @@ static bool is_direction(const struct trace_field *f)
 	       trace_field_is(f, "read") || trace_field_is(f, "write");
 }
 
+static bool is_hexadecimal(const struct trace_field *f)
+{
+	u32 skip = f->length > 2 && !strncasecmp(f->text, "0x", 2) ? 2 : 0;
+	const struct trace_field digits = { f->text + skip, f->length - skip };
+
+	return only_has(&digits, "0123456789abcdefABCDEF");
+}
+
 static bool fits(char letter, const struct trace_field *f)
 {
 	bool word = f->length && isalpha((unsigned char)*f->text);
@@ -75,7 +84,7 @@ static bool fits(char letter, const struct trace_field *f)
 	case 'k': return f->length;
 	case 'i': return is_identifier(f);
 	case 'u': return has_web_address(f);
-	default: return only_has(f, "0123456789abcdefABCDEF");
+	default: return is_hexadecimal(f);
 	}
 }
 
@@ -101,14 +110,21 @@ static bool has_shape(const char *shape, const struct trace_row *row)
 	return fitting(shape, row) == n && (row->nr == n || (row->nr > n && shape[n]));
 }
 
-/* The next line, and how much of @bytes is behind it; false: there is none. */
-static bool next_line(const u8 **bytes, size_t *n, char line[LINE + 1])
+/* Whether a row goes on behind @length bytes, the end of a line. */
+static bool goes_on(char line[LINE + 1], size_t length, const char *separators)
+{
+	line[length] = 0;
+	return length < LINE && *line != '#' && trace_is_open(line, separators);
+}
+
+/* The next row, and how much of @bytes is behind it; false: there is none. */
+static bool next_row(const u8 **bytes, size_t *n, char line[LINE + 1], const char *separators)
 {
 	size_t length = 0;
 
 	if (!*n)
 		return false;
-	for (; *n && **bytes != '\n'; ++*bytes, --*n)
+	for (; *n && (**bytes != '\n' || goes_on(line, length, separators)); ++*bytes, --*n)
 		if (length < LINE)
 			line[length++] = **bytes ? **bytes : '?';
 	if (*n) {
@@ -133,7 +149,7 @@ static bool all_have_shape(const struct trace_table *table, const u8 *bytes, siz
 	u32 lines = 0;
 	int i;
 
-	for (i = 0; i < LINES && next_line(&bytes, &n, line); i++) {
+	for (i = 0; i < LINES && next_row(&bytes, &n, line, table->separators); i++) {
 		if (is_skipped(table, line))
 			continue;
 		if (!n && lines)
@@ -144,6 +160,28 @@ static bool all_have_shape(const struct trace_table *table, const u8 *bytes, siz
 		lines++;
 	}
 	return lines;
+}
+
+/* Whether there is one line, of numbers and no few: the references of a textbook. */
+static bool are_references(const u8 *bytes, size_t n)
+{
+	const struct trace_table *list = &trace_tables[TRACE_LIST];
+	char line[LINE + 1], *c = line;
+	u32 nr = 0;
+
+	while (next_row(&bytes, &n, line, list->separators) && is_skipped(list, line))
+		;
+	if (n || is_skipped(list, line))
+		return false;
+	while (*(c += strspn(c, list->separators))) {
+		const struct trace_field field = { c, strcspn(c, list->separators) };
+
+		if (!is_number(&field))
+			return false;
+		c += field.length;
+		nr++;
+	}
+	return nr >= REFERENCES;
 }
 
 /**
@@ -165,7 +203,7 @@ enum trace_form trace_guess(const u8 *bytes, size_t n)
 			return TRACE_ANY;
 		found = form;
 	}
-	return found;
+	return !found && are_references(bytes, n) ? TRACE_LIST : found;
 }
 
 /* Whether a header begins with the titles of a list. */
@@ -217,7 +255,7 @@ enum trace_form trace_guess_header(const char *line)
 
 	line += strspn(line, "# ");
 	snprintf(copy, sizeof(copy), "%s", line);
-	if (trace_split(&row, copy, trace_separators(line)) || row.nr < 2)
+	if (trace_split(&row, copy, trace_separators(line)) || !row.nr)
 		return TRACE_ANY;
 	for (form = TRACE_ANY + 1; form < TRACE_NR_FORMS; form++)
 		if (trace_tables[form].header && begins_with(&row, trace_tables[form].header))
@@ -242,7 +280,7 @@ void trace_resembles(const u8 *bytes, size_t n, char *list, size_t size)
 
 	*list = 0;
 	do {
-		if (!next_line(&bytes, &n, line))
+		if (!next_row(&bytes, &n, line, " "))
 			return;
 	} while (!*line || *line == '#');
 	for (form = TRACE_ANY + 1; form < TRACE_NR_FORMS; form++) {

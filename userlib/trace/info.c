@@ -1,76 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Statistics of a trace. Reuse distances are exact: a tree counts the pages that
- * were accessed since the last access to a page, in time that grows with the
- * logarithm of the number of pages, and memory with that number.
+ * Statistics of a trace.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "reuse.h"
 #include "trace.h"
-
-/* Last accesses to pages, in the order of time; a Fenwick tree counts them. */
-struct stack {
-	u32 *last;	/* by page, its place; 0: not accessed yet */
-	u32 *id;	/* by place, its page + 1; 0: none any more */
-	u32 *count;	/* by place: the tree */
-	u32 places;
-	u32 now;	/* place that was given out last */
-	u32 live;	/* places with a page */
-};
-
-static void add(struct stack *s, u32 place, s32 n)
-{
-	for (; place <= s->places; place += place & -place)
-		s->count[place] += n;
-}
-
-/* Pages at places up to @place. */
-static u32 count(const struct stack *s, u32 place)
-{
-	u32 n = 0;
-
-	for (; place; place -= place & -place)
-		n += s->count[place];
-	return n;
-}
-
-/* All places were given out: move the pages down, in their order. */
-static void compact(struct stack *s)
-{
-	u32 place, to = 0;
-
-	memset(s->count, 0, ((size_t)s->places + 1) * sizeof(*s->count));
-	for (place = 1; place <= s->now; place++) {
-		if (!s->id[place])
-			continue;
-		s->id[++to] = s->id[place];
-		s->last[s->id[to] - 1] = to;
-		add(s, to, 1);
-	}
-	memset(s->id + to + 1, 0, (size_t)(s->now - to) * sizeof(*s->id));
-	s->now = to;
-}
-
-/* Different pages since the last access to @id; false if this is the first. */
-static bool distance(struct stack *s, u32 id, u32 *d)
-{
-	u32 last = s->last[id];
-
-	if (last) {
-		*d = s->live - count(s, last);
-		add(s, last, -1);
-		s->id[last] = 0;
-		s->live--;
-	}
-	if (s->now == s->places)
-		compact(s);
-	s->last[id] = ++s->now;
-	s->id[s->now] = id + 1;
-	add(s, s->now, 1);
-	s->live++;
-	return last;
-}
 
 /* Per page. */
 struct counts {
@@ -81,7 +17,7 @@ struct counts {
 };
 
 static void count_access(const struct sim_trace *t, u32 pgno, bool write,
-			 struct stack *s, struct counts *c,
+			 struct trace_stack *s, struct counts *c,
 			 struct trace_info *info)
 {
 	u32 id = sim_trace_id(t, pgno), region = sim_trace_region(t, pgno), d = 0;
@@ -95,13 +31,13 @@ static void count_access(const struct sim_trace *t, u32 pgno, bool write,
 	c->written[id] |= write;
 	c->use[region].accesses++;
 	c->use[region].pages += !c->accesses[id]++;
-	if (distance(s, id, &d)) {
+	if (trace_stack_distance(s, id, &d)) {
 		info->reuses++;
 		c->distances[d]++;
 	}
 }
 
-static void count_accesses(const struct sim_trace *t, struct stack *s,
+static void count_accesses(const struct sim_trace *t, struct trace_stack *s,
 			   struct counts *c, struct trace_info *info)
 {
 	u64 before = UINT64_MAX - 1;	/* no page, nor in front of one */
@@ -178,29 +114,24 @@ static void find_top(const struct sim_trace *t, const struct counts *c, u32 nr,
 int trace_info(struct sim_trace *t, u32 nr_top, struct trace_info *info)
 {
 	size_t n = t->nr_pages;
-	struct stack s = { .places = 2 * n + 64 };
+	struct trace_stack s;
 	struct counts c;
-	int ret = -ENOMEM;
+	int ret = trace_stack_open(&s, n);
 
 	*info = (struct trace_info){ .pages = n };
-	s.last = calloc(n, sizeof(*s.last));
-	s.id = calloc((size_t)s.places + 1, sizeof(*s.id));
-	s.count = calloc((size_t)s.places + 1, sizeof(*s.count));
 	c.accesses = calloc(n, sizeof(*c.accesses));
 	c.distances = calloc(n, sizeof(*c.distances));
 	c.written = calloc(n, sizeof(*c.written));
 	info->top = calloc((size_t)nr_top + 1, sizeof(*info->top));
 	info->use = c.use = calloc((size_t)t->nr_regions + 1, sizeof(*c.use));
-	if (s.last && s.id && s.count && c.accesses && c.distances &&
-	    c.written && info->top && c.use) {
+	if (!c.accesses || !c.distances || !c.written || !info->top || !c.use)
+		ret = -ENOMEM;
+	if (!ret) {
 		count_accesses(t, &s, &c, info);
 		find_quantiles(t, &c, info);
 		find_top(t, &c, nr_top, info);
-		ret = 0;
 	}
-	free(s.last);
-	free(s.id);
-	free(s.count);
+	trace_stack_close(&s);
 	free(c.accesses);
 	free(c.distances);
 	free(c.written);

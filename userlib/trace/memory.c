@@ -267,6 +267,13 @@ int trace_add(struct trace_in *r, struct sim_trace *t,
 	return ret ? ret : add_run(t, run, number);
 }
 
+/* Names in quotes may have more than one. */
+static void make_one_line(char *text)
+{
+	while ((text = strchr(text, '\n')))
+		*text = '?';
+}
+
 /**
  * trace_add_region() - name a range of pages
  * @r:      for messages
@@ -301,13 +308,16 @@ int trace_add_region(struct trace_in *r, struct sim_trace *t, u64 first, u64 nr,
 	if (n == TRACE_MAX_REGIONS)
 		return trace_malformed(r, "want at most %u regions",
 				       TRACE_MAX_REGIONS);
-	more = reallocarray(t->region, n + 1, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	t->region = more;
+	if (!(n & (n - 1))) {	/* all places are taken: as many more */
+		more = reallocarray(t->region, n ? 2 * n : 1, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		t->region = more;
+	}
 	copy = strndup(name, length);
 	if (!copy)
 		return -ENOMEM;
+	make_one_line(copy);
 	t->region[t->nr_regions++] = (struct sim_region){
 		.pgno = first, .nr = nr, .name = copy,
 	};
@@ -326,6 +336,7 @@ int trace_note(struct sim_trace *t, const char *format, ...)
 	va_end(ap);
 	if (n < 0)
 		return -ENOMEM;
+	make_one_line(line);
 	n = asprintf(&all, "%s%s\n", t->notes ? t->notes : "", line);
 	free(line);
 	if (n < 0)
@@ -365,6 +376,7 @@ void sim_trace_free(struct sim_trace *t)
 	sim_room_free(&t->run_room, t->run);
 	free(t->page);
 	free(t->next_use);
+	free(t->clock);
 	*t = (struct sim_trace){ 0 };
 }
 

@@ -46,6 +46,16 @@ struct sim_region {
 	char *name;
 };
 
+#define SIM_CLOCK_PARTS 512
+
+/* Requests in parts of the time that a trace's own clock tells. */
+struct sim_clock {
+	double first, part;	/* when it begins, and how long a part is, in its unit */
+	u64 requests[SIM_CLOCK_PARTS];
+	u32 nr;			/* parts, up to the last one that has requests */
+	u32 ns;			/* its unit; 0: not known */
+};
+
 /* One of the trace's pages, in a table of a power of two. */
 struct sim_page {
 	u32 pgno;
@@ -70,7 +80,9 @@ struct sim_trace {
 	u64 warm_accesses;	/* of them */
 	struct sim_region *region;	/* ascending */
 	u32 nr_regions;
+	struct sim_clock *clock;	/* NULL: no times, or all the same */
 	char *notes;		/* lines that the user should see, or NULL */
+	const char *partial;	/* what it is known to lack, or NULL */
 };
 
 /* Where a trace is malformed. */

@@ -9,6 +9,7 @@
 
 /* u32 time, u64 object, u32 size, s64 next access: little-endian, packed. */
 #define RECORD_BYTES 24
+#define SECOND 1000000000	/* ns */
 
 /* No trace has more accesses. */
 #define MOST_ACCESSES ((u64)1 << 40)
@@ -36,11 +37,13 @@ static int read_records(struct trace_in *r, struct trace_objects *o)
 	u64 at = trace_tell(r);
 	int ret;
 
+	r->clock.ns = SECOND;
 	while ((ret = trace_next_bytes(r, record, RECORD_BYTES)) > 0) {
 		if (!is_next_access(trace_little(record + 16, 8), o->nr_ops))
 			return trace_malformed(r, "byte %llu: want the number of a later access or -1, not %lld",
 					       (unsigned long long)at + 16,
 					       (long long)trace_little(record + 16, 8));
+		trace_clock_add(r, trace_little(record, 4), 1);
 		ret = trace_object(r, o, 0, trace_little(record + 4, 8), false);
 		if (ret)
 			break;

@@ -254,9 +254,9 @@ bool trace_next_word(struct trace_in *r)
 	return n;
 }
 
-static int next_line(struct trace_in *r, bool raw)
+/* The next line, behind @n bytes of r->line. */
+static int next_line(struct trace_in *r, bool raw, size_t n)
 {
-	size_t n = 0;
 	int c = trace_getc(r);
 
 	if (!r->line)
@@ -292,13 +292,24 @@ static int next_line(struct trace_in *r, bool raw)
  */
 int trace_next_line(struct trace_in *r)
 {
-	return next_line(r, false);
+	return next_line(r, false, 0);
 }
 
 /* As trace_next_line(), but all bytes are as they are, except 0. */
 int trace_next_raw_line(struct trace_in *r)
 {
-	return next_line(r, true);
+	return next_line(r, true, 0);
+}
+
+/* As trace_next_raw_line(), but behind the line that is there, and its end. */
+int trace_more_of_line(struct trace_in *r)
+{
+	size_t n = strlen(r->line);
+
+	if (n < TRACE_MAX_LINE)
+		r->line[n++] = '\n';
+	r->line[n] = 0;
+	return next_line(r, true, n);
 }
 
 /* Cut a line into words, in place. */

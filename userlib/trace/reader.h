@@ -7,6 +7,7 @@
  * trace_getc(), _ungetc()  a byte; EOF at the end or after an error
  * trace_next_word()        the next word of a line
  * trace_next_line(), _raw_line()  a whole line
+ * trace_more_of_line()     and the next one behind it
  * trace_packed_begin()     what gzip, xz and others wrote            packed.c
  * trace_next_bytes()      a record
  * trace_words()            a line, cut into words
@@ -16,6 +17,7 @@
  * trace_note()             something that the user should know
  * trace_file(), _access(), _touch()  accesses to bytes of several files
  * trace_files_end()        makes a trace of them
+ * trace_clock_add(), _clear(), _end()  when requests were            clock.c
  * trace_recognise()        the form that some bytes begin
  */
 #ifndef HIPEC_TRACEIN_H
@@ -60,6 +62,7 @@ struct trace_in {
 	bool ended;		/* no more bytes in the file */
 	bool cr;		/* lines end with CR alone */
 	enum trace_form form;	/* that is read */
+	struct sim_clock clock;	/* of the requests so far */
 	struct trace_packed packed_by;	/* another compressor than zstd */
 	int error;		/* 0, or why there are no more bytes */
 	char word[TRACE_MAX_WORD + 1];
@@ -101,6 +104,7 @@ trace_malformed(struct trace_in *r, const char *format, ...);
 bool trace_next_word(struct trace_in *r);
 int trace_next_line(struct trace_in *r);
 int trace_next_raw_line(struct trace_in *r);
+int trace_more_of_line(struct trace_in *r);
 int trace_next_bytes(struct trace_in *r, u8 *bytes, size_t n);
 int trace_words(char *line, char *word[TRACE_MAX_WORDS]);
 bool trace_number(const char *word, u64 most, u64 *n);
@@ -112,6 +116,10 @@ int trace_add_region(struct trace_in *r, struct sim_trace *t, u64 first, u64 nr,
 		     const char *name, size_t length);
 int __attribute__((format(printf, 2, 3)))
 trace_note(struct sim_trace *t, const char *format, ...);
+
+void trace_clock_add(struct trace_in *r, double at, u64 requests);
+void trace_clock_clear(struct trace_in *r);
+int trace_clock_end(struct trace_in *r, struct sim_trace *t);
 
 /* Files that a log names, until it is known how large they are. */
 struct trace_file {
@@ -157,6 +165,7 @@ int trace_read_fio(struct trace_in *r, struct sim_trace *t);
 int trace_read_blkparse(struct trace_in *r, struct sim_trace *t);
 int trace_read_blktrace(struct trace_in *r, struct sim_trace *t);
 int trace_read_damon(struct trace_in *r, struct sim_trace *t);
+int trace_read_perf(struct trace_in *r, struct sim_trace *t);
 int trace_read_binary_table(struct trace_in *r, struct sim_trace *t);
 int trace_read_lcs(struct trace_in *r, struct sim_trace *t);
 int trace_read_strace(struct trace_in *r, struct sim_trace *t);
@@ -174,6 +183,7 @@ bool trace_is_oracle(const u8 *bytes, size_t n);
 bool trace_is_blkparse(const char *line);
 bool trace_is_blktrace(const u8 *bytes, size_t n);
 bool trace_is_damon(const char *line);
+bool trace_is_perf(const char *line);
 enum trace_form trace_guess_records(const u8 *bytes, size_t n);
 bool trace_is_strace(const char *line);
 

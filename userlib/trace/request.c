@@ -12,10 +12,12 @@
 int trace_request_begin(struct trace_request *q, struct trace_in *r,
 			const struct trace_table *table)
 {
+	const char *columns = r->options->columns;
 	int ret = 0;
 
 	q->r = r;
 	q->table = table;
+	q->timed = columns && (!strncmp(columns, "time=", 5) || strstr(columns, ",time="));
 	if (r->options->ops)
 		ret = trace_ops_read(r, &q->ops, r->options->ops);
 	if (!ret && table->ops)
@@ -47,7 +49,8 @@ static int number_in(struct trace_request *q, const struct trace_row *row,
 
 	if (!f)
 		return -EINVAL;
-	if (trace_field_number(f, q->layout.hex && column <= TRACE_COL_PAGE, n))
+	if (q->layout.hex && column <= TRACE_COL_PAGE ? trace_field_number(f, true, n) :
+	    trace_field_amount(f, column == TRACE_COL_OFFSET || column == TRACE_COL_SIZE, n))
 		return 0;
 	return trace_malformed(q->r, "want a number as %s in column %u, not '%.*s'", name, at,
 			       f->length < TRACE_MAX_WORD ? (int)f->length : TRACE_MAX_WORD,
@@ -198,6 +201,7 @@ static int read_bytes(struct trace_request *q, const struct trace_row *row, bool
 	}
 	if (!ret)
 		ret = device_in(q, row, device, sizeof(device));
+	q->empty += !ret && !bytes;
 	if (ret || !bytes)
 		return ret;
 	if (q->layout.nr_devices && !*device)
@@ -208,6 +212,29 @@ static int read_bytes(struct trace_request *q, const struct trace_row *row, bool
 	while (times-- && !ret)
 		ret = trace_touch(q->r, &q->files, file, offset, bytes, write);
 	return ret;
+}
+
+/* When the requests of a row were; a date, or nothing, matters only to who asked for it. */
+static int note_time(struct trace_request *q, const struct trace_row *row, u64 times)
+{
+	u32 at = q->layout.at[TRACE_COL_TIME];
+	const struct trace_field *f;
+	double time;
+
+	if (!at || (at > row->nr && !q->timed))
+		return 0;
+	f = field(q, row, at, "time");
+	if (!f)
+		return -EINVAL;
+	if (trace_field_time(f, &time)) {
+		q->r->clock.ns = q->layout.unit[TRACE_COL_TIME];
+		trace_clock_add(q->r, time, times);
+	} else if (q->timed) {
+		return trace_malformed(q->r, "want a number as time in column %u, not '%.*s'", at,
+				       f->length < TRACE_MAX_WORD ? (int)f->length : TRACE_MAX_WORD,
+				       f->text);
+	}
+	return 0;
 }
 
 static void look_at_size(struct trace_request *q, const struct trace_row *row)
@@ -244,6 +271,9 @@ int trace_request_read(struct trace_request *q, const struct trace_row *row)
 		q->skipped++;
 		return 0;
 	}
+	ret = times ? note_time(q, row, times) : 0;
+	if (ret)
+		return ret;
 	if (!has(q, TRACE_COL_ID))
 		return read_bytes(q, row, kind == 'w', times);
 	look_at_size(q, row);
@@ -264,8 +294,14 @@ static int say_what(const struct trace_request *q, struct sim_trace *t)
 	else if (!has(q, TRACE_COL_ID) && !length)
 		ret = trace_note(t, "no column says how long a request is: each is of %llu bytes",
 				 (unsigned long long)usual_length(q));
+	if (!ret && q->layout.blocks && !q->r->options->columns)
+		ret = trace_note(t, "a block is taken for a page: of 512 bytes, --columns sector=%u,sectors=%u; of others, page and pages by the bytes, as page=1*8192",
+				 trace_address_at(&q->layout), q->layout.at[TRACE_COL_PAGES]);
 	if (!ret && !has(q, TRACE_COL_OP) && !q->table->reads)
 		ret = trace_note(t, "no column says what is read or written: all accesses are reads; --columns op=N");
+	if (!ret && q->empty)
+		ret = trace_note(t, "%llu requests of 0 bytes are no accesses",
+				 (unsigned long long)q->empty);
 	if (!ret && q->skipped)
 		ret = trace_note(t, "%llu operations that neither read nor write were skipped",
 				 (unsigned long long)q->skipped);

@@ -24,6 +24,7 @@ struct rows {
 	char *titles;		/* the header, or NULL */
 	char *header;		/* as it is written, to know it again */
 	struct trace_row title;
+	u64 more;		/* lines of the row behind its first one, which errors name */
 };
 
 /* Whether a row is a header: it has a title where it should have an address, or a known
@@ -103,6 +104,23 @@ static bool wants_header(const struct rows *in)
 	return !columns && !in->table->columns;
 }
 
+/*
+ * Whether a request has a place and no length, and nothing says that it may be in a column
+ * that is not known: it is a page then.
+ */
+static bool is_told(const struct rows *in)
+{
+	const struct trace_layout *l = &in->request.layout;
+	u32 i;
+
+	if ((!l->at[TRACE_COL_OFFSET] && !l->at[TRACE_COL_SECTOR]) || l->at[TRACE_COL_COUNT])
+		return false;
+	for (i = 0; !in->r->options->columns && i < in->title.nr; i++)
+		if (!trace_title(in->title.field[i].text, in->title.field[i].length))
+			return false;
+	return true;
+}
+
 /* Whether a line was all titles. Return: 1: it was; 0; an error, said. */
 static int begin(struct rows *in)
 {
@@ -120,13 +138,14 @@ static int begin(struct rows *in)
 		return -ENOMEM;
 	if (trace_split(&in->row, copy, in->separators))
 		ret = trace_malformed(in->r, "want at most %u columns", TRACE_MAX_FIELDS);
-	header = wants_header(in) || (trace_has_address(l) && !ret && is_header(in));
+	header = wants_header(in) ||
+		 ((trace_has_address(l) || is_told(in)) && !ret && is_header(in));
 	free(copy);
 	if (!ret && header) {
 		*l = (struct trace_layout){ 0 };
 		ret = begin_header(in);
 	}
-	if (!ret && !trace_has_address(l))
+	if (!ret && !trace_has_address(l) && !is_told(in))
 		ret = no_address(in);
 	return ret ? ret : header;
 }
@@ -151,9 +170,33 @@ static void look_at_unused(struct rows *in)
 	}
 }
 
+/* The keys of a line of a list: a textbook has all in one. */
+static int read_keys(struct rows *in)
+{
+	struct trace_row one = { .nr = 1 };
+	char *c = in->r->line, *next;
+	int ret = 0;
+
+	while (!ret && *(c += strspn(c, in->separators))) {
+		next = c + strcspn(c, in->separators);
+		one.field[0] = (struct trace_field){ c, next - c };
+		c = next;
+		ret = trace_request_read(&in->request, &one);
+	}
+	return ret;
+}
+
+static bool is_of_keys(const struct rows *in)
+{
+	return in->r->form == TRACE_LIST && !in->r->options->columns;
+}
+
 static int read_line(struct rows *in)
 {
 	int ret;
+
+	if (is_of_keys(in))
+		return read_keys(in);
 
 	if (trace_split(&in->row, in->r->line, in->separators))
 		return trace_malformed(in->r, "want at most %u columns", TRACE_MAX_FIELDS);
@@ -175,18 +218,41 @@ static bool is_skipped(const struct rows *in, bool begun)
 	return in->table->skip && strchr(in->table->skip, *line);
 }
 
+static int next_row(struct rows *in)
+{
+	in->r->err->line += in->more;
+	in->more = 0;
+	return trace_next_raw_line(in->r);
+}
+
+/* The rest of a row that ends within quotes. */
+static int read_rest(struct rows *in)
+{
+	u64 line = in->r->err->line;
+	int ret = 1;
+
+	while (ret > 0 && !is_of_keys(in) && trace_is_open(in->r->line, in->separators))
+		ret = trace_more_of_line(in->r);
+	in->more = in->r->err->line - line;
+	in->r->err->line = line;
+	return ret > 0 ? 0 : ret ? ret :
+	       trace_malformed(in->r, "want the end of what is in quotes");
+}
+
 static int read_lines(struct rows *in)
 {
 	bool begun = false;
 	int ret = 0, header;
 
-	while (!ret && (ret = trace_next_raw_line(in->r)) > 0) {
+	while (!ret && (ret = next_row(in)) > 0) {
 		ret = 0;
 		if (is_skipped(in, begun))
 			continue;
-		if (!begun) {
+		if (!begun)
 			in->separators = in->table->separators ? in->table->separators :
 					 trace_separators(in->r->line);
+		ret = read_rest(in);
+		if (!begun && !ret) {
 			header = begin(in);
 			if (header < 0)
 				return header;
@@ -194,7 +260,7 @@ static int read_lines(struct rows *in)
 			if (header)
 				continue;
 		}
-		if (!in->header || strcmp(in->r->line, in->header))
+		if (!ret && (!in->header || strcmp(in->r->line, in->header)))
 			ret = read_line(in);
 	}
 	return ret;
@@ -213,6 +279,14 @@ static bool is_used(const struct trace_layout *l, u32 at)
 	return false;
 }
 
+/* A column that is known, though it is not used: of several times the first one is. */
+static bool is_of_no_matter(const struct trace_field *f)
+{
+	const struct trace_title *title = trace_title(f->text, f->length);
+
+	return title && (title->column == TRACE_COL_UNUSED || title->column == TRACE_COL_TIME);
+}
+
 /* Name columns that nothing is known of, and that differ from row to row. */
 static int note_unused(const struct rows *in, struct sim_trace *t)
 {
@@ -225,8 +299,7 @@ static int note_unused(const struct rows *in, struct sim_trace *t)
 					      &in->title.field[i] : NULL;
 
 		if (!in->unused[i].varies || is_used(&in->request.layout, i + 1) ||
-		    (f && trace_title(f->text, f->length) &&
-		     trace_title(f->text, f->length)->column == TRACE_COL_UNUSED))
+		    (f && is_of_no_matter(f)))
 			continue;
 		if (f)
 			n += snprintf(list + n, sizeof(list) - n, "%s'%.*s'", n ? ", " : "",

@@ -20,8 +20,10 @@ struct trace_request {
 	struct trace_objects objects;
 	struct trace_files files;
 	struct trace_names devices;	/* of objects */
+	u64 empty;		/* requests of 0 bytes */
 	u64 skipped;		/* operations that neither read nor write */
 	u64 rows;
+	bool timed;		/* --columns says where the time is */
 	bool sized;		/* objects have other sizes than a page */
 };
 

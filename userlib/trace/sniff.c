@@ -100,6 +100,8 @@ enum trace_form trace_recognise(const u8 *bytes, size_t n)
 		return TRACE_FIO;
 	if (trace_is_damon(line))
 		return TRACE_DAMON;
+	if (trace_is_perf(line))
+		return TRACE_PERF;
 	if (trace_is_blkparse(line))
 		return TRACE_BLKPARSE;
 	if (trace_is_strace(line))

@@ -289,6 +289,10 @@ int trace_read_strace(struct trace_in *r, struct sim_trace *t)
 	if (!ret && l.maps)
 		ret = trace_note(t, "%llu times a file was mapped: a log of strace has no touches of mapped files; hipec trace --mmap has",
 				 (unsigned long long)l.maps);
+	if (l.rings)
+		t->partial = "what it read by io_uring is not in the trace";
+	else if (l.mapped_bytes / TRACE_PAGE_BYTES > t->nr_pages)
+		t->partial = "more was mapped without being traced than is in the trace";
 	trace_free_processes(&l.processes);
 	trace_files_free(&l.files);
 	return ret;

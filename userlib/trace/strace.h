@@ -21,6 +21,7 @@ struct strace {
 	struct processes processes;
 	u64 unknown;	/* accesses to descriptors that nobody opened */
 	u64 maps, rings;	/* that files were mapped, and calls of io_uring */
+	u64 mapped_bytes;	/* of these files */
 	bool summary;	/* of strace -c, which is no call */
 };
 

@@ -72,14 +72,32 @@ static bool is_cached(const char *path)
 	       strncmp(path, "/sys/", 5) && *path;
 }
 
+/* "./a" is "a", and "a//./b" is "a/b"; in place. */
+static char *without_dots(char *path)
+{
+	char *to = path, *c = path;
+
+	while (c && *c) {
+		if (c[0] == '.' && c[1] == '/' && (c == path || c[-1] == '/'))
+			c += 2;
+		else if (c[0] == '/' && to > path && to[-1] == '/')
+			c++;
+		else
+			*to++ = *c++;
+	}
+	if (to)
+		*to = 0;
+	return path;
+}
+
 /* A path that begins at another one, as a string of its own. */
 static char *path_at(const char *from, const char *path)
 {
 	char *whole;
 
 	if (!from || !*from || *path == '/')
-		return strdup(path);
-	return asprintf(&whole, "%s/%s", from, path) < 0 ? NULL : whole;
+		return without_dots(strdup(path));
+	return asprintf(&whole, "%s/%s", from, path) < 0 ? NULL : without_dots(whole);
 }
 
 static int new_open_file(struct strace *l, const char *path, bool append,
@@ -288,9 +306,11 @@ static int do_untold(struct strace *l, struct process *p, struct call *call)
 	    call->arg[4][1] == '-')
 		return 0;
 	ret = file_arg(l, p, call, 4, &o);
-	l->maps += !ret && o && o->file >= 0 && !strstr(call->arg[2], "PROT_EXEC") &&
-		   !strstr(o->path, ".so");
-	return ret;
+	if (ret || !o || o->file < 0 || strstr(call->arg[2], "PROT_EXEC") || strstr(o->path, ".so"))
+		return ret;
+	l->maps++;
+	l->mapped_bytes += strtoull(call->arg[1], NULL, 0);
+	return 0;
 }
 
 static int do_lseek(struct strace *l, struct process *p, struct call *call)

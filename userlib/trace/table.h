@@ -9,7 +9,10 @@
  * trace_operation()         whether a word reads or writes            words.c
  * trace_ops_read()          --ops
  * trace_split()             a line into fields                         fields.c
+ * trace_is_open()           whether the next line belongs to it
  * trace_field_number()      the number in one
+ * trace_field_time()        a time, which may have decimals
+ * trace_field_amount()      the same as people and spreadsheets write it
  * trace_columns_read()      --columns                                  columns.c
  * trace_columns_header()    columns of a header
  * trace_guess()             the form that some lines have              guess.c
@@ -31,7 +34,8 @@
 	X(OP, "op")                                                           \
 	X(COUNT, "count")	/* requests that a row stands for */          \
 	X(DEVICE, "device")	/* disks and files: spaces of their own */    \
-	X(UNUSED, "unused")	/* known, and of no matter: a time */
+	X(TIME, "time")		/* in nanoseconds times its unit */            \
+	X(UNUSED, "unused")	/* known, and of no matter */
 
 enum trace_column {
 #define X(name, text) TRACE_COL_##name,
@@ -64,6 +68,7 @@ struct trace_layout {
 	u32 nr_devices;
 	u32 unit[TRACE_NR_COLUMNS];	/* what its numbers are times; 0: 1 */
 	bool hex;		/* addresses are hexadecimal */
+	bool blocks;		/* taken for pages; nothing says how long they are */
 	const char *ops;	/* as of --ops, of a title; or NULL */
 };
 
@@ -111,9 +116,12 @@ int trace_ops_read(struct trace_in *r, struct trace_ops *ops, const char *text);
 char trace_ops_kind(const struct trace_ops *ops, const char *text, u32 length);
 
 int trace_split(struct trace_row *row, char *line, const char *separators);
+bool trace_is_open(const char *line, const char *separators);
 const char *trace_separators(const char *line);
 bool trace_field_is(const struct trace_field *field, const char *word);
 bool trace_field_number(const struct trace_field *field, bool hex, u64 *n);
+bool trace_field_time(const struct trace_field *field, double *time);
+bool trace_field_amount(const struct trace_field *field, bool bytes, u64 *n);
 
 int trace_columns_read(struct trace_in *r, struct trace_layout *l, const char *text,
 		       const struct trace_row *header);

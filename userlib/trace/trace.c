@@ -51,6 +51,21 @@ static int unknown_form(struct trace_in *r)
 	return trace_malformed(r, "want a trace in one of the forms of docs/user/traces.md");
 }
 
+/* What programs that are at hand make a trace of; NULL: nothing is known of it. */
+static const char *remedy_of(const struct trace_in *r)
+{
+	const u8 *c = r->at;
+	const char *tool = trace_packed_by(r->at, r->end - r->at);
+
+	while (c < r->end && *c && strchr(" \n\r\t[", *c))
+		c++;
+	if (tool)
+		return "want a trace that is compressed once, not twice: zstdcat, zcat, xzcat or bzcat FILE | hipec ... -";
+	if (c < r->end && *c == '{')
+		return "want a table, not JSON: jq -r '[.offset,.size,.op]|@csv' FILE | hipec ... --columns offset=1,size=2,op=3 -, with the names that it has";
+	return NULL;
+}
+
 /* Lines that were only taken for text. Say which forms they are like. */
 static void add_resembling(struct trace_in *r, const char *list)
 {
@@ -83,6 +98,8 @@ static int read_form(struct trace_in *r, struct sim_trace *t)
 
 	if (archive_of(r))
 		return unknown_form(r);
+	if (remedy_of(r))
+		return trace_malformed(r, "%s", remedy_of(r));
 	guessed = !r->form && recognise(r);
 	if (guessed)
 		trace_resembles(r->at, r->end - r->at, list, sizeof(list));
@@ -118,6 +135,8 @@ int trace_read(struct sim_trace *t, const char *name, FILE *in,
 		/* Why there were no more bytes is the cause of what followed. */
 		if (r.error)
 			ret = r.error;
+		if (!ret)
+			ret = trace_clock_end(&r, t);
 	}
 	if (!ret && !t->nr_accesses) {
 		err->line = 0;

@@ -53,13 +53,16 @@
 	X(WIKI, "wiki", trace_read_table, NULL)                               \
 	X(LRB, "lrb", trace_read_table, NULL)                                 \
 	X(YCSB, "ycsb", trace_read_table, NULL)                               \
+	X(PHOTO, "photo", trace_read_table, NULL)                             \
+	X(YOUTUBE, "youtube", trace_read_table, NULL)                         \
 	X(LACKEY, "lackey", trace_read_table, NULL)                           \
 	X(PACKED, "binary", trace_read_binary_table, NULL)                    \
 	X(VSCSI, "vscsi", trace_read_binary_table, NULL)                      \
 	X(VSCSI2, "vscsi2", trace_read_binary_table, NULL)                    \
 	X(LCS, "lcs", trace_read_lcs, NULL)                                   \
 	X(BLKTRACE, "blktrace", trace_read_blktrace, NULL)                    \
-	X(DAMON, "damon", trace_read_damon, NULL)
+	X(DAMON, "damon", trace_read_damon, NULL)                             \
+	X(PERF, "perf", trace_read_perf, NULL)
 
 enum trace_form {
 	TRACE_ANY,	/* recognise it */

@@ -7,6 +7,7 @@
  *	query KEY=VALUE...	the module
  *	status KEY=VALUE...	a container, by rising id; all counters are keys
  *	operand KEY=VALUE...	an operand of a policy: id, slot, name, flags, value
+ *	standing KEY=VALUE...	a team of a container, by number
  *	log KEY=VALUE...	an end, by rising seq; keys of status as well
  *
  * In texts %XX is a byte. With STANDIN_OLD it is an older module, which knows of the calls
@@ -85,6 +86,14 @@ static void put_log(struct hipec_log *s, const char *key, const char *value)
 	put_status(&s->status, key, value);
 }
 
+static void put_standing(struct hipec_standing *s, const char *key, const char *value)
+{
+	NUMBER(id) NUMBER(team) NUMBER(nr) NUMBER(runs) NUMBER(shift) NUMBER(sampled)
+	NUMBER(missed) NUMBER(misses) NUMBER(saves) NUMBER(variance) NUMBER(quarters)
+	if (!strcmp(key, "policy"))
+		put_text(s->policy, sizeof(s->policy), value);
+}
+
 static void put_query(struct hipec_query *s, const char *key, const char *value)
 {
 	NUMBER(frames) NUMBER(pool_frames) NUMBER(pool_max) NUMBER(quota)
@@ -102,6 +111,7 @@ union answer {
 	struct hipec_status status;
 	struct hipec_operand operand;
 	struct hipec_log log;
+	struct hipec_standing standing;
 };
 
 /* Whether this line is the answer to @ask. */
@@ -114,6 +124,8 @@ static int answers(unsigned long request, const union answer *a, const union ans
 		return a->log.seq > ask->log.seq;
 	case HIPEC_IOC_OPERAND:
 		return a->operand.id == ask->operand.id && a->operand.slot == ask->operand.slot;
+	case HIPEC_IOC_STANDING:
+		return a->standing.id == ask->standing.id && a->standing.team == ask->standing.team;
 	}
 	return 1;
 }
@@ -129,6 +141,9 @@ static void put(unsigned long request, union answer *a, const char *key, const c
 		break;
 	case HIPEC_IOC_OPERAND:
 		put_operand(&a->operand, key, value);
+		break;
+	case HIPEC_IOC_STANDING:
+		put_standing(&a->standing, key, value);
 		break;
 	default:
 		put_query(&a->query, key, value);
@@ -194,6 +209,10 @@ int ioctl(int fd, unsigned long request, ...)
 	case HIPEC_IOC_OPERAND:
 		if (!old)
 			errno = answer(request, "operand", arg, sizeof(struct hipec_operand));
+		break;
+	case HIPEC_IOC_STANDING:
+		if (!old)
+			errno = answer(request, "standing", arg, sizeof(struct hipec_standing));
 		break;
 	case HIPEC_IOC_LOG:
 		if (!old)

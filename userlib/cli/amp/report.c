@@ -107,15 +107,15 @@ static const char *treatment(const struct amp_pattern *p,
 	       p->kind == AMP_ONE_SHOT ? "first to go" : "default";
 }
 
-#define N(n) cli_commas((char [32]){ 0 }, n)
-
 static void print_gain(const struct amp_story *a)
 {
-	printf("reads %s page%s, %s by default", N(a->faults),
-	       a->faults == 1 ? "" : "s", N(a->default_faults));
+	char n[CLI_COUNT];
+
+	printf("reads %s, %s by default", cli_count(n, a->faults, "page"),
+	       CLI_NUMBER(a->default_faults));
 	if (a->default_faults)
-		printf(" (%+.0f %%)", 100.0 * ((double)a->faults -
-			a->default_faults) / a->default_faults);
+		printf(" (%s %%)", CLI_CHANGE(100.0 * ((double)a->faults -
+			a->default_faults) / a->default_faults));
 }
 
 /* Words of the lines above that are not everybody's. */
@@ -148,6 +148,7 @@ static void print_context(const struct binaries *b, const struct amp_pattern *p,
 			  const struct amp_story *a)
 {
 	const char *program = NULL;
+	char n[CLI_COUNT];
 	size_t i;
 
 	/* The outermost point is the program's, mostly. */
@@ -161,8 +162,8 @@ static void print_context(const struct binaries *b, const struct amp_pattern *p,
 		free(clean);
 	}
 	print_where(b, a);
-	printf(": %s, %s page%s", amp_kind_names[p->kind], N(p->loop_time > 0 ?
-		p->loop_size : p->pages), p->pages == 1 ? "" : "s");
+	printf(": %s, %s", amp_kind_names[p->kind],
+	       cli_count(n, p->loop_time > 0 ? p->loop_size : p->pages, "page"));
 	if (p->r >= 0)
 		printf(", R %.2f", p->r);
 	printf(" -> %s", treatment(p, a));
@@ -175,11 +176,12 @@ static void print_context(const struct binaries *b, const struct amp_pattern *p,
 
 static void print_text(const struct binaries *b, struct amp_state *s, u64 top)
 {
+	char n[CLI_COUNT];
 	size_t i;
 
 	if (s->frames)
-		printf("%s frames, one holds a page; at the end, loops had %s\n",
-		       N(s->frames), s->used ? "some for themselves" :
+		printf("%s, one holds a page; at the end, loops had %s\n",
+		       cli_count(n, s->frames, "frame"), s->used ? "some for themselves" :
 		       "none for themselves: it did not pay");
 	for (i = 0; i < s->nr && i < top; i++)
 		print_context(b, &s->pattern[i],

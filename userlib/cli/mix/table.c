@@ -75,10 +75,10 @@ void mix_table_print(const struct mix_job *job, const struct mix_result *r)
 	printf("%-*s  %-*s %7s %9s %9s %8s %73.2f\n", width, "all", policy, "", "",
 	       CLI_NUMBER(faults), CLI_NUMBER(pages), CLI_NUMBER(written),
 	       seconds(r->elapsed));
-	printf("disk busy %.2f s, %.0f %% of the time; processor idle %.0f %%\n",
+	printf("disk busy %.2f s, %s %% of the time; processor idle %s %%\n",
 	       seconds(r->disk_busy),
-	       r->elapsed ? 100.0 * r->disk_busy / r->elapsed : 0,
-	       r->elapsed ? 100.0 * r->idle / r->elapsed : 0);
+	       CLI_PERCENT(r->elapsed ? 100.0 * r->disk_busy / r->elapsed : 0),
+	       CLI_PERCENT(r->elapsed ? 100.0 * r->idle / r->elapsed : 0));
 }
 
 static struct json_object *row_json(const struct mix_row *row)

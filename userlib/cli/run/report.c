@@ -16,26 +16,34 @@
 
 #define DEFAULT "FIFO with a second chance"
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-#define N(n) cli_commas((char [32]){ 0 }, n)
-
 static void say_files(const struct run *r, const struct hipec_status *s, FILE *out)
 {
 	const struct hipec_counters *c = &s->counters;
 	uint64_t all = c->hits + c->pages_in;
+	char n[4][CLI_COUNT];
 
 	if (!all)
 		fprintf(out, "hipec run: %s\n", r->globs ?
 			"no file that --map names was read or written" :
 			"no file of 1 MB or more was read or written; --map names others");
 	else
-		fprintf(out, "hipec run: %s, %s pages in place: %s file%s, %s accesses by calls and faults, %.1f %% of them hits; %s pages read\n",
-			s->policy, N(r->budget), N(s->regions), plural(s->regions),
-			N(all), 100. * c->hits / all, N(c->read_pages));
+		fprintf(out, "hipec run: %s, %s in place: %s, %s by calls and faults, %s %% of them hits; %s read\n",
+			s->policy, cli_count(n[0], r->budget, "page"),
+			cli_count(n[1], s->regions, "file"), cli_count(n[2], all, "access"),
+			CLI_HITS(c->hits, all), cli_count(n[3], c->read_pages, "page"));
+}
+
+/* What hipec try said, beside what came of it. */
+static void say_expected(const struct run *r, const struct hipec_status *s, FILE *out)
+{
+	uint64_t read = s->counters.read_pages;
+
+	if (!r->expected || !(s->counters.hits + s->counters.pages_in))
+		return;
+	fprintf(out, "hipec run: expected: %s, read: %s (%s %%)\n",
+		cli_memory((char [CLI_COUNT]){ 0 }, r->expected << 12),
+		cli_memory((char [CLI_COUNT]){ 0 }, read << 12),
+		CLI_CHANGE(100. * ((double)read / r->expected - 1)));
 }
 
 static void say_end(const struct hipec_status *s, FILE *out)
@@ -48,6 +56,7 @@ static void say_end(const struct hipec_status *s, FILE *out)
 /* What was found, if the policy is one that is fed, and has it in use. */
 static void say_loops(const struct run *r, FILE *out)
 {
+	char n[CLI_COUNT];
 	u64 nr = 0;
 	u32 i;
 
@@ -56,8 +65,8 @@ static void say_loops(const struct run *r, FILE *out)
 	for (i = 1; i <= AMP_LOOPS; i++)
 		nr += r->amp->to.size[i] != 0;
 	if (nr)
-		fprintf(out, "hipec run: %s loop%s a partition of its own; `hipec amp report` has more\n",
-			N(nr), nr == 1 ? " has" : "s have each");
+		fprintf(out, "hipec run: %s %s a partition of its own; `hipec amp report` has more\n",
+			cli_count(n, nr, "loop"), nr == 1 ? "has" : "have each");
 }
 
 static void say_league(const struct run *r, FILE *out)
@@ -88,6 +97,8 @@ static void print_json(const struct run *r, const struct hipec_status *s, int co
 	cli_json_text(o, "plain", r->plain);
 	cli_json_text(o, "policy", r->device < 0 ? NULL : s->policy);
 	cli_json_number(o, "frames", r->budget);
+	json_object_object_add(o, "expected", r->expected ?
+			       json_object_new_int64(r->expected) : NULL);
 	json_object_object_add(o, "shares", json_object_new_boolean(r->share));
 	cli_json_number(o, "files", s->regions);
 	cli_json_text(o, "ended", ended ? s->exit.message : NULL);
@@ -131,6 +142,7 @@ int run_report(struct run *r, int code)
 		print_json(r, &s, code, out);
 	} else if (!r->quiet && r->device >= 0) {
 		say_files(r, &s, out);
+		say_expected(r, &s, out);
 		say_league(r, out);
 		say_end(&s, out);
 		say_loops(r, out);

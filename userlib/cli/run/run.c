@@ -24,7 +24,7 @@
 #include "../sim/sim.h"
 
 enum { POLICY = 256, BUDGET, MAP, PARAM, SHARE, CONTRACT, STRICT, HINTS, NO_HINTS, AMONG,
-       CURVE };
+       CURVE, EXPECT };
 
 #define MAX_GLOBS 16384	/* bytes of them all, with a zero */
 
@@ -67,6 +67,17 @@ static int set_budget(struct run *r, const char *text)
 			       "memory (512M, 8G), pages (4096, 10k) or auto");
 }
 
+static int set_expected(struct run *r, const char *text)
+{
+	struct sim_size size;
+
+	if (sim_size_parse_to(text, INT_MAX, &size) && !size.percent) {
+		r->expected = size.nr;
+		return CLI_OK;
+	}
+	return sim_size_refuse("--expect", strdupa(text), INT_MAX, "memory (512M, 8G) or pages (4096, 10k)");
+}
+
 static int set_option(struct run *r, struct sim_job *job, int opt)
 {
 	switch (opt) {
@@ -82,6 +93,8 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 		return CLI_OK;
 	case 'b':
 		return set_budget(r, optarg);
+	case EXPECT:
+		return set_expected(r, optarg);
 	case 'm':
 		return add_glob(r, optarg);
 	case PARAM:
@@ -127,6 +140,8 @@ static const struct option_row options[] = {
 	{ 'b', "budget", "SIZE",
 	  .help = "memory that all files share: 512M, 8G; pages: 4096, 10k; or auto: what our"
 		  " cgroup's limit allows, half of the machine's" },
+	{ EXPECT, "expect", "SIZE",
+	  .help = "what hipec try says will be read: the summary says how much was" },
 	{ 'm', "map", "GLOB",
 	  .help = "files that count, by their whole name or its last part; repeatable. Without"
 		  " it, all of 1 MB and more" },

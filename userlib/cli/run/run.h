@@ -22,6 +22,7 @@ struct run {
 	const char *among;	/* its policies, or NULL */
 	bool curve;		/* the policy plays with other budgets, too */
 	uint64_t budget;	/* frames */
+	uint64_t expected;	/* pages that hipec try says will be read; 0: nobody said */
 	char *globs;		/* each ended by a newline, or NULL */
 	bool share, contract, strict, quiet, json;
 	const char *output;	/* of the report, or NULL: standard error */

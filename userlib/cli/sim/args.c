@@ -143,10 +143,10 @@ static enum parsed parse_size(const char *text, u32 most, struct sim_size *size)
 		return NO_SIZE;
 	size->percent = end[strlen(end) - !!*end] == '%';
 	n = ((unsigned __int128)whole * FRACTION + fraction) * unit->times / FRACTION;
-	if (unit->bytes && n && n < PAGE_BYTES)
-		return BELOW;
 	n /= unit->bytes ? PAGE_BYTES : 1;
-	if (!n || (size->percent && n > 100 * SIM_PERCENT))
+	if (!n)
+		return BELOW;
+	if (size->percent && n > 100 * SIM_PERCENT)
 		return NO_SIZE;
 	if (!size->percent && n > most)
 		return BEYOND;
@@ -353,6 +353,9 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 		return set_warm_up(job, arg);
 	case 'S':
 		return sim_sample_set(job, arg);
+	case 'K':
+		job->curve = true;
+		return CLI_OK;
 	case 'n':
 		job->native = true;
 		return CLI_OK;
@@ -391,12 +394,16 @@ int sim_args_fill(struct sim_job *job)
 	static char usual[] = "policy,frames,faults,hits,read-hits,read,written,commands,state";
 	static char sample[] = "policy,frames,faults,hits,error,sample,commands,state";
 	static char contract[] = "policy,frames,faults,default,estimate,worst,contract";
+	static char rate[] = "1/64";
+	static char curve[] = "1%,2%,3%,5%,7%,10%,15%,20%,25%,30%,35%,40%,45%,50%,55%,60%,70%,80%,90%,100%";
 	int ret = CLI_OK;
 
-	if (!job->nr_policies)
+	if (job->curve && !job->sample)
+		ret = sim_sample_set(job, rate);
+	if (!ret && !job->nr_policies)
 		ret = for_each_part(policies, job, add_policy);
 	if (!ret && !job->nr_sizes)
-		ret = for_each_part(sizes, job, add_frames);
+		ret = for_each_part(job->curve ? curve : sizes, job, add_frames);
 	if (!ret && !job->nr_columns)
 		ret = for_each_part(job->contract ? contract : job->sample ? sample : usual,
 				    job, add_column);
@@ -438,7 +445,7 @@ const struct option_row sim_options[] = {
 	{ LONG('W'), "warm-up", "N",
 	  .help = "the first N accesses are not counted; 25%: of all" },
 	{ 'c', "contract", "[=SALT]",
-	  .help = "beside the default policy and its sampled shadow: whether revocation's"
+	  .help = "beside the default policy and a sample of it: whether revocation's"
 		  " contract would end it, and when" },
 	{ LONG('C'), "columns", "LIST",
 	  .help = "of the table: docs/user/sim.md has them; all. With a '=' in it, of traces:"
@@ -449,6 +456,9 @@ const struct option_row sim_options[] = {
 	{ LONG('S'), "sample", "1/64",
 	  .help = "run one page of 64, or more if that is too few, and as small a part of the"
 		  " frames; ERROR% says how far that is off" },
+	{ LONG('K'), "curve", NULL,
+	  .help = "misses by memory, with a picture: 20 sizes without --frames; lru in one pass,"
+		  " others by --sample 1/64" },
 	{ LONG('P'), "post-cache", "FILE",
 	  .help = "write there what one policy with one number of frames reads and writes, a"
 		  " trace; hipec trace play times it" },
@@ -489,7 +499,8 @@ int sim_args_parse(struct sim_job *job, int argc, char **argv)
 		ret = CLI_USAGE;
 	}
 	if (!ret && job->sample && (job->contract || job->post_name || job->feed.file)) {
-		cli_error("--sample: not with --contract, --post-cache or --hints, which want all accesses");
+		cli_error("%s: not with --contract, --post-cache or --hints, which want all accesses",
+			  job->curve ? "--curve" : "--sample");
 		ret = CLI_USAGE;
 	}
 	if (!ret && job->contract && job->warm_up.nr) {

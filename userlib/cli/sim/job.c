@@ -71,6 +71,8 @@ static int read_traces(struct sim_job *job, char **names, int nr)
 {
 	int i, ret = CLI_OK;
 
+	if (!nr)
+		return CLI_OK;	/* the caller has put some there */
 	job->trace = calloc(nr, sizeof(*job->trace));
 	if (!job->trace) {
 		cli_error("%s", strerror(ENOMEM));
@@ -111,7 +113,7 @@ static int look_at_memory(const struct sim_job *job)
  * sim_job_open() - read the traces of a job, and open its policies
  * @job:   with its arguments; sim_job_close() it, also after an error
  * @names: of traces; must outlive @job
- * @nr:    of them, at least 1
+ * @nr:    of them; 0: @job has its traces, or needs none
  *
  * Context: any; runs programs.
  * Return: 0 or an exit code, said.

@@ -72,6 +72,10 @@ static void run_row(const struct sim_job *job, struct sim_row *row)
 {
 	u64 start = cpu_ns();
 
+	if (row->ready) {
+		__atomic_store_n(&row->r.done, row->trace->nr_accesses, __ATOMIC_RELAXED);
+		return;
+	}
 	row->r.post = job->post;
 	row->r.run = row->policy->run;
 	sim_feed_row(job, row);

@@ -7,7 +7,8 @@
  * they are says how much chance there is in the whole, and how far their mean is from
  * the whole what small memories do to the policy. A sample that may be off by more than
  * half a point is made twice as large: what a memory does that is smaller still is only
- * partly seen, and a point is what users are told to expect.
+ * partly seen, and a point is what users are told to expect. One page of two is no
+ * sample: with its parts it takes as long as all pages.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,6 +25,7 @@
 #define PARTS TRACE_SAMPLE_PARTS
 #define STUDENT 3.182	/* of 95 in 100, by as many parts */
 #define MOST_ERROR 0.005	/* of the ratio of faults */
+#define LEAST_EVERY 4
 
 /* One rate of one trace. */
 struct sample {
@@ -91,16 +93,6 @@ static void free_one(struct sample *o)
 	for (i = 0; i <= PARTS; i++)
 		sim_trace_free(&o->t[i]);
 	free(o);
-}
-
-static u64 writes_of(const struct sim_trace *t)
-{
-	u64 writes = 0;
-	size_t n;
-
-	for (n = t->warm_runs; n < t->nr_runs; n++)
-		writes += t->run[n].write ? t->run[n].nr : 0;
-	return writes;
 }
 
 /* The sample of a trace at a rate, with the lock held; or NULL. */
@@ -173,7 +165,7 @@ static void scale(struct sim_row *row, const struct sim_trace *t)
 		*by_pages[i] = times(*by_pages[i], pages);
 	r->commands = times(r->commands, accesses);
 	r->events = times(r->events, accesses);
-	r->writes = writes_of(row->trace);
+	r->writes = sim_writes(row->trace);
 	r->faults = at_most(r->faults, all);
 	r->read_misses = at_most(r->read_misses, at_most(r->faults, all - r->writes));
 	if (r->faults - r->read_misses > r->writes)
@@ -257,7 +249,8 @@ int sim_sample_run(const struct sim_job *job, struct sim_row *row, sim_sample_ru
 	struct sample *o;
 	int ret;
 
-	for (s->every = rate_of(job, row->trace, row->frames); s->every > 1; s->every /= 2) {
+	for (s->every = rate_of(job, row->trace, row->frames); s->every >= LEAST_EVERY;
+	     s->every /= 2) {
 		o = take(job, row->trace, s->every);
 		ret = o ? run_sample(job, row, o->t, run) : -ENOMEM;
 		if (ret)

@@ -46,7 +46,8 @@ static int run_job(struct sim_job *job)
 	int ret;
 
 	job->post = job->post_name ? &post : NULL;
-	ret = sim_rows_make(job, &rows) ?: sim_rows_run(job, &rows);
+	ret = sim_rows_make(job, &rows) ?: sim_curve_fill(job, &rows) ?:
+	      sim_rows_run(job, &rows);
 	if (!ret && job->post)
 		ret = write_post(job);
 	ret = ret ?: sim_feed_write(job, &rows);

@@ -13,6 +13,7 @@
  * sim_job_policy()       one policy, with its parameters
  * sim_feed_*()           --detector, --hints              feed.c
  * sim_sample_*()         --sample                         sample.c
+ * sim_curve_*()          --curve                          curve.c
  * sim_native_open()      --native                             native.c
  * sim_league_open(), _close(), _row()  --policy auto          league.c
  * sim_league_text(), _json()
@@ -98,6 +99,7 @@ struct sim_job {
 	bool native;		/* policies run as code of the processor, */
 	struct native code;	/* which is here */
 	bool whole_writes;	/* a write miss reads nothing */
+	bool by_reads;		/* a verdict counts faults that read */
 	struct sim_size warm_up;	/* accesses, or of them, that are not counted */
 	bool contract;
 	u32 salt;		/* of the contract */
@@ -106,6 +108,7 @@ struct sim_job {
 	bool verdict;		/* it is the exit code */
 	double least;		/* gain that is worth a word, percent */
 	const char *over;	/* policy to gain over */
+	bool curve;		/* lru is not run size by size; a picture */
 	u32 sample;		/* one page of so many is run; 0: all */
 	struct sim_samples *samples;	/* that were taken */
 	u32 nr_threads;
@@ -140,6 +143,7 @@ struct sim_row {
 	struct sim_feed feed;
 	struct sim_sample sample;
 	struct sim_auto league;	/* if it is auto */
+	bool ready;		/* it was filled, and is not run */
 	u64 cpu_ns;		/* processor time that it took */
 	int ret;		/* as sim_run_policy() */
 };
@@ -150,6 +154,7 @@ struct sim_cell {
 	const struct sim_row *over;	/* what is gained over, or NULL */
 	const struct sim_row *opt;	/* or NULL */
 	const struct sim_row *best;	/* of the others, or NULL */
+	bool by_reads;		/* what is gained are reads, not faults */
 };
 
 struct sim_rows {
@@ -200,6 +205,9 @@ int sim_sample_set(struct sim_job *job, char *text);
 int sim_sample_run(const struct sim_job *job, struct sim_row *row, sim_sample_run_fn *run);
 void sim_sample_free(struct sim_job *job);
 
+int sim_curve_fill(const struct sim_job *job, struct sim_rows *rows);
+void sim_curve_draw(const struct sim_job *job, const struct sim_cell *cell, size_t nr);
+
 int sim_native_open(struct sim_job *job);
 int sim_league_open(struct sim_job *job);
 void sim_league_row(const struct sim_job *job, struct sim_row *row);
@@ -242,6 +250,17 @@ static inline u64 sim_accesses(const struct sim_row *row)
 	return row->trace->nr_accesses - row->trace->warm_accesses;
 }
 
+/* Those of them that write. */
+static inline u64 sim_writes(const struct sim_trace *t)
+{
+	u64 writes = 0;
+	size_t n;
+
+	for (n = t->warm_runs; n < t->nr_runs; n++)
+		writes += t->run[n].write ? t->run[n].nr : 0;
+	return writes;
+}
+
 /* Pages brought in from the file; what passes through opt-reads is not. */
 static inline u64 sim_read_pages(const struct sim_job *job,
 				 const struct sim_row *row)
@@ -251,6 +270,12 @@ static inline u64 sim_read_pages(const struct sim_job *job,
 	return r->ahead_pages +
 	       (job->whole_writes || row->policy->reference == SIM_OPT_READS ?
 		r->read_misses - r->ahead_reads : r->faults - r->ahead_faults);
+}
+
+/* What a verdict counts of a row. */
+static inline u64 sim_verdict_cost(const struct sim_cell *cell, const struct sim_row *row)
+{
+	return cell->by_reads ? row->r.read_misses : row->r.faults;
 }
 
 #endif /* HIPEC_CLI_SIM_H */

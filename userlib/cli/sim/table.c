@@ -119,7 +119,7 @@ static void policy_text(const struct sim_row *row, enum sim_column column,
 	else if (column == SIM_COLUMN_ESTIMATE)
 		number_text(text, row->contract.estimate);
 	else if (column == SIM_COLUMN_WORST && sim_has_worst(row))
-		snprintf(text, TEXT, "%+.1f", row->contract.worst);
+		cli_percent(text, row->contract.worst, true);
 }
 
 static bool is_of_contract(enum sim_column column)
@@ -189,14 +189,14 @@ static void cell_text(const struct sim_job *job, const struct sim_cell *cell,
 		cli_clean(text);
 		break;
 	case SIM_COLUMN_HITS:
-		ratio_text(text, 100.0 * (n - r->faults), n, 2);
+		cli_hits(text, n - r->faults, n);
 		break;
 	case SIM_COLUMN_READ_HITS:
-		ratio_text(text, 100.0 * (reads - r->read_misses), reads, 2);
+		cli_hits(text, reads - r->read_misses, reads);
 		break;
 	case SIM_COLUMN_GAIN:
 		if (sim_verdict_gain(cell, row, &gain))
-			snprintf(text, TEXT, "%+.1f", gain);
+			cli_percent(text, gain, true);
 		else
 			snprintf(text, TEXT, "-");
 		break;
@@ -285,6 +285,8 @@ void sim_table_print(const struct sim_job *job, const struct sim_rows *rows)
 			printf("the first %s accesses are not counted\n",
 			       CLI_NUMBER(t->warm_accesses));
 		print_cells(job, cell, nr);
+		if (job->curve)
+			sim_curve_draw(job, cell, nr);
 		cell += nr;
 	}
 }

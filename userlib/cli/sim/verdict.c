@@ -33,8 +33,10 @@ bool sim_verdict_gain(const struct sim_cell *cell, const struct sim_row *row,
 
 	if (!cell->over)
 		return false;
-	over = cell->over->r.faults;
-	*percent = 100 * (over - row->r.faults) / over;
+	over = sim_verdict_cost(cell, cell->over);
+	if (!over)
+		return false;
+	*percent = 100 * (over - sim_verdict_cost(cell, row)) / over;
 	return true;
 }
 
@@ -47,13 +49,14 @@ void sim_verdict_begin(const struct sim_job *job, struct sim_cell *cell)
 {
 	struct sim_row *row, *end = cell->row + job->nr_policies;
 
+	cell->by_reads = job->by_reads;
 	for (row = cell->row; row < end; row++)
 		if (!cell->over && is_named(row, job->over))
 			cell->over = row;
 		else if (row->policy->reference == SIM_OPT)
 			cell->opt = row;
 		else if (!knows_the_future(row) && !row->r.exit.kind &&
-			 (!cell->best || row->r.faults < cell->best->r.faults))
+			 (!cell->best || sim_verdict_cost(cell, row) < sim_verdict_cost(cell, cell->best)))
 			cell->best = row;
 }
 
@@ -74,15 +77,15 @@ enum sim_verdict sim_verdict(const struct sim_job *job,
 		return SIM_VERDICT_GAIN;
 	if (!cell->opt)
 		return SIM_VERDICT_UNKNOWN;
-	sim_verdict_gain(cell, cell->opt, &gain);
-	return gain > 0 && gain >= job->least ? SIM_VERDICT_ROOM :
+	return sim_verdict_gain(cell, cell->opt, &gain) && gain > 0 && gain >= job->least ? SIM_VERDICT_ROOM :
 						SIM_VERDICT_NONE;
 }
 
 /* The most that any policy can gain, rounded up, in tenths of a percent. */
 static u64 bound(const struct sim_cell *cell)
 {
-	u64 over = cell->over->r.faults, opt = cell->opt->r.faults;
+	u64 over = sim_verdict_cost(cell, cell->over);
+	u64 opt = sim_verdict_cost(cell, cell->opt);
 
 	return opt < over ? ((over - opt) * 1000 + over - 1) / over : 0;
 }
@@ -94,7 +97,7 @@ static void add_opt(const struct sim_cell *cell, char *line)
 	double gain;
 
 	if (cell->opt && sim_verdict_gain(cell, cell->opt, &gain))
-		snprintf(line + len, SIM_VERDICT_LINE - len, "; opt %.1f %%", gain);
+		snprintf(line + len, SIM_VERDICT_LINE - len, "; opt %s %%", CLI_PERCENT(gain));
 }
 
 static void say_best(const struct sim_job *job, const struct sim_cell *cell,
@@ -105,11 +108,11 @@ static void say_best(const struct sim_job *job, const struct sim_cell *cell,
 
 	sim_verdict_gain(cell, cell->best, &gain);
 	if (gains)
-		snprintf(line, SIM_VERDICT_LINE, "%s gains %.1f %% over %s", name, gain,
-			 job->over);
+		snprintf(line, SIM_VERDICT_LINE, "%s gains %s %% over %s", name,
+			 CLI_PERCENT(gain), job->over);
 	else if (gain > 0)
-		snprintf(line, SIM_VERDICT_LINE, "none of these gains %g %% over %s, %s %.1f %%",
-			 job->least, job->over, name, gain);
+		snprintf(line, SIM_VERDICT_LINE, "none of these gains %g %% over %s, %s %s %%",
+			 job->least, job->over, name, CLI_PERCENT(gain));
 	else
 		snprintf(line, SIM_VERDICT_LINE, "none of these gains anything over %s",
 			 job->over);
@@ -159,8 +162,8 @@ bool sim_verdict_text(const struct sim_job *job, const struct sim_cell *cell,
 /* The same, as a line. */
 void sim_verdict_print(const struct sim_job *job, const struct sim_cell *cell)
 {
-	char line[SIM_VERDICT_LINE];
+	char line[SIM_VERDICT_LINE], frames[CLI_COUNT];
 
 	if (sim_verdict_text(job, cell, line))
-		printf("%s frames: %s\n", CLI_NUMBER(cell->row->frames), line);
+		printf("%s: %s\n", cli_count(frames, cell->row->frames, "frame"), line);
 }

@@ -85,14 +85,14 @@ static void print_files(const struct sim_trace *t, const struct trace_info *info
 		qsort(file, t->nr_regions, sizeof(*file), by_accesses);
 	printf("files            %s, by accesses:\n", CLI_NUMBER(t->nr_regions));
 	for (i = 0; file && i < t->nr_regions && i < most; i++)
-		printf("  %5.1f%%  %s to %s, from page %u on, of %s\n",
-		       100.0 * file[i].use.accesses / info->accesses,
+		printf("  %5s%%  %s to %s, from page %u on, of %s\n",
+		       CLI_PERCENT(100.0 * file[i].use.accesses / info->accesses),
 		       cli_count(n, file[i].use.accesses, "access"),
 		       cli_count(m, file[i].use.pages, "page"), file[i].first, file[i].name);
 	for (most = i; file && i < t->nr_regions; i++)
 		rest += file[i].use.accesses;
 	if (most < t->nr_regions)
-		printf("  %5.1f%%  %s to %s more\n", 100.0 * rest / info->accesses,
+		printf("  %5s%%  %s to %s more\n", CLI_PERCENT(100.0 * rest / info->accesses),
 		       cli_count(n, rest, "access"), cli_count(m, t->nr_regions - most, "file"));
 	free(file);
 }
@@ -116,10 +116,10 @@ void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *in
 	printf("footprint        %s, in pages %llu to %llu\n",
 	       cli_memory(n, info->pages * TRACE_PAGE_BYTES),
 	       (unsigned long long)info->first, (unsigned long long)info->last);
-	printf("sequential       %.1f%%, to the page behind the one before\n",
-	       100.0 * info->sequential / info->accesses);
-	printf("repeated         %.1f%%, to the same page as the one before\n",
-	       100.0 * info->repeated / info->accesses);
+	printf("sequential       %s%%, to the page behind the one before\n",
+	       CLI_PERCENT(100.0 * info->sequential / info->accesses));
+	printf("repeated         %s%%, to the same page as the one before\n",
+	       CLI_PERCENT(100.0 * info->repeated / info->accesses));
 	printf("one touch        %s\n", cli_count(n, info->one_touch, "page"));
 	printf("reuse distance   ");
 	for (i = 0; i < TRACE_NR_QUANTILES && info->reuses; i++)

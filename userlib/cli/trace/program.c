@@ -157,25 +157,43 @@ static char *default_name(const char *program)
 	       NULL : name;
 }
 
-/* Requests of other ways to read, of which there are no records. */
+/* Requests of other ways to read: there are no records of them, or no pages. */
 static void say_async(const struct tracechan_found *found)
 {
+	char memory[CLI_COUNT];
+
 	if (found->nr_uring || found->rings)
 		cli_error("%s requests by io_uring were not traced", found->nr_uring ?
 			  CLI_NUMBER(found->nr_uring) : "the");
 	if (found->nr_aio)
 		cli_error("%s requests by aio were not traced", CLI_NUMBER(found->nr_aio));
+	if (found->direct_bytes)
+		cli_error("%s were read or written by O_DIRECT, past the page cache",
+			  cli_memory(memory, found->direct_bytes));
 }
 
 static void note_found(struct cli_taken *taken, const struct tracechan_found *found,
 		       const struct sim_trace *t)
 {
-	taken->lost = found->nr_lost > t->nr_accesses / 100;
+	taken->lost = found->no_room || found->nr_lost > t->nr_accesses / 100;
 	taken->nr_uring = found->nr_uring;
 	taken->nr_aio = found->nr_aio;
 	taken->rings = found->rings;
+	taken->direct_pages = found->direct_bytes >> 12;
 	taken->nr_silent = found->nr_silent;
 	taken->untraced_pages = found->untraced_bytes >> 12;
+}
+
+static void say_lost(const struct tracechan_found *found, const char *path)
+{
+	unsigned long long n = found->nr_lost;
+
+	if (found->no_room)
+		cli_error("%llu records are missing: there was no room for them in %s, or no more than ulimit -f allows; TMPDIR names another folder",
+			  n, dirname(strdupa(path)));
+	else
+		cli_error("%llu records are missing: a program was killed as it wrote them, or could not write",
+			  n);
 }
 
 /* What came is written, whatever became of the program. */
@@ -200,15 +218,15 @@ static int finish(struct options *o, struct tracechan *c, pid_t child,
 	taken->no_stdio = c->head->no_stdio;
 	say_async(&found);
 	if (found.nr_lost)
-		cli_error("%llu records are missing: a program was killed as it wrote them, or there was no room for them in %s",
-			  (unsigned long long)found.nr_lost,
-			  dirname(strdupa(c->path)));
+		say_lost(&found, c->path);
 	if (found.untraced_files)
 		say_untraced(o, &found);
 	if (c->head->no_stdio)
 		cli_error("streams (stdio) were not seen: this C library has them in another way");
 	if (!t.nr_accesses) {
-		cli_error("no file was read or written, so there is no trace");
+		cli_error(found.no_room ? "so there is no trace" :
+					  "no file was read or written, so there is no trace");
+		ret = found.no_room ? CLI_FAILED : CLI_OK;
 		goto out;
 	}
 	ret = cli_trace_keep(&t, &o->keep) ?: cli_trace_write(&t, o->to, name);

@@ -38,6 +38,7 @@ struct cli_taken {
 	bool lost;		/* so many records that the trace is partial */
 	bool no_stdio;		/* streams were not seen */
 	u64 nr_uring, nr_aio;	/* requests that were not traced */
+	u64 direct_pages;	/* that went past the page cache */
 	bool rings;		/* of io_uring were there */
 	u32 nr_silent;		/* programs that nothing was heard of */
 	u64 accesses, left_accesses;	/* in the trace, and left out */

@@ -106,6 +106,21 @@ static int write_to(struct sim_trace *t, enum trace_form form, const char *name,
 	return ret ? CLI_FAILED : CLI_OK;
 }
 
+/* Whether a name has an ending that is kept. */
+static int check_ending(const char *name)
+{
+	static const char *const others[] = { ".gz", ".xz", ".bz2", ".lz4" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (ends_with(name, others[i])) {
+			cli_error("%s: what is written can be compressed by zstd, as .zst, and not as %s",
+				  name, others[i]);
+			return CLI_USAGE;
+		}
+	return CLI_OK;
+}
+
 /**
  * cli_trace_check() - whether a trace can be written, before it is made
  * @name: of a file, or "-"
@@ -116,9 +131,15 @@ int cli_trace_check(const char *name)
 {
 	char *partial;
 	struct stat st;
-	int fd, error;
+	int fd, error, ret = check_ending(name);
 
-	if (!strcmp(name, "-") || (!stat(name, &st) && !S_ISREG(st.st_mode)))
+	if (ret || !strcmp(name, "-"))
+		return ret;
+	if (!stat(name, &st) && S_ISDIR(st.st_mode)) {
+		cli_error("%s: %s", name, strerror(EISDIR));
+		return CLI_FAILED;
+	}
+	if (!stat(name, &st) && !S_ISREG(st.st_mode))
 		return CLI_OK;
 	if (asprintf(&partial, "%s.partial", name) < 0) {
 		cli_error("%s", strerror(ENOMEM));
@@ -140,21 +161,15 @@ int cli_trace_check(const char *name)
 /* A file appears when it is complete; what is no file is written as it is. */
 int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name)
 {
-	static const char *const others[] = { ".gz", ".xz", ".bz2", ".lz4" };
 	char *partial = NULL, target[PATH_MAX];
-	size_t i;
 	struct stat st;
 	FILE *out;
-	int ret;
+	int ret = check_ending(name);
 
+	if (ret)
+		return ret;
 	if (form == TRACE_ANY)
 		form = form_of_name(name);
-	for (i = 0; i < ARRAY_SIZE(others); i++)
-		if (ends_with(name, others[i])) {
-			cli_error("%s: what is written can be compressed by zstd, as .zst, and not as %s",
-				  name, others[i]);
-			return CLI_USAGE;
-		}
 	say_losses(t, form);
 	if (!strcmp(name, "-"))
 		return write_to(t, form, "standard output", stdout);

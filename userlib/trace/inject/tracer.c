@@ -286,11 +286,14 @@ static void lock(uint64_t file)
 
 static void prepare(struct tracer_op *op)
 {
+	int flags;
+
 	if (tracer_head())
 		op->file = tracer_identify(op->fd);
+	flags = op->file ? fcntl(op->fd, F_GETFL) : 0;
+	op->direct = flags & O_DIRECT;
 	/* The kernel appends even where the call says an offset. */
-	if (op->file && op->write && op->offset >= 0 &&
-	    fcntl(op->fd, F_GETFL) & O_APPEND)
+	if (op->write && op->offset >= 0 && flags & O_APPEND)
 		op->offset = TRACER_END;
 	op->locked = op->file && op->offset < 0;
 }
@@ -369,6 +372,8 @@ ssize_t tracer_end(struct tracer_op *op, ssize_t ret)
 			at = lseek(op->fd, 0, SEEK_CUR) - ret;
 		else if (at == TRACER_END)
 			at = end_of(op->fd) - ret;
+		if (op->direct)
+			__atomic_fetch_add(&head->direct_bytes, ret, __ATOMIC_RELAXED);
 		if (at >= 0)
 			tracer_note(op->file, at, ret, op->write,
 				    tracer_context(head, NULL));

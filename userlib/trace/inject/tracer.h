@@ -42,6 +42,7 @@ struct tracer_op {
 	int fd;
 	bool write;
 	bool locked;
+	bool direct;		/* past the page cache */
 };
 
 /* @real: is set to the library's function, once. */
