@@ -7,7 +7,6 @@
 #   amp/    the AMP report's table and its study of traces
 #   hints/  the write-hint paper's figures
 #   cost/   the parts' time, and the policies' faults
-#   search/ a program that searches a policy
 #   apps/   programs of others, on the page cache and under policies
 
 # Static: these run in the guest.

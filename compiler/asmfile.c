@@ -189,7 +189,7 @@ static bool read_flags(struct assembly *as, u32 line, char *s, u8 *flags)
 
 	while (take(&s, ",")) {
 		word = take_word(as->c, &s, ",");
-		flag = hipec_asm_flag(word, hipec_operand_flag_text);
+		flag = hipec_asm_flag(word, hipec_vm_operand_flag_text);
 		if (!flag) {
 			expected(as, line, "a flag", word);
 			return false;
@@ -265,7 +265,7 @@ static void read_operand(struct assembly *as, const struct line *l)
 	}
 	word = take_word(as->c, &s, "");
 	for (type = HIPEC_TYPE_INT; type <= HIPEC_TYPE_FIELD; type++)
-		if (!strcmp(hipec_type_text(type), word))
+		if (!strcmp(hipec_vm_type_text(type), word))
 			break;
 	if (type > HIPEC_TYPE_FIELD) {
 		expected(as, l->number, "a type", word);
@@ -390,7 +390,7 @@ static void read_needs(struct assembly *as, const struct line *l, char *s)
 
 	do {
 		word = take_word(as->c, &s, ",");
-		need = hipec_asm_flag(word, hipec_need_text);
+		need = hipec_asm_flag(word, hipec_vm_need_text);
 		if (!need) {
 			expected(as, l->number, "a need", word);
 			return;

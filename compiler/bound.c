@@ -139,7 +139,7 @@ bool cost_times(struct cost_terms *t, struct cost_bound *b,
 
 static const char *name_of(const struct hipec_policy *p, u32 slot)
 {
-	return hipec_policy_name(p, p->operand[slot].name);
+	return hipec_image_policy_name(p, p->operand[slot].name);
 }
 
 /* Whether term @i has a loop that depends on parameter @slot. */

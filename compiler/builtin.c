@@ -140,15 +140,15 @@ char *ampc_builtin_usage(struct ampc *c, u8 opcode)
 
 	text = ampc_printf(c, "%s%s%s(",
 			   result < 0 ? "" :
-			   hipec_type_text(ampc_builtin_type(opcode)),
+			   hipec_vm_type_text(ampc_builtin_type(opcode)),
 			   result < 0 ? "" : " = ", hipec_ops[opcode].word);
 	for (i = 0; i < ampc_builtin_nr_args(opcode); i++) {
 		u8 kind = ampc_builtin_arg_kind(opcode, i);
 		enum ampc_type type = ampc_kind_type(kind);
 
 		text = ampc_printf(c, "%s%s%s", text, sep,
-				   type ? hipec_type_text(type) :
-				   hipec_kind_text(kind));
+				   type ? hipec_vm_type_text(type) :
+				   hipec_vm_kind_text(kind));
 		sep = ", ";
 	}
 	return ampc_printf(c, "%s)", text);
@@ -160,7 +160,7 @@ bool ampc_selector_find(u8 kind, const char *name, u8 *code)
 	u32 i;
 
 	for (i = 0; i < 256; i++) {
-		const char *word = hipec_selector(kind, i);
+		const char *word = hipec_vm_selector(kind, i);
 
 		if (word && !strcasecmp(word, name)) {
 			*code = i;

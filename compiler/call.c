@@ -64,7 +64,7 @@ static void check_selector(struct ampc *c, u8 opcode, u32 nr,
 		return;
 	}
 	ampc_report(c, arg->loc, WRONG_SELECTOR, nr + 1,
-		    hipec_ops[opcode].word, hipec_kind_text(kind),
+		    hipec_ops[opcode].word, hipec_vm_kind_text(kind),
 		    ampc_source_quote(c, arg->loc));
 	if (arg->kind == AMPC_NAME)
 		ampc_suggest_selector(c, kind, arg->name, arg->loc);
@@ -91,13 +91,13 @@ static void check_argument(struct ampc *c, u8 opcode, u32 nr,
 			ampc_report(c, arg->loc, WRONG_ARGUMENT,
 				    ampc_printf(c, "'%s' is no page", arg->name),
 				    nr + 1, hipec_ops[opcode].word,
-				    hipec_kind_text(kind));
+				    hipec_vm_kind_text(kind));
 		return;
 	}
 	if (arg->type == ampc_kind_type(kind) && !is_left_out(kind, arg->symbol))
 		return;
 	ampc_report(c, arg->loc, WRONG_ARGUMENT, ampc_describe(c, arg), nr + 1,
-		    hipec_ops[opcode].word, hipec_kind_text(kind));
+		    hipec_ops[opcode].word, hipec_vm_kind_text(kind));
 	if (kind != HIPEC_KIND_SKETCH)
 		ampc_declared_here(c, arg);
 	else if (arg->symbol && arg->symbol->loc.line)	/* no element of it is one either */

@@ -25,7 +25,7 @@ static void host_number(struct ampc_event *ev)
 	u32 i;
 
 	for (i = 0; i < HIPEC_EVENT_USER; i++)
-		if (hipec_event_text(i) && !strcmp(hipec_event_text(i), ev->name))
+		if (hipec_vm_event_text(i) && !strcmp(hipec_vm_event_text(i), ev->name))
 			ev->number = i;
 }
 
@@ -78,7 +78,7 @@ static void require_events(struct ampc *c)
 	if (c->has_lost_event)
 		return;
 	for (i = 0; i < ARRAY_SIZE(host); i++) {
-		const char *name = hipec_event_text(host[i].number);
+		const char *name = hipec_vm_event_text(host[i].number);
 
 		if (!host[i].need || ampc_event_find(c, name))
 			continue;

@@ -207,7 +207,7 @@ static void count_event(struct cost_policy *all, u32 number)
 	cost_measure(&g, false);
 	g.cost->commands = g.longest[1];
 	if (g.cost->loop)
-		g.cost->via = hipec_policy_name(p, ev->name);
+		g.cost->via = hipec_image_policy_name(p, ev->name);
 }
 
 static void find_writes(struct cost_policy *all)
@@ -241,7 +241,7 @@ void ampc_cost(struct ampc *c, const struct hipec_policy *p, FILE *out)
 	find_writes(all);
 	fprintf(out, "%-16s  commands at most\n", "event");
 	for (i = 0; i < p->image->nr_events; i++) {
-		const char *name = hipec_policy_name(p, p->event[i].name);
+		const char *name = hipec_image_policy_name(p, p->event[i].name);
 		const struct cost *cost = &all->cost[p->event[i].number];
 
 		count_event(all, p->event[i].number);

@@ -92,7 +92,7 @@ static void make_array(struct ampc *c, struct ampc_decl *d)
 		break;
 	default:
 		ampc_report(c, d->length->loc, ARRAY_TYPE, d->name,
-			    hipec_type_text(d->type));
+			    hipec_vm_type_text(d->type));
 		if (d->type == AMPC_PAGE)
 			ampc_report(c, d->length->loc, PAGE_ARRAY, d->name);
 		d->length = NULL;
@@ -260,7 +260,7 @@ static void check_setting(struct ampc *c, const struct ampc_stmt *s)
 			ampc_report(c, e->loc, TIMER_RANGE, (long long)e->value,
 				    HIPEC_MIN_TIMER, UINT32_MAX);
 		else if (!c->has_lost_event &&
-			 !ampc_event_find(c, hipec_event_text(HIPEC_EVENT_TIMER)))
+			 !ampc_event_find(c, hipec_vm_event_text(HIPEC_EVENT_TIMER)))
 			ampc_report(c, s->loc, TIMER_NO_EVENT,
 				    (long long)e->value);
 	}

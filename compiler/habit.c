@@ -28,12 +28,26 @@ static const struct {
 	{ "First", "Peek(queue, HEAD)" }, { "Last", "Peek(queue, TAIL)" },
 	{ "Evict", "EnQueue(page, _free_queue, TAIL)" },
 	{ "Free", "EnQueue(page, _free_queue, TAIL)" },
-	{ "Referenced", "Ref(page)" }, { "Accessed", "Ref(page)" },
-	{ "Young", "Ref(page)" }, { "Used", "Ref(page)" },
-	{ "Dirty", "Mod(page)" }, { "Modified", "Mod(page)" },
+	{ "Referenced", "Ref(page)" }, { "Reference", "Ref(page)" }, { "Ref", "Ref(page)" },
+	{ "Accessed", "Ref(page)" }, { "Young", "Ref(page)" }, { "Used", "Ref(page)" },
+	{ "Dirty", "Mod(page)" }, { "Modified", "Mod(page)" }, { "Modify", "Mod(page)" },
+	{ "Mod", "Mod(page)" },
 	{ "max", "if (a < b) a = b" }, { "min", "if (a > b) a = b" },
 	{ "abs", "if (a < 0) a = -a" },
 };
+
+/* Whether a name is @habit, or "is_habit", "habit_bit" and so on. */
+static bool is_habit(const char *name, const char *habit)
+{
+	size_t n = strlen(habit);
+
+	name += strncasecmp(name, "is", 2) || !strncasecmp(habit, "is", 2) ? 0 : 2;
+	name += *name == '_';
+	if (strncasecmp(name, habit, n))
+		return false;
+	name += n + (name[n] == '_');
+	return !*name || !strcasecmp(name, "bit") || !strcasecmp(name, "flag");
+}
 
 /* Note what @name is called here; false if it is no habit. */
 bool ampc_habit_name(struct ampc *c, const char *name, struct ampc_loc loc)
@@ -41,7 +55,7 @@ bool ampc_habit_name(struct ampc *c, const char *name, struct ampc_loc loc)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(habits); i++) {
-		if (strcasecmp(name, habits[i].name))
+		if (!is_habit(name, habits[i].name))
 			continue;
 		ampc_report(c, loc, DID_YOU_MEAN, habits[i].meant);
 		return true;

@@ -258,7 +258,7 @@ static u32 needs_of(const struct build *b)
 		.words = b->words,
 	};
 
-	return hipec_policy_needs(&p);
+	return hipec_needs_of(&p);
 }
 
 static void append(struct ampc *c, const void *bytes, size_t size)
@@ -306,7 +306,7 @@ int ampc_image(struct ampc *c)
 	if (!number_operands(&b) || !count_words(&b))
 		return -E2BIG;
 	b.head.nr_lines = b.head.nr_words;
-	if (ampc_event_find(c, hipec_event_text(HIPEC_EVENT_TIMER)))
+	if (ampc_event_find(c, hipec_vm_event_text(HIPEC_EVENT_TIMER)))
 		b.head.timer_ms = ampc_setting_value(c, AMPC_TIMER);
 	b.head.ghosts = ampc_setting_value(c, AMPC_GHOSTS);
 	memcpy(b.head.name, c->policy, sizeof(b.head.name));

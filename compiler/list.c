@@ -17,7 +17,7 @@ void ampc_list_flags(u8 flags, FILE *out)
 
 	for (flag = 1; flag <= flags; flag <<= 1)
 		if (flags & flag)
-			fprintf(out, ", %s", hipec_operand_flag_text(flag));
+			fprintf(out, ", %s", hipec_vm_operand_flag_text(flag));
 }
 
 /* What a declaration says behind the name. */
@@ -28,7 +28,7 @@ static void list_declared(const struct hipec_policy *p,
 		fprintf(out, "[%lld]", (long long)o->value);
 	else if (o->type == HIPEC_TYPE_QUEUE_REF)
 		fprintf(out, " = %s[0]",
-			hipec_policy_name(p, p->operand[o->value].name));
+			hipec_image_policy_name(p, p->operand[o->value].name));
 	else if (o->value || hipec_operand_ranged(o))
 		fprintf(out, " = %lld", (long long)o->value);
 	if (hipec_operand_ranged(o))
@@ -36,7 +36,7 @@ static void list_declared(const struct hipec_policy *p,
 			(long long)o->high);
 	if (o->key)
 		fprintf(out, " by %s",
-			hipec_policy_name(p, p->operand[o->key].name));
+			hipec_image_policy_name(p, p->operand[o->key].name));
 	ampc_list_flags(o->flags, out);
 }
 
@@ -49,8 +49,8 @@ static void list_operands(const struct hipec_policy *p, FILE *out)
 		const struct hipec_image_operand *o = &p->operand[i];
 
 		fprintf(out, "    %02X  %-5s  %s", i,
-			hipec_type_text(o->type),
-			hipec_policy_name(p, o->name));
+			hipec_vm_type_text(o->type),
+			hipec_image_policy_name(p, o->name));
 		list_declared(p, o, out);
 		fputc('\n', out);
 	}
@@ -80,7 +80,7 @@ static void list_event(const struct ampc *c, const struct hipec_policy *p,
 	u32 i, line = p->lines[e->first];
 
 	snprintf(text, sizeof(text), "event %u %s", e->number,
-		 hipec_policy_name(p, e->name));
+		 hipec_image_policy_name(p, e->name));
 	fprintf(out, "\n%-60s ", text);
 	list_source(c, p->lines[e->first], out);
 	fputc('\n', out);

@@ -160,7 +160,7 @@ static void know_arith(struct opt *o, u32 at)
 	struct ampc_insn *in = &o->code->insn[at];
 	int dest = int_of(&in->arg[0]);
 	u8 code = in->arg[2].value;
-	bool is_unary = hipec_selector_unary(HIPEC_KIND_ARITH, code);
+	bool is_unary = hipec_vm_selector_unary(HIPEC_KIND_ARITH, code);
 	s64 a = 0, b = 0, value = 0;
 	bool has_a = known(o, &in->arg[0], &a);
 	bool has_b = !is_unary && known(o, &in->arg[1], &b);
@@ -301,7 +301,7 @@ static void before(const struct opt *o, u32 at, u64 *live)
 		live[int_of(&in->arg[0]) / 64] &=
 			~(1ull << int_of(&in->arg[0]) % 64);
 	for (i = 0; i < 3; i++)
-		if (hipec_kind_types(kind[i]) && !(i == 0 && overwrites(in)))
+		if (hipec_vm_kind_types(kind[i]) && !(i == 0 && overwrites(in)))
 			set_live(live, int_of(&in->arg[i]));
 }
 

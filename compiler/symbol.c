@@ -82,7 +82,7 @@ bool ampc_type_find(const char *name, enum ampc_type *type)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		if (!strcasecmp(name, hipec_type_text(types[i]))) {
+		if (!strcasecmp(name, hipec_vm_type_text(types[i]))) {
 			*type = types[i];
 			return true;
 		}
@@ -109,7 +109,7 @@ static void consider_types(struct nearest *n)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(types); i++)
-		consider(n, hipec_type_text(types[i]));
+		consider(n, hipec_vm_type_text(types[i]));
 }
 
 /* A quarter of a name may be wrong, of a short one a letter, of one letter none. */
@@ -252,8 +252,8 @@ void ampc_suggest_host_event(struct ampc *c, const char *name,
 	u32 i;
 
 	for (i = 0; i < HIPEC_EVENT_USER; i++)
-		if (hipec_event_text(i))
-			consider(&n, hipec_event_text(i));
+		if (hipec_vm_event_text(i))
+			consider(&n, hipec_vm_event_text(i));
 	nearest_note(c, &n, loc);
 }
 
@@ -278,8 +278,8 @@ void ampc_suggest_selector(struct ampc *c, u8 kind, const char *name,
 	char *s;
 
 	for (code = 0; code < 256; code++)
-		if (hipec_selector(kind, code))
-			consider(&n, hipec_selector(kind, code));
+		if (hipec_vm_selector(kind, code))
+			consider(&n, hipec_vm_selector(kind, code));
 	if (!n.best)
 		return;
 	/* The table has the assembler's spelling; sources write capitals. */

@@ -99,7 +99,7 @@ static void note_token(struct ampc_parser *p)
 	if (p->is_event_name)
 		p->in_init = p->token == TOK_NAME &&
 			     !strcmp(p->value.word.name,
-				     hipec_event_text(HIPEC_EVENT_INIT));
+				     hipec_vm_event_text(HIPEC_EVENT_INIT));
 	p->is_event_name = p->token == TOK_EVENT;
 	if (p->token == TOK_EVENT || p->token == '{')
 		p->in_head = p->token == TOK_EVENT;

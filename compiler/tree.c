@@ -28,7 +28,7 @@ static void node(const struct tree *t, const char *fmt, ...)
 
 static const char *type_text(enum ampc_type type)
 {
-	return type == AMPC_VOID ? "nothing" : hipec_type_text(type);
+	return type == AMPC_VOID ? "nothing" : hipec_vm_type_text(type);
 }
 
 /* Expressions */
@@ -208,7 +208,7 @@ static void stmts(struct tree *t, const struct ampc_stmt *s)
 
 static void operand(const struct ampc_symbol *sym, FILE *out)
 {
-	fprintf(out, "  %02X  %s %s", sym->slot, hipec_type_text(sym->type),
+	fprintf(out, "  %02X  %s %s", sym->slot, hipec_vm_type_text(sym->type),
 		sym->name);
 	if (sym->type == AMPC_INTS || sym->type == AMPC_QUEUES)
 		fprintf(out, "[%lld]", (long long)sym->value);

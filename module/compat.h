@@ -9,6 +9,7 @@
 
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/fsnotify_backend.h>
 #include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -194,5 +195,17 @@ static inline struct inode *hipec_opened_inode(const struct file *file,
 	return d_inode(file->f_path.dentry);
 #endif
 }
+
+/*
+ * v6.10: fsnotify's helpers take an inode, not the list of its marks.
+ * Drop when 6.1 goes.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+static inline struct fsnotify_mark *fsnotify_find_inode_mark(struct inode *inode,
+							     struct fsnotify_group *group)
+{
+	return fsnotify_find_mark(&inode->i_fsnotify_marks, group);
+}
+#endif
 
 #endif /* HIPEC_COMPAT_H */

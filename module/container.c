@@ -21,8 +21,8 @@
 /* Pages that a process needs beside its reservation: half a MB. */
 #define HIPEC_PROCESS_PAGES 128
 
-/* Undo prepare(), or as much of it as was done. */
-static void unload(struct hipec_container *c)
+/* Undo prepare_container(), or as much of it as was done. */
+static void unload_container(struct hipec_container *c)
 {
 	/* Reclaim may take free frames until the pool is left. */
 	mutex_lock(&c->lock);
@@ -32,15 +32,15 @@ static void unload(struct hipec_container *c)
 		c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
 	mutex_unlock(&c->lock);
 	hipec_share_leave(c);
-	cancel_work_sync(&c->refill);	/* only the pool queues it */
+	cancel_delayed_work_sync(&c->refill);	/* only the pool queues it */
 	hipec_cache_free(c);
 	hipec_columns_end(c);
 	c->frame = NULL;
 	c->links = NULL;
 	kvfree(c->vm_memory);
 	c->vm_memory = NULL;
-	kvfree(c->core.directory);
-	c->core.directory = NULL;
+	kvfree(c->core.judge);
+	c->core.judge = NULL;
 	if (c->shared)
 		hipec_shared_free(c->shared, c->policy.image->nr_operands);
 	c->shared = NULL;
@@ -67,8 +67,9 @@ static void unload(struct hipec_container *c)
  */
 static void stop_works(struct hipec_container *c)
 {
-	mutex_lock(&c->lock);
+	/* An event that runs ends; and who queues what looks at it under the lock. */
 	WRITE_ONCE(c->dying, true);
+	mutex_lock(&c->lock);
 	mutex_unlock(&c->lock);
 	if (c->contest)
 		cancel_work_sync(&c->change);
@@ -83,6 +84,7 @@ static void container_free(struct kref *ref)
 	mutex_lock(&hipec_containers_lock);
 	xa_erase(&hipec_containers, c->id);
 	mutex_unlock(&hipec_containers_lock);
+	atomic_dec(&hipec_nr_containers);
 	hipec_debugfs_del(c);
 	stop_works(c);
 	hipec_cache_end(c);
@@ -97,7 +99,7 @@ static void container_free(struct kref *ref)
 	hipec_record_end(c);
 	hipec_sample_end(c);
 	mutex_unlock(&c->lock);
-	unload(c);
+	unload_container(c);
 	kvfree(c->image);
 	hipec_context_end(&c->contexts);
 	WARN_ON_ONCE(c->core.nr_frames);
@@ -113,13 +115,13 @@ static void container_free(struct kref *ref)
  */
 struct hipec_container *hipec_container_new(void)
 {
-	static u64 next_id = 1;
+	static atomic64_t last_id;
 	struct hipec_container *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!c)
 		return NULL;
-	if (!zalloc_cpumask_var(&c->stale_cpus, GFP_KERNEL))
+	if (!zalloc_cpumask_var(&c->stale_cpus, GFP_KERNEL_ACCOUNT))
 		goto no_cpus;
 	mutex_init(&c->lock);
 	kref_init(&c->ref);
@@ -132,17 +134,17 @@ struct hipec_container *hipec_container_new(void)
 	INIT_LIST_HEAD(&c->flush);
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_timer_run);
-	INIT_WORK(&c->refill, hipec_event_refill_work);
+	INIT_DELAYED_WORK(&c->refill, hipec_event_refill_work);
 	INIT_WORK(&c->grow, hipec_columns_work);
 	seqcount_init(&c->placed.seq);
 	init_waitqueue_head(&c->wait);
 	init_waitqueue_head(&c->ended);
-	mutex_lock(&hipec_containers_lock);
-	c->id = next_id++;
+	c->id = atomic64_inc_return(&last_id);
 	ret = xa_err(xa_store(&hipec_containers, c->id, c, GFP_KERNEL_ACCOUNT));
-	mutex_unlock(&hipec_containers_lock);
-	if (!ret)
+	if (!ret) {
+		atomic_inc(&hipec_nr_containers);
 		return c;
+	}
 	free_cpumask_var(c->stale_cpus);
 no_cpus:
 	kfree(c);
@@ -173,17 +175,17 @@ int hipec_container_columns(const struct hipec_container *c, const struct hipec_
 }
 
 /* Tables for @nr entries. */
-static int make_tables(struct hipec_container *c, u32 nr)
+static int make_container_tables(struct hipec_container *c, u32 nr)
 {
-	c->vm_memory = hipec_table_alloc(hipec_vm_table_size(&c->policy, 0));
+	c->vm_memory = hipec_memory_alloc(hipec_vm_table_size(&c->policy, 0));
 	c->columns.memcg = get_mem_cgroup_from_mm(current->mm);
 	if (!c->vm_memory || hipec_container_columns(c, &c->policy, nr, &c->columns, 0))
 		return -ENOMEM;
 	hipec_columns_use(c);
 	if (hipec_container_judges(c, &c->policy)) {
-		c->core.directory =
-			hipec_table_alloc(hipec_shadow_bytes(c->core.nr_reserved));
-		if (!c->core.directory)
+		c->core.judge =
+			hipec_memory_alloc(hipec_judge_bytes(c->core.nr_reserved));
+		if (!c->core.judge)
 			return -ENOMEM;
 	}
 	return hipec_shared_alloc(&c->policy, NULL, NULL, &c->shared);
@@ -200,7 +202,7 @@ u32 hipec_container_entries(const struct hipec_container *c,
  * Reserved frames never leave their cgroup: where they and the tables are nearly all
  * that it may have, the process itself is next to be killed, for a page table.
  */
-static int reserve(struct hipec_container *c, u32 nr, struct hipec_text *log)
+static int reserve_frames(struct hipec_container *c, u32 nr, struct hipec_text *log)
 {
 	u32 entries = hipec_vm_nr_pages(&c->policy, nr);
 	u64 tables = hipec_columns_bytes(&c->policy, row_of(c), entries) +
@@ -231,8 +233,8 @@ static const struct hipec_core_ops *ops_of(bool in_place, bool share)
  * limits first: what they refuse costs no memory, which is more than its frames'
  * where a policy has many ghosts.
  */
-static int prepare(struct hipec_container *c, u32 nr, u32 flags,
-		   struct hipec_text *log)
+static int prepare_container(struct hipec_container *c, u32 nr, u32 flags,
+			     struct hipec_text *log)
 {
 	bool in_place = flags & HIPEC_LOAD_IN_PLACE;
 	bool share = flags & HIPEC_LOAD_SHARE;
@@ -249,7 +251,7 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 		return ret;
 	}
 	c->locked = !share;
-	c->bounded = !hipec_sees_all();
+	c->bounded = !hipec_user_sees_all();
 	c->kind = in_place ? &hipec_cache_kind : &hipec_frame_kind;
 	c->contract = flags & (HIPEC_LOAD_SHARE | HIPEC_LOAD_CONTRACT);
 	c->owner_mm = current->mm;
@@ -270,14 +272,14 @@ static int prepare(struct hipec_container *c, u32 nr, u32 flags,
 		ret = in_place ? hipec_cache_load(c, nr) :
 				 hipec_cgroup_join(c, share);
 	if (!ret && !share && !c->cache)
-		ret = reserve(c, nr, log);
+		ret = reserve_frames(c, nr, log);
 	entries = hipec_container_entries(c, &c->policy, nr);
 	if (!ret)
-		ret = make_tables(c, entries);
+		ret = make_container_tables(c, entries);
 	if (!ret && share)
 		ret = hipec_share_fill(c);
 	if (ret)
-		unload(c);
+		unload_container(c);
 	return ret;
 }
 
@@ -311,8 +313,8 @@ int hipec_container_parse(struct hipec_policy *p, const void *image,
 	return ret;
 }
 
-static int parse(struct hipec_container *c, struct hipec_load *args,
-		 void *image, struct hipec_text *log)
+static int parse_loaded_image(struct hipec_container *c, struct hipec_load *args,
+			      void *image, struct hipec_text *log)
 {
 	struct hipec_verify_error error;
 	int ret = hipec_container_parse(&c->policy, image, args->image_size,
@@ -331,7 +333,7 @@ static int parse(struct hipec_container *c, struct hipec_load *args,
 static int accept_policy(struct hipec_container *c, struct hipec_load *args, void *image,
 			 struct hipec_text *log)
 {
-	int ret = parse(c, args, image, log);
+	int ret = parse_loaded_image(c, args, image, log);
 
 	if (!ret && !hipec_vm_fits(&c->policy, args->frames)) {
 		hipec_text_num(log, args->frames);
@@ -346,7 +348,19 @@ static int accept_policy(struct hipec_container *c, struct hipec_load *args, voi
 	return ret;
 }
 
-/* The policy begins. Context: expects c->lock, and all that prepare() makes. */
+/*
+ * Give a new machine the numbers that no author of a policy can know: its salt and its key.
+ * Random begins with @seed, if there is one. Context: before a page is added.
+ */
+void hipec_container_draw(struct hipec_vm *vm, u64 seed)
+{
+	vm->salt = get_random_u32();
+	vm->key = get_random_u64() | 1;
+	if (seed)
+		vm->random = seed;
+}
+
+/* The policy begins. Context: expects c->lock, and all that prepare_container() makes. */
 static void start_policy(struct hipec_container *c, const struct hipec_load *args, void *image)
 {
 	u32 nr = args->frames;
@@ -359,10 +373,7 @@ static void start_policy(struct hipec_container *c, const struct hipec_load *arg
 			    hipec_container_entries(c, &c->policy, nr));
 	hipec_columns_use(c);
 	hipec_shared_place(&c->core.vm, c->shared);
-	c->core.vm.salt = get_random_u32();
-	c->core.vm.key = get_random_u64() | 1;
-	if (args->seed)
-		c->core.vm.random = args->seed;
+	hipec_container_draw(&c->core.vm, args->seed);
 	hipec_core_watch(&c->core, c->core.vm.salt);
 	hipec_core_start(&c->core);
 	hipec_kind_wants(c);
@@ -410,7 +421,7 @@ int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 
 	ret = accept_policy(c, args, image, log);
 	if (!ret)
-		ret = prepare(c, args->frames, args->flags, log);
+		ret = prepare_container(c, args->frames, args->flags, log);
 
 	mutex_lock(&c->lock);
 	c->loading = false;

@@ -25,7 +25,7 @@ static int status_show(struct seq_file *m, void *unused)
 
 	if (!s)
 		return -ENOMEM;
-	if (hipec_container_status(m->private, s)) {
+	if (hipec_status_get(m->private, s)) {
 		kfree(s);
 		return -EINTR;
 	}
@@ -51,11 +51,12 @@ static int policy_show(struct seq_file *m, void *unused)
 	char line[128];
 	u32 i, pc;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	for (i = 0; i < p->image->nr_events; i++) {
 		const struct hipec_image_event *e = &p->event[i];
 
-		seq_printf(m, "%s:\n", hipec_policy_name(p, e->name));
+		seq_printf(m, "%s:\n", hipec_image_policy_name(p, e->name));
 		for (pc = 1; pc < e->nr; pc++) {
 			hipec_text_init(&text, line, sizeof(line));
 			hipec_disasm(p, p->words[e->first + pc], &text);
@@ -71,9 +72,10 @@ static int named_show(struct seq_file *m, void *unused)
 {
 	struct hipec_container *c = m->private;
 
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	seq_printf(m, "%u named, %u taken, %s\n", c->core.nr_named, c->core.nr_taken,
-		   work_busy(&c->refill) ? "busy" : "idle");
+		   delayed_work_pending(&c->refill) || work_busy(&c->refill.work) ? "busy" : "idle");
 	mutex_unlock(&c->lock);
 	return 0;
 }

@@ -21,10 +21,20 @@ static int hipec_open(struct inode *inode, struct file *file)
 	return file->private_data ? 0 : -ENOMEM;
 }
 
+/*
+ * Its user waits for the end of what the container has. Others may close the descriptor as well: who was
+ * sent it, or found it in a socket that is gone. A worker does it for them.
+ */
 static int hipec_release(struct inode *inode, struct file *file)
 {
 	struct hipec_container *c = file->private_data;
 
+	if (smp_load_acquire(&c->loaded) && (current->flags & PF_KTHREAD ||
+					     !uid_eq(c->owner_uid, current_uid()))) {
+		hipec_cache_abandon(c);
+		hipec_container_put_later(c);
+		return 0;
+	}
 	hipec_cache_close(c);
 	hipec_container_put(c);
 	return 0;
@@ -40,10 +50,8 @@ static int put_args(void __user *uargs, u32 usize, const void *args,
 static int ioctl_query(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_query q;
-	struct hipec_container *each;
-	unsigned long id;
 	u32 usize;
-	int ret = hipec_get_args(&q, sizeof(q), uargs, &usize, 0);
+	int ret = hipec_args_get(&q, sizeof(q), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -56,11 +64,7 @@ static int ioctl_query(struct hipec_container *c, void __user *uargs)
 		HIPEC_FEATURE_IN_PLACE | HIPEC_FEATURE_LEAGUE;
 	hipec_share_query(&q);
 	q.frames = atomic_long_read(&hipec_nr_frames);
-	q.containers = 0;
-	mutex_lock(&hipec_containers_lock);
-	xa_for_each(&hipec_containers, id, each)
-		q.containers++;
-	mutex_unlock(&hipec_containers_lock);
+	q.containers = atomic_read(&hipec_nr_containers);
 	return put_args(uargs, usize, &q, sizeof(q));
 }
 
@@ -96,7 +100,7 @@ static int ioctl_load(struct hipec_container *c, void __user *uargs)
 	struct hipec_load a;
 	void *image;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_LOAD_SHARE |
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, HIPEC_LOAD_SHARE |
 				 HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP |
 				 HIPEC_LOAD_CONTRACT);
 
@@ -122,7 +126,7 @@ static bool may_see(struct hipec_container *c)
 {
 	/* Without its lock: who asks for all would wait for the events of each. */
 	return smp_load_acquire(&c->loaded) &&
-	       (uid_eq(c->owner_uid, current_uid()) || hipec_sees_all());
+	       (uid_eq(c->owner_uid, current_uid()) || hipec_user_sees_all());
 }
 
 /* The container that a caller of @c's means, with a reference; NULL: none. */
@@ -132,10 +136,10 @@ static struct hipec_container *get_visible(struct hipec_container *c, u64 id)
 		kref_get(&c->ref);
 		return c;
 	}
-	c = hipec_container_next(id - 1);
-	if (!c || (c->id == id && may_see(c)))
+	c = hipec_container_with(id);
+	if (!c || may_see(c))
 		return c;
-	hipec_container_put(c);
+	hipec_container_put_later(c);
 	return NULL;
 }
 
@@ -146,7 +150,7 @@ static int ioctl_swap(struct hipec_container *c, void __user *uargs)
 	struct hipec_swap a;
 	void *image;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -160,7 +164,7 @@ static int ioctl_swap(struct hipec_container *c, void __user *uargs)
 	}
 	hipec_text_init(&log, words, min_t(size_t, a.log_size, sizeof(words)));
 	ret = hipec_swap_policy(c, &a, image, &log);
-	hipec_container_put(c);
+	hipec_container_put_later(c);
 	if (put_log(a.log, &log, ret) || put_args(uargs, usize, &a, sizeof(a)))
 		return -EFAULT;
 	return ret;
@@ -170,8 +174,8 @@ static int ioctl_swap(struct hipec_container *c, void __user *uargs)
  * Give the caller the descriptor @fd of @file, and @args, which say so; or what
  * @ret says, and then there is no file.
  */
-static int install(int fd, int ret, struct file *file, void __user *uargs,
-		   u32 usize, const void *args, size_t ksize)
+static int install_descriptor(int fd, int ret, struct file *file, void __user *uargs,
+			      u32 usize, const void *args, size_t ksize)
 {
 	if (!ret && put_args(uargs, usize, args, ksize)) {
 		fput(file);
@@ -189,7 +193,7 @@ static int ioctl_attach(struct hipec_container *c, void __user *uargs)
 	struct hipec_attach a;
 	struct file *file = NULL;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_ATTACH_WRITE);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, HIPEC_ATTACH_WRITE);
 
 	if (ret)
 		return ret;
@@ -198,18 +202,18 @@ static int ioctl_attach(struct hipec_container *c, void __user *uargs)
 	a.region_fd = get_unused_fd_flags(O_CLOEXEC);
 	ret = a.region_fd < 0 ? a.region_fd :
 				hipec_region_attach(c, &a, &file);
-	return install(a.region_fd, ret, file, uargs, usize, &a, sizeof(a));
+	return install_descriptor(a.region_fd, ret, file, uargs, usize, &a, sizeof(a));
 }
 
 static int ioctl_status(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_status s;
 	u32 usize;
-	int ret = hipec_get_args(&s, sizeof(s), uargs, &usize, 0);
+	int ret = hipec_args_get(&s, sizeof(s), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
-	ret = hipec_container_status(c, &s);
+	ret = hipec_status_get(c, &s);
 	return ret ?: put_args(uargs, usize, &s, sizeof(s));
 }
 
@@ -217,15 +221,15 @@ static int ioctl_operand(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_operand o;
 	u32 usize;
-	int ret = hipec_get_args(&o, sizeof(o), uargs, &usize, 0);
+	int ret = hipec_args_get(&o, sizeof(o), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
 	c = get_visible(c, o.id);
 	if (!c)
 		return -ESRCH;
-	ret = hipec_container_operand(c, &o);
-	hipec_container_put(c);
+	ret = hipec_status_operand(c, &o);
+	hipec_container_put_later(c);
 	return ret ?: put_args(uargs, usize, &o, sizeof(o));
 }
 
@@ -233,7 +237,7 @@ static int ioctl_set_param(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_set_param a;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -242,8 +246,8 @@ static int ioctl_set_param(struct hipec_container *c, void __user *uargs)
 	c = get_visible(c, a.id);
 	if (!c)
 		return -ESRCH;
-	ret = hipec_container_set_param(c, a.slot, a.value);
-	hipec_container_put(c);
+	ret = hipec_status_set_param(c, a.slot, a.value);
+	hipec_container_put_later(c);
 	return ret;
 }
 
@@ -251,7 +255,7 @@ static int ioctl_revoke(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_revoke a;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -259,7 +263,7 @@ static int ioctl_revoke(struct hipec_container *c, void __user *uargs)
 	if (!c)
 		return -ESRCH;
 	ret = hipec_exit_administrative(c);
-	hipec_container_put(c);
+	hipec_container_put_later(c);
 	return ret;
 }
 
@@ -267,7 +271,7 @@ static int ioctl_why(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_why a;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize,
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize,
 				 HIPEC_WHY_BY_FILE);
 
 	if (ret)
@@ -276,7 +280,7 @@ static int ioctl_why(struct hipec_container *c, void __user *uargs)
 	if (!c)
 		return -ESRCH;
 	ret = hipec_why_page(c, &a);
-	hipec_container_put(c);
+	hipec_container_put_later(c);
 	return ret ?: put_args(uargs, usize, &a, sizeof(a));
 }
 
@@ -285,7 +289,7 @@ static int ioctl_record(struct hipec_container *c, void __user *uargs)
 	struct hipec_record a;
 	struct file *file = NULL;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -297,8 +301,8 @@ static int ioctl_record(struct hipec_container *c, void __user *uargs)
 	a.record_fd = get_unused_fd_flags(O_CLOEXEC);
 	ret = a.record_fd < 0 ? a.record_fd :
 				hipec_record_start(c, a.ring, &file);
-	hipec_container_put(c);
-	return install(a.record_fd, ret, file, uargs, usize, &a, sizeof(a));
+	hipec_container_put_later(c);
+	return install_descriptor(a.record_fd, ret, file, uargs, usize, &a, sizeof(a));
 }
 
 static int ioctl_sample(struct hipec_container *c, void __user *uargs)
@@ -306,7 +310,7 @@ static int ioctl_sample(struct hipec_container *c, void __user *uargs)
 	struct hipec_sample a;
 	struct file *file = NULL;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -318,15 +322,15 @@ static int ioctl_sample(struct hipec_container *c, void __user *uargs)
 	a.sample_fd = get_unused_fd_flags(O_CLOEXEC);
 	ret = a.sample_fd < 0 ? a.sample_fd :
 		hipec_sample_start(c, a.threshold, a.ring, &file);
-	hipec_container_put(c);
-	return install(a.sample_fd, ret, file, uargs, usize, &a, sizeof(a));
+	hipec_container_put_later(c);
+	return install_descriptor(a.sample_fd, ret, file, uargs, usize, &a, sizeof(a));
 }
 
 static int ioctl_take(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_take a;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, HIPEC_TAKE_CGROUP);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, HIPEC_TAKE_CGROUP);
 
 	if (ret)
 		return ret;
@@ -336,7 +340,7 @@ static int ioctl_take(struct hipec_container *c, void __user *uargs)
 	if (!c)
 		return -ESRCH;
 	ret = hipec_cache_take(c, &a);
-	hipec_container_put(c);
+	hipec_container_put_later(c);
 	return put_args(uargs, usize, &a, sizeof(a)) ?: ret;
 }
 
@@ -344,7 +348,7 @@ static int ioctl_release(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_release a;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -367,7 +371,7 @@ static int ioctl_join(struct hipec_container *c, void __user *uargs)
 	struct hipec_join a;
 	void *image;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -384,7 +388,7 @@ static int ioctl_join(struct hipec_container *c, void __user *uargs)
 	}
 	hipec_text_init(&log, words, min_t(size_t, a.log_size, sizeof(words)));
 	ret = hipec_league_join(c, &a, image, &log);
-	hipec_container_put(c);
+	hipec_container_put_later(c);
 	if (put_log(a.log, &log, ret) || put_args(uargs, usize, &a, sizeof(a)))
 		return -EFAULT;
 	return ret;
@@ -394,7 +398,7 @@ static int ioctl_standing(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_standing a;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
@@ -402,7 +406,7 @@ static int ioctl_standing(struct hipec_container *c, void __user *uargs)
 	if (!c)
 		return -ESRCH;
 	ret = hipec_league_standing(c, &a);
-	hipec_container_put(c);
+	hipec_container_put_later(c);
 	return ret ?: put_args(uargs, usize, &a, sizeof(a));
 }
 
@@ -412,19 +416,19 @@ static int ioctl_next(struct hipec_container *c, void __user *uargs)
 	struct hipec_status s;
 	u32 usize;
 	u64 id;
-	int ret = hipec_get_args(&s, sizeof(s), uargs, &usize, 0);
+	int ret = hipec_args_get(&s, sizeof(s), uargs, &usize, 0);
 
 	if (ret)
 		return ret;
 	id = s.id;
 	while ((next = hipec_container_next(id)) && !may_see(next)) {
 		id = next->id;
-		hipec_container_put(next);
+		hipec_container_put_later(next);
 	}
 	if (!next)
 		return -ENOENT;
-	ret = hipec_container_status(next, &s);
-	hipec_container_put(next);
+	ret = hipec_status_get(next, &s);
+	hipec_container_put_later(next);
 	return ret ?: put_args(uargs, usize, &s, sizeof(s));
 }
 
@@ -432,7 +436,7 @@ static int ioctl_log(struct hipec_container *c, void __user *uargs)
 {
 	struct hipec_log a;
 	u32 usize;
-	int ret = hipec_get_args(&a, sizeof(a), uargs, &usize, 0);
+	int ret = hipec_args_get(&a, sizeof(a), uargs, &usize, 0);
 
 	if (!ret)
 		ret = hipec_log_next(&a);

@@ -26,13 +26,14 @@ u32 hipec_container_entries(const struct hipec_container *c,
 int hipec_container_parse(struct hipec_policy *p, const void *image,
 			  size_t size, struct hipec_verify_error *error,
 			  struct hipec_text *log);
+void hipec_container_draw(struct hipec_vm *vm, u64 seed);
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log);
 
 /* status.c */
-int hipec_container_status(struct hipec_container *c, struct hipec_status *s);
-int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o);
-int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value);
+int hipec_status_get(struct hipec_container *c, struct hipec_status *s);
+int hipec_status_operand(struct hipec_container *c, struct hipec_operand *o);
+int hipec_status_set_param(struct hipec_container *c, u32 slot, s64 value);
 
 /* timer.c */
 void hipec_timer_run(struct work_struct *work);
@@ -45,6 +46,7 @@ int hipec_shared_alloc(const struct hipec_policy *p,
 		       struct hipec_shared ***array);
 void hipec_shared_free(struct hipec_shared **array, u32 nr);
 void hipec_shared_place(struct hipec_vm *vm, struct hipec_shared **array);
+extern spinlock_t hipec_shared_lock;
 int hipec_shared_mmap(struct hipec_container *c, struct vm_area_struct *vma);
 
 /* swap.c: another policy, and the pages stay */

@@ -63,7 +63,7 @@ static void *copy_image(const void *image, u32 size)
 /* Memory of a machine of @bytes with the policy @p. Return: 0; -ENOMEM. */
 static int alloc_machine(const struct hipec_policy *p, size_t bytes, void **memory, void **shared)
 {
-	*memory = hipec_table_alloc(bytes);
+	*memory = hipec_memory_alloc(bytes);
 	*shared = kvzalloc(p->shared_size + 1ul, GFP_KERNEL_ACCOUNT);
 	return *memory && *shared ? 0 : -ENOMEM;
 }
@@ -80,7 +80,7 @@ static int make_member(struct member *m, const struct hipec_league *l, u32 quart
 	ret = hipec_container_parse(&m->policy, image, size, error, log);
 	if (!ret)
 		ret = alloc_machine(&m->policy,
-				    hipec_league_bytes(&m->policy, l->frames, quarters),
+				    hipec_league_bytes(&m->policy, l->sample.frames, quarters),
 				    &m->memory, &m->shared);
 	if (ret)
 		member_free(m);
@@ -95,10 +95,10 @@ static int begin_team(struct hipec_container *c, struct hipec_contest *contest, 
 	struct hipec_vm *vm = &contest->league.team[i].core.vm;
 
 	if (vm->exit.kind) {
-		hipec_exit_explain(p, &vm->exit, log);
+		hipec_vm_explain_exit(p, &vm->exit, log);
 		return -ECANCELED;
 	}
-	if (hipec_policy_reads(p, HIPEC_SLOT_TIME) && !c->league_since)
+	if (hipec_verify_reads(p, HIPEC_SLOT_TIME) && !c->league_since)
 		c->league_since = ktime_get_ns();
 	return 0;
 }
@@ -164,7 +164,9 @@ static int follow_policy(struct hipec_container *c, u32 i, u32 quarters,
 		return ret;
 	nofs = memalloc_nofs_save();
 	mutex_lock(&c->lock);
+	hipec_event_slice_begin(c, jiffies + HZ);
 	ret = rescale_team(c, i, quarters, &m, log);
+	hipec_event_slice_end(c);
 	mutex_unlock(&c->lock);
 	memalloc_nofs_restore(nofs);
 	member_free(&m);
@@ -202,7 +204,9 @@ static void start_rehearsal(struct hipec_container *c, u32 wanted, size_t bytes)
 	} else {
 		swap(contest->memory, memory);
 		swap(contest->shared, shared);
+		hipec_event_slice_begin(c, jiffies + HZ);
 		hipec_league_rehearse(l, contest->memory, contest->shared, &c->core);
+		hipec_event_slice_end(c);
 	}
 	mutex_unlock(&c->lock);
 	memalloc_nofs_restore(nofs);
@@ -247,7 +251,7 @@ static void free_rehearsal(struct hipec_container *c)
 }
 
 /* What league_work() is for. */
-static void change(struct hipec_container *c)
+static void change_league(struct hipec_container *c)
 {
 	u32 wanted = HIPEC_LEAGUE_NONE, next = HIPEC_LEAGUE_NONE;
 	size_t bytes = 0;
@@ -279,7 +283,7 @@ static void league_work(struct work_struct *work)
 	struct hipec_container *c = container_of(work, struct hipec_container, change);
 	struct mem_cgroup *before = set_active_memcg(c->columns.memcg);
 
-	change(c);
+	change_league(c);
 	set_active_memcg(before);
 }
 
@@ -336,11 +340,11 @@ static void start_league(struct hipec_container *c)
 
 	mutex_lock(&c->lock);
 	while ((h = hipec_vm_next_live(&c->core.vm, h)))
-		hipec_league_came_in(l, c->core.vm.page[h].pgno);
+		hipec_sampling_came_in(&l->sample, c->core.vm.page[h].pgno);
 	for (i = 0; i < c->core.nr_named; i++)
-		hipec_league_came_in(l, c->core.vm.page[c->core.named[i]].pgno);
+		hipec_sampling_came_in(&l->sample, c->core.vm.page[c->core.named[i]].pgno);
 	c->core.heard = true;
-	/* A policy that is no default has its shadow, and that stays. */
+	/* A policy that is no default has its judge, and that stays. */
 	if (c->contract && hipec_fifo2_is(c->core.vm.policy))
 		hipec_core_watch_league(&c->core, l);
 	WRITE_ONCE(c->league, l);
@@ -443,7 +447,7 @@ static void fill_standing(const struct hipec_league *l, struct hipec_standing *a
 	a->nr = l->nr;
 	a->runs = l->runs;
 	a->switches = l->switches;
-	a->shift = l->shift;
+	a->shift = l->sample.shift;
 	a->out = t->out;
 	a->rehearses = l->rehearses == a->team;
 	a->quarters = t->quarters;

@@ -5,6 +5,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 
+#include "base/volume.h"
 #include "cache/host.h"
 #include "context/context.h"
 #include "internal.h"
@@ -62,6 +63,10 @@ no_log:
 static void __exit hipec_module_exit(void)
 {
 	misc_deregister(&hipec_device);
+	/* Containers that others have closed may be left, and have something of all that goes now. */
+	hipec_work_drain();
+	/* And workers that have ended the last regions just now. */
+	hipec_volume_drain();
 	hipec_cache_exit();
 	hipec_debugfs_exit();
 	hipec_cgroup_exit();

@@ -34,7 +34,7 @@ MODULE_PARM_DESC(recovery_buckets, "buckets of the recovery table of each contai
 #define HIPEC_MAX_USER_MEMBERS 256
 
 /* Find a number for @c. Under the lock. */
-static int admit(struct hipec_container *c)
+static int admit_member(struct hipec_container *c)
 {
 	struct hipec_pool *pool = &hipec_share_pool;
 	unsigned long entries = pool->max + pool->slack + HIPEC_MAX_CLUSTER +
@@ -49,10 +49,10 @@ static int admit(struct hipec_container *c)
 		ret = hipec_entries_make(entries, &frame, &nr);
 		if (ret)
 			return ret;
-		hipec_mr_init(&pool->mr, &hipec_pool_mr_ops, frame, nr);
+		hipec_fifo2mr_init(&pool->mr, &hipec_pool_mr_ops, frame, nr);
 		pool->mr.most = HIPEC_MAX_LOOKS;
 	}
-	ret = hipec_pool_join(pool, &c->core, HIPEC_POOL_MIN);
+	ret = hipec_member_join(pool, &c->core, HIPEC_POOL_MIN);
 	c->user->nr_members += !ret;
 	return ret;
 }
@@ -83,9 +83,9 @@ int hipec_share_join(struct hipec_container *c, struct hipec_text *log)
 		hipec_text_str(log, " (module parameters quota_mb and pool_mb)");
 		return -EDQUOT;
 	}
-	entered = hipec_pool_lock(&hipec_share_pool);
-	ret = admit(c);
-	hipec_pool_unlock(&hipec_share_pool, entered);
+	entered = hipec_exchange_lock(&hipec_share_pool);
+	ret = admit_member(c);
+	hipec_exchange_unlock(&hipec_share_pool, entered);
 	return ret;
 }
 
@@ -100,7 +100,7 @@ static bool make_recovery(struct hipec_container *c)
 	u32 wish = READ_ONCE(recovery_buckets);
 	u32 buckets = wish ? min(wish, HIPEC_MAX_BUCKETS) : decisions / 2 + 1;
 
-	c->recovery = hipec_table_alloc(hipec_recover_size(decisions, buckets));
+	c->recovery = hipec_memory_alloc(hipec_recover_size(decisions, buckets));
 	if (!c->recovery)
 		return false;
 	hipec_recover_init(&c->core.recover, c->recovery, decisions, buckets);
@@ -124,7 +124,7 @@ int hipec_share_fill(struct hipec_container *c)
 	int ret = 1, ticks = 0;
 
 	c->core.taken =
-		hipec_table_alloc(hipec_pool_most_taken(&c->core) * sizeof(*c->core.taken));
+		hipec_memory_alloc(hipec_pool_most_taken(&c->core) * sizeof(*c->core.taken));
 	if (!c->core.taken || !make_recovery(c))
 		return -ENOMEM;
 	while (ret > 0 && c->core.nr_frames < first) {
@@ -152,13 +152,13 @@ void hipec_share_leave(struct hipec_container *c)
 	bool shared = c->core.pool, entered;
 
 	mutex_lock(&c->lock);
-	entered = hipec_pool_lock(&hipec_share_pool);
+	entered = hipec_exchange_lock(&hipec_share_pool);
 	hipec_cgroup_leave(c);
 	if (shared) {
-		hipec_pool_leave(&c->core);
+		hipec_member_leave(&c->core);
 		c->user->nr_members--;
 	}
-	hipec_pool_unlock(&hipec_share_pool, entered);
+	hipec_exchange_unlock(&hipec_share_pool, entered);
 	c->core.in_pool = NULL;
 	mutex_unlock(&c->lock);
 	if (shared)

@@ -29,6 +29,9 @@ struct hipec_shared {
 	void *memory;
 };
 
+/* A container's arrays and policy change under it, beside c->lock. */
+DEFINE_SPINLOCK(hipec_shared_lock);
+
 static void array_free(struct kref *ref)
 {
 	struct hipec_shared *a = container_of(ref, struct hipec_shared, ref);
@@ -62,7 +65,7 @@ static struct hipec_shared *array_like(const struct hipec_policy *p,
 
 	for (i = 0; array && i < p->image->nr_operands; i++)
 		if (array[i] && p->operand[i].value == o->value &&
-		    !strcmp(hipec_policy_name(p, p->operand[i].name), name))
+		    !strcmp(hipec_image_policy_name(p, p->operand[i].name), name))
 			return array[i];
 	return NULL;
 }
@@ -99,7 +102,7 @@ int hipec_shared_alloc(const struct hipec_policy *p,
 		if (!(o->flags & HIPEC_OPERAND_SHARED))
 			continue;
 		all[i] = array_like(old, old_array, o,
-				    hipec_policy_name(p, o->name));
+				    hipec_image_policy_name(p, o->name));
 		if (all[i])
 			kref_get(&all[i]->ref);
 		else
@@ -168,15 +171,17 @@ static const struct vm_operations_struct shared_ops = {
 	.fault = shared_fault,
 };
 
-/* The array of a slot, with a reference. Expects c->lock. NULL: there is none. */
+/* The array of a slot, with a reference. NULL: there is none. */
 static struct hipec_shared *get_array(struct hipec_container *c, u32 slot)
 {
 	struct hipec_shared *a = NULL;
 
+	spin_lock(&hipec_shared_lock);
 	if (c->shared && slot < c->policy.image->nr_operands)
 		a = c->shared[slot];
 	if (a)
 		kref_get(&a->ref);
+	spin_unlock(&hipec_shared_lock);
 	return a;
 }
 
@@ -185,7 +190,7 @@ static struct hipec_shared *get_array(struct hipec_container *c, u32 slot)
  * @c:   container
  * @vma: at HIPEC_SHARED_OFFSET() of the array's slot
  *
- * Context: mmap_lock held for writing; takes c->lock.
+ * Context: mmap_lock held for writing; takes no mutex.
  * Return: 0; -EINVAL for a private mapping; -ENODATA before a policy is loaded;
  *         -ENXIO if there is no such array or it is shorter.
  */
@@ -193,17 +198,14 @@ int hipec_shared_mmap(struct hipec_container *c, struct vm_area_struct *vma)
 {
 	const unsigned int shift = HIPEC_SHARED_SHIFT - PAGE_SHIFT;
 	struct hipec_shared *a = NULL;
-	bool loaded;
 
 	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
-	mutex_lock(&c->lock);
-	loaded = c->core.vm.policy;
-	if (loaded && vma->vm_pgoff >> shift < HIPEC_SLOT_SYSTEM)
-		a = get_array(c, vma->vm_pgoff >> shift);
-	mutex_unlock(&c->lock);
-	if (!loaded)
+	/* Not under c->lock: others look at this process meanwhile, and would wait for an event. */
+	if (!smp_load_acquire(&c->loaded))
 		return -ENODATA;
+	if (vma->vm_pgoff >> shift < HIPEC_SLOT_SYSTEM)
+		a = get_array(c, vma->vm_pgoff >> shift);
 	if (!a)
 		return -ENXIO;
 	if (vma->vm_pgoff & ((1u << shift) - 1) ||

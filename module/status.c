@@ -3,25 +3,25 @@
  * What a user may know of a container, and set.
  *
  * Interface:
- * hipec_container_status(), _operand(), _set_param()
+ * hipec_status_get(), _operand(), _set_param()
  */
 #include "cache/host.h"
 #include "internal.h"
 
 /**
- * hipec_container_status() - numbers of a container
+ * hipec_status_get() - numbers of a container
  * @c: container
  * @s: filled, but for its size
  *
  * Context: process context; takes c->lock.
  * Return: 0; -EINTR on a fatal signal.
  */
-int hipec_container_status(struct hipec_container *c, struct hipec_status *s)
+int hipec_status_get(struct hipec_container *c, struct hipec_status *s)
 {
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
 	/* Others see what its policy has heard of. */
-	if (c->core.vm.policy && hipec_is_insider(c, current))
+	if (c->core.vm.policy && hipec_user_is_insider(c, current))
 		hipec_kind_hear(c);
 	else if (c->core.vm.policy)
 		hipec_cache_hear_later(c);
@@ -31,7 +31,7 @@ int hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 }
 
 /**
- * hipec_container_operand() - an operand of a container's policy
+ * hipec_status_operand() - an operand of a container's policy
  * @c: container
  * @o: with the slot set; filled, but for its size and id
  *
@@ -39,7 +39,7 @@ int hipec_container_status(struct hipec_container *c, struct hipec_status *s)
  * Return: 0; -ENODATA before a policy is loaded; -ENOENT if it has no such slot;
  *         -EINTR on a fatal signal.
  */
-int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
+int hipec_status_operand(struct hipec_container *c, struct hipec_operand *o)
 {
 	const struct hipec_policy *p = &c->policy;
 	const struct hipec_image_operand *d;
@@ -74,13 +74,13 @@ int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
 	}
 	o->low = d->low;
 	o->high = d->high;
-	strscpy_pad(o->name, hipec_policy_name(p, d->name), sizeof(o->name));
+	strscpy_pad(o->name, hipec_image_policy_name(p, d->name), sizeof(o->name));
 	mutex_unlock(&c->lock);
 	return 0;
 }
 
 /**
- * hipec_container_set_param() - set a parameter of a container's policy
+ * hipec_status_set_param() - set a parameter of a container's policy
  * @c:     container
  * @slot:  of the parameter
  * @value: what events that begin from now on read
@@ -89,7 +89,7 @@ int hipec_container_operand(struct hipec_container *c, struct hipec_operand *o)
  * Return: 0; -ENODATA before a policy is loaded; -ENOENT, -EPERM, -EACCES and
  *         -ERANGE as hipec_vm_set_param(); -EINTR on a fatal signal.
  */
-int hipec_container_set_param(struct hipec_container *c, u32 slot, s64 value)
+int hipec_status_set_param(struct hipec_container *c, u32 slot, s64 value)
 {
 	int ret = -ENODATA;
 

@@ -41,7 +41,7 @@ struct side {
 	struct hipec_shared **shared;
 	struct hipec_columns columns;
 	struct hipec_vm spare;	/* for the exchange: too much for the stack */
-	void *directory;	/* of the shadow, which changes places last */
+	struct hipec_judge *judge;	/* which changes places last */
 	bool beside;		/* there is none: the league has the default */
 	void *record;		/* what the next record begins with, if there is one now */
 	size_t record_bytes;
@@ -101,7 +101,7 @@ static void side_free(struct side *s)
 	kvfree(s->vm_memory);
 	synchronize_rcu();	/* they may have been a container's */
 	hipec_columns_free(&s->columns);
-	kvfree(s->directory);
+	kvfree(s->judge);
 	kvfree(s->record);
 	if (s->shared)
 		hipec_shared_free(s->shared, s->policy.image->nr_operands);
@@ -109,23 +109,25 @@ static void side_free(struct side *s)
 	kvfree(s);
 }
 
-static void exchange(struct hipec_container *c, struct side *s)
+static void exchange_sides(struct hipec_container *c, struct side *s)
 {
 	s->spare = c->core.vm;
 	c->core.vm = s->vm;
 	s->vm = s->spare;
+	spin_lock(&hipec_shared_lock);
 	swap(c->policy, s->policy);
+	swap(c->shared, s->shared);
+	spin_unlock(&hipec_shared_lock);
 	swap(c->image, s->image);
 	swap(c->image_hash, s->image_hash);
 	swap(c->vm_memory, s->vm_memory);
-	swap(c->shared, s->shared);
 	swap(c->columns, s->columns);
 	swap(c->core.loaded_at, s->loaded_at);
 	hipec_columns_use(c);
 }
 
-static int parse(struct side *s, struct hipec_swap *args,
-		 struct hipec_text *log)
+static int parse_swapped_image(struct side *s, struct hipec_swap *args,
+			       struct hipec_text *log)
 {
 	struct hipec_verify_error error;
 	int ret = hipec_container_parse(&s->policy, s->image, args->image_size,
@@ -139,16 +141,15 @@ static int parse(struct side *s, struct hipec_swap *args,
 }
 
 /* Memory for @nr entries, as it is at a load, with rows for as many as there are now. */
-static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
+static int make_side_tables(struct hipec_container *c, struct side *s, u32 nr)
 {
-	bool shadowed = hipec_container_judges(c, &s->policy) && !s->beside;
+	bool judged = hipec_container_judges(c, &s->policy) && !s->beside;
 
-	s->vm_memory = hipec_table_alloc(hipec_vm_table_size(&s->policy, 0));
+	s->vm_memory = hipec_memory_alloc(hipec_vm_table_size(&s->policy, 0));
 	s->columns.memcg = c->columns.memcg;
-	if (shadowed)
-		s->directory =
-			hipec_table_alloc(hipec_shadow_bytes(c->core.nr_reserved));
-	if (!s->vm_memory || (shadowed && !s->directory) ||
+	if (judged)
+		s->judge = hipec_memory_alloc(hipec_judge_bytes(c->core.nr_reserved));
+	if (!s->vm_memory || (judged && !s->judge) ||
 	    hipec_container_columns(c, &s->policy, nr, &s->columns, READ_ONCE(c->columns.nr)))
 		return -ENOMEM;
 	return hipec_shared_alloc(&s->policy, &c->policy, c->shared,
@@ -156,10 +157,10 @@ static int make_tables(struct hipec_container *c, struct side *s, u32 nr)
 }
 
 /* All that can be done while the policy before goes on; no other swap is. */
-static int prepare(struct hipec_container *c, struct side *s,
-		   struct hipec_swap *args, struct hipec_text *log)
+static int prepare_side(struct hipec_container *c, struct side *s,
+			struct hipec_swap *args, struct hipec_text *log)
 {
-	int ret = parse(s, args, log);
+	int ret = parse_swapped_image(s, args, log);
 	u32 nr;
 
 	if (ret)
@@ -173,20 +174,17 @@ static int prepare(struct hipec_container *c, struct side *s,
 	/* Never shorter: whoever sleeps may have the number of any entry. */
 	nr = hipec_container_entries(c, &s->policy, c->core.nr_reserved);
 	nr = max(nr, c->core.vm.nr_pages);
-	ret = make_tables(c, s, nr);
+	ret = make_side_tables(c, s, nr);
 	if (ret)
 		return ret;
 	hipec_vm_init_apart(&s->vm, &s->policy, host_of(c),
 			    s->vm_memory, NULL, c->core.nr_reserved, nr);
 	hipec_columns_place(&s->vm, &s->columns);
 	hipec_shared_place(&s->vm, s->shared);
-	s->vm.salt = get_random_u32();
-	s->vm.key = get_random_u64() | 1;
-	if (args->seed)
-		s->vm.random = args->seed;
+	hipec_container_draw(&s->vm, args->seed);
 	if (READ_ONCE(c->recorder)) {
 		s->record_bytes = hipec_tracer_snapshot_size(&s->vm);
-		s->record = hipec_table_alloc(s->record_bytes);
+		s->record = hipec_memory_alloc(s->record_bytes);
 	}
 	return 0;
 }
@@ -238,9 +236,9 @@ static void go_back(struct hipec_container *c, struct side *s,
 		    struct hipec_text *log)
 {
 	if (c->core.vm.exit.kind)
-		hipec_exit_explain(&c->policy, &c->core.vm.exit, log);
+		hipec_vm_explain_exit(&c->policy, &c->core.vm.exit, log);
 	hipec_vm_restore(&s->vm, &c->core.vm);
-	exchange(c, s);
+	exchange_sides(c, s);
 	hipec_core_wants(&c->core);
 	/* It may have ended before: who polled just now was told otherwise. */
 	if (c->core.vm.exit.kind)
@@ -248,14 +246,14 @@ static void go_back(struct hipec_container *c, struct side *s,
 }
 
 /* The policy before is no more: nobody holds its past against the new one. */
-static void settle(struct hipec_container *c, struct side *s)
+static void settle_swap(struct hipec_container *c, struct side *s)
 {
 	c->core.vm.host = host_of(c);
 	hipec_record_swapped(c, &s->record, s->record_bytes);
 	c->core.late_in_a_row = 0;
 	c->core.helped_in_a_row = 0;
 	c->core.lost_in_a_row = 0;
-	swap(c->core.directory, s->directory);
+	swap(c->core.judge, s->judge);
 	c->core.beside = s->beside;
 	if (s->beside)
 		hipec_core_watch_league(&c->core, c->league);
@@ -280,7 +278,7 @@ static int take_place(struct hipec_container *c, struct side *s,
 	if (ret)
 		return ret;
 	copy_tables(c, s);
-	exchange(c, s);
+	exchange_sides(c, s);
 	/* A policy knows its machine, and that it is the container's. */
 	c->core.vm.policy = &c->policy;
 	c->core.vm.host = &adopting;
@@ -288,7 +286,7 @@ static int take_place(struct hipec_container *c, struct side *s,
 	if (ret)
 		go_back(c, s, log);
 	else
-		settle(c, s);
+		settle_swap(c, s);
 	return ret;
 }
 
@@ -329,7 +327,7 @@ static void graft_bits(struct hipec_container *c, const struct hipec_team *t, co
 }
 
 /* The machine of @t goes on in the place of @c's. Context: expects c->lock; may sleep. */
-static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t)
+static int graft_machine(struct hipec_container *c, struct side *s, struct hipec_team *t)
 {
 	u32 *handle = kvcalloc(t->core.vm.nr_pages + 1ul, sizeof(*handle), GFP_KERNEL);
 	int ret;
@@ -338,7 +336,7 @@ static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t
 		return -ENOMEM;
 	hipec_core_catch_up(&c->core);
 	hipec_core_unname_all(&c->core);
-	ret = hipec_league_take_over(t, &c->core);
+	ret = hipec_team_take_over(t, &c->core);
 	if (!ret) {
 		forget_absent(&t->core.vm, &c->core.vm);
 		ret = hipec_vm_map_handles(&t->core.vm, &c->core.vm, s->vm.nr_pages, handle);
@@ -350,7 +348,7 @@ static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t
 		return ret;
 	}
 	copy_tables(c, s);
-	exchange(c, s);
+	exchange_sides(c, s);
 	c->core.vm.policy = &c->policy;
 	hipec_vm_graft(&c->core.vm, &t->core.vm, handle);
 	hipec_vm_graft_frames(&c->core.vm, &s->vm);
@@ -358,7 +356,7 @@ static int graft(struct hipec_container *c, struct side *s, struct hipec_team *t
 	kvfree(handle);
 	hipec_core_wants(&c->core);
 	c->core.loaded_at = c->league_since + t->core.loaded_at;
-	settle(c, s);
+	settle_swap(c, s);
 	return 0;
 }
 
@@ -376,10 +374,10 @@ static int take_turn(struct hipec_container *c, struct side *s, u32 next,
 	hipec_kind_hear(c);
 	l = c->league;
 	if (!l || l->next != next ||
-	    (!l->adopt && l->shift && l->rehearses != next))
+	    (!l->adopt && l->sample.shift && l->rehearses != next))
 		return -EAGAIN;
 	adopt = l->adopt;
-	ret = adopt ? take_place(c, s, log) : graft(c, s, hipec_league_source(l));
+	ret = adopt ? take_place(c, s, log) : graft_machine(c, s, hipec_league_source(l));
 	/* Touches that take_place() heard may have changed these. */
 	l->next = next;
 	l->adopt = adopt;
@@ -450,7 +448,7 @@ int hipec_swap_policy(struct hipec_container *c, struct hipec_swap *args,
 
 	if (ret)
 		goto out;
-	ret = prepare(c, s, args, log);
+	ret = prepare_side(c, s, args, log);
 	mutex_lock(&c->lock);
 	if (!ret)
 		ret = take_place(c, s, log);
@@ -478,14 +476,14 @@ out:
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -EAGAIN if it is not to any more; -ECANCELED if Init or Adopt ended it;
- *         -ENOMEM; -ENOSPC as hipec_league_take_over() and hipec_vm_map_handles(); -EINTR. But for 0, the policy before
+ *         -ENOMEM; -ENOSPC as hipec_team_take_over() and hipec_vm_map_handles(); -EINTR. But for 0, the policy before
  *         goes on.
  */
 int hipec_swap_team(struct hipec_container *c, void *image, u32 size, u32 next)
 {
 	struct hipec_swap args = { .image_size = size, .seed = get_random_u32() };
 	struct side *s = side_new(image);
-	unsigned int nofs = memalloc_nofs_save();	/* of graft(), under the lock */
+	unsigned int nofs = memalloc_nofs_save();	/* of graft_machine(), under the lock */
 	struct hipec_text log;
 	char words[8];
 	int ret = -ENOMEM;
@@ -493,11 +491,13 @@ int hipec_swap_team(struct hipec_container *c, void *image, u32 size, u32 next)
 	hipec_text_init(&log, words, sizeof(words));
 	if (s) {
 		s->beside = READ_ONCE(c->core.beside);
-		ret = prepare(c, s, &args, &log);
+		ret = prepare_side(c, s, &args, &log);
 	}
 	mutex_lock(&c->lock);
+	hipec_event_slice_begin(c, jiffies + HZ);
 	if (!ret)
 		ret = take_turn(c, s, next, &log);
+	hipec_event_slice_end(c);
 	mutex_unlock(&c->lock);
 	memalloc_nofs_restore(nofs);
 	side_free(s);

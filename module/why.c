@@ -45,8 +45,8 @@ static struct hipec_region *region_of_file(struct hipec_container *c,
 }
 
 /* The slot that stands for queue @q of the policy, and which of an array it is. */
-static void find_slot(const struct hipec_container *c, u32 q,
-		      struct hipec_why *w)
+static void find_slot_of_queue(const struct hipec_container *c, u32 q,
+			       struct hipec_why *w)
 {
 	const struct hipec_policy *p = &c->policy;
 	u32 i;
@@ -68,7 +68,7 @@ static void find_slot(const struct hipec_container *c, u32 q,
 	if (WARN_ON_ONCE(i == p->image->nr_operands))
 		return;
 	w->slot = i;
-	strscpy_pad(w->queue, hipec_policy_name(p, p->operand[i].name),
+	strscpy_pad(w->queue, hipec_image_policy_name(p, p->operand[i].name),
 		    sizeof(w->queue));
 }
 
@@ -89,7 +89,7 @@ static void find_place(struct hipec_container *c, u32 h, struct hipec_why *w)
 	else if (q == c->core.vm.nr_queues - 1)
 		w->on = HIPEC_WHY_ON_BUILTIN;
 	else
-		find_slot(c, q, w);
+		find_slot_of_queue(c, q, w);
 }
 
 /* Of a page that holds a frame which the policy may use. */
@@ -101,7 +101,7 @@ static u32 look_at_frame(struct hipec_container *c, u32 h)
 
 	if (folio_test_dirty(folio))
 		state |= HIPEC_WHY_DIRTY;
-	if (hipec_young_seen(&c->core, h, HIPEC_REF_POLICY))
+	if (hipec_referenced_seen(&c->core, h, HIPEC_REF_POLICY))
 		state |= HIPEC_WHY_REFERENCED;
 	if (folio_mapped(folio))
 		state |= HIPEC_WHY_MAPPED;
@@ -129,15 +129,15 @@ static u32 look_at_page(struct hipec_container *c, struct hipec_region *r,
 		state |= HIPEC_WHY_LEAVING;
 	if (!(flags & HIPEC_PAGE_READING))
 		return state;
-	a = hipec_ahead_find(r, pgno - r->start);
+	a = hipec_readahead_find(r, pgno - r->start);
 	if (!a || !a->read)
 		state |= HIPEC_WHY_READING;
 	return a ? state | HIPEC_WHY_AHEAD : state;
 }
 
 /* What there is to say of page @pgno of @r. */
-static void look(struct hipec_container *c, struct hipec_region *r, u32 pgno,
-		 struct hipec_why *w)
+static void explain_page(struct hipec_container *c, struct hipec_region *r, u32 pgno,
+			 struct hipec_why *w)
 {
 	u32 h = hipec_page_find(&c->core.vm, pgno) ?:
 		hipec_page_find_named(&c->core.vm, pgno);
@@ -174,8 +174,8 @@ static int why_in_place(struct hipec_container *c, const struct file *file,
 }
 
 /* Under the lock. @file: NULL: by address. */
-static int why(struct hipec_container *c, const struct file *file,
-	       struct hipec_why *w, struct named *n)
+static int explain_under_lock(struct hipec_container *c, const struct file *file,
+			      struct hipec_why *w, struct named *n)
 {
 	struct hipec_region *r;
 	u64 address = w->offset;
@@ -193,12 +193,12 @@ static int why(struct hipec_container *c, const struct file *file,
 	w->length = (u64)r->nr << PAGE_SHIFT;
 	w->file_offset = r->offset + w->address - w->start;
 	n->backing = get_file(r->backing);
-	look(c, r, w->address >> PAGE_SHIFT, w);
+	explain_page(c, r, w->address >> PAGE_SHIFT, w);
 	return 0;
 }
 
 /* Name the file, and put it. Context: as hipec_cache_path(). @path: room for PATH_MAX bytes. */
-static void name_file(struct named *n, char *path, struct hipec_why *w)
+static void name_why_file(struct named *n, char *path, struct hipec_why *w)
 {
 	const char *name = n->backing ? file_path(n->backing, path, PATH_MAX) :
 					hipec_cache_path(n->inode, path);
@@ -223,10 +223,10 @@ static int why_named(struct hipec_container *c, const struct file *file, char *p
 
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
-	ret = why(c, file, w, &n);
+	ret = explain_under_lock(c, file, w, &n);
 	mutex_unlock(&c->lock);
 	if (!ret)
-		name_file(&n, path, w);
+		name_why_file(&n, path, w);
 	return ret;
 }
 

@@ -54,7 +54,7 @@ TRIAL_SECONDS = 5
 # An emulator's kernel may fail before anything of ours runs: a CPU that meets code which
 # another one is patching, for one, or come to a stop without a word. So often such a boot is
 # tried again, and so many seconds a stock kernel has, but at the last one, to reach user space.
-BOOTS = 3
+BOOTS = 5
 BOOT_SECONDS = 60
 
 # Complaints of the kernel. Only text behind a printk time stamp counts, so

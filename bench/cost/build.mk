@@ -25,9 +25,11 @@ crossing_HPO := $(call shipped,fifo2) $(call cost,crossing/fifo2-more.hpo)
 fault_BIN := $(call cost,fault/fault) $(MKDATA)
 fault_HPO := $(call shipped,fifo2 mru)
 idle_BIN := $(call cost,idle/faults) $(MKDATA)
-neighbour_BIN := $(call cost,neighbour/neighbour) $(MKDATA)
-neighbour_HPO := $(call shipped,fifo) \
-	$(addprefix $(B)/guest/policies/,endless-replace.hpo slow-for-others.hpo)
+neighbour_BIN := $(call cost,neighbour/neighbour neighbour/beside) $(MKDATA)
+neighbour_HPO := $(call shipped,fifo) $(call cost,neighbour/slowest.hpo) \
+	$(addprefix $(B)/guest/policies/,endless-replace.hpo slow-for-others.hpo slow-rival.hpo)
+neighbour_tables = $(call cost_table,neighbour,$(1),out-$(1)) \
+	$(subst neighbour.table,neighbour.beside,$(call cost_table,neighbour,$(1),beside-$(1)))
 scale_BIN := $(call cost,scale/scale) $(MKDATA)
 scale_HPO := $(SHIPPED_HPO)
 scale_KERNELS := $(BOTH)
@@ -57,7 +59,7 @@ WRITERS_POLICY ?= lru
 ## bench-crossing: a decision interpreted, and by a user process, in instructions, as a table
 ## bench-fault: instructions of a page fault, page cache against hipec, and of recovery, as a table
 ## bench-idle: faults on the page cache with the module idle and without it, in instructions
-## bench-neighbour: the tail of a fault beside the worst policy of somebody else, in instructions
+## bench-neighbour: the tail of a fault, and of calls, beside the worst of somebody else, in instructions
 ## bench-scale: what a budget, a file, a container and a process cost, where there are many
 ## bench-serial: what is done in place under locks that threads share, in instructions
 ## bench-threads: throughput of threads beside the page cache's (THREADS_CPUS="2 8")

@@ -90,6 +90,12 @@ together()	# MEMORY_MAX COMMAND...
 	rmdir $group
 }
 
+# From the first file that is attached on, the module stays.
+load_for_good()
+{
+	[ -d /sys/module/hipec ] || insmod /hipec/hipec.ko
+}
+
 # A container ends a moment after its program.
 remove_module()
 {

@@ -77,10 +77,13 @@ class Run:
         return f"{self.disk.name}: {', '.join(map(str, self.cell))}, {self.variant}"
 
     def line(self, parts):
-        """For guest.sh."""
+        """For guest.sh. Behind runs in place there are others in place alone: the module stays."""
+        in_place = any(program.in_place for program in self.programs)
         apart = any(program.policy and not program.in_place for program in self.programs)
         memory = self.frames * PAGE + (self.allowance if apart else 0)
         commands = shlex.join(program.command(self.disk, parts) for program in self.programs)
+        if in_place:
+            return f"load_for_good\ntogether {memory} {commands}"
         return (f"insmod /hipec/hipec.ko {self.module}\ntogether {memory} {commands}\n"
                 "remove_module")
 

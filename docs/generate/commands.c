@@ -37,7 +37,7 @@ static void print_commands(void)
 		printf("| `%02x` | **%s** `%s` |", code, op->word, op->syntax);
 		for (i = 0; i < 3; i++)
 			printf(" %s |", op->kind[i] == HIPEC_KIND_NONE ? "" :
-			       hipec_kind_text(op->kind[i]));
+			       hipec_vm_kind_text(op->kind[i]));
 		printf(" %s | ", op->flags & HIPEC_OPF_TEST ? "yes" : "");
 		print_meaning(op->meaning);
 		printf(" |\n");
@@ -53,12 +53,12 @@ static void print_selectors(void)
 		const char *separator = "";
 
 		for (code = 0; code < 256; code++) {
-			const char *word = hipec_selector(kind, code);
+			const char *word = hipec_vm_selector(kind, code);
 
 			if (!word)
 				continue;
 			if (!*separator)
-				printf("| %s | ", hipec_kind_text(kind));
+				printf("| %s | ", hipec_vm_kind_text(kind));
 			printf("%s`%s` %u", separator, word, code);
 			separator = ", ";
 		}

@@ -7,7 +7,7 @@
 #include "base.h"
 
 /**
- * hipec_get_args() - the caller's struct
+ * hipec_args_get() - the caller's struct
  * @args:        filled, zeros behind what the caller has
  * @ksize:       its bytes, as we know it; size and flags come first
  * @uargs:       the caller's
@@ -20,7 +20,7 @@
  *         behind what we know, or it is longer than a page: no struct will be, and
  *         to look for zeros in 4 GB takes a second that nobody can interrupt.
  */
-int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
+int hipec_args_get(void *args, size_t ksize, void __user *uargs, u32 *usize,
 		   u32 known_flags)
 {
 	u32 flags;

@@ -46,9 +46,9 @@ u64 hipec_backoff_hash(const void *image, size_t size)
 	return siphash(image, size, &key);
 }
 
-static void explain(const struct hipec_policy *p,
-		    const struct hipec_backoff_entry *e, u64 wait_ms,
-		    struct hipec_text *log)
+static void explain_backoff(const struct hipec_policy *p,
+			    const struct hipec_backoff_entry *e, u64 wait_ms,
+			    struct hipec_text *log)
 {
 	hipec_text_str(log, "policy '");
 	hipec_text_str(log, p->image->name);
@@ -59,7 +59,7 @@ static void explain(const struct hipec_policy *p,
 		hipec_text_num(log, e->times);
 		hipec_text_str(log, " times, last: ");
 	}
-	hipec_text_str(log, hipec_exit_text(e->kind));
+	hipec_text_str(log, hipec_vm_exit_text(e->kind));
 	hipec_text_str(log, "; it may share the pool again in ");
 	hipec_text_signed(log, DIV_ROUND_UP_ULL(wait_ms, MSEC_PER_SEC));
 	hipec_text_str(log, " s (module parameter backoff_ms)");
@@ -92,7 +92,7 @@ int hipec_backoff_check(const struct hipec_policy *p, u64 hash, kuid_t uid,
 	spin_unlock(&lock);
 	if (!wait_ms)
 		return 0;
-	explain(p, &found, wait_ms, log);
+	explain_backoff(p, &found, wait_ms, log);
 	return -EAGAIN;
 }
 

@@ -16,10 +16,10 @@
  *           i_mmap_rwsem of the file's mapping
  *         cache->slots_lock (cache/file.c)
  *   hook_lock (cache/open.c), take_lock (cache/table.c) and dir_lock (cache/dir.c) are taken with
- *   none of the others held, and no lock of ours under them. Nobody waits in hipec_inodes.
- *   hipec_containers_lock, hipec_claims_lock and volume.c's are taken with none of
- *   the others held. Nothing is taken under them, nor under the locks of user.c,
- *   backoff.c, log.c, context.c and kept.c.
+ *   none of the others held, and no lock of ours under them. Nobody waits in cache->inodes.
+ *   hipec_containers_lock and hipec_claims_lock are taken with none of the others
+ *   held. Nothing is taken under them, nor under the locks of user.c, backoff.c, log.c,
+ *   context.c, kept.c, volume.c and cache/clean.c.
  * None of them but mmap_lock is held over I/O. Whoever holds a folio's lock
  * never takes a container's lock.
  * The lock of a backing file's inode is not in this order: write() and direct
@@ -27,8 +27,8 @@
  * does, holds nothing else; and no fault waits for writeback for ever while it
  * holds anything (fault.c).
  */
-#ifndef HIPEC_BASE_H
-#define HIPEC_BASE_H
+#ifndef HIPEC_BASE_BASE_H
+#define HIPEC_BASE_BASE_H
 
 #include <linux/cpumask.h>
 #include <linux/fs.h>
@@ -214,6 +214,7 @@ struct hipec_columns_gone;
  * @change:    work: one of them rehearses, or takes over
  * @put:       work: drops a reference that may be the last
  * @dying:     nobody uses it any more, and no work is queued that would
+ * @slice:     jiffies until which a worker may have events run; 0: no worker does
  * @debugfs:   directory
  */
 struct hipec_container {
@@ -260,7 +261,7 @@ struct hipec_container {
 	cpumask_var_t stale_cpus;
 	u32 stale_events;
 
-	struct work_struct refill;
+	struct delayed_work refill;
 	bool for_others;
 	u64 asked_since;
 	bool late_for_others;
@@ -294,6 +295,7 @@ struct hipec_container {
 	struct work_struct change;
 	struct work_struct put;
 	bool dying;
+	unsigned long slice;
 	struct dentry *debugfs;
 };
 
@@ -308,13 +310,15 @@ static inline struct hipec_container *hipec_of_vm(struct hipec_vm *vm)
 }
 
 /* args.c */
-int hipec_get_args(void *args, size_t ksize, void __user *uargs, u32 *usize,
+int hipec_args_get(void *args, size_t ksize, void __user *uargs, u32 *usize,
 		   u32 known_flags);
 
 /* containers.c */
 extern struct mutex hipec_containers_lock;
 extern struct xarray hipec_containers;	/* by their ids */
+extern atomic_t hipec_nr_containers;	/* of these */
 struct hipec_container *hipec_container_next(u64 id);
+struct hipec_container *hipec_container_with(u64 id);
 void hipec_container_put(struct hipec_container *c);
 void hipec_container_put_later(struct hipec_container *c);
 void hipec_container_put_work(struct work_struct *work);
@@ -367,13 +371,15 @@ static __always_inline u32 hipec_columns_peek(const struct hipec_container *c, u
 }
 
 /* memory.c */
-void *hipec_table_alloc(size_t bytes);
-long hipec_memcg_room(struct mem_cgroup *memcg);
-long hipec_memcg_files(struct mem_cgroup *memcg);
+void *hipec_memory_alloc(size_t bytes);
+long hipec_memory_room(struct mem_cgroup *memcg);
+struct mem_cgroup *hipec_memory_short(struct mem_cgroup *memcg);
+long hipec_memory_files(struct mem_cgroup *memcg);
 
 /* work.c */
-extern struct workqueue_struct *hipec_wq, *hipec_end_wq, *hipec_grow_wq;
+extern struct workqueue_struct *hipec_wq, *hipec_end_wq, *hipec_grow_wq, *hipec_league_wq;
 int hipec_work_init(void);
+void hipec_work_drain(void);
 void hipec_work_exit(void);
 
 /* young.c: the referenced bit in page tables */
@@ -401,7 +407,7 @@ struct vm_area_struct *hipec_vma_next(struct vm_area_struct *vma, pgoff_t first,
 
 /* exit.c: what follows from the end of a policy, and one cause of it */
 void hipec_exit_ended(struct hipec_core *core);
-bool hipec_exit_window(struct hipec_core *core, enum hipec_shadow_verdict verdict);
+bool hipec_exit_window(struct hipec_core *core, enum hipec_verdict verdict);
 int hipec_exit_administrative(struct hipec_container *c);
 
 /* log.c: what became of those that are gone */
@@ -420,6 +426,45 @@ void hipec_event_touched(struct hipec_core *core, u32 pgno);
 void __hipec_event_access(struct hipec_container *c, u32 pgno, bool write, bool missed);
 u64 hipec_event_now(struct hipec_core *core);
 bool hipec_event_overtime(struct hipec_vm *vm);
+/* Ticks of a slice that is a worker's for a policy's sake; and of its rest where that was not enough. */
+#define HIPEC_SLICE (HZ / 20)
+#define HIPEC_REST (10 * HIPEC_SLICE)
+
+void hipec_event_slice_begin(struct hipec_container *c, unsigned long end);
+void hipec_event_slice_of(struct hipec_container *c, unsigned long *end);
+bool hipec_event_slice_end(struct hipec_container *c);
+bool hipec_event_slice_is_over(const struct hipec_container *c, unsigned long end);
+bool hipec_event_worker_lock(struct hipec_container *c);
+
+/* Ticks until a work's rest is over. */
+static inline unsigned long hipec_rest_left(const unsigned long *until)
+{
+	long left = READ_ONCE(*until) - jiffies;
+
+	return max(left, 0l);
+}
+
+/* A work has had its slice. */
+static inline void hipec_rest_begin(unsigned long *until)
+{
+	WRITE_ONCE(*until, jiffies + HIPEC_REST);
+}
+
+/*
+ * A work goes on in so many ticks: when it has rested ten times as long as it has had the lock for, of a
+ * slice that is over at @end; 0: it has not had it.
+ */
+static inline unsigned long hipec_rest_behind(const struct hipec_container *c, unsigned long end,
+					      unsigned long *until)
+{
+	unsigned long used = jiffies - (end - HIPEC_SLICE), rest;
+
+	if (READ_ONCE(c->dying) || !end)
+		return 1;
+	rest = min(10 * (used + 1), (unsigned long)HIPEC_REST);
+	WRITE_ONCE(*until, jiffies + rest);
+	return rest;
+}
 
 /* Its policy is new, or more is to be heard. Context: expects c->lock. */
 static inline void hipec_kind_wants(struct hipec_container *c)
@@ -447,8 +492,8 @@ static __always_inline void hipec_event_access(struct hipec_container *c, u32 pg
 static inline void hipec_event_came_in(struct hipec_container *c, u32 pgno)
 {
 	if (unlikely(c->league)) {
-		hipec_league_came_in(c->league, pgno);
-		VM_WARN_ON_ONCE(c->league->nr_held > c->core.vm.nr_pages);
+		hipec_sampling_came_in(&c->league->sample, pgno);
+		VM_WARN_ON_ONCE(c->league->sample.nr_held > c->core.vm.nr_pages);
 	}
 }
 
@@ -456,7 +501,7 @@ static inline void hipec_event_came_in(struct hipec_container *c, u32 pgno)
 static inline void hipec_event_left(struct hipec_container *c, u32 pgno)
 {
 	if (unlikely(c->league))
-		hipec_league_left(c->league, pgno);
+		hipec_sampling_left(&c->league->sample, pgno);
 }
 
 /* What is the same of the engine's hosts in the kernel. */
@@ -523,4 +568,4 @@ static inline void hipec_sample_note(struct hipec_container *c, u32 kind, u32 pg
 		__hipec_sample_note(c, kind, pgno, write);
 }
 
-#endif /* HIPEC_BASE_H */
+#endif /* HIPEC_BASE_BASE_H */

@@ -42,7 +42,7 @@
 #define ONE_OF 64
 #define LEAST 512
 
-static u32 step(u32 nr)
+static u32 growth_step(u32 nr)
 {
 	return max_t(u32, nr / ONE_OF, LEAST);
 }
@@ -50,7 +50,7 @@ static u32 step(u32 nr)
 /* Entries that columns are to have next. */
 u32 hipec_columns_next(const struct hipec_columns *t)
 {
-	return min_t(u64, (u64)t->nr + step(t->nr), t->most);
+	return min_t(u64, (u64)t->nr + growth_step(t->nr), t->most);
 }
 
 /* Pages of a column with rows of @size bytes, for @nr entries and entry 0. */
@@ -59,7 +59,7 @@ static unsigned long nr_pages(size_t size, u32 nr)
 	return DIV_ROUND_UP_ULL((nr + 1ull) * size, PAGE_SIZE);
 }
 
-static void unmap(struct hipec_column *t)
+static void unmap_column(struct hipec_column *t)
 {
 	vunmap(t->at);
 	kvfree(t->page);
@@ -67,13 +67,13 @@ static void unmap(struct hipec_column *t)
 }
 
 /* Free what @t has behind the first @from pages, and its mapping. */
-static void cut(struct hipec_column *t, unsigned long from)
+static void truncate_column(struct hipec_column *t, unsigned long from)
 {
 	unsigned long i;
 
 	for (i = from; i < t->nr; i++)
 		__free_page(t->page[i]);
-	unmap(t);
+	unmap_column(t);
 }
 
 /* As @old, without its last pages or with zeros behind them; the other pages are shared. */
@@ -98,7 +98,7 @@ static int map_anew(const struct hipec_column *old, struct hipec_column *new, u3
 	if (new->at)
 		return 0;
 none:
-	cut(new, old->nr);
+	truncate_column(new, old->nr);
 	return -ENOMEM;
 }
 
@@ -130,7 +130,7 @@ int hipec_columns_resize(const struct hipec_columns *old, struct hipec_columns *
 	set_active_memcg(before);
 	if (ret)
 		hipec_columns_drop(new, old);
-	new->mark = entries < new->most ? entries - step(entries) / 2 : U32_MAX;
+	new->mark = entries < new->most ? entries - growth_step(entries) / 2 : U32_MAX;
 	return ret;
 }
 
@@ -140,7 +140,7 @@ void hipec_columns_drop(struct hipec_columns *new, const struct hipec_columns *o
 	int i;
 
 	for (i = 0; i < HIPEC_NR_COLUMNS; i++)
-		cut(&new->column[i], old->column[i].nr);
+		truncate_column(&new->column[i], old->column[i].nr);
 	new->nr = 0;
 }
 
@@ -150,7 +150,7 @@ void hipec_columns_replaced(struct hipec_columns *old)
 	int i;
 
 	for (i = 0; i < HIPEC_NR_COLUMNS; i++)
-		unmap(&old->column[i]);
+		unmap_column(&old->column[i]);
 	old->nr = 0;
 }
 
@@ -241,7 +241,7 @@ void hipec_columns_place(struct hipec_vm *vm, const struct hipec_columns *t)
 }
 
 /* Those who look without the lock find them. */
-static void show(struct hipec_container *c)
+static void publish_columns(struct hipec_container *c)
 {
 	preempt_disable();
 	raw_write_seqcount_begin(&c->placed.seq);
@@ -258,7 +258,7 @@ void hipec_columns_use(struct hipec_container *c)
 	void *own = c->columns.column[HIPEC_COLUMN_OWN].at;
 
 	hipec_columns_place(&c->core.vm, &c->columns);
-	show(c);
+	publish_columns(c);
 	c->core.in_pool = c->columns.column[HIPEC_COLUMN_POOL].at;
 	if (c->cache)
 		c->links = own;
@@ -280,7 +280,7 @@ static void take_away(struct work_struct *work)
 	int i;
 
 	for (i = 0; i < HIPEC_NR_COLUMNS; i++)
-		cut(&gone->columns.column[i], gone->kept[i]);
+		truncate_column(&gone->columns.column[i], gone->kept[i]);
 	kfree(gone);
 }
 
@@ -388,7 +388,7 @@ void hipec_columns_cut(struct hipec_container *c)
 	struct hipec_columns_gone *gone;
 	struct hipec_columns new;
 
-	nr += step(nr);
+	nr += growth_step(nr);
 	if (nr >= c->columns.nr)
 		goto out;
 	gone = kmalloc(sizeof(*gone), GFP_KERNEL | __GFP_NOWARN);

@@ -3,7 +3,8 @@
  * All containers, and the numbers of one.
  *
  * Interface:
- * hipec_container_next(), _put(), _put_later()  a reference is got, and dropped
+ * hipec_container_next(), _with()  a reference is got
+ * hipec_container_put(), _put_later()  and dropped
  * __hipec_container_status()      what the user may know
  *
  * Owns hipec_containers_lock.
@@ -14,7 +15,8 @@
 #include "base.h"
 
 DEFINE_MUTEX(hipec_containers_lock);
-DEFINE_XARRAY(hipec_containers);
+DEFINE_XARRAY_FLAGS(hipec_containers, XA_FLAGS_ACCOUNT);
+atomic_t hipec_nr_containers = ATOMIC_INIT(0);
 
 /**
  * hipec_container_put() - drop a reference
@@ -61,6 +63,25 @@ struct hipec_container *hipec_container_next(u64 id)
 	do
 		c = xa_find_after(&hipec_containers, &index, ULONG_MAX, XA_PRESENT);
 	while (c && !kref_get_unless_zero(&c->ref));
+	mutex_unlock(&hipec_containers_lock);
+	return c;
+}
+
+/**
+ * hipec_container_with() - a container
+ * @id: its number
+ *
+ * Context: process context; takes hipec_containers_lock.
+ * Return: container with a reference; NULL if there is none.
+ */
+struct hipec_container *hipec_container_with(u64 id)
+{
+	struct hipec_container *c;
+
+	mutex_lock(&hipec_containers_lock);
+	c = xa_load(&hipec_containers, id);
+	if (c && !kref_get_unless_zero(&c->ref))
+		c = NULL;
 	mutex_unlock(&hipec_containers_lock);
 	return c;
 }

@@ -25,10 +25,10 @@
 static struct hipec_columns entries;	/* changed by the worker alone */
 static unsigned long again;		/* in jiffies; when there was no memory */
 
-static void work(struct work_struct *unused);
-static DECLARE_WORK(growth, work);
+static void grow_entries(struct work_struct *unused);
+static DECLARE_WORK(growth, grow_entries);
 
-static struct hipec_mr_frame *frames(const struct hipec_columns *t)
+static struct hipec_mr_frame *frames_of_columns(const struct hipec_columns *t)
 {
 	return t->column[HIPEC_COLUMN_POOL].at;
 }
@@ -51,7 +51,7 @@ int hipec_entries_make(u32 most, struct hipec_mr_frame **frame, u32 *nr)
 	};
 	int ret = hipec_columns_resize(&none, &entries, min_t(u32, most, BEGIN));
 
-	*frame = frames(&entries);
+	*frame = frames_of_columns(&entries);
 	*nr = entries.nr;
 	return ret;
 }
@@ -64,7 +64,7 @@ void hipec_entries_free(void)
 }
 
 /* More of them. A task that waits for it has a container's lock, so this takes none. */
-static void work(struct work_struct *unused)
+static void grow_entries(struct work_struct *unused)
 {
 	struct hipec_pool *pool = &hipec_share_pool;
 	unsigned int noio = memalloc_noio_save();
@@ -77,7 +77,7 @@ static void work(struct work_struct *unused)
 		return;
 	}
 	hipec_share_enter(pool);
-	hipec_mr_more(&pool->mr, frames(&new), new.nr);
+	hipec_fifo2mr_more(&pool->mr, frames_of_columns(&new), new.nr);
 	hipec_share_leave_lock(pool, true);
 	hipec_columns_replaced(&entries);
 	entries = new;

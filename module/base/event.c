@@ -5,6 +5,8 @@
  *
  * Interface, of the machine's host:
  * hipec_event_overtime()  the machine asks whether an event may go on
+ * hipec_event_slice_begin(), _end()  what a worker may use of the time
+ * hipec_event_worker_lock()     a container's lock, for which no worker waits
  * and of the engine's hosts, as struct hipec_core_ops has it:
  * hipec_event_run(), _late()         an event, and one that was given up
  * hipec_event_access(), _came_in(), _left()  the league hears of a page
@@ -37,13 +39,94 @@ MODULE_PARM_DESC(others_us, "microseconds that a policy may take to name pages f
 /* Requests that a policy misses, at most, after it was late for others. */
 #define HIPEC_MAX_OTHERS_WAIT 1023u
 
+/* Whether a worker's time is over, or the container's: what would run goes on in nobody's time. */
+static bool is_over(const struct hipec_container *c)
+{
+	return READ_ONCE(c->dying) || (c->slice && time_after(jiffies, c->slice));
+}
+
+/**
+ * hipec_event_slice_begin() - a worker has so much time for events
+ * @c:   container
+ * @end: jiffies, from which on events are given up, and loops end
+ *
+ * No signal ends a worker, and its time is nobody's: who makes a call for itself has all that it
+ * wants, and no slice.
+ *
+ * Context: expects c->lock.
+ */
+void hipec_event_slice_begin(struct hipec_container *c, unsigned long end)
+{
+	lockdep_assert_held(&c->lock);
+	c->slice = current->flags & PF_KTHREAD ? end | 1 : 0;
+}
+
+/* It is over; before c->lock is dropped. Return: whether all of it was used. */
+bool hipec_event_slice_end(struct hipec_container *c)
+{
+	bool used = c->slice && time_after(jiffies, c->slice);
+
+	lockdep_assert_held(&c->lock);
+	c->slice = 0;
+	return used;
+}
+
+/* The same, of which *@end is the end; 0: it begins now that the lock is had. */
+void hipec_event_slice_of(struct hipec_container *c, unsigned long *end)
+{
+	if (!*end)
+		*end = (jiffies + HIPEC_SLICE) | 1;
+	hipec_event_slice_begin(c, *end);
+}
+
+/* Whether the current task is a worker, and has had its slice. Context: any. */
+bool hipec_event_slice_is_over(const struct hipec_container *c, unsigned long end)
+{
+	return current->flags & PF_KTHREAD && !READ_ONCE(c->dying) && time_after(jiffies, end);
+}
+
+/**
+ * hipec_event_worker_lock() - a container's lock, for which no worker waits while an event runs
+ * @c: container
+ *
+ * Containers of all users share the workers, and an event in its owner's time may take long: a worker
+ * comes again. A container that ends is waited for, as its events end at their next look. So does a
+ * task that makes the call for itself wait.
+ *
+ * Context: process context, sleeps.
+ * Return: false if it is not had.
+ */
+bool hipec_event_worker_lock(struct hipec_container *c)
+{
+	if (current->flags & PF_KTHREAD && !READ_ONCE(c->dying))
+		return mutex_trylock(&c->lock);
+	mutex_lock(&c->lock);
+	return true;
+}
+
+/*
+ * ns of a clock that stands still while the current task waits for a CPU: else whoever keeps that busy
+ * would have others' policies revoked. Where an event sleeps, the time is its own. A kernel that does not
+ * count it (CONFIG_SCHED_INFO) has no such clock.
+ */
+static u64 own_time(void)
+{
+	u64 waited = 0;
+
+#ifdef CONFIG_SCHED_INFO
+	waited = current->sched_info.run_delay;
+#endif
+	return ktime_get_ns() - waited;
+}
+
 /**
  * hipec_event_overtime() - host operation: whether an event is over its time
  * @vm: machine in an event
  *
- * PageFault, Init and Adopt run for the task that is here: it alone pays, by
- * being scheduled like any other, until its fuel is spent or it is killed. All
- * other events are given up, and sooner those that run for others alone.
+ * Each look lets others run, and ends the event of a task that is killed, or whose container ends. A
+ * worker has a slice. PageFault, Init and Adopt run for the task that is here, until their fuel is
+ * spent; all other events are given up when their quantum is over, and sooner those that run for
+ * others alone. The time is the task's own: what others have had of its CPU does not count.
  *
  * Context: expects the container's lock; may sleep.
  * Return: true if the event shall end.
@@ -53,9 +136,13 @@ bool hipec_event_overtime(struct hipec_vm *vm)
 {
 	struct hipec_container *c = hipec_of_vm(vm);
 	bool others = c->for_others;
-	u64 now = ktime_get_ns();
 	u64 us = READ_ONCE(quantum_us);
+	u64 now;
 
+	cond_resched();
+	now = own_time();
+	if (is_over(c) || fatal_signal_pending(current))
+		return true;
 	if (others)
 		us = min_t(u64, us, READ_ONCE(others_us));
 	/* The clock is not read at the start of each event, but here. */
@@ -68,11 +155,8 @@ bool hipec_event_overtime(struct hipec_vm *vm)
 	if (others)
 		return true;
 	c->core.event_since = now;
-	if (c->core.event != HIPEC_EVENT_PAGEFAULT && c->core.event != HIPEC_EVENT_INIT &&
-	    c->core.event != HIPEC_EVENT_ADOPT)
-		return true;
-	cond_resched();
-	return fatal_signal_pending(current);
+	return c->core.event != HIPEC_EVENT_PAGEFAULT && c->core.event != HIPEC_EVENT_INIT &&
+	       c->core.event != HIPEC_EVENT_ADOPT;
 }
 
 /**
@@ -115,7 +199,7 @@ bool hipec_event_late(struct hipec_core *core)
 	struct hipec_container *c = hipec_of_core(core);
 
 	if (!c->for_others)
-		return fatal_signal_pending(current);	/* it is the task that ends */
+		return fatal_signal_pending(current) || is_over(c);	/* it is the task that ends */
 	c->late_for_others = true;
 	return true;
 }
@@ -131,35 +215,40 @@ void hipec_event_refill(struct hipec_core *core)
 	struct hipec_container *c = hipec_of_core(core);
 
 	if (atomic_dec_if_positive(&c->others_skip) < 0)
-		queue_work(hipec_wq, &c->refill);
+		queue_delayed_work(hipec_wq, &c->refill, 0);
 }
 
 /* Context: expects c->lock. */
-static void refill(struct hipec_container *c)
+static void refill_for_others(struct hipec_container *c)
 {
+	hipec_event_slice_begin(c, jiffies + HIPEC_SLICE);
 	c->late_for_others = false;
-	c->asked_since = ktime_get_ns();
+	c->asked_since = own_time();
 	c->for_others = true;
 	hipec_core_refill(&c->core);
 	c->for_others = false;
 	c->asked_since = 0;
+	if (c->kind->settle)
+		c->kind->settle(c);
+	c->late_for_others |= hipec_event_slice_end(c);
 	c->others_wait = c->late_for_others ?
 		min(2 * c->others_wait + 1, HIPEC_MAX_OTHERS_WAIT) : c->others_wait / 2;
 	if (c->late_for_others)
 		atomic_set(&c->others_skip, c->others_wait);
-	if (c->kind->settle)
-		c->kind->settle(c);
 }
 
 /* Work: the policy names pages, and hears of those that others took. */
 void hipec_event_refill_work(struct work_struct *work)
 {
 	struct hipec_container *c =
-		container_of(work, struct hipec_container, refill);
+		container_of(work, struct hipec_container, refill.work);
 
-	mutex_lock(&c->lock);
+	if (!hipec_event_worker_lock(c)) {
+		queue_delayed_work(hipec_wq, &c->refill, 1);
+		return;
+	}
 	if (!c->loading && c->core.pool && !c->core.vm.exit.kind)
-		refill(c);
+		refill_for_others(c);
 	if (!c->loading && c->core.pool && c->kind->spare)
 		c->kind->spare(c);
 	mutex_unlock(&c->lock);
@@ -170,7 +259,7 @@ void hipec_event_refill_work(struct work_struct *work)
 bool hipec_event_pause(struct hipec_core *core)
 {
 	cond_resched();
-	return fatal_signal_pending(current) || READ_ONCE(hipec_of_core(core)->dying);
+	return fatal_signal_pending(current) || is_over(hipec_of_core(core));
 }
 
 /* The engine's host: whoever samples accesses wants to know. */
@@ -193,14 +282,14 @@ void __hipec_event_access(struct hipec_container *c, u32 pgno, bool write, bool 
 		c->core.heard = false;
 		return;
 	}
-	if (c->league_since && hipec_league_sampled(l, pgno))
+	if (c->league_since && hipec_sampling_has(&l->sample, pgno))
 		l->now = ktime_get_ns() - c->league_since;
-	l->has = clamp(hipec_core_usable(&c->core), 1u, l->frames);
+	l->has = clamp(hipec_core_usable(&c->core), 1u, l->sample.frames);
 	hipec_league_access(l, pgno, write, missed);
 	if (missed && c->core.beside)
 		hipec_core_missed(&c->core, l);
 	if (unlikely(l->next != l->runs || l->wanted != HIPEC_LEAGUE_NONE) && !c->dying)
-		queue_work(system_unbound_wq, &c->change);
+		queue_work(hipec_league_wq, &c->change);
 }
 
 /* The engine's host: Time, ns. */

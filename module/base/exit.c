@@ -43,9 +43,9 @@ void hipec_exit_ended(struct hipec_core *core)
 }
 
 /* The engine's host: a window of the contract is closed. Return: revoke the policy. */
-bool hipec_exit_window(struct hipec_core *core, enum hipec_shadow_verdict verdict)
+bool hipec_exit_window(struct hipec_core *core, enum hipec_verdict verdict)
 {
-	return verdict == HIPEC_SHADOW_REVOKE && READ_ONCE(revocation);
+	return verdict == HIPEC_VERDICT_REVOKE && READ_ONCE(revocation);
 }
 
 /**

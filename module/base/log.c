@@ -101,7 +101,7 @@ void hipec_log_note(struct hipec_container *c, bool closed)
  */
 int hipec_log_next(struct hipec_log *a)
 {
-	bool all = hipec_sees_all();
+	bool all = hipec_user_sees_all();
 	u32 size = a->size;
 	struct record *r;
 	int ret = -ENOENT;

@@ -3,9 +3,9 @@
  * Memory for tables, and what a memory cgroup has left.
  *
  * Interface:
- * hipec_table_alloc()
- * hipec_memcg_room()
- * hipec_memcg_files()
+ * hipec_memory_alloc()
+ * hipec_memory_room(), _short()
+ * hipec_memory_files()
  */
 #include <linux/memcontrol.h>
 #include <linux/slab.h>
@@ -18,26 +18,44 @@
  * power of two where it can, up to twice as much. What the cgroup has not is refused:
  * the OOM killer would end the caller for tables that it can do without.
  */
-void *hipec_table_alloc(size_t bytes)
+void *hipec_memory_alloc(size_t bytes)
 {
 	return bytes <= PAGE_SIZE ? kzalloc(bytes, GFP_KERNEL_ACCOUNT) :
 		__vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
 			  __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 
+#ifdef CONFIG_MEMCG
+/* Pages that a cgroup by itself may be charged for still. */
+static long room_of(struct mem_cgroup *memcg)
+{
+	unsigned long most = min(READ_ONCE(memcg->memory.max), READ_ONCE(memcg->memory.high));
+
+	return most - page_counter_read(&memcg->memory);
+}
+#endif
+
 /* Pages that a cgroup, and all that it is in, may be charged for still. */
-long hipec_memcg_room(struct mem_cgroup *memcg)
+long hipec_memory_room(struct mem_cgroup *memcg)
 {
 	long least = LONG_MAX;
 #ifdef CONFIG_MEMCG
-	long most;
 
-	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
-		most = min(READ_ONCE(memcg->memory.max),
-			   READ_ONCE(memcg->memory.high));
-		least = min_t(long, least,
-			      most - page_counter_read(&memcg->memory));
-	}
+	for (; memcg; memcg = parent_mem_cgroup(memcg))
+		least = min(least, room_of(memcg));
+#endif
+	return least;
+}
+
+/* Which of them has least. Context: as long as @memcg does not go, it does not. */
+struct mem_cgroup *hipec_memory_short(struct mem_cgroup *memcg)
+{
+	struct mem_cgroup *least = memcg;
+#ifdef CONFIG_MEMCG
+
+	for (; memcg; memcg = parent_mem_cgroup(memcg))
+		if (room_of(memcg) < room_of(least))
+			least = memcg;
 #endif
 	return least;
 }
@@ -59,7 +77,7 @@ static long files_of(struct lruvec *lruvec, int zone)
 #endif
 
 /* Pages of files that a cgroup's own reclaim may take, those below it left out. */
-long hipec_memcg_files(struct mem_cgroup *memcg)
+long hipec_memory_files(struct mem_cgroup *memcg)
 {
 	long files = 0;
 #ifdef CONFIG_MEMCG

@@ -30,8 +30,7 @@
 /**
  * struct hipec_recorder - one container's record on its way
  * @tracer:   of its machine
- * @ref:   one of the file, one of the container
- * @id:    of the container, invariant
+ * @listener: has the file
  * @begin: what comes before the ring, under its @read; NULL: it was read
  * @begin_size: bytes of it
  * @begin_at: bytes read of these
@@ -46,8 +45,7 @@
  */
 struct hipec_recorder {
 	struct hipec_tracer tracer;
-	struct kref ref;
-	u64 id;
+	struct hipec_listener listener;
 	void *begin;
 	size_t begin_size, begin_at;
 	struct hipec_ring ring;
@@ -61,7 +59,7 @@ struct hipec_recorder {
 static void recorder_free(struct kref *ref)
 {
 	struct hipec_recorder *rec =
-		container_of(ref, struct hipec_recorder, ref);
+		container_of(ref, struct hipec_recorder, listener.ref);
 
 	kvfree(rec->begin);
 	kvfree(rec->then);
@@ -75,8 +73,8 @@ static bool write_entry(struct hipec_recorder *rec, const u8 *bytes, u32 nr)
 	struct hipec_entry lost = { .nr = 0 };
 
 	if (rec->lost) {
-		hipec_entry_begin(&lost, HIPEC_RECORD_LOST);
-		hipec_entry_number(&lost, rec->lost);
+		hipec_tracer_entry_begin(&lost, HIPEC_RECORD_LOST);
+		hipec_tracer_entry_number(&lost, rec->lost);
 	}
 	if (lost.nr + nr > hipec_ring_room(&rec->ring))
 		return false;
@@ -87,7 +85,7 @@ static bool write_entry(struct hipec_recorder *rec, const u8 *bytes, u32 nr)
 }
 
 /* The machine's tracer. Context: expects the container's lock. */
-static void put(struct hipec_tracer *tracer, const u8 *entry, u32 nr)
+static void record_entry(struct hipec_tracer *tracer, const u8 *entry, u32 nr)
 {
 	struct hipec_recorder *rec =
 		container_of(tracer, struct hipec_recorder, tracer);
@@ -125,12 +123,12 @@ void hipec_record_region(struct hipec_container *c, u32 start, u32 nr,
 		name += len - HIPEC_RECORD_MAX_NAME;
 		len = HIPEC_RECORD_MAX_NAME;
 	}
-	hipec_entry_begin(&e, HIPEC_RECORD_REGION);
-	hipec_entry_number(&e, start);
-	hipec_entry_number(&e, nr);
-	hipec_entry_number(&e, len);
+	hipec_tracer_entry_begin(&e, HIPEC_RECORD_REGION);
+	hipec_tracer_entry_number(&e, start);
+	hipec_tracer_entry_number(&e, nr);
+	hipec_tracer_entry_number(&e, len);
 	memcpy(e.byte + e.nr, name, len);
-	put(&rec->tracer, e.byte, e.nr + len);
+	record_entry(&rec->tracer, e.byte, e.nr + len);
 }
 
 /**
@@ -151,7 +149,7 @@ void hipec_record_end(struct hipec_container *c)
 		hipec_tracer_close(&c->core.vm);
 	c->recorder = NULL;
 	hipec_ring_end(&rec->ring);
-	kref_put(&rec->ref, recorder_free);
+	hipec_ring_listener_put(&rec->listener);
 }
 
 /* What comes first. Return: bytes. */
@@ -171,7 +169,7 @@ static ssize_t read_begin(struct hipec_recorder *rec, char __user *buf,
 }
 
 /* The record has ended, and the next begins. Context: expects @ring.read. */
-static void turn(struct hipec_recorder *rec, void *then)
+static void begin_next_record(struct hipec_recorder *rec, void *then)
 {
 	rec->begin_size = rec->then_size;
 	rec->begin_at = 0;
@@ -181,8 +179,8 @@ static void turn(struct hipec_recorder *rec, void *then)
 }
 
 /* What is there. Return: bytes; 0 at the end; -EAGAIN: nothing yet. */
-static ssize_t read_some(struct hipec_ring *ring, char __user *buf,
-			 size_t count)
+static ssize_t read_record(struct hipec_ring *ring, char __user *buf,
+			   size_t count)
 {
 	struct hipec_recorder *rec =
 		container_of(ring, struct hipec_recorder, ring);
@@ -198,7 +196,7 @@ static ssize_t read_some(struct hipec_ring *ring, char __user *buf,
 	if (then) {
 		nr = rec->boundary - ring->tail;
 		if (!nr) {
-			turn(rec, then);
+			begin_next_record(rec, then);
 			return 0;
 		}
 	}
@@ -216,7 +214,7 @@ static ssize_t record_read(struct file *file, char __user *buf, size_t count,
 {
 	struct hipec_recorder *rec = file->private_data;
 
-	return hipec_ring_read(&rec->ring, file, buf, count, read_some);
+	return hipec_ring_read(&rec->ring, file, buf, count, read_record);
 }
 
 static __poll_t record_poll(struct file *file, poll_table *wait)
@@ -229,19 +227,18 @@ static __poll_t record_poll(struct file *file, poll_table *wait)
 		EPOLLIN | EPOLLRDNORM : 0;
 }
 
+/* It ends. Context: expects c->lock. */
+static void end_record_of(struct hipec_container *c, struct hipec_listener *l)
+{
+	if (c->recorder && l == &c->recorder->listener)
+		hipec_record_end(c);
+}
+
 static int record_release(struct inode *inode, struct file *file)
 {
 	struct hipec_recorder *rec = file->private_data;
-	struct hipec_container *c = hipec_container_next(rec->id - 1);
 
-	if (c) {
-		mutex_lock(&c->lock);
-		if (c->recorder == rec)
-			hipec_record_end(c);
-		mutex_unlock(&c->lock);
-		hipec_container_put(c);
-	}
-	kref_put(&rec->ref, recorder_free);
+	hipec_ring_listener_close(&rec->listener);
 	return 0;
 }
 
@@ -261,19 +258,18 @@ static struct hipec_recorder *recorder_new(struct hipec_container *c,
 
 	if (!rec)
 		return NULL;
-	kref_init(&rec->ref);
-	rec->tracer.put = put;
-	rec->id = c->id;
+	hipec_ring_listener_init(&rec->listener, c->id, end_record_of, recorder_free);
+	rec->tracer.put = record_entry;
 	rec->begin_size = begin;
-	rec->begin = hipec_table_alloc(rec->begin_size);
+	rec->begin = hipec_memory_alloc(rec->begin_size);
 	if (!hipec_ring_init(&rec->ring, size) && rec->begin)
 		return rec;
-	kref_put(&rec->ref, recorder_free);
+	hipec_ring_listener_put(&rec->listener);
 	return NULL;
 }
 
 /* The container as it is: what a record begins with. */
-static void snapshot(struct hipec_container *c, struct hipec_record_head *head)
+static void snapshot_container(struct hipec_container *c, struct hipec_record_head *head)
 {
 	hipec_tracer_snapshot(&c->core.vm, c->core.nr_reserved, head);
 	head->id = c->id;
@@ -281,7 +277,7 @@ static void snapshot(struct hipec_container *c, struct hipec_record_head *head)
 }
 
 /* From now on what happens is told. */
-static void listen(struct hipec_container *c, struct hipec_recorder *rec)
+static void open_tracer(struct hipec_container *c, struct hipec_recorder *rec)
 {
 	hipec_tracer_open(&c->core.vm, &rec->tracer);
 	if (c->kind->tell)
@@ -312,26 +308,28 @@ void hipec_record_swapped(struct hipec_container *c, void **then, size_t bytes)
 		hipec_record_end(c);
 		return;
 	}
-	snapshot(c, *then);
+	snapshot_container(c, *then);
 	rec->then_size = bytes;
 	rec->boundary = rec->ring.head;
 	smp_store_release(&rec->then, *then);
 	*then = NULL;
-	listen(c, rec);
+	open_tracer(c, rec);
 	hipec_ring_wake(&rec->ring);
 }
 
 /* The container as it is, and what happens to it from now on. */
-static int begin(struct hipec_container *c, struct hipec_recorder *rec)
+static int begin_record(struct hipec_container *c, struct hipec_recorder *rec)
 {
 	lockdep_assert_held(&c->lock);
+	if (c->recorder && READ_ONCE(c->recorder->listener.is_closed))
+		hipec_record_end(c);
 	/* Or the policy was swapped just now: that, too, passes. */
 	if (c->recorder || rec->begin_size != hipec_tracer_snapshot_size(&c->core.vm))
 		return -EBUSY;
-	snapshot(c, rec->begin);
-	kref_get(&rec->ref);
+	snapshot_container(c, rec->begin);
+	kref_get(&rec->listener.ref);
 	c->recorder = rec;
-	listen(c, rec);
+	open_tracer(c, rec);
 	return 0;
 }
 
@@ -343,7 +341,8 @@ static int begin(struct hipec_container *c, struct hipec_recorder *rec)
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -EINVAL for another @ring; -ENODATA before a policy is loaded; -EBUSY
- *         if the container is being recorded; -ENOMEM; what making a file returned.
+ *         if the container is being recorded; -ENOMEM; -EINTR on a fatal signal; what making a
+ *         file returned.
  */
 int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file)
 {
@@ -353,7 +352,8 @@ int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file)
 
 	if (hipec_ring_size(&ring))
 		return -EINVAL;
-	mutex_lock(&c->lock);
+	if (mutex_lock_killable(&c->lock))
+		return -EINTR;
 	if (c->core.vm.policy)
 		bytes = hipec_tracer_snapshot_size(&c->core.vm);
 	mutex_unlock(&c->lock);
@@ -365,12 +365,14 @@ int hipec_record_start(struct hipec_container *c, u32 ring, struct file **file)
 	*file = anon_inode_getfile("[hipec-record]", &record_fops, rec,
 				   O_RDONLY);
 	if (IS_ERR(*file)) {
-		kref_put(&rec->ref, recorder_free);
+		hipec_ring_listener_put(&rec->listener);
 		return PTR_ERR(*file);
 	}
-	mutex_lock(&c->lock);
-	ret = begin(c, rec);
-	mutex_unlock(&c->lock);
+	ret = mutex_lock_killable(&c->lock);
+	if (!ret) {
+		ret = begin_record(c, rec);
+		mutex_unlock(&c->lock);
+	}
 	if (ret)
 		fput(*file);
 	return ret;

@@ -9,6 +9,7 @@
  * hipec_ring_init(), _free()
  * hipec_ring_room(), _write(), _wake(), _end()   the container's side
  * hipec_ring_has_ended(), _filled(), _readable(), _copy(), _read()   readers'
+ * hipec_ring_listener_init(), _put(), _close()   who has the descriptor
  */
 #include <linux/fs.h>
 #include <linux/log2.h>
@@ -47,7 +48,7 @@ int hipec_ring_init(struct hipec_ring *ring, u32 size)
 	mutex_init(&ring->read);
 	init_waitqueue_head(&ring->wait);
 	ring->size = size;
-	ring->bytes = hipec_table_alloc(size);
+	ring->bytes = hipec_memory_alloc(size);
 	return ring->bytes ? 0 : -ENOMEM;
 }
 
@@ -159,4 +160,66 @@ ssize_t hipec_ring_read(struct hipec_ring *ring, struct file *file,
 					     hipec_ring_readable(ring)))
 			return -ERESTARTSYS;
 	}
+}
+
+/* It is told no more, by a container that the caller has locked, and holds: both end. */
+static void end_locked(struct hipec_container *c, struct hipec_listener *l)
+{
+	l->end(c, l);
+	mutex_unlock(&c->lock);
+	hipec_container_put_later(c);
+}
+
+/* Work: the descriptor was closed while somebody had the container's lock. */
+static void close_later(struct work_struct *work)
+{
+	struct hipec_listener *l = container_of(work, struct hipec_listener, closed);
+	struct hipec_container *c = hipec_container_with(l->id);
+
+	if (c) {
+		mutex_lock(&c->lock);
+		end_locked(c, l);
+	}
+	hipec_ring_listener_put(l);
+}
+
+/* Context: any. @id is of the container, and there is one reference. */
+void hipec_ring_listener_init(struct hipec_listener *l, u64 id,
+			      void (*end)(struct hipec_container *c, struct hipec_listener *l),
+			      void (*free)(struct kref *ref))
+{
+	kref_init(&l->ref);
+	INIT_WORK(&l->closed, close_later);
+	l->id = id;
+	l->end = end;
+	l->free = free;
+}
+
+/* Context: process context, may sleep. */
+void hipec_ring_listener_put(struct hipec_listener *l)
+{
+	kref_put(&l->ref, l->free);
+}
+
+/**
+ * hipec_ring_listener_close() - a descriptor is closed
+ * @l: listener; the descriptor's reference goes
+ *
+ * Whoever closes it, and be it one on its way to somebody, waits for no event.
+ *
+ * Context: process context, may sleep; expects no lock of ours.
+ */
+void hipec_ring_listener_close(struct hipec_listener *l)
+{
+	struct hipec_container *c = hipec_container_with(l->id);
+
+	WRITE_ONCE(l->is_closed, true);
+	if (c && !mutex_trylock(&c->lock)) {
+		queue_work(hipec_end_wq, &l->closed);
+		hipec_container_put_later(c);
+		return;
+	}
+	if (c)
+		end_locked(c, l);
+	hipec_ring_listener_put(l);
 }

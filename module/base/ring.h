@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A ring of bytes from a container to whoever reads a descriptor: ring.c.
+ * A ring of bytes from a container to whoever reads a descriptor, and who that is: ring.c.
  */
-#ifndef HIPEC_MODULE_RING_H
-#define HIPEC_MODULE_RING_H
+#ifndef HIPEC_BASE_RING_H
+#define HIPEC_BASE_RING_H
 
+#include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
+
+struct hipec_container;
 
 /**
  * struct hipec_ring - bytes on their way
@@ -30,6 +34,30 @@ struct hipec_ring {
 	bool ended;
 };
 
+/**
+ * struct hipec_listener - who has a container's record, or samples, by a descriptor
+ * @ref:       one of the descriptor, one of the container
+ * @id:        of the container; invariant, as @end and @free
+ * @closed:    work: the descriptor was closed
+ * @is_closed: likewise; no lock
+ * @end:       the container tells no more, if it tells this one; called under its lock
+ * @free:      nobody has it
+ */
+struct hipec_listener {
+	struct kref ref;
+	u64 id;
+	struct work_struct closed;
+	bool is_closed;
+	void (*end)(struct hipec_container *c, struct hipec_listener *l);
+	void (*free)(struct kref *ref);
+};
+
+void hipec_ring_listener_init(struct hipec_listener *l, u64 id,
+			      void (*end)(struct hipec_container *c, struct hipec_listener *l),
+			      void (*free)(struct kref *ref));
+void hipec_ring_listener_put(struct hipec_listener *l);
+void hipec_ring_listener_close(struct hipec_listener *l);
+
 int hipec_ring_size(u32 *size);
 int hipec_ring_init(struct hipec_ring *ring, u32 size);
 void hipec_ring_free(struct hipec_ring *ring);
@@ -47,4 +75,4 @@ ssize_t hipec_ring_read(struct hipec_ring *ring, struct file *file,
 			ssize_t (*some)(struct hipec_ring *ring,
 					char __user *buf, size_t count));
 
-#endif /* HIPEC_MODULE_RING_H */
+#endif /* HIPEC_BASE_RING_H */

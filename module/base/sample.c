@@ -36,9 +36,8 @@ static_assert(sizeof(struct hipec_sample_entry) == 32);
 
 /**
  * struct hipec_sampler - samples of one container on their way
- * @ref:       one of the file, one of the container
+ * @listener:  has the file
  * @ring:      what is told
- * @id:        of the container, invariant
  * @threshold: of the pages' hashes, invariant
  * @events:    accesses up to now
  * @lost:      samples that did not fit since the last one that did; the container's
@@ -50,9 +49,8 @@ static_assert(sizeof(struct hipec_sample_entry) == 32);
  * Under the container's lock, but for the ring.
  */
 struct hipec_sampler {
-	struct kref ref;
+	struct hipec_listener listener;
 	struct hipec_ring ring;
-	u64 id;
 	u64 threshold;
 	u64 events;
 	u64 lost;
@@ -63,7 +61,7 @@ struct hipec_sampler {
 
 static void sampler_free(struct kref *ref)
 {
-	struct hipec_sampler *s = container_of(ref, struct hipec_sampler, ref);
+	struct hipec_sampler *s = container_of(ref, struct hipec_sampler, listener.ref);
 
 	hipec_ring_free(&s->ring);
 	kvfree(s);
@@ -178,12 +176,12 @@ void hipec_sample_end(struct hipec_container *c)
 		return;
 	WRITE_ONCE(c->sampler, NULL);
 	hipec_ring_end(&s->ring);
-	kref_put(&s->ref, sampler_free);
+	hipec_ring_listener_put(&s->listener);
 }
 
 /* What is there. Return: bytes; 0 at the end; -EAGAIN: nothing yet. */
-static ssize_t read_some(struct hipec_ring *ring, char __user *buf,
-			 size_t count)
+static ssize_t read_samples(struct hipec_ring *ring, char __user *buf,
+			    size_t count)
 {
 	struct hipec_sampler *s = container_of(ring, struct hipec_sampler, ring);
 	bool ended = hipec_ring_has_ended(ring);
@@ -204,7 +202,7 @@ static ssize_t sample_read(struct file *file, char __user *buf, size_t count,
 
 	if (count && count < ENTRY)
 		return -EINVAL;
-	return hipec_ring_read(&s->ring, file, buf, count, read_some);
+	return hipec_ring_read(&s->ring, file, buf, count, read_samples);
 }
 
 static __poll_t sample_poll(struct file *file, poll_table *wait)
@@ -215,19 +213,18 @@ static __poll_t sample_poll(struct file *file, poll_table *wait)
 	return hipec_ring_readable(&s->ring) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
+/* It ends. Context: expects c->lock. */
+static void end_sampler_of(struct hipec_container *c, struct hipec_listener *l)
+{
+	if (c->sampler && l == &c->sampler->listener)
+		hipec_sample_end(c);
+}
+
 static int sample_release(struct inode *inode, struct file *file)
 {
 	struct hipec_sampler *s = file->private_data;
-	struct hipec_container *c = hipec_container_next(s->id - 1);
 
-	if (c) {
-		mutex_lock(&c->lock);
-		if (c->sampler == s)
-			hipec_sample_end(c);
-		mutex_unlock(&c->lock);
-		hipec_container_put(c);
-	}
-	kref_put(&s->ref, sampler_free);
+	hipec_ring_listener_close(&s->listener);
 	return 0;
 }
 
@@ -245,22 +242,23 @@ static struct hipec_sampler *sampler_new(u64 id, u64 threshold, u32 ring)
 
 	if (!s)
 		return NULL;
-	kref_init(&s->ref);
-	s->id = id;
+	hipec_ring_listener_init(&s->listener, id, end_sampler_of, sampler_free);
 	s->threshold = threshold;
 	if (!hipec_ring_init(&s->ring, ring))
 		return s;
-	kref_put(&s->ref, sampler_free);
+	hipec_ring_listener_put(&s->listener);
 	return NULL;
 }
 
 /* From now on. */
-static int begin(struct hipec_container *c, struct hipec_sampler *s)
+static int begin_sampling(struct hipec_container *c, struct hipec_sampler *s)
 {
 	lockdep_assert_held(&c->lock);
-	if (c->sampler)
+	if (c->sampler && !READ_ONCE(c->sampler->listener.is_closed))
 		return -EBUSY;
-	kref_get(&s->ref);
+	if (c->sampler)
+		hipec_sample_end(c);
+	kref_get(&s->listener.ref);
 	WRITE_ONCE(c->sampler, s);
 	return 0;
 }
@@ -274,22 +272,18 @@ static int begin(struct hipec_container *c, struct hipec_sampler *s)
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -EINVAL for another @threshold or @ring; -ENODATA before a policy is
- *         loaded; -EBUSY if the container is being sampled; -ENOMEM; what making a
- *         file returned.
+ *         loaded; -EBUSY if the container is being sampled; -ENOMEM; -EINTR on a fatal signal;
+ *         what making a file returned.
  */
 int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
 		       struct file **file)
 {
 	struct hipec_sampler *s;
-	bool loaded;
 	int ret;
 
 	if (threshold > HIPEC_SAMPLE_ALL || hipec_ring_size(&ring))
 		return -EINVAL;
-	mutex_lock(&c->lock);
-	loaded = c->core.vm.policy;
-	mutex_unlock(&c->lock);
-	if (!loaded)
+	if (!smp_load_acquire(&c->loaded))
 		return -ENODATA;
 	ret = hipec_context_keep(&c->contexts);
 	if (ret)
@@ -299,14 +293,16 @@ int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
 		return -ENOMEM;
 	*file = anon_inode_getfile("[hipec-sample]", &sample_fops, s, O_RDONLY);
 	if (IS_ERR(*file)) {
-		kref_put(&s->ref, sampler_free);
+		hipec_ring_listener_put(&s->listener);
 		return PTR_ERR(*file);
 	}
-	mutex_lock(&c->lock);
-	ret = begin(c, s);
-	if (!ret)
-		hipec_kind_wants(c);
-	mutex_unlock(&c->lock);
+	ret = mutex_lock_killable(&c->lock);
+	if (!ret) {
+		ret = begin_sampling(c, s);
+		if (!ret)
+			hipec_kind_wants(c);
+		mutex_unlock(&c->lock);
+	}
 	if (ret)
 		fput(*file);
 	return ret;

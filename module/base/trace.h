@@ -5,8 +5,8 @@
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM hipec
 
-#if !defined(HIPEC_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
-#define HIPEC_TRACE_H
+#if !defined(HIPEC_BASE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define HIPEC_BASE_TRACE_H
 
 #include <linux/tracepoint.h>
 
@@ -60,7 +60,7 @@ TRACE_EVENT(hipec_swap,
 		  __entry->league)
 );
 
-#endif /* HIPEC_TRACE_H */
+#endif /* HIPEC_BASE_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .

@@ -13,8 +13,8 @@
  * hipec_user_lock(), _unlock()  reserved frames, against RLIMIT_MEMLOCK
  * hipec_user_may_keep(), _kept_no_more()  containers that live on
  * hipec_user_take_numbers(), _return_numbers()  page numbers of files
- * hipec_sees_all()              whether the caller may see others' containers
- * hipec_is_insider()            whether a policy is for a task
+ * hipec_user_sees_all()         whether the caller may see others' containers
+ * hipec_user_is_insider()       whether a policy is for a task
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -24,6 +24,7 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
+#include "../compat.h"
 #include "base.h"
 
 static DEFINE_MUTEX(lock);
@@ -54,22 +55,24 @@ kuid_t hipec_user_charged(void)
  */
 struct hipec_user *hipec_user_get(void)
 {
+	struct hipec_user *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT), *u;
 	kuid_t uid = hipec_user_charged();
-	struct hipec_user *u;
 
+	if (!new)
+		return NULL;
+	/* Nobody waits for memory under the lock: all loads, and all ends, take it. */
 	mutex_lock(&lock);
 	list_for_each_entry(u, &users, link)
 		if (uid_eq(u->uid, uid))
 			goto out;
-	u = kzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
-	if (!u)
-		goto out_unlock;
+	u = new;
+	new = NULL;
 	u->uid = uid;
 	list_add(&u->link, &users);
 out:
 	u->refs++;
-out_unlock:
 	mutex_unlock(&lock);
+	kfree(new);
 	return u;
 }
 
@@ -193,18 +196,29 @@ void hipec_user_return_numbers(struct hipec_container *c, u32 nr)
 }
 
 /**
- * hipec_sees_all() - whether the caller may see others' containers
+ * hipec_user_sees_all() - whether the caller may see others' containers
  *
  * Asked for each container that is not the caller's, who wants nothing of it and
  * has done nothing that were worth a line in an audit log.
  */
-bool hipec_sees_all(void)
+bool hipec_user_sees_all(void)
 {
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 }
 
+/*
+ * Whether a task goes back to a program, or is as free: threads that a program has the kernel make do
+ * not. vhost's go nowhere. Those of io_uring do their tasks' works; but the one that polls a ring has
+ * the lock of all rings that it polls meanwhile, where workers, which have data of their own, have none.
+ */
+static bool goes_back(const struct task_struct *t)
+{
+	return !(t->flags & (PF_KTHREAD | PF_USER_WORKER | PF_IO_WORKER)) ||
+	       (t->flags & PF_IO_WORKER && t->worker_private);
+}
+
 /**
- * hipec_is_insider() - whether a task is one of those that a container's policy is for
+ * hipec_user_is_insider() - whether a task is one of those that a container's policy is for
  * @c: container that is loaded
  * @t: task
  *
@@ -213,7 +227,7 @@ bool hipec_sees_all(void)
  *
  * Context: any.
  */
-bool hipec_is_insider(const struct hipec_container *c, struct task_struct *t)
+bool hipec_user_is_insider(const struct hipec_container *c, struct task_struct *t)
 {
-	return !(t->flags & PF_KTHREAD) && (!c->bounded || uid_eq(task_uid(t), c->owner_uid));
+	return goes_back(t) && (!c->bounded || uid_eq(task_uid(t), c->owner_uid));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef HIPEC_USER_H
-#define HIPEC_USER_H
+#ifndef HIPEC_BASE_USER_H
+#define HIPEC_BASE_USER_H
 
 #include <linux/atomic.h>
 #include <linux/list.h>
@@ -47,7 +47,7 @@ void hipec_user_kept_no_more(struct hipec_container *c);
 bool hipec_user_take_numbers(struct hipec_container *c, u32 nr);
 bool hipec_user_has_numbers(const struct hipec_container *c);
 void hipec_user_return_numbers(struct hipec_container *c, u32 nr);
-bool hipec_sees_all(void);
-bool hipec_is_insider(const struct hipec_container *c, struct task_struct *t);
+bool hipec_user_sees_all(void);
+bool hipec_user_is_insider(const struct hipec_container *c, struct task_struct *t);
 
-#endif /* HIPEC_USER_H */
+#endif /* HIPEC_BASE_USER_H */

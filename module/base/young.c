@@ -35,7 +35,7 @@
 
 /*
  * Events until all CPUs are told of resets: one for so many frames, but at most so many. The
- * CPU of a program's own fault is told of a single page at once (forget()).
+ * CPU of a program's own fault is told of a single page at once (flush_first_page()).
  */
 #define STALE_PART 64
 #define MOST_STALE 128u
@@ -70,7 +70,7 @@ static bool is_copy(pte_t value)
 }
 
 /* The entry of page @i had @value, whose bit is set. */
-static __always_inline void found(struct walk *w, u32 i, pte_t *entry, pte_t value)
+static __always_inline void note_young_entry(struct walk *w, u32 i, pte_t *entry, pte_t value)
 {
 	if (!pte_present(value) || (unlikely(w->copies) && is_copy(value)))
 		return;
@@ -92,7 +92,7 @@ static void walk_table(struct walk *w, pte_t *pte, u32 i, u32 end)
 		pte_t value = READ_ONCE(entry[i]);
 
 		if (unlikely(value.pte & _PAGE_ACCESSED))
-			found(w, i, &entry[i], value);
+			note_young_entry(w, i, &entry[i], value);
 	}
 }
 
@@ -105,7 +105,7 @@ static void walk_some(struct walk *w, pte_t *pte, u32 i, u32 end)
 		pte_t value = READ_ONCE(entry[i]);
 
 		if (value.pte & _PAGE_ACCESSED)
-			found(w, i, &entry[i], value);
+			note_young_entry(w, i, &entry[i], value);
 	}
 }
 
@@ -149,6 +149,9 @@ static void walk_tables(struct walk *w, struct mm_struct *mm, unsigned long addr
 	}
 }
 
+/* Maps that one look goes through. */
+#define MOST_MAPS 128
+
 /* What a VMA maps of @nr pages from index @first on; the first is page @i. */
 static void walk_run(struct walk *w, struct vm_area_struct *vma, u32 i,
 		     pgoff_t first, u32 nr)
@@ -166,7 +169,7 @@ static void walk_run(struct walk *w, struct vm_area_struct *vma, u32 i,
  * The CPU has no translation of the first page of a run that the task itself maps: what it
  * touches next is seen. If the task moves to another CPU, that one may have a translation.
  */
-static void forget(struct vm_area_struct *vma, pgoff_t first)
+static void flush_first_page(struct vm_area_struct *vma, pgoff_t first)
 {
 	pgoff_t idx = first - vma->vm_pgoff;
 
@@ -185,15 +188,16 @@ static bool walk_vma(struct walk *w, struct hipec_container *c, struct vm_area_s
 	if (!w->found || !w->reset)
 		return w->found;
 	if (w->nr == 1 && vma->vm_mm == current->mm)
-		forget(vma, first);
+		flush_first_page(vma, first);
 	c->core.unsettled = true;
 	cpumask_or(c->stale_cpus, c->stale_cpus, mm_cpumask(vma->vm_mm));
 	return true;
 }
 
 /*
- * A file's pages, wherever they are mapped. Context: expects c->lock; may sleep. Return: whether
- * one was referenced.
+ * A file's pages, wherever they are mapped. Anybody who may read a file may map it as often as he
+ * likes: what is mapped very often is taken for referenced, and the policy's time is not spent on it.
+ * Context: expects c->lock; may sleep. Return: whether one was referenced.
  */
 static bool walk_mapping(struct walk *w, struct hipec_container *c,
 			 struct address_space *mapping)
@@ -201,6 +205,7 @@ static bool walk_mapping(struct walk *w, struct hipec_container *c,
 	u32 nr = w->idx ? 1 : w->nr, i;
 	struct vm_area_struct *vma;
 	bool any = false;
+	u32 most = MOST_MAPS;
 
 	i_mmap_lock_read(mapping);
 	for (i = 0; i < w->nr; i += nr) {
@@ -211,8 +216,13 @@ static bool walk_mapping(struct walk *w, struct hipec_container *c,
 			cond_resched();	/* a user may have many */
 			if (any && !w->reset && !w->young)
 				break;
+			if (!--most) {
+				any = true;
+				goto out;
+			}
 		}
 	}
+out:
 	i_mmap_unlock_read(mapping);
 	return any;
 }

@@ -11,6 +11,7 @@
  *
  * Interface:
  * hipec_before_hear()  they are heard of, as if they had been opened later
+ * hipec_before_hear_later()  the same, of a file that is taken as it comes into a directory
  */
 #include <linux/cgroup.h>
 #include <linux/dcache.h>
@@ -19,11 +20,15 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/task_work.h>
 
 #include "cache.h"
 
 /* Descriptors of a table that are looked at before others may run. */
 #define LOOKS 4096
+
+/* Names of a file of which the holders are counted. */
+#define NAMES 1000
 
 /* What is looked for in the tables of processes, and up to which descriptor. */
 struct search {
@@ -32,17 +37,24 @@ struct search {
 	u32 found;
 };
 
-/* Holders of its names, of which the caller is one: who has it open is among them. */
+/*
+ * Holders of its names, of which the caller is one: who has it open is among them. A file may have
+ * millions of names, and nobody else runs meanwhile: one with more than NAMES is taken for open, and
+ * then looked for in vain at worst.
+ */
 static bool is_open(struct inode *inode)
 {
 	struct dentry *dentry;
-	u32 holders = 0;
+	u32 holders = 0, names = 0;
 
 	spin_lock(&inode->i_lock);
-	hlist_for_each_entry(dentry, &inode->i_dentry, d_u.d_alias)
+	hlist_for_each_entry(dentry, &inode->i_dentry, d_u.d_alias) {
 		holders += d_count(dentry);
+		if (holders > 1 || ++names > NAMES)
+			break;
+	}
 	spin_unlock(&inode->i_lock);
-	return holders > 1;
+	return holders > 1 || names > NAMES;
 }
 
 /* Return: the descriptor to go on with, if others may run before; 0. */
@@ -72,7 +84,7 @@ static void hear_table(struct search *s, struct task_struct *t)
 /* Whether a task's descriptors are heard of. Context: under rcu_read_lock(). */
 static bool is_wanted(const struct hipec_cfile *f, struct task_struct *t)
 {
-	return hipec_is_insider(f->cache->c, t) &&
+	return hipec_user_is_insider(f->cache->c, t) &&
 	       (!f->opened || cgroup_is_descendant(task_dfl_cgroup(t), task_dfl_cgroup(current)));
 }
 
@@ -161,4 +173,57 @@ void hipec_before_hear(struct hipec_cfile *f, struct file *file)
 		if (!hipec_hooks_copy(missing))
 			break;
 	atomic_add(found, &f->cache->open_before);
+}
+
+/* What is owed on a task's way back. */
+struct hearing {
+	struct callback_head work;
+	struct hipec_cfile *f;
+};
+
+/* Of the inode only the address is used: it may have gone. */
+static void hear_on_the_way_back(struct callback_head *work)
+{
+	struct hearing *h = container_of(work, struct hearing, work);
+	struct hipec_cache *cache = h->f->cache;
+
+	atomic_add(hear_files(h->f), &cache->open_before);
+	hipec_table_put(h->f);
+	hipec_container_put_later(cache->c);
+	kfree(h);
+}
+
+/**
+ * hipec_before_hear_later() - as hipec_before_hear(), when the caller's call is over
+ * @f: file that has come into a directory, in use, with its inode held
+ *
+ * Whoever brings a file has the directory locked, and is in a section of fsnotify's, for which all wait
+ * who end a mark: there no tables are looked through. The loader does that on his way back; what others
+ * bring keeps its descriptors as they are, and so do maps, which may be any number.
+ *
+ * Context: process context; does not wait.
+ */
+void hipec_before_hear_later(struct hipec_cfile *f)
+{
+	struct hipec_container *c = f->cache->c;
+	struct hearing *h;
+
+	if (mapping_mapped(f->inode->i_mapping))
+		WRITE_ONCE(f->cache->mapped, true);
+	/* His own user, whoever's an overlay's are that he works through. */
+	if (!uid_eq(task_uid(current), c->owner_uid) || !hipec_user_is_insider(c, current) ||
+	    !is_open(f->inode))
+		return;
+	h = kmalloc(sizeof(*h), GFP_NOWAIT | __GFP_NOWARN);
+	if (!h)
+		return;
+	kref_get(&c->ref);
+	atomic_inc(&f->users);
+	h->f = f;
+	init_task_work(&h->work, hear_on_the_way_back);
+	if (!task_work_add(current, &h->work, TWA_RESUME))
+		return;
+	hipec_table_put(f);	/* not the last reference, nor the container's */
+	hipec_container_put_later(c);
+	kfree(h);
 }

@@ -5,15 +5,18 @@
  * Interface:
  * hipec_cache_host     the machine's host
  * hipec_cache_ops      the engine's
- * hipec_folio_young()  the referenced bit in page tables
- * hipec_folios_spare()  named pages whose maps were used live again
+ * hipec_bits_young()  the referenced bit in page tables
+ * hipec_bits_spare()  named pages whose maps were used live again
  */
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 
 #include "cache.h"
+#include "clean.h"
+#include "payer.h"
 
-static struct hipec_cache *cache_of(struct hipec_vm *vm)
+static struct hipec_cache *cache_of_vm(struct hipec_vm *vm)
 {
 	return hipec_of_vm(vm)->cache;
 }
@@ -21,7 +24,7 @@ static struct hipec_cache *cache_of(struct hipec_vm *vm)
 /*
  * The folio of an entry, with a reference, if it is mapped anywhere; NULL: it is not.
  * One that is mapped by whole page tables cannot be looked at page by page.
- * Context: in hipec_inodes.
+ * Context: in cache->inodes.
  */
 static struct folio *get_mapped(struct hipec_cache *cache, u32 h,
 				struct address_space **mapping)
@@ -43,15 +46,15 @@ static struct folio *get_mapped(struct hipec_cache *cache, u32 h,
 }
 
 /**
- * hipec_folio_young() - whether page tables have a folio's referenced bit set
+ * hipec_bits_young() - whether page tables have a folio's referenced bit set
  * @cache: cache; of a reset hipec_core_settle() is owed to its container
  * @h:     entry with a folio
  * @reset: reset the bits
  *
  * Context: expects c->lock; may sleep.
- * Return: whether they had; false in reclaim, where nobody looks.
+ * Return: whether they had; false in reclaim and of a task that is killed, where nobody looks.
  */
-bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset)
+bool hipec_bits_young(struct hipec_cache *cache, u32 h, bool reset)
 {
 	u16 *flags = &cache->c->core.vm.page[h].flags;
 	struct address_space *mapping;
@@ -59,10 +62,10 @@ bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset)
 	bool young = false;
 	int idx;
 
-	/* Looking waits for the locks of maps. */
-	if (cache->in_reclaim)
+	/* Looking waits for the locks of maps; and who is killed looks no more. */
+	if (cache->in_reclaim || fatal_signal_pending(current))
 		return false;
-	idx = srcu_read_lock(&hipec_inodes);
+	idx = srcu_read_lock(cache->inodes);
 	folio = get_mapped(cache, h, &mapping);
 	if (folio) {
 		young = hipec_young_walk(cache->c, mapping, folio, reset);
@@ -71,55 +74,55 @@ bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset)
 	} else {
 		*flags &= ~HIPEC_FOLIO_LOOKED;
 	}
-	srcu_read_unlock(&hipec_inodes, idx);
+	srcu_read_unlock(cache->inodes, idx);
 	return young;
 }
 
 /* Move the bit of page tables into the entry. */
-static void harvest(struct hipec_cache *cache, u32 h)
+static void harvest_entry(struct hipec_cache *cache, u32 h)
 {
 	struct hipec_page *page = &cache->c->core.vm.page[h];
 	bool looked = page->flags & HIPEC_FOLIO_LOOKED;
 
-	if (hipec_folio_young(cache, h, true))
+	if (hipec_bits_young(cache, h, true))
 		hipec_folio_found(page, looked);
 }
 
-static bool is_referenced(struct hipec_cache *cache, u32 h, u32 who)
+static bool is_entry_referenced(struct hipec_cache *cache, u32 h, u32 who)
 {
 	const u16 *flags = &cache->c->core.vm.page[h].flags;
 
 	if (*flags & who << HIPEC_FOLIO_REF_SHIFT)
 		return true;
-	if (who != HIPEC_REF_SHADOW)
-		return hipec_folio_young(cache, h, false);
-	harvest(cache, h);
+	if (who != HIPEC_REF_JUDGE)
+		return hipec_bits_young(cache, h, false);
+	harvest_entry(cache, h);
 	return *flags & who << HIPEC_FOLIO_REF_SHIFT;
 }
 
 /* Reset what @who sees; for others it stays as it is. */
-static void reset(struct hipec_cache *cache, u32 h, u32 who)
+static void reset_entry_referenced(struct hipec_cache *cache, u32 h, u32 who)
 {
-	harvest(cache, h);
+	harvest_entry(cache, h);
 	cache->c->core.vm.page[h].flags &= ~(who << HIPEC_FOLIO_REF_SHIFT);
 }
 
-static bool host_ref(struct hipec_vm *vm, u32 h)
+static bool cache_get_ref(struct hipec_vm *vm, u32 h)
 {
-	return is_referenced(cache_of(vm), h, HIPEC_REF_POLICY);
+	return is_entry_referenced(cache_of_vm(vm), h, HIPEC_REF_POLICY);
 }
 
-static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
+static void cache_set_ref(struct hipec_vm *vm, u32 h, bool on)
 {
 	if (on)
 		vm->page[h].flags |= HIPEC_REF_POLICY << HIPEC_FOLIO_REF_SHIFT;
 	else
-		reset(cache_of(vm), h, HIPEC_REF_POLICY);
+		reset_entry_referenced(cache_of_vm(vm), h, HIPEC_REF_POLICY);
 }
 
-static bool host_mod(struct hipec_vm *vm, u32 h)
+static bool cache_get_mod(struct hipec_vm *vm, u32 h)
 {
-	struct hipec_cfile *f = hipec_cfile_of(cache_of(vm), vm->page[h].pgno);
+	struct hipec_cfile *f = hipec_cfile_of(cache_of_vm(vm), vm->page[h].pgno);
 	struct address_space *mapping;
 	struct folio *folio;
 	bool dirty;
@@ -132,36 +135,36 @@ static bool host_mod(struct hipec_vm *vm, u32 h)
 	return dirty;
 }
 
-static bool host_flush(struct hipec_vm *vm, u32 h)
+static bool cache_flush_page(struct hipec_vm *vm, u32 h)
 {
-	if (!host_mod(vm, h))
+	if (!cache_get_mod(vm, h))
 		return false;
-	queue_work(hipec_wq, &cache_of(vm)->clean);
+	hipec_clean_start(hipec_cfile_of(cache_of_vm(vm), vm->page[h].pgno)->clean);
 	return true;
 }
 
 /* What is dirty is so by a write. */
-static bool host_set_mod(struct hipec_vm *vm, u32 h)
+static bool cache_set_mod(struct hipec_vm *vm, u32 h)
 {
-	return host_mod(vm, h);
+	return cache_get_mod(vm, h);
 }
 
 /* A page is mapped by a fault near it only. */
-static bool host_map(struct hipec_vm *vm, u32 h)
+static bool cache_map_page(struct hipec_vm *vm, u32 h)
 {
-	int idx = srcu_read_lock(&hipec_inodes);
+	int idx = srcu_read_lock(cache_of_vm(vm)->inodes);
 	struct address_space *mapping;
-	struct folio *folio = get_mapped(cache_of(vm), h, &mapping);
+	struct folio *folio = get_mapped(cache_of_vm(vm), h, &mapping);
 
 	if (folio)
 		folio_put(folio);
-	srcu_read_unlock(&hipec_inodes, idx);
+	srcu_read_unlock(cache_of_vm(vm)->inodes, idx);
 	return folio;
 }
 
-static bool host_unmap(struct hipec_vm *vm, u32 h)
+static bool cache_unmap_page(struct hipec_vm *vm, u32 h)
 {
-	struct hipec_cache *cache = cache_of(vm);
+	struct hipec_cache *cache = cache_of_vm(vm);
 	struct address_space *mapping;
 	struct folio *folio;
 	int idx;
@@ -169,45 +172,45 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 	/* Unmapping waits for the locks of maps. */
 	if (cache->in_reclaim)
 		return false;
-	idx = srcu_read_lock(&hipec_inodes);
+	idx = srcu_read_lock(cache_of_vm(vm)->inodes);
 	folio = get_mapped(cache, h, &mapping);
 	if (folio) {
-		if (!hipec_locked(mapping, folio->index, folio_nr_pages(folio), true))
-			hipec_unmap(mapping, folio->index, folio_nr_pages(folio));
+		if (!hipec_mlock_locked(mapping, folio->index, folio_nr_pages(folio), true))
+			hipec_mlock_unmap(mapping, folio->index, folio_nr_pages(folio));
 		folio_put(folio);
 		vm->page[h].flags &= ~(HIPEC_FOLIO_AROUND | HIPEC_FOLIO_LOOKED);
 	}
-	srcu_read_unlock(&hipec_inodes, idx);
+	srcu_read_unlock(cache_of_vm(vm)->inodes, idx);
 	return folio;
 }
 
-static u32 host_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+static u32 cache_prefetch_pages(struct hipec_vm *vm, u32 pgno, u32 nr)
 {
 	return 0;
 }
 
 const struct hipec_host_ops hipec_cache_host = {
 	.evict = hipec_core_evict_page,
-	.flush = host_flush,
-	.ref = host_ref,
-	.mod = host_mod,
-	.set_ref = host_set_ref,
-	.set_mod = host_set_mod,
-	.map = host_map,
-	.unmap = host_unmap,
+	.flush = cache_flush_page,
+	.ref = cache_get_ref,
+	.mod = cache_get_mod,
+	.set_ref = cache_set_ref,
+	.set_mod = cache_set_mod,
+	.map = cache_map_page,
+	.unmap = cache_unmap_page,
 	.request = hipec_core_request,
-	.prefetch = host_prefetch,
+	.prefetch = cache_prefetch_pages,
 	.overtime = hipec_event_overtime,
 };
 
 static bool folio_referenced(struct hipec_core *core, u32 h, u32 who)
 {
-	return is_referenced(hipec_of_core(core)->cache, h, who);
+	return is_entry_referenced(hipec_of_core(core)->cache, h, who);
 }
 
 static void folio_reset(struct hipec_core *core, u32 h, u32 who)
 {
-	reset(hipec_of_core(core)->cache, h, who);
+	reset_entry_referenced(hipec_of_core(core)->cache, h, who);
 }
 
 /*
@@ -218,17 +221,19 @@ static int folio_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 {
 	struct hipec_container *c = hipec_of_core(core);
 
-	if (unlikely(!hipec_page_live(&core->vm, h)) && hipec_folio_young(c->cache, h, false))
+	if (unlikely(!hipec_page_live(&core->vm, h)) && hipec_bits_young(c->cache, h, false))
+		return -EBUSY;
+	if (unlikely(c->cache->only) && !hipec_payer_pays(c->cache, h, c->cache->only))
 		return -EBUSY;
 	hipec_event_left(c, core->vm.page[h].pgno);
-	hipec_victim_add(c->cache, h, true);
+	hipec_evict_add_victim(c->cache, h, true);
 	return -EINPROGRESS;
 }
 
 /* Maps keep it; from now on their bits say whether it is wanted after all. */
 static bool folio_name(struct hipec_core *core, u32 h)
 {
-	reset(hipec_of_core(core)->cache, h, HIPEC_REF_ALL & ~HIPEC_REF_SHADOW);
+	reset_entry_referenced(hipec_of_core(core)->cache, h, HIPEC_REF_ALL & ~HIPEC_REF_JUDGE);
 	return true;
 }
 
@@ -253,19 +258,19 @@ static bool maybe_mapped(const struct hipec_cache *cache)
 static void unlock_member(struct hipec_core *core, bool requester)
 {
 	if (!requester)
-		hipec_victims_evict(hipec_of_core(core)->cache);
+		hipec_evict_victims(hipec_of_core(core)->cache);
 	hipec_share_unlock_member(core, requester);
 }
 
 /**
- * hipec_folios_spare() - pages that the policy named, and whose maps were used, live again
+ * hipec_bits_spare() - pages that the policy named, and whose maps were used, live again
  * @cache: cache that shares
  *
  * Of each read() the engine hears anyway.
  *
  * Context: expects c->lock; may sleep.
  */
-void hipec_folios_spare(struct hipec_cache *cache)
+void hipec_bits_spare(struct hipec_cache *cache)
 {
 	struct hipec_core *core = &cache->c->core;
 	u32 named[HIPEC_MAX_NAMED], nr = core->nr_named, i;
@@ -275,7 +280,7 @@ void hipec_folios_spare(struct hipec_cache *cache)
 	memcpy(named, core->named, sizeof(named));
 	for (i = 0; i < nr; i++)
 		if (hipec_core_is_named(core, named[i]) &&
-		    hipec_folio_young(cache, named[i], false))
+		    hipec_bits_young(cache, named[i], false))
 			hipec_core_spare(core, named[i], false);
 }
 

@@ -4,15 +4,16 @@
  *
  * Interface:
  * hipec_cache_account()   for the engine, and for those who note touches
- * hipec_pressure_room(), _left()  what a cgroup leaves, and with what others have
- * hipec_pressure_limit()  the budget, or that
- * hipec_pressure_is_short()  the machine has no memory
+ * hipec_budget_room(), _left()  what a cgroup leaves, and with what others have
+ * hipec_budget_limit()  the budget, or that
+ * hipec_budget_is_short()  the machine has no memory
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 
 #include "cache.h"
+#include "payer.h"
 
 /* Pages that a cgroup shall have left: less, and a miss makes room in it. */
 #define MARGIN 256
@@ -34,7 +35,7 @@ static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
 	    cache->c->sampler || core->pool || hipec_fifo2_rules(&core->vm))
 		return cache->bits && !cache->c->sampler && !cache->c->league ?
 			HIPEC_HEAR_BITS : HIPEC_HEAR_ALL;
-	if (!core->directory && !cache->c->league)
+	if (!core->judge && !cache->c->league)
 		return HIPEC_HEAR_NONE;
 	/* A large folio is known by the number of its first page. */
 	return cache->large ? HIPEC_HEAR_ALL : HIPEC_HEAR_SAMPLED;
@@ -60,10 +61,20 @@ void hipec_cache_account(struct hipec_cache *cache)
 	core->nr_frames = max(budget, cache->held);
 	core->nr_surplus = core->nr_frames - budget;
 	core->nr_free = core->nr_frames - cache->held;
-	hipec_pool_account(core);
+	hipec_member_account(core);
 	hear = of_which_touches(cache);
 	if (cache->hear != hear)	/* all readers look at it */
 		WRITE_ONCE(cache->hear, hear);
+}
+
+/* Whether @memcg pays for most pages of the cache; that changes slowly. */
+static void note_payer(struct hipec_cache *cache, const struct mem_cgroup *memcg)
+{
+	if (cache->payer == memcg && time_before(jiffies, cache->payer_until))
+		return;
+	cache->payer = memcg;
+	cache->payer_until = jiffies + HZ / 4;
+	cache->payer_pays = hipec_payer_share(cache, memcg) >= HIPEC_PAYER_SAMPLE / 2;
 }
 
 /*
@@ -80,67 +91,69 @@ static long left_by_others(struct hipec_cache *cache, struct mem_cgroup *memcg, 
 	cache->group_looks -= nr;
 	if (cache->group != memcg || cache->group_looks < 0) {
 		cache->group = memcg;
-		cache->group_files = hipec_memcg_files(memcg);
+		cache->group_files = hipec_memory_files(memcg);
+		note_payer(cache, hipec_memory_short(memcg));
 		cache->group_looks = MOST_OF_LOOKS;
 	}
 	others = cache->group_files - budget / OTHERS_OF_BUDGET;
 	if (READ_ONCE(cache->on_lists))
 		others -= cache->held;
-	return max(others, 0l);
+	/* Pages of the cache that others pay for are of no use there: reclaim takes its own, if it must. */
+	return cache->payer_pays ? max(others, 0l) : LONG_MAX;
 }
 
 /* Whether the machine is short of memory. Context: any. */
-bool hipec_pressure_is_short(void)
+bool hipec_budget_is_short(void)
 {
 	return si_mem_available() < totalram_pages() / SHORT_PART;
 }
 
 /* Pages that the current task's cgroup leaves; in a worker, the owner's. Context: any. */
-long hipec_pressure_room(const struct hipec_cache *cache)
+long hipec_budget_room(const struct hipec_cache *cache)
 {
 	long left;
 
 	if (current->flags & PF_KTHREAD)
-		return hipec_memcg_room(cache->c->columns.memcg);
+		return hipec_memory_room(cache->c->columns.memcg);
 	rcu_read_lock();
-	left = hipec_memcg_room(mem_cgroup_from_task(current));
+	left = hipec_memory_room(mem_cgroup_from_task(current));
 	rcu_read_unlock();
 	return left;
 }
 
 /**
- * hipec_pressure_left() - pages that a cache may have in its cgroup
+ * hipec_budget_left() - pages that a cache may have in its cgroup
  * @cache: cache
- * @room:  hipec_pressure_room(), a moment ago
+ * @room:  hipec_budget_room(), a moment ago
  * @nr:    pages that are to come in
  *
  * Context: expects c->lock; for what the current task brings in.
  * Return: @room, and what others have that goes first, if it is needed.
  */
-long hipec_pressure_left(struct hipec_cache *cache, long room, u32 nr)
+long hipec_budget_left(struct hipec_cache *cache, long room, u32 nr)
 {
 	long budget = hipec_core_held(&cache->c->core);
 	struct mem_cgroup *memcg;
+	long others;
 
 	if (likely(room >= budget) || current->flags & PF_KTHREAD)
 		return room;
 	rcu_read_lock();
 	memcg = mem_cgroup_from_task(current);
-	if (memcg)
-		room += left_by_others(cache, memcg, budget, nr);
+	others = memcg ? left_by_others(cache, memcg, budget, nr) : 0;
 	rcu_read_unlock();
-	return room;
+	return room + min(others, LONG_MAX / 2);
 }
 
 /**
- * hipec_pressure_limit() - pages that a cache may hold now
+ * hipec_budget_limit() - pages that a cache may hold now
  * @cache: cache
- * @left:  hipec_pressure_left(), a moment ago
+ * @left:  hipec_budget_left(), a moment ago
  *
  * Context: expects c->lock.
  * Return: the budget, or less.
  */
-u32 hipec_pressure_limit(const struct hipec_cache *cache, long left)
+u32 hipec_budget_limit(const struct hipec_cache *cache, long left)
 {
 	u32 budget = hipec_core_held(&cache->c->core);
 

@@ -4,7 +4,7 @@
  *
  * Interface:
  * hipec_cache_load()   a container becomes one of this kind
- * hipec_cache_close(), _end()  all its files are let go
+ * hipec_cache_close(), _end()  all its files are let go; _abandon(): soon
  * hipec_cache_free()   its memory
  * hipec_cache_keep(), _drop()  it lives on when its descriptor is closed
  * hipec_cache_init(), _exit()  the module's
@@ -16,6 +16,7 @@
 #include <linux/wait_bit.h>
 
 #include "cache.h"
+#include "clean.h"
 
 static uint cache_percent = 50;
 module_param(cache_percent, uint, 0644);
@@ -29,7 +30,7 @@ static atomic_long_t budgets = ATOMIC_LONG_INIT(0);
  * before others go, and folios that cannot go. At 32 bytes an entry all are less than 0.8 %
  * of a large budget.
  */
-static u32 slack(u32 nr)
+static u32 slack_of_budget(u32 nr)
 {
 	return 1024 + nr / 56;
 }
@@ -37,10 +38,10 @@ static u32 slack(u32 nr)
 /* Entries of the machine's table for a budget of @nr pages. */
 u32 hipec_cache_entries(const struct hipec_policy *p, u32 nr)
 {
-	return hipec_vm_nr_pages(p, nr) + slack(nr);
+	return hipec_vm_nr_pages(p, nr) + slack_of_budget(nr);
 }
 
-static int reserve(u32 nr)
+static int reserve_budget(u32 nr)
 {
 	unsigned long most = totalram_pages() / 100 *
 			     min(READ_ONCE(cache_percent), 100u);
@@ -51,11 +52,12 @@ static int reserve(u32 nr)
 	return -ENOSPC;
 }
 
-static int make(struct hipec_cache *cache)
+static int alloc_touches(struct hipec_cache *cache)
 {
 	cache->touches = alloc_percpu_gfp(struct hipec_touches, GFP_KERNEL_ACCOUNT);
 	if (!cache->touches ||
-	    !zalloc_cpumask_var(&cache->noted, GFP_KERNEL_ACCOUNT))
+	    !zalloc_cpumask_var(&cache->noted, GFP_KERNEL_ACCOUNT) ||
+	    !zalloc_cpumask_var(&cache->told, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
 	return 0;
 }
@@ -73,7 +75,7 @@ static int make(struct hipec_cache *cache)
 int hipec_cache_load(struct hipec_container *c, u32 nr)
 {
 	struct hipec_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL_ACCOUNT);
-	int ret = !cache ? -ENOMEM : c->core.pool ? 0 : reserve(nr), i;
+	int ret = !cache ? -ENOMEM : c->core.pool ? 0 : reserve_budget(nr), i;
 
 	if (ret) {
 		kfree(cache);
@@ -87,12 +89,15 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 	}
 	c->cache = cache;
 	cache->c = c;
+	cache->inodes = hipec_table_inodes_of(c->owner_uid);
 	hipec_lockdep_init(c);
 	cache->limit = c->core.nr_frames;
+	cache->rest.drain = cache->rest.search = cache->rest.bury = jiffies;
 	INIT_LIST_HEAD(&cache->files);
 	init_llist_head(&cache->graves);
 	mutex_init(&cache->slots_lock);
 	INIT_LIST_HEAD(&cache->dirs);
+	INIT_LIST_HEAD(&cache->cleans);
 	INIT_LIST_HEAD(&cache->evicting);
 	INIT_LIST_HEAD(&cache->spare);
 	init_llist_head(&cache->done);
@@ -100,13 +105,12 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 		list_add(&cache->evictors[i].link, &cache->spare);
 	xa_init_flags(&cache->slots, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&cache->tokens, XA_FLAGS_ACCOUNT);
-	INIT_DELAYED_WORK(&cache->drain, hipec_touch_work);
+	INIT_DELAYED_WORK(&cache->drain, hipec_drain_work);
 	INIT_DELAYED_WORK(&cache->search, hipec_cache_search_lost);
-	INIT_WORK(&cache->clean, hipec_refused_clean);
 	INIT_DELAYED_WORK(&cache->compact, hipec_cache_compact);
 	INIT_WORK(&cache->code, hipec_file_code);
-	INIT_WORK(&cache->bury, hipec_file_bury_work);
-	ret = c->core.pool || c->core.taken ? make(cache) : -ENOMEM;
+	INIT_DELAYED_WORK(&cache->bury, hipec_file_bury_work);
+	ret = c->core.pool || c->core.taken ? alloc_touches(cache) : -ENOMEM;
 	if (ret)
 		hipec_cache_free(c);
 	return ret;
@@ -123,10 +127,16 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
  */
 void hipec_cache_close(struct hipec_container *c)
 {
-	if (!c->cache || READ_ONCE(c->cache->kept))
-		return;
-	WRITE_ONCE(c->dying, true);	/* whoever tells its policy of much stops */
-	hipec_cache_release(c, -1);
+	hipec_cache_abandon(c);
+	if (c->cache && !READ_ONCE(c->cache->kept))
+		hipec_cache_release(c, -1);
+}
+
+/* Likewise, where a worker does it soon: whoever tells its policy of much stops. Context: any. */
+void hipec_cache_abandon(struct hipec_container *c)
+{
+	if (c->cache && !READ_ONCE(c->cache->kept))
+		WRITE_ONCE(c->dying, true);
 }
 
 /**
@@ -152,13 +162,13 @@ void hipec_cache_end(struct hipec_container *c)
 	mutex_lock(&c->lock);
 	cache->ended = true;
 	mutex_unlock(&c->lock);
-	/* Hits that found a file just before that. */
+	hipec_clean_end(cache);
+	/* Hits that found a file just before that; and who looks for one that is dirty. */
 	synchronize_rcu();
 	cancel_delayed_work_sync(&cache->drain);
-	cancel_work_sync(&cache->bury);
-	cancel_work_sync(&cache->code);
+	cancel_work_sync(&cache->code);		/* queues the next one */
+	cancel_delayed_work_sync(&cache->bury);
 	cancel_delayed_work_sync(&cache->search);
-	cancel_work_sync(&cache->clean);
 	cancel_delayed_work_sync(&cache->compact);
 }
 
@@ -178,18 +188,19 @@ void hipec_cache_free(struct hipec_container *c)
 		atomic_long_sub(c->core.nr_reserved, &budgets);
 	c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
 	WARN_ON_ONCE(cache->held);
+	WARN_ON_ONCE(delayed_work_pending(&cache->compact));
 	free_percpu(cache->touches);
 	free_cpumask_var(cache->noted);
+	free_cpumask_var(cache->told);
 	xa_destroy(&cache->slots);
 	kfree(cache);
 	c->cache = NULL;
 }
 
-static void hear(struct hipec_container *c)
+static void deliver_all_touches(struct hipec_container *c)
 {
-	hipec_touch_drain_all(c->cache);
-	if (!hipec_victims_wait(c->cache))
-		hipec_victims_evict(c->cache);
+	hipec_drain_all(c->cache);
+	hipec_evict_victims(c->cache);
 	c->core.counters.open_before = atomic_read(&c->cache->open_before);
 }
 
@@ -202,33 +213,33 @@ void hipec_cache_hear_later(struct hipec_container *c)
 	mod_delayed_work(hipec_wq, &c->cache->drain, 0);
 }
 
-static void wants(struct hipec_container *c)
+static void notify_wants(struct hipec_container *c)
 {
-	hipec_touch_wants(c->cache);
+	hipec_drain_wants(c->cache);
 }
 
-static u32 resident(const struct hipec_container *c)
+static u32 count_held_pages(const struct hipec_container *c)
 {
 	return c->cache->held;
 }
 
-static void settle(struct hipec_container *c)
+static void settle_container(struct hipec_container *c)
 {
 	hipec_cache_settle(c->cache);
 }
 
-static void spare(struct hipec_container *c)
+static void give_surplus(struct hipec_container *c)
 {
-	if (!c->core.vm.nr_live && (c->core.nr_surplus || !hipec_pool_space(&c->core)))
-		hipec_cache_give(c->cache, HIPEC_MAX_VICTIMS);
+	if (!c->core.vm.nr_live && (c->core.nr_surplus || !hipec_member_space(&c->core)))
+		hipec_cache_give(c->cache, NULL, HIPEC_MAX_VICTIMS);
 }
 
 const struct hipec_kind hipec_cache_kind = {
-	.resident = resident,
-	.wants = wants,
-	.hear = hear,
-	.settle = settle,
-	.spare = spare,
+	.resident = count_held_pages,
+	.wants = notify_wants,
+	.hear = deliver_all_touches,
+	.settle = settle_container,
+	.spare = give_surplus,
 	.ref_shift = HIPEC_FOLIO_REF_SHIFT,
 };
 
@@ -240,9 +251,7 @@ void hipec_cache_keep(struct hipec_container *c)
 {
 	__module_get(THIS_MODULE);
 	kref_get(&c->ref);
-	mutex_lock(&c->lock);
-	c->cache->kept = true;
-	mutex_unlock(&c->lock);
+	WRITE_ONCE(c->cache->kept, true);
 }
 
 /**
@@ -254,14 +263,7 @@ void hipec_cache_keep(struct hipec_container *c)
  */
 void hipec_cache_drop(struct hipec_container *c)
 {
-	bool kept;
-
-	mutex_lock(&c->lock);
-	kept = c->cache && c->cache->kept;
-	if (kept)
-		c->cache->kept = false;
-	mutex_unlock(&c->lock);
-	if (!kept)
+	if (!smp_load_acquire(&c->loaded) || !c->cache || !xchg(&c->cache->kept, false))
 		return;
 	hipec_container_put(c);
 	module_put(THIS_MODULE);

@@ -41,10 +41,12 @@
  * why.c     where a page stands
  * evict.c   folios leave the page cache
  * refused.c those that could not
+ * clean.c   and are dirty: they are written
  * mlock.c   but for those that mlock() holds
  * window.c  how much is read at once
  * pressure.c  memory cgroups, and the machine's memory
  * surrender.c whether the kernel's reclaim leaves files alone
+ * payer.c   which cgroup pays for a page
  * share.c   frames of the pool
  * lockdep.c who may not wait for a policy
  */
@@ -61,6 +63,7 @@
 #include "touch.h"
 
 struct hipec_mark;
+struct hipec_payer;
 struct readahead_control;
 
 /* Host flags of struct hipec_page, of an entry with a folio. */
@@ -81,10 +84,10 @@ struct readahead_control;
 #define HIPEC_SLOT_SHIFT 12
 #define HIPEC_SLOT_PAGES (1u << HIPEC_SLOT_SHIFT)
 
-/* Mark the slots of files that are lost, and of those that turned out to be code. */
+/* Mark the entries of all files, of those that are lost, and of those that turned out to be code. */
+#define HIPEC_SLOT_FILE XA_MARK_0
 #define HIPEC_SLOT_LOST XA_MARK_1
 #define HIPEC_SLOT_CODE XA_MARK_2
-
 /* Entries, linked by their handles. */
 struct hipec_folios {
 	u32 head, tail;
@@ -92,8 +95,8 @@ struct hipec_folios {
 	u32 pages;
 };
 
-/* Page numbers that are looked at together, in maps. */
-#define HIPEC_RUN_PAGES 512u
+#define HIPEC_WAITING_MARKS 1024	/* of victims; a power of two */
+#define HIPEC_RUN_PAGES 512u	/* page numbers that are looked at together, in maps */
 
 /**
  * struct hipec_maps - where touched pages of maps are looked for
@@ -115,6 +118,18 @@ struct hipec_maps {
 };
 
 /**
+ * struct hipec_goes - how far entries of a dead file have gone
+ * @next:    of its pages, or of all entries: the next that is looked at; 0: a round begins
+ * @moves:   cache->moves, when it began
+ * @by_page: which of the two
+ * @any:     one was there in this round
+ */
+struct hipec_goes {
+	u32 next, moves;
+	bool by_page, any;
+};
+
+/**
  * struct hipec_cfile - a file that is taken
  * @hash:    of all files, by inode; RCU
  * @link:    cache->files, under c->lock
@@ -132,10 +147,13 @@ struct hipec_maps {
  * @outgrown: it is larger than its page numbers; under c->lock
  * @large:   it may have folios of several pages; invariant
  * @lost:    pages of it may have no entry: the kernel's reclaim has it. No lock
+ * @searched: the same: a search has come so far, and goes on; 0: none does. Set under c->lock
+ * @goes:    its entries go; under c->lock
  * @capped:  windows of those who have it open may be narrower than the disk's
  * @dead:    it is let go, and nobody finds it any more; its entries go later. Under take_lock
  * @buried:  they have; whoever let it go waits for that
  * @users:   1 until they have, and who uses it without a lock; 0: it is freed
+ * @clean:   writes it; invariant
  * @mark:    holds the inode, and tells when it goes
  * @rcu:     frees it
  */
@@ -155,10 +173,13 @@ struct hipec_cfile {
 	bool outgrown;
 	bool large;
 	bool lost;
+	pgoff_t searched;
+	struct hipec_goes goes;
 	bool capped;
 	bool dead;
 	bool buried;
 	atomic_t users;
+	struct hipec_clean *clean;
 	struct hipec_mark *mark;
 	struct rcu_head rcu;
 };
@@ -166,6 +187,7 @@ struct hipec_cfile {
 /**
  * struct hipec_cache - what a container has to do with the page cache
  * @c:       container; invariant
+ * @inodes:  who is in a section of it uses inodes of its files: they do not go; invariant
  * @files:   of struct hipec_cfile; changed under take_lock, RCU
  * @moves:   of entries to other numbers, by a table that gets shorter
  * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
@@ -177,11 +199,11 @@ struct hipec_cfile {
  * @graves:  those that are dead, and whose entries are there still
  * @nr_graves: their number; no lock
  * @bury:    work: these go
- * @slots:   file of each HIPEC_SLOT_PAGES page numbers; has a lock of its own
+ * @slots:   files, by the last slot of their page numbers (numbers.c); has a lock of its own
  * @slots_lock: one that looks for page numbers at a time
  * @next_slot: where those that are free are looked for; under it, as:
- * @none_of: of so many slots, or more, there are none that are free and follow each other;
- *           0: not known
+ * @none_of: of so many slots, or more, none are free that follow each other; 0: not known
+ * @nr_taken: times that slots got free
  * @last:    file that was looked up last; NULL: none
  * @ahead:   folios that were read and not touched
  * @refused: folios that were given up and could not go
@@ -193,11 +215,15 @@ struct hipec_cfile {
  * @owed:    pages that were noted as missed or written, which the policy has not heard of. No lock
  * @tellers: tasks that are to tell the policy as they leave the kernel, never followed. No lock
  * @hurry:   the worker is to tell, whoever else does; no lock
- * @tells:   how often the policy was told; it wraps. May be read without the lock
- * @tells_seen: that, when the worker looked; the worker's
+ * @rest:    jiffies, until which works rest; no lock
+ * @told_at: jiffies, when the policy was told last. May be read without the lock
+ * @batch:   pages that may be owed, in one tick, before it is told: as many as victims that wait. May
+ *           be read without the lock
+ * @mapped:  a file was mapped: page tables have to be looked at before they change. No lock
  * @victims: folios to be evicted
  * @own:     those of them that the lock's holder evicts
- * @urgent:  one of them is not mapped: there is nothing to wait for
+ * @waiting: marks of their pages, by page number; others may have the same. May be read without
+ *           the lock
  * @evicting: of struct hipec_evicting: those that tasks evict that do not hold it
  * @nr_evicting: pages of these
  * @spare:   those that nobody uses, of @evictors
@@ -214,23 +240,28 @@ struct hipec_cfile {
  *           without the lock
  * @group: cgroup that was looked at last, never followed
  * @group_files, @group_looks: pages of files there, and how often that is still believed
+ * @payer, @payer_pays, @payer_until: the one whose limit that is, never followed; whether it pays for
+ *           most pages of the cache; and jiffies, until which that is believed
+ * @only:    reclaim takes pages that this cgroup pays for; NULL: of all
  * @on_lists: pages of it may be on the kernel's lists, for its reclaim; no lock
  * @in_reclaim: the caller may hold any lock: nothing is waited for
- * @vain:    ticks of tries of reclaim in a row that freed nothing; under pressure.c's lock, as:
+ * @scanned: a reclaimer has it give pages; no lock
+ * @vain:    ticks of tries of reclaim in a row that freed nothing; by who has set @scanned, as:
  * @vain_at: jiffies, when the last one was
  * @surrendered: the files are left to the kernel's reclaim, since it was; may be reset under
  *           c->lock alone
  * @surrender_until: jiffies, before which they are not taken back
  * @surrender_slot, @surrender_next: how far folios have been moved
- * @kept:    it has a reference of its own, and lives until it is told to end
+ * @kept:    it has a reference of its own, and lives until it is told to end. No lock
  * @ended:   it goes: @compact is queued no more
  * @touches: pages that were touched, for each CPU
  * @noted:   CPUs whose touches the policy has not been told of; one that noted while it
  *           was told may be missing until its notes are half full
+ * @told:    CPUs whose touches it is being told of
  * @maps:    which pages of maps were touched
  * @drain:   work: tells the policy of them
  * @search:  work: files that are lost get their entries
- * @clean:   work: writes what is dirty
+ * @cleans:  of struct hipec_clean: writes what is dirty; has a lock of its own
  * @compact: work: has tables get shorter
  * @code:    work: lets files go that turned out to be code
  * @tokens:  of memory cgroups, by their ids; has a lock of its own
@@ -240,6 +271,7 @@ struct hipec_cfile {
  */
 struct hipec_cache {
 	struct hipec_container *c;
+	struct srcu_struct *inodes;
 	struct list_head files;
 	u32 moves;
 	struct list_head dirs;
@@ -250,11 +282,10 @@ struct hipec_cache {
 	atomic_t open_before;
 	struct llist_head graves;
 	atomic_t nr_graves;
-	struct work_struct bury;
+	struct delayed_work bury;
 	struct xarray slots;
 	struct mutex slots_lock;
-	u32 next_slot;
-	u32 none_of;
+	u32 next_slot, none_of, nr_taken;
 	struct hipec_cfile *last;
 	struct hipec_folios ahead;
 	struct hipec_folios refused;
@@ -266,9 +297,14 @@ struct hipec_cache {
 	atomic_t owed;
 	struct task_struct *tellers[HIPEC_MAX_TELLERS];
 	bool hurry;
-	u32 tells, tells_seen;
+	struct {
+		unsigned long drain, search, bury;
+	} rest;
+	unsigned long told_at;
+	u32 batch;
+	bool mapped;
 	struct hipec_folios victims;
-	bool urgent;
+	DECLARE_BITMAP(waiting, HIPEC_WAITING_MARKS);
 	struct hipec_evicting own;
 	struct list_head evicting;
 	u32 nr_evicting;
@@ -286,8 +322,13 @@ struct hipec_cache {
 	const struct mem_cgroup *group;
 	long group_files;
 	s32 group_looks;
+	const struct mem_cgroup *payer;
+	bool payer_pays;
+	unsigned long payer_until;
+	const struct mem_cgroup *only;
 	bool on_lists;
 	bool in_reclaim;
+	bool scanned;
 	u32 vain;
 	unsigned long vain_at;
 	bool surrendered;
@@ -297,11 +338,11 @@ struct hipec_cache {
 	bool kept;
 	bool ended;
 	struct hipec_touches __percpu *touches;
-	cpumask_var_t noted;
+	cpumask_var_t noted, told;
 	struct hipec_maps maps;
 	struct delayed_work drain;
 	struct delayed_work search;
-	struct work_struct clean;
+	struct list_head cleans;
 	struct delayed_work compact;
 	struct work_struct code;
 	struct xarray tokens;
@@ -314,10 +355,16 @@ static inline u32 hipec_folio_pages(const struct hipec_vm *vm, u32 h)
 		      HIPEC_FOLIO_ORDER_SHIFT);
 }
 
-extern struct srcu_struct hipec_inodes;
+/* numbers.c */
+u32 hipec_numbers_for(const struct hipec_cache *cache, const struct inode *inode);
+int hipec_numbers_give(struct hipec_cfile *f, bool all);
+void hipec_numbers_take(struct hipec_cfile *f);
+struct hipec_cfile *hipec_numbers_of(struct hipec_cache *cache, u32 pgno);
+
+struct srcu_struct *hipec_table_inodes_of(kuid_t uid);
 
 /*
- * The pages of a file; NULL: its inode goes. Context: in hipec_inodes, or under rcu_read_lock() by
+ * The pages of a file; NULL: its inode goes. Context: in cache->inodes, or under rcu_read_lock() by
  * who does not sleep, or by who has it open.
  */
 static inline struct address_space *hipec_mapping_of(const struct hipec_cfile *f)
@@ -339,7 +386,7 @@ static inline struct hipec_cfile *hipec_cfile_of(struct hipec_cache *cache,
 	struct hipec_cfile *f = cache->last;
 
 	if (unlikely(!f || pgno - f->start >= f->nr))
-		f = cache->last = xa_load(&cache->slots, pgno >> HIPEC_SLOT_SHIFT);
+		f = cache->last = hipec_numbers_of(cache, pgno);
 	return f;
 }
 
@@ -349,10 +396,16 @@ static inline bool hipec_is_victim(const struct hipec_cache *cache, u32 h)
 	return (cache->c->core.vm.page[h].flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM;
 }
 
-/* The slot of page numbers behind those of a file. */
-static inline unsigned long hipec_slot_behind(const struct hipec_cfile *f)
+/* Whether so much could not go that a worker is to write it. Context: expects c->lock. */
+static inline bool hipec_refused_are_many(const struct hipec_cache *cache)
 {
-	return ((u64)f->start + f->nr) >> HIPEC_SLOT_SHIFT;
+	return cache->refused.pages > hipec_core_held(&cache->c->core) / 4;
+}
+
+/* The last slot of a file's page numbers, by which it is found. */
+static inline unsigned long hipec_slot_of(const struct hipec_cfile *f)
+{
+	return (((u64)f->start + f->nr) >> HIPEC_SLOT_SHIFT) - 1;
 }
 
 /* The entry that has page @pgno of a file; 0: none has. Context: expects c->lock. */
@@ -375,7 +428,7 @@ static inline u32 hipec_entry_at(struct hipec_cfile *f, u32 pgno)
  * @page:   whose bit is reset
  * @looked: it was reset before
  *
- * The fault that maps a page sets the bit, its neighbours' as well: the shadow, which is
+ * The fault that maps a page sets the bit, its neighbours' as well: the judge, which is
  * to know what was touched, hears of faults, and of the bit only where it was reset
  * before.
  *
@@ -384,16 +437,12 @@ static inline u32 hipec_entry_at(struct hipec_cfile *f, u32 pgno)
 static inline void hipec_folio_found(struct hipec_page *page, bool looked)
 {
 	page->flags |= HIPEC_FOLIO_LOOKED |
-		       (looked ? HIPEC_REF_ALL : HIPEC_REF_ALL & ~HIPEC_REF_SHADOW)
+		       (looked ? HIPEC_REF_ALL : HIPEC_REF_ALL & ~HIPEC_REF_JUDGE)
 		       << HIPEC_FOLIO_REF_SHIFT;
 }
 
-/*
- * The folio at an index, which may be gone at any time; NULL: there is none. Only its
- * flags and counts may be looked at, and only under rcu_read_lock().
- */
-static inline struct folio *hipec_folio_at(struct address_space *mapping,
-					   pgoff_t idx)
+/* The folio at an index; NULL: there is none. Only its flags and counts are looked at, under RCU. */
+static inline struct folio *hipec_folio_at(struct address_space *mapping, pgoff_t idx)
 {
 	struct folio *folio = xa_load(&mapping->i_pages, idx);
 
@@ -408,21 +457,21 @@ void hipec_lockdep_teach(struct hipec_container *c, struct inode *inode);
 int hipec_dir_init(void);
 void hipec_dir_exit(void);
 int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other);
-bool hipec_dir_release(struct hipec_cache *cache, const struct inode *inode);
+bool hipec_dir_release(struct hipec_cache *cache, struct inode *inode);
 
 /* table.c */
 extern struct mutex hipec_take_lock;
-struct hipec_cfile *hipec_file_find(const struct inode *inode);
-struct hipec_cfile *hipec_file_get(const struct inode *inode);
-void hipec_file_put(struct hipec_cfile *f);
-struct hipec_cfile *hipec_file_marked(struct hipec_cache *cache, unsigned long *slot,
-				      xa_mark_t mark);
-struct inode *hipec_inode_hold(const struct hipec_cfile *f);
-void hipec_inode_put(struct inode *inode);
-void hipec_file_add(struct hipec_cfile *f);
-void hipec_file_remove(struct hipec_cfile *f);
-int hipec_files_init(void);
-void hipec_files_exit(void);
+struct hipec_cfile *hipec_table_find(const struct inode *inode);
+struct hipec_cfile *hipec_table_get(const struct inode *inode);
+void hipec_table_put(struct hipec_cfile *f);
+struct hipec_cfile *hipec_table_marked(struct hipec_cache *cache, unsigned long *slot,
+				       xa_mark_t mark);
+struct inode *hipec_table_hold_inode(const struct hipec_cfile *f);
+void hipec_table_put_inode(struct inode *inode);
+void hipec_table_add(struct hipec_cfile *f);
+void hipec_table_remove(struct hipec_cfile *f);
+int hipec_table_init(void);
+void hipec_table_exit(void);
 
 /* file.c */
 u32 hipec_file_refusal(const struct inode *inode);
@@ -430,6 +479,7 @@ int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file 
 		    struct hipec_take *a);
 int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct file *file);
 bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode);
+void hipec_file_release_all(struct hipec_cache *cache);
 void hipec_file_code(struct work_struct *work);
 void hipec_file_bury(struct hipec_cache *cache);
 void hipec_file_bury_work(struct work_struct *work);
@@ -451,10 +501,11 @@ bool hipec_hooks_has(const struct inode *inode);
 
 /* before.c */
 void hipec_before_hear(struct hipec_cfile *f, struct file *file);
+void hipec_before_hear_later(struct hipec_cfile *f);
 
 /* bits.c */
-bool hipec_folio_young(struct hipec_cache *cache, u32 h, bool reset);
-void hipec_folios_spare(struct hipec_cache *cache);
+bool hipec_bits_young(struct hipec_cache *cache, u32 h, bool reset);
+void hipec_bits_spare(struct hipec_cache *cache);
 
 /* maps.c */
 u32 hipec_maps_touched(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
@@ -465,36 +516,30 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context);
 void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 context);
 
 /* policy.c */
-u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno);
-void hipec_entry_drop(struct hipec_cache *cache, u32 h);
-int hipec_order_at(const struct hipec_cfile *f, pgoff_t idx);
+u32 hipec_cache_find_entry(struct hipec_cache *cache, u32 pgno);
+void hipec_cache_drop_entry(struct hipec_cache *cache, u32 h);
+int hipec_cache_order_at(const struct hipec_cfile *f, pgoff_t idx);
 u32 hipec_cache_bring(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		      u32 order, long left);
 bool hipec_cache_settle_unlocked(struct hipec_cache *cache);
-u32 hipec_cache_give(struct hipec_cache *cache, u32 want);
-void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
-			 enum hipec_touch how);
+u32 hipec_cache_give(struct hipec_cache *cache, struct hipec_payer *payer, u32 want);
+void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_touch how);
 u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno);
 
 /* search.c */
-void hipec_cache_search(struct hipec_cfile *f);
+bool hipec_cache_search(struct hipec_cfile *f, unsigned long *end);
 void hipec_cache_search_lost(struct work_struct *work);
-void hipec_cache_forget(struct hipec_cfile *f);
+bool hipec_cache_forget(struct hipec_cfile *f, unsigned long *end);
 
 /* come.c */
 void hipec_cache_missed(struct hipec_cache *cache, u32 pgno, u32 nr, bool again);
 
-/* numbers.c */
-u32 hipec_numbers_for(const struct hipec_cache *cache, const struct inode *inode);
-int hipec_numbers_give(struct hipec_cfile *f);
-void hipec_numbers_take(struct hipec_cfile *f);
-
 /* budget.c */
 void hipec_cache_account(struct hipec_cache *cache);
-long hipec_pressure_room(const struct hipec_cache *cache);
-bool hipec_pressure_is_short(void);
-long hipec_pressure_left(struct hipec_cache *cache, long room, u32 nr);
-u32 hipec_pressure_limit(const struct hipec_cache *cache, long left);
+long hipec_budget_room(const struct hipec_cache *cache);
+bool hipec_budget_is_short(void);
+long hipec_budget_left(struct hipec_cache *cache, long room, u32 nr);
+u32 hipec_budget_limit(const struct hipec_cache *cache, long left);
 
 /* window.c: a read() of so many bytes goes at once, whatever the budget. */
 #define HIPEC_READ_AT_ONCE (32 << PAGE_SHIFT)
@@ -530,12 +575,13 @@ static inline void hipec_cache_compact_later(struct hipec_cache *cache)
 }
 
 /* mlock.c */
-bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait);
-bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr);
+bool hipec_mlock_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait);
+bool hipec_mlock_unmap(struct address_space *mapping, pgoff_t idx, u32 nr);
 
 /* surrender.c */
 unsigned long hipec_surrender_more(struct hipec_cache *cache);
 void hipec_cache_lose(struct hipec_cfile *f, unsigned long ticks);
+void hipec_cache_search_later(struct hipec_cfile *f, unsigned long ticks);
 void hipec_cache_outgrown(struct hipec_cfile *f);
 void hipec_cache_keep_away(struct hipec_cfile *f);
 void hipec_cache_hand_over(struct hipec_cfile *f);
@@ -545,8 +591,8 @@ void hipec_cache_hand_over(struct hipec_cfile *f);
 
 int hipec_pressure_init(void);
 void hipec_pressure_exit(void);
-void hipec_pressure_join(struct hipec_cache *cache);
-void hipec_pressure_join_owner(struct hipec_cache *cache, struct folio *folio);
+bool hipec_pressure_join(struct hipec_cache *cache);
+bool hipec_pressure_join_owner(struct hipec_cache *cache, struct folio *folio);
 void hipec_pressure_leave(struct hipec_cache *cache);
 
 #endif /* HIPEC_CACHE_CACHE_H */

@@ -17,7 +17,7 @@
  * Before @nr pages get entries. What was refused is tried again as fast as it comes: a pipe gives back
  * what went into it. Context: expects c->lock; the policy has heard of what was before.
  */
-static void begin(struct hipec_cfile *f, u32 nr)
+static void begin_arrival(struct hipec_cfile *f, u32 nr)
 {
 	struct hipec_cache *cache = f->cache;
 
@@ -37,15 +37,15 @@ static void begin(struct hipec_cfile *f, u32 nr)
  * A folio was read. An entry of its page is of a folio that has gone by itself, unless a part of this
  * one was read @again.
  */
-static void come(struct hipec_cfile *f, u32 pgno, u32 order, bool again, long left)
+static void add_folio(struct hipec_cfile *f, u32 pgno, u32 order, bool again, long left)
 {
 	struct hipec_cache *cache = f->cache;
-	u32 h = again ? hipec_cache_entry(f, pgno) : hipec_entry_find(cache, pgno);
+	u32 h = again ? hipec_cache_entry(f, pgno) : hipec_cache_find_entry(cache, pgno);
 
 	if (h && again)
 		return;
 	if (h)
-		hipec_entry_drop(cache, h);
+		hipec_cache_drop_entry(cache, h);
 	hipec_cache_bring(cache, f, pgno, order, left);
 }
 
@@ -66,21 +66,20 @@ void hipec_cache_missed(struct hipec_cache *cache, u32 pgno, u32 nr, bool again)
 
 	if (!f || f->dead)
 		return;
-	begin(f, nr);
-	left = hipec_pressure_left(cache, hipec_pressure_room(cache), nr);
+	begin_arrival(f, nr);
+	left = hipec_budget_left(cache, hipec_budget_room(cache), nr);
 	for (i = 0; nr && idx < f->nr; nr -= min(nr, step), idx += step, i++) {
-		int order = hipec_order_at(f, idx);
+		int order = hipec_cache_order_at(f, idx);
 
 		/* Of what a task that is killed does not tell, a worker looks for the pages. */
-		if (i && !(i % PAGES_AT_ONCE) && hipec_core_pause(&cache->c->core)) {
+		if (i && (!(i % PAGES_AT_ONCE) || unlikely(cache->c->slice)) && hipec_core_pause(&cache->c->core)) {
 			hipec_cache_lose(f, 0);
 			break;
 		}
 		step = order > 0 ? (1u << order) - (idx & ((1u << order) - 1)) : 1;
 		/* It may have gone meanwhile. */
 		if (order >= 0)
-			come(f, f->start + round_down(idx, 1u << order), order, again, left);
+			add_folio(f, f->start + round_down(idx, 1u << order), order, again, left);
 	}
-	if (cache->victims.nr >= HIPEC_MAX_VICTIMS)
-		hipec_victims_evict_locked(cache);
+	hipec_evict_victims_many(cache);
 }

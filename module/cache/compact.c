@@ -46,13 +46,13 @@ static bool drop_one(struct hipec_cache *cache)
 	if (!to || (flags & HIPEC_FOLIO_VICTIM) == HIPEC_FOLIO_VICTIM)
 		return false;
 	if (flags & HIPEC_PAGE_USED) {
-		hipec_page_move(vm, last, to);
+		hipec_compact_move(vm, last, to);
 		cache->moves++;
 		rename_on_list(cache, last, to);
 		if (core->pool)
-			hipec_pool_renamed(core, last, to);
+			hipec_exchange_renamed(core, last, to);
 	}
-	hipec_page_drop_last(vm);
+	hipec_compact_drop_last(vm);
 	return true;
 }
 
@@ -64,19 +64,24 @@ static bool drop_some(struct hipec_cache *cache)
 	u32 i;
 
 	hipec_columns_hold(cache->c);
-	hipec_core_catch_up(core);
-	hipec_victims_evict(cache);
+	hipec_event_slice_begin(cache->c, jiffies + HIPEC_SLICE);
+	hipec_core_catch_up_some(core);
+	hipec_evict_victims(cache);
+	if (hipec_event_slice_end(cache->c) && !cache->ended) {
+		queue_delayed_work(hipec_wq, &cache->compact, HIPEC_REST);
+		return false;
+	}
 	/* A record has the numbers that entries have. */
 	if (core->vm.tracer)
 		return false;
 	if (core->pool) {
-		entered = hipec_pool_lock(core->pool);
-		hipec_pool_forget(core);
+		entered = hipec_exchange_lock(core->pool);
+		hipec_exchange_forget(core);
 	}
 	for (i = 0; i < TOGETHER && drop_one(cache); i++)
 		;
 	if (core->pool)
-		hipec_pool_unlock(core->pool, entered);
+		hipec_exchange_unlock(core->pool, entered);
 	return i == TOGETHER;
 }
 
@@ -88,7 +93,11 @@ void hipec_cache_compact(struct work_struct *work)
 	bool more = true;
 
 	while (more) {
-		mutex_lock(&cache->c->lock);
+		/* Containers of all users share the workers: none waits for an event. */
+		if (!mutex_trylock(&cache->c->lock)) {
+			queue_delayed_work(hipec_wq, &cache->compact, HZ / 10);
+			return;
+		}
 		more = drop_some(cache);
 		if (!more) {
 			hipec_columns_cut(cache->c);

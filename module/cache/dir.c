@@ -14,112 +14,153 @@
  */
 #include <linux/cred.h>
 #include <linux/fsnotify_backend.h>
-#include <linux/hashtable.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "cache.h"
+#include "clean.h"
+#include "put.h"
 
 /**
  * struct hipec_cdir - a directory that is taken
- * @mark:  of fsnotify: it holds the inode
- * @hash:  of all directories, by inode; under dir_lock
+ * @mark:  of fsnotify: it holds the inode, which has one of our group at most
  * @link:  cache->dirs, under dir_lock
- * @cache: whose it is; under dir_lock. NULL: it was let go, or is not found yet
+ * @cache: whose it is; changed under dir_lock, RCU. NULL: it was let go, or is not found yet
  * @gone:  of its own accord, before it was found; under dir_lock
- * @inode: valid while it is taken
  * @uid:   who took it: files of others stay theirs
  * @all:   who took it may have any file
+ * @clean: of its volume, which new files have as well: theirs is not made as they come. Invariant
+ * @put:   it is let go
  */
 struct hipec_cdir {
 	struct fsnotify_mark mark;
-	struct hlist_node hash;
 	struct list_head link;
 	struct hipec_cache *cache;
 	bool gone;
-	struct inode *inode;
 	kuid_t uid;
 	bool all;
+	struct hipec_clean *clean;
+	struct hipec_put put;
 };
 
-static DEFINE_MUTEX(dir_lock);
-static DEFINE_HASHTABLE(dirs, 10);
+/*
+ * Of all containers' directories: nothing is looked for under it, and nobody who has it is preempted. An
+ * event takes it for a new directory alone: while one is handled, no mark of the machine is freed.
+ */
+static DEFINE_SPINLOCK(dir_lock);
 static struct fsnotify_group *group;
 
-/* The container that has @inode; 0: none has. Context: expects dir_lock. */
-static u64 owner_of(const struct inode *inode)
+static struct hipec_cdir *dir_of(struct fsnotify_mark *mark)
 {
-	struct hipec_cdir *d;
+	return container_of(mark, struct hipec_cdir, mark);
+}
 
-	hash_for_each_possible(dirs, d, hash, (unsigned long)inode)
-		if (d->inode == inode)
-			return d->cache->c->id;
-	return 0;
+/* The number of the container that has directory @inode; 0: none has it. Context: any. */
+static u64 owner_of(struct inode *inode)
+{
+	struct fsnotify_mark *mark = fsnotify_find_inode_mark(inode, group);
+	const struct hipec_cache *cache;
+	u64 id;
+
+	if (!mark)
+		return 0;
+	rcu_read_lock();
+	cache = READ_ONCE(dir_of(mark)->cache);
+	id = cache ? cache->c->id : 0;
+	rcu_read_unlock();
+	fsnotify_put_mark(mark);
+	return id;
 }
 
 /* Context: expects dir_lock. */
-static void forget(struct hipec_cdir *d)
+static void forget_dir(struct hipec_cdir *d)
 {
-	hash_del(&d->hash);
+	lockdep_assert_held(&dir_lock);
 	list_del(&d->link);
 	d->cache->nr_dirs--;
-	d->cache = NULL;
+	WRITE_ONCE(d->cache, NULL);
 }
 
-/* Context: expects dir_lock. */
-static void publish(struct hipec_cdir *d, struct hipec_cache *cache)
+/* It is found from now on. Return: false: it goes already. */
+static bool publish_dir(struct hipec_cdir *d, struct hipec_cache *cache)
 {
-	d->cache = cache;
-	hash_add(dirs, &d->hash, (unsigned long)d->inode);
-	list_add_tail(&d->link, &cache->dirs);
-	cache->nr_dirs++;
+	bool done;
+
+	spin_lock(&dir_lock);
+	done = !d->gone;
+	if (done) {
+		WRITE_ONCE(d->cache, cache);
+		list_add_tail(&d->link, &cache->dirs);
+		WRITE_ONCE(cache->nr_dirs, cache->nr_dirs + 1);
+	}
+	spin_unlock(&dir_lock);
+	return done;
 }
 
 /*
  * Watch @inode, which the caller holds, as @like. Return: 0; -EBUSY if it is watched,
- * @other says for whom; -ENOSPC; -ENOMEM.
+ * @other says for whom; -ENOSPC; -EDQUOT; -ENOMEM.
  */
-static int watch(struct hipec_cache *cache, struct inode *inode,
-		 const struct hipec_cdir *like, u64 *other)
+static int watch_inode(struct hipec_cache *cache, struct inode *inode,
+		       const struct hipec_cdir *like, u64 *other)
 {
+	struct hipec_clean *clean;
 	struct mem_cgroup *old;
 	struct hipec_cdir *d;
-	bool done;
 	int ret;
 
+	*other = 0;
 	if (READ_ONCE(cache->nr_dirs) >= HIPEC_MAX_DIRS)
 		return -ENOSPC;
 	/* The container's cgroup pays, not whoever makes a directory. */
 	old = set_active_memcg(cache->c->columns.memcg);
-	d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
+	clean = hipec_clean_get(cache, inode);
+	d = IS_ERR(clean) ? NULL :
+	    kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
 	set_active_memcg(old);
+	if (!d && !IS_ERR(clean))
+		hipec_clean_put(clean);
 	if (!d)
-		return -ENOMEM;
-	d->inode = inode;
+		return PTR_ERR_OR_ZERO(clean) ?: -ENOMEM;
+	d->clean = clean;
 	d->uid = like->uid;
 	d->all = like->all;
 	fsnotify_init_mark(&d->mark, group);
 	d->mark.mask = FS_CREATE | FS_MOVED_TO;
 	ret = fsnotify_add_inode_mark(&d->mark, inode, 0);
-	mutex_lock(&dir_lock);
-	*other = owner_of(inode);
-	done = !ret && !*other && !d->gone;
-	if (done)
-		publish(d, cache);
-	mutex_unlock(&dir_lock);
-	if (done)
+	if (!ret && publish_dir(d, cache))
 		return 0;
 	if (!ret)
 		fsnotify_destroy_mark(&d->mark, group);
+	else
+		*other = owner_of(inode);
+	hipec_clean_put(clean);
 	fsnotify_put_mark(&d->mark);
 	/* It goes already; or one that has just been let go of may have its mark still. */
-	return !ret && !*other ? 0 : ret == -ENOMEM ? ret : -EBUSY;
+	return !ret || ret == -ENOMEM ? ret : -EBUSY;
+}
+
+/*
+ * The cache that has a directory, its container held; NULL: none has it any more. One that ends lets go
+ * of its directories, and waits for a grace period then.
+ */
+static struct hipec_cache *get_cache(const struct hipec_cdir *d)
+{
+	struct hipec_cache *cache;
+
+	rcu_read_lock();
+	cache = READ_ONCE(d->cache);
+	if (cache && !kref_get_unless_zero(&cache->c->ref))
+		cache = NULL;
+	rcu_read_unlock();
+	return cache;
 }
 
 static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 		     struct inode *dir, const struct qstr *name, u32 cookie)
 {
-	struct hipec_cdir *d = container_of(mark, struct hipec_cdir, mark);
+	struct hipec_cdir *d = dir_of(mark);
 	struct hipec_cache *cache;
 	u64 other;
 	int ret = 0;
@@ -127,16 +168,11 @@ static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 	if (!inode || !(mask & (FS_CREATE | FS_MOVED_TO)) ||
 	    (!d->all && !uid_eq(inode->i_uid, d->uid)))
 		return 0;
-	/* While it has a container, that lets go of it before it ends. */
-	mutex_lock(&dir_lock);
-	cache = d->cache;
-	if (cache && !kref_get_unless_zero(&cache->c->ref))
-		cache = NULL;
-	mutex_unlock(&dir_lock);
+	cache = get_cache(d);
 	if (!cache)
 		return 0;
 	if (S_ISDIR(inode->i_mode))
-		watch(cache, inode, d, &other);
+		watch_inode(cache, inode, d, &other);
 	else if (S_ISREG(inode->i_mode))
 		ret = hipec_file_take_new(cache, inode, NULL);
 	if (ret == -ENOSPC || ret == -EDQUOT)
@@ -149,22 +185,25 @@ static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 /* The inode goes, or hipec_dir_release() was called. */
 static void dir_goes(struct fsnotify_mark *mark, struct fsnotify_group *g)
 {
-	struct hipec_cdir *d = container_of(mark, struct hipec_cdir, mark);
+	struct hipec_cdir *d = dir_of(mark);
 	bool ours;
 
-	mutex_lock(&dir_lock);
+	spin_lock(&dir_lock);
 	ours = d->cache;
 	d->gone = true;
-	if (ours)
-		forget(d);
-	mutex_unlock(&dir_lock);
+	/* The cache does not end before both are done. */
+	if (ours) {
+		forget_dir(d);
+		hipec_clean_put(d->clean);
+	}
+	spin_unlock(&dir_lock);
 	if (ours)
 		fsnotify_put_mark(mark);
 }
 
 static void dir_free(struct fsnotify_mark *mark)
 {
-	kfree(container_of(mark, struct hipec_cdir, mark));
+	kfree(dir_of(mark));
 }
 
 static const struct fsnotify_ops dir_ops = {
@@ -189,7 +228,26 @@ int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other)
 		.uid = current_fsuid(), .all = capable(CAP_FOWNER),
 	};
 
-	return watch(cache, inode, &like, other);
+	return watch_inode(cache, inode, &like, other);
+}
+
+/* Let go of @inode, or of one; its mark is the caller's. Return: NULL: there is none. */
+static struct hipec_cdir *forget_one(struct hipec_cache *cache, struct inode *inode)
+{
+	struct fsnotify_mark *mark = inode ? fsnotify_find_inode_mark(inode, group) : NULL;
+	struct hipec_cdir *d;
+
+	spin_lock(&dir_lock);
+	d = mark ? dir_of(mark) :
+	    inode ? NULL : list_first_entry_or_null(&cache->dirs, struct hipec_cdir, link);
+	if (d && d->cache == cache)
+		forget_dir(d);
+	else
+		d = NULL;
+	spin_unlock(&dir_lock);
+	if (mark)
+		fsnotify_put_mark(mark);	/* not the last reference, if it is returned */
+	return d;
 }
 
 /**
@@ -200,27 +258,20 @@ int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other)
  * Context: process context, sleeps; expects no lock of ours.
  * Return: whether there was one.
  */
-bool hipec_dir_release(struct hipec_cache *cache, const struct inode *inode)
+bool hipec_dir_release(struct hipec_cache *cache, struct inode *inode)
 {
-	struct hipec_cdir *d, *found;
+	struct hipec_clean *clean;
+	struct hipec_cdir *d;
 	bool any = false;
 
-	do {
-		found = NULL;
-		mutex_lock(&dir_lock);
-		list_for_each_entry(d, &cache->dirs, link)
-			if (!inode || d->inode == inode) {
-				found = d;
-				forget(d);
-				break;
-			}
-		mutex_unlock(&dir_lock);
-		if (!found)
-			break;
+	while ((!any || !inode) && (d = forget_one(cache, inode))) {
 		any = true;
-		fsnotify_destroy_mark(&found->mark, group);
-		fsnotify_put_mark(&found->mark);
-	} while (!inode);
+		fsnotify_destroy_mark(&d->mark, group);
+		d->put.mark = &d->mark;
+		clean = d->clean;
+		hipec_put_inode(&d->put, clean->volume);
+		hipec_clean_put(clean);
+	}
 	return any;
 }
 

@@ -6,13 +6,14 @@
  * written can be lost here: it is what any POSIX_FADV_DONTNEED does.
  *
  * Interface:
- * hipec_folios_add(), _del()   an entry is put on a list, or taken off
- * hipec_victim_add()           an entry is to be evicted
- * hipec_victims_wait()         whether they may stay a while
- * hipec_victims_evict(), _locked()  evict them
- * hipec_victims_evict_unlocked(), _finish()  and have others go on meanwhile
- * hipec_victim_finish()        one that somebody wants to know of
- * hipec_stay_of()              what keeps a folio
+ * hipec_evict_list_add(), _list_del()  an entry is put on a list, or taken off
+ * hipec_evict_add_victim()       an entry is to be evicted
+ * hipec_evict_wait(), _most()  whether they may stay a while, and how many
+ * hipec_evict_victims(), _locked(), _many()  evict them
+ * hipec_evict_victims_unlocked(), _finish()  and have others go on meanwhile
+ * hipec_evict_finish_victim()  one that somebody wants to know of
+ * hipec_evict_victim_missed()  one that is wanted
+ * hipec_evict_stay_of()        what keeps a folio
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -22,8 +23,11 @@
 
 #include "cache.h"
 
-/* Mapped victims that wait are at most one of so many pages of the budget. */
+/* Victims that wait are at most one of so many pages of the budget. */
 #define WAITING_PART 64
+
+/* So many go, whatever is noted. */
+#define MANY_VICTIMS (4 * HIPEC_MAX_VICTIMS)
 
 static struct hipec_folios *list_of(struct hipec_cache *cache, u16 flags)
 {
@@ -33,14 +37,14 @@ static struct hipec_folios *list_of(struct hipec_cache *cache, u16 flags)
 }
 
 /* Pages of an entry with these flags. */
-static __always_inline u32 pages_of(u16 flags)
+static __always_inline u32 pages_of_flags(u16 flags)
 {
 	return 1u << ((flags & HIPEC_FOLIO_ORDER) >> HIPEC_FOLIO_ORDER_SHIFT);
 }
 
 /* Entry @h, with so many pages, is the last on a list. */
-static __always_inline void append(struct hipec_folios *list, struct hipec_links *links, u32 h,
-				   u32 pages)
+static __always_inline void list_append(struct hipec_folios *list, struct hipec_links *links, u32 h,
+					u32 pages)
 {
 	u32 tail = list->tail;
 
@@ -55,23 +59,23 @@ static __always_inline void append(struct hipec_folios *list, struct hipec_links
 }
 
 /**
- * hipec_folios_add() - put an entry on a list
+ * hipec_evict_list_add() - put an entry on a list
  * @cache: cache
  * @flags: HIPEC_FOLIO_AHEAD, _REFUSED or _VICTIM: the list
  * @h:     entry with a folio, on none of them
  *
  * Context: expects c->lock.
  */
-void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h)
+void hipec_evict_list_add(struct hipec_cache *cache, u16 flags, u32 h)
 {
 	struct hipec_page *page = &cache->c->core.vm.page[h];
 
 	page->flags |= flags;
-	append(list_of(cache, flags), cache->c->links, h, pages_of(page->flags));
+	list_append(list_of(cache, flags), cache->c->links, h, pages_of_flags(page->flags));
 }
 
 /* Take an entry off its list, if any. Context: expects c->lock. */
-void hipec_folios_del(struct hipec_cache *cache, u32 h)
+void hipec_evict_list_del(struct hipec_cache *cache, u32 h)
 {
 	u16 flags = cache->c->core.vm.page[h].flags & HIPEC_FOLIO_VICTIM;
 	struct hipec_folios *list = list_of(cache, flags);
@@ -92,69 +96,51 @@ void hipec_folios_del(struct hipec_cache *cache, u32 h)
 	list->pages -= hipec_folio_pages(&cache->c->core.vm, h);
 }
 
-/* Whether page tables have to be changed before an entry's folio can go. */
-static noinline bool is_mapped(struct hipec_cache *cache, u32 h)
+/* Marks of victims that wait, which are found without the lock. */
+static void mark_waiting(struct hipec_cache *cache, u32 pgno, u32 pages)
 {
-	u32 pgno = cache->c->core.vm.page[h].pgno;
-	struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
-	struct address_space *mapping;
-	struct folio *folio = NULL;
-	bool mapped;
-
-	rcu_read_lock();
-	mapping = hipec_mapping_of(f);
-	if (mapping && mapping_mapped(mapping))
-		folio = hipec_folio_at(mapping, pgno - f->start);
-	mapped = folio && folio_mapped(folio);
-	rcu_read_unlock();
-	return mapped;
+	for (; pages; pages--, pgno++)
+		__set_bit(pgno % HIPEC_WAITING_MARKS, cache->waiting);
 }
 
 /**
- * hipec_victim_add() - an entry's folio is to be evicted
+ * hipec_evict_add_victim() - an entry's folio is to be evicted
  * @cache: cache
  * @h:     entry with a folio, on no list; it is no longer counted as held
  * @live:  it was live
  *
- * Context: expects c->lock; hipec_victims_evict() is owed.
+ * Context: expects c->lock; hipec_evict_victims() is owed.
  */
-void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live)
+void hipec_evict_add_victim(struct hipec_cache *cache, u32 h, bool live)
 {
 	struct hipec_page *page = &cache->c->core.vm.page[h];
-	u32 pages = pages_of(page->flags);
+	u32 pages = pages_of_flags(page->flags);
 
-	/* The shadow asks once more. */
+	/* The judge asks once more. */
 	page->flags = (page->flags & (~(HIPEC_FOLIO_REF | HIPEC_FOLIO_AROUND) |
-				      HIPEC_REF_SHADOW << HIPEC_FOLIO_REF_SHIFT)) |
+				      HIPEC_REF_JUDGE << HIPEC_FOLIO_REF_SHIFT)) |
 		      (live ? HIPEC_FOLIO_PENDING : 0) | HIPEC_FOLIO_VICTIM;
-	append(&cache->victims, cache->c->links, h, pages);
+	list_append(&cache->victims, cache->c->links, h, pages);
+	mark_waiting(cache, page->pgno, pages);
 	cache->held -= pages;
-	if (!cache->urgent)
-		cache->urgent = !is_mapped(cache, h);
 }
 
-static bool goes_before(const struct hipec_victim *a,
-			const struct hipec_victim *b)
+/* Handles, with their page numbers above them, in order. They are few. */
+static void sort_keys(u64 *key, u32 nr)
 {
-	return a->f->start + a->idx < b->f->start + b->idx;
-}
-
-/* They are few. */
-static void sort_victims(struct hipec_evicting *e)
-{
-	struct hipec_victim v;
 	u32 i, j;
+	u64 k;
 
-	for (i = 1; i < e->nr; i++) {
-		v = e->victim[i];
-		for (j = i; j && goes_before(&v, &e->victim[j - 1]); j--)
-			e->victim[j] = e->victim[j - 1];
-		e->victim[j] = v;
+	for (i = 1; i < nr; i++) {
+		k = key[i];
+		for (j = i; j && k < key[j - 1]; j--)
+			key[j] = key[j - 1];
+		key[j] = k;
 	}
 }
 
 /* What keeps page @idx of a file in the page cache. Context: any. */
-enum hipec_stay hipec_stay_of(const struct hipec_cfile *f, u32 idx)
+enum hipec_stay hipec_evict_stay_of(const struct hipec_cfile *f, u32 idx)
 {
 	struct address_space *mapping;
 	enum hipec_stay stay = HIPEC_STAY_BUSY;
@@ -186,10 +172,10 @@ static bool unmap_run(const struct hipec_victim *v, u32 nr)
 	u32 i, from = 0, to = 0;
 
 	for (i = 0; i < nr; i++) {
-		if (hipec_stay_of(v->f, v[i].idx) != HIPEC_STAY_MAPPED)
+		if (hipec_evict_stay_of(v->f, v[i].idx) != HIPEC_STAY_MAPPED)
 			continue;
 		if (from != to && v[i].idx != to) {
-			locked |= !hipec_unmap(mapping, from, to - from);
+			locked |= !hipec_mlock_unmap(mapping, from, to - from);
 			from = to;
 		}
 		if (from == to)
@@ -197,14 +183,14 @@ static bool unmap_run(const struct hipec_victim *v, u32 nr)
 		to = v[i].idx + v[i].nr;
 	}
 	if (from != to)
-		locked |= !hipec_unmap(mapping, from, to - from);
+		locked |= !hipec_mlock_unmap(mapping, from, to - from);
 	return !locked;
 }
 
 static bool any_busy(const struct hipec_victim *v, u32 nr)
 {
 	for (; nr; nr--, v++)
-		if (hipec_stay_of(v->f, v->idx) == HIPEC_STAY_BUSY)
+		if (hipec_evict_stay_of(v->f, v->idx) == HIPEC_STAY_BUSY)
 			return true;
 	return false;
 }
@@ -235,7 +221,7 @@ static bool evict_mapped(const struct hipec_victim *v, u32 nr, bool wait)
 	struct address_space *mapping = v->f->inode->i_mapping;
 	u32 pages = v[nr - 1].idx + v[nr - 1].nr - v->idx, i;
 
-	if (hipec_locked(mapping, v->idx, pages, wait)) {
+	if (hipec_mlock_locked(mapping, v->idx, pages, wait)) {
 		for (i = 0; nr > 1 && i < nr; i++)
 			evict_mapped(&v[i], 1, wait);
 		return false;
@@ -252,18 +238,18 @@ static bool evict_mapped(const struct hipec_victim *v, u32 nr, bool wait)
  */
 static bool evict_run(struct hipec_victim *v, u32 nr, bool wait)
 {
-	int idx = srcu_read_lock(&hipec_inodes);
+	int idx = srcu_read_lock(v->f->cache->inodes);
 	struct address_space *mapping = hipec_mapping_of(v->f);
 	bool gone = false;
 
 	if (mapping)
 		gone = mapping_mapped(mapping) ? evict_mapped(v, nr, wait) : invalidate_run(v, nr);
-	srcu_read_unlock(&hipec_inodes, idx);
+	srcu_read_unlock(v->f->cache->inodes, idx);
 	return gone;
 }
 
 /* Evict them all. Needs no lock, if their files are in use. */
-static void evict_all(struct hipec_evicting *e, bool wait)
+static void evict_victims(struct hipec_evicting *e, bool wait)
 {
 	struct hipec_victim *v = e->victim;
 	u32 i, first = 0;
@@ -287,9 +273,9 @@ static void finish_one(struct hipec_cache *cache, struct hipec_victim *v, bool g
 
 	*flags &= ~(HIPEC_FOLIO_PENDING | HIPEC_FOLIO_REF | HIPEC_FOLIO_LOOKED |
 		    HIPEC_FOLIO_VICTIM);
-	if (!gone && hipec_stay_of(v->f, v->idx) != HIPEC_STAY_GONE) {
+	if (!gone && hipec_evict_stay_of(v->f, v->idx) != HIPEC_STAY_GONE) {
 		cache->held += v->nr;
-		hipec_folios_add(cache, HIPEC_FOLIO_REFUSED, v->h);
+		hipec_evict_list_add(cache, HIPEC_FOLIO_REFUSED, v->h);
 		if (pending)
 			hipec_core_put_aside(core);
 		else
@@ -305,7 +291,7 @@ static void finish_one(struct hipec_cache *cache, struct hipec_victim *v, bool g
 	v->h = 0;
 }
 
-static void finish(struct hipec_cache *cache, struct hipec_evicting *e)
+static void finish_victims(struct hipec_cache *cache, struct hipec_evicting *e)
 {
 	u32 i;
 
@@ -313,6 +299,17 @@ static void finish(struct hipec_cache *cache, struct hipec_evicting *e)
 		if (e->victim[i].h)
 			finish_one(cache, &e->victim[i], e->victim[i].gone);
 	hipec_cache_account(cache);
+}
+
+/* The victim that is entry @h. */
+static struct hipec_victim victim_of(struct hipec_cache *cache, u32 h)
+{
+	const struct hipec_page *page = &cache->c->core.vm.page[h];
+	struct hipec_cfile *f = hipec_cfile_of(cache, page->pgno);
+
+	return (struct hipec_victim){
+		.f = f, .idx = page->pgno - f->start, .h = h, .nr = pages_of_flags(page->flags),
+	};
 }
 
 /*
@@ -325,61 +322,65 @@ static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e, bo
 {
 	struct hipec_links *links = cache->c->links;
 	struct hipec_page *page = cache->c->core.vm.page;
-	bool all = cache->victims.nr <= HIPEC_MAX_VICTIMS, sorted = true;
+	bool all = cache->victims.nr <= HIPEC_MAX_VICTIMS;
 	struct hipec_folios kept = { 0 };
-	u32 last = 0, h, next;
+	u64 key[HIPEC_MAX_VICTIMS];
+	u32 h, next, i;
 
 	e->nr = e->pages = 0;
 	for (h = cache->victims.head; h && e->nr < HIPEC_MAX_VICTIMS; h = next) {
-		u32 pgno = page[h].pgno, pages = pages_of(page[h].flags);
-		struct hipec_cfile *f = hipec_cfile_of(cache, pgno);
+		u32 pgno = page[h].pgno, pages = pages_of_flags(page[h].flags);
 
 		next = links[h].next;
 		if (spare && unlikely(hipec_touch_last(cache, pgno, pages))) {
 			if (all)
-				append(&kept, links, h, pages);
+				list_append(&kept, links, h, pages);
 			continue;
 		}
-		e->victim[e->nr++] = (struct hipec_victim){
-			.f = f, .idx = pgno - f->start, .h = h, .nr = pages,
-		};
+		key[e->nr++] = (u64)pgno << 32 | h;
 		e->pages += pages;
-		sorted &= pgno >= last;
-		last = pgno;
 		if (all)
 			continue;
-		hipec_folios_del(cache, h);
+		hipec_evict_list_del(cache, h);
 		page[h].flags |= HIPEC_FOLIO_VICTIM;
 	}
-	if (all)
+	if (all) {
 		cache->victims = kept;
-	cache->urgent = cache->urgent && cache->victims.nr;
-	if (!sorted)
-		sort_victims(e);
+		bitmap_zero(cache->waiting, HIPEC_WAITING_MARKS);
+		for (h = kept.head; h; h = links[h].next)
+			mark_waiting(cache, page[h].pgno, pages_of_flags(page[h].flags));
+	}
+	sort_keys(key, e->nr);
+	for (i = 0; i < e->nr; i++)
+		e->victim[i] = victim_of(cache, key[i]);
 	return e->nr;
 }
 
 /**
- * hipec_victims_wait() - whether victims are to wait for others
+ * hipec_evict_most() - pages that a cache may have beyond its budget, as several go together
  * @cache: cache
  *
- * A flush of the TLB takes as long for many as for one, so those that are mapped wait
- * until they are many: a part of the budget, which they exceed, as they are not held any
- * more. A container that shares frames has neighbours that count on those that are free.
+ * To evict many costs little more than one, whose page tables, lists and locks are the same: so
+ * victims wait until they are many, and misses to be told of. A container that shares frames has
+ * neighbours that count on those that are free.
  *
  * Context: expects c->lock.
  */
-bool hipec_victims_wait(const struct hipec_cache *cache)
+u32 hipec_evict_most(const struct hipec_cache *cache)
 {
 	const struct hipec_core *core = &cache->c->core;
-	u32 most = min_t(u32, HIPEC_MAX_VICTIMS, hipec_core_held(core) / WAITING_PART);
 
-	return !cache->victims.nr ||
-	       (!cache->urgent && cache->victims.nr < most && !core->pool);
+	return core->pool ? 0 : min_t(u32, HIPEC_MAX_VICTIMS, hipec_core_held(core) / WAITING_PART);
+}
+
+/* Whether victims are to wait for others. Context: expects c->lock. */
+bool hipec_evict_wait(const struct hipec_cache *cache)
+{
+	return !cache->victims.nr || cache->victims.nr < hipec_evict_most(cache);
 }
 
 /**
- * hipec_victims_evict() - evict the victims
+ * hipec_evict_victims() - evict the victims
  * @cache: cache
  *
  * Those that cannot go are on the list of refused ones then, and held.
@@ -387,12 +388,12 @@ bool hipec_victims_wait(const struct hipec_cache *cache)
  * Context: expects c->lock, and not from within an event; may sleep, but waits for no
  * lock of a folio.
  */
-void hipec_victims_evict(struct hipec_cache *cache)
+void hipec_evict_victims(struct hipec_cache *cache)
 {
 	lockdep_assert_held(&cache->c->lock);
 	while (take_victims(cache, &cache->own, false)) {
-		evict_all(&cache->own, !cache->in_reclaim);
-		finish(cache, &cache->own);
+		evict_victims(&cache->own, !cache->in_reclaim);
+		finish_victims(cache, &cache->own);
 	}
 }
 
@@ -412,7 +413,7 @@ static void put_files(const struct hipec_evicting *e)
 
 	for (i = 0; i < e->nr; i++)
 		if (!i || e->victim[i].f != e->victim[i - 1].f)
-			hipec_file_put(e->victim[i].f);
+			hipec_table_put(e->victim[i].f);
 }
 
 /* Victims that a task has evicted without the lock. Context: expects c->lock. */
@@ -420,12 +421,12 @@ static void finish_unlocked(struct hipec_cache *cache, struct hipec_evicting *e)
 {
 	cache->nr_evicting -= e->pages;
 	list_del(&e->link);
-	finish(cache, e);
+	finish_victims(cache, e);
 	put_files(e);
 }
 
 /* Those of tasks that did not get the lock again. Context: expects c->lock; may sleep. */
-void hipec_victims_finish(struct hipec_cache *cache)
+void hipec_evict_finish(struct hipec_cache *cache)
 {
 	struct hipec_evicting *e, *next;
 
@@ -436,23 +437,33 @@ void hipec_victims_finish(struct hipec_cache *cache)
 	}
 }
 
-/* hipec_victims_evict(), but for pages that an instruction may be at. Context: likewise. */
-void hipec_victims_evict_locked(struct hipec_cache *cache)
+/* hipec_evict_victims(), but for pages that an instruction may be at. Context: likewise. */
+void hipec_evict_victims_locked(struct hipec_cache *cache)
 {
 	while (take_victims(cache, &cache->own, true)) {
-		evict_all(&cache->own, true);
-		finish(cache, &cache->own);
+		evict_victims(&cache->own, true);
+		finish_victims(cache, &cache->own);
 	}
 }
 
+/*
+ * The same, if they are many, while the policy is told: of a victim's page a touch may be noted that
+ * it has not heard of, and is a miss then, but for one that is not there. Context: likewise.
+ */
+void hipec_evict_victims_many(struct hipec_cache *cache)
+{
+	if (cache->victims.nr >= (cache->c->core.pool ? HIPEC_MAX_VICTIMS : MANY_VICTIMS))
+		hipec_evict_victims_locked(cache);
+}
+
 /**
- * hipec_victims_evict_unlocked() - evict the victims, and drop the lock meanwhile
+ * hipec_evict_victims_unlocked() - evict the victims, and drop the lock meanwhile
  * @cache: cache; the caller uses one of its files
  *
  * What takes longest in a miss is to evict, and others need not wait for that. Their
  * entries are nobody's in between: whoever finds one finishes it. The page of the last
  * fault on this CPU stays a victim until the next miss, and so may those that are mapped,
- * for longer (hipec_victims_wait()).
+ * for longer (hipec_evict_wait()).
  *
  * The caller may have pages locked that others want: where somebody else has the lock behind
  * that, what was evicted is left to the next one who gets it.
@@ -461,17 +472,17 @@ void hipec_victims_evict_locked(struct hipec_cache *cache)
  * be another when it returns.
  * Return: whether the caller has the lock.
  */
-bool hipec_victims_evict_unlocked(struct hipec_cache *cache)
+bool hipec_evict_victims_unlocked(struct hipec_cache *cache)
 {
 	struct hipec_container *c = cache->c;
 	u64 context = c->core.context;
 	struct hipec_evicting *e;
 
-	if (hipec_victims_wait(cache))
+	if (hipec_evict_wait(cache))
 		return true;
 	e = list_first_entry_or_null(&cache->spare, struct hipec_evicting, link);
 	if (!e) {
-		hipec_victims_evict_locked(cache);
+		hipec_evict_victims_locked(cache);
 		return true;
 	}
 	list_del(&e->link);
@@ -481,7 +492,7 @@ bool hipec_victims_evict_unlocked(struct hipec_cache *cache)
 		cache->nr_evicting += e->pages;
 		c->core.context = 0;
 		mutex_unlock(&c->lock);
-		evict_all(e, true);
+		evict_victims(e, true);
 		if (!mutex_trylock(&c->lock)) {
 			llist_add(&e->done, &cache->done);
 			hipec_touch_later(cache);
@@ -494,8 +505,21 @@ bool hipec_victims_evict_unlocked(struct hipec_cache *cache)
 	return true;
 }
 
+/* The victim that a task evicts now; NULL: entry @h waits. */
+static struct hipec_victim *find_evicting(struct hipec_cache *cache, u32 h)
+{
+	struct hipec_evicting *e;
+	u32 i;
+
+	list_for_each_entry(e, &cache->evicting, link)
+		for (i = 0; i < e->nr; i++)
+			if (e->victim[i].h == h)
+				return &e->victim[i];
+	return NULL;
+}
+
 /**
- * hipec_victim_finish() - an entry is a victim no more
+ * hipec_evict_finish_victim() - an entry is a victim no more
  * @cache: cache
  * @h:     victim
  *
@@ -505,17 +529,34 @@ bool hipec_victims_evict_unlocked(struct hipec_cache *cache)
  *
  * Context: expects c->lock, and not from within an event; may sleep.
  */
-void hipec_victim_finish(struct hipec_cache *cache, u32 h)
+void hipec_evict_finish_victim(struct hipec_cache *cache, u32 h)
 {
-	struct hipec_evicting *e;
-	u32 i;
+	struct hipec_victim *v = find_evicting(cache, h);
 
-	list_for_each_entry(e, &cache->evicting, link)
-		for (i = 0; i < e->nr; i++)
-			if (e->victim[i].h == h) {
-				finish_one(cache, &e->victim[i], false);
-				hipec_cache_account(cache);
-				return;
-			}
-	hipec_victims_evict(cache);
+	if (v) {
+		finish_one(cache, v, false);
+		hipec_cache_account(cache);
+	} else {
+		hipec_evict_victims(cache);
+	}
+}
+
+/**
+ * hipec_evict_victim_missed() - a victim's page is wanted, before it was evicted
+ * @cache: cache
+ * @h:     victim
+ *
+ * To its policy it has gone when it was given up, and comes again, though nothing is read: when
+ * victims are evicted has no say in what policies decide. One that a task evicts now may have gone.
+ *
+ * Context: expects c->lock, and not from within an event.
+ */
+void hipec_evict_victim_missed(struct hipec_cache *cache, u32 h)
+{
+	struct hipec_victim *now = find_evicting(cache, h), waiting = victim_of(cache, h);
+
+	if (!now)
+		hipec_evict_list_del(cache, h);
+	finish_one(cache, now ?: &waiting, !now);
+	hipec_cache_account(cache);
 }

@@ -9,7 +9,6 @@
 struct address_space;
 struct hipec_cache;
 struct hipec_cfile;
-struct work_struct;
 
 /* Folios that are evicted together; tasks that do so at the same time, without the lock. */
 #define HIPEC_MAX_VICTIMS 32
@@ -57,20 +56,22 @@ enum hipec_stay {
 };
 
 /* evict.c */
-void hipec_folios_add(struct hipec_cache *cache, u16 flags, u32 h);
-void hipec_folios_del(struct hipec_cache *cache, u32 h);
-void hipec_victim_add(struct hipec_cache *cache, u32 h, bool live);
-bool hipec_victims_wait(const struct hipec_cache *cache);
-void hipec_victims_evict(struct hipec_cache *cache);
-void hipec_victims_evict_locked(struct hipec_cache *cache);
-bool hipec_victims_evict_unlocked(struct hipec_cache *cache);
-void hipec_victims_finish(struct hipec_cache *cache);
-void hipec_victim_finish(struct hipec_cache *cache, u32 h);
-enum hipec_stay hipec_stay_of(const struct hipec_cfile *f, u32 idx);
+void hipec_evict_list_add(struct hipec_cache *cache, u16 flags, u32 h);
+void hipec_evict_list_del(struct hipec_cache *cache, u32 h);
+void hipec_evict_add_victim(struct hipec_cache *cache, u32 h, bool live);
+u32 hipec_evict_most(const struct hipec_cache *cache);
+bool hipec_evict_wait(const struct hipec_cache *cache);
+void hipec_evict_victims(struct hipec_cache *cache);
+void hipec_evict_victims_locked(struct hipec_cache *cache);
+void hipec_evict_victims_many(struct hipec_cache *cache);
+bool hipec_evict_victims_unlocked(struct hipec_cache *cache);
+void hipec_evict_finish(struct hipec_cache *cache);
+void hipec_evict_finish_victim(struct hipec_cache *cache, u32 h);
+void hipec_evict_victim_missed(struct hipec_cache *cache, u32 h);
+enum hipec_stay hipec_evict_stay_of(const struct hipec_cfile *f, u32 idx);
 
 /* refused.c */
 void hipec_refused_retry(struct hipec_cache *cache, u32 most);
-void hipec_refused_clean(struct work_struct *work);
-void hipec_evictable_again(struct address_space *mapping);
+void hipec_refused_evictable(struct address_space *mapping);
 
 #endif /* HIPEC_CACHE_EVICT_H */

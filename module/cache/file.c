@@ -25,18 +25,23 @@
 #include <linux/wait_bit.h>
 
 #include "cache.h"
+#include "clean.h"
+#include "put.h"
 
 /* Holds an inode for a file that is taken; lives on for a while after it. */
 struct hipec_mark {
 	struct fsnotify_mark mark;
 	struct hipec_cfile *f;	/* under take_lock; NULL: it was let go, or is not found yet */
+	struct srcu_struct *inodes;	/* is waited for before the inode goes */
 	bool gone;		/* under take_lock: of its own accord, before it was found */
+	bool waited;		/* who has let the file go has */
+	struct hipec_put put;	/* with the inode, by who lets the file go */
 };
 
 static struct fsnotify_group *group;
 
 /*
- * Nobody finds a file any more. Context: expects take_lock. hipec_inodes is to be waited for before
+ * Nobody finds a file any more. Context: expects take_lock. cache->inodes is to be waited for before
  * its inode goes, and bury_soon() is owed.
  */
 static void let_go(struct hipec_cfile *f)
@@ -45,7 +50,7 @@ static void let_go(struct hipec_cfile *f)
 
 	lockdep_assert_held(&hipec_take_lock);
 	hipec_hooks_restore(f->inode);
-	hipec_file_remove(f);
+	hipec_table_remove(f);
 	list_del_rcu(&f->link);
 	WRITE_ONCE(c->nr_regions, c->nr_regions - 1);
 	WRITE_ONCE(f->dead, true);
@@ -69,53 +74,63 @@ static void bury_soon(struct hipec_cfile *f)
 	/* Somebody else may bury it, and its container end behind a grace period. */
 	rcu_read_lock();
 	add_grave(f);
-	queue_work(hipec_wq, &cache->bury);
+	queue_delayed_work(hipec_wq, &cache->bury, 0);
 	rcu_read_unlock();
 }
 
-/* Nothing is left of a file. */
-static void bury(struct hipec_cfile *f)
+/* Nothing is left of a file; @end: as hipec_cache_forget(). Return: false: a worker goes on later. */
+static bool bury_file(struct hipec_cfile *f, unsigned long *end)
 {
 	struct hipec_cache *cache = f->cache;
 
-	hipec_cache_forget(f);
-	mutex_lock(&cache->c->lock);
-	cache->c->core.counters.outgrown -= f->outgrown;
-	WRITE_ONCE(f->outgrown, false);
-	cache->last = NULL;
-	hipec_maps_forget(cache);
-	hipec_numbers_take(f);
-	mutex_unlock(&cache->c->lock);
+	if (!hipec_cache_forget(f, end))
+		return false;
 	smp_store_release(&f->buried, true);
+	smp_mb();	/* before it is looked for who waits */
 	wake_up_var(&f->buried);
 	if (atomic_dec_and_test(&cache->nr_graves))
 		wake_up_var(&cache->nr_graves);
-	hipec_file_put(f);
-}
-
-/* Nothing is left of files that were let go. Context: process context, sleeps. */
-void hipec_file_bury(struct hipec_cache *cache)
-{
-	struct hipec_cfile *f, *next;
-
-	llist_for_each_entry_safe(f, next, llist_del_all(&cache->graves), grave)
-		bury(f);
-}
-
-/* Work: likewise. */
-void hipec_file_bury_work(struct work_struct *work)
-{
-	hipec_file_bury(container_of(work, struct hipec_cache, bury));
-}
-
-static void drop_mark(struct hipec_mark *mark)
-{
-	fsnotify_destroy_mark(&mark->mark, group);
-	fsnotify_put_mark(&mark->mark);
+	hipec_table_put(f);
+	return true;
 }
 
 /*
- * The inode goes, or drop_mark() was called. Whoever unlinks it has the directory locked: nothing is
+ * Nothing is left of files that were let go. A worker, for which the policy hears of each page, does it
+ * in slices. Context: process context, sleeps.
+ */
+void hipec_file_bury(struct hipec_cache *cache)
+{
+	unsigned long end = 0;
+	struct hipec_cfile *f, *next;
+	bool over = false;
+
+	llist_for_each_entry_safe(f, next, llist_del_all(&cache->graves), grave) {
+		over = over || !bury_file(f, &end);
+		if (over)
+			llist_add(&f->grave, &cache->graves);
+	}
+	if (over)
+		queue_delayed_work(hipec_wq, &cache->bury,
+				   hipec_rest_behind(cache->c, end, &cache->rest.bury));
+}
+
+/* Work: likewise. A container that ends is waited for, and its policy hears of nothing. */
+void hipec_file_bury_work(struct work_struct *work)
+{
+	struct hipec_cache *cache = container_of(to_delayed_work(work), struct hipec_cache, bury);
+	unsigned long rest = hipec_rest_left(&cache->rest.bury);
+
+	/* Nor are many graves looked at in vain. */
+	if (!rest && mutex_is_locked(&cache->c->lock))
+		rest = 1;
+	if (rest && !READ_ONCE(cache->c->dying))
+		queue_delayed_work(hipec_wq, &cache->bury, rest);
+	else
+		hipec_file_bury(cache);
+}
+
+/*
+ * The inode goes, or the mark was destroyed. Whoever unlinks it has the directory locked: nothing is
  * waited for but those who look at the inode just now.
  */
 static void mark_goes(struct fsnotify_mark *m, struct fsnotify_group *g)
@@ -129,9 +144,11 @@ static void mark_goes(struct fsnotify_mark *m, struct fsnotify_group *g)
 	if (f)
 		let_go(f);
 	mutex_unlock(&hipec_take_lock);
+	/* Somebody else may have let it go just now. */
+	if (!READ_ONCE(mark->waited))
+		synchronize_srcu_expedited(mark->inodes);
 	if (!f)
 		return;
-	synchronize_srcu_expedited(&hipec_inodes);
 	bury_soon(f);
 	fsnotify_put_mark(m);
 }
@@ -185,7 +202,7 @@ u32 hipec_file_refusal(const struct inode *inode)
  */
 static int make_ready(struct hipec_cfile *f, struct hipec_take *a)
 {
-	struct hipec_cfile *other = hipec_file_find(f->inode);
+	struct hipec_cfile *other = hipec_table_find(f->inode);
 
 	lockdep_assert_held(&hipec_take_lock);
 	if (other) {
@@ -204,9 +221,9 @@ static int make_ready(struct hipec_cfile *f, struct hipec_take *a)
  * The file is found from now on. Context: expects take_lock. Return: 1; 0: its inode goes already;
  * -EBUSY: somebody else has taken it meanwhile.
  */
-static int publish(struct hipec_cfile *f, struct hipec_take *a)
+static int publish_file(struct hipec_cfile *f, struct hipec_take *a)
 {
-	struct hipec_cfile *other = hipec_file_find(f->inode);
+	struct hipec_cfile *other = hipec_table_find(f->inode);
 	struct hipec_container *c = f->cache->c;
 	int ret;
 
@@ -223,7 +240,7 @@ static int publish(struct hipec_cfile *f, struct hipec_take *a)
 		return ret;
 	f->mark->f = f;
 	WRITE_ONCE(f->dead, false);
-	hipec_file_add(f);
+	hipec_table_add(f);
 	list_add_tail_rcu(&f->link, &f->cache->files);
 	WRITE_ONCE(c->nr_regions, c->nr_regions + 1);
 	a->address = (u64)f->start << PAGE_SHIFT;
@@ -241,8 +258,8 @@ static int mark_and_publish(struct hipec_cfile *f, struct hipec_take *a)
 	ret = fsnotify_add_inode_mark(&mark->mark, f->inode, 0);
 	mutex_lock(&hipec_take_lock);
 	/* One that another container, or this one, has just let go of may have its mark still. */
-	done = ret == -EEXIST ? -EBUSY : ret ?: publish(f, a);
-	if (done <= 0 && !hipec_file_find(f->inode))
+	done = ret == -EEXIST ? -EBUSY : ret ?: publish_file(f, a);
+	if (done <= 0 && !hipec_table_find(f->inode))
 		hipec_hooks_restore(f->inode);
 	mutex_unlock(&hipec_take_lock);
 	if (done > 0)
@@ -259,7 +276,7 @@ static int mark_and_publish(struct hipec_cfile *f, struct hipec_take *a)
  * container wait for c->lock, and so they wait for no more than a budget's entries. A
  * batch of which somebody has a page locked is left to the policy.
  */
-static void trim(struct hipec_cfile *f)
+static void trim_file(struct hipec_cfile *f)
 {
 	struct address_space *mapping = f->inode->i_mapping;	/* the caller holds it */
 	struct folio_batch batch;
@@ -279,15 +296,15 @@ static void trim(struct hipec_cfile *f)
 		}
 		folio_batch_release(&batch);
 		if (!mapping_mapped(mapping) ||
-		    (!hipec_locked(mapping, first, last + 1 - first, true) &&
-		     hipec_unmap(mapping, first, last + 1 - first)))
+		    (!hipec_mlock_locked(mapping, first, last + 1 - first, true) &&
+		     hipec_mlock_unmap(mapping, first, last + 1 - first)))
 			invalidate_mapping_pages(mapping, first, last);
 		cond_resched();
 	}
 }
 
 /* Tables, and nobody finds the file yet. Return: 0; as hipec_cache_take(). */
-static int prepare(struct hipec_cfile *f, struct hipec_take *a)
+static int prepare_file(struct hipec_cfile *f, struct hipec_take *a)
 {
 	unsigned int nofs = memalloc_nofs_save();
 	int ret;
@@ -303,10 +320,11 @@ static int prepare(struct hipec_cfile *f, struct hipec_take *a)
  * Take @inode, which the caller holds, by @file or NULL, with what was allocated for it. Whether it
  * gets its entries @now, or by a worker: whoever makes or opens a file waits for nobody.
  */
-static int take(struct hipec_cache *cache, struct inode *inode, struct file *file,
-		struct hipec_cfile *f, struct hipec_mark *mark,
-		struct hipec_take *a, bool now)
+static int attach_inode(struct hipec_cache *cache, struct inode *inode, struct file *file,
+			struct hipec_cfile *f, struct hipec_mark *mark,
+			struct hipec_take *a, bool now)
 {
+	struct hipec_clean *clean;
 	int ret;
 
 	f->cache = cache;
@@ -318,37 +336,44 @@ static int take(struct hipec_cache *cache, struct inode *inode, struct file *fil
 	f->lost = true;		/* until it is searched */
 	f->dead = true;		/* until it is published */
 	f->mark = mark;
+	clean = hipec_clean_get(cache, inode);
+	f->clean = clean;
+	mark->inodes = cache->inodes;
 	atomic_set(&f->users, 2);	/* with the caller */
-	ret = hipec_numbers_give(f);
+	ret = PTR_ERR_OR_ZERO(clean) ?: hipec_numbers_give(f, now);
 	if (ret) {
+		if (!IS_ERR(clean))
+			hipec_clean_put(clean);
 		kfree(mark);
 		kfree(f);
 		return ret;
 	}
 	/* It is found by its numbers from now on, if not as anybody's. */
 	atomic_inc(&cache->nr_files);
-	ret = prepare(f, a);
+	ret = prepare_file(f, a);
 	if (ret)
 		kfree(mark);
 	else
 		ret = mark_and_publish(f, a);
 	if (ret <= 0) {
 		bury_soon(f);
-		hipec_file_put(f);
+		hipec_table_put(f);
 		return ret;
 	}
-	hipec_before_hear(f, file);
-	hipec_pressure_join(cache);
+	if (file)
+		hipec_before_hear(f, file);
+	else
+		hipec_before_hear_later(f);
 	if (now) {
-		trim(f);
-		hipec_cache_search(f);
+		trim_file(f);
+		hipec_cache_search(f, &(unsigned long){ 0 });
 	} else if (READ_ONCE(inode->i_mapping->nrpages)) {
 		hipec_cache_lose(f, 0);
 	} else {
 		/* What comes is heard of. */
 		WRITE_ONCE(f->lost, false);
 	}
-	hipec_file_put(f);
+	hipec_table_put(f);
 	return 0;
 }
 
@@ -361,13 +386,17 @@ static int charge_and_take(struct hipec_cache *cache, struct inode *inode, struc
 {
 	/* Whoever makes a file waits for no OOM killer in that cgroup. */
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN;
-	struct mem_cgroup *old = set_active_memcg(cache->c->columns.memcg);
-	struct hipec_cfile *f = kzalloc(sizeof(*f), gfp);
-	struct hipec_mark *mark = kzalloc(sizeof(*mark), gfp);
+	struct mem_cgroup *old;
+	struct hipec_cfile *f;
+	struct hipec_mark *mark;
 	int ret = -ENOMEM;
 
+	hipec_pressure_join(cache);	/* if not, each miss tries */
+	old = set_active_memcg(cache->c->columns.memcg);
+	f = kzalloc(sizeof(*f), gfp);
+	mark = kzalloc(sizeof(*mark), gfp);
 	if (f && mark) {
-		ret = take(cache, inode, file, f, mark, a, now);
+		ret = attach_inode(cache, inode, file, f, mark, a, now);
 	} else {
 		kfree(f);
 		kfree(mark);
@@ -410,43 +439,93 @@ int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct f
 		charge_and_take(cache, inode, file, &a, false);
 }
 
-/* Let a file go, if nobody else does. A burial is owed. Return: whether this one has. */
-static bool release(struct hipec_cfile *f)
+/*
+ * A file is let go by who may wait. Context: expects take_lock. Return: false: somebody else lets it
+ * go.
+ */
+static bool begin_release(struct hipec_cfile *f)
 {
-	struct hipec_mark *mark = NULL;
-	struct inode *inode = NULL;
-
-	mutex_lock(&hipec_take_lock);
-	if (!f->dead) {
-		mark = f->mark;
-		inode = hipec_inode_hold(f);
-		let_go(f);
-	}
-	mutex_unlock(&hipec_take_lock);
-	if (!mark)
+	if (f->dead)
 		return false;
-	synchronize_srcu(&hipec_inodes);
-	if (inode) {
-		if (f->capped)
-			hipec_window_forget(inode->i_mapping);
-		hipec_evictable_again(inode->i_mapping);
-		hipec_inode_put(inode);
-	}
-	add_grave(f);
-	drop_mark(mark);
+	f->mark->put.inode = hipec_table_hold_inode(f);
+	let_go(f);
 	return true;
 }
 
-/* A file of @cache: that of @inode, or any, in use. Return: NULL: there is none. */
+/* It ends, behind a grace period. The file is in use; a burial is owed. */
+static void end_release(struct hipec_cfile *f)
+{
+	struct hipec_mark *mark = f->mark;
+	struct inode *inode = mark->put.inode;
+
+	if (inode && f->capped)
+		hipec_window_forget(inode->i_mapping);
+	if (inode)
+		hipec_refused_evictable(inode->i_mapping);
+	add_grave(f);
+	WRITE_ONCE(mark->waited, true);
+	fsnotify_destroy_mark(&mark->mark, group);
+	mark->put.mark = &mark->mark;
+	hipec_put_inode(&mark->put, f->clean->volume);
+}
+
+/* Let a file go, if nobody else does. A burial is owed. Return: whether this one has. */
+static bool release_file(struct hipec_cfile *f)
+{
+	bool done;
+
+	mutex_lock(&hipec_take_lock);
+	done = begin_release(f);
+	mutex_unlock(&hipec_take_lock);
+	if (!done)
+		return false;
+	synchronize_srcu_expedited(f->cache->inodes);
+	end_release(f);
+	return true;
+}
+
+/* Files that wait for one grace period. */
+#define RELEASED_TOGETHER 32
+
+/* Some files of @cache are let go, if there are any. Return: whether there were. */
+static bool release_some(struct hipec_cache *cache)
+{
+	struct hipec_cfile *released[RELEASED_TOGETHER], *f, *next;
+	u32 nr = 0, i;
+
+	mutex_lock(&hipec_take_lock);
+	list_for_each_entry_safe(f, next, &cache->files, link) {
+		if (nr == RELEASED_TOGETHER)
+			break;
+		atomic_inc(&f->users);
+		begin_release(f);	/* none of these is dead */
+		released[nr++] = f;
+	}
+	mutex_unlock(&hipec_take_lock);
+	if (!nr)
+		return false;
+	synchronize_srcu_expedited(cache->inodes);
+	for (i = 0; i < nr; i++) {
+		end_release(released[i]);
+		hipec_table_put(released[i]);
+	}
+	return true;
+}
+
+/* All files of @cache are let go; hipec_file_bury() is owed. Context: process context, sleeps. */
+void hipec_file_release_all(struct hipec_cache *cache)
+{
+	while (release_some(cache))
+		cond_resched();
+}
+
+/* The file of @cache that is @inode, in use. Return: NULL: there is none. */
 static struct hipec_cfile *get_file_of(struct hipec_cache *cache, const struct inode *inode)
 {
 	struct hipec_cfile *f;
 
 	mutex_lock(&hipec_take_lock);
-	if (inode)
-		f = hipec_file_find(inode);
-	else
-		f = list_first_entry_or_null(&cache->files, struct hipec_cfile, link);
+	f = hipec_table_find(inode);
 	if (f && f->cache == cache)
 		atomic_inc(&f->users);
 	else
@@ -456,8 +535,8 @@ static struct hipec_cfile *get_file_of(struct hipec_cache *cache, const struct i
 }
 
 /*
- * Let a file of @cache go: that of @inode, and its entries, or any, and hipec_file_bury() is owed.
- * Return: whether there was one. Context: process context, sleeps; expects no lock of ours.
+ * Let the file of @cache go that is @inode, and its entries. Return: whether it was there. Context:
+ * process context, sleeps; expects no lock of ours.
  */
 bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode)
 {
@@ -466,17 +545,17 @@ bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode)
 
 	if (!f)
 		return false;
-	done = release(f);
-	if (done && inode) {
+	done = release_file(f);
+	if (done) {
 		/* A worker may have it. */
 		if (hipec_touch_may_tell(cache))
 			hipec_file_bury(cache);
 		else
-			queue_work(hipec_wq, &cache->bury);
+			queue_delayed_work(hipec_wq, &cache->bury, 0);
 		wait_var_event_killable(&f->buried, smp_load_acquire(&f->buried));
 	}
-	hipec_file_put(f);
-	return done || !inode;
+	hipec_table_put(f);
+	return done;
 }
 
 /* Work: files turned out to be code; they are let go. */
@@ -486,25 +565,25 @@ void hipec_file_code(struct work_struct *work)
 	unsigned long slot = 0;
 	struct hipec_cfile *f;
 
-	while ((f = hipec_file_marked(cache, &slot, HIPEC_SLOT_CODE))) {
+	while ((f = hipec_table_marked(cache, &slot, HIPEC_SLOT_CODE))) {
 		if (READ_ONCE(f->code))
-			release(f);
-		hipec_file_put(f);
+			release_file(f);
+		hipec_table_put(f);
 		slot++;
 	}
-	hipec_file_bury(cache);
+	queue_delayed_work(hipec_wq, &cache->bury, hipec_rest_left(&cache->rest.bury));
 }
 
 int hipec_file_init(void)
 {
-	int ret = hipec_files_init();
+	int ret = hipec_table_init();
 
 	if (ret)
 		return ret;
 	group = fsnotify_alloc_group(&mark_ops, 0);
 	if (!IS_ERR(group))
 		return 0;
-	hipec_files_exit();
+	hipec_table_exit();
 	return PTR_ERR(group);
 }
 
@@ -514,5 +593,5 @@ void hipec_file_exit(void)
 	fsnotify_wait_marks_destroyed();
 	fsnotify_put_group(group);
 	rcu_barrier();
-	hipec_files_exit();
+	hipec_table_exit();
 }

@@ -24,7 +24,7 @@ void hipec_group_put(struct hipec_cgroup *g)
 	if (!refcount_dec_and_test(&g->refs))
 		return;
 	cgroup_put(g->cgrp);
-	kfree(g->names);
+	kvfree(g->names);
 	kfree_rcu(g, rcu);
 }
 

@@ -27,7 +27,10 @@
 
 #include "cache.h"
 
-/* A copy of a table; the kind says of which. */
+/*
+ * A copy of a table; the kind says of which. @was: as it was found: another file system may be loaded
+ * to where one was that had the same address.
+ */
 struct hipec_tables {
 	struct list_head link;
 	const void *orig;
@@ -36,6 +39,11 @@ struct hipec_tables {
 		struct address_space_operations mapping;
 		struct vm_operations_struct vm;
 	};
+	union {
+		struct file_operations file;
+		struct address_space_operations mapping;
+		struct vm_operations_struct vm;
+	} was;
 };
 
 /* Lists only grow. */
@@ -79,9 +87,12 @@ static __always_inline ssize_t read_and_note(struct kiocb *iocb, struct iov_iter
 	return ret;
 }
 
+/* io_uring, with a lock of its ring's, tries without a wait, and then once more, to be called back. */
 static ssize_t read_part(struct kiocb *iocb, struct iov_iter *to)
 {
-	return read_and_note(iocb, to, !(iocb->ki_flags & IOCB_NOWAIT) && user_backed_iter(to));
+	bool now = !(iocb->ki_flags & (IOCB_NOWAIT | IOCB_WAITQ)) && user_backed_iter(to);
+
+	return read_and_note(iocb, to, now);
 }
 
 static ssize_t hook_read_iter(struct kiocb *iocb, struct iov_iter *to)
@@ -115,7 +126,7 @@ static void about_to_write(struct inode *inode)
 	if (!mapping_unevictable(inode->i_mapping))
 		return;
 	rcu_read_lock();
-	f = hipec_file_find(inode);
+	f = hipec_table_find(inode);
 	if (f) {
 		WRITE_ONCE(f->cache->on_lists, true);
 		mapping_clear_unevictable(inode->i_mapping);
@@ -123,15 +134,22 @@ static void about_to_write(struct inode *inode)
 	rcu_read_unlock();
 }
 
-/* The same, and the task's cgroup is about to have folios of the file. May sleep. */
+/* The current task's cgroup is about to have folios of a file. May sleep. */
+static void join_by_file(struct hipec_cfile *f)
+{
+	if (unlikely(!hipec_pressure_join(f->cache)))
+		hipec_cache_lose(f, HZ);
+}
+
+/* The same, and it is about to be written to. */
 static void about_to_fill(struct inode *inode)
 {
-	struct hipec_cfile *f = hipec_file_get(inode);
+	struct hipec_cfile *f = hipec_table_get(inode);
 
 	if (!f)
 		return;
-	hipec_pressure_join(f->cache);
-	hipec_file_put(f);
+	join_by_file(f);
+	hipec_table_put(f);
 	about_to_write(inode);
 }
 
@@ -164,10 +182,10 @@ static long hook_fallocate(struct file *file, int mode, loff_t offset, loff_t le
 
 	about_to_write(inode);
 	ret = file_orig(file)->fallocate(file, mode, offset, len);
-	f = mode & ~FALLOC_FL_KEEP_SIZE ? hipec_file_get(inode) : NULL;
+	f = mode & ~FALLOC_FL_KEEP_SIZE ? hipec_table_get(inode) : NULL;
 	if (f) {
 		hipec_cache_lose(f, HZ);
-		hipec_file_put(f);
+		hipec_table_put(f);
 	}
 	return ret;
 }
@@ -187,7 +205,7 @@ static void note_fault(struct inode *inode, pgoff_t idx, u64 context)
 	u32 nr = 0;
 
 	rcu_read_lock();
-	f = hipec_file_find(inode);
+	f = hipec_table_find(inode);
 	while (f && (idx + nr + 1) % AROUND && idx + nr + 1 < f->nr) {
 		struct folio *folio = hipec_folio_at(inode->i_mapping, idx + nr + 1);
 
@@ -208,7 +226,7 @@ static u64 context_of(struct vm_fault *vmf)
 	u64 context = 0;
 
 	rcu_read_lock();
-	f = hipec_file_find(file_inode(vmf->vma->vm_file));
+	f = hipec_table_find(file_inode(vmf->vma->vm_file));
 	if (f && hipec_cache_wants_context(f->cache))
 		context = hipec_context(&f->cache->c->contexts, vmf);
 	rcu_read_unlock();
@@ -254,7 +272,7 @@ static vm_fault_t hook_page_mkwrite(struct vm_fault *vmf)
 	if (ret & (VM_FAULT_ERROR | VM_FAULT_RETRY))
 		return ret;
 	rcu_read_lock();
-	f = hipec_file_find(inode);
+	f = hipec_table_find(inode);
 	/* The folio may be locked here: nothing but a note. */
 	if (f && vmf->pgoff < f->nr &&
 	    hipec_touch_note(f->cache, f->start + vmf->pgoff, 1,
@@ -264,13 +282,21 @@ static vm_fault_t hook_page_mkwrite(struct vm_fault *vmf)
 	return ret;
 }
 
+static size_t bytes_of(const struct list_head *list)
+{
+	if (list == &file_tables)
+		return sizeof(struct file_operations);
+	return list == &mapping_tables ? sizeof(struct address_space_operations) :
+					 sizeof(struct vm_operations_struct);
+}
+
 /* The copy of table @orig on @list; NULL: there is none. */
-static struct hipec_tables *find(struct list_head *list, const void *orig)
+static struct hipec_tables *find_table_copy(struct list_head *list, const void *orig)
 {
 	struct hipec_tables *t;
 
 	list_for_each_entry(t, list, link)
-		if (t->orig == orig)
+		if (t->orig == orig && !memcmp(&t->was, orig, bytes_of(list)))
 			return t;
 	return NULL;
 }
@@ -285,7 +311,7 @@ static struct hipec_tables *copy_of(struct list_head *list, const void *orig,
 	struct hipec_tables *t, *new;
 
 	spin_lock(&tables_lock);
-	t = find(list, orig);
+	t = find_table_copy(list, orig);
 	spin_unlock(&tables_lock);
 	if (t)
 		return t;
@@ -293,9 +319,10 @@ static struct hipec_tables *copy_of(struct list_head *list, const void *orig,
 	if (!new)
 		return NULL;
 	new->orig = orig;
+	memcpy(&new->was, orig, bytes_of(list));
 	change(new);
 	spin_lock(&tables_lock);
-	t = find(list, orig);
+	t = find_table_copy(list, orig);
 	if (!t)
 		list_add(&new->link, list);
 	spin_unlock(&tables_lock);
@@ -316,16 +343,18 @@ static void change_vm(struct hipec_tables *t)
 		t->vm.page_mkwrite = hook_page_mkwrite;
 }
 
-/* A file is mapped to execute: if it was taken as it was opened, that was wrong. */
-static void executed(const struct inode *inode)
+/* A file is mapped. If it was taken as it was opened, and is mapped to execute, that was wrong. */
+static void note_map(const struct inode *inode, vm_flags_t flags)
 {
 	struct hipec_cfile *f;
 
 	rcu_read_lock();
-	f = hipec_file_find(inode);
-	if (f && f->opened && !f->code) {
+	f = hipec_table_find(inode);
+	if (f)
+		WRITE_ONCE(f->cache->mapped, true);
+	if (f && flags & VM_EXEC && f->opened && !f->code) {
 		WRITE_ONCE(f->code, true);
-		xa_set_mark(&f->cache->slots, f->start >> HIPEC_SLOT_SHIFT, HIPEC_SLOT_CODE);
+		xa_set_mark(&f->cache->slots, hipec_slot_of(f), HIPEC_SLOT_CODE);
 		queue_work(hipec_wq, &f->cache->code);
 	}
 	rcu_read_unlock();
@@ -336,8 +365,7 @@ static int hook_mmap(struct file *file, struct vm_area_struct *vma)
 	int ret = file_orig(file)->mmap(file, vma);
 	struct hipec_tables *t;
 
-	if (vma->vm_flags & VM_EXEC)
-		executed(file_inode(file));
+	note_map(file_inode(file), vma->vm_flags);
 	if (ret || !vma->vm_ops || vma->vm_ops->fault == hook_fault)
 		return ret;
 	/* Without memory for a copy its touches are not heard. */
@@ -387,14 +415,14 @@ static u64 context_of_read(const struct hipec_cfile *f)
 
 static void hook_readahead(struct readahead_control *rac)
 {
-	struct hipec_cfile *f = hipec_file_get(rac->mapping->host);
+	struct hipec_cfile *f = hipec_table_get(rac->mapping->host);
 
 	if (f) {
-		hipec_pressure_join(f->cache);
+		join_by_file(f);
 		hipec_cache_read(f, readahead_index(rac), readahead_count(rac),
 				 context_of_read(f));
 		hipec_window_set(f, rac->ra, readahead_index(rac));
-		hipec_file_put(f);
+		hipec_table_put(f);
 	}
 	mapping_orig(rac->mapping)->readahead(rac);
 }
@@ -402,14 +430,14 @@ static void hook_readahead(struct readahead_control *rac)
 static int hook_read_folio(struct file *file, struct folio *folio)
 {
 	struct address_space *mapping = folio->mapping;
-	struct hipec_cfile *f = hipec_file_get(mapping->host);
+	struct hipec_cfile *f = hipec_table_get(mapping->host);
 
 	if (f) {
-		hipec_pressure_join(f->cache);
+		join_by_file(f);
 		hipec_cache_read_folio(f, folio, context_of_read(f));
 		if (file && READ_ONCE(f->capped))
 			hipec_window_set(f, &file->f_ra, folio->index);
-		hipec_file_put(f);
+		hipec_table_put(f);
 	}
 	return mapping_orig(mapping)->read_folio(file, folio);
 }
@@ -538,10 +566,9 @@ bool hipec_hooks_vma(struct vm_area_struct *vma)
 
 	if (!ops || ops->fault == hook_fault || vma->vm_file->f_op->mmap != hook_mmap)
 		return true;
-	if (vma->vm_flags & VM_EXEC)
-		executed(file_inode(vma->vm_file));
+	note_map(file_inode(vma->vm_file), vma->vm_flags);
 	spin_lock(&tables_lock);
-	t = find(&vm_tables, ops);
+	t = find_table_copy(&vm_tables, ops);
 	spin_unlock(&tables_lock);
 	if (t)
 		WRITE_ONCE(vma->vm_ops, &t->vm);

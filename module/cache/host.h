@@ -19,6 +19,7 @@ void hipec_cache_exit(void);
 u32 hipec_cache_entries(const struct hipec_policy *p, u32 nr);
 int hipec_cache_load(struct hipec_container *c, u32 nr);
 void hipec_cache_close(struct hipec_container *c);
+void hipec_cache_abandon(struct hipec_container *c);
 void hipec_cache_end(struct hipec_container *c);
 void hipec_cache_free(struct hipec_container *c);
 void hipec_cache_keep(struct hipec_container *c);

@@ -27,7 +27,7 @@
 #define MOST_FILES 8
 
 /* More page numbers may be looked at: of a file of which few pages are there, more. */
-static void earn(struct hipec_maps *l, u32 nr_live)
+static void earn_looks(struct hipec_maps *l, u32 nr_live)
 {
 	u32 share = l->round > nr_live ? l->round / max(nr_live, 1u) : 1;
 
@@ -36,7 +36,7 @@ static void earn(struct hipec_maps *l, u32 nr_live)
 }
 
 /* The pages of a file that may be mapped. */
-static u32 pages_of(const struct hipec_cfile *f)
+static u32 mapped_pages_of(const struct hipec_cfile *f)
 {
 	const struct address_space *mapping;
 	u32 nr = 0;
@@ -59,15 +59,15 @@ static struct hipec_cfile *next_run(struct hipec_cache *cache, u32 *idx, u32 *nr
 
 	for (tries = 0; tries < MOST_FILES; tries++) {
 		slot = l->next >> HIPEC_SLOT_SHIFT;
-		f = xa_find(&cache->slots, &slot, ULONG_MAX, XA_PRESENT);
+		f = xa_find(&cache->slots, &slot, ULONG_MAX, HIPEC_SLOT_FILE);
 		if (!f) {
 			l->round = l->walked;
 			l->walked = l->next = 0;
 			continue;
 		}
 		*idx = max_t(u64, l->next, f->start) - f->start;
-		if (*idx < pages_of(f)) {
-			*nr = min(pages_of(f) - *idx,
+		if (*idx < mapped_pages_of(f)) {
+			*nr = min(mapped_pages_of(f) - *idx,
 				  HIPEC_RUN_PAGES - *idx % HIPEC_RUN_PAGES);
 			l->next = (u64)f->start + *idx + *nr;
 			return f;
@@ -91,8 +91,8 @@ static u32 live_at(struct hipec_cache *cache, u32 pgno)
  * live stay for the code that evicts these pages. A bit that was not reset before was set
  * by a fault, which the policy knows.
  */
-static void look_at(struct hipec_cache *cache, struct hipec_cfile *f,
-		    struct address_space *mapping, u32 idx, u32 nr)
+static void probe_mapped_run(struct hipec_cache *cache, struct hipec_cfile *f,
+			     struct address_space *mapping, u32 idx, u32 nr)
 {
 	struct hipec_page *page = cache->c->core.vm.page;
 	DECLARE_BITMAP(young, HIPEC_RUN_PAGES);
@@ -135,11 +135,11 @@ static void look_at_next(struct hipec_cache *cache)
 	int in;
 
 	f = next_run(cache, &idx, &nr);
-	in = srcu_read_lock(&hipec_inodes);
+	in = srcu_read_lock(cache->inodes);
 	mapping = f ? hipec_mapping_of(f) : NULL;
 	if (mapping)
-		look_at(cache, f, mapping, idx, nr);
-	srcu_read_unlock(&hipec_inodes, in);
+		probe_mapped_run(cache, f, mapping, idx, nr);
+	srcu_read_unlock(cache->inodes, in);
 	l->walked += nr;
 	l->earned -= f ? nr : HIPEC_RUN_PAGES;
 }
@@ -158,7 +158,7 @@ u32 hipec_maps_touched(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 	struct hipec_maps *l = &cache->maps;
 	u32 n = 0, i, h;
 
-	earn(l, core->vm.nr_live);
+	earn_looks(l, core->vm.nr_live);
 	/* Looking waits for the locks of maps. */
 	if (!l->nr_told && l->earned > 0 && !cache->in_reclaim)
 		look_at_next(cache);

@@ -13,7 +13,7 @@
 
 #include "cache.h"
 
-static void note(struct hipec_cfile *f, pgoff_t idx, u32 nr, enum hipec_touch how, u64 context)
+static void note_miss(struct hipec_cfile *f, pgoff_t idx, u32 nr, enum hipec_touch how, u64 context)
 {
 	struct hipec_cache *cache = f->cache;
 
@@ -22,7 +22,7 @@ static void note(struct hipec_cfile *f, pgoff_t idx, u32 nr, enum hipec_touch ho
 		return;
 	}
 	hipec_touch_missed(cache);
-	hipec_tell_soon(cache);
+	hipec_tell_missed(cache);
 }
 
 /**
@@ -36,7 +36,7 @@ static void note(struct hipec_cfile *f, pgoff_t idx, u32 nr, enum hipec_touch ho
  */
 void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
 {
-	note(f, idx, nr, HIPEC_BY_MISS, context);
+	note_miss(f, idx, nr, HIPEC_BY_MISS, context);
 }
 
 /**
@@ -51,5 +51,5 @@ void hipec_cache_read(struct hipec_cfile *f, pgoff_t idx, u32 nr, u64 context)
  */
 void hipec_cache_read_folio(struct hipec_cfile *f, struct folio *folio, u64 context)
 {
-	note(f, folio->index, folio_nr_pages(folio), HIPEC_BY_FILL, context);
+	note_miss(f, folio->index, folio_nr_pages(folio), HIPEC_BY_FILL, context);
 }

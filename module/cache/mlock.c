@@ -5,8 +5,8 @@
  * which its program's next touch does.
  *
  * Interface:
- * hipec_locked()  whether mlock() keeps pages in memory
- * hipec_unmap()   pages are unmapped that are to go
+ * hipec_mlock_locked() whether mlock() keeps pages in memory
+ * hipec_mlock_unmap()  pages are unmapped that are to go
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -15,7 +15,7 @@
 #include "cache.h"
 
 /**
- * hipec_locked() - whether somebody has pages of a file locked by mlock()
+ * hipec_mlock_locked() - whether somebody has pages of a file locked by mlock()
  * @mapping: of the file
  * @idx:     first page
  * @nr:      pages
@@ -27,7 +27,7 @@
  * Context: process context, may sleep; without @wait it waits for no lock.
  * Return: true: they are to stay; also if @wait is false and the lock is taken.
  */
-bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait)
+bool hipec_mlock_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait)
 {
 	struct vm_area_struct *vma;
 	bool locked = false;
@@ -49,9 +49,9 @@ bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait)
 }
 
 /**
- * hipec_unmap() - unmap pages of a file that are to leave the page cache
+ * hipec_mlock_unmap() - unmap pages of a file that are to leave the page cache
  * @mapping: of the file
- * @idx:     first page; hipec_locked() was false of them
+ * @idx:     first page; hipec_mlock_locked() was false of them
  * @nr:      pages
  *
  * An mlock() may come between that look and the unmapping. It brings in all that is not
@@ -60,8 +60,8 @@ bool hipec_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool wait)
  * Context: process context, may sleep.
  * Return: whether nobody has them locked; if not, the caller must not evict them.
  */
-bool hipec_unmap(struct address_space *mapping, pgoff_t idx, u32 nr)
+bool hipec_mlock_unmap(struct address_space *mapping, pgoff_t idx, u32 nr)
 {
 	unmap_mapping_pages(mapping, idx, nr, false);
-	return !hipec_locked(mapping, idx, nr, true);
+	return !hipec_mlock_locked(mapping, idx, nr, true);
 }

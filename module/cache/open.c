@@ -28,6 +28,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
+#include <linux/uaccess.h>
 
 #include "cache.h"
 #include "group.h"
@@ -106,7 +107,7 @@ static void take_opened(struct file *file)
 }
 
 /* The opener is about to go back to its program, or ends. */
-static void opened(struct callback_head *work)
+static void attach_opened_file(struct callback_head *work)
 {
 	struct opened *o = container_of(work, struct opened, work);
 
@@ -118,8 +119,8 @@ static void opened(struct callback_head *work)
 }
 
 /* The hook. Context: process context; nothing that could sleep. */
-static void notrace hook(unsigned long ip, unsigned long parent,
-			 struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static void notrace hook_dentry_open(unsigned long ip, unsigned long parent,
+				     struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct file *file = (struct file *)ftrace_regs_get_argument(fregs, 0);
 	struct inode *inode = hipec_opened_inode(file, (void *)
@@ -138,7 +139,7 @@ static void notrace hook(unsigned long ip, unsigned long parent,
 	if (!o)
 		return;
 	o->file = get_file(file);
-	init_task_work(&o->work, opened);
+	init_task_work(&o->work, attach_opened_file);
 	if (task_work_add(current, &o->work, TWA_RESUME)) {
 		fput(file);	/* not the last reference */
 		kfree(o);
@@ -146,11 +147,11 @@ static void notrace hook(unsigned long ip, unsigned long parent,
 }
 
 static struct ftrace_ops hook_ops = {
-	.func = hook,
+	.func = hook_dentry_open,
 	.flags = FTRACE_OPS_FL_PERMANENT,
 };
 
-static int hook_begin(void)
+static int register_open_hook(void)
 {
 	static char name[] = "do_dentry_open";
 	int ret = ftrace_set_filter(&hook_ops, name, strlen(name), 1);
@@ -158,19 +159,19 @@ static int hook_begin(void)
 	return ret ?: register_ftrace_function(&hook_ops);
 }
 
-static void hook_end(void)
+static void unregister_open_hook(void)
 {
 	unregister_ftrace_function(&hook_ops);
 }
 
 #else
 
-static int hook_begin(void)
+static int register_open_hook(void)
 {
 	return -ENODEV;
 }
 
-static void hook_end(void)
+static void unregister_open_hook(void)
 {
 }
 
@@ -181,7 +182,7 @@ static void look_at_hook(struct work_struct *work)
 {
 	mutex_lock(&hook_lock);
 	if (hooked && !nr_groups) {
-		hook_end();
+		unregister_open_hook();
 		hooked = false;
 	}
 	mutex_unlock(&hook_lock);
@@ -200,7 +201,7 @@ static int add_group(struct hipec_cgroup *new, u64 *other)
 	}
 	if (nr_groups == HIPEC_MAX_CGROUPS)
 		return -ENOSPC;
-	if (!hooked && hook_begin())
+	if (!hooked && register_open_hook())
 		return -EOPNOTSUPP;
 	hipec_hooks_stay();	/* openers have works to do */
 	hooked = true;
@@ -210,33 +211,41 @@ static int add_group(struct hipec_cgroup *new, u64 *other)
 	return 0;
 }
 
-/* Return: 0; -EBADF; -EPERM if the caller does not own the directory. */
-static int may_take(int fd)
+/*
+ * A cgroup of which the caller owns the directory. Another thread may put another file in the
+ * descriptor's place: both looks are at one. Return: -EBADF; -EPERM.
+ */
+static struct cgroup *get_own(int fd)
 {
 	struct file *file = fget_raw(fd);
-	bool owns;
+	struct cgroup *cgrp = ERR_PTR(-EBADF);
 
 	if (!file)
-		return -EBADF;
-	owns = hipec_owns_file(file);
+		return cgrp;
+	if (hipec_owns_file(file))
+		cgrp = cgroup_get_from_fd(fd);
+	else
+		cgrp = ERR_PTR(-EPERM);
+	if (!IS_ERR(cgrp) && file_inode(file)->i_private != cgrp->kn) {
+		cgroup_put(cgrp);
+		cgrp = ERR_PTR(-EBADF);
+	}
 	fput(file);
-	return owns ? 0 : -EPERM;
+	return cgrp;
 }
 
-/* The caller's patterns, each with a 0 behind it. Return: 0; -E2BIG, -EINVAL, -EFAULT. */
+/* The caller's patterns, each with a 0 behind it. Return: 0; -E2BIG, -EINVAL, -EFAULT, -ENOMEM. */
 static int get_names(struct hipec_cgroup *g, const struct hipec_take *a)
 {
 	if (!a->names_size)
 		return 0;
 	if (a->names_size > HIPEC_MAX_NAMES)
 		return -E2BIG;
-	g->names = memdup_user_nul(u64_to_user_ptr(a->names), a->names_size);
-	if (IS_ERR(g->names)) {
-		int ret = PTR_ERR(g->names);
-
-		g->names = NULL;
-		return ret;
-	}
+	g->names = hipec_memory_alloc(a->names_size + 1ul);
+	if (!g->names)
+		return -ENOMEM;
+	if (copy_from_user(g->names, u64_to_user_ptr(a->names), a->names_size))
+		return -EFAULT;
 	if (strlen(g->names) != a->names_size || g->names[a->names_size - 1] != '\n' ||
 	    *g->names == '\n' || strstr(g->names, "\n\n"))
 		return -EINVAL;
@@ -257,32 +266,34 @@ static int get_names(struct hipec_cgroup *g, const struct hipec_take *a)
  * Return: 0; -EBADF if it is no cgroup, of version 2; -EPERM if it is somebody else's;
  *         -EINVAL, -E2BIG or -EFAULT for patterns that are none; -EBUSY if a container has it;
  *         -EOPNOTSUPP if the kernel has no hooks of functions, or somebody else has
- *         changed where this one goes; -ENOSPC if there are HIPEC_MAX_CGROUPS; -ENOMEM.
+ *         changed where this one goes; -ENOSPC if there are HIPEC_MAX_CGROUPS; -ENOMEM;
+ *         -EINTR on a fatal signal.
  */
 int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
 {
 	struct hipec_cgroup *g;
-	int ret = may_take(a->fd);
+	struct cgroup *cgrp = get_own(a->fd);
+	int ret;
 
-	if (ret)
-		return ret;
+	if (IS_ERR(cgrp))
+		return PTR_ERR(cgrp) == -EPERM ? -EPERM : -EBADF;
 	g = kzalloc(sizeof(*g), GFP_KERNEL_ACCOUNT);
-	if (!g)
+	if (!g) {
+		cgroup_put(cgrp);
 		return -ENOMEM;
-	g->cgrp = cgroup_get_from_fd(a->fd);
-	if (IS_ERR(g->cgrp)) {
-		kfree(g);
-		return -EBADF;
 	}
+	g->cgrp = cgrp;
 	refcount_set(&g->refs, 1);
 	g->cache = cache;
 	g->uid = current_fsuid();
 	g->all = capable(CAP_FOWNER);
 	g->least = a->least;
-	ret = get_names(g, a);
-	mutex_lock(&hook_lock);
-	ret = ret ?: add_group(g, &a->other);
-	mutex_unlock(&hook_lock);
+	/* Who ends the hook has the lock for long. */
+	ret = get_names(g, a) ?: mutex_lock_killable(&hook_lock);
+	if (!ret) {
+		ret = add_group(g, &a->other);
+		mutex_unlock(&hook_lock);
+	}
 	if (ret)
 		hipec_group_put(g);
 	return ret;
@@ -305,7 +316,7 @@ bool hipec_open_release(struct hipec_cache *cache, int fd)
 
 	if (IS_ERR(cgrp))
 		return false;
-	/* Who ends the hook has the lock for long. */
+	/* Who ends the hook has the lock for long; not while there is a group. */
 	if (!READ_ONCE(cache->nr_groups))
 		goto out;
 	mutex_lock(&hook_lock);

@@ -19,6 +19,8 @@
 #include <linux/rcupdate.h>
 
 #include "cache.h"
+#include "clean.h"
+#include "payer.h"
 #include "../include/uapi/hipec_sample.h"
 
 /* What the policy may count on rises at once if it is by more than one of so many parts, */
@@ -42,7 +44,7 @@ static u32 most_ahead(const struct hipec_cache *cache)
 	return max3(hipec_core_held(&cache->c->core) / 4, 32u, 2 * READ_ONCE(cache->whole));
 }
 
-static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write);
+static noinline void touch_first_time(struct hipec_cache *cache, u32 h, bool write);
 
 /*
  * The folio that was read first of those that nobody touched; 0: there is none. One
@@ -55,16 +57,16 @@ static u32 look_at_ahead(struct hipec_cache *cache)
 	u32 most = cache->ahead.nr, h;
 
 	while ((h = cache->ahead.head) && most--) {
-		if (!hipec_folio_young(cache, h, true))
+		if (!hipec_bits_young(cache, h, true))
 			break;
 		hipec_core_settle(&cache->c->core);
 		if (page[h].flags & HIPEC_FOLIO_AROUND) {
 			page[h].flags &= ~HIPEC_FOLIO_AROUND;
-			first_touch(cache, h, false);
+			touch_first_time(cache, h, false);
 			continue;
 		}
-		hipec_folios_del(cache, h);
-		hipec_folios_add(cache, HIPEC_FOLIO_AHEAD, h);
+		hipec_evict_list_del(cache, h);
+		hipec_evict_list_add(cache, HIPEC_FOLIO_AHEAD, h);
 		page[h].flags |= HIPEC_FOLIO_AROUND;
 	}
 	return h;
@@ -74,13 +76,13 @@ static u32 look_at_ahead(struct hipec_cache *cache)
 static void drop_untouched(struct hipec_cache *cache, u32 h)
 {
 	cache->c->core.counters.ahead_dropped += hipec_folio_pages(&cache->c->core.vm, h);
-	hipec_folios_del(cache, h);
-	hipec_victim_add(cache, h, false);
+	hipec_evict_list_del(cache, h);
+	hipec_evict_add_victim(cache, h, false);
 	hipec_window_judge(cache, false);
 }
 
 /* The one that was read first is. */
-static bool drop_ahead(struct hipec_cache *cache)
+static bool drop_first_ahead(struct hipec_cache *cache)
 {
 	u32 h = look_at_ahead(cache);
 
@@ -90,11 +92,11 @@ static bool drop_ahead(struct hipec_cache *cache)
 }
 
 /* Have one folio given up. Return: false if there is none that could be. */
-static bool replace_one(struct hipec_cache *cache, const struct hipec_demand *d)
+static bool replace_one_folio(struct hipec_cache *cache, const struct hipec_demand *d)
 {
 	if (cache->ahead.pages > most_ahead(cache))
-		return drop_ahead(cache);
-	return hipec_core_replace_one(&cache->c->core, d) || drop_ahead(cache);
+		return drop_first_ahead(cache);
+	return hipec_core_replace_one(&cache->c->core, d) || drop_first_ahead(cache);
 }
 
 /*
@@ -103,7 +105,7 @@ static bool replace_one(struct hipec_cache *cache, const struct hipec_demand *d)
  * have nothing in the second. What is read ahead comes and goes with each window: so
  * this falls at once, and rises slowly unless much has become free.
  */
-static void offer(struct hipec_cache *cache)
+static void offer_usable(struct hipec_cache *cache)
 {
 	struct hipec_core *core = &cache->c->core;
 	u32 strange = cache->ahead.pages + cache->refused.pages;
@@ -120,7 +122,7 @@ static void offer(struct hipec_cache *cache)
 }
 
 /* As room_for(), where @left is what the cgroup leaves; hipec_cache_account() is owed. */
-static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want, long left)
+static void make_cache_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want, long left)
 {
 	struct hipec_core *core = &cache->c->core;
 	const struct hipec_demand d = {
@@ -128,19 +130,20 @@ static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want,
 	};
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
 
-	hipec_core_catch_up(core);
+	if (unlikely(core->nr_taken))
+		hipec_core_catch_up_some(core);
 	if (core->pool) {
-		hipec_folios_spare(cache);
+		hipec_bits_spare(cache);
 		hipec_cache_grow(cache, &d);
 	}
 	hipec_columns_want(cache->c);
 	hipec_cache_compact_later(cache);
-	cache->limit = hipec_pressure_limit(cache, left);
+	cache->limit = hipec_budget_limit(cache, left);
 	if (unlikely(hipec_page_next_unused(&core->vm) > core->vm.nr_there))
 		cache->limit = min(cache->limit, cache->held);
-	offer(cache);
+	offer_usable(cache);
 	while (cache->held + want > cache->limit && most--)
-		if (!replace_one(cache, &d))
+		if (!replace_one_folio(cache, &d))
 			break;
 	hipec_core_settle(core);
 }
@@ -151,14 +154,14 @@ static void make_room(struct hipec_cache *cache, u32 pgno, bool write, u32 want,
  */
 static void room_for(struct hipec_cache *cache, u32 pgno, bool write, u32 want)
 {
-	make_room(cache, pgno, write, want,
-		  hipec_pressure_left(cache, hipec_pressure_room(cache), want));
+	make_cache_room(cache, pgno, write, want,
+			hipec_budget_left(cache, hipec_budget_room(cache), want));
 	hipec_cache_account(cache);
 }
 
 /* As hipec_cache_settle(); victims are evicted by @evict. */
-static __always_inline bool settle(struct hipec_cache *cache,
-				   bool (*evict)(struct hipec_cache *cache))
+static __always_inline bool settle_by(struct hipec_cache *cache,
+				      bool (*evict)(struct hipec_cache *cache))
 {
 	u32 round;
 
@@ -170,14 +173,14 @@ static __always_inline bool settle(struct hipec_cache *cache,
 		if (!evict(cache))
 			return false;
 	}
-	if (cache->refused.pages > hipec_core_held(&cache->c->core) / 4)
-		queue_work(hipec_wq, &cache->clean);
+	if (hipec_refused_are_many(cache))
+		hipec_clean_start_all(cache);
 	return true;
 }
 
-static bool evict_all(struct hipec_cache *cache)
+static bool evict_all_locked(struct hipec_cache *cache)
 {
-	hipec_victims_evict_locked(cache);
+	hipec_evict_victims_locked(cache);
 	return true;
 }
 
@@ -191,7 +194,7 @@ static bool evict_all(struct hipec_cache *cache)
  */
 void hipec_cache_settle(struct hipec_cache *cache)
 {
-	settle(cache, evict_all);
+	settle_by(cache, evict_all_locked);
 }
 
 /**
@@ -203,7 +206,7 @@ void hipec_cache_settle(struct hipec_cache *cache)
  */
 bool hipec_cache_settle_unlocked(struct hipec_cache *cache)
 {
-	return settle(cache, hipec_victims_evict_unlocked);
+	return settle_by(cache, hipec_evict_victims_unlocked);
 }
 
 /*
@@ -216,14 +219,52 @@ static bool give_one(struct hipec_cache *cache)
 
 	if (cache->ahead.pages <= most_ahead(cache) && hipec_pool_give(&cache->c->core, true))
 		return true;
-	if (ahead)
-		drop_untouched(cache, ahead);
-	return ahead;
+	if (!ahead || (cache->only && !hipec_payer_pays(cache, ahead, cache->only)))
+		return false;
+	drop_untouched(cache, ahead);
+	return true;
+}
+
+/* An entry with a folio, and no victim, is given up. */
+static bool give_this(struct hipec_cache *cache, u32 h)
+{
+	if (hipec_core_resident(&cache->c->core, h))
+		return hipec_pool_give_page(&cache->c->core, h);
+	if (!(cache->c->core.vm.page[h].flags & HIPEC_FOLIO_AHEAD))
+		return false;
+	drop_untouched(cache, h);
+	return true;
+}
+
+/* As give_one(), of what a cgroup pays for, where that is not all. */
+static bool give_paid(struct hipec_cache *cache, struct hipec_payer *payer)
+{
+	u32 h = hipec_payer_next(cache, payer);
+
+	payer->seen |= h != 0;
+	/* One that cannot go, as its policy has not been told of too many, is not the only one. */
+	if (!h || !give_this(cache, h))
+		return false;
+	payer->looked = 0;
+	payer->seen = false;
+	return true;
+}
+
+/* As give_one(), where a cgroup pays for all. */
+static bool give_own(struct hipec_cache *cache, const struct mem_cgroup *memcg)
+{
+	bool given;
+
+	cache->only = memcg;
+	given = give_one(cache);
+	cache->only = NULL;
+	return given;
 }
 
 /**
  * hipec_cache_give() - have folios evicted that others need more
  * @cache: cache
+ * @payer: cgroup that needs it, and that is to pay for them; NULL: the machine does
  * @want:  pages
  *
  * No event runs: it is others' time. The policy is told when it makes room the next time.
@@ -231,23 +272,30 @@ static bool give_one(struct hipec_cache *cache)
  * Context: expects c->lock; may sleep, but waits for nothing if cache->in_reclaim.
  * Return: pages that are free now.
  */
-u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
+u32 hipec_cache_give(struct hipec_cache *cache, struct hipec_payer *payer, u32 want)
 {
 	struct hipec_core *core = &cache->c->core;
-	u64 before = cache->freed;
 	u32 most = want + 2 * HIPEC_MAX_VICTIMS;
+	u64 before = cache->freed;
+	bool all;
 
 	hipec_refused_retry(cache, HIPEC_MAX_VICTIMS);
-	hipec_victims_evict(cache);
+	hipec_evict_victims(cache);
+	all = !payer || hipec_payer_share(cache, payer->memcg) == HIPEC_PAYER_SAMPLE;
+	/* What was given up before may be others'. */
+	if (!all) {
+		before = cache->freed;
+		hipec_payer_begin(cache, payer);
+	}
 	while (cache->freed - before < want && most--) {
-		if (!give_one(cache))
+		if (!(all ? give_own(cache, payer ? payer->memcg : NULL) : give_paid(cache, payer)))
 			break;
 		if (cache->victims.nr >= HIPEC_MAX_VICTIMS ||
 		    cache->freed - before + cache->victims.pages >= want)
-			hipec_victims_evict(cache);
+			hipec_evict_victims(cache);
 	}
 	hipec_core_settle(core);
-	hipec_victims_evict(cache);
+	hipec_evict_victims(cache);
 	hipec_cache_account(cache);
 	hipec_cache_compact_later(cache);
 	hipec_cache_hand_back(cache);
@@ -255,26 +303,26 @@ u32 hipec_cache_give(struct hipec_cache *cache, u32 want)
 }
 
 /* The entry that begins with page @pgno, as hipec_cache_entry(). */
-u32 hipec_entry_find(struct hipec_cache *cache, u32 pgno)
+u32 hipec_cache_find_entry(struct hipec_cache *cache, u32 pgno)
 {
 	struct hipec_vm *vm = &cache->c->core.vm;
 	u32 h = hipec_page_find(vm, pgno);
 
 	if (h && unlikely(hipec_is_victim(cache, h))) {
-		hipec_victim_finish(cache, h);
+		hipec_evict_victim_missed(cache, h);
 		h = hipec_page_find(vm, pgno);
 	}
 	return h;
 }
 
 /* An entry, no victim, whose folio has gone by itself. */
-void hipec_entry_drop(struct hipec_cache *cache, u32 h)
+void hipec_cache_drop_entry(struct hipec_cache *cache, u32 h)
 {
 	struct hipec_container *c = cache->c;
 	bool live = hipec_page_live(&c->core.vm, h), held = hipec_core_resident(&c->core, h);
 	u32 pgno = c->core.vm.page[h].pgno;
 
-	hipec_folios_del(cache, h);
+	hipec_evict_list_del(cache, h);
 	cache->held -= hipec_folio_pages(&c->core.vm, h);
 	hipec_core_unbind(&c->core, h, false);
 	hipec_cache_account(cache);
@@ -296,9 +344,14 @@ static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 
 	/* What is older than it, and behind its first page. */
 	for (i = 1; f->orders && i < 1u << order; i++)
-		if ((h = hipec_entry_find(cache, pgno + i)))
-			hipec_entry_drop(cache, h);
+		if ((h = hipec_cache_find_entry(cache, pgno + i)))
+			hipec_cache_drop_entry(cache, h);
 	h = hipec_core_bind(&cache->c->core, pgno);
+	if (!h && cache->victims.nr) {
+		/* They have entries as long as they wait. */
+		hipec_evict_victims_locked(cache);
+		h = hipec_core_bind(&cache->c->core, pgno);
+	}
 	if (!h) {
 		hipec_cache_lose(f, HZ);
 		hipec_cache_account(cache);
@@ -309,7 +362,7 @@ static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 	cache->large |= order;
 	vm->page[h].flags |= order << HIPEC_FOLIO_ORDER_SHIFT;
 	cache->held += 1u << order;
-	hipec_folios_add(cache, HIPEC_FOLIO_AHEAD, h);
+	hipec_evict_list_add(cache, HIPEC_FOLIO_AHEAD, h);
 	hipec_cache_account(cache);
 	return h;
 }
@@ -320,7 +373,7 @@ static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
  * @f:     file
  * @pgno:  first page of the folio, which has no entry
  * @order: of the folio
- * @left:  hipec_pressure_left(), a moment ago
+ * @left:  hipec_budget_left(), a moment ago
  *
  * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
  * Return: handle; 0 if the table is full.
@@ -328,12 +381,12 @@ static u32 add_entry(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 u32 hipec_cache_bring(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		      u32 order, long left)
 {
-	make_room(cache, pgno, false, 1u << order, left);
+	make_cache_room(cache, pgno, false, 1u << order, left);
 	return add_entry(cache, f, pgno, order);
 }
 
 /* The order of the folio at an index; -1: there is none. */
-int hipec_order_at(const struct hipec_cfile *f, pgoff_t idx)
+int hipec_cache_order_at(const struct hipec_cfile *f, pgoff_t idx)
 {
 	struct address_space *mapping;
 	struct folio *folio;
@@ -354,40 +407,40 @@ int hipec_order_at(const struct hipec_cfile *f, pgoff_t idx)
  * @pgno: one of its page numbers
  *
  * Context: expects c->lock; may sleep.
- * Return: handle, of no victim, as those are finished first; 0: none has.
+ * Return: handle, of no victim, as such a page has gone to its policy; 0: none has.
  */
 u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno)
 {
 	u32 h = hipec_entry_at(f, pgno);
 
 	if (h && unlikely(hipec_is_victim(f->cache, h))) {
-		hipec_victim_finish(f->cache, h);
+		hipec_evict_victim_missed(f->cache, h);
 		h = hipec_entry_at(f, pgno);
 	}
 	return h;
 }
 
 /* A page was touched that came in by a write, or before the file was taken. */
-static u32 adopt(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
-		 bool write)
+static u32 adopt_page(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
+		      bool write)
 {
-	int order = hipec_order_at(f, pgno - f->start);
+	int order = hipec_cache_order_at(f, pgno - f->start);
 	u32 h;
 
 	if (order < 0)
 		return 0;
 	pgno = f->start + round_down(pgno - f->start, 1u << order);
 	/* Of a smaller folio, which was there before. */
-	h = order ? hipec_entry_find(cache, pgno) : 0;
+	h = order ? hipec_cache_find_entry(cache, pgno) : 0;
 	if (h)
-		hipec_entry_drop(cache, h);
+		hipec_cache_drop_entry(cache, h);
 	room_for(cache, pgno, write, 1u << order);
-	hipec_cache_settle(cache);
+	hipec_evict_victims_many(cache);
 	return add_entry(cache, f, pgno, order);
 }
 
 /* The first touch since it was read, or could not go. */
-static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
+static noinline void touch_first_time(struct hipec_cache *cache, u32 h, bool write)
 {
 	struct hipec_container *c = cache->c;
 	bool stayed = c->core.vm.page[h].flags & HIPEC_FOLIO_REFUSED;
@@ -395,7 +448,7 @@ static noinline void first_touch(struct hipec_cache *cache, u32 h, bool write)
 
 	/* Reclaim may have taken this very page, which could not go: its Remove comes first. */
 	hipec_core_catch_up(&c->core);
-	hipec_folios_del(cache, h);
+	hipec_evict_list_del(cache, h);
 	hipec_core_show(&c->core, h);
 	hipec_event_came_in(c, pgno);
 	if (stayed) {
@@ -416,7 +469,7 @@ static __always_inline bool is_write(enum hipec_touch how)
 	return how == HIPEC_BY_WRITE || how == HIPEC_BY_STORE;
 }
 
-static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_touch how)
+static __always_inline void touch_entry(struct hipec_cache *cache, u32 h, enum hipec_touch how)
 {
 	struct hipec_container *c = cache->c;
 	struct hipec_page *page = &c->core.vm.page[h];
@@ -424,7 +477,7 @@ static __always_inline void touch(struct hipec_cache *cache, u32 h, enum hipec_t
 	u32 pgno = page->pgno;
 
 	if (unlikely(page->flags & HIPEC_FOLIO_VICTIM)) {
-		first_touch(cache, h, write);
+		touch_first_time(cache, h, write);
 	} else if (how == HIPEC_BY_AROUND && page->flags & HIPEC_FOLIO_AROUND) {
 		return;
 	} else if (hipec_page_live(&c->core.vm, h)) {
@@ -463,7 +516,7 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 
 	while (f && pgno < end) {
 		/* What a task that is killed has touched is not heard of; what it wrote is looked for. */
-		if (pgno - first >= TOUCHES_AT_ONCE) {
+		if (pgno - first >= TOUCHES_AT_ONCE || (unlikely(cache->c->slice) && pgno != first)) {
 			first = pgno;
 			if (hipec_core_pause(&cache->c->core)) {
 				if (how == HIPEC_BY_WRITE)
@@ -473,15 +526,14 @@ void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr,
 		}
 		h = hipec_page_find(vm, pgno);
 		if (unlikely(!h || hipec_is_victim(cache, h)))
-			h = hipec_cache_entry(f, pgno) ?: adopt(cache, f, pgno, is_write(how));
+			h = hipec_cache_entry(f, pgno) ?: adopt_page(cache, f, pgno, is_write(how));
 		if (unlikely(!h)) {
 			/* It has gone before the policy hears of it: the league plays it. */
 			hipec_event_access(cache->c, pgno++, is_write(how), false);
 			continue;
 		}
 		pgno = vm->page[h].pgno + hipec_folio_pages(vm, h);
-		touch(cache, h, how);
+		touch_entry(cache, h, how);
 	}
-	if (cache->victims.nr >= HIPEC_MAX_VICTIMS)
-		hipec_victims_evict_locked(cache);
+	hipec_evict_victims_many(cache);
 }

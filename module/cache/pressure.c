@@ -4,7 +4,7 @@
  *
  * The kernel's own reclaim leaves the files of a cache alone, so a limit below the
  * budget would be an OOM kill. First, a miss makes room before that: the budget is
- * never more than what its cgroup leaves (hipec_pressure_limit()). Second, for what
+ * never more than what its cgroup leaves (hipec_budget_limit()). Second, for what
  * others in the cgroup allocate, reclaim asks here: a token on a list of each cgroup
  * that reads or writes stands for the cache's folios.
  *
@@ -22,26 +22,33 @@
 #include <linux/swap.h>
 
 #include "cache.h"
+#include "payer.h"
 
 /* Tries in a row that free nothing before a cache's files are left to the kernel. */
 #define SURRENDER_TRIES 3
 
+/* Ticks for which a container is not asked that has no page of the cgroup's. */
+#define NONE_TICKS HZ
+
+/* Of a cgroup and a cache; it lives as long as the container. */
 struct hipec_cache_token {
 	struct list_head link;
 	struct hipec_cache *cache;
+	struct hipec_payer payer;	/* by who has set cache->scanned */
+	unsigned long none_until;	/* jiffies, until which it is passed over; no lock */
 };
 
 static struct kmem_cache *slab;
 static struct shrinker *shrinker;
 static struct list_lru tokens;
 static bool ready;		/* tokens is */
-static DEFINE_MUTEX(scan_lock);	/* a cache on the list does not go */
+static DEFINE_MUTEX(scan_lock);	/* a cache on the list does not go; held for a look at it */
 
 /*
  * Pages that a cache is asked for: those that are held, or owed. A file may have others, which a file
  * system has read by itself and nobody has told of: they can be surrendered.
  */
-static unsigned long pages_of(const struct hipec_cache *cache)
+static unsigned long pages_to_ask_for(const struct hipec_cache *cache)
 {
 	return READ_ONCE(cache->held) + atomic_read(&cache->owed) +
 	       (!READ_ONCE(cache->surrendered) && atomic_read(&cache->nr_files));
@@ -50,7 +57,7 @@ static unsigned long pages_of(const struct hipec_cache *cache)
 /* Whether @cache has nothing to be asked for: no pages, or the kernel has got them all. */
 static bool is_spent(const struct hipec_cache *cache)
 {
-	return !pages_of(cache) ||
+	return !pages_to_ask_for(cache) ||
 	       (READ_ONCE(cache->surrendered) && READ_ONCE(cache->vain) > SURRENDER_TRIES);
 }
 
@@ -63,23 +70,23 @@ static bool is_better(const struct hipec_cache *a, const struct hipec_cache *b)
 }
 
 struct find {
-	struct hipec_cache *best;	/* not busy, and with most pages */
+	struct hipec_cache_token *best;	/* of a cache that is not busy, and has most pages */
 };
 
-static enum lru_status look(struct list_head *item, struct list_lru_one *list,
-			    spinlock_t *lock, void *arg)
+static enum lru_status probe_cache_token(struct list_head *item, struct list_lru_one *list,
+					 spinlock_t *lock, void *arg)
 {
 	struct find *f = arg;
-	struct hipec_cache *cache =
-		container_of(item, struct hipec_cache_token, link)->cache;
+	struct hipec_cache_token *t = container_of(item, struct hipec_cache_token, link);
 
-	if (!is_spent(cache) && (!f->best || is_better(cache, f->best)))
-		f->best = cache;
+	if (!is_spent(t->cache) && time_after_eq(jiffies, READ_ONCE(t->none_until)) &&
+	    (!f->best || is_better(t->cache, f->best->cache)))
+		f->best = t;
 	return LRU_SKIP;
 }
 
 /* Context: expects scan_lock: a cache that was found on one node's list does not go. */
-static struct find find(struct mem_cgroup *memcg)
+static struct find find_best_cache(struct mem_cgroup *memcg)
 {
 	struct find f = { 0 };
 	int nid;
@@ -88,16 +95,32 @@ static struct find find(struct mem_cgroup *memcg)
 	for_each_online_node(nid) {
 		unsigned long nr = ULONG_MAX;
 
-		list_lru_walk_one(&tokens, nid, memcg, look, &f, &nr);
+		list_lru_walk_one(&tokens, nid, memcg, probe_cache_token, &f, &nr);
 	}
 	return f;
+}
+
+/*
+ * The token of @memcg whose cache is to give pages, with a reference to the container; NULL: there is
+ * none.
+ */
+static struct hipec_cache_token *get_best(struct mem_cgroup *memcg)
+{
+	struct hipec_cache_token *t;
+
+	mutex_lock(&scan_lock);
+	t = find_best_cache(memcg).best;
+	if (t && !kref_get_unless_zero(&t->cache->c->ref))
+		t = NULL;
+	mutex_unlock(&scan_lock);
+	return t;
 }
 
 /* A cache is valid as long as the lock of the list that it is on is held. */
 static enum lru_status add_held(struct list_head *item, struct list_lru_one *list,
 				spinlock_t *lock, void *held)
 {
-	*(unsigned long *)held += pages_of(container_of(item, struct hipec_cache_token, link)->cache);
+	*(unsigned long *)held += pages_to_ask_for(container_of(item, struct hipec_cache_token, link)->cache);
 	return LRU_SKIP;
 }
 
@@ -115,10 +138,10 @@ static unsigned long held_in(struct mem_cgroup *memcg)
 	return held;
 }
 
-static unsigned long count(struct shrinker *s, struct shrink_control *sc)
+static unsigned long count_cache_pages(struct shrinker *s, struct shrink_control *sc)
 {
 	if (!smp_load_acquire(&ready) ||
-	    (hipec_memcg_room(sc->memcg) >= HIPEC_PRESSURE_ENOUGH && !hipec_pressure_is_short()))
+	    (hipec_memory_room(sc->memcg) >= HIPEC_PRESSURE_ENOUGH && !hipec_budget_is_short()))
 		return 0;
 	return held_in(sc->memcg);
 }
@@ -135,10 +158,11 @@ static unsigned long wait_for_holder(void)
 }
 
 /*
- * Have a cache give pages up. No policy runs here. Context: expects scan_lock. Return: pages that
- * are free now; 0 also if a task has the container's lock.
+ * Have a cache give pages up that @payer pays for; NULL: whoever does. No policy runs here. Context:
+ * expects cache->scanned. Return: pages that are free now; 0 also if a task has the container's lock.
  */
-static unsigned long give_some(struct hipec_cache *cache, u32 want, bool may_wait)
+static unsigned long give_pages(struct hipec_cache *cache, struct hipec_payer *payer, u32 want,
+				bool may_wait)
 {
 	unsigned long given;
 
@@ -146,7 +170,8 @@ static unsigned long give_some(struct hipec_cache *cache, u32 want, bool may_wai
 		return 0;
 	/* Unmapping may wait for locks that the caller has; what is mapped cannot go then. */
 	cache->in_reclaim = !may_wait;
-	given = hipec_cache_give(cache, may_wait ? want : min_t(u32, want, HIPEC_MAX_VICTIMS));
+	given = hipec_cache_give(cache, payer,
+				 may_wait ? want : min_t(u32, want, HIPEC_MAX_VICTIMS));
 	cache->in_reclaim = false;
 	mutex_unlock(&cache->c->lock);
 	return given;
@@ -161,11 +186,29 @@ static void note_vain(struct hipec_cache *cache)
 }
 
 /*
- * The same, or its files are the kernel's, if that was in vain too often. Context: expects
- * scan_lock. Return: pages that are free now, or that reclaim finds on its lists.
+ * Nothing was given. Where a search for a cgroup's pages goes on, that says nothing; where all entries
+ * were looked at, and none is its, it is passed over for a while. Else the try was in vain: pages may
+ * be there that cannot go, or have no entry yet. @looked: entries before.
  */
-static unsigned long give_or_surrender(struct hipec_cache *cache, u32 want, bool may_wait)
+static void note_none(struct hipec_cache_token *t, struct hipec_payer *payer, u32 looked)
 {
+	if (!payer || payer->looked == looked || payer->seen || atomic_read(&t->cache->owed)) {
+		note_vain(t->cache);
+	} else if (hipec_payer_has_all(t->cache, payer)) {
+		WRITE_ONCE(t->none_until, jiffies + NONE_TICKS);
+		payer->looked = 0;
+	}
+}
+
+/*
+ * The same, or its files are the kernel's, if that was in vain too often. Context: expects
+ * cache->scanned. Return: pages that are free now, or that reclaim finds on its lists.
+ */
+static unsigned long give_or_surrender(struct hipec_cache_token *t, struct hipec_payer *payer,
+				       u32 want, bool may_wait)
+{
+	struct hipec_cache *cache = t->cache;
+	u32 looked = payer ? payer->looked : 0;
 	unsigned long given = 0;
 
 	/* A miss has taken the files back. */
@@ -173,12 +216,12 @@ static unsigned long give_or_surrender(struct hipec_cache *cache, u32 want, bool
 	    cache->vain_at != jiffies)
 		WRITE_ONCE(cache->vain, 0);
 	if (cache->vain < SURRENDER_TRIES) {
-		given = give_some(cache, want, may_wait);
+		given = give_pages(cache, payer, want, may_wait);
 		if (given) {
 			WRITE_ONCE(cache->vain, 0);
 			return given;
 		}
-		note_vain(cache);
+		note_none(t, payer, looked);
 	}
 	if (cache->vain < SURRENDER_TRIES)
 		return 0;
@@ -187,50 +230,89 @@ static unsigned long give_or_surrender(struct hipec_cache *cache, u32 want, bool
 	return given;
 }
 
-static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
+static unsigned long scan_caches(struct shrinker *s, struct shrink_control *sc)
 {
-	long want = HIPEC_PRESSURE_ENOUGH - hipec_memcg_room(sc->memcg);
-	struct hipec_cache *cache;
+	long want = HIPEC_PRESSURE_ENOUGH - hipec_memory_room(sc->memcg);
+	struct hipec_cache_token *t;
 	unsigned long given = 0;
+	bool whoever = !sc->memcg;
 
-	if (hipec_pressure_is_short())
+	if (hipec_budget_is_short()) {
 		want = max_t(long, want, sc->nr_to_scan);
+		whoever = true;
+	}
 	if (want <= 0)
 		return SHRINK_STOP;
-	if (!mutex_trylock(&scan_lock))
-		return wait_for_holder();
-	cache = find(sc->memcg).best;
-	if (cache)
-		given = give_or_surrender(cache, min_t(long, want, 1024),
+	t = get_best(sc->memcg);
+	if (!t)
+		return SHRINK_STOP;
+	/* What another reclaimer has it give is of use here as well. */
+	if (!xchg(&t->cache->scanned, true)) {
+		t->payer.memcg = sc->memcg;
+		given = give_or_surrender(t, whoever ? NULL : &t->payer, min_t(long, want, 1024),
 					  sc->gfp_mask & __GFP_FS);
-	mutex_unlock(&scan_lock);
-	if (given)
-		return given;
-	return cache ? wait_for_holder() : SHRINK_STOP;
+		smp_store_release(&t->cache->scanned, false);
+	}
+	hipec_container_put_later(t->cache->c);
+	return given ?: wait_for_holder();
 }
 
 #ifdef CONFIG_MEMCG
 /*
- * The cache is on @memcg's list, which the caller holds; NULL: there are no cgroups, and one token
- * is all processes'.
+ * The token of @memcg is found by @id. What finds it is the container's, if its cgroup has memory
+ * for that at once; else it is the cgroup's own that is to have folios: it must not be without one.
  */
-static void join_memcg(struct hipec_cache *cache, struct mem_cgroup *memcg, u64 id, gfp_t gfp)
+static int find_by(struct hipec_cache *cache, struct mem_cgroup *memcg, u64 id,
+		   struct hipec_cache_token *t, gfp_t gfp)
+{
+	int ret;
+
+	set_active_memcg(cache->c->columns.memcg);
+	ret = xa_insert(&cache->tokens, id, t, GFP_NOWAIT | __GFP_NOWARN);
+	set_active_memcg(memcg);
+	if (ret == -ENOMEM)
+		ret = xa_insert(&cache->tokens, id, t, gfp);
+	return ret;
+}
+
+/*
+ * The cache is on @memcg's list, which the caller holds; NULL: there are no cgroups, and one token
+ * is all processes'. Return: whether it is.
+ */
+static bool join_memcg(struct hipec_cache *cache, struct mem_cgroup *memcg, u64 id, gfp_t gfp)
 {
 	struct mem_cgroup *old = set_active_memcg(memcg);
-	struct hipec_cache_token *t = kmem_cache_alloc_lru(slab, &tokens, GFP_NOFS |
-							   __GFP_ACCOUNT | __GFP_NOWARN | gfp);
+	struct hipec_cache_token *t;
+	int ret = -ENOMEM;
 
+	gfp |= GFP_NOFS | __GFP_NOWARN;
+	t = kmem_cache_alloc_lru(slab, &tokens, gfp | __GFP_ACCOUNT);
 	if (t) {
+		*t = (struct hipec_cache_token){ .cache = cache, .none_until = jiffies };
 		INIT_LIST_HEAD(&t->link);
-		t->cache = cache;
-		/* Where the token is found is the container's. */
-		set_active_memcg(cache->c->columns.memcg);
-		if (xa_insert(&cache->tokens, id, t, GFP_NOFS | __GFP_NOWARN | __GFP_NORETRY))
-			kmem_cache_free(slab, t);
-		else
-			list_lru_add_obj(&tokens, &t->link);
+		ret = find_by(cache, memcg, id, t, gfp);
 	}
 	set_active_memcg(old);
+	if (!ret)
+		list_lru_add_obj(&tokens, &t->link);
+	else if (t)
+		kmem_cache_free(slab, t);
+	return !ret || ret == -EBUSY;
+}
+
+/*
+ * The cgroup that is charged for what the current task reads, as the kernel finds it: of a worker
+ * of loop's, that of whose request it is. Context: expects rcu_read_lock().
+ */
+static struct mem_cgroup *charged_memcg(void)
+{
+	struct task_struct *owner = current;
+
+	if (current->active_memcg)
+		return current->active_memcg;
+	if (current->mm)
+		owner = rcu_dereference(current->mm->owner);
+	return owner ? mem_cgroup_from_task(owner) : NULL;
 }
 #endif
 
@@ -239,29 +321,32 @@ static void join_memcg(struct hipec_cache *cache, struct mem_cgroup *memcg, u64 
  * @cache: cache
  *
  * Context: process context; does not enter file systems; expects no lock of ours.
+ * Return: false if there is no memory for that: nobody could take the folios but the kernel.
  */
-void hipec_pressure_join(struct hipec_cache *cache)
+bool hipec_pressure_join(struct hipec_cache *cache)
 {
+	bool joined = true;
 #ifdef CONFIG_MEMCG
 	struct mem_cgroup *memcg;
 	u64 id;
 
 	rcu_read_lock();
-	memcg = mem_cgroup_from_task(current);
+	memcg = charged_memcg();
 	id = memcg ? cgroup_id(memcg->css.cgroup) : 0;
 	rcu_read_unlock();
 	if (!memcg || id == READ_ONCE(cache->last_memcg))
-		return;
-	if (xa_load(&cache->tokens, id)) {
-		WRITE_ONCE(cache->last_memcg, id);
-		return;
+		return true;
+	if (!xa_load(&cache->tokens, id)) {
+		memcg = get_mem_cgroup_from_mm(NULL);
+		if (memcg)
+			id = cgroup_id(memcg->css.cgroup);
+		joined = join_memcg(cache, memcg, id, 0);
+		mem_cgroup_put(memcg);
 	}
-	memcg = get_mem_cgroup_from_mm(current->mm);
-	if (memcg)
-		id = cgroup_id(memcg->css.cgroup);
-	join_memcg(cache, memcg, id, 0);
-	mem_cgroup_put(memcg);
+	if (joined)
+		WRITE_ONCE(cache->last_memcg, id);
 #endif
+	return joined;
 }
 
 /**
@@ -270,9 +355,11 @@ void hipec_pressure_join(struct hipec_cache *cache)
  * @folio: in the page cache; the caller holds it
  *
  * Context: as hipec_pressure_join().
+ * Return: likewise.
  */
-void hipec_pressure_join_owner(struct hipec_cache *cache, struct folio *folio)
+bool hipec_pressure_join_owner(struct hipec_cache *cache, struct folio *folio)
 {
+	bool joined = true;
 #ifdef CONFIG_MEMCG
 	struct mem_cgroup *memcg;
 	u64 id = 0;
@@ -285,11 +372,12 @@ void hipec_pressure_join_owner(struct hipec_cache *cache, struct folio *folio)
 		memcg = NULL;
 	rcu_read_unlock();
 	if (!memcg)
-		return;
+		return true;
 	/* It is somebody else's: nothing there is killed for our token. */
-	join_memcg(cache, memcg, id, __GFP_NORETRY);
+	joined = join_memcg(cache, memcg, id, __GFP_NORETRY);
 	mem_cgroup_put(memcg);
 #endif
+	return joined;
 }
 
 /* A cache goes. Context: process context, may sleep; expects no lock of ours. */
@@ -321,8 +409,8 @@ int hipec_pressure_init(void)
 	shrinker = shrinker_alloc(SHRINKER_MEMCG_AWARE, "hipec-cache");
 	if (!shrinker)
 		goto no_shrinker;
-	shrinker->count_objects = count;
-	shrinker->scan_objects = scan;
+	shrinker->count_objects = count_cache_pages;
+	shrinker->scan_objects = scan_caches;
 	shrinker->seeks = DEFAULT_SEEKS;
 	/* In this order: its number, which the list needs, may come late. */
 	shrinker_register(shrinker);

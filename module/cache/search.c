@@ -26,7 +26,7 @@ struct found {
  */
 static bool find_folios(struct hipec_cfile *f, pgoff_t *next, struct found *found)
 {
-	int idx = srcu_read_lock(&hipec_inodes);
+	int idx = srcu_read_lock(f->cache->inodes);
 	struct address_space *mapping = hipec_mapping_of(f);
 	struct folio_batch batch;
 	u32 i;
@@ -35,11 +35,12 @@ static bool find_folios(struct hipec_cfile *f, pgoff_t *next, struct found *foun
 	if (mapping)
 		filemap_get_folios(mapping, next, f->nr - 1, &batch);
 	found->nr = folio_batch_count(&batch);
-	srcu_read_unlock(&hipec_inodes, idx);
+	srcu_read_unlock(f->cache->inodes, idx);
 	for (i = 0; i < found->nr; i++) {
 		found->folio[i].idx = batch.folios[i]->index;
 		found->folio[i].order = folio_order(batch.folios[i]);
-		hipec_pressure_join_owner(f->cache, batch.folios[i]);
+		if (!hipec_pressure_join_owner(f->cache, batch.folios[i]))
+			hipec_cache_lose(f, HZ);
 	}
 	folio_batch_release(&batch);
 	return found->nr;
@@ -48,81 +49,150 @@ static bool find_folios(struct hipec_cfile *f, pgoff_t *next, struct found *foun
 /* Pages for which there is no entry go, if nobody uses them. */
 static void drop_pages(struct hipec_cfile *f, pgoff_t first, pgoff_t last)
 {
-	int idx = srcu_read_lock(&hipec_inodes);
+	int idx = srcu_read_lock(f->cache->inodes);
 	struct address_space *mapping = hipec_mapping_of(f);
 
 	if (mapping)
 		invalidate_mapping_pages(mapping, first, last);
-	srcu_read_unlock(&hipec_inodes, idx);
+	srcu_read_unlock(f->cache->inodes, idx);
 }
 
 /* Entries for what was found; or it goes. */
 static void search_batch(struct hipec_cfile *f, const struct found *found)
 {
 	struct hipec_cache *cache = f->cache;
-	long left = hipec_pressure_left(cache, hipec_pressure_room(cache), found->nr);
+	long left = hipec_budget_left(cache, hipec_budget_room(cache), found->nr);
 	u32 i, idx, order;
 
+	hipec_evict_victims(cache);
 	for (i = 0; i < found->nr && found->folio[i].idx < f->nr; i++) {
 		idx = found->folio[i].idx;
 		order = found->folio[i].order;
-		if (!hipec_entry_find(cache, f->start + idx) &&
+		if (!hipec_cache_find_entry(cache, f->start + idx) &&
 		    !hipec_cache_bring(cache, f, f->start + idx, order, left))
 			drop_pages(f, idx, idx + (1u << order) - 1);
 	}
 	hipec_cache_settle(cache);
 }
 
-/**
- * hipec_cache_search() - all folios of a file get entries, or go
- * @f: file, in use
- *
- * Then it is lost no more, and the kernel's reclaim leaves it alone, if that may be: unless one is
- * lost meanwhile, or finds no room.
- *
- * Context: process context, sleeps; takes c->lock, for some folios at a time.
+/*
+ * A search begins, or goes on where a worker's slice had ended: then the file is the kernel's still, and
+ * what was lost meanwhile is looked for in the next one. @next: the index to begin with. Return: false: a
+ * worker did not have the lock.
  */
-void hipec_cache_search(struct hipec_cfile *f)
+static bool begin_search(struct hipec_cfile *f, pgoff_t *next)
 {
 	struct hipec_cache *cache = f->cache;
-	struct found found;
-	pgoff_t next = 0;
 
-	mutex_lock(&cache->c->lock);
+	if (!hipec_event_worker_lock(cache->c))
+		return false;
 	/* One that is dead may have its numbers no more. */
 	if (!f->dead)
-		xa_clear_mark(&cache->slots, f->start >> HIPEC_SLOT_SHIFT, HIPEC_SLOT_LOST);
+		xa_clear_mark(&cache->slots, hipec_slot_of(f), HIPEC_SLOT_LOST);
+	*next = f->searched;
+	if (!*next)
+		WRITE_ONCE(f->lost, false);
 	mutex_unlock(&cache->c->lock);
-	WRITE_ONCE(f->lost, false);
 	smp_mb();	/* before folios are looked for: hipec_cache_lose() */
+	return true;
+}
+
+/* It has ended. Return: false: a worker did not have the lock. */
+static bool end_search(struct hipec_cfile *f)
+{
+	struct hipec_cache *cache = f->cache;
+
+	if (!hipec_event_worker_lock(cache->c))
+		return false;
+	if (f->searched && READ_ONCE(f->lost))
+		hipec_cache_lose(f, 0);
+	WRITE_ONCE(f->searched, 0);
+	hipec_cache_keep_away(f);
+	mutex_unlock(&cache->c->lock);
+	hipec_cache_hand_over(f);
+	return true;
+}
+
+/*
+ * Entries for what was found, in the task's time or a worker's slice, whose search goes on at @next when
+ * that is over. Return: false: it is, or a worker did not have the lock.
+ */
+static bool search_found(struct hipec_cfile *f, const struct found *found, pgoff_t next,
+			 unsigned long *end)
+{
+	struct hipec_container *c = f->cache->c;
+
+	if (!hipec_event_worker_lock(c))
+		return false;
+	hipec_event_slice_of(c, end);
+	if (!f->dead)
+		search_batch(f, found);
+	hipec_event_slice_end(c);
+	if (current->flags & PF_KTHREAD)
+		WRITE_ONCE(f->searched, next);
+	mutex_unlock(&c->lock);
+	return !hipec_event_slice_is_over(c, *end);
+}
+
+/* As hipec_cache_search(). */
+static bool search_all(struct hipec_cfile *f, unsigned long *end)
+{
+	struct found found;
+	pgoff_t next;
+
+	if (!begin_search(f, &next))
+		return false;
 	while (find_folios(f, &next, &found)) {
 		/* A worker goes on. */
 		if (fatal_signal_pending(current)) {
 			hipec_cache_lose(f, 0);
-			return;
+			return true;
 		}
-		mutex_lock(&cache->c->lock);
-		if (!f->dead)
-			search_batch(f, &found);
-		mutex_unlock(&cache->c->lock);
+		if (!search_found(f, &found, next, end))
+			return false;
 		cond_resched();
 	}
-	mutex_lock(&cache->c->lock);
-	hipec_cache_keep_away(f);
-	mutex_unlock(&cache->c->lock);
-	hipec_cache_hand_over(f);
+	return end_search(f);
+}
+
+/**
+ * hipec_cache_search() - all folios of a file get entries, or go
+ * @f:   file, in use
+ * @end: jiffies, when a worker's slice is over; it is set where it is 0
+ *
+ * Then it is lost no more, and the kernel's reclaim leaves it alone, if that may be: unless one is
+ * lost meanwhile, or finds no room. Where the policy has to make some, its events are in the task's
+ * time, or in a slice of a worker's.
+ *
+ * Context: process context, sleeps; takes c->lock, for some folios at a time, for which a worker does
+ * not wait.
+ * Return: false: the slice is over, or somebody else has the lock, and a worker goes on later.
+ */
+bool hipec_cache_search(struct hipec_cfile *f, unsigned long *end)
+{
+	struct hipec_cache *cache = f->cache;
+	bool all = search_all(f, end);
+
+	if (!all)
+		hipec_cache_search_later(f, hipec_rest_behind(cache->c, *end, &cache->rest.search));
+	return all;
 }
 
 /* Work: files are lost. */
 void hipec_cache_search_lost(struct work_struct *work)
 {
 	struct hipec_cache *cache = container_of(to_delayed_work(work), struct hipec_cache, search);
-	unsigned long slot = 0;
+	unsigned long slot = 0, end = 0, rest = hipec_rest_left(&cache->rest.search);
 	struct hipec_cfile *f;
+	bool over = false;
 
-	while ((f = hipec_file_marked(cache, &slot, HIPEC_SLOT_LOST))) {
-		hipec_cache_search(f);
-		hipec_file_put(f);
+	if (rest) {
+		queue_delayed_work(hipec_wq, &cache->search, rest);
+		return;
+	}
+	while (!over && (f = hipec_table_marked(cache, &slot, HIPEC_SLOT_LOST))) {
+		over = !hipec_cache_search(f, &end);
+		hipec_table_put(f);
 		slot++;
 	}
 }
@@ -131,63 +201,119 @@ void hipec_cache_search_lost(struct work_struct *work)
 #define FORGOTTEN_TOGETHER 64
 
 /*
- * Some entries of a dead file go, from *@next on: its pages, or all entries that there are. *@any: one
- * was there. Return: whether there are more.
+ * Some entries of a dead file go: of its pages, or of all entries that there are, as f->goes says.
+ * Return: whether there are more.
  */
-static bool forget_some(struct hipec_cfile *f, bool by_page, u32 *next, bool *any)
+static bool forget_some(struct hipec_cfile *f, unsigned long end)
 {
 	struct hipec_cache *cache = f->cache;
 	struct hipec_vm *vm = &cache->c->core.vm;
-	u32 most = by_page ? f->end : vm->reached, i, h;
+	struct hipec_goes *g = &f->goes;
+	u32 most = g->by_page ? f->end : vm->reached, i, h;
 
-	for (i = 0; i < FORGOTTEN_TOGETHER && *next < most; i++, ++*next) {
-		hipec_victims_evict(cache);
-		h = by_page ? hipec_page_find(vm, f->start + *next) : *next + 1;
+	for (i = 0; i < FORGOTTEN_TOGETHER && g->next < most; i++, g->next++) {
+		/* The policy is to hear of this one, too. */
+		if (hipec_event_slice_is_over(cache->c, end))
+			break;
+		hipec_evict_victims(cache);
+		h = g->by_page ? hipec_page_find(vm, f->start + g->next) : g->next + 1;
 		if (!(vm->page[h].flags & HIPEC_PAGE_FRAME) ||
 		    vm->page[h].pgno - f->start >= f->nr)
 			continue;
-		*any = true;
+		g->any = true;
 		/* A task may be about to evict it, whose page is the kernel's now. */
 		if (hipec_is_victim(cache, h))
-			hipec_victim_finish(cache, h);
+			hipec_evict_finish_victim(cache, h);
 		else
-			hipec_entry_drop(cache, h);
+			hipec_cache_drop_entry(cache, h);
 	}
-	return *next < most;
+	return g->next < most;
+}
+
+/*
+ * Others may have c->lock between some entries, and, where a worker finds that somebody has it, keep it.
+ * Context: expects c->lock. Return: whether it is had again.
+ */
+static bool let_others_have(struct hipec_cache *cache, unsigned long end)
+{
+	hipec_event_slice_end(cache->c);
+	mutex_unlock(&cache->c->lock);
+	cond_resched();
+	if (!hipec_event_worker_lock(cache->c))
+		return false;
+	hipec_event_slice_begin(cache->c, end);
+	return true;
+}
+
+/*
+ * No entry of the file is left, though entries may move meanwhile. Context: expects c->lock, drops it now
+ * and then, and says in @has whether it is had still. Return: false: a worker goes on later.
+ */
+static bool forget_all(struct hipec_cfile *f, unsigned long end, bool *has)
+{
+	struct hipec_cache *cache = f->cache;
+	struct hipec_goes *g = &f->goes;
+
+	do {
+		if (!g->next)
+			*g = (struct hipec_goes){
+				.moves = cache->moves, .by_page = f->end < cache->c->core.vm.reached,
+			};
+		while (forget_some(f, end)) {
+			if (hipec_event_slice_is_over(cache->c, end))
+				return false;
+			*has = let_others_have(cache, end);
+			if (!*has)
+				return false;
+		}
+		g->next = 0;
+		/* One may have been moved to where this had been. */
+	} while (g->any || g->moves != cache->moves);
+	return true;
+}
+
+/* Neither its page numbers, nor what was counted of it. Context: expects c->lock. */
+static void forget_file(struct hipec_cfile *f)
+{
+	struct hipec_cache *cache = f->cache;
+
+	hipec_page_forget_evicted(&cache->c->core.vm);
+	hipec_page_forget_range(&cache->c->core.vm, f->start, f->end);
+	cache->c->core.counters.outgrown -= f->outgrown;
+	WRITE_ONCE(f->outgrown, false);
+	cache->last = NULL;
+	hipec_maps_forget(cache);
+	hipec_numbers_take(f);
 }
 
 /**
- * hipec_cache_forget() - no entry of a file is left
- * @f: file that is dead, so that it gets no other
+ * hipec_cache_forget() - no entry of a file is left, nor its page numbers
+ * @f:   file that is dead, so that it gets no other
+ * @end: as for hipec_cache_search()
  *
- * Context: process context, sleeps; takes c->lock, for some entries at a time.
+ * Context: process context, sleeps; takes c->lock, for some entries at a time, for which a worker does
+ * not wait.
+ * Return: false: the slice is over, or somebody else has the lock; the next call goes on.
  */
-void hipec_cache_forget(struct hipec_cfile *f)
+bool hipec_cache_forget(struct hipec_cfile *f, unsigned long *end)
 {
 	struct hipec_cache *cache = f->cache;
-	struct hipec_vm *vm = &cache->c->core.vm;
-	u32 next, moves;
-	bool by_page, any;
+	bool done, has = hipec_event_worker_lock(cache->c);
 
-	mutex_lock(&cache->c->lock);
-	do {
-		any = false;
-		next = 0;
-		moves = cache->moves;
-		by_page = f->end < vm->reached;
-		while (forget_some(f, by_page, &next, &any)) {
-			mutex_unlock(&cache->c->lock);
-			cond_resched();
-			mutex_lock(&cache->c->lock);
-		}
-		/* One may have been moved to where this had been. */
-	} while (any || moves != cache->moves);
-	hipec_page_forget_evicted(vm);
-	hipec_page_forget_range(vm, f->start, f->end);
+	if (!has)
+		return false;
+	hipec_event_slice_of(cache->c, end);
+	done = forget_all(f, *end, &has);
+	if (!has)
+		return false;
+	hipec_event_slice_end(cache->c);
 	/* Of the events that ran meanwhile. */
-	hipec_victims_evict(cache);
+	hipec_evict_victims(cache);
+	if (done)
+		forget_file(f);
 	hipec_cache_account(cache);
 	hipec_cache_compact_later(cache);
 	hipec_cache_hand_back(cache);
 	mutex_unlock(&cache->c->lock);
+	return done;
 }

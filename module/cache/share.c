@@ -24,7 +24,7 @@ void hipec_cache_grow(struct hipec_cache *cache, const struct hipec_demand *d)
 
 	if (cache->held + d->want <= hipec_core_held(core))
 		return;
-	if (!hipec_pool_space(core))
+	if (!hipec_member_space(core))
 		hipec_pool_recover(core, d->pgno);
 	while (cache->held + d->want > hipec_core_held(core))
 		if (hipec_pool_grow(core, d, HIPEC_EFFORT_SOME) != 1)

@@ -25,12 +25,12 @@
 
 #include "cache.h"
 
-/* Folios, and files, that one try moves at most. */
-#define MOVED_TOGETHER 4096
+/* Folios, and files, that one try moves at most; and those between which others may run. */
+#define MOVED_IN_A_TRY 4096
+#define MOVED_TOGETHER 256
 
 /* Files are not taken back for so long behind the last try. */
 #define SURRENDER_TICKS HZ
-
 
 /* Folios of a file from @next on go back to the lists of reclaim. Return: how many, @most about. */
 static unsigned long move_folios(struct address_space *mapping, pgoff_t *next, unsigned long most)
@@ -48,9 +48,9 @@ static unsigned long move_folios(struct address_space *mapping, pgoff_t *next, u
 }
 
 /* A file is the kernel's, and the same. */
-static unsigned long surrender(struct hipec_cfile *f, pgoff_t *next, unsigned long most)
+static unsigned long surrender_folios(struct hipec_cfile *f, pgoff_t *next, unsigned long most)
 {
-	int idx = srcu_read_lock(&hipec_inodes);
+	int idx = srcu_read_lock(f->cache->inodes);
 	struct address_space *mapping = hipec_mapping_of(f);
 	unsigned long moved = 0;
 
@@ -58,7 +58,7 @@ static unsigned long surrender(struct hipec_cfile *f, pgoff_t *next, unsigned lo
 		mapping_clear_unevictable(mapping);
 		moved = move_folios(mapping, next, most);
 	}
-	srcu_read_unlock(&hipec_inodes, idx);
+	srcu_read_unlock(f->cache->inodes, idx);
 	return moved;
 }
 
@@ -66,12 +66,13 @@ static unsigned long surrender(struct hipec_cfile *f, pgoff_t *next, unsigned lo
  * hipec_surrender_more() - leave files to the kernel's reclaim, or more of their folios
  * @cache: cache, which does not go meanwhile
  *
- * Context: in reclaim; one caller at a time; does not wait, and takes no lock of ours.
+ * Context: in reclaim; one caller at a time; may be preempted, but does not wait, and takes no lock
+ *          of ours.
  * Return: folios that were moved, and files that were left; 0: it was done before.
  */
 unsigned long hipec_surrender_more(struct hipec_cache *cache)
 {
-	unsigned long moved = 0, slot;
+	unsigned long moved = 0, some, slot;
 	struct hipec_cfile *f;
 
 	WRITE_ONCE(cache->surrender_until, jiffies + SURRENDER_TICKS);
@@ -83,21 +84,23 @@ unsigned long hipec_surrender_more(struct hipec_cache *cache)
 		cache->surrender_next = 0;
 		cache->c->core.counters.surrendered++;
 	}
-	while (moved < MOVED_TOGETHER) {
+	while (moved < MOVED_IN_A_TRY) {
 		slot = cache->surrender_slot;
-		f = hipec_file_marked(cache, &slot, XA_PRESENT);
+		f = hipec_table_marked(cache, &slot, HIPEC_SLOT_FILE);
 		if (!f)
 			break;
 		/* The file that it had come to may have been let go. */
 		if (slot != cache->surrender_slot)
 			cache->surrender_next = 0;
-		moved += 1 + surrender(f, &cache->surrender_next, MOVED_TOGETHER - moved);
-		if (moved < MOVED_TOGETHER) {
-			slot = hipec_slot_behind(f);
+		some = surrender_folios(f, &cache->surrender_next, MOVED_TOGETHER);
+		if (some < MOVED_TOGETHER) {
+			slot = hipec_slot_of(f) + 1;
 			cache->surrender_next = 0;
 		}
 		cache->surrender_slot = slot;
-		hipec_file_put(f);
+		hipec_table_put(f);
+		moved += 1 + some;
+		cond_resched();
 	}
 	return moved;
 }
@@ -112,20 +115,19 @@ static bool is_surrendered(struct hipec_cache *cache)
 	if (likely(!READ_ONCE(cache->surrendered)))
 		return false;
 	if (time_before(jiffies, READ_ONCE(cache->surrender_until)) ||
-	    hipec_pressure_left(cache, hipec_pressure_room(cache), 1) < HIPEC_PRESSURE_ENOUGH ||
-	    hipec_pressure_is_short())
+	    hipec_budget_left(cache, hipec_budget_room(cache), 1) < HIPEC_PRESSURE_ENOUGH ||
+	    hipec_budget_is_short())
 		return true;
 	WRITE_ONCE(cache->surrendered, false);
 	return false;
 }
 
-/* As hipec_cache_lose(). */
-static void lose(struct hipec_cfile *f, unsigned long ticks)
+/* The kernel's reclaim has a file, as that says by now, until it is searched. */
+static void leave_until_searched(struct hipec_cfile *f, unsigned long ticks)
 {
 	struct hipec_cache *cache = f->cache;
 	struct address_space *mapping;
 
-	WRITE_ONCE(f->lost, true);
 	smp_mb();	/* before the flag is cleared: keep_away() sets it, and looks again */
 	rcu_read_lock();
 	mapping = hipec_mapping_of(f);
@@ -134,8 +136,27 @@ static void lose(struct hipec_cfile *f, unsigned long ticks)
 		mapping_clear_unevictable(mapping);
 	}
 	rcu_read_unlock();
-	xa_set_mark(&cache->slots, f->start >> HIPEC_SLOT_SHIFT, HIPEC_SLOT_LOST);
+	xa_set_mark(&cache->slots, hipec_slot_of(f), HIPEC_SLOT_LOST);
 	queue_delayed_work(hipec_wq, &cache->search, ticks);
+}
+
+/* As hipec_cache_lose(). */
+static void lose_file(struct hipec_cfile *f, unsigned long ticks)
+{
+	WRITE_ONCE(f->lost, true);
+	leave_until_searched(f, ticks);
+}
+
+/**
+ * hipec_cache_search_later() - a file's search goes on when the worker has rested
+ * @f:     file, in use; f->searched says how far it has come
+ * @ticks: until then
+ *
+ * Context: any but interrupts; does not wait.
+ */
+void hipec_cache_search_later(struct hipec_cfile *f, unsigned long ticks)
+{
+	leave_until_searched(f, ticks);
 }
 
 /**
@@ -151,7 +172,7 @@ void hipec_cache_lose(struct hipec_cfile *f, unsigned long ticks)
 {
 	/* Then it is searched when it is so no more. */
 	if (!READ_ONCE(f->outgrown))
-		lose(f, ticks);
+		lose_file(f, ticks);
 }
 
 /**
@@ -178,13 +199,14 @@ void hipec_cache_outgrown(struct hipec_cfile *f)
 		return;
 	WRITE_ONCE(f->outgrown, outgrown);
 	f->cache->c->core.counters.outgrown += outgrown ? 1 : -1;
-	lose(f, 0);
+	lose_file(f, 0);
 }
 
 /* Whether the kernel's reclaim is to have a file. Context: expects c->lock. */
 static bool is_the_kernels(const struct hipec_cfile *f)
 {
-	return READ_ONCE(f->dead) || READ_ONCE(f->lost) || f->outgrown || is_surrendered(f->cache);
+	return READ_ONCE(f->dead) || READ_ONCE(f->lost) || READ_ONCE(f->searched) || f->outgrown ||
+	       is_surrendered(f->cache);
 }
 
 /**
@@ -209,7 +231,7 @@ void hipec_cache_keep_away(struct hipec_cfile *f)
 		if (f->writers && !inode_is_open_for_write(f->inode)) {
 			f->writers = false;
 			if (mapping->nrpages)
-				lose(f, 0);
+				lose_file(f, 0);
 		}
 		if (!f->writers && !mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) &&
 		    !mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK) && !is_the_kernels(f)) {
@@ -241,11 +263,11 @@ void hipec_cache_hand_over(struct hipec_cfile *f)
 
 	do {
 		moved = 0;
-		idx = srcu_read_lock(&hipec_inodes);
+		idx = srcu_read_lock(f->cache->inodes);
 		mapping = hipec_mapping_of(f);
 		if (mapping && !mapping_unevictable(mapping))
 			moved = move_folios(mapping, &next, MOVED_TOGETHER);
-		srcu_read_unlock(&hipec_inodes, idx);
+		srcu_read_unlock(f->cache->inodes, idx);
 		cond_resched();
 	} while (moved);
 }

@@ -6,14 +6,14 @@
  * locks of the file system held.
  *
  * An inode may go at any time, and its file is @dead then. Who has the file open may use
- * its inode; others look at its memory under rcu_read_lock(), or hold it in hipec_inodes, in
+ * its inode; others look at its memory under rcu_read_lock(), or hold it in cache->inodes, in
  * which nobody waits for a container's lock or a disk (hipec_mapping_of()).
  *
  * Interface:
- * hipec_file_find(), _get(), _put()  the file of an inode
- * hipec_file_marked()                one that somebody is to look at
- * hipec_inode_hold(), _put()         an inode, by who waits
- * hipec_file_add(), _remove()        it is taken, no longer
+ * hipec_table_find(), _get(), _put() the file of an inode
+ * hipec_table_marked()               one that somebody is to look at
+ * hipec_table_hold_inode(), _put_inode()  an inode, by who waits
+ * hipec_table_add(), _remove()       it is taken, no longer
  */
 #include <linux/hash.h>
 #include <linux/mm.h>
@@ -21,9 +21,17 @@
 #include <linux/wait_bit.h>
 
 #include "cache.h"
+#include "clean.h"
 
 DEFINE_MUTEX(hipec_take_lock);
-DEFINE_SRCU(hipec_inodes);
+
+/*
+ * Of users, by a hash: whoever lets a file go waits for who uses an inode just now, and that may be a
+ * while, in a cgroup that is throttled.
+ */
+#define DOMAIN_BITS 4
+
+static struct srcu_struct domains[1 << DOMAIN_BITS];
 
 /*
  * By inode. They may be hundreds of thousands, and each read looks one up: so there is a list for
@@ -42,13 +50,13 @@ static struct hlist_head *inode_list(const struct inode *inode)
 }
 
 /**
- * hipec_file_find() - the file of an inode, if it is taken
+ * hipec_table_find() - the file of an inode, if it is taken
  * @inode: inode
  *
  * Context: under rcu_read_lock(), or take_lock.
  * Return: valid as long as that is held; NULL.
  */
-struct hipec_cfile *hipec_file_find(const struct inode *inode)
+struct hipec_cfile *hipec_table_find(const struct inode *inode)
 {
 	struct hipec_cfile *f;
 
@@ -59,32 +67,42 @@ struct hipec_cfile *hipec_file_find(const struct inode *inode)
 }
 
 /**
- * hipec_file_get() - the same, to be used until hipec_file_put()
+ * hipec_table_get() - the same, to be used until hipec_table_put()
  * @inode: inode
  *
  * Context: any. The inode may go meanwhile, unless the caller has it open.
  * Return: file, whose container does not go meanwhile; NULL.
  */
-struct hipec_cfile *hipec_file_get(const struct inode *inode)
+struct hipec_cfile *hipec_table_get(const struct inode *inode)
 {
 	struct hipec_cfile *f;
 
 	rcu_read_lock();
-	f = hipec_file_find(inode);
+	f = hipec_table_find(inode);
 	if (f && !atomic_inc_not_zero(&f->users))
 		f = NULL;
 	rcu_read_unlock();
 	return f;
 }
 
+/*
+ * One by one: by kfree_rcu() a worker frees some 500 at once, with their charges, 240 us in which
+ * others wait that sync() waits for.
+ */
+static void free_file(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct hipec_cfile, rcu));
+}
+
 /* Context: any. */
-void hipec_file_put(struct hipec_cfile *f)
+void hipec_table_put(struct hipec_cfile *f)
 {
 	struct hipec_cache *cache = f->cache;
 
 	if (!atomic_dec_and_test(&f->users))
 		return;
-	kfree_rcu(f, rcu);
+	hipec_clean_put(f->clean);
+	call_rcu(&f->rcu, free_file);
 	/* The last one's container may go now. */
 	rcu_read_lock();
 	if (atomic_dec_and_test(&cache->nr_files))
@@ -93,16 +111,16 @@ void hipec_file_put(struct hipec_cfile *f)
 }
 
 /**
- * hipec_file_marked() - a file of which the slot has a mark, to be used until hipec_file_put()
+ * hipec_table_marked() - a file whose entry has a mark, to be used until hipec_table_put()
  * @cache: cache
- * @slot:  where to begin to look; its slot
- * @mark:  HIPEC_SLOT_LOST or _CODE
+ * @slot:  where to begin to look; the last of its own
+ * @mark:  HIPEC_SLOT_*
  *
  * Context: any.
  * Return: file; NULL: there is none.
  */
-struct hipec_cfile *hipec_file_marked(struct hipec_cache *cache, unsigned long *slot,
-				      xa_mark_t mark)
+struct hipec_cfile *hipec_table_marked(struct hipec_cache *cache, unsigned long *slot,
+				       xa_mark_t mark)
 {
 	struct hipec_cfile *f;
 
@@ -116,15 +134,15 @@ struct hipec_cfile *hipec_file_marked(struct hipec_cache *cache, unsigned long *
 }
 
 /**
- * hipec_inode_hold() - hold the inode of a file, and its file system
+ * hipec_table_hold_inode() - hold the inode of a file, and its file system
  * @f: file
  *
  * The inode alone would keep it from being evicted when its file system is unmounted.
  *
- * Context: in hipec_inodes, or expects take_lock; does not sleep.
+ * Context: in cache->inodes, or expects take_lock; does not sleep.
  * Return: the inode; NULL: it goes.
  */
-struct inode *hipec_inode_hold(const struct hipec_cfile *f)
+struct inode *hipec_table_hold_inode(const struct hipec_cfile *f)
 {
 	struct inode *inode = f->inode;
 
@@ -135,7 +153,7 @@ struct inode *hipec_inode_hold(const struct hipec_cfile *f)
 }
 
 /* Context: process context, sleeps: it may be the last reference. Expects no lock of ours. */
-void hipec_inode_put(struct inode *inode)
+void hipec_table_put_inode(struct inode *inode)
 {
 	struct super_block *sb = inode->i_sb;
 
@@ -143,29 +161,65 @@ void hipec_inode_put(struct inode *inode)
 	deactivate_super(sb);
 }
 
+/* Which domain is for the files of @uid's containers. Context: any. */
+struct srcu_struct *hipec_table_inodes_of(kuid_t uid)
+{
+	return &domains[hash_32(__kuid_val(uid), DOMAIN_BITS)];
+}
+
 /* It is found from now on. Context: expects take_lock. */
-void hipec_file_add(struct hipec_cfile *f)
+void hipec_table_add(struct hipec_cfile *f)
 {
 	hlist_add_head_rcu(&f->hash, inode_list(f->inode));
 }
 
 /* It is not, to those who begin to look after this. Context: expects take_lock. */
-void hipec_file_remove(struct hipec_cfile *f)
+void hipec_table_remove(struct hipec_cfile *f)
 {
 	hlist_del_rcu(&f->hash);
 }
 
-/* Context: process context, may sleep. Return: 0; -ENOMEM. */
-int hipec_files_init(void)
+/* The first @nr of them are no more. */
+static void end_domains(u32 nr)
 {
+	while (nr)
+		cleanup_srcu_struct(&domains[--nr]);
+}
+
+static int begin_domains(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(domains); i++) {
+		int ret = init_srcu_struct(&domains[i]);
+
+		if (ret) {
+			end_domains(i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* Context: process context, may sleep. Return: 0; -ENOMEM. */
+int hipec_table_init(void)
+{
+	int ret = begin_domains();
+
+	if (ret)
+		return ret;
 	bits = clamp_t(unsigned int, ilog2(totalram_pages() / PAGES_A_LIST + 1), LEAST_BITS,
 		       MOST_BITS);
 	files = kvcalloc(1ul << bits, sizeof(*files), GFP_KERNEL);
-	return files ? 0 : -ENOMEM;
+	if (files)
+		return 0;
+	end_domains(ARRAY_SIZE(domains));
+	return -ENOMEM;
 }
 
 /* There are none, and nobody looks. Context: process context, may sleep. */
-void hipec_files_exit(void)
+void hipec_table_exit(void)
 {
 	kvfree(files);
+	end_domains(ARRAY_SIZE(domains));
 }

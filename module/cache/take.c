@@ -14,7 +14,7 @@
 #include "cache.h"
 
 /* The container has a cache: it was loaded so. */
-static struct hipec_cache *cache_of(struct hipec_container *c)
+static struct hipec_cache *loaded_cache_of(struct hipec_container *c)
 {
 	return smp_load_acquire(&c->loaded) ? c->cache : NULL;
 }
@@ -71,7 +71,7 @@ static int take_file(struct hipec_cache *cache, struct file *file,
  */
 int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
 {
-	struct hipec_cache *cache = cache_of(c);
+	struct hipec_cache *cache = loaded_cache_of(c);
 	struct file *file;
 	int ret;
 
@@ -106,7 +106,7 @@ int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
  */
 int hipec_cache_release(struct hipec_container *c, int fd)
 {
-	struct hipec_cache *cache = cache_of(c);
+	struct hipec_cache *cache = loaded_cache_of(c);
 	struct file *file = NULL;
 	struct inode *inode = NULL;
 	bool found;
@@ -124,15 +124,14 @@ int hipec_cache_release(struct hipec_container *c, int fd)
 		inode = d_real_inode(file->f_path.dentry);
 	found |= hipec_dir_release(cache, inode);
 	if (!inode)
-		while (hipec_file_release(cache, NULL))
-			;
+		hipec_file_release_all(cache);
 	else if (!found)
 		found = hipec_file_release(cache, inode);
 	if (!inode) {
 		if (hipec_touch_may_tell(cache))
 			hipec_file_bury(cache);
 		else
-			queue_work(hipec_wq, &cache->bury);
+			mod_delayed_work(hipec_wq, &cache->bury, 0);
 		/* And those that a worker is about to. */
 		wait_var_event_killable(&cache->nr_graves, !atomic_read(&cache->nr_graves));
 	}

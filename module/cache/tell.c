@@ -5,6 +5,7 @@
  *
  * Interface:
  * hipec_tell_soon()               of all that is noted, as this task leaves the kernel
+ * hipec_tell_missed()             or with what comes soon
  * hipec_tell_read(), _written()   pages were read, or written
  */
 #include <linux/fs.h>
@@ -25,7 +26,7 @@ static noinline bool note_with_context(struct inode *inode, u64 first, u32 nr)
 	bool full = false;
 
 	rcu_read_lock();
-	f = hipec_file_find(inode);
+	f = hipec_table_find(inode);
 	if (f) {
 		context = hipec_context_of_call(&f->cache->c->contexts);
 		full = hipec_touch_note(f->cache, f->start + first, nr, HIPEC_BY_READ, context);
@@ -44,7 +45,7 @@ struct teller {
 };
 
 /* A slot that the current task may have, and that has @what; NULL: there is none. */
-static struct task_struct **find_slot(struct hipec_cache *cache, const struct task_struct *what)
+static struct task_struct **find_teller(struct hipec_cache *cache, const struct task_struct *what)
 {
 	u32 first = hash_ptr(current, ilog2(HIPEC_MAX_TELLERS)), i;
 
@@ -60,7 +61,7 @@ static struct task_struct **find_slot(struct hipec_cache *cache, const struct ta
 /* The current task is to tell, and nobody else takes that from it. Return: whether it was not so before. */
 static bool take_slot(struct hipec_cache *cache)
 {
-	struct task_struct **slot = find_slot(cache, current) ? NULL : find_slot(cache, NULL);
+	struct task_struct **slot = find_teller(cache, current) ? NULL : find_teller(cache, NULL);
 
 	return slot && !cmpxchg(slot, NULL, current);
 }
@@ -68,7 +69,7 @@ static bool take_slot(struct hipec_cache *cache)
 /* It is not any more. */
 static void leave_slot(struct hipec_cache *cache)
 {
-	struct task_struct **slot = find_slot(cache, current);
+	struct task_struct **slot = find_teller(cache, current);
 
 	if (slot)
 		WRITE_ONCE(*slot, NULL);
@@ -92,7 +93,7 @@ static void tell_on_the_way_back(struct callback_head *work)
 	/* A task that ends has no time for it: a worker does it. */
 	if (!fatal_signal_pending(current) && !(current->flags & PF_EXITING) &&
 	    !cpumask_empty(c->cache->noted) && hipec_touch_lock(c->cache))
-		hipec_touch_told(c->cache);
+		hipec_drain_and_evict(c->cache);
 	hipec_container_put_later(c);
 }
 
@@ -101,9 +102,7 @@ static void ask_task(struct hipec_cache *cache)
 {
 	struct teller *t;
 
-	/* Some threads of the kernel's, made by programs, go no way back. */
-	if ((current->flags & PF_USER_WORKER && !(current->flags & PF_IO_WORKER)) ||
-	    !hipec_touch_may_tell(cache) || !take_slot(cache))
+	if (!hipec_touch_may_tell(cache) || !take_slot(cache))
 		return;
 	t = kmalloc(sizeof(*t), GFP_NOWAIT | __GFP_NOWARN);
 	if (t) {
@@ -114,6 +113,20 @@ static void ask_task(struct hipec_cache *cache)
 		kfree(t);
 	}
 	leave_slot(cache);
+}
+
+/**
+ * hipec_tell_missed() - the same of pages that are owed, or with what comes soon
+ * @cache: likewise
+ *
+ * Context: any but interrupts.
+ */
+void hipec_tell_missed(struct hipec_cache *cache)
+{
+	if (!hipec_touch_can_wait(cache))
+		hipec_tell_soon(cache);
+	else if (!delayed_work_pending(&cache->drain))
+		hipec_touch_later(cache);
 }
 
 /**
@@ -132,21 +145,21 @@ void hipec_tell_soon(struct hipec_cache *cache)
 }
 
 /* A CPU's notes are half @full; or a part of a call is over, and the policy is told @now of misses. */
-static noinline void tell(struct inode *inode, bool full, bool now)
+static noinline void deliver_notes(struct inode *inode, bool full, bool now)
 {
-	struct hipec_cfile *f = hipec_file_get(inode);
+	struct hipec_cfile *f = hipec_table_get(inode);
 
 	if (!f)
 		return;
 	if (!now)
 		hipec_tell_soon(f->cache);
-	else if (!full && !atomic_read(&f->cache->owed))
-		;	/* there were none */
+	else if (!full && (!atomic_read(&f->cache->owed) || hipec_touch_can_wait(f->cache)))
+		;	/* there were none, or few */
 	else if (hipec_touch_lock(f->cache))
-		hipec_touch_told(f->cache);
+		hipec_drain_and_evict(f->cache);
 	else
 		hipec_touch_later(f->cache);
-	hipec_file_put(f);
+	hipec_table_put(f);
 }
 
 /**
@@ -165,7 +178,7 @@ void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now)
 	struct hipec_cfile *f;
 
 	preempt_disable();	/* also a reader of RCU */
-	f = hipec_file_find(inode);
+	f = hipec_table_find(inode);
 	if (f && last < f->nr) {
 		wanted = hipec_cache_wants_context(f->cache);
 		if (likely(!wanted))
@@ -177,7 +190,7 @@ void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now)
 		full = note_with_context(inode, first, last - first + 1);
 	if (likely(!full && !now))
 		return;
-	tell(inode, full, now);
+	deliver_notes(inode, full, now);
 }
 
 /**
@@ -192,7 +205,7 @@ void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now)
  */
 void hipec_tell_written(struct inode *inode, u64 first, u64 last)
 {
-	struct hipec_cfile *f = hipec_file_get(inode);
+	struct hipec_cfile *f = hipec_table_get(inode);
 	struct hipec_cache *cache;
 	u64 context = 0;
 
@@ -203,8 +216,8 @@ void hipec_tell_written(struct inode *inode, u64 first, u64 last)
 		context = hipec_context_of_call(&cache->c->contexts);
 	if (last < f->nr && hipec_touch_owe(cache, f->start + first, last - first + 1,
 					    HIPEC_BY_WRITE, context))
-		hipec_tell_soon(cache);
+		hipec_tell_missed(cache);
 	else
 		hipec_cache_lose(f, 0);
-	hipec_file_put(f);
+	hipec_table_put(f);
 }

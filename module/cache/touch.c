@@ -15,6 +15,7 @@
  * hipec_touch_note()   pages were touched
  * hipec_touch_owe()    pages come, and the policy is not asked now
  * hipec_touch_may_tell()  whether it may be, by this task
+ * hipec_touch_can_wait()  whether it may be later, with what comes
  * hipec_touch_last()   a page may be wanted still
  * hipec_touch_lock()   the container's lock, for that
  * hipec_touch_later()  a worker does it
@@ -36,8 +37,8 @@
 #define OWED_AT_ONCE 4096
 
 /* A range is noted. Not to be preempted. Return: false if it does not fit. */
-static __always_inline bool add(struct hipec_cache *cache, struct hipec_touches *t,
-				u32 pgno, u32 nr, enum hipec_touch how, u64 context)
+static __always_inline bool add_touched_range(struct hipec_cache *cache, struct hipec_touches *t,
+					      u32 pgno, u32 nr, enum hipec_touch how, u64 context)
 {
 	/* What is at the tail has been read before it is written over. */
 	u32 head = t->head, pending = head - smp_load_acquire(&t->tail);
@@ -45,7 +46,7 @@ static __always_inline bool add(struct hipec_cache *cache, struct hipec_touches 
 	if (pending >= HIPEC_MAX_TOUCHES)
 		return false;
 	t->range[head % HIPEC_MAX_TOUCHES] = (struct hipec_touched){
-		.pgno = pgno, .nr = nr, .how = how, .context = context,
+		.pgno = pgno, .nr = nr, .how = how, .context = context, .at = get_cycles(),
 	};
 	if (unlikely(hipec_is_owed(how)))
 		atomic_add(nr, &cache->owed);
@@ -56,19 +57,22 @@ static __always_inline bool add(struct hipec_cache *cache, struct hipec_touches 
 }
 
 /*
- * Whether the shadow of the default policy, or the league, samples one of these pages. A
+ * Whether one of these pages is of the sample of the judge, or the league. A
  * swap may be under way: a touch more or less is nothing then.
  */
 static bool is_sampled(const struct hipec_cache *cache, u32 pgno, u32 nr)
 {
 	const struct hipec_league *l = READ_ONCE(cache->c->league);
-	const struct hipec_core *core = &cache->c->core;
+	const struct hipec_judge *j;
+	bool has = false;
 
-	for (; nr; nr--, pgno++)
-		if ((core->directory && hipec_shadow_sampled(&core->shadow, pgno)) ||
-		    (l && hipec_league_sampled(l, pgno)))
-			return true;
-	return false;
+	preempt_disable();	/* the judge is freed behind an RCU grace period */
+	j = READ_ONCE(cache->c->core.judge);
+	for (; nr && !has; nr--, pgno++)
+		has = (j && hipec_sampling_has(&j->sample, pgno)) ||
+		      (l && hipec_sampling_has(&l->sample, pgno));
+	preempt_enable();
+	return has;
 }
 
 /*
@@ -83,19 +87,30 @@ static bool is_full(struct hipec_cache *cache, const struct hipec_touches *t)
 	return true;
 }
 
+/* Whether one of these pages may be a victim's, which its policy has given up. */
+static bool is_waiting(const struct hipec_cache *cache, u32 pgno, u32 nr)
+{
+	if (!READ_ONCE(cache->victims.nr))
+		return false;
+	for (; nr; nr--, pgno++)
+		if (test_bit(pgno % HIPEC_WAITING_MARKS, cache->waiting))
+			return true;
+	return false;
+}
+
 /* As hipec_touch_note(); @quiet: nobody wants to know of these. */
-static __always_inline bool note(struct hipec_cache *cache, u32 pgno, u32 nr,
-				 enum hipec_touch how, u64 context, bool quiet)
+static __always_inline bool note_touched_range(struct hipec_cache *cache, u32 pgno, u32 nr,
+					       enum hipec_touch how, u64 context, bool quiet)
 {
 	struct hipec_touches *t = get_cpu_ptr(cache->touches);
 	bool full = false;
 
 	/* A task may have missed on another CPU. */
-	if (quiet && !t->missed && !atomic_read(&cache->owed)) {
+	if (quiet && !t->missed && !atomic_read(&cache->owed) && !is_waiting(cache, pgno, nr)) {
 		t->hits += nr;
 		goto out;
 	}
-	add(cache, t, pgno, nr, how, context);
+	add_touched_range(cache, t, pgno, nr, how, context);
 	full = is_full(cache, t);
 	t->missed = false;
 out:
@@ -107,7 +122,7 @@ out:
 static noinline bool note_sampled(struct hipec_cache *cache, u32 pgno, u32 nr,
 				  enum hipec_touch how, u64 context)
 {
-	return note(cache, pgno, nr, how, context, !is_sampled(cache, pgno, nr));
+	return note_touched_range(cache, pgno, nr, how, context, !is_sampled(cache, pgno, nr));
 }
 
 /**
@@ -134,7 +149,7 @@ bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
 		context = hipec_columns_peek(cache->c, pgno);
 		how = context ? HIPEC_BY_KNOWN : how;
 	}
-	return note(cache, pgno, nr, how, context, hear == HIPEC_HEAR_NONE);
+	return note_touched_range(cache, pgno, nr, how, context, hear == HIPEC_HEAR_NONE);
 }
 
 /**
@@ -147,6 +162,25 @@ void hipec_touch_missed(struct hipec_cache *cache)
 {
 	get_cpu_ptr(cache->touches)->missed = true;
 	put_cpu_ptr(cache->touches);
+}
+
+/**
+ * hipec_touch_can_wait() - whether the policy may be told with what comes
+ * @cache: cache, of which pages are owed
+ *
+ * To tell of many costs little more than of one. It decides the same, as touches of what it will
+ * have given up are noted behind the misses (hipec_evict_victim_missed()), unless it looks at page tables.
+ *
+ * Context: any.
+ * Return: whether few are owed, and it was told in this tick.
+ */
+bool hipec_touch_can_wait(const struct hipec_cache *cache)
+{
+	const struct hipec_touches *t = raw_cpu_ptr(cache->touches);
+
+	return atomic_read(&cache->owed) < READ_ONCE(cache->batch) &&
+	       READ_ONCE(cache->told_at) == jiffies &&
+	       READ_ONCE(t->head) - READ_ONCE(t->tail) < HIPEC_MAX_TOUCHES / 2;
 }
 
 static u32 most_owed(const struct hipec_cache *cache)
@@ -226,9 +260,10 @@ bool hipec_touch_may_tell(const struct hipec_cache *cache)
 {
 	const struct hipec_container *c = cache->c;
 
-	if (current->flags & PF_MEMALLOC || !hipec_is_insider(c, current))
+	if (current->flags & PF_MEMALLOC || !hipec_user_is_insider(c, current))
 		return false;
-	return uid_eq(current_uid(), c->owner_uid) || READ_ONCE(cache->by_path) ||
+	/* Not as whom a file system acts for it. */
+	return uid_eq(current_real_cred()->uid, c->owner_uid) || READ_ONCE(cache->by_path) ||
 	       !READ_ONCE(cache->nr_groups) || hipec_group_has_current(cache);
 }
 
@@ -248,6 +283,8 @@ void hipec_touch_later(struct hipec_cache *cache)
 {
 	bool much = atomic_read(&cache->owed) > OWED_HURRY * most_owed(cache);
 
+	if (unlikely(hipec_rest_left(&cache->rest.drain)))
+		return;
 	if (hipec_touch_may_tell(cache) && !much && !is_nearly_full(cache)) {
 		queue_delayed_work(hipec_wq, &cache->drain, HIPEC_TELL_LATER);
 		return;
@@ -275,7 +312,7 @@ bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_tou
 
 	if (owed ? owed + nr > OWED_MOST * most_owed(cache) : nr > OWED_AT_ONCE)
 		return false;
-	fits = add(cache, get_cpu_ptr(cache->touches), pgno, nr, how, context);
+	fits = add_touched_range(cache, get_cpu_ptr(cache->touches), pgno, nr, how, context);
 	put_cpu_ptr(cache->touches);
 	return fits;
 }
@@ -302,8 +339,8 @@ bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context)
 
 	come = pgno - t->mapped;
 	if (come && come <= t->nr_mapped)
-		add(cache, t, t->mapped, come, HIPEC_BY_AROUND, 0);
-	add(cache, t, pgno, 1, HIPEC_BY_READ, context);
+		add_touched_range(cache, t, t->mapped, come, HIPEC_BY_AROUND, 0);
+	add_touched_range(cache, t, pgno, 1, HIPEC_BY_READ, context);
 	WRITE_ONCE(t->fault[t->nr_faults++ % HIPEC_LAST_FAULTS], pgno + 1);
 	t->mapped = pgno + 1;
 	t->nr_mapped = nr;

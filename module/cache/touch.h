@@ -45,7 +45,7 @@ enum hipec_touch {
 enum hipec_hear {
 	HIPEC_HEAR_ALL,
 	HIPEC_HEAR_BITS,	/* of all, and of pages that the policy has only their bits */
-	HIPEC_HEAR_SAMPLED,	/* of pages that the shadow samples, or the league (core/) */
+	HIPEC_HEAR_SAMPLED,	/* of pages of the sample of the judge, or the league (core/) */
 	HIPEC_HEAR_NONE,
 };
 
@@ -58,6 +58,7 @@ enum hipec_hear {
  * @missed: something was read since the last note
  * @hits:   pages that were touched and not noted, as nobody wants to know, ever
  * @told:   of these, that were counted; under c->lock
+ * @end:   ranges that it is being told of; under c->lock
  * @head:  ranges that were noted, ever; it wraps
  * @tail:  ranges that the policy was told of, likewise; under c->lock
  * @range: in the order in which they came
@@ -69,6 +70,7 @@ struct hipec_touches {
 	u32 fault[HIPEC_LAST_FAULTS], nr_faults;
 	bool missed;
 	u64 hits, told;
+	u32 end;
 	u32 head;
 	u32 tail;
 	struct hipec_touched {
@@ -77,6 +79,7 @@ struct hipec_touches {
 		u32 how : 3;	/* enum hipec_touch */
 		/* of the program; 0: not known, or nobody asks. BY_KNOWN: the entry */
 		u64 context;
+		u64 at;		/* cycles: notes of several CPUs are told in this order */
 	} range[HIPEC_MAX_TOUCHES];
 };
 
@@ -88,16 +91,17 @@ bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_tou
 		     u64 context);
 bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context);
 bool hipec_touch_may_tell(const struct hipec_cache *cache);
+bool hipec_touch_can_wait(const struct hipec_cache *cache);
 bool hipec_touch_last(const struct hipec_cache *cache, u32 pgno, u32 nr);
 bool hipec_touch_lock(struct hipec_cache *cache);
 void hipec_touch_later(struct hipec_cache *cache);
 
 /* drain.c */
-void hipec_touch_drain(struct hipec_cache *cache);
-void hipec_touch_drain_all(struct hipec_cache *cache);
-void hipec_touch_wants(struct hipec_cache *cache);
-void hipec_touch_told(struct hipec_cache *cache);
-void hipec_touch_work(struct work_struct *work);
+void hipec_drain_touches(struct hipec_cache *cache);
+void hipec_drain_all(struct hipec_cache *cache);
+void hipec_drain_wants(struct hipec_cache *cache);
+void hipec_drain_and_evict(struct hipec_cache *cache);
+void hipec_drain_work(struct work_struct *work);
 
 /* Whether pages come that may have no entry until the policy hears of them. */
 static __always_inline bool hipec_is_owed(enum hipec_touch how)
@@ -107,6 +111,7 @@ static __always_inline bool hipec_is_owed(enum hipec_touch how)
 
 /* tell.c */
 void hipec_tell_soon(struct hipec_cache *cache);
+void hipec_tell_missed(struct hipec_cache *cache);
 void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now);
 void hipec_tell_written(struct inode *inode, u64 first, u64 last);
 

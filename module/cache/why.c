@@ -20,12 +20,14 @@ static struct hipec_cfile *file_of(struct hipec_cache *cache, const struct file 
 	struct hipec_cfile *f;
 
 	if (!file)
-		return pgno > U32_MAX ? NULL : xa_load(&cache->slots, pgno >> HIPEC_SLOT_SHIFT);
-	/* Whoever lets go of it waits for the caller's lock. */
+		return pgno > U32_MAX ? NULL : hipec_numbers_of(cache, pgno);
+	/* Whoever lets go of one that is its own waits for the caller's lock. */
 	rcu_read_lock();
-	f = hipec_file_find(file->f_mapping->host);
+	f = hipec_table_find(file->f_mapping->host);
+	if (f && (f->cache != cache || pgno >= f->nr))
+		f = NULL;
 	rcu_read_unlock();
-	return f && f->cache == cache && pgno < f->nr ? f : NULL;
+	return f;
 }
 
 /* What the page cache has of an entry's folio. */
@@ -70,10 +72,10 @@ static u32 state_of(struct hipec_cfile *f, u32 pgno, u32 h)
 
 static struct inode *hold_inode(struct hipec_cfile *f)
 {
-	int idx = srcu_read_lock(&hipec_inodes);
-	struct inode *inode = hipec_inode_hold(f);
+	int idx = srcu_read_lock(f->cache->inodes);
+	struct inode *inode = hipec_table_hold_inode(f);
 
-	srcu_read_unlock(&hipec_inodes, idx);
+	srcu_read_unlock(f->cache->inodes, idx);
 	return inode;
 }
 
@@ -99,7 +101,7 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
 
 	if (!f || f->dead)
 		return -ENXIO;
-	if (hipec_is_insider(c, current))
+	if (hipec_user_is_insider(c, current))
 		hipec_kind_hear(c);
 	pgno += file ? f->start : 0;
 	w->address = (u64)pgno << PAGE_SHIFT;
@@ -109,6 +111,7 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
 	*inode = hold_inode(f);
 	if (*inode && w->file_offset >= i_size_read(*inode))
 		w->state |= HIPEC_WHY_BEHIND;
+	hipec_evict_victims(c->cache);
 	found = hipec_cache_entry(f, pgno) ?:
 		hipec_page_find_named(&c->core.vm, pgno);
 	if (found)
@@ -140,6 +143,6 @@ const char *hipec_cache_path(struct inode *inode, char *path)
 	if (dentry)
 		name = dentry_path_raw(dentry, path, PATH_MAX);
 	dput(dentry);
-	hipec_inode_put(inode);
+	hipec_table_put_inode(inode);
 	return name;
 }

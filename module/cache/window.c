@@ -77,7 +77,7 @@ static size_t part_bytes(const struct inode *inode, loff_t pos, size_t rest)
 	struct hipec_cfile *f;
 
 	rcu_read_lock();
-	f = hipec_file_find(inode);
+	f = hipec_table_find(inode);
 	if (f && inode->i_sb->s_magic == XFS_SUPER_MAGIC)
 		WRITE_ONCE(f->cache->whole, min_t(size_t, rest >> PAGE_SHIFT, most));
 	else if (f)

@@ -30,7 +30,7 @@ struct elf_note {
 
 static const u8 magic[] = { 0x7f, 'E', 'L', 'F', 2 };	/* 64 bits */
 
-static u64 up(u32 n)
+static u64 align_to_word(u32 n)
 {
 	return ((u64)n + 3) & ~3ull;
 }
@@ -45,7 +45,7 @@ static u32 from_notes(const u8 *note, u64 size, u8 *id)
 		u64 bytes;
 
 		memcpy(&n, note, sizeof(n));
-		bytes = sizeof(n) + up(n.namesz) + up(n.descsz);
+		bytes = sizeof(n) + align_to_word(n.namesz) + align_to_word(n.descsz);
 		if (bytes > size)
 			return 0;
 		if (n.type == NOTE_BUILD_ID && n.namesz == 4 &&
@@ -63,14 +63,14 @@ static u32 from_notes(const u8 *note, u64 size, u8 *id)
 }
 
 /**
- * hipec_elf_build_id() - a file's build id
+ * hipec_buildid_find() - a file's build id
  * @start: the file's beginning; anything
  * @size:  bytes of it: one page has it, in all files that linkers make
  * @id:    gets at most HIPEC_BUILD_ID_MAX bytes
  *
  * Return: bytes of @id; 0 if there is none.
  */
-u32 hipec_elf_build_id(const void *start, u32 size, u8 *id)
+u32 hipec_buildid_find(const void *start, u32 size, u8 *id)
 {
 	const u8 *byte = start;
 	struct elf_head head;

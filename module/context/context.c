@@ -174,14 +174,14 @@ static bool find_build_id(struct file *file, struct hipec_kept_id *f)
 		return false;
 	}
 	start = kmap_local_page(page);
-	f->bytes = hipec_elf_build_id(start, PAGE_SIZE, f->id);
+	f->bytes = hipec_buildid_find(start, PAGE_SIZE, f->id);
 	kunmap_local(start);
 	put_page(page);
 	return true;
 }
 
 /* Fill in @id. Return: false if it may be another one the next time. */
-static bool name_file(struct file *file, struct hipec_kept_id *id)
+static bool fill_kept_id(struct file *file, struct hipec_kept_id *id)
 {
 	struct name_snapshot name;
 	bool sure;
@@ -197,7 +197,7 @@ static bool name_file(struct file *file, struct hipec_kept_id *id)
 }
 
 /* What @file is in contexts. */
-static void identify(struct file *file, struct hipec_kept_id *id)
+static void identify_file(struct file *file, struct hipec_kept_id *id)
 {
 	struct inode *inode = file_inode(file);
 	struct timespec64 mtime = inode_get_mtime(inode);
@@ -210,7 +210,7 @@ static void identify(struct file *file, struct hipec_kept_id *id)
 	    n->generation != inode->i_generation || n->size != size ||
 	    !timespec64_equal(&n->mtime, &mtime)) {
 		n->dev = 0;
-		if (name_file(file, &n->id))
+		if (fill_kept_id(file, &n->id))
 			n->dev = inode->i_sb->s_dev;
 		n->ino = inode->i_ino;
 		n->generation = inode->i_generation;
@@ -222,7 +222,7 @@ static void identify(struct file *file, struct hipec_kept_id *id)
 }
 
 /* Context: expects mmap_lock. */
-static void host_map(void *host, u64 at, struct hipec_stack_map *map)
+static void host_find_map(void *host, u64 at, struct hipec_stack_map *map)
 {
 	const struct walked *w = host;
 	struct vm_area_struct *vma = find_vma(w->mm, at);
@@ -240,14 +240,14 @@ static void host_map(void *host, u64 at, struct hipec_stack_map *map)
 		return;
 	map->code = true;
 	map->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	identify(vma->vm_file, &id);
+	identify_file(vma->vm_file, &id);
 	map->file = id.file;
 	map->skip = id.skip;
 	if (w->kept && !id.skip)
 		hipec_kept_file(w->kept, vma->vm_file, &id);
 }
 
-static u64 mix(u64 hash, u64 value)
+static u64 mix_hash(u64 hash, u64 value)
 {
 	return ror64(hash ^ value, 29) * 0x9e3779b97f4a7c15ull;
 }
@@ -255,8 +255,8 @@ static u64 mix(u64 hash, u64 value)
 /* What tells one address space from another, and for which container, for about a second. */
 static u64 key_of(const struct hipec_contexts *t, const struct mm_struct *mm)
 {
-	return mix(mix((uintptr_t)mm ^ READ_ONCE(t->key), jiffies / HZ),
-		   (u64)current->tgid << 32 ^ current->self_exec_id);
+	return mix_hash(mix_hash((uintptr_t)mm ^ READ_ONCE(t->key), jiffies / HZ),
+			(u64)current->tgid << 32 ^ current->self_exec_id);
 }
 
 /* @nr: frames that look like some; @end: the word behind the last one. */
@@ -281,7 +281,7 @@ static u64 hash_frames(const struct pt_regs *regs, u64 hash,
 	const u64 __user *frame;
 	u32 i = 0;
 
-	hash = mix(hash, regs->ip);
+	hash = mix_hash(hash, regs->ip);
 	*frames = (struct frames){ 0, low };
 	if (low % sizeof(u64) || low > last)
 		return hash;
@@ -300,7 +300,7 @@ static u64 hash_frames(const struct pt_regs *regs, u64 hash,
 		low = at + 2 * sizeof(u64);
 		unsafe_get_user(address, frame + 1, end);
 		unsafe_get_user(at, frame, end);
-		hash = mix(hash, address);
+		hash = mix_hash(hash, address);
 		frames->end = low;
 	}
 end:
@@ -319,7 +319,7 @@ static bool hash_words(u64 at, u32 nr, u64 *hash)
 	if (nr > FAST_WORDS || !read_words(at, word, nr))
 		return false;
 	for (i = 0; i < nr; i++)
-		*hash = mix(*hash, word[i]);
+		*hash = mix_hash(*hash, word[i]);
 	return true;
 }
 
@@ -327,7 +327,7 @@ static bool hash_words(u64 at, u32 nr, u64 *hash)
 static bool hash_more(const struct pt_regs *regs, const struct frames *frames,
 		      u64 more, u64 *hash)
 {
-	*hash = mix(*hash, regs->bp - regs->sp);
+	*hash = mix_hash(*hash, regs->bp - regs->sp);
 	return hash_words(regs->sp, LEAD(more), hash) &&
 	       hash_words(frames->end, TAIL(more), hash);
 }
@@ -337,7 +337,7 @@ static u64 check_of(u64 key, u64 context, u64 more)
 	return key ^ context ^ ror64(more, 8);
 }
 
-static bool recall(u64 key, u64 *context, u64 *more)
+static bool recall_context(u64 key, u64 *context, u64 *more)
 {
 	const struct fast *f = &fast[key % NR_FAST];
 
@@ -346,7 +346,7 @@ static bool recall(u64 key, u64 *context, u64 *more)
 	return READ_ONCE(f->check) == check_of(key, *context, *more);
 }
 
-static void remember(u64 key, u64 context, u64 more)
+static void remember_context(u64 key, u64 context, u64 more)
 {
 	struct fast *f = &fast[key % NR_FAST];
 
@@ -370,14 +370,14 @@ static bool is_told(const struct hipec_stack *s, const struct frames *frames)
 }
 
 /* All of it, and remember what it says. Context: expects mmap_lock. */
-static noinline u64 walk(struct walked *w, const struct pt_regs *regs,
-			 const struct frames *frames, u64 key)
+static noinline u64 walk_user_stack(struct walked *w, const struct pt_regs *regs,
+				    const struct frames *frames, u64 key)
 {
 	const struct hipec_stack_regs from = {
 		regs->ip, regs->bp, regs->sp, w->mm->start_stack,
 	};
 	static const struct hipec_stack_ops ops = {
-		.words = host_words, .code = host_code, .map = host_map,
+		.words = host_words, .code = host_code, .map = host_find_map,
 	};
 	struct hipec_stack_point point[HIPEC_CONTEXT_POINTS];
 	struct hipec_stack s;
@@ -391,11 +391,11 @@ static noinline u64 walk(struct walked *w, const struct pt_regs *regs,
 		return context;
 	more = MORE(s.lead, s.tail);
 	if (more) {
-		remember(key, 0, more);
+		remember_context(key, 0, more);
 		if (!hash_more(regs, frames, more, &key))
 			return context;
 	}
-	remember(key, context, 0);
+	remember_context(key, context, 0);
 	return context;
 }
 
@@ -406,11 +406,11 @@ static u64 walk_locked(struct walked *w, bool locked, const struct pt_regs *regs
 	u64 context;
 
 	if (locked)
-		return walk(w, regs, frames, key);
+		return walk_user_stack(w, regs, frames, key);
 	/* Who has it may wait for what the caller holds: so no waiting. */
 	if (!mmap_read_trylock(w->mm))
 		return 0;
-	context = walk(w, regs, frames, key);
+	context = walk_user_stack(w, regs, frames, key);
 	mmap_read_unlock(w->mm);
 	return context;
 }
@@ -442,12 +442,12 @@ static u64 find_context(const struct hipec_contexts *t, bool locked)
 	    !user_64bit_mode((struct pt_regs *)regs) || !may_know(t, w.mm))
 		return 0;
 	key = hash_frames(regs, key_of(t, w.mm), &frames);
-	if (recall(key, &context, &more)) {
+	if (recall_context(key, &context, &more)) {
 		if (!more)
 			return context;
 		words = key;
 		if (hash_more(regs, &frames, more, &words) &&
-		    recall(words, &context, &more) && !more)
+		    recall_context(words, &context, &more) && !more)
 			return context;
 	}
 	return walk_locked(&w, locked, regs, &frames, key);

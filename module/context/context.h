@@ -2,8 +2,8 @@
 /*
  * Program contexts in the module, and what they were made of: context.c.
  */
-#ifndef HIPEC_MODULE_CONTEXT_H
-#define HIPEC_MODULE_CONTEXT_H
+#ifndef HIPEC_CONTEXT_CONTEXT_H
+#define HIPEC_CONTEXT_CONTEXT_H
 
 #include <linux/uidgid.h>
 
@@ -56,4 +56,4 @@ u32 hipec_context_points(const struct hipec_contexts *t, u64 context,
 bool hipec_context_file(const struct hipec_contexts *t, u64 id,
 			struct hipec_context_file *file);
 
-#endif /* HIPEC_MODULE_CONTEXT_H */
+#endif /* HIPEC_CONTEXT_CONTEXT_H */

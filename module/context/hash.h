@@ -26,8 +26,8 @@
  * Source: Program Context Specific Buffer Caching with AMP, sections 3.1 and 3.3
  * (hashed return addresses); hash, files and limit are ours.
  */
-#ifndef HIPEC_CONTEXT_H
-#define HIPEC_CONTEXT_H
+#ifndef HIPEC_CONTEXT_HASH_H
+#define HIPEC_CONTEXT_HASH_H
 
 #include "../vm/port.h"
 
@@ -80,4 +80,4 @@ static inline __u64 context_end(__u64 hash, __u32 points)
 	return !points ? 0 : hash ? hash : 1;
 }
 
-#endif /* HIPEC_CONTEXT_H */
+#endif /* HIPEC_CONTEXT_HASH_H */

@@ -158,8 +158,8 @@ static bool jumps_to(struct walk *w, u64 at, u64 *to)
 }
 
 /* Does a direct call to @target, from @map, explain that the callee stands at inner? */
-static bool explains(struct walk *w, u64 target,
-		     const struct hipec_stack_map *map)
+static bool explains_inner_call(struct walk *w, u64 target,
+				const struct hipec_stack_map *map)
 {
 	u64 to;
 
@@ -171,7 +171,7 @@ static bool explains(struct walk *w, u64 target,
 	return jumps_to(w, target, &to) && is_inside(&w->map, to);
 }
 
-static void take(struct walk *w, u64 at, const struct hipec_stack_map *map)
+static void take_return_address(struct walk *w, u64 at, const struct hipec_stack_map *map)
 {
 	w->inner = at;
 	w->map = *map;
@@ -199,8 +199,8 @@ static bool find_map(struct walk *w, u64 address, struct hipec_stack_map *map)
 }
 
 /* The frame at bp, if it is one. */
-static bool find_frame(struct walk *w, u64 *next, u64 *address,
-		       struct hipec_stack_map *map)
+static bool find_stack_frame(struct walk *w, u64 *next, u64 *address,
+			     struct hipec_stack_map *map)
 {
 	u64 target;
 
@@ -212,14 +212,14 @@ static bool find_frame(struct walk *w, u64 *next, u64 *address,
 	       call_before(w, *address, map, &target) != NO_CALL;
 }
 
-static bool step(struct walk *w)
+static bool step_by_frame(struct walk *w)
 {
 	struct hipec_stack_map map;
 	u64 next, address;
 
-	if (!find_frame(w, &next, &address, &map))
+	if (!find_stack_frame(w, &next, &address, &map))
 		return false;
-	take(w, address, &map);
+	take_return_address(w, address, &map);
 	w->sp = w->bp + 16;
 	w->bp = next;
 	w->s->frames++;
@@ -227,7 +227,7 @@ static bool step(struct walk *w)
 }
 
 /* The next word below @end that is a return address. */
-static bool scan(struct walk *w, u64 end)
+static bool scan_for_return(struct walk *w, u64 end)
 {
 	struct hipec_stack_map map;
 	u64 at, word, target;
@@ -245,9 +245,9 @@ static bool scan(struct walk *w, u64 end)
 			continue;
 		call = call_before(w, word, &map, &target);
 		if (call == NO_CALL ||
-		    (call == DIRECT && !explains(w, target, &map)))
+		    (call == DIRECT && !explains_inner_call(w, target, &map)))
 			continue;
-		take(w, word, &map);
+		take_return_address(w, word, &map);
 		w->sp = at + 8;
 		return true;
 	}
@@ -263,10 +263,10 @@ static void leave_library(struct walk *w)
 	u64 from = w->sp, end = from + 8 * HIPEC_STACK_GAP, next, address;
 	struct hipec_stack_map map;
 
-	if (find_frame(w, &next, &address, &map) && w->bp < end)
+	if (find_stack_frame(w, &next, &address, &map) && w->bp < end)
 		end = w->bp;
 	while (w->s->nr < w->depth && w->s->steps++ < HIPEC_STACK_STEPS) {
-		if (!scan(w, end)) {
+		if (!scan_for_return(w, end)) {
 			w->sp = end;
 			break;
 		}
@@ -282,7 +282,7 @@ static void scan_rest(struct walk *w)
 	u32 before = w->s->words;
 
 	while (w->s->nr < w->depth && w->s->steps++ < HIPEC_STACK_STEPS)
-		if (!scan(w, w->sp + 8 * HIPEC_STACK_GAP))
+		if (!scan_for_return(w, w->sp + 8 * HIPEC_STACK_GAP))
 			break;
 	w->s->tail = w->s->words - before;
 }
@@ -322,11 +322,11 @@ u32 hipec_stack_walk(const struct hipec_stack_ops *ops, void *host,
 	if (regs->ip && regs->ip < TOP) {
 		map = map_of(&w, regs->ip);
 		if (map)
-			take(&w, regs->ip, map);
+			take_return_address(&w, regs->ip, map);
 	}
 	if (regs->ip && (!w.known || w.map.skip))
 		leave_library(&w);
-	while (s->nr < depth && s->steps++ < HIPEC_STACK_STEPS && step(&w))
+	while (s->nr < depth && s->steps++ < HIPEC_STACK_STEPS && step_by_frame(&w))
 		;
 	/* What is no frame now does not become one: so all words are of one piece. */
 	if (s->nr < depth && !(s->frames && w.map.skip))

@@ -11,13 +11,13 @@
  * Interface:
  * hipec_stack_walk()     registers -> points
  * hipec_stack_context()  points -> the program context (context.h)
- * hipec_elf_build_id()   of a file, from its beginning
+ * hipec_buildid_find()   of a file, from its beginning
  *
  * Source: Program Context Specific Buffer Caching with AMP, section 3.3; how the
  * stack is walked is ours.
  */
-#ifndef HIPEC_POOL_STACK_H
-#define HIPEC_POOL_STACK_H
+#ifndef HIPEC_CONTEXT_STACK_H
+#define HIPEC_CONTEXT_STACK_H
 
 #include "hash.h"
 
@@ -107,6 +107,6 @@ u32 hipec_stack_walk(const struct hipec_stack_ops *ops, void *host,
 		     struct hipec_stack_point *point, u32 depth,
 		     struct hipec_stack *s);
 u64 hipec_stack_context(const struct hipec_stack_point *point, u32 nr);
-u32 hipec_elf_build_id(const void *start, u32 size, u8 *id);
+u32 hipec_buildid_find(const void *start, u32 size, u8 *id);
 
-#endif /* HIPEC_POOL_STACK_H */
+#endif /* HIPEC_CONTEXT_STACK_H */

@@ -78,12 +78,12 @@ static u32 oldest_page(struct hipec_mr *mr)
 }
 
 /*
- * As hipec_mr_reclaim(). A page that cannot go is the youngest from then on. Each look takes
+ * As hipec_fifo2mr_reclaim(). A page that cannot go is the youngest from then on. Each look takes
  * the logarithm of the number of owners. Return: false as well if all are at their min.
  */
 static bool awst_reclaim(struct hipec_mr *mr, u32 requester)
 {
-	bool own = hipec_mr_is_full(mr, requester);
+	bool own = hipec_fifo2mr_is_full(mr, requester);
 	u32 looks = own ? mr->owner[requester].fifo.count : mr->nr_frames;
 	u32 f;
 
@@ -93,14 +93,14 @@ static bool awst_reclaim(struct hipec_mr *mr, u32 requester)
 		f = own ? mr->owner[requester].fifo.head : oldest_page(mr);
 		if (!f)
 			return false;
-		if (hipec_mr_look(mr, f))
+		if (hipec_fifo2mr_look(mr, f))
 			return true;
 	}
 	return false;
 }
 
 /**
- * hipec_mr_init_awst() - make a manager without frames, AWST
+ * hipec_awst_init() - make a manager without frames, AWST
  * @mr:        to fill
  * @ops:       the host
  * @memory:    @nr + 1 entries, not initialised; the host frees it
@@ -109,17 +109,17 @@ static bool awst_reclaim(struct hipec_mr *mr, u32 requester)
  * @owner:     @nr_owners of them, not initialised; the host frees it
  * @nr_owners: owners are numbered from 0
  *
- * Until hipec_mr_set_limits() an owner's min is 0 and it has no max.
+ * Until hipec_fifo2mr_set_limits() an owner's min is 0 and it has no max.
  *
  * Nobody else knows @mr.
  */
-void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
-			struct hipec_mr_frame *memory, u32 nr, u64 *stamp,
-			struct hipec_mr_owner *owner, u32 nr_owners)
+void hipec_awst_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+		     struct hipec_mr_frame *memory, u32 nr, u64 *stamp,
+		     struct hipec_mr_owner *owner, u32 nr_owners)
 {
 	u32 i;
 
-	hipec_mr_init(mr, ops, memory, nr);
+	hipec_fifo2mr_init(mr, ops, memory, nr);
 	mr->policy = HIPEC_MR_AWST;
 	mr->reclaim = awst_reclaim;
 	mr->page_added = offer_owner;

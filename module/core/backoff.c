@@ -44,7 +44,7 @@ hipec_backoff_find(const struct hipec_backoff *r, u32 user, u64 image)
 }
 
 /* An unused entry, or the one that was revoked longest ago. */
-static struct hipec_backoff_entry *take(struct hipec_backoff *r)
+static struct hipec_backoff_entry *take_backoff_entry(struct hipec_backoff *r)
 {
 	struct hipec_backoff_entry *e, *oldest = r->entry;
 
@@ -76,7 +76,7 @@ void hipec_backoff_note(struct hipec_backoff *r, u32 user, u64 image, u32 kind,
 	u32 times = e && !is_old(e, first_ms, now_ms) ? e->times : 0;
 
 	if (!e)
-		e = take(r);
+		e = take_backoff_entry(r);
 	*e = (struct hipec_backoff_entry){
 		.image = image, .last_ms = now_ms, .user = user, .kind = kind,
 		.times = times + 1,

@@ -13,8 +13,8 @@
  * hipec_backoff_find()   what is known of one
  * hipec_backoff_wait()   how long it has to wait still
  */
-#ifndef HIPEC_POOL_READMIT_H
-#define HIPEC_POOL_READMIT_H
+#ifndef HIPEC_CORE_BACKOFF_H
+#define HIPEC_CORE_BACKOFF_H
 
 #include "../vm/port.h"
 
@@ -42,4 +42,4 @@ hipec_backoff_find(const struct hipec_backoff *r, u32 user, u64 image);
 u64 hipec_backoff_wait(const struct hipec_backoff_entry *e, u64 first_ms,
 		       u64 now_ms);
 
-#endif /* HIPEC_POOL_READMIT_H */
+#endif /* HIPEC_CORE_BACKOFF_H */

@@ -41,7 +41,7 @@ void hipec_core_lost(struct hipec_core *core, u32 h)
 	core->nr_frames--;
 	if (core->ops->free)
 		core->ops->free(core, h, false);
-	hipec_pool_account(core);
+	hipec_member_account(core);
 }
 
 /**
@@ -57,7 +57,7 @@ void hipec_core_show(struct hipec_core *core, u32 h)
 {
 	core->nr_reading--;
 	hipec_page_show(&core->vm, h);
-	hipec_pool_added(core, h);
+	hipec_exchange_added(core, h);
 }
 
 /**
@@ -106,7 +106,7 @@ u32 hipec_core_grow(struct hipec_core *core, u32 nr, enum hipec_effort effort)
 		nr = core->ops->allocate(core, nr, effort);
 	core->nr_free += nr;
 	core->nr_frames += nr;
-	hipec_pool_account(core);
+	hipec_member_account(core);
 	return nr;
 }
 
@@ -123,7 +123,7 @@ bool hipec_core_shrink(struct hipec_core *core)
 		return false;
 	core->nr_free--;
 	core->nr_frames--;
-	hipec_pool_account(core);
+	hipec_member_account(core);
 	return true;
 }
 
@@ -148,9 +148,9 @@ u64 hipec_core_request(struct hipec_vm *vm, u64 nr)
 		core->nr_surplus--;
 		got++;
 	}
-	hipec_pool_account(core);
+	hipec_member_account(core);
 	while (got < nr &&
-	       (core->pool ? hipec_pool_space(core) > 0 :
+	       (core->pool ? hipec_member_space(core) > 0 :
 			     core->nr_frames < core->nr_reserved) &&
 	       hipec_core_grow(core, 1, HIPEC_EFFORT_SOME))
 		/* One command, which is to take no longer than others. */
@@ -191,7 +191,7 @@ void hipec_core_ended(struct hipec_core *core)
 	struct hipec_text text;
 
 	hipec_text_init(&text, e->message, sizeof(e->message));
-	hipec_exit_explain(core->vm.policy, e, &text);
+	hipec_vm_explain_exit(core->vm.policy, e, &text);
 	if (core->ops->ended)
 		core->ops->ended(core);
 	hipec_vm_abandon(&core->vm);

@@ -38,8 +38,9 @@
 #include "../vm/fifo2.h"
 #include "../vm/tracer.h"
 #include "../include/uapi/hipec.h"
-#include "estimate.h"
+#include "contract.h"
 #include "exchange.h"
+#include "judge.h"
 #include "recover.h"
 
 struct hipec_core;
@@ -82,7 +83,7 @@ struct hipec_pool;
 /* The readers of a page's referenced bit: what one resets stays set for the others. */
 #define HIPEC_REF_POLICY 0x1
 #define HIPEC_REF_POOL 0x2
-#define HIPEC_REF_SHADOW 0x4
+#define HIPEC_REF_JUDGE 0x4
 #define HIPEC_REF_ALL 0x7
 
 /*
@@ -185,8 +186,8 @@ struct hipec_demand {
  * @ended: the policy has ended: vm.exit says why, in words too, and it still has its
  *	queues. Called once for each policy, never from within an event. NULL:
  *	nobody wants to know.
- * @window: a window of the contract is closed, core->shadow.last; true: revoke the
- *	policy. Called between events. NULL: if @verdict is HIPEC_SHADOW_REVOKE.
+ * @window: a window of the contract is closed, core->windows.last; true: revoke the
+ *	policy. Called between events. NULL: if @verdict is HIPEC_VERDICT_REVOKE.
  * @look: find up to HIPEC_HARVEST live pages that were touched and that the policy has
  *	not been told of; reset what says so. How many, with their numbers in @pgno. May
  *	sleep. NULL: those that are @referenced, a few entries before each Replace.
@@ -225,7 +226,7 @@ struct hipec_core_ops {
 	bool (*late)(struct hipec_core *core);
 	void (*refill)(struct hipec_core *core);
 	void (*ended)(struct hipec_core *core);
-	bool (*window)(struct hipec_core *core, enum hipec_shadow_verdict verdict);
+	bool (*window)(struct hipec_core *core, enum hipec_verdict verdict);
 	u32 (*look)(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
 	void (*touched)(struct hipec_core *core, u32 pgno);
 	s64 (*hint)(struct hipec_core *core, u32 pgno);
@@ -251,6 +252,7 @@ struct hipec_core_ops {
  * @naming:     the next page that is given up is named, for whoever wants a frame
  * @named_none: when it was asked for others last; it is not, before its own next page
  * @few_looks:  of the built-in choice that are left, and 1; 0: as many as there are pages
+ * @few_passed: the same, of entries
  * @denied:     pages of its own that it replaces before it asks the host for a frame
  *              again: asking a memory cgroup that is full costs more than a page is
  *              worth; the host sets it
@@ -272,11 +274,10 @@ struct hipec_core_ops {
  *              the host counts
  * @helped_in_a_row: Replace events without a frame, one after the other
  * @counters:   as reported
- * @shadow:     of the default policy
- * @estimate:   what the default policy would have brought in, by its windows
- * @directory:  its memory, which the host allocates and frees; NULL: not watched
+ * @windows:    of the contract
+ * @judge:      the default policy beside it, in the host's memory; NULL: not watched
  * @watched_for_good: also when the policy has ended
- * @beside:     the default of its league is what @shadow counts, and there is no directory
+ * @beside:     the default of its league is what @windows counts, and there is no judge
  * @pool:       that it shares; NULL: all its frames are its own
  * @member:     its number there; 0: likewise
  * @min_frames: which nobody takes from it
@@ -305,10 +306,9 @@ struct hipec_core {
 	u32 nr_pending, nr_named;
 	u32 pinned;
 	const struct hipec_demand *demand;
-	bool making_room;
-	bool naming;
-	bool named_none;
+	bool making_room, naming, named_none;
 	u32 few_looks;
+	u32 few_passed;
 	u32 denied;
 	bool unsettled, pool_empty;
 
@@ -328,11 +328,9 @@ struct hipec_core {
 	u32 helped_in_a_row;
 	struct hipec_counters counters;
 
-	struct hipec_shadow shadow;
-	struct hipec_estimate estimate;
-	void *directory;
-	bool watched_for_good;
-	bool beside;
+	struct hipec_windows windows;
+	struct hipec_judge *judge;
+	bool watched_for_good, beside;
 
 	struct hipec_pool *pool;
 	u32 member;
@@ -463,6 +461,7 @@ void hipec_core_watch_again(struct hipec_core *core);
 void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead);
 void hipec_core_leaving(struct hipec_core *core, u32 h);
 void hipec_core_came_back(struct hipec_core *core, u32 pgno, bool touched);
+void hipec_core_touched(struct hipec_core *core, u32 pgno);
 
 /**
  * hipec_core_came_in() - a page came in
@@ -475,10 +474,9 @@ void hipec_core_came_back(struct hipec_core *core, u32 pgno, bool touched);
  *
  * Context: expects the lock; may sleep.
  */
-static inline void hipec_core_came_in(struct hipec_core *core, u32 pgno,
-				      bool ahead)
+static inline void hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead)
 {
-	if (core->directory)
+	if (core->judge)
 		__hipec_core_came_in(core, pgno, ahead);
 }
 
@@ -508,8 +506,8 @@ void hipec_core_remove(struct hipec_core *core, u32 pgno);
 void hipec_core_timer(struct hipec_core *core);
 void hipec_core_spare(struct hipec_core *core, u32 h, bool write);
 void __hipec_core_catch_up(struct hipec_core *core);
-
-/* Tell the policy what others took. Context: expects the lock; between events; may sleep. */
+void hipec_core_catch_up_some(struct hipec_core *core);
+/* Remove for what others took. Context: expects the lock; between events; may sleep. */
 static inline void hipec_core_catch_up(struct hipec_core *core)
 {
 	if (unlikely(core->nr_taken))
@@ -536,6 +534,10 @@ static inline void hipec_core_harvest(struct hipec_core *core)
 /* A live page was touched. Context: expects the lock; may sleep. */
 static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
 {
+	u32 pgno = core->vm.page[h].pgno;
+
+	if (unlikely(core->judge) && hipec_sampling_has(&core->judge->sample, pgno))
+		hipec_core_touched(core, pgno);
 	if (hipec_core_has_event(core, HIPEC_EVENT_ACCESS))
 		__hipec_core_access(core, h, write);
 }

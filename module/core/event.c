@@ -13,12 +13,12 @@
  * hipec_core_remove()    Remove, for a page that the policy did not give up
  * hipec_core_timer()     Timer
  * hipec_core_spare()     PageFault, for a page that was named and is touched
- * hipec_core_catch_up()  Remove, for pages that others took
+ * hipec_core_catch_up(), _some()  Remove, for pages that others took
  */
 #include "pool.h"
 #include "../vm/text.h"
 
-static u64 now(struct hipec_core *core)
+static u64 read_clock(struct hipec_core *core)
 {
 	return core->ops->now ? core->ops->now(core) : 0;
 }
@@ -30,7 +30,7 @@ static void note_late(struct hipec_core *core)
 	struct hipec_text text;
 
 	hipec_text_init(&text, e->message, sizeof(e->message));
-	hipec_exit_explain(core->vm.policy, e, &text);
+	hipec_vm_explain_exit(core->vm.policy, e, &text);
 	core->counters.late++;
 	if (core->ops->late && core->ops->late(core))
 		return;
@@ -74,9 +74,9 @@ static int run_special(struct hipec_core *core, u32 event, u32 pgno)
 	if (core->wants_hint)
 		slot[HIPEC_SLOT_HINT] = other ? 0 : hint_of(core, pgno);
 	if (core->pool)
-		slot[HIPEC_SLOT_FRAME_BUDGET] += hipec_pool_space(core);
+		slot[HIPEC_SLOT_FRAME_BUDGET] += hipec_member_space(core);
 	if (core->wants_time)
-		slot[HIPEC_SLOT_TIME] = now(core) - core->loaded_at;
+		slot[HIPEC_SLOT_TIME] = read_clock(core) - core->loaded_at;
 	if (core->ops->run)
 		return core->ops->run(core, event);
 	return hipec_tracer_run(&core->vm, event);
@@ -87,8 +87,8 @@ static int run_special(struct hipec_core *core, u32 event, u32 pgno)
  * @free: frames it may count on. Owes hipec_core_settle(). Return: as hipec_vm_run();
  * nobody has been told.
  */
-static __always_inline int start(struct hipec_core *core, u32 event, u32 pgno,
-				 u32 free)
+static __always_inline int start_event(struct hipec_core *core, u32 event, u32 pgno,
+				       u32 free)
 {
 	struct hipec_vm *vm = &core->vm;
 
@@ -104,10 +104,10 @@ static __always_inline int start(struct hipec_core *core, u32 event, u32 pgno,
 }
 
 /* The same, with what follows from how it ended. */
-static __always_inline void run(struct hipec_core *core, u32 event, u32 pgno,
-				u32 free)
+static __always_inline void run_event(struct hipec_core *core, u32 event, u32 pgno,
+				      u32 free)
 {
-	int ret = start(core, event, pgno, free);
+	int ret = start_event(core, event, pgno, free);
 
 	if (unlikely(ret | core->late_in_a_row))
 		note_end(core, ret);
@@ -130,7 +130,7 @@ static __always_inline void run_for_page(struct hipec_core *core, u32 event,
 	if (!hipec_core_has_event(core, event))
 		return;
 	tell_page(core, pgno, write);
-	run(core, event, pgno, free);
+	run_event(core, event, pgno, free);
 }
 
 /* What the policy wants to know. Context: expects the lock. */
@@ -138,35 +138,35 @@ void hipec_core_wants(struct hipec_core *core)
 {
 	const struct hipec_policy *p = core->vm.policy;
 
-	core->wants_time = hipec_policy_reads(p, HIPEC_SLOT_TIME);
-	core->wants_hint = hipec_policy_reads(p, HIPEC_SLOT_HINT);
-	core->wants_context = hipec_policy_reads(p, HIPEC_SLOT_CONTEXT);
+	core->wants_time = hipec_verify_reads(p, HIPEC_SLOT_TIME);
+	core->wants_hint = hipec_verify_reads(p, HIPEC_SLOT_HINT);
+	core->wants_context = hipec_verify_reads(p, HIPEC_SLOT_CONTEXT);
 	core->special = core->wants_time || core->wants_hint ||
 			core->wants_context || core->pool || core->ops->run;
 }
 
-static void load(struct hipec_core *core)
+static void note_loaded(struct hipec_core *core)
 {
 	hipec_core_wants(core);
-	core->loaded_at = now(core);
+	core->loaded_at = read_clock(core);
 }
 
 /* Tell a policy that it is there. Context: expects the lock; may sleep. */
 void hipec_core_start(struct hipec_core *core)
 {
-	load(core);
+	note_loaded(core);
 	if (hipec_vm_has_event(&core->vm, HIPEC_EVENT_INIT))
-		run(core, HIPEC_EVENT_INIT, HIPEC_NO_PGNO, core->nr_free);
+		run_event(core, HIPEC_EVENT_INIT, HIPEC_NO_PGNO, core->nr_free);
 }
 
 /* Show a page that was there before to the policy. */
-static int adopt(struct hipec_core *core, u32 h)
+static int adopt_entry(struct hipec_core *core, u32 h)
 {
 	hipec_page_show(&core->vm, h);
 	if (!hipec_vm_has_event(&core->vm, HIPEC_EVENT_ADOPT))
 		return 0;
 	tell_page(core, core->vm.page[h].pgno, false);
-	return start(core, HIPEC_EVENT_ADOPT, core->vm.page[h].pgno, core->nr_free);
+	return start_event(core, HIPEC_EVENT_ADOPT, core->vm.page[h].pgno, core->nr_free);
 }
 
 /**
@@ -191,14 +191,14 @@ int hipec_core_adopt(struct hipec_core *core, const struct hipec_vm *old)
 	int ret = 0;
 
 	core->context = 0;
-	load(core);
+	note_loaded(core);
 	if (hipec_vm_has_event(vm, HIPEC_EVENT_INIT))
-		ret = start(core, HIPEC_EVENT_INIT, HIPEC_NO_PGNO, core->nr_free);
+		ret = start_event(core, HIPEC_EVENT_INIT, HIPEC_NO_PGNO, core->nr_free);
 	hipec_vm_inherit(vm, old);
 	most = 64ull * vm->nr_pages;
 	most = vm->nr_commands + HIPEC_ADOPT_FUEL * (vm->fuel > most ? vm->fuel : most);
 	while (!ret && (h = hipec_vm_next_live(old, h))) {
-		ret = adopt(core, h);
+		ret = adopt_entry(core, h);
 		if (!ret && vm->nr_commands > most) {
 			hipec_vm_end(vm, HIPEC_EXIT_FUEL);
 			vm->exit.event = HIPEC_EVENT_ADOPT;
@@ -252,7 +252,7 @@ void __hipec_core_access(struct hipec_core *core, u32 h, bool write)
 
 	core->pinned = core->vm.found = h;
 	tell_page(core, pgno, write);
-	run(core, HIPEC_EVENT_ACCESS, pgno, core->nr_free);
+	run_event(core, HIPEC_EVENT_ACCESS, pgno, core->nr_free);
 	core->pinned = 0;
 }
 
@@ -305,7 +305,7 @@ void hipec_core_timer(struct hipec_core *core)
 {
 	if (!hipec_core_has_event(core, HIPEC_EVENT_TIMER))
 		return;
-	run(core, HIPEC_EVENT_TIMER, HIPEC_NO_PGNO, core->nr_free);
+	run_event(core, HIPEC_EVENT_TIMER, HIPEC_NO_PGNO, core->nr_free);
 }
 
 /**
@@ -334,4 +334,24 @@ void __hipec_core_catch_up(struct hipec_core *core)
 	for (i = 0; i < core->nr_taken; i++)
 		hipec_core_remove(core, core->taken[i]);
 	core->nr_taken = 0;
+}
+
+/**
+ * hipec_core_catch_up_some() - Remove, for pages that others took, as long as there is time
+ * @core: container
+ *
+ * Those that are left wait for the next call; where one of them comes again, hipec_core_catch_up() is
+ * to be called first.
+ *
+ * Context: expects the lock; not from within an event; may sleep.
+ */
+void hipec_core_catch_up_some(struct hipec_core *core)
+{
+	u32 i;
+
+	for (i = 0; i < core->nr_taken && !hipec_core_pause(core); i++)
+		hipec_core_remove(core, core->taken[i]);
+	core->nr_taken -= i;
+	if (unlikely(core->nr_taken))
+		memmove(core->taken, core->taken + i, core->nr_taken * sizeof(*core->taken));
 }

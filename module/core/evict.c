@@ -10,7 +10,7 @@
 #include "pool.h"
 
 /* A live page is given up ahead. Return: whether it is named now. */
-static bool name(struct hipec_core *core, u32 h)
+static bool name_victim(struct hipec_core *core, u32 h)
 {
 	core->naming = false;
 	if (core->nr_named == HIPEC_MAX_NAMED ||
@@ -51,20 +51,20 @@ void hipec_core_unname_all(struct hipec_core *core)
 }
 
 /* As hipec_core_evict(). */
-static __always_inline bool evict(struct hipec_core *core, u32 h, bool keep,
-				  enum hipec_evict_why why)
+static __always_inline bool evict_entry(struct hipec_core *core, u32 h, bool keep,
+					enum hipec_evict_why why)
 {
 	bool live = hipec_page_live(&core->vm, h);
 	int ret;
 
 	if (h == core->pinned)
 		return false;
-	if (unlikely(core->naming) && live && name(core, h))
+	if (unlikely(core->naming) && live && name_victim(core, h))
 		return true;
 	ret = core->ops->evict(core, h, why);
 	if (ret && ret != -EINPROGRESS)
 		return false;
-	if (core->directory || core->pool)
+	if (core->judge || core->pool)
 		hipec_core_leaving(core, h);
 	if (unlikely(!live))
 		hipec_core_unname(core, h);
@@ -75,7 +75,7 @@ static __always_inline bool evict(struct hipec_core *core, u32 h, bool keep,
 		if (live)
 			hipec_page_hide(&core->vm, h);
 		core->nr_pending++;
-		hipec_pool_account(core);
+		hipec_member_account(core);
 	} else {
 		hipec_core_freed(core, h);
 	}
@@ -98,7 +98,7 @@ static __always_inline bool evict(struct hipec_core *core, u32 h, bool keep,
 bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
 		      enum hipec_evict_why why)
 {
-	return evict(core, h, keep, why);
+	return evict_entry(core, h, keep, why);
 }
 
 /**
@@ -161,7 +161,7 @@ void hipec_core_uncleaned(struct hipec_core *core, u32 h)
 	core->nr_pending--;
 	hipec_page_forget(&core->vm, h);
 	hipec_page_show(&core->vm, h);
-	hipec_pool_added(core, h);
+	hipec_exchange_added(core, h);
 	hipec_core_came_back(core, core->vm.page[h].pgno, false);
 }
 
@@ -189,7 +189,7 @@ bool hipec_core_evict_page(struct hipec_vm *vm, u32 h, bool keep)
 		keep = own || core->naming;
 	}
 	if ((!keep && hipec_core_held(core) <= last) ||
-	    !evict(core, h, keep, keep ? HIPEC_EVICT_FREED :
+	    !evict_entry(core, h, keep, keep ? HIPEC_EVICT_FREED :
 					 HIPEC_EVICT_RELEASED)) {
 		core->counters.refused++;
 		return false;
@@ -198,6 +198,10 @@ bool hipec_core_evict_page(struct hipec_vm *vm, u32 h, bool keep)
 		core->demand = NULL;
 	return true;
 }
+
+/* Entries that may be passed over where others wait, of a queue and of all: some are ghosts. */
+#define MOST_OF_QUEUE 512
+#define MOST_OF_ALL 16384
 
 enum round {
 	CLEAN_ONLY,	/* evict the first that needs no write */
@@ -217,15 +221,28 @@ static bool is_spared(struct hipec_core *core, u32 h, enum round round)
 	return true;
 }
 
+/* Entries of a queue that may be looked at now. */
+static u32 may_pass(const struct hipec_core *core, u32 q)
+{
+	u32 nr = core->vm.queue[q].count, most = core->few_passed - 1;
+
+	if (!core->few_passed)
+		return nr;
+	if (most > MOST_OF_QUEUE)
+		most = MOST_OF_QUEUE;
+	return nr < most ? nr : most;
+}
+
 /* Evict a page of queue @q. What is passed over goes to the tail, if it may. */
 static bool evict_from(struct hipec_core *core, u32 q, enum round round,
 		       bool keep, enum hipec_evict_why why, u32 *pgno)
 {
 	struct hipec_vm *vm = &core->vm;
-	u32 n = vm->queue[q].count;
+	u32 n = may_pass(core, q);
 	u32 h, next;
 
 	for (h = vm->queue[q].head; n--; h = next) {
+		core->few_passed -= core->few_passed != 0;
 		next = vm->page[h].next;
 		if (!hipec_page_live(vm, h))
 			continue;
@@ -328,21 +345,23 @@ bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno)
  *
  * A look may go through page tables, and all pages may have been referenced since anybody reset
  * their bits: HIPEC_MAX_LOOKS of them get a second chance at most, and none where no policy rules.
+ * Behind many ghosts it finds nothing.
  *
  * Context: as hipec_core_evict_any().
  * Return: likewise.
  */
 bool hipec_core_evict_soon(struct hipec_core *core, bool keep, u32 *pgno)
 {
+	enum round round = hipec_fifo2_rules(&core->vm) ? FIRST_COME : SECOND_CHANCE;
 	bool gone = false;
 
-	if (!hipec_fifo2_rules(&core->vm)) {
-		core->few_looks = HIPEC_MAX_LOOKS + 1;
-		gone = evict_in_round(core, SECOND_CHANCE, keep, pgno);
-		core->few_looks = 0;
+	core->few_looks = HIPEC_MAX_LOOKS + 1;
+	for (; !gone && round <= LAST_RESORT; round++) {
+		core->few_passed = MOST_OF_ALL + 1;
+		gone = evict_in_round(core, round, keep, pgno);
 	}
-	return gone || evict_in_round(core, FIRST_COME, keep, pgno) ||
-	       evict_in_round(core, LAST_RESORT, keep, pgno);
+	core->few_looks = core->few_passed = 0;
+	return gone;
 }
 
 /**

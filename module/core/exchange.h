@@ -17,7 +17,7 @@
 #define HIPEC_RESETS 32
 
 /* What the manager is to make of an entry. */
-enum hipec_mr_use {
+enum hipec_fifo2mr_use {
 	HIPEC_ENTRY_NEW,	/* it finds one */
 	HIPEC_ENTRY_RENEWED,	/* its page has left, where it is */
 	HIPEC_ENTRY_ISOLATED,	/* likewise, and this member has isolated it */
@@ -27,7 +27,7 @@ enum hipec_mr_use {
 /* Entry @f, and the page that has it now. */
 struct hipec_mr_entry {
 	u32 f, page;
-	enum hipec_mr_use use;
+	enum hipec_fifo2mr_use use;
 };
 
 /**

@@ -12,24 +12,24 @@
 static_assert(sizeof(struct hipec_mr_frame) == 16, "metadata per page");
 
 /* Where pages come in, and where what was passed over goes. */
-static enum hipec_mr_place entrance(const struct hipec_mr *mr)
+static enum hipec_mr_place entrance_place(const struct hipec_mr *mr)
 {
 	return mr->policy == HIPEC_MR_AWST ? HIPEC_MR_OWN : HIPEC_MR_ACTIVE;
 }
 
 /**
- * hipec_mr_add() - a page came in
+ * hipec_fifo2mr_add() - a page came in
  * @mr:    manager
  * @owner: its container, at most HIPEC_MR_MAX_OWNER; below nr_owners for AWST
  * @page:  its number, for the host
  *
  * It goes to the tail of the active queue. Time is constant.
  *
- * Context: expects the caller's lock, which may be held for hipec_mr_reclaim().
- * Return: its entry; HIPEC_MR_NONE if as many pages are in as hipec_mr_init()
+ * Context: expects the caller's lock, which may be held for hipec_fifo2mr_reclaim().
+ * Return: its entry; HIPEC_MR_NONE if as many pages are in as hipec_fifo2mr_init()
  *         was told.
  */
-u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page)
+u32 hipec_fifo2mr_add(struct hipec_mr *mr, u32 owner, u32 page)
 {
 	u32 f = mr->unused;
 
@@ -42,13 +42,13 @@ u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page)
 	}
 	mr->frame[f].owner = owner;
 	mr->frame[f].page = page;
-	hipec_mr_link(mr, f, entrance(mr));
+	hipec_mr_link(mr, f, entrance_place(mr));
 	mr->nr_frames++;
 	return f;
 }
 
 /**
- * hipec_mr_use() - a page came in, in an entry that is on no queue
+ * hipec_fifo2mr_use() - a page came in, in an entry that is on no queue
  * @mr:    manager, FIFO2-MR
  * @f:     the entry, isolated by the caller, whose page has left
  * @owner: of the page that came
@@ -56,7 +56,7 @@ u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page)
  *
  * Context: expects the caller's lock.
  */
-void hipec_mr_use(struct hipec_mr *mr, u32 f, u32 owner, u32 page)
+void hipec_fifo2mr_use(struct hipec_mr *mr, u32 f, u32 owner, u32 page)
 {
 	mr->frame[f].owner = owner;
 	mr->frame[f].page = page;
@@ -64,16 +64,16 @@ void hipec_mr_use(struct hipec_mr *mr, u32 f, u32 owner, u32 page)
 }
 
 /**
- * hipec_mr_renew() - a page came in, in an entry whose page has left
+ * hipec_fifo2mr_renew() - a page came in, in an entry whose page has left
  * @mr:   manager, FIFO2-MR
  * @f:    the entry, which was not deleted; somebody else may have isolated it
  * @page: the number of the page that came, of the same owner
  *
- * As hipec_mr_del() and hipec_mr_add(), where nobody looked in between.
+ * As hipec_fifo2mr_del() and hipec_fifo2mr_add(), where nobody looked in between.
  *
  * Context: expects the caller's lock.
  */
-void hipec_mr_renew(struct hipec_mr *mr, u32 f, u32 page)
+void hipec_fifo2mr_renew(struct hipec_mr *mr, u32 f, u32 page)
 {
 	mr->frame[f].page = page;
 	if (mr->frame[f].place == HIPEC_MR_ISOLATED)
@@ -83,7 +83,7 @@ void hipec_mr_renew(struct hipec_mr *mr, u32 f, u32 page)
 }
 
 /* Entry @f, which is on no queue, may be another page's. Expects the caller's lock. */
-void hipec_mr_drop(struct hipec_mr *mr, u32 f)
+void hipec_fifo2mr_drop(struct hipec_mr *mr, u32 f)
 {
 	mr->frame[f].place = HIPEC_MR_UNUSED;
 	mr->frame[f].next = mr->unused;
@@ -92,22 +92,22 @@ void hipec_mr_drop(struct hipec_mr *mr, u32 f)
 }
 
 /**
- * hipec_mr_forget() - the page of an entry had left before
+ * hipec_fifo2mr_forget() - the page of an entry had left before
  * @mr: manager
  * @f:  the entry, which may be the victim: it is passed over then
  *
- * Unlike hipec_mr_del() this answers nothing.
+ * Unlike hipec_fifo2mr_del() this answers nothing.
  *
- * Context: expects the caller's lock, which may be held for hipec_mr_reclaim().
+ * Context: expects the caller's lock, which may be held for hipec_fifo2mr_reclaim().
  */
-void hipec_mr_forget(struct hipec_mr *mr, u32 f)
+void hipec_fifo2mr_forget(struct hipec_mr *mr, u32 f)
 {
 	if (mr->frame[f].place == HIPEC_MR_ISOLATED) {
 		mr->frame[f].place = HIPEC_MR_GONE;
 		return;
 	}
 	hipec_mr_unlink(mr, f);
-	hipec_mr_drop(mr, f);
+	hipec_fifo2mr_drop(mr, f);
 }
 
 /*
@@ -129,25 +129,25 @@ static noinline u32 give_place(struct hipec_mr *mr, u32 f)
 }
 
 /**
- * hipec_mr_del() - a page leaves, for whatever reason
+ * hipec_fifo2mr_del() - a page leaves, for whatever reason
  * @mr: manager
- * @f:  its entry, which hipec_mr_add() gave; another page may get it next
+ * @f:  its entry, which hipec_fifo2mr_add() gave; another page may get it next
  *
  * While a container is asked, the first of its pages to leave answers; if the
  * manager chose another, that one moves into its place. Time is constant.
  *
- * Context: expects the caller's lock, which may be held for hipec_mr_reclaim().
+ * Context: expects the caller's lock, which may be held for hipec_fifo2mr_reclaim().
  * Source: paper, "Page frame reclamation", location movement.
  */
-void hipec_mr_del(struct hipec_mr *mr, u32 f)
+void hipec_fifo2mr_del(struct hipec_mr *mr, u32 f)
 {
 	if (unlikely(mr->looking) && mr->frame[f].owner == mr->victim_owner)
 		f = give_place(mr, f);
-	hipec_mr_forget(mr, f);
+	hipec_fifo2mr_forget(mr, f);
 }
 
 /**
- * hipec_mr_look() - have a page given up, or pass it over
+ * hipec_fifo2mr_look() - have a page given up, or pass it over
  * @mr: manager
  * @f:  the page that it has chosen
  *
@@ -155,7 +155,7 @@ void hipec_mr_del(struct hipec_mr *mr, u32 f)
  * Return: whether a page of @f's owner has left. If none has, @f is where pages
  *         come in, unless it had none.
  */
-bool hipec_mr_look(struct hipec_mr *mr, u32 f)
+bool hipec_fifo2mr_look(struct hipec_mr *mr, u32 f)
 {
 	u32 owner = mr->frame[f].owner, page = mr->frame[f].page;
 	bool passed;
@@ -180,7 +180,7 @@ bool hipec_mr_look(struct hipec_mr *mr, u32 f)
 		return false;
 	mr->passed++;
 	hipec_mr_unlink(mr, f);
-	hipec_mr_link(mr, f, entrance(mr));
+	hipec_mr_link(mr, f, entrance_place(mr));
 	return false;
 }
 
@@ -189,7 +189,7 @@ bool hipec_mr_look(struct hipec_mr *mr, u32 f)
  * page of a manager that has one would be out of reach. The first active ones become so, @most
  * of them. Return: how many.
  */
-static u32 deactivate(struct hipec_mr *mr, u32 most)
+static u32 deactivate_frames(struct hipec_mr *mr, u32 most)
 {
 	u64 both = (u64)mr->active.count + mr->inactive.count;
 	u32 target = both < 2 ? both : both * 2 / 3, nr;
@@ -203,10 +203,10 @@ static u32 deactivate(struct hipec_mr *mr, u32 most)
 	return nr;
 }
 
-static void refill(struct hipec_mr *mr)
+static void refill_inactive_frames(struct hipec_mr *mr)
 {
 	u32 next, f = mr->active.head;
-	u32 nr = deactivate(mr, mr->most ? mr->most : mr->active.count);
+	u32 nr = deactivate_frames(mr, mr->most ? mr->most : mr->active.count);
 
 	for (; nr; nr--, f = next) {
 		next = mr->frame[f].next;
@@ -229,17 +229,17 @@ static bool fifo2_reclaim(struct hipec_mr *mr, u32 requester)
 		looks = mr->most;
 	while (!gone && looks--) {
 		if (!mr->inactive.count)
-			refill(mr);
+			refill_inactive_frames(mr);
 		if (!mr->inactive.count)
 			break;
-		gone = hipec_mr_look(mr, mr->inactive.head);
+		gone = hipec_fifo2mr_look(mr, mr->inactive.head);
 	}
-	refill(mr);
+	refill_inactive_frames(mr);
 	return gone;
 }
 
 /**
- * hipec_mr_init() - make a manager without frames, FIFO2-MR
+ * hipec_fifo2mr_init() - make a manager without frames, FIFO2-MR
  * @mr:     to fill
  * @ops:    the host
  * @memory: @nr + 1 entries, not initialised; the host frees it
@@ -247,8 +247,8 @@ static bool fifo2_reclaim(struct hipec_mr *mr, u32 requester)
  *
  * Nobody else knows @mr.
  */
-void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
-		   struct hipec_mr_frame *memory, u32 nr)
+void hipec_fifo2mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+			struct hipec_mr_frame *memory, u32 nr)
 {
 	memset(mr, 0, sizeof(*mr));
 	mr->policy = HIPEC_MR_FIFO2;
@@ -259,21 +259,21 @@ void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 }
 
 /**
- * hipec_mr_more() - more entries
+ * hipec_fifo2mr_more() - more entries
  * @mr:     manager, FIFO2-MR
  * @memory: where the entries are now, @nr + 1 of them: as they were, and more
  * @nr:     pages that may be in at the same time, no fewer than before
  *
- * Context: expects the caller's lock, which is not held for hipec_mr_reclaim().
+ * Context: expects the caller's lock, which is not held for hipec_fifo2mr_reclaim().
  */
-void hipec_mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u32 nr)
+void hipec_fifo2mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u32 nr)
 {
 	mr->frame = memory;
 	mr->nr = nr;
 }
 
 /**
- * hipec_mr_set_limits() - say what an owner is to have
+ * hipec_fifo2mr_set_limits() - say what an owner is to have
  * @mr:    manager; FIFO2-MR has no use for it
  * @owner: its number
  * @min:   pages that nobody else's request takes from it
@@ -283,7 +283,7 @@ void hipec_mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u32 nr)
  *
  * Context: expects the caller's lock.
  */
-void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max)
+void hipec_fifo2mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max)
 {
 	if (owner >= mr->nr_owners)
 		return;
@@ -293,24 +293,24 @@ void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max)
 }
 
 /**
- * hipec_mr_is_full() - whether an owner must lose a page before it gets one
+ * hipec_fifo2mr_is_full() - whether an owner must lose a page before it gets one
  * @mr:    manager
  * @owner: its number, or HIPEC_MR_NOBODY
  *
  * The host asks before it uses a frame that is free, and calls
- * hipec_mr_reclaim() if so.
+ * hipec_fifo2mr_reclaim() if so.
  *
  * Context: expects the caller's lock.
  * Return: true if @owner has its max; never for FIFO2-MR.
  */
-bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner)
+bool hipec_fifo2mr_is_full(const struct hipec_mr *mr, u32 owner)
 {
 	return owner < mr->nr_owners &&
 	       mr->owner[owner].fifo.count >= mr->owner[owner].max;
 }
 
 /**
- * hipec_mr_reclaim() - have one page given up
+ * hipec_fifo2mr_reclaim() - have one page given up
  * @mr:        manager
  * @requester: owner that wants a frame, or HIPEC_MR_NOBODY. FIFO2-MR does not
  *             care, AWST has it replace its own page if it has its max
@@ -324,7 +324,7 @@ bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner)
  * Source: paper, Figure 4, one turn of its first loop that ends with a page in
  *         the free queue, and its second loop.
  */
-bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester)
+bool hipec_fifo2mr_reclaim(struct hipec_mr *mr, u32 requester)
 {
 	bool gone;
 
@@ -347,7 +347,7 @@ static struct hipec_mr_page page_of(const struct hipec_mr *mr, u32 f)
 }
 
 /**
- * hipec_mr_age() - bring the inactive queue to its length before there is need
+ * hipec_fifo2mr_age() - bring the inactive queue to its length before there is need
  * @mr:    manager
  * @pages: gets those whose bits are to be reset
  * @nr:    so many at most; there are more if all are used
@@ -357,33 +357,33 @@ static struct hipec_mr_page page_of(const struct hipec_mr *mr, u32 f)
  * are used. Whoever calls this now and then while pages come in gives them time.
  *
  * Context: expects the caller's lock, and keeps it.
- * Return: pages; 0 for AWST, and while hipec_mr_reclaim() is at work.
+ * Return: pages; 0 for AWST, and while hipec_fifo2mr_reclaim() is at work.
  */
-u32 hipec_mr_age(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr)
+u32 hipec_fifo2mr_age(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr)
 {
 	u32 f = mr->active.head, i;
 
 	if (mr->policy != HIPEC_MR_FIFO2 || mr->reclaiming)
 		return 0;
-	nr = deactivate(mr, nr);
+	nr = deactivate_frames(mr, nr);
 	for (i = 0; i < nr; i++, f = mr->frame[f].next)
 		pages[i] = page_of(mr, f);
 	return nr;
 }
 
 /**
- * hipec_mr_isolate() - the pages that would be looked at next
+ * hipec_fifo2mr_isolate() - the pages that would be looked at next
  * @mr:    manager, FIFO2-MR
  * @pages: gets them
  * @nr:    so many at most
  *
- * The caller looks at them as hipec_mr_reclaim() would, when it has no lock. Each entry is put
- * back then, used by another page (hipec_mr_use()) or dropped (hipec_mr_drop()).
+ * The caller looks at them as hipec_fifo2mr_reclaim() would, when it has no lock. Each entry is put
+ * back then, used by another page (hipec_fifo2mr_use()) or dropped (hipec_fifo2mr_drop()).
  *
  * Context: expects the caller's lock.
  * Return: pages; 0 if none is inactive.
  */
-u32 hipec_mr_isolate(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr)
+u32 hipec_fifo2mr_isolate(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr)
 {
 	u32 f = mr->inactive.head, i;
 
@@ -402,10 +402,10 @@ u32 hipec_mr_isolate(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr)
 }
 
 /* What was isolated was passed over, or not looked at. Expects the caller's lock. */
-void hipec_mr_put_back(struct hipec_mr *mr, u32 f)
+void hipec_fifo2mr_put_back(struct hipec_mr *mr, u32 f)
 {
 	if (mr->frame[f].place == HIPEC_MR_GONE)
-		hipec_mr_drop(mr, f);
+		hipec_fifo2mr_drop(mr, f);
 	else
 		hipec_mr_link(mr, f, HIPEC_MR_ACTIVE);
 }

@@ -27,18 +27,18 @@
  * Or a host isolates pages, and looks at them itself, when the caller's lock is not held.
  *
  * Interface:
- * hipec_mr_init(), hipec_mr_init_awst()   a manager without frames
- * hipec_mr_more()             more entries
- * hipec_mr_set_limits()       an owner's min and max, AWST alone
- * hipec_mr_add(), hipec_mr_del()          a page comes in, leaves
- * hipec_mr_renew(), hipec_mr_forget()     the entry of one that has left gets another, or none
- * hipec_mr_is_full()          whether an owner must lose a page to get one
- * hipec_mr_reclaim()          have one page given up
- * hipec_mr_age()              bits are to be reset before there is need
- * hipec_mr_isolate(), hipec_mr_put_back()  entries are on no queue, are on one again
+ * hipec_fifo2mr_init(), hipec_awst_init()   a manager without frames
+ * hipec_fifo2mr_more()        more entries
+ * hipec_fifo2mr_set_limits()  an owner's min and max, AWST alone
+ * hipec_fifo2mr_add(), hipec_fifo2mr_del()      a page comes in, leaves
+ * hipec_fifo2mr_renew(), hipec_fifo2mr_forget() an entry whose page has left gets another, or none
+ * hipec_fifo2mr_is_full()     whether an owner must lose a page to get one
+ * hipec_fifo2mr_reclaim()     have one page given up
+ * hipec_fifo2mr_age()         bits are to be reset before there is need
+ * hipec_fifo2mr_isolate(), hipec_fifo2mr_put_back()  entries are on no queue, are on one again
  */
-#ifndef HIPEC_POOL_FIFO2MR_H
-#define HIPEC_POOL_FIFO2MR_H
+#ifndef HIPEC_CORE_FIFO2MR_H
+#define HIPEC_CORE_FIFO2MR_H
 
 #include "../vm/port.h"
 
@@ -51,22 +51,22 @@ struct hipec_mr;
 /**
  * struct hipec_mr_ops - what the manager asks of its host
  *
- * Each is called from hipec_mr_reclaim() with the caller's lock held, and may
- * sleep if the caller may. All but @moved and @reset may call hipec_mr_add() and
- * hipec_mr_del(); none may call hipec_mr_reclaim(), which would only say no.
+ * Each is called from hipec_fifo2mr_reclaim() with the caller's lock held, and may
+ * sleep if the caller may. All but @moved and @reset may call hipec_fifo2mr_add() and
+ * hipec_fifo2mr_del(); none may call hipec_fifo2mr_reclaim(), which would only say no.
  *
  * @referenced: whether the page was referenced since its last reset. True as
  *	well for a page that cannot be had now, its container being busy. Not
  *	called by AWST.
  * @reset: forget that the page was referenced. Not called by AWST.
  * @ask: have the victim's container give pages up: the host calls
- *	hipec_mr_del() for each. The first of them answers, and if it is not
+ *	hipec_fifo2mr_del() for each. The first of them answers, and if it is not
  *	@page, @page moves into its place; more are gifts. A container without a
  *	policy, or one that is busy, deletes nothing.
  * @take: asked, the container gave up nothing, or not in time. Take @page: the
- *	host calls hipec_mr_del() for it, unless it cannot go (pinned, busy).
+ *	host calls hipec_fifo2mr_del() for it, unless it cannot go (pinned, busy).
  * @moved: @gone is about to leave though the manager had chosen @kept, which
- *	now has its place, and its entry, @f. Called from hipec_mr_del().
+ *	now has its place, and its entry, @f. Called from hipec_fifo2mr_del().
  */
 struct hipec_mr_ops {
 	bool (*referenced)(struct hipec_mr *mr, u32 owner, u32 page);
@@ -140,38 +140,38 @@ struct hipec_mr {
 	u64 *stamp;		/* of each entry: who came in before whom */
 	u64 clock;
 
-	bool reclaiming;	/* hipec_mr_reclaim() is at work */
+	bool reclaiming;	/* hipec_fifo2mr_reclaim() is at work */
 	bool looking;		/* at victim */
 	bool asking;		/* its container */
 	u32 victim;		/* it may have left */
 	u32 victim_owner;
 	u32 left;		/* pages of that owner that left meanwhile */
 
-	/* Of the last hipec_mr_reclaim(), pages. */
+	/* Of the last hipec_fifo2mr_reclaim(), pages. */
 	u32 moved;		/* kept, another having gone: 0 or 1 */
 	u32 passed;		/* referenced, or could not go */
 };
 
-void hipec_mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
-		   struct hipec_mr_frame *memory, u32 nr);
-void hipec_mr_init_awst(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
-			struct hipec_mr_frame *memory, u32 nr, u64 *stamp,
-			struct hipec_mr_owner *owner, u32 nr_owners);
-void hipec_mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u32 nr);
-void hipec_mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max);
-u32 hipec_mr_add(struct hipec_mr *mr, u32 owner, u32 page);
-void hipec_mr_del(struct hipec_mr *mr, u32 f);
-void hipec_mr_renew(struct hipec_mr *mr, u32 f, u32 page);
-void hipec_mr_use(struct hipec_mr *mr, u32 f, u32 owner, u32 page);
-void hipec_mr_forget(struct hipec_mr *mr, u32 f);
-bool hipec_mr_is_full(const struct hipec_mr *mr, u32 owner);
-bool hipec_mr_reclaim(struct hipec_mr *mr, u32 requester);
-u32 hipec_mr_age(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr);
-u32 hipec_mr_isolate(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr);
-void hipec_mr_put_back(struct hipec_mr *mr, u32 f);
-void hipec_mr_drop(struct hipec_mr *mr, u32 f);
+void hipec_fifo2mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+			struct hipec_mr_frame *memory, u32 nr);
+void hipec_awst_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
+		     struct hipec_mr_frame *memory, u32 nr, u64 *stamp,
+		     struct hipec_mr_owner *owner, u32 nr_owners);
+void hipec_fifo2mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u32 nr);
+void hipec_fifo2mr_set_limits(struct hipec_mr *mr, u32 owner, u32 min, u32 max);
+u32 hipec_fifo2mr_add(struct hipec_mr *mr, u32 owner, u32 page);
+void hipec_fifo2mr_del(struct hipec_mr *mr, u32 f);
+void hipec_fifo2mr_renew(struct hipec_mr *mr, u32 f, u32 page);
+void hipec_fifo2mr_use(struct hipec_mr *mr, u32 f, u32 owner, u32 page);
+void hipec_fifo2mr_forget(struct hipec_mr *mr, u32 f);
+bool hipec_fifo2mr_is_full(const struct hipec_mr *mr, u32 owner);
+bool hipec_fifo2mr_reclaim(struct hipec_mr *mr, u32 requester);
+u32 hipec_fifo2mr_age(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr);
+u32 hipec_fifo2mr_isolate(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 nr);
+void hipec_fifo2mr_put_back(struct hipec_mr *mr, u32 f);
+void hipec_fifo2mr_drop(struct hipec_mr *mr, u32 f);
 
 /* For awst.c. */
-bool hipec_mr_look(struct hipec_mr *mr, u32 f);
+bool hipec_fifo2mr_look(struct hipec_mr *mr, u32 f);
 
-#endif /* HIPEC_POOL_FIFO2MR_H */
+#endif /* HIPEC_CORE_FIFO2MR_H */

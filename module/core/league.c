@@ -3,19 +3,10 @@
  * The league: policies that play a sample of a container's accesses beside the one that
  * runs, and when one of them is to take over.
  *
- * How many frames does a team play with? Of F, with one page in R sampled, not F / R:
- * which pages are in the sample is chance, and a loop over a few more pages than frames
- * would hit or miss altogether as the salt has it. What the container holds is a sample
- * by the same salt: it holds S sampled pages, by the mean, and so many frames the teams
- * get. shadow.c does the same.
- *
  * The numbers below were chosen with bench/cost/auto.py.
  */
 #include "league.h"
 #include "pool.h"
-
-/* Of a page, in a mean. */
-#define FRACTION (1 << 16)
 
 /* A window is so many accesses of the sample: a part of the frames, or this. */
 #define WINDOW_OF_FRAMES 4
@@ -61,28 +52,11 @@
 
 #define DEAREST 64
 
-static u32 shift_for(u32 frames)
+/* The most that a team may have, with @quarters of the budget. */
+static u32 most_frames(const struct hipec_sampling *sample, u32 quarters)
 {
-	u32 shift = 0;
-
-	while (frames >> shift >= 2 * HIPEC_LEAGUE_FRAMES)
-		shift++;
-	return shift;
-}
-
-/* Frames of a team: about so many. */
-static u32 nr_frames(const struct hipec_league *l)
-{
-	return l->frames >> l->shift;
-}
-
-/* The most that a team may have: the sample may hold a few more. */
-static u32 most_frames(u32 frames, u32 quarters)
-{
-	u32 shift = shift_for(frames), n = frames >> shift;
-
-	n += shift ? n / 4 : 0;
-	return (n * quarters + HIPEC_LEAGUE_WHOLE - 1) / HIPEC_LEAGUE_WHOLE;
+	return (hipec_sampling_most(sample) * quarters + HIPEC_LEAGUE_WHOLE - 1) /
+	       HIPEC_LEAGUE_WHOLE;
 }
 
 /**
@@ -95,7 +69,10 @@ static u32 most_frames(u32 frames, u32 quarters)
  */
 size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames, u32 quarters)
 {
-	return hipec_team_bytes(p, most_frames(frames, quarters));
+	struct hipec_sampling sample;
+
+	hipec_sampling_init(&sample, frames, HIPEC_LEAGUE_FRAMES, 0);
+	return hipec_team_bytes(p, most_frames(&sample, quarters));
 }
 
 /**
@@ -107,9 +84,8 @@ size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames, u32 quarters
 void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt)
 {
 	memset(l, 0, sizeof(*l));
-	l->frames = l->has = frames;
-	l->salt = salt;
-	l->shift = shift_for(frames);
+	hipec_sampling_init(&l->sample, frames, HIPEC_LEAGUE_FRAMES, salt);
+	l->has = frames;
 	l->dear = 1;
 	l->wanted = l->rehearses = HIPEC_LEAGUE_NONE;
 }
@@ -129,7 +105,8 @@ void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
 	struct hipec_team *t = &l->team[l->nr++];
 
 	hipec_team_start(t, l->whose, p, memory, shared,
-			 most_frames(l->frames, HIPEC_LEAGUE_WHOLE), nr_frames(l), l->salt);
+			 most_frames(&l->sample, HIPEC_LEAGUE_WHOLE),
+			 hipec_sampling_frames(&l->sample), l->sample.salt);
 	t->quarters = HIPEC_LEAGUE_WHOLE;
 }
 
@@ -137,18 +114,18 @@ void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
  * Frames that teams share out. Without candidates there is only a curve: it is of budgets as
  * they were asked for, whatever the container has of its own at the moment.
  */
-static u32 budget(const struct hipec_league *l)
+static u32 budget_of_league(const struct hipec_league *l)
 {
-	return l->nr < 2 || hipec_team_is_scaled(&l->team[1]) ? l->frames : l->has;
+	return l->nr < 2 || hipec_team_is_scaled(&l->team[1]) ? l->sample.frames : l->has;
 }
 
 /* Frames that a team is to have, with @quarters of the budget. */
-static u32 target(const struct hipec_league *l, u32 quarters)
+static u32 target_of_team(const struct hipec_league *l, u32 quarters)
 {
-	s64 half = 1u << l->shift >> 1;
-	s64 whole = budget(l) + l->surplus / FRACTION;
-	s64 n = (whole * quarters / HIPEC_LEAGUE_WHOLE + half) >> l->shift;
-	u32 most = most_frames(l->frames, quarters);
+	s64 half = 1u << l->sample.shift >> 1;
+	s64 whole = hipec_sampling_room(&l->sample, budget_of_league(l));
+	s64 n = (whole * quarters / HIPEC_LEAGUE_WHOLE + half) >> l->sample.shift;
+	u32 most = most_frames(&l->sample, quarters);
 
 	return n < 1 ? 1 : n > most ? most : n;
 }
@@ -177,8 +154,8 @@ int hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
 	struct hipec_team *t = &l->team[i];
 	u32 h = 0;
 
-	hipec_team_start(t, container, p, memory, shared, most_frames(l->frames, quarters),
-			 target(l, quarters), l->salt);
+	hipec_team_start(t, container, p, memory, shared, most_frames(&l->sample, quarters),
+			 target_of_team(l, quarters), l->sample.salt);
 	t->quarters = quarters;
 	t->now = l->now;
 	t->played = l->played;
@@ -194,7 +171,7 @@ int hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
 }
 
 /* What a take-over by @t may cost: it may miss the next hit of each page that it lacks. */
-static u64 price(const struct hipec_league *l, const struct hipec_team *t)
+static u64 price_of_takeover(const struct hipec_league *l, const struct hipec_team *t)
 {
 	u64 lacking = hipec_team_lacks(t, &l->team[l->runs].core.vm);
 
@@ -202,7 +179,7 @@ static u64 price(const struct hipec_league *l, const struct hipec_team *t)
 }
 
 /* Misses that may be risked: what was saved so far over the default, and a little more. */
-static s64 credit(const struct hipec_league *l)
+static s64 credit_of_misses(const struct hipec_league *l)
 {
 	return (s64)(l->team[0].misses * (1000 + RISK) / 1000) - (s64)l->real;
 }
@@ -213,18 +190,18 @@ static s64 credit(const struct hipec_league *l)
  */
 static bool is_worth(const struct hipec_league *l, const struct hipec_team *t)
 {
-	u64 least = nr_frames(l) / ONE_OF, cost = price(l, t);
+	u64 least = hipec_sampling_frames(&l->sample) / ONE_OF, cost = price_of_takeover(l, t);
 	bool is_default = t == l->team;
 
 	least = least > LEAST ? least : LEAST;
 	return t->lead >= (s64)(least + cost * (is_default ? 1 : l->dear)) &&
-	       (is_default || l->shift || (s64)cost <= credit(l));
+	       (is_default || l->sample.shift || (s64)cost <= credit_of_misses(l));
 }
 
 /* The sum of differences, a class each; and its variance, by the chance of the sample. */
 static s64 add_up(const struct hipec_league *l, const s64 *d, u64 *variance)
 {
-	const s64 nr = HIPEC_LEAGUE_CLASSES;
+	const s64 nr = HIPEC_CLASSES;
 	u64 squares = 0;
 	s64 sum = 0, off;
 	u32 k;
@@ -235,18 +212,18 @@ static s64 add_up(const struct hipec_league *l, const s64 *d, u64 *variance)
 		off = d[k] * nr - sum;
 		squares += off * off / (nr * nr);
 	}
-	*variance = l->shift ? squares * nr / (nr - 1) : 0;
+	*variance = l->sample.shift ? squares * nr / (nr - 1) : 0;
 	return sum;
 }
 
 /* Misses of the window that @t had less than what runs. */
-static s64 gain(const struct hipec_league *l, const struct hipec_team *t, u64 *variance)
+static s64 gain_of_team(const struct hipec_league *l, const struct hipec_team *t, u64 *variance)
 {
 	const u32 *runs = l->team[l->runs].class;
-	s64 d[HIPEC_LEAGUE_CLASSES];
+	s64 d[HIPEC_CLASSES];
 	u32 k;
 
-	for (k = 0; k < HIPEC_LEAGUE_CLASSES; k++)
+	for (k = 0; k < HIPEC_CLASSES; k++)
 		d[k] = (s64)runs[k] - t->class[k];
 	return add_up(l, d, variance);
 }
@@ -255,7 +232,7 @@ static s64 gain(const struct hipec_league *l, const struct hipec_team *t, u64 *v
 static bool is_ahead(struct hipec_league *l, struct hipec_team *t)
 {
 	u64 variance;
-	s64 d = gain(l, t, &variance);
+	s64 d = gain_of_team(l, t, &variance);
 
 	t->lead = t->lead + d > 0 ? t->lead + d : 0;
 	t->variance = t->lead ? t->variance + variance : 0;
@@ -264,34 +241,34 @@ static bool is_ahead(struct hipec_league *l, struct hipec_team *t)
 }
 
 /* Whether what took over by Adopt is not what its team is. */
-static bool lags(const struct hipec_league *l)
+static bool adopted_lags(const struct hipec_league *l)
 {
 	u64 real = l->real - l->at_switch.real;
 	u64 team = l->team[l->runs].misses - l->at_switch.runs;
 
 	return l->switches && l->adopt && !l->sent_back &&
-	       real > team + l->at_switch.lacks + nr_frames(l) / LAG;
+	       real > team + l->at_switch.lacks + hipec_sampling_frames(&l->sample) / LAG;
 }
 
 /* Let @best take over, or rehearse. */
-static void choose(struct hipec_league *l, u32 best)
+static void choose_team(struct hipec_league *l, u32 best)
 {
 	/* A team has less fuel than the container: of what runs nothing is known any more. */
 	if (l->runs && l->team[l->runs].out && !l->team[0].out) {
 		l->next = 0;
 		l->adopt = true;
 		l->sent_back = false;
-	} else if (lags(l)) {
+	} else if (adopted_lags(l)) {
 		l->next = l->before;
 		l->sent_back = true;
 		l->lags += l->lags < MOST_LAGS;
 		l->wait = 1 << l->lags;
 	} else if (best == l->runs) {
 		return;
-	} else if (!l->shift) {
+	} else if (!l->sample.shift) {
 		l->next = best;
 		l->adopt = false;
-	} else if (l->hits * NOTHING < nr_frames(l) && !l->wait) {
+	} else if (l->hits * NOTHING < hipec_sampling_frames(&l->sample) && !l->wait) {
 		l->next = best;
 		l->adopt = true;
 		l->sent_back = false;
@@ -301,7 +278,7 @@ static void choose(struct hipec_league *l, u32 best)
 }
 
 /* A window is over: which team is to run from now on? */
-static void judge(struct hipec_league *l)
+static void judge_teams(struct hipec_league *l)
 {
 	u32 best = l->runs, i;
 	s64 lead = 0;
@@ -317,18 +294,18 @@ static void judge(struct hipec_league *l)
 		}
 	}
 	l->wait -= l->wait != 0;
-	choose(l, best);
+	choose_team(l, best);
 	/* ln 2 is 7 / 10. */
 	l->hits -= l->hits * l->in_window * 7 / 10 /
-		   (LATELY * (u64)nr_frames(l) + l->in_window);
+		   (LATELY * (u64)hipec_sampling_frames(&l->sample) + l->in_window);
 	for (i = 0; i < l->nr; i++)
 		memset(l->team[i].class, 0, sizeof(l->team[i].class));
 	l->in_window = 0;
 }
 
-static u32 window(const struct hipec_league *l)
+static u32 window_of_league(const struct hipec_league *l)
 {
-	u32 n = nr_frames(l) / WINDOW_OF_FRAMES;
+	u32 n = hipec_sampling_frames(&l->sample) / WINDOW_OF_FRAMES;
 
 	return n < WINDOW_LEAST ? WINDOW_LEAST : n;
 }
@@ -345,9 +322,9 @@ static bool pause_between(struct hipec_league *l)
 }
 
 /* A policy plays all accesses, and is to miss less than the container. */
-static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
+static void rehearse_access(struct hipec_league *l, u32 pgno, bool write, bool missed)
 {
-	s64 least = l->frames / ONE_OF;
+	s64 least = l->sample.frames / ONE_OF;
 
 	l->rehearsal.now = l->now;
 	if (l->rehearsal.core.nr_frames != l->has)
@@ -356,11 +333,11 @@ static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
 	if (l->rehearsal.core.vm.exit.kind) {
 		l->team[l->rehearses].out = true;
 		l->rehearses = HIPEC_LEAGUE_NONE;
-	} else if (l->spared < -(s64)l->frames / 4 ||
-	    ++l->rehearsed > (u64)l->frames * REHEARSAL) {
+	} else if (l->spared < -(s64)l->sample.frames / 4 ||
+	    ++l->rehearsed > (u64)l->sample.frames * REHEARSAL) {
 		l->rehearses = HIPEC_LEAGUE_NONE;
 		make_dearer(l);
-	} else if (l->rehearsed % (l->frames / 4) == 0 && l->spared > least &&
+	} else if (l->rehearsed % (l->sample.frames / 4) == 0 && l->spared > least &&
 		   l->spared >= (s64)hipec_team_lacks(&l->rehearsal, l->container) *
 				PRICE / 100) {
 		l->next = l->rehearses;
@@ -374,7 +351,7 @@ static void rehearse(struct hipec_league *l, u32 pgno, bool write, bool missed)
  */
 static void play_all(struct hipec_league *l, u32 pgno, bool write, u32 class)
 {
-	u32 whole = target(l, HIPEC_LEAGUE_WHOLE), frames, i;
+	u32 whole = target_of_team(l, HIPEC_LEAGUE_WHOLE), frames, i;
 
 	for (i = 0; i < l->nr; i++) {
 		struct hipec_team *t = &l->team[i];
@@ -384,7 +361,7 @@ static void play_all(struct hipec_league *l, u32 pgno, bool write, u32 class)
 			continue;
 		if (pause_between(l))
 			return;
-		frames = hipec_team_is_scaled(t) ? target(l, t->quarters) : whole;
+		frames = hipec_team_is_scaled(t) ? target_of_team(l, t->quarters) : whole;
 		if (t->core.nr_frames != frames)
 			hipec_team_resize(t, frames);
 		t->now = l->now;
@@ -411,52 +388,25 @@ static void play_all(struct hipec_league *l, u32 pgno, bool write, u32 class)
  */
 void hipec_league_access(struct hipec_league *l, u32 pgno, bool write, bool missed)
 {
-	u32 class = hipec_league_hash(l, pgno) >> 28;
+	u32 class = hipec_sampling_class(&l->sample, pgno);
 
 	l->now++;
 	if (l->rehearses != HIPEC_LEAGUE_NONE)
-		rehearse(l, pgno, write, missed);
-	if (!hipec_league_sampled(l, pgno))
+		rehearse_access(l, pgno, write, missed);
+	if (!hipec_sampling_has(&l->sample, pgno))
 		return;
 	l->real += missed;
 	l->total[class] += missed;
 	l->played++;
 	play_all(l, pgno, write, class);
-	if (++l->in_window >= window(l))
-		judge(l);
-}
-
-/* Follow by how many pages the sample, scaled, is too large. */
-static void follow(struct hipec_league *l)
-{
-	s64 surplus = ((s64)l->nr_sampled << l->shift) - l->nr_held;
-
-	if (!l->shift)
-		return;
-	if (l->weight < 8 * (u64)l->frames)
-		l->weight++;
-	l->surplus += (surplus * FRACTION - l->surplus) / (s64)(l->weight / 4 + 1);
-}
-
-/* A page of the container got a frame. Context: any, serialised by the host. */
-void hipec_league_came_in(struct hipec_league *l, u32 pgno)
-{
-	l->nr_held++;
-	l->nr_sampled += hipec_league_sampled(l, pgno);
-	follow(l);
-}
-
-/* A page of the container lost it. Context: any, serialised by the host. */
-void hipec_league_left(struct hipec_league *l, u32 pgno)
-{
-	l->nr_held--;
-	l->nr_sampled -= hipec_league_sampled(l, pgno);
+	if (++l->in_window >= window_of_league(l))
+		judge_teams(l);
 }
 
 /* Memory that the rehearsal of l->wanted needs. Return: bytes. */
 size_t hipec_league_rehearsal_bytes(const struct hipec_league *l)
 {
-	return hipec_team_bytes(l->team[l->wanted].core.vm.policy, l->frames);
+	return hipec_team_bytes(l->team[l->wanted].core.vm.policy, l->sample.frames);
 }
 
 /**
@@ -467,7 +417,7 @@ size_t hipec_league_rehearsal_bytes(const struct hipec_league *l)
  * @shared:    as for hipec_vm_init()
  * @container: stays where it is
  *
- * It begins with the pages that the container has.
+ * It begins with the pages that the container has, or some of them, if the host has no time for all.
  *
  * Context: any, serialised by the host; runs events of the policy.
  */
@@ -478,11 +428,12 @@ void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
 	u32 h = 0;
 
 	hipec_team_start(t, container, l->team[l->wanted].core.vm.policy, memory, shared,
-			 l->frames, l->frames, l->salt);
+			 l->sample.frames, l->sample.frames, l->sample.salt);
 	t->now = l->now;
 	while ((h = hipec_vm_next_live(&container->vm, h))) {
 		hipec_team_play(t, container->vm.page[h].pgno, false);
-		hipec_core_pause(container);
+		if (hipec_core_pause(container))
+			break;
 	}
 	l->container = &container->vm;
 	l->rehearses = l->wanted;
@@ -493,7 +444,7 @@ void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
 /* Whose machine the container's is to be made of, unless l->adopt. */
 struct hipec_team *hipec_league_source(struct hipec_league *l)
 {
-	return l->shift ? &l->rehearsal : &l->team[l->next];
+	return l->sample.shift ? &l->rehearsal : &l->team[l->next];
 }
 
 /**
@@ -560,7 +511,7 @@ u64 hipec_league_missed(const struct hipec_league *l, u32 i)
 	u64 n = 0;
 	u32 k;
 
-	for (k = 0; k < HIPEC_LEAGUE_CLASSES; k++)
+	for (k = 0; k < HIPEC_CLASSES; k++)
 		n += held_against(l, &l->team[i], k);
 	return n;
 }
@@ -578,10 +529,10 @@ u64 hipec_league_missed(const struct hipec_league *l, u32 i)
 s64 hipec_league_saves(const struct hipec_league *l, u32 i, u64 *variance)
 {
 	const struct hipec_team *t = &l->team[i];
-	s64 d[HIPEC_LEAGUE_CLASSES];
+	s64 d[HIPEC_CLASSES];
 	u32 k;
 
-	for (k = 0; k < HIPEC_LEAGUE_CLASSES; k++)
+	for (k = 0; k < HIPEC_CLASSES; k++)
 		d[k] = (s64)held_against(l, t, k) - (s64)t->total[k];
 	return add_up(l, d, variance);
 }

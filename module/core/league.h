@@ -22,13 +22,11 @@
  * hipec_league_add()       one more; the first one runs, and is the default
  * hipec_league_rescale()   one plays what runs, with another budget
  * hipec_league_access()    the container had an access
- * hipec_league_came_in(), _left()  a page of the container got a frame, or lost it
  * hipec_league_rehearse()  l->wanted rehearses
  * hipec_league_source()    whose machine the container's is to be made of
- * hipec_league_take_over() that machine plays on with the container's pages
+ * hipec_team_take_over()   that machine plays on with the container's pages
  * hipec_league_switched()  the policy of l->next runs
  * hipec_league_failed()    it could not take over
- * hipec_league_sampled()   whether a page is in the sample
  * hipec_league_saves()     what a team would have saved
  * hipec_league_missed()    and of how many misses
  *
@@ -38,14 +36,13 @@
 #define HIPEC_CORE_LEAGUE_H
 
 #include "core.h"
+#include "sampling.h"
 
 /* Teams at most. */
 #define HIPEC_LEAGUE_MAX 16
 
 /* Frames that a team plays with: all, or so many and less than twice that. */
 #define HIPEC_LEAGUE_FRAMES 1024
-
-#define HIPEC_LEAGUE_CLASSES 16
 
 /* Of a budget, in one; and the largest, in these. */
 #define HIPEC_LEAGUE_WHOLE 4
@@ -78,15 +75,15 @@ struct hipec_team {
 	u8 *bits;
 	u64 now;
 	u64 misses;
-	u64 total[HIPEC_LEAGUE_CLASSES];
-	u32 class[HIPEC_LEAGUE_CLASSES];
+	u64 total[HIPEC_CLASSES];
+	u32 class[HIPEC_CLASSES];
 	s64 lead;
 	u64 variance;
 	u32 wins;
 	bool out;
 	u32 quarters;
 	u64 played;
-	u64 base[HIPEC_LEAGUE_CLASSES];
+	u64 base[HIPEC_CLASSES];
 };
 
 /**
@@ -97,15 +94,11 @@ struct hipec_team {
  * @adopt:     of @next: by Init and Adopt; else hipec_league_source() is grafted
  * @wanted:    the one that is to rehearse, and the host is to give it memory
  * @rehearses: the one that does
- * @frames:    of the container, at most
- * @has:       those that it has now, which the host keeps, and candidates play with
- * @shift:     one page in 1 << @shift is in the sample
- * @salt:      says which; no policy's author knows it
+ * @sample:    what the teams play
+ * @has:       frames that the container has now, which the host keeps, and candidates play with
  * @now:       accesses so far
  * @played:    of these, of the sample
  * @in_window: of these, in the window under way
- * @nr_held, @nr_sampled: pages that the container holds, and of these in the sample
- * @surplus, @weight: mean of how many pages too many the sample, scaled, holds
  * @real:      misses of the container, of the sample
  * @total:     of these, by classes of pages
  * @hits:      of the team that runs, of the sample, lately
@@ -131,21 +124,18 @@ struct hipec_league {
 	u32 runs, next;
 	bool adopt;
 	u32 wanted, rehearses;
-	u32 frames, has;
-	u32 shift, salt;
+	struct hipec_sampling sample;
+	u32 has;
 	u64 now, played;
 	u32 in_window;
-	u32 nr_held, nr_sampled;
-	s64 surplus;
-	u32 weight;
 	u64 real;
-	u64 total[HIPEC_LEAGUE_CLASSES];
+	u64 total[HIPEC_CLASSES];
 	u64 hits;
 	bool sent_back;
 	u32 lags, wait;
 	u32 before;
 	struct { u64 real, before, runs, lacks; } at_switch;
-	struct { u64 real[HIPEC_LEAGUE_CLASSES], first[HIPEC_LEAGUE_CLASSES]; } judged;
+	struct { u64 real[HIPEC_CLASSES], first[HIPEC_CLASSES]; } judged;
 	u32 dear;
 	u32 switches;
 	u64 rehearsed;
@@ -164,7 +154,7 @@ void hipec_team_start(struct hipec_team *t, struct hipec_core *whose,
 void hipec_team_resize(struct hipec_team *t, u32 frames);
 bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write);
 u32 hipec_team_lacks(const struct hipec_team *t, const struct hipec_vm *vm);
-int hipec_league_take_over(struct hipec_team *t, struct hipec_core *container);
+int hipec_team_take_over(struct hipec_team *t, struct hipec_core *container);
 
 size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames, u32 quarters);
 void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt);
@@ -175,8 +165,6 @@ int hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
 			 struct hipec_core *container);
 void hipec_league_access(struct hipec_league *l, u32 pgno, bool write,
 			 bool missed);
-void hipec_league_came_in(struct hipec_league *l, u32 pgno);
-void hipec_league_left(struct hipec_league *l, u32 pgno);
 size_t hipec_league_rehearsal_bytes(const struct hipec_league *l);
 void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
 			   struct hipec_core *container);
@@ -188,25 +176,10 @@ void hipec_core_missed(struct hipec_core *core, struct hipec_league *l);
 s64 hipec_league_saves(const struct hipec_league *l, u32 i, u64 *variance);
 u64 hipec_league_missed(const struct hipec_league *l, u32 i);
 
-static inline u32 hipec_league_hash(const struct hipec_league *l, u32 pgno)
-{
-	u32 x = (pgno ^ l->salt) * 2654435761u;
-
-	x = (x ^ x >> 15) * 2246822519u;
-	x = (x ^ x >> 13) * 3266489917u;
-	return x ^ x >> 16;
-}
-
 /* Whether @t plays with another budget. Context: any, serialised by the host. */
 static inline bool hipec_team_is_scaled(const struct hipec_team *t)
 {
 	return t->quarters != HIPEC_LEAGUE_WHOLE;
-}
-
-/* Whether page @pgno is in the sample. Context: any. */
-static inline bool hipec_league_sampled(const struct hipec_league *l, u32 pgno)
-{
-	return !(hipec_league_hash(l, pgno) & ((1u << l->shift) - 1));
 }
 
 /*

@@ -3,14 +3,14 @@
  * What the pool counts of a container. Which page goes when the pool is full is pool.c's.
  *
  * Interface:
- * hipec_pool_join(), _leave()     a container shares, no longer
- * hipec_pool_account()            its frames have changed
- * hipec_pool_space()              frames that it can get and nobody loses
+ * hipec_member_join(), _leave()   a container shares, no longer
+ * hipec_member_account()          its frames have changed
+ * hipec_member_space()            frames that it can get and nobody loses
  */
 #include "pool.h"
 
-/* Of hipec_pool_account(), of a container that shares. */
-void __hipec_pool_account(struct hipec_core *core)
+/* Of hipec_member_account(), of a container that shares. */
+void __hipec_member_account(struct hipec_core *core)
 {
 	struct hipec_pool *pool = core->pool;
 	s64 held = (s64)hipec_core_held(core) - core->pool_held;
@@ -27,13 +27,13 @@ void __hipec_pool_account(struct hipec_core *core)
 }
 
 /**
- * hipec_pool_space() - frames that a container can get and nobody loses
+ * hipec_member_space() - frames that a container can get and nobody loses
  * @core: container that shares
  *
  * Context: expects the container's lock; the answer is old when it is given.
  * Return: frames.
  */
-u32 hipec_pool_space(struct hipec_core *core)
+u32 hipec_member_space(struct hipec_core *core)
 {
 	const struct hipec_pool *pool = core->pool;
 	s64 most = (s64)core->nr_reserved - core->nr_frames;
@@ -50,7 +50,7 @@ u32 hipec_pool_space(struct hipec_core *core)
 }
 
 /**
- * hipec_pool_join() - let a container share the pool's frames
+ * hipec_member_join() - let a container share the pool's frames
  * @pool:       pool, with its manager
  * @core:       container with nr_reserved, and no frames or pages; its in_pool and
  *              recover are to be made before it gets any
@@ -59,8 +59,8 @@ u32 hipec_pool_space(struct hipec_core *core)
  * Context: expects the pool's lock.
  * Return: 0; -ENOSPC if there are too many members.
  */
-int hipec_pool_join(struct hipec_pool *pool, struct hipec_core *core,
-		    u32 min_frames)
+int hipec_member_join(struct hipec_pool *pool, struct hipec_core *core,
+		      u32 min_frames)
 {
 	u32 member;
 
@@ -76,29 +76,29 @@ int hipec_pool_join(struct hipec_pool *pool, struct hipec_core *core,
 	pool->nr_members++;
 	if (member > pool->top)
 		pool->top = member;
-	hipec_pool_together(pool);
-	hipec_mr_set_limits(&pool->mr, member, min_frames, core->nr_reserved);
+	hipec_exchange_together(pool);
+	hipec_fifo2mr_set_limits(&pool->mr, member, min_frames, core->nr_reserved);
 	return 0;
 }
 
 /**
- * hipec_pool_leave() - a container shares no longer
+ * hipec_member_leave() - a container shares no longer
  * @core: container without pages and frames; nothing if it did not join
  *
  * Context: expects the pool's lock.
  */
-void hipec_pool_leave(struct hipec_core *core)
+void hipec_member_leave(struct hipec_core *core)
 {
 	struct hipec_pool *pool = core->pool;
 
 	if (!pool)
 		return;
-	hipec_pool_return(core);
+	hipec_exchange_return(core);
 	core->nr_surplus = 0;
-	hipec_pool_account(core);
+	hipec_member_account(core);
 	pool->member[core->member] = NULL;
 	pool->nr_members--;
-	hipec_pool_together(pool);
+	hipec_exchange_together(pool);
 	while (pool->top && !pool->member[pool->top])
 		pool->top--;
 	core->member = 0;

@@ -6,6 +6,7 @@
  * Interface:
  * hipec_pool_grow()     one frame more, by whose loss ever
  * hipec_pool_give()     a container gives a page up for memory's sake
+ * hipec_pool_give_page()  and which
  * hipec_pool_recover()  an ill-advised decision is reversed
  * hipec_pool_spare(), _reclaim()  memory pressure
  */
@@ -32,17 +33,17 @@ static struct hipec_core *lock_member(struct hipec_pool *pool, u32 owner, u32 h)
 	known = mr->looking ? core->in_pool[h] == mr->victim : core->in_pool[h];
 	/* While the manager looks at a page its queues may change. */
 	if (mr->looking && !known)
-		hipec_pool_forget(core);
+		hipec_exchange_forget(core);
 	else if (mr->looking && core->exchange.nr_came)
-		hipec_pool_tell(core);
+		hipec_exchange_tell(core);
 	if (likely(known))
 		return core;
-	hipec_pool_unlock_member(core, pool->requester);
+	hipec_exchange_unlock_member(core, pool->requester);
 	return NULL;
 }
 
 /* Whether page @h is not to go: it was referenced, or its member has few for others. */
-static bool passes(struct hipec_core *core, u32 h, bool own)
+static bool passes_over_page(struct hipec_core *core, u32 h, bool own)
 {
 	if (core->ops->referenced(core, h, HIPEC_REF_POOL)) {
 		hipec_recover_drop_kept(&core->recover, core->vm.page[h].pgno);
@@ -56,10 +57,10 @@ static bool mr_referenced(struct hipec_mr *mr, u32 owner, u32 h)
 {
 	struct hipec_pool *pool = pool_of(mr);
 	struct hipec_core *core = lock_member(pool, owner, h);
-	bool pass = !core || passes(core, h, core == pool->requester);
+	bool pass = !core || passes_over_page(core, h, core == pool->requester);
 
 	if (core)
-		hipec_pool_unlock_member(core, pool->requester);
+		hipec_exchange_unlock_member(core, pool->requester);
 	return pass;
 }
 
@@ -71,11 +72,11 @@ static void mr_reset(struct hipec_mr *mr, u32 owner, u32 h)
 	if (!core)
 		return;
 	core->ops->reset(core, h, HIPEC_REF_POOL);
-	hipec_pool_unlock_member(core, pool->requester);
+	hipec_exchange_unlock_member(core, pool->requester);
 }
 
 /* Have a member name pages again, unless it has enough. */
-static void refill(struct hipec_core *core)
+static void refill_member(struct hipec_core *core)
 {
 	if (core->ops->refill && !hipec_fifo2_rules(&core->vm) && !core->doubt.passes &&
 	    !core->named_none && 2 * core->nr_named <= hipec_core_most_named(core))
@@ -132,8 +133,8 @@ static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 	core->asked = false;
 	/* Under memory pressure the worker would hold the lock that the next scan tries. */
 	if (pool->requester && core != pool->requester)
-		refill(core);
-	hipec_pool_unlock_member(core, pool->requester);
+		refill_member(core);
+	hipec_exchange_unlock_member(core, pool->requester);
 }
 
 static void mr_take(struct hipec_mr *mr, u32 owner, u32 h)
@@ -146,7 +147,7 @@ static void mr_take(struct hipec_mr *mr, u32 owner, u32 h)
 	core->asked = true;
 	take_chosen(core, h, core == pool->requester);
 	core->asked = false;
-	hipec_pool_unlock_member(core, pool->requester);
+	hipec_exchange_unlock_member(core, pool->requester);
 }
 
 static void mr_moved(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone, u32 f)
@@ -157,7 +158,7 @@ static void mr_moved(struct hipec_mr *mr, u32 owner, u32 kept, u32 gone, u32 f)
 	/* FIFO2-MR has just seen that it is not referenced, AWST does not look. */
 	if (mr->policy == HIPEC_MR_AWST)
 		core->ops->reset(core, kept, HIPEC_REF_POOL);
-	hipec_pool_moved(core, kept, gone);
+	hipec_exchange_moved(core, kept, gone);
 }
 
 const struct hipec_mr_ops hipec_pool_mr_ops = {
@@ -208,18 +209,18 @@ static bool ask_untouched(struct hipec_pool *pool, const struct hipec_core *core
  * Have frames given up until there is room, or @core got one of its own pages'.
  * Return: 1 if so; 0 if nobody can give any; -EAGAIN if somebody may soon.
  */
-static int make_room(struct hipec_pool *pool, struct hipec_core *core)
+static int reclaim_room(struct hipec_pool *pool, struct hipec_core *core)
 {
 	u32 before = core->nr_free + core->nr_pending;
 
-	while (hipec_mr_is_full(&pool->mr, core->member) || !has_room(pool)) {
+	while (hipec_fifo2mr_is_full(&pool->mr, core->member) || !has_room(pool)) {
 		/* Enough is leaving: more would not come sooner. */
-		if (!hipec_mr_is_full(&pool->mr, core->member) &&
+		if (!hipec_fifo2mr_is_full(&pool->mr, core->member) &&
 		    atomic_long_read(&pool->nr) < pool->max) {
 			ask_untouched(pool, core);
 			return -EAGAIN;
 		}
-		if (!hipec_mr_reclaim(&pool->mr, core->member))
+		if (!hipec_fifo2mr_reclaim(&pool->mr, core->member))
 			return pool->mr.passed || ask_untouched(pool, core) ? -EAGAIN : 0;
 		if (core->nr_free + core->nr_pending > before)
 			return 1;
@@ -240,19 +241,19 @@ static void note_tight(struct hipec_core *requester)
 	pool->tight = tight;
 }
 
-/* As make_room(), but what the pool has for @core is promised to it. */
-static int find_frame(struct hipec_core *core, bool at_limit)
+/* As reclaim_room(), but what the pool has for @core is promised to it. */
+static int find_pool_frame(struct hipec_core *core, bool at_limit)
 {
 	struct hipec_pool *pool = core->pool;
 	u32 had = core->nr_free + core->nr_pending;
-	bool entered = hipec_pool_lock(pool);
+	bool entered = hipec_exchange_lock(pool);
 	int ret = 0;
 
 	pool->requester = core;
 	/* So many have joined since it isolated any that none are isolated now. */
-	hipec_pool_return(core);
-	if (!at_limit || hipec_mr_is_full(&pool->mr, core->member))
-		ret = make_room(pool, core);
+	hipec_exchange_return(core);
+	if (!at_limit || hipec_fifo2mr_is_full(&pool->mr, core->member))
+		ret = reclaim_room(pool, core);
 	note_tight(core);
 	if (ret == 1 && core->nr_free + core->nr_pending <= had) {
 		/* At its limit its own page is leaving. */
@@ -260,7 +261,7 @@ static int find_frame(struct hipec_core *core, bool at_limit)
 		if (ret)
 			atomic_long_add(1, &pool->nr);
 	}
-	hipec_pool_unlock(pool, entered);
+	hipec_exchange_unlock(pool, entered);
 	return ret;
 }
 
@@ -268,14 +269,14 @@ static int find_frame(struct hipec_core *core, bool at_limit)
  * Page @page, which was isolated, goes, or is passed over; at the @first look neither, if its
  * member is busy. Return: whether one went.
  */
-static bool look(struct hipec_core *core, struct hipec_mr_page page, bool first)
+static bool look_at_isolated(struct hipec_core *core, struct hipec_mr_page page, bool first)
 {
 	struct hipec_exchange *x = &core->exchange;
 	bool busy, gone = false, own;
-	struct hipec_core *owner = hipec_pool_lock_page(core, &page, &busy);
+	struct hipec_core *owner = hipec_exchange_lock_page(core, &page, &busy);
 
 	own = owner == core;
-	if (owner && !passes(owner, page.page, own)) {
+	if (owner && !passes_over_page(owner, page.page, own)) {
 		owner->exchange.chosen = page.page;
 		take_named(owner, own);
 		if (owner->exchange.chosen)
@@ -283,12 +284,12 @@ static bool look(struct hipec_core *core, struct hipec_mr_page page, bool first)
 		gone = !owner->exchange.chosen;
 		owner->exchange.chosen = 0;
 		if (!own)
-			refill(owner);
+			refill_member(owner);
 	}
 	if (owner && !own)
-		hipec_pool_unlock_member(owner, core);
+		hipec_exchange_unlock_member(owner, core);
 	if (gone)
-		hipec_pool_vacate(core, &(struct hipec_mr_entry){
+		hipec_exchange_vacate(core, &(struct hipec_mr_entry){
 				  .f = page.f, .use = HIPEC_ENTRY_ISOLATED });
 	else if (busy && first)
 		x->busy[x->nr_busy++] = page;
@@ -298,7 +299,7 @@ static bool look(struct hipec_core *core, struct hipec_mr_page page, bool first)
 }
 
 /*
- * The same as make_room(), and nobody waits for the pool's lock meanwhile. Who is busy, perhaps
+ * The same as reclaim_room(), and nobody waits for the pool's lock meanwhile. Who is busy, perhaps
  * naming pages for us, would lose no page if all of its were passed over then: the next miss
  * looks at these again.
  */
@@ -317,13 +318,13 @@ static int look_for_room(struct hipec_pool *pool, struct hipec_core *core)
 		}
 		if (again) {
 			again--;
-			gone = look(core, x->busy[--x->nr_busy], false);
+			gone = look_at_isolated(core, x->busy[--x->nr_busy], false);
 		} else {
 			if (x->at == x->nr_isolated && x->nr_busy)
 				return -EAGAIN;
-			if (x->at == x->nr_isolated && !hipec_pool_isolate(core))
+			if (x->at == x->nr_isolated && !hipec_exchange_isolate(core))
 				return passed || ask_untouched(pool, core) ? -EAGAIN : 0;
-			gone = look(core, x->isolated[x->at++], true);
+			gone = look_at_isolated(core, x->isolated[x->at++], true);
 		}
 		passed = gone ? 0 : passed + 1;
 		if (core->nr_free + core->nr_pending > before)
@@ -343,7 +344,7 @@ static bool promise_frame(struct hipec_pool *pool)
 	return false;
 }
 
-/* As find_frame(), in a large pool: FIFO2-MR's, so that @core is not at its limit. */
+/* As find_pool_frame(), in a large pool: FIFO2-MR's, so that @core is not at its limit. */
 static int find_frame_together(struct hipec_core *core)
 {
 	struct hipec_pool *pool = core->pool;
@@ -357,10 +358,10 @@ static int find_frame_together(struct hipec_core *core)
 	} while (ret == 1 && !got && !promise_frame(pool));
 	hipec_pool_unpin(pool, pin);
 	if (unlikely(is_tight(pool) != READ_ONCE(pool->tight))) {
-		bool entered = hipec_pool_lock(pool);
+		bool entered = hipec_exchange_lock(pool);
 
 		note_tight(core);
-		hipec_pool_unlock(pool, entered);
+		hipec_exchange_unlock(pool, entered);
 	}
 	return ret == 1 && !got ? 2 : ret;
 }
@@ -369,7 +370,7 @@ static int find_frame_together(struct hipec_core *core)
  * The policy names a page, as one may be asked of its container for the frame that it
  * wants, and others for those that others want. Return: whether it gave more than that.
  */
-static bool name(struct hipec_core *core, const struct hipec_demand *d, bool at_limit)
+static bool name_for_demand(struct hipec_core *core, const struct hipec_demand *d, bool at_limit)
 {
 	u32 had = core->nr_free + core->nr_pending;
 	u32 most = is_tight(core->pool) ? hipec_core_most_named(core) : 0;
@@ -414,14 +415,14 @@ int hipec_pool_grow(struct hipec_core *core, const struct hipec_demand *d,
 		core->denied--;
 		return 0;
 	}
-	if (name(core, d, at_limit))
+	if (name_for_demand(core, d, at_limit))
 		return 1;
-	ret = pool->together > 1 ? find_frame_together(core) : find_frame(core, at_limit);
+	ret = pool->together > 1 ? find_frame_together(core) : find_pool_frame(core, at_limit);
 	hipec_core_catch_up(core);
 	if (ret != 2)
 		return ret;
 	ret = hipec_core_grow(core, 1, effort);
-	atomic_long_add(-1, &pool->nr);	/* find_frame() counted it already */
+	atomic_long_add(-1, &pool->nr);	/* find_pool_frame() counted it already */
 	return ret;
 }
 
@@ -455,7 +456,7 @@ void hipec_pool_recover(struct hipec_core *core, u32 pgno)
 	core->counters.recovered++;
 	if (live)
 		hipec_core_remove(core, kept);
-	hipec_doubt_reversed(&core->doubt);
+	hipec_recover_doubt_reversed(&core->doubt);
 }
 
 /**
@@ -478,6 +479,26 @@ bool hipec_pool_give(struct hipec_core *core, bool keep)
 					hipec_core_evict_any(core, keep, &pgno)))
 		return false;
 	note_taken(core, pgno);
+	return true;
+}
+
+/**
+ * hipec_pool_give_page() - have a page given up for memory's sake, that others have chosen
+ * @core: container, as for hipec_pool_give()
+ * @h:    live page, or one that was named; its frame stays, for the host to hand back
+ *
+ * Context: expects the container's lock; runs no event.
+ * Return: as hipec_pool_give().
+ */
+bool hipec_pool_give_page(struct hipec_core *core, u32 h)
+{
+	u32 pgno = core->vm.page[h].pgno;
+	bool live = hipec_page_live(&core->vm, h);
+
+	if ((live && !may_take(core)) || !hipec_core_evict(core, h, true, HIPEC_EVICT_TAKEN))
+		return false;
+	if (live)
+		note_taken(core, pgno);
 	return true;
 }
 
@@ -505,5 +526,5 @@ long hipec_pool_spare(const struct hipec_pool *pool)
  */
 bool hipec_pool_reclaim(struct hipec_pool *pool)
 {
-	return pool->mr.frame && hipec_mr_reclaim(&pool->mr, HIPEC_MR_NOBODY);
+	return pool->mr.frame && hipec_fifo2mr_reclaim(&pool->mr, HIPEC_MR_NOBODY);
 }

@@ -21,15 +21,16 @@
  * page it passes over, as if it had been referenced.
  *
  * Interface:
- * hipec_pool_join(), _leave()  a container shares, no longer
- * hipec_pool_grow()            one frame more, by whose loss ever
- * hipec_pool_lock(), _unlock() the pool's lock
- * hipec_pool_space()           frames that nobody would have to give up
- * hipec_pool_added(), _removed()  a page is live, is about to be live no more
- * hipec_pool_renamed()         a page has another entry
- * hipec_pool_forget()          the manager is told of all that a member has
+ * hipec_member_join(), _leave()    a container shares, no longer
+ * hipec_pool_grow()                one frame more, by whose loss ever
+ * hipec_exchange_lock(), _unlock() the pool's lock
+ * hipec_member_space()             frames that nobody would have to give up
+ * hipec_exchange_added(), _removed()  a page is live, is about to be live no more
+ * hipec_exchange_renamed()     a page has another entry
+ * hipec_exchange_forget()      the manager is told of all that a member has
  * hipec_pool_recover()         an ill-advised decision is reversed
  * hipec_pool_give()            a container gives a page up for memory's sake
+ * hipec_pool_give_page()       and which
  * hipec_pool_spare(), _reclaim()  for memory pressure
  */
 #ifndef HIPEC_CORE_POOL_H
@@ -80,34 +81,35 @@ struct hipec_pool {
 
 extern const struct hipec_mr_ops hipec_pool_mr_ops;
 
-bool hipec_pool_lock(struct hipec_pool *pool);
-void hipec_pool_unlock(struct hipec_pool *pool, bool entered);
-int hipec_pool_join(struct hipec_pool *pool, struct hipec_core *core,
-		    u32 min_frames);
-void hipec_pool_leave(struct hipec_core *core);
+bool hipec_exchange_lock(struct hipec_pool *pool);
+void hipec_exchange_unlock(struct hipec_pool *pool, bool entered);
+int hipec_member_join(struct hipec_pool *pool, struct hipec_core *core,
+		      u32 min_frames);
+void hipec_member_leave(struct hipec_core *core);
 int hipec_pool_grow(struct hipec_core *core, const struct hipec_demand *d,
 		    enum hipec_effort effort);
-u32 hipec_pool_space(struct hipec_core *core);
-void __hipec_pool_added(struct hipec_core *core, u32 h);
-void __hipec_pool_removed(struct hipec_core *core, u32 h);
-void hipec_pool_forget(struct hipec_core *core);
-void hipec_pool_renamed(struct hipec_core *core, u32 from, u32 to);
-void __hipec_pool_account(struct hipec_core *core);
+u32 hipec_member_space(struct hipec_core *core);
+void __hipec_exchange_added(struct hipec_core *core, u32 h);
+void __hipec_exchange_removed(struct hipec_core *core, u32 h);
+void hipec_exchange_forget(struct hipec_core *core);
+void hipec_exchange_renamed(struct hipec_core *core, u32 from, u32 to);
+void __hipec_member_account(struct hipec_core *core);
 void hipec_pool_recover(struct hipec_core *core, u32 pgno);
 bool hipec_pool_give(struct hipec_core *core, bool keep);
+bool hipec_pool_give_page(struct hipec_core *core, u32 h);
 long hipec_pool_spare(const struct hipec_pool *pool);
 bool hipec_pool_reclaim(struct hipec_pool *pool);
 
 /* exchange.c */
-void hipec_pool_together(struct hipec_pool *pool);
-void hipec_pool_tell(struct hipec_core *core);
-bool hipec_pool_isolate(struct hipec_core *core);
-void hipec_pool_vacate(struct hipec_core *core, const struct hipec_mr_entry *e);
-void hipec_pool_return(struct hipec_core *core);
-struct hipec_core *hipec_pool_lock_page(struct hipec_core *core,
-					const struct hipec_mr_page *page, bool *busy);
-void hipec_pool_unlock_member(struct hipec_core *core, const struct hipec_core *requester);
-void hipec_pool_moved(struct hipec_core *core, u32 kept, u32 gone);
+void hipec_exchange_together(struct hipec_pool *pool);
+void hipec_exchange_tell(struct hipec_core *core);
+bool hipec_exchange_isolate(struct hipec_core *core);
+void hipec_exchange_vacate(struct hipec_core *core, const struct hipec_mr_entry *e);
+void hipec_exchange_return(struct hipec_core *core);
+struct hipec_core *hipec_exchange_lock_page(struct hipec_core *core,
+					    const struct hipec_mr_page *page, bool *busy);
+void hipec_exchange_unlock_member(struct hipec_core *core, const struct hipec_core *requester);
+void hipec_exchange_moved(struct hipec_core *core, u32 kept, u32 gone);
 
 /* Until hipec_pool_unpin(), which gets the answer, no member is freed. */
 static inline int hipec_pool_pin(const struct hipec_pool *pool)
@@ -122,10 +124,10 @@ static inline void hipec_pool_unpin(const struct hipec_pool *pool, int pin)
 }
 
 /* Tell the pool, if it shares one, what a container holds. Expects its lock. */
-static inline void hipec_pool_account(struct hipec_core *core)
+static inline void hipec_member_account(struct hipec_core *core)
 {
 	if (core->pool)
-		__hipec_pool_account(core);
+		__hipec_member_account(core);
 }
 
 /**
@@ -150,21 +152,21 @@ static inline void hipec_core_freed(struct hipec_core *core, u32 h)
 	}
 	if (core->ops->free)
 		core->ops->free(core, h, keep);
-	hipec_pool_account(core);
+	hipec_member_account(core);
 }
 
 /* A page of a container is live. Expects its lock; may sleep. */
-static inline void hipec_pool_added(struct hipec_core *core, u32 h)
+static inline void hipec_exchange_added(struct hipec_core *core, u32 h)
 {
 	if (core->pool)
-		__hipec_pool_added(core, h);
+		__hipec_exchange_added(core, h);
 }
 
 /* It is about to be live no more. Expects its lock. */
-static inline void hipec_pool_removed(struct hipec_core *core, u32 h)
+static inline void hipec_exchange_removed(struct hipec_core *core, u32 h)
 {
 	if (core->pool)
-		__hipec_pool_removed(core, h);
+		__hipec_exchange_removed(core, h);
 }
 
 /* A member's tables are bounded, however many frames it may have. */

@@ -6,8 +6,8 @@
  * is the number of entries there; head is 0 exactly when tail is 0 exactly when
  * count is 0. On an owner's queue stamps rise from head to tail.
  */
-#ifndef HIPEC_POOL_QUEUE_H
-#define HIPEC_POOL_QUEUE_H
+#ifndef HIPEC_CORE_QUEUE_H
+#define HIPEC_CORE_QUEUE_H
 
 #include "fifo2mr.h"
 
@@ -97,4 +97,4 @@ static inline void hipec_mr_deactivate(struct hipec_mr *mr, u32 nr)
 		from->tail = HIPEC_MR_NONE;
 }
 
-#endif /* HIPEC_POOL_QUEUE_H */
+#endif /* HIPEC_CORE_QUEUE_H */

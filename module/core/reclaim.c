@@ -14,8 +14,8 @@
 #define HIPEC_AMPLE (16 * HIPEC_MAX_CLUSTER)
 
 /* As hipec_core_replace_one(). */
-static __always_inline bool replace_one(struct hipec_core *core,
-					const struct hipec_demand *d)
+static __always_inline bool replace_one_page(struct hipec_core *core,
+					     const struct hipec_demand *d)
 {
 	u32 victim;
 
@@ -41,7 +41,7 @@ static __always_inline bool replace_one(struct hipec_core *core,
  */
 bool hipec_core_replace_one(struct hipec_core *core, const struct hipec_demand *d)
 {
-	return replace_one(core, d);
+	return replace_one_page(core, d);
 }
 
 /* One frame more, of the pool if @core shares, else of its own pages. */
@@ -52,7 +52,7 @@ static bool one_more(struct hipec_core *core, const struct hipec_demand *d)
 	if (core->pool)
 		ret = hipec_pool_grow(core, d, HIPEC_EFFORT_SOME);
 	core->pool_empty = ret == -EAGAIN;
-	return ret == 1 || replace_one(core, d);
+	return ret == 1 || replace_one_page(core, d);
 }
 
 /*
@@ -62,10 +62,10 @@ static bool one_more(struct hipec_core *core, const struct hipec_demand *d)
 static bool is_ample(struct hipec_core *core)
 {
 	return core->pool && !core->denied &&
-	       hipec_pool_space(core) >= HIPEC_AMPLE;
+	       hipec_member_space(core) >= HIPEC_AMPLE;
 }
 
-static bool drop_ahead(struct hipec_core *core, bool stale)
+static bool drop_batch_ahead(struct hipec_core *core, bool stale)
 {
 	return core->nr_reading && core->ops->drop_ahead &&
 	       core->ops->drop_ahead(core, stale);
@@ -131,13 +131,13 @@ int hipec_core_make_room(struct hipec_core *core, const struct hipec_demand *d)
 	u32 got;
 
 	if (core->nr_free < d->want)
-		drop_ahead(core, true);
-	if (core->pool && !core->nr_free && !hipec_pool_space(core))
+		drop_batch_ahead(core, true);
+	if (core->pool && !core->nr_free && !hipec_member_space(core))
 		hipec_pool_recover(core, d->pgno);
 	while ((got = try_room(core, d)) < d->want) {
 		if (got && (!d->wait || !core->nr_pending))
 			break;
-		if (!core->nr_pending && drop_ahead(core, false))
+		if (!core->nr_pending && drop_batch_ahead(core, false))
 			continue;
 		if (!core->nr_pending && !core->nr_reading && !core->pool_empty)
 			return -ENOMEM;

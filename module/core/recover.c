@@ -73,7 +73,7 @@ void hipec_recover_clear(struct hipec_recover *r)
 	r->newest = 0;
 }
 
-static void unchain(struct hipec_recover *r, enum hipec_recover_side side, u32 e)
+static void unchain_entry(struct hipec_recover *r, enum hipec_recover_side side, u32 e)
 {
 	u32 *link = bucket_of(r, side, r->entry[e].page[side]);
 
@@ -83,7 +83,7 @@ static void unchain(struct hipec_recover *r, enum hipec_recover_side side, u32 e
 }
 
 /* An entry that is on no chain any more. */
-static void free_entry(struct hipec_recover *r, u32 e)
+static void free_recover_entry(struct hipec_recover *r, u32 e)
 {
 	struct hipec_recover_entry *entry = &r->entry[e];
 
@@ -101,7 +101,7 @@ static void free_entry(struct hipec_recover *r, u32 e)
 }
 
 /* Drop what has @page at @side. */
-static void drop(struct hipec_recover *r, enum hipec_recover_side side, u32 page)
+static void drop_entries_of_page(struct hipec_recover *r, enum hipec_recover_side side, u32 page)
 {
 	u32 *link = bucket_of(r, side, page), e;
 
@@ -112,19 +112,19 @@ static void drop(struct hipec_recover *r, enum hipec_recover_side side, u32 page
 			continue;
 		}
 		*link = r->entry[e].chain[side];
-		unchain(r, !side, e);
-		free_entry(r, e);
+		unchain_entry(r, !side, e);
+		free_recover_entry(r, e);
 	}
 }
 
-static u32 take_entry(struct hipec_recover *r)
+static u32 take_recover_entry(struct hipec_recover *r)
 {
 	u32 e = r->oldest;
 
 	if (r->nr_used == r->nr) {
-		unchain(r, HIPEC_RECOVER_EVICTED, e);
-		unchain(r, HIPEC_RECOVER_KEPT, e);
-		free_entry(r, e);
+		unchain_entry(r, HIPEC_RECOVER_EVICTED, e);
+		unchain_entry(r, HIPEC_RECOVER_KEPT, e);
+		free_recover_entry(r, e);
 	}
 	e = r->unused;
 	if (e)
@@ -154,7 +154,7 @@ void hipec_recover_add(struct hipec_recover *r, u32 evicted, u32 kept)
 
 	if (!r->nr)
 		return;
-	e = take_entry(r);
+	e = take_recover_entry(r);
 	entry = &r->entry[e];
 	for (side = 0; side < HIPEC_RECOVER_NR_SIDES; side++) {
 		bucket = bucket_of(r, side, page[side]);
@@ -203,7 +203,7 @@ bool hipec_recover_find(struct hipec_recover *r, u32 evicted, u32 *kept)
  */
 void hipec_recover_drop_evicted(struct hipec_recover *r, u32 evicted)
 {
-	drop(r, HIPEC_RECOVER_EVICTED, evicted);
+	drop_entries_of_page(r, HIPEC_RECOVER_EVICTED, evicted);
 }
 
 /**
@@ -217,16 +217,16 @@ void hipec_recover_drop_evicted(struct hipec_recover *r, u32 evicted)
  */
 void hipec_recover_drop_kept(struct hipec_recover *r, u32 kept)
 {
-	drop(r, HIPEC_RECOVER_KEPT, kept);
+	drop_entries_of_page(r, HIPEC_RECOVER_KEPT, kept);
 }
 
 /**
- * hipec_doubt_moved() - a page went that the policy had chosen, not the manager
+ * hipec_recover_doubt_moved() - a page went that the policy had chosen, not the manager
  * @d: of the policy
  *
  * Context: any, serialised by the host.
  */
-void hipec_doubt_moved(struct hipec_doubt *d)
+void hipec_recover_doubt_moved(struct hipec_doubt *d)
 {
 	if (++d->moved == HIPEC_DOUBT_OF) {
 		d->moved /= 2;
@@ -237,13 +237,13 @@ void hipec_doubt_moved(struct hipec_doubt *d)
 }
 
 /**
- * hipec_doubt_reversed() - that was ill-advised, and was set right
+ * hipec_recover_doubt_reversed() - that was ill-advised, and was set right
  * @d: of the policy
  *
  * Context: any, serialised by the host.
  * Source: ours; hipec-1997 reverses decisions, however many there are.
  */
-void hipec_doubt_reversed(struct hipec_doubt *d)
+void hipec_recover_doubt_reversed(struct hipec_doubt *d)
 {
 	d->reversed++;
 	if (d->moved < HIPEC_DOUBT_FIRST || 8 * d->reversed <= 7 * d->moved)

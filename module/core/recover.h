@@ -25,11 +25,11 @@
  * hipec_recover_add()         a page went, another was kept
  * hipec_recover_find()        at a fault: was it so?
  * hipec_recover_drop_evicted(), hipec_recover_drop_kept(), hipec_recover_clear()
- * hipec_doubt_moved(), _reversed()  a decision was taken, was reversed
+ * hipec_recover_doubt_moved(), _reversed()  a decision was taken, was reversed
  * hipec_doubt_asks()          whether the policy's next one is taken
  */
-#ifndef HIPEC_POOL_RECOVER_H
-#define HIPEC_POOL_RECOVER_H
+#ifndef HIPEC_CORE_RECOVER_H
+#define HIPEC_CORE_RECOVER_H
 
 #include "../vm/port.h"
 
@@ -75,8 +75,8 @@ struct hipec_doubt {
 	u32 passes;		/* for which it stands still */
 };
 
-void hipec_doubt_moved(struct hipec_doubt *d);
-void hipec_doubt_reversed(struct hipec_doubt *d);
+void hipec_recover_doubt_moved(struct hipec_doubt *d);
+void hipec_recover_doubt_reversed(struct hipec_doubt *d);
 
 /* Whether the policy's choice of the next page is taken. */
 static inline bool hipec_doubt_asks(struct hipec_doubt *d)
@@ -96,4 +96,4 @@ void hipec_recover_drop_evicted(struct hipec_recover *r, u32 evicted);
 void hipec_recover_drop_kept(struct hipec_recover *r, u32 kept);
 void hipec_recover_clear(struct hipec_recover *r);
 
-#endif /* HIPEC_POOL_RECOVER_H */
+#endif /* HIPEC_CORE_RECOVER_H */

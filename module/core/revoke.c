@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Beside a container that is watched runs a shadow of the default policy
- * (shadow.c), and the policy's faults are held against the contract (contract.c).
- * A policy that breaks it ends here, with all frames kept. Where a league plays whose
- * first team is the default, there is no shadow: that team's misses are the default's,
- * here and in all that is said of it.
+ * Beside a container that is watched plays a team of one, the default policy (judge.c),
+ * and the policy's faults are held against the contract (contract.c). A policy that
+ * breaks it ends here, with all frames kept. Where a league plays whose first team is the
+ * default, there is no judge: that team's misses are the default's, here and in all that
+ * is said of it.
  *
  * Interface:
  * hipec_core_watch()        a policy was loaded
@@ -14,47 +14,45 @@
  * hipec_core_came_in()      a page came in, as it was wanted or before
  * hipec_core_leaving()      a live page is about to lose its frame
  * hipec_core_came_back()    it has not lost it, and is live again
+ * hipec_core_touched()      a live page was touched, and that is known at once
  */
 #include "league.h"
 #include "pool.h"
 
-static bool watched(const struct hipec_core *core)
+static bool is_watched(const struct hipec_core *core)
 {
-	return core->directory &&
+	return core->judge &&
 	       (!core->vm.exit.kind || core->watched_for_good);
 }
 
-/* The shadow is one more that reads the referenced bit, and resets it. */
-static bool young(struct hipec_shadow *s, u32 pgno)
+/* Windows of another policy; what is known of the one before stays in the sum. */
+static void begin_windows(struct hipec_core *core, u32 shift)
 {
-	struct hipec_core *core = (struct hipec_core *)
-		((char *)s - offsetof(struct hipec_core, shadow));
-	u32 h = hipec_page_find(&core->vm, pgno);
-
-	if (!h || !hipec_page_live(&core->vm, h) ||
-	    !core->ops->referenced(core, h, HIPEC_REF_SHADOW))
-		return false;
-	core->ops->reset(core, h, HIPEC_REF_SHADOW);
-	return true;
+	core->windows = (struct hipec_windows){
+		.contract = &hipec_contract_default, .shift = shift,
+		.sum = core->windows.sum,
+	};
 }
 
 /**
  * hipec_core_watch() - begin to hold a policy to the contract
- * @core: container; nothing if it has no directory
+ * @core: container; nothing if it has no judge
  * @salt: of the sample, unknown to the policy's author
  *
  * Context: expects the lock.
  */
 void hipec_core_watch(struct hipec_core *core, u32 salt)
 {
-	if (core->directory)
-		hipec_shadow_init(&core->shadow, core->directory,
-				  core->nr_reserved, salt, young);
+	if (!core->judge)
+		return;
+	hipec_judge_init(core->judge, core, salt);
+	begin_windows(core, core->judge->sample.shift);
+	core->windows.frames = core->nr_reserved;
 }
 
 /**
  * hipec_core_watch_again() - hold another policy to the contract, from now on
- * @core: container; nothing if it has no directory
+ * @core: container; nothing if it has no judge
  *
  * The default starts with the pages that the policy starts with.
  *
@@ -64,34 +62,32 @@ void hipec_core_watch_again(struct hipec_core *core)
 {
 	u32 h = 0;
 
-	if (!core->directory)
+	if (!core->judge)
 		return;
 	hipec_core_watch(core, core->vm.salt);
-	hipec_shadow_resize(&core->shadow, hipec_core_usable(core));
 	while ((h = hipec_vm_next_live(&core->vm, h))) {
-		hipec_shadow_ahead(&core->shadow, core->vm.page[h].pgno);
+		hipec_judge_came_in(core->judge, core->vm.page[h].pgno, true);
 		if (core->ops->pause)
 			core->ops->pause(core);
 	}
-	memset(&core->shadow.window, 0, sizeof(core->shadow.window));
+	memset(&core->windows.open, 0, sizeof(core->windows.open));
 }
 
 /* A window may be closed, and the policy have broken the contract. */
-static void judge(struct hipec_core *core)
+static void judge_window(struct hipec_core *core)
 {
-	const struct hipec_shadow_window *last = &core->shadow.last;
-	enum hipec_shadow_verdict verdict = hipec_shadow_verdict(&core->shadow);
-	bool revoke = verdict == HIPEC_SHADOW_REVOKE;
+	const struct hipec_window *last = &core->windows.last;
+	enum hipec_verdict verdict = hipec_contract_close_window(&core->windows);
+	bool revoke = verdict == HIPEC_VERDICT_REVOKE;
 	struct hipec_bounds bounds;
 
-	if (verdict == HIPEC_SHADOW_NONE)
+	if (verdict == HIPEC_VERDICT_NONE)
 		return;
-	hipec_estimate_add(&core->estimate, last);
-	bounds = hipec_estimate_bounds(&core->estimate);
+	bounds = hipec_estimate_bounds(&core->windows.sum);
 	core->counters.windows++;
-	core->counters.bad_windows += verdict != HIPEC_SHADOW_GOOD;
+	core->counters.bad_windows += verdict != HIPEC_VERDICT_GOOD;
 	core->counters.judged_faults += last->faults;
-	core->counters.default_faults += (u64)last->shadow << last->shift;
+	core->counters.default_faults += (u64)last->standard << last->shift;
 	core->counters.default_least = bounds.least;
 	core->counters.default_most = bounds.most;
 	if (core->ops->window)
@@ -102,7 +98,7 @@ static void judge(struct hipec_core *core)
 
 /**
  * hipec_core_watch_league() - hold what runs to the contract, against the league's default
- * @core: container without a directory
+ * @core: container without a judge
  * @l:    its league, whose first team is the default
  *
  * Until core->beside is false.
@@ -112,25 +108,22 @@ static void judge(struct hipec_core *core)
 void hipec_core_watch_league(struct hipec_core *core, struct hipec_league *l)
 {
 	core->beside = true;
-	core->shadow = (struct hipec_shadow){
-		.contract = &hipec_contract_default, .shift = l->shift,
-	};
+	begin_windows(core, l->sample.shift);
 	memcpy(l->judged.real, l->total, sizeof(l->judged.real));
 	memcpy(l->judged.first, l->team[0].total, sizeof(l->judged.first));
 }
 
 /* What the classes missed in the window, of what runs and of the default. */
-static void fill_window(struct hipec_shadow_window *w, struct hipec_league *l)
+static void fill_window(struct hipec_window *w, struct hipec_league *l)
 {
 	const u64 *first = l->team[0].total;
 	u32 k;
 
-	static_assert(HIPEC_LEAGUE_CLASSES == HIPEC_SHADOW_CLASSES);
-	for (k = 0; k < HIPEC_LEAGUE_CLASSES; k++) {
+	for (k = 0; k < HIPEC_CLASSES; k++) {
 		w->class_sampled[k] = l->total[k] - l->judged.real[k];
-		w->class_shadow[k] = first[k] - l->judged.first[k];
+		w->class_standard[k] = first[k] - l->judged.first[k];
 		w->sampled += w->class_sampled[k];
-		w->shadow += w->class_shadow[k];
+		w->standard += w->class_standard[k];
 		l->judged.real[k] = l->total[k];
 		l->judged.first[k] = first[k];
 	}
@@ -148,42 +141,39 @@ static void fill_window(struct hipec_shadow_window *w, struct hipec_league *l)
  */
 void hipec_core_missed(struct hipec_core *core, struct hipec_league *l)
 {
-	struct hipec_shadow *s = &core->shadow;
+	struct hipec_windows *w = &core->windows;
 
 	if (!l->runs)
 		return;
-	s->frames = hipec_core_usable(core);
-	if (++s->window.faults < hipec_contract_window(s->contract, s->frames))
+	w->frames = hipec_core_usable(core);
+	if (++w->open.faults < hipec_contract_window(w->contract, w->frames))
 		return;
-	fill_window(&s->window, l);
-	judge(core);
+	fill_window(&w->open, l);
+	judge_window(core);
 }
 
 /*
- * Of hipec_core_came_in(), of a container that has a directory.
+ * Of hipec_core_came_in(), of a container that has a judge.
  *
  * Source: hipec-1997, "Protection mechanism", which leaves revocation open.
  */
 void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead)
 {
-	if (!watched(core))
+	if (!is_watched(core))
 		return;
-	if (ahead) {
-		hipec_shadow_ahead(&core->shadow, pgno);
+	hipec_judge_came_in(core->judge, pgno, ahead);
+	if (ahead)
 		return;
-	}
-	if (core->shadow.frames != hipec_core_usable(core))
-		hipec_shadow_resize(&core->shadow, hipec_core_usable(core));
-	hipec_shadow_fault(&core->shadow, pgno);
-	judge(core);
+	core->windows.frames = hipec_core_usable(core);
+	judge_window(core);
 }
 
 /* Live page @h is about to lose its frame. Context: expects the lock. */
 void hipec_core_leaving(struct hipec_core *core, u32 h)
 {
-	if (watched(core))
-		hipec_shadow_evicted(&core->shadow, core->vm.page[h].pgno);
-	hipec_pool_removed(core, h);
+	if (is_watched(core))
+		hipec_judge_leaving(core->judge, core->vm.page[h].pgno);
+	hipec_exchange_removed(core, h);
 }
 
 /**
@@ -198,9 +188,13 @@ void hipec_core_leaving(struct hipec_core *core, u32 h)
  */
 void hipec_core_came_back(struct hipec_core *core, u32 pgno, bool touched)
 {
-	if (!watched(core))
-		return;
-	hipec_shadow_back(&core->shadow, pgno);
-	if (touched)
-		hipec_shadow_touch(&core->shadow, pgno);
+	if (is_watched(core))
+		hipec_judge_came_back(core->judge, pgno, touched);
+}
+
+/* Of hipec_core_access(), where the judge has the page in its sample. */
+void hipec_core_touched(struct hipec_core *core, u32 pgno)
+{
+	if (is_watched(core))
+		hipec_judge_touched(core->judge, pgno);
 }

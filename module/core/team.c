@@ -7,10 +7,11 @@
  * hipec_team_resize()   one frame more or less
  * hipec_team_play()     an access
  * hipec_team_lacks()    pages that it holds and another machine does not
- * hipec_league_take_over()  it plays on with the container's pages
+ * hipec_team_take_over()  it plays on with the container's pages
  */
 #include "league.h"
 #include "pool.h"
+#include "../vm/bucket.h"
 
 /* A page was written since it came in. */
 #define TEAM_DIRTY 0x80
@@ -62,44 +63,44 @@ static u8 *bits_of(struct hipec_vm *vm, u32 h)
 	return &team_of(hipec_core_of(vm))->bits[h];
 }
 
-static bool host_ref(struct hipec_vm *vm, u32 h)
+static bool team_get_ref(struct hipec_vm *vm, u32 h)
 {
 	return *bits_of(vm, h) & HIPEC_REF_POLICY;
 }
 
-static bool host_mod(struct hipec_vm *vm, u32 h)
+static bool team_get_mod(struct hipec_vm *vm, u32 h)
 {
 	return *bits_of(vm, h) & TEAM_DIRTY;
 }
 
-static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
+static void team_set_ref(struct hipec_vm *vm, u32 h, bool on)
 {
 	*bits_of(vm, h) &= ~HIPEC_REF_POLICY;
 	*bits_of(vm, h) |= on ? HIPEC_REF_POLICY : 0;
 }
 
-static bool host_set_mod(struct hipec_vm *vm, u32 h)
+static bool team_set_mod(struct hipec_vm *vm, u32 h)
 {
 	*bits_of(vm, h) |= TEAM_DIRTY;
 	return true;
 }
 
-static bool host_flush(struct hipec_vm *vm, u32 h)
+static bool team_flush_page(struct hipec_vm *vm, u32 h)
 {
-	bool dirty = host_mod(vm, h);
+	bool dirty = team_get_mod(vm, h);
 
 	*bits_of(vm, h) &= ~TEAM_DIRTY;
 	return dirty;
 }
 
-static bool host_map(struct hipec_vm *vm, u32 h)
+static bool team_map_page(struct hipec_vm *vm, u32 h)
 {
 	(void)vm;
 	(void)h;
 	return true;
 }
 
-static u32 host_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+static u32 team_prefetch_pages(struct hipec_vm *vm, u32 pgno, u32 nr)
 {
 	(void)vm;
 	(void)pgno;
@@ -121,15 +122,15 @@ static bool host_overtime(struct hipec_vm *vm)
 static const struct hipec_host_ops team_host = {
 	.overtime = host_overtime,
 	.evict = hipec_core_evict_page,
-	.flush = host_flush,
-	.ref = host_ref,
-	.mod = host_mod,
-	.set_ref = host_set_ref,
-	.set_mod = host_set_mod,
-	.map = host_map,
-	.unmap = host_map,
+	.flush = team_flush_page,
+	.ref = team_get_ref,
+	.mod = team_get_mod,
+	.set_ref = team_set_ref,
+	.set_mod = team_set_mod,
+	.map = team_map_page,
+	.unmap = team_map_page,
 	.request = hipec_core_request,
-	.prefetch = host_prefetch,
+	.prefetch = team_prefetch_pages,
 };
 
 /* Of a machine, so that a byte for each entry may follow. */
@@ -153,7 +154,7 @@ size_t hipec_team_bytes(const struct hipec_policy *p, u32 frames)
  * @shared: as for hipec_vm_init()
  * @most:   frames that it may have
  * @frames: that it begins with
- * @salt:   shapes trees
+ * @salt:   shapes trees, and parts pages that share a bucket under a known key
  *
  * An event has the fuel of a machine without ghosts, 4,096 commands and 64 for each frame: up
  * to 15 of them run in one access. Of the policies that come along, clock-pro needs most, 46
@@ -173,6 +174,7 @@ void hipec_team_start(struct hipec_team *t, struct hipec_core *whose,
 	t->core.vm.fuel = hipec_vm_fuel(most);
 	t->core.exact = true;
 	t->core.vm.salt = salt;
+	t->core.vm.key = HIPEC_BUCKET_KEY * (2ull * salt + 1);
 	hipec_core_start(&t->core);
 }
 
@@ -246,7 +248,7 @@ static int take_leftover(struct hipec_team *t, u32 pgno)
 }
 
 /**
- * hipec_league_take_over() - a team plays on with the pages that the container holds
+ * hipec_team_take_over() - a team plays on with the pages that the container holds
  * @t:         hipec_league_source()
  * @container: between two events
  *
@@ -260,7 +262,7 @@ static int take_leftover(struct hipec_team *t, u32 pgno)
  * Context: any, serialised by the host; runs events of the team.
  * Return: 0; -ENOSPC if the container holds more pages than the team may have frames.
  */
-int hipec_league_take_over(struct hipec_team *t, struct hipec_core *container)
+int hipec_team_take_over(struct hipec_team *t, struct hipec_core *container)
 {
 	struct hipec_vm *vm = &t->core.vm, *held = &container->vm;
 	u32 h, other, pgno;

@@ -54,7 +54,7 @@ static bool ready;		/* tokens is */
 static u64 scans;
 
 /* Frames that it may lose. Any context: old when it is told. */
-static u32 spare(const struct hipec_container *c)
+static u32 spare_frames_of(const struct hipec_container *c)
 {
 	u32 held = READ_ONCE(c->core.pool_held);
 
@@ -68,27 +68,27 @@ struct find {
 	struct hipec_token *most;	/* that is not busy */
 };
 
-static enum lru_status look(struct list_head *item, struct list_lru_one *list,
-			    spinlock_t *lock, void *arg)
+static enum lru_status probe_frames_token(struct list_head *item, struct list_lru_one *list,
+					  spinlock_t *lock, void *arg)
 {
 	struct hipec_token *t = container_of(item, struct hipec_token, link);
 	struct find *f = arg;
-	u32 has = spare(t->c);
+	u32 has = spare_frames_of(t->c);
 
 	f->spare += has;
 	f->leaving += READ_ONCE(t->c->core.pool_leaving);
-	if (has && t->busy != scans && (!f->most || has > spare(f->most->c)))
+	if (has && t->busy != scans && (!f->most || has > spare_frames_of(f->most->c)))
 		f->most = t;
 	return LRU_SKIP;
 }
 
 /* The token found is valid under the pool's lock. */
-static struct find find(struct shrink_control *sc)
+static struct find find_richest(struct shrink_control *sc)
 {
 	unsigned long nr = ULONG_MAX;
 	struct find f = { 0 };
 
-	list_lru_walk_one(&tokens, sc->nid, sc->memcg, look, &f, &nr);
+	list_lru_walk_one(&tokens, sc->nid, sc->memcg, probe_frames_token, &f, &nr);
 	return f;
 }
 
@@ -97,19 +97,19 @@ static struct find find(struct shrink_control *sc)
  * then it is not this cgroup's limit that is the matter. It tells of no
  * progress, as reclaim does not count what is given here, and would ask for all.
  */
-static unsigned long count(struct shrinker *s, struct shrink_control *sc)
+static unsigned long count_cgroup_frames(struct shrinker *s, struct shrink_control *sc)
 {
 	if (!(sc->gfp_mask & __GFP_FS) || !smp_load_acquire(&ready) ||
-	    hipec_memcg_room(sc->memcg) >= SWAP_CLUSTER_MAX)
+	    hipec_memory_room(sc->memcg) >= SWAP_CLUSTER_MAX)
 		return 0;
-	return find(sc).spare;
+	return find_richest(sc).spare;
 }
 
 /*
  * Have a container give a frame up; no policy runs here. Under the pool's lock.
  * Return: frames that left, or are about to.
  */
-static u32 give(struct hipec_container *c)
+static u32 give_one_frame(struct hipec_container *c)
 {
 	struct hipec_core *core = &c->core;
 	u32 had;
@@ -125,7 +125,7 @@ static u32 give(struct hipec_container *c)
 }
 
 /* Have frames given up for @want pages. Return: frames. */
-static unsigned long give_some(struct shrink_control *sc, long want)
+static unsigned long give_cgroup_frames(struct shrink_control *sc, long want)
 {
 	unsigned long given = 0, tries;
 	struct find f;
@@ -135,11 +135,11 @@ static unsigned long give_some(struct shrink_control *sc, long want)
 		return 0;
 	scans++;
 	for (tries = 0; want > 0 && tries < sc->nr_to_scan; tries++) {
-		if (tries % HIPEC_GIVEN_TOGETHER == 0 || !n || !spare(f.most->c))
-			f = find(sc);
+		if (tries % HIPEC_GIVEN_TOGETHER == 0 || !n || !spare_frames_of(f.most->c))
+			f = find_richest(sc);
 		if (!f.most)
 			break;
-		n = give(f.most->c);
+		n = give_one_frame(f.most->c);
 		if (!n)
 			f.most->busy = scans;
 		given += n;
@@ -154,18 +154,18 @@ static unsigned long give_some(struct shrink_control *sc, long want)
  * a lock that writeback needs: so not for long, and not by those who can do
  * without, as our own faults.
  */
-static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
+static unsigned long scan_cgroup_frames(struct shrinker *s, struct shrink_control *sc)
 {
-	long want = SWAP_CLUSTER_MAX - hipec_memcg_room(sc->memcg) - find(sc).leaving;
-	unsigned long given = give_some(sc, want);
-	unsigned long leaving = find(sc).leaving;
+	long want = SWAP_CLUSTER_MAX - hipec_memory_room(sc->memcg) - find_richest(sc).leaving;
+	unsigned long given = give_cgroup_frames(sc, want);
+	unsigned long leaving = find_richest(sc).leaving;
 
-	if (leaving && hipec_memcg_room(sc->memcg) <= 0 &&
+	if (leaving && hipec_memory_room(sc->memcg) <= 0 &&
 	    !(sc->gfp_mask & __GFP_NORETRY) && !current_is_kswapd() &&
 	    !fatal_signal_pending(current))
 		given += wait_event_timeout(hipec_frames_gave,
-					    hipec_memcg_room(sc->memcg) > 0 ||
-					    find(sc).leaving < leaving,
+					    hipec_memory_room(sc->memcg) > 0 ||
+					    find_richest(sc).leaving < leaving,
 					    HIPEC_MOMENT) != 0;
 	return given ?: SHRINK_STOP;
 }
@@ -228,8 +228,8 @@ int hipec_cgroup_init(void)
 	shrinker = shrinker_alloc(SHRINKER_MEMCG_AWARE, "hipec-cgroup");
 	if (!shrinker)
 		goto no_shrinker;
-	shrinker->count_objects = count;
-	shrinker->scan_objects = scan;
+	shrinker->count_objects = count_cgroup_frames;
+	shrinker->scan_objects = scan_cgroup_frames;
 	shrinker->seeks = DEFAULT_SEEKS;
 	/* In this order: its number, which the list needs, may come late. */
 	shrinker_register(shrinker);

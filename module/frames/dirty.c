@@ -8,9 +8,9 @@
  * page is given up it moves to evict_pending, which goes first.
  *
  * Interface:
- * hipec_flush_add(), _del()  a page is to be written, needs it no more
- * hipec_flush_dirty()        all dirty pages are
- * hipec_walk_pause()         others' turn, in a walk over the table
+ * hipec_dirty_add(), _del()  a page is to be written, needs it no more
+ * hipec_dirty_flush()        all dirty pages are
+ * hipec_dirty_walk_pause()   others' turn, in a walk over the table
  */
 #include <linux/sched.h>
 
@@ -20,7 +20,7 @@
 #define HIPEC_LONG_LOOP 4096
 
 /* Have page @h, which holds a frame and is live, written. Context: expects c->lock. */
-void hipec_flush_add(struct hipec_container *c, u32 h)
+void hipec_dirty_add(struct hipec_container *c, u32 h)
 {
 	lockdep_assert_held(&c->lock);
 	if (c->core.vm.page[h].flags & HIPEC_PAGE_FLUSH)
@@ -30,7 +30,7 @@ void hipec_flush_add(struct hipec_container *c, u32 h)
 }
 
 /* No more, if it was to be. Context: expects c->lock. */
-void hipec_flush_del(struct hipec_container *c, u32 h)
+void hipec_dirty_del(struct hipec_container *c, u32 h)
 {
 	lockdep_assert_held(&c->lock);
 	if (!(c->core.vm.page[h].flags & HIPEC_PAGE_FLUSH))
@@ -40,7 +40,7 @@ void hipec_flush_del(struct hipec_container *c, u32 h)
 }
 
 /**
- * hipec_walk_pause() - let others have a container now and then
+ * hipec_dirty_walk_pause() - let others have a container now and then
  * @c: container
  * @h: entry that the caller's walk over the page table has come to
  *
@@ -49,7 +49,7 @@ void hipec_flush_del(struct hipec_container *c, u32 h)
  * Context: process context; expects c->lock, and drops it for each HIPEC_LONG_LOOP-th
  * entry.
  */
-void hipec_walk_pause(struct hipec_container *c, u32 h)
+void hipec_dirty_walk_pause(struct hipec_container *c, u32 h)
 {
 	u64 context = c->core.context;	/* other faults have theirs meanwhile */
 
@@ -61,15 +61,15 @@ void hipec_walk_pause(struct hipec_container *c, u32 h)
 	c->core.context = context;
 }
 
-/* Have all dirty pages written. Context: as hipec_walk_pause(). */
-void hipec_flush_dirty(struct hipec_container *c)
+/* Have all dirty pages written. Context: as hipec_dirty_walk_pause(). */
+void hipec_dirty_flush(struct hipec_container *c)
 {
 	u32 h;
 
 	for (h = 1; h <= c->core.vm.nr_pages && atomic_read(&c->nr_dirty); h++) {
 		if (hipec_core_resident(&c->core, h) &&
 		    folio_test_dirty(c->frame[h]))
-			hipec_flush_add(c, h);
-		hipec_walk_pause(c, h);
+			hipec_dirty_add(c, h);
+		hipec_dirty_walk_pause(c, h);
 	}
 }

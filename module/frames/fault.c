@@ -23,13 +23,13 @@
 #include "../context/context.h"
 #include "../include/uapi/hipec_sample.h"
 #include "frames.h"
-#include "volume.h"
+#include "writeback.h"
 
 /*
  * Whether the page is to be written to. What a private mapping writes to is a
  * copy of it, so to us and to the policy that is a read.
  */
-static bool is_write(const struct vm_fault *vmf)
+static bool is_write_fault(const struct vm_fault *vmf)
 {
 	return vmf->flags & FAULT_FLAG_WRITE && vmf->vma->vm_flags & VM_SHARED;
 }
@@ -140,7 +140,7 @@ static bool for_writeback(struct hipec_region *r, const struct vm_fault *vmf)
  * Wait for a page, or any, but not long where it is another container that is waited for: nobody
  * wakes us then. Return: timeout that is left, or as hipec_io_wait().
  */
-static long wait(struct hipec_container *c, u32 pgno, long timeout)
+static long await_io(struct hipec_container *c, u32 pgno, long timeout)
 {
 	long slice = c->core.pool_empty ? min(timeout, HZ / 50 + 1) : timeout;
 	long left = hipec_io_wait_for(c, pgno, TASK_KILLABLE, slice);
@@ -183,7 +183,7 @@ static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
 		release_fault_lock(vmf);
 	}
 	pgno = r->start + vmf->pgoff;
-	*timeout = wait(c, hipec_page_find(&c->core.vm, pgno) ? pgno : HIPEC_NO_PGNO, *timeout);
+	*timeout = await_io(c, hipec_page_find(&c->core.vm, pgno) ? pgno : HIPEC_NO_PGNO, *timeout);
 	mutex_unlock(&c->lock);
 	if (file) {
 		fput(file);
@@ -196,7 +196,7 @@ static vm_fault_t wait_for_io(struct hipec_region *r, struct vm_fault *vmf,
  * The fault fails for a reason that the application cannot see: say it.
  * Return: VM_FAULT_SIGBUS.
  */
-static vm_fault_t fail(const struct vm_fault *vmf, int err, const char *why)
+static vm_fault_t fail_fault(const struct vm_fault *vmf, int err, const char *why)
 {
 	if (!fatal_signal_pending(current))
 		pr_warn_ratelimited("%s[%d]: fault on page %lu of a region fails: %s (%d)\n",
@@ -254,19 +254,19 @@ static vm_fault_t wait_for_pins(struct hipec_container *c,
 		pins->all--;
 	}
 	mutex_unlock(&c->lock);
-	return left < 0 ? fail(vmf, -ENOMEM, "all pages are pinned") : 0;
+	return left < 0 ? fail_fault(vmf, -ENOMEM, "all pages are pinned") : 0;
 }
 
 /*
  * The batch @b holds the page that faulted and was read: show it to the policy
  * and map it. Expects c->lock and drops it.
  */
-static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
-			 struct hipec_batch *b)
+static vm_fault_t finish_read_fault(struct hipec_region *r, struct vm_fault *vmf,
+				    struct hipec_batch *b)
 {
 	struct hipec_container *c = r->c;
 
-	hipec_batch_show(r, b, vmf->pgoff, is_write(vmf));
+	hipec_batch_show(r, b, vmf->pgoff, is_write_fault(vmf));
 	c->served++;
 	mutex_unlock(&c->lock);
 	hipec_io_wake(c, r->start + b->idx, b->nr);
@@ -279,7 +279,7 @@ static vm_fault_t finish(struct hipec_region *r, struct vm_fault *vmf,
  * Whether the fault is to read without mmap_lock: other threads that begin, or map memory,
  * would wait for the disk, and behind them all that fault. A VMA's lock is waited for by few.
  * Only once: others may have taken the frames when it comes again. (mmap() with MAP_POPULATE
- * does not say that it has been here before: see hipec_ahead_leave().)
+ * does not say that it has been here before: see hipec_readahead_leave().)
  */
 static bool reads_unlocked(const struct vm_fault *vmf)
 {
@@ -302,7 +302,7 @@ static vm_fault_t read_unlocked(struct hipec_region *r, struct vm_fault *vmf,
 
 	release_fault_lock(vmf);
 	hipec_batch_read(r, b);
-	hipec_ahead_left(a, b);
+	hipec_readahead_left(a, b);
 	mutex_unlock(&c->lock);
 	hipec_io_wake(c, pgno, nr);
 	fput(file);
@@ -348,13 +348,13 @@ static struct folio *needed_as_well(const struct hipec_container *c, u64 state, 
  * A page that is in no table. Expects c->lock and drops it.
  * Return: 0 to look it up again.
  */
-static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf, u64 state,
-		       long *timeout, struct pins *pins)
+static vm_fault_t handle_miss(struct hipec_region *r, struct vm_fault *vmf, u64 state,
+			      long *timeout, struct pins *pins)
 {
 	/* The kernel's own fault waits once, as the policy wants it. */
 	bool wait = !of_kernel(vmf) || (may_come_again(vmf) &&
 					!hipec_io_would_deadlock(r));
-	bool write = is_write(vmf);
+	bool write = is_write_fault(vmf);
 	struct hipec_container *c = r->c;
 	struct hipec_demand d = {
 		.pgno = r->start + vmf->pgoff, .write = write, .wait = wait,
@@ -368,7 +368,7 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf, u64 state,
 	int ret;
 
 	d.want = jumps ? 1 : hipec_batch_size(r, vmf->vma, vmf->pgoff,
-					      hipec_stream_window(r, vmf->pgoff)) ?: 1;
+					      hipec_readahead_window(r, vmf->pgoff)) ?: 1;
 	ret = hipec_core_make_room(&c->core, &d);
 	if (needed)
 		folio_put(needed);
@@ -378,7 +378,7 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf, u64 state,
 		return wait_for_pins(c, vmf, pins);
 	if (ret < 0) {
 		mutex_unlock(&c->lock);
-		return fail(vmf, ret, "victims cannot be written");
+		return fail_fault(vmf, ret, "victims cannot be written");
 	}
 	c->last_miss = d.pgno;
 	c->last_state = state;
@@ -387,42 +387,42 @@ static vm_fault_t miss(struct hipec_region *r, struct vm_fault *vmf, u64 state,
 	b.nr = ret;
 	hipec_batch_bind(r, &b);
 	if (!jumps)
-		hipec_ahead_start(r, hipec_stream_note(r, b.idx, b.nr), vmf->vma, write);
+		hipec_readahead_start(r, hipec_readahead_note(r, b.idx, b.nr), vmf->vma, write);
 	if (reads_unlocked(vmf))
-		left = hipec_ahead_leave(r, &b);
+		left = hipec_readahead_leave(r, &b);
 	if (left)
 		return read_unlocked(r, vmf, left, &b);
 	ret = hipec_batch_read(r, &b);
 	if (!ret)
-		return finish(r, vmf, &b);
+		return finish_read_fault(r, vmf, &b);
 	mutex_unlock(&c->lock);
 	wake_up_all(&c->wait);
-	return fail(vmf, ret, "the page cannot be read");
+	return fail_fault(vmf, ret, "the page cannot be read");
 }
 
 /*
  * The first fault on a batch that was, or is being, read ahead, or that a fault left. Expects
  * c->lock and drops it. Return: 0 to look the page up again.
  */
-static vm_fault_t first_touch(struct hipec_region *r, struct vm_fault *vmf,
-			      struct hipec_ahead *a, long *timeout)
+static vm_fault_t handle_first_touch(struct hipec_region *r, struct vm_fault *vmf,
+				     struct hipec_ahead *a, long *timeout)
 {
 	struct hipec_container *c = r->c;
 	struct hipec_batch b HIPEC_UNINITIALIZED;
 
-	hipec_ahead_start(r, a->s, vmf->vma, is_write(vmf));
+	hipec_readahead_start(r, a->s, vmf->vma, is_write_fault(vmf));
 	if (!a->read)
 		return wait_for_io(r, vmf, timeout);
-	if (!hipec_ahead_is_left(a)) {
+	if (!hipec_readahead_is_left(a)) {
 		c->core.counters.faults++;
 		c->core.counters.ahead_faults++;
 	}
-	hipec_ahead_take(a, &b);
-	return finish(r, vmf, &b);
+	hipec_readahead_take(a, &b);
+	return finish_read_fault(r, vmf, &b);
 }
 
 /* A hit on page @h. Expects c->lock and drops it. 0: look it up again. */
-static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
+static vm_fault_t handle_hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 {
 	struct hipec_container *c = r->c;
 	struct folio *folio = c->frame[h];
@@ -432,15 +432,15 @@ static vm_fault_t hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 	c->core.counters.soft_faults++;
 	c->core.vm.page[h].flags &= ~HIPEC_PAGE_LOOKED;
 	hipec_tracer_note(&c->core.vm, HIPEC_RECORD_TOUCH, r->start + vmf->pgoff,
-		  HIPEC_TOUCH_RESIDENT | (is_write(vmf) ? HIPEC_TOUCH_WRITE : 0));
+		  HIPEC_TOUCH_RESIDENT | (is_write_fault(vmf) ? HIPEC_TOUCH_WRITE : 0));
 	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
-			  is_write(vmf));
+			  is_write_fault(vmf));
 	if (unlikely(c->league) && hipec_page_live(&c->core.vm, h) &&
 	    hipec_league_is_leftover(&c->core, h))
-		hipec_core_fault(&c->core, h, is_write(vmf));
+		hipec_core_fault(&c->core, h, is_write_fault(vmf));
 	else
-		hipec_core_hit(&c->core, h, is_write(vmf));
-	hipec_event_access(c, r->start + vmf->pgoff, is_write(vmf), false);
+		hipec_core_hit(&c->core, h, is_write_fault(vmf));
+	hipec_event_access(c, r->start + vmf->pgoff, is_write_fault(vmf), false);
 	c->served++;
 	mutex_unlock(&c->lock);
 	if (folio_lock_killable(folio)) {
@@ -483,14 +483,14 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
 			return VM_FAULT_SIGBUS;
 		c->core.context = context;
 		h = hipec_page_find(&c->core.vm, r->start + vmf->pgoff);
-		if (h && is_write(vmf) && is_in_writeback(c, h))
+		if (h && is_write_fault(vmf) && is_in_writeback(c, h))
 			ret = wait_for_io(r, vmf, &timeout);
 		else if (h && hipec_core_resident(&c->core, h))
-			ret = hit(r, vmf, h);
+			ret = handle_hit(r, vmf, h);
 		else if (!h)
-			ret = miss(r, vmf, state, &timeout, &pins);
-		else if ((a = hipec_ahead_find(r, vmf->pgoff)))
-			ret = first_touch(r, vmf, a, &timeout);
+			ret = handle_miss(r, vmf, state, &timeout, &pins);
+		else if ((a = hipec_readahead_find(r, vmf->pgoff)))
+			ret = handle_first_touch(r, vmf, a, &timeout);
 		else
 			ret = wait_for_io(r, vmf, &timeout);
 	}
@@ -502,7 +502,7 @@ static vm_fault_t hipec_fault(struct vm_fault *vmf)
  * who may wait for how long is not known: wait a moment, then unmap the page, and
  * the next fault on it is hipec_fault(). Expects c->lock and drops it.
  */
-static vm_fault_t wait_for_writeback(struct vm_fault *vmf,
+static vm_fault_t wait_for_page_writeback(struct vm_fault *vmf,
 				  struct hipec_container *c, u32 h)
 {
 	long timeout = HZ / 50 + 1;
@@ -534,7 +534,7 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 		 IS_IMMUTABLE(hipec_backing(r)))
 		ret = VM_FAULT_SIGBUS;	/* the file was cut, or frozen as it is */
 	else if (is_in_writeback(c, h))
-		return wait_for_writeback(vmf, c, h);
+		return wait_for_page_writeback(vmf, c, h);
 	else if (folio_lock_killable(folio))
 		ret = VM_FAULT_SIGBUS;
 	else {

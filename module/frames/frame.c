@@ -57,7 +57,7 @@ static struct page *charged_pages(struct hipec_container *c, gfp_t gfp,
 }
 
 /* 2^@order frames more, the first of which is the next to be used. */
-static bool allocate(struct hipec_container *c, gfp_t gfp, unsigned int order)
+static bool allocate_frames(struct hipec_container *c, gfp_t gfp, unsigned int order)
 {
 	struct page *page = charged_pages(c, gfp, order);
 	u32 i = 1u << order;
@@ -74,7 +74,7 @@ static u32 allocate_blocks(struct hipec_container *c, u32 nr)
 {
 	u32 left = nr;
 
-	while (left && allocate(c, HIPEC_GFP_FRAME & ~__GFP_RECLAIM, ilog2(left)))
+	while (left && allocate_frames(c, HIPEC_GFP_FRAME & ~__GFP_RECLAIM, ilog2(left)))
 		left -= 1u << ilog2(left);
 	return nr - left;
 }
@@ -90,7 +90,7 @@ u32 hipec_frame_allocate(struct hipec_core *core, u32 nr, enum hipec_effort effo
 	lockdep_assert_held(&c->lock);
 	if (effort == HIPEC_EFFORT_NONE)
 		return allocate_blocks(c, nr);
-	while (got < nr && allocate(c, HIPEC_GFP_FRAME | gfp, 0))
+	while (got < nr && allocate_frames(c, HIPEC_GFP_FRAME | gfp, 0))
 		got++;
 	if (got < nr)
 		c->core.denied = SWAP_CLUSTER_MAX;	/* a full cgroup looks everywhere first */
@@ -98,7 +98,7 @@ u32 hipec_frame_allocate(struct hipec_core *core, u32 nr, enum hipec_effort effo
 }
 
 /* @nr frames have gone back to the system. */
-static void freed(u32 nr)
+static void note_freed_frames(u32 nr)
 {
 	atomic_long_sub(nr, &hipec_nr_frames);
 	if (wq_has_sleeper(&hipec_frames_gave))
@@ -109,7 +109,7 @@ static void free_frame(struct folio *folio)
 {
 	folio_clear_active(folio);
 	folio_put(folio);
-	freed(1);
+	note_freed_frames(1);
 }
 
 static struct folio *take_first(struct hipec_container *c)
@@ -138,7 +138,7 @@ void hipec_frames_free(struct hipec_container *c)
 			folio_clear_active(page_folio(page[nr]));
 		}
 		release_pages(page, nr);
-		freed(nr);
+		note_freed_frames(nr);
 		cond_resched();
 	}
 }
@@ -176,7 +176,7 @@ void hipec_frame_free(struct hipec_core *core, u32 h, bool keep)
 }
 
 /* A free frame for page @idx of @r, which has entry @h. Return: @h. */
-static u32 bind(struct hipec_container *c, struct hipec_region *r, u32 idx, u32 h)
+static u32 bind_frame(struct hipec_container *c, struct hipec_region *r, u32 idx, u32 h)
 {
 	struct folio *folio;
 
@@ -206,7 +206,7 @@ static u32 bind(struct hipec_container *c, struct hipec_region *r, u32 idx, u32 
 u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
 		     u32 idx)
 {
-	return bind(c, r, idx, hipec_core_bind(&c->core, r->start + idx));
+	return bind_frame(c, r, idx, hipec_core_bind(&c->core, r->start + idx));
 }
 
 /**
@@ -221,8 +221,8 @@ u32 hipec_frame_bind(struct hipec_container *c, struct hipec_region *r,
 u32 hipec_frame_bind_in_event(struct hipec_container *c,
 			      struct hipec_region *r, u32 idx)
 {
-	return bind(c, r, idx,
-		    hipec_core_bind_in_event(&c->core, r->start + idx));
+	return bind_frame(c, r, idx,
+			  hipec_core_bind_in_event(&c->core, r->start + idx));
 }
 
 /**
@@ -240,7 +240,7 @@ void hipec_frame_unbind(struct hipec_container *c, u32 h)
 	struct folio *folio = c->frame[h];
 
 	lockdep_assert_held(&c->lock);
-	hipec_flush_del(c, h);
+	hipec_dirty_del(c, h);
 	folio_lock(folio);
 	if (folio_test_clear_dirty(folio))
 		atomic_dec(&c->nr_dirty);
@@ -282,6 +282,6 @@ bool hipec_frame_detach(struct hipec_container *c, u32 h)
 	}
 	folio_unlock(folio);
 	if (alone)
-		hipec_flush_del(c, h);
+		hipec_dirty_del(c, h);
 	return alone;
 }

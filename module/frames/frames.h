@@ -3,8 +3,8 @@
  * Frames of our own: a region is a range of a file with an inode of ours, and its pages
  * are frames of its container.
  */
-#ifndef HIPEC_FRAMES_H
-#define HIPEC_FRAMES_H
+#ifndef HIPEC_FRAMES_FRAMES_H
+#define HIPEC_FRAMES_FRAMES_H
 
 #include <linux/xarray.h>
 
@@ -105,6 +105,7 @@ enum hipec_read_way {
  * @inode:    its own, whose mapping the frames belong to; invariant
  * @backing:  opened for direct I/O; invariant
  * @claim:    hipec_claims, under hipec_claims_lock
+ * @volume:   what the backing file lies on; invariant
  * @writeback:writes its pages back; invariant
  * @end:      ends the region, where its last reference's holder shall not wait
  * @start:    first page in the container; invariant
@@ -126,6 +127,7 @@ struct hipec_region {
 	struct inode *inode;
 	struct file *backing;
 	struct list_head claim;
+	struct hipec_volume *volume;
 	struct hipec_writeback *writeback;
 	struct delayed_work end;
 	u32 start;
@@ -184,9 +186,9 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 int hipec_frames_reserve(struct hipec_container *c, u32 nr, u64 beside);
 
 /* referenced.c: the referenced bit of a page */
-bool hipec_young_seen(struct hipec_core *core, u32 h, u32 who);
-void hipec_young_forget(struct hipec_core *core, u32 h, u32 who);
-u32 hipec_young_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
+bool hipec_referenced_seen(struct hipec_core *core, u32 h, u32 who);
+void hipec_referenced_forget(struct hipec_core *core, u32 h, u32 who);
+u32 hipec_referenced_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
 
 /* io.c: the backing file */
 extern const struct address_space_operations hipec_aops;
@@ -200,10 +202,10 @@ void hipec_io_wake(struct hipec_container *c, u32 pgno, u32 nr);
 long hipec_io_wait(struct hipec_container *c, unsigned int state, long timeout);
 
 /* dirty.c: what is to be written */
-void hipec_flush_add(struct hipec_container *c, u32 h);
-void hipec_flush_del(struct hipec_container *c, u32 h);
-void hipec_flush_dirty(struct hipec_container *c);
-void hipec_walk_pause(struct hipec_container *c, u32 h);
+void hipec_dirty_add(struct hipec_container *c, u32 h);
+void hipec_dirty_del(struct hipec_container *c, u32 h);
+void hipec_dirty_flush(struct hipec_container *c);
+void hipec_dirty_walk_pause(struct hipec_container *c, u32 h);
 
 /* read.c: the backing file's data, without its lock */
 const char *hipec_read_untested(const struct file *file);
@@ -242,19 +244,19 @@ u32 hipec_batch_size(struct hipec_region *r, struct vm_area_struct *vma,
 		     u32 idx, u32 most);
 
 /* readahead.c: sequences, and what is read before it is asked for */
-void hipec_ahead_open(struct hipec_region *r);
-void hipec_ahead_close(struct hipec_region *r);
-u32 hipec_stream_window(const struct hipec_region *r, u32 idx);
-struct hipec_stream *hipec_stream_note(struct hipec_region *r, u32 idx, u32 nr);
-void hipec_ahead_start(struct hipec_region *r, struct hipec_stream *s,
-		       struct vm_area_struct *vma, bool write);
-struct hipec_ahead *hipec_ahead_find(struct hipec_region *r, u32 idx);
-void hipec_ahead_take(struct hipec_ahead *a, struct hipec_batch *b);
-struct hipec_ahead *hipec_ahead_leave(struct hipec_region *r, const struct hipec_batch *b);
-void hipec_ahead_left(struct hipec_ahead *a, const struct hipec_batch *b);
-bool hipec_ahead_is_left(const struct hipec_ahead *a);
-bool hipec_ahead_drop(struct hipec_region *r, bool stale);
-bool hipec_ahead_drop_all(struct hipec_core *core, bool stale);
-u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr);
+void hipec_readahead_open(struct hipec_region *r);
+void hipec_readahead_close(struct hipec_region *r);
+u32 hipec_readahead_window(const struct hipec_region *r, u32 idx);
+struct hipec_stream *hipec_readahead_note(struct hipec_region *r, u32 idx, u32 nr);
+void hipec_readahead_start(struct hipec_region *r, struct hipec_stream *s,
+			   struct vm_area_struct *vma, bool write);
+struct hipec_ahead *hipec_readahead_find(struct hipec_region *r, u32 idx);
+void hipec_readahead_take(struct hipec_ahead *a, struct hipec_batch *b);
+struct hipec_ahead *hipec_readahead_leave(struct hipec_region *r, const struct hipec_batch *b);
+void hipec_readahead_left(struct hipec_ahead *a, const struct hipec_batch *b);
+bool hipec_readahead_is_left(const struct hipec_ahead *a);
+bool hipec_readahead_drop(struct hipec_region *r, bool stale);
+bool hipec_readahead_drop_all(struct hipec_core *core, bool stale);
+u32 hipec_readahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr);
 
-#endif /* HIPEC_FRAMES_H */
+#endif /* HIPEC_FRAMES_FRAMES_H */

@@ -9,12 +9,12 @@
 #include <linux/pagemap.h>
 
 #include "frames.h"
-#include "volume.h"
+#include "writeback.h"
 
 /* A page that is given up and not clean: to writeback. */
 static int to_pending(struct hipec_container *c, u32 h)
 {
-	hipec_flush_del(c, h);
+	hipec_dirty_del(c, h);
 	c->core.vm.page[h].flags |= HIPEC_PAGE_EVICT_PENDING;
 	list_add_tail(&c->frame[h]->lru, &c->evict_pending);
 	hipec_writeback_start(hipec_region_of(c->frame[h]));
@@ -72,7 +72,7 @@ static bool frame_name(struct hipec_core *core, u32 h)
 		return false;
 	hipec_frame_unmap(folio);
 	if (folio_test_dirty(folio)) {
-		hipec_flush_add(c, h);
+		hipec_dirty_add(c, h);
 		hipec_writeback_start(hipec_region_of(folio));
 	}
 	folio_unlock(folio);
@@ -88,14 +88,14 @@ static bool frame_is_clean(struct hipec_core *core, u32 h)
 #define FRAME_OPS				\
 	HIPEC_CORE_OPS,				\
 	.hint = hipec_hint_of,			\
-	.referenced = hipec_young_seen,		\
-	.reset = hipec_young_forget,		\
-	.look = hipec_young_look,		\
+	.referenced = hipec_referenced_seen,		\
+	.reset = hipec_referenced_forget,		\
+	.look = hipec_referenced_look,		\
 	.is_clean = frame_is_clean,		\
 	.evict = frame_evict,			\
 	.free = hipec_frame_free,			\
 	.allocate = hipec_frame_allocate,		\
-	.drop_ahead = hipec_ahead_drop_all
+	.drop_ahead = hipec_readahead_drop_all
 
 /* Of a reservation: no policy runs in another's time. */
 const struct hipec_core_ops hipec_frame_ops = { FRAME_OPS };
@@ -107,40 +107,40 @@ const struct hipec_core_ops hipec_shared_frame_ops = {
 	.unlock = hipec_share_unlock_member,
 };
 
-static bool host_flush(struct hipec_vm *vm, u32 h)
+static bool frame_flush_page(struct hipec_vm *vm, u32 h)
 {
 	struct hipec_container *c = hipec_of_vm(vm);
 
 	if (!folio_test_dirty(c->frame[h]))
 		return false;
-	hipec_flush_add(c, h);
+	hipec_dirty_add(c, h);
 	hipec_writeback_start(hipec_region_of(c->frame[h]));
 	return true;
 }
 
-static bool host_ref(struct hipec_vm *vm, u32 h)
+static bool frame_get_ref(struct hipec_vm *vm, u32 h)
 {
-	return hipec_young_seen(hipec_core_of(vm), h, HIPEC_REF_POLICY);
+	return hipec_referenced_seen(hipec_core_of(vm), h, HIPEC_REF_POLICY);
 }
 
 /*
  * Exact without looking at page tables: they map a clean page read-only, and
  * the first write goes through page_mkwrite, which marks the folio.
  */
-static bool host_mod(struct hipec_vm *vm, u32 h)
+static bool frame_get_mod(struct hipec_vm *vm, u32 h)
 {
 	return folio_test_dirty(hipec_of_vm(vm)->frame[h]);
 }
 
-static void host_set_ref(struct hipec_vm *vm, u32 h, bool on)
+static void frame_set_ref(struct hipec_vm *vm, u32 h, bool on)
 {
 	if (on)
 		folio_set_referenced(hipec_of_vm(vm)->frame[h]);
 	else
-		hipec_young_forget(hipec_core_of(vm), h, HIPEC_REF_POLICY);
+		hipec_referenced_forget(hipec_core_of(vm), h, HIPEC_REF_POLICY);
 }
 
-static bool host_set_mod(struct hipec_vm *vm, u32 h)
+static bool frame_set_mod(struct hipec_vm *vm, u32 h)
 {
 	struct folio *folio = hipec_of_vm(vm)->frame[h];
 
@@ -151,12 +151,12 @@ static bool host_set_mod(struct hipec_vm *vm, u32 h)
 }
 
 /* A page is mapped by a fault near it only: no mm is at hand here. */
-static bool host_map(struct hipec_vm *vm, u32 h)
+static bool frame_map_page(struct hipec_vm *vm, u32 h)
 {
 	return folio_mapped(hipec_of_vm(vm)->frame[h]);
 }
 
-static bool host_unmap(struct hipec_vm *vm, u32 h)
+static bool frame_unmap_page(struct hipec_vm *vm, u32 h)
 {
 	struct folio *folio = hipec_of_vm(vm)->frame[h];
 
@@ -168,19 +168,19 @@ static bool host_unmap(struct hipec_vm *vm, u32 h)
 
 const struct hipec_host_ops hipec_kernel_host = {
 	.evict = hipec_core_evict_page,
-	.flush = host_flush,
-	.ref = host_ref,
-	.mod = host_mod,
-	.set_ref = host_set_ref,
-	.set_mod = host_set_mod,
-	.map = host_map,
-	.unmap = host_unmap,
+	.flush = frame_flush_page,
+	.ref = frame_get_ref,
+	.mod = frame_get_mod,
+	.set_ref = frame_set_ref,
+	.set_mod = frame_set_mod,
+	.map = frame_map_page,
+	.unmap = frame_unmap_page,
 	.request = hipec_core_request,
-	.prefetch = hipec_ahead_prefetch,
+	.prefetch = hipec_readahead_prefetch,
 	.overtime = hipec_event_overtime,
 };
 
-static u32 resident(const struct hipec_container *c)
+static u32 count_resident_frames(const struct hipec_container *c)
 {
 	return c->core.vm.nr_live + c->core.nr_named;
 }
@@ -194,7 +194,7 @@ static void tell_regions(struct hipec_container *c)
 }
 
 const struct hipec_kind hipec_frame_kind = {
-	.resident = resident,
+	.resident = count_resident_frames,
 	.tell = tell_regions,
 	.ref_shift = HIPEC_PAGE_REF_SHIFT,
 };

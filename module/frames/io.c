@@ -10,7 +10,7 @@
 
 #include "../compat.h"
 #include "frames.h"
-#include "volume.h"
+#include "writeback.h"
 
 /* As the page cache's dirty_expire_centisecs. */
 static uint writeback_ms = 30000;
@@ -136,7 +136,10 @@ void hipec_io_age(struct work_struct *work)
 	struct hipec_container *c = container_of(to_delayed_work(work),
 						 struct hipec_container, age);
 
-	mutex_lock(&c->lock);
+	if (!hipec_event_worker_lock(c)) {
+		queue_delayed_work(hipec_wq, &c->age, 1);
+		return;
+	}
 	set_bit(0, &c->flush_all);
 	hipec_writeback_start_all(c);
 	mutex_unlock(&c->lock);
@@ -166,17 +169,17 @@ static u32 nr_entries(const struct hipec_container *c)
 }
 
 /* What is dirty is to be written back; what failed is tried again. */
-static void mark(struct hipec_container *c, const struct part *part)
+static void mark_dirty_pages(struct hipec_container *c, const struct part *part)
 {
 	u32 h;
 
 	for (h = 1; h <= nr_entries(c); h++) {
 		if (is_in(c, part, h) && folio_test_dirty(c->frame[h])) {
 			if (hipec_core_resident(&c->core, h))
-				hipec_flush_add(c, h);
+				hipec_dirty_add(c, h);
 			c->core.vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
 		}
-		hipec_walk_pause(c, h);
+		hipec_dirty_walk_pause(c, h);
 	}
 }
 
@@ -189,7 +192,7 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 
 	mutex_lock(&c->lock);
 	/* First, so that those next to each other go together. */
-	mark(c, part);
+	mark_dirty_pages(c, part);
 	for (h = 1; h <= c->core.vm.nr_pages; h++) {
 		while (is_in(c, part, h)) {
 			if (c->core.vm.page[h].flags & busy) {
@@ -209,7 +212,7 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 			}
 			break;
 		}
-		hipec_walk_pause(c, h);
+		hipec_dirty_walk_pause(c, h);
 	}
 	mutex_unlock(&c->lock);
 	return err;
@@ -245,7 +248,7 @@ static bool is_unwritten(const struct hipec_container *c, u32 h)
 }
 
 /* Wait for what is being written. Return: 0; -EINTR on a fatal signal. */
-static int wait_for_writeback(struct hipec_container *c)
+static int wait_for_all_writeback(struct hipec_container *c)
 {
 	int ret = mutex_lock_killable(&c->lock);
 	u32 h;
@@ -258,7 +261,7 @@ static int wait_for_writeback(struct hipec_container *c)
 			ret = min(hipec_io_wait(c, TASK_KILLABLE,
 						HIPEC_LOOK_AGAIN), 0l);
 		}
-		hipec_walk_pause(c, h);
+		hipec_dirty_walk_pause(c, h);
 	}
 	mutex_unlock(&c->lock);
 	return ret;
@@ -271,7 +274,7 @@ static int start_writeback(struct hipec_container *c)
 
 	if (ret)
 		return ret;
-	mark(c, &all);
+	mark_dirty_pages(c, &all);
 	hipec_writeback_start_all(c);
 	mutex_unlock(&c->lock);
 	return 0;
@@ -280,7 +283,7 @@ static int start_writeback(struct hipec_container *c)
 /* Call @fn for all containers, until it fails; only those of the caller, if so. */
 static int for_containers(int (*fn)(struct hipec_container *c), bool own)
 {
-	bool all = !own || hipec_sees_all();
+	bool all = !own || hipec_user_sees_all();
 	struct hipec_container *c;
 	int ret = 0;
 	u64 id = 0;
@@ -307,7 +310,7 @@ static int for_containers(int (*fn)(struct hipec_container *c), bool own)
 int hipec_io_sync_all(void)
 {
 	return for_containers(start_writeback, false) ?:
-	       for_containers(wait_for_writeback, true);
+	       for_containers(wait_for_all_writeback, true);
 }
 
 static bool hipec_dirty_folio(struct address_space *mapping,

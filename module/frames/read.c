@@ -97,7 +97,7 @@ void hipec_read_init(struct hipec_region *r)
 				       1, HIPEC_MAX_CLUSTER);
 }
 
-static loff_t position(const struct hipec_region *r, u32 idx)
+static loff_t position_of_page(const struct hipec_region *r, u32 idx)
 {
 	return r->offset + ((loff_t)idx << PAGE_SHIFT);
 }
@@ -118,7 +118,7 @@ static ssize_t read_piece(struct hipec_region *r, u32 idx,
 	}
 	iov_iter_bvec(&iter, READ, bv, nr, (size_t)nr << PAGE_SHIFT);
 	init_sync_kiocb(&kiocb, r->backing);
-	kiocb.ki_pos = position(r, idx);
+	kiocb.ki_pos = position_of_page(r, idx);
 	if (nowait)
 		kiocb.ki_flags |= IOCB_NOWAIT;
 	return vfs_iocb_iter_read(r->backing, &kiocb, &iter);
@@ -144,7 +144,7 @@ static ssize_t read_direct(struct hipec_region *r, u32 idx,
 /* How many bytes of the pages are in the file. */
 static loff_t bytes_in_file(const struct hipec_region *r, u32 idx, u32 nr)
 {
-	loff_t left = i_size_read(hipec_backing(r)) - position(r, idx);
+	loff_t left = i_size_read(hipec_backing(r)) - position_of_page(r, idx);
 
 	return clamp_t(loff_t, left, 0, (loff_t)nr << PAGE_SHIFT);
 }
@@ -153,7 +153,7 @@ static loff_t bytes_in_file(const struct hipec_region *r, u32 idx, u32 nr)
 static bool copy_if_cached(struct hipec_region *r, u32 idx, struct folio *folio)
 {
 	struct page *page = find_get_page(r->backing->f_mapping,
-					  position(r, idx) >> PAGE_SHIFT);
+					  position_of_page(r, idx) >> PAGE_SHIFT);
 	bool whole;
 
 	if (!page)
@@ -170,13 +170,13 @@ static ssize_t read_cached(struct hipec_region *r, u32 idx,
 			   struct folio **folio, u32 nr)
 {
 	struct address_space *mapping = r->backing->f_mapping;
-	pgoff_t first = position(r, idx) >> PAGE_SHIFT;
+	pgoff_t first = position_of_page(r, idx) >> PAGE_SHIFT;
 	struct file_ra_state ra = { .ra_pages = nr };
 	bool was_there;
 	u32 i;
 
-	was_there = filemap_range_has_page(mapping, position(r, idx),
-					   position(r, idx + nr) - 1);
+	was_there = filemap_range_has_page(mapping, position_of_page(r, idx),
+					   position_of_page(r, idx + nr) - 1);
 	/* One read for all of them; they are waited for one by one. */
 	page_cache_sync_readahead(mapping, &ra, r->backing, first, nr);
 	for (i = 0; i < nr; i++) {
@@ -209,7 +209,7 @@ static bool too_short(struct hipec_region *r, u32 idx, ssize_t got,
 		      ssize_t want)
 {
 	return got >= 0 && got < want &&
-	       position(r, idx) + got < i_size_read(hipec_backing(r));
+	       position_of_page(r, idx) + got < i_size_read(hipec_backing(r));
 }
 
 /* Read what the page cache does not have. Return: bytes; -errno. */
@@ -246,7 +246,7 @@ bool hipec_read_copies(const struct hipec_region *r, u32 idx)
 
 	if (!r->writable)
 		entry = xa_load(&r->backing->f_mapping->i_pages,
-				position(r, idx) >> PAGE_SHIFT);
+				position_of_page(r, idx) >> PAGE_SHIFT);
 	return entry && !xa_is_value(entry);
 }
 

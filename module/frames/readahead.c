@@ -15,16 +15,16 @@
  * before it is asked for. Pages that nobody came for make the sequence begin anew.
  *
  * Interface:
- * hipec_ahead_open(), _close()   the region can read ahead, no longer
- * hipec_stream_window(), _note() how much a miss shall bring in, has brought in
- * hipec_ahead_start()     begin to read the next batch of a sequence
- * hipec_ahead_prefetch()  the host's side of Prefetch
- * hipec_ahead_leave(), _left(), _is_left()  a fault reads, has read, what it will come for
- * hipec_ahead_find(), _take()    a fault came to it
- * hipec_ahead_drop(), _drop_stale()  nobody came, and its frames are wanted
+ * hipec_readahead_open(), _close()  the region can read ahead, no longer
+ * hipec_readahead_window(), _note() how much a miss shall bring in, has brought in
+ * hipec_readahead_start()    begin to read the next batch of a sequence
+ * hipec_readahead_prefetch() the host's side of Prefetch
+ * hipec_readahead_leave(), _left(), _is_left()  a fault reads, has read, what it will come for
+ * hipec_readahead_find(), _take()    a fault came to it
+ * hipec_readahead_drop(), _drop_stale()  nobody came, and its frames are wanted
  */
+#include "../base/volume.h"
 #include "frames.h"
-#include "volume.h"
 
 /* Pages of the first batch that continues a miss, as in the page cache. */
 #define HIPEC_FIRST_WINDOW 4
@@ -42,6 +42,9 @@ static_assert(HIPEC_FIRST_WINDOW << (HIPEC_LEVEL_MOST - 1) >=
  */
 #define HIPEC_LONG_RUN 32
 
+/* Of a volume's works, reads ahead of one container, on all of its volumes. */
+#define HIPEC_MAX_FILLING 16
+
 /* A fault that was interrupted may not come again: jiffies that its batch is kept. */
 #define HIPEC_KEPT HZ
 
@@ -50,11 +53,11 @@ static_assert(HIPEC_FIRST_WINDOW << (HIPEC_LEVEL_MOST - 1) >=
 
 static bool is_fetched(const struct hipec_ahead *a)
 {
-	return a >= a->r->ahead + HIPEC_NR_STREAM_AHEAD && !hipec_ahead_is_left(a);
+	return a >= a->r->ahead + HIPEC_NR_STREAM_AHEAD && !hipec_readahead_is_left(a);
 }
 
 /* The batch is no more, or a fault's. */
-static void clear(struct hipec_ahead *a)
+static void clear_batch(struct hipec_ahead *a)
 {
 	struct hipec_container *c = a->r->c;
 
@@ -65,7 +68,7 @@ static void clear(struct hipec_ahead *a)
 }
 
 /* The pages of @a as a batch. */
-static void look(const struct hipec_ahead *a, struct hipec_batch *b)
+static void list_batch_pages(const struct hipec_ahead *a, struct hipec_batch *b)
 {
 	struct hipec_container *c = a->r->c;
 	u32 i;
@@ -82,7 +85,7 @@ static void look(const struct hipec_ahead *a, struct hipec_batch *b)
  * Work: read a batch. On an error its pages are gone, and the fault that comes
  * reads again, each page for itself.
  */
-static void fill(struct work_struct *work)
+static void read_batch_work(struct work_struct *work)
 {
 	struct hipec_ahead *a = container_of(work, struct hipec_ahead, work);
 	struct hipec_container *c = a->r->c;
@@ -90,7 +93,7 @@ static void fill(struct work_struct *work)
 	int ret;
 
 	mutex_lock(&c->lock);
-	look(a, &b);
+	list_batch_pages(a, &b);
 	mutex_unlock(&c->lock);
 	ret = hipec_read(a->r, b.idx, b.folio, b.nr);
 	mutex_lock(&c->lock);
@@ -98,7 +101,7 @@ static void fill(struct work_struct *work)
 	c->core.counters.read_ios++;
 	if (ret) {
 		c->core.counters.read_errors++;
-		clear(a);
+		clear_batch(a);
 		hipec_batch_cut(c, &b, 0);
 	} else {
 		c->core.counters.read_pages += b.nr;
@@ -110,7 +113,7 @@ static void fill(struct work_struct *work)
 }
 
 /* There is a batch, whose pages have frames. */
-static void occupy(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr)
+static void occupy_batch(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr)
 {
 	struct hipec_container *c = a->r->c;
 
@@ -124,29 +127,29 @@ static void occupy(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 n
 }
 
 /* Begin to read a batch whose pages have frames. */
-static void begin(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr)
+static void begin_batch_read(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr)
 {
-	occupy(a, s, idx, nr);
+	occupy_batch(a, s, idx, nr);
 	a->r->c->nr_filling++;
-	queue_work(a->r->writeback->volume->wq, &a->work);
+	queue_work(a->r->volume->wq, &a->work);
 }
 
 /**
- * hipec_ahead_open() - the region may read ahead from now on
+ * hipec_readahead_open() - the region may read ahead from now on
  * @r: region that is whole
  *
  * Page 0 counts as the second of a sequence: who begins there means to go on.
  *
  * Context: takes c->lock.
  */
-void hipec_ahead_open(struct hipec_region *r)
+void hipec_readahead_open(struct hipec_region *r)
 {
 	struct hipec_stream *s;
 	struct hipec_ahead *a;
 
 	for (a = r->ahead; a < r->ahead + HIPEC_NR_AHEAD; a++) {
 		a->r = r;
-		INIT_WORK(&a->work, fill);
+		INIT_WORK(&a->work, read_batch_work);
 	}
 	for (s = r->stream; s < r->stream + HIPEC_NR_STREAMS; s++)
 		s->next = U32_MAX;
@@ -158,12 +161,12 @@ void hipec_ahead_open(struct hipec_region *r)
 }
 
 /**
- * hipec_ahead_close() - wait until nothing is being read ahead, nor will be
+ * hipec_readahead_close() - wait until nothing is being read ahead, nor will be
  * @r: region that is mapped nowhere
  *
  * Context: may sleep; takes c->lock.
  */
-void hipec_ahead_close(struct hipec_region *r)
+void hipec_readahead_close(struct hipec_region *r)
 {
 	struct hipec_ahead *a;
 
@@ -175,7 +178,7 @@ void hipec_ahead_close(struct hipec_region *r)
 }
 
 /* The sequence that a miss on page @idx continues; NULL: none. */
-static struct hipec_stream *continued(const struct hipec_region *r, u32 idx)
+static struct hipec_stream *find_continued_stream(const struct hipec_region *r, u32 idx)
 {
 	const struct hipec_stream *s;
 
@@ -185,26 +188,26 @@ static struct hipec_stream *continued(const struct hipec_region *r, u32 idx)
 	return NULL;
 }
 
-static u32 window(const struct hipec_stream *s)
+static u32 window_of_stream(const struct hipec_stream *s)
 {
 	return s && s->level ? HIPEC_FIRST_WINDOW << (s->level - 1) : 1;
 }
 
 /**
- * hipec_stream_window() - pages that a miss shall bring in
+ * hipec_readahead_window() - pages that a miss shall bring in
  * @r:   region
  * @idx: page that is not resident
  *
  * Context: expects c->lock.
  * Return: 1 or more.
  */
-u32 hipec_stream_window(const struct hipec_region *r, u32 idx)
+u32 hipec_readahead_window(const struct hipec_region *r, u32 idx)
 {
-	return window(continued(r, idx));
+	return window_of_stream(find_continued_stream(r, idx));
 }
 
 /* The sequence that was used longest ago; what was read ahead of it is stale. */
-static struct hipec_stream *oldest(struct hipec_region *r)
+static struct hipec_stream *take_oldest_stream(struct hipec_region *r)
 {
 	struct hipec_stream *s, *old = r->stream;
 	struct hipec_ahead *a;
@@ -221,7 +224,7 @@ static struct hipec_stream *oldest(struct hipec_region *r)
 	return old;
 }
 
-static void advance(struct hipec_region *r, struct hipec_stream *s, u32 nr)
+static void advance_stream(struct hipec_region *r, struct hipec_stream *s, u32 nr)
 {
 	s->next += nr;
 	s->run += nr;
@@ -230,7 +233,7 @@ static void advance(struct hipec_region *r, struct hipec_stream *s, u32 nr)
 }
 
 /**
- * hipec_stream_note() - a miss brings pages in
+ * hipec_readahead_note() - a miss brings pages in
  * @r:   region
  * @idx: first page
  * @nr:  pages
@@ -238,15 +241,15 @@ static void advance(struct hipec_region *r, struct hipec_stream *s, u32 nr)
  * Context: expects c->lock.
  * Return: the sequence that they belong to, or begin.
  */
-struct hipec_stream *hipec_stream_note(struct hipec_region *r, u32 idx, u32 nr)
+struct hipec_stream *hipec_readahead_note(struct hipec_region *r, u32 idx, u32 nr)
 {
-	struct hipec_stream *s = continued(r, idx);
+	struct hipec_stream *s = find_continued_stream(r, idx);
 
 	if (!s) {
-		s = oldest(r);
+		s = take_oldest_stream(r);
 		*s = (struct hipec_stream){ .next = idx };
 	}
-	advance(r, s, nr);
+	advance_stream(r, s, nr);
 	return s;
 }
 
@@ -268,9 +271,9 @@ static struct hipec_ahead *place_for(struct hipec_region *r,
 }
 
 /* Frames that are free, or to be had and nobody loses them. */
-static u32 spare(struct hipec_container *c)
+static u32 frames_at_hand(struct hipec_container *c)
 {
-	return c->core.nr_free + (c->core.pool ? hipec_pool_space(&c->core) : 0);
+	return c->core.nr_free + (c->core.pool ? hipec_member_space(&c->core) : 0);
 }
 
 /* Pages of the batch behind @s, if it may be read now; else 0. */
@@ -284,14 +287,14 @@ static u32 ahead_size(struct hipec_region *r, const struct hipec_stream *s,
 	if (c->cluster == 1 || s->level < HIPEC_LEVEL_AHEAD ||
 	    vma->vm_flags & VM_RAND_READ || hipec_read_copies(r, s->next))
 		return 0;
-	nr = hipec_batch_size(r, vma, s->next, window(s));
-	if (nr > spare(c) && s->run < (u64)HIPEC_LONG_RUN * c->cluster)
+	nr = hipec_batch_size(r, vma, s->next, window_of_stream(s));
+	if (nr > frames_at_hand(c) && s->run < (u64)HIPEC_LONG_RUN * c->cluster)
 		return 0;
 	return nr;
 }
 
 /* Free frames for pages from @idx on; nobody waits. Return: at most @nr. */
-static u32 make_room(struct hipec_region *r, u32 idx, bool write, u32 nr)
+static u32 make_batch_room(struct hipec_region *r, u32 idx, bool write, u32 nr)
 {
 	const struct hipec_demand d = {
 		.pgno = r->start + idx, .write = write, .want = nr,
@@ -302,7 +305,7 @@ static u32 make_room(struct hipec_region *r, u32 idx, bool write, u32 nr)
 }
 
 /**
- * hipec_ahead_start() - begin to read the batch behind a sequence
+ * hipec_readahead_start() - begin to read the batch behind a sequence
  * @r:     region
  * @s:     sequence that the access belongs to; NULL: none
  * @vma:   that faulted
@@ -314,8 +317,8 @@ static u32 make_room(struct hipec_region *r, u32 idx, bool write, u32 nr)
  *
  * Context: expects c->lock.
  */
-void hipec_ahead_start(struct hipec_region *r, struct hipec_stream *s,
-		       struct vm_area_struct *vma, bool write)
+void hipec_readahead_start(struct hipec_region *r, struct hipec_stream *s,
+			   struct vm_area_struct *vma, bool write)
 {
 	struct hipec_ahead *a = s ? place_for(r, s) : NULL;
 	u32 idx, nr, i;
@@ -324,25 +327,25 @@ void hipec_ahead_start(struct hipec_region *r, struct hipec_stream *s,
 		return;
 	nr = ahead_size(r, s, vma);
 	if (nr)
-		nr = make_room(r, s->next, write, nr);
+		nr = make_batch_room(r, s->next, write, nr);
 	if (!nr)
 		return;
 	idx = s->next;
 	for (i = 0; i < nr; i++)
 		hipec_frame_bind(r->c, r, idx + i);
-	advance(r, s, nr);
-	begin(a, s, idx, nr);
+	advance_stream(r, s, nr);
+	begin_batch_read(a, s, idx, nr);
 }
 
 /**
- * hipec_ahead_find() - the batch of a page that was, or is being, read ahead
+ * hipec_readahead_find() - the batch of a page that was, or is being, read ahead
  * @r:   region
  * @idx: page
  *
  * Context: expects c->lock.
  * Return: the batch; NULL if there is none.
  */
-struct hipec_ahead *hipec_ahead_find(struct hipec_region *r, u32 idx)
+struct hipec_ahead *hipec_readahead_find(struct hipec_region *r, u32 idx)
 {
 	struct hipec_ahead *a;
 
@@ -353,42 +356,42 @@ struct hipec_ahead *hipec_ahead_find(struct hipec_region *r, u32 idx)
 }
 
 /**
- * hipec_ahead_take() - a batch is a fault's from now on
+ * hipec_readahead_take() - a batch is a fault's from now on
  * @a: batch that was read
  * @b: filled
  *
  * Context: expects c->lock.
  */
-void hipec_ahead_take(struct hipec_ahead *a, struct hipec_batch *b)
+void hipec_readahead_take(struct hipec_ahead *a, struct hipec_batch *b)
 {
-	look(a, b);
-	clear(a);
+	list_batch_pages(a, b);
+	clear_batch(a);
 }
 
 /**
- * hipec_ahead_is_left() - whether a fault reads a batch itself, and comes for it again
+ * hipec_readahead_is_left() - whether a fault reads a batch itself, and comes for it again
  * @a: batch, or a place for one
  *
  * Context: any.
  */
-bool hipec_ahead_is_left(const struct hipec_ahead *a)
+bool hipec_readahead_is_left(const struct hipec_ahead *a)
 {
 	return a >= a->r->ahead + HIPEC_NR_BEFORE;
 }
 
 /**
- * hipec_ahead_leave() - a place for a batch that a fault reads before it comes again
+ * hipec_readahead_leave() - a place for a batch that a fault reads before it comes again
  * @r: region
  * @b: bound batch that is about to be read
  *
- * Until hipec_ahead_left() nobody drops the batch, nor takes it. Then somebody may who wants
+ * Until hipec_readahead_left() nobody drops the batch, nor takes it. Then somebody may who wants
  * its frames, and that one's batch may go likewise: so who drops one, and those behind it,
  * keep their locks and come to an end. So does who comes again for what could not be read.
  *
  * Context: expects c->lock; the caller holds the region's file.
  * Return: the place; NULL if there is none, or the batch is not to be left.
  */
-struct hipec_ahead *hipec_ahead_leave(struct hipec_region *r, const struct hipec_batch *b)
+struct hipec_ahead *hipec_readahead_leave(struct hipec_region *r, const struct hipec_batch *b)
 {
 	struct hipec_ahead *a;
 
@@ -399,22 +402,22 @@ struct hipec_ahead *hipec_ahead_leave(struct hipec_region *r, const struct hipec
 	for (a = r->ahead + HIPEC_NR_BEFORE; a < r->ahead + HIPEC_NR_AHEAD; a++) {
 		if (a->nr)
 			continue;
-		occupy(a, NULL, b->idx, b->nr);
+		occupy_batch(a, NULL, b->idx, b->nr);
 		return a;
 	}
 	return NULL;
 }
 
 /**
- * hipec_ahead_left() - it was read
- * @a: place that hipec_ahead_leave() found
+ * hipec_readahead_left() - it was read
+ * @a: place that hipec_readahead_leave() found
  * @b: batch with the pages that were read; none, if they could not be
  *
- * The first fault that comes takes it (hipec_ahead_find()). A second later it may be dropped.
+ * The first fault that comes takes it (hipec_readahead_find()). A second later it may be dropped.
  *
  * Context: expects c->lock.
  */
-void hipec_ahead_left(struct hipec_ahead *a, const struct hipec_batch *b)
+void hipec_readahead_left(struct hipec_ahead *a, const struct hipec_batch *b)
 {
 	struct hipec_container *c = a->r->c;
 
@@ -430,21 +433,21 @@ static bool is_stale(const struct hipec_ahead *a)
 {
 	const struct hipec_container *c = a->r->c;
 
-	if (hipec_ahead_is_left(a))
+	if (hipec_readahead_is_left(a))
 		return time_after(jiffies, a->until);
 	return c->batches - a->since > min_t(u32, HIPEC_STALE,
 					     c->core.nr_frames / 2);
 }
 
 /* Free the frames of a batch that was read. */
-static void drop(struct hipec_ahead *a)
+static void drop_read_batch(struct hipec_ahead *a)
 {
 	struct hipec_container *c = a->r->c;
 	struct hipec_stream *s = a->s;
 	struct hipec_batch b;
 
-	hipec_ahead_take(a, &b);
-	if (hipec_ahead_is_left(a))
+	hipec_readahead_take(a, &b);
+	if (hipec_readahead_is_left(a))
 		c->leave_none = HIPEC_LEAVE_NONE;
 	else
 		c->core.counters.ahead_dropped += b.nr;
@@ -457,14 +460,14 @@ static void drop(struct hipec_ahead *a)
 }
 
 /**
- * hipec_ahead_drop() - free the frames of what was read ahead
+ * hipec_readahead_drop() - free the frames of what was read ahead
  * @r:     region
  * @stale: only of what nobody is expected for any more
  *
  * Context: expects c->lock.
  * Return: whether there was something to free.
  */
-bool hipec_ahead_drop(struct hipec_region *r, bool stale)
+bool hipec_readahead_drop(struct hipec_region *r, bool stale)
 {
 	struct hipec_ahead *a;
 	bool dropped = false;
@@ -472,21 +475,21 @@ bool hipec_ahead_drop(struct hipec_region *r, bool stale)
 	for (a = r->ahead; a < r->ahead + HIPEC_NR_AHEAD; a++) {
 		if (!a->nr || !a->read || (stale && !is_stale(a)))
 			continue;
-		drop(a);
+		drop_read_batch(a);
 		dropped = true;
 	}
 	return dropped;
 }
 
 /**
- * hipec_ahead_drop_all() - the engine's host: the same, in regions of a container
+ * hipec_readahead_drop_all() - the engine's host: the same, in regions of a container
  * @core:  container
  * @stale: in all regions, what is stale; else all of the first that has any
  *
  * Context: expects the container's lock.
  * Return: whether there was something to free.
  */
-bool hipec_ahead_drop_all(struct hipec_core *core, bool stale)
+bool hipec_readahead_drop_all(struct hipec_core *core, bool stale)
 {
 	struct hipec_container *c = hipec_of_core(core);
 	struct hipec_region *r;
@@ -495,14 +498,14 @@ bool hipec_ahead_drop_all(struct hipec_core *core, bool stale)
 	if (!c->nr_ahead)
 		return false;
 	list_for_each_entry(r, &c->regions, link) {
-		dropped |= hipec_ahead_drop(r, stale);
+		dropped |= hipec_readahead_drop(r, stale);
 		if (dropped && !stale)
 			break;
 	}
 	return dropped;
 }
 
-static struct hipec_region *region_at(struct hipec_container *c, u32 pgno)
+static struct hipec_region *open_region_at(struct hipec_container *c, u32 pgno)
 {
 	struct hipec_region *r;
 
@@ -513,13 +516,13 @@ static struct hipec_region *region_at(struct hipec_container *c, u32 pgno)
 }
 
 /* Begin to read up to @nr pages, as there are frames and entries. */
-static u32 fetch(struct hipec_ahead *a, u32 idx, u32 nr)
+static u32 fetch_batch(struct hipec_ahead *a, u32 idx, u32 nr)
 {
 	struct hipec_container *c = a->r->c;
 	u32 i;
 
 	while (c->core.nr_free < nr && c->core.pool &&
-	       hipec_pool_space(&c->core) &&
+	       hipec_member_space(&c->core) &&
 	       hipec_core_grow(&c->core, 1, HIPEC_EFFORT_SOME))
 		;
 	nr = min(nr, c->core.nr_free);
@@ -527,12 +530,12 @@ static u32 fetch(struct hipec_ahead *a, u32 idx, u32 nr)
 		if (!hipec_frame_bind_in_event(c, a->r, idx + i))
 			break;
 	if (i)
-		begin(a, NULL, idx, i);
+		begin_batch_read(a, NULL, idx, i);
 	return i;
 }
 
 /**
- * hipec_ahead_prefetch() - host operation: read pages that the policy names
+ * hipec_readahead_prefetch() - host operation: read pages that the policy names
  * @vm:   machine in an event
  * @pgno: first page
  * @nr:   pages, none of which holds a frame
@@ -540,11 +543,11 @@ static u32 fetch(struct hipec_ahead *a, u32 idx, u32 nr)
  * Context: expects the container's lock; may sleep.
  * Return: pages whose reading was begun.
  */
-u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+u32 hipec_readahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 {
 	struct hipec_container *c = hipec_of_vm(vm);
 	struct hipec_region *r = hipec_core_may_fetch(&c->core) ?
-		region_at(c, pgno) : NULL;
+		open_region_at(c, pgno) : NULL;
 	u32 idx, end, n, got = 0;
 	struct hipec_ahead *a;
 
@@ -554,7 +557,7 @@ u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 	end = hipec_io_pages(r);
 	nr = min(nr, idx < end ? end - idx : 0);
 	if (c->nr_fetched + nr > HIPEC_MAX_PREFETCH)
-		hipec_ahead_drop_all(&c->core, true);
+		hipec_readahead_drop_all(&c->core, true);
 	nr = min(nr, HIPEC_MAX_PREFETCH - c->nr_fetched);
 	for (a = r->ahead + HIPEC_NR_STREAM_AHEAD;
 	     got < nr && a < r->ahead + HIPEC_NR_BEFORE; a++) {
@@ -562,7 +565,7 @@ u32 hipec_ahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 			break;
 		if (a->nr)
 			continue;
-		n = fetch(a, idx + got, min(nr - got, c->cluster));
+		n = fetch_batch(a, idx + got, min(nr - got, c->cluster));
 		if (!n)
 			break;
 		got += n;

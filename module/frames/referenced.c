@@ -4,12 +4,12 @@
  * reset it. Page tables are base/young.c's.
  *
  * Interface: the engine's host.
- * hipec_young_seen(), _forget(), _look()
+ * hipec_referenced_seen(), _forget(), _look()
  */
 #include "frames.h"
 
 /* Whether a live page was referenced since its last reset, or a policy set its bit. */
-static bool is_referenced(struct hipec_container *c, struct folio *folio)
+static bool is_folio_referenced(struct hipec_container *c, struct folio *folio)
 {
 	if (folio_test_referenced(folio))
 		return true;
@@ -18,7 +18,7 @@ static bool is_referenced(struct hipec_container *c, struct folio *folio)
 }
 
 /* Reset that bit; hipec_core_settle() is owed. Return: whether it was set. */
-static bool reset(struct hipec_container *c, struct folio *folio)
+static bool reset_folio_referenced(struct hipec_container *c, struct folio *folio)
 {
 	bool young = folio_test_referenced(folio);
 
@@ -28,7 +28,7 @@ static bool reset(struct hipec_container *c, struct folio *folio)
 }
 
 /**
- * hipec_young_seen() - the engine's host: whether a page was referenced
+ * hipec_referenced_seen() - the engine's host: whether a page was referenced
  * @core: container
  * @h:    page that has a frame
  * @who:  one of HIPEC_REF_*: since they reset it
@@ -36,12 +36,12 @@ static bool reset(struct hipec_container *c, struct folio *folio)
  * Context: expects the container's lock; may sleep.
  * Return: true if it was.
  */
-bool hipec_young_seen(struct hipec_core *core, u32 h, u32 who)
+bool hipec_referenced_seen(struct hipec_core *core, u32 h, u32 who)
 {
 	struct hipec_container *c = hipec_of_core(core);
 
 	return core->vm.page[h].flags & who << HIPEC_PAGE_REF_SHIFT ||
-	       is_referenced(c, c->frame[h]);
+	       is_folio_referenced(c, c->frame[h]);
 }
 
 /* The league hears of a touch, but for the first: that was a fault's, which it knows. */
@@ -55,19 +55,19 @@ static void was_touched(struct hipec_container *c, u32 h)
 }
 
 /**
- * hipec_young_forget() - the engine's host: reset the referenced bit for a reader
+ * hipec_referenced_forget() - the engine's host: reset the referenced bit for a reader
  * @core: container; hipec_core_settle() is owed to it
  * @h:    page that has a frame
  * @who:  one of HIPEC_REF_*
  *
  * Context: expects the container's lock; may sleep.
  */
-void hipec_young_forget(struct hipec_core *core, u32 h, u32 who)
+void hipec_referenced_forget(struct hipec_core *core, u32 h, u32 who)
 {
 	struct hipec_container *c = hipec_of_core(core);
 	u16 *flags = &core->vm.page[h].flags;
 
-	if (reset(c, c->frame[h]))
+	if (reset_folio_referenced(c, c->frame[h]))
 		*flags |= HIPEC_REF_ALL << HIPEC_PAGE_REF_SHIFT;
 	if (*flags & who << HIPEC_PAGE_REF_SHIFT && who == HIPEC_REF_POLICY)
 		was_touched(c, h);
@@ -78,7 +78,7 @@ void hipec_young_forget(struct hipec_core *core, u32 h, u32 who)
  * Of live pages @h to @end whose region is that of the first: those that were referenced
  * are put into @pgno, their bits reset. Return: how many pages were of that region.
  */
-static u32 look_at(struct hipec_core *core, const u32 *h, u32 end, u32 *pgno, u32 *n)
+static u32 harvest_one_region(struct hipec_core *core, const u32 *h, u32 end, u32 *pgno, u32 *n)
 {
 	struct hipec_container *c = hipec_of_core(core);
 	struct address_space *mapping = c->frame[*h]->mapping;
@@ -111,7 +111,7 @@ static u32 look_at(struct hipec_core *core, const u32 *h, u32 end, u32 *pgno, u3
 }
 
 /**
- * hipec_young_look() - the engine's host: pages that were referenced, among the next few
+ * hipec_referenced_look() - the engine's host: pages that were referenced, among the next few
  * @core: container; hipec_core_settle() is owed to it
  * @pgno: gets them
  *
@@ -120,7 +120,7 @@ static u32 look_at(struct hipec_core *core, const u32 *h, u32 end, u32 *pgno, u3
  * Context: expects the container's lock; may sleep.
  * Return: how many there are.
  */
-u32 hipec_young_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
+u32 hipec_referenced_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 {
 	struct hipec_vm *vm = &core->vm;
 	u32 handle[HIPEC_HARVEST], live = 0, n = 0, i;
@@ -131,6 +131,6 @@ u32 hipec_young_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 			handle[live++] = core->harvested;
 	}
 	for (i = 0; i < live;)
-		i += look_at(core, handle + i, live - i, pgno, &n);
+		i += harvest_one_region(core, handle + i, live - i, pgno, &n);
 	return n;
 }

@@ -17,9 +17,10 @@
 #include <linux/pseudo_fs.h>
 #include <linux/slab.h>
 
+#include "../base/volume.h"
 #include "../compat.h"
 #include "frames.h"
-#include "volume.h"
+#include "writeback.h"
 
 #define HIPEC_FS_MAGIC 0x48495045
 
@@ -74,7 +75,7 @@ static struct file_system_type hipec_fs_type = {
  * One container may write a file, or any number read it; within one container,
  * what is written lies in one region only.
  */
-static bool conflict(const struct hipec_region *a, const struct hipec_region *b)
+static bool regions_conflict(const struct hipec_region *a, const struct hipec_region *b)
 {
 	loff_t a_end = a->offset + ((loff_t)a->nr << PAGE_SHIFT);
 	loff_t b_end = b->offset + ((loff_t)b->nr << PAGE_SHIFT);
@@ -92,7 +93,7 @@ static int claim_file(struct hipec_region *r)
 
 	mutex_lock(&hipec_claims_lock);
 	list_for_each_entry(other, &hipec_claims, claim)
-		if (conflict(r, other))
+		if (regions_conflict(r, other))
 			ret = -EBUSY;
 	if (!ret)
 		list_add(&r->claim, &hipec_claims);
@@ -157,8 +158,8 @@ static int set_range(struct hipec_region *r, u64 offset, u64 length)
 }
 
 /* A region of @c that has any of @nr pages from @start on; NULL: none. */
-static struct hipec_region *region_at(struct hipec_container *c, u64 start,
-				      u32 nr)
+static struct hipec_region *find_overlapping(struct hipec_container *c, u64 start,
+					     u32 nr)
 {
 	struct hipec_region *r;
 
@@ -183,7 +184,7 @@ static u64 find_room(struct hipec_container *c, u32 nr)
 	if (start + nr <= U32_MAX)
 		return start;
 	for (start = 0; start + nr <= U32_MAX; start = (u64)r->start + r->nr) {
-		r = region_at(c, start, nr);
+		r = find_overlapping(c, start, nr);
 		if (!r)
 			return start;
 	}
@@ -199,9 +200,7 @@ static int join_container(struct hipec_region *r)
 
 	mutex_lock(&c->lock);
 	start = find_room(c, r->nr);
-	if (!c->core.vm.policy)
-		ret = -ENODATA;
-	else if (c->cache)
+	if (c->cache)
 		ret = -EINVAL;
 	else if (start == U64_MAX)
 		ret = -ENOSPC;
@@ -223,7 +222,7 @@ static void leave_container(struct hipec_region *r)
 	u32 h, pgno, lost = 0;
 
 	mutex_lock(&c->lock);
-	hipec_ahead_drop(r, false);
+	hipec_readahead_drop(r, false);
 	for (h = 1; h <= c->core.vm.nr_pages; h++) {
 		while (c->frame[h] &&
 		       c->frame[h]->mapping == r->inode->i_mapping) {
@@ -237,7 +236,7 @@ static void leave_container(struct hipec_region *r)
 			hipec_frame_unbind(c, h);
 			hipec_core_remove(&c->core, pgno);
 		}
-		hipec_walk_pause(c, h);
+		hipec_dirty_walk_pause(c, h);
 	}
 	hipec_page_forget_range(&c->core.vm, r->start, r->nr);
 	list_del(&r->link);
@@ -312,7 +311,7 @@ static bool is_pinned(struct hipec_region *r)
 		pinned = c->frame[h] &&
 			 c->frame[h]->mapping == r->inode->i_mapping &&
 			 folio_maybe_dma_pinned(c->frame[h]);
-		hipec_walk_pause(c, h);
+		hipec_dirty_walk_pause(c, h);
 	}
 	mutex_unlock(&c->lock);
 	return pinned;
@@ -321,33 +320,56 @@ static bool is_pinned(struct hipec_region *r)
 /* How often a region that ends looks for pins, jiffies. */
 #define HIPEC_LOOK_FOR_PINS (HZ / 50 + 1)
 
-/* The region, which nobody can map any more, ends; when its last pin has gone. */
+/*
+ * Put a backing file, which its disk may be waited for. fput() of a thread of the kernel would leave
+ * it to a work that puts all others' as well.
+ */
+static void put_backing(struct file *file)
+{
+	if (current->flags & PF_KTHREAD)
+		__fput_sync(file);
+	else
+		fput(file);
+}
+
+/* The region ends later, by a worker of its volume, which may wait for its disk. */
+static void end_region_later(struct hipec_region *r, unsigned long ticks)
+{
+	queue_delayed_work(r->volume->end_wq, &r->end, ticks);
+}
+
+/*
+ * The region, which nobody can map any more, ends; when its last pin has gone. Its volume is put
+ * last, as that waits for this worker.
+ */
 static void end_region(struct work_struct *work)
 {
 	struct hipec_region *r = container_of(to_delayed_work(work),
 					      struct hipec_region, end);
+	struct hipec_volume *volume = r->volume;
 	struct hipec_container *c = r->c;
 	struct inode *inode = r->inode;
 	bool pinned;
 
-	hipec_ahead_close(r);
+	hipec_readahead_close(r);
 	/* Before: who unpins a page that was stored to has made it dirty. */
 	pinned = is_pinned(r);
 	hipec_io_sync(r, 0, r->nr - 1);
 	if (pinned) {
-		queue_delayed_work(hipec_end_wq, &r->end, HIPEC_LOOK_FOR_PINS);
+		end_region_later(r, HIPEC_LOOK_FOR_PINS);
 		return;
 	}
 	leave_container(r);
 	hipec_writeback_put(r);
 	unclaim_file(r);
 	inode->i_private = NULL;
-	fput(r->backing);
+	put_backing(r->backing);
 	hipec_hint_free(r);
 	kfree(r);
 	hipec_container_put(c);
 	iput(inode);
 	simple_release_fs(&fs_mount, &fs_users);
+	hipec_volume_put(volume);
 }
 
 /* A kernel thread has others' files to put as well: they do not wait for I/O. */
@@ -357,7 +379,7 @@ static int region_release(struct inode *inode, struct file *file)
 
 	ihold(inode);
 	if (current->flags & PF_KTHREAD)
-		queue_delayed_work(hipec_end_wq, &r->end, 0);
+		end_region_later(r, 0);
 	else
 		end_region(&r->end.work);
 	return 0;
@@ -374,7 +396,7 @@ static long region_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	    _IOC_DIR(cmd) != (_IOC_READ | _IOC_WRITE) ||
 	    _IOC_NR(cmd) != _IOC_NR(HIPEC_IOC_HINT))
 		return -ENOTTY;
-	ret = hipec_get_args(&a, sizeof(a), (void __user *)arg, &usize, 0);
+	ret = hipec_args_get(&a, sizeof(a), (void __user *)arg, &usize, 0);
 	return ret ?: hipec_hint_set(file->private_data, &a);
 }
 
@@ -486,7 +508,8 @@ out_free:
  *         past the end; -EFBIG for 2^32 pages or more; -EBUSY if another
  *         container, or an overlapping region, has the file and one of the two
  *         writes; -ENODATA before a policy is loaded;
- *         -ENOSPC if the container's addresses are used up; -ENOMEM; what
+ *         -ENOSPC if the container's addresses are used up; -EDQUOT if its user has files
+ *         on as many file systems as one may; -ENOMEM; what
  *         opening the file for direct I/O returned.
  */
 int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
@@ -498,9 +521,17 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 
 	if (IS_ERR(r))
 		return PTR_ERR(r);
-	ret = hipec_writeback_get(r);
+	ret = -ENODATA;
+	if (!smp_load_acquire(&c->loaded))
+		goto out_free;
+	r->volume = hipec_volume_get(hipec_backing(r), capable(CAP_SYS_ADMIN) ? INVALID_UID :
+				     hipec_user_charged());
+	ret = PTR_ERR_OR_ZERO(r->volume);
 	if (ret)
 		goto out_free;
+	ret = hipec_writeback_get(r);
+	if (ret)
+		goto out_volume;
 	ret = claim_file(r);
 	if (ret)
 		goto out_writeback;
@@ -512,7 +543,7 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 		ret = PTR_ERR(file);
 		goto out_leave;
 	}
-	hipec_ahead_open(r);
+	hipec_readahead_open(r);
 	kref_get(&c->ref);
 	args->address = (u64)r->start << PAGE_SHIFT;
 	*region_file = file;
@@ -527,6 +558,8 @@ out_unclaim:
 	unclaim_file(r);
 out_writeback:
 	hipec_writeback_put(r);
+out_volume:
+	hipec_volume_put(r->volume);
 out_free:
 	fput(r->backing);
 	kfree(r);

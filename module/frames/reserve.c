@@ -9,7 +9,7 @@
 
 #include "frames.h"
 
-static int reserve(struct hipec_container *c, u64 nr)
+static int grow_to_reserved(struct hipec_container *c, u64 nr)
 {
 	while (c->core.nr_frames < nr) {
 		if (fatal_signal_pending(current))
@@ -41,7 +41,7 @@ int hipec_frames_reserve(struct hipec_container *c, u32 nr, u64 beside)
 	if (nr + beside > si_mem_available())
 		return -ENOMEM;
 	mutex_lock(&c->lock);
-	ret = reserve(c, nr + beside);
+	ret = grow_to_reserved(c, nr + beside);
 	if (ret)
 		hipec_frames_free(c);
 	while (c->core.nr_frames > nr)

@@ -16,7 +16,7 @@
 
 static struct shrinker *shrinker;
 
-static unsigned long count(struct shrinker *s, struct shrink_control *sc)
+static unsigned long count_pool_frames(struct shrinker *s, struct shrink_control *sc)
 {
 	/* Not from within a file system: unmapping waits for its locks. */
 	if (!(sc->gfp_mask & __GFP_FS))
@@ -24,7 +24,7 @@ static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 	return hipec_pool_spare(&hipec_share_pool) ?: SHRINK_EMPTY;
 }
 
-static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
+static unsigned long scan_pool_frames(struct shrinker *s, struct shrink_control *sc)
 {
 	unsigned long before, after, nr = sc->nr_to_scan;
 
@@ -49,8 +49,8 @@ int hipec_shrink_init(void)
 	shrinker = shrinker_alloc(0, "hipec");
 	if (!shrinker)
 		return -ENOMEM;
-	shrinker->count_objects = count;
-	shrinker->scan_objects = scan;
+	shrinker->count_objects = count_pool_frames;
+	shrinker->scan_objects = scan_pool_frames;
 	shrinker->seeks = DEFAULT_SEEKS;
 	shrinker_register(shrinker);
 	return 0;

@@ -9,18 +9,20 @@
  * hold when they fault: whoever writes holds no lock of ours, nor a folio's.
  *
  * Interface:
- * hipec_writeback_page()       a page and its neighbours
- * hipec_writeback_work()  all that there is on a volume
+ * hipec_writeback_get(), _put()  a region has a work for its volume
+ * hipec_writeback_page()         a page and its neighbours
  * hipec_writeback_start(), _start_all()  have a worker do so
  */
 #include <linux/bvec.h>
 #include <linux/pagemap.h>
 #include <linux/rmap.h>
+#include <linux/slab.h>
 #include <linux/uio.h>
 
+#include "../base/volume.h"
 #include "../compat.h"
 #include "frames.h"
-#include "volume.h"
+#include "writeback.h"
 
 /* A page in writeback. */
 struct written {
@@ -144,7 +146,7 @@ static bool take_dirty(struct hipec_region *r, const struct written *w)
 }
 
 /* Write those pages back that are dirty. */
-static void clean(struct load *l)
+static void clean_cluster(struct load *l)
 {
 	u32 i, n;
 
@@ -158,7 +160,7 @@ static void clean(struct load *l)
 }
 
 /* Whether page @h is to be written, and is not being written. */
-static bool waits(const struct hipec_container *c, u32 h)
+static bool waits_for_write(const struct hipec_container *c, u32 h)
 {
 	u32 flags = c->core.vm.page[h].flags;
 
@@ -168,7 +170,7 @@ static bool waits(const struct hipec_container *c, u32 h)
 	       (flags & HIPEC_PAGE_FLUSH && hipec_core_resident(&c->core, h));
 }
 
-static void add(struct hipec_container *c, struct load *l, u32 h)
+static void add_to_cluster(struct hipec_container *c, struct load *l, u32 h)
 {
 	struct folio *folio = c->frame[h];
 
@@ -177,28 +179,28 @@ static void add(struct hipec_container *c, struct load *l, u32 h)
 		.unmap = c->core.vm.page[h].flags & HIPEC_PAGE_EVICT_PENDING,
 	};
 	c->core.vm.page[h].flags |= HIPEC_PAGE_WRITING;
-	hipec_flush_del(c, h);
+	hipec_dirty_del(c, h);
 	folio_get(folio);
 }
 
 /* Page @h, and those around it that wait. */
-static void gather(struct hipec_container *c, struct load *l, u32 h)
+static void gather_cluster(struct hipec_container *c, struct load *l, u32 h)
 {
 	u32 pgno = c->core.vm.page[h].pgno, first = pgno, end;
 
 	l->r = hipec_region_of(c->frame[h]);
 	l->nr = l->nr_ios = 0;
 	while (first > l->r->start && pgno - first < HIPEC_MAX_CLUSTER - 1 &&
-	       waits(c, hipec_page_find(&c->core.vm, first - 1)))
+	       waits_for_write(c, hipec_page_find(&c->core.vm, first - 1)))
 		first--;
 	end = first + min_t(u32, l->r->nr - (first - l->r->start),
 			    HIPEC_MAX_CLUSTER);
 	for (; first < end; first++) {
 		u32 next = first == pgno ? h : hipec_page_find(&c->core.vm, first);
 
-		if (first > pgno && !waits(c, next))
+		if (first > pgno && !waits_for_write(c, next))
 			break;
-		add(c, l, next);
+		add_to_cluster(c, l, next);
 	}
 }
 
@@ -226,7 +228,7 @@ static void finish_pending(struct hipec_container *c, u32 h)
 }
 
 /* A page comes out of writeback. */
-static void finish(struct hipec_container *c, const struct written *w)
+static void finish_written_page(struct hipec_container *c, const struct written *w)
 {
 	folio_put(w->folio);
 	c->core.vm.page[w->h].flags &= ~(HIPEC_PAGE_WRITING | HIPEC_PAGE_FAILED);
@@ -263,15 +265,15 @@ int hipec_writeback_page(struct hipec_container *c, u32 h)
 	int err = 0;
 	u32 i;
 
-	gather(c, &l, h);
+	gather_cluster(c, &l, h);
 	mutex_unlock(&c->lock);
-	clean(&l);
+	clean_cluster(&l);
 	mutex_lock(&c->lock);
 	c->core.counters.write_ios += l.nr_ios;
 	for (i = 0; i < l.nr; i++) {
 		if (l.page[i].ret < 0 && !err)
 			err = l.page[i].ret;
-		finish(c, &l.page[i]);
+		finish_written_page(c, &l.page[i]);
 	}
 	wake_up_all(&c->wait);
 	return err;
@@ -292,27 +294,22 @@ static u32 next_to_write(const struct hipec_writeback *w)
 
 	list_for_each_entry(folio, &c->evict_pending, lru) {
 		h = hipec_frame_page(c, folio);
-		if (waits(c, h) && is_mine(w, h))
+		if (waits_for_write(c, h) && is_mine(w, h))
 			return h;
 	}
 	list_for_each_entry_safe(folio, next, &c->flush, lru) {
 		h = hipec_frame_page(c, folio);
 		if (!is_mine(w, h))
 			continue;
-		if (waits(c, h))
+		if (waits_for_write(c, h))
 			return h;
-		hipec_flush_del(c, h);
+		hipec_dirty_del(c, h);
 	}
 	return 0;
 }
 
-/**
- * hipec_writeback_work() - clean what was given up or flushed
- * @work: of a writeback work
- *
- * Context: workqueue of its volume.
- */
-void hipec_writeback_work(struct work_struct *work)
+/* Work: clean what was given up or flushed, on one volume. */
+static void writeback_work(struct work_struct *work)
 {
 	struct hipec_writeback *w = container_of(work, struct hipec_writeback, work);
 	struct hipec_container *c = w->c;
@@ -320,12 +317,71 @@ void hipec_writeback_work(struct work_struct *work)
 
 	mutex_lock(&c->lock);
 	if (test_and_clear_bit(0, &c->flush_all)) {
-		hipec_flush_dirty(c);
+		hipec_dirty_flush(c);
 		hipec_writeback_start_all(c);
 	}
 	while ((h = next_to_write(w)))
 		hipec_writeback_page(c, h);
 	mutex_unlock(&c->lock);
+}
+
+/* The writeback of a container's regions on a volume. Context: expects c->lock. */
+static struct hipec_writeback *find_writeback(struct hipec_container *c,
+					      const struct hipec_volume *v)
+{
+	struct hipec_region *r;
+
+	lockdep_assert_held(&c->lock);
+	list_for_each_entry(r, &c->regions, link)
+		if (r->volume == v)
+			return r->writeback;
+	return NULL;
+}
+
+/**
+ * hipec_writeback_get() - have a writeback work for a region
+ * @r: region with its volume, in no list yet
+ *
+ * Context: process context, may sleep; takes c->lock.
+ * Return: 0; -ENOMEM.
+ */
+int hipec_writeback_get(struct hipec_region *r)
+{
+	struct hipec_writeback *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+	struct hipec_container *c = r->c;
+
+	if (!new)
+		return -ENOMEM;
+	new->c = c;
+	new->volume = r->volume;
+	INIT_WORK(&new->work, writeback_work);
+	mutex_lock(&c->lock);
+	r->writeback = find_writeback(c, r->volume) ?: new;
+	r->writeback->nr++;
+	mutex_unlock(&c->lock);
+	if (r->writeback != new)
+		kfree(new);
+	return 0;
+}
+
+/**
+ * hipec_writeback_put() - a region needs no writeback work any more
+ * @r: region without frames, in no list any more
+ *
+ * Context: process context, sleeps; takes c->lock. Not from writeback itself.
+ */
+void hipec_writeback_put(struct hipec_region *r)
+{
+	struct hipec_writeback *w = r->writeback;
+	bool last;
+
+	mutex_lock(&w->c->lock);
+	last = !--w->nr;
+	mutex_unlock(&w->c->lock);
+	if (!last)
+		return;
+	cancel_work_sync(&w->work);
+	kfree(w);
 }
 
 /**

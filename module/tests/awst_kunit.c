@@ -39,8 +39,8 @@ static void min_is_guaranteed(struct kunit *test)
 {
 	struct hipec_poolhost *h = host(test, "a0 a1 b0 b1 a2");
 
-	hipec_mr_set_limits(&h->mr, 0, 2, 9);
-	hipec_mr_set_limits(&h->mr, 1, 1, 9);
+	hipec_fifo2mr_set_limits(&h->mr, 0, 2, 9);
+	hipec_fifo2mr_set_limits(&h->mr, 1, 1, 9);
 	hipec_poolhost_expect(test, h, 2, true, "!a0 xa0", "a1 b0 b1 a2");
 	hipec_poolhost_expect(test, h, 2, true, "!b0 xb0", "a1 b1 a2");
 	hipec_poolhost_expect(test, h, 2, false, "", "a1 b1 a2");
@@ -53,20 +53,20 @@ static void max_is_replaced_from_its_own(struct kunit *test)
 {
 	struct hipec_poolhost *h = host(test, "a0 b0 b1 a1");
 
-	hipec_mr_set_limits(&h->mr, 1, 1, 2);
-	KUNIT_EXPECT_TRUE(test, hipec_mr_is_full(&h->mr, 1));
-	KUNIT_EXPECT_FALSE(test, hipec_mr_is_full(&h->mr, 0));
-	KUNIT_EXPECT_FALSE(test, hipec_mr_is_full(&h->mr, HIPEC_MR_NOBODY));
+	hipec_fifo2mr_set_limits(&h->mr, 1, 1, 2);
+	KUNIT_EXPECT_TRUE(test, hipec_fifo2mr_is_full(&h->mr, 1));
+	KUNIT_EXPECT_FALSE(test, hipec_fifo2mr_is_full(&h->mr, 0));
+	KUNIT_EXPECT_FALSE(test, hipec_fifo2mr_is_full(&h->mr, HIPEC_MR_NOBODY));
 	hipec_poolhost_expect(test, h, 1, true, "!b0 xb0", "a0 b1 a1");
-	KUNIT_EXPECT_FALSE(test, hipec_mr_is_full(&h->mr, 1));
+	KUNIT_EXPECT_FALSE(test, hipec_fifo2mr_is_full(&h->mr, 1));
 	hipec_poolhost_expect(test, h, 1, true, "!a0 xa0", "b1 a1");
 	/* A max that is the min: replaced all the same. */
-	hipec_mr_set_limits(&h->mr, 1, 1, 1);
+	hipec_fifo2mr_set_limits(&h->mr, 1, 1, 1);
 	hipec_poolhost_expect(test, h, 1, true, "!b1 xb1", "a1");
 	/* And nobody is full under FIFO2-MR. */
 	h = hipec_poolhost_new(test, NR, HIPEC_MR_FIFO2);
-	hipec_mr_set_limits(&h->mr, 1, 0, 0);
-	KUNIT_EXPECT_FALSE(test, hipec_mr_is_full(&h->mr, 1));
+	hipec_fifo2mr_set_limits(&h->mr, 1, 0, 0);
+	KUNIT_EXPECT_FALSE(test, hipec_fifo2mr_is_full(&h->mr, 1));
 }
 
 /* The victim is as old from then on as the page that went. */
@@ -92,7 +92,7 @@ static void a_pinned_page_is_passed_over(struct kunit *test)
 	h = host(test, "b0 a0 a1");
 	h->page[0][0].pinned = true;
 	h->page[0][1].pinned = true;
-	hipec_mr_set_limits(&h->mr, 0, 0, 2);
+	hipec_fifo2mr_set_limits(&h->mr, 0, 0, 2);
 	hipec_poolhost_expect(test, h, 0, false, "!a0 xa0 !a1 xa1", "b0 a0 a1");
 	h->busy[1] = true;
 	hipec_poolhost_expect(test, h, 2, false, "!b0 xb0 !a0 xa0 !a1 xa1",

@@ -49,10 +49,10 @@ static void build_ids_are_found(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, file);
 	put_elf(file);
-	KUNIT_EXPECT_EQ(test, hipec_elf_build_id(file, 256, id), 8);
+	KUNIT_EXPECT_EQ(test, hipec_buildid_find(file, 256, id), 8);
 	KUNIT_EXPECT_EQ(test, memcmp(id, "\1\2\3\4\5\6\7\10\0", 9), 0);
 	file[4] = 1;
-	KUNIT_EXPECT_EQ(test, hipec_elf_build_id(file, 256, id), 0);
+	KUNIT_EXPECT_EQ(test, hipec_buildid_find(file, 256, id), 0);
 }
 
 /* Of any length, with any bytes: KASAN and ASan see what is read beside it. */
@@ -71,7 +71,7 @@ static void torn_files_do_no_harm(struct kunit *test)
 			whole[32 + hipec_kit_random(&seed, 200)] =
 				hipec_kit_random(&seed, 256);
 		memcpy(file, whole, size);
-		j = hipec_elf_build_id(file, size, id);
+		j = hipec_buildid_find(file, size, id);
 		KUNIT_EXPECT_LE(test, j, HIPEC_BUILD_ID_MAX);
 		found += !!j;
 	}

@@ -296,9 +296,8 @@ static void a_window_may_end_the_policy(struct kunit *test)
 {
 	struct hipec_owner *o = hipec_owner_started(test, true);
 
-	o->core.directory = kunit_kzalloc(test, hipec_shadow_bytes(OWNER_FRAMES),
-					  GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, o->core.directory);
+	o->core.judge = kunit_kzalloc(test, hipec_judge_bytes(OWNER_FRAMES), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, o->core.judge);
 	hipec_core_watch(&o->core, 1);
 	hipec_owner_bring_all(test, o, 0, 600);
 	KUNIT_EXPECT_EQ(test, o->nr_windows, 1);
@@ -325,23 +324,23 @@ static void a_league_s_default_is_what_counts(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, l);
 	hipec_core_watch_league(&o->core, l);
 	for (i = 0; i < 5000; i++) {
-		k = i % HIPEC_LEAGUE_CLASSES;
+		k = i % HIPEC_CLASSES;
 		if (i == 2000) {
 			l->runs = 1;
 			hipec_core_watch_league(&o->core, l);
 		}
 		l->total[k]++;
-		l->team[0].total[k] += i / HIPEC_LEAGUE_CLASSES % 2 || i >= 2000 + 4 * 512;
+		l->team[0].total[k] += i / HIPEC_CLASSES % 2 || i >= 2000 + 4 * 512;
 		hipec_core_missed(&o->core, l);
 		if (i == 2000 + 4 * 512 - 1) {
-			KUNIT_EXPECT_EQ(test, o->verdict, HIPEC_SHADOW_REVOKE);
+			KUNIT_EXPECT_EQ(test, o->verdict, HIPEC_VERDICT_REVOKE);
 			KUNIT_EXPECT_EQ(test, n->bad_windows, 4);
 			KUNIT_EXPECT_EQ(test, n->judged_faults, 4 * 512);
 			KUNIT_EXPECT_EQ(test, n->default_faults, 4 * 256);
 		}
 	}
 	KUNIT_EXPECT_EQ(test, o->nr_windows, 5);
-	KUNIT_EXPECT_EQ(test, o->verdict, HIPEC_SHADOW_GOOD);
+	KUNIT_EXPECT_EQ(test, o->verdict, HIPEC_VERDICT_GOOD);
 	KUNIT_EXPECT_EQ(test, n->default_faults, 4 * 256 + 512);
 }
 

@@ -144,7 +144,7 @@ static void ended(struct hipec_core *core)
 	owner_of(core)->ended = core->vm.exit.kind;
 }
 
-static bool window(struct hipec_core *core, enum hipec_shadow_verdict verdict)
+static bool window(struct hipec_core *core, enum hipec_verdict verdict)
 {
 	owner_of(core)->verdict = verdict;
 	owner_of(core)->nr_windows++;
@@ -261,7 +261,7 @@ void hipec_owner_machine(struct kunit *test, struct hipec_owner *o,
 	hipec_kit_image(kit)->timer_ms = 10;
 	KUNIT_ASSERT_EQ_MSG(test, hipec_kit_check(kit), 0,
 			    "%s: event %u command %u operand %u got %u",
-			    hipec_verify_text(kit->error.kind),
+			    hipec_vm_verify_text(kit->error.kind),
 			    kit->error.event, kit->error.command,
 			    kit->error.operand, kit->error.got);
 	o->memory = kunit_kzalloc(test, hipec_vm_size(&kit->policy, frames),

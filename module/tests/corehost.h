@@ -36,7 +36,7 @@ struct hipec_owner {
 	u32 ahead;			/* pages read ahead for nothing, as handles */
 	u32 nr_refills;
 	u32 nr_settled, nr_touched, nr_windows, nr_pauses;
-	enum hipec_shadow_verdict verdict;	/* of the last window */
+	enum hipec_verdict verdict;	/* of the last window */
 	s64 allowance;
 	bool locked;			/* by somebody else */
 	bool dying;			/* its task */

@@ -5,18 +5,18 @@
  */
 #include "kunit_machine.h"
 
-#include "../core/estimate.h"
+#include "../core/contract.h"
 
-/* A window in which class @k has @sampled and @shadow, and others nothing. */
-static struct hipec_shadow_window one_class(u32 k, u32 sampled, u32 shadow, u32 shift)
+/* A window in which class @k has @sampled and @standard, and others nothing. */
+static struct hipec_window one_class(u32 k, u32 sampled, u32 standard, u32 shift)
 {
-	struct hipec_shadow_window w = {
-		.faults = sampled << shift, .sampled = sampled, .shadow = shadow,
+	struct hipec_window w = {
+		.faults = sampled << shift, .sampled = sampled, .standard = standard,
 		.shift = shift,
 	};
 
 	w.class_sampled[k] = sampled;
-	w.class_shadow[k] = shadow;
+	w.class_standard[k] = standard;
 	return w;
 }
 
@@ -32,7 +32,7 @@ static void expect_bounds(struct kunit *test, const struct hipec_estimate *e, u6
 static void of_nothing_nothing_is_known(struct kunit *test)
 {
 	struct hipec_estimate e = { 0 };
-	struct hipec_shadow_window w = { .faults = 512 };
+	struct hipec_window w = { .faults = 512 };
 
 	expect_bounds(test, &e, 0, 0);
 	hipec_estimate_add(&e, &w);
@@ -46,7 +46,7 @@ static void of_nothing_nothing_is_known(struct kunit *test)
 static void all_pages_are_no_sample(struct kunit *test)
 {
 	struct hipec_estimate e = { 0 };
-	struct hipec_shadow_window w = one_class(0, 100, 4000, 0);
+	struct hipec_window w = one_class(0, 100, 4000, 0);
 
 	hipec_estimate_add(&e, &w);
 	w = one_class(1, 900, 1000, 0);
@@ -58,7 +58,7 @@ static void all_pages_are_no_sample(struct kunit *test)
 static void what_was_seen_late_may_be_more(struct kunit *test)
 {
 	struct hipec_estimate e = { 0 };
-	struct hipec_shadow_window w = one_class(5, 1000, 2000, 0);
+	struct hipec_window w = one_class(5, 1000, 2000, 0);
 
 	w.late = 800;
 	w.unseen = 10;
@@ -68,27 +68,27 @@ static void what_was_seen_late_may_be_more(struct kunit *test)
 
 /*
  * All classes have as many of both but two, which have 16 more and less of the
- * shadow's: the squares of 16 x 2 twice, times 16 / 15, root 46.7 (46), by 2.13 is
+ * default's: the squares of 16 x 2 twice, times 16 / 15, root 46.7 (46), by 2.13 is
  * 97. Where in all classes both are alike in proportion, there is no chance.
  */
 static void classes_that_differ_are_chance(struct kunit *test)
 {
-	struct hipec_shadow_window w = { .faults = 3200, .sampled = 1600, .shadow = 3200,
+	struct hipec_window w = { .faults = 3200, .sampled = 1600, .standard = 3200,
 					 .shift = 1 };
 	struct hipec_estimate e = { 0 };
 	u32 k;
 
-	for (k = 0; k < HIPEC_SHADOW_CLASSES; k++) {
+	for (k = 0; k < HIPEC_CLASSES; k++) {
 		w.class_sampled[k] = 100;
-		w.class_shadow[k] = 200 + (k == 4 ? 16 : k == 9 ? -16 : 0);
+		w.class_standard[k] = 200 + (k == 4 ? 16 : k == 9 ? -16 : 0);
 	}
 	hipec_estimate_add(&e, &w);
 	expect_bounds(test, &e, 6400 - 33 - 97, 6400 + 33 + 97);
 
 	memset(&e, 0, sizeof(e));
-	for (k = 0; k < HIPEC_SHADOW_CLASSES; k++) {
+	for (k = 0; k < HIPEC_CLASSES; k++) {
 		w.class_sampled[k] = 25 + 10 * k;
-		w.class_shadow[k] = 2 * w.class_sampled[k];
+		w.class_standard[k] = 2 * w.class_sampled[k];
 	}
 	hipec_estimate_add(&e, &w);
 	expect_bounds(test, &e, 6400 - 33, 6400 + 33);
@@ -98,7 +98,7 @@ static void classes_that_differ_are_chance(struct kunit *test)
 static void the_sample_is_scaled_to_what_is_counted(struct kunit *test)
 {
 	struct hipec_estimate e = { 0 };
-	struct hipec_shadow_window w = one_class(5, 1000, 500, 0);
+	struct hipec_window w = one_class(5, 1000, 500, 0);
 
 	w.faults = 4000;
 	hipec_estimate_add(&e, &w);
@@ -112,9 +112,9 @@ static void large_sums_do_not_overflow(struct kunit *test)
 	struct hipec_bounds b;
 	u32 k;
 
-	for (k = 0; k < HIPEC_SHADOW_CLASSES; k++) {
+	for (k = 0; k < HIPEC_CLASSES; k++) {
 		e.sampled[k] = 1ull << 46;
-		e.shadow[k] = (1ull << 47) + ((u64)(k % 2) << 40) - (1ull << 39);
+		e.standard[k] = (1ull << 47) + ((u64)(k % 2) << 40) - (1ull << 39);
 	}
 	b = hipec_estimate_bounds(&e);
 	KUNIT_EXPECT_GT(test, b.least, (1ull << 51) / 100 * 99);

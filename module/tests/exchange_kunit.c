@@ -49,7 +49,7 @@ static void pages_that_came_are_told_together(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_vacant, TOGETHER);
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 7);
 	hipec_sharers_expect_entries(test, w);
-	hipec_pool_forget(&a->core);
+	hipec_exchange_forget(&a->core);
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 3);
 	hipec_sharers_expect_entries(test, w);
 }
@@ -133,7 +133,7 @@ static void end_member(struct hipec_owner *o)
 			hipec_core_unbind(&o->core, hipec_owner_find(o, pgno), false);
 	while (hipec_core_shrink(&o->core))
 		;
-	hipec_pool_leave(&o->core);
+	hipec_member_leave(&o->core);
 }
 
 /* A member that is busy at one miss has pages for the next; at two, they are passed over. */
@@ -201,7 +201,7 @@ static void what_was_isolated_may_have_left(struct kunit *test)
 	hipec_owner_bring_all(test, b, 9, 21);
 	hipec_owner_bring_all(test, b, 50, 5);
 	hipec_sharers_expect_entries(test, w);
-	hipec_pool_return(&b->core);
+	hipec_exchange_return(&b->core);
 	hipec_sharers_expect_entries(test, w);
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, b->core.vm.nr_live + b->core.nr_named);
 	hipec_owner_expect_whole(test, b);
@@ -249,7 +249,7 @@ static void a_page_takes_the_place_of_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->core.counters.moved, 1);
 	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_came, 1);
 	hipec_sharers_expect_entries(test, w);
-	hipec_pool_tell(&a->core);
+	hipec_exchange_tell(&a->core);
 	KUNIT_EXPECT_EQ(test, a->core.in_pool[kept], place);
 	KUNIT_EXPECT_EQ(test, w->frame[place].page, kept);
 	hipec_sharers_expect_entries(test, w);
@@ -347,10 +347,10 @@ static void together_is_a_part_of_the_pool(struct kunit *test)
 	hipec_sharer_new(test, w, 8, 2);
 	KUNIT_EXPECT_EQ(test, w->pool.together, 2);
 	w->pool.max *= 100;
-	hipec_pool_together(&w->pool);
+	hipec_exchange_together(&w->pool);
 	KUNIT_EXPECT_EQ(test, w->pool.together, HIPEC_TOGETHER);
 	w->pool.mr.policy = HIPEC_MR_AWST;
-	hipec_pool_together(&w->pool);
+	hipec_exchange_together(&w->pool);
 	KUNIT_EXPECT_EQ(test, w->pool.together, 1);
 }
 

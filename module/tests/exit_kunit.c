@@ -47,12 +47,12 @@ static void the_first_reason_stands(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, e->kind, HIPEC_EXIT_NO_VICTIM);
 	KUNIT_EXPECT_EQ(test, e->command, 0);
 	KUNIT_EXPECT_STREQ(test, e->message,
-			   hipec_exit_text(HIPEC_EXIT_NO_VICTIM));
+			   hipec_vm_exit_text(HIPEC_EXIT_NO_VICTIM));
 	KUNIT_EXPECT_FALSE(test, hipec_core_end(&w->c->core, HIPEC_EXIT_BROKEN));
 	KUNIT_EXPECT_FALSE(test, hipec_core_end(&w->c->core, HIPEC_EXIT_NO_VICTIM));
 	KUNIT_EXPECT_EQ(test, e->kind, HIPEC_EXIT_NO_VICTIM);
 	KUNIT_EXPECT_STREQ(test, e->message,
-			   hipec_exit_text(HIPEC_EXIT_NO_VICTIM));
+			   hipec_vm_exit_text(HIPEC_EXIT_NO_VICTIM));
 	hipec_world_unlock(w);
 }
 

@@ -185,8 +185,8 @@ static void no_policy_has_events(struct kunit *test)
 	for (event = 0; event < HIPEC_NR_EVENTS; event++)
 		KUNIT_EXPECT_FALSE(test, hipec_vm_has_event(vm, event));
 	KUNIT_EXPECT_TRUE(test, hipec_fifo2_rules(vm));
-	KUNIT_EXPECT_STREQ(test, hipec_policy_name(vm->policy,
-						   vm->policy->operand[2].name),
+	KUNIT_EXPECT_STREQ(test, hipec_image_policy_name(vm->policy,
+							 vm->policy->operand[2].name),
 			   "inactive_queue");
 	KUNIT_EXPECT_EQ(test, vm->slot[2], vm->nr_queues - 1);
 }

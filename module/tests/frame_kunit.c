@@ -7,7 +7,7 @@
 
 #include <linux/pagemap.h>
 
-#include "../frames/volume.h"
+#include "../frames/writeback.h"
 #include "kunit_world.h"
 
 #define FRAMES 4

@@ -27,7 +27,7 @@ static void expect_refused(struct hipec_kit *kit, u32 kind, const char *what)
 	KUNIT_EXPECT_EQ_MSG(kit->test, hipec_kit_check(kit), -EINVAL,
 			    "%s", what);
 	KUNIT_EXPECT_EQ_MSG(kit->test, kit->error.kind, kind, "%s: %s", what,
-			    hipec_verify_text(kit->error.kind));
+			    hipec_vm_verify_text(kit->error.kind));
 }
 
 /* Whatever is missing, it is missed before it is read. */
@@ -169,7 +169,7 @@ static void names_begin_inside_the_strings(struct kunit *test)
 	operand[3].name = size - 1;
 	event[1].name = size - 1;
 	KUNIT_EXPECT_EQ(test, hipec_kit_check(kit), 0);
-	KUNIT_EXPECT_STREQ(test, hipec_policy_name(&kit->policy, size - 1), "");
+	KUNIT_EXPECT_STREQ(test, hipec_image_policy_name(&kit->policy, size - 1), "");
 
 	operand[3].name = size;
 	expect_refused(kit, HIPEC_VERIFY_STRING, "operand's");
@@ -301,10 +301,10 @@ static void declarations_say_what_their_type_allows(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, !hipec_kit_check(kit),
 				    declaration[i].kind == HIPEC_VERIFY_OK,
 				    "row %u: %s", i,
-				    hipec_verify_text(kit->error.kind));
+				    hipec_vm_verify_text(kit->error.kind));
 		KUNIT_EXPECT_EQ_MSG(test, kit->error.kind, declaration[i].kind,
 				    "row %u: %s", i,
-				    hipec_verify_text(kit->error.kind));
+				    hipec_vm_verify_text(kit->error.kind));
 	}
 }
 

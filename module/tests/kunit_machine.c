@@ -135,7 +135,7 @@ struct hipec_image *hipec_kit_image(struct hipec_kit *kit)
 			  head.nr_events * sizeof(kit->event[0]) +
 			  (head.nr_words + head.nr_lines) * sizeof(u32) +
 			  sizeof(kit_strings);
-	head.needs = hipec_policy_needs(&policy);
+	head.needs = hipec_needs_of(&policy);
 	kit->image = kunit_kmalloc(kit->test, head.image_size, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(kit->test, kit->image);
 	p = put(kit->image, &head, sizeof(head));
@@ -200,7 +200,7 @@ struct hipec_fakehost *hipec_kit_machine(struct hipec_kit *kit, u32 nr_frames)
 
 	KUNIT_ASSERT_EQ_MSG(test, ret, 0,
 			    "%s: event %u command %u operand %u got %u",
-			    hipec_verify_text(kit->error.kind),
+			    hipec_vm_verify_text(kit->error.kind),
 			    kit->error.event, kit->error.command,
 			    kit->error.operand, kit->error.got);
 	fake = kunit_kmalloc(test, sizeof(*fake), GFP_KERNEL);

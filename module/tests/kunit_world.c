@@ -12,6 +12,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "../base/volume.h"
 #include "kunit_world.h"
 
 /*
@@ -49,7 +50,7 @@ void hipec_world_exit(struct kunit *test)
 	/* At once: a thread of the kernel puts files later, from a work. */
 	if (w->region) {
 		__fput_sync(w->region);
-		flush_workqueue(hipec_end_wq);
+		hipec_volume_drain();
 	}
 	if (w->backing)
 		__fput_sync(w->backing);
@@ -220,17 +221,23 @@ u64 hipec_world_word(struct hipec_world *w, u32 idx)
 	return word;
 }
 
+static void end_queues(void)
+{
+	if (hipec_league_wq)
+		destroy_workqueue(hipec_league_wq);
+	if (hipec_end_wq)
+		destroy_workqueue(hipec_end_wq);
+	if (hipec_wq)
+		destroy_workqueue(hipec_wq);
+}
+
 static int __init world_module_init(void)
 {
-	hipec_wq = alloc_workqueue("hipec_kunit", WQ_UNBOUND | WQ_MEM_RECLAIM,
-				   0);
-	if (!hipec_wq)
-		return -ENOMEM;
+	hipec_wq = alloc_workqueue("hipec_kunit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	hipec_end_wq = alloc_workqueue("hipec_kunit_end", WQ_UNBOUND, 0);
-	if (!hipec_end_wq || hipec_log_init()) {
-		if (hipec_end_wq)
-			destroy_workqueue(hipec_end_wq);
-		destroy_workqueue(hipec_wq);
+	hipec_league_wq = alloc_workqueue("hipec_kunit_league", WQ_UNBOUND, 0);
+	if (!hipec_wq || !hipec_end_wq || !hipec_league_wq || hipec_log_init()) {
+		end_queues();
 		return -ENOMEM;
 	}
 	hipec_debugfs_init();
@@ -242,8 +249,7 @@ static void __exit world_module_exit(void)
 {
 	hipec_share_exit();
 	hipec_debugfs_exit();
-	destroy_workqueue(hipec_end_wq);
-	destroy_workqueue(hipec_wq);
+	end_queues();
 	hipec_log_exit();
 }
 

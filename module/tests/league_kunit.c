@@ -4,6 +4,7 @@
  * container is a team itself, of the built-in replacement.
  */
 #include "../core/league.h"
+#include "../vm/bucket.h"
 #include "kunit_machine.h"
 
 struct world {
@@ -65,10 +66,10 @@ static bool touch(struct world *w, u32 pgno)
 	bool missed = hipec_team_play(&w->container, pgno, false);
 
 	if (missed) {
-		hipec_league_came_in(&w->league, pgno);
+		hipec_sampling_came_in(&w->league.sample, pgno);
 		/* Which page left does not matter to the count. */
 		if (w->container.core.vm.nr_live == live)
-			hipec_league_left(&w->league, pgno);
+			hipec_sampling_left(&w->league.sample, pgno);
 	}
 	hipec_league_access(&w->league, pgno, false, missed);
 	return missed;
@@ -94,7 +95,7 @@ static void a_loop_is_newest_first_s_in_its_second_sweep(struct kunit *test)
 	KUNIT_EXPECT_LE(test, n, 800);
 	KUNIT_EXPECT_EQ(test, w->league.next, 1);
 	KUNIT_EXPECT_FALSE(test, w->league.adopt);
-	KUNIT_EXPECT_EQ(test, w->league.shift, 0);
+	KUNIT_EXPECT_EQ(test, w->league.sample.shift, 0);
 	KUNIT_EXPECT_EQ(test, w->league.team[0].misses, n);
 	hipec_league_switched(&w->league);
 	KUNIT_EXPECT_EQ(test, w->league.runs, 1);
@@ -112,7 +113,7 @@ static void a_team_takes_over_the_pages_that_are_there(struct kunit *test)
 	t = hipec_league_source(&w->league);
 	KUNIT_ASSERT_TRUE(test, t == &w->league.team[1]);
 	KUNIT_EXPECT_GT(test, hipec_team_lacks(t, &w->container.core.vm), 0);
-	KUNIT_EXPECT_EQ(test, hipec_league_take_over(t, &w->container.core), 0);
+	KUNIT_EXPECT_EQ(test, hipec_team_take_over(t, &w->container.core), 0);
 	KUNIT_EXPECT_EQ(test, hipec_team_lacks(t, &w->container.core.vm), 0);
 	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, w->container.core.vm.nr_live);
 	KUNIT_EXPECT_LE(test, t->core.vm.nr_live, t->core.nr_frames);
@@ -147,7 +148,7 @@ static void a_team_without_entries_does_not_take_over(struct kunit *test)
 	for (pgno = 100; pgno < 401; pgno++)
 		hipec_team_play(held, pgno, false);
 	lacks = hipec_team_lacks(held, &t->core.vm);
-	KUNIT_EXPECT_EQ(test, hipec_league_take_over(t, &held->core), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, hipec_team_take_over(t, &held->core), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, hipec_team_lacks(held, &t->core.vm), lacks);
 	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, 200);
 	KUNIT_EXPECT_EQ(test, t->core.vm.page[0].flags, 0);
@@ -193,6 +194,92 @@ static void others_look_at_a_few_pages(struct kunit *test)
 		reset += hipec_page_live(&t->core.vm, h) && !(t->bits[h] & HIPEC_REF_POLICY);
 	KUNIT_EXPECT_EQ(test, reset, HIPEC_MAX_LOOKS);
 	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, FRAMES - 1);
+}
+
+/* Pages that share a bucket in one team need not in another: both keys come of a salt. */
+static void a_salt_makes_a_team_s_key(struct kunit *test)
+{
+	enum { FRAMES = 16 };
+	const struct hipec_policy *p = newest_first(test);
+	struct hipec_team *t = zeros(test, sizeof(*t));
+	u64 key[2];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(key); i++) {
+		hipec_team_start(t, NULL, p, zeros(test, hipec_team_bytes(p, FRAMES)), NULL,
+				 FRAMES, FRAMES, 1 + i);
+		key[i] = t->core.vm.key;
+		KUNIT_EXPECT_EQ(test, key[i] & 1, 1);
+		KUNIT_EXPECT_NE(test, key[i], HIPEC_BUCKET_KEY);
+	}
+	KUNIT_EXPECT_NE(test, key[0], key[1]);
+}
+
+/* First in, first out, and what has gone is remembered; beside @nr queues that it does not use. */
+static const struct hipec_policy *remembers_all(struct kunit *test, u32 nr)
+{
+	struct hipec_kit *kit = hipec_kit_new(test);
+	u8 page = hipec_kit_page(kit), all, gone;
+
+	kit->ghosts = HIPEC_MAX_GHOSTS;
+	hipec_kit_array(kit, HIPEC_TYPE_QUEUES, nr);
+	all = hipec_kit_queue(kit);
+	gone = hipec_kit_queue(kit);
+	hipec_kit_event(kit, HIPEC_EVENT_PAGEFAULT);
+	hipec_kit_op(kit, HIPEC_OP_FINDPA, page, HIPEC_SLOT_FAULTED_ADDRESS, 0);
+	hipec_kit_op(kit, HIPEC_OP_ENQUEUE, page, all, HIPEC_END_TAIL);
+	hipec_kit_op(kit, HIPEC_OP_RETURN, 0, 0, 0);
+	hipec_kit_event(kit, HIPEC_EVENT_REPLACE);
+	hipec_kit_op(kit, HIPEC_OP_DEQUEUE, page, all, HIPEC_END_HEAD);
+	hipec_kit_op(kit, HIPEC_OP_ENQUEUE, page, HIPEC_SLOT_FREE_QUEUE, HIPEC_END_TAIL);
+	hipec_kit_op(kit, HIPEC_OP_ENQUEUE, page, gone, HIPEC_END_TAIL);
+	hipec_kit_op(kit, HIPEC_OP_RETURN, 0, 0, 0);
+	hipec_kit_image(kit);
+	KUNIT_ASSERT_EQ(test, hipec_kit_check(kit), 0);
+	return &kit->policy;
+}
+
+/* @ghosts, and pages behind them, on @queues queues of @each; no page was referenced. */
+static struct hipec_team *remembering(struct kunit *test, u32 queues, u32 each, u32 ghosts)
+{
+	const struct hipec_policy *p = remembers_all(test, queues);
+	struct hipec_team *t = zeros(test, sizeof(*t));
+	u32 frames = queues * each - ghosts, pgno, h;
+
+	hipec_team_start(t, NULL, p, zeros(test, hipec_team_bytes(p, frames)), NULL, frames,
+			 frames, 0);
+	for (pgno = 0; pgno < queues * each; pgno++)
+		hipec_team_play(t, pgno, false);
+	KUNIT_ASSERT_EQ(test, t->core.vm.nr_ghosts, ghosts);
+	for (pgno = 0; pgno < queues * each; pgno++) {
+		h = hipec_page_find_named(&t->core.vm, pgno);
+		KUNIT_ASSERT_TRUE(test, h);
+		t->bits[h] = 0;
+		hipec_queue_move(&t->core.vm, HIPEC_QUEUE_POLICY + pgno / each, h, HIPEC_END_TAIL);
+	}
+	return t;
+}
+
+/* Whether a task that is not the owner's finds the page behind ghosts, as the owner's does. */
+static bool finds_behind(struct kunit *test, u32 queues, u32 each, u32 ghosts)
+{
+	struct hipec_team *t = remembering(test, queues, each, ghosts);
+	u32 gone = 0;
+	bool found = hipec_core_evict_soon(&t->core, true, &gone);
+
+	if (!found)
+		KUNIT_EXPECT_TRUE(test, hipec_core_evict_any(&t->core, true, &gone));
+	KUNIT_EXPECT_EQ(test, gone, ghosts);
+	return found;
+}
+
+/* 512 entries of a queue, and 16,384 of all. */
+static void others_pass_over_a_few_ghosts(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, finds_behind(test, 1, 600, 511));
+	KUNIT_EXPECT_FALSE(test, finds_behind(test, 1, 600, 512));
+	KUNIT_EXPECT_TRUE(test, finds_behind(test, 36, 512, 31 * 512));
+	KUNIT_EXPECT_FALSE(test, finds_behind(test, 36, 512, 32 * 512));
 }
 
 /* Whoever has all hits stays; who cannot take over plays no more. */
@@ -302,7 +389,7 @@ static void a_sample_finds_a_loop(struct kunit *test)
 	struct world *w = world(test, newest_first(test), 4096);
 	u32 n;
 
-	KUNIT_EXPECT_EQ(test, w->league.shift, 2);
+	KUNIT_EXPECT_EQ(test, w->league.sample.shift, 2);
 	n = until_next(w, 6000, 18000);
 	KUNIT_EXPECT_GT(test, n, 6000);
 	KUNIT_EXPECT_LE(test, n, 12000);
@@ -345,7 +432,7 @@ static u32 scale(struct kunit *test, struct world *w, u32 quarters)
 	u32 i = l->nr;
 
 	hipec_league_rescale(l, i, quarters, p,
-			     zeros(test, hipec_league_bytes(p, l->frames, quarters)), NULL,
+			     zeros(test, hipec_league_bytes(p, l->sample.frames, quarters)), NULL,
 			     &w->container.core);
 	return i;
 }
@@ -420,7 +507,7 @@ static void another_budget_follows_what_runs(struct kunit *test)
 		const struct hipec_policy *p = l->team[l->runs].core.vm.policy;
 
 		hipec_league_rescale(l, n, of, p,
-				     zeros(test, hipec_league_bytes(p, l->frames, of)), NULL,
+				     zeros(test, hipec_league_bytes(p, l->sample.frames, of)), NULL,
 				     &w->container.core);
 	}
 	KUNIT_EXPECT_EQ(test, l->nr, 4);
@@ -441,6 +528,8 @@ static struct kunit_case league_cases[] = {
 	KUNIT_CASE(a_team_without_entries_does_not_take_over),
 	KUNIT_CASE(the_built_in_choice_ends_with_its_queue),
 	KUNIT_CASE(others_look_at_a_few_pages),
+	KUNIT_CASE(a_salt_makes_a_team_s_key),
+	KUNIT_CASE(others_pass_over_a_few_ghosts),
 	KUNIT_CASE(who_has_nothing_to_gain_stays),
 	KUNIT_CASE(an_endless_rival_runs_once),
 	KUNIT_CASE(a_task_that_has_to_end_plays_no_more),

@@ -10,6 +10,7 @@
 
 #include "../internal.h"
 
+#include "../base/volume.h"
 #include "kunit_world.h"
 
 #define FRAMES 4
@@ -49,7 +50,7 @@ static void close_world(struct hipec_world *w)
 {
 	hipec_world_unlock(w);
 	__fput_sync(w->region);
-	flush_workqueue(hipec_end_wq);
+	hipec_volume_drain();
 	w->region = NULL;
 	hipec_container_put(w->c);
 	w->c = NULL;
@@ -74,7 +75,7 @@ static void both_ends_are_on_record(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, l->status.id, id);
 	KUNIT_EXPECT_EQ(test, l->status.exit.kind, HIPEC_EXIT_NO_VICTIM);
 	KUNIT_EXPECT_STREQ(test, l->status.exit.message,
-			   hipec_exit_text(HIPEC_EXIT_NO_VICTIM));
+			   hipec_vm_exit_text(HIPEC_EXIT_NO_VICTIM));
 	KUNIT_EXPECT_EQ(test, l->status.counters.pages_in, FRAMES);
 	KUNIT_EXPECT_EQ(test, l->status.resident, FRAMES);
 	KUNIT_EXPECT_GT(test, l->lived, 0);

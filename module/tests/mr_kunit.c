@@ -28,7 +28,7 @@ static struct hipec_poolhost *running(struct kunit *test)
 	struct hipec_poolhost *h = host(test);
 
 	bring_in(test, h, "a0 a1 a2 a3 a4 a5");
-	KUNIT_EXPECT_TRUE(test, hipec_mr_reclaim(&h->mr, HIPEC_MR_NOBODY));
+	KUNIT_EXPECT_TRUE(test, hipec_fifo2mr_reclaim(&h->mr, HIPEC_MR_NOBODY));
 	hipec_poolhost_log(h);
 	return h;
 }
@@ -99,10 +99,10 @@ static void pages_age_before_there_is_need(struct kunit *test)
 	struct hipec_mr_page pages[NR];
 
 	bring_in(test, h, "a0 a1 b0 a2 a3 b1");
-	KUNIT_EXPECT_EQ(test, hipec_mr_age(&h->mr, pages, NR), 4);
+	KUNIT_EXPECT_EQ(test, hipec_fifo2mr_age(&h->mr, pages, NR), 4);
 	expect_pages(test, pages, 4, "a0 a1 b0 a2");
 	KUNIT_EXPECT_STREQ(test, hipec_poolhost_order(h), "a3 b1 | a0 a1 b0 a2");
-	KUNIT_EXPECT_EQ(test, hipec_mr_age(&h->mr, pages, NR), 0);
+	KUNIT_EXPECT_EQ(test, hipec_fifo2mr_age(&h->mr, pages, NR), 0);
 	h->page[0][0].referenced = true;
 	expect(test, h, true, "?a0 ?a1 !a1 xa1 -a3", "b1 a0 | b0 a2 a3");
 }

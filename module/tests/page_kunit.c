@@ -105,8 +105,8 @@ static void a_table_may_use_fewer_entries(struct kunit *test)
 	while (vm->nr_unused) {
 		last = vm->reached;
 		if (hipec_page_live(vm, last))
-			hipec_page_move(vm, last, vm->unused);
-		hipec_page_drop_last(vm);
+			hipec_compact_move(vm, last, vm->unused);
+		hipec_compact_drop_last(vm);
 		KUNIT_ASSERT_EQ(test, vm->reached, last - 1);
 	}
 	HIPEC_KIT_EXPECT_WHOLE(test, vm);

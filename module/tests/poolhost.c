@@ -239,7 +239,7 @@ static const struct hipec_mr_ops mr_ops = {
 
 static bool mr_add(struct hipec_poolhost *h, u32 owner, u32 page)
 {
-	u32 f = hipec_mr_add(&h->mr, owner, page);
+	u32 f = hipec_fifo2mr_add(&h->mr, owner, page);
 
 	h->page[owner][page].f = f;
 	return f != HIPEC_MR_NONE;
@@ -247,12 +247,12 @@ static bool mr_add(struct hipec_poolhost *h, u32 owner, u32 page)
 
 static void mr_del(struct hipec_poolhost *h, u32 owner, u32 page)
 {
-	hipec_mr_del(&h->mr, h->page[owner][page].f);
+	hipec_fifo2mr_del(&h->mr, h->page[owner][page].f);
 }
 
 static bool mr_reclaim(struct hipec_poolhost *h, u32 requester)
 {
-	bool gone = hipec_mr_reclaim(&h->mr, requester);
+	bool gone = hipec_fifo2mr_reclaim(&h->mr, requester);
 
 	h->moved = h->mr.moved;
 	h->passed = h->mr.passed;
@@ -261,12 +261,12 @@ static bool mr_reclaim(struct hipec_poolhost *h, u32 requester)
 
 static bool mr_is_full(struct hipec_poolhost *h, u32 owner)
 {
-	return hipec_mr_is_full(&h->mr, owner);
+	return hipec_fifo2mr_is_full(&h->mr, owner);
 }
 
 static void mr_set_limits(struct hipec_poolhost *h, u32 owner, u32 min, u32 max)
 {
-	hipec_mr_set_limits(&h->mr, owner, min, max);
+	hipec_fifo2mr_set_limits(&h->mr, owner, min, max);
 }
 
 static void names(struct hipec_mr *mr, struct hipec_text *out, u32 f)
@@ -327,10 +327,10 @@ struct hipec_poolhost *hipec_poolhost_new(struct kunit *test, u32 nr,
 	KUNIT_ASSERT_NOT_NULL(test, stamp);
 	hipec_poolhost_init(h, &mr_manager);
 	if (policy == HIPEC_MR_AWST)
-		hipec_mr_init_awst(&h->mr, &mr_ops, frame, nr, stamp, owner,
-				   HIPEC_POOL_OWNERS);
+		hipec_awst_init(&h->mr, &mr_ops, frame, nr, stamp, owner,
+				HIPEC_POOL_OWNERS);
 	else
-		hipec_mr_init(&h->mr, &mr_ops, frame, nr);
+		hipec_fifo2mr_init(&h->mr, &mr_ops, frame, nr);
 	return h;
 }
 
@@ -401,7 +401,7 @@ void hipec_poolhost_expect(struct kunit *test, struct hipec_poolhost *h,
 {
 	const char *broken;
 
-	KUNIT_EXPECT_EQ(test, hipec_mr_reclaim(&h->mr, requester), gone);
+	KUNIT_EXPECT_EQ(test, hipec_fifo2mr_reclaim(&h->mr, requester), gone);
 	KUNIT_EXPECT_STREQ(test, hipec_poolhost_log(h), log);
 	KUNIT_EXPECT_STREQ(test, hipec_poolhost_order(h), order);
 	broken = hipec_poolhost_broken(h);

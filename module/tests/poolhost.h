@@ -13,11 +13,11 @@
  *   !a0       its container is asked
  *   xa0       it is to be taken
  *   a0<a3     a0 was kept, a3 goes
- *   *0        hipec_mr_reclaim() was called in between, and said no
+ *   *0        hipec_fifo2mr_reclaim() was called in between, and said no
  *
  * A script says what happens in each call of ask(), one answer up to each ';':
  *   "a3 a1;;+b2 a0"   a3 and a1 go; nothing; b2 comes in and a0 goes
- * where * calls hipec_mr_reclaim(). Without a script nothing is given up.
+ * where * calls hipec_fifo2mr_reclaim(). Without a script nothing is given up.
  *
  * Interface:
  * hipec_poolhost_new()       a host on a manager, FIFO2-MR or AWST

@@ -154,7 +154,7 @@ static void an_end_before_a_return_has_a_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->vm.exit.event, 40);
 	KUNIT_EXPECT_EQ(test, fake->vm.exit.word, 0);
 	hipec_text_init(&out, text, sizeof(text));
-	hipec_exit_explain(&kit->policy, &fake->vm.exit, &out);
+	hipec_vm_explain_exit(&kit->policy, &fake->vm.exit, &out);
 	KUNIT_EXPECT_STREQ(test, text, "an event ran more commands than it may "
 				       "in event+1: return");
 }

@@ -103,9 +103,9 @@ static void a_member_gets_no_frame_beyond_what_it_may_have(struct kunit *test)
 	struct hipec_owner *a = hipec_sharer_new(test, w, 8, 2);
 	struct hipec_demand d = hipec_owner_demand(a, 0);
 
-	KUNIT_EXPECT_EQ(test, hipec_pool_space(&a->core), 6);
+	KUNIT_EXPECT_EQ(test, hipec_member_space(&a->core), 6);
 	a->allowance = 3;
-	KUNIT_EXPECT_EQ(test, hipec_pool_space(&a->core), 3);
+	KUNIT_EXPECT_EQ(test, hipec_member_space(&a->core), 3);
 	a->allowance = 0;
 	KUNIT_EXPECT_EQ(test, hipec_pool_grow(&a->core, &d, HIPEC_EFFORT_SOME), 0);
 	a->allowance = 100;
@@ -307,7 +307,7 @@ static void more_entries_are_those_before_and_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 4);
 	memcpy(more, w->frame, 5 * sizeof(*more));
 	memset(w->frame, 0xff, sizeof(w->frame));
-	hipec_mr_more(&w->pool.mr, more, OWNER_PAGES - 1);
+	hipec_fifo2mr_more(&w->pool.mr, more, OWNER_PAGES - 1);
 	hipec_owner_bring_all(test, a, 6, 4);
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 8);
 	w->pool.requester = NULL;
@@ -328,17 +328,17 @@ static void members_join_and_leave(struct kunit *test)
 	hipec_owner_bring_all(test, o[0], 0, 2);
 	while (hipec_pool_give(&o[0]->core, false))
 		;
-	KUNIT_EXPECT_EQ(test, hipec_pool_join(&w->pool, &one_more->core, 1),
+	KUNIT_EXPECT_EQ(test, hipec_member_join(&w->pool, &one_more->core, 1),
 			-ENOSPC);
 	while (hipec_core_shrink(&o[0]->core))
 		;
 	o[0]->core.nr_surplus = 0;
-	hipec_pool_leave(&o[0]->core);
-	hipec_pool_leave(&o[0]->core);
+	hipec_member_leave(&o[0]->core);
+	hipec_member_leave(&o[0]->core);
 	KUNIT_EXPECT_EQ(test, w->pool.nr_members, SHARERS - 1);
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&w->pool.nr), 4);
-	KUNIT_EXPECT_EQ(test, hipec_pool_join(&w->pool, &one_more->core, 1), 0);
+	KUNIT_EXPECT_EQ(test, hipec_member_join(&w->pool, &one_more->core, 1), 0);
 }
 
 /* Frames in plenty come in blocks. */

@@ -15,7 +15,7 @@ struct hipec_sharers *hipec_sharers_new(struct kunit *test, u32 max)
 	w->pool.max = max;
 	w->pool.slack = 1;
 	w->pool.recovery = true;
-	hipec_mr_init(&w->pool.mr, &hipec_pool_mr_ops, w->frame, OWNER_PAGES - 1);
+	hipec_fifo2mr_init(&w->pool.mr, &hipec_pool_mr_ops, w->frame, OWNER_PAGES - 1);
 	return w;
 }
 
@@ -33,7 +33,7 @@ struct hipec_owner *hipec_sharer_new(struct kunit *test, struct hipec_sharers *w
 	o->core.taken = kunit_kzalloc(test, frames * sizeof(u32), GFP_KERNEL);
 	KUNIT_ASSERT_TRUE(test, memory && o->core.in_pool && o->core.taken);
 	hipec_recover_init(&o->core.recover, memory, decisions, 4);
-	KUNIT_ASSERT_EQ(test, hipec_pool_join(&w->pool, &o->core, min), 0);
+	KUNIT_ASSERT_EQ(test, hipec_member_join(&w->pool, &o->core, min), 0);
 	while (o->core.nr_frames < min)
 		KUNIT_ASSERT_EQ(test, hipec_pool_grow(&o->core, &d,
 						      HIPEC_EFFORT_MOST), 1);
@@ -48,18 +48,18 @@ u32 hipec_sharer_compact(struct hipec_owner *o)
 	u32 moved = 0;
 
 	hipec_core_catch_up(&o->core);
-	hipec_pool_forget(&o->core);
+	hipec_exchange_forget(&o->core);
 	while (vm->nr_unused) {
 		u32 from = vm->reached, to = vm->unused;
 
 		if (vm->page[from].flags & HIPEC_PAGE_USED) {
-			hipec_page_move(vm, from, to);
-			hipec_pool_renamed(&o->core, from, to);
+			hipec_compact_move(vm, from, to);
+			hipec_exchange_renamed(&o->core, from, to);
 			o->bits[to] = o->bits[from];
 			moved++;
 		}
 		o->bits[from] = 0;
-		hipec_page_drop_last(vm);
+		hipec_compact_drop_last(vm);
 	}
 	return moved;
 }

@@ -66,16 +66,16 @@ static void unknown_codes_have_no_word(struct kunit *test)
 	u32 code;
 
 	for (code = 8; code < 256; code++)
-		KUNIT_EXPECT_NULL(test, hipec_selector(HIPEC_KIND_COMP, code));
+		KUNIT_EXPECT_NULL(test, hipec_vm_selector(HIPEC_KIND_COMP, code));
 	for (code = 0; code < 256; code++)
-		KUNIT_EXPECT_NULL(test, hipec_selector(HIPEC_KIND_INT, code));
-	KUNIT_EXPECT_STREQ(test, hipec_type_text(255), "?");
-	KUNIT_EXPECT_STREQ(test, hipec_type_text(0), "?");
-	KUNIT_EXPECT_NULL(test, hipec_event_text(0xffffffff));
-	KUNIT_EXPECT_NULL(test, hipec_event_text(HIPEC_EVENT_USER));
-	KUNIT_EXPECT_STREQ(test, hipec_verify_text(0xffffffff), "?");
-	KUNIT_EXPECT_STREQ(test, hipec_exit_text(0xffffffff), "?");
-	KUNIT_EXPECT_STREQ(test, hipec_exit_text(HIPEC_EXIT_DIV_ZERO),
+		KUNIT_EXPECT_NULL(test, hipec_vm_selector(HIPEC_KIND_INT, code));
+	KUNIT_EXPECT_STREQ(test, hipec_vm_type_text(255), "?");
+	KUNIT_EXPECT_STREQ(test, hipec_vm_type_text(0), "?");
+	KUNIT_EXPECT_NULL(test, hipec_vm_event_text(0xffffffff));
+	KUNIT_EXPECT_NULL(test, hipec_vm_event_text(HIPEC_EVENT_USER));
+	KUNIT_EXPECT_STREQ(test, hipec_vm_verify_text(0xffffffff), "?");
+	KUNIT_EXPECT_STREQ(test, hipec_vm_exit_text(0xffffffff), "?");
+	KUNIT_EXPECT_STREQ(test, hipec_vm_exit_text(HIPEC_EXIT_DIV_ZERO),
 			   "division by zero");
 }
 

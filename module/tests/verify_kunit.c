@@ -98,7 +98,7 @@ static u8 good_byte(const struct slots *s, u8 kind)
 	u32 v;
 
 	for (v = 0; v < 256; v++)
-		if (may_stand(s, kind, v) == 2 ? !!hipec_selector(kind, v) :
+		if (may_stand(s, kind, v) == 2 ? !!hipec_vm_selector(kind, v) :
 						 may_stand(s, kind, v))
 			return v;
 	return 0;

@@ -40,7 +40,7 @@ static void put_place(struct hipec_text *out, const struct hipec_policy *p,
 		      u32 event, u32 command, u32 operand)
 {
 	hipec_text_char(out, ' ');
-	hipec_text_str(out, hipec_policy_event_name(p, event));
+	hipec_text_str(out, hipec_image_event_name(p, event));
 	hipec_text_char(out, '+');
 	hipec_text_num(out, command);
 	if (operand) {
@@ -120,7 +120,7 @@ static void put_queues(struct hipec_text *out, const struct hipec_vm *vm, u32 i)
 
 	for (n = 0; n < a->nr; n++) {
 		hipec_text_str(out, "queue ");
-		hipec_slot_text(vm->policy, i, out);
+		hipec_vm_slot_text(vm->policy, i, out);
 		put_element(out, n);
 		put_pages_of(out, vm, a->first + n);
 	}
@@ -166,7 +166,7 @@ static void put_slots(struct hipec_text *out, const struct hipec_vm *vm, u8 type
 			continue;
 		}
 		hipec_text_str(out, key);
-		hipec_slot_text(p, i, out);
+		hipec_vm_slot_text(p, i, out);
 		switch (type) {
 		case HIPEC_TYPE_QUEUE:
 			put_pages_of(out, vm, vm->slot[i]);
@@ -196,14 +196,14 @@ static void put_queue_name(struct hipec_text *out, const struct hipec_vm *vm,
 
 	for (i = HIPEC_SLOT_POLICY; i < p->image->nr_operands; i++) {
 		if (p->operand[i].type == HIPEC_TYPE_QUEUE && vm->slot[i] == q) {
-			hipec_slot_text(p, i, out);
+			hipec_vm_slot_text(p, i, out);
 			return;
 		}
 		if (p->operand[i].type != HIPEC_TYPE_QUEUES)
 			continue;
 		a = &vm->array[vm->slot[i]];
 		if (q >= a->first && q - a->first < a->nr) {
-			hipec_slot_text(p, i, out);
+			hipec_vm_slot_text(p, i, out);
 			put_element(out, q - a->first);
 			return;
 		}
@@ -220,7 +220,7 @@ static void put_fields(struct hipec_text *out, const struct hipec_vm *vm, u32 h)
 		if (p->operand[i].type != HIPEC_TYPE_FIELD)
 			continue;
 		hipec_text_str(out, "field ");
-		hipec_slot_text(p, i, out);
+		hipec_vm_slot_text(p, i, out);
 		hipec_text_char(out, ' ');
 		hipec_text_num(out, vm->page[h].pgno);
 		hipec_text_char(out, ' ');

@@ -312,12 +312,12 @@ static void compact_step(struct walk *w)
 	if (!to)
 		return;
 	if (vm->page[last].flags & HIPEC_PAGE_USED) {
-		hipec_page_move(vm, last, to);
+		hipec_compact_move(vm, last, to);
 		w->fake->bits[to] = w->fake->bits[last];
 		w->fake->bits[last] = 0;
 		w->moved++;
 	}
-	hipec_page_drop_last(vm);
+	hipec_compact_drop_last(vm);
 }
 
 static void step(struct walk *w)

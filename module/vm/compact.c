@@ -7,8 +7,8 @@
  * that moves, and no record be made, as it would not know.
  *
  * Interface:
- * hipec_page_move()       a page gets another entry
- * hipec_page_drop_last()  the last entry is one that was never used
+ * hipec_compact_move()      a page gets another entry
+ * hipec_compact_drop_last() the last entry is one that was never used
  */
 #include "bucket.h"
 #include "queue.h"
@@ -56,7 +56,7 @@ static void rename_on_queue(struct hipec_vm *vm, u32 from, u32 to)
 }
 
 /**
- * hipec_page_move() - a page gets another entry
+ * hipec_compact_move() - a page gets another entry
  * @vm:   machine between two events, without a tracer
  * @from: its entry, whose number no host has but for @vm
  * @to:   unused entry that was used before
@@ -65,7 +65,7 @@ static void rename_on_queue(struct hipec_vm *vm, u32 from, u32 to)
  *
  * Context: any, serialised by the host.
  */
-void hipec_page_move(struct hipec_vm *vm, u32 from, u32 to)
+void hipec_compact_move(struct hipec_vm *vm, u32 from, u32 to)
 {
 	u32 *link = hipec_bucket_of(vm, vm->page[from].pgno);
 
@@ -86,14 +86,14 @@ void hipec_page_move(struct hipec_vm *vm, u32 from, u32 to)
 }
 
 /**
- * hipec_page_drop_last() - the last entry that was ever used is one that never was
- * @vm: as of hipec_page_move(); its last entry, vm->reached, is unused
+ * hipec_compact_drop_last() - the last entry that was ever used is one that never was
+ * @vm: as of hipec_compact_move(); its last entry, vm->reached, is unused
  *
  * The pages of its bucket go to the one that gave them up (hipec_page_reach()).
  *
  * Context: any, serialised by the host.
  */
-void hipec_page_drop_last(struct hipec_vm *vm)
+void hipec_compact_drop_last(struct hipec_vm *vm)
 {
 	u32 h = vm->reached, *link = &vm->bucket[h & vm->mask >> 1];
 

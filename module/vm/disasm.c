@@ -6,20 +6,20 @@
 #include "vm.h"
 
 /**
- * hipec_slot_text() - name of an operand slot
+ * hipec_vm_slot_text() - name of an operand slot
  * @p:    parsed image
  * @slot: any byte
  * @out:  gets the name, or `#N` for a slot that has none
  */
-void hipec_slot_text(const struct hipec_policy *p, u8 slot,
-		     struct hipec_text *out)
+void hipec_vm_slot_text(const struct hipec_policy *p, u8 slot,
+			struct hipec_text *out)
 {
 	const char *name = NULL;
 
 	if (slot >= HIPEC_SLOT_SYSTEM)
 		name = hipec_system_slots[slot - HIPEC_SLOT_SYSTEM].name;
 	else if (slot < p->image->nr_operands)
-		name = hipec_policy_name(p, p->operand[slot].name);
+		name = hipec_image_policy_name(p, p->operand[slot].name);
 	if (name && *name) {
 		hipec_text_str(out, name);
 		return;
@@ -33,21 +33,21 @@ static void operand_text(const struct hipec_policy *p, u32 w, int i,
 {
 	u8 kind = hipec_ops[hipec_word_op(w)].kind[i];
 	u8 v = w >> (16 - 8 * i);
-	const char *word = hipec_selector(kind, v);
+	const char *word = hipec_vm_selector(kind, v);
 
 	if (word) {
 		hipec_text_str(out, word);
 	} else if (kind == HIPEC_KIND_EVENT) {
 		if (v < HIPEC_NR_EVENTS && p->index[v])
-			hipec_text_str(out, hipec_policy_event_name(p, v));
+			hipec_text_str(out, hipec_image_event_name(p, v));
 		else
 			hipec_text_num(out, v);
 	} else if (kind == HIPEC_KIND_INT_OPT &&
-		   hipec_selector_unary(hipec_ops[hipec_word_op(w)].kind[2],
-					hipec_word_c(w))) {
+		   hipec_vm_selector_unary(hipec_ops[hipec_word_op(w)].kind[2],
+					   hipec_word_c(w))) {
 		hipec_text_char(out, '-');
-	} else if (hipec_kind_types(kind)) {
-		hipec_slot_text(p, v, out);
+	} else if (hipec_vm_kind_types(kind)) {
+		hipec_vm_slot_text(p, v, out);
 	} else {
 		hipec_text_num(out, v);
 	}
@@ -84,19 +84,19 @@ void hipec_disasm(const struct hipec_policy *p, u32 word,
 }
 
 /**
- * hipec_exit_explain() - why and where a policy ended, as one line of text
+ * hipec_vm_explain_exit() - why and where a policy ended, as one line of text
  * @p:   its image
  * @e:   the record
  * @out: gets the line, without a newline
  */
-void hipec_exit_explain(const struct hipec_policy *p, const struct hipec_exit *e,
-			struct hipec_text *out)
+void hipec_vm_explain_exit(const struct hipec_policy *p, const struct hipec_exit *e,
+			   struct hipec_text *out)
 {
-	hipec_text_str(out, hipec_exit_text(e->kind));
+	hipec_text_str(out, hipec_vm_exit_text(e->kind));
 	if (!e->command)
 		return;		/* not a command's doing */
 	hipec_text_str(out, " in ");
-	hipec_text_str(out, hipec_policy_event_name(p, e->event));
+	hipec_text_str(out, hipec_image_event_name(p, e->event));
 	hipec_text_char(out, '+');
 	hipec_text_num(out, e->command);
 	if (e->line) {

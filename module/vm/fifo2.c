@@ -10,7 +10,7 @@
 
 #define ACTIVE HIPEC_QUEUE_FALLBACK
 
-static u32 inactive(const struct hipec_vm *vm)
+static u32 inactive_queue(const struct hipec_vm *vm)
 {
 	return vm->nr_queues - 1;
 }
@@ -48,9 +48,9 @@ void hipec_fifo2_policy(struct hipec_policy *p)
 }
 
 /* Two thirds of the pages wait on the inactive queue, with the bit reset. */
-static void refill(struct hipec_vm *vm)
+static void refill_inactive_queue(struct hipec_vm *vm)
 {
-	u32 q = inactive(vm);
+	u32 q = inactive_queue(vm);
 	u64 both = (u64)vm->queue[ACTIVE].count + vm->queue[q].count;
 	u32 target = both * 2 / 3;
 	u32 h;
@@ -95,8 +95,8 @@ bool hipec_fifo2_replace(struct hipec_vm *vm, hipec_fifo2_take_fn *take,
 
 	hipec_tracer_note(vm, HIPEC_RECORD_FIFO2, 0, 0);
 	for (; looks; looks--) {
-		refill(vm);
-		h = vm->queue[inactive(vm)].head;
+		refill_inactive_queue(vm);
+		h = vm->queue[inactive_queue(vm)].head;
 		if (!h)
 			h = vm->queue[ACTIVE].head;
 		if (!h)
@@ -104,7 +104,7 @@ bool hipec_fifo2_replace(struct hipec_vm *vm, hipec_fifo2_take_fn *take,
 		*pgno = vm->page[h].pgno;
 		if ((looks <= last || !vm->host->ref(vm, h)) &&
 		    try_take(vm, take, h)) {
-			refill(vm);
+			refill_inactive_queue(vm);
 			return true;
 		}
 		hipec_queue_move(vm, ACTIVE, h, HIPEC_END_TAIL);

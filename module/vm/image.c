@@ -8,7 +8,7 @@
 #define NEED_BIT(name, bit, ...) | (bit)
 #define KNOWN_NEEDS (0u HIPEC_NEEDS(NEED_BIT))
 
-static int refuse(struct hipec_verify_error *err, u32 kind, u32 got)
+static int refuse_image(struct hipec_verify_error *err, u32 kind, u32 got)
 {
 	*err = (struct hipec_verify_error){ .kind = kind, .got = got };
 	return -EINVAL;
@@ -21,7 +21,7 @@ static bool string_ok(const struct hipec_policy *p, u32 offset)
 }
 
 /* Names go to logs and terminals: no control characters, no bytes above 7e. */
-static bool printable(const char *bytes, u32 size)
+static bool is_printable(const char *bytes, u32 size)
 {
 	while (size--) {
 		u8 c = *bytes++;
@@ -38,14 +38,14 @@ static int parse_header(const struct hipec_image *im, size_t size,
 	u64 want;
 
 	if (size < sizeof(*im))
-		return refuse(err, HIPEC_VERIFY_SHORT, size);
+		return refuse_image(err, HIPEC_VERIFY_SHORT, size);
 	if (im->magic != HIPEC_IMAGE_MAGIC)
-		return refuse(err, HIPEC_VERIFY_MAGIC, im->magic);
+		return refuse_image(err, HIPEC_VERIFY_MAGIC, im->magic);
 	if (im->version != HIPEC_IMAGE_VERSION ||
 	    im->header_size != sizeof(*im))
-		return refuse(err, HIPEC_VERIFY_VERSION, im->version);
+		return refuse_image(err, HIPEC_VERIFY_VERSION, im->version);
 	if (size < im->image_size)
-		return refuse(err, HIPEC_VERIFY_SHORT, size);
+		return refuse_image(err, HIPEC_VERIFY_SHORT, size);
 	if (im->flags || im->needs & ~KNOWN_NEEDS ||
 	    im->ghosts > HIPEC_MAX_GHOSTS ||
 	    im->nr_operands < HIPEC_SLOT_POLICY ||
@@ -55,15 +55,15 @@ static int parse_header(const struct hipec_image *im, size_t size,
 	    !im->strings_size || im->strings_size > HIPEC_MAX_STRINGS ||
 	    (im->nr_lines && im->nr_lines != im->nr_words) ||
 	    im->name[HIPEC_NAME_MAX - 1] ||
-	    !printable(im->name, sizeof(im->name)))
-		return refuse(err, HIPEC_VERIFY_HEADER, 0);
+	    !is_printable(im->name, sizeof(im->name)))
+		return refuse_image(err, HIPEC_VERIFY_HEADER, 0);
 	want = sizeof(*im) +
 	       (u64)im->nr_operands * sizeof(struct hipec_image_operand) +
 	       (u64)im->nr_events * sizeof(struct hipec_image_event) +
 	       ((u64)im->nr_words + im->nr_lines) * sizeof(u32) +
 	       im->strings_size;
 	if (want != im->image_size || size != im->image_size)
-		return refuse(err, HIPEC_VERIFY_SECTION, size);
+		return refuse_image(err, HIPEC_VERIFY_SECTION, size);
 	return 0;
 }
 
@@ -128,8 +128,8 @@ static bool declaration_ok(const struct hipec_policy *p,
 }
 
 /* Add what operand @o, a good one, asks for. */
-static void count(struct hipec_policy *p, const struct hipec_image_operand *o,
-		  u64 *elements)
+static void count_operand(struct hipec_policy *p, const struct hipec_image_operand *o,
+			  u64 *elements)
 {
 	switch (o->type) {
 	case HIPEC_TYPE_QUEUE:
@@ -164,18 +164,18 @@ static int parse_operands(struct hipec_policy *p,
 	if (o[HIPEC_SLOT_FREE_QUEUE].type != HIPEC_TYPE_QUEUE ||
 	    o[HIPEC_SLOT_FREE_QUEUE].key ||
 	    o[HIPEC_SLOT_FREE_COUNT].type != HIPEC_TYPE_INT)
-		return refuse(err, HIPEC_VERIFY_OPERAND_DECL, 0);
+		return refuse_image(err, HIPEC_VERIFY_OPERAND_DECL, 0);
 	p->nr_queues = HIPEC_QUEUE_POLICY - 1; /* _free_queue is declared */
 	for (i = 0; i < p->image->nr_operands; i++, o++) {
 		if (!string_ok(p, o->name))
-			return refuse(err, HIPEC_VERIFY_STRING, i);
+			return refuse_image(err, HIPEC_VERIFY_STRING, i);
 		if (!declaration_ok(p, o))
-			return refuse(err, HIPEC_VERIFY_OPERAND_DECL, i);
-		count(p, o, &elements);
+			return refuse_image(err, HIPEC_VERIFY_OPERAND_DECL, i);
+		count_operand(p, o, &elements);
 		if (p->nr_queues > HIPEC_MAX_QUEUES ||
 		    p->nr_fields > HIPEC_MAX_FIELDS ||
 		    elements > HIPEC_MAX_ELEMENTS)
-			return refuse(err, HIPEC_VERIFY_TOO_MUCH, i);
+			return refuse_image(err, HIPEC_VERIFY_TOO_MUCH, i);
 	}
 	return 0;
 }
@@ -189,29 +189,29 @@ static int parse_events(struct hipec_policy *p, struct hipec_verify_error *err)
 	for (i = 0; i < p->image->nr_events; i++, e++) {
 		bool known = e->number < HIPEC_NR_EVENTS &&
 			     (e->number >= HIPEC_EVENT_USER ||
-			      hipec_event_text(e->number));
+			      hipec_vm_event_text(e->number));
 
 		if (!string_ok(p, e->name))
-			return refuse(err, HIPEC_VERIFY_STRING, i);
+			return refuse_image(err, HIPEC_VERIFY_STRING, i);
 		if (!known || p->index[e->number] ||
 		    e->first != end || e->nr < 2 ||
 		    e->nr > p->image->nr_words - end)
-			return refuse(err, HIPEC_VERIFY_EVENT_DECL, i);
+			return refuse_image(err, HIPEC_VERIFY_EVENT_DECL, i);
 		end += e->nr;
 		if (p->words[e->first] != HIPEC_EVENT_MAGIC)
-			return refuse(err, HIPEC_VERIFY_EVENT_MAGIC, i);
+			return refuse_image(err, HIPEC_VERIFY_EVENT_MAGIC, i);
 		p->index[e->number] = i + 1;
 	}
 	if (end != p->image->nr_words)
-		return refuse(err, HIPEC_VERIFY_EVENT_DECL, i);
+		return refuse_image(err, HIPEC_VERIFY_EVENT_DECL, i);
 #define X(name, code, text, need, when)                                 \
 	if ((need) && !p->index[code])                                  \
-		return refuse(err, HIPEC_VERIFY_EVENT_MISSING, code);
+		return refuse_image(err, HIPEC_VERIFY_EVENT_MISSING, code);
 	HIPEC_EVENTS(X)
 #undef X
 	if (p->index[HIPEC_EVENT_TIMER] ?
 	    p->image->timer_ms < HIPEC_MIN_TIMER : p->image->timer_ms)
-		return refuse(err, HIPEC_VERIFY_TIMER, p->image->timer_ms);
+		return refuse_image(err, HIPEC_VERIFY_TIMER, p->image->timer_ms);
 	return 0;
 }
 
@@ -242,8 +242,8 @@ int hipec_image_parse(const void *bytes, size_t size, struct hipec_policy *p,
 	p->lines = im->nr_lines ? p->words + im->nr_words : NULL;
 	p->strings = (const char *)(p->words + im->nr_words + im->nr_lines);
 	if (p->strings[im->strings_size - 1] ||
-	    !printable(p->strings, im->strings_size))
-		return refuse(err, HIPEC_VERIFY_STRING, 0);
+	    !is_printable(p->strings, im->strings_size))
+		return refuse_image(err, HIPEC_VERIFY_STRING, 0);
 	ret = parse_operands(p, err);
 	if (ret)
 		return ret;
@@ -251,13 +251,13 @@ int hipec_image_parse(const void *bytes, size_t size, struct hipec_policy *p,
 }
 
 /* A name of a parsed image, by its offset. */
-const char *hipec_policy_name(const struct hipec_policy *p, u32 offset)
+const char *hipec_image_policy_name(const struct hipec_policy *p, u32 offset)
 {
 	return p->strings + offset;
 }
 
 /* Name of event @number, which exists. */
-const char *hipec_policy_event_name(const struct hipec_policy *p, u32 number)
+const char *hipec_image_event_name(const struct hipec_policy *p, u32 number)
 {
 	return p->strings + p->event[p->index[number] - 1].name;
 }

@@ -64,7 +64,7 @@ struct layout {
 	size_t element, field, node, array, page, queue, bucket, code, end;
 };
 
-static struct layout lay_out(const struct hipec_policy *p, size_t n)
+static struct layout layout_machine(const struct hipec_policy *p, size_t n)
 {
 	struct layout l;
 
@@ -101,7 +101,7 @@ size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames)
  */
 size_t hipec_vm_table_size(const struct hipec_policy *p, u32 nr_pages)
 {
-	return lay_out(p, nr_pages).end;
+	return layout_machine(p, nr_pages).end;
 }
 
 static void init_queues(struct hipec_vm *vm, u32 q, u32 nr, u32 key_slot)
@@ -160,11 +160,11 @@ static void init_slots(struct hipec_vm *vm, const struct hipec_policy *p,
 }
 
 /* As hipec_vm_init_table(), with memory for @nr_there entries. */
-static void init(struct hipec_vm *vm, const struct hipec_policy *p,
-		 const struct hipec_host_ops *host, void *memory, void *shared,
-		 u32 nr_frames, u32 nr_pages, u32 nr_there)
+static void init_machine(struct hipec_vm *vm, const struct hipec_policy *p,
+			 const struct hipec_host_ops *host, void *memory, void *shared,
+			 u32 nr_frames, u32 nr_pages, u32 nr_there)
 {
-	struct layout l = lay_out(p, nr_there);
+	struct layout l = layout_machine(p, nr_there);
 	struct hipec_insn *code;
 	u32 i;
 
@@ -236,7 +236,7 @@ void hipec_vm_init_table(struct hipec_vm *vm, const struct hipec_policy *p,
 			 const struct hipec_host_ops *host, void *memory,
 			 void *shared, u32 nr_frames, u32 nr_pages)
 {
-	init(vm, p, host, memory, shared, nr_frames, nr_pages, nr_pages);
+	init_machine(vm, p, host, memory, shared, nr_frames, nr_pages, nr_pages);
 }
 
 /**
@@ -257,7 +257,7 @@ void hipec_vm_init_apart(struct hipec_vm *vm, const struct hipec_policy *p,
 			 const struct hipec_host_ops *host, void *memory,
 			 void *shared, u32 nr_frames, u32 nr_pages)
 {
-	init(vm, p, host, memory, shared, nr_frames, nr_pages, 0);
+	init_machine(vm, p, host, memory, shared, nr_frames, nr_pages, 0);
 }
 /**
  * hipec_vm_set_param() - the application sets a parameter

@@ -19,7 +19,7 @@ static u32 system_slots(const struct hipec_policy *p)
 			for (i = 0; i < 3; i++) {
 				u8 slot = word[n] >> (16 - 8 * i);
 
-				if (hipec_kind_types(kind[i]) &&
+				if (hipec_vm_kind_types(kind[i]) &&
 				    slot >= HIPEC_SLOT_SYSTEM)
 					slots |= 1u << (slot - HIPEC_SLOT_SYSTEM);
 			}
@@ -29,7 +29,7 @@ static u32 system_slots(const struct hipec_policy *p)
 }
 
 /**
- * hipec_policy_needs() - what a policy needs of its host
+ * hipec_needs_of() - what a policy needs of its host
  * @p: policy; of its header, the numbers of operands and events are read
  *
  * The commands need not be verified.
@@ -37,7 +37,7 @@ static u32 system_slots(const struct hipec_policy *p)
  * Time is linear in the policy's length.
  * Return: HIPEC_NEED_* of all that it uses.
  */
-u32 hipec_policy_needs(const struct hipec_policy *p)
+u32 hipec_needs_of(const struct hipec_policy *p)
 {
 	u32 slots = system_slots(p), events = 0, flags = 0, needs = 0, i;
 
@@ -55,13 +55,13 @@ u32 hipec_policy_needs(const struct hipec_policy *p)
 }
 
 /**
- * hipec_policy_has_op() - whether a policy has a command anywhere
- * @p:  policy, as of hipec_policy_needs()
+ * hipec_needs_has_op() - whether a policy has a command anywhere
+ * @p:  policy, as of hipec_needs_of()
  * @op: its operator
  *
  * Time is linear in the policy's length.
  */
-bool hipec_policy_has_op(const struct hipec_policy *p, u8 op)
+bool hipec_needs_has_op(const struct hipec_policy *p, u8 op)
 {
 	u32 e, n;
 

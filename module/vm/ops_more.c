@@ -6,7 +6,7 @@
 #include "tracer.h"
 
 /* Element of an array by the integer in @index, operand @nr. NULL: outside. */
-static s64 *element(struct hipec_vm *vm, u8 array, u8 index, u32 nr)
+static s64 *element_at(struct hipec_vm *vm, u8 array, u8 index, u32 nr)
 {
 	const struct hipec_array *a = &vm->array[vm->slot[array]];
 	s64 n = vm->slot[index];
@@ -19,7 +19,7 @@ static s64 *element(struct hipec_vm *vm, u8 array, u8 index, u32 nr)
 
 u32 hipec_op_load(struct hipec_vm *vm, struct hipec_insn i)
 {
-	s64 *e = element(vm, i.b, i.c, 3);
+	s64 *e = element_at(vm, i.b, i.c, 3);
 
 	if (!e)
 		return HIPEC_EXIT_INDEX;
@@ -31,7 +31,7 @@ u32 hipec_op_load(struct hipec_vm *vm, struct hipec_insn i)
 
 u32 hipec_op_store(struct hipec_vm *vm, struct hipec_insn i)
 {
-	s64 *e = element(vm, i.a, i.b, 2);
+	s64 *e = element_at(vm, i.a, i.b, 2);
 
 	if (!e)
 		return HIPEC_EXIT_INDEX;
@@ -58,7 +58,7 @@ u32 hipec_op_length(struct hipec_vm *vm, struct hipec_insn i)
 	return 0;
 }
 
-static u32 answer(struct hipec_vm *vm, struct hipec_insn i, u32 h)
+static u32 answer_page(struct hipec_vm *vm, struct hipec_insn i, u32 h)
 {
 	vm->slot[i.a] = h;
 	vm->condition = h;
@@ -69,7 +69,7 @@ u32 hipec_op_peek(struct hipec_vm *vm, struct hipec_insn i)
 {
 	const struct hipec_queue *q = &vm->queue[vm->slot[i.b]];
 
-	return answer(vm, i, i.c == HIPEC_END_HEAD ? q->head : q->tail);
+	return answer_page(vm, i, i.c == HIPEC_END_HEAD ? q->head : q->tail);
 }
 
 u32 hipec_op_next(struct hipec_vm *vm, struct hipec_insn i)
@@ -80,8 +80,8 @@ u32 hipec_op_next(struct hipec_vm *vm, struct hipec_insn i)
 	if (kind)
 		return kind;
 	if (page->queue < HIPEC_QUEUE_POLICY)
-		return answer(vm, i, 0);
-	return answer(vm, i, i.c == HIPEC_END_TAIL ? page->next : page->prev);
+		return answer_page(vm, i, 0);
+	return answer_page(vm, i, i.c == HIPEC_END_TAIL ? page->next : page->prev);
 }
 
 u32 hipec_op_get(struct hipec_vm *vm, struct hipec_insn i)
@@ -128,7 +128,7 @@ u32 hipec_op_pageat(struct hipec_vm *vm, struct hipec_insn i)
 	s64 n = vm->slot[i.b];
 	bool live = n >= 0 && n < vm->reached && hipec_page_live(vm, n + 1);
 
-	return answer(vm, i, live ? n + 1 : 0);
+	return answer_page(vm, i, live ? n + 1 : 0);
 }
 
 u32 hipec_op_random(struct hipec_vm *vm, struct hipec_insn i)

@@ -22,7 +22,7 @@ static u32 ask_host(struct hipec_vm *vm, struct hipec_insn i,
  * A ghost is taken off its queue: forgotten when the event ends, unless it is
  * put on a queue again. Its room is free at once, for another ghost.
  */
-static void dismiss(struct hipec_vm *vm, u32 h)
+static void dismiss_ghost(struct hipec_vm *vm, u32 h)
 {
 	hipec_queue_move(vm, HIPEC_QUEUE_GONE, h, HIPEC_END_TAIL);
 	vm->page[h].flags &= ~HIPEC_PAGE_GHOST;
@@ -31,7 +31,7 @@ static void dismiss(struct hipec_vm *vm, u32 h)
 }
 
 /* A policy in C knows what queue a slot stands for, and calls this with its number. */
-static __always_inline u32 dequeue(struct hipec_vm *vm, struct hipec_insn i, u32 q)
+static __always_inline u32 dequeue_page(struct hipec_vm *vm, struct hipec_insn i, u32 q)
 {
 	u32 h = i.c == HIPEC_END_HEAD ? vm->queue[q].head : vm->queue[q].tail;
 
@@ -42,13 +42,13 @@ static __always_inline u32 dequeue(struct hipec_vm *vm, struct hipec_insn i, u32
 	if (likely(hipec_page_live(vm, h)))
 		hipec_queue_move(vm, HIPEC_QUEUE_FALLBACK, h, HIPEC_END_TAIL);
 	else
-		dismiss(vm, h);
+		dismiss_ghost(vm, h);
 	return 0;
 }
 
 u32 hipec_op_dequeue(struct hipec_vm *vm, struct hipec_insn i)
 {
-	return dequeue(vm, i, vm->slot[i.b]);
+	return dequeue_page(vm, i, vm->slot[i.b]);
 }
 
 static u32 evict_page(struct hipec_vm *vm, struct hipec_insn i, bool keep)
@@ -60,7 +60,7 @@ static u32 evict_page(struct hipec_vm *vm, struct hipec_insn i, bool keep)
 	if (unlikely(!hipec_page_live(vm, h))) {
 		/* It has no frame to give: the policy wants to forget it. */
 		if (vm->page[h].flags & HIPEC_PAGE_GHOST)
-			dismiss(vm, h);
+			dismiss_ghost(vm, h);
 		vm->condition = true;
 		return 0;
 	}
@@ -84,8 +84,8 @@ static bool make_ghost(struct hipec_vm *vm, u32 h)
 	return true;
 }
 
-/* As dequeue(). */
-static __always_inline u32 enqueue(struct hipec_vm *vm, struct hipec_insn i, u32 q)
+/* As dequeue_page(). */
+static __always_inline u32 enqueue_page(struct hipec_vm *vm, struct hipec_insn i, u32 q)
 {
 	u32 h, kind;
 
@@ -102,7 +102,7 @@ static __always_inline u32 enqueue(struct hipec_vm *vm, struct hipec_insn i, u32
 
 u32 hipec_op_enqueue(struct hipec_vm *vm, struct hipec_insn i)
 {
-	return enqueue(vm, i, vm->slot[i.b]);
+	return enqueue_page(vm, i, vm->slot[i.b]);
 }
 
 u32 hipec_op_release(struct hipec_vm *vm, struct hipec_insn i)
@@ -125,7 +125,7 @@ u32 hipec_op_request(struct hipec_vm *vm, struct hipec_insn i)
  * What holds a frame is passed over. The first page that the host does not take
  * is the end: it has no frame for the others either.
  */
-static u32 prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+static u32 prefetch_pages(struct hipec_vm *vm, u32 pgno, u32 nr)
 {
 	u32 started = 0, run, got;
 
@@ -155,7 +155,7 @@ u32 hipec_op_prefetch(struct hipec_vm *vm, struct hipec_insn i)
 	if (want > HIPEC_MAX_PREFETCH)
 		want = HIPEC_MAX_PREFETCH;
 	if (want > 0 && pgno + want <= (u32)-1)
-		got = prefetch(vm, pgno, want);
+		got = prefetch_pages(vm, pgno, want);
 	*free -= got < *free ? got : *free;
 	vm->slot[i.c] = got;
 	vm->condition = got;

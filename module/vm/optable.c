@@ -63,27 +63,27 @@ static const struct {
 #undef TABLE
 
 /**
- * hipec_selector() - word of a selector
+ * hipec_vm_selector() - word of a selector
  * @kind: operand kind
  * @code: byte of the command
  *
  * Return: the word; NULL if @kind takes no selectors or has none of this code.
  */
-const char *hipec_selector(enum hipec_operand_kind kind, u8 code)
+const char *hipec_vm_selector(enum hipec_operand_kind kind, u8 code)
 {
 	return code < selectors[kind].nr ? selectors[kind].row[code].word : NULL;
 }
 
 /**
- * hipec_selector_unary() - whether a selector leaves the second operand out
+ * hipec_vm_selector_unary() - whether a selector leaves the second operand out
  * @kind: operand kind
  * @code: byte of the command
  *
  * Return: true for a selector that exists and takes one operand only.
  */
-bool hipec_selector_unary(enum hipec_operand_kind kind, u8 code)
+bool hipec_vm_selector_unary(enum hipec_operand_kind kind, u8 code)
 {
-	return hipec_selector(kind, code) && selectors[kind].row[code].unary;
+	return hipec_vm_selector(kind, code) && selectors[kind].row[code].unary;
 }
 
 static const struct {
@@ -97,25 +97,25 @@ static const struct {
 };
 
 /* Types of slot that a HIPEC_KIND_* takes: bit t for type t; 0: no slot. */
-u32 hipec_kind_types(enum hipec_operand_kind kind)
+u32 hipec_vm_kind_types(enum hipec_operand_kind kind)
 {
 	return kinds[kind].types;
 }
 
 /* HIPEC_KINDF_* of a HIPEC_KIND_*. */
-u32 hipec_kind_flags(enum hipec_operand_kind kind)
+u32 hipec_vm_kind_flags(enum hipec_operand_kind kind)
 {
 	return kinds[kind].flags;
 }
 
 /* Text of a HIPEC_KIND_*, for messages: "a queue". */
-const char *hipec_kind_text(enum hipec_operand_kind kind)
+const char *hipec_vm_kind_text(enum hipec_operand_kind kind)
 {
 	return kinds[kind].text;
 }
 
 /* Name of a HIPEC_TYPE_*; "?" for a type that does not exist. */
-const char *hipec_type_text(u8 type)
+const char *hipec_vm_type_text(u8 type)
 {
 	static const char *const text[] = {
 #define X(name, code, t) [code] = t,
@@ -127,7 +127,7 @@ const char *hipec_type_text(u8 type)
 }
 
 /* Word of one HIPEC_OPERAND_*; NULL for a flag that does not exist. */
-const char *hipec_operand_flag_text(u32 flag)
+const char *hipec_vm_operand_flag_text(u32 flag)
 {
 	switch (flag) {
 #define X(name, bit, word, meaning) case bit: return word;
@@ -138,7 +138,7 @@ const char *hipec_operand_flag_text(u32 flag)
 }
 
 /* Word of one HIPEC_NEED_*; NULL for a need that does not exist. */
-const char *hipec_need_text(u32 need)
+const char *hipec_vm_need_text(u32 need)
 {
 	switch (need) {
 #define X(name, bit, word, ...) case bit: return word;
@@ -149,7 +149,7 @@ const char *hipec_need_text(u32 need)
 }
 
 /* Name of an event that the host calls; NULL for a policy's own. */
-const char *hipec_event_text(u32 event)
+const char *hipec_vm_event_text(u32 event)
 {
 	static const char *const text[] = {
 #define X(name, code, t, ...) [code] = t,
@@ -161,7 +161,7 @@ const char *hipec_event_text(u32 event)
 }
 
 /* Text of a HIPEC_VERIFY_*; "?" for a kind that does not exist. */
-const char *hipec_verify_text(u32 kind)
+const char *hipec_vm_verify_text(u32 kind)
 {
 	static const char *const text[] = {
 #define X(name, t) [HIPEC_VERIFY_##name] = t,
@@ -173,7 +173,7 @@ const char *hipec_verify_text(u32 kind)
 }
 
 /* Text of a HIPEC_EXIT_*; "?" for a kind that does not exist. */
-const char *hipec_exit_text(u32 kind)
+const char *hipec_vm_exit_text(u32 kind)
 {
 	switch (kind) {
 #define X(name, code, text) case code: return text;

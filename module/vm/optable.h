@@ -5,10 +5,10 @@
  *
  * Interface:
  * hipec_ops[code]       one row per command; rows that do not exist have no name
- * hipec_selector()      the word of a selector, or NULL if it does not exist
- * hipec_selector_unary() whether it leaves the second operand out
- * hipec_kind_types()    the types of slot that a kind takes, as a mask
- * hipec_*_text()        names of kinds, types, flags, needs, events
+ * hipec_vm_selector()       the word of a selector, or NULL if it does not exist
+ * hipec_vm_selector_unary() whether it leaves the second operand out
+ * hipec_vm_kind_types()     the types of slot that a kind takes, as a mask
+ * hipec_vm_*_text()         names of kinds, types, flags, needs, events
  */
 #ifndef HIPEC_VM_OPTABLE_H
 #define HIPEC_VM_OPTABLE_H
@@ -89,17 +89,17 @@ struct hipec_system_slot_desc {
 extern const struct hipec_system_slot_desc
 	hipec_system_slots[HIPEC_NR_SLOTS - HIPEC_SLOT_SYSTEM];
 
-const char *hipec_selector(enum hipec_operand_kind kind, u8 code);
-bool hipec_selector_unary(enum hipec_operand_kind kind, u8 code);
-u32 hipec_kind_types(enum hipec_operand_kind kind);
-u32 hipec_kind_flags(enum hipec_operand_kind kind);
-const char *hipec_kind_text(enum hipec_operand_kind kind);
-const char *hipec_type_text(u8 type);
-const char *hipec_operand_flag_text(u32 flag);
-const char *hipec_need_text(u32 need);
-const char *hipec_event_text(u32 event);
-const char *hipec_verify_text(u32 kind);
-const char *hipec_exit_text(u32 kind);
+const char *hipec_vm_selector(enum hipec_operand_kind kind, u8 code);
+bool hipec_vm_selector_unary(enum hipec_operand_kind kind, u8 code);
+u32 hipec_vm_kind_types(enum hipec_operand_kind kind);
+u32 hipec_vm_kind_flags(enum hipec_operand_kind kind);
+const char *hipec_vm_kind_text(enum hipec_operand_kind kind);
+const char *hipec_vm_type_text(u8 type);
+const char *hipec_vm_operand_flag_text(u32 flag);
+const char *hipec_vm_need_text(u32 need);
+const char *hipec_vm_event_text(u32 event);
+const char *hipec_vm_verify_text(u32 kind);
+const char *hipec_vm_exit_text(u32 kind);
 
 /* A command word and its bytes. */
 static inline u8 hipec_word_op(u32 w) { return w >> 24; }

@@ -12,7 +12,7 @@
  */
 #include "queue.h"
 
-static u32 weight(const struct hipec_vm *vm, u32 h)
+static u32 weight_of_node(const struct hipec_vm *vm, u32 h)
 {
 	u32 x = (h ^ vm->salt) * 2654435761u;
 
@@ -87,7 +87,7 @@ u32 hipec_order_add(struct hipec_vm *vm, u32 q, u32 h, enum hipec_end end)
 	else
 		queue->root = h;
 	while (vm->node[h].parent &&
-	       weight(vm, vm->node[h].parent) < weight(vm, h))
+	       weight_of_node(vm, vm->node[h].parent) < weight_of_node(vm, h))
 		rotate_up(vm, queue, h);
 	return prev;
 }
@@ -105,8 +105,8 @@ void hipec_order_del(struct hipec_vm *vm, u32 h)
 	const struct hipec_node *node = &vm->node[h];
 
 	while (node->child[0] && node->child[1]) {
-		bool right = weight(vm, node->child[1]) >
-			     weight(vm, node->child[0]);
+		bool right = weight_of_node(vm, node->child[1]) >
+			     weight_of_node(vm, node->child[0]);
 
 		rotate_up(vm, queue, node->child[right]);
 	}

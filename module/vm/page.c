@@ -45,7 +45,7 @@ u32 hipec_page_find_named(const struct hipec_vm *vm, u32 pgno)
 }
 
 /* Bucket @b is used from now on, and gets those of bucket @from that are its. */
-static void split(struct hipec_vm *vm, u32 from, u32 b)
+static void split_bucket(struct hipec_vm *vm, u32 from, u32 b)
 {
 	u32 *link = &vm->bucket[from], *to = &vm->bucket[b], h;
 
@@ -77,12 +77,12 @@ void hipec_page_reach(struct hipec_vm *vm, u32 h)
 
 		if (b > vm->mask)
 			vm->mask = 2 * vm->mask + 1;
-		split(vm, b & vm->mask >> 1, b);
+		split_bucket(vm, b & vm->mask >> 1, b);
 	}
 }
 
 /* Take an unused entry. Return: 0 if there is none, or no memory for it. */
-static u32 take_entry(struct hipec_vm *vm, u32 pgno)
+static u32 take_unused_entry(struct hipec_vm *vm, u32 pgno)
 {
 	u32 h = hipec_page_next_unused(vm), *bucket;
 
@@ -102,7 +102,7 @@ static u32 take_entry(struct hipec_vm *vm, u32 pgno)
 }
 
 /* An entry that is on no queue and means nothing any more. */
-static void free_entry(struct hipec_vm *vm, u32 h)
+static void free_page_entry(struct hipec_vm *vm, u32 h)
 {
 	u32 *link = hipec_bucket_of(vm, vm->page[h].pgno);
 
@@ -114,7 +114,7 @@ static void free_entry(struct hipec_vm *vm, u32 h)
 }
 
 /* As hipec_page_forget(). */
-static void forget(struct hipec_vm *vm, u32 h)
+static void forget_entry(struct hipec_vm *vm, u32 h)
 {
 	struct hipec_page *page = &vm->page[h];
 
@@ -125,7 +125,7 @@ static void forget(struct hipec_vm *vm, u32 h)
 		vm->nr_ghosts--;
 	page->flags &= ~HIPEC_PAGE_NAMED;
 	if (!(page->flags & HIPEC_PAGE_FRAME))
-		free_entry(vm, h);
+		free_page_entry(vm, h);
 }
 
 /**
@@ -164,7 +164,7 @@ u32 hipec_page_add_in_event(struct hipec_vm *vm, u32 pgno)
 	/* What has no frame and a name is remembered, or was just now. */
 	h = vm->max_ghosts ? hipec_bucket_find(vm, pgno, HIPEC_PAGE_NAMED) : 0;
 	if (!h)
-		h = take_entry(vm, pgno);
+		h = take_unused_entry(vm, pgno);
 	vm->found = h;
 	if (h)
 		vm->page[h].flags |= HIPEC_PAGE_FRAME;
@@ -188,7 +188,7 @@ void hipec_page_show(struct hipec_vm *vm, u32 h)
 
 	hipec_tracer_note(vm, HIPEC_RECORD_SHOW, h, 0);
 	if (page->flags & HIPEC_PAGE_GONE)
-		forget(vm, h);
+		forget_entry(vm, h);
 	if (page->flags & HIPEC_PAGE_GHOST) {
 		page->flags &= ~HIPEC_PAGE_GHOST;
 		vm->nr_ghosts--;
@@ -200,7 +200,7 @@ void hipec_page_show(struct hipec_vm *vm, u32 h)
 }
 
 /* As hipec_page_hide(). */
-static void hide(struct hipec_vm *vm, u32 h)
+static void hide_entry(struct hipec_vm *vm, u32 h)
 {
 	hipec_queue_del(vm, h);
 	vm->page[h].flags &= ~HIPEC_PAGE_LIVE;
@@ -224,7 +224,7 @@ static void hide(struct hipec_vm *vm, u32 h)
 void hipec_page_hide(struct hipec_vm *vm, u32 h)
 {
 	hipec_tracer_note(vm, HIPEC_RECORD_HIDE, h, 0);
-	hide(vm, h);
+	hide_entry(vm, h);
 }
 
 /**
@@ -241,10 +241,10 @@ void hipec_page_del(struct hipec_vm *vm, u32 h)
 {
 	hipec_tracer_note(vm, HIPEC_RECORD_DEL, h, 0);
 	if (hipec_page_live(vm, h))
-		hide(vm, h);
+		hide_entry(vm, h);
 	vm->page[h].flags &= ~(HIPEC_PAGE_FRAME | HIPEC_PAGE_HOST);
 	if (!(vm->page[h].flags & HIPEC_PAGE_USED))
-		free_entry(vm, h);
+		free_page_entry(vm, h);
 }
 
 /**
@@ -259,7 +259,7 @@ void hipec_page_del(struct hipec_vm *vm, u32 h)
 void hipec_page_forget(struct hipec_vm *vm, u32 h)
 {
 	hipec_tracer_note(vm, HIPEC_RECORD_FORGET, h, 0);
-	forget(vm, h);
+	forget_entry(vm, h);
 }
 
 /**
@@ -278,7 +278,7 @@ void hipec_page_forget_evicted(struct hipec_vm *vm)
 		return;
 	hipec_tracer_note(vm, HIPEC_RECORD_FORGET_GONE, 0, 0);
 	for (; h; h = vm->queue[HIPEC_QUEUE_GONE].head)
-		forget(vm, h);
+		forget_entry(vm, h);
 }
 
 /**
@@ -300,7 +300,7 @@ void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr)
 		h = few ? hipec_bucket_find(vm, first + i, HIPEC_PAGE_GHOST) : i + 1;
 		if (vm->page[h].flags & HIPEC_PAGE_GHOST &&
 		    vm->page[h].pgno - first < nr)
-			forget(vm, h);
+			forget_entry(vm, h);
 	}
 }
 
@@ -353,7 +353,7 @@ void hipec_vm_abandon(struct hipec_vm *vm)
 				hipec_queue_move(vm, HIPEC_QUEUE_FALLBACK, h,
 						 HIPEC_END_TAIL);
 			else
-				forget(vm, h);
+				forget_entry(vm, h);
 		}
 	}
 }

@@ -31,13 +31,13 @@ static __always_inline u64 nr_run(const struct place *at)
 }
 
 /* Skip @bytes of code, or repeat them. */
-static __always_inline void skip(struct place *at, s32 bytes)
+static __always_inline void skip_code(struct place *at, s32 bytes)
 {
 	at->pc = (const void *)at->pc + bytes;
 	at->origin += (s64)bytes;
 }
 
-static __always_inline void go(struct place *at, const struct hipec_insn *pc)
+static __always_inline void go_to_command(struct place *at, const struct hipec_insn *pc)
 {
 	at->origin += (uintptr_t)pc - (uintptr_t)at->pc;
 	at->pc = pc;
@@ -49,7 +49,7 @@ static __always_inline u64 set_limit(const struct hipec_vm *vm, u64 run)
 	return hipec_next_look(vm, run) * sizeof(struct hipec_insn);
 }
 
-static __always_inline u32 check(struct hipec_vm *vm, struct place *at)
+static __always_inline u32 check_limit(struct hipec_vm *vm, struct place *at)
 {
 	u32 kind;
 
@@ -76,7 +76,7 @@ static __always_inline u32 check_time(struct hipec_vm *vm, struct place *at)
  * Before each command. Who watches a simulation has this file built once more,
  * in user space, with HIPEC_VM_STEP and hipec_vm_run() under another name.
  */
-static __always_inline void step(struct hipec_vm *vm, const struct place *at)
+static __always_inline void report_step(struct hipec_vm *vm, const struct place *at)
 {
 #ifdef HIPEC_VM_STEP
 	hipec_vm_step(vm, at->pc, at->base, at->depth);
@@ -93,32 +93,32 @@ static __always_inline void comp_jump(struct hipec_vm *vm, struct place *at,
 	bool holds = hipec_comp(vm, at->pc++, selector);
 
 	vm->condition = holds;
-	step(vm, at);
+	report_step(vm, at);
 	if (holds == want)
-		skip(at, at->pc->jump);
+		skip_code(at, at->pc->jump);
 }
 
-static __always_inline void enter(const struct hipec_vm *vm, struct place *at,
-				  u32 event)
+static __always_inline void enter_event(const struct hipec_vm *vm, struct place *at,
+					u32 event)
 {
 	at->base = vm->code + hipec_event_first(vm->policy, event);
-	go(at, at->base);
+	go_to_command(at, at->base);
 }
 
-static __always_inline u32 call(struct hipec_vm *vm, struct place *at, u32 event)
+static __always_inline u32 call_event(struct hipec_vm *vm, struct place *at, u32 event)
 {
 	vm->frame[at->depth].pc = at->pc;
 	vm->frame[at->depth].base = at->base;
 	at->depth++;
-	enter(vm, at, event);
-	return check(vm, at);
+	enter_event(vm, at, event);
+	return check_limit(vm, at);
 }
 
-static __always_inline void leave(struct hipec_vm *vm, struct place *at)
+static __always_inline void leave_event(struct hipec_vm *vm, struct place *at)
 {
 	at->depth--;
 	at->base = vm->frame[at->depth].base;
-	go(at, vm->frame[at->depth].pc);
+	go_to_command(at, vm->frame[at->depth].pc);
 }
 
 /* @pc is the last command: a guard ends the event before the next. */
@@ -132,11 +132,11 @@ static int end_event(struct hipec_vm *vm, u32 kind, const struct hipec_insn *pc)
  * the CPU then predicts it by the command. If all went to one place that looks
  * the label up, GCC would leave it at that.
  */
-static __always_inline const void *next(struct hipec_vm *vm, struct place *at,
-					const void *const *label)
+static __always_inline const void *next_label(struct hipec_vm *vm, struct place *at,
+					      const void *const *label)
 {
 	at->pc++;
-	step(vm, at);
+	report_step(vm, at);
 	return label[at->pc->run];
 }
 
@@ -187,73 +187,73 @@ int hipec_vm_run(struct hipec_vm *vm, u32 event)
 	u32 kind = 0;
 
 	vm->condition = false;
-	enter(vm, &at, event);
+	enter_event(vm, &at, event);
 	at.origin = (uintptr_t)(at.pc + 1);
-	goto *next(vm, &at, label);
+	goto *next_label(vm, &at, label);
 
 run_return:
 	if (!at.depth)
 		goto out;
-	leave(vm, &at);
-	goto *next(vm, &at, label);
+	leave_event(vm, &at);
+	goto *next_label(vm, &at, label);
 run_call:
-	kind = call(vm, &at, at.pc->a);
+	kind = call_event(vm, &at, at.pc->a);
 	if (unlikely(kind))
 		goto out;
-	goto *next(vm, &at, label);
+	goto *next_label(vm, &at, label);
 run_emptyq:
 	vm->condition = hipec_emptyq(vm, at.pc);
-	goto *next(vm, &at, label);
+	goto *next_label(vm, &at, label);
 run_inq:
 	vm->condition = hipec_inq(vm, at.pc);
-	goto *next(vm, &at, label);
+	goto *next_label(vm, &at, label);
 run_jump_IF:
 	if (!vm->condition)
-		goto *next(vm, &at, label);
+		goto *next_label(vm, &at, label);
 	goto run_jump_ALWAYS;
 run_jump_IFNOT:
 	if (vm->condition)
-		goto *next(vm, &at, label);
+		goto *next_label(vm, &at, label);
 run_jump_ALWAYS:
-	skip(&at, at.pc->jump);
-	goto *next(vm, &at, label);
+	skip_code(&at, at.pc->jump);
+	goto *next_label(vm, &at, label);
 run_back_IF:
 	if (!vm->condition)
-		goto *next(vm, &at, label);
+		goto *next_label(vm, &at, label);
 	goto run_back_ALWAYS;
 run_back_IFNOT:
 	if (vm->condition)
-		goto *next(vm, &at, label);
+		goto *next_label(vm, &at, label);
 run_back_ALWAYS:
-	skip(&at, at.pc->jump);
-	kind = check(vm, &at);
+	skip_code(&at, at.pc->jump);
+	kind = check_limit(vm, &at);
 	if (unlikely(kind))
 		goto out;
-	goto *next(vm, &at, label);
+	goto *next_label(vm, &at, label);
 #define X(name, code, ...)                                      \
 run_arith_##name:                                               \
 	kind = hipec_arith(vm, at.pc, code);                    \
 	if (unlikely(kind))                                     \
 		goto out;                                       \
-	goto *next(vm, &at, label);
+	goto *next_label(vm, &at, label);
 	HIPEC_ARITHS(X)
 #undef X
 #define X(name, code, ...)                                      \
 run_logic_##name:                                               \
 	vm->condition = hipec_logic(vm, at.pc, code);           \
-	goto *next(vm, &at, label);
+	goto *next_label(vm, &at, label);
 	HIPEC_LOGICS(X)
 #undef X
 #define X(name, code, ...)                                      \
 run_comp_##name:                                                \
 	vm->condition = hipec_comp(vm, at.pc, code);            \
-	goto *next(vm, &at, label);                             \
+	goto *next_label(vm, &at, label);                             \
 run_comp_if_##name:                                             \
 	comp_jump(vm, &at, code, true);                         \
-	goto *next(vm, &at, label);                             \
+	goto *next_label(vm, &at, label);                             \
 run_comp_ifnot_##name:                                          \
 	comp_jump(vm, &at, code, false);                        \
-	goto *next(vm, &at, label);
+	goto *next_label(vm, &at, label);
 	HIPEC_COMPS(X)
 #undef X
 #define X(name, fn, ...)                                        \
@@ -261,7 +261,7 @@ run_called_##name:                                              \
 	kind = hipec_op_##fn(vm, *at.pc);                       \
 	if (unlikely(kind))                                     \
 		goto out;                                       \
-	goto *next(vm, &at, label);
+	goto *next_label(vm, &at, label);
 	HIPEC_COMMANDS_CALLED(X)
 #undef X
 #define X(name, fn, ...)                                        \
@@ -275,7 +275,7 @@ timed:
 		kind = check_time(vm, &at);
 	if (unlikely(kind))
 		goto out;
-	goto *next(vm, &at, label);
+	goto *next_label(vm, &at, label);
 out:
 	vm->nr_commands += nr_run(&at);
 	vm->nr_events++;

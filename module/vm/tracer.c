@@ -10,14 +10,14 @@
 #include "tracer.h"
 
 /* Begin an entry. */
-void hipec_entry_begin(struct hipec_entry *e, u8 code)
+void hipec_tracer_entry_begin(struct hipec_entry *e, u8 code)
 {
 	e->byte[0] = code;
 	e->nr = 1;
 }
 
 /* Add a number to it. */
-void hipec_entry_number(struct hipec_entry *e, u64 n)
+void hipec_tracer_entry_number(struct hipec_entry *e, u64 n)
 {
 	for (; n >= 0x80; n >>= 7)
 		e->byte[e->nr++] = n | 0x80;
@@ -25,7 +25,7 @@ void hipec_entry_number(struct hipec_entry *e, u64 n)
 }
 
 /* Numbers of an entry; RUN and REGION have more. ~0: there is no such code. */
-u32 hipec_entry_numbers(u8 code)
+u32 hipec_tracer_entry_numbers(u8 code)
 {
 	switch (code) {
 #define X(name, number, nr, ...) case HIPEC_RECORD_##name: return nr;
@@ -35,7 +35,7 @@ u32 hipec_entry_numbers(u8 code)
 	return ~0u;
 }
 
-static void put(struct hipec_vm *vm, const struct hipec_entry *e)
+static void put_traced_entry(struct hipec_vm *vm, const struct hipec_entry *e)
 {
 	vm->tracer->put(vm->tracer, e->byte, e->nr);
 }
@@ -43,15 +43,15 @@ static void put(struct hipec_vm *vm, const struct hipec_entry *e)
 /* Tell an entry of up to two numbers. Context: the machine has a tracer. */
 void hipec_tracer_put(struct hipec_vm *vm, u8 code, u64 a, u64 b)
 {
-	u32 nr = hipec_entry_numbers(code);
+	u32 nr = hipec_tracer_entry_numbers(code);
 	struct hipec_entry e;
 
-	hipec_entry_begin(&e, code);
+	hipec_tracer_entry_begin(&e, code);
 	if (nr)
-		hipec_entry_number(&e, a);
+		hipec_tracer_entry_number(&e, a);
 	if (nr > 1)
-		hipec_entry_number(&e, b);
-	put(vm, &e);
+		hipec_tracer_entry_number(&e, b);
+	put_traced_entry(vm, &e);
 }
 
 static bool trace_evict(struct hipec_vm *vm, u32 h, bool keep)
@@ -131,7 +131,7 @@ static const struct hipec_host_ops traced_untimed = {
 };
 
 /* What the host sets before an event. */
-static s64 input(const struct hipec_vm *vm, u32 i)
+static s64 input_of_event(const struct hipec_vm *vm, u32 i)
 {
 	static_assert(HIPEC_SLOT_SYSTEM + HIPEC_RECORD_INPUTS - 2 ==
 		      HIPEC_NR_SLOTS);
@@ -206,20 +206,20 @@ void hipec_tracer_begin(struct hipec_vm *vm, u32 event)
 	u32 i, changed = 0;
 
 	for (i = 0; i < HIPEC_RECORD_INPUTS; i++) {
-		now[i] = input(vm, i);
+		now[i] = input_of_event(vm, i);
 		changed |= (u32)(now[i] != tracer->reported[i]) << i;
 	}
-	hipec_entry_begin(&e, HIPEC_RECORD_RUN);
-	hipec_entry_number(&e, event);
-	hipec_entry_number(&e, changed);
+	hipec_tracer_entry_begin(&e, HIPEC_RECORD_RUN);
+	hipec_tracer_entry_number(&e, event);
+	hipec_tracer_entry_number(&e, changed);
 	for (i = 0; i < HIPEC_RECORD_INPUTS; i++) {
 		if (now[i] == tracer->reported[i])
 			continue;
-		hipec_entry_number(&e, hipec_entry_fold((u64)now[i] -
-							(u64)tracer->reported[i]));
+		hipec_tracer_entry_number(&e, hipec_entry_fold((u64)now[i] -
+							       (u64)tracer->reported[i]));
 		tracer->reported[i] = now[i];
 	}
-	put(vm, &e);
+	put_traced_entry(vm, &e);
 }
 
 /* It has ended with @ret, and @commands were run before it. Context: likewise. */
@@ -227,22 +227,22 @@ void hipec_tracer_end(struct hipec_vm *vm, int ret, u64 commands)
 {
 	struct hipec_entry e;
 
-	hipec_entry_begin(&e, HIPEC_RECORD_END);
-	hipec_entry_number(&e, !ret ? 0 : ret == -ETIMEDOUT ? 1 : 2);
-	hipec_entry_number(&e, vm->exit.kind);
-	hipec_entry_number(&e, vm->nr_commands - commands);
-	put(vm, &e);
+	hipec_tracer_entry_begin(&e, HIPEC_RECORD_END);
+	hipec_tracer_entry_number(&e, !ret ? 0 : ret == -ETIMEDOUT ? 1 : 2);
+	hipec_tracer_entry_number(&e, vm->exit.kind);
+	hipec_tracer_entry_number(&e, vm->nr_commands - commands);
+	put_traced_entry(vm, &e);
 }
 
 /* Copy @bytes. Return: what is behind them. */
-static void *copy(void *out, const void *from, size_t bytes)
+static void *copy_bytes(void *out, const void *from, size_t bytes)
 {
 	memcpy(out, from, bytes);
 	return out + bytes;
 }
 
 /* Zeros: of entries that were never used. Return: what is behind them. */
-static void *skip(void *out, size_t bytes)
+static void *skip_zeros(void *out, size_t bytes)
 {
 	memset(out, 0, bytes);
 	return out + bytes;
@@ -258,11 +258,11 @@ static void *copy_pages(const struct hipec_vm *vm, void *out)
 		page = vm->page[h];
 		if (h && !(page.flags & HIPEC_PAGE_USED) && !page.next)
 			page.next = vm->reached < vm->nr_pages ? vm->reached + 1 : 0;
-		out = copy(out, &page, sizeof(page));
+		out = copy_bytes(out, &page, sizeof(page));
 	}
 	for (; h <= vm->nr_pages; h++) {
 		page = (struct hipec_page){ .next = h < vm->nr_pages ? h + 1 : 0 };
-		out = copy(out, &page, sizeof(page));
+		out = copy_bytes(out, &page, sizeof(page));
 	}
 	return out;
 }
@@ -318,28 +318,28 @@ void *hipec_tracer_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out)
 	u32 i, h;
 
 	static_assert(sizeof(struct hipec_queue) == 20, "it is in the record");
-	out = copy(out, &head, sizeof(head));
-	out = copy(out, p->image, head.image_size);
-	out = copy(out, vm->slot, sizeof(vm->slot));
+	out = copy_bytes(out, &head, sizeof(head));
+	out = copy_bytes(out, p->image, head.image_size);
+	out = copy_bytes(out, vm->slot, sizeof(vm->slot));
 	out = copy_pages(vm, out);
 	for (i = 0; i < vm->nr_queues; i++) {
 		queue = vm->queue[i];
 		queue.root = 0;
-		out = copy(out, &queue, sizeof(queue));
+		out = copy_bytes(out, &queue, sizeof(queue));
 	}
 	for (i = 0; i < p->image->nr_operands; i++) {
 		if (p->operand[i].type != HIPEC_TYPE_INTS ||
 		    p->operand[i].flags & HIPEC_OPERAND_SHARED)
 			continue;
 		a = &vm->array[vm->slot[i]];
-		out = copy(out, a->element, a->nr * sizeof(s64));
+		out = copy_bytes(out, a->element, a->nr * sizeof(s64));
 	}
-	out = copy(out, vm->field,
-		   (vm->reached + (size_t)1) * vm->nr_fields * sizeof(s64));
-	out = skip(out, (vm->nr_pages - vm->reached) * (size_t)vm->nr_fields * sizeof(s64));
+	out = copy_bytes(out, vm->field,
+			 (vm->reached + (size_t)1) * vm->nr_fields * sizeof(s64));
+	out = skip_zeros(out, (vm->nr_pages - vm->reached) * (size_t)vm->nr_fields * sizeof(s64));
 	for (h = 0; vm->node && h <= vm->reached; h++)
-		out = copy(out, &vm->node[h].key, sizeof(s64));
+		out = copy_bytes(out, &vm->node[h].key, sizeof(s64));
 	if (vm->node)
-		out = skip(out, (vm->nr_pages - vm->reached) * sizeof(s64));
+		out = skip_zeros(out, (vm->nr_pages - vm->reached) * sizeof(s64));
 	return out;
 }

@@ -12,7 +12,7 @@
  * hipec_tracer_read()       read an element of an array
  * hipec_tracer_snapshot()   the machine as it is, from HIPEC_RECORD's head on
  * hipec_tracer_set_input()  what the host sets before an event
- * hipec_entry_*()        entries
+ * hipec_tracer_entry_*()    entries
  *
  * A machine without a tracer pays with one test where it would be told.
  */
@@ -41,8 +41,8 @@ struct hipec_entry {
 	u32 nr;
 };
 
-void hipec_entry_begin(struct hipec_entry *e, u8 code);
-void hipec_entry_number(struct hipec_entry *e, u64 n);
+void hipec_tracer_entry_begin(struct hipec_entry *e, u8 code);
+void hipec_tracer_entry_number(struct hipec_entry *e, u64 n);
 
 void hipec_tracer_open(struct hipec_vm *vm, struct hipec_tracer *tracer);
 void hipec_tracer_close(struct hipec_vm *vm);
@@ -53,7 +53,7 @@ void hipec_tracer_end(struct hipec_vm *vm, int ret, u64 commands);
 size_t hipec_tracer_snapshot_size(const struct hipec_vm *vm);
 void *hipec_tracer_snapshot(const struct hipec_vm *vm, u32 nr_frames, void *out);
 void hipec_tracer_set_input(struct hipec_vm *vm, u32 i, s64 value);
-u32 hipec_entry_numbers(u8 code);
+u32 hipec_tracer_entry_numbers(u8 code);
 
 /* An entry of as many numbers as its row has, up to two. */
 static __always_inline void hipec_tracer_note(struct hipec_vm *vm, u8 code, u64 a, u64 b)

@@ -37,8 +37,8 @@ struct verifier {
 	u64 calls[HIPEC_NR_EVENTS];	/* bit f: the event calls event f */
 };
 
-static int refuse(struct verifier *v, u32 kind, u32 event, u32 command,
-		  u32 operand, u32 got)
+static int refuse_command(struct verifier *v, u32 kind, u32 event, u32 command,
+			  u32 operand, u32 got)
 {
 	*v->err = (struct hipec_verify_error){
 		.kind = kind, .event = event, .command = command,
@@ -66,9 +66,9 @@ static bool slot_writable(const struct hipec_policy *p, u8 slot)
 /* Whether slot @slot satisfies kind @kind, which wants one. */
 static bool check_slot(const struct hipec_policy *p, u8 kind, u8 slot)
 {
-	u32 flags = hipec_kind_flags(kind);
+	u32 flags = hipec_vm_kind_flags(kind);
 
-	if (!(hipec_kind_types(kind) >> slot_type(p, slot) & 1))
+	if (!(hipec_vm_kind_types(kind) >> slot_type(p, slot) & 1))
 		return false;
 	if (flags & HIPEC_KINDF_WRITE && !slot_writable(p, slot))
 		return false;
@@ -84,8 +84,8 @@ static bool check_operand(const struct verifier *vf, u32 w, u8 kind, u8 v,
 		return !v;
 	case HIPEC_KIND_INT_OPT:
 		/* The selector is the third operand of every such row. */
-		if (hipec_selector_unary(hipec_ops[hipec_word_op(w)].kind[2],
-					 hipec_word_c(w)))
+		if (hipec_vm_selector_unary(hipec_ops[hipec_word_op(w)].kind[2],
+					    hipec_word_c(w)))
 			return !v;
 		break;
 	case HIPEC_KIND_TARGET:
@@ -95,8 +95,8 @@ static bool check_operand(const struct verifier *vf, u32 w, u8 kind, u8 v,
 	case HIPEC_KIND_EVENT:
 		return v < HIPEC_NR_EVENTS && vf->p->index[v];
 	}
-	return hipec_kind_types(kind) ? check_slot(vf->p, kind, v) :
-					!!hipec_selector(kind, v);
+	return hipec_vm_kind_types(kind) ? check_slot(vf->p, kind, v) :
+					!!hipec_vm_selector(kind, v);
 }
 
 static int check_command(struct verifier *v, const struct hipec_image_event *e,
@@ -107,8 +107,8 @@ static int check_command(struct verifier *v, const struct hipec_image_event *e,
 	u32 i;
 
 	if (!op->word)
-		return refuse(v, HIPEC_VERIFY_OPCODE, e->number, pc, 0,
-			      hipec_word_op(w));
+		return refuse_command(v, HIPEC_VERIFY_OPCODE, e->number, pc, 0,
+				      hipec_word_op(w));
 	for (i = 0; i < 3; i++) {
 		u8 byte = w >> (16 - 8 * i);
 
@@ -118,16 +118,16 @@ static int check_command(struct verifier *v, const struct hipec_image_event *e,
 			continue;
 		}
 		if (op->kind[i] == HIPEC_KIND_TARGET)
-			return refuse(v, HIPEC_VERIFY_TARGET, e->number, pc,
-				      i + 1, hipec_word_target(w));
-		return refuse(v, HIPEC_VERIFY_OPERAND, e->number, pc, i + 1,
-			      byte);
+			return refuse_command(v, HIPEC_VERIFY_TARGET, e->number, pc,
+					      i + 1, hipec_word_target(w));
+		return refuse_command(v, HIPEC_VERIFY_OPERAND, e->number, pc, i + 1,
+				      byte);
 	}
 	/* The last command stops, or jumps whatever the condition is. */
 	if (pc == e->nr - 1 && !(op->flags & HIPEC_OPF_STOP) &&
 	    !(op->flags & HIPEC_OPF_JUMP &&
 	      hipec_word_a(w) == HIPEC_COND_ALWAYS))
-		return refuse(v, HIPEC_VERIFY_FALL, e->number, pc, 0, 0);
+		return refuse_command(v, HIPEC_VERIFY_FALL, e->number, pc, 0, 0);
 	return 0;
 }
 
@@ -164,8 +164,8 @@ static int check_calls(struct verifier *v)
 		for (j = 0; j < HIPEC_NR_EVENTS; j++)
 			if (v->calls[i] >> j & 1 &&
 			    (i == j || reach[j] >> i & 1))
-				return refuse(v, HIPEC_VERIFY_CALL_CYCLE, i,
-					      find_call(v, i, j), 1, j);
+				return refuse_command(v, HIPEC_VERIFY_CALL_CYCLE, i,
+						      find_call(v, i, j), 1, j);
 
 	/* depth[i]: the longest path of calls that leads to i. */
 	for (round = 0; round <= HIPEC_MAX_CALL_DEPTH; round++)
@@ -176,7 +176,7 @@ static int check_calls(struct verifier *v)
 					continue;
 				depth[j] = depth[i] + 1;
 				if (depth[j] > HIPEC_MAX_CALL_DEPTH)
-					return refuse(v,
+					return refuse_command(v,
 						HIPEC_VERIFY_CALL_DEPTH, i,
 						find_call(v, i, j), 1, j);
 			}
@@ -209,8 +209,8 @@ int hipec_verify(const struct hipec_policy *p, struct hipec_verify_error *err)
 	ret = check_calls(&v);
 	if (ret)
 		return ret;
-	unsaid = hipec_policy_needs(p) & ~p->image->needs;
-	return unsaid ? refuse(&v, HIPEC_VERIFY_NEEDS, 0, 0, 0, unsaid) : 0;
+	unsaid = hipec_needs_of(p) & ~p->image->needs;
+	return unsaid ? refuse_command(&v, HIPEC_VERIFY_NEEDS, 0, 0, 0, unsaid) : 0;
 }
 
 /* "slot 7 is int, want a queue" and its likes. */
@@ -226,7 +226,7 @@ static void explain_operand(const struct hipec_policy *p, const struct hipec_op 
 		hipec_text_str(out, " does not exist");
 		return;
 	}
-	if (!hipec_kind_types(kind)) {
+	if (!hipec_vm_kind_types(kind)) {
 		hipec_text_str(out, "got ");
 		hipec_text_num(out, err->got);
 	} else {
@@ -236,14 +236,14 @@ static void explain_operand(const struct hipec_policy *p, const struct hipec_op 
 			hipec_text_str(out, " does not exist");
 		} else {
 			hipec_text_str(out, " is ");
-			hipec_text_str(out, hipec_type_text(slot_type(p, err->got)));
+			hipec_text_str(out, hipec_vm_type_text(slot_type(p, err->got)));
 			hipec_text_str(out, " '");
-			hipec_slot_text(p, err->got, out);
+			hipec_vm_slot_text(p, err->got, out);
 			hipec_text_str(out, "'");
 		}
 	}
 	hipec_text_str(out, ", want ");
-	hipec_text_str(out, hipec_kind_text(kind));
+	hipec_text_str(out, hipec_vm_kind_text(kind));
 }
 
 /* ": context, hint" */
@@ -256,7 +256,7 @@ static void explain_needs(u32 needs, struct hipec_text *out)
 		if (!(needs & need))
 			continue;
 		hipec_text_str(out, before);
-		hipec_text_str(out, hipec_need_text(need));
+		hipec_text_str(out, hipec_vm_need_text(need));
 		before = ", ";
 	}
 }
@@ -289,7 +289,7 @@ void hipec_verify_explain(const struct hipec_policy *p,
 
 	if (err->kind < HIPEC_VERIFY_OPCODE) {
 		hipec_text_str(out, "image: ");
-		hipec_text_str(out, hipec_verify_text(err->kind));
+		hipec_text_str(out, hipec_vm_verify_text(err->kind));
 		if (err->kind == HIPEC_VERIFY_NEEDS)
 			explain_needs(err->got, out);
 		else if (err->kind == HIPEC_VERIFY_VERSION)
@@ -304,7 +304,7 @@ void hipec_verify_explain(const struct hipec_policy *p,
 	}
 	e = &p->event[p->index[err->event] - 1];
 	op = &hipec_ops[hipec_word_op(p->words[e->first + err->command])];
-	hipec_text_str(out, hipec_policy_name(p, e->name));
+	hipec_text_str(out, hipec_image_policy_name(p, e->name));
 	hipec_text_char(out, '+');
 	hipec_text_num(out, err->command);
 	hipec_text_str(out, ": ");
@@ -320,7 +320,7 @@ void hipec_verify_explain(const struct hipec_policy *p,
 		explain_operand(p, op, err, out);
 		return;
 	}
-	hipec_text_str(out, hipec_verify_text(err->kind));
+	hipec_text_str(out, hipec_vm_verify_text(err->kind));
 	if (err->kind == HIPEC_VERIFY_OPCODE ||
 	    err->kind == HIPEC_VERIFY_TARGET) {
 		hipec_text_str(out, ": ");
@@ -329,7 +329,7 @@ void hipec_verify_explain(const struct hipec_policy *p,
 }
 
 /**
- * hipec_policy_reads() - whether a policy names a slot anywhere
+ * hipec_verify_reads() - whether a policy names a slot anywhere
  * @p:    verified policy
  * @slot: number
  *
@@ -338,7 +338,7 @@ void hipec_verify_explain(const struct hipec_policy *p,
  * Time is linear in the policy's length.
  * Return: true if some command has the slot as an operand.
  */
-bool hipec_policy_reads(const struct hipec_policy *p, u8 slot)
+bool hipec_verify_reads(const struct hipec_policy *p, u8 slot)
 {
 	u32 n, i;
 
@@ -349,7 +349,7 @@ bool hipec_policy_reads(const struct hipec_policy *p, u8 slot)
 		if (!op->word)	/* the magic */
 			continue;
 		for (i = 0; i < 3; i++)
-			if (hipec_kind_types(op->kind[i]) &&
+			if (hipec_vm_kind_types(op->kind[i]) &&
 			    (u8)(w >> (16 - 8 * i)) == slot)
 				return true;
 	}

@@ -10,12 +10,12 @@
  * Interface:
  * hipec_image_parse()   bytes -> struct hipec_policy, no length trusted
  * hipec_verify()        proof that a policy is safe to run
- * hipec_policy_needs()  what it asks of its host
+ * hipec_needs_of()      what it asks of its host
  * hipec_vm_size(), hipec_vm_init()  a machine in memory that the host gives
  * hipec_vm_set_param()  the application sets a parameter
  * hipec_vm_run()        run one event to its end
  * hipec_page_*()        the host's side of the page table
- * hipec_page_move(), _drop_last()  compact.c: a table uses fewer entries
+ * hipec_compact_move(), _drop_last()  compact.c: a table uses fewer entries
  * hipec_vm_inherit(), _next_live(), _restore(), _graft()  a machine takes another's place
  * hipec_queue_*()       queue.h
  * hipec_tracer_*()         tracer.h: hear all that happens to a machine
@@ -26,8 +26,8 @@
  * on one machine. Every frame and every bit of hardware is behind struct
  * hipec_host_ops.
  */
-#ifndef HIPEC_VM_H
-#define HIPEC_VM_H
+#ifndef HIPEC_VM_VM_H
+#define HIPEC_VM_VM_H
 
 #include "optable.h"
 #include "text.h"
@@ -232,11 +232,11 @@ int hipec_verify(const struct hipec_policy *p, struct hipec_verify_error *err);
 void hipec_verify_explain(const struct hipec_policy *p,
 			  const struct hipec_verify_error *err,
 			  struct hipec_text *out);
-const char *hipec_policy_name(const struct hipec_policy *p, u32 offset);
-const char *hipec_policy_event_name(const struct hipec_policy *p, u32 number);
-bool hipec_policy_reads(const struct hipec_policy *p, u8 slot);
-bool hipec_policy_has_op(const struct hipec_policy *p, u8 op);
-u32 hipec_policy_needs(const struct hipec_policy *p);
+const char *hipec_image_policy_name(const struct hipec_policy *p, u32 offset);
+const char *hipec_image_event_name(const struct hipec_policy *p, u32 number);
+bool hipec_verify_reads(const struct hipec_policy *p, u8 slot);
+bool hipec_needs_has_op(const struct hipec_policy *p, u8 op);
+u32 hipec_needs_of(const struct hipec_policy *p);
 
 size_t hipec_vm_size(const struct hipec_policy *p, u32 nr_frames);
 size_t hipec_vm_table_size(const struct hipec_policy *p, u32 nr_pages);
@@ -274,8 +274,8 @@ void hipec_page_forget_evicted(struct hipec_vm *vm);
 void hipec_page_forget_range(struct hipec_vm *vm, u32 first, u32 nr);
 void hipec_page_pass(struct hipec_vm *vm, u32 h);
 void hipec_page_reach(struct hipec_vm *vm, u32 h);
-void hipec_page_move(struct hipec_vm *vm, u32 from, u32 to);
-void hipec_page_drop_last(struct hipec_vm *vm);
+void hipec_compact_move(struct hipec_vm *vm, u32 from, u32 to);
+void hipec_compact_drop_last(struct hipec_vm *vm);
 void hipec_vm_inherit(struct hipec_vm *vm, const struct hipec_vm *old);
 u32 hipec_vm_next_live(const struct hipec_vm *vm, u32 h);
 int hipec_vm_map_handles(const struct hipec_vm *from, const struct hipec_vm *old, u32 nr,
@@ -288,10 +288,10 @@ void hipec_vm_abandon(struct hipec_vm *vm);
 
 void hipec_disasm(const struct hipec_policy *p, u32 word,
 		  struct hipec_text *out);
-void hipec_slot_text(const struct hipec_policy *p, u8 slot,
-		     struct hipec_text *out);
-void hipec_exit_explain(const struct hipec_policy *p, const struct hipec_exit *e,
+void hipec_vm_slot_text(const struct hipec_policy *p, u8 slot,
 			struct hipec_text *out);
+void hipec_vm_explain_exit(const struct hipec_policy *p, const struct hipec_exit *e,
+			   struct hipec_text *out);
 
 static inline bool hipec_page_live(const struct hipec_vm *vm, u32 h)
 {
@@ -359,4 +359,4 @@ static inline u32 hipec_event_first(const struct hipec_policy *p, u32 number)
 HIPEC_COMMANDS_CALLED(X)
 #undef X
 
-#endif /* HIPEC_VM_H */
+#endif /* HIPEC_VM_VM_H */

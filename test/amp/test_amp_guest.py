@@ -108,9 +108,9 @@ def test_the_second_run_begins_with_what_the_first_has_learnt(ran):
 
 def test_the_report_names_who_loops(ran):
     lines = (ran.results / "first.report").read_text().splitlines()
-    assert lines[0] == "4,608 frames, one holds a page; at the end, loops had some for themselves"
+    assert lines[0] == "4608 frames, one holds a page; at the end, loops had some for themselves"
     assert re.fullmatch(r"loops: search\+0x\w+ <- main\+0x\w+( <- .*)?: looping, [\d,]+ pages, "
-                        r"R 0\.\d\d -> MRU; reads [\d,]+ pages, [\d,]+ by default \(-\d+ %\)",
+                        r"R 0\.\d\d -> MRU; reads [\d,]+ pages, [\d,]+ by default \(-[\d.]+ %\)",
                         lines[1]), lines[1]
 
 

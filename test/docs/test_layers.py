@@ -116,7 +116,7 @@ def test_the_text_was_understood(module, rank):
                         ("cache/bits.c", "base/event.c"),       # by a macro of a header
                         ("vm/run.c", "vm/ops_page.c"),          # by a name that is pasted
                         ("frames/host.c", "frames/hint.c"),     # in a table
-                        ("frames/volume.c", "base/work.c")):    # data
+                        ("base/volume.c", "base/work.c")):    # data
         assert f"module/{other}" in calls[f"module/{file}"]
     for folder in ("module", "module/base", "module/frames", "module/cache", "module/context",
                    "module/core", "module/vm", "module/compat.h"):

@@ -27,7 +27,7 @@ RING = frozenset("""
     cache_hears_descriptors_of_before cache_hears_maps_of_before
     cache_of_a_cgroup_comes_and_goes_under_load cache_of_a_directory_comes_and_goes_under_load
     cache_policy_that_was_revoked_comes_back_by_a_swap cache_swap_keeps_what_is_cached
-    cache_why_beside_unlink_ends cache_take_that_fails_is_not_found
+    cache_why_beside_unlink_ends cache_touch_of_numbers_before_is_nobody_s
     cache_stands_beside_a_region_that_is_synced cache_threads_miss_at_once
     cache_tables_shrink_whatever_they_have cache_without_memory_for_tables_keeps_what_it_has
     cache_keeps_what_one_of_two_has_locked cache_keeps_what_was_locked_as_it_went
@@ -36,6 +36,10 @@ RING = frozenset("""
     cache_shares_with_regions cache_shares_and_loses_no_write cache_forgets_what_its_file_lost
     cache_limit_below_the_budget_kills_nobody cache_writers_in_a_cgroup_are_not_killed
     cache_is_taken_and_let_go_under_load
+    cache_records_are_closed_beside_an_event cache_is_closed_by_others_beside_an_event
+    cache_records_of_what_is_gone_are_closed_beside_an_event
+    cache_arrays_are_mapped_beside_an_event cache_that_ends_ends_its_worker_s_event
+    cache_of_a_cgroup_is_of_the_one_that_was_checked
 """.split())
 
 COUNTS = frozenset("""
@@ -73,7 +77,6 @@ COUNTS = frozenset("""
 # Minutes there, and others take their ways.
 SLOW = frozenset("""
     cache_file_that_outgrows_its_numbers_is_the_kernel_s cache_runs_no_policy_in_reclaim
-    cache_page_numbers_of_a_user_are_bounded cache_page_numbers_are_charged
     league_s_containers_end_in_each_window_and_no_timer_is_left
     endless_rivals_in_all_places_are_out_after_one_page
     reader_beside_slow_rivals_in_all_places_can_be_killed

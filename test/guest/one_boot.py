@@ -14,9 +14,10 @@ from on_debug import COUNTS, NETWORK, RING, SLOW
 INDEX = 100
 
 
-def boot(kernel, tmp, script, out, files, append=""):
+def boot(kernel, tmp, script, out, files, append="", devices=()):
     """One boot of @kernel that runs @script: a Result of run.py. @files: {name: text, or a function
-    that makes the path that it is given}, for /hipec. @append: words for the kernel."""
+    that makes the path that it is given}, for /hipec. @append: words for the kernel. @devices:
+    arguments for QEMU."""
     tree = guest_tree(tmp)
     data = tmp / "data"
     data.mkdir()
@@ -32,7 +33,7 @@ def boot(kernel, tmp, script, out, files, append=""):
             (tree / "hipec" / name).write_text(content)
     return vm.boot(kernel, guest_image(tmp, kernel, tree), BUILD / f"{out}-{kernel}",
                    ["env", f"HIPEC_SLOWER={vm.fact(kernel, 'slower', '1')}", "sh", "-c", script],
-                   disk=image, timeout=limit(kernel), append=append)
+                   disk=image, timeout=limit(kernel), append=append, devices=devices)
 
 
 def result(guest, name):

@@ -30,7 +30,7 @@ JUDGED = [policy for policy in SHIPPED if policy not in BY_NUMBER]
 
 
 def judged_script():
-    """Lines of shell that read in place under each policy while the contract's shadow looks on."""
+    """Lines of shell that read in place under each policy while the contract's judge looks on."""
     return "".join(f"echo judged-{name}= $(hipec-guest-test --judged {name} "
                    f"{' '.join(map(str, PLACE))})\n" for name in JUDGED)
 
@@ -73,7 +73,7 @@ def test_module_on_other_file_systems(guest, kernel, type_of_data, name):
 
 @pytest.mark.parametrize("policy", JUDGED)
 def test_the_contract_in_place_says_what_the_simulator_says(guest, simulated, policy):
-    """All pages are sampled of so few: to the fault. And no policy notices the shadow."""
+    """All pages are sampled of so few: to the fault. And no policy notices the judge."""
     name, missed, _, refused, end, late, *judged = \
         place_line(result(guest, "judged.txt"), "judged", policy)
     assert (name, refused, end, late) == (policy, "0", "0", "0")
@@ -187,7 +187,7 @@ def test_a_curve_is_told_by_the_command(guest):
     assert "hipec_league_runs" not in samples
     assert samples["hipec_curve_saves"] == {
         f"{pages / 256:g}": pytest.approx(1 - want[pages] / want[256], abs=1e-5)
-        for pages in want if pages != 256}
+        for pages in want if pages != 256 and want[pages] >= pages}
     assert set(samples["hipec_curve_error"].values()) == {0}
     less = abs(100 - 100 * want[128] / want[256])
     assert result(guest, "curve.top").split("\n")[-2] == (

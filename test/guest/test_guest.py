@@ -155,6 +155,12 @@ def test_no_write_is_lost_under_stress(guest):
     assert stress.complaints(guest.results) == []
 
 
+@ON_ALL
+def test_unloads_beside_ends_that_workers_see_to(guest):
+    """A hundred containers that another user was the last to close, and rmmod at once; three times."""
+    assert result(guest, "ends.txt").count("unloaded") == 3
+
+
 @ON_DEBUG
 def test_unloads_while_programs_come_and_go(guest):
     """Again and again: it goes or it stays."""

@@ -23,5 +23,5 @@ def test_make_vm_runs_a_script(tmp_path):
                           capture_output=True, check=False, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^mru +5 +\d+", done.stdout, re.M), done.stdout
-    assert "hipec run: mru, 6,656 pages in place: 1 file" in done.stdout
+    assert "hipec run: mru, 6656 pages in place: 1 file" in done.stdout
     assert "it is loaded" in done.stdout

@@ -76,8 +76,7 @@ static bool run_case(const struct kunit_suite *suite,
 	if (suite->exit)
 		suite->exit(&test);
 	free_memory(&test);
-	printf("    %sok %u %s%s%s\n", test.failed ? "not " : "", number,
-	       c->name, *test.skipped ? " # SKIP " : "", test.skipped);
+	printf("    %sok %u %s\n", test.failed ? "not " : "", number, c->name);
 	fflush(stdout);
 	return test.failed;
 }

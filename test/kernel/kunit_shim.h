@@ -21,7 +21,6 @@ struct kunit {
 	const char *name;	/* of the case */
 	void *priv;
 	bool failed;
-	char skipped[80];	/* why; empty: it was not */
 	jmp_buf end;
 	struct shim_memory *memory;
 };
@@ -51,14 +50,6 @@ void shim_fail(struct kunit *test, const char *file, int line,
 /* Diagnostics, indented as the kernel does. */
 #define kunit_info(test, fmt, ...) \
 	printf("    # %s: " fmt "\n", (test)->name, ##__VA_ARGS__)
-#define kunit_err kunit_info
-
-#define kunit_skip(test, ...) do {					\
-	struct kunit *t_ = (test);					\
-									\
-	snprintf(t_->skipped, sizeof(t_->skipped), __VA_ARGS__);	\
-	longjmp(t_->end, 1);						\
-} while (0)
 
 /*
  * Each check is a statement: @ok decides, @found prints what was found and the
@@ -110,8 +101,6 @@ void shim_fail(struct kunit *test, const char *file, int line,
 #define KUNIT_ASSERT_TRUE_MSG(t, x, ...) \
 	SHIM_TRUTH(t, x, true, true, __VA_ARGS__)
 #define KUNIT_EXPECT_FALSE(t, x) SHIM_TRUTH(t, x, false, false)
-#define KUNIT_EXPECT_FALSE_MSG(t, x, ...) \
-	SHIM_TRUTH(t, x, false, false, __VA_ARGS__)
 #define KUNIT_EXPECT_NULL(t, x) SHIM_TRUTH(t, x, false, false)
 #define KUNIT_EXPECT_NOT_NULL(t, x) SHIM_TRUTH(t, x, true, false)
 #define KUNIT_ASSERT_NOT_NULL(t, x) SHIM_TRUTH(t, x, true, true)

@@ -28,7 +28,7 @@ static void event_is(struct sim_watch *w, const struct sim *s, u32 event,
 {
 	(void)w;
 	printf(" %s %s %u\n", begins ? "begin" : "end",
-	       hipec_policy_event_name(s->core.vm.policy, event),
+	       hipec_image_event_name(s->core.vm.policy, event),
 	       sim_event_page(&s->core.vm));
 }
 
@@ -50,7 +50,7 @@ static void command_comes(struct sim_watch *w, const struct sim *s,
 	hipec_text_init(&text, line, sizeof(line));
 	hipec_disasm(p, p->words[c->word], &text);
 	printf("  %u:%s+%u %u %s\n", c->depth,
-	       hipec_policy_event_name(p, c->event), c->command, c->line, line);
+	       hipec_image_event_name(p, c->event), c->command, c->line, line);
 }
 
 static void has_ended(struct sim_watch *w, const struct sim *s)

@@ -20,7 +20,7 @@ static void print_slot(const struct hipec_policy *p, u8 slot)
 	struct hipec_text text;
 
 	hipec_text_init(&text, line, sizeof(line));
-	hipec_slot_text(p, slot, &text);
+	hipec_vm_slot_text(p, slot, &text);
 	fputs(cli_clean(line), stdout);
 }
 
@@ -57,7 +57,7 @@ static void print_flags(u8 flags)
 
 	for (flag = 1; flag <= flags; flag <<= 1)
 		if (flags & flag)
-			printf(", %s", hipec_operand_flag_text(flag));
+			printf(", %s", hipec_vm_operand_flag_text(flag));
 }
 
 static void print_operands(const struct hipec_policy *p)
@@ -68,7 +68,7 @@ static void print_operands(const struct hipec_policy *p)
 	for (i = 0; i < p->image->nr_operands; i++) {
 		const struct hipec_image_operand *o = &p->operand[i];
 
-		printf("   %02X  %-8s  ", i, hipec_type_text(o->type));
+		printf("   %02X  %-8s  ", i, hipec_vm_type_text(o->type));
 		print_slot(p, i);
 		if (i >= HIPEC_SLOT_POLICY)
 			print_value(p, o);
@@ -99,7 +99,7 @@ static void print_event(const struct hipec_policy *p,
 	char name[LINE];
 	u32 i;
 
-	snprintf(name, sizeof(name), "%s", hipec_policy_name(p, e->name));
+	snprintf(name, sizeof(name), "%s", hipec_image_policy_name(p, e->name));
 	printf("event %u  ", e->number);
 	if (p->lines && p->lines[e->first])
 		printf("%-44s  line %u\n", cli_clean(name),

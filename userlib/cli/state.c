@@ -70,7 +70,7 @@ static struct json_object *exit_json(const struct hipec_exit *e)
 	struct json_object *o = json_object_new_object();
 
 	cli_json_number(o, "kind", e->kind);
-	cli_json_text(o, "text", hipec_exit_text(e->kind));
+	cli_json_text(o, "text", hipec_vm_exit_text(e->kind));
 	if (e->kind == HIPEC_EXIT_NONE)
 		return o;
 	cli_json_number(o, "event", e->event);

@@ -73,7 +73,7 @@ static void print_free(const struct dbg *d)
 
 static const char *slot_name(const struct hipec_policy *p, u32 slot)
 {
-	return hipec_policy_name(p, p->operand[slot].name);
+	return hipec_image_policy_name(p, p->operand[slot].name);
 }
 
 /* Of an array of queues, those that are not empty. */
@@ -329,7 +329,7 @@ static void print_slot(const struct sim *s, u32 slot, s64 index)
 	struct hipec_text text;
 
 	hipec_text_init(&text, name, sizeof(name));
-	hipec_slot_text(vm->policy, slot, &text);
+	hipec_vm_slot_text(vm->policy, slot, &text);
 	fputs(name, stdout);
 	switch (type_of(vm->policy, slot)) {
 	case HIPEC_TYPE_INT:
@@ -370,7 +370,7 @@ static void print_all(const struct sim *s)
 	}
 	for (i = HIPEC_SLOT_SYSTEM; i < HIPEC_NR_SLOTS; i++)
 		if (hipec_system_slots[i - HIPEC_SLOT_SYSTEM].name &&
-		    hipec_policy_reads(p, i))
+		    hipec_verify_reads(p, i))
 			print_slot(s, i, -1);
 }
 

@@ -21,7 +21,7 @@ const char *dbg_line_text(const struct dbg *d, u32 line)
 void dbg_place_text(const struct dbg *d, const struct sim_command *c,
 		    char text[2 * DBG_NAME])
 {
-	const char *event = hipec_policy_event_name(d->policy, c->event);
+	const char *event = hipec_image_event_name(d->policy, c->event);
 	const char *name = d->source.name;
 
 	if (!c->line)
@@ -51,7 +51,7 @@ static void show_command(const struct dbg *d, const struct sim_command *c)
 
 	command_text(d->policy, c->word, command);
 	snprintf(place, sizeof(place), "%s+%u",
-		 hipec_policy_event_name(d->policy, c->event), c->command);
+		 hipec_image_event_name(d->policy, c->event), c->command);
 	if (source)
 		printf("%-13s %-40s %s:%u: %s\n", place, command,
 		       d->source.name, c->line, source);
@@ -77,7 +77,7 @@ static void show_access(const struct dbg *d)
 
 static void show_event(const struct dbg *d)
 {
-	const char *name = hipec_policy_event_name(d->policy, d->s->core.event);
+	const char *name = hipec_image_event_name(d->policy, d->s->core.event);
 
 	if (d->s->nr_accesses)
 		printf("%s for page %u\n", name, sim_event_page(&d->s->core.vm));
@@ -155,7 +155,7 @@ static const struct hipec_image_event *event_of(struct dbg *d, const char *name)
 	if (!name && d->in_event)
 		return &p->event[p->index[d->c.event] - 1];
 	for (i = 0; name && i < p->image->nr_events; i++) {
-		other = hipec_policy_event_name(p, p->event[i].number);
+		other = hipec_image_event_name(p, p->event[i].number);
 		if (!strcmp(name, other))
 			return &p->event[i];
 		near = option_nearest(name, near, other);

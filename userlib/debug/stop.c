@@ -20,7 +20,7 @@ void dbg_stop_text(const struct dbg *d, const struct dbg_stop *stop, char *text,
 		break;
 	case DBG_STOP_IN:
 		snprintf(text, size, "in %s",
-			 hipec_policy_event_name(d->policy, stop->n));
+			 hipec_image_event_name(d->policy, stop->n));
 		break;
 	case DBG_STOP_LINE:
 		snprintf(text, size, "at line %llu", n);
@@ -105,7 +105,7 @@ static void add_event(struct dbg *d, const char *name)
 	u32 i;
 
 	for (i = 0; i < p->image->nr_events; i++) {
-		other = hipec_policy_event_name(p, p->event[i].number);
+		other = hipec_image_event_name(p, p->event[i].number);
 		if (!strcmp(name, other)) {
 			add(d, DBG_STOP_IN, p->event[i].number);
 			return;

@@ -122,7 +122,7 @@ bool hipec_asm_range(const char *word, s64 *low, s64 *high)
 /**
  * hipec_asm_flag() - the flag that a word stands for
  * @word: as the table has it
- * @text: gives the word of each flag that exists, as hipec_operand_flag_text()
+ * @text: gives the word of each flag that exists, as hipec_vm_operand_flag_text()
  *
  * Return: one bit; 0 if there is no such flag.
  */
@@ -173,7 +173,7 @@ static bool find_selector(u8 kind, const struct token *t, u32 *found)
 	u32 i;
 
 	for (i = 0; i < 256; i++)
-		if (token_is_word(t, hipec_selector(kind, i))) {
+		if (token_is_word(t, hipec_vm_selector(kind, i))) {
 			*found = i;
 			return true;
 		}
@@ -185,7 +185,7 @@ static bool has_selectors(u8 kind)
 	u32 i;
 
 	for (i = 0; i < 256; i++)
-		if (hipec_selector(kind, i))
+		if (hipec_vm_selector(kind, i))
 			return true;
 	return false;
 }
@@ -230,7 +230,7 @@ static int read_operand(const struct hipec_asm *as, const struct hipec_op *op,
 		return 0;
 	return wrong(err, "operand %c of %s: '%.*s' is no name here; want %s",
 		     'a' + i, op->word, (int)t->len, t->s,
-		     hipec_kind_text(kind));
+		     hipec_vm_kind_text(kind));
 }
 
 static int read_operands(const struct hipec_asm *as, u8 code, struct cursor *c,
@@ -310,7 +310,7 @@ void hipec_asm_init(struct hipec_asm *as)
 	for (i = 0; i < HIPEC_NR_SLOTS - HIPEC_SLOT_SYSTEM; i++)
 		as->slot[HIPEC_SLOT_SYSTEM + i] = hipec_system_slots[i].name;
 	for (i = 0; i < HIPEC_NR_EVENTS; i++)
-		as->event[i] = hipec_event_text(i);
+		as->event[i] = hipec_vm_event_text(i);
 }
 
 /**

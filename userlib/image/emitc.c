@@ -67,7 +67,7 @@ static void look_at_commands(struct emit *e)
 			if (op->flags & HIPEC_OPF_JUMP)
 				e->target[event->first + hipec_word_target(w)] = true;
 			for (k = 0; k < 3; k++)
-				if (hipec_kind_flags(op->kind[k]) & HIPEC_KINDF_WRITE)
+				if (hipec_vm_kind_flags(op->kind[k]) & HIPEC_KINDF_WRITE)
 					e->written[(u8)(w >> (16 - 8 * k))] = true;
 		}
 	}
@@ -190,8 +190,8 @@ static void emit_arith(struct emit *e)
 		    e->c == HIPEC_ARITH_MOD ? "true" : "false");
 		say_place(e);
 	} else {
-		say(e, "\tARITH_%s(0x%02x, %s);\n", hipec_selector(HIPEC_KIND_ARITH, e->c),
-		    e->a, hipec_selector_unary(HIPEC_KIND_ARITH, e->c) ? "0" :
+		say(e, "\tARITH_%s(0x%02x, %s);\n", hipec_vm_selector(HIPEC_KIND_ARITH, e->c),
+		    e->a, hipec_vm_selector_unary(HIPEC_KIND_ARITH, e->c) ? "0" :
 									 VALUE(e, e->b));
 	}
 }
@@ -208,8 +208,8 @@ static void emit_comp(struct emit *e)
 
 static void emit_logic(struct emit *e)
 {
-	say(e, "\tLOGIC_%s(0x%02x, %s);\n", hipec_selector(HIPEC_KIND_LOGIC, e->c), e->a,
-	    hipec_selector_unary(HIPEC_KIND_LOGIC, e->c) ? "0" : VALUE(e, e->b));
+	say(e, "\tLOGIC_%s(0x%02x, %s);\n", hipec_vm_selector(HIPEC_KIND_LOGIC, e->c), e->a,
+	    hipec_vm_selector_unary(HIPEC_KIND_LOGIC, e->c) ? "0" : VALUE(e, e->b));
 }
 
 static void emit_emptyq(struct emit *e)
@@ -230,7 +230,7 @@ static void emit_length(struct emit *e)
 static void emit_peek(struct emit *e)
 {
 	say(e, "\tTEST(S(0x%02x) = vm->queue[%s].%s);\n", e->a, QUEUE(e, e->b),
-	    hipec_selector(HIPEC_KIND_END, e->c));
+	    hipec_vm_selector(HIPEC_KIND_END, e->c));
 }
 
 /* A command on queues with a function of ops_page.c that takes the queue's number. */
@@ -243,12 +243,12 @@ static void emit_queue(struct emit *e, const char *function)
 
 static void emit_dequeue(struct emit *e)
 {
-	emit_queue(e, "dequeue");
+	emit_queue(e, "dequeue_page");
 }
 
 static void emit_enqueue(struct emit *e)
 {
-	emit_queue(e, "enqueue");
+	emit_queue(e, "enqueue_page");
 }
 
 /* By its handler, as the interpreter. */
@@ -369,7 +369,7 @@ static void emit_event(struct emit *e, const struct hipec_image_event *event)
 
 	e->event = event;
 	e->pending = 0;
-	say_comment(e, "\n", hipec_policy_name(e->p, event->name));
+	say_comment(e, "\n", hipec_image_policy_name(e->p, event->name));
 	say(e, "EVENT(%s_event_%u)\n{\n", e->entry, event->number);
 	for (pc = 1; pc < event->nr; pc++) {
 		e->word = event->first + pc;

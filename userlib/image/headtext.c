@@ -26,7 +26,7 @@ static void print_needs(__u32 needs, FILE *out)
 	for (need = 1; need && need <= needs; need <<= 1) {
 		if (!(needs & need))
 			continue;
-		fprintf(out, "%s%s", before, hipec_need_text(need));
+		fprintf(out, "%s%s", before, hipec_vm_need_text(need));
 		before = ", ";
 	}
 	if (needs)

@@ -73,7 +73,7 @@ static u32 needs_of(const struct hipec_mkimage *m, const struct hipec_image *im,
 		.image = im, .operand = o, .event = e, .words = words,
 	};
 
-	return m->says_needs ? m->needs : hipec_policy_needs(&p);
+	return m->says_needs ? m->needs : hipec_needs_of(&p);
 }
 
 /**

@@ -229,7 +229,7 @@ int hipec_why(int fd, uint64_t id, struct hipec_why *why)
  *         does not own it; -EBUSY if container @take->other has it; -EINVAL if the
  *         container was not loaded so; -ESRCH if there is no such container, or none
  *         that the caller may see; -ENOSPC if it has too many files; -ENOMEM;
- *         -ENOTTY if the module is older.
+ *         -EINTR on a fatal signal; -ENOTTY if the module is older.
  */
 int hipec_take(int fd, uint64_t id, int file, struct hipec_take *take)
 {

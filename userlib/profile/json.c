@@ -84,7 +84,7 @@ static struct json_object *queues_json(const struct profile *p)
 		for (j = 0; j < p->map->nr_bins; j++)
 			json_object_array_add(length,
 				json_object_new_int64(p->length[j][i]));
-		cli_json_text(o, "name", i ? hipec_policy_name(p->policy,
+		cli_json_text(o, "name", i ? hipec_image_policy_name(p->policy,
 				p->policy->operand[p->queue[i]].name) : NULL);
 		json_object_object_add(o, "length", length);
 		json_object_array_add(array, o);
@@ -103,7 +103,7 @@ static struct json_object *counters_json(const struct profile *p)
 		for (j = 0; j < p->map->nr_bins; j++)
 			json_object_array_add(value,
 				json_object_new_int64(p->value[j][i]));
-		cli_json_text(o, "name", hipec_policy_name(p->policy,
+		cli_json_text(o, "name", hipec_image_policy_name(p->policy,
 				p->policy->operand[p->counter[i]].name));
 		json_object_object_add(o, "value", value);
 		json_object_array_add(array, o);
@@ -131,7 +131,7 @@ static struct json_object *events_json(const struct profile *p)
 		const struct hipec_image_event *e = &p->policy->event[i];
 
 		o = json_object_new_object();
-		cli_json_text(o, "name", hipec_policy_event_name(p->policy, e->number));
+		cli_json_text(o, "name", hipec_image_event_name(p->policy, e->number));
 		cli_json_number(o, "runs", p->runs[i]);
 		cli_json_number(o, "commands", commands_of(p, e));
 		json_object_array_add(array, o);

@@ -358,7 +358,7 @@ void profile_counters(struct profile *p, const char *list)
 	for (i = 0; policy && i < policy->image->nr_operands &&
 	     p->nr_counters < PROFILE_MAX_COUNTERS; i++)
 		if (policy->operand[i].flags & HIPEC_OPERAND_COUNTER &&
-		    is_listed(list, hipec_policy_name(policy, policy->operand[i].name)))
+		    is_listed(list, hipec_image_policy_name(policy, policy->operand[i].name)))
 			p->counter[p->nr_counters++] = i;
 }
 

@@ -261,7 +261,7 @@ int record_entry(const u8 *at, const u8 *end, struct record_item *n)
 	if (at == end)
 		return 0;
 	n->code = *at++;
-	n->nr = hipec_entry_numbers(n->code);
+	n->nr = hipec_tracer_entry_numbers(n->code);
 	n->name = NULL;
 	if (n->nr == ~0u)
 		return -EINVAL;

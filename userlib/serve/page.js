@@ -8,7 +8,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const at = id => document.getElementById(id);
 // plotly takes text for a kind of HTML; names are anybody's.
 const clean = text => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-const count = n => n.toLocaleString("en", { maximumFractionDigits: 1 });
+const count = n => n.toLocaleString("en", { maximumFractionDigits: 0 });
 let pictures = [], number = 0;
 
 function name(row) {
@@ -17,7 +17,7 @@ function name(row) {
 
 function gain(row) {
   return row.gain_percent === null ? "-" :
-    `${count(row.gain_percent)} ± ${count(row.gain_error_percent)} %`;
+    `${row.gain_percent.toFixed(1)} ± ${row.gain_error_percent.toFixed(1)} %`;
 }
 
 function fill(table, titles, rows) {
@@ -73,12 +73,12 @@ function draw(log) {
     `the pool's ${count(last.pool_max)}; looked at ${new Date(last.time * 1000).toLocaleTimeString()}.`;
   fill(at("league"), [["id"], ["program", true], ["policy", true], ["frames"], ["limit"],
     ["faults/s"], ["evictions/s"], ["read/s"], ["written/s"], ["gain"], ["health", true]],
-  rows.map(row => [count(row.id), row.comm, row.policy, count(row.frames), count(row.limit),
+  rows.map(row => [String(row.id), row.comm, row.policy, count(row.frames), count(row.limit),
     count(row.faults_per_s), count(row.evictions_per_s), count(row.read_per_s),
     count(row.written_per_s), gain(row), row.exit.kind ? row.exit.text : row.health]));
   fill(at("log"), [["time", true], ["id"], ["program", true], ["policy", true], ["what", true],
     ["why", true]],
-  [...log].reverse().map(one => [one.time, count(one.container.id), one.container.comm,
+  [...log].reverse().map(one => [one.time, String(one.container.id), one.container.comm,
     one.container.policy, one.end, one.container.exit.message || one.container.exit.text]));
   const known = rows.filter(row => row.gain_percent !== null);
   Plotly.react("frames", lines("frames", true), layout("frames of 4 KiB", times), options);

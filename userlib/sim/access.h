@@ -26,7 +26,7 @@ static inline void show(struct sim *s, u32 h, bool write)
 	hipec_core_show(core, h);
 	sim_watch_page(s, h, SIM_PAGE_CAME);
 	if (unlikely(s->league))
-		hipec_league_came_in(s->league, core->vm.page[h].pgno);
+		hipec_sampling_came_in(&s->league->sample, core->vm.page[h].pgno);
 	hipec_core_came_in(core, core->vm.page[h].pgno, false);
 	hipec_core_fault(core, h, write);
 	touch(s, h, write);

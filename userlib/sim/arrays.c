@@ -15,7 +15,7 @@ static int find(const struct hipec_policy *p, const char *name, u32 nr)
 		if (p->operand[i].type == HIPEC_TYPE_INTS &&
 		    p->operand[i].flags & HIPEC_OPERAND_SHARED &&
 		    p->operand[i].value >= nr &&
-		    !strcmp(hipec_policy_name(p, p->operand[i].name), name))
+		    !strcmp(hipec_image_policy_name(p, p->operand[i].name), name))
 			return i;
 	return -1;
 }

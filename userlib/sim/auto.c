@@ -168,7 +168,7 @@ static void copy_bits(struct sim *s, const struct hipec_team *t, const u32 *hand
  * @s: simulator between two accesses, which nobody watches
  * @t: team with as many frames, which then plays on with the pages held
  *
- * Return: 0; -ENOMEM; -ENOSPC as hipec_league_take_over(), which a simulation never gets, and
+ * Return: 0; -ENOMEM; -ENOSPC as hipec_team_take_over(), which a simulation never gets, and
  *         hipec_vm_map_handles(); -EAGAIN while pages are on their
  *         way: by Adopt, then.
  */
@@ -188,7 +188,7 @@ int sim_graft(struct sim *s, struct hipec_team *t)
 		fresh_free(&f);
 		return -ENOMEM;
 	}
-	ret = hipec_league_take_over(t, &s->core);
+	ret = hipec_team_take_over(t, &s->core);
 	if (!ret)
 		ret = hipec_vm_map_handles(&t->core.vm, &old, f.nr, handle);
 	if (ret < 0) {
@@ -222,7 +222,7 @@ static int join(struct teams *t, const struct hipec_policy *p)
 	struct hipec_league *l = &t->league;
 	u32 i = l->nr;
 
-	if (equip(t, i, hipec_league_bytes(p, l->frames, HIPEC_LEAGUE_WHOLE), p))
+	if (equip(t, i, hipec_league_bytes(p, l->sample.frames, HIPEC_LEAGUE_WHOLE), p))
 		return -ENOMEM;
 	hipec_league_add(l, p, t->memory[i], t->shared[i]);
 	return 0;
@@ -307,7 +307,7 @@ static void end(struct teams *t, struct sim_auto *a)
 
 	a->runs = t->league.runs;
 	a->played = t->league.played;
-	a->shift = t->league.shift;
+	a->shift = t->league.sample.shift;
 	for (i = 0; i < a->nr; i++)
 		a->misses[i] = t->league.team[i].misses;
 	for (i = 0; i < HIPEC_LEAGUE_MAX + 1; i++) {

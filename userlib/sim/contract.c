@@ -3,6 +3,7 @@
  * What revocation's contract says of a policy that the simulator runs. The module
  * would revoke it; here it goes on, so that it can be told what it costs.
  */
+#include "../../module/core/core.h"
 #include "sim.h"
 
 /* By how many percent more is @a than @b? */
@@ -14,10 +15,11 @@ static double excess(u64 a, u64 b)
 }
 
 /* The contract looks at the lower one of two estimates: contract.c. */
-static double window_excess(const struct hipec_shadow_window *w)
+static double window_excess(const struct hipec_window *w)
 {
-	double all = excess(w->faults, (u64)w->shadow << w->shift);
-	double sampled = excess(w->sampled, w->shadow);
+	u64 most = w->standard + hipec_window_missed(w->late, w->unseen);
+	double all = excess(w->faults, most << w->shift);
+	double sampled = excess(w->sampled, most);
 
 	return all < sampled ? all : sampled;
 }
@@ -32,24 +34,23 @@ void sim_contract_begin(struct sim_contract *c)
 }
 
 /**
- * sim_contract_note() - note what the shadow has to say of a window
+ * sim_contract_note() - note what the judge has to say of a window
  * @c:       what was noted
- * @s:       shadow
+ * @w:       windows
  * @verdict: of the window that is closed
  * @faults:  so far
  */
-void sim_contract_note(struct sim_contract *c, const struct hipec_shadow *s,
-		       enum hipec_shadow_verdict verdict, u64 faults)
+void sim_contract_note(struct sim_contract *c, const struct hipec_windows *w,
+		       enum hipec_verdict verdict, u64 faults)
 {
-	u32 n = s->contract->windows, i;
+	u32 n = w->contract->windows, i;
 	double lowest;
 
-	c->estimate += (u64)s->last.shadow << s->last.shift;
+	c->estimate += (u64)w->last.standard << w->last.shift;
 	c->closed_estimate = c->estimate;
-	c->watched += s->last.faults;
-	hipec_estimate_add(&c->sums, &s->last);
-	c->recent[c->nr_windows++ % SIM_MAX_WINDOWS] = window_excess(&s->last);
-	if (verdict == HIPEC_SHADOW_REVOKE && !c->revoked_at) {
+	c->watched += w->last.faults;
+	c->recent[c->nr_windows++ % SIM_MAX_WINDOWS] = window_excess(&w->last);
+	if (verdict == HIPEC_VERDICT_REVOKE && !c->revoked_at) {
 		c->revoked_at = faults;
 		c->revoked_in = c->nr_windows;
 	}
@@ -65,17 +66,18 @@ void sim_contract_note(struct sim_contract *c, const struct hipec_shadow *s,
 
 /**
  * sim_contract_end() - count what is in no closed window
- * @c: what was noted
- * @s: shadow
+ * @c:    what was noted
+ * @core: container
  */
-void sim_contract_end(struct sim_contract *c, const struct hipec_shadow *s)
+void sim_contract_end(struct sim_contract *c, const struct hipec_core *core)
 {
-	struct hipec_shadow_window open = s->window;
+	struct hipec_estimate sum = core->windows.sum;
+	struct hipec_window open = core->windows.open;
 
-	open.shift = s->shift;
-	hipec_estimate_add(&c->sums, &open);
-	c->bounds = hipec_estimate_bounds(&c->sums);
+	open.shift = core->windows.shift;
+	hipec_estimate_add(&sum, &open);
+	c->bounds = hipec_estimate_bounds(&sum);
 	c->watched += open.faults;
-	c->estimate += (u64)open.shadow << open.shift;
-	c->looks = s->nr_looks;
+	c->estimate += (u64)open.standard << open.shift;
+	c->looks = core->judge ? core->judge->nr_looks : 0;
 }

@@ -65,9 +65,9 @@ static int core_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 
 	sim_watch_page(s, h, fate[why]);
 	if (s->league)
-		hipec_league_left(s->league, core->vm.page[h].pgno);
-	/* The shadow asks once more. */
-	s->bits[h] &= HIPEC_REF_SHADOW | SIM_BIT_MOD | SIM_BIT_WRITING;
+		hipec_sampling_left(&s->league->sample, core->vm.page[h].pgno);
+	/* The judge asks once more. */
+	s->bits[h] &= HIPEC_REF_JUDGE | SIM_BIT_MOD | SIM_BIT_WRITING;
 	if (!(s->bits[h] & SIM_BIT_MOD))
 		return 0;
 	queue_write(s, h);
@@ -122,11 +122,11 @@ static void core_ended(struct hipec_core *core)
 }
 
 /* What the module would revoke goes on here, unless it is of a mix. */
-static bool core_window(struct hipec_core *core, enum hipec_shadow_verdict verdict)
+static bool core_window(struct hipec_core *core, enum hipec_verdict verdict)
 {
 	struct sim *s = sim_of(&core->vm);
 
-	sim_contract_note(s->contract, &core->shadow, verdict, s->r->faults);
+	sim_contract_note(s->contract, &core->windows, verdict, s->r->faults);
 	return s->revocable && s->contract->revoked_at;
 }
 

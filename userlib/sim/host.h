@@ -53,7 +53,7 @@ struct sim {
 	struct sim_watch *watch;	/* NULL: nobody watches */
 	struct sim_ahead ahead;
 	void *memory, *shared;
-	void *directory;	/* of the shadow, or of nothing */
+	void *judge;		/* or nothing */
 	void *recovery;		/* decisions, if it shares */
 	size_t entries, memory_bytes;	/* of bits and to_write; of memory */
 	struct mix_disk *disk;	/* NULL: it takes no time */

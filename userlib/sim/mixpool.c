@@ -34,11 +34,11 @@ int mix_pool_init(struct mix_pool *pool, enum hipec_mr_policy policy, u32 max,
 	if (!pool->frame || !pool->owner || !pool->stamp)
 		return -ENOMEM;
 	if (policy == HIPEC_MR_AWST)
-		hipec_mr_init_awst(mr, &hipec_pool_mr_ops, pool->frame, max,
-				   pool->stamp, pool->owner,
-				   MIX_MAX_MEMBERS + 1);
+		hipec_awst_init(mr, &hipec_pool_mr_ops, pool->frame, max,
+				pool->stamp, pool->owner,
+				MIX_MAX_MEMBERS + 1);
 	else
-		hipec_mr_init(mr, &hipec_pool_mr_ops, pool->frame, max + MIX_MAX_MEMBERS);
+		hipec_fifo2mr_init(mr, &hipec_pool_mr_ops, pool->frame, max + MIX_MAX_MEMBERS);
 	mr->most = HIPEC_MAX_LOOKS;
 	return 0;
 }
@@ -85,7 +85,7 @@ int mix_pool_join(struct mix_pool *pool, struct sim *s, u32 min)
 	int ret;
 
 	s->core.nr_frames = s->core.nr_free = 0;
-	ret = hipec_pool_join(&pool->pool, &s->core, first) ?:
+	ret = hipec_member_join(&pool->pool, &s->core, first) ?:
 	      make_tables(s, pool->pool.recovery);
 	/* Some are only passed over at first: each turn looks at others. */
 	for (tries = 0; !ret && s->core.nr_frames < first; tries++) {
@@ -111,9 +111,9 @@ void mix_pool_leave(struct sim *s)
 		return;
 	for (h = 1; core->in_pool && h <= core->vm.nr_pages; h++)
 		if (core->in_pool[h])
-			hipec_mr_del(&core->pool->mr, core->in_pool[h]);
+			hipec_fifo2mr_del(&core->pool->mr, core->in_pool[h]);
 	core->nr_frames = 0;
-	hipec_pool_leave(core);
+	hipec_member_leave(core);
 	free(core->in_pool);
 	free(core->taken);
 	free(s->recovery);

@@ -63,7 +63,7 @@ int sim_open(struct sim *s, const struct hipec_policy *p, u32 frames,
 		.mode = mode, .r = r, .contract = c,
 		.entries = fits ? entries : 1, .memory_bytes = bytes,
 		.shared = calloc(1, p->shared_size + 1),
-		.directory = malloc(c ? hipec_shadow_bytes(frames) : 1),
+		.judge = calloc(1, c ? hipec_judge_bytes(frames) : 1),
 	};
 	s->bits = sim_lazy_alloc(s->entries * sizeof(*s->bits));
 	s->to_write = sim_lazy_alloc(s->entries * sizeof(*s->to_write));
@@ -73,7 +73,7 @@ int sim_open(struct sim *s, const struct hipec_policy *p, u32 frames,
 		sim_contract_begin(c);
 	if (!fits)
 		return -E2BIG;
-	if (!s->memory || !s->shared || !s->bits || !s->to_write || !s->directory)
+	if (!s->memory || !s->shared || !s->bits || !s->to_write || !s->judge)
 		return -ENOMEM;
 	hipec_vm_init(&s->core.vm, p, &sim_host, s->memory, s->shared, frames);
 	hipec_core_init(&s->core, &sim_core_ops, frames, frames);
@@ -81,7 +81,7 @@ int sim_open(struct sim *s, const struct hipec_policy *p, u32 frames,
 	s->core.exact = mode == SIM_EXACT;
 	s->core.watched_for_good = true;
 	if (c) {
-		s->core.directory = s->directory;
+		s->core.judge = s->judge;
 		hipec_core_watch(&s->core, c->salt);
 	}
 	return 0;
@@ -101,8 +101,8 @@ void sim_close(struct sim *s)
 	s->r->events = s->core.vm.nr_events;
 	memcpy(s->r->slot, s->core.vm.slot, sizeof(s->r->slot));
 	if (s->contract)
-		sim_contract_end(s->contract, &s->core.shadow);
-	free(s->directory);
+		sim_contract_end(s->contract, &s->core);
+	free(s->judge);
 	sim_lazy_free(s->to_write, s->entries * sizeof(*s->to_write));
 	sim_lazy_free(s->bits, s->entries * sizeof(*s->bits));
 	free(s->shared);

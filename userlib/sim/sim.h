@@ -17,7 +17,7 @@
 #ifndef HIPEC_SIM_H
 #define HIPEC_SIM_H
 
-#include "../../module/core/estimate.h"
+#include "../../module/core/contract.h"
 #include "../../module/vm/fifo2.h"
 #include "../../module/vm/vm.h"
 #include "../trace/memory.h"
@@ -142,9 +142,8 @@ struct sim_contract {
 	u32 salt;		/* given: says which pages are sampled */
 	u32 nr_windows;		/* closed ones */
 	u64 watched;		/* faults of the policy, and of these */
-	u64 estimate;		/* the default's, as the shadow has it */
+	u64 estimate;		/* the default's, as the judge has it */
 	u64 closed_estimate;	/* of these, in closed windows */
-	struct hipec_estimate sums;
 	struct hipec_bounds bounds;	/* of the default's; set at the end */
 	double worst;		/* percent of excess at which it would be revoked */
 	u64 looks;		/* at referenced bits */
@@ -167,9 +166,10 @@ int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
 		    u32 frames, enum sim_mode mode, struct sim_result *r,
 		    struct sim_contract *c, struct sim_watch *w);
 void sim_contract_begin(struct sim_contract *c);
-void sim_contract_note(struct sim_contract *c, const struct hipec_shadow *s,
-		       enum hipec_shadow_verdict verdict, u64 faults);
-void sim_contract_end(struct sim_contract *c, const struct hipec_shadow *s);
+void sim_contract_note(struct sim_contract *c, const struct hipec_windows *w,
+		       enum hipec_verdict verdict, u64 faults);
+struct hipec_core;
+void sim_contract_end(struct sim_contract *c, const struct hipec_core *core);
 int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
 		      struct sim_result *r, struct sim_teller *teller);
 

@@ -35,9 +35,9 @@ EACH = {"hits64": 16, "sweep": 32, "fresh": 32}
 GOALS = {"hits4": {"fifo": 130, "fifo2": 130, "mru": 130, "sieve": 350, "arc": 700},
          "hits64": {"fifo": 60, "fifo2": 60, "mru": 60, "sieve": 250, "arc": 600},
          "misses": {"fifo": 3, "fifo2": 10, "mru": 3, "sieve": 10, "arc": 16}}
-# What the contract's shadow costs is measured of these.
+# What the contract costs is measured of these.
 JUDGED = ("fifo", "arc")
-BESIDE_SHADOW = ("hits4", "hits64", "misses", "maps")
+UNDER_CONTRACT = ("hits4", "hits64", "misses", "maps")
 
 # As fifo, and told which pages of maps were touched. While as many pages come in as are
 # there, each is looked at so often.
@@ -120,7 +120,7 @@ def runs():
             **{(what, "elsewhere"): Run(what, "arc", OTHER) for what in ("hits4", "misses")},
             **{(what, "watched"): Run(what, "", OTHER) for what in OF_OTHERS},
             **{(what, f"{policy}, judged"): Run(what, policy, judged=True)
-               for what in BESIDE_SHADOW for policy in JUDGED}}
+               for what in UNDER_CONTRACT for policy in JUDGED}}
 
 
 def measure(table, args, first=Run("misses"), pages=PAGES, parameters="", mount="ro", other=SMALL):
@@ -215,8 +215,8 @@ def show(table):
                                  for who in ("", "elsewhere", "watched")), "", "", ""))
     print("others': while a policy has another file or, of opens, a cgroup. inotify: while it\n"
           "watches another file of the file system, as the module's marks do.\n")
-    print(ROW.format("beside the contract's shadow", "", *JUDGED, "", "", ""))
-    for what in BESIDE_SHADOW:
+    print(ROW.format("under the contract", "", *JUDGED, "", "", ""))
+    for what in UNDER_CONTRACT:
         each = hit if what.startswith("hits") else miss
         print(ROW.format(NAMES[what], "", *(
             f"{each(table, what, f'{policy}, judged'):,.0f}" for policy in JUDGED), "", "", ""))

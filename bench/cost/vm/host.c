@@ -195,7 +195,7 @@ void bench_host_run(struct bench_host *host, u32 event)
 	vm->queue[HIPEC_QUEUE_FREE].count = 0;
 	if (unlikely(hipec_vm_run(vm, event)))
 		bench_die("the policy ended: %s in event %u, command %u",
-			  hipec_exit_text(vm->exit.kind), vm->exit.event,
+			  hipec_vm_exit_text(vm->exit.kind), vm->exit.event,
 			  vm->exit.command);
 }
 

@@ -3,8 +3,12 @@
  * The ABI of /dev/hipec and of compiled policies (.hpo).
  *
  * One open of /dev/hipec is one container: HIPEC_IOC_LOAD gives it a policy
- * and a frame budget, HIPEC_IOC_ATTACH a range of a backing file and a region
- * descriptor to mmap. Closing the last descriptor or mapping ends it.
+ * and a budget of pages. With HIPEC_LOAD_IN_PLACE these are pages of the page
+ * cache: HIPEC_IOC_TAKE attaches files, directories or what a cgroup opens
+ * (hipec_cache.h), whoever reads or maps them. Without it they are frames of
+ * its own: HIPEC_IOC_ATTACH gives a region of a file, a descriptor to mmap.
+ * The container ends with its last descriptor or mapping; with HIPEC_LOAD_KEEP
+ * it lives on until HIPEC_IOC_RELEASE ends it.
  *
  * Rules: every struct starts with `size`, which the caller sets to its own
  * sizeof; a shorter one reads as if zeroes followed, a longer one is accepted

@@ -53,7 +53,8 @@ enum hipec_refusal {
  * `refused` says why, of a cgroup: this kernel has no hooks of functions (ftrace);
  * EPERM: the caller does not own it; E2BIG: the names; EBUSY: container `other` has it;
  * ENOSPC: the
- * container has no page numbers left, or too many directories; ENOMEM.
+ * container has no page numbers left, or too many directories; ENOMEM; EINTR on a fatal
+ * signal.
  */
 #define HIPEC_MAX_DIRS 65536
 #define HIPEC_MAX_CGROUPS 64

@@ -279,10 +279,10 @@ void write_policy(struct text *t, u64 *state)
 	for (i = 0; i < w.nr_users / 2; i++)
 		event(&w, "U", i);
 	for (i = HIPEC_EVENT_PAGEFAULT; i < HIPEC_EVENT_USER; i++)
-		if (hipec_event_text(i) &&
+		if (hipec_vm_event_text(i) &&
 		    (i == HIPEC_EVENT_TIMER ? has_timer :
 		     i <= HIPEC_EVENT_REPLACE || pick(&w, 2)))
-			event(&w, hipec_event_text(i), NR_USER);
+			event(&w, hipec_vm_event_text(i), NR_USER);
 	for (; i < HIPEC_EVENT_USER + w.nr_users; i++)
 		if (i - HIPEC_EVENT_USER >= w.nr_users / 2)
 			event(&w, "U", i - HIPEC_EVENT_USER);

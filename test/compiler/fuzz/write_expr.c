@@ -167,7 +167,7 @@ static void argument(struct writer *w, u8 kind, u32 depth)
 		break;
 	}
 	do {
-		s = hipec_selector(kind, pick(w, 4));
+		s = hipec_vm_selector(kind, pick(w, 4));
 	} while (!s);
 	for (; *s; s++)
 		put(w, "%c", toupper((u8)*s));

@@ -76,6 +76,25 @@ loop_disk()
 	umount /tmp/loop && losetup -d /dev/loop0
 }
 
+# Its reader's cgroup pays for the disk's pages too, by loop's worker, and has less than the budget.
+# Slowly: a file whose pages come faster than a policy hears of them is the kernel's.
+loop_in_cgroup()
+{
+	truncate -s 24M large
+	echo +io >$cgroups/cgroup.subtree_control || return 1
+	id=$(hipec attach --policy lru --budget 32M large) || return 1
+	losetup /dev/loop1 large && mkfs.ext4 -q /dev/loop1 && mkdir -p /tmp/large &&
+		mount /dev/loop1 /tmp/large && cp big /tmp/large/1 && cp big /tmp/large/2 || return 1
+	umount /tmp/large && losetup -d /dev/loop1 && fresh
+	losetup -r /dev/loop1 large && mount -o ro /dev/loop1 /tmp/large || return 1
+	# shellcheck disable=SC2016 # for that shell
+	limited 6M reader sh -c 'for i in $(seq 0 255); do
+			dd if=/tmp/large/$((i / 128 + 1)) of=/dev/null bs=64k count=1 \
+				skip=$((i % 128)) && usleep 30000 || exit 1
+		done' || return 1
+	umount /tmp/large && losetup -d /dev/loop1 && alive reader && rmdir $cgroups/reader
+}
+
 # LIMIT GROUP COMMAND...: GROUP is made with a limit; then a process of it.
 limited()
 {
@@ -214,6 +233,36 @@ both_journals()
 	done
 }
 
+# NAME COMMAND...: hipec try, and what it says to type next, in a file as it stands.
+promised()
+{
+	said=/results/$1.try
+	shift
+	fresh
+	hipec try -- "$@" 2>"$said" | md5sum >/tmp/plain
+	sed -n 's/^next: //p' "$said" >/tmp/next
+	fresh
+}
+
+# Large files: the line runs the program.
+promised_run()
+{
+	promised run gnucat big big big big
+	sh /tmp/next 2>/results/run.run | md5sum | cmp - /tmp/plain
+}
+
+# Small ones: it attaches their folder, for the program to be run again.
+promised_attach()
+{
+	mkdir small
+	for i in $(seq 300); do make_file small/$i 3; done
+	files=$(for pass in 1 2 3 4; do echo small/*; done)
+	# shellcheck disable=SC2086 # names
+	promised attach gnucat $files
+	# shellcheck disable=SC2086 # names
+	id=$(sh /tmp/next) && gnucat $files | md5sum | cmp - /tmp/plain
+}
+
 make_file big 2048
 sum=$(md5sum <big)
 cp big users && chown 65534 users
@@ -223,6 +272,8 @@ fresh
 
 try loop loop_disk
 ends loop
+try loop-in-cgroup loop_in_cgroup
+ends loop-in-cgroup
 try nested nested
 ends nested
 after_nested
@@ -246,6 +297,9 @@ try sqlite-attached database taken
 ends sqlite
 try sqlite-same cmp /tmp/plain /tmp/taken
 wc -l </tmp/plain >/results/sqlite-lines
+try promised-run promised_run
+try promised-attach promised_attach
+ends promised
 cd /
 umount /data
 try idle module_is_idle

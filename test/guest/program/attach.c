@@ -179,6 +179,54 @@ static void addresses_come_back(void)
 	CHECK(!unlink(FILE_A));
 }
 
+#define USER 1000
+#define MOST 64
+
+/* A file on a file system of its own. Return: its descriptor. */
+static int file_of_tmpfs(int number)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/volume-%d", number);
+	CHECK(!mkdir(path, 0755) && !mount("volume", path, "tmpfs", 0, "size=1M"));
+	strcat(path, "/f");
+	make_file(path, PAGE_BYTES);
+	fd = open(path, O_RDONLY);
+	CHECK(fd >= 0);
+	return fd;
+}
+
+/*
+ * Regions of files on as many file systems, which a user can mount in a namespace of his own: each has
+ * threads of the kernel's. Its region's end gives one back, by a worker.
+ */
+static void file_systems_of_a_user(void)
+{
+	int c, file[MOST + 1], region[MOST], again, i;
+
+	for (i = 0; i <= MOST; i++)
+		file[i] = file_of_tmpfs(i);
+	CHECK(!chmod(HIPEC_DEVICE, 0666));
+	CHECK(!setresgid(USER, USER, USER) && !setresuid(USER, USER, USER));
+	c = load_policy("fifo", 8, 0);
+	for (i = 0; i < MOST; i++) {
+		region[i] = attach(c, file[i], 0, 0, false);
+		if (region[0] == -EOPNOTSUPP) {
+			printf("# tmpfs has no direct I/O\n");
+			return;
+		}
+		CHECK(region[i] >= 0);
+	}
+	CHECK_EQ(attach(c, file[MOST], 0, 0, false), -EDQUOT);
+	again = attach(c, file[0], 0, 0, false);
+	CHECK(again >= 0);
+	close(region[1]);
+	for (i = 0; i < 500 && attach(c, file[MOST], 0, 0, false) == -EDQUOT; i++)
+		usleep(20000);
+	CHECK_LE(i, 499);
+}
+
 static int delete_module(void)
 {
 	return syscall(SYS_delete_module, "hipec", O_NONBLOCK) ? errno : 0;
@@ -211,6 +259,7 @@ const struct test attach_tests[] = {
 	{ "attach_needs_a_policy_and_leaves_no_claim", before_load },
 	{ "attach_allows_one_writer_or_many_readers", one_writer_or_many_readers },
 	{ "addresses_of_regions_that_are_gone_are_used_again", addresses_come_back },
+	{ "attach_bounds_the_file_systems_of_a_user", file_systems_of_a_user },
 	{ "rmmod_is_refused_while_a_region_is_mapped", rmmod_while_mapped },
 	{ 0 }
 };

@@ -118,15 +118,6 @@ static void open_b(int c)
 	close(file);
 }
 
-static void drop_pages(const char *path)
-{
-	int file = open(path, O_RDWR);
-
-	CHECK(file >= 0 && !fsync(file));
-	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
-	close(file);
-}
-
 /* Inside and outside; small files, programs, other kinds; until it is let go. */
 static void what_is_opened_is_taken(void)
 {
@@ -318,11 +309,56 @@ static void cgroups_are_bounded(void)
 	}
 }
 
+/* Patterns of 16 KB, for as many cgroups as there may be. */
+static void take_with_patterns(void)
+{
+	static char names[HIPEC_MAX_NAMES + 1];
+	int c = open_cache("lru", 64), group, i;
+	long before = charged_to(GROUP);
+	char name[32];
+
+	memset(names, 'x', HIPEC_MAX_NAMES - 1);
+	names[HIPEC_MAX_NAMES - 1] = '\n';
+	for (i = 0; i < HIPEC_MAX_CGROUPS; i++) {
+		snprintf(name, sizeof(name), GROUP "-%d", i);
+		group = open_group(name);
+		CHECK_EQ(hipec_take_cgroup(c, 0, group, 0, names, NULL), 0);
+		close(group);
+	}
+	CHECK_LE(HIPEC_MAX_CGROUPS * HIPEC_MAX_NAMES, charged_to(GROUP) - before);
+	CHECK_EQ(hipec_release(c, 0, -1), 0);
+	/* They go behind a grace period, and in batches of it. */
+	for (i = 0; i < 500 && charged_to(GROUP) - before > HIPEC_MAX_CGROUPS * HIPEC_MAX_NAMES / 4; i++)
+		usleep(20000);
+	CHECK_LE(charged_to(GROUP) - before, HIPEC_MAX_CGROUPS * HIPEC_MAX_NAMES / 4);
+	close(c);
+}
+
+/* What patterns take, the cgroup pays whose process attaches. */
+static void patterns_are_charged(void)
+{
+	char name[32];
+	int i;
+
+	for (i = 0; i < HIPEC_MAX_CGROUPS; i++) {
+		snprintf(name, sizeof(name), GROUP "-%d", i);
+		make_group(name);
+	}
+	new_group(GROUP, 64l << 20);
+	CHECK_EQ(in_group(GROUP, take_with_patterns), 0);
+	CHECK(!rmdir(CGROUP GROUP));
+	for (i = 0; i < HIPEC_MAX_CGROUPS; i++) {
+		snprintf(name, sizeof(name), CGROUP GROUP "-%d", i);
+		CHECK(!rmdir(name));
+	}
+}
+
 const struct test cache_cgroup_tests[] = {
 	{ "cache_takes_what_a_cgroup_opens", what_is_opened_is_taken },
 	{ "cache_of_a_cgroup_leaves_code_alone", code_is_left_alone },
 	{ "cache_of_a_cgroup_is_its_owners", a_user_has_his_own },
 	{ "cache_of_a_cgroup_is_one_of_64", cgroups_are_bounded },
+	{ "cache_of_a_cgroup_charges_its_patterns", patterns_are_charged },
 	{ "cache_of_a_cgroup_comes_and_goes_under_load", comes_and_goes_under_load },
 	{ 0 }
 };

@@ -175,7 +175,7 @@ static void ill_advised_policy_may_stay(void)
 
 /*
  * mru on a sweep: (P-1) x (N-F+1) faults beside the first N; the default has all P x N,
- * as its shadow learns of hits that the policy does not want to know of.
+ * as its judge learns of hits that the policy does not want to know of.
  */
 static void good_policy_is_not_revoked(void)
 {

@@ -119,6 +119,38 @@ static void files_of_others_stay_theirs(void)
 	close(b);
 }
 
+#define MOVED DIR_DATA "cache-open"
+
+/* A descriptor that a file had before it came is heard of where the loader brings it, and not else. */
+static void what_is_open_is_heard_of(void)
+{
+	int c = open_cache("lru", 64), file[2], status, i;
+	pid_t pid;
+
+	CHECK(!mkdir(DIR, 0755));
+	CHECK_EQ(take_dir(c, DIR), 0);
+	for (i = 0; i < 2; i++) {
+		make_file(MOVED, 8 * PAGE_BYTES);
+		file[i] = open(MOVED, O_RDONLY);
+		pid = i ? fork() : 0;
+		CHECK(file[i] >= 0 && pid >= 0);
+		if (!pid) {
+			CHECK(!i || (!chmod(DIR, 0777) && !chmod(DIR_DATA, 0777) && !setuid(65534)));
+			CHECK(!rename(MOVED, i ? DIR "/second" : DIR "/first"));
+			if (i)
+				_exit(0);
+		} else {
+			CHECK(waitpid(pid, &status, 0) == pid && !status);
+		}
+		CHECK_EQ(get_status(c).regions, i + 1);
+		CHECK_EQ(get_status(c).counters.open_before, 1);
+		close(file[i]);
+	}
+	CHECK(!chmod(DIR_DATA, 0755));
+	close(c);
+	CHECK(!system("rm -r " DIR));
+}
+
 /* Files come and go in several tasks while the directory is taken and let go. */
 static void comes_and_goes_under_load(void)
 {
@@ -154,6 +186,7 @@ static void comes_and_goes_under_load(void)
 const struct test cache_dir_tests[] = {
 	{ "cache_takes_what_comes_into_a_directory", what_comes_is_taken },
 	{ "cache_of_a_directory_leaves_files_of_others", files_of_others_stay_theirs },
+	{ "cache_hears_what_is_open_as_it_comes_into_a_directory", what_is_open_is_heard_of },
 	{ "cache_of_a_directory_comes_and_goes_under_load", comes_and_goes_under_load },
 	{ 0 }
 };

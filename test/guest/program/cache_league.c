@@ -122,8 +122,8 @@ static uint64_t next_window(int c, int file, size_t pages, size_t *page)
 
 /*
  * Under the contract the default is the league's: its misses by the team are those that the
- * windows tell, to a miss, and no shadow beside it says otherwise. After a swap by hand
- * there is a shadow.
+ * windows tell, to a miss, and no judge beside it says otherwise. After a swap by hand
+ * there is one.
  */
 static void contract_is_the_league_s(void)
 {

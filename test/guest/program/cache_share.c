@@ -337,6 +337,12 @@ static void *read_in_no_order(void *arg)
 	return NULL;
 }
 
+/* To a policy a page that is touched before it is evicted has gone, and comes in without a read. */
+static uint64_t came_in(const struct hipec_status *s)
+{
+	return s->counters.pages_in + s->counters.ahead_dropped;
+}
+
 /*
  * While a thread evicts, others miss, and the pool takes pages of their container. No page is
  * taken for another one, and no frame is counted that is not there.
@@ -367,10 +373,10 @@ static void threads_miss_at_once(void)
 	/* Of two times 4,096 reads at most 400 of 1,024 pages are there. */
 	CHECK_LE(4096 / 2, sa.counters.read_pages);
 	CHECK_LE(4096 / 2, sb.counters.read_pages);
-	CHECK_LE(sa.counters.evictions + sa.resident, sa.counters.read_pages);
-	CHECK_LE(sb.counters.evictions + sb.resident, sb.counters.read_pages);
+	CHECK_LE(sa.counters.evictions + sa.resident, came_in(&sa));
+	CHECK_LE(sb.counters.evictions + sb.resident, came_in(&sb));
 	CHECK_LE(1, sa.counters.given + sb.counters.given);
-	CHECK_LE(sc.counters.evictions + sc.resident, sc.counters.read_pages);
+	CHECK_LE(sc.counters.evictions + sc.resident, came_in(&sc));
 	CHECK_LE(sa.resident + sb.resident + sc.resident, POOL + THREADS);
 	CHECK_LE(sc.resident, FIRST + THREADS);
 	CHECK_LE(pool_frames(POOL), POOL);

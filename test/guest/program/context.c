@@ -85,7 +85,7 @@ static void own_map(void *host, u64 at, struct hipec_stack_map *map)
 	*map = (struct hipec_stack_map){
 		.start = start, .end = end, .offset = offset, .code = true,
 		.file = context_hash(CONTEXT_NONE, id,
-				     hipec_elf_build_id(page, sizeof(page), id)),
+				     hipec_buildid_find(page, sizeof(page), id)),
 	};
 }
 

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -24,7 +23,6 @@
 #define DISK "/dev/cached"
 #define DISK_PAGES 256	/* 1 MB, the least that null_blk makes */
 #define MAPPED "hipec-cut"
-#define CUT_DISK "/dev/dm-0"
 #define SETTING "/sys/module/hipec/parameters/writeback_ms"
 
 static void put_word(struct map *m, size_t page, uint64_t word)
@@ -41,7 +39,7 @@ void put_text(const char *path, const char *text)
 	close(fd);
 }
 
-static uint64_t word_at(const char *path, size_t page)
+uint64_t stored_word(const char *path, size_t page)
 {
 	static uint64_t buf[PAGE_BYTES / 8] __attribute__((aligned(4096)));
 	int fd = open(path, O_RDONLY | __O_DIRECT);
@@ -91,11 +89,11 @@ static void cleaned_in_the_background(void)
 	open_map(&m, "fifo", FILE_W, 16, 1, true);
 	put_word(&m, 5, 15);
 	wait_for_writes(&m, 1);
-	CHECK_EQ(word_at(FILE_W, 5), 15);
+	CHECK_EQ(stored_word(FILE_W, 5), 15);
 	written = get_status(m.container).counters.written_pages;
 	put_word(&m, 5, 25);
 	wait_for_writes(&m, written + 1);
-	CHECK_EQ(word_at(FILE_W, 5), 25);
+	CHECK_EQ(stored_word(FILE_W, 5), 25);
 	/* Nobody gave a page up for it. */
 	CHECK_EQ(get_status(m.container).counters.evictions, 0);
 	close_map(&m);
@@ -120,9 +118,9 @@ static void sync_writes_all(void)
 	CHECK_EQ(get_status(b.container).dirty, 0);
 	CHECK_EQ(get_status(a.container).counters.written_pages, 2);
 	CHECK_EQ(get_status(b.container).counters.written_pages, 1);
-	CHECK_EQ(word_at(FILE_W, 1), 11);
-	CHECK_EQ(word_at(FILE_W, 7), 17);
-	CHECK_EQ(word_at(FILE_W "2", 2), 22);
+	CHECK_EQ(stored_word(FILE_W, 1), 11);
+	CHECK_EQ(stored_word(FILE_W, 7), 17);
+	CHECK_EQ(stored_word(FILE_W "2", 2), 22);
 	close_map(&a);
 	close_map(&b);
 }
@@ -231,7 +229,7 @@ static void flush_error(void)
 	CHECK_EQ(get_status(m.container).counters.write_errors, 0);
 	works();
 	CHECK(!fsync(m.region));
-	CHECK_EQ(word_at(CUT_DISK, 3), 33);
+	CHECK_EQ(stored_word(CUT_DISK, 3), 33);
 	close_map(&m);
 }
 
@@ -254,13 +252,13 @@ static void background_error(void)
 	CHECK_EQ(get_status(m.container).dirty, 4);
 	works();
 	for (i = 0; i < 4; i++) {
-		CHECK_EQ(word_at(CUT_DISK, i), page_word(i));
+		CHECK_EQ(stored_word(CUT_DISK, i), page_word(i));
 		CHECK_EQ(get_word(&m, i), 40 + i);
 	}
 	CHECK(fsync(m.region) == -1 && errno == EIO);
 	CHECK_EQ(get_status(m.container).dirty, 0);
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(word_at(CUT_DISK, i), 40 + i);
+		CHECK_EQ(stored_word(CUT_DISK, i), 40 + i);
 	CHECK(!fsync(m.region));
 	close_map(&m);
 }
@@ -285,15 +283,24 @@ static void error_in_the_last_page(void)
 	works();
 	CHECK(!fsync(m.region));
 	CHECK_EQ(get_status(m.container).dirty, 0);
-	CHECK_EQ(word_at(DISK, last), 77);
+	CHECK_EQ(stored_word(DISK, last), 77);
 	close_map(&m);
 }
 
-/* From now on the disk answers nothing, until it is resumed. */
-static void answers_nothing(void)
+void cut_disk_answers(bool answers)
 {
-	mapper(DM_DEV_SUSPEND, NULL, DM_SUSPEND_FLAG | DM_NOFLUSH_FLAG |
-	       DM_SKIP_LOCKFS_FLAG);
+	mapper(DM_DEV_SUSPEND, NULL, answers ? 0 :
+	       DM_SUSPEND_FLAG | DM_NOFLUSH_FLAG | DM_SKIP_LOCKFS_FLAG);
+}
+
+void make_cut_disk(int megabytes)
+{
+	static char text[16];
+
+	snprintf(text, sizeof(text), "%d", megabytes);
+	disk_megabytes = text;
+	disk_sectors = (uint64_t)megabytes << 11;
+	make_disk();
 }
 
 static void *fsync_region(void *arg)
@@ -322,7 +329,7 @@ static void faults_do_not_wait(void)
 	open_disk(&stuck, m.container);
 	for (i = 0; i < 4; i++)
 		put_word(&stuck, i, 50 + i);
-	answers_nothing();
+	cut_disk_answers(false);
 	CHECK(!pthread_create(&thread, NULL, fsync_region, &stuck));
 	/* The newest goes: never one of the four. */
 	for (i = 0; i < 64; i++)
@@ -331,12 +338,12 @@ static void faults_do_not_wait(void)
 	CHECK_EQ(get_status(m.container).counters.evictions, 4 + 64 - 16);
 	CHECK_EQ(get_status(m.container).counters.written_pages, 0);
 	CHECK_EQ(get_word(&stuck, 2), 52);
-	mapper(DM_DEV_SUSPEND, NULL, 0);
+	cut_disk_answers(true);
 	CHECK(!pthread_join(thread, &ret));
 	CHECK(!ret);
 	CHECK_EQ(get_status(m.container).counters.written_pages, 4);
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(word_at(CUT_DISK, i), 50 + i);
+		CHECK_EQ(stored_word(CUT_DISK, i), 50 + i);
 	CHECK(!stat(FILE_W, &st));
 	CHECK(!munmap(stuck.base, stuck.pages * PAGE_BYTES));
 	CHECK(!close(stuck.region));
@@ -363,7 +370,7 @@ static pid_t sync_as(uid_t user, int *go)
 	return pid;
 }
 
-static void wait_until_asleep(pid_t pid)
+void wait_until_asleep(pid_t pid)
 {
 	char path[64], state = 0;
 	FILE *f;
@@ -391,7 +398,7 @@ static void sync_waits_for_own(void)
 	make_disk();
 	open_disk(&stuck, load_policy("fifo", 8, 1));
 	put_word(&stuck, 1, 61);
-	answers_nothing();
+	cut_disk_answers(false);
 	CHECK(write(go_other, "", 1) == 1);
 	CHECK(waitpid(other, &status, 0) == other);
 	CHECK_EQ(status, 0);
@@ -400,61 +407,10 @@ static void sync_waits_for_own(void)
 	CHECK(!kill(root, SIGKILL));
 	CHECK(waitpid(root, &status, 0) == root && WIFSIGNALED(status));
 	CHECK_EQ(get_status(stuck.container).counters.written_pages, 0);
-	mapper(DM_DEV_SUSPEND, NULL, 0);
+	cut_disk_answers(true);
 	wait_for_writes(&stuck, 1);
-	CHECK_EQ(word_at(CUT_DISK, 1), 61);
+	CHECK_EQ(stored_word(CUT_DISK, 1), 61);
 	close_map(&stuck);
-}
-
-#define MANY 300
-#define STUCK "/tmp/stuck"
-
-static void unmount_stuck(void)
-{
-	umount2(STUCK, MNT_DETACH);
-}
-
-/*
- * Many containers write to a disk that answers nothing, more than a workqueue has
- * workers: one with another disk has its pages written.
- */
-static void others_are_written(void)
-{
-	static struct map stuck[MANY], m;
-	char path[64];
-	size_t i;
-
-	disk_sectors = 32 << 11;
-	disk_megabytes = "32";
-	make_disk();
-	CHECK(!system("mke2fs " CUT_DISK " >/dev/null"));
-	mkdir(STUCK, 0700);
-	CHECK(!mount(CUT_DISK, STUCK, "ext4", 0, NULL));
-	atexit(unmount_stuck);
-	for (i = 0; i < MANY; i++) {
-		snprintf(path, sizeof(path), STUCK "/%zu", i);
-		make_file(path, PAGE_BYTES);
-		open_map(&stuck[i], "fifo", path, 2, 1, true);
-		put_word(&stuck[i], 0, 7000 + i);
-	}
-	answers_nothing();
-	for (i = 0; i < MANY; i++)
-		CHECK(!munmap(stuck[i].base, PAGE_BYTES));
-	make_file(FILE_W, 64 * PAGE_BYTES);
-	open_map(&m, "fifo", FILE_W, 4, 1, true);
-	for (i = 0; i < 64; i++)
-		put_word(&m, i, 80 + i);
-	CHECK_LE(60, get_status(m.container).counters.written_pages);
-	close_map(&m);
-	for (i = 0; i < 64; i++)
-		CHECK_EQ(word_at(FILE_W, i), 80 + i);
-	mapper(DM_DEV_SUSPEND, NULL, 0);
-	for (i = 0; i < MANY; i++) {
-		CHECK(!close(stuck[i].region) && !close(stuck[i].container));
-		CHECK(!close(stuck[i].file));
-		snprintf(path, sizeof(path), STUCK "/%zu", i);
-		CHECK_EQ(word_at(path, 0), 7000 + i);
-	}
 }
 
 /* Whether direct I/O pins its pages so that it can be seen: since 6.3. */
@@ -493,21 +449,21 @@ static void read_outlives_region(void)
 	read.aio_nbytes = PAGE_BYTES;
 	read.aio_offset = 5 * PAGE_BYTES;
 	CHECK(!syscall(SYS_io_setup, 1, &context));
-	answers_nothing();
+	cut_disk_answers(false);
 	CHECK_EQ(syscall(SYS_io_submit, context, 1, &reads), 1);
 	close_map(&m);
-	CHECK_EQ(word_at(FILE_W, 2), page_word(2));
+	CHECK_EQ(stored_word(FILE_W, 2), page_word(2));
 	c = load_policy("fifo", 8, 1);
 	m.file = open(FILE_W, O_RDWR);
 	CHECK_EQ(hipec_attach(c, m.file, 0, 0, true, NULL), -EBUSY);
-	mapper(DM_DEV_SUSPEND, NULL, 0);
+	cut_disk_answers(true);
 	CHECK_EQ(syscall(SYS_io_getevents, context, 1, 1, &event, NULL), 1);
 	CHECK_EQ(event.res, PAGE_BYTES);
 	do
 		r = hipec_attach(c, m.file, 0, 0, true, NULL);
 	while (r == -EBUSY);
 	CHECK(r >= 0);
-	CHECK_EQ(word_at(FILE_W, 2), page_word(5));
+	CHECK_EQ(stored_word(FILE_W, 2), page_word(5));
 	close(r);
 	close(c);
 	close(m.file);
@@ -552,7 +508,6 @@ const struct test durable_tests[] = {
 	  error_in_the_last_page },
 	{ "faults_do_not_wait_for_another_disk_s_writes", faults_do_not_wait },
 	{ "sync_waits_for_the_caller_s_disks_and_can_be_killed", sync_waits_for_own },
-	{ "disks_are_written_while_another_answers_nothing", others_are_written },
 	{ "direct_read_that_outlives_its_region_is_in_the_file",
 	  read_outlives_region },
 	{ "readers_see_what_was_written_back", readers_see_what_was_written },

@@ -30,9 +30,9 @@ extern const struct test load_tests[], ahead_tests[], attach_tests[],
 	builtin_tests[], cache_tests[], cache_before_tests[], cache_cgroup_tests[],
 	cache_contract_tests[], cache_dir_tests[], cache_memory_tests[],
 	cache_league_tests[], league_tests[], cache_live_tests[], cache_lock_tests[],
-	cache_folio_tests[], cache_maps_tests[], cache_unmap_tests[],
-	cache_share_tests[], cache_wait_tests[], cache_write_tests[], call_tests[], context_tests[], contract_tests[],
-	data_tests[], durable_tests[], file_tests[], policy_tests[], hostile_tests[], io_tests[],
+	cache_folio_tests[], cache_maps_tests[], cache_ring_tests[], cache_unmap_tests[],
+	cache_share_tests[], cache_nobody_tests[], cache_wait_tests[], cache_write_tests[], call_tests[], context_tests[], contract_tests[],
+	data_tests[], disk_tests[], durable_tests[], file_tests[], policy_tests[], hostile_tests[], io_tests[],
 	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[],
 	param_tests[], pool_tests[], private_tests[], quota_tests[], backoff_tests[], record_tests[], sample_tests[], share_tests[],
 	live_tests[], rival_tests[], swap_tests[], swap_busy_tests[], secure_tests[],
@@ -74,11 +74,20 @@ struct map {
 void read_image(const char *name, void **image, size_t *size);
 int load_policy(const char *name, uint64_t frames, uint32_t cluster);
 void make_file(const char *path, size_t bytes);
+void drop_pages(const char *path);
 void open_map(struct map *m, const char *policy, const char *path,
 	      uint64_t frames, uint32_t cluster, bool writable);
 void close_map(struct map *m);
-/* durable.c: a file of the kernel's gets a text. */
+/*
+ * durable.c: write a text to a file of the kernel's; wait until a process is in state D; what a file
+ * has on its disk. A disk that goes with the program, and can be told to answer nothing.
+ */
+#define CUT_DISK "/dev/dm-0"
 void put_text(const char *path, const char *text);
+void wait_until_asleep(pid_t pid);
+uint64_t stored_word(const char *path, size_t page);
+void make_cut_disk(int megabytes);
+void cut_disk_answers(bool answers);
 /* pool.c: a container that shares, clusters of 1; open_shared() makes the file. */
 int load_shared(const char *name, uint64_t frames, char *log, size_t log_size);
 void map_shared(struct map *m, const char *policy, const char *path,
@@ -185,6 +194,9 @@ int record_work(const char *image, const char *out, uint32_t seed);
 
 /* context.c: contexts of known calls, and what the program does in another run. */
 int print_contexts(const char *policy);
+
+/* load.c: what the program does before the module is unloaded. */
+int leave_ends(void);
 
 /* stamp.c: what the program does in a crash, and after it. */
 int stamp(const char *path, int number, int rounds_wanted, uint32_t seed);

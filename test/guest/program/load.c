@@ -5,6 +5,7 @@
  */
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "../../../module/include/uapi/hipec_ops.h"
 #include "guest.h"
@@ -281,6 +282,66 @@ static void status_of_others(void)
 	close(fd);
 }
 
+#define LEFT 100
+
+/*
+ * What the program does for unload.sh: of containers that share, another user is the last to close
+ * each, and ends. Workers end them behind that.
+ */
+int leave_ends(void)
+{
+	int fd[LEFT], ends[2], i;
+	char byte;
+	pid_t pid;
+
+	for (i = 0; i < LEFT; i++)
+		fd[i] = open_cache_with("fifo", 4, HIPEC_LOAD_SHARE);
+	CHECK(!pipe(ends));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		CHECK(!setuid(65534) && read(ends[0], &byte, 1) == 1);
+		_exit(0);
+	}
+	for (i = 0; i < LEFT; i++)
+		close(fd[i]);
+	CHECK(write(ends[1], "", 1) == 1);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	return 0;
+}
+
+static void wait_containers(int fd, uint64_t nr)
+{
+	struct hipec_query q;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		CHECK(!hipec_query(fd, &q));
+		if (q.containers == nr)
+			return;
+		usleep(10000);
+	}
+	CHECK_EQ(q.containers, nr);
+}
+
+/* All descriptors of the device, those without a policy as well; a worker may still end one. */
+static void number_of_containers(void)
+{
+	int fd = hipec_open(), empty, loaded;
+	struct hipec_query q;
+
+	wait_containers(fd, 1);
+	empty = hipec_open();
+	loaded = load_policy("fifo", 1, 1);
+	CHECK(!hipec_query(fd, &q));
+	CHECK_EQ(q.containers, 3);
+	close(empty);
+	wait_containers(fd, 2);
+	close(loaded);
+	wait_containers(fd, 1);
+	close(fd);
+}
+
 const struct test load_tests[] = {
 	{ "load_refuses_an_image_cut_short_at_every_byte", cut_short },
 	{ "load_refuses_a_wrong_magic", wrong_magic },
@@ -296,5 +357,6 @@ const struct test load_tests[] = {
 	{ "load_keeps_to_rlimit_memlock", memlock_limit },
 	{ "load_refuses_bad_arguments", bad_arguments },
 	{ "status_shows_only_own_containers", status_of_others },
+	{ "query_tells_how_many_containers_there_are", number_of_containers },
 	{ 0 }
 };

@@ -4,6 +4,7 @@
  * faults are served meanwhile. The pool has 512 frames (run.sh).
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -388,6 +389,151 @@ static void remover_is_killed(void)
 	CHECK(!unlink(FILE_L));
 }
 
+/* Whether a worker of the module's waits for something that no signal ends. */
+static bool a_worker_waits(void)
+{
+	char path[300], name[64];
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	bool waits = false;
+	FILE *f;
+
+	CHECK(proc);
+	while (!waits && (entry = readdir(proc))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		f = atoi(entry->d_name) ? fopen(path, "r") : NULL;
+		if (!f)
+			continue;
+		/* Its queue's name behind its own. */
+		waits = fgets(name, sizeof(name), f) && strstr(name, "+hipec\n") &&
+			state_of(atoi(entry->d_name)) == 'D';
+		fclose(f);
+	}
+	closedir(proc);
+	return waits;
+}
+
+/*
+ * A file is unlinked beside an event of its policy that does not end, and a worker is to forget its
+ * pages. Return: whether the event was still going on behind that.
+ */
+static bool unlinked_beside(int c, int busy_file)
+{
+	struct hipec_status s;
+	clockid_t clock;
+	bool waited;
+	uint64_t began;
+	pid_t busy;
+	char byte;
+
+	busy = fork();
+	CHECK(busy >= 0);
+	if (!busy)
+		_exit(pread(busy_file, &byte, 1, 0) != 1);
+	CHECK(!clock_getcpuclockid(busy, &clock));
+	began = used(clock);
+	while (used(clock) - began < 20000000 && state_of(busy) != 'Z')
+		sched_yield();
+	CHECK(!unlink(FILE_N));
+	usleep(10000);
+	waited = a_worker_waits();
+	CHECK(!kill(busy, SIGKILL));
+	CHECK(waitpid(busy, NULL, 0) == busy);
+	s = get_status(c);
+	CHECK_EQ(waited, false);
+	return s.counters.late == 1 && s.exit.kind == EXIT_NONE;
+}
+
+/* Containers of all users share the workers: none of them waits for a policy. */
+static void workers_wait_for_no_event(void)
+{
+	bool met = false;
+	int c, file, try;
+
+	make_file(FILE_L, PAGE_BYTES);
+	for (try = 0; !met; try++) {
+		CHECK(try < 100);
+		drop_pages(FILE_L);
+		make_file(FILE_N, PAGE_BYTES);
+		c = open_cache("endless-look", 16384);
+		close(take_file(c, FILE_N, O_RDONLY));
+		file = take_file(c, FILE_L, O_RDONLY);
+		met = unlinked_beside(c, file);
+		close(file);
+		close(c);
+	}
+	CHECK(!unlink(FILE_L));
+}
+
+/* Let go of a file of one page, on the first CPU. Return: ns of CPU time that its event took. */
+static uint64_t one_remove(int c)
+{
+	unsigned char page[PAGE_BYTES];
+	uint64_t before;
+	cpu_set_t one;
+	int file;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	CHECK(!sched_setaffinity(0, sizeof(one), &one));
+	drop_pages(FILE_L);
+	file = take_file(c, FILE_L, O_RDONLY);
+	CHECK(pread(file, page, sizeof(page), 0) == sizeof(page));
+	before = used(CLOCK_PROCESS_CPUTIME_ID);
+	CHECK(!hipec_release(c, 0, file));
+	close(file);
+	return used(CLOCK_PROCESS_CPUTIME_ID) - before;
+}
+
+/* As many tasks keep the caller's CPU busy, until they are killed. */
+static void keep_busy(pid_t pids[], int nr)
+{
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		pids[i] = fork();
+		CHECK(pids[i] >= 0);
+		if (!pids[i])
+			for (;;)
+				;
+	}
+}
+
+/*
+ * An event has a sixth of its quantum, and takes 32 times as long as that, since its CPU is others' for
+ * the rest: it is not late, and they do not end somebody's policy by it.
+ */
+static void preempted_event_is_not_late(void)
+{
+	enum { BUSY = 31 };
+	char quantum[24];
+	pid_t pids[BUSY];
+	uint64_t took;
+	int c, i;
+
+	if (access("/proc/self/schedstat", R_OK)) {
+		printf("# this kernel does not count how long a task waits for a CPU\n");
+		return;
+	}
+	set_quantum("60000000");
+	make_file(FILE_L, PAGE_BYTES);
+	c = open_cache("remove-slow", 8192);	/* fuel */
+	took = one_remove(c);
+	snprintf(quantum, sizeof(quantum), "%llu", (unsigned long long)(6 * took / 1000));
+	printf("# a quantum of %s us\n", quantum);
+	set_quantum(quantum);
+	keep_busy(pids, BUSY);
+	for (i = 0; i < 3; i++)
+		one_remove(c);
+	for (i = 0; i < BUSY; i++)
+		CHECK(!kill(pids[i], SIGKILL) && waitpid(pids[i], NULL, 0) == pids[i]);
+	CHECK_EQ(operand_of(c, "removed").value, 4);
+	CHECK_EQ(get_status(c).counters.late, 0);
+	close(c);
+	set_quantum("10000");
+	CHECK(!unlink(FILE_L));
+}
+
 const struct test loop_tests[] = {
 	{ "endless_page_fault_lets_a_neighbour_fault", reserved },
 	{ "endless_page_fault_lets_the_pool_go_on", shared },
@@ -397,5 +543,7 @@ const struct test loop_tests[] = {
 	{ "pinned_pages_ask_their_policy_once", pinned_pages_of_others },
 	{ "who_asks_a_busy_container_can_be_killed", asker_is_killed },
 	{ "who_lets_a_file_go_can_be_killed_between_events", remover_is_killed },
+	{ "workers_wait_for_no_event", workers_wait_for_no_event },
+	{ "event_whose_cpu_others_have_is_not_late", preempted_event_is_not_late },
 	{ 0 }
 };

@@ -35,8 +35,8 @@ static const struct test *const suites[] = {
 	cache_contract_tests, cache_dir_tests, cache_folio_tests, cache_league_tests, league_tests,
 	cache_live_tests,
 	cache_lock_tests, cache_maps_tests, cache_memory_tests, cache_unmap_tests,
-	cache_share_tests, cache_wait_tests, cache_write_tests, call_tests,
-	context_tests, contract_tests, data_tests, durable_tests, file_tests, policy_tests, hostile_tests,
+	cache_ring_tests, cache_share_tests, cache_nobody_tests, cache_wait_tests, cache_write_tests, call_tests,
+	context_tests, contract_tests, data_tests, disk_tests, durable_tests, file_tests, policy_tests, hostile_tests,
 	io_tests, limit_tests, lock_tests, log_tests, loop_tests, machine_tests,
 	param_tests,
 	pool_tests, private_tests, together_tests, quota_tests, backoff_tests, record_tests, sample_tests, share_tests,
@@ -178,6 +178,16 @@ bool store_gets_sigbus(const struct map *m, size_t page)
 		return true;
 	*(volatile uint64_t *)(m->base + page * PAGE_BYTES) = 0;
 	return false;
+}
+
+/* The page cache has none of a file's pages. */
+void drop_pages(const char *path)
+{
+	int file = open(path, O_RDONLY);
+
+	CHECK(file >= 0 && !fsync(file));
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
+	close(file);
 }
 
 /* Of @nr rounds, as many as this kernel does in the time of a stock one. */
@@ -343,6 +353,8 @@ int main(int argc, char **argv)
 	if (argc == 6 && (!strcmp(argv[1], "--reads") || !strcmp(argv[1], "--judged")))
 		return cache_reads(argv[2], atol(argv[3]), atol(argv[4]),
 				   atol(argv[5]), !strcmp(argv[1], "--judged"));
+	if (argc == 2 && !strcmp(argv[1], "--leave-ends"))
+		return leave_ends();
 	if (argc == 3 && !strcmp(argv[1], "--contexts"))
 		return print_contexts(argv[2]);
 	if (argc == 5 && !strcmp(argv[1], "--record"))

@@ -283,22 +283,30 @@ static void good_advice_stands(void)
 	close_map(&b);
 }
 
-/* A hoards: the manager takes its own choice, down to the last frames. */
+/*
+ * A hoards: the manager takes its own choice, down to the last frames. A page is passed over whose
+ * container's lock is held, as A's worker holds it when it looks for pages to name: it goes in
+ * the next round.
+ */
 static void hoarder_loses_all_but_the_first(void)
 {
 	struct hipec_status sa, sb;
+	unsigned int rounds = 0;
 	struct map a, b;
 
 	open_shared(&a, "hoard", FILE_A, POOL, POOL, false);
 	sa = touch_range(&a, 0, POOL);
 	CHECK_EQ(sa.frames, POOL);
 	open_shared(&b, "fifo", FILE_B, POOL, 600, false);
-	sb = touch_range(&b, 0, 600);
-	sa = get_status(a.container);
+	do {
+		sb = touch_range(&b, 0, 600);
+		sa = get_status(a.container);
+		rounds++;
+	} while (sa.frames > FIRST && rounds < 5);
 	CHECK_EQ(sa.frames, FIRST);
 	CHECK_EQ(sb.frames, POOL - FIRST);
 	CHECK_EQ(sa.counters.given, POOL - FIRST);
-	CHECK_EQ(sb.counters.faults, 600);
+	CHECK_EQ(sb.counters.faults, 600 * rounds);
 	close_map(&a);
 	close_map(&b);
 }

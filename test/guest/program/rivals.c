@@ -106,13 +106,17 @@ static void closed_in_each_window(void)
 	unlink(FILE_A);
 }
 
-/* Page @page, then those of the budget, which are locked: a window, and an access more. */
-static void read_locked(int file, int page)
+/*
+ * Page @page, then those of the budget, which are locked: a window, and an access more. What the policy
+ * gives up for the page cannot go, and is back when it is read.
+ */
+static void read_locked(int c, int file, int page)
 {
 	uint64_t word;
 	int i;
 
 	CHECK(pread(file, &word, 8, page * PAGE_BYTES) == 8);
+	get_status(c);	/* it has tried */
 	for (i = 0; i < FRAMES; i++)
 		CHECK(pread(file, &word, 8, i * PAGE_BYTES) == 8);
 }
@@ -132,7 +136,7 @@ static void rival_of_locked_pages(long arg)
 	CHECK(!mlock(base, FRAMES * PAGE_BYTES));
 	CHECK_EQ(join(c, "mru"), 1);
 	for (round = 0; round < 10; round++) {
-		read_locked(file, FRAMES + round % 2);
+		read_locked(c, file, FRAMES + round % 2);
 		/* Time for the worker, which is to do nothing. */
 		runs_soon(c, round < 2 ? 0 : 1);
 	}

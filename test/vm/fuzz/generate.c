@@ -442,7 +442,7 @@ size_t fuzz_generate(u64 seed, void *image, size_t max)
 	for (e = 0; e < ARRAY_SIZE(host_event); e++)
 		if (host_event[e].needed)
 			fuzz_add_event(&p, host_event[e].number,
-				       hipec_event_text(host_event[e].number));
+				       hipec_vm_event_text(host_event[e].number));
 	for (nr = fuzz_below(&p.rng, 7); nr; nr--) {
 		e = fuzz_gen_event(&p.rng);
 		if (!has_event(&p, e))

@@ -74,7 +74,7 @@ void fuzz_check_refusal(const struct hipec_policy *p,
 	struct hipec_text out;
 
 	fuzz_check(err->kind > HIPEC_VERIFY_OK &&
-		   strcmp(hipec_verify_text(err->kind), "?"),
+		   strcmp(hipec_vm_verify_text(err->kind), "?"),
 		   "a refusal has a kind");
 	if (err->kind >= HIPEC_VERIFY_OPCODE)
 		check_place(p, err);
@@ -122,7 +122,7 @@ static void check_texts(const struct hipec_policy *p)
 	}
 	for (i = 0; i < HIPEC_NR_SLOTS; i++) {
 		hipec_text_init(&out, text, sizeof(text));
-		hipec_slot_text(p, i, &out);
+		hipec_vm_slot_text(p, i, &out);
 		fuzz_check(*text, "every slot has a text");
 	}
 }
@@ -132,13 +132,13 @@ static void check_reads(const struct hipec_policy *p)
 {
 	u32 slot = p->image->nr_operands, i;
 
-	hipec_policy_reads(p, HIPEC_SLOT_FREE_COUNT);
+	hipec_verify_reads(p, HIPEC_SLOT_FREE_COUNT);
 	for (i = 0; i < 4 && slot + i < HIPEC_SLOT_SYSTEM; i++)
-		fuzz_check(!hipec_policy_reads(p, slot + i),
+		fuzz_check(!hipec_verify_reads(p, slot + i),
 			   "a verified policy names slots that exist");
 	for (slot = HIPEC_NR_SLOTS - 4; slot < HIPEC_NR_SLOTS; slot++)
 		fuzz_check(hipec_system_slots[slot - HIPEC_SLOT_SYSTEM].name ||
-			   !hipec_policy_reads(p, slot),
+			   !hipec_verify_reads(p, slot),
 			   "a verified policy names system slots that exist");
 }
 

@@ -11,13 +11,13 @@
 /* Whether operand kind @kind takes slots of type @type. */
 bool fuzz_kind_takes(u8 kind, u8 type)
 {
-	return type < 32 && hipec_kind_types(kind) >> type & 1;
+	return type < 32 && hipec_vm_kind_types(kind) >> type & 1;
 }
 
 /* Whether a command writes the slot in an operand of kind @kind. */
 bool fuzz_kind_writes(u8 kind)
 {
-	return hipec_kind_flags(kind) & HIPEC_KINDF_WRITE;
+	return hipec_vm_kind_flags(kind) & HIPEC_KINDF_WRITE;
 }
 
 /* A program without events: _free_queue, _free_count, the empty name. */
@@ -255,7 +255,7 @@ static int pick_selector(struct fuzz_rng *r, u8 kind)
 	u32 i, nr = 0;
 
 	for (i = 0; i < 64; i++)
-		if (hipec_selector(kind, i))
+		if (hipec_vm_selector(kind, i))
 			code[nr++] = i;
 	return nr ? code[fuzz_below(r, nr)] : -1;
 }
@@ -326,7 +326,7 @@ u32 fuzz_random_word(struct fuzz_program *p, u32 e, u8 op)
 			continue;
 		}
 		w |= fuzz_pick(p, e, kind[i]) << (16 - 8 * i);
-		unary |= hipec_selector_unary(kind[i], w >> (16 - 8 * i));
+		unary |= hipec_vm_selector_unary(kind[i], w >> (16 - 8 * i));
 	}
 	return w;
 }

@@ -177,9 +177,9 @@ static bool index_outside(const struct hipec_vm *vm, u32 w)
 
 	for (i = 0; i < 3; i++) {
 		n = vm->slot[operand(w, i)];
-		if (length && hipec_kind_types(kind[i]) & HIPEC_T(INT))
+		if (length && hipec_vm_kind_types(kind[i]) & HIPEC_T(INT))
 			return n < 0 || n >= length;
-		if (hipec_kind_types(kind[i]) & arrays && kind[i] != HIPEC_KIND_SKETCH)
+		if (hipec_vm_kind_types(kind[i]) & arrays && kind[i] != HIPEC_KIND_SKETCH)
 			length = vm->policy->operand[operand(w, i)].value;
 	}
 	return false;

@@ -82,7 +82,7 @@ static void check_exit(const struct hipec_vm *vm, const struct hipec_exit *e)
 	struct hipec_text out;
 	char text[512];
 
-	fuzz_check(e->kind && strcmp(hipec_exit_text(e->kind), "?"),
+	fuzz_check(e->kind && strcmp(hipec_vm_exit_text(e->kind), "?"),
 		   "an exit has a kind that exists");
 	fuzz_check(e->event < HIPEC_NR_EVENTS && p->index[e->event],
 		   "an exit names an event that exists");
@@ -95,7 +95,7 @@ static void check_exit(const struct hipec_vm *vm, const struct hipec_exit *e)
 		   "an exit has the line of its command");
 	fuzz_check(e->operand <= 3, "an exit names an operand a, b or c");
 	hipec_text_init(&out, text, sizeof(text));
-	hipec_exit_explain(p, e, &out);
+	hipec_vm_explain_exit(p, e, &out);
 	fuzz_check(strchr(text, '+') && strlen(text) == out.len,
 		   "an exit has a text, with its place");
 }

@@ -23,12 +23,12 @@ static bool slot_sound(const struct hipec_policy *p, u8 kind, u8 slot)
 	const u8 fixed = HIPEC_OPERAND_CONST | HIPEC_OPERAND_SHARED;
 	u8 type = type_of(p, slot);
 
-	if (!type || !(hipec_kind_types(kind) & 1u << type))
+	if (!type || !(hipec_vm_kind_types(kind) & 1u << type))
 		return false;
-	if (hipec_kind_flags(kind) & HIPEC_KINDF_LINKS &&
+	if (hipec_vm_kind_flags(kind) & HIPEC_KINDF_LINKS &&
 	    slot == HIPEC_SLOT_FREE_QUEUE)
 		return false;
-	if (hipec_kind_flags(kind) & HIPEC_KINDF_WRITE)
+	if (hipec_vm_kind_flags(kind) & HIPEC_KINDF_WRITE)
 		return slot < p->image->nr_operands &&
 		       !(p->operand[slot].flags & fixed);
 	return true;
@@ -62,11 +62,11 @@ static bool operand_sound(const struct hipec_policy *p,
 	case HIPEC_KIND_TARGET_LO:
 		return true;
 	case HIPEC_KIND_INT_OPT:
-		if (hipec_selector_unary(kind[2], w & 0xff))
+		if (hipec_vm_selector_unary(kind[2], w & 0xff))
 			return v == 0;
 	}
-	return hipec_kind_types(kind[i]) ? slot_sound(p, kind[i], v) :
-					   !!hipec_selector(kind[i], v);
+	return hipec_vm_kind_types(kind[i]) ? slot_sound(p, kind[i], v) :
+					   !!hipec_vm_selector(kind[i], v);
 }
 
 static bool event_sound(const struct hipec_policy *p,
@@ -119,7 +119,7 @@ static bool names_slot(const struct hipec_policy *p, u8 slot)
 			for (i = 0; i < 3; i++) {
 				u8 kind = hipec_ops[hipec_word_op(w)].kind[i];
 
-				if (hipec_kind_types(kind) &&
+				if (hipec_vm_kind_types(kind) &&
 				    (w << (8 + 8 * i)) >> 24 == slot)
 					return true;
 			}

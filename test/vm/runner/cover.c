@@ -27,8 +27,8 @@ static void cover_needs(u32 needs)
 	u32 need;
 
 	for (need = 1; need; need <<= 1)
-		if (needs & need && hipec_need_text(need))
-			printf("need %s\n", hipec_need_text(need));
+		if (needs & need && hipec_vm_need_text(need))
+			printf("need %s\n", hipec_vm_need_text(need));
 }
 
 /* Print everything that some case has to touch. */
@@ -41,9 +41,9 @@ void hpt_list_table(void)
 			printf("command %s\n", fn_of(i));
 	for (i = 0; i < HIPEC_NR_KINDS; i++)
 		for (j = 0; j < 256; j++)
-			if (hipec_selector(i, j))
+			if (hipec_vm_selector(i, j))
 				printf("selector %s %s\n", kind_names[i],
-				       hipec_selector(i, j));
+				       hipec_vm_selector(i, j));
 	for (i = 0; i < HIPEC_NR_KINDS; i++)
 		printf("kind %s\n", kind_names[i]);
 	for (i = 0; i < ARRAY_SIZE(hipec_system_slots); i++)
@@ -72,12 +72,12 @@ static void cover_word(u32 w)
 	printf("command %s\n", fn_of(hipec_word_op(w)));
 	for (i = 0; i < 3; i++) {
 		u8 v = w >> (16 - 8 * i);
-		const char *word = hipec_selector(op->kind[i], v);
+		const char *word = hipec_vm_selector(op->kind[i], v);
 
 		if (word)
 			printf("selector %s %s\n", kind_names[op->kind[i]],
 			       word);
-		if (hipec_kind_types(op->kind[i]) && v >= HIPEC_SLOT_SYSTEM &&
+		if (hipec_vm_kind_types(op->kind[i]) && v >= HIPEC_SLOT_SYSTEM &&
 		    hipec_system_slots[v - HIPEC_SLOT_SYSTEM].name)
 			printf("system %s\n",
 			       hipec_system_slots[v - HIPEC_SLOT_SYSTEM].name);
@@ -127,11 +127,11 @@ void hpt_cover(const struct hpt *t, const char *outcome)
 		for (j = 1; j < p.event[i].nr; j++)
 			cover_word(p.words[p.event[i].first + j]);
 	for (i = 0; i < p.image->nr_operands; i++)
-		printf("type %s\n", hipec_type_text(p.operand[i].type));
+		printf("type %s\n", hipec_vm_type_text(p.operand[i].type));
 	for (i = 0; i < t->head.nr_runs; i++)
-		if (hipec_event_text(t->head.run[i].what))
+		if (hipec_vm_event_text(t->head.run[i].what))
 			printf("event %s\n",
-			       hipec_event_text(t->head.run[i].what));
+			       hipec_vm_event_text(t->head.run[i].what));
 	if (strstr(outcome, "\nlate "))
 		printf("exit %s\n", hipec_vmcase_exit_name(HIPEC_EXIT_OVERTIME));
 	if (!strncmp(outcome, "result exit ", 12))

@@ -118,7 +118,7 @@ static int add_event(struct hpt *t, char *rest, u32 line)
 			n >= HIPEC_NR_EVENTS))
 		return hpt_wrong(t, line, "'%s' is no event number", number);
 	for (i = 0; n < 0 && i < HIPEC_EVENT_USER; i++)
-		if (hipec_event_text(i) && !strcmp(hipec_event_text(i), name))
+		if (hipec_vm_event_text(i) && !strcmp(hipec_vm_event_text(i), name))
 			n = i;
 	if (n < 0)
 		n = free_user_event(t);
@@ -178,7 +178,7 @@ static int split(struct hpt *t)
 
 static u8 flag_of(const char *word)
 {
-	return hipec_asm_flag(word, hipec_operand_flag_text);
+	return hipec_asm_flag(word, hipec_vm_operand_flag_text);
 }
 
 /* A number, or the slot of an operand that was declared before. */
@@ -247,7 +247,7 @@ static int add_operand(struct hpt *t, const struct hpt_line *l)
 	for (word = hpt_word(&rest); flag_of(word); word = hpt_word(&rest))
 		flags |= flag_of(word);
 	for (type = 1; type < 256; type++)
-		if (!strcmp(word, hipec_type_text(type)))
+		if (!strcmp(word, hipec_vm_type_text(type)))
 			break;
 	if (type == 256 || !strcmp(word, "?"))
 		return hpt_wrong(t, l->line, "'%s' is no type; want NAME [const] [param] [counter] [shared] int, queue, page, ints, queues, queueref or field", word);
@@ -296,7 +296,7 @@ static void add_default_event(struct hpt *t, u32 number)
 			return;
 	if (row == HIPEC_NR_EVENTS)
 		return;
-	t->mk.event[row].name = hipec_event_text(number);
+	t->mk.event[row].name = hipec_vm_event_text(number);
 	t->mk.event[row].number = number;
 	t->mk.event[row].words = bare_return;
 	t->mk.event[row].nr = ARRAY_SIZE(bare_return);

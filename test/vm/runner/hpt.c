@@ -79,7 +79,7 @@ static int check_words(struct hpt *t, bool verbose)
 	for (i = 0; i < p.image->nr_events; i++) {
 		if (verbose)
 			printf("# %s\n",
-			       hipec_policy_name(&p, p.event[i].name));
+			       hipec_image_policy_name(&p, p.event[i].name));
 		for (j = 1; j < p.event[i].nr; j++) {
 			u32 w = p.words[p.event[i].first + j];
 			struct hipec_text text;

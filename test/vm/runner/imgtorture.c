@@ -180,9 +180,9 @@ static u8 plausible(const struct hipec_mkimage *m, u8 kind, u32 nr)
 		return rnd(256);
 	for (tries = 0; tries < 64; tries++) {
 		v = rnd(tries < 32 ? 16 : 256);
-		if (hipec_kind_types(kind)) {
+		if (hipec_vm_kind_types(kind)) {
 			i = rnd(m->nr_slots);
-			if (hipec_kind_types(kind) >> m->slot[i].type & 1 &&
+			if (hipec_vm_kind_types(kind) >> m->slot[i].type & 1 &&
 			    (i || kind != HIPEC_KIND_QUEUE_OUT || !rnd(50)) &&
 			    (!m->slot[i].flags || (kind != HIPEC_KIND_INTS_W &&
 			      kind != HIPEC_KIND_SKETCH)))
@@ -191,7 +191,7 @@ static u8 plausible(const struct hipec_mkimage *m, u8 kind, u32 nr)
 			return HIPEC_EVENT_USER + rnd(2);
 		} else if (kind == HIPEC_KIND_TARGET_LO) {
 			return 1 + rnd(nr - 1);
-		} else if (hipec_selector(kind, v)) {
+		} else if (hipec_vm_selector(kind, v)) {
 			return v;
 		} else if (tries == 40) {
 			return 0;	/* NONE, and the high byte of a target */
@@ -226,7 +226,7 @@ static u32 plausible_word(const struct hipec_mkimage *m, u32 nr, bool calls,
 	for (i = 0; i < 3; i++)
 		w |= (u32)plausible(m, op->kind[i], nr) << (16 - 8 * i);
 	if (op->kind[1] == HIPEC_KIND_INT_OPT &&
-	    hipec_selector_unary(op->kind[2], hipec_word_c(w)))
+	    hipec_vm_selector_unary(op->kind[2], hipec_word_c(w)))
 		w &= ~0xff00u;
 	return w;
 }

@@ -109,7 +109,7 @@ static bool same_operand(const struct hipec_policy *p, uint32_t slot,
 	const struct hipec_image_operand *d = &p->operand[slot];
 
 	return d->type == o->type && d->flags == o->operand_flags &&
-	       !strncmp(hipec_policy_name(p, d->name), o->name,
+	       !strncmp(hipec_image_policy_name(p, d->name), o->name,
 			sizeof(o->name) - 1) &&
 	       (d->type != HIPEC_TYPE_INTS || d->value == o->nr);
 }

@@ -20,7 +20,7 @@ static void print_state(const struct mix_row *row)
 	cli_put_runs(cell, row->r.helped, row->r.forgotten);
 	if (row->r.exit.kind)
 		printf("  ended at access %s: %s\n", CLI_NUMBER(row->r.ended_at),
-		       hipec_exit_text(row->r.exit.kind));
+		       hipec_vm_exit_text(row->r.exit.kind));
 	else
 		printf("  %s\n", hipec_fifo2_is(&row->app->policy->policy) ?
 		       "built in" : cell);

@@ -306,7 +306,7 @@ static int prepare(struct run *r, struct sim_job *job)
 
 	if (ret)
 		return ret;
-	if (r->curve && hipec_policy_needs(&job->policy->policy) & HIPEC_NEED_CONTEXT) {
+	if (r->curve && hipec_needs_of(&job->policy->policy) & HIPEC_NEED_CONTEXT) {
 		cli_error("--curve: %s decides by where in a program a page is read, which other"
 			  " budgets are not told", r->policy);
 		return CLI_USAGE;

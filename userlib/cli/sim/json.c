@@ -11,7 +11,7 @@ struct json_object *sim_exit_json(const struct sim_result *r)
 	struct json_object *o = json_object_new_object();
 
 	cli_json_number(o, "kind", r->exit.kind);
-	cli_json_text(o, "text", hipec_exit_text(r->exit.kind));
+	cli_json_text(o, "text", hipec_vm_exit_text(r->exit.kind));
 	if (r->exit.kind == HIPEC_EXIT_NONE)
 		return o;
 	cli_json_number(o, "access", r->ended_at);
@@ -32,7 +32,7 @@ struct json_object *sim_counters_json(const struct hipec_policy *p,
 	for (i = 0; i < p->image->nr_operands; i++)
 		if (p->operand[i].flags & HIPEC_OPERAND_COUNTER)
 			json_object_object_add(o,
-				hipec_policy_name(p, p->operand[i].name),
+				hipec_image_policy_name(p, p->operand[i].name),
 				json_object_new_int64(r->slot[i]));
 	return o;
 }

@@ -115,7 +115,7 @@ static uint64_t file_of(const struct dl_find_object *f)
 	const char *name = f->dlfo_link_map->l_name;
 	size_t size = (char *)f->dlfo_map_end - (char *)f->dlfo_map_start;
 	uint8_t id[HIPEC_BUILD_ID_MAX];
-	uint32_t n = hipec_elf_build_id(f->dlfo_map_start,
+	uint32_t n = hipec_buildid_find(f->dlfo_map_start,
 					size < PAGE ? size : PAGE, id);
 
 	if (n)
