@@ -411,12 +411,11 @@ int hipec_cache_order_at(const struct hipec_cfile *f, pgoff_t idx)
  */
 u32 hipec_cache_entry(struct hipec_cfile *f, u32 pgno)
 {
-	u32 h = hipec_entry_at(f, pgno);
+	u32 h;
 
-	if (h && unlikely(hipec_is_victim(f->cache, h))) {
+	/* Behind a smaller folio's there may be a larger one's, which has gone by itself. */
+	while ((h = hipec_entry_at(f, pgno)) && unlikely(hipec_is_victim(f->cache, h)))
 		hipec_evict_victim_missed(f->cache, h);
-		h = hipec_entry_at(f, pgno);
-	}
 	return h;
 }
 

@@ -249,8 +249,45 @@ static void two_victims_of_one_page(void)
 	unlink(FILE_A);
 }
 
+/*
+ * The same two entries, which wait to be evicted, and the page is read once more: by the smaller
+ * one's way out the larger one is found. It is a victim as well, and counted as held no more.
+ */
+static void victim_behind_a_victim(void)
+{
+	enum { all = 512, few = 256, large = 16, others = 230 };
+	static unsigned char buffer[large * PAGE_BYTES];
+	uint64_t word;
+	int container, file;
+	size_t i;
+
+	stay_here();
+	make_file(FILE_A, all * PAGE_BYTES);
+	container = open_cache("mru-touched", few);
+	file = take_file(container, FILE_A, O_RDWR);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	for (i = 0; i < others; i++)
+		CHECK(pread(file, &word, sizeof(word), (128 + i) * PAGE_BYTES) == sizeof(word));
+	for (i = 0; i < large; i++)
+		memcpy(buffer + i * PAGE_BYTES, &(uint64_t){ page_word(i) }, sizeof(word));
+	CHECK_EQ(pwrite(file, buffer, sizeof(buffer), 0), sizeof(buffer));
+	CHECK(!fsync(file));
+	CHECK(!posix_fadvise(file, 0, sizeof(buffer), POSIX_FADV_DONTNEED));
+	CHECK(pread(file, &word, sizeof(word), 3 * PAGE_BYTES) == sizeof(word));
+	CHECK_EQ(pread(file, buffer, sizeof(buffer), 400 * PAGE_BYTES), sizeof(buffer));
+	CHECK(pread(file, &word, sizeof(word), 3 * PAGE_BYTES) == sizeof(word));
+	CHECK_EQ(word, page_word(3));
+	CHECK_LE(get_status(container).resident, few);
+	CHECK_EQ(hipec_release(container, 0, -1), 0);
+	CHECK_EQ(get_status(container).resident, 0);
+	close(container);
+	close(file);
+	unlink(FILE_A);
+}
+
 /* On each file system. */
 const struct test cache_folio_tests[] = {
+	{ "cache_victim_behind_a_victim_is_no_page", victim_behind_a_victim },
 	{ "cache_victims_of_one_page_are_all_evicted", two_victims_of_one_page },
 	{ 0 }
 };
