@@ -81,21 +81,23 @@ static struct hipec_volume *new_volume(const struct inode *inode, const void *of
 }
 
 /*
- * The volume of @of, with one more reference; else @new, which may be NULL, is that from now on. Return:
- * NULL: neither; -EDQUOT: @uid has had as many made as one may.
+ * The volume of @of for @uid, with one more reference; else @new, which may be NULL, is that from now on.
+ * Return: NULL: neither; -EDQUOT: @uid has as many as one may.
  */
 static struct hipec_volume *find_or_add_volume(const void *of, kuid_t uid, struct hipec_volume *new)
 {
 	struct hipec_volume *v, *found = NULL;
-	u32 made = 0;
+	u32 of_user = 0;
 
 	spin_lock(&volumes_lock);
 	list_for_each_entry(v, &volumes, link) {
+		if (!uid_eq(v->uid, uid))
+			continue;
 		if (v->of == of)
 			found = v;
-		made += uid_valid(uid) && uid_eq(v->uid, uid);
+		of_user += uid_valid(uid);
 	}
-	if (!found && made >= HIPEC_MAX_USER_VOLUMES) {
+	if (!found && of_user >= HIPEC_MAX_USER_VOLUMES) {
 		spin_unlock(&volumes_lock);
 		return ERR_PTR(-EDQUOT);
 	}
@@ -112,7 +114,7 @@ static struct hipec_volume *find_or_add_volume(const void *of, kuid_t uid, struc
 /**
  * hipec_volume_get() - have the volume that a file lies on
  * @inode: of the file, held; or of a disk
- * @uid:   whom it is counted for if it is made; INVALID_UID: nobody
+ * @uid:   user whose containers it is for; INVALID_UID: those of CAP_SYS_ADMIN, which are not counted
  *
  * A volume may outlive its file system: another that has the same address then shares its workers.
  *

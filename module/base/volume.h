@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Volumes: the file systems, and the disks, that files of containers lie on. Each has workers of
- * its own, so that one that does not answer holds up its own works alone, whoever's they are.
+ * Volumes: the file systems, and the disks, that files of a user's containers lie on. Each has workers
+ * of its own: a disk that does not answer holds up its own works alone, and an event that goes on, or
+ * what else keeps a container's lock, those of its own user.
  */
 #ifndef HIPEC_BASE_VOLUME_H
 #define HIPEC_BASE_VOLUME_H
@@ -16,19 +17,20 @@
 #define HIPEC_VOLUME_WRITERS 8
 
 /*
- * Volumes that one user has had made, unless he has CAP_SYS_ADMIN: each has a thread of the kernel's,
- * and in a namespace of his own he mounts file systems.
+ * Volumes of one user, unless he has CAP_SYS_ADMIN: each has a thread of the kernel's, and in a
+ * namespace of his own he mounts file systems.
  */
 #define HIPEC_MAX_USER_VOLUMES 64
 
 struct inode;
 
 /**
- * struct hipec_volume - what files lie on
+ * struct hipec_volume - what files of a user's containers lie on
  * @link: volumes, under their lock
  * @of:   a file system's superblock, a disk's inode; invariant, never followed
  * @nr:   references, under that lock; 0: @free is about to end it, unless it is had again
- * @uid:  who has had it made; INVALID_UID: CAP_SYS_ADMIN, which is not counted; invariant
+ * @uid:  user whose containers it is for; INVALID_UID: those that CAP_SYS_ADMIN loaded, which are not
+ *        counted; invariant
  * @wq:   workers of its I/O: writeback, reads ahead; invariant
  * @clean_wq: workers that write whole files, for long; invariant
  * @end_wq: workers of what ends there, which may wait for works of @wq; invariant

@@ -287,10 +287,25 @@ static int region_fsync(struct file *file, loff_t start, loff_t end,
 	return err ? err : err2;
 }
 
+/*
+ * Whether the current task waits for a region's disk, and for its policy: its loader's does. Who was sent
+ * the region, and the kernel's threads, which have others' files to put as well, do not.
+ */
+static bool waits_for_region(const struct hipec_region *r)
+{
+	const struct hipec_container *c = r->c;
+
+	return !(current->flags & PF_KTHREAD) && (!c->bounded || uid_eq(current_uid(), c->owner_uid));
+}
+
 static int region_flush(struct file *file, fl_owner_t id)
 {
 	struct hipec_region *r = file->private_data;
 
+	if (!waits_for_region(r)) {
+		mod_delayed_work(hipec_wq, &r->c->age, 0);
+		return 0;
+	}
 	return hipec_io_sync(r, 0, r->nr - 1);
 }
 
@@ -372,16 +387,15 @@ static void end_region(struct work_struct *work)
 	hipec_volume_put(volume);
 }
 
-/* A kernel thread has others' files to put as well: they do not wait for I/O. */
 static int region_release(struct inode *inode, struct file *file)
 {
 	struct hipec_region *r = file->private_data;
 
 	ihold(inode);
-	if (current->flags & PF_KTHREAD)
-		end_region_later(r, 0);
-	else
+	if (waits_for_region(r))
 		end_region(&r->end.work);
+	else
+		end_region_later(r, 0);
 	return 0;
 }
 

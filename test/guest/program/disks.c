@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A disk that answers nothing, for more works than a workqueue has workers: what has another disk
- * goes on.
+ * Works that wait, and are more than a workqueue has workers: for a disk that answers nothing, or for
+ * a lock that an event has. What has another disk, and another user, goes on.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/io_uring.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "guest.h"
 
@@ -158,7 +161,7 @@ static void default_writeback(void)
 }
 
 /* Threads of the kernel that wait for a disk. */
-static int nr_asleep(void)
+int nr_workers_asleep(void)
 {
 	char comm[64], state;
 	int nr = 0;
@@ -218,10 +221,10 @@ static void others_are_cleaned(void)
 	cut_disk_answers(false);
 	for (i = 0; i < nr; i++)
 		write_two(file[i]);
-	while (!nr_asleep())
+	while (!nr_workers_asleep())
 		usleep(10000);
 	usleep(1000000);
-	printf("# %d workers wait for the disk\n", nr_asleep());
+	printf("# %d workers wait for the disk\n", nr_workers_asleep());
 	ticks = open_cache("newest-ticks", 8);
 	while (operand_of(ticks, "ticks").value < 3)
 		usleep(10000);
@@ -235,7 +238,7 @@ static void others_are_cleaned(void)
 	do
 		CHECK(!hipec_query(other, &q));
 	while (q.containers > 2);
-	CHECK_LE(1, nr_asleep());
+	CHECK_LE(1, nr_workers_asleep());
 	cut_disk_answers(true);
 	for (i = 0; i < nr; i++)
 		CHECK(!fsync(file[i]) && !close(file[i]));
@@ -244,7 +247,148 @@ static void others_are_cleaned(void)
 	close(ticks);
 }
 
+#define QUANTUM "/sys/module/hipec/parameters/quantum_us"
+#define SLOW_GROUP "slow"
+
+/* Somebody's fault, whose event has pages read and takes long, as his cgroup has little time. */
+static void fault_slowly(int told, int go)
+{
+	const struct rlimit locked = { RLIM_INFINITY, RLIM_INFINITY };
+	struct map m;
+	char c = 0;
+
+	CHECK(!setrlimit(RLIMIT_MEMLOCK, &locked) && !chmod(HIPEC_DEVICE, 0666));
+	CHECK(!chmod(DIR_DATA, 0755) && !chmod(FILE_W, 0644));
+	CHECK(!setresgid(1000, 1000, 1000) && !setresuid(1000, 1000, 1000));
+	open_map(&m, "prefetch-slow", FILE_W, 4096, 1, false);
+	CHECK(write(told, &c, 1) == 1 && read(go, &c, 1) == 1);
+	get_word(&m, 0);
+	pause();
+}
+
+static void let_slow_group_go_on(void)
+{
+	write_group(SLOW_GROUP, "cpu.max", "max");
+}
+
+/* Workers of one volume at most, as in base/volume.h. */
+#define VOLUME_WORKERS 64
+
+/*
+ * Reads ahead of a user's containers wait for a lock each, which events have that go on for seconds, as
+ * their cgroup has a hundredth of a CPU; they are more than a volume has workers. Somebody else's on
+ * the same file system do not wait for them.
+ */
+static void reads_ahead_wait_for_no_event_of_others(void)
+{
+	enum { SLOW = 5, PAGES = 256 };
+	int told[2], go[2], i, waiting = 0;
+	pid_t pid[SLOW];
+	struct map m;
+	char c = 0;
+
+	put_text(QUANTUM, "60000000");
+	make_file(FILE_W, PAGES * PAGE_BYTES);
+	put_text(CGROUP "cgroup.subtree_control", "+cpu");
+	new_group(SLOW_GROUP, 1l << 30);
+	CHECK(!pipe(told) && !pipe(go));
+	for (i = 0; i < SLOW; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			join_group(SLOW_GROUP);
+			fault_slowly(told[1], go[0]);
+		}
+		CHECK(read(told[0], &c, 1) == 1);
+	}
+	atexit(let_slow_group_go_on);
+	write_group(SLOW_GROUP, "cpu.max", "12000 1000000");
+	for (i = 0; i < SLOW; i++)
+		CHECK(write(go[1], &c, 1) == 1);
+	for (i = 0; i < 6000 && (waiting = nr_workers_asleep()) < VOLUME_WORKERS; i++)
+		usleep(10000);
+	printf("# %d workers wait\n", waiting);
+	CHECK_LE(VOLUME_WORKERS, waiting);
+	open_map(&m, "fifo", FILE_W, 64, 8, false);
+	for (i = 0; i < PAGES; i++)
+		CHECK_EQ(get_word(&m, i), page_word(i));
+	CHECK_LE(PAGES / 8, get_status(m.container).counters.ahead_pages);
+	CHECK_LE(VOLUME_WORKERS, nr_workers_asleep());
+	close_map(&m);
+	let_slow_group_go_on();
+	for (i = 0; i < SLOW; i++)
+		CHECK(!kill(pid[i], SIGKILL) && waitpid(pid[i], NULL, 0) == pid[i]);
+	put_text(QUANTUM, "10000");
+	CHECK(!unlink(FILE_W));
+}
+
+/* The descriptor of a region that a user has, who goes on without it. Its container stays. */
+static int region_of_user(pid_t *pid)
+{
+	int told[2], number, fd, pidfd;
+	struct map m;
+
+	CHECK(!pipe(told));
+	CHECK(!chmod(HIPEC_DEVICE, 0666) && !chmod(STUCK, 0777) && !chmod(stuck_file(0), 0666));
+	*pid = fork();
+	if (!*pid) {
+		CHECK(!setresgid(1000, 1000, 1000) && !setresuid(1000, 1000, 1000));
+		open_map(&m, "fifo", stuck_file(0), 2, 1, true);
+		CHECK(!munmap(m.base, PAGE_BYTES));
+		CHECK(write(told[1], &m.region, sizeof(m.region)) == sizeof(m.region));
+		pause();
+	}
+	CHECK(read(told[0], &number, sizeof(number)) == sizeof(number));
+	pidfd = syscall(SYS_pidfd_open, *pid, 0);
+	fd = syscall(SYS_pidfd_getfd, pidfd, number, 0);
+	CHECK(fd >= 0 && !close(pidfd));
+	return fd;
+}
+
+/* A task ends that has the descriptor, whether it is the last one or not. */
+static void ends_with(int fd, bool last)
+{
+	pid_t pid = fork();
+	int status, i;
+
+	if (!pid)
+		_exit(last ? usleep(100000) : close(fd));
+	if (last)
+		CHECK(!close(fd));
+	for (i = 0; i < 1000 && !waitpid(pid, &status, WNOHANG); i++)
+		usleep(10000);
+	CHECK(i < 1000 && WIFEXITED(status));
+}
+
+/*
+ * Somebody who was sent a user's region stores to it, and closes it, while its disk answers nothing:
+ * that is no business of his, and he goes on. What he has stored is written when the disk answers.
+ */
+static void sent_regions_keep_nobody(void)
+{
+	uint64_t *word;
+	pid_t pid;
+	int fd;
+
+	make_stuck_files(1);
+	fd = region_of_user(&pid);
+	word = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(word != MAP_FAILED);
+	*word = 9000;
+	CHECK(!kill(pid, SIGSTOP));
+	cut_disk_answers(false);
+	ends_with(fd, false);
+	CHECK(!munmap(word, PAGE_BYTES));
+	ends_with(fd, true);
+	cut_disk_answers(true);
+	CHECK(!kill(pid, SIGKILL) && waitpid(pid, NULL, 0) == pid);
+	while (frames_held())
+		usleep(10000);
+	CHECK_EQ(stored_word(stuck_file(0), 0), 9000);
+}
+
 const struct test disk_tests[] = {
+	{ "reads_ahead_wait_for_no_event_of_others", reads_ahead_wait_for_no_event_of_others },
+	{ "region_that_was_sent_keeps_nobody", sent_regions_keep_nobody },
 	{ "disks_are_written_while_another_answers_nothing", others_are_written },
 	{ "regions_end_while_another_disk_answers_nothing", others_end },
 	{ "cache_disks_are_written_while_another_answers_nothing", others_are_cleaned },

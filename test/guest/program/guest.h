@@ -119,6 +119,9 @@ size_t nr_in_memory(const struct map *m, size_t first, size_t nr);
 int open_cache_with(const char *policy, uint64_t frames, uint32_t flags);
 int cache_reads(const char *policy, long pages, long frames, long reads, bool judged);
 
+/* disks.c */
+int nr_workers_asleep(void);
+
 /* cgroup.c: a memory cgroup is named as its folder is. */
 #define CGROUP "/sys/fs/cgroup/"
 void write_group(const char *group, const char *file, const char *text);
