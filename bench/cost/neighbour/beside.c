@@ -237,6 +237,20 @@ static void load_again(void)
 	close(container);
 }
 
+/* What the policy decides is recorded, and read; an end of a record waits for no event. */
+static void record_and_read(void)
+{
+	int record = plain ? open("/dev/null", O_RDONLY) : hipec_record(container, 0, 0);
+	static char some[1 << 16];
+	int i;
+
+	fail_if(record < 0, "record");
+	for (i = 0; i < 32; i++)
+		read_next();
+	fail_if(read(record, some, sizeof(some)) < 0, "read a record");
+	close(record);
+}
+
 static const struct mode {
 	const char *name;
 	void (*begin)(void), (*turn)(void);
@@ -250,6 +264,7 @@ static const struct mode {
 	{ "mlock", take_to_lock, lock_and_unlock },
 	{ "cgroups", take_data, read_and_remove },
 	{ "errs", open_data, load_again },
+	{ "record", take_data, record_and_read },
 	{ NULL }
 };
 

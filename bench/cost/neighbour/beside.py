@@ -55,6 +55,7 @@ MODES = (Mode("sweeps, slowest policy", "sweep", "slowest", memory=SMALL),
          Mode("a cgroup at its limit", "sweep", "fifo", frames=PAGES, memory=8 * MB),
          Mode("mlock, munlock, reads", "mlock", "fifo", memory=SMALL),
          Mode("cgroups come and go", "cgroups", "fifo", memory=SMALL),
+         Mode("records, read and closed", "record", "slowest", memory=SMALL),
          Mode("policies that err", "errs", "endless-replace", frames=1024, ends=True))
 
 SETUP = f"""
