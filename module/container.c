@@ -18,25 +18,19 @@
 #include "cache/host.h"
 #include "internal.h"
 
-/* Pages that a process needs beside its reservation: half a MB. */
-#define HIPEC_PROCESS_PAGES 128
-
 /* Undo prepare_container(), or as much of it as was done. */
 static void unload_container(struct hipec_container *c)
 {
 	/* Reclaim may take free frames until the pool is left. */
 	mutex_lock(&c->lock);
-	if (!c->cache)
-		hipec_frames_free(c);
-	else
-		c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
+	c->host->drop(c);
 	mutex_unlock(&c->lock);
 	hipec_share_leave(c);
 	cancel_delayed_work_sync(&c->refill);	/* only the pool queues it */
-	hipec_cache_free(c);
+	if (c->host->unload)
+		c->host->unload(c);
 	hipec_columns_end(c);
-	c->frame = NULL;
-	c->links = NULL;
+	c->host->place(c, NULL);
 	kvfree(c->vm_memory);
 	c->vm_memory = NULL;
 	kvfree(c->core.judge);
@@ -87,7 +81,8 @@ static void container_free(struct kref *ref)
 	atomic_dec(&hipec_nr_containers);
 	hipec_debugfs_del(c);
 	stop_works(c);
-	hipec_cache_end(c);
+	if (c->host->end)
+		c->host->end(c);
 	cancel_delayed_work_sync(&c->age);
 	if (c->contest)
 		c->end_contest(c);
@@ -127,7 +122,8 @@ struct hipec_container *hipec_container_new(void)
 	kref_init(&c->ref);
 	INIT_WORK(&c->put, hipec_container_put_work);
 	c->release = container_free;
-	hipec_core_init(&c->core, &hipec_frame_ops, 0, 0);
+	c->host = &hipec_frame_host;
+	hipec_core_init(&c->core, c->host->engine, 0, 0);
 	INIT_LIST_HEAD(&c->regions);
 	INIT_LIST_HEAD(&c->free);
 	INIT_LIST_HEAD(&c->evict_pending);
@@ -151,12 +147,6 @@ no_cpus:
 	return NULL;
 }
 
-/* Bytes of a row of the host's own column. */
-static size_t row_of(const struct hipec_container *c)
-{
-	return c->cache ? sizeof(struct hipec_links) : sizeof(*c->frame);
-}
-
 /**
  * hipec_container_columns() - columns for a policy of a container
  * @c:     container; not changed
@@ -171,7 +161,7 @@ static size_t row_of(const struct hipec_container *c)
 int hipec_container_columns(const struct hipec_container *c, const struct hipec_policy *p,
 			    u32 nr, struct hipec_columns *t, u32 least)
 {
-	return hipec_columns_make(t, p, row_of(c), c->core.pool, nr, c->cache ? least : nr);
+	return hipec_columns_make(t, p, c->host->row, c->core.pool, nr, c->host->grows ? least : nr);
 }
 
 /* Tables for @nr entries. */
@@ -195,37 +185,7 @@ static int make_container_tables(struct hipec_container *c, u32 nr)
 u32 hipec_container_entries(const struct hipec_container *c,
 			    const struct hipec_policy *p, u32 nr)
 {
-	return c->cache ? hipec_cache_entries(p, nr) : hipec_vm_nr_pages(p, nr);
-}
-
-/*
- * Reserved frames never leave their cgroup: where they and the tables are nearly all
- * that it may have, the process itself is next to be killed, for a page table.
- */
-static int reserve_frames(struct hipec_container *c, u32 nr, struct hipec_text *log)
-{
-	u32 entries = hipec_vm_nr_pages(&c->policy, nr);
-	u64 tables = hipec_columns_bytes(&c->policy, row_of(c), entries) +
-		     hipec_vm_table_size(&c->policy, 0);
-	u64 beside = DIV_ROUND_UP_ULL(tables, PAGE_SIZE) + HIPEC_PROCESS_PAGES;
-	int ret = hipec_frames_reserve(c, nr, beside);
-
-	if (ret == -ENOMEM) {
-		hipec_text_num(log, nr);
-		hipec_text_str(log, " frames, ");
-		hipec_text_num(log, beside - HIPEC_PROCESS_PAGES);
-		hipec_text_str(log, " pages of tables and ");
-		hipec_text_num(log, HIPEC_PROCESS_PAGES);
-		hipec_text_str(log, " for the process are more than the memory cgroup, or the machine, has left");
-	}
-	return ret;
-}
-
-static const struct hipec_core_ops *ops_of(bool in_place, bool share)
-{
-	if (in_place)
-		return share ? &hipec_cache_shared_ops : &hipec_cache_ops;
-	return share ? &hipec_shared_frame_ops : &hipec_frame_ops;
+	return c->host->entries(p, nr);
 }
 
 /*
@@ -236,7 +196,6 @@ static const struct hipec_core_ops *ops_of(bool in_place, bool share)
 static int prepare_container(struct hipec_container *c, u32 nr, u32 flags,
 			     struct hipec_text *log)
 {
-	bool in_place = flags & HIPEC_LOAD_IN_PLACE;
 	bool share = flags & HIPEC_LOAD_SHARE;
 	u32 entries;
 	int ret;
@@ -252,7 +211,7 @@ static int prepare_container(struct hipec_container *c, u32 nr, u32 flags,
 	}
 	c->locked = !share;
 	c->bounded = !hipec_user_sees_all();
-	c->kind = in_place ? &hipec_cache_kind : &hipec_frame_kind;
+	c->host = flags & HIPEC_LOAD_IN_PLACE ? &hipec_cache_host : &hipec_frame_host;
 	c->contract = flags & (HIPEC_LOAD_SHARE | HIPEC_LOAD_CONTRACT);
 	c->owner_mm = current->mm;
 	mmgrab(c->owner_mm);
@@ -260,7 +219,7 @@ static int prepare_container(struct hipec_container *c, u32 nr, u32 flags,
 	c->owner_uid = current_uid();
 	hipec_context_begin(&c->contexts);
 	get_task_comm(c->owner_comm, current);
-	hipec_core_init(&c->core, ops_of(in_place, share), nr, 0);
+	hipec_core_init(&c->core, share ? c->host->shared : c->host->engine, nr, 0);
 
 	if (flags & HIPEC_LOAD_KEEP && !hipec_user_may_keep(c)) {
 		hipec_text_str(log, "the user has as many containers without a descriptor as one may have");
@@ -269,10 +228,7 @@ static int prepare_container(struct hipec_container *c, u32 nr, u32 flags,
 	if (!ret && share)
 		ret = hipec_share_join(c, log);
 	if (!ret)
-		ret = in_place ? hipec_cache_load(c, nr) :
-				 hipec_cgroup_join(c, share);
-	if (!ret && !share && !c->cache)
-		ret = reserve_frames(c, nr, log);
+		ret = c->host->load(c, nr, log);
 	entries = hipec_container_entries(c, &c->policy, nr);
 	if (!ret)
 		ret = make_container_tables(c, entries);
@@ -367,16 +323,14 @@ static void start_policy(struct hipec_container *c, const struct hipec_load *arg
 
 	c->image = image;
 	c->cluster = min(args->cluster ?: HIPEC_DEFAULT_CLUSTER, nr);
-	hipec_vm_init_apart(&c->core.vm, &c->policy, c->cache ?
-			    &hipec_cache_host : &hipec_kernel_host,
-			    c->vm_memory, NULL, nr,
+	hipec_vm_init_apart(&c->core.vm, &c->policy, c->host->machine, c->vm_memory, NULL, nr,
 			    hipec_container_entries(c, &c->policy, nr));
 	hipec_columns_use(c);
 	hipec_shared_place(&c->core.vm, c->shared);
 	hipec_container_draw(&c->core.vm, args->seed);
 	hipec_core_watch(&c->core, c->core.vm.salt);
 	hipec_core_start(&c->core);
-	hipec_kind_wants(c);
+	hipec_host_wants(c);
 	hipec_timer_start(c);
 }
 
@@ -392,10 +346,10 @@ static void start_policy(struct hipec_container *c, const struct hipec_load *arg
  * Return: 0; -EBUSY if it has a policy; -EINVAL for an image that is refused or
  *         for a frame budget or cluster out of range; -ENOMEM if the machine,
  *         the memory cgroup or RLIMIT_MEMLOCK does not give the frames; -EINTR
- *         on a fatal signal; in place, -ENOSPC as hipec_cache_load(); if it
- *         shares, also -EAGAIN as hipec_backoff_check(), -EDQUOT
- *         and -ENOSPC as hipec_share_join(); -EDQUOT as well if it is to be kept and its user
- *         has HIPEC_MAX_USER_KEPT.
+ *         on a fatal signal; in place, -ENOSPC if all such containers would have more than their
+ *         part of the machine's memory; if it shares, also -EAGAIN as hipec_backoff_check(),
+ *         -EDQUOT and -ENOSPC as hipec_share_join(); -EDQUOT as well if it is to be kept and its
+ *         user has HIPEC_MAX_USER_KEPT.
  */
 int hipec_container_load(struct hipec_container *c, struct hipec_load *args,
 			 void *image, struct hipec_text *log)

@@ -348,7 +348,7 @@ static void start_league(struct hipec_container *c)
 	if (c->contract && hipec_fifo2_is(c->core.vm.policy))
 		hipec_core_watch_league(&c->core, l);
 	WRITE_ONCE(c->league, l);
-	hipec_kind_wants(c);
+	hipec_host_wants(c);
 	mutex_unlock(&c->lock);
 	memalloc_nofs_restore(nofs);
 }
@@ -478,7 +478,7 @@ int hipec_league_standing(struct hipec_container *c, struct hipec_standing *a)
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
 	if (c->league)
-		hipec_kind_hear(c);
+		hipec_host_hear(c);
 	if (!c->league)
 		ret = -ENODATA;
 	else if (a->team >= c->league->nr)

@@ -67,14 +67,9 @@ static u32 fetch_none(struct hipec_vm *vm, u32 pgno, u32 nr)
 	return 0;
 }
 
-static const struct hipec_host_ops *host_of(const struct hipec_container *c)
-{
-	return c->cache ? &hipec_cache_host : &hipec_kernel_host;
-}
-
 static struct hipec_host_ops adopting_host(const struct hipec_container *c)
 {
-	struct hipec_host_ops host = *host_of(c);
+	struct hipec_host_ops host = *c->host->machine;
 
 	host.evict = keep_page;
 	host.request = grant_none;
@@ -177,7 +172,7 @@ static int prepare_side(struct hipec_container *c, struct side *s,
 	ret = make_side_tables(c, s, nr);
 	if (ret)
 		return ret;
-	hipec_vm_init_apart(&s->vm, &s->policy, host_of(c),
+	hipec_vm_init_apart(&s->vm, &s->policy, c->host->machine,
 			    s->vm_memory, NULL, c->core.nr_reserved, nr);
 	hipec_columns_place(&s->vm, &s->columns);
 	hipec_shared_place(&s->vm, s->shared);
@@ -248,7 +243,7 @@ static void go_back(struct hipec_container *c, struct side *s,
 /* The policy before is no more: nobody holds its past against the new one. */
 static void settle_swap(struct hipec_container *c, struct side *s)
 {
-	c->core.vm.host = host_of(c);
+	c->core.vm.host = c->host->machine;
 	hipec_record_swapped(c, &s->record, s->record_bytes);
 	c->core.late_in_a_row = 0;
 	c->core.helped_in_a_row = 0;
@@ -259,7 +254,7 @@ static void settle_swap(struct hipec_container *c, struct side *s)
 		hipec_core_watch_league(&c->core, c->league);
 	hipec_core_watch_again(&c->core);
 	hipec_core_settle(&c->core);
-	hipec_kind_wants(c);
+	hipec_host_wants(c);
 	cancel_delayed_work(&c->timer);
 	hipec_timer_start(c);
 }
@@ -271,7 +266,7 @@ static int take_place(struct hipec_container *c, struct side *s,
 	int ret;
 
 	/* What was touched up to now the policy before is told, and what others took. */
-	hipec_kind_hear(c);
+	hipec_host_hear(c);
 	hipec_core_catch_up(&c->core);
 	hipec_core_unname_all(&c->core);
 	ret = make_rows(c, s, 0);
@@ -313,7 +308,7 @@ static void forget_absent(struct hipec_vm *team, const struct hipec_vm *vm)
  */
 static void graft_bits(struct hipec_container *c, const struct hipec_team *t, const u32 *handle)
 {
-	const u16 bit = HIPEC_REF_POLICY << c->kind->ref_shift;
+	const u16 bit = HIPEC_REF_POLICY << c->host->ref_shift;
 	u32 h;
 
 	for (h = 1; h <= t->core.vm.reached; h++) {
@@ -371,7 +366,7 @@ static int take_turn(struct hipec_container *c, struct side *s, u32 next,
 	bool adopt;
 	int ret;
 
-	hipec_kind_hear(c);
+	hipec_host_hear(c);
 	l = c->league;
 	if (!l || l->next != next ||
 	    (!l->adopt && l->sample.shift && l->rehearses != next))

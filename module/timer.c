@@ -37,8 +37,7 @@ void hipec_timer_run(struct work_struct *work)
 	if (hipec_core_has_event(&c->core, HIPEC_EVENT_TIMER)) {
 		hipec_event_slice_begin(c, jiffies + HIPEC_SLICE);
 		hipec_core_timer(&c->core);
-		if (c->cache)
-			hipec_cache_settle(c->cache);
+		hipec_host_settle(c);
 		start_after(c, hipec_event_slice_end(c) ? HIPEC_REST : 0);
 	}
 	mutex_unlock(&c->lock);

@@ -182,7 +182,7 @@ static int explain_under_lock(struct hipec_container *c, const struct file *file
 
 	if (!c->core.vm.policy)
 		return -ENODATA;
-	if (c->cache)
+	if (c->host->in_place)
 		return why_in_place(c, file, w, n);
 	r = file ? region_of_file(c, file, w->offset, &address) :
 		   region_of(c, address);

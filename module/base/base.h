@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The container, and what both hosts call: struct hipec_kind is all that these files
- * call of a host. What knows both, such as a container's load, is a folder above; what
- * knows neither containers nor kernels is in core/.
+ * The container, and what both hosts call: struct hipec_host is all that the rest of the
+ * module asks of a host. What users ask for is a folder above; what knows neither
+ * containers nor kernels is in core/.
  *
  * Names: @c a container, @r a region, @h a page handle, @idx a page counted from
  * its region's start, @pgno one counted from its container's start, @folio a
@@ -47,6 +47,7 @@
 #include "../vm/bucket.h"
 #include "../vm/queue.h"
 #include "pool.h"
+#include "columns.h"
 #include "user.h"
 
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
@@ -66,84 +67,59 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
 #define HIPEC_EXIT_BAND_REVOKED 0x40
 
 /**
- * struct hipec_kind - what is called here of a container's host, all under its lock
+ * struct hipec_host - the owner of a container's pages: chosen at its load, and never changed
+ * @in_place: its pages are the page cache's
+ * @grows:    its tables get longer with use; else they have all their rows at once
+ * @ref_shift: where HIPEC_REF_* begin in the flags of a page
+ * @row:      bytes of an entry of its own column
+ * @machine:  what commands ask
+ * @engine:   what the engine asks, of a container that has its frames for itself
+ * @shared:   the same, of one that shares
+ * @entries:  entries of the page table that a policy needs for a budget
+ * @load:     memory, and frames unless it shares, for a budget; @log says what there is too
+ *            little of. May sleep; nobody else uses @c. Return: as hipec_container_load()
+ * @place:    its own column is @own from now on. Under the lock
+ * @end:      nobody uses the container: no page is its any more, and no work comes. Sleeps;
+ *            without the lock. NULL: that is so without a word
+ * @drop:     frames go back. Under the lock
+ * @unload:   free what @load has made, of which some may not be there; it has left the pool.
+ *            NULL: nothing is left
+ *
+ * The rest is called under the lock:
  * @resident: pages that hold a frame
  * @tell:     a record has begun: tell it what the container has; NULL: nothing
  * @wants:    somebody wants to know of accesses, or nobody any more; NULL: of no matter
  * @hear:     what was touched is told before anybody asks; NULL: it has been
  * @settle:   events have run outside of a fault: what they gave up may go; NULL: it has
  * @spare:    the pool may be full: pages go that no policy knows; NULL: there are none
- * @ref_shift: where HIPEC_REF_* begin in the flags of a page
  */
-struct hipec_kind {
+struct hipec_host {
+	bool in_place, grows;
+	u32 ref_shift;
+	size_t row;
+	const struct hipec_host_ops *machine;
+	const struct hipec_core_ops *engine, *shared;
+	u32 (*entries)(const struct hipec_policy *p, u32 nr);
+	int (*load)(struct hipec_container *c, u32 nr, struct hipec_text *log);
+	void (*place)(struct hipec_container *c, void *own);
+	void (*end)(struct hipec_container *c);
+	void (*drop)(struct hipec_container *c);
+	void (*unload)(struct hipec_container *c);
+
 	u32 (*resident)(const struct hipec_container *c);
 	void (*tell)(struct hipec_container *c);
 	void (*wants)(struct hipec_container *c);
 	void (*hear)(struct hipec_container *c);
 	void (*settle)(struct hipec_container *c);
 	void (*spare)(struct hipec_container *c);
-	u32 ref_shift;
 };
-
-/* Data with a row for each entry of the page table, and for entry 0. */
-enum hipec_column_of {
-	HIPEC_COLUMN_PAGE,
-	HIPEC_COLUMN_BUCKET,
-	HIPEC_COLUMN_FIELD,
-	HIPEC_COLUMN_NODE,
-	HIPEC_COLUMN_OWN,	/* the host's own */
-	HIPEC_COLUMN_POOL,	/* the pool's numbers of pages */
-	HIPEC_NR_COLUMNS,
-};
-
-/* One of them: @size bytes a row, 0 if there is none; @nr pages, mapped at @at. */
-struct hipec_column {
-	size_t size;
-	unsigned long nr;
-	struct page **page;
-	void *at;
-};
-
-/**
- * struct hipec_columns - the columns, which have as many rows
- * @nr:    entries that there are rows for
- * @most:  entries that there may be
- * @mark:  when an entry behind this one is used, it is time to have more
- * @uncharged: no cgroup is charged
- * @memcg: the one that is
- * @column: each
- */
-struct hipec_columns {
-	u32 nr, most, mark;
-	bool uncharged;
-	struct mem_cgroup *memcg;
-	struct hipec_column column[HIPEC_NR_COLUMNS];
-};
-
-/**
- * struct hipec_placed - where the page table is, for those who look without the lock
- * @seq:    it changes
- * @page:   entries
- * @bucket: buckets
- * @nr:     entries that there are rows for
- *
- * Rows that were placed stay for a grace period of RCU after they were replaced.
- */
-struct hipec_placed {
-	seqcount_t seq;
-	const struct hipec_page *page;
-	const u32 *bucket;
-	u32 nr;
-};
-
-struct hipec_columns_gone;
 
 /**
  * struct hipec_container - one policy with its operands, pages and frames
  * @lock:      protects everything below that says nothing else
  * @ref:       one of the device file, one of each region
  * @release:   ends it; invariant
- * @kind:      its host's, from the load on
+ * @host:      its host's, from the load on
  * @id:        invariant
  * @regions:   of struct hipec_region
  * @nr_regions: their number
@@ -221,7 +197,7 @@ struct hipec_container {
 	struct mutex lock;
 	struct kref ref;
 	void (*release)(struct kref *ref);
-	const struct hipec_kind *kind;
+	const struct hipec_host *host;
 	u64 id;
 	struct list_head regions;
 	u32 nr_regions;
@@ -325,25 +301,7 @@ void hipec_container_put_work(struct work_struct *work);
 void __hipec_container_status(struct hipec_container *c,
 			      struct hipec_status *s);
 
-/* columns.c */
-/* Ticks for which memory that there was not is not asked for again. */
-#define HIPEC_GROW_PAUSE (HZ / 10)
-u32 hipec_columns_next(const struct hipec_columns *t);
-int hipec_columns_make(struct hipec_columns *t, const struct hipec_policy *p, size_t own,
-		       bool shares, u32 most, u32 least);
-u64 hipec_columns_bytes(const struct hipec_policy *p, size_t own, u32 entries);
-int hipec_columns_resize(const struct hipec_columns *old, struct hipec_columns *new, u32 entries);
-void hipec_columns_drop(struct hipec_columns *new, const struct hipec_columns *old);
-void hipec_columns_replaced(struct hipec_columns *old);
-void hipec_columns_free(struct hipec_columns *t);
-void hipec_columns_end(struct hipec_container *c);
-void hipec_columns_place(struct hipec_vm *vm, const struct hipec_columns *t);
-void hipec_columns_use(struct hipec_container *c);
-void hipec_columns_work(struct work_struct *work);
-void hipec_columns_hold(struct hipec_container *c);
-void hipec_columns_cut(struct hipec_container *c);
-void __hipec_columns_want(struct hipec_container *c);
-
+/* columns.c, beside columns.h */
 /*
  * An unused entry is about to be used, for which there may be no row yet; and if there is
  * no memory, none after this. Context: expects c->lock, and no event under way; may sleep.
@@ -467,17 +425,24 @@ static inline unsigned long hipec_rest_behind(const struct hipec_container *c, u
 }
 
 /* Its policy is new, or more is to be heard. Context: expects c->lock. */
-static inline void hipec_kind_wants(struct hipec_container *c)
+static inline void hipec_host_wants(struct hipec_container *c)
 {
-	if (c->kind->wants)
-		c->kind->wants(c);
+	if (c->host->wants)
+		c->host->wants(c);
 }
 
 /* What was touched is told before anybody asks. Context: expects c->lock; may sleep. */
-static inline void hipec_kind_hear(struct hipec_container *c)
+static inline void hipec_host_hear(struct hipec_container *c)
 {
-	if (c->kind->hear)
-		c->kind->hear(c);
+	if (c->host->hear)
+		c->host->hear(c);
+}
+
+/* Events have run outside of a fault: what they gave up goes. Context: expects c->lock; may sleep. */
+static inline void hipec_host_settle(struct hipec_container *c)
+{
+	if (c->host->settle)
+		c->host->settle(c);
 }
 
 /* The league plays an access, if there is one. Context: expects c->lock. */
@@ -555,7 +520,7 @@ void hipec_sample_end(struct hipec_container *c);
 /**
  * hipec_sample_note() - an access, if somebody samples
  * @c:     container
- * @kind:  HIPEC_SAMPLE_FAULT, _SOFT or _HARVEST
+ * @host:  HIPEC_SAMPLE_FAULT, _SOFT or _HARVEST
  * @pgno:  page
  * @write: it is written to
  *

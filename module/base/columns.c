@@ -255,15 +255,10 @@ static void publish_columns(struct hipec_container *c)
 /* A container uses the columns that it has. Context: expects c->lock, and no event under way. */
 void hipec_columns_use(struct hipec_container *c)
 {
-	void *own = c->columns.column[HIPEC_COLUMN_OWN].at;
-
 	hipec_columns_place(&c->core.vm, &c->columns);
 	publish_columns(c);
 	c->core.in_pool = c->columns.column[HIPEC_COLUMN_POOL].at;
-	if (c->cache)
-		c->links = own;
-	else
-		c->frame = own;
+	c->host->place(c, c->columns.column[HIPEC_COLUMN_OWN].at);
 }
 
 /* Columns that others have taken the place of, which have the first @kept pages of each. */

@@ -98,8 +98,8 @@ void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 		memcpy(s->policy, c->policy.image->name, sizeof(s->policy));
 		s->frames = c->core.nr_frames - c->core.nr_surplus;
 		s->free_frames = c->core.nr_free;
-		s->resident = c->kind->resident(c);
-		s->in_place = c->cache != NULL;
+		s->resident = c->host->resident(c);
+		s->in_place = c->host->in_place;
 		s->dirty = atomic_read(&c->nr_dirty);
 		s->ghosts = c->core.vm.nr_ghosts;
 		s->cluster = c->cluster;

@@ -228,8 +228,7 @@ static void refill_for_others(struct hipec_container *c)
 	hipec_core_refill(&c->core);
 	c->for_others = false;
 	c->asked_since = 0;
-	if (c->kind->settle)
-		c->kind->settle(c);
+	hipec_host_settle(c);
 	c->late_for_others |= hipec_event_slice_end(c);
 	c->others_wait = c->late_for_others ?
 		min(2 * c->others_wait + 1, HIPEC_MAX_OTHERS_WAIT) : c->others_wait / 2;
@@ -249,8 +248,8 @@ void hipec_event_refill_work(struct work_struct *work)
 	}
 	if (!c->loading && c->core.pool && !c->core.vm.exit.kind)
 		refill_for_others(c);
-	if (!c->loading && c->core.pool && c->kind->spare)
-		c->kind->spare(c);
+	if (!c->loading && c->core.pool && c->host->spare)
+		c->host->spare(c);
 	mutex_unlock(&c->lock);
 	wake_up_all(&c->wait);	/* it may have given up frames */
 }

@@ -280,8 +280,8 @@ static void snapshot_container(struct hipec_container *c, struct hipec_record_he
 static void open_tracer(struct hipec_container *c, struct hipec_recorder *rec)
 {
 	hipec_tracer_open(&c->core.vm, &rec->tracer);
-	if (c->kind->tell)
-		c->kind->tell(c);
+	if (c->host->tell)
+		c->host->tell(c);
 }
 
 /**

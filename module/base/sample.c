@@ -300,7 +300,7 @@ int hipec_sample_start(struct hipec_container *c, u64 threshold, u32 ring,
 	if (!ret) {
 		ret = begin_sampling(c, s);
 		if (!ret)
-			hipec_kind_wants(c);
+			hipec_host_wants(c);
 		mutex_unlock(&c->lock);
 	}
 	if (ret)

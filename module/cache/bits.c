@@ -3,7 +3,7 @@
  * What a policy and the engine ask of their host: the bits of a folio, and that it goes.
  *
  * Interface:
- * hipec_cache_host     the machine's host
+ * hipec_cache_machine     the machine's host
  * hipec_cache_ops      the engine's
  * hipec_bits_young()  the referenced bit in page tables
  * hipec_bits_spare()  named pages whose maps were used live again
@@ -189,7 +189,7 @@ static u32 cache_prefetch_pages(struct hipec_vm *vm, u32 pgno, u32 nr)
 	return 0;
 }
 
-const struct hipec_host_ops hipec_cache_host = {
+const struct hipec_host_ops hipec_cache_machine = {
 	.evict = hipec_core_evict_page,
 	.flush = cache_flush_page,
 	.ref = cache_get_ref,

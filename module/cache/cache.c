@@ -3,9 +3,8 @@
  * A container of the page cache's folios: its memory, its life.
  *
  * Interface:
- * hipec_cache_load()   a container becomes one of this kind
- * hipec_cache_close(), _end()  all its files are let go; _abandon(): soon
- * hipec_cache_free()   its memory
+ * hipec_cache_host     this kind, and how a container becomes one of it, and ends
+ * hipec_cache_close()  all its files are let go; _abandon(): soon
  * hipec_cache_keep(), _drop()  it lives on when its descriptor is closed
  * hipec_cache_init(), _exit()  the module's
  */
@@ -36,7 +35,7 @@ static u32 slack_of_budget(u32 nr)
 }
 
 /* Entries of the machine's table for a budget of @nr pages. */
-u32 hipec_cache_entries(const struct hipec_policy *p, u32 nr)
+static u32 cache_entries(const struct hipec_policy *p, u32 nr)
 {
 	return hipec_vm_nr_pages(p, nr) + slack_of_budget(nr);
 }
@@ -63,16 +62,80 @@ static int alloc_touches(struct hipec_cache *cache)
 }
 
 /**
- * hipec_cache_load() - have a container decide about the page cache
- * @c:  container that is being loaded; its policy is parsed, and it has joined the pool
- *      if it shares
- * @nr: budget, pages; of one that shares, the most that it gets
+ * hipec_cache_close() - the descriptor of a container is closed
+ * @c: container; nothing if it lives on, or is of another kind
  *
- * Context: process context, may sleep; nobody else uses @c.
- * Return: 0; -ENOSPC if all such containers together would have more than their part
- *         of the machine's memory; -ENOMEM.
+ * Somebody may have it for a moment longer, such as who makes a file in its directory: what it has
+ * goes now, and its policy is told no more.
+ *
+ * Context: process context, sleeps; expects no lock of ours.
  */
-int hipec_cache_load(struct hipec_container *c, u32 nr)
+void hipec_cache_close(struct hipec_container *c)
+{
+	hipec_cache_abandon(c);
+	if (c->cache && !READ_ONCE(c->cache->kept))
+		hipec_cache_release(c, -1);
+}
+
+/* Likewise, where a worker does it soon: whoever tells its policy of much stops. Context: any. */
+void hipec_cache_abandon(struct hipec_container *c)
+{
+	if (c->cache && !READ_ONCE(c->cache->kept))
+		WRITE_ONCE(c->dying, true);
+}
+
+/*
+ * What queues its works goes first: files, and the token that reclaim finds. Others that work for the
+ * container come later still: its timer, its league and whoever wants frames of the pool. Without a
+ * file they could queue @compact alone, so that is told.
+ */
+static void end_cache(struct hipec_container *c)
+{
+	struct hipec_cache *cache = c->cache;
+
+	if (!cache)	/* it could not be loaded */
+		return;
+	hipec_cache_release(c, -1);
+	/* Files that others had let go just before; and who was in the middle of a miss. */
+	wait_var_event(&cache->nr_files, !atomic_read(&cache->nr_files));
+	hipec_pressure_leave(cache);
+	mutex_lock(&c->lock);
+	cache->ended = true;
+	mutex_unlock(&c->lock);
+	hipec_clean_end(cache);
+	/* Hits that found a file just before that; and who looks for one that is dirty. */
+	synchronize_rcu();
+	cancel_delayed_work_sync(&cache->drain);
+	cancel_work_sync(&cache->code);		/* queues the next one */
+	cancel_delayed_work_sync(&cache->bury);
+	cancel_delayed_work_sync(&cache->search);
+	cancel_delayed_work_sync(&cache->compact);
+}
+
+/* The container has ended, or could not be loaded. */
+static void free_cache(struct hipec_container *c)
+{
+	struct hipec_cache *cache = c->cache;
+
+	if (!cache)
+		return;
+	if (c->locked)
+		atomic_long_sub(c->core.nr_reserved, &budgets);
+	WARN_ON_ONCE(cache->held);
+	WARN_ON_ONCE(delayed_work_pending(&cache->compact));
+	free_percpu(cache->touches);
+	free_cpumask_var(cache->noted);
+	free_cpumask_var(cache->told);
+	xa_destroy(&cache->slots);
+	kfree(cache);
+	c->cache = NULL;
+}
+
+/*
+ * A container that is being loaded decides about the page cache from now on. Where several would have
+ * more together than their part of the machine's memory: -ENOSPC.
+ */
+static int load_cache(struct hipec_container *c, u32 nr, struct hipec_text *log)
 {
 	struct hipec_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL_ACCOUNT);
 	int ret = !cache ? -ENOMEM : c->core.pool ? 0 : reserve_budget(nr), i;
@@ -112,89 +175,8 @@ int hipec_cache_load(struct hipec_container *c, u32 nr)
 	INIT_DELAYED_WORK(&cache->bury, hipec_file_bury_work);
 	ret = c->core.pool || c->core.taken ? alloc_touches(cache) : -ENOMEM;
 	if (ret)
-		hipec_cache_free(c);
+		free_cache(c);
 	return ret;
-}
-
-/**
- * hipec_cache_close() - the descriptor of a container is closed
- * @c: container; nothing if it lives on, or is of another kind
- *
- * Somebody may have it for a moment longer, such as who makes a file in its directory: what it has
- * goes now, and its policy is told no more.
- *
- * Context: process context, sleeps; expects no lock of ours.
- */
-void hipec_cache_close(struct hipec_container *c)
-{
-	hipec_cache_abandon(c);
-	if (c->cache && !READ_ONCE(c->cache->kept))
-		hipec_cache_release(c, -1);
-}
-
-/* Likewise, where a worker does it soon: whoever tells its policy of much stops. Context: any. */
-void hipec_cache_abandon(struct hipec_container *c)
-{
-	if (c->cache && !READ_ONCE(c->cache->kept))
-		WRITE_ONCE(c->dying, true);
-}
-
-/**
- * hipec_cache_end() - nothing in the page cache is a container's any more
- * @c: container that nobody uses; nothing if it is of another kind
- *
- * What queues its works goes first: files, and the token that reclaim finds. Others that
- * work for the container come later still: its timer, its league and whoever wants frames of the
- * pool. Without a file they could queue @compact alone, so that is told.
- *
- * Context: process context, sleeps; expects no lock of ours.
- */
-void hipec_cache_end(struct hipec_container *c)
-{
-	struct hipec_cache *cache = c->cache;
-
-	if (!cache)
-		return;
-	hipec_cache_release(c, -1);
-	/* Files that others had let go just before; and who was in the middle of a miss. */
-	wait_var_event(&cache->nr_files, !atomic_read(&cache->nr_files));
-	hipec_pressure_leave(cache);
-	mutex_lock(&c->lock);
-	cache->ended = true;
-	mutex_unlock(&c->lock);
-	hipec_clean_end(cache);
-	/* Hits that found a file just before that; and who looks for one that is dirty. */
-	synchronize_rcu();
-	cancel_delayed_work_sync(&cache->drain);
-	cancel_work_sync(&cache->code);		/* queues the next one */
-	cancel_delayed_work_sync(&cache->bury);
-	cancel_delayed_work_sync(&cache->search);
-	cancel_delayed_work_sync(&cache->compact);
-}
-
-/**
- * hipec_cache_free() - free what hipec_cache_load() made
- * @c: container, hipec_cache_end() was called; nothing if it is of another kind
- *
- * Context: process context.
- */
-void hipec_cache_free(struct hipec_container *c)
-{
-	struct hipec_cache *cache = c->cache;
-
-	if (!cache)
-		return;
-	if (c->locked)
-		atomic_long_sub(c->core.nr_reserved, &budgets);
-	c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
-	WARN_ON_ONCE(cache->held);
-	WARN_ON_ONCE(delayed_work_pending(&cache->compact));
-	free_percpu(cache->touches);
-	free_cpumask_var(cache->noted);
-	free_cpumask_var(cache->told);
-	xa_destroy(&cache->slots);
-	kfree(cache);
-	c->cache = NULL;
 }
 
 static void deliver_all_touches(struct hipec_container *c)
@@ -234,13 +216,36 @@ static void give_surplus(struct hipec_container *c)
 		hipec_cache_give(c->cache, NULL, HIPEC_MAX_VICTIMS);
 }
 
-const struct hipec_kind hipec_cache_kind = {
+static void place_links(struct hipec_container *c, void *own)
+{
+	c->links = own;
+}
+
+/* Those without a page are counted, and nothing else. */
+static void drop_frames(struct hipec_container *c)
+{
+	c->core.nr_frames = c->core.nr_free = c->core.nr_surplus = 0;
+}
+
+const struct hipec_host hipec_cache_host = {
+	.in_place = true,
+	.grows = true,
+	.ref_shift = HIPEC_FOLIO_REF_SHIFT,
+	.row = sizeof(struct hipec_links),
+	.machine = &hipec_cache_machine,
+	.engine = &hipec_cache_ops,
+	.shared = &hipec_cache_shared_ops,
+	.entries = cache_entries,
+	.load = load_cache,
+	.place = place_links,
+	.end = end_cache,
+	.drop = drop_frames,
+	.unload = free_cache,
 	.resident = count_held_pages,
 	.wants = notify_wants,
 	.hear = deliver_all_touches,
 	.settle = settle_container,
 	.spare = give_surplus,
-	.ref_shift = HIPEC_FOLIO_REF_SHIFT,
 };
 
 /*

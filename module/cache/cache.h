@@ -521,6 +521,7 @@ void hipec_cache_drop_entry(struct hipec_cache *cache, u32 h);
 int hipec_cache_order_at(const struct hipec_cfile *f, pgoff_t idx);
 u32 hipec_cache_bring(struct hipec_cache *cache, struct hipec_cfile *f, u32 pgno,
 		      u32 order, long left);
+void hipec_cache_settle(struct hipec_cache *cache);
 bool hipec_cache_settle_unlocked(struct hipec_cache *cache);
 u32 hipec_cache_give(struct hipec_cache *cache, struct hipec_payer *payer, u32 want);
 void hipec_cache_touched(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_touch how);

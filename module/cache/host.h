@@ -16,12 +16,8 @@ struct hipec_links {
 
 int hipec_cache_init(void);
 void hipec_cache_exit(void);
-u32 hipec_cache_entries(const struct hipec_policy *p, u32 nr);
-int hipec_cache_load(struct hipec_container *c, u32 nr);
 void hipec_cache_close(struct hipec_container *c);
 void hipec_cache_abandon(struct hipec_container *c);
-void hipec_cache_end(struct hipec_container *c);
-void hipec_cache_free(struct hipec_container *c);
 void hipec_cache_keep(struct hipec_container *c);
 void hipec_cache_drop(struct hipec_container *c);
 int hipec_cache_take(struct hipec_container *c, struct hipec_take *a);
@@ -29,10 +25,11 @@ int hipec_cache_release(struct hipec_container *c, int fd);
 int hipec_cache_why(struct hipec_container *c, const struct file *file,
 		    struct hipec_why *w, u32 *h, struct inode **inode);
 const char *hipec_cache_path(struct inode *inode, char *path);
-void hipec_cache_settle(struct hipec_cache *cache);
 void hipec_cache_hear_later(struct hipec_container *c);
-extern const struct hipec_host_ops hipec_cache_host;
+extern const struct hipec_host hipec_cache_host;
+
+/* Of that, what is in bits.c. */
+extern const struct hipec_host_ops hipec_cache_machine;
 extern const struct hipec_core_ops hipec_cache_ops, hipec_cache_shared_ops;
-extern const struct hipec_kind hipec_cache_kind;
 
 #endif /* HIPEC_CACHE_HOST_H */

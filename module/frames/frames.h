@@ -155,9 +155,9 @@ static inline struct hipec_region *hipec_region_of(const struct folio *folio)
 }
 
 /* host.c: the engine's host, and the machine's */
-extern const struct hipec_core_ops hipec_frame_ops, hipec_shared_frame_ops;
-extern const struct hipec_host_ops hipec_kernel_host;
-extern const struct hipec_kind hipec_frame_kind;
+extern const struct hipec_core_ops hipec_shared_frame_ops;
+extern const struct hipec_host_ops hipec_frame_machine;
+extern const struct hipec_host hipec_frame_host;
 
 /* frame.c */
 extern atomic_long_t hipec_nr_frames;
@@ -184,6 +184,7 @@ static inline u32 hipec_frame_page(struct hipec_container *c,
 
 /* reserve.c */
 int hipec_frames_reserve(struct hipec_container *c, u32 nr, u64 beside);
+int hipec_frames_load(struct hipec_container *c, u32 nr, struct hipec_text *log);
 
 /* referenced.c: the referenced bit of a page */
 bool hipec_referenced_seen(struct hipec_core *core, u32 h, u32 who);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames of our own as a host: of the engine (struct hipec_core_ops), of the machine
- * (struct hipec_host_ops), and of what is common to both hosts (struct hipec_kind).
+ * Frames of our own as a host (struct hipec_host): what the engine asks of it (struct
+ * hipec_core_ops), what commands ask (struct hipec_host_ops), and the rest.
  *
  * Interface:
- * hipec_frame_ops, hipec_shared_frame_ops, hipec_kernel_host, hipec_frame_kind
+ * hipec_frame_host, and of that hipec_shared_frame_ops, hipec_frame_machine
  */
 #include <linux/pagemap.h>
 
@@ -98,7 +98,7 @@ static bool frame_is_clean(struct hipec_core *core, u32 h)
 	.drop_ahead = hipec_readahead_drop_all
 
 /* Of a reservation: no policy runs in another's time. */
-const struct hipec_core_ops hipec_frame_ops = { FRAME_OPS };
+static const struct hipec_core_ops frame_ops = { FRAME_OPS };
 
 const struct hipec_core_ops hipec_shared_frame_ops = {
 	FRAME_OPS,
@@ -166,7 +166,7 @@ static bool frame_unmap_page(struct hipec_vm *vm, u32 h)
 	return true;
 }
 
-const struct hipec_host_ops hipec_kernel_host = {
+const struct hipec_host_ops hipec_frame_machine = {
 	.evict = hipec_core_evict_page,
 	.flush = frame_flush_page,
 	.ref = frame_get_ref,
@@ -193,8 +193,21 @@ static void tell_regions(struct hipec_container *c)
 		hipec_record_region(c, r->start, r->nr, r->backing);
 }
 
-const struct hipec_kind hipec_frame_kind = {
+static void place_frames(struct hipec_container *c, void *own)
+{
+	c->frame = own;
+}
+
+const struct hipec_host hipec_frame_host = {
+	.ref_shift = HIPEC_PAGE_REF_SHIFT,
+	.row = sizeof(struct folio *),
+	.machine = &hipec_frame_machine,
+	.engine = &frame_ops,
+	.shared = &hipec_shared_frame_ops,
+	.entries = hipec_vm_nr_pages,
+	.load = hipec_frames_load,
+	.place = place_frames,
+	.drop = hipec_frames_free,
 	.resident = count_resident_frames,
 	.tell = tell_regions,
-	.ref_shift = HIPEC_PAGE_REF_SHIFT,
 };

@@ -200,7 +200,7 @@ static int join_container(struct hipec_region *r)
 
 	mutex_lock(&c->lock);
 	start = find_room(c, r->nr);
-	if (c->cache)
+	if (c->host != &hipec_frame_host)
 		ret = -EINVAL;
 	else if (start == U64_MAX)
 		ret = -ENOSPC;

@@ -180,12 +180,12 @@ static void flush_keeps_the_page(struct kunit *test)
 {
 	struct hipec_world *w = world(test, 1);
 
-	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.flush(&w->c->core.vm, 1));
+	KUNIT_EXPECT_FALSE(test, hipec_frame_machine.flush(&w->c->core.vm, 1));
 	dirty(w, 0, 88);
-	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.mod(&w->c->core.vm, 1));
-	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.flush(&w->c->core.vm, 1));
+	KUNIT_EXPECT_TRUE(test, hipec_frame_machine.mod(&w->c->core.vm, 1));
+	KUNIT_EXPECT_TRUE(test, hipec_frame_machine.flush(&w->c->core.vm, 1));
 	write_back(w);
-	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.mod(&w->c->core.vm, 1));
+	KUNIT_EXPECT_FALSE(test, hipec_frame_machine.mod(&w->c->core.vm, 1));
 	KUNIT_EXPECT_EQ(test, hipec_world_word(w, 0), 88);
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
 	hipec_world_unlock(w);
@@ -198,10 +198,10 @@ static void the_built_in_choice_gives_a_second_chance(struct kunit *test)
 	static const u32 order[] = { 1, 0, 2 };
 	u32 i, pgno;
 
-	hipec_kernel_host.set_ref(&w->c->core.vm, 1, true);	/* page 0 */
+	hipec_frame_machine.set_ref(&w->c->core.vm, 1, true);	/* page 0 */
 	for (i = 0; i < ARRAY_SIZE(order); i++) {
 		if (i == 1)	/* page 2 was passed over by nobody, 0 was */
-			hipec_kernel_host.set_ref(&w->c->core.vm, 3, true);
+			hipec_frame_machine.set_ref(&w->c->core.vm, 3, true);
 		KUNIT_EXPECT_TRUE(test, hipec_core_evict_any(&w->c->core, true, &pgno));
 		hipec_page_forget_evicted(&w->c->core.vm);
 		KUNIT_EXPECT_EQ(test, pgno, order[i]);
@@ -218,10 +218,10 @@ static void references_everywhere_stop_nobody(struct kunit *test)
 	u32 h, pgno;
 
 	for (h = 1; h <= 3; h++)
-		hipec_kernel_host.set_ref(&w->c->core.vm, h, true);
+		hipec_frame_machine.set_ref(&w->c->core.vm, h, true);
 	KUNIT_EXPECT_TRUE(test, hipec_core_evict_any(&w->c->core, true, &pgno));
 	for (h = 2; h <= 3; h++)
-		KUNIT_EXPECT_FALSE(test, hipec_kernel_host.ref(&w->c->core.vm, h));
+		KUNIT_EXPECT_FALSE(test, hipec_frame_machine.ref(&w->c->core.vm, h));
 	hipec_world_unlock(w);
 }
 
@@ -249,16 +249,16 @@ static void release_and_request_move_the_reservation(struct kunit *test)
 
 	for (h = 1; h < FRAMES; h++)
 		KUNIT_EXPECT_TRUE(test,
-				  hipec_kernel_host.evict(vm, h, false));
+				  hipec_frame_machine.evict(vm, h, false));
 	hipec_page_forget_evicted(vm);
 	expect_counts(w, 1, 0, 1);
-	KUNIT_EXPECT_FALSE(test, hipec_kernel_host.evict(vm, FRAMES, false));
+	KUNIT_EXPECT_FALSE(test, hipec_frame_machine.evict(vm, FRAMES, false));
 	KUNIT_EXPECT_EQ(test, w->c->core.counters.refused, 1);
 	expect_counts(w, 1, 0, 1);
-	KUNIT_EXPECT_EQ(test, hipec_kernel_host.request(vm, 2), 2);
+	KUNIT_EXPECT_EQ(test, hipec_frame_machine.request(vm, 2), 2);
 	expect_counts(w, 3, 2, 1);
-	KUNIT_EXPECT_EQ(test, hipec_kernel_host.request(vm, 1000), 1);
-	KUNIT_EXPECT_EQ(test, hipec_kernel_host.request(vm, U64_MAX), 0);
+	KUNIT_EXPECT_EQ(test, hipec_frame_machine.request(vm, 1000), 1);
+	KUNIT_EXPECT_EQ(test, hipec_frame_machine.request(vm, U64_MAX), 0);
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
 	hipec_world_unlock(w);
 }
@@ -269,7 +269,7 @@ static void a_released_dirty_frame_is_surplus_until_it_is_clean(struct kunit *te
 	struct hipec_world *w = world(test, 2);
 
 	dirty(w, 0, 99);
-	KUNIT_EXPECT_TRUE(test, hipec_kernel_host.evict(&w->c->core.vm, 1, false));
+	KUNIT_EXPECT_TRUE(test, hipec_frame_machine.evict(&w->c->core.vm, 1, false));
 	hipec_page_forget_evicted(&w->c->core.vm);
 	KUNIT_EXPECT_EQ(test, w->c->core.nr_surplus, 1);
 	expect_counts(w, FRAMES, FRAMES - 2, 1);
@@ -318,7 +318,7 @@ static void books_balance_in_a_random_walk(struct kunit *test)
 				dirty(w, idx, 5000 + i);
 				break;
 			case 1:
-				hipec_kernel_host.flush(&c->core.vm, h);
+				hipec_frame_machine.flush(&c->core.vm, h);
 				break;
 			default:
 				evict(c, h);
