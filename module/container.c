@@ -126,8 +126,6 @@ struct hipec_container *hipec_container_new(void)
 	hipec_core_init(&c->core, c->host->engine, 0, 0);
 	INIT_LIST_HEAD(&c->regions);
 	INIT_LIST_HEAD(&c->free);
-	INIT_LIST_HEAD(&c->evict_pending);
-	INIT_LIST_HEAD(&c->flush);
 	INIT_DELAYED_WORK(&c->age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_timer_run);
 	INIT_DELAYED_WORK(&c->refill, hipec_event_refill_work);

@@ -360,7 +360,7 @@ static int ioctl_release(struct hipec_container *c, void __user *uargs)
 	ret = hipec_cache_release(c, a.fd);
 	if (!ret && a.fd < 0)
 		hipec_cache_drop(c);
-	hipec_container_put(c);
+	hipec_container_put_later(c);
 	return ret;
 }
 

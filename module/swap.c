@@ -324,7 +324,7 @@ static void graft_bits(struct hipec_container *c, const struct hipec_team *t, co
 /* The machine of @t goes on in the place of @c's. Context: expects c->lock; may sleep. */
 static int graft_machine(struct hipec_container *c, struct side *s, struct hipec_team *t)
 {
-	u32 *handle = kvcalloc(t->core.vm.nr_pages + 1ul, sizeof(*handle), GFP_KERNEL);
+	u32 *handle = kvcalloc(t->core.vm.nr_pages + 1ul, sizeof(*handle), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!handle)

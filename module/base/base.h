@@ -145,7 +145,6 @@ struct hipec_host {
  * @recovery:  memory of core.recover
  * @cgroup:    its frames are charged to it; NULL: to none. Invariant after the load
  * @token:     if it shares; likewise
- * @evict_pending: frames of pages that are EVICT_PENDING, which are pending, by folio->lru
  * @nr_ahead:  pages that are being read, or were, for which no fault has come, or come again
  * @nr_fetched: of these, pages that Prefetch asked for
  * @leave_none: misses that keep mmap_lock, since a batch that a fault had left was lost
@@ -170,7 +169,6 @@ struct hipec_host {
  * @nr_filling: batches that are being read ahead now
  * @age:       has what is dirty cleaned after a while
  * @cache:     its pages are the page cache's; NULL: frames. Invariant after the load
- * @flush:     frames of live pages that are to be written back, by folio->lru
  * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, EVICT_PENDING or WRITING
  * @contract:  its policies are held to the contract of revocation; likewise
@@ -223,7 +221,6 @@ struct hipec_container {
 	void *recovery;
 	struct mem_cgroup *cgroup;
 	struct hipec_token *token;
-	struct list_head evict_pending;
 	u32 nr_ahead;
 	u32 nr_fetched;
 	u32 leave_none;
@@ -249,7 +246,6 @@ struct hipec_container {
 	u32 nr_filling;
 	struct delayed_work age;
 	struct hipec_cache *cache;
-	struct list_head flush;
 	unsigned long flush_all;
 	wait_queue_head_t wait;
 
@@ -336,6 +332,7 @@ long hipec_memory_files(struct mem_cgroup *memcg);
 
 /* work.c */
 extern struct workqueue_struct *hipec_wq, *hipec_end_wq, *hipec_grow_wq, *hipec_league_wq;
+extern struct workqueue_struct *hipec_volume_wq;
 int hipec_work_init(void);
 void hipec_work_drain(void);
 void hipec_work_exit(void);

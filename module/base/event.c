@@ -94,14 +94,16 @@ bool hipec_event_slice_is_over(const struct hipec_container *c, unsigned long en
  * task that makes the call for itself wait.
  *
  * Context: process context, sleeps.
- * Return: false if it is not had.
+ * Return: false if it is not had; nor by a task that is killed.
  */
 bool hipec_event_worker_lock(struct hipec_container *c)
 {
-	if (current->flags & PF_KTHREAD && !READ_ONCE(c->dying))
-		return mutex_trylock(&c->lock);
-	mutex_lock(&c->lock);
-	return true;
+	if (READ_ONCE(c->dying)) {
+		mutex_lock(&c->lock);
+		return true;
+	}
+	return current->flags & PF_KTHREAD ? mutex_trylock(&c->lock) :
+	       !mutex_lock_killable(&c->lock);
 }
 
 /*
@@ -150,7 +152,8 @@ bool hipec_event_overtime(struct hipec_vm *vm)
 		c->core.event_since = now;
 		return false;
 	}
-	if (now - c->core.event_since < us * NSEC_PER_USEC)
+	/* Two clocks, of which one is slewed, may go backwards together. */
+	if ((s64)(now - c->core.event_since) < (s64)(us * NSEC_PER_USEC))
 		return false;
 	if (others)
 		return true;

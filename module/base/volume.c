@@ -153,7 +153,7 @@ void hipec_volume_put(struct hipec_volume *v)
 {
 	spin_lock(&volumes_lock);
 	if (!--v->nr)
-		queue_work(hipec_league_wq, &v->free);	/* reclaim does not wait for it */
+		queue_work(hipec_volume_wq, &v->free);	/* reclaim does not wait for it */
 	spin_unlock(&volumes_lock);
 }
 

@@ -6,12 +6,12 @@
  *
  * Interface:
  * hipec_wq, hipec_end_wq, hipec_league_wq
- * hipec_grow_wq         its work takes no lock of a container's
+ * hipec_grow_wq, hipec_volume_wq  their works take no lock of a container's
  * hipec_work_init(), _exit(), _drain()
  */
 #include "base.h"
 
-struct workqueue_struct *hipec_wq, *hipec_end_wq, *hipec_grow_wq, *hipec_league_wq;
+struct workqueue_struct *hipec_wq, *hipec_end_wq, *hipec_grow_wq, *hipec_league_wq, *hipec_volume_wq;
 
 /* Context: process context, may sleep. Return: 0; -ENOMEM. */
 int hipec_work_init(void)
@@ -26,8 +26,13 @@ int hipec_work_init(void)
 	if (!hipec_grow_wq)
 		goto no_grow;
 	hipec_league_wq = alloc_workqueue("hipec-league", WQ_UNBOUND, 0);
-	if (hipec_league_wq)
+	if (!hipec_league_wq)
+		goto no_league;
+	hipec_volume_wq = alloc_workqueue("hipec-volume", WQ_UNBOUND, 0);
+	if (hipec_volume_wq)
 		return 0;
+	destroy_workqueue(hipec_league_wq);
+no_league:
 	destroy_workqueue(hipec_grow_wq);
 no_grow:
 	destroy_workqueue(hipec_end_wq);
@@ -49,6 +54,7 @@ void hipec_work_drain(void)
 void hipec_work_exit(void)
 {
 	rcu_barrier();	/* queues what waits for a grace period */
+	destroy_workqueue(hipec_volume_wq);
 	destroy_workqueue(hipec_league_wq);
 	destroy_workqueue(hipec_grow_wq);
 	destroy_workqueue(hipec_end_wq);

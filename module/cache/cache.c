@@ -152,7 +152,7 @@ static int load_cache(struct hipec_container *c, u32 nr, struct hipec_text *log)
 	}
 	c->cache = cache;
 	cache->c = c;
-	cache->inodes = hipec_table_inodes_of(c->owner_uid);
+	cache->inodes = hipec_table_inodes_of(c->user->uid);
 	hipec_lockdep_init(c);
 	cache->limit = c->core.nr_frames;
 	cache->rest.drain = cache->rest.search = cache->rest.bury = jiffies;

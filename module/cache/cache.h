@@ -265,6 +265,7 @@ struct hipec_cfile {
  * @compact: work: has tables get shorter
  * @code:    work: lets files go that turned out to be code
  * @tokens:  of memory cgroups, by their ids; has a lock of its own
+ * @looked_at: by which look at them it was met (pressure.c), under the lock for these
  * @last_memcg: id of the cgroup that was seen last; no lock
  *
  * All under c->lock that does not say otherwise.
@@ -346,7 +347,7 @@ struct hipec_cache {
 	struct delayed_work compact;
 	struct work_struct code;
 	struct xarray tokens;
-	u64 last_memcg;
+	u64 looked_at, last_memcg;
 };
 
 static inline u32 hipec_folio_pages(const struct hipec_vm *vm, u32 h)

@@ -30,10 +30,14 @@
 /* Ticks for which a container is not asked that has no page of the cgroup's. */
 #define NONE_TICKS HZ
 
-/* Of a cgroup and a cache; it lives as long as the container. */
+/*
+ * Of a cgroup and a cache. It lives as long as the container; or until its cgroup has gone, and reclaim
+ * finds that the one above has another.
+ */
 struct hipec_cache_token {
 	struct list_head link;
 	struct hipec_cache *cache;
+	u64 id;				/* of the cgroup that it was made for */
 	struct hipec_payer payer;	/* by who has set cache->scanned */
 	unsigned long none_until;	/* jiffies, until which it is passed over; no lock */
 };
@@ -71,7 +75,25 @@ static bool is_better(const struct hipec_cache *a, const struct hipec_cache *b)
 
 struct find {
 	struct hipec_cache_token *best;	/* of a cache that is not busy, and has most pages */
+	u64 id;				/* of the cgroup whose list it is; 0: there are none */
+	u64 round;			/* no other look has it */
+	struct list_head spare;		/* tokens that are to go */
 };
+
+/*
+ * Whether a token is of a cgroup below that has gone, and of a cache that has another on this list. As
+ * many cgroups as have come and gone would be looked through in each reclaim.
+ */
+static bool is_spare(const struct find *f, const struct hipec_cache_token *t)
+{
+	/* Whoever has set @scanned may have it. */
+	if (!f->id || t->id == f->id || READ_ONCE(t->cache->scanned))
+		return false;
+	if (xa_load(&t->cache->tokens, f->id) || t->cache->looked_at == f->round)
+		return true;
+	t->cache->looked_at = f->round;
+	return false;
+}
 
 static enum lru_status probe_cache_token(struct list_head *item, struct list_lru_one *list,
 					 spinlock_t *lock, void *arg)
@@ -79,6 +101,10 @@ static enum lru_status probe_cache_token(struct list_head *item, struct list_lru
 	struct find *f = arg;
 	struct hipec_cache_token *t = container_of(item, struct hipec_cache_token, link);
 
+	if (is_spare(f, t)) {
+		list_lru_isolate_move(list, item, &f->spare);
+		return LRU_REMOVED;
+	}
 	if (!is_spent(t->cache) && time_after_eq(jiffies, READ_ONCE(t->none_until)) &&
 	    (!f->best || is_better(t->cache, f->best->cache)))
 		f->best = t;
@@ -86,10 +112,16 @@ static enum lru_status probe_cache_token(struct list_head *item, struct list_lru
 }
 
 /* Context: expects scan_lock: a cache that was found on one node's list does not go. */
-static struct find find_best_cache(struct mem_cgroup *memcg)
+static struct hipec_cache_token *find_best_cache(struct mem_cgroup *memcg)
 {
-	struct find f = { 0 };
+	static u64 round;
+	struct find f = { .round = ++round, .spare = LIST_HEAD_INIT(f.spare) };
+	struct hipec_cache_token *t, *next;
 	int nid;
+
+#ifdef CONFIG_MEMCG
+	f.id = memcg ? cgroup_id(memcg->css.cgroup) : 0;
+#endif
 
 	lockdep_assert_held(&scan_lock);
 	for_each_online_node(nid) {
@@ -97,20 +129,25 @@ static struct find find_best_cache(struct mem_cgroup *memcg)
 
 		list_lru_walk_one(&tokens, nid, memcg, probe_cache_token, &f, &nr);
 	}
-	return f;
+	list_for_each_entry_safe(t, next, &f.spare, link) {
+		xa_erase(&t->cache->tokens, t->id);
+		kmem_cache_free(slab, t);
+	}
+	return f.best;
 }
 
 /*
- * The token of @memcg whose cache is to give pages, with a reference to the container; NULL: there is
- * none.
+ * The token of @memcg whose cache is to give pages, with a reference to the container and cache->scanned
+ * set. NULL: there is none; or @busy: another reclaimer has set that.
  */
-static struct hipec_cache_token *get_best(struct mem_cgroup *memcg)
+static struct hipec_cache_token *get_best(struct mem_cgroup *memcg, bool *busy)
 {
 	struct hipec_cache_token *t;
 
 	mutex_lock(&scan_lock);
-	t = find_best_cache(memcg).best;
-	if (t && !kref_get_unless_zero(&t->cache->c->ref))
+	t = find_best_cache(memcg);
+	*busy = t && xchg(&t->cache->scanned, true);
+	if (*busy || (t && !kref_get_unless_zero(&t->cache->c->ref)))
 		t = NULL;
 	mutex_unlock(&scan_lock);
 	return t;
@@ -234,8 +271,9 @@ static unsigned long scan_caches(struct shrinker *s, struct shrink_control *sc)
 {
 	long want = HIPEC_PRESSURE_ENOUGH - hipec_memory_room(sc->memcg);
 	struct hipec_cache_token *t;
+	struct hipec_cache *cache;
 	unsigned long given = 0;
-	bool whoever = !sc->memcg;
+	bool whoever = !sc->memcg, busy;
 
 	if (hipec_budget_is_short()) {
 		want = max_t(long, want, sc->nr_to_scan);
@@ -243,17 +281,16 @@ static unsigned long scan_caches(struct shrinker *s, struct shrink_control *sc)
 	}
 	if (want <= 0)
 		return SHRINK_STOP;
-	t = get_best(sc->memcg);
-	if (!t)
-		return SHRINK_STOP;
+	t = get_best(sc->memcg, &busy);
 	/* What another reclaimer has it give is of use here as well. */
-	if (!xchg(&t->cache->scanned, true)) {
-		t->payer.memcg = sc->memcg;
-		given = give_or_surrender(t, whoever ? NULL : &t->payer, min_t(long, want, 1024),
-					  sc->gfp_mask & __GFP_FS);
-		smp_store_release(&t->cache->scanned, false);
-	}
-	hipec_container_put_later(t->cache->c);
+	if (!t)
+		return busy ? wait_for_holder() : SHRINK_STOP;
+	cache = t->cache;
+	t->payer.memcg = sc->memcg;
+	given = give_or_surrender(t, whoever ? NULL : &t->payer, min_t(long, want, 1024),
+				  sc->gfp_mask & __GFP_FS);
+	smp_store_release(&cache->scanned, false);	/* the token may go */
+	hipec_container_put_later(cache->c);
 	return given ?: wait_for_holder();
 }
 
@@ -288,7 +325,7 @@ static bool join_memcg(struct hipec_cache *cache, struct mem_cgroup *memcg, u64 
 	gfp |= GFP_NOFS | __GFP_NOWARN;
 	t = kmem_cache_alloc_lru(slab, &tokens, gfp | __GFP_ACCOUNT);
 	if (t) {
-		*t = (struct hipec_cache_token){ .cache = cache, .none_until = jiffies };
+		*t = (struct hipec_cache_token){ .cache = cache, .id = id, .none_until = jiffies };
 		INIT_LIST_HEAD(&t->link);
 		ret = find_by(cache, memcg, id, t, gfp);
 	}
@@ -384,14 +421,19 @@ bool hipec_pressure_join_owner(struct hipec_cache *cache, struct folio *folio)
 void hipec_pressure_leave(struct hipec_cache *cache)
 {
 	struct hipec_cache_token *t;
-	unsigned long id;
+	unsigned long id = 0;
 
-	mutex_lock(&scan_lock);
-	xa_for_each(&cache->tokens, id, t) {
-		list_lru_del_obj(&tokens, &t->link);
-		kmem_cache_free(slab, t);
-	}
-	mutex_unlock(&scan_lock);
+	do {
+		mutex_lock(&scan_lock);
+		t = xa_find(&cache->tokens, &id, ULONG_MAX, XA_PRESENT);
+		if (t) {
+			xa_erase(&cache->tokens, id);
+			list_lru_del_obj(&tokens, &t->link);
+			kmem_cache_free(slab, t);
+		}
+		mutex_unlock(&scan_lock);
+		cond_resched();
+	} while (t);
 	xa_destroy(&cache->tokens);
 }
 

@@ -15,6 +15,7 @@
 #include <linux/sched.h>
 
 #include "frames.h"
+#include "writeback.h"
 
 /* Entries that are looked at under the lock in one go. */
 #define HIPEC_LONG_LOOP 4096
@@ -26,7 +27,7 @@ void hipec_dirty_add(struct hipec_container *c, u32 h)
 	if (c->core.vm.page[h].flags & HIPEC_PAGE_FLUSH)
 		return;
 	c->core.vm.page[h].flags |= HIPEC_PAGE_FLUSH;
-	list_add_tail(&c->frame[h]->lru, &c->flush);
+	list_add_tail(&c->frame[h]->lru, &hipec_region_of(c->frame[h])->writeback->flush);
 }
 
 /* No more, if it was to be. Context: expects c->lock. */

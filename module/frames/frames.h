@@ -18,7 +18,7 @@
 #define HIPEC_PAGE_FAILED 0x0800	/* it could not be written: others go first */
 /* HIPEC_REF_*: it was referenced, for those who have not reset that, whatever the bit. */
 #define HIPEC_PAGE_REF_SHIFT 12
-#define HIPEC_PAGE_FLUSH 0x8000		/* on c->flush */
+#define HIPEC_PAGE_FLUSH 0x8000		/* on its writeback's list @flush */
 
 /**
  * struct hipec_batch - consecutive pages of a region that are read in one go

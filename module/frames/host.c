@@ -16,7 +16,7 @@ static int to_pending(struct hipec_container *c, u32 h)
 {
 	hipec_dirty_del(c, h);
 	c->core.vm.page[h].flags |= HIPEC_PAGE_EVICT_PENDING;
-	list_add_tail(&c->frame[h]->lru, &c->evict_pending);
+	list_add_tail(&c->frame[h]->lru, &hipec_region_of(c->frame[h])->writeback->evict_pending);
 	hipec_writeback_start(hipec_region_of(c->frame[h]));
 	return -EINPROGRESS;
 }

@@ -280,19 +280,28 @@ static int start_writeback(struct hipec_container *c)
 	return 0;
 }
 
-/* Call @fn for all containers, until it fails; only those of the caller, if so. */
-static int for_containers(int (*fn)(struct hipec_container *c), bool own)
+/* Whether a container is the caller's; of those that CAP_SYS_ADMIN loaded, whoever has that. */
+static bool is_own(const struct hipec_container *c)
 {
-	bool all = !own || hipec_user_sees_all();
+	return uid_eq(c->owner_uid, current_uid()) || (!c->bounded && hipec_user_sees_all());
+}
+
+/* Call @fn for the caller's containers, until it fails; a worker cleans the others, if @others. */
+static int for_containers(int (*fn)(struct hipec_container *c), bool others)
+{
 	struct hipec_container *c;
 	int ret = 0;
 	u64 id = 0;
 
 	while (!ret && (c = hipec_container_next(id))) {
 		id = c->id;
-		if (all || uid_eq(c->owner_uid, current_uid()))
+		if (!smp_load_acquire(&c->loaded) || c->host->in_place)
+			;	/* nothing is dirty, or it is the page cache's */
+		else if (is_own(c))
 			ret = fn(c);
-		hipec_container_put(c);
+		else if (others && atomic_read(&c->nr_dirty))
+			mod_delayed_work(hipec_wq, &c->age, 0);
+		hipec_container_put_later(c);
 	}
 	return ret;
 }
@@ -301,16 +310,16 @@ static int for_containers(int (*fn)(struct hipec_container *c), bool own)
  * hipec_io_sync_all() - write the dirty pages of all containers back
  *
  * Of all containers it is begun before any is waited for. Those of other users are
- * not: their disks may not answer. Root waits for all. Errors are noted for the
- * next fsync of their region.
+ * not, by root neither: their events may take long, and their disks not answer. Errors
+ * are noted for the next fsync of their region.
  *
- * Context: process context, sleeps; takes each container's lock.
+ * Context: process context, sleeps; takes the lock of each container of the caller's.
  * Return: 0; -EINTR on a fatal signal.
  */
 int hipec_io_sync_all(void)
 {
-	return for_containers(start_writeback, false) ?:
-	       for_containers(wait_for_all_writeback, true);
+	return for_containers(start_writeback, true) ?:
+	       for_containers(wait_for_all_writeback, false);
 }
 
 static bool hipec_dirty_folio(struct address_space *mapping,

@@ -253,7 +253,7 @@ static void finish_written_page(struct hipec_container *c, const struct written 
  * @h: page with a frame, not WRITING
  *
  * Around it are the pages before and behind it in its region that were given up
- * or are on c->flush, without a gap; HIPEC_MAX_CLUSTER in all.
+ * or are on the list @flush, without a gap; HIPEC_MAX_CLUSTER in all.
  *
  * Context: process context; expects c->lock, drops it meanwhile.
  * Return: 0; -errno of the first page that could not be written, which is dirty
@@ -279,12 +279,6 @@ int hipec_writeback_page(struct hipec_container *c, u32 h)
 	return err;
 }
 
-/* Whether page @h, which has a frame, is of a region of @w. */
-static bool is_mine(const struct hipec_writeback *w, u32 h)
-{
-	return hipec_region_of(w->c->frame[h])->writeback == w;
-}
-
 /* The next page to clean: what faults wait for first. 0: none. */
 static u32 next_to_write(const struct hipec_writeback *w)
 {
@@ -292,15 +286,13 @@ static u32 next_to_write(const struct hipec_writeback *w)
 	struct folio *folio, *next;
 	u32 h;
 
-	list_for_each_entry(folio, &c->evict_pending, lru) {
+	list_for_each_entry(folio, &w->evict_pending, lru) {
 		h = hipec_frame_page(c, folio);
-		if (waits_for_write(c, h) && is_mine(w, h))
+		if (waits_for_write(c, h))
 			return h;
 	}
-	list_for_each_entry_safe(folio, next, &c->flush, lru) {
+	list_for_each_entry_safe(folio, next, &w->flush, lru) {
 		h = hipec_frame_page(c, folio);
-		if (!is_mine(w, h))
-			continue;
 		if (waits_for_write(c, h))
 			return h;
 		hipec_dirty_del(c, h);
@@ -354,6 +346,8 @@ int hipec_writeback_get(struct hipec_region *r)
 		return -ENOMEM;
 	new->c = c;
 	new->volume = r->volume;
+	INIT_LIST_HEAD(&new->evict_pending);
+	INIT_LIST_HEAD(&new->flush);
 	INIT_WORK(&new->work, writeback_work);
 	mutex_lock(&c->lock);
 	r->writeback = find_writeback(c, r->volume) ?: new;

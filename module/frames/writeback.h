@@ -6,6 +6,7 @@
 #ifndef HIPEC_FRAMES_WRITEBACK_H
 #define HIPEC_FRAMES_WRITEBACK_H
 
+#include <linux/list.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -17,12 +18,15 @@ struct hipec_region;
  * @c:      invariant
  * @volume: which its regions hold; invariant
  * @nr:     regions that it is for, under c->lock
+ * @evict_pending: frames of pages that are EVICT_PENDING, which are pending, by folio->lru, likewise
+ * @flush:  frames of live pages that are to be written back, likewise
  * @work:   runs hipec_writeback_work()
  */
 struct hipec_writeback {
 	struct hipec_container *c;
 	struct hipec_volume *volume;
 	u32 nr;
+	struct list_head evict_pending, flush;
 	struct work_struct work;
 };
 

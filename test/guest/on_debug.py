@@ -80,7 +80,7 @@ SLOW = frozenset("""
     league_s_containers_end_in_each_window_and_no_timer_is_left
     endless_rivals_in_all_places_are_out_after_one_page
     reader_beside_slow_rivals_in_all_places_can_be_killed
-    reads_ahead_wait_for_no_event_of_others
+    reads_ahead_wait_for_no_event_of_others sync_waits_for_no_event_of_others
 """.split())
 
 # It has no network: no sockets to pass descriptors by.

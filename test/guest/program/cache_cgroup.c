@@ -353,7 +353,72 @@ static void patterns_are_charged(void)
 	}
 }
 
+/* Tokens, with what other objects share their slabs, to some on each CPU. */
+static long nr_tokens(void)
+{
+	FILE *file = fopen("/sys/kernel/slab/hipec_cache_token/objects", "r");
+	long nr = 0;
+
+	CHECK(file && fscanf(file, "%ld", &nr) == 1);
+	fclose(file);
+	return nr;
+}
+
+static const size_t *page_to_read;
+
+static void read_one_page(int file)
+{
+	uint64_t word;
+
+	CHECK(pread(file, &word, sizeof(word), *page_to_read * PAGE_BYTES) == sizeof(word));
+}
+
+/*
+ * Each cgroup that has read a page has a token, which is its parent's when it has gone. Reclaim there
+ * finds the container by one of them, and frees the others.
+ */
+static void tokens_of_cgroups_that_have_gone(void)
+{
+	enum { GROUPS = 1200, SOME = 400 };
+	int c = open_cache("lru", 64), file;
+	long before = nr_tokens();
+	size_t i;
+
+	new_group(GROUP, 1l << 30);
+	put_text(CGROUP GROUP "/cgroup.subtree_control", "+memory");
+	make_file(FILE_A, GROUPS * PAGE_BYTES);
+	file = take_file(c, FILE_A, O_RDONLY);
+	CHECK(!posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM));
+	page_to_read = &i;
+	for (i = 0; i < GROUPS; i++) {
+		CHECK(!mkdir(CGROUP GROUP "/inner", 0755));
+		run_in(GROUP "/inner", read_one_page, file);
+		while (rmdir(CGROUP GROUP "/inner"))
+			CHECK_EQ(errno, EBUSY);
+	}
+	printf("# %ld tokens\n", nr_tokens() - before);
+	CHECK_LE(GROUPS - SOME, nr_tokens() - before);
+	/* Its room is less than reclaim wants. */
+	set_group(GROUP, "memory.max", of_group(GROUP, "memory.current", "") + (64 << 10));
+	for (i = 0; i < 100 && nr_tokens() - before > SOME; i++) {
+		int fd = open(CGROUP GROUP "/memory.reclaim", O_WRONLY);
+
+		CHECK(fd >= 0);
+		if (write(fd, "64K", 3) < 0)
+			CHECK_EQ(errno, EAGAIN);
+		close(fd);
+	}
+	printf("# %ld tokens\n", nr_tokens() - before);
+	CHECK_LE(nr_tokens() - before, SOME);
+	close(file);
+	close(c);
+	CHECK(!unlink(FILE_A));
+	while (rmdir(CGROUP GROUP))
+		CHECK_EQ(errno, EBUSY);
+}
+
 const struct test cache_cgroup_tests[] = {
+	{ "cache_tokens_of_cgroups_that_have_gone_go", tokens_of_cgroups_that_have_gone },
 	{ "cache_takes_what_a_cgroup_opens", what_is_opened_is_taken },
 	{ "cache_of_a_cgroup_leaves_code_alone", code_is_left_alone },
 	{ "cache_of_a_cgroup_is_its_owners", a_user_has_his_own },

@@ -266,33 +266,31 @@ static void fault_slowly(int told, int go)
 	pause();
 }
 
+/* Workers of one volume at most, as in base/volume.h. */
+#define VOLUME_WORKERS 64
+
 static void let_slow_group_go_on(void)
 {
 	write_group(SLOW_GROUP, "cpu.max", "max");
 }
 
-/* Workers of one volume at most, as in base/volume.h. */
-#define VOLUME_WORKERS 64
+#define SLOW_WORKS 16
+#define SLOW_MOST(nr) ((nr) * SLOW_WORKS < VOLUME_WORKERS ? (nr) * SLOW_WORKS : VOLUME_WORKERS)
 
 /*
- * Reads ahead of a user's containers wait for a lock each, which events have that go on for seconds, as
- * their cgroup has a hundredth of a CPU; they are more than a volume has workers. Somebody else's on
- * the same file system do not wait for them.
+ * A user's containers have an event each that goes on for seconds, as their cgroup has a hundredth of a
+ * CPU, and 16 works that wait for its lock.
  */
-static void reads_ahead_wait_for_no_event_of_others(void)
+static void begin_slowly(pid_t *pid, int nr)
 {
-	enum { SLOW = 5, PAGES = 256 };
 	int told[2], go[2], i, waiting = 0;
-	pid_t pid[SLOW];
-	struct map m;
 	char c = 0;
 
 	put_text(QUANTUM, "60000000");
-	make_file(FILE_W, PAGES * PAGE_BYTES);
 	put_text(CGROUP "cgroup.subtree_control", "+cpu");
 	new_group(SLOW_GROUP, 1l << 30);
 	CHECK(!pipe(told) && !pipe(go));
-	for (i = 0; i < SLOW; i++) {
+	for (i = 0; i < nr; i++) {
 		pid[i] = fork();
 		if (!pid[i]) {
 			join_group(SLOW_GROUP);
@@ -302,23 +300,57 @@ static void reads_ahead_wait_for_no_event_of_others(void)
 	}
 	atexit(let_slow_group_go_on);
 	write_group(SLOW_GROUP, "cpu.max", "12000 1000000");
-	for (i = 0; i < SLOW; i++)
+	for (i = 0; i < nr; i++)
 		CHECK(write(go[1], &c, 1) == 1);
-	for (i = 0; i < 6000 && (waiting = nr_workers_asleep()) < VOLUME_WORKERS; i++)
+	for (i = 0; i < 6000 && waiting < SLOW_MOST(nr); i++) {
 		usleep(10000);
+		waiting = nr_workers_asleep();
+	}
 	printf("# %d workers wait\n", waiting);
-	CHECK_LE(VOLUME_WORKERS, waiting);
+	CHECK_LE(SLOW_MOST(nr), waiting);
+}
+
+static void end_slowly(const pid_t *pid, int nr)
+{
+	let_slow_group_go_on();
+	while (nr--)
+		CHECK(!kill(pid[nr], SIGKILL) && waitpid(pid[nr], NULL, 0) == pid[nr]);
+	put_text(QUANTUM, "10000");
+	CHECK(!unlink(FILE_W));
+}
+
+/*
+ * Reads ahead of a user's containers wait for a lock each, and are more than a volume has workers.
+ * Somebody else's on the same file system do not wait for them.
+ */
+static void reads_ahead_wait_for_no_event_of_others(void)
+{
+	enum { SLOW = 5, PAGES = 256 };
+	pid_t pid[SLOW];
+	struct map m;
+	int i;
+
+	make_file(FILE_W, PAGES * PAGE_BYTES);
+	begin_slowly(pid, SLOW);
 	open_map(&m, "fifo", FILE_W, 64, 8, false);
 	for (i = 0; i < PAGES; i++)
 		CHECK_EQ(get_word(&m, i), page_word(i));
 	CHECK_LE(PAGES / 8, get_status(m.container).counters.ahead_pages);
 	CHECK_LE(VOLUME_WORKERS, nr_workers_asleep());
 	close_map(&m);
-	let_slow_group_go_on();
-	for (i = 0; i < SLOW; i++)
-		CHECK(!kill(pid[i], SIGKILL) && waitpid(pid[i], NULL, 0) == pid[i]);
-	put_text(QUANTUM, "10000");
-	CHECK(!unlink(FILE_W));
+	end_slowly(pid, SLOW);
+}
+
+/* Nor does sync(2), by whomever: what is dirty in another's container is written by a worker. */
+static void sync_waits_for_no_event_of_others(void)
+{
+	pid_t pid;
+
+	make_file(FILE_W, 256 * PAGE_BYTES);
+	begin_slowly(&pid, 1);
+	sync();
+	CHECK_LE(SLOW_WORKS, nr_workers_asleep());
+	end_slowly(&pid, 1);
 }
 
 /* The descriptor of a region that a user has, who goes on without it. Its container stays. */
@@ -388,6 +420,7 @@ static void sent_regions_keep_nobody(void)
 
 const struct test disk_tests[] = {
 	{ "reads_ahead_wait_for_no_event_of_others", reads_ahead_wait_for_no_event_of_others },
+	{ "sync_waits_for_no_event_of_others", sync_waits_for_no_event_of_others },
 	{ "region_that_was_sent_keeps_nobody", sent_regions_keep_nobody },
 	{ "disks_are_written_while_another_answers_nothing", others_are_written },
 	{ "regions_end_while_another_disk_answers_nothing", others_end },
