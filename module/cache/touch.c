@@ -1,15 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which pages were touched, on their way to the policy. A read() that hits notes a range on its CPU,
- * under no lock, and is done. A task that missed tells the policy of all that was noted (tell.c), or
- * one that finds its CPU's notes half full. So the policy hears of every touch before it is asked for
- * a victim, and in order on each CPU; and what it evicts when a page comes has gone before the
- * program goes on. Where nobody wants to know, hits are counted and nothing else.
+ * Which pages were touched, or come, on their way to the policy: a log for each CPU, which the
+ * holder of the container's lock delivers.
  *
- * Nobody waits for a policy: misses and writes are noted as well, since a task that reads or writes
- * pages has them locked, and may hold more that others want. A task that the policy is for has it
- * decide on its way back to its program, if nobody else has the container's lock; for all others a
- * worker does. Whoever has the lock tells of all that is noted, each in its place. Where much is owed, tasks that the policy is for wait for the lock then.
+ *	CPU 0   read()  hit  hit  miss             CPU 1   write()  fault
+ *	          |     note a range, no lock                 |
+ *	          v                                           v
+ *	ring   [ . . . . . . ]  tail..head         ring   [ . . . . ]      256 ranges each
+ *	          |                                           |
+ *	          +---------- the least time first -----------+
+ *	                              |        hipec_drain_touches(), under c->lock
+ *	                              v
+ *	       hit: Access, bits      miss: Replace, an entry ahead      first touch: PageFault
+ *
+ * Notes are delivered by the task that missed, or found its CPU's ring half full, as it goes back
+ * to its program (tell.c); by a large read() between two parts; or by a worker, 200 ms later, at
+ * once where the task is a stranger or much is owed. Each tries the lock, and delivers what all
+ * CPUs have noted. One that does not get it goes on: the holder, or the next one, has the note.
+ *
+ * Why not ask the policy at the miss? A task that reads pages has their folios locked, and
+ * perhaps a pipe, an address space or a ring of io_uring. A policy may run for milliseconds. If
+ * the task waited for the lock there, others that want those things would wait for a policy that
+ * is not theirs. A note takes no lock, and the policy still hears of each touch before it is
+ * asked for the next victim: for one reader, who always gets the lock, that is the order of its
+ * touches. So each decision is the simulator's (test_misses_in_place_are_the_simulator_s). Many
+ * misses of one tick may be delivered together (hipec_touch_can_wait()): what is touched
+ * meanwhile is noted behind them.
+ *
+ * A page that was noted as a miss is owed: it is in memory, without an entry, and AS_UNEVICTABLE
+ * may keep reclaim away from it. So what is owed is bounded. Beyond a 64th of the budget, 32 at
+ * least, insiders wait for the lock, killably; beyond 16 times that (4,096 pages of one call,
+ * where none is owed), or where the ring is full, no miss is noted, and the file is the kernel's
+ * to reclaim until a search has caught up (hipec_cache_lose()).
+ *
+ * What if it is wrong?
+ *
+ * A hit is lost, as the ring was full: the policy thinks a page colder than it is, once.
+ *
+ * Clocks of CPUs differ: two notes change places. A touch that comes before its miss finds the
+ * folio without an entry and gives it one; the miss then finds an entry that it takes for an
+ * older folio's, drops it with Remove, and begins another. The policy sees a page leave and come
+ * once too often, and nothing else.
+ *
+ * The folio has gone when its note is delivered: the miss makes no entry, and the touch is heard
+ * by the record and the league alone. Notes of a file that is dead come to nothing.
+ *
+ * The mask @noted misses a note that comes while its ring is delivered: it waits until a miss
+ * follows it there, the ring is half full, or all hits are counted (hipec_drain_all()).
+ *
+ * Where nobody wants to know (quiet: no Ref, no Access, all folios live), hits are counted and
+ * nothing else: see enum hipec_hear.
  *
  * Interface:
  * hipec_touch_note()   pages were touched
