@@ -88,9 +88,9 @@ static u32 most_ahead(const struct hipec_cache *cache)
 static noinline void touch_first_time(struct hipec_cache *cache, u32 h, bool write);
 
 /*
- * The folio that was read first of those that nobody touched; 0: there is none. One
+ * The folio that was read first of those that were not touched; 0: there is none. One
  * that a fault of a neighbour has mapped has its bit set by that: once it is reset, and
- * if it is set again, somebody has touched it.
+ * if it is set again, the folio was touched.
  */
 static u32 look_at_ahead(struct hipec_cache *cache)
 {
@@ -113,7 +113,7 @@ static u32 look_at_ahead(struct hipec_cache *cache)
 	return h;
 }
 
-/* A folio that nobody touched is given up. */
+/* A folio that was not touched is given up. */
 static void drop_untouched(struct hipec_cache *cache, u32 h)
 {
 	cache->c->core.counters.ahead_dropped += hipec_folio_pages(&cache->c->core.vm, h);
@@ -543,7 +543,7 @@ static __always_inline void touch_entry(struct hipec_cache *cache, u32 h, enum h
  * @cache: cache
  * @pgno:  the first; its file may have been let go
  * @nr:    pages
- * @how:   likewise
+ * @how:   they were touched
  *
  * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
  */

@@ -22,7 +22,7 @@
  * perhaps a pipe, an address space or a ring of io_uring. A policy may run for milliseconds. If
  * the task waited for the lock there, others that want those things would wait for a policy that
  * is not theirs. A note takes no lock, and the policy still hears of each touch before it is
- * asked for the next victim: for one reader, who always gets the lock, that is the order of its
+ * asked for the next victim: for one reader, which always gets the lock, that is the order of its
  * touches. So each decision is the simulator's (test_misses_in_place_are_the_simulator_s). Many
  * misses of one tick may be delivered together (hipec_touch_can_wait()): what is touched
  * meanwhile is noted behind them.
@@ -48,8 +48,8 @@
  * The mask @noted misses a note that comes while its ring is delivered: it waits until a miss
  * follows it there, the ring is half full, or all hits are counted (hipec_drain_all()).
  *
- * Where nobody wants to know (quiet: no Ref, no Access, all folios live), hits are counted and
- * nothing else: see enum hipec_hear.
+ * Where a policy is quiet (no Ref, no Access, all folios live) and no judge, league, sampler or
+ * pool wants touches, hits are counted and nothing else: see enum hipec_hear.
  *
  * Interface:
  * hipec_touch_note()   pages were touched
@@ -116,7 +116,7 @@ static bool is_sampled(const struct hipec_cache *cache, u32 pgno, u32 nr)
 }
 
 /*
- * Whether there is so much that somebody should tell the policy. While that is done, a
+ * Whether there is so much that the policy should be told. While that is done, a
  * note may be taken for one of many and not make its CPU known: here it does.
  */
 static bool is_full(struct hipec_cache *cache, const struct hipec_touches *t)
@@ -138,7 +138,7 @@ static bool is_waiting(const struct hipec_cache *cache, u32 pgno, u32 nr)
 	return false;
 }
 
-/* As hipec_touch_note(); @quiet: nobody wants to know of these. */
+/* As hipec_touch_note(); @quiet: these are to be counted alone. */
 static __always_inline bool note_touched_range(struct hipec_cache *cache, u32 pgno, u32 nr,
 					       enum hipec_touch how, u64 context, bool quiet)
 {
@@ -170,7 +170,7 @@ static noinline bool note_sampled(struct hipec_cache *cache, u32 pgno, u32 nr,
  * @cache: cache
  * @pgno:  the first
  * @nr:    pages, 1 or more
- * @how:   likewise
+ * @how:   they were touched
  * @context: of the program; 0: not known
  *
  * Context: any but interrupts.
@@ -293,8 +293,8 @@ bool hipec_touch_lock(struct hipec_cache *cache)
  * @cache: cache
  *
  * Context: any.
- * Return: false in reclaim, and of a task that the policy is not for: where nothing was attached but
- *         cgroups, and it was not the task's user who did so, one in none of them.
+ * Return: false in reclaim, and of a task that the policy is not for: where cgroups alone were
+ *         attached, by another user than the task's, a task in none of them.
  */
 bool hipec_touch_may_tell(const struct hipec_cache *cache)
 {
@@ -308,14 +308,14 @@ bool hipec_touch_may_tell(const struct hipec_cache *cache)
 }
 
 /**
- * hipec_touch_later() - a worker tells the policy, if nobody does before
+ * hipec_touch_later() - a worker tells the policy, if no task does before
  * @cache: cache
  *
  * A task that the policy is for tells it soon, on its way back to its program. A worker between the
- * two would have the lock when that task wants it, which had to leave the next miss to
- * a worker as well; and it evicts on another CPU, from where folios that have just been read cannot
- * go, as they are in a batch of the reader's. So it comes a while later then, and goes if anybody has
- * told meanwhile; unless so much is owed or noted that the task's next pages might not be.
+ * two would have the lock when that task wants it, which had to leave the next miss to a worker as
+ * well; and it evicts on another CPU, from where folios that have just been read cannot go, as they
+ * are in a batch of the reader's. So it comes a while later then, and goes if a task has told
+ * meanwhile; unless so much is owed or noted that the task's next pages might not be.
  *
  * Context: any.
  */
@@ -365,7 +365,7 @@ bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_tou
  * @context: of the program; 0: not known
  *
  * These are noted when this CPU's next fault is among them, or right behind: its reader
- * has come as far. Before that, nobody may have used them, and a policy that evicts
+ * has come as far. Before that, they may be unused, and a policy that evicts
  * what was touched last would evict what is wanted next.
  *
  * Context: any but interrupts.

@@ -103,8 +103,8 @@ struct hipec_pool;
 #define HIPEC_MAX_LOST 16
 
 /*
- * When so many other pages or batches came in since, nobody is expected any more for
- * what was read ahead: with few frames earlier, since more of them are held for
+ * When so many other pages or batches came in since, what was read ahead is no longer
+ * expected to be touched: with few frames earlier, since more of them are held for
  * nothing.
  */
 #define HIPEC_STALE 64
@@ -140,7 +140,7 @@ struct hipec_pool;
  * @pinned:     page that an event is about and that cannot go now; 0: none
  * @demand:     that is being answered by the policy; NULL: none, or it is answered
  * @making_room: free frames are promised
- * @naming:     the next page that is given up is named, for whoever wants a frame
+ * @naming:     the next page that is given up is named, and its frame the next taker's
  * @named_none: when it was asked for others last; it is not, before its own next page
  * @few_looks:  of the built-in choice that are left, and 1; 0: as many as there are pages
  * @few_passed: the same, of entries
@@ -170,8 +170,8 @@ struct hipec_pool;
  * @watched_for_good: also when the policy has ended
  * @beside:     the default of its league is what @windows counts, and there is no judge
  * @pool:       that it shares; NULL: all its frames are its own
- * @member:     its number there; 0: likewise
- * @min_frames: which nobody takes from it
+ * @member:     its number there; 0: it shares none
+ * @min_frames: which no other member takes from it
  * @in_pool:    the pool's entry of each live or named page, by handle; the host's memory
  * @exchange:   what it has of the pool's manager
  * @asked:      the pool's manager is told at once of pages that leave: it waits for one
@@ -180,7 +180,7 @@ struct hipec_pool;
  *              later. hipec_pool_most_taken(); the host's memory
  * @nr_taken:   how many they are
  * @pool_held:  frames less surplus, as the pool counts them
- * @pool_leaving: surplus, likewise
+ * @pool_leaving: surplus, as the pool counts it
  * @recover:    decisions of the policy that may be reversed
  * @doubt:      how many were
  */
@@ -261,7 +261,7 @@ static inline u32 hipec_core_usable(const struct hipec_core *core)
 	return held > no_room ? held - no_room : 1;
 }
 
-/* Whether page @h was given up ahead, and nobody has taken it. */
+/* Whether page @h was given up ahead, and is not taken yet. */
 static inline bool hipec_core_is_named(const struct hipec_core *core, u32 h)
 {
 	u32 i;
@@ -358,7 +358,7 @@ void hipec_core_touched(struct hipec_core *core, u32 pgno);
  * hipec_core_came_in() - a page came in
  * @core:  container
  * @pgno:  live page
- * @ahead: nobody wanted it yet
+ * @ahead: it was not wanted yet
  *
  * At the end of a window the policy may end: not from within an event. To be called
  * before PageFault, whose end makes resets of bits visible.
@@ -437,7 +437,7 @@ static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
  * hipec_core_look() - find pages that were referenced, among the next few
  * @core:       container
  * @referenced: of its host
- * @reset:      likewise
+ * @reset:      of its host
  * @pgno:       gets them
  *
  * A host with nothing to do but read an array has it as @look, with functions that the

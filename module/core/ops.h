@@ -12,7 +12,7 @@
 struct hipec_core;
 struct hipec_pool;
 
-/* No page of a container: the frame is for somebody else. */
+/* No page of a container: the frame is for another one, or the system. */
 #define HIPEC_NO_PGNO (~0u)
 
 /* Pages that are looked at, for Access, before each Replace. */
@@ -36,7 +36,7 @@ enum hipec_evict_why {
 /* How hard to try for a frame more. */
 enum hipec_effort {
 	HIPEC_EFFORT_NONE,	/* what costs nothing; several at once, or fewer */
-	HIPEC_EFFORT_SOME,	/* one; nobody waits for others' memory */
+	HIPEC_EFFORT_SOME,	/* one; without waiting for others' memory */
 	HIPEC_EFFORT_MOST,	/* one; it may wait */
 };
 
@@ -67,7 +67,7 @@ struct hipec_demand {
  * @is_clean: whether @h could go without being written: not dirty, and not being
  *	written. Called for live pages. NULL: all are.
  * @evict: live or named page @h loses its frame: unmapped everywhere, out of every cache.
- *	0: the frame is clean and nobody else can reach it. The engine then calls @free;
+ *	0: the frame is clean and mapped nowhere. The engine then calls @free;
  *	before that it may ask once more whether the page was referenced. -EINPROGRESS: it
  *	has to be written; the host has taken note, and calls hipec_core_cleaned() or
  *	_uncleaned() later, but not from here. -EBUSY: it cannot go now (pinned, locked,
@@ -87,8 +87,8 @@ struct hipec_demand {
  * @allowance: frames that the container's user may have more; 0 or less: none.
  *	NULL: any number.
  * @accounted: the frames that the container holds, less its surplus, have become
- *	@nr more. For the user's quota. Does not sleep. NULL: nobody counts.
- * @drop_ahead: free the frames of pages that were read ahead and that nobody has
+ *	@nr more. For the user's quota. Does not sleep. NULL: it is not counted.
+ * @drop_ahead: free the frames of pages that were read ahead and were not
  *	touched; @stale: only those that have waited for HIPEC_STALE pages or for half
  *	the container's frames. True if there were any. Runs no event. NULL: never any.
  * @try_lock: the lock of another member of the pool, if it can be had at once.
@@ -117,14 +117,14 @@ struct hipec_demand {
  *	not the container's. Does not sleep. NULL: none is named but at its own faults.
  * @ended: the policy has ended: vm.exit says why, in words too, and it still has its
  *	queues. Called once for each policy, never from within an event. NULL:
- *	nobody wants to know.
+ *	the host need not know.
  * @window: a window of the contract is closed, core->windows.last; true: revoke the
  *	policy. Called between events. NULL: if @verdict is HIPEC_VERDICT_REVOKE.
  * @look: find up to HIPEC_HARVEST live pages that were touched and that the policy has
  *	not been told of; reset what says so. How many, with their numbers in @pgno. May
  *	sleep. NULL: those that are @referenced, a few entries before each Replace.
  * @touched: page @pgno was found referenced, and the policy is about to get Access for
- *	it. NULL: nobody wants to know.
+ *	it. NULL: the host need not know.
  * @hint: what the application says about page @pgno; 0: nothing. Called only if the
  *	policy reads Hint. NULL: hints come with accesses, core->hint.
  * @now: the policy's Time, ns from any start on. NULL: 0.

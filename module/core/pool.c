@@ -53,7 +53,7 @@
  * Whether an isolated page is there still, its member's in_pool says, not the manager.
  *
  * Interface:
- * hipec_pool_grow()     one frame more, by whose loss ever
+ * hipec_pool_grow()     one frame more, of the system or of the member that is chosen
  * hipec_pool_give()     a container gives a page up for memory's sake
  * hipec_pool_give_page()  and which
  * hipec_pool_recover()  an ill-advised decision is reversed
@@ -235,7 +235,7 @@ static bool has_room(const struct hipec_pool *pool)
 
 /*
  * The manager knows the pages that policies know. Members that have others alone, which were in
- * the page cache before and nobody has touched, give some up soon. Return: whether there are any.
+ * the page cache before and were not touched, give some up soon. Return: whether there are any.
  */
 static bool ask_untouched(struct hipec_pool *pool, const struct hipec_core *core)
 {
@@ -256,7 +256,7 @@ static bool ask_untouched(struct hipec_pool *pool, const struct hipec_core *core
 
 /*
  * Have frames given up until there is room, or @core got one of its own pages'.
- * Return: 1 if so; 0 if nobody can give any; -EAGAIN if somebody may soon.
+ * Return: 1 if so; 0 if no member can give any; -EAGAIN if one may soon.
  */
 static int reclaim_room(struct hipec_pool *pool, struct hipec_core *core)
 {
@@ -348,9 +348,9 @@ static bool look_at_isolated(struct hipec_core *core, struct hipec_mr_page page,
 }
 
 /*
- * The same as reclaim_room(), and nobody waits for the pool's lock meanwhile. Who is busy, perhaps
- * naming pages for us, would lose no page if all of its were passed over then: the next miss
- * looks at these again.
+ * The same as reclaim_room(), and no member waits for the pool's lock meanwhile. A member that is
+ * busy, perhaps naming pages for us, would lose no page if all of its were passed over then: the
+ * next miss looks at these again.
  */
 static int look_for_room(struct hipec_pool *pool, struct hipec_core *core)
 {
@@ -384,7 +384,7 @@ static int look_for_room(struct hipec_pool *pool, struct hipec_core *core)
 	return 1;
 }
 
-/* A frame more is promised to somebody. Return: false if others were faster. */
+/* A frame more is promised to the caller. Return: false if others were faster. */
 static bool promise_frame(struct hipec_pool *pool)
 {
 	if (atomic_long_add_return(1, &pool->nr) <= pool->max)

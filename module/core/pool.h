@@ -22,9 +22,9 @@
  *
  * Interface:
  * hipec_member_join(), _leave()    a container shares, no longer
- * hipec_pool_grow()                one frame more, by whose loss ever
+ * hipec_pool_grow()                one frame more, of the system or of a member
  * hipec_exchange_lock(), _unlock() the pool's lock
- * hipec_member_space()             frames that nobody would have to give up
+ * hipec_member_space()             frames that no other member would have to give up
  * hipec_exchange_added(), _removed()  a page is live, is about to be live no more
  * hipec_exchange_renamed()     a page has another entry
  * hipec_exchange_forget()      the manager is told of all that a member has
@@ -55,7 +55,7 @@
  * @tight:    members were told to name pages, and that is not over
  * @nr_added: pages, so far; it wraps
  * @max:      frames that the members may hold; invariant
- * @slack:    frames that may be leaving beside them; likewise
+ * @slack:    frames that may be leaving beside them; invariant
  * @nr:       frames held, but for those leaving; atomic
  * @leaving:  atomic
  * @recovery: ill-advised decisions are reversed
