@@ -205,27 +205,25 @@ struct hipec_cfile {
  * @usable:  of these, what the policy may count on, in folios
  * @rises:   times that there was a little more of it
  * @whole:   pages that the kernel read together for the last large read() that stayed whole
- * @owed:    pages that were noted as missed or written, which the policy has not heard of. No lock
+ * @owed:    pages noted as missed or written, and not delivered (touch.c). No lock
  * @tellers: tasks that are to tell the policy as they leave the kernel, never followed. No lock
  * @hurry:   the worker is to tell, even if a task has; no lock
  * @rest:    jiffies, until which works rest; no lock
  * @told_at: jiffies, when the policy was told last. May be read without the lock
- * @batch:   pages that may be owed, in one tick, before it is told: as many as victims that wait. May
- *           be read without the lock
+ * @batch:   pages that may be owed in one tick (hipec_touch_can_wait()). May be read without the lock
  * @mapped:  a file was mapped: page tables have to be looked at before they change. No lock
  * @victims: folios to be evicted
  * @own:     those of them that the lock's holder evicts
  * @waiting: marks of their pages, by page number; others may have the same. May be read without
  *           the lock
- * @evicting: of struct hipec_evicting: those that tasks evict that do not hold it
+ * @evicting: of struct hipec_evicting: those that tasks evict without the lock
  * @nr_evicting: pages of these
  * @spare:   those that are not in use, of @evictors
  * @done:    those that the lock's holder is to finish; no lock
  * @freed:   pages that victims have freed, ever
  * @deaf:    the policy does not ask whether a page was referenced, and has no Access
  * @bits:    the policy has no Access: touches of live pages set their bits, and nothing else
- * @hear:    of which touches: not of all, if it is @deaf and all folios are live. May be
- *           read without the lock
+ * @hear:    which touches are noted (touch.c). May be read without the lock
  * @large:   there are folios of several pages, or were
  * @shown, @wasted: folios that came and were touched, or were not; lately, see @window
  * @requests: counters.read_ios when that began
@@ -248,9 +246,8 @@ struct hipec_cfile {
  * @kept:    it has a reference of its own, and lives until it is told to end. No lock
  * @ended:   it goes: @compact is queued no more
  * @touches: pages that were touched, for each CPU
- * @noted:   CPUs whose touches the policy has not been told of; one that noted while it
- *           was told may be missing until its notes are half full
- * @told:    CPUs whose touches it is being told of
+ * @noted:   CPUs with notes that are to be delivered (touch.c); one may be missing for a while
+ * @told:    CPUs whose notes are being delivered
  * @maps:    which pages of maps were touched
  * @drain:   work: tells the policy of them
  * @search:  work: files that are lost get their entries

@@ -167,8 +167,8 @@ static void begin_drain(struct hipec_cache *cache)
  * hipec_drain_touches() - tell the policy of what was touched
  * @cache: cache
  *
- * All of it, in the order of time, since a task may miss on one CPU and touch on another; but for what
- * other CPUs are noting now, and in a task that is killed for what the next one finds.
+ * All of it, in the order of time; but for what other CPUs are noting now, and in a task that is
+ * killed for what the next one finds.
  *
  * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
  */

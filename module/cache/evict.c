@@ -360,9 +360,7 @@ static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e, bo
  * hipec_evict_most() - pages that a cache may have beyond its budget, as several go together
  * @cache: cache
  *
- * To evict many costs little more than one, whose page tables, lists and locks are the same: so
- * victims wait until they are many, and misses to be told of. A container that shares frames has
- * neighbours that count on those that are free.
+ * policy.c says why victims wait.
  *
  * Context: expects c->lock.
  */
@@ -546,8 +544,8 @@ void hipec_evict_finish_victim(struct hipec_cache *cache, u32 h)
  * @cache: cache
  * @h:     victim
  *
- * To its policy it has gone when it was given up, and comes again, though nothing is read: when
- * victims are evicted has no say in what policies decide. One that a task evicts now may have gone.
+ * To its policy it has gone, and comes again, though nothing is read (policy.c). One that a task
+ * evicts now may have gone.
  *
  * Context: expects c->lock, and not from within an event.
  */

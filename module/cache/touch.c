@@ -208,8 +208,8 @@ void hipec_touch_missed(struct hipec_cache *cache)
  * hipec_touch_can_wait() - whether the policy may be told with what comes
  * @cache: cache, of which pages are owed
  *
- * To tell of many costs little more than of one. It decides the same, as touches of what it will
- * have given up are noted behind the misses (hipec_evict_victim_missed()), unless it looks at page tables.
+ * To deliver many costs little more than one, and decides the same (hipec_evict_victim_missed()), but
+ * where page tables are looked at, which change meanwhile: there @batch is 0.
  *
  * Context: any.
  * Return: whether few are owed, and it was told in this tick.

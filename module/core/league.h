@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A league of policies beside the one that runs: each team plays the same accesses to a
- * sample of the pages, with as many counted frames in proportion, on a machine of its
- * own. So it is known what each would have missed, and a better one can take over.
+ * sample of the pages, on a machine of its own, and a better one takes over. league.c has
+ * the argument.
  *
  * A take-over keeps all pages. Where the team has played with all pages, its machine
  * goes on as it is, with all that its policy remembers (hipec_vm_graft()); so does one

@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A pool: frames that containers share, and which of them gives one up. While the
- * pool has room a member gets frames one by one. When it is full, FIFO2-MR or
- * AWST (fifo2mr.h) finds the member that gives one up: a page that its policy has named
- * ahead or, if there is none, the manager's choice. A frame that changes hands goes back
- * to where it came from, and another is allocated.
- *
- * No policy runs under the pool's lock, so none in another's time. In a pool that is
- * nearly full each member's policy names pages at its own faults, and in a task of its own
- * when others have taken them (refill() of the host).
- *
- * In a large pool a member isolates several pages that the manager would look at next, and
- * looks at them without the pool's lock; it tells the manager of several pages at once
- * (exchange.c). So members share little but has_room().
- *
- * A victim that is dirty leaves when it has been written. Frames that are leaving
- * do not count as held, up to @slack of them.
- *
- * The manager asks for a page of a member whose lock it can have at once; another's
- * page it passes over, as if it had been referenced.
+ * A pool: frames that containers share. While it has room a member gets frames one by one.
+ * When it is full, FIFO2-MR or AWST (fifo2mr.h) finds the member that gives one up; pool.c has
+ * the argument. A frame that changes hands goes back to where it came from, and another is
+ * allocated. A victim that is dirty leaves when it has been written.
  *
  * Interface:
  * hipec_member_join(), _leave()    a container shares, no longer
