@@ -39,16 +39,17 @@
  * HIPEC_PAGE_FRAME. The lock is the container's, but for HIPEC_MR_ISOLATED: the pool's; and the
  * marks of victims (cache->waiting) are read without a lock.
  *
- * An orphan is a live page that the policy keeps nowhere, or was never told of. What is gone may be
- * remembered until the event ends, and is a ghost then; either may have a frame: its page is
- * pending or named, or comes again. An isolated page is live or named. A surplus frame goes back
- * when one is free next.
+ * An orphan is a live page that the policy keeps nowhere, or was never told of (where the built-in
+ * replacement rules there is none: that queue is its active one). What is gone may be remembered
+ * until the event ends, and is a ghost then; either may have a frame: its page is pending or named,
+ * or comes again. An isolated page is live or named. A surplus frame goes back when one is free
+ * next.
  *
  * With frames of our own, nr_frames is the sum of nr_free, nr_reading, vm.nr_live, nr_pending and
  * nr_named, as module/tests/corehost.c asserts. In place it is the budget, or what is held if that
  * is more: cache->held has the pages (not folios) of all entries but victims. A victim counts in
- * nr_pending if it was live (HIPEC_FOLIO_PENDING), else in nr_reading still, until it has gone or
- * is refused.
+ * nr_pending if it was live or named (HIPEC_FOLIO_PENDING), else in nr_reading still, until it has
+ * gone or is refused.
  *
  * Of whole files in place; all are read without a lock, and in each the kernel's own reclaim has
  * the file:
@@ -61,7 +62,7 @@
  * "leftover" (hipec_league_is_leftover()) and "forgotten" (counters.forgotten, which is ABI) for
  * orphan. One word for two: HIPEC_PAGE_NAMED has what the policy may name, so what it has given up
  * ahead is to be "chosen", and exchange.chosen, the manager's own choice, another word; nr_reading
- * counts what is ahead or refused as well.
+ * counts what is ahead or refused as well; cache->nr_taken counts slots of page numbers.
  *
  * Interface, each file needs those below it alone:
  * ops.h      what the engine asks of its host
