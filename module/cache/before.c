@@ -4,7 +4,7 @@
  * own tables, and nothing would be heard of their hits. They get the copies.
  *
  * The kernel has no list of an inode's open files, so the tables of the insiders' processes are
- * looked through, if anybody may have it open: of a file that is taken as it is opened, those in
+ * looked through, if it may be open: of a file that is taken as it is opened, those in
  * the opener's cgroup. What is in none of them stays as it was: what strangers have open,
  * a file below an overlay that is read through that, one that io_uring registered, one
  * on its way from a process to another, and one that a loop device has.
@@ -38,9 +38,9 @@ struct search {
 };
 
 /*
- * Holders of its names, of which the caller is one: who has it open is among them. A file may have
- * millions of names, and nobody else runs meanwhile: one with more than NAMES is taken for open, and
- * then looked for in vain at worst.
+ * Holders of its names, of which the caller is one: all tasks that have it open are among them. A
+ * file may have millions of names, and no other task runs meanwhile: one with more than NAMES is
+ * taken for open, and then looked for in vain at worst.
  */
 static bool is_open(struct inode *inode)
 {
@@ -197,9 +197,10 @@ static void hear_on_the_way_back(struct callback_head *work)
  * hipec_before_hear_later() - as hipec_before_hear(), when the caller's call is over
  * @f: file that has come into a directory, in use, with its inode held
  *
- * Whoever brings a file has the directory locked, and is in a section of fsnotify's, for which all wait
- * who end a mark: there no tables are looked through. The loader does that on his way back; what others
- * bring keeps its descriptors as they are, and so do maps, which may be any number.
+ * The task that brings a file has the directory locked, and is in a section of fsnotify's, for
+ * which each end of a mark waits: there no tables are looked through. The loader's task does that
+ * on its way back; what other tasks bring keeps its descriptors as they are, and so do maps, which
+ * may be many.
  *
  * Context: process context; does not wait.
  */
@@ -210,7 +211,7 @@ void hipec_before_hear_later(struct hipec_cfile *f)
 
 	if (mapping_mapped(f->inode->i_mapping))
 		WRITE_ONCE(f->cache->mapped, true);
-	/* His own user, whoever's an overlay's are that he works through. */
+	/* The task's own user, not the one that an overlay acts as for it. */
 	if (!uid_eq(task_uid(current), c->owner_uid) || !hipec_user_is_insider(c, current) ||
 	    !is_open(f->inode))
 		return;

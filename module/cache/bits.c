@@ -52,7 +52,7 @@ static struct folio *get_mapped(struct hipec_cache *cache, u32 h,
  * @reset: reset the bits
  *
  * Context: expects c->lock; may sleep.
- * Return: whether they had; false in reclaim and of a task that is killed, where nobody looks.
+ * Return: whether they had; false in reclaim and of a task that is killed, as neither looks.
  */
 bool hipec_bits_young(struct hipec_cache *cache, u32 h, bool reset)
 {
@@ -62,7 +62,7 @@ bool hipec_bits_young(struct hipec_cache *cache, u32 h, bool reset)
 	bool young = false;
 	int idx;
 
-	/* Looking waits for the locks of maps; and who is killed looks no more. */
+	/* Looking waits for the locks of maps; a task that is killed looks no more. */
 	if (cache->in_reclaim || fatal_signal_pending(current))
 		return false;
 	idx = srcu_read_lock(cache->inodes);
@@ -237,7 +237,7 @@ static bool folio_name(struct hipec_core *core, u32 h)
 	return true;
 }
 
-/* Whether some file may be mapped; of many files nobody looks at all. */
+/* Whether some file may be mapped; of many files not all are looked at. */
 static bool maybe_mapped(const struct hipec_cache *cache)
 {
 	const struct hipec_cfile *f;

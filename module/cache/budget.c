@@ -3,7 +3,7 @@
  * Pages that a cache holds, and how many it may hold.
  *
  * Interface:
- * hipec_cache_account()   for the engine, and for those who note touches
+ * hipec_cache_account()   for the engine, and for hooks that note touches
  * hipec_budget_room(), _left()  what a cgroup leaves, and with what others have
  * hipec_budget_limit()  the budget, or that
  * hipec_budget_is_short()  the machine has no memory
@@ -48,7 +48,7 @@ static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
  * A folio is one page to the engine, whatever its size; and what comes in beyond the
  * budget is surplus, until as much has gone. And whether touches are noted.
  *
- * To be called by whoever has changed what is held.
+ * To be called after each change of what is held.
  *
  * Context: expects c->lock.
  */
@@ -79,7 +79,7 @@ static void note_payer(struct hipec_cache *cache, const struct mem_cgroup *memcg
 
 /*
  * Pages of other files in @memcg that the kernel's reclaim is to take before the cache gives up
- * its own: a file that somebody reads once would take all of the budget otherwise. If
+ * its own: another file that is read once would take all of the budget otherwise. If
  * pages of the cache may be on the kernel's lists too, all of them are taken to be.
  */
 static long left_by_others(struct hipec_cache *cache, struct mem_cgroup *memcg, u32 budget,

@@ -65,8 +65,8 @@ static int alloc_touches(struct hipec_cache *cache)
  * hipec_cache_close() - the descriptor of a container is closed
  * @c: container; nothing if it lives on, or is of another kind
  *
- * Somebody may have it for a moment longer, such as who makes a file in its directory: what it has
- * goes now, and its policy is told no more.
+ * A task that makes a file in its directory, say, may use it for a moment longer: what it has goes
+ * now, and its policy is told no more.
  *
  * Context: process context, sleeps; expects no lock of ours.
  */
@@ -77,7 +77,7 @@ void hipec_cache_close(struct hipec_container *c)
 		hipec_cache_release(c, -1);
 }
 
-/* Likewise, where a worker does it soon: whoever tells its policy of much stops. Context: any. */
+/* The same, soon, by a worker: a task that tells its policy of much stops. Context: any. */
 void hipec_cache_abandon(struct hipec_container *c)
 {
 	if (c->cache && !READ_ONCE(c->cache->kept))
@@ -86,7 +86,7 @@ void hipec_cache_abandon(struct hipec_container *c)
 
 /*
  * What queues its works goes first: files, and the token that reclaim finds. Others that work for the
- * container come later still: its timer, its league and whoever wants frames of the pool. Without a
+ * container come later still: its timer, its league and members that want frames of the pool. Without a
  * file they could queue @compact alone, so that is told.
  */
 static void end_cache(struct hipec_container *c)
@@ -96,14 +96,14 @@ static void end_cache(struct hipec_container *c)
 	if (!cache)	/* it could not be loaded */
 		return;
 	hipec_cache_release(c, -1);
-	/* Files that others had let go just before; and who was in the middle of a miss. */
+	/* Files that other tasks had let go just before; and tasks in the middle of a miss. */
 	wait_var_event(&cache->nr_files, !atomic_read(&cache->nr_files));
 	hipec_pressure_leave(cache);
 	mutex_lock(&c->lock);
 	cache->ended = true;
 	mutex_unlock(&c->lock);
 	hipec_clean_end(cache);
-	/* Hits that found a file just before that; and who looks for one that is dirty. */
+	/* Hits that found a file just before that; and searches for one that is dirty. */
 	synchronize_rcu();
 	cancel_delayed_work_sync(&cache->drain);
 	cancel_work_sync(&cache->code);		/* queues the next one */
@@ -249,7 +249,7 @@ const struct hipec_host hipec_cache_host = {
 };
 
 /*
- * It lives until hipec_cache_drop(), and the module with it: while that goes, nobody
+ * It lives until hipec_cache_drop(), and the module with it: while that goes, no task
  * could open a file that is taken. Context: @c is in use, by a descriptor.
  */
 void hipec_cache_keep(struct hipec_container *c)

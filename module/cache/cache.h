@@ -8,14 +8,7 @@
  * truncation, direct I/O or the kernel's own reclaim drop folios without a word. So
  * each use looks the folio up, and one that is gone is forgotten then.
  *
- * The life of an entry that has a folio:
- *
- *   ahead     on the list @ahead: read, and nobody has touched it; no policy knows it
- *   live      the policy knows it
- *   victim    on the list @victims: given up, to be evicted before the page that comes is
- *             read; or in somebody's struct hipec_evicting
- *   refused   on the list @refused: given up, and could not go (dirty, being written,
- *             pinned, mlocked); it is tried again, or a touch brings it back
+ * core/core.h has the states of a page, policy.c the life of an entry, README.md the rules.
  *
  * Interface:
  * cache.c   hipec_cache_*(): a container's side: load, end, status
@@ -23,7 +16,7 @@
  * table.c   the files that are taken
  * file.c    one file
  * numbers.c its page numbers
- * dir.c     a directory likewise, and what comes into it
+ * dir.c     a directory, and what comes into it
  * open.c    what a cgroup's processes open is taken
  * group.c   which cgroups these are
  * hooks.c   what the kernel calls for a file that is taken
@@ -48,7 +41,7 @@
  * surrender.c whether the kernel's reclaim leaves files alone
  * payer.c   which cgroup pays for a page
  * share.c   frames of the pool
- * lockdep.c who may not wait for a policy
+ * lockdep.c which locks' holders may not wait for a policy
  */
 #ifndef HIPEC_CACHE_CACHE_H
 #define HIPEC_CACHE_CACHE_H
@@ -69,7 +62,7 @@ struct readahead_control;
 /* Host flags of struct hipec_page, of an entry with a folio. */
 #define HIPEC_FOLIO_ORDER 0x0f00	/* of its number of pages */
 #define HIPEC_FOLIO_ORDER_SHIFT 8
-/* HIPEC_REF_*: touched, for those who have not reset that, whatever the page tables say. */
+/* HIPEC_REF_*: touched, for readers that have not reset that, whatever the page tables say. */
 #define HIPEC_FOLIO_REF_SHIFT 4
 #define HIPEC_FOLIO_REF (HIPEC_REF_ALL << HIPEC_FOLIO_REF_SHIFT)
 #define HIPEC_FOLIO_LOOKED 0x1000	/* mapped, and its bit there was reset since */
@@ -149,10 +142,10 @@ struct hipec_goes {
  * @lost:    pages of it may have no entry: the kernel's reclaim has it. No lock
  * @searched: the same: a search has come so far, and goes on; 0: none does. Set under c->lock
  * @goes:    its entries go; under c->lock
- * @capped:  windows of those who have it open may be narrower than the disk's
- * @dead:    it is let go, and nobody finds it any more; its entries go later. Under take_lock
- * @buried:  they have; whoever let it go waits for that
- * @users:   1 until they have, and who uses it without a lock; 0: it is freed
+ * @capped:  windows of its descriptors may be narrower than the disk's
+ * @dead:    it is let go, and found no more; its entries go later. Under take_lock
+ * @buried:  they have; the task that let it go waits for that
+ * @users:   1 until they have, and one for each use without a lock; 0: it is freed
  * @clean:   writes it; invariant
  * @mark:    holds the inode, and tells when it goes
  * @rcu:     frees it
@@ -187,7 +180,7 @@ struct hipec_cfile {
 /**
  * struct hipec_cache - what a container has to do with the page cache
  * @c:       container; invariant
- * @inodes:  who is in a section of it uses inodes of its files: they do not go; invariant
+ * @inodes:  in a section of it inodes of its files are used, and do not go; invariant
  * @files:   of struct hipec_cfile; changed under take_lock, RCU
  * @moves:   of entries to other numbers, by a table that gets shorter
  * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
@@ -212,27 +205,25 @@ struct hipec_cfile {
  * @usable:  of these, what the policy may count on, in folios
  * @rises:   times that there was a little more of it
  * @whole:   pages that the kernel read together for the last large read() that stayed whole
- * @owed:    pages that were noted as missed or written, which the policy has not heard of. No lock
+ * @owed:    pages noted as missed or written, and not delivered (touch.c). No lock
  * @tellers: tasks that are to tell the policy as they leave the kernel, never followed. No lock
- * @hurry:   the worker is to tell, whoever else does; no lock
+ * @hurry:   the worker is to tell, even if a task has; no lock
  * @rest:    jiffies, until which works rest; no lock
  * @told_at: jiffies, when the policy was told last. May be read without the lock
- * @batch:   pages that may be owed, in one tick, before it is told: as many as victims that wait. May
- *           be read without the lock
+ * @batch:   pages that may be owed in one tick (hipec_touch_can_wait()). May be read without the lock
  * @mapped:  a file was mapped: page tables have to be looked at before they change. No lock
  * @victims: folios to be evicted
  * @own:     those of them that the lock's holder evicts
  * @waiting: marks of their pages, by page number; others may have the same. May be read without
  *           the lock
- * @evicting: of struct hipec_evicting: those that tasks evict that do not hold it
+ * @evicting: of struct hipec_evicting: those that tasks evict without the lock
  * @nr_evicting: pages of these
- * @spare:   those that nobody uses, of @evictors
- * @done:    those that are to be finished by who has the lock; no lock
+ * @spare:   those that are not in use, of @evictors
+ * @done:    those that the lock's holder is to finish; no lock
  * @freed:   pages that victims have freed, ever
  * @deaf:    the policy does not ask whether a page was referenced, and has no Access
  * @bits:    the policy has no Access: touches of live pages set their bits, and nothing else
- * @hear:    of which touches: not of all, if it is @deaf and all folios are live. May be
- *           read without the lock
+ * @hear:    which touches are noted (touch.c). May be read without the lock
  * @large:   there are folios of several pages, or were
  * @shown, @wasted: folios that came and were touched, or were not; lately, see @window
  * @requests: counters.read_ios when that began
@@ -246,7 +237,7 @@ struct hipec_cfile {
  * @on_lists: pages of it may be on the kernel's lists, for its reclaim; no lock
  * @in_reclaim: the caller may hold any lock: nothing is waited for
  * @scanned: a reclaimer has it give pages; no lock
- * @vain:    ticks of tries of reclaim in a row that freed nothing; by who has set @scanned, as:
+ * @vain:    ticks of tries of reclaim in a row that freed nothing; of the setter of @scanned, as:
  * @vain_at: jiffies, when the last one was
  * @surrendered: the files are left to the kernel's reclaim, since it was; may be reset under
  *           c->lock alone
@@ -255,9 +246,8 @@ struct hipec_cfile {
  * @kept:    it has a reference of its own, and lives until it is told to end. No lock
  * @ended:   it goes: @compact is queued no more
  * @touches: pages that were touched, for each CPU
- * @noted:   CPUs whose touches the policy has not been told of; one that noted while it
- *           was told may be missing until its notes are half full
- * @told:    CPUs whose touches it is being told of
+ * @noted:   CPUs with notes that are to be delivered (touch.c); one may be missing for a while
+ * @told:    CPUs whose notes are being delivered
  * @maps:    which pages of maps were touched
  * @drain:   work: tells the policy of them
  * @search:  work: files that are lost get their entries
@@ -365,15 +355,15 @@ struct hipec_cfile *hipec_numbers_of(struct hipec_cache *cache, u32 pgno);
 struct srcu_struct *hipec_table_inodes_of(kuid_t uid);
 
 /*
- * The pages of a file; NULL: its inode goes. Context: in cache->inodes, or under rcu_read_lock() by
- * who does not sleep, or by who has it open.
+ * The pages of a file; NULL: its inode goes. Context: in cache->inodes, or under rcu_read_lock()
+ * without sleeping, or of a task that has it open.
  */
 static inline struct address_space *hipec_mapping_of(const struct hipec_cfile *f)
 {
 	return READ_ONCE(f->dead) ? NULL : f->inode->i_mapping;
 }
 
-/* Whether somebody wants to know where in the program touches come from. */
+/* Whether the policy or a sampler wants to know where in the program touches come from. */
 static inline bool hipec_cache_wants_context(const struct hipec_cache *cache)
 {
 	return READ_ONCE(cache->c->core.wants_context) ||
@@ -425,7 +415,7 @@ static inline u32 hipec_entry_at(struct hipec_cfile *f, u32 pgno)
 }
 
 /**
- * hipec_folio_found() - the bit in page tables was found set, for all who read it
+ * hipec_folio_found() - the bit in page tables was found set, for all its readers
  * @page:   whose bit is reset
  * @looked: it was reset before
  *

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A directory is taken: files that are made in it or moved there are taken as they
- * come, and so are directories. A mark of fsnotify tells of them before who makes one
- * has it open, so its first access is heard. What is there already is taken one by one
- * by whoever asks for the directory, after it: so nothing is missed.
+ * come, and so are directories. A mark of fsnotify tells of them before the task that makes
+ * one has it open, so its first access is heard. The command that takes the directory takes
+ * what is there already behind it, one by one: so nothing is missed.
  *
- * The events come with the directory's i_rwsem held, in the time of whoever makes a file: nothing is
- * waited for there.
+ * The events come with the directory's i_rwsem held, in the time of the task that makes a file:
+ * nothing is waited for there.
  *
  * Interface:
  * hipec_dir_take()     take a directory
@@ -28,8 +28,8 @@
  * @link:  cache->dirs, under dir_lock
  * @cache: whose it is; changed under dir_lock, RCU. NULL: it was let go, or is not found yet
  * @gone:  of its own accord, before it was found; under dir_lock
- * @uid:   who took it: files of others stay theirs
- * @all:   who took it may have any file
+ * @uid:   user that took it: files of other users stay theirs
+ * @all:   that user may have any file
  * @clean: of its volume, which new files have as well: theirs is not made as they come. Invariant
  * @put:   it is let go
  */
@@ -45,8 +45,9 @@ struct hipec_cdir {
 };
 
 /*
- * Of all containers' directories: nothing is looked for under it, and nobody who has it is preempted. An
- * event takes it for a new directory alone: while one is handled, no mark of the machine is freed.
+ * Of all containers' directories: nothing is looked for under it, and its holder is not preempted.
+ * An event takes it for a new directory alone: while one is handled, no mark of the machine is
+ * freed.
  */
 static DEFINE_SPINLOCK(dir_lock);
 static struct fsnotify_group *group;
@@ -113,7 +114,7 @@ static int watch_inode(struct hipec_cache *cache, struct inode *inode,
 	*other = 0;
 	if (READ_ONCE(cache->nr_dirs) >= HIPEC_MAX_DIRS)
 		return -ENOSPC;
-	/* The container's cgroup pays, not whoever makes a directory. */
+	/* The container's cgroup pays, not the task that makes a directory. */
 	old = set_active_memcg(cache->c->columns.memcg);
 	clean = hipec_clean_get(cache, inode);
 	d = IS_ERR(clean) ? NULL :

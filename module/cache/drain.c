@@ -6,7 +6,7 @@
  * hipec_drain_touches()    tell it
  * hipec_drain_all()        and count all hits
  * hipec_drain_and_evict()  and evict what it gives up
- * hipec_drain_work()       likewise, by a worker
+ * hipec_drain_work()       both, by a worker
  * hipec_drain_wants()      the policy is another one
  */
 #include <linux/percpu.h>
@@ -167,8 +167,8 @@ static void begin_drain(struct hipec_cache *cache)
  * hipec_drain_touches() - tell the policy of what was touched
  * @cache: cache
  *
- * All of it, in the order of time, since a task may miss on one CPU and touch on another; but for what
- * other CPUs are noting now, and in a task that is killed for what the next one finds.
+ * All of it, in the order of time; but for what other CPUs are noting now, and in a task that is
+ * killed for what the next one finds.
  *
  * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
  */
@@ -195,7 +195,7 @@ void hipec_drain_touches(struct hipec_cache *cache)
 	hipec_cache_account(cache);
 }
 
-/* The same, and what was counted without a note. Context: likewise. */
+/* As hipec_drain_touches(), and what was counted without a note. */
 void hipec_drain_all(struct hipec_cache *cache)
 {
 	cpumask_copy(cache->noted, cpu_possible_mask);
@@ -259,9 +259,10 @@ static bool tell_for_a_slice(struct hipec_cache *cache)
 }
 
 /*
- * Work: for tasks that could not tell, or have not. Its time is nobody's: a policy that takes a slice
- * whole has the worker rest ten times as long, whoever wants it meanwhile, and what is not told by then
- * is the kernel's. It waits for no lock, since containers of all users share the workers.
+ * Work: for tasks that could not tell, or have not. No task pays for its time: so after a slice
+ * that a policy takes whole, the worker rests ten times as long, however urgent, and what is not
+ * told by then is the kernel's. It waits for no lock, since containers of all users share the
+ * workers.
  */
 void hipec_drain_work(struct work_struct *work)
 {

@@ -11,7 +11,7 @@
  * hipec_evict_wait(), _most()  whether they may stay a while, and how many
  * hipec_evict_victims(), _locked(), _many()  evict them
  * hipec_evict_victims_unlocked(), _finish()  and have others go on meanwhile
- * hipec_evict_finish_victim()  one that somebody wants to know of
+ * hipec_evict_finish_victim()  one, at once
  * hipec_evict_victim_missed()  one that is wanted
  * hipec_evict_stay_of()        what keeps a folio
  */
@@ -360,9 +360,7 @@ static bool take_victims(struct hipec_cache *cache, struct hipec_evicting *e, bo
  * hipec_evict_most() - pages that a cache may have beyond its budget, as several go together
  * @cache: cache
  *
- * To evict many costs little more than one, whose page tables, lists and locks are the same: so
- * victims wait until they are many, and misses to be told of. A container that shares frames has
- * neighbours that count on those that are free.
+ * policy.c says why victims wait.
  *
  * Context: expects c->lock.
  */
@@ -437,7 +435,7 @@ void hipec_evict_finish(struct hipec_cache *cache)
 	}
 }
 
-/* hipec_evict_victims(), but for pages that an instruction may be at. Context: likewise. */
+/* As hipec_evict_victims(), but for pages that an instruction may be at. */
 void hipec_evict_victims_locked(struct hipec_cache *cache)
 {
 	while (take_victims(cache, &cache->own, true)) {
@@ -448,7 +446,7 @@ void hipec_evict_victims_locked(struct hipec_cache *cache)
 
 /*
  * The same, if they are many, while the policy is told: of a victim's page a touch may be noted that
- * it has not heard of, and is a miss then, but for one that is not there. Context: likewise.
+ * it has not heard of, and is a miss then, but for one that is not there.
  */
 void hipec_evict_victims_many(struct hipec_cache *cache)
 {
@@ -460,13 +458,13 @@ void hipec_evict_victims_many(struct hipec_cache *cache)
  * hipec_evict_victims_unlocked() - evict the victims, and drop the lock meanwhile
  * @cache: cache; the caller uses one of its files
  *
- * What takes longest in a miss is to evict, and others need not wait for that. Their
- * entries are nobody's in between: whoever finds one finishes it. The page of the last
- * fault on this CPU stays a victim until the next miss, and so may those that are mapped,
- * for longer (hipec_evict_wait()).
+ * What takes longest in a miss is to evict, and other tasks need not wait for that. A task
+ * that finds a victim's entry meanwhile finishes it. The page of the last fault on this CPU
+ * stays a victim until the next miss, and so may those that are mapped, for longer
+ * (hipec_evict_wait()).
  *
- * The caller may have pages locked that others want: where somebody else has the lock behind
- * that, what was evicted is left to the next one who gets it.
+ * The caller may have pages locked that other tasks want: where another has the lock behind
+ * that, what was evicted is left to the lock's next holder.
  *
  * Context: expects c->lock, and not from within an event; sleeps. All that it guards may
  * be another when it returns.
@@ -546,8 +544,8 @@ void hipec_evict_finish_victim(struct hipec_cache *cache, u32 h)
  * @cache: cache
  * @h:     victim
  *
- * To its policy it has gone when it was given up, and comes again, though nothing is read: when
- * victims are evicted has no say in what policies decide. One that a task evicts now may have gone.
+ * To its policy it has gone, and comes again, though nothing is read (policy.c). One that a task
+ * evicts now may have gone.
  *
  * Context: expects c->lock, and not from within an event.
  */

@@ -19,7 +19,7 @@ struct hipec_cfile;
  * @f:    its file
  * @idx:  first page there
  * @nr:   pages
- * @h:    its entry; 0: somebody has finished it. Under c->lock
+ * @h:    its entry; 0: it is finished. Under c->lock
  * @gone: it is known to have gone
  */
 struct hipec_victim {
@@ -49,7 +49,7 @@ struct hipec_evicting {
 /* What keeps a folio in the page cache. */
 enum hipec_stay {
 	HIPEC_STAY_GONE,	/* nothing: it is not there, or its file is let go */
-	HIPEC_STAY_BUSY,	/* somebody uses it, or a batch of a CPU holds it */
+	HIPEC_STAY_BUSY,	/* it is in use, or a batch of a CPU holds it */
 	HIPEC_STAY_MAPPED,
 	HIPEC_STAY_DIRTY,	/* or it is being written */
 	HIPEC_STAY_LOCKED,	/* by mlock() */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A file is taken: its container's policy decides which of its folios go. A mark of
- * fsnotify holds the inode, and tells when it goes: by umount, or because nobody has
- * the file any more and it has no name. So no file is held open.
+ * fsnotify holds the inode, and tells when it goes: by umount, or because the file is
+ * neither open any more nor has a name. So no file is held open.
  *
- * A file that is let go is found no more, and its inode may go at once: whoever unlinks it waits
+ * A file that is let go is found no more, and its inode may go at once: unlink() waits
  * for no policy. Its entries are forgotten later, by a work of its container (hipec_file_bury()).
  *
  * Interface:
@@ -34,14 +34,14 @@ struct hipec_mark {
 	struct hipec_cfile *f;	/* under take_lock; NULL: it was let go, or is not found yet */
 	struct srcu_struct *inodes;	/* is waited for before the inode goes */
 	bool gone;		/* under take_lock: of its own accord, before it was found */
-	bool waited;		/* who has let the file go has */
-	struct hipec_put put;	/* with the inode, by who lets the file go */
+	bool waited;		/* by the task that has let the file go */
+	struct hipec_put put;	/* with the inode, by the task that lets the file go */
 };
 
 static struct fsnotify_group *group;
 
 /*
- * Nobody finds a file any more. Context: expects take_lock. cache->inodes is to be waited for before
+ * A file is found no more. Context: expects take_lock. cache->inodes is to be waited for before
  * its inode goes, and bury_soon() is owed.
  */
 static void let_go(struct hipec_cfile *f)
@@ -71,7 +71,7 @@ static void bury_soon(struct hipec_cfile *f)
 {
 	struct hipec_cache *cache = f->cache;
 
-	/* Somebody else may bury it, and its container end behind a grace period. */
+	/* Another task may bury it, and its container end behind a grace period. */
 	rcu_read_lock();
 	add_grave(f);
 	queue_delayed_work(hipec_wq, &cache->bury, 0);
@@ -86,7 +86,7 @@ static bool bury_file(struct hipec_cfile *f, unsigned long *end)
 	if (!hipec_cache_forget(f, end))
 		return false;
 	smp_store_release(&f->buried, true);
-	smp_mb();	/* before it is looked for who waits */
+	smp_mb();	/* before waiters are looked for */
 	wake_up_var(&f->buried);
 	if (atomic_dec_and_test(&cache->nr_graves))
 		wake_up_var(&cache->nr_graves);
@@ -114,7 +114,7 @@ void hipec_file_bury(struct hipec_cache *cache)
 				   hipec_rest_behind(cache->c, end, &cache->rest.bury));
 }
 
-/* Work: likewise. A container that ends is waited for, and its policy hears of nothing. */
+/* Work: the same. A container that ends is waited for, and its policy hears of nothing. */
 void hipec_file_bury_work(struct work_struct *work)
 {
 	struct hipec_cache *cache = container_of(to_delayed_work(work), struct hipec_cache, bury);
@@ -130,8 +130,8 @@ void hipec_file_bury_work(struct work_struct *work)
 }
 
 /*
- * The inode goes, or the mark was destroyed. Whoever unlinks it has the directory locked: nothing is
- * waited for but those who look at the inode just now.
+ * The inode goes, or the mark was destroyed. unlink() has the directory locked: nothing is waited
+ * for but tasks that look at the inode just now.
  */
 static void mark_goes(struct fsnotify_mark *m, struct fsnotify_group *g)
 {
@@ -144,7 +144,7 @@ static void mark_goes(struct fsnotify_mark *m, struct fsnotify_group *g)
 	if (f)
 		let_go(f);
 	mutex_unlock(&hipec_take_lock);
-	/* Somebody else may have let it go just now. */
+	/* Another task may have let it go just now. */
 	if (!READ_ONCE(mark->waited))
 		synchronize_srcu_expedited(mark->inodes);
 	if (!f)
@@ -197,7 +197,7 @@ u32 hipec_file_refusal(const struct inode *inode)
 }
 
 /*
- * All that may fail, and nobody finds the file yet.
+ * All that may fail, while the file is not found yet.
  * Context: expects take_lock. Return: 0; -EBUSY, -EOPNOTSUPP, -ENOMEM.
  */
 static int make_ready(struct hipec_cfile *f, struct hipec_take *a)
@@ -209,7 +209,7 @@ static int make_ready(struct hipec_cfile *f, struct hipec_take *a)
 		a->other = other->cache->c->id;
 		return -EBUSY;
 	}
-	/* Somebody else has a reason for it. */
+	/* A file system or driver has a reason for it. */
 	if (mapping_unevictable(f->inode->i_mapping)) {
 		a->refused = HIPEC_REFUSED_CACHE;
 		return -EOPNOTSUPP;
@@ -219,7 +219,7 @@ static int make_ready(struct hipec_cfile *f, struct hipec_take *a)
 
 /*
  * The file is found from now on. Context: expects take_lock. Return: 1; 0: its inode goes already;
- * -EBUSY: somebody else has taken it meanwhile.
+ * -EBUSY: another task has taken it meanwhile.
  */
 static int publish_file(struct hipec_cfile *f, struct hipec_take *a)
 {
@@ -234,7 +234,7 @@ static int publish_file(struct hipec_cfile *f, struct hipec_take *a)
 	}
 	if (f->mark->gone)
 		return 0;
-	/* The copies are there; whoever took it in between has given its tables back. */
+	/* The copies are there; if it was taken in between, its tables have been given back. */
 	ret = hipec_hooks_set(f->inode);
 	if (ret)
 		return ret;
@@ -274,7 +274,7 @@ static int mark_and_publish(struct hipec_cfile *f, struct hipec_take *a)
  * A file may have much more in memory than the budget. What is too much goes before its
  * folios get entries, from its first page on, as it would then: all misses of the
  * container wait for c->lock, and so they wait for no more than a budget's entries. A
- * batch of which somebody has a page locked is left to the policy.
+ * batch with a page that is locked by mlock() is left to the policy.
  */
 static void trim_file(struct hipec_cfile *f)
 {
@@ -303,7 +303,7 @@ static void trim_file(struct hipec_cfile *f)
 	}
 }
 
-/* Tables, and nobody finds the file yet. Return: 0; as hipec_cache_take(). */
+/* Tables, while the file is not found yet. Return: 0; as hipec_cache_take(). */
 static int prepare_file(struct hipec_cfile *f, struct hipec_take *a)
 {
 	unsigned int nofs = memalloc_nofs_save();
@@ -318,7 +318,7 @@ static int prepare_file(struct hipec_cfile *f, struct hipec_take *a)
 
 /*
  * Take @inode, which the caller holds, by @file or NULL, with what was allocated for it. Whether it
- * gets its entries @now, or by a worker: whoever makes or opens a file waits for nobody.
+ * gets its entries @now, or by a worker: a task that makes or opens a file waits for no policy.
  */
 static int attach_inode(struct hipec_cache *cache, struct inode *inode, struct file *file,
 			struct hipec_cfile *f, struct hipec_mark *mark,
@@ -348,7 +348,7 @@ static int attach_inode(struct hipec_cache *cache, struct inode *inode, struct f
 		kfree(f);
 		return ret;
 	}
-	/* It is found by its numbers from now on, if not as anybody's. */
+	/* It is found by its numbers from now on, and not by its inode. */
 	atomic_inc(&cache->nr_files);
 	ret = prepare_file(f, a);
 	if (ret)
@@ -378,13 +378,13 @@ static int attach_inode(struct hipec_cache *cache, struct inode *inode, struct f
 }
 
 /*
- * Take @inode, by @file or NULL. The container's cgroup pays, not whoever makes the file.
+ * Take @inode, by @file or NULL. The container's cgroup pays, not the task that makes the file.
  * Context and Return: as hipec_file_take_new().
  */
 static int charge_and_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
 			   struct hipec_take *a, bool now)
 {
-	/* Whoever makes a file waits for no OOM killer in that cgroup. */
+	/* A task that makes a file waits for no OOM killer in that cgroup. */
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN;
 	struct mem_cgroup *old;
 	struct hipec_cfile *f;
@@ -428,7 +428,8 @@ int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file 
  * @inode: regular file, held; its owner has been looked at
  * @file:  by which a cgroup's process has opened it; NULL: it came into a directory
  *
- * Context: process context, sleeps; expects no lock of ours. It waits for nobody who runs a policy.
+ * Context: process context, sleeps; expects no lock of ours. It waits for no task that runs a
+ * policy.
  * Return: as hipec_cache_take().
  */
 int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct file *file)
@@ -440,8 +441,8 @@ int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct f
 }
 
 /*
- * A file is let go by who may wait. Context: expects take_lock. Return: false: somebody else lets it
- * go.
+ * A file is let go by a task that may wait. Context: expects take_lock. Return: false: another one
+ * lets it go.
  */
 static bool begin_release(struct hipec_cfile *f)
 {
@@ -469,7 +470,7 @@ static void end_release(struct hipec_cfile *f)
 	hipec_put_inode(&mark->put, f->clean->volume);
 }
 
-/* Let a file go, if nobody else does. A burial is owed. Return: whether this one has. */
+/* Let a file go, if no other task does. A burial is owed. Return: whether this one has. */
 static bool release_file(struct hipec_cfile *f)
 {
 	bool done;

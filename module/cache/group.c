@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cgroups whose processes a policy is for: what they open is taken (open.c), and where nothing was
- * attached but them, the policy runs in nobody else's time (touch.c).
+ * attached but them, the policy runs in their tasks' time alone (touch.c).
  *
  * Interface:
  * hipec_group_add(), _del()       changed by one at a time, as open.c sees to
- * hipec_group_with()              that of a cgroup, likewise
+ * hipec_group_with()              that of a cgroup
  * hipec_group_get(), _put()       that of the current task
  * hipec_group_of_current()        without a reference
  * hipec_group_has_current()       whether it is in one of a cache's
@@ -58,7 +58,7 @@ bool hipec_group_has_current(const struct hipec_cache *cache)
 	return has;
 }
 
-/* Likewise, and its container, both held. Return: NULL: there is none. */
+/* As hipec_group_of_current(), and its container, both held. Return: NULL: there is none. */
 struct hipec_cgroup *hipec_group_get(void)
 {
 	struct hipec_cgroup *g;

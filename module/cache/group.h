@@ -15,8 +15,8 @@ struct hipec_cache;
  * @refs:  1 while it is there, and openers
  * @cache: whose files they are
  * @cgrp:  and those in it; held
- * @uid:   who asked for it: files of others stay theirs
- * @all:   who asked for it may have any file
+ * @uid:   user that asked for it: files of other users stay theirs
+ * @all:   that user may have any file
  * @least: smaller files stay the kernel's, bytes
  * @names: patterns that describe the files, a string each, up to an empty one; NULL: any
  * @rcu:   frees it

@@ -171,7 +171,7 @@ static ssize_t hook_write_iter(struct kiocb *iocb, struct iov_iter *from)
 }
 
 /*
- * Pages at the ends of a hole are read and zeroed by the file system itself, and nobody tells of
+ * Pages at the ends of a hole are read and zeroed by the file system itself, and no hook tells of
  * them: a worker looks for them, a while later.
  */
 static long hook_fallocate(struct file *file, int mode, loff_t offset, loff_t len)
@@ -197,7 +197,7 @@ static long hook_fallocate(struct file *file, int mode, loff_t offset, loff_t le
  * A fault was served, and neighbours of its page may have been mapped with it: touches
  * of these are no faults. Those behind it, up to one that is not mapped, wait for the
  * next fault, which says how far the reader has come. Those before it are not noted:
- * who reads backwards is heard when they are looked at before they are dropped.
+ * a reader that goes backwards is heard when they are looked at before they are dropped.
  */
 static void note_fault(struct inode *inode, pgoff_t idx, u64 context)
 {
@@ -219,7 +219,7 @@ static void note_fault(struct inode *inode, pgoff_t idx, u64 context)
 	rcu_read_unlock();
 }
 
-/* Of a fault, if somebody wants to know. */
+/* Of a fault, if the policy or a sampler wants to know. */
 static u64 context_of(struct vm_fault *vmf)
 {
 	struct hipec_cfile *f;
@@ -510,7 +510,7 @@ int hipec_hooks_set(struct inode *inode)
  * hipec_hooks_restore() - give an inode its file system's tables back
  * @inode: of hipec_hooks_set(), or one that does not have our tables
  *
- * What somebody else has put there stays.
+ * Tables that are not ours stay.
  *
  * Context: one caller an inode.
  */
@@ -529,7 +529,7 @@ void hipec_hooks_restore(struct inode *inode)
 
 /**
  * hipec_hooks_file() - have an open file's calls come here as well
- * @file: held by somebody
+ * @file: a reference to it is held
  *
  * A call that is under way goes on as it began.
  *

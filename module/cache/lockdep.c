@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nobody waits for a policy who has locks of the kernel's that others want. On a kernel with
- * lockdep this asserts itself: it is told that such locks may be taken while a policy runs, that is,
- * under the lock of a container of this kind. From then on it reports whoever waits for that lock
- * with one of them held. Who only tries it is not reported.
+ * No task waits for a policy while it has locks of the kernel's that other tasks want. A kernel
+ * with lockdep asserts this: it is told that such locks may be taken while a policy runs, that is,
+ * under the lock of a container of this kind. From then on it reports each task that waits for that
+ * lock with one of them held. A task that only tries it is not reported.
  *
  * Interface:
  * hipec_lockdep_init()   a container's lock is one of these
@@ -19,14 +19,14 @@
 
 static struct lock_class_key policy_runs;
 
-/* Context: nobody uses @c yet. */
+/* Context: @c is not in use yet. */
 void hipec_lockdep_init(struct hipec_container *c)
 {
 	lockdep_set_class(&c->lock, &policy_runs);
 }
 
 /**
- * hipec_lockdep_teach() - who has a lock of a file or directory waits for no policy
+ * hipec_lockdep_teach() - the holder of a file's or directory's lock waits for no policy
  * @c:     container that takes it
  * @inode: held
  *

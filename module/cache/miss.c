@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Misses: folios are about to be read. They are locked, and so may be what the system call is about:
- * a pipe, an address space, a ring of io_uring. Others may want these, so no event runs here. The miss
- * is noted (touch.c), and the policy decides about it on the task's way back to its program, or
- * between two parts of a large read(). Where too much is noted, the file is the kernel's until a
- * worker has caught up.
+ * Misses: folios are about to be read, and are noted (touch.c says why no event runs here). Where too
+ * much is noted, the file is lost until a worker has caught up.
  *
  * Interface:
  * hipec_cache_read(), _read_folio()  folios are about to be read

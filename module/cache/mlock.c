@@ -15,7 +15,7 @@
 #include "cache.h"
 
 /**
- * hipec_mlock_locked() - whether somebody has pages of a file locked by mlock()
+ * hipec_mlock_locked() - whether pages of a file are locked by mlock()
  * @mapping: of the file
  * @idx:     first page
  * @nr:      pages
@@ -58,7 +58,7 @@ bool hipec_mlock_locked(struct address_space *mapping, pgoff_t idx, u32 nr, bool
  * mapped when it has set its flag, so a look behind the unmapping decides.
  *
  * Context: process context, may sleep.
- * Return: whether nobody has them locked; if not, the caller must not evict them.
+ * Return: whether none is locked; if not, the caller must not evict them.
  */
 bool hipec_mlock_unmap(struct address_space *mapping, pgoff_t idx, u32 nr)
 {

@@ -37,7 +37,7 @@ u32 hipec_numbers_for(const struct hipec_cache *cache, const struct inode *inode
 
 /* Files that are looked at before others may have slots_lock. */
 #define LOOKED_AT_TOGETHER 256
-/* And in all, where somebody has a directory locked meanwhile. */
+/* And in all, where a task has a directory locked meanwhile. */
 #define LOOKED_AT_MOST 65536
 
 /* The file that has slot @first, or the next one behind; NULL. Context: slots_lock, or c->lock. */
@@ -47,9 +47,9 @@ static struct hipec_cfile *file_from(struct hipec_cache *cache, unsigned long fi
 }
 
 /*
- * The first of so many free slots: behind those that were given last, so that nobody looks at all files
- * to take one more; from the lowest on if none are left there. Where that was in vain it is not tried
- * again before a file is let go, whose numbers are looked at first.
+ * The first of so many free slots: behind those that were given last, so that not all files are
+ * looked at to take one more; from the lowest on if none are left there. Where that was in vain it
+ * is not tried again before a file is let go, whose numbers are looked at first.
  * Context: expects slots_lock, and may drop it meanwhile. Return: what is free; -ENOSPC.
  */
 static long find_slots(struct hipec_cache *cache, unsigned long slots, bool all)

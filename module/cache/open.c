@@ -7,7 +7,7 @@
  *
  * What is code is left alone: a file that begins as a program or a library does, if its
  * first page is in the page cache; one that is not seen to be is let go as soon as
- * somebody maps it to execute.
+ * it is mapped to execute.
  *
  * Owns hook_lock.
  *
@@ -97,7 +97,7 @@ static void take_opened(struct file *file)
 	if ((g->all || uid_eq(file_inode(file)->i_uid, g->uid)) &&
 	    !is_code(file_inode(file)) && is_named(g, file))
 		ret = hipec_file_take_new(g->cache, file_inode(file), file);
-	if (ret == -EBUSY)	/* by somebody else, meanwhile */
+	if (ret == -EBUSY)	/* by another task, meanwhile */
 		hipec_hooks_file(file);
 	if (ret == -ENOSPC || ret == -EDQUOT)
 		pr_warn_ratelimited("container %llu can have no more files: others are the kernel's\n",
@@ -177,7 +177,7 @@ static void unregister_open_hook(void)
 
 #endif
 
-/* Work: nobody may want the hook any more. To end it takes a while. */
+/* Work: no group may want the hook any more. To end it takes a while. */
 static void look_at_hook(struct work_struct *work)
 {
 	mutex_lock(&hook_lock);
@@ -260,12 +260,12 @@ static int get_names(struct hipec_cgroup *g, const struct hipec_take *a)
  *         gets the container that has the cgroup
  *
  * From now on, and what processes of cgroups within it open as well: regular files that
- * can be taken, and belong to the caller, or to anybody if the caller has CAP_FOWNER.
+ * can be taken, and belong to the caller, or to any user if the caller has CAP_FOWNER.
  *
  * Context: process context, sleeps; takes hook_lock.
- * Return: 0; -EBADF if it is no cgroup, of version 2; -EPERM if it is somebody else's;
+ * Return: 0; -EBADF if it is no cgroup, of version 2; -EPERM if it is another user's;
  *         -EINVAL, -E2BIG or -EFAULT for patterns that are none; -EBUSY if a container has it;
- *         -EOPNOTSUPP if the kernel has no hooks of functions, or somebody else has
+ *         -EOPNOTSUPP if the kernel has no hooks of functions, or another module has
  *         changed where this one goes; -ENOSPC if there are HIPEC_MAX_CGROUPS; -ENOMEM;
  *         -EINTR on a fatal signal.
  */
@@ -288,7 +288,7 @@ int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
 	g->uid = current_fsuid();
 	g->all = capable(CAP_FOWNER);
 	g->least = a->least;
-	/* Who ends the hook has the lock for long. */
+	/* A task that ends the hook has the lock for long. */
 	ret = get_names(g, a) ?: mutex_lock_killable(&hook_lock);
 	if (!ret) {
 		ret = add_group(g, &a->other);
@@ -316,7 +316,7 @@ bool hipec_open_release(struct hipec_cache *cache, int fd)
 
 	if (IS_ERR(cgrp))
 		return false;
-	/* Who ends the hook has the lock for long; not while there is a group. */
+	/* A task that ends the hook has the lock for long; not while there is a group. */
 	if (!READ_ONCE(cache->nr_groups))
 		goto out;
 	mutex_lock(&hook_lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which memory cgroup pays for a page: that of the task which read it first, whoever has loaded the
+ * Which memory cgroup pays for a page: that of the task which read it first, not the loader of the
  * container. A cgroup that is short gives up its own pages, and no other's. Where it pays for all of
  * a container, as is usual, those go that the built-in choice finds; else its pages are looked for,
  * entry by entry. Their share is known from a sample: a count would cost each miss and each victim
@@ -122,7 +122,7 @@ void hipec_payer_begin(struct hipec_cache *cache, struct hipec_payer *payer)
 /**
  * hipec_payer_next() - the next page that a cgroup pays for
  * @cache: cache
- * @payer: likewise; hipec_payer_begin() was called
+ * @payer: where it has come to; hipec_payer_begin() was called
  *
  * The search goes on where the last one has ended.
  *

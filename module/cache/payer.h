@@ -12,7 +12,7 @@
 
 /**
  * struct hipec_payer - pages of a cache are looked for that a cgroup pays for
- * @memcg:  cgroup; as long as who has set it holds it
+ * @memcg:  cgroup; as long as the caller that has set it holds it
  * @next:   entry that was looked at last
  * @looked: entries that were since a page was given up
  * @left:   entries that this call may look at still

@@ -1,13 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the policy of a cache is asked and told. As in the paper and the simulator,
- * Replace comes first, while the budget is reached, then the page; PageFault comes
- * with its first touch. Folios that were read ahead of their use, and not touched,
- * are no policy's: they wait on a list of their own, and the oldest go first where
- * they are more than a part of the budget.
+ * What the policy of a cache is asked and told, and the life of an entry in place.
  *
- * What a policy gives up is no longer live, and evicted soon. If it cannot go then, it
- * waits on another list, and is not offered to the policy again until it is touched.
+ *	read, or found by a touch
+ *	  |
+ *	  v              first touch: PageFault
+ *	ahead ---------------------------------------> live <---+-------------+
+ *	  |                                             |       | touch:      |
+ *	  |                   given up ahead of need,   |       | PageFault   |
+ *	  | the oldest of     in a pool                 +----> named          | touch:
+ *	  | too many                                    |       |             | PageFault,
+ *	  |                   given up                  |       | taken       | and a hit
+ *	  v                                             v       v             |
+ *	victim <----------------------------------------+-------+             |
+ *	  | | ^                                                               |
+ *	  | | +---------------- tried again ----------------------+           |
+ *	  | +------------------ cannot go ----------------------> refused ----+
+ *	  v
+ *	evicted in a run: the entry is free
+ *
+ * An entry is what the module knows of a folio, and it may be older than the truth: no folio is
+ * held, so truncation, direct I/O, DONTNEED and the kernel's reclaim (where it has the file) drop
+ * folios without a word. Each use looks the folio up, and an entry whose folio has gone is
+ * dropped then, with Remove if the policy knew it. So an entry too many costs a page of the
+ * budget until it is met. An entry too few would cost more: AS_UNEVICTABLE keeps reclaim away
+ * from the whole file, so nothing could ever free the page. Wherever a page may have neither an
+ * entry nor a note that brings one (touch.c), its file is lost, that is the kernel's, until a
+ * search has given each page an entry (surrender.c, search.c).
+ *
+ * As in the paper and the simulator, Replace comes first, while the budget is reached; then the
+ * page; PageFault comes with its first touch. What was read before its use waits ahead, and no
+ * policy hears of it: mru would give up next what was read last. A quarter of the budget may be
+ * ahead (or 32 pages, or twice a large read()); then the oldest goes, untouched, and that makes
+ * the next windows narrower (window.c). Where readahead is always wrong, a policy has three
+ * quarters of its memory, and reads so in FrameBudget.
+ *
+ * What is given up is no longer live at once, but evicted later, with others: one by one costs
+ * twice as much. When that happens is to have no say in what a policy decides, or decisions would
+ * depend on how many victims make a run. So a touch of a victim's page is a miss to the policy:
+ * the entry is freed as if the page had gone, and another one begins its life; nothing is read of
+ * the disk. (One that a task evicts at that moment has gone, or is refused and comes back:
+ * PageFault in any case.) Between two drains fewer than 32 victims wait, and fewer than a 64th of
+ * the budget, beyond it; in a pool none, as its other members count on free frames.
+ * test_misses_in_place_are_the_simulator_s holds policies to that, to the miss.
+ *
+ * A victim that is dirty, under writeback, pinned or mlocked is refused, and not offered to the
+ * policy again, which would give it up at each Replace. A policy counts on so much less
+ * (offer_usable()). A miss tries as many again as it reads, two at least. If nothing can go, the
+ * cache stays above its budget after ROUNDS attempts; reclaim, which finds nothing either, has
+ * the files surrendered.
  *
  * Interface:
  * hipec_cache_touched()   pages were touched
@@ -47,9 +88,9 @@ static u32 most_ahead(const struct hipec_cache *cache)
 static noinline void touch_first_time(struct hipec_cache *cache, u32 h, bool write);
 
 /*
- * The folio that was read first of those that nobody touched; 0: there is none. One
+ * The folio that was read first of those that were not touched; 0: there is none. One
  * that a fault of a neighbour has mapped has its bit set by that: once it is reset, and
- * if it is set again, somebody has touched it.
+ * if it is set again, the folio was touched.
  */
 static u32 look_at_ahead(struct hipec_cache *cache)
 {
@@ -72,7 +113,7 @@ static u32 look_at_ahead(struct hipec_cache *cache)
 	return h;
 }
 
-/* A folio that nobody touched is given up. */
+/* A folio that was not touched is given up. */
 static void drop_untouched(struct hipec_cache *cache, u32 h)
 {
 	cache->c->core.counters.ahead_dropped += hipec_folio_pages(&cache->c->core.vm, h);
@@ -502,7 +543,7 @@ static __always_inline void touch_entry(struct hipec_cache *cache, u32 h, enum h
  * @cache: cache
  * @pgno:  the first; its file may have been let go
  * @nr:    pages
- * @how:   likewise
+ * @how:   they were touched
  *
  * Context: expects c->lock; hipec_cache_settle() is owed; may sleep.
  */

@@ -38,7 +38,7 @@ struct hipec_cache_token {
 	struct list_head link;
 	struct hipec_cache *cache;
 	u64 id;				/* of the cgroup that it was made for */
-	struct hipec_payer payer;	/* by who has set cache->scanned */
+	struct hipec_payer payer;	/* by the reclaimer that has set cache->scanned */
 	unsigned long none_until;	/* jiffies, until which it is passed over; no lock */
 };
 
@@ -50,7 +50,7 @@ static DEFINE_MUTEX(scan_lock);	/* a cache on the list does not go; held for a l
 
 /*
  * Pages that a cache is asked for: those that are held, or owed. A file may have others, which a file
- * system has read by itself and nobody has told of: they can be surrendered.
+ * system has read by itself, without a note: they can be surrendered.
  */
 static unsigned long pages_to_ask_for(const struct hipec_cache *cache)
 {
@@ -86,7 +86,7 @@ struct find {
  */
 static bool is_spare(const struct find *f, const struct hipec_cache_token *t)
 {
-	/* Whoever has set @scanned may have it. */
+	/* The reclaimer that has set @scanned may use it. */
 	if (!f->id || t->id == f->id || READ_ONCE(t->cache->scanned))
 		return false;
 	if (xa_load(&t->cache->tokens, f->id) || t->cache->looked_at == f->round)
@@ -195,8 +195,9 @@ static unsigned long wait_for_holder(void)
 }
 
 /*
- * Have a cache give pages up that @payer pays for; NULL: whoever does. No policy runs here. Context:
- * expects cache->scanned. Return: pages that are free now; 0 also if a task has the container's lock.
+ * Have a cache give pages up that @payer pays for; NULL: any cgroup does. No policy runs here.
+ * Context: expects cache->scanned. Return: pages that are free now; 0 also if a task has the
+ * container's lock.
  */
 static unsigned long give_pages(struct hipec_cache *cache, struct hipec_payer *payer, u32 want,
 				bool may_wait)
@@ -358,7 +359,7 @@ static struct mem_cgroup *charged_memcg(void)
  * @cache: cache
  *
  * Context: process context; does not enter file systems; expects no lock of ours.
- * Return: false if there is no memory for that: nobody could take the folios but the kernel.
+ * Return: false if there is no memory for that: only the kernel could take the folios.
  */
 bool hipec_pressure_join(struct hipec_cache *cache)
 {
@@ -387,12 +388,12 @@ bool hipec_pressure_join(struct hipec_cache *cache)
 }
 
 /**
- * hipec_pressure_join_owner() - the cgroup of a folio has it, whoever reads it
+ * hipec_pressure_join_owner() - the cgroup of a folio has it, not its reader's
  * @cache: cache
  * @folio: in the page cache; the caller holds it
  *
  * Context: as hipec_pressure_join().
- * Return: likewise.
+ * Return: as hipec_pressure_join().
  */
 bool hipec_pressure_join_owner(struct hipec_cache *cache, struct folio *folio)
 {
@@ -410,7 +411,7 @@ bool hipec_pressure_join_owner(struct hipec_cache *cache, struct folio *folio)
 	rcu_read_unlock();
 	if (!memcg)
 		return true;
-	/* It is somebody else's: nothing there is killed for our token. */
+	/* It is another task's cgroup: nothing there is killed for our token. */
 	joined = join_memcg(cache, memcg, id, __GFP_NORETRY);
 	mem_cgroup_put(memcg);
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Whether the kernel's own reclaim leaves the files of a cache alone (AS_UNEVICTABLE): only while
- * each page has an entry, and somebody else can take it.
+ * each page has an entry, or a note that brings one, so that the cache can give it up.
  *
  * Where memory is short and the cache could not free any in a few tries, be it that a task has its
  * lock for an event, or that what it would give up cannot go, its files are surrendered: the flag

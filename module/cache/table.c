@@ -2,17 +2,17 @@
 /*
  * The table of files that are taken.
  *
- * Owns take_lock, under which files come and go. Nobody waits there: unlink() takes it, with
+ * Owns take_lock, under which files come and go. No task waits there: unlink() takes it, with
  * locks of the file system held.
  *
- * An inode may go at any time, and its file is @dead then. Who has the file open may use
+ * An inode may go at any time, and its file is @dead then. A task that has the file open may use
  * its inode; others look at its memory under rcu_read_lock(), or hold it in cache->inodes, in
- * which nobody waits for a container's lock or a disk (hipec_mapping_of()).
+ * which no task waits for a container's lock or a disk (hipec_mapping_of()).
  *
  * Interface:
  * hipec_table_find(), _get(), _put() the file of an inode
- * hipec_table_marked()               one that somebody is to look at
- * hipec_table_hold_inode(), _put_inode()  an inode, by who waits
+ * hipec_table_marked()               one that is to be looked at
+ * hipec_table_hold_inode(), _put_inode()  an inode, by a caller that may wait
  * hipec_table_add(), _remove()       it is taken, no longer
  */
 #include <linux/hash.h>
@@ -26,8 +26,8 @@
 DEFINE_MUTEX(hipec_take_lock);
 
 /*
- * Of users, by a hash: whoever lets a file go waits for who uses an inode just now, and that may be a
- * while, in a cgroup that is throttled.
+ * Of users, by a hash: a task that lets a file go waits for all that use an inode of its domain
+ * just now, and that may be a while, in a cgroup that is throttled.
  */
 #define DOMAIN_BITS 4
 
@@ -173,7 +173,7 @@ void hipec_table_add(struct hipec_cfile *f)
 	hlist_add_head_rcu(&f->hash, inode_list(f->inode));
 }
 
-/* It is not, to those who begin to look after this. Context: expects take_lock. */
+/* It is not, to look-ups that begin after this. Context: expects take_lock. */
 void hipec_table_remove(struct hipec_cfile *f)
 {
 	hlist_del_rcu(&f->hash);
@@ -217,7 +217,7 @@ int hipec_table_init(void)
 	return -ENOMEM;
 }
 
-/* There are none, and nobody looks. Context: process context, may sleep. */
+/* There are none, and none is looked up. Context: process context, may sleep. */
 void hipec_table_exit(void)
 {
 	kvfree(files);

@@ -19,10 +19,10 @@ static struct hipec_cache *loaded_cache_of(struct hipec_container *c)
 	return smp_load_acquire(&c->loaded) ? c->cache : NULL;
 }
 
-/* Ticks for which somebody who is about to take or let go of the same is waited for. */
+/* Ticks for which a task that is about to take or let go of the same is waited for. */
 #define MOST_TICKS 200
 
-/* A file or directory: of one that is being taken or let go of, nobody has it yet, or still. */
+/* A file or directory: one that is being taken or let go of is no container's yet, or still. */
 static int take_when_free(struct hipec_cache *cache, struct inode *inode, struct file *file,
 			  struct hipec_take *a)
 {
@@ -94,11 +94,11 @@ int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
 
 /**
  * hipec_cache_release() - let go of a container's files
- * @c:  container, in use, or nobody uses it any more
+ * @c:  container, in use, or at its end
  * @fd: descriptor of one of them; -1: all
  *
- * Their entries have gone when it returns. The policy hears of that in the caller's time; if he is
- * killed, it does not.
+ * Their entries have gone when it returns. The policy hears of that in the caller's time; if that
+ * is killed, it does not.
  *
  * Context: process context, sleeps; takes take_lock and c->lock.
  * Return: 0; -EINVAL if @c is no container of this kind; -EBADF; -ENOENT if it does

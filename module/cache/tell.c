@@ -58,7 +58,7 @@ static struct task_struct **find_teller(struct hipec_cache *cache, const struct 
 	return NULL;
 }
 
-/* The current task is to tell, and nobody else takes that from it. Return: whether it was not so before. */
+/* The current task is to tell, and a slot is its own. Return: whether it was not so before. */
 static bool take_slot(struct hipec_cache *cache)
 {
 	struct task_struct **slot = find_teller(cache, current) ? NULL : find_teller(cache, NULL);
@@ -116,8 +116,8 @@ static void ask_task(struct hipec_cache *cache)
 }
 
 /**
- * hipec_tell_missed() - the same of pages that are owed, or with what comes soon
- * @cache: likewise
+ * hipec_tell_missed() - as hipec_tell_soon(), of pages that are owed, or with what comes soon
+ * @cache: as there
  *
  * Context: any but interrupts.
  */

@@ -1,15 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which pages were touched, on their way to the policy. A read() that hits notes a range on its CPU,
- * under no lock, and is done. A task that missed tells the policy of all that was noted (tell.c), or
- * one that finds its CPU's notes half full. So the policy hears of every touch before it is asked for
- * a victim, and in order on each CPU; and what it evicts when a page comes has gone before the
- * program goes on. Where nobody wants to know, hits are counted and nothing else.
+ * Which pages were touched, or come, on their way to the policy: a log for each CPU, which the
+ * holder of the container's lock delivers.
  *
- * Nobody waits for a policy: misses and writes are noted as well, since a task that reads or writes
- * pages has them locked, and may hold more that others want. A task that the policy is for has it
- * decide on its way back to its program, if nobody else has the container's lock; for all others a
- * worker does. Whoever has the lock tells of all that is noted, each in its place. Where much is owed, tasks that the policy is for wait for the lock then.
+ *	CPU 0   read()  hit  hit  miss             CPU 1   write()  fault
+ *	          |     note a range, no lock                 |
+ *	          v                                           v
+ *	ring   [ . . . . . . ]  tail..head         ring   [ . . . . ]      256 ranges each
+ *	          |                                           |
+ *	          +---------- the least time first -----------+
+ *	                              |        hipec_drain_touches(), under c->lock
+ *	                              v
+ *	       hit: Access, bits      miss: Replace, an entry ahead      first touch: PageFault
+ *
+ * Notes are delivered by the task that missed, or found its CPU's ring half full, as it goes back
+ * to its program (tell.c); by a large read() between two parts; or by a worker, 200 ms later, at
+ * once where the task is a stranger or much is owed. Each tries the lock, and delivers what all
+ * CPUs have noted. One that does not get it goes on: the holder, or the next one, has the note.
+ *
+ * Why not ask the policy at the miss? A task that reads pages has their folios locked, and
+ * perhaps a pipe, an address space or a ring of io_uring. A policy may run for milliseconds. If
+ * the task waited for the lock there, others that want those things would wait for a policy that
+ * is not theirs. A note takes no lock, and the policy still hears of each touch before it is
+ * asked for the next victim: for one reader, which always gets the lock, that is the order of its
+ * touches. So each decision is the simulator's (test_misses_in_place_are_the_simulator_s). Many
+ * misses of one tick may be delivered together (hipec_touch_can_wait()): what is touched
+ * meanwhile is noted behind them.
+ *
+ * A page that was noted as a miss is owed: it is in memory, without an entry, and AS_UNEVICTABLE
+ * may keep reclaim away from it. So what is owed is bounded. Beyond a 64th of the budget, 32 at
+ * least, insiders wait for the lock, killably; beyond 16 times that (4,096 pages of one call,
+ * where none is owed), or where the ring is full, no miss is noted, and the file is the kernel's
+ * to reclaim until a search has caught up (hipec_cache_lose()).
+ *
+ * What if it is wrong?
+ *
+ * A hit is lost, as the ring was full: the policy thinks a page colder than it is, once.
+ *
+ * Clocks of CPUs differ: two notes change places. A touch that comes before its miss finds the
+ * folio without an entry and gives it one; the miss then finds an entry that it takes for an
+ * older folio's, drops it with Remove, and begins another. The policy sees a page leave and come
+ * once too often, and nothing else.
+ *
+ * The folio has gone when its note is delivered: the miss makes no entry, and the touch is heard
+ * by the record and the league alone. Notes of a file that is dead come to nothing.
+ *
+ * The mask @noted misses a note that comes while its ring is delivered: it waits until a miss
+ * follows it there, the ring is half full, or all hits are counted (hipec_drain_all()).
+ *
+ * Where a policy is quiet (no Ref, no Access, all folios live) and no judge, league, sampler or
+ * pool wants touches, hits are counted and nothing else: see enum hipec_hear.
  *
  * Interface:
  * hipec_touch_note()   pages were touched
@@ -76,7 +116,7 @@ static bool is_sampled(const struct hipec_cache *cache, u32 pgno, u32 nr)
 }
 
 /*
- * Whether there is so much that somebody should tell the policy. While that is done, a
+ * Whether there is so much that the policy should be told. While that is done, a
  * note may be taken for one of many and not make its CPU known: here it does.
  */
 static bool is_full(struct hipec_cache *cache, const struct hipec_touches *t)
@@ -98,7 +138,7 @@ static bool is_waiting(const struct hipec_cache *cache, u32 pgno, u32 nr)
 	return false;
 }
 
-/* As hipec_touch_note(); @quiet: nobody wants to know of these. */
+/* As hipec_touch_note(); @quiet: these are to be counted alone. */
 static __always_inline bool note_touched_range(struct hipec_cache *cache, u32 pgno, u32 nr,
 					       enum hipec_touch how, u64 context, bool quiet)
 {
@@ -130,7 +170,7 @@ static noinline bool note_sampled(struct hipec_cache *cache, u32 pgno, u32 nr,
  * @cache: cache
  * @pgno:  the first
  * @nr:    pages, 1 or more
- * @how:   likewise
+ * @how:   they were touched
  * @context: of the program; 0: not known
  *
  * Context: any but interrupts.
@@ -168,8 +208,8 @@ void hipec_touch_missed(struct hipec_cache *cache)
  * hipec_touch_can_wait() - whether the policy may be told with what comes
  * @cache: cache, of which pages are owed
  *
- * To tell of many costs little more than of one. It decides the same, as touches of what it will
- * have given up are noted behind the misses (hipec_evict_victim_missed()), unless it looks at page tables.
+ * To deliver many costs little more than one, and decides the same (hipec_evict_victim_missed()), but
+ * where page tables are looked at, which change meanwhile: there @batch is 0.
  *
  * Context: any.
  * Return: whether few are owed, and it was told in this tick.
@@ -253,8 +293,8 @@ bool hipec_touch_lock(struct hipec_cache *cache)
  * @cache: cache
  *
  * Context: any.
- * Return: false in reclaim, and of a task that the policy is not for: where nothing was attached but
- *         cgroups, and it was not the task's user who did so, one in none of them.
+ * Return: false in reclaim, and of a task that the policy is not for: where cgroups alone were
+ *         attached, by another user than the task's, a task in none of them.
  */
 bool hipec_touch_may_tell(const struct hipec_cache *cache)
 {
@@ -268,14 +308,14 @@ bool hipec_touch_may_tell(const struct hipec_cache *cache)
 }
 
 /**
- * hipec_touch_later() - a worker tells the policy, if nobody does before
+ * hipec_touch_later() - a worker tells the policy, if no task does before
  * @cache: cache
  *
  * A task that the policy is for tells it soon, on its way back to its program. A worker between the
- * two would have the lock when that task wants it, which had to leave the next miss to
- * a worker as well; and it evicts on another CPU, from where folios that have just been read cannot
- * go, as they are in a batch of the reader's. So it comes a while later then, and goes if anybody has
- * told meanwhile; unless so much is owed or noted that the task's next pages might not be.
+ * two would have the lock when that task wants it, which had to leave the next miss to a worker as
+ * well; and it evicts on another CPU, from where folios that have just been read cannot go, as they
+ * are in a batch of the reader's. So it comes a while later then, and goes if a task has told
+ * meanwhile; unless so much is owed or noted that the task's next pages might not be.
  *
  * Context: any.
  */
@@ -325,7 +365,7 @@ bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_tou
  * @context: of the program; 0: not known
  *
  * These are noted when this CPU's next fault is among them, or right behind: its reader
- * has come as far. Before that, nobody may have used them, and a policy that evicts
+ * has come as far. Before that, they may be unused, and a policy that evicts
  * what was touched last would evict what is wanted next.
  *
  * Context: any but interrupts.

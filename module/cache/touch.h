@@ -41,10 +41,10 @@ enum hipec_touch {
 	HIPEC_BY_FILL,
 };
 
-/* Of which touches somebody wants to know. */
+/* Which touches are noted. */
 enum hipec_hear {
 	HIPEC_HEAR_ALL,
-	HIPEC_HEAR_BITS,	/* of all, and of pages that the policy has only their bits */
+	HIPEC_HEAR_BITS,	/* all; of a live page its bits are set, and nothing else */
 	HIPEC_HEAR_SAMPLED,	/* of pages of the sample of the judge, or the league (core/) */
 	HIPEC_HEAR_NONE,
 };
@@ -56,11 +56,11 @@ enum hipec_hear {
  * @fault: the last faults' pages, and 1 each, round and round
  * @nr_faults: how many there were; it wraps
  * @missed: something was read since the last note
- * @hits:   pages that were touched and not noted, as nobody wants to know, ever
+ * @hits:   pages that were touched and not noted, as the policy is quiet, ever
  * @told:   of these, that were counted; under c->lock
  * @end:   ranges that it is being told of; under c->lock
  * @head:  ranges that were noted, ever; it wraps
- * @tail:  ranges that the policy was told of, likewise; under c->lock
+ * @tail:  ranges that the policy was told of, ever; it wraps; under c->lock
  * @range: in the order in which they came
  *
  * Only its own CPU, with preemption disabled, changes what says nothing else.
@@ -77,7 +77,7 @@ struct hipec_touches {
 		u32 pgno;
 		u32 nr : 29;	/* pages */
 		u32 how : 3;	/* enum hipec_touch */
-		/* of the program; 0: not known, or nobody asks. BY_KNOWN: the entry */
+		/* of the program; 0: not known, or not asked for. BY_KNOWN: the entry */
 		u64 context;
 		u64 at;		/* cycles: notes of several CPUs are told in this order */
 	} range[HIPEC_MAX_TOUCHES];

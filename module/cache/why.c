@@ -21,7 +21,7 @@ static struct hipec_cfile *file_of(struct hipec_cache *cache, const struct file 
 
 	if (!file)
 		return pgno > U32_MAX ? NULL : hipec_numbers_of(cache, pgno);
-	/* Whoever lets go of one that is its own waits for the caller's lock. */
+	/* A task that lets go of one of this cache's waits for the caller's lock. */
 	rcu_read_lock();
 	f = hipec_table_find(file->f_mapping->host);
 	if (f && (f->cache != cache || pgno >= f->nr))

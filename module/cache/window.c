@@ -161,7 +161,7 @@ void hipec_window_set(struct hipec_cfile *f, struct file_ra_state *ra, pgoff_t i
  * hipec_window_forget() - open files that are mapped have the disk's windows again
  * @mapping: of a file that is let go; the caller holds its inode
  *
- * Those of others, which nobody finds, keep their own.
+ * Those that are not mapped are not found, and keep their own.
  *
  * Context: process context, may sleep.
  */

@@ -64,7 +64,7 @@ bool hipec_core_ask(struct hipec_core *core, const struct hipec_demand *d)
  * hipec_core_most_named() - how many pages a container is to have named
  * @core: container that shares
  *
- * None where nobody may take one.
+ * None where no page of its may be taken.
  *
  * Context: expects the lock, or the pool's: then the answer is old when it is given.
  * Return: pages.
@@ -103,7 +103,7 @@ void hipec_core_name(struct hipec_core *core, const struct hipec_demand *d, u32 
  * hipec_core_refill() - have a policy name pages for others, and hear what they took
  * @core: container that shares
  *
- * For a task that nobody waits for. A policy that names none is left alone until its own
+ * For a task that no other one waits for. A policy that names none is left alone until its own
  * container wants a frame.
  *
  * Context: expects the lock, and not the pool's; may sleep.

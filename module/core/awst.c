@@ -111,7 +111,7 @@ static bool awst_reclaim(struct hipec_mr *mr, u32 requester)
  *
  * Until hipec_fifo2mr_set_limits() an owner's min is 0 and it has no max.
  *
- * Nobody else knows @mr.
+ * Context: @mr is not in use yet.
  */
 void hipec_awst_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 		     struct hipec_mr_frame *memory, u32 nr, u64 *stamp,

@@ -63,7 +63,7 @@ static struct hipec_backoff_entry *take_backoff_entry(struct hipec_backoff *r)
  * @user:     its owner
  * @image:    hash of its bytes
  * @kind:     why, HIPEC_EXIT_*
- * @first_ms: the first wait; 0: nobody waits, but revocations are counted
+ * @first_ms: the first wait; 0: no image waits, but revocations are counted
  * @now_ms:   time, which never goes back
  *
  * Context: any, serialised by the host.
@@ -86,7 +86,7 @@ void hipec_backoff_note(struct hipec_backoff *r, u32 user, u64 image, u32 kind,
 /**
  * hipec_backoff_wait() - how long an image has to wait still
  * @e:        its entry
- * @first_ms: the first wait; 0: nobody waits
+ * @first_ms: the first wait; 0: no image waits
  * @now_ms:   time
  *
  * Context: any, serialised by the host.

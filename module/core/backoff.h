@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who was revoked, and how long the same image of the same user stays out: a
+ * Which images were revoked, and how long each stays out for its user: a
  * first wait, twice as long after each further revocation, up to a bound.
  *
  * There is room for few images. When it is full, the one that was revoked longest
- * ago is forgotten and may come back at once: to use that, somebody must have as
+ * ago is forgotten and may come back at once: to use that, a user must have as
  * many others revoked meanwhile, each of which waits then. An image that was not
  * revoked again for the longest wait behind its own begins anew.
  *
@@ -30,7 +30,7 @@ struct hipec_backoff_entry {
 	u32 times;	/* 0: the entry is unused */
 };
 
-/* All zero: nobody was revoked. Serialised by the host. */
+/* All zero: no image was revoked. Serialised by the host. */
 struct hipec_backoff {
 	struct hipec_backoff_entry entry[HIPEC_BACKOFF_IMAGES];
 };

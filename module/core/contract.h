@@ -37,7 +37,7 @@ struct hipec_window {
 	u32 late;	/* of the default's, those that were seen late */
 	u32 unseen;	/* and those that were not seen, but made up for */
 	u32 class_sampled[HIPEC_CLASSES];	/* sampled, by class of the page */
-	u32 class_standard[HIPEC_CLASSES];	/* standard, likewise */
+	u32 class_standard[HIPEC_CLASSES];	/* standard, by class of the page */
 };
 
 /*

@@ -13,7 +13,7 @@
  * @nr_reserved: most frames that it may hold
  * @nr_frames:   that it has now; hipec_core_grow() gets it more
  *
- * Context: nobody else knows @core.
+ * Context: @core is not in use yet.
  */
 void hipec_core_init(struct hipec_core *core, const struct hipec_core_ops *ops,
 		     u32 nr_reserved, u32 nr_frames)
@@ -63,7 +63,7 @@ void hipec_core_show(struct hipec_core *core, u32 h)
 /**
  * hipec_core_cleaned() - a page that was given up has been written
  * @core: container
- * @h:    pending page; its frame is clean, and nobody else can reach it
+ * @h:    pending page; its frame is clean and mapped nowhere
  *
  * Context: expects the lock.
  */
@@ -92,7 +92,7 @@ void hipec_core_put_aside(struct hipec_core *core)
 }
 
 /**
- * hipec_core_grow() - frames more, whoever may have them
+ * hipec_core_grow() - frames more, even if no page of @core is to have them
  * @core:   container
  * @nr:     frames
  * @effort: to make for them
@@ -128,12 +128,12 @@ bool hipec_core_shrink(struct hipec_core *core)
 }
 
 /**
- * hipec_core_request() - host operation: grow by frames that nobody loses
+ * hipec_core_request() - host operation: grow by frames that no container loses
  * @vm: machine of a container
  * @nr: frames
  *
  * A reservation grows back to what it was at the load, never beyond: the page table
- * is that long. One that shares gets what nobody would have to give up.
+ * is that long. One that shares gets what no other member would have to give up.
  *
  * Context: expects the lock; may sleep.
  * Return: frames that it got.
@@ -161,7 +161,7 @@ u64 hipec_core_request(struct hipec_vm *vm, u64 nr)
 }
 
 /**
- * hipec_core_may_fetch() - whether free frames are nobody's, while an event runs
+ * hipec_core_may_fetch() - whether free frames are promised to no fault, while an event runs
  * @core: container
  *
  * Not while room is made for a fault, nor where a page has just gone.

@@ -13,15 +13,59 @@
  * Names: @core is a container's engine, @h a handle of its page table, @pgno a page
  * counted from the container's start, @d a demand. Counts are in frames.
  *
- * The frames of a container, nr_frames of them, are
- *	free	 nr_free
- *	reading  nr_reading: a page is being brought into it, or was put aside
- *	live	 vm.nr_live: the policy may use it, and is asked for it
- *	pending  nr_pending: its page was given up and has to be written first
- *	named    nr_named: its page was given up ahead, and nobody has taken it yet
- * of which nr_surplus go back to where they came from when they are free next.
+ * STATES OF A PAGE. The table has all of them; a word of it means nothing else in the engine and
+ * its hosts. docs/internals/words.md has the meanings, test/docs/test_words.py holds both pages
+ * against the code.
+ *
+ *	state     flags of its entry        list or queue           counted in               seen by
+ *	free      none: a frame, no page    c->free                 nr_free                  policy
+ *	reading   HIPEC_PAGE_READING        r->ahead                nr_reading, c->nr_ahead  host
+ *	ahead     HIPEC_FOLIO_AHEAD         cache->ahead            nr_reading, held         host
+ *	live      HIPEC_PAGE_LIVE           a policy's queue        vm.nr_live               all
+ *	orphan    HIPEC_PAGE_LIVE           HIPEC_QUEUE_FALLBACK    vm.nr_live               engine
+ *	named     HIPEC_PAGE_FRAME          core->named             nr_named                 engine
+ *	pending   HIPEC_PAGE_EVICT_PENDING  c->evict_pending        nr_pending               host
+ *	victim    HIPEC_FOLIO_VICTIM        cache->victims          victims.nr, .pages       host
+ *	evicting  HIPEC_FOLIO_VICTIM        cache->evicting, ->own  nr_evicting              host
+ *	refused   HIPEC_FOLIO_REFUSED       cache->refused          nr_reading, held         host
+ *	taken     none: a number, no frame  core->taken             nr_taken                 engine
+ *	gone      HIPEC_PAGE_GONE           HIPEC_QUEUE_GONE        queue[].count            policy
+ *	ghost     HIPEC_PAGE_GHOST          a policy's queue        vm.nr_ghosts             policy
+ *	isolated  HIPEC_MR_ISOLATED         exchange.isolated       nr_isolated, nr_busy     pool
+ *	surplus   none: any frame           none                    nr_surplus               engine
+ *
+ * HIPEC_FOLIO_* and cache-> are of files in place (cache/cache.h), READING, EVICT_PENDING, c-> and
+ * r-> of frames of our own (frames/frames.h, base/base.h). Each entry that has a frame has
+ * HIPEC_PAGE_FRAME. The lock is the container's, but for HIPEC_MR_ISOLATED: the pool's; and the
+ * marks of victims (cache->waiting) are read without a lock.
+ *
+ * An orphan is a live page that the policy keeps nowhere, or was never told of (where the built-in
+ * replacement rules there is none: that queue is its active one). What is gone may be remembered
+ * until the event ends, and is a ghost then; either may have a frame: its page is pending or named,
+ * or comes again. An isolated page is live or named. A surplus frame goes back when one is free
+ * next.
+ *
+ * With frames of our own, nr_frames is the sum of nr_free, nr_reading, vm.nr_live, nr_pending and
+ * nr_named, as module/tests/corehost.c asserts. In place it is the budget, or what is held if that
+ * is more: cache->held has the pages (not folios) of all entries but victims. A victim counts in
+ * nr_pending if it was live or named (HIPEC_FOLIO_PENDING), else in nr_reading still, until it has
+ * gone or is refused.
+ *
+ * Of whole files in place; all are read without a lock, and in each the kernel's own reclaim has
+ * the file:
+ *	lost	    f->lost, HIPEC_SLOT_LOST: a page may have no entry, and a search is owed
+ *	outgrown    f->outgrown: it is larger than its page numbers
+ *	surrendered cache->surrendered: all files, since reclaim got nothing in three tries
+ *	dead	    f->dead: it is let go, and its entries go (cache->graves)
+ *
+ * Two words for one state, and which is to go: "put aside" (hipec_core_put_aside()) for refused;
+ * "leftover" (hipec_league_is_leftover()) and "forgotten" (counters.forgotten, which is ABI) for
+ * orphan. One word for two: HIPEC_PAGE_NAMED has what the policy may name, so what it has given up
+ * ahead is to be "chosen", and exchange.chosen, the manager's own choice, another word; nr_reading
+ * counts what is ahead or refused as well; cache->nr_taken counts slots of page numbers.
  *
  * Interface, each file needs those below it alone:
+ * ops.h      what the engine asks of its host
  * reclaim.c  free frames for a page
  * pool.c     frames that containers share: which of them gives one up
  * ask.c      have the policy give a page up
@@ -41,22 +85,17 @@
 #include "contract.h"
 #include "exchange.h"
 #include "judge.h"
+#include "ops.h"
 #include "recover.h"
 
 struct hipec_core;
 struct hipec_pool;
-
-/* No page of a container: the frame is for somebody else. */
-#define HIPEC_NO_PGNO (~0u)
 
 /* So many Replace events in a row without a frame, and the policy is revoked. */
 #define HIPEC_MAX_HELPED 1024
 
 /* So many of one event given up one after the other, and it is revoked. */
 #define HIPEC_MAX_LATE 16
-
-/* Pages that are looked at, for Access, before each Replace. */
-#define HIPEC_HARVEST 32
 
 /* Fuel for all Adopt events of a swap together, in that of one event. */
 #define HIPEC_ADOPT_FUEL 4
@@ -65,8 +104,8 @@ struct hipec_pool;
 #define HIPEC_MAX_LOST 16
 
 /*
- * When so many other pages or batches came in since, nobody is expected any more for
- * what was read ahead: with few frames earlier, since more of them are held for
+ * When so many other pages or batches came in since, what was read ahead is no longer
+ * expected to be touched: with few frames earlier, since more of them are held for
  * nothing.
  */
 #define HIPEC_STALE 64
@@ -80,158 +119,11 @@ struct hipec_pool;
 /* Pages that come in until bits are reset ahead, in a pool that is half full. */
 #define HIPEC_AGE_EVERY 16
 
-/* The readers of a page's referenced bit: what one resets stays set for the others. */
-#define HIPEC_REF_POLICY 0x1
-#define HIPEC_REF_POOL 0x2
-#define HIPEC_REF_JUDGE 0x4
-#define HIPEC_REF_ALL 0x7
-
 /*
  * Pages that a policy names ahead, at most: as many as go while it is not asked, and few
  * enough that the policy has all but an eighth of its pages.
  */
 #define HIPEC_MAX_NAMED 8
-
-/* Why a page loses its frame. */
-enum hipec_evict_why {
-	HIPEC_EVICT_FREED,	/* the policy gave it up, and its container keeps the frame */
-	HIPEC_EVICT_RELEASED,	/* the policy gave it up, and the frame goes back */
-	HIPEC_EVICT_ORPHAN,	/* it was on no queue of the policy */
-	HIPEC_EVICT_TAKEN,	/* by the built-in choice, or the pool's */
-	HIPEC_EVICT_LAST,	/* there is nothing else, even if it could not be written */
-};
-
-/* How hard to try for a frame more. */
-enum hipec_effort {
-	HIPEC_EFFORT_NONE,	/* what costs nothing; several at once, or fewer */
-	HIPEC_EFFORT_SOME,	/* one; nobody waits for others' memory */
-	HIPEC_EFFORT_MOST,	/* one; it may wait */
-};
-
-/**
- * struct hipec_demand - what frames are wanted for
- * @pgno:  page that they are for; HIPEC_NO_PGNO: another container's page
- * @write: it is to be written to
- * @wait:  the caller can wait for writes and come again; else one frame is enough,
- *         and clean pages go that the policy did not choose
- * @want:  frames, 1 or more
- * @whom:  container that gets them; NULL: the system. Of another container's page the
- *         frame goes back to where it came from
- */
-struct hipec_demand {
-	u32 pgno;
-	bool write;
-	bool wait;
-	u32 want;
-	const struct hipec_core *whom;
-};
-
-/**
- * struct hipec_core_ops - what the engine asks of the owner of frames and bits
- * @referenced: whether live page @h was referenced since @who (one of HIPEC_REF_*)
- *	reset it. May sleep.
- * @reset: @h was not referenced, as @who has it; for the other readers it stays as it
- *	is. May sleep. What hardware still remembers is dealt with in @settle.
- * @is_clean: whether @h could go without being written: not dirty, and not being
- *	written. Called for live pages. NULL: all are.
- * @evict: live or named page @h loses its frame: unmapped everywhere, out of every cache.
- *	0: the frame is clean and nobody else can reach it. The engine then calls @free;
- *	before that it may ask once more whether the page was referenced. -EINPROGRESS: it
- *	has to be written; the host has taken note, and calls hipec_core_cleaned() or
- *	_uncleaned() later, but not from here. -EBUSY: it cannot go now (pinned, locked,
- *	its last write failed and @why is not HIPEC_EVICT_LAST; or it was named, and was
- *	touched since where the host does not see that at once); it is as it was. Never
- *	waits for I/O or for a lock of a file. May sleep otherwise.
- * @name: live page @h is given up ahead. See to it that the host hears of a touch, and
- *	calls hipec_core_hit(); where it is dirty, begin to write it. False: it cannot go
- *	now. May sleep. NULL: it always can.
- * @free: the frame of @h, which is no page's any more, is free. @keep: it stays with
- *	the container; else it goes back. The engine has counted it already. NULL:
- *	frames are only counted.
- * @allocate: up to @nr frames more, as @effort says; the engine counts them. How many.
- *	A host whose memory cgroup has refused one may set core->denied. Called without
- *	the pool's lock. May sleep unless @effort is HIPEC_EFFORT_NONE. NULL: there are
- *	as many as are asked for.
- * @allowance: frames that the container's user may have more; 0 or less: none.
- *	NULL: any number.
- * @accounted: the frames that the container holds, less its surplus, have become
- *	@nr more. For the user's quota. Does not sleep. NULL: nobody counts.
- * @drop_ahead: free the frames of pages that were read ahead and that nobody has
- *	touched; @stale: only those that have waited for HIPEC_STALE pages or for half
- *	the container's frames. True if there were any. Runs no event. NULL: never any.
- * @try_lock: the lock of another member of the pool, if it can be had at once.
- *	Never waits; false is "not now": the page is passed over, or is asked for at the next
- *	miss. With the pool's lock or @pin. NULL: all calls are serialised, and it always can.
- * @unlock: the engine is done with a member for now: drop its lock, but not the
- *	@requester's, which its caller has. With the pool's lock, its @leave makes resets
- *	visible to hardware. NULL together with @try_lock.
- * @enter: the lock of the pool, under which members' locks are only tried. False if
- *	the caller has it already; @leave gets the answer. NULL: as @try_lock.
- * @more: a page is about to need an entry of the pool's manager. May sleep. NULL: it has enough
- * @pin: until @unpin, which gets the answer, no member of the pool is freed. NULL: none is
- * @leave: make resets visible to hardware, and drop it if @entered. NULL together with @enter.
- * @settle: an event has ended, or pages have been looked at or have gone outside of
- *	events: deal with what hardware remembers of referenced bits that were reset;
- *	begin writes that were put off. Called only while core->unsettled, which the host
- *	sets; this clears it when all is done, and may leave some for later. May sleep. NULL: the host never sets it.
- * @pause: now and then in long loops: let others run. True if the task has to end. May
- *	sleep. NULL: no.
- * @run: run event @event as hipec_tracer_run() does, which is called if this is NULL.
- *	-EAGAIN: not now, and the policy is not told.
- * @late: an event was given up, and is counted. True: often is not too often, as it was
- *	the task that ended, say. NULL: never.
- * @refill: others took pages that the policy had named: have hipec_core_refill() called
- *	soon, in a task of the container's own. Called with the pool's lock or @pin, and perhaps
- *	not the container's. Does not sleep. NULL: none is named but at its own faults.
- * @ended: the policy has ended: vm.exit says why, in words too, and it still has its
- *	queues. Called once for each policy, never from within an event. NULL:
- *	nobody wants to know.
- * @window: a window of the contract is closed, core->windows.last; true: revoke the
- *	policy. Called between events. NULL: if @verdict is HIPEC_VERDICT_REVOKE.
- * @look: find up to HIPEC_HARVEST live pages that were touched and that the policy has
- *	not been told of; reset what says so. How many, with their numbers in @pgno. May
- *	sleep. NULL: those that are @referenced, a few entries before each Replace.
- * @touched: page @pgno was found referenced, and the policy is about to get Access for
- *	it. NULL: nobody wants to know.
- * @hint: what the application says about page @pgno; 0: nothing. Called only if the
- *	policy reads Hint. NULL: hints come with accesses, core->hint.
- * @now: the policy's Time, ns from any start on. NULL: 0.
- *
- * All are called with the container's lock held, the requester's and the giver's in the
- * case of a pool; but @try_lock, @enter and @leave, and @refill. None may run events of the
- * container, or give its frames a page. Those that may sleep do so only where the caller
- * of the engine may.
- */
-struct hipec_core_ops {
-	bool (*referenced)(struct hipec_core *core, u32 h, u32 who);
-	void (*reset)(struct hipec_core *core, u32 h, u32 who);
-	bool (*is_clean)(struct hipec_core *core, u32 h);
-	int (*evict)(struct hipec_core *core, u32 h, enum hipec_evict_why why);
-	bool (*name)(struct hipec_core *core, u32 h);
-	void (*free)(struct hipec_core *core, u32 h, bool keep);
-	u32 (*allocate)(struct hipec_core *core, u32 nr, enum hipec_effort effort);
-	s64 (*allowance)(struct hipec_core *core);
-	void (*accounted)(struct hipec_core *core, s64 nr);
-	bool (*drop_ahead)(struct hipec_core *core, bool stale);
-	bool (*try_lock)(struct hipec_core *core);
-	void (*unlock)(struct hipec_core *core, bool requester);
-	bool (*enter)(struct hipec_pool *pool);
-	void (*more)(struct hipec_pool *pool);
-	void (*leave)(struct hipec_pool *pool, bool entered);
-	int (*pin)(void);
-	void (*unpin)(int pin);
-	void (*settle)(struct hipec_core *core);
-	bool (*pause)(struct hipec_core *core);
-	int (*run)(struct hipec_core *core, u32 event);
-	bool (*late)(struct hipec_core *core);
-	void (*refill)(struct hipec_core *core);
-	void (*ended)(struct hipec_core *core);
-	bool (*window)(struct hipec_core *core, enum hipec_verdict verdict);
-	u32 (*look)(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
-	void (*touched)(struct hipec_core *core, u32 pgno);
-	s64 (*hint)(struct hipec_core *core, u32 pgno);
-	u64 (*now)(struct hipec_core *core);
-};
 
 /**
  * struct hipec_core - the engine's part of a container, under the container's lock
@@ -249,7 +141,7 @@ struct hipec_core_ops {
  * @pinned:     page that an event is about and that cannot go now; 0: none
  * @demand:     that is being answered by the policy; NULL: none, or it is answered
  * @making_room: free frames are promised
- * @naming:     the next page that is given up is named, for whoever wants a frame
+ * @naming:     the next page that is given up is named, and its frame the next taker's
  * @named_none: when it was asked for others last; it is not, before its own next page
  * @few_looks:  of the built-in choice that are left, and 1; 0: as many as there are pages
  * @few_passed: the same, of entries
@@ -279,8 +171,8 @@ struct hipec_core_ops {
  * @watched_for_good: also when the policy has ended
  * @beside:     the default of its league is what @windows counts, and there is no judge
  * @pool:       that it shares; NULL: all its frames are its own
- * @member:     its number there; 0: likewise
- * @min_frames: which nobody takes from it
+ * @member:     its number there; 0: it shares none
+ * @min_frames: which no other member takes from it
  * @in_pool:    the pool's entry of each live or named page, by handle; the host's memory
  * @exchange:   what it has of the pool's manager
  * @asked:      the pool's manager is told at once of pages that leave: it waits for one
@@ -289,7 +181,7 @@ struct hipec_core_ops {
  *              later. hipec_pool_most_taken(); the host's memory
  * @nr_taken:   how many they are
  * @pool_held:  frames less surplus, as the pool counts them
- * @pool_leaving: surplus, likewise
+ * @pool_leaving: surplus, as the pool counts it
  * @recover:    decisions of the policy that may be reversed
  * @doubt:      how many were
  */
@@ -370,7 +262,7 @@ static inline u32 hipec_core_usable(const struct hipec_core *core)
 	return held > no_room ? held - no_room : 1;
 }
 
-/* Whether page @h was given up ahead, and nobody has taken it. */
+/* Whether page @h was given up ahead, and is not taken yet. */
 static inline bool hipec_core_is_named(const struct hipec_core *core, u32 h)
 {
 	u32 i;
@@ -467,7 +359,7 @@ void hipec_core_touched(struct hipec_core *core, u32 pgno);
  * hipec_core_came_in() - a page came in
  * @core:  container
  * @pgno:  live page
- * @ahead: nobody wanted it yet
+ * @ahead: it was not wanted yet
  *
  * At the end of a window the policy may end: not from within an event. To be called
  * before PageFault, whose end makes resets of bits visible.
@@ -546,7 +438,7 @@ static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
  * hipec_core_look() - find pages that were referenced, among the next few
  * @core:       container
  * @referenced: of its host
- * @reset:      likewise
+ * @reset:      of its host
  * @pgno:       gets them
  *
  * A host with nothing to do but read an array has it as @look, with functions that the

@@ -84,8 +84,8 @@ static int run_special(struct hipec_core *core, u32 event, u32 pgno)
 
 /*
  * Run an event that the policy has; @pgno: page that it is about, or HIPEC_NO_PGNO;
- * @free: frames it may count on. Owes hipec_core_settle(). Return: as hipec_vm_run();
- * nobody has been told.
+ * @free: frames it may count on. Owes hipec_core_settle(). Return: as hipec_vm_run(); an end
+ * has not been told.
  */
 static __always_inline int start_event(struct hipec_core *core, u32 event, u32 pgno,
 				       u32 free)
@@ -177,7 +177,7 @@ static int adopt_entry(struct hipec_core *core, u32 h)
  *
  * Init, as there are no pages yet; then one page after the other, each live before
  * its own Adopt, in the order in which they would fall to the built-in replacement.
- * Nobody is told of an end.
+ * The host is not told of an end.
  *
  * Context: expects the lock; may sleep.
  * Return: 0; -ECANCELED if the policy has ended, with vm.exit set; -EINTR if the task
@@ -256,7 +256,7 @@ void __hipec_core_access(struct hipec_core *core, u32 h, bool write)
 	core->pinned = 0;
 }
 
-/* Of hipec_core_harvest(), where somebody wants to know. */
+/* Of hipec_core_harvest(), where the policy or the host wants to know. */
 void __hipec_core_harvest(struct hipec_core *core)
 {
 	u32 pgno[HIPEC_HARVEST], n, i, h;

@@ -4,8 +4,8 @@
  * chance, for containers without a policy, or whose policy has ended, and for
  * policies that give no frame.
  *
- * A policy names pages ahead: they are given up, and keep their frames until somebody
- * needs one, and takes the first of them without running any command of the policy.
+ * A policy names pages ahead: they are given up, and keep their frames until one is needed: the
+ * first of them is taken then, without running any command of the policy.
  */
 #include "pool.h"
 
@@ -90,7 +90,7 @@ static __always_inline bool evict_entry(struct hipec_core *core, u32 h, bool kee
  * @why:  for the host
  *
  * A clean frame is free at once, another one when it has been written. While a policy
- * names pages ahead, its frame is nobody's yet.
+ * names pages ahead, its frame stays with it until it is taken.
  *
  * Context: expects the lock; may sleep.
  * Return: whether the page is no longer live.
@@ -343,12 +343,12 @@ bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno)
  * @keep: the frame stays with the container
  * @pgno: gets the page that was evicted
  *
- * A look may go through page tables, and all pages may have been referenced since anybody reset
- * their bits: HIPEC_MAX_LOOKS of them get a second chance at most, and none where no policy rules.
+ * A look may go through page tables, and all pages may have been referenced since their bits were
+ * reset: HIPEC_MAX_LOOKS of them get a second chance at most, and none where no policy rules.
  * Behind many ghosts it finds nothing.
  *
  * Context: as hipec_core_evict_any().
- * Return: likewise.
+ * Return: as there.
  */
 bool hipec_core_evict_soon(struct hipec_core *core, bool keep, u32 *pgno)
 {

@@ -4,7 +4,7 @@
  * exchange.h. In a small pool it is one page, and all is as if there were no such thing.
  *
  * A page that left has its entry kept: mostly a page comes in its place, and both changes are
- * one then. The manager passes over such an entry, as nobody knows it any more: what it has of
+ * one then. The manager passes over such an entry, as no member knows it any more: what it has of
  * a page holds only if in_pool says so too.
  *
  * Interface:

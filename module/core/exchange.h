@@ -20,7 +20,7 @@
 enum hipec_fifo2mr_use {
 	HIPEC_ENTRY_NEW,	/* it finds one */
 	HIPEC_ENTRY_RENEWED,	/* its page has left, where it is */
-	HIPEC_ENTRY_ISOLATED,	/* likewise, and this member has isolated it */
+	HIPEC_ENTRY_ISOLATED,	/* the same, and this member has isolated it */
 	HIPEC_ENTRY_STAYS,	/* its page is another one, where it is */
 };
 

@@ -66,10 +66,10 @@ void hipec_fifo2mr_use(struct hipec_mr *mr, u32 f, u32 owner, u32 page)
 /**
  * hipec_fifo2mr_renew() - a page came in, in an entry whose page has left
  * @mr:   manager, FIFO2-MR
- * @f:    the entry, which was not deleted; somebody else may have isolated it
+ * @f:    the entry, which was not deleted; another member may have isolated it
  * @page: the number of the page that came, of the same owner
  *
- * As hipec_fifo2mr_del() and hipec_fifo2mr_add(), where nobody looked in between.
+ * As hipec_fifo2mr_del() and hipec_fifo2mr_add(), without a look in between.
  *
  * Context: expects the caller's lock.
  */
@@ -113,7 +113,7 @@ void hipec_fifo2mr_forget(struct hipec_mr *mr, u32 f)
 /*
  * A page of the victim's owner, @f, is about to leave; has it been asked for? Then the victim
  * has its entry, and so its place. Not inlined, as few pages leave while the manager looks.
- * Return: the entry that nobody needs any more.
+ * Return: the entry that is not needed any more.
  */
 static noinline u32 give_place(struct hipec_mr *mr, u32 f)
 {
@@ -216,7 +216,7 @@ static void refill_inactive_frames(struct hipec_mr *mr)
 
 /*
  * Pages pass the inactive queue's head in one circle, so twice as many looks as
- * there are pages show each to us once after we have reset its bit: who is
+ * there are pages show each to us once after we have reset its bit: a page that is
  * passed over then is busy or pinned, or referenced faster than we look.
  */
 static bool fifo2_reclaim(struct hipec_mr *mr, u32 requester)
@@ -245,7 +245,7 @@ static bool fifo2_reclaim(struct hipec_mr *mr, u32 requester)
  * @memory: @nr + 1 entries, not initialised; the host frees it
  * @nr:     pages that may be in at the same time, below 2^32 - 1
  *
- * Nobody else knows @mr.
+ * Context: @mr is not in use yet.
  */
 void hipec_fifo2mr_init(struct hipec_mr *mr, const struct hipec_mr_ops *ops,
 			struct hipec_mr_frame *memory, u32 nr)
@@ -276,7 +276,7 @@ void hipec_fifo2mr_more(struct hipec_mr *mr, struct hipec_mr_frame *memory, u32 
  * hipec_fifo2mr_set_limits() - say what an owner is to have
  * @mr:    manager; FIFO2-MR has no use for it
  * @owner: its number
- * @min:   pages that nobody else's request takes from it
+ * @min:   pages that no other owner's request takes from it
  * @max:   pages from which on it replaces its own, 1 or more
  *
  * An owner that has more than @max already keeps it, and gets no more.
@@ -354,7 +354,7 @@ static struct hipec_mr_page page_of(const struct hipec_mr *mr, u32 f)
  *
  * Figure 4 does so when it reclaims: then pages that came in since, or all if the
  * queue was empty, are judged right after their bits were reset, however much they
- * are used. Whoever calls this now and then while pages come in gives them time.
+ * are used. To call this now and then while pages come in gives them time.
  *
  * Context: expects the caller's lock, and keeps it.
  * Return: pages; 0 for AWST, and while hipec_fifo2mr_reclaim() is at work.

@@ -15,7 +15,7 @@
  * AWST(min, max) is first in, first out over all frames: an owner that has its
  * max loses its own oldest page, else the oldest page goes whose owner has more
  * than its min. Its victims' containers are asked in the same way, and pages
- * move in the same way; nobody has a second chance.
+ * move in the same way; no page has a second chance.
  *
  * @mr is the manager, @f an entry, @owner a container's number, @page a number
  * that the host gave the page; the last two mean nothing here.
@@ -86,8 +86,8 @@ enum hipec_mr_place {
 	HIPEC_MR_ACTIVE,
 	HIPEC_MR_INACTIVE,
 	HIPEC_MR_OWN,		/* AWST: its owner's queue */
-	HIPEC_MR_ISOLATED,	/* none; whoever isolated it puts it back */
-	HIPEC_MR_GONE,		/* likewise, and it was deleted meanwhile */
+	HIPEC_MR_ISOLATED,	/* none; the member that isolated it puts it back */
+	HIPEC_MR_GONE,		/* none, and it was deleted meanwhile */
 };
 
 /* A page that the manager knows: entry @f was its when that was looked up. */
@@ -137,7 +137,7 @@ struct hipec_mr {
 	u32 nr_owners;
 	void (*page_added)(struct hipec_mr *mr, u32 owner);
 	u32 nr_heap;		/* owners with more than their min are in it, others may be */
-	u64 *stamp;		/* of each entry: who came in before whom */
+	u64 *stamp;		/* of each entry: which came in before which */
 	u64 clock;
 
 	bool reclaiming;	/* hipec_fifo2mr_reclaim() is at work */

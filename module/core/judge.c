@@ -131,7 +131,7 @@ static const struct hipec_host_ops judge_host = {
 	.set_ref = judge_set_ref,
 };
 
-/* A page was given up that the container holds. Of too many nobody looks at the first. */
+/* A page was given up that the container holds. Of too many the first are not looked at. */
 static void note_dropped(struct hipec_judge *j, u32 pgno)
 {
 	if (j->nr_dropped == j->most) {
@@ -242,7 +242,7 @@ static void touch_sampled_page(struct hipec_judge *j, u32 pgno, bool late)
  * hipec_judge_came_in() - the container brought in a page
  * @j:     judge
  * @pgno:  page, which is live
- * @ahead: nobody touched it yet: it came in with the one that was wanted. Had the default
+ * @ahead: it was not touched yet: it came in with the one that was wanted. Had the default
  *         faulted, it would have come in as well. So it counts as one for both sides,
  *         unless the default has it; and what is compared is pages read, not faults. Also
  *         of the pages that a container holds when it gets its judge
@@ -291,9 +291,9 @@ void hipec_judge_leaving(struct hipec_judge *j, u32 pgno)
  * hipec_judge_came_back() - a page that had gone is held after all
  * @j:       judge
  * @pgno:    page, which could not give its frame up
- * @touched: it is so since somebody touched it
+ * @touched: it is live by a touch
  *
- * Nobody has read it: it is no fault of either side.
+ * Nothing was read for it: it is no fault of either side.
  *
  * Context: any, serialised by the host; asks for referenced bits.
  */

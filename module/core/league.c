@@ -1,7 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The league: policies that play a sample of a container's accesses beside the one that
- * runs, and when one of them is to take over.
+ * The league: policies that play a sample of a container's accesses beside the one that runs, and
+ * when one of them is to take over.
+ *
+ *	all accesses of the container
+ *	  |                         \ pages of the sample, 1 of 2^shift
+ *	  v                          v
+ *	the policy that runs       team 0    team 1    team 2  . . .  frames / 2^shift counted
+ *	  |                        (default)                          frames for each
+ *	  | misses, real             | misses, each in its class of pages
+ *	  +-------------+------------+
+ *	                v  a window: accesses of the sample, a quarter of its frames
+ *	            judge_teams():  lead, variance, wins      is_ahead()
+ *	                            lead against price        is_worth()
+ *	                v
+ *	            choose_team()
+ *	              |-- the team has played all pages: its machine takes the place (graft)
+ *	              |-- nothing to lose: the policy begins with the container's pages (Adopt)
+ *	              +-- else it rehearses: all accesses, all frames; then its machine does
+ *
+ * Which policy is best depends on the program, and the program changes. To try policies one after
+ * the other on the container would cost the faults of each bad one. To play all accesses would
+ * cost a machine of full size for each. A sample by page number keeps what matters, the distances
+ * between uses of a page, at 1/2^shift of both: a cache of n / 2^shift frames with a 2^shift-th
+ * of the pages misses about as often, per access, as the whole with n. All teams see the same
+ * sample, so what is judged is the difference of two, which varies less than either.
+ *
+ * A lead is the sum of such differences since it was least, as in a test for a change (CUSUM): a
+ * team that was bad for an hour need not make up for it. It counts if the last WINS windows were
+ * won and the sum is more than two standard errors (ERRORS is their square) of the chance of
+ * which pages are in the sample, as the classes show it. And it has to be worth the price: a
+ * policy that takes over may miss the next hit of each page that its machine lacks, a quarter of
+ * which is paid. Where it takes over without a rehearsal, the price is not to be more than what
+ * was saved over the default so far, and a fiftieth of the default's misses (credit_of_misses()).
+ *
+ * What if it is wrong?
+ *
+ * The lead was chance, or the program changes back: what runs then is a team like others, and is
+ * overtaken. If it cost more than it brought, switches get twice as dear, up to DEAREST; one that
+ * brought more halves that (hipec_league_switched()).
+ *
+ * The sample is unlike the whole, as where few pages have all the hits: so where there are hits
+ * to lose a team does not take over by its sample alone, but rehearses, and has to miss less than
+ * the container by a 64th of the frames and by the price. A rehearsal that has lost a quarter of
+ * them, or lasts REHEARSAL times the frames, is over, and the next switch dearer.
+ *
+ * A take-over by Adopt goes another way than its team, which depended on pages that it had:
+ * adopted_lags() sees it by more misses than the team's, the one before comes back, and none
+ * takes over by Adopt for 2, 4, ... windows.
+ *
+ * A team's policy ends: it is out. If it is the one that runs, the default takes over.
+ *
+ * What all that costs is bounded by commands, not by time: each event of a team has fuel, so that
+ * the league decides here as at the desk. It runs under the container's lock; pause_between()
+ * gives other tasks the CPU, and ends the access where its own task has to end.
  *
  * The numbers below were chosen with bench/cost/auto.py.
  */

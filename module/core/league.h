@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A league of policies beside the one that runs: each team plays the same accesses to a
- * sample of the pages, with as many counted frames in proportion, on a machine of its
- * own. So it is known what each would have missed, and a better one can take over.
+ * sample of the pages, on a machine of its own, and a better one takes over. league.c has
+ * the argument.
  *
  * A take-over keeps all pages. Where the team has played with all pages, its machine
  * goes on as it is, with all that its policy remembers (hipec_vm_graft()); so does one
@@ -55,10 +55,10 @@
  * @core:     its engine; frames are counted
  * @whose:    container whose tasks it plays in: others may run in long events; NULL: none
  * @bits:     HIPEC_REF_POLICY and a dirty bit, by handle
- * @now:      its clock, which whoever has it play sets: the container's
+ * @now:      its clock, which is set before it plays: the container's
  * @misses:   of the sample, since the league began
  * @total:    of these, by classes of pages
- * @class:    likewise, in the window under way
+ * @class:    by classes, in the window under way
  * @lead:     misses that it had less than what runs, since that was least
  * @variance: of @lead, by the chance of which pages are in the sample
  * @wins:     windows in a row in which it had fewer misses
@@ -113,9 +113,9 @@ struct hipec_team {
  * @switches:  so far
  * @rehearsed: accesses of the rehearsal
  * @spared:    misses that it had less than the container
- * @container: its machine, while somebody rehearses
- * @whose:     container whose tasks teams play in; the host sets it. NULL: nobody is to have
- *             a turn
+ * @container: its machine, while a team rehearses
+ * @whose:     container whose tasks teams play in; the host sets it. NULL: no other task
+ *             is to have a turn
  * @team:      the first @nr
  * @rehearsal: a machine with all frames
  */

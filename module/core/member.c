@@ -5,7 +5,7 @@
  * Interface:
  * hipec_member_join(), _leave()   a container shares, no longer
  * hipec_member_account()          its frames have changed
- * hipec_member_space()            frames that it can get and nobody loses
+ * hipec_member_space()            frames that it can get and no other loses
  */
 #include "pool.h"
 
@@ -27,7 +27,7 @@ void __hipec_member_account(struct hipec_core *core)
 }
 
 /**
- * hipec_member_space() - frames that a container can get and nobody loses
+ * hipec_member_space() - frames that a container can get and no other loses
  * @core: container that shares
  *
  * Context: expects the container's lock; the answer is old when it is given.

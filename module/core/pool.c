@@ -1,10 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which member of a pool gives a frame up when the pool is full: the host of
- * FIFO2-MR and AWST. pool.h says what a pool is.
+ * Which member of a pool gives a frame up when the pool is full: the host of FIFO2-MR and AWST.
+ * pool.h says what a pool is.
+ *
+ *	A wants a frame; the pool is full                          A's lock is held
+ *	  |
+ *	  v     a page comes in, or was passed over
+ *	active  head . . . . . . . . tail <-------------------+
+ *	          |  its bit is reset                         | B's lock is busy, the page
+ *	          v                                           | was referenced, or B has
+ *	inactive  head . . . . . . . tail                     | its last min_frames
+ *	          |                                           |
+ *	          +--> page p, of member B ------ try_lock ---+
+ *	                 |
+ *	                 +-- B has named n: n goes, and p moves to n's place; B's recovery
+ *	                 |   table has the pair (n went, p was kept)
+ *	                 +-- B has named none: p goes; Remove is owed, if B has it (core->taken)
+ *	                 |
+ *	                 v
+ *	B's frame is its surplus until it is free; then A is promised one more (pool->nr)
+ *
+ * The manager sees all pages and knows nothing of programs; a policy knows its program and sees
+ * no neighbours. So the manager chooses which member loses a page, and that member's policy which
+ * page. Asking it at that moment would have B's policy run in A's time and under the pool's lock:
+ * a slow policy would stop all members. So policies name pages ahead of need, at their own faults
+ * or in a task of their own (refill()), and others take what is named. That is an answer to a
+ * question which was asked a while ago; HIPEC_MAX_NAMED pages keep it fresh, and a touch takes a
+ * page back (hipec_core_spare()).
+ *
+ * What if it is wrong?
+ *
+ * A policy names the wrong page: n is wanted again, and p has not been referenced since. Then p's
+ * frame is taken for n (hipec_pool_recover()): the owner pays with one fault, its neighbours with
+ * nothing. A policy of which more than 7 in 8 decisions are reversed is doubted: the manager's
+ * choice stands for some pages (recover.h).
+ *
+ * A policy names nothing, or always too late: the manager's choice stands, as if there were no
+ * policy. A page of which the policy is to get Remove goes only while core->taken has room, so
+ * what is owed is bounded; until then only pages that the member has named go.
+ *
+ * B's lock is busy: its page is passed over, as if it had been referenced. Where all looks of one
+ * reclaim (mr->most) end so, the caller gets -EAGAIN and replaces a page of its own, or waits for
+ * one that is leaving. A member can keep its lock for the length of an event, not for ever; its
+ * pages meet the manager again one turn later.
+ *
+ * The manager chooses badly: B faults, gets a frame back from some member as A did; the manager
+ * leaves each its min_frames. Pages that leave count as gone, up to pool->slack of them, so that
+ * a slow disk cannot have the manager empty one member after the other.
+ *
+ * In a large pool the pool's lock would be what members wait for: there a member isolates several
+ * pages, looks at them without that lock, and tells the manager of several at once (exchange.c).
+ * Whether an isolated page is there still, its member's in_pool says, not the manager.
  *
  * Interface:
- * hipec_pool_grow()     one frame more, by whose loss ever
+ * hipec_pool_grow()     one frame more, of the system or of the member that is chosen
  * hipec_pool_give()     a container gives a page up for memory's sake
  * hipec_pool_give_page()  and which
  * hipec_pool_recover()  an ill-advised decision is reversed
@@ -186,7 +235,7 @@ static bool has_room(const struct hipec_pool *pool)
 
 /*
  * The manager knows the pages that policies know. Members that have others alone, which were in
- * the page cache before and nobody has touched, give some up soon. Return: whether there are any.
+ * the page cache before and were not touched, give some up soon. Return: whether there are any.
  */
 static bool ask_untouched(struct hipec_pool *pool, const struct hipec_core *core)
 {
@@ -207,7 +256,7 @@ static bool ask_untouched(struct hipec_pool *pool, const struct hipec_core *core
 
 /*
  * Have frames given up until there is room, or @core got one of its own pages'.
- * Return: 1 if so; 0 if nobody can give any; -EAGAIN if somebody may soon.
+ * Return: 1 if so; 0 if no member can give any; -EAGAIN if one may soon.
  */
 static int reclaim_room(struct hipec_pool *pool, struct hipec_core *core)
 {
@@ -299,9 +348,9 @@ static bool look_at_isolated(struct hipec_core *core, struct hipec_mr_page page,
 }
 
 /*
- * The same as reclaim_room(), and nobody waits for the pool's lock meanwhile. Who is busy, perhaps
- * naming pages for us, would lose no page if all of its were passed over then: the next miss
- * looks at these again.
+ * The same as reclaim_room(), and no member waits for the pool's lock meanwhile. A member that is
+ * busy, perhaps naming pages for us, would lose no page if all of its were passed over then: the
+ * next miss looks at these again.
  */
 static int look_for_room(struct hipec_pool *pool, struct hipec_core *core)
 {
@@ -335,7 +384,7 @@ static int look_for_room(struct hipec_pool *pool, struct hipec_core *core)
 	return 1;
 }
 
-/* A frame more is promised to somebody. Return: false if others were faster. */
+/* A frame more is promised to the caller. Return: false if others were faster. */
 static bool promise_frame(struct hipec_pool *pool)
 {
 	if (atomic_long_add_return(1, &pool->nr) <= pool->max)

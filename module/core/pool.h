@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A pool: frames that containers share, and which of them gives one up. While the
- * pool has room a member gets frames one by one. When it is full, FIFO2-MR or
- * AWST (fifo2mr.h) finds the member that gives one up: a page that its policy has named
- * ahead or, if there is none, the manager's choice. A frame that changes hands goes back
- * to where it came from, and another is allocated.
- *
- * No policy runs under the pool's lock, so none in another's time. In a pool that is
- * nearly full each member's policy names pages at its own faults, and in a task of its own
- * when others have taken them (refill() of the host).
- *
- * In a large pool a member isolates several pages that the manager would look at next, and
- * looks at them without the pool's lock; it tells the manager of several pages at once
- * (exchange.c). So members share little but has_room().
- *
- * A victim that is dirty leaves when it has been written. Frames that are leaving
- * do not count as held, up to @slack of them.
- *
- * The manager asks for a page of a member whose lock it can have at once; another's
- * page it passes over, as if it had been referenced.
+ * A pool: frames that containers share. While it has room a member gets frames one by one.
+ * When it is full, FIFO2-MR or AWST (fifo2mr.h) finds the member that gives one up; pool.c has
+ * the argument. A frame that changes hands goes back to where it came from, and another is
+ * allocated. A victim that is dirty leaves when it has been written.
  *
  * Interface:
  * hipec_member_join(), _leave()    a container shares, no longer
- * hipec_pool_grow()                one frame more, by whose loss ever
+ * hipec_pool_grow()                one frame more, of the system or of a member
  * hipec_exchange_lock(), _unlock() the pool's lock
- * hipec_member_space()             frames that nobody would have to give up
+ * hipec_member_space()             frames that no other member would have to give up
  * hipec_exchange_added(), _removed()  a page is live, is about to be live no more
  * hipec_exchange_renamed()     a page has another entry
  * hipec_exchange_forget()      the manager is told of all that a member has
@@ -55,7 +40,7 @@
  * @tight:    members were told to name pages, and that is not over
  * @nr_added: pages, so far; it wraps
  * @max:      frames that the members may hold; invariant
- * @slack:    frames that may be leaving beside them; likewise
+ * @slack:    frames that may be leaving beside them; invariant
  * @nr:       frames held, but for those leaving; atomic
  * @leaving:  atomic
  * @recovery: ill-advised decisions are reversed

@@ -42,7 +42,7 @@ size_t hipec_recover_size(u32 nr, u32 nr_buckets)
  * @nr:         entries; 0 for a table that remembers nothing
  * @nr_buckets: as given to hipec_recover_size()
  *
- * Nobody else knows @r.
+ * Context: @r is not in use yet.
  */
 void hipec_recover_init(struct hipec_recover *r, void *memory, u32 nr,
 			u32 nr_buckets)

@@ -4,7 +4,7 @@
  * wish (evicted), and which one the manager would have taken (kept, the paper's
  * select_but_resident). A fault on the first, while the second has not been
  * referenced since, says that the policy was ill-advised: the host takes the
- * second page's frame for the first, and nobody else pays.
+ * second page's frame for the first, and no other member pays.
  *
  * An entry is found by either page. The host drops it when the kept page is
  * referenced or leaves, and when the evicted page comes back; when the table is
@@ -61,7 +61,7 @@ struct hipec_recover {
 	u64 compared;		/* entries looked at so far, to find any */
 };
 
-/* Decisions that are looked at, and without which nobody is doubted. */
+/* Decisions that are looked at, and without which no policy is doubted. */
 #define HIPEC_DOUBT_OF 512
 #define HIPEC_DOUBT_FIRST 32
 #define HIPEC_DOUBT_STEP 4

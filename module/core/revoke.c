@@ -180,7 +180,7 @@ void hipec_core_leaving(struct hipec_core *core, u32 h)
  * hipec_core_came_back() - a page that was given up could not go, and is live again
  * @core:    container
  * @pgno:    live page
- * @touched: it is so since somebody touched it
+ * @touched: it is live by a touch
  *
  * That it is there costs neither the policy nor the default a fault.
  *

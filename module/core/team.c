@@ -148,7 +148,7 @@ size_t hipec_team_bytes(const struct hipec_policy *p, u32 frames)
 /**
  * hipec_team_start() - a team without pages
  * @t:      to fill
- * @whose:  container whose tasks it plays in; NULL: nobody is to have a turn
+ * @whose:  container whose tasks it plays in; NULL: no other task has a turn
  * @p:      its policy, verified; outlives @t
  * @memory: hipec_team_bytes() of @most, zeros, aligned for u64; the host frees it
  * @shared: as for hipec_vm_init()

@@ -262,7 +262,7 @@ def test_bounds_are_those_of_the_module():
         constant("module/vm/vm.h", "HIPEC_POLL"), constant("module/base/event.c", "static uint quantum_us"),
         constant("module/base/event.c", "static uint others_us"), constant("module/base/event.c", "HIPEC_OTHERS_POLL"),
         constant("module/core/core.h", "HIPEC_MAX_LATE"), constant("module/core/core.h", "HIPEC_MAX_HELPED"),
-        constant("module/core/core.h", "HIPEC_HARVEST"), constant("module/include/uapi/hipec.h", "HIPEC_MAX_CLUSTER"),
+        constant("module/core/ops.h", "HIPEC_HARVEST"), constant("module/include/uapi/hipec.h", "HIPEC_MAX_CLUSTER"),
         constant("module/core/core.h", "HIPEC_ADOPT_FUEL")]
     assert f"{fuel[1]}, and {fuel[2]} for each of `PageEntries`, {most} at most" in PROSE
 
