@@ -164,7 +164,8 @@ $(B)/static/hipec-crowd: $(CROWD_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhipec
 	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
 # What a guest takes along.
-GUEST_SRC := $(wildcard test/guest/program/*.c test/guest/program/paths/calls_*.c)
+# Its tests run in this order: each file's are put into a section by SUITE() of guest.h.
+GUEST_SRC := $(sort $(wildcard test/guest/program/*.c test/guest/program/paths/calls_*.c))
 GUEST_POLICIES := $(patsubst test/guest/policies/%,$(B)/guest/policies/%.hpo,\
 	$(basename $(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))
 GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \

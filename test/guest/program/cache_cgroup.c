@@ -353,7 +353,7 @@ static void patterns_are_charged(void)
 	}
 }
 
-const struct test cache_cgroup_tests[] = {
+static const struct test cache_cgroup_tests[] = {
 	{ "cache_takes_what_a_cgroup_opens", what_is_opened_is_taken },
 	{ "cache_of_a_cgroup_leaves_code_alone", code_is_left_alone },
 	{ "cache_of_a_cgroup_is_its_owners", a_user_has_his_own },
@@ -362,3 +362,4 @@ const struct test cache_cgroup_tests[] = {
 	{ "cache_of_a_cgroup_comes_and_goes_under_load", comes_and_goes_under_load },
 	{ 0 }
 };
+SUITE(cache_cgroup_tests, 0);

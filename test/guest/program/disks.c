@@ -244,9 +244,10 @@ static void others_are_cleaned(void)
 	close(ticks);
 }
 
-const struct test disk_tests[] = {
+static const struct test disk_tests[] = {
 	{ "disks_are_written_while_another_answers_nothing", others_are_written },
 	{ "regions_end_while_another_disk_answers_nothing", others_end },
 	{ "cache_disks_are_written_while_another_answers_nothing", others_are_cleaned },
 	{ 0 }
 };
+SUITE(disk_tests, 0);
