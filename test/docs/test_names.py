@@ -4,6 +4,8 @@
 An oops says `name+0xa4 [hipec]`: so no static function has one bare word as its name, and no
 name stands in two files. An exported function has the name of its file, or of its folder; the
 guard of a header is its path. tests/ and the ABI (include/uapi/) have rules of their own.
+
+userlib/trace/: an exported function begins with trace_.
 """
 
 import collections
@@ -156,3 +158,26 @@ def test_an_exception_that_is_done_is_found(module):
     path = "module/base/pool.c"
     text = re.sub(r"\bhipec_share_pin\b", "hipec_pool_pinned", module[path])
     assert wrong({**module, path: text})["done"] == {(path, "hipec_share_pin")}
+
+
+def strange_in_trace(text):
+    """Exported functions of userlib/trace/ that do not say so. @text: {path: text}."""
+    return {(path, name) for path, body in text.items() for name, is_static in functions(body)
+            if not is_static and not name.startswith("trace_")}
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return {str(path.relative_to(ROOT)): path.read_text()
+            for path in (ROOT / "userlib/trace").glob("*.c")}
+
+
+def test_names_of_traces_say_so(trace):
+    assert sum(not is_static for body in trace.values() for _, is_static in functions(body)) > 100
+    assert strange_in_trace(trace) == set()
+
+
+def test_a_name_of_traces_that_does_not_is_found(trace):
+    path = "userlib/trace/keep.c"
+    assert strange_in_trace({**trace, path: trace[path] + "int keep(void) { return 0; }\n"}) == \
+        {(path, "keep")}

@@ -38,8 +38,8 @@ enum cli_exit {
 	CLI_NO_GAIN_POSSIBLE = 4,	/* and: none could */
 };
 
-struct sim_error;
-struct sim_trace;
+struct trace_error;
+struct trace;
 
 /* What verbs are for, as hipec --help lists them. */
 enum cli_group {
@@ -85,8 +85,8 @@ void cli_set_verb(const char *name);
 const char *cli_verb(void);
 int cli_option(int argc, char **argv, const struct option_row *rows, const char *how);
 int cli_operands(int argc, char **argv, int least, int most, const char *want);
-int cli_trace_make(struct sim_trace *t, int argc, char **argv);
-int cli_trace_failed(const char *name, int ret, const struct sim_error *err);
+int cli_trace_make(struct trace *t, int argc, char **argv);
+int cli_trace_failed(const char *name, int ret, const struct trace_error *err);
 
 int cli_open_failed(int err);
 const char *cli_call_failed(int err);

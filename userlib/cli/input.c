@@ -40,19 +40,19 @@ int cli_input_set(int opt, const char *arg)
 
 /**
  * cli_input_read() - read the trace of a name
- * @t:    filled; sim_trace_free() it, also after an error
+ * @t:    filled; trace_free() it, also after an error
  * @name: of a file; "-": standard input. Must outlive @t
  *
  * Return: 0 or an exit code, said.
  */
-int cli_input_read(struct sim_trace *t, const char *name)
+int cli_input_read(struct trace *t, const char *name)
 {
 	bool standard = !strcmp(name, "-");
 	FILE *in = standard ? stdin : fopen(name, "re");
-	struct sim_error err;
+	struct trace_error err;
 	int ret;
 
-	*t = (struct sim_trace){ .name = name };
+	*t = (struct trace){ .name = name };
 	if (input.form && (input.columns || input.ops) && !trace_is_table(input.form)) {
 		cli_error("--columns and --ops: a trace of the form %s has no columns",
 			  trace_form_names[input.form]);

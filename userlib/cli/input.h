@@ -33,6 +33,6 @@ enum cli_input_option { CLI_INPUT_FROM = 0x400, CLI_INPUT_COLUMNS, CLI_INPUT_OPS
 int cli_trace_form(const char *option, const char *name, bool writes,
 		   enum trace_form *form);
 int cli_input_set(int opt, const char *arg);
-int cli_input_read(struct sim_trace *t, const char *name);
+int cli_input_read(struct trace *t, const char *name);
 
 #endif /* HIPEC_CLI_INPUT_H */

@@ -189,7 +189,7 @@ static void print_json(const struct options *o, const char *list,
 	json_object_put(all);
 }
 
-static int play_list(const struct options *o, const struct sim_trace *t,
+static int play_list(const struct options *o, const struct trace *t,
 		     const char *target)
 {
 	static struct play_times times = { .within = INFINITY };
@@ -216,7 +216,7 @@ static int play_list(const struct options *o, const struct sim_trace *t,
 static int cli_play(int argc, char **argv)
 {
 	struct options o = { .batch = 32, .pages = 1, .rounds = 30, .within = 2 };
-	struct sim_trace t = { 0 };
+	struct trace t = { 0 };
 	int ret = parse(&o, argc, argv);
 
 	if (ret)
@@ -224,7 +224,7 @@ static int cli_play(int argc, char **argv)
 	ret = sim_trace_open(&t, argv[optind]);
 	if (!ret)
 		ret = play_list(&o, &t, argv[optind + 1]);
-	sim_trace_free(&t);
+	trace_free(&t);
 	return ret;
 }
 

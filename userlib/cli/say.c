@@ -110,7 +110,7 @@ const char *cli_call_failed(int err)
 }
 
 /* Say why trace @name was not read: @ret, and @err if it is malformed. */
-int cli_trace_failed(const char *name, int ret, const struct sim_error *err)
+int cli_trace_failed(const char *name, int ret, const struct trace_error *err)
 {
 	if (ret == -EINVAL && err->line)
 		cli_error("%s:%llu: %s", name, (unsigned long long)err->line, err->text);
@@ -118,7 +118,7 @@ int cli_trace_failed(const char *name, int ret, const struct sim_error *err)
 		cli_error("%s: %s", name, err->text);
 	else if (ret == -ENOSPC)
 		cli_error("%s: it fits neither in memory nor in %s: set TMPDIR to a folder with more room",
-			  name, sim_room_folder());
+			  name, trace_room_folder());
 	else
 		cli_error("%s: %s", name, strerror(-ret));
 	return CLI_FAILED;

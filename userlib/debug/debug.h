@@ -72,7 +72,7 @@ enum dbg_goal {
 struct dbg {
 	struct sim_watch watch;		/* first */
 	const struct hipec_policy *policy;
-	const struct sim_trace *trace;
+	const struct trace *trace;
 	u32 frames;
 	enum sim_mode mode;
 	struct dbg_source source;

@@ -79,7 +79,7 @@ struct sim_result {
 
 /* What a run asks of the disk. */
 struct sim_post {
-	struct sim_trace t;
+	struct trace t;
 	bool whole_writes;	/* a write miss reads nothing */
 	int ret;		/* 0, or why it is not complete */
 };
@@ -158,11 +158,11 @@ int sim_policy_load(struct sim_policy *p, const char *name,
 		    struct hipec_text *why);
 void sim_policy_close(struct sim_policy *p);
 
-int sim_run_policy(const struct hipec_policy *p, const struct sim_trace *t,
+int sim_run_policy(const struct hipec_policy *p, const struct trace *t,
 		   u32 frames, enum sim_mode mode, struct sim_result *r,
 		   struct sim_contract *c);
 struct sim_watch;
-int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
+int sim_run_watched(const struct hipec_policy *p, const struct trace *t,
 		    u32 frames, enum sim_mode mode, struct sim_result *r,
 		    struct sim_contract *c, struct sim_watch *w);
 void sim_contract_begin(struct sim_contract *c);
@@ -170,7 +170,7 @@ void sim_contract_note(struct sim_contract *c, const struct hipec_windows *w,
 		       enum hipec_verdict verdict, u64 faults);
 struct hipec_core;
 void sim_contract_end(struct sim_contract *c, const struct hipec_core *core);
-int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
+int sim_run_reference(enum sim_reference ref, struct trace *t, u32 frames,
 		      struct sim_result *r, struct sim_teller *teller);
 
 #endif /* HIPEC_SIM_H */

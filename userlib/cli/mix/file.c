@@ -328,7 +328,7 @@ void mix_apps_free(struct mix_job *job)
 		struct mix_app *app = &job->app[i];
 
 		if (app->trace)
-			sim_trace_free(app->trace);
+			trace_free(app->trace);
 		if (app->policy) {
 			free((char *)app->policy->name);
 			sim_policy_close(app->policy);

@@ -32,7 +32,7 @@ static void fill(struct sim_row *row, const struct trace_lru *size, bool first)
 }
 
 /* The rows of @t that are lru's. */
-static int fill_trace(struct sim_rows *rows, const struct sim_trace *t)
+static int fill_trace(struct sim_rows *rows, const struct trace *t)
 {
 	struct trace_lru *size = calloc(rows->nr, sizeof(*size));
 	size_t i, nr = 0;

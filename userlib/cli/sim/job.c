@@ -35,24 +35,24 @@ static int open_policies(struct sim_job *job)
 
 /**
  * sim_trace_open() - read the trace of a name
- * @t:    filled; sim_trace_free() it, also after an error
+ * @t:    filled; trace_free() it, also after an error
  * @name: of a file; "-": standard input. Must outlive @t
  *
  * Return: 0 or an exit code, said.
  */
-int sim_trace_open(struct sim_trace *t, const char *name)
+int sim_trace_open(struct trace *t, const char *name)
 {
 	char mark[32];
 	int ret = cli_input_read(t, name);
 
 	snprintf(mark, sizeof(mark), "hipec %s: ", cli_verb());
 	if (!ret)
-		sim_trace_say_notes(t, mark, stderr);
+		trace_say_notes(t, mark, stderr);
 	return ret;
 }
 
 /* The accesses of @size are not counted. 0 or an exit code, said. */
-static int warm_up(const struct sim_size *size, struct sim_trace *t)
+static int warm_up(const struct sim_size *size, struct trace *t)
 {
 	u64 n = size->percent ? t->nr_accesses * size->nr / (100 * SIM_PERCENT) : size->nr;
 	int ret;
@@ -63,7 +63,7 @@ static int warm_up(const struct sim_size *size, struct sim_trace *t)
 			  (unsigned long long)t->nr_accesses);
 		return CLI_USAGE;
 	}
-	ret = sim_trace_warm(t, n);
+	ret = trace_warm(t, n);
 	return ret ? cli_trace_failed(t->name, ret, NULL) : CLI_OK;
 }
 
@@ -87,7 +87,7 @@ static int read_traces(struct sim_job *job, char **names, int nr)
 /* What opt and opt-reads note of each access is to fit. Return: 0 or an exit code, said. */
 static int look_at_memory(const struct sim_job *job)
 {
-	u64 accesses = 0, left = sim_room_left();
+	u64 accesses = 0, left = trace_room_left();
 	size_t i;
 
 	for (i = 0; i < job->nr_traces; i++)
@@ -131,7 +131,7 @@ void sim_job_close(struct sim_job *job)
 	size_t i;
 
 	for (i = 0; i < job->nr_traces; i++)
-		sim_trace_free(&job->trace[i]);
+		trace_free(&job->trace[i]);
 	for (i = 0; i < job->nr_policies; i++)
 		sim_policy_close(&job->policy[i]);
 	sim_sample_free(job);

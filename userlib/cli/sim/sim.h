@@ -92,7 +92,7 @@ struct sim_job {
 	size_t nr_params;
 	struct sim_size *size;
 	size_t nr_sizes;
-	struct sim_trace *trace;
+	struct trace *trace;
 	size_t nr_traces;
 	enum sim_mode mode;
 	bool json;
@@ -134,7 +134,7 @@ struct sim_sample {
 /* One line of the table. */
 struct sim_row {
 	const struct sim_policy *policy;
-	struct sim_trace *trace;
+	struct trace *trace;
 	u32 frames;
 	struct sim_result r;
 	struct sim_contract contract;	/* if it was asked for */
@@ -175,7 +175,7 @@ enum sim_verdict {
 	SIM_VERDICT_GAIN,	/* one does */
 };
 
-int sim_trace_open(struct sim_trace *t, const char *name);
+int sim_trace_open(struct trace *t, const char *name);
 
 extern const struct option_row sim_options[];
 
@@ -199,7 +199,7 @@ int sim_feed_write(const struct sim_job *job, const struct sim_rows *rows);
 void sim_feed_close(struct sim_job *job);
 
 typedef int sim_sample_run_fn(const struct sim_job *job, struct sim_row *row,
-			      struct sim_trace *t, u32 frames);
+			      struct trace *t, u32 frames);
 int sim_sample_parse(char *text, u32 *every);
 int sim_sample_set(struct sim_job *job, char *text);
 int sim_sample_run(const struct sim_job *job, struct sim_row *row, sim_sample_run_fn *run);
@@ -251,7 +251,7 @@ static inline u64 sim_accesses(const struct sim_row *row)
 }
 
 /* Those of them that write. */
-static inline u64 sim_writes(const struct sim_trace *t)
+static inline u64 sim_writes(const struct trace *t)
 {
 	u64 writes = 0;
 	size_t n;

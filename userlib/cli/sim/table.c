@@ -272,7 +272,7 @@ void sim_table_print(const struct sim_job *job, const struct sim_rows *rows)
 	const struct sim_cell *cell = rows->cell, *end = cell + rows->nr_cells;
 
 	while (cell < end) {
-		const struct sim_trace *t = cell->row->trace;
+		const struct trace *t = cell->row->trace;
 		char n[2][CLI_COUNT];
 		size_t nr = 1;
 

@@ -61,7 +61,7 @@ static enum trace_form form_of_name(const char *name)
 }
 
 /* What a form has no room for is said, not dropped. */
-static void say_losses(const struct sim_trace *t, enum trace_form form)
+static void say_losses(const struct trace *t, enum trace_form form)
 {
 	bool names = form == TRACE_TEXT || form == TRACE_BINARY || form == TRACE_FIO;
 	bool tags = form == TRACE_TEXT || form == TRACE_BINARY;
@@ -81,7 +81,7 @@ static void say_losses(const struct sim_trace *t, enum trace_form form)
 }
 
 /* Compressed output is a stream of its own; its errors are the errors of @out. */
-static int write_packed(struct sim_trace *t, enum trace_form form, FILE *out)
+static int write_packed(struct trace *t, enum trace_form form, FILE *out)
 {
 	FILE *packed = trace_zstd_writer(out);
 	int ret = packed ? trace_write(t, form, packed) : -ENOMEM;
@@ -92,7 +92,7 @@ static int write_packed(struct sim_trace *t, enum trace_form form, FILE *out)
 }
 
 /* Into @out; its name is @name. */
-static int write_to(struct sim_trace *t, enum trace_form form, const char *name,
+static int write_to(struct trace *t, enum trace_form form, const char *name,
 		    FILE *out)
 {
 	int ret = ends_with(name, ".zst") && form != TRACE_BINARY ? write_packed(t, form, out) :
@@ -159,7 +159,7 @@ int cli_trace_check(const char *name)
 }
 
 /* A file appears when it is complete; what is no file is written as it is. */
-int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name)
+int cli_trace_write(struct trace *t, enum trace_form form, const char *name)
 {
 	char *partial = NULL, target[PATH_MAX];
 	struct stat st;
