@@ -15,7 +15,7 @@ sysusersdir ?= $(prefix)/lib/sysusers.d
 modulesloaddir ?= $(prefix)/lib/modules-load.d
 docdir ?= $(datadir)/doc/hipec
 completiondir ?= $(datadir)/bash-completion/completions
-# The command finds these, and docdir, from where it is itself: userlib/sim/install_path.h.
+# The command finds these, and docdir, from where it is itself: userlib/program/install_path.h.
 pkglibdir = $(bindir)/../lib/hipec
 pkgdatadir = $(bindir)/../share/hipec
 # Debian's Python looks into dist-packages, with a version below /usr/local.

@@ -93,7 +93,7 @@ static int run_policies(int argc, char **argv)
 	struct trace_error where;
 	struct sim_result result = { 0 };
 	struct record_replay r;
-	struct sim_policy p;
+	struct policy p;
 	struct trace t;
 	struct hipec_text why = { 0 };
 	FILE *f = make_trace();
@@ -103,7 +103,7 @@ static int run_policies(int argc, char **argv)
 		return 2;
 	sim_opened = opened;
 	for (i = 0; i < argc; i++) {
-		if (sim_policy_open(&p, argv[i], &why))
+		if (policy_open(&p, argv[i], &why))
 			return 2;
 		for (mode = SIM_MAPPED; mode <= SIM_EXACT; mode++) {
 			sim_frames = 20 + 10 * mode;
@@ -118,7 +118,7 @@ static int run_policies(int argc, char **argv)
 			       (unsigned long long)result.faults,
 			       record.size - record.entries);
 		}
-		sim_policy_close(&p);
+		policy_close(&p);
 	}
 	trace_free(&t);
 	fclose(f);

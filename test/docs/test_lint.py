@@ -142,9 +142,12 @@ BELOW = {
     "userlib/amp": {"module/vm"},
     "userlib/trace": {"module/vm", "userlib/record"},
     "userlib/trace/inject": {"module/context", "userlib/trace"},
-    "userlib/sim": {"module/core", "module/vm", "userlib/amp", "userlib/lib", "userlib/option",
-                    "userlib/trace"},
-    "userlib/native": {"module/vm", "userlib/image", "userlib/sim"},
+    "userlib/program": {"module/vm"},
+    "userlib/say": {"userlib/lib", "userlib/option", "userlib/trace"},
+    "userlib/policy": {"module/vm", "userlib/image", "userlib/lib", "userlib/option",
+                       "userlib/program", "userlib/say"},
+    "userlib/sim": {"module/core", "module/vm", "userlib/amp", "userlib/policy", "userlib/trace"},
+    "userlib/native": {"module/vm", "userlib/image", "userlib/program"},
     "userlib/play": {"userlib/trace"},
 }
 

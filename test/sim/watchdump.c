@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 		.command = command_comes, .ended = has_ended,
 		.over = is_over,
 	};
-	struct sim_policy p = { 0 };
+	struct policy p = { 0 };
 	struct trace t;
 	struct trace_error err;
 	struct sim_result r = { 0 };
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		return 2;
 	hipec_text_init(&why, line, sizeof(line));
-	if (sim_policy_open(&p, argv[1], &why) || p.reference)
+	if (policy_open(&p, argv[1], &why) || p.reference)
 		return 2;
 	if (trace_read(&t, "-", stdin, &(struct trace_options){ 0 }, &err))
 		return 2;
@@ -93,6 +93,6 @@ int main(int argc, char **argv)
 			      &r, NULL, &w);
 	printf("%d: %llu commands\n", ret, (unsigned long long)r.commands);
 	trace_free(&t);
-	sim_policy_close(&p);
+	policy_close(&p);
 	return 0;
 }

@@ -9,7 +9,7 @@
 
 #include "cli.h"
 #include "input.h"
-#include "json.h"
+#include "../say/json.h"
 #include "sim/sim.h"
 #include "table.h"
 #include "../option/option.h"

@@ -11,7 +11,7 @@
 
 #include "../sim/auto.h"
 #include "cli.h"
-#include "json.h"
+#include "../say/json.h"
 #include "league.h"
 #include "table.h"
 
@@ -25,11 +25,11 @@ static int join(int device, const char *name)
 {
 	char text[512] = "";
 	struct hipec_text why;
-	struct sim_policy p;
+	struct policy p;
 	int ret;
 
 	hipec_text_init(&why, text, sizeof(text));
-	ret = sim_policy_load(&p, name, &why);
+	ret = policy_load(&p, name, &why);
 	if (!ret) {
 		ret = hipec_join(device, 0, p.image, p.image ? p.policy.image->image_size : 0,
 				 text, sizeof(text));
@@ -40,7 +40,7 @@ static int join(int device, const char *name)
 		cli_error("%s", cli_clean(text));
 		ret = -1;
 	}
-	sim_policy_close(&p);
+	policy_close(&p);
 	return ret < 0 ? CLI_FAILED : CLI_OK;
 }
 

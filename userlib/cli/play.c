@@ -11,7 +11,7 @@
 
 #include "cli.h"
 #include "input.h"
-#include "json.h"
+#include "../say/json.h"
 #include "sim/sim.h"
 #include "../play/play.h"
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../sim/install_path.h"
+#include "../program/install_path.h"
 #include "cli.h"
 #include "input.h"
 #include "../profile/pattern.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sim/install_path.h"
+#include "../program/install_path.h"
 #include "../cli/cli.h"
 #include "debug.h"
 
@@ -85,7 +85,7 @@ static bool take(struct dbg_source *source, const struct hipec_policy *p,
  * here and in ours. What is not what the policy was compiled from is not taken. If there
  * is none, that is said, on standard error.
  */
-void dbg_source_open(struct dbg_source *source, const struct sim_policy *p,
+void dbg_source_open(struct dbg_source *source, const struct policy *p,
 		     const char *given)
 {
 	const struct hipec_image *image = p->policy.image;

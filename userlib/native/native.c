@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "../image/emitc.h"
-#include "../sim/install_path.h"
-#include "../sim/program.h"
+#include "../program/install_path.h"
+#include "../program/program.h"
 #include "native.h"
 
 #pragma weak dlopen
@@ -69,7 +69,7 @@ static int compile(const char *source, const char *library, struct hipec_text *w
 	if (!install_path_find(folder, INSTALL_PATH_SHARE, "native"))
 		return fail(why, "native/policy.h", "it is not beside this program");
 	snprintf(include, sizeof(include), "-I%s", folder);
-	ret = sim_program_run(NULL, argv, why);
+	ret = program_run(NULL, argv, why);
 	return ret > 0 ? fail(why, argv[0], "it does not compile policies") : ret;
 }
 
@@ -117,7 +117,7 @@ int native_open(struct native *n, const struct hipec_policy *const *policy, size
 	int ret;
 
 	*n = (struct native){ 0 };
-	ret = sim_folder_make(folder, why);
+	ret = program_folder_make(folder, why);
 	if (ret)
 		return ret;
 	snprintf(source, sizeof(source), "%s/policy.c", folder);

@@ -2,7 +2,7 @@
 /*
  * A profile as JSON: docs/user/profile.md has the keys.
  */
-#include "../cli/json.h"
+#include "../say/json.h"
 #include "pattern.h"
 
 static struct json_object *numbers(const u32 *n, u32 nr)

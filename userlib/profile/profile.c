@@ -373,7 +373,7 @@ void profile_counters(struct profile *p, const char *list)
 int profile_begin(struct profile *p, const struct profile_map *m,
 		  struct sim_row *row)
 {
-	const struct sim_policy *policy = row->policy;
+	const struct policy *policy = row->policy;
 
 	*p = (struct profile){
 		.watch = { .access = on_access, .event = on_event,

@@ -50,7 +50,7 @@ static inline const char *mix_global_name(const struct mix_machine *m)
 struct mix_app {
 	const char *name;
 	const char *source;	/* of the trace, as it was written */
-	struct sim_policy *policy;
+	struct policy *policy;
 	struct trace *trace;
 	u32 reserved;		/* frames of its own; 0: it shares */
 	u32 min, max;		/* if it shares */

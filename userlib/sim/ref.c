@@ -26,7 +26,7 @@
 #define REFERENCED 4
 
 struct cache {
-	enum sim_reference ref;
+	enum policy_reference ref;
 	const struct trace *t;
 	u32 frames, nr;
 	u8 *bits;		/* by id */
@@ -136,7 +136,7 @@ static u32 take(struct cache *c)
 {
 	u32 end = c->t->nr_pages, id;
 
-	if (c->ref == SIM_DEFAULT)
+	if (c->ref == POLICY_DEFAULT)
 		return take_default(c);
 
 	if (c->when) {
@@ -162,10 +162,10 @@ static void hit(struct cache *c, u32 id)
 {
 	if (c->when) {
 		sift(c, c->at[id]);
-	} else if (c->ref == SIM_LRU) {
+	} else if (c->ref == POLICY_LRU) {
 		unlink_id(c, id);
 		link_tail(c, c->t->nr_pages, id);
-	} else if (c->ref == SIM_CLOCK || c->ref == SIM_DEFAULT) {
+	} else if (c->ref == POLICY_CLOCK || c->ref == POLICY_DEFAULT) {
 		c->bits[id] |= REFERENCED;
 	}
 }
@@ -174,7 +174,7 @@ static void hit(struct cache *c, u32 id)
 static void note_read(const struct cache *c, u32 id, bool write,
 		      const struct sim_result *r)
 {
-	if (c->pgno && !(write && c->ref == SIM_OPT_READS))
+	if (c->pgno && !(write && c->ref == POLICY_OPT_READS))
 		sim_note_read(r, c->pgno[id], write);
 }
 
@@ -189,7 +189,7 @@ static void miss(struct cache *c, u32 id, bool write, struct sim_result *r)
 	r->faults++;
 	r->read_misses += !write;
 	tell(c, id, SIM_TELL_FAULT);
-	if (c->ref == SIM_OPT_READS && c->nr == c->frames &&
+	if (c->ref == POLICY_OPT_READS && c->nr == c->frames &&
 	    c->when[c->heap[0]] <= c->when[id]) {
 		r->written += write;
 		note_read(c, id, write, r);
@@ -301,7 +301,7 @@ static int next_uses(struct trace *t)
  * Context: any; takes a lock of its own.
  * Return: 0; -ENOMEM.
  */
-int sim_run_reference(enum sim_reference ref, struct trace *t, u32 frames,
+int sim_run_reference(enum policy_reference ref, struct trace *t, u32 frames,
 		      struct sim_result *r, struct sim_teller *teller)
 {
 	size_t n = (size_t)t->nr_pages + 2, end;
@@ -315,11 +315,11 @@ int sim_run_reference(enum sim_reference ref, struct trace *t, u32 frames,
 	if (!c.bits || !words || (r->post && !c.pgno))
 		goto out;
 	ret = 0;
-	if (ref == SIM_OPT || ref == SIM_OPT_READS) {
+	if (ref == POLICY_OPT || ref == POLICY_OPT_READS) {
 		c.when = words;
 		c.heap = words + n;
 		c.at = words + 2 * n;
-		if (ref == SIM_OPT)
+		if (ref == POLICY_OPT)
 			ret = next_uses(t);
 		else
 			ret = (reads = next_reads(t)) ? 0 : -ENOMEM;

@@ -10,7 +10,7 @@
 #include "../cli.h"
 #include "../input.h"
 #include "amp.h"
-#include "../json.h"
+#include "../../say/json.h"
 #include "../sim/sim.h"
 
 #define MOST_BLOCKS (1u << 26)

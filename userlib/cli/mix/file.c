@@ -111,7 +111,7 @@ static int set_policy(const struct place *at, struct mix_app *app,
 		return wrong(at, "%s", strerror(ENOMEM));
 	}
 	hipec_text_init(&why, line, sizeof(line));
-	if (sim_policy_load(app->policy, copy, &why))
+	if (policy_load(app->policy, copy, &why))
 		return wrong(at, "%s", line);
 	if (app->policy->policy.index[HIPEC_EVENT_TIMER])
 		cli_error("%s: its Timer does not run: the clock here is not its",
@@ -331,7 +331,7 @@ void mix_apps_free(struct mix_job *job)
 			trace_free(app->trace);
 		if (app->policy) {
 			free((char *)app->policy->name);
-			sim_policy_close(app->policy);
+			policy_close(app->policy);
 		}
 		free(app->policy);
 		free(app->trace);

@@ -38,13 +38,13 @@ static void *one_more(void *old, size_t nr, size_t size)
 
 static int add_policy(struct sim_job *job, char *name)
 {
-	struct sim_policy *more = one_more(job->policy, job->nr_policies,
-					   sizeof(*more));
+	struct policy *more = one_more(job->policy, job->nr_policies,
+				       sizeof(*more));
 
 	if (!more)
 		return CLI_FAILED;
 	job->policy = more;
-	job->policy[job->nr_policies++] = (struct sim_policy){ .name = name };
+	job->policy[job->nr_policies++] = (struct policy){ .name = name };
 	return CLI_OK;
 }
 
@@ -318,7 +318,7 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 	case 'p':
 		return for_each_part(arg, job, add_policy);
 	case 'a':
-		return sim_param_add(job, arg);
+		return policy_param_add(&job->params, arg);
 	case 'f':
 		return for_each_part(arg, job, add_frames);
 	case 'm':

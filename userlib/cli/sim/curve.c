@@ -39,12 +39,12 @@ static int fill_trace(struct sim_rows *rows, const struct trace *t)
 	int ret = size ? 0 : -ENOMEM;
 
 	for (i = 0; i < rows->nr && !ret; i++)
-		if (rows->row[i].trace == t && rows->row[i].policy->reference == SIM_LRU)
+		if (rows->row[i].trace == t && rows->row[i].policy->reference == POLICY_LRU)
 			size[nr++].frames = rows->row[i].frames;
 	if (nr)
 		ret = trace_lru(t, size, nr);
 	for (i = nr = 0; i < rows->nr && !ret; i++)
-		if (rows->row[i].trace == t && rows->row[i].policy->reference == SIM_LRU) {
+		if (rows->row[i].trace == t && rows->row[i].policy->reference == POLICY_LRU) {
 			fill(&rows->row[i], &size[nr], !nr);
 			nr++;
 		}

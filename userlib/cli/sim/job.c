@@ -16,13 +16,13 @@ static int open_policies(struct sim_job *job)
 	struct hipec_text why;
 	size_t i;
 
-	job->default_policy = (struct sim_policy){ .name = "the default",
-						   .reference = SIM_DEFAULT };
+	job->default_policy = (struct policy){ .name = "the default",
+						   .reference = POLICY_DEFAULT };
 	for (i = 0; i < job->nr_policies; i++) {
-		struct sim_policy *p = &job->policy[i];
+		struct policy *p = &job->policy[i];
 
 		hipec_text_init(&why, line, sizeof(line));
-		if (sim_policy_open(p, p->name, &why)) {
+		if (policy_open(p, p->name, &why)) {
 			cli_error("%s", cli_clean(line));
 			return CLI_FAILED;
 		}
@@ -95,9 +95,9 @@ static int look_at_memory(const struct sim_job *job)
 	if (accesses <= left / sizeof(u32))
 		return CLI_OK;
 	for (i = 0; i < job->nr_policies; i++) {
-		const struct sim_policy *p = &job->policy[i];
+		const struct policy *p = &job->policy[i];
 
-		if (p->reference != SIM_OPT && p->reference != SIM_OPT_READS)
+		if (p->reference != POLICY_OPT && p->reference != POLICY_OPT_READS)
 			continue;
 		cli_error("%s: %llu accesses take %llu MB, and %llu MB of memory are left, enough for %llu: leave it out, or give it a part of the trace",
 			  p->name, (unsigned long long)accesses,
@@ -122,7 +122,7 @@ int sim_job_open(struct sim_job *job, char **names, int nr)
 {
 	return read_traces(job, names, nr) ?: open_policies(job) ?: look_at_memory(job) ?:
 	       sim_league_open(job) ?:
-	       sim_params_set(job) ?: sim_feed_open(job) ?:
+	       policy_params_set(&job->params, job->policy, job->nr_policies) ?: sim_feed_open(job) ?:
 	       (job->native ? sim_native_open(job) : 0);
 }
 
@@ -133,13 +133,13 @@ void sim_job_close(struct sim_job *job)
 	for (i = 0; i < job->nr_traces; i++)
 		trace_free(&job->trace[i]);
 	for (i = 0; i < job->nr_policies; i++)
-		sim_policy_close(&job->policy[i]);
+		policy_close(&job->policy[i]);
 	sim_sample_free(job);
 	sim_feed_close(job);
 	native_close(&job->code);
 	sim_league_close(job);
 	free(job->trace);
 	free(job->policy);
-	free(job->param);
+	free(job->params.param);
 	free(job->size);
 }

@@ -2,7 +2,7 @@
 /*
  * Rows as JSON: docs/user/sim.md has the keys.
  */
-#include "../json.h"
+#include "../../say/json.h"
 #include "sim.h"
 
 /* Whether and why the policy has ended. */
@@ -125,7 +125,7 @@ static struct json_object *row_json(const struct sim_job *job,
 	add_verdict(o, job, cell, row);
 	if (job->sample)
 		json_object_object_add(o, "sample", sample_json(&row->sample));
-	if (row->policy->reference == SIM_AUTO)
+	if (row->policy->reference == POLICY_AUTO)
 		json_object_object_add(o, "league", sim_league_json(job, row));
 	if (built_in)
 		return o;

@@ -56,9 +56,9 @@ static int run_on(const struct sim_job *job, struct sim_row *row, struct trace *
 		  u32 frames)
 {
 	struct sim_contract *contract = job->contract ? &row->contract : NULL;
-	const struct sim_policy *p = row->policy;
+	const struct policy *p = row->policy;
 
-	if (p->reference == SIM_AUTO) {
+	if (p->reference == POLICY_AUTO) {
 		sim_league_row(job, row);
 		return sim_run_auto(&row->league, t, frames, &row->r);
 	}

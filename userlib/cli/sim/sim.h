@@ -9,8 +9,6 @@
  * sim_size_parse_to()    the same, up to a number of frames
  * sim_size_refuse()      why a text is none
  * sim_args_parse()       arguments -> job                     args.c
- * sim_param_add(), sim_params_set()  --param              param.c
- * sim_job_policy()       one policy, with its parameters
  * sim_feed_*()           --detector, --hints              feed.c
  * sim_sample_*()         --sample                         sample.c
  * sim_curve_*()          --curve                          curve.c
@@ -77,19 +75,12 @@ struct sim_size {
 	bool percent;
 };
 
-/* Of --param. */
-struct sim_param {
-	char *name;
-	s64 value;
-};
-
 struct sim_samples;
 
 struct sim_job {
-	struct sim_policy *policy;
+	struct policy *policy;
 	size_t nr_policies;
-	struct sim_param *param;
-	size_t nr_params;
+	struct policy_params params;
 	struct sim_size *size;
 	size_t nr_sizes;
 	struct trace *trace;
@@ -115,9 +106,9 @@ struct sim_job {
 	enum sim_column column[SIM_NR_COLUMNS];
 	size_t nr_columns;
 	struct sim_feed_job feed;
-	struct sim_policy default_policy;	/* beside the contract */
+	struct policy default_policy;	/* beside the contract */
 	char *among;		/* policies of the league, or NULL */
-	struct sim_policy team[HIPEC_LEAGUE_MAX];
+	struct policy team[HIPEC_LEAGUE_MAX];
 	u32 nr_teams;
 	bool no_league;		/* whoever runs the job cannot do with one */
 };
@@ -133,7 +124,7 @@ struct sim_sample {
 
 /* One line of the table. */
 struct sim_row {
-	const struct sim_policy *policy;
+	const struct policy *policy;
 	struct trace *trace;
 	u32 frames;
 	struct sim_result r;
@@ -185,10 +176,6 @@ int sim_args_fill(struct sim_job *job);
 bool sim_size_parse(const char *text, struct sim_size *size);
 bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size);
 int sim_size_refuse(const char *what, char *text, u32 most, const char *want);
-
-int sim_param_add(struct sim_job *job, char *arg);
-int sim_params_set(struct sim_job *job);
-int sim_job_policy(struct sim_job *job, const char *name);
 
 #define SIM_DETECTOR_WORDS (AMP_METHODS(OPTION_WORD) "|none" + 1)
 void sim_feed_set_detector(struct sim_job *job, const char *name);
@@ -268,7 +255,7 @@ static inline u64 sim_read_pages(const struct sim_job *job,
 	const struct sim_result *r = &row->r;
 
 	return r->ahead_pages +
-	       (job->whole_writes || row->policy->reference == SIM_OPT_READS ?
+	       (job->whole_writes || row->policy->reference == POLICY_OPT_READS ?
 		r->read_misses - r->ahead_reads : r->faults - r->ahead_faults);
 }
 

@@ -51,7 +51,7 @@ static void state_text(const struct sim_job *job, const struct sim_row *row, cha
 {
 	const struct sim_result *r = &row->r;
 
-	if (row->policy->reference == SIM_AUTO)
+	if (row->policy->reference == POLICY_AUTO)
 		sim_league_text(job, row, text, TEXT);
 	else if (row->policy->reference)
 		snprintf(text, TEXT, "built in");

@@ -14,8 +14,8 @@ static bool is_named(const struct sim_row *row, const char *name)
 
 static bool knows_the_future(const struct sim_row *row)
 {
-	return row->policy->reference == SIM_OPT ||
-	       row->policy->reference == SIM_OPT_READS;
+	return row->policy->reference == POLICY_OPT ||
+	       row->policy->reference == POLICY_OPT_READS;
 }
 
 /**
@@ -53,7 +53,7 @@ void sim_verdict_begin(const struct sim_job *job, struct sim_cell *cell)
 	for (row = cell->row; row < end; row++)
 		if (!cell->over && is_named(row, job->over))
 			cell->over = row;
-		else if (row->policy->reference == SIM_OPT)
+		else if (row->policy->reference == POLICY_OPT)
 			cell->opt = row;
 		else if (!knows_the_future(row) && !row->r.exit.kind &&
 			 (!cell->best || sim_verdict_cost(cell, row) < sim_verdict_cost(cell, cell->best)))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "../cli.h"
-#include "../json.h"
+#include "../../say/json.h"
 #include "trace.h"
 
 #define SAID_REGIONS 10	/* in text; --json has all of them */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "../cli.h"
-#include "../json.h"
+#include "../../say/json.h"
 #include "../sim/sim.h"
 #include "trace.h"
 

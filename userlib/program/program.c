@@ -23,7 +23,7 @@ static int fail(struct hipec_text *why, const char *name, const char *text)
 }
 
 /**
- * sim_program_run() - run a program to its end
+ * program_run() - run a program to its end
  * @path: NULL, or where it is, if it is there; else it is looked for in PATH
  * @argv: its arguments, from its name on
  * @why:  gets one line if it cannot be run
@@ -32,7 +32,7 @@ static int fail(struct hipec_text *why, const char *name, const char *text)
  *
  * Return: 0; 1 if it has failed; -EINVAL if it cannot be run.
  */
-int sim_program_run(const char *path, char *const argv[], struct hipec_text *why)
+int program_run(const char *path, char *const argv[], struct hipec_text *why)
 {
 	int ret, status;
 	pid_t pid;
@@ -50,13 +50,13 @@ int sim_program_run(const char *path, char *const argv[], struct hipec_text *why
 }
 
 /**
- * sim_folder_make() - make a folder for files that are forgotten
+ * program_folder_make() - make a folder for files that are forgotten
  * @folder: gets its name, in TMPDIR or /tmp; the caller removes it
  * @why:    gets one line on an error
  *
  * Return: 0; -EINVAL.
  */
-int sim_folder_make(char folder[PATH_MAX], struct hipec_text *why)
+int program_folder_make(char folder[PATH_MAX], struct hipec_text *why)
 {
 	const char *tmp = getenv("TMPDIR");
 

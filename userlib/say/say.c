@@ -3,7 +3,7 @@
  * What verbs say: the words that all of them share, on standard error, and how numbers
  * and names look.
  *
- * Interface: cli.h.
+ * Interface: say.h.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "../lib/hipec.h"
 #include "../option/option.h"
-#include "../sim/sim.h"
+#include "../trace/memory.h"
+#include "say.h"
 
 static const char *verb_name;
 
