@@ -111,7 +111,7 @@ def main():
     print(TITLE)
     print(f'_hipec_verbs="{" ".join(verb for verb, _ in verbs)}"')
     print(f'_hipec_built_in="{names("userlib/policy/policy.h", "POLICY_REFERENCES")} builtin"')
-    print(f'_hipec_columns="{names("userlib/cli/sim/sim.h", "SIM_COLUMNS")}"')
+    print(f'_hipec_columns="{names("userlib/job/job.h", "SIM_COLUMNS")}"')
     print(f'_hipec_forms="{names("userlib/trace/trace.h", "TRACE_FORMS")}"')
     print(f'_hipec_kinds="{names("userlib/trace/trace.h", "TRACE_KINDS")}"')
     print(HEAD, end="")

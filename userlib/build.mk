@@ -106,7 +106,7 @@ ALL += $(SWEEP_PY:userlib/%=$(B)/%)
 
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
-CLI_SRC := $(sort $(call room,cli cli/amp cli/mix cli/run cli/sim cli/trace debug image native play profile record) \
+CLI_SRC := $(sort $(call room,cli cli/amp cli/mix cli/run cli/sim cli/trace debug image job native play profile record) \
 	$(SIM_SRC) $(TRACE_SRC))
 CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/userlib/sim/run_watched.o \
 	$(B)/libhipec.a $(B)/libhipecvm.a

@@ -68,17 +68,6 @@ def objects(folder, *generated, build=BUILD):
         {f"{folder}/{name}": build / folder / f"{name}.o" for name in generated}
 
 
-def included(folder):
-    """{file: folders whose headers it includes by a path}."""
-    found = {}
-    for path in tracked():
-        if path.parent == pathlib.Path(folder) and path.suffix in {".c", ".h", ".l", ".y"}:
-            names = re.findall(r'#include "(\.\./[^"]+)"', (ROOT / path).read_text())
-            found[str(path)] = {str((ROOT / path.parent / name).resolve().parent.relative_to(ROOT))
-                                for name in names}
-    return found
-
-
 def test_a_circle_is_found():
     """Of two, of three, and of none: what calls one of a circle is not in it."""
     assert circles({"a": {"b"}, "b": {"a"}, "c": {"a"}}) == {frozenset("ab")}
@@ -130,35 +119,6 @@ def test_abi_headers_include_only_linux_types():
 def test_compiler_never_opens_the_device():
     """ampc stands on the tables, the VM core and what it shares with the assembler."""
     assert not places("/dev/hipec", [path for path in code("compiler") if path.suffix != ".mk"])
-
-
-# What the files of a folder may include of other folders; userlib/README.md has the rooms.
-# The command's own (cli, debug, profile) are above these.
-BELOW = {
-    "compiler": {"module/vm", "userlib/image", "userlib/option"},
-    "userlib/lib": {"module/include/uapi"},
-    "userlib/image": {"module/include/uapi", "module/vm"},
-    "userlib/record": {"module/vm"},
-    "userlib/amp": {"module/vm"},
-    "userlib/trace": {"module/vm", "userlib/record"},
-    "userlib/trace/inject": {"module/context", "userlib/trace"},
-    "userlib/program": {"module/vm"},
-    "userlib/say": {"userlib/lib", "userlib/option", "userlib/trace"},
-    "userlib/policy": {"module/vm", "userlib/image", "userlib/lib", "userlib/option",
-                       "userlib/program", "userlib/say"},
-    "userlib/sim": {"module/core", "module/vm", "userlib/amp", "userlib/policy", "userlib/trace"},
-    "userlib/native": {"module/vm", "userlib/image", "userlib/program"},
-    "userlib/play": {"userlib/trace"},
-}
-
-
-@pytest.mark.parametrize("folder", BELOW)
-def test_a_folder_includes_only_those_below_it(folder):
-    """And each of those that it may include it does: the table is not wider than the code."""
-    found = included(folder)
-    assert found
-    assert not {file: other for file, others in found.items() if (other := others - BELOW[folder])}
-    assert set().union(*found.values()) == BELOW[folder]
 
 
 LOADED = {"userlib/trace/inject"}     # into programs

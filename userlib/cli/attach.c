@@ -18,7 +18,8 @@
 #include "cli.h"
 #include "league.h"
 #include "live.h"
-#include "sim/sim.h"
+#include "../job/size.h"
+#include "../policy/policy.h"
 #include "../lib/hipec.h"
 
 enum { PARAM = 256, LEAST, SHARE, CONTRACT, AMONG, CURVE };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "input.h"
+#include "../job/input.h"
 #include "sim/sim.h"
 #include "../debug/debug.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
-#include "input.h"
+#include "../job/input.h"
 #include "../say/json.h"
 #include "sim/sim.h"
 #include "table.h"

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "input.h"
+#include "../job/input.h"
 #include "../say/json.h"
-#include "sim/sim.h"
 #include "../play/play.h"
 
 struct options {
@@ -221,7 +220,7 @@ static int cli_play(int argc, char **argv)
 
 	if (ret)
 		return ret;
-	ret = sim_trace_open(&t, argv[optind]);
+	ret = cli_trace_open(&t, argv[optind]);
 	if (!ret)
 		ret = play_list(&o, &t, argv[optind + 1]);
 	trace_free(&t);

@@ -12,8 +12,9 @@
 
 #include "../program/install_path.h"
 #include "cli.h"
-#include "input.h"
+#include "../job/input.h"
 #include "../profile/pattern.h"
+#include "sim/sim.h"
 
 extern char **environ;
 

@@ -13,7 +13,7 @@
 #ifndef HIPEC_CLI_TRY_H
 #define HIPEC_CLI_TRY_H
 
-#include "sim/sim.h"
+#include "../job/job.h"
 #include "trace/trace.h"
 
 #define CLI_TRY_OVER "lru"	/* about what operating systems do */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../program/install_path.h"
-#include "../cli/cli.h"
+#include "../say/say.h"
 #include "debug.h"
 
 #define MAX_TEXT (4 << 20)	/* bytes; a policy of 65,536 words has not so many */

@@ -16,7 +16,7 @@
 #ifndef HIPEC_PROFILE_H
 #define HIPEC_PROFILE_H
 
-#include "../cli/sim/sim.h"
+#include "../job/job.h"
 #include "../sim/watch.h"
 
 #define PROFILE_BINS 240

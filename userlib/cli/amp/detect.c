@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #include "../cli.h"
-#include "../input.h"
+#include "../../job/input.h"
 #include "amp.h"
 #include "../../say/json.h"
-#include "../sim/sim.h"
+#include "../../sim/feed.h"
 
 #define MOST_BLOCKS (1u << 26)
 #define MOST_EVERY 1000000000ull
@@ -205,7 +205,7 @@ static int cli_amp_detect(int argc, char **argv)
 	ret = parse(&o, argc, argv);
 	if (ret)
 		return ret;
-	ret = sim_trace_open(&t, argv[optind]) ?: detect(&o, &t);
+	ret = cli_trace_open(&t, argv[optind]) ?: detect(&o, &t);
 	trace_free(&t);
 	return ret;
 }

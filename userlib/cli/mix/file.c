@@ -15,7 +15,8 @@
 
 #include "../cli.h"
 #include "mix.h"
-#include "../sim/sim.h"
+#include "../../job/input.h"
+#include "../../job/size.h"
 #include "../../trace/trace.h"
 
 #define MAX_WORDS 64
@@ -176,7 +177,7 @@ static int set_trace(const struct place *at, struct mix_app *app,
 		ret = cli_trace_make(app->trace, nr, word);
 	} else if (nr == 1) {
 		app->trace->name = app->source;
-		ret = sim_trace_open(app->trace, app->source);
+		ret = cli_trace_open(app->trace, app->source);
 	} else {
 		return wrong(at, "want a trace's file behind the colon, or a kind and options of hipec trace make");
 	}

@@ -5,7 +5,6 @@
 #include "../cli.h"
 #include "../../say/json.h"
 #include "mix.h"
-#include "../sim/sim.h"
 #include "../table.h"
 
 static double seconds(u64 ns)

@@ -21,7 +21,7 @@
 #include "../league.h"
 #include "../program.h"
 #include "run.h"
-#include "../sim/sim.h"
+#include "../../job/size.h"
 
 enum { POLICY = 256, BUDGET, MAP, PARAM, SHARE, CONTRACT, STRICT, HINTS, NO_HINTS, AMONG,
        CURVE, EXPECT };

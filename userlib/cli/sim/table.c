@@ -18,12 +18,6 @@ static const struct {
 #undef X
 };
 
-const char *const sim_mode_names[] = {
-#define X(id, text) [SIM_##id] = text,
-	SIM_MODES(X)
-#undef X
-};
-
 bool sim_column_find(const char *name, enum sim_column *column)
 {
 	size_t i;
@@ -61,13 +55,6 @@ static void state_text(const struct sim_job *job, const struct sim_row *row, cha
 	else
 		cli_put_runs(text, r->helped, r->forgotten);
 	cli_clean(text);
-}
-
-/* Whether the contract had windows enough to have a worst excess. */
-bool sim_has_worst(const struct sim_row *row)
-{
-	return !row->policy->reference && row->contract.nr_windows >=
-	       hipec_contract_default.windows;
 }
 
 static void contract_text(const struct sim_row *row, char *text)

@@ -10,7 +10,7 @@
 
 #include "../cli.h"
 #include "../../say/json.h"
-#include "../sim/sim.h"
+#include "../../job/job.h"
 #include "trace.h"
 
 #define MAX_TOP 1000

@@ -16,7 +16,7 @@
 #define HIPEC_CLI_TRACE_H
 
 #include "../../option/option.h"
-#include "../input.h"
+#include "../../job/input.h"
 #include "../../trace/trace.h"
 
 /* Options that have no letter. */

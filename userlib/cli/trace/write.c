@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace into a file, and the names of its form.
+ * A trace into a file.
  */
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
@@ -12,25 +12,6 @@
 
 #include "../cli.h"
 #include "trace.h"
-
-int cli_trace_form(const char *option, const char *name, bool writes,
-		   enum trace_form *form)
-{
-	char list[512] = "";
-	enum trace_form i;
-
-	*form = trace_form_named(name);
-	if (*form != TRACE_ANY && (!writes || trace_forms[*form].write))
-		return CLI_OK;
-	for (i = TRACE_ANY + 1; i < TRACE_NR_FORMS; i++)
-		if (!writes || trace_forms[i].write)
-			snprintf(list + strlen(list),
-				 sizeof(list) - strlen(list), "%s%s",
-				 *list ? ", " : "", trace_form_names[i]);
-	cli_error("%s: want one of %s, not '%s'", option, list,
-		  cli_clean(strdupa(name)));
-	return CLI_USAGE;
-}
 
 static bool ends_with(const char *name, const char *end)
 {

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../../trace/reuse.h"
-#include "../cli.h"
-#include "sim.h"
+#include "../trace/reuse.h"
+#include "../say/say.h"
+#include "job.h"
 
 #define HEIGHT 10	/* of the picture, lines */
 #define SEVERAL '*'	/* more than one is there */

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../cli.h"
-#include "sim.h"
+#include "../say/say.h"
+#include "job.h"
 
 /* Policies that have commands: neither references nor the module's own code. */
 static size_t gather(const struct sim_job *job, struct policy **to)

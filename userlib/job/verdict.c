@@ -4,8 +4,8 @@
  * the policies gain over one of them, and whether any could, which opt knows. A
  * policy that ended is no candidate, its faults are the built-in one's.
  */
-#include "../cli.h"
-#include "sim.h"
+#include "../say/say.h"
+#include "job.h"
 
 static bool is_named(const struct sim_row *row, const char *name)
 {

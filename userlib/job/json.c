@@ -2,8 +2,21 @@
 /*
  * Rows as JSON: docs/user/sim.md has the keys.
  */
-#include "../../say/json.h"
-#include "sim.h"
+#include "../say/json.h"
+#include "job.h"
+
+const char *const sim_mode_names[] = {
+#define X(id, text) [SIM_##id] = text,
+	SIM_MODES(X)
+#undef X
+};
+
+/* Whether the contract had windows enough to have a worst excess. */
+bool sim_has_worst(const struct sim_row *row)
+{
+	return !row->policy->reference && row->contract.nr_windows >=
+	       hipec_contract_default.windows;
+}
 
 /* Whether and why the policy has ended. */
 struct json_object *sim_exit_json(const struct sim_result *r)

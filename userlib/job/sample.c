@@ -15,9 +15,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "../../trace/trace.h"
-#include "../cli.h"
-#include "sim.h"
+#include "../trace/trace.h"
+#include "../say/say.h"
+#include "job.h"
 
 /* Less is no sample: measured by bench/cost/sample.py. */
 #define LEAST_PAGES 2048

@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "../cli.h"
-#include "sim.h"
-#include "../input.h"
+#include "../say/say.h"
+#include "job.h"
+#include "input.h"
 
 static int open_policies(struct sim_job *job)
 {
@@ -31,24 +31,6 @@ static int open_policies(struct sim_job *job)
 				  p->name);
 	}
 	return CLI_OK;
-}
-
-/**
- * sim_trace_open() - read the trace of a name
- * @t:    filled; trace_free() it, also after an error
- * @name: of a file; "-": standard input. Must outlive @t
- *
- * Return: 0 or an exit code, said.
- */
-int sim_trace_open(struct trace *t, const char *name)
-{
-	char mark[32];
-	int ret = cli_input_read(t, name);
-
-	snprintf(mark, sizeof(mark), "hipec %s: ", cli_verb());
-	if (!ret)
-		trace_say_notes(t, mark, stderr);
-	return ret;
 }
 
 /* The accesses of @size are not counted. 0 or an exit code, said. */
@@ -79,7 +61,7 @@ static int read_traces(struct sim_job *job, char **names, int nr)
 		return CLI_FAILED;
 	}
 	for (i = 0; i < nr && !ret; i++)
-		ret = sim_trace_open(&job->trace[job->nr_traces++], names[i]) ?:
+		ret = cli_trace_open(&job->trace[job->nr_traces++], names[i]) ?:
 		      warm_up(&job->warm_up, &job->trace[i]);
 	return ret;
 }

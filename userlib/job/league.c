@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "../cli.h"
-#include "../../say/json.h"
-#include "sim.h"
+#include "../say/say.h"
+#include "../say/json.h"
+#include "job.h"
 
 static bool has_auto(const struct sim_job *job)
 {
