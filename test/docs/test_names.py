@@ -118,6 +118,8 @@ def module():
 
 
 def test_names_say_their_room(module):
+    """bare: one word; twice: in two files; room: not its file's or folder's; done: no exception
+    any more; guard: not the path."""
     assert wrong(module) == {"bare": set(), "twice": set(), "room": set(), "done": set(),
                              "guard": set()}
 
@@ -173,6 +175,7 @@ def trace():
 
 
 def test_names_of_traces_say_so(trace):
+    """Exported functions of userlib/trace/ begin with trace_."""
     assert sum(not is_static for body in trace.values() for _, is_static in functions(body)) > 100
     assert strange_in_trace(trace) == set()
 

@@ -56,7 +56,8 @@ static int run(struct sim *s, struct hipec_team *t, const struct hipec_policy *b
 			return fail(name, i, team ? "only the team missed" :
 						    "only the container missed");
 		if (s->core.vm.exit.kind || t->core.vm.exit.kind)
-			return fail(name, i, s->core.vm.exit.kind ? s->core.vm.exit.message : t->core.vm.exit.message);
+			return fail(name, i, s->core.vm.exit.kind ? s->core.vm.exit.message :
+				    t->core.vm.exit.message);
 		misses += missed;
 		agreed += same;
 		if (i % PHASE != PHASE - 1)

@@ -378,7 +378,8 @@ static int cli_attach(int argc, char **argv)
 	int ret = parse(&a, argc, argv);
 
 	if (!ret)
-		ret = policy_load_with(&a.loaded, a.league ? HIPEC_FIFO2_NAME : a.policy, &a.params);
+		ret = policy_load_with(&a.loaded, a.league ? HIPEC_FIFO2_NAME : a.policy,
+				       &a.params);
 	if (!ret)
 		ret = attach(&a, argv + optind);
 	policy_close(&a.loaded);

@@ -104,7 +104,8 @@ int sim_job_open(struct sim_job *job, char **names, int nr)
 {
 	return read_traces(job, names, nr) ?: open_policies(job) ?: look_at_memory(job) ?:
 	       sim_league_open(job) ?:
-	       policy_params_set(&job->params, job->policy, job->nr_policies) ?: sim_feed_open(job) ?:
+	       policy_params_set(&job->params, job->policy, job->nr_policies) ?:
+	       sim_feed_open(job) ?:
 	       (job->native ? sim_native_open(job) : 0);
 }
 

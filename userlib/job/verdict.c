@@ -56,7 +56,8 @@ void sim_verdict_begin(const struct sim_job *job, struct sim_cell *cell)
 		else if (row->policy->reference == POLICY_OPT)
 			cell->opt = row;
 		else if (!knows_the_future(row) && !row->r.exit.kind &&
-			 (!cell->best || sim_verdict_cost(cell, row) < sim_verdict_cost(cell, cell->best)))
+			 (!cell->best ||
+			  sim_verdict_cost(cell, row) < sim_verdict_cost(cell, cell->best)))
 			cell->best = row;
 }
 
@@ -77,8 +78,8 @@ enum sim_verdict sim_verdict(const struct sim_job *job,
 		return SIM_VERDICT_GAIN;
 	if (!cell->opt)
 		return SIM_VERDICT_UNKNOWN;
-	return sim_verdict_gain(cell, cell->opt, &gain) && gain > 0 && gain >= job->least ? SIM_VERDICT_ROOM :
-						SIM_VERDICT_NONE;
+	return sim_verdict_gain(cell, cell->opt, &gain) && gain > 0 && gain >= job->least ?
+	       SIM_VERDICT_ROOM : SIM_VERDICT_NONE;
 }
 
 /* The most that any policy can gain, rounded up, in tenths of a percent. */

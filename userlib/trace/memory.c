@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace in memory, or where it is large on a disk (room.h): runs of pages, a hash table that gives the pages, which are
- * sparse, their ids, and, where there are any, tags, regions and notes.
+ * A trace in memory, or where it is large on a disk (room.h): runs of pages, a hash table that
+ * gives the pages, which are sparse, their ids, and, where there are any, tags, regions and notes.
  */
 #define _GNU_SOURCE	/* asprintf() */
 #include <errno.h>

@@ -45,8 +45,8 @@ static void print_top(const struct trace *t, const struct trace_info *info)
 			       CLI_NUMBER(top->accesses));
 		else if (region < t->nr_regions)
 			printf("%s%u (%s), page %u of %s", i ? "\n                 " : "",
-			       top->pgno, CLI_NUMBER(top->accesses), top->pgno - t->region[region].pgno,
-			       t->region[region].name);
+			       top->pgno, CLI_NUMBER(top->accesses),
+			       top->pgno - t->region[region].pgno, t->region[region].name);
 		else
 			printf("%s%u (%s), of no file", i ? "\n                 " : "",
 			       top->pgno, CLI_NUMBER(top->accesses));
