@@ -47,7 +47,7 @@ $(B)/hipec.bash: packaging/completion.py packaging/helptext.py $(B)/hipec $(B)/a
 $(B)/python/hipec/%: userlib/lib/python/hipec/%
 	@install -D -m 644 $< $@
 
-$(B)/python/hipec/_abi.py: userlib/lib/python/abi.py module/include/uapi/hipec.h
+$(B)/python/hipec/_abi.py: userlib/lib/python/abi.py module/include/uapi/hipec.h Makefile
 	@mkdir -p $(@D)
 	$(call show,GEN)userlib/lib/python/abi.py module/include/uapi/hipec.h $(VERSION) >$@
 

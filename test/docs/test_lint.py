@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, VERSION
 
 CODE = {".c", ".h", ".l", ".y", ".py", ".sh", ".mk", ".hp", ".lua"}
 MEMORY_FUNCTIONS = {"memcpy", "memset", "memcmp", "memmove"}  # GCC emits calls to these
@@ -244,6 +244,19 @@ def test_the_rule_and_the_file_are_found_in_what_make_lint_says(tmp_path):
                            "-rN", tmp_path], cwd=tmp_path, text=True, check=False, capture_output=True,
                           env={**os.environ, "PYTHONPATH": ROOT / "test/docs", "CI": "1"})
     assert "rule: all is well. Ours.\n" in done.stdout and "['userlib/x.c']" in done.stdout
+
+
+# The first version that a file says, where it cannot read the Makefile.
+VERSIONS = {"CHANGELOG.md": r"^## (\S+),", "packaging/debian/changelog": r"^hipec \((\S+)\)",
+            "editors/package.json": r'"version": "([^"]+)"'}
+
+
+def test_the_version_is_that_of_the_makefile():
+    """VERSION there; a release is a line in each of these files, and in documents none is older."""
+    assert {path: re.search(pattern, (ROOT / path).read_text(), re.M)[1]
+            for path, pattern in VERSIONS.items()} == dict.fromkeys(VERSIONS, VERSION)
+    documents = [path for path in tracked() if path.suffix == ".md"]
+    assert not places(rf"hipec[-/ ](?!{re.escape(VERSION)})\d+\.\d+\.\d+", documents)
 
 
 def test_nothing_is_left_to_do_in_code():
