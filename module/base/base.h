@@ -46,7 +46,7 @@
 #include "../core/pool.h"
 #include "../vm/bucket.h"
 #include "../vm/queue.h"
-#include "pool.h"
+#include "share.h"
 #include "user.h"
 
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
