@@ -24,24 +24,17 @@ const char *cli_league_why(int err)
 static int join(int device, const char *name)
 {
 	char text[512] = "";
-	struct hipec_text why;
 	struct policy p;
-	int ret;
+	int ret = policy_load_with(&p, name, NULL), err = 0;
 
-	hipec_text_init(&why, text, sizeof(text));
-	ret = policy_load(&p, name, &why);
-	if (!ret) {
-		ret = hipec_join(device, 0, p.image, p.image ? p.policy.image->image_size : 0,
+	if (!ret)
+		err = hipec_join(device, 0, p.image, p.image ? p.policy.image->image_size : 0,
 				 text, sizeof(text));
-		if (ret < 0)
-			cli_error("%s: %s", cli_clean(strdupa(name)),
-				  *text ? cli_clean(text) : cli_league_why(ret));
-	} else {
-		cli_error("%s", cli_clean(text));
-		ret = -1;
-	}
+	if (err < 0)
+		cli_error("%s: %s", cli_clean(strdupa(name)),
+			  *text ? cli_clean(text) : cli_league_why(err));
 	policy_close(&p);
-	return ret < 0 ? CLI_FAILED : CLI_OK;
+	return ret ?: err < 0 ? CLI_FAILED : CLI_OK;
 }
 
 /**

@@ -62,15 +62,12 @@ static int swap_now(struct cli_swap *s)
 static int run(struct cli_swap *s, double trial)
 {
 	struct policy p;
-	struct hipec_text why;
-	char text[400];
 	int ret;
 
-	hipec_text_init(&why, text, sizeof(text));
-	if (policy_load(&p, s->name, &why)) {
-		cli_error("%s", text);
+	ret = policy_load_with(&p, s->name, NULL);
+	if (ret) {
 		policy_close(&p);
-		return CLI_FAILED;
+		return ret;
 	}
 	s->image = p.image;
 	s->size = p.image ? p.policy.image->image_size : 0;

@@ -20,15 +20,7 @@ static bool has_auto(const struct sim_job *job)
 
 static int add(struct sim_job *job, const char *name)
 {
-	struct policy *p = &job->team[job->nr_teams++];
-	char line[512];
-	struct hipec_text why;
-
-	hipec_text_init(&why, line, sizeof(line));
-	if (!policy_load(p, name, &why))
-		return CLI_OK;
-	cli_error("%s", cli_clean(line));
-	return CLI_FAILED;
+	return policy_load_with(&job->team[job->nr_teams++], name, NULL);
 }
 
 /**

@@ -101,7 +101,7 @@ int policy_params_set(const struct policy_params *params, struct policy *policy,
  * policy_load_with() - load a policy, and set its parameters
  * @p:      filled; policy_close() it, also after an error
  * @name:   of a file, a shipped policy, or builtin; must outlive @p
- * @params: of it
+ * @params: of it, or NULL
  *
  * Return: 0 or an exit code, said.
  */
@@ -115,5 +115,5 @@ int policy_load_with(struct policy *p, const char *name, const struct policy_par
 		cli_error("%s", cli_clean(line));
 		return CLI_FAILED;
 	}
-	return policy_params_set(params, p, 1);
+	return params ? policy_params_set(params, p, 1) : CLI_OK;
 }

@@ -32,14 +32,6 @@ static bool has_suffix(const char *name, const char *suffix)
 	return len > n && !strcmp(name + len - n, suffix);
 }
 
-static int fail(struct hipec_text *why, const char *name, const char *text)
-{
-	hipec_text_str(why, name);
-	hipec_text_str(why, ": ");
-	hipec_text_str(why, text);
-	return -EINVAL;
-}
-
 /* Read, parse and verify an image; @name is what the user calls it. */
 static int load(struct policy *p, const char *path, struct hipec_text *why)
 {
@@ -49,11 +41,11 @@ static int load(struct policy *p, const char *path, struct hipec_text *why)
 
 	ret = hipec_image_read(path, &p->image, &size);
 	if (ret)
-		return fail(why, p->name, strerror(-ret));
+		return program_fail(why, p->name, strerror(-ret));
 	if (!hipec_image_parse(p->image, size, &p->policy, &err) &&
 	    !hipec_verify(&p->policy, &err))
 		return 0;
-	fail(why, p->name, "");
+	program_fail(why, p->name, "");
 	hipec_verify_explain(&p->policy, &err, why);
 	return -EINVAL;
 }
@@ -67,7 +59,7 @@ static int run_ampc(const char *source, const char *output,
 			 NULL };
 	int ret = program_run(install_path(path, "ampc") ? path : NULL, argv, why);
 
-	return ret > 0 ? fail(why, source, "it was not compiled") : ret;
+	return ret > 0 ? program_fail(why, source, "it was not compiled") : ret;
 }
 
 static int compile(struct policy *p, struct hipec_text *why)
@@ -150,10 +142,10 @@ static int no_policy(const char *name, bool with_references, struct hipec_text *
 	if (install_path_find(path, INSTALL_PATH_SHARE, "policies"))
 		find_nearest(path, name, near);
 	if (!*near)
-		return fail(why, name, with_references ?
-			    "want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, auto, builtin, or a shipped policy" :
-			    "want a .hp or .hpo file, builtin, or a shipped policy");
-	fail(why, name, "there is no such policy; did you mean '");
+		return program_fail(why, name, with_references ?
+				    "want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, auto, builtin, or a shipped policy" :
+				    "want a .hp or .hpo file, builtin, or a shipped policy");
+	program_fail(why, name, "there is no such policy; did you mean '");
 	hipec_text_str(why, near);
 	hipec_text_str(why, "'?");
 	return -EINVAL;

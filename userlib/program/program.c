@@ -14,7 +14,8 @@
 
 extern char **environ;
 
-static int fail(struct hipec_text *why, const char *name, const char *text)
+/* Why @name is of no use, in one line. Return: -EINVAL. */
+int program_fail(struct hipec_text *why, const char *name, const char *text)
 {
 	hipec_text_str(why, name);
 	hipec_text_str(why, ": ");
@@ -42,10 +43,10 @@ int program_run(const char *path, char *const argv[], struct hipec_text *why)
 	else
 		ret = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
 	if (ret)
-		return fail(why, argv[0], strerror(ret));
+		return program_fail(why, argv[0], strerror(ret));
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return fail(why, argv[0], strerror(errno));
+			return program_fail(why, argv[0], strerror(errno));
 	return !WIFEXITED(status) || WEXITSTATUS(status);
 }
 
@@ -61,5 +62,5 @@ int program_folder_make(char folder[PATH_MAX], struct hipec_text *why)
 	const char *tmp = getenv("TMPDIR");
 
 	snprintf(folder, PATH_MAX, "%s/hipec-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	return mkdtemp(folder) ? 0 : fail(why, folder, strerror(errno));
+	return mkdtemp(folder) ? 0 : program_fail(why, folder, strerror(errno));
 }
