@@ -200,6 +200,18 @@ def test_a_comment_is_of_the_function_behind_it():
                 if (names := misnamed((ROOT / path).read_text()))}
 
 
+def unregistered(text):
+    """Tables of the guest's tests that nothing runs."""
+    return set(re.findall(r"\bstruct test (\w+)\[\]", text)) - set(re.findall(r"^SUITE\((\w+),", text, re.M))
+
+
+def test_a_table_of_guest_tests_is_a_suite():
+    """SUITE() of guest.h, behind the table in the same file."""
+    assert unregistered("const struct test a[] = {\n};\nconst struct test b[];\nSUITE(a, 0);\n") == {"b"}
+    assert not {str(path): names for path in code("test/guest/program")
+                if (names := unregistered((ROOT / path).read_text()))}
+
+
 # Where lines are longer still: 150 of them.
 LONG = ("module", "test/guest")
 
