@@ -157,7 +157,8 @@ static void check_reached(struct ampc_walk *l, const struct ampc_stmt *s)
 		l->is_said = false;
 	if (!l->speaks || l->now.is_live || l->is_said ||
 	    s->kind == AMPC_STMT_EMPTY || s->kind == AMPC_STMT_DECL ||
-	    s->kind == AMPC_STMT_SETTING || s->kind == AMPC_STMT_BLOCK || s->kind == AMPC_STMT_LABEL)
+	    s->kind == AMPC_STMT_SETTING || s->kind == AMPC_STMT_BLOCK ||
+	    s->kind == AMPC_STMT_LABEL)
 		return;
 	ampc_report(l->c, s->loc, UNREACHABLE);
 	l->is_said = true;

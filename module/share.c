@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The kernel's pool: frames that unprivileged containers share (core/pool.c). Its lock
- * is base/pool.c's.
+ * is base/share.c's.
  *
  * A container that was loaded with HIPEC_LOAD_SHARE starts with a few frames, which
  * are never taken from it, and gets more one by one: while the pool has room and its

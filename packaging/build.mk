@@ -15,7 +15,7 @@ sysusersdir ?= $(prefix)/lib/sysusers.d
 modulesloaddir ?= $(prefix)/lib/modules-load.d
 docdir ?= $(datadir)/doc/hipec
 completiondir ?= $(datadir)/bash-completion/completions
-# The command finds these, and docdir, from where it is itself: userlib/sim/install_path.h.
+# The command finds these, and docdir, from where it is itself: userlib/program/install_path.h.
 pkglibdir = $(bindir)/../lib/hipec
 pkgdatadir = $(bindir)/../share/hipec
 # Debian's Python looks into dist-packages, with a version below /usr/local.
@@ -47,7 +47,7 @@ $(B)/hipec.bash: packaging/completion.py packaging/helptext.py $(B)/hipec $(B)/a
 $(B)/python/hipec/%: userlib/lib/python/hipec/%
 	@install -D -m 644 $< $@
 
-$(B)/python/hipec/_abi.py: userlib/lib/python/abi.py module/include/uapi/hipec.h
+$(B)/python/hipec/_abi.py: userlib/lib/python/abi.py module/include/uapi/hipec.h Makefile
 	@mkdir -p $(@D)
 	$(call show,GEN)userlib/lib/python/abi.py module/include/uapi/hipec.h $(VERSION) >$@
 

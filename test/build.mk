@@ -164,7 +164,8 @@ $(B)/static/hipec-crowd: $(CROWD_SRC:%.c=$(B)/%.o) $(B)/libhipec.a $(B)/libhipec
 	$(LINK) $(ALL_CFLAGS) -static $(LDFLAGS) $^ -pthread -o $@
 
 # What a guest takes along.
-GUEST_SRC := $(wildcard test/guest/program/*.c test/guest/program/paths/calls_*.c)
+# Its tests run in this order: each file's are put into a section by SUITE() of guest.h.
+GUEST_SRC := $(sort $(wildcard test/guest/program/*.c test/guest/program/paths/calls_*.c))
 GUEST_POLICIES := $(patsubst test/guest/policies/%,$(B)/guest/policies/%.hpo,\
 	$(basename $(wildcard test/guest/policies/*.hp test/guest/policies/*.hpt)))
 GUEST := $(B)/guest/hipec-guest-test $(GUEST_POLICIES) $(B)/static/hpt \
@@ -209,8 +210,16 @@ $(B)/guest/policies/%.hpo: test/guest/policies/%.hpt $(B)/hpt
 	@mkdir -p $(@D)
 	@$(B)/hpt --output $@ $<
 
-.PHONY: check check-all check-rest check-night check-fast check-browser check-sweep check-vm check-debug \
+.PHONY: lint check check-all check-rest check-night check-fast check-browser check-sweep check-vm check-debug \
 	kunit fast-ready core-ready browser-ready kunit-ready vm-ready debug-ready night-ready
+
+# Rules that files alone can break: nothing is run, and but for the VM core nothing is built.
+LINTS := $(patsubst %,test/docs/test_%.py,lint layers names design_doc limits_doc security_doc)
+
+## lint: the rules for layers, names, files, comments, scripts and documents, in ten seconds
+lint: $(B)/libhipecvm.a
+	@CI=1 PYTHONPATH=test/docs $(PYTEST) -p lint -k 'not found and not understood' \
+		-m 'not user and not more' -rN $(LINTS) && echo 'lint: nothing is wrong'
 
 ## check-fast: ring fast: user space, no root, no guest, a minute; before each commit
 check-fast:

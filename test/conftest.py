@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
+VERSION = re.search(r"^VERSION := (.*)", (ROOT / "Makefile").read_text(), re.M)[1]
 sys.path.insert(0, str(ROOT / "vm-images"))
 
 import run as vm  # noqa: E402  (vm-images/run.py)

@@ -36,7 +36,7 @@ ALL += $(B)/libhipec.a $(B)/libhipec.so
 
 # Traces, some of which are records; and what simulates them, beside a detector.
 TRACE_SRC := $(call room,trace) userlib/record/record.c
-SIM_SRC := $(call room,sim amp option)
+SIM_SRC := $(call room,sim amp option policy program say) userlib/image/asm.c
 TRACE_LIBS := -lzstd -lm
 # SHA-256, which names the source that an image was compiled from.
 HASH_LIBS := -lmd
@@ -106,8 +106,8 @@ ALL += $(SWEEP_PY:userlib/%=$(B)/%)
 
 # Needs libedit-dev, libjson-c-dev, libzstd-dev and libblkid-dev; the last three have
 # the static libraries too.
-CLI_SRC := $(call room,cli cli/amp cli/mix cli/run cli/sim cli/trace debug image native play profile record) \
-	$(SIM_SRC) $(TRACE_SRC)
+CLI_SRC := $(sort $(call room,cli cli/amp cli/mix cli/run cli/sim cli/trace debug image job native play profile record) \
+	$(SIM_SRC) $(TRACE_SRC))
 CLI_OBJ := $(call userlib_obj,$(B),$(CLI_SRC)) $(B)/userlib/sim/run_watched.o \
 	$(B)/libhipec.a $(B)/libhipecvm.a
 

@@ -46,8 +46,8 @@
 #include "../core/pool.h"
 #include "../vm/bucket.h"
 #include "../vm/queue.h"
-#include "pool.h"
 #include "columns.h"
+#include "share.h"
 #include "user.h"
 
 static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");

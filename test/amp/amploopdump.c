@@ -45,7 +45,7 @@ static void print_table(const struct amp_loop *l, const char *when)
 int main(int argc, char **argv)
 {
 	struct amp_state hints = { 0 };
-	struct sim_policy policy;
+	struct policy policy;
 	struct hipec_text why;
 	struct amp_loop l;
 	char line[256], bytes[4096];
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	hipec_text_init(&why, line, sizeof(line));
 	at_once = atoi(argv[3]);
 	if (!at_once || at_once > sizeof(bytes) ||
-	    sim_policy_load(&policy, argv[1], &why) ||
+	    policy_load(&policy, argv[1], &why) ||
 	    (argc > 4 && read_hints(argv[4], &hints)))
 		return 2;
 	ret = amp_loop_open(&l, &policy.policy, atoi(argv[2]), &arrays, &hints);
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = amp_state_write(stdout, &l.state);
 	amp_loop_close(&l);
-	sim_policy_close(&policy);
+	policy_close(&policy);
 	if (ret)
 		printf("error %d\n", ret);
 	return 0;

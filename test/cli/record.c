@@ -90,20 +90,20 @@ static FILE *make_trace(void)
 
 static int run_policies(int argc, char **argv)
 {
-	struct sim_error where;
+	struct trace_error where;
 	struct sim_result result = { 0 };
 	struct record_replay r;
-	struct sim_policy p;
-	struct sim_trace t;
+	struct policy p;
+	struct trace t;
 	struct hipec_text why = { 0 };
 	FILE *f = make_trace();
 	int i, mode, failed = 0;
 
-	if (!f || sim_trace_read(&t, "random", f, &where))
+	if (!f || trace_read(&t, "random", f, &(struct trace_options){ 0 }, &where))
 		return 2;
 	sim_opened = opened;
 	for (i = 0; i < argc; i++) {
-		if (sim_policy_open(&p, argv[i], &why))
+		if (policy_open(&p, argv[i], &why))
 			return 2;
 		for (mode = SIM_MAPPED; mode <= SIM_EXACT; mode++) {
 			sim_frames = 20 + 10 * mode;
@@ -118,9 +118,9 @@ static int run_policies(int argc, char **argv)
 			       (unsigned long long)result.faults,
 			       record.size - record.entries);
 		}
-		sim_policy_close(&p);
+		policy_close(&p);
 	}
-	sim_trace_free(&t);
+	trace_free(&t);
 	fclose(f);
 	return failed;
 }

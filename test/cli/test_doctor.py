@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, VERSION
 
 RELEASE = "6.12.109-amd64"
 SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -48,8 +48,8 @@ class Machine:
         # As Debian has them: links that start at the machine's root.
         (where / "lib").symlink_to("/usr/lib")
         (where / f"usr/lib/modules/{RELEASE}/build").symlink_to("/usr/src/headers")
-        self.write("var/lib/dkms/hipec/0.1.0/build/make.log", "")
-        (where / f"var/lib/dkms/hipec/kernel-{RELEASE}-x86_64").symlink_to("0.1.0")
+        self.write(f"var/lib/dkms/hipec/{VERSION}/build/make.log", "")
+        (where / f"var/lib/dkms/hipec/kernel-{RELEASE}-x86_64").symlink_to(VERSION)
         self.write("dev/hipec", "").chmod(0o666)
         self.write("proc/sys/kernel/ftrace_enabled", "1\n")
         self.write("sys/fs/cgroup/cgroup.procs", "")
@@ -189,9 +189,9 @@ def test_dkms_did_not_build_it(machine):
     machine.write(f"usr/lib/modules/{RELEASE}/modules.dep", "")
     machine.remove(f"var/lib/dkms/hipec/kernel-{RELEASE}-x86_64")
     findings, _ = machine.findings()
-    command = f"dkms install hipec/0.1.0 -k {RELEASE}"
-    assert findings["dkms"] == ("wrong", f"hipec/0.1.0 is not installed for {RELEASE}; it was not "
-                                "built, see /var/lib/dkms/hipec/0.1.0/build/make.log", command)
+    command = f"dkms install hipec/{VERSION} -k {RELEASE}"
+    assert findings["dkms"] == ("wrong", f"hipec/{VERSION} is not installed for {RELEASE}; it was not "
+                                f"built, see /var/lib/dkms/hipec/{VERSION}/build/make.log", command)
     assert findings["module"][0::2] == ("wrong", command)
 
 
@@ -226,11 +226,11 @@ def test_the_module_is_named_as_it_can_be_had(machine):
     machine.write(f"usr/lib/modules/{RELEASE}/modules.dep", "")
     subprocess.run(["rm", "-r", machine.where / "var"], check=True)
     assert machine.findings()[0]["module"][2] == BUILT_HERE
-    machine.write("usr/src/hipec-0.1.0/dkms.conf", "")
-    assert machine.findings()[0]["module"][2] == f"dkms install hipec/0.1.0 -k {RELEASE}"
+    machine.write(f"usr/src/hipec-{VERSION}/dkms.conf", "")
+    assert machine.findings()[0]["module"][2] == f"dkms install hipec/{VERSION} -k {RELEASE}"
     machine.remove("usr/sbin/dkms")
     assert machine.findings()[0]["dkms"][2] == \
-        f"apt install dkms && dkms install hipec/0.1.0 -k {RELEASE}"
+        f"apt install dkms && dkms install hipec/{VERSION} -k {RELEASE}"
     machine.write(LISTS, packages("hipec-dkms"))
     assert machine.findings()[0]["module"][2] == "apt install hipec-dkms"
 
@@ -266,7 +266,7 @@ def test_a_signature_is_wanted(machine, how):
     machine.write(MODULE, b"code")
     assert wrong(machine, also=["module"]) == (
         "secure-boot", "modules need a signature, and the module has none",
-        f"dkms install --force hipec/0.1.0 -k {RELEASE}")
+        f"dkms install --force hipec/{VERSION} -k {RELEASE}")
 
 
 @pytest.mark.parametrize("name, content", [(SECURE_BOOT, b"\6\0\0\0\0"), (SECURE_BOOT, b"\1\1\1\1"),

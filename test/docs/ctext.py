@@ -16,6 +16,7 @@ MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*(?:\\\n(?:[
                    re.M)
 UNDEF = re.compile(r"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.M)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.M)
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 DEFINES = re.compile(r"DEFINE_(MUTEX|SPINLOCK|SRCU)|LIST_HEAD|DECLARE_WAIT_QUEUE_HEAD")   # the kernel's
 TAGS = {"struct", "union", "enum"}
 
@@ -93,7 +94,7 @@ class Source:
         self.pasted = {name[:-1] for name in self.uses if name[-1] == "*"}
         for name in UNDEF.findall(text):
             self.macros.pop(name, None)
-        text = DIRECTIVE.sub("", text)
+        text = ATTRIBUTE.sub("", DIRECTIVE.sub("", text))
         self.external, self.local, self.inline, self.declares = set(), set(), {}, set()
         for head, body in outside(tokens(text)):
             found = declared(head)

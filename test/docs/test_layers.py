@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""module/: calls and includes point down, and no two files need each other.
+"""Calls and includes point down, in module/ and in userlib/; no two files of module/ need each
+other (those of userlib/: test_lint.py).
 
-The order of the folders is that of the first table in docs/internals/map.md. What a file
+The order of the folders of module/ is that of the first table in docs/internals/map.md. What a file
 defines, calls and includes is read from its text (ctext.py), and held against the symbols of
 objects: here of what user space has as well, in test/guest/test_objects.py of all.
 """
@@ -104,6 +105,7 @@ def wrong(text, rank):
 
 
 def test_all_arrows_point_down(module, rank):
+    """Pairs: a file, and what it calls or includes that is above it; sets: files in a circle."""
     assert wrong(module, rank) == {"call": set(), "circle": set(), "include": set(),
                                    "headers": set()}
 
@@ -152,3 +154,92 @@ def test_what_points_up_is_found(module, rank, file, line, kind, found):
     other = wrong({**module, path: module[path] + line + "\n"}, rank)[kind]
     pair = tuple(f"module/{name}" for name in found)
     assert other == ({pair} if kind in ("call", "include") else {frozenset(pair)})
+
+
+# What the files of a folder may include of other folders; userlib/README.md says what is in each.
+# cli/ is above all of these: it is in no row.
+BELOW = {
+    "compiler": {"module/vm", "userlib/image", "userlib/option"},
+    "userlib/lib": {"module/include/uapi"},
+    "userlib/image": {"module/include/uapi", "module/vm"},
+    "userlib/record": {"module/vm"},
+    "userlib/amp": {"module/vm"},
+    "userlib/program": {"module/vm"},
+    "userlib/trace": {"module/vm", "userlib/record"},
+    "userlib/trace/inject": {"module/context", "userlib/trace"},
+    "userlib/say": {"userlib/lib", "userlib/option", "userlib/trace"},
+    "userlib/policy": {"module/vm", "userlib/image", "userlib/lib", "userlib/option",
+                       "userlib/program", "userlib/say"},
+    "userlib/sim": {"module/core", "module/vm", "userlib/amp", "userlib/policy", "userlib/trace"},
+    "userlib/native": {"module/vm", "userlib/image", "userlib/program"},
+    "userlib/play": {"userlib/trace"},
+    "userlib/job": {"module/vm", "userlib/native", "userlib/option", "userlib/say", "userlib/sim",
+                    "userlib/trace"},
+    "userlib/debug": {"userlib/option", "userlib/program", "userlib/say", "userlib/sim"},
+    "userlib/profile": {"userlib/job", "userlib/say", "userlib/sim", "userlib/trace"},
+}
+GENERATED_WITH = "userlib/native/policy.h"      # C that image/emitc.c writes, not ours, includes it
+
+
+def folder_of(path):
+    return str(pathlib.PurePath(path).parent)
+
+
+def below(folder):
+    """All that a folder may call: what is below those below it, too."""
+    return {folder}.union(*map(below, BELOW.get(folder, ())))
+
+
+@pytest.fixture(scope="module")
+def user():
+    """{path: text} of what is compiled for user space, and of headers of the module."""
+    return {str(path): (ROOT / path).read_text() for path in tracked()
+            if path.suffix in {".c", ".h", ".l", ".y"} and str(path) != GENERATED_WITH and
+            path.parts[0] in {"compiler", "module", "userlib"} and not path.is_relative_to("module/tests")}
+
+
+def includes_of(text, folder):
+    """(file of a folder, the folder of a header of ours that it includes by a path)."""
+    return {(file, folder_of(other)) for file, others in
+            includes({path: body for path, body in text.items() if folder_of(path) == folder}).items()
+            for other in others} - {(file, folder) for file in text}
+
+
+def upward_of(text):
+    """What goes to a folder that is not below: {"include": (file, folder), "call": (file, file)}."""
+    sources = {path: source(body) for path, body in text.items() if path.endswith(".c")}
+    headers = {path: source(body) for path, body in text.items() if path.endswith(".h")}
+    calls = ctext.needs(sources, headers, includes(text))
+    return {"include": {(file, other) for folder in BELOW for file, other in
+                        includes_of(text, folder) if other not in BELOW[folder]},
+            "call": {(file, other) for file, others in calls.items() for other in others
+                     if folder_of(file) in BELOW and folder_of(other) not in below(folder_of(file))}}
+
+
+@pytest.mark.parametrize("folder", BELOW)
+def test_a_folder_includes_all_that_it_may(user, folder):
+    """The table is not wider than the code."""
+    assert {other for _, other in includes_of(user, folder)} == BELOW[folder]
+
+
+def test_all_arrows_of_user_space_point_down(user):
+    """Else a file includes a folder that is not in its folder's row of BELOW, or calls above it."""
+    assert upward_of(user) == {"include": set(), "call": set()}
+
+
+@pytest.mark.parametrize("file, line, kind, found", [
+    ("policy/param.c", '#include "../job/job.h"', "include", "userlib/job"),
+    ("job/rows.c", '#include "../cli/sim/sim.h"', "include", "userlib/cli/sim"),
+    ("debug/go.c", '#include "../cli/cli.h"', "include", "userlib/cli"),
+    ("profile/zipf.c", '#include "../cli/sim/sim.h"', "include", "userlib/cli/sim"),
+    ("trace/keep.c", 'void planted(void) { cli_error("no"); }', "call", "userlib/say/say.c"),
+    ("policy/policy.c", "int planted(void) { return sim_job_open(0, 0, 0); }", "call",
+     "userlib/job/job.c"),
+    ("job/rows.c", "int planted(void) { return sim_args_fill(0); }", "call",
+     "userlib/cli/sim/args.c"),
+])
+def test_what_points_up_in_user_space_is_found(user, file, line, kind, found):
+    path = f"userlib/{file}"
+    before, after = upward_of(user), upward_of({**user, path: user[path] + line + "\n"})
+    assert {way: after[way] - before[way] for way in after} == \
+        {"include": set(), "call": set(), kind: {(path, found)}}

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Rules of the house that a grep can see."""
+"""Rules of the house that a grep can see. make lint runs these, and lint.py says how they fail."""
 
+import ast
+import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, VERSION
 
 CODE = {".c", ".h", ".l", ".y", ".py", ".sh", ".mk", ".hp", ".lua"}
 MEMORY_FUNCTIONS = {"memcpy", "memset", "memcmp", "memmove"}  # GCC emits calls to these
@@ -68,17 +71,6 @@ def objects(folder, *generated, build=BUILD):
         {f"{folder}/{name}": build / folder / f"{name}.o" for name in generated}
 
 
-def included(folder):
-    """{file: folders whose headers it includes by a path}."""
-    found = {}
-    for path in tracked():
-        if path.parent == pathlib.Path(folder) and path.suffix in {".c", ".h", ".l", ".y"}:
-            names = re.findall(r'#include "(\.\./[^"]+)"', (ROOT / path).read_text())
-            found[str(path)] = {str((ROOT / path.parent / name).resolve().parent.relative_to(ROOT))
-                                for name in names}
-    return found
-
-
 def test_a_circle_is_found():
     """Of two, of three, and of none: what calls one of a circle is not in it."""
     assert circles({"a": {"b"}, "b": {"a"}, "c": {"a"}}) == {frozenset("ab")}
@@ -132,32 +124,6 @@ def test_compiler_never_opens_the_device():
     assert not places("/dev/hipec", [path for path in code("compiler") if path.suffix != ".mk"])
 
 
-# What the files of a folder may include of other folders; userlib/README.md has the rooms.
-# The command's own (cli, debug, profile) are above these.
-BELOW = {
-    "compiler": {"module/vm", "userlib/image", "userlib/option"},
-    "userlib/lib": {"module/include/uapi"},
-    "userlib/image": {"module/include/uapi", "module/vm"},
-    "userlib/record": {"module/vm"},
-    "userlib/amp": {"module/vm"},
-    "userlib/trace": {"module/vm", "userlib/record"},
-    "userlib/trace/inject": {"module/context", "userlib/trace"},
-    "userlib/sim": {"module/core", "module/vm", "userlib/amp", "userlib/lib", "userlib/option",
-                    "userlib/trace"},
-    "userlib/native": {"module/vm", "userlib/image", "userlib/sim"},
-    "userlib/play": {"userlib/trace"},
-}
-
-
-@pytest.mark.parametrize("folder", BELOW)
-def test_a_folder_includes_only_those_below_it(folder):
-    """And each of those that it may include it does: the table is not wider than the code."""
-    found = included(folder)
-    assert found
-    assert not {file: other for file, others in found.items() if (other := others - BELOW[folder])}
-    assert set().union(*found.values()) == BELOW[folder]
-
-
 LOADED = {"userlib/trace/inject"}     # into programs
 
 
@@ -208,6 +174,101 @@ def test_files_fit_a_head():
     """600 lines at most."""
     long = [str(path) for path in code() if len((ROOT / path).read_text().split("\n")) > 601]
     assert not long
+
+
+def opens_with_a_comment(text):
+    return text.split("\n", 1)[1].startswith("/*")
+
+
+def test_a_source_in_c_says_what_lives_there():
+    """The first thing behind the licence is a comment; the tutorial shows what a reader types."""
+    assert not [str(path) for path in code("bench", "compiler", "module", "test", "userlib")
+                if path.suffix == ".c" and not opens_with_a_comment((ROOT / path).read_text())]
+
+
+def misnamed(text):
+    """Names that a kernel-doc comment gives to a function with another name."""
+    return [name for name, head in
+            re.findall(r"/\*\*\n \* (\w+)\(\) - .*?\*/\n(.*?)[{;]", text, re.S)
+            if not re.search(rf"\b{name}\(", head)]
+
+
+def test_a_comment_is_of_the_function_behind_it():
+    """`/** * name() - ` stands in front of name()."""
+    assert misnamed("/**\n * one() - it\n */\nint two(void)\n{\n") == ["one"]
+    assert not {str(path): names for path in code() if path.suffix in {".c", ".h"}
+                if (names := misnamed((ROOT / path).read_text()))}
+
+
+def unregistered(text):
+    """Tables of the guest's tests that nothing runs."""
+    return set(re.findall(r"\bstruct test (\w+)\[\]", text)) - set(re.findall(r"^SUITE\((\w+),", text, re.M))
+
+
+def test_a_table_of_guest_tests_is_a_suite():
+    """SUITE() of guest.h, behind the table in the same file."""
+    assert unregistered("const struct test a[] = {\n};\nconst struct test b[];\nSUITE(a, 0);\n") == {"b"}
+    assert not {str(path): names for path in code("test/guest/program")
+                if (names := unregistered((ROOT / path).read_text()))}
+
+
+# Where lines are longer still: 150 of them.
+LONG = ("module", "test/guest")
+
+
+def long_lines(text):
+    """Numbers of lines of more than 100 columns, but for texts, which grep is to find whole."""
+    return [number for number, line in enumerate(text.split("\n"), 1)
+            if len(line.expandtabs(8)) > 100 and '"' not in line]
+
+
+def test_lines_of_c_have_100_columns():
+    """Tabs are 8 wide; a line with a text in it may be longer."""
+    assert long_lines("\t" * 12 + "12345") == [1] and not long_lines("\t" * 12 + "1234")
+    assert not [f"{path}:{number}" for path in code() if path.suffix in {".c", ".h", ".l", ".y"}
+                and not any(path.is_relative_to(folder) for folder in LONG)
+                for number in long_lines((ROOT / path).read_text())]
+
+
+def script_error(path):
+    """What is wrong with a script's grammar, or None."""
+    if path.suffix == ".py":
+        try:
+            ast.parse((ROOT / path).read_text())
+            return None
+        except SyntaxError as error:
+            return f"{path}:{error.lineno}: {error.msg}"
+    shell = "bash" if "bash" in (ROOT / path).read_text().split("\n", 1)[0] else "sh"
+    return subprocess.run([shell, "-n", path], cwd=ROOT, text=True, check=False,
+                          capture_output=True).stderr or None
+
+
+def test_scripts_can_be_read():
+    """Their grammar: also of those that run in a guest only."""
+    assert not [error for path in code() if path.suffix in {".py", ".sh"}
+                if (error := script_error(path))]
+
+
+def test_the_rule_and_the_file_are_found_in_what_make_lint_says(tmp_path):
+    (tmp_path / "test_it.py").write_text('def test_all_is_well():\n    """Ours."""\n'
+                                         '    assert not ["userlib/x.c"]\n')
+    done = subprocess.run([sys.executable, "-B", "-m", "pytest", "-p", "lint", "-p", "no:cacheprovider",
+                           "-rN", tmp_path], cwd=tmp_path, text=True, check=False, capture_output=True,
+                          env={**os.environ, "PYTHONPATH": ROOT / "test/docs", "CI": "1"})
+    assert "rule: all is well. Ours.\n" in done.stdout and "['userlib/x.c']" in done.stdout
+
+
+# The first version that a file says, where it cannot read the Makefile.
+VERSIONS = {"CHANGELOG.md": r"^## (\S+),", "packaging/debian/changelog": r"^hipec \((\S+)\)",
+            "editors/package.json": r'"version": "([^"]+)"'}
+
+
+def test_the_version_is_that_of_the_makefile():
+    """VERSION there; a release is a line in each of these files, and in documents none is older."""
+    assert {path: re.search(pattern, (ROOT / path).read_text(), re.M)[1]
+            for path, pattern in VERSIONS.items()} == dict.fromkeys(VERSIONS, VERSION)
+    documents = [path for path in tracked() if path.suffix == ".md"]
+    assert not places(rf"hipec[-/ ](?!{re.escape(VERSION)})\d+\.\d+\.\d+", documents)
 
 
 def test_nothing_is_left_to_do_in_code():

@@ -4,6 +4,8 @@
 An oops says `name+0xa4 [hipec]`: so no static function has one bare word as its name, and no
 name stands in two files. An exported function has the name of its file, or of its folder; the
 guard of a header is its path. tests/ and the ABI (include/uapi/) have rules of their own.
+
+userlib/trace/: an exported function begins with trace_.
 """
 
 import collections
@@ -16,15 +18,6 @@ import ctext
 from conftest import ROOT
 from test_lint import tracked
 
-# Exported functions that are still to be renamed; this only shrinks.
-EXCEPTIONS = {
-    # The lock and the pins of what is shared; module/share.c has who shares it. core/ has a pool.c.
-    "module/base/pool.c": {"hipec_share_accounted", "hipec_share_allowance", "hipec_share_enter",
-                           "hipec_share_leave_lock", "hipec_share_locked", "hipec_share_pin",
-                           "hipec_share_quota", "hipec_share_try_lock", "hipec_share_try_member",
-                           "hipec_share_unlock", "hipec_share_unlock_member",
-                           "hipec_share_unpin", "hipec_share_wait_for_pins"},
-}
 # Commands of policies: hipec_ops.h has their names.
 COMMANDS = re.compile(r"module/vm/ops_\w+\.c")
 ATTRIBUTE = re.compile(r"__(?!hipec_)\w+")
@@ -99,13 +92,12 @@ def wrong(text):
     """All that this page forbids."""
     local, exported = defined(text)
     strange = {(path, name) for name, path in exported.items() if not says_its_room(name, path)}
-    known = {(path, name) for path, names in EXCEPTIONS.items() for name in names}
     return {"bare": {(path, name) for name, paths in local.items() for path in paths
                      if "_" not in name},
             "twice": {(path, name) for name, paths in local.items() for path in
                       paths | ({exported[name]} if name in exported else set())
                       if len(paths) > 1 or name in exported},
-            "room": strange - known, "done": known - strange,
+            "room": strange,
             "guard": {(path, guard(path)) for path, body in text.items()
                       if path.endswith(".h") and not has_guard(body, guard(path))}}
 
@@ -116,8 +108,9 @@ def module():
 
 
 def test_names_say_their_room(module):
-    assert wrong(module) == {"bare": set(), "twice": set(), "room": set(), "done": set(),
-                             "guard": set()}
+    """bare: one word; twice: in two files; room: not its file's or folder's; guard: not the
+    path."""
+    assert wrong(module) == {"bare": set(), "twice": set(), "room": set(), "guard": set()}
 
 
 def test_the_text_was_understood(module):
@@ -152,7 +145,25 @@ def test_a_guard_that_does_not_is_found(module):
     assert wrong({**module, path: text})["guard"] == {(path, "HIPEC_CACHE_CACHE_H")}
 
 
-def test_an_exception_that_is_done_is_found(module):
-    path = "module/base/pool.c"
-    text = re.sub(r"\bhipec_share_pin\b", "hipec_pool_pinned", module[path])
-    assert wrong({**module, path: text})["done"] == {(path, "hipec_share_pin")}
+def strange_in_trace(text):
+    """Exported functions of userlib/trace/ that do not say so. @text: {path: text}."""
+    return {(path, name) for path, body in text.items() for name, is_static in functions(body)
+            if not is_static and not name.startswith("trace_")}
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return {str(path.relative_to(ROOT)): path.read_text()
+            for path in (ROOT / "userlib/trace").glob("*.c")}
+
+
+def test_names_of_traces_say_so(trace):
+    """Exported functions of userlib/trace/ begin with trace_."""
+    assert sum(not is_static for body in trace.values() for _, is_static in functions(body)) > 100
+    assert strange_in_trace(trace) == set()
+
+
+def test_a_name_of_traces_that_does_not_is_found(trace):
+    path = "userlib/trace/keep.c"
+    assert strange_in_trace({**trace, path: trace[path] + "int keep(void) { return 0; }\n"}) == \
+        {(path, "keep")}

@@ -102,6 +102,8 @@ TABLE = [
     ("CONTRIBUTING.md", "make packages", NETWORK),
     ("CONTRIBUTING.md", "make", By(
         "test_install.py::test_commands_say_their_version", '"make", "-s"')),
+    ("CONTRIBUTING.md", "make lint", By(
+        "test_lint.py::test_the_rule_and_the_file_are_found_in_what_make_lint_says", '"-p", "lint"')),
     ("CONTRIBUTING.md", "make check-fast", Never("runs this test")),
     ("CONTRIBUTING.md", "make vm", Never("a shell for somebody to type into")),
     ("docs/user/demo.md", r"\$ (echo .* \| )?make vm.*", By(

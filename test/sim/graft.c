@@ -56,7 +56,8 @@ static int run(struct sim *s, struct hipec_team *t, const struct hipec_policy *b
 			return fail(name, i, team ? "only the team missed" :
 						    "only the container missed");
 		if (s->core.vm.exit.kind || t->core.vm.exit.kind)
-			return fail(name, i, s->core.vm.exit.kind ? s->core.vm.exit.message : t->core.vm.exit.message);
+			return fail(name, i, s->core.vm.exit.kind ? s->core.vm.exit.message :
+				    t->core.vm.exit.message);
 		misses += missed;
 		agreed += same;
 		if (i % PHASE != PHASE - 1)
@@ -74,7 +75,7 @@ static int check(const char *name)
 {
 	struct hipec_league l;	/* the container is told that it has one */
 	struct hipec_policy builtin;
-	struct sim_policy p;
+	struct policy p;
 	struct sim_result r;
 	struct hipec_team t;
 	struct hipec_text why;
@@ -84,7 +85,7 @@ static int check(const char *name)
 	int ret;
 
 	hipec_text_init(&why, line, sizeof(line));
-	if (sim_policy_load(&p, name, &why)) {
+	if (policy_load(&p, name, &why)) {
 		fprintf(stderr, "%s\n", line);
 		return 1;
 	}
@@ -102,7 +103,7 @@ static int check(const char *name)
 	sim_close(&s);
 	free(memory);
 	free(shared);
-	sim_policy_close(&p);
+	policy_close(&p);
 	return ret != 0;
 }
 

@@ -72,9 +72,9 @@ int main(int argc, char **argv)
 		.command = command_comes, .ended = has_ended,
 		.over = is_over,
 	};
-	struct sim_policy p = { 0 };
-	struct sim_trace t;
-	struct sim_error err;
+	struct policy p = { 0 };
+	struct trace t;
+	struct trace_error err;
 	struct sim_result r = { 0 };
 	struct hipec_text why;
 	char line[512];
@@ -83,16 +83,16 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		return 2;
 	hipec_text_init(&why, line, sizeof(line));
-	if (sim_policy_open(&p, argv[1], &why) || p.reference)
+	if (policy_open(&p, argv[1], &why) || p.reference)
 		return 2;
-	if (sim_trace_read(&t, "-", stdin, &err))
+	if (trace_read(&t, "-", stdin, &(struct trace_options){ 0 }, &err))
 		return 2;
 	stop_at = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
 	ret = sim_run_watched(&p.policy, &t, strtoul(argv[2], NULL, 10),
 			      strcmp(argv[3], "exact") ? SIM_MAPPED : SIM_EXACT,
 			      &r, NULL, &w);
 	printf("%d: %llu commands\n", ret, (unsigned long long)r.commands);
-	sim_trace_free(&t);
-	sim_policy_close(&p);
+	trace_free(&t);
+	policy_close(&p);
 	return 0;
 }

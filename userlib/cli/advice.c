@@ -56,7 +56,7 @@ static u32 round_tenths(u64 pages)
  *
  * Return: @text.
  */
-char *cli_try_sizes(const struct sim_trace *trace, char text[CLI_TRY_SIZES])
+char *cli_try_sizes(const struct trace *trace, char text[CLI_TRY_SIZES])
 {
 	static const u32 percent[] = { 10, 25, 50, 75 };
 	u32 last = 0, tenths;
@@ -73,7 +73,7 @@ char *cli_try_sizes(const struct sim_trace *trace, char text[CLI_TRY_SIZES])
 	return text;
 }
 
-static u64 nr_reads(const struct sim_trace *t)
+static u64 nr_reads(const struct trace *t)
 {
 	u64 reads = 0;
 	size_t i;
@@ -83,7 +83,7 @@ static u64 nr_reads(const struct sim_trace *t)
 	return reads;
 }
 
-bool cli_try_is_small(const struct try *t, const struct sim_trace *trace)
+bool cli_try_is_small(const struct try *t, const struct trace *trace)
 {
 	if (!nr_reads(trace))
 		fprintf(t->out, "nothing to save: it writes %s, and reads nothing\n",
@@ -121,7 +121,7 @@ const struct sim_cell *cli_try_best(const struct sim_job *job, const struct sim_
 }
 
 /* Pages that any memory reads once: what is accessed first is a read. */
-static u64 nr_first_reads(const struct sim_trace *t)
+static u64 nr_first_reads(const struct trace *t)
 {
 	u32 seen = 0, j;
 	u64 reads = 0;
@@ -129,7 +129,7 @@ static u64 nr_first_reads(const struct sim_trace *t)
 
 	for (i = 0; i < t->nr_runs; i++)
 		for (j = 0; j < t->run[i].nr; j++)
-			if (sim_trace_id(t, t->run[i].pgno + j) == seen) {
+			if (trace_id(t, t->run[i].pgno + j) == seen) {
 				seen++;
 				reads += !t->run[i].write;
 			}
@@ -251,7 +251,7 @@ static void join_folder(char **folder, const char *name)
 	(*folder)[cut] = 0;
 }
 
-static void find_place(const struct sim_trace *t, struct place *place)
+static void find_place(const struct trace *t, struct place *place)
 {
 	size_t i;
 	u32 n;
@@ -259,7 +259,7 @@ static void find_place(const struct sim_trace *t, struct place *place)
 	for (i = 0; i < t->nr_runs; i++) {
 		if (t->run[i].write)
 			continue;
-		n = sim_trace_region(t, t->run[i].pgno);
+		n = trace_region(t, t->run[i].pgno);
 		place->reads += t->run[i].nr;
 		if (n == t->nr_regions || !t->region[n].nr || t->region[n].nr >= SMALL_PAGES ||
 		    *t->region[n].name != '/')
@@ -270,7 +270,7 @@ static void find_place(const struct sim_trace *t, struct place *place)
 }
 
 /* hipec run looks after files of 1 MiB and more; small ones are attached by their folder. */
-static void say_run(const struct try *t, const struct sim_trace *trace, const char *policy,
+static void say_run(const struct try *t, const struct trace *trace, const char *policy,
 		    const char *budget, u64 reads)
 {
 	char expected[32];

@@ -18,7 +18,8 @@
 #include "cli.h"
 #include "league.h"
 #include "live.h"
-#include "sim/sim.h"
+#include "../job/size.h"
+#include "../policy/policy.h"
 #include "../lib/hipec.h"
 
 enum { PARAM = 256, LEAST, SHARE, CONTRACT, AMONG, CURVE };
@@ -38,7 +39,8 @@ struct attach {
 	bool share;		/* the pool's pages, no locked memory */
 	bool contract;		/* the policy is held to it */
 	bool curve;		/* it plays with other budgets, too */
-	struct sim_job job;	/* its policy, and params */
+	struct policy loaded;	/* what it names */
+	struct policy_params params;
 };
 
 static const char *refusal(uint32_t why)
@@ -213,7 +215,7 @@ static int take_cgroup(int fd, uint64_t id, const char *name, uint64_t least)
 
 static int load(int fd, const struct attach *a)
 {
-	const struct sim_policy *p = a->job.policy;
+	const struct policy *p = &a->loaded;
 	char log[512] = "";
 	struct hipec_load load = {
 		.flags = HIPEC_LOAD_IN_PLACE | HIPEC_LOAD_KEEP |
@@ -343,7 +345,7 @@ static int parse(struct attach *a, int argc, char **argv)
 		else if (opt == 'b')
 			ret = set_budget(a, optarg);
 		else if (opt == PARAM)
-			ret = sim_param_add(&a->job, optarg);
+			ret = policy_param_add(&a->params, optarg);
 		else if (opt == 'c')
 			ret = add_cgroup(a, optarg);
 		else if (opt == LEAST)
@@ -376,10 +378,12 @@ static int cli_attach(int argc, char **argv)
 	int ret = parse(&a, argc, argv);
 
 	if (!ret)
-		ret = sim_job_policy(&a.job, a.league ? HIPEC_FIFO2_NAME : a.policy);
+		ret = policy_load_with(&a.loaded, a.league ? HIPEC_FIFO2_NAME : a.policy,
+				       &a.params);
 	if (!ret)
 		ret = attach(&a, argv + optind);
-	sim_job_close(&a.job);
+	policy_close(&a.loaded);
+	free(a.params.param);
 	return ret;
 }
 

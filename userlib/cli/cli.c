@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "../sim/install_path.h"
+#include "../program/install_path.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -10,7 +10,7 @@
 
 #include "../../module/vm/optable.h"
 #include "cli.h"
-#include "json.h"
+#include "../say/json.h"
 #include "league.h"
 #include "table.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "input.h"
+#include "../job/input.h"
 #include "sim/sim.h"
 #include "../debug/debug.h"
 
@@ -81,7 +81,7 @@ static int parse(struct sim_job *job, struct asked *a, int argc, char **argv)
 
 static int debug(const struct sim_job *job, const struct asked *a)
 {
-	const struct sim_policy *p = &job->policy[0];
+	const struct policy *p = &job->policy[0];
 	struct dbg d = {
 		.policy = &p->policy, .trace = &job->trace[0],
 		.frames = job->size[0].nr, .mode = job->mode,

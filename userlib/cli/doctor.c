@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "json.h"
+#include "../say/json.h"
 #include "checks.h"
 
 static const char *const states[] = {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "cli.h"
-#include "input.h"
-#include "json.h"
+#include "../job/input.h"
+#include "../say/json.h"
 #include "sim/sim.h"
 #include "table.h"
 #include "../option/option.h"

@@ -91,10 +91,10 @@ static int run_record(const struct try *t, char *data)
 }
 
 /* What perf prints of its records, as a trace. */
-static int read_script(struct sim_trace *trace, const char *name, const char *data)
+static int read_script(struct trace *trace, const char *name, const char *data)
 {
 	const struct trace_options options = { .form = TRACE_PERF };
-	struct sim_error err = { 0 };
+	struct trace_error err = { 0 };
 	char *command;
 	FILE *in;
 	int ret;
@@ -118,7 +118,7 @@ static int read_script(struct sim_trace *trace, const char *name, const char *da
 static int keep_trace(const struct try *t, const char *data)
 {
 	char n[3][CLI_COUNT];
-	struct sim_trace trace = { 0 };
+	struct trace trace = { 0 };
 	int ret = read_script(&trace, t->trace, data);
 
 	if (!ret && !trace.nr_accesses) {
@@ -126,7 +126,7 @@ static int keep_trace(const struct try *t, const char *data)
 		ret = CLI_FAILED;
 	}
 	if (!ret) {
-		sim_trace_say_notes(&trace, "hipec try: ", stderr);
+		trace_say_notes(&trace, "hipec try: ", stderr);
 		ret = cli_trace_write(&trace, TRACE_ANY, t->trace);
 	}
 	if (!ret)
@@ -137,7 +137,7 @@ static int keep_trace(const struct try *t, const char *data)
 		fprintf(t->out, "no verdict: %s\n", trace.partial);
 		ret = CLI_FAILED;
 	}
-	sim_trace_free(&trace);
+	trace_free(&trace);
 	return ret;
 }
 

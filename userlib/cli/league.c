@@ -11,7 +11,7 @@
 
 #include "../sim/auto.h"
 #include "cli.h"
-#include "json.h"
+#include "../say/json.h"
 #include "league.h"
 #include "table.h"
 
@@ -24,24 +24,17 @@ const char *cli_league_why(int err)
 static int join(int device, const char *name)
 {
 	char text[512] = "";
-	struct hipec_text why;
-	struct sim_policy p;
-	int ret;
+	struct policy p;
+	int ret = policy_load_with(&p, name, NULL), err = 0;
 
-	hipec_text_init(&why, text, sizeof(text));
-	ret = sim_policy_load(&p, name, &why);
-	if (!ret) {
-		ret = hipec_join(device, 0, p.image, p.image ? p.policy.image->image_size : 0,
+	if (!ret)
+		err = hipec_join(device, 0, p.image, p.image ? p.policy.image->image_size : 0,
 				 text, sizeof(text));
-		if (ret < 0)
-			cli_error("%s: %s", cli_clean(strdupa(name)),
-				  *text ? cli_clean(text) : cli_league_why(ret));
-	} else {
-		cli_error("%s", cli_clean(text));
-		ret = -1;
-	}
-	sim_policy_close(&p);
-	return ret < 0 ? CLI_FAILED : CLI_OK;
+	if (err < 0)
+		cli_error("%s: %s", cli_clean(strdupa(name)),
+			  *text ? cli_clean(text) : cli_league_why(err));
+	policy_close(&p);
+	return ret ?: err < 0 ? CLI_FAILED : CLI_OK;
 }
 
 /**

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sim/install_path.h"
+#include "../program/install_path.h"
 #include "cli.h"
-#include "json.h"
+#include "../say/json.h"
 #include "table.h"
 
 #define IDEA 76		/* characters of one that a line has room for */

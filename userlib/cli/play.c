@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "input.h"
-#include "json.h"
-#include "sim/sim.h"
+#include "../job/input.h"
+#include "../say/json.h"
 #include "../play/play.h"
 
 struct options {
@@ -189,7 +188,7 @@ static void print_json(const struct options *o, const char *list,
 	json_object_put(all);
 }
 
-static int play_list(const struct options *o, const struct sim_trace *t,
+static int play_list(const struct options *o, const struct trace *t,
 		     const char *target)
 {
 	static struct play_times times = { .within = INFINITY };
@@ -216,15 +215,15 @@ static int play_list(const struct options *o, const struct sim_trace *t,
 static int cli_play(int argc, char **argv)
 {
 	struct options o = { .batch = 32, .pages = 1, .rounds = 30, .within = 2 };
-	struct sim_trace t = { 0 };
+	struct trace t = { 0 };
 	int ret = parse(&o, argc, argv);
 
 	if (ret)
 		return ret;
-	ret = sim_trace_open(&t, argv[optind]);
+	ret = cli_trace_open(&t, argv[optind]);
 	if (!ret)
 		ret = play_list(&o, &t, argv[optind + 1]);
-	sim_trace_free(&t);
+	trace_free(&t);
 	return ret;
 }
 

@@ -10,10 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../sim/install_path.h"
+#include "../program/install_path.h"
 #include "cli.h"
-#include "input.h"
+#include "../job/input.h"
 #include "../profile/pattern.h"
+#include "sim/sim.h"
 
 extern char **environ;
 

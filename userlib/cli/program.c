@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../sim/install_path.h"
+#include "../program/install_path.h"
 #include "cli.h"
 #include "program.h"
 

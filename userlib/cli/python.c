@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sim/install_path.h"
+#include "../program/install_path.h"
 #include "cli.h"
 #include "python.h"
 

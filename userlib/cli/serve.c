@@ -13,7 +13,7 @@
 
 #include "../lib/hipec.h"
 #include "../option/option.h"
-#include "../sim/install_path.h"
+#include "../program/install_path.h"
 #include "cli.h"
 
 #define PROGRAM "serve/serve.py"

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "json.h"
+#include "../say/json.h"
 #include "live.h"
 #include "../lib/hipec.h"
-#include "../sim/sim.h"
+#include "../policy/policy.h"
 
 #define MOST_SECONDS 86400
 
@@ -61,16 +61,13 @@ static int swap_now(struct cli_swap *s)
 
 static int run(struct cli_swap *s, double trial)
 {
-	struct sim_policy p;
-	struct hipec_text why;
-	char text[400];
+	struct policy p;
 	int ret;
 
-	hipec_text_init(&why, text, sizeof(text));
-	if (sim_policy_load(&p, s->name, &why)) {
-		cli_error("%s", text);
-		sim_policy_close(&p);
-		return CLI_FAILED;
+	ret = policy_load_with(&p, s->name, NULL);
+	if (ret) {
+		policy_close(&p);
+		return ret;
 	}
 	s->image = p.image;
 	s->size = p.image ? p.policy.image->image_size : 0;
@@ -81,7 +78,7 @@ static int run(struct cli_swap *s, double trial)
 		ret = trial ? cli_swap_try(s, trial) : swap_now(s);
 	if (s->device >= 0)
 		close(s->device);
-	sim_policy_close(&p);
+	policy_close(&p);
 	return ret;
 }
 

@@ -6,9 +6,9 @@
 #include <limits.h>
 
 #include "cli.h"
-#include "input.h"
+#include "../job/input.h"
 #include "python.h"
-#include "sim/sim.h"
+#include "../job/job.h"
 
 static const struct option_row sweep_options[] = {
 	{ 'o', "output", "DIR",

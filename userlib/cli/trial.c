@@ -20,7 +20,7 @@
 
 #include "../../module/include/uapi/hipec_record.h"
 #include "cli.h"
-#include "json.h"
+#include "../say/json.h"
 #include "live.h"
 #include "../lib/hipec.h"
 

@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "input.h"
+#include "../job/input.h"
 #include "program.h"
+#include "sim/sim.h"
 #include "try.h"
 
 #define MOST_COMMAND (1u << 16)	/* bytes of a command that runs already */

@@ -13,7 +13,7 @@
 #ifndef HIPEC_CLI_TRY_H
 #define HIPEC_CLI_TRY_H
 
-#include "sim/sim.h"
+#include "../job/job.h"
 #include "trace/trace.h"
 
 #define CLI_TRY_OVER "lru"	/* about what operating systems do */
@@ -40,8 +40,8 @@ struct cli_try_auto {
 	char policy[64];	/* that it finds */
 };
 
-char *cli_try_sizes(const struct sim_trace *trace, char text[CLI_TRY_SIZES]);
-bool cli_try_is_small(const struct try *t, const struct sim_trace *trace);
+char *cli_try_sizes(const struct trace *trace, char text[CLI_TRY_SIZES]);
+bool cli_try_is_small(const struct try *t, const struct trace *trace);
 const struct sim_cell *cli_try_best(const struct sim_job *job, const struct sim_rows *rows);
 void cli_try_say(const struct try *t, const struct sim_job *job, const struct sim_rows *rows,
 		 const struct cli_try_auto *found);

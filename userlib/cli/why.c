@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "json.h"
+#include "../say/json.h"
 #include "live.h"
 #include "../lib/hipec.h"
 

@@ -2,7 +2,7 @@
 /*
  * A session of hipec sim --step: what a run tells, and whether to stop there.
  */
-#include "../cli/cli.h"
+#include "../say/say.h"
 #include "debug.h"
 #include "../sim/feed.h"
 

@@ -72,7 +72,7 @@ enum dbg_goal {
 struct dbg {
 	struct sim_watch watch;		/* first */
 	const struct hipec_policy *policy;
-	const struct sim_trace *trace;
+	const struct trace *trace;
 	u32 frames;
 	enum sim_mode mode;
 	struct dbg_source source;
@@ -139,7 +139,7 @@ void dbg_place_text(const struct dbg *d, const struct sim_command *c,
 		    char text[2 * DBG_NAME]);
 const char *dbg_line_text(const struct dbg *d, u32 line);
 
-void dbg_source_open(struct dbg_source *source, const struct sim_policy *p,
+void dbg_source_open(struct dbg_source *source, const struct policy *p,
 		     const char *given);
 void dbg_source_close(struct dbg_source *source);
 

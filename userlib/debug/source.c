@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sim/install_path.h"
-#include "../cli/cli.h"
+#include "../program/install_path.h"
+#include "../say/say.h"
 #include "debug.h"
 
 #define MAX_TEXT (4 << 20)	/* bytes; a policy of 65,536 words has not so many */
@@ -85,7 +85,7 @@ static bool take(struct dbg_source *source, const struct hipec_policy *p,
  * here and in ours. What is not what the policy was compiled from is not taken. If there
  * is none, that is said, on standard error.
  */
-void dbg_source_open(struct dbg_source *source, const struct sim_policy *p,
+void dbg_source_open(struct dbg_source *source, const struct policy *p,
 		     const char *given)
 {
 	const struct hipec_image *image = p->policy.image;

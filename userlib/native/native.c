@@ -12,22 +12,14 @@
 #include <unistd.h>
 
 #include "../image/emitc.h"
-#include "../sim/install_path.h"
-#include "../sim/program.h"
+#include "../program/install_path.h"
+#include "../program/program.h"
 #include "native.h"
 
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak dlclose
 #pragma weak dlerror
-
-static int fail(struct hipec_text *why, const char *name, const char *text)
-{
-	hipec_text_str(why, name);
-	hipec_text_str(why, ": ");
-	hipec_text_str(why, text);
-	return -EINVAL;
-}
 
 /* The name of the entry of policy @i. */
 void native_entry(char entry[NATIVE_ENTRY], size_t i)
@@ -45,7 +37,7 @@ static int write_source(const char *path, const struct hipec_policy *const *poli
 	size_t i;
 
 	if (!out)
-		return fail(why, path, strerror(errno));
+		return program_fail(why, path, strerror(errno));
 	hipec_emit_c_head(out);
 	for (i = 0; i < nr && !ret; i++) {
 		native_entry(entry, i);
@@ -54,7 +46,7 @@ static int write_source(const char *path, const struct hipec_policy *const *poli
 	failed = ferror(out);
 	if (fclose(out) || failed)
 		ret = ret ?: -EIO;
-	return ret ? fail(why, path, strerror(-ret)) : 0;
+	return ret ? program_fail(why, path, strerror(-ret)) : 0;
 }
 
 /* Have $CC, or cc, make a library. */
@@ -67,10 +59,10 @@ static int compile(const char *source, const char *library, struct hipec_text *w
 	int ret;
 
 	if (!install_path_find(folder, INSTALL_PATH_SHARE, "native"))
-		return fail(why, "native/policy.h", "it is not beside this program");
+		return program_fail(why, "native/policy.h", "it is not beside this program");
 	snprintf(include, sizeof(include), "-I%s", folder);
-	ret = sim_program_run(NULL, argv, why);
-	return ret > 0 ? fail(why, argv[0], "it does not compile policies") : ret;
+	ret = program_run(NULL, argv, why);
+	return ret > 0 ? program_fail(why, argv[0], "it does not compile policies") : ret;
 }
 
 /**
@@ -87,15 +79,15 @@ int native_load(struct native *n, const char *path, struct hipec_text *why)
 
 	*n = (struct native){ 0 };
 	if (!dlopen)
-		return fail(why, "native code", "a static program loads none");
+		return program_fail(why, "native code", "a static program loads none");
 	n->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!n->library)
-		return fail(why, "native code", dlerror());
+		return program_fail(why, "native code", dlerror());
 	size = dlsym(n->library, "hipec_machine_size");
 	if (size && *size == sizeof(struct hipec_vm))
 		return 0;
 	native_close(n);
-	return fail(why, "native code", "it is for another version of hipec");
+	return program_fail(why, "native code", "it is for another version of hipec");
 }
 
 /**
@@ -117,7 +109,7 @@ int native_open(struct native *n, const struct hipec_policy *const *policy, size
 	int ret;
 
 	*n = (struct native){ 0 };
-	ret = sim_folder_make(folder, why);
+	ret = program_folder_make(folder, why);
 	if (ret)
 		return ret;
 	snprintf(source, sizeof(source), "%s/policy.c", folder);

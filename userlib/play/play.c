@@ -54,7 +54,7 @@ static int add(struct play_plan *plan, u64 page, u32 pages, bool write)
  *
  * Return: 0; -ENOMEM.
  */
-int play_plan(struct play_plan *plan, const struct sim_trace *t, u32 most_pages,
+int play_plan(struct play_plan *plan, const struct trace *t, u32 most_pages,
 	      bool read_only)
 {
 	size_t i;
@@ -62,7 +62,7 @@ int play_plan(struct play_plan *plan, const struct sim_trace *t, u32 most_pages,
 	int ret;
 
 	for (i = 0; i < t->nr_runs; i++) {
-		const struct sim_run *run = &t->run[i];
+		const struct trace_run *run = &t->run[i];
 
 		for (done = 0; done < run->nr; done += pages) {
 			pages = run->nr - done < most_pages ? run->nr - done :

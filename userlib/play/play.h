@@ -46,7 +46,7 @@ struct play_error {
 	char text[512];
 };
 
-int play_plan(struct play_plan *plan, const struct sim_trace *t, u32 most_pages,
+int play_plan(struct play_plan *plan, const struct trace *t, u32 most_pages,
 	      bool read_only);
 void play_plan_free(struct play_plan *plan);
 int play_open(const struct play_plan *plan, const char *target, u32 told,

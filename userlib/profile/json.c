@@ -2,7 +2,7 @@
 /*
  * A profile as JSON: docs/user/profile.md has the keys.
  */
-#include "../cli/json.h"
+#include "../say/json.h"
 #include "pattern.h"
 
 static struct json_object *numbers(const u32 *n, u32 nr)
@@ -28,7 +28,7 @@ static struct json_object *grid(const struct profile_map *m,
 }
 
 /* The region that has @pgno, or NULL. */
-static const struct sim_region *region_of(const struct sim_trace *t, u32 pgno)
+static const struct trace_region *region_of(const struct trace *t, u32 pgno)
 {
 	u32 i;
 
@@ -40,7 +40,7 @@ static const struct sim_region *region_of(const struct sim_trace *t, u32 pgno)
 	return NULL;
 }
 
-static struct json_object *name_of(const struct sim_region *r)
+static struct json_object *name_of(const struct trace_region *r)
 {
 	return r ? json_object_new_string(r->name) : NULL;
 }
@@ -48,7 +48,7 @@ static struct json_object *name_of(const struct sim_region *r)
 static struct json_object *bands_json(const struct profile_map *m)
 {
 	struct json_object *array = json_object_new_array(), *o, *spans;
-	const struct sim_region *r, *last;
+	const struct trace_region *r, *last;
 	u32 i;
 
 	for (i = 0; i < m->nr_bands; i++) {
@@ -263,7 +263,7 @@ static struct json_object *reuse_json(const struct profile_map *m,
 }
 
 /* In seconds, where the unit of the trace's clock is known. */
-static struct json_object *rate_json(const struct sim_clock *c)
+static struct json_object *rate_json(const struct trace_clock *c)
 {
 	double unit = c && c->ns ? c->ns / 1e9 : 1;
 	struct json_object *o;

@@ -39,7 +39,7 @@ static void count_accesses(struct profile_pattern *p, const struct profile_map *
 
 	for (n = 0; n < m->t->nr_runs; n++)
 		for (i = 0; i < m->t->run[n].nr; i++, access++) {
-			u32 id = sim_trace_id(m->t, m->t->run[n].pgno + i), d = 0, class = 0;
+			u32 id = trace_id(m->t, m->t->run[n].pgno + i), d = 0, class = 0;
 
 			if (trace_stack_distance(stack, id, &d))
 				class = class_of(d + 1);

@@ -46,7 +46,7 @@ static void add_cut(struct cuts *c, u32 rank, u32 weight)
 }
 
 /* @page ascending: at large gaps, and rather still between files. */
-static void find_cuts(struct cuts *c, const struct sim_trace *t,
+static void find_cuts(struct cuts *c, const struct trace *t,
 		      const u32 *page)
 {
 	u32 i, region = 0;
@@ -102,7 +102,7 @@ static u32 band_of(const struct profile_map *m, u32 pgno)
  *
  * Return: 0; -ENOMEM.
  */
-int profile_map_make(struct profile_map *m, const struct sim_trace *t)
+int profile_map_make(struct profile_map *m, const struct trace *t)
 {
 	u32 *page = malloc((size_t)t->nr_pages * sizeof(*page));
 	struct cuts cuts = { .nr = 0 };
@@ -133,7 +133,7 @@ int profile_map_make(struct profile_map *m, const struct sim_trace *t)
 	}
 	add_bands(m, page, rank, nr, width);
 	for (i = 0; i < nr; i++)
-		m->band_of[sim_trace_id(t, page[i])] = band_of(m, page[i]);
+		m->band_of[trace_id(t, page[i])] = band_of(m, page[i]);
 	free(page);
 	return 0;
 }
@@ -373,7 +373,7 @@ void profile_counters(struct profile *p, const char *list)
 int profile_begin(struct profile *p, const struct profile_map *m,
 		  struct sim_row *row)
 {
-	const struct sim_policy *policy = row->policy;
+	const struct policy *policy = row->policy;
 
 	*p = (struct profile){
 		.watch = { .access = on_access, .event = on_event,

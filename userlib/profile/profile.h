@@ -16,7 +16,7 @@
 #ifndef HIPEC_PROFILE_H
 #define HIPEC_PROFILE_H
 
-#include "../cli/sim/sim.h"
+#include "../job/job.h"
 #include "../sim/watch.h"
 
 #define PROFILE_BINS 240
@@ -36,7 +36,7 @@ struct profile_band {
 
 /* A trace's pages and its time, cut up. */
 struct profile_map {
-	const struct sim_trace *t;
+	const struct trace *t;
 	struct profile_band band[PROFILE_MAX_BANDS];
 	u32 nr_bands;
 	u64 per_bin;	/* accesses, or ns */
@@ -93,7 +93,7 @@ struct profile_output {
 	const char *counters;	/* NULL: PROFILE_COUNTERS */
 };
 
-int profile_map_make(struct profile_map *m, const struct sim_trace *t);
+int profile_map_make(struct profile_map *m, const struct trace *t);
 void profile_map_clock(struct profile_map *m, u64 elapsed);
 void profile_map_free(struct profile_map *m);
 

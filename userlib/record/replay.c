@@ -223,20 +223,20 @@ static bool asked(struct hipec_vm *vm, u8 code, u32 h)
 	       n.number[0] == h && n.number[1];
 }
 
-static bool play_evict(struct hipec_vm *vm, u32 h, bool keep)
+static bool replay_evict(struct hipec_vm *vm, u32 h, bool keep)
 {
 	(void)h;
 	(void)keep;
 	return answer(vm);
 }
 
-static u64 play_request(struct hipec_vm *vm, u64 nr)
+static u64 replay_request(struct hipec_vm *vm, u64 nr)
 {
 	(void)nr;
 	return answer(vm);
 }
 
-static u32 play_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
+static u32 replay_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 {
 	(void)pgno;
 	(void)nr;
@@ -244,14 +244,14 @@ static u32 play_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 }
 
 /* What the machine relies on: true exactly if the page is live no more. */
-static bool play_take(struct hipec_vm *vm, u32 h)
+static bool replay_take(struct hipec_vm *vm, u32 h)
 {
 	answer(vm);
 	return !hipec_page_live(vm, h);
 }
 
 #define PLAY(name, code)                                                \
-static bool play_##name(struct hipec_vm *vm, u32 h)                     \
+static bool replay_##name(struct hipec_vm *vm, u32 h)                   \
 {                                                                       \
 	return asked(vm, HIPEC_RECORD_##code, h);                       \
 }
@@ -263,14 +263,14 @@ PLAY(map, MAP)
 PLAY(unmap, UNMAP)
 #undef PLAY
 
-static void play_set_ref(struct hipec_vm *vm, u32 h, bool on)
+static void replay_set_ref(struct hipec_vm *vm, u32 h, bool on)
 {
 	(void)vm;
 	(void)h;
 	(void)on;
 }
 
-static bool play_overtime(struct hipec_vm *vm)
+static bool replay_overtime(struct hipec_vm *vm)
 {
 	struct record_item n;
 
@@ -278,7 +278,7 @@ static bool play_overtime(struct hipec_vm *vm)
 	       n.number[0];
 }
 
-static void play_shared(struct hipec_tracer *tracer, s64 *element)
+static void replay_shared(struct hipec_tracer *tracer, s64 *element)
 {
 	struct replayer *p = (struct replayer *)((char *)tracer -
 					     offsetof(struct replayer, tracer));
@@ -289,21 +289,21 @@ static void play_shared(struct hipec_tracer *tracer, s64 *element)
 }
 
 #define PLAYER                                                          \
-	.evict = play_evict, .flush = play_flush, .ref = play_ref,  \
-	.mod = play_mod, .set_ref = play_set_ref,                       \
-	.set_mod = play_set_mod, .map = play_map, .unmap = play_unmap,  \
-	.request = play_request, .prefetch = play_prefetch
+	.evict = replay_evict, .flush = replay_flush, .ref = replay_ref,\
+	.mod = replay_mod, .set_ref = replay_set_ref,                   \
+	.set_mod = replay_set_mod, .map = replay_map, .unmap = replay_unmap,\
+	.request = replay_request, .prefetch = replay_prefetch
 
 static const struct hipec_host_ops timed_host = {
 	PLAYER,
-	.overtime = play_overtime,
+	.overtime = replay_overtime,
 };
 
 static const struct hipec_host_ops untimed_host = {
 	PLAYER,
 };
 
-static void play_event(struct replayer *p, const struct record_item *n)
+static void replay_event(struct replayer *p, const struct record_item *n)
 {
 	struct hipec_vm *vm = &p->vm;
 	u32 i, next = 2;
@@ -323,7 +323,7 @@ static void play_event(struct replayer *p, const struct record_item *n)
 }
 
 /* What is none of the page table's. */
-static void play_other(struct replayer *p, const struct record_item *n, int bytes)
+static void replay_other(struct replayer *p, const struct record_item *n, int bytes)
 {
 	struct hipec_vm *vm = &p->vm;
 	bool ended = vm->exit.kind;
@@ -333,7 +333,7 @@ static void play_other(struct replayer *p, const struct record_item *n, int byte
 		p->at += bytes;
 		p->r->nr_entries++;
 	} else if (n->code == HIPEC_RECORD_RUN) {
-		play_event(p, n);
+		replay_event(p, n);
 	} else if (n->code == HIPEC_RECORD_SET_PARAM) {
 		if (n->number[0] > UINT32_MAX ||
 		    hipec_vm_set_param(vm, n->number[0],
@@ -345,7 +345,7 @@ static void play_other(struct replayer *p, const struct record_item *n, int byte
 	} else if (n->code == HIPEC_RECORD_ABANDON && ended) {
 		hipec_vm_abandon(vm);
 	} else if (n->code == HIPEC_RECORD_FIFO2 && hipec_fifo2_rules(vm)) {
-		hipec_fifo2_replace(vm, play_take, &pgno);
+		hipec_fifo2_replace(vm, replay_take, &pgno);
 	} else {
 		end(p, RECORD_DAMAGED, "entry %02x is out of place", n->code);
 	}
@@ -360,7 +360,7 @@ static void play(struct replayer *p)
 	while ((bytes = peek(p, &n))) {
 		before = p->at;
 		if (!change(p, &n))
-			play_other(p, &n, bytes);
+			replay_other(p, &n, bytes);
 		if (!p->over && p->at == before)
 			end(p, RECORD_DAMAGED, "entry %02x does nothing here",
 			    n.code);
@@ -389,7 +389,7 @@ static const char *replay(struct replayer *p, const struct hipec_record_head *he
 	}
 	if (!why) {
 		p->tracer.put = compare;
-		p->tracer.fill = play_shared;
+		p->tracer.fill = replay_shared;
 		hipec_tracer_open(&p->vm, &p->tracer);
 		play(p);
 	}

@@ -30,7 +30,7 @@ static __always_inline u32 sim_ahead_first(const struct hipec_vm *vm, u32 pgno)
 
 static __always_inline void sim_ahead_step(struct sim_ahead *a,
 					   const struct hipec_vm *vm,
-					   const struct sim_trace *t)
+					   const struct trace *t)
 {
 	u32 h;
 
@@ -54,7 +54,7 @@ static __always_inline void sim_ahead_step(struct sim_ahead *a,
 /* @bits: of the host, by handle. */
 static inline void sim_ahead_begin(struct sim_ahead *a,
 				   const struct hipec_vm *vm, const u8 *bits,
-				   const struct sim_trace *t)
+				   const struct trace *t)
 {
 	u32 i;
 

@@ -278,7 +278,7 @@ static int access_page(struct sim *s, struct teams *t, struct sim_auto *a, u32 p
 }
 
 static int run_trace(struct sim *s, struct teams *t, struct sim_auto *a,
-		     const struct sim_trace *trace)
+		     const struct trace *trace)
 {
 	size_t n;
 	u32 i;
@@ -286,12 +286,12 @@ static int run_trace(struct sim *s, struct teams *t, struct sim_auto *a,
 
 	hipec_core_start(&s->core);
 	for (n = 0; n < trace->nr_runs && !ret; n++) {
-		const struct sim_run *line = &trace->run[n];
+		const struct trace_run *line = &trace->run[n];
 
 		if (n && n == trace->warm_runs)
 			sim_again(s);
 		if (trace->run_tag)
-			sim_tag(s, sim_trace_tag(trace, n));
+			sim_tag(s, trace_tag(trace, n));
 		for (i = 0; i < line->nr && !ret; i++) {
 			ret = access_page(s, t, a, line->pgno + i, line->write);
 			sim_progress_note(s->r, s->nr_accesses);
@@ -328,7 +328,7 @@ static void end(struct teams *t, struct sim_auto *a)
  *
  * Return: 0; -ENOMEM; -E2BIG and -ENOBUFS as sim_run_watched().
  */
-int sim_run_auto(struct sim_auto *a, const struct sim_trace *trace, u32 frames,
+int sim_run_auto(struct sim_auto *a, const struct trace *trace, u32 frames,
 		 struct sim_result *r)
 {
 	struct teams *t = calloc(1, sizeof(*t));

@@ -100,7 +100,7 @@ static inline void sim_again(struct sim *s)
 }
 
 /* What the accesses from now on bring along. */
-static inline void sim_tag(struct sim *s, struct sim_tag tag)
+static inline void sim_tag(struct sim *s, struct trace_tag tag)
 {
 	s->core.hint = tag.hint;
 	s->core.context = tag.context;

@@ -148,13 +148,13 @@ static void refill_all(struct mix *mix)
 /* One access. Return: 1: it has to wait for the disk; else 0, or an error. */
 static int step(struct mix *mix, struct task *t)
 {
-	const struct sim_run *run = &t->app->trace->run[t->run];
+	const struct trace_run *run = &t->app->trace->run[t->run];
 	struct sim *s = &t->sim;
 	int ret;
 
 	if (!t->h) {
 		if (!t->i)
-			sim_tag(s, sim_trace_tag(t->app->trace, t->run));
+			sim_tag(s, trace_tag(t->app->trace, t->run));
 		ret = sim_access(s, run->pgno + t->i, run->write, &t->h);
 		if (ret < 0)
 			return ret;

@@ -50,8 +50,8 @@ static inline const char *mix_global_name(const struct mix_machine *m)
 struct mix_app {
 	const char *name;
 	const char *source;	/* of the trace, as it was written */
-	struct sim_policy *policy;
-	struct sim_trace *trace;
+	struct policy *policy;
+	struct trace *trace;
 	u32 reserved;		/* frames of its own; 0: it shares */
 	u32 min, max;		/* if it shares */
 	u64 start_ns, cpu_ns;	/* CPU of an access */

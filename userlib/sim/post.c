@@ -11,7 +11,7 @@
 /* Of sim_note_read() and sim_note_write(). */
 void sim_post_add(struct sim_post *p, u32 pgno, bool write)
 {
-	const struct sim_run run = { pgno, 1, write };
+	const struct trace_run run = { pgno, 1, write };
 
 	/* There can be two for each access. */
 	if (!p->ret && p->t.nr_accesses == SIM_MAX_ACCESSES)

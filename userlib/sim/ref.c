@@ -26,8 +26,8 @@
 #define REFERENCED 4
 
 struct cache {
-	enum sim_reference ref;
-	const struct sim_trace *t;
+	enum policy_reference ref;
+	const struct trace *t;
 	u32 frames, nr;
 	u8 *bits;		/* by id */
 	u32 *next, *prev;	/* the queue, by id; nr_pages is its two ends, */
@@ -136,7 +136,7 @@ static u32 take(struct cache *c)
 {
 	u32 end = c->t->nr_pages, id;
 
-	if (c->ref == SIM_DEFAULT)
+	if (c->ref == POLICY_DEFAULT)
 		return take_default(c);
 
 	if (c->when) {
@@ -162,10 +162,10 @@ static void hit(struct cache *c, u32 id)
 {
 	if (c->when) {
 		sift(c, c->at[id]);
-	} else if (c->ref == SIM_LRU) {
+	} else if (c->ref == POLICY_LRU) {
 		unlink_id(c, id);
 		link_tail(c, c->t->nr_pages, id);
-	} else if (c->ref == SIM_CLOCK || c->ref == SIM_DEFAULT) {
+	} else if (c->ref == POLICY_CLOCK || c->ref == POLICY_DEFAULT) {
 		c->bits[id] |= REFERENCED;
 	}
 }
@@ -174,7 +174,7 @@ static void hit(struct cache *c, u32 id)
 static void note_read(const struct cache *c, u32 id, bool write,
 		      const struct sim_result *r)
 {
-	if (c->pgno && !(write && c->ref == SIM_OPT_READS))
+	if (c->pgno && !(write && c->ref == POLICY_OPT_READS))
 		sim_note_read(r, c->pgno[id], write);
 }
 
@@ -189,7 +189,7 @@ static void miss(struct cache *c, u32 id, bool write, struct sim_result *r)
 	r->faults++;
 	r->read_misses += !write;
 	tell(c, id, SIM_TELL_FAULT);
-	if (c->ref == SIM_OPT_READS && c->nr == c->frames &&
+	if (c->ref == POLICY_OPT_READS && c->nr == c->frames &&
 	    c->when[c->heap[0]] <= c->when[id]) {
 		r->written += write;
 		note_read(c, id, write, r);
@@ -221,7 +221,7 @@ static void miss(struct cache *c, u32 id, bool write, struct sim_result *r)
 
 static void run(struct cache *c, struct sim_result *r)
 {
-	const struct sim_trace *t = c->t;
+	const struct trace *t = c->t;
 	u32 i;
 	size_t n;
 
@@ -232,7 +232,7 @@ static void run(struct cache *c, struct sim_result *r)
 			sim_result_again(r);
 		r->writes += write ? t->run[n].nr : 0;
 		for (i = 0; i < t->run[n].nr; i++) {
-			u32 id = sim_trace_id(t, t->run[n].pgno + i);
+			u32 id = trace_id(t, t->run[n].pgno + i);
 
 			if (c->when)
 				c->when[id] = c->next_use[c->access];
@@ -253,7 +253,7 @@ static void run(struct cache *c, struct sim_result *r)
  * When each access's page is read next, unless it is written before, 4 bytes an
  * access, or NULL.
  */
-static u32 *next_reads(const struct sim_trace *t)
+static u32 *next_reads(const struct trace *t)
 {
 	u32 *next = malloc(t->nr_accesses * sizeof(*next));
 	u32 *last = malloc((size_t)t->nr_pages * sizeof(*last));
@@ -264,7 +264,7 @@ static u32 *next_reads(const struct sim_trace *t)
 		last[i] = SIM_NEVER;
 	for (n = next && last ? t->nr_runs : 0; n--;) {
 		for (i = t->run[n].nr; i--;) {
-			u32 id = sim_trace_id(t, t->run[n].pgno + i);
+			u32 id = trace_id(t, t->run[n].pgno + i);
 
 			next[--access] = last[id];
 			last[id] = t->run[n].write ? SIM_NEVER : access;
@@ -279,13 +279,13 @@ static u32 *next_reads(const struct sim_trace *t)
 }
 
 /* The trace keeps this, so that it is made once. */
-static int next_uses(struct sim_trace *t)
+static int next_uses(struct trace *t)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	int ret;
 
 	pthread_mutex_lock(&lock);
-	ret = sim_trace_next_uses(t);
+	ret = trace_next_uses(t);
 	pthread_mutex_unlock(&lock);
 	return ret;
 }
@@ -301,7 +301,7 @@ static int next_uses(struct sim_trace *t)
  * Context: any; takes a lock of its own.
  * Return: 0; -ENOMEM.
  */
-int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
+int sim_run_reference(enum policy_reference ref, struct trace *t, u32 frames,
 		      struct sim_result *r, struct sim_teller *teller)
 {
 	size_t n = (size_t)t->nr_pages + 2, end;
@@ -315,11 +315,11 @@ int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
 	if (!c.bits || !words || (r->post && !c.pgno))
 		goto out;
 	ret = 0;
-	if (ref == SIM_OPT || ref == SIM_OPT_READS) {
+	if (ref == POLICY_OPT || ref == POLICY_OPT_READS) {
 		c.when = words;
 		c.heap = words + n;
 		c.at = words + 2 * n;
-		if (ref == SIM_OPT)
+		if (ref == POLICY_OPT)
 			ret = next_uses(t);
 		else
 			ret = (reads = next_reads(t)) ? 0 : -ENOMEM;

@@ -18,7 +18,7 @@ static noinline int feed(struct sim *s, u32 pgno, bool missed)
 }
 
 /* @fed: a constant, so that who is not fed pays nothing for it. */
-static __always_inline int run_trace(struct sim *s, const struct sim_trace *t,
+static __always_inline int run_trace(struct sim *s, const struct trace *t,
 				     const bool fed)
 {
 	u64 commands;
@@ -29,12 +29,12 @@ static __always_inline int run_trace(struct sim *s, const struct sim_trace *t,
 	hipec_core_start(&s->core);
 	sim_ahead_begin(&s->ahead, &s->core.vm, s->bits, t);
 	for (n = 0; n < t->nr_runs; n++) {
-		const struct sim_run *line = &t->run[n];
+		const struct trace_run *line = &t->run[n];
 
 		if (unlikely(n && n == t->warm_runs))
 			sim_again(s);
 		if (t->run_tag)
-			sim_tag(s, sim_trace_tag(t, n));
+			sim_tag(s, trace_tag(t, n));
 		s->r->writes += line->write ? line->nr : 0;
 		for (i = 0; i < line->nr; i++) {
 			sim_progress_note(s->r, ++s->nr_accesses);
@@ -71,7 +71,7 @@ static __always_inline int run_trace(struct sim *s, const struct sim_trace *t,
  * Return: 0; -ENOMEM; -E2BIG as sim_open(); -ENOBUFS if there was no frame to be had,
  *         which cannot be; -ECANCELED if @w stopped it.
  */
-int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
+int sim_run_watched(const struct hipec_policy *p, const struct trace *t,
 		    u32 frames, enum sim_mode mode, struct sim_result *r,
 		    struct sim_contract *c, struct sim_watch *w)
 {
@@ -94,7 +94,7 @@ int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
 }
 
 /* As sim_run_watched(), and nobody watches. */
-int sim_run_policy(const struct hipec_policy *p, const struct sim_trace *t,
+int sim_run_policy(const struct hipec_policy *p, const struct trace *t,
 		   u32 frames, enum sim_mode mode, struct sim_result *r,
 		   struct sim_contract *c)
 {

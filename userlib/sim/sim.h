@@ -7,8 +7,6 @@
  * Names: @t a trace; @pgno and @id are its pages, as trace/memory.h says.
  *
  * Interface:
- * sim_policy_open(), _load(), _close()  what --policy names, loaded, compiled,
- *                            verified; _load(): as the module has it, no reference
  * sim_run_policy()           a trace through a policy
  * sim_run_watched()          the same, and watch.h says who watches
  * sim_contract_begin(), _note(), _end()  what revocation's contract says of it
@@ -18,8 +16,7 @@
 #define HIPEC_SIM_H
 
 #include "../../module/core/contract.h"
-#include "../../module/vm/fifo2.h"
-#include "../../module/vm/vm.h"
+#include "../policy/policy.h"
 #include "../trace/memory.h"
 
 #define SIM_MAX_FRAMES (1u << 30)	/* 4 TiB, as in the kernel */
@@ -33,26 +30,6 @@ enum sim_mode {
 	SIM_MODES(X)
 #undef X
 	SIM_NR_MODES
-};
-
-/* Built-in references: what they do is in docs/user/sim.md. auto is a league (auto.h). */
-#define SIM_REFERENCES(X) X(LRU, "lru") X(FIFO, "fifo") X(CLOCK, "clock") X(OPT, "opt") \
-	X(OPT_READS, "opt-reads") X(DEFAULT, "default") X(AUTO, "auto")
-
-enum sim_reference {
-	SIM_POLICY,	/* none: a policy */
-#define X(name, text) SIM_##name,
-	SIM_REFERENCES(X)
-#undef X
-};
-
-/* What --policy names. */
-struct sim_policy {
-	const char *name;	/* as it was named */
-	enum sim_reference reference;
-	void *image;		/* of a policy */
-	struct hipec_policy policy;
-	int (*run)(struct hipec_vm *vm, u32 event); /* its native code, if it was asked for */
 };
 
 struct sim_result {
@@ -79,7 +56,7 @@ struct sim_result {
 
 /* What a run asks of the disk. */
 struct sim_post {
-	struct sim_trace t;
+	struct trace t;
 	bool whole_writes;	/* a write miss reads nothing */
 	int ret;		/* 0, or why it is not complete */
 };
@@ -152,17 +129,11 @@ struct sim_contract {
 	double recent[SIM_MAX_WINDOWS];	/* excess of the last ones */
 };
 
-int sim_policy_open(struct sim_policy *p, const char *name,
-		    struct hipec_text *why);
-int sim_policy_load(struct sim_policy *p, const char *name,
-		    struct hipec_text *why);
-void sim_policy_close(struct sim_policy *p);
-
-int sim_run_policy(const struct hipec_policy *p, const struct sim_trace *t,
+int sim_run_policy(const struct hipec_policy *p, const struct trace *t,
 		   u32 frames, enum sim_mode mode, struct sim_result *r,
 		   struct sim_contract *c);
 struct sim_watch;
-int sim_run_watched(const struct hipec_policy *p, const struct sim_trace *t,
+int sim_run_watched(const struct hipec_policy *p, const struct trace *t,
 		    u32 frames, enum sim_mode mode, struct sim_result *r,
 		    struct sim_contract *c, struct sim_watch *w);
 void sim_contract_begin(struct sim_contract *c);
@@ -170,7 +141,7 @@ void sim_contract_note(struct sim_contract *c, const struct hipec_windows *w,
 		       enum hipec_verdict verdict, u64 faults);
 struct hipec_core;
 void sim_contract_end(struct sim_contract *c, const struct hipec_core *core);
-int sim_run_reference(enum sim_reference ref, struct sim_trace *t, u32 frames,
+int sim_run_reference(enum policy_reference ref, struct trace *t, u32 frames,
 		      struct sim_result *r, struct sim_teller *teller);
 
 #endif /* HIPEC_SIM_H */

@@ -43,7 +43,7 @@ static bool simulate(struct sim *s, u64 context, u32 page)
 	u64 before = s->r->faults;
 	u32 h;
 
-	sim_tag(s, (struct sim_tag){ .context = context });
+	sim_tag(s, (struct trace_tag){ .context = context });
 	if (sim_access(s, page, false, &h) > 0)
 		sim_arrive(s, h, false);
 	return s->r->faults != before;

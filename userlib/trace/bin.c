@@ -108,12 +108,12 @@ static int get_number(struct trace_in *r, u64 most, u64 *n)
 			       (unsigned long long)at, (unsigned long long)most);
 }
 
-static int read_run(struct trace_in *r, struct sim_trace *t, u64 first,
-		    u64 *next, struct sim_tag *tag)
+static int read_run(struct trace_in *r, struct trace *t, u64 first,
+		    u64 *next, struct trace_tag *tag)
 {
 	u64 at = trace_tell(r), zigzag = first >> DELTA_SHIFT, nr = 0, hint;
 	u64 pgno = *next + ((zigzag >> 1) ^ -(zigzag & 1));
-	struct sim_run run;
+	struct trace_run run;
 	int ret;
 
 	if (first & COUNT) {
@@ -135,12 +135,12 @@ static int read_run(struct trace_in *r, struct sim_trace *t, u64 first,
 	if (pgno > UINT32_MAX || pgno + nr - 1 > UINT32_MAX)
 		return trace_malformed(r, "byte %llu of the records: want pages 0 to %u",
 				       (unsigned long long)at, UINT32_MAX);
-	run = (struct sim_run){ pgno, nr, first & WRITE };
+	run = (struct trace_run){ pgno, nr, first & WRITE };
 	*next = pgno + nr;
 	return trace_add(r, t, &run, tag);
 }
 
-static int read_region(struct trace_in *r, struct sim_trace *t)
+static int read_region(struct trace_in *r, struct trace *t)
 {
 	char name[TRACE_MAX_NAME];
 	u64 first, nr, length = 0, i;
@@ -162,7 +162,7 @@ static int read_region(struct trace_in *r, struct sim_trace *t)
 }
 
 /* Nothing is behind the number of accesses: no record, no byte of the file. */
-static int read_end(struct trace_in *r, const struct sim_trace *t)
+static int read_end(struct trace_in *r, const struct trace *t)
 {
 	u64 at = trace_tell(r), n;
 	int ret = get_number(r, UINT64_MAX, &n);
@@ -182,11 +182,11 @@ static int read_end(struct trace_in *r, const struct sim_trace *t)
 	return r->error;
 }
 
-int trace_read_binary(struct trace_in *r, struct sim_trace *t)
+int trace_read_binary(struct trace_in *r, struct trace *t)
 {
 	/* Zigzag of the differences of a page and 0 to one behind the last. */
 	const u64 most = (((u64)UINT32_MAX + 1) * 2 - 1) << DELTA_SHIFT | 0xf;
-	struct sim_tag tag = { 0 };
+	struct trace_tag tag = { 0 };
 	u64 next = 0, first, at;
 	int ret = read_header(r);
 
@@ -255,8 +255,8 @@ static void put_number(struct packer *p, u64 n)
 	put_byte(p, n);
 }
 
-static void put_run(struct packer *p, const struct sim_run *run,
-		    const struct sim_tag *tag, bool tagged, u64 next)
+static void put_run(struct packer *p, const struct trace_run *run,
+		    const struct trace_tag *tag, bool tagged, u64 next)
 {
 	s64 delta = (s64)run->pgno - (s64)next;
 	u64 zigzag = (u64)delta << 1 ^ (u64)(delta >> 63);
@@ -271,9 +271,9 @@ static void put_run(struct packer *p, const struct sim_run *run,
 	}
 }
 
-static void put_records(struct packer *p, const struct sim_trace *t)
+static void put_records(struct packer *p, const struct trace *t)
 {
-	struct sim_tag tag = { 0 };
+	struct trace_tag tag = { 0 };
 	const char *name;
 	u64 next = 0;
 	size_t i;
@@ -289,7 +289,7 @@ static void put_records(struct packer *p, const struct sim_trace *t)
 			put_byte(p, *name++);
 	}
 	for (i = 0; i < t->nr_runs; i++) {
-		struct sim_tag new = sim_trace_tag(t, i);
+		struct trace_tag new = trace_tag(t, i);
 		bool tagged = new.hint != tag.hint ||
 			      new.context != tag.context;
 
@@ -301,7 +301,7 @@ static void put_records(struct packer *p, const struct sim_trace *t)
 	put_number(p, t->nr_accesses);
 }
 
-int trace_write_binary(struct sim_trace *t, FILE *out)
+int trace_write_binary(struct trace *t, FILE *out)
 {
 	static const u8 header[HEADER_BYTES] = {
 		0x93, 'h', 'p', 't', 'r', 'a', 'c', 'e', VERSION

@@ -128,7 +128,7 @@ static int read_records(struct records *in)
 	return ret;
 }
 
-static int read_table(struct trace_in *r, struct sim_trace *t, const struct trace_table *table,
+static int read_table(struct trace_in *r, struct trace *t, const struct trace_table *table,
 		      const char *format)
 {
 	struct records *in = calloc(1, sizeof(*in));
@@ -158,7 +158,7 @@ static int read_table(struct trace_in *r, struct sim_trace *t, const struct trac
 	return ret;
 }
 
-int trace_read_binary_table(struct trace_in *r, struct sim_trace *t)
+int trace_read_binary_table(struct trace_in *r, struct trace *t)
 {
 	const struct trace_table *table = &trace_tables[r->form];
 	const char *format = r->options->format ? r->options->format : table->format;
@@ -189,7 +189,7 @@ static u32 lcs_header(const u8 *bytes, size_t n)
 	return 0;
 }
 
-int trace_read_lcs(struct trace_in *r, struct sim_trace *t)
+int trace_read_lcs(struct trace_in *r, struct trace *t)
 {
 	struct trace_table table = trace_tables[r->form];
 	u32 header = lcs_header(r->at, r->end - r->at);

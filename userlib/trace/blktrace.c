@@ -100,7 +100,7 @@ static int read_blkparse_line(struct trace_in *r, struct requests *b)
 }
 
 /* A device that has requests of later stages alone: none of them counts. */
-static int note_left(const struct requests *b, int first, struct sim_trace *t)
+static int note_left(const struct requests *b, int first, struct trace *t)
 {
 	struct trace_names all = { 0 };
 	u32 i, nr = b->stage[first].nr_files;
@@ -120,7 +120,7 @@ static int note_left(const struct requests *b, int first, struct sim_trace *t)
 	return n < 0 ? n : ret;
 }
 
-static int end_requests(struct trace_in *r, struct requests *b, struct sim_trace *t)
+static int end_requests(struct trace_in *r, struct requests *b, struct trace *t)
 {
 	int i = first_stage(b), ret;
 
@@ -134,7 +134,7 @@ static int end_requests(struct trace_in *r, struct requests *b, struct sim_trace
 			  i == 1 ? "issued (D)" : "completed (C)");
 }
 
-static int finish(struct trace_in *r, struct requests *b, struct sim_trace *t, int ret)
+static int finish(struct trace_in *r, struct requests *b, struct trace *t, int ret)
 {
 	int i;
 
@@ -145,7 +145,7 @@ static int finish(struct trace_in *r, struct requests *b, struct sim_trace *t, i
 	return ret;
 }
 
-int trace_read_blkparse(struct trace_in *r, struct sim_trace *t)
+int trace_read_blkparse(struct trace_in *r, struct trace *t)
 {
 	struct requests b = { 0 };
 	int ret;
@@ -201,7 +201,7 @@ static int read_record(struct trace_in *r, struct requests *b, const u8 *record)
 			   action & KIND_WRITE, trace_little(record + 8, 8));
 }
 
-int trace_read_blktrace(struct trace_in *r, struct sim_trace *t)
+int trace_read_blktrace(struct trace_in *r, struct trace *t)
 {
 	struct requests b = { 0 };
 	u8 record[RECORD_BYTES];

@@ -31,13 +31,13 @@ static int init_locks(struct tracechan_head *head)
 }
 
 /**
- * tracechan_make() - make a channel
- * @c:   filled; tracechan_free() it, also after an error
+ * trace_chan_make() - make a channel
+ * @c:   filled; trace_chan_free() it, also after an error
  * @dir: where its file goes
  *
  * Return: 0; -errno of the file.
  */
-int tracechan_make(struct tracechan *c, const char *dir)
+int trace_chan_make(struct tracechan *c, const char *dir)
 {
 	char *full = realpath(dir, NULL);
 
@@ -67,7 +67,7 @@ int tracechan_make(struct tracechan *c, const char *dir)
 	return init_locks(c->head);
 }
 
-void tracechan_free(struct tracechan *c)
+void trace_chan_free(struct tracechan *c)
 {
 	if (c->head)
 		munmap(c->head, TRACECHAN_HEAD);
@@ -274,7 +274,7 @@ static void say_silent(const void *node, VISIT visit, void *closure)
 	}
 }
 
-static int read_all(struct reader *d, struct sim_trace *t)
+static int read_all(struct reader *d, struct trace *t)
 {
 	struct known *first = know(&d->processes, d->found->process);
 	int ret = 0;
@@ -301,17 +301,17 @@ static int read_all(struct reader *d, struct sim_trace *t)
 }
 
 /**
- * tracechan_read() - what came through a channel
+ * trace_chan_read() - what came through a channel
  * @c:     channel; nobody writes into it any more
- * @t:     gets the accesses; sim_trace_free() it, also after an error
+ * @t:     gets the accesses; trace_free() it, also after an error
  * @found: filled where it is not given
  * @err:   filled for -EINVAL
  *
  * Return: 0; -EINVAL with @err, above the limits of a trace; -ENOMEM; another
  *         errno of the file.
  */
-int tracechan_read(struct tracechan *c, struct sim_trace *t,
-		   struct tracechan_found *found, struct sim_error *err)
+int trace_chan_read(struct tracechan *c, struct trace *t,
+		    struct tracechan_found *found, struct trace_error *err)
 {
 	const struct trace_options options = { 0 };
 	struct trace_in r = { .err = err, .options = &options };
@@ -320,7 +320,7 @@ int tracechan_read(struct tracechan *c, struct sim_trace *t,
 	struct stat st;
 	int ret;
 
-	*err = (struct sim_error){ 0 };
+	*err = (struct trace_error){ 0 };
 	found->nr_lost = c->head->nr_slots;
 	found->nr_uring = c->head->nr_uring;
 	found->nr_aio = c->head->nr_aio;

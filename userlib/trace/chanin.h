@@ -3,8 +3,8 @@
  * The command's end of the channel; chan.h says what is in it.
  *
  * Interface:
- * tracechan_make(), _free()  the channel
- * tracechan_read()           what came through it, as a trace
+ * trace_chan_make(), _free()  the channel
+ * trace_chan_read()           what came through it, as a trace
  */
 #ifndef HIPEC_TRACECHANIN_H
 #define HIPEC_TRACECHANIN_H
@@ -33,9 +33,9 @@ struct tracechan_found {
 	void (*silent)(const char *name, struct tracechan_found *found);
 };
 
-int tracechan_make(struct tracechan *c, const char *dir);
-void tracechan_free(struct tracechan *c);
-int tracechan_read(struct tracechan *c, struct sim_trace *t,
-		   struct tracechan_found *found, struct sim_error *err);
+int trace_chan_make(struct tracechan *c, const char *dir);
+void trace_chan_free(struct tracechan *c);
+int trace_chan_read(struct tracechan *c, struct trace *t,
+		    struct tracechan_found *found, struct trace_error *err);
 
 #endif /* HIPEC_TRACECHANIN_H */

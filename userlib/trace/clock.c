@@ -15,7 +15,7 @@
 #define FIRST_PART 0x1p-30	/* of a unit; less than clocks tell */
 
 /* Two parts are one. */
-static void join_parts(struct sim_clock *c)
+static void join_parts(struct trace_clock *c)
 {
 	u32 i;
 
@@ -28,13 +28,13 @@ static void join_parts(struct sim_clock *c)
 }
 
 /* Parts from the first one to @at; less than 0: it is before that. */
-static double part_of(const struct sim_clock *c, double at)
+static double part_of(const struct trace_clock *c, double at)
 {
 	return floor((at - c->first) / c->part);
 }
 
 /* Let the time begin so many parts earlier. */
-static void begin_earlier(struct sim_clock *c, u32 parts)
+static void begin_earlier(struct trace_clock *c, u32 parts)
 {
 	u32 i;
 
@@ -54,7 +54,7 @@ static void begin_earlier(struct sim_clock *c, u32 parts)
  */
 void trace_clock_add(struct trace_in *r, double at, u64 requests)
 {
-	struct sim_clock *c = &r->clock;
+	struct trace_clock *c = &r->clock;
 	double part;
 
 	if (!c->nr) {
@@ -77,11 +77,11 @@ void trace_clock_add(struct trace_in *r, double at, u64 requests)
 /* A stage of requests that does not count after all. */
 void trace_clock_clear(struct trace_in *r)
 {
-	r->clock = (struct sim_clock){ .ns = r->clock.ns };
+	r->clock = (struct trace_clock){ .ns = r->clock.ns };
 }
 
 /* The trace has the times that its reader saw, if these are different ones. */
-int trace_clock_end(struct trace_in *r, struct sim_trace *t)
+int trace_clock_end(struct trace_in *r, struct trace *t)
 {
 	if (r->clock.nr < 2)
 		return 0;

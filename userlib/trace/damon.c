@@ -93,7 +93,7 @@ static int read_line(struct damon *d)
 	return trace_touch(d->r, &d->files, d->target, start, end - start, false);
 }
 
-int trace_read_damon(struct trace_in *r, struct sim_trace *t)
+int trace_read_damon(struct trace_in *r, struct trace *t)
 {
 	struct damon d = { .r = r, .target = -1 };
 	int ret;

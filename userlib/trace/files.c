@@ -54,7 +54,7 @@ static int add_op(struct trace_in *r, struct trace_files *f, const struct trace_
 	if (f->nr_ops == f->max_ops) {
 		size_t more = f->op_room.mapped ? f->max_ops / 4 : f->max_ops;
 		size_t max = f->max_ops + (more ? more : 1024);
-		int ret = sim_room_grow(&f->op_room, (void **)&f->op, max * sizeof(*f->op));
+		int ret = trace_room_grow(&f->op_room, (void **)&f->op, max * sizeof(*f->op));
 
 		if (ret)
 			return ret;
@@ -134,6 +134,6 @@ void trace_files_free(struct trace_files *f)
 {
 	trace_names_free(&f->names);
 	free(f->file);
-	sim_room_free(&f->op_room, f->op);
+	trace_room_free(&f->op_room, f->op);
 	*f = (struct trace_files){ 0 };
 }

@@ -109,7 +109,7 @@ static int read_fio_lines(struct trace_in *r, struct trace_files *f)
 	return ret;
 }
 
-int trace_read_fio(struct trace_in *r, struct sim_trace *t)
+int trace_read_fio(struct trace_in *r, struct trace *t)
 {
 	struct trace_files f = { 0 };
 	int ret = read_fio_lines(r, &f);
@@ -121,8 +121,8 @@ int trace_read_fio(struct trace_in *r, struct sim_trace *t)
 }
 
 /* The region of a page, or NULL. */
-static const struct sim_region *region_of(const struct sim_trace *t, u32 pgno,
-					  const struct sim_region *last)
+static const struct trace_region *region_of(const struct trace *t, u32 pgno,
+					    const struct trace_region *last)
 {
 	u32 low = 0, high = t->nr_regions, middle;
 
@@ -141,7 +141,7 @@ static const struct sim_region *region_of(const struct sim_trace *t, u32 pgno,
 }
 
 /* A name as an iolog can have it; pages of no region are of 'trace'. */
-static void put_file(FILE *out, const struct sim_region *region)
+static void put_file(FILE *out, const struct trace_region *region)
 {
 	const char *c;
 
@@ -150,9 +150,9 @@ static void put_file(FILE *out, const struct sim_region *region)
 }
 
 /* Version 2, which all versions of fio read. What crosses regions is cut. */
-int trace_write_fio(struct sim_trace *t, FILE *out)
+int trace_write_fio(struct trace *t, FILE *out)
 {
-	const struct sim_region *region = NULL;
+	const struct trace_region *region = NULL;
 	u32 pgno, left, n;
 	bool other = false;
 	size_t i;

@@ -16,11 +16,11 @@ struct counts {
 	u8 *written;
 };
 
-static void count_access(const struct sim_trace *t, u32 pgno, bool write,
+static void count_access(const struct trace *t, u32 pgno, bool write,
 			 struct trace_stack *s, struct counts *c,
 			 struct trace_info *info)
 {
-	u32 id = sim_trace_id(t, pgno), region = sim_trace_region(t, pgno), d = 0;
+	u32 id = trace_id(t, pgno), region = trace_region(t, pgno), d = 0;
 
 	if (pgno < info->first)
 		info->first = pgno;
@@ -37,7 +37,7 @@ static void count_access(const struct sim_trace *t, u32 pgno, bool write,
 	}
 }
 
-static void count_accesses(const struct sim_trace *t, struct trace_stack *s,
+static void count_accesses(const struct trace *t, struct trace_stack *s,
 			   struct counts *c, struct trace_info *info)
 {
 	u64 before = UINT64_MAX - 1;	/* no page, nor in front of one */
@@ -57,7 +57,7 @@ static void count_accesses(const struct sim_trace *t, struct trace_stack *s,
 }
 
 /* The least distance that so many percent of the reuses do not exceed. */
-static void find_quantiles(const struct sim_trace *t, const struct counts *c,
+static void find_quantiles(const struct trace *t, const struct counts *c,
 			   struct trace_info *info)
 {
 	static const u64 percent[TRACE_NR_QUANTILES] = TRACE_QUANTILES;
@@ -78,7 +78,7 @@ static bool goes_before(const struct trace_top *a, const struct trace_top *b)
 					    a->pgno < b->pgno;
 }
 
-static void find_top(const struct sim_trace *t, const struct counts *c, u32 nr,
+static void find_top(const struct trace *t, const struct counts *c, u32 nr,
 		     struct trace_info *info)
 {
 	size_t i, places = (size_t)1 << t->bits;
@@ -111,7 +111,7 @@ static void find_top(const struct sim_trace *t, const struct counts *c, u32 nr,
  *
  * Return: 0; -ENOMEM.
  */
-int trace_info(struct sim_trace *t, u32 nr_top, struct trace_info *info)
+int trace_info(struct trace *t, u32 nr_top, struct trace_info *info)
 {
 	size_t n = t->nr_pages;
 	struct trace_stack s;

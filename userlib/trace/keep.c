@@ -44,7 +44,7 @@ static bool is_listed(const char *const *list, const char *name)
 	return false;
 }
 
-static bool is_own(const struct sim_region *region)
+static bool is_own(const struct trace_region *region)
 {
 	return is_listed(of_libraries, region->name) ||
 	       (region->own && is_listed(of_interpreters, region->name));
@@ -63,7 +63,7 @@ static bool is_asked_for(const struct trace_keep *k, const char *name)
 }
 
 /* The first region that begins behind a page. */
-static u32 region_behind(const struct sim_trace *t, u32 pgno)
+static u32 region_behind(const struct trace *t, u32 pgno)
 {
 	u32 low = 0, high = t->nr_regions, middle;
 
@@ -78,20 +78,20 @@ static u32 region_behind(const struct sim_trace *t, u32 pgno)
 }
 
 /* The page behind the last one of a region. */
-static u64 region_end(const struct sim_region *region)
+static u64 region_end(const struct trace_region *region)
 {
 	return region->nr ? (u64)region->pgno + region->nr : (u64)UINT32_MAX + 1;
 }
 
 /**
- * sim_trace_region() - the region that a page is in
+ * trace_region() - the region that a page is in
  * @t:    trace
  * @pgno: page of it
  *
  * Return: its number; t->nr_regions if there is none.
  * Source: ours.
  */
-u32 sim_trace_region(const struct sim_trace *t, u32 pgno)
+u32 trace_region(const struct trace *t, u32 pgno)
 {
 	u32 behind = region_behind(t, pgno);
 
@@ -99,19 +99,19 @@ u32 sim_trace_region(const struct sim_trace *t, u32 pgno)
 }
 
 /* Pages of each region that are accessed; of those in none too, behind them. */
-static u32 *count_pages(const struct sim_trace *t)
+static u32 *count_pages(const struct trace *t)
 {
 	u32 *pages = calloc((size_t)t->nr_regions + 1, sizeof(*pages));
 	size_t i;
 
 	for (i = 0; pages && t->page && i < (size_t)1 << t->bits; i++)
 		if (t->page[i].id)
-			pages[sim_trace_region(t, t->page[i].pgno)]++;
+			pages[trace_region(t, t->page[i].pgno)]++;
 	return pages;
 }
 
 /* Whether each region stays; the last one is of pages that are in none. */
-static bool *choose(const struct sim_trace *t, const struct trace_keep *k)
+static bool *choose(const struct trace *t, const struct trace_keep *k)
 {
 	bool *stays = calloc((size_t)t->nr_regions + 1, sizeof(*stays));
 	u32 *pages = count_pages(t), i;
@@ -130,16 +130,16 @@ static bool *choose(const struct sim_trace *t, const struct trace_keep *k)
 }
 
 /* Of a run, what is of regions that stay. */
-static int keep_run(struct sim_trace *to, const struct sim_trace *t, size_t n,
+static int keep_run(struct trace *to, const struct trace *t, size_t n,
 		    const bool *stays)
 {
-	struct sim_tag tag = sim_trace_tag(t, n);
+	struct trace_tag tag = trace_tag(t, n);
 	u64 pgno = t->run[n].pgno, end = pgno + t->run[n].nr, border;
 	int ret = 0;
 
 	for (; pgno < end && !ret; pgno = border) {
-		u32 region = sim_trace_region(t, pgno), behind = region_behind(t, pgno);
-		struct sim_run run = { .pgno = pgno, .write = t->run[n].write };
+		u32 region = trace_region(t, pgno), behind = region_behind(t, pgno);
+		struct trace_run run = { .pgno = pgno, .write = t->run[n].write };
 
 		border = end;
 		if (region < t->nr_regions && region_end(&t->region[region]) < end)
@@ -153,7 +153,7 @@ static int keep_run(struct sim_trace *to, const struct sim_trace *t, size_t n,
 	return ret;
 }
 
-static int keep_regions(struct sim_trace *to, const struct sim_trace *t, const bool *stays)
+static int keep_regions(struct trace *to, const struct trace *t, const bool *stays)
 {
 	u32 i;
 
@@ -184,9 +184,9 @@ static int keep_regions(struct sim_trace *to, const struct sim_trace *t, const b
  * Return: 0; -ENOMEM, and @t is as it was.
  * Source: ours.
  */
-int trace_keep(struct sim_trace *t, const struct trace_keep *keep, struct trace_left *left)
+int trace_keep(struct trace *t, const struct trace_keep *keep, struct trace_left *left)
 {
-	struct sim_trace to = { .name = t->name };
+	struct trace to = { .name = t->name };
 	bool *stays;
 	int ret = -ENOMEM;
 	size_t n;
@@ -201,7 +201,7 @@ int trace_keep(struct sim_trace *t, const struct trace_keep *keep, struct trace_
 		ret = keep_run(&to, t, n, stays);
 	free(stays);
 	if (ret || (!to.nr_accesses && !keep->nr_only && !keep->min_pages)) {
-		sim_trace_free(&to);
+		trace_free(&to);
 		return ret;
 	}
 	left->accesses = t->nr_accesses - to.nr_accesses;
@@ -209,7 +209,7 @@ int trace_keep(struct sim_trace *t, const struct trace_keep *keep, struct trace_
 	left->regions = t->nr_regions - to.nr_regions;
 	to.notes = t->notes;
 	t->notes = NULL;
-	sim_trace_free(t);
+	trace_free(t);
 	*t = to;
 	return 0;
 }

@@ -22,7 +22,7 @@
 
 struct maker {
 	const struct trace_recipe *recipe;
-	struct sim_trace *t;
+	struct trace *t;
 	u64 state;	/* of the random numbers */
 	u64 left;	/* accesses */
 	u64 all;	/* accesses that there will be, about */
@@ -80,8 +80,8 @@ static void tell(struct maker *m)
 /* Runs are cut where the trace ends. @hint: 0 for none. */
 static int put_hint(struct maker *m, u64 pgno, u64 nr, bool write, u32 hint)
 {
-	struct sim_run run = { pgno, nr < m->left ? nr : m->left, write };
-	struct sim_tag tag = { .hint = hint };
+	struct trace_run run = { pgno, nr < m->left ? nr : m->left, write };
+	struct trace_tag tag = { .hint = hint };
 
 	m->left -= run.nr;
 	tell(m);
@@ -421,14 +421,14 @@ static u64 expected(const struct trace_recipe *c)
 
 /**
  * trace_make() - make a trace
- * @t:      filled; sim_trace_free() it, also after an error
+ * @t:      filled; trace_free() it, also after an error
  * @recipe: pages 1 to SIM_MAX_PAGES, accesses 1 to SIM_MAX_ACCESSES, run 1 to
  *          SIM_MAX_PAGES, set 1 to pages, phase at least 1, fanout 2 or more,
  *          passes and lookups so few that accesses stay in their limits
  *
  * Return: 0; -ENOMEM.
  */
-int trace_make(struct sim_trace *t, const struct trace_recipe *recipe)
+int trace_make(struct trace *t, const struct trace_recipe *recipe)
 {
 	static int (*const make[TRACE_NR_KINDS])(struct maker *m) = {
 		[TRACE_LOOP] = make_loop,
@@ -446,6 +446,6 @@ int trace_make(struct sim_trace *t, const struct trace_recipe *recipe)
 		.left = recipe->accesses, .all = expected(recipe),
 	};
 
-	*t = (struct sim_trace){ .name = trace_kinds[recipe->kind] };
+	*t = (struct trace){ .name = trace_kinds[recipe->kind] };
 	return make[recipe->kind](&m);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace in memory, or where it is large on a disk (room.h): runs of pages, a hash table that gives the pages, which are
- * sparse, their ids, and, where there are any, tags, regions and notes.
+ * A trace in memory, or where it is large on a disk (room.h): runs of pages, a hash table that
+ * gives the pages, which are sparse, their ids, and, where there are any, tags, regions and notes.
  */
 #define _GNU_SOURCE	/* asprintf() */
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "reader.h"
 
 /* Where @pgno is in the table, or would be. */
-static struct sim_page *place_of(const struct sim_trace *t, u32 pgno)
+static struct trace_page *place_of(const struct trace *t, u32 pgno)
 {
 	u32 mask = (1u << t->bits) - 1;
 	u32 i = pgno * 2654435769u >> (32 - t->bits);
@@ -23,12 +23,12 @@ static struct sim_page *place_of(const struct sim_trace *t, u32 pgno)
 }
 
 /* Make the table twice as large. */
-static int grow(struct sim_trace *t)
+static int grow(struct trace *t)
 {
-	struct sim_page *old = t->page;
+	struct trace_page *old = t->page;
 	size_t i, n = old ? (size_t)1 << t->bits : 0;
 	u32 bits = old ? t->bits + 1 : 10;
-	struct sim_page *new = calloc((size_t)1 << bits, sizeof(*new));
+	struct trace_page *new = calloc((size_t)1 << bits, sizeof(*new));
 
 	if (!new)
 		return -ENOMEM;
@@ -42,9 +42,9 @@ static int grow(struct sim_trace *t)
 }
 
 /* Give @pgno an id, if it has none; -ERANGE if there are too many. */
-static int add_page(struct sim_trace *t, u32 pgno)
+static int add_page(struct trace *t, u32 pgno)
 {
-	struct sim_page *place = t->page ? place_of(t, pgno) : NULL;
+	struct trace_page *place = t->page ? place_of(t, pgno) : NULL;
 
 	if (place && place->id)
 		return 0;
@@ -55,12 +55,12 @@ static int add_page(struct sim_trace *t, u32 pgno)
 			return -ENOMEM;
 		place = place_of(t, pgno);
 	}
-	*place = (struct sim_page){ pgno, ++t->nr_pages };
+	*place = (struct trace_page){ pgno, ++t->nr_pages };
 	return 0;
 }
 
 /* Where @tag is in the table of tags, or would be. */
-static u32 *tag_place(const struct sim_trace *t, const struct sim_tag *tag)
+static u32 *tag_place(const struct trace *t, const struct trace_tag *tag)
 {
 	u32 mask = t->max_tags * 2 - 1;
 	u64 hash = (tag->context ^ (u64)tag->hint << 32) * 0x9e3779b97f4a7c15;
@@ -76,10 +76,10 @@ static u32 *tag_place(const struct sim_trace *t, const struct sim_tag *tag)
 }
 
 /* Make room for more tags; @t has a table of their places afterwards. */
-static int grow_tags(struct sim_trace *t)
+static int grow_tags(struct trace *t)
 {
 	u32 max = t->max_tags ? 2 * t->max_tags : 64, i;
-	struct sim_tag *tag = reallocarray(t->tag, max, sizeof(*tag));
+	struct trace_tag *tag = reallocarray(t->tag, max, sizeof(*tag));
 	u32 *places;
 
 	if (!tag)
@@ -91,7 +91,7 @@ static int grow_tags(struct sim_trace *t)
 	free(t->tag_place);
 	t->tag_place = places;
 	t->max_tags = max;
-	tag[0] = (struct sim_tag){ 0 };
+	tag[0] = (struct trace_tag){ 0 };
 	if (!t->nr_tags)
 		t->nr_tags = 1;
 	for (i = 1; i < t->nr_tags; i++)
@@ -100,7 +100,7 @@ static int grow_tags(struct sim_trace *t)
 }
 
 /* The number of a tag; nothing is 0, and takes no memory. */
-static int number_of_tag(struct sim_trace *t, const struct sim_tag *tag,
+static int number_of_tag(struct trace *t, const struct trace_tag *tag,
 			 u32 *number)
 {
 	u32 *place;
@@ -120,23 +120,23 @@ static int number_of_tag(struct sim_trace *t, const struct sim_tag *tag,
 }
 
 /* The user should know where it is. */
-static int say_where(struct sim_trace *t)
+static int say_where(struct trace *t)
 {
 	return trace_note(t, "%s: it is too large for memory, and is in a file in %s meanwhile",
-			  t->name, sim_room_folder());
+			  t->name, trace_room_folder());
 }
 
 /* Room for one more run. */
-static int grow_runs(struct sim_trace *t)
+static int grow_runs(struct trace *t)
 {
 	size_t more = t->run_room.mapped ? t->max_runs / 4 : t->max_runs;
 	size_t max = t->max_runs + (more ? more : 1024);
 	bool mapped = t->run_room.mapped;
-	int ret = sim_room_grow(&t->run_room, (void **)&t->run, max * sizeof(*t->run));
+	int ret = trace_room_grow(&t->run_room, (void **)&t->run, max * sizeof(*t->run));
 
 	if (!ret && t->run_tag)
-		ret = sim_room_grow(&t->tag_room, (void **)&t->run_tag,
-				    max * sizeof(*t->run_tag));
+		ret = trace_room_grow(&t->tag_room, (void **)&t->run_tag,
+				      max * sizeof(*t->run_tag));
 	if (ret)
 		return ret;
 	t->max_runs = max;
@@ -144,10 +144,10 @@ static int grow_runs(struct sim_trace *t)
 }
 
 /* The runs up to now have no tag, and others will. */
-static int begin_tags(struct sim_trace *t)
+static int begin_tags(struct trace *t)
 {
-	int ret = sim_room_grow(&t->tag_room, (void **)&t->run_tag,
-				t->max_runs * sizeof(*t->run_tag));
+	int ret = trace_room_grow(&t->tag_room, (void **)&t->run_tag,
+				  t->max_runs * sizeof(*t->run_tag));
 
 	if (!ret)
 		memset(t->run_tag, 0, t->nr_runs * sizeof(*t->run_tag));
@@ -155,10 +155,10 @@ static int begin_tags(struct sim_trace *t)
 }
 
 /* What goes on where the last run ended is more of that run. */
-static bool goes_on(const struct sim_trace *t, const struct sim_run *run,
+static bool goes_on(const struct trace *t, const struct trace_run *run,
 		    u32 tag)
 {
-	const struct sim_run *last;
+	const struct trace_run *last;
 
 	if (!t->nr_runs)
 		return false;
@@ -169,7 +169,7 @@ static bool goes_on(const struct sim_trace *t, const struct sim_run *run,
 	       (t->run_tag ? t->run_tag[t->nr_runs - 1] : 0) == tag;
 }
 
-static int add_run(struct sim_trace *t, const struct sim_run *run, u32 tag)
+static int add_run(struct trace *t, const struct trace_run *run, u32 tag)
 {
 	int ret = 0;
 
@@ -192,7 +192,7 @@ static int add_run(struct sim_trace *t, const struct sim_run *run, u32 tag)
 }
 
 /* Cut a run in two, behind its first @nr pages. */
-static int cut_run(struct sim_trace *t, size_t n, u32 nr)
+static int cut_run(struct trace *t, size_t n, u32 nr)
 {
 	int ret = t->nr_runs == t->max_runs ? grow_runs(t) : 0;
 
@@ -210,15 +210,15 @@ static int cut_run(struct sim_trace *t, size_t n, u32 nr)
 }
 
 /**
- * sim_trace_warm() - have the first accesses of a trace not counted
+ * trace_warm() - have the first accesses of a trace not counted
  * @t:        trace
  * @accesses: less than it has
  *
  * They run as all others do.
  *
- * Return: 0; as sim_room_grow().
+ * Return: 0; as trace_room_grow().
  */
-int sim_trace_warm(struct sim_trace *t, u64 accesses)
+int trace_warm(struct trace *t, u64 accesses)
 {
 	u64 left = accesses;
 	size_t n = 0;
@@ -243,10 +243,10 @@ int sim_trace_warm(struct sim_trace *t, u64 accesses)
  * @run: at least one page, at most SIM_MAX_PAGES, none above UINT32_MAX
  * @tag: what they bring along, or NULL
  *
- * Return: 0; -EINVAL, said, above the limits of a trace; as sim_room_grow().
+ * Return: 0; -EINVAL, said, above the limits of a trace; as trace_room_grow().
  */
-int trace_add(struct trace_in *r, struct sim_trace *t,
-	      const struct sim_run *run, const struct sim_tag *tag)
+int trace_add(struct trace_in *r, struct trace *t,
+	      const struct trace_run *run, const struct trace_tag *tag)
 {
 	u64 most = r && r->options->most ? r->options->most : SIM_MAX_ACCESSES;
 	u32 i, number;
@@ -285,12 +285,12 @@ static void make_one_line(char *text)
  *
  * Return: 0; -EINVAL, said; -ENOMEM.
  */
-int trace_add_region(struct trace_in *r, struct sim_trace *t, u64 first, u64 nr,
+int trace_add_region(struct trace_in *r, struct trace *t, u64 first, u64 nr,
 		     const char *name, size_t length)
 {
 	u32 n = t->nr_regions;
 	u64 from = n ? (u64)t->region[n - 1].pgno + t->region[n - 1].nr : 0;
-	struct sim_region *more;
+	struct trace_region *more;
 	char *copy;
 
 	if (first < from || (n && !t->region[n - 1].nr))
@@ -318,14 +318,14 @@ int trace_add_region(struct trace_in *r, struct sim_trace *t, u64 first, u64 nr,
 	if (!copy)
 		return -ENOMEM;
 	make_one_line(copy);
-	t->region[t->nr_regions++] = (struct sim_region){
+	t->region[t->nr_regions++] = (struct trace_region){
 		.pgno = first, .nr = nr, .name = copy,
 	};
 	return 0;
 }
 
 /* A line for the user: what was skipped, or how pages were numbered. */
-int trace_note(struct sim_trace *t, const char *format, ...)
+int trace_note(struct trace *t, const char *format, ...)
 {
 	char *line, *all;
 	va_list ap;
@@ -347,12 +347,12 @@ int trace_note(struct sim_trace *t, const char *format, ...)
 }
 
 /**
- * sim_trace_say_notes() - print what a user should know of a trace
+ * trace_say_notes() - print what a user should know of a trace
  * @t:    trace
  * @mark: in front of each line
  * @out:  to where
  */
-void sim_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out)
+void trace_say_notes(const struct trace *t, const char *mark, FILE *out)
 {
 	const char *line, *end;
 
@@ -362,7 +362,7 @@ void sim_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out)
 	}
 }
 
-void sim_trace_free(struct sim_trace *t)
+void trace_free(struct trace *t)
 {
 	u32 i;
 
@@ -372,47 +372,47 @@ void sim_trace_free(struct sim_trace *t)
 	free(t->notes);
 	free(t->tag);
 	free(t->tag_place);
-	sim_room_free(&t->tag_room, t->run_tag);
-	sim_room_free(&t->run_room, t->run);
+	trace_room_free(&t->tag_room, t->run_tag);
+	trace_room_free(&t->run_room, t->run);
 	free(t->page);
 	free(t->next_use);
 	free(t->clock);
-	*t = (struct sim_trace){ 0 };
+	*t = (struct trace){ 0 };
 }
 
 /**
- * sim_trace_tag() - what the accesses of a run bring along
+ * trace_tag() - what the accesses of a run bring along
  * @t:   trace
  * @run: number of the run
  *
  * Return: hint and program context, 0 where there is none.
  */
-struct sim_tag sim_trace_tag(const struct sim_trace *t, size_t run)
+struct trace_tag trace_tag(const struct trace *t, size_t run)
 {
-	return t->run_tag ? t->tag[t->run_tag[run]] : (struct sim_tag){ 0 };
+	return t->run_tag ? t->tag[t->run_tag[run]] : (struct trace_tag){ 0 };
 }
 
 /**
- * sim_trace_id() - number of a page, in the order of first appearance
+ * trace_id() - number of a page, in the order of first appearance
  * @t:    trace
  * @pgno: page of the trace
  *
  * Return: from 0, less than t->nr_pages.
  */
-u32 sim_trace_id(const struct sim_trace *t, u32 pgno)
+u32 trace_id(const struct trace *t, u32 pgno)
 {
 	return place_of(t, pgno)->id - 1;
 }
 
 /**
- * sim_trace_next_uses() - note for each access when its page is wanted again
+ * trace_next_uses() - note for each access when its page is wanted again
  * @t: trace
  *
  * Fills t->next_use, 4 bytes an access, once.
  *
  * Return: 0; -ENOMEM.
  */
-int sim_trace_next_uses(struct sim_trace *t)
+int trace_next_uses(struct trace *t)
 {
 	u32 *next, *last, i, access = t->nr_accesses;
 	size_t n;
@@ -430,7 +430,7 @@ int sim_trace_next_uses(struct sim_trace *t)
 		last[i] = SIM_NEVER;
 	for (n = t->nr_runs; n--;) {
 		for (i = t->run[n].nr; i--;) {
-			u32 id = sim_trace_id(t, t->run[n].pgno + i);
+			u32 id = trace_id(t, t->run[n].pgno + i);
 
 			next[--access] = last[id];
 			last[id] = access;

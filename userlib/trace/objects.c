@@ -44,7 +44,7 @@ static int grow_ops(struct trace_objects *o)
 {
 	size_t more = o->op_room.mapped ? o->max_ops / 4 : o->max_ops;
 	size_t max = o->max_ops + (more ? more : 1024);
-	int ret = sim_room_grow(&o->op_room, (void **)&o->op, max * sizeof(*o->op));
+	int ret = trace_room_grow(&o->op_room, (void **)&o->op, max * sizeof(*o->op));
 
 	if (!ret)
 		o->max_ops = max;
@@ -59,7 +59,7 @@ static int grow_ops(struct trace_objects *o)
  * @id:    of the object
  * @write: or read
  *
- * Return: 0; -EINVAL, said; -ENOMEM; as sim_room_grow().
+ * Return: 0; -EINVAL, said; -ENOMEM; as trace_room_grow().
  */
 int trace_object(struct trace_in *r, struct trace_objects *o, u32 space, u64 id, bool write)
 {
@@ -110,7 +110,7 @@ int trace_key(struct trace_in *r, struct trace_objects *o, u32 space, const char
  *
  * Return: 0; -EINVAL, said; -ENOMEM.
  */
-int trace_objects_end(struct trace_in *r, struct trace_objects *o, struct sim_trace *t)
+int trace_objects_end(struct trace_in *r, struct trace_objects *o, struct trace *t)
 {
 	bool dense = o->spaces || o->most > UINT32_MAX;
 	int ret = 0;
@@ -119,7 +119,7 @@ int trace_objects_end(struct trace_in *r, struct trace_objects *o, struct sim_tr
 	r->err->line = 0;
 	for (i = 0; i < o->nr_ops && !ret; i++) {
 		u32 n = o->op[i] >> 1;
-		struct sim_run run = { dense ? n : o->object[n].id, 1, o->op[i] & 1 };
+		struct trace_run run = { dense ? n : o->object[n].id, 1, o->op[i] & 1 };
 
 		ret = trace_add(r, t, &run, NULL);
 	}
@@ -138,6 +138,6 @@ void trace_objects_free(struct trace_objects *o)
 	free(o->object);
 	free(o->place);
 	trace_names_free(&o->keys);
-	sim_room_free(&o->op_room, o->op);
+	trace_room_free(&o->op_room, o->op);
 	*o = (struct trace_objects){ 0 };
 }

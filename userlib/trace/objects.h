@@ -25,7 +25,7 @@ struct trace_objects {
 	u32 *place;		/* a hash table: number + 1 */
 	u32 nr, room;
 	u32 *op;		/* number << 1 | write */
-	struct sim_room op_room;
+	struct trace_room op_room;
 	size_t nr_ops, max_ops;
 	struct trace_names keys;	/* that are no numbers, of TRACE_KEYS */
 	u64 most;		/* highest id */
@@ -37,7 +37,7 @@ struct trace_objects {
 int trace_object(struct trace_in *r, struct trace_objects *o, u32 space, u64 id, bool write);
 int trace_key(struct trace_in *r, struct trace_objects *o, u32 space, const char *key,
 	      size_t length, bool write);
-int trace_objects_end(struct trace_in *r, struct trace_objects *o, struct sim_trace *t);
+int trace_objects_end(struct trace_in *r, struct trace_objects *o, struct trace *t);
 void trace_objects_free(struct trace_objects *o);
 
 static inline u64 trace_little(const u8 *p, int bytes)

@@ -52,7 +52,7 @@ static int read_records(struct trace_in *r, struct trace_objects *o)
 	return ret;
 }
 
-int trace_read_oracle(struct trace_in *r, struct sim_trace *t)
+int trace_read_oracle(struct trace_in *r, struct trace *t)
 {
 	struct trace_objects o = { 0 };
 	int ret = read_records(r, &o);
@@ -66,9 +66,9 @@ int trace_read_oracle(struct trace_in *r, struct sim_trace *t)
 }
 
 /* Time is the number of the access, and so is the next access, from 1. */
-int trace_write_oracle(struct sim_trace *t, FILE *out)
+int trace_write_oracle(struct trace *t, FILE *out)
 {
-	int ret = sim_trace_next_uses(t);
+	int ret = trace_next_uses(t);
 	u32 access = 0, j, k;
 	size_t i;
 
@@ -91,7 +91,7 @@ int trace_write_oracle(struct sim_trace *t, FILE *out)
 	return 0;
 }
 
-int trace_write_csv(struct sim_trace *t, FILE *out)
+int trace_write_csv(struct trace *t, FILE *out)
 {
 	u64 access = 0;
 	size_t i;

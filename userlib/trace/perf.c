@@ -251,7 +251,7 @@ static void leave_code(struct perf *p)
 			p->mapped += p->known[i].mapped;
 }
 
-static int end_log(struct perf *p, struct sim_trace *t)
+static int end_log(struct perf *p, struct trace *t)
 {
 	size_t i;
 	int ret = 0;
@@ -278,7 +278,7 @@ static int end_log(struct perf *p, struct sim_trace *t)
 	return ret;
 }
 
-int trace_read_perf(struct trace_in *r, struct sim_trace *t)
+int trace_read_perf(struct trace_in *r, struct trace *t)
 {
 	struct perf p = { .r = r };
 	int ret;

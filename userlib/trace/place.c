@@ -45,7 +45,7 @@ static size_t make_name(const char *name, char made[TRACE_MAX_NAME])
 	return n;
 }
 
-static int name_range(struct trace_in *r, struct trace_files *f, struct sim_trace *t,
+static int name_range(struct trace_in *r, struct trace_files *f, struct trace *t,
 		      u32 file, u64 first, u64 nr)
 {
 	const char *name = trace_name_text(&f->names, file);
@@ -78,7 +78,7 @@ static u64 place_whole(const struct trace_files *f, u32 *base)
 	return end;
 }
 
-static int name_whole(struct trace_in *r, struct trace_files *f, struct sim_trace *t,
+static int name_whole(struct trace_in *r, struct trace_files *f, struct trace *t,
 		      const u32 *base)
 {
 	size_t i;
@@ -175,7 +175,7 @@ static int place_touched(struct trace_in *r, struct trace_files *f, struct place
 	}
 }
 
-static int name_touched(struct trace_in *r, struct trace_files *f, struct sim_trace *t,
+static int name_touched(struct trace_in *r, struct trace_files *f, struct trace *t,
 			const struct places *p)
 {
 	size_t i, first = 0;
@@ -222,7 +222,7 @@ static u32 place_of(const struct places *p, const struct trace_op *op)
  * Return: 0; -EINVAL, said; -ENOMEM.
  */
 int trace_files_end(struct trace_in *r, struct trace_files *f,
-		    struct sim_trace *t)
+		    struct trace *t)
 {
 	struct places p = { .base = calloc(f->nr_files + 1, sizeof(*p.base)) };
 	int ret = p.base ? 0 : -ENOMEM;
@@ -239,10 +239,10 @@ int trace_files_end(struct trace_in *r, struct trace_files *f,
 	}
 	for (i = 0; i < f->nr_ops && !ret; i++) {
 		const struct trace_op *op = &f->op[i];
-		struct sim_run run = { place_of(&p, op), op->nr, op->write };
+		struct trace_run run = { place_of(&p, op), op->nr, op->write };
 
 		ret = trace_add(r, t, &run,
-				&(struct sim_tag){ .context = op->context });
+				&(struct trace_tag){ .context = op->context });
 	}
 	free(p.base);
 	free(p.span);

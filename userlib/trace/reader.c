@@ -186,14 +186,14 @@ static int begin_text(struct trace_in *r)
 	return 0;
 }
 
-int trace_in_open(struct trace_in *r, FILE *in, struct sim_error *err,
+int trace_in_open(struct trace_in *r, FILE *in, struct trace_error *err,
 		  const struct trace_options *options)
 {
 	const char *tool;
 	int ret = 0;
 
 	*r = (struct trace_in){ .in = in, .err = err, .options = options };
-	*err = (struct sim_error){ 0 };
+	*err = (struct trace_error){ 0 };
 	r->raw = malloc(TRACE_SNIFF);
 	if (!r->raw)
 		return -ENOMEM;

@@ -47,7 +47,7 @@ struct trace_packed {
 
 struct trace_in {
 	FILE *in;
-	struct sim_error *err;
+	struct trace_error *err;
 	const struct trace_options *options;
 	const u8 *at, *end;	/* bytes that were not taken yet */
 	u64 offset;		/* of @end, in what was read or decompressed */
@@ -62,14 +62,14 @@ struct trace_in {
 	bool ended;		/* no more bytes in the file */
 	bool cr;		/* lines end with CR alone */
 	enum trace_form form;	/* that is read */
-	struct sim_clock clock;	/* of the requests so far */
+	struct trace_clock clock;	/* of the requests so far */
 	struct trace_packed packed_by;	/* another compressor than zstd */
 	int error;		/* 0, or why there are no more bytes */
 	char word[TRACE_MAX_WORD + 1];
 	char *line;		/* TRACE_MAX_LINE + 1 bytes, or NULL */
 };
 
-int trace_in_open(struct trace_in *r, FILE *in, struct sim_error *err,
+int trace_in_open(struct trace_in *r, FILE *in, struct trace_error *err,
 		  const struct trace_options *options);
 void trace_in_close(struct trace_in *r);
 int trace_in_unpack(struct trace_in *r, bool one_frame);
@@ -110,16 +110,16 @@ int trace_words(char *line, char *word[TRACE_MAX_WORDS]);
 bool trace_number(const char *word, u64 most, u64 *n);
 const char *trace_quote(struct trace_in *r, const char *text);
 
-int trace_add(struct trace_in *r, struct sim_trace *t,
-	      const struct sim_run *run, const struct sim_tag *tag);
-int trace_add_region(struct trace_in *r, struct sim_trace *t, u64 first, u64 nr,
+int trace_add(struct trace_in *r, struct trace *t,
+	      const struct trace_run *run, const struct trace_tag *tag);
+int trace_add_region(struct trace_in *r, struct trace *t, u64 first, u64 nr,
 		     const char *name, size_t length);
 int __attribute__((format(printf, 2, 3)))
-trace_note(struct sim_trace *t, const char *format, ...);
+trace_note(struct trace *t, const char *format, ...);
 
 void trace_clock_add(struct trace_in *r, double at, u64 requests);
 void trace_clock_clear(struct trace_in *r);
-int trace_clock_end(struct trace_in *r, struct sim_trace *t);
+int trace_clock_end(struct trace_in *r, struct trace *t);
 
 /* Files that a log names, until it is known how large they are. */
 struct trace_file {
@@ -141,7 +141,7 @@ struct trace_files {
 	struct trace_file *file;
 	size_t nr_files, max_files;
 	struct trace_op *op;
-	struct sim_room op_room;
+	struct trace_room op_room;
 	size_t nr_ops, max_ops;
 	u64 nr_accesses;	/* of them */
 	u64 context;		/* of the accesses to come; 0: none */
@@ -153,30 +153,30 @@ int trace_access(struct trace_in *r, struct trace_files *f, u32 file,
 int trace_touch(struct trace_in *r, struct trace_files *f, u32 file, u64 offset, u64 bytes,
 		bool write);
 int trace_files_end(struct trace_in *r, struct trace_files *f,
-		    struct sim_trace *t);
+		    struct trace *t);
 void trace_files_free(struct trace_files *f);
 
-int trace_read_text(struct trace_in *r, struct sim_trace *t);
-int trace_read_binary(struct trace_in *r, struct sim_trace *t);
-int trace_read_sectors(struct trace_in *r, struct sim_trace *t);
-int trace_read_oracle(struct trace_in *r, struct sim_trace *t);
-int trace_read_table(struct trace_in *r, struct sim_trace *t);
-int trace_read_fio(struct trace_in *r, struct sim_trace *t);
-int trace_read_blkparse(struct trace_in *r, struct sim_trace *t);
-int trace_read_blktrace(struct trace_in *r, struct sim_trace *t);
-int trace_read_damon(struct trace_in *r, struct sim_trace *t);
-int trace_read_perf(struct trace_in *r, struct sim_trace *t);
-int trace_read_binary_table(struct trace_in *r, struct sim_trace *t);
-int trace_read_lcs(struct trace_in *r, struct sim_trace *t);
-int trace_read_strace(struct trace_in *r, struct sim_trace *t);
-int trace_read_record(struct trace_in *r, struct sim_trace *t);
+int trace_read_text(struct trace_in *r, struct trace *t);
+int trace_read_binary(struct trace_in *r, struct trace *t);
+int trace_read_sectors(struct trace_in *r, struct trace *t);
+int trace_read_oracle(struct trace_in *r, struct trace *t);
+int trace_read_table(struct trace_in *r, struct trace *t);
+int trace_read_fio(struct trace_in *r, struct trace *t);
+int trace_read_blkparse(struct trace_in *r, struct trace *t);
+int trace_read_blktrace(struct trace_in *r, struct trace *t);
+int trace_read_damon(struct trace_in *r, struct trace *t);
+int trace_read_perf(struct trace_in *r, struct trace *t);
+int trace_read_binary_table(struct trace_in *r, struct trace *t);
+int trace_read_lcs(struct trace_in *r, struct trace *t);
+int trace_read_strace(struct trace_in *r, struct trace *t);
+int trace_read_record(struct trace_in *r, struct trace *t);
 
-int trace_write_text(struct sim_trace *t, FILE *out);
-int trace_write_binary(struct sim_trace *t, FILE *out);
-int trace_write_sectors(struct sim_trace *t, FILE *out);
-int trace_write_oracle(struct sim_trace *t, FILE *out);
-int trace_write_csv(struct sim_trace *t, FILE *out);
-int trace_write_fio(struct sim_trace *t, FILE *out);
+int trace_write_text(struct trace *t, FILE *out);
+int trace_write_binary(struct trace *t, FILE *out);
+int trace_write_sectors(struct trace *t, FILE *out);
+int trace_write_oracle(struct trace *t, FILE *out);
+int trace_write_csv(struct trace *t, FILE *out);
+int trace_write_fio(struct trace *t, FILE *out);
 
 enum trace_form trace_recognise(const u8 *bytes, size_t n);
 bool trace_is_oracle(const u8 *bytes, size_t n);

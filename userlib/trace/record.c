@@ -18,7 +18,7 @@
 
 struct reader {
 	struct trace_in *r;
-	struct sim_trace *t;
+	struct trace *t;
 	u64 base;		/* of the container's pages in the trace */
 	u64 end;		/* of its pages that are known */
 	u64 named;		/* of its regions */
@@ -32,7 +32,7 @@ struct reader {
 
 static int access_page(struct reader *in, u64 pgno, bool write)
 {
-	struct sim_run run = { .nr = 1, .write = write };
+	struct trace_run run = { .nr = 1, .write = write };
 
 	if (in->base + pgno >= UINT32_MAX)
 		return trace_malformed(in->r, "want pages below 4294967295 of all containers together");
@@ -213,7 +213,7 @@ static bool is_first(const struct record_file *f, size_t i)
  *
  * Return: 0; -EINVAL; -ENOMEM.
  */
-int trace_read_record(struct trace_in *r, struct sim_trace *t)
+int trace_read_record(struct trace_in *r, struct trace *t)
 {
 	struct reader in = { .r = r, .t = t };
 	struct record_file f;

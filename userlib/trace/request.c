@@ -281,7 +281,7 @@ int trace_request_read(struct trace_request *q, const struct trace_row *row)
 }
 
 /* What was not used, or was taken for granted. */
-static int say_what(const struct trace_request *q, struct sim_trace *t)
+static int say_what(const struct trace_request *q, struct trace *t)
 {
 	bool length = has(q, TRACE_COL_SIZE) || has(q, TRACE_COL_SECTORS) ||
 		      has(q, TRACE_COL_PAGES);
@@ -315,7 +315,7 @@ static int say_what(const struct trace_request *q, struct sim_trace *t)
  *
  * Return: 0; -EINVAL, said; -ENOMEM.
  */
-int trace_request_end(struct trace_request *q, struct sim_trace *t)
+int trace_request_end(struct trace_request *q, struct trace *t)
 {
 	int ret = has(q, TRACE_COL_ID) ? trace_objects_end(q->r, &q->objects, t) :
 					 trace_files_end(q->r, &q->files, t);

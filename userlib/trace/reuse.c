@@ -140,7 +140,7 @@ static void note(struct lru *l, u32 id, bool write, bool counts)
 		*(again ? &l->misses[write][d] : &l->cold[write]) += 1;
 }
 
-static void run(struct lru *l, const struct sim_trace *t)
+static void run(struct lru *l, const struct trace *t)
 {
 	size_t n;
 	u32 i;
@@ -151,7 +151,7 @@ static void run(struct lru *l, const struct sim_trace *t)
 			l->warm_pages = l->stack.live;
 		}
 		for (i = 0; i < t->run[n].nr; i++)
-			note(l, sim_trace_id(t, t->run[n].pgno + i), t->run[n].write,
+			note(l, trace_id(t, t->run[n].pgno + i), t->run[n].write,
 			       n >= t->warm_runs);
 	}
 	evict_all(l, true);
@@ -162,7 +162,7 @@ static u32 least(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
-static void fill(const struct lru *l, const struct sim_trace *t, struct trace_lru *size)
+static void fill(const struct lru *l, const struct trace *t, struct trace_lru *size)
 {
 	u32 all = t->nr_pages, d;
 
@@ -191,7 +191,7 @@ static void fill(const struct lru *l, const struct sim_trace *t, struct trace_lr
  *         1970; write-backs: Thompson, Smith, "Efficient (stack) algorithms for analysis of
  *         write-back and sector memories", 1989.
  */
-int trace_lru(const struct sim_trace *t, struct trace_lru *size, size_t nr)
+int trace_lru(const struct trace *t, struct trace_lru *size, size_t nr)
 {
 	size_t n = (size_t)t->nr_pages + 2, i;
 	struct lru l = { .evicted = malloc(n * sizeof(*l.evicted)),

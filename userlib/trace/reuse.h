@@ -32,6 +32,6 @@ struct trace_lru {
 	u64 faults, read_misses, evictions, written;
 };
 
-int trace_lru(const struct sim_trace *t, struct trace_lru *size, size_t nr);
+int trace_lru(const struct trace *t, struct trace_lru *size, size_t nr);
 
 #endif /* HIPEC_TRACE_REUSE_H */

@@ -22,7 +22,7 @@
 #define ONE_OF 4
 
 /* Folder of large files: TMPDIR, else one that is on a disk. */
-const char *sim_room_folder(void)
+const char *trace_room_folder(void)
 {
 	const char *folder = getenv("TMPDIR");
 
@@ -33,12 +33,12 @@ const char *sim_room_folder(void)
 static int open_file(void)
 {
 	char name[4096];
-	int fd = open(sim_room_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = open(trace_room_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd >= 0)
 		return fd;
 	/* Not every file system has these. */
-	if (snprintf(name, sizeof(name), "%s/hipec-XXXXXX", sim_room_folder()) >=
+	if (snprintf(name, sizeof(name), "%s/hipec-XXXXXX", trace_room_folder()) >=
 	    (int)sizeof(name))
 		return -1;
 	fd = mkostemp(name, O_CLOEXEC);
@@ -48,11 +48,11 @@ static int open_file(void)
 }
 
 /**
- * sim_room_left() - bytes that the machine, and the limits of this process, have left; about
+ * trace_room_left() - bytes that the machine, and the limits of this process, have left; about
  *
  * Return: bytes; UINT64_MAX if nothing is known.
  */
-u64 sim_room_left(void)
+u64 trace_room_left(void)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
 	u64 left = UINT64_MAX, kb, used;
@@ -76,11 +76,11 @@ u64 sim_room_left(void)
 
 static bool fits(size_t bytes)
 {
-	return bytes <= SMALL || bytes <= sim_room_left() / ONE_OF;
+	return bytes <= SMALL || bytes <= trace_room_left() / ONE_OF;
 }
 
 /* What was in memory is in a file now, of @bytes. */
-static int move_to_file(struct sim_room *room, void **at, size_t bytes)
+static int move_to_file(struct trace_room *room, void **at, size_t bytes)
 {
 	int fd = open_file(), ret;
 	void *to;
@@ -102,11 +102,11 @@ static int move_to_file(struct sim_room *room, void **at, size_t bytes)
 		memcpy(to, *at, room->bytes);
 	free(*at);
 	*at = to;
-	*room = (struct sim_room){ .bytes = bytes, .mapped = true, .fd = fd };
+	*room = (struct trace_room){ .bytes = bytes, .mapped = true, .fd = fd };
 	return 0;
 }
 
-static int lengthen_file(struct sim_room *room, void **at, size_t bytes)
+static int lengthen_file(struct trace_room *room, void **at, size_t bytes)
 {
 	int ret = posix_fallocate(room->fd, 0, bytes);
 	void *to;
@@ -122,7 +122,7 @@ static int lengthen_file(struct sim_room *room, void **at, size_t bytes)
 }
 
 /**
- * sim_room_grow() - more bytes for an array
+ * trace_room_grow() - more bytes for an array
  * @room:  zeros at first
  * @at:    the array; NULL at first
  * @bytes: more than it has
@@ -132,7 +132,7 @@ static int lengthen_file(struct sim_room *room, void **at, size_t bytes)
  * Return: 0; -ENOMEM; -ENOSPC if neither memory nor the folder has room; what else that
  *         may say. The array is as it was then.
  */
-int sim_room_grow(struct sim_room *room, void **at, size_t bytes)
+int trace_room_grow(struct trace_room *room, void **at, size_t bytes)
 {
 	void *more;
 
@@ -147,7 +147,7 @@ int sim_room_grow(struct sim_room *room, void **at, size_t bytes)
 }
 
 /* @at: may be NULL */
-void sim_room_free(struct sim_room *room, void *at)
+void trace_room_free(struct trace_room *room, void *at)
 {
 	if (room->mapped) {
 		munmap(at, room->bytes);
@@ -155,5 +155,5 @@ void sim_room_free(struct sim_room *room, void *at)
 	} else {
 		free(at);
 	}
-	*room = (struct sim_room){ 0 };
+	*room = (struct trace_room){ 0 };
 }

@@ -4,10 +4,10 @@
  * nobody sees, on the disk, and the kernel keeps in memory what is used of it.
  *
  * Interface:
- * sim_room_grow()    more bytes
- * sim_room_free()    none
- * sim_room_left()    bytes that the machine, and the limits of this process, have left
- * sim_room_folder()  where the files are
+ * trace_room_grow()    more bytes
+ * trace_room_free()    none
+ * trace_room_left()    bytes that the machine, and the limits of this process, have left
+ * trace_room_folder()  where the files are
  */
 #ifndef HIPEC_TRACE_ROOM_H
 #define HIPEC_TRACE_ROOM_H
@@ -17,15 +17,15 @@
 
 #include "../../module/vm/port.h"
 
-struct sim_room {
+struct trace_room {
 	size_t bytes;
 	bool mapped;	/* of a file */
 	int fd;
 };
 
-int sim_room_grow(struct sim_room *room, void **at, size_t bytes);
-void sim_room_free(struct sim_room *room, void *at);
-u64 sim_room_left(void);
-const char *sim_room_folder(void);
+int trace_room_grow(struct trace_room *room, void **at, size_t bytes);
+void trace_room_free(struct trace_room *room, void *at);
+u64 trace_room_left(void);
+const char *trace_room_folder(void);
 
 #endif /* HIPEC_TRACE_ROOM_H */

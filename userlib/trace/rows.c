@@ -288,7 +288,7 @@ static bool is_of_no_matter(const struct trace_field *f)
 }
 
 /* Name columns that nothing is known of, and that differ from row to row. */
-static int note_unused(const struct rows *in, struct sim_trace *t)
+static int note_unused(const struct rows *in, struct trace *t)
 {
 	char list[200] = "";
 	size_t n = 0;
@@ -314,7 +314,7 @@ static int note_unused(const struct rows *in, struct sim_trace *t)
 }
 
 /* What a guess was, so that a wrong one is seen. */
-static int note_form(const struct rows *in, struct sim_trace *t)
+static int note_form(const struct rows *in, struct trace *t)
 {
 	int ret = 0;
 
@@ -328,7 +328,7 @@ static int note_form(const struct rows *in, struct sim_trace *t)
 			  in->table->ops ? ", " : "", in->table->ops ? in->table->ops : "");
 }
 
-static int note_columns(const struct rows *in, struct sim_trace *t)
+static int note_columns(const struct rows *in, struct trace *t)
 {
 	int ret = 0;
 
@@ -344,7 +344,7 @@ static int note_columns(const struct rows *in, struct sim_trace *t)
  *
  * Return: 0; -EINVAL, said; another errno.
  */
-int trace_read_table(struct trace_in *r, struct sim_trace *t)
+int trace_read_table(struct trace_in *r, struct trace *t)
 {
 	struct rows *in = calloc(1, sizeof(*in));
 	int ret;

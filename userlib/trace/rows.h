@@ -30,7 +30,7 @@ struct trace_request {
 int trace_request_begin(struct trace_request *q, struct trace_in *r,
 			const struct trace_table *table);
 int trace_request_read(struct trace_request *q, const struct trace_row *row);
-int trace_request_end(struct trace_request *q, struct sim_trace *t);
+int trace_request_end(struct trace_request *q, struct trace *t);
 void trace_request_free(struct trace_request *q);
 
 #endif /* HIPEC_TRACE_ROWS_H */

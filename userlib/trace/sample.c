@@ -23,14 +23,14 @@ static u32 hash(u32 pgno)
 }
 
 /* By id: how often a page is accessed; its number. */
-static void count(const struct sim_trace *t, u32 *times, u32 *pgno)
+static void count(const struct trace *t, u32 *times, u32 *pgno)
 {
 	u32 i, id;
 	size_t n;
 
 	for (n = 0; n < t->nr_runs; n++)
 		for (i = 0; i < t->run[n].nr; i++) {
-			id = sim_trace_id(t, t->run[n].pgno + i);
+			id = trace_id(t, t->run[n].pgno + i);
 			times[id]++;
 			pgno[id] = t->run[n].pgno + i;
 		}
@@ -87,15 +87,15 @@ static void divide(const u32 *pgno, const u32 *order, u32 nr, u8 *part)
 }
 
 /* The accesses of a run to pages of @part, or of any that is not 0. */
-static int add(struct sim_trace *to, const struct sim_trace *t, size_t n, const u8 *part,
+static int add(struct trace *to, const struct trace *t, size_t n, const u8 *part,
 	       u32 which)
 {
-	struct sim_tag tag = sim_trace_tag(t, n);
+	struct trace_tag tag = trace_tag(t, n);
 	u32 i;
 
 	for (i = 0; i < t->run[n].nr; i++) {
-		const struct sim_run run = { t->run[n].pgno + i, 1, t->run[n].write };
-		u8 is = part[sim_trace_id(t, run.pgno)];
+		const struct trace_run run = { t->run[n].pgno + i, 1, t->run[n].write };
+		u8 is = part[trace_id(t, run.pgno)];
 		int ret = is && (!which || is == which) ? trace_add(NULL, to, &run, &tag) : 0;
 
 		if (ret)
@@ -105,7 +105,7 @@ static int add(struct sim_trace *to, const struct sim_trace *t, size_t n, const 
 }
 
 /* @to: empty. */
-static int take(struct sim_trace *to, const struct sim_trace *t, const u8 *part, u32 which)
+static int take(struct trace *to, const struct trace *t, const u8 *part, u32 which)
 {
 	u64 warm = 0;
 	size_t n;
@@ -119,7 +119,7 @@ static int take(struct sim_trace *to, const struct sim_trace *t, const u8 *part,
 		if (ret)
 			return ret;
 	}
-	return warm && warm < to->nr_accesses ? sim_trace_warm(to, warm) : 0;
+	return warm && warm < to->nr_accesses ? trace_warm(to, warm) : 0;
 }
 
 /**
@@ -128,7 +128,7 @@ static int take(struct sim_trace *to, const struct sim_trace *t, const u8 *part,
  * @every: one page of so many
  * @to:    1 + TRACE_SAMPLE_PARTS empty ones; the first gets the sample, the others get
  *         parts of it, of which each is a sample of one page of so many times more.
- *         sim_trace_free() each, also after an error
+ *         trace_free() each, also after an error
  *
  * Pages keep their numbers. There is no page at all in a part of few.
  *
@@ -136,7 +136,7 @@ static int take(struct sim_trace *to, const struct sim_trace *t, const u8 *part,
  * Source: Waldspurger, Saemundsson, Ahmad, Park, "Cache Modeling and Optimization using
  *         Miniature Simulations", USENIX ATC 2017; order and parts: ours.
  */
-int trace_sample(const struct sim_trace *t, u32 every, struct sim_trace *to)
+int trace_sample(const struct trace *t, u32 every, struct trace *to)
 {
 	u32 *times = calloc(t->nr_pages, sizeof(*times));
 	u32 *pgno = calloc(t->nr_pages, sizeof(*pgno));

@@ -116,7 +116,7 @@ static int process_of(struct strace *l, u32 pid, bool resumed,
 		*found = p;
 		return 0;
 	}
-	ret = strace_child(l, pid, parent,
+	ret = trace_strace_child(l, pid, parent,
 			parent && strstr(parent->unfinished, "CLONE_FILES"));
 	if (!ret)
 		*found = &all->process[all->nr - 1];
@@ -133,7 +133,7 @@ static int parse_call(struct strace *l, char *c, struct call *call)
 	while (*c && *c != ')') {
 		c += strspn(c, " ");
 		for (start = c; *c && *c != ',' && *c != ')';)
-			c = strace_skip_item(c);
+			c = trace_strace_skip_item(c);
 		if (call->nr_args < MAX_ARGS)
 			call->arg[call->nr_args++] = start;
 		if (*c == ',')
@@ -168,7 +168,7 @@ static int parse_call(struct strace *l, char *c, struct call *call)
 static int read_call(struct strace *l, struct process *p, char *text)
 {
 	size_t n = name_length(text);
-	int known = strace_call_known(text, n);
+	int known = trace_strace_call_known(text, n);
 	struct call call = { .name = text };
 	int ret;
 
@@ -176,7 +176,7 @@ static int read_call(struct strace *l, struct process *p, char *text)
 		return 0;
 	text[n] = 0;
 	ret = parse_call(l, text + n + 1, &call);
-	return ret ? ret : strace_call_do(known, l, p, &call);
+	return ret ? ret : trace_strace_call_do(known, l, p, &call);
 }
 
 /* "<... read resumed>" and the rest of what was interrupted. */
@@ -268,7 +268,7 @@ static int read_line(struct strace *l)
 	return ret;
 }
 
-int trace_read_strace(struct trace_in *r, struct sim_trace *t)
+int trace_read_strace(struct trace_in *r, struct trace *t)
 {
 	struct strace l = { .r = r };
 	int ret;

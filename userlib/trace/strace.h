@@ -3,10 +3,10 @@
  * A log of strace, while it is read: strace.c has its lines, syscalls.c what calls do.
  *
  * Interface:
- * strace_child()      a process that another one has started
- * strace_skip_item()  behind an argument
- * strace_call_known() the call of a name
- * strace_call_do()    what it did
+ * trace_strace_child()      a process that another one has started
+ * trace_strace_skip_item()  behind an argument
+ * trace_strace_call_known() the call of a name
+ * trace_strace_call_do()    what it did
  */
 #ifndef HIPEC_TRACE_STRACE_H
 #define HIPEC_TRACE_STRACE_H
@@ -34,9 +34,9 @@ struct call {
 	char *ret_path;	/* of strace -y, or NULL */
 };
 
-int strace_child(struct strace *l, u32 pid, const struct process *parent, bool shared);
-char *strace_skip_item(char *c);
-int strace_call_known(const char *name, size_t length);
-int strace_call_do(int known, struct strace *l, struct process *p, struct call *call);
+int trace_strace_child(struct strace *l, u32 pid, const struct process *parent, bool shared);
+char *trace_strace_skip_item(char *c);
+int trace_strace_call_known(const char *name, size_t length);
+int trace_strace_call_do(int known, struct strace *l, struct process *p, struct call *call);
 
 #endif /* HIPEC_TRACE_STRACE_H */

@@ -11,7 +11,7 @@
 #include "strace.h"
 
 /* Behind a string, a bracket with all in it, or one character. */
-char *strace_skip_item(char *c)
+char *trace_strace_skip_item(char *c)
 {
 	int depth = 0;
 
@@ -35,7 +35,7 @@ char *strace_skip_item(char *c)
 }
 
 /* A child is where its parent is. */
-int strace_child(struct strace *l, u32 pid, const struct process *parent, bool shared)
+int trace_strace_child(struct strace *l, u32 pid, const struct process *parent, bool shared)
 {
 	char *cwd = parent && parent->cwd ? strdup(parent->cwd) : NULL;
 	int ret = parent && parent->cwd && !cwd ? -ENOMEM :
@@ -141,7 +141,7 @@ static int do_open(struct strace *l, struct process *p, struct call *call)
 	if (call->ret < 0)
 		return 0;
 	path = at < call->nr_args ? call->arg[at] : "";
-	end = *path == '"' ? strace_skip_item(path) - 1 : path;
+	end = *path == '"' ? trace_strace_skip_item(path) - 1 : path;
 	if (end <= path || *end != '"')
 		return trace_malformed(l->r, "want a path as argument %d of %s, not '%s'",
 				       at + 1, call->name,
@@ -280,7 +280,7 @@ static int do_chdir(struct strace *l, struct process *p, struct call *call)
 	} else {
 		if (*call->arg[0] != '"')
 			return 0;
-		end = strace_skip_item(call->arg[0]) - 1;
+		end = trace_strace_skip_item(call->arg[0]) - 1;
 		*end = 0;
 		path = path_at(p->cwd, call->arg[0] + 1);
 		ret = path ? 0 : -ENOMEM;
@@ -390,7 +390,7 @@ static int do_fork(struct strace *l, struct process *p, struct call *call)
 	for (i = 0; i < call->nr_args; i++)
 		if (strstr(call->arg[i], "CLONE_FILES"))
 			shared = true;
-	return strace_child(l, call->ret, p, shared);
+	return trace_strace_child(l, call->ret, p, shared);
 }
 
 static int do_exec(struct strace *l, struct process *p, struct call *call)
@@ -429,7 +429,7 @@ static const struct {
 };
 
 /* The number of a call that matters; -1: it does not. */
-int strace_call_known(const char *name, size_t length)
+int trace_strace_call_known(const char *name, size_t length)
 {
 	size_t i;
 
@@ -440,8 +440,8 @@ int strace_call_known(const char *name, size_t length)
 	return -1;
 }
 
-/* @known: of strace_call_known(). Return: 0; -EINVAL, said; -ENOMEM. */
-int strace_call_do(int known, struct strace *l, struct process *p, struct call *call)
+/* @known: of trace_strace_call_known(). Return: 0; -EINVAL, said; -ENOMEM. */
+int trace_strace_call_do(int known, struct strace *l, struct process *p, struct call *call)
 {
 	return calls[known].fn(l, p, call);
 }

@@ -12,7 +12,7 @@
 #define SECTORS_PER_PAGE (TRACE_PAGE_BYTES / TRACE_SECTOR_BYTES)
 
 /* A word that says more of the access: h=HINT or c=CONTEXT. */
-static int read_tag(struct trace_in *r, struct sim_tag *tag, char *seen)
+static int read_tag(struct trace_in *r, struct trace_tag *tag, char *seen)
 {
 	bool hint = *r->word == 'h';
 	u64 n;
@@ -36,7 +36,7 @@ static int read_tag(struct trace_in *r, struct sim_tag *tag, char *seen)
 }
 
 /* What stands behind the page. */
-static int read_rest(struct trace_in *r, u64 *nr, struct sim_tag *tag)
+static int read_rest(struct trace_in *r, u64 *nr, struct trace_tag *tag)
 {
 	bool any = false;
 	char seen = 0;
@@ -60,10 +60,10 @@ static int read_rest(struct trace_in *r, u64 *nr, struct sim_tag *tag)
 }
 
 /* What stands behind 'r' or 'w'. */
-static int read_run(struct trace_in *r, struct sim_trace *t, bool write)
+static int read_run(struct trace_in *r, struct trace *t, bool write)
 {
-	struct sim_tag tag = { 0 };
-	struct sim_run run;
+	struct trace_tag tag = { 0 };
+	struct trace_run run;
 	u64 pgno, nr = 1;
 	int ret;
 
@@ -80,12 +80,12 @@ static int read_run(struct trace_in *r, struct sim_trace *t, bool write)
 		return trace_malformed(r, "want no page above %u, but %llu pages start at %llu",
 				       UINT32_MAX, (unsigned long long)nr,
 				       (unsigned long long)pgno);
-	run = (struct sim_run){ pgno, nr, write };
+	run = (struct trace_run){ pgno, nr, write };
 	return trace_add(r, t, &run, &tag);
 }
 
 /* f PAGE COUNT NAME: the name is the rest of the line, whatever it holds. */
-static int read_region(struct trace_in *r, struct sim_trace *t)
+static int read_region(struct trace_in *r, struct trace *t)
 {
 	char name[TRACE_MAX_NAME + 1];
 	u64 first, nr;
@@ -113,7 +113,7 @@ static int read_region(struct trace_in *r, struct sim_trace *t)
 	return trace_add_region(r, t, first, nr, name, n);
 }
 
-static int read_line(struct trace_in *r, struct sim_trace *t)
+static int read_line(struct trace_in *r, struct trace *t)
 {
 	if (!trace_next_word(r))
 		return 0;
@@ -125,7 +125,7 @@ static int read_line(struct trace_in *r, struct sim_trace *t)
 	return read_run(r, t, *r->word == 'w');
 }
 
-int trace_read_text(struct trace_in *r, struct sim_trace *t)
+int trace_read_text(struct trace_in *r, struct trace *t)
 {
 	int ret;
 
@@ -138,7 +138,7 @@ int trace_read_text(struct trace_in *r, struct sim_trace *t)
 	return r->error;
 }
 
-int trace_write_text(struct sim_trace *t, FILE *out)
+int trace_write_text(struct trace *t, FILE *out)
 {
 	size_t i;
 
@@ -147,8 +147,8 @@ int trace_write_text(struct sim_trace *t, FILE *out)
 			t->region[i].nr ? (unsigned long long)t->region[i].nr :
 			(unsigned long long)UINT32_MAX + 1, t->region[i].name);
 	for (i = 0; i < t->nr_runs; i++) {
-		const struct sim_run *run = &t->run[i];
-		struct sim_tag tag = sim_trace_tag(t, i);
+		const struct trace_run *run = &t->run[i];
+		struct trace_tag tag = trace_tag(t, i);
 
 		fprintf(out, "%c %u", run->write ? 'w' : 'r', run->pgno);
 		if (run->nr != 1)
@@ -167,12 +167,12 @@ int trace_write_text(struct sim_trace *t, FILE *out)
  * that truncates, so that sector -1, of which nobody knew where it was, is in
  * page 0.
  */
-static int read_sector(struct trace_in *r, struct sim_trace *t, u64 *nowhere)
+static int read_sector(struct trace_in *r, struct trace *t, u64 *nowhere)
 {
 	const u64 most = ((u64)UINT32_MAX + 1) * SECTORS_PER_PAGE - 1;
 	bool negative = r->line[2] == '-';
 	const char *word = r->line + 2 + negative;
-	struct sim_run run = { .nr = 1, .write = *r->line == 'w' };
+	struct trace_run run = { .nr = 1, .write = *r->line == 'w' };
 	u64 sector;
 
 	if (*word < '0' || *word > '9' || word[1] == 'x' ||
@@ -188,7 +188,7 @@ static int read_sector(struct trace_in *r, struct sim_trace *t, u64 *nowhere)
 }
 
 /* Lines that are neither reads nor writes mean nothing, whatever they are. */
-int trace_read_sectors(struct trace_in *r, struct sim_trace *t)
+int trace_read_sectors(struct trace_in *r, struct trace *t)
 {
 	u64 nowhere = 0, skipped = 0;
 	int ret;
@@ -211,7 +211,7 @@ int trace_read_sectors(struct trace_in *r, struct sim_trace *t)
 }
 
 /* The first sector of each page. */
-int trace_write_sectors(struct sim_trace *t, FILE *out)
+int trace_write_sectors(struct trace *t, FILE *out)
 {
 	size_t i;
 	u32 j;

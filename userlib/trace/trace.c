@@ -90,7 +90,7 @@ static bool recognise(struct trace_in *r)
 	return r->form == TRACE_TEXT && r->at < r->end && !strchr("rwf\n\r \t#", *r->at);
 }
 
-static int read_form(struct trace_in *r, struct sim_trace *t)
+static int read_form(struct trace_in *r, struct trace *t)
 {
 	char list[128] = "";
 	bool guessed;
@@ -113,7 +113,7 @@ static int read_form(struct trace_in *r, struct sim_trace *t)
 
 /**
  * trace_read() - read a trace
- * @t:       filled; sim_trace_free() it, also after an error
+ * @t:       filled; trace_free() it, also after an error
  * @name:    for messages; must outlive @t
  * @in:      what to read, to its end
  * @options: the form it has, TRACE_ANY if that is to be recognised
@@ -121,13 +121,13 @@ static int read_form(struct trace_in *r, struct sim_trace *t)
  *
  * Return: 0; -EINVAL with @err; -ENOMEM; -EIO or what else reading gave.
  */
-int trace_read(struct sim_trace *t, const char *name, FILE *in,
-	       const struct trace_options *options, struct sim_error *err)
+int trace_read(struct trace *t, const char *name, FILE *in,
+	       const struct trace_options *options, struct trace_error *err)
 {
 	struct trace_in r;
 	int ret;
 
-	*t = (struct sim_trace){ .name = name };
+	*t = (struct trace){ .name = name };
 	ret = trace_in_open(&r, in, err, options);
 	if (!ret) {
 		r.form = options->form;
@@ -147,23 +147,6 @@ int trace_read(struct sim_trace *t, const char *name, FILE *in,
 }
 
 /**
- * sim_trace_read() - read a trace
- * @t:    filled; sim_trace_free() it, also after an error
- * @name: for messages; must outlive @t
- * @in:   a trace in one of the forms of docs/traces.md, which is recognised
- * @err:  filled if it is malformed
- *
- * Return: 0; -EINVAL with @err; -ENOMEM; -EIO or what else reading gave.
- */
-int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
-		   struct sim_error *err)
-{
-	const struct trace_options options = { .form = TRACE_ANY };
-
-	return trace_read(t, name, in, &options, err);
-}
-
-/**
  * trace_write() - write a trace
  * @t:    trace
  * @form: one that can be written
@@ -171,7 +154,7 @@ int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
  *
  * Return: 0; -ENOMEM; -ERANGE if the form has no room for it.
  */
-int trace_write(struct sim_trace *t, enum trace_form form, FILE *out)
+int trace_write(struct trace *t, enum trace_form form, FILE *out)
 {
 	return trace_forms[form].write(t, out);
 }

@@ -8,7 +8,6 @@
  *
  * Interface:
  * trace_read()            a trace in a form that is given, or recognised
- * sim_trace_read()        in whatever form it has
  * trace_zstd_writer()     a stream that compresses into another one
  * trace_write()           a trace in a form that can be written
  * trace_make()            a trace from a seed
@@ -75,8 +74,8 @@ enum trace_form {
 struct trace_in;
 
 struct trace_form_ops {
-	int (*read)(struct trace_in *r, struct sim_trace *t);
-	int (*write)(struct sim_trace *t, FILE *out);
+	int (*read)(struct trace_in *r, struct trace *t);
+	int (*write)(struct trace *t, FILE *out);
 };
 
 extern const char *const trace_form_names[TRACE_NR_FORMS];
@@ -91,11 +90,9 @@ struct trace_options {
 	u64 most;		/* accesses; 0: SIM_MAX_ACCESSES */
 };
 
-int trace_read(struct sim_trace *t, const char *name, FILE *in,
-	       const struct trace_options *options, struct sim_error *err);
-int sim_trace_read(struct sim_trace *t, const char *name, FILE *in,
-		   struct sim_error *err);
-int trace_write(struct sim_trace *t, enum trace_form form, FILE *out);
+int trace_read(struct trace *t, const char *name, FILE *in,
+	       const struct trace_options *options, struct trace_error *err);
+int trace_write(struct trace *t, enum trace_form form, FILE *out);
 FILE *trace_zstd_writer(FILE *out);
 enum trace_form trace_form_named(const char *name);
 bool trace_is_table(enum trace_form form);
@@ -129,7 +126,7 @@ struct trace_recipe {
 	void (*progress)(u64 done, u64 all);	/* now and then, of accesses; or NULL */
 };
 
-int trace_make(struct sim_trace *t, const struct trace_recipe *recipe);
+int trace_make(struct trace *t, const struct trace_recipe *recipe);
 
 /* What stays of a trace. */
 struct trace_keep {
@@ -147,9 +144,9 @@ struct trace_left {	/* out */
 #define TRACE_SAMPLE_PARTS 4
 #define TRACE_SAMPLE_MOST (1u << 16)	/* pages of which one is taken */
 
-int trace_sample(const struct sim_trace *t, u32 every, struct sim_trace *to);
+int trace_sample(const struct trace *t, u32 every, struct trace *to);
 
-int trace_keep(struct sim_trace *t, const struct trace_keep *keep, struct trace_left *left);
+int trace_keep(struct trace *t, const struct trace_keep *keep, struct trace_left *left);
 
 /* Reuse distances are given at these shares of all reuses, in percent. */
 #define TRACE_QUANTILES { 10, 25, 50, 75, 90, 99, 100 }
@@ -180,7 +177,7 @@ struct trace_info {
 	struct trace_use *use;	/* of each region of the trace */
 };
 
-int trace_info(struct sim_trace *t, u32 nr_top, struct trace_info *info);
+int trace_info(struct trace *t, u32 nr_top, struct trace_info *info);
 void trace_info_free(struct trace_info *info);
 
 #endif /* HIPEC_TRACE_H */

@@ -478,7 +478,8 @@ int main(int argc, char **argv)
 	cgroup = argv[6];
 	plain = !strcmp(policy, "plain");
 	frames = strtoul(argv[3], NULL, 0);
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	fail_if(!plain && chmod(HIPEC_DEVICE, 0666), HIPEC_DEVICE);
 	fail_if(board == MAP_FAILED || setrlimit(RLIMIT_MEMLOCK, &all), "board");
 	client = start();

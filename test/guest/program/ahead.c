@@ -429,7 +429,7 @@ static void prefetch_in_regions_that_go(void)
 	close_map(&m);
 }
 
-const struct test ahead_tests[] = {
+static const struct test ahead_tests[] = {
 	{ "reads_of_a_sequence_double", window_doubles },
 	{ "read_ahead_waits_for_a_touch", waits_for_a_touch },
 	{ "reads_without_a_sequence_are_of_one_page", no_sequence },
@@ -443,3 +443,4 @@ const struct test ahead_tests[] = {
 	{ "prefetch_outlives_no_region", prefetch_in_regions_that_go },
 	{ 0 }
 };
+SUITE(ahead_tests, 0);

@@ -251,7 +251,7 @@ static void rmmod_while_mapped(void)
 	/* Unloading for good is the guest script's last step. */
 }
 
-const struct test attach_tests[] = {
+static const struct test attach_tests[] = {
 	{ "attach_refuses_what_is_no_file", kinds_of_files },
 	{ "attach_refuses_a_file_system_without_direct_io", no_direct_io },
 	{ "attach_refuses_ranges_past_the_end", ranges },
@@ -263,3 +263,4 @@ const struct test attach_tests[] = {
 	{ "rmmod_is_refused_while_a_region_is_mapped", rmmod_while_mapped },
 	{ 0 }
 };
+SUITE(attach_tests, 0);

@@ -179,7 +179,7 @@ static void own_frames_are_not_asked_about(void)
 	set_wait("0");
 }
 
-const struct test backoff_tests[] = {
+static const struct test backoff_tests[] = {
 	{ "backoff_refuses_until_the_wait_is_over",
 	  refused_until_the_wait_is_over },
 	{ "backoff_waits_double", waits_double },
@@ -188,3 +188,4 @@ const struct test backoff_tests[] = {
 	  own_frames_are_not_asked_about },
 	{ 0 }
 };
+SUITE(backoff_tests, 0);

@@ -249,7 +249,7 @@ static void referenced_in_both(void)
 	referenced_when_unmapped();
 }
 
-const struct test builtin_tests[] = {
+static const struct test builtin_tests[] = {
 	{ "builtin_decides_as_fifo2_does", decides_as_fifo2 },
 	{ "builtin_decides_as_fifo2_does_at_its_limit",
 	  decides_as_fifo2_at_its_limit },
@@ -260,3 +260,4 @@ const struct test builtin_tests[] = {
 	{ "referenced_pages_stay_so_when_they_are_unmapped", referenced_in_both },
 	{ 0 }
 };
+SUITE(builtin_tests, 0);

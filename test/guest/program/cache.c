@@ -578,7 +578,7 @@ static void page_numbers_are_bounded(void)
 	CHECK(!unlink(FILE_B));
 }
 
-const struct test cache_tests[] = {
+static const struct test cache_tests[] = {
 	{ "cache_sweeps_by_read_miss_no_more_than_they_must", sweep_by_read },
 	{ "cache_large_reads_miss_no_more_than_small_ones", sweep_by_large_reads },
 	{ "cache_sweeps_by_map_miss_hardly_more", sweep_by_map },
@@ -592,3 +592,4 @@ const struct test cache_tests[] = {
 	{ "cache_has_page_numbers_for_16_tebibytes", page_numbers_are_bounded },
 	{ 0 }
 };
+SUITE(cache_tests, 0);

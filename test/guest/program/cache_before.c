@@ -277,7 +277,7 @@ static void strangers_are_not_heard(void)
 	CHECK_EQ(status, 0);
 }
 
-const struct test cache_before_tests[] = {
+static const struct test cache_before_tests[] = {
 	{ "cache_hears_descriptors_of_before", reads_are_heard },
 	{ "cache_hears_descriptors_of_a_file_with_many_names", many_names_are_heard },
 	{ "cache_hears_other_processes_of_before", other_processes_are_heard },
@@ -286,3 +286,4 @@ const struct test cache_before_tests[] = {
 	{ "cache_open_beside_take_keeps_references", open_beside_take_keeps_references },
 	{ 0 }
 };
+SUITE(cache_before_tests, 0);

@@ -417,7 +417,7 @@ static void tokens_of_cgroups_that_have_gone(void)
 		CHECK_EQ(errno, EBUSY);
 }
 
-const struct test cache_cgroup_tests[] = {
+static const struct test cache_cgroup_tests[] = {
 	{ "cache_tokens_of_cgroups_that_have_gone_go", tokens_of_cgroups_that_have_gone },
 	{ "cache_takes_what_a_cgroup_opens", what_is_opened_is_taken },
 	{ "cache_of_a_cgroup_leaves_code_alone", code_is_left_alone },
@@ -427,3 +427,4 @@ const struct test cache_cgroup_tests[] = {
 	{ "cache_of_a_cgroup_comes_and_goes_under_load", comes_and_goes_under_load },
 	{ 0 }
 };
+SUITE(cache_cgroup_tests, 0);

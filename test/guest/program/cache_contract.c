@@ -279,7 +279,7 @@ static void pages_that_stay_are_no_faults(void)
 	close_judged(&m);
 }
 
-const struct test cache_contract_tests[] = {
+static const struct test cache_contract_tests[] = {
 	{ "cache_policy_that_is_ill_advised_is_revoked", ill_advised_policy_is_revoked },
 	{ "cache_policy_that_was_revoked_comes_back_by_a_swap", revoked_policy_comes_back },
 	{ "cache_policy_that_is_ill_advised_may_stay", ill_advised_policy_may_stay },
@@ -289,3 +289,4 @@ const struct test cache_contract_tests[] = {
 	{ "cache_policy_is_not_judged_by_what_stays", pages_that_stay_are_no_faults },
 	{ 0 }
 };
+SUITE(cache_contract_tests, 0);

@@ -183,10 +183,11 @@ static void comes_and_goes_under_load(void)
 	CHECK(!rmdir(DIR));
 }
 
-const struct test cache_dir_tests[] = {
+static const struct test cache_dir_tests[] = {
 	{ "cache_takes_what_comes_into_a_directory", what_comes_is_taken },
 	{ "cache_of_a_directory_leaves_files_of_others", files_of_others_stay_theirs },
 	{ "cache_hears_what_is_open_as_it_comes_into_a_directory", what_is_open_is_heard_of },
 	{ "cache_of_a_directory_comes_and_goes_under_load", comes_and_goes_under_load },
 	{ 0 }
 };
+SUITE(cache_dir_tests, 0);

@@ -551,7 +551,7 @@ static void threads_read_meanwhile(void)
 	CHECK(switches > 0);
 }
 
-const struct test cache_league_tests[] = {
+static const struct test cache_league_tests[] = {
 	{ "league_gives_a_loop_to_mru", loop_is_mrus },
 	{ "league_gives_a_large_loop_to_mru_by_a_sample", large_loop_is_mrus },
 	{ "league_gives_the_loop_of_a_map_to_mru", loop_of_a_map_is_mrus },
@@ -565,3 +565,4 @@ const struct test cache_league_tests[] = {
 	{ "cache_league_s_default_is_what_the_contract_counts", contract_is_the_league_s },
 	{ 0 }
 };
+SUITE(cache_league_tests, 0);

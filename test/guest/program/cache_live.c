@@ -526,7 +526,7 @@ static void no_memory_for_tables(void)
 	unlink(FILE_A);
 }
 
-const struct test cache_live_tests[] = {
+static const struct test cache_live_tests[] = {
 	{ "cache_swap_keeps_what_is_cached", swap_keeps_the_pages },
 	{ "cache_says_where_a_page_stands", where_a_page_stands },
 	{ "cache_why_beside_unlink_ends", why_beside_unlink },
@@ -539,3 +539,4 @@ const struct test cache_live_tests[] = {
 	{ "cache_without_memory_for_tables_keeps_what_it_has", no_memory_for_tables },
 	{ 0 }
 };
+SUITE(cache_live_tests, 0);

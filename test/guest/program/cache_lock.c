@@ -130,8 +130,9 @@ static void locked_as_it_goes(void)
 	close(m.container);
 }
 
-const struct test cache_lock_tests[] = {
+static const struct test cache_lock_tests[] = {
 	{ "cache_keeps_what_one_of_two_has_locked", locked_by_two },
 	{ "cache_keeps_what_was_locked_as_it_went", locked_as_it_goes },
 	{ 0 }
 };
+SUITE(cache_lock_tests, 0);

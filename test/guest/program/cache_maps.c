@@ -286,16 +286,18 @@ static void victim_behind_a_victim(void)
 }
 
 /* On each file system. */
-const struct test cache_folio_tests[] = {
+static const struct test cache_folio_tests[] = {
 	{ "cache_victim_behind_a_victim_is_no_page", victim_behind_a_victim },
 	{ "cache_victims_of_one_page_are_all_evicted", two_victims_of_one_page },
 	{ 0 }
 };
+SUITE(cache_folio_tests, ON_EACH_FS);
 
-const struct test cache_maps_tests[] = {
+static const struct test cache_maps_tests[] = {
 	{ "cache_loads_across_pages_end_whatever_the_policy", loads_across_pages_end },
 	{ "cache_hears_of_maps_what_it_hears_of_reads", small_budgets_hear },
 	{ "cache_of_many_pages_hears_of_maps_as_well", large_budgets_hear },
 	{ "cache_windows_follow_what_is_touched", windows_follow_what_is_touched },
 	{ 0 }
 };
+SUITE(cache_maps_tests, 0);

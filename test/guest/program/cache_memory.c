@@ -437,7 +437,7 @@ static void ends_while_others_are_counted(void)
 	end_reclaim(reclaimer);
 }
 
-const struct test cache_memory_tests[] = {
+static const struct test cache_memory_tests[] = {
 	{ "cache_file_that_outgrows_its_numbers_is_the_kernel_s", a_file_outgrows_its_numbers },
 	{ "cache_runs_no_policy_in_reclaim", no_policy_runs_in_reclaim },
 	{ "cache_with_a_busy_policy_kills_no_neighbour", a_busy_policy_kills_no_neighbour },
@@ -450,3 +450,4 @@ const struct test cache_memory_tests[] = {
 	{ "cache_ends_while_others_are_counted", ends_while_others_are_counted },
 	{ 0 }
 };
+SUITE(cache_memory_tests, 0);

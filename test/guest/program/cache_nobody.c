@@ -582,7 +582,7 @@ static void who_takes_a_cgroup(void)
 	clean_up();
 }
 
-const struct test cache_nobody_tests[] = {
+static const struct test cache_nobody_tests[] = {
 	{ "cache_worker_takes_a_slice_and_rests", a_worker_takes_a_slice },
 	{ "cache_worker_rests_beside_a_stranger_who_reads_on", a_worker_rests_beside_a_stranger },
 	{ "cache_that_ends_ends_its_worker_s_event", a_container_ends_its_worker_s_event },
@@ -594,3 +594,4 @@ const struct test cache_nobody_tests[] = {
 	{ "cache_open_waits_for_the_hook_s_end_and_can_be_killed", who_takes_a_cgroup },
 	{ 0 }
 };
+SUITE(cache_nobody_tests, 0);

@@ -183,8 +183,9 @@ static void no_policy_runs_under_locks(void)
 	CHECK(!unlink(FILE_R));
 }
 
-const struct test cache_ring_tests[] = {
+static const struct test cache_ring_tests[] = {
 	{ "cache_ring_s_reads_are_told_as_those_of_read", reads_are_told },
 	{ "cache_ring_s_locks_are_not_held_over_a_policy", no_policy_runs_under_locks },
 	{ 0 }
 };
+SUITE(cache_ring_tests, 0);

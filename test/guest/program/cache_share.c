@@ -414,7 +414,7 @@ static void untouched_pages_make_room(void)
 	close_place(&a);
 }
 
-const struct test cache_share_tests[] = {
+static const struct test cache_share_tests[] = {
 	{ "cache_shares_and_untouched_pages_make_room", untouched_pages_make_room },
 	{ "cache_shares_and_threads_miss_at_once", threads_miss_at_once },
 	{ "cache_shares_as_if_alone", alone },
@@ -430,3 +430,4 @@ const struct test cache_share_tests[] = {
 	{ "cache_shares_what_it_holds", what_is_let_go_goes_back },
 	{ 0 }
 };
+SUITE(cache_share_tests, 0);

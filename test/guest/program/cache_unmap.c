@@ -283,7 +283,7 @@ static void maps_of_a_stranger(void)
 	close_random(&m);
 }
 
-const struct test cache_unmap_tests[] = {
+static const struct test cache_unmap_tests[] = {
 	{ "cache_pages_that_go_are_mapped_no_more", counts_follow },
 	{ "cache_pages_that_go_are_seen_by_no_cpu", no_cpu_sees_what_has_gone },
 	{ "cache_pages_that_go_are_seen_by_no_process", no_process_sees_what_has_gone },
@@ -291,3 +291,4 @@ const struct test cache_unmap_tests[] = {
 	{ "cache_maps_of_a_stranger_slow_no_other_page_s_misses", maps_of_a_stranger },
 	{ 0 }
 };
+SUITE(cache_unmap_tests, 0);

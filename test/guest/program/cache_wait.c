@@ -380,7 +380,7 @@ static void a_task_that_has_hit_can_be_killed(void)
 	CHECK(!unlink(FILE_S));
 }
 
-const struct test cache_wait_tests[] = {
+static const struct test cache_wait_tests[] = {
 	{ "cache_of_who_moves_hears_of_misses_in_order", who_moves_is_heard_in_order },
 	{ "cache_worker_forgets_in_slices", a_worker_forgets_in_slices },
 	{ "cache_task_that_has_hit_can_be_killed", a_task_that_has_hit_can_be_killed },
@@ -388,3 +388,4 @@ const struct test cache_wait_tests[] = {
 	{ "cache_pages_that_come_beside_an_event_have_entries", pages_beside_an_event_have_entries },
 	{ 0 }
 };
+SUITE(cache_wait_tests, 0);

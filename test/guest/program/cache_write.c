@@ -427,7 +427,7 @@ static void ends_of_holes_have_entries(void)
 	unlink(FILE_A);
 }
 
-const struct test cache_write_tests[] = {
+static const struct test cache_write_tests[] = {
 	{ "cache_ends_of_holes_have_entries", ends_of_holes_have_entries },
 	{ "cache_writes_are_read_back", writes_are_read_back },
 	{ "cache_map_writes_are_read_back", map_writes_are_read_back },
@@ -441,3 +441,4 @@ const struct test cache_write_tests[] = {
 	{ "cache_is_taken_and_let_go_under_load", taken_and_let_go_under_load },
 	{ 0 }
 };
+SUITE(cache_write_tests, 0);

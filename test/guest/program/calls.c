@@ -510,7 +510,7 @@ static void core_dump(void)
 	CHECK(!unlink(CORE));
 }
 
-const struct test call_tests[] = {
+static const struct test call_tests[] = {
 	{ "madvise_that_only_hints_changes_nothing", advice_without_effect },
 	{ "madvise_refuses_to_throw_data_away", advice_refused },
 	{ "madvise_populate_brings_pages_in", populate },
@@ -528,3 +528,4 @@ const struct test call_tests[] = {
 	{ "core_dump_has_shared_maps_if_asked_for", core_dump },
 	{ 0 }
 };
+SUITE(call_tests, 0);

@@ -489,7 +489,7 @@ static void read_ahead_in_place(void)
 	close(c);
 }
 
-const struct test context_tests[] = {
+static const struct test context_tests[] = {
 	{ "call_paths_have_contexts_through_frame_pointers", frames },
 	{ "call_paths_have_contexts_without_frame_pointers", scans },
 	{ "a_fault_brings_its_context_to_the_events_it_causes", events },
@@ -502,3 +502,4 @@ const struct test context_tests[] = {
 	{ "signal_handlers_have_contexts_on_their_own_stack", handlers },
 	{ 0 }
 };
+SUITE(context_tests, 0);

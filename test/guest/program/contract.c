@@ -118,7 +118,7 @@ static void neighbours_do_not_pay(void)
 	}
 }
 
-const struct test contract_tests[] = {
+static const struct test contract_tests[] = {
 	{ "pool_policy_that_is_ill_advised_is_revoked", ill_advised_policy_is_revoked },
 	{ "pool_policy_that_is_ill_advised_stays_without_revocation",
 	  ill_advised_policy_stays_without_revocation },
@@ -126,3 +126,4 @@ const struct test contract_tests[] = {
 	{ "pool_lets_no_neighbour_pay_for_a_bad_policy", neighbours_do_not_pay },
 	{ 0 }
 };
+SUITE(contract_tests, 0);

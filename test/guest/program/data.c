@@ -491,7 +491,7 @@ static void copy_of_a_last_page(void)
 	close(fd);
 }
 
-const struct test data_tests[] = {
+static const struct test data_tests[] = {
 	{ "data_survives_eviction_of_dirty_pages", written_data_survives_eviction },
 	{ "msync_and_fsync_write_what_is_asked_for", msync_and_fsync },
 	{ "neighbours_are_written_in_one_go", neighbours_in_one_write },
@@ -511,3 +511,4 @@ const struct test data_tests[] = {
 	  copy_of_a_last_page },
 	{ 0 }
 };
+SUITE(data_tests, ON_EACH_FS);

@@ -418,7 +418,7 @@ static void sent_regions_keep_nobody(void)
 	CHECK_EQ(stored_word(stuck_file(0), 0), 9000);
 }
 
-const struct test disk_tests[] = {
+static const struct test disk_tests[] = {
 	{ "reads_ahead_wait_for_no_event_of_others", reads_ahead_wait_for_no_event_of_others },
 	{ "sync_waits_for_no_event_of_others", sync_waits_for_no_event_of_others },
 	{ "region_that_was_sent_keeps_nobody", sent_regions_keep_nobody },
@@ -427,3 +427,4 @@ const struct test disk_tests[] = {
 	{ "cache_disks_are_written_while_another_answers_nothing", others_are_cleaned },
 	{ 0 }
 };
+SUITE(disk_tests, 0);

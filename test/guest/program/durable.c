@@ -498,7 +498,7 @@ static void readers_see_what_was_written(void)
 	close_map(&m);
 }
 
-const struct test durable_tests[] = {
+static const struct test durable_tests[] = {
 	{ "dirty_pages_are_cleaned_in_the_background",
 	  cleaned_in_the_background },
 	{ "sync_writes_what_all_containers_have_dirty", sync_writes_all },
@@ -513,3 +513,4 @@ const struct test durable_tests[] = {
 	{ "readers_see_what_was_written_back", readers_see_what_was_written },
 	{ 0 }
 };
+SUITE(durable_tests, 0);

@@ -294,7 +294,7 @@ static void garbage(void)
 	close(m.file);
 }
 
-const struct test file_tests[] = {
+static const struct test file_tests[] = {
 	{ "region_that_ends_in_a_kernel_thread_is_written", garbage },
 	{ "overlay_is_refused_and_the_file_below_is_not", overlay },
 	{ "file_systems_without_tests_are_refused_by_name", vfat },
@@ -303,3 +303,4 @@ const struct test file_tests[] = {
 	{ "region_is_not_executable", not_executable },
 	{ 0 }
 };
+SUITE(file_tests, 0);

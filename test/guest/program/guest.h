@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Tests that run in the guest against the module. Each test is a function in a
- * table; main.c runs each in a child of its own and afterwards checks that no
+ * table, each table a SUITE(); main.c runs each in a child of its own and afterwards checks that no
  * frame is held: a leak fails the test that caused it.
  */
 #ifndef HIPEC_TEST_GUEST_H
@@ -26,18 +26,25 @@ struct test {
 	void (*fn)(void);
 };
 
-extern const struct test load_tests[], ahead_tests[], attach_tests[],
-	builtin_tests[], cache_tests[], cache_before_tests[], cache_cgroup_tests[],
-	cache_contract_tests[], cache_dir_tests[], cache_memory_tests[],
-	cache_league_tests[], league_tests[], cache_live_tests[], cache_lock_tests[],
-	cache_folio_tests[], cache_maps_tests[], cache_ring_tests[], cache_unmap_tests[],
-	cache_share_tests[], cache_nobody_tests[], cache_wait_tests[], cache_write_tests[], call_tests[], context_tests[], contract_tests[],
-	data_tests[], disk_tests[], durable_tests[], file_tests[], policy_tests[], hostile_tests[], io_tests[],
-	limit_tests[], lock_tests[], log_tests[], loop_tests[], machine_tests[],
-	param_tests[], pool_tests[], private_tests[], quota_tests[], backoff_tests[], record_tests[], sample_tests[], share_tests[],
-	live_tests[], rival_tests[], swap_tests[], swap_busy_tests[], secure_tests[],
-	upgrade_tests[],
-	many_tests[], large_tests[], together_tests[];
+/* Tests of a file. */
+struct suite {
+	const struct test *tests;	/* up to one without a name */
+	enum {
+		ON_EACH_FS = 1,		/* they are to pass on each file system */
+		BY_NAME = 2,		/* they run only by name */
+	} kind;
+};
+
+/*
+ * SUITE() puts @tests where main.c finds them: a file needs no other line to have its tests run.
+ * The linker makes the bounds from the section's name; suites stand in the order of their files.
+ */
+#define SUITE(tests, kind)						\
+	static const struct suite suite_of_##tests = { tests, kind };	\
+	static const struct suite *const pointer_to_##tests		\
+		__attribute__((used, section("suites"))) = &suite_of_##tests
+
+extern const struct suite *const __start_suites[], *const __stop_suites[];
 
 /* A failed check ends the test, with its place and what was found. */
 #define FAIL(...) do {						\

@@ -164,10 +164,11 @@ static void closed_in_any_order(void)
 	}
 }
 
-const struct test hostile_tests[] = {
+static const struct test hostile_tests[] = {
 	{ "kill_9_while_faulting_gives_all_frames_back", killed_while_faulting },
 	{ "random_ioctls_do_no_harm", random_ioctls },
 	{ "mutated_images_are_refused_or_harmless", mutated_images },
 	{ "frames_go_with_the_last_descriptor_or_mapping", closed_in_any_order },
 	{ 0 }
 };
+SUITE(hostile_tests, 0);

@@ -465,7 +465,7 @@ static void read_through_the_page_cache(void)
 	close_map(&m);
 }
 
-const struct test io_tests[] = {
+static const struct test io_tests[] = {
 	{ "faults_read_at_the_same_time", reads_at_once },
 	{ "reads_do_not_keep_others_from_mapping", maps_meanwhile },
 	{ "what_a_fault_read_and_left_is_for_others", reader_that_leaves },
@@ -478,3 +478,4 @@ const struct test io_tests[] = {
 	  read_through_the_page_cache },
 	{ 0 }
 };
+SUITE(io_tests, 0);

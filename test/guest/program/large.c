@@ -192,9 +192,10 @@ static void named_pages_move(void)
 	}
 }
 
-const struct test large_tests[] = {
+static const struct test large_tests[] = {
 	{ "large_pool_takes_the_oldest_pages", the_oldest_go },
 	{ "large_pool_takes_named_pages_that_moved", named_pages_move },
 	{ "large_pool_outlives_members_that_are_killed", members_are_killed },
 	{ 0 }
 };
+SUITE(large_tests, BY_NAME);

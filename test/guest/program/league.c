@@ -154,7 +154,7 @@ static void shared_in_place(void)
 	unlink(FILE_A);
 }
 
-const struct test league_tests[] = {
+static const struct test league_tests[] = {
 	{ "league_of_regions_finds_the_policy_of_a_loop", regions },
 	{ "league_of_large_regions_plays_a_sample", large_regions },
 	{ "policies_change_and_no_page_that_was_written_is_lost", written_regions },
@@ -162,3 +162,4 @@ const struct test league_tests[] = {
 	{ "league_of_a_share_in_place_finds_the_policy_of_a_loop", shared_in_place },
 	{ 0 }
 };
+SUITE(league_tests, 0);

@@ -514,7 +514,7 @@ static void owner_killed_among_peers(void)
 	check_file(300, 9);
 }
 
-const struct test limit_tests[] = {
+static const struct test limit_tests[] = {
 	{ "cgroup_smaller_than_its_container_kills_nobody",
 	  larger_than_its_cgroup },
 	{ "cgroup_pressure_takes_its_own_shared_frames_alone", pressure_reading },
@@ -532,3 +532,4 @@ const struct test limit_tests[] = {
 	  owner_killed_among_peers },
 	{ 0 }
 };
+SUITE(limit_tests, 0);

@@ -220,10 +220,11 @@ static void why_ghost(void)
 	close_map(&m);
 }
 
-const struct test live_tests[] = {
+static const struct test live_tests[] = {
 	{ "swap_refuses_what_is_wrong", arguments },
 	{ "revoke_ends_a_policy_by_hand", revoked_by_hand },
 	{ "why_tells_where_a_page_is", why_page },
 	{ "why_tells_what_is_remembered", why_ghost },
 	{ 0 }
 };
+SUITE(live_tests, 0);

@@ -342,7 +342,7 @@ static void number_of_containers(void)
 	close(fd);
 }
 
-const struct test load_tests[] = {
+static const struct test load_tests[] = {
 	{ "load_refuses_an_image_cut_short_at_every_byte", cut_short },
 	{ "load_refuses_a_wrong_magic", wrong_magic },
 	{ "load_refuses_a_wrong_version", wrong_version },
@@ -360,3 +360,4 @@ const struct test load_tests[] = {
 	{ "query_tells_how_many_containers_there_are", number_of_containers },
 	{ 0 }
 };
+SUITE(load_tests, 0);

@@ -324,7 +324,7 @@ static void write_that_takes_long(void)
 	close_map(&one);
 }
 
-const struct test lock_tests[] = {
+static const struct test lock_tests[] = {
 	{ "write_to_the_own_backing_file_reads_what_it_needs", write_to_own_backing },
 	{ "write_to_the_own_backing_file_without_a_clean_frame_fails",
 	  write_without_a_clean_frame },
@@ -339,3 +339,4 @@ const struct test lock_tests[] = {
 	{ "threads_that_fault_write_and_map_end", threads_in_a_circle },
 	{ 0 }
 };
+SUITE(lock_tests, ON_EACH_FS);

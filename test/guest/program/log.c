@@ -241,7 +241,7 @@ static void whose(void)
 	CHECK_EQ(hipec_log(fd, l.seq, &l), -ENOENT);
 }
 
-const struct test log_tests[] = {
+static const struct test log_tests[] = {
 	{ "a_container_that_ended_is_on_record_with_its_numbers", ended },
 	{ "a_container_that_was_killed_is_on_record_with_its_numbers", killed },
 	{ "a_policy_s_mistake_is_on_record_and_then_its_container", mistaken },
@@ -250,3 +250,4 @@ const struct test log_tests[] = {
 	{ "each_user_sees_his_own_ends", whose },
 	{ },
 };
+SUITE(log_tests, 0);

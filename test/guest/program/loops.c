@@ -534,7 +534,7 @@ static void preempted_event_is_not_late(void)
 	CHECK(!unlink(FILE_L));
 }
 
-const struct test loop_tests[] = {
+static const struct test loop_tests[] = {
 	{ "endless_page_fault_lets_a_neighbour_fault", reserved },
 	{ "endless_page_fault_lets_the_pool_go_on", shared },
 	{ "endless_replace_keeps_nobody_from_the_pool", replace_for_others },
@@ -547,3 +547,4 @@ const struct test loop_tests[] = {
 	{ "event_whose_cpu_others_have_is_not_late", preempted_event_is_not_late },
 	{ 0 }
 };
+SUITE(loop_tests, 0);

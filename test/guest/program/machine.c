@@ -456,7 +456,7 @@ static void charged(void)
 	join_cgroup("");
 }
 
-const struct test machine_tests[] = {
+static const struct test machine_tests[] = {
 	{ "shared_array_is_read_by_the_policy", shared_array },
 	{ "levels_of_a_shared_array_keep_an_index_resident", index_levels },
 	{ "nothing_to_map_before_the_load", nothing_loaded },
@@ -473,3 +473,4 @@ const struct test machine_tests[] = {
 	{ "frames_and_metadata_are_charged", charged },
 	{ 0 }
 };
+SUITE(machine_tests, 0);

@@ -4,9 +4,8 @@
  *
  *	hipec-guest-test [--list | --list-data | NAME...]
  *
- * --list-data names those that are to pass on each file system. Those of large_tests run only
- * by name, as they want another module parameter, and so do those of many_tests, which want
- * another disk.
+ * --list-data names those that are to pass on each file system. Those of large.c run only by
+ * name, as they want another module parameter, and so do those of many.c, which want another disk.
  *
  * HIPEC_SLOWER in the environment: how many times slower than a stock kernel.
  */
@@ -28,21 +27,6 @@
 
 /* Three times as long on a slow kernel. */
 #define TEST_SECONDS 400
-
-static const struct test *const suites[] = {
-	load_tests, ahead_tests, attach_tests, builtin_tests, cache_tests, cache_before_tests,
-	cache_cgroup_tests,
-	cache_contract_tests, cache_dir_tests, cache_folio_tests, cache_league_tests, league_tests,
-	cache_live_tests,
-	cache_lock_tests, cache_maps_tests, cache_memory_tests, cache_unmap_tests,
-	cache_ring_tests, cache_share_tests, cache_nobody_tests, cache_wait_tests, cache_write_tests, call_tests,
-	context_tests, contract_tests, data_tests, disk_tests, durable_tests, file_tests, policy_tests, hostile_tests,
-	io_tests, limit_tests, lock_tests, log_tests, loop_tests, machine_tests,
-	param_tests,
-	pool_tests, private_tests, together_tests, quota_tests, backoff_tests, record_tests, sample_tests, share_tests,
-	live_tests, rival_tests, swap_tests, swap_busy_tests, secure_tests,
-	upgrade_tests, many_tests, large_tests,
-};
 
 void read_image(const char *name, void **image, size_t *size)
 {
@@ -334,19 +318,13 @@ static bool wanted(const char *name, int argc, char **argv)
 	return argc < 2;
 }
 
-/* Whether tests of @suite run only by name. */
-static bool by_name(const struct test *suite)
-{
-	return suite == many_tests || suite == large_tests;
-}
-
 int main(int argc, char **argv)
 {
 	bool data = argc == 2 && !strcmp(argv[1], "--list-data");
 	bool list = data || (argc == 2 && !strcmp(argv[1], "--list"));
+	const struct suite *const *s;
 	const struct test *t;
 	int failed = 0;
-	size_t i;
 
 	if (argc == 4 && !strcmp(argv[1], "--map"))
 		return map_after_exec(atoi(argv[2]), atoi(argv[3]));
@@ -366,19 +344,18 @@ int main(int argc, char **argv)
 		return stamp_check(argv[2], atoi(argv[3]));
 	if (!list)
 		look_at_data();
-	for (i = 0; i < sizeof(suites) / sizeof(*suites); i++) {
-		for (t = suites[i]; t->name; t++) {
+	for (s = __start_suites; s < __stop_suites; s++) {
+		for (t = (*s)->tests; t->name; t++) {
 			time_t since = time(NULL);
 			bool ok;
 
 			if (list) {
-				if (!data || suites[i] == data_tests ||
-				    suites[i] == lock_tests || suites[i] == cache_folio_tests)
+				if (!data || (*s)->kind == ON_EACH_FS)
 					puts(t->name);
 				continue;
 			}
 			if (!wanted(t->name, argc, argv) ||
-			    (argc < 2 && by_name(suites[i])))
+			    (argc < 2 && (*s)->kind == BY_NAME))
 				continue;
 			ok = run(t);
 			printf("%sok %s # %ld s\n", ok ? "" : "not ", t->name,

@@ -99,8 +99,9 @@ static void directories_are_bounded(void)
 	close(c);
 }
 
-const struct test many_tests[] = {
+static const struct test many_tests[] = {
 	{ "many_files_get_fewer_page_numbers", files_get_fewer_numbers },
 	{ "many_directories_are_bounded", directories_are_bounded },
 	{ 0 }
 };
+SUITE(many_tests, BY_NAME);

@@ -344,7 +344,7 @@ static void hint_while_faulting(void)
 	close_map(&m);
 }
 
-const struct test param_tests[] = {
+static const struct test param_tests[] = {
 	{ "param_says_from_then_on_which_page_goes", param_at_work },
 	{ "param_is_set_within_its_range_or_not_at_all", param_refused },
 	{ "param_may_be_set_while_faults_are_served", param_while_faulting },
@@ -356,3 +356,4 @@ const struct test param_tests[] = {
 	{ "hints_may_change_while_faults_are_served", hint_while_faulting },
 	{ }
 };
+SUITE(param_tests, 0);

@@ -338,7 +338,7 @@ static void loads_across_pages(void)
 	}
 }
 
-const struct test policy_tests[] = {
+static const struct test policy_tests[] = {
 	{ "ref_and_set_work_on_the_hardware_bit", second_chance },
 	{ "mod_tells_written_pages_from_read_ones", clean_first },
 	{ "set_reference_marks_a_page", set_reference },
@@ -359,3 +359,4 @@ const struct test policy_tests[] = {
 	{ "regions_of_a_container_share_frames_not_addresses", two_regions },
 	{ 0 }
 };
+SUITE(policy_tests, 0);

@@ -503,7 +503,7 @@ static void what_leaves_counts(void)
 	close_map(&m);
 }
 
-const struct test pool_tests[] = {
+static const struct test pool_tests[] = {
 	{ "a_shared_container_alone_is_like_a_reserved_one", alone },
 	{ "pool_takes_the_oldest_pages", the_oldest_go },
 	{ "pool_lets_the_policy_name_other_pages", the_policy_names_others },
@@ -521,3 +521,4 @@ const struct test pool_tests[] = {
 	{ "pool_serves_six_tasks_that_want_more", crowd },
 	{ 0 }
 };
+SUITE(pool_tests, 0);

@@ -553,7 +553,7 @@ static void core_dump(void)
 	file_is_as_made(16);
 }
 
-const struct test private_tests[] = {
+static const struct test private_tests[] = {
 	{ "private_sweeps_cost_the_faults_of_shared_ones", same_faults },
 	{ "private_copies_survive_eviction", copies_survive },
 	{ "private_copies_stay_among_clusters", copies_among_clusters },
@@ -570,3 +570,4 @@ const struct test private_tests[] = {
 	{ "private_maps_are_whole_in_a_core_dump", core_dump },
 	{ 0 }
 };
+SUITE(private_tests, 0);

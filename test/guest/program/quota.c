@@ -249,10 +249,11 @@ static void memlock_of_a_namespace(void)
 	CHECK_LE(in_namespace(locked_of_both), 0);
 }
 
-const struct test quota_tests[] = {
+static const struct test quota_tests[] = {
 	{ "quota_is_looked_at_before_memory_is_taken", quota_comes_first },
 	{ "quota_is_of_who_made_the_user_namespace", quota_of_a_namespace },
 	{ "members_are_counted_of_who_made_the_user_namespace", members_of_a_namespace },
 	{ "memlock_is_of_who_made_the_user_namespace", memlock_of_a_namespace },
 	{ 0 }
 };
+SUITE(quota_tests, 0);

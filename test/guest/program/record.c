@@ -355,7 +355,7 @@ static void follows_swaps(void)
 	close_map(&m);
 }
 
-const struct test record_tests[] = {
+static const struct test record_tests[] = {
 	{ "record_drops_what_does_not_fit_and_counts_it", full_ring },
 	{ "record_tells_at_its_end_what_was_lost", full_ring_at_end },
 	{ "record_ends_with_its_container_and_holds_no_frame",
@@ -366,6 +366,7 @@ const struct test record_tests[] = {
 	{ "record_has_a_part_for_each_policy_of_a_swap", follows_swaps },
 	{ }
 };
+SUITE(record_tests, 0);
 
 /* Whatever may be set: half of it to @value, or to what @value is within 4. */
 static void set_params(int container, uint32_t value)

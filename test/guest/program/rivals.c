@@ -249,10 +249,11 @@ static void slow_in_all_places(void)
 	unlink(FILE_A);
 }
 
-const struct test rival_tests[] = {
+static const struct test rival_tests[] = {
 	{ "league_s_containers_end_in_each_window_and_no_timer_is_left", closed_in_each_window },
 	{ "league_s_rival_waits_while_more_pages_are_held_than_it_has_entries", locked_pages },
 	{ "endless_rivals_in_all_places_are_out_after_one_page", endless_in_all_places },
 	{ "reader_beside_slow_rivals_in_all_places_can_be_killed", slow_in_all_places },
 	{ 0 }
 };
+SUITE(rival_tests, 0);

@@ -465,7 +465,7 @@ static void traced(void)
 	}
 }
 
-const struct test sample_tests[] = {
+static const struct test sample_tests[] = {
 	{ "every_access_is_sampled_with_an_explained_context", all_accesses },
 	{ "samples_are_of_the_pages_that_the_hash_picks", by_hash },
 	{ "samples_that_do_not_fit_are_counted", lost },
@@ -475,3 +475,4 @@ const struct test sample_tests[] = {
 	{ "contexts_of_all_are_told_to_a_loader_that_may_trace_them", traced },
 	{ 0 }
 };
+SUITE(sample_tests, 0);

@@ -459,7 +459,7 @@ static void no_audit(void)
 	close(c);
 }
 
-const struct test secure_tests[] = {
+static const struct test secure_tests[] = {
 	{ "frames_show_nothing_of_the_file_before", stale_frames },
 	{ "frames_show_nothing_behind_the_end_of_a_disk", stale_tail },
 	{ "frames_of_the_pool_show_nothing_of_another_user", stale_pool_frames },
@@ -472,3 +472,4 @@ const struct test secure_tests[] = {
 	{ "others_containers_are_left_out_without_an_audit_record", no_audit },
 	{ 0 }
 };
+SUITE(secure_tests, 0);

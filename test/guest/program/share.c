@@ -545,7 +545,7 @@ static void more_threads_than_frames(void)
 	stress_with("fifo", 2, 1, 500);
 }
 
-const struct test share_tests[] = {
+static const struct test share_tests[] = {
 	{ "a_region_s_descriptor_serves_another_process", one_region_two_processes },
 	{ "a_region_outlives_the_process_that_attached_it", owner_exits_first },
 	{ "fork_with_copies_shares_frames_only", fork_with_copies },
@@ -557,3 +557,4 @@ const struct test share_tests[] = {
 	{ "more_threads_than_frames_wait_for_each_other", more_threads_than_frames },
 	{ 0 }
 };
+SUITE(share_tests, 0);

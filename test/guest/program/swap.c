@@ -447,7 +447,7 @@ static void samples_go_on(void)
 	close_map(&m);
 }
 
-const struct test swap_tests[] = {
+static const struct test swap_tests[] = {
 	{ "swap_keeps_what_is_cached", keeps_frames },
 	{ "swap_without_adopt_gives_old_pages_up_first", without_adopt },
 	{ "swap_from_and_to_the_builtin_replacement", builtin },
@@ -464,3 +464,4 @@ const struct test swap_tests[] = {
 	{ "swap_leaves_samples_alone", samples_go_on },
 	{ 0 }
 };
+SUITE(swap_tests, 0);

@@ -195,10 +195,11 @@ static void swapped_in_is_held_to_the_contract(void)
 	close_map(&m);
 }
 
-const struct test swap_busy_tests[] = {
+static const struct test swap_busy_tests[] = {
 	{ "swap_again_and_again_while_threads_fault", swap_while_faulting },
 	{ "swap_again_and_again_while_sharing_the_pool", swap_while_sharing },
 	{ "swap_revives_a_container_whose_policy_was_revoked", shared_pool },
 	{ "swap_holds_the_new_policy_to_the_contract", swapped_in_is_held_to_the_contract },
 	{ 0 }
 };
+SUITE(swap_busy_tests, 0);

@@ -137,8 +137,9 @@ static void hits_count_while_tables_grow(void)
 	unlink(FILE_T);
 }
 
-const struct test together_tests[] = {
+static const struct test together_tests[] = {
 	{ "cache_hits_are_heard_while_tables_grow", hits_count_while_tables_grow },
 	{ "region_address_that_is_used_anew_is_new_to_all_threads", address_is_used_anew },
 	{ 0 }
 };
+SUITE(together_tests, 0);

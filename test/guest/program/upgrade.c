@@ -133,9 +133,10 @@ static void newer_images(void)
 	close(fd);
 }
 
-const struct test upgrade_tests[] = {
+static const struct test upgrade_tests[] = {
 	{ "structs_of_older_programs_are_taken_and_not_written_behind", older_programs },
 	{ "structs_of_newer_programs_are_taken_up_to_a_page", newer_programs },
 	{ "image_of_another_version_is_refused_and_told_what_to_do", newer_images },
 	{ 0 }
 };
+SUITE(upgrade_tests, 0);

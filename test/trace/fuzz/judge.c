@@ -31,8 +31,8 @@ static void check(bool holds, const char *claim)
 	abort();
 }
 
-static int read_bytes(struct sim_trace *t, const void *data, size_t size,
-		      enum trace_form form, struct sim_error *err)
+static int read_bytes(struct trace *t, const void *data, size_t size,
+		      enum trace_form form, struct trace_error *err)
 {
 	const struct trace_options options = { .form = form, .most = MOST };
 	FILE *in = fmemopen((void *)data, size, "r");
@@ -45,20 +45,20 @@ static int read_bytes(struct sim_trace *t, const void *data, size_t size,
 }
 
 /* What an access is: by number. */
-static void access_at(const struct sim_trace *t, size_t *run, u32 *i,
-		      struct sim_run *access, struct sim_tag *tag)
+static void access_at(const struct trace *t, size_t *run, u32 *i,
+		      struct trace_run *access, struct trace_tag *tag)
 {
-	*access = (struct sim_run){
+	*access = (struct trace_run){
 		t->run[*run].pgno + *i, 1, t->run[*run].write
 	};
-	*tag = sim_trace_tag(t, *run);
+	*tag = trace_tag(t, *run);
 	if (++*i == t->run[*run].nr) {
 		*i = 0;
 		++*run;
 	}
 }
 
-static void check_sound(struct sim_trace *t)
+static void check_sound(struct trace *t)
 {
 	u64 accesses = 0;
 	size_t i;
@@ -70,7 +70,7 @@ static void check_sound(struct sim_trace *t)
 		      "pages have 32 bits");
 		accesses += t->run[i].nr;
 		for (j = 0; j < t->run[i].nr; j++)
-			check(sim_trace_id(t, t->run[i].pgno + j) < t->nr_pages,
+			check(trace_id(t, t->run[i].pgno + j) < t->nr_pages,
 			      "a page has an id");
 	}
 	check(accesses == t->nr_accesses, "runs have all accesses");
@@ -81,13 +81,13 @@ static void check_sound(struct sim_trace *t)
 }
 
 /* @exact: else only pages stay the same, and reads. */
-static void check_same(const struct sim_trace *a, const struct sim_trace *b,
+static void check_same(const struct trace *a, const struct trace *b,
 		       bool exact, bool writes)
 {
 	size_t run[2] = { 0, 0 }, i;
 	u32 at[2] = { 0, 0 };
-	struct sim_run access[2];
-	struct sim_tag tag[2];
+	struct trace_run access[2];
+	struct trace_tag tag[2];
 	u64 n;
 
 	check(a->nr_accesses == b->nr_accesses && a->nr_pages == b->nr_pages,
@@ -110,11 +110,11 @@ static void check_same(const struct sim_trace *a, const struct sim_trace *b,
 		      "regions are read again");
 }
 
-static void check_written(struct sim_trace *t, enum trace_form form)
+static void check_written(struct trace *t, enum trace_form form)
 {
 	bool exact = form == TRACE_TEXT || form == TRACE_BINARY;
-	struct sim_trace again;
-	struct sim_error err;
+	struct trace again;
+	struct trace_error err;
 	size_t size;
 	char *bytes;
 	FILE *out = open_memstream(&bytes, &size);
@@ -125,7 +125,7 @@ static void check_written(struct sim_trace *t, enum trace_form form)
 	check(!read_bytes(&again, bytes, size, form, &err),
 	      "what was written can be read");
 	check_same(t, &again, exact, form != TRACE_ORACLE);
-	sim_trace_free(&again);
+	trace_free(&again);
 	free(bytes);
 }
 
@@ -134,8 +134,8 @@ static bool judge(const u8 *data, size_t size, enum trace_form form)
 {
 	struct trace_info info;
 	enum trace_form to;
-	struct sim_error err;
-	struct sim_trace t;
+	struct trace_error err;
+	struct trace t;
 	int ret = read_bytes(&t, data, size, form, &err);
 
 	check(!ret || ret == -EINVAL, "malformed is all that bytes can be");
@@ -153,7 +153,7 @@ static bool judge(const u8 *data, size_t size, enum trace_form form)
 		      "each access is the first to its page, or a reuse");
 		trace_info_free(&info);
 	}
-	sim_trace_free(&t);
+	trace_free(&t);
 	return !ret;
 }
 

@@ -7,7 +7,7 @@ CASE_SRC := $(addprefix test/vm/runner/,file.c case.c expect.c) \
 	$(addprefix module/tests/,vmcase.c fakehost.c invariants.c)
 # Policies in C.
 INC_SRC := test/vm/runner/inc.c userlib/native/native.c userlib/image/emitc.c \
-	$(addprefix userlib/sim/,install_path.c program.c)
+	$(call room,program)
 HPT_SRC := $(addprefix test/vm/runner/,hpt.c cover.c run.c) $(CASE_SRC) $(INC_SRC)
 
 $(B)/test/vm/runner/%.o: test/vm/runner/%.c

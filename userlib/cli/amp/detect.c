@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #include "../cli.h"
-#include "../input.h"
+#include "../../job/input.h"
 #include "amp.h"
-#include "../json.h"
-#include "../sim/sim.h"
+#include "../../say/json.h"
+#include "../../sim/feed.h"
 
 #define MOST_BLOCKS (1u << 26)
 #define MOST_EVERY 1000000000ull
@@ -111,14 +111,14 @@ struct found {
 };
 
 static int run(struct amp_detector *d, const struct options *o,
-	       const struct sim_trace *t, struct found *f)
+	       const struct trace *t, struct found *f)
 {
 	u64 seq = 0, next = o->every;
 	size_t n;
 	u32 i;
 
 	for (n = 0; n < t->nr_runs; n++) {
-		u64 context = sim_trace_tag(t, n).context;
+		u64 context = trace_tag(t, n).context;
 
 		f->none += context ? 0 : t->run[n].nr;
 		for (i = 0; i < t->run[n].nr; i++) {
@@ -135,7 +135,7 @@ static int run(struct amp_detector *d, const struct options *o,
 	return 0;
 }
 
-static void print(const struct options *o, const struct sim_trace *t,
+static void print(const struct options *o, const struct trace *t,
 		  const struct found *f)
 {
 	size_t nr = f->nr < o->top ? f->nr : o->top;
@@ -153,7 +153,7 @@ static void print(const struct options *o, const struct sim_trace *t,
 		       CLI_NUMBER(f->none));
 }
 
-static void print_json(const struct options *o, const struct sim_trace *t,
+static void print_json(const struct options *o, const struct trace *t,
 		       const struct found *f)
 {
 	struct json_object *j = json_object_new_object();
@@ -169,7 +169,7 @@ static void print_json(const struct options *o, const struct sim_trace *t,
 	json_object_put(j);
 }
 
-static int detect(struct options *o, const struct sim_trace *t)
+static int detect(struct options *o, const struct trace *t)
 {
 	struct found f = { .max = t->nr_tags };
 	struct amp_detector *d;
@@ -198,15 +198,15 @@ static int detect(struct options *o, const struct sim_trace *t)
 static int cli_amp_detect(int argc, char **argv)
 {
 	struct options o = { .top = USUAL_TOP };
-	struct sim_trace t;
+	struct trace t;
 	int ret;
 
 	amp_params_init(&o.params);
 	ret = parse(&o, argc, argv);
 	if (ret)
 		return ret;
-	ret = sim_trace_open(&t, argv[optind]) ?: detect(&o, &t);
-	sim_trace_free(&t);
+	ret = cli_trace_open(&t, argv[optind]) ?: detect(&o, &t);
+	trace_free(&t);
 	return ret;
 }
 

@@ -40,7 +40,7 @@ struct feeding {
 	int process;		/* pidfd of the one that loaded the container */
 	int device;		/* the container */
 	struct hipec_status status;	/* as it was found */
-	struct sim_policy with;
+	struct policy with;
 	struct amp_loop loop;
 };
 
@@ -143,7 +143,7 @@ static int open_policy(struct feeding *f)
 	char line[512];
 
 	hipec_text_init(&why, line, sizeof(line));
-	if (sim_policy_load(&f->with, name, &why)) {
+	if (policy_load(&f->with, name, &why)) {
 		cli_error("%s%s", cli_clean(line), f->policy ? "" :
 			  "; name what the container's policy was loaded from with --policy");
 		return CLI_FAILED;
@@ -445,7 +445,7 @@ static int cli_amp_feed(int argc, char **argv)
 		ret = f.own < 0 ? cli_open_failed(f.own) : feed(&f);
 	}
 	amp_loop_close(&f.loop);
-	sim_policy_close(&f.with);
+	policy_close(&f.with);
 	if (f.device >= 0)
 		close(f.device);
 	if (f.process >= 0)

@@ -3,7 +3,7 @@
  * Options of hipec amp: of detect ('d'), feed ('f') and report ('r').
  */
 #include "../cli.h"
-#include "../input.h"
+#include "../../job/input.h"
 #include "amp.h"
 
 const struct option_row amp_options[] = {

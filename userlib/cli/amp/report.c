@@ -15,7 +15,7 @@
 
 #include "../cli.h"
 #include "amp.h"
-#include "../json.h"
+#include "../../say/json.h"
 #include "elffile.h"
 
 #define FOLDERS "/hipec/amp"

@@ -5,7 +5,7 @@
  * Interface: amp.h.
  */
 #include "amp.h"
-#include "../json.h"
+#include "../../say/json.h"
 
 /* A number with @decimals if @given, else "-". */
 static const char *real(char *cell, bool given, int decimals, double n)

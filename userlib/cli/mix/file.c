@@ -15,7 +15,8 @@
 
 #include "../cli.h"
 #include "mix.h"
-#include "../sim/sim.h"
+#include "../../job/input.h"
+#include "../../job/size.h"
 #include "../../trace/trace.h"
 
 #define MAX_WORDS 64
@@ -111,7 +112,7 @@ static int set_policy(const struct place *at, struct mix_app *app,
 		return wrong(at, "%s", strerror(ENOMEM));
 	}
 	hipec_text_init(&why, line, sizeof(line));
-	if (sim_policy_load(app->policy, copy, &why))
+	if (policy_load(app->policy, copy, &why))
 		return wrong(at, "%s", line);
 	if (app->policy->policy.index[HIPEC_EVENT_TIMER])
 		cli_error("%s: its Timer does not run: the clock here is not its",
@@ -176,7 +177,7 @@ static int set_trace(const struct place *at, struct mix_app *app,
 		ret = cli_trace_make(app->trace, nr, word);
 	} else if (nr == 1) {
 		app->trace->name = app->source;
-		ret = sim_trace_open(app->trace, app->source);
+		ret = cli_trace_open(app->trace, app->source);
 	} else {
 		return wrong(at, "want a trace's file behind the colon, or a kind and options of hipec trace make");
 	}
@@ -328,10 +329,10 @@ void mix_apps_free(struct mix_job *job)
 		struct mix_app *app = &job->app[i];
 
 		if (app->trace)
-			sim_trace_free(app->trace);
+			trace_free(app->trace);
 		if (app->policy) {
 			free((char *)app->policy->name);
-			sim_policy_close(app->policy);
+			policy_close(app->policy);
 		}
 		free(app->policy);
 		free(app->trace);

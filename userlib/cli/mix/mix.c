@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "../cli.h"
-#include "../input.h"
+#include "../../job/input.h"
 #include "mix.h"
-#include "../sim/sim.h"
+#include "../../job/size.h"
 
 #define MIX_GLOBAL_WORDS (MIX_GLOBALS(OPTION_WORD) + 1)
 

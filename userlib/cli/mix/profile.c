@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../json.h"
+#include "../../say/json.h"
 #include "mix.h"
 
 /* Runs of all orders, in theirs; each has its map, since orders last differently. */

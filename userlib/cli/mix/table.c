@@ -3,9 +3,8 @@
  * What came of a mix, as a table and as JSON: docs/user/mixes.md has columns and keys.
  */
 #include "../cli.h"
-#include "../json.h"
+#include "../../say/json.h"
 #include "mix.h"
-#include "../sim/sim.h"
 #include "../table.h"
 
 static double seconds(u64 ns)

@@ -9,7 +9,7 @@
 
 #include "../amp/loop.h"
 #include "../cli.h"
-#include "../json.h"
+#include "../../say/json.h"
 #include "../league.h"
 #include "run.h"
 #include "../state.h"

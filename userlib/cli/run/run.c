@@ -21,7 +21,7 @@
 #include "../league.h"
 #include "../program.h"
 #include "run.h"
-#include "../sim/sim.h"
+#include "../../job/size.h"
 
 enum { POLICY = 256, BUDGET, MAP, PARAM, SHARE, CONTRACT, STRICT, HINTS, NO_HINTS, AMONG,
        CURVE, EXPECT };
@@ -78,7 +78,7 @@ static int set_expected(struct run *r, const char *text)
 	return sim_size_refuse("--expect", strdupa(text), INT_MAX, "memory (512M, 8G) or pages (4096, 10k)");
 }
 
-static int set_option(struct run *r, struct sim_job *job, int opt)
+static int set_option(struct run *r, int opt)
 {
 	switch (opt) {
 	case 'p':
@@ -98,7 +98,7 @@ static int set_option(struct run *r, struct sim_job *job, int opt)
 	case 'm':
 		return add_glob(r, optarg);
 	case PARAM:
-		return sim_param_add(job, optarg);
+		return policy_param_add(&r->params, optarg);
 	case SHARE:
 		r->share = true;
 		return CLI_OK;
@@ -164,12 +164,12 @@ static const struct option_row options[] = {
 	{ 0 },
 };
 
-static int parse(struct run *r, struct sim_job *job, int argc, char **argv)
+static int parse(struct run *r, int argc, char **argv)
 {
 	int opt, ret = CLI_OK;
 
 	while (!ret && (opt = cli_option(argc, argv, options, "+")) != -1)
-		ret = set_option(r, job, opt);
+		ret = set_option(r, opt);
 	if (!ret && (!r->policy || !r->budget)) {
 		cli_error("want --policy and --budget");
 		ret = CLI_USAGE;
@@ -215,8 +215,9 @@ static const char *why_not_loaded(const struct run *r, int err)
 }
 
 /* Return: 0; -errno, @why is it in words, or empty if the device did not open. */
-static int load(struct run *r, const struct sim_policy *p, char *why, size_t size)
+static int load(struct run *r, char *why, size_t size)
 {
+	const struct policy *p = &r->loaded;
 	const char *slash = strrchr(r->program, '/');
 	struct hipec_load load = {
 		.flags = HIPEC_LOAD_IN_PLACE | (r->share ? HIPEC_LOAD_SHARE : 0) |
@@ -279,10 +280,10 @@ static bool begin_league(struct run *r)
  * container, where the module is not there for this user, or the policy has to wait.
  * Return: 0; an exit code, said.
  */
-static int open_in_place(struct run *r, const struct sim_policy *p)
+static int open_in_place(struct run *r)
 {
 	char why[512];
-	int ret = load(r, p, why, sizeof(why));
+	int ret = load(r, why, sizeof(why));
 
 	if (ret && !*why) {
 		set_plain(r, HIPEC_DEVICE, why_closed(ret));
@@ -300,21 +301,22 @@ static int open_in_place(struct run *r, const struct sim_policy *p)
 }
 
 /* All that has to be there before the program. */
-static int prepare(struct run *r, struct sim_job *job)
+static int prepare(struct run *r)
 {
-	int ret = sim_job_policy(job, r->league ? HIPEC_FIFO2_NAME : r->policy);
+	int ret = policy_load_with(&r->loaded, r->league ? HIPEC_FIFO2_NAME : r->policy,
+				   &r->params);
 
 	if (ret)
 		return ret;
-	if (r->curve && hipec_needs_of(&job->policy->policy) & HIPEC_NEED_CONTEXT) {
+	if (r->curve && hipec_needs_of(&r->loaded.policy) & HIPEC_NEED_CONTEXT) {
 		cli_error("--curve: %s decides by where in a program a page is read, which other"
 			  " budgets are not told", r->policy);
 		return CLI_USAGE;
 	}
-	ret = open_in_place(r, job->policy);
+	ret = open_in_place(r);
 	if (ret)
 		return ret;
-	run_amp_begin(r, &job->policy->policy);
+	run_amp_begin(r, &r->loaded.policy);
 	if (r->device >= 0)
 		return CLI_OK;
 	cli_error("%s; %s", r->plain ?: strerror(ENOMEM), r->strict ?
@@ -425,13 +427,12 @@ static int run_program(struct run *r, char **argv, bool *ran)
 static int cli_run(int argc, char **argv)
 {
 	struct run r = { .device = -1, .procs = -1 };
-	struct sim_job job = { 0 };
 	bool ran = false;
-	int ret = parse(&r, &job, argc, argv), reported = 0;
+	int ret = parse(&r, argc, argv), reported = 0;
 
 	if (!ret) {
 		r.program = argv[optind];
-		ret = prepare(&r, &job);
+		ret = prepare(&r);
 	}
 	if (!ret)
 		ret = run_program(&r, argv + optind, &ran);
@@ -440,7 +441,8 @@ static int cli_run(int argc, char **argv)
 	run_amp_free(&r);
 	run_place_end(&r);
 	drop_container(&r);
-	sim_job_close(&job);
+	policy_close(&r.loaded);
+	free(r.params.param);
 	free(r.globs);
 	free(r.plain);
 	if (ran)

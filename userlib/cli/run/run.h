@@ -14,6 +14,7 @@
 #define HIPEC_CLI_RUN_H
 
 #include "../../lib/hipec.h"
+#include "../../policy/policy.h"
 
 struct run {
 	/* As the user said. */
@@ -30,6 +31,8 @@ struct run {
 	char *hints;		/* file of what was learnt; NULL: by the program */
 	bool no_hints;
 
+	struct policy loaded;	/* what --policy names */
+	struct policy_params params;
 	int device;		/* the container; -1: there is none */
 	char *cgroup;		/* directory of the program's, or NULL */
 	int procs;		/* its cgroup.procs, or -1 */
@@ -46,7 +49,6 @@ struct run {
 int run_place_begin(struct run *r);
 void run_place_end(struct run *r);
 
-struct hipec_policy;
 void run_amp_begin(struct run *r, const struct hipec_policy *p);
 void run_amp_serve(struct run *r);
 void run_amp_end(struct run *r);

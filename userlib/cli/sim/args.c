@@ -8,10 +8,9 @@
 #include <stdlib.h>
 
 #include "../cli.h"
-#include "../input.h"
+#include "../../job/input.h"
 #include "sim.h"
 
-#define PAGE_BYTES 4096
 #define MAX_THREADS 256
 
 /* Cut @list at its commas; each part is handed to @add. 0 or an exit code. */
@@ -38,13 +37,13 @@ static void *one_more(void *old, size_t nr, size_t size)
 
 static int add_policy(struct sim_job *job, char *name)
 {
-	struct sim_policy *more = one_more(job->policy, job->nr_policies,
-					   sizeof(*more));
+	struct policy *more = one_more(job->policy, job->nr_policies,
+				       sizeof(*more));
 
 	if (!more)
 		return CLI_FAILED;
 	job->policy = more;
-	job->policy[job->nr_policies++] = (struct sim_policy){ .name = name };
+	job->policy[job->nr_policies++] = (struct policy){ .name = name };
 	return CLI_OK;
 }
 
@@ -69,124 +68,6 @@ static int add_size(struct sim_job *job, struct sim_size size)
 	job->size = more;
 	job->size[job->nr_sizes++] = size;
 	return CLI_OK;
-}
-
-/* A number in decimal, and what stands behind it. */
-static bool leading_number(const char *text, u64 *n, char **end)
-{
-	errno = 0;
-	*n = strtoull(text, end, 10);
-	return *text >= '0' && *text <= '9' && !errno;
-}
-
-enum parsed { NO_SIZE, SIZE, BEYOND, BELOW };	/* more than the most; less than a page */
-
-#define FRACTION 1000000000	/* of decimals: as many as nine are read */
-
-/* "1.5": its whole part and its decimals. What is too large becomes the largest number. */
-static bool leading_decimal(const char *text, u64 *n, u64 *fraction, char **end)
-{
-	u64 unit = FRACTION / 10;
-
-	*fraction = 0;
-	if (!leading_number(text, n, end) && errno != ERANGE)
-		return false;
-	if (**end != '.' || (*end)[1] < '0' || (*end)[1] > '9')
-		return true;
-	for (++*end; **end >= '0' && **end <= '9'; ++*end, unit /= 10)
-		*fraction += (**end - '0') * unit;
-	return true;
-}
-
-struct unit {
-	const char *suffix;
-	u64 times;
-	bool bytes;
-};
-
-/* Of memory, each letter is a power of 1,024, with or without the B of bytes. */
-static const struct unit *find_unit(const char *suffix)
-{
-	static const struct unit units[] = {
-		{ "", 1, false },		{ "k", 1024, false },
-		{ "KB", 1 << 10, true },	{ "KiB", 1 << 10, true },
-		{ "M", 1 << 20, true },		{ "MB", 1 << 20, true },
-		{ "MiB", 1 << 20, true },	{ "G", 1 << 30, true },
-		{ "GB", 1 << 30, true },	{ "GiB", 1 << 30, true },
-		{ "T", 1ull << 40, true },	{ "TB", 1ull << 40, true },
-		{ "TiB", 1ull << 40, true },	{ "%", SIM_PERCENT, false },
-	};
-	size_t i;
-
-	suffix += *suffix == ' ' && suffix[1];
-	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (!strcasecmp(suffix, units[i].suffix))
-			return &units[i];
-	return NULL;
-}
-
-/*
- * Frames are counted, k is 1024 of them. M and G, and what has a B, are bytes:
- * nobody has a million frames in mind who says 1M. They are rounded down to pages.
- */
-static enum parsed parse_size(const char *text, u32 most, struct sim_size *size)
-{
-	unsigned __int128 n;
-	const struct unit *unit;
-	u64 whole, fraction;
-	char *end;
-
-	if (!leading_decimal(text, &whole, &fraction, &end))
-		return NO_SIZE;
-	unit = find_unit(end);
-	if (!unit || (fraction && unit->times == 1))
-		return NO_SIZE;
-	size->percent = end[strlen(end) - !!*end] == '%';
-	n = ((unsigned __int128)whole * FRACTION + fraction) * unit->times / FRACTION;
-	n /= unit->bytes ? PAGE_BYTES : 1;
-	if (!n)
-		return BELOW;
-	if (size->percent && n > 100 * SIM_PERCENT)
-		return NO_SIZE;
-	if (!size->percent && n > most)
-		return BEYOND;
-	size->nr = n;
-	return SIZE;
-}
-
-bool sim_size_parse_to(const char *text, u32 most, struct sim_size *size)
-{
-	return parse_size(text, most, size) == SIZE;
-}
-
-/**
- * sim_size_refuse() - say why a size cannot be had
- * @what: what it is of, as "--frames"
- * @text: that sim_size_parse_to() with @most did not take; is made printable
- * @most: frames
- * @want: what would be a size
- *
- * Return: CLI_USAGE.
- */
-int sim_size_refuse(const char *what, char *text, u32 most, const char *want)
-{
-	struct sim_size size;
-	enum parsed why = parse_size(text, most, &size);
-	char frames[CLI_COMMAS];
-
-	if (why == BELOW)
-		cli_error("%s: want a page, 4 KiB, at least, not '%s'", what, cli_clean(text));
-	else if (why == BEYOND)
-		cli_error("%s: want %s frames (%u GiB) at most, not '%s'", what,
-			  cli_commas(frames, most), most >> 18, cli_clean(text));
-	else
-		cli_error("%s: want %s, not '%s'", what, want, cli_clean(text));
-	return CLI_USAGE;
-}
-
-bool sim_size_parse(const char *text, struct sim_size *size)
-{
-	return sim_size_parse_to(text, SIM_MAX_FRAMES, size);
 }
 
 static int add_frames(struct sim_job *job, char *part)
@@ -235,7 +116,7 @@ static int set_contract(struct sim_job *job, char *salt)
 	char *end = "";
 	u64 n = 0;
 
-	if (salt && (!leading_number(salt, &n, &end) || *end ||
+	if (salt && (!sim_leading_number(salt, &n, &end) || *end ||
 		     n > UINT32_MAX)) {
 		cli_error("--contract: want a number from 0 to %u, not '%s'",
 			  UINT32_MAX, cli_clean(salt));
@@ -276,7 +157,7 @@ static int set_warm_up(struct sim_job *job, char *text)
 	char *end;
 	u64 n;
 
-	if (leading_number(text, &n, &end) && (!*end || !strcmp(end, "%")) &&
+	if (sim_leading_number(text, &n, &end) && (!*end || !strcmp(end, "%")) &&
 	    n <= (*end ? 99 : SIM_MAX_ACCESSES)) {
 		job->warm_up = (struct sim_size){ *end ? n * SIM_PERCENT : n, *end };
 		return CLI_OK;
@@ -291,7 +172,7 @@ static int set_jobs(struct sim_job *job, char *text)
 	char *end;
 	u64 n;
 
-	if (leading_number(text, &n, &end) && !*end && n && n <= MAX_THREADS) {
+	if (sim_leading_number(text, &n, &end) && !*end && n && n <= MAX_THREADS) {
 		job->nr_threads = n;
 		return CLI_OK;
 	}
@@ -318,7 +199,7 @@ int sim_args_set(struct sim_job *job, int opt, char *arg)
 	case 'p':
 		return for_each_part(arg, job, add_policy);
 	case 'a':
-		return sim_param_add(job, arg);
+		return policy_param_add(&job->params, arg);
 	case 'f':
 		return for_each_part(arg, job, add_frames);
 	case 'm':

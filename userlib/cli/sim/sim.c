@@ -51,7 +51,7 @@ static int run_job(struct sim_job *job)
 	if (!ret && job->post)
 		ret = write_post(job);
 	ret = ret ?: sim_feed_write(job, &rows);
-	sim_trace_free(&post.t);
+	trace_free(&post.t);
 
 	if (!ret && job->json) {
 		struct json_object *array = sim_json(job, &rows);

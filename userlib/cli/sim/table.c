@@ -18,12 +18,6 @@ static const struct {
 #undef X
 };
 
-const char *const sim_mode_names[] = {
-#define X(id, text) [SIM_##id] = text,
-	SIM_MODES(X)
-#undef X
-};
-
 bool sim_column_find(const char *name, enum sim_column *column)
 {
 	size_t i;
@@ -51,7 +45,7 @@ static void state_text(const struct sim_job *job, const struct sim_row *row, cha
 {
 	const struct sim_result *r = &row->r;
 
-	if (row->policy->reference == SIM_AUTO)
+	if (row->policy->reference == POLICY_AUTO)
 		sim_league_text(job, row, text, TEXT);
 	else if (row->policy->reference)
 		snprintf(text, TEXT, "built in");
@@ -61,13 +55,6 @@ static void state_text(const struct sim_job *job, const struct sim_row *row, cha
 	else
 		cli_put_runs(text, r->helped, r->forgotten);
 	cli_clean(text);
-}
-
-/* Whether the contract had windows enough to have a worst excess. */
-bool sim_has_worst(const struct sim_row *row)
-{
-	return !row->policy->reference && row->contract.nr_windows >=
-	       hipec_contract_default.windows;
 }
 
 static void contract_text(const struct sim_row *row, char *text)
@@ -272,7 +259,7 @@ void sim_table_print(const struct sim_job *job, const struct sim_rows *rows)
 	const struct sim_cell *cell = rows->cell, *end = cell + rows->nr_cells;
 
 	while (cell < end) {
-		const struct sim_trace *t = cell->row->trace;
+		const struct trace *t = cell->row->trace;
 		char n[2][CLI_COUNT];
 		size_t nr = 1;
 

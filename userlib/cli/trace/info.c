@@ -7,17 +7,17 @@
 #include <stdlib.h>
 
 #include "../cli.h"
-#include "../json.h"
+#include "../../say/json.h"
 #include "trace.h"
 
 #define SAID_REGIONS 10	/* in text; --json has all of them */
 
 /* What the user should know of a trace; lines of it begin with @mark. */
-void cli_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out)
+void cli_trace_say_notes(const struct trace *t, const char *mark, FILE *out)
 {
 	u32 i;
 
-	sim_trace_say_notes(t, mark, out);
+	trace_say_notes(t, mark, out);
 	for (i = 0; i < t->nr_regions && i < SAID_REGIONS; i++)
 		fprintf(out, "%spages %u to %u are %s\n", mark,
 			t->region[i].pgno,
@@ -31,7 +31,7 @@ void cli_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out)
 static const u64 quantiles[TRACE_NR_QUANTILES] = TRACE_QUANTILES;
 
 /* Of a file, its page behind the first one; else as the trace numbers it. */
-static void print_top(const struct sim_trace *t, const struct trace_info *info)
+static void print_top(const struct trace *t, const struct trace_info *info)
 {
 	u32 i, region;
 
@@ -39,14 +39,14 @@ static void print_top(const struct sim_trace *t, const struct trace_info *info)
 	for (i = 0; i < info->nr_top; i++) {
 		const struct trace_top *top = &info->top[i];
 
-		region = sim_trace_region(t, top->pgno);
+		region = trace_region(t, top->pgno);
 		if (!t->nr_regions)
 			printf("%s%u (%s)", i ? ", " : "", top->pgno,
 			       CLI_NUMBER(top->accesses));
 		else if (region < t->nr_regions)
 			printf("%s%u (%s), page %u of %s", i ? "\n                 " : "",
-			       top->pgno, CLI_NUMBER(top->accesses), top->pgno - t->region[region].pgno,
-			       t->region[region].name);
+			       top->pgno, CLI_NUMBER(top->accesses),
+			       top->pgno - t->region[region].pgno, t->region[region].name);
 		else
 			printf("%s%u (%s), of no file", i ? "\n                 " : "",
 			       top->pgno, CLI_NUMBER(top->accesses));
@@ -71,7 +71,7 @@ static int by_accesses(const void *x, const void *y)
 }
 
 /* Those with most accesses, @most of them; then how many are left. */
-static void print_files(const struct sim_trace *t, const struct trace_info *info, u64 most)
+static void print_files(const struct trace *t, const struct trace_info *info, u64 most)
 {
 	struct file *file = calloc(t->nr_regions, sizeof(*file));
 	char n[CLI_COUNT], m[CLI_COUNT];
@@ -103,7 +103,7 @@ static void print_files(const struct sim_trace *t, const struct trace_info *info
  * @info: of it
  * @most: files that are named
  */
-void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *info, u64 most)
+void cli_trace_info_print(const struct trace *t, const struct trace_info *info, u64 most)
 {
 	char n[CLI_COUNT], m[CLI_COUNT];
 	u32 i;
@@ -129,7 +129,7 @@ void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *in
 	print_top(t, info);
 	if (t->nr_regions)
 		print_files(t, info, most);
-	sim_trace_say_notes(t, "note: ", stdout);
+	trace_say_notes(t, "note: ", stdout);
 }
 
 static struct json_object *distances_json(const struct trace_info *info)
@@ -145,7 +145,7 @@ static struct json_object *distances_json(const struct trace_info *info)
 	return o;
 }
 
-static struct json_object *regions_json(const struct sim_trace *t, const struct trace_info *info)
+static struct json_object *regions_json(const struct trace *t, const struct trace_info *info)
 {
 	struct json_object *array = json_object_new_array(), *o;
 	u32 i;
@@ -163,7 +163,7 @@ static struct json_object *regions_json(const struct sim_trace *t, const struct 
 	return array;
 }
 
-static struct json_object *top_json(const struct sim_trace *t, const struct trace_info *info)
+static struct json_object *top_json(const struct trace *t, const struct trace_info *info)
 {
 	struct json_object *array = json_object_new_array(), *o;
 	u32 i, region;
@@ -172,7 +172,7 @@ static struct json_object *top_json(const struct sim_trace *t, const struct trac
 		o = json_object_new_object();
 		cli_json_number(o, "page", info->top[i].pgno);
 		cli_json_number(o, "accesses", info->top[i].accesses);
-		region = sim_trace_region(t, info->top[i].pgno);
+		region = trace_region(t, info->top[i].pgno);
 		json_object_object_add(o, "region", region == t->nr_regions ? NULL :
 				       json_object_new_string(t->region[region].name));
 		json_object_array_add(array, o);
@@ -180,7 +180,7 @@ static struct json_object *top_json(const struct sim_trace *t, const struct trac
 	return array;
 }
 
-struct json_object *cli_trace_info_json(const struct sim_trace *t,
+struct json_object *cli_trace_info_json(const struct trace *t,
 					const struct trace_info *info)
 {
 	struct json_object *o = json_object_new_object();

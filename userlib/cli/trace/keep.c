@@ -46,7 +46,7 @@ int cli_trace_min_pages(struct cli_keep *k, const char *text)
  *
  * Return: 0 or an exit code, said: also if nothing is left.
  */
-int cli_trace_keep(struct sim_trace *t, struct cli_keep *k)
+int cli_trace_keep(struct trace *t, struct cli_keep *k)
 {
 	char n[3][CLI_COUNT];
 	struct trace_left left;

@@ -173,7 +173,7 @@ static void say_async(const struct tracechan_found *found)
 }
 
 static void note_found(struct cli_taken *taken, const struct tracechan_found *found,
-		       const struct sim_trace *t)
+		       const struct trace *t)
 {
 	taken->lost = found->no_room || found->nr_lost > t->nr_accesses / 100;
 	taken->nr_uring = found->nr_uring;
@@ -203,11 +203,11 @@ static int finish(struct options *o, struct tracechan *c, pid_t child,
 	struct tracechan_found found = {
 		.process = child, .program = program, .silent = say_silent,
 	};
-	struct sim_trace t = { .name = program };
+	struct trace t = { .name = program };
 	char *name = o->out ? strdup(o->out) : default_name(program);
 	char n[3][CLI_COUNT];
-	struct sim_error err;
-	int ret = name ? tracechan_read(c, &t, &found, &err) : -ENOMEM;
+	struct trace_error err;
+	int ret = name ? trace_chan_read(c, &t, &found, &err) : -ENOMEM;
 
 	if (ret) {
 		cli_error("%s", ret == -EINVAL ? err.text : strerror(-ret));
@@ -238,7 +238,7 @@ static int finish(struct options *o, struct tracechan *c, pid_t child,
 			  cli_count(n[1], t.nr_pages, "page"),
 			  cli_count(n[2], t.nr_regions, "file"), name);
 out:
-	sim_trace_free(&t);
+	trace_free(&t);
 	free(name);
 	return ret;
 }
@@ -293,7 +293,7 @@ int cli_trace_take(int argc, char **argv, struct cli_taken *taken)
 	if (!library)
 		return CLI_FAILED;
 	dir = dir && *dir ? dir : "/tmp";
-	ret = tracechan_make(&c, dir);
+	ret = trace_chan_make(&c, dir);
 	if (ret) {
 		cli_error("cannot keep records in %s: %s", dir, strerror(-ret));
 		ret = CLI_FAILED;
@@ -313,7 +313,7 @@ int cli_trace_take(int argc, char **argv, struct cli_taken *taken)
 		taken->failed = finish(&o, &c, child, argv[optind], taken);
 	}
 out:
-	tracechan_free(&c);
+	trace_chan_free(&c);
 	free(library);
 	return ret;
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "../cli.h"
-#include "../json.h"
-#include "../sim/sim.h"
+#include "../../say/json.h"
+#include "../../job/job.h"
 #include "trace.h"
 
 #define MAX_TOP 1000
@@ -141,15 +141,15 @@ static int parse_options(struct options *o, int argc, char **argv, const char *f
 	return ret;
 }
 
-static int read_trace(struct sim_trace *t, const char *name, struct options *o)
+static int read_trace(struct trace *t, const char *name, struct options *o)
 {
 	return cli_input_read(t, name) ?: cli_trace_keep(t, &o->keep);
 }
 
 /* Leave a sample of a trace; its regions go. 0 or an exit code, said. */
-static int keep_sample(struct sim_trace *t, u32 every)
+static int keep_sample(struct trace *t, u32 every)
 {
-	struct sim_trace some[1 + TRACE_SAMPLE_PARTS] = { 0 };
+	struct trace some[1 + TRACE_SAMPLE_PARTS] = { 0 };
 	int ret = trace_sample(t, every, some), i;
 
 	if (!ret && !some->nr_accesses)
@@ -158,19 +158,19 @@ static int keep_sample(struct sim_trace *t, u32 every)
 		cli_error("%s: --sample: %s", t->name,
 			  ret == -ENODATA ? "no page is left" : strerror(-ret));
 	} else {
-		sim_trace_free(t);
+		trace_free(t);
 		*t = *some;
-		*some = (struct sim_trace){ 0 };
+		*some = (struct trace){ 0 };
 	}
 	for (i = 0; i <= TRACE_SAMPLE_PARTS; i++)
-		sim_trace_free(&some[i]);
+		trace_free(&some[i]);
 	return ret ? CLI_FAILED : CLI_OK;
 }
 
 static int convert(int argc, char **argv)
 {
 	struct options o = { 0 };
-	struct sim_trace t;
+	struct trace t;
 	int ret = parse_options(&o, argc, argv, "c");
 
 	if (!ret && argc - optind != 2) {
@@ -188,7 +188,7 @@ static int convert(int argc, char **argv)
 		ret = cli_trace_write(&t, o.to, argv[optind + 1]);
 	if (!ret)
 		cli_trace_say_notes(&t, "hipec trace: ", stderr);
-	sim_trace_free(&t);
+	trace_free(&t);
 	free(o.keep.keep.only);
 	return ret;
 }
@@ -245,7 +245,7 @@ static void no_kind(const char *kind, const char *list)
 }
 
 /* @argv: KIND [OPTION...]; optind is then the first argument behind them. */
-static int make_one(struct sim_trace *t, struct options *o, int argc,
+static int make_one(struct trace *t, struct options *o, int argc,
 		    char **argv)
 {
 	const char *kind = argc ? argv[0] : "";
@@ -285,19 +285,19 @@ static int make_one(struct sim_trace *t, struct options *o, int argc,
 
 /**
  * cli_trace_make() - make a trace as hipec trace make does
- * @t:    filled; sim_trace_free() it, also after an error
+ * @t:    filled; trace_free() it, also after an error
  * @argc: of @argv
  * @argv: KIND [OPTION...]
  *
  * Context: any; uses getopt.
  * Return: 0 or an exit code, said.
  */
-int cli_trace_make(struct sim_trace *t, int argc, char **argv)
+int cli_trace_make(struct trace *t, int argc, char **argv)
 {
 	struct options o = { 0 };
 	int ret;
 
-	*t = (struct sim_trace){ 0 };
+	*t = (struct trace){ 0 };
 	optind = 0;	/* anew */
 	ret = make_one(t, &o, argc, argv);
 	if (!ret && optind < argc) {
@@ -311,13 +311,13 @@ int cli_trace_make(struct sim_trace *t, int argc, char **argv)
 static int make(int argc, char **argv)
 {
 	struct options o = { 0 };
-	struct sim_trace t = { 0 };
+	struct trace t = { 0 };
 	int ret = make_one(&t, &o, argc - 1, argv + 1);
 
 	if (!ret)
 		ret = cli_trace_write(&t, o.to, optind < argc - 1 ?
 				  argv[1 + optind] : "-");
-	sim_trace_free(&t);
+	trace_free(&t);
 	return ret;
 }
 
@@ -326,7 +326,7 @@ static int one_info(const char *name, struct options *o, bool first,
 		    struct json_object *array)
 {
 	struct trace_info info;
-	struct sim_trace t;
+	struct trace t;
 	int ret = read_trace(&t, name, o);
 
 	if (!ret && trace_info(&t, o->top, &info)) {
@@ -343,7 +343,7 @@ static int one_info(const char *name, struct options *o, bool first,
 		}
 		trace_info_free(&info);
 	}
-	sim_trace_free(&t);
+	trace_free(&t);
 	return ret;
 }
 

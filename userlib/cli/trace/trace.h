@@ -16,7 +16,7 @@
 #define HIPEC_CLI_TRACE_H
 
 #include "../../option/option.h"
-#include "../input.h"
+#include "../../job/input.h"
 #include "../../trace/trace.h"
 
 /* Options that have no letter. */
@@ -47,9 +47,9 @@ struct cli_taken {
 
 int cli_trace_program(int argc, char **argv);
 int cli_trace_take(int argc, char **argv, struct cli_taken *taken);
-int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name);
-void cli_trace_say_notes(const struct sim_trace *t, const char *mark, FILE *out);
-void cli_trace_info_print(const struct sim_trace *t, const struct trace_info *info, u64 most);
+int cli_trace_write(struct trace *t, enum trace_form form, const char *name);
+void cli_trace_say_notes(const struct trace *t, const char *mark, FILE *out);
+void cli_trace_info_print(const struct trace *t, const struct trace_info *info, u64 most);
 
 /* --only, --min-pages and --all. */
 struct cli_keep {
@@ -59,11 +59,11 @@ struct cli_keep {
 
 int cli_trace_only(struct cli_keep *k, const char *glob);
 int cli_trace_min_pages(struct cli_keep *k, const char *text);
-int cli_trace_keep(struct sim_trace *t, struct cli_keep *k);
+int cli_trace_keep(struct trace *t, struct cli_keep *k);
 int cli_trace_check(const char *name);
 
 struct json_object;
-struct json_object *cli_trace_info_json(const struct sim_trace *t,
+struct json_object *cli_trace_info_json(const struct trace *t,
 					const struct trace_info *info);
 
 #endif /* HIPEC_CLI_TRACE_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace into a file, and the names of its form.
+ * A trace into a file.
  */
 #define _GNU_SOURCE	/* asprintf(), strdupa() */
 #include <errno.h>
@@ -12,25 +12,6 @@
 
 #include "../cli.h"
 #include "trace.h"
-
-int cli_trace_form(const char *option, const char *name, bool writes,
-		   enum trace_form *form)
-{
-	char list[512] = "";
-	enum trace_form i;
-
-	*form = trace_form_named(name);
-	if (*form != TRACE_ANY && (!writes || trace_forms[*form].write))
-		return CLI_OK;
-	for (i = TRACE_ANY + 1; i < TRACE_NR_FORMS; i++)
-		if (!writes || trace_forms[i].write)
-			snprintf(list + strlen(list),
-				 sizeof(list) - strlen(list), "%s%s",
-				 *list ? ", " : "", trace_form_names[i]);
-	cli_error("%s: want one of %s, not '%s'", option, list,
-		  cli_clean(strdupa(name)));
-	return CLI_USAGE;
-}
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -61,7 +42,7 @@ static enum trace_form form_of_name(const char *name)
 }
 
 /* What a form has no room for is said, not dropped. */
-static void say_losses(const struct sim_trace *t, enum trace_form form)
+static void say_losses(const struct trace *t, enum trace_form form)
 {
 	bool names = form == TRACE_TEXT || form == TRACE_BINARY || form == TRACE_FIO;
 	bool tags = form == TRACE_TEXT || form == TRACE_BINARY;
@@ -81,7 +62,7 @@ static void say_losses(const struct sim_trace *t, enum trace_form form)
 }
 
 /* Compressed output is a stream of its own; its errors are the errors of @out. */
-static int write_packed(struct sim_trace *t, enum trace_form form, FILE *out)
+static int write_packed(struct trace *t, enum trace_form form, FILE *out)
 {
 	FILE *packed = trace_zstd_writer(out);
 	int ret = packed ? trace_write(t, form, packed) : -ENOMEM;
@@ -92,7 +73,7 @@ static int write_packed(struct sim_trace *t, enum trace_form form, FILE *out)
 }
 
 /* Into @out; its name is @name. */
-static int write_to(struct sim_trace *t, enum trace_form form, const char *name,
+static int write_to(struct trace *t, enum trace_form form, const char *name,
 		    FILE *out)
 {
 	int ret = ends_with(name, ".zst") && form != TRACE_BINARY ? write_packed(t, form, out) :
@@ -159,7 +140,7 @@ int cli_trace_check(const char *name)
 }
 
 /* A file appears when it is complete; what is no file is written as it is. */
-int cli_trace_write(struct sim_trace *t, enum trace_form form, const char *name)
+int cli_trace_write(struct trace *t, enum trace_form form, const char *name)
 {
 	char *partial = NULL, target[PATH_MAX];
 	struct stat st;

@@ -4,8 +4,8 @@
  * the policies gain over one of them, and whether any could, which opt knows. A
  * policy that ended is no candidate, its faults are the built-in one's.
  */
-#include "../cli.h"
-#include "sim.h"
+#include "../say/say.h"
+#include "job.h"
 
 static bool is_named(const struct sim_row *row, const char *name)
 {
@@ -14,8 +14,8 @@ static bool is_named(const struct sim_row *row, const char *name)
 
 static bool knows_the_future(const struct sim_row *row)
 {
-	return row->policy->reference == SIM_OPT ||
-	       row->policy->reference == SIM_OPT_READS;
+	return row->policy->reference == POLICY_OPT ||
+	       row->policy->reference == POLICY_OPT_READS;
 }
 
 /**
@@ -53,10 +53,11 @@ void sim_verdict_begin(const struct sim_job *job, struct sim_cell *cell)
 	for (row = cell->row; row < end; row++)
 		if (!cell->over && is_named(row, job->over))
 			cell->over = row;
-		else if (row->policy->reference == SIM_OPT)
+		else if (row->policy->reference == POLICY_OPT)
 			cell->opt = row;
 		else if (!knows_the_future(row) && !row->r.exit.kind &&
-			 (!cell->best || sim_verdict_cost(cell, row) < sim_verdict_cost(cell, cell->best)))
+			 (!cell->best ||
+			  sim_verdict_cost(cell, row) < sim_verdict_cost(cell, cell->best)))
 			cell->best = row;
 }
 
@@ -77,8 +78,8 @@ enum sim_verdict sim_verdict(const struct sim_job *job,
 		return SIM_VERDICT_GAIN;
 	if (!cell->opt)
 		return SIM_VERDICT_UNKNOWN;
-	return sim_verdict_gain(cell, cell->opt, &gain) && gain > 0 && gain >= job->least ? SIM_VERDICT_ROOM :
-						SIM_VERDICT_NONE;
+	return sim_verdict_gain(cell, cell->opt, &gain) && gain > 0 && gain >= job->least ?
+	       SIM_VERDICT_ROOM : SIM_VERDICT_NONE;
 }
 
 /* The most that any policy can gain, rounded up, in tenths of a percent. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../cli.h"
-#include "sim.h"
+#include "../say/say.h"
+#include "job.h"
 
 #define DRAW_NS 200000000	/* between two looks at the progress */
 
@@ -52,13 +52,13 @@ static u64 cpu_ns(void)
 }
 
 /* As sim_sample_run_fn. */
-static int run_on(const struct sim_job *job, struct sim_row *row, struct sim_trace *t,
+static int run_on(const struct sim_job *job, struct sim_row *row, struct trace *t,
 		  u32 frames)
 {
 	struct sim_contract *contract = job->contract ? &row->contract : NULL;
-	const struct sim_policy *p = row->policy;
+	const struct policy *p = row->policy;
 
-	if (p->reference == SIM_AUTO) {
+	if (p->reference == POLICY_AUTO) {
 		sim_league_row(job, row);
 		return sim_run_auto(&row->league, t, frames, &row->r);
 	}
@@ -173,7 +173,7 @@ static void run_all(const struct sim_job *job, struct sim_rows *rows)
 }
 
 /* What @size is for @t: at least one frame, at most SIM_MAX_FRAMES. */
-static u32 frames_of(const struct sim_size *size, const struct sim_trace *t)
+static u32 frames_of(const struct sim_size *size, const struct trace *t)
 {
 	const u64 all = 100 * SIM_PERCENT;
 	u64 n = size->nr;
@@ -184,7 +184,7 @@ static u32 frames_of(const struct sim_size *size, const struct sim_trace *t)
 }
 
 /* Of a small trace different percentages may be the same: one is enough. */
-static bool is_double(const struct sim_job *job, const struct sim_trace *t,
+static bool is_double(const struct sim_job *job, const struct trace *t,
 		      size_t i)
 {
 	size_t j;
@@ -196,7 +196,7 @@ static bool is_double(const struct sim_job *job, const struct sim_trace *t,
 }
 
 static void add_cell(const struct sim_job *job, struct sim_rows *rows,
-		     struct sim_trace *t, u32 frames)
+		     struct trace *t, u32 frames)
 {
 	struct sim_cell *cell = &rows->cell[rows->nr_cells++];
 	size_t i;

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../../trace/reuse.h"
-#include "../cli.h"
-#include "sim.h"
+#include "../trace/reuse.h"
+#include "../say/say.h"
+#include "job.h"
 
 #define HEIGHT 10	/* of the picture, lines */
 #define SEVERAL '*'	/* more than one is there */
@@ -32,19 +32,19 @@ static void fill(struct sim_row *row, const struct trace_lru *size, bool first)
 }
 
 /* The rows of @t that are lru's. */
-static int fill_trace(struct sim_rows *rows, const struct sim_trace *t)
+static int fill_trace(struct sim_rows *rows, const struct trace *t)
 {
 	struct trace_lru *size = calloc(rows->nr, sizeof(*size));
 	size_t i, nr = 0;
 	int ret = size ? 0 : -ENOMEM;
 
 	for (i = 0; i < rows->nr && !ret; i++)
-		if (rows->row[i].trace == t && rows->row[i].policy->reference == SIM_LRU)
+		if (rows->row[i].trace == t && rows->row[i].policy->reference == POLICY_LRU)
 			size[nr++].frames = rows->row[i].frames;
 	if (nr)
 		ret = trace_lru(t, size, nr);
 	for (i = nr = 0; i < rows->nr && !ret; i++)
-		if (rows->row[i].trace == t && rows->row[i].policy->reference == SIM_LRU) {
+		if (rows->row[i].trace == t && rows->row[i].policy->reference == POLICY_LRU) {
 			fill(&rows->row[i], &size[nr], !nr);
 			nr++;
 		}

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../cli.h"
-#include "sim.h"
+#include "../say/say.h"
+#include "job.h"
 
 /* Policies that have commands: neither references nor the module's own code. */
-static size_t gather(const struct sim_job *job, struct sim_policy **to)
+static size_t gather(const struct sim_job *job, struct policy **to)
 {
 	size_t i, nr = 0;
 
@@ -28,7 +28,7 @@ static size_t gather(const struct sim_job *job, struct sim_policy **to)
  */
 int sim_native_open(struct sim_job *job)
 {
-	struct sim_policy **p = calloc(job->nr_policies + 1, sizeof(*p));
+	struct policy **p = calloc(job->nr_policies + 1, sizeof(*p));
 	const struct hipec_policy **policy = calloc(job->nr_policies + 1, sizeof(*policy));
 	char line[512], entry[NATIVE_ENTRY];
 	struct hipec_text why;

@@ -4,31 +4,23 @@
  */
 #include <stdlib.h>
 
-#include "../cli.h"
-#include "../json.h"
-#include "sim.h"
+#include "../say/say.h"
+#include "../say/json.h"
+#include "job.h"
 
 static bool has_auto(const struct sim_job *job)
 {
 	size_t i;
 
 	for (i = 0; i < job->nr_policies; i++)
-		if (job->policy[i].reference == SIM_AUTO)
+		if (job->policy[i].reference == POLICY_AUTO)
 			return true;
 	return false;
 }
 
 static int add(struct sim_job *job, const char *name)
 {
-	struct sim_policy *p = &job->team[job->nr_teams++];
-	char line[512];
-	struct hipec_text why;
-
-	hipec_text_init(&why, line, sizeof(line));
-	if (!sim_policy_load(p, name, &why))
-		return CLI_OK;
-	cli_error("%s", cli_clean(line));
-	return CLI_FAILED;
+	return policy_load_with(&job->team[job->nr_teams++], name, NULL);
 }
 
 /**
@@ -141,7 +133,7 @@ void sim_league_close(struct sim_job *job)
 	u32 i;
 
 	for (i = 0; i < job->nr_teams; i++)
-		sim_policy_close(&job->team[i]);
+		policy_close(&job->team[i]);
 	if (job->nr_teams)
 		free(job->among);
 }

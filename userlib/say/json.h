@@ -7,8 +7,8 @@
  * cli_json_real()    what is measured; not given: null
  * cli_json_text()    a text; NULL: null
  */
-#ifndef HIPEC_CLI_JSON_H
-#define HIPEC_CLI_JSON_H
+#ifndef HIPEC_SAY_JSON_H
+#define HIPEC_SAY_JSON_H
 
 #include <json-c/json.h>
 #include <stdbool.h>
@@ -29,4 +29,4 @@ static inline void cli_json_text(struct json_object *o, const char *key, const c
 	json_object_object_add(o, key, text ? json_object_new_string(text) : NULL);
 }
 
-#endif /* HIPEC_CLI_JSON_H */
+#endif /* HIPEC_SAY_JSON_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The kernel's pool: its lock, and the quotas of those who share it. Who joins, and with
- * what, is share.c's.
+ * what, is module/share.c's.
  *
  * Interface:
  * hipec_share_pool                 for memory pressure

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * --param NAME=VALUE: parameters of the policies of a job, set in their images as an
- * application does before the load.
+ * --param NAME=VALUE: parameters of policies, set in their images as an application does
+ * before the load.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../image/asm.h"
-#include "../cli.h"
-#include "sim.h"
-#include "../../lib/hipec.h"
+#include "../image/asm.h"
+#include "../lib/hipec.h"
+#include "../say/say.h"
+#include "policy.h"
 
 /**
- * sim_param_add() - an argument of --param
- * @job: gets it
- * @arg: is cut apart, must outlive @job
+ * policy_param_add() - an argument of --param
+ * @params: get it
+ * @arg:    is cut apart, must outlive @params
  *
  * Return: 0 or an exit code, said.
  */
-int sim_param_add(struct sim_job *job, char *arg)
+int policy_param_add(struct policy_params *params, char *arg)
 {
 	char *value = strchr(arg, '=');
-	struct sim_param *more;
+	struct policy_param *more;
 	s64 n;
 
 	if (!value || value == arg ||
@@ -31,18 +31,18 @@ int sim_param_add(struct sim_job *job, char *arg)
 			  cli_clean(arg));
 		return CLI_USAGE;
 	}
-	more = reallocarray(job->param, job->nr_params + 1, sizeof(*more));
+	more = reallocarray(params->param, params->nr + 1, sizeof(*more));
 	if (!more) {
 		cli_error("%s", strerror(ENOMEM));
 		return CLI_FAILED;
 	}
 	*value = 0;
-	job->param = more;
-	job->param[job->nr_params++] = (struct sim_param){ .name = arg, .value = n };
+	params->param = more;
+	params->param[params->nr++] = (struct policy_param){ .name = arg, .value = n };
 	return CLI_OK;
 }
 
-static int out_of_range(const struct sim_policy *p, const struct sim_param *param)
+static int out_of_range(const struct policy *p, const struct policy_param *param)
 {
 	struct hipec_param has;
 
@@ -55,14 +55,14 @@ static int out_of_range(const struct sim_policy *p, const struct sim_param *para
 }
 
 /* Set it wherever there is such a parameter. */
-static int set(struct sim_job *job, const struct sim_param *param)
+static int set(const struct policy_param *param, struct policy *policy, size_t nr)
 {
 	bool found = false;
 	size_t i;
 	int ret;
 
-	for (i = 0; i < job->nr_policies; i++) {
-		struct sim_policy *p = &job->policy[i];
+	for (i = 0; i < nr; i++) {
+		struct policy *p = &policy[i];
 
 		if (!p->image)
 			continue;
@@ -80,43 +80,40 @@ static int set(struct sim_job *job, const struct sim_param *param)
 }
 
 /**
- * sim_params_set() - have the policies of a job run with its parameters
- * @job: with its policies open
+ * policy_params_set() - have policies run with parameters
+ * @params: each is to be one of some policy's
+ * @policy: open ones
+ * @nr:     of them
  *
  * Return: 0 or an exit code, said.
  */
-int sim_params_set(struct sim_job *job)
+int policy_params_set(const struct policy_params *params, struct policy *policy, size_t nr)
 {
 	int ret = CLI_OK;
 	size_t i;
 
-	for (i = 0; i < job->nr_params && !ret; i++)
-		ret = set(job, &job->param[i]);
+	for (i = 0; i < params->nr && !ret; i++)
+		ret = set(&params->param[i], policy, nr);
 	return ret;
 }
 
 /**
- * sim_job_policy() - open the one policy of a job, and set its parameters
- * @job:  gets it
- * @name: of a file, a shipped policy, or builtin
+ * policy_load_with() - load a policy, and set its parameters
+ * @p:      filled; policy_close() it, also after an error
+ * @name:   of a file, a shipped policy, or builtin; must outlive @p
+ * @params: of it, or NULL
  *
  * Return: 0 or an exit code, said.
  */
-int sim_job_policy(struct sim_job *job, const char *name)
+int policy_load_with(struct policy *p, const char *name, const struct policy_params *params)
 {
 	struct hipec_text why;
 	char line[512];
 
 	hipec_text_init(&why, line, sizeof(line));
-	job->policy = calloc(1, sizeof(*job->policy));
-	if (!job->policy) {
-		cli_error("%s", strerror(ENOMEM));
-		return CLI_FAILED;
-	}
-	job->nr_policies = 1;
-	if (sim_policy_load(job->policy, name, &why)) {
+	if (policy_load(p, name, &why)) {
 		cli_error("%s", cli_clean(line));
 		return CLI_FAILED;
 	}
-	return sim_params_set(job);
+	return params ? policy_params_set(params, p, 1) : CLI_OK;
 }

@@ -3,7 +3,7 @@
  * What verbs say: the words that all of them share, on standard error, and how numbers
  * and names look.
  *
- * Interface: cli.h.
+ * Interface: say.h.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "../lib/hipec.h"
 #include "../option/option.h"
-#include "../sim/sim.h"
+#include "../trace/memory.h"
+#include "say.h"
 
 static const char *verb_name;
 
@@ -110,7 +110,7 @@ const char *cli_call_failed(int err)
 }
 
 /* Say why trace @name was not read: @ret, and @err if it is malformed. */
-int cli_trace_failed(const char *name, int ret, const struct sim_error *err)
+int cli_trace_failed(const char *name, int ret, const struct trace_error *err)
 {
 	if (ret == -EINVAL && err->line)
 		cli_error("%s:%llu: %s", name, (unsigned long long)err->line, err->text);
@@ -118,7 +118,7 @@ int cli_trace_failed(const char *name, int ret, const struct sim_error *err)
 		cli_error("%s: %s", name, err->text);
 	else if (ret == -ENOSPC)
 		cli_error("%s: it fits neither in memory nor in %s: set TMPDIR to a folder with more room",
-			  name, sim_room_folder());
+			  name, trace_room_folder());
 	else
 		cli_error("%s: %s", name, strerror(-ret));
 	return CLI_FAILED;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "say.h"
 
 #define WIDTH 30	/* of the bar, characters */
 

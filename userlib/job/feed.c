@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../cli.h"
-#include "sim.h"
+#include "../say/say.h"
+#include "job.h"
 
 #define MOST_EVERY 1000000000ull
 

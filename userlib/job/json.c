@@ -2,8 +2,21 @@
 /*
  * Rows as JSON: docs/user/sim.md has the keys.
  */
-#include "../json.h"
-#include "sim.h"
+#include "../say/json.h"
+#include "job.h"
+
+const char *const sim_mode_names[] = {
+#define X(id, text) [SIM_##id] = text,
+	SIM_MODES(X)
+#undef X
+};
+
+/* Whether the contract had windows enough to have a worst excess. */
+bool sim_has_worst(const struct sim_row *row)
+{
+	return !row->policy->reference && row->contract.nr_windows >=
+	       hipec_contract_default.windows;
+}
 
 /* Whether and why the policy has ended. */
 struct json_object *sim_exit_json(const struct sim_result *r)
@@ -125,7 +138,7 @@ static struct json_object *row_json(const struct sim_job *job,
 	add_verdict(o, job, cell, row);
 	if (job->sample)
 		json_object_object_add(o, "sample", sample_json(&row->sample));
-	if (row->policy->reference == SIM_AUTO)
+	if (row->policy->reference == POLICY_AUTO)
 		json_object_object_add(o, "league", sim_league_json(job, row));
 	if (built_in)
 		return o;

@@ -6,8 +6,8 @@
  * install_path()       a file beside this program
  * install_path_find()  the same, or one in a folder of the installation, if it is there
  */
-#ifndef HIPEC_SIM_INSTALL_PATH_H
-#define HIPEC_SIM_INSTALL_PATH_H
+#ifndef HIPEC_PROGRAM_INSTALL_PATH_H
+#define HIPEC_PROGRAM_INSTALL_PATH_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -20,4 +20,4 @@
 bool install_path(char path[PATH_MAX], const char *name);
 bool install_path_find(char path[PATH_MAX], const char *installed, const char *name);
 
-#endif /* HIPEC_SIM_INSTALL_PATH_H */
+#endif /* HIPEC_PROGRAM_INSTALL_PATH_H */

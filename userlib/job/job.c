@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "../cli.h"
-#include "sim.h"
-#include "../input.h"
+#include "../say/say.h"
+#include "job.h"
+#include "input.h"
 
 static int open_policies(struct sim_job *job)
 {
@@ -16,13 +16,13 @@ static int open_policies(struct sim_job *job)
 	struct hipec_text why;
 	size_t i;
 
-	job->default_policy = (struct sim_policy){ .name = "the default",
-						   .reference = SIM_DEFAULT };
+	job->default_policy = (struct policy){ .name = "the default",
+						   .reference = POLICY_DEFAULT };
 	for (i = 0; i < job->nr_policies; i++) {
-		struct sim_policy *p = &job->policy[i];
+		struct policy *p = &job->policy[i];
 
 		hipec_text_init(&why, line, sizeof(line));
-		if (sim_policy_open(p, p->name, &why)) {
+		if (policy_open(p, p->name, &why)) {
 			cli_error("%s", cli_clean(line));
 			return CLI_FAILED;
 		}
@@ -33,26 +33,8 @@ static int open_policies(struct sim_job *job)
 	return CLI_OK;
 }
 
-/**
- * sim_trace_open() - read the trace of a name
- * @t:    filled; sim_trace_free() it, also after an error
- * @name: of a file; "-": standard input. Must outlive @t
- *
- * Return: 0 or an exit code, said.
- */
-int sim_trace_open(struct sim_trace *t, const char *name)
-{
-	char mark[32];
-	int ret = cli_input_read(t, name);
-
-	snprintf(mark, sizeof(mark), "hipec %s: ", cli_verb());
-	if (!ret)
-		sim_trace_say_notes(t, mark, stderr);
-	return ret;
-}
-
 /* The accesses of @size are not counted. 0 or an exit code, said. */
-static int warm_up(const struct sim_size *size, struct sim_trace *t)
+static int warm_up(const struct sim_size *size, struct trace *t)
 {
 	u64 n = size->percent ? t->nr_accesses * size->nr / (100 * SIM_PERCENT) : size->nr;
 	int ret;
@@ -63,7 +45,7 @@ static int warm_up(const struct sim_size *size, struct sim_trace *t)
 			  (unsigned long long)t->nr_accesses);
 		return CLI_USAGE;
 	}
-	ret = sim_trace_warm(t, n);
+	ret = trace_warm(t, n);
 	return ret ? cli_trace_failed(t->name, ret, NULL) : CLI_OK;
 }
 
@@ -79,7 +61,7 @@ static int read_traces(struct sim_job *job, char **names, int nr)
 		return CLI_FAILED;
 	}
 	for (i = 0; i < nr && !ret; i++)
-		ret = sim_trace_open(&job->trace[job->nr_traces++], names[i]) ?:
+		ret = cli_trace_open(&job->trace[job->nr_traces++], names[i]) ?:
 		      warm_up(&job->warm_up, &job->trace[i]);
 	return ret;
 }
@@ -87,7 +69,7 @@ static int read_traces(struct sim_job *job, char **names, int nr)
 /* What opt and opt-reads note of each access is to fit. Return: 0 or an exit code, said. */
 static int look_at_memory(const struct sim_job *job)
 {
-	u64 accesses = 0, left = sim_room_left();
+	u64 accesses = 0, left = trace_room_left();
 	size_t i;
 
 	for (i = 0; i < job->nr_traces; i++)
@@ -95,9 +77,9 @@ static int look_at_memory(const struct sim_job *job)
 	if (accesses <= left / sizeof(u32))
 		return CLI_OK;
 	for (i = 0; i < job->nr_policies; i++) {
-		const struct sim_policy *p = &job->policy[i];
+		const struct policy *p = &job->policy[i];
 
-		if (p->reference != SIM_OPT && p->reference != SIM_OPT_READS)
+		if (p->reference != POLICY_OPT && p->reference != POLICY_OPT_READS)
 			continue;
 		cli_error("%s: %llu accesses take %llu MB, and %llu MB of memory are left, enough for %llu: leave it out, or give it a part of the trace",
 			  p->name, (unsigned long long)accesses,
@@ -122,7 +104,8 @@ int sim_job_open(struct sim_job *job, char **names, int nr)
 {
 	return read_traces(job, names, nr) ?: open_policies(job) ?: look_at_memory(job) ?:
 	       sim_league_open(job) ?:
-	       sim_params_set(job) ?: sim_feed_open(job) ?:
+	       policy_params_set(&job->params, job->policy, job->nr_policies) ?:
+	       sim_feed_open(job) ?:
 	       (job->native ? sim_native_open(job) : 0);
 }
 
@@ -131,15 +114,15 @@ void sim_job_close(struct sim_job *job)
 	size_t i;
 
 	for (i = 0; i < job->nr_traces; i++)
-		sim_trace_free(&job->trace[i]);
+		trace_free(&job->trace[i]);
 	for (i = 0; i < job->nr_policies; i++)
-		sim_policy_close(&job->policy[i]);
+		policy_close(&job->policy[i]);
 	sim_sample_free(job);
 	sim_feed_close(job);
 	native_close(&job->code);
 	sim_league_close(job);
 	free(job->trace);
 	free(job->policy);
-	free(job->param);
+	free(job->params.param);
 	free(job->size);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef HIPEC_BASE_POOL_H
-#define HIPEC_BASE_POOL_H
+#ifndef HIPEC_BASE_SHARE_H
+#define HIPEC_BASE_SHARE_H
 
 #include <linux/types.h>
 
@@ -29,4 +29,4 @@ long hipec_share_quota(void);
 s64 hipec_share_allowance(struct hipec_core *core);
 void hipec_share_accounted(struct hipec_core *core, s64 nr);
 
-#endif /* HIPEC_BASE_POOL_H */
+#endif /* HIPEC_BASE_SHARE_H */

@@ -15,9 +15,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "../../trace/trace.h"
-#include "../cli.h"
-#include "sim.h"
+#include "../trace/trace.h"
+#include "../say/say.h"
+#include "job.h"
 
 /* Less is no sample: measured by bench/cost/sample.py. */
 #define LEAST_PAGES 2048
@@ -29,9 +29,9 @@
 
 /* One rate of one trace. */
 struct sample {
-	const struct sim_trace *of;
+	const struct trace *of;
 	u32 every;
-	struct sim_trace t[1 + PARTS];
+	struct trace t[1 + PARTS];
 	struct sample *next;
 };
 
@@ -76,7 +76,7 @@ int sim_sample_set(struct sim_job *job, char *text)
 }
 
 /* As much as was asked for, or more, if too little would be left of pages or frames. */
-static u32 rate_of(const struct sim_job *job, const struct sim_trace *t, u32 frames)
+static u32 rate_of(const struct sim_job *job, const struct trace *t, u32 frames)
 {
 	u32 every = job->sample;
 
@@ -91,12 +91,12 @@ static void free_one(struct sample *o)
 	int i;
 
 	for (i = 0; i <= PARTS; i++)
-		sim_trace_free(&o->t[i]);
+		trace_free(&o->t[i]);
 	free(o);
 }
 
 /* The sample of a trace at a rate, with the lock held; or NULL. */
-static struct sample *find(struct sim_samples *all, const struct sim_trace *t, u32 every)
+static struct sample *find(struct sim_samples *all, const struct trace *t, u32 every)
 {
 	struct sample *o = all->first;
 
@@ -118,7 +118,7 @@ static struct sample *find(struct sim_samples *all, const struct sim_trace *t, u
 	return NULL;
 }
 
-static struct sample *take(const struct sim_job *job, const struct sim_trace *t, u32 every)
+static struct sample *take(const struct sim_job *job, const struct trace *t, u32 every)
 {
 	struct sample *o;
 
@@ -150,7 +150,7 @@ static u64 at_most(u64 n, u64 most)
 }
 
 /* Counts of a sample -> of all: faults go with the pages, commands with the accesses. */
-static void scale(struct sim_row *row, const struct sim_trace *t)
+static void scale(struct sim_row *row, const struct trace *t)
 {
 	struct sim_result *r = &row->r;
 	double pages = (double)row->trace->nr_pages / t->nr_pages;
@@ -173,14 +173,14 @@ static void scale(struct sim_row *row, const struct sim_trace *t)
 }
 
 /* The part of a sample's frames that a row has. */
-static u32 frames_of(const struct sim_row *row, const struct sim_trace *t)
+static u32 frames_of(const struct sim_row *row, const struct trace *t)
 {
 	u64 n = times(row->frames, (double)t->nr_pages / row->trace->nr_pages);
 
 	return n ? n : 1;
 }
 
-static double ratio_of(const struct sim_row *row, const struct sim_trace *t, u64 faults)
+static double ratio_of(const struct sim_row *row, const struct trace *t, u64 faults)
 {
 	double n = (double)faults * row->trace->nr_pages / t->nr_pages / sim_accesses(row);
 
@@ -201,7 +201,7 @@ static double error_of(double whole, const double *part)
 }
 
 /* Run a row on a sample, and note what it says. As @run. */
-static int run_sample(const struct sim_job *job, struct sim_row *row, struct sim_trace *t,
+static int run_sample(const struct sim_job *job, struct sim_row *row, struct trace *t,
 		      sim_sample_run_fn *run)
 {
 	struct sim_sample *s = &row->sample;

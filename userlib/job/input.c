@@ -8,10 +8,29 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cli.h"
+#include "../say/say.h"
 #include "input.h"
 
 static struct trace_options input;
+
+int cli_trace_form(const char *option, const char *name, bool writes,
+		   enum trace_form *form)
+{
+	char list[512] = "";
+	enum trace_form i;
+
+	*form = trace_form_named(name);
+	if (*form != TRACE_ANY && (!writes || trace_forms[*form].write))
+		return CLI_OK;
+	for (i = TRACE_ANY + 1; i < TRACE_NR_FORMS; i++)
+		if (!writes || trace_forms[i].write)
+			snprintf(list + strlen(list),
+				 sizeof(list) - strlen(list), "%s%s",
+				 *list ? ", " : "", trace_form_names[i]);
+	cli_error("%s: want one of %s, not '%s'", option, list,
+		  cli_clean(strdupa(name)));
+	return CLI_USAGE;
+}
 
 /**
  * cli_input_set() - one of CLI_INPUT_OPTIONS
@@ -40,19 +59,19 @@ int cli_input_set(int opt, const char *arg)
 
 /**
  * cli_input_read() - read the trace of a name
- * @t:    filled; sim_trace_free() it, also after an error
+ * @t:    filled; trace_free() it, also after an error
  * @name: of a file; "-": standard input. Must outlive @t
  *
  * Return: 0 or an exit code, said.
  */
-int cli_input_read(struct sim_trace *t, const char *name)
+int cli_input_read(struct trace *t, const char *name)
 {
 	bool standard = !strcmp(name, "-");
 	FILE *in = standard ? stdin : fopen(name, "re");
-	struct sim_error err;
+	struct trace_error err;
 	int ret;
 
-	*t = (struct sim_trace){ .name = name };
+	*t = (struct trace){ .name = name };
 	if (input.form && (input.columns || input.ops) && !trace_is_table(input.form)) {
 		cli_error("--columns and --ops: a trace of the form %s has no columns",
 			  trace_form_names[input.form]);
@@ -69,5 +88,23 @@ int cli_input_read(struct sim_trace *t, const char *name)
 out:
 	if (in && !standard)
 		fclose(in);
+	return ret;
+}
+
+/**
+ * cli_trace_open() - read the trace of a name
+ * @t:    filled; trace_free() it, also after an error
+ * @name: of a file; "-": standard input. Must outlive @t
+ *
+ * Return: 0 or an exit code, said.
+ */
+int cli_trace_open(struct trace *t, const char *name)
+{
+	char mark[32];
+	int ret = cli_input_read(t, name);
+
+	snprintf(mark, sizeof(mark), "hipec %s: ", cli_verb());
+	if (!ret)
+		trace_say_notes(t, mark, stderr);
 	return ret;
 }

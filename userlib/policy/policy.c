@@ -10,18 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "install_path.h"
 #include "../lib/hipec.h"
 #include "../option/option.h"
-#include "program.h"
-#include "sim.h"
+#include "../program/install_path.h"
+#include "../program/program.h"
+#include "policy.h"
 
 static const struct {
 	const char *name;
-	enum sim_reference reference;
+	enum policy_reference reference;
 } references[] = {
-#define X(name, text) { text, SIM_##name },
-	SIM_REFERENCES(X)
+#define X(name, text) { text, POLICY_##name },
+	POLICY_REFERENCES(X)
 #undef X
 };
 
@@ -32,16 +32,8 @@ static bool has_suffix(const char *name, const char *suffix)
 	return len > n && !strcmp(name + len - n, suffix);
 }
 
-static int fail(struct hipec_text *why, const char *name, const char *text)
-{
-	hipec_text_str(why, name);
-	hipec_text_str(why, ": ");
-	hipec_text_str(why, text);
-	return -EINVAL;
-}
-
 /* Read, parse and verify an image; @name is what the user calls it. */
-static int load(struct sim_policy *p, const char *path, struct hipec_text *why)
+static int load(struct policy *p, const char *path, struct hipec_text *why)
 {
 	struct hipec_verify_error err;
 	size_t size;
@@ -49,11 +41,11 @@ static int load(struct sim_policy *p, const char *path, struct hipec_text *why)
 
 	ret = hipec_image_read(path, &p->image, &size);
 	if (ret)
-		return fail(why, p->name, strerror(-ret));
+		return program_fail(why, p->name, strerror(-ret));
 	if (!hipec_image_parse(p->image, size, &p->policy, &err) &&
 	    !hipec_verify(&p->policy, &err))
 		return 0;
-	fail(why, p->name, "");
+	program_fail(why, p->name, "");
 	hipec_verify_explain(&p->policy, &err, why);
 	return -EINVAL;
 }
@@ -65,15 +57,15 @@ static int run_ampc(const char *source, const char *output,
 	char path[PATH_MAX];
 	char *argv[] = { "ampc", "-o", (char *)output, "--", (char *)source,
 			 NULL };
-	int ret = sim_program_run(install_path(path, "ampc") ? path : NULL, argv, why);
+	int ret = program_run(install_path(path, "ampc") ? path : NULL, argv, why);
 
-	return ret > 0 ? fail(why, source, "it was not compiled") : ret;
+	return ret > 0 ? program_fail(why, source, "it was not compiled") : ret;
 }
 
-static int compile(struct sim_policy *p, struct hipec_text *why)
+static int compile(struct policy *p, struct hipec_text *why)
 {
 	char folder[PATH_MAX], output[PATH_MAX + 16];
-	int ret = sim_folder_make(folder, why);
+	int ret = program_folder_make(folder, why);
 
 	if (ret)
 		return ret;
@@ -150,17 +142,17 @@ static int no_policy(const char *name, bool with_references, struct hipec_text *
 	if (install_path_find(path, INSTALL_PATH_SHARE, "policies"))
 		find_nearest(path, name, near);
 	if (!*near)
-		return fail(why, name, with_references ?
-			    "want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, auto, builtin, or a shipped policy" :
-			    "want a .hp or .hpo file, builtin, or a shipped policy");
-	fail(why, name, "there is no such policy; did you mean '");
+		return program_fail(why, name, with_references ?
+				    "want a .hp or .hpo file, lru, fifo, clock, opt, opt-reads, default, auto, builtin, or a shipped policy" :
+				    "want a .hp or .hpo file, builtin, or a shipped policy");
+	program_fail(why, name, "there is no such policy; did you mean '");
 	hipec_text_str(why, near);
 	hipec_text_str(why, "'?");
 	return -EINVAL;
 }
 
 /* What the module could run. */
-static int load_named(struct sim_policy *p, bool with_references, struct hipec_text *why)
+static int load_named(struct policy *p, bool with_references, struct hipec_text *why)
 {
 	const char *name = p->name;
 	char path[PATH_MAX];
@@ -179,8 +171,8 @@ static int load_named(struct sim_policy *p, bool with_references, struct hipec_t
 }
 
 /**
- * sim_policy_open() - find, compile and verify what --policy names
- * @p:    filled; sim_policy_close() it, also after an error
+ * policy_open() - find, compile and verify what --policy names
+ * @p:    filled; policy_close() it, also after an error
  * @name: a reference, "builtin", a .hpo or .hp file, or a shipped policy; must outlive @p
  * @why:  gets one line on an error
  *
@@ -189,12 +181,12 @@ static int load_named(struct sim_policy *p, bool with_references, struct hipec_t
  * Context: any; runs a program.
  * Return: 0; -EINVAL.
  */
-int sim_policy_open(struct sim_policy *p, const char *name,
-		    struct hipec_text *why)
+int policy_open(struct policy *p, const char *name,
+		struct hipec_text *why)
 {
 	size_t i;
 
-	*p = (struct sim_policy){ .name = name };
+	*p = (struct policy){ .name = name };
 	for (i = 0; i < ARRAY_SIZE(references); i++)
 		if (!strcmp(name, references[i].name))
 			p->reference = references[i].reference;
@@ -202,22 +194,22 @@ int sim_policy_open(struct sim_policy *p, const char *name,
 }
 
 /**
- * sim_policy_load() - the same of what the module could run: no reference
- * @p:    filled; sim_policy_close() it, also after an error
+ * policy_load() - the same of what the module could run: no reference
+ * @p:    filled; policy_close() it, also after an error
  * @name: "builtin", a .hpo or .hp file, or a shipped policy; must outlive @p
  * @why:  gets one line on an error
  *
  * Context: any; runs a program.
  * Return: 0; -EINVAL.
  */
-int sim_policy_load(struct sim_policy *p, const char *name,
-		    struct hipec_text *why)
+int policy_load(struct policy *p, const char *name,
+		struct hipec_text *why)
 {
-	*p = (struct sim_policy){ .name = name };
+	*p = (struct policy){ .name = name };
 	return load_named(p, false, why);
 }
 
-void sim_policy_close(struct sim_policy *p)
+void policy_close(struct policy *p)
 {
 	free(p->image);
 	p->image = NULL;

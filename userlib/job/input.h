@@ -6,9 +6,11 @@
  * CLI_INPUT_OPTIONS   rows of the options of a verb that reads traces
  * cli_input_set()     one of them
  * cli_input_read()    a trace
+ * cli_trace_open()    the same, and what it found worth knowing is said
+ * cli_trace_form()    a form by its name
  */
-#ifndef HIPEC_CLI_INPUT_H
-#define HIPEC_CLI_INPUT_H
+#ifndef HIPEC_JOB_INPUT_H
+#define HIPEC_JOB_INPUT_H
 
 #include "../option/option.h"
 #include "../trace/trace.h"
@@ -33,6 +35,7 @@ enum cli_input_option { CLI_INPUT_FROM = 0x400, CLI_INPUT_COLUMNS, CLI_INPUT_OPS
 int cli_trace_form(const char *option, const char *name, bool writes,
 		   enum trace_form *form);
 int cli_input_set(int opt, const char *arg);
-int cli_input_read(struct sim_trace *t, const char *name);
+int cli_input_read(struct trace *t, const char *name);
+int cli_trace_open(struct trace *t, const char *name);
 
-#endif /* HIPEC_CLI_INPUT_H */
+#endif /* HIPEC_JOB_INPUT_H */

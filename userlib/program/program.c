@@ -14,7 +14,8 @@
 
 extern char **environ;
 
-static int fail(struct hipec_text *why, const char *name, const char *text)
+/* Why @name is of no use, in one line. Return: -EINVAL. */
+int program_fail(struct hipec_text *why, const char *name, const char *text)
 {
 	hipec_text_str(why, name);
 	hipec_text_str(why, ": ");
@@ -23,7 +24,7 @@ static int fail(struct hipec_text *why, const char *name, const char *text)
 }
 
 /**
- * sim_program_run() - run a program to its end
+ * program_run() - run a program to its end
  * @path: NULL, or where it is, if it is there; else it is looked for in PATH
  * @argv: its arguments, from its name on
  * @why:  gets one line if it cannot be run
@@ -32,7 +33,7 @@ static int fail(struct hipec_text *why, const char *name, const char *text)
  *
  * Return: 0; 1 if it has failed; -EINVAL if it cannot be run.
  */
-int sim_program_run(const char *path, char *const argv[], struct hipec_text *why)
+int program_run(const char *path, char *const argv[], struct hipec_text *why)
 {
 	int ret, status;
 	pid_t pid;
@@ -42,24 +43,24 @@ int sim_program_run(const char *path, char *const argv[], struct hipec_text *why
 	else
 		ret = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
 	if (ret)
-		return fail(why, argv[0], strerror(ret));
+		return program_fail(why, argv[0], strerror(ret));
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return fail(why, argv[0], strerror(errno));
+			return program_fail(why, argv[0], strerror(errno));
 	return !WIFEXITED(status) || WEXITSTATUS(status);
 }
 
 /**
- * sim_folder_make() - make a folder for files that are forgotten
+ * program_folder_make() - make a folder for files that are forgotten
  * @folder: gets its name, in TMPDIR or /tmp; the caller removes it
  * @why:    gets one line on an error
  *
  * Return: 0; -EINVAL.
  */
-int sim_folder_make(char folder[PATH_MAX], struct hipec_text *why)
+int program_folder_make(char folder[PATH_MAX], struct hipec_text *why)
 {
 	const char *tmp = getenv("TMPDIR");
 
 	snprintf(folder, PATH_MAX, "%s/hipec-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	return mkdtemp(folder) ? 0 : fail(why, folder, strerror(errno));
+	return mkdtemp(folder) ? 0 : program_fail(why, folder, strerror(errno));
 }
