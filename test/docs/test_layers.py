@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """module/: calls and includes point down, and no two files need each other.
 
-The order of the folders is that of the first table in docs/internals/map.md. What a file
+The order of the folders is that of the first table in CONTRIBUTING.md. What a file
 defines, calls and includes is read from its text (ctext.py), and held against the symbols of
 objects: here of what user space has as well, in test/guest/test_objects.py of all.
 """
@@ -15,10 +15,10 @@ import pytest
 
 import ctext
 import test_lint
-from conftest import ROOT
+from conftest import ROOT, chapter
 from test_lint import circles, tracked
 
-MAP = "docs/internals/map.md"
+MAP = "CONTRIBUTING.md"
 source = functools.cache(ctext.Source)
 
 
@@ -89,7 +89,7 @@ def module():
 
 @pytest.fixture(scope="module")
 def rank():
-    return ranks((ROOT / MAP).read_text())
+    return ranks(chapter(MAP, "The map"))
 
 
 def wrong(text, rank):

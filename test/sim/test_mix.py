@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec mix: time by arithmetic, shared frames as the tests in the guest have them
-(test/guest/program/pool.c), and one application alone as hipec sim; docs/user/mixes.md."""
+(test/guest/program/pool.c), and one application alone as hipec sim; docs/user/sim.md."""
 
 import itertools
 import json
@@ -11,13 +11,13 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, chapter
 
 HIPEC = BUILD / "asan" / "hipec"
 POLICIES = sorted(path.stem for path in (ROOT / "policies").glob("*.hp"))
 MOST = 64   # applications of a mix
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
-DOC = (ROOT / "docs/user/mixes.md").read_text()
+DOC = chapter("docs/user/sim.md", "Several applications")
 
 pytestmark = [pytest.mark.user, pytest.mark.usefixtures("quick_start")]
 

@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, without
 from trace_models import (MAGIC, as_binary, number, plain, read_text, sector_page, write_oracle,
                           write_records, write_text, zstd)
 
@@ -366,7 +366,7 @@ def test_a_wrong_command_line_is_usage(args, words):
     assert done.stderr.decode().startswith(words) and b"usage: hipec trace " in done.stderr
 
 
-DOC = (ROOT / "docs/user/traces.md").read_text()
+DOC = without("docs/user/traces.md", "hipec trace play")
 
 
 def test_examples_print_what_they_show(tmp_path):

@@ -150,7 +150,7 @@ int trace_read(struct sim_trace *t, const char *name, FILE *in,
  * sim_trace_read() - read a trace
  * @t:    filled; sim_trace_free() it, also after an error
  * @name: for messages; must outlive @t
- * @in:   a trace in one of the forms of docs/traces.md, which is recognised
+ * @in:   a trace in one of the forms of docs/user/traces.md, which is recognised
  * @err:  filled if it is malformed
  *
  * Return: 0; -EINVAL with @err; -ENOMEM; -EIO or what else reading gave.
