@@ -23,7 +23,7 @@ def test_table_of_warnings_is_the_compilers():
 def test_examples_print_what_they_show(tmp_path):
     (tmp_path / "policies").symlink_to(ROOT / "policies")
     blocks = re.findall(r"^```\n(\$ .*?)^```", TEXT, re.M | re.S)
-    assert len(blocks) == 7
+    assert len(blocks) == 6
     for block in blocks:
         for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
             done = subprocess.run(["sh", "-c", command.replace("ampc ", f"{AMPC} ", 1)], text=True,
