@@ -34,7 +34,7 @@ INSTALLED := $(B)/ampc $(B)/hipec $(B)/libhipec.a $(B)/libhipec.so $(B)/libhipec
 ALL += $(INSTALLED)
 
 $(B)/man.stamp: $(addprefix packaging/,manual.py helptext.py markdown.py parameters.py) \
-		$(addprefix docs/,policy/language.md policy/hpo.md user/traces.md user/record.md \
+		$(addprefix docs/,policy/language.md policy/ampc.md user/traces.md user/operations.md \
 		user/amp.md) \
 		$(call room,lib) userlib/lib/hipec.h $(wildcard module/*.c module/*/*.c) $(B)/hipec $(B)/ampc
 	@rm -rf $(B)/man

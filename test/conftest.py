@@ -45,6 +45,22 @@ LONGEST = ["test_guest", "test_run_guest", "test_packages", "test_packages_guest
 PACKAGES = ["hipec-dkms", "hipec-tools", "libhipec0", "libhipec-dev", "python3-hipec"]
 
 
+def chapter(page, heading):
+    """A chapter of a document, its headings as those of a document of its own."""
+    text = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", (ROOT / page).read_text(),
+                     re.M | re.S)[1]
+    return f"# {heading}\n" + re.sub("^###", "##", text, flags=re.M)
+
+
+def without(page, *headings):
+    """A document but for these chapters."""
+    text = (ROOT / page).read_text()
+    for heading in headings:
+        before, rest = text.split(f"\n## {heading}\n")
+        text = before + "\n" + re.sub(r"\A.*?(?=^## |\Z)", "", rest, flags=re.M | re.S)
+    return text
+
+
 @pytest.fixture
 def quick_start(monkeypatch):
     """No search for leaks: a sanitized program starts and ends in two thirds of the time.

@@ -7,7 +7,7 @@ with caches of 5 to 90 % of a trace's pages, and what AMP gains and loses beside
 
 Traces are those of traces.py, which takes what is not there yet, or any FILE. What is
 fed by a detector is left out as long as hipec sim has none. Ends with 1 if a goal
-is missed. --docs writes the summary into docs/internals/amp-study.md.
+is missed. --docs writes the summary into docs/papers.md.
 """
 
 import argparse
@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 from bench.amp import traces  # noqa: E402
 
 HIPEC = traces.HIPEC
-DOCS = ROOT / "docs/internals/amp-study.md"
+DOCS = ROOT / "docs/papers.md"
 MARKS = ("<!-- summary: bench/amp/study.py --docs -->\n", "<!-- end of summary -->\n")
 
 # Percent of the pages. Means are over TENS: small caches are mostly misses, and
@@ -173,7 +173,7 @@ def markdown(head, rows):
 
 
 def summary(studies):
-    """What stands in docs/internals/amp-study.md."""
+    """What stands in docs/papers.md."""
     columns = [p for p in next(iter(studies.values()))["misses"] if p != BASE]
     first = [[name, f"{s['accesses']:,}", f"{s['pages']:,}",
               *(f"{mean_ratio([s], p):.3f}" for p in columns)] for name, s in studies.items()]

@@ -44,13 +44,11 @@ def compiled(path, level, ampc=AMPC):
 
 def sizes(ampc=AMPC):
     """The table of code sizes, as it stands in docs/policy/ampc.md."""
-    rows = ["| policy | commands at `-O0` | at `-O1` | of these, in each event | bytes of the image |",
-            "|---|---|---|---|---|"]
+    rows = ["| policy | commands at `-O0` | at `-O1` | bytes of the image |", "|---|---|---|---|"]
     for path in policies():
         plain, _ = compiled(path, "-O0", ampc)
         short, size = compiled(path, "-O1", ampc)
-        each = ", ".join(f"{event} {nr}" for event, nr in short.items())
-        rows.append(f"| {path.stem} | {sum(plain.values())} | {sum(short.values())} | {each} | {size} |")
+        rows.append(f"| {path.stem} | {sum(plain.values())} | {sum(short.values())} | {size} |")
     return "\n".join(rows) + "\n"
 
 
@@ -106,7 +104,6 @@ def print_policies():
         took = times(path, RUNS)
         plain, _ = compiled(path, "-O0")
         short, size = compiled(path, "-O1")
-        each = ", ".join(f"{event} {nr}" for event, nr in short.items())
         print(f"{path.stem:12} {min(took):8.1f} {sorted(took)[RUNS // 2]:8.1f}  "
               f"{sum(plain.values()):5} {sum(short.values()):5}  {size:6}  {each}")
 

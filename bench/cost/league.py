@@ -71,8 +71,7 @@ class Policy:
         self.grade = re.search(r"^// Grade: (\w+)", head, re.M)[1]
         modes = re.search(r"^// Modes: (.+)", head, re.M)
         self.modes = modes[1] if modes else "exact, mapped"
-        source = re.search(r"^// Source: (.+(?:\n// .+)*)", head, re.M)[1]
-        self.source = re.sub(r"\s*\n// *", " ", source).split(";")[0].rstrip(".")
+        assert re.search(r"^// Source: .", head, re.M), path
         numbers = dict(re.findall(r"\b(\w+) = (\d+)\b", text))
         ghosts = re.search(r"^\s*Ghosts (\w+);", text, re.M)
         self.ghosts = int(numbers.get(ghosts[1], ghosts[1])) if ghosts else 0
@@ -123,13 +122,13 @@ def print_league(mode, rows):
 def table(some, rows):
     """What stands in docs/policies.md."""
     lines = ["| policy | grade | good in | commands a fault, mean | most of an access | bytes a frame "
-             "| ghosts | source |", "|---|---|---|---|---|---|---|---|"]
+             "| ghosts |", "|---|---|---|---|---|---|---|"]
     for p in some:
         mine = [rows[trace][p.name] for trace in rows]
         mean = sum(r["commands"] for r in mine) / sum(r["faults"] for r in mine)
         most = max(r["most_commands"] for r in mine)
         lines.append(f"| [`{p.name}`](../policies/{p.name}.hp) | {p.grade} | {p.modes} | {mean:.0f} | "
-                     f"{most:,} | {p.bytes} | {f'{p.ghosts} %' if p.ghosts else ''} | {p.source} |")
+                     f"{most:,} | {p.bytes} | {f'{p.ghosts} %' if p.ghosts else ''} |")
     return "\n".join(lines) + "\n"
 
 

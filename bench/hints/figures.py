@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """write-hints-2006, Figures 5 to 12: read hit ratios behind a buffer pool, by policy,
 with and without write hints. Requests come from twotier.py; everything is a
-twentieth of the paper's size. docs/policy/hints.md explains what comes out.
+twentieth of the paper's size. docs/papers.md explains what comes out.
 """
 
 import concurrent.futures

@@ -5,7 +5,7 @@ pool, and writes with the reason as hint (1 SYNCH, 2 REPLACE, 3 RECOV).
 
 An order-entry workload like TPC-C's goes through a pool with a clock, page cleaners
 and a bound on the log to be replayed: write-hints-2006, section 2 and Tables 1 to 3,
-with all sizes scaled down. docs/policy/hints.md says what is modelled.
+with all sizes scaled down. docs/papers.md says what is modelled.
 """
 
 import argparse

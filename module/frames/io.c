@@ -2,7 +2,7 @@
 /*
  * The backing file: its size, waiting for its I/O, and write-back for msync,
  * fsync, close and sync, and after a while. writeback.c does the writing. What is
- * promised of it: docs/user/durability.md.
+ * promised of it: docs/user/regions.md.
  */
 #include <linux/moduleparam.h>
 #include <linux/pagemap.h>

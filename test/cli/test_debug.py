@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec sim: sessions whose text was worked out by hand, beside what the simulator
-counts; why a page left; what it refuses; on a terminal; docs/policy/debugger.md."""
+counts; why a page left; what it refuses; on a terminal; docs/policy/tutorial.md."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import termios
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, chapter
 
 HIPEC = BUILD / "asan" / "hipec"
 ENV = {**os.environ, "HIPEC_POLICY_PATH": str(BUILD / "policies")}
@@ -546,7 +546,7 @@ def test_an_interrupt_stops_a_run(tmp_path):
     assert t.end() == 0
 
 
-DOC = (ROOT / "docs/policy/debugger.md").read_text()
+DOC = chapter("docs/policy/tutorial.md", "The debugger")
 
 
 def test_examples_print_what_they_show(tmp_path):
@@ -555,9 +555,6 @@ def test_examples_print_what_they_show(tmp_path):
     commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.M)
     assert len(commands) == 3
     for command, output in commands:
-        if command.startswith("cat "):
-            (tmp_path / command[4:]).write_text(output)
-            continue
         said = "".join(f"{c}\n" for c in re.findall(r"^\(hipec\) (.*)", output, re.M))
         done = subprocess.run(["sh", "-c", command.replace("hipec sim --step", f"{HIPEC} sim --step")],
                               input=said, text=True, cwd=tmp_path, capture_output=True, check=False)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec sim --post-cache and hipec trace play: the list against models, what is read and written of
-files and loop devices, what is refused; docs/user/replayer.md. No time is asserted."""
+files and loop devices, what is refused; docs/user/traces.md. No time is asserted."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, chapter
 from trace_models import read_text, write_text, plain
 
 HIPEC = BUILD / "asan" / "hipec"
@@ -292,7 +292,7 @@ def test_a_mounted_disk_is_written_when_it_is_said_twice(disk):
                        "mounted: to destroy that, say --overwrite twice\n")
 
 
-DOC = (ROOT / "docs/user/replayer.md").read_text()
+DOC = chapter("docs/user/traces.md", "hipec trace play")
 
 
 def test_examples_print_what_they_show(here):

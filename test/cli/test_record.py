@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Records of machines and their replay (docs/user/record.md), in user space; test_guest.py
+"""Records of machines and their replay (docs/user/operations.md), in user space; test_guest.py
 does the same with what the kernel has recorded."""
 
 import re

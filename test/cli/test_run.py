@@ -258,7 +258,7 @@ def test_what_was_expected_stands_beside_what_was_read(here, standin, read, line
 
 # The page
 
-DOC = (ROOT / "docs/user/run.md").read_text()
+DOC = (ROOT / "docs/user/in-place.md").read_text()
 
 
 def test_the_page_shows_what_commands_print(here):

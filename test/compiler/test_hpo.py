@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The image format: what ampc writes into the header about its source and its host,
-and docs/policy/hpo.md, whose tables are those of the headers and of the checks."""
+and docs/policy/ampc.md, whose tables are those of the headers and of the checks."""
 
 import hashlib
 import re
@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, chapter
 from test_compiler import EMPTY, POLICIES, built, run  # noqa: F401
 
 pytestmark = [pytest.mark.more, pytest.mark.usefixtures("quick_start")]
@@ -78,9 +78,9 @@ def test_needs_are_what_the_policy_uses(declared, body, more, wanted, tmp_path):
                     if wanted else [])
 
 
-# docs/policy/hpo.md, against the headers
+# docs/policy/ampc.md, against the headers
 
-TEXT = (ROOT / "docs/policy/hpo.md").read_text()
+TEXT = chapter("docs/policy/ampc.md", "The compiled policy")
 STRUCTS = {"Header": "hipec_image", "Operands": "hipec_image_operand",
            "Events and words": "hipec_image_event"}
 FACTS = """#include <stddef.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""docs/policy/course.md: each command prints what it shows, in one session; and what hipec sim --grade
+"""docs/policy/tutorial.md, Five exercises: each command prints what it shows, in one session; and what hipec sim --grade
 says of a policy is arithmetic."""
 
 import json
@@ -10,11 +10,11 @@ import subprocess
 import pytest
 
 import session
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, chapter
 
 pytestmark = pytest.mark.more
 
-TEXT = (ROOT / "docs/policy/course.md").read_text()
+TEXT = chapter("docs/policy/tutorial.md", "Five exercises")
 SESSION = "".join(re.findall(r"^```\n(.*?)^```", TEXT, re.M | re.S))
 COMMANDS = session.commands(SESSION)
 

@@ -2,7 +2,7 @@
 """Calls and includes point down, in module/ and in userlib/; no two files of module/ need each
 other (those of userlib/: test_lint.py).
 
-The order of the folders of module/ is that of the first table in docs/internals/map.md. What a file
+The order of the folders is that of the first table in docs/internals/design.md. What a file
 defines, calls and includes is read from its text (ctext.py), and held against the symbols of
 objects: here of what user space has as well, in test/guest/test_objects.py of all.
 """
@@ -16,10 +16,10 @@ import pytest
 
 import ctext
 import test_lint
-from conftest import ROOT
+from conftest import ROOT, chapter
 from test_lint import circles, tracked
 
-MAP = "docs/internals/map.md"
+MAP = "docs/internals/design.md"
 source = functools.cache(ctext.Source)
 
 
@@ -90,7 +90,7 @@ def module():
 
 @pytest.fixture(scope="module")
 def rank():
-    return ranks((ROOT / MAP).read_text())
+    return ranks(chapter(MAP, "The map"))
 
 
 def wrong(text, rank):

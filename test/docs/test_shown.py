@@ -88,7 +88,7 @@ TABLE = [
     ("README.md", r"\$ make .*", By(
         "test_install.py::test_commands_say_their_version", '"make", "-s"')),
     ("README.md", r"\$ .*", Here()),
-    ("README.md", "build/.*", Here(trace="r 0 10\nr 0 10\n")),
+    ("README.md", "build/.*", Here(cat_trace="r 0 10\nr 0 10\n")),
     ("README.md", "make vm", Never("a shell for somebody to type into")),
     ("README.md", "make demo", Never("minutes in a guest, and bench/paper/demo.py checks counts")),
     ("README.md", "make deb .*", By(
@@ -106,15 +106,15 @@ TABLE = [
         "test_lint.py::test_the_rule_and_the_file_are_found_in_what_make_lint_says", '"-p", "lint"')),
     ("CONTRIBUTING.md", "make check-fast", Never("runs this test")),
     ("CONTRIBUTING.md", "make vm", Never("a shell for somebody to type into")),
-    ("docs/user/demo.md", r"\$ (echo .* \| )?make vm.*", By(
+    ("docs/user/first-steps.md", r"\$ (echo .* \| )?make vm.*", By(
         "test_make_vm.py::test_make_vm_runs_a_script", '"vm-run"')),
-    ("docs/user/demo.md", "/data # sweep --policy .*", By(
+    ("docs/user/first-steps.md", "/data # sweep --policy .*", By(
         "test_counts.py::test_faults_equal_arithmetic",
         "--policy /hipec/policies/{policy}.hpo")),
-    ("docs/user/demo.md", "/data # hipec status", By(
+    ("docs/user/first-steps.md", "/data # hipec status", By(
         GUEST + "test_status_shows_the_container",
         "guest/run.sh: hipec status >")),
-    ("docs/internals/amp-study.md", "make .*", LONG),
+    ("docs/papers.md", "make .*", LONG),
     ("docs/user/amp.md", r"    \$ hipec run --policy amp .*", By(
         "test_amp_guest.py::test_the_loop_is_kept_from_its_third_round_on",
         "amp/guest.sh: hipec run --budget")),
@@ -125,21 +125,21 @@ TABLE = [
         "test_amp_feed.py::test_the_examples_of_the_page_print_what_it_shows",
         '"docs/user/amp.md"')),
     ("docs/policy/ampc.md", "mkdir .*", Here()),
+    ("docs/policy/ampc.md", r"\$ (ampc -o mru.hpo policies/mru.hp|hipec dis .*)", By(
+        "test_hpo.py::test_example_prints_what_it_shows", '"docs/policy/ampc.md"')),
     ("docs/policy/ampc.md", r"\$ ampc .*", By(
         "test_compiler_docs.py::" + EXAMPLES, '"docs/policy/ampc.md"')),
-    ("docs/policy/debugger.md", r"\$ .*", By(
-        "test_debug.py::" + EXAMPLES, '"docs/policy/debugger.md"')),
+    ("docs/policy/tutorial.md", r"\$ (printf .* >six.txt|.*hipec sim --step .*)", By(
+        "test_debug.py::" + EXAMPLES, '"docs/policy/tutorial.md"')),
     ("docs/user/first-steps.md", r"\$ .*", By(
         "test_first_steps.py::test_commands_print_what_they_show", '"docs/user/first-steps.md"')),
-    ("docs/policy/hpo.md", r"\$ .*", By(
-        "test_hpo.py::test_example_prints_what_it_shows", '"docs/policy/hpo.md"')),
-    ("docs/user/auto.md", "hipec run .*", By(
+    ("docs/user/swap.md", "hipec run .*", By(
         "test_run_guest.py::test_auto_says_what_it_found", "run/guest.sh: hipec run -p auto")),
-    ("docs/user/auto.md", "hipec (attach .*--curve.*|status --curve .*)", By(
+    ("docs/user/swap.md", "hipec (attach .*--curve.*|status --curve .*)", By(
         DECISIONS + "test_a_curve_is_told_by_the_command",
         "guest/decisions.sh: hipec attach --policy /hipec/policies/mru.hpo --curve",
         "guest/decisions.sh: hipec status --curve")),
-    ("docs/user/auto.md", "hipec attach .*", By(
+    ("docs/user/swap.md", "hipec attach .*", By(
         DECISIONS + "test_a_league_is_told_by_the_command",
         "guest/decisions.sh: hipec attach --policy auto")),
     ("docs/user/in-place.md", "hipec (attach|detach) .*", By(
@@ -166,31 +166,32 @@ TABLE = [
     ("docs/user/install.md", "hipec doctor", By(
         "test_doctor.py::test_words_say_what_json_says",
         '"doctor"')),
-    ("docs/user/mixes.md", r"\$ .*", Here()),
+    ("docs/user/sim.md", r"\$ (echo .* >>?apps|hipec mix .*)", Here()),
     ("docs/user/operations.md", r"    \$ hipec top --serve --port 0", By(
         "test_serve.py::test_the_page_and_its_numbers_are_below_the_token", '"--port", "0"')),
+    ("docs/user/operations.md", "# hipec record --ring .*", By(
+        DECISIONS + "test_the_command_records_what_it_runs",
+        "guest/decisions.sh: hipec record -o /results/records/command --ring 16M -- ")),
+    ("docs/user/operations.md", "# hipec record --check .*", By(
+        DECISIONS + "test_the_command_records_what_it_runs",
+        'one_boot.py: "--check"')),
+    ("docs/user/operations.md", "# hipec sim .*", By(
+        "test_record.py::test_a_record_is_a_trace",
+        '"sim", "--policy"')),
     ("docs/user/operations.md", "# .*", By(
         "test_ops_guest.py::test_the_page_shows_what_commands_print",
         "test_ops.py: docs/user/operations.md")),
-    ("docs/user/replayer.md", r"\$ .*", By("test_play.py::" + EXAMPLES, '"docs/user/replayer.md"')),
-    ("docs/user/profile.md", r"\$ .*", Here(search_txt="r 0 1000\nr 5000 20\nr 0 1000\n")),
-    ("docs/user/record.md", "# hipec record --ring .*", By(
-        DECISIONS + "test_the_command_records_what_it_runs",
-        "guest/decisions.sh: hipec record -o /results/records/command --ring 16M -- ")),
-    ("docs/user/record.md", "# hipec record --check .*", By(
-        DECISIONS + "test_the_command_records_what_it_runs",
-        'one_boot.py: "--check"')),
-    ("docs/user/record.md", "# hipec sim .*", By(
-        "test_record.py::test_a_record_is_a_trace",
-        '"sim", "--policy"')),
-    ("docs/user/run.md", r"hipec .* -- \./app args", Here(app=APP, model_gguf="x")),
-    ("docs/user/run.md", r"\$ .* -- echo done", By(
+    ("docs/user/traces.md", r"\$ (hipec (trace make loop|sim loop|trace play)|truncate) .*", By(
+        "test_play.py::" + EXAMPLES, '"docs/user/traces.md"')),
+    ("docs/user/profile.md", r"\$ .*", Here()),
+    ("docs/user/in-place.md", r"hipec .* -- \./app args", Here(app=APP, model_gguf="x")),
+    ("docs/user/in-place.md", r"\$ .* -- echo done", By(
         "test_run.py::test_the_page_shows_what_commands_print",
-        "docs/user/run.md")),
+        "docs/user/in-place.md")),
     ("docs/user/sim.md", r"\$ .*", By("test_sim.py::" + EXAMPLES, '"docs/user/sim.md"')),
-    ("docs/internals/stress.md", "make soak.*", Never(
+    ("docs/testing.md", "make soak.*", Never(
         "half an hour and more; the rings have a minute of it")),
-    ("docs/internals/stress.md", "sh /hipec/stress.sh .*", By(
+    ("docs/testing.md", "sh /hipec/stress.sh .*", By(
         GUEST + "test_no_write_is_lost_under_stress",
         "guest/random.sh: sh /hipec/stress.sh stress")),
     ("docs/user/sweeps.md", r"\$ (sudo apt|python3 -m venv|pip) .*", NETWORK),
@@ -211,8 +212,8 @@ TABLE = [
         GUEST + "test_why_tells_of_a_page",
         'guest/run.sh: "$id" outer:12293')),
     ("docs/user/traces.md", r"\$ .*", By("test_traces.py::" + EXAMPLES, '"docs/user/traces.md"')),
-    ("docs/policy/course.md", r"\$ .*", By(
-        "test_course.py::test_commands_print_what_they_show", '"docs/policy/course.md"')),
+    ("docs/policy/tutorial.md", r"\$ (.* /tmp/course|hipec trace make .*|cp .*/fifo.hp my.hp|hipec sim --grade .*)", By(
+        "test_course.py::test_commands_print_what_they_show", '"docs/policy/tutorial.md"')),
     ("docs/policy/tutorial.md", r"\$ .*", By(
         "test_tutorial.py::test_commands_print_what_they_show",
         '"docs/policy/tutorial.md"')),
@@ -274,9 +275,6 @@ def test_commands_that_nobody_else_runs(row, tmp_path):
         (tmp_path / name).chmod(0o755)
     env = {**os.environ, "HOME": str(tmp_path), "PATH": f"{BUILD}:{os.environ['PATH']}"}
     for command, output in commands_of(row):
-        if command.startswith("cat "):
-            (tmp_path / command[4:]).write_text("\n".join([*output, ""]))
-            continue
         done = subprocess.run(["sh", "-c", command], text=True, cwd=tmp_path, env=env, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert not done.returncode, (command, done.stdout)
@@ -284,10 +282,10 @@ def test_commands_that_nobody_else_runs(row, tmp_path):
 
 
 def test_figure_13_is_drawn(tmp_path):
-    """As docs/internals/amp-study.md has it: sizes of partitions over time. A loop that is
+    """As docs/papers.md has it: sizes of partitions over time. A loop that is
     larger than the memory gets one of its own, once it is known to be one."""
     command, = re.findall(r"`(hipec profile --policy amp .*?) \S+\.trace`",
-                          (ROOT / "docs/internals/amp-study.md").read_text())
+                          (ROOT / "docs/papers.md").read_text())
     (tmp_path / "loop.txt").write_text("r 0 1000 c=a\nr 5000 20 c=b\n" * 30)
     for more in ([], ["--json"]):
         done = subprocess.run([BUILD / "hipec", *command.split()[1:], *more, "loop.txt"], text=True,

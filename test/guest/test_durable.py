@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Durability (docs/user/durability.md): what an fsync promised is on the disk, whatever
+"""Durability (docs/user/regions.md): what an fsync promised is on the disk, whatever
 becomes of the machine.
 
 A guest stamps pages and syncs (test/guest/program/stamp.c), first on a raw disk, then in

@@ -47,7 +47,7 @@ def test_the_league_knows_all_and_nobody_beats_the_optimum(rows, capsys):
         assert all(r["faults"] >= row["built in opt"]["faults"] for r in row.values())
         assert row["lru"]["faults"] == row["built in lru"]["faults"]
     # A loop over 1,000 pages with 700 frames, 20 times: by arithmetic
-    # (docs/internals/benchmarks.md).
+    # (docs/papers.md).
     assert rows["loop"]["mru"]["faults"] == 1000 + 19 * (1000 - 700 + 1)
     assert rows["loop"]["lru"]["faults"] == 20 * 1000
 

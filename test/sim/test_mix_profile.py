@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hipec mix --profile: time and frames by arithmetic, counts and samples as hipec mix --json has
-them, and time on the axes; docs/user/mixes.md, docs/user/profile.md."""
+them, and time on the axes; docs/user/sim.md, docs/user/profile.md."""
 
 import json
 import os

@@ -316,7 +316,7 @@ def test_opt_and_opt_reads_are_the_best_that_can_be(tmp_path):
                 (trace, frames)
             differs += opt["read_misses"] > reads["read_misses"]
             beaten += OptPrinted(trace).run(frames)[2] > reads["read_misses"]
-    # docs/deviations.md, D28: so OPT as write-hints-2006 prints it is not the best.
+    # docs/papers.md, D28: so OPT as write-hints-2006 prints it is not the best.
     assert differs > 20 and beaten
 
 

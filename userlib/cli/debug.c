@@ -122,7 +122,7 @@ const struct cli_verb cli_verb_step = {
 	.summary = "step through a policy on a trace, command by command",
 	.help = "Runs a trace through a policy as hipec sim does, stops, and says what is where"
 		" and why. Commands come from the terminal, or from standard input or"
-		" --command; 'help' lists them, docs/policy/debugger.md has an example.",
+		" --command; 'help' lists them, docs/policy/tutorial.md has an example.",
 	.options = options,
 	.end = "Exit codes: 0 done; 1 the trace or the policy is wrong, or, without a terminal,"
 	       " a command was; 2 usage.",

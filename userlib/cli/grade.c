@@ -198,7 +198,7 @@ const struct cli_verb cli_verb_grade = {
 	.help = "Counts the faults of a policy, of lru and of opt, which knows the future, on"
 		" each trace. The grade is the share of what opt saves: lru has 0 %, opt 100 %,"
 		" and a policy that is worse than lru has less than nothing."
-		" docs/policy/course.md has exercises.",
+		" docs/policy/tutorial.md has exercises.",
 	.options = options,
 	.end = "Exit codes: 0 each grade is enough, 1 failed, 2 usage, 3 one is not, or the"
 	       " policy has ended.",

@@ -232,7 +232,7 @@ const struct cli_verb cli_verb_play = {
 	.usage = "[OPTION...] LIST DISK",
 	.summary = "time a list of reads and writes on a real file or disk",
 	.help = "LIST is what hipec sim --post-cache wrote, or any trace; page N is byte 4096 N"
-		" of DISK, which may be a file. docs/user/replayer.md says what is measured, and"
+		" of DISK, which may be a file. docs/user/traces.md says what is measured, and"
 		" how.",
 	.options = options,
 };

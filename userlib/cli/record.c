@@ -308,7 +308,7 @@ const struct cli_verb cli_verb_record = {
 	.summary = "write what happens in live containers to a file",
 	.help = "Records containers by their number in 'hipec status', all of them and those"
 		" that come, or those that come while a command runs; until they end, the"
-		" command ends, or Ctrl-C. docs/user/record.md says what is in the file; --check"
+		" command ends, or Ctrl-C. docs/user/operations.md says what is in the file; --check"
 		" proves it, 'hipec sim' takes it as a trace.",
 	.options = options,
 };

@@ -258,7 +258,7 @@ static bool do_help(struct dbg *d, char **word, size_t nr)
 		       strlen(verbs[i].usage) > 13 ? "..." : verbs[i].usage,
 		       verbs[i].summary);
 	puts("stop at N | in EVENT | line [FILE:]N | page N | miss\n"
-	     "Words may be cut short: s is step. docs/policy/debugger.md has examples.");
+	     "Words may be cut short: s is step. docs/policy/tutorial.md has examples.");
 	return false;
 }
 

@@ -117,7 +117,7 @@ int hipec_revoke(int fd, uint64_t id)
  * @log_size: bytes of @log
  *
  * The first time the policy that runs becomes the first of the league, and its default.
- * docs/user/auto.md says more.
+ * docs/user/swap.md says more.
  *
  * Context: any thread; may sleep.
  * Return: the policy's number in the league; -EINVAL if the image is refused; -ECANCELED

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A profile as hipec makes it (docs/user/profile.md has its form), ready to be drawn."""
+"""A profile as hipec makes it (build/schemas/profile.json is its form), ready to be drawn."""
 
 import bisect
 import hashlib

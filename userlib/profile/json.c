@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A profile as JSON: docs/user/profile.md has the keys.
+ * A profile as JSON: build/schemas/profile.json has the keys.
  */
 #include "../say/json.h"
 #include "pattern.h"

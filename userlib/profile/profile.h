@@ -11,7 +11,7 @@
  * profile_counters()   which of a policy's counters are looked at
  * profile_end()        behind it
  * profile_output_check(), profile_show()  as a page, a text or JSON      cli/profile.c
- * profile_json()       all of a job, docs/user/profile.md has the keys    json.c
+ * profile_json()       all of a job, profile.json has the keys            json.c
  */
 #ifndef HIPEC_PROFILE_H
 #define HIPEC_PROFILE_H

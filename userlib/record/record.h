@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Records of containers: what uapi/hipec_record.h describes, in a file that holds
- * those of several, and what replays them. docs/user/record.md has the forms.
+ * those of several, and what replays them. docs/user/operations.md has the forms.
  *
  * Interface:
  * record_file_begin(), _block()  write a file

@@ -5,7 +5,7 @@
  * under a global policy. What a policy is told and decides is the simulator's.
  *
  * Time is in ns from the start, and nothing is random: the same mix is the same
- * again. docs/user/mixes.md says what happens when.
+ * again. docs/user/sim.md says what happens when.
  *
  * Interface:
  * mix_run()    applications, in their order, up to the end of the last one

@@ -34,7 +34,7 @@
  * Events follow one another without gaps and fill the words.
  * Lines, when there are any, are one __u32 for each word: its .hp line, or 0.
  * Names are offsets into the strings, which end with a zero byte; they and the
- * policy's name are printable ASCII. docs/policy/hpo.md has all this at length.
+ * policy's name are printable ASCII. docs/policy/ampc.md has all this at length.
  */
 #define HIPEC_IMAGE_MAGIC 0x43504948u /* "HIPC" */
 #define HIPEC_IMAGE_VERSION 3

@@ -6,7 +6,7 @@
  * the image's bytes (none: the built-in replacement), and the machine's tables,
  * little endian, without gaps. Then entries, each a byte that says which, and its
  * numbers, 7 bits in a byte, the lowest first, the last byte without bit 7.
- * docs/user/record.md has all this at length.
+ * docs/user/operations.md has all this at length.
  */
 #ifndef _UAPI_HIPEC_RECORD_H
 #define _UAPI_HIPEC_RECORD_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Durability (docs/user/durability.md), as far as it is seen from inside: a disk with
+ * Durability (docs/user/regions.md), as far as it is seen from inside: a disk with
  * a volatile cache (null_blk) behind one whose errors come and go (dm-flakey).
  * What is on a disk after a crash: test_durable.py.
  */

@@ -5,7 +5,7 @@
  *	NAME [KEY=VALUE...] : TRACE
  *
  * where TRACE is a trace's name or what `hipec trace make` takes. Blank lines are
- * passed over, and # begins a comment. docs/user/mixes.md has the keys.
+ * passed over, and # begins a comment. docs/user/sim.md has the keys.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -346,7 +346,7 @@ const struct cli_verb cli_verb_mix = {
 	.summary = "run several applications with policies on one simulated machine",
 	.help = "APPS is a file with a line for each: NAME [KEY=VALUE...] : TRACE, with the"
 		" keys policy, privileged (frames), min, max, start and cpu (of an access);"
-		" TRACE is a file or what hipec trace make takes. docs/user/mixes.md says what"
+		" TRACE is a file or what hipec trace make takes. docs/user/sim.md says what"
 		" happens when.",
 	.options = options,
 };

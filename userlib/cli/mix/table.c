@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What came of a mix, as a table and as JSON: docs/user/mixes.md has columns and keys.
+ * What came of a mix, as a table and as JSON: docs/user/sim.md has columns and keys.
  */
 #include "../cli.h"
 #include "../../say/json.h"

@@ -455,7 +455,7 @@ const struct cli_verb cli_verb_run = {
 	.usage = "--policy P --budget B [OPTION...] -- PROGRAM...",
 	.summary = "run a program as it is, with its files under a policy",
 	.help = "Files that the program, and what it starts, opens are a policy's to keep in"
-		" memory, by read() and by maps, in a cgroup of its own. docs/user/run.md has more.",
+		" memory, by read() and by maps, in a cgroup of its own. docs/user/in-place.md has more.",
 	.options = options,
 	.end = "Exit code: the program's, 128 and the signal that ended it, 127 if there is no"
 	       " such program, 126 if it cannot be run; 1 if nothing was run.",
