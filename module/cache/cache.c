@@ -8,6 +8,7 @@
  * hipec_cache_keep(), _drop()  it lives on when its descriptor is closed
  * hipec_cache_init(), _exit()  the module's
  */
+#include <linux/fsnotify_backend.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
@@ -112,6 +113,13 @@ static void end_cache(struct hipec_container *c)
 	cancel_delayed_work_sync(&cache->compact);
 }
 
+/* The group ends with its last mark. */
+static void put_marks(struct fsnotify_group *group)
+{
+	if (!IS_ERR_OR_NULL(group))
+		fsnotify_put_group(group);
+}
+
 /* The container has ended, or could not be loaded. */
 static void free_cache(struct hipec_container *c)
 {
@@ -123,6 +131,8 @@ static void free_cache(struct hipec_container *c)
 		atomic_long_sub(c->core.nr_reserved, &budgets);
 	WARN_ON_ONCE(cache->held);
 	WARN_ON_ONCE(delayed_work_pending(&cache->compact));
+	put_marks(cache->file_marks);
+	put_marks(cache->dir_marks);
 	free_percpu(cache->touches);
 	free_cpumask_var(cache->noted);
 	free_cpumask_var(cache->told);
@@ -174,6 +184,7 @@ static int load_cache(struct hipec_container *c, u32 nr, struct hipec_text *log)
 	INIT_WORK(&cache->code, hipec_file_code);
 	INIT_DELAYED_WORK(&cache->bury, hipec_file_bury_work);
 	ret = c->core.pool || c->core.taken ? alloc_touches(cache) : -ENOMEM;
+	ret = ret ?: hipec_file_begin(cache) ?: hipec_dir_begin(cache);
 	if (ret)
 		free_cache(c);
 	return ret;
@@ -282,19 +293,13 @@ void hipec_cache_drop(struct hipec_container *c)
  */
 int hipec_cache_init(void)
 {
-	int ret = hipec_file_init();
+	int ret = hipec_table_init();
 
 	if (ret)
 		return ret;
-	ret = hipec_dir_init();
-	if (ret)
-		goto no_dirs;
 	ret = hipec_pressure_init();
-	if (!ret)
-		return 0;
-	hipec_dir_exit();
-no_dirs:
-	hipec_file_exit();
+	if (ret)
+		hipec_table_exit();
 	return ret;
 }
 
@@ -307,7 +312,8 @@ no_dirs:
  */
 void hipec_cache_exit(void)
 {
-	hipec_dir_exit();
-	hipec_file_exit();
+	fsnotify_wait_marks_destroyed();
+	rcu_barrier();
+	hipec_table_exit();
 	hipec_pressure_exit();
 }

@@ -185,6 +185,7 @@ struct hipec_cfile {
  * @moves:   of entries to other numbers, by a table that gets shorter
  * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
  * @nr_dirs: their number
+ * @file_marks, @dir_marks: fsnotify's groups of the marks that they have; invariant
  * @nr_groups: cgroups whose files are taken; under hook_lock (open.c)
  * @by_path: files were taken by their path, too; no lock
  * @nr_files: of struct hipec_cfile that are not freed; no lock
@@ -267,6 +268,7 @@ struct hipec_cache {
 	u32 moves;
 	struct list_head dirs;
 	u32 nr_dirs;
+	struct fsnotify_group *file_marks, *dir_marks;
 	u32 nr_groups;
 	bool by_path;
 	atomic_t nr_files;
@@ -445,8 +447,7 @@ void hipec_lockdep_init(struct hipec_container *c);
 void hipec_lockdep_teach(struct hipec_container *c, struct inode *inode);
 
 /* dir.c */
-int hipec_dir_init(void);
-void hipec_dir_exit(void);
+int hipec_dir_begin(struct hipec_cache *cache);
 int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other);
 bool hipec_dir_release(struct hipec_cache *cache, struct inode *inode);
 
@@ -474,8 +475,7 @@ void hipec_file_release_all(struct hipec_cache *cache);
 void hipec_file_code(struct work_struct *work);
 void hipec_file_bury(struct hipec_cache *cache);
 void hipec_file_bury_work(struct work_struct *work);
-int hipec_file_init(void);
-void hipec_file_exit(void);
+int hipec_file_begin(struct hipec_cache *cache);
 
 /* open.c */
 int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a);

@@ -14,6 +14,7 @@
  */
 #include <linux/cred.h>
 #include <linux/fsnotify_backend.h>
+#include <linux/hashtable.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -24,7 +25,9 @@
 
 /**
  * struct hipec_cdir - a directory that is taken
- * @mark:  of fsnotify: it holds the inode, which has one of our group at most
+ * @mark:  of fsnotify: it holds the inode
+ * @hash:  directories that are found, by their inodes; under dir_lock
+ * @inode: invariant, and followed only while the mark holds it
  * @link:  cache->dirs, under dir_lock
  * @cache: whose it is; changed under dir_lock, RCU. NULL: it was let go, or is not found yet
  * @gone:  of its own accord, before it was found; under dir_lock
@@ -35,6 +38,8 @@
  */
 struct hipec_cdir {
 	struct fsnotify_mark mark;
+	struct hlist_node hash;
+	const struct inode *inode;
 	struct list_head link;
 	struct hipec_cache *cache;
 	bool gone;
@@ -50,53 +55,54 @@ struct hipec_cdir {
  * freed.
  */
 static DEFINE_SPINLOCK(dir_lock);
-static struct fsnotify_group *group;
+static DEFINE_HASHTABLE(dirs, 12);
 
 static struct hipec_cdir *dir_of(struct fsnotify_mark *mark)
 {
 	return container_of(mark, struct hipec_cdir, mark);
 }
 
-/* The number of the container that has directory @inode; 0: none has it. Context: any. */
-static u64 owner_of(struct inode *inode)
+/* The directory that is @inode; NULL: no container has it. Context: expects dir_lock. */
+static struct hipec_cdir *find_dir(const struct inode *inode)
 {
-	struct fsnotify_mark *mark = fsnotify_find_inode_mark(inode, group);
-	const struct hipec_cache *cache;
-	u64 id;
+	struct hipec_cdir *d;
 
-	if (!mark)
-		return 0;
-	rcu_read_lock();
-	cache = READ_ONCE(dir_of(mark)->cache);
-	id = cache ? cache->c->id : 0;
-	rcu_read_unlock();
-	fsnotify_put_mark(mark);
-	return id;
+	lockdep_assert_held(&dir_lock);
+	hash_for_each_possible(dirs, d, hash, (unsigned long)inode)
+		if (d->inode == inode)
+			return d;
+	return NULL;
 }
 
 /* Context: expects dir_lock. */
 static void forget_dir(struct hipec_cdir *d)
 {
 	lockdep_assert_held(&dir_lock);
+	hash_del(&d->hash);
 	list_del(&d->link);
 	d->cache->nr_dirs--;
 	WRITE_ONCE(d->cache, NULL);
 }
 
-/* It is found from now on. Return: false: it goes already. */
-static bool publish_dir(struct hipec_cdir *d, struct hipec_cache *cache)
+/* It is found from now on, if it @has_mark. Return: 0; -EBUSY: it goes already, or @other has it. */
+static int publish_dir(struct hipec_cdir *d, struct hipec_cache *cache, u64 *other, bool has_mark)
 {
-	bool done;
+	const struct hipec_cdir *found;
+	int ret = -EBUSY;
 
 	spin_lock(&dir_lock);
-	done = !d->gone;
-	if (done) {
+	found = find_dir(d->inode);
+	if (found) {
+		*other = found->cache->c->id;
+	} else if (has_mark && !d->gone) {
 		WRITE_ONCE(d->cache, cache);
+		hash_add(dirs, &d->hash, (unsigned long)d->inode);
 		list_add_tail(&d->link, &cache->dirs);
 		WRITE_ONCE(cache->nr_dirs, cache->nr_dirs + 1);
+		ret = 0;
 	}
 	spin_unlock(&dir_lock);
-	return done;
+	return ret;
 }
 
 /*
@@ -109,6 +115,7 @@ static int watch_inode(struct hipec_cache *cache, struct inode *inode,
 	struct hipec_clean *clean;
 	struct mem_cgroup *old;
 	struct hipec_cdir *d;
+	bool has_mark;
 	int ret;
 
 	*other = 0;
@@ -125,21 +132,23 @@ static int watch_inode(struct hipec_cache *cache, struct inode *inode,
 	if (!d)
 		return PTR_ERR_OR_ZERO(clean) ?: -ENOMEM;
 	d->clean = clean;
+	d->inode = inode;
 	d->uid = like->uid;
 	d->all = like->all;
-	fsnotify_init_mark(&d->mark, group);
+	fsnotify_init_mark(&d->mark, cache->dir_marks);
 	d->mark.mask = FS_CREATE | FS_MOVED_TO;
 	ret = fsnotify_add_inode_mark(&d->mark, inode, 0);
-	if (!ret && publish_dir(d, cache))
-		return 0;
+	has_mark = !ret;
+	/* One that this container has let go of may have its mark still. */
+	if (!ret || ret == -EEXIST)
+		ret = publish_dir(d, cache, other, has_mark);
 	if (!ret)
-		fsnotify_destroy_mark(&d->mark, group);
-	else
-		*other = owner_of(inode);
+		return 0;
+	if (has_mark)
+		fsnotify_destroy_mark(&d->mark, cache->dir_marks);
 	hipec_clean_put(clean);
 	fsnotify_put_mark(&d->mark);
-	/* It goes already; or one that has just been let go of may have its mark still. */
-	return !ret || ret == -ENOMEM ? ret : -EBUSY;
+	return ret;
 }
 
 /*
@@ -235,7 +244,7 @@ int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other)
 /* Let go of @inode, or of one; its mark is the caller's. Return: NULL: there is none. */
 static struct hipec_cdir *forget_one(struct hipec_cache *cache, struct inode *inode)
 {
-	struct fsnotify_mark *mark = inode ? fsnotify_find_inode_mark(inode, group) : NULL;
+	struct fsnotify_mark *mark = inode ? fsnotify_find_inode_mark(inode, cache->dir_marks) : NULL;
 	struct hipec_cdir *d;
 
 	spin_lock(&dir_lock);
@@ -267,7 +276,7 @@ bool hipec_dir_release(struct hipec_cache *cache, struct inode *inode)
 
 	while ((!any || !inode) && (d = forget_one(cache, inode))) {
 		any = true;
-		fsnotify_destroy_mark(&d->mark, group);
+		fsnotify_destroy_mark(&d->mark, cache->dir_marks);
 		d->put.mark = &d->mark;
 		clean = d->clean;
 		hipec_put_inode(&d->put, clean->volume);
@@ -276,15 +285,9 @@ bool hipec_dir_release(struct hipec_cache *cache, struct inode *inode)
 	return any;
 }
 
-int hipec_dir_init(void)
+/* Marks of a cache's directories, as of its files. Return: 0; -ENOMEM. */
+int hipec_dir_begin(struct hipec_cache *cache)
 {
-	group = fsnotify_alloc_group(&dir_ops, 0);
-	return PTR_ERR_OR_ZERO(group);
-}
-
-/* All directories are let go. Context: process context, sleeps. */
-void hipec_dir_exit(void)
-{
-	fsnotify_wait_marks_destroyed();
-	fsnotify_put_group(group);
+	cache->dir_marks = fsnotify_alloc_group(&dir_ops, FSNOTIFY_GROUP_USER);
+	return PTR_ERR_OR_ZERO(cache->dir_marks);
 }

@@ -38,8 +38,6 @@ struct hipec_mark {
 	struct hipec_put put;	/* with the inode, by the task that lets the file go */
 };
 
-static struct fsnotify_group *group;
-
 /*
  * A file is found no more. Context: expects take_lock. cache->inodes is to be waited for before
  * its inode goes, and bury_soon() is owed.
@@ -253,11 +251,11 @@ static int mark_and_publish(struct hipec_cfile *f, struct hipec_take *a)
 	struct hipec_mark *mark = f->mark;
 	int ret, done;
 
-	fsnotify_init_mark(&mark->mark, group);
+	fsnotify_init_mark(&mark->mark, f->cache->file_marks);
 	mark->mark.mask = FS_DELETE_SELF;	/* one without any holds no inode */
 	ret = fsnotify_add_inode_mark(&mark->mark, f->inode, 0);
 	mutex_lock(&hipec_take_lock);
-	/* One that another container, or this one, has just let go of may have its mark still. */
+	/* One that this container has just let go of may have its mark still. */
 	done = ret == -EEXIST ? -EBUSY : ret ?: publish_file(f, a);
 	if (done <= 0 && !hipec_table_find(f->inode))
 		hipec_hooks_restore(f->inode);
@@ -265,7 +263,7 @@ static int mark_and_publish(struct hipec_cfile *f, struct hipec_take *a)
 	if (done > 0)
 		return done;
 	if (!ret)
-		fsnotify_destroy_mark(&mark->mark, group);
+		fsnotify_destroy_mark(&mark->mark, f->cache->file_marks);
 	fsnotify_put_mark(&mark->mark);
 	return done;
 }
@@ -465,7 +463,7 @@ static void end_release(struct hipec_cfile *f)
 		hipec_refused_evictable(inode->i_mapping);
 	add_grave(f);
 	WRITE_ONCE(mark->waited, true);
-	fsnotify_destroy_mark(&mark->mark, group);
+	fsnotify_destroy_mark(&mark->mark, f->cache->file_marks);
 	mark->put.mark = &mark->mark;
 	hipec_put_inode(&mark->put, f->clean->volume);
 }
@@ -575,24 +573,12 @@ void hipec_file_code(struct work_struct *work)
 	queue_delayed_work(hipec_wq, &cache->bury, hipec_rest_left(&cache->rest.bury));
 }
 
-int hipec_file_init(void)
+/*
+ * Marks of a cache's files. Each has a group of its own: a group has a mutex, which is held over
+ * allocations, and which unlink() and umount take for each mark. Return: 0; -ENOMEM.
+ */
+int hipec_file_begin(struct hipec_cache *cache)
 {
-	int ret = hipec_table_init();
-
-	if (ret)
-		return ret;
-	group = fsnotify_alloc_group(&mark_ops, 0);
-	if (!IS_ERR(group))
-		return 0;
-	hipec_table_exit();
-	return PTR_ERR(group);
-}
-
-/* All files are let go. Context: process context, sleeps. */
-void hipec_file_exit(void)
-{
-	fsnotify_wait_marks_destroyed();
-	fsnotify_put_group(group);
-	rcu_barrier();
-	hipec_table_exit();
+	cache->file_marks = fsnotify_alloc_group(&mark_ops, FSNOTIFY_GROUP_USER);
+	return PTR_ERR_OR_ZERO(cache->file_marks);
 }
