@@ -221,24 +221,16 @@ u64 hipec_world_word(struct hipec_world *w, u32 idx)
 	return word;
 }
 
-static void end_queues(void)
-{
-	if (hipec_league_wq)
-		destroy_workqueue(hipec_league_wq);
-	if (hipec_end_wq)
-		destroy_workqueue(hipec_end_wq);
-	if (hipec_wq)
-		destroy_workqueue(hipec_wq);
-}
-
 static int __init world_module_init(void)
 {
-	hipec_wq = alloc_workqueue("hipec_kunit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	hipec_end_wq = alloc_workqueue("hipec_kunit_end", WQ_UNBOUND, 0);
-	hipec_league_wq = alloc_workqueue("hipec_kunit_league", WQ_UNBOUND, 0);
-	if (!hipec_wq || !hipec_end_wq || !hipec_league_wq || hipec_log_init()) {
-		end_queues();
-		return -ENOMEM;
+	int ret = hipec_work_init();
+
+	if (ret)
+		return ret;
+	ret = hipec_log_init();
+	if (ret) {
+		hipec_work_exit();
+		return ret;
 	}
 	hipec_debugfs_init();
 	hipec_share_init();	/* the pool has its host from there */
@@ -249,7 +241,7 @@ static void __exit world_module_exit(void)
 {
 	hipec_share_exit();
 	hipec_debugfs_exit();
-	end_queues();
+	hipec_work_exit();
 	hipec_log_exit();
 }
 
