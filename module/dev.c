@@ -360,7 +360,11 @@ static int ioctl_release(struct hipec_container *c, void __user *uargs)
 	ret = hipec_cache_release(c, a.fd);
 	if (!ret && a.fd < 0)
 		hipec_cache_drop(c);
-	hipec_container_put_later(c);
+	/* Its loader may count on what it had; others do not end it in their time. */
+	if (uid_eq(c->owner_uid, current_uid()))
+		hipec_container_put(c);
+	else
+		hipec_container_put_later(c);
 	return ret;
 }
 

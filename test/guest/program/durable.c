@@ -287,8 +287,10 @@ static void error_in_the_last_page(void)
 	close_map(&m);
 }
 
+/* Who waits for it is not reported meanwhile. */
 void cut_disk_answers(bool answers)
 {
+	put_text("/proc/sys/kernel/hung_task_timeout_secs", answers ? "30" : "300");
 	mapper(DM_DEV_SUSPEND, NULL, answers ? 0 :
 	       DM_SUSPEND_FLAG | DM_NOFLUSH_FLAG | DM_SKIP_LOCKFS_FLAG);
 }
