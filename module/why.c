@@ -95,7 +95,7 @@ static void find_place(struct hipec_container *c, u32 h, struct hipec_why *w)
 /* Of a page that holds a frame which the policy may use. */
 static u32 look_at_frame(struct hipec_container *c, u32 h)
 {
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 	u16 flags = c->core.vm.page[h].flags;
 	u32 state = HIPEC_WHY_RESIDENT;
 

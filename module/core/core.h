@@ -18,8 +18,8 @@
  * against the code.
  *
  *	state     flags of its entry        list or queue           counted in               seen by
- *	free      none: a frame, no page    c->free                 nr_free                  policy
- *	reading   HIPEC_PAGE_READING        r->ahead                nr_reading, c->nr_ahead  host
+ *	free      none: a frame, no page    frames.free             nr_free                  policy
+ *	reading   HIPEC_PAGE_READING        r->ahead                nr_reading, nr_ahead     host
  *	ahead     HIPEC_FOLIO_AHEAD         cache->ahead            nr_reading, held         host
  *	live      HIPEC_PAGE_LIVE           a policy's queue        vm.nr_live               all
  *	orphan    HIPEC_PAGE_LIVE           HIPEC_QUEUE_FALLBACK    vm.nr_live               engine
@@ -34,8 +34,8 @@
  *	isolated  HIPEC_MR_ISOLATED         exchange.isolated       nr_isolated, nr_busy     pool
  *	surplus   none: any frame           none                    nr_surplus               engine
  *
- * HIPEC_FOLIO_* and cache-> are of files in place (cache/cache.h), READING, EVICT_PENDING, c-> and
- * r-> of frames of our own (frames/frames.h, base/base.h). Each entry that has a frame has
+ * HIPEC_FOLIO_* and cache-> are of files in place (cache/cache.h), READING, EVICT_PENDING, c->, r->
+ * and frames. of frames of our own (frames/frames.h, base/base.h). Each entry that has a frame has
  * HIPEC_PAGE_FRAME. The lock is the container's, but for HIPEC_MR_ISOLATED: the pool's; and the
  * marks of victims (cache->waiting) are read without a lock.
  *

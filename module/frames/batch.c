@@ -57,7 +57,7 @@ void hipec_batch_bind(struct hipec_region *r, struct hipec_batch *b)
 
 	for (i = 0; i < b->nr; i++) {
 		b->h[i] = hipec_frame_bind(c, r, b->idx + i);
-		b->folio[i] = c->frame[b->h[i]];
+		b->folio[i] = c->frames.frame[b->h[i]];
 	}
 }
 
@@ -133,7 +133,7 @@ void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 	struct hipec_core *core = &c->core;
 	u32 i;
 
-	c->batches++;
+	c->frames.batches++;
 	for (i = 0; i < b->nr; i++) {
 		u32 pgno = r->start + b->idx + i, h = b->h[i];
 		bool wanted = b->idx + i == idx;

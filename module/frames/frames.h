@@ -54,7 +54,7 @@ struct hipec_stream {
  * @s:     sequence that it belongs to; NULL: none
  * @idx:   first page
  * @nr:    pages; 0: there is no batch. All of them READING, with frames
- * @since: c->batches, when it was begun
+ * @since: c->frames.batches, when it was begun
  * @until: jiffies when the fault that left it is no longer expected
  * @read:  it is filled
  * @work:  fills it, unless a fault does

@@ -16,8 +16,9 @@ static int to_pending(struct hipec_container *c, u32 h)
 {
 	hipec_dirty_del(c, h);
 	c->core.vm.page[h].flags |= HIPEC_PAGE_EVICT_PENDING;
-	list_add_tail(&c->frame[h]->lru, &hipec_region_of(c->frame[h])->writeback->evict_pending);
-	hipec_writeback_start(hipec_region_of(c->frame[h]));
+	list_add_tail(&c->frames.frame[h]->lru,
+		      &hipec_region_of(c->frames.frame[h])->writeback->evict_pending);
+	hipec_writeback_start(hipec_region_of(c->frames.frame[h]));
 	return -EINPROGRESS;
 }
 
@@ -29,7 +30,7 @@ static int to_pending(struct hipec_container *c, u32 h)
 static int try_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 {
 	struct hipec_container *c = hipec_of_core(core);
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 
 	lockdep_assert_held(&c->lock);
 	if (why == HIPEC_EVICT_LAST)
@@ -63,7 +64,7 @@ static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 static bool frame_name(struct hipec_core *core, u32 h)
 {
 	struct hipec_container *c = hipec_of_core(core);
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 
 	lockdep_assert_held(&c->lock);
 	if (core->vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_FAILED) ||
@@ -81,7 +82,7 @@ static bool frame_name(struct hipec_core *core, u32 h)
 
 static bool frame_is_clean(struct hipec_core *core, u32 h)
 {
-	return !folio_test_dirty(hipec_of_core(core)->frame[h]) &&
+	return !folio_test_dirty(hipec_of_core(core)->frames.frame[h]) &&
 	       !(core->vm.page[h].flags & HIPEC_PAGE_WRITING);
 }
 
@@ -111,10 +112,10 @@ static bool frame_flush_page(struct hipec_vm *vm, u32 h)
 {
 	struct hipec_container *c = hipec_of_vm(vm);
 
-	if (!folio_test_dirty(c->frame[h]))
+	if (!folio_test_dirty(c->frames.frame[h]))
 		return false;
 	hipec_dirty_add(c, h);
-	hipec_writeback_start(hipec_region_of(c->frame[h]));
+	hipec_writeback_start(hipec_region_of(c->frames.frame[h]));
 	return true;
 }
 
@@ -129,20 +130,20 @@ static bool frame_get_ref(struct hipec_vm *vm, u32 h)
  */
 static bool frame_get_mod(struct hipec_vm *vm, u32 h)
 {
-	return folio_test_dirty(hipec_of_vm(vm)->frame[h]);
+	return folio_test_dirty(hipec_of_vm(vm)->frames.frame[h]);
 }
 
 static void frame_set_ref(struct hipec_vm *vm, u32 h, bool on)
 {
 	if (on)
-		folio_set_referenced(hipec_of_vm(vm)->frame[h]);
+		folio_set_referenced(hipec_of_vm(vm)->frames.frame[h]);
 	else
 		hipec_referenced_forget(hipec_core_of(vm), h, HIPEC_REF_POLICY);
 }
 
 static bool frame_set_mod(struct hipec_vm *vm, u32 h)
 {
-	struct folio *folio = hipec_of_vm(vm)->frame[h];
+	struct folio *folio = hipec_of_vm(vm)->frames.frame[h];
 
 	if (!hipec_region_of(folio)->writable)
 		return false;
@@ -153,12 +154,12 @@ static bool frame_set_mod(struct hipec_vm *vm, u32 h)
 /* A page is mapped by a fault near it only: no mm is at hand here. */
 static bool frame_map_page(struct hipec_vm *vm, u32 h)
 {
-	return folio_mapped(hipec_of_vm(vm)->frame[h]);
+	return folio_mapped(hipec_of_vm(vm)->frames.frame[h]);
 }
 
 static bool frame_unmap_page(struct hipec_vm *vm, u32 h)
 {
-	struct folio *folio = hipec_of_vm(vm)->frame[h];
+	struct folio *folio = hipec_of_vm(vm)->frames.frame[h];
 
 	if (!folio_mapped(folio))
 		return false;
@@ -195,7 +196,7 @@ static void tell_regions(struct hipec_container *c)
 
 static void place_frames(struct hipec_container *c, void *own)
 {
-	c->frame = own;
+	c->frames.frame = own;
 }
 
 const struct hipec_host hipec_frame_host = {

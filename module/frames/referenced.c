@@ -41,7 +41,7 @@ bool hipec_referenced_seen(struct hipec_core *core, u32 h, u32 who)
 	struct hipec_container *c = hipec_of_core(core);
 
 	return core->vm.page[h].flags & who << HIPEC_PAGE_REF_SHIFT ||
-	       is_folio_referenced(c, c->frame[h]);
+	       is_folio_referenced(c, c->frames.frame[h]);
 }
 
 /* The league hears of a touch, but for the first: that was a fault's, which it knows. */
@@ -67,7 +67,7 @@ void hipec_referenced_forget(struct hipec_core *core, u32 h, u32 who)
 	struct hipec_container *c = hipec_of_core(core);
 	u16 *flags = &core->vm.page[h].flags;
 
-	if (reset_folio_referenced(c, c->frame[h]))
+	if (reset_folio_referenced(c, c->frames.frame[h]))
 		*flags |= HIPEC_REF_ALL << HIPEC_PAGE_REF_SHIFT;
 	if (*flags & who << HIPEC_PAGE_REF_SHIFT && who == HIPEC_REF_POLICY)
 		was_touched(c, h);
@@ -81,19 +81,19 @@ void hipec_referenced_forget(struct hipec_core *core, u32 h, u32 who)
 static u32 harvest_one_region(struct hipec_core *core, const u32 *h, u32 end, u32 *pgno, u32 *n)
 {
 	struct hipec_container *c = hipec_of_core(core);
-	struct address_space *mapping = c->frame[*h]->mapping;
+	struct address_space *mapping = c->frames.frame[*h]->mapping;
 	const u16 mine = HIPEC_REF_POLICY << HIPEC_PAGE_REF_SHIFT;
 	pgoff_t idx[HIPEC_HARVEST];
 	u64 young = 0;
 	u32 nr, i;
 
-	for (nr = 0; nr < end && c->frame[h[nr]]->mapping == mapping; nr++)
-		idx[nr] = c->frame[h[nr]]->index;
+	for (nr = 0; nr < end && c->frames.frame[h[nr]]->mapping == mapping; nr++)
+		idx[nr] = c->frames.frame[h[nr]]->index;
 	if (mapping && mapping_mapped(mapping))
 		young = hipec_young_take(c, mapping, idx, nr);
 	for (i = 0; i < nr; i++) {
 		struct hipec_page *page = &core->vm.page[h[i]];
-		struct folio *folio = c->frame[h[i]];
+		struct folio *folio = c->frames.frame[h[i]];
 		bool set = young >> i & 1 || folio_test_referenced(folio);
 
 		if (!set && !(page->flags & mine))
