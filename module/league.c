@@ -340,9 +340,9 @@ static void start_league(struct hipec_container *c)
 
 	mutex_lock(&c->lock);
 	while ((h = hipec_vm_next_live(&c->core.vm, h)))
-		hipec_sampling_came_in(&l->sample, c->core.vm.page[h].pgno);
+		hipec_sampling_added(&l->sample, c->core.vm.page[h].pgno);
 	for (i = 0; i < c->core.nr_named; i++)
-		hipec_sampling_came_in(&l->sample, c->core.vm.page[c->core.named[i]].pgno);
+		hipec_sampling_added(&l->sample, c->core.vm.page[c->core.named[i]].pgno);
 	c->core.heard = true;
 	/* A policy that is no default has its judge, and that stays. */
 	if (c->contract && hipec_fifo2_is(c->core.vm.policy))

@@ -463,19 +463,19 @@ static __always_inline void hipec_event_access(struct hipec_container *c, u32 pg
 }
 
 /* The league: a page got a frame, and became live. Context: expects c->lock. */
-static inline void hipec_event_came_in(struct hipec_container *c, u32 pgno)
+static inline void hipec_event_added(struct hipec_container *c, u32 pgno)
 {
 	if (unlikely(c->league)) {
-		hipec_sampling_came_in(&c->league->sample, pgno);
+		hipec_sampling_added(&c->league->sample, pgno);
 		VM_WARN_ON_ONCE(c->league->sample.nr_held > c->core.vm.nr_pages);
 	}
 }
 
 /* The league: a live or named page loses it. Context: expects c->lock. */
-static inline void hipec_event_left(struct hipec_container *c, u32 pgno)
+static inline void hipec_event_removed(struct hipec_container *c, u32 pgno)
 {
 	if (unlikely(c->league))
-		hipec_sampling_left(&c->league->sample, pgno);
+		hipec_sampling_removed(&c->league->sample, pgno);
 }
 
 /* What is the same of the engine's hosts in the kernel. */

@@ -225,7 +225,7 @@ static int folio_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 		return -EBUSY;
 	if (unlikely(c->cache->only) && !hipec_payer_pays(c->cache, h, c->cache->only))
 		return -EBUSY;
-	hipec_event_left(c, core->vm.page[h].pgno);
+	hipec_event_removed(c, core->vm.page[h].pgno);
 	hipec_evict_add_victim(c->cache, h, true);
 	return -EINPROGRESS;
 }

@@ -368,7 +368,7 @@ void hipec_cache_drop_entry(struct hipec_cache *cache, u32 h)
 	hipec_core_unbind(&c->core, h, false);
 	hipec_cache_account(cache);
 	if (held)
-		hipec_event_left(c, pgno);
+		hipec_event_removed(c, pgno);
 	if (live)
 		hipec_core_remove(&c->core, pgno);
 }
@@ -489,14 +489,14 @@ static noinline void touch_first_time(struct hipec_cache *cache, u32 h, bool wri
 	/* Reclaim may have taken this very page, which could not go: its Remove comes first. */
 	hipec_core_catch_up(&c->core);
 	hipec_evict_list_del(cache, h);
-	hipec_core_show(&c->core, h);
-	hipec_event_came_in(c, pgno);
+	hipec_core_activate(&c->core, h);
+	hipec_event_added(c, pgno);
 	if (stayed) {
-		hipec_core_came_back(&c->core, pgno, true);
+		hipec_core_restored(&c->core, pgno, true);
 		c->core.counters.hits++;
 	} else {
 		hipec_window_judge(cache, true);
-		hipec_core_came_in(&c->core, pgno, false);
+		hipec_core_added(&c->core, pgno, false);
 		c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
 	}
 	hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);

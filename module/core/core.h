@@ -29,7 +29,7 @@
  *	evicting  HIPEC_FOLIO_VICTIM        cache->evicting, ->own  nr_evicting              host
  *	refused   HIPEC_FOLIO_REFUSED       cache->refused          nr_reading, held         host
  *	taken     none: a number, no frame  core->taken             nr_taken                 engine
- *	gone      HIPEC_PAGE_GONE           HIPEC_QUEUE_GONE        queue[].count            policy
+ *	evicted   HIPEC_PAGE_EVICTED        HIPEC_QUEUE_EVICTED     queue[].count            policy
  *	ghost     HIPEC_PAGE_GHOST          a policy's queue        vm.nr_ghosts             policy
  *	isolated  HIPEC_MR_ISOLATED         exchange.isolated       nr_isolated, nr_busy     pool
  *	surplus   none: any frame           none                    nr_surplus               engine
@@ -40,7 +40,7 @@
  * marks of victims (cache->waiting) are read without a lock.
  *
  * An orphan is a live page that the policy keeps nowhere, or was never told of (where the built-in
- * replacement rules there is none: that queue is its active one). What is gone may be remembered
+ * replacement rules there is none: that queue is its active one). What is evicted may be remembered
  * until the event ends, and is a ghost then; either may have a frame: its page is pending or named,
  * or comes again. An isolated page is live or named. A surplus frame goes back when one is free
  * next.
@@ -302,7 +302,7 @@ static inline void hipec_core_settle(struct hipec_core *core)
 void hipec_core_init(struct hipec_core *core, const struct hipec_core_ops *ops,
 		     u32 nr_reserved, u32 nr_frames);
 void hipec_core_lost(struct hipec_core *core, u32 h);
-void hipec_core_show(struct hipec_core *core, u32 h);
+void hipec_core_activate(struct hipec_core *core, u32 h);
 u32 hipec_core_grow(struct hipec_core *core, u32 nr, enum hipec_effort effort);
 bool hipec_core_shrink(struct hipec_core *core);
 u64 hipec_core_request(struct hipec_vm *vm, u64 nr);
@@ -350,13 +350,13 @@ static inline u32 hipec_core_bind(struct hipec_core *core, u32 pgno)
 /* revoke.c */
 void hipec_core_watch(struct hipec_core *core, u32 salt);
 void hipec_core_watch_again(struct hipec_core *core);
-void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead);
-void hipec_core_leaving(struct hipec_core *core, u32 h);
-void hipec_core_came_back(struct hipec_core *core, u32 pgno, bool touched);
+void __hipec_core_added(struct hipec_core *core, u32 pgno, bool ahead);
+void hipec_core_removing(struct hipec_core *core, u32 h);
+void hipec_core_restored(struct hipec_core *core, u32 pgno, bool touched);
 void hipec_core_touched(struct hipec_core *core, u32 pgno);
 
 /**
- * hipec_core_came_in() - a page came in
+ * hipec_core_added() - a page came in
  * @core:  container
  * @pgno:  live page
  * @ahead: it was not wanted yet
@@ -366,10 +366,10 @@ void hipec_core_touched(struct hipec_core *core, u32 pgno);
  *
  * Context: expects the lock; may sleep.
  */
-static inline void hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead)
+static inline void hipec_core_added(struct hipec_core *core, u32 pgno, bool ahead)
 {
 	if (core->judge)
-		__hipec_core_came_in(core, pgno, ahead);
+		__hipec_core_added(core, pgno, ahead);
 }
 
 /* evict.c; hipec_core_evict_page() is the machine's host operation */

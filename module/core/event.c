@@ -162,7 +162,7 @@ void hipec_core_start(struct hipec_core *core)
 /* Show a page that was there before to the policy. */
 static int adopt_entry(struct hipec_core *core, u32 h)
 {
-	hipec_page_show(&core->vm, h);
+	hipec_page_activate(&core->vm, h);
 	if (!hipec_vm_has_event(&core->vm, HIPEC_EVENT_ADOPT))
 		return 0;
 	tell_page(core, core->vm.page[h].pgno, false);
@@ -322,7 +322,7 @@ void hipec_core_spare(struct hipec_core *core, u32 h, bool write)
 {
 	hipec_core_catch_up(core);
 	hipec_core_unname(core, h);
-	hipec_page_show(&core->vm, h);
+	hipec_page_activate(&core->vm, h);
 	hipec_core_fault(core, h, write);
 }
 

@@ -16,7 +16,7 @@ static bool name_victim(struct hipec_core *core, u32 h)
 	if (core->nr_named == HIPEC_MAX_NAMED ||
 	    (core->ops->name && !core->ops->name(core, h)))
 		return false;
-	hipec_page_hide(&core->vm, h);
+	hipec_page_deactivate(&core->vm, h);
 	core->named[core->nr_named++] = h;
 	return true;
 }
@@ -46,7 +46,7 @@ void hipec_core_unname_all(struct hipec_core *core)
 		u32 h = core->named[--core->nr_named];
 
 		hipec_page_forget(&core->vm, h);
-		hipec_page_show(&core->vm, h);
+		hipec_page_activate(&core->vm, h);
 	}
 }
 
@@ -65,7 +65,7 @@ static __always_inline bool evict_entry(struct hipec_core *core, u32 h, bool kee
 	if (ret && ret != -EINPROGRESS)
 		return false;
 	if (core->judge || core->pool)
-		hipec_core_leaving(core, h);
+		hipec_core_removing(core, h);
 	if (unlikely(!live))
 		hipec_core_unname(core, h);
 	core->nr_surplus += !keep;
@@ -73,7 +73,7 @@ static __always_inline bool evict_entry(struct hipec_core *core, u32 h, bool kee
 	core->counters.given += !keep;
 	if (ret) {
 		if (live)
-			hipec_page_hide(&core->vm, h);
+			hipec_page_deactivate(&core->vm, h);
 		core->nr_pending++;
 		hipec_member_account(core);
 	} else {
@@ -136,7 +136,7 @@ bool hipec_core_take_named(struct hipec_core *core, bool keep)
 void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost)
 {
 	if (hipec_core_resident(core, h))
-		hipec_core_leaving(core, h);
+		hipec_core_removing(core, h);
 	else
 		core->nr_reading--;
 	hipec_core_unname(core, h);
@@ -160,9 +160,9 @@ void hipec_core_uncleaned(struct hipec_core *core, u32 h)
 {
 	core->nr_pending--;
 	hipec_page_forget(&core->vm, h);
-	hipec_page_show(&core->vm, h);
+	hipec_page_activate(&core->vm, h);
 	hipec_exchange_added(core, h);
-	hipec_core_came_back(core, core->vm.page[h].pgno, false);
+	hipec_core_restored(core, core->vm.page[h].pgno, false);
 }
 
 /**

@@ -103,7 +103,7 @@ void hipec_fifo2mr_drop(struct hipec_mr *mr, u32 f)
 void hipec_fifo2mr_forget(struct hipec_mr *mr, u32 f)
 {
 	if (mr->frame[f].place == HIPEC_MR_ISOLATED) {
-		mr->frame[f].place = HIPEC_MR_GONE;
+		mr->frame[f].place = HIPEC_MR_VACATED;
 		return;
 	}
 	hipec_mr_unlink(mr, f);
@@ -404,7 +404,7 @@ u32 hipec_fifo2mr_isolate(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 
 /* What was isolated was passed over, or not looked at. Expects the caller's lock. */
 void hipec_fifo2mr_put_back(struct hipec_mr *mr, u32 f)
 {
-	if (mr->frame[f].place == HIPEC_MR_GONE)
+	if (mr->frame[f].place == HIPEC_MR_VACATED)
 		hipec_fifo2mr_drop(mr, f);
 	else
 		hipec_mr_link(mr, f, HIPEC_MR_ACTIVE);

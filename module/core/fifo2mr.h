@@ -87,7 +87,7 @@ enum hipec_mr_place {
 	HIPEC_MR_INACTIVE,
 	HIPEC_MR_OWN,		/* AWST: its owner's queue */
 	HIPEC_MR_ISOLATED,	/* none; the member that isolated it puts it back */
-	HIPEC_MR_GONE,		/* none, and it was deleted meanwhile */
+	HIPEC_MR_VACATED,	/* none, and it was deleted meanwhile */
 };
 
 /* A page that the manager knows: entry @f was its when that was looked up. */

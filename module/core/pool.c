@@ -83,7 +83,7 @@ static struct hipec_core *lock_member(struct hipec_pool *pool, u32 owner, u32 h)
 	/* While the manager looks at a page its queues may change. */
 	if (mr->looking && !known)
 		hipec_exchange_forget(core);
-	else if (mr->looking && core->exchange.nr_came)
+	else if (mr->looking && core->exchange.nr_added)
 		hipec_exchange_tell(core);
 	if (likely(known))
 		return core;

@@ -204,7 +204,7 @@ bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write)
 		h = hipec_core_make_room(core, &d) == 1 ? hipec_core_bind(core, pgno) : 0;
 		if (!h)
 			return true;
-		hipec_core_show(core, h);
+		hipec_core_activate(core, h);
 		hipec_core_fault(core, h, write);
 	} else if (hipec_league_is_leftover(core, h)) {
 		hipec_core_fault(core, h, write);
@@ -243,7 +243,7 @@ static int take_leftover(struct hipec_team *t, u32 pgno)
 	if (!h)
 		return -ENOSPC;
 	t->bits[h] = 0;
-	hipec_core_show(core, h);
+	hipec_core_activate(core, h);
 	return 0;
 }
 

@@ -80,7 +80,7 @@ static void map_pages(const struct vm_area_struct *vma, unsigned long addr,
 
 /*
  * Map the pages of @b other than the one that faulted, not referenced yet, and
- * drop the references that hipec_batch_show() took. Return: the folio of that
+ * drop the references that hipec_batch_activate() took. Return: the folio of that
  * page, with its reference.
  */
 static struct folio *map_around(struct vm_fault *vmf, struct hipec_batch *b)
@@ -266,7 +266,7 @@ static vm_fault_t finish_read_fault(struct hipec_region *r, struct vm_fault *vmf
 {
 	struct hipec_container *c = r->c;
 
-	hipec_batch_show(r, b, vmf->pgoff, is_write_fault(vmf));
+	hipec_batch_activate(r, b, vmf->pgoff, is_write_fault(vmf));
 	c->frames.served++;
 	mutex_unlock(&c->lock);
 	hipec_io_wake(c, r->start + b->idx, b->nr);

@@ -247,7 +247,7 @@ void hipec_frame_unbind(struct hipec_container *c, u32 h)
 	folio->mapping = NULL;
 	folio_unlock(folio);
 	if (hipec_core_resident(&c->core, h))
-		hipec_event_left(c, c->core.vm.page[h].pgno);
+		hipec_event_removed(c, c->core.vm.page[h].pgno);
 	hipec_core_unbind(&c->core, h, folio_ref_count(folio) != 1);
 }
 

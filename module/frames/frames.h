@@ -239,8 +239,8 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 void hipec_batch_bind(struct hipec_region *r, struct hipec_batch *b);
 void hipec_batch_cut(struct hipec_container *c, struct hipec_batch *b, u32 nr);
 int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b);
-void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
-		      bool write);
+void hipec_batch_activate(struct hipec_region *r, struct hipec_batch *b, u32 idx,
+			  bool write);
 u32 hipec_batch_size(struct hipec_region *r, struct vm_area_struct *vma,
 		     u32 idx, u32 most);
 

@@ -53,7 +53,7 @@ static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	int ret = try_evict(core, h, why);
 
 	if (!ret || ret == -EINPROGRESS)
-		hipec_event_left(hipec_of_core(core), core->vm.page[h].pgno);
+		hipec_event_removed(hipec_of_core(core), core->vm.page[h].pgno);
 	return ret;
 }
 

@@ -224,7 +224,7 @@ static void finish_pending(struct hipec_container *c, u32 h)
 		return;
 	}
 	hipec_core_uncleaned(&c->core, h);
-	hipec_event_came_in(c, c->core.vm.page[h].pgno);
+	hipec_event_added(c, c->core.vm.page[h].pgno);
 }
 
 /* A page comes out of writeback. */

@@ -309,8 +309,8 @@ int hipec_owner_bring(struct hipec_owner *o, u32 pgno)
 	if (ret < 0)
 		return ret;
 	h = hipec_core_bind(&o->core, pgno);
-	hipec_core_show(&o->core, h);
-	hipec_core_came_in(&o->core, pgno, false);
+	hipec_core_activate(&o->core, h);
+	hipec_core_added(&o->core, pgno, false);
 	hipec_core_fault(&o->core, h, false);
 	return h;
 }

@@ -66,10 +66,10 @@ static bool touch(struct world *w, u32 pgno)
 	bool missed = hipec_team_play(&w->container, pgno, false);
 
 	if (missed) {
-		hipec_sampling_came_in(&w->league.sample, pgno);
+		hipec_sampling_added(&w->league.sample, pgno);
 		/* Which page left does not matter to the count. */
 		if (w->container.core.vm.nr_live == live)
-			hipec_sampling_left(&w->league.sample, pgno);
+			hipec_sampling_removed(&w->league.sample, pgno);
 	}
 	hipec_league_access(&w->league, pgno, false, missed);
 	return missed;

@@ -279,7 +279,7 @@ timed:
 out:
 	vm->nr_commands += nr_run(&at);
 	vm->nr_events++;
-	if (vm->queue[HIPEC_QUEUE_GONE].count)
+	if (vm->queue[HIPEC_QUEUE_EVICTED].count)
 		hipec_page_forget_evicted(vm);
 	return likely(!kind) ? 0 : end_event(vm, kind, at.pc);
 }

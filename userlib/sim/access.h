@@ -23,11 +23,11 @@ static inline void show(struct sim *s, u32 h, bool write)
 	struct hipec_core *core = &s->core;
 
 	s->nr_shown++;
-	hipec_core_show(core, h);
+	hipec_core_activate(core, h);
 	sim_watch_page(s, h, SIM_PAGE_CAME);
 	if (unlikely(s->league))
-		hipec_sampling_came_in(&s->league->sample, core->vm.page[h].pgno);
-	hipec_core_came_in(core, core->vm.page[h].pgno, false);
+		hipec_sampling_added(&s->league->sample, core->vm.page[h].pgno);
+	hipec_core_added(core, core->vm.page[h].pgno, false);
 	hipec_core_fault(core, h, write);
 	touch(s, h, write);
 }
