@@ -478,7 +478,7 @@ int hipec_league_standing(struct hipec_container *c, struct hipec_standing *a)
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
 	if (c->league)
-		hipec_host_hear(c);
+		hipec_host_deliver(c);
 	if (!c->league)
 		ret = -ENODATA;
 	else if (a->team >= c->league->nr)

@@ -266,7 +266,7 @@ static int take_place(struct hipec_container *c, struct side *s,
 	int ret;
 
 	/* What was touched up to now the policy before is told, and what others took. */
-	hipec_host_hear(c);
+	hipec_host_deliver(c);
 	hipec_core_catch_up(&c->core);
 	hipec_core_unname_all(&c->core);
 	ret = make_rows(c, s, 0);
@@ -366,7 +366,7 @@ static int take_turn(struct hipec_container *c, struct side *s, u32 next,
 	bool adopt;
 	int ret;
 
-	hipec_host_hear(c);
+	hipec_host_deliver(c);
 	l = c->league;
 	if (!l || l->next != next ||
 	    (!l->adopt && l->sample.shift && l->rehearses != next))

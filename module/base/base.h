@@ -89,7 +89,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @resident: pages that hold a frame
  * @tell:     a record has begun: tell it what the container has; NULL: nothing
  * @wants:    somebody wants to know of accesses, or nobody any more; NULL: of no matter
- * @hear:     what was touched is told before anybody asks; NULL: it has been
+ * @deliver:  what was touched is told before anybody asks; NULL: it has been
  * @settle:   events have run outside of a fault: what they gave up may go; NULL: it has
  * @spare:    the pool may be full: pages go that no policy knows; NULL: there are none
  */
@@ -109,7 +109,7 @@ struct hipec_host {
 	u32 (*resident)(const struct hipec_container *c);
 	void (*tell)(struct hipec_container *c);
 	void (*wants)(struct hipec_container *c);
-	void (*hear)(struct hipec_container *c);
+	void (*deliver)(struct hipec_container *c);
 	void (*settle)(struct hipec_container *c);
 	void (*spare)(struct hipec_container *c);
 };
@@ -441,10 +441,10 @@ static inline void hipec_host_wants(struct hipec_container *c)
 }
 
 /* What was touched is told before anybody asks. Context: expects c->lock; may sleep. */
-static inline void hipec_host_hear(struct hipec_container *c)
+static inline void hipec_host_deliver(struct hipec_container *c)
 {
-	if (c->host->hear)
-		c->host->hear(c);
+	if (c->host->deliver)
+		c->host->deliver(c);
 }
 
 /* Events have run outside of a fault: what they gave up goes. Context: expects c->lock; may sleep. */

@@ -198,7 +198,7 @@ static void deliver_all_touches(struct hipec_container *c)
 }
 
 /* The same by a work, if it is of this kind. Context: any. */
-void hipec_cache_hear_later(struct hipec_container *c)
+void hipec_cache_deliver_later(struct hipec_container *c)
 {
 	if (!c->cache)
 		return;
@@ -254,7 +254,7 @@ const struct hipec_host hipec_cache_host = {
 	.unload = free_cache,
 	.resident = count_held_pages,
 	.wants = notify_wants,
-	.hear = deliver_all_touches,
+	.deliver = deliver_all_touches,
 	.settle = settle_container,
 	.spare = give_surplus,
 };

@@ -22,7 +22,7 @@
  * hooks.c   what the kernel calls for a file that is taken
  * before.c  what had a file open before it was taken
  * touch.c   which pages were touched, or come, on their way to the policy
- * tell.c    by read() and write()
+ * deliver.c  by read() and write()
  * drain.c   and there
  * bits.c    what the policy asks of its host
  * maps.c    which pages of maps were touched
@@ -99,7 +99,7 @@ struct hipec_folios {
  * @earned: page numbers that may be looked at
  * @start:  page number of the first of these:
  * @told:   pages that were found touched, and the policy is to be told of
- * @nr_told: their number
+ * @nr_delivered: their number
  */
 struct hipec_maps {
 	u64 next;
@@ -107,7 +107,7 @@ struct hipec_maps {
 	s32 earned;
 	u32 start;
 	DECLARE_BITMAP(told, HIPEC_RUN_PAGES);
-	u32 nr_told;
+	u32 nr_delivered;
 };
 
 /**
@@ -207,10 +207,10 @@ struct hipec_cfile {
  * @rises:   times that there was a little more of it
  * @whole:   pages that the kernel read together for the last large read() that stayed whole
  * @owed:    pages noted as missed or written, and not delivered (touch.c). No lock
- * @tellers: tasks that are to tell the policy as they leave the kernel, never followed. No lock
+ * @deliverers: tasks that are to tell the policy as they leave the kernel, never followed. No lock
  * @hurry:   the worker is to tell, even if a task has; no lock
  * @rest:    jiffies, until which works rest; no lock
- * @told_at: jiffies, when the policy was told last. May be read without the lock
+ * @delivered_at: jiffies, when the policy was told last. May be read without the lock
  * @batch:   pages that may be owed in one tick (hipec_touch_can_wait()). May be read without the lock
  * @mapped:  a file was mapped: page tables have to be looked at before they change. No lock
  * @victims: folios to be evicted
@@ -222,9 +222,9 @@ struct hipec_cfile {
  * @spare:   those that are not in use, of @evictors
  * @done:    those that the lock's holder is to finish; no lock
  * @freed:   pages that victims have freed, ever
- * @deaf:    the policy does not ask whether a page was referenced, and has no Access
+ * @quiet:   the policy does not ask whether a page was referenced, and has no Access
  * @bits:    the policy has no Access: touches of live pages set their bits, and nothing else
- * @hear:    which touches are noted (touch.c). May be read without the lock
+ * @notify:  which touches are noted (touch.c). May be read without the lock
  * @large:   there are folios of several pages, or were
  * @shown, @wasted: folios that came and were touched, or were not; lately, see @window
  * @requests: counters.read_ios when that began
@@ -288,12 +288,12 @@ struct hipec_cache {
 	u32 rises;
 	u32 whole;
 	atomic_t owed;
-	struct task_struct *tellers[HIPEC_MAX_TELLERS];
+	struct task_struct *deliverers[HIPEC_MAX_DELIVERERS];
 	bool hurry;
 	struct {
 		unsigned long drain, search, bury;
 	} rest;
-	unsigned long told_at;
+	unsigned long delivered_at;
 	u32 batch;
 	bool mapped;
 	struct hipec_folios victims;
@@ -305,8 +305,8 @@ struct hipec_cache {
 	struct llist_head done;
 	struct hipec_evicting evictors[HIPEC_EVICTORS];
 	u64 freed;
-	bool deaf, bits;
-	enum hipec_hear hear;
+	bool quiet, bits;
+	enum hipec_notify notify;
 	bool large;
 	u32 shown;
 	u32 wasted;
@@ -491,8 +491,8 @@ bool hipec_hooks_copy(const struct vm_operations_struct *ops);
 bool hipec_hooks_has(const struct inode *inode);
 
 /* before.c */
-void hipec_before_hear(struct hipec_cfile *f, struct file *file);
-void hipec_before_hear_later(struct hipec_cfile *f);
+void hipec_before_hook(struct hipec_cfile *f, struct file *file);
+void hipec_before_hook_later(struct hipec_cfile *f);
 
 /* bits.c */
 bool hipec_bits_young(struct hipec_cache *cache, u32 h, bool reset);

@@ -359,9 +359,9 @@ static int attach_inode(struct hipec_cache *cache, struct inode *inode, struct f
 		return ret;
 	}
 	if (file)
-		hipec_before_hear(f, file);
+		hipec_before_hook(f, file);
 	else
-		hipec_before_hear_later(f);
+		hipec_before_hook_later(f);
 	if (now) {
 		trim_file(f);
 		hipec_cache_search(f, &(unsigned long){ 0 });
@@ -547,7 +547,7 @@ bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode)
 	done = release_file(f);
 	if (done) {
 		/* A worker may have it. */
-		if (hipec_touch_may_tell(cache))
+		if (hipec_touch_may_deliver(cache))
 			hipec_file_bury(cache);
 		else
 			queue_delayed_work(hipec_wq, &cache->bury, 0);

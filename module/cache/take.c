@@ -128,7 +128,7 @@ int hipec_cache_release(struct hipec_container *c, int fd)
 	else if (!found)
 		found = hipec_file_release(cache, inode);
 	if (!inode) {
-		if (hipec_touch_may_tell(cache))
+		if (hipec_touch_may_deliver(cache))
 			hipec_file_bury(cache);
 		else
 			mod_delayed_work(hipec_wq, &cache->bury, 0);

@@ -102,7 +102,7 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
 	if (!f || f->dead)
 		return -ENXIO;
 	if (hipec_user_is_insider(c, current))
-		hipec_host_hear(c);
+		hipec_host_deliver(c);
 	pgno += file ? f->start : 0;
 	w->address = (u64)pgno << PAGE_SHIFT;
 	w->start = (u64)f->start << PAGE_SHIFT;
