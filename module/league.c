@@ -341,8 +341,8 @@ static void start_league(struct hipec_container *c)
 	mutex_lock(&c->lock);
 	while ((h = hipec_vm_next_live(&c->core.vm, h)))
 		hipec_sampling_added(&l->sample, c->core.vm.page[h].pgno);
-	for (i = 0; i < c->core.nr_named; i++)
-		hipec_sampling_added(&l->sample, c->core.vm.page[c->core.named[i]].pgno);
+	for (i = 0; i < c->core.nr_chosen; i++)
+		hipec_sampling_added(&l->sample, c->core.vm.page[c->core.chosen[i]].pgno);
 	c->core.heard = true;
 	/* A policy that is no default has its judge, and that stays. */
 	if (c->contract && hipec_fifo2_is(c->core.vm.policy))

@@ -268,7 +268,7 @@ static int take_place(struct hipec_container *c, struct side *s,
 	/* What was touched up to now the policy before is told, and what others took. */
 	hipec_host_deliver(c);
 	hipec_core_catch_up(&c->core);
-	hipec_core_unname_all(&c->core);
+	hipec_core_unchoose_all(&c->core);
 	ret = make_rows(c, s, 0);
 	if (ret)
 		return ret;
@@ -330,7 +330,7 @@ static int graft_machine(struct hipec_container *c, struct side *s, struct hipec
 	if (!handle)
 		return -ENOMEM;
 	hipec_core_catch_up(&c->core);
-	hipec_core_unname_all(&c->core);
+	hipec_core_unchoose_all(&c->core);
 	ret = hipec_team_take_over(t, &c->core);
 	if (!ret) {
 		forget_absent(&t->core.vm, &c->core.vm);

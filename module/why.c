@@ -125,7 +125,7 @@ static u32 look_at_page(struct hipec_container *c, struct hipec_region *r,
 		return look_at_frame(c, h);
 	if (flags & HIPEC_PAGE_GHOST)
 		state |= HIPEC_WHY_GHOST;
-	if (flags & HIPEC_PAGE_EVICT_PENDING || hipec_core_is_named(&c->core, h))
+	if (flags & HIPEC_PAGE_EVICT_PENDING || hipec_core_is_chosen(&c->core, h))
 		state |= HIPEC_WHY_LEAVING;
 	if (!(flags & HIPEC_PAGE_READING))
 		return state;

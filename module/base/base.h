@@ -15,7 +15,7 @@
  *         folio lock
  *           i_mmap_rwsem of the file's mapping
  *         cache->slots_lock (cache/file.c)
- *   hook_lock (cache/open.c), take_lock (cache/table.c) and dir_lock (cache/dir.c) are taken with
+ *   hook_lock (cache/open.c), attach_lock (cache/table.c) and dir_lock (cache/dir.c) are taken with
  *   none of the others held, and no lock of ours under them. Nobody waits in cache->inodes.
  *   hipec_containers_lock and hipec_claims_lock are taken with none of the others
  *   held. Nothing is taken under them, nor under the locks of user.c, backoff.c, log.c,

@@ -273,13 +273,13 @@ static void unlock_member(struct hipec_core *core, bool requester)
 void hipec_bits_spare(struct hipec_cache *cache)
 {
 	struct hipec_core *core = &cache->c->core;
-	u32 named[HIPEC_MAX_NAMED], nr = core->nr_named, i;
+	u32 named[HIPEC_MAX_CHOSEN], nr = core->nr_chosen, i;
 
 	if (!nr || !maybe_mapped(cache))
 		return;
-	memcpy(named, core->named, sizeof(named));
+	memcpy(named, core->chosen, sizeof(named));
 	for (i = 0; i < nr; i++)
-		if (hipec_core_is_named(core, named[i]) &&
+		if (hipec_core_is_chosen(core, named[i]) &&
 		    hipec_bits_young(cache, named[i], false))
 			hipec_core_spare(core, named[i], false);
 }

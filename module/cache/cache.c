@@ -75,7 +75,7 @@ void hipec_cache_close(struct hipec_container *c)
 {
 	hipec_cache_abandon(c);
 	if (c->cache && !READ_ONCE(c->cache->kept))
-		hipec_cache_release(c, -1);
+		hipec_cache_detach(c, -1);
 }
 
 /* The same, soon, by a worker: a task that tells its policy of much stops. Context: any. */
@@ -96,7 +96,7 @@ static void end_cache(struct hipec_container *c)
 
 	if (!cache)	/* it could not be loaded */
 		return;
-	hipec_cache_release(c, -1);
+	hipec_cache_detach(c, -1);
 	/* Files that other tasks had let go just before; and tasks in the middle of a miss. */
 	wait_var_event(&cache->nr_files, !atomic_read(&cache->nr_files));
 	hipec_pressure_leave(cache);

@@ -143,7 +143,7 @@ struct hipec_goes {
  * @searched: the same: a search has come so far, and goes on; 0: none does. Set under c->lock
  * @goes:    its entries go; under c->lock
  * @capped:  windows of its descriptors may be narrower than the disk's
- * @dead:    it is let go, and found no more; its entries go later. Under take_lock
+ * @dead:    it is let go, and found no more; its entries go later. Under attach_lock
  * @buried:  they have; the task that let it go waits for that
  * @users:   1 until they have, and one for each use without a lock; 0: it is freed
  * @clean:   writes it; invariant
@@ -181,7 +181,7 @@ struct hipec_cfile {
  * struct hipec_cache - what a container has to do with the page cache
  * @c:       container; invariant
  * @inodes:  in a section of it inodes of its files are used, and do not go; invariant
- * @files:   of struct hipec_cfile; changed under take_lock, RCU
+ * @files:   of struct hipec_cfile; changed under attach_lock, RCU
  * @moves:   of entries to other numbers, by a table that gets shorter
  * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
  * @nr_dirs: their number
@@ -448,11 +448,11 @@ void hipec_lockdep_teach(struct hipec_container *c, struct inode *inode);
 
 /* dir.c */
 int hipec_dir_begin(struct hipec_cache *cache);
-int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other);
-bool hipec_dir_release(struct hipec_cache *cache, struct inode *inode);
+int hipec_dir_attach(struct hipec_cache *cache, struct inode *inode, u64 *other);
+bool hipec_dir_detach(struct hipec_cache *cache, struct inode *inode);
 
 /* table.c */
-extern struct mutex hipec_take_lock;
+extern struct mutex hipec_attach_lock;
 struct hipec_cfile *hipec_table_find(const struct inode *inode);
 struct hipec_cfile *hipec_table_get(const struct inode *inode);
 void hipec_table_put(struct hipec_cfile *f);
@@ -467,19 +467,19 @@ void hipec_table_exit(void);
 
 /* file.c */
 u32 hipec_file_refusal(const struct inode *inode);
-int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
-		    struct hipec_take *a);
-int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct file *file);
-bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode);
-void hipec_file_release_all(struct hipec_cache *cache);
+int hipec_file_attach(struct hipec_cache *cache, struct inode *inode, struct file *file,
+		      struct hipec_take *a);
+int hipec_file_attach_new(struct hipec_cache *cache, struct inode *inode, struct file *file);
+bool hipec_file_detach(struct hipec_cache *cache, const struct inode *inode);
+void hipec_file_detach_all(struct hipec_cache *cache);
 void hipec_file_code(struct work_struct *work);
 void hipec_file_bury(struct hipec_cache *cache);
 void hipec_file_bury_work(struct work_struct *work);
 int hipec_file_begin(struct hipec_cache *cache);
 
 /* open.c */
-int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a);
-bool hipec_open_release(struct hipec_cache *cache, int fd);
+int hipec_open_attach(struct hipec_cache *cache, struct hipec_take *a);
+bool hipec_open_detach(struct hipec_cache *cache, int fd);
 
 /* hooks.c */
 void hipec_hooks_stay(void);
@@ -544,7 +544,7 @@ void hipec_window_forget(struct address_space *mapping);
 
 /* share.c */
 void hipec_cache_grow(struct hipec_cache *cache, const struct hipec_demand *d);
-void hipec_cache_hand_back(struct hipec_cache *cache);
+void hipec_cache_return(struct hipec_cache *cache);
 
 /* compact.c */
 void hipec_cache_compact(struct work_struct *work);

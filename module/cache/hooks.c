@@ -482,7 +482,7 @@ void hipec_hooks_stay(void)
  *
  * From the first time on the module cannot be unloaded.
  *
- * Context: process context, may sleep; expects take_lock.
+ * Context: process context, may sleep; expects attach_lock.
  * Return: 0; -ENOMEM.
  */
 int hipec_hooks_set(struct inode *inode)
@@ -490,7 +490,7 @@ int hipec_hooks_set(struct inode *inode)
 	struct address_space *mapping = inode->i_mapping;
 	struct hipec_tables *file, *ops;
 
-	lockdep_assert_held(&hipec_take_lock);
+	lockdep_assert_held(&hipec_attach_lock);
 	hipec_hooks_stay();
 	if (!hipec_hooks_has(inode)) {
 		file = copy_of(&file_tables, inode->i_fop, change_file);

@@ -151,7 +151,7 @@ static void offer_usable(struct hipec_cache *cache)
 	struct hipec_core *core = &cache->c->core;
 	u32 strange = cache->ahead.pages + cache->refused.pages;
 	u32 usable = cache->limit - min(cache->limit, strange);
-	u32 known = cache->held - min(cache->held, strange + core->nr_named);
+	u32 known = cache->held - min(cache->held, strange + core->nr_chosen);
 
 	/* Some folios have several pages. */
 	if (known > core->vm.nr_live && core->vm.nr_live)
@@ -339,7 +339,7 @@ u32 hipec_cache_give(struct hipec_cache *cache, struct hipec_payer *payer, u32 w
 	hipec_evict_victims(cache);
 	hipec_cache_account(cache);
 	hipec_cache_compact_later(cache);
-	hipec_cache_hand_back(cache);
+	hipec_cache_return(cache);
 	return cache->freed - before;
 }
 
@@ -528,7 +528,7 @@ static __always_inline void touch_entry(struct hipec_cache *cache, u32 h, enum h
 		else
 			hipec_core_access(&c->core, h, write);
 		hipec_event_access(c, pgno, write, false);
-	} else if (hipec_core_is_named(&c->core, h)) {
+	} else if (hipec_core_is_chosen(&c->core, h)) {
 		c->core.counters.hits++;
 		hipec_core_spare(&c->core, h, write);
 		hipec_event_access(c, pgno, write, false);

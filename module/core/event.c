@@ -264,8 +264,8 @@ void __hipec_core_harvest(struct hipec_core *core)
 	s64 hint = core->hint;
 
 	n = core->ops->look ? core->ops->look(core, pgno) :
-			      hipec_core_look(core, core->ops->referenced,
-					      core->ops->reset, pgno);
+			      hipec_core_probe(core, core->ops->referenced,
+					       core->ops->reset, pgno);
 	hipec_core_settle(core);
 	core->context = core->hint = 0;	/* which access it was is not known */
 	for (i = 0; i < n; i++) {
@@ -321,7 +321,7 @@ void hipec_core_timer(struct hipec_core *core)
 void hipec_core_spare(struct hipec_core *core, u32 h, bool write)
 {
 	hipec_core_catch_up(core);
-	hipec_core_unname(core, h);
+	hipec_core_unchoose(core, h);
 	hipec_page_activate(&core->vm, h);
 	hipec_core_fault(core, h, write);
 }

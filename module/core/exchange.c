@@ -288,9 +288,9 @@ void hipec_exchange_moved(struct hipec_core *core, u32 kept, u32 gone)
 static void answer_manager(struct hipec_core *core, u32 h, const struct hipec_mr_entry *e)
 {
 	struct hipec_exchange *x = &core->exchange;
-	u32 kept = x->chosen;
+	u32 kept = x->picked;
 
-	x->chosen = 0;
+	x->picked = 0;
 	if (h == kept)
 		return;
 	hipec_exchange_moved(core, kept, h);
@@ -306,7 +306,7 @@ void __hipec_exchange_removed(struct hipec_core *core, u32 h)
 
 	if (e.use == HIPEC_ENTRY_NEW)
 		return;
-	if (unlikely(core->exchange.chosen))
+	if (unlikely(core->exchange.picked))
 		answer_manager(core, h, &e);
 	else
 		hipec_exchange_vacate(core, &e);
@@ -355,9 +355,9 @@ void hipec_exchange_renamed(struct hipec_core *core, u32 from, u32 to)
 {
 	u32 f = core->in_pool[from], i;
 
-	for (i = 0; i < core->nr_named; i++)
-		if (core->named[i] == from)
-			core->named[i] = to;
+	for (i = 0; i < core->nr_chosen; i++)
+		if (core->chosen[i] == from)
+			core->chosen[i] = to;
 	core->in_pool[from] = HIPEC_MR_NONE;
 	core->in_pool[to] = f;
 	if (f)

@@ -39,7 +39,7 @@ struct hipec_mr_entry {
  *             @at to @nr_isolated have not been looked at
  * @busy:      others of these, whose members' locks could not be had: once more at the next miss
  * @reset:     pages whose bits are about to be reset
- * @chosen:    page that is to go now, or another one in its place; 0: none
+ * @picked:    page that is to go now, or another one in its place; 0: none
  */
 struct hipec_exchange {
 	struct hipec_mr_entry vacant[HIPEC_TOGETHER];
@@ -49,7 +49,7 @@ struct hipec_exchange {
 	struct hipec_mr_page reset[HIPEC_RESETS];
 	u32 nr_vacant, nr_added;
 	u32 nr_passed, at, nr_isolated, nr_busy;
-	u32 chosen;
+	u32 picked;
 };
 
 /* Of in_pool: the page came since the manager was told. */

@@ -147,7 +147,7 @@ void hipec_fifo2mr_del(struct hipec_mr *mr, u32 f)
 }
 
 /**
- * hipec_fifo2mr_look() - have a page given up, or pass it over
+ * hipec_fifo2mr_probe() - have a page given up, or pass it over
  * @mr: manager
  * @f:  the page that it has chosen
  *
@@ -155,7 +155,7 @@ void hipec_fifo2mr_del(struct hipec_mr *mr, u32 f)
  * Return: whether a page of @f's owner has left. If none has, @f is where pages
  *         come in, unless it had none.
  */
-bool hipec_fifo2mr_look(struct hipec_mr *mr, u32 f)
+bool hipec_fifo2mr_probe(struct hipec_mr *mr, u32 f)
 {
 	u32 owner = mr->frame[f].owner, page = mr->frame[f].page;
 	bool passed;
@@ -232,7 +232,7 @@ static bool fifo2_reclaim(struct hipec_mr *mr, u32 requester)
 			refill_inactive_frames(mr);
 		if (!mr->inactive.count)
 			break;
-		gone = hipec_fifo2mr_look(mr, mr->inactive.head);
+		gone = hipec_fifo2mr_probe(mr, mr->inactive.head);
 	}
 	refill_inactive_frames(mr);
 	return gone;

@@ -172,6 +172,6 @@ void hipec_fifo2mr_put_back(struct hipec_mr *mr, u32 f);
 void hipec_fifo2mr_drop(struct hipec_mr *mr, u32 f);
 
 /* For awst.c. */
-bool hipec_fifo2mr_look(struct hipec_mr *mr, u32 f);
+bool hipec_fifo2mr_probe(struct hipec_mr *mr, u32 f);
 
 #endif /* HIPEC_CORE_FIFO2MR_H */

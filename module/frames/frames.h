@@ -189,7 +189,7 @@ int hipec_frames_load(struct hipec_container *c, u32 nr, struct hipec_text *log)
 /* referenced.c: the referenced bit of a page */
 bool hipec_referenced_seen(struct hipec_core *core, u32 h, u32 who);
 void hipec_referenced_forget(struct hipec_core *core, u32 h, u32 who);
-u32 hipec_referenced_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
+u32 hipec_referenced_probe(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
 
 /* io.c: the backing file */
 extern const struct address_space_operations hipec_aops;

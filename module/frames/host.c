@@ -91,7 +91,7 @@ static bool frame_is_clean(struct hipec_core *core, u32 h)
 	.hint = hipec_hint_of,			\
 	.referenced = hipec_referenced_seen,		\
 	.reset = hipec_referenced_forget,		\
-	.look = hipec_referenced_look,		\
+	.look = hipec_referenced_probe,		\
 	.is_clean = frame_is_clean,		\
 	.evict = frame_evict,			\
 	.free = hipec_frame_free,			\
@@ -183,7 +183,7 @@ const struct hipec_host_ops hipec_frame_machine = {
 
 static u32 count_resident_frames(const struct hipec_container *c)
 {
-	return c->core.vm.nr_live + c->core.nr_named;
+	return c->core.vm.nr_live + c->core.nr_chosen;
 }
 
 static void tell_regions(struct hipec_container *c)

@@ -4,7 +4,7 @@
  * reset it. Page tables are base/young.c's.
  *
  * Interface: the engine's host.
- * hipec_referenced_seen(), _forget(), _look()
+ * hipec_referenced_seen(), _forget(), _probe()
  */
 #include "frames.h"
 
@@ -111,16 +111,16 @@ static u32 harvest_one_region(struct hipec_core *core, const u32 *h, u32 end, u3
 }
 
 /**
- * hipec_referenced_look() - the engine's host: pages that were referenced, among the next few
+ * hipec_referenced_probe() - the engine's host: pages that were referenced, among the next few
  * @core: container; hipec_core_settle() is owed to it
  * @pgno: gets them
  *
- * As hipec_core_look(), but page tables of a region are walked once for all.
+ * As hipec_core_probe(), but page tables of a region are walked once for all.
  *
  * Context: expects the container's lock; may sleep.
  * Return: how many there are.
  */
-u32 hipec_referenced_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
+u32 hipec_referenced_probe(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 {
 	struct hipec_vm *vm = &core->vm;
 	u32 handle[HIPEC_HARVEST], live = 0, n = 0, i;

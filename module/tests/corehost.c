@@ -332,10 +332,10 @@ void hipec_owner_expect_whole(struct kunit *test, struct hipec_owner *o)
 	struct hipec_core *core = &o->core;
 	u32 i;
 
-	for (i = 0; i < core->nr_named; i++)
-		KUNIT_ASSERT_TRUE(test, core->vm.page[core->named[i]].flags & HIPEC_PAGE_FRAME &&
-				  !hipec_page_live(&core->vm, core->named[i]));
+	for (i = 0; i < core->nr_chosen; i++)
+		KUNIT_ASSERT_TRUE(test, core->vm.page[core->chosen[i]].flags & HIPEC_PAGE_FRAME &&
+				  !hipec_page_live(&core->vm, core->chosen[i]));
 	KUNIT_EXPECT_EQ(test, core->nr_frames, core->nr_free + core->nr_reading +
-			core->vm.nr_live + core->nr_pending + core->nr_named);
+			core->vm.nr_live + core->nr_pending + core->nr_chosen);
 	HIPEC_KIT_EXPECT_WHOLE(test, &core->vm);
 }

@@ -168,7 +168,7 @@ static void who_is_busy_is_asked_once_more(struct kunit *test)
 	hipec_sharers_expect_entries(test, w);
 	end_member(b);
 	hipec_sharers_expect_entries(test, w);
-	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, a->core.vm.nr_live + a->core.nr_named);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, a->core.vm.nr_live + a->core.nr_chosen);
 }
 
 /* A page that was isolated, and left by itself: its entry is another page's, or nobody's. */
@@ -203,7 +203,7 @@ static void what_was_isolated_may_have_left(struct kunit *test)
 	hipec_sharers_expect_entries(test, w);
 	hipec_exchange_return(&b->core);
 	hipec_sharers_expect_entries(test, w);
-	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, b->core.vm.nr_live + b->core.nr_named);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, b->core.vm.nr_live + b->core.nr_chosen);
 	hipec_owner_expect_whole(test, b);
 }
 
@@ -242,7 +242,7 @@ static void a_page_takes_the_place_of_another(struct kunit *test)
 	place = a->core.in_pool[gone];
 	hipec_queue_move(&a->core.vm, a->core.vm.slot[a->queue], gone, HIPEC_END_HEAD);
 	hipec_core_refill(&a->core);
-	KUNIT_ASSERT_EQ(test, a->core.named[0], gone);
+	KUNIT_ASSERT_EQ(test, a->core.chosen[0], gone);
 	hipec_owner_bring_all(test, b, 10, 1);
 	KUNIT_EXPECT_FALSE(test, hipec_owner_find(a, 29));
 	KUNIT_EXPECT_EQ(test, hipec_owner_find(a, 0), kept);
@@ -280,7 +280,7 @@ static void pressure_knows_of_all_that_came(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, b->core.exchange.nr_added, 1);
 	KUNIT_ASSERT_EQ(test, b->core.exchange.added[0].use, HIPEC_ENTRY_ISOLATED);
 	hipec_queue_move(vm, vm->slot[b->queue], hipec_owner_find(b, 10), HIPEC_END_HEAD);
-	hipec_core_unname_all(&b->core);
+	hipec_core_unchoose_all(&b->core);
 	hipec_core_refill(&b->core);
 	for (i = 0; i < 40; i++) {
 		long before = atomic_long_read(&w->pool.nr);

@@ -55,7 +55,7 @@ static __always_inline u32 check_limit(struct hipec_vm *vm, struct place *at)
 
 	if (likely((uintptr_t)at->pc - at->origin < at->limit))
 		return 0;
-	kind = hipec_look(vm, nr_run(at));
+	kind = hipec_probe(vm, nr_run(at));
 	at->limit = set_limit(vm, nr_run(at));
 	return kind;
 }

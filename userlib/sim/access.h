@@ -81,7 +81,7 @@ static __always_inline int access_page(struct sim *s, u32 pgno, bool write,
 		hit(s, *h, write);
 		return 0;
 	}
-	if (*h && hipec_core_is_named(&s->core, *h)) {
+	if (*h && hipec_core_is_chosen(&s->core, *h)) {
 		hipec_core_spare(&s->core, *h, write);
 		touch(s, *h, write);
 		return 0;

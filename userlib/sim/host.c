@@ -104,7 +104,7 @@ static void core_reset(struct hipec_core *core, u32 h, u32 who)
 
 static u32 core_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 {
-	return hipec_core_look(core, core_referenced, core_reset, pgno);
+	return hipec_core_probe(core, core_referenced, core_reset, pgno);
 }
 
 static u64 core_now(struct hipec_core *core)
