@@ -277,7 +277,7 @@ static void finish_one(struct hipec_cache *cache, struct hipec_victim *v, bool g
 		cache->held += v->nr;
 		hipec_evict_list_add(cache, HIPEC_FOLIO_REFUSED, v->h);
 		if (pending)
-			hipec_core_put_aside(core);
+			hipec_core_refuse(core);
 		else
 			core->counters.refused++;
 	} else {

@@ -523,7 +523,7 @@ static __always_inline void touch_entry(struct hipec_cache *cache, u32 h, enum h
 	} else if (hipec_page_live(&c->core.vm, h)) {
 		c->core.counters.hits++;
 		hipec_sample_note(c, HIPEC_SAMPLE_SOFT, pgno, write);
-		if (unlikely(c->league) && hipec_league_is_leftover(&c->core, h))
+		if (unlikely(c->league) && hipec_league_is_orphan(&c->core, h))
 			hipec_core_fault(&c->core, h, write);
 		else
 			hipec_core_access(&c->core, h, write);

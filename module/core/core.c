@@ -74,7 +74,7 @@ void hipec_core_cleaned(struct hipec_core *core, u32 h)
 }
 
 /**
- * hipec_core_put_aside() - a pending page cannot go for now
+ * hipec_core_refuse() - a pending page cannot go for now
  * @core: container
  *
  * Neither the policy nor the built-in choice is asked for it again, until the host shows
@@ -83,7 +83,7 @@ void hipec_core_cleaned(struct hipec_core *core, u32 h)
  *
  * Context: expects the lock.
  */
-void hipec_core_put_aside(struct hipec_core *core)
+void hipec_core_refuse(struct hipec_core *core)
 {
 	core->nr_pending--;
 	core->nr_reading++;

@@ -58,10 +58,9 @@
  *	surrendered cache->surrendered: all files, since reclaim got nothing in three tries
  *	dead	    f->dead: it is let go, and its entries go (cache->graves)
  *
- * Two words for one state, and which is to go: "put aside" (hipec_core_put_aside()) for refused;
- * "leftover" (hipec_league_is_leftover()) and "forgotten" (counters.forgotten, which is ABI) for
- * orphan. One word for two: nr_reading counts what is ahead or refused as well; cache->nr_taken
- * counts slots of page numbers.
+ * Two words for one state: "forgotten" (counters.forgotten, which is ABI) for orphan. One word for
+ * two: nr_reading counts what is ahead or refused as well; cache->nr_taken counts slots of page
+ * numbers.
  *
  * Interface, each file needs those below it alone:
  * ops.h      what the engine asks of its host
@@ -307,7 +306,7 @@ bool hipec_core_shrink(struct hipec_core *core);
 u64 hipec_core_request(struct hipec_vm *vm, u64 nr);
 bool hipec_core_may_fetch(const struct hipec_core *core);
 void hipec_core_cleaned(struct hipec_core *core, u32 h);
-void hipec_core_put_aside(struct hipec_core *core);
+void hipec_core_refuse(struct hipec_core *core);
 bool hipec_core_end(struct hipec_core *core, u32 kind);
 void hipec_core_ended(struct hipec_core *core);
 

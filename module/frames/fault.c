@@ -436,7 +436,7 @@ static vm_fault_t handle_hit(struct hipec_region *r, struct vm_fault *vmf, u32 h
 	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
 			  is_write_fault(vmf));
 	if (unlikely(c->league) && hipec_page_live(&c->core.vm, h) &&
-	    hipec_league_is_leftover(&c->core, h))
+	    hipec_league_is_orphan(&c->core, h))
 		hipec_core_fault(&c->core, h, is_write_fault(vmf));
 	else
 		hipec_core_hit(&c->core, h, is_write_fault(vmf));

@@ -180,8 +180,8 @@ static void what_cannot_go_is_put_aside(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hipec_core_replace_one(core, &d));
 	KUNIT_EXPECT_TRUE(test, hipec_core_replace_one(core, &d));
 	KUNIT_EXPECT_EQ(test, core->nr_pending, 2);
-	hipec_core_put_aside(core);
-	hipec_core_put_aside(core);
+	hipec_core_refuse(core);
+	hipec_core_refuse(core);
 	KUNIT_EXPECT_EQ(test, core->nr_pending, 0);
 	KUNIT_EXPECT_EQ(test, core->nr_reading, 2);
 	KUNIT_EXPECT_EQ(test, core->counters.evictions, 0);

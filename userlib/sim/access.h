@@ -62,7 +62,7 @@ static inline void first_touch(struct sim *s, u32 h, bool write)
 
 static __always_inline void hit(struct sim *s, u32 h, bool write)
 {
-	if (unlikely(s->league) && hipec_league_is_leftover(&s->core, h))
+	if (unlikely(s->league) && hipec_league_is_orphan(&s->core, h))
 		hipec_core_fault(&s->core, h, write);
 	/* A mapped page is touched without anybody being told. */
 	else if (s->mode == SIM_EXACT || !(s->bits[h] & SIM_BIT_MAPPED))
