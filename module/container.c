@@ -83,7 +83,7 @@ static void container_free(struct kref *ref)
 	stop_works(c);
 	if (c->host->end)
 		c->host->end(c);
-	cancel_delayed_work_sync(&c->age);
+	cancel_delayed_work_sync(&c->frames.age);
 	if (c->contest)
 		c->end_contest(c);
 	mutex_lock(&c->lock);
@@ -125,8 +125,8 @@ struct hipec_container *hipec_container_new(void)
 	c->host = &hipec_frame_host;
 	hipec_core_init(&c->core, c->host->engine, 0, 0);
 	INIT_LIST_HEAD(&c->regions);
-	INIT_LIST_HEAD(&c->free);
-	INIT_DELAYED_WORK(&c->age, hipec_io_age);
+	INIT_LIST_HEAD(&c->frames.free);
+	INIT_DELAYED_WORK(&c->frames.age, hipec_io_age);
 	INIT_DELAYED_WORK(&c->timer, hipec_timer_run);
 	INIT_DELAYED_WORK(&c->refill, hipec_event_refill_work);
 	INIT_WORK(&c->grow, hipec_columns_work);

@@ -74,7 +74,7 @@ static int named_show(struct seq_file *m, void *unused)
 
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
-	seq_printf(m, "%u named, %u taken, %s\n", c->core.nr_named, c->core.nr_taken,
+	seq_printf(m, "%u named, %u taken, %s\n", c->core.nr_chosen, c->core.nr_taken,
 		   delayed_work_pending(&c->refill) || work_busy(&c->refill.work) ? "busy" : "idle");
 	mutex_unlock(&c->lock);
 	return 0;

@@ -339,7 +339,7 @@ static int ioctl_take(struct hipec_container *c, void __user *uargs)
 	c = get_visible(c, a.id);
 	if (!c)
 		return -ESRCH;
-	ret = hipec_cache_take(c, &a);
+	ret = hipec_cache_attach(c, &a);
 	hipec_container_put_later(c);
 	return put_args(uargs, usize, &a, sizeof(a)) ?: ret;
 }
@@ -357,7 +357,7 @@ static int ioctl_release(struct hipec_container *c, void __user *uargs)
 	c = get_visible(c, a.id);
 	if (!c)
 		return -ESRCH;
-	ret = hipec_cache_release(c, a.fd);
+	ret = hipec_cache_detach(c, a.fd);
 	if (!ret && a.fd < 0)
 		hipec_cache_drop(c);
 	/* Its loader may count on what it had; others do not end it in their time. */

@@ -52,7 +52,7 @@ int hipec_shared_mmap(struct hipec_container *c, struct vm_area_struct *vma);
 /* swap.c: another policy, and the pages stay */
 int hipec_swap_policy(struct hipec_container *c, struct hipec_swap *args,
 		      void *image, struct hipec_text *log);
-int hipec_swap_team(struct hipec_container *c, void *image, u32 size, u32 next);
+int hipec_swap_candidate(struct hipec_container *c, void *image, u32 size, u32 next);
 int hipec_swap_begin(struct hipec_container *c);
 void hipec_swap_end(struct hipec_container *c);
 

@@ -182,7 +182,7 @@ static void follow_all(struct hipec_container *c)
 
 	hipec_text_init(&nobody, NULL, 0);
 	for (i = 0; i < l->nr; i++)
-		if (hipec_team_is_scaled(&l->team[i]) && l->team[i].out)
+		if (hipec_candidate_is_scaled(&l->team[i]) && l->team[i].out)
 			follow_policy(c, i, l->team[i].quarters, &nobody);
 }
 
@@ -205,7 +205,7 @@ static void start_rehearsal(struct hipec_container *c, u32 wanted, size_t bytes)
 		swap(contest->memory, memory);
 		swap(contest->shared, shared);
 		hipec_event_slice_begin(c, jiffies + HZ);
-		hipec_league_rehearse(l, contest->memory, contest->shared, &c->core);
+		hipec_league_warm_up(l, contest->memory, contest->shared, &c->core);
 		hipec_event_slice_end(c);
 	}
 	mutex_unlock(&c->lock);
@@ -223,7 +223,7 @@ static void change_policy(struct hipec_container *c, u32 next)
 	int ret = -ENOMEM;
 
 	if (image || !m->image)
-		ret = hipec_swap_team(c, image, m->image_size, next);
+		ret = hipec_swap_candidate(c, image, m->image_size, next);
 	if (!ret)
 		follow_all(c);
 	if (!ret || ret == -ECANCELED)
@@ -264,7 +264,7 @@ static void change_league(struct hipec_container *c)
 		wanted = c->league->wanted;
 		next = c->league->next;
 		if (wanted != HIPEC_LEAGUE_NONE)
-			bytes = hipec_league_rehearsal_bytes(c->league);
+			bytes = hipec_league_warm_up_bytes(c->league);
 		if (next == c->league->runs)
 			next = HIPEC_LEAGUE_NONE;
 	}
@@ -340,9 +340,9 @@ static void start_league(struct hipec_container *c)
 
 	mutex_lock(&c->lock);
 	while ((h = hipec_vm_next_live(&c->core.vm, h)))
-		hipec_sampling_came_in(&l->sample, c->core.vm.page[h].pgno);
-	for (i = 0; i < c->core.nr_named; i++)
-		hipec_sampling_came_in(&l->sample, c->core.vm.page[c->core.named[i]].pgno);
+		hipec_sampling_added(&l->sample, c->core.vm.page[h].pgno);
+	for (i = 0; i < c->core.nr_chosen; i++)
+		hipec_sampling_added(&l->sample, c->core.vm.page[c->core.chosen[i]].pgno);
 	c->core.heard = true;
 	/* A policy that is no default has its judge, and that stays. */
 	if (c->contract && hipec_fifo2_is(c->core.vm.policy))
@@ -442,7 +442,7 @@ int hipec_league_join(struct hipec_container *c, struct hipec_join *args, void *
 
 static void fill_standing(const struct hipec_league *l, struct hipec_standing *a)
 {
-	const struct hipec_team *t = &l->team[a->team];
+	const struct hipec_candidate *t = &l->team[a->team];
 
 	a->nr = l->nr;
 	a->runs = l->runs;
@@ -452,7 +452,7 @@ static void fill_standing(const struct hipec_league *l, struct hipec_standing *a
 	a->rehearses = l->rehearses == a->team;
 	a->quarters = t->quarters;
 	a->misses = t->misses;
-	if (hipec_team_is_scaled(t) && t->out) {
+	if (hipec_candidate_is_scaled(t) && t->out) {
 		a->sampled = a->missed = a->misses = a->saves = a->variance = 0;
 	} else {
 		a->sampled = l->played - t->played;
@@ -478,7 +478,7 @@ int hipec_league_standing(struct hipec_container *c, struct hipec_standing *a)
 	if (mutex_lock_killable(&c->lock))
 		return -EINTR;
 	if (c->league)
-		hipec_host_hear(c);
+		hipec_host_deliver(c);
 	if (!c->league)
 		ret = -ENODATA;
 	else if (a->team >= c->league->nr)

@@ -22,9 +22,9 @@ int hipec_status_get(struct hipec_container *c, struct hipec_status *s)
 		return -EINTR;
 	/* Others see what its policy has heard of. */
 	if (c->core.vm.policy && hipec_user_is_insider(c, current))
-		hipec_host_hear(c);
+		hipec_host_deliver(c);
 	else if (c->core.vm.policy)
-		hipec_cache_hear_later(c);
+		hipec_cache_deliver_later(c);
 	__hipec_container_status(c, s);
 	mutex_unlock(&c->lock);
 	return 0;

@@ -13,7 +13,7 @@
  *
  * Interface:
  * hipec_swap_policy()         a user's
- * hipec_swap_team()           one of the league
+ * hipec_swap_candidate()      one of the league
  * hipec_swap_begin(), _end()  no other swap is under way
  */
 #include <linux/bitmap.h>
@@ -266,9 +266,9 @@ static int take_place(struct hipec_container *c, struct side *s,
 	int ret;
 
 	/* What was touched up to now the policy before is told, and what others took. */
-	hipec_host_hear(c);
+	hipec_host_deliver(c);
 	hipec_core_catch_up(&c->core);
-	hipec_core_unname_all(&c->core);
+	hipec_core_unchoose_all(&c->core);
 	ret = make_rows(c, s, 0);
 	if (ret)
 		return ret;
@@ -306,7 +306,8 @@ static void forget_absent(struct hipec_vm *team, const struct hipec_vm *vm)
  * The policy that takes over finds referenced bits as its team had them, but for what page
  * tables say. Context: expects c->lock.
  */
-static void graft_bits(struct hipec_container *c, const struct hipec_team *t, const u32 *handle)
+static void graft_bits(struct hipec_container *c, const struct hipec_candidate *t,
+		       const u32 *handle)
 {
 	const u16 bit = HIPEC_REF_POLICY << c->host->ref_shift;
 	u32 h;
@@ -322,7 +323,7 @@ static void graft_bits(struct hipec_container *c, const struct hipec_team *t, co
 }
 
 /* The machine of @t goes on in the place of @c's. Context: expects c->lock; may sleep. */
-static int graft_machine(struct hipec_container *c, struct side *s, struct hipec_team *t)
+static int graft_machine(struct hipec_container *c, struct side *s, struct hipec_candidate *t)
 {
 	u32 *handle = kvcalloc(t->core.vm.nr_pages + 1ul, sizeof(*handle), GFP_KERNEL_ACCOUNT);
 	int ret;
@@ -330,8 +331,8 @@ static int graft_machine(struct hipec_container *c, struct side *s, struct hipec
 	if (!handle)
 		return -ENOMEM;
 	hipec_core_catch_up(&c->core);
-	hipec_core_unname_all(&c->core);
-	ret = hipec_team_take_over(t, &c->core);
+	hipec_core_unchoose_all(&c->core);
+	ret = hipec_candidate_take_over(t, &c->core);
 	if (!ret) {
 		forget_absent(&t->core.vm, &c->core.vm);
 		ret = hipec_vm_map_handles(&t->core.vm, &c->core.vm, s->vm.nr_pages, handle);
@@ -366,7 +367,7 @@ static int take_turn(struct hipec_container *c, struct side *s, u32 next,
 	bool adopt;
 	int ret;
 
-	hipec_host_hear(c);
+	hipec_host_deliver(c);
 	l = c->league;
 	if (!l || l->next != next ||
 	    (!l->adopt && l->sample.shift && l->rehearses != next))
@@ -462,7 +463,7 @@ out:
 }
 
 /**
- * hipec_swap_team() - a policy of the league takes over
+ * hipec_swap_candidate() - a policy of the league takes over
  * @c:     container; hipec_swap_begin() was called
  * @image: copy of its image, kvmalloc()ed, which is no longer the caller's; NULL: the
  *         built-in replacement
@@ -471,10 +472,10 @@ out:
  *
  * Context: process context, may sleep; takes c->lock.
  * Return: 0; -EAGAIN if it is not to any more; -ECANCELED if Init or Adopt ended it;
- *         -ENOMEM; -ENOSPC as hipec_team_take_over() and hipec_vm_map_handles(); -EINTR. But for 0, the policy before
- *         goes on.
+ *         -ENOMEM; -ENOSPC as hipec_candidate_take_over() and hipec_vm_map_handles(); -EINTR.
+ *         But for 0, the policy before goes on.
  */
-int hipec_swap_team(struct hipec_container *c, void *image, u32 size, u32 next)
+int hipec_swap_candidate(struct hipec_container *c, void *image, u32 size, u32 next)
 {
 	struct hipec_swap args = { .image_size = size, .seed = get_random_u32() };
 	struct side *s = side_new(image);

@@ -95,7 +95,7 @@ static void find_place(struct hipec_container *c, u32 h, struct hipec_why *w)
 /* Of a page that holds a frame which the policy may use. */
 static u32 look_at_frame(struct hipec_container *c, u32 h)
 {
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 	u16 flags = c->core.vm.page[h].flags;
 	u32 state = HIPEC_WHY_RESIDENT;
 
@@ -125,7 +125,7 @@ static u32 look_at_page(struct hipec_container *c, struct hipec_region *r,
 		return look_at_frame(c, h);
 	if (flags & HIPEC_PAGE_GHOST)
 		state |= HIPEC_WHY_GHOST;
-	if (flags & HIPEC_PAGE_EVICT_PENDING || hipec_core_is_named(&c->core, h))
+	if (flags & HIPEC_PAGE_EVICT_PENDING || hipec_core_is_chosen(&c->core, h))
 		state |= HIPEC_WHY_LEAVING;
 	if (!(flags & HIPEC_PAGE_READING))
 		return state;

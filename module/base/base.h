@@ -15,7 +15,7 @@
  *         folio lock
  *           i_mmap_rwsem of the file's mapping
  *         cache->slots_lock (cache/file.c)
- *   hook_lock (cache/open.c), take_lock (cache/table.c) and dir_lock (cache/dir.c) are taken with
+ *   hook_lock (cache/open.c), attach_lock (cache/table.c) and dir_lock (cache/dir.c) are taken with
  *   none of the others held, and no lock of ours under them. Nobody waits in cache->inodes.
  *   hipec_containers_lock and hipec_claims_lock are taken with none of the others
  *   held. Nothing is taken under them, nor under the locks of user.c, backoff.c, log.c,
@@ -89,7 +89,7 @@ static_assert(PAGE_SIZE == 4096, "the ABI counts in pages of 4096 bytes");
  * @resident: pages that hold a frame
  * @tell:     a record has begun: tell it what the container has; NULL: nothing
  * @wants:    somebody wants to know of accesses, or nobody any more; NULL: of no matter
- * @hear:     what was touched is told before anybody asks; NULL: it has been
+ * @deliver:  what was touched is told before anybody asks; NULL: it has been
  * @settle:   events have run outside of a fault: what they gave up may go; NULL: it has
  * @spare:    the pool may be full: pages go that no policy knows; NULL: there are none
  */
@@ -109,9 +109,51 @@ struct hipec_host {
 	u32 (*resident)(const struct hipec_container *c);
 	void (*tell)(struct hipec_container *c);
 	void (*wants)(struct hipec_container *c);
-	void (*hear)(struct hipec_container *c);
+	void (*deliver)(struct hipec_container *c);
 	void (*settle)(struct hipec_container *c);
 	void (*spare)(struct hipec_container *c);
+};
+
+/**
+ * struct hipec_frames - what a container of frames of our own has beside its pages
+ * @frame:     frame of each page, by handle; in place NULL
+ * @free:      frames that hold no page, by folio->lru
+ * @cgroup:    frames are charged to it; NULL: to none. Invariant after the load
+ * @token:     if the container shares; likewise
+ * @nr_ahead:  pages that are being read, or were, for which no fault has come, or come again
+ * @nr_fetched: of these, pages that Prefetch asked for
+ * @nr_filling: batches that are being read ahead now
+ * @leave_none: misses that keep mmap_lock, since a batch that a fault had left was lost
+ * @batches:   that were shown to the policy, up to now
+ * @nr_dirty:  dirty frames; atomic, no lock
+ * @age:       has what is dirty cleaned after a while
+ * @flush_all: bit 0: all dirty pages are to be written back; atomic
+ * @served:    faults that found their page, or had it brought in; it wraps
+ * @last_timeout: @served when a fault last timed out on pinned pages
+ * @last_miss: page of a region that a program missed last
+ * @last_state: the program's registers then, as a number; 0: it was the kernel's own fault
+ *
+ * Under the container's lock, but for what says something else. It is zeros where the container's
+ * pages are the page cache's, but for @free and @age. Only frames/ has a use for it, and what
+ * begins, ends and reports containers.
+ */
+struct hipec_frames {
+	struct folio **frame;
+	struct list_head free;
+	struct mem_cgroup *cgroup;
+	struct hipec_token *token;
+	u32 nr_ahead;
+	u32 nr_fetched;
+	u32 nr_filling;
+	u32 leave_none;
+	u64 batches;
+	atomic_t nr_dirty;
+	struct delayed_work age;
+	unsigned long flush_all;
+	u32 served;
+	u32 last_timeout;
+	u32 last_miss;
+	u64 last_state;
 };
 
 /**
@@ -129,32 +171,20 @@ struct hipec_host {
  * @image_hash: of these bytes, for backoff.c
  * @policy:    parsed image; like all that belongs to it, a swap changes it
  * @vm_memory: memory of the machine, but for its tables
- * @columns:   rows for each entry (columns.c): the machine's, @frame or @links, and the pool's
+ * @columns:   rows for each entry (columns.c): the machine's, frames.frame or @links, the pool's
  * @grown:     what is to take their place
  * @gone:      has what they are in then taken away
  * @grow:      makes both
  * @placed:    where they are; no lock
  * @grow_again: jiffies, before which it does not, as there was no memory
  * @shared:    shared arrays, by slot; NULL: it has none
- * @frame:     frame of each page, by handle; in place NULL
- * @links:     of entries that are on one of a cache's lists, likewise; else NULL
- * @free:      frames that hold no page, by folio->lru
+ * @frames:    of a container of frames of our own
+ * @links:     of entries that are on one of a cache's lists, by handle; else NULL
  * @user:      who is charged for it. Invariant after the load, as:
  * @bounded:   whoever loaded it had no CAP_SYS_ADMIN: the bounds of a user hold
  * @counted_kept: it counts as one of its user's that are kept
  * @recovery:  memory of core.recover
- * @cgroup:    its frames are charged to it; NULL: to none. Invariant after the load
- * @token:     if it shares; likewise
- * @nr_ahead:  pages that are being read, or were, for which no fault has come, or come again
- * @nr_fetched: of these, pages that Prefetch asked for
- * @leave_none: misses that keep mmap_lock, since a batch that a fault had left was lost
- * @batches:   that were shown to the policy, up to now
- * @nr_dirty:  dirty frames; atomic, no lock
  * @cluster:   most pages of one read; invariant after the load
- * @served:    faults that found their page, or had it brought in; it wraps
- * @last_timeout: @served when a fault last timed out on pinned pages
- * @last_miss: page of a region that a program missed last
- * @last_state: the program's registers then, as a number; 0: it was the kernel's own fault
  * @stale_cpus: CPUs whose TLB may still have referenced bits that were reset, while
  *             core.unsettled
  * @stale_events: events since it is
@@ -166,10 +196,7 @@ struct hipec_host {
  * @others_skip: requests that it is still to miss; atomic, no lock
  * @timer:     runs Timer
  * @ended:     polled for the end of the policy
- * @nr_filling: batches that are being read ahead now
- * @age:       has what is dirty cleaned after a while
  * @cache:     its pages are the page cache's; NULL: frames. Invariant after the load
- * @flush_all: bit 0: all dirty pages are to be written back; atomic
  * @wait:      woken when a page stops being READING, EVICT_PENDING or WRITING
  * @contract:  its policies are held to the contract of revocation; likewise
  * @owner_mm:  of the task that loaded; invariant after the load
@@ -213,24 +240,12 @@ struct hipec_container {
 	unsigned long grow_again;
 	struct hipec_shared **shared;
 
-	struct folio **frame;
+	struct hipec_frames frames;
 	struct hipec_links *links;
-	struct list_head free;
 	struct hipec_user *user;
 	bool bounded, counted_kept;
 	void *recovery;
-	struct mem_cgroup *cgroup;
-	struct hipec_token *token;
-	u32 nr_ahead;
-	u32 nr_fetched;
-	u32 leave_none;
-	u64 batches;
-	atomic_t nr_dirty;
 	u32 cluster;
-	u32 served;
-	u32 last_timeout;
-	u32 last_miss;
-	u64 last_state;
 	cpumask_var_t stale_cpus;
 	u32 stale_events;
 
@@ -243,10 +258,7 @@ struct hipec_container {
 	struct delayed_work timer;
 	wait_queue_head_t ended;
 
-	u32 nr_filling;
-	struct delayed_work age;
 	struct hipec_cache *cache;
-	unsigned long flush_all;
 	wait_queue_head_t wait;
 
 	struct mm_struct *owner_mm;
@@ -429,10 +441,10 @@ static inline void hipec_host_wants(struct hipec_container *c)
 }
 
 /* What was touched is told before anybody asks. Context: expects c->lock; may sleep. */
-static inline void hipec_host_hear(struct hipec_container *c)
+static inline void hipec_host_deliver(struct hipec_container *c)
 {
-	if (c->host->hear)
-		c->host->hear(c);
+	if (c->host->deliver)
+		c->host->deliver(c);
 }
 
 /* Events have run outside of a fault: what they gave up goes. Context: expects c->lock; may sleep. */
@@ -451,19 +463,19 @@ static __always_inline void hipec_event_access(struct hipec_container *c, u32 pg
 }
 
 /* The league: a page got a frame, and became live. Context: expects c->lock. */
-static inline void hipec_event_came_in(struct hipec_container *c, u32 pgno)
+static inline void hipec_event_added(struct hipec_container *c, u32 pgno)
 {
 	if (unlikely(c->league)) {
-		hipec_sampling_came_in(&c->league->sample, pgno);
+		hipec_sampling_added(&c->league->sample, pgno);
 		VM_WARN_ON_ONCE(c->league->sample.nr_held > c->core.vm.nr_pages);
 	}
 }
 
 /* The league: a live or named page loses it. Context: expects c->lock. */
-static inline void hipec_event_left(struct hipec_container *c, u32 pgno)
+static inline void hipec_event_removed(struct hipec_container *c, u32 pgno)
 {
 	if (unlikely(c->league))
-		hipec_sampling_left(&c->league->sample, pgno);
+		hipec_sampling_removed(&c->league->sample, pgno);
 }
 
 /* What is the same of the engine's hosts in the kernel. */

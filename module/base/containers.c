@@ -100,7 +100,7 @@ void __hipec_container_status(struct hipec_container *c, struct hipec_status *s)
 		s->free_frames = c->core.nr_free;
 		s->resident = c->host->resident(c);
 		s->in_place = c->host->in_place;
-		s->dirty = atomic_read(&c->nr_dirty);
+		s->dirty = atomic_read(&c->frames.nr_dirty);
 		s->ghosts = c->core.vm.nr_ghosts;
 		s->cluster = c->cluster;
 		s->limit = c->core.nr_reserved;

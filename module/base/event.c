@@ -9,7 +9,7 @@
  * hipec_event_worker_lock()     a container's lock, for which no worker waits
  * and of the engine's hosts, as struct hipec_core_ops has it:
  * hipec_event_run(), _late()         an event, and one that was given up
- * hipec_event_access(), _came_in(), _left()  the league hears of a page
+ * hipec_event_access(), _added(), _removed()  the league hears of a page
  * hipec_event_refill()               pages are to be named for others
  * hipec_event_pause(), _touched(), _now()
  * and of a container: hipec_event_refill_work()

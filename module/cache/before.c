@@ -10,8 +10,8 @@
  * on its way from a process to another, and one that a loop device has.
  *
  * Interface:
- * hipec_before_hear()  they are heard of, as if they had been opened later
- * hipec_before_hear_later()  the same, of a file that is taken as it comes into a directory
+ * hipec_before_hook()  they are heard of, as if they had been opened later
+ * hipec_before_hook_later()  the same, of a file that is taken as it comes into a directory
  */
 #include <linux/cgroup.h>
 #include <linux/dcache.h>
@@ -152,13 +152,13 @@ static const struct vm_operations_struct *hear_maps(struct address_space *mappin
 }
 
 /**
- * hipec_before_hear() - what has a file open is heard of
+ * hipec_before_hook() - what has a file open is heard of
  * @f:    file that has just been taken, in use
  * @file: descriptor that it was taken by; NULL: none
  *
  * Context: process context, sleeps; the caller holds the inode.
  */
-void hipec_before_hear(struct hipec_cfile *f, struct file *file)
+void hipec_before_hook(struct hipec_cfile *f, struct file *file)
 {
 	struct address_space *mapping = f->inode->i_mapping;
 	const struct vm_operations_struct *missing;
@@ -194,7 +194,7 @@ static void hear_on_the_way_back(struct callback_head *work)
 }
 
 /**
- * hipec_before_hear_later() - as hipec_before_hear(), when the caller's call is over
+ * hipec_before_hook_later() - as hipec_before_hook(), when the caller's call is over
  * @f: file that has come into a directory, in use, with its inode held
  *
  * The task that brings a file has the directory locked, and is in a section of fsnotify's, for
@@ -204,7 +204,7 @@ static void hear_on_the_way_back(struct callback_head *work)
  *
  * Context: process context; does not wait.
  */
-void hipec_before_hear_later(struct hipec_cfile *f)
+void hipec_before_hook_later(struct hipec_cfile *f)
 {
 	struct hipec_container *c = f->cache->c;
 	struct hearing *h;

@@ -225,7 +225,7 @@ static int folio_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 		return -EBUSY;
 	if (unlikely(c->cache->only) && !hipec_payer_pays(c->cache, h, c->cache->only))
 		return -EBUSY;
-	hipec_event_left(c, core->vm.page[h].pgno);
+	hipec_event_removed(c, core->vm.page[h].pgno);
 	hipec_evict_add_victim(c->cache, h, true);
 	return -EINPROGRESS;
 }
@@ -273,13 +273,13 @@ static void unlock_member(struct hipec_core *core, bool requester)
 void hipec_bits_spare(struct hipec_cache *cache)
 {
 	struct hipec_core *core = &cache->c->core;
-	u32 named[HIPEC_MAX_NAMED], nr = core->nr_named, i;
+	u32 named[HIPEC_MAX_CHOSEN], nr = core->nr_chosen, i;
 
 	if (!nr || !maybe_mapped(cache))
 		return;
-	memcpy(named, core->named, sizeof(named));
+	memcpy(named, core->chosen, sizeof(named));
 	for (i = 0; i < nr; i++)
-		if (hipec_core_is_named(core, named[i]) &&
+		if (hipec_core_is_chosen(core, named[i]) &&
 		    hipec_bits_young(cache, named[i], false))
 			hipec_core_spare(core, named[i], false);
 }

@@ -27,18 +27,18 @@
 /* Pages that come in with what was known of a cgroup's files before. */
 #define MOST_OF_LOOKS 31
 
-static enum hipec_hear of_which_touches(const struct hipec_cache *cache)
+static enum hipec_notify of_which_touches(const struct hipec_cache *cache)
 {
 	const struct hipec_core *core = &cache->c->core;
 
-	if (!cache->deaf || cache->ahead.nr || cache->refused.nr ||
+	if (!cache->quiet || cache->ahead.nr || cache->refused.nr ||
 	    cache->c->sampler || core->pool || hipec_fifo2_rules(&core->vm))
 		return cache->bits && !cache->c->sampler && !cache->c->league ?
-			HIPEC_HEAR_BITS : HIPEC_HEAR_ALL;
+			HIPEC_NOTIFY_BITS : HIPEC_NOTIFY_ALL;
 	if (!core->judge && !cache->c->league)
-		return HIPEC_HEAR_NONE;
+		return HIPEC_NOTIFY_NONE;
 	/* A large folio is known by the number of its first page. */
-	return cache->large ? HIPEC_HEAR_ALL : HIPEC_HEAR_SAMPLED;
+	return cache->large ? HIPEC_NOTIFY_ALL : HIPEC_NOTIFY_SAMPLED;
 }
 
 /**
@@ -56,15 +56,15 @@ void hipec_cache_account(struct hipec_cache *cache)
 {
 	struct hipec_core *core = &cache->c->core;
 	u32 budget = min(hipec_core_held(core), core->nr_reserved);
-	enum hipec_hear hear;
+	enum hipec_notify notify;
 
 	core->nr_frames = max(budget, cache->held);
 	core->nr_surplus = core->nr_frames - budget;
 	core->nr_free = core->nr_frames - cache->held;
 	hipec_member_account(core);
-	hear = of_which_touches(cache);
-	if (cache->hear != hear)	/* all readers look at it */
-		WRITE_ONCE(cache->hear, hear);
+	notify = of_which_touches(cache);
+	if (cache->notify != notify)	/* all readers look at it */
+		WRITE_ONCE(cache->notify, notify);
 }
 
 /* Whether @memcg pays for most pages of the cache; that changes slowly. */

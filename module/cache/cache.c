@@ -75,7 +75,7 @@ void hipec_cache_close(struct hipec_container *c)
 {
 	hipec_cache_abandon(c);
 	if (c->cache && !READ_ONCE(c->cache->kept))
-		hipec_cache_release(c, -1);
+		hipec_cache_detach(c, -1);
 }
 
 /* The same, soon, by a worker: a task that tells its policy of much stops. Context: any. */
@@ -96,7 +96,7 @@ static void end_cache(struct hipec_container *c)
 
 	if (!cache)	/* it could not be loaded */
 		return;
-	hipec_cache_release(c, -1);
+	hipec_cache_detach(c, -1);
 	/* Files that other tasks had let go just before; and tasks in the middle of a miss. */
 	wait_var_event(&cache->nr_files, !atomic_read(&cache->nr_files));
 	hipec_pressure_leave(cache);
@@ -198,7 +198,7 @@ static void deliver_all_touches(struct hipec_container *c)
 }
 
 /* The same by a work, if it is of this kind. Context: any. */
-void hipec_cache_hear_later(struct hipec_container *c)
+void hipec_cache_deliver_later(struct hipec_container *c)
 {
 	if (!c->cache)
 		return;
@@ -254,7 +254,7 @@ const struct hipec_host hipec_cache_host = {
 	.unload = free_cache,
 	.resident = count_held_pages,
 	.wants = notify_wants,
-	.hear = deliver_all_touches,
+	.deliver = deliver_all_touches,
 	.settle = settle_container,
 	.spare = give_surplus,
 };

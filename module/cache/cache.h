@@ -22,7 +22,7 @@
  * hooks.c   what the kernel calls for a file that is taken
  * before.c  what had a file open before it was taken
  * touch.c   which pages were touched, or come, on their way to the policy
- * tell.c    by read() and write()
+ * deliver.c  by read() and write()
  * drain.c   and there
  * bits.c    what the policy asks of its host
  * maps.c    which pages of maps were touched
@@ -99,7 +99,7 @@ struct hipec_folios {
  * @earned: page numbers that may be looked at
  * @start:  page number of the first of these:
  * @told:   pages that were found touched, and the policy is to be told of
- * @nr_told: their number
+ * @nr_delivered: their number
  */
 struct hipec_maps {
 	u64 next;
@@ -107,7 +107,7 @@ struct hipec_maps {
 	s32 earned;
 	u32 start;
 	DECLARE_BITMAP(told, HIPEC_RUN_PAGES);
-	u32 nr_told;
+	u32 nr_delivered;
 };
 
 /**
@@ -143,7 +143,7 @@ struct hipec_goes {
  * @searched: the same: a search has come so far, and goes on; 0: none does. Set under c->lock
  * @goes:    its entries go; under c->lock
  * @capped:  windows of its descriptors may be narrower than the disk's
- * @dead:    it is let go, and found no more; its entries go later. Under take_lock
+ * @dead:    it is let go, and found no more; its entries go later. Under attach_lock
  * @buried:  they have; the task that let it go waits for that
  * @users:   1 until they have, and one for each use without a lock; 0: it is freed
  * @clean:   writes it; invariant
@@ -181,7 +181,7 @@ struct hipec_cfile {
  * struct hipec_cache - what a container has to do with the page cache
  * @c:       container; invariant
  * @inodes:  in a section of it inodes of its files are used, and do not go; invariant
- * @files:   of struct hipec_cfile; changed under take_lock, RCU
+ * @files:   of struct hipec_cfile; changed under attach_lock, RCU
  * @moves:   of entries to other numbers, by a table that gets shorter
  * @dirs:    directories whose new files are taken; under dir_lock (dir.c)
  * @nr_dirs: their number
@@ -207,10 +207,10 @@ struct hipec_cfile {
  * @rises:   times that there was a little more of it
  * @whole:   pages that the kernel read together for the last large read() that stayed whole
  * @owed:    pages noted as missed or written, and not delivered (touch.c). No lock
- * @tellers: tasks that are to tell the policy as they leave the kernel, never followed. No lock
+ * @deliverers: tasks that are to tell the policy as they leave the kernel, never followed. No lock
  * @hurry:   the worker is to tell, even if a task has; no lock
  * @rest:    jiffies, until which works rest; no lock
- * @told_at: jiffies, when the policy was told last. May be read without the lock
+ * @delivered_at: jiffies, when the policy was told last. May be read without the lock
  * @batch:   pages that may be owed in one tick (hipec_touch_can_wait()). May be read without the lock
  * @mapped:  a file was mapped: page tables have to be looked at before they change. No lock
  * @victims: folios to be evicted
@@ -222,9 +222,9 @@ struct hipec_cfile {
  * @spare:   those that are not in use, of @evictors
  * @done:    those that the lock's holder is to finish; no lock
  * @freed:   pages that victims have freed, ever
- * @deaf:    the policy does not ask whether a page was referenced, and has no Access
+ * @quiet:   the policy does not ask whether a page was referenced, and has no Access
  * @bits:    the policy has no Access: touches of live pages set their bits, and nothing else
- * @hear:    which touches are noted (touch.c). May be read without the lock
+ * @notify:  which touches are noted (touch.c). May be read without the lock
  * @large:   there are folios of several pages, or were
  * @shown, @wasted: folios that came and were touched, or were not; lately, see @window
  * @requests: counters.read_ios when that began
@@ -288,12 +288,12 @@ struct hipec_cache {
 	u32 rises;
 	u32 whole;
 	atomic_t owed;
-	struct task_struct *tellers[HIPEC_MAX_TELLERS];
+	struct task_struct *deliverers[HIPEC_MAX_DELIVERERS];
 	bool hurry;
 	struct {
 		unsigned long drain, search, bury;
 	} rest;
-	unsigned long told_at;
+	unsigned long delivered_at;
 	u32 batch;
 	bool mapped;
 	struct hipec_folios victims;
@@ -305,8 +305,8 @@ struct hipec_cache {
 	struct llist_head done;
 	struct hipec_evicting evictors[HIPEC_EVICTORS];
 	u64 freed;
-	bool deaf, bits;
-	enum hipec_hear hear;
+	bool quiet, bits;
+	enum hipec_notify notify;
 	bool large;
 	u32 shown;
 	u32 wasted;
@@ -448,11 +448,11 @@ void hipec_lockdep_teach(struct hipec_container *c, struct inode *inode);
 
 /* dir.c */
 int hipec_dir_begin(struct hipec_cache *cache);
-int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other);
-bool hipec_dir_release(struct hipec_cache *cache, struct inode *inode);
+int hipec_dir_attach(struct hipec_cache *cache, struct inode *inode, u64 *other);
+bool hipec_dir_detach(struct hipec_cache *cache, struct inode *inode);
 
 /* table.c */
-extern struct mutex hipec_take_lock;
+extern struct mutex hipec_attach_lock;
 struct hipec_cfile *hipec_table_find(const struct inode *inode);
 struct hipec_cfile *hipec_table_get(const struct inode *inode);
 void hipec_table_put(struct hipec_cfile *f);
@@ -467,19 +467,19 @@ void hipec_table_exit(void);
 
 /* file.c */
 u32 hipec_file_refusal(const struct inode *inode);
-int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
-		    struct hipec_take *a);
-int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct file *file);
-bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode);
-void hipec_file_release_all(struct hipec_cache *cache);
+int hipec_file_attach(struct hipec_cache *cache, struct inode *inode, struct file *file,
+		      struct hipec_take *a);
+int hipec_file_attach_new(struct hipec_cache *cache, struct inode *inode, struct file *file);
+bool hipec_file_detach(struct hipec_cache *cache, const struct inode *inode);
+void hipec_file_detach_all(struct hipec_cache *cache);
 void hipec_file_code(struct work_struct *work);
 void hipec_file_bury(struct hipec_cache *cache);
 void hipec_file_bury_work(struct work_struct *work);
 int hipec_file_begin(struct hipec_cache *cache);
 
 /* open.c */
-int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a);
-bool hipec_open_release(struct hipec_cache *cache, int fd);
+int hipec_open_attach(struct hipec_cache *cache, struct hipec_take *a);
+bool hipec_open_detach(struct hipec_cache *cache, int fd);
 
 /* hooks.c */
 void hipec_hooks_stay(void);
@@ -491,8 +491,8 @@ bool hipec_hooks_copy(const struct vm_operations_struct *ops);
 bool hipec_hooks_has(const struct inode *inode);
 
 /* before.c */
-void hipec_before_hear(struct hipec_cfile *f, struct file *file);
-void hipec_before_hear_later(struct hipec_cfile *f);
+void hipec_before_hook(struct hipec_cfile *f, struct file *file);
+void hipec_before_hook_later(struct hipec_cfile *f);
 
 /* bits.c */
 bool hipec_bits_young(struct hipec_cache *cache, u32 h, bool reset);
@@ -544,7 +544,7 @@ void hipec_window_forget(struct address_space *mapping);
 
 /* share.c */
 void hipec_cache_grow(struct hipec_cache *cache, const struct hipec_demand *d);
-void hipec_cache_hand_back(struct hipec_cache *cache);
+void hipec_cache_return(struct hipec_cache *cache);
 
 /* compact.c */
 void hipec_cache_compact(struct work_struct *work);

@@ -9,8 +9,8 @@
  * nothing is waited for there.
  *
  * Interface:
- * hipec_dir_take()     take a directory
- * hipec_dir_release()  let go of one, or of all; the files stay
+ * hipec_dir_attach()   take a directory
+ * hipec_dir_detach()   let go of one, or of all; the files stay
  */
 #include <linux/cred.h>
 #include <linux/fsnotify_backend.h>
@@ -184,7 +184,7 @@ static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 	if (S_ISDIR(inode->i_mode))
 		watch_inode(cache, inode, d, &other);
 	else if (S_ISREG(inode->i_mode))
-		ret = hipec_file_take_new(cache, inode, NULL);
+		ret = hipec_file_attach_new(cache, inode, NULL);
 	if (ret == -ENOSPC || ret == -EDQUOT)
 		pr_warn_ratelimited("container %llu can have no more files: new ones are the kernel's\n",
 				    cache->c->id);
@@ -192,7 +192,7 @@ static int dir_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 	return 0;
 }
 
-/* The inode goes, or hipec_dir_release() was called. */
+/* The inode goes, or hipec_dir_detach() was called. */
 static void dir_goes(struct fsnotify_mark *mark, struct fsnotify_group *g)
 {
 	struct hipec_cdir *d = dir_of(mark);
@@ -223,7 +223,7 @@ static const struct fsnotify_ops dir_ops = {
 };
 
 /**
- * hipec_dir_take() - files to come in a directory are a cache's
+ * hipec_dir_attach() - files to come in a directory are a cache's
  * @cache: cache
  * @inode: directory, which the caller of the device owns; it is held
  * @other: gets the container that has it, or 0
@@ -232,7 +232,7 @@ static const struct fsnotify_ops dir_ops = {
  * Return: 0; -EBUSY if a container has it; -ENOSPC if @cache has HIPEC_MAX_DIRS;
  *         -ENOMEM.
  */
-int hipec_dir_take(struct hipec_cache *cache, struct inode *inode, u64 *other)
+int hipec_dir_attach(struct hipec_cache *cache, struct inode *inode, u64 *other)
 {
 	const struct hipec_cdir like = {
 		.uid = current_fsuid(), .all = capable(CAP_FOWNER),
@@ -261,14 +261,14 @@ static struct hipec_cdir *forget_one(struct hipec_cache *cache, struct inode *in
 }
 
 /**
- * hipec_dir_release() - let go of a directory, or of all
+ * hipec_dir_detach() - let go of a directory, or of all
  * @cache: cache
  * @inode: directory; NULL: all
  *
  * Context: process context, sleeps; expects no lock of ours.
  * Return: whether there was one.
  */
-bool hipec_dir_release(struct hipec_cache *cache, struct inode *inode)
+bool hipec_dir_detach(struct hipec_cache *cache, struct inode *inode)
 {
 	struct hipec_clean *clean;
 	struct hipec_cdir *d;

@@ -71,7 +71,7 @@ static bool drain_one(struct hipec_cache *cache, struct hipec_touches *t, u32 he
 		struct hipec_touched range = t->range[t->tail % HIPEC_MAX_TOUCHES];
 
 		if (range.how == HIPEC_BY_KNOWN) {
-			u32 nr = cache->hear == HIPEC_HEAR_BITS ?
+			u32 nr = cache->notify == HIPEC_NOTIFY_BITS ?
 				set_bits(cache, t, t->tail, head) : 0;
 
 			counters->hits += nr;
@@ -179,8 +179,9 @@ void hipec_drain_touches(struct hipec_cache *cache)
 	unsigned int cpu;
 
 	lockdep_assert_held(&cache->c->lock);
-	WRITE_ONCE(cache->told_at, jiffies);
-	WRITE_ONCE(cache->batch, cache->deaf || !READ_ONCE(cache->mapped) ? hipec_evict_most(cache) : 0);
+	WRITE_ONCE(cache->delivered_at, jiffies);
+	WRITE_ONCE(cache->batch,
+		   cache->quiet || !READ_ONCE(cache->mapped) ? hipec_evict_most(cache) : 0);
 	if (unlikely(!llist_empty(&cache->done)))
 		hipec_evict_finish(cache);
 	if (cpumask_empty(cache->noted))
@@ -213,7 +214,7 @@ void hipec_drain_wants(struct hipec_cache *cache)
 	const struct hipec_policy *p = cache->c->core.vm.policy;
 
 	cache->bits = !hipec_vm_has_event(&cache->c->core.vm, HIPEC_EVENT_ACCESS);
-	cache->deaf = cache->bits && !hipec_needs_has_op(p, HIPEC_OP_REF);
+	cache->quiet = cache->bits && !hipec_needs_has_op(p, HIPEC_OP_REF);
 	hipec_cache_account(cache);
 }
 
@@ -275,7 +276,7 @@ void hipec_drain_work(struct work_struct *work)
 		return;
 	}
 	hurry = xchg(&cache->hurry, false);
-	if (!hurry && time_before(jiffies, READ_ONCE(cache->told_at) + HIPEC_TELL_LATER)) {
+	if (!hurry && time_before(jiffies, READ_ONCE(cache->delivered_at) + HIPEC_TELL_LATER)) {
 		if (has_notes(cache))
 			queue_delayed_work(hipec_wq, &cache->drain, HIPEC_TELL_LATER);
 		return;

@@ -150,7 +150,7 @@ enum hipec_stay hipec_evict_stay_of(const struct hipec_cfile *f, u32 idx)
 	mapping = hipec_mapping_of(f);
 	folio = mapping ? hipec_folio_at(mapping, idx) : NULL;
 	if (!folio)
-		stay = HIPEC_STAY_GONE;
+		stay = HIPEC_STAY_NONE;
 	else if (folio_test_mlocked(folio))
 		stay = HIPEC_STAY_LOCKED;
 	else if (folio_test_dirty(folio) || folio_test_writeback(folio))
@@ -273,11 +273,11 @@ static void finish_one(struct hipec_cache *cache, struct hipec_victim *v, bool g
 
 	*flags &= ~(HIPEC_FOLIO_PENDING | HIPEC_FOLIO_REF | HIPEC_FOLIO_LOOKED |
 		    HIPEC_FOLIO_VICTIM);
-	if (!gone && hipec_evict_stay_of(v->f, v->idx) != HIPEC_STAY_GONE) {
+	if (!gone && hipec_evict_stay_of(v->f, v->idx) != HIPEC_STAY_NONE) {
 		cache->held += v->nr;
 		hipec_evict_list_add(cache, HIPEC_FOLIO_REFUSED, v->h);
 		if (pending)
-			hipec_core_put_aside(core);
+			hipec_core_refuse(core);
 		else
 			core->counters.refused++;
 	} else {

@@ -48,7 +48,7 @@ struct hipec_evicting {
 
 /* What keeps a folio in the page cache. */
 enum hipec_stay {
-	HIPEC_STAY_GONE,	/* nothing: it is not there, or its file is let go */
+	HIPEC_STAY_NONE,	/* nothing: it is not there, or its file is let go */
 	HIPEC_STAY_BUSY,	/* it is in use, or a batch of a CPU holds it */
 	HIPEC_STAY_MAPPED,
 	HIPEC_STAY_DIRTY,	/* or it is being written */

@@ -9,9 +9,9 @@
  *
  * Interface:
  * hipec_file_refusal()   why a file is not taken
- * hipec_file_take()      take it
- * hipec_file_take_new()  take one that has come into a directory, or is opened
- * hipec_file_release()   let go of one
+ * hipec_file_attach()    take it
+ * hipec_file_attach_new()  take one that has come into a directory, or is opened
+ * hipec_file_detach()    let go of one
  * hipec_file_code()      work: let go of those that turned out to be code
  * hipec_file_bury()      nothing is left of those that were let go
  */
@@ -31,22 +31,22 @@
 /* Holds an inode for a file that is taken; lives on for a while after it. */
 struct hipec_mark {
 	struct fsnotify_mark mark;
-	struct hipec_cfile *f;	/* under take_lock; NULL: it was let go, or is not found yet */
+	struct hipec_cfile *f;	/* under attach_lock; NULL: it was let go, or is not found yet */
 	struct srcu_struct *inodes;	/* is waited for before the inode goes */
-	bool gone;		/* under take_lock: of its own accord, before it was found */
+	bool gone;		/* under attach_lock: of its own accord, before it was found */
 	bool waited;		/* by the task that has let the file go */
 	struct hipec_put put;	/* with the inode, by the task that lets the file go */
 };
 
 /*
- * A file is found no more. Context: expects take_lock. cache->inodes is to be waited for before
+ * A file is found no more. Context: expects attach_lock. cache->inodes is to be waited for before
  * its inode goes, and bury_soon() is owed.
  */
 static void let_go(struct hipec_cfile *f)
 {
 	struct hipec_container *c = f->cache->c;
 
-	lockdep_assert_held(&hipec_take_lock);
+	lockdep_assert_held(&hipec_attach_lock);
 	hipec_hooks_restore(f->inode);
 	hipec_table_remove(f);
 	list_del_rcu(&f->link);
@@ -136,12 +136,12 @@ static void mark_goes(struct fsnotify_mark *m, struct fsnotify_group *g)
 	struct hipec_mark *mark = container_of(m, struct hipec_mark, mark);
 	struct hipec_cfile *f;
 
-	mutex_lock(&hipec_take_lock);
+	mutex_lock(&hipec_attach_lock);
 	f = mark->f;
 	mark->gone = true;
 	if (f)
 		let_go(f);
-	mutex_unlock(&hipec_take_lock);
+	mutex_unlock(&hipec_attach_lock);
 	/* Another task may have let it go just now. */
 	if (!READ_ONCE(mark->waited))
 		synchronize_srcu_expedited(mark->inodes);
@@ -196,13 +196,13 @@ u32 hipec_file_refusal(const struct inode *inode)
 
 /*
  * All that may fail, while the file is not found yet.
- * Context: expects take_lock. Return: 0; -EBUSY, -EOPNOTSUPP, -ENOMEM.
+ * Context: expects attach_lock. Return: 0; -EBUSY, -EOPNOTSUPP, -ENOMEM.
  */
 static int make_ready(struct hipec_cfile *f, struct hipec_take *a)
 {
 	struct hipec_cfile *other = hipec_table_find(f->inode);
 
-	lockdep_assert_held(&hipec_take_lock);
+	lockdep_assert_held(&hipec_attach_lock);
 	if (other) {
 		a->other = other->cache->c->id;
 		return -EBUSY;
@@ -216,8 +216,8 @@ static int make_ready(struct hipec_cfile *f, struct hipec_take *a)
 }
 
 /*
- * The file is found from now on. Context: expects take_lock. Return: 1; 0: its inode goes already;
- * -EBUSY: another task has taken it meanwhile.
+ * The file is found from now on. Context: expects attach_lock. Return: 1; 0: its inode goes
+ * already; -EBUSY: another task has taken it meanwhile.
  */
 static int publish_file(struct hipec_cfile *f, struct hipec_take *a)
 {
@@ -225,7 +225,7 @@ static int publish_file(struct hipec_cfile *f, struct hipec_take *a)
 	struct hipec_container *c = f->cache->c;
 	int ret;
 
-	lockdep_assert_held(&hipec_take_lock);
+	lockdep_assert_held(&hipec_attach_lock);
 	if (other) {
 		a->other = other->cache->c->id;
 		return -EBUSY;
@@ -254,12 +254,12 @@ static int mark_and_publish(struct hipec_cfile *f, struct hipec_take *a)
 	fsnotify_init_mark(&mark->mark, f->cache->file_marks);
 	mark->mark.mask = FS_DELETE_SELF;	/* one without any holds no inode */
 	ret = fsnotify_add_inode_mark(&mark->mark, f->inode, 0);
-	mutex_lock(&hipec_take_lock);
+	mutex_lock(&hipec_attach_lock);
 	/* One that this container has just let go of may have its mark still. */
 	done = ret == -EEXIST ? -EBUSY : ret ?: publish_file(f, a);
 	if (done <= 0 && !hipec_table_find(f->inode))
 		hipec_hooks_restore(f->inode);
-	mutex_unlock(&hipec_take_lock);
+	mutex_unlock(&hipec_attach_lock);
 	if (done > 0)
 		return done;
 	if (!ret)
@@ -301,15 +301,15 @@ static void trim_file(struct hipec_cfile *f)
 	}
 }
 
-/* Tables, while the file is not found yet. Return: 0; as hipec_cache_take(). */
+/* Tables, while the file is not found yet. Return: 0; as hipec_cache_attach(). */
 static int prepare_file(struct hipec_cfile *f, struct hipec_take *a)
 {
 	unsigned int nofs = memalloc_nofs_save();
 	int ret;
 
-	mutex_lock(&hipec_take_lock);
+	mutex_lock(&hipec_attach_lock);
 	ret = make_ready(f, a);
-	mutex_unlock(&hipec_take_lock);
+	mutex_unlock(&hipec_attach_lock);
 	memalloc_nofs_restore(nofs);
 	return ret;
 }
@@ -359,9 +359,9 @@ static int attach_inode(struct hipec_cache *cache, struct inode *inode, struct f
 		return ret;
 	}
 	if (file)
-		hipec_before_hear(f, file);
+		hipec_before_hook(f, file);
 	else
-		hipec_before_hear_later(f);
+		hipec_before_hook_later(f);
 	if (now) {
 		trim_file(f);
 		hipec_cache_search(f, &(unsigned long){ 0 });
@@ -377,7 +377,7 @@ static int attach_inode(struct hipec_cache *cache, struct inode *inode, struct f
 
 /*
  * Take @inode, by @file or NULL. The container's cgroup pays, not the task that makes the file.
- * Context and Return: as hipec_file_take_new().
+ * Context and Return: as hipec_file_attach_new().
  */
 static int charge_and_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
 			   struct hipec_take *a, bool now)
@@ -405,10 +405,10 @@ static int charge_and_take(struct hipec_cache *cache, struct inode *inode, struc
 
 /*
  * Take @inode, by @file. Context: process context, sleeps; expects no lock of ours. Return: as
- * hipec_cache_take().
+ * hipec_cache_attach().
  */
-int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file *file,
-		    struct hipec_take *a)
+int hipec_file_attach(struct hipec_cache *cache, struct inode *inode, struct file *file,
+		      struct hipec_take *a)
 {
 	int ret = charge_and_take(cache, inode, file, a, true);
 
@@ -421,16 +421,16 @@ int hipec_file_take(struct hipec_cache *cache, struct inode *inode, struct file 
 }
 
 /**
- * hipec_file_take_new() - take a file that has come into a directory, or is opened
+ * hipec_file_attach_new() - take a file that has come into a directory, or is opened
  * @cache: cache, whose container the caller holds
  * @inode: regular file, held; its owner has been looked at
  * @file:  by which a cgroup's process has opened it; NULL: it came into a directory
  *
  * Context: process context, sleeps; expects no lock of ours. It waits for no task that runs a
  * policy.
- * Return: as hipec_cache_take().
+ * Return: as hipec_cache_attach().
  */
-int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct file *file)
+int hipec_file_attach_new(struct hipec_cache *cache, struct inode *inode, struct file *file)
 {
 	struct hipec_take a = { .flags = file ? HIPEC_TAKE_CGROUP : 0 };
 
@@ -439,8 +439,8 @@ int hipec_file_take_new(struct hipec_cache *cache, struct inode *inode, struct f
 }
 
 /*
- * A file is let go by a task that may wait. Context: expects take_lock. Return: false: another one
- * lets it go.
+ * A file is let go by a task that may wait. Context: expects attach_lock. Return: false: another
+ * one lets it go.
  */
 static bool begin_release(struct hipec_cfile *f)
 {
@@ -473,9 +473,9 @@ static bool release_file(struct hipec_cfile *f)
 {
 	bool done;
 
-	mutex_lock(&hipec_take_lock);
+	mutex_lock(&hipec_attach_lock);
 	done = begin_release(f);
-	mutex_unlock(&hipec_take_lock);
+	mutex_unlock(&hipec_attach_lock);
 	if (!done)
 		return false;
 	synchronize_srcu_expedited(f->cache->inodes);
@@ -492,7 +492,7 @@ static bool release_some(struct hipec_cache *cache)
 	struct hipec_cfile *released[RELEASED_TOGETHER], *f, *next;
 	u32 nr = 0, i;
 
-	mutex_lock(&hipec_take_lock);
+	mutex_lock(&hipec_attach_lock);
 	list_for_each_entry_safe(f, next, &cache->files, link) {
 		if (nr == RELEASED_TOGETHER)
 			break;
@@ -500,7 +500,7 @@ static bool release_some(struct hipec_cache *cache)
 		begin_release(f);	/* none of these is dead */
 		released[nr++] = f;
 	}
-	mutex_unlock(&hipec_take_lock);
+	mutex_unlock(&hipec_attach_lock);
 	if (!nr)
 		return false;
 	synchronize_srcu_expedited(cache->inodes);
@@ -512,7 +512,7 @@ static bool release_some(struct hipec_cache *cache)
 }
 
 /* All files of @cache are let go; hipec_file_bury() is owed. Context: process context, sleeps. */
-void hipec_file_release_all(struct hipec_cache *cache)
+void hipec_file_detach_all(struct hipec_cache *cache)
 {
 	while (release_some(cache))
 		cond_resched();
@@ -523,13 +523,13 @@ static struct hipec_cfile *get_file_of(struct hipec_cache *cache, const struct i
 {
 	struct hipec_cfile *f;
 
-	mutex_lock(&hipec_take_lock);
+	mutex_lock(&hipec_attach_lock);
 	f = hipec_table_find(inode);
 	if (f && f->cache == cache)
 		atomic_inc(&f->users);
 	else
 		f = NULL;
-	mutex_unlock(&hipec_take_lock);
+	mutex_unlock(&hipec_attach_lock);
 	return f;
 }
 
@@ -537,7 +537,7 @@ static struct hipec_cfile *get_file_of(struct hipec_cache *cache, const struct i
  * Let the file of @cache go that is @inode, and its entries. Return: whether it was there. Context:
  * process context, sleeps; expects no lock of ours.
  */
-bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode)
+bool hipec_file_detach(struct hipec_cache *cache, const struct inode *inode)
 {
 	struct hipec_cfile *f = get_file_of(cache, inode);
 	bool done;
@@ -547,7 +547,7 @@ bool hipec_file_release(struct hipec_cache *cache, const struct inode *inode)
 	done = release_file(f);
 	if (done) {
 		/* A worker may have it. */
-		if (hipec_touch_may_tell(cache))
+		if (hipec_touch_may_deliver(cache))
 			hipec_file_bury(cache);
 		else
 			queue_delayed_work(hipec_wq, &cache->bury, 0);

@@ -82,8 +82,8 @@ static __always_inline ssize_t read_and_note(struct kiocb *iocb, struct iov_iter
 	ssize_t ret = file_orig(file)->read_iter(iocb, to);
 
 	if (ret > known && !(iocb->ki_flags & IOCB_DIRECT))
-		hipec_tell_read(file_inode(file), (pos + known) >> PAGE_SHIFT,
-				(pos + ret - 1) >> PAGE_SHIFT, now);
+		hipec_deliver_read(file_inode(file), (pos + known) >> PAGE_SHIFT,
+				   (pos + ret - 1) >> PAGE_SHIFT, now);
 	return ret;
 }
 
@@ -110,8 +110,8 @@ static ssize_t hook_splice_read(struct file *in, loff_t *ppos,
 	ssize_t ret = file_orig(in)->splice_read(in, ppos, pipe, len, flags);
 
 	if (ret > 0 && !(in->f_flags & O_DIRECT))
-		hipec_tell_read(file_inode(in), pos >> PAGE_SHIFT, (pos + ret - 1) >> PAGE_SHIFT,
-				false);
+		hipec_deliver_read(file_inode(in), pos >> PAGE_SHIFT, (pos + ret - 1) >> PAGE_SHIFT,
+				   false);
 	return ret;
 }
 
@@ -166,7 +166,8 @@ static ssize_t hook_write_iter(struct kiocb *iocb, struct iov_iter *from)
 		about_to_write(inode);
 	ret = file_orig(file)->write_iter(iocb, from);
 	if (ret > 0 && !(iocb->ki_flags & IOCB_DIRECT))
-		hipec_tell_written(inode, (iocb->ki_pos - ret) >> PAGE_SHIFT, (iocb->ki_pos - 1) >> PAGE_SHIFT);
+		hipec_deliver_written(inode, (iocb->ki_pos - ret) >> PAGE_SHIFT,
+				      (iocb->ki_pos - 1) >> PAGE_SHIFT);
 	return ret;
 }
 
@@ -215,7 +216,7 @@ static void note_fault(struct inode *inode, pgoff_t idx, u64 context)
 	}
 	if (f && idx < f->nr && hipec_touch_fault(f->cache, f->start + idx, nr,
 					       context))
-		hipec_tell_soon(f->cache);
+		hipec_deliver_soon(f->cache);
 	rcu_read_unlock();
 }
 
@@ -277,7 +278,7 @@ static vm_fault_t hook_page_mkwrite(struct vm_fault *vmf)
 	if (f && vmf->pgoff < f->nr &&
 	    hipec_touch_note(f->cache, f->start + vmf->pgoff, 1,
 			     HIPEC_BY_STORE, 0))
-		hipec_tell_soon(f->cache);
+		hipec_deliver_soon(f->cache);
 	rcu_read_unlock();
 	return ret;
 }
@@ -481,7 +482,7 @@ void hipec_hooks_stay(void)
  *
  * From the first time on the module cannot be unloaded.
  *
- * Context: process context, may sleep; expects take_lock.
+ * Context: process context, may sleep; expects attach_lock.
  * Return: 0; -ENOMEM.
  */
 int hipec_hooks_set(struct inode *inode)
@@ -489,7 +490,7 @@ int hipec_hooks_set(struct inode *inode)
 	struct address_space *mapping = inode->i_mapping;
 	struct hipec_tables *file, *ops;
 
-	lockdep_assert_held(&hipec_take_lock);
+	lockdep_assert_held(&hipec_attach_lock);
 	hipec_hooks_stay();
 	if (!hipec_hooks_has(inode)) {
 		file = copy_of(&file_tables, inode->i_fop, change_file);

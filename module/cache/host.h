@@ -20,12 +20,12 @@ void hipec_cache_close(struct hipec_container *c);
 void hipec_cache_abandon(struct hipec_container *c);
 void hipec_cache_keep(struct hipec_container *c);
 void hipec_cache_drop(struct hipec_container *c);
-int hipec_cache_take(struct hipec_container *c, struct hipec_take *a);
-int hipec_cache_release(struct hipec_container *c, int fd);
+int hipec_cache_attach(struct hipec_container *c, struct hipec_take *a);
+int hipec_cache_detach(struct hipec_container *c, int fd);
 int hipec_cache_why(struct hipec_container *c, const struct file *file,
 		    struct hipec_why *w, u32 *h, struct inode **inode);
 const char *hipec_cache_path(struct inode *inode, char *path);
-void hipec_cache_hear_later(struct hipec_container *c);
+void hipec_cache_deliver_later(struct hipec_container *c);
 extern const struct hipec_host hipec_cache_host;
 
 /* Of that, what is in bits.c. */

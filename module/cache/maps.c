@@ -119,7 +119,7 @@ static void probe_mapped_run(struct hipec_cache *cache, struct hipec_cfile *f,
 		hipec_folio_found(&page[h], looked);
 		if (looked) {
 			__set_bit(first, l->told);
-			l->nr_told++;
+			l->nr_delivered++;
 		}
 	}
 	hipec_young_reset(cache->c, mapping, idx, nr, young);
@@ -160,12 +160,12 @@ u32 hipec_maps_touched(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 
 	earn_looks(l, core->vm.nr_live);
 	/* Looking waits for the locks of maps. */
-	if (!l->nr_told && l->earned > 0 && !cache->in_reclaim)
+	if (!l->nr_delivered && l->earned > 0 && !cache->in_reclaim)
 		look_at_next(cache);
-	for (i = 0; l->nr_told && n < MOST_TOLD; i++) {
+	for (i = 0; l->nr_delivered && n < MOST_TOLD; i++) {
 		i = find_next_bit(l->told, HIPEC_RUN_PAGES, i);
 		__clear_bit(i, l->told);
-		l->nr_told--;
+		l->nr_delivered--;
 		h = live_at(cache, l->start + i);
 		if (!h)
 			continue;
@@ -179,5 +179,5 @@ u32 hipec_maps_touched(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 void hipec_maps_forget(struct hipec_cache *cache)
 {
 	bitmap_zero(cache->maps.told, HIPEC_RUN_PAGES);
-	cache->maps.nr_told = 0;
+	cache->maps.nr_delivered = 0;
 }

@@ -19,7 +19,7 @@ static void note_miss(struct hipec_cfile *f, pgoff_t idx, u32 nr, enum hipec_tou
 		return;
 	}
 	hipec_touch_missed(cache);
-	hipec_tell_missed(cache);
+	hipec_deliver_missed(cache);
 }
 
 /**

@@ -12,8 +12,8 @@
  * Owns hook_lock.
  *
  * Interface:
- * hipec_open_take()     take what a cgroup's processes open from now on
- * hipec_open_release()  no more, of one cgroup or of all
+ * hipec_open_attach()   take what a cgroup's processes open from now on
+ * hipec_open_detach()   no more, of one cgroup or of all
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
@@ -96,7 +96,7 @@ static void take_opened(struct file *file)
 	c = g->cache->c;
 	if ((g->all || uid_eq(file_inode(file)->i_uid, g->uid)) &&
 	    !is_code(file_inode(file)) && is_named(g, file))
-		ret = hipec_file_take_new(g->cache, file_inode(file), file);
+		ret = hipec_file_attach_new(g->cache, file_inode(file), file);
 	if (ret == -EBUSY)	/* by another task, meanwhile */
 		hipec_hooks_file(file);
 	if (ret == -ENOSPC || ret == -EDQUOT)
@@ -254,7 +254,7 @@ static int get_names(struct hipec_cgroup *g, const struct hipec_take *a)
 }
 
 /**
- * hipec_open_take() - what a cgroup's processes open is a cache's
+ * hipec_open_attach() - what a cgroup's processes open is a cache's
  * @cache: cache
  * @a:     of the user: the cgroup's directory, which the caller owns, and which files;
  *         gets the container that has the cgroup
@@ -269,7 +269,7 @@ static int get_names(struct hipec_cgroup *g, const struct hipec_take *a)
  *         changed where this one goes; -ENOSPC if there are HIPEC_MAX_CGROUPS; -ENOMEM;
  *         -EINTR on a fatal signal.
  */
-int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
+int hipec_open_attach(struct hipec_cache *cache, struct hipec_take *a)
 {
 	struct hipec_cgroup *g;
 	struct cgroup *cgrp = get_own(a->fd);
@@ -300,7 +300,7 @@ int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
 }
 
 /**
- * hipec_open_release() - a cache takes no files of a cgroup any more
+ * hipec_open_detach() - a cache takes no files of a cgroup any more
  * @cache: cache
  * @fd:    of the cgroup's directory; -1: of all
  *
@@ -309,7 +309,7 @@ int hipec_open_take(struct hipec_cache *cache, struct hipec_take *a)
  * Context: process context, sleeps; takes hook_lock.
  * Return: whether there was one.
  */
-bool hipec_open_release(struct hipec_cache *cache, int fd)
+bool hipec_open_detach(struct hipec_cache *cache, int fd)
 {
 	struct cgroup *cgrp = fd < 0 ? NULL : cgroup_get_from_fd(fd);
 	u32 nr = 0;

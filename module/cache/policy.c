@@ -151,7 +151,7 @@ static void offer_usable(struct hipec_cache *cache)
 	struct hipec_core *core = &cache->c->core;
 	u32 strange = cache->ahead.pages + cache->refused.pages;
 	u32 usable = cache->limit - min(cache->limit, strange);
-	u32 known = cache->held - min(cache->held, strange + core->nr_named);
+	u32 known = cache->held - min(cache->held, strange + core->nr_chosen);
 
 	/* Some folios have several pages. */
 	if (known > core->vm.nr_live && core->vm.nr_live)
@@ -339,7 +339,7 @@ u32 hipec_cache_give(struct hipec_cache *cache, struct hipec_payer *payer, u32 w
 	hipec_evict_victims(cache);
 	hipec_cache_account(cache);
 	hipec_cache_compact_later(cache);
-	hipec_cache_hand_back(cache);
+	hipec_cache_return(cache);
 	return cache->freed - before;
 }
 
@@ -368,7 +368,7 @@ void hipec_cache_drop_entry(struct hipec_cache *cache, u32 h)
 	hipec_core_unbind(&c->core, h, false);
 	hipec_cache_account(cache);
 	if (held)
-		hipec_event_left(c, pgno);
+		hipec_event_removed(c, pgno);
 	if (live)
 		hipec_core_remove(&c->core, pgno);
 }
@@ -489,14 +489,14 @@ static noinline void touch_first_time(struct hipec_cache *cache, u32 h, bool wri
 	/* Reclaim may have taken this very page, which could not go: its Remove comes first. */
 	hipec_core_catch_up(&c->core);
 	hipec_evict_list_del(cache, h);
-	hipec_core_show(&c->core, h);
-	hipec_event_came_in(c, pgno);
+	hipec_core_activate(&c->core, h);
+	hipec_event_added(c, pgno);
 	if (stayed) {
-		hipec_core_came_back(&c->core, pgno, true);
+		hipec_core_restored(&c->core, pgno, true);
 		c->core.counters.hits++;
 	} else {
 		hipec_window_judge(cache, true);
-		hipec_core_came_in(&c->core, pgno, false);
+		hipec_core_added(&c->core, pgno, false);
 		c->core.counters.pages_in += hipec_folio_pages(&c->core.vm, h);
 	}
 	hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write);
@@ -523,12 +523,12 @@ static __always_inline void touch_entry(struct hipec_cache *cache, u32 h, enum h
 	} else if (hipec_page_live(&c->core.vm, h)) {
 		c->core.counters.hits++;
 		hipec_sample_note(c, HIPEC_SAMPLE_SOFT, pgno, write);
-		if (unlikely(c->league) && hipec_league_is_leftover(&c->core, h))
+		if (unlikely(c->league) && hipec_league_is_orphan(&c->core, h))
 			hipec_core_fault(&c->core, h, write);
 		else
 			hipec_core_access(&c->core, h, write);
 		hipec_event_access(c, pgno, write, false);
-	} else if (hipec_core_is_named(&c->core, h)) {
+	} else if (hipec_core_is_chosen(&c->core, h)) {
 		c->core.counters.hits++;
 		hipec_core_spare(&c->core, h, write);
 		hipec_event_access(c, pgno, write, false);

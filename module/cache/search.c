@@ -313,7 +313,7 @@ bool hipec_cache_forget(struct hipec_cfile *f, unsigned long *end)
 		forget_file(f);
 	hipec_cache_account(cache);
 	hipec_cache_compact_later(cache);
-	hipec_cache_hand_back(cache);
+	hipec_cache_return(cache);
 	mutex_unlock(&cache->c->lock);
 	return done;
 }

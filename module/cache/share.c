@@ -5,7 +5,7 @@
  *
  * Interface:
  * hipec_cache_grow()       frames for pages that come
- * hipec_cache_hand_back()  those that it does not use are the pool's again
+ * hipec_cache_return()     those that it does not use are the pool's again
  */
 #include "cache.h"
 
@@ -32,12 +32,12 @@ void hipec_cache_grow(struct hipec_cache *cache, const struct hipec_demand *d)
 }
 
 /**
- * hipec_cache_hand_back() - what a cache does not use is the pool's again
+ * hipec_cache_return() - what a cache does not use is the pool's again
  * @cache: cache whose frames are accounted; nothing if it does not share
  *
  * Context: expects c->lock.
  */
-void hipec_cache_hand_back(struct hipec_cache *cache)
+void hipec_cache_return(struct hipec_cache *cache)
 {
 	struct hipec_core *core = &cache->c->core;
 

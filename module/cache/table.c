@@ -2,7 +2,7 @@
 /*
  * The table of files that are taken.
  *
- * Owns take_lock, under which files come and go. No task waits there: unlink() takes it, with
+ * Owns attach_lock, under which files come and go. No task waits there: unlink() takes it, with
  * locks of the file system held.
  *
  * An inode may go at any time, and its file is @dead then. A task that has the file open may use
@@ -23,7 +23,7 @@
 #include "cache.h"
 #include "clean.h"
 
-DEFINE_MUTEX(hipec_take_lock);
+DEFINE_MUTEX(hipec_attach_lock);
 
 /*
  * Of users, by a hash: a task that lets a file go waits for all that use an inode of its domain
@@ -35,7 +35,7 @@ static struct srcu_struct domains[1 << DOMAIN_BITS];
 
 /*
  * By inode. They may be hundreds of thousands, and each read looks one up: so there is a list for
- * each 64 KB of the machine's memory, within bounds. Changed under take_lock.
+ * each 64 KB of the machine's memory, within bounds. Changed under attach_lock.
  */
 #define PAGES_A_LIST 16
 #define LEAST_BITS 10
@@ -53,14 +53,14 @@ static struct hlist_head *inode_list(const struct inode *inode)
  * hipec_table_find() - the file of an inode, if it is taken
  * @inode: inode
  *
- * Context: under rcu_read_lock(), or take_lock.
+ * Context: under rcu_read_lock(), or attach_lock.
  * Return: valid as long as that is held; NULL.
  */
 struct hipec_cfile *hipec_table_find(const struct inode *inode)
 {
 	struct hipec_cfile *f;
 
-	hlist_for_each_entry_rcu(f, inode_list(inode), hash, lockdep_is_held(&hipec_take_lock))
+	hlist_for_each_entry_rcu(f, inode_list(inode), hash, lockdep_is_held(&hipec_attach_lock))
 		if (f->inode == inode)
 			return f;
 	return NULL;
@@ -139,7 +139,7 @@ struct hipec_cfile *hipec_table_marked(struct hipec_cache *cache, unsigned long 
  *
  * The inode alone would keep it from being evicted when its file system is unmounted.
  *
- * Context: in cache->inodes, or expects take_lock; does not sleep.
+ * Context: in cache->inodes, or expects attach_lock; does not sleep.
  * Return: the inode; NULL: it goes.
  */
 struct inode *hipec_table_hold_inode(const struct hipec_cfile *f)
@@ -167,13 +167,13 @@ struct srcu_struct *hipec_table_inodes_of(kuid_t uid)
 	return &domains[hash_32(__kuid_val(uid), DOMAIN_BITS)];
 }
 
-/* It is found from now on. Context: expects take_lock. */
+/* It is found from now on. Context: expects attach_lock. */
 void hipec_table_add(struct hipec_cfile *f)
 {
 	hlist_add_head_rcu(&f->hash, inode_list(f->inode));
 }
 
-/* It is not, to look-ups that begin after this. Context: expects take_lock. */
+/* It is not, to look-ups that begin after this. Context: expects attach_lock. */
 void hipec_table_remove(struct hipec_cfile *f)
 {
 	hlist_del_rcu(&f->hash);

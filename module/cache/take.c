@@ -4,8 +4,8 @@
  * processes open (open.c).
  *
  * Interface:
- * hipec_cache_take()     take it
- * hipec_cache_release()  let go of it, or of all
+ * hipec_cache_attach()   take it
+ * hipec_cache_detach()   let go of it, or of all
  */
 #include <linux/file.h>
 #include <linux/sched/signal.h>
@@ -30,8 +30,8 @@ static int take_when_free(struct hipec_cache *cache, struct inode *inode, struct
 	int ret;
 
 	for (ticks = 0;; ticks++) {
-		ret = S_ISDIR(inode->i_mode) ? hipec_dir_take(cache, inode, &a->other) :
-					       hipec_file_take(cache, inode, file, a);
+		ret = S_ISDIR(inode->i_mode) ? hipec_dir_attach(cache, inode, &a->other) :
+					       hipec_file_attach(cache, inode, file, a);
 		if (ret != -EBUSY || a->other || ticks == MOST_TICKS ||
 		    fatal_signal_pending(current))
 			return ret;
@@ -54,7 +54,7 @@ static int take_file(struct hipec_cache *cache, struct file *file,
 }
 
 /**
- * hipec_cache_take() - a file's folios are this container's to decide about
+ * hipec_cache_attach() - a file's folios are this container's to decide about
  * @c: container, in use
  * @a: from the user, checked for size and flags; what is `out` is set
  *
@@ -62,14 +62,14 @@ static int take_file(struct hipec_cache *cache, struct file *file,
  * directory: the files that are made in it or moved there from now on, and those of
  * directories that are.
  *
- * Context: process context, may sleep; takes take_lock and c->lock.
+ * Context: process context, may sleep; takes attach_lock and c->lock.
  * Return: 0; -EBADF if there is no such descriptor; -EINVAL if @c is no container of
  *         this kind; -EOPNOTSUPP for a file that cannot be taken, @a->refused says
  *         why; -EPERM if the caller does not own it; -EBUSY if a container has it,
  *         @a->other says which; -ENOSPC if @c has no page numbers left, -EDQUOT if its user
  *         has none; -ENOMEM.
  */
-int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
+int hipec_cache_attach(struct hipec_container *c, struct hipec_take *a)
 {
 	struct hipec_cache *cache = loaded_cache_of(c);
 	struct file *file;
@@ -81,7 +81,7 @@ int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
 	if (!cache)
 		return -EINVAL;
 	if (a->flags & HIPEC_TAKE_CGROUP)
-		return hipec_open_take(cache, a);
+		return hipec_open_attach(cache, a);
 	file = fget_raw(a->fd);
 	if (!file)
 		return -EBADF;
@@ -93,18 +93,18 @@ int hipec_cache_take(struct hipec_container *c, struct hipec_take *a)
 }
 
 /**
- * hipec_cache_release() - let go of a container's files
+ * hipec_cache_detach() - let go of a container's files
  * @c:  container, in use, or at its end
  * @fd: descriptor of one of them; -1: all
  *
  * Their entries have gone when it returns. The policy hears of that in the caller's time; if that
  * is killed, it does not.
  *
- * Context: process context, sleeps; takes take_lock and c->lock.
+ * Context: process context, sleeps; takes attach_lock and c->lock.
  * Return: 0; -EINVAL if @c is no container of this kind; -EBADF; -ENOENT if it does
  *         not have the file.
  */
-int hipec_cache_release(struct hipec_container *c, int fd)
+int hipec_cache_detach(struct hipec_container *c, int fd)
 {
 	struct hipec_cache *cache = loaded_cache_of(c);
 	struct file *file = NULL;
@@ -119,16 +119,16 @@ int hipec_cache_release(struct hipec_container *c, int fd)
 			return -EBADF;
 	}
 	/* Cgroups and directories first: nothing new comes. */
-	found = hipec_open_release(cache, fd);
+	found = hipec_open_detach(cache, fd);
 	if (file)
 		inode = d_real_inode(file->f_path.dentry);
-	found |= hipec_dir_release(cache, inode);
+	found |= hipec_dir_detach(cache, inode);
 	if (!inode)
-		hipec_file_release_all(cache);
+		hipec_file_detach_all(cache);
 	else if (!found)
-		found = hipec_file_release(cache, inode);
+		found = hipec_file_detach(cache, inode);
 	if (!inode) {
-		if (hipec_touch_may_tell(cache))
+		if (hipec_touch_may_deliver(cache))
 			hipec_file_bury(cache);
 		else
 			mod_delayed_work(hipec_wq, &cache->bury, 0);

@@ -14,7 +14,7 @@
  *	       hit: Access, bits      miss: Replace, an entry ahead      first touch: PageFault
  *
  * Notes are delivered by the task that missed, or found its CPU's ring half full, as it goes back
- * to its program (tell.c); by a large read() between two parts; or by a worker, 200 ms later, at
+ * to its program (deliver.c); by a large read() between two parts; or by a worker, 200 ms later, at
  * once where the task is a stranger or much is owed. Each tries the lock, and delivers what all
  * CPUs have noted. One that does not get it goes on: the holder, or the next one, has the note.
  *
@@ -49,12 +49,12 @@
  * follows it there, the ring is half full, or all hits are counted (hipec_drain_all()).
  *
  * Where a policy is quiet (no Ref, no Access, all folios live) and no judge, league, sampler or
- * pool wants touches, hits are counted and nothing else: see enum hipec_hear.
+ * pool wants touches, hits are counted and nothing else: see enum hipec_notify.
  *
  * Interface:
  * hipec_touch_note()   pages were touched
  * hipec_touch_owe()    pages come, and the policy is not asked now
- * hipec_touch_may_tell()  whether it may be, by this task
+ * hipec_touch_may_deliver()  whether it may be, by this task
  * hipec_touch_can_wait()  whether it may be later, with what comes
  * hipec_touch_last()   a page may be wanted still
  * hipec_touch_lock()   the container's lock, for that
@@ -180,16 +180,16 @@ static noinline bool note_sampled(struct hipec_cache *cache, u32 pgno, u32 nr,
 bool hipec_touch_note(struct hipec_cache *cache, u32 pgno, u32 nr,
 		      enum hipec_touch how, u64 context)
 {
-	enum hipec_hear hear = READ_ONCE(cache->hear);
+	enum hipec_notify notify = READ_ONCE(cache->notify);
 
-	if (unlikely(hear == HIPEC_HEAR_SAMPLED))
+	if (unlikely(notify == HIPEC_NOTIFY_SAMPLED))
 		return note_sampled(cache, pgno, nr, how, context);
-	if (hear == HIPEC_HEAR_BITS && nr == 1 && how == HIPEC_BY_READ && !context &&
+	if (notify == HIPEC_NOTIFY_BITS && nr == 1 && how == HIPEC_BY_READ && !context &&
 	    !raw_cpu_read(cache->touches->missed)) {
 		context = hipec_columns_peek(cache->c, pgno);
 		how = context ? HIPEC_BY_KNOWN : how;
 	}
-	return note_touched_range(cache, pgno, nr, how, context, hear == HIPEC_HEAR_NONE);
+	return note_touched_range(cache, pgno, nr, how, context, notify == HIPEC_NOTIFY_NONE);
 }
 
 /**
@@ -219,7 +219,7 @@ bool hipec_touch_can_wait(const struct hipec_cache *cache)
 	const struct hipec_touches *t = raw_cpu_ptr(cache->touches);
 
 	return atomic_read(&cache->owed) < READ_ONCE(cache->batch) &&
-	       READ_ONCE(cache->told_at) == jiffies &&
+	       READ_ONCE(cache->delivered_at) == jiffies &&
 	       READ_ONCE(t->head) - READ_ONCE(t->tail) < HIPEC_MAX_TOUCHES / 2;
 }
 
@@ -281,7 +281,7 @@ bool hipec_touch_lock(struct hipec_cache *cache)
 {
 	struct mutex *lock = &cache->c->lock;
 
-	if (!hipec_touch_may_tell(cache))
+	if (!hipec_touch_may_deliver(cache))
 		return false;
 	if (likely(atomic_read(&cache->owed) <= most_owed(cache) && !is_nearly_full(cache)))
 		return mutex_trylock(lock);
@@ -289,14 +289,14 @@ bool hipec_touch_lock(struct hipec_cache *cache)
 }
 
 /**
- * hipec_touch_may_tell() - whether the current task may have the policy decide
+ * hipec_touch_may_deliver() - whether the current task may have the policy decide
  * @cache: cache
  *
  * Context: any.
  * Return: false in reclaim, and of a task that the policy is not for: where cgroups alone were
  *         attached, by another user than the task's, a task in none of them.
  */
-bool hipec_touch_may_tell(const struct hipec_cache *cache)
+bool hipec_touch_may_deliver(const struct hipec_cache *cache)
 {
 	const struct hipec_container *c = cache->c;
 
@@ -325,7 +325,7 @@ void hipec_touch_later(struct hipec_cache *cache)
 
 	if (unlikely(hipec_rest_left(&cache->rest.drain)))
 		return;
-	if (hipec_touch_may_tell(cache) && !much && !is_nearly_full(cache)) {
+	if (hipec_touch_may_deliver(cache) && !much && !is_nearly_full(cache)) {
 		queue_delayed_work(hipec_wq, &cache->drain, HIPEC_TELL_LATER);
 		return;
 	}

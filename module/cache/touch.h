@@ -13,7 +13,7 @@ struct work_struct;
 #define HIPEC_MAX_TOUCHES 256
 
 /* Tasks that are to tell, of one container: what others have noted they tell as well. A power of two. */
-#define HIPEC_MAX_TELLERS 64
+#define HIPEC_MAX_DELIVERERS 64
 
 /* Faults that one instruction may have one after the other: a copy of two words, and its code. */
 #define HIPEC_LAST_FAULTS 4
@@ -42,11 +42,11 @@ enum hipec_touch {
 };
 
 /* Which touches are noted. */
-enum hipec_hear {
-	HIPEC_HEAR_ALL,
-	HIPEC_HEAR_BITS,	/* all; of a live page its bits are set, and nothing else */
-	HIPEC_HEAR_SAMPLED,	/* of pages of the sample of the judge, or the league (core/) */
-	HIPEC_HEAR_NONE,
+enum hipec_notify {
+	HIPEC_NOTIFY_ALL,
+	HIPEC_NOTIFY_BITS,	/* all; of a live page its bits are set, and nothing else */
+	HIPEC_NOTIFY_SAMPLED,	/* of pages of the sample of the judge, or the league (core/) */
+	HIPEC_NOTIFY_NONE,
 };
 
 /**
@@ -90,7 +90,7 @@ void hipec_touch_missed(struct hipec_cache *cache);
 bool hipec_touch_owe(struct hipec_cache *cache, u32 pgno, u32 nr, enum hipec_touch how,
 		     u64 context);
 bool hipec_touch_fault(struct hipec_cache *cache, u32 pgno, u32 nr, u64 context);
-bool hipec_touch_may_tell(const struct hipec_cache *cache);
+bool hipec_touch_may_deliver(const struct hipec_cache *cache);
 bool hipec_touch_can_wait(const struct hipec_cache *cache);
 bool hipec_touch_last(const struct hipec_cache *cache, u32 pgno, u32 nr);
 bool hipec_touch_lock(struct hipec_cache *cache);
@@ -109,10 +109,10 @@ static __always_inline bool hipec_is_owed(enum hipec_touch how)
 	return how == HIPEC_BY_MISS || how == HIPEC_BY_FILL || how == HIPEC_BY_WRITE;
 }
 
-/* tell.c */
-void hipec_tell_soon(struct hipec_cache *cache);
-void hipec_tell_missed(struct hipec_cache *cache);
-void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now);
-void hipec_tell_written(struct inode *inode, u64 first, u64 last);
+/* deliver.c */
+void hipec_deliver_soon(struct hipec_cache *cache);
+void hipec_deliver_missed(struct hipec_cache *cache);
+void hipec_deliver_read(struct inode *inode, u64 first, u64 last, bool now);
+void hipec_deliver_written(struct inode *inode, u64 first, u64 last);
 
 #endif /* HIPEC_CACHE_TOUCH_H */

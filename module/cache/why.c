@@ -60,7 +60,7 @@ static u32 state_of(struct hipec_cfile *f, u32 pgno, u32 h)
 		if (vm->host->ref(vm, h))
 			state |= HIPEC_WHY_REFERENCED;
 	} else if (vm->page[h].flags & HIPEC_FOLIO_REFUSED ||
-		   hipec_core_is_named(&f->cache->c->core, h)) {
+		   hipec_core_is_chosen(&f->cache->c->core, h)) {
 		state = HIPEC_WHY_LEAVING;
 	} else if (vm->page[h].flags & HIPEC_FOLIO_AHEAD) {
 		state = HIPEC_WHY_AHEAD;
@@ -102,7 +102,7 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
 	if (!f || f->dead)
 		return -ENXIO;
 	if (hipec_user_is_insider(c, current))
-		hipec_host_hear(c);
+		hipec_host_deliver(c);
 	pgno += file ? f->start : 0;
 	w->address = (u64)pgno << PAGE_SHIFT;
 	w->start = (u64)f->start << PAGE_SHIFT;
@@ -126,7 +126,7 @@ int hipec_cache_why(struct hipec_container *c, const struct file *file,
  * @path:  room for PATH_MAX bytes
  *
  * The last reference to a file that has no name any more lets go of it, and that takes
- * take_lock and its container's: so there is none here under a lock.
+ * attach_lock and its container's: so there is none here under a lock.
  *
  * Context: process context, sleeps; expects no lock of ours.
  * Return: as far as it goes from the root of its file system, in @path; -ENOENT if there is no

@@ -5,23 +5,23 @@
  *
  * Interface:
  * hipec_core_ask()         a page goes now
- * hipec_core_name()        pages are given up ahead
+ * hipec_core_choose()      pages are given up ahead
  * hipec_core_refill()      so that there are enough of them again
- * hipec_core_most_named()  of a container that shares
+ * hipec_core_most_chosen()  of a container that shares
  */
 #include "core.h"
 
 /* Ask the policy. Return: whether it gave a page up. */
 static bool ask_policy(struct hipec_core *core, const struct hipec_demand *d)
 {
-	u64 before = core->counters.evictions + core->nr_named;
+	u64 before = core->counters.evictions + core->nr_chosen;
 
 	/* All that it knows of is being read or written, or cannot go. */
 	if (core->vm.nr_live == core->vm.queue[HIPEC_QUEUE_FALLBACK].count)
 		return false;
 	hipec_core_harvest(core);
 	hipec_core_replace(core, d);
-	if (core->counters.evictions + core->nr_named != before) {
+	if (core->counters.evictions + core->nr_chosen != before) {
 		core->helped_in_a_row = 0;
 		return true;
 	}
@@ -61,7 +61,7 @@ bool hipec_core_ask(struct hipec_core *core, const struct hipec_demand *d)
 }
 
 /**
- * hipec_core_most_named() - how many pages a container is to have named
+ * hipec_core_most_chosen() - how many pages a container is to have named
  * @core: container that shares
  *
  * None where no page of its may be taken.
@@ -69,27 +69,27 @@ bool hipec_core_ask(struct hipec_core *core, const struct hipec_demand *d)
  * Context: expects the lock, or the pool's: then the answer is old when it is given.
  * Return: pages.
  */
-u32 hipec_core_most_named(const struct hipec_core *core)
+u32 hipec_core_most_chosen(const struct hipec_core *core)
 {
 	u32 held = hipec_core_held(core);
 	u32 spare = held > core->min_frames ? held - core->min_frames : 0;
 
-	return spare / 8 < HIPEC_MAX_NAMED ? (spare + 7) / 8 : HIPEC_MAX_NAMED;
+	return spare / 8 < HIPEC_MAX_CHOSEN ? (spare + 7) / 8 : HIPEC_MAX_CHOSEN;
 }
 
 /**
- * hipec_core_name() - have the policy give pages up ahead
+ * hipec_core_choose() - have the policy give pages up ahead
  * @core: container
  * @d:    what for
- * @most: so that there are so many, HIPEC_MAX_NAMED at most; fewer if it gives none
+ * @most: so that there are so many, HIPEC_MAX_CHOSEN at most; fewer if it gives none
  *
  * Context: expects the lock, and not the pool's; may sleep.
  */
-void hipec_core_name(struct hipec_core *core, const struct hipec_demand *d, u32 most)
+void hipec_core_choose(struct hipec_core *core, const struct hipec_demand *d, u32 most)
 {
 	u32 tries;
 
-	for (tries = 0; tries < most && core->nr_named < most; tries++) {
+	for (tries = 0; tries < most && core->nr_chosen < most; tries++) {
 		if (hipec_fifo2_rules(&core->vm))
 			break;
 		core->naming = true;
@@ -115,6 +115,6 @@ void hipec_core_refill(struct hipec_core *core)
 	if (core->vm.exit.kind)
 		return;
 	hipec_core_catch_up(core);
-	hipec_core_name(core, &d, hipec_core_most_named(core));
-	core->named_none = !core->nr_named;
+	hipec_core_choose(core, &d, hipec_core_most_chosen(core));
+	core->chosen_none = !core->nr_chosen;
 }

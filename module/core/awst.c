@@ -93,7 +93,7 @@ static bool awst_reclaim(struct hipec_mr *mr, u32 requester)
 		f = own ? mr->owner[requester].fifo.head : oldest_page(mr);
 		if (!f)
 			return false;
-		if (hipec_fifo2mr_look(mr, f))
+		if (hipec_fifo2mr_probe(mr, f))
 			return true;
 	}
 	return false;

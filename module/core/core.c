@@ -45,18 +45,18 @@ void hipec_core_lost(struct hipec_core *core, u32 h)
 }
 
 /**
- * hipec_core_show() - a page that was brought in is the policy's from now on
+ * hipec_core_activate() - a page that was brought in is the policy's from now on
  * @core: container
  * @h:    page that has a frame and is not live
  *
- * hipec_core_came_in() and hipec_core_fault() are to follow.
+ * hipec_core_added() and hipec_core_fault() are to follow.
  *
  * Context: expects the lock; may sleep.
  */
-void hipec_core_show(struct hipec_core *core, u32 h)
+void hipec_core_activate(struct hipec_core *core, u32 h)
 {
 	core->nr_reading--;
-	hipec_page_show(&core->vm, h);
+	hipec_page_activate(&core->vm, h);
 	hipec_exchange_added(core, h);
 }
 
@@ -74,16 +74,16 @@ void hipec_core_cleaned(struct hipec_core *core, u32 h)
 }
 
 /**
- * hipec_core_put_aside() - a pending page cannot go for now
+ * hipec_core_refuse() - a pending page cannot go for now
  * @core: container
  *
  * Neither the policy nor the built-in choice is asked for it again, until the host shows
- * it (hipec_core_show(), hipec_core_came_back()), or it loses its frame after all
+ * it (hipec_core_activate(), hipec_core_restored()), or it loses its frame after all
  * (hipec_core_unbind()).
  *
  * Context: expects the lock.
  */
-void hipec_core_put_aside(struct hipec_core *core)
+void hipec_core_refuse(struct hipec_core *core)
 {
 	core->nr_pending--;
 	core->nr_reading++;

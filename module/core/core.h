@@ -18,37 +18,37 @@
  * against the code.
  *
  *	state     flags of its entry        list or queue           counted in               seen by
- *	free      none: a frame, no page    c->free                 nr_free                  policy
- *	reading   HIPEC_PAGE_READING        r->ahead                nr_reading, c->nr_ahead  host
+ *	free      none: a frame, no page    frames.free             nr_free                  policy
+ *	reading   HIPEC_PAGE_READING        r->ahead                nr_reading, nr_ahead     host
  *	ahead     HIPEC_FOLIO_AHEAD         cache->ahead            nr_reading, held         host
  *	live      HIPEC_PAGE_LIVE           a policy's queue        vm.nr_live               all
  *	orphan    HIPEC_PAGE_LIVE           HIPEC_QUEUE_FALLBACK    vm.nr_live               engine
- *	named     HIPEC_PAGE_FRAME          core->named             nr_named                 engine
+ *	chosen    HIPEC_PAGE_FRAME          core->chosen            nr_chosen                engine
  *	pending   HIPEC_PAGE_EVICT_PENDING  c->evict_pending        nr_pending               host
  *	victim    HIPEC_FOLIO_VICTIM        cache->victims          victims.nr, .pages       host
  *	evicting  HIPEC_FOLIO_VICTIM        cache->evicting, ->own  nr_evicting              host
  *	refused   HIPEC_FOLIO_REFUSED       cache->refused          nr_reading, held         host
  *	taken     none: a number, no frame  core->taken             nr_taken                 engine
- *	gone      HIPEC_PAGE_GONE           HIPEC_QUEUE_GONE        queue[].count            policy
+ *	evicted   HIPEC_PAGE_EVICTED        HIPEC_QUEUE_EVICTED     queue[].count            policy
  *	ghost     HIPEC_PAGE_GHOST          a policy's queue        vm.nr_ghosts             policy
  *	isolated  HIPEC_MR_ISOLATED         exchange.isolated       nr_isolated, nr_busy     pool
  *	surplus   none: any frame           none                    nr_surplus               engine
  *
- * HIPEC_FOLIO_* and cache-> are of files in place (cache/cache.h), READING, EVICT_PENDING, c-> and
- * r-> of frames of our own (frames/frames.h, base/base.h). Each entry that has a frame has
+ * HIPEC_FOLIO_* and cache-> are of files in place (cache/cache.h), READING, EVICT_PENDING, c->, r->
+ * and frames. of frames of our own (frames/frames.h, base/base.h). Each entry that has a frame has
  * HIPEC_PAGE_FRAME. The lock is the container's, but for HIPEC_MR_ISOLATED: the pool's; and the
  * marks of victims (cache->waiting) are read without a lock.
  *
  * An orphan is a live page that the policy keeps nowhere, or was never told of (where the built-in
- * replacement rules there is none: that queue is its active one). What is gone may be remembered
- * until the event ends, and is a ghost then; either may have a frame: its page is pending or named,
- * or comes again. An isolated page is live or named. A surplus frame goes back when one is free
- * next.
+ * replacement rules there is none: that queue is its active one). What is evicted may be remembered
+ * until the event ends, and is a ghost then; either may have a frame: its page is pending or
+ * chosen, or comes again. An isolated page is live or chosen. A surplus frame goes back when one is
+ * free next.
  *
  * With frames of our own, nr_frames is the sum of nr_free, nr_reading, vm.nr_live, nr_pending and
- * nr_named, as module/tests/corehost.c asserts. In place it is the budget, or what is held if that
+ * nr_chosen, as module/tests/corehost.c asserts. In place it is the budget, or what is held if that
  * is more: cache->held has the pages (not folios) of all entries but victims. A victim counts in
- * nr_pending if it was live or named (HIPEC_FOLIO_PENDING), else in nr_reading still, until it has
+ * nr_pending if it was live or chosen (HIPEC_FOLIO_PENDING), else in nr_reading still, until it has
  * gone or is refused.
  *
  * Of whole files in place; all are read without a lock, and in each the kernel's own reclaim has
@@ -58,11 +58,9 @@
  *	surrendered cache->surrendered: all files, since reclaim got nothing in three tries
  *	dead	    f->dead: it is let go, and its entries go (cache->graves)
  *
- * Two words for one state, and which is to go: "put aside" (hipec_core_put_aside()) for refused;
- * "leftover" (hipec_league_is_leftover()) and "forgotten" (counters.forgotten, which is ABI) for
- * orphan. One word for two: HIPEC_PAGE_NAMED has what the policy may name, so what it has given up
- * ahead is to be "chosen", and exchange.chosen, the manager's own choice, another word; nr_reading
- * counts what is ahead or refused as well; cache->nr_taken counts slots of page numbers.
+ * Two words for one state: "forgotten" (counters.forgotten, which is ABI) for orphan. One word for
+ * two: nr_reading counts what is ahead or refused as well; cache->nr_taken counts slots of page
+ * numbers.
  *
  * Interface, each file needs those below it alone:
  * ops.h      what the engine asks of its host
@@ -123,7 +121,7 @@ struct hipec_pool;
  * Pages that a policy names ahead, at most: as many as go while it is not asked, and few
  * enough that the policy has all but an eighth of its pages.
  */
-#define HIPEC_MAX_NAMED 8
+#define HIPEC_MAX_CHOSEN 8
 
 /**
  * struct hipec_core - the engine's part of a container, under the container's lock
@@ -137,12 +135,12 @@ struct hipec_pool;
  *              count on them. The host sets it
  * @nr_reading: pages that have a frame and are not live, yet or for now
  * @nr_pending: pages that were given up and have to be written first
- * @nr_named:   pages that were given up ahead
+ * @nr_chosen:  pages that were given up ahead
  * @pinned:     page that an event is about and that cannot go now; 0: none
  * @demand:     that is being answered by the policy; NULL: none, or it is answered
  * @making_room: free frames are promised
  * @naming:     the next page that is given up is named, and its frame the next taker's
- * @named_none: when it was asked for others last; it is not, before its own next page
+ * @chosen_none: when it was asked for others last; it is not, before its own next page
  * @few_looks:  of the built-in choice that are left, and 1; 0: as many as there are pages
  * @few_passed: the same, of entries
  * @denied:     pages of its own that it replaces before it asks the host for a frame
@@ -176,7 +174,7 @@ struct hipec_pool;
  * @in_pool:    the pool's entry of each live or named page, by handle; the host's memory
  * @exchange:   what it has of the pool's manager
  * @asked:      the pool's manager is told at once of pages that leave: it waits for one
- * @named:      pages given up ahead, the first of them first
+ * @chosen:     pages given up ahead, the first of them first
  * @taken:      numbers of pages that others took and the policy did not name: it is told
  *              later. hipec_pool_most_taken(); the host's memory
  * @nr_taken:   how many they are
@@ -195,10 +193,10 @@ struct hipec_core {
 	u32 nr_surplus;
 	u32 nr_withheld;
 	u32 nr_reading;
-	u32 nr_pending, nr_named;
+	u32 nr_pending, nr_chosen;
 	u32 pinned;
 	const struct hipec_demand *demand;
-	bool making_room, naming, named_none;
+	bool making_room, naming, chosen_none;
 	u32 few_looks;
 	u32 few_passed;
 	u32 denied;
@@ -230,7 +228,7 @@ struct hipec_core {
 	u32 *in_pool;
 	struct hipec_exchange exchange;
 	bool asked;
-	u32 named[HIPEC_MAX_NAMED];
+	u32 chosen[HIPEC_MAX_CHOSEN];
 	u32 *taken;
 	u32 nr_taken;
 	u32 pool_held;
@@ -257,18 +255,18 @@ static inline u32 hipec_core_held(const struct hipec_core *core)
  */
 static inline u32 hipec_core_usable(const struct hipec_core *core)
 {
-	u32 held = hipec_core_held(core), no_room = core->nr_withheld + core->nr_named;
+	u32 held = hipec_core_held(core), no_room = core->nr_withheld + core->nr_chosen;
 
 	return held > no_room ? held - no_room : 1;
 }
 
 /* Whether page @h was given up ahead, and is not taken yet. */
-static inline bool hipec_core_is_named(const struct hipec_core *core, u32 h)
+static inline bool hipec_core_is_chosen(const struct hipec_core *core, u32 h)
 {
 	u32 i;
 
-	for (i = 0; i < core->nr_named; i++)
-		if (core->named[i] == h)
+	for (i = 0; i < core->nr_chosen; i++)
+		if (core->chosen[i] == h)
 			return true;
 	return false;
 }
@@ -276,7 +274,7 @@ static inline bool hipec_core_is_named(const struct hipec_core *core, u32 h)
 /* Whether a touch of page @h is none of a page that has to be brought in. */
 static inline bool hipec_core_resident(const struct hipec_core *core, u32 h)
 {
-	return hipec_page_live(&core->vm, h) || hipec_core_is_named(core, h);
+	return hipec_page_live(&core->vm, h) || hipec_core_is_chosen(core, h);
 }
 
 /* Whether the policy is there and has event @event. */
@@ -302,13 +300,13 @@ static inline void hipec_core_settle(struct hipec_core *core)
 void hipec_core_init(struct hipec_core *core, const struct hipec_core_ops *ops,
 		     u32 nr_reserved, u32 nr_frames);
 void hipec_core_lost(struct hipec_core *core, u32 h);
-void hipec_core_show(struct hipec_core *core, u32 h);
+void hipec_core_activate(struct hipec_core *core, u32 h);
 u32 hipec_core_grow(struct hipec_core *core, u32 nr, enum hipec_effort effort);
 bool hipec_core_shrink(struct hipec_core *core);
 u64 hipec_core_request(struct hipec_vm *vm, u64 nr);
 bool hipec_core_may_fetch(const struct hipec_core *core);
 void hipec_core_cleaned(struct hipec_core *core, u32 h);
-void hipec_core_put_aside(struct hipec_core *core);
+void hipec_core_refuse(struct hipec_core *core);
 bool hipec_core_end(struct hipec_core *core, u32 kind);
 void hipec_core_ended(struct hipec_core *core);
 
@@ -350,13 +348,13 @@ static inline u32 hipec_core_bind(struct hipec_core *core, u32 pgno)
 /* revoke.c */
 void hipec_core_watch(struct hipec_core *core, u32 salt);
 void hipec_core_watch_again(struct hipec_core *core);
-void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead);
-void hipec_core_leaving(struct hipec_core *core, u32 h);
-void hipec_core_came_back(struct hipec_core *core, u32 pgno, bool touched);
+void __hipec_core_added(struct hipec_core *core, u32 pgno, bool ahead);
+void hipec_core_removing(struct hipec_core *core, u32 h);
+void hipec_core_restored(struct hipec_core *core, u32 pgno, bool touched);
 void hipec_core_touched(struct hipec_core *core, u32 pgno);
 
 /**
- * hipec_core_came_in() - a page came in
+ * hipec_core_added() - a page came in
  * @core:  container
  * @pgno:  live page
  * @ahead: it was not wanted yet
@@ -366,10 +364,10 @@ void hipec_core_touched(struct hipec_core *core, u32 pgno);
  *
  * Context: expects the lock; may sleep.
  */
-static inline void hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead)
+static inline void hipec_core_added(struct hipec_core *core, u32 pgno, bool ahead)
 {
 	if (core->judge)
-		__hipec_core_came_in(core, pgno, ahead);
+		__hipec_core_added(core, pgno, ahead);
 }
 
 /* evict.c; hipec_core_evict_page() is the machine's host operation */
@@ -381,9 +379,9 @@ bool hipec_core_evict_orphan(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_any(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_soon(struct hipec_core *core, bool keep, u32 *pgno);
 bool hipec_core_evict_clean(struct hipec_core *core, u32 *pgno);
-bool hipec_core_take_named(struct hipec_core *core, bool keep);
-void hipec_core_unname(struct hipec_core *core, u32 h);
-void hipec_core_unname_all(struct hipec_core *core);
+bool hipec_core_take_chosen(struct hipec_core *core, bool keep);
+void hipec_core_unchoose(struct hipec_core *core, u32 h);
+void hipec_core_unchoose_all(struct hipec_core *core);
 bool hipec_core_evict_page(struct hipec_vm *vm, u32 h, bool keep);
 
 /* event.c */
@@ -435,7 +433,7 @@ static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
 }
 
 /**
- * hipec_core_look() - find pages that were referenced, among the next few
+ * hipec_core_probe() - find pages that were referenced, among the next few
  * @core:       container
  * @referenced: of its host
  * @reset:      of its host
@@ -448,10 +446,10 @@ static inline void hipec_core_access(struct hipec_core *core, u32 h, bool write)
  * Return: how many there are.
  */
 static __always_inline u32
-hipec_core_look(struct hipec_core *core,
-		bool (*referenced)(struct hipec_core *core, u32 h, u32 who),
-		void (*reset)(struct hipec_core *core, u32 h, u32 who),
-		u32 pgno[HIPEC_HARVEST])
+hipec_core_probe(struct hipec_core *core,
+		 bool (*referenced)(struct hipec_core *core, u32 h, u32 who),
+		 void (*reset)(struct hipec_core *core, u32 h, u32 who),
+		 u32 pgno[HIPEC_HARVEST])
 {
 	struct hipec_vm *vm = &core->vm;
 	u32 h = core->harvested, i, n = 0;
@@ -480,9 +478,9 @@ static inline void hipec_core_hit(struct hipec_core *core, u32 h, bool write)
 
 /* ask.c */
 bool hipec_core_ask(struct hipec_core *core, const struct hipec_demand *d);
-void hipec_core_name(struct hipec_core *core, const struct hipec_demand *d, u32 most);
+void hipec_core_choose(struct hipec_core *core, const struct hipec_demand *d, u32 most);
 void hipec_core_refill(struct hipec_core *core);
-u32 hipec_core_most_named(const struct hipec_core *core);
+u32 hipec_core_most_chosen(const struct hipec_core *core);
 
 /* reclaim.c */
 bool hipec_core_replace_one(struct hipec_core *core, const struct hipec_demand *d);

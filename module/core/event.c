@@ -162,7 +162,7 @@ void hipec_core_start(struct hipec_core *core)
 /* Show a page that was there before to the policy. */
 static int adopt_entry(struct hipec_core *core, u32 h)
 {
-	hipec_page_show(&core->vm, h);
+	hipec_page_activate(&core->vm, h);
 	if (!hipec_vm_has_event(&core->vm, HIPEC_EVENT_ADOPT))
 		return 0;
 	tell_page(core, core->vm.page[h].pgno, false);
@@ -264,8 +264,8 @@ void __hipec_core_harvest(struct hipec_core *core)
 	s64 hint = core->hint;
 
 	n = core->ops->look ? core->ops->look(core, pgno) :
-			      hipec_core_look(core, core->ops->referenced,
-					      core->ops->reset, pgno);
+			      hipec_core_probe(core, core->ops->referenced,
+					       core->ops->reset, pgno);
 	hipec_core_settle(core);
 	core->context = core->hint = 0;	/* which access it was is not known */
 	for (i = 0; i < n; i++) {
@@ -321,8 +321,8 @@ void hipec_core_timer(struct hipec_core *core)
 void hipec_core_spare(struct hipec_core *core, u32 h, bool write)
 {
 	hipec_core_catch_up(core);
-	hipec_core_unname(core, h);
-	hipec_page_show(&core->vm, h);
+	hipec_core_unchoose(core, h);
+	hipec_page_activate(&core->vm, h);
 	hipec_core_fault(core, h, write);
 }
 

@@ -13,40 +13,40 @@
 static bool name_victim(struct hipec_core *core, u32 h)
 {
 	core->naming = false;
-	if (core->nr_named == HIPEC_MAX_NAMED ||
+	if (core->nr_chosen == HIPEC_MAX_CHOSEN ||
 	    (core->ops->name && !core->ops->name(core, h)))
 		return false;
-	hipec_page_hide(&core->vm, h);
-	core->named[core->nr_named++] = h;
+	hipec_page_deactivate(&core->vm, h);
+	core->chosen[core->nr_chosen++] = h;
 	return true;
 }
 
 /* Page @h, if it was named, is so no more. Context: expects the lock. */
-void hipec_core_unname(struct hipec_core *core, u32 h)
+void hipec_core_unchoose(struct hipec_core *core, u32 h)
 {
 	u32 from, to = 0;
 
-	for (from = 0; from < core->nr_named; from++)
-		if (core->named[from] != h)
-			core->named[to++] = core->named[from];
-	core->nr_named = to;
+	for (from = 0; from < core->nr_chosen; from++)
+		if (core->chosen[from] != h)
+			core->chosen[to++] = core->chosen[from];
+	core->nr_chosen = to;
 }
 
 /**
- * hipec_core_unname_all() - pages that the policy named are live, on no queue of its own
+ * hipec_core_unchoose_all() - pages that the policy named are live, on no queue of its own
  * @core: container
  *
  * For another policy.
  *
  * Context: expects the lock; not from within an event.
  */
-void hipec_core_unname_all(struct hipec_core *core)
+void hipec_core_unchoose_all(struct hipec_core *core)
 {
-	while (core->nr_named) {
-		u32 h = core->named[--core->nr_named];
+	while (core->nr_chosen) {
+		u32 h = core->chosen[--core->nr_chosen];
 
 		hipec_page_forget(&core->vm, h);
-		hipec_page_show(&core->vm, h);
+		hipec_page_activate(&core->vm, h);
 	}
 }
 
@@ -65,15 +65,15 @@ static __always_inline bool evict_entry(struct hipec_core *core, u32 h, bool kee
 	if (ret && ret != -EINPROGRESS)
 		return false;
 	if (core->judge || core->pool)
-		hipec_core_leaving(core, h);
+		hipec_core_removing(core, h);
 	if (unlikely(!live))
-		hipec_core_unname(core, h);
+		hipec_core_unchoose(core, h);
 	core->nr_surplus += !keep;
 	core->counters.evictions++;
 	core->counters.given += !keep;
 	if (ret) {
 		if (live)
-			hipec_page_hide(&core->vm, h);
+			hipec_page_deactivate(&core->vm, h);
 		core->nr_pending++;
 		hipec_member_account(core);
 	} else {
@@ -102,7 +102,7 @@ bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
 }
 
 /**
- * hipec_core_take_named() - the first page that was named loses its frame
+ * hipec_core_take_chosen() - the first page that was named loses its frame
  * @core: container
  * @keep: the frame stays with the container; else it goes back
  *
@@ -111,12 +111,12 @@ bool hipec_core_evict(struct hipec_core *core, u32 h, bool keep,
  * Context: expects the lock; may sleep.
  * Return: false if there is none that can go.
  */
-bool hipec_core_take_named(struct hipec_core *core, bool keep)
+bool hipec_core_take_chosen(struct hipec_core *core, bool keep)
 {
 	u32 i;
 
-	for (i = 0; i < core->nr_named; i++)
-		if (hipec_core_evict(core, core->named[i], keep,
+	for (i = 0; i < core->nr_chosen; i++)
+		if (hipec_core_evict(core, core->chosen[i], keep,
 				     keep ? HIPEC_EVICT_FREED : HIPEC_EVICT_RELEASED))
 			return true;
 	return false;
@@ -136,10 +136,10 @@ bool hipec_core_take_named(struct hipec_core *core, bool keep)
 void hipec_core_unbind(struct hipec_core *core, u32 h, bool lost)
 {
 	if (hipec_core_resident(core, h))
-		hipec_core_leaving(core, h);
+		hipec_core_removing(core, h);
 	else
 		core->nr_reading--;
-	hipec_core_unname(core, h);
+	hipec_core_unchoose(core, h);
 	if (lost)
 		hipec_core_lost(core, h);
 	else
@@ -160,9 +160,9 @@ void hipec_core_uncleaned(struct hipec_core *core, u32 h)
 {
 	core->nr_pending--;
 	hipec_page_forget(&core->vm, h);
-	hipec_page_show(&core->vm, h);
+	hipec_page_activate(&core->vm, h);
 	hipec_exchange_added(core, h);
-	hipec_core_came_back(core, core->vm.page[h].pgno, false);
+	hipec_core_restored(core, core->vm.page[h].pgno, false);
 }
 
 /**

@@ -68,8 +68,8 @@ void hipec_exchange_tell(struct hipec_core *core)
 	struct hipec_mr *mr = &core->pool->mr;
 	u32 i;
 
-	for (i = 0; i < x->nr_came; i++) {
-		struct hipec_mr_entry *e = &x->came[i];
+	for (i = 0; i < x->nr_added; i++) {
+		struct hipec_mr_entry *e = &x->added[i];
 
 		if (likely(e->use == HIPEC_ENTRY_RENEWED))
 			hipec_fifo2mr_renew(mr, e->f, e->page);
@@ -81,7 +81,7 @@ void hipec_exchange_tell(struct hipec_core *core)
 			e->f = hipec_fifo2mr_add(mr, core->member, e->page);
 		core->in_pool[e->page] = e->f;
 	}
-	x->nr_came = 0;
+	x->nr_added = 0;
 }
 
 /* The same, when the pool's lock is not held. */
@@ -102,8 +102,8 @@ static bool has_place(const struct hipec_core *core, u32 f)
 	const struct hipec_exchange *x = &core->exchange;
 	u32 i;
 
-	for (i = 0; core->pool && i < x->nr_came; i++)
-		if (x->came[i].f == f && x->came[i].use == HIPEC_ENTRY_STAYS)
+	for (i = 0; core->pool && i < x->nr_added; i++)
+		if (x->added[i].f == f && x->added[i].use == HIPEC_ENTRY_STAYS)
 			return true;
 	return false;
 }
@@ -188,13 +188,13 @@ static void age_pool_pages(struct hipec_core *core)
 static void tell_and_age(struct hipec_core *core)
 {
 	struct hipec_pool *pool = core->pool;
-	u32 nr = core->exchange.nr_came;
+	u32 nr = core->exchange.nr_added;
 	bool entered = hipec_exchange_lock(pool), due;
 
 	hipec_exchange_tell(core);
-	due = entered && pool->nr_added % HIPEC_AGE_EVERY + nr >= HIPEC_AGE_EVERY &&
+	due = entered && pool->nr_entered % HIPEC_AGE_EVERY + nr >= HIPEC_AGE_EVERY &&
 	      atomic_long_read(&pool->nr) > pool->max / 2;
-	pool->nr_added += nr;
+	pool->nr_entered += nr;
 	hipec_exchange_unlock(pool, entered);
 	if (due)
 		age_pool_pages(core);
@@ -205,9 +205,9 @@ static void note_added_entry(struct hipec_core *core, const struct hipec_mr_entr
 {
 	struct hipec_exchange *x = &core->exchange;
 
-	x->came[x->nr_came] = *e;
-	x->came[x->nr_came].page = page;
-	core->in_pool[page] = HIPEC_CAME | x->nr_came++;
+	x->added[x->nr_added] = *e;
+	x->added[x->nr_added].page = page;
+	core->in_pool[page] = HIPEC_ADDED | x->nr_added++;
 }
 
 /* Of hipec_exchange_added(). */
@@ -222,7 +222,7 @@ void __hipec_exchange_added(struct hipec_core *core, u32 h)
 	else if (core->pool->ops->more)
 		core->pool->ops->more(core->pool);
 	note_added_entry(core, e, h);
-	if (x->nr_came >= core->pool->together || e == &new)
+	if (x->nr_added >= core->pool->together || e == &new)
 		tell_and_age(core);
 }
 
@@ -230,18 +230,18 @@ void __hipec_exchange_added(struct hipec_core *core, u32 h)
 static struct hipec_mr_entry take_pool_entry(struct hipec_core *core, u32 h)
 {
 	struct hipec_exchange *x = &core->exchange;
-	u32 f = core->in_pool[h], i = f & ~HIPEC_CAME;
+	u32 f = core->in_pool[h], i = f & ~HIPEC_ADDED;
 	struct hipec_mr_entry e = {
 		.f = f, .use = f ? HIPEC_ENTRY_STAYS : HIPEC_ENTRY_NEW,
 	};
 
 	core->in_pool[h] = HIPEC_MR_NONE;
-	if (likely(!(f & HIPEC_CAME)))
+	if (likely(!(f & HIPEC_ADDED)))
 		return e;
-	e = x->came[i];
-	x->came[i] = x->came[--x->nr_came];
-	if (i < x->nr_came)
-		core->in_pool[x->came[i].page] = HIPEC_CAME | i;
+	e = x->added[i];
+	x->added[i] = x->added[--x->nr_added];
+	if (i < x->nr_added)
+		core->in_pool[x->added[i].page] = HIPEC_ADDED | i;
 	return e;
 }
 
@@ -288,14 +288,14 @@ void hipec_exchange_moved(struct hipec_core *core, u32 kept, u32 gone)
 static void answer_manager(struct hipec_core *core, u32 h, const struct hipec_mr_entry *e)
 {
 	struct hipec_exchange *x = &core->exchange;
-	u32 kept = x->chosen;
+	u32 kept = x->picked;
 
-	x->chosen = 0;
+	x->picked = 0;
 	if (h == kept)
 		return;
 	hipec_exchange_moved(core, kept, h);
 	note_added_entry(core, e, kept);
-	if (x->nr_came >= core->pool->together)
+	if (x->nr_added >= core->pool->together)
 		tell_now(core);
 }
 
@@ -306,7 +306,7 @@ void __hipec_exchange_removed(struct hipec_core *core, u32 h)
 
 	if (e.use == HIPEC_ENTRY_NEW)
 		return;
-	if (unlikely(core->exchange.chosen))
+	if (unlikely(core->exchange.picked))
 		answer_manager(core, h, &e);
 	else
 		hipec_exchange_vacate(core, &e);
@@ -355,9 +355,9 @@ void hipec_exchange_renamed(struct hipec_core *core, u32 from, u32 to)
 {
 	u32 f = core->in_pool[from], i;
 
-	for (i = 0; i < core->nr_named; i++)
-		if (core->named[i] == from)
-			core->named[i] = to;
+	for (i = 0; i < core->nr_chosen; i++)
+		if (core->chosen[i] == from)
+			core->chosen[i] = to;
 	core->in_pool[from] = HIPEC_MR_NONE;
 	core->in_pool[to] = f;
 	if (f)

@@ -33,26 +33,26 @@ struct hipec_mr_entry {
 /**
  * struct hipec_exchange - under the member's lock
  * @vacant:    entries whose pages have left, for the next that come
- * @came:      pages that the manager has not been told of; in_pool has HIPEC_CAME and the place
+ * @added:     pages that the manager has not been told of; in_pool has HIPEC_ADDED and the place
  *             here
  * @isolated:  the manager's next victims; the first @nr_passed were passed over, those from
  *             @at to @nr_isolated have not been looked at
  * @busy:      others of these, whose members' locks could not be had: once more at the next miss
  * @reset:     pages whose bits are about to be reset
- * @chosen:    page that is to go now, or another one in its place; 0: none
+ * @picked:    page that is to go now, or another one in its place; 0: none
  */
 struct hipec_exchange {
 	struct hipec_mr_entry vacant[HIPEC_TOGETHER];
-	struct hipec_mr_entry came[HIPEC_TOGETHER];
+	struct hipec_mr_entry added[HIPEC_TOGETHER];
 	struct hipec_mr_page isolated[HIPEC_TOGETHER];
 	struct hipec_mr_page busy[HIPEC_TOGETHER];
 	struct hipec_mr_page reset[HIPEC_RESETS];
-	u32 nr_vacant, nr_came;
+	u32 nr_vacant, nr_added;
 	u32 nr_passed, at, nr_isolated, nr_busy;
-	u32 chosen;
+	u32 picked;
 };
 
 /* Of in_pool: the page came since the manager was told. */
-#define HIPEC_CAME 0x80000000u
+#define HIPEC_ADDED 0x80000000u
 
 #endif /* HIPEC_CORE_EXCHANGE_H */

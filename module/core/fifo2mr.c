@@ -103,7 +103,7 @@ void hipec_fifo2mr_drop(struct hipec_mr *mr, u32 f)
 void hipec_fifo2mr_forget(struct hipec_mr *mr, u32 f)
 {
 	if (mr->frame[f].place == HIPEC_MR_ISOLATED) {
-		mr->frame[f].place = HIPEC_MR_GONE;
+		mr->frame[f].place = HIPEC_MR_VACATED;
 		return;
 	}
 	hipec_mr_unlink(mr, f);
@@ -147,7 +147,7 @@ void hipec_fifo2mr_del(struct hipec_mr *mr, u32 f)
 }
 
 /**
- * hipec_fifo2mr_look() - have a page given up, or pass it over
+ * hipec_fifo2mr_probe() - have a page given up, or pass it over
  * @mr: manager
  * @f:  the page that it has chosen
  *
@@ -155,7 +155,7 @@ void hipec_fifo2mr_del(struct hipec_mr *mr, u32 f)
  * Return: whether a page of @f's owner has left. If none has, @f is where pages
  *         come in, unless it had none.
  */
-bool hipec_fifo2mr_look(struct hipec_mr *mr, u32 f)
+bool hipec_fifo2mr_probe(struct hipec_mr *mr, u32 f)
 {
 	u32 owner = mr->frame[f].owner, page = mr->frame[f].page;
 	bool passed;
@@ -232,7 +232,7 @@ static bool fifo2_reclaim(struct hipec_mr *mr, u32 requester)
 			refill_inactive_frames(mr);
 		if (!mr->inactive.count)
 			break;
-		gone = hipec_fifo2mr_look(mr, mr->inactive.head);
+		gone = hipec_fifo2mr_probe(mr, mr->inactive.head);
 	}
 	refill_inactive_frames(mr);
 	return gone;
@@ -404,7 +404,7 @@ u32 hipec_fifo2mr_isolate(struct hipec_mr *mr, struct hipec_mr_page *pages, u32 
 /* What was isolated was passed over, or not looked at. Expects the caller's lock. */
 void hipec_fifo2mr_put_back(struct hipec_mr *mr, u32 f)
 {
-	if (mr->frame[f].place == HIPEC_MR_GONE)
+	if (mr->frame[f].place == HIPEC_MR_VACATED)
 		hipec_fifo2mr_drop(mr, f);
 	else
 		hipec_mr_link(mr, f, HIPEC_MR_ACTIVE);

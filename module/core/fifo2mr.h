@@ -87,7 +87,7 @@ enum hipec_mr_place {
 	HIPEC_MR_INACTIVE,
 	HIPEC_MR_OWN,		/* AWST: its owner's queue */
 	HIPEC_MR_ISOLATED,	/* none; the member that isolated it puts it back */
-	HIPEC_MR_GONE,		/* none, and it was deleted meanwhile */
+	HIPEC_MR_VACATED,	/* none, and it was deleted meanwhile */
 };
 
 /* A page that the manager knows: entry @f was its when that was looked up. */
@@ -172,6 +172,6 @@ void hipec_fifo2mr_put_back(struct hipec_mr *mr, u32 f);
 void hipec_fifo2mr_drop(struct hipec_mr *mr, u32 f);
 
 /* For awst.c. */
-bool hipec_fifo2mr_look(struct hipec_mr *mr, u32 f);
+bool hipec_fifo2mr_probe(struct hipec_mr *mr, u32 f);
 
 #endif /* HIPEC_CORE_FIFO2MR_H */

@@ -17,7 +17,7 @@
  *
  * Interface:
  * hipec_judge_bytes(), _init()  one in memory that the host gives
- * hipec_judge_came_in(), _leaving(), _came_back()  pages come and go; all of them
+ * hipec_judge_added(), _removing(), _restored()    pages come and go; all of them
  * hipec_judge_touched()   a page was touched, and that is known at once
  *
  * Here is no lock, no allocation and no clock; the host serialises all calls.
@@ -181,7 +181,7 @@ static void bring_in(struct hipec_judge *j, u32 pgno, bool late)
 	open_window(j)->late += late;
 	shrink_standard(j, room_of_standard(j) - 1, late);
 	h = hipec_page_add(&j->vm, pgno);
-	hipec_page_show(&j->vm, h);
+	hipec_page_activate(&j->vm, h);
 	j->bits[h] = 0;
 }
 
@@ -239,7 +239,7 @@ static void touch_sampled_page(struct hipec_judge *j, u32 pgno, bool late)
 }
 
 /**
- * hipec_judge_came_in() - the container brought in a page
+ * hipec_judge_added() - the container brought in a page
  * @j:     judge
  * @pgno:  page, which is live
  * @ahead: it was not touched yet: it came in with the one that was wanted. Had the default
@@ -247,23 +247,23 @@ static void touch_sampled_page(struct hipec_judge *j, u32 pgno, bool late)
  *         unless the default has it; and what is compared is pages read, not faults. Also
  *         of the pages that a container holds when it gets its judge
  *
- * Of every page, sampled or not, behind the hipec_judge_leaving() of its victim.
+ * Of every page, sampled or not, behind the hipec_judge_removing() of its victim.
  *
  * Context: any, serialised by the host; asks for referenced bits.
  * Source: ours; the default policy is hipec-1997, Figure 3.
  */
-void hipec_judge_came_in(struct hipec_judge *j, u32 pgno, bool ahead)
+void hipec_judge_added(struct hipec_judge *j, u32 pgno, bool ahead)
 {
 	open_window(j)->faults++;
 	if (!hipec_sampling_has(&j->sample, pgno)) {
-		hipec_sampling_came_in(&j->sample, pgno);
+		hipec_sampling_added(&j->sample, pgno);
 		return;
 	}
 	open_window(j)->sampled++;
 	open_window(j)->class_sampled[hipec_sampling_class(&j->sample, pgno)]++;
 	shrink_standard(j, room_of_standard(j), true);	/* frames may have gone to others */
 	look_at_dropped(j);	/* what was touched was so before this page */
-	hipec_sampling_came_in(&j->sample, pgno);
+	hipec_sampling_added(&j->sample, pgno);
 	if (!ahead)
 		touch_sampled_page(j, pgno, false);
 	else if (!hipec_page_find(&j->vm, pgno))
@@ -272,7 +272,7 @@ void hipec_judge_came_in(struct hipec_judge *j, u32 pgno, bool ahead)
 }
 
 /**
- * hipec_judge_leaving() - a page is about to give up its frame
+ * hipec_judge_removing() - a page is about to give up its frame
  * @j:    judge
  * @pgno: page, held so far
  *
@@ -280,15 +280,15 @@ void hipec_judge_came_in(struct hipec_judge *j, u32 pgno, bool ahead)
  *
  * Context: any, serialised by the host; asks for referenced bits.
  */
-void hipec_judge_leaving(struct hipec_judge *j, u32 pgno)
+void hipec_judge_removing(struct hipec_judge *j, u32 pgno)
 {
 	if (hipec_sampling_has(&j->sample, pgno) && is_young(j, pgno))
 		touch_sampled_page(j, pgno, true);
-	hipec_sampling_left(&j->sample, pgno);
+	hipec_sampling_removed(&j->sample, pgno);
 }
 
 /**
- * hipec_judge_came_back() - a page that had gone is held after all
+ * hipec_judge_restored() - a page that had gone is held after all
  * @j:       judge
  * @pgno:    page, which could not give its frame up
  * @touched: it is live by a touch
@@ -297,9 +297,9 @@ void hipec_judge_leaving(struct hipec_judge *j, u32 pgno)
  *
  * Context: any, serialised by the host; asks for referenced bits.
  */
-void hipec_judge_came_back(struct hipec_judge *j, u32 pgno, bool touched)
+void hipec_judge_restored(struct hipec_judge *j, u32 pgno, bool touched)
 {
-	hipec_sampling_came_in(&j->sample, pgno);
+	hipec_sampling_added(&j->sample, pgno);
 	if (!hipec_sampling_has(&j->sample, pgno))
 		return;
 	if (touched)

@@ -44,9 +44,9 @@ struct hipec_judge {
 
 size_t hipec_judge_bytes(u32 frames);
 void hipec_judge_init(struct hipec_judge *j, struct hipec_core *core, u32 salt);
-void hipec_judge_came_in(struct hipec_judge *j, u32 pgno, bool ahead);
-void hipec_judge_leaving(struct hipec_judge *j, u32 pgno);
-void hipec_judge_came_back(struct hipec_judge *j, u32 pgno, bool touched);
+void hipec_judge_added(struct hipec_judge *j, u32 pgno, bool ahead);
+void hipec_judge_removing(struct hipec_judge *j, u32 pgno);
+void hipec_judge_restored(struct hipec_judge *j, u32 pgno, bool touched);
 void hipec_judge_touched(struct hipec_judge *j, u32 pgno);
 
 #endif /* HIPEC_CORE_JUDGE_H */

@@ -124,7 +124,7 @@ size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames, u32 quarters
 	struct hipec_sampling sample;
 
 	hipec_sampling_init(&sample, frames, HIPEC_LEAGUE_FRAMES, 0);
-	return hipec_team_bytes(p, most_frames(&sample, quarters));
+	return hipec_candidate_bytes(p, most_frames(&sample, quarters));
 }
 
 /**
@@ -154,11 +154,11 @@ void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt)
 void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
 		      void *memory, void *shared)
 {
-	struct hipec_team *t = &l->team[l->nr++];
+	struct hipec_candidate *t = &l->team[l->nr++];
 
-	hipec_team_start(t, l->whose, p, memory, shared,
-			 most_frames(&l->sample, HIPEC_LEAGUE_WHOLE),
-			 hipec_sampling_frames(&l->sample), l->sample.salt);
+	hipec_candidate_start(t, l->whose, p, memory, shared,
+			      most_frames(&l->sample, HIPEC_LEAGUE_WHOLE),
+			      hipec_sampling_frames(&l->sample), l->sample.salt);
 	t->quarters = HIPEC_LEAGUE_WHOLE;
 }
 
@@ -168,7 +168,7 @@ void hipec_league_add(struct hipec_league *l, const struct hipec_policy *p,
  */
 static u32 budget_of_league(const struct hipec_league *l)
 {
-	return l->nr < 2 || hipec_team_is_scaled(&l->team[1]) ? l->sample.frames : l->has;
+	return l->nr < 2 || hipec_candidate_is_scaled(&l->team[1]) ? l->sample.frames : l->has;
 }
 
 /* Frames that a team is to have, with @quarters of the budget. */
@@ -202,18 +202,18 @@ int hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
 			 const struct hipec_policy *p, void *memory, void *shared,
 			 struct hipec_core *container)
 {
-	const struct hipec_team *runs = &l->team[l->runs];
-	struct hipec_team *t = &l->team[i];
+	const struct hipec_candidate *runs = &l->team[l->runs];
+	struct hipec_candidate *t = &l->team[i];
 	u32 h = 0;
 
-	hipec_team_start(t, container, p, memory, shared, most_frames(&l->sample, quarters),
-			 target_of_team(l, quarters), l->sample.salt);
+	hipec_candidate_start(t, container, p, memory, shared, most_frames(&l->sample, quarters),
+			      target_of_team(l, quarters), l->sample.salt);
 	t->quarters = quarters;
 	t->now = l->now;
 	t->played = l->played;
 	memcpy(t->base, runs->total, sizeof(t->base));
 	while ((h = hipec_vm_next_live(&runs->core.vm, h))) {
-		hipec_team_play(t, runs->core.vm.page[h].pgno, false);
+		hipec_candidate_simulate(t, runs->core.vm.page[h].pgno, false);
 		if (hipec_core_pause(container))
 			return -EINTR;
 	}
@@ -223,9 +223,9 @@ int hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
 }
 
 /* What a take-over by @t may cost: it may miss the next hit of each page that it lacks. */
-static u64 price_of_takeover(const struct hipec_league *l, const struct hipec_team *t)
+static u64 price_of_takeover(const struct hipec_league *l, const struct hipec_candidate *t)
 {
-	u64 lacking = hipec_team_lacks(t, &l->team[l->runs].core.vm);
+	u64 lacking = hipec_candidate_lacks(t, &l->team[l->runs].core.vm);
 
 	return (lacking < l->hits ? lacking : l->hits) * PRICE / 100;
 }
@@ -240,7 +240,7 @@ static s64 credit_of_misses(const struct hipec_league *l)
  * Whether @t is to take over, or to rehearse: it leads by what that may cost, if all goes
  * on as it did for as long again. The default may always come back.
  */
-static bool is_worth(const struct hipec_league *l, const struct hipec_team *t)
+static bool is_worth(const struct hipec_league *l, const struct hipec_candidate *t)
 {
 	u64 least = hipec_sampling_frames(&l->sample) / ONE_OF, cost = price_of_takeover(l, t);
 	bool is_default = t == l->team;
@@ -269,7 +269,8 @@ static s64 add_up(const struct hipec_league *l, const s64 *d, u64 *variance)
 }
 
 /* Misses of the window that @t had less than what runs. */
-static s64 gain_of_team(const struct hipec_league *l, const struct hipec_team *t, u64 *variance)
+static s64 gain_of_team(const struct hipec_league *l, const struct hipec_candidate *t,
+			u64 *variance)
 {
 	const u32 *runs = l->team[l->runs].class;
 	s64 d[HIPEC_CLASSES];
@@ -281,7 +282,7 @@ static s64 gain_of_team(const struct hipec_league *l, const struct hipec_team *t
 }
 
 /* The window is over for @t. Return: whether it may take over. */
-static bool is_ahead(struct hipec_league *l, struct hipec_team *t)
+static bool is_ahead(struct hipec_league *l, struct hipec_candidate *t)
 {
 	u64 variance;
 	s64 d = gain_of_team(l, t, &variance);
@@ -336,10 +337,10 @@ static void judge_teams(struct hipec_league *l)
 	s64 lead = 0;
 
 	for (i = 0; i < l->nr; i++) {
-		struct hipec_team *t = &l->team[i];
+		struct hipec_candidate *t = &l->team[i];
 
 		t->out |= t->core.vm.exit.kind != 0;
-		if (i != l->runs && !t->out && !hipec_team_is_scaled(t) &&
+		if (i != l->runs && !t->out && !hipec_candidate_is_scaled(t) &&
 		    is_ahead(l, t) && t->lead > lead && is_worth(l, t)) {
 			best = i;
 			lead = t->lead;
@@ -380,8 +381,8 @@ static void rehearse_access(struct hipec_league *l, u32 pgno, bool write, bool m
 
 	l->rehearsal.now = l->now;
 	if (l->rehearsal.core.nr_frames != l->has)
-		hipec_team_resize(&l->rehearsal, l->has);
-	l->spared += (int)missed - (int)hipec_team_play(&l->rehearsal, pgno, write);
+		hipec_candidate_resize(&l->rehearsal, l->has);
+	l->spared += (int)missed - (int)hipec_candidate_simulate(&l->rehearsal, pgno, write);
 	if (l->rehearsal.core.vm.exit.kind) {
 		l->team[l->rehearses].out = true;
 		l->rehearses = HIPEC_LEAGUE_NONE;
@@ -390,7 +391,7 @@ static void rehearse_access(struct hipec_league *l, u32 pgno, bool write, bool m
 		l->rehearses = HIPEC_LEAGUE_NONE;
 		make_dearer(l);
 	} else if (l->rehearsed % (l->sample.frames / 4) == 0 && l->spared > least &&
-		   l->spared >= (s64)hipec_team_lacks(&l->rehearsal, l->container) *
+		   l->spared >= (s64)hipec_candidate_lacks(&l->rehearsal, l->container) *
 				PRICE / 100) {
 		l->next = l->rehearses;
 		l->adopt = false;
@@ -406,18 +407,18 @@ static void play_all(struct hipec_league *l, u32 pgno, bool write, u32 class)
 	u32 whole = target_of_team(l, HIPEC_LEAGUE_WHOLE), frames, i;
 
 	for (i = 0; i < l->nr; i++) {
-		struct hipec_team *t = &l->team[i];
+		struct hipec_candidate *t = &l->team[i];
 		bool missed;
 
 		if (t->out)
 			continue;
 		if (pause_between(l))
 			return;
-		frames = hipec_team_is_scaled(t) ? target_of_team(l, t->quarters) : whole;
+		frames = hipec_candidate_is_scaled(t) ? target_of_team(l, t->quarters) : whole;
 		if (t->core.nr_frames != frames)
-			hipec_team_resize(t, frames);
+			hipec_candidate_resize(t, frames);
 		t->now = l->now;
-		missed = hipec_team_play(t, pgno, write);
+		missed = hipec_candidate_simulate(t, pgno, write);
 		t->out |= t->core.vm.exit.kind != 0;
 		t->misses += missed;
 		t->total[class] += missed;
@@ -456,15 +457,15 @@ void hipec_league_access(struct hipec_league *l, u32 pgno, bool write, bool miss
 }
 
 /* Memory that the rehearsal of l->wanted needs. Return: bytes. */
-size_t hipec_league_rehearsal_bytes(const struct hipec_league *l)
+size_t hipec_league_warm_up_bytes(const struct hipec_league *l)
 {
-	return hipec_team_bytes(l->team[l->wanted].core.vm.policy, l->sample.frames);
+	return hipec_candidate_bytes(l->team[l->wanted].core.vm.policy, l->sample.frames);
 }
 
 /**
- * hipec_league_rehearse() - l->wanted rehearses, with all frames
+ * hipec_league_warm_up() - l->wanted rehearses, with all frames
  * @l:         league
- * @memory:    hipec_league_rehearsal_bytes() of zeros, aligned for u64; it is in use as
+ * @memory:    hipec_league_warm_up_bytes() of zeros, aligned for u64; it is in use as
  *             long as l->rehearses is a team
  * @shared:    as for hipec_vm_init()
  * @container: stays where it is
@@ -473,17 +474,17 @@ size_t hipec_league_rehearsal_bytes(const struct hipec_league *l)
  *
  * Context: any, serialised by the host; runs events of the policy.
  */
-void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
-			   struct hipec_core *container)
+void hipec_league_warm_up(struct hipec_league *l, void *memory, void *shared,
+			  struct hipec_core *container)
 {
-	struct hipec_team *t = &l->rehearsal;
+	struct hipec_candidate *t = &l->rehearsal;
 	u32 h = 0;
 
-	hipec_team_start(t, container, l->team[l->wanted].core.vm.policy, memory, shared,
-			 l->sample.frames, l->sample.frames, l->sample.salt);
+	hipec_candidate_start(t, container, l->team[l->wanted].core.vm.policy, memory, shared,
+			      l->sample.frames, l->sample.frames, l->sample.salt);
 	t->now = l->now;
 	while ((h = hipec_vm_next_live(&container->vm, h))) {
-		hipec_team_play(t, container->vm.page[h].pgno, false);
+		hipec_candidate_simulate(t, container->vm.page[h].pgno, false);
 		if (hipec_core_pause(container))
 			break;
 	}
@@ -494,7 +495,7 @@ void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
 }
 
 /* Whose machine the container's is to be made of, unless l->adopt. */
-struct hipec_team *hipec_league_source(struct hipec_league *l)
+struct hipec_candidate *hipec_league_source(struct hipec_league *l)
 {
 	return l->sample.shift ? &l->rehearsal : &l->team[l->next];
 }
@@ -516,7 +517,7 @@ void hipec_league_switched(struct hipec_league *l)
 		make_dearer(l);
 	else if (l->dear > 1)
 		l->dear /= 2;
-	l->at_switch.lacks = hipec_team_lacks(&l->team[l->next], &l->team[l->runs].core.vm);
+	l->at_switch.lacks = hipec_candidate_lacks(&l->team[l->next], &l->team[l->runs].core.vm);
 	l->before = l->runs;
 	l->runs = l->next;
 	l->at_switch.real = l->real;
@@ -529,7 +530,7 @@ void hipec_league_switched(struct hipec_league *l)
 		l->team[i].lead = 0;
 		l->team[i].variance = 0;
 		l->team[i].wins = 0;
-		l->team[i].out |= hipec_team_is_scaled(&l->team[i]);
+		l->team[i].out |= hipec_candidate_is_scaled(&l->team[i]);
 	}
 }
 
@@ -542,9 +543,9 @@ void hipec_league_failed(struct hipec_league *l)
 }
 
 /* Misses of class @k that the ones of @t are held against. */
-static u64 held_against(const struct hipec_league *l, const struct hipec_team *t, u32 k)
+static u64 held_against(const struct hipec_league *l, const struct hipec_candidate *t, u32 k)
 {
-	return hipec_team_is_scaled(t) ? l->team[l->runs].total[k] - t->base[k] : l->total[k];
+	return hipec_candidate_is_scaled(t) ? l->team[l->runs].total[k] - t->base[k] : l->total[k];
 }
 
 /**
@@ -580,7 +581,7 @@ u64 hipec_league_missed(const struct hipec_league *l, u32 i)
  */
 s64 hipec_league_saves(const struct hipec_league *l, u32 i, u64 *variance)
 {
-	const struct hipec_team *t = &l->team[i];
+	const struct hipec_candidate *t = &l->team[i];
 	s64 d[HIPEC_CLASSES];
 	u32 k;
 

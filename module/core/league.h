@@ -22,9 +22,9 @@
  * hipec_league_add()       one more; the first one runs, and is the default
  * hipec_league_rescale()   one plays what runs, with another budget
  * hipec_league_access()    the container had an access
- * hipec_league_rehearse()  l->wanted rehearses
+ * hipec_league_warm_up()   l->wanted rehearses
  * hipec_league_source()    whose machine the container's is to be made of
- * hipec_team_take_over()   that machine plays on with the container's pages
+ * hipec_candidate_take_over()  that machine plays on with the container's pages
  * hipec_league_switched()  the policy of l->next runs
  * hipec_league_failed()    it could not take over
  * hipec_league_saves()     what a team would have saved
@@ -51,7 +51,7 @@
 #define HIPEC_LEAGUE_NONE HIPEC_LEAGUE_MAX
 
 /**
- * struct hipec_team - a policy on a machine of its own
+ * struct hipec_candidate - a policy on a machine of its own
  * @core:     its engine; frames are counted
  * @whose:    container whose tasks it plays in: others may run in long events; NULL: none
  * @bits:     HIPEC_REF_POLICY and a dirty bit, by handle
@@ -69,7 +69,7 @@
  * @played:   accesses of the sample before it began, if so
  * @base:     misses of what runs before that, by classes of pages
  */
-struct hipec_team {
+struct hipec_candidate {
 	struct hipec_core core;
 	struct hipec_core *whose;
 	u8 *bits;
@@ -142,19 +142,19 @@ struct hipec_league {
 	s64 spared;
 	const struct hipec_vm *container;
 	struct hipec_core *whose;
-	struct hipec_team team[HIPEC_LEAGUE_MAX];
-	struct hipec_team rehearsal;
+	struct hipec_candidate team[HIPEC_LEAGUE_MAX];
+	struct hipec_candidate rehearsal;
 };
 
-/* team.c */
-size_t hipec_team_bytes(const struct hipec_policy *p, u32 frames);
-void hipec_team_start(struct hipec_team *t, struct hipec_core *whose,
-		      const struct hipec_policy *p, void *memory, void *shared, u32 most,
-		      u32 frames, u32 salt);
-void hipec_team_resize(struct hipec_team *t, u32 frames);
-bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write);
-u32 hipec_team_lacks(const struct hipec_team *t, const struct hipec_vm *vm);
-int hipec_team_take_over(struct hipec_team *t, struct hipec_core *container);
+/* candidate.c */
+size_t hipec_candidate_bytes(const struct hipec_policy *p, u32 frames);
+void hipec_candidate_start(struct hipec_candidate *t, struct hipec_core *whose,
+			   const struct hipec_policy *p, void *memory, void *shared, u32 most,
+			   u32 frames, u32 salt);
+void hipec_candidate_resize(struct hipec_candidate *t, u32 frames);
+bool hipec_candidate_simulate(struct hipec_candidate *t, u32 pgno, bool write);
+u32 hipec_candidate_lacks(const struct hipec_candidate *t, const struct hipec_vm *vm);
+int hipec_candidate_take_over(struct hipec_candidate *t, struct hipec_core *container);
 
 size_t hipec_league_bytes(const struct hipec_policy *p, u32 frames, u32 quarters);
 void hipec_league_init(struct hipec_league *l, u32 frames, u32 salt);
@@ -165,10 +165,10 @@ int hipec_league_rescale(struct hipec_league *l, u32 i, u32 quarters,
 			 struct hipec_core *container);
 void hipec_league_access(struct hipec_league *l, u32 pgno, bool write,
 			 bool missed);
-size_t hipec_league_rehearsal_bytes(const struct hipec_league *l);
-void hipec_league_rehearse(struct hipec_league *l, void *memory, void *shared,
-			   struct hipec_core *container);
-struct hipec_team *hipec_league_source(struct hipec_league *l);
+size_t hipec_league_warm_up_bytes(const struct hipec_league *l);
+void hipec_league_warm_up(struct hipec_league *l, void *memory, void *shared,
+			  struct hipec_core *container);
+struct hipec_candidate *hipec_league_source(struct hipec_league *l);
 void hipec_league_switched(struct hipec_league *l);
 void hipec_league_failed(struct hipec_league *l);
 void hipec_core_watch_league(struct hipec_core *core, struct hipec_league *l);
@@ -177,7 +177,7 @@ s64 hipec_league_saves(const struct hipec_league *l, u32 i, u64 *variance);
 u64 hipec_league_missed(const struct hipec_league *l, u32 i);
 
 /* Whether @t plays with another budget. Context: any, serialised by the host. */
-static inline bool hipec_team_is_scaled(const struct hipec_team *t)
+static inline bool hipec_candidate_is_scaled(const struct hipec_candidate *t)
 {
 	return t->quarters != HIPEC_LEAGUE_WHOLE;
 }
@@ -186,7 +186,7 @@ static inline bool hipec_team_is_scaled(const struct hipec_team *t)
  * Whether the policy of @core was never told of live page @h: the policy before had it.
  * Such pages go first; one that is touched is to be told as one that came in.
  */
-static inline bool hipec_league_is_leftover(const struct hipec_core *core, u32 h)
+static inline bool hipec_league_is_orphan(const struct hipec_core *core, u32 h)
 {
 	return core->vm.page[h].queue == HIPEC_QUEUE_FALLBACK &&
 	       !hipec_fifo2_rules(&core->vm);

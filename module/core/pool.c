@@ -25,7 +25,7 @@
  * page. Asking it at that moment would have B's policy run in A's time and under the pool's lock:
  * a slow policy would stop all members. So policies name pages ahead of need, at their own faults
  * or in a task of their own (refill()), and others take what is named. That is an answer to a
- * question which was asked a while ago; HIPEC_MAX_NAMED pages keep it fresh, and a touch takes a
+ * question which was asked a while ago; HIPEC_MAX_CHOSEN pages keep it fresh, and a touch takes a
  * page back (hipec_core_spare()).
  *
  * What if it is wrong?
@@ -83,7 +83,7 @@ static struct hipec_core *lock_member(struct hipec_pool *pool, u32 owner, u32 h)
 	/* While the manager looks at a page its queues may change. */
 	if (mr->looking && !known)
 		hipec_exchange_forget(core);
-	else if (mr->looking && core->exchange.nr_came)
+	else if (mr->looking && core->exchange.nr_added)
 		hipec_exchange_tell(core);
 	if (likely(known))
 		return core;
@@ -128,7 +128,7 @@ static void mr_reset(struct hipec_mr *mr, u32 owner, u32 h)
 static void refill_member(struct hipec_core *core)
 {
 	if (core->ops->refill && !hipec_fifo2_rules(&core->vm) && !core->doubt.passes &&
-	    !core->named_none && 2 * core->nr_named <= hipec_core_most_named(core))
+	    !core->chosen_none && 2 * core->nr_chosen <= hipec_core_most_chosen(core))
 		core->ops->refill(core);
 }
 
@@ -154,14 +154,14 @@ static void note_taken(struct hipec_core *core, u32 pgno)
 }
 
 /* A page goes that the member has named. @own: for a page of its own. */
-static void take_named(struct hipec_core *core, bool own)
+static void take_chosen_page(struct hipec_core *core, bool own)
 {
 	if (hipec_doubt_asks(&core->doubt))
-		hipec_core_take_named(core, own);
+		hipec_core_take_chosen(core, own);
 }
 
 /* Page @h goes, which the manager has chosen. */
-static void take_chosen(struct hipec_core *core, u32 h, bool own)
+static void take_picked(struct hipec_core *core, u32 h, bool own)
 {
 	u32 pgno = core->vm.page[h].pgno;
 
@@ -178,7 +178,7 @@ static void mr_ask(struct hipec_mr *mr, u32 owner, u32 h)
 	if (!core)
 		return;
 	core->asked = true;
-	take_named(core, core == pool->requester);
+	take_chosen_page(core, core == pool->requester);
 	core->asked = false;
 	/* Under memory pressure the worker would hold the lock that the next scan tries. */
 	if (pool->requester && core != pool->requester)
@@ -194,7 +194,7 @@ static void mr_take(struct hipec_mr *mr, u32 owner, u32 h)
 	if (!core)
 		return;
 	core->asked = true;
-	take_chosen(core, h, core == pool->requester);
+	take_picked(core, h, core == pool->requester);
 	core->asked = false;
 	hipec_exchange_unlock_member(core, pool->requester);
 }
@@ -326,12 +326,12 @@ static bool look_at_isolated(struct hipec_core *core, struct hipec_mr_page page,
 
 	own = owner == core;
 	if (owner && !passes_over_page(owner, page.page, own)) {
-		owner->exchange.chosen = page.page;
-		take_named(owner, own);
-		if (owner->exchange.chosen)
-			take_chosen(owner, page.page, own);
-		gone = !owner->exchange.chosen;
-		owner->exchange.chosen = 0;
+		owner->exchange.picked = page.page;
+		take_chosen_page(owner, own);
+		if (owner->exchange.picked)
+			take_picked(owner, page.page, own);
+		gone = !owner->exchange.picked;
+		owner->exchange.picked = 0;
 		if (!own)
 			refill_member(owner);
 	}
@@ -422,14 +422,14 @@ static int find_frame_together(struct hipec_core *core)
 static bool name_for_demand(struct hipec_core *core, const struct hipec_demand *d, bool at_limit)
 {
 	u32 had = core->nr_free + core->nr_pending;
-	u32 most = is_tight(core->pool) ? hipec_core_most_named(core) : 0;
+	u32 most = is_tight(core->pool) ? hipec_core_most_chosen(core) : 0;
 
-	core->named_none = false;
+	core->chosen_none = false;
 	if (!most && (at_limit || !has_room(core->pool)))
 		most = 1;
 	/* A container that is being loaded has no page yet. */
 	if (most && core->vm.nr_live && !core->doubt.passes)
-		hipec_core_name(core, d, most);
+		hipec_core_choose(core, d, most);
 	return core->nr_free + core->nr_pending > had;
 }
 
@@ -522,7 +522,7 @@ bool hipec_pool_give(struct hipec_core *core, bool keep)
 {
 	u32 pgno;
 
-	if (hipec_core_take_named(core, keep))
+	if (hipec_core_take_chosen(core, keep))
 		return true;
 	if (!may_take(core) || !(keep ? hipec_core_evict_soon(core, keep, &pgno) :
 					hipec_core_evict_any(core, keep, &pgno)))

@@ -38,7 +38,7 @@
  * @most_together: HIPEC_TOGETHER at most; 0, as 1: in a pool of any size the manager alone
  *            looks at pages, and knows of each at once. Invariant
  * @tight:    members were told to name pages, and that is not over
- * @nr_added: pages, so far; it wraps
+ * @nr_entered: pages, so far; it wraps
  * @max:      frames that the members may hold; invariant
  * @slack:    frames that may be leaving beside them; invariant
  * @nr:       frames held, but for those leaving; atomic
@@ -56,7 +56,7 @@ struct hipec_pool {
 	u32 together;
 	u32 most_together;
 	bool tight;
-	u32 nr_added;
+	u32 nr_entered;
 	long max;
 	long slack;
 	atomic_long_t nr;

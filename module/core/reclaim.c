@@ -21,7 +21,7 @@ static __always_inline bool replace_one_page(struct hipec_core *core,
 
 	if (!hipec_fifo2_rules(&core->vm) && hipec_core_ask(core, d))
 		return true;
-	if (core->nr_named && hipec_core_take_named(core, true))
+	if (core->nr_chosen && hipec_core_take_chosen(core, true))
 		return true;
 	if (!hipec_core_evict_any(core, true, &victim))
 		return false;

@@ -11,9 +11,9 @@
  * hipec_core_watch_again()  another one has taken its place
  * hipec_core_watch_league() a league plays from now on, or another of its teams runs
  * hipec_core_missed()       the policy of a league missed a page
- * hipec_core_came_in()      a page came in, as it was wanted or before
- * hipec_core_leaving()      a live page is about to lose its frame
- * hipec_core_came_back()    it has not lost it, and is live again
+ * hipec_core_added()        a page came in, as it was wanted or before
+ * hipec_core_removing()     a live page is about to lose its frame
+ * hipec_core_restored()     it has not lost it, and is live again
  * hipec_core_touched()      a live page was touched, and that is known at once
  */
 #include "league.h"
@@ -66,7 +66,7 @@ void hipec_core_watch_again(struct hipec_core *core)
 		return;
 	hipec_core_watch(core, core->vm.salt);
 	while ((h = hipec_vm_next_live(&core->vm, h))) {
-		hipec_judge_came_in(core->judge, core->vm.page[h].pgno, true);
+		hipec_judge_added(core->judge, core->vm.page[h].pgno, true);
 		if (core->ops->pause)
 			core->ops->pause(core);
 	}
@@ -153,15 +153,15 @@ void hipec_core_missed(struct hipec_core *core, struct hipec_league *l)
 }
 
 /*
- * Of hipec_core_came_in(), of a container that has a judge.
+ * Of hipec_core_added(), of a container that has a judge.
  *
  * Source: hipec-1997, "Protection mechanism", which leaves revocation open.
  */
-void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead)
+void __hipec_core_added(struct hipec_core *core, u32 pgno, bool ahead)
 {
 	if (!is_watched(core))
 		return;
-	hipec_judge_came_in(core->judge, pgno, ahead);
+	hipec_judge_added(core->judge, pgno, ahead);
 	if (ahead)
 		return;
 	core->windows.frames = hipec_core_usable(core);
@@ -169,15 +169,15 @@ void __hipec_core_came_in(struct hipec_core *core, u32 pgno, bool ahead)
 }
 
 /* Live page @h is about to lose its frame. Context: expects the lock. */
-void hipec_core_leaving(struct hipec_core *core, u32 h)
+void hipec_core_removing(struct hipec_core *core, u32 h)
 {
 	if (is_watched(core))
-		hipec_judge_leaving(core->judge, core->vm.page[h].pgno);
+		hipec_judge_removing(core->judge, core->vm.page[h].pgno);
 	hipec_exchange_removed(core, h);
 }
 
 /**
- * hipec_core_came_back() - a page that was given up could not go, and is live again
+ * hipec_core_restored() - a page that was given up could not go, and is live again
  * @core:    container
  * @pgno:    live page
  * @touched: it is live by a touch
@@ -186,10 +186,10 @@ void hipec_core_leaving(struct hipec_core *core, u32 h)
  *
  * Context: expects the lock; may sleep.
  */
-void hipec_core_came_back(struct hipec_core *core, u32 pgno, bool touched)
+void hipec_core_restored(struct hipec_core *core, u32 pgno, bool touched)
 {
 	if (is_watched(core))
-		hipec_judge_came_back(core->judge, pgno, touched);
+		hipec_judge_restored(core->judge, pgno, touched);
 }
 
 /* Of hipec_core_access(), where the judge has the page in its sample. */

@@ -89,7 +89,7 @@ static inline s64 hipec_sampling_room(const struct hipec_sampling *s, u32 frames
 }
 
 /* A page of the container got a frame. Context: any, serialised by the host. */
-static inline void hipec_sampling_came_in(struct hipec_sampling *s, u32 pgno)
+static inline void hipec_sampling_added(struct hipec_sampling *s, u32 pgno)
 {
 	s64 surplus;
 
@@ -104,7 +104,7 @@ static inline void hipec_sampling_came_in(struct hipec_sampling *s, u32 pgno)
 }
 
 /* A page of the container lost it. Context: any, serialised by the host. */
-static inline void hipec_sampling_left(struct hipec_sampling *s, u32 pgno)
+static inline void hipec_sampling_removed(struct hipec_sampling *s, u32 pgno)
 {
 	s->nr_held--;
 	s->nr_sampled -= hipec_sampling_has(s, pgno);

@@ -5,7 +5,7 @@
  * Interface:
  * hipec_batch_size()   how many pages of a sequence are to be had
  * hipec_batch_bind(), _cut()    they have frames, no longer
- * hipec_batch_read(), _show()   data, PageFault
+ * hipec_batch_read(), _activate()  data, PageFault
  */
 #include <linux/pagemap.h>
 
@@ -57,7 +57,7 @@ void hipec_batch_bind(struct hipec_region *r, struct hipec_batch *b)
 
 	for (i = 0; i < b->nr; i++) {
 		b->h[i] = hipec_frame_bind(c, r, b->idx + i);
-		b->folio[i] = c->frame[b->h[i]];
+		b->folio[i] = c->frames.frame[b->h[i]];
 	}
 }
 
@@ -115,7 +115,7 @@ int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b)
 }
 
 /**
- * hipec_batch_show() - tell the policy of the pages of a batch, in their order
+ * hipec_batch_activate() - tell the policy of the pages of a batch, in their order
  * @r:     region
  * @b:     batch that was read
  * @idx:   page that faulted
@@ -126,14 +126,14 @@ int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b)
  *
  * Context: expects c->lock; may sleep.
  */
-void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
-		      bool write)
+void hipec_batch_activate(struct hipec_region *r, struct hipec_batch *b, u32 idx,
+			  bool write)
 {
 	struct hipec_container *c = r->c;
 	struct hipec_core *core = &c->core;
 	u32 i;
 
-	c->batches++;
+	c->frames.batches++;
 	for (i = 0; i < b->nr; i++) {
 		u32 pgno = r->start + b->idx + i, h = b->h[i];
 		bool wanted = b->idx + i == idx;
@@ -144,9 +144,9 @@ void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
 		if (wanted)
 			hipec_tracer_note(&core->vm, HIPEC_RECORD_TOUCH, pgno,
 				  write ? HIPEC_TOUCH_WRITE : 0);
-		hipec_core_show(core, h);
-		hipec_event_came_in(c, pgno);
-		hipec_core_came_in(core, pgno, !wanted);
+		hipec_core_activate(core, h);
+		hipec_event_added(c, pgno);
+		hipec_core_added(core, pgno, !wanted);
 		hipec_sample_note(c, HIPEC_SAMPLE_FAULT, pgno, write && wanted);
 		hipec_core_fault(core, h, write && wanted);
 		hipec_event_access(c, pgno, write && wanted, true);

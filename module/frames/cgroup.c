@@ -183,7 +183,7 @@ int hipec_cgroup_join(struct hipec_container *c, bool share)
 	struct hipec_token *t;
 
 	c->core.denied = 0;
-	c->cgroup = get_mem_cgroup_from_mm(current->mm);
+	c->frames.cgroup = get_mem_cgroup_from_mm(current->mm);
 	if (!share)
 		return 0;
 	t = kmem_cache_alloc_lru(cache, &tokens, GFP_KERNEL_ACCOUNT);
@@ -192,7 +192,7 @@ int hipec_cgroup_join(struct hipec_container *c, bool share)
 	INIT_LIST_HEAD(&t->link);
 	t->c = c;
 	t->busy = 0;
-	c->token = t;
+	c->frames.token = t;
 	list_lru_add_obj(&tokens, &t->link);
 	return 0;
 }
@@ -205,13 +205,13 @@ int hipec_cgroup_join(struct hipec_container *c, bool share)
  */
 void hipec_cgroup_leave(struct hipec_container *c)
 {
-	if (c->token) {
-		list_lru_del_obj(&tokens, &c->token->link);
-		kmem_cache_free(cache, c->token);
-		c->token = NULL;
+	if (c->frames.token) {
+		list_lru_del_obj(&tokens, &c->frames.token->link);
+		kmem_cache_free(cache, c->frames.token);
+		c->frames.token = NULL;
 	}
-	mem_cgroup_put(c->cgroup);
-	c->cgroup = NULL;
+	mem_cgroup_put(c->frames.cgroup);
+	c->frames.cgroup = NULL;
 }
 
 /**

@@ -27,7 +27,8 @@ void hipec_dirty_add(struct hipec_container *c, u32 h)
 	if (c->core.vm.page[h].flags & HIPEC_PAGE_FLUSH)
 		return;
 	c->core.vm.page[h].flags |= HIPEC_PAGE_FLUSH;
-	list_add_tail(&c->frame[h]->lru, &hipec_region_of(c->frame[h])->writeback->flush);
+	list_add_tail(&c->frames.frame[h]->lru,
+		      &hipec_region_of(c->frames.frame[h])->writeback->flush);
 }
 
 /* No more, if it was to be. Context: expects c->lock. */
@@ -37,7 +38,7 @@ void hipec_dirty_del(struct hipec_container *c, u32 h)
 	if (!(c->core.vm.page[h].flags & HIPEC_PAGE_FLUSH))
 		return;
 	c->core.vm.page[h].flags &= ~HIPEC_PAGE_FLUSH;
-	list_del(&c->frame[h]->lru);
+	list_del(&c->frames.frame[h]->lru);
 }
 
 /**
@@ -67,9 +68,9 @@ void hipec_dirty_flush(struct hipec_container *c)
 {
 	u32 h;
 
-	for (h = 1; h <= c->core.vm.nr_pages && atomic_read(&c->nr_dirty); h++) {
+	for (h = 1; h <= c->core.vm.nr_pages && atomic_read(&c->frames.nr_dirty); h++) {
 		if (hipec_core_resident(&c->core, h) &&
-		    folio_test_dirty(c->frame[h]))
+		    folio_test_dirty(c->frames.frame[h]))
 			hipec_dirty_add(c, h);
 		hipec_dirty_walk_pause(c, h);
 	}

@@ -80,7 +80,7 @@ static void map_pages(const struct vm_area_struct *vma, unsigned long addr,
 
 /*
  * Map the pages of @b other than the one that faulted, not referenced yet, and
- * drop the references that hipec_batch_show() took. Return: the folio of that
+ * drop the references that hipec_batch_activate() took. Return: the folio of that
  * page, with its reference.
  */
 static struct folio *map_around(struct vm_fault *vmf, struct hipec_batch *b)
@@ -239,14 +239,14 @@ static vm_fault_t wait_for_pins(struct hipec_container *c,
 	long left = -ETIME;
 	bool over;
 
-	if (pins->served != c->served) {
-		pins->served = c->served;
+	if (pins->served != c->frames.served) {
+		pins->served = c->frames.served;
 		pins->moment = HIPEC_MOMENT;
 	}
 	over = !pins->moment || !pins->all;
 	if (over)
-		c->last_timeout = c->served;
-	if (!over && (c->last_timeout != c->served ||
+		c->frames.last_timeout = c->frames.served;
+	if (!over && (c->frames.last_timeout != c->frames.served ||
 		      (!of_kernel(vmf) && pins->moment > HIPEC_MOMENT - HIPEC_GRACE)))
 		left = hipec_io_wait(c, TASK_KILLABLE, 1);
 	if (!left) {
@@ -266,8 +266,8 @@ static vm_fault_t finish_read_fault(struct hipec_region *r, struct vm_fault *vmf
 {
 	struct hipec_container *c = r->c;
 
-	hipec_batch_show(r, b, vmf->pgoff, is_write_fault(vmf));
-	c->served++;
+	hipec_batch_activate(r, b, vmf->pgoff, is_write_fault(vmf));
+	c->frames.served++;
 	mutex_unlock(&c->lock);
 	hipec_io_wake(c, r->start + b->idx, b->nr);
 	vmf->page = &map_around(vmf, b)->page;
@@ -335,13 +335,13 @@ static struct folio *needed_as_well(const struct hipec_container *c, u64 state, 
 {
 	u32 h;
 
-	if (!state || state != c->last_state || c->last_miss == pgno)
+	if (!state || state != c->frames.last_state || c->frames.last_miss == pgno)
 		return NULL;
-	h = hipec_page_find(&c->core.vm, c->last_miss);
+	h = hipec_page_find(&c->core.vm, c->frames.last_miss);
 	if (!h || !hipec_core_resident(&c->core, h))
 		return NULL;
-	folio_get(c->frame[h]);
-	return c->frame[h];
+	folio_get(c->frames.frame[h]);
+	return c->frames.frame[h];
 }
 
 /*
@@ -380,8 +380,8 @@ static vm_fault_t handle_miss(struct hipec_region *r, struct vm_fault *vmf, u64 
 		mutex_unlock(&c->lock);
 		return fail_fault(vmf, ret, "victims cannot be written");
 	}
-	c->last_miss = d.pgno;
-	c->last_state = state;
+	c->frames.last_miss = d.pgno;
+	c->frames.last_state = state;
 	c->core.counters.faults++;
 	b.idx = vmf->pgoff;
 	b.nr = ret;
@@ -425,7 +425,7 @@ static vm_fault_t handle_first_touch(struct hipec_region *r, struct vm_fault *vm
 static vm_fault_t handle_hit(struct hipec_region *r, struct vm_fault *vmf, u32 h)
 {
 	struct hipec_container *c = r->c;
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 
 	/* The reference keeps it from being given up in the event. */
 	folio_get(folio);
@@ -436,12 +436,12 @@ static vm_fault_t handle_hit(struct hipec_region *r, struct vm_fault *vmf, u32 h
 	hipec_sample_note(c, HIPEC_SAMPLE_SOFT, r->start + vmf->pgoff,
 			  is_write_fault(vmf));
 	if (unlikely(c->league) && hipec_page_live(&c->core.vm, h) &&
-	    hipec_league_is_leftover(&c->core, h))
+	    hipec_league_is_orphan(&c->core, h))
 		hipec_core_fault(&c->core, h, is_write_fault(vmf));
 	else
 		hipec_core_hit(&c->core, h, is_write_fault(vmf));
 	hipec_event_access(c, r->start + vmf->pgoff, is_write_fault(vmf), false);
-	c->served++;
+	c->frames.served++;
 	mutex_unlock(&c->lock);
 	if (folio_lock_killable(folio)) {
 		folio_put(folio);
@@ -528,7 +528,7 @@ static vm_fault_t hipec_page_mkwrite(struct vm_fault *vmf)
 	if (mutex_lock_killable(&c->lock))
 		return VM_FAULT_SIGBUS;
 	h = hipec_page_find(&c->core.vm, r->start + vmf->pgoff);
-	if (!h || c->frame[h] != folio)
+	if (!h || c->frames.frame[h] != folio)
 		ret = VM_FAULT_NOPAGE;	/* evicted meanwhile: fault again */
 	else if (vmf->pgoff >= hipec_io_pages(r) ||
 		 IS_IMMUTABLE(hipec_backing(r)))
@@ -569,9 +569,9 @@ static void hipec_vma_close(struct vm_area_struct *vma)
 	struct hipec_region *r = vma->vm_private_data;
 	struct hipec_container *c = r->c;
 
-	if (!(vma->vm_flags & VM_SHARED) || !atomic_read(&c->nr_dirty))
+	if (!(vma->vm_flags & VM_SHARED) || !atomic_read(&c->frames.nr_dirty))
 		return;
-	set_bit(0, &c->flush_all);
+	set_bit(0, &c->frames.flush_all);
 	hipec_writeback_start(r);
 }
 

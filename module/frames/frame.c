@@ -42,7 +42,7 @@ static struct page *charged_pages(struct hipec_container *c, gfp_t gfp,
 	/* A policy in reclaim gets neither reserves nor more than the limit. */
 	if (current->flags & PF_MEMALLOC)
 		return NULL;
-	old = set_active_memcg(c->cgroup);
+	old = set_active_memcg(c->frames.cgroup);
 	page = alloc_pages(gfp | __GFP_ACCOUNT, order);
 	set_active_memcg(old);
 	if (page)
@@ -63,7 +63,7 @@ static bool allocate_frames(struct hipec_container *c, gfp_t gfp, unsigned int o
 	u32 i = 1u << order;
 
 	while (page && i--)
-		list_add(&page_folio(page + i)->lru, &c->free);
+		list_add(&page_folio(page + i)->lru, &c->frames.free);
 	if (page)
 		atomic_long_add(1u << order, &hipec_nr_frames);
 	return page;
@@ -114,7 +114,7 @@ static void free_frame(struct folio *folio)
 
 static struct folio *take_first(struct hipec_container *c)
 {
-	struct folio *folio = list_first_entry(&c->free, struct folio, lru);
+	struct folio *folio = list_first_entry(&c->frames.free, struct folio, lru);
 
 	list_del(&folio->lru);
 	return folio;
@@ -131,8 +131,8 @@ void hipec_frames_free(struct hipec_container *c)
 	struct page *page[HIPEC_MAX_CLUSTER];
 	u32 nr;
 
-	while (!list_empty(&c->free)) {
-		for (nr = 0; nr < HIPEC_MAX_CLUSTER && !list_empty(&c->free); nr++) {
+	while (!list_empty(&c->frames.free)) {
+		for (nr = 0; nr < HIPEC_MAX_CLUSTER && !list_empty(&c->frames.free); nr++) {
 			hipec_core_shrink(&c->core);
 			page[nr] = &take_first(c)->page;
 			folio_clear_active(page_folio(page[nr]));
@@ -166,11 +166,11 @@ bool hipec_frame_shed(struct hipec_container *c)
 void hipec_frame_free(struct hipec_core *core, u32 h, bool keep)
 {
 	struct hipec_container *c = hipec_of_core(core);
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 
-	c->frame[h] = NULL;
+	c->frames.frame[h] = NULL;
 	if (keep)
-		list_add(&folio->lru, &c->free);
+		list_add(&folio->lru, &c->frames.free);
 	else
 		free_frame(folio);
 }
@@ -185,7 +185,7 @@ static u32 bind_frame(struct hipec_container *c, struct hipec_region *r, u32 idx
 		return 0;
 	folio = take_first(c);
 	c->core.vm.page[h].flags |= HIPEC_PAGE_READING;
-	c->frame[h] = folio;
+	c->frames.frame[h] = folio;
 	folio_clear_referenced(folio);
 	folio->mapping = r->inode->i_mapping;
 	folio->index = idx;
@@ -237,17 +237,17 @@ u32 hipec_frame_bind_in_event(struct hipec_container *c,
  */
 void hipec_frame_unbind(struct hipec_container *c, u32 h)
 {
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 
 	lockdep_assert_held(&c->lock);
 	hipec_dirty_del(c, h);
 	folio_lock(folio);
 	if (folio_test_clear_dirty(folio))
-		atomic_dec(&c->nr_dirty);
+		atomic_dec(&c->frames.nr_dirty);
 	folio->mapping = NULL;
 	folio_unlock(folio);
 	if (hipec_core_resident(&c->core, h))
-		hipec_event_left(c, c->core.vm.page[h].pgno);
+		hipec_event_removed(c, c->core.vm.page[h].pgno);
 	hipec_core_unbind(&c->core, h, folio_ref_count(folio) != 1);
 }
 
@@ -273,7 +273,7 @@ void hipec_frame_unmap(struct folio *folio)
  */
 bool hipec_frame_detach(struct hipec_container *c, u32 h)
 {
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 	bool alone = folio_ref_freeze(folio, 1);
 
 	if (alone) {

@@ -54,7 +54,7 @@ struct hipec_stream {
  * @s:     sequence that it belongs to; NULL: none
  * @idx:   first page
  * @nr:    pages; 0: there is no batch. All of them READING, with frames
- * @since: c->batches, when it was begun
+ * @since: c->frames.batches, when it was begun
  * @until: jiffies when the fault that left it is no longer expected
  * @read:  it is filled
  * @work:  fills it, unless a fault does
@@ -189,7 +189,7 @@ int hipec_frames_load(struct hipec_container *c, u32 nr, struct hipec_text *log)
 /* referenced.c: the referenced bit of a page */
 bool hipec_referenced_seen(struct hipec_core *core, u32 h, u32 who);
 void hipec_referenced_forget(struct hipec_core *core, u32 h, u32 who);
-u32 hipec_referenced_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
+u32 hipec_referenced_probe(struct hipec_core *core, u32 pgno[HIPEC_HARVEST]);
 
 /* io.c: the backing file */
 extern const struct address_space_operations hipec_aops;
@@ -239,8 +239,8 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 void hipec_batch_bind(struct hipec_region *r, struct hipec_batch *b);
 void hipec_batch_cut(struct hipec_container *c, struct hipec_batch *b, u32 nr);
 int hipec_batch_read(struct hipec_region *r, struct hipec_batch *b);
-void hipec_batch_show(struct hipec_region *r, struct hipec_batch *b, u32 idx,
-		      bool write);
+void hipec_batch_activate(struct hipec_region *r, struct hipec_batch *b, u32 idx,
+			  bool write);
 u32 hipec_batch_size(struct hipec_region *r, struct vm_area_struct *vma,
 		     u32 idx, u32 most);
 

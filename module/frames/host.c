@@ -16,8 +16,9 @@ static int to_pending(struct hipec_container *c, u32 h)
 {
 	hipec_dirty_del(c, h);
 	c->core.vm.page[h].flags |= HIPEC_PAGE_EVICT_PENDING;
-	list_add_tail(&c->frame[h]->lru, &hipec_region_of(c->frame[h])->writeback->evict_pending);
-	hipec_writeback_start(hipec_region_of(c->frame[h]));
+	list_add_tail(&c->frames.frame[h]->lru,
+		      &hipec_region_of(c->frames.frame[h])->writeback->evict_pending);
+	hipec_writeback_start(hipec_region_of(c->frames.frame[h]));
 	return -EINPROGRESS;
 }
 
@@ -29,7 +30,7 @@ static int to_pending(struct hipec_container *c, u32 h)
 static int try_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 {
 	struct hipec_container *c = hipec_of_core(core);
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 
 	lockdep_assert_held(&c->lock);
 	if (why == HIPEC_EVICT_LAST)
@@ -52,7 +53,7 @@ static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 	int ret = try_evict(core, h, why);
 
 	if (!ret || ret == -EINPROGRESS)
-		hipec_event_left(hipec_of_core(core), core->vm.page[h].pgno);
+		hipec_event_removed(hipec_of_core(core), core->vm.page[h].pgno);
 	return ret;
 }
 
@@ -63,7 +64,7 @@ static int frame_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 static bool frame_name(struct hipec_core *core, u32 h)
 {
 	struct hipec_container *c = hipec_of_core(core);
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 
 	lockdep_assert_held(&c->lock);
 	if (core->vm.page[h].flags & (HIPEC_PAGE_WRITING | HIPEC_PAGE_FAILED) ||
@@ -81,7 +82,7 @@ static bool frame_name(struct hipec_core *core, u32 h)
 
 static bool frame_is_clean(struct hipec_core *core, u32 h)
 {
-	return !folio_test_dirty(hipec_of_core(core)->frame[h]) &&
+	return !folio_test_dirty(hipec_of_core(core)->frames.frame[h]) &&
 	       !(core->vm.page[h].flags & HIPEC_PAGE_WRITING);
 }
 
@@ -90,7 +91,7 @@ static bool frame_is_clean(struct hipec_core *core, u32 h)
 	.hint = hipec_hint_of,			\
 	.referenced = hipec_referenced_seen,		\
 	.reset = hipec_referenced_forget,		\
-	.look = hipec_referenced_look,		\
+	.look = hipec_referenced_probe,		\
 	.is_clean = frame_is_clean,		\
 	.evict = frame_evict,			\
 	.free = hipec_frame_free,			\
@@ -111,10 +112,10 @@ static bool frame_flush_page(struct hipec_vm *vm, u32 h)
 {
 	struct hipec_container *c = hipec_of_vm(vm);
 
-	if (!folio_test_dirty(c->frame[h]))
+	if (!folio_test_dirty(c->frames.frame[h]))
 		return false;
 	hipec_dirty_add(c, h);
-	hipec_writeback_start(hipec_region_of(c->frame[h]));
+	hipec_writeback_start(hipec_region_of(c->frames.frame[h]));
 	return true;
 }
 
@@ -129,20 +130,20 @@ static bool frame_get_ref(struct hipec_vm *vm, u32 h)
  */
 static bool frame_get_mod(struct hipec_vm *vm, u32 h)
 {
-	return folio_test_dirty(hipec_of_vm(vm)->frame[h]);
+	return folio_test_dirty(hipec_of_vm(vm)->frames.frame[h]);
 }
 
 static void frame_set_ref(struct hipec_vm *vm, u32 h, bool on)
 {
 	if (on)
-		folio_set_referenced(hipec_of_vm(vm)->frame[h]);
+		folio_set_referenced(hipec_of_vm(vm)->frames.frame[h]);
 	else
 		hipec_referenced_forget(hipec_core_of(vm), h, HIPEC_REF_POLICY);
 }
 
 static bool frame_set_mod(struct hipec_vm *vm, u32 h)
 {
-	struct folio *folio = hipec_of_vm(vm)->frame[h];
+	struct folio *folio = hipec_of_vm(vm)->frames.frame[h];
 
 	if (!hipec_region_of(folio)->writable)
 		return false;
@@ -153,12 +154,12 @@ static bool frame_set_mod(struct hipec_vm *vm, u32 h)
 /* A page is mapped by a fault near it only: no mm is at hand here. */
 static bool frame_map_page(struct hipec_vm *vm, u32 h)
 {
-	return folio_mapped(hipec_of_vm(vm)->frame[h]);
+	return folio_mapped(hipec_of_vm(vm)->frames.frame[h]);
 }
 
 static bool frame_unmap_page(struct hipec_vm *vm, u32 h)
 {
-	struct folio *folio = hipec_of_vm(vm)->frame[h];
+	struct folio *folio = hipec_of_vm(vm)->frames.frame[h];
 
 	if (!folio_mapped(folio))
 		return false;
@@ -182,7 +183,7 @@ const struct hipec_host_ops hipec_frame_machine = {
 
 static u32 count_resident_frames(const struct hipec_container *c)
 {
-	return c->core.vm.nr_live + c->core.nr_named;
+	return c->core.vm.nr_live + c->core.nr_chosen;
 }
 
 static void tell_regions(struct hipec_container *c)
@@ -195,7 +196,7 @@ static void tell_regions(struct hipec_container *c)
 
 static void place_frames(struct hipec_container *c, void *own)
 {
-	c->frame = own;
+	c->frames.frame = own;
 }
 
 const struct hipec_host hipec_frame_host = {

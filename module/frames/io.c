@@ -134,13 +134,13 @@ void hipec_io_wake(struct hipec_container *c, u32 pgno, u32 nr)
 void hipec_io_age(struct work_struct *work)
 {
 	struct hipec_container *c = container_of(to_delayed_work(work),
-						 struct hipec_container, age);
+						 struct hipec_container, frames.age);
 
 	if (!hipec_event_worker_lock(c)) {
-		queue_delayed_work(hipec_wq, &c->age, 1);
+		queue_delayed_work(hipec_wq, &c->frames.age, 1);
 		return;
 	}
-	set_bit(0, &c->flush_all);
+	set_bit(0, &c->frames.flush_all);
 	hipec_writeback_start_all(c);
 	mutex_unlock(&c->lock);
 }
@@ -154,7 +154,7 @@ struct part {
 static bool is_in(const struct hipec_container *c, const struct part *part,
 		  u32 h)
 {
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 
 	return folio && (!part->r ||
 			 (folio->mapping == part->r->inode->i_mapping &&
@@ -165,7 +165,7 @@ static bool is_in(const struct hipec_container *c, const struct part *part,
 /* Entries that may have a frame: in place none has. Context: expects c->lock. */
 static u32 nr_entries(const struct hipec_container *c)
 {
-	return c->frame ? c->core.vm.nr_pages : 0;
+	return c->frames.frame ? c->core.vm.nr_pages : 0;
 }
 
 /* What is dirty is to be written back; what failed is tried again. */
@@ -174,7 +174,7 @@ static void mark_dirty_pages(struct hipec_container *c, const struct part *part)
 	u32 h;
 
 	for (h = 1; h <= nr_entries(c); h++) {
-		if (is_in(c, part, h) && folio_test_dirty(c->frame[h])) {
+		if (is_in(c, part, h) && folio_test_dirty(c->frames.frame[h])) {
 			if (hipec_core_resident(&c->core, h))
 				hipec_dirty_add(c, h);
 			c->core.vm.page[h].flags &= ~HIPEC_PAGE_FAILED;
@@ -204,7 +204,7 @@ static int sync_pages(struct hipec_container *c, const struct part *part)
 			 * Once: an application may dirty it for ever, or the
 			 * disk refuse it, here or when writeback wrote it.
 			 */
-			if (folio_test_dirty(c->frame[h])) {
+			if (folio_test_dirty(c->frames.frame[h])) {
 				ret = c->core.vm.page[h].flags & HIPEC_PAGE_FAILED ?
 				      -EIO : hipec_writeback_page(c, h);
 				if (ret < 0 && !err)
@@ -243,7 +243,7 @@ int hipec_io_sync(struct hipec_region *r, u32 first, u32 last)
 /* Whether page @h is to be written, or is being written. */
 static bool is_unwritten(const struct hipec_container *c, u32 h)
 {
-	return c->frame[h] && c->core.vm.page[h].flags &
+	return c->frames.frame[h] && c->core.vm.page[h].flags &
 		(HIPEC_PAGE_EVICT_PENDING | HIPEC_PAGE_WRITING | HIPEC_PAGE_FLUSH);
 }
 
@@ -257,7 +257,7 @@ static int wait_for_all_writeback(struct hipec_container *c)
 		return ret;
 	for (h = 1; !ret && h <= nr_entries(c); h++) {
 		while (!ret && is_unwritten(c, h)) {
-			hipec_writeback_start(hipec_region_of(c->frame[h]));
+			hipec_writeback_start(hipec_region_of(c->frames.frame[h]));
 			ret = min(hipec_io_wait(c, TASK_KILLABLE,
 						HIPEC_LOOK_AGAIN), 0l);
 		}
@@ -299,8 +299,8 @@ static int for_containers(int (*fn)(struct hipec_container *c), bool others)
 			;	/* nothing is dirty, or it is the page cache's */
 		else if (is_own(c))
 			ret = fn(c);
-		else if (others && atomic_read(&c->nr_dirty))
-			mod_delayed_work(hipec_wq, &c->age, 0);
+		else if (others && atomic_read(&c->frames.nr_dirty))
+			mod_delayed_work(hipec_wq, &c->frames.age, 0);
 		hipec_container_put_later(c);
 	}
 	return ret;
@@ -331,9 +331,9 @@ static bool hipec_dirty_folio(struct address_space *mapping,
 	/* Called under page table locks: flags, counts and timers only. */
 	if (folio_test_set_dirty(folio))
 		return false;
-	atomic_inc(&r->c->nr_dirty);
-	if (ms && !delayed_work_pending(&r->c->age))
-		queue_delayed_work(hipec_wq, &r->c->age, msecs_to_jiffies(ms));
+	atomic_inc(&r->c->frames.nr_dirty);
+	if (ms && !delayed_work_pending(&r->c->frames.age))
+		queue_delayed_work(hipec_wq, &r->c->frames.age, msecs_to_jiffies(ms));
 	return true;
 }
 

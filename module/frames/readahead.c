@@ -61,8 +61,8 @@ static void clear_batch(struct hipec_ahead *a)
 {
 	struct hipec_container *c = a->r->c;
 
-	c->nr_ahead -= a->nr;
-	c->nr_fetched -= is_fetched(a) ? a->nr : 0;
+	c->frames.nr_ahead -= a->nr;
+	c->frames.nr_fetched -= is_fetched(a) ? a->nr : 0;
 	a->nr = 0;
 	a->s = NULL;
 }
@@ -77,7 +77,7 @@ static void list_batch_pages(const struct hipec_ahead *a, struct hipec_batch *b)
 	b->nr = a->nr;
 	for (i = 0; i < b->nr; i++) {
 		b->h[i] = hipec_page_find(&c->core.vm, a->r->start + b->idx + i);
-		b->folio[i] = c->frame[b->h[i]];
+		b->folio[i] = c->frames.frame[b->h[i]];
 	}
 }
 
@@ -97,7 +97,7 @@ static void read_batch_work(struct work_struct *work)
 	mutex_unlock(&c->lock);
 	ret = hipec_read(a->r, b.idx, b.folio, b.nr);
 	mutex_lock(&c->lock);
-	c->nr_filling--;
+	c->frames.nr_filling--;
 	c->core.counters.read_ios++;
 	if (ret) {
 		c->core.counters.read_errors++;
@@ -120,17 +120,17 @@ static void occupy_batch(struct hipec_ahead *a, struct hipec_stream *s, u32 idx,
 	a->s = s;
 	a->idx = idx;
 	a->nr = nr;
-	a->since = c->batches;
+	a->since = c->frames.batches;
 	a->read = false;
-	c->nr_ahead += nr;
-	c->nr_fetched += is_fetched(a) ? nr : 0;
+	c->frames.nr_ahead += nr;
+	c->frames.nr_fetched += is_fetched(a) ? nr : 0;
 }
 
 /* Begin to read a batch whose pages have frames. */
 static void begin_batch_read(struct hipec_ahead *a, struct hipec_stream *s, u32 idx, u32 nr)
 {
 	occupy_batch(a, s, idx, nr);
-	a->r->c->nr_filling++;
+	a->r->c->frames.nr_filling++;
 	queue_work(a->r->volume->wq, &a->work);
 }
 
@@ -219,7 +219,7 @@ static struct hipec_stream *take_oldest_stream(struct hipec_region *r)
 		if (a->s != old)
 			continue;
 		a->s = NULL;
-		a->since = r->c->batches - HIPEC_STALE - 1;
+		a->since = r->c->frames.batches - HIPEC_STALE - 1;
 	}
 	return old;
 }
@@ -266,7 +266,7 @@ static struct hipec_ahead *place_for(struct hipec_region *r,
 		else if (a->s == s)
 			nr++;
 	}
-	return nr < HIPEC_STREAM_AHEAD && r->c->nr_filling < HIPEC_MAX_FILLING ?
+	return nr < HIPEC_STREAM_AHEAD && r->c->frames.nr_filling < HIPEC_MAX_FILLING ?
 		free : NULL;
 }
 
@@ -395,8 +395,8 @@ struct hipec_ahead *hipec_readahead_leave(struct hipec_region *r, const struct h
 {
 	struct hipec_ahead *a;
 
-	if (r->c->leave_none) {
-		r->c->leave_none--;
+	if (r->c->frames.leave_none) {
+		r->c->frames.leave_none--;
 		return NULL;
 	}
 	for (a = r->ahead + HIPEC_NR_BEFORE; a < r->ahead + HIPEC_NR_AHEAD; a++) {
@@ -422,8 +422,8 @@ void hipec_readahead_left(struct hipec_ahead *a, const struct hipec_batch *b)
 	struct hipec_container *c = a->r->c;
 
 	if (!b->nr)
-		c->leave_none = HIPEC_LEAVE_NONE;
-	c->nr_ahead -= a->nr - b->nr;
+		c->frames.leave_none = HIPEC_LEAVE_NONE;
+	c->frames.nr_ahead -= a->nr - b->nr;
 	a->nr = b->nr;
 	a->until = jiffies + HIPEC_KEPT;
 	a->read = true;
@@ -435,7 +435,7 @@ static bool is_stale(const struct hipec_ahead *a)
 
 	if (hipec_readahead_is_left(a))
 		return time_after(jiffies, a->until);
-	return c->batches - a->since > min_t(u32, HIPEC_STALE,
+	return c->frames.batches - a->since > min_t(u32, HIPEC_STALE,
 					     c->core.nr_frames / 2);
 }
 
@@ -448,7 +448,7 @@ static void drop_read_batch(struct hipec_ahead *a)
 
 	hipec_readahead_take(a, &b);
 	if (hipec_readahead_is_left(a))
-		c->leave_none = HIPEC_LEAVE_NONE;
+		c->frames.leave_none = HIPEC_LEAVE_NONE;
 	else
 		c->core.counters.ahead_dropped += b.nr;
 	if (s) {
@@ -495,7 +495,7 @@ bool hipec_readahead_drop_all(struct hipec_core *core, bool stale)
 	struct hipec_region *r;
 	bool dropped = false;
 
-	if (!c->nr_ahead)
+	if (!c->frames.nr_ahead)
 		return false;
 	list_for_each_entry(r, &c->regions, link) {
 		dropped |= hipec_readahead_drop(r, stale);
@@ -556,12 +556,12 @@ u32 hipec_readahead_prefetch(struct hipec_vm *vm, u32 pgno, u32 nr)
 	idx = pgno - r->start;
 	end = hipec_io_pages(r);
 	nr = min(nr, idx < end ? end - idx : 0);
-	if (c->nr_fetched + nr > HIPEC_MAX_PREFETCH)
+	if (c->frames.nr_fetched + nr > HIPEC_MAX_PREFETCH)
 		hipec_readahead_drop_all(&c->core, true);
-	nr = min(nr, HIPEC_MAX_PREFETCH - c->nr_fetched);
+	nr = min(nr, HIPEC_MAX_PREFETCH - c->frames.nr_fetched);
 	for (a = r->ahead + HIPEC_NR_STREAM_AHEAD;
 	     got < nr && a < r->ahead + HIPEC_NR_BEFORE; a++) {
-		if (c->nr_filling >= HIPEC_MAX_FILLING)
+		if (c->frames.nr_filling >= HIPEC_MAX_FILLING)
 			break;
 		if (a->nr)
 			continue;

@@ -4,7 +4,7 @@
  * reset it. Page tables are base/young.c's.
  *
  * Interface: the engine's host.
- * hipec_referenced_seen(), _forget(), _look()
+ * hipec_referenced_seen(), _forget(), _probe()
  */
 #include "frames.h"
 
@@ -41,7 +41,7 @@ bool hipec_referenced_seen(struct hipec_core *core, u32 h, u32 who)
 	struct hipec_container *c = hipec_of_core(core);
 
 	return core->vm.page[h].flags & who << HIPEC_PAGE_REF_SHIFT ||
-	       is_folio_referenced(c, c->frame[h]);
+	       is_folio_referenced(c, c->frames.frame[h]);
 }
 
 /* The league hears of a touch, but for the first: that was a fault's, which it knows. */
@@ -67,7 +67,7 @@ void hipec_referenced_forget(struct hipec_core *core, u32 h, u32 who)
 	struct hipec_container *c = hipec_of_core(core);
 	u16 *flags = &core->vm.page[h].flags;
 
-	if (reset_folio_referenced(c, c->frame[h]))
+	if (reset_folio_referenced(c, c->frames.frame[h]))
 		*flags |= HIPEC_REF_ALL << HIPEC_PAGE_REF_SHIFT;
 	if (*flags & who << HIPEC_PAGE_REF_SHIFT && who == HIPEC_REF_POLICY)
 		was_touched(c, h);
@@ -81,19 +81,19 @@ void hipec_referenced_forget(struct hipec_core *core, u32 h, u32 who)
 static u32 harvest_one_region(struct hipec_core *core, const u32 *h, u32 end, u32 *pgno, u32 *n)
 {
 	struct hipec_container *c = hipec_of_core(core);
-	struct address_space *mapping = c->frame[*h]->mapping;
+	struct address_space *mapping = c->frames.frame[*h]->mapping;
 	const u16 mine = HIPEC_REF_POLICY << HIPEC_PAGE_REF_SHIFT;
 	pgoff_t idx[HIPEC_HARVEST];
 	u64 young = 0;
 	u32 nr, i;
 
-	for (nr = 0; nr < end && c->frame[h[nr]]->mapping == mapping; nr++)
-		idx[nr] = c->frame[h[nr]]->index;
+	for (nr = 0; nr < end && c->frames.frame[h[nr]]->mapping == mapping; nr++)
+		idx[nr] = c->frames.frame[h[nr]]->index;
 	if (mapping && mapping_mapped(mapping))
 		young = hipec_young_take(c, mapping, idx, nr);
 	for (i = 0; i < nr; i++) {
 		struct hipec_page *page = &core->vm.page[h[i]];
-		struct folio *folio = c->frame[h[i]];
+		struct folio *folio = c->frames.frame[h[i]];
 		bool set = young >> i & 1 || folio_test_referenced(folio);
 
 		if (!set && !(page->flags & mine))
@@ -111,16 +111,16 @@ static u32 harvest_one_region(struct hipec_core *core, const u32 *h, u32 end, u3
 }
 
 /**
- * hipec_referenced_look() - the engine's host: pages that were referenced, among the next few
+ * hipec_referenced_probe() - the engine's host: pages that were referenced, among the next few
  * @core: container; hipec_core_settle() is owed to it
  * @pgno: gets them
  *
- * As hipec_core_look(), but page tables of a region are walked once for all.
+ * As hipec_core_probe(), but page tables of a region are walked once for all.
  *
  * Context: expects the container's lock; may sleep.
  * Return: how many there are.
  */
-u32 hipec_referenced_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
+u32 hipec_referenced_probe(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 {
 	struct hipec_vm *vm = &core->vm;
 	u32 handle[HIPEC_HARVEST], live = 0, n = 0, i;

@@ -224,14 +224,14 @@ static void leave_container(struct hipec_region *r)
 	mutex_lock(&c->lock);
 	hipec_readahead_drop(r, false);
 	for (h = 1; h <= c->core.vm.nr_pages; h++) {
-		while (c->frame[h] &&
-		       c->frame[h]->mapping == r->inode->i_mapping) {
+		while (c->frames.frame[h] &&
+		       c->frames.frame[h]->mapping == r->inode->i_mapping) {
 			if (c->core.vm.page[h].flags & busy) {
 				hipec_io_wait(c, TASK_UNINTERRUPTIBLE,
 					      MAX_SCHEDULE_TIMEOUT);
 				continue;
 			}
-			lost += folio_test_dirty(c->frame[h]);
+			lost += folio_test_dirty(c->frames.frame[h]);
 			pgno = c->core.vm.page[h].pgno;
 			hipec_frame_unbind(c, h);
 			hipec_core_remove(&c->core, pgno);
@@ -303,7 +303,7 @@ static int region_flush(struct file *file, fl_owner_t id)
 	struct hipec_region *r = file->private_data;
 
 	if (!waits_for_region(r)) {
-		mod_delayed_work(hipec_wq, &r->c->age, 0);
+		mod_delayed_work(hipec_wq, &r->c->frames.age, 0);
 		return 0;
 	}
 	return hipec_io_sync(r, 0, r->nr - 1);
@@ -323,9 +323,9 @@ static bool is_pinned(struct hipec_region *r)
 		return false;
 	mutex_lock(&c->lock);
 	for (h = 1; !pinned && h <= c->core.vm.nr_pages; h++) {
-		pinned = c->frame[h] &&
-			 c->frame[h]->mapping == r->inode->i_mapping &&
-			 folio_maybe_dma_pinned(c->frame[h]);
+		pinned = c->frames.frame[h] &&
+			 c->frames.frame[h]->mapping == r->inode->i_mapping &&
+			 folio_maybe_dma_pinned(c->frames.frame[h]);
 		hipec_dirty_walk_pause(c, h);
 	}
 	mutex_unlock(&c->lock);

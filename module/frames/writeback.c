@@ -141,7 +141,7 @@ static bool take_dirty(struct hipec_region *r, const struct written *w)
 	dirty = folio_test_clear_dirty(folio);
 	folio_unlock(folio);
 	if (dirty)
-		atomic_dec(&r->c->nr_dirty);
+		atomic_dec(&r->c->frames.nr_dirty);
 	return dirty;
 }
 
@@ -172,7 +172,7 @@ static bool waits_for_write(const struct hipec_container *c, u32 h)
 
 static void add_to_cluster(struct hipec_container *c, struct load *l, u32 h)
 {
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 
 	l->page[l->nr++] = (struct written){
 		.folio = folio, .h = h,
@@ -188,7 +188,7 @@ static void gather_cluster(struct hipec_container *c, struct load *l, u32 h)
 {
 	u32 pgno = c->core.vm.page[h].pgno, first = pgno, end;
 
-	l->r = hipec_region_of(c->frame[h]);
+	l->r = hipec_region_of(c->frames.frame[h]);
 	l->nr = l->nr_ios = 0;
 	while (first > l->r->start && pgno - first < HIPEC_MAX_CLUSTER - 1 &&
 	       waits_for_write(c, hipec_page_find(&c->core.vm, first - 1)))
@@ -211,7 +211,7 @@ static void gather_cluster(struct hipec_container *c, struct load *l, u32 h)
  */
 static void finish_pending(struct hipec_container *c, u32 h)
 {
-	struct folio *folio = c->frame[h];
+	struct folio *folio = c->frames.frame[h];
 
 	list_del(&folio->lru);
 	c->core.vm.page[h].flags &= ~(HIPEC_PAGE_EVICT_PENDING |
@@ -224,7 +224,7 @@ static void finish_pending(struct hipec_container *c, u32 h)
 		return;
 	}
 	hipec_core_uncleaned(&c->core, h);
-	hipec_event_came_in(c, c->core.vm.page[h].pgno);
+	hipec_event_added(c, c->core.vm.page[h].pgno);
 }
 
 /* A page comes out of writeback. */
@@ -244,7 +244,7 @@ static void finish_written_page(struct hipec_container *c, const struct written 
 		finish_pending(c, w->h);
 	else if (c->core.vm.page[w->h].flags & HIPEC_PAGE_EVICT_PENDING)
 		/* Given up while it was being written: once more, unmapped. */
-		hipec_writeback_start(hipec_region_of(c->frame[w->h]));
+		hipec_writeback_start(hipec_region_of(c->frames.frame[w->h]));
 }
 
 /**
@@ -308,7 +308,7 @@ static void writeback_work(struct work_struct *work)
 	u32 h;
 
 	mutex_lock(&c->lock);
-	if (test_and_clear_bit(0, &c->flush_all)) {
+	if (test_and_clear_bit(0, &c->frames.flush_all)) {
 		hipec_dirty_flush(c);
 		hipec_writeback_start_all(c);
 	}

@@ -37,7 +37,7 @@ static u32 live(struct hipec_vm *vm, u32 pgno, u32 q)
 {
 	u32 h = hipec_page_add(vm, pgno);
 
-	hipec_page_show(vm, h);
+	hipec_page_activate(vm, h);
 	if (q != HIPEC_QUEUE_FALLBACK)
 		hipec_queue_move(vm, q, h, HIPEC_END_TAIL);
 	return h;
@@ -49,7 +49,7 @@ static u32 show_all(struct hipec_vm *vm, const struct hipec_vm *old)
 	u32 h = 0, nr = 0;
 
 	while ((h = hipec_vm_next_live(old, h))) {
-		hipec_page_show(vm, h);
+		hipec_page_activate(vm, h);
 		nr++;
 	}
 	return nr;
@@ -97,7 +97,7 @@ static void adopt_test_frames_keep_their_handles(struct kunit *test)
 
 	old->page[kept].flags |= 0x4000;
 	old->page[read].flags |= 0x0100;
-	hipec_page_hide(old, leaving);
+	hipec_page_deactivate(old, leaving);
 	hipec_page_forget_evicted(old);
 	hipec_page_del(old, gone);
 	hipec_page_forget_evicted(old);
@@ -129,7 +129,7 @@ static void adopt_test_ghosts_stay_behind(struct kunit *test)
 		hipec_page_del(old, pair[i]);
 		/* As EnQueue does: the policy remembers it. */
 		hipec_queue_move(old, Q, pair[i], HIPEC_END_TAIL);
-		old->page[pair[i]].flags &= ~HIPEC_PAGE_GONE;
+		old->page[pair[i]].flags &= ~HIPEC_PAGE_EVICTED;
 		old->page[pair[i]].flags |= HIPEC_PAGE_GHOST;
 		old->nr_ghosts++;
 	}
@@ -142,7 +142,7 @@ static void adopt_test_ghosts_stay_behind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hipec_page_find(vm, 2), again);
 	KUNIT_EXPECT_EQ(test, vm->nr_ghosts, 0);
 	h = again;
-	hipec_page_show(vm, h);
+	hipec_page_activate(vm, h);
 	KUNIT_EXPECT_EQ(test, vm->page[h].queue, HIPEC_QUEUE_FALLBACK);
 	HIPEC_KIT_EXPECT_WHOLE(test, vm);
 }

@@ -147,7 +147,7 @@ static void frames_come_and_go(struct kunit *test)
 	core->nr_frames++;
 	core->nr_surplus++;
 	h = hipec_core_bind(core, 50);
-	hipec_core_show(core, h);
+	hipec_core_activate(core, h);
 	hipec_core_unbind(core, hipec_owner_find(o, 0), false);
 	hipec_core_remove(core, 0);
 	KUNIT_EXPECT_EQ(test, core->nr_frames, OWNER_FRAMES);
@@ -180,15 +180,15 @@ static void what_cannot_go_is_put_aside(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hipec_core_replace_one(core, &d));
 	KUNIT_EXPECT_TRUE(test, hipec_core_replace_one(core, &d));
 	KUNIT_EXPECT_EQ(test, core->nr_pending, 2);
-	hipec_core_put_aside(core);
-	hipec_core_put_aside(core);
+	hipec_core_refuse(core);
+	hipec_core_refuse(core);
 	KUNIT_EXPECT_EQ(test, core->nr_pending, 0);
 	KUNIT_EXPECT_EQ(test, core->nr_reading, 2);
 	KUNIT_EXPECT_EQ(test, core->counters.evictions, 0);
 	KUNIT_EXPECT_EQ(test, core->counters.refused, 2);
 	KUNIT_EXPECT_TRUE(test, hipec_core_replace_one(core, &d));
 	KUNIT_EXPECT_FALSE(test, hipec_owner_find(o, 2));
-	hipec_core_show(core, h);
+	hipec_core_activate(core, h);
 	hipec_core_fault(core, h, false);
 	hipec_core_unbind(core, other, false);
 	KUNIT_EXPECT_EQ(test, core->nr_reading, 0);
@@ -303,7 +303,7 @@ static void a_window_may_end_the_policy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, o->nr_windows, 1);
 	KUNIT_EXPECT_EQ(test, o->ended, 0);
 	hipec_core_watch_again(&o->core);
-	hipec_core_came_in(&o->core, 599, true);
+	hipec_core_added(&o->core, 599, true);
 	o->revoke = true;
 	hipec_owner_bring_all(test, o, 0, 600);
 	KUNIT_EXPECT_EQ(test, o->ended, HIPEC_EXIT_WORSE);

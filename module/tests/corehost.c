@@ -309,8 +309,8 @@ int hipec_owner_bring(struct hipec_owner *o, u32 pgno)
 	if (ret < 0)
 		return ret;
 	h = hipec_core_bind(&o->core, pgno);
-	hipec_core_show(&o->core, h);
-	hipec_core_came_in(&o->core, pgno, false);
+	hipec_core_activate(&o->core, h);
+	hipec_core_added(&o->core, pgno, false);
 	hipec_core_fault(&o->core, h, false);
 	return h;
 }
@@ -332,10 +332,10 @@ void hipec_owner_expect_whole(struct kunit *test, struct hipec_owner *o)
 	struct hipec_core *core = &o->core;
 	u32 i;
 
-	for (i = 0; i < core->nr_named; i++)
-		KUNIT_ASSERT_TRUE(test, core->vm.page[core->named[i]].flags & HIPEC_PAGE_FRAME &&
-				  !hipec_page_live(&core->vm, core->named[i]));
+	for (i = 0; i < core->nr_chosen; i++)
+		KUNIT_ASSERT_TRUE(test, core->vm.page[core->chosen[i]].flags & HIPEC_PAGE_FRAME &&
+				  !hipec_page_live(&core->vm, core->chosen[i]));
 	KUNIT_EXPECT_EQ(test, core->nr_frames, core->nr_free + core->nr_reading +
-			core->vm.nr_live + core->nr_pending + core->nr_named);
+			core->vm.nr_live + core->nr_pending + core->nr_chosen);
 	HIPEC_KIT_EXPECT_WHOLE(test, &core->vm);
 }

@@ -30,16 +30,16 @@ static void pages_that_came_are_told_together(struct kunit *test)
 	u32 pgno, tail;
 
 	hipec_owner_bring_all(test, a, 0, 8);
-	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_came, 0);
+	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_added, 0);
 	tail = w->pool.mr.active.tail;
 	/* At its limit it replaces its own. */
 	for (pgno = 8; pgno < 8 + TOGETHER; pgno++) {
-		KUNIT_EXPECT_EQ(test, a->core.exchange.nr_came, pgno - 8);
+		KUNIT_EXPECT_EQ(test, a->core.exchange.nr_added, pgno - 8);
 		KUNIT_EXPECT_EQ(test, w->pool.mr.active.tail, tail);
 		hipec_owner_bring_all(test, a, pgno, 1);
 		hipec_sharers_expect_entries(test, w);
 	}
-	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_came, 0);
+	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_added, 0);
 	KUNIT_EXPECT_EQ(test, w->frame[w->pool.mr.active.tail].page,
 			hipec_owner_find(a, 7 + TOGETHER));
 	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, 8);
@@ -168,7 +168,7 @@ static void who_is_busy_is_asked_once_more(struct kunit *test)
 	hipec_sharers_expect_entries(test, w);
 	end_member(b);
 	hipec_sharers_expect_entries(test, w);
-	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, a->core.vm.nr_live + a->core.nr_named);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, a->core.vm.nr_live + a->core.nr_chosen);
 }
 
 /* A page that was isolated, and left by itself: its entry is another page's, or nobody's. */
@@ -203,7 +203,7 @@ static void what_was_isolated_may_have_left(struct kunit *test)
 	hipec_sharers_expect_entries(test, w);
 	hipec_exchange_return(&b->core);
 	hipec_sharers_expect_entries(test, w);
-	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, b->core.vm.nr_live + b->core.nr_named);
+	KUNIT_EXPECT_EQ(test, w->pool.mr.nr_frames, b->core.vm.nr_live + b->core.nr_chosen);
 	hipec_owner_expect_whole(test, b);
 }
 
@@ -242,12 +242,12 @@ static void a_page_takes_the_place_of_another(struct kunit *test)
 	place = a->core.in_pool[gone];
 	hipec_queue_move(&a->core.vm, a->core.vm.slot[a->queue], gone, HIPEC_END_HEAD);
 	hipec_core_refill(&a->core);
-	KUNIT_ASSERT_EQ(test, a->core.named[0], gone);
+	KUNIT_ASSERT_EQ(test, a->core.chosen[0], gone);
 	hipec_owner_bring_all(test, b, 10, 1);
 	KUNIT_EXPECT_FALSE(test, hipec_owner_find(a, 29));
 	KUNIT_EXPECT_EQ(test, hipec_owner_find(a, 0), kept);
 	KUNIT_EXPECT_EQ(test, a->core.counters.moved, 1);
-	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_came, 1);
+	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_added, 1);
 	hipec_sharers_expect_entries(test, w);
 	hipec_exchange_tell(&a->core);
 	KUNIT_EXPECT_EQ(test, a->core.in_pool[kept], place);
@@ -277,10 +277,10 @@ static void pressure_knows_of_all_that_came(struct kunit *test)
 		a->bits[hipec_owner_find(a, i)] |= HIPEC_REF_POOL | OWNER_PINNED;
 	a->bits[hipec_owner_find(a, 3)] = 0;
 	hipec_owner_bring_all(test, b, 10, 1);
-	KUNIT_ASSERT_EQ(test, b->core.exchange.nr_came, 1);
-	KUNIT_ASSERT_EQ(test, b->core.exchange.came[0].use, HIPEC_ENTRY_ISOLATED);
+	KUNIT_ASSERT_EQ(test, b->core.exchange.nr_added, 1);
+	KUNIT_ASSERT_EQ(test, b->core.exchange.added[0].use, HIPEC_ENTRY_ISOLATED);
 	hipec_queue_move(vm, vm->slot[b->queue], hipec_owner_find(b, 10), HIPEC_END_HEAD);
-	hipec_core_unname_all(&b->core);
+	hipec_core_unchoose_all(&b->core);
 	hipec_core_refill(&b->core);
 	for (i = 0; i < 40; i++) {
 		long before = atomic_long_read(&w->pool.nr);
@@ -308,9 +308,9 @@ static void the_pages_of_the_idle_are_found(struct kunit *test)
 	hipec_queue_move(&a->core.vm, a->core.vm.slot[a->queue], last, HIPEC_END_HEAD);
 	hipec_core_refill(&a->core);
 	hipec_owner_bring_all(test, b, 10, 1);
-	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_came, 1);
+	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_added, 1);
 	hipec_owner_bring_all(test, b, 11, 60);
-	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_came, 0);
+	KUNIT_EXPECT_EQ(test, a->core.exchange.nr_added, 0);
 	KUNIT_EXPECT_EQ(test, a->core.nr_frames, 2);
 	KUNIT_EXPECT_EQ(test, b->core.nr_frames, 28);
 	hipec_sharers_expect_entries(test, w);

@@ -26,7 +26,7 @@ static bool fake_evict(struct hipec_vm *vm, u32 h, bool keep)
 	if (dirty) {
 		fake->bits[h] |= HIPEC_FAKE_HIDDEN |
 				 (keep ? HIPEC_FAKE_KEPT : 0);
-		hipec_page_hide(vm, h);
+		hipec_page_deactivate(vm, h);
 		return true;
 	}
 	hipec_page_del(vm, h);
@@ -222,7 +222,7 @@ u32 hipec_fakehost_add(struct hipec_fakehost *fake, u32 pgno, u16 bits)
 		return 0;
 	fake->bits[h] = bits;
 	if (!(bits & HIPEC_FAKE_HIDDEN))
-		hipec_page_show(&fake->vm, h);
+		hipec_page_activate(&fake->vm, h);
 	return h;
 }
 
@@ -277,7 +277,7 @@ int hipec_fakehost_fault(struct hipec_fakehost *fake, u32 pgno)
 	set_faulted_address(vm, pgno);
 	if (h) {
 		fake->bits[h] &= ~(HIPEC_FAKE_HIDDEN | HIPEC_FAKE_KEPT);
-		hipec_page_show(vm, h);
+		hipec_page_activate(vm, h);
 		return 0;
 	}
 	if (is_full(vm) || !hipec_fakehost_add(fake, pgno, 0))

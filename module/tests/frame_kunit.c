@@ -21,7 +21,7 @@ static struct hipec_world *world(struct kunit *test, u32 nr)
 
 static struct folio *frame_of(struct hipec_world *w, u32 idx)
 {
-	return w->c->frame[hipec_page_find(&w->c->core.vm, idx)];
+	return w->c->frames.frame[hipec_page_find(&w->c->core.vm, idx)];
 }
 
 /* Make a resident page dirty, as a write through a mapping does. */
@@ -86,10 +86,10 @@ static void a_page_takes_one_frame(struct kunit *test)
 	h = hipec_world_bring_in(w, 3);
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
 	KUNIT_EXPECT_EQ(test, w->c->core.nr_reading, 0);
-	KUNIT_EXPECT_EQ(test, w->c->frame[h]->index, 3);
-	KUNIT_EXPECT_PTR_EQ(test, w->c->frame[h]->mapping,
+	KUNIT_EXPECT_EQ(test, w->c->frames.frame[h]->index, 3);
+	KUNIT_EXPECT_PTR_EQ(test, w->c->frames.frame[h]->mapping,
 			    w->r->inode->i_mapping);
-	KUNIT_EXPECT_EQ(test, *(u64 *)folio_address(w->c->frame[h]), 1003);
+	KUNIT_EXPECT_EQ(test, *(u64 *)folio_address(w->c->frames.frame[h]), 1003);
 	KUNIT_EXPECT_EQ(test, w->c->core.vm.page[h].queue, HIPEC_QUEUE_POLICY);
 	hipec_world_unlock(w);
 }
@@ -158,7 +158,7 @@ static void a_dirty_page_goes_when_it_is_clean(struct kunit *test)
 	struct hipec_world *w = world(test, 2);
 
 	dirty(w, 1, 77);
-	KUNIT_EXPECT_EQ(test, atomic_read(&w->c->nr_dirty), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&w->c->frames.nr_dirty), 1);
 	KUNIT_EXPECT_TRUE(test, evict(w->c, 2));
 	hipec_page_forget_evicted(&w->c->core.vm);
 	/* It is not the policy's, not free, and not to be read again. */
@@ -168,7 +168,7 @@ static void a_dirty_page_goes_when_it_is_clean(struct kunit *test)
 	write_back(w);
 	expect_counts(w, FRAMES, FRAMES - 1, 1);
 	KUNIT_EXPECT_EQ(test, w->c->core.nr_pending, 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&w->c->nr_dirty), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&w->c->frames.nr_dirty), 0);
 	KUNIT_EXPECT_EQ(test, hipec_page_find(&w->c->core.vm, 1), 0);
 	KUNIT_EXPECT_EQ(test, hipec_world_word(w, 1), 77);
 	KUNIT_EXPECT_EQ(test, hipec_world_word(w, 0), 1000);
@@ -327,7 +327,7 @@ static void books_balance_in_a_random_walk(struct kunit *test)
 		}
 		KUNIT_EXPECT_EQ(test, c->core.nr_free + c->core.nr_pending + c->core.vm.nr_live,
 				FRAMES);
-		KUNIT_EXPECT_LE(test, atomic_read(&c->nr_dirty), FRAMES);
+		KUNIT_EXPECT_LE(test, atomic_read(&c->frames.nr_dirty), FRAMES);
 		HIPEC_KIT_EXPECT_WHOLE(test, &c->core.vm);
 	}
 	hipec_world_unlock(w);

@@ -90,9 +90,9 @@ static const char *broken_page(const struct hipec_vm *vm, u32 h)
 	if (flags & HIPEC_PAGE_LIVE && !(flags & HIPEC_PAGE_FRAME))
 		return "a live page has no frame";
 	if (flags & HIPEC_PAGE_LIVE &&
-	    flags & (HIPEC_PAGE_GHOST | HIPEC_PAGE_GONE))
+	    flags & (HIPEC_PAGE_GHOST | HIPEC_PAGE_EVICTED))
 		return "a live page is a ghost or gone";
-	if (flags & HIPEC_PAGE_GONE)
+	if (flags & HIPEC_PAGE_EVICTED)
 		return "a page is gone between two events";
 	if (flags & HIPEC_PAGE_NAMED ? q >= vm->nr_queues || !q : q)
 		return "a page is on a queue that it cannot be on";
@@ -191,7 +191,7 @@ const char *hipec_vm_broken(const struct hipec_vm *vm)
 	const char *text;
 	u32 q, on_queues = 0;
 
-	if (vm->queue[HIPEC_QUEUE_GONE].count)
+	if (vm->queue[HIPEC_QUEUE_EVICTED].count)
 		return "the gone queue is not empty between two events";
 
 	if (vm->queue[HIPEC_QUEUE_FREE].head || vm->queue[HIPEC_QUEUE_FREE].tail)

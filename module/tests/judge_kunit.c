@@ -146,7 +146,7 @@ static struct world *start(struct kunit *test, u32 frames, u32 salt, bool tell)
 
 static void hold_page(struct world *w, u32 pgno)
 {
-	hipec_page_show(&w->core.vm, hipec_page_add(&w->core.vm, pgno));
+	hipec_page_activate(&w->core.vm, hipec_page_add(&w->core.vm, pgno));
 	w->slot[w->nr_held++] = pgno;
 	w->place[pgno] = w->nr_held;
 }
@@ -155,7 +155,7 @@ static void evict_page(struct world *w, u32 pgno)
 {
 	u32 last = w->slot[--w->nr_held];
 
-	hipec_judge_leaving(w->core.judge, pgno);
+	hipec_judge_removing(w->core.judge, pgno);
 	hipec_page_del(&w->core.vm, hipec_page_find(&w->core.vm, pgno));
 	w->slot[w->place[pgno] - 1] = last;
 	w->place[last] = w->place[pgno];
@@ -181,7 +181,7 @@ static void touch(struct world *w, u32 pgno, u32 victim)
 		if (w->nr_held >= w->core.nr_frames)
 			evict_page(w, victim);
 		hold_page(w, pgno);
-		hipec_judge_came_in(w->core.judge, pgno, false);
+		hipec_judge_added(w->core.judge, pgno, false);
 		w->faults++;
 	}
 	w->young[pgno] = true;
@@ -430,7 +430,7 @@ static void read_ahead_is_nobodys_fault(struct kunit *test)
 
 	for (pgno = 1; pgno <= 3; pgno++) {
 		hold_page(w, pgno);
-		hipec_judge_came_in(w->core.judge, pgno, true);
+		hipec_judge_added(w->core.judge, pgno, true);
 	}
 	KUNIT_EXPECT_EQ(test, w->core.windows.open.faults, 3);
 	KUNIT_EXPECT_EQ(test, w->core.windows.open.standard, 3);
@@ -438,7 +438,7 @@ static void read_ahead_is_nobodys_fault(struct kunit *test)
 	touch(w, 4, 3);
 	evict_page(w, 2);
 	hold_page(w, 2);
-	hipec_judge_came_in(w->core.judge, 2, true);
+	hipec_judge_added(w->core.judge, 2, true);
 	KUNIT_EXPECT_EQ(test, w->core.windows.open.faults, 5);
 	KUNIT_EXPECT_EQ(test, w->core.windows.open.standard, 4);
 	touch(w, 5, 1);
@@ -460,7 +460,7 @@ static void what_comes_back_is_nobodys_fault(struct kunit *test)
 	for (pgno = 1; pgno <= 2; pgno++) {
 		evict_page(w, pgno);
 		hold_page(w, pgno);
-		hipec_judge_came_back(w->core.judge, pgno, false);
+		hipec_judge_restored(w->core.judge, pgno, false);
 	}
 	KUNIT_EXPECT_EQ(test, w->core.windows.open.faults, 4);
 	KUNIT_EXPECT_EQ(test, w->core.windows.open.standard, 4);

@@ -182,7 +182,7 @@ u32 hipec_world_bring_in(struct hipec_world *w, u32 idx)
 	KUNIT_ASSERT_GT(w->test, w->c->core.nr_free, 0);
 	hipec_batch_bind(w->r, &b);
 	KUNIT_ASSERT_EQ(w->test, hipec_batch_read(w->r, &b), 0);
-	hipec_batch_show(w->r, &b, idx, false);
+	hipec_batch_activate(w->r, &b, idx, false);
 	folio_put(b.folio[0]);	/* a fault would keep it until it is mapped */
 	return b.h[0];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * module/core/league.c and team.c: which policy is to run, and what it takes over. The
+ * module/core/league.c and candidate.c: which policy is to run, and what it takes over. The
  * container is a team itself, of the built-in replacement.
  */
 #include "../core/league.h"
@@ -9,7 +9,7 @@
 
 struct world {
 	struct hipec_league league;
-	struct hipec_team container;
+	struct hipec_candidate container;
 	struct hipec_policy builtin;
 };
 
@@ -46,9 +46,9 @@ static struct world *world(struct kunit *test, const struct hipec_policy *p, u32
 	struct world *w = zeros(test, sizeof(*w));
 
 	hipec_fifo2_policy(&w->builtin);
-	hipec_team_start(&w->container, NULL, &w->builtin,
-			 zeros(test, hipec_team_bytes(&w->builtin, frames)), NULL,
-			 frames, frames, 0);
+	hipec_candidate_start(&w->container, NULL, &w->builtin,
+			      zeros(test, hipec_candidate_bytes(&w->builtin, frames)), NULL,
+			      frames, frames, 0);
 	hipec_league_init(&w->league, frames, 1997);
 	hipec_league_add(&w->league, &w->builtin,
 			 zeros(test, hipec_league_bytes(&w->builtin, frames,
@@ -63,13 +63,13 @@ static struct world *world(struct kunit *test, const struct hipec_policy *p, u32
 static bool touch(struct world *w, u32 pgno)
 {
 	u32 live = w->container.core.vm.nr_live;
-	bool missed = hipec_team_play(&w->container, pgno, false);
+	bool missed = hipec_candidate_simulate(&w->container, pgno, false);
 
 	if (missed) {
-		hipec_sampling_came_in(&w->league.sample, pgno);
+		hipec_sampling_added(&w->league.sample, pgno);
 		/* Which page left does not matter to the count. */
 		if (w->container.core.vm.nr_live == live)
-			hipec_sampling_left(&w->league.sample, pgno);
+			hipec_sampling_removed(&w->league.sample, pgno);
 	}
 	hipec_league_access(&w->league, pgno, false, missed);
 	return missed;
@@ -106,15 +106,15 @@ static void a_loop_is_newest_first_s_in_its_second_sweep(struct kunit *test)
 static void a_team_takes_over_the_pages_that_are_there(struct kunit *test)
 {
 	struct world *w = world(test, newest_first(test), 300);
-	struct hipec_team *t;
+	struct hipec_candidate *t;
 	u32 pgno, h, other;
 
 	until_next(w, 400, 4000);
 	t = hipec_league_source(&w->league);
 	KUNIT_ASSERT_TRUE(test, t == &w->league.team[1]);
-	KUNIT_EXPECT_GT(test, hipec_team_lacks(t, &w->container.core.vm), 0);
-	KUNIT_EXPECT_EQ(test, hipec_team_take_over(t, &w->container.core), 0);
-	KUNIT_EXPECT_EQ(test, hipec_team_lacks(t, &w->container.core.vm), 0);
+	KUNIT_EXPECT_GT(test, hipec_candidate_lacks(t, &w->container.core.vm), 0);
+	KUNIT_EXPECT_EQ(test, hipec_candidate_take_over(t, &w->container.core), 0);
+	KUNIT_EXPECT_EQ(test, hipec_candidate_lacks(t, &w->container.core.vm), 0);
 	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, w->container.core.vm.nr_live);
 	KUNIT_EXPECT_LE(test, t->core.vm.nr_live, t->core.nr_frames);
 	for (pgno = 0; pgno < 400; pgno++) {
@@ -125,7 +125,7 @@ static void a_team_takes_over_the_pages_that_are_there(struct kunit *test)
 	/* What the policy did not know goes first: it is on no queue of it. */
 	KUNIT_EXPECT_GT(test, t->core.vm.queue[HIPEC_QUEUE_FALLBACK].count, 0);
 	for (pgno = 1000; pgno < 1400; pgno++)
-		KUNIT_EXPECT_TRUE(test, hipec_team_play(t, pgno, false));
+		KUNIT_EXPECT_TRUE(test, hipec_candidate_simulate(t, pgno, false));
 	KUNIT_EXPECT_EQ(test, t->core.vm.queue[HIPEC_QUEUE_FALLBACK].count, 0);
 	KUNIT_EXPECT_EQ(test, t->core.vm.exit.kind, 0);
 }
@@ -137,24 +137,25 @@ static void a_team_takes_over_the_pages_that_are_there(struct kunit *test)
 static void a_team_without_entries_does_not_take_over(struct kunit *test)
 {
 	struct world *w = world(test, newest_first(test), 300);
-	struct hipec_team *t = &w->league.team[1];
-	struct hipec_team *held = zeros(test, sizeof(*held));
+	struct hipec_candidate *t = &w->league.team[1];
+	struct hipec_candidate *held = zeros(test, sizeof(*held));
 	u32 pgno, lacks;
 
 	for (pgno = 0; pgno < 200; pgno++)
-		hipec_team_play(t, pgno, false);
-	hipec_team_start(held, NULL, &w->builtin,
-			 zeros(test, hipec_team_bytes(&w->builtin, 301)), NULL, 301, 301, 0);
+		hipec_candidate_simulate(t, pgno, false);
+	hipec_candidate_start(held, NULL, &w->builtin,
+			      zeros(test, hipec_candidate_bytes(&w->builtin, 301)), NULL,
+			      301, 301, 0);
 	for (pgno = 100; pgno < 401; pgno++)
-		hipec_team_play(held, pgno, false);
-	lacks = hipec_team_lacks(held, &t->core.vm);
-	KUNIT_EXPECT_EQ(test, hipec_team_take_over(t, &held->core), -ENOSPC);
-	KUNIT_EXPECT_EQ(test, hipec_team_lacks(held, &t->core.vm), lacks);
+		hipec_candidate_simulate(held, pgno, false);
+	lacks = hipec_candidate_lacks(held, &t->core.vm);
+	KUNIT_EXPECT_EQ(test, hipec_candidate_take_over(t, &held->core), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, hipec_candidate_lacks(held, &t->core.vm), lacks);
 	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, 200);
 	KUNIT_EXPECT_EQ(test, t->core.vm.page[0].flags, 0);
 	KUNIT_EXPECT_EQ(test, t->core.vm.exit.kind, 0);
 	for (; pgno < 1000; pgno++)
-		KUNIT_EXPECT_TRUE(test, hipec_team_play(t, pgno, false));
+		KUNIT_EXPECT_TRUE(test, hipec_candidate_simulate(t, pgno, false));
 	KUNIT_EXPECT_EQ(test, t->core.vm.nr_live, 300);
 }
 
@@ -168,7 +169,7 @@ static void the_built_in_choice_ends_with_its_queue(struct kunit *test)
 	for (pgno = 0; pgno < 300; pgno++)
 		touch(w, pgno);
 	vm->queue[HIPEC_QUEUE_FALLBACK].count += 1000;
-	KUNIT_EXPECT_TRUE(test, hipec_team_play(&w->container, 1000, false));
+	KUNIT_EXPECT_TRUE(test, hipec_candidate_simulate(&w->container, 1000, false));
 	KUNIT_EXPECT_EQ(test, vm->nr_live, 300);
 	KUNIT_EXPECT_EQ(test, vm->page[0].flags, 0);
 }
@@ -181,13 +182,13 @@ static void others_look_at_a_few_pages(struct kunit *test)
 {
 	enum { FRAMES = 2000 };
 	const struct hipec_policy *p = newest_first(test);
-	struct hipec_team *t = zeros(test, sizeof(*t));
+	struct hipec_candidate *t = zeros(test, sizeof(*t));
 	u32 pgno, h, reset = 0, gone = 0;
 
-	hipec_team_start(t, NULL, p, zeros(test, hipec_team_bytes(p, FRAMES)), NULL, FRAMES,
-			 FRAMES, 0);
+	hipec_candidate_start(t, NULL, p, zeros(test, hipec_candidate_bytes(p, FRAMES)), NULL,
+			      FRAMES, FRAMES, 0);
 	for (pgno = 0; pgno < FRAMES; pgno++)
-		hipec_team_play(t, pgno, false);
+		hipec_candidate_simulate(t, pgno, false);
 	KUNIT_EXPECT_TRUE(test, hipec_core_evict_soon(&t->core, true, &gone));
 	KUNIT_EXPECT_EQ(test, gone, HIPEC_MAX_LOOKS);
 	for (h = 1; h <= t->core.vm.reached; h++)
@@ -201,13 +202,13 @@ static void a_salt_makes_a_team_s_key(struct kunit *test)
 {
 	enum { FRAMES = 16 };
 	const struct hipec_policy *p = newest_first(test);
-	struct hipec_team *t = zeros(test, sizeof(*t));
+	struct hipec_candidate *t = zeros(test, sizeof(*t));
 	u64 key[2];
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(key); i++) {
-		hipec_team_start(t, NULL, p, zeros(test, hipec_team_bytes(p, FRAMES)), NULL,
-				 FRAMES, FRAMES, 1 + i);
+		hipec_candidate_start(t, NULL, p, zeros(test, hipec_candidate_bytes(p, FRAMES)),
+				      NULL, FRAMES, FRAMES, 1 + i);
 		key[i] = t->core.vm.key;
 		KUNIT_EXPECT_EQ(test, key[i] & 1, 1);
 		KUNIT_EXPECT_NE(test, key[i], HIPEC_BUCKET_KEY);
@@ -240,16 +241,16 @@ static const struct hipec_policy *remembers_all(struct kunit *test, u32 nr)
 }
 
 /* @ghosts, and pages behind them, on @queues queues of @each; no page was referenced. */
-static struct hipec_team *remembering(struct kunit *test, u32 queues, u32 each, u32 ghosts)
+static struct hipec_candidate *remembering(struct kunit *test, u32 queues, u32 each, u32 ghosts)
 {
 	const struct hipec_policy *p = remembers_all(test, queues);
-	struct hipec_team *t = zeros(test, sizeof(*t));
+	struct hipec_candidate *t = zeros(test, sizeof(*t));
 	u32 frames = queues * each - ghosts, pgno, h;
 
-	hipec_team_start(t, NULL, p, zeros(test, hipec_team_bytes(p, frames)), NULL, frames,
-			 frames, 0);
+	hipec_candidate_start(t, NULL, p, zeros(test, hipec_candidate_bytes(p, frames)), NULL,
+			      frames, frames, 0);
 	for (pgno = 0; pgno < queues * each; pgno++)
-		hipec_team_play(t, pgno, false);
+		hipec_candidate_simulate(t, pgno, false);
 	KUNIT_ASSERT_EQ(test, t->core.vm.nr_ghosts, ghosts);
 	for (pgno = 0; pgno < queues * each; pgno++) {
 		h = hipec_page_find_named(&t->core.vm, pgno);
@@ -263,7 +264,7 @@ static struct hipec_team *remembering(struct kunit *test, u32 queues, u32 each, 
 /* Whether a task that is not the owner's finds the page behind ghosts, as the owner's does. */
 static bool finds_behind(struct kunit *test, u32 queues, u32 each, u32 ghosts)
 {
-	struct hipec_team *t = remembering(test, queues, each, ghosts);
+	struct hipec_candidate *t = remembering(test, queues, each, ghosts);
 	u32 gone = 0;
 	bool found = hipec_core_evict_soon(&t->core, true, &gone);
 
@@ -314,7 +315,7 @@ static const struct hipec_policy *endless(struct kunit *test)
 static void an_endless_rival_runs_once(struct kunit *test)
 {
 	struct world *w = world(test, endless(test), 300);
-	struct hipec_team *t = &w->league.team[1];
+	struct hipec_candidate *t = &w->league.team[1];
 	u32 i;
 
 	touch(w, 0);
@@ -343,7 +344,7 @@ static void a_task_that_has_to_end_plays_no_more(struct kunit *test)
 	static const struct hipec_core_ops ops = { .pause = count_pauses };
 	struct world *w = world(test, endless(test), 300);
 	struct hipec_core *whose = zeros(test, sizeof(*whose));
-	struct hipec_team *t = &w->league.team[1];
+	struct hipec_candidate *t = &w->league.team[1];
 
 	whose->ops = &ops;
 	w->league.whose = t->whose = whose;
@@ -367,7 +368,7 @@ static void a_team_has_the_frames_that_are_there_now(struct kunit *test)
 	u32 n;
 
 	w->league.has = 200;
-	hipec_team_resize(&w->container, 200);
+	hipec_candidate_resize(&w->container, 200);
 	n = until_next(w, 300, 4000);
 	KUNIT_EXPECT_GT(test, n, 300);
 	KUNIT_EXPECT_LE(test, n, 600);
@@ -409,10 +410,10 @@ static void a_policy_rehearses_where_hits_are_at_stake(struct kunit *test)
 		touch(w, i % 6000);
 	l->next = l->runs;
 	l->wanted = 1;
-	hipec_league_rehearse(l, zeros(test, hipec_league_rehearsal_bytes(l)), NULL,
-			      &w->container.core);
+	hipec_league_warm_up(l, zeros(test, hipec_league_warm_up_bytes(l)), NULL,
+			     &w->container.core);
 	KUNIT_EXPECT_EQ(test, l->rehearses, 1);
-	KUNIT_EXPECT_EQ(test, hipec_team_lacks(&l->rehearsal, &w->container.core.vm), 0);
+	KUNIT_EXPECT_EQ(test, hipec_candidate_lacks(&l->rehearsal, &w->container.core.vm), 0);
 	for (l->next = l->runs; l->rehearses == 1 && (l->next == l->runs || l->adopt); i++) {
 		l->next = l->runs;
 		touch(w, i % 6000);
@@ -444,7 +445,7 @@ static void another_budget_misses_what_it_would_alone(struct kunit *test)
 {
 	struct world *w = world(test, newest_first(test), 300);
 	struct hipec_league *l = &w->league;
-	struct hipec_team *alone = zeros(test, sizeof(*alone) * ARRAY_SIZE(quarters));
+	struct hipec_candidate *alone = zeros(test, sizeof(*alone) * ARRAY_SIZE(quarters));
 	u64 misses[ARRAY_SIZE(quarters)] = { 0 }, variance;
 	u32 i, k, page, seed = 1;
 
@@ -452,9 +453,9 @@ static void another_budget_misses_what_it_would_alone(struct kunit *test)
 		u32 frames = 300 * quarters[k] / HIPEC_LEAGUE_WHOLE;
 
 		KUNIT_ASSERT_EQ(test, scale(test, w, quarters[k]), 2 + k);
-		hipec_team_start(&alone[k], NULL, &w->builtin,
-				 zeros(test, hipec_team_bytes(&w->builtin, frames)), NULL,
-				 frames, frames, 0);
+		hipec_candidate_start(&alone[k], NULL, &w->builtin,
+				      zeros(test, hipec_candidate_bytes(&w->builtin, frames)), NULL,
+				      frames, frames, 0);
 	}
 	for (i = 0; i < 6000; i++) {
 		seed = seed * 1664525 + 1013904223;
@@ -462,7 +463,7 @@ static void another_budget_misses_what_it_would_alone(struct kunit *test)
 		touch(w, page);
 		l->next = l->runs;
 		for (k = 0; k < ARRAY_SIZE(quarters); k++)
-			misses[k] += hipec_team_play(&alone[k], page, false);
+			misses[k] += hipec_candidate_simulate(&alone[k], page, false);
 	}
 	for (k = 0; k < ARRAY_SIZE(quarters); k++) {
 		KUNIT_EXPECT_EQ(test, l->team[2 + k].misses, misses[k]);
@@ -511,7 +512,7 @@ static void another_budget_follows_what_runs(struct kunit *test)
 				     &w->container.core);
 	}
 	KUNIT_EXPECT_EQ(test, l->nr, 4);
-	KUNIT_EXPECT_EQ(test, hipec_team_lacks(&l->team[l->runs], &l->team[twice].core.vm), 0);
+	KUNIT_EXPECT_EQ(test, hipec_candidate_lacks(&l->team[l->runs], &l->team[twice].core.vm), 0);
 	/* 400 - 300 + 1 a round, nothing but what is missing, and 400 - 150 + 1. */
 	KUNIT_EXPECT_EQ(test, hipec_league_missed(l, twice), 0);
 	for (n = 0; n < 2000; n++)

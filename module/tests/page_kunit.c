@@ -93,7 +93,7 @@ static void a_table_may_use_fewer_entries(struct kunit *test)
 
 	for (pgno = 0; pgno < NR; pgno++) {
 		h = hipec_page_add(vm, pgno);
-		hipec_page_show(vm, h);
+		hipec_page_activate(vm, h);
 		vm->field[h] = pgno % 10;
 		hipec_queue_move(vm, pgno % 2 ? ORDERED : QUEUE, h, HIPEC_END_TAIL);
 	}
@@ -198,7 +198,7 @@ static void pages_being_cleaned_keep_their_entry(struct kunit *test)
 
 		hipec_kit_pages(fake, 3);
 		h = hipec_page_find(vm, 0);
-		hipec_page_hide(vm, h);
+		hipec_page_deactivate(vm, h);
 		KUNIT_EXPECT_EQ(test, hipec_page_find_named(vm, 0),
 				ghosts ? h : 0);
 		hipec_page_forget_evicted(vm);
@@ -224,8 +224,8 @@ static void a_page_may_come_back_at_once(struct kunit *test)
 
 	hipec_kit_pages(fake, 2);
 	h = hipec_page_find(vm, 0);
-	hipec_page_hide(vm, h);
-	hipec_page_show(vm, h);
+	hipec_page_deactivate(vm, h);
+	hipec_page_activate(vm, h);
 	HIPEC_KIT_EXPECT_WHOLE(test, vm);
 	KUNIT_EXPECT_TRUE(test, hipec_page_live(vm, h));
 	KUNIT_EXPECT_EQ(test, vm->queue[HIPEC_QUEUE_FALLBACK].tail, h);

@@ -60,8 +60,8 @@ static void no_policy_runs_in_anothers_time(struct kunit *test)
 
 	hipec_owner_bring_all(test, a, 0, 18);
 	hipec_core_refill(&a->core);
-	KUNIT_EXPECT_EQ(test, a->core.nr_named, hipec_core_most_named(&a->core));
-	KUNIT_EXPECT_EQ(test, a->core.nr_named, 2);
+	KUNIT_EXPECT_EQ(test, a->core.nr_chosen, hipec_core_most_chosen(&a->core));
+	KUNIT_EXPECT_EQ(test, a->core.nr_chosen, 2);
 	hipec_owner_expect_whole(test, a);
 	events = a->core.vm.nr_events;
 	hipec_owner_bring_all(test, b, 0, 8);
@@ -85,11 +85,11 @@ static void a_named_page_that_is_touched_lives_again(struct kunit *test)
 
 	hipec_owner_bring_all(test, a, 0, 18);
 	hipec_core_refill(&a->core);
-	h = a->core.named[0];
+	h = a->core.chosen[0];
 	KUNIT_EXPECT_FALSE(test, hipec_page_live(&a->core.vm, h));
 	hipec_core_hit(&a->core, h, false);
 	KUNIT_EXPECT_TRUE(test, hipec_page_live(&a->core.vm, h));
-	KUNIT_EXPECT_EQ(test, a->core.nr_named, 1);
+	KUNIT_EXPECT_EQ(test, a->core.nr_chosen, 1);
 	hipec_owner_expect_whole(test, a);
 	hipec_owner_bring_all(test, b, 0, 3);
 	KUNIT_EXPECT_TRUE(test, hipec_page_live(&a->core.vm, h));
@@ -212,10 +212,10 @@ static void a_named_page_that_moved_goes_first(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, hipec_pool_give(&a->core, false));
 	hipec_queue_move(vm, vm->slot[a->queue], hipec_owner_find(a, 9), HIPEC_END_HEAD);
 	hipec_core_refill(&a->core);
-	KUNIT_ASSERT_EQ(test, a->core.nr_named, 1);
-	KUNIT_EXPECT_EQ(test, a->core.named[0], vm->reached);
+	KUNIT_ASSERT_EQ(test, a->core.nr_chosen, 1);
+	KUNIT_EXPECT_EQ(test, a->core.chosen[0], vm->reached);
 	KUNIT_EXPECT_EQ(test, hipec_sharer_compact(a), 3);
-	KUNIT_EXPECT_EQ(test, a->core.named[0], hipec_owner_find(a, 9));
+	KUNIT_EXPECT_EQ(test, a->core.chosen[0], hipec_owner_find(a, 9));
 	hipec_sharers_expect_entries(test, w);
 	hipec_owner_expect_whole(test, a);
 	hipec_owner_bring_all(test, b, 0, 6);

@@ -82,9 +82,9 @@ static const char *count_member(struct hipec_sharers *w, const struct hipec_core
 		f = core->in_pool[h];
 		if (!f)
 			continue;
-		i = f & ~HIPEC_CAME;
-		if (f & HIPEC_CAME) {
-			if (i >= x->nr_came || x->came[i].page != h)
+		i = f & ~HIPEC_ADDED;
+		if (f & HIPEC_ADDED) {
+			if (i >= x->nr_added || x->added[i].page != h)
 				return "a page that came";
 			continue;
 		}
@@ -93,10 +93,10 @@ static const char *count_member(struct hipec_sharers *w, const struct hipec_core
 			return "the entry of a page";
 		w->used[f]++;
 	}
-	for (i = 0; i < x->nr_came; i++) {
-		if (core->in_pool[x->came[i].page] != (HIPEC_CAME | i))
+	for (i = 0; i < x->nr_added; i++) {
+		if (core->in_pool[x->added[i].page] != (HIPEC_ADDED | i))
 			return "what is to be told";
-		count_entry(w, &x->came[i]);
+		count_entry(w, &x->added[i]);
 	}
 	for (i = 0; i < x->nr_vacant; i++)
 		count_entry(w, &x->vacant[i]);
@@ -139,9 +139,9 @@ static const char *broken(struct hipec_sharers *w)
 
 		nr += place != HIPEC_MR_UNUSED;
 		on_queue += place == HIPEC_MR_ACTIVE || place == HIPEC_MR_INACTIVE;
-		if (used != (place != HIPEC_MR_UNUSED && place != HIPEC_MR_GONE))
+		if (used != (place != HIPEC_MR_UNUSED && place != HIPEC_MR_VACATED))
 			return "an entry that nobody has, or two";
-		if (isolated != (place == HIPEC_MR_ISOLATED || place == HIPEC_MR_GONE))
+		if (isolated != (place == HIPEC_MR_ISOLATED || place == HIPEC_MR_VACATED))
 			return "an entry that is isolated";
 	}
 	queues = walk(w, &mr->active, HIPEC_MR_ACTIVE) + walk(w, &mr->inactive, HIPEC_MR_INACTIVE);

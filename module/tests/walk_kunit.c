@@ -198,7 +198,7 @@ static void host_step(struct walk *w, u32 pgno)
 			w->frame[pgno] = NONE;
 			return;
 		}
-		hipec_page_show(w->vm, h);
+		hipec_page_activate(w->vm, h);
 		w->frame[pgno] = RESIDENT;
 		if (!w->ghost[pgno])
 			model_put(w, FALLBACK, pgno, HIPEC_END_TAIL);

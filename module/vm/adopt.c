@@ -45,7 +45,7 @@ static void inherit_page(struct hipec_vm *vm, const struct hipec_vm *old, u32 h)
  * @old: between two events; not changed
  *
  * Every page that holds a frame is in the table, under its handle, and not live:
- * hipec_page_show() shows those that hipec_vm_next_live() names. What @old's
+ * hipec_page_activate() shows those that hipec_vm_next_live() names. What @old's
  * policy remembers without a frame stays behind.
  *
  * Context: any, serialised by the host. Time is linear in the table.
@@ -86,7 +86,7 @@ u32 hipec_vm_next_live(const struct hipec_vm *vm, u32 h)
 
 	h = live_from(vm, h ? vm->page[h].next : vm->queue[q].head);
 	while (!h && ++q < vm->nr_queues)
-		if (q != HIPEC_QUEUE_GONE)
+		if (q != HIPEC_QUEUE_EVICTED)
 			h = live_from(vm, vm->queue[q].head);
 	return h;
 }
@@ -201,7 +201,7 @@ static void graft_slots(struct hipec_vm *vm, const struct hipec_vm *from, const 
 /**
  * hipec_vm_graft() - a machine gets all that another one knows, under other handles
  * @vm:     just made, of the same policy, with at least as many entries
- * @from:   the other one, between two events, with no page that is GONE; not changed
+ * @from:   the other one, between two events, with no page that is EVICTED; not changed
  * @handle: by handle of @from, the handle in @vm: of 0, and of entries that are unused,
  *          0; of others, numbers that differ
  *

@@ -19,7 +19,7 @@ static __always_inline u64 hipec_next_look(const struct hipec_vm *vm, u64 run)
 }
 
 /* It is time for a look at fuel and time. Return: why the event ends, or 0. */
-static inline u32 hipec_look(struct hipec_vm *vm, u64 run)
+static inline u32 hipec_probe(struct hipec_vm *vm, u64 run)
 {
 	if (run > vm->fuel)
 		return HIPEC_EXIT_FUEL;

@@ -24,9 +24,9 @@ static u32 ask_host(struct hipec_vm *vm, struct hipec_insn i,
  */
 static void dismiss_ghost(struct hipec_vm *vm, u32 h)
 {
-	hipec_queue_move(vm, HIPEC_QUEUE_GONE, h, HIPEC_END_TAIL);
+	hipec_queue_move(vm, HIPEC_QUEUE_EVICTED, h, HIPEC_END_TAIL);
 	vm->page[h].flags &= ~HIPEC_PAGE_GHOST;
-	vm->page[h].flags |= HIPEC_PAGE_GONE;
+	vm->page[h].flags |= HIPEC_PAGE_EVICTED;
 	vm->nr_ghosts--;
 }
 
@@ -78,7 +78,7 @@ static bool make_ghost(struct hipec_vm *vm, u32 h)
 		return true;
 	if (vm->nr_ghosts == vm->max_ghosts)
 		return false;
-	page->flags &= ~HIPEC_PAGE_GONE;
+	page->flags &= ~HIPEC_PAGE_EVICTED;
 	page->flags |= HIPEC_PAGE_GHOST;
 	vm->nr_ghosts++;
 	return true;

@@ -5,8 +5,8 @@
  * policy which pages it remembers. vm.h draws an entry's life.
  *
  * Interface:
- * hipec_page_add(), _show()    a page gets a frame, the policy sees it
- * hipec_page_hide(), _del()    it is given up, its frame is gone
+ * hipec_page_add(), _activate()  a page gets a frame, the policy sees it
+ * hipec_page_deactivate(), _del()  it is given up, its frame is gone
  * hipec_page_find()            the host's look-up
  * hipec_page_forget*()         the policy remembers it no more
  * hipec_page_pass()            the host does not want it now
@@ -134,7 +134,7 @@ static void forget_entry(struct hipec_vm *vm, u32 h)
  * @pgno: page number, which hipec_page_find() does not know
  *
  * A ghost keeps its handle, its queue and its fields. The page is not live yet:
- * hipec_page_show() makes it so.
+ * hipec_page_activate() makes it so.
  *
  * Context: any, serialised by the host.
  * Return: the handle; 0 if all entries that there is memory for are in use, which cannot
@@ -173,7 +173,7 @@ u32 hipec_page_add_in_event(struct hipec_vm *vm, u32 pgno)
 }
 
 /**
- * hipec_page_show() - let the policy use a page's frame
+ * hipec_page_activate() - let the policy use a page's frame
  * @vm: machine
  * @h:  page that holds a frame and is not live
  *
@@ -182,12 +182,12 @@ u32 hipec_page_add_in_event(struct hipec_vm *vm, u32 pgno)
  *
  * Context: any, serialised by the host.
  */
-void hipec_page_show(struct hipec_vm *vm, u32 h)
+void hipec_page_activate(struct hipec_vm *vm, u32 h)
 {
 	struct hipec_page *page = &vm->page[h];
 
 	hipec_tracer_note(vm, HIPEC_RECORD_SHOW, h, 0);
-	if (page->flags & HIPEC_PAGE_GONE)
+	if (page->flags & HIPEC_PAGE_EVICTED)
 		forget_entry(vm, h);
 	if (page->flags & HIPEC_PAGE_GHOST) {
 		page->flags &= ~HIPEC_PAGE_GHOST;
@@ -199,20 +199,20 @@ void hipec_page_show(struct hipec_vm *vm, u32 h)
 	vm->nr_live++;
 }
 
-/* As hipec_page_hide(). */
-static void hide_entry(struct hipec_vm *vm, u32 h)
+/* As hipec_page_deactivate(). */
+static void deactivate_entry(struct hipec_vm *vm, u32 h)
 {
 	hipec_queue_del(vm, h);
 	vm->page[h].flags &= ~HIPEC_PAGE_LIVE;
 	vm->nr_live--;
 	if (vm->max_ghosts) {
-		hipec_queue_add(vm, HIPEC_QUEUE_GONE, h, HIPEC_END_TAIL);
-		vm->page[h].flags |= HIPEC_PAGE_GONE;
+		hipec_queue_add(vm, HIPEC_QUEUE_EVICTED, h, HIPEC_END_TAIL);
+		vm->page[h].flags |= HIPEC_PAGE_EVICTED;
 	}
 }
 
 /**
- * hipec_page_hide() - a live page has been given up, its frame is still in use
+ * hipec_page_deactivate() - a live page has been given up, its frame is still in use
  * @vm: machine
  * @h:  live page
  *
@@ -221,10 +221,10 @@ static void hide_entry(struct hipec_vm *vm, u32 h)
  *
  * Context: any, serialised by the host.
  */
-void hipec_page_hide(struct hipec_vm *vm, u32 h)
+void hipec_page_deactivate(struct hipec_vm *vm, u32 h)
 {
 	hipec_tracer_note(vm, HIPEC_RECORD_HIDE, h, 0);
-	hide_entry(vm, h);
+	deactivate_entry(vm, h);
 }
 
 /**
@@ -241,7 +241,7 @@ void hipec_page_del(struct hipec_vm *vm, u32 h)
 {
 	hipec_tracer_note(vm, HIPEC_RECORD_DEL, h, 0);
 	if (hipec_page_live(vm, h))
-		hide_entry(vm, h);
+		deactivate_entry(vm, h);
 	vm->page[h].flags &= ~(HIPEC_PAGE_FRAME | HIPEC_PAGE_HOST);
 	if (!(vm->page[h].flags & HIPEC_PAGE_USED))
 		free_page_entry(vm, h);
@@ -272,12 +272,12 @@ void hipec_page_forget(struct hipec_vm *vm, u32 h)
  */
 void hipec_page_forget_evicted(struct hipec_vm *vm)
 {
-	u32 h = vm->queue[HIPEC_QUEUE_GONE].head;
+	u32 h = vm->queue[HIPEC_QUEUE_EVICTED].head;
 
 	if (!h)
 		return;
 	hipec_tracer_note(vm, HIPEC_RECORD_FORGET_GONE, 0, 0);
-	for (; h; h = vm->queue[HIPEC_QUEUE_GONE].head)
+	for (; h; h = vm->queue[HIPEC_QUEUE_EVICTED].head)
 		forget_entry(vm, h);
 }
 

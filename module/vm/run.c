@@ -55,7 +55,7 @@ static __always_inline u32 check_limit(struct hipec_vm *vm, struct place *at)
 
 	if (likely((uintptr_t)at->pc - at->origin < at->limit))
 		return 0;
-	kind = hipec_look(vm, nr_run(at));
+	kind = hipec_probe(vm, nr_run(at));
 	at->limit = set_limit(vm, nr_run(at));
 	return kind;
 }
@@ -279,7 +279,7 @@ timed:
 out:
 	vm->nr_commands += nr_run(&at);
 	vm->nr_events++;
-	if (vm->queue[HIPEC_QUEUE_GONE].count)
+	if (vm->queue[HIPEC_QUEUE_EVICTED].count)
 		hipec_page_forget_evicted(vm);
 	return likely(!kind) ? 0 : end_event(vm, kind, at.pc);
 }

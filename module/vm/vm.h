@@ -77,13 +77,13 @@ struct hipec_insn {
  *
  *   being read    FRAME                on no queue
  *   resident      FRAME | LIVE         on one queue, at least the fallback one
- *   given up      GONE                 on the gone queue until the event ends,
+ *   given up      EVICTED              on the gone queue until the event ends,
  *                                      if the policy may have ghosts
- *                 GONE | FRAME         its frame is still being cleaned
+ *                 EVICTED | FRAME      its frame is still being cleaned
  *   remembered    GHOST (| FRAME)      on a queue of the policy
  *
- * A policy may name pages that are LIVE, GONE or GHOST. An entry with none of
- * these and no FRAME is unused. A ghost that is taken off its queue is GONE.
+ * A policy may name pages that are LIVE, EVICTED or GHOST. An entry with none of
+ * these and no FRAME is unused. A ghost that is taken off its queue is EVICTED.
  */
 struct hipec_page {
 	u32 next, prev;	/* on its queue; of an unused one: among the unused */
@@ -95,9 +95,9 @@ struct hipec_page {
 
 #define HIPEC_PAGE_FRAME 0x1	/* it holds a frame; set and cleared by the host */
 #define HIPEC_PAGE_LIVE 0x2	/* the policy may use its frame */
-#define HIPEC_PAGE_GONE 0x4	/* forgotten when the event ends */
+#define HIPEC_PAGE_EVICTED 0x4	/* forgotten when the event ends */
 #define HIPEC_PAGE_GHOST 0x8	/* the policy remembers it, without a frame */
-#define HIPEC_PAGE_NAMED (HIPEC_PAGE_LIVE | HIPEC_PAGE_GONE | HIPEC_PAGE_GHOST)
+#define HIPEC_PAGE_NAMED (HIPEC_PAGE_LIVE | HIPEC_PAGE_EVICTED | HIPEC_PAGE_GHOST)
 #define HIPEC_PAGE_USED (HIPEC_PAGE_NAMED | HIPEC_PAGE_FRAME)
 #define HIPEC_PAGE_HOST 0xfff0	/* for the host */
 
@@ -110,7 +110,7 @@ struct hipec_queue {
 
 #define HIPEC_QUEUE_FREE 0	/* holds no pages, a free frame belongs to none */
 #define HIPEC_QUEUE_FALLBACK 1	/* live pages that the policy keeps on no queue */
-#define HIPEC_QUEUE_GONE 2	/* pages that are GONE */
+#define HIPEC_QUEUE_EVICTED 2	/* pages that are EVICTED */
 #define HIPEC_QUEUE_POLICY 3	/* the policy's queues, in slot order */
 
 /* A page's place in the tree of an ordered queue. */
@@ -130,7 +130,7 @@ struct hipec_array {
 /**
  * struct hipec_host_ops - the owner of frames and bits
  * @evict:    the policy gives page @h up. True: the page is no longer live (the
- *            host called hipec_page_hide() or _del()). False: it cannot go now.
+ *            host called hipec_page_deactivate() or _del()). False: it cannot go now.
  *            @keep: the frame stays with the container.
  * @flush:    start writing @h back; true if it was dirty.
  * @ref:      whether @h was referenced since its bit was reset.
@@ -266,8 +266,8 @@ u32 hipec_page_find(const struct hipec_vm *vm, u32 pgno);
 u32 hipec_page_find_named(const struct hipec_vm *vm, u32 pgno);
 u32 hipec_page_add(struct hipec_vm *vm, u32 pgno);
 u32 hipec_page_add_in_event(struct hipec_vm *vm, u32 pgno);
-void hipec_page_show(struct hipec_vm *vm, u32 h);
-void hipec_page_hide(struct hipec_vm *vm, u32 h);
+void hipec_page_activate(struct hipec_vm *vm, u32 h);
+void hipec_page_deactivate(struct hipec_vm *vm, u32 h);
 void hipec_page_del(struct hipec_vm *vm, u32 h);
 void hipec_page_forget(struct hipec_vm *vm, u32 h);
 void hipec_page_forget_evicted(struct hipec_vm *vm);

@@ -203,7 +203,7 @@ static void step(struct world *w)
 		break;
 	case 2:
 		if (live) {
-			hipec_page_hide(vm, h);
+			hipec_page_deactivate(vm, h);
 			w->fake.bits[h] |= HIPEC_FAKE_HIDDEN;
 		}
 		break;

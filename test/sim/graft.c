@@ -34,7 +34,7 @@ static int fail(const char *name, u32 i, const char *what)
 }
 
 /* Feed @s and @t. Return: 0, or 1 where they should agree and do not. */
-static int run(struct sim *s, struct hipec_team *t, const struct hipec_policy *builtin,
+static int run(struct sim *s, struct hipec_candidate *t, const struct hipec_policy *builtin,
 	       const char *name)
 {
 	u64 x = 1997, misses = 0, agreed = 0;
@@ -51,7 +51,7 @@ static int run(struct sim *s, struct hipec_team *t, const struct hipec_policy *b
 		if (missed)
 			sim_arrive(s, h, false);
 		t->now = i + 1;
-		team = hipec_team_play(t, pgno, false);
+		team = hipec_candidate_simulate(t, pgno, false);
 		if (same && team != missed)
 			return fail(name, i, team ? "only the team missed" :
 						    "only the container missed");
@@ -77,7 +77,7 @@ static int check(const char *name)
 	struct hipec_policy builtin;
 	struct policy p;
 	struct sim_result r;
-	struct hipec_team t;
+	struct hipec_candidate t;
 	struct hipec_text why;
 	struct sim s;
 	void *memory, *shared;
@@ -91,13 +91,13 @@ static int check(const char *name)
 	}
 	hipec_fifo2_policy(&builtin);
 	hipec_league_init(&l, FRAMES, 0);
-	memory = calloc(1, hipec_team_bytes(&p.policy, FRAMES));
+	memory = calloc(1, hipec_candidate_bytes(&p.policy, FRAMES));
 	shared = calloc(1, p.policy.shared_size + 1);
 	ret = sim_open(&s, &builtin, FRAMES, SIM_EXACT, &r, NULL);
 	if (memory && shared && !ret) {
 		s.league = &l;
 		hipec_core_start(&s.core);
-		hipec_team_start(&t, NULL, &p.policy, memory, shared, FRAMES, FRAMES, 1);
+		hipec_candidate_start(&t, NULL, &p.policy, memory, shared, FRAMES, FRAMES, 1);
 		ret = run(&s, &t, &builtin, name);
 	}
 	sim_close(&s);

@@ -125,8 +125,8 @@ static void print_other_queues(const struct dbg *d)
 			    HIPEC_QUEUE_FALLBACK);
 	if (builtin)
 		print_queue(s, "(inactive)", s->core.vm.nr_queues - 1);
-	if (s->core.vm.queue[HIPEC_QUEUE_GONE].count)
-		print_queue(s, "(gone)", HIPEC_QUEUE_GONE);
+	if (s->core.vm.queue[HIPEC_QUEUE_EVICTED].count)
+		print_queue(s, "(gone)", HIPEC_QUEUE_EVICTED);
 }
 
 /* "name" or "name[3]": the slot, or -1; @index is -1 without one. */
@@ -244,7 +244,7 @@ static void print_entry(const struct sim *s, u32 h)
 	dbg_queue_text(vm, page->queue, queue);
 	printf("page %u, %s%s%s%s%s", page->pgno,
 	       live ? "resident" : page->flags & HIPEC_PAGE_GHOST ? "a ghost" :
-	       page->flags & HIPEC_PAGE_GONE ? "has gone" : "fetched, not touched",
+	       page->flags & HIPEC_PAGE_EVICTED ? "has gone" : "fetched, not touched",
 	       live && s->bits[h] & HIPEC_REF_POLICY ? ", referenced" : "",
 	       live && s->bits[h] & SIM_BIT_MOD ? ", dirty" : "",
 	       live && !(s->bits[h] & SIM_BIT_MAPPED) ? ", not mapped" : "",

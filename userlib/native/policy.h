@@ -65,7 +65,7 @@ struct native {
 static noinline __attribute__((cold)) u32 native_look(struct hipec_vm *vm, struct native *n,
 						      u32 word)
 {
-	u32 kind = hipec_look(vm, n->run);
+	u32 kind = hipec_probe(vm, n->run);
 
 	n->look = hipec_next_look(vm, n->run);
 	n->word = word;

@@ -153,12 +153,12 @@ static bool change(struct replayer *p, const struct record_item *n)
 	case HIPEC_RECORD_SHOW:
 		ok = is(p, a, HIPEC_PAGE_FRAME, HIPEC_PAGE_LIVE);
 		if (ok)
-			hipec_page_show(vm, a);
+			hipec_page_activate(vm, a);
 		break;
 	case HIPEC_RECORD_HIDE:
 		ok = is(p, a, HIPEC_PAGE_LIVE, 0);
 		if (ok)
-			hipec_page_hide(vm, a);
+			hipec_page_deactivate(vm, a);
 		break;
 	case HIPEC_RECORD_DEL:
 		ok = is(p, a, HIPEC_PAGE_FRAME, 0);

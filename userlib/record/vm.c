@@ -49,7 +49,7 @@ static const char *restore_entries(struct hipec_vm *vm, const struct tables *t)
 		if (flags & ~HIPEC_PAGE_USED ||
 		    (flags & HIPEC_PAGE_LIVE && flags != (HIPEC_PAGE_LIVE |
 							  HIPEC_PAGE_FRAME)) ||
-		    (flags & HIPEC_PAGE_GHOST && flags & HIPEC_PAGE_GONE))
+		    (flags & HIPEC_PAGE_GHOST && flags & HIPEC_PAGE_EVICTED))
 			return "a page of the table has a state that does not exist";
 		bucket = hipec_bucket_of(vm, vm->page[h].pgno);
 		vm->page[h].chain = *bucket;
@@ -74,7 +74,7 @@ static const char *restore_entries(struct hipec_vm *vm, const struct tables *t)
 static const char *restore_queue(struct hipec_vm *vm, const struct tables *t, u32 q)
 {
 	struct hipec_queue queue = queue_of(t, q);
-	u16 want = q == HIPEC_QUEUE_GONE ? HIPEC_PAGE_GONE :
+	u16 want = q == HIPEC_QUEUE_EVICTED ? HIPEC_PAGE_EVICTED :
 		   q == HIPEC_QUEUE_FALLBACK ? HIPEC_PAGE_LIVE :
 		   HIPEC_PAGE_LIVE | HIPEC_PAGE_GHOST;
 	s64 key = INT64_MIN;

@@ -23,11 +23,11 @@ static inline void show(struct sim *s, u32 h, bool write)
 	struct hipec_core *core = &s->core;
 
 	s->nr_shown++;
-	hipec_core_show(core, h);
+	hipec_core_activate(core, h);
 	sim_watch_page(s, h, SIM_PAGE_CAME);
 	if (unlikely(s->league))
-		hipec_sampling_came_in(&s->league->sample, core->vm.page[h].pgno);
-	hipec_core_came_in(core, core->vm.page[h].pgno, false);
+		hipec_sampling_added(&s->league->sample, core->vm.page[h].pgno);
+	hipec_core_added(core, core->vm.page[h].pgno, false);
 	hipec_core_fault(core, h, write);
 	touch(s, h, write);
 }
@@ -62,7 +62,7 @@ static inline void first_touch(struct sim *s, u32 h, bool write)
 
 static __always_inline void hit(struct sim *s, u32 h, bool write)
 {
-	if (unlikely(s->league) && hipec_league_is_leftover(&s->core, h))
+	if (unlikely(s->league) && hipec_league_is_orphan(&s->core, h))
 		hipec_core_fault(&s->core, h, write);
 	/* A mapped page is touched without anybody being told. */
 	else if (s->mode == SIM_EXACT || !(s->bits[h] & SIM_BIT_MAPPED))
@@ -81,7 +81,7 @@ static __always_inline int access_page(struct sim *s, u32 pgno, bool write,
 		hit(s, *h, write);
 		return 0;
 	}
-	if (*h && hipec_core_is_named(&s->core, *h)) {
+	if (*h && hipec_core_is_chosen(&s->core, *h)) {
 		hipec_core_spare(&s->core, *h, write);
 		touch(s, *h, write);
 		return 0;

@@ -151,7 +151,7 @@ int sim_swap(struct sim *s, const struct hipec_policy *p)
 }
 
 /* The policy finds the referenced bits as its team had them. */
-static void copy_bits(struct sim *s, const struct hipec_team *t, const u32 *handle)
+static void copy_bits(struct sim *s, const struct hipec_candidate *t, const u32 *handle)
 {
 	u32 h;
 
@@ -168,11 +168,11 @@ static void copy_bits(struct sim *s, const struct hipec_team *t, const u32 *hand
  * @s: simulator between two accesses, which nobody watches
  * @t: team with as many frames, which then plays on with the pages held
  *
- * Return: 0; -ENOMEM; -ENOSPC as hipec_team_take_over(), which a simulation never gets, and
+ * Return: 0; -ENOMEM; -ENOSPC as hipec_candidate_take_over(), which a simulation never gets, and
  *         hipec_vm_map_handles(); -EAGAIN while pages are on their
  *         way: by Adopt, then.
  */
-int sim_graft(struct sim *s, struct hipec_team *t)
+int sim_graft(struct sim *s, struct hipec_candidate *t)
 {
 	const struct hipec_policy *p = t->core.vm.policy;
 	struct hipec_vm old = s->core.vm;
@@ -188,7 +188,7 @@ int sim_graft(struct sim *s, struct hipec_team *t)
 		fresh_free(&f);
 		return -ENOMEM;
 	}
-	ret = hipec_team_take_over(t, &s->core);
+	ret = hipec_candidate_take_over(t, &s->core);
 	if (!ret)
 		ret = hipec_vm_map_handles(&t->core.vm, &old, f.nr, handle);
 	if (ret < 0) {
@@ -233,9 +233,9 @@ static int begin_rehearsal(struct sim *s, struct teams *t, const struct sim_auto
 	struct hipec_league *l = &t->league;
 	const u32 i = HIPEC_LEAGUE_MAX;
 
-	if (equip(t, i, hipec_league_rehearsal_bytes(l), a->policy[l->wanted]))
+	if (equip(t, i, hipec_league_warm_up_bytes(l), a->policy[l->wanted]))
 		return -ENOMEM;
-	hipec_league_rehearse(l, t->memory[i], t->shared[i], &s->core);
+	hipec_league_warm_up(l, t->memory[i], t->shared[i], &s->core);
 	return 0;
 }
 

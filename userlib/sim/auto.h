@@ -36,7 +36,7 @@ struct sim_auto {
 
 struct sim;
 int sim_swap(struct sim *s, const struct hipec_policy *p);
-int sim_graft(struct sim *s, struct hipec_team *t);
+int sim_graft(struct sim *s, struct hipec_candidate *t);
 int sim_run_auto(struct sim_auto *a, const struct trace *trace, u32 frames,
 		 struct sim_result *r);
 

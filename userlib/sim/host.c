@@ -65,7 +65,7 @@ static int core_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 
 	sim_watch_page(s, h, fate[why]);
 	if (s->league)
-		hipec_sampling_left(&s->league->sample, core->vm.page[h].pgno);
+		hipec_sampling_removed(&s->league->sample, core->vm.page[h].pgno);
 	/* The judge asks once more. */
 	s->bits[h] &= HIPEC_REF_JUDGE | SIM_BIT_MOD | SIM_BIT_WRITING;
 	if (!(s->bits[h] & SIM_BIT_MOD))
@@ -104,7 +104,7 @@ static void core_reset(struct hipec_core *core, u32 h, u32 who)
 
 static u32 core_look(struct hipec_core *core, u32 pgno[HIPEC_HARVEST])
 {
-	return hipec_core_look(core, core_referenced, core_reset, pgno);
+	return hipec_core_probe(core, core_referenced, core_reset, pgno);
 }
 
 static u64 core_now(struct hipec_core *core)

@@ -59,7 +59,7 @@ static enum sim_touch touch_of(const struct sim *s, u32 h)
 {
 	if (!h)
 		return SIM_FAULT;
-	if (hipec_core_is_named(&s->core, h))
+	if (hipec_core_is_chosen(&s->core, h))
 		return SIM_SOFT;
 	if (!hipec_page_live(&s->core.vm, h))
 		return SIM_FIRST;

@@ -225,7 +225,7 @@ u32 bench_host_bring(struct bench_host *host, u32 pgno, bool write)
 	if (!h)
 		bench_die("no frame is free for page %u", pgno);
 	host->bits[h] = BENCH_REF | (write ? BENCH_MOD : 0);
-	hipec_page_show(&host->vm, h);
+	hipec_page_activate(&host->vm, h);
 	return h;
 }
 

@@ -280,8 +280,8 @@ static void let_slow_group_go_on(void)
 #define SLOW_MOST(nr) ((nr) * SLOW_WORKS < VOLUME_WORKERS ? (nr) * SLOW_WORKS : VOLUME_WORKERS)
 
 /*
- * A user's containers have an event each that goes on for seconds, as their cgroup has a few thousandths of a
- * CPU, and 16 works that wait for its lock.
+ * A user's containers have an event each that goes on for seconds, as their cgroup has three thousandths
+ * of a CPU, and 16 works that wait for its lock.
  */
 static void begin_slowly(pid_t *pid, int nr)
 {

@@ -273,7 +273,7 @@ static void do_hide(struct machine *m, const struct action *a)
 	if (!h)
 		return;
 	if (hipec_page_live(vm, h)) {
-		hipec_page_hide(vm, h);
+		hipec_page_deactivate(vm, h);
 		m->fake.bits[h] |= HIPEC_FAKE_HIDDEN;
 		if (a->y & 1)
 			hipec_page_forget_evicted(vm);
@@ -282,7 +282,7 @@ static void do_hide(struct machine *m, const struct action *a)
 		if (a->y & 3)
 			return;
 	}
-	hipec_page_show(vm, h);
+	hipec_page_activate(vm, h);
 	m->fake.bits[h] &= ~(HIPEC_FAKE_HIDDEN | HIPEC_FAKE_KEPT);
 }
 

@@ -4,9 +4,9 @@
  * the call, if it is for that, or else by a worker.
  *
  * Interface:
- * hipec_tell_soon()               of all that is noted, as this task leaves the kernel
- * hipec_tell_missed()             or with what comes soon
- * hipec_tell_read(), _written()   pages were read, or written
+ * hipec_deliver_soon()              of all that is noted, as this task leaves the kernel
+ * hipec_deliver_missed()            or with what comes soon
+ * hipec_deliver_read(), _written()  pages were read, or written
  */
 #include <linux/fs.h>
 #include <linux/hash.h>
@@ -35,7 +35,7 @@ static noinline bool note_with_context(struct inode *inode, u64 first, u32 nr)
 	return full;
 }
 
-/* Slots of cache->tellers that a task may have. */
+/* Slots of cache->deliverers that a task may have. */
 #define SLOTS_OF_TASK 4
 
 /* Of a task, which is to tell a container's policy: by its id, as the task may be on its way for long. */
@@ -45,12 +45,13 @@ struct teller {
 };
 
 /* A slot that the current task may have, and that has @what; NULL: there is none. */
-static struct task_struct **find_teller(struct hipec_cache *cache, const struct task_struct *what)
+static struct task_struct **find_deliverer(struct hipec_cache *cache,
+					   const struct task_struct *what)
 {
-	u32 first = hash_ptr(current, ilog2(HIPEC_MAX_TELLERS)), i;
+	u32 first = hash_ptr(current, ilog2(HIPEC_MAX_DELIVERERS)), i;
 
 	for (i = 0; i < SLOTS_OF_TASK; i++) {
-		struct task_struct **slot = &cache->tellers[(first + i) % HIPEC_MAX_TELLERS];
+		struct task_struct **slot = &cache->deliverers[(first + i) % HIPEC_MAX_DELIVERERS];
 
 		if (READ_ONCE(*slot) == what)
 			return slot;
@@ -61,7 +62,8 @@ static struct task_struct **find_teller(struct hipec_cache *cache, const struct 
 /* The current task is to tell, and a slot is its own. Return: whether it was not so before. */
 static bool take_slot(struct hipec_cache *cache)
 {
-	struct task_struct **slot = find_teller(cache, current) ? NULL : find_teller(cache, NULL);
+	struct task_struct **slot = find_deliverer(cache, current) ? NULL :
+				    find_deliverer(cache, NULL);
 
 	return slot && !cmpxchg(slot, NULL, current);
 }
@@ -69,7 +71,7 @@ static bool take_slot(struct hipec_cache *cache)
 /* It is not any more. */
 static void leave_slot(struct hipec_cache *cache)
 {
-	struct task_struct **slot = find_teller(cache, current);
+	struct task_struct **slot = find_deliverer(cache, current);
 
 	if (slot)
 		WRITE_ONCE(*slot, NULL);
@@ -102,7 +104,7 @@ static void ask_task(struct hipec_cache *cache)
 {
 	struct teller *t;
 
-	if (!hipec_touch_may_tell(cache) || !take_slot(cache))
+	if (!hipec_touch_may_deliver(cache) || !take_slot(cache))
 		return;
 	t = kmalloc(sizeof(*t), GFP_NOWAIT | __GFP_NOWARN);
 	if (t) {
@@ -116,21 +118,21 @@ static void ask_task(struct hipec_cache *cache)
 }
 
 /**
- * hipec_tell_missed() - as hipec_tell_soon(), of pages that are owed, or with what comes soon
+ * hipec_deliver_missed() - as hipec_deliver_soon(), of pages that are owed, or with what comes soon
  * @cache: as there
  *
  * Context: any but interrupts.
  */
-void hipec_tell_missed(struct hipec_cache *cache)
+void hipec_deliver_missed(struct hipec_cache *cache)
 {
 	if (!hipec_touch_can_wait(cache))
-		hipec_tell_soon(cache);
+		hipec_deliver_soon(cache);
 	else if (!delayed_work_pending(&cache->drain))
 		hipec_touch_later(cache);
 }
 
 /**
- * hipec_tell_soon() - the policy is to be told of what is noted, as this task leaves the kernel
+ * hipec_deliver_soon() - the policy is to be told of what is noted, as this task leaves the kernel
  * @cache: cache; the caller uses one of its files, or is in a section of RCU
  *
  * By the task itself, if the policy is for it. A worker sees to what it leaves, or if its call takes
@@ -138,7 +140,7 @@ void hipec_tell_missed(struct hipec_cache *cache)
  *
  * Context: any but interrupts.
  */
-void hipec_tell_soon(struct hipec_cache *cache)
+void hipec_deliver_soon(struct hipec_cache *cache)
 {
 	ask_task(cache);
 	hipec_touch_later(cache);
@@ -152,7 +154,7 @@ static noinline void deliver_notes(struct inode *inode, bool full, bool now)
 	if (!f)
 		return;
 	if (!now)
-		hipec_tell_soon(f->cache);
+		hipec_deliver_soon(f->cache);
 	else if (!full && (!atomic_read(&f->cache->owed) || hipec_touch_can_wait(f->cache)))
 		;	/* there were none, or few */
 	else if (hipec_touch_lock(f->cache))
@@ -163,7 +165,7 @@ static noinline void deliver_notes(struct inode *inode, bool full, bool now)
 }
 
 /**
- * hipec_tell_read() - pages of a file were read
+ * hipec_deliver_read() - pages of a file were read
  * @inode: of the file
  * @first: page
  * @last:  page
@@ -172,7 +174,7 @@ static noinline void deliver_notes(struct inode *inode, bool full, bool now)
  *
  * Context: process context, may sleep; with @now it expects no lock that others want.
  */
-void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now)
+void hipec_deliver_read(struct inode *inode, u64 first, u64 last, bool now)
 {
 	bool full = false, wanted = false;
 	struct hipec_cfile *f;
@@ -194,7 +196,7 @@ void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now)
 }
 
 /**
- * hipec_tell_written() - pages of a file were written
+ * hipec_deliver_written() - pages of a file were written
  * @inode: of the file
  * @first: page
  * @last:  page
@@ -203,7 +205,7 @@ void hipec_tell_read(struct inode *inode, u64 first, u64 last, bool now)
  *
  * Context: process context; waits for nothing, since its file system cannot be frozen meanwhile.
  */
-void hipec_tell_written(struct inode *inode, u64 first, u64 last)
+void hipec_deliver_written(struct inode *inode, u64 first, u64 last)
 {
 	struct hipec_cfile *f = hipec_table_get(inode);
 	struct hipec_cache *cache;
@@ -216,7 +218,7 @@ void hipec_tell_written(struct inode *inode, u64 first, u64 last)
 		context = hipec_context_of_call(&cache->c->contexts);
 	if (last < f->nr && hipec_touch_owe(cache, f->start + first, last - first + 1,
 					    HIPEC_BY_WRITE, context))
-		hipec_tell_missed(cache);
+		hipec_deliver_missed(cache);
 	else
 		hipec_cache_lose(f, 0);
 	hipec_table_put(f);

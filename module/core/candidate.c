@@ -3,104 +3,104 @@
  * A team of the league: a policy on a machine of its own, whose frames are counted.
  *
  * Interface:
- * hipec_team_bytes(), _start()  its memory, and its beginning
- * hipec_team_resize()   one frame more or less
- * hipec_team_play()     an access
- * hipec_team_lacks()    pages that it holds and another machine does not
- * hipec_team_take_over()  it plays on with the container's pages
+ * hipec_candidate_bytes(), _start()  its memory, and its beginning
+ * hipec_candidate_resize()  one frame more or less
+ * hipec_candidate_simulate()  an access
+ * hipec_candidate_lacks()  pages that it holds and another machine does not
+ * hipec_candidate_take_over()  it plays on with the container's pages
  */
 #include "league.h"
 #include "pool.h"
 #include "../vm/bucket.h"
 
 /* A page was written since it came in. */
-#define TEAM_DIRTY 0x80
+#define CANDIDATE_DIRTY 0x80
 
-static struct hipec_team *team_of(struct hipec_core *core)
+static struct hipec_candidate *candidate_of(struct hipec_core *core)
 {
-	return (struct hipec_team *)core;
+	return (struct hipec_candidate *)core;
 }
 
-static bool team_referenced(struct hipec_core *core, u32 h, u32 who)
+static bool candidate_referenced(struct hipec_core *core, u32 h, u32 who)
 {
-	return team_of(core)->bits[h] & who;
+	return candidate_of(core)->bits[h] & who;
 }
 
-static void team_reset(struct hipec_core *core, u32 h, u32 who)
+static void candidate_reset(struct hipec_core *core, u32 h, u32 who)
 {
-	team_of(core)->bits[h] &= ~who;
+	candidate_of(core)->bits[h] &= ~who;
 }
 
-static int team_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
+static int candidate_evict(struct hipec_core *core, u32 h, enum hipec_evict_why why)
 {
 	(void)why;
-	team_of(core)->bits[h] = 0;
+	candidate_of(core)->bits[h] = 0;
 	return 0;
 }
 
-static u64 team_now(struct hipec_core *core)
+static u64 candidate_now(struct hipec_core *core)
 {
-	return team_of(core)->now;
+	return candidate_of(core)->now;
 }
 
 /* Only of a task that has to end: host_overtime(). */
-static bool team_late(struct hipec_core *core)
+static bool candidate_late(struct hipec_core *core)
 {
 	(void)core;
 	return true;
 }
 
-static const struct hipec_core_ops team_ops = {
-	.referenced = team_referenced,
-	.reset = team_reset,
-	.evict = team_evict,
-	.now = team_now,
-	.late = team_late,
+static const struct hipec_core_ops candidate_ops = {
+	.referenced = candidate_referenced,
+	.reset = candidate_reset,
+	.evict = candidate_evict,
+	.now = candidate_now,
+	.late = candidate_late,
 };
 
 static u8 *bits_of(struct hipec_vm *vm, u32 h)
 {
-	return &team_of(hipec_core_of(vm))->bits[h];
+	return &candidate_of(hipec_core_of(vm))->bits[h];
 }
 
-static bool team_get_ref(struct hipec_vm *vm, u32 h)
+static bool candidate_get_ref(struct hipec_vm *vm, u32 h)
 {
 	return *bits_of(vm, h) & HIPEC_REF_POLICY;
 }
 
-static bool team_get_mod(struct hipec_vm *vm, u32 h)
+static bool candidate_get_mod(struct hipec_vm *vm, u32 h)
 {
-	return *bits_of(vm, h) & TEAM_DIRTY;
+	return *bits_of(vm, h) & CANDIDATE_DIRTY;
 }
 
-static void team_set_ref(struct hipec_vm *vm, u32 h, bool on)
+static void candidate_set_ref(struct hipec_vm *vm, u32 h, bool on)
 {
 	*bits_of(vm, h) &= ~HIPEC_REF_POLICY;
 	*bits_of(vm, h) |= on ? HIPEC_REF_POLICY : 0;
 }
 
-static bool team_set_mod(struct hipec_vm *vm, u32 h)
+static bool candidate_set_mod(struct hipec_vm *vm, u32 h)
 {
-	*bits_of(vm, h) |= TEAM_DIRTY;
+	*bits_of(vm, h) |= CANDIDATE_DIRTY;
 	return true;
 }
 
-static bool team_flush_page(struct hipec_vm *vm, u32 h)
+static bool candidate_flush_page(struct hipec_vm *vm, u32 h)
 {
-	bool dirty = team_get_mod(vm, h);
+	bool dirty = candidate_get_mod(vm, h);
 
-	*bits_of(vm, h) &= ~TEAM_DIRTY;
+	*bits_of(vm, h) &= ~CANDIDATE_DIRTY;
 	return dirty;
 }
 
-static bool team_map_page(struct hipec_vm *vm, u32 h)
+static bool candidate_map_page(struct hipec_vm *vm, u32 h)
 {
 	(void)vm;
 	(void)h;
 	return true;
 }
 
-static u32 team_prefetch_pages(struct hipec_vm *vm, u32 pgno, u32 nr)
+static u32 candidate_prefetch_pages(struct hipec_vm *vm, u32 pgno, u32 nr)
 {
 	(void)vm;
 	(void)pgno;
@@ -114,23 +114,23 @@ static u32 team_prefetch_pages(struct hipec_vm *vm, u32 pgno, u32 nr)
  */
 static bool host_overtime(struct hipec_vm *vm)
 {
-	struct hipec_core *whose = team_of(hipec_core_of(vm))->whose;
+	struct hipec_core *whose = candidate_of(hipec_core_of(vm))->whose;
 
 	return whose && hipec_core_pause(whose);
 }
 
-static const struct hipec_host_ops team_host = {
+static const struct hipec_host_ops candidate_host = {
 	.overtime = host_overtime,
 	.evict = hipec_core_evict_page,
-	.flush = team_flush_page,
-	.ref = team_get_ref,
-	.mod = team_get_mod,
-	.set_ref = team_set_ref,
-	.set_mod = team_set_mod,
-	.map = team_map_page,
-	.unmap = team_map_page,
+	.flush = candidate_flush_page,
+	.ref = candidate_get_ref,
+	.mod = candidate_get_mod,
+	.set_ref = candidate_set_ref,
+	.set_mod = candidate_set_mod,
+	.map = candidate_map_page,
+	.unmap = candidate_map_page,
 	.request = hipec_core_request,
-	.prefetch = team_prefetch_pages,
+	.prefetch = candidate_prefetch_pages,
 };
 
 /* Of a machine, so that a byte for each entry may follow. */
@@ -140,17 +140,17 @@ static size_t vm_bytes(const struct hipec_policy *p, u32 frames)
 }
 
 /* Memory for @frames of them. Return: bytes. */
-size_t hipec_team_bytes(const struct hipec_policy *p, u32 frames)
+size_t hipec_candidate_bytes(const struct hipec_policy *p, u32 frames)
 {
 	return vm_bytes(p, frames) + hipec_vm_nr_pages(p, frames) + 1;
 }
 
 /**
- * hipec_team_start() - a team without pages
+ * hipec_candidate_start() - a team without pages
  * @t:      to fill
  * @whose:  container whose tasks it plays in; NULL: no other task has a turn
  * @p:      its policy, verified; outlives @t
- * @memory: hipec_team_bytes() of @most, zeros, aligned for u64; the host frees it
+ * @memory: hipec_candidate_bytes() of @most, zeros, aligned for u64; the host frees it
  * @shared: as for hipec_vm_init()
  * @most:   frames that it may have
  * @frames: that it begins with
@@ -162,15 +162,15 @@ size_t hipec_team_bytes(const struct hipec_policy *p, u32 frames)
  *
  * Context: any; runs its Init.
  */
-void hipec_team_start(struct hipec_team *t, struct hipec_core *whose,
-		      const struct hipec_policy *p, void *memory, void *shared, u32 most,
-		      u32 frames, u32 salt)
+void hipec_candidate_start(struct hipec_candidate *t, struct hipec_core *whose,
+			   const struct hipec_policy *p, void *memory, void *shared, u32 most,
+			   u32 frames, u32 salt)
 {
 	memset(t, 0, sizeof(*t));
 	t->whose = whose;
 	t->bits = (u8 *)memory + vm_bytes(p, most);
-	hipec_vm_init(&t->core.vm, p, &team_host, memory, shared, most);
-	hipec_core_init(&t->core, &team_ops, most, frames);
+	hipec_vm_init(&t->core.vm, p, &candidate_host, memory, shared, most);
+	hipec_core_init(&t->core, &candidate_ops, most, frames);
 	t->core.vm.fuel = hipec_vm_fuel(most);
 	t->core.exact = true;
 	t->core.vm.salt = salt;
@@ -179,7 +179,7 @@ void hipec_team_start(struct hipec_team *t, struct hipec_core *whose,
 }
 
 /* One frame more, or one less, where it has not @frames. */
-void hipec_team_resize(struct hipec_team *t, u32 frames)
+void hipec_candidate_resize(struct hipec_candidate *t, u32 frames)
 {
 	const struct hipec_demand d = { .pgno = HIPEC_NO_PGNO, .wait = true, .want = 1 };
 
@@ -191,7 +191,7 @@ void hipec_team_resize(struct hipec_team *t, u32 frames)
 }
 
 /* It plays an access. Return: whether it missed. */
-bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write)
+bool hipec_candidate_simulate(struct hipec_candidate *t, u32 pgno, bool write)
 {
 	const struct hipec_demand d = {
 		.pgno = pgno, .write = write, .wait = true, .want = 1, .whom = &t->core,
@@ -204,20 +204,20 @@ bool hipec_team_play(struct hipec_team *t, u32 pgno, bool write)
 		h = hipec_core_make_room(core, &d) == 1 ? hipec_core_bind(core, pgno) : 0;
 		if (!h)
 			return true;
-		hipec_core_show(core, h);
+		hipec_core_activate(core, h);
 		hipec_core_fault(core, h, write);
-	} else if (hipec_league_is_leftover(core, h)) {
+	} else if (hipec_league_is_orphan(core, h)) {
 		hipec_core_fault(core, h, write);
 	} else {
 		hipec_core_access(core, h, write);
 	}
 	if (hipec_page_live(&core->vm, h))
-		t->bits[h] |= HIPEC_REF_POLICY | (write ? TEAM_DIRTY : 0);
+		t->bits[h] |= HIPEC_REF_POLICY | (write ? CANDIDATE_DIRTY : 0);
 	return missed;
 }
 
 /* Pages that @t holds and @vm does not. Time is linear in its frames. */
-u32 hipec_team_lacks(const struct hipec_team *t, const struct hipec_vm *vm)
+u32 hipec_candidate_lacks(const struct hipec_candidate *t, const struct hipec_vm *vm)
 {
 	u32 n = 0, h = 0, other;
 
@@ -229,7 +229,7 @@ u32 hipec_team_lacks(const struct hipec_team *t, const struct hipec_vm *vm)
 }
 
 /* A page of the container that the team did not have. Return: 0; -ENOSPC: no entry is left. */
-static int take_leftover(struct hipec_team *t, u32 pgno)
+static int take_orphan(struct hipec_candidate *t, u32 pgno)
 {
 	struct hipec_core *core = &t->core;
 	u32 h = hipec_page_find_named(&core->vm, pgno);
@@ -243,12 +243,12 @@ static int take_leftover(struct hipec_team *t, u32 pgno)
 	if (!h)
 		return -ENOSPC;
 	t->bits[h] = 0;
-	hipec_core_show(core, h);
+	hipec_core_activate(core, h);
 	return 0;
 }
 
 /**
- * hipec_team_take_over() - a team plays on with the pages that the container holds
+ * hipec_candidate_take_over() - a team plays on with the pages that the container holds
  * @t:         hipec_league_source()
  * @container: between two events
  *
@@ -262,7 +262,7 @@ static int take_leftover(struct hipec_team *t, u32 pgno)
  * Context: any, serialised by the host; runs events of the team.
  * Return: 0; -ENOSPC if the container holds more pages than the team may have frames.
  */
-int hipec_team_take_over(struct hipec_team *t, struct hipec_core *container)
+int hipec_candidate_take_over(struct hipec_candidate *t, struct hipec_core *container)
 {
 	struct hipec_vm *vm = &t->core.vm, *held = &container->vm;
 	u32 h, other, pgno;
@@ -285,7 +285,7 @@ int hipec_team_take_over(struct hipec_team *t, struct hipec_core *container)
 	for (other = 0; !ret && (other = hipec_vm_next_live(held, other));) {
 		pgno = held->page[other].pgno;
 		if (!hipec_page_find(vm, pgno))
-			ret = take_leftover(t, pgno);
+			ret = take_orphan(t, pgno);
 		hipec_core_pause(container);
 	}
 	return ret;
