@@ -90,20 +90,20 @@ bool hipec_event_slice_is_over(const struct hipec_container *c, unsigned long en
  * @c: container
  *
  * Containers of all users share the workers, and an event in its owner's time may take long: a worker
- * comes again. A container that ends is waited for, as its events end at their next look. So does a
- * task that makes the call for itself wait.
+ * comes again. A task that makes the call for itself waits; killably, unless the container ends, whose
+ * events end at their next look.
  *
  * Context: process context, sleeps.
  * Return: false if it is not had; nor by a task that is killed.
  */
 bool hipec_event_worker_lock(struct hipec_container *c)
 {
-	if (READ_ONCE(c->dying)) {
-		mutex_lock(&c->lock);
-		return true;
-	}
-	return current->flags & PF_KTHREAD ? mutex_trylock(&c->lock) :
-	       !mutex_lock_killable(&c->lock);
+	if (current->flags & PF_KTHREAD)
+		return mutex_trylock(&c->lock);
+	if (!READ_ONCE(c->dying))
+		return !mutex_lock_killable(&c->lock);
+	mutex_lock(&c->lock);
+	return true;
 }
 
 /*

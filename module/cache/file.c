@@ -121,7 +121,7 @@ void hipec_file_bury_work(struct work_struct *work)
 	/* Nor are many graves looked at in vain. */
 	if (!rest && mutex_is_locked(&cache->c->lock))
 		rest = 1;
-	if (rest && !READ_ONCE(cache->c->dying))
+	if (rest == 1 || (rest && !READ_ONCE(cache->c->dying)))
 		queue_delayed_work(hipec_wq, &cache->bury, rest);
 	else
 		hipec_file_bury(cache);

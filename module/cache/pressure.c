@@ -105,7 +105,8 @@ static enum lru_status probe_cache_token(struct list_head *item, struct list_lru
 		list_lru_isolate_move(list, item, &f->spare);
 		return LRU_REMOVED;
 	}
-	if (!is_spent(t->cache) && time_after_eq(jiffies, READ_ONCE(t->none_until)) &&
+	/* One that ends gives all that it has. */
+	if (kref_read(&t->cache->c->ref) && !is_spent(t->cache) && time_after_eq(jiffies, READ_ONCE(t->none_until)) &&
 	    (!f->best || is_better(t->cache, f->best->cache)))
 		f->best = t;
 	return LRU_SKIP;
@@ -145,10 +146,15 @@ static struct hipec_cache_token *get_best(struct mem_cgroup *memcg, bool *busy)
 	struct hipec_cache_token *t;
 
 	mutex_lock(&scan_lock);
+	*busy = false;
 	t = find_best_cache(memcg);
-	*busy = t && xchg(&t->cache->scanned, true);
-	if (*busy || (t && !kref_get_unless_zero(&t->cache->c->ref)))
+	if (t && !kref_get_unless_zero(&t->cache->c->ref))
 		t = NULL;
+	if (t && xchg(&t->cache->scanned, true)) {
+		*busy = true;
+		hipec_container_put_later(t->cache->c);
+		t = NULL;
+	}
 	mutex_unlock(&scan_lock);
 	return t;
 }

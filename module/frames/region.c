@@ -303,7 +303,8 @@ static int region_flush(struct file *file, fl_owner_t id)
 	struct hipec_region *r = file->private_data;
 
 	if (!waits_for_region(r)) {
-		mod_delayed_work(hipec_wq, &r->c->frames.age, 0);
+		if (r->writable && atomic_read(&r->c->frames.nr_dirty))
+			mod_delayed_work(hipec_wq, &r->c->frames.age, 0);
 		return 0;
 	}
 	return hipec_io_sync(r, 0, r->nr - 1);
@@ -538,8 +539,7 @@ int hipec_region_attach(struct hipec_container *c, struct hipec_attach *args,
 	ret = -ENODATA;
 	if (!smp_load_acquire(&c->loaded))
 		goto out_free;
-	r->volume = hipec_volume_get(hipec_backing(r), capable(CAP_SYS_ADMIN) ? INVALID_UID :
-				     hipec_user_charged());
+	r->volume = hipec_volume_get(hipec_backing(r), c->bounded ? c->user->uid : INVALID_UID);
 	ret = PTR_ERR_OR_ZERO(r->volume);
 	if (ret)
 		goto out_free;
