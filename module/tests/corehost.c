@@ -144,7 +144,7 @@ static void ended(struct hipec_core *core)
 	owner_of(core)->ended = core->vm.exit.kind;
 }
 
-static bool window(struct hipec_core *core, enum hipec_verdict verdict)
+static bool answer_window(struct hipec_core *core, enum hipec_verdict verdict)
 {
 	owner_of(core)->verdict = verdict;
 	owner_of(core)->nr_windows++;
@@ -189,7 +189,7 @@ const struct hipec_core_ops hipec_owner_ops = {
 	.late = late,
 	.run = run,
 	.ended = ended,
-	.window = window,
+	.window = answer_window,
 	.touched = touched,
 	.hint = hint,
 	.now = now,
