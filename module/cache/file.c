@@ -112,7 +112,7 @@ void hipec_file_bury(struct hipec_cache *cache)
 				   hipec_rest_behind(cache->c, end, &cache->rest.bury));
 }
 
-/* Work: the same. A container that ends is waited for, and its policy hears of nothing. */
+/* Work: the same. The policy of a container that ends hears of nothing. */
 void hipec_file_bury_work(struct work_struct *work)
 {
 	struct hipec_cache *cache = container_of(to_delayed_work(work), struct hipec_cache, bury);

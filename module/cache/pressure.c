@@ -81,15 +81,15 @@ struct find {
 };
 
 /*
- * Whether a token is of a cgroup below that has gone, and of a cache that has another on this list. As
- * many cgroups as have come and gone would be looked through in each reclaim.
+ * Whether a token is of a cgroup below that has gone, and of a cache that has another such on this list.
+ * As many cgroups as have come and gone would be looked through in each reclaim.
  */
 static bool is_spare(const struct find *f, const struct hipec_cache_token *t)
 {
 	/* The reclaimer that has set @scanned may use it. */
 	if (!f->id || t->id == f->id || READ_ONCE(t->cache->scanned))
 		return false;
-	if (xa_load(&t->cache->tokens, f->id) || t->cache->looked_at == f->round)
+	if (t->cache->looked_at == f->round)
 		return true;
 	t->cache->looked_at = f->round;
 	return false;
